@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* error.h: one sentence about what went wrong, and the exit codes.
+ *
+ * A library function that fails calls lat_fail, which keeps the sentence, and returns a
+ * negative number. The tool prints the sentence with its own name in front and exits:
+ *
+ *     lat-orelax: cfg.0010: truncated after 12345 bytes, expected 73824
+ *
+ * So a sentence starts with the name of the file where there is one, says what was expected
+ * and what was found, and has no newline and no full stop. The first sentence stays until
+ * lat_error_clear: what fails later, on the way out, does not cover the cause.
+ * All functions here may be called from any thread. */
+#ifndef LAT_ERROR_H
+#define LAT_ERROR_H
+
+#include <stddef.h>
+
+/* Exit codes of every tool. */
+enum lat_exit {
+    LAT_DONE = 0,         /* done */
+    LAT_FAILED = 1,       /* could not: bad data, no memory, no space ... */
+    LAT_USAGE = 2,        /* the command line is wrong */
+    LAT_UNCONVERGED = 3   /* not converged, or above a tolerance that was asked for */
+};
+
+/* The name of the running tool, for messages; lat_options_parse sets it. */
+extern const char *lat_tool_name;
+
+/* Keeps the sentence; returns -1 always, so that `return lat_fail(...)` reads well. */
+int lat_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The sentence kept, or "" . */
+const char *lat_error(void);
+void lat_error_clear(void);
+
+/* Prints "TOOL: sentence" on stderr at once. Warnings are printed even with -q. */
+void lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints the kept sentence as "TOOL: sentence"; returns `code` for use in `return`. */
+int lat_report(int code);
+
+/* malloc that fails with a sentence: "out of memory: WHAT needs N bytes". Aligned to 64 bytes.
+ * count * size is checked for overflow. Free with free(). Contents are undefined. */
+void *lat_alloc(size_t count, size_t size, const char *what);
+
+#endif

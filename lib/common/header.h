@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* header.h: what a stream says about a field before its numbers (docs/format.md). */
+#ifndef LAT_HEADER_H
+#define LAT_HEADER_H
+
+#include <stddef.h>
+#include <stdbool.h>
+#include "geometry.h"
+
+#define LAT_MAX_COLOURS 16
+
+typedef enum { LAT_GAUGE, LAT_TRANSFORM } lat_kind; /* nd links a site, or one matrix a site */
+typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in bytes */
+
+/* A list of lines, owned. */
+typedef struct lat_lines {
+    int count;
+    char **line;
+} lat_lines;
+
+int lat_lines_add(lat_lines *lines, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void lat_lines_free(lat_lines *lines);
+
+typedef struct lat_header {
+    lat_kind kind;
+    lat_geometry geom;
+    int nc;           /* N of SU(N), 2 to 16 */
+    lat_real real;    /* type of the numbers */
+    int reals;        /* reals a matrix in the stream: 2NN, or 12 (SU(3)), or 4 (SU(2)) */
+    double plaquette; /* mean Re tr U_p / N; NaN where not known (always for a transform) */
+    double link_trace;
+    char gauge[16];   /* "none", "landau", ...: the condition that was imposed */
+    double functional;/* of that condition, NaN where none */
+    double theta;
+    long sweeps;      /* sweeps it took, 0 where none */
+    lat_lines info;   /* "key = value": ensemble_id, ensemble_label, sequence_number, lfn ... */
+    lat_lines history;/* one line a stage: tool version, arguments, seed, device, result */
+} lat_header;
+
+/* A header with nothing known: kind gauge, SU(3), f64, 18 reals, plaquette NaN, gauge none. */
+void lat_header_init(lat_header *head);
+void lat_header_free(lat_header *head);
+int lat_header_copy(lat_header *to, const lat_header *from);
+
+/* Fails where the fields contradict each other or are out of range. */
+int lat_header_check(const lat_header *head, const char *name);
+
+/* Number of matrices in the field, and of bytes in the stream (reals * real each). */
+size_t lat_header_matrices(const lat_header *head);
+size_t lat_header_bytes(const lat_header *head);
+
+/* The value of an info line, or NULL; setting replaces it. Keys are lower case, values one line. */
+const char *lat_info_get(const lat_header *head, const char *key);
+int lat_info_set(lat_header *head, const char *key, const char *value);
+
+/* The condition no longer holds (the links were changed): gauge none, NaN, 0. */
+void lat_header_ungauge(lat_header *head);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io.h: bytes in, bytes out, and nothing half-written left behind.
+ *
+ * Input: a file, or stdin when the path is NULL or "-". Buffered, with a look ahead that works
+ * on pipes, so that a format can be told from its first bytes.
+ * Output: stdout when the path is NULL or "-"; otherwise a temporary ".NAME.PID.tmp" beside it
+ * (mode from umask, O_EXCL | O_NOFOLLOW), renamed over FILE by lat_output_commit and removed by
+ * lat_output_abort, at exit and by SIGINT, SIGTERM, SIGHUP and SIGPIPE, after which the process
+ * dies of that signal. Functions return 0 or a negative number with lat_error set. */
+#ifndef LAT_IO_H
+#define LAT_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct lat_input lat_input;
+typedef struct lat_output lat_output;
+
+/* Refuses a directory and a stdin that is a terminal (a usage error in the tools; the sentence
+ * says to give a FILE). NULL on failure. */
+lat_input *lat_input_open(const char *path);
+void lat_input_close(lat_input *in);
+
+/* The name for messages: the path, or "<stdin>". */
+const char *lat_input_name(const lat_input *in);
+
+/* Bytes taken so far. */
+uint64_t lat_input_offset(const lat_input *in);
+
+/* Bytes of a regular file in all, counted from where it was when it was opened; -1 on a pipe. */
+int64_t lat_input_size(const lat_input *in);
+
+/* Copies up to n (at most 64 KiB) bytes from here without taking them; fewer only at the end.
+ * Returns how many, or -1. */
+ssize_t lat_input_peek(lat_input *in, void *buf, size_t n);
+
+/* Takes exactly n bytes. At the end of the input it fails with
+ * "NAME: truncated after OFFSET bytes". */
+int lat_input_read(lat_input *in, void *buf, size_t n);
+
+/* Takes up to n bytes; returns how many (0 at the end), or -1. */
+ssize_t lat_input_some(lat_input *in, void *buf, size_t n);
+
+/* Takes and forgets n bytes. */
+int lat_input_skip(lat_input *in, uint64_t n);
+
+enum {
+    LAT_OUTPUT_FORCE = 1,      /* binary even to a terminal */
+    LAT_OUTPUT_NO_CLOBBER = 2, /* fail at once if FILE exists */
+    LAT_OUTPUT_TEXT = 4        /* text: a terminal is welcome */
+};
+
+/* NULL on failure. A terminal is refused unless FORCE or TEXT. */
+lat_output *lat_output_open(const char *path, unsigned flags);
+
+/* "-o FILE" as given, or "<stdout>". */
+const char *lat_output_name(const lat_output *out);
+
+/* True where bytes go to a regular file (then compression pays), false for a pipe. */
+bool lat_output_is_file(const lat_output *out);
+
+int lat_output_write(lat_output *out, const void *buf, size_t n);
+
+/* Flush, fsync, close, rename; believe the output only after this. Frees `out` either way. */
+int lat_output_commit(lat_output *out);
+
+/* Gives up: the temporary is removed and an existing FILE is as it was. NULL is fine. */
+void lat_output_abort(lat_output *out);
+
+#endif

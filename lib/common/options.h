@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options.h: one table a tool; the parser, --help, --usage and provenance come from it.
+ *
+ * Built on argp. Every tool also has the options of lat_common (below), --help, --version. */
+#ifndef LAT_OPTIONS_H
+#define LAT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "geometry.h"
+
+typedef enum {
+    LAT_OPT_END = 0,
+    LAT_OPT_FLAG,    /* bool *: set true */
+    LAT_OPT_INT,     /* long *, min..max */
+    LAT_OPT_SEED,    /* uint64_t * */
+    LAT_OPT_REAL,    /* double *, min..max, finite */
+    LAT_OPT_TEXT,    /* const char ** */
+    LAT_OPT_CHOICE,  /* int *: index into arg, "single|mixed|double" */
+    LAT_OPT_DIMS     /* lat_geometry * */
+} lat_opt_type;
+
+typedef struct lat_option {
+    lat_opt_type type;
+    const char *name;    /* long name */
+    int key;             /* short letter, or 0 */
+    const char *arg;     /* name of the argument in --help; the choices for CHOICE */
+    void *value;         /* where it goes; what stands there before is the default */
+    double min, max;     /* both 0: any */
+    const char *help;    /* one line; the default is added by the parser where there is one */
+    bool local;          /* does not change the result (-@, --log ...): not in provenance */
+} lat_option;
+
+typedef struct lat_tool {
+    const char *name;         /* "lat-orelax" */
+    const char *args;         /* "[FILE]", "A B" */
+    const char *summary;      /* one sentence */
+    const char *example;      /* a command line to paste */
+    const lat_option *options;/* ends with LAT_OPT_END; may be NULL */
+    int min_files, max_files; /* positional arguments */
+    unsigned common;          /* which of the common options it has: LAT_HAS_... */
+} lat_tool;
+
+enum {
+    LAT_HAS_INPUT = 1,   /* -i FILE, and a positional FILE means the same */
+    LAT_HAS_OUTPUT = 2,  /* -o FILE, --no-clobber, --force, -0 .. -9, --no-provenance */
+    LAT_HAS_THREADS = 4, /* -@ N */
+    LAT_HAS_QUIET = 8    /* -q, --progress[=SECONDS] */
+};
+
+/* What the common options were set to. */
+typedef struct lat_common {
+    const char *input;   /* path, NULL = stdin */
+    const char *output;  /* path, NULL = stdout */
+    bool no_clobber, force, no_provenance, quiet;
+    int store;           /* LAT_STORE_... of stream.h */
+    long threads;        /* total; default: all this process may use */
+    double progress;     /* seconds between plain progress lines, 0 = none asked for */
+    int nfiles;          /* positional arguments, "-" meaning stdin */
+    char **files;
+    char *arguments;     /* those given that change the result, quoted for a shell: provenance */
+} lat_common;
+extern lat_common lat_opts;
+
+/* Parses; on --help or --version prints and exits 0; on a wrong command line prints two lines
+ * on stderr and exits 2. Sets lat_tool_name, lat_opts and the number of threads. */
+void lat_options_parse(const lat_tool *tool, int argc, char **argv);
+
+/* A usage error found later: prints "TOOL: sentence" and where to look, exits 2. */
+void lat_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* True if the option of that long name was given on the command line. */
+bool lat_opt_given(const char *name);
+
+/* Version, and the lines of build facts that --version prints after it. */
+#define LAT_VERSION "0.1.0"
+const char *lat_build_facts(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream.h: the common format, docs/format.md. Header, blocks, trailer; again and again.
+ *
+ * Reading one stream:
+ *     while ((rc = lat_stream_read(in, &field)) > 0) { ... lat_field_free(&field); }
+ *     rc < 0 is an error; rc == 0 the end of the input after at least one field.
+ * Empty input, a truncated or damaged field, and anything after a trailer that is not another
+ * header are errors. Every block's CRC, the field's CRC, the plaquette and the link trace are
+ * verified; NaN or infinite numbers are refused. */
+#ifndef LAT_STREAM_H
+#define LAT_STREAM_H
+
+#include "field.h"
+#include "io.h"
+
+/* First bytes of every stream. */
+#define LAT_STREAM_MAGIC "lat-stream 1\n"
+
+/* True if the n bytes (from lat_input_peek) begin a stream. */
+bool lat_stream_is(const void *bytes, size_t n);
+
+/* The next field: 1 and a field to be freed, 0 at the end of the input, -1 on failure. */
+int lat_stream_read(lat_input *in, lat_field *f);
+
+/* The next header only, its blocks not yet read (lat-info): 1, 0 or -1 as above. Then either
+ * lat_stream_body reads them or lat_stream_skip jumps over them, checking only their frame. */
+int lat_stream_head(lat_input *in, lat_header *head);
+int lat_stream_body(lat_input *in, lat_field *f); /* f->head as lat_stream_head left it */
+int lat_stream_skip(lat_input *in, const lat_header *head);
+
+/* What the last header read said about how its blocks are stored, for lat-info. */
+typedef struct lat_stream_form {
+    bool compressed;
+    size_t block;         /* raw bytes a block */
+    unsigned blocks;      /* after body or skip: how many there were */
+    unsigned long long stored; /* after body or skip: bytes of the whole field in the stream */
+    unsigned crc;         /* after body or skip: CRC-32 of the field's raw bytes */
+} lat_stream_form;
+const lat_stream_form *lat_stream_last(const lat_input *in);
+
+enum { LAT_STORE_AUTO = -1, LAT_STORE_RAW = 0, LAT_STORE_ZLIB = 1 };
+
+/* Writes header, blocks and trailer. head.plaquette and link_trace are measured here when they
+ * are NaN (gauge fields only). `store` AUTO: compressed into a file, raw into a pipe.
+ * head.reals says whether to drop rows (12 for SU(3), 4 for SU(2)). */
+int lat_stream_write(lat_output *out, lat_field *f, int store);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tool.h: what the mains of all filters share: open, loop over the fields, write, close. */
+#ifndef LAT_TOOL_H
+#define LAT_TOOL_H
+
+#include "field.h"
+#include "options.h"
+
+/* Adds this stage's line to the provenance:
+ *   "lat-orelax 0.1.0 | ARGUMENTS | RESULT", RESULT from the format; nothing with --no-provenance. */
+int lat_provenance(lat_header *head, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Runs a filter: opens the input and output of lat_opts, calls `each` for every field of the
+ * input stream, and commits. `each` returns LAT_DONE and has changed *f in place: it is written;
+ * or another exit code: the run ends with it and no output (after printing lat_error if it is
+ * set). `index` counts fields from 0. Returns the exit code of the tool. */
+typedef int lat_each(lat_field *f, long index, void *context);
+int lat_filter_run(lat_each *each, void *context);
+
+#endif

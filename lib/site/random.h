@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* random.h: random numbers that depend on what they are for, and on nothing else.
+ *
+ * Random123's Philox4x32-10, keyed by the seed; the counter says which site (global natural
+ * index), which step of the run, which copy, and which draw at that site and step. Threads,
+ * vector lanes, ranks and devices therefore all draw the same numbers. */
+#ifndef LAT_SITE_RANDOM_H
+#define LAT_SITE_RANDOM_H
+
+#include <stdint.h>
+#include <Random123/philox.h>
+
+/* Four independent 32-bit words. site < 2^40, copy < 2^24. */
+static inline void lat_random(uint64_t seed, uint64_t site, uint32_t copy, uint32_t step,
+                              uint32_t draw, uint32_t word[4])
+{
+    philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
+    philox4x32_ctr_t at = {{(uint32_t)site, (uint32_t)(site >> 32) | copy << 8, step, draw}};
+    philox4x32_ctr_t out = philox4x32(at, key);
+    for (int i = 0; i < 4; i++)
+        word[i] = out.v[i];
+}
+
+/* A double in (0, 1) from two words: 52 bits, never an end of the interval. */
+static inline double lat_uniform(uint32_t high, uint32_t low)
+{
+    uint64_t bits = ((uint64_t)high << 20) ^ (low >> 12);
+    return ((double)bits + 0.5) * 0x1p-52;
+}
+
+#endif
