@@ -1,0 +1,142 @@
+# lat: gauge fixing as a pipeline of small tools.
+#
+#   make              build what this machine allows into bin/, and say what that was
+#   make quickstart   install what is missing, build, fix a configuration (CONFIG=file for yours)
+#   make check        install what is missing, build, run all tests; ends with "N passed, N failed"
+#   make bench        speed of the sweeps; make bench-stream: of the stream
+#
+# Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  SAN=1 (address and undefined)
+#           DEBUG=1  BITS=1 (no fused multiply-add)  WERROR=1  V=1 (show commands)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CUDA ?= auto
+MPI ?= auto
+OPENMP ?= auto
+SAN ?= 0
+DEBUG ?= 0
+BITS ?= 0
+WERROR ?= 0
+V ?= 0
+at := $(if $(filter 1,$(V)),,@)
+
+# ---- what this machine has -------------------------------------------------------------------
+
+have = $(shell command -v $(1) 2>/dev/null)
+compiles = $(shell printf '%b' '$(1)' | $(CC) -xc -o /dev/null - $(2) >/dev/null 2>&1 && echo yes)
+
+machine := $(shell $(CC) -dumpmachine 2>/dev/null)
+ifneq ($(OPENMP),0)
+has_openmp := $(call compiles,\#include <omp.h>\nint main(void){return omp_get_max_threads()<1;}\n,-fopenmp)
+endif
+ifeq ($(OPENMP)$(has_openmp),1)
+$(error OPENMP=1, but $(CC) cannot link with -fopenmp (clang needs libomp-dev))
+endif
+
+# The CUDA backend and the MPI communicator are one file each; without the file or the
+# compiler, what stands in their place says so when asked for.
+cuda_src := $(wildcard lib/backend/cuda.cu)
+mpi_src := $(wildcard lib/backend/comm_mpi.c)
+nvcc := $(call have,nvcc)
+mpicc := $(call have,mpicc)
+cuda_why := $(if $(filter 0,$(CUDA)),CUDA=0,$(if $(cuda_src),$(if $(nvcc),,nvcc not found),this version has no CUDA backend yet))
+mpi_why := $(if $(filter 0,$(MPI)),MPI=0,$(if $(mpi_src),$(if $(mpicc),,mpicc not found),this version has no MPI communicator yet))
+ifeq ($(CUDA),1)
+$(if $(cuda_why),$(error CUDA=1, but $(cuda_why)))
+endif
+ifeq ($(MPI),1)
+$(if $(mpi_why),$(error MPI=1, but $(mpi_why)))
+endif
+
+# ---- flags -----------------------------------------------------------------------------------
+
+variant := $(notdir $(CC))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(has_openmp),,-serial)
+B := build/$(variant)
+# The usual build goes to bin/; unusual ones stay beside their objects.
+BIN := $(if $(filter gcc clang cc,$(variant)),bin,$(B)/bin)
+
+cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
+  -ffp-contract=$(if $(filter 1,$(BITS)),off,fast) \
+  -Wall -Wextra -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+  -Wpointer-arith -Wwrite-strings -Wno-psabi \
+  $(if $(filter 1,$(WERROR)),-Werror) \
+  $(if $(filter 1,$(DEBUG)),-O0,-O2) \
+  $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+comma := ,
+openmp := $(if $(has_openmp),-fopenmp)
+cppflags := -Ilib -D_GNU_SOURCE -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
+  -DLAT_CUDA_WHY='"$(cuda_why)"' -DLAT_MPI_WHY='"$(mpi_why)"'
+ldflags := $(openmp) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
+ldlibs := -lz -lm
+CFLAGS ?=
+LDFLAGS ?=
+
+# One text of the sweeps, compiled for each vector length; the program chooses when it runs.
+lanes := base
+ifneq ($(filter x86_64%,$(machine)),)
+lanes += avx2 avx512
+endif
+lane_flags_base :=
+lane_flags_avx2 := -mavx2 -mfma
+lane_flags_avx512 := -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
+
+# ---- what is built ---------------------------------------------------------------------------
+
+lib_src := $(sort $(wildcard lib/common/*.c) $(filter-out lib/backend/lanes.c $(mpi_src),$(wildcard lib/backend/*.c)))
+lib_obj := $(lib_src:%.c=$(B)/%.o) $(foreach l,$(lanes),$(B)/lib/backend/lanes_$(l).o)
+liblat := $(B)/liblat.a
+
+mains := $(sort $(wildcard tools/*/lat-*.c))
+tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
+fmt_obj := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out $(mains),$(wildcard tools/convert/*.c))))
+checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
+benches := $(patsubst %.c,$(B)/%,$(sort $(wildcard bench/*.c)))
+
+.PHONY: all
+all: $(tools) $(if $(filter bin,$(BIN)),$(B)/said)
+
+# Say once what was built, and again whenever it changes.
+$(B)/said: $(tools) Makefile
+	@printf 'built %s in %s/ with %s\n' '$(notdir $(tools))' '$(BIN)' '$(CC)' | fold -s -w 100
+	@printf '  CPU     vector lanes: %s; threads: %s\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))'
+	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc))'
+	@printf '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
+	@touch $@
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/lib/backend/lanes_%.o: lib/backend/lanes.c
+	@mkdir -p $(@D)
+	$(at)$(CC) $(cppflags) $(cflags) $(if $(filter 1,$(DEBUG)),,-O3) $(openmp) $(lane_flags_$*) -DLAT_LANES=$* $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(liblat): $(lib_obj)
+	$(at)rm -f $@ && $(AR) rcs $@ $^
+
+# Each tool is the one main of its name; lat-convert has the formats beside it.
+$(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
+$(BIN)/lat-convert: $(fmt_obj)
+$(tools): $(liblat)
+	@mkdir -p $(@D)
+	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(liblat) $(ldlibs)
+
+$(checks) $(benches): $(B)/%: $(B)/%.o $(liblat)
+	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)
+.SECONDARY:
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+.PHONY: clean
+clean:
+	rm -rf build bin

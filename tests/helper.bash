@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# Loaded by every .bats file: `load helper`.
+# LAT_BIN is where the tools are (the Makefile sets it); each test starts in its own empty folder.
+bats_require_minimum_version 1.5.0
+
+ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+DATA=${LAT_DATA:-$ROOT/../shared/data}
+PATH=${LAT_BIN:-$ROOT/bin}:$PATH
+export PATH LC_ALL=C
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# need_data FILE...: skip with a reason where the real configurations are not there.
+need_data() {
+    local f
+    for f; do
+        [ -e "$DATA/$f" ] || skip "no $f in $DATA"
+    done
+}
+
+# near A B TOLERANCE: |A - B| <= TOLERANCE, false for NaN.
+near() {
+    awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d <= t) }' ||
+        { echo "$1 is not within $3 of $2"; return 1; }
+}
+
+# nothing_left: the folder holds no temporary file.
+nothing_left() {
+    local left
+    left=$(find . -name '.*.tmp')
+    [ -z "$left" ] || { echo "left behind: $left"; return 1; }
+}
