@@ -30,7 +30,8 @@ static inline size_t lat_field_reals(const lat_field *f)
 void lat_field_get(const lat_field *f, size_t i, double *m);
 void lat_field_put(lat_field *f, size_t i, const double *m);
 
-/* Changes the precision in memory; f64 to f32 rounds. */
+/* Changes the precision in memory; f64 to f32 rounds and makes the plaquette and the link trace
+ * of the header NaN (unknown), since they have changed. */
 int lat_field_convert(lat_field *f, lat_real real);
 
 #endif

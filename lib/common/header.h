@@ -12,7 +12,12 @@
 typedef enum { LAT_GAUGE, LAT_TRANSFORM } lat_kind; /* nd links a site, or one matrix a site */
 typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in bytes */
 
-/* A list of lines, owned. */
+/* The longest line and info key that a header keeps. */
+#define LAT_MAX_LINE 60000
+#define LAT_MAX_KEY 200
+
+/* A list of lines, owned. What is added becomes one line of UTF-8: control characters become
+ * blanks, other bytes question marks, and what is longer than LAT_MAX_LINE is cut. */
 typedef struct lat_lines {
     int count;
     char **line;
@@ -40,7 +45,7 @@ typedef struct lat_header {
 /* A header with nothing known: kind gauge, SU(3), f64, 18 reals, plaquette NaN, gauge none. */
 void lat_header_init(lat_header *head);
 void lat_header_free(lat_header *head);
-int lat_header_copy(lat_header *to, const lat_header *from);
+int lat_header_copy(lat_header *to, const lat_header *from); /* overwrites *to, frees nothing of it */
 
 /* Fails where the fields contradict each other or are out of range. */
 int lat_header_check(const lat_header *head, const char *name);
