@@ -8,7 +8,8 @@
  *
  * So a sentence starts with the name of the file where there is one, says what was expected
  * and what was found, and has no newline and no full stop. The first sentence stays until
- * lat_error_clear: what fails later, on the way out, does not cover the cause.
+ * lat_error_clear: what fails later, on the way out, does not cover the cause. Control
+ * characters in it (from file names, from headers) become "?".
  * All functions here may be called from any thread. */
 #ifndef LAT_ERROR_H
 #define LAT_ERROR_H
@@ -29,6 +30,10 @@ extern const char *lat_tool_name;
 /* Keeps the sentence; returns -1 always, so that `return lat_fail(...)` reads well. */
 int lat_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for what the user should have typed differently (no FILE and stdin a terminal):
+ * lat_report then adds where to look for help and turns any code into LAT_USAGE. */
+int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* The sentence kept, or "" . */
 const char *lat_error(void);
 void lat_error_clear(void);
@@ -36,7 +41,8 @@ void lat_error_clear(void);
 /* Prints "TOOL: sentence" on stderr at once. Warnings are printed even with -q. */
 void lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints the kept sentence as "TOOL: sentence"; returns `code` for use in `return`. */
+/* Prints the kept sentence, if there is one, as "TOOL: sentence"; returns `code`, or LAT_USAGE
+ * after lat_fail_usage, for use in `return`. With LAT_USAGE a second line says where to look. */
 int lat_report(int code);
 
 /* malloc that fails with a sentence: "out of memory: WHAT needs N bytes". Aligned to 64 bytes.

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* error.c: the kept sentence, the lines on stderr, and memory that says what it was for. */
+#include "error.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SENTENCE 8192 /* a path of PATH_MAX, and something to say about it */
+
+const char *lat_tool_name = "lat";
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char kept[SENTENCE];
+static bool kept_is_usage;
+
+/* File names and header lines come from strangers: a sentence with their newlines would be two,
+ * and with their escape sequences could repaint the terminal. */
+static void make_plain(char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 127)
+            *s = '?';
+}
+
+static void keep(bool usage, const char *format, va_list ap)
+{
+    int saved = errno;
+
+    pthread_mutex_lock(&lock);
+    if (!kept[0]) {
+        if (vsnprintf(kept, sizeof kept, format, ap) <= 0)
+            snprintf(kept, sizeof kept, "failed, and could not say why");
+        make_plain(kept);
+        kept_is_usage = usage;
+    }
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+}
+
+int lat_fail(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    keep(false, format, ap);
+    va_end(ap);
+    return -1;
+}
+
+int lat_fail_usage(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    keep(true, format, ap);
+    va_end(ap);
+    return -1;
+}
+
+/* The buffer does not change while it holds a sentence, so the pointer may leave the lock. */
+const char *lat_error(void)
+{
+    return kept;
+}
+
+void lat_error_clear(void)
+{
+    pthread_mutex_lock(&lock);
+    kept[0] = '\0';
+    kept_is_usage = false;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The whole of a message goes out in one write, so that the tools of a pipe, which share one
+ * stderr, do not cut each other's lines. Where stderr is gone there is nobody to tell. */
+static void say(const char *text, size_t n)
+{
+    while (n > 0) {
+        ssize_t put = write(STDERR_FILENO, text, n);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return;
+        text += put;
+        n -= (size_t)put;
+    }
+}
+
+static void say_line(const char *sentence, bool usage)
+{
+    char line[SENTENCE + 256];
+    int n;
+
+    n = snprintf(line, sizeof line, "%.64s: %s\n", lat_tool_name, sentence);
+    if (usage && n > 0 && (size_t)n < sizeof line)
+        n += snprintf(line + n, sizeof line - (size_t)n, "Try '%.64s --help' for more information.\n",
+                      lat_tool_name);
+    if (n > 0)
+        say(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+void lat_warn(const char *format, ...)
+{
+    char sentence[SENTENCE];
+    int saved = errno;
+    va_list ap;
+
+    va_start(ap, format);
+    if (vsnprintf(sentence, sizeof sentence, format, ap) > 0) {
+        make_plain(sentence);
+        say_line(sentence, false);
+    }
+    va_end(ap);
+    errno = saved;
+}
+
+int lat_report(int code)
+{
+    bool usage;
+
+    if (!kept[0])
+        return code;
+    pthread_mutex_lock(&lock);
+    usage = kept_is_usage;
+    pthread_mutex_unlock(&lock);
+    if (usage)
+        code = LAT_USAGE;
+    say_line(kept, usage || code == LAT_USAGE);
+    return code;
+}
+
+void *lat_alloc(size_t count, size_t size, const char *what)
+{
+    size_t n;
+    void *p;
+
+    if (__builtin_mul_overflow(count, size, &n) || n > PTRDIFF_MAX - 64) {
+        lat_fail("out of memory: %s needs %zu times %zu bytes", what, count, size);
+        return NULL;
+    }
+    if (posix_memalign(&p, 64, n ? n : 1) != 0) {
+        lat_fail("out of memory: %s needs %zu bytes", what, n);
+        return NULL;
+    }
+    return p;
+}
