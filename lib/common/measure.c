@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* measure.c: plaquette, Polyakov loop, deviations from SU(N), Landau gauge condition.
+ *
+ * Sites are cut into chunks of a fixed length; each chunk's sums are kept apart and added in
+ * the order of the chunks, so that a result does not depend on how many threads there were.
+ * One text serves every N; it is instantiated with the constants 2 and 3, which lets the
+ * compiler unroll the matrix products. */
+#include "measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "error.h"
+#include "site/sun.h"
+
+enum { CHUNK = 256 };
+
+#define INLINE static inline __attribute__((always_inline))
+
+_Static_assert(LAT_SUN_MAX == LAT_MAX_COLOURS, "sun.h and header.h disagree about the largest N");
+
+/* What one chunk found. */
+typedef struct partial {
+    double sum[2], max[2];
+} partial;
+
+/* Items from..to-1 into *p, which is zero. */
+typedef void chunk_fn(const lat_field *f, size_t from, size_t to, int mu, partial *p);
+
+/* The larger one; NaN is larger than anything. */
+INLINE double worse(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
+}
+
+static int over_chunks(const lat_field *f, size_t items, chunk_fn *fn, int mu, partial *total)
+{
+    const size_t chunks = (items + CHUNK - 1) / CHUNK;
+    partial *part = lat_alloc(chunks, sizeof *part, "a measurement");
+    if (!part)
+        return -1;
+    memset(part, 0, chunks * sizeof *part);
+#pragma omp parallel for schedule(static)
+    for (size_t c = 0; c < chunks; c++) {
+        const size_t to = (c + 1) * CHUNK;
+        fn(f, c * CHUNK, to < items ? to : items, mu, &part[c]);
+    }
+    memset(total, 0, sizeof *total);
+    for (size_t c = 0; c < chunks; c++)
+        for (int i = 0; i < 2; i++) {
+            total->sum[i] += part[c].sum[i];
+            total->max[i] = worse(total->max[i], part[c].max[i]);
+        }
+    free(part);
+    return 0;
+}
+
+/* Matrix number i as doubles. */
+INLINE void load(const lat_field *f, size_t i, int n, double *m)
+{
+    const size_t reals = 2 * (size_t)n * (size_t)n;
+    if (f->head.real == LAT_F64) {
+        memcpy(m, (const double *)f->data + i * reals, reals * sizeof(double));
+    } else {
+        const float *from = (const float *)f->data + i * reals;
+        for (size_t k = 0; k < reals; k++)
+            m[k] = from[k];
+    }
+}
+
+/* A site on its way through the lattice in natural order. */
+typedef struct walk {
+    const lat_geometry *geom;
+    size_t site, stride[LAT_MAX_DIMS];
+    int x[LAT_MAX_DIMS];
+} walk;
+
+static void walk_start(walk *w, const lat_geometry *geom, size_t site)
+{
+    size_t stride = 1;
+    w->geom = geom;
+    w->site = site;
+    lat_coordinates(geom, site, w->x);
+    for (int mu = 0; mu < geom->nd; mu++) {
+        w->stride[mu] = stride;
+        stride *= (size_t)geom->dims[mu];
+    }
+}
+
+INLINE void walk_on(walk *w)
+{
+    w->site++;
+    for (int mu = 0; mu < w->geom->nd && ++w->x[mu] == w->geom->dims[mu]; mu++)
+        w->x[mu] = 0;
+}
+
+INLINE size_t ahead(const walk *w, int mu)
+{
+    const size_t around = w->stride[mu] * (size_t)(w->geom->dims[mu] - 1);
+    return w->x[mu] + 1 < w->geom->dims[mu] ? w->site + w->stride[mu] : w->site - around;
+}
+
+INLINE size_t behind(const walk *w, int mu)
+{
+    const size_t around = w->stride[mu] * (size_t)(w->geom->dims[mu] - 1);
+    return w->x[mu] > 0 ? w->site - w->stride[mu] : w->site + around;
+}
+
+/* Re tr a b^+. */
+INLINE double overlap(int n, const double *a, const double *b)
+{
+    double s = 0;
+    for (int i = 0; i < 2 * n * n; i++)
+        s += a[i] * b[i];
+    return s;
+}
+
+/* ---- plaquette and link trace ---------------------------------------------------------------- */
+
+/* Re tr U_mu(x) U_nu(x+mu) [ U_nu(x) U_mu(x+nu) ]^+, summed over mu < nu. */
+INLINE void plaquette_chunk(const lat_field *f, size_t from, size_t to, int n, partial *p)
+{
+    const int nd = f->head.geom.nd;
+    double here[LAT_MAX_DIMS][LAT_SUN_REALS], link[LAT_SUN_REALS];
+    double a[LAT_SUN_REALS], b[LAT_SUN_REALS], t[2];
+    walk w;
+    for (walk_start(&w, &f->head.geom, from); w.site < to; walk_on(&w)) {
+        for (int mu = 0; mu < nd; mu++) {
+            load(f, w.site * (size_t)nd + (size_t)mu, n, here[mu]);
+            lat_sun_trace(n, here[mu], t);
+            p->sum[1] += t[0];
+        }
+        for (int mu = 0; mu < nd; mu++)
+            for (int nu = mu + 1; nu < nd; nu++) {
+                load(f, ahead(&w, mu) * (size_t)nd + (size_t)nu, n, link);
+                lat_sun_mul(n, a, here[mu], link);
+                load(f, ahead(&w, nu) * (size_t)nd + (size_t)mu, n, link);
+                lat_sun_mul(n, b, here[nu], link);
+                p->sum[0] += overlap(n, a, b);
+            }
+    }
+}
+
+static void plaquette_any(const lat_field *f, size_t from, size_t to, int mu, partial *p)
+{
+    (void)mu;
+    switch (f->head.nc) {
+    case 2: plaquette_chunk(f, from, to, 2, p); break;
+    case 3: plaquette_chunk(f, from, to, 3, p); break;
+    default: plaquette_chunk(f, from, to, f->head.nc, p);
+    }
+}
+
+static int need_links(const lat_field *f, const char *what)
+{
+    if (f->head.kind != LAT_GAUGE)
+        return lat_fail("%s is that of a gauge field, but this is a gauge transformation", what);
+    return 0;
+}
+
+int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_trace)
+{
+    const int nd = f->head.geom.nd;
+    const double sites = (double)lat_volume(&f->head.geom) * f->head.nc;
+    partial sum;
+    if (need_links(f, "the plaquette") ||
+        over_chunks(f, lat_volume(&f->head.geom), plaquette_any, 0, &sum))
+        return -1;
+    *plaquette = nd > 1 ? sum.sum[0] / (sites * (nd * (nd - 1) / 2)) : NAN;
+    *link_trace = sum.sum[1] / (sites * nd);
+    return 0;
+}
+
+/* ---- Polyakov loop --------------------------------------------------------------------------- */
+
+/* Item i is the i-th line along mu: its first site has x[mu] = 0. */
+INLINE void polyakov_chunk(const lat_field *f, size_t from, size_t to, int n, int mu, partial *p)
+{
+    const lat_geometry *geom = &f->head.geom;
+    const size_t nd = (size_t)geom->nd, bytes = sizeof(double) * 2 * (size_t)n * (size_t)n;
+    double loop[LAT_SUN_REALS], link[LAT_SUN_REALS], next[LAT_SUN_REALS], t[2];
+    size_t stride = 1;
+    for (int nu = 0; nu < mu; nu++)
+        stride *= (size_t)geom->dims[nu];
+    for (size_t i = from; i < to; i++) {
+        size_t site = i / stride * stride * (size_t)geom->dims[mu] + i % stride;
+        load(f, site * nd + (size_t)mu, n, loop);
+        for (int k = 1; k < geom->dims[mu]; k++) {
+            site += stride;
+            load(f, site * nd + (size_t)mu, n, link);
+            lat_sun_mul(n, next, loop, link);
+            memcpy(loop, next, bytes);
+        }
+        lat_sun_trace(n, loop, t);
+        p->sum[0] += t[0];
+        p->sum[1] += t[1];
+    }
+}
+
+static void polyakov_any(const lat_field *f, size_t from, size_t to, int mu, partial *p)
+{
+    switch (f->head.nc) {
+    case 2: polyakov_chunk(f, from, to, 2, mu, p); break;
+    case 3: polyakov_chunk(f, from, to, 3, mu, p); break;
+    default: polyakov_chunk(f, from, to, f->head.nc, mu, p);
+    }
+}
+
+int lat_measure_polyakov(const lat_field *f, int mu, double loop[2])
+{
+    partial sum;
+    if (need_links(f, "the Polyakov loop"))
+        return -1;
+    if (mu < 0 || mu >= f->head.geom.nd)
+        return lat_fail("direction %d of a Polyakov loop is not in 0 to %d", mu, f->head.geom.nd - 1);
+    const size_t lines = lat_volume(&f->head.geom) / (size_t)f->head.geom.dims[mu];
+    if (over_chunks(f, lines, polyakov_any, mu, &sum))
+        return -1;
+    for (int i = 0; i < 2; i++)
+        loop[i] = sum.sum[i] / ((double)lines * f->head.nc);
+    return 0;
+}
+
+/* ---- deviations from SU(N) ------------------------------------------------------------------- */
+
+INLINE void deviation_chunk(const lat_field *f, size_t from, size_t to, int n, partial *p)
+{
+    double m[LAT_SUN_REALS], det[2];
+    for (size_t i = from; i < to; i++) {
+        load(f, i, n, m);
+        lat_sun_det(n, m, det);
+        const double off = sqrt((1 - det[0]) * (1 - det[0]) + det[1] * det[1]);
+        const double unitarity = lat_sun_unitarity(n, m);
+        p->sum[0] += off;
+        p->sum[1] += unitarity;
+        p->max[0] = worse(p->max[0], off);
+        p->max[1] = worse(p->max[1], unitarity);
+    }
+}
+
+static void deviation_any(const lat_field *f, size_t from, size_t to, int mu, partial *p)
+{
+    (void)mu;
+    switch (f->head.nc) {
+    case 2: deviation_chunk(f, from, to, 2, p); break;
+    case 3: deviation_chunk(f, from, to, 3, p); break;
+    default: deviation_chunk(f, from, to, f->head.nc, p);
+    }
+}
+
+int lat_measure_deviation(const lat_field *f, lat_deviation *d)
+{
+    const size_t matrices = lat_field_matrices(f);
+    partial all;
+    if (over_chunks(f, matrices, deviation_any, 0, &all))
+        return -1;
+    d->det_mean = all.sum[0] / (double)matrices;
+    d->unitarity_mean = all.sum[1] / (double)matrices;
+    d->det_max = all.max[0];
+    d->unitarity_max = all.max[1];
+    return 0;
+}
+
+/* ---- Landau gauge ---------------------------------------------------------------------------- */
+
+/* tr Delta Delta^+ with Delta = s - s^+ - trace part, s = sum_mu U_mu(x) - U_mu(x-mu). */
+INLINE double residual(int n, const double *s)
+{
+    double sum = 0, trace = 0;
+    for (int i = 0; i < n; i++)
+        trace += 2 * s[2 * (i * n + i) + 1];
+    for (int i = 0; i < n; i++) {
+        const double d = 2 * s[2 * (i * n + i) + 1] - trace / n;
+        sum += d * d;
+        for (int j = i + 1; j < n; j++) {
+            const double *u = s + 2 * (i * n + j), *l = s + 2 * (j * n + i);
+            sum += 2 * ((u[0] - l[0]) * (u[0] - l[0]) + (u[1] + l[1]) * (u[1] + l[1]));
+        }
+    }
+    return sum;
+}
+
+INLINE void landau_chunk(const lat_field *f, size_t from, size_t to, int n, partial *p)
+{
+    const int nd = f->head.geom.nd;
+    double s[LAT_SUN_REALS], a[LAT_SUN_REALS], b[LAT_SUN_REALS], t[2];
+    walk w;
+    for (walk_start(&w, &f->head.geom, from); w.site < to; walk_on(&w)) {
+        memset(s, 0, sizeof(double) * 2 * (size_t)(n * n));
+        for (int mu = 0; mu < nd; mu++) {
+            load(f, w.site * (size_t)nd + (size_t)mu, n, a);
+            load(f, behind(&w, mu) * (size_t)nd + (size_t)mu, n, b);
+            lat_sun_trace(n, a, t);
+            p->sum[0] += t[0];
+            for (int i = 0; i < 2 * n * n; i++)
+                s[i] += a[i] - b[i];
+        }
+        const double theta = residual(n, s);
+        p->sum[1] += theta;
+        p->max[1] = worse(p->max[1], theta);
+    }
+}
+
+static void landau_any(const lat_field *f, size_t from, size_t to, int mu, partial *p)
+{
+    (void)mu;
+    switch (f->head.nc) {
+    case 2: landau_chunk(f, from, to, 2, p); break;
+    case 3: landau_chunk(f, from, to, 3, p); break;
+    default: landau_chunk(f, from, to, f->head.nc, p);
+    }
+}
+
+int lat_measure_landau(const lat_field *f, lat_gauge_state *s)
+{
+    const double sites = (double)lat_volume(&f->head.geom) * f->head.nc;
+    partial all;
+    if (need_links(f, "the gauge condition") ||
+        over_chunks(f, lat_volume(&f->head.geom), landau_any, 0, &all))
+        return -1;
+    s->functional = all.sum[0] / (sites * f->head.geom.nd);
+    s->theta = all.sum[1] / sites;
+    s->theta_max = all.max[1] / f->head.nc;
+    return 0;
+}
