@@ -5,8 +5,16 @@
  * on pipes, so that a format can be told from its first bytes.
  * Output: stdout when the path is NULL or "-"; otherwise a temporary ".NAME.PID.tmp" beside it
  * (mode from umask, O_EXCL | O_NOFOLLOW), renamed over FILE by lat_output_commit and removed by
- * lat_output_abort, at exit and by SIGINT, SIGTERM, SIGHUP and SIGPIPE, after which the process
- * dies of that signal. Functions return 0 or a negative number with lat_error set. */
+ * lat_output_abort, at exit and by SIGINT, SIGTERM, SIGHUP, SIGPIPE and what else kills politely,
+ * after which the process dies of that signal. So reading and writing the same file is safe.
+ *
+ * Where FILE is
+ *   - a device, a FIFO (/dev/null, /dev/stdout, a process substitution): it is written directly;
+ *   - a symbolic link to a file: as with ">" and git, the link stays and the file that it names
+ *     is replaced; a link to nothing is refused, as cp does;
+ *   - write-protected: it is refused, although rename could replace it.
+ *
+ * Functions return 0 or a negative number with lat_error set. */
 #ifndef LAT_IO_H
 #define LAT_IO_H
 
@@ -18,8 +26,12 @@
 typedef struct lat_input lat_input;
 typedef struct lat_output lat_output;
 
-/* Refuses a directory and a stdin that is a terminal (a usage error in the tools; the sentence
- * says to give a FILE). NULL on failure. */
+/* Makes sure that descriptors 0, 1 and 2 are taken, so that no file opened later gets their
+ * numbers; using one that was closed still fails. lat_options_parse calls it. */
+void lat_io_guard(void);
+
+/* Refuses a directory and a stdin that is a terminal (lat_fail_usage; the sentence says to give
+ * a FILE). NULL on failure. */
 lat_input *lat_input_open(const char *path);
 void lat_input_close(lat_input *in);
 
@@ -48,11 +60,12 @@ int lat_input_skip(lat_input *in, uint64_t n);
 
 enum {
     LAT_OUTPUT_FORCE = 1,      /* binary even to a terminal */
-    LAT_OUTPUT_NO_CLOBBER = 2, /* fail at once if FILE exists */
+    LAT_OUTPUT_NO_CLOBBER = 2, /* fail at once if FILE exists, and again if it does at commit */
     LAT_OUTPUT_TEXT = 4        /* text: a terminal is welcome */
 };
 
-/* NULL on failure. A terminal is refused unless FORCE or TEXT. */
+/* NULL on failure. A terminal is refused unless FORCE or TEXT (lat_fail_usage). NO_CLOBBER
+ * protects files; a device or FIFO cannot be clobbered. */
 lat_output *lat_output_open(const char *path, unsigned flags);
 
 /* "-o FILE" as given, or "<stdout>". */
@@ -61,7 +74,13 @@ const char *lat_output_name(const lat_output *out);
 /* True where bytes go to a regular file (then compression pays), false for a pipe. */
 bool lat_output_is_file(const lat_output *out);
 
+/* True where `out` is the file being read, as in "lat-x f >> f", which would never end. */
+bool lat_output_is_input(const lat_output *out, const lat_input *in);
+
 int lat_output_write(lat_output *out, const void *buf, size_t n);
+
+/* Hands on what is buffered: at the end of a field, so that the next tool can begin. */
+int lat_output_flush(lat_output *out);
 
 /* Flush, fsync, close, rename; believe the output only after this. Frees `out` either way. */
 int lat_output_commit(lat_output *out);
