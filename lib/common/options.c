@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options.c: the tables of options, handed to argp; strict values; what provenance remembers. */
+#include "options.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "error.h"
+#include "io.h"
+#include "stream.h"
+
+#ifndef LAT_BUILD
+#define LAT_BUILD "an unknown compiler"
+#endif
+#ifndef LAT_CUDA_WHY
+#define LAT_CUDA_WHY "not built"
+#endif
+#ifndef LAT_MPI_WHY
+#define LAT_MPI_WHY "not built"
+#endif
+
+#define MAX_THREADS 4096
+#define PROGRESS 10 /* seconds, for a plain --progress */
+#define WIDTH 79    /* of --help */
+
+lat_common lat_opts;
+
+/* The options that tools share, each where `mask` has its bit. */
+static const struct {
+    unsigned mask;
+    lat_option option;
+} common[] = {
+    { LAT_HAS_INPUT, { LAT_OPT_TEXT, "input", 'i', "FILE", &lat_opts.input, 0, 0,
+                       "read FILE; the same as FILE without -i (default: stdin)", true } },
+    { LAT_HAS_OUTPUT, { LAT_OPT_TEXT, "output", 'o', "FILE", &lat_opts.output, 0, 0,
+                        "write FILE, which is complete or not there at all (default: stdout)", true } },
+    { LAT_HAS_OUTPUT, { LAT_OPT_FLAG, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
+                        "refuse to replace a FILE that exists", true } },
+    { LAT_HAS_OUTPUT, { LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
+                        "write binary data even to a terminal", true } },
+    { LAT_HAS_OUTPUT, { LAT_OPT_FLAG, "no-provenance", 0, NULL, &lat_opts.no_provenance, 0, 0,
+                        "add no line to the history in the header", true } },
+    { LAT_HAS_THREADS, { LAT_OPT_INT, "threads", '@', "N", &lat_opts.threads, 1, MAX_THREADS,
+                         "use N threads in total (default: all processors that this process may use)", true } },
+    { LAT_HAS_QUIET, { LAT_OPT_FLAG, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
+                       "no progress on a terminal; warnings stay", true } },
+    { LAT_HAS_QUIET, { LAT_OPT_REAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
+                       "print a plain line of progress every so often (default 10)", true } },
+};
+#define COMMONS (sizeof common / sizeof *common)
+
+/* Keys of options without a letter: rows from KEY_ROW on. */
+enum { KEY_HELP = 0x200, KEY_USAGE, KEY_VERSION, KEY_ROW = 0x300 };
+enum { GROUP_COMMON = 1000, GROUP_ABOUT = -1 }; /* a tool's own options are groups 1, 2, ...;
+                                                 * -1 is last, and where argp moves --help */
+
+/* One option that the running tool has. */
+typedef struct {
+    const lat_option *option;
+    int key;
+    bool given;
+} row;
+
+static struct {
+    const lat_tool *tool;
+    row *rows;
+    int count, own;           /* own ones come first */
+    struct argp_option *argp; /* and what argp makes of them */
+    int entries;
+    struct argp parser;
+    FILE *arguments;          /* becomes lat_opts.arguments */
+    size_t length;
+} run;
+
+/* ---- failures ---------------------------------------------------------------------------- */
+
+static void __attribute__((noreturn)) leave(void)
+{
+    exit(lat_report(LAT_FAILED));
+}
+
+static void *need(void *p)
+{
+    if (!p) {
+        lat_fail("out of memory: the command line");
+        leave();
+    }
+    return p;
+}
+
+void lat_usage(const char *format, ...)
+{
+    char *sentence;
+    va_list ap;
+
+    va_start(ap, format);
+    if (vasprintf(&sentence, format, ap) < 0)
+        sentence = need(NULL);
+    va_end(ap);
+    lat_error_clear();
+    lat_fail_usage("%s", sentence);
+    free(sentence);
+    exit(lat_report(LAT_USAGE));
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+/* "expected 1 to 5, found 'x'" about the option; texts are cut so that a sentence stays one. */
+static void __attribute__((noreturn)) bad_range(const lat_option *o, const char *what, const char *text)
+{
+    if (o->min == 0 && o->max == 0)
+        lat_usage("--%s: expected %s, found '%.80s'", o->name, what, text);
+    if (isinf(o->max))
+        lat_usage("--%s: expected %s of at least %.15g, found '%.80s'", o->name, what, o->min, text);
+    lat_usage("--%s: expected %s from %.15g to %.15g, found '%.80s'", o->name, what, o->min, o->max, text);
+}
+
+static bool in_range(const lat_option *o, double v)
+{
+    return (o->min == 0 && o->max == 0) || (v >= o->min && v <= o->max);
+}
+
+static void set_int(const lat_option *o, const char *text)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    char *end;
+    long v;
+
+    errno = 0;
+    v = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*digits) || *end || errno || !in_range(o, (double)v))
+        bad_range(o, "a whole number", text);
+    *(long *)o->value = v;
+}
+
+static void set_real(const lat_option *o, const char *text)
+{
+    double v;
+    char *end;
+
+    errno = 0;
+    v = strtod(text, &end);
+    /* strtod alone would take blanks, hexadecimal, "inf" and "nan" too. */
+    if (!*text || *end || text[strspn(text, "0123456789.eE+-")] || errno || !isfinite(v) || !in_range(o, v))
+        bad_range(o, "a number", text);
+    *(double *)o->value = v;
+}
+
+static void set_seed(const lat_option *o, const char *text)
+{
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *digits = hex ? text + 2 : text;
+    unsigned long long v;
+    char *end;
+
+    errno = 0;
+    v = strtoull(digits, &end, hex ? 16 : 10);
+    if (!isxdigit((unsigned char)*digits) || (hex && (digits[1] == 'x' || digits[1] == 'X')) || *end ||
+        errno || v > UINT64_MAX)
+        lat_usage("--%s: expected a whole number from 0 to 2^64 - 1, found '%.80s'", o->name, text);
+    *(uint64_t *)o->value = v;
+}
+
+/* Writes choice number i of "a|b|c" into *length and returns its start, NULL after the last. */
+static const char *choice(const char *choices, int i, size_t *length)
+{
+    for (; i > 0; i--) {
+        choices = strchr(choices, '|');
+        if (!choices++)
+            return NULL;
+    }
+    *length = strcspn(choices, "|");
+    return choices;
+}
+
+/* "single|mixed|double" as "single, mixed or double"; to be freed. */
+static char *choices_text(const char *choices)
+{
+    const char *name, *last;
+    size_t n, length = 0, more;
+    char *text = NULL;
+    FILE *f = need(open_memstream(&text, &length));
+
+    for (int i = 0; (name = choice(choices, i, &n)); i++) {
+        last = choice(choices, i + 1, &more);
+        fprintf(f, "%s%.*s", i == 0 ? "" : last ? ", " : " or ", (int)n, name);
+    }
+    if (fclose(f) != 0)
+        free(text), text = NULL;
+    return need(text);
+}
+
+static void set_choice(const lat_option *o, const char *text)
+{
+    const char *name;
+    size_t n;
+
+    for (int i = 0; (name = choice(o->arg, i, &n)); i++)
+        if (strlen(text) == n && memcmp(text, name, n) == 0) {
+            *(int *)o->value = i;
+            return;
+        }
+    lat_usage("--%s: expected %s, found '%.80s'", o->name, choices_text(o->arg), text);
+}
+
+static void set_dims(const lat_option *o, const char *text)
+{
+    char why[256];
+
+    if (lat_dims_parse(text, o->value) == 0)
+        return;
+    snprintf(why, sizeof why, "%s", lat_error());
+    lat_usage("--%s: %s", o->name, why);
+}
+
+static void set_value(const lat_option *o, const char *text)
+{
+    switch (o->type) {
+    case LAT_OPT_FLAG: *(bool *)o->value = true; break;
+    case LAT_OPT_INT: set_int(o, text); break;
+    case LAT_OPT_SEED: set_seed(o, text); break;
+    case LAT_OPT_REAL: set_real(o, text); break;
+    case LAT_OPT_TEXT: *(const char **)o->value = text; break;
+    case LAT_OPT_CHOICE: set_choice(o, text); break;
+    case LAT_OPT_DIMS: set_dims(o, text); break;
+    case LAT_OPT_END: break;
+    }
+}
+
+/* ---- provenance -------------------------------------------------------------------------- */
+
+/* Quotes for a shell, on one line whatever the text holds. */
+static void quote(FILE *f, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
+    bool control = false;
+
+    if (*text && !text[strspn(text, plain)]) {
+        fputs(text, f);
+        return;
+    }
+    for (const char *p = text; *p; p++)
+        control |= iscntrl((unsigned char)*p) != 0;
+    fputs(control ? "$'" : "'", f);
+    for (const char *p = text; *p; p++) {
+        if (iscntrl((unsigned char)*p))
+            fprintf(f, "\\%03o", (unsigned char)*p); /* always three digits: what follows is not eaten */
+        else if (control && (*p == '\'' || *p == '\\'))
+            fprintf(f, "\\%c", *p);
+        else if (*p == '\'')
+            fputs("'\\''", f);
+        else
+            fputc(*p, f);
+    }
+    fputc('\'', f);
+}
+
+static void remember(const lat_option *o, const char *text)
+{
+    if (o->local)
+        return;
+    fprintf(run.arguments, "%s--%s", ftell(run.arguments) > 0 ? " " : "", o->name);
+    if (o->type != LAT_OPT_FLAG) {
+        fputc(' ', run.arguments);
+        quote(run.arguments, text);
+    }
+}
+
+/* ---- help -------------------------------------------------------------------------------- */
+
+/* The shortest decimal number that reads back as v. */
+static void shortest(char *buf, size_t size, double v)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(buf, size, "%.*g", digits, v);
+        if (strtod(buf, NULL) == v)
+            return;
+    }
+}
+
+/* What stands in the option's value before parsing, as text; "" where nothing does. */
+static void default_text(const lat_option *o, char *buf, size_t size)
+{
+    const char *name;
+    size_t n;
+
+    buf[0] = '\0';
+    if (o->type == LAT_OPT_INT)
+        snprintf(buf, size, "%ld", *(const long *)o->value);
+    else if (o->type == LAT_OPT_SEED)
+        snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)o->value);
+    else if (o->type == LAT_OPT_REAL && !isnan(*(const double *)o->value))
+        shortest(buf, size, *(const double *)o->value);
+    else if (o->type == LAT_OPT_TEXT && *(const char *const *)o->value)
+        snprintf(buf, size, "%s", *(const char *const *)o->value);
+    else if (o->type == LAT_OPT_CHOICE && *(const int *)o->value >= 0 &&
+             (name = choice(o->arg, *(const int *)o->value, &n)))
+        snprintf(buf, size, "%.*s", (int)n, name);
+    else if (o->type == LAT_OPT_DIMS && ((const lat_geometry *)o->value)->nd > 0) {
+        lat_dims_text(o->value, buf);
+        for (char *p = buf; (p = strchr(p, ' ')); )
+            *p = ',';
+    }
+}
+
+/* Does "      --name=choices" fit a line of --help? If not, the choices move into the help. */
+static bool choices_fit(const lat_option *o)
+{
+    return strlen(o->name) + strlen(o->arg) + 9 <= WIDTH;
+}
+
+static char *help_text(const lat_option *o)
+{
+    bool list = o->type == LAT_OPT_CHOICE && !choices_fit(o);
+    char value[256], *choices = list ? choices_text(o->arg) : NULL, *text;
+    const char *help = o->help ? o->help : "";
+
+    default_text(o, value, sizeof value);
+    if (strstr(help, "default"))
+        value[0] = '\0'; /* the author has said it better */
+    if (asprintf(&text, "%s%s%s%s%s%s", help, list ? ": " : "", list ? choices : "",
+                 *value ? " (default " : "", value, *value ? ")" : "") < 0)
+        text = NULL;
+    free(choices);
+    return need(text);
+}
+
+static void add_entry(struct argp_option entry)
+{
+    run.argp[run.entries++] = entry;
+}
+
+static void add_row(const lat_option *o, int group)
+{
+    row *r = &run.rows[run.count];
+    const char *arg = o->type == LAT_OPT_CHOICE && !choices_fit(o) ? "CHOICE" : o->arg;
+
+    r->option = o;
+    r->key = o->key ? o->key : KEY_ROW + run.count;
+    run.count++;
+    add_entry((struct argp_option){
+        .name = o->name, .key = r->key, .group = group, .doc = help_text(o),
+        .arg = o->type == LAT_OPT_FLAG ? NULL : arg ? arg : "VALUE",
+        .flags = o->value == &lat_opts.progress ? OPTION_ARG_OPTIONAL : 0 });
+}
+
+static const row *find_name(const char *name)
+{
+    for (int i = 0; i < run.count; i++)
+        if (strcmp(run.rows[i].option->name, name) == 0)
+            return &run.rows[i];
+    return NULL;
+}
+
+static row *find_key(int key)
+{
+    for (int i = 0; i < run.count; i++)
+        if (run.rows[i].key == key)
+            return &run.rows[i];
+    return NULL;
+}
+
+/* -0 to -9 as gzip and zstd have them; the filter leaves nothing for more effort to find. */
+static void add_levels(void)
+{
+    add_entry((struct argp_option){ .key = '0', .group = GROUP_COMMON,
+                                    .doc = "store the numbers as they are (default into a pipe)" });
+    add_entry((struct argp_option){ .key = '1', .group = GROUP_COMMON,
+                                    .doc = "compress them (default into a file); -2 to -9 mean the same: "
+                                           "gauge fields do not compress further" });
+    for (int key = '2'; key <= '9'; key++)
+        add_entry((struct argp_option){ .key = key, .flags = OPTION_HIDDEN, .group = GROUP_COMMON });
+}
+
+static void add_about(void)
+{
+    add_entry((struct argp_option){ .name = "help", .key = find_key('h') ? KEY_HELP : 'h',
+                                    .group = GROUP_ABOUT, .doc = "print this help" });
+    add_entry((struct argp_option){ .name = "usage", .key = KEY_USAGE, .group = GROUP_ABOUT,
+                                    .doc = "print all options in few lines" });
+    add_entry((struct argp_option){ .name = "version", .key = find_key('V') ? KEY_VERSION : 'V',
+                                    .group = GROUP_ABOUT, .doc = "print the version and how it was built" });
+}
+
+/* A tool's own option replaces a common one of its name. */
+static void add_options(const lat_tool *tool)
+{
+    while (tool->options && tool->options[run.own].type != LAT_OPT_END)
+        run.own++;
+    run.rows = need(calloc((size_t)run.own + COMMONS, sizeof *run.rows));
+    run.argp = need(calloc((size_t)run.own + COMMONS + 16, sizeof *run.argp));
+    for (int i = 0; i < run.own; i++)
+        add_row(&tool->options[i], i + 1); /* a group each keeps argp from sorting them */
+    add_entry((struct argp_option){ .doc = "Common options:", .group = GROUP_COMMON });
+    for (size_t i = 0; i < COMMONS; i++)
+        if ((tool->common & common[i].mask) && !find_name(common[i].option.name))
+            add_row(&common[i].option, GROUP_COMMON);
+    if (tool->common & LAT_HAS_OUTPUT)
+        add_levels();
+    add_about();
+}
+
+/* One line of the example, broken where a shell lets us: after a "|", or by a backslash. */
+static void example_line(FILE *f, const char *line, size_t n)
+{
+    size_t room = WIDTH - 2;
+    const char *indent = "  ";
+
+    while (n > room) {
+        size_t cut = 0, pipe = 0;
+
+        for (size_t i = 1; i + 2 <= room; i++)
+            if (line[i] == ' ') {
+                cut = i;
+                if (line[i - 1] == '|')
+                    pipe = i;
+            }
+        if (!cut)
+            break;
+        fprintf(f, "%s%.*s%s\n", indent, (int)(pipe ? pipe : cut), line, pipe ? "" : " \\");
+        line += (pipe ? pipe : cut) + 1;
+        n -= (pipe ? pipe : cut) + 1;
+        indent = "      ";
+        room = WIDTH - 6;
+    }
+    fprintf(f, "%s%.*s\n", indent, (int)n, line);
+}
+
+/* argp prints what stands before \v above the options, and what follows below them. */
+static char *description(const lat_tool *tool)
+{
+    const char *p = tool->example;
+    size_t length = 0, n;
+    char *text = NULL;
+    FILE *f = need(open_memstream(&text, &length));
+
+    fputs(tool->summary, f);
+    if (p && *p) {
+        fputs("\vExample:\n", f);
+        for (;; p += n + 1) {
+            n = strcspn(p, "\n");
+            example_line(f, p, n);
+            if (!p[n] || !p[n + 1])
+                break;
+        }
+    }
+    if (fclose(f) != 0)
+        free(text), text = NULL;
+    return need(text);
+}
+
+static void __attribute__((noreturn)) said(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        lat_fail("<stdout>: cannot be written: %s", strerror(errno));
+        leave();
+    }
+    exit(LAT_DONE);
+}
+
+static void __attribute__((noreturn)) print_help(unsigned what)
+{
+    char format[64];
+
+    snprintf(format, sizeof format, "no-dup-args-note,rmargin=%d", WIDTH);
+    setenv("ARGP_HELP_FMT", format, 1);
+    argp_help(&run.parser, stdout, what, (char *)(uintptr_t)run.tool->name);
+    said();
+}
+
+const char *lat_build_facts(void)
+{
+    static char text[1024];
+    const char *cuda = LAT_CUDA_WHY, *mpi = LAT_MPI_WHY;
+
+    snprintf(text, sizeof text, "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nMPI: %s%s%s\n", LAT_BUILD,
+             __VERSION__, zlibVersion(), *cuda ? "no (" : "yes", cuda, *cuda ? ")" : "",
+             *mpi ? "no (" : "yes", mpi, *mpi ? ")" : "");
+    return text;
+}
+
+static void __attribute__((noreturn)) print_version(void)
+{
+    printf("%s %s\n%s", run.tool->name, LAT_VERSION, lat_build_facts());
+    said();
+}
+
+/* ---- parsing ----------------------------------------------------------------------------- */
+
+static error_t parse_row(row *r, char *text)
+{
+    char usual[16];
+
+    if (!text && r->option->value == &lat_opts.progress) {
+        snprintf(usual, sizeof usual, "%d", PROGRESS);
+        text = usual;
+    }
+    set_value(r->option, text);
+    remember(r->option, text);
+    r->given = true;
+    return 0;
+}
+
+static error_t parse_one(int key, char *text, struct argp_state *state)
+{
+    row *r;
+
+    if (key == ARGP_KEY_INIT) {
+        state->err_stream = NULL; /* argp's hint is not ours; getopt has its own way to stderr */
+        return 0;
+    }
+    if (key == ARGP_KEY_ARG) {
+        lat_opts.files[lat_opts.nfiles++] = text;
+        return 0;
+    }
+    r = find_key(key);
+    if (r)
+        return parse_row(r, text);
+    if (key == 'h' || key == KEY_HELP)
+        print_help(ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG);
+    if (key == KEY_USAGE)
+        print_help(ARGP_HELP_USAGE);
+    if (key == 'V' || key == KEY_VERSION)
+        print_version();
+    if (key >= '0' && key <= '9') {
+        lat_opts.store = key == '0' ? LAT_STORE_RAW : LAT_STORE_ZLIB;
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* Too many or too few FILEs; -i counts as one. */
+static void check_files(const lat_tool *tool)
+{
+    bool input = (tool->common & LAT_HAS_INPUT) && lat_opt_given("input");
+    int n = lat_opts.nfiles + input;
+
+    if (input && lat_opts.nfiles > 0)
+        lat_usage("expected one input, found -i '%.80s' and '%.80s'", lat_opts.input, lat_opts.files[0]);
+    if (n > tool->max_files && tool->max_files == 0 && !input)
+        lat_usage("expected no arguments beside options, found '%.80s'", lat_opts.files[0]);
+    if (lat_opts.nfiles > tool->max_files)
+        lat_usage("expected at most %d argument%s, found %d, the last '%.80s'", tool->max_files,
+                  tool->max_files == 1 ? "" : "s", lat_opts.nfiles, lat_opts.files[lat_opts.nfiles - 1]);
+    if (n < tool->min_files)
+        lat_usage("expected %s%d argument%s (%s), found %d", tool->min_files < tool->max_files ? "at least " : "",
+                  tool->min_files, tool->min_files == 1 ? "" : "s", tool->args, n);
+}
+
+/* Names of files as io.h wants them. */
+static void settle_files(const lat_tool *tool)
+{
+    if ((tool->common & LAT_HAS_INPUT) && lat_opts.nfiles > 0)
+        lat_opts.input = lat_opts.files[0];
+    if (lat_opts.input && strcmp(lat_opts.input, "-") == 0)
+        lat_opts.input = NULL;
+    if (lat_opts.output && strcmp(lat_opts.output, "-") == 0)
+        lat_opts.output = NULL;
+}
+
+/* OpenMP has looked at the affinity mask and at OMP_NUM_THREADS before main. */
+static long threads_usual(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+static void settle_threads(void)
+{
+#ifdef _OPENMP
+    omp_set_num_threads((int)lat_opts.threads);
+#else
+    lat_opts.threads = 1;
+#endif
+}
+
+/* argv with the tool's bare name in front, which getopt uses in its messages. */
+static char **renamed(const lat_tool *tool, int argc, char **argv)
+{
+    char **copy = need(calloc((size_t)argc + 2, sizeof *copy));
+
+    copy[0] = (char *)(uintptr_t)tool->name;
+    for (int i = 1; i < argc; i++)
+        copy[i] = argv[i];
+    return copy;
+}
+
+static void set_up(const lat_tool *tool, int argc)
+{
+    run.tool = tool;
+    lat_tool_name = tool->name;
+    lat_opts = (lat_common){ .store = LAT_STORE_AUTO, .threads = threads_usual() };
+    lat_opts.files = need(calloc((size_t)argc + 1, sizeof *lat_opts.files));
+    run.arguments = need(open_memstream(&lat_opts.arguments, &run.length));
+    add_options(tool);
+    run.parser = (struct argp){ .options = run.argp, .parser = parse_one, .args_doc = tool->args,
+                                .doc = description(tool) };
+}
+
+void lat_options_parse(const lat_tool *tool, int argc, char **argv)
+{
+    char **args;
+    int rc;
+
+    lat_io_guard();
+    set_up(tool, argc);
+    args = renamed(tool, argc > 0 ? argc : 1, argv);
+    rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args,
+                    ARGP_NO_HELP | ARGP_NO_EXIT, NULL, NULL);
+    if (rc == ENOMEM)
+        need(NULL);
+    if (rc) { /* getopt has printed the first line */
+        fprintf(stderr, "Try '%s --help' for more information.\n", tool->name);
+        exit(LAT_USAGE);
+    }
+    free(args);
+    if (fclose(run.arguments) != 0)
+        need(NULL);
+    check_files(tool);
+    settle_files(tool);
+    settle_threads();
+}
+
+bool lat_opt_given(const char *name)
+{
+    const row *r = find_name(name);
+
+    return r && r->given;
+}
