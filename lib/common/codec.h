@@ -13,7 +13,8 @@
 /* Room that lat_codec_pack may need for n raw bytes. */
 size_t lat_codec_bound(size_t n);
 
-/* Packs n bytes (a multiple of `real`, 4 or 8) from raw; work is n bytes of scratch.
+/* Packs n bytes (a multiple of `real`, 4 or 8; at most 1 GiB) from raw; work is n bytes of
+ * scratch. Reals are in the byte order of this machine. real = 1: without the filter.
  * Returns the packed size, at most lat_codec_bound(n), or 0 on failure. */
 size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *packed);
 

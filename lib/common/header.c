@@ -204,13 +204,20 @@ const char *lat_info_get(const lat_header *head, const char *key)
     return i < 0 ? NULL : head->info.line[i] + strlen(key) + 3;
 }
 
-int lat_info_set(lat_header *head, const char *key, const char *value)
+bool lat_info_key(const char *key)
 {
     size_t n = strlen(key);
-    if (n == 0 || n > LAT_MAX_KEY || strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.-") != n)
+    return n > 0 && n <= LAT_MAX_KEY && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.-") == n;
+}
+
+int lat_info_set(lat_header *head, const char *key, const char *value)
+{
+    if (!lat_info_key(key))
         return lat_fail("expected a key of 1 to %d lower case letters, digits, '_', '.' and '-', found '%.80s'",
                         LAT_MAX_KEY, key);
     int old = info_find(head, key);
+    if (old < 0 && head->info.count >= LAT_MAX_INFO)
+        return lat_fail("expected at most %d info lines in a header, found more", LAT_MAX_INFO);
     if (lat_lines_add(&head->info, "%s = %s", key, value) < 0)
         return -1;
     if (old >= 0) {   /* the new line takes the place of the old one */

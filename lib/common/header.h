@@ -12,9 +12,10 @@
 typedef enum { LAT_GAUGE, LAT_TRANSFORM } lat_kind; /* nd links a site, or one matrix a site */
 typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in bytes */
 
-/* The longest line and info key that a header keeps. */
-#define LAT_MAX_LINE 60000
+/* The longest line and info key that a header keeps, and how many info lines. */
+#define LAT_MAX_LINE 65525
 #define LAT_MAX_KEY 200
+#define LAT_MAX_INFO 1000
 
 /* A list of lines, owned. What is added becomes one line of UTF-8: control characters become
  * blanks, other bytes question marks, and what is longer than LAT_MAX_LINE is cut. */
@@ -54,7 +55,9 @@ int lat_header_check(const lat_header *head, const char *name);
 size_t lat_header_matrices(const lat_header *head);
 size_t lat_header_bytes(const lat_header *head);
 
-/* The value of an info line, or NULL; setting replaces it. Keys are lower case, values one line. */
+/* The value of an info line, or NULL; setting replaces it. Keys are lower case letters, digits,
+ * '_', '.' and '-' (lat_info_key), values one line. */
+bool lat_info_key(const char *key);
 const char *lat_info_get(const lat_header *head, const char *key);
 int lat_info_set(lat_header *head, const char *key, const char *value);
 
