@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text.c: text through a lat_output, and pieces of JSON. */
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include "error.h"
+
+static ssize_t write_some(void *out, const char *buf, size_t n)
+{
+    return lat_output_write(out, buf, n) || lat_output_flush(out) ? 0 : (ssize_t)n;
+}
+
+FILE *lat_text_open(lat_output *out)
+{
+    FILE *text = fopencookie(out, "w", (cookie_io_functions_t){.write = write_some});
+    if (!text)
+        lat_fail("%s: out of memory: a text stream", lat_output_name(out));
+    return text;
+}
+
+int lat_text_close(FILE *text, lat_output *out)
+{
+    const int bad = ferror(text);
+    if (fclose(text) || bad) {
+        lat_output_abort(out);
+        return lat_fail("writing text failed"); /* the cause is kept already */
+    }
+    return lat_output_commit(out);
+}
+
+void lat_json_string(FILE *to, const char *s)
+{
+    fputc('"', to);
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            fprintf(to, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            fprintf(to, "\\u%04x", (unsigned char)*s);
+        else
+            fputc(*s, to);
+    }
+    fputc('"', to);
+}
+
+void lat_json_number(FILE *to, double x)
+{
+    if (isfinite(x))
+        fprintf(to, "%.17g", x);
+    else
+        fputs("null", to);
+}
+
+void lat_json_key(FILE *to, bool first, const char *key)
+{
+    if (!first)
+        fputs(", ", to);
+    lat_json_string(to, key);
+    fputs(": ", to);
+}

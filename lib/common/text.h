@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text.h: what the measuring tools print: text through a lat_output, and pieces of JSON. */
+#ifndef LAT_TEXT_H
+#define LAT_TEXT_H
+
+#include <stdio.h>
+#include "io.h"
+
+/* A stream whose characters go to `out`, all of them on fflush; NULL on failure. Does not own
+ * `out`. */
+FILE *lat_text_open(lat_output *out);
+
+/* Closes the stream and commits `out`, or gives `out` up if anything went wrong. */
+int lat_text_close(FILE *text, lat_output *out);
+
+/* "..." with what JSON wants escaped; bytes above 127 as they are (the header is UTF-8). */
+void lat_json_string(FILE *to, const char *s);
+
+/* A number that reads back as the same double; null where it is not finite. */
+void lat_json_number(FILE *to, double x);
+
+/* "key": or , "key": before a value, as `first` says; for objects on one line. */
+void lat_json_key(FILE *to, bool first, const char *key);
+
+#endif

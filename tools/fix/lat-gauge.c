@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-gauge: gauge transformations: random ones, saved ones, their inverses and products. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "common/stream.h"
+#include "common/tool.h"
+#include "common/transform.h"
+#include "site/sun.h"
+
+/* A saved g(x) farther from unitary than this is no transformation; f32 rounding is below 1e-6. */
+#define UNITARY 1e-5
+
+static bool random_g, invert;
+static const char *apply, *compose, *save_g;
+static uint64_t seed = 1;
+static int precision = -1;
+
+static const lat_option options[] = {
+    {LAT_OPT_FLAG, "random", 'r', NULL, &random_g, 0, 0, "apply a Haar random transformation", false},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of --random", false},
+    {LAT_OPT_TEXT, "save-g", 0, "FILE", &save_g, 0, 0, "write what --random applies to FILE", true},
+    {LAT_OPT_TEXT, "apply", 'a', "G", &apply, 0, 0,
+     "apply the saved transformation: one for all configurations, or one each", false},
+    {LAT_OPT_FLAG, "invert", 0, NULL, &invert, 0, 0, "transformations in, their inverses out", false},
+    {LAT_OPT_TEXT, "compose", 0, "H", &compose, 0, 0,
+     "transformations g in, h(x) g(x) out: g first, then h", false},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+     "of the output (default: that of the input)", false},
+    {0}
+};
+
+static const lat_tool tool = {
+    .name = "lat-gauge",
+    .args = "[FILE]",
+    .summary = "Applies gauge transformations U(x,mu) -> g(x) U(x,mu) g(x+mu)^+, inverts or composes them.",
+    .example = "lat-gauge --random --seed 7 --save-g g.lat cfg.lat | lat-orelax -o fixed.lat",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
+};
+
+/* What is open during the run. */
+typedef struct run {
+    lat_input *in, *saved;   /* saved: the stream of G or H */
+    lat_output *out, *g_out;
+    lat_field g;             /* the last of `saved` */
+    long read;               /* how many of `saved` were read */
+} run;
+
+/* ---- saved transformations ------------------------------------------------------------------- */
+
+/* Checks r->g and, in single precision, takes its rounding off: what is applied then is unitary
+ * in double, so that the plaquette stays. A double one is used as it is. */
+static int settle(run *r)
+{
+    const char *name = lat_input_name(r->saved);
+    lat_deviation off;
+    if (r->g.head.kind != LAT_TRANSFORM)
+        return lat_fail("%s: expected a gauge transformation, found a gauge field", name);
+    if (lat_measure_deviation(&r->g, &off))
+        return -1;
+    if (!(off.unitarity_max <= UNITARY))
+        return lat_fail("%s: expected unitary matrices, found |g g^+ - 1| = %g", name, off.unitarity_max);
+    if (r->g.head.real == LAT_F64)
+        return 0;
+    if (lat_field_convert(&r->g, LAT_F64))
+        return -1;
+    const size_t sites = lat_field_matrices(&r->g);
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < sites; x++) {
+        double m[LAT_SUN_REALS];
+        lat_field_get(&r->g, x, m);
+        lat_sun_polar(r->g.head.nc, m); /* cannot fail: m is nearly unitary */
+        lat_field_put(&r->g, x, m);
+    }
+    return 0;
+}
+
+/* Makes r->g the transformation for configuration `index`. */
+static int next_saved(run *r, long index)
+{
+    lat_field g;
+    if (index > 0 && r->read < index)
+        return 0; /* there was only one, and it serves all */
+    const int rc = lat_stream_read(r->saved, &g);
+    if (rc < 0)
+        return -1;
+    if (rc > 0) {
+        lat_field_free(&r->g);
+        r->g = g;
+        r->read++;
+        return settle(r);
+    }
+    if (index > 1)
+        return lat_fail("%s: has %ld transformations, and the input more fields than that",
+                        lat_input_name(r->saved), r->read);
+    return 0;
+}
+
+/* After the last field: were there more transformations than fields? */
+static int none_left(run *r, long fields)
+{
+    char byte;
+    if (!r->saved || r->read < fields)
+        return 0;
+    const ssize_t more = lat_input_peek(r->saved, &byte, 1);
+    if (more > 0)
+        return lat_fail("%s: has more transformations than the input has fields, which are %ld",
+                        lat_input_name(r->saved), fields);
+    return more < 0 ? -1 : 0;
+}
+
+/* ---- the four jobs --------------------------------------------------------------------------- */
+
+static int do_random(run *r, lat_field *f, long index)
+{
+    lat_field g;
+    if (f->head.kind != LAT_GAUGE)
+        return lat_fail("%s: expected a gauge field for --random, found a gauge transformation",
+                        lat_input_name(r->in));
+    if (lat_transform_new(&g, &f->head))
+        return -1;
+    const size_t sites = lat_field_matrices(&g);
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < sites; x++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_haar(g.head.nc, m, seed, x, (uint32_t)index, LAT_FOR_GAUGE);
+        lat_field_put(&g, x, m);
+    }
+    int rc = lat_transform_apply(f, &g);
+    if (rc == 0 && r->g_out)
+        rc = lat_provenance(&g.head, "random, seed %llu, copy %ld", (unsigned long long)seed, index) ||
+             lat_stream_write(r->g_out, &g, lat_opts.store) ? -1 : 0;
+    lat_field_free(&g);
+    return rc ? -1 : lat_provenance(&f->head, "random, seed %llu, copy %ld", (unsigned long long)seed, index);
+}
+
+static int do_apply(run *r, lat_field *f, long index)
+{
+    if (f->head.kind != LAT_GAUGE)
+        return lat_fail("%s: expected a gauge field for --apply, found a gauge transformation "
+                        "(--compose multiplies two)", lat_input_name(r->in));
+    if (next_saved(r, index) || lat_transform_apply(f, &r->g))
+        return -1;
+    return lat_provenance(&f->head, "%s", "");
+}
+
+static int need_transform(const run *r, lat_field *f, const char *job)
+{
+    if (f->head.kind != LAT_TRANSFORM)
+        return lat_fail("%s: expected a gauge transformation for --%s, found a gauge field",
+                        lat_input_name(r->in), job);
+    lat_header_ungauge(&f->head); /* it took a field to a gauge; its inverse or product does not */
+    return 0;
+}
+
+static int do_invert(run *r, lat_field *f)
+{
+    if (need_transform(r, f, "invert"))
+        return -1;
+    const size_t sites = lat_field_matrices(f);
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < sites; x++) {
+        double m[LAT_SUN_REALS], inverse[LAT_SUN_REALS];
+        lat_field_get(f, x, m);
+        lat_sun_dag(f->head.nc, inverse, m);
+        lat_field_put(f, x, inverse);
+    }
+    return lat_provenance(&f->head, "%s", "");
+}
+
+static int do_compose(run *r, lat_field *f, long index)
+{
+    char a[64], b[64];
+    if (need_transform(r, f, "compose") || next_saved(r, index))
+        return -1;
+    const lat_header *g = &f->head, *h = &r->g.head;
+    if (g->nc != h->nc || g->geom.nd != h->geom.nd ||
+        memcmp(g->geom.dims, h->geom.dims, sizeof(int) * (size_t)g->geom.nd))
+        return lat_fail("%s: expected SU(%d) on %s as in the input, found SU(%d) on %s",
+                        lat_input_name(r->saved), g->nc, lat_dims_text(&g->geom, a), h->nc,
+                        lat_dims_text(&h->geom, b));
+    const size_t sites = lat_field_matrices(f);
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < sites; x++) {
+        double m[LAT_SUN_REALS], first[LAT_SUN_REALS], product[LAT_SUN_REALS];
+        lat_field_get(f, x, first);
+        lat_field_get(&r->g, x, m);
+        lat_sun_mul(g->nc, product, m, first);
+        lat_field_put(f, x, product);
+    }
+    return lat_provenance(&f->head, "%s", "");
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+/* A higher precision is taken before the work, a lower one after it: one rounding either way. */
+static int one(run *r, lat_field *f, long index)
+{
+    const lat_real wanted = precision < 0 ? f->head.real : precision ? LAT_F64 : LAT_F32;
+    if (wanted == LAT_F64 && lat_field_convert(f, LAT_F64))
+        return -1;
+    const int rc = random_g ? do_random(r, f, index) : apply ? do_apply(r, f, index)
+                 : invert ? do_invert(r, f) : do_compose(r, f, index);
+    if (rc || lat_field_convert(f, wanted) || lat_stream_write(r->out, f, lat_opts.store))
+        return -1;
+    return lat_output_flush(r->out);
+}
+
+static int all(run *r)
+{
+    int rc;
+    long index = 0;
+    lat_field f;
+    if (lat_output_is_input(r->out, r->in))
+        return lat_fail("%s: is the output as well", lat_input_name(r->in));
+    for (; (rc = lat_stream_read(r->in, &f)) > 0; index++) {
+        rc = one(r, &f, index);
+        lat_field_free(&f);
+        if (rc)
+            return -1;
+    }
+    return rc ? rc : none_left(r, index);
+}
+
+static int open_all(run *r)
+{
+    const unsigned clobber = lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0;
+    const char *saved = apply ? apply : compose;
+    if (!(r->in = lat_input_open(lat_opts.input)) || (saved && !(r->saved = lat_input_open(saved))) ||
+        (save_g && !(r->g_out = lat_output_open(save_g, clobber))))
+        return -1;
+    r->out = lat_output_open(lat_opts.output, clobber | (lat_opts.force ? LAT_OUTPUT_FORCE : 0));
+    return r->out ? 0 : -1;
+}
+
+/* The transformations first: a result whose transformation was lost would be worse than none. */
+static int commit(run *r)
+{
+    lat_output *g_out = r->g_out, *out = r->out;
+    r->g_out = NULL;
+    if (g_out && lat_output_commit(g_out))
+        return -1;
+    r->out = NULL;
+    return lat_output_commit(out);
+}
+
+static void check_usage(void)
+{
+    const int jobs = random_g + invert + (apply != NULL) + (compose != NULL);
+    const char *saved = apply ? apply : compose;
+    if (jobs != 1)
+        lat_usage("expected one of --random, --apply, --invert and --compose, found %d", jobs);
+    if (lat_opt_given("seed") && !random_g)
+        lat_usage("--seed is for --random");
+    if (save_g && !random_g)
+        lat_usage("--save-g is for --random");
+    if (saved && !strcmp(saved, "-") && !lat_opts.input)
+        lat_usage("only one of the input and --%s can be stdin", apply ? "apply" : "compose");
+    if (save_g && !strcmp(save_g, "-"))
+        lat_usage("--save-g needs the name of a file");
+    if (save_g && lat_opts.output && !strcmp(save_g, lat_opts.output))
+        lat_usage("--save-g and -o are the same file '%s'", save_g);
+}
+
+int main(int argc, char **argv)
+{
+    run r = {.in = NULL};
+    lat_options_parse(&tool, argc, argv);
+    check_usage();
+    const int rc = open_all(&r) || all(&r) || commit(&r) ? LAT_FAILED : LAT_DONE;
+    lat_output_abort(r.g_out);
+    lat_output_abort(r.out);
+    lat_field_free(&r.g);
+    if (r.saved)
+        lat_input_close(r.saved);
+    if (r.in)
+        lat_input_close(r.in);
+    return rc ? lat_report(rc) : rc;
+}

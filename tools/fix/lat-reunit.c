@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-reunit: links back to SU(N), and a report of what moved. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "common/text.h"
+#include "common/tool.h"
+#include "site/sun.h"
+
+enum { CHUNK = 256 }; /* matrices whose sum is kept apart: results do not depend on threads */
+enum { POLAR, GRAM_SCHMIDT };
+static const char *const methods[] = {"polar", "gram-schmidt"};
+
+static int method = POLAR, precision = -1;
+static double limit = 0.1, tolerance = 1e-6;
+static bool verbose;
+static const char *report;
+
+static const lat_option options[] = {
+    {LAT_OPT_CHOICE, "method", 'm', "polar|gram-schmidt", &method, 0, 0,
+     "the nearest matrix; rows one after the other", false},
+    {LAT_OPT_REAL, "limit", 0, "D", &limit, 0, 1e300,
+     "refuse a field where a matrix would move farther than D", false},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+     "of the output (default: that of the input); single leaves a rounding of 6e-8", false},
+    {LAT_OPT_REAL, "tolerance", 't', "D", &tolerance, 0, 1e300, "report how many moved farther than D", true},
+    {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0, "write what moved to FILE, tab separated", true},
+    {LAT_OPT_FLAG, "verbose", 'v', NULL, &verbose, 0, 0, "say what moved on stderr", true},
+    {0}
+};
+
+static const lat_tool tool = {
+    .name = "lat-reunit",
+    .args = "[FILE]",
+    .summary = "Projects every matrix to SU(N); distances are Frobenius norms of the difference.",
+    .example = "lat-reunit --precision double --report moved.tsv cfg.lat -o clean.lat",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
+};
+
+/* What the projection of some matrices did. */
+typedef struct moved {
+    double square, max; /* sum of squared distances, largest distance */
+    size_t worst;       /* the matrix that moved by max */
+    size_t beyond;      /* how many moved farther than the tolerance */
+    size_t refused;     /* the first matrix that is singular or too far, or NONE */
+    double refused_by;  /* its distance, NaN if singular */
+} moved;
+#define NONE ((size_t)-1)
+
+typedef struct context {
+    lat_output *out;
+    FILE *text;
+} context;
+
+static moved project_chunk(lat_field *f, size_t from, size_t to)
+{
+    const int n = f->head.nc;
+    double m[LAT_SUN_REALS], old[LAT_SUN_REALS];
+    moved got = {.worst = from, .refused = NONE};
+    for (size_t i = from; i < to; i++) {
+        lat_field_get(f, i, m);
+        lat_field_get(f, i, old);
+        const int rc = method == POLAR ? lat_sun_polar(n, m) : lat_sun_gram_schmidt(n, m);
+        const double distance = rc ? NAN : lat_sun_distance(n, m, old);
+        if (!(distance <= limit)) {
+            got.refused = i;
+            got.refused_by = distance;
+            break;
+        }
+        lat_field_put(f, i, m);
+        got.square += distance * distance;
+        got.beyond += distance > tolerance;
+        if (distance > got.max) {
+            got.max = distance;
+            got.worst = i;
+        }
+    }
+    return got;
+}
+
+static int project(lat_field *f, moved *all)
+{
+    const size_t matrices = lat_field_matrices(f), chunks = (matrices + CHUNK - 1) / CHUNK;
+    moved *part = lat_alloc(chunks, sizeof *part, "a projection");
+    if (!part)
+        return -1;
+#pragma omp parallel for schedule(static)
+    for (size_t c = 0; c < chunks; c++) {
+        const size_t to = (c + 1) * CHUNK;
+        part[c] = project_chunk(f, c * CHUNK, to < matrices ? to : matrices);
+    }
+    *all = (moved){.refused = NONE};
+    for (size_t c = 0; c < chunks; c++) {
+        all->square += part[c].square;
+        all->beyond += part[c].beyond;
+        if (part[c].max > all->max) {
+            all->max = part[c].max;
+            all->worst = part[c].worst;
+        }
+        if (all->refused == NONE) {
+            all->refused = part[c].refused;
+            all->refused_by = part[c].refused_by;
+        }
+    }
+    free(part);
+    return 0;
+}
+
+/* "1,0,3,2 t", or "1,0,3,2" in a transformation. */
+static const char *place(const lat_field *f, size_t matrix, char buf[96])
+{
+    const size_t per = f->head.kind == LAT_GAUGE ? (size_t)f->head.geom.nd : 1;
+    int x[LAT_MAX_DIMS], n = 0;
+    lat_coordinates(&f->head.geom, matrix / per, x);
+    for (int mu = 0; mu < f->head.geom.nd; mu++)
+        n += snprintf(buf + n, 96 - (size_t)n, "%s%d", mu ? "," : "", x[mu]);
+    if (f->head.kind == LAT_GAUGE)
+        snprintf(buf + n, 96 - (size_t)n, " %c", "xyzt"[matrix % per]);
+    return buf;
+}
+
+static int refuse(const lat_field *f, const moved *m, long index)
+{
+    const char *name = lat_opts.input ? lat_opts.input : "<stdin>";
+    char where[96];
+    place(f, m->refused, where);
+    if (isnan(m->refused_by))
+        return lat_fail("%s: field %ld: expected a matrix near SU(%d) at %s, found a singular one", name,
+                        index, f->head.nc, where);
+    return lat_fail("%s: field %ld: expected a matrix within %g of SU(%d) at %s, found one at %g "
+                    "(--limit accepts it)", name, index, limit, f->head.nc, where, m->refused_by);
+}
+
+static int tell(const context *c, const lat_field *f, const moved *m, const lat_deviation off[2], long index)
+{
+    const size_t matrices = lat_field_matrices(f);
+    const double rms = sqrt(m->square / (double)matrices);
+    char where[96];
+    place(f, m->worst, where);
+    if (verbose)
+        lat_warn("field %ld: largest move %.3g at %s, rms %.3g, %zu of %zu farther than %g; "
+                 "|U U^+ - 1| from %.3g to %.3g, |1 - det U| from %.3g to %.3g", index, m->max, where, rms,
+                 m->beyond, matrices, tolerance, off[0].unitarity_max, off[1].unitarity_max,
+                 off[0].det_max, off[1].det_max);
+    if (c->text) {
+        if (index == 0)
+            fprintf(c->text, "config\tmatrices\tmoved_max\tmoved_rms\tbeyond\ttolerance\tworst\t"
+                    "unitarity_before\tunitarity_after\tdet_error_before\tdet_error_after\n");
+        fprintf(c->text, "%ld\t%zu\t%.17g\t%.17g\t%zu\t%.17g\t%s\t%.17g\t%.17g\t%.17g\t%.17g\n", index, matrices,
+                m->max, rms, m->beyond, tolerance, where, off[0].unitarity_max, off[1].unitarity_max,
+                off[0].det_max, off[1].det_max);
+    }
+    return 0;
+}
+
+/* The links have moved: what the header says about them is measured again or forgotten. */
+static int forget(lat_field *f)
+{
+    lat_gauge_state state;
+    f->head.plaquette = f->head.link_trace = NAN;
+    if (f->head.kind == LAT_GAUGE && !strcmp(f->head.gauge, "landau")) {
+        if (lat_measure_landau(f, &state))
+            return -1;
+        f->head.functional = state.functional;
+        f->head.theta = state.theta;
+    } else {
+        lat_header_ungauge(&f->head);
+    }
+    return 0;
+}
+
+static int each(lat_field *f, long index, void *with)
+{
+    const lat_real wanted = precision < 0 ? f->head.real : precision ? LAT_F64 : LAT_F32;
+    lat_deviation off[2];
+    moved m;
+    if (lat_measure_deviation(f, &off[0]) || (wanted == LAT_F64 && lat_field_convert(f, wanted)) ||
+        project(f, &m))
+        return LAT_FAILED;
+    if (m.refused != NONE) {
+        refuse(f, &m, index);
+        return LAT_FAILED;
+    }
+    if (lat_field_convert(f, wanted) || lat_measure_deviation(f, &off[1]) || forget(f) ||
+        lat_provenance(&f->head, "%s, largest move %.3g, rms %.3g", methods[method], m.max,
+                       sqrt(m.square / (double)lat_field_matrices(f))) ||
+        tell(with, f, &m, off, index))
+        return LAT_FAILED;
+    return LAT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    context c = {.out = NULL};
+    lat_options_parse(&tool, argc, argv);
+    if (report && !lat_opts.output && !strcmp(report, "-"))
+        lat_usage("--report needs the name of a file: stdout is for the configuration");
+    if (report && lat_opts.output && !strcmp(report, lat_opts.output))
+        lat_usage("--report and -o are the same file '%s'", report);
+    if (report && (!(c.out = lat_output_open(report, LAT_OUTPUT_TEXT)) || !(c.text = lat_text_open(c.out)))) {
+        lat_output_abort(c.out);
+        return lat_report(LAT_FAILED);
+    }
+    const int code = lat_filter_run(each, &c);
+    if (!report)
+        return code;
+    if (code == LAT_DONE)
+        return lat_text_close(c.text, c.out) ? lat_report(LAT_FAILED) : LAT_DONE;
+    fclose(c.text);
+    lat_output_abort(c.out);
+    return code;
+}

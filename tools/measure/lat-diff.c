@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-diff: how far apart two streams are, in their links and in what no gauge changes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "common/stream.h"
+#include "common/text.h"
+#include "site/sun.h"
+
+enum { CHUNK = 256 }; /* matrices whose sum is kept apart: results do not depend on threads */
+
+static bool tsv, json, invariant;
+static double tolerance = NAN;
+static const char *output;
+
+static const lat_option options[] = {
+    {LAT_OPT_REAL, "tolerance", 't', "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T", true},
+    {LAT_OPT_FLAG, "invariant", 0, NULL, &invariant, 0, 0,
+     "judge plaquette and Polyakov loops only, not links and link trace", true},
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a field", true},
+    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a field, one a line", true},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    {0}
+};
+
+static const lat_tool tool = {
+    .name = "lat-diff",
+    .args = "A B",
+    .summary = "Compares two streams, field by field: links, plaquette, link trace, Polyakov loops.",
+    .example = "lat-diff --invariant --tolerance 1e-12 before.lat after.lat",
+    .options = options,
+    .min_files = 2,
+    .max_files = 2,
+    .common = LAT_HAS_THREADS,
+};
+
+/* Differences B - A; NaN where a kind of field has no such quantity. */
+typedef struct difference {
+    long index;
+    double largest, rms; /* of the moduli of the differences of matrix elements */
+    double plaquette, link_trace, polyakov[LAT_MAX_DIMS][2];
+    size_t worst;        /* the matrix with the largest difference */
+} difference;
+
+static int comparable(const lat_field *a, const lat_field *b, const char *const name[2])
+{
+    const lat_header *p = &a->head, *q = &b->head;
+    char d[64], e[64];
+    if (p->kind != q->kind)
+        return lat_fail("%s is a %s and %s a %s", name[0],
+                        p->kind == LAT_GAUGE ? "gauge field" : "gauge transformation", name[1],
+                        q->kind == LAT_GAUGE ? "gauge field" : "gauge transformation");
+    if (p->nc != q->nc)
+        return lat_fail("%s is of SU(%d) and %s of SU(%d)", name[0], p->nc, name[1], q->nc);
+    if (p->geom.nd != q->geom.nd || memcmp(p->geom.dims, q->geom.dims, sizeof(int) * (size_t)p->geom.nd))
+        return lat_fail("%s has extents %s and %s %s", name[0], lat_dims_text(&p->geom, d), name[1],
+                        lat_dims_text(&q->geom, e));
+    return 0;
+}
+
+typedef struct partial {
+    double sum, max;
+    size_t worst;
+} partial;
+
+static partial compare_chunk(const lat_field *a, const lat_field *b, size_t from, size_t to)
+{
+    const int n = a->head.nc;
+    double p[LAT_SUN_REALS], q[LAT_SUN_REALS];
+    partial part = {.worst = from};
+    for (size_t i = from; i < to; i++) {
+        lat_field_get(a, i, p);
+        lat_field_get(b, i, q);
+        for (int k = 0; k < n * n; k++) {
+            const double d = hypot(p[2 * k] - q[2 * k], p[2 * k + 1] - q[2 * k + 1]);
+            part.sum += d * d;
+            if (!(d <= part.max) && !isnan(part.max)) {
+                part.max = d;
+                part.worst = i;
+            }
+        }
+    }
+    return part;
+}
+
+static int compare_links(const lat_field *a, const lat_field *b, difference *d)
+{
+    const size_t matrices = lat_field_matrices(a), chunks = (matrices + CHUNK - 1) / CHUNK;
+    partial *part = lat_alloc(chunks, sizeof *part, "a comparison");
+    if (!part)
+        return -1;
+#pragma omp parallel for schedule(static)
+    for (size_t c = 0; c < chunks; c++) {
+        const size_t to = (c + 1) * CHUNK;
+        part[c] = compare_chunk(a, b, c * CHUNK, to < matrices ? to : matrices);
+    }
+    double sum = 0;
+    d->largest = 0;
+    d->worst = 0;
+    for (size_t c = 0; c < chunks; c++) {
+        sum += part[c].sum;
+        if (!(part[c].max <= d->largest) && !isnan(d->largest)) {
+            d->largest = part[c].max;
+            d->worst = part[c].worst;
+        }
+    }
+    d->rms = sqrt(sum / ((double)matrices * a->head.nc * a->head.nc));
+    free(part);
+    return 0;
+}
+
+static int compare(const lat_field *a, const lat_field *b, difference *d)
+{
+    double p[2], l[2], x[2], y[2];
+    d->plaquette = d->link_trace = NAN;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        d->polyakov[mu][0] = d->polyakov[mu][1] = NAN;
+    if (compare_links(a, b, d))
+        return -1;
+    if (a->head.kind != LAT_GAUGE)
+        return 0;
+    if (lat_measure_plaquette(a, &p[0], &l[0]) || lat_measure_plaquette(b, &p[1], &l[1]))
+        return -1;
+    d->plaquette = p[1] - p[0];
+    d->link_trace = l[1] - l[0];
+    for (int mu = 0; mu < a->head.geom.nd; mu++) {
+        if (lat_measure_polyakov(a, mu, x) || lat_measure_polyakov(b, mu, y))
+            return -1;
+        d->polyakov[mu][0] = y[0] - x[0];
+        d->polyakov[mu][1] = y[1] - x[1];
+    }
+    return 0;
+}
+
+/* Is x too large? NaN is, where there is such a quantity at all. */
+static bool above(double x)
+{
+    return !(fabs(x) <= tolerance);
+}
+
+static bool too_far(const lat_field *f, const difference *d)
+{
+    const bool links = f->head.kind == LAT_GAUGE;
+    bool far = !invariant && above(d->largest);
+    if (links && !invariant)
+        far = far || above(d->link_trace);
+    if (links && f->head.geom.nd > 1) /* one dimension has no plaquette */
+        far = far || above(d->plaquette);
+    for (int mu = 0; links && mu < f->head.geom.nd; mu++)
+        far = far || above(d->polyakov[mu][0]) || above(d->polyakov[mu][1]);
+    return far;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void print_place(FILE *to, const lat_field *f, size_t matrix)
+{
+    const size_t per = f->head.kind == LAT_GAUGE ? (size_t)f->head.geom.nd : 1;
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(&f->head.geom, matrix / per, x);
+    for (int mu = 0; mu < f->head.geom.nd; mu++)
+        fprintf(to, "%s%d", mu ? "," : "", x[mu]);
+    if (f->head.kind == LAT_GAUGE)
+        fprintf(to, " %c", "xyzt"[matrix % per]);
+}
+
+static void print_text(FILE *to, const lat_field *f, const difference *d, bool several)
+{
+    if (several)
+        fprintf(to, "%sfield       %ld\n", d->index ? "\n" : "", d->index);
+    fprintf(to, "largest     %.6g", d->largest);
+    if (d->largest > 0) {
+        fprintf(to, " at ");
+        print_place(to, f, d->worst);
+    }
+    fprintf(to, "\nrms         %.6g\n", d->rms);
+    if (f->head.kind != LAT_GAUGE)
+        return;
+    fprintf(to, "plaquette   %.6g\nlink trace  %.6g\n", d->plaquette, d->link_trace);
+    for (int mu = 0; mu < f->head.geom.nd; mu++)
+        fprintf(to, "Polyakov %c  %.6g %+.6gi\n", "xyzt"[mu], d->polyakov[mu][0], d->polyakov[mu][1]);
+}
+
+static void print_tsv(FILE *to, const difference *d)
+{
+    if (d->index == 0)
+        fprintf(to, "field\tlargest\trms\tplaquette\tlink_trace\tpolyakov_x_re\tpolyakov_x_im\t"
+                "polyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\tpolyakov_t_re\tpolyakov_t_im\n");
+    fprintf(to, "%ld\t%.17g\t%.17g\t%.17g\t%.17g", d->index, d->largest, d->rms, d->plaquette, d->link_trace);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        fprintf(to, "\t%.17g\t%.17g", d->polyakov[mu][0], d->polyakov[mu][1]);
+    fputc('\n', to);
+}
+
+static void json_number(FILE *to, const char *key, double value)
+{
+    lat_json_key(to, false, key);
+    lat_json_number(to, value);
+}
+
+static void print_json(FILE *to, const lat_field *f, const difference *d)
+{
+    fprintf(to, "{\"field\": %ld", d->index);
+    json_number(to, "largest", d->largest);
+    json_number(to, "rms", d->rms);
+    json_number(to, "plaquette", d->plaquette);
+    json_number(to, "link_trace", d->link_trace);
+    lat_json_key(to, false, "polyakov");
+    fputc('[', to);
+    for (int mu = 0; f->head.kind == LAT_GAUGE && mu < f->head.geom.nd; mu++) {
+        fputs(mu ? ", [" : "[", to);
+        lat_json_number(to, d->polyakov[mu][0]);
+        fputs(", ", to);
+        lat_json_number(to, d->polyakov[mu][1]);
+        fputc(']', to);
+    }
+    fputs("]}\n", to);
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+/* One pair of fields: an exit code. */
+static int pair(const lat_field *a, const lat_field *b, lat_input *in, const char *const name[2], FILE *text,
+                long index)
+{
+    difference d = {.index = index};
+    char next;
+    if (comparable(a, b, name) || compare(a, b, &d))
+        return LAT_FAILED;
+    const ssize_t more = lat_input_peek(in, &next, 1);
+    if (more < 0)
+        return LAT_FAILED;
+    if (tsv)
+        print_tsv(text, &d);
+    else if (json)
+        print_json(text, a, &d);
+    else
+        print_text(text, a, &d, index > 0 || more > 0);
+    if (fflush(text))
+        return LAT_FAILED;
+    return lat_opt_given("tolerance") && too_far(a, &d) ? LAT_UNCONVERGED : LAT_DONE;
+}
+
+static int all(lat_input *in[2], const char *const name[2], FILE *text)
+{
+    int code = LAT_DONE;
+    for (long index = 0;; index++) {
+        lat_field a, b;
+        const int left = lat_stream_read(in[0], &a);
+        if (left < 0)
+            return LAT_FAILED;
+        const int right = lat_stream_read(in[1], &b);
+        int this = LAT_FAILED;
+        if (right >= 0 && left != right)
+            lat_fail("%s has %ld fields and %s more", name[left], index, name[right]);
+        else if (left && right > 0)
+            this = pair(&a, &b, in[0], name, text, index);
+        if (left)
+            lat_field_free(&a);
+        if (right > 0)
+            lat_field_free(&b);
+        if (!left && !right)
+            return code;
+        if (this == LAT_FAILED)
+            return LAT_FAILED;
+        code = this == LAT_DONE ? code : this;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    if (tsv && json)
+        lat_usage("--tsv and --json exclude each other");
+    if (!strcmp(lat_opts.files[0], "-") && !strcmp(lat_opts.files[1], "-"))
+        lat_usage("only one of the two can be stdin");
+    if (invariant && !lat_opt_given("tolerance"))
+        lat_usage("--invariant says what --tolerance judges, and there is no --tolerance");
+    lat_input *in[2] = {lat_input_open(lat_opts.files[0]), NULL};
+    in[1] = in[0] ? lat_input_open(lat_opts.files[1]) : NULL;
+    lat_output *out = in[1] ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
+    FILE *text = out ? lat_text_open(out) : NULL;
+    if (!text)
+        return lat_report(LAT_FAILED);
+    const char *const name[2] = {lat_input_name(in[0]), lat_input_name(in[1])};
+    const int code = all(in, name, text);
+    if (code == LAT_FAILED) {
+        fclose(text);
+        lat_output_abort(out);
+        return lat_report(code);
+    }
+    lat_input_close(in[0]);
+    lat_input_close(in[1]);
+    return lat_text_close(text, out) ? lat_report(LAT_FAILED) : code;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-info: what a stream says about itself, where it came from, and whether it is intact. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/options.h"
+#include "common/stream.h"
+#include "common/text.h"
+
+static bool check, json, tsv;
+static const char *output;
+
+static const lat_option options[] = {
+    {LAT_OPT_FLAG, "check", 'c', NULL, &check, 0, 0, "verify every number; exit 1 if damaged", true},
+    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a field, one a line", true},
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a field", true},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    {0}
+};
+
+static const lat_tool tool = {
+    .name = "lat-info",
+    .args = "[FILE]",
+    .summary = "Shows the header and the history of every field of a stream, or checks all of it.",
+    .example = "lat-info --check fixed.lat",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+};
+
+static const char *kind_name(const lat_header *head)
+{
+    return head->kind == LAT_GAUGE ? "gauge" : "transform";
+}
+
+/* Raw bytes over stored bytes; the stored ones include header and frames. */
+static double ratio(const lat_header *head, const lat_stream_form *form)
+{
+    return (double)lat_header_bytes(head) / (double)form->stored;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void print_lines(FILE *to, const char *name, const lat_lines *lines)
+{
+    for (int i = 0; i < lines->count; i++)
+        fprintf(to, "%-11s %s\n", i ? "" : name, lines->line[i]);
+}
+
+static void print_known(FILE *to, const char *name, double value)
+{
+    if (!isnan(value))
+        fprintf(to, "%-11s %.15g\n", name, value);
+}
+
+static void print_text(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
+{
+    char dims[64];
+    fprintf(to, "%sfield       %ld: %s\n", index ? "\n" : "", index,
+            head->kind == LAT_GAUGE ? "gauge field" : "gauge transformation");
+    fprintf(to, "lattice     %s, SU(%d)\n", lat_dims_text(&head->geom, dims), head->nc);
+    fprintf(to, "numbers     f%d, %d reals a matrix\n", 8 * (int)head->real, head->reals);
+    print_known(to, "plaquette", head->plaquette);
+    print_known(to, "link trace", head->link_trace);
+    fprintf(to, "gauge       %s\n", head->gauge);
+    print_known(to, "functional", head->functional);
+    print_known(to, "theta", head->theta);
+    if (head->sweeps)
+        fprintf(to, "sweeps      %ld\n", head->sweeps);
+    fprintf(to, "stored      %s, %u blocks of %zu bytes, %llu bytes in all, ratio %.4f\n",
+            form->compressed ? "compressed" : "raw", form->blocks, form->block, form->stored,
+            ratio(head, form));
+    fprintf(to, "crc-32      %08x%s\n", form->crc, check ? ", verified" : "");
+    print_lines(to, "info", &head->info);
+    print_lines(to, "history", &head->history);
+}
+
+/* ---- JSON and TSV ---------------------------------------------------------------------------- */
+
+static void json_number(FILE *to, const char *key, double value)
+{
+    lat_json_key(to, false, key);
+    lat_json_number(to, value);
+}
+
+/* The info lines as an object: what stands before " = " is the key. */
+static void json_info(FILE *to, const lat_lines *info)
+{
+    lat_json_key(to, false, "info");
+    fputc('{', to);
+    for (int i = 0; i < info->count; i++) {
+        char *sign = strstr(info->line[i], " = ");
+        if (sign)
+            *sign = '\0';
+        lat_json_key(to, i == 0, info->line[i]);
+        lat_json_string(to, sign ? sign + 3 : "");
+        if (sign)
+            *sign = ' ';
+    }
+    fputc('}', to);
+}
+
+static void print_json(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
+{
+    fprintf(to, "{\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, kind_name(head));
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        fprintf(to, "%s%d", mu ? ", " : "", head->geom.dims[mu]);
+    fprintf(to, "], \"group\": \"SU(%d)\", \"real\": \"f%d\", \"reals\": %d", head->nc,
+            8 * (int)head->real, head->reals);
+    json_number(to, "plaquette", head->plaquette);
+    json_number(to, "link_trace", head->link_trace);
+    lat_json_key(to, false, "gauge");
+    lat_json_string(to, head->gauge);
+    json_number(to, "functional", head->functional);
+    json_number(to, "theta", head->theta);
+    fprintf(to, ", \"sweeps\": %ld, \"compressed\": %s, \"block\": %zu, \"blocks\": %u, \"stored\": %llu",
+            head->sweeps, form->compressed ? "true" : "false", form->block, form->blocks, form->stored);
+    json_number(to, "ratio", ratio(head, form));
+    fprintf(to, ", \"crc32\": \"%08x\", \"verified\": %s", form->crc, check ? "true" : "false");
+    json_info(to, &head->info);
+    lat_json_key(to, false, "history");
+    fputc('[', to);
+    for (int i = 0; i < head->history.count; i++) {
+        fputs(i ? ", " : "", to);
+        lat_json_string(to, head->history.line[i]);
+    }
+    fputs("]}\n", to);
+}
+
+static void print_tsv(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
+{
+    if (index == 0)
+        fprintf(to, "field\tkind\tdims\tgroup\treal\treals\tplaquette\tlink_trace\tgauge\tfunctional\t"
+                "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\n");
+    fprintf(to, "%ld\t%s", index, kind_name(head));
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        fprintf(to, "%c%d", mu ? ',' : '\t', head->geom.dims[mu]);
+    fprintf(to, "\tSU(%d)\tf%d\t%d\t%.17g\t%.17g\t%s\t%.17g\t%.17g\t%ld\t%d\t%u\t%llu\t%.6g\t%08x\t%d\n",
+            head->nc, 8 * (int)head->real, head->reals, head->plaquette, head->link_trace, head->gauge,
+            head->functional, head->theta, head->sweeps, form->compressed, form->blocks, form->stored,
+            ratio(head, form), form->crc, check);
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+static void print(lat_input *in, FILE *to, const lat_header *head, long index)
+{
+    const lat_stream_form *form = lat_stream_last(in);
+    char dims[64];
+    if (json)
+        print_json(to, head, form, index);
+    else if (tsv)
+        print_tsv(to, head, form, index);
+    else if (check)
+        fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, crc-32 %08x\n", lat_input_name(in), index,
+                kind_name(head), head->nc, lat_dims_text(&head->geom, dims), 8 * (int)head->real, form->crc);
+    else
+        print_text(to, head, form, index);
+}
+
+/* Header by header; the blocks are read only if they are to be checked. */
+static int all(lat_input *in, FILE *text)
+{
+    int rc;
+    for (long index = 0;; index++) {
+        lat_field f = {.data = NULL};
+        rc = lat_stream_head(in, &f.head);
+        if (rc <= 0)
+            return rc;
+        rc = check ? lat_stream_body(in, &f) : lat_stream_skip(in, &f.head);
+        if (rc >= 0)
+            print(in, text, &f.head, index);
+        if (check && rc >= 0)
+            lat_field_free(&f);
+        else
+            lat_header_free(&f.head);
+        if (rc < 0 || fflush(text))
+            return -1;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    if (tsv && json)
+        lat_usage("--tsv and --json exclude each other");
+    lat_input *in = lat_input_open(lat_opts.input);
+    lat_output *out = in ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
+    FILE *text = out ? lat_text_open(out) : NULL;
+    if (!text)
+        return lat_report(LAT_FAILED);
+    if (all(in, text)) {
+        fclose(text);
+        lat_output_abort(out);
+        return lat_report(LAT_FAILED);
+    }
+    lat_input_close(in);
+    return lat_text_close(text, out) ? lat_report(LAT_FAILED) : LAT_DONE;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-theta: how well the gauge is fixed, and what no gauge transformation changes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "common/stream.h"
+#include "common/text.h"
+
+static int gauge;
+static bool tsv, json, conventions;
+static double require = NAN;
+static const char *output;
+
+static const lat_option options[] = {
+    {LAT_OPT_CHOICE, "gauge", 0, "landau", &gauge, 0, 0, "condition to measure", false},
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a configuration", true},
+    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
+    {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0, "theta as other programs define it", true},
+    {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 0, "exit 3 if a theta is above X", true},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    {0}
+};
+
+static const lat_tool tool = {
+    .name = "lat-theta",
+    .args = "[FILE]",
+    .summary = "Measures the gauge condition, plaquette, Polyakov loops and deviations from SU(N).",
+    .example = "lat-theta --tsv --require-theta 1e-14 fixed.lat",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+};
+
+typedef struct measured {
+    long config;
+    lat_geometry geom;
+    int nc;
+    char gauge[16], claimed[16]; /* measured; what the header says was imposed */
+    double claimed_theta, plaquette, link_trace;
+    lat_gauge_state state;
+    lat_deviation off;
+    double polyakov[LAT_MAX_DIMS][2];
+} measured;
+
+static int measure(const lat_field *f, long config, measured *m)
+{
+    *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc, .gauge = "landau",
+                    .claimed_theta = f->head.theta};
+    memcpy(m->claimed, f->head.gauge, sizeof m->claimed);
+    if (!lat_opt_given("gauge") && strcmp(f->head.gauge, "none") && strcmp(f->head.gauge, "landau"))
+        return lat_fail("configuration %ld is in %s gauge, which this version cannot measure "
+                        "(--gauge landau measures that one)", config, f->head.gauge);
+    if (lat_measure_landau(f, &m->state) || lat_measure_deviation(f, &m->off) ||
+        lat_measure_plaquette(f, &m->plaquette, &m->link_trace))
+        return -1;
+    for (int mu = 0; mu < m->geom.nd; mu++)
+        if (lat_measure_polyakov(f, mu, m->polyakov[mu]))
+            return -1;
+    return 0;
+}
+
+/* ---- theta of others (docs/conventions.md, "Theta in other programs") ------------------------ */
+
+typedef struct convention {
+    const char *name, *definition;
+    enum { MEAN, HALF, QUARTER, PER_DIRECTION, ROOT, MAXIMUM, NONE } rule;
+} convention;
+
+static const convention list[] = {
+    {"lat", "sum_x tr Delta Delta^+ / (N V), Delta = sum_mu U_mu(x) - U_mu(x-mu) - h.c. - trace", MEAN},
+    {"lat maximum", "largest tr Delta Delta^+ / N of a site", MAXIMUM},
+    {"cuLGT 1", "as lat", MEAN},
+    {"cuLGT 2", "largest tr Delta Delta^+ / N of a site", MAXIMUM},
+    {"QUDA", "as lat", MEAN},
+    {"nissa", "as lat", MEAN},
+    {"SIMULATeQCD", "lat / D, D directions in the condition", PER_DIRECTION},
+    {"GLU", "lat / 2", HALF},
+    {"Grid", "lat / 4: A = (U - U^+)/(2i)", QUARTER},
+    {"gpt", "lat / 4: A = (U - U^+)/(2i)", QUARTER},
+    {"FermiQCD", "square root of lat", ROOT},
+    {"MILC FFT", "square root of lat", ROOT},
+    {"MILC", "none: it stops on the change of the functional", NONE},
+    {"Chroma", "none: it stops on the change of the functional", NONE},
+    {"HiRep", "none: it stops on the change of the functional", NONE},
+};
+enum { CONVENTIONS = sizeof list / sizeof *list };
+
+static double converted(const convention *c, const measured *m)
+{
+    switch (c->rule) {
+    case MEAN: return m->state.theta;
+    case HALF: return m->state.theta / 2;
+    case QUARTER: return m->state.theta / 4;
+    case PER_DIRECTION: return m->state.theta / m->geom.nd;
+    case ROOT: return sqrt(m->state.theta);
+    case MAXIMUM: return m->state.theta_max;
+    case NONE: break;
+    }
+    return NAN;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void print_text(FILE *to, const measured *m, bool several)
+{
+    char dims[64];
+    if (several)
+        fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
+    fprintf(to, "lattice        %s, SU(%d)\n", lat_dims_text(&m->geom, dims), m->nc);
+    fprintf(to, "gauge          %s", m->gauge);
+    if (!strcmp(m->claimed, "none"))
+        fprintf(to, " (the header names none)\n");
+    else
+        fprintf(to, " (header: %s, theta %.6g)\n", m->claimed, m->claimed_theta);
+    fprintf(to, "functional     %.15g\n", m->state.functional);
+    fprintf(to, "theta          %.15g\n", m->state.theta);
+    fprintf(to, "theta maximum  %.15g\n", m->state.theta_max);
+    fprintf(to, "plaquette      %.15g\n", m->plaquette);
+    fprintf(to, "link trace     %.15g\n", m->link_trace);
+    fprintf(to, "|1 - det U|    mean %.6g, maximum %.6g\n", m->off.det_mean, m->off.det_max);
+    fprintf(to, "|U U^+ - 1|    mean %.6g, maximum %.6g\n", m->off.unitarity_mean, m->off.unitarity_max);
+    for (int mu = 0; mu < m->geom.nd; mu++)
+        fprintf(to, "Polyakov %c     %.15g %+.15gi\n", "xyzt"[mu], m->polyakov[mu][0], m->polyakov[mu][1]);
+    if (conventions)
+        fprintf(to, "theta as defined by\n");
+    for (int i = 0; conventions && i < CONVENTIONS; i++) {
+        fprintf(to, "  %-12s ", list[i].name);
+        if (list[i].rule == NONE)
+            fprintf(to, "%-21s  %s\n", "-", list[i].definition);
+        else
+            fprintf(to, "%-21.15g  %s\n", converted(&list[i], m), list[i].definition);
+    }
+}
+
+static void print_tsv(FILE *to, const measured *m)
+{
+    if (m->config == 0 && conventions)
+        fprintf(to, "config\tgauge\tconvention\ttheta\tdefinition\n");
+    else if (m->config == 0)
+        fprintf(to, "config\tgauge\tfunctional\ttheta\ttheta_max\tplaquette\tlink_trace\t"
+                "det_error_mean\tdet_error_max\tunitarity_max\tpolyakov_x_re\tpolyakov_x_im\t"
+                "polyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\tpolyakov_t_re\t"
+                "polyakov_t_im\tdims\tgroup\n");
+    if (conventions) {
+        for (int i = 0; i < CONVENTIONS; i++)
+            fprintf(to, "%ld\t%s\t%s\t%.17g\t%s\n", m->config, m->gauge, list[i].name,
+                    converted(&list[i], m), list[i].definition);
+        return;
+    }
+    fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", m->config, m->gauge,
+            m->state.functional, m->state.theta, m->state.theta_max, m->plaquette, m->link_trace,
+            m->off.det_mean, m->off.det_max, m->off.unitarity_max);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        for (int i = 0; i < 2; i++)
+            fprintf(to, "\t%.17g", mu < m->geom.nd ? m->polyakov[mu][i] : NAN);
+    for (int mu = 0; mu < m->geom.nd; mu++)
+        fprintf(to, "%c%d", mu ? ',' : '\t', m->geom.dims[mu]);
+    fprintf(to, "\tSU(%d)\n", m->nc);
+}
+
+static void json_number(FILE *to, const char *key, double value)
+{
+    lat_json_key(to, false, key);
+    lat_json_number(to, value);
+}
+
+static void print_json(FILE *to, const measured *m, bool several)
+{
+    fputc('{', to);
+    if (several)
+        fprintf(to, "\"config\": %ld, ", m->config);
+    lat_json_key(to, true, "gauge");
+    lat_json_string(to, m->gauge);
+    json_number(to, "functional", m->state.functional);
+    json_number(to, "theta", m->state.theta);
+    json_number(to, "theta_max", m->state.theta_max);
+    json_number(to, "plaquette", m->plaquette);
+    json_number(to, "link_trace", m->link_trace);
+    json_number(to, "det_error_mean", m->off.det_mean);
+    json_number(to, "det_error_max", m->off.det_max);
+    json_number(to, "unitarity_max", m->off.unitarity_max);
+    lat_json_key(to, false, "polyakov");
+    for (int mu = 0; mu < m->geom.nd; mu++) {
+        fputs(mu ? ", [" : "[[", to);
+        lat_json_number(to, m->polyakov[mu][0]);
+        fputs(", ", to);
+        lat_json_number(to, m->polyakov[mu][1]);
+        fputc(']', to);
+    }
+    fputc(']', to);
+    lat_json_key(to, false, "dims");
+    for (int mu = 0; mu < m->geom.nd; mu++)
+        fprintf(to, "%s%d", mu ? ", " : "[", m->geom.dims[mu]);
+    fprintf(to, "], \"group\": \"SU(%d)\"", m->nc);
+    if (conventions)
+        fputs(", \"conventions\": {", to);
+    for (int i = 0; conventions && i < CONVENTIONS; i++) {
+        lat_json_key(to, i == 0, list[i].name);
+        lat_json_number(to, converted(&list[i], m));
+    }
+    fputs(conventions ? "}}\n" : "}\n", to);
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+static int one(lat_input *in, FILE *text, lat_field *f, long config)
+{
+    char next;
+    measured m;
+    if (measure(f, config, &m))
+        return LAT_FAILED;
+    const ssize_t more = lat_input_peek(in, &next, 1);
+    if (more < 0)
+        return LAT_FAILED;
+    const bool several = config > 0 || more > 0;
+    if (tsv)
+        print_tsv(text, &m);
+    else if (json)
+        print_json(text, &m, several);
+    else
+        print_text(text, &m, several);
+    if (lat_opt_given("require-theta") && !(m.state.theta <= require)) { /* NaN is above everything */
+        lat_warn("%s: configuration %ld has theta %g, above %g", lat_input_name(in), config,
+                 m.state.theta, require);
+        return LAT_UNCONVERGED;
+    }
+    return LAT_DONE;
+}
+
+static int all(lat_input *in, FILE *text)
+{
+    int rc, code = LAT_DONE;
+    lat_field f;
+    for (long config = 0; (rc = lat_stream_read(in, &f)) > 0; config++) {
+        const int this = one(in, text, &f, config);
+        lat_field_free(&f);
+        if (this == LAT_FAILED)
+            return LAT_FAILED;
+        if (this != LAT_DONE)
+            code = this;
+        if (fflush(text))
+            return LAT_FAILED;
+    }
+    return rc < 0 ? LAT_FAILED : code;
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    if (tsv && json)
+        lat_usage("--tsv and --json exclude each other");
+    lat_input *in = lat_input_open(lat_opts.input);
+    lat_output *out = in ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
+    FILE *text = out ? lat_text_open(out) : NULL;
+    if (!text)
+        return lat_report(LAT_FAILED);
+    const int code = all(in, text);
+    if (code == LAT_FAILED) {
+        fclose(text);
+        lat_output_abort(out);
+    } else if (lat_text_close(text, out)) {
+        return lat_report(LAT_FAILED);
+    }
+    lat_input_close(in);
+    return code == LAT_FAILED ? lat_report(code) : code;
+}
