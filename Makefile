@@ -32,12 +32,13 @@ at := $(if $(filter 1,$(V)),,@)
 
 # ---- what this machine has -------------------------------------------------------------------
 
+hash := \#
 have = $(shell command -v $(1) 2>/dev/null)
 compiles = $(shell printf '%b' '$(1)' | $(CC) -xc -o /dev/null - $(2) >/dev/null 2>&1 && echo yes)
 
 machine := $(shell $(CC) -dumpmachine 2>/dev/null)
 ifneq ($(OPENMP),0)
-has_openmp := $(call compiles,\#include <omp.h>\nint main(void){return omp_get_max_threads()<1;}\n,-fopenmp)
+has_openmp := $(call compiles,$(hash)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}\n,-fopenmp)
 endif
 ifeq ($(OPENMP)$(has_openmp),1)
 $(error OPENMP=1, but $(CC) cannot link with -fopenmp (clang needs libomp-dev))

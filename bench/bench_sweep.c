@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench_sweep: speed of the relaxation sweeps on the CPU, `make bench`.
+ *
+ * For 8^4, 16^4 and 24^4, in single and double, on 1 thread and on all: first the answer is checked (the
+ * functional and theta of the lanes against those of the transformed links in natural order, and
+ * that relaxation never lowers the functional), then the sweeps are timed. Rates are by the count
+ * of the gauge-fixing paper, 2274 flop a site and sweep; GB/s count what a sweep must move: 2 D
+ * links of a site as they are stored, g read and written. Beside them stands the copy bandwidth of
+ * the same run, and a plain scalar sweep in double as the reference for ratios.
+ *
+ *     bench_sweep [LARGEST EXTENT]       default 24 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include "backend/backend.h"
+#include "common/error.h"
+#include "common/transform.h"
+#include "site/sun.h"
+
+#define FLOP 2274.0
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void threads(int n)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(n);
+#else
+    (void)n;
+#endif
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *t, int n)
+{
+    qsort(t, (size_t)n, sizeof *t, by_size);
+    return t[n / 2];
+}
+
+/* Copy bandwidth in GB/s, read and written bytes counted, of `bytes` bytes. */
+static double copy_bandwidth(size_t bytes)
+{
+    size_t n = bytes / 2 / sizeof(double);
+    double *a = lat_alloc(n, sizeof *a, "copy"), *b = lat_alloc(n, sizeof *b, "copy"), t[9];
+    if (!a || !b)
+        exit(lat_report(LAT_FAILED));
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        a[i] = b[i] = (double)i;
+    int repeat = (int)(256e6 / (double)bytes) + 1;
+    for (int r = 0; r < 9; r++) {
+        double start = now();
+        for (int k = 0; k < repeat; k++) {
+#pragma omp parallel for schedule(static)
+            for (size_t i = 0; i < n; i++)
+                b[i] = a[i] + (double)k;
+        }
+        t[r] = (now() - start) / repeat;
+    }
+    volatile double keep = b[n / 2];
+    (void)keep;
+    double dt = median(t, 9);
+    free(a);
+    free(b);
+    return (double)(2 * n * sizeof(double)) / dt * 1e-9;
+}
+
+/* A plain program: links rotated nowhere, natural order, one site after the other. */
+static void scalar_sweep(const lat_field *u, double *g, double omega)
+{
+    const lat_geometry *geom = &u->head.geom;
+    const double *links = u->data;
+    for (int parity = 0; parity < 2; parity++)
+        for (size_t x = 0; x < lat_volume(geom); x++) {
+            int at[LAT_MAX_DIMS];
+            lat_coordinates(geom, x, at);
+            if (((at[0] + at[1] + at[2] + at[3]) & 1) != parity)
+                continue;
+            double k[18] = {0}, m[18], d[18], gx[18];
+            for (int mu = 0; mu < 4; mu++) {
+                size_t up = lat_neighbour(geom, x, mu, 1), down = lat_neighbour(geom, x, mu, -1);
+                lat_sun_mul_dag(3, m, links + 18 * (4 * x + (size_t)mu), g + 18 * up);
+                for (int e = 0; e < 18; e++)
+                    k[e] += m[e];
+                lat_sun_dag(3, d, links + 18 * (4 * down + (size_t)mu));
+                lat_sun_mul_dag(3, m, d, g + 18 * down);
+                for (int e = 0; e < 18; e++)
+                    k[e] += m[e];
+            }
+            lat_sun_mul(3, gx, g + 18 * x, k);
+            for (int p = 0; p < 2; p++)
+                for (int q = p + 1; q < 3; q++) {
+                    double r[4] = {gx[8 * p] + gx[8 * q], -gx[6 * q + 2 * p + 1] - gx[6 * p + 2 * q + 1],
+                                   gx[6 * q + 2 * p] - gx[6 * p + 2 * q], gx[8 * q + 1] - gx[8 * p + 1]};
+                    double s = 1 / sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+                    r[0] = 1 - omega + omega * s * r[0];
+                    for (int i = 1; i < 4; i++)
+                        r[i] *= omega * s;
+                    s = 1 / sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+                    for (int i = 0; i < 4; i++)
+                        r[i] *= s;
+                    double *rows[2] = {gx, g + 18 * x};
+                    for (int w = 0; w < 2; w++)
+                        for (int b = 0; b < 3; b++) {
+                            double *y = rows[w] + 6 * p + 2 * b, *z = rows[w] + 6 * q + 2 * b;
+                            double y0 = y[0], y1 = y[1], z0 = z[0], z1 = z[1];
+                            y[0] = r[0] * y0 - r[3] * y1 + r[2] * z0 - r[1] * z1;
+                            y[1] = r[0] * y1 + r[3] * y0 + r[2] * z1 + r[1] * z0;
+                            z[0] = r[0] * z0 + r[3] * z1 - r[2] * y0 - r[1] * y1;
+                            z[1] = r[0] * z1 - r[3] * z0 - r[2] * y1 + r[1] * y0;
+                        }
+                }
+        }
+}
+
+static double time_scalar(const lat_field *u)
+{
+    size_t n = lat_volume(&u->head.geom);
+    double *g = lat_alloc(n, 18 * sizeof *g, "g"), t[5];
+    if (!g)
+        exit(lat_report(LAT_FAILED));
+    for (size_t x = 0; x < n; x++)
+        lat_sun_one(3, g + 18 * x);
+    for (int r = 0; r < 5; r++) {
+        double start = now();
+        scalar_sweep(u, g, 1.7);
+        t[r] = now() - start;
+    }
+    free(g);
+    return median(t, 5);
+}
+
+static int fail(const char *what, double found, double expected)
+{
+    fprintf(stderr, "bench_sweep: %s: %.15g, expected %.15g\n", what, found, expected);
+    return 1;
+}
+
+/* The lanes against the links they stand for, and a monotone functional. */
+static int check(lat_device *dev, const lat_field *u, lat_real real)
+{
+    lat_gauge_state s, t, last = {.functional = -1};
+    lat_sweep plain = {LAT_OVERRELAX_SU2, 1.0};
+    lat_field g, v = {.data = NULL};
+    /* Re tr x is a sum of 8 terms of order 3: a few roundings of it; independent over sites,
+     * but theta counts them linearly. */
+    double eps = real == LAT_F32 ? 0x1p-24 : 0x1p-53;
+    for (int i = 0; i < 5; i++) {
+        if (dev->backend->sweep(dev, &plain, 1) || dev->backend->state(dev, &s))
+            return 1;
+        if (!(s.functional >= last.functional - 64 * eps))
+            return fail("relaxation lowered the functional", s.functional, last.functional);
+        last = s;
+    }
+    if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v) || lat_transform_new(&g, &u->head))
+        return 1;
+    memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
+    int bad = dev->backend->get(dev, &g) || lat_transform_apply(&v, &g) || lat_measure_landau(&v, &t);
+    lat_field_free(&g);
+    lat_field_free(&v);
+    if (bad)
+        return 1;
+    if (!(fabs(s.functional - t.functional) <= 64 * eps))
+        return fail("functional", s.functional, t.functional);
+    if (!(fabs(s.theta - t.theta) <= 1024 * eps * (1 + t.theta)))
+        return fail("theta", s.theta, t.theta);
+    return 0;
+}
+
+static int bench(const lat_field *u, int extent, lat_real real, int nthreads, double reference)
+{
+    static const struct { const char *name; lat_sweep how; } scheme[] = {
+        {"su2", {LAT_OVERRELAX_SU2, 1.7}}, {"su3", {LAT_OVERRELAX_SU3, 1.7}}};
+    threads(nthreads);
+    lat_device *dev = lat_backend_cpu.open(u, real, &lat_comm_self);
+    if (!dev || check(dev, u, real)) {
+        if (*lat_error())
+            lat_report(LAT_FAILED);
+        return 1;
+    }
+    double sites = (double)lat_volume(&u->head.geom);
+    double bytes = sites * real * (8 * 12 + 2 * 18), copy = copy_bandwidth((size_t)bytes);
+    long n = (long)(4e5 / sites) + 1;
+    for (int k = 0; k < 2; k++) {
+        double t[7];
+        dev->backend->sweep(dev, &scheme[k].how, n);
+        for (int r = 0; r < 7; r++) {
+            double start = now();
+            dev->backend->sweep(dev, &scheme[k].how, n);
+            t[r] = (now() - start) / (double)n;
+        }
+        double dt = median(t, 7);
+        printf("%d^4\t%s\t%s\t%d\t%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t%.1f\n", extent, real == LAT_F32 ? "single" : "double",
+               scheme[k].name, nthreads, 1 / dt, FLOP * sites / dt * 1e-6, bytes / dt * 1e-9, copy,
+               bytes / dt * 1e-9 / copy, reference / dt / nthreads);
+        fflush(stdout);
+    }
+    lat_backend_cpu.close(dev);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    lat_tool_name = "bench_sweep";
+    int largest = argc > 1 ? atoi(argv[1]) : 24, most = 1;
+#ifdef _OPENMP
+    most = omp_get_max_threads();
+#endif
+    printf("lattice\tprecision\tscheme\tthreads\tsweeps/s\tMflop/s\tGB/s\tcopy GB/s\tof copy\tof scalar a thread\n");
+    const int extents[] = {8, 16, 24};
+    for (int i = 0; i < 3 && extents[i] <= largest; i++) {
+        lat_field u = {.data = NULL};
+        lat_header_init(&u.head);
+        for (int mu = 0; mu < 4; mu++)
+            u.head.geom.dims[mu] = extents[i];
+        u.head.geom.nd = 4;
+        if (lat_field_alloc(&u))
+            return lat_report(LAT_FAILED);
+        /* Links about as rough as thermal ones of beta = 6: plaquette near 0.6. */
+#pragma omp parallel for schedule(static)
+        for (size_t k = 0; k < lat_field_matrices(&u); k++)
+            lat_sun_near_one(3, (double *)u.data + 18 * k, 0.35, 1, k, 0, 0);
+        threads(1);
+        double reference = time_scalar(&u);
+        printf("%d^4\tdouble\tscalar\t1\t%.1f\t%.1f\t\t\t\t1.0\n", extents[i], 1 / reference,
+               FLOP * (double)lat_volume(&u.head.geom) / reference * 1e-6);
+        for (int p = 0; p < 2; p++)
+            for (int n = 1; n <= most; n = n < most ? most : most + 1)
+                if (bench(&u, extents[i], p ? LAT_F32 : LAT_F64, n, reference))
+                    return 1;
+        lat_field_free(&u);
+    }
+    return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* backend.h: where sweeps run.
+ *
+ * A backend holds the links U of one configuration, read-only, and the gauge transformation g,
+ * which is all that changes; docs/conventions.md says what is computed in which precision.
+ * Fields come and go as host fields (common/field.h). Functions return 0, or -1 with lat_error
+ * set. Every rank of the communicator calls every function. */
+#ifndef LAT_BACKEND_H
+#define LAT_BACKEND_H
+
+#include <stdbool.h>
+#include "common/field.h"
+#include "common/measure.h"
+#include "comm.h"
+
+/* What one sweep does at a site (site/hit.h). */
+typedef enum {
+    LAT_OVERRELAX_SU3, /* the whole SU(N) element, overrelaxed at once */
+    LAT_OVERRELAX_SU2  /* SU(2) subgroup by SU(2) subgroup, as the papers do */
+} lat_overrelax;
+
+typedef struct lat_sweep {
+    lat_overrelax scheme;
+    double omega;      /* 1: relaxation; below 2 */
+} lat_sweep;
+
+/* One configuration on a device; the backend's own struct begins with it. */
+typedef struct lat_device lat_device;
+
+typedef struct lat_backend {
+    const char *name; /* "cpu", "gpu" */
+
+    /* True if it can run here; otherwise lat_error says why not. */
+    bool (*available)(void);
+
+    /* U in precision `real`, g = 1. `u` is borrowed until close. */
+    lat_device *(*open)(const lat_field *u, lat_real real, const lat_comm *comm);
+    void (*close)(lat_device *dev);
+
+    /* A few words for provenance: "cpu avx512". */
+    const char *(*words)(const lat_device *dev);
+
+    /* g from and to a host transformation. get projects onto SU(N) in double. */
+    int (*set)(lat_device *dev, const lat_field *g);
+    int (*get)(lat_device *dev, lat_field *g);
+
+    /* n sweeps: even sites, then odd ones. */
+    int (*sweep)(lat_device *dev, const lat_sweep *how, long n);
+
+    /* Functional and theta of the links as g transforms them, in the device's precision, summed
+     * in double. */
+    int (*state)(lat_device *dev, lat_gauge_state *s);
+} lat_backend;
+
+struct lat_device {
+    const lat_backend *backend;
+    const lat_comm *comm;
+};
+
+/* The backend of that name; "auto" is the fastest one that can run. NULL with lat_error set if
+ * it is unknown or cannot run here. */
+const lat_backend *lat_backend_find(const char *name);
+
+extern const lat_backend lat_backend_cpu;
+extern const lat_backend lat_backend_gpu; /* cuda.cu, or nocuda.c where that was not built */
+
+#endif

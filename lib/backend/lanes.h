@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lanes.h: the sweeps over vectors of sites. lanes.c is compiled once for each vector length of
+ * the processor family; each compilation exports one table. */
+#ifndef LAT_BACKEND_LANES_H
+#define LAT_BACKEND_LANES_H
+
+#include "layout.h"
+
+/* A field in lanes: blocks in the layout's order, in each first the matrix (row by row, re, im),
+ * then the lane: element e of block b, lane l is at [(b * elements + e) * lanes + l].
+ * u: 2 nd links a block, first forward ones, then U_mu(x-mu)^+; `rows` rows each. g: N rows. */
+typedef struct lat_lane_work {
+    const lat_layout *lay;
+    const void *u;
+    void *g;
+    int rows;
+} lat_lane_work;
+
+enum { LAT_RELAX_SU2, LAT_RELAX_SUN };
+
+/* Relaxes blocks begin..end-1, all of one parity. */
+typedef void lat_lane_sweep(const lat_lane_work *w, int begin, int end, int scheme, double omega);
+
+/* Adds up Re tr x and theta(x), and takes the maximum of theta, over blocks begin..end-1. */
+typedef void lat_lane_state(const lat_lane_work *w, int begin, int end, double sum[2], double *max);
+
+typedef struct lat_lane_ops {
+    int nc;    /* N of SU(N) */
+    int real;  /* bytes of a real, 4 or 8 */
+    int lanes; /* sites a vector */
+    lat_lane_sweep *sweep;
+    lat_lane_state *state;
+} lat_lane_ops;
+
+/* All that were compiled for one vector length; ends with nc = 0. */
+extern const lat_lane_ops lat_lanes_base[];
+#if defined(__x86_64__)
+extern const lat_lane_ops lat_lanes_avx2[];
+extern const lat_lane_ops lat_lanes_avx512[];
+#endif
+
+#endif

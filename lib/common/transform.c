@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transform.c: gauge transformations of fields. */
+#include "transform.h"
+
+#include <math.h>
+#include <string.h>
+#include "error.h"
+#include "site/sun.h"
+
+int lat_transform_new(lat_field *g, const lat_header *u)
+{
+    memset(g, 0, sizeof *g);
+    lat_header_init(&g->head);
+    g->head.kind = LAT_TRANSFORM;
+    g->head.geom = u->geom;
+    g->head.nc = u->nc;
+    g->head.reals = 2 * u->nc * u->nc;
+    if (lat_field_alloc(g))
+        return -1;
+    double one[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
+    lat_sun_one(u->nc, one);
+    for (size_t i = 0; i < lat_field_matrices(g); i++)
+        lat_field_put(g, i, one);
+    return 0;
+}
+
+static int same_lattice(const lat_field *u, const lat_field *g)
+{
+    char a[64], b[64];
+    if (g->head.kind != LAT_TRANSFORM || u->head.kind != LAT_GAUGE)
+        return lat_fail("expected a gauge transformation to apply to a gauge field, found %s for %s",
+                        g->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field",
+                        u->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field");
+    if (u->head.nc != g->head.nc || u->head.geom.nd != g->head.geom.nd
+        || memcmp(u->head.geom.dims, g->head.geom.dims, sizeof u->head.geom.dims))
+        return lat_fail("the transformation is SU(%d) on %s, the gauge field SU(%d) on %s",
+                        g->head.nc, lat_dims_text(&g->head.geom, a), u->head.nc, lat_dims_text(&u->head.geom, b));
+    return 0;
+}
+
+int lat_transform_apply(lat_field *u, const lat_field *g)
+{
+    if (same_lattice(u, g))
+        return -1;
+    const lat_geometry *geom = &u->head.geom;
+    const int n = u->head.nc, nd = geom->nd;
+    const size_t volume = lat_volume(geom);
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < volume; x++) {
+        double here[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS], there[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
+        double m[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS], gm[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
+        lat_field_get(g, x, here);
+        for (int mu = 0; mu < nd; mu++) {
+            const size_t i = x * (size_t)nd + (size_t)mu;
+            lat_field_get(g, lat_neighbour(geom, x, mu, 1), there);
+            lat_field_get(u, i, m);
+            lat_sun_mul(n, gm, here, m);
+            lat_sun_mul_dag(n, m, gm, there);
+            lat_field_put(u, i, m);
+        }
+    }
+    u->head.plaquette = u->head.link_trace = NAN;
+    lat_header_ungauge(&u->head);
+    return 0;
+}

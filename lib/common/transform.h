@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transform.h: gauge transformations of fields, in double precision.
+ *
+ * A transformation is a field of kind LAT_TRANSFORM: one SU(N) matrix g(x) a site. */
+#ifndef LAT_TRANSFORM_H
+#define LAT_TRANSFORM_H
+
+#include "field.h"
+
+/* A transformation for the lattice and group of `u`, f64, all g(x) = 1: 0 or -1. Free it. */
+int lat_transform_new(lat_field *g, const lat_header *u);
+
+/* U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, rounded once to u's precision. Fails if lattice or group
+ * differ. The plaquette, the link trace and the gauge condition in u's header are forgotten. */
+int lat_transform_apply(lat_field *u, const lat_field *g);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hit.h: one visit of a site: find the h in SU(N) that raises Re tr(h x), x = g K, and
+ * replace g by h g (template, see real.h).
+ *
+ * An SU(2) element acting on the rows (p,q) is four reals,
+ *     h = [[h0 + i h3, h2 + i h1], [-h2 + i h1, h0 - i h3]],
+ * and Re tr(h x) = h . r + const with r from LAT_(hit_axis): the maximum is at h = r / |r|
+ * (gauge-fixing paper, section 3.1; Cabibbo-Marinari for N > 2). */
+
+/* The direction of the maximum, unnormalised. */
+LAT_HD void LAT_(hit_axis)(const LAT_(m) *x, int p, int q, LAT_T r[4])
+{
+    r[0] = x->e[p][p].re + x->e[q][q].re;
+    r[1] = LAT_(set)(0) - x->e[q][p].im - x->e[p][q].im;
+    r[2] = x->e[q][p].re - x->e[p][q].re;
+    r[3] = x->e[q][q].im - x->e[p][p].im;
+}
+
+/* m <- h m: rows p and q change. */
+LAT_HD void LAT_(hit_apply)(LAT_(m) *m, int p, int q, const LAT_T h[4])
+{
+    for (int b = 0; b < LAT_N; b++) {
+        LAT_(c) s = m->e[p][b], t = m->e[q][b];
+        m->e[p][b].re = h[0] * s.re - h[3] * s.im + h[2] * t.re - h[1] * t.im;
+        m->e[p][b].im = h[0] * s.im + h[3] * s.re + h[2] * t.im + h[1] * t.re;
+        m->e[q][b].re = h[0] * t.re + h[3] * t.im - h[2] * s.re - h[1] * s.im;
+        m->e[q][b].im = h[0] * t.im - h[3] * t.re - h[2] * s.im + h[1] * s.re;
+    }
+}
+
+/* r to unit length; where it has none (a dummy lane, a vanishing K) to 1. */
+LAT_HD void LAT_(hit_unit)(LAT_T r[4])
+{
+    const LAT_T tiny = LAT_(set)(LAT_SIZE == 4 ? 1e-30f : 1e-200);
+    LAT_T n = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3];
+    r[0] = LAT_(where_gt)(n, tiny, r[0], LAT_(set)(1));
+    n = LAT_(where_gt)(n, tiny, n, LAT_(set)(1));
+    LAT_T s = LAT_(rsqrt)(n);
+    for (int i = 0; i < 4; i++)
+        r[i] *= s;
+}
+
+/* The pairs (p,q) in turn, N(N-1)/2 of them. */
+#define LAT_FOR_PAIRS(p, q) \
+    for (int p = 0; p < LAT_N - 1; p++) \
+        for (int q = p + 1; q < LAT_N; q++)
+
+/* The papers' scheme: the maximum over each SU(2) subgroup in turn, each overrelaxed to first
+ * order, h = (1 - omega) + omega r/|r| normalised. omega = 1 is plain relaxation. */
+LAT_HD void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
+{
+    LAT_FOR_PAIRS(p, q)
+    {
+        LAT_T h[4];
+        LAT_(hit_axis)(&x, p, q, h);
+        LAT_(hit_unit)(h);
+        h[0] = omega * h[0] + (LAT_(set)(1) - omega);
+        for (int i = 1; i < 4; i++)
+            h[i] = omega * h[i];
+        LAT_(hit_unit)(h);
+        LAT_(hit_apply)(&x, p, q, h);
+        LAT_(hit_apply)(g, p, q, h);
+    }
+    LAT_(orthonormal)(g);
+}
+
+/* Rounds of hits that find h, the maximum over SU(N). One does not converge once it is
+ * overrelaxed: what the first round leaves is amplified. */
+#define LAT_RELAX_ROUNDS 2
+
+/* The element is overrelaxed while |1 - h|^2 = 2 (N - Re tr h) is below this, and taken as it is
+ * above, where the first order of h^omega means nothing. */
+#define LAT_RELAX_SMALL 1.0
+
+/* The whole SU(N) element, overrelaxed at once: h^omega = (1 - omega) + omega h to first order.
+ * Orthonormalising the rows of that times g projects it and cleans g in one go. */
+LAT_HD void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
+{
+    LAT_(m) h;
+    for (int a = 0; a < LAT_N; a++)
+        for (int b = 0; b < LAT_N; b++) {
+            h.e[a][b].re = LAT_(set)(a == b);
+            h.e[a][b].im = LAT_(set)(0);
+        }
+    for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
+        LAT_FOR_PAIRS(p, q)
+        {
+            LAT_T r[4];
+            LAT_(hit_axis)(&x, p, q, r);
+            LAT_(hit_unit)(r);
+            LAT_(hit_apply)(&x, p, q, r);
+            LAT_(hit_apply)(&h, p, q, r);
+        }
+    LAT_T trace = h.e[0][0].re;
+    for (int a = 1; a < LAT_N; a++)
+        trace += h.e[a][a].re;
+    LAT_T w = LAT_(where_gt)(trace, LAT_(set)((LAT_S)(LAT_N - 0.5 * LAT_RELAX_SMALL)), omega, LAT_(set)(1));
+
+    LAT_(m) old = *g;
+    int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N; /* what orthonormal does not complete */
+    for (int a = 0; a < rows; a++)
+        for (int b = 0; b < LAT_N; b++) {
+            LAT_(c) s = {(LAT_(set)(1) - w) * old.e[a][b].re, (LAT_(set)(1) - w) * old.e[a][b].im};
+            LAT_(c) t = LAT_(mul)(h.e[a][0], old.e[0][b]);
+            for (int c = 1; c < LAT_N; c++)
+                t = LAT_(fma)(t, h.e[a][c], old.e[c][b]);
+            g->e[a][b].re = s.re + w * t.re;
+            g->e[a][b].im = s.im + w * t.im;
+        }
+    LAT_(orthonormal)(g);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* matrix.h: N by N complex matrices over LAT_T (template, see real.h).
+ *
+ * In memory a matrix is its elements row by row, re then im, LAT_WIDTH sites side by side in
+ * each; `rows` may be fewer than N. For SU(3), and only there, two rows are enough: the third is
+ * conj(row 0 x row 1). */
+
+typedef struct { LAT_T re, im; } LAT_(c);
+typedef struct { LAT_(c) e[LAT_N][LAT_N]; } LAT_(m);
+
+/* a b, a conj(b): the products added to s. */
+LAT_HD LAT_(c) LAT_(fma)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
+{
+    s.re += a.re * b.re;
+    s.re -= a.im * b.im;
+    s.im += a.re * b.im;
+    s.im += a.im * b.re;
+    return s;
+}
+
+LAT_HD LAT_(c) LAT_(fma_conj)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
+{
+    s.re += a.re * b.re;
+    s.re += a.im * b.im;
+    s.im += a.im * b.re;
+    s.im -= a.re * b.im;
+    return s;
+}
+
+LAT_HD LAT_(c) LAT_(mul)(LAT_(c) a, LAT_(c) b)
+{
+    LAT_(c) s = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return s;
+}
+
+LAT_HD LAT_(c) LAT_(load)(const LAT_T *p)
+{
+    LAT_(c) s = {p[0], p[1]};
+    return s;
+}
+
+#if LAT_N == 3
+/* z = conj(x cross y): the third row of an SU(3) matrix from the first two. */
+LAT_HD void LAT_(cross)(LAT_(c) z[3], const LAT_(c) x[3], const LAT_(c) y[3])
+{
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        z[i].re = x[j].re * y[k].re - x[j].im * y[k].im - x[k].re * y[j].re + x[k].im * y[j].im;
+        z[i].im = x[k].re * y[j].im + x[k].im * y[j].re - x[j].re * y[k].im - x[j].im * y[k].re;
+    }
+}
+#endif
+
+/* k += w g^+, both in memory; w has `rows` rows, g has N. With two rows of an SU(3) link the
+ * third row of the product, which is in SU(3) too, follows from its first two: cheaper than
+ * to rebuild the link's. */
+LAT_HD void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int rows)
+{
+    LAT_(c) v[LAT_N][LAT_N];
+    for (int a = 0; a < rows; a++) {
+        for (int b = 0; b < LAT_N; b++) {
+            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+            if (rows == LAT_N)
+                s = k->e[a][b];
+            for (int c = 0; c < LAT_N; c++)
+                s = LAT_(fma_conj)(s, LAT_(load)(w + 2 * (a * LAT_N + c)),
+                                   LAT_(load)(g + 2 * (b * LAT_N + c)));
+            if (rows == LAT_N)
+                k->e[a][b] = s;
+            else
+                v[a][b] = s;
+        }
+    }
+#if LAT_N == 3
+    if (rows == 2) {
+        LAT_(cross)(v[2], v[0], v[1]);
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                k->e[a][b].re += v[a][b].re;
+                k->e[a][b].im += v[a][b].im;
+            }
+    }
+#endif
+    (void)v;
+}
+
+/* x = g k, g in memory with N rows. */
+LAT_HD LAT_(m) LAT_(mul_left)(const LAT_T *g, const LAT_(m) *k)
+{
+    LAT_(m) x;
+    for (int a = 0; a < LAT_N; a++)
+        for (int b = 0; b < LAT_N; b++) {
+            LAT_(c) s = LAT_(mul)(LAT_(load)(g + 2 * a * LAT_N), k->e[0][b]);
+            for (int c = 1; c < LAT_N; c++)
+                s = LAT_(fma)(s, LAT_(load)(g + 2 * (a * LAT_N + c)), k->e[c][b]);
+            x.e[a][b] = s;
+        }
+    return x;
+}
+
+/* Rows orthonormalised in turn; for SU(3) the last row completes det = 1, for SU(2) likewise;
+ * for other N the last row is orthonormalised too and det keeps its phase, which rounding alone
+ * moves (reading g back projects it out, in double). */
+LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
+{
+    int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N;
+    for (int a = 0; a < rows; a++) {
+        for (int b = 0; b < a; b++) {
+            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+            for (int c = 0; c < LAT_N; c++)
+                s = LAT_(fma_conj)(s, m->e[a][c], m->e[b][c]);
+            s.re = -s.re;
+            s.im = -s.im;
+            for (int c = 0; c < LAT_N; c++)
+                m->e[a][c] = LAT_(fma)(m->e[a][c], s, m->e[b][c]);
+        }
+        LAT_T n = m->e[a][0].re * m->e[a][0].re + m->e[a][0].im * m->e[a][0].im;
+        for (int c = 1; c < LAT_N; c++)
+            n += m->e[a][c].re * m->e[a][c].re + m->e[a][c].im * m->e[a][c].im;
+        LAT_T s = LAT_(rsqrt)(n);
+        for (int c = 0; c < LAT_N; c++) {
+            m->e[a][c].re *= s;
+            m->e[a][c].im *= s;
+        }
+    }
+#if LAT_N == 2
+    m->e[1][0].re = -m->e[0][1].re;
+    m->e[1][0].im = m->e[0][1].im;
+    m->e[1][1].re = m->e[0][0].re;
+    m->e[1][1].im = -m->e[0][0].im;
+#elif LAT_N == 3
+    LAT_(cross)(m->e[2], m->e[0], m->e[1]);
+#endif
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* real.h: the real numbers that site functions compute with.
+ *
+ * A site function is written once, over a type LAT_T that is a scalar (a thread is a site, as on
+ * a GPU) or a vector (a lane is a site, as on the CPU). Before including a template the includer
+ * defines
+ *     LAT_T      the type: float, double, or a vector of them
+ *     LAT_S      the scalar in it, float or double
+ *     LAT_WIDTH  how many, 1 for a scalar
+ *     LAT_SIZE   bytes of one, 4 or 8
+ *     LAT_N      N of SU(N)
+ *     LAT_(x)    a name for x that is unique to these four
+ * and LAT_HD, the storage class of a function ("static inline", with __host__ __device__ before
+ * it under CUDA). + - * work on vectors in gcc and clang; what else is needed is here:
+ *     LAT_(set)(s)                 s in every lane
+ *     LAT_(where_gt)(a, b, x, y)   a > b ? x : y, lane by lane
+ *     LAT_(rsqrt)(a)               1/sqrt(a) to a few ulp, for a in the normal range
+ */
+
+LAT_HD LAT_T LAT_(set)(LAT_S s)
+{
+    LAT_T zero = {0};
+    return zero + s;
+}
+
+#if LAT_WIDTH == 1
+
+LAT_HD LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
+{
+    return a > b ? x : y;
+}
+
+LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
+{
+#if LAT_SIZE == 4
+    return 1.0f / sqrtf(a);
+#else
+    return 1.0 / sqrt(a);
+#endif
+}
+
+#else
+
+LAT_HD LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
+{
+#if LAT_SIZE == 4
+    typedef int32_t mask __attribute__((vector_size(sizeof(LAT_T))));
+#else
+    typedef int64_t mask __attribute__((vector_size(sizeof(LAT_T))));
+#endif
+    mask m = (mask)(a > b);
+    return (LAT_T)(((mask)x & m) | ((mask)y & ~m));
+}
+
+LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
+{
+    /* The hardware's estimate and Newton steps where there is one: a quarter of the time of
+     * square root and division. y <- y + y (1 - a y y) / 2 squares the relative error. */
+#if defined(__AVX512F__) && LAT_SIZE == 8
+    LAT_T y = (LAT_T)_mm512_rsqrt14_pd((__m512d)a);
+    y += y * (0.5 - 0.5 * a * y * y);
+    y += y * (0.5 - 0.5 * a * y * y);
+    return y;
+#elif defined(__AVX512F__) && LAT_SIZE == 4
+    LAT_T y = (LAT_T)_mm512_rsqrt14_ps((__m512)a);
+    y += y * (0.5f - 0.5f * a * y * y);
+    return y;
+#elif defined(__AVX2__) && LAT_SIZE == 4
+    LAT_T y = (LAT_T)_mm256_rsqrt_ps((__m256)a);
+    y += y * (0.5f - 0.5f * a * y * y);
+    y += y * (0.5f - 0.5f * a * y * y);
+    return y;
+#elif defined(__AVX2__)
+    return 1.0 / (LAT_T)_mm256_sqrt_pd((__m256d)a);
+#else
+    LAT_T y = a;
+    for (int i = 0; i < LAT_WIDTH; i++)
+#if LAT_SIZE == 4
+        y[i] = 1.0f / sqrtf(a[i]);
+#else
+        y[i] = 1.0 / sqrt(a[i]);
+#endif
+    return y;
+#endif
+}
+
+#endif
