@@ -599,6 +599,12 @@ typedef struct job {
     const char *wrong;           /* what is wrong with it, or NULL */
 } job;
 
+/* The longest payload of n raw bytes: other programs' deflate may be less careful than ours. */
+static size_t payload_bound(size_t n)
+{
+    return n + n / 8 + 1024;
+}
+
 /* All blocks of one field. */
 typedef struct mill {
     lat_field *f;
@@ -636,7 +642,7 @@ static int mill_start(mill *m)
     m->blocks = (m->bytes + m->block - 1) / m->block;
     m->direct = !m->swapped && !reduced(head);
     size_t raw = m->block < m->bytes ? m->block : m->bytes;
-    size_t packed = m->compressed ? lat_codec_bound(raw) : m->direct ? 0 : raw;
+    size_t packed = m->compressed ? payload_bound(raw) : m->direct ? 0 : raw;
     size_t plain = m->direct ? 0 : raw, work = m->compressed ? raw : 0;
     size_t each = (packed + plain + work + 191) / 64 * 64;
     m->width = 2 * (size_t)threads();
@@ -742,7 +748,7 @@ static int check_frame(const mill *m, const job *j, size_t i)
     size_t stored = get32(j->head + 4), raw = get32(j->head + 8);
     if (memcmp(j->head, BLOCK_TAG, 4) != 0)
         return lat_fail("%s: expected block %zu of %zu, found something else (damaged?)", m->name, i + 1, m->blocks);
-    if (raw != j->raw || (m->compressed ? stored == 0 || stored > lat_codec_bound(raw) : stored != raw))
+    if (raw != j->raw || (m->compressed ? stored == 0 || stored > payload_bound(raw) : stored != raw))
         return lat_fail("%s: expected %zu bytes in block %zu of %zu, found %zu stored as %zu (damaged?)", m->name,
                         j->raw, i + 1, m->blocks, raw, stored);
     return 0;
