@@ -620,13 +620,13 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     args = renamed(tool, argc > 0 ? argc : 1, argv);
     rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args,
                     ARGP_NO_HELP | ARGP_NO_EXIT, NULL, NULL);
+    free(args);
     if (rc == ENOMEM)
         need(NULL);
     if (rc) { /* getopt has printed the first line */
         fprintf(stderr, "Try '%s --help' for more information.\n", tool->name);
         exit(LAT_USAGE);
     }
-    free(args);
     if (fclose(run.arguments) != 0)
         need(NULL);
     check_files(tool);
