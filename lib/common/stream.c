@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream.c: the common format, as docs/format.md defines it.
+/* stream.c: the blocks of the common format, as docs/format.md defines it.
  *
  * Blocks go through in batches: while one batch is read (or written), all threads decode (or
  * encode) another one. What a block becomes depends on its bytes only, so the number of threads
  * changes nothing in a stream. */
-#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -20,12 +19,8 @@
 #include "error.h"
 #include "measure.h"
 #include "site/sun.h"
-#include "stream.h"
+#include "stream_text.h"
 
-#define MAX_HEADER ((size_t)1 << 20)
-#define MAX_TEXT ((size_t)1 << 16)       /* a line of the header, with its newline */
-#define MIN_BLOCK ((size_t)1 << 12)
-#define MAX_BLOCK ((size_t)1 << 26)
 #define OUR_BLOCK ((size_t)1 << 20)
 #define FRAME 16                         /* bytes of a block's head, and of the trailer */
 #define IN_FLIGHT ((size_t)1 << 29)      /* bytes of blocks under way at most, where that is more than one */
@@ -33,45 +28,7 @@
 #define BLOCK_TAG "LATB"
 #define TRAILER_TAG "LATE"
 
-/* ---- what is known about the stream that is being read -------------------------------------- */
-
-typedef struct state {
-    const lat_input *in;
-    unsigned long long begin;   /* offset of the header */
-    unsigned long long age;
-    bool filtered, swapped;     /* reals are filtered; are not in the byte order of this machine */
-    lat_stream_form form;
-} state;
-
-/* A tool has one input, or a few: the oldest is forgotten. */
-static state states[16];
-
-static state *state_of(const lat_input *in, bool fresh)
-{
-    static unsigned long long age;
-    state *oldest = &states[0], *found = NULL;
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        if (states[i].in == in)
-            found = &states[i];
-        if (states[i].age < oldest->age)
-            oldest = &states[i];
-    }
-    if (fresh) {
-        found = found ? found : oldest;
-        *found = (state){.in = in, .age = ++age};
-    }
-    return found;
-}
-
-const lat_stream_form *lat_stream_last(const lat_input *in)
-{
-    state *s = state_of(in, false);
-    return s ? &s->form : NULL;
-}
-
 /* ---- bytes ----------------------------------------------------------------------------------- */
-
-static bool big_endian(void) { return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__; }
 
 static void put32(unsigned char *p, uint32_t v)
 {
@@ -242,347 +199,6 @@ static int reduce(lat_field *f, const char *name)
         f->head.plaquette = f->head.link_trace = NAN;
     }
     return 0;
-}
-
-/* ---- the text of the header: reading --------------------------------------------------------- */
-
-enum key {
-    KIND, GROUP, DIMS, REAL, REALS, SITES, LINKS, ENDIAN, BLOCK, COMPRESSION, FILTER, PLAQUETTE,
-    LINK_TRACE, GAUGE, FUNCTIONAL, THETA, SWEEPS, KEYS
-};
-static const char *const key_name[KEYS] = {
-    "kind", "group", "dims", "real", "reals", "sites", "links", "endian", "block", "compression", "filter",
-    "plaquette", "link_trace", "gauge", "functional", "theta", "sweeps"
-};
-static const char *const site_order[] = {"", "x", "y x", "z y x", "t z y x"};
-static const char *const link_order[] = {"", "x", "x y", "x y z", "x y z t"};
-
-typedef struct parser {
-    const char *name;          /* of the input */
-    const char *value[KEYS];
-    lat_header *head;
-    state *form;
-} parser;
-
-bool lat_stream_is(const void *bytes, size_t n)
-{
-    size_t length = strlen(LAT_STREAM_MAGIC);
-    return n >= length && memcmp(bytes, LAT_STREAM_MAGIC, length) == 0;
-}
-
-/* Takes the first line: 1, 0 at the end of the input, -1. The first byte is in text already. */
-static int take_magic(lat_input *in, char *text)
-{
-    const char *magic = LAT_STREAM_MAGIC, *name = lat_input_name(in);
-    unsigned long long begin = lat_input_offset(in);
-    ssize_t got = lat_input_some(in, text, 1);
-    if (got < 0)
-        return -1;
-    if (got == 0)
-        return begin ? 0 : lat_fail("%s: empty, expected a lat stream", name);
-    for (size_t i = 0; magic[i]; i++) {
-        if (i && lat_input_read(in, text + i, 1) < 0)
-            return -1;
-        if (text[i] == magic[i])
-            continue;
-        if (i >= strlen("lat-stream "))
-            return lat_fail("%s: expected a lat stream of version 1, found another version (of a newer program?)", name);
-        if (begin)
-            return lat_fail("%s: expected another field or the end after %llu bytes, found something else",
-                            name, begin);
-        return lat_fail("%s: expected a lat stream (lat-convert reads other formats), found something else", name);
-    }
-    return 1;
-}
-
-/* Takes one line into text + *used, which has room for MAX_HEADER bytes and a NUL; the NUL takes
- * the place of the newline, which *used counts. */
-static int take_line(lat_input *in, char *text, size_t *used)
-{
-    const char *name = lat_input_name(in);
-    size_t begin = *used;
-    for (;;) {
-        if (*used == MAX_HEADER || *used - begin == MAX_TEXT)
-            return lat_fail("%s: expected a header of at most %zu bytes in lines of at most %zu, found more", name,
-                            MAX_HEADER, MAX_TEXT);
-        unsigned char *c = (unsigned char *)text + (*used)++;
-        if (lat_input_read(in, c, 1) < 0)
-            return -1;
-        if (*c == '\n') {
-            *c = 0;
-            return 0;
-        }
-        if (*c < 0x20 || *c == 0x7f)
-            return lat_fail("%s: expected text in the header, found byte %02x at %llu", name, *c,
-                            (unsigned long long)lat_input_offset(in) - 1);
-    }
-}
-
-/* True for eight lower-case hexadecimal digits and nothing after them. */
-static bool crc_parse(const char *s, uint32_t *crc)
-{
-    if (strlen(s) != 8 || strspn(s, "0123456789abcdef") != 8)
-        return false;
-    *crc = (uint32_t)strtoul(s, NULL, 16);
-    return true;
-}
-
-/* Takes the lines of the header, up to and with the end line, and checks their CRC. Gives their
- * text, lines ended by NUL, and its length without the end line; NULL on failure. */
-static char *take_text(lat_input *in, size_t *length, int *rc)
-{
-    char *text = lat_alloc(MAX_HEADER + 1, 1, "a header");
-    size_t used = strlen(LAT_STREAM_MAGIC), begin;
-    uint32_t crc, found;
-    *rc = text ? take_magic(in, text) : -1;
-    if (*rc <= 0)
-        goto end;
-    *rc = -1;
-    crc = crc_of(0, text, used);
-    text[used - 1] = 0;
-    for (;;) {
-        begin = used;
-        if (take_line(in, text, &used) < 0)
-            goto end;
-        if (strncmp(text + begin, "end = ", 6) == 0)
-            break;
-        crc = crc_of(crc, text + begin, used - 1 - begin);
-        crc = crc_of(crc, "\n", 1);
-    }
-    if (!crc_parse(text + begin + 6, &found) || found != crc) {
-        lat_fail("%s: checksum of the header %08x, expected '%.8s' (damaged?)", lat_input_name(in), crc,
-                 text + begin + 6);
-        goto end;
-    }
-    *length = begin;
-    *rc = 1;
-    return text;
-end:
-    free(text);
-    return NULL;
-}
-
-/* A decimal number of at most max, without sign, blank or leading zero; moves *s behind it. */
-static bool number_parse(const char **s, unsigned long max, unsigned long *value)
-{
-    const char *p = *s;
-    unsigned long v = 0;
-    if (!isdigit((unsigned char)*p) || (*p == '0' && isdigit((unsigned char)p[1])))
-        return false;
-    for (; isdigit((unsigned char)*p); p++) {
-        unsigned long digit = (unsigned long)(*p - '0');
-        if (v > (max - digit) / 10)
-            return false;
-        v = 10 * v + digit;
-    }
-    *s = p;
-    *value = v;
-    return true;
-}
-
-static int expected(const parser *p, enum key key, const char *what)
-{
-    return lat_fail("%s: expected %s = %s in the header, found %s%.60s%s", p->name, key_name[key], what,
-                    p->value[key] ? "'" : "", p->value[key] ? p->value[key] : "nothing", p->value[key] ? "'" : "");
-}
-
-/* The value as one of the words in `words` ("a|b|c"): which one, or -1. */
-static int parse_word(const parser *p, enum key key, const char *words)
-{
-    const char *value = p->value[key];
-    size_t n = value ? strlen(value) : 0;
-    int which = 0;
-    for (const char *w = words; n && !strchr(value, '|') && w; w = strchr(w, '|'), w = w ? w + 1 : NULL, which++)
-        if (strncmp(w, value, n) == 0 && (w[n] == '|' || !w[n]))
-            return which;
-    return expected(p, key, words);
-}
-
-static int parse_number(const parser *p, enum key key, unsigned long min, unsigned long max, unsigned long *value)
-{
-    char what[80];
-    const char *s = p->value[key];
-    if (s && number_parse(&s, max, value) && !*s && *value >= min)
-        return 0;
-    snprintf(what, sizeof what, "%lu to %lu", min, max);
-    return expected(p, key, what);
-}
-
-/* A finite real, where the key is there. */
-static int parse_real(const parser *p, enum key key, double *value)
-{
-    const char *s = p->value[key];
-    char *end;
-    if (!s)
-        return 0;
-    *value = strtod(s, &end);
-    if (!*s || strspn(s, "0123456789+-.e") != strlen(s) || *end || !isfinite(*value))
-        return expected(p, key, "a finite number");
-    return 0;
-}
-
-static int parse_group(const parser *p)
-{
-    const char *s = p->value[GROUP];
-    unsigned long n;
-    if (!s || strncmp(s, "SU(", 3) != 0 || (s += 3, !number_parse(&s, LAT_MAX_COLOURS, &n)) ||
-        strcmp(s, ")") != 0 || n < 2)
-        return expected(p, GROUP, "SU(2) to SU(16)");
-    p->head->nc = (int)n;
-    return 0;
-}
-
-static int parse_dims(const parser *p)
-{
-    lat_geometry *geom = &p->head->geom;
-    const char *s = p->value[DIMS];
-    *geom = (lat_geometry){.nd = 0, .dims = {1, 1, 1, 1}};
-    while (s && geom->nd < LAT_MAX_DIMS) {
-        unsigned long n;
-        if (!number_parse(&s, 65535, &n) || n < 1)
-            break;
-        geom->dims[geom->nd++] = (int)n;
-        if (!*s)
-            return 0;
-        if (*s++ != ' ')
-            break;
-    }
-    return expected(p, DIMS, "1 to 4 extents of 1 to 65535");
-}
-
-/* Only one order is known; the keys are there for those to come. */
-static int parse_orders(const parser *p)
-{
-    int nd = p->head->geom.nd;
-    if (!p->value[SITES] || strcmp(p->value[SITES], site_order[nd]) != 0)
-        return lat_fail("%s: expected the sites in the order '%s' (slowest first), found '%.60s', an order that "
-                        "this version does not read", p->name, site_order[nd],
-                        p->value[SITES] ? p->value[SITES] : "");
-    if (p->head->kind == LAT_TRANSFORM)
-        return p->value[LINKS] ? lat_fail("%s: expected no links in a transformation, found links = %.60s", p->name,
-                                          p->value[LINKS]) : 0;
-    if (!p->value[LINKS] || strcmp(p->value[LINKS], link_order[nd]) != 0)
-        return lat_fail("%s: expected the links in the order '%s', found '%.60s', an order that this version does "
-                        "not read", p->name, link_order[nd], p->value[LINKS] ? p->value[LINKS] : "");
-    return 0;
-}
-
-static int parse_storage(const parser *p)
-{
-    unsigned long block;
-    int endian = parse_word(p, ENDIAN, "little|big");
-    int compression = parse_word(p, COMPRESSION, "none|zlib");
-    int filter = parse_word(p, FILTER, "none|rotate-shuffle");
-    if (endian < 0 || compression < 0 || filter < 0 ||
-        parse_number(p, BLOCK, MIN_BLOCK, MAX_BLOCK, &block) < 0)
-        return -1;
-    if (block % 8)
-        return expected(p, BLOCK, "a multiple of 8");
-    if (filter && !compression)
-        return lat_fail("%s: expected filter = none with compression = none, found filter = rotate-shuffle", p->name);
-    p->form->swapped = (endian == 1) != big_endian();
-    p->form->filtered = filter == 1;
-    p->form->form.compressed = compression == 1;
-    p->form->form.block = block;
-    return 0;
-}
-
-static int parse_gauge(const parser *p)
-{
-    lat_header *head = p->head;
-    unsigned long sweeps;
-    if (p->value[GAUGE]) {
-        if (strlen(p->value[GAUGE]) >= sizeof head->gauge)
-            return expected(p, GAUGE, "a word of at most 15 letters");
-        strcpy(head->gauge, p->value[GAUGE]);
-    }
-    if (p->value[SWEEPS]) {
-        if (parse_number(p, SWEEPS, 0, LONG_MAX, &sweeps) < 0)
-            return -1;
-        head->sweeps = (long)sweeps;
-    }
-    return 0;
-}
-
-/* The values of the keys into the header and the form. */
-static int parse_values(const parser *p)
-{
-    lat_header *head = p->head;
-    unsigned long reals;
-    int kind = parse_word(p, KIND, "gauge|transform");
-    int real = parse_word(p, REAL, "f32|f64");
-    if (kind < 0 || real < 0)
-        return -1;
-    head->kind = kind == 0 ? LAT_GAUGE : LAT_TRANSFORM;
-    head->real = real == 0 ? LAT_F32 : LAT_F64;
-    if (parse_group(p) < 0 || parse_dims(p) < 0 || parse_number(p, REALS, 1, 512, &reals) < 0)
-        return -1;
-    head->reals = (int)reals;
-    if (parse_orders(p) < 0 || parse_storage(p) < 0 || parse_gauge(p) < 0 ||
-        parse_real(p, PLAQUETTE, &head->plaquette) < 0 || parse_real(p, LINK_TRACE, &head->link_trace) < 0 ||
-        parse_real(p, FUNCTIONAL, &head->functional) < 0 || parse_real(p, THETA, &head->theta) < 0 ||
-        lat_header_check(head, p->name) < 0)
-        return -1;
-    if (head->geom.nd == 1 && p->value[PLAQUETTE])
-        return lat_fail("%s: expected no plaquette in one dimension, found %.60s", p->name, p->value[PLAQUETTE]);
-    if ((lat_header_bytes(head) - 1) / p->form->form.block >= UINT32_MAX)
-        return lat_fail("%s: expected fewer than %u blocks, found blocks of %zu bytes for a field of %zu", p->name,
-                        UINT32_MAX, p->form->form.block, lat_header_bytes(head));
-    return 0;
-}
-
-/* One line "key = value", without its newline. */
-static int parse_line(parser *p, char *line)
-{
-    char *equals = strstr(line, " = ");
-    if (!equals)
-        return lat_fail("%s: expected 'key = value' in the header, found '%.60s'", p->name, line);
-    *equals = 0;
-    const char *value = equals + 3;
-    if (strcmp(line, "history") == 0)
-        return lat_lines_add(&p->head->history, "%s", value);
-    if (strncmp(line, "info.", 5) == 0) {
-        if (!lat_info_key(line + 5) || p->head->info.count == LAT_MAX_INFO)
-            return lat_fail("%s: expected at most %d info lines, each with a key of lower case letters, found '%.60s'",
-                            p->name, LAT_MAX_INFO, line);
-        if (lat_info_get(p->head, line + 5))
-            return lat_fail("%s: expected each key once in the header, found '%.60s' twice", p->name, line);
-        return lat_info_set(p->head, line + 5, value);
-    }
-    for (int key = 0; key < KEYS; key++)
-        if (strcmp(line, key_name[key]) == 0) {
-            if (p->value[key])
-                return lat_fail("%s: expected each key once in the header, found '%s' twice", p->name, line);
-            p->value[key] = value;
-            return 0;
-        }
-    return lat_fail("%s: expected a key of version 1 in the header, found '%.60s' (written by a newer version?)",
-                    p->name, line);
-}
-
-int lat_stream_head(lat_input *in, lat_header *head)
-{
-    state *form = state_of(in, true);
-    parser p = {.name = lat_input_name(in), .head = head, .form = form};
-    size_t length = 0;
-    int rc;
-    form->begin = lat_input_offset(in);
-    lat_header_init(head);
-    char *text = take_text(in, &length, &rc);
-    if (!text)
-        return rc;
-    for (size_t at = strlen(LAT_STREAM_MAGIC); at < length && rc > 0;) {
-        size_t next = at + strlen(text + at) + 1;   /* before parse_line puts a NUL into it */
-        if (parse_line(&p, text + at) < 0)
-            rc = -1;
-        at = next;
-    }
-    if (rc > 0 && parse_values(&p) < 0)
-        rc = -1;
-    free(text);
-    if (rc < 0)
-        lat_header_free(head);
-    return rc;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -926,14 +542,14 @@ static int check_physics(const lat_field *f, const char *name, double largest)
     return 0;
 }
 
-static void note_end(lat_input *in, state *s, size_t blocks, uint32_t crc)
+static void note_end(const lat_input *in, lat_stream_state *s, size_t blocks, uint32_t crc)
 {
     s->form.blocks = (unsigned)blocks;
     s->form.stored = lat_input_offset(in) - s->begin;
     s->form.crc = crc;
 }
 
-static mill mill_of(const lat_input *in, lat_field *f, const state *s)
+static mill mill_of(const lat_input *in, lat_field *f, const lat_stream_state *s)
 {
     return (mill){.f = f, .name = lat_input_name(in), .block = s->form.block, .compressed = s->form.compressed,
                   .filtered = s->filtered, .swapped = s->swapped};
@@ -959,7 +575,7 @@ static int read_field(lat_input *in, mill *m, uint32_t *crc)
 
 int lat_stream_body(lat_input *in, lat_field *f)
 {
-    state *s = state_of(in, false);
+    lat_stream_state *s = lat_stream_state_of(in);
     uint32_t crc;
     f->data = NULL;
     if (!s)
@@ -978,7 +594,7 @@ int lat_stream_body(lat_input *in, lat_field *f)
 
 int lat_stream_skip(lat_input *in, const lat_header *head)
 {
-    state *s = state_of(in, false);
+    lat_stream_state *s = lat_stream_state_of(in);
     lat_field f = {.head = *head};   /* borrowed, for its sizes */
     uint32_t crc;
     if (!s)
@@ -1013,68 +629,6 @@ int lat_stream_read(lat_input *in, lat_field *f)
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-static void print_real(FILE *to, enum key key, double value)
-{
-    if (!isnan(value))
-        fprintf(to, "%s = %.17g\n", key_name[key], value);
-}
-
-/* All lines but the end line. */
-static void print_header(FILE *to, const lat_header *head, bool compressed)
-{
-    char dims[64];
-    int nd = head->geom.nd;
-    fputs(LAT_STREAM_MAGIC, to);
-    fprintf(to, "kind = %s\n", head->kind == LAT_GAUGE ? "gauge" : "transform");
-    fprintf(to, "group = SU(%d)\n", head->nc);
-    fprintf(to, "dims = %s\n", lat_dims_text(&head->geom, dims));
-    fprintf(to, "real = %s\n", head->real == LAT_F32 ? "f32" : "f64");
-    fprintf(to, "reals = %d\n", head->reals);
-    fprintf(to, "sites = %s\n", site_order[nd]);
-    if (head->kind == LAT_GAUGE)
-        fprintf(to, "links = %s\n", link_order[nd]);
-    fprintf(to, "endian = little\n");
-    fprintf(to, "block = %zu\n", OUR_BLOCK);
-    fprintf(to, "compression = %s\n", compressed ? "zlib" : "none");
-    fprintf(to, "filter = %s\n", compressed ? "rotate-shuffle" : "none");
-    print_real(to, PLAQUETTE, head->plaquette);
-    print_real(to, LINK_TRACE, head->link_trace);
-    if (strcmp(head->gauge, "none") != 0) {
-        fprintf(to, "gauge = %s\n", head->gauge);
-        print_real(to, FUNCTIONAL, head->functional);
-        print_real(to, THETA, head->theta);
-        fprintf(to, "sweeps = %ld\n", head->sweeps);
-    }
-    for (int i = 0; i < head->info.count; i++)
-        fprintf(to, "info.%s\n", head->info.line[i]);
-    for (int i = 0; i < head->history.count; i++)
-        fprintf(to, "history = %s\n", head->history.line[i]);
-}
-
-static int write_header(lat_output *out, const lat_header *head, bool compressed)
-{
-    const char *name = lat_output_name(out);
-    char *text = NULL, end[32];
-    size_t n = 0;
-    FILE *to = open_memstream(&text, &n);
-    if (!to)
-        return lat_fail("out of memory: the header of %s", name);
-    print_header(to, head, compressed);
-    if (fclose(to) != 0) {
-        free(text);
-        return lat_fail("out of memory: the header of %s", name);
-    }
-    snprintf(end, sizeof end, "end = %08x\n", crc_of(0, text, n));
-    int rc = n + strlen(end) > MAX_HEADER
-                 ? lat_fail("%s: expected a header of at most %zu bytes, found %zu (a long history?)", name,
-                            MAX_HEADER, n + strlen(end))
-                 : 0;
-    if (rc == 0 && (lat_output_write(out, text, n) < 0 || lat_output_write(out, end, strlen(end)) < 0))
-        rc = -1;
-    free(text);
-    return rc;
-}
 
 static void encode(const mill *m, job *j)
 {
@@ -1176,11 +730,11 @@ int lat_stream_write(lat_output *out, lat_field *f, int store)
     const char *name = lat_output_name(out);
     bool compressed = store == LAT_STORE_AUTO ? lat_output_is_file(out) : store != LAT_STORE_RAW;
     mill m = {.f = f, .name = name, .block = OUR_BLOCK, .compressed = compressed, .filtered = compressed,
-              .swapped = big_endian()};
+              .swapped = lat_big_endian()};
     int rc = 0;
     if (lat_header_check(&f->head, name) < 0 || (reduced(&f->head) && reduce(f, name) < 0) || measure(f) < 0)
         return -1;
-    if (mill_start(&m) < 0 || write_header(out, &f->head, compressed) < 0)
+    if (mill_start(&m) < 0 || lat_stream_put_head(out, &f->head, OUR_BLOCK, compressed) < 0)
         rc = -1;
     if (rc == 0) {
         #pragma omp parallel if (m.blocks > 1)
