@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_io.c: every byte arrives, and nothing half-written stays, whatever happens. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "common/error.h"
+#include "common/io.h"
+
+/* More than two buffers of io.c, and no round number. */
+#define LENGTH ((size_t)(2 << 20) + 345679)
+
+static unsigned char *pattern, *got;
+
+static uint32_t dice(void)
+{
+    static uint32_t s = 2463534242u;
+
+    s ^= s << 13, s ^= s >> 17, s ^= s << 5;
+    return s;
+}
+
+static void put_file(const char *name, const void *data, size_t n)
+{
+    FILE *f = fopen(name, "w");
+
+    if (!f || fwrite(data, 1, n, f) != n || fclose(f) != 0)
+        abort();
+}
+
+/* True if the file holds exactly these bytes. */
+static bool file_is(const char *name, const void *data, size_t n)
+{
+    FILE *f = fopen(name, "r");
+    unsigned char *back = malloc(n + 1);
+    bool same;
+
+    if (!back)
+        abort();
+    same = f && fread(back, 1, n + 1, f) == n && memcmp(back, data, n) == 0;
+    free(back);
+    if (f)
+        fclose(f);
+    return same;
+}
+
+static bool exists(const char *name)
+{
+    struct stat st;
+
+    return lstat(name, &st) == 0;
+}
+
+/* Temporaries in the folder; the last one's name into `name` if that is not NULL. */
+static int temporaries(char *name)
+{
+    DIR *d = opendir(".");
+    struct dirent *e;
+    int n = 0;
+
+    while (d && (e = readdir(d))) {
+        size_t length = strlen(e->d_name);
+
+        if (e->d_name[0] != '.' || length < 5 || strcmp(e->d_name + length - 4, ".tmp") != 0)
+            continue;
+        n++;
+        if (name)
+            strcpy(name, e->d_name);
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* The kept sentence contains `text`; clears it. */
+static bool sentence(const char *text)
+{
+    bool found = strstr(lat_error(), text) != NULL;
+
+    if (!found)
+        printf("# the sentence is '%s'\n", lat_error());
+    lat_error_clear();
+    return found;
+}
+
+static pid_t fork_flushed(void)
+{
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (pid < 0)
+        abort();
+    return pid;
+}
+
+/* Waits for a child; its wait status. */
+static int ended(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            abort();
+    return status;
+}
+
+/* ---- input ------------------------------------------------------------------------------- */
+
+/* A pipe whose other end a child fills with the pattern, in odd pieces, with rests. */
+static int pipe_of_pattern(pid_t *pid, size_t length)
+{
+    int fd[2];
+
+    if (pipe(fd))
+        abort();
+    *pid = fork_flushed();
+    if (*pid == 0) {
+        close(fd[0]);
+        for (size_t at = 0, n; at < length; at += n) {
+            n = 1 + dice() % 70000;
+            if (n > length - at)
+                n = length - at;
+            if (write(fd[1], pattern + at, n) != (ssize_t)n)
+                _exit(1);
+            if (dice() % 4 == 0)
+                usleep(200);
+        }
+        _exit(0);
+    }
+    close(fd[1]);
+    return fd[0];
+}
+
+/* Takes everything by a random mixture of all that io.h offers, comparing as it goes. */
+static void take_mixed(lat_input *in, size_t length)
+{
+    size_t at = 0, n;
+    ssize_t rc;
+
+    while (at < length) {
+        n = 1 + dice() % (dice() % 8 ? 3000 : 1500000);
+        switch (dice() % 4) {
+        case 0:
+            rc = lat_input_peek(in, got, n);
+            n = n < 65536 ? n : 65536;
+            n = n < length - at ? n : length - at;
+            CHECK(rc == (ssize_t)n && memcmp(got, pattern + at, n) == 0, "peek at %zu: %zd of %zu", at, rc, n);
+            break;
+        case 1:
+            rc = lat_input_some(in, got, n);
+            if (!CHECK(rc > 0 && (size_t)rc <= n && memcmp(got, pattern + at, (size_t)rc) == 0, "some at %zu: %zd", at, rc))
+                return;
+            at += (size_t)rc;
+            break;
+        case 2:
+            n = n < length - at ? n : length - at;
+            if (!CHECK(lat_input_read(in, got, n) == 0 && memcmp(got, pattern + at, n) == 0, "read at %zu", at))
+                return;
+            at += n;
+            break;
+        default:
+            n = n < length - at ? n : length - at;
+            if (!CHECK(lat_input_skip(in, n) == 0, "skip at %zu: %s", at, lat_error()))
+                return;
+            at += n;
+        }
+        CHECK(lat_input_offset(in) == at, "offset %llu, expected %zu", (unsigned long long)lat_input_offset(in), at);
+    }
+    CHECK(lat_input_peek(in, got, 10) == 0 && lat_input_some(in, got, 10) == 0, "there is more after the end");
+}
+
+static void tick(int sig)
+{
+    (void)sig;
+}
+
+/* A timer that interrupts system calls, hundreds of times a second. */
+static void interrupts(bool on)
+{
+    struct sigaction sa = { .sa_handler = on ? tick : SIG_DFL }; /* no SA_RESTART */
+    struct itimerval it = { { 0, on ? 2000 : 0 }, { 0, on ? 2000 : 0 } };
+
+    if (!on)
+        setitimer(ITIMER_REAL, &it, NULL);
+    sigaction(SIGALRM, &sa, NULL);
+    if (on)
+        setitimer(ITIMER_REAL, &it, NULL);
+}
+
+static void check_reading(void)
+{
+    lat_input *in;
+    pid_t pid;
+    int fd;
+
+    put_file("data", pattern, LENGTH);
+    check_case("a file is read by any mixture of peek, some, read and skip");
+    for (int i = 0; i < 10; i++) {
+        in = lat_input_open("data");
+        if (!CHECK(in, "%s", lat_error()))
+            return;
+        CHECK(lat_input_size(in) == (int64_t)LENGTH && strcmp(lat_input_name(in), "data") == 0, "size, name");
+        take_mixed(in, LENGTH);
+        lat_input_close(in);
+    }
+
+    check_case("so is a pipe on stdin, under a hail of signals, and a non-blocking one");
+    for (int i = 0; i < 6; i++) {
+        fd = pipe_of_pattern(&pid, LENGTH);
+        dup2(fd, STDIN_FILENO);
+        close(fd);
+        if (i % 2)
+            fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
+        interrupts(true);
+        in = lat_input_open(i % 3 ? "-" : NULL);
+        if (CHECK(in, "%s", lat_error())) {
+            CHECK(lat_input_size(in) == -1 && strcmp(lat_input_name(in), "<stdin>") == 0, "size, name");
+            take_mixed(in, LENGTH);
+        }
+        lat_input_close(in);
+        interrupts(false);
+        CHECK(ended(pid) == 0, "the writer failed");
+    }
+
+    check_case("a file on stdin counts from where it stands");
+    fd = open("data", O_RDONLY);
+    if (fd < 0 || lseek(fd, 1000, SEEK_SET) != 1000 || dup2(fd, STDIN_FILENO) != STDIN_FILENO)
+        abort();
+    close(fd);
+    in = lat_input_open(NULL);
+    CHECK(in && lat_input_size(in) == (int64_t)LENGTH - 1000, "size %lld", in ? (long long)lat_input_size(in) : -2);
+    CHECK(in && lat_input_read(in, got, 10) == 0 && memcmp(got, pattern + 1000, 10) == 0 && lat_input_offset(in) == 10,
+          "%s", lat_error());
+    lat_input_close(in);
+}
+
+static void check_truncated(void)
+{
+    static const size_t lengths[] = { 0, 1, 999, 65536, LENGTH };
+    char expected[64];
+
+    check_case("what ends too early is truncated after as many bytes as it has, read or skipped, file or pipe");
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (int how = 0; how < 4; how++) {
+            bool skip = how & 1, piped = how & 2;
+            lat_input *in;
+            pid_t pid = 0;
+            int fd = -1, rc;
+
+            put_file("short", pattern, lengths[i]);
+            if (piped) {
+                fd = pipe_of_pattern(&pid, lengths[i]);
+                dup2(fd, STDIN_FILENO);
+                close(fd);
+            }
+            in = lat_input_open(piped ? NULL : "short");
+            if (!CHECK(in, "%s", lat_error()))
+                return;
+            if (lengths[i] > 10)
+                CHECK(lat_input_peek(in, got, 10) == 10, "peek");
+            rc = skip ? lat_input_skip(in, lengths[i] + 1) : lat_input_read(in, got, lengths[i] + 1);
+            snprintf(expected, sizeof expected, "%s: truncated after %zu bytes", piped ? "<stdin>" : "short", lengths[i]);
+            CHECK(rc < 0 && strcmp(lat_error(), expected) == 0, "'%s', expected '%s'", lat_error(), expected);
+            lat_error_clear();
+            lat_input_close(in);
+            if (piped)
+                ended(pid);
+        }
+}
+
+static void check_input_refusals(void)
+{
+    int fd = open(".", O_RDONLY);
+
+    check_case("a missing file, a directory, a closed stdin and one for writing are refused");
+    CHECK(!lat_input_open("missing") && sentence("missing: cannot be opened: No such file"), "missing");
+    CHECK(!lat_input_open(".") && sentence(".: expected a file, found a directory"), "directory");
+    dup2(fd, STDIN_FILENO);
+    close(fd);
+    CHECK(!lat_input_open(NULL) && sentence("<stdin>: expected a file, found a directory"), "directory on stdin");
+    close(STDIN_FILENO);
+    CHECK(!lat_input_open("-") && sentence("<stdin>: is closed"), "closed");
+    lat_io_guard();
+    CHECK(!lat_input_open("-") && sentence("<stdin>: is closed"), "closed and guarded");
+    lat_input_close(NULL);
+    dup2(STDOUT_FILENO, STDIN_FILENO); /* something harmless again */
+}
+
+/* ---- output ------------------------------------------------------------------------------ */
+
+static lat_output *opened(const char *path, unsigned flags)
+{
+    lat_output *out = lat_output_open(path, flags);
+
+    CHECK(out, "%s: %s", path ? path : "stdout", lat_error());
+    return out;
+}
+
+/* Writes the pattern in pieces of all sizes. */
+static bool write_mixed(lat_output *out, size_t length)
+{
+    for (size_t at = 0, n; at < length; at += n) {
+        n = dice() % (dice() % 8 ? 3000 : 1500000);
+        if (n > length - at)
+            n = length - at;
+        if (lat_output_write(out, pattern + at, n) < 0 || (dice() % 16 == 0 && lat_output_flush(out) < 0))
+            return false;
+    }
+    return true;
+}
+
+static void check_writing(void)
+{
+    char name[256], expected[64];
+    struct stat st;
+    lat_output *out;
+
+    check_case("an output appears complete at commit and not before, with the mode of the umask");
+    umask(027);
+    out = opened("new", 0);
+    if (!out)
+        return;
+    CHECK(lat_output_is_file(out) && strcmp(lat_output_name(out), "new") == 0, "file, name");
+    CHECK(write_mixed(out, LENGTH), "%s", lat_error());
+    snprintf(expected, sizeof expected, ".new.%ld.tmp", (long)getpid());
+    CHECK(temporaries(name) == 1 && strcmp(name, expected) == 0, "'%s', expected '%s'", name, expected);
+    CHECK(!exists("new"), "there too early");
+    CHECK(lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(file_is("new", pattern, LENGTH) && temporaries(NULL) == 0, "content, or a temporary");
+    CHECK(stat("new", &st) == 0 && (st.st_mode & 07777) == 0640, "mode %o", st.st_mode & 07777);
+    umask(022);
+
+    check_case("an existing file is replaced at commit, and stays as it was after abort");
+    out = opened("new", 0);
+    CHECK(out && lat_output_write(out, "two", 3) == 0 && file_is("new", pattern, LENGTH), "changed too early");
+    lat_output_abort(out);
+    lat_output_abort(NULL);
+    CHECK(file_is("new", pattern, LENGTH) && temporaries(NULL) == 0, "content, or a temporary");
+    out = opened("new", 0);
+    CHECK(out && lat_output_write(out, "two", 3) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(file_is("new", "two", 3), "content");
+
+    check_case("the same file may be read and written");
+    lat_input *in = lat_input_open("new");
+    out = opened("new", 0);
+    CHECK(in && out && !lat_output_is_input(out, in), "they are one");
+    CHECK(lat_output_write(out, "three", 5) == 0 && lat_input_read(in, got, 1) == 0 && lat_output_commit(out) == 0,
+          "%s", lat_error());
+    CHECK(lat_input_read(in, got + 1, 2) == 0 && memcmp(got, "two", 3) == 0 && file_is("new", "three", 5), "%s", lat_error());
+    lat_input_close(in);
+
+    check_case("the longest name that a file may have is written");
+    memset(name, 'x', 255);
+    name[255] = '\0';
+    out = opened(name, 0);
+    CHECK(out && lat_output_write(out, "x", 1) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(file_is(name, "x", 1) && temporaries(NULL) == 0, "content, or a temporary");
+    unlink(name);
+}
+
+static void check_clobber(void)
+{
+    lat_output *out;
+
+    check_case("no-clobber refuses a file at once, and one that appears meanwhile at commit");
+    put_file("old", "old", 3);
+    CHECK(!lat_output_open("old", LAT_OUTPUT_NO_CLOBBER) && sentence("old: exists already"), "opened");
+    CHECK(temporaries(NULL) == 0, "a temporary");
+    unlink("fresh");
+    out = opened("fresh", LAT_OUTPUT_NO_CLOBBER);
+    put_file("fresh", "somebody else's", 15);
+    CHECK(out && lat_output_write(out, "mine", 4) == 0, "%s", lat_error());
+    CHECK(lat_output_commit(out) < 0 && sentence("fresh: exists already"), "committed");
+    CHECK(file_is("fresh", "somebody else's", 15) && temporaries(NULL) == 0, "content, or a temporary");
+    unlink("fresh");
+    out = opened("fresh", LAT_OUTPUT_NO_CLOBBER);
+    CHECK(out && lat_output_write(out, "mine", 4) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(file_is("fresh", "mine", 4) && temporaries(NULL) == 0, "content, or a temporary");
+    out = opened("/dev/null", LAT_OUTPUT_NO_CLOBBER);
+    CHECK(out && lat_output_commit(out) == 0, "a device is nothing to clobber");
+}
+
+static void check_special(void)
+{
+    struct stat st;
+    lat_output *out;
+    char first = 0;
+    pid_t pid;
+
+    check_case("a symbolic link stays, and the file that it names is replaced; one to nothing is refused");
+    if (mkdir("sub", 0777) != 0 || symlink("sub/real", "link") != 0 || symlink("nowhere", "dangling") != 0)
+        abort();
+    put_file("sub/real", "old", 3);
+    out = opened("link", 0);
+    CHECK(temporaries(NULL) == 0, "the temporary is not beside the real file");
+    CHECK(out && lat_output_write(out, "new", 3) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(lstat("link", &st) == 0 && S_ISLNK(st.st_mode) && file_is("sub/real", "new", 3), "link or content");
+    CHECK(!lat_output_open("link", LAT_OUTPUT_NO_CLOBBER) && sentence("link: exists already"), "clobbered");
+    CHECK(!lat_output_open("dangling", 0) && sentence("dangling: is a symbolic link to nothing"), "dangling");
+    CHECK(!exists("nowhere"), "created");
+
+    check_case("devices and FIFOs are written directly and stay what they are");
+    out = opened("/dev/null", 0);
+    CHECK(out && !lat_output_is_file(out) && write_mixed(out, LENGTH) && lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode), "/dev/null is gone");
+    if (mkfifo("fifo", 0666) != 0)
+        abort();
+    pid = fork_flushed();
+    if (pid == 0) {
+        int fd = open("fifo", O_RDONLY);
+
+        for (size_t n = 0; n < LENGTH; ) {
+            ssize_t rc = read(fd, got + n, LENGTH - n);
+
+            if (rc <= 0)
+                _exit(1);
+            n += (size_t)rc;
+        }
+        _exit(memcmp(got, pattern, LENGTH) != 0 || read(fd, &first, 1) != 0);
+    }
+    interrupts(true);
+    out = opened("fifo", 0);
+    CHECK(out && !lat_output_is_file(out) && write_mixed(out, LENGTH) && lat_output_commit(out) == 0, "%s", lat_error());
+    interrupts(false);
+    CHECK(ended(pid) == 0 && stat("fifo", &st) == 0 && S_ISFIFO(st.st_mode), "the reader saw something else");
+
+    check_case("folders, missing folders and write-protected files are refused by name");
+    CHECK(!lat_output_open("sub", 0) && sentence("sub: expected a file, found a directory"), "folder");
+    CHECK(!lat_output_open("none/", 0) && sentence("none/: expected a file, found the name of a directory"), "none/");
+    CHECK(!lat_output_open("none/x", 0) && sentence("none/x: cannot create a file in none/: No such file"), "none/x");
+    CHECK(!lat_output_open("old/x", 0) && sentence("old/x: cannot be written: Not a directory"), "old/x");
+    CHECK(!lat_output_open("", 0) && sentence("expected the name of an output file"), "empty");
+    chmod("old", 0444);
+    if (geteuid() != 0) /* root may write anything */
+        CHECK(!lat_output_open("old", 0) && sentence("old: cannot be replaced: Permission denied"), "protected");
+    CHECK(file_is("old", "old", 3) && temporaries(NULL) == 0, "content, or a temporary");
+    chmod("old", 0644);
+}
+
+static void check_strangers(void)
+{
+    char name[64], victim[] = "victim";
+    lat_output *out, *many[17];
+    int n;
+
+    check_case("a temporary's name taken by somebody is neither followed nor removed");
+    snprintf(name, sizeof name, ".target.%ld.tmp", (long)getpid());
+    put_file(victim, "precious", 8);
+    if (symlink(victim, name) != 0)
+        abort();
+    out = opened("target", 0);
+    CHECK(out && lat_output_write(out, "x", 1) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(file_is("target", "x", 1) && file_is(victim, "precious", 8) && exists(name), "content, or the stranger's link");
+    unlink(name);
+    CHECK(temporaries(NULL) == 0, "a temporary");
+
+    check_case("sixteen outputs at once are possible, also to one name, and the next is refused");
+    for (n = 0; n < 16; n++)
+        if (!(many[n] = opened("same", 0)))
+            break;
+    CHECK(n == 16 && temporaries(NULL) == 16, "%d outputs, %d temporaries", n, temporaries(NULL));
+    CHECK(!lat_output_open("same", 0) && sentence("more than 16 output files at once"), "a seventeenth");
+    for (int i = 0; i < n; i++)
+        CHECK((i % 2 ? lat_output_commit(many[i]) : (lat_output_abort(many[i]), 0)) == 0, "%s", lat_error());
+    CHECK(temporaries(NULL) == 0 && exists("same"), "%d temporaries", temporaries(NULL));
+}
+
+/* ---- stdout ------------------------------------------------------------------------------ */
+
+/* Runs `what` in a child with stdout on fd (-1: closed); true if it returns 0. */
+static bool in_child(int (*what)(void), int fd)
+{
+    pid_t pid = fork_flushed();
+
+    if (pid == 0) {
+        if (fd < 0)
+            close(STDOUT_FILENO);
+        else
+            dup2(fd, STDOUT_FILENO);
+        _exit(what() == 0 ? 0 : 1);
+    }
+    return ended(pid) == 0;
+}
+
+static int write_stdout(void)
+{
+    lat_output *out = lat_output_open("-", 0);
+
+    return out && write_mixed(out, LENGTH) && lat_output_commit(out) == 0 ? 0 : -1;
+}
+
+static int short_stdout(void)
+{
+    lat_output *out = lat_output_open(NULL, 0);
+
+    return out && lat_output_write(out, "x", 1) == 0 && lat_output_commit(out) == 0 ? 0 : -1;
+}
+
+static int full_stdout(void)
+{
+    return short_stdout() < 0 && write_stdout() < 0 &&
+           strcmp(lat_error(), "<stdout>: cannot be written: No space left on device") == 0 ? 0 : -1;
+}
+
+static int closed_stdout(void)
+{
+    if (lat_output_open(NULL, 0) || strcmp(lat_error(), "<stdout>: is closed") != 0)
+        return -1;
+    lat_io_guard();
+    return lat_output_open("-", LAT_OUTPUT_FORCE) ? -1 : 0;
+}
+
+/* With 0, 1 and 2 closed, files get other numbers all the same. */
+static int high_numbers(void)
+{
+    lat_input *in;
+    lat_output *out;
+    int rc = -1;
+
+    close(STDIN_FILENO);
+    close(STDERR_FILENO);
+    in = lat_input_open("data");
+    out = lat_output_open("high", 0);
+    if (in && out && fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0) {
+        lat_io_guard();
+        rc = fcntl(0, F_GETFD) < 0 || fcntl(1, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0;
+        rc |= read(0, got, 1) >= 0 || write(1, "x", 1) >= 0;
+        rc |= lat_output_write(out, "high", 4) < 0 || lat_output_commit(out) < 0 || !file_is("high", "high", 4);
+    }
+    lat_input_close(in);
+    return rc;
+}
+
+static int appending_stdout(void)
+{
+    lat_input *in = lat_input_open("appended");
+    lat_output *out = lat_output_open(NULL, 0);
+    int rc = in && out && lat_output_is_file(out) && lat_output_is_input(out, in) ? 0 : -1;
+
+    lat_output_abort(out);
+    lat_input_close(in);
+    return rc;
+}
+
+static void check_stdout(void)
+{
+    int fd = open("stdout", O_WRONLY | O_CREAT | O_TRUNC, 0666), full = open("/dev/full", O_WRONLY), p[2];
+    lat_input *in;
+    pid_t pid;
+
+    check_case("stdout takes every byte, into a file and into a non-blocking pipe under signals");
+    CHECK(in_child(write_stdout, fd) && file_is("stdout", pattern, LENGTH), "file");
+    close(fd);
+    if (pipe(p))
+        abort();
+    pid = fork_flushed();
+    if (pid == 0) {
+        close(p[0]);
+        dup2(p[1], STDOUT_FILENO);
+        fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
+        interrupts(true);
+        _exit(write_stdout() != 0);
+    }
+    close(p[1]);
+    dup2(p[0], STDIN_FILENO);
+    close(p[0]);
+    in = lat_input_open(NULL);
+    usleep(20000); /* let the pipe become full */
+    if (CHECK(in, "%s", lat_error()))
+        take_mixed(in, LENGTH);
+    lat_input_close(in);
+    CHECK(ended(pid) == 0, "the writer failed");
+
+    check_case("a full device is an error at commit, a closed stdout at once");
+    CHECK(full < 0 || in_child(full_stdout, full), "full");
+    CHECK(in_child(closed_stdout, -1), "closed");
+    if (full >= 0)
+        close(full);
+
+    check_case("without stdin, stdout and stderr no file gets their numbers");
+    CHECK(in_child(high_numbers, -1), "they did");
+
+    check_case("an input that is the output as well is recognised");
+    put_file("appended", "x", 1);
+    fd = open("appended", O_WRONLY | O_APPEND);
+    CHECK(fd >= 0 && in_child(appending_stdout, fd), "it is not");
+    close(fd);
+}
+
+/* ---- the end ----------------------------------------------------------------------------- */
+
+static void *killer(void *unused)
+{
+    raise(SIGTERM); /* to this thread */
+    return unused;
+}
+
+static void check_signals(void)
+{
+    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXCPU, SIGALRM };
+    const struct rlimit none = { 0, 0 };
+
+    check_case("a signal removes the temporaries and is what the process dies of");
+    put_file("kept", "kept", 4);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+        pid_t pid = fork_flushed();
+        int status;
+
+        if (pid == 0) {
+            lat_output *a, *b;
+
+            setrlimit(RLIMIT_CORE, &none);
+            a = lat_output_open("kept", 0);
+            b = lat_output_open("another", 0);
+            if (!a || !b || lat_output_write(a, pattern, LENGTH) < 0 || temporaries(NULL) != 2)
+                _exit(1);
+            raise(deadly[i]);
+            _exit(2);
+        }
+        status = ended(pid);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == deadly[i], "signal %d: status %x", deadly[i], status);
+        CHECK(temporaries(NULL) == 0 && file_is("kept", "kept", 4), "signal %d: %d left", deadly[i], temporaries(NULL));
+    }
+
+    check_case("also when it reaches another thread");
+    pid_t threaded = fork_flushed();
+    if (threaded == 0) {
+        pthread_t thread;
+
+        if (!lat_output_open("kept", 0) || pthread_create(&thread, NULL, killer, NULL) != 0)
+            _exit(1);
+        pthread_join(thread, NULL);
+        _exit(2);
+    }
+    int end = ended(threaded);
+    CHECK(WIFSIGNALED(end) && WTERMSIG(end) == SIGTERM && temporaries(NULL) == 0, "status %x", end);
+
+    check_case("a signal that was ignored stays ignored");
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = fork_flushed();
+        lat_output *out;
+
+        if (pid == 0) {
+            signal(i ? SIGHUP : SIGINT, SIG_IGN);
+            out = lat_output_open("nohup", 0);
+            raise(i ? SIGHUP : SIGINT);
+            _exit(!out || lat_output_write(out, "x", 1) < 0 || lat_output_commit(out) < 0);
+        }
+        CHECK(ended(pid) == 0 && file_is("nohup", "x", 1), "it was not");
+        unlink("nohup");
+    }
+
+    check_case("a closed pipe kills silently and removes the temporary of the other output");
+    int p[2], status;
+    if (pipe(p))
+        abort();
+    close(p[0]);
+    pid_t pid = fork_flushed();
+    if (pid == 0) {
+        dup2(p[1], STDOUT_FILENO);
+        if (!lat_output_open("beside", 0))
+            _exit(1);
+        _exit(short_stdout() != 0);
+    }
+    close(p[1]);
+    status = ended(pid);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE && temporaries(NULL) == 0, "status %x", status);
+}
+
+static void check_exit(void)
+{
+    lat_output *out = opened("parent", 0);
+    pid_t pid;
+
+    check_case("exit removes the temporaries of this process and not those of its parent");
+    pid = fork_flushed();
+    if (pid == 0) {
+        if (!lat_output_open("child", 0) || temporaries(NULL) != 2)
+            _exit(1);
+        exit(0);
+    }
+    CHECK(ended(pid) == 0 && temporaries(NULL) == 1, "%d left", temporaries(NULL));
+    CHECK(out && lat_output_write(out, "x", 1) == 0 && lat_output_commit(out) == 0 && file_is("parent", "x", 1),
+          "%s", lat_error());
+}
+
+static void clean_up(void)
+{
+    DIR *d = opendir(".");
+    struct dirent *e;
+
+    unlink("sub/real");
+    rmdir("sub");
+    while (d && (e = readdir(d)))
+        unlink(e->d_name);
+    if (d)
+        closedir(d);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/check_io.XXXXXX";
+
+    pattern = malloc(LENGTH);
+    got = malloc(LENGTH + 1);
+    if (!pattern || !got || !mkdtemp(folder) || chdir(folder) != 0) {
+        perror(folder);
+        return 1;
+    }
+    for (size_t i = 0; i < LENGTH; i++)
+        pattern[i] = (unsigned char)dice();
+    umask(022);
+    check_signals(); /* first: before this process watches signals itself */
+    check_reading();
+    check_truncated();
+    check_input_refusals();
+    check_writing();
+    check_clobber();
+    check_special();
+    check_strangers();
+    check_stdout();
+    check_exit();
+    clean_up();
+    if (chdir("/") != 0 || rmdir(folder) != 0)
+        perror(folder);
+    free(pattern);
+    free(got);
+    return check_done();
+}
