@@ -681,14 +681,13 @@ static void check_signals(void)
 
 static void check_exit(void)
 {
-    lat_output *out = opened("parent", 0);
+    static lat_output *out, *left; /* reachable, where a child forgets them on purpose */
     pid_t pid;
 
     check_case("exit removes the temporaries of this process and not those of its parent");
+    out = opened("parent", 0);
     pid = fork_flushed();
     if (pid == 0) {
-        static lat_output *left; /* reachable: forgotten on purpose, not leaked */
-
         left = lat_output_open("child", 0);
         if (!left || temporaries(NULL) != 2)
             _exit(1);
