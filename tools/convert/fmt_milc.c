@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_milc.c: MILC version 5, binary.
+ *
+ * In the byte order of the writer, told by the magic number: i32 magic 20103, i32 X, Y, Z, T,
+ * char time_stamp[64], i32 order, then (order != 0: i32 natural index of each site, in the order
+ * of the file), u32 sum29, u32 sum31, and the links as f32, 18 reals, directions x, y, z, t.
+ * Written little endian and in natural order. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "format.h"
+#include "payload.h"
+
+#define MAGIC 20103
+#define STAMP 64
+#define HEAD  (5 * 4 + STAMP + 4)
+
+static uint32_t get32(const unsigned char *p, bool big)
+{
+    return big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
+               : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+static void put32(unsigned char *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (unsigned char)(v >> 8 * i);
+}
+
+static bool probe(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return n >= 4 && (get32(b, true) == MAGIC || get32(b, false) == MAGIC);
+}
+
+/* Everything up to `order`; fills in f->head. */
+static int read_head(lat_input *in, lat_field *f, bool *big, bool *listed)
+{
+    const char *name = lat_input_name(in);
+    unsigned char b[HEAD];
+    char stamp[STAMP + 1];
+    lat_header *h = &f->head;
+    if (lat_input_read(in, b, sizeof b) < 0)
+        return -1;
+    *big = get32(b, true) == MAGIC;
+    if (!*big && get32(b, false) != MAGIC)
+        return lat_fail("%s: expected the magic number %d of MILC version 5, found %lu", name,
+                        MAGIC, (unsigned long)get32(b, false));
+    h->real = LAT_F32;
+    for (int i = 0; i < 4; i++) {
+        uint32_t extent = get32(b + 4 + 4 * i, *big);
+        h->geom.dims[i] = extent > INT32_MAX ? 0 : (int)extent;
+    }
+    *listed = get32(b + HEAD - 4, *big) != 0;
+    memcpy(stamp, b + 20, STAMP);
+    stamp[STAMP] = 0;
+    if (lat_header_check(h, name) < 0)
+        return -1;
+    return stamp[0] ? lat_info_set(h, "time_stamp", stamp) : 0;
+}
+
+/* The natural index of every site of the file: a permutation. */
+static int read_order(lat_input *in, size_t volume, bool big, uint32_t **order)
+{
+    const char *name = lat_input_name(in);
+    uint32_t *list = lat_alloc(volume, sizeof *list, "a list of sites");
+    unsigned char *seen = calloc(volume, 1);
+    *order = list;
+    if (!list || !seen) {
+        free(seen);
+        return list ? lat_fail("out of memory: a list of %zu sites", volume) : -1;
+    }
+    int bad = lat_input_read(in, list, volume * sizeof *list);
+    for (size_t i = 0; i < volume && !bad; i++) {
+        list[i] = get32((unsigned char *)&list[i], big);
+        if (list[i] >= volume || seen[list[i]]++)
+            bad = lat_fail(
+                "%s: expected each of %zu sites once in the list of sites, found %lu at place %zu",
+                name, volume, (unsigned long)list[i], i);
+    }
+    free(seen);
+    return bad ? -1 : 0;
+}
+
+static int read_links(lat_input *in, lat_field *f, bool big, const uint32_t *order, bool force)
+{
+    const char *name = lat_input_name(in);
+    unsigned char b[8];
+    char source[64];
+    lat_milc_sum sum = {{0}, {0}};
+    uint32_t s29, s31;
+    const lat_payload p = {.big = big,
+                           .rows = 3,
+                           .order = order,
+                           .digest = lat_milc_digest,
+                           .sum = &sum};
+    if (lat_input_read(in, b, sizeof b) < 0 || lat_field_alloc(f) < 0 ||
+        lat_payload_read(in, f, &p) < 0)
+        return -1;
+    lat_milc_sums(&sum, big, &s29, &s31);
+    if ((s29 != get32(b, big) || s31 != get32(b + 4, big)) &&
+        lat_dispute(
+            force,
+            "%s: checksums %08lx %08lx are stated, %08lx %08lx found in the data (damaged copy?)",
+            name, (unsigned long)get32(b, big), (unsigned long)get32(b + 4, big),
+            (unsigned long)s29, (unsigned long)s31) < 0)
+        return -1;
+    snprintf(source, sizeof source, "MILC v5 %s endian, checksums %08lx %08lx",
+             big ? "big" : "little", (unsigned long)s29, (unsigned long)s31);
+    return lat_info_set(&f->head, "source", source);
+}
+
+static int read_field(lat_input *in, lat_field *f, lat_reading *r)
+{
+    uint32_t *order = NULL;
+    bool big = false, listed = false;
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    int bad = read_head(in, f, &big, &listed);
+    if (!bad) {
+        const uint64_t sites = listed ? lat_volume(&f->head.geom) : 0;
+        bad = lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(f, 3),
+                               "a configuration of that size");
+    }
+    if (!bad && listed)
+        bad = read_order(in, lat_volume(&f->head.geom), big, &order);
+    if (!bad)
+        bad = read_links(in, f, big, order, r->force);
+    free(order);
+    if (bad)
+        lat_field_free(f);
+    return bad ? -1 : 1;
+}
+
+static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
+{
+    unsigned char b[HEAD + 8] = {0};
+    lat_milc_sum sum = {{0}, {0}};
+    uint32_t s29, s31;
+    lat_payload p = {.big = false, .rows = 3, .digest = lat_milc_digest, .sum = &sum};
+    const char *stamp = lat_info_get(&f->head, "time_stamp");
+    (void)w;
+    /* No clock: the same input gives the same bytes. */
+    if (!stamp || strlen(stamp) >= STAMP)
+        stamp = "Thu Jan  1 00:00:00 1970";
+    if (lat_payload_write(NULL, f, &p) < 0)
+        return -1;
+    lat_milc_sums(&sum, false, &s29, &s31);
+    put32(b, MAGIC);
+    for (int i = 0; i < 4; i++)
+        put32(b + 4 + 4 * i, (uint32_t)f->head.geom.dims[i]);
+    memcpy(b + 20, stamp, strlen(stamp));
+    put32(b + HEAD, s29);
+    put32(b + HEAD + 4, s31);
+    p.digest = NULL;
+    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
+}
+
+const lat_format lat_format_milc = {
+    .name = "milc",
+    .extension = ".milc",
+    .about = "MILC version 5 binary, either byte order (written little endian), SU(3) in single "
+             "precision",
+    .foreign = true,
+    .single_only = true,
+    .nd = 4,
+    .nc = 3,
+    .probe = probe,
+    .read = read_field,
+    .write = write_field,
+};

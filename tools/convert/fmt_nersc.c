@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_nersc.c: the NERSC archive format (Gauge Connection).
+ *
+ * A text header of `KEY = VALUE` lines between BEGIN_HEADER and END_HEADER, then the links, sites
+ * with x fastest, directions x, y, z, t, row-major. DATATYPE 4D_SU3_GAUGE stores rows 0 and 1,
+ * 4D_SU3_GAUGE_3x3 all; 4D_SUn_GAUGE and 4D_SUn_GAUGE_nxn likewise n - 1 rows and all.
+ * CHECKSUM is the sum of the payload as 32-bit words in the byte order of the file.
+ *
+ * FLOATING_POINT says IEEE32 or IEEE64 and BIG or LITTLE; without the line it is IEEE32BIG. A
+ * bare IEEE32 or IEEE64 is read as big endian by MILC, QDP++, SIMULATeQCD and GLU, as little by
+ * Grid and PyQUDA: here the one that has the stated CHECKSUM is taken, and where neither or both
+ * have, the one that has the stated PLAQUETTE. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "format.h"
+#include "payload.h"
+
+#define LIMIT      ((size_t)64 << 10) /* of the header */
+#define MOST_LINES 256                /* kept as info */
+
+/* Tolerances of the readers in use (QDP++ and Grid: 1e-5 and 1e-5, 1e-6); more where fewer
+ * digits are printed. */
+#define PLAQUETTE_WITHIN  1e-5
+#define LINK_TRACE_WITHIN 1e-6
+
+typedef struct nersc {
+    char type[64], floating[64], checksum[64], plaquette[64], trace[64];
+    char dim[4][64];
+    int rows;
+    bool big, bare; /* bare: the byte order is not stated */
+    bool summed;    /* a checksum is stated */
+    uint32_t sum;
+} nersc;
+
+static bool probe(const unsigned char *b, size_t n, int64_t size)
+{
+    static const char word[] = "BEGIN_HEADER";
+    (void)size;
+    return n > sizeof word && memcmp(b, word, sizeof word - 1) == 0 && isspace(b[sizeof word - 1]);
+}
+
+/* ---- header ---------------------------------------------------------------------------------- */
+
+/* Blanks off both ends, in place. */
+static char *trim(char *s)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    char *end = s + strlen(s);
+    while (end > s && isspace((unsigned char)end[-1]))
+        end--;
+    *end = 0;
+    return s;
+}
+
+/* Where the field for KEY is, or NULL: then it is information only. */
+static char *slot(nersc *n, const char *key)
+{
+    const struct {
+        const char *key;
+        char *at;
+    } known[] = {
+        {"DATATYPE", n->type},       {"FLOATING_POINT", n->floating}, {"CHECKSUM", n->checksum},
+        {"PLAQUETTE", n->plaquette}, {"LINK_TRACE", n->trace},        {"DIMENSION_1", n->dim[0]},
+        {"DIMENSION_2", n->dim[1]},  {"DIMENSION_3", n->dim[2]},      {"DIMENSION_4", n->dim[3]},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(key, known[i].key) == 0)
+            return known[i].at;
+    return NULL;
+}
+
+/* What is said beside the numbers is kept as info, in lower case; of a key said twice the first. */
+static int keep_info(lat_header *h, char *key, char *value)
+{
+    size_t n = strlen(value);
+    for (char *c = key; *c; c++)
+        *c = (char)(isalnum((unsigned char)*c) || strchr("_.-", *c) ? tolower((unsigned char)*c)
+                                                                    : '_');
+    if (n >= 2 && value[0] == '"' && value[n - 1] == '"') {
+        value[n - 1] = 0;
+        value++;
+    }
+    if (!*key || strlen(key) > 60 || !*value || h->info.count >= MOST_LINES ||
+        lat_info_get(h, key) || strcmp(key, "milc_info") == 0 || strcmp(key, "hdr_version") == 0 ||
+        strcmp(key, "storage_format") == 0)
+        return 0;
+    if (strncmp(key, "boundary_", 9) == 0 && strcmp(value, "PERIODIC") == 0)
+        return 0;
+    return lat_info_set(h, key, value);
+}
+
+static int take_line(nersc *n, lat_header *h, char *line)
+{
+    char *equals = strchr(line, '=');
+    if (!equals)
+        return 0;
+    *equals = 0;
+    char *key = trim(line), *value = trim(equals + 1), *at = slot(n, key);
+    if (!at)
+        return keep_info(h, key, value);
+    if (!*at)
+        snprintf(at, sizeof n->type, "%s", value);
+    return 0;
+}
+
+/* Takes the header's lines off the input. */
+static int read_lines(lat_input *in, nersc *n, lat_header *h)
+{
+    char *text = lat_alloc(LIMIT + 1, 1, "a NERSC header");
+    if (!text)
+        return -1;
+    ssize_t got = lat_input_peek(in, text, LIMIT);
+    int bad = got < 0 ? -1 : 0;
+    size_t at = 0;
+    bool ended = false, first = true;
+    while (!bad && !ended) {
+        char *line = text + at, *newline = memchr(line, '\n', (size_t)got - at);
+        if (!newline) {
+            bad = lat_fail("%s: expected END_HEADER within %zu bytes, not found (truncated?)",
+                           lat_input_name(in), (size_t)got);
+            break;
+        }
+        *newline = 0;
+        at = (size_t)(newline - text) + 1;
+        if (first && strcmp(trim(line), "BEGIN_HEADER") != 0)
+            bad = lat_fail("%s: expected BEGIN_HEADER in the first line", lat_input_name(in));
+        else if (strcmp(trim(line), "END_HEADER") == 0)
+            ended = true;
+        else if (!first)
+            bad = take_line(n, h, line);
+        first = false;
+    }
+    free(text);
+    return bad ? -1 : lat_input_skip(in, at);
+}
+
+static int parse_type(const char *name, nersc *n, lat_header *h)
+{
+    int nc = 0, a = 0, b = 0, end = 0;
+    const char *t = n->type;
+    if (sscanf(t, "4D_SU%2d_GAUGE%n", &nc, &end) == 1 && end && t[end] == 0 && nc >= 2)
+        n->rows = nc - 1;
+    else if (end && sscanf(t + end, "_%2dx%2d", &a, &b) == 2 && a == nc && b == nc && nc >= 2)
+        n->rows = nc;
+    else
+        return lat_fail("%s: expected DATATYPE 4D_SUn_GAUGE or 4D_SUn_GAUGE_nxn, found '%s'", name,
+                        t);
+    char canonical[64];
+    snprintf(canonical, sizeof canonical, n->rows == nc ? "4D_SU%d_GAUGE_%dx%d" : "4D_SU%d_GAUGE",
+             nc, nc, nc);
+    if (strcmp(canonical, t) != 0 || nc > LAT_MAX_COLOURS)
+        return lat_fail(
+            "%s: expected DATATYPE 4D_SUn_GAUGE or 4D_SUn_GAUGE_nxn, n from 2 to %d, found '%s'",
+            name, LAT_MAX_COLOURS, t);
+    h->nc = nc;
+    h->reals = n->rows == nc || nc > 3 ? 2 * nc * nc : 2 * nc * (nc - 1);
+    return 0;
+}
+
+static int parse_floating(const char *name, nersc *n, lat_header *h)
+{
+    static const struct {
+        const char *word;
+        lat_real real;
+        bool big, bare;
+    } known[] = {
+        {"", LAT_F32, true, false}, /* MILC writes no such line */
+        {"IEEE32BIG", LAT_F32, true, false},
+        {"IEEE64BIG", LAT_F64, true, false},
+        {"IEEE32LITTLE", LAT_F32, false, false},
+        {"IEEE64LITTLE", LAT_F64, false, false},
+        {"IEEE32SMALL", LAT_F32, false, false},
+        {"IEEE64SMALL", LAT_F64, false, false},
+        {"IEEE32", LAT_F32, true, true},
+        {"IEEE64", LAT_F64, true, true},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(n->floating, known[i].word) == 0) {
+            h->real = known[i].real;
+            n->big = known[i].big;
+            n->bare = known[i].bare;
+            return 0;
+        }
+    return lat_fail("%s: expected FLOATING_POINT IEEE32 or IEEE64, with BIG or LITTLE, found '%s'",
+                    name, n->floating);
+}
+
+static int parse_dims(const char *name, nersc *n, lat_header *h)
+{
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        errno = 0;
+        long extent = strtol(n->dim[i], &end, 10);
+        if (end == n->dim[i] || *end || errno || extent < 1 || extent > 65535)
+            return lat_fail("%s: expected DIMENSION_%d from 1 to 65535, found '%s'", name, i + 1,
+                            n->dim[i]);
+        h->geom.dims[i] = (int)extent;
+    }
+    return 0;
+}
+
+/* A number of the header; NaN where there is none. */
+static int parse_number(const char *name, const char *key, const char *text, double *value)
+{
+    char *end;
+    *value = NAN;
+    if (!*text)
+        return 0;
+    *value = strtod(text, &end);
+    if (*end || !isfinite(*value))
+        return lat_fail("%s: expected a number as %s, found '%s'", name, key, text);
+    return 0;
+}
+
+/* Checksum, plaquette, link trace. A CHECKSUM of 0 beside a PLAQUETTE or LINK_TRACE of 0 was
+ * never recorded (cuLGT writes so), and neither were those that are 0. */
+static int parse_claims(const char *name, nersc *n, lat_reading *r)
+{
+    char *end;
+    errno = 0;
+    unsigned long long sum = strtoull(n->checksum, &end, 16);
+    if (!*n->checksum) {
+        if (lat_dispute(r->force, "%s: expected a CHECKSUM line, found none", name) < 0)
+            return -1;
+    } else if (*end || errno || n->checksum[0] == '-' || sum > UINT32_MAX) {
+        return lat_fail("%s: expected CHECKSUM in at most 8 hexadecimal digits, found '%s'", name,
+                        n->checksum);
+    }
+    if (parse_number(name, "PLAQUETTE", n->plaquette, &r->plaquette) < 0 ||
+        parse_number(name, "LINK_TRACE", n->trace, &r->link_trace) < 0)
+        return -1;
+    n->sum = (uint32_t)sum;
+    n->summed = *n->checksum != 0;
+    if (n->summed && n->sum == 0 && (r->plaquette == 0 || r->link_trace == 0)) {
+        n->summed = false;
+        r->plaquette = r->plaquette == 0 ? NAN : r->plaquette;
+        r->link_trace = r->link_trace == 0 ? NAN : r->link_trace;
+    }
+    r->plaquette_within = fmax(PLAQUETTE_WITHIN, 1.01 * lat_printed_error(n->plaquette));
+    r->link_trace_within = fmax(LINK_TRACE_WITHIN, 1.01 * lat_printed_error(n->trace));
+    return 0;
+}
+
+static int read_head(lat_input *in, nersc *n, lat_header *h, lat_reading *r)
+{
+    const char *name = lat_input_name(in);
+    if (read_lines(in, n, h) < 0 || parse_type(name, n, h) < 0 || parse_floating(name, n, h) < 0 ||
+        parse_dims(name, n, h) < 0 || parse_claims(name, n, r) < 0)
+        return -1;
+    return lat_header_check(h, name);
+}
+
+/* ---- payload --------------------------------------------------------------------------------- */
+
+/* The field was read as big endian: was it? Turns it round if not. */
+static int decide_order(lat_field *f, nersc *n, const lat_nersc_sum *sum, const lat_reading *r)
+{
+    double plaquette, trace;
+    bool big_fits = n->summed && sum->big == n->sum,
+         little_fits = n->summed && sum->little == n->sum;
+    if (big_fits == little_fits) {
+        if (lat_measure_plaquette(f, &plaquette, &trace) < 0)
+            return -1;
+        /* Read in the wrong order links are of all sizes, and seldom finite. */
+        big_fits = isnan(r->plaquette) ? fabs(plaquette) <= 1
+                                       : fabs(plaquette - r->plaquette) <= r->plaquette_within;
+    }
+    if (big_fits)
+        return 0;
+    n->big = false;
+    lat_field_swap(f);
+    if (n->rows < f->head.nc)
+        lat_rows_complete(f);
+    return 0;
+}
+
+static int check_sum(const char *name, const nersc *n, const lat_nersc_sum *sum, bool force)
+{
+    const uint32_t found = n->big ? sum->big : sum->little, other = n->big ? sum->little : sum->big;
+    if (!n->summed || found == n->sum)
+        return 0;
+    return lat_dispute(force, "%s: CHECKSUM %lx is stated, %lx found in the data (%s)", name,
+                       (unsigned long)n->sum, (unsigned long)found,
+                       other == n->sum ? "it fits the other byte order: FLOATING_POINT is wrong"
+                                       : "damaged copy?");
+}
+
+static int read_links(lat_input *in, lat_field *f, nersc *n, const lat_reading *r)
+{
+    const char *name = lat_input_name(in);
+    lat_nersc_sum sum = {0, 0};
+    const lat_payload p = {.big = n->big, .rows = n->rows, .digest = lat_nersc_digest, .sum = &sum};
+    char source[160];
+    if (lat_expect_bytes(in, lat_payload_bytes(f, n->rows),
+                         "a payload as the header describes it") < 0 ||
+        lat_field_alloc(f) < 0 || lat_payload_read(in, f, &p) < 0)
+        return -1;
+    if ((n->bare && decide_order(f, n, &sum, r) < 0) || check_sum(name, n, &sum, r->force) < 0)
+        return -1;
+    snprintf(source, sizeof source, "NERSC %s IEEE%d%s, %s %lx", n->type, 8 * (int)f->head.real,
+             n->big ? "BIG" : "LITTLE", n->summed ? "checksum" : "no checksum stated, found",
+             (unsigned long)(n->big ? sum.big : sum.little));
+    return lat_info_set(&f->head, "source", source);
+}
+
+static int read_field(lat_input *in, lat_field *f, lat_reading *r)
+{
+    nersc n = {.rows = 0};
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    if (read_head(in, &n, &f->head, r) < 0 || read_links(in, f, &n, r) < 0) {
+        lat_field_free(f);
+        return -1;
+    }
+    return 1;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void info_line(FILE *to, const lat_header *h, const char *upper, const char *key,
+                      const char *otherwise)
+{
+    const char *value = lat_info_get(h, key);
+    if (value || otherwise)
+        fprintf(to, "%s = %s\n", upper, value ? value : otherwise);
+}
+
+/* Grid reads SEQUENCE_NUMBER as a number and stops if it is none. */
+static long sequence_number(const lat_header *h)
+{
+    const char *text = lat_info_get(h, "sequence_number");
+    return text ? strtol(text, NULL, 10) : 0;
+}
+
+static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
+{
+    fprintf(to, "BEGIN_HEADER\nHDR_VERSION = 1.0\n");
+    fprintf(to, rows < h->nc ? "DATATYPE = 4D_SU%d_GAUGE\n" : "DATATYPE = 4D_SU%d_GAUGE_%dx%d\n",
+            h->nc, h->nc, h->nc);
+    fprintf(to, "STORAGE_FORMAT = 1.0\n");
+    for (int i = 0; i < 4; i++)
+        fprintf(to, "DIMENSION_%d = %d\n", i + 1, h->geom.dims[i]);
+    fprintf(to, "LINK_TRACE = %.15g\nPLAQUETTE = %.15g\n", h->link_trace, h->plaquette);
+    info_line(to, h, "BOUNDARY_1", "boundary_1", "PERIODIC");
+    info_line(to, h, "BOUNDARY_2", "boundary_2", "PERIODIC");
+    info_line(to, h, "BOUNDARY_3", "boundary_3", "PERIODIC");
+    info_line(to, h, "BOUNDARY_4", "boundary_4", "PERIODIC");
+    fprintf(to, "CHECKSUM = %lx\n", (unsigned long)sum);
+    info_line(to, h, "ENSEMBLE_ID", "ensemble_id", "unknown");
+    info_line(to, h, "ENSEMBLE_LABEL", "ensemble_label", "unknown");
+    fprintf(to, "SEQUENCE_NUMBER = %ld\n", sequence_number(h));
+    info_line(to, h, "CREATOR", "creator", "lat-convert " LAT_VERSION);
+    info_line(to, h, "CREATOR_HARDWARE", "creator_hardware", NULL);
+    info_line(to, h, "CREATION_DATE", "creation_date", NULL);
+    info_line(to, h, "ARCHIVE_DATE", "archive_date", NULL);
+    fprintf(to, "FLOATING_POINT = IEEE%dBIG\nEND_HEADER\n", 8 * (int)h->real);
+}
+
+static int write_head(lat_output *out, const lat_header *h, int rows, uint32_t sum)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *to = open_memstream(&text, &n);
+    if (!to)
+        return lat_fail("out of memory for a NERSC header");
+    print_head(to, h, rows, sum);
+    int bad = ferror(to);
+    bad |= fclose(to);
+    bad = bad ? lat_fail("out of memory for a NERSC header") : lat_output_write(out, text, n);
+    free(text);
+    return bad ? -1 : 0;
+}
+
+static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
+{
+    const lat_header *h = &f->head;
+    const int rows = h->reals < 2 * h->nc * h->nc ? h->nc - 1 : h->nc;
+    lat_nersc_sum sum = {0, 0};
+    lat_payload p = {.big = true, .rows = rows, .digest = lat_nersc_digest, .sum = &sum};
+    (void)w;
+    if (lat_payload_write(NULL, f, &p) < 0 || write_head(out, h, rows, sum.big) < 0)
+        return -1;
+    p.digest = NULL;
+    return lat_payload_write(out, f, &p);
+}
+
+const lat_format lat_format_nersc = {
+    .name = "nersc",
+    .extension = ".nersc",
+    .about = "NERSC archive: all rows or all but one, IEEE32 and IEEE64, either byte order "
+             "(written big endian)",
+    .foreign = true,
+    .fewer_rows = true,
+    .nd = 4,
+    .probe = probe,
+    .read = read_field,
+    .write = write_field,
+};

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* formats.c: the list of formats, and telling which one a file is in. */
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "format.h"
+
+/* A new format is one line here: FORMAT(name), defined as lat_format_name in fmt_name.c. */
+#define FORMATS                                                                                    \
+    FORMAT(lat)                                                                                    \
+    FORMAT(nersc)                                                                                  \
+    FORMAT(ildg)                                                                                   \
+    FORMAT(scidac)                                                                                 \
+    FORMAT(milc)
+
+#define FORMAT(name) extern const lat_format lat_format_##name;
+FORMATS
+#undef FORMAT
+
+#define FORMAT(name) &lat_format_##name,
+const lat_format *const lat_formats[] = {FORMATS NULL};
+
+/* ---- what is known by name only -------------------------------------------------------------- */
+
+static uint32_t le32(const unsigned char *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static uint32_t be32(const unsigned char *p)
+{
+    return (uint32_t)p[3] | (uint32_t)p[2] << 8 | (uint32_t)p[1] << 16 | (uint32_t)p[0] << 24;
+}
+
+static bool begins(const unsigned char *b, size_t n, const char *text)
+{
+    return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
+}
+
+static bool either(const unsigned char *b, size_t n, uint32_t magic)
+{
+    return n >= 4 && (le32(b) == magic || be32(b) == magic);
+}
+
+/* Four extents that make sense; their product, or 0. */
+static uint64_t four(const unsigned char *b, uint32_t (*word)(const unsigned char *))
+{
+    uint64_t v = 1;
+    for (int i = 0; i < 4; i++) {
+        uint32_t e = word(b + 4 * i);
+        if (e < 1 || e > 1024)
+            return 0;
+        v *= e;
+    }
+    return v;
+}
+
+/* Does a file of `size` bytes hold just these? On a pipe, where the size is not known, yes. */
+static bool fits(int64_t size, uint64_t bytes)
+{
+    return size < 0 || (uint64_t)size == bytes;
+}
+
+static bool is_lfs(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return begins(b, n, "version https://git-lfs");
+}
+
+static bool is_packed(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return begins(b, n, "\x1f\x8b\x08") || begins(b, n, "BZh") ||
+           begins(b, n,
+                  "\xfd"
+                  "7zXZ") ||
+           begins(b, n, "\x28\xb5\x2f\xfd");
+}
+
+static bool is_milc_old(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return either(b, n, 59354) || either(b, n, 53546);
+}
+
+static bool is_milc_double(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return either(b, n, 20104);
+}
+
+static bool is_fnal(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return either(b, n, 0x71626434);
+}
+
+static bool is_mdp(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return begins(b, n, "File Type: MDP FIELD");
+}
+
+static bool is_bmw(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return begins(b, n, "#BMW ") || begins(b, n, "#18BMW");
+}
+
+static bool is_cppacs(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return either(b, n, 19920410);
+}
+
+static bool is_openqcd(const unsigned char *b, size_t n, int64_t size)
+{
+    const uint64_t volume = n >= 24 ? four(b, le32) : 0;
+    return volume && fits(size, 24 + 576 * volume);
+}
+
+static bool is_hirep(const unsigned char *b, size_t n, int64_t size)
+{
+    const uint64_t nc = n >= 28 ? be32(b) : 0, volume = n >= 28 ? four(b + 4, be32) : 0;
+    return nc >= 2 && nc <= 16 && volume &&
+           (fits(size, 28 + 64 * nc * nc * volume) || (nc == 2 && fits(size, 28 + 128 * volume)));
+}
+
+static bool is_vogt(const unsigned char *b, size_t n, int64_t size)
+{
+    unsigned v[7];
+    if (n < 14)
+        return false;
+    for (int i = 0; i < 7; i++)
+        v[i] = b[2 * i] | (unsigned)b[2 * i + 1] << 8;
+    const uint64_t volume = (uint64_t)v[2] * v[3] * v[4] * v[5];
+    return v[0] == 4 && v[1] >= 2 && v[1] <= 16 && volume && (v[6] == 4 || v[6] == 8) &&
+           fits(size, 14 + 8 * (uint64_t)v[1] * v[1] * v[6] * volume);
+}
+
+static bool is_fortran(const unsigned char *b, size_t n, int64_t size)
+{
+    return n >= 4 && size > 8 && (le32(b) == (uint64_t)size - 8 || be32(b) == (uint64_t)size - 8) &&
+           (size - 8) % 576 == 0;
+}
+
+static bool is_text(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    for (size_t i = 0; i < n; i++)
+        if (!isdigit(b[i]) && !isspace(b[i]) && (!b[i] || !strchr("+-.eE", b[i])))
+            return false;
+    return n > 0;
+}
+
+/* Specific signs first. */
+static const struct refused {
+    const char *name;
+    bool (*is)(const unsigned char *b, size_t n, int64_t size);
+    const char *advice; /* NULL: this version does not read it */
+} refused[] = {
+    {"a Git LFS pointer", is_lfs,
+     "the file holds only the address of the data: run 'git lfs pull' where it came from"},
+    {"a compressed file", is_packed,
+     "decompress it on the way, for instance 'gzip -dc FILE | lat-convert'"},
+    {"MILC versions 1 to 4", is_milc_old, NULL},
+    {"MILC double precision (magic 20104, as GLU writes it)", is_milc_double, NULL},
+    {"Fermilab (magic 0x71626434)", is_fnal, NULL},
+    {"MDP (FermiQCD)", is_mdp, NULL},
+    {"BMW", is_bmw, NULL},
+    {"CP-PACS", is_cppacs, NULL},
+    {"cuLGT VOGT", is_vogt, NULL},
+    {"openQCD or DDalphaAMG", is_openqcd, NULL},
+    {"HiRep", is_hirep, NULL},
+    {"Bridge++ Fortran", is_fortran, NULL},
+    {"Bridge++ text", is_text, NULL},
+    {NULL, NULL, NULL}};
+
+const char *lat_format_refused(size_t i)
+{
+    return i < sizeof refused / sizeof *refused ? refused[i].name : NULL;
+}
+
+/* ---- recognition ----------------------------------------------------------------------------- */
+
+static void no_format(lat_input *in, const unsigned char *b, size_t n)
+{
+    const char *name = lat_input_name(in);
+    for (const struct refused *r = refused; r->name; r++)
+        if (r->is(b, n, lat_input_size(in))) {
+            if (r->advice)
+                lat_fail("%s: is %s: %s", name, r->name, r->advice);
+            else
+                lat_fail("%s: is in the format %s, not read by this version (lat-convert --list)",
+                         name, r->name);
+            return;
+        }
+    char hex[3 * 8 + 1] = "";
+    for (size_t i = 0; i < n && i < 8; i++)
+        snprintf(hex + 3 * i, 4, "%02x ", b[i]);
+    lat_fail("%s: begins like no format that is known (%s...): see lat-convert --list, or say "
+             "--from NAME",
+             name, hex);
+}
+
+const lat_format *lat_format_of(lat_input *in)
+{
+    unsigned char b[LAT_PROBE];
+    ssize_t n = lat_input_peek(in, b, sizeof b);
+    if (n < 0)
+        return NULL;
+    if (n == 0) {
+        lat_fail("%s: is empty, expected a configuration", lat_input_name(in));
+        return NULL;
+    }
+    for (const lat_format *const *f = lat_formats; *f; f++)
+        if ((*f)->probe(b, (size_t)n, lat_input_size(in)))
+            return *f;
+    no_format(in, b, (size_t)n);
+    return NULL;
+}
+
+/* ---- helpers of readers ---------------------------------------------------------------------- */
+
+int lat_dispute(bool force, const char *format, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    va_start(ap, format);
+    int n = vasprintf(&text, format, ap);
+    va_end(ap);
+    if (n < 0)
+        return lat_fail("out of memory for a message");
+    if (force)
+        lat_warn("%s", text);
+    else
+        lat_fail("%s", text);
+    free(text);
+    return force ? 0 : -1;
+}
+
+double lat_printed_error(const char *text)
+{
+    const char *dot = strchr(text, '.'), *e = strpbrk(text, "eE");
+    const char *end = e ? e : text + strlen(text);
+    long decimals = 0;
+    if (dot && dot < end)
+        for (const char *c = dot + 1; c < end && isdigit((unsigned char)*c); c++)
+            decimals++;
+    return 0.5 * pow(10, (e ? (double)strtol(e + 1, NULL, 10) : 0) - (double)decimals);
+}
+
+int lat_expect_bytes(lat_input *in, uint64_t need, const char *what)
+{
+    const int64_t size = lat_input_size(in);
+    const uint64_t offset = lat_input_offset(in);
+    if (size < 0 || ((uint64_t)size >= offset && (uint64_t)size - offset >= need))
+        return 0;
+    return lat_fail("%s: truncated: %s takes %llu bytes from byte %llu, the file has only %lld",
+                    lat_input_name(in), what, (unsigned long long)need, (unsigned long long)offset,
+                    (long long)size);
+}
+
+static bool blank(const unsigned char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (b[i] && !isspace(b[i]))
+            return false;
+    return true;
+}
+
+int lat_expect_end(lat_input *in, bool force)
+{
+    const uint64_t end = lat_input_offset(in);
+    unsigned char b[16384];
+    bool clean = true;
+    ssize_t n;
+    while ((n = lat_input_some(in, b, sizeof b)) > 0)
+        clean = clean && blank(b, (size_t)n);
+    if (n < 0)
+        return -1;
+    if (clean)
+        return 0;
+    return lat_dispute(
+        force, "%s: goes on after the end of its configuration at byte %llu, for %llu bytes",
+        lat_input_name(in), (unsigned long long)end,
+        (unsigned long long)(lat_input_offset(in) - end));
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-convert: gauge fields from and to the formats of other codes.
+ *
+ * A file's format is told by its first bytes. What a file states about itself (checksums,
+ * plaquette, link trace) is verified; the links are not changed by a bit unless --precision or
+ * --rows asks for it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "common/stream.h"
+#include "common/tool.h"
+#include "format.h"
+#include "payload.h"
+
+/* Largest difference between a last row and what the others make of it, for --rows 2: real files
+ * in single precision stay below 2e-6. */
+#define ROWS_WITHIN 1e-5
+
+enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1, FEWER = 0, ALL = 1 };
+
+static char names[256]; /* of the formats, "lat|nersc|..." */
+static int from = -1, to = 0, precision = AS_READ, rows = AS_READ;
+static bool list;
+static lat_geometry dims;
+
+static const lat_option options[] = {
+    {LAT_OPT_CHOICE, "to", 't', names, &to, 0, 0, "write this format", false},
+    {LAT_OPT_CHOICE, "from", 'f', names, &from, 0, 0,
+     "read this format (default: told by the first bytes)", false},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+     "write numbers of this precision (default: as read)", false},
+    {LAT_OPT_CHOICE, "rows", 0, "2|3", &rows, 0, 0,
+     "write 2 rows of SU(3) matrices (and 1 of SU(2)), or all (default: as read)", false},
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not say them",
+     false},
+    {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
+     "only warn where a stated checksum, plaquette or trace is wrong or links are not in SU(N); "
+     "write binary data even to a terminal",
+     false},
+    {LAT_OPT_FLAG, "list", 'l', NULL, &list, 0, 0, "list the formats, and stop", true},
+    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false}};
+
+static const lat_tool tool = {
+    .name = "lat-convert",
+    .args = "[FILE...]",
+    .summary = "Converts gauge fields between formats. Several FILEs become one stream.",
+    .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
+               "cfg.0100.landau",
+    .options = options,
+    .min_files = 0,
+    .max_files = 1 << 20,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+};
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+static void name_formats(void)
+{
+    for (const lat_format *const *f = lat_formats; *f; f++) {
+        if (f != lat_formats)
+            strcat(names, "|");
+        strcat(names, (*f)->name);
+    }
+}
+
+static int print_list(void)
+{
+    printf("%-8s %-9s %-5s %-6s %s\n", "format", "extension", "reads", "writes", "about");
+    for (const lat_format *const *f = lat_formats; *f; f++)
+        printf("%-8s %-9s %-5s %-6s %s\n", (*f)->name, (*f)->extension, (*f)->read ? "yes" : "no",
+               (*f)->write ? "yes" : "no", (*f)->about);
+    printf("\nrecognised, and refused by name:\n");
+    for (size_t i = 0; lat_format_refused(i); i++)
+        printf("  %s\n", lat_format_refused(i));
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? LAT_DONE
+               : lat_report((lat_fail("<stdout>: cannot be written"), LAT_FAILED));
+}
+
+/* ---- one field ------------------------------------------------------------------------------- */
+
+static int measure(lat_field *f)
+{
+    lat_header *h = &f->head;
+    if (h->kind != LAT_GAUGE || !isnan(h->plaquette))
+        return 0;
+    return lat_measure_plaquette(f, &h->plaquette, &h->link_trace);
+}
+
+/* Precision and rows as asked for. */
+static int reshape(const char *name, lat_field *f)
+{
+    lat_header *h = &f->head;
+    const int all = 2 * h->nc * h->nc, before = h->reals;
+    const lat_real real = precision == AS_READ ? h->real : precision == SINGLE ? LAT_F32 : LAT_F64;
+    if (rows == FEWER && h->nc > 3)
+        return lat_fail("%s: --rows 2 is for SU(2) and SU(3), found SU(%d)", name, h->nc);
+    if (rows != AS_READ)
+        h->reals = rows == FEWER ? 2 * h->nc * (h->nc - 1) : all;
+    if (h->reals < before) {
+        const double off = lat_rows_error(f);
+        if (!(off <= ROWS_WITHIN) &&
+            lat_dispute(
+                lat_opts.force,
+                "%s: the last rows are up to %.2g off what the others make of them, expected at "
+                "most %g: --rows 2 would lose them",
+                name, off, ROWS_WITHIN) < 0)
+            return -1;
+    }
+    if (real == h->real && h->reals >= before)
+        return 0;
+    if (lat_field_convert(f, real) < 0)
+        return -1;
+    /* What is measured is what a reader of the file will find. */
+    if (h->reals < all)
+        lat_rows_complete(f);
+    if (h->kind == LAT_GAUGE)
+        h->plaquette = h->link_trace = NAN;
+    return 0;
+}
+
+/* Can the format hold this field? */
+static int admit(const char *name, const lat_format *format, const lat_field *f)
+{
+    const lat_header *h = &f->head;
+    if (format->foreign && h->kind != LAT_GAUGE)
+        return lat_fail("%s: holds a gauge transformation, and %s files hold gauge fields", name,
+                        format->name);
+    if (format->nd && h->geom.nd != format->nd)
+        return lat_fail("%s: has %d dimensions, and %s files have %d", name, h->geom.nd,
+                        format->name, format->nd);
+    if (format->nc && h->nc != format->nc)
+        return lat_fail("%s: holds SU(%d), and %s files hold SU(%d)", name, h->nc, format->name,
+                        format->nc);
+    if (format->single_only && h->real != LAT_F32)
+        return lat_fail(
+            "%s: holds double precision, and %s files hold single: say --precision single to round",
+            name, format->name);
+    return 0;
+}
+
+static int write_one(lat_output *out, const char *name, const lat_format *source, lat_field *f)
+{
+    const lat_format *target = lat_formats[to];
+    const lat_writing w = {.store = lat_opts.store};
+    if (reshape(name, f) < 0 || admit(name, target, f) < 0 || measure(f) < 0)
+        return -1;
+    if (source->foreign || target->foreign) {
+        const char *what = source->foreign ? lat_info_get(&f->head, "source") : "stream";
+        if (lat_provenance(&f->head, "from %s to %s", what ? what : source->name, target->name) < 0)
+            return -1;
+    } else if (lat_provenance(&f->head, "copied") < 0) {
+        return -1;
+    }
+    return target->write(out, f, &w) < 0 || lat_output_flush(out) < 0 ? -1 : 0;
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+/* A format that holds one configuration cannot take a second one. */
+static int expect_last(lat_input *in)
+{
+    unsigned char b;
+    ssize_t n = lat_input_peek(in, &b, 1);
+    if (n > 0)
+        return lat_fail("%s: holds more than one configuration, and a %s file holds one: convert "
+                        "them one by one",
+                        lat_input_name(in), lat_formats[to]->name);
+    return n < 0 ? -1 : 0;
+}
+
+static int convert_foreign(lat_input *in, lat_output *out, const lat_format *format)
+{
+    const char *name = lat_input_name(in);
+    lat_reading r = {.force = lat_opts.force, .dims = dims, .plaquette = NAN, .link_trace = NAN};
+    lat_field f;
+    if (format->read(in, &f, &r) < 0)
+        return -1;
+    int bad = lat_expect_end(in, lat_opts.force) < 0 || lat_judge(name, &f, &r) < 0 ||
+              write_one(out, name, format, &f) < 0;
+    lat_field_free(&f);
+    return bad ? -1 : 0;
+}
+
+static int convert_stream(lat_input *in, lat_output *out, const lat_format *format)
+{
+    lat_reading r = {.force = lat_opts.force};
+    lat_field f;
+    int more;
+    while ((more = format->read(in, &f, &r)) > 0) {
+        int bad = (!lat_formats[to]->many && expect_last(in) < 0) ||
+                  write_one(out, lat_input_name(in), format, &f) < 0;
+        lat_field_free(&f);
+        if (bad)
+            return -1;
+    }
+    return more;
+}
+
+static int convert_file(const char *path, lat_output *out)
+{
+    lat_input *in = lat_input_open(path);
+    if (!in)
+        return -1;
+    const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
+    int bad = format ? 0 : -1;
+    if (!bad && lat_output_is_input(out, in))
+        bad = lat_fail("%s: is the output as well", lat_input_name(in));
+    if (!bad)
+        bad = format->many ? convert_stream(in, out, format) : convert_foreign(in, out, format);
+    lat_input_close(in);
+    return bad;
+}
+
+/* ---- command line ---------------------------------------------------------------------------- */
+
+static void check_usage(void)
+{
+    const lat_format *target = lat_formats[to];
+    if (!target->write)
+        lat_usage("--to %s: this format is read, not written (--list)", target->name);
+    if (rows == FEWER && !target->fewer_rows)
+        lat_usage("--rows 2: %s files hold whole matrices", target->name);
+    if (precision == DOUBLE && target->single_only)
+        lat_usage("--precision double: %s files hold single precision", target->name);
+    if (lat_opts.nfiles > 1 && !target->many)
+        lat_usage("--to %s: such a file holds one configuration, found %d input files",
+                  target->name, lat_opts.nfiles);
+    if (dims.nd && dims.nd != 4)
+        lat_usage("--dims: expected four extents, found %d", dims.nd);
+}
+
+static int convert_all(lat_output *out)
+{
+    if (lat_opts.nfiles <= 1)
+        return convert_file(lat_opts.input, out);
+    for (int i = 0; i < lat_opts.nfiles; i++)
+        if (convert_file(lat_opts.files[i], out) < 0)
+            return -1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    name_formats();
+    lat_options_parse(&tool, argc, argv);
+    if (list)
+        return print_list();
+    check_usage();
+    lat_output *out =
+        lat_output_open(lat_opts.output, (lat_opts.force ? LAT_OUTPUT_FORCE : 0u) |
+                                             (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0u));
+    if (!out)
+        return lat_report(LAT_FAILED);
+    if (convert_all(out) < 0) {
+        lat_output_abort(out);
+        return lat_report(LAT_FAILED);
+    }
+    return lat_output_commit(out) < 0 ? lat_report(LAT_FAILED) : LAT_DONE;
+}

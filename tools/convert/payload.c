@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* payload.c: chunks, byte order, missing rows and sums, once for all formats. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include "common/error.h"
+#include "payload.h"
+#include "site/sun.h"
+
+#define CHUNK ((size_t)4 << 20)  /* bytes read or written at a time */
+#define PIECE ((size_t)64 << 10) /* bytes a thread sums at a time */
+
+static const bool host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+static uint32_t load32(const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static uint32_t rotate(uint32_t v, unsigned by)
+{
+    return by ? v << by | v >> (32 - by) : v;
+}
+
+/* ---- byte order and rows --------------------------------------------------------------------- */
+
+/* n reals of size `real` from one place to another (or the same), byte order turned. */
+static void swap_reals(void *to, const void *from, size_t n, int real)
+{
+    unsigned char *d = to;
+    const unsigned char *s = from;
+    uint64_t v;
+    size_t i = 0;
+    if (real == 8) {
+        for (; i < 8 * n; i += 8) {
+            memcpy(&v, s + i, 8);
+            v = __builtin_bswap64(v);
+            memcpy(d + i, &v, 8);
+        }
+        return;
+    }
+    for (; i + 8 <= 4 * n; i += 8) { /* two at a time */
+        memcpy(&v, s + i, 8);
+        v = __builtin_bswap64(v);
+        v = v << 32 | v >> 32;
+        memcpy(d + i, &v, 8);
+    }
+    if (i < 4 * n) {
+        uint32_t w = __builtin_bswap32(load32(s + i));
+        memcpy(d + i, &w, 4);
+    }
+}
+
+static void copy_reals(void *to, const void *from, size_t n, int real, bool turn)
+{
+    if (turn)
+        swap_reals(to, from, n, real);
+    else
+        memcpy(to, from, n * (size_t)real);
+}
+
+void lat_field_swap(lat_field *f)
+{
+    const size_t total = lat_field_reals(f), piece = PIECE / 8;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < total; i += piece) {
+        char *at = (char *)f->data + i * (size_t)f->head.real;
+        swap_reals(at, at, total - i < piece ? total - i : piece, f->head.real);
+    }
+}
+
+/* Last row of m, n > 3: U^+ = U^-1 is the transposed matrix of cofactors, as det U = 1. */
+static void last_row_by_cofactors(int n, double *m)
+{
+    for (int j = 0; j < n; j++) {
+        double minor[LAT_SUN_REALS], det[2];
+        for (int r = 0; r < n - 1; r++)
+            for (int c = 0, to = 0; c < n; c++)
+                if (c != j) {
+                    memcpy(minor + 2 * (r * (n - 1) + to), m + 2 * (r * n + c), 2 * sizeof *m);
+                    to++;
+                }
+        lat_sun_det(n - 1, minor, det);
+        const double sign = (n - 1 + j) % 2 ? -1 : 1;
+        m[2 * ((n - 1) * n + j)] = sign * det[0];
+        m[2 * ((n - 1) * n + j) + 1] = -sign * det[1];
+    }
+}
+
+static void last_row(int n, double *m)
+{
+    if (n == 2) {
+        m[4] = -m[2];
+        m[5] = m[3];
+        m[6] = m[0];
+        m[7] = -m[1];
+    } else if (n == 3) {
+        lat_sun_third_row(m);
+    } else {
+        last_row_by_cofactors(n, m);
+    }
+}
+
+static void complete(lat_field *f, size_t i)
+{
+    double m[LAT_SUN_REALS];
+    const int n = f->head.nc;
+    const size_t kept = 2 * (size_t)n * (size_t)(n - 1), all = kept + 2 * (size_t)n;
+    lat_field_get(f, i, m);
+    last_row(n, m);
+    /* Only the last row is stored: the others are to stay as they are to the bit, NaNs too. */
+    for (size_t k = kept; k < all; k++)
+        if (f->head.real == LAT_F64)
+            ((double *)f->data)[i * all + k] = m[k];
+        else
+            ((float *)f->data)[i * all + k] = (float)m[k];
+}
+
+void lat_rows_complete(lat_field *f)
+{
+    const size_t count = lat_field_matrices(f);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++)
+        complete(f, i);
+}
+
+double lat_rows_error(const lat_field *f)
+{
+    const size_t count = lat_field_matrices(f);
+    const int n = f->head.nc;
+    double largest = 0;
+#pragma omp parallel for schedule(static) reduction(max : largest)
+    for (size_t i = 0; i < count; i++) {
+        double m[LAT_SUN_REALS], u[LAT_SUN_REALS];
+        lat_field_get(f, i, u);
+        memcpy(m, u, sizeof(double) * 2 * (size_t)n * (size_t)n);
+        last_row(n, m);
+        for (int k = 2 * n * (n - 1); k < 2 * n * n; k++)
+            largest = fmax(largest, fabs(m[k] - u[k]));
+    }
+    return largest;
+}
+
+/* ---- the loop over chunks -------------------------------------------------------------------- */
+
+/* Sizes that both directions need. */
+typedef struct layout {
+    size_t volume, nd;
+    size_t link_reals, full_reals; /* of a matrix in the file and in memory */
+    size_t site_bytes;             /* in the file */
+    size_t sites;                  /* a chunk */
+    bool turn;
+} layout;
+
+static layout layout_of(const lat_field *f, const lat_payload *p)
+{
+    layout l = {.volume = lat_volume(&f->head.geom), .nd = (size_t)f->head.geom.nd};
+    l.link_reals = 2 * (size_t)f->head.nc * (size_t)p->rows;
+    l.full_reals = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    l.site_bytes = l.nd * l.link_reals * (size_t)f->head.real;
+    l.sites = CHUNK / l.site_bytes;
+    if (l.sites > l.volume)
+        l.sites = l.volume;
+    l.turn = p->big != host_big;
+    return l;
+}
+
+uint64_t lat_payload_bytes(const lat_field *f, int rows)
+{
+    return (uint64_t)lat_field_matrices(f) * 2 * (uint64_t)f->head.nc * (uint64_t)rows *
+           (uint64_t)f->head.real;
+}
+
+/* A chunk that lies as the field does: turned where it is. */
+static void turn_chunk(lat_field *f, const layout *l, size_t first, size_t sites)
+{
+    const size_t n = l->nd * l->full_reals;
+    if (!l->turn)
+        return;
+#pragma omp parallel for schedule(static)
+    for (size_t s = first; s < first + sites; s++) {
+        char *at = (char *)f->data + s * n * (size_t)f->head.real;
+        swap_reals(at, at, n, f->head.real);
+    }
+}
+
+/* A chunk whose matrices lack a row, or whose sites lie elsewhere. */
+static void place_chunk(lat_field *f, const lat_payload *p, const layout *l,
+                        const unsigned char *chunk, size_t first, size_t sites)
+{
+    const size_t real = (size_t)f->head.real;
+#pragma omp parallel for schedule(static)
+    for (size_t s = 0; s < sites; s++) {
+        size_t site = p->order ? p->order[first + s] : first + s;
+        for (size_t mu = 0; mu < l->nd; mu++) {
+            size_t link = site * l->nd + mu;
+            copy_reals((char *)f->data + link * l->full_reals * real,
+                       chunk + s * l->site_bytes + mu * l->link_reals * real, l->link_reals,
+                       f->head.real, l->turn);
+            if (p->rows < f->head.nc)
+                complete(f, link);
+        }
+    }
+}
+
+int lat_payload_read(lat_input *in, lat_field *f, const lat_payload *p)
+{
+    const layout l = layout_of(f, p);
+    const bool alike = p->rows == f->head.nc && !p->order;
+    unsigned char *buf = NULL;
+    if (!alike && !(buf = lat_alloc(l.sites, l.site_bytes, "a chunk of links")))
+        return -1;
+    int bad = 0;
+    for (size_t first = 0; first < l.volume && !bad; first += l.sites) {
+        size_t sites = l.volume - first < l.sites ? l.volume - first : l.sites;
+        unsigned char *chunk = alike ? (unsigned char *)f->data + first * l.site_bytes : buf;
+        bad = lat_input_read(in, chunk, sites * l.site_bytes);
+        if (bad)
+            break;
+        if (p->digest)
+            p->digest(p->sum, chunk, sites, l.site_bytes, first);
+        if (alike)
+            turn_chunk(f, &l, first, sites);
+        else
+            place_chunk(f, p, &l, chunk, first, sites);
+    }
+    free(buf);
+    return bad ? -1 : 0;
+}
+
+static void pack_chunk(const lat_field *f, const layout *l, unsigned char *chunk, size_t first,
+                       size_t sites)
+{
+    const size_t real = (size_t)f->head.real;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < sites * l->nd; i++)
+        copy_reals(chunk + i * l->link_reals * real,
+                   (const char *)f->data + (first * l->nd + i) * l->full_reals * real,
+                   l->link_reals, f->head.real, l->turn);
+}
+
+int lat_payload_write(lat_output *out, const lat_field *f, const lat_payload *p)
+{
+    const layout l = layout_of(f, p);
+    unsigned char *chunk = lat_alloc(l.sites, l.site_bytes, "a chunk of links");
+    if (!chunk)
+        return -1;
+    int bad = 0;
+    for (size_t first = 0; first < l.volume && !bad; first += l.sites) {
+        size_t sites = l.volume - first < l.sites ? l.volume - first : l.sites;
+        pack_chunk(f, &l, chunk, first, sites);
+        if (p->digest)
+            p->digest(p->sum, chunk, sites, l.site_bytes, first);
+        if (out)
+            bad = lat_output_write(out, chunk, sites * l.site_bytes);
+    }
+    free(chunk);
+    return bad ? -1 : 0;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                      size_t first)
+{
+    lat_nersc_sum *s = sum;
+    const size_t n = sites * site_bytes;
+    uint32_t same = 0, turned = 0;
+    (void)first;
+#pragma omp parallel for schedule(static) reduction(+ : same, turned)
+    for (size_t at = 0; at < n; at += PIECE) {
+        const unsigned char *b = bytes + at;
+        const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
+        uint32_t x = 0, y = 0;
+#pragma omp simd reduction(+ : x, y)
+        for (size_t i = 0; i < words; i++) {
+            uint32_t v = load32(b + 4 * i);
+            x += v;
+            y += v << 24 | (v & 0xff00) << 8 | (v >> 8 & 0xff00) | v >> 24;
+        }
+        same += x;
+        turned += y;
+    }
+    s->big += host_big ? same : turned;
+    s->little += host_big ? turned : same;
+}
+
+/* Exclusive or of n words into the classes of their number, which starts at k, modulo m. */
+static inline void fold(uint32_t *class, const unsigned m, const unsigned char *bytes, size_t n,
+                        uint64_t k)
+{
+    size_t i = 0;
+    for (unsigned c = (unsigned)(k % m); c < m && c > 0 && i < n; c++, i++)
+        class[c] ^= load32(bytes + 4 * i);
+    for (; i + m <= n; i += m)
+        for (unsigned c = 0; c < m; c++)
+            class[c] ^= load32(bytes + 4 * (i + c));
+    for (unsigned c = 0; i < n; c++, i++)
+        class[c] ^= load32(bytes + 4 * i);
+}
+
+/* The rotation of a word depends only on its class, and exclusive or commutes with rotation and
+ * with the order of bytes: so words are only gathered here, and rotated once at the end. */
+void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                     size_t first)
+{
+    lat_milc_sum *s = sum;
+    const size_t n = sites * site_bytes;
+    const uint64_t word = (uint64_t)first * site_bytes / 4;
+#pragma omp parallel
+    {
+        uint32_t c29[29] = {0}, c31[31] = {0};
+#pragma omp for schedule(static)
+        for (size_t at = 0; at < n; at += PIECE) {
+            const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
+            fold(c29, 29, bytes + at, words, word + at / 4);
+            fold(c31, 31, bytes + at, words, word + at / 4);
+        }
+#pragma omp critical(milc_sum)
+        {
+            for (int c = 0; c < 29; c++)
+                s->class29[c] ^= c29[c];
+            for (int c = 0; c < 31; c++)
+                s->class31[c] ^= c31[c];
+        }
+    }
+}
+
+static uint32_t gather(const uint32_t *class, unsigned m, bool turn)
+{
+    uint32_t sum = 0;
+    for (unsigned c = 0; c < m; c++)
+        sum ^= rotate(turn ? __builtin_bswap32(class[c]) : class[c], c);
+    return sum;
+}
+
+void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t *sum31)
+{
+    *sum29 = gather(sum->class29, 29, big != host_big);
+    *sum31 = gather(sum->class31, 31, big != host_big);
+}
+
+void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                       size_t first)
+{
+    lat_scidac_sum *s = sum;
+    uint32_t a = 0, b = 0;
+#pragma omp parallel for schedule(static) reduction(^ : a, b)
+    for (size_t i = 0; i < sites; i++) {
+        uint32_t c = (uint32_t)crc32(0, bytes + i * site_bytes, (uInt)site_bytes);
+        a ^= rotate(c, (unsigned)((first + i) % 29));
+        b ^= rotate(c, (unsigned)((first + i) % 31));
+    }
+    s->a ^= a;
+    s->b ^= b;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* payload.h: the numbers of a foreign file, into a field and out of one.
+ *
+ * All formats here store whole matrices (or all rows but the last) in our own order: directions
+ * x, y, z, t of a site, row-major, re and im. They differ in byte order, in the order of sites
+ * and in how they sum up. Bytes travel in chunks of a few MiB. */
+#ifndef LAT_PAYLOAD_H
+#define LAT_PAYLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/field.h"
+#include "common/io.h"
+
+/* Adds to `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes` each, the
+ * first of which is the file's number `first`. */
+typedef void lat_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                        size_t first);
+
+typedef struct lat_payload {
+    bool big;              /* big endian in the file */
+    int rows;              /* rows of a matrix in the file: nc, or nc - 1 completed by det U = 1 */
+    const uint32_t *order; /* order[i] = natural index of the file's site i; NULL: natural order */
+    lat_digest *digest;    /* called for every chunk in turn; may be NULL */
+    void *sum;
+} lat_payload;
+
+/* Bytes in the file. */
+uint64_t lat_payload_bytes(const lat_field *f, int rows);
+
+/* Fills f (allocated). */
+int lat_payload_read(lat_input *in, lat_field *f, const lat_payload *p);
+
+/* Writes f; with out NULL only sums, for formats whose header holds a sum. p->order is ignored. */
+int lat_payload_write(lat_output *out, const lat_field *f, const lat_payload *p);
+
+/* All numbers of the field, byte order turned. */
+void lat_field_swap(lat_field *f);
+
+/* The last row of every matrix from the others: (-b*, a*) for SU(2), conj(row 0 x row 1) for
+ * SU(3), conjugate cofactors for SU(N); in double, rounded to the field's precision. */
+void lat_rows_complete(lat_field *f);
+
+/* The largest difference of a real in the last rows from what lat_rows_complete would put there. */
+double lat_rows_error(const lat_field *f);
+
+/* NERSC: the sum of all 32-bit words, read in either byte order. */
+typedef struct lat_nersc_sum {
+    uint32_t big, little;
+} lat_nersc_sum;
+void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                      size_t first);
+
+/* MILC: the exclusive or of all 32-bit words, word i rotated left by i mod 29, and by i mod 31. */
+typedef struct lat_milc_sum {
+    uint32_t class29[29], class31[31];
+} lat_milc_sum;
+void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                     size_t first);
+void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t *sum31);
+
+/* SciDAC: the exclusive or of the CRC-32 of each site, rotated left by its natural index mod 29,
+ * and mod 31. Only for payloads in natural order. */
+typedef struct lat_scidac_sum {
+    uint32_t a, b;
+} lat_scidac_sum;
+void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                       size_t first);
+
+#endif

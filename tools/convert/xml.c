@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xml.c: one value out of a small XML document, by expat. */
+#include <stdio.h>
+#include "xml.h"
+
+#ifdef LAT_EXPAT
+#include <ctype.h>
+#include <expat.h>
+#include <string.h>
+
+const bool lat_xml_built = true;
+
+typedef struct search {
+    XML_Parser parser;
+    const char *tag;
+    char *text;
+    size_t size, length;
+    int depth; /* inside the element: 1, in its children 2, ... */
+    bool found, overlong, doctype;
+} search;
+
+static void XMLCALL start(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+    search *s = data;
+    const char *colon = strrchr(name, ':');
+    (void)attributes;
+    if (s->depth)
+        s->depth++;
+    else if (!s->found && strcmp(colon ? colon + 1 : name, s->tag) == 0) {
+        s->found = true;
+        s->depth = 1;
+    }
+}
+
+static void XMLCALL stop(void *data, const XML_Char *name)
+{
+    search *s = data;
+    (void)name;
+    if (s->depth)
+        s->depth--;
+}
+
+static void XMLCALL collect(void *data, const XML_Char *piece, int n)
+{
+    search *s = data;
+    if (s->depth != 1)
+        return;
+    if (s->length + (size_t)n >= s->size) {
+        s->overlong = true;
+        return;
+    }
+    memcpy(s->text + s->length, piece, (size_t)n);
+    s->length += (size_t)n;
+}
+
+static void XMLCALL doctype(void *data, const XML_Char *name, const XML_Char *sys,
+                            const XML_Char *pub, int internal)
+{
+    search *s = data;
+    (void)name;
+    (void)sys;
+    (void)pub;
+    (void)internal;
+    s->doctype = true;
+    XML_StopParser(s->parser, XML_FALSE);
+}
+
+static void trim(search *s)
+{
+    size_t from = 0;
+    while (s->length && isspace((unsigned char)s->text[s->length - 1]))
+        s->length--;
+    while (from < s->length && isspace((unsigned char)s->text[from]))
+        from++;
+    memmove(s->text, s->text + from, s->length - from);
+    s->text[s->length - from] = 0;
+}
+
+int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size)
+{
+    search s = {.parser = XML_ParserCreate(NULL), .tag = tag, .text = text, .size = size};
+    if (!s.parser) {
+        snprintf(text, size, "out of memory");
+        return -1;
+    }
+    n = strnlen(document, n);
+    while (n && isspace((unsigned char)*document)) {
+        document++;
+        n--;
+    }
+    XML_SetUserData(s.parser, &s);
+    XML_SetElementHandler(s.parser, start, stop);
+    XML_SetCharacterDataHandler(s.parser, collect);
+    XML_SetStartDoctypeDeclHandler(s.parser, doctype);
+    enum XML_Status status = XML_Parse(s.parser, document, (int)n, XML_TRUE);
+    int found = s.found;
+    if (status != XML_STATUS_OK || s.overlong) {
+        snprintf(text, size, "%s",
+                 s.doctype    ? "a document type is not accepted"
+                 : s.overlong ? "a value is too long"
+                              : XML_ErrorString(XML_GetErrorCode(s.parser)));
+        found = -1;
+    } else {
+        trim(&s);
+    }
+    XML_ParserFree(s.parser);
+    return found;
+}
+
+#else
+
+const bool lat_xml_built = false;
+
+int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size)
+{
+    (void)document;
+    (void)n;
+    (void)tag;
+    snprintf(text, size, "built without expat");
+    return -1;
+}
+
+#endif
