@@ -681,7 +681,7 @@ static void check_signals(void)
 
 static void check_exit(void)
 {
-    static lat_output *out, *left; /* reachable, where a child forgets them on purpose */
+    static lat_output *volatile out, *volatile left; /* reachable, where a child forgets them on purpose */
     pid_t pid;
 
     check_case("exit removes the temporaries of this process and not those of its parent");
