@@ -78,7 +78,7 @@ openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_CUDA_WHY='"$(cuda_why)"' -DLAT_MPI_WHY='"$(mpi_why)"'
 ldflags := $(openmp) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
-ldlibs := -lz -lm
+ldlibs := -lexpat -lz -lm
 CFLAGS ?=
 LDFLAGS ?=
 
@@ -138,6 +138,45 @@ $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: clean
+# ---- jobs ------------------------------------------------------------------------------------
+
+# The set-up comes first and may bring the compiler that this file looks for: hence make again.
+DEPS ?= yes
+again := $(MAKE) --no-print-directory
+
+.PHONY: deps quickstart check check-now lint bench bench-stream install clean
+deps:
+	$(if $(filter yes,$(DEPS)),@setup/deps test)
+
+CONFIG ?=
+quickstart:
+	$(if $(filter yes,$(DEPS)),@setup/deps build)
+	@$(again) all
+	@pipelines/quickstart.sh $(CONFIG)
+
+check: deps
+	@$(again) all
+	@$(again) check-now
+
+# LAT_TESTS="cli stream" for a few of the files.
+check-now: $(tools) $(checks)
+	@tests/run $(BIN) $(checks)
+
+lint:
+	shellcheck -x setup/deps tests/run .ci/run pipelines/*.sh tests/*.bats tests/*.bash
+
+bench: $(B)/bench/bench_sweep
+	@$< | column -t -s "$$(printf '\t')"
+
+bench-stream: $(B)/bench/bench_stream
+	@$<
+
+$(benches:=.o): cflags += -O3 $(if $(filter x86_64%,$(machine)),-march=native)
+
+PREFIX ?= /usr/local
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin
+
 clean:
 	rm -rf build bin

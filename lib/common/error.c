@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define SENTENCE 8192 /* a path of PATH_MAX, and something to say about it */
@@ -139,6 +140,7 @@ int lat_report(int code)
 
 void *lat_alloc(size_t count, size_t size, const char *what)
 {
+    const size_t huge = (size_t)2 << 20;
     size_t n;
     void *p;
 
@@ -146,9 +148,12 @@ void *lat_alloc(size_t count, size_t size, const char *what)
         lat_fail("out of memory: %s needs %zu times %zu bytes", what, count, size);
         return NULL;
     }
-    if (posix_memalign(&p, 64, n ? n : 1) != 0) {
+    if (posix_memalign(&p, n >= huge ? huge : 64, n ? n : 1) != 0) {
         lat_fail("out of memory: %s needs %zu bytes", what, n);
         return NULL;
     }
+    /* A sweep walks through all of a field: large pages save it a fifth of its time. */
+    if (n >= huge)
+        (void)madvise(p, n, MADV_HUGEPAGE);
     return p;
 }

@@ -17,12 +17,6 @@
 
 enum { SINGLE, MIXED, DOUBLE };
 
-/* The smallest theta that sweeps in single precision are sure to reach, and where mixed goes on
- * in double: theta is a mean of squares of sums of 2 D links, each good to a few 2^-24
- * (docs/conventions.md has the measurement). */
-#define SINGLE_FLOOR 1e-12
-#define MIXED_SWITCH 1e-11
-
 static int gauge, scheme = LAT_OVERRELAX_SU3, precision = DOUBLE, store;
 static double omega = 1.7, theta = 1e-12;
 static long max_sweeps = 100000, check_every = 10, ranks = 1;
@@ -73,6 +67,16 @@ typedef struct run {
     char words[64];     /* of the device, for provenance */
 } run;
 
+/* The smallest theta that sweeps are sure to reach. Delta is made of the elements of x = g K, of
+ * size 2 D, so rounding alone gives theta about (2 D eps)^2, and overrelaxation amplifies what
+ * each visit adds by 1/(2 - omega). Measured on thermal links in single precision:
+ * 1.4e-12 / (2 - omega), the same for both schemes and all vector lengths; here with a factor 3. */
+static double theta_floor(lat_real real)
+{
+    const double at_one = 1200 * (real == LAT_F32 ? 0x1p-48 : 0x1p-106);
+    return at_one / (2 - omega);
+}
+
 static void tell(const run *r, const lat_gauge_state *s)
 {
     double seconds = lat_seconds() - r->start;
@@ -82,12 +86,13 @@ static void tell(const run *r, const lat_gauge_state *s)
                  seconds > 0 ? (double)r->sweeps / seconds : 0.0);
 }
 
-/* Sweeps on one device until theta is below `target`: 1 if it is, 0 if sweeps ran out or, in
- * single precision, if theta has ceased to fall; -1 on failure. */
+/* Sweeps on one device until theta is below `target`: 1 if it is; 0 if sweeps ran out or theta,
+ * near its floor, has ceased to fall; -1 on failure. */
 static int relax(run *r, lat_device *dev, lat_real real, double target)
 {
     const lat_sweep how = {scheme, omega};
     lat_gauge_state s;
+    const double low = 100 * theta_floor(real);
     double best = INFINITY;
     int stuck = 0;
     for (;;) {
@@ -100,7 +105,7 @@ static int relax(run *r, lat_device *dev, lat_real real, double target)
             return 1;
         stuck = s.theta < 0.9 * best ? 0 : stuck + 1;
         best = fmin(best, s.theta);
-        if (r->sweeps >= max_sweeps || (real == LAT_F32 && s.theta < 100 * SINGLE_FLOOR && stuck >= 5))
+        if (r->sweeps >= max_sweeps || (s.theta < low && stuck >= 5))
             return 0;
         long n = max_sweeps - r->sweeps < check_every ? max_sweeps - r->sweeps : check_every;
         if (dev->backend->sweep(dev, &how, n))
@@ -126,7 +131,8 @@ static int rung(run *r, const lat_field *u, lat_field *g, lat_real real, double 
 static int find_g(run *r, const lat_field *u, lat_field *g)
 {
     if (precision != DOUBLE) {
-        double target = precision == MIXED && theta < MIXED_SWITCH ? MIXED_SWITCH : theta;
+        /* Theta seen in single differs from that of the links by rounding: aim a little lower. */
+        double target = precision == MIXED ? fmax(theta, theta_floor(LAT_F32)) : 0.8 * theta;
         if (rung(r, u, g, LAT_F32, target) < 0)
             return -1;
     }
@@ -192,8 +198,9 @@ int main(int argc, char **argv)
 {
     run r = {.log = NULL};
     lat_options_parse(&tool, argc, argv);
-    if (precision == SINGLE && theta < SINGLE_FLOOR)
-        lat_usage("--theta %g is below what sweeps in single precision reach (%g); use --precision mixed", theta, SINGLE_FLOOR);
+    if (precision == SINGLE && theta < 2 * theta_floor(LAT_F32))
+        lat_usage("--theta %g is below what sweeps in single precision reach at this omega (%.1e): "
+                  "use --precision mixed", theta, 2 * theta_floor(LAT_F32));
     if (lat_opts.output && save_g && !strcmp(lat_opts.output, save_g))
         lat_usage("-o and --save-g are both %s", save_g);
     if (!(r.backend = lat_backend_find(device)) || !(r.comm = lat_comm_open((int)ranks)))
