@@ -1,0 +1,132 @@
+# shellcheck shell=bash
+# lat-theta: the gauge condition, and what no gauge transformation changes.
+load helper
+
+# value NAME < JSON: a number of a one-line object.
+value() {
+    sed -n "s/.*\"$1\": \([^,}]*\).*/\1/p"
+}
+
+@test "a cold field has theta 0, and functional, plaquette and loops 1" {
+    lat-start cold --dims 4,4,4,8 | lat-theta --json > j
+    [ "$(cat j)" = '{"gauge": "landau", "functional": 1, "theta": 0, "theta_max": 0, "plaquette": 1, "link_trace": 1, "det_error_mean": 0, "det_error_max": 0, "unitarity_max": 0, "polyakov": [[1, 0], [1, 0], [1, 0], [1, 0]], "dims": [4, 4, 4, 8], "group": "SU(3)"}' ]
+}
+
+@test "a random gauge takes the functional to 0 and theta to 4 D (1 - 1/N^2)" {
+    for group in 3 4; do
+        lat-start cold --dims 6,6,6,6 --group $group | lat-gauge --random | lat-theta --json > j
+        near "$(value functional < j)" 0 0.02 # 6 sigma, sigma = 1/(N sqrt(2 D V)) at most 0.0033
+        # The theta of a site scatters by less than its mean; 1296 sites: 6/36 of it.
+        near "$(value theta < j)" "$(awk -v n=$group 'BEGIN { print 16 * (1 - 1 / n / n) }')" 2.6
+        near "$(value plaquette < j)" 1 1e-14
+    done
+}
+
+@test "JSON has exactly the promised keys, and config as well where the stream has several" {
+    command -v python3 > /dev/null || skip "no python3 to read JSON with"
+    lat-start hot --dims 3,4,2,6 > one.lat
+    lat-start hot --dims 3,4,2,6 --count 3 > three.lat
+    lat-start hot --dims 5 --group 2 > line.lat
+    cat > keys.py <<'END'
+import json, sys
+keys = ["gauge", "functional", "theta", "theta_max", "plaquette", "link_trace", "det_error_mean",
+        "det_error_max", "unitarity_max", "polyakov", "dims", "group"]
+rows = [json.loads(line) for line in sys.stdin]
+several = len(rows) > 1
+for i, row in enumerate(rows):
+    assert list(row) == (["config"] if several else []) + keys, list(row)
+    assert not several or row["config"] == i
+    assert len(row["polyakov"]) == len(row["dims"]) and all(len(z) == 2 for z in row["polyakov"])
+    assert (row["plaquette"] is None) == (len(row["dims"]) == 1)
+print(len(rows))
+END
+    [ "$(lat-theta --json one.lat | python3 keys.py)" = 1 ]
+    [ "$(lat-theta --json three.lat | python3 keys.py)" = 3 ]
+    [ "$(lat-theta --json line.lat | python3 keys.py)" = 1 ]
+}
+
+@test "text, columns and JSON agree" {
+    lat-start weak --dims 4,4,4,4 > a.lat
+    lat-theta --json a.lat > j
+    lat-theta --tsv a.lat > tsv
+    lat-theta a.lat > text
+    i=3
+    for name in functional theta theta_max plaquette link_trace det_error_mean det_error_max unitarity_max; do
+        [ "$(sed -n 1p tsv | cut -f $i)" = $name ]
+        [ "$(sed -n 2p tsv | cut -f $i)" = "$(value $name < j)" ]
+        i=$((i + 1))
+    done
+    near "$(awk '$1 == "theta" && NF == 2 { print $2 }' text)" "$(value theta < j)" 1e-14
+    near "$(awk '$1 == "plaquette" { print $2 }' text)" "$(value plaquette < j)" 1e-14
+}
+
+@test "conventions are what docs/conventions.md says, in terms of theta and its maximum" {
+    lat-start weak --dims 4,4,4,4 > a.lat
+    lat-theta --conventions --tsv a.lat > c.tsv
+    t=$(lat-theta --json a.lat | value theta)
+    m=$(lat-theta --json a.lat | value theta_max)
+    in_convention() {
+        awk -F'\t' -v n="$1" '$3 == n { print $4 }' c.tsv
+    }
+    for name in lat 'cuLGT 1' QUDA nissa; do
+        [ "$(in_convention "$name")" = "$t" ]
+    done
+    [ "$(in_convention 'cuLGT 2')" = "$m" ]
+    near "$(in_convention SIMULATeQCD)" "$(awk -v t="$t" 'BEGIN { printf "%.17g", t / 4 }')" 1e-15
+    near "$(in_convention GLU)" "$(awk -v t="$t" 'BEGIN { printf "%.17g", t / 2 }')" 1e-15
+    near "$(in_convention Grid)" "$(awk -v t="$t" 'BEGIN { printf "%.17g", t / 4 }')" 1e-15
+    near "$(in_convention gpt)" "$(awk -v t="$t" 'BEGIN { printf "%.17g", t / 4 }')" 1e-15
+    near "$(in_convention FermiQCD)" "$(awk -v t="$t" 'BEGIN { printf "%.17g", sqrt(t) }')" 1e-15
+    near "$(in_convention 'MILC FFT')" "$(awk -v t="$t" 'BEGIN { printf "%.17g", sqrt(t) }')" 1e-15
+    for name in MILC Chroma HiRep; do
+        [ "$(in_convention $name)" = nan ]
+    done
+    awk -F'\t' 'NR > 1 { print $3 }' c.tsv | while read -r name; do
+        grep -q "^| $name |" "$ROOT/docs/conventions.md" || { echo "$name is not in docs/conventions.md"; exit 1; }
+    done
+    lat-theta --conventions a.lat | grep -q '^  cuLGT 2 '
+    lat-theta --conventions --json a.lat | grep -q '"conventions": {"lat": .*"HiRep": null}}$'
+}
+
+@test "--require-theta exits 3 above it and names the configuration, and prints all the same" {
+    (lat-start cold --dims 4,4,4,4; lat-start hot --dims 4,4,4,4) > a.lat
+    lat-start cold --dims 4,4,4,4 | lat-theta --require-theta 0 > /dev/null
+    run -3 --separate-stderr lat-theta --tsv --require-theta 1e-14 a.lat
+    [ "${#lines[@]}" -eq 3 ]
+    # shellcheck disable=SC2154
+    [[ $stderr == *"a.lat: configuration 1 has theta "*", above 1e-14"* ]]
+    run -0 lat-theta --require-theta 100 a.lat
+    run -3 lat-theta --require-theta 1e-14 -o t a.lat
+    [ -s t ]
+}
+
+@test "one thread and many print the same digits" {
+    lat-start hot --dims 6,4,8,5 > a.lat
+    lat-theta -@ 1 --tsv a.lat > one.tsv
+    lat-theta -@ 3 --tsv a.lat > three.tsv
+    cmp one.tsv three.tsv
+}
+
+@test "lat-theta refuses a transformation, and bad usage" {
+    lat-start hot --dims 4,4 > a.lat
+    lat-gauge --random --save-g g.lat a.lat > /dev/null
+    run -1 lat-theta g.lat
+    [[ $output == *"gauge transformation"* ]]
+    run -2 lat-theta --tsv --json a.lat
+    run -2 lat-theta --gauge lorentz a.lat
+    run -2 lat-theta --require-theta nan a.lat
+    run -1 lat-theta missing.lat
+}
+
+@test "published plaquettes of real configurations, and of their gauge transforms" {
+    need_data milc_lat.sample.l8888 nersc_toolbox_l8t4b3360
+    lat-convert "$DATA/milc_lat.sample.l8888" > a.lat
+    near "$(lat-theta --json a.lat | value plaquette)" 0.593560221836 2e-9 # as stored, in single precision
+    lat-reunit --precision double a.lat > b.lat
+    near "$(lat-theta --json b.lat | value plaquette)" 0.593560221836 1e-11
+    lat-gauge --random b.lat | lat-diff --invariant --tolerance 8.5e-14 b.lat - # 16 N eps * 8
+    lat-convert "$DATA/nersc_toolbox_l8t4b3360" > c.lat
+    near "$(lat-theta --json c.lat | value plaquette)" 0.50386644695 1e-11
+    near "$(lat-theta --json c.lat | value link_trace)" 0.00540608385789 1e-13
+    lat-diff --invariant --tolerance 1e-13 c.lat <(lat-gauge --random c.lat)
+}

@@ -1,0 +1,443 @@
+# shellcheck shell=bash
+# The tools that make, transform, clean and compare configurations.
+load helper
+
+# field TSV COLUMN [ROW]: one number of what the --tsv of a tool printed.
+field() {
+    awk -F'\t' -v name="$2" -v row="${3:-1}" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+        NR == row + 1 { if (!c) exit 1; print $c; found = 1 }
+        END { exit !found }' "$1"
+}
+
+# below A B: A < B, false for NaN.
+below() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 < b + 0) }' || { echo "$1 is not below $2"; return 1; }
+}
+
+# What one transformation may move in double precision: g U g^+ is wrong by 4 N eps an element
+# at most (two products of N terms), N = 3, eps = 2.2e-16; a loop of L links by L such factors,
+# and the modulus over re and im of 3 elements doubles it: 16 N eps L.
+link_bound=1.1e-14
+
+# ---- lat-start
+
+@test "lat-start makes cold configurations of any dimension and group, all links 1" {
+    for dims in 4 3,5 2,3,4 1,2,3,4; do
+        for group in 2 3 5; do
+            lat-start cold --dims $dims --group $group -o c.lat
+            lat-theta --tsv c.lat > t.tsv
+            [ "$(field t.tsv functional)" = 1 ]
+            [ "$(field t.tsv link_trace)" = 1 ]
+            [ "$(field t.tsv theta)" = 0 ]
+            [ "$(field t.tsv unitarity_max)" = 0 ]
+            [ "$(field t.tsv dims)" = $dims ]
+            [ "$(field t.tsv group)" = "SU($group)" ]
+        done
+    done
+    nothing_left
+}
+
+@test "lat-start hot gives the same bytes for the same seed and any number of threads, others for others" {
+    lat-start hot --dims 4,6,4,8 --seed 11 -@ 1 > a.lat
+    lat-start hot --dims 4,6,4,8 --seed 11 -@ 3 > b.lat
+    lat-start --start hot --dims 4x6x4x8 --seed 11 -o c.lat
+    lat-start hot --dims 4,6,4,8 --seed 12 > d.lat
+    cmp a.lat b.lat
+    lat-diff --tolerance 0 a.lat c.lat
+    run -3 lat-diff --tolerance 1 a.lat d.lat
+}
+
+@test "lat-start hot is Haar: plaquette and link trace are zero within their exact variances" {
+    for group in 2 3 4; do
+        lat-start hot --dims 8,8,8,8 --group $group --seed 5 | lat-theta --tsv > t.tsv
+        # Re tr U / N has variance 1/(2 N^2), or 1/4 for SU(2); plaquettes are as independent.
+        sigma=$(awk -v n=$group 'BEGIN { print sqrt((n == 2 ? 0.25 : 0.5 / n / n) / 4096) }')
+        near "$(field t.tsv plaquette)" 0 "$(awk -v s="$sigma" 'BEGIN { print 5 * s / sqrt(6) }')"
+        near "$(field t.tsv link_trace)" 0 "$(awk -v s="$sigma" 'BEGIN { print 5 * s / sqrt(4) }')"
+        near "$(field t.tsv det_error_max)" 0 1e-14
+        near "$(field t.tsv unitarity_max)" 0 1e-14
+    done
+}
+
+@test "lat-start weak lies at the distance from 1 that --epsilon says" {
+    for group in 2 3; do
+        lat-start weak --epsilon 0.02 --dims 8,8,8,8 --group $group | lat-theta --tsv > t.tsv
+        # <1 - Re tr U/N> = eps^2 (N^2-1)/(4N); tr H^2 has N^2-1 degrees of freedom, and eps^4 follows.
+        awk -v n=$group -v l="$(field t.tsv link_trace)" 'BEGIN {
+            e = 0.02; w = e * e * (n * n - 1) / (4 * n); d = (1 - l) / w - 1; if (d < 0) d = -d
+            exit !(d < 5 * sqrt(2 / (n * n - 1) / 16384) + n * e * e) }'
+    done
+}
+
+@test "lat-start --count makes different configurations, and the first ones do not depend on the count" {
+    lat-start hot --dims 4,4,4,4 --count 3 > three.lat
+    lat-start hot --dims 4,4,4,4 --count 2 > two.lat
+    lat-theta --tsv three.lat > 3.tsv
+    lat-theta --tsv two.lat > 2.tsv
+    [ "$(wc -l < 3.tsv)" -eq 4 ]
+    head -n 3 3.tsv | cmp - 2.tsv
+    [ "$(cut -f 3 3.tsv | sort -u | wc -l)" -eq 4 ]
+    run -1 lat-diff two.lat three.lat
+    [[ $output == *"two.lat has 2 fields and three.lat more"* ]]
+}
+
+@test "lat-start stores single precision and fewer rows, rounding once" {
+    for group in 2 3; do
+        lat-start hot --dims 4,4,4,4 --group $group > full.lat
+        lat-start hot --dims 4,4,4,4 --group $group --rows $((group - 1)) > rows.lat
+        lat-start hot --dims 4,4,4,4 --group $group --precision single > single.lat
+        lat-diff --tolerance 1e-15 full.lat rows.lat   # a row worked out again: 4 eps
+        lat-diff --tolerance 8.5e-8 full.lat single.lat # sqrt(2) 2^-24: re and im
+        run -3 lat-diff --tolerance 1e-10 full.lat single.lat
+        [ "$(wc -c < rows.lat)" -lt "$(wc -c < full.lat)" ]
+    done
+}
+
+@test "lat-start refuses what contradicts itself, exit 2, and says what" {
+    run -2 lat-start hot
+    [[ $output == *"--dims is needed"* ]]
+    run -2 lat-start warm --dims 4,4
+    [[ $output == *"expected cold, hot or weak, found 'warm'"* ]]
+    run -2 lat-start hot --start cold --dims 4,4
+    run -2 lat-start hot --epsilon 0.1 --dims 4,4
+    run -2 lat-start hot --dims 4,4 --group 17
+    run -2 lat-start hot --dims 4,0
+    run -2 lat-start hot --dims 4,4,4,4,4
+    run -2 lat-start hot --dims 4,4 --group 4 --rows 3
+    run -2 lat-start hot --dims 4,4 --group 3 --rows 1
+}
+
+# ---- lat-gauge
+
+@test "a random gauge transformation leaves plaquette and Polyakov loops, and changes the links" {
+    for group in 2 3 4; do
+        lat-start weak --epsilon 0.5 --dims 4,5,6,3 --group $group > a.lat
+        lat-gauge --random --seed 3 a.lat > b.lat
+        # 16 N eps for each of the links of the longest loop
+        lat-diff --invariant --tolerance "$(awk -v n=$group 'BEGIN { print 16 * n * 6 * 2.2e-16 }')" a.lat b.lat
+        run -3 lat-diff --tolerance 0.5 a.lat b.lat
+        lat-theta --tsv a.lat > a.tsv
+        lat-theta --tsv b.lat > b.tsv
+        below 0.7 "$(field a.tsv functional)" # 1 - eps^2 (N^2-1)/(4N) = 0.77 for N = 4
+        near "$(field b.tsv functional)" 0 0.05 # 6 sigma: sigma is 0.5/sqrt(4*360) at most
+    done
+}
+
+@test "a saved transformation undoes itself through its inverse" {
+    lat-start hot --dims 4,4,6,2 --count 2 > a.lat
+    lat-gauge --random --seed 3 --save-g g.lat a.lat > b.lat
+    lat-gauge --apply g.lat a.lat > c.lat
+    lat-diff --tolerance 0 b.lat c.lat
+    lat-gauge --invert g.lat | lat-gauge --apply - b.lat > d.lat
+    lat-diff --tolerance $link_bound a.lat d.lat
+    run -3 lat-diff --tolerance 0.1 a.lat b.lat
+    lat-gauge --invert g.lat | lat-gauge --invert | lat-diff --tolerance 0 g.lat -
+    nothing_left
+}
+
+@test "h composed with g is g applied first and then h" {
+    lat-start hot --dims 4,4,4,4 > u.lat
+    lat-gauge --random --seed 1 --save-g g.lat u.lat > /dev/null
+    lat-gauge --random --seed 2 --save-g h.lat u.lat > /dev/null
+    lat-gauge --apply g.lat u.lat | lat-gauge --apply h.lat > twice.lat
+    lat-gauge --compose h.lat g.lat | lat-gauge --apply - u.lat > once.lat
+    lat-diff --tolerance $link_bound once.lat twice.lat
+    lat-gauge --compose g.lat h.lat | lat-gauge --apply - u.lat > other.lat
+    run -3 lat-diff --tolerance 0.1 other.lat twice.lat
+}
+
+@test "a transformation and its inverse compose to one" {
+    lat-start cold --dims 4,4,4 > u.lat
+    lat-gauge --random --save-g g.lat u.lat > /dev/null
+    lat-gauge --invert g.lat | lat-gauge --compose - g.lat | lat-gauge --apply - u.lat |
+        lat-diff --tolerance $link_bound u.lat -
+}
+
+@test "one transformation serves all configurations; more than one must be as many as they" {
+    lat-start hot --dims 4,4,4,4 --count 3 > u3.lat
+    lat-start hot --dims 4,4,4,4 --count 2 > u2.lat
+    lat-start hot --dims 4,4,4,4 > u1.lat
+    lat-gauge --random --save-g g3.lat u3.lat > v3.lat
+    lat-gauge --random --save-g g1.lat u1.lat > v1.lat
+    lat-gauge --apply g3.lat u3.lat | lat-diff --tolerance 0 v3.lat -
+    lat-gauge --apply g1.lat u3.lat -o w.lat
+    [ "$(lat-info --tsv w.lat | wc -l)" -eq 4 ]
+    lat-gauge --apply g1.lat u1.lat | lat-diff --tolerance 0 v1.lat -
+    run -1 lat-gauge --apply g3.lat u2.lat -o no.lat
+    [[ $output == *"g3.lat: has more transformations than the input has fields, which are 2"* ]]
+    [ ! -e no.lat ]
+    lat-gauge --random --save-g g2.lat u2.lat > /dev/null
+    run -1 lat-gauge --apply g2.lat u3.lat -o no.lat
+    [[ $output == *"g2.lat: has 2 transformations, and the input more fields than that"* ]]
+    [ ! -e no.lat ]
+    nothing_left
+}
+
+@test "lat-gauge keeps the precision and the rows of its input unless told otherwise" {
+    lat-start hot --dims 4,4,4,4 --precision single --rows 2 > a.lat
+    lat-gauge --random a.lat | lat-info --tsv > i.tsv
+    [ "$(field i.tsv real)" = f32 ]
+    [ "$(field i.tsv reals)" = 12 ]
+    lat-gauge --random --precision double a.lat > b.lat
+    lat-info --tsv b.lat > i.tsv
+    [ "$(field i.tsv real)" = f64 ]
+    lat-gauge --random a.lat | lat-diff --tolerance 2e-7 b.lat - # the third row is made of rounded ones
+}
+
+@test "a transformation saved in single precision moves no plaquette beyond double rounding" {
+    lat-start hot --dims 4,4,4,4 > a.lat
+    lat-gauge --random --save-g g.lat a.lat > /dev/null
+    lat-gauge --invert --precision single g.lat > h.lat
+    [ "$(lat-info --tsv h.lat | tail -n 1 | cut -f 5)" = f32 ]
+    lat-gauge --apply h.lat a.lat | lat-diff --invariant --tolerance 5e-14 a.lat -
+}
+
+@test "a gauge transformation voids the gauge condition and adds a line to the history" {
+    lat-start cold --dims 4,4,4,4 | lat-gauge --random --seed 9 -o a.lat
+    lat-info a.lat > i
+    grep -q '^gauge *none$' i
+    grep -q 'lat-start 0.1.0 .*cold' i
+    grep -q 'lat-gauge 0.1.0 | --random --seed 9 | random, seed 9, copy 0' i
+}
+
+@test "lat-gauge refuses the wrong kind, lattice or group, and writes nothing" {
+    lat-start hot --dims 4,4,4,4 > u.lat
+    lat-start hot --dims 4,4,4,2 > small.lat
+    lat-start hot --dims 4,4,4,4 --group 2 > su2.lat
+    lat-gauge --random --save-g g.lat u.lat > /dev/null
+    run -1 lat-gauge --apply u.lat u.lat -o no.lat
+    [[ $output == *"u.lat: expected a gauge transformation, found a gauge field"* ]]
+    run -1 lat-gauge --apply g.lat g.lat -o no.lat
+    run -1 lat-gauge --random g.lat -o no.lat
+    run -1 lat-gauge --invert u.lat -o no.lat
+    run -1 lat-gauge --compose g.lat u.lat -o no.lat
+    run -1 lat-gauge --apply g.lat small.lat -o no.lat
+    run -1 lat-gauge --apply g.lat su2.lat -o no.lat
+    run -1 lat-gauge --apply missing.lat u.lat -o no.lat
+    [ ! -e no.lat ]
+    nothing_left
+}
+
+@test "lat-gauge wants one job at a time, exit 2" {
+    lat-start hot --dims 4,4 > u.lat
+    run -2 lat-gauge u.lat
+    run -2 lat-gauge --random --invert u.lat
+    run -2 lat-gauge --invert --seed 3 u.lat
+    run -2 lat-gauge --invert --save-g g.lat u.lat
+    run -2 lat-gauge --apply - < u.lat
+    run -2 lat-gauge --random --save-g x.lat u.lat -o x.lat
+    [ ! -e x.lat ]
+}
+
+@test "lat-gauge --save-g leaves no file when the run fails" {
+    lat-start hot --dims 8,8,8,8 --count 2 > u.lat
+    head -c 3000000 u.lat > cut.lat
+    run -1 lat-gauge --random --save-g g.lat cut.lat -o no.lat
+    [[ $output == *truncated* ]]
+    [ ! -e g.lat ]
+    [ ! -e no.lat ]
+    nothing_left
+}
+
+# ---- lat-reunit
+
+@test "twice reunitarised is once reunitarised, to a few epsilon, by either method" {
+    for method in polar gram-schmidt; do
+        for group in 2 3 4; do
+            lat-start hot --dims 4,4,4,4 --precision single --group $group > rough.lat
+            lat-reunit --method $method --precision double rough.lat > once.lat
+            lat-reunit --method $method once.lat > twice.lat
+            lat-diff --tolerance 4e-15 once.lat twice.lat
+            lat-theta --tsv once.lat > t.tsv
+            near "$(field t.tsv unitarity_max)" 0 4e-15 # 8 N eps / 2
+            near "$(field t.tsv det_error_max)" 0 4e-15
+            run -3 lat-diff --tolerance 1e-9 rough.lat once.lat
+            lat-diff --tolerance 1e-6 rough.lat once.lat
+        done
+    done
+}
+
+@test "the polar projection moves links no farther than Gram-Schmidt does" {
+    lat-start hot --dims 4,4,4,8 --precision single > rough.lat
+    lat-reunit --precision double --method polar --report p.tsv rough.lat > /dev/null
+    lat-reunit --precision double --method gram-schmidt --report g.tsv rough.lat > /dev/null
+    below "$(field p.tsv moved_rms)" "$(field g.tsv moved_rms)"
+    below 1e-9 "$(field p.tsv moved_rms)"
+}
+
+@test "lat-reunit reports what moved to a file, on stderr when asked, and in the history" {
+    lat-start hot --dims 4,4,4,4 --precision single > rough.lat
+    lat-reunit --precision double --report r.tsv --tolerance 1e-8 rough.lat -o a.lat 2> err
+    [ ! -s err ]
+    [ "$(field r.tsv matrices)" = 1024 ]
+    below 0 "$(field r.tsv beyond)"
+    below "$(field r.tsv moved_rms)" "$(field r.tsv moved_max)"
+    below "$(field r.tsv unitarity_after)" 4e-15
+    below 1e-8 "$(field r.tsv unitarity_before)"
+    lat-reunit -v rough.lat -o b.lat 2> err
+    grep -q 'lat-reunit: field 0: largest move' err
+    lat-info a.lat | grep -q 'lat-reunit 0.1.0 | --precision double | polar, largest move'
+}
+
+@test "lat-reunit leaves single precision at its rounding" {
+    lat-start hot --dims 4,4,4,4 --precision single > rough.lat
+    lat-reunit rough.lat -o a.lat
+    lat-theta --tsv a.lat > t.tsv
+    near "$(field t.tsv unitarity_max)" 0 3.6e-7 # 3 * 2^-23, as for any rounded SU(3) matrix
+    lat-reunit rough.lat | lat-diff --tolerance 2e-7 rough.lat -
+}
+
+@test "lat-reunit gives the same bytes on one thread and on many" {
+    lat-start hot --dims 4,4,6,8 --precision single > rough.lat
+    lat-reunit -@ 1 --precision double --report a.tsv rough.lat > a.lat
+    lat-reunit -@ 4 --precision double --report b.tsv rough.lat > b.lat
+    cmp a.lat b.lat
+    cmp a.tsv b.tsv
+}
+
+@test "lat-reunit refuses a matrix beyond --limit, names its place, and writes nothing" {
+    lat-start hot --dims 4,4,4,4 --precision single > rough.lat
+    run -1 lat-reunit --precision double --limit 1e-9 rough.lat -o no.lat --report no.tsv
+    [[ $output == *"field 0: expected a matrix within 1e-09 of SU(3) at 0,0,0,0 x, found one at "* ]]
+    [ ! -e no.lat ]
+    [ ! -e no.tsv ]
+    nothing_left
+}
+
+@test "lat-reunit cleans transformations too" {
+    lat-start hot --dims 4,4,4,4 > u.lat
+    lat-gauge --random --save-g g.lat u.lat > /dev/null
+    lat-gauge --invert --precision single g.lat | lat-reunit --precision double > h.lat
+    lat-gauge --apply h.lat u.lat | lat-diff --invariant --tolerance 5e-14 u.lat -
+}
+
+# ---- lat-info
+
+@test "lat-info shows header, form and history, as text, JSON and columns" {
+    lat-start hot --dims 4,4,4,8 --seed 7 --count 2 -o a.lat
+    lat-info a.lat > text
+    grep -q '^lattice *4 4 4 8, SU(3)$' text
+    grep -q '^history *lat-start 0.1.0 | .*--seed 7 .*copy 1$' text
+    grep -q '^stored *compressed' text
+    lat-info --json a.lat > json
+    [ "$(wc -l < json)" -eq 2 ]
+    grep -q '"dims": \[4, 4, 4, 8\], "group": "SU(3)", "real": "f64", "reals": 18' json
+    lat-info --tsv a.lat > tsv
+    [ "$(field tsv dims 2)" = 4,4,4,8 ]
+    [ "$(field tsv compressed)" = 1 ]
+    near "$(field tsv plaquette)" "$(lat-theta --tsv a.lat | sed -n 2p | cut -f 6)" 1e-14
+    lat-start hot --dims 4,4,4,8 --seed 7 | lat-info --tsv | grep -q 'f64'
+}
+
+@test "lat-info writes JSON that a parser reads, whatever stands in the history" {
+    command -v python3 > /dev/null || skip "no python3 to read JSON with"
+    lat-start hot --dims 2,2 > a.lat
+    cp a.lat $'odd "name"\\ \t.lat'
+    lat-gauge --random --save-g $'g "\\ \t.lat' a.lat > /dev/null
+    lat-gauge --apply $'g "\\ \t.lat' a.lat > b.lat
+    lat-info --json b.lat | python3 -c '
+import json, sys
+o = json.loads(sys.stdin.read())
+assert len(o["history"]) == 2 and "\"" in o["history"][1], o["history"]
+assert o["theta"] is None and o["dims"] == [2, 2] and o["verified"] is False'
+}
+
+@test "lat-info --check accepts a good stream and refuses a damaged one, exit 1" {
+    lat-start hot --dims 4,4,4,4 --count 2 -o a.lat
+    lat-info --check a.lat > ok
+    [ "$(grep -c ': OK: ' ok)" -eq 2 ]
+    size=$(wc -c < a.lat)
+    cp a.lat bad.lat
+    printf '\377\377\377' | dd of=bad.lat bs=1 seek=$((size / 3)) conv=notrunc status=none
+    run -1 lat-info --check bad.lat
+    head -c $((size - 1)) a.lat > cut.lat
+    run -1 lat-info --check cut.lat
+    run -1 lat-info cut.lat
+    (cat a.lat; echo garbage) > more.lat
+    run -1 lat-info --check more.lat
+    : > empty.lat
+    run -1 lat-info --check empty.lat
+}
+
+# ---- lat-diff
+
+@test "lat-diff of a stream with itself is zero in every quantity" {
+    lat-start hot --dims 4,4,4,4 --count 2 > a.lat
+    cp a.lat b.lat
+    lat-diff --tsv --tolerance 0 a.lat - < b.lat > d.tsv
+    [ "$(wc -l < d.tsv)" -eq 3 ]
+    for column in largest rms plaquette link_trace polyakov_x_re polyakov_t_im; do
+        [ "$(field d.tsv $column)" = 0 ]
+        [ "$(field d.tsv $column 2)" = 0 ]
+    done
+}
+
+@test "lat-diff measures a known distance" {
+    lat-start cold --dims 2,2,2,2 --group 2 > a.lat
+    lat-start hot --dims 2,2,2,2 --group 2 > b.lat
+    lat-diff --json a.lat b.lat > d.json
+    lat-theta --tsv b.lat > t.tsv
+    lat-diff --tsv a.lat b.lat > d.tsv
+    # sum |1 - U|^2 = 2N - 2 Re tr U: rms^2 N^2 = 2N (1 - link trace); differences are B - A.
+    awk -v r="$(field d.tsv rms)" -v l="$(field t.tsv link_trace)" 'BEGIN {
+        d = r * r * 4 - 4 * (1 - l); exit !(d < 1e-13 && d > -1e-13) }'
+    near "$(field d.tsv link_trace)" "$(awk -v l="$(field t.tsv link_trace)" 'BEGIN { printf "%.17g", l - 1 }')" 1e-15
+    grep -q '^{"field": 0, "largest": ' d.json
+}
+
+@test "lat-diff exits 0 without a tolerance, 3 above it, 1 where there is nothing to compare" {
+    lat-start hot --dims 4,4,4,4 --seed 1 > a.lat
+    lat-start hot --dims 4,4,4,4 --seed 2 > b.lat
+    lat-start hot --dims 4,4,4,2 > c.lat
+    lat-start hot --dims 4,4,4,4 --group 2 > d.lat
+    lat-gauge --random --save-g g.lat a.lat > /dev/null
+    lat-diff a.lat b.lat > /dev/null
+    run -3 lat-diff --tolerance 0.01 a.lat b.lat
+    run -0 lat-diff --tolerance 10 a.lat b.lat
+    run -1 lat-diff a.lat c.lat
+    [[ $output == *"a.lat has extents 4 4 4 4 and c.lat 4 4 4 2"* ]]
+    run -1 lat-diff a.lat d.lat
+    [[ $output == *"a.lat is of SU(3) and d.lat of SU(2)"* ]]
+    run -1 lat-diff a.lat g.lat
+    [[ $output == *"a.lat is a gauge field and g.lat a gauge transformation"* ]]
+    run -2 lat-diff a.lat
+    run -2 lat-diff - - < a.lat
+    run -2 lat-diff --invariant a.lat b.lat
+    run -2 lat-diff --tolerance nan a.lat b.lat
+    run -2 lat-diff --tolerance -1 a.lat b.lat
+}
+
+@test "lat-diff compares transformations element by element" {
+    lat-start cold --dims 2,2,2,2 > u.lat
+    lat-gauge --random --seed 1 --save-g g.lat u.lat > /dev/null
+    lat-gauge --random --seed 2 --save-g h.lat u.lat > /dev/null
+    lat-diff --tolerance 0 g.lat g.lat > /dev/null
+    run -3 lat-diff --tolerance 0.01 g.lat h.lat
+}
+
+# ---- all of them
+
+@test "measuring tools write text to -o FILE, all or nothing" {
+    lat-start hot --dims 4,4,4,4 > a.lat
+    lat-theta --tsv -o t.tsv a.lat
+    lat-theta --tsv a.lat | cmp - t.tsv
+    lat-info -o i a.lat
+    lat-info a.lat | cmp - i
+    lat-diff -o d a.lat a.lat
+    lat-diff a.lat a.lat | cmp - d
+    head -c 5000 a.lat > cut.lat
+    run -1 lat-theta --tsv -o t.tsv cut.lat
+    lat-theta --tsv a.lat | cmp - t.tsv
+    nothing_left
+}
+
+@test "every tool here has help and a version, and refuses what it does not know, exit 2" {
+    for tool in lat-start lat-gauge lat-reunit lat-theta lat-info lat-diff; do
+        $tool --help > help
+        grep -q "$tool" help
+        [ "$(awk '{ if (length > 80) n++ } END { print n + 0 }' help)" -eq 0 ]
+        $tool --version | head -n 1 | grep -q "^$tool 0.1.0$"
+        run -2 $tool --no-such-option
+    done
+}
