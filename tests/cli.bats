@@ -1,0 +1,466 @@
+#!/usr/bin/env bats
+# shellcheck shell=bash
+# The command line contract, asked of every tool that was built (docs/conventions.md has the physics).
+# shellcheck disable=SC2154  # status, output, stderr and lines are set by run
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    lat-start hot --dims 4,4,4,4 --seed 1 -o in.lat
+}
+
+fail() {
+    printf '%s\n' "$@"
+    return 1
+}
+
+# Names of all tools; of those that read a stream; of those that write one; of those that do both.
+tools() {
+    local t
+    for t in "${LAT_BIN:-$ROOT/bin}"/lat-*; do
+        basename "$t"
+    done
+}
+# with TOOL OPTION...: its --help has all these options
+with() {
+    local help option
+    help=$("$1" --help)
+    for option in "${@:2}"; do
+        [[ $help == *" --$option"* ]] || return 1
+    done
+}
+readers() { local t; for t in $(tools); do if with "$t" input; then echo "$t"; fi; done; }
+writers() { local t; for t in $(tools); do if with "$t" no-clobber; then echo "$t"; fi; done; }
+filters() { local t; for t in $(tools); do if with "$t" input no-clobber; then echo "$t"; fi; done; }
+
+# What a tool needs besides FILE in order to do something quick.
+words() {
+    case $1 in
+    lat-gauge) echo --random ;;
+    lat-orelax) echo --theta 1e-4 ;;
+    lat-start) echo --dims 4,4,4,4 ;;
+    esac
+}
+# on FILE TOOL: the words that make it work on FILE
+on() {
+    case $2 in
+    lat-start) words "$2" ;;
+    lat-diff) echo "$1 $1" ;;
+    *) echo "$(words "$2") $1" ;;
+    esac
+}
+
+# one_sentence FILE TOOL: FILE is "TOOL: sentence", one line without a full stop
+one_sentence() {
+    [ "$(wc -l < "$1")" -eq 1 ] || fail "expected one line of $2, found:" "$(cat "$1")"
+    grep -q "^$2: .*[^.]$" "$1" || fail "expected a sentence of $2, found:" "$(cat "$1")"
+}
+# a_usage_error FILE TOOL: two lines, the second one says where to look
+a_usage_error() {
+    [ "$(wc -l < "$1")" -eq 2 ] || fail "expected two lines of $2, found:" "$(cat "$1")"
+    head -n 1 "$1" | grep -q "^$2: " || fail "expected a sentence of $2, found:" "$(cat "$1")"
+    [ "$(tail -n 1 "$1")" = "Try '$2 --help' for more information." ] || fail "the second line of $2 is:" "$(cat "$1")"
+}
+# exits CODE COMMAND...: runs it with stdout in `out` and stderr in `err`
+exits() {
+    local code=$1 got=0
+    shift
+    "$@" > out 2> err || got=$?
+    [ "$got" -eq "$code" ] || fail "expected exit $code of $*, found $got:" "$(cat err)"
+}
+silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head -c 1000 "$1" | tr -d '\0')"; }
+
+@test "the tools of this version are there" {
+    local t
+    for t in convert diff gauge info orelax reunit start theta; do
+        tools | grep -qx "lat-$t" || fail "no lat-$t"
+    done
+    [ "$(filters | wc -l)" -ge 4 ]
+}
+
+@test "--help is on stdout, below 80 columns, with a usage line and an example, and ends well" {
+    local t
+    for t in $(tools); do
+        exits 0 "$t" --help
+        silent err "$t"
+        head -n 1 out | grep -q "^Usage: $t \[OPTION\.\.\.\]" || fail "$(head -n 1 out)"
+        awk 'length > 79 { print FILENAME ": " $0; bad = 1 } END { exit bad }' out
+        sed -n '/^Example:$/,$p' out | grep -q "$t" || fail "no example of $t in its --help"
+        exits 0 "$t" --usage
+    done
+}
+
+@test "--version begins with tool and version and says how it was built" {
+    local t
+    for t in $(tools); do
+        exits 0 "$t" --version
+        silent err "$t"
+        head -n 1 out | grep -Eqx "$t [0-9]+\.[0-9]+\.[0-9]+" || fail "$(head -n 1 out)"
+        grep -q '^zlib 1' out
+        grep -Eq '^CUDA: (yes|no \(.+\))$' out
+        grep -Eq '^MPI: (yes|no \(.+\))$' out
+    done
+}
+
+@test "what cannot be understood is exit 2, two lines on stderr and nothing on stdout" {
+    local t
+    for t in $(tools); do
+        for wrong in --no-such-option -? "-@ 0" "-@ two" "--threads=99999999999999999999" "-@"; do
+            # shellcheck disable=SC2086
+            exits 2 "$t" $wrong
+            a_usage_error err "$t"
+            silent out "$t"
+        done
+        if ! "$t" --help | head -n 1 | grep -q '\.\.\.\]$'; then  # not [FILE...]
+            exits 2 "$t" a b c d
+            a_usage_error err "$t"
+        fi
+    done
+    exits 2 lat-diff a
+    a_usage_error err lat-diff
+}
+
+@test "a value out of range is named, not taken for an option" {
+    exits 2 lat-orelax --omega -1 in.lat
+    a_usage_error err lat-orelax
+    grep -q -- "--omega.*'-1'" err
+    exits 2 lat-orelax --gauge lan in.lat
+    grep -q "landau" err
+}
+
+@test "the input may be FILE, -i FILE, - or stdin, but only one of them" {
+    local t words
+    for t in $(readers); do
+        words=$(words "$t")
+        # shellcheck disable=SC2086
+        {
+            "$t" $words in.lat > a
+            "$t" $words -i in.lat > b
+            "$t" $words < in.lat > c
+            "$t" $words - < in.lat > d
+            "$t" --input=- $words < in.lat > e
+        }
+        cmp a b
+        # What is printed for people may name its input.
+        if with "$t" no-clobber; then
+            cmp a c
+            cmp a d
+            cmp a e
+        fi
+        [ -s a ] && [ -s c ] && [ -s d ] && [ -s e ]
+        # shellcheck disable=SC2086
+        exits 2 "$t" $words -i in.lat in.lat
+        a_usage_error err "$t"
+    done
+}
+
+@test "stdin is not touched when there is a FILE" {
+    local t line n
+    for t in $(tools); do
+        n=0
+        while read -r line; do
+            # shellcheck disable=SC2046
+            "$t" $(on in.lat "$t") > /dev/null
+            n=$((n + 1))
+        done < <(printf 'one\ntwo\nthree\n')
+        [ "$n" -eq 3 ] || fail "$t ate the loop's stdin at '$line'"
+    done
+}
+
+@test "an empty, a missing and a closed input are exit 1 and a sentence that names them" {
+    local t words
+    for t in $(readers); do
+        words=$(words "$t")
+        # shellcheck disable=SC2086
+        {
+            exits 1 "$t" $words < /dev/null
+            one_sentence err "$t"
+            grep -q '<stdin>: .*empty' err || fail "$(cat err)"
+            silent out "$t"
+            exits 1 "$t" $words <&-
+            one_sentence err "$t"
+            grep -q '<stdin>' err || fail "$(cat err)"
+            exits 1 "$t" $words missing.lat
+            one_sentence err "$t"
+            grep -q 'missing.lat: ' err || fail "$(cat err)"
+            exits 1 "$t" $words .
+            one_sentence err "$t"
+        }
+    done
+    exits 1 lat-diff missing.lat in.lat
+    one_sentence err lat-diff
+    exits 1 lat-diff in.lat - < /dev/null
+    one_sentence err lat-diff
+}
+
+@test "a truncated input is exit 1, a sentence, and leaves an existing output as it was" {
+    local t words
+    head -c 100000 in.lat > cut.lat
+    for t in $(filters); do
+        words=$(words "$t")
+        echo precious > kept
+        # shellcheck disable=SC2086
+        exits 1 "$t" $words cut.lat -o kept
+        one_sentence err "$t"
+        grep -q 'cut.lat: ' err || fail "$(cat err)"
+        [ "$(cat kept)" = precious ] || fail "$t changed its output"
+        # shellcheck disable=SC2086
+        exits 1 "$t" $words cut.lat -o fresh
+        [ ! -e fresh ] || fail "$t left an output"
+        nothing_left
+    done
+}
+
+@test "success without a terminal is silent on stderr" {
+    local t
+    for t in $(tools); do
+        # shellcheck disable=SC2046
+        exits 0 "$t" $(on in.lat "$t")
+        silent err "$t"
+        [ -s out ]
+    done
+}
+
+@test "a configuration is not written to a terminal, unless --force says so" {
+    type -P script || skip "no script from util-linux"
+    local t
+    for t in $(writers); do
+        got=0
+        script -qec "$t $(on in.lat "$t")" /dev/null < /dev/null > typed || got=$?
+        [ "$got" -eq 2 ] || fail "exit $got of $t:" "$(head -c 300 typed)"
+        tr -d '\r' < typed > err
+        a_usage_error err "$t"
+        grep -q "<stdout>: not writing a configuration to a terminal (use -o FILE, or --force)" err || fail "$(cat err)"
+        script -qec "$t $(on in.lat "$t") --force" /dev/null < /dev/null > typed
+        [ "$(wc -c < typed)" -gt 100000 ] || fail "$t --force wrote $(wc -c < typed) bytes"
+    done
+}
+
+@test "a terminal on stdin is a usage error, not a wait" {
+    type -P script || skip "no script from util-linux"
+    local t
+    for t in $(readers); do
+        got=0
+        timeout 10 script -qec "$t $(words "$t") > /dev/null" /dev/null < /dev/null > typed || got=$?
+        [ "$got" -eq 2 ] || fail "exit $got of $t:" "$(cat typed)"
+        tr -d '\r' < typed > err
+        a_usage_error err "$t"
+        grep -q '<stdin>: is a terminal' err || fail "$(cat err)"
+    done
+}
+
+@test "--no-clobber refuses before computing; without it FILE is replaced" {
+    local t words
+    mkfifo slow
+    exec 9<> slow  # open for reading, and never a byte
+    for t in $(writers); do
+        words=$(words "$t")
+        echo precious > kept
+        # shellcheck disable=SC2086
+        exits 1 timeout 10 "$t" $words --no-clobber -o kept < slow 9>&-
+        one_sentence err "$t"
+        grep -q "kept: exists already" err || fail "$(cat err)"
+        [ "$(cat kept)" = precious ] || fail "$t changed its output"
+        # shellcheck disable=SC2046
+        exits 0 "$t" $(on in.lat "$t") --no-clobber -o fresh
+        # shellcheck disable=SC2046
+        exits 0 "$t" $(on in.lat "$t") -o kept
+        silent out "$t"
+        cmp fresh kept
+        rm fresh
+        nothing_left
+    done
+    exec 9>&-
+}
+
+@test "an output in a folder that is missing is refused before computing" {
+    local t
+    mkfifo slow
+    exec 9<> slow
+    for t in $(writers); do
+        # shellcheck disable=SC2046
+        exits 1 timeout 10 "$t" $(words "$t") -o no/such/x.lat < slow 9>&-
+        one_sentence err "$t"
+        grep -q 'no/such/x.lat: ' err || fail "$(cat err)"
+        # shellcheck disable=SC2046
+        exits 1 timeout 10 "$t" $(words "$t") -o . < slow 9>&-
+        one_sentence err "$t"
+    done
+    exec 9>&-
+}
+
+@test "a full device is exit 1 and a sentence" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    local t got
+    for t in $(tools); do
+        got=0
+        # shellcheck disable=SC2046
+        "$t" $(on in.lat "$t") > /dev/full 2> err || got=$?
+        [ "$got" -eq 1 ] || fail "exit $got of $t"
+        one_sentence err "$t"
+        grep -q '<stdout>: .*No space left' err || fail "$(cat err)"
+    done
+    for t in $(writers); do
+        # shellcheck disable=SC2046
+        exits 1 "$t" $(on in.lat "$t") -o /dev/full
+        one_sentence err "$t"
+        grep -q '/dev/full: .*No space left' err || fail "$(cat err)"
+    done
+}
+
+@test "a closed stdout is exit 1 and a sentence, and FILEs do not take its place" {
+    local t got
+    for t in $(tools); do
+        got=0
+        # shellcheck disable=SC2046
+        "$t" $(on in.lat "$t") 2> err >&- || got=$?
+        [ "$got" -eq 1 ] || fail "exit $got of $t"
+        one_sentence err "$t"
+        grep -q '<stdout>: ' err || fail "$(cat err)"
+    done
+    for t in $(writers); do
+        # shellcheck disable=SC2046
+        "$t" $(on in.lat "$t") -o usual
+        # shellcheck disable=SC2046
+        "$t" $(on in.lat "$t") -o odd 0<&- >&- 2>&-
+        cmp usual odd
+    done
+}
+
+@test "a closed pipe kills by SIGPIPE, silently" {
+    local t words
+    env --default-signal=PIPE true || skip "env has no --default-signal"
+    for t in $(tools); do
+        rm -f code err
+        words=$(on in.lat "$t")
+        # shellcheck disable=SC2016,SC2086
+        env --default-signal=PIPE bash -c \
+            '{ sleep 0.1; got=0; $0 "$@" 2> err || got=$?; echo $got > code; } | true' "$t" $words
+        while [ ! -s code ]; do sleep 0.05; done
+        [ "$(cat code)" -eq 141 ] || fail "exit $(cat code) of $t:" "$(cat err)"
+        silent err "$t"
+    done
+}
+
+@test "SIGTERM, SIGHUP and SIGINT while reading remove the temporary and kill" {
+    local t signal pid got words i
+    env --default-signal=INT true || skip "env has no --default-signal"
+    mkfifo slow
+    exec 9<> slow
+    for t in $(filters); do
+        words=$(words "$t")
+        for signal in TERM HUP INT; do
+            head -c 5000 in.lat >&9
+            # shellcheck disable=SC2086
+            env --default-signal=$signal "$t" $words -o never < slow 9>&- 2> err &
+            pid=$!
+            for ((i = 0; i < 200; i++)); do
+                [ -z "$(find . -name '.*.tmp')" ] || break
+                sleep 0.02
+            done
+            [ -n "$(find . -name '.never.*.tmp')" ] || fail "$t has no temporary"
+            kill -$signal $pid
+            got=0
+            wait $pid || got=$?
+            [ "$got" -eq $((128 + $(kill -l $signal))) ] || fail "exit $got of $t after SIG$signal"
+            silent err "$t"
+            [ ! -e never ] || fail "$t left an output"
+            nothing_left
+            # What it did not read must not reach the next one.
+            timeout 0.1 cat <&9 > /dev/null || true
+        done
+    done
+    exec 9>&-
+}
+
+@test "the same file may be read and written" {
+    local t
+    for t in $(filters); do
+        cp in.lat same.lat
+        # shellcheck disable=SC2046
+        "$t" $(words "$t") in.lat -o other.lat
+        # shellcheck disable=SC2046
+        "$t" $(words "$t") same.lat -o same.lat
+        cmp same.lat other.lat
+        nothing_left
+    done
+}
+
+@test "appending to the input itself is refused and not endless" {
+    local t got
+    for t in $(filters); do
+        cp in.lat grow.lat
+        got=0
+        # shellcheck disable=SC2046,SC2094
+        timeout 10 "$t" $(words "$t") grow.lat >> grow.lat 2> err || got=$?
+        [ "$got" -eq 1 ] || fail "exit $got of $t"
+        one_sentence err "$t"
+        cmp in.lat grow.lat
+    done
+}
+
+@test "an output has the mode of the umask, and a symbolic link stays one" {
+    umask 027
+    lat-gauge --random in.lat -o mode.lat
+    [ "$(stat -c %a mode.lat)" = 640 ]
+    umask 022
+    mkdir real
+    ln -s real/x.lat link.lat
+    touch real/x.lat
+    lat-gauge --random in.lat -o link.lat
+    [ -L link.lat ]
+    cmp mode.lat real/x.lat
+    nothing_left
+}
+
+@test "the number of threads does not change a byte" {
+    local t
+    for t in $(filters); do
+        # shellcheck disable=SC2046
+        {
+            "$t" $(words "$t") -@ 1 in.lat > one
+            "$t" $(words "$t") -@2 in.lat > two
+            OMP_NUM_THREADS=3 "$t" $(words "$t") in.lat > three
+        }
+        cmp one two
+        cmp one three
+    done
+}
+
+@test "every stage adds one line of provenance, without what is local" {
+    local line
+    lat-gauge --random --seed 0x10 -@ 1 -0 --force < in.lat | lat-orelax -q --theta=1e-5 -@ 2 -o out.lat --max-sweeps 5000
+    [ "$(lat-info out.lat | grep -c '0\.1\.0 | ')" -eq 3 ]
+    line=$(lat-info out.lat | grep 'lat-gauge 0\.1\.0')
+    [[ $line == *"lat-gauge 0.1.0 | --random --seed 0x10 | "* ]] || fail "$line"
+    line=$(lat-info out.lat | grep 'lat-orelax 0\.1\.0')
+    [[ $line == *"lat-orelax 0.1.0 | --theta 1e-5 --max-sweeps 5000 | "* ]] || fail "$line"
+    lat-gauge --random --no-provenance in.lat | lat-info > plain
+    [ "$(grep -c '0\.1\.0' plain)" -eq 1 ] || fail "$(cat plain)"
+}
+
+@test "several configurations go through one after the other, each as soon as it is done" {
+    local t
+    lat-start hot --dims 4,4,4,4 --seed 5 -o second.lat
+    cat in.lat second.lat > both.lat
+    for t in $(filters); do
+        # shellcheck disable=SC2046
+        {
+            "$t" $(words "$t") both.lat > both.out
+            "$t" $(words "$t") in.lat > first.out
+        }
+        cmp -n "$(wc -c < first.out)" both.out first.out
+        [ "$(lat-info both.out | grep -c '^lattice')" -eq 2 ]
+    done
+    mkfifo slow
+    exec 9<> slow
+    lat-reunit < slow 9>&- > early &
+    cat in.lat >&9
+    for ((i = 0; i < 200; i++)); do
+        [ ! -s early ] || break
+        sleep 0.02
+    done
+    exec 9>&-
+    wait $!
+    lat-info --check early
+}
