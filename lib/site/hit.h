@@ -72,6 +72,38 @@ LAT_HD void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
  * above, where the first order of h^omega means nothing. */
 #define LAT_RELAX_SMALL 1.0
 
+#if LAT_N > 3
+/* conj(det m) / |det m| for m = (1 - w) + w h near 1, where elimination needs no pivots. */
+LAT_HD LAT_(c) LAT_(phase)(const LAT_(m) *h, LAT_T w)
+{
+    LAT_(m) m;
+    for (int a = 0; a < LAT_N; a++)
+        for (int b = 0; b < LAT_N; b++) {
+            m.e[a][b].re = w * h->e[a][b].re + (a == b ? LAT_(set)(1) - w : LAT_(set)(0));
+            m.e[a][b].im = w * h->e[a][b].im;
+        }
+    LAT_(c) det = m.e[0][0];
+    for (int k = 0; k < LAT_N - 1; k++) {
+        const LAT_(c) d = m.e[k][k];
+        const LAT_T s = LAT_(rsqrt)(d.re * d.re + d.im * d.im);
+        for (int a = k + 1; a < LAT_N; a++) {
+            /* minus the factor that clears element (a,k): - m_ak / d */
+            LAT_(c) f = {LAT_(set)(0), LAT_(set)(0)};
+            f = LAT_(fma_conj)(f, m.e[a][k], d);
+            f.re *= LAT_(set)(0) - s * s;
+            f.im *= LAT_(set)(0) - s * s;
+            for (int b = k + 1; b < LAT_N; b++)
+                m.e[a][b] = LAT_(fma)(m.e[a][b], f, m.e[k][b]);
+        }
+        det = LAT_(mul)(det, m.e[k + 1][k + 1]);
+    }
+    const LAT_T s = LAT_(rsqrt)(det.re * det.re + det.im * det.im);
+    det.re *= s;
+    det.im *= LAT_(set)(0) - s;
+    return det;
+}
+#endif
+
 /* The whole SU(N) element, overrelaxed at once: h^omega = (1 - omega) + omega h to first order.
  * Orthonormalising the rows of that times g projects it and cleans g in one go. */
 LAT_HD void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
@@ -94,7 +126,8 @@ LAT_HD void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
     LAT_T trace = h.e[0][0].re;
     for (int a = 1; a < LAT_N; a++)
         trace += h.e[a][a].re;
-    LAT_T w = LAT_(where_gt)(trace, LAT_(set)((LAT_S)(LAT_N - 0.5 * LAT_RELAX_SMALL)), omega, LAT_(set)(1));
+    const LAT_T bound = LAT_(set)((LAT_S)(LAT_N - 0.5 * LAT_RELAX_SMALL));
+    const LAT_T w = LAT_(where_gt)(trace, bound, omega, LAT_(set)(1));
 
     LAT_(m) old = *g;
     int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N; /* what orthonormal does not complete */
@@ -108,4 +141,10 @@ LAT_HD void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
             g->e[a][b].im = s.im + w * t.im;
         }
     LAT_(orthonormal)(g);
+#if LAT_N > 3
+    /* To first order h^omega leaves SU(N) for U(N), whose maximum is another one: det back to 1. */
+    const LAT_(c) back = LAT_(phase)(&h, LAT_(where_gt)(trace, bound, omega, LAT_(set)(0)));
+    for (int b = 0; b < LAT_N; b++)
+        g->e[LAT_N - 1][b] = LAT_(mul)(back, g->e[LAT_N - 1][b]);
+#endif
 }

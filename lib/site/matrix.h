@@ -98,9 +98,8 @@ LAT_HD LAT_(m) LAT_(mul_left)(const LAT_T *g, const LAT_(m) *k)
     return x;
 }
 
-/* Rows orthonormalised in turn; for SU(3) the last row completes det = 1, for SU(2) likewise;
- * for other N the last row is orthonormalised too and det keeps its phase, which rounding alone
- * moves (reading g back projects it out, in double). */
+/* Rows orthonormalised in turn. For SU(2) and SU(3) the last row completes det = 1; for other N it
+ * is orthonormalised like the others, and det keeps its phase. */
 LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
 {
     int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N;

@@ -1,0 +1,220 @@
+#!/usr/bin/env bats
+# lat-orelax: to Landau gauge and no further.
+load helper
+
+# column FILE NAME: that column of lat-theta --tsv, a line a configuration.
+column() {
+    lat-theta --tsv "$1" | awk -F'\t' -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
+}
+
+# rough NAME [OPTION]...: links about as rough as thermal ones.
+rough() {
+    local name=$1
+    shift
+    lat-start weak --epsilon 0.35 --seed 3 "$@" -o "$name"
+}
+
+@test "a field in Landau gauge has the same plaquette and Polyakov loops, and a higher functional" {
+    rough a.lat --dims 8,4,6,10
+    lat-orelax --theta 1e-16 a.lat -o b.lat
+    # Sums of 14400 plaquettes, each a product of four matrices of three: far below 1e-13.
+    near "$(column a.lat plaquette)" "$(column b.lat plaquette)" 1e-13
+    for mu in x y z t; do
+        near "$(column a.lat polyakov_${mu}_re)" "$(column b.lat polyakov_${mu}_re)" 1e-13
+        near "$(column a.lat polyakov_${mu}_im)" "$(column b.lat polyakov_${mu}_im)" 1e-13
+    done
+    awk -v a="$(column a.lat functional)" -v b="$(column b.lat functional)" 'BEGIN { exit !(b > a) }'
+    lat-theta --require-theta 1e-16 b.lat
+    lat-info --check b.lat
+}
+
+@test "what the header says of the gauge is what the links have" {
+    rough a.lat --dims 4,4,4,8
+    lat-orelax --theta 1e-14 a.lat -o b.lat
+    lat-info b.lat | grep -q landau
+    near "$(strings b.lat | sed -n 's/^theta = //p')" "$(column b.lat theta)" 1e-22
+    near "$(strings b.lat | sed -n 's/^functional = //p')" "$(column b.lat functional)" 1e-15
+}
+
+@test "relaxation never lowers the functional" {
+    rough a.lat --dims 6,4,4,4
+    lat-gauge --random --seed 5 a.lat -o hot.lat
+    for scheme in su2 su3; do
+        lat-orelax --overrelax $scheme --omega 1 --check-every 1 --theta 1e-12 --log log.tsv hot.lat -o b.lat
+        # F is a mean: rounding of it is a few 2^-53.
+        awk -F'\t' 'NR > 1 && !/^#/ { if (n++ && $4 < last - 1e-15) exit 1; last = $4 } END { exit n < 10 }' log.tsv
+    done
+}
+
+@test "one thread and many give the same bytes, in each precision" {
+    rough a.lat --dims 8,8,8,4
+    for p in single mixed double; do
+        lat-orelax --theta 1e-10 --precision $p -@ 1 a.lat -o one.lat
+        lat-orelax --theta 1e-10 --precision $p -@ 3 a.lat -o three.lat
+        cmp one.lat three.lat
+    done
+}
+
+@test "single, mixed and double end in the same place as far as each can see" {
+    rough a.lat --dims 8,8,4,8
+    lat-orelax --theta 1e-10 --precision single a.lat -o s.lat
+    lat-orelax --theta 1e-20 --precision mixed a.lat -o m.lat
+    lat-orelax --theta 1e-20 --precision double a.lat -o d.lat
+    # F is quadratic about the maximum: theta of 1e-10 leaves F within about 1e-10 of it.
+    near "$(column s.lat functional)" "$(column d.lat functional)" 1e-9
+    near "$(column m.lat functional)" "$(column d.lat functional)" 1e-14
+    lat-theta --require-theta 1e-10 s.lat
+    lat-theta --require-theta 1e-20 m.lat
+}
+
+@test "sweeps in single precision leave the links in SU(3) to double rounding" {
+    rough a.lat --dims 4,4,4,4
+    lat-orelax --theta 1e-10 --precision single a.lat -o b.lat
+    near "$(column b.lat unitarity_max)" 0 1e-14
+    near "$(column b.lat det_error_max)" 0 1e-14
+    near "$(column a.lat plaquette)" "$(column b.lat plaquette)" 1e-14
+}
+
+@test "links that are only nearly unitary are fixed as they are" {
+    rough a.lat --dims 4,4,4,4 --precision single
+    lat-orelax --theta 1e-20 a.lat -o b.lat
+    lat-theta --require-theta 1e-20 b.lat
+    near "$(column a.lat plaquette)" "$(column b.lat plaquette)" 1e-14
+}
+
+@test "every vector length gives the same functional" {
+    rough a.lat --dims 8,6,4,4
+    for l in base avx2 avx512; do
+        LAT_LANES=$l lat-orelax --theta 1e-18 a.lat -o $l.lat
+        near "$(column $l.lat functional)" "$(column base.lat functional)" 1e-14
+    done
+}
+
+@test "lattices with odd ratios of extents, and small ones" {
+    for dims in 2,2,2,2 2,4,6,10 6,6,6,6 4,4,4,2 10,2,14,4 12,6 8,8,4; do
+        rough a.lat --dims $dims
+        lat-orelax --theta 1e-14 a.lat -o b.lat
+        lat-theta --require-theta 1e-14 b.lat
+        near "$(column a.lat plaquette)" "$(column b.lat plaquette)" 1e-13
+    done
+}
+
+@test "an odd extent is refused with the reason" {
+    lat-start cold --dims 4,4,3,4 -o a.lat
+    run -1 --separate-stderr lat-orelax a.lat -o b.lat
+    # shellcheck disable=SC2154 # run --separate-stderr sets stderr
+    [[ $stderr == *"extent 3 is odd"* ]]
+    [ ! -e b.lat ]
+    nothing_left
+}
+
+@test "SU(2) and SU(4) go to Landau gauge too" {
+    for n in 2 4; do
+        rough a.lat --group $n --dims 4,4,4,8
+        for scheme in su2 su3; do
+            lat-orelax --overrelax $scheme --omega 1.5 --theta 1e-14 a.lat -o b.lat
+            lat-theta --require-theta 1e-14 b.lat
+            near "$(column a.lat plaquette)" "$(column b.lat plaquette)" 1e-13
+            near "$(column b.lat det_error_max)" 0 1e-13
+        done
+    done
+}
+
+@test "a group that the backend does not relax is refused by name" {
+    lat-start hot --group 5 --dims 4,4,4,4 -o a.lat
+    run -1 --separate-stderr lat-orelax a.lat -o b.lat
+    [[ $stderr == *"SU(5)"* ]]
+    [ ! -e b.lat ]
+}
+
+@test "not converged: exit 3 and no output" {
+    rough a.lat --dims 4,4,4,4
+    run -3 --separate-stderr lat-orelax --max-sweeps 10 --theta 1e-14 a.lat -o b.lat
+    [[ $stderr == *"not converged: theta"*"after 10 sweeps"* ]]
+    [ ! -e b.lat ]
+    nothing_left
+}
+
+@test "not converged with --keep: exit 3, and the output is there and whole" {
+    rough a.lat --dims 4,4,4,4
+    run -3 --separate-stderr lat-orelax --keep --max-sweeps 10 --theta 1e-14 a.lat -o b.lat
+    [[ $stderr == *"not converged"* ]]
+    lat-info --check b.lat
+    run -3 lat-theta --require-theta 1e-14 b.lat
+}
+
+@test "a theta that sweeps in single cannot reach is refused before they begin" {
+    rough a.lat --dims 4,4,4,4
+    run -2 --separate-stderr lat-orelax --precision single --theta 1e-14 a.lat -o b.lat
+    [[ $stderr == *"--precision mixed"* ]]
+}
+
+@test "a theta that rounding does not allow ends the run, not the patience" {
+    rough a.lat --dims 4,4,4,4
+    run -3 --separate-stderr timeout 60 lat-orelax --theta 1e-40 a.lat -o b.lat
+    [[ $stderr == *"not converged"* ]]
+}
+
+@test "the transformation saved by --save-g makes the output from the input" {
+    rough a.lat --dims 4,6,4,4
+    lat-orelax --theta 1e-14 --save-g g.lat a.lat -o b.lat
+    lat-gauge --apply g.lat a.lat -o c.lat
+    lat-diff --tolerance 0 b.lat c.lat
+    # And back again: two roundings of each link, elements at most 1.
+    lat-gauge --invert g.lat -o back.lat
+    lat-gauge --apply back.lat b.lat -o d.lat
+    lat-diff --tolerance 1e-14 a.lat d.lat
+}
+
+@test "a stream of several configurations is fixed one after the other" {
+    rough a.lat --dims 4,4,4,4 --count 3
+    lat-orelax --theta 1e-14 --log log.tsv <a.lat >b.lat
+    [ "$(column b.lat theta | wc -l)" -eq 3 ]
+    lat-theta --require-theta 1e-14 b.lat
+    [ "$(grep -c '^# stdin:[012] converged sweeps=' log.tsv)" -eq 3 ]
+    [ "$(head -n 1 log.tsv)" = "config	sweep	theta	F	seconds" ]
+}
+
+@test "one unconverged configuration among several leaves no output file" {
+    { rough a.lat --dims 4,4,4,4; lat-gauge --random --seed 1 a.lat -o b.lat; lat-start cold --dims 4,4,4,4 -o cold.lat; }
+    cat cold.lat b.lat >both.lat
+    run -3 --separate-stderr lat-orelax --max-sweeps 10 --theta 1e-14 both.lat -o c.lat
+    [[ $stderr == *"both.lat:1: not converged"* ]]
+    [ ! -e c.lat ]
+}
+
+@test "a cold field is in Landau gauge already: no sweep is needed" {
+    lat-start cold --dims 4,4,4,4 | lat-orelax --theta 1e-14 --log log.tsv -o b.lat
+    grep -q '^# stdin:0 converged sweeps=0' log.tsv
+}
+
+@test "provenance names every stage, and nothing in it depends on the number of threads" {
+    rough a.lat --dims 4,4,4,4
+    lat-orelax --theta 1e-14 -@ 2 a.lat -o b.lat
+    [ "$(strings b.lat | grep -c '^history = ')" -eq 2 ]
+    strings b.lat | grep -q '^history = lat-orelax .* --theta 1e-14 .*sweeps'
+    run -1 grep -aE '^history = lat-orelax.*(-@|--threads)' b.lat
+}
+
+@test "a transformation is not something to fix" {
+    rough a.lat --dims 4,4,4,4
+    lat-orelax --theta 1e-10 --save-g g.lat a.lat -o b.lat
+    run -1 --separate-stderr lat-orelax g.lat -o c.lat
+    [[ $stderr == *"expected a gauge field"* ]]
+}
+
+@test "a device that was not built says so" {
+    rough a.lat --dims 4,4,4,4
+    run -1 --separate-stderr lat-orelax --device gpu a.lat -o b.lat
+    [[ $stderr == *"built without CUDA"* ]]
+    run -1 --separate-stderr lat-orelax -n 2 a.lat -o b.lat
+    [[ $stderr == *"built without MPI"* ]]
+}
+
+@test "the same file may be read and written" {
+    rough a.lat --dims 4,4,4,4
+    cp a.lat b.lat
+    lat-orelax --theta 1e-12 a.lat -o a.lat
+    lat-orelax --theta 1e-12 b.lat -o c.lat
+    cmp a.lat c.lat
+}

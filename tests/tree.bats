@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# The shape of the tree: who may include whom, and what stands where.
+load helper
+
+# includes FOLDER: "file: header" for every quoted include in the folder.
+includes() {
+    grep -rnoE '^#include "[^"]+"' "$ROOT/$1" --include='*.[ch]' --include='*.cu' |
+        sed -E 's/^([^:]+):[0-9]+:#include "([^"]+)"/\1 \2/'
+}
+
+# own FILE HEADER: the header lies beside the file.
+own() {
+    [ -e "$(dirname "$1")/$2" ]
+}
+
+# only FOLDER PREFIX...: every quoted include of the folder is beside it or begins with a prefix.
+only() {
+    local folder=$1 file header prefix good bad=0
+    shift
+    while read -r file header; do
+        good=no
+        own "$file" "$header" && good=yes
+        for prefix; do
+            [[ $header == "$prefix"/* ]] && good=yes
+        done
+        [ $good = yes ] || { echo "$file includes $header"; bad=1; }
+    done < <(includes "$folder")
+    return $bad
+}
+
+@test "lib/site includes nothing of ours but itself" {
+    only lib/site
+}
+
+@test "lib/common includes only lib/common and lib/site" {
+    only lib/common common site
+}
+
+@test "lib/backend includes only lib/common and lib/site beside itself" {
+    only lib/backend common site
+}
+
+@test "tools include only lib, and nothing of each other but what lies beside them" {
+    only tools common site backend
+}
+
+@test "only cuda.cu knows CUDA, and only the MPI communicator knows MPI" {
+    run -1 grep -rlE '#include *<(cuda|mpi)[^>]*>' "$ROOT/lib" "$ROOT/tools" --include='*.[ch]' --exclude='comm_mpi.c'
+}
+
+@test "no tool asks the preprocessor which backends were built" {
+    run -1 grep -rnE '^ *# *if.*(CUDA|MPI)' "$ROOT/tools"
+}
+
+@test "every header compiles alone" {
+    local header
+    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/backend/{backend,comm,lanes,layout}.h "$ROOT"/lib/site/{random,sun}.h; do
+        echo "$header"
+        echo "#include \"$header\"" | "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I"$ROOT/lib" -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only -xc -
+    done
+}
+
+@test "every source file says its licence in the first line" {
+    local file
+    while read -r file; do
+        head -n 1 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || { echo "$file"; return 1; }
+    done < <(find "$ROOT/lib" "$ROOT/tools" "$ROOT/bench" "$ROOT/tests" -name '*.[ch]')
+}
