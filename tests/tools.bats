@@ -305,6 +305,16 @@ link_bound=1.1e-14
     nothing_left
 }
 
+@test "lat-reunit refuses a zero link and says where it is" {
+    lat-start hot --dims 4,4,4,4 --precision single | lat-convert --to milc > m
+    # 104 bytes of header, 72 a link: link 37 is the y link of site 9 = 1 + 4 * 2
+    dd if=/dev/zero of=m bs=1 seek=$((104 + 72 * 37)) count=72 conv=notrunc status=none
+    lat-convert --force m > zero.lat 2> warnings
+    run -1 lat-reunit --limit 100 zero.lat -o no.lat
+    [[ $output == *"zero.lat: field 0: expected a matrix near SU(3) at 1,2,0,0 y, found a singular one"* ]]
+    [ ! -e no.lat ]
+}
+
 @test "lat-reunit cleans transformations too" {
     lat-start hot --dims 4,4,4,4 > u.lat
     lat-gauge --random --save-g g.lat u.lat > /dev/null

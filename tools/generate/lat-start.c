@@ -108,7 +108,7 @@ static int make(lat_output *out, long index)
     int rc = describe(&f.head, index) || lat_field_alloc(&f) ? -1 : 0;
     if (rc == 0) {
         fill(&f, index);
-        rc = lat_stream_write(out, &f, lat_opts.store);
+        rc = lat_stream_write(out, &f, lat_opts.store) || lat_output_flush(out) ? -1 : 0;
     }
     lat_field_free(&f);
     return rc;
