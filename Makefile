@@ -142,8 +142,6 @@ $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat)
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-again := $(MAKE) --no-print-directory
-
 .PHONY: deps quickstart check check-now lint bench bench-stream install clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
@@ -151,12 +149,12 @@ deps:
 CONFIG ?=
 quickstart:
 	$(if $(filter yes,$(DEPS)),@setup/deps build)
-	@$(again) all
+	@$(MAKE) --no-print-directory all
 	@pipelines/quickstart.sh $(CONFIG)
 
 check: deps
-	@$(again) all
-	@$(again) check-now
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory check-now
 
 # LAT_TESTS="cli stream" for a few of the files.
 check-now: $(tools) $(checks)

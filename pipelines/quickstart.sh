@@ -30,8 +30,8 @@ lat-reunit --precision double "$work/raw.lat" |
 
 echo
 echo "== theta falls"
-awk -F'\t' '/^#/ || NR == 1 { next } { printf "   sweep %5d   theta %.2e   F %.12f\n", $2, $3, $4 }' "$work/log.tsv" |
-    awk 'NR <= 3 || NR % 5 == 0 { print; last = $0; next } { last = $0; held = 1 } END { if (held) print last }' | uniq
+awk -F'\t' '!/^#/ && NR > 1 { line[n++] = sprintf("   sweep %5d   theta %.2e   F %.12f", $2, $3, $4) }
+    END { step = int((n + 9) / 10); for (i = 0; i < n; i++) if (i % step == 0 || i == n - 1) print line[i] }' "$work/log.tsv"
 
 echo
 echo "== $OUT"
