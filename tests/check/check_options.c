@@ -310,6 +310,9 @@ static void check_values(void)
     SAYS(" quiet=1 ");
     SAYS(" mine=1");
     SAYS("arguments=--force\n");
+    CHECK(RUN(&forced, "--help") == 0, "%s", said.err);
+    SAYS("--force                a force of its own\n");
+    CHECK(!strstr(strstr(said.out, "--force") + 1, "--force"), "two of them in %s", said.out);
 }
 
 static void check_refusals(void)
@@ -472,7 +475,8 @@ static void check_help(void)
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         SAYS(defaults[i]);
     CHECK(!strstr(strstr(said.out, "--unknown"), "has nothing yet (default"), "a default of NaN was shown");
-    CHECK(strstr(said.out, "--gauge") < strstr(said.out, "--omega") && strstr(said.out, "--log") < strstr(said.out, "--input"),
+    CHECK(!strstr(said.out, ") (default"), "a default twice");
+    CHECK(strstr(said.out, "--unknown") < strstr(said.out, "--max-sweeps") && strstr(said.out, "--log") < strstr(said.out, "--input"),
           "the tool's own options come first, in their order");
     tail = strstr(said.out, "\nExample:\n");
     if (CHECK(tail, "no example in %s", said.out)) {
