@@ -233,7 +233,8 @@ static unsigned char *put_stored(unsigned char *out, const unsigned char *p, siz
 
 /* Blocks by deflate, none the last, ending at a byte; stored ones if those are not longer.
  * NULL on failure. */
-static unsigned char *put_deflated(z_stream *z, unsigned char *out, const unsigned char *p, size_t n, method how)
+static unsigned char *put_deflated(z_stream *z, unsigned char *out, const unsigned char *p, size_t n,
+                                   method how)
 {
     size_t room = stored_size(n);
     if (deflateReset(z) != Z_OK || deflateParams(z, 1, how == RUNS ? Z_RLE : Z_HUFFMAN_ONLY) != Z_OK)
@@ -257,7 +258,8 @@ size_t lat_codec_bound(size_t n)
 }
 
 /* The pieces of a deflate stream for `planes`: neighbours of one kind go together. */
-static unsigned char *put_planes(z_stream *z, unsigned char *out, const unsigned char *planes, size_t n, int real)
+static unsigned char *put_planes(z_stream *z, unsigned char *out, const unsigned char *planes, size_t n,
+                                 int real)
 {
     size_t size = n / (size_t)real, begin = 0;
     method last = STORED;
@@ -303,7 +305,8 @@ size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *pac
 int lat_codec_unpack(const void *packed, size_t size, int real, void *work, void *raw, size_t n)
 {
     z_stream z = {0};
-    if (n > MAX_BYTES || size > 2 * MAX_BYTES || (real != 1 && real != 4 && real != 8) || n % (size_t)real)
+    if (n > MAX_BYTES || size > 2 * MAX_BYTES || (real != 1 && real != 4 && real != 8) ||
+        n % (size_t)real)
         return -1;
     z.next_in = (Bytef *)(uintptr_t)packed;
     z.avail_in = (uInt)size;

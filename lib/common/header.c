@@ -16,7 +16,10 @@ static int utf8_length(const unsigned char *s)
 {
     if (s[0] < 0x80)
         return 1;
-    int n = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    int n = s[0] >= 0xc2 && s[0] < 0xe0   ? 2
+            : (s[0] & 0xf0) == 0xe0       ? 3
+            : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                          : 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
@@ -146,14 +149,16 @@ static int check_numbers(const lat_header *head, const char *name)
         return lat_fail("%s: sweeps must not be negative, found %ld", name, head->sweeps);
     if (strcmp(head->gauge, "none") == 0 &&
         !(isnan(head->functional) && isnan(head->theta) && head->sweeps == 0))
-        return lat_fail("%s: functional, theta and sweeps need a gauge condition, found gauge none", name);
+        return lat_fail("%s: functional, theta and sweeps need a gauge condition, found gauge none",
+                        name);
     return 0;
 }
 
 int lat_header_check(const lat_header *head, const char *name)
 {
     if (head->kind != LAT_GAUGE && head->kind != LAT_TRANSFORM)
-        return lat_fail("%s: expected a gauge field or a transformation, found kind %d", name, (int)head->kind);
+        return lat_fail("%s: expected a gauge field or a transformation, found kind %d", name,
+                        (int)head->kind);
     if (lat_geometry_check(&head->geom, name) < 0)
         return -1;
     if (head->nc < 2 || head->nc > LAT_MAX_COLOURS)
@@ -161,8 +166,12 @@ int lat_header_check(const lat_header *head, const char *name)
     if (head->real != LAT_F32 && head->real != LAT_F64)
         return lat_fail("%s: expected reals of 4 or 8 bytes, found %d", name, (int)head->real);
     if (!reals_known(head->nc, head->reals))
-        return lat_fail("%s: expected %d%s reals a matrix of SU(%d), found %d", name, 2 * head->nc * head->nc,
-                        head->nc == 3 ? " or 12" : head->nc == 2 ? " or 4" : "", head->nc, head->reals);
+        return lat_fail("%s: expected %d%s reals a matrix of SU(%d), found %d", name,
+                        2 * head->nc * head->nc,
+                        head->nc == 3   ? " or 12"
+                        : head->nc == 2 ? " or 4"
+                                        : "",
+                        head->nc, head->reals);
     if (!gauge_named(head))
         return lat_fail("%s: expected the gauge condition as a word of 1 to %d letters", name,
                         (int)sizeof head->gauge - 1);
@@ -213,8 +222,9 @@ bool lat_info_key(const char *key)
 int lat_info_set(lat_header *head, const char *key, const char *value)
 {
     if (!lat_info_key(key))
-        return lat_fail("expected a key of 1 to %d lower case letters, digits, '_', '.' and '-', found '%.80s'",
-                        LAT_MAX_KEY, key);
+        return lat_fail(
+            "expected a key of 1 to %d lower case letters, digits, '_', '.' and '-', found '%.80s'",
+            LAT_MAX_KEY, key);
     int old = info_find(head, key);
     if (old < 0 && head->info.count >= LAT_MAX_INFO)
         return lat_fail("expected at most %d info lines in a header, found more", LAT_MAX_INFO);

@@ -22,9 +22,9 @@
 #include "stream_text.h"
 
 #define OUR_BLOCK ((size_t)1 << 20)
-#define FRAME 16                         /* bytes of a block's head, and of the trailer */
-#define IN_FLIGHT ((size_t)1 << 29)      /* bytes of blocks under way at most, where that is more than one */
-#define BELIEVED ((size_t)1 << 30)       /* bytes allocated on the word of a header alone */
+#define FRAME 16                    /* bytes of a block's head, and of the trailer */
+#define IN_FLIGHT ((size_t)1 << 29) /* bytes of blocks under way, where that is not less than one */
+#define BELIEVED ((size_t)1 << 30)  /* bytes allocated on the word of a header alone */
 #define BLOCK_TAG "LATB"
 #define TRAILER_TAG "LATE"
 
@@ -104,7 +104,8 @@ static size_t first_bad(const void *data, size_t n, lat_real real)
 {
     size_t i = 0;
     for (; i < n / (size_t)real; i++)
-        if (largest_bits((const char *)data + i * (size_t)real, (size_t)real, real) >= infinity_bits(real))
+        if (largest_bits((const char *)data + i * (size_t)real, (size_t)real, real) >=
+            infinity_bits(real))
             break;
     return i;
 }
@@ -192,8 +193,9 @@ static int reduce(lat_field *f, const char *name)
         }
     }
     if (bad != SIZE_MAX)
-        return lat_fail("%s: expected SU(%d) matrices to write %d reals of each, found number %zu further than %g from it"
-                        " (write all %zu reals, or reunitarise)", name, f->head.nc, f->head.reals, bad, NEAR_SUN, n);
+        return lat_fail("%s: expected SU(%d) matrices to write %d reals of each, found number %zu "
+                        "further than %g from it (write all %zu reals, or reunitarise)",
+                        name, f->head.nc, f->head.reals, bad, NEAR_SUN, n);
     if (changed) {
         complete_all(f);
         f->head.plaquette = f->head.link_trace = NAN;
@@ -363,10 +365,11 @@ static int check_frame(const mill *m, const job *j, size_t i)
 {
     size_t stored = get32(j->head + 4), raw = get32(j->head + 8);
     if (memcmp(j->head, BLOCK_TAG, 4) != 0)
-        return lat_fail("%s: expected block %zu of %zu, found something else (damaged?)", m->name, i + 1, m->blocks);
+        return lat_fail("%s: expected block %zu of %zu, found something else (damaged?)", m->name, i + 1,
+                        m->blocks);
     if (raw != j->raw || (m->compressed ? stored == 0 || stored > payload_bound(raw) : stored != raw))
-        return lat_fail("%s: expected %zu bytes in block %zu of %zu, found %zu stored as %zu (damaged?)", m->name,
-                        j->raw, i + 1, m->blocks, raw, stored);
+        return lat_fail("%s: expected %zu bytes in block %zu of %zu, found %zu stored as %zu (damaged?)",
+                        m->name, j->raw, i + 1, m->blocks, raw, stored);
     return 0;
 }
 
@@ -439,7 +442,8 @@ static int check_size(const lat_input *in, mill *m)
     uint64_t left = (uint64_t)size > lat_input_offset(in) ? (uint64_t)size - lat_input_offset(in) : 0;
     if (left < least)
         return lat_fail("%s: truncated: %llu bytes after the header, expected %llu%s", m->name,
-                        (unsigned long long)left, (unsigned long long)least, m->compressed ? " at least" : "");
+                        (unsigned long long)left, (unsigned long long)least,
+                        m->compressed ? " at least" : "");
     if (left > BELIEVED / 2)
         m->believed = 2 * (size_t)left;
     return 0;
@@ -495,8 +499,9 @@ static int read_trailer(lat_input *in, size_t blocks, uint32_t *crc)
     if (lat_input_read(in, t, FRAME) < 0)
         return -1;
     if (memcmp(t, TRAILER_TAG, 4) != 0 || get32(t + 12) != crc_of(0, t, 12) || get32(t + 4) != blocks)
-        return lat_fail("%s: expected the trailer of %zu blocks before byte %llu, found something else (damaged?)",
-                        lat_input_name(in), blocks, (unsigned long long)lat_input_offset(in));
+        return lat_fail(
+            "%s: expected the trailer of %zu blocks before byte %llu, found something else (damaged?)",
+            lat_input_name(in), blocks, (unsigned long long)lat_input_offset(in));
     *crc = get32(t + 8);
     return 0;
 }
@@ -525,8 +530,8 @@ static int check_number(const char *name, const char *what, double said, double 
 {
     if (isnan(said) || fabs(said - found) <= bound)
         return 0;
-    return lat_fail("%s: %s %.15g in the header, %.15g in the field, further apart than %.2g", name, what, said,
-                    found, bound);
+    return lat_fail("%s: %s %.15g in the header, %.15g in the field, further apart than %.2g", name,
+                    what, said, found, bound);
 }
 
 static int check_physics(const lat_field *f, const char *name, double largest)
@@ -551,8 +556,12 @@ static void note_end(const lat_input *in, lat_stream_state *s, size_t blocks, ui
 
 static mill mill_of(const lat_input *in, lat_field *f, const lat_stream_state *s)
 {
-    return (mill){.f = f, .name = lat_input_name(in), .block = s->form.block, .compressed = s->form.compressed,
-                  .filtered = s->filtered, .swapped = s->swapped};
+    return (mill){.f = f,
+                  .name = lat_input_name(in),
+                  .block = s->form.block,
+                  .compressed = s->form.compressed,
+                  .filtered = s->filtered,
+                  .swapped = s->swapped};
 }
 
 /* Blocks and trailer into f->data. */
@@ -567,7 +576,8 @@ static int read_field(lat_input *in, mill *m, uint32_t *crc)
     if (rc < 0 || read_trailer(in, m->blocks, crc) < 0)
         return -1;
     if (*crc != m->crc)
-        return lat_fail("%s: checksum of the field %08x, expected %08x (damaged?)", m->name, m->crc, *crc);
+        return lat_fail("%s: checksum of the field %08x, expected %08x (damaged?)", m->name, m->crc,
+                        *crc);
     if (reduced(&m->f->head))
         complete_all(m->f);
     return check_physics(m->f, m->name, bits_value(m->largest, m->f->head.real));
@@ -669,7 +679,8 @@ static int write_batch(lat_output *out, mill *m, const job *jobs, size_t count)
     if (settle(m, jobs, count) < 0)
         return -1;
     for (const job *j = jobs; j < jobs + count; j++)
-        if (lat_output_write(out, j->head, FRAME) < 0 || lat_output_write(out, j->payload, j->stored) < 0)
+        if (lat_output_write(out, j->head, FRAME) < 0 ||
+            lat_output_write(out, j->payload, j->stored) < 0)
             return -1;
     return 0;
 }
@@ -729,10 +740,15 @@ int lat_stream_write(lat_output *out, lat_field *f, int store)
 {
     const char *name = lat_output_name(out);
     bool compressed = store == LAT_STORE_AUTO ? lat_output_is_file(out) : store != LAT_STORE_RAW;
-    mill m = {.f = f, .name = name, .block = OUR_BLOCK, .compressed = compressed, .filtered = compressed,
+    mill m = {.f = f,
+              .name = name,
+              .block = OUR_BLOCK,
+              .compressed = compressed,
+              .filtered = compressed,
               .swapped = lat_big_endian()};
     int rc = 0;
-    if (lat_header_check(&f->head, name) < 0 || (reduced(&f->head) && reduce(f, name) < 0) || measure(f) < 0)
+    if (lat_header_check(&f->head, name) < 0 || (reduced(&f->head) && reduce(f, name) < 0) ||
+        measure(f) < 0)
         return -1;
     if (mill_start(&m) < 0 || lat_stream_put_head(out, &f->head, OUR_BLOCK, compressed) < 0)
         rc = -1;

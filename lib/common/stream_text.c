@@ -59,10 +59,10 @@ enum key {
     KIND, GROUP, DIMS, REAL, REALS, SITES, LINKS, ENDIAN, BLOCK, COMPRESSION, FILTER, PLAQUETTE,
     LINK_TRACE, GAUGE, FUNCTIONAL, THETA, SWEEPS, KEYS
 };
-static const char *const key_name[KEYS] = {
-    "kind", "group", "dims", "real", "reals", "sites", "links", "endian", "block", "compression", "filter",
-    "plaquette", "link_trace", "gauge", "functional", "theta", "sweeps"
-};
+static const char *const key_name[KEYS] = {"kind",   "group",     "dims",       "real",  "reals",
+                                           "sites",  "links",     "endian",     "block", "compression",
+                                           "filter", "plaquette", "link_trace", "gauge", "functional",
+                                           "theta",  "sweeps"};
 static const char *const site_order[] = {"", "x", "y x", "z y x", "t z y x"};
 static const char *const link_order[] = {"", "x", "x y", "x y z", "x y z t"};
 
@@ -84,51 +84,73 @@ bool lat_stream_is(const void *bytes, size_t n)
     return n >= length && memcmp(bytes, LAT_STREAM_MAGIC, length) == 0;
 }
 
-/* Takes the first line: 1, 0 at the end of the input, -1. The first byte is in text already. */
-static int take_magic(lat_input *in, char *text)
+/* Takes the first line: 1, 0 at the end of the input, -1. */
+static int take_magic(lat_input *in)
 {
     const char *magic = LAT_STREAM_MAGIC, *name = lat_input_name(in);
     unsigned long long begin = lat_input_offset(in);
-    ssize_t got = lat_input_some(in, text, 1);
+    char c;
+    ssize_t got = lat_input_some(in, &c, 1);
     if (got < 0)
         return -1;
     if (got == 0)
         return begin ? 0 : lat_fail("%s: empty, expected a lat stream", name);
     for (size_t i = 0; magic[i]; i++) {
-        if (i && lat_input_read(in, text + i, 1) < 0)
+        if (i && lat_input_read(in, &c, 1) < 0)
             return -1;
-        if (text[i] == magic[i])
+        if (c == magic[i])
             continue;
         if (i >= strlen("lat-stream "))
-            return lat_fail("%s: expected a lat stream of version 1, found another version (of a newer program?)", name);
+            return lat_fail("%s: expected a lat stream of version 1, found another version "
+                            "(of a newer program?)", name);
         if (begin)
-            return lat_fail("%s: expected another field or the end after %llu bytes, found something else",
-                            name, begin);
-        return lat_fail("%s: expected a lat stream (lat-convert reads other formats), found something else", name);
+            return lat_fail("%s: expected another field or the end after %llu bytes, found "
+                            "something else", name, begin);
+        return lat_fail("%s: expected a lat stream (lat-convert reads other formats), found "
+                        "something else", name);
     }
     return 1;
 }
 
-/* Takes one line into text + *used, which has room for MAX_HEADER bytes and a NUL; the NUL takes
- * the place of the newline, which *used counts. */
-static int take_line(lat_input *in, char *text, size_t *used)
+/* Text that grows. */
+typedef struct header_text {
+    char *at;
+    size_t used, room;
+} header_text;
+
+static int text_add(header_text *t, char c)
+{
+    if (t->used == t->room) {
+        size_t room = t->room ? 2 * t->room : 4096;
+        char *at = realloc(t->at, room);
+        if (!at)
+            return lat_fail("out of memory: a header of more than %zu bytes", t->used);
+        t->at = at;
+        t->room = room;
+    }
+    t->at[t->used++] = c;
+    return 0;
+}
+
+/* Takes one line; a NUL takes the place of its newline. */
+static int take_line(lat_input *in, header_text *t)
 {
     const char *name = lat_input_name(in);
-    size_t begin = *used;
+    size_t begin = t->used;
     for (;;) {
-        if (*used == MAX_HEADER || *used - begin == MAX_TEXT)
-            return lat_fail("%s: expected a header of at most %zu bytes in lines of at most %zu, found more", name,
-                            MAX_HEADER, MAX_TEXT);
-        unsigned char *c = (unsigned char *)text + (*used)++;
-        if (lat_input_read(in, c, 1) < 0)
+        unsigned char c;
+        if (t->used + strlen(LAT_STREAM_MAGIC) == MAX_HEADER || t->used - begin == MAX_TEXT)
+            return lat_fail("%s: expected a header of at most %zu bytes in lines of at most %zu, "
+                            "found more", name, MAX_HEADER, MAX_TEXT);
+        if (lat_input_read(in, &c, 1) < 0)
             return -1;
-        if (*c == '\n') {
-            *c = 0;
-            return 0;
-        }
-        if (*c < 0x20 || *c == 0x7f)
-            return lat_fail("%s: expected text in the header, found byte %02x at %llu", name, *c,
+        if (c == '\n')
+            return text_add(t, 0);
+        if (c < 0x20 || c == 0x7f)
+            return lat_fail("%s: expected text in the header, found byte %02x at %llu", name, c,
                             (unsigned long long)lat_input_offset(in) - 1);
+        if (text_add(t, (char)c) < 0)
+            return -1;
     }
 }
 
@@ -141,39 +163,25 @@ static bool crc_parse(const char *s, uint32_t *crc)
     return true;
 }
 
-/* Takes the lines of the header, up to and with the end line, and checks their CRC. Gives their
- * text, lines ended by NUL, and its length without the end line; NULL on failure. */
-static char *take_text(lat_input *in, size_t *length, int *rc)
+/* Takes the lines between the first and the end line, and checks their CRC. */
+static int take_lines(lat_input *in, header_text *t)
 {
-    char *text = lat_alloc(MAX_HEADER + 1, 1, "a header");
-    size_t used = strlen(LAT_STREAM_MAGIC), begin;
-    uint32_t crc, found;
-    *rc = text ? take_magic(in, text) : -1;
-    if (*rc <= 0)
-        goto end;
-    *rc = -1;
-    crc = crc_more(0, text, used);
-    text[used - 1] = 0;
+    uint32_t found, crc = crc_more(0, LAT_STREAM_MAGIC, strlen(LAT_STREAM_MAGIC));
     for (;;) {
-        begin = used;
-        if (take_line(in, text, &used) < 0)
-            goto end;
-        if (strncmp(text + begin, "end = ", 6) == 0)
-            break;
-        crc = crc_more(crc, text + begin, used - 1 - begin);
+        size_t begin = t->used;
+        if (take_line(in, t) < 0)
+            return -1;
+        const char *line = t->at + begin;
+        if (strncmp(line, "end = ", 6) == 0) {
+            if (!crc_parse(line + 6, &found) || found != crc)
+                return lat_fail("%s: checksum of the header %08x, expected '%.8s' (damaged?)",
+                                lat_input_name(in), crc, line + 6);
+            t->used = begin;
+            return 0;
+        }
+        crc = crc_more(crc, line, t->used - 1 - begin);
         crc = crc_more(crc, "\n", 1);
     }
-    if (!crc_parse(text + begin + 6, &found) || found != crc) {
-        lat_fail("%s: checksum of the header %08x, expected '%.8s' (damaged?)", lat_input_name(in), crc,
-                 text + begin + 6);
-        goto end;
-    }
-    *length = begin;
-    *rc = 1;
-    return text;
-end:
-    free(text);
-    return NULL;
 }
 
 /* A decimal number of at most max, without sign, blank or leading zero; moves *s behind it. */
@@ -197,7 +205,8 @@ static bool number_parse(const char **s, unsigned long max, unsigned long *value
 static int expected(const parser *p, enum key key, const char *what)
 {
     return lat_fail("%s: expected %s = %s in the header, found %s%.60s%s", p->name, key_name[key], what,
-                    p->value[key] ? "'" : "", p->value[key] ? p->value[key] : "nothing", p->value[key] ? "'" : "");
+                    p->value[key] ? "'" : "", p->value[key] ? p->value[key] : "nothing",
+                    p->value[key] ? "'" : "");
 }
 
 /* The value as one of the words in `words` ("a|b|c"): which one, or -1. */
@@ -206,13 +215,15 @@ static int parse_word(const parser *p, enum key key, const char *words)
     const char *value = p->value[key];
     size_t n = value ? strlen(value) : 0;
     int which = 0;
-    for (const char *w = words; n && !strchr(value, '|') && w; w = strchr(w, '|'), w = w ? w + 1 : NULL, which++)
+    for (const char *w = words; n && !strchr(value, '|') && w;
+         w = strchr(w, '|'), w = w ? w + 1 : NULL, which++)
         if (strncmp(w, value, n) == 0 && (w[n] == '|' || !w[n]))
             return which;
     return expected(p, key, words);
 }
 
-static int parse_number(const parser *p, enum key key, unsigned long min, unsigned long max, unsigned long *value)
+static int parse_number(const parser *p, enum key key, unsigned long min, unsigned long max,
+                        unsigned long *value)
 {
     char what[80];
     const char *s = p->value[key];
@@ -269,15 +280,20 @@ static int parse_orders(const parser *p)
 {
     int nd = p->head->geom.nd;
     if (!p->value[SITES] || strcmp(p->value[SITES], site_order[nd]) != 0)
-        return lat_fail("%s: expected the sites in the order '%s' (slowest first), found '%.60s', an order that "
-                        "this version does not read", p->name, site_order[nd],
-                        p->value[SITES] ? p->value[SITES] : "");
+        return lat_fail(
+            "%s: expected the sites in the order '%s' (slowest first), found '%.60s', an order that "
+            "this version does not read",
+            p->name, site_order[nd], p->value[SITES] ? p->value[SITES] : "");
     if (p->head->kind == LAT_TRANSFORM)
-        return p->value[LINKS] ? lat_fail("%s: expected no links in a transformation, found links = %.60s", p->name,
-                                          p->value[LINKS]) : 0;
+        return p->value[LINKS]
+                   ? lat_fail("%s: expected no links in a transformation, found links = %.60s", p->name,
+                              p->value[LINKS])
+                   : 0;
     if (!p->value[LINKS] || strcmp(p->value[LINKS], link_order[nd]) != 0)
-        return lat_fail("%s: expected the links in the order '%s', found '%.60s', an order that this version does "
-                        "not read", p->name, link_order[nd], p->value[LINKS] ? p->value[LINKS] : "");
+        return lat_fail(
+            "%s: expected the links in the order '%s', found '%.60s', an order that this version does "
+            "not read",
+            p->name, link_order[nd], p->value[LINKS] ? p->value[LINKS] : "");
     return 0;
 }
 
@@ -293,7 +309,9 @@ static int parse_storage(const parser *p)
     if (block % 8)
         return expected(p, BLOCK, "a multiple of 8");
     if (filter && !compression)
-        return lat_fail("%s: expected filter = none with compression = none, found filter = rotate-shuffle", p->name);
+        return lat_fail(
+            "%s: expected filter = none with compression = none, found filter = rotate-shuffle",
+            p->name);
     p->state->swapped = (endian == 1) != lat_big_endian();
     p->state->filtered = filter == 1;
     p->state->form.compressed = compression == 1;
@@ -333,15 +351,18 @@ static int parse_values(const parser *p)
         return -1;
     head->reals = (int)reals;
     if (parse_orders(p) < 0 || parse_storage(p) < 0 || parse_gauge(p) < 0 ||
-        parse_real(p, PLAQUETTE, &head->plaquette) < 0 || parse_real(p, LINK_TRACE, &head->link_trace) < 0 ||
+        parse_real(p, PLAQUETTE, &head->plaquette) < 0 ||
+        parse_real(p, LINK_TRACE, &head->link_trace) < 0 ||
         parse_real(p, FUNCTIONAL, &head->functional) < 0 || parse_real(p, THETA, &head->theta) < 0 ||
         lat_header_check(head, p->name) < 0)
         return -1;
     if (head->geom.nd == 1 && p->value[PLAQUETTE])
-        return lat_fail("%s: expected no plaquette in one dimension, found %.60s", p->name, p->value[PLAQUETTE]);
+        return lat_fail("%s: expected no plaquette in one dimension, found %.60s", p->name,
+                        p->value[PLAQUETTE]);
     if ((lat_header_bytes(head) - 1) / p->state->form.block >= UINT32_MAX)
-        return lat_fail("%s: expected fewer than %u blocks, found blocks of %zu bytes for a field of %zu", p->name,
-                        UINT32_MAX, p->state->form.block, lat_header_bytes(head));
+        return lat_fail(
+            "%s: expected fewer than %u blocks, found blocks of %zu bytes for a field of %zu", p->name,
+            UINT32_MAX, p->state->form.block, lat_header_bytes(head));
     return 0;
 }
 
@@ -357,42 +378,48 @@ static int parse_line(parser *p, char *line)
         return lat_lines_add(&p->head->history, "%s", value);
     if (strncmp(line, "info.", 5) == 0) {
         if (!lat_info_key(line + 5) || p->head->info.count == LAT_MAX_INFO)
-            return lat_fail("%s: expected at most %d info lines, each with a key of lower case letters, found '%.60s'",
+            return lat_fail("%s: expected at most %d info lines, each with a key of lower case letters, "
+                            "found '%.60s'",
                             p->name, LAT_MAX_INFO, line);
         if (lat_info_get(p->head, line + 5))
-            return lat_fail("%s: expected each key once in the header, found '%.60s' twice", p->name, line);
+            return lat_fail("%s: expected each key once in the header, found '%.60s' twice", p->name,
+                            line);
         return lat_info_set(p->head, line + 5, value);
     }
     for (int key = 0; key < KEYS; key++)
         if (strcmp(line, key_name[key]) == 0) {
             if (p->value[key])
-                return lat_fail("%s: expected each key once in the header, found '%s' twice", p->name, line);
+                return lat_fail("%s: expected each key once in the header, found '%s' twice", p->name,
+                                line);
             p->value[key] = value;
             return 0;
         }
-    return lat_fail("%s: expected a key of version 1 in the header, found '%.60s' (written by a newer version?)",
-                    p->name, line);
+    return lat_fail(
+        "%s: expected a key of version 1 in the header, found '%.60s' (written by a newer version?)",
+        p->name, line);
+}
+
+/* All lines of the header into *head and the state. */
+static int parse_text(parser *p, const header_text *t)
+{
+    for (size_t at = 0; at < t->used;) {
+        size_t next = at + strlen(t->at + at) + 1;   /* before parse_line puts a NUL into it */
+        if (parse_line(p, t->at + at) < 0)
+            return -1;
+        at = next;
+    }
+    return parse_values(p);
 }
 
 int lat_stream_head(lat_input *in, lat_header *head)
 {
-    lat_stream_state *state = state_begin(in);
-    parser p = {.name = lat_input_name(in), .head = head, .state = state};
-    size_t length = 0;
-    int rc;
+    parser p = {.name = lat_input_name(in), .head = head, .state = state_begin(in)};
+    header_text t = {0};
     lat_header_init(head);
-    char *text = take_text(in, &length, &rc);
-    if (!text)
-        return rc;
-    for (size_t at = strlen(LAT_STREAM_MAGIC); at < length && rc > 0;) {
-        size_t next = at + strlen(text + at) + 1;   /* before parse_line puts a NUL into it */
-        if (parse_line(&p, text + at) < 0)
-            rc = -1;
-        at = next;
-    }
-    if (rc > 0 && parse_values(&p) < 0)
+    int rc = take_magic(in);
+    if (rc > 0 && (take_lines(in, &t) < 0 || parse_text(&p, &t) < 0))
         rc = -1;
-    free(text);
+    free(t.at);
     if (rc < 0)
         lat_header_free(head);
     return rc;
@@ -453,8 +480,8 @@ int lat_stream_put_head(lat_output *out, const lat_header *head, size_t block, b
     }
     snprintf(end, sizeof end, "end = %08x\n", crc_more(0, text, n));
     int rc = n + strlen(end) > MAX_HEADER
-                 ? lat_fail("%s: expected a header of at most %zu bytes, found %zu (a long history?)", name,
-                            MAX_HEADER, n + strlen(end))
+                 ? lat_fail("%s: expected a header of at most %zu bytes, found %zu (a long history?)",
+                            name, MAX_HEADER, n + strlen(end))
                  : 0;
     if (rc == 0 && (lat_output_write(out, text, n) < 0 || lat_output_write(out, end, strlen(end)) < 0))
         rc = -1;

@@ -35,16 +35,18 @@ static uint64_t make(int kind, int real, size_t i)
     uint64_t exponent = real == 8 ? UINT64_C(0x7ff) << 52 : UINT64_C(0xff) << 23;
     uint64_t mantissa = random64() & (real == 8 ? (UINT64_C(1) << 52) - 1 : (UINT64_C(1) << 23) - 1);
     switch (kind) {
-    case 0: return random64();                       /* any bits */
-    case 1: return 0;                                /* zero */
-    case 2: x = 1; break;                            /* constant */
-    case 3: return mantissa | sign;                  /* denormal */
-    case 4: return exponent | mantissa | sign;       /* NaN with all payloads */
-    case 5: return exponent | sign;                  /* infinite */
-    case 6: x = (2 * uniform() - 1) * (1 + 1e-7 * uniform()); break;  /* like links, noise to the last bit */
-    case 7: x = i % 18 % 8 == 0; break;              /* unit matrices */
-    case 8: return i % 2 ? random64() : 0;           /* noise every other */
-    default: x = (float)(2 * uniform() - 1); break;  /* single precision in double */
+    case 0: return random64(); /* any bits */
+    case 1: return 0; /* zero */
+    case 2: x = 1; break; /* constant */
+    case 3: return mantissa | sign; /* denormal */
+    case 4: return exponent | mantissa | sign; /* NaN with all payloads */
+    case 5: return exponent | sign; /* infinite */
+    case 6:
+        x = (2 * uniform() - 1) * (1 + 1e-7 * uniform());
+        break; /* like links, noise to the last bit */
+    case 7: x = i % 18 % 8 == 0; break; /* unit matrices */
+    case 8: return i % 2 ? random64() : 0; /* noise every other */
+    default: x = (float)(2 * uniform() - 1); break; /* single precision in double */
     }
     if (real == 8)
         memcpy(&bits, &x, 8);
@@ -70,16 +72,18 @@ static void there_and_back(int kind, int real, size_t n)
 {
     uLongf plain = (uLongf)n;
     size_t size = lat_codec_pack(raw, n, real, work, packed);
-    if (!CHECK(size > 0 && size <= lat_codec_bound(n), "kind %d real %d n %zu: %zu", kind, real, n, size))
+    if (!CHECK(size > 0 && size <= lat_codec_bound(n), "kind %d real %d n %zu: %zu", kind, real, n,
+               size))
         return;
     memset(back, 0x55, n);
     CHECK(lat_codec_unpack(packed, size, real, work, back, n) == 0 && memcmp(raw, back, n) == 0,
           "kind %d real %d n %zu", kind, real, n);
     memset(back, 0x55, n);
-    CHECK(uncompress(back, &plain, packed, (uLong)size) == Z_OK && plain == n, "zlib: kind %d real %d n %zu",
-          kind, real, n);
+    CHECK(uncompress(back, &plain, packed, (uLong)size) == Z_OK && plain == n,
+          "zlib: kind %d real %d n %zu", kind, real, n);
     lat_filter(raw, n, real, work);
-    CHECK(memcmp(work, back, n) == 0, "zlib inflates to something else: kind %d real %d n %zu", kind, real, n);
+    CHECK(memcmp(work, back, n) == 0, "zlib inflates to something else: kind %d real %d n %zu", kind,
+          real, n);
 }
 
 /* The filter as docs/format.md defines it, a bit at a time. */
@@ -151,11 +155,14 @@ static void check_damage(int real)
             packed[at] ^= flip;
         }
         for (size_t cut = 0; cut < size; cut += cut < 16 || cut + 16 > size ? 1 : 97)
-            CHECK(lat_codec_unpack(packed, cut, real, work, back, n) < 0, "kind %d: %zu of %zu", kind, cut, size);
+            CHECK(lat_codec_unpack(packed, cut, real, work, back, n) < 0, "kind %d: %zu of %zu", kind,
+                  cut, size);
         packed[size] = 0;
         CHECK(lat_codec_unpack(packed, size + 1, real, work, back, n) < 0, "kind %d: a byte over", kind);
-        CHECK(lat_codec_unpack(packed, size, real, work, back, n - (size_t)real) < 0, "kind %d: too long", kind);
-        CHECK(lat_codec_unpack(packed, size, real, work, back, n + (size_t)real) < 0, "kind %d: too short", kind);
+        CHECK(lat_codec_unpack(packed, size, real, work, back, n - (size_t)real) < 0,
+              "kind %d: too long", kind);
+        CHECK(lat_codec_unpack(packed, size, real, work, back, n + (size_t)real) < 0,
+              "kind %d: too short", kind);
     }
 }
 
@@ -186,10 +193,12 @@ static void check_foreign(int real)
         fill(6, real, n);
         lat_filter(raw, n, real, work);
         CHECK(compress2(packed, &size, work, (uLong)n, level) == Z_OK, "level %d", level);
-        CHECK(lat_codec_unpack(packed, size, real, work, back, n) == 0 && memcmp(raw, back, n) == 0, "level %d", level);
+        CHECK(lat_codec_unpack(packed, size, real, work, back, n) == 0 && memcmp(raw, back, n) == 0,
+              "level %d", level);
         size = (uLongf)lat_codec_bound(MAX_N);
         CHECK(compress2(packed, &size, raw, (uLong)n, level) == Z_OK, "level %d", level);
-        CHECK(lat_codec_unpack(packed, size, 1, work, back, n) == 0 && memcmp(raw, back, n) == 0, "level %d", level);
+        CHECK(lat_codec_unpack(packed, size, 1, work, back, n) == 0 && memcmp(raw, back, n) == 0,
+              "level %d", level);
     }
 }
 
