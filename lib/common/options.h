@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h: one table a tool; the parser, --help, --usage and provenance come from it.
  *
- * Built on argp. Every tool also has the options of lat_common (below), --help, --version. */
+ * Built on argp. Every tool also has the options of lat_common (below), --help, --version. A
+ * tool's own option takes the place of a common one of the same name. --help shows defaults
+ * unless the help line speaks of one itself or there is none: NaN, NULL, choice -1, nd = 0. */
 #ifndef LAT_OPTIONS_H
 #define LAT_OPTIONS_H
 
