@@ -113,13 +113,15 @@ static int read_bytes(const bytes *b, bool piped, lat_field *last)
     return rc < 0 ? -1 : count;
 }
 
-/* Never accepted, from a file or a pipe, and a sentence says why. */
+/* Never accepted, and a sentence says why. From a file and a pipe, of many cases by turns. */
 static bool refused(const bytes *b, const char *format, size_t i)
 {
     bool good = true;
     char what[80];
     snprintf(what, sizeof what, "%s %zu", format, i);
-    for (int piped = 0; piped <= (b->n <= 65536); piped++) {
+    for (int piped = 0; piped < 2; piped++) {
+        if (i && piped != (int)(i / 4 % 2))
+            continue;
         good = CHECK(read_bytes(b, piped, NULL) < 0, "accepted: %s", what) && good;
         good = CHECK(lat_error()[0] && !strchr(lat_error(), '\n'), "no sentence: %s", what) && good;
     }
