@@ -23,7 +23,7 @@ static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
 const lat_format lat_format_lat = {
     .name = "lat",
     .extension = ".lat",
-    .about = "the stream of all lat tools: any number of configurations, SU(2) to SU(16)",
+    .about = "the stream of the lat tools: any number of configurations",
     .many = true,
     .fewer_rows = true,
     .probe = probe,

@@ -643,7 +643,7 @@ static int write_scidac(lat_output *out, lat_field *f, const lat_writing *w)
 const lat_format lat_format_ildg = {
     .name = "ildg",
     .extension = ".ildg",
-    .about = "ILDG in a LIME container, 32 and 64 bits, written as QIO does; reads SciDAC too",
+    .about = "ILDG in a LIME container, as QIO writes it; reads SciDAC too",
     .foreign = true,
     .nd = 4,
     .probe = probe,
@@ -654,7 +654,7 @@ const lat_format lat_format_ildg = {
 const lat_format lat_format_scidac = {
     .name = "scidac",
     .extension = ".scidac",
-    .about = "SciDAC (QIO) native in a LIME container, single volume; reads ILDG too",
+    .about = "SciDAC (QIO) in a LIME container, one volume; reads ILDG too",
     .foreign = true,
     .nd = 4,
     .probe = probe,

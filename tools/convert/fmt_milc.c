@@ -160,8 +160,7 @@ static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
 const lat_format lat_format_milc = {
     .name = "milc",
     .extension = ".milc",
-    .about = "MILC version 5 binary, either byte order (written little endian), SU(3) in single "
-             "precision",
+    .about = "MILC version 5, SU(3) in single precision; written little endian",
     .foreign = true,
     .single_only = true,
     .nd = 4,

@@ -26,9 +26,10 @@
 #define MOST_LINES 256                /* kept as info */
 
 /* Tolerances of the readers in use (QDP++ and Grid: 1e-5 and 1e-5, 1e-6); more where fewer
- * digits are printed. */
+ * digits are printed, within reason. */
 #define PLAQUETTE_WITHIN  1e-5
 #define LINK_TRACE_WITHIN 1e-6
+#define PRINTED_WITHIN    1e-4
 
 typedef struct nersc {
     char type[64], floating[64], checksum[64], plaquette[64], trace[64];
@@ -220,6 +221,11 @@ static int parse_number(const char *name, const char *key, const char *text, dou
     return 0;
 }
 
+static double tolerance(double usual, const char *printed)
+{
+    return fmax(usual, fmin(PRINTED_WITHIN, 1.01 * lat_printed_error(printed)));
+}
+
 /* Checksum, plaquette, link trace. A CHECKSUM of 0 beside a PLAQUETTE or LINK_TRACE of 0 was
  * never recorded (cuLGT writes so), and neither were those that are 0. */
 static int parse_claims(const char *name, nersc *n, lat_reading *r)
@@ -244,8 +250,8 @@ static int parse_claims(const char *name, nersc *n, lat_reading *r)
         r->plaquette = r->plaquette == 0 ? NAN : r->plaquette;
         r->link_trace = r->link_trace == 0 ? NAN : r->link_trace;
     }
-    r->plaquette_within = fmax(PLAQUETTE_WITHIN, 1.01 * lat_printed_error(n->plaquette));
-    r->link_trace_within = fmax(LINK_TRACE_WITHIN, 1.01 * lat_printed_error(n->trace));
+    r->plaquette_within = tolerance(PLAQUETTE_WITHIN, n->plaquette);
+    r->link_trace_within = tolerance(LINK_TRACE_WITHIN, n->trace);
     return 0;
 }
 
@@ -395,8 +401,7 @@ static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
 const lat_format lat_format_nersc = {
     .name = "nersc",
     .extension = ".nersc",
-    .about = "NERSC archive: all rows or all but one, IEEE32 and IEEE64, either byte order "
-             "(written big endian)",
+    .about = "NERSC archive, with and without last rows; written big endian",
     .foreign = true,
     .fewer_rows = true,
     .nd = 4,

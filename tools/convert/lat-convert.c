@@ -20,10 +20,11 @@
  * in single precision stay below 2e-6. */
 #define ROWS_WITHIN 1e-5
 
-enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1, FEWER = 0, ALL = 1 };
+enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 
 static char names[256]; /* of the formats, "lat|nersc|..." */
-static int from = -1, to = 0, precision = AS_READ, rows = AS_READ;
+static int from = -1, to = 0, precision = AS_READ;
+static long rows; /* 0: as read */
 static bool list;
 static lat_geometry dims;
 
@@ -33,8 +34,8 @@ static const lat_option options[] = {
      "read this format (default: told by the first bytes)", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "write numbers of this precision (default: as read)", false},
-    {LAT_OPT_CHOICE, "rows", 0, "2|3", &rows, 0, 0,
-     "write 2 rows of SU(3) matrices (and 1 of SU(2)), or all (default: as read)", false},
+    {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
+     "write so many rows of each link: N, or N-1 for SU(2) and SU(3) (default: as read)", false},
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not say them",
      false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
@@ -91,32 +92,49 @@ static int measure(lat_field *f)
     return lat_measure_plaquette(f, &h->plaquette, &h->link_trace);
 }
 
+/* Sets h->reals as --rows asks. */
+static int choose_rows(const char *name, const lat_field *f, lat_header *h)
+{
+    const lat_format *target = lat_formats[to];
+    const int whole = 2 * h->nc * h->nc, before = h->reals;
+    if (rows == 0)
+        return 0;
+    if (rows != h->nc && (rows != h->nc - 1 || h->nc > 3))
+        return lat_fail("%s: expected --rows %d%s for SU(%d), found %ld", name, h->nc,
+                        h->nc == 3   ? " or 2"
+                        : h->nc == 2 ? " or 1"
+                                     : "",
+                        h->nc, rows);
+    if (rows < h->nc && !target->fewer_rows)
+        return lat_fail("%s: expected --rows %d for %s files, which hold whole matrices, found %ld",
+                        name, h->nc, target->name, rows);
+    h->reals = rows == h->nc ? whole : 2 * h->nc * (h->nc - 1);
+    if (h->reals >= before)
+        return 0;
+    const double off = lat_rows_error(f);
+    if (off <= ROWS_WITHIN)
+        return 0;
+    return lat_dispute(lat_opts.force,
+                       "%s: the last rows are up to %.2g off what the others make of them, "
+                       "expected at most %g: --rows %ld would lose that",
+                       name, off, ROWS_WITHIN, rows);
+}
+
 /* Precision and rows as asked for. */
 static int reshape(const char *name, lat_field *f)
 {
     lat_header *h = &f->head;
-    const int all = 2 * h->nc * h->nc, before = h->reals;
-    const lat_real real = precision == AS_READ ? h->real : precision == SINGLE ? LAT_F32 : LAT_F64;
-    if (rows == FEWER && h->nc > 3)
-        return lat_fail("%s: --rows 2 is for SU(2) and SU(3), found SU(%d)", name, h->nc);
-    if (rows != AS_READ)
-        h->reals = rows == FEWER ? 2 * h->nc * (h->nc - 1) : all;
-    if (h->reals < before) {
-        const double off = lat_rows_error(f);
-        if (!(off <= ROWS_WITHIN) &&
-            lat_dispute(
-                lat_opts.force,
-                "%s: the last rows are up to %.2g off what the others make of them, expected at "
-                "most %g: --rows 2 would lose them",
-                name, off, ROWS_WITHIN) < 0)
-            return -1;
-    }
+    const int before = h->reals;
+    const lat_real real =
+        precision == AS_READ ? h->real : precision == SINGLE ? LAT_F32 : LAT_F64;
+    if (choose_rows(name, f, h) < 0)
+        return -1;
     if (real == h->real && h->reals >= before)
         return 0;
     if (lat_field_convert(f, real) < 0)
         return -1;
     /* What is measured is what a reader of the file will find. */
-    if (h->reals < all)
+    if (h->reals < 2 * h->nc * h->nc)
         lat_rows_complete(f);
     if (h->kind == LAT_GAUGE)
         h->plaquette = h->link_trace = NAN;
@@ -223,8 +241,6 @@ static void check_usage(void)
     const lat_format *target = lat_formats[to];
     if (!target->write)
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
-    if (rows == FEWER && !target->fewer_rows)
-        lat_usage("--rows 2: %s files hold whole matrices", target->name);
     if (precision == DOUBLE && target->single_only)
         lat_usage("--precision double: %s files hold single precision", target->name);
     if (lat_opts.nfiles > 1 && !target->many)

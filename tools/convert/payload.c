@@ -65,7 +65,7 @@ static void copy_reals(void *to, const void *from, size_t n, int real, bool turn
 void lat_field_swap(lat_field *f)
 {
     const size_t total = lat_field_reals(f), piece = PIECE / 8;
-#pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < total; i += piece) {
         char *at = (char *)f->data + i * (size_t)f->head.real;
         swap_reals(at, at, total - i < piece ? total - i : piece, f->head.real);
@@ -122,7 +122,7 @@ static void complete(lat_field *f, size_t i)
 void lat_rows_complete(lat_field *f)
 {
     const size_t count = lat_field_matrices(f);
-#pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++)
         complete(f, i);
 }
@@ -132,7 +132,7 @@ double lat_rows_error(const lat_field *f)
     const size_t count = lat_field_matrices(f);
     const int n = f->head.nc;
     double largest = 0;
-#pragma omp parallel for schedule(static) reduction(max : largest)
+    #pragma omp parallel for schedule(static) reduction(max : largest)
     for (size_t i = 0; i < count; i++) {
         double m[LAT_SUN_REALS], u[LAT_SUN_REALS];
         lat_field_get(f, i, u);
@@ -180,7 +180,7 @@ static void turn_chunk(lat_field *f, const layout *l, size_t first, size_t sites
     const size_t n = l->nd * l->full_reals;
     if (!l->turn)
         return;
-#pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static)
     for (size_t s = first; s < first + sites; s++) {
         char *at = (char *)f->data + s * n * (size_t)f->head.real;
         swap_reals(at, at, n, f->head.real);
@@ -192,7 +192,7 @@ static void place_chunk(lat_field *f, const lat_payload *p, const layout *l,
                         const unsigned char *chunk, size_t first, size_t sites)
 {
     const size_t real = (size_t)f->head.real;
-#pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static)
     for (size_t s = 0; s < sites; s++) {
         size_t site = p->order ? p->order[first + s] : first + s;
         for (size_t mu = 0; mu < l->nd; mu++) {
@@ -235,7 +235,7 @@ static void pack_chunk(const lat_field *f, const layout *l, unsigned char *chunk
                        size_t sites)
 {
     const size_t real = (size_t)f->head.real;
-#pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < sites * l->nd; i++)
         copy_reals(chunk + i * l->link_reals * real,
                    (const char *)f->data + (first * l->nd + i) * l->full_reals * real,
@@ -270,16 +270,15 @@ void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_
     const size_t n = sites * site_bytes;
     uint32_t same = 0, turned = 0;
     (void)first;
-#pragma omp parallel for schedule(static) reduction(+ : same, turned)
+    #pragma omp parallel for schedule(static) reduction(+ : same, turned)
     for (size_t at = 0; at < n; at += PIECE) {
         const unsigned char *b = bytes + at;
         const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
         uint32_t x = 0, y = 0;
-#pragma omp simd reduction(+ : x, y)
         for (size_t i = 0; i < words; i++) {
             uint32_t v = load32(b + 4 * i);
             x += v;
-            y += v << 24 | (v & 0xff00) << 8 | (v >> 8 & 0xff00) | v >> 24;
+            y += __builtin_bswap32(v);
         }
         same += x;
         turned += y;
@@ -310,16 +309,16 @@ void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t
     lat_milc_sum *s = sum;
     const size_t n = sites * site_bytes;
     const uint64_t word = (uint64_t)first * site_bytes / 4;
-#pragma omp parallel
+    #pragma omp parallel
     {
         uint32_t c29[29] = {0}, c31[31] = {0};
-#pragma omp for schedule(static)
+        #pragma omp for schedule(static)
         for (size_t at = 0; at < n; at += PIECE) {
             const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
             fold(c29, 29, bytes + at, words, word + at / 4);
             fold(c31, 31, bytes + at, words, word + at / 4);
         }
-#pragma omp critical(milc_sum)
+        #pragma omp critical(milc_sum)
         {
             for (int c = 0; c < 29; c++)
                 s->class29[c] ^= c29[c];
@@ -348,7 +347,7 @@ void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size
 {
     lat_scidac_sum *s = sum;
     uint32_t a = 0, b = 0;
-#pragma omp parallel for schedule(static) reduction(^ : a, b)
+    #pragma omp parallel for schedule(static) reduction(^ : a, b)
     for (size_t i = 0; i < sites; i++) {
         uint32_t c = (uint32_t)crc32(0, bytes + i * site_bytes, (uInt)site_bytes);
         a ^= rotate(c, (unsigned)((first + i) % 29));

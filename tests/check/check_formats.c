@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_formats.c: what the foreign formats share: sums, byte order, missing rows, chunks. Each
+ * against a plain definition of the same thing. */
+#include "../../tools/convert/payload.c"
+#include "check.h"
+#include "common/error.h"
+#include "common/io.h"
+#include <unistd.h>
+
+static uint32_t state = 1;
+
+/* Numerical Recipes' quick generator: any bits will do. */
+static uint32_t bits(void)
+{
+    state = state * 1664525u + 1013904223u;
+    return state ^ state >> 15;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static uint32_t word_at(const unsigned char *p, bool big)
+{
+    return big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
+               : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+static uint32_t rotated(uint32_t v, unsigned by)
+{
+    for (; by; by--)
+        v = v << 1 | v >> 31;
+    return v;
+}
+
+enum { SITES = 1031, BYTES = 288 }; /* a prime number of sites: no piece ends with a chunk */
+
+/* The same bytes, `step` sites at a time. */
+static void feed(lat_digest *digest, void *sum, const unsigned char *b, size_t step)
+{
+    for (size_t at = 0; at < SITES; at += step)
+        digest(sum, b + at * BYTES, SITES - at < step ? SITES - at : step, BYTES, at);
+}
+
+static void check_sums(const unsigned char *b)
+{
+    static const size_t steps[] = {1, 7, 250, SITES};
+    uint32_t big = 0, little = 0, s29[2] = {0}, s31[2] = {0}, a = 0, c = 0;
+    for (size_t i = 0; i < SITES * BYTES / 4; i++) {
+        big += word_at(b + 4 * i, true);
+        little += word_at(b + 4 * i, false);
+        for (int e = 0; e < 2; e++) {
+            s29[e] ^= rotated(word_at(b + 4 * i, e), i % 29);
+            s31[e] ^= rotated(word_at(b + 4 * i, e), i % 31);
+        }
+    }
+    for (size_t i = 0; i < SITES; i++) {
+        a ^= rotated((uint32_t)crc32(0, b + i * BYTES, BYTES), i % 29);
+        c ^= rotated((uint32_t)crc32(0, b + i * BYTES, BYTES), i % 31);
+    }
+    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+        lat_nersc_sum n = {0, 0};
+        lat_milc_sum m = {{0}, {0}};
+        lat_scidac_sum s = {0, 0};
+        feed(lat_nersc_digest, &n, b, steps[k]);
+        feed(lat_milc_digest, &m, b, steps[k]);
+        feed(lat_scidac_digest, &s, b, steps[k]);
+        CHECK(n.big == big && n.little == little, "NERSC %x %x, expected %x %x, by %zu", n.big,
+              n.little, big, little, steps[k]);
+        CHECK(s.a == a && s.b == c, "SciDAC %x %x, expected %x %x, by %zu", s.a, s.b, a, c,
+              steps[k]);
+        for (int e = 0; e < 2; e++) {
+            uint32_t x, y;
+            lat_milc_sums(&m, e, &x, &y);
+            CHECK(x == s29[e] && y == s31[e], "MILC %x %x, expected %x %x, by %zu", x, y, s29[e],
+                  s31[e], steps[k]);
+        }
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* U is unitary with det U = 1 to a few eps; its cofactors, sums of products of N - 1 elements by
+ * elimination, are then good to N^2 eps or so. */
+static void check_rows(int nc)
+{
+    lat_field f = {0};
+    lat_header_init(&f.head);
+    f.head.geom = (lat_geometry){.nd = 4, .dims = {2, 3, 1, 2}};
+    f.head.nc = nc;
+    f.head.reals = 2 * nc * nc;
+    if (!CHECK(lat_field_alloc(&f) == 0, "%s", lat_error()))
+        return;
+    for (size_t i = 0; i < lat_field_matrices(&f); i++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_haar(nc, m, 5, i, 0, 0);
+        lat_field_put(&f, i, m);
+    }
+    const double bound = 8.0 * nc * nc * DBL_EPSILON, off = lat_rows_error(&f);
+    CHECK(off <= bound, "SU(%d): the last row is %g off, bound %g", nc, off, bound);
+    lat_rows_complete(&f);
+    CHECK(lat_rows_error(&f) == 0, "SU(%d): completing twice", nc);
+    for (size_t i = 0; i < lat_field_matrices(&f); i++) {
+        double m[LAT_SUN_REALS], det[2];
+        lat_field_get(&f, i, m);
+        lat_sun_det(nc, m, det);
+        CHECK(lat_sun_unitarity(nc, m) <= bound && hypot(det[0] - 1, det[1]) <= bound,
+              "SU(%d): unitarity %g, det %g %g", nc, lat_sun_unitarity(nc, m), det[0], det[1]);
+    }
+    lat_field_free(&f);
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/* A payload of more than one chunk. */
+static int new_field(lat_field *f, int nc, lat_real real)
+{
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    f->head.geom = (lat_geometry){.nd = 4, .dims = {9, 7, 11, real == LAT_F32 ? 33 : 17}};
+    f->head.nc = nc;
+    f->head.real = real;
+    f->head.reals = 2 * nc * nc;
+    return lat_field_alloc(f);
+}
+
+static void fill(lat_field *f)
+{
+    const size_t n = lat_field_reals(f) * (size_t)f->head.real / 4;
+    for (size_t i = 0; i < n; i++)
+        ((uint32_t *)f->data)[i] = bits() & 0xff7fff7fu; /* any finite number, either order */
+    lat_rows_complete(f);
+}
+
+static int write_file(const char *path, const lat_field *f, const lat_payload *p)
+{
+    lat_output *out = lat_output_open(path, 0);
+    if (!out || lat_payload_write(out, f, p) < 0) {
+        lat_output_abort(out);
+        return -1;
+    }
+    return lat_output_commit(out);
+}
+
+static int read_file(const char *path, lat_field *f, const lat_payload *p)
+{
+    lat_input *in = lat_input_open(path);
+    int bad = !in || lat_payload_read(in, f, p) < 0;
+    lat_input_close(in);
+    return bad ? -1 : 0;
+}
+
+static void check_chunks(const char *path, int nc, lat_real real, bool big, int rows)
+{
+    lat_field f, g;
+    lat_nersc_sum wrote = {0, 0}, read = {0, 0}, only = {0, 0};
+    lat_payload p = {.big = big, .rows = rows, .digest = lat_nersc_digest, .sum = &wrote};
+    if (!CHECK(new_field(&f, nc, real) == 0 && new_field(&g, nc, real) == 0, "%s", lat_error()))
+        return;
+    fill(&f);
+    CHECK(lat_payload_bytes(&f, rows) > CHUNK, "one chunk only");
+    CHECK(write_file(path, &f, &p) == 0, "%s", lat_error());
+    p.sum = &only;
+    CHECK(lat_payload_write(NULL, &f, &p) == 0, "%s", lat_error());
+    p.sum = &read;
+    CHECK(read_file(path, &g, &p) == 0, "%s", lat_error());
+    CHECK(wrote.big == read.big && wrote.big == only.big, "sums %x %x %x", wrote.big, read.big,
+          only.big);
+    CHECK(memcmp(f.data, g.data, lat_field_reals(&f) * (size_t)real) == 0,
+          "SU(%d) %d bytes %s endian %d rows: not the same field", nc, (int)real,
+          big ? "big" : "little", rows);
+    lat_field_swap(&g);
+    lat_field_swap(&g);
+    CHECK(memcmp(f.data, g.data, lat_field_reals(&f) * (size_t)real) == 0, "turned twice");
+    lat_field_free(&f);
+    lat_field_free(&g);
+}
+
+/* Sites of the file in another order. */
+static void check_order(const char *path)
+{
+    lat_field f, g;
+    lat_payload p = {.big = true, .rows = 3};
+    if (!CHECK(new_field(&f, 3, LAT_F32) == 0 && new_field(&g, 3, LAT_F32) == 0, "%s", lat_error()))
+        return;
+    fill(&f);
+    const size_t v = lat_volume(&f.head.geom), site = 4 * 18;
+    uint32_t *order = malloc(v * sizeof *order);
+    if (!CHECK(order != NULL, "out of memory"))
+        return;
+    for (size_t i = 0; i < v; i++)
+        order[i] = (uint32_t)((i * 5077) % v); /* a permutation: 5077 is prime to v */
+    CHECK(write_file(path, &f, &p) == 0, "%s", lat_error());
+    p.order = order;
+    CHECK(read_file(path, &g, &p) == 0, "%s", lat_error());
+    size_t wrong = 0;
+    for (size_t i = 0; i < v; i++)
+        wrong += memcmp((float *)f.data + i * site, (float *)g.data + order[i] * site,
+                        site * sizeof(float)) != 0;
+    CHECK(wrong == 0, "%zu sites of %zu", wrong, v);
+    free(order);
+    lat_field_free(&f);
+    lat_field_free(&g);
+}
+
+int main(void)
+{
+    static unsigned char b[SITES * BYTES];
+    char path[] = "/tmp/check_formats.XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return perror(path), 1;
+    close(fd);
+    for (size_t i = 0; i < sizeof b; i++)
+        b[i] = (unsigned char)(bits() >> 8);
+
+    check_case("sums do not depend on chunks and are those of the definitions");
+    check_sums(b);
+    check_case("the last row of SU(N) follows from the others");
+    for (int nc = 2; nc <= 8; nc++)
+        check_rows(nc);
+    check_case("payloads of several chunks come back bit for bit");
+    for (int real = 4; real <= 8; real += 4)
+        for (int big = 0; big < 2; big++) {
+            check_chunks(path, 3, (lat_real)real, big, 3);
+            check_chunks(path, 3, (lat_real)real, big, 2);
+        }
+    check_chunks(path, 4, LAT_F32, true, 4);
+    check_case("a list of sites puts each site where it says");
+    check_order(path);
+    unlink(path);
+    return check_done();
+}

@@ -1,0 +1,510 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# lat-convert: foreign files in, foreign files out, and what is refused. A second opinion comes from
+# check_foreign.py; odd and damaged files are made by make_foreign.py. Neither has a line of our code.
+load helper
+
+CHECK=$BATS_TEST_DIRNAME/check_foreign.py
+MAKE=$BATS_TEST_DIRNAME/make_foreign.py
+export PYTHONDONTWRITEBYTECODE=1
+
+# The real files of the three formats, with what MANIFEST.tsv says: file, dims, plaquette, link trace.
+real_files() {
+    awk -F'\t' '/^(nersc|lime|milc)_/ { print $1, $7, $11, $12 }' "$DATA/MANIFEST.tsv"
+}
+
+# One file in the collection does not say its extents.
+dims_for() {
+    case $1 in lime_gaugefields_08080808.ildg) echo --dims 8,8,8,8 ;; esac
+}
+
+# number KEY STREAM, from lat-info's text
+number() {
+    lat-info "$2" | awk -v key="$1" 'index($0, key) == 1 { print $NF }'
+}
+
+crc() { number crc-32 "$1"; }
+
+# A small field of our own as ILDG.
+small() {
+    lat-start "${3:-hot}" -N "${1:-3}" -d 2,2,2,4 -p "${2:-single}" | lat-convert --to ildg -o small.ildg
+}
+
+# same A B: identical links, as two streams.
+same() {
+    local a b
+    a=$(crc "$1")
+    b=$(crc "$2")
+    if [ -z "$a" ] || [ "$a" != "$b" ]; then
+        echo "$1 ($a) and $2 ($b) differ"
+        return 1
+    fi
+}
+
+# refused PHRASE ARGUMENTS...: exit 1, one line that has the phrase, nothing on stdout, no file.
+refused() {
+    local phrase=$1
+    shift
+    run --separate-stderr -1 lat-convert "$@" -o never
+    [ -z "$output" ]
+    # shellcheck disable=SC2154
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    # shellcheck disable=SC2154
+    [[ $stderr == "lat-convert: "*"$phrase"* ]] || { echo "said: $stderr"; echo "expected: $phrase"; return 1; }
+    [ ! -e never ]
+    nothing_left
+}
+
+@test "lat-convert reads every NERSC, LIME and MILC file of the collection as MANIFEST.tsv says" {
+    need_data MANIFEST.tsv
+    local file dims plaquette trace args tolerance n=0
+    while read -r file dims plaquette trace; do
+        args=$(dims_for "$file")
+        # shellcheck disable=SC2086
+        lat-convert $args "$DATA/$file" > a.lat 2> err
+        [ ! -s err ]
+        # The manifest has 12 digits. Its third rows are kept in double, ours are rounded to single: each
+        # number by up to 2^-24, so a trace over 3 of four such links by up to 4 sqrt(3) / 3 2^-24.
+        tolerance=2e-12
+        lat-info a.lat | grep -q 'f32, 12 reals' && tolerance=1.4e-7
+        near "$(number plaquette a.lat)" "$plaquette" "$tolerance"
+        near "$(number 'link trace' a.lat)" "$trace" "$tolerance"
+        [ "$(lat-info a.lat | awk '/^lattice/ { gsub(",", "", $5); print $2 "x" $3 "x" $4 "x" $5 }')" = "$dims" ]
+        # shellcheck disable=SC2086,SC2002
+        cat "$DATA/$file" | lat-convert $args > b.lat
+        cmp a.lat b.lat
+        n=$((n + 1))
+    done < <(real_files)
+    [ "$n" -ge 20 ]
+}
+
+@test "not a bit of the links changes on the way in: the CRC of an independent reader is the same" {
+    need_data MANIFEST.tsv
+    local file rest
+    while read -r file rest; do
+        [ -z "$(dims_for "$file")" ] || continue
+        lat-convert "$DATA/$file" > a.lat
+        [ "$(crc a.lat)" = "$("$CHECK" crc "$DATA/$file")" ] || { echo "$file"; return 1; }
+    done < <(real_files)
+}
+
+@test "every file goes to every format and back with identical links" {
+    need_data MANIFEST.tsv
+    local file rest to args
+    while read -r file rest; do
+        args=$(dims_for "$file")
+        # shellcheck disable=SC2086
+        lat-convert $args "$DATA/$file" > a.lat
+        # ILDG, SciDAC and MILC hold whole matrices: back to the rows that were there.
+        rows=$(lat-info a.lat | awk '/^numbers/ { print $3 / 6 }')
+        for to in nersc ildg scidac milc; do
+            [ "$to" = milc ] && lat-info a.lat | grep -q f64 && continue
+            lat-convert --to "$to" a.lat -o "b.$to"
+            lat-convert --rows "$rows" "b.$to" > b.lat
+            same a.lat b.lat
+        done
+    done < <(real_files)
+}
+
+@test "one field in several containers gives identical links" {
+    need_data nersc_culgt_4444.nersc nersc_milc_lat.test.archive lime_culgt_4444.ildg
+    local f
+    lat-convert "$DATA/nersc_culgt_4444.nersc" > a.lat
+    lat-convert "$DATA/nersc_milc_lat.test.archive" > b.lat
+    same a.lat b.lat
+    lat-convert "$DATA/milc_lat.sample.l4444" > a.lat
+    for f in lime_culgt_4444.ildg lime_milc_l4444.ildg lime_milc_l4444.scidac; do
+        lat-convert "$DATA/$f" > b.lat
+        same a.lat b.lat
+    done
+}
+
+@test "checksums, plaquette and link trace in written files are right by an independent program" {
+    local n p to
+    for n in 2 3; do
+        for p in single double; do
+            small "$n" "$p"
+            for to in nersc ildg scidac milc; do
+                [ "$to" = milc ] && [ "$n$p" != 3single ] && continue
+                lat-convert --to "$to" small.ildg > "out.$to"
+                "$CHECK" sums "out.$to"
+                [ "$("$CHECK" crc "out.$to")" = "$("$CHECK" crc small.ildg)" ]
+            done
+            lat-convert --to nersc --rows $((n - 1)) small.ildg > out.nersc
+            "$CHECK" sums out.nersc
+        done
+    done
+}
+
+@test "ILDG is written as QIO orders its records" {
+    small
+    run "$CHECK" records small.ildg
+    [ "$(awk '{ print $1, $2 }' <<< "$output")" = "scidac-private-file-xml 8000
+scidac-file-xml 4000
+scidac-private-record-xml 8000
+scidac-record-xml 0000
+ildg-format 0000
+ildg-data-lfn 0000
+ildg-binary-data 0000
+scidac-checksum 4000" ]
+}
+
+@test "the same input gives the same bytes, whatever the number of threads" {
+    local to
+    lat-start hot -d 16,16,16,8 -p single -o a.lat # 9 MiB: several chunks
+    for to in nersc ildg scidac milc; do
+        lat-convert -@ 1 --to "$to" a.lat > one
+        lat-convert -@ 4 --to "$to" a.lat > four
+        cmp one four
+        lat-convert -@ 1 four > 1.lat
+        lat-convert -@ 4 four > 4.lat
+        cmp 1.lat 4.lat
+        same a.lat 4.lat
+    done
+}
+
+@test "NERSC headers are read in all byte orders, precisions, rows and spellings" {
+    local p bits rows floating order
+    for p in single double; do
+        bits=$([ $p = single ] && echo 32 || echo 64)
+        small 3 $p
+        for rows in 2 3; do
+            lat-convert --rows $rows small.ildg > a.lat
+            while read -r floating order; do
+                "$MAKE" nersc small.ildg x floating="$floating" order="$order" rows=$rows style=odd
+                lat-convert x > b.lat
+                same a.lat b.lat
+            done << END
+IEEE${bits}BIG big
+IEEE${bits}LITTLE little
+IEEE${bits}SMALL little
+IEEE$bits big
+IEEE$bits little
+END
+        done
+    done
+}
+
+@test "NERSC without FLOATING_POINT is IEEE32BIG, and without checksum the plaquette tells the byte order" {
+    local order
+    small
+    lat-convert small.ildg > a.lat
+    "$MAKE" nersc small.ildg x floating=
+    lat-convert x > b.lat
+    same a.lat b.lat
+    for order in big little; do
+        "$MAKE" nersc small.ildg x floating=IEEE32 order=$order checksum=0 link_trace=0
+        lat-convert x > b.lat
+        same a.lat b.lat
+    done
+    # A checksum of 0 beside numbers that are not 0 is a checksum.
+    "$MAKE" nersc small.ildg x checksum=0
+    refused "CHECKSUM 0 is stated" x
+}
+
+@test "NERSC of SU(2), SU(4) and SU(5), all rows and all but one" {
+    local n
+    for n in 2 4 5; do
+        lat-start hot -N $n -d 2,2,2,2 -o a.lat
+        lat-convert --to nersc a.lat > "su$n.nersc"
+        grep -aqx "DATATYPE = 4D_SU${n}_GAUGE_${n}x${n}" "su$n.nersc"
+        lat-convert "su$n.nersc" > b.lat
+        same a.lat b.lat
+    done
+    lat-convert --rows 1 --to nersc su2.nersc > su2row.nersc
+    grep -aqx "DATATYPE = 4D_SU2_GAUGE" su2row.nersc
+    lat-convert --rows 2 su2row.nersc > b.lat
+    lat-convert su2.nersc > a.lat
+    # The row left out was good to rounding.
+    lat-diff --tolerance 1e-14 a.lat b.lat
+    for n in 4 5; do
+        "$MAKE" nersc "su$n.nersc" x floating=IEEE64BIG rows=$((n - 1)) \
+            plaquette="$(awk '/^PLAQ/ { print $3; exit }' "su$n.nersc")" \
+            link_trace="$(awk '/^LINK/ { print $3; exit }' "su$n.nersc")"
+        lat-convert "su$n.nersc" > a.lat
+        lat-convert x > b.lat
+        lat-diff --tolerance 1e-13 a.lat b.lat
+    done
+}
+
+@test "MILC is read in both byte orders and with a list of sites" {
+    local order list
+    small
+    lat-convert small.ildg > a.lat
+    for order in big little; do
+        for list in 0 1; do
+            "$MAKE" milc small.ildg x order=$order list=$list
+            lat-convert x > b.lat
+            same a.lat b.lat
+        done
+    done
+}
+
+@test "LIME records may come in any order, padded or not, with NUL, blanks and line breaks" {
+    local records n=0
+    small
+    lat-convert small.ildg > a.lat
+    while read -r records; do
+        "$MAKE" lime small.ildg x records="$records"
+        lat-convert x > b.lat 2> err
+        same a.lat b.lat
+        [ ! -s err ]
+        "$MAKE" lime small.ildg x records="$records" style=odd nul=1 pad=0
+        lat-convert x > b.lat
+        same a.lat b.lat
+        n=$((n + 1))
+    done << 'END'
+format,data,checksum
+format,lfn,data
+format,data,checksum,lfn
+file,record,scidac,checksum
+oldfile,record,scidac,checksum
+file,record,format,lfn,data,checksum
+checksum,format,data
+xlf,format,data,checksum
+junk,format,junk,data,junk,checksum,junk
+END
+    [ "$n" -eq 9 ]
+}
+
+@test "the gauge field is found among other fields, and a word is said about them" {
+    local records
+    small
+    lat-convert small.ildg > a.lat
+    for records in file,small,other,record,scidac,checksum file,record,scidac,checksum,small,other,badsum; do
+        "$MAKE" lime small.ildg x records=$records
+        lat-convert x > b.lat 2> err
+        same a.lat b.lat
+        grep -q "1 other binary record is left out" err
+    done
+}
+
+@test "--dims serves LIME files that do not say their extents, and must agree with those that do" {
+    small
+    lat-convert small.ildg > a.lat
+    "$MAKE" lime small.ildg x records=data,checksum
+    lat-convert --dims 2,2,2,4 x > b.lat
+    same a.lat b.lat
+    refused "states the extents 2 2 2 4, expected 4 2 2 2 as --dims says" --dims 4,2,2,2 small.ildg
+    refused "expected a gauge field among its records" --dims 2,2,2,3 x
+    # Half the sites of twice the precision have as many bytes.
+    refused "are stated" --dims 2,2,2,2 x
+}
+
+@test "what is bad is refused, with a sentence, and leaves no file" {
+    local file phrase n=0
+    while IFS=$'\t' read -r file phrase; do
+        case $file in '#'*) continue ;; esac
+        refused "$phrase" "$BATS_TEST_DIRNAME/data/refused/$file"
+        # And through a pipe, where the size is not known.
+        run -1 bash -o pipefail -c "cat '$BATS_TEST_DIRNAME/data/refused/$file' | lat-convert > out"
+        n=$((n + 1))
+    done < "$BATS_TEST_DIRNAME/data/refused/convert.tsv"
+    [ "$n" -eq "$(find "$BATS_TEST_DIRNAME/data/refused" -name 'convert-*' | wc -l)" ]
+}
+
+@test "formats of the collection that are not read are refused by name" {
+    need_data milcold_ks_imp_dyn1_l4448 oqcd_hirep_pb_L8T8 hirep_pb_L8T8 vogt_culgt_l4444 mdp_culgt_l4444.mdp \
+        bridgetext_clg_04040408.txt
+    refused "MILC versions 1 to 4" "$DATA/milcold_ks_imp_dyn1_l4448"
+    refused "openQCD or DDalphaAMG" "$DATA/oqcd_hirep_pb_L8T8"
+    refused "openQCD or DDalphaAMG" "$DATA/oqcd_ddalphaamg_4x4x4x4b6.0000id3n1"
+    refused "HiRep" "$DATA/hirep_pb_L8T8"
+    refused "VOGT" "$DATA/vogt_culgt_l4444"
+    refused "MDP" "$DATA/mdp_culgt_l4444.mdp"
+    refused "Bridge++ text" "$DATA/bridgetext_clg_04040408.txt"
+    printf 'nothing that anybody knows' > x
+    refused "begins like no format that is known" x
+}
+
+@test "--force turns a wrong statement into a warning and takes the links as they are" {
+    local f
+    small 3 single weak
+    lat-convert small.ildg > a.lat
+    "$MAKE" nersc small.ildg nersc checksum=12345678
+    "$MAKE" nersc small.ildg plaquette plaquette=0.9
+    "$MAKE" milc small.ildg milc sum29=1
+    "$MAKE" lime small.ildg lime records=format,data,badsum
+    "$MAKE" lime small.ildg xlf records=badxlf,format,data
+    for f in nersc plaquette milc lime xlf; do
+        refused "is stated" "$f" || refused "are stated" "$f"
+        lat-convert --force "$f" > b.lat 2> err
+        same a.lat b.lat
+        [ "$(wc -l < err)" -eq 1 ]
+        grep -q "stated" err
+    done
+    "$MAKE" lime small.ildg antiperiodic records=format,data,checksum links=antiperiodic
+    lat-convert --force antiperiodic > b.lat 2> err
+    grep -q "all t-links of slice 3 have det U = -1" err
+    [ "$(crc b.lat)" = "$("$CHECK" crc antiperiodic)" ]
+    # Numbers that are no numbers are never taken.
+    "$MAKE" milc small.ildg nan links=nan
+    refused "found nan" --force nan
+}
+
+@test "a file cut anywhere is refused, from a file and from a pipe" {
+    local f n size
+    small
+    lat-convert --to nersc small.ildg > small.nersc
+    lat-convert --to milc small.ildg > small.milc
+    for f in small.nersc small.milc small.ildg; do
+        size=$(stat -c %s $f)
+        # The tail of the ILDG file is its checksum: without it the links are still all there.
+        [ $f = small.ildg ] && size=$((size - 144 - 144))
+        for n in 1 20 95 143 150 300 1000 $((size / 2)) $((size - 1)); do
+            head -c "$n" $f > part
+            refused "" part
+            run -1 bash -o pipefail -c "cat part | lat-convert > out"
+        done
+    done
+}
+
+@test "one byte changed in the payload is noticed in every format" {
+    local f at size
+    small
+    lat-convert --to nersc small.ildg > small.nersc
+    lat-convert --to milc small.ildg > small.milc
+    for f in small.nersc small.milc small.ildg; do
+        size=$(stat -c %s $f)
+        for at in $((size - 400)) $((size - 1001)) $((size - 4242)); do
+            cp $f x
+            printf '%b' "\\x$(printf %02x $(($(od -An -tu1 -j "$at" -N 1 $f) ^ 16)))" |
+                dd of=x bs=1 seek="$at" conv=notrunc status=none
+            run -1 cmp -s x $f
+            refused "" x
+        done
+    done
+}
+
+@test "a second configuration after the first is refused, blanks are not" {
+    small
+    lat-convert --to nersc small.ildg > a
+    printf ' \n\0\0' >> a
+    lat-convert a > a.lat
+    cat a a > two
+    refused "goes on after the end" two
+    lat-convert --to milc small.ildg > b
+    cat b b > two
+    refused "goes on after the end" two
+    cat small.ildg small.ildg > two
+    refused "more than one gauge field" two
+}
+
+@test "several files become one stream, and a stream of several does not fit a foreign file" {
+    lat-start hot -d 2,2,2,2 -c 2 -o two.lat
+    lat-start weak -d 2,2,2,4 | lat-convert --to nersc -o c.nersc
+    lat-convert two.lat c.nersc -o three.lat
+    [ "$(lat-info three.lat | grep -c ^crc)" -eq 3 ]
+    lat-info --check three.lat
+    refused "holds more than one configuration" --to nersc three.lat
+    run -2 lat-convert --to ildg c.nersc c.nersc
+    lat-convert three.lat -o again.lat
+    same three.lat again.lat
+}
+
+@test "precision changes only when asked, up exactly and down by rounding" {
+    small 3 double
+    lat-convert small.ildg > a.lat
+    refused "say --precision single to round" --to milc small.ildg
+    lat-convert --precision single --to milc small.ildg > a.milc
+    "$CHECK" sums a.milc
+    lat-convert a.milc > single.lat
+    run -3 lat-diff --tolerance 1e-10 a.lat single.lat
+    # Rounding to 24 bits: half a unit of the last place of numbers up to 1.
+    lat-diff --tolerance 6e-8 a.lat single.lat
+    lat-convert --precision double single.lat > double.lat
+    lat-diff --tolerance 0 single.lat double.lat
+    lat-convert --precision single double.lat > back.lat
+    same single.lat back.lat
+}
+
+@test "rows are left out when asked and where they can be, and come back" {
+    small
+    lat-convert --rows 2 small.ildg > two.lat
+    lat-info two.lat | grep -q "12 reals"
+    lat-convert --to nersc two.lat > two.nersc
+    grep -aqx "DATATYPE = 4D_SU3_GAUGE" two.nersc
+    "$CHECK" sums two.nersc
+    lat-convert --rows 3 two.nersc > three.lat
+    lat-convert small.ildg > a.lat
+    # A single precision row made from rows that are good to 2^-24 in each number: the cross product sums
+    # four products of them, and rounds once more.
+    lat-diff --tolerance 6e-7 a.lat three.lat
+    lat-convert --rows 2 --to nersc three.lat > again.nersc
+    cmp <(tail -c +$(($(grep -abom1 END_HEADER two.nersc | cut -d: -f1) + 12)) two.nersc) \
+        <(tail -c +$(($(grep -abom1 END_HEADER again.nersc | cut -d: -f1) + 12)) again.nersc)
+    refused "hold whole matrices" --rows 2 --to milc small.ildg
+    refused "expected --rows 3 or 2 for SU(3), found 1" --rows 1 small.ildg
+    "$MAKE" lime small.ildg x records=format,data,checksum links=antiperiodic
+    lat-convert --force x > x.lat 2> err
+    refused "--rows 2 would lose that" --rows 2 x.lat
+}
+
+@test "what a file says about its ensemble survives the journey" {
+    small
+    "$MAKE" nersc small.ildg x style=odd
+    sed -i '0,/^ENSEMBLE_ID = $/s//ENSEMBLE_ID = b6p0 run 7\nENSEMBLE_LABEL = test <\&> label\nSEQUENCE_NUMBER = 400/' x
+    lat-convert x > x.lat
+    lat-info x.lat | grep -q "ensemble_id = b6p0 run 7"
+    lat-convert --to ildg x.lat > x.ildg
+    lat-convert --to milc x.lat > x.milc
+    lat-convert --to nersc x.lat > y
+    grep -aqx "ENSEMBLE_ID = b6p0 run 7" y
+    grep -aqx "ENSEMBLE_LABEL = test <&> label" y
+    grep -aqx "SEQUENCE_NUMBER = 400" y
+    [ "$(tail -c +21 x.milc | head -c 24)" = "Mon Aug 23 13:09:10 2004" ]
+    "$MAKE" lime small.ildg x records=format,lfn,data
+    lat-convert x | lat-convert --to ildg > y
+    grep -aq "lfn://nowhere/in/particular" y
+    lat-convert x | lat-info - | grep -q "lat-convert 0.*from ILDG su3gauge 32 bits"
+    lat-convert --no-provenance x | lat-info - > info
+    run grep -q history info
+    [ "$status" -eq 1 ]
+}
+
+@test "--from insists on a format" {
+    small
+    lat-convert --no-provenance --from ildg small.ildg > a.lat
+    lat-convert --no-provenance --from scidac small.ildg > b.lat
+    cmp a.lat b.lat
+    refused "expected BEGIN_HEADER" --from nersc small.ildg
+    refused "expected the magic number 20103" --from milc small.ildg
+    refused "" --from lat small.ildg
+}
+
+@test "lat-convert writes over its own input, or not at all with --no-clobber" {
+    small
+    lat-convert small.ildg > a.lat
+    cp small.ildg f
+    lat-convert f --to milc -o f
+    lat-convert f > b.lat
+    same a.lat b.lat
+    run -1 lat-convert --no-clobber small.ildg -o f
+    lat-convert f > b.lat
+    same a.lat b.lat
+    nothing_left
+}
+
+@test "lat-convert holds configurations with a transformation or of fewer dimensions apart" {
+    lat-start hot -d 4,4 -o two.lat
+    refused "has 2 dimensions, and nersc files have 4" --to nersc two.lat
+    lat-start hot -N 4 -d 2,2,2,2 -p single -o four.lat
+    refused "holds SU(4), and milc files hold SU(3)" --to milc four.lat
+    lat-convert --to ildg four.lat | lat-convert > b.lat
+    same four.lat b.lat
+}
+
+@test "lat-convert --list names the formats, and wrong usage exits 2" {
+    local f
+    lat-convert --list > list
+    for f in lat nersc ildg scidac milc; do
+        grep -Eq "^$f +\.$f +yes +yes " list
+    done
+    grep -q "openQCD" list
+    [ "$(awk 'length > 100' list)" = "" ]
+    run -2 lat-convert --to nosuch x
+    run -2 lat-convert --precision double --to milc x
+    run -2 lat-convert --dims 4,4 x
+    run -1 lat-convert nosuchfile
+    [[ $output == *nosuchfile* ]]
+}

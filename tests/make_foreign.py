@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Foreign files in all their varieties, good and bad, written without our code.
+
+    make_foreign.py nersc IN OUT [floating=IEEE32] [order=big|little] [rows=2|3] [style=plain|odd]
+                                 [checksum=HEX] [plaquette=P] [link_trace=L] [type=DATATYPE] [links=...]
+    make_foreign.py milc IN OUT  [order=big|little] [list=0|1] [sum29=HEX] [links=...]
+    make_foreign.py lime IN OUT  records=TOKEN,TOKEN,... [nul=0|1] [pad=0|1] [style=plain|odd] [links=...]
+
+IN is any file that check_foreign.py reads. links= antiperiodic | open | fat | nan spoils the links.
+Tokens of lime: format lfn data checksum badsum xlf badxlf file record volume oldfile sitelist other
+small junk doctype scidac."""
+import random
+import struct
+import sys
+from array import array
+
+import check_foreign as cf
+
+
+def real_array(f):
+    return array("f" if f.real == 4 else "d", f.little())
+
+
+def spoil(f, how):
+    """Links of the last time slice, or all, made into what a gauge field should not have."""
+    if not how:
+        return
+    assert f.rows == f.nc
+    r, per = real_array(f), 2 * f.nc * f.nc
+    last = cf.volume(f) // f.dims[3] * (f.dims[3] - 1)
+    if how in ("antiperiodic", "open"):
+        for s in range(last, cf.volume(f)):
+            for i in range((4 * s + 3) * per, (4 * s + 4) * per):
+                r[i] = -r[i] if how == "antiperiodic" else 0
+    elif how == "fat":
+        for i in range(len(r)):
+            r[i] *= 0.8
+    elif how == "nan":
+        r[len(r) // 2] = float("nan")
+    else:
+        sys.exit("links=" + how)
+    f.payload, f.big = r.tobytes(), sys.byteorder == "big"
+
+
+def payload(f, big, rows):
+    a = array("I" if f.real == 4 else "Q", f.little())
+    if rows < f.rows:
+        per = 2 * f.nc * f.nc
+        a = array(a.typecode, [a[i + k] for i in range(0, len(a), per) for k in range(2 * f.nc * rows)])
+    if big == (sys.byteorder == "little"):
+        a.byteswap()
+    return a.tobytes()
+
+
+def nersc(f, floating="IEEE32BIG", order="big", rows=None, style="plain", checksum=None, plaquette=None,
+          link_trace=None, type=None):
+    rows = int(rows or f.rows)
+    g = cf.Field()
+    g.dims, g.nc, g.rows, g.real, g.big = f.dims, f.nc, rows, f.real, order == "big"
+    g.payload = payload(f, g.big, rows)
+    if plaquette is None or link_trace is None:
+        p, l = cf.plaquette(f)
+        plaquette = plaquette or "%.10g" % p
+        link_trace = link_trace or "%.10g" % l
+    g.stated = {"nersc": 0}
+    checksum = checksum or "%x" % cf.sums(g)["nersc"]
+    kind = type or ("4D_SU%d_GAUGE" if rows < f.nc else "4D_SU%d_GAUGE_%dx%d") % ((f.nc,) * (1 if rows < f.nc else 3))
+    lines = ["BEGIN_HEADER", "HDR_VERSION = 1.0", "DATATYPE = " + kind]
+    lines += ["DIMENSION_%d = %d" % (i + 1, d) for i, d in enumerate(f.dims)]
+    if style == "odd":
+        # What has been seen: two blanks, blanks before the number, empty values, no value, quotes,
+        # indices, a block of free text, keys twice.
+        lines += ["PLAQUETTE  = " + plaquette, "LINK_TRACE=" + link_trace, "CHECKSUM =   " + checksum, "ENSEMBLE_ID = ",
+                  "a line without a sign", "BETA[2] = 6.0", "MILC_INFO = -------BEGIN-------",
+                  'time_stamp = "Mon Aug 23 13:09:10 2004"', "MILC_INFO = --------END--------",
+                  "CHECKSUM = deadbeef", "PLAQUETTE = 0.1"]
+    else:
+        lines += ["LINK_TRACE = " + link_trace, "PLAQUETTE = " + plaquette, "CHECKSUM = " + checksum]
+    if floating:
+        lines.append("FLOATING_POINT = " + floating)
+    return ("\n".join(lines) + "\nEND_HEADER\n").encode() + g.payload
+
+
+def milc(f, order="little", list="0", sum29=None):
+    e = ">" if order == "big" else "<"
+    g = cf.Field()
+    g.dims, g.real, g.big = f.dims, 4, order == "big"
+    raw, n = payload(f, g.big, 3), 4 * 72
+    sites = [i for i in range(cf.volume(f))]
+    if list == "1":
+        random.Random(1).shuffle(sites)
+    elif list == "twice":
+        sites[3] = sites[2]
+    g.payload = b"".join(raw[s * n:(s + 1) * n] for s in sites)
+    g.stated = {"sum29": 0}
+    sums = cf.sums(g)
+    head = struct.pack(e + "5i", 20103, *f.dims) + b"Thu Feb 12 13:40:21 1998".ljust(64, b"\0")
+    head += struct.pack(e + "i", list != "0")
+    if list != "0":
+        head += struct.pack(e + "%di" % len(sites), *sites)
+    return head + struct.pack(e + "2I", int(sum29, 16) if sum29 else sums["sum29"], sums["sum31"]) + g.payload
+
+
+XML = '<?xml version="1.0" encoding="UTF-8"?>'
+
+
+def lime_body(f, token, odd, state):
+    """Type and data of a record."""
+    w, dims = f.real, f.dims
+    gap = "\n  " if odd else ""
+    pad = " " if odd else ""
+
+    def xml(root, items, attributes=""):
+        return (gap + XML + "<" + root + attributes + ">" +
+                "".join(gap + "<%s>%s%s%s</%s>" % (t, pad, v, pad, t) for t, v in items) + gap + "</" + root + ">").encode()
+
+    if token in ("format", "doctype"):
+        body = xml("ildgFormat", [("version", "1.0"), ("field", "su%dgauge" % f.nc), ("precision", 8 * w), ("lx", dims[0]),
+                                  ("ly", dims[1]), ("lz", dims[2]), ("lt", dims[3])],
+                   ' xmlns="http://www.lqcd.org/ildg"')
+        if token == "doctype":
+            entities = '<!ENTITY a "4">' + "".join('<!ENTITY %s "%s">' % (y, ("&%s;" % x) * 10) for x, y in zip("abcdefgh", "bcdefghi"))
+            body = body.replace(XML.encode(), (XML + "<!DOCTYPE x [" + entities + "]>").encode()).replace(b"<lx>", b"<lx>&i;")
+        return "ildg-format", body
+    if token == "lfn":
+        return "ildg-data-lfn", b"lfn://nowhere/in/particular"
+    if token in ("data", "scidac"):
+        return ("ildg" if token == "data" else "scidac") + "-binary-data", payload(f, True, f.nc)
+    if token in ("checksum", "badsum"):
+        g = cf.Field()
+        g.dims, g.nc, g.payload, g.stated = dims, f.nc, payload(f, True, f.nc), {"suma": 0}
+        s = cf.sums(g)
+        return "scidac-checksum", xml("scidacChecksum", [
+            ("version", "1.0"), ("suma", "%s%08x" % ("0x" if odd else "", s["suma"] ^ (token == "badsum"))), ("sumb", "%x" % s["sumb"])])
+    if token in ("xlf", "badxlf"):
+        p = cf.plaquette(f)[0] + (token == "badxlf") * 2e-5
+        return "xlf-info", b"plaquette = %.6f\n trajectory nr = 200\n beta = 5.690000\n" % p
+    if token in ("file", "volume", "oldfile"):
+        version = ("multifile", 1) if token == "oldfile" else ("volfmt", int(token == "volume"))
+        return "scidac-private-file-xml", xml("scidacFile", [("version", "1.1"), ("spacetime", 4),
+                                                             ("dims", " ".join(map(str, dims)) + " "), version])
+    if token == "record":
+        return "scidac-private-record-xml", xml("scidacRecord", [
+            ("version", "1.1"), ("recordtype", 0), ("datatype", "QDP_%s3_ColorMatrix" % "F D"[w - 4 and 2]),
+            ("precision", "F D"[w - 4 and 2]), ("colors", f.nc), ("typesize", 2 * f.nc ** 2 * w), ("datacount", 4)])
+    if token == "small":
+        return "scidac-private-record-xml", xml("scidacRecord", [("precision", "F"), ("typesize", 8), ("datacount", 1)])
+    if token == "other":
+        return "scidac-binary-data", bytes(8 * cf.volume(f))
+    if token == "sitelist":
+        return "scidac-sitelist", struct.pack(">%dI" % cf.volume(f), *range(cf.volume(f)))
+    if token == "junk":
+        return "somebody-elses-record", b"not <xml at all"
+    sys.exit("records=" + token)
+
+
+def lime(f, records="", nul="0", pad="1", style="plain"):
+    out, tokens = b"", records.split(",")
+    for i, token in enumerate(tokens):
+        kind, body = lime_body(f, token, style == "odd", None)
+        if nul == "1" and not kind.endswith("binary-data") and kind != "scidac-sitelist":
+            body += b"\0"
+        out += struct.pack(">IHHQ", 0x456789ab, 1, 0xc000 if i % 2 else 0, len(body)) + kind.encode().ljust(128, b"\0") + body
+        if pad == "1" or i + 1 < len(tokens):
+            out += bytes(-len(body) % 8)
+    return out
+
+
+def main():
+    kind, source, target = sys.argv[1:4]
+    options = dict(a.split("=", 1) for a in sys.argv[4:])
+    f = cf.load(source)[1]
+    spoil(f, options.pop("links", None))
+    with open(target, "wb") as h:
+        h.write({"nersc": nersc, "milc": milc, "lime": lime}[kind](f, **options))
+
+
+if __name__ == "__main__":
+    main()
