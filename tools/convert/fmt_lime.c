@@ -456,11 +456,6 @@ static int read_field(lat_input *in, lat_field *f, lat_reading *r)
     lime l = {.in = in, .name = lat_input_name(in), .f = f, .r = r, .geom = r->dims};
     record rec;
     int more, bad = 0;
-    if (!lat_xml_built)
-        return lat_fail("%s: is a LIME file, and this lat-convert was built without expat, which "
-                        "reads the XML in it "
-                        "(install libexpat1-dev or expat-devel, and build again)",
-                        l.name);
     *f = (lat_field){0};
     lat_header_init(&f->head);
     while (!bad && (more = next_record(&l, &rec)) != 0)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* xml.c: one value out of a small XML document, by expat. */
-#include <stdio.h>
-#include "xml.h"
-
-#ifdef LAT_EXPAT
 #include <ctype.h>
 #include <expat.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
-
-const bool lat_xml_built = true;
+#include "xml.h"
 
 typedef struct search {
     XML_Parser parser;
@@ -106,18 +103,3 @@ int lat_xml_text(const char *document, size_t n, const char *tag, char *text, si
     XML_ParserFree(s.parser);
     return found;
 }
-
-#else
-
-const bool lat_xml_built = false;
-
-int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size)
-{
-    (void)document;
-    (void)n;
-    (void)tag;
-    snprintf(text, size, "built without expat");
-    return -1;
-}
-
-#endif

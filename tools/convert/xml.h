@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xml.h: one value out of a small XML document, by expat.
- *
- * Like other things a machine may lack, expat is found by the Makefile (-DLAT_EXPAT, -lexpat); a
- * program built without it says so where it is needed. */
+/* xml.h: one value out of a small XML document, by expat. */
 #ifndef LAT_XML_H
 #define LAT_XML_H
 
-#include <stdbool.h>
 #include <stddef.h>
-
-/* Was this program built with expat? If not, lat_xml_text always fails. */
-extern const bool lat_xml_built;
 
 /* The text of the first element `tag` (a namespace prefix is ignored), blanks cut off both ends,
  * into text. The document may begin with blanks and ends at its first NUL. A document type is not
