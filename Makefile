@@ -33,6 +33,7 @@ at := $(if $(filter 1,$(V)),,@)
 # ---- what this machine has -------------------------------------------------------------------
 
 hash := \#
+comma := ,
 have = $(shell command -v $(1) 2>/dev/null)
 compiles = $(shell printf '%b' '$(1)' | $(CC) -xc -o /dev/null - $(2) >/dev/null 2>&1 && echo yes)
 
@@ -73,7 +74,6 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
   $(if $(filter 1,$(WERROR)),-Werror) \
   $(if $(filter 1,$(DEBUG)),-O0,-O2) \
   $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-comma := ,
 openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_CUDA_WHY='"$(cuda_why)"' -DLAT_MPI_WHY='"$(mpi_why)"'

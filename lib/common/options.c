@@ -176,8 +176,9 @@ static const char *choice(const char *choices, int i, size_t *length)
 {
     for (; i > 0; i--) {
         choices = strchr(choices, '|');
-        if (!choices++)
+        if (!choices)
             return NULL;
+        choices++;
     }
     *length = strcspn(choices, "|");
     return choices;

@@ -284,16 +284,19 @@ int main(int argc, char **argv)
     in[1] = in[0] ? lat_input_open(lat_opts.files[1]) : NULL;
     lat_output *out = in[1] ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
     FILE *text = out ? lat_text_open(out) : NULL;
-    if (!text)
-        return lat_report(LAT_FAILED);
-    const char *const name[2] = {lat_input_name(in[0]), lat_input_name(in[1])};
-    const int code = all(in, name, text);
+    int code = LAT_FAILED;
+    if (text) {
+        const char *const name[2] = {lat_input_name(in[0]), lat_input_name(in[1])};
+        code = all(in, name, text);
+    }
     if (code == LAT_FAILED) {
-        fclose(text);
+        if (text)
+            fclose(text);
         lat_output_abort(out);
-        return lat_report(code);
+    } else if (lat_text_close(text, out)) {
+        code = LAT_FAILED;
     }
     lat_input_close(in[0]);
     lat_input_close(in[1]);
-    return lat_text_close(text, out) ? lat_report(LAT_FAILED) : code;
+    return code == LAT_FAILED ? lat_report(code) : code;
 }
