@@ -80,7 +80,17 @@ static double copy_bandwidth(size_t bytes)
     return (double)(2 * n * sizeof(double)) / dt * 1e-9;
 }
 
-/* A plain program: links rotated nowhere, natural order, one site after the other. */
+/* The reference: the same site functions one site after the other, scalar and in double, natural
+ * order, links as they lie. What a compiler makes of a plain loop. */
+#define LAT_T double
+#define LAT_S double
+#define LAT_SIZE 8
+#define LAT_WIDTH 1
+#define LAT_N 3
+#define LAT_(x) scalar_##x
+#define LAT_HD static inline __attribute__((unused))
+#include "site/template.h"
+
 static void scalar_sweep(const lat_field *u, double *g, double omega)
 {
     const lat_geometry *geom = &u->head.geom;
@@ -91,40 +101,15 @@ static void scalar_sweep(const lat_field *u, double *g, double omega)
             lat_coordinates(geom, x, at);
             if (((at[0] + at[1] + at[2] + at[3]) & 1) != parity)
                 continue;
-            double k[18] = {0}, m[18], d[18], gx[18];
+            scalar_m k = {{{{0, 0}}}};
             for (int mu = 0; mu < 4; mu++) {
-                size_t up = lat_neighbour(geom, x, mu, 1), down = lat_neighbour(geom, x, mu, -1);
-                lat_sun_mul_dag(3, m, links + 18 * (4 * x + (size_t)mu), g + 18 * up);
-                for (int e = 0; e < 18; e++)
-                    k[e] += m[e];
+                const size_t up = lat_neighbour(geom, x, mu, 1), down = lat_neighbour(geom, x, mu, -1);
+                double d[18];
+                scalar_add_mul_dag(&k, links + 18 * (4 * x + (size_t)mu), g + 18 * up, 2);
                 lat_sun_dag(3, d, links + 18 * (4 * down + (size_t)mu));
-                lat_sun_mul_dag(3, m, d, g + 18 * down);
-                for (int e = 0; e < 18; e++)
-                    k[e] += m[e];
+                scalar_add_mul_dag(&k, d, g + 18 * down, 2);
             }
-            lat_sun_mul(3, gx, g + 18 * x, k);
-            for (int p = 0; p < 2; p++)
-                for (int q = p + 1; q < 3; q++) {
-                    double r[4] = {gx[8 * p] + gx[8 * q], -gx[6 * q + 2 * p + 1] - gx[6 * p + 2 * q + 1],
-                                   gx[6 * q + 2 * p] - gx[6 * p + 2 * q], gx[8 * q + 1] - gx[8 * p + 1]};
-                    double s = 1 / sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-                    r[0] = 1 - omega + omega * s * r[0];
-                    for (int i = 1; i < 4; i++)
-                        r[i] *= omega * s;
-                    s = 1 / sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-                    for (int i = 0; i < 4; i++)
-                        r[i] *= s;
-                    double *rows[2] = {gx, g + 18 * x};
-                    for (int w = 0; w < 2; w++)
-                        for (int b = 0; b < 3; b++) {
-                            double *y = rows[w] + 6 * p + 2 * b, *z = rows[w] + 6 * q + 2 * b;
-                            double y0 = y[0], y1 = y[1], z0 = z[0], z1 = z[1];
-                            y[0] = r[0] * y0 - r[3] * y1 + r[2] * z0 - r[1] * z1;
-                            y[1] = r[0] * y1 + r[3] * y0 + r[2] * z1 + r[1] * z0;
-                            z[0] = r[0] * z0 + r[3] * z1 - r[2] * y0 - r[1] * y1;
-                            z[1] = r[0] * z1 - r[3] * z0 - r[2] * y1 + r[1] * y0;
-                        }
-                }
+            scalar_relax_su2((scalar_m *)(void *)(g + 18 * x), scalar_mul_left(g + 18 * x, &k), omega);
         }
 }
 
