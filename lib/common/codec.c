@@ -3,19 +3,24 @@
  *
  * Of a link only the exponent can be compressed: the mantissa is noise, and to search it for
  * repetitions is what makes zlib slow on gauge fields (40 MB/s, to save 4 %). So the filter
- * brings all exponents together, and for each byte plane its histogram decides whether deflate
- * looks at it at all. The pieces are put together by hand into one ordinary zlib stream
- * (RFC 1950, 1951): stored planes are copied, the others go through deflate, which ends each
- * with a sync flush, so that every piece begins at a byte. */
+ * brings all exponents together, and for each byte plane its histogram decides what is done with
+ * it. The pieces are put together by hand into one ordinary zlib stream (RFC 1950, 1951), each
+ * beginning at a byte: stored planes are copied; planes that are worth Huffman's code get it from
+ * here, one code for up to 128 KiB, several times as fast as deflate, which is made for more; runs
+ * are left to deflate. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 #include "codec.h"
 
 #define MAX_STORED 65535u          /* bytes of one stored block of deflate */
 #define MAX_BYTES ((size_t)1 << 30)  /* zlib counts in 32 bits */
+#define CODED ((size_t)1 << 17)      /* bytes that share one Huffman code */
+#define SYMBOLS 257                  /* bytes, and the end of the block */
+#define LONGEST 15                   /* bits of a code, by RFC 1951 */
 
 /* ---- filter ------------------------------------------------------------------------------ */
 
@@ -45,16 +50,22 @@ static inline void store64(unsigned char *p, uint64_t w)
     (a) ^= t_ << (shift); \
 } while (0)
 
-/* Eight rows of eight bytes become columns; its own inverse. */
+/* Eight rows of eight bytes become columns; its own inverse. Written out, here and below, because
+ * arrays stay in memory where a compiler does not unroll. */
 static inline void transpose8(uint64_t w[8])
 {
-    for (int i = 0; i < 4; i++)
-        SWAP(w[i], w[i + 4], 32, UINT64_C(0x00000000ffffffff));
-    for (int i = 0; i < 8; i += 4)
-        for (int k = i; k < i + 2; k++)
-            SWAP(w[k], w[k + 2], 16, UINT64_C(0x0000ffff0000ffff));
-    for (int i = 0; i < 8; i += 2)
-        SWAP(w[i], w[i + 1], 8, UINT64_C(0x00ff00ff00ff00ff));
+    SWAP(w[0], w[4], 32, UINT64_C(0x00000000ffffffff));
+    SWAP(w[1], w[5], 32, UINT64_C(0x00000000ffffffff));
+    SWAP(w[2], w[6], 32, UINT64_C(0x00000000ffffffff));
+    SWAP(w[3], w[7], 32, UINT64_C(0x00000000ffffffff));
+    SWAP(w[0], w[2], 16, UINT64_C(0x0000ffff0000ffff));
+    SWAP(w[1], w[3], 16, UINT64_C(0x0000ffff0000ffff));
+    SWAP(w[4], w[6], 16, UINT64_C(0x0000ffff0000ffff));
+    SWAP(w[5], w[7], 16, UINT64_C(0x0000ffff0000ffff));
+    SWAP(w[0], w[1], 8, UINT64_C(0x00ff00ff00ff00ff));
+    SWAP(w[2], w[3], 8, UINT64_C(0x00ff00ff00ff00ff));
+    SWAP(w[4], w[5], 8, UINT64_C(0x00ff00ff00ff00ff));
+    SWAP(w[6], w[7], 8, UINT64_C(0x00ff00ff00ff00ff));
 }
 
 /* The same for two 4 by 4 squares, one in each half. */
@@ -71,22 +82,44 @@ static inline uint64_t right64(uint64_t w) { return w >> 1 | w << 63; }
 static inline uint32_t left32(uint32_t w) { return w << 1 | w >> 31; }
 static inline uint32_t right32(uint32_t w) { return w >> 1 | w << 31; }
 
+static inline uint64_t native64(const unsigned char *p)
+{
+    uint64_t w;
+    memcpy(&w, p, 8);
+    return w;
+}
+
+static inline uint32_t native32(const unsigned char *p)
+{
+    uint32_t w;
+    memcpy(&w, p, 4);
+    return w;
+}
+
+static inline void put64(unsigned char *p, uint64_t w) { memcpy(p, &w, 8); }
+static inline void put32(unsigned char *p, uint32_t w) { memcpy(p, &w, 4); }
+
 static void filter64(const unsigned char *raw, size_t count, unsigned char *planes)
 {
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        uint64_t w[8];
-        memcpy(w, raw + 8 * i, sizeof w);
-        for (int k = 0; k < 8; k++)
-            w[k] = left64(w[k]);
+        const unsigned char *r = raw + 8 * i;
+        uint64_t w[8] = {left64(native64(r)),      left64(native64(r + 8)),  left64(native64(r + 16)),
+                         left64(native64(r + 24)), left64(native64(r + 32)), left64(native64(r + 40)),
+                         left64(native64(r + 48)), left64(native64(r + 56))};
         transpose8(w);
-        for (size_t p = 0; p < 8; p++)
-            store64(planes + p * count + i, w[7 - p]);
+        unsigned char *p = planes + i;
+        store64(p, w[7]);
+        store64(p + count, w[6]);
+        store64(p + 2 * count, w[5]);
+        store64(p + 3 * count, w[4]);
+        store64(p + 4 * count, w[3]);
+        store64(p + 5 * count, w[2]);
+        store64(p + 6 * count, w[1]);
+        store64(p + 7 * count, w[0]);
     }
     for (; i < count; i++) {
-        uint64_t w;
-        memcpy(&w, raw + 8 * i, 8);
-        w = left64(w);
+        uint64_t w = left64(native64(raw + 8 * i));
         for (size_t p = 0; p < 8; p++)
             planes[p * count + i] = (unsigned char)(w >> (56 - 8 * p));
     }
@@ -96,20 +129,26 @@ static void unfilter64(const unsigned char *planes, size_t count, unsigned char 
 {
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        uint64_t w[8];
-        for (size_t p = 0; p < 8; p++)
-            w[7 - p] = load64(planes + p * count + i);
+        const unsigned char *p = planes + i;
+        uint64_t w[8] = {load64(p + 7 * count), load64(p + 6 * count), load64(p + 5 * count),
+                         load64(p + 4 * count), load64(p + 3 * count), load64(p + 2 * count),
+                         load64(p + count),     load64(p)};
         transpose8(w);
-        for (int k = 0; k < 8; k++)
-            w[k] = right64(w[k]);
-        memcpy(raw + 8 * i, w, sizeof w);
+        unsigned char *r = raw + 8 * i;
+        put64(r, right64(w[0]));
+        put64(r + 8, right64(w[1]));
+        put64(r + 16, right64(w[2]));
+        put64(r + 24, right64(w[3]));
+        put64(r + 32, right64(w[4]));
+        put64(r + 40, right64(w[5]));
+        put64(r + 48, right64(w[6]));
+        put64(r + 56, right64(w[7]));
     }
     for (; i < count; i++) {
         uint64_t w = 0;
         for (size_t p = 0; p < 8; p++)
             w = w << 8 | planes[p * count + i];
-        w = right64(w);
-        memcpy(raw + 8 * i, &w, 8);
+        put64(raw + 8 * i, right64(w));
     }
 }
 
@@ -117,19 +156,20 @@ static void filter32(const unsigned char *raw, size_t count, unsigned char *plan
 {
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        uint32_t a[8];
-        uint64_t w[4];
-        memcpy(a, raw + 4 * i, sizeof a);
-        for (int k = 0; k < 4; k++)
-            w[k] = left32(a[k]) | (uint64_t)left32(a[k + 4]) << 32;
+        const unsigned char *r = raw + 4 * i;
+        uint64_t w[4] = {left32(native32(r)) | (uint64_t)left32(native32(r + 16)) << 32,
+                         left32(native32(r + 4)) | (uint64_t)left32(native32(r + 20)) << 32,
+                         left32(native32(r + 8)) | (uint64_t)left32(native32(r + 24)) << 32,
+                         left32(native32(r + 12)) | (uint64_t)left32(native32(r + 28)) << 32};
         transpose4(w);
-        for (size_t p = 0; p < 4; p++)
-            store64(planes + p * count + i, w[3 - p]);
+        unsigned char *p = planes + i;
+        store64(p, w[3]);
+        store64(p + count, w[2]);
+        store64(p + 2 * count, w[1]);
+        store64(p + 3 * count, w[0]);
     }
     for (; i < count; i++) {
-        uint32_t w;
-        memcpy(&w, raw + 4 * i, 4);
-        w = left32(w);
+        uint32_t w = left32(native32(raw + 4 * i));
         for (size_t p = 0; p < 4; p++)
             planes[p * count + i] = (unsigned char)(w >> (24 - 8 * p));
     }
@@ -139,23 +179,24 @@ static void unfilter32(const unsigned char *planes, size_t count, unsigned char 
 {
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        uint32_t a[8];
-        uint64_t w[4];
-        for (size_t p = 0; p < 4; p++)
-            w[3 - p] = load64(planes + p * count + i);
+        const unsigned char *p = planes + i;
+        uint64_t w[4] = {load64(p + 3 * count), load64(p + 2 * count), load64(p + count), load64(p)};
         transpose4(w);
-        for (int k = 0; k < 4; k++) {
-            a[k] = right32((uint32_t)w[k]);
-            a[k + 4] = right32((uint32_t)(w[k] >> 32));
-        }
-        memcpy(raw + 4 * i, a, sizeof a);
+        unsigned char *r = raw + 4 * i;
+        put32(r, right32((uint32_t)w[0]));
+        put32(r + 4, right32((uint32_t)w[1]));
+        put32(r + 8, right32((uint32_t)w[2]));
+        put32(r + 12, right32((uint32_t)w[3]));
+        put32(r + 16, right32((uint32_t)(w[0] >> 32)));
+        put32(r + 20, right32((uint32_t)(w[1] >> 32)));
+        put32(r + 24, right32((uint32_t)(w[2] >> 32)));
+        put32(r + 28, right32((uint32_t)(w[3] >> 32)));
     }
     for (; i < count; i++) {
         uint32_t w = 0;
         for (size_t p = 0; p < 4; p++)
             w = w << 8 | planes[p * count + i];
-        w = right32(w);
-        memcpy(raw + 4 * i, &w, 4);
+        put32(raw + 4 * i, right32(w));
     }
 }
 
@@ -183,12 +224,9 @@ void lat_unfilter(const void *planes, size_t n, int real, void *raw)
 
 typedef enum { STORED, HUFFMAN, RUNS } method;
 
-/* How to deflate n bytes, from their histogram. Above 7.85 of 8 bits of entropy Huffman's code
- * saves less than 2 %, not worth its time; where one byte dominates, run lengths cost less than
- * the one bit a byte that Huffman's code cannot go below. */
-static method choose(const unsigned char *p, size_t n)
+/* Adds the bytes to a histogram; four, so that equal neighbours do not wait for each other. */
+static void count_bytes(uint32_t count[4][256], const unsigned char *p, size_t n)
 {
-    uint32_t count[4][256] = {{0}};   /* four, so that equal neighbours do not wait for each other */
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
         count[0][p[i]]++;
@@ -198,16 +236,30 @@ static method choose(const unsigned char *p, size_t n)
     }
     for (; i < n; i++)
         count[0][p[i]]++;
-    uint32_t most = 0;
+}
+
+/* How to deflate n bytes, from the histogram of a sample of them. Above 7.85 of 8 bits of entropy
+ * Huffman's code saves less than 2 %, not worth its time; where one byte dominates, run lengths
+ * cost less than the one bit a byte that Huffman's code cannot go below. */
+static method choose(const unsigned char *p, size_t n)
+{
+    const size_t piece = 1024, step = n < 32 * piece ? piece : 4 * piece;
+    uint32_t count[4][256] = {{0}}, most = 0;
+    size_t sample = 0;
     double bits = 0;
+    for (size_t at = 0; at < n; at += step) {
+        size_t m = n - at < piece ? n - at : piece;
+        count_bytes(count, p + at, m);
+        sample += m;
+    }
     for (int v = 0; v < 256; v++) {
         uint32_t c = count[0][v] + count[1][v] + count[2][v] + count[3][v];
         if (c > most)
             most = c;
         if (c)
-            bits += c * log2((double)n / c);
+            bits += c * log2((double)sample / c);
     }
-    return bits > 7.85 * (double)n ? STORED : most > 0.8 * (double)n ? RUNS : HUFFMAN;
+    return bits > 7.85 * (double)sample ? STORED : most > 0.8 * (double)sample ? RUNS : HUFFMAN;
 }
 
 static size_t stored_size(size_t n)
@@ -231,65 +283,247 @@ static unsigned char *put_stored(unsigned char *out, const unsigned char *p, siz
     return out;
 }
 
-/* Blocks by deflate, none the last, ending at a byte; stored ones if those are not longer.
- * NULL on failure. */
-static unsigned char *put_deflated(z_stream *z, unsigned char *out, const unsigned char *p, size_t n,
-                                   method how)
+/* ---- Huffman's code ------------------------------------------------------------------------- */
+
+/* Bits on their way out, lowest first: fewer than 8 between calls of flush_bits, which may write up
+ * to 8 bytes beyond them. */
+typedef struct writer {
+    unsigned char *out;
+    uint64_t bits;
+    unsigned used;
+} writer;
+
+static inline void put_bits(writer *w, uint64_t bits, unsigned n)
 {
+    w->bits |= bits << w->used;
+    w->used += n;
+}
+
+static inline void flush_bits(writer *w)
+{
+    store64(w->out, w->bits);
+    w->out += w->used / 8;
+    w->bits >>= w->used & ~7u;
+    w->used %= 8;
+}
+
+typedef struct leaf {
+    uint32_t count;
+    int symbol;
+} leaf;
+
+static int by_count(const void *a, const void *b)
+{
+    const leaf *p = a, *q = b;
+    return p->count != q->count ? (p->count > q->count) - (p->count < q->count) : p->symbol - q->symbol;
+}
+
+/* Depths of the leaves of Huffman's tree, in the order of `leaves`, which are sorted by count:
+ * leaves and the nodes made of them are two queues, both in order. Returns the largest depth. */
+static int tree_depths(const leaf *leaves, int n, uint8_t *depth)
+{
+    uint32_t weight[2 * SYMBOLS];
+    int parent[2 * SYMBOLS], level[2 * SYMBOLS], next_leaf = 0, next_node = n, largest = 0;
+    for (int i = 0; i < n; i++)
+        weight[i] = leaves[i].count;
+    for (int node = n; node < 2 * n - 1; node++) {
+        weight[node] = 0;
+        for (int child = 0; child < 2; child++) {
+            bool take_leaf =
+                next_leaf < n && (next_node == node || weight[next_leaf] <= weight[next_node]);
+            int least = take_leaf ? next_leaf++ : next_node++;
+            weight[node] += weight[least];
+            parent[least] = node;
+        }
+    }
+    level[2 * n - 2] = 0;
+    for (int i = 2 * n - 3; i >= 0; i--)
+        level[i] = level[parent[i]] + 1;
+    for (int i = 0; i < n; i++) {
+        depth[i] = (uint8_t)level[i];
+        if (level[i] > largest)
+            largest = level[i];
+    }
+    return largest;
+}
+
+/* Lengths of the codes of all symbols, 0 for those that do not occur. */
+static void code_lengths(const uint32_t count[SYMBOLS], uint8_t length[SYMBOLS])
+{
+    leaf leaves[SYMBOLS];
+    uint8_t depth[SYMBOLS];
+    int n = 0;
+    memset(length, 0, SYMBOLS);
+    for (int v = 0; v < SYMBOLS; v++)
+        if (count[v])
+            leaves[n++] = (leaf){count[v], v};
+    qsort(leaves, (size_t)n, sizeof *leaves, by_count);
+    /* Counts brought nearer to each other make a flatter tree; their order stays. */
+    while (tree_depths(leaves, n, depth) > LONGEST)
+        for (int i = 0; i < n; i++)
+            leaves[i].count = leaves[i].count / 2 + 1;
+    for (int i = 0; i < n; i++)
+        length[leaves[i].symbol] = depth[i];
+}
+
+/* Canonical codes for the lengths (RFC 1951, 3.2.2), first bit lowest; length << 16 beside them. */
+static void make_codes(const uint8_t length[SYMBOLS], uint32_t code[SYMBOLS])
+{
+    uint32_t next[LONGEST + 2] = {0}, many[LONGEST + 2] = {0};
+    for (int v = 0; v < SYMBOLS; v++)
+        many[length[v]]++;
+    many[0] = 0;
+    for (int l = 1; l <= LONGEST; l++)
+        next[l] = (next[l - 1] + many[l - 1]) << 1;
+    for (int v = 0; v < SYMBOLS; v++) {
+        uint32_t c = length[v] ? next[length[v]]++ : 0, turned = 0;
+        for (int b = 0; b < length[v]; b++)
+            turned |= (c >> b & 1) << (length[v] - 1 - b);
+        code[v] = turned | (uint32_t)length[v] << 16;
+    }
+}
+
+/* The code of a block (RFC 1951, 3.2.7): 257 literals; two distances, which nobody uses, but a
+ * complete code asks no favours of a decoder; lengths 0 to 15 as four bits each, since nothing
+ * cleverer is needed for 130 bytes of many thousand. */
+#define CODE_BITS (17 + 19 * 3 + (SYMBOLS + 2) * 4)
+static void put_code(writer *w, const uint8_t length[SYMBOLS])
+{
+    static const uint8_t reversed[16] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
+    put_bits(w, 0, 1);   /* not the last block */
+    put_bits(w, 2, 2);   /* its own code */
+    put_bits(w, 0, 5);   /* 257 literals and lengths */
+    put_bits(w, 1, 5);   /* 2 distances */
+    put_bits(w, 15, 4);  /* 19 lengths of lengths, of which the first three, repetitions, */
+    put_bits(w, 0, 9);   /* do not occur, */
+    flush_bits(w);
+    for (int i = 0; i < 16; i++)   /* and the others have four bits */
+        put_bits(w, 4, 3);
+    flush_bits(w);
+    for (int v = 0; v < SYMBOLS; v++) {
+        put_bits(w, reversed[length[v]], 4);
+        flush_bits(w);
+    }
+    put_bits(w, reversed[1], 4);
+    put_bits(w, reversed[1], 4);
+    flush_bits(w);
+}
+
+/* One block of up to CODED bytes, not the last, if that is shorter than to store them. */
+static bool put_coded(writer *w, const unsigned char *p, size_t n)
+{
+    uint32_t four[4][256] = {{0}}, count[SYMBOLS], code[SYMBOLS];
+    uint8_t length[SYMBOLS];
+    count_bytes(four, p, n);
+    for (int v = 0; v < 256; v++)
+        count[v] = four[0][v] + four[1][v] + four[2][v] + four[3][v];
+    count[256] = 1;
+    code_lengths(count, length);
+    uint64_t bits = CODE_BITS;
+    for (int v = 0; v < SYMBOLS; v++)
+        bits += (uint64_t)count[v] * length[v];
+    if (bits / 8 + 8 > stored_size(n))
+        return false;
+    make_codes(length, code);
+    put_code(w, length);
+    size_t i = 0;
+    for (; i + 3 <= n; i += 3) {   /* 3 times 15 bits and 7 waiting ones are fewer than 64 */
+        uint32_t a = code[p[i]], b = code[p[i + 1]], c = code[p[i + 2]];
+        put_bits(w, a & 0xffff, a >> 16);
+        put_bits(w, b & 0xffff, b >> 16);
+        put_bits(w, c & 0xffff, c >> 16);
+        flush_bits(w);
+    }
+    for (; i < n; i++) {
+        put_bits(w, code[p[i]] & 0xffff, code[p[i]] >> 16);
+        flush_bits(w);
+    }
+    put_bits(w, code[256] & 0xffff, code[256] >> 16);
+    flush_bits(w);
+    return true;
+}
+
+/* Blocks with their own codes, none the last, ending at a byte. */
+static unsigned char *put_huffman(unsigned char *out, const unsigned char *p, size_t n)
+{
+    for (size_t at = 0; at < n; at += CODED) {
+        size_t m = n - at < CODED ? n - at : CODED;
+        writer w = {.out = out};
+        if (!put_coded(&w, p + at, m)) {
+            out = put_stored(out, p + at, m);
+            continue;
+        }
+        put_bits(&w, 0, 3);   /* a stored block of nothing: begins at the next byte */
+        w.used = (w.used + 7) & ~7u;
+        put_bits(&w, UINT64_C(0xffff0000), 32);
+        flush_bits(&w);
+        out = w.out;
+    }
+    return out;
+}
+
+/* ---- the pieces together -------------------------------------------------------------------- */
+
+/* Runs by deflate, no block the last, ending at a byte; stored blocks if those are not longer.
+ * NULL on failure. */
+static unsigned char *put_runs(unsigned char *out, const unsigned char *p, size_t n)
+{
+    z_stream z = {0};
     size_t room = stored_size(n);
-    if (deflateReset(z) != Z_OK || deflateParams(z, 1, how == RUNS ? Z_RLE : Z_HUFFMAN_ONLY) != Z_OK)
+    if (deflateInit2(&z, 1, Z_DEFLATED, -15, 9, Z_RLE) != Z_OK)
         return NULL;
-    z->next_in = (Bytef *)(uintptr_t)p;
-    z->avail_in = (uInt)n;
-    z->next_out = out;
-    z->avail_out = (uInt)room;
-    int rc = deflate(z, Z_SYNC_FLUSH);
+    z.next_in = (Bytef *)(uintptr_t)p;
+    z.avail_in = (uInt)n;
+    z.next_out = out;
+    z.avail_out = (uInt)room;
+    int rc = deflate(&z, Z_SYNC_FLUSH);
+    deflateEnd(&z);
     if (rc != Z_OK && rc != Z_BUF_ERROR)
         return NULL;
-    if (z->avail_in || z->avail_out == 0)   /* no room left: maybe not all was flushed */
+    if (z.avail_in || z.avail_out == 0)   /* no room left: maybe not all was flushed */
         return put_stored(out, p, n);
-    return out + (room - z->avail_out);
+    return out + (room - z.avail_out);
+}
+
+static unsigned char *put_as(method how, unsigned char *out, const unsigned char *p, size_t n)
+{
+    return how == STORED ? put_stored(out, p, n)
+           : how == RUNS ? put_runs(out, p, n)
+                         : put_huffman(out, p, n);
 }
 
 size_t lat_codec_bound(size_t n)
 {
-    /* header and check 6, the empty last block 2, and each of 8 planes may round up once */
-    return stored_size(n) + 5 * 8 + 8;
+    /* Header and check 6, the empty last block 2; each of 8 planes, and each piece of CODED bytes in
+     * them, may round up to another stored block; the bit writer goes up to 8 bytes beyond. */
+    return stored_size(n) + 5 * (n / CODED + 8) + 16;
 }
 
 /* The pieces of a deflate stream for `planes`: neighbours of one kind go together. */
-static unsigned char *put_planes(z_stream *z, unsigned char *out, const unsigned char *planes, size_t n,
-                                 int real)
+static unsigned char *put_planes(unsigned char *out, const unsigned char *planes, size_t n, int real)
 {
     size_t size = n / (size_t)real, begin = 0;
     method last = STORED;
     for (size_t at = 0; at < n && out; at += size) {
         method how = choose(planes + at, size);
-        if (how == last)
-            continue;
-        out = last == STORED ? put_stored(out, planes + begin, at - begin)
-                             : put_deflated(z, out, planes + begin, at - begin, last);
-        begin = at;
+        if (how != last)
+            out = put_as(last, out, planes + begin, at - begin);
+        if (how != last)
+            begin = at;
         last = how;
     }
-    if (!out || begin == n)
-        return out;
-    return last == STORED ? put_stored(out, planes + begin, n - begin)
-                          : put_deflated(z, out, planes + begin, n - begin, last);
+    return out ? put_as(last, out, planes + begin, n - begin) : NULL;
 }
 
 size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *packed)
 {
-    z_stream z = {0};
     unsigned char *out = packed;
-    if (n > MAX_BYTES || (real != 1 && real != 4 && real != 8) || n % (size_t)real ||
-        deflateInit2(&z, 1, Z_DEFLATED, -15, 9, Z_HUFFMAN_ONLY) != Z_OK)
+    if (n > MAX_BYTES || (real != 1 && real != 4 && real != 8) || n % (size_t)real)
         return 0;
     lat_filter(raw, n, real, work);
     *out++ = 0x78;   /* deflate, window of 32 KiB; level "fastest" and the check of both: RFC 1950 */
     *out++ = 0x01;
-    out = put_planes(&z, out, work, n, real);
-    deflateEnd(&z);
+    out = put_planes(out, work, n, real);
     if (!out)
         return 0;
     *out++ = 0x03;   /* the last block: fixed codes, nothing in it */

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "common/codec.h"
 
-#define MAX_N ((size_t)400000)
+#define MAX_N ((size_t)1200000)
 
 static unsigned char raw[MAX_N], work[MAX_N], back[MAX_N], *packed;
 
@@ -24,6 +24,16 @@ static uint64_t random64(void)
 }
 
 static double uniform(void) { return (double)(random64() >> 11) * 0x1p-53; }
+
+/* Bytes v with probability 0.618^v: the tree that Huffman makes of them is as deep as can be,
+ * deeper than the 15 levels that deflate allows. */
+static uint64_t golden(void)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++)
+        bits = bits << 8 | (uint64_t)(log(1 - uniform()) / log(0.6180339887498949)) % 256;
+    return bits;
+}
 
 /* The bits of one real of a kind. */
 static uint64_t make(int kind, int real, size_t i)
@@ -46,6 +56,7 @@ static uint64_t make(int kind, int real, size_t i)
         break; /* like links, noise to the last bit */
     case 7: x = i % 18 % 8 == 0; break; /* unit matrices */
     case 8: return i % 2 ? random64() : 0; /* noise every other */
+    case 9: return golden();                         /* Huffman codes of all lengths, and longer */
     default: x = (float)(2 * uniform() - 1); break; /* single precision in double */
     }
     if (real == 8)
@@ -56,7 +67,7 @@ static uint64_t make(int kind, int real, size_t i)
     }
     return bits;
 }
-#define KINDS 10
+#define KINDS 11
 
 static void fill(int kind, int real, size_t n)
 {
@@ -122,7 +133,7 @@ static void check_filter(int real)
 /* Around what the code treats by eights, stored blocks by 65535, deflate by its window. */
 static void check_sizes(int real)
 {
-    const size_t near[] = {8, 16, 64, 4096, 32768, 65535, 65536, 131070, 262144, 32768 * 8, 65535 * 4};
+    const size_t near[] = {8, 16, 64, 4096, 32768, 65535, 65536, 131070, 262144, 32768 * 8, 65535 * 4, 131072 * 8};
     for (int kind = 0; kind < KINDS; kind++) {
         for (size_t count = 1; count <= 20; count++) {
             fill(kind, real, count * (size_t)real);
