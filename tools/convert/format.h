@@ -70,8 +70,8 @@ int lat_dispute(bool force, const char *format, ...) __attribute__((format(print
 /* Half a unit of the last digit printed in `text`: "0.571077" is exact to 5e-7. */
 double lat_printed_error(const char *text);
 
-/* `need` more bytes: fails at once where the size of the input is known and it has fewer, so
- * that no memory is taken for numbers that a header only promises. */
+/* `need` more bytes: fails at once where the input is known to have fewer (the size of a file; a
+ * pipe that ends within 64 KiB), so that no memory is taken for what a header only promises. */
 int lat_expect_bytes(lat_input *in, uint64_t need, const char *what);
 
 /* To the end of a file that holds one field: blanks and NULs may follow, the rest is disputed. */

@@ -256,13 +256,25 @@ double lat_printed_error(const char *text)
 
 int lat_expect_bytes(lat_input *in, uint64_t need, const char *what)
 {
+    static unsigned char ahead[64 << 10];
     const int64_t size = lat_input_size(in);
     const uint64_t offset = lat_input_offset(in);
-    if (size < 0 || ((uint64_t)size >= offset && (uint64_t)size - offset >= need))
+    uint64_t there = need;
+    if (size >= 0) {
+        there = (uint64_t)size > offset ? (uint64_t)size - offset : 0;
+    } else {
+        /* A pipe that is about to end can be told from one that goes on. */
+        ssize_t n = lat_input_peek(in, ahead, need < sizeof ahead ? (size_t)need : sizeof ahead);
+        if (n < 0)
+            return -1;
+        if ((size_t)n < sizeof ahead)
+            there = (uint64_t)n;
+    }
+    if (there >= need)
         return 0;
-    return lat_fail("%s: truncated: %s takes %llu bytes from byte %llu, the file has only %lld",
+    return lat_fail("%s: truncated: %s takes %llu bytes from byte %llu, and only %llu are there",
                     lat_input_name(in), what, (unsigned long long)need, (unsigned long long)offset,
-                    (long long)size);
+                    (unsigned long long)there);
 }
 
 static bool blank(const unsigned char *b, size_t n)

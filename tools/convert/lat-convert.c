@@ -54,7 +54,7 @@ static const lat_tool tool = {
     .options = options,
     .min_files = 0,
     .max_files = 1 << 20,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
 };
 
 /* ---- formats --------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static int write_one(lat_output *out, const char *name, const lat_format *source
     } else if (lat_provenance(&f->head, "copied") < 0) {
         return -1;
     }
-    return target->write(out, f, &w) < 0 || lat_output_flush(out) < 0 ? -1 : 0;
+    return target->write(out, f, &w) < 0 ? -1 : lat_output_flush(out);
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
@@ -182,8 +182,7 @@ static int write_one(lat_output *out, const char *name, const lat_format *source
 /* A format that holds one configuration cannot take a second one. */
 static int expect_last(lat_input *in)
 {
-    unsigned char b;
-    ssize_t n = lat_input_peek(in, &b, 1);
+    const int n = lat_stream_more(in);
     if (n > 0)
         return lat_fail("%s: holds more than one configuration, and a %s file holds one: convert "
                         "them one by one",
@@ -276,5 +275,5 @@ int main(int argc, char **argv)
         lat_output_abort(out);
         return lat_report(LAT_FAILED);
     }
-    return lat_output_commit(out) < 0 ? lat_report(LAT_FAILED) : LAT_DONE;
+    return lat_stream_commit(out) < 0 ? lat_report(LAT_FAILED) : LAT_DONE;
 }
