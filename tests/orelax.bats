@@ -218,3 +218,12 @@ rough() {
     lat-orelax --theta 1e-12 b.lat -o c.lat
     cmp a.lat c.lat
 }
+
+@test "a stage that fails half-way does not pass for done further down the pipe" {
+    rough a.lat --dims 4,4,4,4
+    lat-gauge --random --seed 1 a.lat -o b.lat
+    lat-start cold --dims 4,4,4,4 -o cold.lat
+    cat cold.lat b.lat >both.lat
+    run -1 bash -c 'lat-orelax --max-sweeps 10 --theta 1e-14 both.lat 2>/dev/null | lat-theta'
+    [[ $output == *"<stdin>: truncated after"*"expected the end mark"* ]]
+}

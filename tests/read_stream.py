@@ -231,10 +231,17 @@ def main():
         source = Bytes(file.read())
     demand(source.data, "empty")
     whole = b""
+    fields = 0
     while source.at < len(source.data):
         line, numbers = read_field(source)
+        fields += 1
+        if source.data[source.at:source.at + 4] == b"LATZ":
+            mark = source.take(16)
+            demand(mark[4:] == struct.pack("<III", fields, 0, zlib.crc32(mark[:12])), "end mark")
+            fields = 0
         print(line)
         whole += numbers
+    demand(fields == 0, "no end mark")
     if len(sys.argv) > 2:
         with open(sys.argv[2], "wb") as file:
             file.write(whole)

@@ -70,7 +70,7 @@ from_hex() {
 @test "the example of docs/format.md is a stream, to us and to the stranger, in both its forms" {
     command -v python3 > tool.txt || skip "no python3"
     sed -n 's/^    [0-9a-f]\{3\}  \([0-9a-f ]*\)  .*/\1/p' "$ROOT/docs/format.md" | from_hex > plain.lat
-    [ "$(wc -c < plain.lat)" = 290 ]
+    [ "$(wc -c < plain.lat)" = 306 ]
     lat-info --check plain.lat
     stranger plain.lat > plain.txt
     [ "$(cat plain.txt)" = "gauge SU(2) 2 f32 4 1 88eb81ae nan 0.800000011920929" ]

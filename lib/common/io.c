@@ -132,6 +132,7 @@ struct lat_input {
     int64_t size;
     unsigned char *buf; /* BUFFER bytes, of which at..end are not taken yet */
     size_t at, end;
+    void *attached;     /* of the layer above */
 };
 
 static int input_descriptor(const char *path, bool standard)
@@ -200,7 +201,20 @@ void lat_input_close(lat_input *in)
         close(in->fd);
     free(in->name);
     free(in->buf);
+    free(in->attached);
     free(in);
+}
+
+static void *attach(void **at, size_t size, const char *name)
+{
+    if (!*at && !(*at = calloc(1, size)))
+        lat_fail("%s: out of memory: %zu bytes", name, size);
+    return *at;
+}
+
+void *lat_input_attach(lat_input *in, size_t size)
+{
+    return attach(&in->attached, size, in->name);
 }
 
 const char *lat_input_name(const lat_input *in)
@@ -474,6 +488,7 @@ struct lat_output {
     temporary *temp;    /* NULL where bytes go directly to their place */
     unsigned char *buf; /* BUFFER bytes, `used` of them waiting */
     size_t used;
+    void *attached;     /* of the layer above */
 };
 
 static int output_standard(lat_output *out)
@@ -585,6 +600,11 @@ lat_output *lat_output_open(const char *path, unsigned flags)
         return out;
     lat_output_abort(out);
     return NULL;
+}
+
+void *lat_output_attach(lat_output *out, size_t size)
+{
+    return attach(&out->attached, size, out->name);
 }
 
 const char *lat_output_name(const lat_output *out)
@@ -718,5 +738,6 @@ void lat_output_abort(lat_output *out)
     free(out->target);
     free(out->name);
     free(out->buf);
+    free(out->attached);
     free(out);
 }

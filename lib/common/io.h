@@ -58,6 +58,10 @@ ssize_t lat_input_some(lat_input *in, void *buf, size_t n);
 /* Takes and forgets n bytes. */
 int lat_input_skip(lat_input *in, uint64_t n);
 
+/* `size` bytes, zero at first, that live as long as the input: what the layer above keeps of it. The
+ * same bytes on every call; NULL with lat_error set if there is no memory. */
+void *lat_input_attach(lat_input *in, size_t size);
+
 enum {
     LAT_OUTPUT_FORCE = 1,      /* binary even to a terminal */
     LAT_OUTPUT_NO_CLOBBER = 2, /* fail at once if FILE exists, and again if it does at commit */
@@ -76,6 +80,9 @@ bool lat_output_is_file(const lat_output *out);
 
 /* True where `out` is the file being read, as in "lat-x f >> f", which would never end. */
 bool lat_output_is_input(const lat_output *out, const lat_input *in);
+
+/* As lat_input_attach. */
+void *lat_output_attach(lat_output *out, size_t size);
 
 int lat_output_write(lat_output *out, const void *buf, size_t n);
 

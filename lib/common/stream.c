@@ -589,7 +589,7 @@ int lat_stream_body(lat_input *in, lat_field *f)
     uint32_t crc;
     f->data = NULL;
     if (!s)
-        return lat_fail("%s: the header was not read before its blocks", lat_input_name(in));
+        return -1;
     mill m = mill_of(in, f, s);
     int rc = read_field(in, &m, &crc);
     mill_free(&m);
@@ -608,7 +608,7 @@ int lat_stream_skip(lat_input *in, const lat_header *head)
     lat_field f = {.head = *head};   /* borrowed, for its sizes */
     uint32_t crc;
     if (!s)
-        return lat_fail("%s: the header was not read before its blocks", lat_input_name(in));
+        return -1;
     mill m = mill_of(in, &f, s);
     m.bytes = lat_header_bytes(head);
     m.blocks = (m.bytes + m.block - 1) / m.block;
@@ -760,5 +760,27 @@ int lat_stream_write(lat_output *out, lat_field *f, int store)
     if (rc == 0)
         rc = write_trailer(out, &m);
     mill_free(&m);
+    unsigned *fields = rc == 0 ? lat_output_attach(out, sizeof *fields) : NULL;
+    if (rc == 0 && !fields)
+        rc = -1;
+    if (rc == 0) {
+        ++*fields;
+        rc = lat_output_flush(out);
+    }
     return rc;
+}
+
+int lat_stream_commit(lat_output *out)
+{
+    unsigned char mark[LAT_END_SIZE];
+    const unsigned *fields = lat_output_attach(out, sizeof *fields);
+    int rc = fields ? 0 : -1;
+    if (rc == 0 && *fields) {
+        lat_stream_end_mark(*fields, mark);
+        rc = lat_output_write(out, mark, LAT_END_SIZE);
+    }
+    if (rc == 0)
+        return lat_output_commit(out);
+    lat_output_abort(out);
+    return -1;
 }

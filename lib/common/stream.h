@@ -4,8 +4,8 @@
  * Reading one stream:
  *     while ((rc = lat_stream_read(in, &field)) > 0) { ... lat_field_free(&field); }
  *     rc < 0 is an error; rc == 0 the end of the input after at least one field.
- * Empty input, a truncated or damaged field, and anything after a trailer that is not another
- * header are errors. Every block's CRC, the field's CRC, the plaquette and the link trace are
+ * Empty input, a truncated or damaged field, an end without the end mark, and anything after a
+ * trailer that is neither that nor another header are errors. Every block's CRC, the field's CRC, the plaquette and the link trace are
  * verified; NaN or infinite numbers are refused. */
 #ifndef LAT_STREAM_H
 #define LAT_STREAM_H
@@ -22,6 +22,9 @@ bool lat_stream_is(const void *bytes, size_t n);
 /* The next field: 1 and a field to be freed, 0 at the end of the input, -1 on failure. */
 int lat_stream_read(lat_input *in, lat_field *f);
 
+/* Is there another field? 1, 0 at the end of the input, -1 on failure. Takes only end marks. */
+int lat_stream_more(lat_input *in);
+
 /* The next header only, its blocks not yet read (lat-info): 1, 0 or -1 as above. Then either
  * lat_stream_body reads them or lat_stream_skip jumps over them, checking only their frame. */
 int lat_stream_head(lat_input *in, lat_header *head);
@@ -36,7 +39,7 @@ typedef struct lat_stream_form {
     unsigned long long stored; /* after body or skip: bytes of the whole field in the stream */
     unsigned crc;         /* after body or skip: CRC-32 of the field's raw bytes */
 } lat_stream_form;
-const lat_stream_form *lat_stream_last(const lat_input *in);
+const lat_stream_form *lat_stream_last(lat_input *in);
 
 enum { LAT_STORE_AUTO = -1, LAT_STORE_RAW = 0, LAT_STORE_ZLIB = 1 };
 
@@ -44,5 +47,9 @@ enum { LAT_STORE_AUTO = -1, LAT_STORE_RAW = 0, LAT_STORE_ZLIB = 1 };
  * are NaN (gauge fields only). `store` AUTO: compressed into a file, raw into a pipe.
  * head.reals says whether to drop rows (12 for SU(3), 4 for SU(2)). */
 int lat_stream_write(lat_output *out, lat_field *f, int store);
+
+/* The end mark after the fields written, and lat_output_commit. A stream that ends without it,
+ * because its writer failed between two fields, is one that every reader refuses. Frees `out`. */
+int lat_stream_commit(lat_output *out);
 
 #endif

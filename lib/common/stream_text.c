@@ -16,38 +16,17 @@
 #define MIN_BLOCK ((size_t)1 << 12)
 #define MAX_BLOCK ((size_t)1 << 26)
 
-/* ---- what is known of each input ------------------------------------------------------------- */
+/* ---- what is known of an input --------------------------------------------------------------- */
 
-/* A tool has one input, or a few; of more than these the oldest is forgotten. */
-static lat_stream_state states[16];
-
-lat_stream_state *lat_stream_state_of(const lat_input *in)
+lat_stream_state *lat_stream_state_of(lat_input *in)
 {
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        if (states[i].in == in)
-            return &states[i];
-    return NULL;
+    lat_stream_state *s = lat_input_attach(in, sizeof *s);
+    if (s && !s->known)
+        lat_fail("%s: the header was not read before its blocks", lat_input_name(in));
+    return s && s->known ? s : NULL;
 }
 
-/* A new one, in the place of what was known of that input, or of the oldest. */
-static lat_stream_state *state_begin(const lat_input *in)
-{
-    static unsigned long long age;
-    lat_stream_state *s = lat_stream_state_of(in);
-    for (size_t i = 0; !s && i < sizeof states / sizeof *states; i++)
-        if (!states[i].in)
-            s = &states[i];
-    if (!s) {
-        s = states;
-        for (size_t i = 1; i < sizeof states / sizeof *states; i++)
-            if (states[i].age < s->age)
-                s = &states[i];
-    }
-    *s = (lat_stream_state){.in = in, .age = ++age, .begin = lat_input_offset(in)};
-    return s;
-}
-
-const lat_stream_form *lat_stream_last(const lat_input *in)
+const lat_stream_form *lat_stream_last(lat_input *in)
 {
     const lat_stream_state *s = lat_stream_state_of(in);
     return s ? &s->form : NULL;
@@ -84,19 +63,59 @@ bool lat_stream_is(const void *bytes, size_t n)
     return n >= length && memcmp(bytes, LAT_STREAM_MAGIC, length) == 0;
 }
 
-/* Takes the first line: 1, 0 at the end of the input, -1. */
+void lat_stream_end_mark(unsigned fields, unsigned char mark[LAT_END_SIZE])
+{
+    memset(mark, 0, LAT_END_SIZE);
+    memcpy(mark, LAT_END_TAG, 4);
+    for (int i = 0; i < 4; i++)
+        mark[4 + i] = (unsigned char)(fields >> 8 * i);
+    const uint32_t crc = crc_more(0, mark, 12);
+    for (int i = 0; i < 4; i++)
+        mark[12 + i] = (unsigned char)(crc >> 8 * i);
+}
+
+/* Takes the end mark if it comes next: 1, 0 if it does not, -1. */
+static int take_end(lat_input *in, lat_stream_state *s)
+{
+    unsigned char found[LAT_END_SIZE], expected[LAT_END_SIZE];
+    ssize_t n = lat_input_peek(in, found, LAT_END_SIZE);
+    if (n < 4 || memcmp(found, LAT_END_TAG, 4) != 0)
+        return n < 0 ? -1 : 0;
+    if (lat_input_read(in, found, LAT_END_SIZE) < 0)
+        return -1;
+    lat_stream_end_mark(s->fields, expected);
+    if (!s->fields || memcmp(found, expected, LAT_END_SIZE) != 0)
+        return lat_fail("%s: expected the end mark of %u fields before byte %llu, found something else (damaged?)",
+                        lat_input_name(in), s->fields, (unsigned long long)lat_input_offset(in));
+    s->fields = 0;
+    return 1;
+}
+
+int lat_stream_more(lat_input *in)
+{
+    lat_stream_state *s = lat_input_attach(in, sizeof *s);
+    char c;
+    if (!s || take_end(in, s) < 0)
+        return -1;
+    const ssize_t n = lat_input_peek(in, &c, 1);
+    if (n != 0)
+        return n < 0 ? -1 : 1;
+    if (lat_input_offset(in) == 0)
+        return lat_fail("%s: empty, expected a lat stream", lat_input_name(in));
+    if (s->fields)
+        return lat_fail("%s: truncated after %llu bytes: expected the end mark or another field after %u of them",
+                        lat_input_name(in), (unsigned long long)lat_input_offset(in), s->fields);
+    return 0;
+}
+
+/* Takes the first line: 1, or -1. */
 static int take_magic(lat_input *in)
 {
     const char *magic = LAT_STREAM_MAGIC, *name = lat_input_name(in);
     unsigned long long begin = lat_input_offset(in);
     char c;
-    ssize_t got = lat_input_some(in, &c, 1);
-    if (got < 0)
-        return -1;
-    if (got == 0)
-        return begin ? 0 : lat_fail("%s: empty, expected a lat stream", name);
     for (size_t i = 0; magic[i]; i++) {
-        if (i && lat_input_read(in, &c, 1) < 0)
+        if (lat_input_read(in, &c, 1) < 0)
             return -1;
         if (c == magic[i])
             continue;
@@ -413,10 +432,15 @@ static int parse_text(parser *p, const header_text *t)
 
 int lat_stream_head(lat_input *in, lat_header *head)
 {
-    parser p = {.name = lat_input_name(in), .head = head, .state = state_begin(in)};
+    parser p = {.name = lat_input_name(in), .head = head};
     header_text t = {0};
     lat_header_init(head);
-    int rc = take_magic(in);
+    int rc = lat_stream_more(in);
+    if (rc > 0) {
+        p.state = lat_input_attach(in, sizeof *p.state); /* lat_stream_more has made it */
+        *p.state = (lat_stream_state){.known = true, .begin = lat_input_offset(in), .fields = p.state->fields + 1};
+        rc = take_magic(in);
+    }
     if (rc > 0 && (take_lines(in, &t) < 0 || parse_text(&p, &t) < 0))
         rc = -1;
     free(t.at);

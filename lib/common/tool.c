@@ -43,36 +43,39 @@ static int filter_once(lat_input *in, lat_output *out, lat_each *each, long inde
         return rc < 0 ? LAT_FAILED : LAT_DONE;
     code = each(&f, index, context);
     if (code == LAT_DONE &&
-        (lat_stream_write(out, &f, lat_opts.store) < 0 || lat_output_flush(out) < 0))
+        (lat_stream_write(out, &f, lat_opts.store) < 0))
         code = LAT_FAILED;
     lat_field_free(&f);
     return code < 0 ? LAT_FAILED : code;
 }
 
-static int filter_all(lat_input *in, lat_output *out, lat_each *each, void *context)
+static int filter_all(lat_input *in, lat_output *out, lat_each *each, lat_last *last, void *context)
 {
     bool more = true;
     int code = LAT_DONE;
+    long index = 0;
 
     if (lat_output_is_input(out, in))
         return lat_fail("%s: is the output as well", lat_input_name(in)), LAT_FAILED;
-    for (long index = 0; more && code == LAT_DONE; index++)
+    for (; more && code == LAT_DONE; index += more)
         code = filter_once(in, out, each, index, context, &more);
+    if (code == LAT_DONE && last)
+        code = last(index, context);
     return code;
 }
 
-int lat_filter_run(lat_each *each, void *context)
+int lat_filter_run(lat_each *each, lat_last *last, void *context)
 {
     unsigned flags = (lat_opts.force ? LAT_OUTPUT_FORCE : 0) |
                      (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0);
     lat_input *in = lat_input_open(lat_opts.input);
     lat_output *out = in ? lat_output_open(lat_opts.output, flags) : NULL;
-    int code = out ? filter_all(in, out, each, context) : LAT_FAILED;
+    int code = out ? filter_all(in, out, each, last, context) : LAT_FAILED;
 
     lat_input_close(in);
     if (code != LAT_DONE)
         lat_output_abort(out);
-    else if (lat_output_commit(out) < 0)
+    else if (lat_stream_commit(out) < 0)
         code = LAT_FAILED;
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -11,11 +11,13 @@
 int lat_provenance(lat_header *head, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Runs a filter: opens the input and output of lat_opts, calls `each` for every field of the
- * input stream, and commits. Both are open before anything is computed, each field leaves as soon
- * as it is written, and an output appended to the input itself is refused. `each` returns LAT_DONE and has changed *f in place: it is written;
- * or another exit code: the run ends with it and no output (after printing lat_error if it is
- * set). `index` counts fields from 0. Returns the exit code of the tool. */
+ * input stream, then `last` (may be NULL) once, and commits. Both are open before anything is
+ * computed, each field leaves as soon as it is written, and an output appended to the input
+ * itself is refused. `each` returns LAT_DONE and has changed *f in place: it is written; or another
+ * exit code: the run ends with it and no output, and lat_error is printed if it is set. `index`
+ * counts fields from 0, `last` is told how many there were. Returns the exit code of the tool. */
 typedef int lat_each(lat_field *f, long index, void *context);
-int lat_filter_run(lat_each *each, void *context);
+typedef int lat_last(long fields, void *context);
+int lat_filter_run(lat_each *each, lat_last *last, void *context);
 
 #endif

@@ -131,7 +131,7 @@ static bool refused(const bytes *b, const char *format, size_t i)
 static bytes written(lat_field *f, int store)
 {
     lat_output *out = lat_output_open(path, 0);
-    need(out && lat_stream_write(out, f, store) == 0 && lat_output_commit(out) == 0, "writing");
+    need(out && lat_stream_write(out, f, store) == 0 && lat_stream_commit(out) == 0, "writing");
     return slurp(path);
 }
 
@@ -170,13 +170,20 @@ static void append_block(bytes *b, const void *payload, size_t stored, size_t ra
     append(b, payload, stored);
 }
 
-static void append_trailer(bytes *b, size_t blocks, uint32_t crc)
+static void append_frame(bytes *b, const char *tag, uint32_t first, uint32_t second)
 {
     size_t begin = b->n;
-    append(b, "LATE", 4);
-    append32(b, (uint32_t)blocks);
-    append32(b, crc);
+    append(b, tag, 4);
+    append32(b, first);
+    append32(b, second);
     append32(b, (uint32_t)crc32(0, b->at + begin, 12));
+}
+
+/* Of a stream's only field, and the end mark. */
+static void append_trailer(bytes *b, size_t blocks, uint32_t crc)
+{
+    append_frame(b, "LATE", (uint32_t)blocks, crc);
+    append_frame(b, "LATZ", 1, 0);
 }
 
 /* How blocks are stored. */
@@ -399,6 +406,39 @@ static void check_cuts(void)
     }
 }
 
+/* Fields in one stream, and what may stand for its end mark. */
+static void check_end_mark(void)
+{
+    bytes b = tiny(LAT_STORE_RAW);
+    const size_t field = b.n - 16;
+    for (uint32_t said = 0; said < 4; said++)
+        for (uint32_t there = 0; there < 4; there++) {
+            bytes many = {0};
+            for (uint32_t i = 0; i < there; i++)
+                append(&many, b.at, field);
+            append_frame(&many, "LATZ", said, 0);
+            if (said == there && there > 0)
+                CHECK(read_bytes(&many, false, NULL) == (int)there, "%u fields: %s", there, lat_error());
+            else
+                refused(&many, "another number of fields", 4 * said + there);
+            append(&many, "LATZ", 4);
+            refused(&many, "followed by part of an end mark", there);
+            free(many.at);
+        }
+    bytes twice = {0};
+    append(&twice, b.at, b.n);
+    append_frame(&twice, "LATZ", 0, 0);
+    refused(&twice, "an end mark of nothing", 0);
+    twice.n = b.n;
+    append_frame(&twice, "LATZ", 1, 0);
+    refused(&twice, "two end marks", 0);
+    free(twice.at);
+    b.n = field;
+    refused(&b, "no end mark", 0);
+    CHECK(strstr(lat_error(), "truncated") != NULL, "%s", lat_error());
+    free(b.at);
+}
+
 static void check_garbage(void)
 {
     bytes b = tiny(LAT_STORE_RAW), again = tiny(LAT_STORE_RAW);
@@ -446,7 +486,7 @@ static void check_foreign(void)
                          swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
                     /* the raw bytes are those that our writer stored as one block */
                     need(ours.n > n + 32 && n <= 1 << 20, "one block");
-                    memcpy(raw, ours.at + ours.n - 16 - n, n);
+                    memcpy(raw, ours.at + ours.n - 32 - n, n);
                     if (big)
                         for (size_t i = 0; i < n; i += real)
                             for (size_t j = 0; j < real / 2; j++) {
@@ -613,7 +653,7 @@ static void check_skip(void)
         const lat_stream_form *form = lat_stream_last(in);
         CHECK(form->compressed && form->block == 1 << 20 && form->blocks == 3, "%zu %u", form->block,
               form->blocks);
-        CHECK(form->stored == b.n, "%llu of %zu", form->stored, b.n);
+        CHECK(form->stored == b.n - 16, "%llu of %zu", form->stored, b.n); /* the end mark is no field's */
         CHECK(i == 0 || form->crc == crc, "%08x and %08x", form->crc, crc);
         crc = form->crc;
         lat_field_free(&g);
@@ -971,6 +1011,8 @@ int main(void)
     check_rounding();
     check_case("NaN and infinity are refused, written or read");
     check_not_finite();
+    check_case("the end mark must stand there and count the fields");
+    check_end_mark();
     check_case("two rows of matrices that are not SU(3) are not written");
     check_not_unitary();
     check_case("hostile headers are refused by a sentence that says why");

@@ -43,10 +43,11 @@ static const lat_tool tool = {
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
 };
 
-/* What is open during the run. */
+/* What is open beside the input and the output. */
 typedef struct run {
-    lat_input *in, *saved;   /* saved: the stream of G or H */
-    lat_output *out, *g_out;
+    const char *name;        /* of the input */
+    lat_input *saved;        /* the stream of G or H */
+    lat_output *g_out;
     lat_field g;             /* the last of `saved` */
     long read;               /* how many of `saved` were read */
 } run;
@@ -104,10 +105,9 @@ static int next_saved(run *r, long index)
 /* After the last field: were there more transformations than fields? */
 static int none_left(run *r, long fields)
 {
-    char byte;
     if (!r->saved || r->read < fields)
         return 0;
-    const ssize_t more = lat_input_peek(r->saved, &byte, 1);
+    const int more = lat_stream_more(r->saved);
     if (more > 0)
         return lat_fail("%s: has more transformations than the input has fields, which are %ld",
                         lat_input_name(r->saved), fields);
@@ -121,7 +121,7 @@ static int do_random(run *r, lat_field *f, long index)
     lat_field g;
     if (f->head.kind != LAT_GAUGE)
         return lat_fail("%s: expected a gauge field for --random, found a gauge transformation",
-                        lat_input_name(r->in));
+                        r->name);
     if (lat_transform_new(&g, &f->head))
         return -1;
     const size_t sites = lat_field_matrices(&g);
@@ -143,7 +143,7 @@ static int do_apply(run *r, lat_field *f, long index)
 {
     if (f->head.kind != LAT_GAUGE)
         return lat_fail("%s: expected a gauge field for --apply, found a gauge transformation "
-                        "(--compose multiplies two)", lat_input_name(r->in));
+                        "(--compose multiplies two)", r->name);
     if (next_saved(r, index) || lat_transform_apply(f, &r->g))
         return -1;
     return lat_provenance(&f->head, "%s", "");
@@ -153,7 +153,7 @@ static int need_transform(const run *r, lat_field *f, const char *job)
 {
     if (f->head.kind != LAT_TRANSFORM)
         return lat_fail("%s: expected a gauge transformation for --%s, found a gauge field",
-                        lat_input_name(r->in), job);
+                        r->name, job);
     lat_header_ungauge(&f->head); /* it took a field to a gauge; its inverse or product does not */
     return 0;
 }
@@ -199,54 +199,36 @@ static int do_compose(run *r, lat_field *f, long index)
 /* ---- the story ------------------------------------------------------------------------------- */
 
 /* A higher precision is taken before the work, a lower one after it: one rounding either way. */
-static int one(run *r, lat_field *f, long index)
+static int each(lat_field *f, long index, void *context)
 {
+    run *r = context;
     const lat_real wanted = precision < 0 ? f->head.real : precision ? LAT_F64 : LAT_F32;
     if (wanted == LAT_F64 && lat_field_convert(f, LAT_F64))
-        return -1;
+        return LAT_FAILED;
     const int rc = random_g ? do_random(r, f, index) : apply ? do_apply(r, f, index)
                  : invert ? do_invert(r, f) : do_compose(r, f, index);
-    if (rc || lat_field_convert(f, wanted) || lat_stream_write(r->out, f, lat_opts.store))
-        return -1;
-    return lat_output_flush(r->out);
-}
-
-static int all(run *r)
-{
-    int rc;
-    long index = 0;
-    lat_field f;
-    if (lat_output_is_input(r->out, r->in))
-        return lat_fail("%s: is the output as well", lat_input_name(r->in));
-    for (; (rc = lat_stream_read(r->in, &f)) > 0; index++) {
-        rc = one(r, &f, index);
-        lat_field_free(&f);
-        if (rc)
-            return -1;
-    }
-    return rc ? rc : none_left(r, index);
-}
-
-static int open_all(run *r)
-{
-    const unsigned clobber = lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0;
-    const char *saved = apply ? apply : compose;
-    if (!(r->in = lat_input_open(lat_opts.input)) || (saved && !(r->saved = lat_input_open(saved))) ||
-        (save_g && !(r->g_out = lat_output_open(save_g, clobber))))
-        return -1;
-    r->out = lat_output_open(lat_opts.output, clobber | (lat_opts.force ? LAT_OUTPUT_FORCE : 0));
-    return r->out ? 0 : -1;
+    return rc || lat_field_convert(f, wanted) ? LAT_FAILED : LAT_DONE;
 }
 
 /* The transformations first: a result whose transformation was lost would be worse than none. */
-static int commit(run *r)
+static int last(long fields, void *context)
 {
-    lat_output *g_out = r->g_out, *out = r->out;
+    run *r = context;
+    lat_output *g_out = r->g_out;
+    if (none_left(r, fields))
+        return LAT_FAILED;
     r->g_out = NULL;
-    if (g_out && lat_output_commit(g_out))
+    return g_out && lat_stream_commit(g_out) ? LAT_FAILED : LAT_DONE;
+}
+
+static int open_beside(run *r)
+{
+    const char *saved = apply ? apply : compose;
+    r->name = lat_opts.input ? lat_opts.input : "<stdin>";
+    if ((saved && !(r->saved = lat_input_open(saved))) ||
+        (save_g && !(r->g_out = lat_output_open(save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0))))
         return -1;
-    r->out = NULL;
-    return lat_output_commit(out);
+    return 0;
 }
 
 static void check_usage(void)
@@ -269,16 +251,12 @@ static void check_usage(void)
 
 int main(int argc, char **argv)
 {
-    run r = {.in = NULL};
+    run r = {.saved = NULL};
     lat_options_parse(&tool, argc, argv);
     check_usage();
-    const int rc = open_all(&r) || all(&r) || commit(&r) ? LAT_FAILED : LAT_DONE;
+    const int rc = open_beside(&r) ? lat_report(LAT_FAILED) : lat_filter_run(each, last, &r);
     lat_output_abort(r.g_out);
-    lat_output_abort(r.out);
     lat_field_free(&r.g);
-    if (r.saved)
-        lat_input_close(r.saved);
-    if (r.in)
-        lat_input_close(r.in);
-    return rc ? lat_report(rc) : rc;
+    lat_input_close(r.saved);
+    return rc;
 }

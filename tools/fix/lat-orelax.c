@@ -194,6 +194,16 @@ static int fix(lat_field *f, long index, void *context)
     return rc;
 }
 
+/* The transformations first: links whose transformation was lost would be worse than none. */
+static int last(long fields, void *context)
+{
+    run *r = context;
+    lat_output *out = r->g_out;
+    (void)fields;
+    r->g_out = NULL;
+    return out && lat_stream_commit(out) ? LAT_FAILED : LAT_DONE;
+}
+
 int main(int argc, char **argv)
 {
     run r = {.log = NULL};
@@ -209,12 +219,8 @@ int main(int argc, char **argv)
         return lat_report(LAT_FAILED);
     if (save_g && !(r.g_out = lat_output_open(save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
         return lat_report(LAT_FAILED);
-    int rc = lat_filter_run(fix, &r);
+    int rc = lat_filter_run(fix, last, &r);
     lat_progress_end();
-    if (rc == LAT_DONE && r.g_out) {
-        rc = lat_output_commit(r.g_out) ? lat_report(LAT_FAILED) : LAT_DONE;
-        r.g_out = NULL;
-    }
     lat_output_abort(r.g_out);
     if (lat_log_close(r.log, log_path) && rc == LAT_DONE)
         rc = lat_report(LAT_FAILED);

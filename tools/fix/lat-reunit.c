@@ -207,7 +207,7 @@ int main(int argc, char **argv)
         lat_output_abort(c.out);
         return lat_report(LAT_FAILED);
     }
-    const int code = lat_filter_run(each, &c);
+    const int code = lat_filter_run(each, NULL, &c);
     if (!report)
         return code;
     if (code == LAT_DONE)

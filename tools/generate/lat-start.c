@@ -108,7 +108,7 @@ static int make(lat_output *out, long index)
     int rc = describe(&f.head, index) || lat_field_alloc(&f) ? -1 : 0;
     if (rc == 0) {
         fill(&f, index);
-        rc = lat_stream_write(out, &f, lat_opts.store) || lat_output_flush(out) ? -1 : 0;
+        rc = lat_stream_write(out, &f, lat_opts.store);
     }
     lat_field_free(&f);
     return rc;
@@ -127,5 +127,5 @@ int main(int argc, char **argv)
             lat_output_abort(out);
             return lat_report(LAT_FAILED);
         }
-    return lat_output_commit(out) ? lat_report(LAT_FAILED) : LAT_DONE;
+    return lat_stream_commit(out) ? lat_report(LAT_FAILED) : LAT_DONE;
 }

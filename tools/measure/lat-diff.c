@@ -228,10 +228,9 @@ static int pair(const lat_field *a, const lat_field *b, lat_input *in, const cha
                 long index)
 {
     difference d = {.index = index};
-    char next;
     if (comparable(a, b, name) || compare(a, b, &d))
         return LAT_FAILED;
-    const ssize_t more = lat_input_peek(in, &next, 1);
+    const int more = lat_stream_more(in);
     if (more < 0)
         return LAT_FAILED;
     if (tsv)

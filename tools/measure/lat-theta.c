@@ -208,11 +208,10 @@ static void print_json(FILE *to, const measured *m, bool several)
 
 static int one(lat_input *in, FILE *text, lat_field *f, long config)
 {
-    char next;
     measured m;
     if (measure(f, config, &m))
         return LAT_FAILED;
-    const ssize_t more = lat_input_peek(in, &next, 1);
+    const int more = lat_stream_more(in);
     if (more < 0)
         return LAT_FAILED;
     const bool several = config > 0 || more > 0;
