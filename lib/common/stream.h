@@ -5,8 +5,8 @@
  *     while ((rc = lat_stream_read(in, &field)) > 0) { ... lat_field_free(&field); }
  *     rc < 0 is an error; rc == 0 the end of the input after at least one field.
  * Empty input, a truncated or damaged field, an end without the end mark, and anything after a
- * trailer that is neither that nor another header are errors. Every block's CRC, the field's CRC, the plaquette and the link trace are
- * verified; NaN or infinite numbers are refused. */
+ * trailer that is neither that nor another header are errors. Every block's CRC, the field's CRC,
+ * the plaquette and the link trace are verified; NaN or infinite numbers are refused. */
 #ifndef LAT_STREAM_H
 #define LAT_STREAM_H
 

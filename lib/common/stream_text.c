@@ -85,8 +85,9 @@ static int take_end(lat_input *in, lat_stream_state *s)
         return -1;
     lat_stream_end_mark(s->fields, expected);
     if (!s->fields || memcmp(found, expected, LAT_END_SIZE) != 0)
-        return lat_fail("%s: expected the end mark of %u fields before byte %llu, found something else (damaged?)",
-                        lat_input_name(in), s->fields, (unsigned long long)lat_input_offset(in));
+        return lat_fail(
+            "%s: expected the end mark of %u fields before byte %llu, found something else (damaged?)",
+            lat_input_name(in), s->fields, (unsigned long long)lat_input_offset(in));
     s->fields = 0;
     return 1;
 }
@@ -103,8 +104,9 @@ int lat_stream_more(lat_input *in)
     if (lat_input_offset(in) == 0)
         return lat_fail("%s: empty, expected a lat stream", lat_input_name(in));
     if (s->fields)
-        return lat_fail("%s: truncated after %llu bytes: expected the end mark or another field after %u of them",
-                        lat_input_name(in), (unsigned long long)lat_input_offset(in), s->fields);
+        return lat_fail(
+            "%s: truncated after %llu bytes: expected the end mark or another field after %u of them",
+            lat_input_name(in), (unsigned long long)lat_input_offset(in), s->fields);
     return 0;
 }
 
@@ -438,7 +440,8 @@ int lat_stream_head(lat_input *in, lat_header *head)
     int rc = lat_stream_more(in);
     if (rc > 0) {
         p.state = lat_input_attach(in, sizeof *p.state); /* lat_stream_more has made it */
-        *p.state = (lat_stream_state){.known = true, .begin = lat_input_offset(in), .fields = p.state->fields + 1};
+        *p.state = (lat_stream_state){
+            .known = true, .begin = lat_input_offset(in), .fields = p.state->fields + 1};
         rc = take_magic(in);
     }
     if (rc > 0 && (take_lines(in, &t) < 0 || parse_text(&p, &t) < 0))

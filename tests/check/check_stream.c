@@ -653,7 +653,8 @@ static void check_skip(void)
         const lat_stream_form *form = lat_stream_last(in);
         CHECK(form->compressed && form->block == 1 << 20 && form->blocks == 3, "%zu %u", form->block,
               form->blocks);
-        CHECK(form->stored == b.n - 16, "%llu of %zu", form->stored, b.n); /* the end mark is no field's */
+        CHECK(form->stored == b.n - 16, "%llu of %zu", form->stored,
+              b.n); /* the end mark is no field's */
         CHECK(i == 0 || form->crc == crc, "%08x and %08x", form->crc, crc);
         crc = form->crc;
         lat_field_free(&g);
