@@ -77,7 +77,7 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
 openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_CUDA_WHY='"$(cuda_why)"' -DLAT_MPI_WHY='"$(mpi_why)"'
-ldflags := $(openmp) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
+ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
 ldlibs := -lexpat -lz -lm
 CFLAGS ?=
 LDFLAGS ?=

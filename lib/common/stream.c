@@ -24,7 +24,7 @@
 #define OUR_BLOCK ((size_t)1 << 20)
 #define FRAME 16                    /* bytes of a block's head, and of the trailer */
 #define IN_FLIGHT ((size_t)1 << 29) /* bytes of blocks under way, where that is not less than one */
-#define BELIEVED ((size_t)1 << 30)  /* bytes allocated on the word of a header alone */
+#define BELIEVED ((size_t)1 << 26)  /* bytes allocated on the word of a header alone */
 #define BLOCK_TAG "LATB"
 #define TRAILER_TAG "LATE"
 
