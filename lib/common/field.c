@@ -14,7 +14,7 @@ int lat_field_alloc(lat_field *f)
         return -1;
     /* Touched by all threads, as the sweeps will: pages then lie where they are used. */
     const size_t piece = (size_t)1 << 22;
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (bytes > piece)
     for (size_t at = 0; at < bytes; at += piece)
         memset((char *)f->data + at, 0, bytes - at < piece ? bytes - at : piece);
     return 0;
@@ -62,13 +62,13 @@ int lat_field_convert(lat_field *f, lat_real real)
     if (real == LAT_F64) {
         const float *from = f->data;
         double *to = data;
-        #pragma omp parallel for schedule(static)
+        #pragma omp parallel for schedule(static) if (n > 100000)
         for (size_t k = 0; k < n; k++)
             to[k] = (double)from[k];
     } else {
         const double *from = f->data;
         float *to = data;
-        #pragma omp parallel for schedule(static)
+        #pragma omp parallel for schedule(static) if (n > 100000)
         for (size_t k = 0; k < n; k++)
             to[k] = (float)from[k];
         /* Rounding moves these by up to 1e-7: they are measured again when written. */

@@ -156,10 +156,13 @@ static void complete(int nc, double *m)
     m[7] = -m[1];
 }
 
+/* So many matrices are done sooner than other threads are woken up. */
+#define FEW 4096
+
 static void complete_all(lat_field *f)
 {
     size_t matrices = lat_field_matrices(f);
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (matrices > FEW)
     for (size_t i = 0; i < matrices; i++) {
         double m[LAT_SUN_REALS];
         lat_field_get(f, i, m);
@@ -178,7 +181,8 @@ static int reduce(lat_field *f, const char *name)
 {
     size_t matrices = lat_field_matrices(f), n = full_reals(&f->head), bad = SIZE_MAX;
     bool changed = false;
-    #pragma omp parallel for schedule(static) reduction(min : bad) reduction(|| : changed)
+    #pragma omp parallel for schedule(static) if (matrices > FEW) reduction(min : bad) \
+        reduction(|| : changed)
     for (size_t i = 0; i < matrices; i++) {
         double was[LAT_SUN_REALS], is[LAT_SUN_REALS];
         lat_field_get(f, i, was);

@@ -208,7 +208,7 @@ static void append_field(bytes *b, const unsigned char *raw, size_t n, size_t bl
         if (how == FILTERED)
             lat_filter(turned, m, real, work);
         if (how != PLAIN)
-            need(compress2(packed, &size, how == FILTERED ? work : raw + at, (uLong)m, 6) == Z_OK,
+            need(compress2(packed, &size, how == FILTERED ? work : raw + at, (uLong)m, 1) == Z_OK,
                  "deflate");
         append_block(b, how == PLAIN ? raw + at : packed, how == PLAIN ? m : size, m);
     }
