@@ -9,6 +9,7 @@
 #include "error.h"
 #include "io.h"
 #include "stream.h"
+#include "text.h"
 
 int lat_provenance(lat_header *head, const char *format, ...)
 {
@@ -78,4 +79,22 @@ int lat_filter_run(lat_each *each, lat_last *last, void *context)
     else if (lat_stream_commit(out) < 0)
         code = LAT_FAILED;
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
+}
+
+int lat_print_run(const char *output, lat_print *all)
+{
+    lat_input *in = lat_input_open(lat_opts.input);
+    lat_output *out = in ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
+    FILE *text = out ? lat_text_open(out) : NULL;
+    int code = text ? all(in, text) : LAT_FAILED;
+
+    if (code == LAT_FAILED) {
+        if (text)
+            fclose(text);
+        lat_output_abort(out);
+    } else if (lat_text_close(text, out)) {
+        code = LAT_FAILED;
+    }
+    lat_input_close(in);
+    return code == LAT_FAILED ? lat_report(code) : code;
 }

@@ -3,6 +3,7 @@
 #ifndef LAT_TOOL_H
 #define LAT_TOOL_H
 
+#include <stdio.h>
 #include "field.h"
 #include "options.h"
 
@@ -19,5 +20,11 @@ int lat_provenance(lat_header *head, const char *format, ...) __attribute__((for
 typedef int lat_each(lat_field *f, long index, void *context);
 typedef int lat_last(long fields, void *context);
 int lat_filter_run(lat_each *each, lat_last *last, void *context);
+
+/* Runs a tool that prints: `all` reads the input of lat_opts to its end and writes to `text`, which
+ * goes to the file `output`, NULL for stdout. `all` returns an exit code; after LAT_FAILED nothing
+ * is kept of a file. Returns the exit code of the tool, lat_error printed. */
+typedef int lat_print(lat_input *in, FILE *text);
+int lat_print_run(const char *output, lat_print *all);
 
 #endif

@@ -7,6 +7,7 @@
 #include "common/options.h"
 #include "common/stream.h"
 #include "common/text.h"
+#include "common/tool.h"
 
 static bool check, json, tsv;
 static const char *output;
@@ -167,7 +168,7 @@ static int all(lat_input *in, FILE *text)
         lat_field f = {.data = NULL};
         rc = lat_stream_head(in, &f.head);
         if (rc <= 0)
-            return rc;
+            return rc < 0 ? LAT_FAILED : LAT_DONE;
         rc = check ? lat_stream_body(in, &f) : lat_stream_skip(in, &f.head);
         if (rc >= 0)
             print(in, text, &f.head, index);
@@ -176,7 +177,7 @@ static int all(lat_input *in, FILE *text)
         else
             lat_header_free(&f.head);
         if (rc < 0 || fflush(text))
-            return -1;
+            return LAT_FAILED;
     }
 }
 
@@ -185,16 +186,5 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (tsv && json)
         lat_usage("--tsv and --json exclude each other");
-    lat_input *in = lat_input_open(lat_opts.input);
-    lat_output *out = in ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
-    FILE *text = out ? lat_text_open(out) : NULL;
-    if (!text)
-        return lat_report(LAT_FAILED);
-    if (all(in, text)) {
-        fclose(text);
-        lat_output_abort(out);
-        return lat_report(LAT_FAILED);
-    }
-    lat_input_close(in);
-    return lat_text_close(text, out) ? lat_report(LAT_FAILED) : LAT_DONE;
+    return lat_print_run(output, all);
 }

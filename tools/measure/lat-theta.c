@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "common/stream.h"
 #include "common/text.h"
+#include "common/tool.h"
 
 static int gauge;
 static bool tsv, json, conventions;
@@ -251,18 +252,5 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (tsv && json)
         lat_usage("--tsv and --json exclude each other");
-    lat_input *in = lat_input_open(lat_opts.input);
-    lat_output *out = in ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
-    FILE *text = out ? lat_text_open(out) : NULL;
-    if (!text)
-        return lat_report(LAT_FAILED);
-    const int code = all(in, text);
-    if (code == LAT_FAILED) {
-        fclose(text);
-        lat_output_abort(out);
-    } else if (lat_text_close(text, out)) {
-        return lat_report(LAT_FAILED);
-    }
-    lat_input_close(in);
-    return code == LAT_FAILED ? lat_report(code) : code;
+    return lat_print_run(output, all);
 }
