@@ -5,9 +5,8 @@
  * repetitions is what makes zlib slow on gauge fields (40 MB/s, to save 4 %). So the filter
  * brings all exponents together, and for each byte plane its histogram decides what is done with
  * it. The pieces are put together by hand into one ordinary zlib stream (RFC 1950, 1951), each
- * beginning at a byte: stored planes are copied; planes that are worth Huffman's code get it from
- * here, one code for up to 128 KiB, several times as fast as deflate, which is made for more; runs
- * are left to deflate. */
+ * beginning at a byte: stored planes are copied, planes that are worth Huffman's code get it from
+ * huffman.c, runs are left to deflate. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,12 +14,9 @@
 #include <string.h>
 #include <zlib.h>
 #include "codec.h"
+#include "huffman.h"
 
-#define MAX_STORED 65535u          /* bytes of one stored block of deflate */
 #define MAX_BYTES ((size_t)1 << 30)  /* zlib counts in 32 bits */
-#define CODED ((size_t)1 << 17)      /* bytes that share one Huffman code */
-#define SYMBOLS 257                  /* bytes, and the end of the block */
-#define LONGEST 15                   /* bits of a code, by RFC 1951 */
 
 /* ---- filter ------------------------------------------------------------------------------ */
 
@@ -224,20 +220,6 @@ void lat_unfilter(const void *planes, size_t n, int real, void *raw)
 
 typedef enum { STORED, HUFFMAN, RUNS } method;
 
-/* Adds the bytes to a histogram; four, so that equal neighbours do not wait for each other. */
-static void count_bytes(uint32_t count[4][256], const unsigned char *p, size_t n)
-{
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        count[0][p[i]]++;
-        count[1][p[i + 1]]++;
-        count[2][p[i + 2]]++;
-        count[3][p[i + 3]]++;
-    }
-    for (; i < n; i++)
-        count[0][p[i]]++;
-}
-
 /* How to deflate n bytes, from the histogram of a sample of them. Above 7.85 of 8 bits of entropy
  * Huffman's code saves less than 2 %, not worth its time; where one byte dominates, run lengths
  * cost less than the one bit a byte that Huffman's code cannot go below. */
@@ -249,7 +231,7 @@ static method choose(const unsigned char *p, size_t n)
     double bits = 0;
     for (size_t at = 0; at < n; at += step) {
         size_t m = n - at < piece ? n - at : piece;
-        count_bytes(count, p + at, m);
+        lat_count_bytes(count, p + at, m);
         sample += m;
     }
     for (int v = 0; v < 256; v++) {
@@ -262,206 +244,6 @@ static method choose(const unsigned char *p, size_t n)
     return bits > 7.85 * (double)sample ? STORED : most > 0.8 * (double)sample ? RUNS : HUFFMAN;
 }
 
-static size_t stored_size(size_t n)
-{
-    return n + 5 * ((n + MAX_STORED - 1) / MAX_STORED);
-}
-
-/* Stored blocks, none of them the last (RFC 1951, 3.2.4). */
-static unsigned char *put_stored(unsigned char *out, const unsigned char *p, size_t n)
-{
-    while (n) {
-        unsigned length = n < MAX_STORED ? (unsigned)n : MAX_STORED;
-        *out++ = 0;
-        *out++ = (unsigned char)length;
-        *out++ = (unsigned char)(length >> 8);
-        *out++ = (unsigned char)~length;
-        *out++ = (unsigned char)(~length >> 8);
-        memcpy(out, p, length);
-        out += length, p += length, n -= length;
-    }
-    return out;
-}
-
-/* ---- Huffman's code ------------------------------------------------------------------------- */
-
-/* Bits on their way out, lowest first: fewer than 8 between calls of flush_bits, which may write up
- * to 8 bytes beyond them. */
-typedef struct writer {
-    unsigned char *out;
-    uint64_t bits;
-    unsigned used;
-} writer;
-
-static inline void put_bits(writer *w, uint64_t bits, unsigned n)
-{
-    w->bits |= bits << w->used;
-    w->used += n;
-}
-
-static inline void flush_bits(writer *w)
-{
-    store64(w->out, w->bits);
-    w->out += w->used / 8;
-    w->bits >>= w->used & ~7u;
-    w->used %= 8;
-}
-
-typedef struct leaf {
-    uint32_t count;
-    int symbol;
-} leaf;
-
-static int by_count(const void *a, const void *b)
-{
-    const leaf *p = a, *q = b;
-    return p->count != q->count ? (p->count > q->count) - (p->count < q->count) : p->symbol - q->symbol;
-}
-
-/* Depths of the leaves of Huffman's tree, in the order of `leaves`, which are sorted by count:
- * leaves and the nodes made of them are two queues, both in order. Returns the largest depth. */
-static int tree_depths(const leaf *leaves, int n, uint8_t *depth)
-{
-    uint32_t weight[2 * SYMBOLS];
-    int parent[2 * SYMBOLS], level[2 * SYMBOLS], next_leaf = 0, next_node = n, largest = 0;
-    for (int i = 0; i < n; i++)
-        weight[i] = leaves[i].count;
-    for (int node = n; node < 2 * n - 1; node++) {
-        weight[node] = 0;
-        for (int child = 0; child < 2; child++) {
-            bool take_leaf =
-                next_leaf < n && (next_node == node || weight[next_leaf] <= weight[next_node]);
-            int least = take_leaf ? next_leaf++ : next_node++;
-            weight[node] += weight[least];
-            parent[least] = node;
-        }
-    }
-    level[2 * n - 2] = 0;
-    for (int i = 2 * n - 3; i >= 0; i--)
-        level[i] = level[parent[i]] + 1;
-    for (int i = 0; i < n; i++) {
-        depth[i] = (uint8_t)level[i];
-        if (level[i] > largest)
-            largest = level[i];
-    }
-    return largest;
-}
-
-/* Lengths of the codes of all symbols, 0 for those that do not occur. */
-static void code_lengths(const uint32_t count[SYMBOLS], uint8_t length[SYMBOLS])
-{
-    leaf leaves[SYMBOLS];
-    uint8_t depth[SYMBOLS];
-    int n = 0;
-    memset(length, 0, SYMBOLS);
-    for (int v = 0; v < SYMBOLS; v++)
-        if (count[v])
-            leaves[n++] = (leaf){count[v], v};
-    qsort(leaves, (size_t)n, sizeof *leaves, by_count);
-    /* Counts brought nearer to each other make a flatter tree; their order stays. */
-    while (tree_depths(leaves, n, depth) > LONGEST)
-        for (int i = 0; i < n; i++)
-            leaves[i].count = leaves[i].count / 2 + 1;
-    for (int i = 0; i < n; i++)
-        length[leaves[i].symbol] = depth[i];
-}
-
-/* Canonical codes for the lengths (RFC 1951, 3.2.2), first bit lowest; length << 16 beside them. */
-static void make_codes(const uint8_t length[SYMBOLS], uint32_t code[SYMBOLS])
-{
-    uint32_t next[LONGEST + 2] = {0}, many[LONGEST + 2] = {0};
-    for (int v = 0; v < SYMBOLS; v++)
-        many[length[v]]++;
-    many[0] = 0;
-    for (int l = 1; l <= LONGEST; l++)
-        next[l] = (next[l - 1] + many[l - 1]) << 1;
-    for (int v = 0; v < SYMBOLS; v++) {
-        uint32_t c = length[v] ? next[length[v]]++ : 0, turned = 0;
-        for (int b = 0; b < length[v]; b++)
-            turned |= (c >> b & 1) << (length[v] - 1 - b);
-        code[v] = turned | (uint32_t)length[v] << 16;
-    }
-}
-
-/* The code of a block (RFC 1951, 3.2.7): 257 literals; two distances, which nobody uses, but a
- * complete code asks no favours of a decoder; lengths 0 to 15 as four bits each, since nothing
- * cleverer is needed for 130 bytes of many thousand. */
-#define CODE_BITS (17 + 19 * 3 + (SYMBOLS + 2) * 4)
-static void put_code(writer *w, const uint8_t length[SYMBOLS])
-{
-    static const uint8_t reversed[16] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
-    put_bits(w, 0, 1);   /* not the last block */
-    put_bits(w, 2, 2);   /* its own code */
-    put_bits(w, 0, 5);   /* 257 literals and lengths */
-    put_bits(w, 1, 5);   /* 2 distances */
-    put_bits(w, 15, 4);  /* 19 lengths of lengths, of which the first three, repetitions, */
-    put_bits(w, 0, 9);   /* do not occur, */
-    flush_bits(w);
-    for (int i = 0; i < 16; i++)   /* and the others have four bits */
-        put_bits(w, 4, 3);
-    flush_bits(w);
-    for (int v = 0; v < SYMBOLS; v++) {
-        put_bits(w, reversed[length[v]], 4);
-        flush_bits(w);
-    }
-    put_bits(w, reversed[1], 4);
-    put_bits(w, reversed[1], 4);
-    flush_bits(w);
-}
-
-/* One block of up to CODED bytes, not the last, if that is shorter than to store them. */
-static bool put_coded(writer *w, const unsigned char *p, size_t n)
-{
-    uint32_t four[4][256] = {{0}}, count[SYMBOLS], code[SYMBOLS];
-    uint8_t length[SYMBOLS];
-    count_bytes(four, p, n);
-    for (int v = 0; v < 256; v++)
-        count[v] = four[0][v] + four[1][v] + four[2][v] + four[3][v];
-    count[256] = 1;
-    code_lengths(count, length);
-    uint64_t bits = CODE_BITS;
-    for (int v = 0; v < SYMBOLS; v++)
-        bits += (uint64_t)count[v] * length[v];
-    if (bits / 8 + 8 > stored_size(n))
-        return false;
-    make_codes(length, code);
-    put_code(w, length);
-    size_t i = 0;
-    for (; i + 3 <= n; i += 3) {   /* 3 times 15 bits and 7 waiting ones are fewer than 64 */
-        uint32_t a = code[p[i]], b = code[p[i + 1]], c = code[p[i + 2]];
-        put_bits(w, a & 0xffff, a >> 16);
-        put_bits(w, b & 0xffff, b >> 16);
-        put_bits(w, c & 0xffff, c >> 16);
-        flush_bits(w);
-    }
-    for (; i < n; i++) {
-        put_bits(w, code[p[i]] & 0xffff, code[p[i]] >> 16);
-        flush_bits(w);
-    }
-    put_bits(w, code[256] & 0xffff, code[256] >> 16);
-    flush_bits(w);
-    return true;
-}
-
-/* Blocks with their own codes, none the last, ending at a byte. */
-static unsigned char *put_huffman(unsigned char *out, const unsigned char *p, size_t n)
-{
-    for (size_t at = 0; at < n; at += CODED) {
-        size_t m = n - at < CODED ? n - at : CODED;
-        writer w = {.out = out};
-        if (!put_coded(&w, p + at, m)) {
-            out = put_stored(out, p + at, m);
-            continue;
-        }
-        put_bits(&w, 0, 3);   /* a stored block of nothing: begins at the next byte */
-        w.used = (w.used + 7) & ~7u;
-        put_bits(&w, UINT64_C(0xffff0000), 32);
-        flush_bits(&w);
-        out = w.out;
-    }
-    return out;
-}
-
 /* ---- the pieces together -------------------------------------------------------------------- */
 
 /* Runs by deflate, no block the last, ending at a byte; stored blocks if those are not longer.
@@ -469,7 +251,7 @@ static unsigned char *put_huffman(unsigned char *out, const unsigned char *p, si
 static unsigned char *put_runs(unsigned char *out, const unsigned char *p, size_t n)
 {
     z_stream z = {0};
-    size_t room = stored_size(n);
+    size_t room = lat_stored_size(n);
     if (deflateInit2(&z, 1, Z_DEFLATED, -15, 9, Z_RLE) != Z_OK)
         return NULL;
     z.next_in = (Bytef *)(uintptr_t)p;
@@ -481,22 +263,22 @@ static unsigned char *put_runs(unsigned char *out, const unsigned char *p, size_
     if (rc != Z_OK && rc != Z_BUF_ERROR)
         return NULL;
     if (z.avail_in || z.avail_out == 0)   /* no room left: maybe not all was flushed */
-        return put_stored(out, p, n);
+        return lat_put_stored(out, p, n);
     return out + (room - z.avail_out);
 }
 
 static unsigned char *put_as(method how, unsigned char *out, const unsigned char *p, size_t n)
 {
-    return how == STORED ? put_stored(out, p, n)
+    return how == STORED ? lat_put_stored(out, p, n)
            : how == RUNS ? put_runs(out, p, n)
-                         : put_huffman(out, p, n);
+                         : lat_put_huffman(out, p, n);
 }
 
 size_t lat_codec_bound(size_t n)
 {
-    /* Header and check 6, the empty last block 2; each of 8 planes, and each piece of CODED bytes in
+    /* Header and check 6, the empty last block 2; each of 8 planes, and each piece of LAT_CODED bytes in
      * them, may round up to another stored block; the bit writer goes up to 8 bytes beyond. */
-    return stored_size(n) + 5 * (n / CODED + 8) + 16;
+    return lat_stored_size(n) + 5 * (n / LAT_CODED + 8) + 16;
 }
 
 /* The pieces of a deflate stream for `planes`: neighbours of one kind go together. */
