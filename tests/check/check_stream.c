@@ -559,13 +559,40 @@ static void check_physics(void)
     }
 }
 
+/* Which reals of a matrix are stored, and in which order. */
+static void check_order(void)
+{
+    const float q[4] = {0.1f, 0.3f, 0.5f, 0.8f};   /* q0 to q3; their squares add to 0.99 */
+    const double m[8] = {0.1f, 0.8f, 0.5f, 0.3f, -0.5f, 0.3f, 0.1f, -0.8f};
+    lat_field f = field_of(LAT_TRANSFORM, "3", 2, LAT_F32, 4), back;
+    lat_field_put(&f, 1, m);
+    bytes b = written(&f, LAT_STORE_RAW);
+    CHECK(memcmp(b.at + b.n - 32 - 2 * sizeof q, q, sizeof q) == 0, "not q0, q1, q2, q3");
+    if (CHECK(read_bytes(&b, false, &back) == 1, "%s", lat_error())) {
+        double n[8];
+        lat_field_get(&back, 1, n);
+        CHECK(memcmp(m, n, sizeof m) == 0, "another matrix");
+        lat_field_free(&back);
+    }
+    free(b.at);
+    lat_field_free(&f);
+    f = field_of(LAT_TRANSFORM, "3", 3, LAT_F64, 12);
+    b = written(&f, LAT_STORE_RAW);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(memcmp(b.at + b.n - 32 - (3 - i) * 96, (double *)f.data + 18 * i, 96) == 0, "not two rows");
+    free(b.at);
+    lat_field_free(&f);
+}
+
 /* A plaquette measured in double precision, before links were rounded and rows dropped, is near
  * enough to what is measured after it. */
 static void check_rounding(void)
 {
     lat_field f = field_of(LAT_GAUGE, "4 4 4 4", 3, LAT_F64, 18);
     double p, l;
-    need(lat_measure_plaquette(&f, &p, &l) == 0 && lat_field_convert(&f, LAT_F32) == 0, "rounding");
+    need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
+    f.head.plaquette = p;
+    need(lat_field_convert(&f, LAT_F32) == 0, "rounding");
     CHECK(isnan(f.head.plaquette), "a rounded field keeps its plaquette");
     CHECK(read_with(&f, p, l) == 1, "18 reals: %s", lat_error());
     lat_field_free(&f);
@@ -829,6 +856,11 @@ static void check_endless(void)
     *(unsigned char *)memchr(b.at + b.n - 20, '0', 20) = 0;
     refused(&b, "a NUL in line", 1);
     free(b.at);
+    b = head_of(GOOD);
+    b.at[b.n - 1] = '0';
+    append(&b, "\n", 1);
+    CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "checksum of the header"), "%s", lat_error());
+    free(b.at);
     lat_field f = field_of(LAT_GAUGE, "2", 2, LAT_F32, 4);
     for (int i = 0; i < 17; i++)
         need(lat_lines_add(&f.head.history, "%.65000s", line) == 0, "a line");
@@ -852,8 +884,8 @@ static void check_claims(void)
         bytes b = head_of(claims[i]);
         CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "truncated"), "claim %zu: %s", i,
               lat_error());
-        CHECK(read_bytes(&b, false, NULL) < 0 && strstr(lat_error(), "truncated"), "claim %zu: %s", i,
-              lat_error());
+        CHECK(read_bytes(&b, false, NULL) < 0 && strstr(lat_error(), "bytes after the header, expected"),
+              "claim %zu: %s", i, lat_error());
         free(b.at);
     }
     getrusage(RUSAGE_SELF, &after);
@@ -898,6 +930,9 @@ static void check_frames(void)
     contradicts(&b, "checksum of the field");
     b = head_of(GOOD), append_block(&b, raw, 4096, 4096), append_block(&b, raw, 512, 512);
     append_block(&b, raw, 512, 512), append_trailer(&b, 3, crc);
+    contradicts(&b, "expected the trailer of 2 blocks");
+    b = head_of(GOOD), append_block(&b, raw, 4096, 4096), append_block(&b, raw, 512, 512);
+    append_frame(&b, "LATF", 2, crc), append_frame(&b, "LATZ", 1, 0);
     contradicts(&b, "expected the trailer of 2 blocks");
     b = head_of(GOOD), append_block(&b, raw, 0, 4096), append_trailer(&b, 1, crc), append(&b, raw, n);
     contradicts(&b, "found 4096 stored as 0");
@@ -995,6 +1030,20 @@ static void check_headers(void)
           "copy");
     CHECK(lat_header_check(&b, "b") == 0, "%s", lat_error());
     lat_error_clear();
+    b.plaquette = INFINITY;
+    CHECK(lat_header_check(&b, "b") < 0 && strstr(lat_error(), "finite"), "%s", lat_error());
+    lat_error_clear();
+    b.plaquette = NAN;
+    b.sweeps = -1;
+    CHECK(lat_header_check(&b, "b") < 0 && strstr(lat_error(), "negative"), "%s", lat_error());
+    lat_error_clear();
+    for (int i = b.info.count; i < LAT_MAX_INFO; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "key.%d", i);
+        need(lat_info_set(&b, key, "x") == 0, key);
+    }
+    CHECK(lat_info_set(&b, "one_more", "x") < 0 && lat_info_set(&b, "key.7", "y") == 0, "too many lines");
+    lat_error_clear();
     lat_header_ungauge(&b);
     CHECK(strcmp(b.gauge, "none") == 0 && isnan(b.theta) && b.sweeps == 0 &&
               lat_header_check(&b, "b") == 0,
@@ -1058,6 +1107,8 @@ int main(void)
     check_physics();
     check_case("a plaquette measured before rounding is accepted");
     check_rounding();
+    check_case("the reals that are stored are those of docs/format.md");
+    check_order();
     check_case("NaN and infinity are refused, written or read");
     check_not_finite();
     check_case("the end mark must stand there and count the fields");
