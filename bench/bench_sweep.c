@@ -105,9 +105,9 @@ static void scalar_sweep(const lat_field *u, double *g, double omega)
             for (int mu = 0; mu < 4; mu++) {
                 const size_t up = lat_neighbour(geom, x, mu, 1), down = lat_neighbour(geom, x, mu, -1);
                 double d[18];
-                scalar_add_mul_dag(&k, links + 18 * (4 * x + (size_t)mu), g + 18 * up, 2);
+                scalar_add_mul_dag(&k, links + 18 * (4 * x + (size_t)mu), g + 18 * up, 2, 1);
                 lat_sun_dag(3, d, links + 18 * (4 * down + (size_t)mu));
-                scalar_add_mul_dag(&k, d, g + 18 * down, 2);
+                scalar_add_mul_dag(&k, d, g + 18 * down, 2, 1);
             }
             scalar_relax_su2((scalar_m *)(void *)(g + 18 * x), scalar_mul_left(g + 18 * x, &k), omega);
         }
@@ -137,7 +137,7 @@ static int fail(const char *what, double found, double expected)
 }
 
 /* The lanes against the links they stand for, and a monotone functional. */
-static int check(lat_device *dev, const lat_field *u, lat_real real)
+static int check(lat_device *dev, const lat_field *u, const lat_condition *condition, lat_real real)
 {
     lat_gauge_state s, t, last = {.functional = -1};
     lat_sweep plain = {LAT_OVERRELAX_SU2, 1.0};
@@ -146,7 +146,7 @@ static int check(lat_device *dev, const lat_field *u, lat_real real)
      * but theta counts them linearly. */
     double eps = real == LAT_F32 ? 0x1p-24 : 0x1p-53;
     for (int i = 0; i < 5; i++) {
-        if (dev->backend->sweep(dev, &plain, 1) || dev->backend->state(dev, &s))
+        if (dev->backend->sweep(dev, &plain, 1) || dev->backend->state(dev, &s, NULL))
             return 1;
         if (!(s.functional >= last.functional - 64 * eps))
             return fail("relaxation lowered the functional", s.functional, last.functional);
@@ -155,7 +155,7 @@ static int check(lat_device *dev, const lat_field *u, lat_real real)
     if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v) || lat_transform_new(&g, &u->head))
         return 1;
     memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
-    int bad = dev->backend->get(dev, &g) || lat_transform_apply(&v, &g) || lat_measure_landau(&v, &t);
+    int bad = dev->backend->get(dev, &g) || lat_transform_apply(&v, &g) || lat_measure_gauge(&v, condition, &t, NULL);
     lat_field_free(&g);
     lat_field_free(&v);
     if (bad)
@@ -172,8 +172,9 @@ static int bench(const lat_field *u, int extent, lat_real real, int nthreads, do
     static const struct { const char *name; lat_sweep how; } scheme[] = {
         {"su2", {LAT_OVERRELAX_SU2, 1.7}}, {"su3", {LAT_OVERRELAX_SU3, 1.7}}};
     threads(nthreads);
-    lat_device *dev = lat_backend_cpu.open(u, real, &lat_comm_self);
-    if (!dev || check(dev, u, real)) {
+    const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
+    lat_device *dev = lat_backend_cpu.open(u, &landau, real, &lat_comm_self);
+    if (!dev || check(dev, u, &landau, real)) {
         if (*lat_error())
             lat_report(LAT_FAILED);
         return 1;

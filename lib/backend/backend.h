@@ -9,6 +9,7 @@
 #define LAT_BACKEND_H
 
 #include <stdbool.h>
+#include "common/condition.h"
 #include "common/field.h"
 #include "common/measure.h"
 #include "comm.h"
@@ -33,8 +34,8 @@ typedef struct lat_backend {
     /* True if it can run here; otherwise lat_error says why not. */
     bool (*available)(void);
 
-    /* U in precision `real`, g = 1. `u` is borrowed until close. */
-    lat_device *(*open)(const lat_field *u, lat_real real, const lat_comm *comm);
+    /* U in precision `real`, g = 1, to be brought to the condition c. Nothing is borrowed. */
+    lat_device *(*open)(const lat_field *u, const lat_condition *c, lat_real real, const lat_comm *comm);
     void (*close)(lat_device *dev);
 
     /* A few words for provenance: "cpu avx512". */
@@ -44,12 +45,16 @@ typedef struct lat_backend {
     int (*set)(lat_device *dev, const lat_field *g);
     int (*get)(lat_device *dev, lat_field *g);
 
-    /* n sweeps: even sites, then odd ones. */
+    /* n sweeps of the slices that are not frozen: even sites, then odd ones. */
     int (*sweep)(lat_device *dev, const lat_sweep *how, long n);
 
     /* Functional and theta of the links as g transforms them, in the device's precision, summed
-     * in double. */
-    int (*state)(lat_device *dev, lat_gauge_state *s);
+     * in double. `slices`, if not NULL, gets theta of each slice. */
+    int (*state)(lat_device *dev, lat_gauge_state *s, double *slices);
+
+    /* Slices whose theta was below the bound when `state` last looked are swept no more (the others
+     * are, also if they were frozen before). Returns how many are left. */
+    int (*freeze)(lat_device *dev, double theta);
 } lat_backend;
 
 struct lat_device {

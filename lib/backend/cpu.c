@@ -11,21 +11,68 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include "common/error.h"
 #include "lanes.h"
 #include "site/sun.h"
 
 #define GROUP 32 /* blocks a partial sum */
 
+/* Slices that are fixed independently are lattices of their own, of one dimension less, one after
+ * the other in memory; otherwise the whole lattice is one slice. */
 typedef struct cpu {
     lat_device dev;
     const lat_lane_ops *ops;
-    lat_layout *lay;
-    lat_lane_work work;
-    double *partial;    /* [groups][3]: sums and maximum */
-    int groups;
+    lat_condition condition;
+    lat_geometry geom;          /* of the lattice */
+    int axis[LAT_MAX_DIMS];     /* which axis of the lattice an axis of a slice is */
+    lat_layout *lay;            /* of a slice */
+    lat_lane_work work;         /* of slice 0 */
+    size_t link_bytes, g_bytes; /* of a slice */
+    int slices, groups;         /* groups of blocks of a slice */
+    double *partial;            /* [slices][groups][3]: sums and maximum */
+    double *theta;              /* [slices] */
+    int *active, nactive;       /* slices that are swept */
     char words[32];
 } cpu;
+
+static lat_lane_work slice_work(const cpu *c, int slice)
+{
+    lat_lane_work w = c->work;
+    w.u = (const char *)w.u + (size_t)slice * c->link_bytes;
+    w.g = (char *)w.g + (size_t)slice * c->g_bytes;
+    return w;
+}
+
+/* The lattice's site for a slice's. */
+static size_t global_site(const cpu *c, int slice, int64_t site)
+{
+    int x[LAT_MAX_DIMS], y[LAT_MAX_DIMS] = {0};
+    if (c->condition.time < 0)
+        return (size_t)site;
+    lat_coordinates(&c->lay->geom, (size_t)site, x);
+    for (int i = 0; i < c->lay->geom.nd; i++)
+        y[c->axis[i]] = x[i];
+    y[c->condition.time] = slice;
+    return lat_site(&c->geom, y);
+}
+
+static int threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+/* The larger one; NaN is larger than anything. */
+static double worse(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
+}
 
 /* ---- which lanes ---- */
 
@@ -91,73 +138,81 @@ static bool two_rows_suffice(const lat_field *u, lat_real real)
     return !bad;
 }
 
-static void load_links(cpu *c, const lat_field *u, void *to)
+static void load_links(const cpu *c, const lat_field *u, int slice)
 {
     const lat_layout *lay = c->lay;
-    const int nd = lay->geom.nd, nc = u->head.nc, rows = c->work.rows, link = 2 * rows * nc;
-    const lanes_of a = {to, c->ops->real, lay->lanes, 2 * nd * link};
+    const lat_lane_work w = slice_work(c, slice);
+    const int nd = lay->geom.nd, nc = u->head.nc, rows = w.rows, link = 2 * rows * nc;
+    const size_t all = (size_t)c->geom.nd;
+    const lanes_of a = {(void *)w.u, c->ops->real, lay->lanes, 2 * nd * link};
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < lay->nblocks; b++)
         for (int l = 0; l < lay->lanes; l++) {
-            int64_t x = lay->site[(int64_t)b * lay->lanes + l];
+            const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
+            const size_t x = site < 0 ? 0 : global_site(c, slice, site);
             for (int k = 0; k < 2 * nd; k++) {
-                double m[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS], d[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
-                int mu = k % nd;
-                if (x < 0) {
+                double m[LAT_SUN_REALS], d[LAT_SUN_REALS];
+                const int mu = c->axis[k % nd];
+                if (site < 0) {
                     lat_sun_one(nc, m);
                 } else if (k < nd) {
-                    lat_field_get(u, (size_t)x * (size_t)nd + (size_t)mu, m);
+                    lat_field_get(u, x * all + (size_t)mu, m);
                 } else {
-                    size_t y = lat_neighbour(&lay->geom, (size_t)x, mu, -1);
-                    lat_field_get(u, y * (size_t)nd + (size_t)mu, d);
+                    lat_field_get(u, lat_neighbour(&c->geom, x, mu, -1) * all + (size_t)mu, d);
                     lat_sun_dag(nc, m, d);
                 }
+                const double weight = rows == nc ? c->condition.weight[mu] : 1;
                 for (int e = 0; e < link; e++)
-                    put(a, b, l, k * link + e, m[e]);
+                    put(a, b, l, k * link + e, weight * m[e]);
             }
         }
 }
 
 static int cpu_set(lat_device *dev, const lat_field *g)
 {
-    cpu *c = (cpu *)dev;
+    const cpu *c = (const cpu *)dev;
     const lat_layout *lay = c->lay;
     const int nc = c->ops->nc, elements = 2 * nc * nc;
-    const lanes_of a = {c->work.g, c->ops->real, lay->lanes, elements};
-#pragma omp parallel for schedule(static)
-    for (int b = 0; b < lay->nblocks; b++)
-        for (int l = 0; l < lay->lanes; l++) {
-            double m[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
-            int64_t x = lay->site[(int64_t)b * lay->lanes + l];
-            if (g && x >= 0)
-                lat_field_get(g, (size_t)x, m);
-            else
-                lat_sun_one(nc, m);
-            for (int e = 0; e < elements; e++)
-                put(a, b, l, e, m[e]);
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int slice = 0; slice < c->slices; slice++)
+        for (int b = 0; b < lay->nblocks; b++) {
+            const lanes_of a = {slice_work(c, slice).g, c->ops->real, lay->lanes, elements};
+            for (int l = 0; l < lay->lanes; l++) {
+                double m[LAT_SUN_REALS];
+                const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
+                if (g && site >= 0)
+                    lat_field_get(g, global_site(c, slice, site), m);
+                else
+                    lat_sun_one(nc, m);
+                for (int e = 0; e < elements; e++)
+                    put(a, b, l, e, m[e]);
+            }
         }
     return 0;
 }
 
 static int cpu_get(lat_device *dev, lat_field *g)
 {
-    cpu *c = (cpu *)dev;
+    const cpu *c = (const cpu *)dev;
     const lat_layout *lay = c->lay;
     const int nc = c->ops->nc, elements = 2 * nc * nc;
-    const lanes_of a = {c->work.g, c->ops->real, lay->lanes, elements};
-#pragma omp parallel for schedule(static)
-    for (int b = 0; b < lay->nblocks; b++)
-        for (int l = 0; l < lay->lanes; l++) {
-            double m[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
-            int64_t x = lay->site[(int64_t)b * lay->lanes + l];
-            if (x < 0)
-                continue;
-            for (int e = 0; e < elements; e++)
-                m[e] = get(a, b, l, e);
-            lat_sun_gram_schmidt(nc, m);
-            lat_field_put(g, (size_t)x, m);
+    int bad = 0;
+#pragma omp parallel for collapse(2) schedule(static) reduction(| : bad)
+    for (int slice = 0; slice < c->slices; slice++)
+        for (int b = 0; b < lay->nblocks; b++) {
+            const lanes_of a = {slice_work(c, slice).g, c->ops->real, lay->lanes, elements};
+            for (int l = 0; l < lay->lanes; l++) {
+                double m[LAT_SUN_REALS];
+                const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
+                if (site < 0)
+                    continue;
+                for (int e = 0; e < elements; e++)
+                    m[e] = get(a, b, l, e);
+                bad |= lat_sun_gram_schmidt(nc, m) < 0;
+                lat_field_put(g, global_site(c, slice, site), m);
+            }
         }
-    return 0;
+    return bad ? lat_fail("the gauge transformation has become singular: are the links in SU(%d)?", nc) : 0;
 }
 
 /* ---- the backend ---- */
@@ -171,17 +226,63 @@ static void cpu_close(lat_device *dev)
     free((void *)c->work.u);
     free(c->work.g);
     free(c->partial);
+    free(c->theta);
+    free(c->active);
     free(c);
 }
 
-static lat_device *cpu_open(const lat_field *u, lat_real real, const lat_comm *comm)
+/* The slice's geometry and axes; the whole lattice where all directions are relaxed together. */
+static lat_geometry slice_geometry(cpu *c)
 {
-    isa set = widest();
+    lat_geometry slice = {.nd = 0, .dims = {1, 1, 1, 1}};
+    for (int mu = 0; mu < c->geom.nd; mu++)
+        if (mu != c->condition.time) {
+            c->axis[slice.nd] = mu;
+            slice.dims[slice.nd++] = c->geom.dims[mu];
+        }
+    return slice;
+}
+
+static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
+{
+    const lat_geometry slice = slice_geometry(c);
+    c->slices = lat_condition_slices(&c->condition, &c->geom);
+    c->lay = lat_layout_new(&slice, c->ops->lanes);
+    if (!c->lay)
+        return -1;
+    const size_t slots = (size_t)c->lay->nblocks * (size_t)c->ops->lanes, nc = (size_t)c->ops->nc;
+    const size_t rows = two_rows_suffice(u, real) ? 2 : nc, n = (size_t)c->slices;
+    c->link_bytes = slots * (size_t)(2 * slice.nd) * 2 * rows * nc * (size_t)real;
+    c->g_bytes = slots * 2 * nc * nc * (size_t)real;
+    c->groups = (c->lay->nblocks + GROUP - 1) / GROUP;
+    c->work = (lat_lane_work){
+        .lay = c->lay, .u = lat_alloc(n, c->link_bytes, "the links in lanes"),
+        .g = lat_alloc(n, c->g_bytes, "g in lanes"), .rows = (int)rows,
+        .problem = c->condition.gauge == LAT_MAG ? LAT_ABELIAN : LAT_LINEAR};
+    for (int i = 0; i < slice.nd; i++)
+        c->work.weight[i] = c->condition.weight[c->axis[i]];
+    c->partial = lat_alloc(n * (size_t)c->groups, 3 * sizeof *c->partial, "partial sums");
+    c->theta = lat_alloc(n, sizeof *c->theta, "partial sums");
+    c->active = lat_alloc(n, sizeof *c->active, "the list of slices");
+    if (!c->work.u || !c->work.g || !c->partial || !c->theta || !c->active)
+        return -1;
+    for (int s = 0; s < c->slices; s++)
+        c->active[c->nactive++] = s;
+    return 0;
+}
+
+static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, lat_real real, const lat_comm *comm)
+{
+    const isa set = widest();
     const lat_lane_ops *ops = set.ops;
     while (ops->nc && (ops->nc != u->head.nc || ops->real != (int)real))
         ops++;
     if (!ops->nc) {
-        lat_fail("SU(%d): the CPU backend of this version relaxes SU(2), SU(3) and SU(4)", u->head.nc);
+        lat_fail("SU(%d): the CPU backend of this version relaxes SU(2) to SU(%d)", u->head.nc, ops[-1].nc);
+        return NULL;
+    }
+    if (condition->gauge == LAT_MAG && u->head.nc > 3) {
+        lat_fail("SU(%d): maximally Abelian gauge is there for SU(2) and SU(3)", u->head.nc);
         return NULL;
     }
     cpu *c = calloc(1, sizeof *c);
@@ -191,24 +292,17 @@ static lat_device *cpu_open(const lat_field *u, lat_real real, const lat_comm *c
     }
     c->dev = (lat_device){&lat_backend_cpu, comm};
     c->ops = ops;
+    c->condition = *condition;
+    c->geom = u->head.geom;
     snprintf(c->words, sizeof c->words, "cpu %s", set.name);
-    c->lay = lat_layout_new(&u->head.geom, ops->lanes);
-    if (!c->lay)
-        goto fail;
-    const size_t slots = (size_t)c->lay->nblocks * (size_t)ops->lanes;
-    const size_t nc = (size_t)ops->nc, rows = two_rows_suffice(u, real) ? 2 : nc;
-    void *links = lat_alloc(slots * (size_t)(2 * u->head.geom.nd), 2 * rows * nc * (size_t)real, "the links in lanes");
-    c->groups = (c->lay->nblocks + GROUP - 1) / GROUP;
-    c->work = (lat_lane_work){c->lay, links, lat_alloc(slots, 2 * nc * nc * (size_t)real, "g in lanes"), (int)rows};
-    c->partial = lat_alloc((size_t)c->groups, 3 * sizeof(double), "partial sums");
-    if (!links || !c->work.g || !c->partial)
-        goto fail;
-    load_links(c, u, links);
+    if (cpu_allocate(c, u, real)) {
+        cpu_close(&c->dev);
+        return NULL;
+    }
+    for (int s = 0; s < c->slices; s++)
+        load_links(c, u, s);
     cpu_set(&c->dev, NULL);
     return &c->dev;
-fail:
-    cpu_close(&c->dev);
-    return NULL;
 }
 
 static const char *cpu_words(const lat_device *dev)
@@ -216,48 +310,92 @@ static const char *cpu_words(const lat_device *dev)
     return ((const cpu *)dev)->words;
 }
 
+/* Few blocks at a time, so that a thread held up by another program does not hold up all. */
+#define PIECE 16
+
+/* A parity of a slice, shared out among the threads of the team. */
+static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end)
+{
+#pragma omp for schedule(static)
+    for (int b = begin; b < end; b += PIECE)
+        c->ops->sweep(w, b, b + PIECE < end ? b + PIECE : end, how);
+}
+
 static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 {
     const cpu *c = (const cpu *)dev;
-    const int scheme = how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2 : LAT_RELAX_SUN;
+    const lat_lane_how lane = {how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2 : LAT_RELAX_SUN, how->omega};
     const int neven = c->lay->neven, nblocks = c->lay->nblocks;
-    /* Few blocks at a time, so that a thread held up by another program does not hold up all. */
-    const int piece = 16;
-#pragma omp parallel
-    for (long i = 0; i < n; i++)
-        for (int begin = 0; begin < nblocks; begin = begin ? nblocks : neven) {
-            int end = begin ? nblocks : neven;
-#pragma omp for schedule(static)
-            for (int b = begin; b < end; b += piece)
-                c->ops->sweep(&c->work, b, b + piece < end ? b + piece : end, scheme, how->omega);
+    /* Slices are independent: a thread that has one does all its sweeps while it is in cache. With
+     * few of them left, threads share each. */
+    if (c->nactive >= 2 * threads()) {
+#pragma omp parallel for schedule(dynamic)
+        for (int i = 0; i < c->nactive; i++) {
+            const lat_lane_work w = slice_work(c, c->active[i]);
+            for (long k = 0; k < n; k++) {
+                c->ops->sweep(&w, 0, neven, &lane);
+                c->ops->sweep(&w, neven, nblocks, &lane);
+            }
         }
+        return 0;
+    }
+#pragma omp parallel
+    for (int i = 0; i < c->nactive; i++) {
+        const lat_lane_work w = slice_work(c, c->active[i]);
+        for (long k = 0; k < n; k++) {
+            sweep_shared(c, &w, &lane, 0, neven);
+            sweep_shared(c, &w, &lane, neven, nblocks);
+        }
+    }
     return 0;
 }
 
-static int cpu_state(lat_device *dev, lat_gauge_state *s)
+static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 {
     const cpu *c = (const cpu *)dev;
-    const lat_geometry *geom = &c->lay->geom;
-#pragma omp parallel for schedule(static)
-    for (int i = 0; i < c->groups; i++) {
-        int begin = i * GROUP, end = begin + GROUP;
-        double *p = c->partial + 3 * i;
-        p[0] = p[1] = p[2] = 0;
-        c->ops->state(&c->work, begin, end < c->lay->nblocks ? end : c->lay->nblocks, p, p + 2);
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int slice = 0; slice < c->slices; slice++)
+        for (int i = 0; i < c->groups; i++) {
+            const lat_lane_work w = slice_work(c, slice);
+            const int begin = i * GROUP, end = begin + GROUP;
+            double *p = c->partial + 3 * ((size_t)slice * (size_t)c->groups + (size_t)i);
+            p[0] = p[1] = p[2] = 0;
+            c->ops->state(&w, begin, end < c->lay->nblocks ? end : c->lay->nblocks, p, p + 2);
+        }
+    const double sites = (double)lat_volume(&c->lay->geom);
+    double sum[3] = {0, 0, sites * c->slices}, max[2] = {0, 0};
+    for (int slice = 0; slice < c->slices; slice++) {
+        double theta = 0;
+        for (int i = 0; i < c->groups; i++) {
+            const double *p = c->partial + 3 * ((size_t)slice * (size_t)c->groups + (size_t)i);
+            sum[0] += p[0];
+            theta += p[1];
+            max[0] = worse(max[0], p[2]);
+        }
+        sum[1] += theta;
+        c->theta[slice] = theta / sites;
+        max[1] = worse(max[1], c->theta[slice]);
+        if (slices)
+            slices[slice] = c->theta[slice];
     }
-    double sum[3] = {0, 0, (double)lat_volume(geom)}, max = 0;
-    for (int i = 0; i < c->groups; i++) {
-        sum[0] += c->partial[3 * i];
-        sum[1] += c->partial[3 * i + 1];
-        if (!(c->partial[3 * i + 2] <= max)) /* NaN stays */
-            max = c->partial[3 * i + 2];
-    }
-    if (dev->comm->sum(dev->comm, sum, 3) || dev->comm->max(dev->comm, &max, 1))
+    if (dev->comm->sum(dev->comm, sum, 3) || dev->comm->max(dev->comm, max, 2))
         return -1;
-    s->functional = sum[0] / (2.0 * c->ops->nc * geom->nd * sum[2]);
+    const double links = c->condition.gauge == LAT_MAG ? c->geom.nd : lat_condition_weights(&c->condition);
+    s->functional = sum[0] / (2 * c->ops->nc * links * sum[2]);
     s->theta = sum[1] / sum[2];
-    s->theta_max = max;
+    s->theta_max = max[0];
+    s->theta_slice = max[1];
     return 0;
+}
+
+static int cpu_freeze(lat_device *dev, double theta)
+{
+    cpu *c = (cpu *)dev;
+    c->nactive = 0;
+    for (int s = 0; s < c->slices; s++)
+        if (!(c->theta[s] < theta))
+            c->active[c->nactive++] = s;
+    return c->nactive;
 }
 
 static bool cpu_available(void)
@@ -266,5 +404,5 @@ static bool cpu_available(void)
 }
 
 const lat_backend lat_backend_cpu = {
-    "cpu", cpu_available, cpu_open, cpu_close, cpu_words, cpu_set, cpu_get, cpu_sweep, cpu_state,
+    "cpu", cpu_available, cpu_open, cpu_close, cpu_words, cpu_set, cpu_get, cpu_sweep, cpu_state, cpu_freeze,
 };

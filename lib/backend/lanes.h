@@ -6,6 +6,10 @@
 
 #include "layout.h"
 
+/* What a local problem is: the sum K of 2 nd links (Landau, and Coulomb in a slice), or the X_i of
+ * maximally Abelian gauge. */
+enum { LAT_LINEAR, LAT_ABELIAN };
+
 /* A field in lanes: blocks in the layout's order, in each first the matrix (row by row, re, im),
  * then the lane: element e of block b, lane l is at [(b * elements + e) * lanes + l].
  * u: 2 nd links a block, first forward ones, then U_mu(x-mu)^+; `rows` rows each. g: N rows. */
@@ -14,14 +18,22 @@ typedef struct lat_lane_work {
     const void *u;
     void *g;
     int rows;
+    int problem;
+    double weight[LAT_MAX_DIMS]; /* of the layout's directions; in the links already if rows = N */
 } lat_lane_work;
 
 enum { LAT_RELAX_SU2, LAT_RELAX_SUN };
 
-/* Relaxes blocks begin..end-1, all of one parity. */
-typedef void lat_lane_sweep(const lat_lane_work *w, int begin, int end, int scheme, double omega);
+typedef struct lat_lane_how {
+    int scheme;
+    double omega;
+} lat_lane_how;
 
-/* Adds up Re tr x and theta(x), and takes the maximum of theta, over blocks begin..end-1. */
+/* Visits blocks begin..end-1, all of one parity. */
+typedef void lat_lane_sweep(const lat_lane_work *w, int begin, int end, const lat_lane_how *how);
+
+/* Adds up each site's share of the functional and theta(x), and takes the maximum of theta, over
+ * blocks begin..end-1. */
 typedef void lat_lane_state(const lat_lane_work *w, int begin, int end, double sum[2], double *max);
 
 typedef struct lat_lane_ops {

@@ -43,67 +43,110 @@ LAT_HD const LAT_T *LAT_(neighbour)(const lat_layout *lay, const LAT_T *g, lat_s
     return room;
 }
 
+/* The links of the next block come from memory once a sweep, in order: ask for them in time. */
+LAT_HD void LAT_(ask)(const LAT_T *p, int n)
+{
+    for (int e = 0; e < n; e += 64 / (int)sizeof(LAT_T))
+        __builtin_prefetch(p + e, 0, 2);
+}
+
 /* x = g K at block b. */
 LAT_HD LAT_(m) LAT_(local)(const lat_lane_work *w, int b, int rows)
 {
     const lat_layout *lay = w->lay;
-    const int nk = 2 * lay->geom.nd;
-    const LAT_T *g = w->g, *u = (const LAT_T *)w->u + (size_t)b * (size_t)(nk * rows * 2 * LAT_N);
-    const lat_step *step = lay->step + (size_t)b * (size_t)nk;
+    const int nd = lay->geom.nd, n = rows * 2 * LAT_N;
+    const LAT_T *g = w->g, *u = (const LAT_T *)w->u + (size_t)b * (size_t)(2 * nd * n);
+    const lat_step *step = lay->step + (size_t)b * (size_t)(2 * nd);
     LAT_(m) k = {{{{{0}, {0}}}}};
     LAT_T room[ELEMENTS];
-    for (int i = 0; i < nk; i++) {
-        const LAT_T *link = u + i * rows * 2 * LAT_N;
-        /* The links of the next block come from memory once a sweep, in order: ask for them now. */
-        for (int e = 0; e < rows * 2 * LAT_N; e += 64 / (int)sizeof(LAT_T))
-            __builtin_prefetch(link + nk * rows * 2 * LAT_N + e, 0, 2);
-        LAT_(add_mul_dag)(&k, link, LAT_(neighbour)(lay, g, step[i], room), rows);
+    for (int i = 0; i < 2 * nd; i++, u += n) {
+        LAT_(ask)(u + 2 * nd * n, n);
+        LAT_(add_mul_dag)(&k, u, LAT_(neighbour)(lay, g, step[i], room), rows, LAT_(set)((LAT_S)w->weight[i % nd]));
     }
     return LAT_(mul_left)(g + (size_t)b * ELEMENTS, &k);
 }
 
-LAT_HD void LAT_(sweep_rows)(const lat_lane_work *w, int begin, int end, int scheme, LAT_T omega, int rows)
+/* The X_i at block b: N - 1 of them where two rows say that links are in SU(3), else all. */
+#define COUNT(rows) ((rows) < LAT_N ? LAT_N - 1 : LAT_N)
+
+LAT_HD LAT_(mag) LAT_(local_mag)(const lat_lane_work *w, int b, int rows)
+{
+    const lat_layout *lay = w->lay;
+    const int nd = lay->geom.nd, n = rows * 2 * LAT_N;
+    const LAT_T *g = w->g, *u = (const LAT_T *)w->u + (size_t)b * (size_t)(2 * nd * n);
+    const lat_step *step = lay->step + (size_t)b * (size_t)(2 * nd);
+    LAT_(mag) m = {{{{{{{0}, {0}}}}}}};
+    LAT_T room[ELEMENTS];
+    for (int i = 0; i < 2 * nd; i++, u += n) {
+        LAT_(ask)(u + 2 * nd * n, n);
+        LAT_(mag_add)(&m, u, LAT_(neighbour)(lay, g, step[i], room), rows, COUNT(rows));
+    }
+    LAT_(mag_rotate)(&m, g + (size_t)b * ELEMENTS, COUNT(rows));
+    return m;
+}
+
+/* One pass with everything that steers the code known when it is compiled. */
+LAT_HD void LAT_(pass)(const lat_lane_work *w, int begin, int end, LAT_T omega, int problem, int scheme, int rows)
 {
     for (int b = begin; b < end; b++) {
-        LAT_(m) x = LAT_(local)(w, b, rows);
-        LAT_(m) *g = (LAT_(m) *)w->g + b;
-        LAT_(m) h = *g;
-        if (scheme == LAT_RELAX_SU2)
-            LAT_(relax_su2)(&h, x, omega);
-        else
-            LAT_(relax_sun)(&h, x, omega);
+        LAT_(m) *g = (LAT_(m) *)w->g + b, h;
+        if (problem == LAT_LINEAR) {
+            const LAT_(m) x = LAT_(local)(w, b, rows);
+            h = *g;
+            if (scheme == LAT_RELAX_SU2)
+                LAT_(relax_su2)(&h, x, omega);
+            else
+                LAT_(relax_sun)(&h, x, omega);
+        } else {
+            const LAT_(mag) m = LAT_(local_mag)(w, b, rows);
+            h = *g;
+            if (scheme == LAT_RELAX_SU2)
+                LAT_(mag_relax_su2)(&h, m, COUNT(rows), omega);
+            else
+                LAT_(mag_relax_sun)(&h, m, COUNT(rows), omega);
+        }
         *g = h;
     }
 }
 
-static void LAT_(sweep)(const lat_lane_work *w, int begin, int end, int scheme, double omega)
+static void LAT_(sweep)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how)
 {
-    LAT_T om = LAT_(set)((LAT_S)omega);
-#if LAT_N == 3
-    if (w->rows == 2) {
-        if (scheme == LAT_RELAX_SU2)
-            LAT_(sweep_rows)(w, begin, end, LAT_RELAX_SU2, om, 2);
-        else
-            LAT_(sweep_rows)(w, begin, end, LAT_RELAX_SUN, om, 2);
-        return;
+    const LAT_T omega = LAT_(set)((LAT_S)how->omega);
+#define TRY(problem_, scheme_, rows_) \
+    if (w->problem == problem_ && how->scheme == scheme_ && w->rows == rows_) { \
+        LAT_(pass)(w, begin, end, omega, problem_, scheme_, rows_); \
+        return; \
     }
+#if LAT_N == 3
+    TRY(LAT_LINEAR, LAT_RELAX_SU2, 2)
+    TRY(LAT_LINEAR, LAT_RELAX_SUN, 2)
+    TRY(LAT_ABELIAN, LAT_RELAX_SU2, 2)
+    TRY(LAT_ABELIAN, LAT_RELAX_SUN, 2)
 #endif
-    if (scheme == LAT_RELAX_SU2)
-        LAT_(sweep_rows)(w, begin, end, LAT_RELAX_SU2, om, LAT_N);
-    else
-        LAT_(sweep_rows)(w, begin, end, LAT_RELAX_SUN, om, LAT_N);
+    TRY(LAT_LINEAR, LAT_RELAX_SU2, LAT_N)
+    TRY(LAT_LINEAR, LAT_RELAX_SUN, LAT_N)
+#if LAT_N <= 3
+    TRY(LAT_ABELIAN, LAT_RELAX_SU2, LAT_N)
+    TRY(LAT_ABELIAN, LAT_RELAX_SUN, LAT_N)
+#endif
+#undef TRY
 }
 
-static void LAT_(state)(const lat_lane_work *w, int begin, int end, double sum[2], double *max)
+LAT_HD void LAT_(state_rows)(const lat_lane_work *w, int begin, int end, double sum[2], double *max, int rows)
 {
     for (int b = begin; b < end; b++) {
-        LAT_(m) x = w->rows == LAT_N ? LAT_(local)(w, b, LAT_N) : LAT_(local)(w, b, LAT_N == 3 ? 2 : LAT_N);
-        LAT_T trace, theta;
-        LAT_(landau_state)(&x, &trace, &theta);
+        LAT_T share, theta;
+        if (w->problem == LAT_LINEAR) {
+            const LAT_(m) x = LAT_(local)(w, b, rows);
+            LAT_(landau_state)(&x, &share, &theta);
+        } else {
+            const LAT_(mag) m = LAT_(local_mag)(w, b, rows);
+            LAT_(mag_state)(&m, COUNT(rows), (LAT_S)(2 * w->lay->geom.nd), &share, &theta);
+        }
         for (int l = 0; l < LAT_WIDTH; l++) {
             if (w->lay->site[(size_t)b * LAT_WIDTH + (size_t)l] < 0)
                 continue;
-            sum[0] += (double)trace[l];
+            sum[0] += (double)share[l];
             sum[1] += (double)theta[l];
             if (!((double)theta[l] <= *max)) /* so that NaN stays */
                 *max = (double)theta[l];
@@ -111,4 +154,16 @@ static void LAT_(state)(const lat_lane_work *w, int begin, int end, double sum[2
     }
 }
 
+static void LAT_(state)(const lat_lane_work *w, int begin, int end, double sum[2], double *max)
+{
+#if LAT_N == 3
+    if (w->rows == 2) {
+        LAT_(state_rows)(w, begin, end, sum, max, 2);
+        return;
+    }
+#endif
+    LAT_(state_rows)(w, begin, end, sum, max, LAT_N);
+}
+
 #undef ELEMENTS
+#undef COUNT

@@ -97,6 +97,7 @@ void lat_header_init(lat_header *head)
         .plaquette = NAN,
         .link_trace = NAN,
         .gauge = "none",
+        .weight = {1, 1, 1, 1},
         .functional = NAN,
         .theta = NAN,
     };
@@ -145,6 +146,9 @@ static int check_numbers(const lat_header *head, const char *name)
     if (isinf(head->functional) || isinf(head->theta))
         return lat_fail("%s: functional and theta must be finite, found %g and %g", name,
                         head->functional, head->theta);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        if (!(head->weight[mu] >= 0 && head->weight[mu] <= 1e6))
+            return lat_fail("%s: weights of directions must be from 0 to 1e6, found %g", name, head->weight[mu]);
     if (head->sweeps < 0)
         return lat_fail("%s: sweeps must not be negative, found %ld", name, head->sweeps);
     if (strcmp(head->gauge, "none") == 0 &&
@@ -193,6 +197,8 @@ void lat_header_ungauge(lat_header *head)
     strcpy(head->gauge, "none");
     head->functional = head->theta = NAN;
     head->sweeps = 0;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        head->weight[mu] = 1;
 }
 
 /* ---- info -------------------------------------------------------------------------------- */

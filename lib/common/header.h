@@ -36,6 +36,7 @@ typedef struct lat_header {
     double plaquette; /* mean Re tr U_p / N; NaN where not known (always for a transform) */
     double link_trace;
     char gauge[16];   /* "none", "landau", ...: the condition that was imposed */
+    double weight[LAT_MAX_DIMS]; /* of each direction in the functional, 1 but for weighted Landau */
     double functional;/* of that condition, NaN where none */
     double theta;
     long sweeps;      /* sweeps it took, 0 where none */

@@ -261,9 +261,9 @@ int lat_measure_deviation(const lat_field *f, lat_deviation *d)
     return 0;
 }
 
-/* ---- Landau gauge ---------------------------------------------------------------------------- */
+/* ---- gauge conditions ------------------------------------------------------------------------ */
 
-/* tr Delta Delta^+ with Delta = s - s^+ - trace part, s = sum_mu U_mu(x) - U_mu(x-mu). */
+/* tr Delta Delta^+ with Delta = s - s^+ - trace part, s = sum_mu w_mu (U_mu(x) - U_mu(x-mu)). */
 INLINE double residual(int n, const double *s)
 {
     double sum = 0, trace = 0;
@@ -280,46 +280,140 @@ INLINE double residual(int n, const double *s)
     return sum;
 }
 
-INLINE void landau_chunk(const lat_field *f, size_t from, size_t to, int n, partial *p)
+/* Landau and Coulomb gauge at the site of w: its share of N W V F, and N theta(x). */
+INLINE void linear_site(const lat_field *f, const lat_condition *c, const walk *w, int n, double *share, double *theta)
 {
     const int nd = f->head.geom.nd;
     double s[LAT_SUN_REALS], a[LAT_SUN_REALS], b[LAT_SUN_REALS], t[2];
-    walk w;
-    for (walk_start(&w, &f->head.geom, from); w.site < to; walk_on(&w)) {
-        memset(s, 0, sizeof(double) * 2 * (size_t)(n * n));
-        for (int mu = 0; mu < nd; mu++) {
-            load(f, w.site * (size_t)nd + (size_t)mu, n, a);
-            load(f, behind(&w, mu) * (size_t)nd + (size_t)mu, n, b);
-            lat_sun_trace(n, a, t);
-            p->sum[0] += t[0];
-            for (int i = 0; i < 2 * n * n; i++)
-                s[i] += a[i] - b[i];
+    memset(s, 0, sizeof(double) * 2 * (size_t)(n * n));
+    *share = 0;
+    for (int mu = 0; mu < nd; mu++) {
+        if (c->weight[mu] == 0)
+            continue;
+        load(f, w->site * (size_t)nd + (size_t)mu, n, a);
+        load(f, behind(w, mu) * (size_t)nd + (size_t)mu, n, b);
+        lat_sun_trace(n, a, t);
+        *share += c->weight[mu] * t[0];
+        for (int i = 0; i < 2 * n * n; i++)
+            s[i] += c->weight[mu] * (a[i] - b[i]);
+    }
+    *theta = residual(n, s);
+}
+
+/* Adds V_aa conj(V_ba) - V_ab conj(V_bb) of v to x[2 (a n + b)], a < b. */
+INLINE void add_off_diagonal(int n, const double *v, double *x)
+{
+    for (int a = 0; a < n; a++)
+        for (int b = a + 1; b < n; b++) {
+            const double *aa = v + 2 * (a * n + a), *ba = v + 2 * (b * n + a);
+            const double *ab = v + 2 * (a * n + b), *bb = v + 2 * (b * n + b);
+            x[2 * (a * n + b)] += aa[0] * ba[0] + aa[1] * ba[1] - ab[0] * bb[0] - ab[1] * bb[1];
+            x[2 * (a * n + b) + 1] += aa[1] * ba[0] - aa[0] * ba[1] - ab[1] * bb[0] + ab[0] * bb[1];
         }
-        const double theta = residual(n, s);
+}
+
+/* Maximally Abelian gauge: its share of N D V F, and N theta(x). */
+INLINE void mag_site(const lat_field *f, const walk *w, int n, double *share, double *theta)
+{
+    const int nd = f->head.geom.nd;
+    double x[LAT_SUN_REALS], a[LAT_SUN_REALS], b[LAT_SUN_REALS];
+    memset(x, 0, sizeof(double) * 2 * (size_t)(n * n));
+    *share = *theta = 0;
+    for (int mu = 0; mu < nd; mu++) {
+        load(f, w->site * (size_t)nd + (size_t)mu, n, a);
+        for (int i = 0; i < n; i++) {
+            const double *d = a + 2 * (i * n + i);
+            *share += d[0] * d[0] + d[1] * d[1];
+        }
+        add_off_diagonal(n, a, x);
+        load(f, behind(w, mu) * (size_t)nd + (size_t)mu, n, b);
+        lat_sun_dag(n, a, b);
+        add_off_diagonal(n, a, x);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++) {
+            const double *z = x + 2 * (i * n + j);
+            *theta += z[0] * z[0] + z[1] * z[1];
+        }
+}
+
+typedef struct gauge_sums {
+    const lat_field *f;
+    const lat_condition *c;
+    size_t chunks, slices;
+    partial *part;       /* [chunks]: sum[0] F, sum[1] and max[1] theta */
+    double *slice;       /* [chunks][slices]: theta */
+} gauge_sums;
+
+INLINE void gauge_chunk(const gauge_sums *g, size_t chunk, size_t to, int n)
+{
+    partial *p = &g->part[chunk];
+    double *slice = g->slice + chunk * g->slices, share, theta;
+    walk w;
+    for (walk_start(&w, &g->f->head.geom, chunk * CHUNK); w.site < to; walk_on(&w)) {
+        if (g->c->gauge == LAT_MAG)
+            mag_site(g->f, &w, n, &share, &theta);
+        else
+            linear_site(g->f, g->c, &w, n, &share, &theta);
+        p->sum[0] += share;
         p->sum[1] += theta;
         p->max[1] = worse(p->max[1], theta);
+        slice[g->c->time < 0 ? 0 : w.x[g->c->time]] += theta;
     }
 }
 
-static void landau_any(const lat_field *f, size_t from, size_t to, int mu, partial *p)
+static void gauge_any(const gauge_sums *g, size_t chunk, size_t to)
 {
-    (void)mu;
-    switch (f->head.nc) {
-    case 2: landau_chunk(f, from, to, 2, p); break;
-    case 3: landau_chunk(f, from, to, 3, p); break;
-    default: landau_chunk(f, from, to, f->head.nc, p);
+    switch (g->f->head.nc) {
+    case 2: gauge_chunk(g, chunk, to, 2); break;
+    case 3: gauge_chunk(g, chunk, to, 3); break;
+    default: gauge_chunk(g, chunk, to, g->f->head.nc);
     }
 }
 
-int lat_measure_landau(const lat_field *f, lat_gauge_state *s)
+static void gauge_total(const gauge_sums *g, double sites, lat_gauge_state *s, double *slices)
 {
-    const double sites = (double)lat_volume(&f->head.geom) * f->head.nc;
-    partial all;
-    if (need_links(f, "the gauge condition") ||
-        over_chunks(f, lat_volume(&f->head.geom), landau_any, 0, &all))
-        return -1;
-    s->functional = all.sum[0] / (sites * f->head.geom.nd);
+    const double weights = g->c->gauge == LAT_MAG ? g->f->head.geom.nd : lat_condition_weights(g->c);
+    partial all = {{0}, {0}};
+    s->theta_slice = 0;
+    for (size_t c = 0; c < g->chunks; c++) {
+        all.sum[0] += g->part[c].sum[0];
+        all.sum[1] += g->part[c].sum[1];
+        all.max[1] = worse(all.max[1], g->part[c].max[1]);
+    }
+    for (size_t i = 0; i < g->slices; i++) {
+        double sum = 0;
+        for (size_t c = 0; c < g->chunks; c++)
+            sum += g->slice[c * g->slices + i];
+        sum /= sites / (double)g->slices;
+        s->theta_slice = worse(s->theta_slice, sum);
+        if (slices)
+            slices[i] = sum;
+    }
+    s->functional = all.sum[0] / (sites * weights);
     s->theta = all.sum[1] / sites;
-    s->theta_max = all.max[1] / f->head.nc;
-    return 0;
+    s->theta_max = all.max[1] / g->f->head.nc;
+}
+
+int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s, double *slices)
+{
+    const size_t volume = lat_volume(&f->head.geom);
+    gauge_sums g = {.f = f, .c = c, .chunks = (volume + CHUNK - 1) / CHUNK,
+                    .slices = (size_t)lat_condition_slices(c, &f->head.geom)};
+    if (need_links(f, "the gauge condition"))
+        return -1;
+    g.part = lat_alloc(g.chunks, sizeof *g.part, "a measurement");
+    g.slice = lat_alloc(g.chunks * g.slices, sizeof *g.slice, "a measurement");
+    if (g.part && g.slice) {
+        memset(g.part, 0, g.chunks * sizeof *g.part);
+        memset(g.slice, 0, g.chunks * g.slices * sizeof *g.slice);
+#pragma omp parallel for schedule(static)
+        for (size_t chunk = 0; chunk < g.chunks; chunk++)
+            gauge_any(&g, chunk, (chunk + 1) * CHUNK < volume ? (chunk + 1) * CHUNK : volume);
+        gauge_total(&g, (double)volume * f->head.nc, s, slices);
+    }
+    const int rc = g.part && g.slice ? 0 : -1;
+    free(g.part);
+    free(g.slice);
+    return rc;
 }

@@ -36,12 +36,12 @@ const lat_stream_form *lat_stream_last(lat_input *in)
 
 enum key {
     KIND, GROUP, DIMS, REAL, REALS, SITES, LINKS, ENDIAN, BLOCK, COMPRESSION, FILTER, PLAQUETTE,
-    LINK_TRACE, GAUGE, FUNCTIONAL, THETA, SWEEPS, KEYS
+    LINK_TRACE, GAUGE, WEIGHTS, FUNCTIONAL, THETA, SWEEPS, KEYS
 };
 static const char *const key_name[KEYS] = {"kind",   "group",     "dims",       "real",  "reals",
                                            "sites",  "links",     "endian",     "block", "compression",
-                                           "filter", "plaquette", "link_trace", "gauge", "functional",
-                                           "theta",  "sweeps"};
+                                           "filter", "plaquette", "link_trace", "gauge", "weights",
+                                           "functional", "theta", "sweeps"};
 static const char *const site_order[] = {"", "x", "y x", "z y x", "t z y x"};
 static const char *const link_order[] = {"", "x", "x y", "x y z", "x y z t"};
 
@@ -349,6 +349,15 @@ static int parse_gauge(const parser *p)
             return expected(p, GAUGE, "a word of at most 15 letters");
         strcpy(head->gauge, p->value[GAUGE]);
     }
+    if (p->value[WEIGHTS]) {
+        const char *at = p->value[WEIGHTS];
+        char *end = NULL;
+        for (int mu = 0; mu < head->geom.nd; mu++, at = end + 1) {
+            head->weight[mu] = strtod(at, &end);
+            if (end == at || *end != (mu + 1 < head->geom.nd ? ' ' : '\0'))
+                return expected(p, WEIGHTS, "as many numbers as there are directions");
+        }
+    }
     if (p->value[SWEEPS]) {
         if (parse_number(p, SWEEPS, 0, LONG_MAX, &sweeps) < 0)
             return -1;
@@ -454,6 +463,15 @@ int lat_stream_head(lat_input *in, lat_header *head)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+static void print_weights(FILE *to, const lat_header *head)
+{
+    bool any = false;
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        any = any || head->weight[mu] != 1;
+    for (int mu = 0; any && mu < head->geom.nd; mu++)
+        fprintf(to, "%s%.17g%s", mu ? " " : "weights = ", head->weight[mu], mu + 1 < head->geom.nd ? "" : "\n");
+}
+
 static void print_real(FILE *to, enum key key, double value)
 {
     if (!isnan(value))
@@ -482,6 +500,7 @@ static void print_header(FILE *to, const lat_header *head, size_t block, bool co
     print_real(to, LINK_TRACE, head->link_trace);
     if (strcmp(head->gauge, "none") != 0) {
         fprintf(to, "gauge = %s\n", head->gauge);
+        print_weights(to, head);
         print_real(to, FUNCTIONAL, head->functional);
         print_real(to, THETA, head->theta);
         fprintf(to, "sweeps = %ld\n", head->sweeps);

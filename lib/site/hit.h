@@ -40,13 +40,22 @@ LAT_HD void LAT_(hit_unit)(LAT_T r[4])
         r[i] *= s;
 }
 
+/* h^omega to first order: (1 - omega) + omega h, normalised. */
+LAT_HD void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
+{
+    h[0] = omega * h[0] + (LAT_(set)(1) - omega);
+    for (int i = 1; i < 4; i++)
+        h[i] = omega * h[i];
+    LAT_(hit_unit)(h);
+}
+
 /* The pairs (p,q) in turn, N(N-1)/2 of them. */
 #define LAT_FOR_PAIRS(p, q) \
     for (int p = 0; p < LAT_N - 1; p++) \
         for (int q = p + 1; q < LAT_N; q++)
 
-/* The papers' scheme: the maximum over each SU(2) subgroup in turn, each overrelaxed to first
- * order, h = (1 - omega) + omega r/|r| normalised. omega = 1 is plain relaxation. */
+/* The papers' scheme: the maximum over each SU(2) subgroup in turn, each overrelaxed. omega = 1 is
+ * plain relaxation. */
 LAT_HD void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
     LAT_FOR_PAIRS(p, q)
@@ -54,10 +63,7 @@ LAT_HD void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
         LAT_T h[4];
         LAT_(hit_axis)(&x, p, q, h);
         LAT_(hit_unit)(h);
-        h[0] = omega * h[0] + (LAT_(set)(1) - omega);
-        for (int i = 1; i < 4; i++)
-            h[i] = omega * h[i];
-        LAT_(hit_unit)(h);
+        LAT_(hit_power)(h, omega);
         LAT_(hit_apply)(&x, p, q, h);
         LAT_(hit_apply)(g, p, q, h);
     }
@@ -104,16 +110,51 @@ LAT_HD LAT_(c) LAT_(phase)(const LAT_(m) *h, LAT_T w)
 }
 #endif
 
-/* The whole SU(N) element, overrelaxed at once: h^omega = (1 - omega) + omega h to first order.
- * Orthonormalising the rows of that times g projects it and cleans g in one go. */
+LAT_HD void LAT_(unit)(LAT_(m) *m)
+{
+    for (int a = 0; a < LAT_N; a++)
+        for (int b = 0; b < LAT_N; b++) {
+            m->e[a][b].re = LAT_(set)(a == b);
+            m->e[a][b].im = LAT_(set)(0);
+        }
+}
+
+/* g <- h^omega g for the h of one visit, all of it overrelaxed at once: h^omega = (1 - omega) +
+ * omega h to first order. Orthonormalising the rows of that times g projects it and cleans g in
+ * one go. */
+LAT_HD void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
+{
+    LAT_T trace = h->e[0][0].re;
+    for (int a = 1; a < LAT_N; a++)
+        trace += h->e[a][a].re;
+    const LAT_T bound = LAT_(set)((LAT_S)(LAT_N - 0.5 * LAT_RELAX_SMALL));
+    const LAT_T w = LAT_(where_gt)(trace, bound, omega, LAT_(set)(1));
+
+    const LAT_(m) old = *g;
+    const int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N; /* what orthonormal does not complete */
+    for (int a = 0; a < rows; a++)
+        for (int b = 0; b < LAT_N; b++) {
+            LAT_(c) s = {(LAT_(set)(1) - w) * old.e[a][b].re, (LAT_(set)(1) - w) * old.e[a][b].im};
+            LAT_(c) t = LAT_(mul)(h->e[a][0], old.e[0][b]);
+            for (int c = 1; c < LAT_N; c++)
+                t = LAT_(fma)(t, h->e[a][c], old.e[c][b]);
+            g->e[a][b].re = s.re + w * t.re;
+            g->e[a][b].im = s.im + w * t.im;
+        }
+    LAT_(orthonormal)(g);
+#if LAT_N > 3
+    /* To first order h^omega leaves SU(N) for U(N), whose maximum is another one: det back to 1. */
+    const LAT_(c) back = LAT_(phase)(h, LAT_(where_gt)(trace, bound, omega, LAT_(set)(0)));
+    for (int b = 0; b < LAT_N; b++)
+        g->e[LAT_N - 1][b] = LAT_(mul)(back, g->e[LAT_N - 1][b]);
+#endif
+}
+
+/* The `su3` scheme, for any N: rounds of plain hits find h, which is then overrelaxed. */
 LAT_HD void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
     LAT_(m) h;
-    for (int a = 0; a < LAT_N; a++)
-        for (int b = 0; b < LAT_N; b++) {
-            h.e[a][b].re = LAT_(set)(a == b);
-            h.e[a][b].im = LAT_(set)(0);
-        }
+    LAT_(unit)(&h);
     for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
         LAT_FOR_PAIRS(p, q)
         {
@@ -123,28 +164,5 @@ LAT_HD void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
             LAT_(hit_apply)(&x, p, q, r);
             LAT_(hit_apply)(&h, p, q, r);
         }
-    LAT_T trace = h.e[0][0].re;
-    for (int a = 1; a < LAT_N; a++)
-        trace += h.e[a][a].re;
-    const LAT_T bound = LAT_(set)((LAT_S)(LAT_N - 0.5 * LAT_RELAX_SMALL));
-    const LAT_T w = LAT_(where_gt)(trace, bound, omega, LAT_(set)(1));
-
-    LAT_(m) old = *g;
-    int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N; /* what orthonormal does not complete */
-    for (int a = 0; a < rows; a++)
-        for (int b = 0; b < LAT_N; b++) {
-            LAT_(c) s = {(LAT_(set)(1) - w) * old.e[a][b].re, (LAT_(set)(1) - w) * old.e[a][b].im};
-            LAT_(c) t = LAT_(mul)(h.e[a][0], old.e[0][b]);
-            for (int c = 1; c < LAT_N; c++)
-                t = LAT_(fma)(t, h.e[a][c], old.e[c][b]);
-            g->e[a][b].re = s.re + w * t.re;
-            g->e[a][b].im = s.im + w * t.im;
-        }
-    LAT_(orthonormal)(g);
-#if LAT_N > 3
-    /* To first order h^omega leaves SU(N) for U(N), whose maximum is another one: det back to 1. */
-    const LAT_(c) back = LAT_(phase)(&h, LAT_(where_gt)(trace, bound, omega, LAT_(set)(0)));
-    for (int b = 0; b < LAT_N; b++)
-        g->e[LAT_N - 1][b] = LAT_(mul)(back, g->e[LAT_N - 1][b]);
-#endif
+    LAT_(overrelax)(g, &h, omega);
 }

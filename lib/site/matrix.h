@@ -53,8 +53,9 @@ LAT_HD void LAT_(cross)(LAT_(c) z[3], const LAT_(c) x[3], const LAT_(c) y[3])
 
 /* k += w g^+, both in memory; w has `rows` rows, g has N. With two rows of an SU(3) link the
  * third row of the product, which is in SU(3) too, follows from its first two: cheaper than
- * to rebuild the link's. */
-LAT_HD void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int rows)
+ * to rebuild the link's. Then, and only then, the product is multiplied by `weight`: weights
+ * of whole links are in the links. */
+LAT_HD void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int rows, LAT_T weight)
 {
     LAT_(c) v[LAT_N][LAT_N];
     for (int a = 0; a < rows; a++) {
@@ -76,12 +77,13 @@ LAT_HD void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int ro
         LAT_(cross)(v[2], v[0], v[1]);
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++) {
-                k->e[a][b].re += v[a][b].re;
-                k->e[a][b].im += v[a][b].im;
+                k->e[a][b].re += weight * v[a][b].re;
+                k->e[a][b].im += weight * v[a][b].im;
             }
     }
 #endif
     (void)v;
+    (void)weight;
 }
 
 /* x = g k, g in memory with N rows. */

@@ -5,3 +5,4 @@
 #include "matrix.h"
 #include "hit.h"
 #include "landau.h"
+#include "mag.h"

@@ -5,6 +5,7 @@
  * once, in double precision (docs/conventions.md, "Sweeps and precisions"). */
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include "backend/backend.h"
 #include "common/error.h"
@@ -17,18 +18,21 @@
 
 enum { SINGLE, MIXED, DOUBLE };
 
-static int gauge, scheme = LAT_OVERRELAX_SU3, precision = DOUBLE, store;
+static int gauge, time_axis = -1, scheme = LAT_OVERRELAX_SU3, precision = DOUBLE, store;
 static double omega = 1.7, theta = 1e-12;
 static long max_sweeps = 100000, check_every = 10, ranks = 1;
-static const char *save_g, *log_path, *device = "auto";
+static const char *save_g, *log_path, *slice_log, *weights, *device = "auto";
 static bool keep;
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "gauge", 'g', "landau", &gauge, 0, 0, "gauge condition", false},
+    {LAT_OPT_CHOICE, "gauge", 'g', LAT_GAUGES, &gauge, 0, 0, "gauge condition; mag: maximally Abelian", false},
+    {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
+     "direction across which Coulomb gauge cuts slices (default: the last)", false},
+    {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0, "of the directions in Landau gauge (default 1)", false},
     {LAT_OPT_CHOICE, "overrelax", 0, "su3|su2", &scheme, 0, 0,
      "overrelax the whole SU(3) element, or SU(2) subgroup by subgroup as the papers do", false},
     {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1.0, 1.999, "overrelaxation; 1 is plain relaxation", false},
-    {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9, "done when theta is below this", false},
+    {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9, "done when theta (of each slice in Coulomb gauge) is below this", false},
     {LAT_OPT_INT, "max-sweeps", 0, "N", &max_sweeps, 0, 2e9, "give up after N sweeps: exit 3, no output", false},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two looks at theta", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
@@ -38,6 +42,7 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "keep", 'k', NULL, &keep, 0, 0, "write what has not converged too (still exit 3)", true},
     {LAT_OPT_TEXT, "save-g", 0, "FILE", &save_g, 0, 0, "save the transformation, for lat-gauge --apply", true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "theta and functional as they go, tab-separated", true},
+    {LAT_OPT_TEXT, "slice-log", 0, "FILE", &slice_log, 0, 0, "theta of every slice as it goes", true},
     {LAT_OPT_TEXT, "device", 'd', "auto|cpu|gpu", &device, 0, 0, "where sweeps run", false},
     {LAT_OPT_INT, "ranks", 'n', "N", &ranks, 1, 65536, "ranks to share the lattice", true},
     {0},
@@ -56,12 +61,15 @@ static const lat_tool tool = {
 typedef struct run {
     const lat_backend *backend;
     const lat_comm *comm;
-    FILE *log;
+    FILE *log, *slice_log;
     lat_output *g_out;
     long done;          /* configurations */
     bool unconverged;   /* any of them */
     /* of the configuration at hand */
     char name[512];
+    lat_condition condition;
+    int slices;
+    double *theta;      /* of each slice */
     double start;
     long sweeps;
     char words[64];     /* of the device, for provenance */
@@ -82,9 +90,14 @@ static void tell(const run *r, const lat_gauge_state *s)
     double seconds = lat_seconds() - r->start;
     if (r->log)
         fprintf(r->log, "%s\t%ld\t%.6e\t%.15f\t%.3f\n", r->name, r->sweeps, s->theta, s->functional, seconds);
+    for (int i = 0; r->slice_log && i < r->slices; i++)
+        fprintf(r->slice_log, "%s\t%ld\t%d\t%.6e\n", r->name, r->sweeps, i, r->theta[i]);
     lat_progress("%s: sweep %ld  theta %.3e  F %.12f  %.1f sweeps/s", r->name, r->sweeps, s->theta, s->functional,
                  seconds > 0 ? (double)r->sweeps / seconds : 0.0);
 }
+
+/* Near the floor of a precision theta falls by a tenth in so many sweeps, or not at all. */
+#define PATIENCE 500
 
 /* Sweeps on one device until theta is below `target`: 1 if it is; 0 if sweeps ran out or theta,
  * near its floor, has ceased to fall; -1 on failure. */
@@ -94,19 +107,22 @@ static int relax(run *r, lat_device *dev, lat_real real, double target)
     lat_gauge_state s;
     const double low = 100 * theta_floor(real);
     double best = INFINITY;
-    int stuck = 0;
+    long since = r->sweeps; /* the last time theta had fallen by a tenth */
     for (;;) {
-        if (dev->backend->state(dev, &s))
+        if (dev->backend->state(dev, &s, r->theta))
             return -1;
         tell(r, &s);
         if (!isfinite(s.theta) || !isfinite(s.functional))
             return lat_fail("%s: theta became %g after %ld sweeps: are the links in SU(N)?", r->name, s.theta, r->sweeps);
-        if (s.theta < target)
+        if (s.theta_slice < target)
             return 1;
-        stuck = s.theta < 0.9 * best ? 0 : stuck + 1;
-        best = fmin(best, s.theta);
-        if (r->sweeps >= max_sweeps || (s.theta < low && stuck >= 5))
+        if (s.theta_slice < 0.9 * best) {
+            best = s.theta_slice;
+            since = r->sweeps;
+        }
+        if (r->sweeps >= max_sweeps || (s.theta_slice < low && r->sweeps - since >= PATIENCE))
             return 0;
+        dev->backend->freeze(dev, target);
         long n = max_sweeps - r->sweeps < check_every ? max_sweeps - r->sweeps : check_every;
         if (dev->backend->sweep(dev, &how, n))
             return -1;
@@ -117,7 +133,7 @@ static int relax(run *r, lat_device *dev, lat_real real, double target)
 /* One rung of the precision ladder: g goes on from where it is. */
 static int rung(run *r, const lat_field *u, lat_field *g, lat_real real, double target)
 {
-    lat_device *dev = r->backend->open(u, real, r->comm);
+    lat_device *dev = r->backend->open(u, &r->condition, real, r->comm);
     if (!dev)
         return -1;
     snprintf(r->words, sizeof r->words, "%s", r->backend->words(dev));
@@ -149,20 +165,21 @@ static int finish(run *r, lat_field *f, const lat_field *g)
         return LAT_FAILED;
     if (store == 1 && lat_field_convert(f, LAT_F32))
         return LAT_FAILED;
-    if (lat_measure_landau(f, &s))
+    if (lat_measure_gauge(f, &r->condition, &s, r->theta))
         return LAT_FAILED;
-    strcpy(f->head.gauge, "landau");
+    lat_condition_write(&f->head, &r->condition);
     f->head.functional = s.functional;
     f->head.theta = s.theta;
     f->head.sweeps = r->sweeps;
-    const bool good = s.theta < theta;
+    const bool good = s.theta_slice < theta;
     if (r->log)
         fprintf(r->log, "# %s %s sweeps=%ld theta=%.6e functional=%.15f seconds=%.3f\n", r->name,
                 good ? "converged" : "not-converged", r->sweeps, s.theta, s.functional, lat_seconds() - r->start);
     lat_progress_end();
     if (!good) {
         r->unconverged = true;
-        lat_fail("%s: not converged: theta %.3e after %ld sweeps, wanted below %.3e%s", r->name, s.theta, r->sweeps,
+        lat_fail("%s: not converged: theta %.3e%s after %ld sweeps, wanted below %.3e%s", r->name, s.theta_slice,
+                 r->slices > 1 ? " of a slice" : "", r->sweeps,
                  theta, store == 1 ? " in links stored in single" : "");
         if (!keep)
             return LAT_UNCONVERGED;
@@ -184,13 +201,20 @@ static int fix(lat_field *f, long index, void *context)
         lat_fail("%s: expected a gauge field, found a gauge transformation", r->name);
         return LAT_FAILED;
     }
-    if (lat_transform_new(&g, &f->head))
+    if (lat_condition_make((lat_gauge)gauge, time_axis, weights, &f->head.geom, &r->condition)
+        || !(r->theta = lat_alloc((size_t)(r->slices = lat_condition_slices(&r->condition, &f->head.geom)),
+                                  sizeof *r->theta, "theta of slices")))
         return LAT_FAILED;
+    if (lat_transform_new(&g, &f->head)) {
+        free(r->theta);
+        return LAT_FAILED;
+    }
     int rc = find_g(r, f, &g) ? LAT_FAILED : finish(r, f, &g);
     if (rc == LAT_DONE && r->g_out
         && (lat_provenance(&g.head, "%s, %ld sweeps", r->words, r->sweeps) || lat_stream_write(r->g_out, &g, lat_opts.store)))
         rc = LAT_FAILED;
     lat_field_free(&g);
+    free(r->theta);
     return rc;
 }
 
@@ -217,12 +241,14 @@ int main(int argc, char **argv)
         return lat_report(LAT_FAILED);
     if (log_path && !(r.log = lat_log_open(log_path, "config\tsweep\ttheta\tF\tseconds")))
         return lat_report(LAT_FAILED);
+    if (slice_log && !(r.slice_log = lat_log_open(slice_log, "config\tsweep\tslice\ttheta")))
+        return lat_report(LAT_FAILED);
     if (save_g && !(r.g_out = lat_output_open(save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
         return lat_report(LAT_FAILED);
     int rc = lat_filter_run(fix, last, &r);
     lat_progress_end();
     lat_output_abort(r.g_out);
-    if (lat_log_close(r.log, log_path) && rc == LAT_DONE)
+    if ((lat_log_close(r.log, log_path) || lat_log_close(r.slice_log, slice_log)) && rc == LAT_DONE)
         rc = lat_report(LAT_FAILED);
     return rc == LAT_DONE && r.unconverged ? LAT_UNCONVERGED : rc;
 }

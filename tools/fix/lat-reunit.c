@@ -163,9 +163,10 @@ static int tell(const context *c, const lat_field *f, const moved *m, const lat_
 static int forget(lat_field *f)
 {
     lat_gauge_state state;
+    lat_condition condition;
     f->head.plaquette = f->head.link_trace = NAN;
-    if (f->head.kind == LAT_GAUGE && !strcmp(f->head.gauge, "landau")) {
-        if (lat_measure_landau(f, &state))
+    if (f->head.kind == LAT_GAUGE && strcmp(f->head.gauge, "none")) {
+        if (lat_condition_read(&f->head, &condition) || lat_measure_gauge(f, &condition, &state, NULL))
             return -1;
         f->head.functional = state.functional;
         f->head.theta = state.theta;

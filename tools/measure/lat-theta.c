@@ -2,6 +2,7 @@
 /* lat-theta: how well the gauge is fixed, and what no gauge transformation changes. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "common/error.h"
 #include "common/measure.h"
@@ -10,13 +11,18 @@
 #include "common/text.h"
 #include "common/tool.h"
 
-static int gauge;
-static bool tsv, json, conventions;
+static int gauge, time_axis = -1;
+static bool tsv, json, conventions, slices;
 static double require = NAN;
-static const char *output;
+static const char *output, *weights;
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "gauge", 0, "landau", &gauge, 0, 0, "condition to measure", false},
+    {LAT_OPT_CHOICE, "gauge", 'g', LAT_GAUGES, &gauge, 0, 0,
+     "condition to measure (default: that of the header, or landau)", false},
+    {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
+     "direction across which Coulomb gauge cuts slices (default: the last)", false},
+    {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0, "of the directions in Landau gauge", false},
+    {LAT_OPT_FLAG, "slices", 0, NULL, &slices, 0, 0, "theta of each slice of Coulomb gauge as well", true},
     {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a configuration", true},
     {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
     {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0, "theta as other programs define it", true},
@@ -41,20 +47,34 @@ typedef struct measured {
     int nc;
     char gauge[16], claimed[16]; /* measured; what the header says was imposed */
     double claimed_theta, plaquette, link_trace;
+    lat_condition condition;
     lat_gauge_state state;
+    int nslices;
+    double *slice; /* theta of each, to be freed */
     lat_deviation off;
     double polyakov[LAT_MAX_DIMS][2];
 } measured;
 
+/* Which condition: the one asked for, else the header's, else Landau gauge. */
+static int choose(const lat_header *head, lat_condition *c)
+{
+    if (lat_opt_given("gauge") || time_axis >= 0 || weights || !strcmp(head->gauge, "none"))
+        return lat_condition_make((lat_gauge)gauge, time_axis, weights, &head->geom, c);
+    return lat_condition_read(head, c);
+}
+
 static int measure(const lat_field *f, long config, measured *m)
 {
-    *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc, .gauge = "landau",
-                    .claimed_theta = f->head.theta};
+    lat_header name = f->head; /* borrowed, for the name of the condition */
+    *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc, .claimed_theta = f->head.theta};
     memcpy(m->claimed, f->head.gauge, sizeof m->claimed);
-    if (!lat_opt_given("gauge") && strcmp(f->head.gauge, "none") && strcmp(f->head.gauge, "landau"))
-        return lat_fail("configuration %ld is in %s gauge, which this version cannot measure "
-                        "(--gauge landau measures that one)", config, f->head.gauge);
-    if (lat_measure_landau(f, &m->state) || lat_measure_deviation(f, &m->off) ||
+    if (choose(&f->head, &m->condition))
+        return -1;
+    lat_condition_write(&name, &m->condition);
+    memcpy(m->gauge, name.gauge, sizeof m->gauge);
+    m->nslices = lat_condition_slices(&m->condition, &m->geom);
+    m->slice = lat_alloc((size_t)m->nslices, sizeof *m->slice, "theta of slices");
+    if (!m->slice || lat_measure_gauge(f, &m->condition, &m->state, m->slice) || lat_measure_deviation(f, &m->off) ||
         lat_measure_plaquette(f, &m->plaquette, &m->link_trace))
         return -1;
     for (int mu = 0; mu < m->geom.nd; mu++)
@@ -95,7 +115,7 @@ static double converted(const convention *c, const measured *m)
     case MEAN: return m->state.theta;
     case HALF: return m->state.theta / 2;
     case QUARTER: return m->state.theta / 4;
-    case PER_DIRECTION: return m->state.theta / m->geom.nd;
+    case PER_DIRECTION: return m->state.theta / lat_condition_weights(&m->condition);
     case ROOT: return sqrt(m->state.theta);
     case MAXIMUM: return m->state.theta_max;
     case NONE: break;
@@ -119,6 +139,10 @@ static void print_text(FILE *to, const measured *m, bool several)
     fprintf(to, "functional     %.15g\n", m->state.functional);
     fprintf(to, "theta          %.15g\n", m->state.theta);
     fprintf(to, "theta maximum  %.15g\n", m->state.theta_max);
+    if (m->nslices > 1)
+        fprintf(to, "worst slice    %.15g\n", m->state.theta_slice);
+    for (int i = 0; slices && m->nslices > 1 && i < m->nslices; i++)
+        fprintf(to, "slice %-8d %.15g\n", i, m->slice[i]);
     fprintf(to, "plaquette      %.15g\n", m->plaquette);
     fprintf(to, "link trace     %.15g\n", m->link_trace);
     fprintf(to, "|1 - det U|    mean %.6g, maximum %.6g\n", m->off.det_mean, m->off.det_max);
@@ -210,11 +234,11 @@ static void print_json(FILE *to, const measured *m, bool several)
 static int one(lat_input *in, FILE *text, lat_field *f, long config)
 {
     measured m;
-    if (measure(f, config, &m))
+    int more;
+    if (measure(f, config, &m) || (more = lat_stream_more(in)) < 0) {
+        free(m.slice);
         return LAT_FAILED;
-    const int more = lat_stream_more(in);
-    if (more < 0)
-        return LAT_FAILED;
+    }
     const bool several = config > 0 || more > 0;
     if (tsv)
         print_tsv(text, &m);
@@ -222,9 +246,11 @@ static int one(lat_input *in, FILE *text, lat_field *f, long config)
         print_json(text, &m, several);
     else
         print_text(text, &m, several);
-    if (lat_opt_given("require-theta") && !(m.state.theta <= require)) { /* NaN is above everything */
-        lat_warn("%s: configuration %ld has theta %g, above %g", lat_input_name(in), config,
-                 m.state.theta, require);
+    free(m.slice);
+    /* Every slice that is fixed on its own must be good; NaN is above everything. */
+    if (lat_opt_given("require-theta") && !(m.state.theta_slice <= require)) {
+        lat_warn("%s: configuration %ld has theta %g%s, above %g", lat_input_name(in), config,
+                 m.state.theta_slice, m.nslices > 1 ? " in a slice" : "", require);
         return LAT_UNCONVERGED;
     }
     return LAT_DONE;
