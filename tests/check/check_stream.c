@@ -307,6 +307,10 @@ static void check_round_trips(void)
                 f.head.sweeps = 1234567890;
             }
             bytes b = written(&f, store);
+            double p, l;
+            need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
+            if (f.head.kind == LAT_GAUGE)
+                CHECK(same_number(f.head.plaquette, p) && f.head.link_trace == l, "shape %zu: %g %g", s, p, l);
             if (CHECK(read_bytes(&b, false, &back) == 1, "shape %zu store %d: %s", s, store,
                       lat_error())) {
                 CHECK(same_field(&f, &back), "shape %zu store %d", s, store);
@@ -857,7 +861,7 @@ static void check_endless(void)
     refused(&b, "a NUL in line", 1);
     free(b.at);
     b = head_of(GOOD);
-    b.at[b.n - 1] = '0';
+    b.at[b.n - 1] = 'x';
     append(&b, "\n", 1);
     CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "checksum of the header"), "%s", lat_error());
     free(b.at);
