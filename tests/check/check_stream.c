@@ -84,7 +84,8 @@ static lat_input *open_bytes(const bytes *b, bool piped)
     int fd[2];
     need(pipe(fd) == 0, "pipe");
     (void)fcntl(fd[1], F_SETPIPE_SZ, 1 << 20);
-    need((int)b->n <= fcntl(fd[1], F_GETPIPE_SZ) && write(fd[1], b->at, b->n) == (ssize_t)b->n, "a pipe that takes all");
+    need((int)b->n <= fcntl(fd[1], F_GETPIPE_SZ) && write(fd[1], b->at, b->n) == (ssize_t)b->n,
+         "a pipe that takes all");
     close(fd[1]);
     dup2(fd[0], STDIN_FILENO);
     close(fd[0]);
@@ -307,10 +308,12 @@ static void check_round_trips(void)
                 f.head.sweeps = 1234567890;
             }
             bytes b = written(&f, store);
-            double p, l;
-            need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
-            if (f.head.kind == LAT_GAUGE)
-                CHECK(same_number(f.head.plaquette, p) && f.head.link_trace == l, "shape %zu: %g %g", s, p, l);
+            if (f.head.kind == LAT_GAUGE) {
+                double p, l;
+                need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
+                CHECK(same_number(f.head.plaquette, p) && f.head.link_trace == l, "shape %zu: %g %g", s,
+                      p, l);
+            }
             if (CHECK(read_bytes(&b, false, &back) == 1, "shape %zu store %d: %s", s, store,
                       lat_error())) {
                 CHECK(same_field(&f, &back), "shape %zu store %d", s, store);
@@ -583,7 +586,8 @@ static void check_order(void)
     f = field_of(LAT_TRANSFORM, "3", 3, LAT_F64, 12);
     b = written(&f, LAT_STORE_RAW);
     for (size_t i = 0; i < 3; i++)
-        CHECK(memcmp(b.at + b.n - 32 - (3 - i) * 96, (double *)f.data + 18 * i, 96) == 0, "not two rows");
+        CHECK(memcmp(b.at + b.n - 32 - (3 - i) * 96, (double *)f.data + 18 * i, 96) == 0,
+              "not two rows");
     free(b.at);
     lat_field_free(&f);
 }
@@ -863,7 +867,8 @@ static void check_endless(void)
     b = head_of(GOOD);
     b.at[b.n - 1] = 'x';
     append(&b, "\n", 1);
-    CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "checksum of the header"), "%s", lat_error());
+    CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "checksum of the header"), "%s",
+          lat_error());
     free(b.at);
     lat_field f = field_of(LAT_GAUGE, "2", 2, LAT_F32, 4);
     for (int i = 0; i < 17; i++)
@@ -924,7 +929,8 @@ static void check_frames(void)
     contradicts(&b, "expected 4096 bytes in block 1 of 2, found 4608");
     b = head_of(GOOD), append_field(&b, raw, n, 4088, PLAIN, 4, false);
     contradicts(&b, "expected 4096 bytes in block 1 of 2, found 4088");
-    b = head_of(GOOD), append_block(&b, raw, 4096, 4096), append_trailer(&b, 1, crc), append(&b, raw, 1000);
+    b = head_of(GOOD), append_block(&b, raw, 4096, 4096), append_trailer(&b, 1, crc),
+    append(&b, raw, 1000);
     contradicts(&b, "expected block 2 of 2");
     b = head_of(GOOD), append_block(&b, raw, 4096, 4096), append_block(&b, raw, 512, 512);
     append_trailer(&b, 3, crc);
@@ -980,8 +986,9 @@ static void check_deflated(void)
 static void check_growth(void)
 {
     enum { X = 16, T = 120 };
-    bytes b = head_of("kind = transform\ngroup = SU(3)\ndims = 16 16 16 120\nreal = f64\nreals = 18\n"
-                      "sites = t z y x\nendian = little\nblock = 4194304\ncompression = zlib\nfilter = none\n");
+    bytes b = head_of(
+        "kind = transform\ngroup = SU(3)\ndims = 16 16 16 120\nreal = f64\nreals = 18\n"
+        "sites = t z y x\nendian = little\nblock = 4194304\ncompression = zlib\nfilter = none\n");
     const size_t reals = (size_t)X * X * X * T * 18;
     double *data = calloc(reals, sizeof *data);
     lat_field f;
@@ -1046,7 +1053,8 @@ static void check_headers(void)
         snprintf(key, sizeof key, "key.%d", i);
         need(lat_info_set(&b, key, "x") == 0, key);
     }
-    CHECK(lat_info_set(&b, "one_more", "x") < 0 && lat_info_set(&b, "key.7", "y") == 0, "too many lines");
+    CHECK(lat_info_set(&b, "one_more", "x") < 0 && lat_info_set(&b, "key.7", "y") == 0,
+          "too many lines");
     lat_error_clear();
     lat_header_ungauge(&b);
     CHECK(strcmp(b.gauge, "none") == 0 && isnan(b.theta) && b.sweeps == 0 &&
