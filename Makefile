@@ -13,12 +13,14 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
+have = $(shell command -v $(1) 2>/dev/null)
+default_cc := $(notdir $(firstword $(call have,gcc) $(call have,clang) cc))
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(default_cc)
 endif
 CUDA ?= auto
 MPI ?= auto
@@ -34,7 +36,6 @@ at := $(if $(filter 1,$(V)),,@)
 
 hash := \#
 comma := ,
-have = $(shell command -v $(1) 2>/dev/null)
 compiles = $(shell printf '%b' '$(1)' | $(CC) -xc -o /dev/null - $(2) >/dev/null 2>&1 && echo yes)
 
 machine := $(shell $(CC) -dumpmachine 2>/dev/null)
@@ -62,16 +63,17 @@ endif
 
 # ---- flags -----------------------------------------------------------------------------------
 
-variant := $(notdir $(CC))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(has_openmp),,-serial)
+space := $(subst ,, )
+variant := $(subst /,_,$(subst $(space),-,$(CC)))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(has_openmp),,-serial)
 B := build/$(variant)
-# The usual build goes to bin/; unusual ones stay beside their objects.
-BIN := $(if $(filter gcc clang cc,$(variant)),bin,$(B)/bin)
+# The usual build goes to bin/; others stay beside their objects.
+BIN := $(if $(filter $(default_cc),$(variant)),bin,$(B)/bin)
 
 cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
   -ffp-contract=$(if $(filter 1,$(BITS)),off,fast) \
   -Wall -Wextra -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wvla \
   -Wpointer-arith -Wwrite-strings -Wno-psabi \
-  $(if $(filter 1,$(WERROR)),-Werror) \
+  $(if $(filter 1,$(WERROR)),-Werror) $(if $(has_openmp),,-Wno-unknown-pragmas) \
   $(if $(filter 1,$(DEBUG)),-O0,-O2) \
   $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 openmp := $(if $(has_openmp),-fopenmp)
@@ -81,6 +83,13 @@ ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(SAN)),-fsanitize=address$
 ldlibs := -lexpat -lz -lm
 CFLAGS ?=
 LDFLAGS ?=
+
+# What was compiled with other flags, or by another Makefile, is compiled again.
+flags := $(CC) $(cppflags) $(cflags) $(CFLAGS) $(ldflags) $(LDFLAGS) $(ldlibs)
+ifneq ($(file <$(B)/flags),$(flags))
+$(shell mkdir -p $(B))
+$(file >$(B)/flags,$(flags))
+endif
 
 # One text of the sweeps, compiled for each vector length; the program chooses when it runs.
 lanes := base
@@ -104,7 +113,8 @@ checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
 benches := $(patsubst %.c,$(B)/%,$(sort $(wildcard bench/*.c)))
 
 .PHONY: all
-all: $(tools) $(if $(filter bin,$(BIN)),$(B)/said)
+all: $(tools) $(B)/said
+	@:
 
 # Say once what was built, and again whenever it changes.
 $(B)/said: $(tools) Makefile
@@ -114,27 +124,31 @@ $(B)/said: $(tools) Makefile
 	@printf '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
 
-$(B)/%.o: %.c
+no_compiler = $(if $(machine),,$(error $(CC) not found: run setup/deps build, or name another compiler with CC=))
+
+$(B)/%.o: %.c $(B)/flags Makefile
+	$(no_compiler)
 	@mkdir -p $(@D)
 	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/lib/backend/lanes_%.o: lib/backend/lanes.c
+$(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
+	$(no_compiler)
 	@mkdir -p $(@D)
 	$(at)$(CC) $(cppflags) $(cflags) $(if $(filter 1,$(DEBUG)),,-O3) $(openmp) $(lane_flags_$*) -DLAT_LANES=$* $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(liblat): $(lib_obj)
-	$(at)rm -f $@ && $(AR) rcs $@ $^
+# Made anew from what is there now: nothing stays of a file that was removed.
+$(liblat): $(lib_obj) lib/common lib/backend
+	$(at)rm -f $@ && $(AR) rcs $@ $(lib_obj)
 
 # Each tool is the one main of its name; lat-convert has the formats beside it.
 $(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
 $(BIN)/lat-convert: $(fmt_obj)
-$(tools): $(liblat)
+$(tools): $(liblat) $(B)/flags
 	@mkdir -p $(@D)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(liblat) $(ldlibs)
 
-$(checks) $(benches): $(B)/%: $(B)/%.o $(liblat)
+$(checks) $(benches): $(B)/%: $(B)/%.o $(liblat) $(B)/flags
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)
-.SECONDARY:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
@@ -150,7 +164,7 @@ CONFIG ?=
 quickstart:
 	$(if $(filter yes,$(DEPS)),@setup/deps build)
 	@$(MAKE) --no-print-directory all
-	@pipelines/quickstart.sh $(CONFIG)
+	@LAT_BIN="$$PWD/$(BIN)" pipelines/quickstart.sh $(if $(CONFIG),'$(CONFIG)')
 
 check: deps
 	@$(MAKE) --no-print-directory all
@@ -164,7 +178,7 @@ lint:
 	shellcheck -x setup/deps tests/run .ci/run pipelines/*.sh tests/*.bats tests/*.bash
 
 bench: $(B)/bench/bench_sweep
-	@$< | column -t -s "$$(printf '\t')"
+	@$<
 
 bench-stream: $(B)/bench/bench_stream
 	@$<
@@ -173,8 +187,8 @@ $(benches:=.o): cflags += -O3 $(if $(filter x86_64%,$(machine)),-march=native)
 
 PREFIX ?= /usr/local
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(tools) $(DESTDIR)$(PREFIX)/bin
+	install -d '$(DESTDIR)$(PREFIX)/bin'
+	install -m 755 $(tools) '$(DESTDIR)$(PREFIX)/bin'
 
 clean:
 	rm -rf build bin

@@ -191,7 +191,7 @@ static int bench(const lat_field *u, int extent, lat_real real, int nthreads, do
             t[r] = (now() - start) / (double)n;
         }
         double dt = median(t, 7);
-        printf("%d^4\t%s\t%s\t%d\t%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t%.1f\n", extent, real == LAT_F32 ? "single" : "double",
+        printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6.2f  %9.2f  %7.2f  %18.1f\n", extent, real == LAT_F32 ? "single" : "double",
                scheme[k].name, nthreads, 1 / dt, FLOP * sites / dt * 1e-6, bytes / dt * 1e-9, copy,
                bytes / dt * 1e-9 / copy, reference / dt / nthreads);
         fflush(stdout);
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 #ifdef _OPENMP
     most = omp_get_max_threads();
 #endif
-    printf("lattice\tprecision\tscheme\tthreads\tsweeps/s\tMflop/s\tGB/s\tcopy GB/s\tof copy\tof scalar a thread\n");
+    printf("lattice  precision  scheme  threads  sweeps/s   Mflop/s    GB/s  copy GB/s  of copy  of scalar a thread\n");
     const int extents[] = {8, 16, 24};
     for (int i = 0; i < 3 && extents[i] <= largest; i++) {
         lat_field u = {.data = NULL};
@@ -223,8 +223,8 @@ int main(int argc, char **argv)
             lat_sun_near_one(3, (double *)u.data + 18 * k, 0.35, 1, k, 0, 0);
         threads(1);
         double reference = time_scalar(&u);
-        printf("%d^4\tdouble\tscalar\t1\t%.1f\t%.1f\t\t\t\t1.0\n", extents[i], 1 / reference,
-               FLOP * (double)lat_volume(&u.head.geom) / reference * 1e-6);
+        printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6s  %9s  %7s  %18.1f\n", extents[i], "double", "scalar", 1, 1 / reference,
+               FLOP * (double)lat_volume(&u.head.geom) / reference * 1e-6, "", "", "", 1.0);
         for (int p = 0; p < 2; p++)
             for (int n = 1; n <= most; n = n < most ? most : most + 1)
                 if (bench(&u, extents[i], p ? LAT_F32 : LAT_F64, n, reference))

@@ -3,7 +3,7 @@
 #   pipelines/quickstart.sh [CONFIG [OUT.lat]]
 # CONFIG is any file lat-convert reads; without one, a random field is made.
 set -euo pipefail
-PATH=$(cd "$(dirname "$0")/../bin" && pwd):$PATH
+PATH=${LAT_BIN:-$(cd "$(dirname "$0")/../bin" && pwd)}:$PATH
 
 CONFIG=${1-}
 OUT=${2-landau.lat}

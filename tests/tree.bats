@@ -4,13 +4,13 @@ load helper
 
 # includes FOLDER: "file: header" for every quoted include in the folder.
 includes() {
-    grep -rnoE '^#include "[^"]+"' "$ROOT/$1" --include='*.[ch]' --include='*.cu' |
+    (cd "$ROOT" && grep -rnoE '^#include "[^"]+"' "$1" --include='*.[ch]' --include='*.cu') |
         sed -E 's/^([^:]+):[0-9]+:#include "([^"]+)"/\1 \2/'
 }
 
 # own FILE HEADER: the header lies beside the file.
 own() {
-    [ -e "$(dirname "$1")/$2" ]
+    [ -e "$ROOT/$(dirname "$1")/$2" ]
 }
 
 # only FOLDER PREFIX...: every quoted include of the folder is beside it or begins with a prefix.

@@ -8,6 +8,8 @@
 #include "backend.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,12 +61,21 @@ static size_t global_site(const cpu *c, int slice, int64_t site)
     return lat_site(&c->geom, y);
 }
 
-static int threads(void)
-{
 #ifdef _OPENMP
-    return omp_get_max_threads();
+static int threads(void) { return omp_get_max_threads(); }
+static int team_size(void) { return omp_get_num_threads(); }
+static int team_place(void) { return omp_get_thread_num(); }
 #else
-    return 1;
+static int threads(void) { return 1; }
+static int team_size(void) { return 1; }
+static int team_place(void) { return 0; }
+#endif
+
+/* A moment's rest of a spinning core. */
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
 #endif
 }
 
@@ -310,15 +321,40 @@ static const char *cpu_words(const lat_device *dev)
     return ((const cpu *)dev)->words;
 }
 
-/* Few blocks at a time, so that a thread held up by another program does not hold up all. */
-#define PIECE 16
+/* Where the threads of a team wait for each other, twice a sweep. OpenMP's own barrier spins for
+ * milliseconds: where another program, such as the next stage of the pipeline, wants a core, two of our
+ * threads share one, and the one that has arrived keeps the other from arriving. This one spins as
+ * long as a sweep of a small lattice takes, and then lets others go first. */
+typedef struct meeting {
+    atomic_int there;
+    atomic_uint round;
+} meeting;
+
+#define SPINS 2000
+
+static void meet(meeting *m, int team)
+{
+    const unsigned round = atomic_load(&m->round);
+    if (atomic_fetch_add(&m->there, 1) + 1 == team) {
+        atomic_store(&m->there, 0);
+        atomic_fetch_add(&m->round, 1);
+        return;
+    }
+    for (int spins = 0; atomic_load_explicit(&m->round, memory_order_acquire) == round; spins++)
+        if (spins < SPINS)
+            relax();
+        else
+            sched_yield();
+}
 
 /* A parity of a slice, shared out among the threads of the team. */
-static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end)
+static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end, meeting *m)
 {
-#pragma omp for schedule(static)
-    for (int b = begin; b < end; b += PIECE)
-        c->ops->sweep(w, b, b + PIECE < end ? b + PIECE : end, how);
+    const int team = team_size(), me = team_place();
+    const int64_t n = end - begin;
+    const int from = begin + (int)(n * me / team), to = begin + (int)(n * (me + 1) / team);
+    c->ops->sweep(w, from, to, how);
+    meet(m, team);
 }
 
 static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
@@ -339,12 +375,13 @@ static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
         }
         return 0;
     }
+    meeting m = {0};
 #pragma omp parallel
     for (int i = 0; i < c->nactive; i++) {
         const lat_lane_work w = slice_work(c, c->active[i]);
         for (long k = 0; k < n; k++) {
-            sweep_shared(c, &w, &lane, 0, neven);
-            sweep_shared(c, &w, &lane, neven, nblocks);
+            sweep_shared(c, &w, &lane, 0, neven, &m);
+            sweep_shared(c, &w, &lane, neven, nblocks, &m);
         }
     }
     return 0;
