@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* backend.c: the list of backends, fastest first. */
+/* backend.c: the choice of a backend. */
 #include "backend.h"
 
-#include <string.h>
+#include <stddef.h>
 #include "common/error.h"
 
-static const lat_backend *const list[] = {&lat_backend_gpu, &lat_backend_cpu};
-
-const lat_backend *lat_backend_find(const char *name)
+const lat_backend *lat_backend_find(lat_device_choice choice)
 {
-    bool any = !strcmp(name, "auto");
+    const lat_backend *const list[] = {&lat_backend_gpu, &lat_backend_cpu};
+    if (choice != LAT_DEVICE_AUTO) {
+        const lat_backend *one = choice == LAT_DEVICE_GPU ? &lat_backend_gpu : &lat_backend_cpu;
+        return one->available() ? one : NULL;
+    }
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        if (!any && strcmp(name, list[i]->name))
-            continue;
         if (list[i]->available())
             return list[i];
-        if (!any)
-            return NULL;
         lat_error_clear(); /* the next one will do */
     }
-    if (!any)
-        lat_fail("device %s: expected auto, cpu or gpu", name);
     return NULL;
 }

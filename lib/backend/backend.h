@@ -62,9 +62,11 @@ struct lat_device {
     const lat_comm *comm;
 };
 
-/* The backend of that name; "auto" is the fastest one that can run. NULL with lat_error set if
- * it is unknown or cannot run here. */
-const lat_backend *lat_backend_find(const char *name);
+/* The backend that was asked for; auto is the fastest one that can run. NULL with lat_error set if it
+ * cannot run here. */
+typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choice;
+#define LAT_DEVICES "auto|cpu|gpu"
+const lat_backend *lat_backend_find(lat_device_choice choice);
 
 extern const lat_backend lat_backend_cpu;
 extern const lat_backend lat_backend_gpu; /* cuda.cu, or nocuda.c where that was not built */

@@ -120,12 +120,16 @@ static bool usable(int fd, int wrong)
     return flags >= 0 && (flags & O_ACCMODE) != wrong;
 }
 
-/* ---- input ------------------------------------------------------------------------------- */
+/* ---- what is open ------------------------------------------------------------------------ */
+
+typedef struct temporary temporary;
 
 struct lat_input {
+    lat_input *next;    /* of those open */
     int fd;
     bool standard;
     bool regular;
+    struct stat file;
     bool ended;         /* read() has returned 0 */
     char *name;
     uint64_t offset;    /* bytes taken */
@@ -134,6 +138,144 @@ struct lat_input {
     size_t at, end;
     void *attached;     /* of the layer above */
 };
+
+struct lat_output {
+    lat_output *next;   /* of those open */
+    int fd;
+    bool standard;      /* stdout: not ours to close */
+    bool regular;
+    bool no_clobber;
+    bool live;          /* written in place, to be watched */
+    bool untouched;     /* live, and not one byte has gone to FILE yet */
+    int failed;         /* errno of a write that failed: what follows is in vain */
+    char *name;
+    char *target;       /* where a file is to be, links resolved; NULL for stdout and devices */
+    struct stat file;   /* what FILE is or was; st_mode is 0 if there was nothing */
+    struct stat folder; /* of the target */
+    temporary *temp;    /* NULL where bytes go directly to their place */
+    unsigned char *buf; /* BUFFER bytes, `used` of them waiting */
+    size_t used;
+    void *attached;     /* of the layer above */
+};
+
+/* Two outputs in one place, or an input in place of an output, would destroy each other under
+ * whatever names they were given: so all that is open is in these lists. */
+static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+static lat_input *inputs;
+static lat_output *outputs;
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* Length of the part of a path before the last name, the slash included. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* True if bytes go to FILE itself and not to a temporary that takes its place. */
+static bool in_place(const lat_output *out)
+{
+    return out->live || !out->target;
+}
+
+/* A terminal or /dev/null may be written twice. The second name of a file (a hard link) is
+ * another place to rename something to, though one file to write in. */
+static bool collide(const lat_output *a, const lat_output *b)
+{
+    if (a->standard && b->standard)
+        return true;
+    if (a->target && b->target && same_file(&a->folder, &b->folder) &&
+        strcmp(a->target + folder_length(a->target), b->target + folder_length(b->target)) == 0)
+        return true;
+    return (in_place(a) || in_place(b)) && a->file.st_mode && !S_ISCHR(a->file.st_mode) &&
+           same_file(&a->file, &b->file);
+}
+
+static bool overwrites(const lat_output *out, const lat_input *in)
+{
+    return in->regular && in_place(out) && same_file(&out->file, &in->file);
+}
+
+static int input_register(lat_input *in)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&lists);
+    for (const lat_output *out = outputs; out && rc == 0; out = out->next)
+        if (overwrites(out, in))
+            rc = lat_fail("%s: is the output as well", in->name);
+    if (rc == 0) {
+        in->next = inputs;
+        inputs = in;
+    }
+    pthread_mutex_unlock(&lists);
+    return rc;
+}
+
+static int output_collision(const lat_output *out)
+{
+    for (const lat_input *in = inputs; in; in = in->next)
+        if (overwrites(out, in))
+            return lat_fail("%s: is the output as well", in->name);
+    for (const lat_output *other = outputs; other; other = other->next)
+        if (collide(out, other) && strcmp(out->name, other->name) == 0)
+            return lat_fail_usage("%s: cannot be two outputs of one run", out->name);
+        else if (collide(out, other))
+            return lat_fail_usage("%s: is the same output as %s", out->name, other->name);
+    return 0;
+}
+
+/* The output is open by now, so that what its name stands for is known. */
+static int output_register(lat_output *out)
+{
+    char folder[PATH_MAX];
+    int rc;
+
+    if (in_place(out) && fstat(out->fd, &out->file) < 0)
+        return lat_fail("%s: cannot be examined: %s", out->name, strerror(errno));
+    if (out->target) {
+        snprintf(folder, sizeof folder, "%.*s", folder_length(out->target), out->target);
+        if (stat(*folder ? folder : ".", &out->folder) < 0)
+            return lat_fail("%s: its folder cannot be examined: %s", out->name, strerror(errno));
+    }
+    pthread_mutex_lock(&lists);
+    rc = output_collision(out);
+    if (rc == 0) {
+        out->next = outputs;
+        outputs = out;
+    }
+    pthread_mutex_unlock(&lists);
+    return rc;
+}
+
+static void input_unregister(const lat_input *in)
+{
+    pthread_mutex_lock(&lists);
+    for (lat_input **at = &inputs; *at; at = &(*at)->next)
+        if (*at == in) {
+            *at = in->next;
+            break;
+        }
+    pthread_mutex_unlock(&lists);
+}
+
+static void output_unregister(const lat_output *out)
+{
+    pthread_mutex_lock(&lists);
+    for (lat_output **at = &outputs; *at; at = &(*at)->next)
+        if (*at == out) {
+            *at = out->next;
+            break;
+        }
+    pthread_mutex_unlock(&lists);
+}
+
+/* ---- input ------------------------------------------------------------------------------- */
 
 static int input_descriptor(const char *path, bool standard)
 {
@@ -152,22 +294,22 @@ static int input_descriptor(const char *path, bool standard)
 
 static int input_look(lat_input *in)
 {
-    struct stat st;
+    const struct stat *st = &in->file;
     off_t here;
 
-    if (fstat(in->fd, &st) < 0)
+    if (fstat(in->fd, &in->file) < 0)
         return lat_fail("%s: cannot be examined: %s", in->name, strerror(errno));
-    if (S_ISDIR(st.st_mode))
+    if (S_ISDIR(st->st_mode))
         return lat_fail("%s: expected a file, found a directory", in->name);
     in->size = -1;
-    in->regular = S_ISREG(st.st_mode);
+    in->regular = S_ISREG(st->st_mode);
     if (in->regular) {
         here = lseek(in->fd, 0, SEEK_CUR);
-        in->size = here >= 0 && here < st.st_size ? st.st_size - here : 0;
+        in->size = here >= 0 && here < st->st_size ? st->st_size - here : 0;
         (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    } else if (S_ISFIFO(st.st_mode))
+    } else if (S_ISFIFO(st->st_mode))
         widen_pipe(in->fd);
-    return 0;
+    return input_register(in);
 }
 
 lat_input *lat_input_open(const char *path)
@@ -197,6 +339,7 @@ void lat_input_close(lat_input *in)
 {
     if (!in)
         return;
+    input_unregister(in);
     if (in->fd >= 0 && !in->standard)
         close(in->fd);
     free(in->name);
@@ -364,17 +507,18 @@ int lat_input_skip(lat_input *in, uint64_t n)
 
 /* A fixed table, so that a signal handler may walk it: no lock, no allocation. A slot's path is
  * complete before `owner` says that it counts. */
-typedef struct {
+struct temporary {
     atomic_bool taken; /* by an output, from before its file exists until after it is gone */
     atomic_long owner; /* the process that must remove it, 0 for none; a fork's child must not */
     char path[PATH_MAX];
-} temporary;
+};
 
 #define TEMPORARIES 16
 static temporary temporaries[TEMPORARIES];
 
 /* What ends a process from outside and can be caught. */
-static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGALRM, SIGXCPU, SIGXFSZ };
+static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGALRM, SIGXCPU, SIGXFSZ,
+                              SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF };
 #define DEADLY (sizeof deadly / sizeof *deadly)
 
 static void remove_temporaries(void)
@@ -437,13 +581,12 @@ static void temporary_remove(temporary *t)
  * a crashed process of our number, or one on another host, has left there. */
 static int temporary_name(temporary *t, const char *target, int more)
 {
-    const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
+    int folder = folder_length(target), n;
     char again[16] = "";
-    int n;
 
     if (more)
         snprintf(again, sizeof again, ".%d", more);
-    n = snprintf(t->path, sizeof t->path, "%.*s.%.200s.%ld%s.tmp", (int)(base - target), target, base,
+    n = snprintf(t->path, sizeof t->path, "%.*s.%.200s.%ld%s.tmp", folder, target, target + folder,
                  (long)getpid(), again);
     if (n < 0 || (size_t)n >= sizeof t->path) {
         errno = ENAMETOOLONG;
@@ -452,44 +595,49 @@ static int temporary_name(temporary *t, const char *target, int more)
     return 0;
 }
 
-/* Creates the file; signals wait, so that none falls between the file and its registration. */
-static int temporary_create(temporary *t, const char *target)
+/* Creates t->path; signals wait, so that none falls between the file and its registration. */
+static int temporary_open(temporary *t, mode_t mode)
 {
     sigset_t all, before;
-    int fd = -1, saved;
+    int fd, saved;
 
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    for (int more = 0; more < 100; more++) {
-        if (temporary_name(t, target, more) < 0)
-            break;
-        fd = open_file(t->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-        if (fd >= 0)
-            atomic_store(&t->owner, (long)getpid());
-        if (fd >= 0 || errno != EEXIST)
-            break;
-    }
+    fd = open_file(t->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     saved = errno;
+    if (fd >= 0)
+        atomic_store(&t->owner, (long)getpid());
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved;
     return fd;
 }
 
-/* ---- output ------------------------------------------------------------------------------ */
+static int temporary_beside(temporary *t, const char *target, mode_t mode)
+{
+    int fd = -1;
 
-struct lat_output {
-    int fd;
-    bool standard;      /* stdout: not ours to close */
-    bool regular;
-    bool no_clobber;
-    bool failed;        /* a write failed: what follows is in vain */
-    char *name;
-    char *target;       /* what the temporary becomes, links resolved */
-    temporary *temp;    /* NULL where bytes go directly to their place */
-    unsigned char *buf; /* BUFFER bytes, `used` of them waiting */
-    size_t used;
-    void *attached;     /* of the layer above */
-};
+    for (int more = 0; more < 100; more++) {
+        if (temporary_name(t, target, more) < 0)
+            return -1;
+        fd = temporary_open(t, mode);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* The target itself, which is temporary until something is written to it. */
+static int temporary_in_place(temporary *t, const char *target)
+{
+    if (strlen(target) >= sizeof t->path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(t->path, target);
+    return temporary_open(t, 0666);
+}
+
+/* ---- output ------------------------------------------------------------------------------ */
 
 static int output_standard(lat_output *out)
 {
@@ -511,23 +659,39 @@ static int output_direct(lat_output *out, const char *path)
     return 0;
 }
 
-static int output_temporary(lat_output *out, const char *path)
+/* A file that replaces one is for the same people. Where we cannot give it to the same group,
+ * ours gets no more than everybody has. */
+static void keep_permissions(int fd, const struct stat *was)
+{
+    mode_t mode = was->st_mode & 0777;
+    struct stat now;
+
+    if (fstat(fd, &now) == 0 && now.st_gid != was->st_gid && fchown(fd, (uid_t)-1, was->st_gid) < 0)
+        mode &= ~(mode_t)070 | (mode & 07) << 3;
+    (void)fchmod(fd, mode); /* without it the mode is what umask has left of this one */
+}
+
+static int output_create(lat_output *out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const char *slash;
+    const bool old = out->file.st_mode != 0;
+    int folder;
 
     pthread_once(&once, watch_signals);
     out->temp = temporary_slot();
     if (!out->temp)
         return -1;
     out->regular = true;
-    out->fd = temporary_create(out->temp, out->target);
-    if (out->fd >= 0)
+    out->fd = out->live ? temporary_in_place(out->temp, out->target)
+                        : temporary_beside(out->temp, out->target, old ? out->file.st_mode & 0777 : 0666);
+    if (out->fd >= 0) {
+        if (old)
+            keep_permissions(out->fd, &out->file);
         return 0;
-    slash = strrchr(out->target, '/');
-    return lat_fail("%s: cannot create a file in %.*s: %s", path,
-                    slash ? (int)(slash - out->target) + 1 : 1, slash ? out->target : ".",
-                    strerror(errno));
+    }
+    folder = folder_length(out->target);
+    return lat_fail("%s: cannot create a file in %.*s: %s", out->name, folder ? folder : 1,
+                    folder ? out->target : ".", strerror(errno));
 }
 
 /* A FILE that exists and is a file: may we replace it, and where is it really? */
@@ -540,7 +704,10 @@ static int output_existing(lat_output *out, const char *path)
     out->target = realpath(path, NULL);
     if (!out->target)
         return lat_fail("%s: cannot be followed: %s", path, strerror(errno));
-    return output_temporary(out, path);
+    if (!out->live)
+        return output_create(out);
+    out->regular = true;
+    return output_direct(out, path);
 }
 
 static int output_new(lat_output *out, const char *path)
@@ -557,19 +724,26 @@ static int output_new(lat_output *out, const char *path)
     out->target = strdup(path);
     if (!out->target)
         return lat_fail("out of memory: the name of an output");
-    return output_temporary(out, path);
+    return output_create(out);
 }
 
 static int output_file(lat_output *out, const char *path)
 {
-    struct stat st;
+    int rc;
 
-    if (stat(path, &st) < 0)
-        return errno == ENOENT ? output_new(out, path)
-                               : lat_fail("%s: cannot be written: %s", path, strerror(errno));
-    if (S_ISDIR(st.st_mode))
+    if (stat(path, &out->file) < 0) {
+        rc = errno;
+        out->file = (struct stat){ .st_mode = 0 };
+        if (rc != ENOENT)
+            return lat_fail("%s: cannot be written: %s", path, strerror(rc));
+        rc = output_new(out, path);
+    } else if (S_ISDIR(out->file.st_mode)) {
         return lat_fail("%s: expected a file, found a directory", path);
-    return S_ISREG(st.st_mode) ? output_existing(out, path) : output_direct(out, path);
+    } else {
+        rc = S_ISREG(out->file.st_mode) ? output_existing(out, path) : output_direct(out, path);
+    }
+    out->untouched = out->live && out->regular;
+    return rc;
 }
 
 /* Everything needed to write, the memory first: a FIFO's reader should not wait for it. */
@@ -585,7 +759,7 @@ static int output_prepare(lat_output *out, const char *path, unsigned flags)
         return lat_fail_usage("%s: not writing a configuration to a terminal (use -o FILE, or --force)",
                               out->name);
     widen_pipe(out->fd);
-    return 0;
+    return output_register(out);
 }
 
 lat_output *lat_output_open(const char *path, unsigned flags)
@@ -595,7 +769,8 @@ lat_output *lat_output_open(const char *path, unsigned flags)
     if (!out)
         return NULL;
     *out = (lat_output){ .fd = -1, .standard = is_standard(path),
-                         .no_clobber = flags & LAT_OUTPUT_NO_CLOBBER };
+                         .no_clobber = flags & LAT_OUTPUT_NO_CLOBBER,
+                         .live = flags & LAT_OUTPUT_LIVE && !is_standard(path) };
     if (output_prepare(out, path, flags) == 0)
         return out;
     lat_output_abort(out);
@@ -619,26 +794,45 @@ bool lat_output_is_file(const lat_output *out)
 
 bool lat_output_is_input(const lat_output *out, const lat_input *in)
 {
-    struct stat a, b;
-
-    return out->regular && in->regular && fstat(out->fd, &a) == 0 && fstat(in->fd, &b) == 0 &&
-           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return overwrites(out, in);
 }
 
 static int output_fail(lat_output *out)
 {
-    out->failed = true;
-    return lat_fail("%s: cannot be written: %s", out->name, strerror(errno));
+    if (!out->failed)
+        out->failed = errno;
+    return lat_fail("%s: cannot be written: %s", out->name, strerror(out->failed));
+}
+
+/* From here on a live FILE is ours. */
+static int output_touch(lat_output *out)
+{
+    if (!out->untouched)
+        return 0;
+    out->untouched = false;
+    if (out->temp) {
+        temporary_forget(out->temp);
+        out->temp = NULL;
+        return 0;
+    }
+    return ftruncate(out->fd, 0) < 0 ? output_fail(out) : 0;
+}
+
+static int output_put(lat_output *out, const void *buf, size_t n)
+{
+    if (out->failed)
+        return output_fail(out);
+    if (n > 0 && output_touch(out) < 0)
+        return -1;
+    return write_all(out->fd, buf, n) < 0 ? output_fail(out) : 0;
 }
 
 int lat_output_flush(lat_output *out)
 {
     size_t n = out->used;
 
-    if (out->failed)
-        return lat_fail("%s: cannot be written", out->name);
     out->used = 0;
-    return write_all(out->fd, out->buf, n) < 0 ? output_fail(out) : 0;
+    return output_put(out, out->buf, n);
 }
 
 int lat_output_write(lat_output *out, const void *buf, size_t n)
@@ -646,7 +840,7 @@ int lat_output_write(lat_output *out, const void *buf, size_t n)
     if (n > BUFFER - out->used && lat_output_flush(out) < 0)
         return -1;
     if (n >= BUFFER)
-        return write_all(out->fd, buf, n) < 0 ? output_fail(out) : 0;
+        return output_put(out, buf, n);
     if (n)
         memcpy(out->buf + out->used, buf, n);
     out->used += n;
@@ -717,6 +911,8 @@ int lat_output_commit(lat_output *out)
 {
     int rc = lat_output_flush(out);
 
+    if (rc == 0)
+        rc = output_touch(out); /* an empty one is complete, too */
     if (rc == 0 && out->temp)
         rc = output_sync(out);
     if (rc == 0)
@@ -731,6 +927,7 @@ void lat_output_abort(lat_output *out)
 {
     if (!out)
         return;
+    output_unregister(out);
     if (out->fd >= 0 && !out->standard)
         close(out->fd);
     if (out->temp)

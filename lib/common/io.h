@@ -12,7 +12,11 @@
  *   - a device, a FIFO (/dev/null, /dev/stdout, a process substitution): it is written directly;
  *   - a symbolic link to a file: as with ">" and git, the link stays and the file that it names
  *     is replaced; a link to nothing is refused, as cp does;
- *   - write-protected: it is refused, although rename could replace it.
+ *   - write-protected: it is refused, although rename could replace it;
+ *   - an ordinary file: what replaces it has its permissions, where umask is for new files.
+ *
+ * Two open outputs are never one file, whatever their names, nor is stdout two outputs; and no
+ * output is written into a file that is open as an input ("lat-x f >> f" would never end).
  *
  * Functions return 0 or a negative number with lat_error set. */
 #ifndef LAT_IO_H
@@ -65,7 +69,10 @@ void *lat_input_attach(lat_input *in, size_t size);
 enum {
     LAT_OUTPUT_FORCE = 1,      /* binary even to a terminal */
     LAT_OUTPUT_NO_CLOBBER = 2, /* fail at once if FILE exists, and again if it does at commit */
-    LAT_OUTPUT_TEXT = 4        /* text: a terminal is welcome */
+    LAT_OUTPUT_TEXT = 4,       /* text: a terminal is welcome */
+    LAT_OUTPUT_LIVE = 8        /* no temporary: to be watched while it is written, kept if a signal
+                                * ends us. FILE is there at once, but until the first flush nothing
+                                * has happened: an old one is as it was, a new one goes again. */
 };
 
 /* NULL on failure. A terminal is refused unless FORCE or TEXT (lat_fail_usage). NO_CLOBBER
@@ -78,7 +85,7 @@ const char *lat_output_name(const lat_output *out);
 /* True where bytes go to a regular file (then compression pays), false for a pipe. */
 bool lat_output_is_file(const lat_output *out);
 
-/* True where `out` is the file being read, as in "lat-x f >> f", which would never end. */
+/* True where `out` is the file being read; false for what lat_output_open has not refused. */
 bool lat_output_is_input(const lat_output *out, const lat_input *in);
 
 /* As lat_input_attach. */

@@ -17,7 +17,7 @@ static double require = NAN;
 static const char *output, *weights;
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "gauge", 'g', LAT_GAUGES, &gauge, 0, 0,
+    {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &gauge, 0, 0,
      "condition to measure (default: that of the header, or landau)", false},
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
      "direction across which Coulomb gauge cuts slices (default: the last)", false},
