@@ -13,31 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "bytes.h"
 #include "codec.h"
 #include "huffman.h"
 
 #define MAX_BYTES ((size_t)1 << 30)  /* zlib counts in 32 bits */
 
 /* ---- filter ------------------------------------------------------------------------------ */
-
-/* Eight bytes with the first in the low bits, whatever the machine. */
-static inline uint64_t load64(const unsigned char *p)
-{
-    uint64_t w;
-    memcpy(&w, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    w = __builtin_bswap64(w);
-#endif
-    return w;
-}
-
-static inline void store64(unsigned char *p, uint64_t w)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    w = __builtin_bswap64(w);
-#endif
-    memcpy(p, &w, 8);
-}
 
 /* Exchanges the bits of a above `shift` that `mask` keeps with those of b. */
 #define SWAP(a, b, shift, mask) do { \
@@ -92,8 +74,6 @@ static inline uint32_t native32(const unsigned char *p)
     return w;
 }
 
-static inline void put64(unsigned char *p, uint64_t w) { memcpy(p, &w, 8); }
-static inline void put32(unsigned char *p, uint32_t w) { memcpy(p, &w, 4); }
 
 static void filter64(const unsigned char *raw, size_t count, unsigned char *planes)
 {
@@ -105,14 +85,14 @@ static void filter64(const unsigned char *raw, size_t count, unsigned char *plan
                          left64(native64(r + 48)), left64(native64(r + 56))};
         transpose8(w);
         unsigned char *p = planes + i;
-        store64(p, w[7]);
-        store64(p + count, w[6]);
-        store64(p + 2 * count, w[5]);
-        store64(p + 3 * count, w[4]);
-        store64(p + 4 * count, w[3]);
-        store64(p + 5 * count, w[2]);
-        store64(p + 6 * count, w[1]);
-        store64(p + 7 * count, w[0]);
+        lat_store_le64(p, w[7]);
+        lat_store_le64(p + count, w[6]);
+        lat_store_le64(p + 2 * count, w[5]);
+        lat_store_le64(p + 3 * count, w[4]);
+        lat_store_le64(p + 4 * count, w[3]);
+        lat_store_le64(p + 5 * count, w[2]);
+        lat_store_le64(p + 6 * count, w[1]);
+        lat_store_le64(p + 7 * count, w[0]);
     }
     for (; i < count; i++) {
         uint64_t w = left64(native64(raw + 8 * i));
@@ -126,25 +106,26 @@ static void unfilter64(const unsigned char *planes, size_t count, unsigned char 
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
         const unsigned char *p = planes + i;
-        uint64_t w[8] = {load64(p + 7 * count), load64(p + 6 * count), load64(p + 5 * count),
-                         load64(p + 4 * count), load64(p + 3 * count), load64(p + 2 * count),
-                         load64(p + count),     load64(p)};
+        uint64_t w[8] = {lat_load_le64(p + 7 * count), lat_load_le64(p + 6 * count),
+                         lat_load_le64(p + 5 * count), lat_load_le64(p + 4 * count),
+                         lat_load_le64(p + 3 * count), lat_load_le64(p + 2 * count),
+                         lat_load_le64(p + count),     lat_load_le64(p)};
         transpose8(w);
         unsigned char *r = raw + 8 * i;
-        put64(r, right64(w[0]));
-        put64(r + 8, right64(w[1]));
-        put64(r + 16, right64(w[2]));
-        put64(r + 24, right64(w[3]));
-        put64(r + 32, right64(w[4]));
-        put64(r + 40, right64(w[5]));
-        put64(r + 48, right64(w[6]));
-        put64(r + 56, right64(w[7]));
+        lat_store64(r, right64(w[0]), false);
+        lat_store64(r + 8, right64(w[1]), false);
+        lat_store64(r + 16, right64(w[2]), false);
+        lat_store64(r + 24, right64(w[3]), false);
+        lat_store64(r + 32, right64(w[4]), false);
+        lat_store64(r + 40, right64(w[5]), false);
+        lat_store64(r + 48, right64(w[6]), false);
+        lat_store64(r + 56, right64(w[7]), false);
     }
     for (; i < count; i++) {
         uint64_t w = 0;
         for (size_t p = 0; p < 8; p++)
             w = w << 8 | planes[p * count + i];
-        put64(raw + 8 * i, right64(w));
+        lat_store64(raw + 8 * i, right64(w), false);
     }
 }
 
@@ -159,10 +140,10 @@ static void filter32(const unsigned char *raw, size_t count, unsigned char *plan
                          left32(native32(r + 12)) | (uint64_t)left32(native32(r + 28)) << 32};
         transpose4(w);
         unsigned char *p = planes + i;
-        store64(p, w[3]);
-        store64(p + count, w[2]);
-        store64(p + 2 * count, w[1]);
-        store64(p + 3 * count, w[0]);
+        lat_store_le64(p, w[3]);
+        lat_store_le64(p + count, w[2]);
+        lat_store_le64(p + 2 * count, w[1]);
+        lat_store_le64(p + 3 * count, w[0]);
     }
     for (; i < count; i++) {
         uint32_t w = left32(native32(raw + 4 * i));
@@ -176,23 +157,24 @@ static void unfilter32(const unsigned char *planes, size_t count, unsigned char 
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
         const unsigned char *p = planes + i;
-        uint64_t w[4] = {load64(p + 3 * count), load64(p + 2 * count), load64(p + count), load64(p)};
+        uint64_t w[4] = {lat_load_le64(p + 3 * count), lat_load_le64(p + 2 * count),
+                         lat_load_le64(p + count),     lat_load_le64(p)};
         transpose4(w);
         unsigned char *r = raw + 4 * i;
-        put32(r, right32((uint32_t)w[0]));
-        put32(r + 4, right32((uint32_t)w[1]));
-        put32(r + 8, right32((uint32_t)w[2]));
-        put32(r + 12, right32((uint32_t)w[3]));
-        put32(r + 16, right32((uint32_t)(w[0] >> 32)));
-        put32(r + 20, right32((uint32_t)(w[1] >> 32)));
-        put32(r + 24, right32((uint32_t)(w[2] >> 32)));
-        put32(r + 28, right32((uint32_t)(w[3] >> 32)));
+        lat_store32(r, right32((uint32_t)w[0]), false);
+        lat_store32(r + 4, right32((uint32_t)w[1]), false);
+        lat_store32(r + 8, right32((uint32_t)w[2]), false);
+        lat_store32(r + 12, right32((uint32_t)w[3]), false);
+        lat_store32(r + 16, right32((uint32_t)(w[0] >> 32)), false);
+        lat_store32(r + 20, right32((uint32_t)(w[1] >> 32)), false);
+        lat_store32(r + 24, right32((uint32_t)(w[2] >> 32)), false);
+        lat_store32(r + 28, right32((uint32_t)(w[3] >> 32)), false);
     }
     for (; i < count; i++) {
         uint32_t w = 0;
         for (size_t p = 0; p < 4; p++)
             w = w << 8 | planes[p * count + i];
-        put32(raw + 4 * i, right32(w));
+        lat_store32(raw + 4 * i, right32(w), false);
     }
 }
 

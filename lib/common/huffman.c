@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bytes.h"
 
 #define MAX_STORED 65535u /* bytes of one stored block */
 #define SYMBOLS 257       /* bytes, and the end of the block */
@@ -45,15 +46,6 @@ unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t
     return out;
 }
 
-/* Eight bytes, the low ones first, whatever the machine. */
-static inline void store64(unsigned char *p, uint64_t w)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    w = __builtin_bswap64(w);
-#endif
-    memcpy(p, &w, 8);
-}
-
 /* Bits on their way out, lowest first: fewer than 8 between calls of flush_bits, which may write up
  * to 8 bytes beyond them. */
 typedef struct writer {
@@ -70,7 +62,7 @@ static inline void put_bits(writer *w, uint64_t bits, unsigned n)
 
 static inline void flush_bits(writer *w)
 {
-    store64(w->out, w->bits);
+    lat_store_le64(w->out, w->bits);
     w->out += w->used / 8;
     w->bits >>= w->used & ~7u;
     w->used %= 8;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "bytes.h"
 #include "error.h"
 #include "stream_text.h"
 
@@ -52,7 +53,7 @@ typedef struct parser {
     lat_stream_state *state;
 } parser;
 
-static uint32_t crc_more(uint32_t crc, const void *p, size_t n)
+uint32_t lat_crc(uint32_t crc, const void *p, size_t n)
 {
     return (uint32_t)crc32_z(crc, p, n);
 }
@@ -67,11 +68,8 @@ void lat_stream_end_mark(unsigned fields, unsigned char mark[LAT_END_SIZE])
 {
     memset(mark, 0, LAT_END_SIZE);
     memcpy(mark, LAT_END_TAG, 4);
-    for (int i = 0; i < 4; i++)
-        mark[4 + i] = (unsigned char)(fields >> 8 * i);
-    const uint32_t crc = crc_more(0, mark, 12);
-    for (int i = 0; i < 4; i++)
-        mark[12 + i] = (unsigned char)(crc >> 8 * i);
+    lat_store_le32(mark + 4, fields);
+    lat_store_le32(mark + 12, lat_crc(0, mark, 12));
 }
 
 /* Takes the end mark if it comes next: 1, 0 if it does not, -1. */
@@ -187,7 +185,7 @@ static bool crc_parse(const char *s, uint32_t *crc)
 /* Takes the lines between the first and the end line, and checks their CRC. */
 static int take_lines(lat_input *in, header_text *t)
 {
-    uint32_t found, crc = crc_more(0, LAT_STREAM_MAGIC, strlen(LAT_STREAM_MAGIC));
+    uint32_t found, crc = lat_crc(0, LAT_STREAM_MAGIC, strlen(LAT_STREAM_MAGIC));
     for (;;) {
         size_t begin = t->used;
         if (take_line(in, t) < 0)
@@ -200,8 +198,8 @@ static int take_lines(lat_input *in, header_text *t)
             t->used = begin;
             return 0;
         }
-        crc = crc_more(crc, line, t->used - 1 - begin);
-        crc = crc_more(crc, "\n", 1);
+        crc = lat_crc(crc, line, t->used - 1 - begin);
+        crc = lat_crc(crc, "\n", 1);
     }
 }
 
@@ -524,7 +522,7 @@ int lat_stream_put_head(lat_output *out, const lat_header *head, size_t block, b
         free(text);
         return lat_fail("out of memory: the header of %s", name);
     }
-    snprintf(end, sizeof end, "end = %08x\n", crc_more(0, text, n));
+    snprintf(end, sizeof end, "end = %08x\n", lat_crc(0, text, n));
     int rc = n + strlen(end) > MAX_HEADER
                  ? lat_fail("%s: expected a header of at most %zu bytes, found %zu (a long history?)",
                             name, MAX_HEADER, n + strlen(end))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_text.h: between stream_text.c, the header as text, and stream.c, the blocks; for nobody
+/* stream_text.h: between stream_text.c, the header as text, and the blocks (stream_mill.h); for nobody
  * else. */
 #ifndef LAT_STREAM_TEXT_H
 #define LAT_STREAM_TEXT_H
 
+#include <stdint.h>
 #include "stream.h"
 
 /* What is known of an input: its last header, kept from lat_stream_head to lat_stream_body. */
@@ -26,6 +27,7 @@ void lat_stream_end_mark(unsigned fields, unsigned char mark[LAT_END_SIZE]);
 /* Writes the header: compressed blocks are filtered as well. */
 int lat_stream_put_head(lat_output *out, const lat_header *head, size_t block, bool compressed);
 
-static inline bool lat_big_endian(void) { return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__; }
+/* CRC-32 of more data, 0 to begin with. */
+uint32_t lat_crc(uint32_t crc, const void *p, size_t n);
 
 #endif

@@ -31,6 +31,7 @@
  *   lat_sun_distance(n, a, b)     Frobenius norm of a - b
  *   lat_sun_haar(n, m, seed, site, copy, step)   Haar distributed in SU(N)
  *   lat_sun_third_row(m)          N = 3: row 2 = conj(row 0 x row 1)
+ *   lat_sun_complete(n, m)        the last row from the others, of any N
  *   lat_sun_near_one(n, m, eps, seed, site, copy, step)  exp of eps times a random traceless
  *                                 anti-Hermitian Gaussian matrix, projected: a weak field
  *
@@ -213,6 +214,38 @@ static inline void lat_sun_third_row(double *m)
         const double *c = a + 6, *d = b + 6; /* the same columns of row 1 */
         m[12 + 2 * j] = (a[0] * d[0] - a[1] * d[1]) - (b[0] * c[0] - b[1] * c[1]);
         m[13 + 2 * j] = (b[0] * c[1] + b[1] * c[0]) - (a[0] * d[1] + a[1] * d[0]);
+    }
+}
+
+/* U^+ = U^-1 is the transposed matrix of cofactors, as det U = 1. */
+static inline void lat_sun_last_cofactors(int n, double *m)
+{
+    for (int j = 0; j < n; j++) {
+        double minor[LAT_SUN_REALS], det[2];
+        for (int r = 0; r < n - 1; r++)
+            for (int c = 0, to = 0; c < n; c++)
+                if (c != j) {
+                    memcpy(minor + 2 * (r * (n - 1) + to), m + 2 * (r * n + c), 2 * sizeof *m);
+                    to++;
+                }
+        lat_sun_det(n - 1, minor, det);
+        const double sign = (n - 1 + j) % 2 ? -1 : 1;
+        m[2 * ((n - 1) * n + j)] = sign * det[0];
+        m[2 * ((n - 1) * n + j) + 1] = -sign * det[1];
+    }
+}
+
+static inline void lat_sun_complete(int n, double *m)
+{
+    if (n == 2) {
+        m[4] = -m[2];
+        m[5] = m[3];
+        m[6] = m[0];
+        m[7] = -m[1];
+    } else if (n == 3) {
+        lat_sun_third_row(m);
+    } else {
+        lat_sun_last_cofactors(n, m);
     }
 }
 

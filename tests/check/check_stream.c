@@ -548,7 +548,7 @@ static void check_physics(void)
         lat_field f = field_of(LAT_GAUGE, "4 4 4 4", 3, reals[i], 18);
         double p, l;
         need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
-        /* Accepted: what rounding of the links may do, stream.c's tolerance() shows why; refused:
+        /* Accepted: what rounding of the links may do, stream_read.c's tolerance() shows why; refused:
          * a few times that. u bounds the rounding of a real relative to it, 1024 links. */
         double u = reals[i] == LAT_F32 ? 0x1p-24 : 0x1p-53;
         double bound = 4 * u + (64 + 4 * 32) * DBL_EPSILON;

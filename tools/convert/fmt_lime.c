@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/bytes.h"
 #include "common/error.h"
 #include "common/options.h"
 #include "format.h"
@@ -26,20 +27,10 @@
 #define ENDS       0x4000u
 #define TEXT_LIMIT ((uint64_t)64 << 10) /* of the records that are parsed */
 
-static uint32_t get32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static uint64_t get64(const unsigned char *p)
-{
-    return (uint64_t)get32(p) << 32 | get32(p + 4);
-}
-
 static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
-    return n >= 4 && get32(b) == MAGIC;
+    return n >= 4 && lat_load_be32(b) == MAGIC;
 }
 
 /* ---- reading: the container ------------------------------------------------------------------ */
@@ -84,14 +75,14 @@ static int next_record(lime *l, record *rec)
     ssize_t n = lat_input_peek(l->in, b, sizeof b);
     if (n <= 0)
         return (int)n;
-    if (n < 4 || get32(b) != MAGIC)
+    if (n < 4 || lat_load_be32(b) != MAGIC)
         return lat_expect_end(l->in, l->r->force);
     if (lat_input_read(l->in, b, sizeof b) < 0)
         return -1;
     memcpy(rec->type, b + 16, 128);
     rec->type[128] = 0;
     printable(rec->type);
-    rec->length = get64(b + 8);
+    rec->length = lat_load_be64(b + 8);
     if (b[4] != 0 || b[5] != 1)
         return lat_fail("%s: expected LIME version 1, found %d in record '%s'", l->name,
                         b[4] << 8 | b[5], rec->type);
@@ -469,19 +460,12 @@ static int read_field(lat_input *in, lat_field *f, lat_reading *r)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void put(unsigned char *p, uint64_t v, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        p[i] = (unsigned char)(v >> 8 * (bytes - 1 - i));
-}
-
 static int write_record_head(lat_output *out, unsigned flags, const char *type, uint64_t length)
 {
     unsigned char b[HEAD] = {0};
-    put(b, MAGIC, 4);
-    put(b + 4, 1, 2);
-    put(b + 6, flags, 2);
-    put(b + 8, length, 8);
+    lat_store_be32(b, MAGIC);
+    lat_store_be32(b + 4, 1u << 16 | flags);
+    lat_store_be64(b + 8, length);
     memcpy(b + 16, type, strlen(type));
     return lat_output_write(out, b, sizeof b);
 }

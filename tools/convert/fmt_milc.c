@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
 #include "payload.h"
@@ -18,14 +19,7 @@
 
 static uint32_t get32(const unsigned char *p, bool big)
 {
-    return big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
-               : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
-static void put32(unsigned char *p, uint32_t v)
-{
-    for (int i = 0; i < 4; i++)
-        p[i] = (unsigned char)(v >> 8 * i);
+    return big ? lat_load_be32(p) : lat_load_le32(p);
 }
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
@@ -147,12 +141,12 @@ static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
     if (lat_payload_write(NULL, f, &p) < 0)
         return -1;
     lat_milc_sums(&sum, false, &s29, &s31);
-    put32(b, MAGIC);
+    lat_store_le32(b, MAGIC);
     for (int i = 0; i < 4; i++)
-        put32(b + 4 + 4 * i, (uint32_t)f->head.geom.dims[i]);
+        lat_store_le32(b + 4 + 4 * i, (uint32_t)f->head.geom.dims[i]);
     memcpy(b + 20, stamp, strlen(stamp));
-    put32(b + HEAD, s29);
-    put32(b + HEAD + 4, s31);
+    lat_store_le32(b + HEAD, s29);
+    lat_store_le32(b + HEAD + 4, s31);
     p.digest = NULL;
     return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
 
@@ -26,16 +27,6 @@ const lat_format *const lat_formats[] = {FORMATS NULL};
 
 /* ---- what is known by name only -------------------------------------------------------------- */
 
-static uint32_t le32(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static uint32_t be32(const unsigned char *p)
-{
-    return (uint32_t)p[3] | (uint32_t)p[2] << 8 | (uint32_t)p[1] << 16 | (uint32_t)p[0] << 24;
-}
-
 static bool begins(const unsigned char *b, size_t n, const char *text)
 {
     return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
@@ -43,11 +34,11 @@ static bool begins(const unsigned char *b, size_t n, const char *text)
 
 static bool either(const unsigned char *b, size_t n, uint32_t magic)
 {
-    return n >= 4 && (le32(b) == magic || be32(b) == magic);
+    return n >= 4 && (lat_load_le32(b) == magic || lat_load_be32(b) == magic);
 }
 
 /* Four extents that make sense; their product, or 0. */
-static uint64_t four(const unsigned char *b, uint32_t (*word)(const unsigned char *))
+static uint64_t four(const unsigned char *b, uint32_t (*word)(const void *))
 {
     uint64_t v = 1;
     for (int i = 0; i < 4; i++) {
@@ -119,13 +110,13 @@ static bool is_cppacs(const unsigned char *b, size_t n, int64_t size)
 
 static bool is_openqcd(const unsigned char *b, size_t n, int64_t size)
 {
-    const uint64_t volume = n >= 24 ? four(b, le32) : 0;
+    const uint64_t volume = n >= 24 ? four(b, lat_load_le32) : 0;
     return volume && fits(size, 24 + 576 * volume);
 }
 
 static bool is_hirep(const unsigned char *b, size_t n, int64_t size)
 {
-    const uint64_t nc = n >= 28 ? be32(b) : 0, volume = n >= 28 ? four(b + 4, be32) : 0;
+    const uint64_t nc = n >= 28 ? lat_load_be32(b) : 0, volume = n >= 28 ? four(b + 4, lat_load_be32) : 0;
     return nc >= 2 && nc <= 16 && volume &&
            (fits(size, 28 + 64 * nc * nc * volume) || (nc == 2 && fits(size, 28 + 128 * volume)));
 }
@@ -144,7 +135,7 @@ static bool is_vogt(const unsigned char *b, size_t n, int64_t size)
 
 static bool is_fortran(const unsigned char *b, size_t n, int64_t size)
 {
-    return n >= 4 && size > 8 && (le32(b) == (uint64_t)size - 8 || be32(b) == (uint64_t)size - 8) &&
+    return n >= 4 && size > 8 && (lat_load_le32(b) == (uint64_t)size - 8 || lat_load_be32(b) == (uint64_t)size - 8) &&
            (size - 8) % 576 == 0;
 }
 

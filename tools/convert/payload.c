@@ -4,21 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "common/bytes.h"
 #include "common/error.h"
 #include "payload.h"
 #include "site/sun.h"
 
 #define CHUNK ((size_t)4 << 20)  /* bytes read or written at a time */
 #define PIECE ((size_t)64 << 10) /* bytes a thread sums at a time */
-
-static const bool host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-
-static uint32_t load32(const unsigned char *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 static uint32_t rotate(uint32_t v, unsigned by)
 {
@@ -32,26 +24,18 @@ static void swap_reals(void *to, const void *from, size_t n, int real)
 {
     unsigned char *d = to;
     const unsigned char *s = from;
-    uint64_t v;
     size_t i = 0;
     if (real == 8) {
-        for (; i < 8 * n; i += 8) {
-            memcpy(&v, s + i, 8);
-            v = __builtin_bswap64(v);
-            memcpy(d + i, &v, 8);
-        }
+        for (; i < 8 * n; i += 8)
+            lat_store64(d + i, lat_load64(s + i, true), false);
         return;
     }
     for (; i + 8 <= 4 * n; i += 8) { /* two at a time */
-        memcpy(&v, s + i, 8);
-        v = __builtin_bswap64(v);
-        v = v << 32 | v >> 32;
-        memcpy(d + i, &v, 8);
+        uint64_t v = lat_load64(s + i, true);
+        lat_store64(d + i, v << 32 | v >> 32, false);
     }
-    if (i < 4 * n) {
-        uint32_t w = __builtin_bswap32(load32(s + i));
-        memcpy(d + i, &w, 4);
-    }
+    if (i < 4 * n)
+        lat_store32(d + i, lat_load32(s + i, true), false);
 }
 
 static void copy_reals(void *to, const void *from, size_t n, int real, bool turn)
@@ -72,45 +56,13 @@ void lat_field_swap(lat_field *f)
     }
 }
 
-/* Last row of m, n > 3: U^+ = U^-1 is the transposed matrix of cofactors, as det U = 1. */
-static void last_row_by_cofactors(int n, double *m)
-{
-    for (int j = 0; j < n; j++) {
-        double minor[LAT_SUN_REALS], det[2];
-        for (int r = 0; r < n - 1; r++)
-            for (int c = 0, to = 0; c < n; c++)
-                if (c != j) {
-                    memcpy(minor + 2 * (r * (n - 1) + to), m + 2 * (r * n + c), 2 * sizeof *m);
-                    to++;
-                }
-        lat_sun_det(n - 1, minor, det);
-        const double sign = (n - 1 + j) % 2 ? -1 : 1;
-        m[2 * ((n - 1) * n + j)] = sign * det[0];
-        m[2 * ((n - 1) * n + j) + 1] = -sign * det[1];
-    }
-}
-
-static void last_row(int n, double *m)
-{
-    if (n == 2) {
-        m[4] = -m[2];
-        m[5] = m[3];
-        m[6] = m[0];
-        m[7] = -m[1];
-    } else if (n == 3) {
-        lat_sun_third_row(m);
-    } else {
-        last_row_by_cofactors(n, m);
-    }
-}
-
 static void complete(lat_field *f, size_t i)
 {
     double m[LAT_SUN_REALS];
     const int n = f->head.nc;
     const size_t kept = 2 * (size_t)n * (size_t)(n - 1), all = kept + 2 * (size_t)n;
     lat_field_get(f, i, m);
-    last_row(n, m);
+    lat_sun_complete(n, m);
     /* Only the last row is stored: the others are to stay as they are to the bit, NaNs too. */
     for (size_t k = kept; k < all; k++)
         if (f->head.real == LAT_F64)
@@ -137,7 +89,7 @@ double lat_rows_error(const lat_field *f)
         double m[LAT_SUN_REALS], u[LAT_SUN_REALS];
         lat_field_get(f, i, u);
         memcpy(m, u, sizeof(double) * 2 * (size_t)n * (size_t)n);
-        last_row(n, m);
+        lat_sun_complete(n, m);
         for (int k = 2 * n * (n - 1); k < 2 * n * n; k++)
             largest = fmax(largest, fabs(m[k] - u[k]));
     }
@@ -164,7 +116,7 @@ static layout layout_of(const lat_field *f, const lat_payload *p)
     l.sites = CHUNK / l.site_bytes;
     if (l.sites > l.volume)
         l.sites = l.volume;
-    l.turn = p->big != host_big;
+    l.turn = p->big != lat_big_endian();
     return l;
 }
 
@@ -276,15 +228,15 @@ void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_
         const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
         uint32_t x = 0, y = 0;
         for (size_t i = 0; i < words; i++) {
-            uint32_t v = load32(b + 4 * i);
+            uint32_t v = lat_load32(b + 4 * i, false);
             x += v;
             y += __builtin_bswap32(v);
         }
         same += x;
         turned += y;
     }
-    s->big += host_big ? same : turned;
-    s->little += host_big ? turned : same;
+    s->big += lat_big_endian() ? same : turned;
+    s->little += lat_big_endian() ? turned : same;
 }
 
 /* Exclusive or of n words into the classes of their number, which starts at k, modulo m. */
@@ -293,12 +245,12 @@ static inline void fold(uint32_t *class, const unsigned m, const unsigned char *
 {
     size_t i = 0;
     for (unsigned c = (unsigned)(k % m); c < m && c > 0 && i < n; c++, i++)
-        class[c] ^= load32(bytes + 4 * i);
+        class[c] ^= lat_load32(bytes + 4 * i, false);
     for (; i + m <= n; i += m)
         for (unsigned c = 0; c < m; c++)
-            class[c] ^= load32(bytes + 4 * (i + c));
+            class[c] ^= lat_load32(bytes + 4 * (i + c), false);
     for (unsigned c = 0; i < n; c++, i++)
-        class[c] ^= load32(bytes + 4 * i);
+        class[c] ^= lat_load32(bytes + 4 * i, false);
 }
 
 /* The rotation of a word depends only on its class, and exclusive or commutes with rotation and
@@ -338,8 +290,8 @@ static uint32_t gather(const uint32_t *class, unsigned m, bool turn)
 
 void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t *sum31)
 {
-    *sum29 = gather(sum->class29, 29, big != host_big);
-    *sum31 = gather(sum->class31, 31, big != host_big);
+    *sum29 = gather(sum->class29, 29, big != lat_big_endian());
+    *sum31 = gather(sum->class31, 31, big != lat_big_endian());
 }
 
 void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bytes.h: integers of 16, 32 and 64 bits at any address, in the byte order of a format: little (le) or
+ * big (be) endian, whatever the machine. */
+#ifndef LAT_BYTES_H
+#define LAT_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline bool lat_big_endian(void) { return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__; }
+
+static inline uint32_t lat_load32(const void *p, bool turn)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return turn ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t lat_load64(const void *p, bool turn)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return turn ? __builtin_bswap64(v) : v;
+}
+
+static inline void lat_store32(void *p, uint32_t v, bool turn)
+{
+    v = turn ? __builtin_bswap32(v) : v;
+    memcpy(p, &v, sizeof v);
+}
+
+static inline void lat_store64(void *p, uint64_t v, bool turn)
+{
+    v = turn ? __builtin_bswap64(v) : v;
+    memcpy(p, &v, sizeof v);
+}
+
+static inline uint32_t lat_load_le32(const void *p) { return lat_load32(p, lat_big_endian()); }
+static inline uint32_t lat_load_be32(const void *p) { return lat_load32(p, !lat_big_endian()); }
+static inline uint64_t lat_load_le64(const void *p) { return lat_load64(p, lat_big_endian()); }
+static inline uint64_t lat_load_be64(const void *p) { return lat_load64(p, !lat_big_endian()); }
+
+static inline void lat_store_le32(void *p, uint32_t v) { lat_store32(p, v, lat_big_endian()); }
+static inline void lat_store_be32(void *p, uint32_t v) { lat_store32(p, v, !lat_big_endian()); }
+static inline void lat_store_le64(void *p, uint64_t v) { lat_store64(p, v, lat_big_endian()); }
+static inline void lat_store_be64(void *p, uint64_t v) { lat_store64(p, v, !lat_big_endian()); }
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream_mill.c: blocks on their way, in either direction: sizes, memory, and what can be done to them. */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include "error.h"
+#include "site/sun.h"
+#include "stream_mill.h"
+
+#define IN_FLIGHT ((size_t)1 << 29) /* bytes of blocks under way, where that is not less than one */
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+uint32_t lat_crc_join(uint32_t first, uint32_t second, size_t second_size)
+{
+    return (uint32_t)crc32_combine(first, second, (z_off_t)second_size);
+}
+
+void lat_swap_reals(void *data, size_t n, lat_real real)
+{
+    if (real == LAT_F64)
+        for (uint64_t *w = data, *end = w + n / 8; w < end; w++)
+            *w = __builtin_bswap64(*w);
+    else
+        for (uint32_t *w = data, *end = w + n / 4; w < end; w++)
+            *w = __builtin_bswap32(*w);
+}
+
+uint64_t lat_largest_bits(const void *data, size_t n, lat_real real)
+{
+    uint64_t most[4] = {0};
+    size_t count = n / (size_t)real, i = 0;
+    if (real == LAT_F64) {
+        const uint64_t *w = data;
+        for (; i + 4 <= count; i += 4)
+            for (size_t k = 0; k < 4; k++) {
+                uint64_t v = w[i + k] << 1;
+                most[k] = v > most[k] ? v : most[k];
+            }
+        for (; i < count; i++)
+            most[0] = w[i] << 1 > most[0] ? w[i] << 1 : most[0];
+    } else {
+        const uint32_t *w = data;
+        uint32_t top[4] = {0};
+        for (; i + 4 <= count; i += 4)
+            for (size_t k = 0; k < 4; k++) {
+                uint32_t v = w[i + k] << 1;
+                top[k] = v > top[k] ? v : top[k];
+            }
+        for (; i < count; i++)
+            top[0] = w[i] << 1 > top[0] ? w[i] << 1 : top[0];
+        for (int k = 0; k < 4; k++)
+            most[k] = top[k];
+    }
+    for (int k = 1; k < 4; k++)
+        most[0] = most[k] > most[0] ? most[k] : most[0];
+    return most[0] >> 1;
+}
+
+size_t lat_first_bad(const void *data, size_t n, lat_real real)
+{
+    size_t i = 0;
+    for (; i < n / (size_t)real; i++)
+        if (lat_largest_bits((const char *)data + i * (size_t)real, (size_t)real, real) >=
+            lat_infinity_bits(real))
+            break;
+    return i;
+}
+
+/* ---- matrices of fewer reals ----------------------------------------------------------------- */
+
+/* Where real number k of the stream lies in the matrix. */
+static size_t slot(const lat_header *head, size_t k)
+{
+    return head->reals == 4 && k % 2 ? 4 - k : k;
+}
+
+void lat_complete_all(lat_field *f)
+{
+    size_t matrices = lat_field_matrices(f);
+    #pragma omp parallel for schedule(static) if (matrices > LAT_FEW)
+    for (size_t i = 0; i < matrices; i++) {
+        double m[LAT_SUN_REALS];
+        lat_field_get(f, i, m);
+        lat_sun_complete(f->head.nc, m);
+        lat_field_put(f, i, m);
+    }
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static int threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+int lat_mill_start(lat_mill *m)
+{
+    const lat_header *head = &m->f->head;
+    m->bytes = lat_header_bytes(head);
+    m->blocks = (m->bytes + m->block - 1) / m->block;
+    m->direct = !m->swapped && !lat_reduced(head);
+    size_t raw = m->block < m->bytes ? m->block : m->bytes;
+    size_t packed = m->compressed ? lat_payload_bound(raw) : m->direct ? 0 : raw;
+    size_t plain = m->direct ? 0 : raw, work = m->compressed ? raw : 0;
+    size_t each = (packed + plain + work + 191) / 64 * 64;
+    m->width = 2 * (size_t)threads();
+    if (m->width > m->blocks)
+        m->width = m->blocks;
+    if (m->width > IN_FLIGHT / 2 / each)
+        m->width = IN_FLIGHT / 2 / each ? IN_FLIGHT / 2 / each : 1;
+    m->jobs = lat_alloc(2 * m->width, sizeof *m->jobs, "blocks");
+    m->memory = lat_alloc(2 * m->width, each, "blocks");
+    if (!m->jobs || !m->memory)
+        return -1;
+    for (size_t i = 0; i < 2 * m->width; i++) {
+        unsigned char *own = m->memory + i * each;
+        m->jobs[i] = (lat_job){.packed = own, .plain = own + (packed + 63) / 64 * 64,
+                               .work = own + (packed + 63) / 64 * 64 + (plain + 63) / 64 * 64};
+    }
+    return 0;
+}
+
+void lat_mill_free(lat_mill *m)
+{
+    free(m->jobs);
+    free(m->memory);
+}
+
+void lat_job_place(const lat_mill *m, lat_job *j, size_t i)
+{
+    j->at = i * m->block;
+    j->raw = m->bytes - j->at < m->block ? m->bytes - j->at : m->block;
+    j->largest = 0;
+    j->wrong = NULL;
+}
+
+void lat_job_spread(const lat_mill *m, const lat_job *j, bool into_field)
+{
+    const lat_header *head = &m->f->head;
+    size_t real = (size_t)head->real, reals = (size_t)head->reals, full = lat_full_reals(head);
+    size_t first = j->at / real, matrix = first / reals, k = first % reals;
+    for (size_t i = 0; i < j->raw; i += real) {
+        char *there = (char *)m->f->data + (matrix * full + slot(head, k)) * real;
+        char *here = (char *)j->plain + i;
+        if (real == 8)
+            memcpy(into_field ? there : here, into_field ? here : there, 8);
+        else
+            memcpy(into_field ? there : here, into_field ? here : there, 4);
+        if (++k == reals)
+            k = 0, matrix++;
+    }
+}
+
+int lat_mill_settle(lat_mill *m, const lat_job *jobs, size_t count)
+{
+    const lat_header *head = &m->f->head;
+    for (const lat_job *j = jobs; j < jobs + count; j++) {
+        size_t i = j->at / m->block;
+        if (j->wrong && j->largest >= lat_infinity_bits(head->real))
+            return lat_fail("%s: expected finite numbers, found NaN or infinity in matrix %zu", m->name,
+                            (j->at / (size_t)head->real + j->stored) / (size_t)head->reals);
+        if (j->wrong)
+            return lat_fail("%s: block %zu of %zu %s", m->name, i + 1, m->blocks, j->wrong);
+        m->crc = i ? lat_crc_join(m->crc, j->crc, j->raw) : j->crc;
+        if (j->largest > m->largest)
+            m->largest = j->largest;
+    }
+    return 0;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream_mill.h: what reading and writing the blocks of a stream share: stream_read.c, stream_write.c and
+ * stream_mill.c; for nobody else.
+ *
+ * Blocks go through in batches: while one batch is read (or written), all threads decode (or encode)
+ * another one. What a block becomes depends on its bytes only, so the number of threads changes nothing
+ * in a stream. */
+#ifndef LAT_STREAM_MILL_H
+#define LAT_STREAM_MILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "bytes.h"
+#include "field.h"
+#include "stream_text.h"
+
+#define LAT_FRAME 16 /* bytes of a block's head, and of the trailer */
+#define LAT_BLOCK_TAG "LATB"
+#define LAT_TRAILER_TAG "LATE"
+
+/* One block on its way. */
+typedef struct lat_job {
+    size_t at, raw;              /* which raw bytes of the field */
+    size_t stored;               /* bytes of payload */
+    unsigned char head[LAT_FRAME];
+    unsigned char *payload;      /* into the field itself where nothing has to be done to it */
+    unsigned char *packed, *plain, *work;  /* this job's own memory, as far as needed */
+    uint32_t crc;                /* of the raw bytes */
+    uint64_t largest;            /* bits of the largest modulus */
+    const char *wrong;           /* what is wrong with it, or NULL */
+} lat_job;
+
+/* All blocks of one field. */
+typedef struct lat_mill {
+    lat_field *f;
+    const char *name;
+    size_t bytes, block, blocks; /* raw bytes of the field, of a block; number of blocks */
+    bool compressed, filtered, swapped;
+    bool direct;                 /* raw bytes are the bytes in memory */
+    size_t room;                 /* bytes of the field that are allocated (reading) */
+    size_t believed;             /* so many may be allocated before they have been seen */
+    size_t width;                /* jobs in a batch */
+    lat_job *jobs;               /* two batches */
+    unsigned char *memory;       /* of all jobs */
+    uint32_t crc;                /* of the raw bytes so far */
+    uint64_t largest;
+} lat_mill;
+
+/* Sizes and memory of a mill whose field, block and storage are set; lat_mill_free after it in any case. */
+int lat_mill_start(lat_mill *m);
+void lat_mill_free(lat_mill *m);
+
+/* What the jobs of a batch have found, block by block: their CRCs joined, or why not. */
+int lat_mill_settle(lat_mill *m, const lat_job *jobs, size_t count);
+
+/* Bytes of a real for the codec: 1 where it does not filter. */
+static inline int lat_mill_real(const lat_mill *m)
+{
+    return m->filtered ? (int)m->f->head.real : 1;
+}
+
+/* Block number i: which raw bytes it holds, and nothing known of them yet. */
+void lat_job_place(const lat_mill *m, lat_job *j, size_t i);
+
+/* Where its raw bytes are in a field that has them as they are. */
+static inline unsigned char *lat_job_home(const lat_mill *m, const lat_job *j)
+{
+    return (unsigned char *)m->f->data + j->at;
+}
+
+/* Raw bytes, reals in this machine's order, to or from where they belong in a field of whole matrices. */
+void lat_job_spread(const lat_mill *m, const lat_job *j, bool into_field);
+
+/* The longest payload of n raw bytes: other programs' deflate may be less careful than ours. */
+static inline size_t lat_payload_bound(size_t n)
+{
+    return n + n / 8 + 1024;
+}
+
+/* In memory a matrix always has 2NN reals; the `reals` of the stream are its first ones: two rows
+ * of SU(3), or q0, q3, q2, q1 of SU(2), whose stream order is q0, q1, q2, q3. */
+static inline size_t lat_full_reals(const lat_header *head)
+{
+    return 2 * (size_t)head->nc * (size_t)head->nc;
+}
+
+static inline bool lat_reduced(const lat_header *head)
+{
+    return (size_t)head->reals != lat_full_reals(head);
+}
+
+/* So many matrices are done sooner than other threads are woken up. */
+#define LAT_FEW 4096
+
+/* Makes whole matrices of the reals that the stream has. */
+void lat_complete_all(lat_field *f);
+
+/* The CRC of two pieces of data from theirs. */
+uint32_t lat_crc_join(uint32_t first, uint32_t second, size_t second_size);
+
+/* n bytes of reals, byte order turned. */
+void lat_swap_reals(void *data, size_t n, lat_real real);
+
+/* Largest bit pattern without the sign: of IEEE numbers, that of the largest modulus, and from
+ * the exponent of infinity on, of one that is not finite. */
+uint64_t lat_largest_bits(const void *data, size_t n, lat_real real);
+
+static inline uint64_t lat_infinity_bits(lat_real real)
+{
+    return real == LAT_F64 ? UINT64_C(0x7ff0000000000000) : UINT64_C(0x7f800000);
+}
+
+/* The first real of n bytes that is not finite. */
+size_t lat_first_bad(const void *data, size_t n, lat_real real);
+
+#endif

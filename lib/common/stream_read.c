@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream_read.c: blocks and trailer of a field into memory, verified, docs/format.md. */
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "codec.h"
+#include "error.h"
+#include "measure.h"
+#include "stream_mill.h"
+
+#define BELIEVED ((size_t)1 << 26)  /* bytes allocated on the word of a header alone */
+
+/* Payload to raw bytes, in the order of the stream; sets j->crc. NULL if damaged. */
+static unsigned char *decode_raw(const lat_mill *m, lat_job *j)
+{
+    uint32_t crc = lat_crc(0, j->head, 12), stored = lat_crc(0, j->payload, j->stored);
+    if (lat_crc_join(crc, stored, j->stored) != lat_load_le32(j->head + 12)) {
+        j->wrong = "has a wrong checksum (damaged?)";
+        return NULL;
+    }
+    j->crc = stored;
+    if (!m->compressed)
+        return j->payload;
+    unsigned char *raw = m->direct ? lat_job_home(m, j) : j->plain;
+    if (lat_codec_unpack(j->payload, j->stored, lat_mill_real(m), j->work, raw, j->raw) < 0) {
+        j->wrong = "does not unpack to its length (damaged?)";
+        return NULL;
+    }
+    if (m->swapped && m->filtered)   /* unfiltering has put it into our order */
+        lat_swap_reals(raw, j->raw, m->f->head.real);
+    j->crc = lat_crc(0, raw, j->raw);
+    return raw;
+}
+
+static void decode(const lat_mill *m, lat_job *j)
+{
+    unsigned char *raw = decode_raw(m, j);
+    if (!raw)
+        return;
+    if (m->swapped)
+        lat_swap_reals(raw, j->raw, m->f->head.real);
+    j->largest = lat_largest_bits(raw, j->raw, m->f->head.real);
+    if (j->largest >= lat_infinity_bits(m->f->head.real)) {
+        j->wrong = "holds a number that is not finite";
+        j->stored = lat_first_bad(raw, j->raw, m->f->head.real);
+        return;
+    }
+    if (!m->direct)
+        lat_job_spread(m, j, true);
+}
+
+/* Checks the head of block i against what must stand there. */
+static int check_frame(const lat_mill *m, const lat_job *j, size_t i)
+{
+    size_t stored = lat_load_le32(j->head + 4), raw = lat_load_le32(j->head + 8);
+    if (memcmp(j->head, LAT_BLOCK_TAG, 4) != 0)
+        return lat_fail("%s: expected block %zu of %zu, found something else (damaged?)", m->name, i + 1,
+                        m->blocks);
+    if (raw != j->raw || (m->compressed ? stored == 0 || stored > lat_payload_bound(raw) : stored != raw))
+        return lat_fail("%s: expected %zu bytes in block %zu of %zu, found %zu stored as %zu (damaged?)",
+                        m->name, j->raw, i + 1, m->blocks, raw, stored);
+    return 0;
+}
+
+static int read_job(lat_input *in, const lat_mill *m, lat_job *j, size_t i)
+{
+    lat_job_place(m, j, i);
+    if (lat_input_read(in, j->head, LAT_FRAME) < 0 || check_frame(m, j, i) < 0)
+        return -1;
+    j->stored = lat_load_le32(j->head + 4);
+    j->payload = m->compressed ? j->packed : m->direct ? lat_job_home(m, j) : j->plain;
+    return lat_input_read(in, j->payload, j->stored);
+}
+
+/* Bytes of the field in memory that the first `raw` bytes of the stream need. */
+static size_t memory_of(const lat_mill *m, size_t raw)
+{
+    const lat_header *head = &m->f->head;
+    size_t each = (size_t)head->reals * (size_t)head->real;
+    return (raw + each - 1) / each * lat_full_reals(head) * (size_t)head->real;
+}
+
+/* Memory for the first `raw` bytes at least. What a header claims is allocated at once only where
+ * it is no burden; more than that must have been on its way (a factor of four at a time), so that
+ * a few lying bytes on a pipe cannot take a machine down. */
+static int make_room(lat_mill *m, size_t raw)
+{
+    size_t all = memory_of(m, m->bytes), need = memory_of(m, raw);
+    size_t room = m->room > m->believed / 4 ? 4 * m->room : m->believed;
+    room = room < need ? need : room;
+    room = room > all ? all : room;
+    void *data = lat_alloc(room, 1, "a field");
+    if (!data)
+        return -1;
+    if (m->room)
+        memcpy(data, m->f->data, m->room);
+    free(m->f->data);
+    m->f->data = data;
+    m->room = room;
+    return 0;
+}
+
+/* A regular file must be long enough for what its header claims (deflate saves 1032 to 1 at
+ * most), and is worth memory in proportion to its own size. */
+static int check_size(const lat_input *in, lat_mill *m)
+{
+    int64_t size = lat_input_size(in);
+    uint64_t frames = LAT_FRAME * ((uint64_t)m->blocks + 1);
+    uint64_t least = (m->compressed ? m->bytes / 1100 : m->bytes) + frames;
+    m->believed = BELIEVED;
+    if (size < 0)
+        return 0;
+    uint64_t left = (uint64_t)size > lat_input_offset(in) ? (uint64_t)size - lat_input_offset(in) : 0;
+    if (left < least)
+        return lat_fail("%s: truncated: %llu bytes after the header, expected %llu%s", m->name,
+                        (unsigned long long)left, (unsigned long long)least,
+                        m->compressed ? " at least" : "");
+    if (left > BELIEVED / 2)
+        m->believed = 2 * (size_t)left;
+    return 0;
+}
+
+/* Reads blocks from number `from` on into a batch; how many, or -1. */
+static ssize_t read_batch(lat_input *in, const lat_mill *m, lat_job *jobs, size_t from)
+{
+    size_t count = m->blocks - from < m->width ? m->blocks - from : m->width;
+    for (size_t k = 0; k < count; k++)
+        if (read_job(in, m, &jobs[k], from + k) < 0)
+            return -1;
+    return (ssize_t)count;
+}
+
+/* All blocks: a batch is read while the one before is decoded. Run by one thread of a team. */
+static int read_blocks(lat_input *in, lat_mill *m)
+{
+    size_t before = 0, done = 0;
+    lat_job *jobs = m->jobs, *last = m->jobs + m->width;
+    int rc = 0;
+    while (rc == 0 && done < m->blocks) {
+        size_t to = (done + m->width) * m->block < m->bytes ? (done + m->width) * m->block : m->bytes;
+        if (memory_of(m, to) > m->room) {   /* nobody may be at work in what moves */
+            #pragma omp taskwait
+            rc = make_room(m, to);
+        }
+        ssize_t count = rc < 0 ? -1 : read_batch(in, m, jobs, done);
+        #pragma omp taskwait
+        if (count < 0 || lat_mill_settle(m, last, before) < 0) {
+            rc = -1;
+            break;
+        }
+        for (ssize_t k = 0; k < count; k++) {
+            lat_job *j = &jobs[k];
+            #pragma omp task firstprivate(j)
+            decode(m, j);
+        }
+        before = (size_t)count;
+        done += before;
+        lat_job *other = last;
+        last = jobs;
+        jobs = other;
+    }
+    #pragma omp taskwait
+    return rc < 0 ? rc : lat_mill_settle(m, last, before);
+}
+
+/* The trailer after `blocks` blocks; puts the field's CRC into *crc. */
+static int read_trailer(lat_input *in, size_t blocks, uint32_t *crc)
+{
+    unsigned char t[LAT_FRAME];
+    if (lat_input_read(in, t, LAT_FRAME) < 0)
+        return -1;
+    if (memcmp(t, LAT_TRAILER_TAG, 4) != 0 || lat_load_le32(t + 12) != lat_crc(0, t, 12) || lat_load_le32(t + 4) != blocks)
+        return lat_fail(
+            "%s: expected the trailer of %zu blocks before byte %llu, found something else (damaged?)",
+            lat_input_name(in), blocks, (unsigned long long)lat_input_offset(in));
+    *crc = lat_load_le32(t + 8);
+    return 0;
+}
+
+/* How far a plaquette or link trace, measured on what was read, may be from the header's.
+ *
+ * Let u be the rounding of the stored reals, 2^-24 or 2^-53. If the writer measured before it
+ * rounded, a link with elements rounded to a relative u has moved by dU, |dU| <= u |U| = u sqrt N
+ * in the Frobenius norm, and Re tr(dU S) / N <= |dU| |S| / N = u for the unitary product S of the
+ * other links: 4 u for a plaquette of four links, u for the trace. Reals that were dropped are
+ * products of rounded ones, with at most 3 u: |dU| <= sqrt(11/3) u |U|, less than twice as much.
+ * Arithmetic in double precision adds a few rounding errors a plaquette (64 are allowed) and
+ * those of a sum of n terms, at most n, typically sqrt n, for which one deviation is not enough
+ * and 4 are allowed. Links larger than unitary ones scale all of it by the fourth power of
+ * their size. */
+static double tolerance(const lat_header *head, double largest)
+{
+    double u = head->real == LAT_F32 ? 0x1p-24 : 0x1p-53;
+    double stored = (lat_reduced(head) ? 8 : 4) * u;
+    double summed = (64 + 4 * sqrt((double)lat_header_matrices(head))) * DBL_EPSILON;
+    double size = largest > 1 ? largest : 1;
+    return (stored + summed) * size * size * size * size;
+}
+
+static int check_number(const char *name, const char *what, double said, double found, double bound)
+{
+    if (isnan(said) || fabs(said - found) <= bound)
+        return 0;
+    return lat_fail("%s: %s %.15g in the header, %.15g in the field, further apart than %.2g", name,
+                    what, said, found, bound);
+}
+
+static int check_physics(const lat_field *f, const char *name, double largest)
+{
+    const lat_header *head = &f->head;
+    double plaquette, link_trace, bound = tolerance(head, largest);
+    if (isnan(head->plaquette) && isnan(head->link_trace))
+        return 0;
+    if (lat_measure_plaquette(f, &plaquette, &link_trace) < 0 ||
+        check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0 ||
+        check_number(name, "link trace", head->link_trace, link_trace, bound) < 0)
+        return -1;
+    return 0;
+}
+
+static double bits_value(uint64_t bits, lat_real real)
+{
+    if (real == LAT_F64) {
+        double d;
+        memcpy(&d, &bits, sizeof d);
+        return d;
+    }
+    uint32_t low = (uint32_t)bits;
+    float s;
+    memcpy(&s, &low, sizeof s);
+    return (double)s;
+}
+
+static void note_end(const lat_input *in, lat_stream_state *s, size_t blocks, uint32_t crc)
+{
+    s->form.blocks = (unsigned)blocks;
+    s->form.stored = lat_input_offset(in) - s->begin;
+    s->form.crc = crc;
+}
+
+static lat_mill mill_of(const lat_input *in, lat_field *f, const lat_stream_state *s)
+{
+    return (lat_mill){.f = f,
+                  .name = lat_input_name(in),
+                  .block = s->form.block,
+                  .compressed = s->form.compressed,
+                  .filtered = s->filtered,
+                  .swapped = s->swapped};
+}
+
+/* Blocks and trailer into f->data. */
+static int read_field(lat_input *in, lat_mill *m, uint32_t *crc)
+{
+    int rc = 0;
+    if (lat_mill_start(m) < 0 || check_size(in, m) < 0)
+        return -1;
+    #pragma omp parallel if (m->blocks > 1)
+    #pragma omp single
+    rc = read_blocks(in, m);
+    if (rc < 0 || read_trailer(in, m->blocks, crc) < 0)
+        return -1;
+    if (*crc != m->crc)
+        return lat_fail("%s: checksum of the field %08x, expected %08x (damaged?)", m->name, m->crc,
+                        *crc);
+    if (lat_reduced(&m->f->head))
+        lat_complete_all(m->f);
+    return check_physics(m->f, m->name, bits_value(m->largest, m->f->head.real));
+}
+
+int lat_stream_body(lat_input *in, lat_field *f)
+{
+    lat_stream_state *s = lat_stream_state_of(in);
+    uint32_t crc;
+    f->data = NULL;
+    if (!s)
+        return -1;
+    lat_mill m = mill_of(in, f, s);
+    int rc = read_field(in, &m, &crc);
+    lat_mill_free(&m);
+    if (rc < 0) {
+        free(f->data);
+        f->data = NULL;
+        return -1;
+    }
+    note_end(in, s, m.blocks, crc);
+    return 1;
+}
+
+int lat_stream_skip(lat_input *in, const lat_header *head)
+{
+    lat_stream_state *s = lat_stream_state_of(in);
+    lat_field f = {.head = *head};   /* borrowed, for its sizes */
+    uint32_t crc;
+    if (!s)
+        return -1;
+    lat_mill m = mill_of(in, &f, s);
+    m.bytes = lat_header_bytes(head);
+    m.blocks = (m.bytes + m.block - 1) / m.block;
+    if (check_size(in, &m) < 0)
+        return -1;
+    for (size_t i = 0; i < m.blocks; i++) {
+        lat_job j;
+        lat_job_place(&m, &j, i);
+        if (lat_input_read(in, j.head, LAT_FRAME) < 0 || check_frame(&m, &j, i) < 0 ||
+            lat_input_skip(in, lat_load_le32(j.head + 4)) < 0)
+            return -1;
+    }
+    if (read_trailer(in, m.blocks, &crc) < 0)
+        return -1;
+    note_end(in, s, m.blocks, crc);
+    return 1;
+}
+
+int lat_stream_read(lat_input *in, lat_field *f)
+{
+    f->data = NULL;
+    int rc = lat_stream_head(in, &f->head);
+    if (rc > 0)
+        rc = lat_stream_body(in, f);
+    if (rc <= 0)
+        lat_field_free(f);
+    return rc;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream_write.c: a field as header, blocks and trailer, and the end mark, docs/format.md. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include "codec.h"
+#include "error.h"
+#include "measure.h"
+#include "site/sun.h"
+#include "stream_mill.h"
+
+#define OUR_BLOCK ((size_t)1 << 20)
+
+/* How far matrices may be from SU(N) for the dropped reals to be no loss: files in single
+ * precision are within 1.4e-6; fat links, or a sign folded into the links, are not. */
+#define NEAR_SUN 1e-5
+
+/* Makes of each matrix what a reader of the reduced stream will get; refuses if that is not what
+ * it was. The numbers of the header then describe what is written. */
+static int reduce(lat_field *f, const char *name)
+{
+    size_t matrices = lat_field_matrices(f), n = lat_full_reals(&f->head), bad = SIZE_MAX;
+    bool changed = false;
+    #pragma omp parallel for schedule(static) if (matrices > LAT_FEW) reduction(min : bad) \
+        reduction(|| : changed)
+    for (size_t i = 0; i < matrices; i++) {
+        double was[LAT_SUN_REALS], is[LAT_SUN_REALS];
+        lat_field_get(f, i, was);
+        memcpy(is, was, n * sizeof *is);
+        lat_sun_complete(f->head.nc, is);
+        for (size_t k = 0; k < n; k++) {
+            if (f->head.real == LAT_F32)
+                is[k] = (double)(float)is[k];
+            changed = changed || is[k] != was[k];
+            if (!(fabs(is[k] - was[k]) <= NEAR_SUN) && i < bad)
+                bad = i;
+        }
+    }
+    if (bad != SIZE_MAX)
+        return lat_fail("%s: expected SU(%d) matrices to write %d reals of each, found number %zu "
+                        "further than %g from it (write all %zu reals, or reunitarise)",
+                        name, f->head.nc, f->head.reals, bad, NEAR_SUN, n);
+    if (changed) {
+        lat_complete_all(f);
+        f->head.plaquette = f->head.link_trace = NAN;
+    }
+    return 0;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void encode(const lat_mill *m, lat_job *j)
+{
+    unsigned char *raw = lat_job_home(m, j);
+    lat_real real = m->f->head.real;
+    if (!m->direct) {
+        lat_job_spread(m, j, false);
+        raw = j->plain;
+    }
+    j->largest = lat_largest_bits(raw, j->raw, real);
+    if (j->largest >= lat_infinity_bits(real)) {
+        j->wrong = "holds a number that is not finite";
+        j->stored = lat_first_bad(raw, j->raw, real);
+        return;
+    }
+    j->payload = raw;
+    j->stored = j->raw;
+    if (m->compressed) {   /* before swapping: the filter takes our byte order */
+        j->stored = lat_codec_pack(raw, j->raw, lat_mill_real(m), j->work, j->packed);
+        j->payload = j->packed;
+        if (j->stored == 0) {
+            j->wrong = "could not be compressed (out of memory)";
+            return;
+        }
+    }
+    if (m->swapped)
+        lat_swap_reals(raw, j->raw, real);
+    j->crc = lat_crc(0, raw, j->raw);
+    memcpy(j->head, LAT_BLOCK_TAG, 4);
+    lat_store_le32(j->head + 4, (uint32_t)j->stored);
+    lat_store_le32(j->head + 8, (uint32_t)j->raw);
+    uint32_t payload = m->compressed ? lat_crc(0, j->payload, j->stored) : j->crc;
+    lat_store_le32(j->head + 12, lat_crc_join(lat_crc(0, j->head, 12), payload, j->stored));
+}
+
+static int write_batch(lat_output *out, lat_mill *m, const lat_job *jobs, size_t count)
+{
+    if (lat_mill_settle(m, jobs, count) < 0)
+        return -1;
+    for (const lat_job *j = jobs; j < jobs + count; j++)
+        if (lat_output_write(out, j->head, LAT_FRAME) < 0 ||
+            lat_output_write(out, j->payload, j->stored) < 0)
+            return -1;
+    return 0;
+}
+
+/* All blocks: a batch is written while the next is encoded. Run by one thread of a team. */
+static int write_blocks(lat_output *out, lat_mill *m)
+{
+    size_t before = 0, done = 0;
+    lat_job *jobs = m->jobs, *last = m->jobs + m->width;
+    int rc = 0;
+    while (rc == 0 && (done < m->blocks || before)) {
+        size_t count = m->blocks - done < m->width ? m->blocks - done : m->width;
+        for (size_t k = 0; k < count; k++) {
+            lat_job *j = &jobs[k];
+            lat_job_place(m, j, done + k);
+            #pragma omp task firstprivate(j)
+            encode(m, j);
+        }
+        rc = write_batch(out, m, last, before);
+        #pragma omp taskwait
+        before = count;
+        done += count;
+        lat_job *other = last;
+        last = jobs;
+        jobs = other;
+    }
+    return rc;
+}
+
+static int write_trailer(lat_output *out, const lat_mill *m)
+{
+    unsigned char t[LAT_FRAME];
+    memcpy(t, LAT_TRAILER_TAG, 4);
+    lat_store_le32(t + 4, (uint32_t)m->blocks);
+    lat_store_le32(t + 8, m->crc);
+    lat_store_le32(t + 12, lat_crc(0, t, 12));
+    return lat_output_write(out, t, LAT_FRAME);
+}
+
+/* The numbers of the header that describe the links, where they are not known yet. */
+static int measure(lat_field *f)
+{
+    lat_header *head = &f->head;
+    double plaquette, link_trace;
+    if (head->kind != LAT_GAUGE || !(isnan(head->plaquette) || isnan(head->link_trace)))
+        return 0;
+    if (lat_measure_plaquette(f, &plaquette, &link_trace) < 0)
+        return -1;
+    if (isnan(head->plaquette) && isfinite(plaquette))
+        head->plaquette = plaquette;
+    if (isnan(head->link_trace) && isfinite(link_trace))
+        head->link_trace = link_trace;
+    return 0;
+}
+
+int lat_stream_write(lat_output *out, lat_field *f, int store)
+{
+    const char *name = lat_output_name(out);
+    bool compressed = store == LAT_STORE_AUTO ? lat_output_is_file(out) : store != LAT_STORE_RAW;
+    lat_mill m = {.f = f,
+              .name = name,
+              .block = OUR_BLOCK,
+              .compressed = compressed,
+              .filtered = compressed,
+              .swapped = lat_big_endian()};
+    int rc = 0;
+    if (lat_header_check(&f->head, name) < 0 || (lat_reduced(&f->head) && reduce(f, name) < 0) ||
+        measure(f) < 0)
+        return -1;
+    if (lat_mill_start(&m) < 0 || lat_stream_put_head(out, &f->head, OUR_BLOCK, compressed) < 0)
+        rc = -1;
+    if (rc == 0) {
+        #pragma omp parallel if (m.blocks > 1)
+        #pragma omp single
+        rc = write_blocks(out, &m);
+    }
+    if (rc == 0)
+        rc = write_trailer(out, &m);
+    lat_mill_free(&m);
+    unsigned *fields = rc == 0 ? lat_output_attach(out, sizeof *fields) : NULL;
+    if (rc == 0 && !fields)
+        rc = -1;
+    if (rc == 0) {
+        ++*fields;
+        rc = lat_output_flush(out);
+    }
+    return rc;
+}
+
+int lat_stream_commit(lat_output *out)
+{
+    unsigned char mark[LAT_END_SIZE];
+    const unsigned *fields = lat_output_attach(out, sizeof *fields);
+    int rc = fields ? 0 : -1;
+    if (rc == 0 && *fields) {
+        lat_stream_end_mark(*fields, mark);
+        rc = lat_output_write(out, mark, LAT_END_SIZE);
+    }
+    if (rc == 0)
+        return lat_output_commit(out);
+    lat_output_abort(out);
+    return -1;
+}
