@@ -108,9 +108,10 @@ rough() {
     nothing_left
 }
 
-@test "SU(2) and SU(4) go to Landau gauge too" {
-    for n in 2 4; do
-        rough a.lat --group $n --dims 4,4,4,8
+@test "SU(2) to SU(8) go to Landau gauge, from a random gauge and with det = 1" {
+    for n in 2 3 4 5 6 7 8; do
+        rough raw.lat --group $n --dims 4,2,4,4
+        lat-gauge --random --seed 4 raw.lat -o a.lat
         for scheme in su2 su3; do
             lat-orelax --overrelax $scheme --omega 1.5 --theta 1e-14 a.lat -o b.lat
             lat-theta --require-theta 1e-14 b.lat
@@ -121,9 +122,9 @@ rough() {
 }
 
 @test "a group that the backend does not relax is refused by name" {
-    lat-start hot --group 5 --dims 4,4,4,4 -o a.lat
+    lat-start hot --group 9 --dims 2,2,2,2 -o a.lat
     run -1 --separate-stderr lat-orelax a.lat -o b.lat
-    [[ $stderr == *"SU(5)"* ]]
+    [[ $stderr == *"SU(9)"*"SU(8)"* ]]
     [ ! -e b.lat ]
 }
 
@@ -226,4 +227,26 @@ rough() {
     cat cold.lat b.lat >both.lat
     run -1 bash -c 'lat-orelax --max-sweeps 10 --theta 1e-14 both.lat 2>/dev/null | lat-theta'
     [[ $output == *"<stdin>: truncated after"*"expected the end mark"* ]]
+}
+
+@test "theta falls slowly near the floor of single precision, and lat-orelax has the patience" {
+    lat-start hot --dims 2,2,2,30 --seed 3 -o a.lat
+    lat-orelax --precision single --overrelax su2 --theta 5e-11 a.lat -o b.lat
+    lat-orelax --precision single --overrelax su2 --theta 5e-11 --check-every 1 a.lat -o c.lat
+    lat-theta --require-theta 5e-11 b.lat
+    lat-theta --require-theta 5e-11 c.lat
+}
+
+@test "a theta that links stored in single cannot hold is refused before the sweeps" {
+    rough a.lat --dims 4,4,4,4
+    run -2 --separate-stderr lat-orelax --store single --theta 1e-15 a.lat -o b.lat
+    [[ $stderr == *"stored in single"* ]]
+    lat-orelax --store single --theta 1e-13 a.lat -o b.lat
+    lat-theta --require-theta 1e-13 b.lat
+    strings b.lat | grep -qx 'real = f32'
+}
+
+@test "a device that does not exist is a usage error" {
+    rough a.lat --dims 4,4,4,4
+    run -2 lat-orelax --device toaster a.lat -o b.lat
 }

@@ -36,9 +36,22 @@ typedef double doubles __attribute__((vector_size(BYTES)));
 #define LAT_N 4
 #include "sweeps_n.h"
 #undef LAT_N
+#define LAT_N 5
+#include "sweeps_n.h"
+#undef LAT_N
+#define LAT_N 6
+#include "sweeps_n.h"
+#undef LAT_N
+#define LAT_N 7
+#include "sweeps_n.h"
+#undef LAT_N
+#define LAT_N 8
+#include "sweeps_n.h"
+#undef LAT_N
 
 #define ENTRY(n) \
     {n, 4, BYTES / 4, sweep_f##n, state_f##n}, \
     {n, 8, BYTES / 8, sweep_d##n, state_d##n}
 
-const lat_lane_ops JOIN(lat_lanes_, LAT_LANES)[] = {ENTRY(2), ENTRY(3), ENTRY(4), {0, 0, 0, NULL, NULL}};
+const lat_lane_ops JOIN(lat_lanes_, LAT_LANES)[] = {
+    ENTRY(2), ENTRY(3), ENTRY(4), ENTRY(5), ENTRY(6), ENTRY(7), ENTRY(8), {0, 0, 0, NULL, NULL}};

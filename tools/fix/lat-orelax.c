@@ -39,7 +39,7 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
      "of the sweeps; mixed begins in single and ends in double", false},
     {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
-     "precision of the links written; single holds theta to about 1e-14", false},
+     "precision of the links written; single holds theta to 1e-14", false},
     {LAT_OPT_FLAG, "keep", 'k', NULL, &keep, 0, 0, "write what has not converged too (still exit 3)", true},
     {LAT_OPT_TEXT, "save-g", 0, "FILE", &save_g, 0, 0, "save the transformation, for lat-gauge --apply", true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "theta and functional as they go, tab-separated", true},
