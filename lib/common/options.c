@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -17,6 +19,7 @@
 
 #include "error.h"
 #include "io.h"
+#include "progress.h"
 #include "stream.h"
 
 #ifndef LAT_BUILD
@@ -633,6 +636,22 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     check_files(tool);
     settle_files(tool);
     settle_threads();
+    if (tool->common & LAT_HAS_QUIET)
+        lat_progress_watch();
+}
+
+unsigned lat_output_flags(void)
+{
+    return (lat_opts.force ? LAT_OUTPUT_FORCE : 0) | (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0);
+}
+
+void lat_usage_if_input(const char *option, const char *path)
+{
+    struct stat in, other;
+    const int rc = lat_opts.input ? stat(lat_opts.input, &in) : fstat(STDIN_FILENO, &in);
+    if (rc == 0 && S_ISREG(in.st_mode) && stat(path, &other) == 0 && in.st_ino == other.st_ino &&
+        in.st_dev == other.st_dev)
+        lat_usage("--%s %s is the input as well", option, path);
 }
 
 bool lat_opt_given(const char *name)

@@ -71,6 +71,13 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv);
 /* A usage error found later: prints "TOOL: sentence" and where to look, exits 2. */
 void lat_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* --force and --no-clobber, for lat_output_open. */
+unsigned lat_output_flags(void);
+
+/* For a file that --OPTION writes beside the output: a usage error if it is the input, under whatever
+ * name, which would be lost. (Outputs that are one file are refused by lat_output_open.) */
+void lat_usage_if_input(const char *option, const char *path);
+
 /* True if the option of that long name was given on the command line. */
 bool lat_opt_given(const char *name);
 
