@@ -30,22 +30,50 @@ static int utf8_length(const unsigned char *s)
     return n;
 }
 
+bool lat_utf8(const char *text)
+{
+    for (int n; *text; text += n)
+        if ((n = utf8_length((const unsigned char *)text)) == 0)
+            return false;
+    return true;
+}
+
 /* Makes s fit for a header line whatever it was: a control character becomes a blank, a byte
- * that is not UTF-8 a question mark, and what exceeds LAT_MAX_LINE is cut. */
+ * that is not UTF-8 a question mark. */
 static void clean(char *text)
 {
-    unsigned char *s = (unsigned char *)text, *end = s;
-    while (*s) {
-        int n = utf8_length(s);
+    int n;
+    for (unsigned char *s = (unsigned char *)text; *s; s += n) {
+        n = utf8_length(s);
         if (n == 0)
             *s = '?', n = 1;
         else if (*s < 0x20 || *s == 0x7f)
             *s = ' ';
-        if (s + n - (unsigned char *)text > LAT_MAX_LINE)
-            break;
-        end = s += n;
     }
-    *end = 0;
+}
+
+/* Cuts UTF-8 to `most` bytes, "..." among them, between two characters. */
+static void cut(char *text, size_t most)
+{
+    size_t end = most - strlen("...");
+    if (strlen(text) <= most)
+        return;
+    while (((unsigned char)text[end] & 0xc0) == 0x80)
+        end--;
+    strcpy(text + end, "...");
+}
+
+/* Takes `text` over, which may be NULL for want of memory. */
+static int append(lat_lines *lines, char *text)
+{
+    char **line = text ? realloc(lines->line, ((size_t)lines->count + 1) * sizeof *line) : NULL;
+    if (!line) {
+        free(text);
+        return lat_fail("out of memory: %d lines of the header", lines->count + 1);
+    }
+    lines->line = line;
+    line[lines->count++] = text;
+    return 0;
 }
 
 int lat_lines_add(lat_lines *lines, const char *format, ...)
@@ -56,16 +84,10 @@ int lat_lines_add(lat_lines *lines, const char *format, ...)
     int n = vasprintf(&text, format, ap);
     va_end(ap);
     if (n < 0)
-        return lat_fail("out of memory: a line of the header");
+        return append(lines, NULL);
     clean(text);
-    char **line = realloc(lines->line, ((size_t)lines->count + 1) * sizeof *line);
-    if (!line) {
-        free(text);
-        return lat_fail("out of memory: %d lines of the header", lines->count + 1);
-    }
-    lines->line = line;
-    line[lines->count++] = text;
-    return 0;
+    cut(text, LAT_MAX_LINE);
+    return append(lines, text);
 }
 
 void lat_lines_free(lat_lines *lines)
@@ -79,7 +101,7 @@ void lat_lines_free(lat_lines *lines)
 static int lines_copy(lat_lines *to, const lat_lines *from)
 {
     for (int i = 0; i < from->count; i++)
-        if (lat_lines_add(to, "%s", from->line[i]) < 0)
+        if (append(to, strdup(from->line[i])) < 0)
             return -1;
     return 0;
 }
@@ -149,6 +171,9 @@ static int check_numbers(const lat_header *head, const char *name)
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         if (!(head->weight[mu] >= 0 && head->weight[mu] <= 1e6))
             return lat_fail("%s: weights of directions must be from 0 to 1e6, found %g", name, head->weight[mu]);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        if (head->weight[mu] != 1 && strcmp(head->gauge, "landau") != 0)
+            return lat_fail("%s: weights of directions need gauge landau, found gauge %s", name, head->gauge);
     if (head->sweeps < 0)
         return lat_fail("%s: sweeps must not be negative, found %ld", name, head->sweeps);
     if (strcmp(head->gauge, "none") == 0 &&
@@ -192,6 +217,18 @@ size_t lat_header_bytes(const lat_header *head)
     return lat_header_matrices(head) * (size_t)head->reals * (size_t)head->real;
 }
 
+const char *lat_place_text(const lat_header *head, size_t i, char buf[LAT_PLACE])
+{
+    const size_t per = head->kind == LAT_GAUGE ? (size_t)head->geom.nd : 1;
+    int x[LAT_MAX_DIMS], n = 0;
+    lat_coordinates(&head->geom, i / per, x);
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        n += snprintf(buf + n, LAT_PLACE - (size_t)n, "%s%d", mu ? "," : "", x[mu]);
+    if (head->kind == LAT_GAUGE)
+        snprintf(buf + n, LAT_PLACE - (size_t)n, " %c", "xyzt"[i % per]);
+    return buf;
+}
+
 void lat_header_ungauge(lat_header *head)
 {
     strcpy(head->gauge, "none");
@@ -225,21 +262,38 @@ bool lat_info_key(const char *key)
     return n > 0 && n <= LAT_MAX_KEY && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.-") == n;
 }
 
+/* "key = value" fit for a header, to be freed; NULL with lat_error set. */
+static char *info_line(const char *key, const char *value)
+{
+    char *text;
+    if (asprintf(&text, "%s = %s", key, value) < 0) {
+        lat_fail("out of memory: info line %s", key);
+        return NULL;
+    }
+    clean(text);
+    if (strlen(text) <= LAT_MAX_INFO_LINE)
+        return text;
+    lat_fail("expected at most %zu bytes in info line %s, found %zu",
+             LAT_MAX_INFO_LINE - strlen(key) - strlen(" = "), key, strlen(value));
+    free(text);
+    return NULL;
+}
+
 int lat_info_set(lat_header *head, const char *key, const char *value)
 {
     if (!lat_info_key(key))
         return lat_fail(
             "expected a key of 1 to %d lower case letters, digits, '_', '.' and '-', found '%.80s'",
             LAT_MAX_KEY, key);
-    int old = info_find(head, key);
+    const int old = info_find(head, key);
     if (old < 0 && head->info.count >= LAT_MAX_INFO)
         return lat_fail("expected at most %d info lines in a header, found more", LAT_MAX_INFO);
-    if (lat_lines_add(&head->info, "%s = %s", key, value) < 0)
+    char *text = info_line(key, value);
+    if (!text)
         return -1;
-    if (old >= 0) {   /* the new line takes the place of the old one */
-        int last = --head->info.count;
-        free(head->info.line[old]);
-        head->info.line[old] = head->info.line[last];
-    }
+    if (old < 0)
+        return append(&head->info, text);
+    free(head->info.line[old]);
+    head->info.line[old] = text;
     return 0;
 }

@@ -12,13 +12,15 @@
 typedef enum { LAT_GAUGE, LAT_TRANSFORM } lat_kind; /* nd links a site, or one matrix a site */
 typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in bytes */
 
-/* The longest line and info key that a header keeps, and how many info lines. */
+/* What a line of the stream has room for, 65536 bytes with "history = " and the newline, and with "info."
+ * and the newline; the longest info key; how many info lines there are. */
 #define LAT_MAX_LINE 65525
+#define LAT_MAX_INFO_LINE 65530
 #define LAT_MAX_KEY 200
 #define LAT_MAX_INFO 1000
 
 /* A list of lines, owned. What is added becomes one line of UTF-8: control characters become
- * blanks, other bytes question marks, and what is longer than LAT_MAX_LINE is cut. */
+ * blanks, other bytes question marks, and one longer than LAT_MAX_LINE is cut and ends with "...". */
 typedef struct lat_lines {
     int count;
     char **line;
@@ -57,10 +59,17 @@ size_t lat_header_matrices(const lat_header *head);
 size_t lat_header_bytes(const lat_header *head);
 
 /* The value of an info line, or NULL; setting replaces it. Keys are lower case letters, digits,
- * '_', '.' and '-' (lat_info_key), values one line. */
+ * '_', '.' and '-' (lat_info_key), values one line; one that is too long is refused. */
 bool lat_info_key(const char *key);
 const char *lat_info_get(const lat_header *head, const char *key);
 int lat_info_set(lat_header *head, const char *key, const char *value);
+
+/* Where matrix i is: "1,0,3,2 t" for a link, "1,0,3,2" in a transformation. Returns buf. */
+#define LAT_PLACE 64
+const char *lat_place_text(const lat_header *head, size_t i, char buf[LAT_PLACE]);
+
+/* True if the text is UTF-8. */
+bool lat_utf8(const char *text);
 
 /* The condition no longer holds (the links were changed): gauge none, NaN, 0. */
 void lat_header_ungauge(lat_header *head);

@@ -397,6 +397,9 @@ static int parse_values(const parser *p)
 /* One line "key = value", without its newline. */
 static int parse_line(parser *p, char *line)
 {
+    if (!lat_utf8(line))
+        return lat_fail("%s: expected UTF-8 in the header, found other bytes in a line of %zu", p->name,
+                        strlen(line));
     char *equals = strstr(line, " = ");
     if (!equals)
         return lat_fail("%s: expected 'key = value' in the header, found '%.60s'", p->name, line);

@@ -812,6 +812,10 @@ static const struct {
     {GOOD "gauge = landau\nsweeps = 9999999999999999999999\n", "sweeps"},
     {GOOD "gauge = landau\ntheta = -inf\n", "theta"},
     {GOOD "history = bell \a\n", "byte 07"},
+    {GOOD "history = \xe9tape\n", "UTF-8"},
+    {GOOD "info.author = Andr\xe9\n", "UTF-8"},
+    {GOOD "weights = 2 1 1 1\n", "weights"},
+    {GOOD "gauge = coulomb\nweights = 2 1 1 1\n", "weights"},
     {GOOD "history = tab \t\n", "byte 09"},
     {GOOD "history = carriage return \r\n", "byte 0d"},
     {"kind = transform\n" GOOD_GROUP GOOD_DIMS GOOD_REAL "sites = t z y x\nendian = little\n" GOOD_STORE
@@ -836,6 +840,73 @@ static void check_hostile(void)
         lat_input_close(in);
         free(b.at);
     }
+}
+
+/* A header with one line of `n` bytes, newline and all, that begins so; and the field of GOOD. */
+static bytes long_line(const char *begin, size_t n)
+{
+    unsigned char raw[16 * 4 * 72] = {0};
+    char *lines = malloc(strlen(GOOD) + n + 1);
+    need(lines != NULL, "memory");
+    strcpy(lines, GOOD);
+    char *line = lines + strlen(GOOD);
+    memset(line, 'x', n);
+    memcpy(line, begin, strlen(begin));
+    memcpy(line + n - 4, "end\n", 5);
+    bytes b = head_of(lines);
+    append_field(&b, raw, sizeof raw, 4096, PLAIN, 4, false);
+    free(lines);
+    return b;
+}
+
+/* The longest lines that can be read are written again as they were, and copied; one more byte is refused. */
+static void check_longest(void)
+{
+    static const char *const begin[] = {"history = ", "info.k = ", "info.a.longer-key_2 = \xc3\xa9 = "};
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++) {
+        bytes b = long_line(begin[i], 65536);
+        lat_field f, again;
+        lat_header copy;
+        if (!CHECK(read_bytes(&b, false, &f) == 1, "%s: %s", begin[i], lat_error())) {
+            free(b.at);
+            continue;
+        }
+        const char *line = (i ? f.head.info : f.head.history).line[0];
+        const size_t key = strlen(i ? "info." : "history = ");
+        const unsigned char *was = b.at + strlen(LAT_STREAM_MAGIC GOOD) + key;
+        CHECK(strlen(line) == 65535 - key && memcmp(line, was, 65535 - key) == 0, "%s: %zu bytes", begin[i],
+              strlen(line));
+        bytes c = written(&f, LAT_STORE_RAW);
+        CHECK(memmem(c.at, c.n, was - key, 65536) != NULL, "%s: another line is written", begin[i]);
+        if (CHECK(read_bytes(&c, false, &again) == 1, "%s: %s", begin[i], lat_error())) {
+            CHECK(same_lines(&f.head.info, &again.head.info) && same_lines(&f.head.history, &again.head.history),
+                  "%s: read again", begin[i]);
+            lat_field_free(&again);
+        }
+        CHECK(lat_header_copy(&copy, &f.head) == 0 && same_lines(&f.head.info, &copy.info) &&
+                  same_lines(&f.head.history, &copy.history), "%s: copied", begin[i]);
+        lat_header_free(&copy);
+        lat_field_free(&f);
+        free(b.at);
+        free(c.at);
+        b = long_line(begin[i], 65537);
+        refused(&b, "a line longer than the longest", 65537);
+        free(b.at);
+    }
+    char *value = malloc(LAT_MAX_INFO_LINE);
+    lat_header head;
+    need(value != NULL, "memory");
+    lat_header_init(&head);
+    memset(value, 'x', LAT_MAX_INFO_LINE - 4);
+    value[LAT_MAX_INFO_LINE - 4] = 0;
+    CHECK(lat_info_set(&head, "k", value) == 0 && strcmp(lat_info_get(&head, "k"), value) == 0, "%s", lat_error());
+    strcat(value, "x");
+    lat_error_clear();
+    CHECK(lat_info_set(&head, "k", value) < 0 && strstr(lat_error(), "info line k"), "%s", lat_error());
+    CHECK(head.info.count == 1 && strlen(lat_info_get(&head, "k")) == LAT_MAX_INFO_LINE - 4, "the old one is gone");
+    lat_error_clear();
+    lat_header_free(&head);
+    free(value);
 }
 
 /* Headers of more than a header may have, and a NUL in one. */
@@ -1023,8 +1094,16 @@ static void check_headers(void)
     CHECK(strcmp(a.history.line[0], "a b c  ") == 0, "'%s'", a.history.line[0]);
     CHECK(strcmp(a.history.line[1], "\xc3\xa9 ? ? ??? \xe2\x82\xac \xf0\x9f\x98\x80 ? ??") == 0, "'%s'",
           a.history.line[1]);
-    CHECK(strlen(a.history.line[2]) == LAT_MAX_LINE - LAT_MAX_LINE % 2, "%zu",
-          strlen(a.history.line[2]));
+    /* Whole characters and three dots: of two bytes each and three, 65525 has room for all. */
+    const size_t length = strlen(a.history.line[2]);
+    CHECK(length == LAT_MAX_LINE && strcmp(a.history.line[2] + length - 5, "\xc3\xa9...") == 0, "%zu", length);
+    longest[LAT_MAX_LINE + 1] = 0;
+    need(lat_lines_add(&a.history, "x%s", longest + 2) == 0 && lat_lines_add(&a.history, "x%s", longest) == 0,
+         "lines");
+    CHECK(strlen(a.history.line[3]) == LAT_MAX_LINE && strcmp(a.history.line[3] + 1, longest + 2) == 0,
+          "the longest line, %zu", strlen(a.history.line[3]));
+    CHECK(strlen(a.history.line[4]) == LAT_MAX_LINE - 1 && strcmp(a.history.line[4] + LAT_MAX_LINE - 6, "\xc3\xa9...") == 0,
+          "cut inside a character, %zu", strlen(a.history.line[4]));
     CHECK(lat_info_set(&a, "ensemble_id", "x") == 0 && lat_info_set(&a, "ensemble_label", "y") == 0 &&
           lat_info_set(&a, "ensemble_id", "z") == 0, "%s", lat_error());
     CHECK(a.info.count == 2 && strcmp(lat_info_get(&a, "ensemble_id"), "z") == 0 &&
@@ -1129,6 +1208,8 @@ int main(void)
     check_not_unitary();
     check_case("hostile headers are refused by a sentence that says why");
     check_hostile();
+    check_case("the longest lines are written as they were read");
+    check_longest();
     check_case("endless headers are refused");
     check_endless();
     check_case("headers that claim terabytes allocate nothing");
