@@ -219,6 +219,49 @@ link_bound=1.1e-14
     nothing_left
 }
 
+# twice_one: a transformation of SU(2) on 2,2,2,2 whose matrices are all 2: |g g^+ - 1| = 3.
+twice_one() {
+    python3 - << 'END'
+import struct, sys, zlib
+def crc(b): return struct.pack("<I", zlib.crc32(b))
+def frame(tag, a, b): f = tag + struct.pack("<II", a, b); return f + crc(f)
+head = (b"lat-stream 1\nkind = transform\ngroup = SU(2)\ndims = 2 2 2 2\nreal = f64\nreals = 4\nsites = t z y x\n"
+        b"endian = little\nblock = 4096\ncompression = none\nfilter = none\n")
+raw = 16 * struct.pack("<4d", 2, 0, 0, 0)
+block = b"LATB" + struct.pack("<II", len(raw), len(raw))
+sys.stdout.buffer.write(head + b"end = %08x\n" % zlib.crc32(head) + block + crc(block + raw) + raw +
+                        frame(b"LATE", 1, zlib.crc32(raw)) + frame(b"LATZ", 1, 0))
+END
+}
+
+@test "lat-gauge refuses matrices that are not unitary, whatever it is to do with them" {
+    twice_one > two.lat
+    lat-info --check two.lat
+    lat-start hot --dims 2,2,2,2 --group 2 > u.lat
+    lat-gauge --random --save-g g.lat u.lat > /dev/null
+    for job in "--apply two.lat u.lat" "--invert two.lat" "--compose g.lat two.lat" "--compose two.lat g.lat"; do
+        # shellcheck disable=SC2086
+        run -1 lat-gauge $job -o no.lat
+        [ "$output" = "lat-gauge: two.lat: expected unitary matrices, found |g g^+ - 1| = 3" ]
+    done
+    [ ! -e no.lat ]
+    nothing_left
+}
+
+@test "lat-gauge --invert keeps every bit of a rounded transformation, and a product is rounded once" {
+    lat-start hot --dims 4,4,4,4 > u.lat
+    lat-gauge --random --seed 1 --save-g g.lat u.lat > /dev/null
+    lat-gauge --random --seed 2 --save-g h.lat u.lat > /dev/null
+    lat-gauge --invert --precision single g.lat > inverse.lat
+    lat-gauge --invert inverse.lat | lat-gauge --invert | lat-diff --tolerance 0 inverse.lat -
+    lat-gauge --invert inverse.lat > single.lat
+    lat-gauge --compose h.lat --precision double single.lat > product.lat
+    # g went through single precision and back to SU(3): the product is unitary in double.
+    lat-reunit --report moved.tsv product.lat > /dev/null
+    below "$(field moved.tsv unitarity_before)" 4e-15
+    lat-gauge --compose h.lat g.lat | lat-diff --tolerance 6e-7 product.lat -
+}
+
 @test "lat-gauge wants one job at a time, exit 2" {
     lat-start hot --dims 4,4 > u.lat
     run -2 lat-gauge u.lat
@@ -278,6 +321,36 @@ link_bound=1.1e-14
     lat-reunit -v rough.lat -o b.lat 2> err
     grep -q 'lat-reunit: field 0: largest move' err
     lat-info a.lat | grep -q 'lat-reunit 0.1.0 | --precision double | polar, largest move'
+}
+
+@test "lat-reunit --report cannot be the output, whatever it is called" {
+    lat-start hot --dims 4,4 --precision single > rough.lat
+    cp rough.lat kept.lat
+    ln kept.lat linked.lat
+    mkdir sub
+    for name in ./a.lat "$PWD/a.lat" sub/../a.lat; do
+        run -2 lat-reunit --report "$name" rough.lat -o a.lat
+        [ ! -e a.lat ]
+    done
+    : > a.lat
+    ln -s a.lat other
+    run -2 lat-reunit --report other rough.lat -o a.lat
+    [ ! -s a.lat ]
+    # Nor the input, which would be lost.
+    run -2 lat-reunit --report ./kept.lat kept.lat -o b.lat
+    [[ $output == *"--report ./kept.lat is the input as well"* ]]
+    run -2 lat-reunit --report linked.lat kept.lat -o b.lat
+    run -2 lat-reunit --report kept.lat -o b.lat < kept.lat
+    run -2 lat-gauge --random --save-g ./kept.lat kept.lat -o b.lat
+    cmp rough.lat kept.lat
+    [ ! -e b.lat ]
+    # Another file with a report in it is replaced, but not with --no-clobber.
+    echo old > report
+    run -1 lat-reunit --no-clobber --report report kept.lat -o b.lat
+    [ "$(cat report)" = old ]
+    lat-reunit --report report kept.lat -o b.lat
+    [ "$(field report matrices)" = 32 ]
+    nothing_left
 }
 
 @test "lat-reunit leaves single precision at its rounding" {

@@ -54,29 +54,35 @@ typedef struct run {
 
 /* ---- saved transformations ------------------------------------------------------------------- */
 
-/* Checks r->g and, in single precision, takes its rounding off: what is applied then is unitary
- * in double, so that the plaquette stays. A double one is used as it is. */
-static int settle(run *r)
+static int check_unitary(const char *name, const lat_field *g)
 {
-    const char *name = lat_input_name(r->saved);
     lat_deviation off;
-    if (r->g.head.kind != LAT_TRANSFORM)
+    if (g->head.kind != LAT_TRANSFORM)
         return lat_fail("%s: expected a gauge transformation, found a gauge field", name);
-    if (lat_measure_deviation(&r->g, &off))
+    if (lat_measure_deviation(g, &off))
         return -1;
     if (!(off.unitarity_max <= UNITARY))
         return lat_fail("%s: expected unitary matrices, found |g g^+ - 1| = %g", name, off.unitarity_max);
-    if (r->g.head.real == LAT_F64)
-        return 0;
-    if (lat_field_convert(&r->g, LAT_F64))
+    return 0;
+}
+
+/* Checks g and, in single precision, takes its rounding off: what is applied then is unitary in
+ * double, so that the plaquette stays. A double one is used as it is. */
+static int settle(const char *name, lat_field *g)
+{
+    if (check_unitary(name, g))
         return -1;
-    const size_t sites = lat_field_matrices(&r->g);
+    if (g->head.real == LAT_F64)
+        return 0;
+    if (lat_field_convert(g, LAT_F64))
+        return -1;
+    const size_t sites = lat_field_matrices(g);
 #pragma omp parallel for schedule(static)
     for (size_t x = 0; x < sites; x++) {
         double m[LAT_SUN_REALS];
-        lat_field_get(&r->g, x, m);
-        lat_sun_polar(r->g.head.nc, m); /* cannot fail: m is nearly unitary */
-        lat_field_put(&r->g, x, m);
+        lat_field_get(g, x, m);
+        lat_sun_polar(g->head.nc, m); /* cannot fail: m is nearly unitary */
+        lat_field_put(g, x, m);
     }
     return 0;
 }
@@ -94,7 +100,7 @@ static int next_saved(run *r, long index)
         lat_field_free(&r->g);
         r->g = g;
         r->read++;
-        return settle(r);
+        return settle(lat_input_name(r->saved), &r->g);
     }
     if (index > 1)
         return lat_fail("%s: has %ld transformations, and the input more fields than that",
@@ -160,7 +166,8 @@ static int need_transform(const run *r, lat_field *f, const char *job)
 
 static int do_invert(run *r, lat_field *f)
 {
-    if (need_transform(r, f, "invert"))
+    /* The dagger is the inverse of a unitary matrix only; of a rounded one it keeps all bits. */
+    if (need_transform(r, f, "invert") || check_unitary(r->name, f))
         return -1;
     const size_t sites = lat_field_matrices(f);
 #pragma omp parallel for schedule(static)
@@ -176,7 +183,7 @@ static int do_invert(run *r, lat_field *f)
 static int do_compose(run *r, lat_field *f, long index)
 {
     char a[64], b[64];
-    if (need_transform(r, f, "compose") || next_saved(r, index))
+    if (need_transform(r, f, "compose") || settle(r->name, f) || next_saved(r, index))
         return -1;
     const lat_header *g = &f->head, *h = &r->g.head;
     if (g->nc != h->nc || g->geom.nd != h->geom.nd ||
@@ -198,12 +205,13 @@ static int do_compose(run *r, lat_field *f, long index)
 
 /* ---- the story ------------------------------------------------------------------------------- */
 
-/* A higher precision is taken before the work, a lower one after it: one rounding either way. */
+/* A higher precision is taken before the work, a lower one after it: one rounding either way. A
+ * product takes it when it has taken the rounding off (settle). */
 static int each(lat_field *f, long index, void *context)
 {
     run *r = context;
     const lat_real wanted = precision < 0 ? f->head.real : precision ? LAT_F64 : LAT_F32;
-    if (wanted == LAT_F64 && lat_field_convert(f, LAT_F64))
+    if (wanted == LAT_F64 && !compose && lat_field_convert(f, LAT_F64))
         return LAT_FAILED;
     const int rc = random_g ? do_random(r, f, index) : apply ? do_apply(r, f, index)
                  : invert ? do_invert(r, f) : do_compose(r, f, index);
@@ -226,7 +234,7 @@ static int open_beside(run *r)
     const char *saved = apply ? apply : compose;
     r->name = lat_opts.input ? lat_opts.input : "<stdin>";
     if ((saved && !(r->saved = lat_input_open(saved))) ||
-        (save_g && !(r->g_out = lat_output_open(save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0))))
+        (save_g && !(r->g_out = lat_output_open(save_g, lat_output_flags()))))
         return -1;
     return 0;
 }
@@ -245,8 +253,8 @@ static void check_usage(void)
         lat_usage("only one of the input and --%s can be stdin", apply ? "apply" : "compose");
     if (save_g && !strcmp(save_g, "-"))
         lat_usage("--save-g needs the name of a file");
-    if (save_g && lat_opts.output && !strcmp(save_g, lat_opts.output))
-        lat_usage("--save-g and -o are the same file '%s'", save_g);
+    if (save_g)
+        lat_usage_if_input("save-g", save_g);
 }
 
 int main(int argc, char **argv)

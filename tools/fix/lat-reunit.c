@@ -112,24 +112,11 @@ static int project(lat_field *f, moved *all)
     return 0;
 }
 
-/* "1,0,3,2 t", or "1,0,3,2" in a transformation. */
-static const char *place(const lat_field *f, size_t matrix, char buf[96])
-{
-    const size_t per = f->head.kind == LAT_GAUGE ? (size_t)f->head.geom.nd : 1;
-    int x[LAT_MAX_DIMS], n = 0;
-    lat_coordinates(&f->head.geom, matrix / per, x);
-    for (int mu = 0; mu < f->head.geom.nd; mu++)
-        n += snprintf(buf + n, 96 - (size_t)n, "%s%d", mu ? "," : "", x[mu]);
-    if (f->head.kind == LAT_GAUGE)
-        snprintf(buf + n, 96 - (size_t)n, " %c", "xyzt"[matrix % per]);
-    return buf;
-}
-
 static int refuse(const lat_field *f, const moved *m, long index)
 {
     const char *name = lat_opts.input ? lat_opts.input : "<stdin>";
-    char where[96];
-    place(f, m->refused, where);
+    char where[LAT_PLACE];
+    lat_place_text(&f->head, m->refused, where);
     if (isnan(m->refused_by))
         return lat_fail("%s: field %ld: expected a matrix near SU(%d) at %s, found a singular one", name,
                         index, f->head.nc, where);
@@ -141,8 +128,8 @@ static int tell(const context *c, const lat_field *f, const moved *m, const lat_
 {
     const size_t matrices = lat_field_matrices(f);
     const double rms = sqrt(m->square / (double)matrices);
-    char where[96];
-    place(f, m->worst, where);
+    char where[LAT_PLACE];
+    lat_place_text(&f->head, m->worst, where);
     if (verbose)
         lat_warn("field %ld: largest move %.3g at %s, rms %.3g, %zu of %zu farther than %g; "
                  "|U U^+ - 1| from %.3g to %.3g, |1 - det U| from %.3g to %.3g", index, m->max, where, rms,
@@ -202,9 +189,9 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (report && !lat_opts.output && !strcmp(report, "-"))
         lat_usage("--report needs the name of a file: stdout is for the configuration");
-    if (report && lat_opts.output && !strcmp(report, lat_opts.output))
-        lat_usage("--report and -o are the same file '%s'", report);
-    if (report && (!(c.out = lat_output_open(report, LAT_OUTPUT_TEXT)) || !(c.text = lat_text_open(c.out)))) {
+    if (report)
+        lat_usage_if_input("report", report);
+    if (report && (!(c.out = lat_output_open(report, LAT_OUTPUT_TEXT | lat_output_flags())) || !(c.text = lat_text_open(c.out)))) {
         lat_output_abort(c.out);
         return lat_report(LAT_FAILED);
     }
