@@ -291,6 +291,21 @@ END
     refused "are stated" --dims 2,2,2,2 x
 }
 
+@test "--dims must agree with every file that says its extents" {
+    small
+    lat-convert small.ildg > x.lat
+    lat-convert --to milc small.ildg > x.milc
+    lat-convert --to nersc small.ildg > x.nersc
+    for f in x.lat x.milc x.nersc small.ildg; do
+        refused "states the extents 2 2 2 4, expected 4 2 2 2 as --dims says" --dims 4,2,2,2 $f
+        refused "$f" --dims 4,2,2,2 --to ildg $f
+        lat-convert --dims 2,2,2,4 $f > y.lat
+        same x.lat y.lat
+    done
+    lat-start hot -d 4,4,2 > three.lat
+    refused "states the extents 4 4 2, expected 4 4 2 1 as --dims says" --dims 4,4,2,1 three.lat
+}
+
 @test "what is bad is refused, with a sentence, and leaves no file" {
     local file phrase n=0
     while IFS=$'\t' read -r file phrase; do
@@ -397,6 +412,7 @@ END
     [ "$(lat-info three.lat | grep -c ^crc)" -eq 3 ]
     lat-info --check three.lat
     refused "holds more than one configuration" --to nersc three.lat
+    refused "a file in format ildg holds one" --to ildg three.lat
     run -2 lat-convert --to ildg c.nersc c.nersc
     lat-convert three.lat -o again.lat
     same three.lat again.lat
@@ -456,6 +472,9 @@ END
     "$MAKE" lime small.ildg x records=format,lfn,data
     lat-convert x | lat-convert --to ildg > y
     grep -aq "lfn://nowhere/in/particular" y
+    # A long one too, all of it.
+    "$MAKE" lime small.ildg x records=format,longlfn,data
+    lat-convert x | lat-info - | grep -qE "lfn = lfn://n{5000}/end$"
     lat-convert x | lat-info - | grep -q "lat-convert 0.*from ILDG su3gauge 32 bits"
     lat-convert --no-provenance x | lat-info - > info
     run grep -q history info

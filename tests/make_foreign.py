@@ -125,6 +125,8 @@ def lime_body(f, token, odd, state):
         return "ildg-format", body
     if token == "lfn":
         return "ildg-data-lfn", b"lfn://nowhere/in/particular"
+    if token == "longlfn":
+        return "ildg-data-lfn", b"lfn://" + 5000 * b"n" + b"/end"
     if token in ("data", "scidac"):
         return ("ildg" if token == "data" else "scidac") + "-binary-data", payload(f, True, f.nc)
     if token in ("checksum", "badsum"):

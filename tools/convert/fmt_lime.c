@@ -57,7 +57,7 @@ typedef struct lime {
     bool ildg;         /* that was in ildg-binary-data */
     bool stated;       /* a checksum is stated for it */
     lat_scidac_sum sum, stated_sum;
-    char lfn[1024];
+    char *lfn;         /* owned; NULL where there is none */
 } lime;
 
 /* Control characters would spoil a message. */
@@ -311,8 +311,11 @@ static int take_text(lime *l, const record *rec)
         bad = take_checksum(l, t, text);
     else if (strcmp(t, "xlf-info") == 0)
         bad = take_xlf_info(l, text);
-    else
-        snprintf(l->lfn, sizeof l->lfn, "%s", text);
+    else {
+        char *before = l->lfn;
+        l->lfn = text;
+        text = before;
+    }
     free(text);
     return bad;
 }
@@ -430,7 +433,7 @@ static int finish(lime *l)
     if (l->others)
         lat_warn("%s: only the gauge field is read, %d other binary record%s left out", l->name,
                  l->others, l->others == 1 ? " is" : "s are");
-    if (l->lfn[0] && lat_info_set(h, "lfn", l->lfn) < 0)
+    if (l->lfn && *l->lfn && lat_info_set(h, "lfn", l->lfn) < 0)
         return -1;
     snprintf(source, sizeof source, "%s su%dgauge %d bits, %s %lx %lx", l->ildg ? "ILDG" : "SciDAC",
              h->nc, 8 * (int)h->real, l->stated ? "checksums" : "no checksums stated, found",
@@ -451,11 +454,11 @@ static int read_field(lat_input *in, lat_field *f, lat_reading *r)
     lat_header_init(&f->head);
     while (!bad && (more = next_record(&l, &rec)) != 0)
         bad = more < 0 || take_record(&l, &rec) < 0 || skip_padding(&l, rec.length) < 0;
-    if (bad || finish(&l) < 0) {
+    bad = bad || finish(&l) < 0;
+    free(l.lfn);
+    if (bad)
         lat_field_free(f);
-        return -1;
-    }
-    return 1;
+    return bad ? -1 : 1;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -84,6 +84,17 @@ static int print_list(void)
 
 /* ---- one field ------------------------------------------------------------------------------- */
 
+/* --dims is for files that do not say their extents: others have to agree. */
+static int expect_dims(const char *name, const lat_field *f)
+{
+    char here[64], asked[64];
+    const lat_geometry *geom = &f->head.geom;
+    if (!dims.nd || (geom->nd == dims.nd && memcmp(geom->dims, dims.dims, sizeof dims.dims) == 0))
+        return 0;
+    return lat_fail("%s: states the extents %s, expected %s as --dims says", name,
+                    lat_dims_text(geom, here), lat_dims_text(&dims, asked));
+}
+
 static int measure(lat_field *f)
 {
     lat_header *h = &f->head;
@@ -165,7 +176,7 @@ static int write_one(lat_output *out, const char *name, const lat_format *source
 {
     const lat_format *target = lat_formats[to];
     const lat_writing w = {.store = lat_opts.store};
-    if (reshape(name, f) < 0 || admit(name, target, f) < 0 || measure(f) < 0)
+    if (expect_dims(name, f) < 0 || reshape(name, f) < 0 || admit(name, target, f) < 0 || measure(f) < 0)
         return -1;
     if (source->foreign || target->foreign) {
         const char *what = source->foreign ? lat_info_get(&f->head, "source") : "stream";
@@ -184,8 +195,8 @@ static int expect_last(lat_input *in)
 {
     const int n = lat_stream_more(in);
     if (n > 0)
-        return lat_fail("%s: holds more than one configuration, and a %s file holds one: convert "
-                        "them one by one",
+        return lat_fail("%s: holds more than one configuration, and a file in format %s holds "
+                        "one: convert them one by one",
                         lat_input_name(in), lat_formats[to]->name);
     return n < 0 ? -1 : 0;
 }
@@ -209,8 +220,8 @@ static int convert_stream(lat_input *in, lat_output *out, const lat_format *form
     lat_field f;
     int more;
     while ((more = format->read(in, &f, &r)) > 0) {
-        int bad = (!lat_formats[to]->many && expect_last(in) < 0) ||
-                  write_one(out, lat_input_name(in), format, &f) < 0;
+        bool bad = (!lat_formats[to]->many && expect_last(in) < 0) ||
+                   write_one(out, lat_input_name(in), format, &f) < 0;
         lat_field_free(&f);
         if (bad)
             return -1;
@@ -225,8 +236,6 @@ static int convert_file(const char *path, lat_output *out)
         return -1;
     const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
     int bad = format ? 0 : -1;
-    if (!bad && lat_output_is_input(out, in))
-        bad = lat_fail("%s: is the output as well", lat_input_name(in));
     if (!bad)
         bad = format->many ? convert_stream(in, out, format) : convert_foreign(in, out, format);
     lat_input_close(in);
@@ -266,9 +275,7 @@ int main(int argc, char **argv)
     if (list)
         return print_list();
     check_usage();
-    lat_output *out =
-        lat_output_open(lat_opts.output, (lat_opts.force ? LAT_OUTPUT_FORCE : 0u) |
-                                             (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0u));
+    lat_output *out = lat_output_open(lat_opts.output, lat_output_flags());
     if (!out)
         return lat_report(LAT_FAILED);
     if (convert_all(out) < 0) {
