@@ -51,10 +51,25 @@ void lat_json_number(FILE *to, double x)
         fputs("null", to);
 }
 
+void lat_json_complex(FILE *to, const double z[2])
+{
+    fputc('[', to);
+    lat_json_number(to, z[0]);
+    fputs(", ", to);
+    lat_json_number(to, z[1]);
+    fputc(']', to);
+}
+
 void lat_json_key(FILE *to, bool first, const char *key)
 {
     if (!first)
         fputs(", ", to);
     lat_json_string(to, key);
     fputs(": ", to);
+}
+
+void lat_json_pair(FILE *to, const char *key, double x)
+{
+    lat_json_key(to, false, key);
+    lat_json_number(to, x);
 }

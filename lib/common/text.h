@@ -19,7 +19,13 @@ void lat_json_string(FILE *to, const char *s);
 /* A number that reads back as the same double; null where it is not finite. */
 void lat_json_number(FILE *to, double x);
 
+/* [re, im]. */
+void lat_json_complex(FILE *to, const double z[2]);
+
 /* "key": or , "key": before a value, as `first` says; for objects on one line. */
 void lat_json_key(FILE *to, bool first, const char *key);
+
+/* , "key": and a number. */
+void lat_json_pair(FILE *to, const char *key, double x);
 
 #endif

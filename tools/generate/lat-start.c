@@ -118,8 +118,7 @@ int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
     check_usage();
-    lat_output *out = lat_output_open(lat_opts.output, (lat_opts.force ? LAT_OUTPUT_FORCE : 0) |
-                                      (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0));
+    lat_output *out = lat_output_open(lat_opts.output, lat_output_flags());
     if (!out)
         return lat_report(LAT_FAILED);
     for (long index = 0; index < count; index++)

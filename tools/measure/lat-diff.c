@@ -9,6 +9,7 @@
 #include "common/options.h"
 #include "common/stream.h"
 #include "common/text.h"
+#include "common/tool.h"
 #include "site/sun.h"
 
 enum { CHUNK = 256 }; /* matrices whose sum is kept apart: results do not depend on threads */
@@ -157,26 +158,14 @@ static bool too_far(const lat_field *f, const difference *d)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void print_place(FILE *to, const lat_field *f, size_t matrix)
-{
-    const size_t per = f->head.kind == LAT_GAUGE ? (size_t)f->head.geom.nd : 1;
-    int x[LAT_MAX_DIMS];
-    lat_coordinates(&f->head.geom, matrix / per, x);
-    for (int mu = 0; mu < f->head.geom.nd; mu++)
-        fprintf(to, "%s%d", mu ? "," : "", x[mu]);
-    if (f->head.kind == LAT_GAUGE)
-        fprintf(to, " %c", "xyzt"[matrix % per]);
-}
-
 static void print_text(FILE *to, const lat_field *f, const difference *d, bool several)
 {
+    char place[LAT_PLACE];
     if (several)
         fprintf(to, "%sfield       %ld\n", d->index ? "\n" : "", d->index);
     fprintf(to, "largest     %.6g", d->largest);
-    if (d->largest > 0) {
-        fprintf(to, " at ");
-        print_place(to, f, d->worst);
-    }
+    if (d->largest > 0)
+        fprintf(to, " at %s", lat_place_text(&f->head, d->worst, place));
     fprintf(to, "\nrms         %.6g\n", d->rms);
     if (f->head.kind != LAT_GAUGE)
         return;
@@ -196,27 +185,18 @@ static void print_tsv(FILE *to, const difference *d)
     fputc('\n', to);
 }
 
-static void json_number(FILE *to, const char *key, double value)
-{
-    lat_json_key(to, false, key);
-    lat_json_number(to, value);
-}
-
 static void print_json(FILE *to, const lat_field *f, const difference *d)
 {
     fprintf(to, "{\"field\": %ld", d->index);
-    json_number(to, "largest", d->largest);
-    json_number(to, "rms", d->rms);
-    json_number(to, "plaquette", d->plaquette);
-    json_number(to, "link_trace", d->link_trace);
+    lat_json_pair(to, "largest", d->largest);
+    lat_json_pair(to, "rms", d->rms);
+    lat_json_pair(to, "plaquette", d->plaquette);
+    lat_json_pair(to, "link_trace", d->link_trace);
     lat_json_key(to, false, "polyakov");
     fputc('[', to);
     for (int mu = 0; f->head.kind == LAT_GAUGE && mu < f->head.geom.nd; mu++) {
-        fputs(mu ? ", [" : "[", to);
-        lat_json_number(to, d->polyakov[mu][0]);
-        fputs(", ", to);
-        lat_json_number(to, d->polyakov[mu][1]);
-        fputc(']', to);
+        fputs(mu ? ", " : "", to);
+        lat_json_complex(to, d->polyakov[mu]);
     }
     fputs("]}\n", to);
 }
@@ -244,8 +224,10 @@ static int pair(const lat_field *a, const lat_field *b, lat_input *in, const cha
     return lat_opt_given("tolerance") && too_far(a, &d) ? LAT_UNCONVERGED : LAT_DONE;
 }
 
-static int all(lat_input *in[2], const char *const name[2], FILE *text)
+/* Field by field of both inputs: an exit code. */
+static int both(lat_input *const in[2], FILE *text)
 {
+    const char *const name[2] = {lat_input_name(in[0]), lat_input_name(in[1])};
     int code = LAT_DONE;
     for (long index = 0;; index++) {
         lat_field a, b;
@@ -270,6 +252,14 @@ static int all(lat_input *in[2], const char *const name[2], FILE *text)
     }
 }
 
+static int all(lat_input *first, FILE *text)
+{
+    lat_input *const in[2] = {first, lat_input_open(lat_opts.files[1])};
+    const int code = in[1] ? both(in, text) : LAT_FAILED;
+    lat_input_close(in[1]);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
@@ -279,23 +269,6 @@ int main(int argc, char **argv)
         lat_usage("only one of the two can be stdin");
     if (invariant && !lat_opt_given("tolerance"))
         lat_usage("--invariant says what --tolerance judges, and there is no --tolerance");
-    lat_input *in[2] = {lat_input_open(lat_opts.files[0]), NULL};
-    in[1] = in[0] ? lat_input_open(lat_opts.files[1]) : NULL;
-    lat_output *out = in[1] ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
-    FILE *text = out ? lat_text_open(out) : NULL;
-    int code = LAT_FAILED;
-    if (text) {
-        const char *const name[2] = {lat_input_name(in[0]), lat_input_name(in[1])};
-        code = all(in, name, text);
-    }
-    if (code == LAT_FAILED) {
-        if (text)
-            fclose(text);
-        lat_output_abort(out);
-    } else if (lat_text_close(text, out)) {
-        code = LAT_FAILED;
-    }
-    lat_input_close(in[0]);
-    lat_input_close(in[1]);
-    return code == LAT_FAILED ? lat_report(code) : code;
+    lat_opts.input = lat_opts.files[0];
+    return lat_print_run(output, all);
 }

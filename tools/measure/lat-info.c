@@ -79,12 +79,6 @@ static void print_text(FILE *to, const lat_header *head, const lat_stream_form *
 
 /* ---- JSON and TSV ---------------------------------------------------------------------------- */
 
-static void json_number(FILE *to, const char *key, double value)
-{
-    lat_json_key(to, false, key);
-    lat_json_number(to, value);
-}
-
 /* The info lines as an object: what stands before " = " is the key. */
 static void json_info(FILE *to, const lat_lines *info)
 {
@@ -109,15 +103,15 @@ static void print_json(FILE *to, const lat_header *head, const lat_stream_form *
         fprintf(to, "%s%d", mu ? ", " : "", head->geom.dims[mu]);
     fprintf(to, "], \"group\": \"SU(%d)\", \"real\": \"f%d\", \"reals\": %d", head->nc,
             8 * (int)head->real, head->reals);
-    json_number(to, "plaquette", head->plaquette);
-    json_number(to, "link_trace", head->link_trace);
+    lat_json_pair(to, "plaquette", head->plaquette);
+    lat_json_pair(to, "link_trace", head->link_trace);
     lat_json_key(to, false, "gauge");
     lat_json_string(to, head->gauge);
-    json_number(to, "functional", head->functional);
-    json_number(to, "theta", head->theta);
+    lat_json_pair(to, "functional", head->functional);
+    lat_json_pair(to, "theta", head->theta);
     fprintf(to, ", \"sweeps\": %ld, \"compressed\": %s, \"block\": %zu, \"blocks\": %u, \"stored\": %llu",
             head->sweeps, form->compressed ? "true" : "false", form->block, form->blocks, form->stored);
-    json_number(to, "ratio", ratio(head, form));
+    lat_json_pair(to, "ratio", ratio(head, form));
     fprintf(to, ", \"crc32\": \"%08x\", \"verified\": %s", form->crc, check ? "true" : "false");
     json_info(to, &head->info);
     lat_json_key(to, false, "history");

@@ -186,12 +186,6 @@ static void print_tsv(FILE *to, const measured *m)
     fprintf(to, "\tSU(%d)\n", m->nc);
 }
 
-static void json_number(FILE *to, const char *key, double value)
-{
-    lat_json_key(to, false, key);
-    lat_json_number(to, value);
-}
-
 static void print_json(FILE *to, const measured *m, bool several)
 {
     fputc('{', to);
@@ -199,21 +193,18 @@ static void print_json(FILE *to, const measured *m, bool several)
         fprintf(to, "\"config\": %ld, ", m->config);
     lat_json_key(to, true, "gauge");
     lat_json_string(to, m->gauge);
-    json_number(to, "functional", m->state.functional);
-    json_number(to, "theta", m->state.theta);
-    json_number(to, "theta_max", m->state.theta_max);
-    json_number(to, "plaquette", m->plaquette);
-    json_number(to, "link_trace", m->link_trace);
-    json_number(to, "det_error_mean", m->off.det_mean);
-    json_number(to, "det_error_max", m->off.det_max);
-    json_number(to, "unitarity_max", m->off.unitarity_max);
+    lat_json_pair(to, "functional", m->state.functional);
+    lat_json_pair(to, "theta", m->state.theta);
+    lat_json_pair(to, "theta_max", m->state.theta_max);
+    lat_json_pair(to, "plaquette", m->plaquette);
+    lat_json_pair(to, "link_trace", m->link_trace);
+    lat_json_pair(to, "det_error_mean", m->off.det_mean);
+    lat_json_pair(to, "det_error_max", m->off.det_max);
+    lat_json_pair(to, "unitarity_max", m->off.unitarity_max);
     lat_json_key(to, false, "polyakov");
     for (int mu = 0; mu < m->geom.nd; mu++) {
-        fputs(mu ? ", [" : "[[", to);
-        lat_json_number(to, m->polyakov[mu][0]);
-        fputs(", ", to);
-        lat_json_number(to, m->polyakov[mu][1]);
-        fputc(']', to);
+        fputs(mu ? ", " : "[", to);
+        lat_json_complex(to, m->polyakov[mu]);
     }
     fputc(']', to);
     lat_json_key(to, false, "dims");
