@@ -342,27 +342,29 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
     done
 }
 
-@test "SIGTERM, SIGHUP and SIGINT while reading remove the temporary and kill" {
-    local t signal pid got words i
+@test "a signal while reading removes the temporary and kills" {
+    local t signal signals pid got words i
     env --default-signal=INT true || skip "env has no --default-signal"
     mkfifo slow
     exec 9<> slow
     for t in $(filters); do
         words=$(words "$t")
-        for signal in TERM HUP INT; do
+        signals="TERM HUP INT USR2"
+        with "$t" quiet || signals+=" USR1"  # asks the others for a line of progress
+        for signal in $signals; do
             head -c 5000 in.lat >&9
             # shellcheck disable=SC2086
-            env --default-signal=$signal "$t" $words -o never < slow 9>&- 2> err &
+            env --default-signal="$signal" "$t" $words -o never < slow 9>&- 2> err &
             pid=$!
             for ((i = 0; i < 200; i++)); do
                 [ -z "$(find . -name '.*.tmp')" ] || break
                 sleep 0.02
             done
             [ -n "$(find . -name '.never.*.tmp')" ] || fail "$t has no temporary"
-            kill -$signal $pid
+            kill -"$signal" $pid
             got=0
             wait $pid || got=$?
-            [ "$got" -eq $((128 + $(kill -l $signal))) ] || fail "exit $got of $t after SIG$signal"
+            [ "$got" -eq $((128 + $(kill -l "$signal"))) ] || fail "exit $got of $t after SIG$signal"
             silent err "$t"
             [ ! -e never ] || fail "$t left an output"
             nothing_left
@@ -370,6 +372,153 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
             timeout 0.1 cat <&9 > /dev/null || true
         done
     done
+    exec 9>&-
+}
+
+@test "SIGUSR1 asks for a line of progress, also with -q, and the run goes on" {
+    local t quiet pid i
+    mkfifo slow
+    exec 9<> slow
+    for t in $(filters); do
+        with "$t" quiet || continue
+        for quiet in "" -q; do
+            # shellcheck disable=SC2046,SC2086
+            "$t" $(words "$t") $quiet -o "$t.out" < slow 9>&- 2> err &
+            pid=$!
+            for ((i = 0; i < 200; i++)); do
+                [ -z "$(find . -name '.*.tmp')" ] || break
+                sleep 0.02
+            done
+            kill -USR1 $pid
+            # Now it may see the end of what it reads.
+            cat in.lat > slow
+            exec 9>&-
+            wait $pid
+            one_sentence err "$t"
+            grep -q "^$t: stdin:0: " err || fail "$(cat err)"
+            # shellcheck disable=SC2046
+            "$t" $(words "$t") in.lat -o usual
+            cmp usual "$t.out"
+            exec 9<> slow
+        done
+    done
+    exec 9>&-
+}
+
+@test "a failure takes the place of the line of progress, which fits the terminal" {
+    type -P script || skip "no script from util-linux"
+    local got=0 longest
+    script -qec "stty cols 60; lat-orelax --theta 1e-9 --omega 1 --max-sweeps 20 in.lat > /dev/null" /dev/null \
+        < /dev/null > typed || got=$?
+    [ "$got" -eq 3 ]
+    [[ $(cat typed) == *$'\r\033[Klat-orelax: in.lat:0: sweep 0'* ]] || fail "$(cat -v typed)"
+    [[ $(cat typed) == *$'\r\033[Klat-orelax: in.lat:0: not converged'* ]] || fail "$(cat -v typed)"
+    longest=$(tr '\r' '\n' < typed | grep ': sweep ' | cut -c 4- | awk '{ if (length > n) n = length } END { print n }')
+    [ "$longest" -eq 59 ] || fail "a line of progress has $longest columns:" "$(cat -v typed)"
+}
+
+@test "a log is there at once, line by line, and never in place of something else" {
+    local pid i path
+    mkfifo slow
+    exec 9<> slow
+    lat-orelax --theta 1e-4 --log log.tsv < slow 9>&- > out.lat &
+    pid=$!
+    for ((i = 0; i < 200; i++)); do
+        [ ! -e log.tsv ] || break
+        sleep 0.02
+    done
+    [ -e log.tsv ] || fail "no log before the input"
+    head -c "$(($(wc -c < in.lat) - 16))" in.lat > slow  # all but the end mark
+    for ((i = 0; i < 500; i++)); do
+        ! grep -q '^# stdin:0 converged' log.tsv || break
+        sleep 0.02
+    done
+    grep -q '^# stdin:0 converged' log.tsv || fail "not flushed:" "$(cat log.tsv)"
+    [ "$(head -n 1 log.tsv)" = "config	sweep	theta	F	seconds" ]
+    tail -c 16 in.lat > slow
+    exec 9>&-
+    wait $pid
+
+    cp in.lat same.lat
+    ln -s same.lat link.lat
+    mkdir sub
+    for path in same.lat ./same.lat "$PWD/same.lat" link.lat sub/../same.lat; do
+        exits 1 lat-orelax --theta 1e-4 same.lat --log "$path" -o out.lat
+        one_sentence err lat-orelax
+        exits 1 lat-orelax --theta 1e-4 --slice-log "$path" -o out.lat < same.lat
+        one_sentence err lat-orelax
+        cmp in.lat same.lat || fail "--log $path changed the input"
+        # nor of an output, which was there or not
+        exits 2 lat-orelax --theta 1e-4 in.lat --log "$path" -o same.lat
+        a_usage_error err lat-orelax
+        exits 2 lat-orelax --theta 1e-4 in.lat --log "$path" --save-g same.lat -o out.lat
+        a_usage_error err lat-orelax
+        exits 2 lat-orelax --theta 1e-4 in.lat --log "$path" --slice-log same.lat -o out.lat
+        a_usage_error err lat-orelax
+        cmp in.lat same.lat || fail "--log $path changed another output"
+    done
+    exits 2 lat-orelax --theta 1e-4 in.lat --log new -o ./new
+    [ ! -e new ] || fail "a log without a run"
+    exits 2 lat-orelax --theta 1e-4 in.lat --log - -o out.lat
+    a_usage_error err lat-orelax
+    [ ! -e - ] || fail "a file called -"
+    exits 2 lat-orelax --theta 1e-4 in.lat --log ''
+    exits 1 lat-orelax --theta 1e-4 in.lat --log sub
+    one_sentence err lat-orelax
+    nothing_left
+}
+
+@test "a run that fails before its first line leaves the log as it was" {
+    head -c 100000 in.lat > cut.lat
+    for input in missing.lat cut.lat /dev/null; do
+        echo precious > old.tsv
+        exits 1 lat-orelax "$input" --log old.tsv --slice-log new.tsv -o out.lat
+        one_sentence err lat-orelax
+        [ "$(cat old.tsv)" = precious ] || fail "$input: the log is $(cat old.tsv)"
+        [ ! -e new.tsv ] || fail "$input: a log of nothing"
+    done
+    lat-orelax --theta 1e-4 in.lat --log old.tsv -o out.lat
+    grep -q '^# in.lat:0 converged' old.tsv
+    run ! grep precious old.tsv
+}
+
+@test "a log that cannot be written is exit 1 after the run" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    exits 1 lat-orelax --theta 1e-4 in.lat --log /dev/full -o out.lat
+    one_sentence err lat-orelax
+    grep -q '/dev/full: .*No space left' err || fail "$(cat err)"
+    lat-info --check out.lat
+}
+
+@test "two outputs in one place are refused before computing, whatever their names" {
+    local t path
+    mkfifo slow
+    exec 9<> slow
+    mkdir sub
+    ln -s . here
+    for t in $(filters); do
+        with "$t" save-g || continue
+        for path in both ./both "$PWD/both" sub/../both here/both; do
+            for old in no yes; do
+                [ $old = no ] || echo precious > both
+                # shellcheck disable=SC2046
+                exits 2 timeout 10 "$t" $(words "$t") --save-g "$path" -o both < slow 9>&-
+                a_usage_error err "$t"
+                [ $old = no ] || [ "$(cat both)" = precious ] || fail "$t changed its output"
+                [ $old = yes ] || [ ! -e both ] || fail "$t left an output"
+                rm -f both
+                nothing_left
+            done
+        done
+        # shellcheck disable=SC2046
+        exits 2 timeout 10 "$t" $(words "$t") --save-g out < slow 9>&-  # where stdout goes
+        a_usage_error err "$t"
+        # shellcheck disable=SC2046
+        exits 2 timeout 10 "$t" $(words "$t") --save-g - < slow 9>&-
+        a_usage_error err "$t"
+    done
+    exits 0 lat-orelax --theta 1e-4 --save-g - -o out.lat in.lat
+    lat-info --check out > /dev/null
     exec 9>&-
 }
 
@@ -399,11 +548,14 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
     done
 }
 
-@test "an output has the mode of the umask, and a symbolic link stays one" {
+@test "an output has the mode of the umask or of what it replaces, and a symbolic link stays one" {
     umask 027
     lat-gauge --random in.lat -o mode.lat
     [ "$(stat -c %a mode.lat)" = 640 ]
     umask 022
+    chmod 600 mode.lat
+    lat-gauge --random in.lat -o mode.lat
+    [ "$(stat -c %a mode.lat)" = 600 ]
     mkdir real
     ln -s real/x.lat link.lat
     touch real/x.lat

@@ -4,12 +4,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -95,36 +94,75 @@ static void say(const char *text, size_t n)
     }
 }
 
-static void say_line(const char *sentence, bool usage)
+#define CLEAR "\r\033[K"
+static pthread_mutex_t saying = PTHREAD_MUTEX_INITIALIZER;
+static bool fleeting; /* the cursor is at the end of a line that is to go */
+
+static void say_line(const char *sentence, const char *after, bool stays)
 {
     char line[SENTENCE + 256];
     int n;
 
-    n = snprintf(line, sizeof line, "%.64s: %s\n", lat_tool_name, sentence);
-    if (usage && n > 0 && (size_t)n < sizeof line)
-        n += snprintf(line + n, sizeof line - (size_t)n, "Try '%.64s --help' for more information.\n",
-                      lat_tool_name);
+    pthread_mutex_lock(&saying);
+    n = snprintf(line, sizeof line, "%s%.64s: %s%s", fleeting || !stays ? CLEAR : "", lat_tool_name, sentence, after);
     if (n > 0)
         say(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+    fleeting = !stays;
+    pthread_mutex_unlock(&saying);
+}
+
+/* A line that the terminal broke in two could not be taken away. Bytes are at least as many as
+ * columns; a character of several is not cut in the middle. */
+static void cut_to_width(char *sentence)
+{
+    size_t room, before = strnlen(lat_tool_name, 64) + 3; /* ": ", and the cursor */
+    struct winsize w;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col == 0)
+        return;
+    room = w.ws_col > before ? w.ws_col - before : 0;
+    if (strlen(sentence) <= room)
+        return;
+    while (room > 0 && ((unsigned char)sentence[room] & 0xc0) == 0x80)
+        room--;
+    sentence[room] = '\0';
+}
+
+void lat_say(bool stays, const char *format, va_list ap)
+{
+    char sentence[SENTENCE];
+    int saved = errno;
+
+    if (vsnprintf(sentence, sizeof sentence, format, ap) > 0) {
+        make_plain(sentence);
+        if (!stays)
+            cut_to_width(sentence);
+        say_line(sentence, stays ? "\n" : "", stays);
+    }
+    errno = saved;
+}
+
+void lat_unsay(void)
+{
+    pthread_mutex_lock(&saying);
+    if (fleeting)
+        say(CLEAR, strlen(CLEAR));
+    fleeting = false;
+    pthread_mutex_unlock(&saying);
 }
 
 void lat_warn(const char *format, ...)
 {
-    char sentence[SENTENCE];
-    int saved = errno;
     va_list ap;
 
     va_start(ap, format);
-    if (vsnprintf(sentence, sizeof sentence, format, ap) > 0) {
-        make_plain(sentence);
-        say_line(sentence, false);
-    }
+    lat_say(true, format, ap);
     va_end(ap);
-    errno = saved;
 }
 
 int lat_report(int code)
 {
+    char hint[128] = "\n";
     bool usage;
 
     if (!kept[0])
@@ -134,7 +172,9 @@ int lat_report(int code)
     pthread_mutex_unlock(&lock);
     if (usage)
         code = LAT_USAGE;
-    say_line(kept, usage || code == LAT_USAGE);
+    if (code == LAT_USAGE)
+        snprintf(hint, sizeof hint, "\nTry '%.64s --help' for more information.\n", lat_tool_name);
+    say_line(kept, hint, true);
     return code;
 }
 

@@ -14,6 +14,8 @@
 #ifndef LAT_ERROR_H
 #define LAT_ERROR_H
 
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Exit codes of every tool. */
@@ -37,6 +39,12 @@ int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* The sentence kept, or "" . */
 const char *lat_error(void);
 void lat_error_clear(void);
+
+/* All words on stderr go through these, each in one write. lat_say prints "TOOL: sentence"; one
+ * that does not stay is cut to the width of the terminal, and what is said next takes its place.
+ * lat_unsay takes it away. */
+void lat_say(bool stays, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
+void lat_unsay(void);
 
 /* Prints "TOOL: sentence" on stderr at once. Warnings are printed even with -q. */
 void lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -2,13 +2,15 @@
 /* progress.c: progress on stderr, logs in files. */
 #include "progress.h"
 
-#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "error.h"
+#include "io.h"
 #include "options.h"
 
 double lat_seconds(void)
@@ -21,43 +23,93 @@ double lat_seconds(void)
     return (double)(t.tv_sec - first.tv_sec) + 1e-9 * (double)(t.tv_nsec - first.tv_nsec);
 }
 
-static bool line_open;
+static volatile sig_atomic_t asked;
+
+static void ask(int sig)
+{
+    (void)sig;
+    asked = 1;
+}
+
+void lat_progress_watch(void)
+{
+    struct sigaction ours = {.sa_handler = ask, .sa_flags = SA_RESTART}, was;
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(SIGUSR1, NULL, &was) == 0 && was.sa_handler == SIG_DFL)
+        sigaction(SIGUSR1, &ours, NULL);
+}
 
 void lat_progress(const char *format, ...)
 {
     static double last = -1e9;
-    const bool plain = lat_opts.progress > 0, line = !plain && isatty(STDERR_FILENO);
+    const bool plain = lat_opts.progress > 0, line = !plain && isatty(STDERR_FILENO), now_please = asked;
     const double every = plain ? lat_opts.progress : 0.2, now = lat_seconds();
-    if (lat_opts.quiet || (!plain && !line) || now - last < every)
+    if (!now_please && (lat_opts.quiet || (!plain && !line) || now - last < every))
         return;
+    asked = 0;
     last = now;
     va_list ap;
     va_start(ap, format);
-    fprintf(stderr, "%s%s: ", line ? "\r\033[K" : "", lat_tool_name);
-    vfprintf(stderr, format, ap);
-    fputs(line ? "" : "\n", stderr);
-    fflush(stderr);
+    lat_say(plain || now_please, format, ap);
     va_end(ap);
-    line_open = line;
 }
 
 void lat_progress_end(void)
 {
-    if (line_open)
-        fputs("\r\033[K", stderr);
-    line_open = false;
+    lat_unsay();
+}
+
+/* ---- logs ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    lat_output *out;
+    bool begun; /* there is a line below the names of the columns */
+} journal;
+
+/* Not the place to fail: the run goes on, and the output remembers until lat_log_close. */
+static ssize_t write_lines(void *cookie, const char *lines, size_t n)
+{
+    journal *j = cookie;
+    const bool fine = !*lat_error();
+    j->begun = true;
+    if (lat_output_write(j->out, lines, n) == 0 && lat_output_flush(j->out) == 0)
+        return (ssize_t)n;
+    if (fine)
+        lat_error_clear();
+    return 0;
+}
+
+static int close_journal(void *cookie)
+{
+    journal *j = cookie;
+    int rc = 0;
+    if (!j->begun && *lat_error())
+        lat_output_abort(j->out);
+    else
+        rc = lat_output_commit(j->out);
+    free(j);
+    return rc;
 }
 
 FILE *lat_log_open(const char *path, const char *columns)
 {
-    FILE *log = fopen(path, "w");
-    if (!log || setvbuf(log, NULL, _IOLBF, 0) || fprintf(log, "%s\n", columns) < 0) {
-        lat_fail("%s: cannot write the log: %s", path, strerror(errno));
-        if (log)
-            fclose(log);
-        return NULL;
+    const cookie_io_functions_t how = {.write = write_lines, .close = close_journal};
+    FILE *log;
+    if (strcmp(path, "-") == 0)
+        return lat_fail_usage("-: expected the name of a file for a log, found that of stdout, which is for data"), NULL;
+    journal *j = calloc(1, sizeof *j);
+    if (!j)
+        return lat_fail("%s: out of memory: a log", path), NULL;
+    j->out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE);
+    if (j->out && lat_output_write(j->out, columns, strlen(columns)) == 0 && lat_output_write(j->out, "\n", 1) == 0
+        && (log = fopencookie(j, "w", how))) {
+        setvbuf(log, NULL, _IOLBF, 0);
+        return log;
     }
-    return log;
+    lat_fail("%s: out of memory: a log", path);
+    lat_output_abort(j->out);
+    free(j);
+    return NULL;
 }
 
 int lat_log_close(FILE *log, const char *path)

@@ -9,14 +9,20 @@
 double lat_seconds(void);
 
 /* One line that rewrites itself where stderr is a terminal, a plain line every so many seconds
- * with --progress, nothing otherwise and with -q. */
+ * with --progress, nothing otherwise and with -q; and a plain line in any case after SIGUSR1. */
 void lat_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Clears the line; before any other words and at the end. */
+/* Clears the line at the end; other words on the way (error.h) do it themselves. */
 void lat_progress_end(void);
 
+/* From here on SIGUSR1, unless it is ignored, asks for a line of progress. lat_options_parse
+ * calls it for the tools that have LAT_HAS_QUIET; the others die of the signal as is usual. */
+void lat_progress_watch(void);
+
 /* A log is tab-separated columns under one plain line of names; each line is flushed as it is
- * written, so that a run can be watched and what a killed one wrote is there. */
+ * written, so that a run can be watched and what a killed one wrote is there. The file appears at
+ * once. A run that fails before its first line leaves an old one as it was, and no new one. A log
+ * is an output (io.h, LAT_OUTPUT_LIVE): it cannot be an input or another output too, nor stdout. */
 FILE *lat_log_open(const char *path, const char *columns); /* NULL with lat_error set */
 int lat_log_close(FILE *log, const char *path);            /* 0, or -1 if anything was lost */
 

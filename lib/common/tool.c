@@ -43,8 +43,7 @@ static int filter_once(lat_input *in, lat_output *out, lat_each *each, long inde
     if (rc <= 0)
         return rc < 0 ? LAT_FAILED : LAT_DONE;
     code = each(&f, index, context);
-    if (code == LAT_DONE &&
-        (lat_stream_write(out, &f, lat_opts.store) < 0))
+    if (code == LAT_DONE && lat_stream_write(out, &f, lat_opts.store) < 0)
         code = LAT_FAILED;
     lat_field_free(&f);
     return code < 0 ? LAT_FAILED : code;
@@ -56,8 +55,6 @@ static int filter_all(lat_input *in, lat_output *out, lat_each *each, lat_last *
     int code = LAT_DONE;
     long index = 0;
 
-    if (lat_output_is_input(out, in))
-        return lat_fail("%s: is the output as well", lat_input_name(in)), LAT_FAILED;
     for (; more && code == LAT_DONE; index += more)
         code = filter_once(in, out, each, index, context, &more);
     if (code == LAT_DONE && last)
