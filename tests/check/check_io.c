@@ -479,15 +479,171 @@ static void check_strangers(void)
     unlink(name);
     CHECK(temporaries(NULL) == 0, "a temporary");
 
-    check_case("sixteen outputs at once are possible, also to one name, and the next is refused");
-    for (n = 0; n < 16; n++)
-        if (!(many[n] = opened("same", 0)))
+    check_case("sixteen outputs at once are possible, and the next is refused");
+    for (n = 0; n < 16; n++) {
+        snprintf(name, sizeof name, "many%d", n);
+        if (!(many[n] = opened(name, 0)))
             break;
+    }
     CHECK(n == 16 && temporaries(NULL) == 16, "%d outputs, %d temporaries", n, temporaries(NULL));
-    CHECK(!lat_output_open("same", 0) && sentence("more than 16 output files at once"), "a seventeenth");
+    CHECK(!lat_output_open("more", 0) && sentence("more than 16 output files at once"), "a seventeenth");
     for (int i = 0; i < n; i++)
         CHECK((i % 2 ? lat_output_commit(many[i]) : (lat_output_abort(many[i]), 0)) == 0, "%s", lat_error());
-    CHECK(temporaries(NULL) == 0 && exists("same"), "%d temporaries", temporaries(NULL));
+    CHECK(temporaries(NULL) == 0 && exists("many1") && !exists("many0"), "%d temporaries", temporaries(NULL));
+}
+
+/* Opens the one, then the other; true if that fails and both are given up without a trace. */
+static bool refused(const char *one, unsigned flags, const char *other, unsigned other_flags, const char *why)
+{
+    lat_output *a = opened(one, flags), *b = lat_output_open(other, other_flags);
+    bool good = a && !b && sentence(why);
+
+    lat_output_abort(b);
+    lat_output_abort(a);
+    return good && temporaries(NULL) == 0;
+}
+
+static void check_one_place(void)
+{
+    static const char *const spellings[] = { "one", "./one", "sub/../one", "there/one", "named" };
+    static const unsigned flags[] = { 0, LAT_OUTPUT_LIVE };
+    lat_output *a, *b;
+    char why[64];
+
+    check_case("two outputs in one place are refused under whatever names, old or new, live or not");
+    if (symlink(".", "there") != 0 || symlink("one", "named") != 0 || mkfifo("pipe", 0666) != 0)
+        abort();
+    for (int old = 0; old < 2; old++) {
+        for (int i = 0; i < 5 - !old; i++) /* a link to nothing is no output */
+            for (int j = 0; j < 5 - !old; j++)
+                for (int how = 0; how < 4; how++) {
+                    snprintf(why, sizeof why, i == j ? "%s: cannot be two outputs of one run" : "%s: is the same output as %s",
+                             spellings[j], spellings[i]);
+                    CHECK(refused(spellings[i], flags[how & 1], spellings[j], flags[how >> 1], why), "%s", why);
+                    CHECK(exists("one") == old && (!old || file_is("one", "old", 3)), "'%s' changed it", why);
+                }
+        put_file("one", "old", 3);
+    }
+
+    check_case("what is beside it or has another name in it is another place, and so is it afterwards");
+    if (link("one", "twin") != 0)
+        abort();
+    a = opened("one", 0);
+    b = opened("twin", 0);
+    CHECK(a && b && lat_output_write(a, "a", 1) == 0 && lat_output_write(b, "b", 1) == 0 && lat_output_commit(a) == 0 &&
+          lat_output_commit(b) == 0 && file_is("one", "a", 1) && file_is("twin", "b", 1), "%s", lat_error());
+    a = opened("sub/one", 0);
+    b = opened("one", 0);
+    lat_output_abort(a);
+    a = opened("sub/one", 0);
+    lat_output_abort(b);
+    lat_output_abort(a);
+    a = opened("/dev/null", 0);
+    b = opened("/dev/null", 0);
+    lat_output_abort(b);
+    lat_output_abort(a);
+    unlink("named"), unlink("there"), unlink("twin"), unlink("pipe"), unlink("one");
+}
+
+static void check_live(void)
+{
+    lat_output *out;
+    lat_input *in;
+    struct stat st;
+
+    check_case("a live output is there at once, and until its first flush can be given up without a trace");
+    for (int old = 0; old < 2; old++) {
+        if (old)
+            put_file("live", "old and long", 12);
+        out = opened("live", LAT_OUTPUT_LIVE);
+        CHECK(out && lat_output_write(out, "x", 1) == 0 && temporaries(NULL) == 0, "%s", lat_error());
+        CHECK(file_is("live", "old and long", old ? 12 : 0), "changed or not there");
+        lat_output_abort(out);
+        CHECK(exists("live") == old && (!old || file_is("live", "old and long", 12)), "old %d: a trace", old);
+        out = opened("live", LAT_OUTPUT_LIVE);
+        CHECK(out && lat_output_write(out, "new", 3) == 0 && lat_output_flush(out) == 0 && file_is("live", "new", 3),
+              "old %d: '%s'", old, lat_error());
+        lat_output_abort(out);
+        CHECK(file_is("live", "new", 3), "old %d: gone after an abort", old);
+        unlink("live");
+    }
+    out = opened("live", LAT_OUTPUT_LIVE);
+    CHECK(out && lat_output_commit(out) == 0 && file_is("live", "", 0), "an empty one: %s", lat_error());
+    out = opened("live", LAT_OUTPUT_LIVE);
+    CHECK(out && write_mixed(out, LENGTH) && lat_output_commit(out) == 0 && file_is("live", pattern, LENGTH), "%s", lat_error());
+    chmod("live", 0600);
+    out = opened("live", LAT_OUTPUT_LIVE);
+    CHECK(out && lat_output_write(out, "y", 1) == 0 && lat_output_commit(out) == 0 && file_is("live", "y", 1), "%s", lat_error());
+    CHECK(stat("live", &st) == 0 && (st.st_mode & 07777) == 0600, "mode %o", st.st_mode & 07777);
+
+    check_case("a live output is no input, whichever is first");
+    in = lat_input_open("live");
+    CHECK(in && !lat_output_open("./live", LAT_OUTPUT_LIVE) && sentence("live: is the output as well"), "input first");
+    lat_input_close(in);
+    out = opened("live", LAT_OUTPUT_LIVE);
+    CHECK(out && !lat_input_open("./live") && sentence("./live: is the output as well"), "output first");
+    lat_output_abort(out);
+    in = lat_input_open("live");
+    CHECK(in && file_is("live", "y", 1), "%s", lat_error());
+    lat_input_close(in);
+    unlink("live");
+
+    check_case("of a live output a signal leaves what was flushed, and nothing if that is nothing");
+    for (int flushed = 0; flushed < 2; flushed++) {
+        pid_t pid = fork_flushed();
+
+        if (pid == 0) {
+            out = lat_output_open("live", LAT_OUTPUT_LIVE);
+            if (!out || lat_output_write(out, "x", 1) < 0 || (flushed && lat_output_flush(out) < 0))
+                _exit(1);
+            raise(SIGTERM);
+        }
+        int status = ended(pid);
+        CHECK(WIFSIGNALED(status) && exists("live") == flushed && (!flushed || file_is("live", "x", 1)), "status %x", status);
+    }
+    unlink("live");
+}
+
+static void check_permissions(void)
+{
+    static const mode_t modes[] = { 0600, 0640, 0664, 0755, 0222 };
+    struct stat st;
+    lat_output *out;
+    char name[256];
+
+    check_case("what replaces a file has its permissions from the start");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        put_file("private", "old", 3);
+        if (chmod("private", modes[i]) != 0)
+            abort();
+        out = opened("private", 0);
+        CHECK(temporaries(name) == 1 && stat(name, &st) == 0 && (st.st_mode & 07777) == modes[i], "mode %o, expected %o",
+              st.st_mode & 07777, modes[i]);
+        CHECK(out && lat_output_write(out, "new", 3) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+        CHECK(stat("private", &st) == 0 && (st.st_mode & 07777) == modes[i] && st.st_size == 3, "mode %o, expected %o",
+              st.st_mode & 07777, modes[i]);
+        unlink("private");
+    }
+
+    check_case("and its group, or else no more for ours than for everybody");
+    if (geteuid() != 0)
+        return; /* whom to give it to, and who else to be, only root can choose */
+    for (int stranger = 0; stranger < 2; stranger++) {
+        put_file("shared", "old", 3);
+        if (chown("shared", 65534, 4) != 0 || chmod("shared", 0664) != 0 || chmod(".", 0777) != 0)
+            abort();
+        pid_t pid = fork_flushed();
+        if (pid == 0) {
+            if (stranger && (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
+                _exit(0);
+            out = lat_output_open("shared", 0);
+            _exit(!out || lat_output_write(out, "new", 3) < 0 || lat_output_commit(out) < 0);
+        }
+        CHECK(ended(pid) == 0 && stat("shared", &st) == 0 && file_is("shared", "new", 3), "not written");
+        CHECK(stranger ? st.st_gid == 65534 && (st.st_mode & 07777) == 0644 : st.st_gid == 4 && (st.st_mode & 07777) == 0664,
+              "stranger %d: group %d, mode %o", stranger, (int)st.st_gid, st.st_mode & 07777);
+        unlink("shared");
+    }
 }
 
 /* ---- stdout ------------------------------------------------------------------------------ */
@@ -559,12 +715,21 @@ static int high_numbers(void)
 static int appending_stdout(void)
 {
     lat_input *in = lat_input_open("appended");
-    lat_output *out = lat_output_open(NULL, 0);
-    int rc = in && out && lat_output_is_file(out) && lat_output_is_input(out, in) ? 0 : -1;
+    int rc = in && !lat_output_open(NULL, 0) && strcmp(lat_error(), "appended: is the output as well") == 0 ? 0 : -1;
 
-    lat_output_abort(out);
     lat_input_close(in);
     return rc;
+}
+
+/* Stdout is taken, and so is what it goes to, until it is given back. */
+static int twice_stdout(void)
+{
+    lat_output *out = lat_output_open(NULL, 0);
+    bool good = out && !lat_output_open("-", 0) && sentence("<stdout>: cannot be two outputs of one run") &&
+                !lat_output_open("./stdout", 0) && sentence("./stdout: is the same output as <stdout>");
+
+    lat_output_abort(out);
+    return good && short_stdout() == 0 && short_stdout() == 0 ? 0 : -1;
 }
 
 static void check_stdout(void)
@@ -605,7 +770,12 @@ static void check_stdout(void)
     check_case("without stdin, stdout and stderr no file gets their numbers");
     CHECK(in_child(high_numbers, -1), "they did");
 
-    check_case("an input that is the output as well is recognised");
+    check_case("stdout is one output at a time");
+    fd = open("stdout", O_WRONLY | O_TRUNC);
+    CHECK(fd >= 0 && in_child(twice_stdout, fd) && file_is("stdout", "xx", 2), "it is not");
+    close(fd);
+
+    check_case("an input that is the output as well is refused");
     put_file("appended", "x", 1);
     fd = open("appended", O_WRONLY | O_APPEND);
     CHECK(fd >= 0 && in_child(appending_stdout, fd), "it is not");
@@ -622,7 +792,8 @@ static void *killer(void *unused)
 
 static void check_signals(void)
 {
-    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXCPU, SIGALRM };
+    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXCPU, SIGALRM,
+                                  SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF };
     const struct rlimit none = { 0, 0 };
 
     check_case("a signal removes the temporaries and is what the process dies of");
@@ -745,6 +916,9 @@ int main(void)
     check_clobber();
     check_special();
     check_strangers();
+    check_one_place();
+    check_live();
+    check_permissions();
     check_stdout();
     check_exit();
     clean_up();
