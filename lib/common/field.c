@@ -8,16 +8,9 @@
 
 int lat_field_alloc(lat_field *f)
 {
-    size_t bytes = lat_field_reals(f) * (size_t)f->head.real;
+    /* Not one page is touched: a header may promise what never arrives. */
     f->data = lat_alloc(lat_field_reals(f), (size_t)f->head.real, "a field");
-    if (!f->data)
-        return -1;
-    /* Touched by all threads, as the sweeps will: pages then lie where they are used. */
-    const size_t piece = (size_t)1 << 22;
-    #pragma omp parallel for schedule(static) if (bytes > piece)
-    for (size_t at = 0; at < bytes; at += piece)
-        memset((char *)f->data + at, 0, bytes - at < piece ? bytes - at : piece);
-    return 0;
+    return f->data ? 0 : -1;
 }
 
 void lat_field_free(lat_field *f)

@@ -15,7 +15,8 @@ typedef struct lat_field {
     void *data;   /* lat_field_matrices(f) * 2 * nc * nc reals of head.real */
 } lat_field;
 
-/* Allocates the data for f->head, which must be filled in and checked; the data are zero. */
+/* Allocates the data for f->head, which must be filled in and checked; the data are undefined,
+ * and take no memory before they are written. */
 int lat_field_alloc(lat_field *f);
 void lat_field_free(lat_field *f);  /* data and head; f may be used again after it */
 
