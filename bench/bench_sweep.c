@@ -18,6 +18,7 @@
 #include <omp.h>
 #endif
 #include "backend/backend.h"
+#include "backend/lanes.h"
 #include "common/error.h"
 #include "common/transform.h"
 #include "site/sun.h"
@@ -140,7 +141,7 @@ static int fail(const char *what, double found, double expected)
 static int check(lat_device *dev, const lat_field *u, const lat_condition *condition, lat_real real)
 {
     lat_gauge_state s, t, last = {.functional = -1};
-    lat_sweep plain = {LAT_OVERRELAX_SU2, 1.0};
+    lat_sweep plain = {.scheme = LAT_OVERRELAX_SU2, .omega = 1.0};
     lat_field g, v = {.data = NULL};
     /* Re tr x is a sum of 8 terms of order 3: a few roundings of it; independent over sites,
      * but theta counts them linearly. */
@@ -170,7 +171,7 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
 static int bench(const lat_field *u, int extent, lat_real real, int nthreads, double reference)
 {
     static const struct { const char *name; lat_sweep how; } scheme[] = {
-        {"su2", {LAT_OVERRELAX_SU2, 1.7}}, {"su3", {LAT_OVERRELAX_SU3, 1.7}}};
+        {"su2", {.scheme = LAT_OVERRELAX_SU2, .omega = 1.7}}, {"su3", {.scheme = LAT_OVERRELAX_SU3, .omega = 1.7}}};
     threads(nthreads);
     const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
     lat_device *dev = lat_backend_cpu.open(u, &landau, real, &lat_comm_self);

@@ -9,6 +9,7 @@
 #define LAT_BACKEND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "common/condition.h"
 #include "common/field.h"
 #include "common/measure.h"
@@ -20,9 +21,21 @@ typedef enum {
     LAT_OVERRELAX_SU2  /* SU(2) subgroup by SU(2) subgroup, as the papers do */
 } lat_overrelax;
 
+/* What a sweep is for. */
+typedef enum {
+    LAT_SWEEP_RELAX,     /* to the maximum, overrelaxed by scheme and omega */
+    LAT_SWEEP_HEATBATH,  /* g drawn with weight exp(f / T), site/heat.h */
+    LAT_SWEEP_MICRO,     /* to the mirror image: the functional stays */
+    LAT_SWEEP_METROPOLIS /* as heatbath, by proposals: the reference of its tests */
+} lat_sweep_kind;
+
 typedef struct lat_sweep {
+    lat_sweep_kind kind;
     lat_overrelax scheme;
-    double omega;      /* 1: relaxation; below 2 */
+    double omega;        /* 1: relaxation; below 2 */
+    double temperature;
+    uint64_t seed;       /* random numbers depend on seed, copy, the number of the sweep ... */
+    uint32_t copy, step; /* ... and the site; step is that of the first sweep of a call */
 } lat_sweep;
 
 /* One configuration on a device; the backend's own struct begins with it. */

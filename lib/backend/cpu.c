@@ -33,6 +33,7 @@ typedef struct cpu {
     lat_layout *lay;            /* of a slice */
     lat_lane_work work;         /* of slice 0 */
     size_t link_bytes, g_bytes; /* of a slice */
+    int64_t *site;              /* [slices][blocks][lanes]: global sites */
     int slices, groups;         /* groups of blocks of a slice */
     double *partial;            /* [slices][groups][3]: sums and maximum */
     double *theta;              /* [slices] */
@@ -45,6 +46,7 @@ static lat_lane_work slice_work(const cpu *c, int slice)
     lat_lane_work w = c->work;
     w.u = (const char *)w.u + (size_t)slice * c->link_bytes;
     w.g = (char *)w.g + (size_t)slice * c->g_bytes;
+    w.site = c->site + (size_t)slice * (size_t)c->lay->nblocks * (size_t)c->lay->lanes;
     return w;
 }
 
@@ -236,6 +238,7 @@ static void cpu_close(lat_device *dev)
     lat_layout_free(c->lay);
     free((void *)c->work.u);
     free(c->work.g);
+    free(c->site);
     free(c->partial);
     free(c->theta);
     free(c->active);
@@ -273,12 +276,16 @@ static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
     for (int i = 0; i < slice.nd; i++)
         c->work.weight[i] = c->condition.weight[c->axis[i]];
     c->partial = lat_alloc(n * (size_t)c->groups, 3 * sizeof *c->partial, "partial sums");
+    c->site = lat_alloc(n * slots, sizeof *c->site, "the table of sites");
     c->theta = lat_alloc(n, sizeof *c->theta, "partial sums");
     c->active = lat_alloc(n, sizeof *c->active, "the list of slices");
-    if (!c->work.u || !c->work.g || !c->partial || !c->theta || !c->active)
+    if (!c->work.u || !c->work.g || !c->partial || !c->site || !c->theta || !c->active)
         return -1;
-    for (int s = 0; s < c->slices; s++)
+    for (int s = 0; s < c->slices; s++) {
         c->active[c->nactive++] = s;
+        for (size_t i = 0; i < slots; i++)
+            c->site[(size_t)s * slots + i] = c->lay->site[i] < 0 ? -1 : (int64_t)global_site(c, s, c->lay->site[i]);
+    }
     return 0;
 }
 
@@ -360,7 +367,12 @@ static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_ho
 static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 {
     const cpu *c = (const cpu *)dev;
-    const lat_lane_how lane = {how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2 : LAT_RELAX_SUN, how->omega};
+    static const int draw[] = {[LAT_SWEEP_HEATBATH] = LAT_HEAT_BATH, [LAT_SWEEP_MICRO] = LAT_HEAT_MICRO,
+                               [LAT_SWEEP_METROPOLIS] = LAT_HEAT_METROPOLIS};
+    const lat_lane_how first = {
+        .scheme = how->kind != LAT_SWEEP_RELAX ? LAT_DRAW : how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2 : LAT_RELAX_SUN,
+        .omega = how->omega, .draw = draw[how->kind], .beta = 1 / how->temperature, .seed = how->seed, .copy = how->copy,
+        .step = how->step};
     const int neven = c->lay->neven, nblocks = c->lay->nblocks;
     /* Slices are independent: a thread that has one does all its sweeps while it is in cache. With
      * few of them left, threads share each. */
@@ -368,7 +380,8 @@ static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 #pragma omp parallel for schedule(dynamic)
         for (int i = 0; i < c->nactive; i++) {
             const lat_lane_work w = slice_work(c, c->active[i]);
-            for (long k = 0; k < n; k++) {
+            lat_lane_how lane = first;
+            for (long k = 0; k < n; k++, lane.step++) {
                 c->ops->sweep(&w, 0, neven, &lane);
                 c->ops->sweep(&w, neven, nblocks, &lane);
             }
@@ -379,7 +392,8 @@ static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 #pragma omp parallel
     for (int i = 0; i < c->nactive; i++) {
         const lat_lane_work w = slice_work(c, c->active[i]);
-        for (long k = 0; k < n; k++) {
+        lat_lane_how lane = first;
+        for (long k = 0; k < n; k++, lane.step++) {
             sweep_shared(c, &w, &lane, 0, neven, &m);
             sweep_shared(c, &w, &lane, neven, nblocks, &m);
         }

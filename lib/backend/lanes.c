@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif

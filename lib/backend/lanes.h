@@ -19,14 +19,20 @@ typedef struct lat_lane_work {
     void *g;
     int rows;
     int problem;
+    const int64_t *site;         /* global site of every slot, for random numbers */
     double weight[LAT_MAX_DIMS]; /* of the layout's directions; in the links already if rows = N */
 } lat_lane_work;
 
-enum { LAT_RELAX_SU2, LAT_RELAX_SUN };
+enum { LAT_RELAX_SU2, LAT_RELAX_SUN, LAT_DRAW };
+enum { LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS }; /* kinds of LAT_DRAW, site/heat.h */
 
 typedef struct lat_lane_how {
     int scheme;
-    double omega;
+    double omega;    /* relaxation */
+    int draw;        /* LAT_DRAW: heat bath, microcanonical, Metropolis (site/heat.h) ... */
+    double beta;     /* ... at 1/T */
+    uint64_t seed;
+    uint32_t copy, step;
 } lat_lane_how;
 
 /* Visits blocks begin..end-1, all of one parity. */

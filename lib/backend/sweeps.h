@@ -109,25 +109,52 @@ LAT_HD void LAT_(pass)(const lat_lane_work *w, int begin, int end, LAT_T omega, 
     }
 }
 
+/* One pass of drawn rotations. */
+LAT_HD void LAT_(draw)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how, int problem, int kind, int rows)
+{
+    const LAT_T beta = LAT_(set)((LAT_S)how->beta);
+    LAT_(dice) d = {how->seed, NULL, how->copy, how->step};
+    for (int b = begin; b < end; b++) {
+        LAT_(m) *g = (LAT_(m) *)w->g + b, h;
+        d.site = w->site + (size_t)b * LAT_WIDTH;
+        if (problem == LAT_LINEAR) {
+            const LAT_(m) x = LAT_(local)(w, b, rows);
+            h = *g;
+            LAT_(heat)(&h, x, beta, kind, &d);
+        } else {
+            const LAT_(mag) m = LAT_(local_mag)(w, b, rows);
+            h = *g;
+            LAT_(mag_heat)(&h, m, COUNT(rows), beta, kind, &d);
+        }
+        *g = h;
+    }
+}
+
+/* The same pass for each problem, scheme and number of rows that there is. */
 static void LAT_(sweep)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how)
 {
     const LAT_T omega = LAT_(set)((LAT_S)how->omega);
-#define TRY(problem_, scheme_, rows_) \
-    if (w->problem == problem_ && how->scheme == scheme_ && w->rows == rows_) { \
-        LAT_(pass)(w, begin, end, omega, problem_, scheme_, rows_); \
+#define TRY(problem_, rows_) \
+    if (w->problem == problem_ && w->rows == rows_) { \
+        if (how->scheme == LAT_RELAX_SU2) \
+            LAT_(pass)(w, begin, end, omega, problem_, LAT_RELAX_SU2, rows_); \
+        else if (how->scheme == LAT_RELAX_SUN) \
+            LAT_(pass)(w, begin, end, omega, problem_, LAT_RELAX_SUN, rows_); \
+        else if (how->draw == LAT_HEAT_MICRO) \
+            LAT_(draw)(w, begin, end, how, problem_, LAT_HEAT_MICRO, rows_); \
+        else if (how->draw == LAT_HEAT_BATH) \
+            LAT_(draw)(w, begin, end, how, problem_, LAT_HEAT_BATH, rows_); \
+        else \
+            LAT_(draw)(w, begin, end, how, problem_, LAT_HEAT_METROPOLIS, rows_); \
         return; \
     }
 #if LAT_N == 3
-    TRY(LAT_LINEAR, LAT_RELAX_SU2, 2)
-    TRY(LAT_LINEAR, LAT_RELAX_SUN, 2)
-    TRY(LAT_ABELIAN, LAT_RELAX_SU2, 2)
-    TRY(LAT_ABELIAN, LAT_RELAX_SUN, 2)
+    TRY(LAT_LINEAR, 2)
+    TRY(LAT_ABELIAN, 2)
 #endif
-    TRY(LAT_LINEAR, LAT_RELAX_SU2, LAT_N)
-    TRY(LAT_LINEAR, LAT_RELAX_SUN, LAT_N)
+    TRY(LAT_LINEAR, LAT_N)
 #if LAT_N <= 3
-    TRY(LAT_ABELIAN, LAT_RELAX_SU2, LAT_N)
-    TRY(LAT_ABELIAN, LAT_RELAX_SUN, LAT_N)
+    TRY(LAT_ABELIAN, LAT_N)
 #endif
 #undef TRY
 }

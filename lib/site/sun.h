@@ -41,6 +41,7 @@
  * given the same seed never draw the same numbers (docs/conventions.md, "Random numbers"). */
 #define LAT_FOR_START UINT32_C(0x10000000)  /* links of lat-start */
 #define LAT_FOR_GAUGE UINT32_C(0x20000000)  /* transformations of lat-gauge */
+#define LAT_FOR_ANNEAL UINT32_C(0x30000000) /* sweeps of lat-anneal */
 
 static inline void lat_sun_one(int n, double *m)
 {

@@ -6,3 +6,6 @@
 #include "hit.h"
 #include "landau.h"
 #include "mag.h"
+#include "elementary.h"
+#include "dice.h"
+#include "heat.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "backend/backend.h"
-#include "backend/layout.h"
+#include "backend/lanes.h"
 #include "check.h"
 #include "common/error.h"
 #include "common/transform.h"
@@ -164,7 +164,7 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, int scheme)
     /* A rough field in a random gauge: rotations of all sizes occur in the first sweeps. */
     lat_field u = rough(dims, nc, 0.35), g = haar(&u), back;
     const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
-    const lat_sweep how = {(lat_overrelax)scheme, 1.6};
+    const lat_sweep how = {.scheme = (lat_overrelax)scheme, .omega = 1.6};
     lat_device *dev = lat_backend_cpu.open(&u, &c, LAT_F64, &lat_comm_self);
     if (!CHECK(dev && !dev->backend->set(dev, &g) && !lat_transform_new(&back, &u.head), "%s: %s", dims, lat_error()))
         return;

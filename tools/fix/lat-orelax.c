@@ -108,7 +108,7 @@ static void tell(const run *r, const lat_gauge_state *s)
  * near its floor, has ceased to fall; -1 on failure. */
 static int relax(run *r, lat_device *dev, lat_real real, double target)
 {
-    const lat_sweep how = {scheme, omega};
+    const lat_sweep how = {.kind = LAT_SWEEP_RELAX, .scheme = scheme, .omega = omega};
     lat_gauge_state s;
     const double low = 100 * theta_floor(real);
     double best = INFINITY;
