@@ -340,6 +340,7 @@ END
     run -2 lat-reunit --report ./kept.lat kept.lat -o b.lat
     [[ $output == *"--report ./kept.lat is the input as well"* ]]
     run -2 lat-reunit --report linked.lat kept.lat -o b.lat
+    # shellcheck disable=SC2094
     run -2 lat-reunit --report kept.lat -o b.lat < kept.lat
     run -2 lat-gauge --random --save-g ./kept.lat kept.lat -o b.lat
     cmp rough.lat kept.lat
