@@ -792,11 +792,6 @@ bool lat_output_is_file(const lat_output *out)
     return out->regular;
 }
 
-bool lat_output_is_input(const lat_output *out, const lat_input *in)
-{
-    return overwrites(out, in);
-}
-
 static int output_fail(lat_output *out)
 {
     if (!out->failed)

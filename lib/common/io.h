@@ -85,9 +85,6 @@ const char *lat_output_name(const lat_output *out);
 /* True where bytes go to a regular file (then compression pays), false for a pipe. */
 bool lat_output_is_file(const lat_output *out);
 
-/* True where `out` is the file being read; false for what lat_output_open has not refused. */
-bool lat_output_is_input(const lat_output *out, const lat_input *in);
-
 /* As lat_input_attach. */
 void *lat_output_attach(lat_output *out, size_t size);
 

