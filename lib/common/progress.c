@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +60,7 @@ void lat_progress_end(void)
 
 /* ---- logs ------------------------------------------------------------------------------------ */
 
+/* Kept by the output. */
 typedef struct {
     lat_output *out;
     bool begun; /* there is a line below the names of the columns */
@@ -82,13 +82,10 @@ static ssize_t write_lines(void *cookie, const char *lines, size_t n)
 static int close_journal(void *cookie)
 {
     journal *j = cookie;
-    int rc = 0;
-    if (!j->begun && *lat_error())
-        lat_output_abort(j->out);
-    else
-        rc = lat_output_commit(j->out);
-    free(j);
-    return rc;
+    if (j->begun || !*lat_error())
+        return lat_output_commit(j->out);
+    lat_output_abort(j->out);
+    return 0;
 }
 
 FILE *lat_log_open(const char *path, const char *columns)
@@ -97,18 +94,16 @@ FILE *lat_log_open(const char *path, const char *columns)
     FILE *log;
     if (strcmp(path, "-") == 0)
         return lat_fail_usage("-: expected the name of a file for a log, found that of stdout, which is for data"), NULL;
-    journal *j = calloc(1, sizeof *j);
-    if (!j)
-        return lat_fail("%s: out of memory: a log", path), NULL;
-    j->out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE);
-    if (j->out && lat_output_write(j->out, columns, strlen(columns)) == 0 && lat_output_write(j->out, "\n", 1) == 0
+    lat_output *out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE);
+    journal *j = out ? lat_output_attach(out, sizeof *j) : NULL;
+    if (j && lat_output_write(out, columns, strlen(columns)) == 0 && lat_output_write(out, "\n", 1) == 0
         && (log = fopencookie(j, "w", how))) {
+        j->out = out;
         setvbuf(log, NULL, _IOLBF, 0);
         return log;
     }
     lat_fail("%s: out of memory: a log", path);
-    lat_output_abort(j->out);
-    free(j);
+    lat_output_abort(out);
     return NULL;
 }
 
