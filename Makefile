@@ -134,7 +134,7 @@ $(B)/%.o: %.c $(B)/flags Makefile
 $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 	$(no_compiler)
 	@mkdir -p $(@D)
-	$(at)$(CC) $(cppflags) $(cflags) $(if $(filter 1,$(DEBUG)),,-O3) $(openmp) $(lane_flags_$*) -DLAT_LANES=$* $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(at)$(CC) $(cppflags) $(cflags) $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN)),-O1,-O3)) $(openmp) $(lane_flags_$*) -DLAT_LANES=$* $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Made anew from what is there now: nothing stays of a file that was removed.
 $(liblat): $(lib_obj) lib/common lib/backend

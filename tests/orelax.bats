@@ -250,3 +250,13 @@ rough() {
     rough a.lat --dims 4,4,4,4
     run -2 lat-orelax --device toaster a.lat -o b.lat
 }
+
+@test "each line of the history names the field that the stage read, by the CRC that lat-info shows" {
+    rough a.lat --dims 4,4,4,4
+    lat-gauge --random --seed 2 a.lat -o b.lat
+    lat-orelax b.lat -o c.lat
+    for f in a b; do
+        crc=$(lat-info --tsv $f.lat | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "crc32") c = i; next } { print $c }')
+        strings c.lat | grep "^history = " | grep -q " | of $crc\$"
+    done
+}

@@ -43,7 +43,9 @@ typedef struct lat_header {
     double theta;
     long sweeps;      /* sweeps it took, 0 where none */
     lat_lines info;   /* "key = value": ensemble_id, ensemble_label, sequence_number, lfn ... */
-    lat_lines history;/* one line a stage: tool version, arguments, seed, device, result */
+    lat_lines history;/* one line a stage: tool version, arguments, result, what it was read from */
+    char read_crc[9]; /* CRC-32 of the raw bytes that were read, in hex; "" if it came from elsewhere.
+                         Not written: the next stage's line in `history` says it. */
 } lat_header;
 
 /* A header with nothing known: kind gauge, SU(3), f64, 18 reals, plaquette NaN, gauge none. */

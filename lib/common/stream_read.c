@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codec.h"
@@ -286,6 +287,7 @@ int lat_stream_body(lat_input *in, lat_field *f)
         return -1;
     }
     note_end(in, s, m.blocks, crc);
+    snprintf(f->head.read_crc, sizeof f->head.read_crc, "%08x", (unsigned)crc);
     return 1;
 }
 

@@ -25,8 +25,9 @@ int lat_provenance(lat_header *head, const char *format, ...)
     va_end(ap);
     if (rc < 0)
         return lat_fail("out of memory: a line of provenance");
-    rc = lat_lines_add(&head->history, "%s %s%s%s%s%s", lat_tool_name, LAT_VERSION,
-                       *arguments ? " | " : "", arguments, *result ? " | " : "", result);
+    rc = lat_lines_add(&head->history, "%s %s%s%s%s%s%s%s", lat_tool_name, LAT_VERSION,
+                       *arguments ? " | " : "", arguments, *result ? " | " : "", result,
+                       *head->read_crc ? " | of " : "", head->read_crc);
     free(result);
     return rc;
 }

@@ -8,7 +8,8 @@
 #include "options.h"
 
 /* Adds this stage's line to the provenance:
- *   "lat-orelax 0.1.0 | ARGUMENTS | RESULT", RESULT from the format; nothing with --no-provenance. */
+ *   "lat-orelax 0.1.0 | ARGUMENTS | RESULT | of CRC", RESULT from the format, CRC that of the field
+ * that was read (lat-info shows it of a file); nothing with --no-provenance. */
 int lat_provenance(lat_header *head, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Runs a filter: opens the input and output of lat_opts, calls `each` for every field of the

@@ -244,16 +244,18 @@ int main(int argc, char **argv)
         lat_usage("--theta %g is below what links stored in single precision can hold (%g)", theta, STORED_SINGLE);
     if (!(r.backend = lat_backend_find((lat_device_choice)device)) || !(r.comm = lat_comm_open((int)ranks)))
         return lat_report(LAT_FAILED);
-    if (log_path && !(r.log = lat_log_open(log_path, "config\tsweep\ttheta\tF\tseconds")))
-        return lat_report(LAT_FAILED);
-    if (slice_log && !(r.slice_log = lat_log_open(slice_log, "config\tsweep\tslice\ttheta")))
-        return lat_report(LAT_FAILED);
     if (save_g && !(r.g_out = lat_output_open(save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
         return lat_report(LAT_FAILED);
+    if ((log_path && !(r.log = lat_log_open(log_path, "config\tsweep\ttheta\tF\tseconds")))
+        || (slice_log && !(r.slice_log = lat_log_open(slice_log, "config\tsweep\tslice\ttheta")))) {
+        lat_output_abort(r.g_out);
+        return lat_report(LAT_FAILED);
+    }
     int rc = lat_filter_run(fix, last, &r);
     lat_progress_end();
     lat_output_abort(r.g_out);
-    if ((lat_log_close(r.log, log_path) || lat_log_close(r.slice_log, slice_log)) && rc == LAT_DONE)
+    const int lost = lat_log_close(r.log, log_path), slices_lost = lat_log_close(r.slice_log, slice_log);
+    if ((lost || slices_lost) && rc == LAT_DONE)
         rc = lat_report(LAT_FAILED);
     return rc == LAT_DONE && r.unconverged ? LAT_UNCONVERGED : rc;
 }
