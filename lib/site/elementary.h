@@ -5,14 +5,18 @@
 #if LAT_WIDTH == 1
 #if LAT_SIZE == 4
 typedef int32_t LAT_(bits);
+typedef uint32_t LAT_(ubits);
 #else
 typedef int64_t LAT_(bits);
+typedef uint64_t LAT_(ubits);
 #endif
 #else
 #if LAT_SIZE == 4
 typedef int32_t LAT_(bits) __attribute__((vector_size(sizeof(LAT_T))));
+typedef uint32_t LAT_(ubits) __attribute__((vector_size(sizeof(LAT_T))));
 #else
 typedef int64_t LAT_(bits) __attribute__((vector_size(sizeof(LAT_T))));
+typedef uint64_t LAT_(ubits) __attribute__((vector_size(sizeof(LAT_T))));
 #endif
 #endif
 
@@ -32,7 +36,7 @@ LAT_HD LAT_T LAT_(log)(LAT_T x)
     (void)bias;
     /* Bits above those of 1/sqrt 2, floored to whole exponents. */
     const LAT_(bits) e = (b - half) >> mantissa;
-    const LAT_(bits) mb = b - (e << mantissa);
+    const LAT_(ubits) mb = (LAT_(ubits))b - ((LAT_(ubits))e << mantissa);
     LAT_T m, exponent;
     memcpy(&m, &mb, sizeof m);
 #if LAT_WIDTH == 1
@@ -79,7 +83,7 @@ LAT_HD LAT_T LAT_(exp)(LAT_T x)
     p = p * r + LAT_(set)(1);
     /* The low bits of `shifted` are n: added to the exponent. */
     const LAT_T zero = LAT_(set)(magic);
-    LAT_(bits) a, b, c;
+    LAT_(ubits) a, b, c;
     memcpy(&a, &shifted, sizeof a);
     memcpy(&b, &zero, sizeof b);
     memcpy(&c, &p, sizeof c);
