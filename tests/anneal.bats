@@ -2,16 +2,6 @@
 # lat-anneal: simulated annealing towards a gauge.
 load helper
 
-column() {
-    lat-theta --tsv "$1" | awk -F'\t' -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
-}
-
-rough() {
-    local name=$1
-    shift
-    lat-start weak --epsilon 0.35 --seed 3 "$@" -o "$name"
-}
-
 # mean LOG: mean of F over the lines of a log after the first fifth.
 mean() {
     awk -F'\t' '!/^#/ && NR > 1 { f[n++] = $4 } END { for (i = int(n / 5); i < n; i++) { s += f[i]; m++ } printf "%.6f\n", s / m }' "$1"

@@ -2,20 +2,6 @@
 # Landau, Coulomb and maximally Abelian gauge: what holds for each of them.
 load helper
 
-# column FILE NAME [OPTION]...: that column of lat-theta --tsv, a line a configuration.
-column() {
-    local file=$1 name=$2
-    shift 2
-    lat-theta --tsv "$@" "$file" |
-        awk -F'\t' -v name="$name" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
-}
-
-rough() {
-    local name=$1
-    shift
-    lat-start weak --epsilon 0.35 --seed 3 "$@" -o "$name"
-}
-
 GAUGES="landau coulomb mag"
 
 @test "the known maxima of real configurations, in all gauges and by both schemes" {

@@ -32,3 +32,18 @@ nothing_left() {
     left=$(find . -name '.*.tmp')
     [ -z "$left" ] || { echo "left behind: $left"; return 1; }
 }
+
+# column FILE NAME [OPTION]...: that column of lat-theta --tsv, a line a configuration.
+column() {
+    local file=$1 name=$2
+    shift 2
+    lat-theta --tsv "$@" "$file" |
+        awk -F'\t' -v name="$name" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
+}
+
+# rough NAME [OPTION]...: links about as rough as thermal ones.
+rough() {
+    local name=$1
+    shift
+    lat-start weak --epsilon 0.35 --seed 3 "$@" -o "$name"
+}

@@ -2,10 +2,6 @@
 # Known maxima of real configurations: two independent programs agree on these values.
 load helper
 
-column() {
-    lat-theta --tsv "$1" | awk -F'\t' -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
-}
-
 sweeps() { # of the last line of a log
     sed -n 's/^# .*converged sweeps=\([0-9]*\) .*/\1/p' "$1" | tail -n 1
 }

@@ -2,18 +2,6 @@
 # lat-orelax: to Landau gauge and no further.
 load helper
 
-# column FILE NAME: that column of lat-theta --tsv, a line a configuration.
-column() {
-    lat-theta --tsv "$1" | awk -F'\t' -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
-}
-
-# rough NAME [OPTION]...: links about as rough as thermal ones.
-rough() {
-    local name=$1
-    shift
-    lat-start weak --epsilon 0.35 --seed 3 "$@" -o "$name"
-}
-
 @test "a field in Landau gauge has the same plaquette and Polyakov loops, and a higher functional" {
     rough a.lat --dims 8,4,6,10
     lat-orelax --theta 1e-16 a.lat -o b.lat
