@@ -65,10 +65,8 @@ static int filter_all(lat_input *in, lat_output *out, lat_each *each, lat_last *
 
 int lat_filter_run(lat_each *each, lat_last *last, void *context)
 {
-    unsigned flags = (lat_opts.force ? LAT_OUTPUT_FORCE : 0) |
-                     (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0);
     lat_input *in = lat_input_open(lat_opts.input);
-    lat_output *out = in ? lat_output_open(lat_opts.output, flags) : NULL;
+    lat_output *out = in ? lat_output_open(lat_opts.output, lat_output_flags()) : NULL;
     int code = out ? filter_all(in, out, each, last, context) : LAT_FAILED;
 
     lat_input_close(in);
