@@ -141,7 +141,8 @@ static int fail(const char *what, double found, double expected)
 static int check(lat_device *dev, const lat_field *u, const lat_condition *condition, lat_real real)
 {
     lat_gauge_state s, t, last = {.functional = -1};
-    lat_sweep plain = {.scheme = LAT_OVERRELAX_SU2, .omega = 1.0};
+    const double one = 1;
+    const lat_sweep plain = {.scheme = LAT_OVERRELAX_SU2, .omega = &one};
     lat_field g, v = {.data = NULL};
     /* Re tr x is a sum of 8 terms of order 3: a few roundings of it; independent over sites,
      * but theta counts them linearly. */
@@ -156,7 +157,7 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
     if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v) || lat_transform_new(&g, &u->head))
         return 1;
     memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
-    int bad = dev->backend->get(dev, &g) || lat_transform_apply(&v, &g) || lat_measure_gauge(&v, condition, &t, NULL);
+    int bad = dev->backend->get(dev, 0, &g) || lat_transform_apply(&v, &g) || lat_measure_gauge(&v, condition, &t, NULL);
     lat_field_free(&g);
     lat_field_free(&v);
     if (bad)
@@ -170,11 +171,12 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
 
 static int bench(const lat_field *u, int extent, lat_real real, int nthreads, double reference)
 {
+    static const double omega = 1.7;
     static const struct { const char *name; lat_sweep how; } scheme[] = {
-        {"su2", {.scheme = LAT_OVERRELAX_SU2, .omega = 1.7}}, {"su3", {.scheme = LAT_OVERRELAX_SU3, .omega = 1.7}}};
+        {"su2", {.scheme = LAT_OVERRELAX_SU2, .omega = &omega}}, {"su3", {.scheme = LAT_OVERRELAX_SU3, .omega = &omega}}};
     threads(nthreads);
     const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
-    lat_device *dev = lat_backend_cpu.open(u, &landau, real, &lat_comm_self);
+    lat_device *dev = lat_backend_cpu.open(u, &landau, real, 1, &lat_comm_self);
     if (!dev || check(dev, u, &landau, real)) {
         if (*lat_error())
             lat_report(LAT_FAILED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* backend.h: where sweeps run.
  *
- * A backend holds the links U of one configuration, read-only, and the gauge transformation g,
- * which is all that changes; docs/conventions.md says what is computed in which precision.
+ * A backend holds the links U of one configuration, read-only, and for each of its copies the gauge
+ * transformation g, which is all that changes; docs/conventions.md says what is computed in which precision.
  * Fields come and go as host fields (common/field.h). Functions return 0, or -1 with lat_error
  * set. Every rank of the communicator calls every function. */
 #ifndef LAT_BACKEND_H
@@ -32,10 +32,11 @@ typedef enum {
 typedef struct lat_sweep {
     lat_sweep_kind kind;
     lat_overrelax scheme;
-    double omega;        /* 1: relaxation; below 2 */
+    const double *omega;   /* [copies] 1: relaxation; below 2 (RELAX only) */
+    double stochastic;     /* RELAX: probability that a hit (su2) or a visit (su3) is microcanonical */
     double temperature;
-    uint64_t seed;       /* random numbers depend on seed, copy, the number of the sweep ... */
-    uint32_t copy, step; /* ... and the site; step is that of the first sweep of a call */
+    uint64_t seed;         /* copy c draws with seed + c; numbers depend on that, on the number of ... */
+    uint32_t config, step; /* ... the configuration, of the sweep (step: the first of a call) and on the site */
 } lat_sweep;
 
 /* One configuration on a device; the backend's own struct begins with it. */
@@ -47,27 +48,30 @@ typedef struct lat_backend {
     /* True if it can run here; otherwise lat_error says why not. */
     bool (*available)(void);
 
-    /* U in precision `real`, g = 1, to be brought to the condition c. Nothing is borrowed. */
-    lat_device *(*open)(const lat_field *u, const lat_condition *c, lat_real real, const lat_comm *comm);
+    /* U in precision `real`, to be brought to the condition c from `copies` starts that share it, all
+     * g = 1. Nothing is borrowed. */
+    lat_device *(*open)(const lat_field *u, const lat_condition *c, lat_real real, int copies, const lat_comm *comm);
     void (*close)(lat_device *dev);
 
     /* A few words for provenance: "cpu avx512". */
     const char *(*words)(const lat_device *dev);
 
-    /* g from and to a host transformation. get projects onto SU(N) in double. */
-    int (*set)(lat_device *dev, const lat_field *g);
-    int (*get)(lat_device *dev, lat_field *g);
+    /* g of a copy from (NULL: 1) and to a host transformation (f64), bit for bit as the sweeps have
+     * it: what was got and is set again goes on as if nothing had been. Not projected onto SU(N). */
+    int (*set)(lat_device *dev, int copy, const lat_field *g);
+    int (*get)(lat_device *dev, int copy, lat_field *g);
 
-    /* n sweeps of the slices that are not frozen: even sites, then odd ones. */
+    /* n sweeps of the slices of every copy that are not frozen: even sites, then odd ones. */
     int (*sweep)(lat_device *dev, const lat_sweep *how, long n);
 
-    /* Functional and theta of the links as g transforms them, in the device's precision, summed
-     * in double. `slices`, if not NULL, gets theta of each slice. */
+    /* Functional and theta of the links as each copy's g transforms them, in the device's precision,
+     * summed in double: s[copies]. `slices`, if not NULL, gets theta of each slice, [copies][slices]. */
     int (*state)(lat_device *dev, lat_gauge_state *s, double *slices);
 
-    /* Slices whose theta was below the bound when `state` last looked are swept no more (the others
-     * are, also if they were frozen before). Returns how many are left. */
-    int (*freeze)(lat_device *dev, double theta);
+    /* Slices whose theta was below their copy's bound, theta[copies], when `state` last looked are swept no
+     * more (INFINITY ends a copy); the others are, also if they were frozen before. Returns how many are
+     * left in all, -1 on failure. */
+    long (*freeze)(lat_device *dev, const double *theta);
 } lat_backend;
 
 struct lat_device {

@@ -7,6 +7,7 @@
  * of blocks, in order, for the same reason. */
 #include "backend.h"
 
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -24,7 +25,8 @@
 #define GROUP 32 /* blocks a partial sum */
 
 /* Slices that are fixed independently are lattices of their own, of one dimension less, one after
- * the other in memory; otherwise the whole lattice is one slice. */
+ * the other in memory; otherwise the whole lattice is one slice. A unit is a slice of a copy, number
+ * copy * slices + slice: g and what is known of it; units of a slice share its links. */
 typedef struct cpu {
     lat_device dev;
     const lat_lane_ops *ops;
@@ -35,19 +37,21 @@ typedef struct cpu {
     lat_lane_work work;         /* of slice 0 */
     size_t link_bytes, g_bytes; /* of a slice */
     int64_t *site;              /* [slices][blocks][lanes]: global sites */
-    int slices, groups;         /* groups of blocks of a slice */
-    double *partial;            /* [slices][groups][3]: sums and maximum */
-    double *theta;              /* [slices] */
-    int *active, nactive;       /* slices that are swept */
+    int slices, copies, units;
+    int groups;                 /* groups of blocks of a slice */
+    double *partial;            /* [units][groups][3]: sums and maximum */
+    double *theta;              /* [units] */
+    int *active, nactive;       /* units that are swept */
     char words[32];
 } cpu;
 
-static lat_lane_work slice_work(const cpu *c, int slice)
+static lat_lane_work unit_work(const cpu *c, int unit)
 {
+    const size_t slice = (size_t)(unit % c->slices);
     lat_lane_work w = c->work;
-    w.u = (const char *)w.u + (size_t)slice * c->link_bytes;
-    w.g = (char *)w.g + (size_t)slice * c->g_bytes;
-    w.site = c->site + (size_t)slice * (size_t)c->lay->nblocks * (size_t)c->lay->lanes;
+    w.u = (const char *)w.u + slice * c->link_bytes;
+    w.g = (char *)w.g + (size_t)unit * c->g_bytes;
+    w.site = c->site + slice * (size_t)c->lay->nblocks * (size_t)c->lay->lanes;
     return w;
 }
 
@@ -155,7 +159,7 @@ static bool two_rows_suffice(const lat_field *u, lat_real real)
 static void load_links(const cpu *c, const lat_field *u, int slice)
 {
     const lat_layout *lay = c->lay;
-    const lat_lane_work w = slice_work(c, slice);
+    const lat_lane_work w = unit_work(c, slice);
     const int nd = lay->geom.nd, nc = u->head.nc, rows = w.rows, link = 2 * rows * nc;
     const size_t all = (size_t)c->geom.nd;
     const lanes_of a = {(void *)w.u, c->ops->real, lay->lanes, 2 * nd * link};
@@ -182,7 +186,7 @@ static void load_links(const cpu *c, const lat_field *u, int slice)
         }
 }
 
-static int cpu_set(lat_device *dev, const lat_field *g)
+static int cpu_set(lat_device *dev, int copy, const lat_field *g)
 {
     const cpu *c = (const cpu *)dev;
     const lat_layout *lay = c->lay;
@@ -190,7 +194,7 @@ static int cpu_set(lat_device *dev, const lat_field *g)
 #pragma omp parallel for collapse(2) schedule(static)
     for (int slice = 0; slice < c->slices; slice++)
         for (int b = 0; b < lay->nblocks; b++) {
-            const lanes_of a = {slice_work(c, slice).g, c->ops->real, lay->lanes, elements};
+            const lanes_of a = {unit_work(c, copy * c->slices + slice).g, c->ops->real, lay->lanes, elements};
             for (int l = 0; l < lay->lanes; l++) {
                 double m[LAT_SUN_REALS];
                 const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
@@ -205,28 +209,25 @@ static int cpu_set(lat_device *dev, const lat_field *g)
     return 0;
 }
 
-static int cpu_get(lat_device *dev, lat_field *g)
+static int cpu_get(lat_device *dev, int copy, lat_field *g)
 {
     const cpu *c = (const cpu *)dev;
     const lat_layout *lay = c->lay;
     const int nc = c->ops->nc, elements = 2 * nc * nc;
-    int bad = 0;
-#pragma omp parallel for collapse(2) schedule(static) reduction(| : bad)
+#pragma omp parallel for collapse(2) schedule(static)
     for (int slice = 0; slice < c->slices; slice++)
         for (int b = 0; b < lay->nblocks; b++) {
-            const lanes_of a = {slice_work(c, slice).g, c->ops->real, lay->lanes, elements};
+            const lanes_of a = {unit_work(c, copy * c->slices + slice).g, c->ops->real, lay->lanes, elements};
             for (int l = 0; l < lay->lanes; l++) {
                 double m[LAT_SUN_REALS];
                 const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
-                if (site < 0)
-                    continue;
                 for (int e = 0; e < elements; e++)
                     m[e] = get(a, b, l, e);
-                bad |= lat_sun_gram_schmidt(nc, m) < 0;
-                lat_field_put(g, global_site(c, slice, site), m);
+                if (site >= 0)
+                    lat_field_put(g, global_site(c, slice, site), m);
             }
         }
-    return bad ? lat_fail("the gauge transformation has become singular: are the links in SU(%d)?", nc) : 0;
+    return 0;
 }
 
 /* ---- the backend ---- */
@@ -262,35 +263,40 @@ static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
 {
     const lat_geometry slice = slice_geometry(c);
     c->slices = lat_condition_slices(&c->condition, &c->geom);
+    if (c->copies > INT_MAX / c->slices)
+        return lat_fail("%d copies of %d slices each are too many at once", c->copies, c->slices);
+    c->units = c->copies * c->slices;
     c->lay = lat_layout_new(&slice, c->ops->lanes);
     if (!c->lay)
         return -1;
     const size_t slots = (size_t)c->lay->nblocks * (size_t)c->ops->lanes, nc = (size_t)c->ops->nc;
     const size_t rows = two_rows_suffice(u, real) ? 2 : nc, n = (size_t)c->slices;
+    const size_t units = (size_t)c->units;
     c->link_bytes = slots * (size_t)(2 * slice.nd) * 2 * rows * nc * (size_t)real;
     c->g_bytes = slots * 2 * nc * nc * (size_t)real;
     c->groups = (c->lay->nblocks + GROUP - 1) / GROUP;
     c->work = (lat_lane_work){
         .lay = c->lay, .u = lat_alloc(n, c->link_bytes, "the links in lanes"),
-        .g = lat_alloc(n, c->g_bytes, "g in lanes"), .rows = (int)rows,
+        .g = lat_alloc(units, c->g_bytes, "g in lanes"), .rows = (int)rows,
         .problem = c->condition.gauge == LAT_MAG ? LAT_ABELIAN : LAT_LINEAR};
     for (int i = 0; i < slice.nd; i++)
         c->work.weight[i] = c->condition.weight[c->axis[i]];
-    c->partial = lat_alloc(n * (size_t)c->groups, 3 * sizeof *c->partial, "partial sums");
+    c->partial = lat_alloc(units * (size_t)c->groups, 3 * sizeof *c->partial, "partial sums");
     c->site = lat_alloc(n * slots, sizeof *c->site, "the table of sites");
-    c->theta = lat_alloc(n, sizeof *c->theta, "partial sums");
-    c->active = lat_alloc(n, sizeof *c->active, "the list of slices");
+    c->theta = lat_alloc(units, sizeof *c->theta, "partial sums");
+    c->active = lat_alloc(units, sizeof *c->active, "the list of slices");
     if (!c->work.u || !c->work.g || !c->partial || !c->site || !c->theta || !c->active)
         return -1;
-    for (int s = 0; s < c->slices; s++) {
-        c->active[c->nactive++] = s;
+    for (int i = 0; i < c->units; i++)
+        c->active[c->nactive++] = i;
+    for (int s = 0; s < c->slices; s++)
         for (size_t i = 0; i < slots; i++)
             c->site[(size_t)s * slots + i] = c->lay->site[i] < 0 ? -1 : (int64_t)global_site(c, s, c->lay->site[i]);
-    }
     return 0;
 }
 
-static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, lat_real real, const lat_comm *comm)
+static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, lat_real real, int copies,
+                            const lat_comm *comm)
 {
     const isa set = widest();
     const lat_lane_ops *ops = set.ops;
@@ -313,6 +319,7 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
     c->ops = ops;
     c->condition = *condition;
     c->geom = u->head.geom;
+    c->copies = copies;
     snprintf(c->words, sizeof c->words, "cpu %s", set.name);
     if (cpu_allocate(c, u, real)) {
         cpu_close(&c->dev);
@@ -320,7 +327,8 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
     }
     for (int s = 0; s < c->slices; s++)
         load_links(c, u, s);
-    cpu_set(&c->dev, NULL);
+    for (int i = 0; i < copies; i++)
+        cpu_set(&c->dev, i, NULL);
     return &c->dev;
 }
 
@@ -378,23 +386,30 @@ static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_ho
     meet(m, team);
 }
 
+/* What the sweeps of a unit are: of its copy. */
+static lat_lane_how unit_how(const cpu *c, const lat_sweep *how, int unit)
+{
+    static const int draw[] = {[LAT_SWEEP_HEATBATH] = LAT_HEAT_BATH, [LAT_SWEEP_MICRO] = LAT_HEAT_MICRO,
+                               [LAT_SWEEP_METROPOLIS] = LAT_HEAT_METROPOLIS};
+    const int copy = unit / c->slices;
+    const bool relax = how->kind == LAT_SWEEP_RELAX;
+    return (lat_lane_how){
+        .scheme = !relax ? LAT_DRAW : how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2 : LAT_RELAX_SUN,
+        .omega = relax ? how->omega[copy] : 1, .stochastic = relax ? how->stochastic : 0, .draw = draw[how->kind],
+        .beta = 1 / how->temperature, .seed = how->seed + (uint64_t)copy, .config = how->config, .step = how->step};
+}
+
 static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 {
     const cpu *c = (const cpu *)dev;
-    static const int draw[] = {[LAT_SWEEP_HEATBATH] = LAT_HEAT_BATH, [LAT_SWEEP_MICRO] = LAT_HEAT_MICRO,
-                               [LAT_SWEEP_METROPOLIS] = LAT_HEAT_METROPOLIS};
-    const lat_lane_how first = {
-        .scheme = how->kind != LAT_SWEEP_RELAX ? LAT_DRAW : how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2 : LAT_RELAX_SUN,
-        .omega = how->omega, .draw = draw[how->kind], .beta = 1 / how->temperature, .seed = how->seed, .copy = how->copy,
-        .step = how->step};
     const int neven = c->lay->neven, nblocks = c->lay->nblocks;
-    /* Slices are independent: a thread that has one does all its sweeps while it is in cache. With
+    /* Units are independent: a thread that has one does all its sweeps while it is in cache. With
      * few of them left, threads share each. */
     if (c->nactive >= 2 * threads()) {
 #pragma omp parallel for schedule(dynamic)
         for (int i = 0; i < c->nactive; i++) {
-            const lat_lane_work w = slice_work(c, c->active[i]);
-            lat_lane_how lane = first;
+            const lat_lane_work w = unit_work(c, c->active[i]);
+            lat_lane_how lane = unit_how(c, how, c->active[i]);
             for (long k = 0; k < n; k++, lane.step++) {
                 c->ops->sweep(&w, 0, neven, &lane);
                 c->ops->sweep(&w, neven, nblocks, &lane);
@@ -405,8 +420,8 @@ static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
     meeting m = {0};
 #pragma omp parallel
     for (int i = 0; i < c->nactive; i++) {
-        const lat_lane_work w = slice_work(c, c->active[i]);
-        lat_lane_how lane = first;
+        const lat_lane_work w = unit_work(c, c->active[i]);
+        lat_lane_how lane = unit_how(c, how, c->active[i]);
         for (long k = 0; k < n; k++, lane.step++) {
             sweep_shared(c, &w, &lane, 0, neven, &m);
             sweep_shared(c, &w, &lane, neven, nblocks, &m);
@@ -415,35 +430,25 @@ static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
     return 0;
 }
 
-static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
+/* The sums of a copy, all slices together; theta of each goes to c->theta. */
+static int copy_state(cpu *c, int copy, lat_gauge_state *s)
 {
-    const cpu *c = (const cpu *)dev;
-#pragma omp parallel for collapse(2) schedule(static)
-    for (int slice = 0; slice < c->slices; slice++)
-        for (int i = 0; i < c->groups; i++) {
-            const lat_lane_work w = slice_work(c, slice);
-            const int begin = i * GROUP, end = begin + GROUP;
-            double *p = c->partial + 3 * ((size_t)slice * (size_t)c->groups + (size_t)i);
-            p[0] = p[1] = p[2] = 0;
-            c->ops->state(&w, begin, end < c->lay->nblocks ? end : c->lay->nblocks, p, p + 2);
-        }
     const double sites = (double)lat_volume(&c->lay->geom);
     double sum[3] = {0, 0, sites * c->slices}, max[2] = {0, 0};
-    for (int slice = 0; slice < c->slices; slice++) {
+    for (int unit = copy * c->slices; unit < (copy + 1) * c->slices; unit++) {
         double theta = 0;
         for (int i = 0; i < c->groups; i++) {
-            const double *p = c->partial + 3 * ((size_t)slice * (size_t)c->groups + (size_t)i);
+            const double *p = c->partial + 3 * ((size_t)unit * (size_t)c->groups + (size_t)i);
             sum[0] += p[0];
             theta += p[1];
             max[0] = worse(max[0], p[2]);
         }
         sum[1] += theta;
-        c->theta[slice] = theta / sites;
-        max[1] = worse(max[1], c->theta[slice]);
-        if (slices)
-            slices[slice] = c->theta[slice];
+        c->theta[unit] = theta / sites;
+        max[1] = worse(max[1], c->theta[unit]);
     }
-    if (dev->comm->sum(dev->comm, sum, 3) || dev->comm->max(dev->comm, max, 2))
+    const lat_comm *comm = c->dev.comm;
+    if (comm->sum(comm, sum, 3) || comm->max(comm, max, 2))
         return -1;
     const double links = c->condition.gauge == LAT_MAG ? c->geom.nd : lat_condition_weights(&c->condition);
     s->functional = sum[0] / (2 * c->ops->nc * links * sum[2]);
@@ -453,13 +458,33 @@ static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
     return 0;
 }
 
-static int cpu_freeze(lat_device *dev, double theta)
+static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
+{
+    cpu *c = (cpu *)dev;
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int unit = 0; unit < c->units; unit++)
+        for (int i = 0; i < c->groups; i++) {
+            const lat_lane_work w = unit_work(c, unit);
+            const int begin = i * GROUP, end = begin + GROUP;
+            double *p = c->partial + 3 * ((size_t)unit * (size_t)c->groups + (size_t)i);
+            p[0] = p[1] = p[2] = 0;
+            c->ops->state(&w, begin, end < c->lay->nblocks ? end : c->lay->nblocks, p, p + 2);
+        }
+    for (int copy = 0; copy < c->copies; copy++)
+        if (copy_state(c, copy, s + copy))
+            return -1;
+    if (slices)
+        memcpy(slices, c->theta, (size_t)c->units * sizeof *slices);
+    return 0;
+}
+
+static long cpu_freeze(lat_device *dev, const double *theta)
 {
     cpu *c = (cpu *)dev;
     c->nactive = 0;
-    for (int s = 0; s < c->slices; s++)
-        if (!(c->theta[s] < theta))
-            c->active[c->nactive++] = s;
+    for (int i = 0; i < c->units; i++)
+        if (!(c->theta[i] < theta[i / c->slices]))
+            c->active[c->nactive++] = i;
     return c->nactive;
 }
 

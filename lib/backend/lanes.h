@@ -28,11 +28,12 @@ enum { LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS }; /* kinds of LAT_DRA
 
 typedef struct lat_lane_how {
     int scheme;
-    double omega;    /* relaxation */
+    double omega;    /* relaxation ... */
+    double stochastic; /* ... and the probability of a microcanonical hit (su2) or visit (sun) instead */
     int draw;        /* LAT_DRAW: heat bath, microcanonical, Metropolis (site/heat.h) ... */
     double beta;     /* ... at 1/T */
     uint64_t seed;
-    uint32_t copy, step;
+    uint32_t config, step;
 } lat_lane_how;
 
 /* Visits blocks begin..end-1, all of one parity. */

@@ -109,11 +109,38 @@ LAT_HD void LAT_(pass)(const lat_lane_work *w, int begin, int end, LAT_T omega, 
     }
 }
 
+/* One pass in which some hits are mirrored. */
+LAT_HD void LAT_(stirred)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how, int problem, int scheme, int rows)
+{
+    const LAT_T omega = LAT_(set)((LAT_S)how->omega), p = LAT_(set)((LAT_S)how->stochastic);
+    LAT_(dice) d = {how->seed, NULL, how->config, how->step};
+    for (int b = begin; b < end; b++) {
+        LAT_(m) *g = (LAT_(m) *)w->g + b, h;
+        d.site = w->site + (size_t)b * LAT_WIDTH;
+        if (problem == LAT_LINEAR) {
+            const LAT_(m) x = LAT_(local)(w, b, rows);
+            h = *g;
+            if (scheme == LAT_RELAX_SU2)
+                LAT_(stochastic_su2)(&h, x, omega, p, &d);
+            else
+                LAT_(stochastic_sun)(&h, x, omega, p, &d);
+        } else {
+            const LAT_(mag) m = LAT_(local_mag)(w, b, rows);
+            h = *g;
+            if (scheme == LAT_RELAX_SU2)
+                LAT_(mag_stochastic_su2)(&h, m, COUNT(rows), omega, p, &d);
+            else
+                LAT_(mag_stochastic_sun)(&h, m, COUNT(rows), omega, p, &d);
+        }
+        *g = h;
+    }
+}
+
 /* One pass of drawn rotations. */
 LAT_HD void LAT_(draw)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how, int problem, int kind, int rows)
 {
     const LAT_T beta = LAT_(set)((LAT_S)how->beta);
-    LAT_(dice) d = {how->seed, NULL, how->copy, how->step};
+    LAT_(dice) d = {how->seed, NULL, how->config, how->step};
     for (int b = begin; b < end; b++) {
         LAT_(m) *g = (LAT_(m) *)w->g + b, h;
         d.site = w->site + (size_t)b * LAT_WIDTH;
@@ -136,7 +163,12 @@ static void LAT_(sweep)(const lat_lane_work *w, int begin, int end, const lat_la
     const LAT_T omega = LAT_(set)((LAT_S)how->omega);
 #define TRY(problem_, rows_) \
     if (w->problem == problem_ && w->rows == rows_) { \
-        if (how->scheme == LAT_RELAX_SU2) \
+        if (how->scheme != LAT_DRAW && how->stochastic > 0) { \
+            if (how->scheme == LAT_RELAX_SU2) \
+                LAT_(stirred)(w, begin, end, how, problem_, LAT_RELAX_SU2, rows_); \
+            else \
+                LAT_(stirred)(w, begin, end, how, problem_, LAT_RELAX_SUN, rows_); \
+        } else if (how->scheme == LAT_RELAX_SU2) \
             LAT_(pass)(w, begin, end, omega, problem_, LAT_RELAX_SU2, rows_); \
         else if (how->scheme == LAT_RELAX_SUN) \
             LAT_(pass)(w, begin, end, omega, problem_, LAT_RELAX_SUN, rows_); \

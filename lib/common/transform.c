@@ -24,6 +24,21 @@ int lat_transform_new(lat_field *g, const lat_header *u)
     return 0;
 }
 
+int lat_transform_project(lat_field *g)
+{
+    const int n = g->head.nc;
+    const size_t volume = lat_field_matrices(g);
+    int bad = 0;
+#pragma omp parallel for schedule(static) reduction(| : bad)
+    for (size_t x = 0; x < volume; x++) {
+        double m[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
+        lat_field_get(g, x, m);
+        bad |= lat_sun_gram_schmidt(n, m) < 0;
+        lat_field_put(g, x, m);
+    }
+    return bad ? lat_fail("the gauge transformation has become singular: are the links in SU(%d)?", n) : 0;
+}
+
 static int same_lattice(const lat_field *u, const lat_field *g)
 {
     char a[64], b[64];

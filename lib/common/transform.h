@@ -10,6 +10,9 @@
 /* A transformation for the lattice and group of `u`, f64, all g(x) = 1: 0 or -1. Free it. */
 int lat_transform_new(lat_field *g, const lat_header *u);
 
+/* Every g(x) projected onto SU(N) by Gram-Schmidt; fails where one is singular. */
+int lat_transform_project(lat_field *g);
+
 /* U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, rounded once to u's precision. Fails if lattice or group
  * differ. The plaquette, the link trace and the gauge condition in u's header are forgotten. */
 int lat_transform_apply(lat_field *u, const lat_field *g);

@@ -9,3 +9,4 @@
 #include "elementary.h"
 #include "dice.h"
 #include "heat.h"
+#include "stochastic.h"

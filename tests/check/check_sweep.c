@@ -164,14 +164,15 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, int scheme)
     /* A rough field in a random gauge: rotations of all sizes occur in the first sweeps. */
     lat_field u = rough(dims, nc, 0.35), g = haar(&u), back;
     const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
-    const lat_sweep how = {.scheme = (lat_overrelax)scheme, .omega = 1.6};
-    lat_device *dev = lat_backend_cpu.open(&u, &c, LAT_F64, &lat_comm_self);
-    if (!CHECK(dev && !dev->backend->set(dev, &g) && !lat_transform_new(&back, &u.head), "%s: %s", dims, lat_error()))
+    const double omega = 1.6;
+    const lat_sweep how = {.scheme = (lat_overrelax)scheme, .omega = &omega};
+    lat_device *dev = lat_backend_cpu.open(&u, &c, LAT_F64, 1, &lat_comm_self);
+    if (!CHECK(dev && !dev->backend->set(dev, 0, &g) && !lat_transform_new(&back, &u.head), "%s: %s", dims, lat_error()))
         return;
     const int sweeps = 3;
-    CHECK(!dev->backend->sweep(dev, &how, sweeps) && !dev->backend->get(dev, &back), "%s", lat_error());
+    CHECK(!dev->backend->sweep(dev, &how, sweeps) && !dev->backend->get(dev, 0, &back), "%s", lat_error());
     for (int i = 0; i < sweeps; i++)
-        (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, scheme, how.omega);
+        (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, scheme, omega);
     /* Each visit rounds g to about 100 eps; where K is small, rotations far from their maximum turn that
      * into more: a factor 1000 is allowed over the 3 sweeps. */
     double worst = 0;

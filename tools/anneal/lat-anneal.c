@@ -89,8 +89,8 @@ static int tell(run *r, lat_device *dev, long i)
 
 static int anneal(run *r, lat_device *dev, long index)
 {
-    lat_sweep draw = {.kind = update ? LAT_SWEEP_METROPOLIS : LAT_SWEEP_HEATBATH, .seed = seed, .copy = (uint32_t)index, .omega = 1};
-    const lat_sweep mirror = {.kind = LAT_SWEEP_MICRO, .temperature = 1, .omega = 1};
+    lat_sweep draw = {.kind = update ? LAT_SWEEP_METROPOLIS : LAT_SWEEP_HEATBATH, .seed = seed, .config = (uint32_t)index};
+    const lat_sweep mirror = {.kind = LAT_SWEEP_MICRO, .temperature = 1};
     const long every = check_every ? check_every : steps > 100 ? steps / 100 : 1;
     for (long i = 0; i < steps; i++) {
         draw.temperature = temperature(i);
@@ -125,11 +125,11 @@ static int each(lat_field *f, long index, void *context)
     }
     if (lat_condition_make((lat_gauge)gauge, time_axis, weights, &f->head.geom, &c) || lat_transform_new(&g, &f->head))
         return LAT_FAILED;
-    lat_device *dev = r->backend->open(f, &c, precision ? LAT_F64 : LAT_F32, r->comm);
+    lat_device *dev = r->backend->open(f, &c, precision ? LAT_F64 : LAT_F32, 1, r->comm);
     int rc = dev ? 0 : -1;
     if (dev) {
         snprintf(r->words, sizeof r->words, "%s", r->backend->words(dev));
-        rc = anneal(r, dev, index) || r->backend->get(dev, &g) ? -1 : 0;
+        rc = anneal(r, dev, index) || r->backend->get(dev, 0, &g) || lat_transform_project(&g) ? -1 : 0;
         r->backend->close(dev);
     }
     if (rc == 0)

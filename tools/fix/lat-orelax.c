@@ -108,7 +108,7 @@ static void tell(const run *r, const lat_gauge_state *s)
  * near its floor, has ceased to fall; -1 on failure. */
 static int relax(run *r, lat_device *dev, lat_real real, double target)
 {
-    const lat_sweep how = {.kind = LAT_SWEEP_RELAX, .scheme = scheme, .omega = omega};
+    const lat_sweep how = {.kind = LAT_SWEEP_RELAX, .scheme = scheme, .omega = &omega};
     lat_gauge_state s;
     const double low = 100 * theta_floor(real);
     double best = INFINITY;
@@ -127,7 +127,7 @@ static int relax(run *r, lat_device *dev, lat_real real, double target)
         }
         if (r->sweeps >= max_sweeps || (s.theta_slice < low && r->sweeps - since >= PATIENCE))
             return 0;
-        dev->backend->freeze(dev, target);
+        dev->backend->freeze(dev, &target);
         long n = max_sweeps - r->sweeps < check_every ? max_sweeps - r->sweeps : check_every;
         if (dev->backend->sweep(dev, &how, n))
             return -1;
@@ -138,12 +138,12 @@ static int relax(run *r, lat_device *dev, lat_real real, double target)
 /* One rung of the precision ladder: g goes on from where it is. */
 static int rung(run *r, const lat_field *u, lat_field *g, lat_real real, double target)
 {
-    lat_device *dev = r->backend->open(u, &r->condition, real, r->comm);
+    lat_device *dev = r->backend->open(u, &r->condition, real, 1, r->comm);
     if (!dev)
         return -1;
     snprintf(r->words, sizeof r->words, "%s", r->backend->words(dev));
-    int rc = r->sweeps > 0 && r->backend->set(dev, g) ? -1 : relax(r, dev, real, target);
-    if (rc >= 0 && r->backend->get(dev, g))
+    int rc = r->sweeps > 0 && r->backend->set(dev, 0, g) ? -1 : relax(r, dev, real, target);
+    if (rc >= 0 && (r->backend->get(dev, 0, g) || lat_transform_project(g)))
         rc = -1;
     r->backend->close(dev);
     return rc;
