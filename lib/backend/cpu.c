@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cpu.c: the CPU backend: fields in vector lanes, blocks shared out among threads.
  *
- * The lanes of the widest vectors this processor has are used; LAT_LANES=base or avx2 in the
- * environment chooses narrower ones. A half sweep reads g of one parity and writes the other,
- * so its result does not depend on the number of threads; sums are taken over fixed groups
- * of blocks, in order, for the same reason. */
+ * The lanes of the widest vectors this processor has are used (host.h). A half sweep reads g of
+ * one parity and writes the other, so its result does not depend on the number of threads; sums
+ * are taken over fixed groups of blocks, in order, for the same reason. */
 #include "backend.h"
 
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include "common/error.h"
+#include "host.h"
 #include "lanes.h"
 #include "site/sun.h"
 
@@ -68,24 +62,6 @@ static size_t global_site(const cpu *c, int slice, int64_t site)
     return lat_site(&c->geom, y);
 }
 
-#ifdef _OPENMP
-static int threads(void) { return omp_get_max_threads(); }
-static int team_size(void) { return omp_get_num_threads(); }
-static int team_place(void) { return omp_get_thread_num(); }
-#else
-static int threads(void) { return 1; }
-static int team_size(void) { return 1; }
-static int team_place(void) { return 0; }
-#endif
-
-/* A moment's rest of a spinning core. */
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
 /* The larger one; NaN is larger than anything. */
 static double worse(double a, double b)
 {
@@ -94,42 +70,14 @@ static double worse(double a, double b)
 
 /* ---- which lanes ---- */
 
-typedef struct isa { const char *name; const lat_lane_ops *ops; } isa;
-
-static isa widest(void)
-{
-    const char *wish = getenv("LAT_LANES");
+static const lat_lane_ops *const tables[] = {
+    [LAT_ISA_BASE] = lat_lanes_base,
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-        && (!wish || !strcmp(wish, "avx512")))
-        return (isa){"avx512", lat_lanes_avx512};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (!wish || strcmp(wish, "base")))
-        return (isa){"avx2", lat_lanes_avx2};
-#else
-    (void)wish;
+    [LAT_ISA_AVX2] = lat_lanes_avx2, [LAT_ISA_AVX512] = lat_lanes_avx512,
 #endif
-    return (isa){"base", lat_lanes_base};
-}
+};
 
 /* ---- fields to lanes and back ---- */
-
-typedef struct lanes_of { void *p; int real, lanes, elements; } lanes_of;
-
-static void put(lanes_of a, int64_t block, int lane, int e, double v)
-{
-    int64_t i = (block * a.elements + e) * a.lanes + lane;
-    if (a.real == 4)
-        ((float *)a.p)[i] = (float)v;
-    else
-        ((double *)a.p)[i] = v;
-}
-
-static double get(lanes_of a, int64_t block, int lane, int e)
-{
-    int64_t i = (block * a.elements + e) * a.lanes + lane;
-    return a.real == 4 ? (double)((const float *)a.p)[i] : ((const double *)a.p)[i];
-}
 
 /* Largest |U - the SU(3) matrix that U's first two rows make|, over all links: if it is rounding,
  * two rows will do. NaN counts as large. */
@@ -162,7 +110,7 @@ static void load_links(const cpu *c, const lat_field *u, int slice)
     const lat_lane_work w = unit_work(c, slice);
     const int nd = lay->geom.nd, nc = u->head.nc, rows = w.rows, link = 2 * rows * nc;
     const size_t all = (size_t)c->geom.nd;
-    const lanes_of a = {(void *)w.u, c->ops->real, lay->lanes, 2 * nd * link};
+    const lat_in_lanes a = {(void *)w.u, c->ops->real, lay->lanes, 2 * nd * link};
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < lay->nblocks; b++)
         for (int l = 0; l < lay->lanes; l++) {
@@ -181,7 +129,7 @@ static void load_links(const cpu *c, const lat_field *u, int slice)
                 }
                 const double weight = rows == nc ? c->condition.weight[mu] : 1;
                 for (int e = 0; e < link; e++)
-                    put(a, b, l, k * link + e, weight * m[e]);
+                    lat_lane_put(a, b, l, k * link + e, weight * m[e]);
             }
         }
 }
@@ -194,7 +142,7 @@ static int cpu_set(lat_device *dev, int copy, const lat_field *g)
 #pragma omp parallel for collapse(2) schedule(static)
     for (int slice = 0; slice < c->slices; slice++)
         for (int b = 0; b < lay->nblocks; b++) {
-            const lanes_of a = {unit_work(c, copy * c->slices + slice).g, c->ops->real, lay->lanes, elements};
+            const lat_in_lanes a = {unit_work(c, copy * c->slices + slice).g, c->ops->real, lay->lanes, elements};
             for (int l = 0; l < lay->lanes; l++) {
                 double m[LAT_SUN_REALS];
                 const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
@@ -203,7 +151,7 @@ static int cpu_set(lat_device *dev, int copy, const lat_field *g)
                 else
                     lat_sun_one(nc, m);
                 for (int e = 0; e < elements; e++)
-                    put(a, b, l, e, m[e]);
+                    lat_lane_put(a, b, l, e, m[e]);
             }
         }
     return 0;
@@ -217,12 +165,12 @@ static int cpu_get(lat_device *dev, int copy, lat_field *g)
 #pragma omp parallel for collapse(2) schedule(static)
     for (int slice = 0; slice < c->slices; slice++)
         for (int b = 0; b < lay->nblocks; b++) {
-            const lanes_of a = {unit_work(c, copy * c->slices + slice).g, c->ops->real, lay->lanes, elements};
+            const lat_in_lanes a = {unit_work(c, copy * c->slices + slice).g, c->ops->real, lay->lanes, elements};
             for (int l = 0; l < lay->lanes; l++) {
                 double m[LAT_SUN_REALS];
                 const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
                 for (int e = 0; e < elements; e++)
-                    m[e] = get(a, b, l, e);
+                    m[e] = lat_lane_get(a, b, l, e);
                 if (site >= 0)
                     lat_field_put(g, global_site(c, slice, site), m);
             }
@@ -298,8 +246,8 @@ static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
 static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, lat_real real, int copies,
                             const lat_comm *comm)
 {
-    const isa set = widest();
-    const lat_lane_ops *ops = set.ops;
+    const lat_isa isa = lat_isa_widest();
+    const lat_lane_ops *ops = tables[isa];
     while (ops->nc && (ops->nc != u->head.nc || ops->real != (int)real))
         ops++;
     if (!ops->nc) {
@@ -320,7 +268,7 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
     c->condition = *condition;
     c->geom = u->head.geom;
     c->copies = copies;
-    snprintf(c->words, sizeof c->words, "cpu %s", set.name);
+    snprintf(c->words, sizeof c->words, "cpu %s", lat_isa_name(isa));
     if (cpu_allocate(c, u, real)) {
         cpu_close(&c->dev);
         return NULL;
@@ -337,53 +285,14 @@ static const char *cpu_words(const lat_device *dev)
     return ((const cpu *)dev)->words;
 }
 
-#if defined(_OPENMP) && defined(__linux__) && !defined(__clang__)
-/* Idle threads of GNU's OpenMP spin for milliseconds before they sleep, and take the core from those that
- * work where another program wants one too: 20 times slower, measured. How long they spin is read from the
- * environment when the library is loaded; so the program begins once more with that set, unless the
- * user has said what to do. */
-__attribute__((constructor)) static void calm(int argc, char **argv)
-{
-    (void)argc;
-    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "2000", 0))
-        execv("/proc/self/exe", argv); /* where that fails, all goes on as it was */
-}
-#endif
-
-/* Where the threads of a team wait for each other, twice a sweep. OpenMP's own barrier spins for
- * milliseconds: where another program, such as the next stage of the pipeline, wants a core, two of our
- * threads share one, and the one that has arrived keeps the other from arriving. This one spins as
- * long as a sweep of a small lattice takes, and then lets others go first. */
-typedef struct meeting {
-    atomic_int there;
-    atomic_uint round;
-} meeting;
-
-#define SPINS 2000
-
-static void meet(meeting *m, int team)
-{
-    const unsigned round = atomic_load(&m->round);
-    if (atomic_fetch_add(&m->there, 1) + 1 == team) {
-        atomic_store(&m->there, 0);
-        atomic_fetch_add(&m->round, 1);
-        return;
-    }
-    for (int spins = 0; atomic_load_explicit(&m->round, memory_order_acquire) == round; spins++)
-        if (spins < SPINS)
-            relax();
-        else
-            sched_yield();
-}
-
 /* A parity of a slice, shared out among the threads of the team. */
-static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end, meeting *m)
+static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end, lat_meeting *m)
 {
-    const int team = team_size(), me = team_place();
+    const int team = lat_team_size(), me = lat_team_place();
     const int64_t n = end - begin;
     const int from = begin + (int)(n * me / team), to = begin + (int)(n * (me + 1) / team);
     c->ops->sweep(w, from, to, how);
-    meet(m, team);
+    lat_meet(m, team);
 }
 
 /* What the sweeps of a unit are: of its copy. */
@@ -405,7 +314,7 @@ static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
     const int neven = c->lay->neven, nblocks = c->lay->nblocks;
     /* Units are independent: a thread that has one does all its sweeps while it is in cache. With
      * few of them left, threads share each. */
-    if (c->nactive >= 2 * threads()) {
+    if (c->nactive >= 2 * lat_threads()) {
 #pragma omp parallel for schedule(dynamic)
         for (int i = 0; i < c->nactive; i++) {
             const lat_lane_work w = unit_work(c, c->active[i]);
@@ -417,7 +326,7 @@ static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
         }
         return 0;
     }
-    meeting m = {0};
+    lat_meeting m = {0};
 #pragma omp parallel
     for (int i = 0; i < c->nactive; i++) {
         const lat_lane_work w = unit_work(c, c->active[i]);

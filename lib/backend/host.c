@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host.c: vectors, threads. */
+#include "host.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+lat_isa lat_isa_widest(void)
+{
+    const char *wish = getenv("LAT_LANES");
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
+        && (!wish || !strcmp(wish, "avx512")))
+        return LAT_ISA_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (!wish || strcmp(wish, "base")))
+        return LAT_ISA_AVX2;
+#else
+    (void)wish;
+#endif
+    return LAT_ISA_BASE;
+}
+
+const char *lat_isa_name(lat_isa isa)
+{
+    static const char *const names[] = {"base", "avx2", "avx512"};
+    return names[isa];
+}
+
+#ifdef _OPENMP
+int lat_threads(void) { return omp_get_max_threads(); }
+int lat_team_size(void) { return omp_get_num_threads(); }
+int lat_team_place(void) { return omp_get_thread_num(); }
+#else
+int lat_threads(void) { return 1; }
+int lat_team_size(void) { return 1; }
+int lat_team_place(void) { return 0; }
+#endif
+
+#if defined(_OPENMP) && defined(__linux__) && !defined(__clang__)
+/* Idle threads of GNU's OpenMP spin for milliseconds before they sleep, and take the core from those that
+ * work where another program wants one too: 20 times slower, measured. How long they spin is read from the
+ * environment when the library is loaded; so the program begins once more with that set, unless the
+ * user has said what to do. */
+__attribute__((constructor)) static void calm(int argc, char **argv)
+{
+    (void)argc;
+    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "2000", 0))
+        execv("/proc/self/exe", argv); /* where that fails, all goes on as it was */
+}
+#endif
+
+/* A moment's rest of a spinning core. */
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+#define SPINS 2000
+
+void lat_meet(lat_meeting *m, int team)
+{
+    const unsigned round = atomic_load(&m->round);
+    if (atomic_fetch_add(&m->there, 1) + 1 == team) {
+        atomic_store(&m->there, 0);
+        atomic_fetch_add(&m->round, 1);
+        return;
+    }
+    for (int spins = 0; atomic_load_explicit(&m->round, memory_order_acquire) == round; spins++)
+        if (spins < SPINS)
+            relax();
+        else
+            sched_yield();
+}

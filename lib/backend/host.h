@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host.h: what everything that runs on the CPU in vector lanes shares: which vectors there are,
+ * threads that work together, reals in lanes. */
+#ifndef LAT_BACKEND_HOST_H
+#define LAT_BACKEND_HOST_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* The widest vectors of this processor; LAT_LANES=base or avx2 in the environment chooses narrower ones. */
+typedef enum { LAT_ISA_BASE, LAT_ISA_AVX2, LAT_ISA_AVX512 } lat_isa;
+lat_isa lat_isa_widest(void);
+const char *lat_isa_name(lat_isa isa);
+
+/* Threads a team will have, those of the one at work, and the place of the caller in it. */
+int lat_threads(void);
+int lat_team_size(void);
+int lat_team_place(void);
+
+/* Where the threads of a team wait for each other, several times a sweep. OpenMP's own barrier spins for
+ * milliseconds: where another program, such as the next stage of the pipeline, wants a core, two of our
+ * threads share one, and the one that has arrived keeps the other from arriving. This one spins as
+ * long as a sweep of a small lattice takes, and then lets others go first. Zero at first. */
+typedef struct lat_meeting {
+    atomic_int there;
+    atomic_uint round;
+} lat_meeting;
+void lat_meet(lat_meeting *m, int team);
+
+/* `elements` reals a site, sites in lanes: element e of block b, lane l is number (b * elements + e) * lanes + l. */
+typedef struct lat_in_lanes {
+    void *p;
+    int real, lanes, elements; /* bytes of a real */
+} lat_in_lanes;
+
+static inline void lat_lane_put(lat_in_lanes a, int64_t block, int lane, int e, double v)
+{
+    const int64_t i = (block * a.elements + e) * a.lanes + lane;
+    if (a.real == 4)
+        ((float *)a.p)[i] = (float)v;
+    else
+        ((double *)a.p)[i] = v;
+}
+
+static inline double lat_lane_get(lat_in_lanes a, int64_t block, int lane, int e)
+{
+    const int64_t i = (block * a.elements + e) * a.lanes + lane;
+    return a.real == 4 ? (double)((const float *)a.p)[i] : ((const double *)a.p)[i];
+}
+
+#endif
