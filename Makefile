@@ -4,6 +4,9 @@
 #   make quickstart   install what is missing, build, fix a configuration (CONFIG=file for yours)
 #   make check        install what is missing, build, run all tests; ends with "N passed, N failed"
 #   make bench        speed of the sweeps; make bench-stream: of the stream
+#   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
+#   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
+#   make check-long   campaigns of an hour or so, tests/long
 #
 # Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  SAN=1 (address and undefined)
 #           DEBUG=1  BITS=1 (no fused multiply-add)  WERROR=1  V=1 (show commands)
@@ -156,7 +159,7 @@ $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat) $(B)/flags
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart check check-now lint bench bench-stream install clean
+.PHONY: deps quickstart check check-now check-long lint bench bench-stream accuracy sweeps install clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -174,14 +177,33 @@ check: deps
 check-now: $(tools) $(checks)
 	@tests/run $(BIN) $(checks)
 
+check-long: deps
+	@$(MAKE) --no-print-directory all $(benches)
+	@LAT_SUITE=long LAT_BENCH="$$PWD/$(B)/bench" tests/run $(BIN)
+
 lint:
-	shellcheck -x setup/deps tests/run .ci/run pipelines/*.sh tests/*.bats tests/*.bash
+	shellcheck -x setup/deps tests/run .ci/run pipelines/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
 
 bench: $(B)/bench/bench_sweep
 	@$<
 
 bench-stream: $(B)/bench/bench_stream
 	@$<
+
+# Pictures need gnuplot; where it is not to be had there are the tables.
+plot_deps = $(if $(filter yes,$(DEPS)),@setup/deps plot || true)
+
+EXTENT ?= 8
+accuracy:
+	$(plot_deps)
+	@$(MAKE) --no-print-directory all $(B)/bench/accuracy
+	@LAT_BIN="$$PWD/$(BIN)" bench/accuracy.sh $(B)/bench/accuracy build/accuracy $(EXTENT)
+
+EXTENTS ?= 8 16
+sweeps:
+	$(plot_deps)
+	@$(MAKE) --no-print-directory all
+	@LAT_BIN="$$PWD/$(BIN)" bench/sweeps.sh build/sweeps $(EXTENTS)
 
 $(benches:=.o): cflags += -O3 $(if $(filter x86_64%,$(machine)),-march=native)
 

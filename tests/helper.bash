@@ -3,7 +3,7 @@
 # LAT_BIN is where the tools are (the Makefile sets it); each test starts in its own empty folder.
 bats_require_minimum_version 1.5.0
 
-ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 DATA=${LAT_DATA:-$ROOT/../shared/data}
 PATH=${LAT_BIN:-$ROOT/bin}:$PATH
 export PATH LC_ALL=C

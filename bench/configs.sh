@@ -1,0 +1,21 @@
+# shellcheck shell=bash
+# Sourced by accuracy.sh and sweeps.sh: what both need. LAT_BIN is where the tools are.
+PATH=${LAT_BIN:?the folder of the tools}:$PATH
+export PATH LC_ALL=C
+
+# thermal EXTENT FOLDER: the name of a configuration of EXTENT^4 there, made unless it is there already:
+# links about as rough as thermal ones of beta = 6.0.
+thermal() {
+    local file=$2/weak-$1.lat
+    [ -e "$file" ] || lat-start weak --epsilon 0.35 --seed "$1" --dims "$1,$1,$1,$1" -o "$file" >&2
+    echo "$file"
+}
+
+# picture SCRIPT TABLE SVG: by gnuplot, where there is one.
+picture() {
+    if command -v gnuplot >/dev/null; then
+        gnuplot -e "table='$2'; set output '$3'" "$1" && echo "picture: $3"
+    else
+        echo "no picture: gnuplot not found"
+    fi
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# `make sweeps`: bench/sweeps.sh FOLDER EXTENT...
+# Sweeps to theta < 1e-12 against omega, from STARTS random starts each, for the three gauges and both schemes on
+# EXTENT^4. FOLDER/starts.tsv has every start, sweeps.tsv their means, best.tsv the best omega of each; sweeps.svg shows
+# them. Fails unless what is expected of them holds (sweeps.awk).
+# In the environment: STARTS, GAUGES, SCHEMES, OMEGAS_su2, OMEGAS_su3, MAX_SWEEPS. What FOLDER/starts.tsv has already is not measured again.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/configs.sh
+. "$here/configs.sh"
+starts=${STARTS:-4} most=${MAX_SWEEPS:-20000}
+folder=$1
+shift
+mkdir -p "$folder"
+table=$folder/starts.tsv
+[ -e "$table" ] || printf 'config\textent\tgauge\tscheme\tomega\tstart\tsweeps\tconverged\ttheta\tfunctional\n' >"$table"
+
+# measure CONFIG EXTENT GAUGE SCHEME OMEGA: a line for each start, all at once into the table.
+measure() {
+    local new=$folder/new.tsv log=$folder/log.tsv start rc
+    local key
+    key=$(printf '%s\t%s\t%s\t%s\t%s\t' "$(basename "$1" .lat)" "${@:2}")
+    ! grep -qF "$key" "$table" || return 0
+    : >"$new"
+    for ((start = 0; start < starts; start++)); do
+        rc=0
+        lat-gauge --random --seed "$start" "$1" |
+            lat-orelax -q --gauge "$3" --overrelax "$4" --omega "$5" --theta 1e-12 --check-every 5 --max-sweeps "$most" \
+                --keep --log "$log" -o /dev/null 2>/dev/null || rc=$?
+        [ $rc = 0 ] || [ $rc = 3 ] || return $rc
+        awk -F'\t' -v key="$key" -v start=$start -v rc=$rc '
+            NR > 1 && !/^#/ { sweep = $2; theta = $3; f = $4 }
+            END { printf "%s%d\t%d\t%s\t%s\t%s\n", key, start, sweep, rc ? "no" : "yes", theta, f }' "$log" >>"$new"
+    done
+    cat "$new" >>"$table"
+    rm "$new" "$log"
+}
+
+for extent; do
+    config=$(thermal "$extent" "$folder")
+    for gauge in ${GAUGES:-landau coulomb mag}; do
+        for scheme in ${SCHEMES:-su3 su2}; do
+            omegas=OMEGAS_$scheme
+            for omega in ${!omegas:-1.0 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.85 1.9 1.94}; do
+                measure "$config" "$extent" "$gauge" "$scheme" "$omega"
+            done
+        done
+    done
+done
+rc=0
+awk -v sweeps="$folder/sweeps.tsv" -v best="$folder/best.tsv" -f "$here/sweeps.awk" "$table" || rc=$?
+cat "$folder/best.tsv"
+echo "tables: $folder/{starts,sweeps,best}.tsv"
+picture "$here/sweeps.gp" "$folder/sweeps.tsv" "$folder/sweeps.svg"
+exit $rc
