@@ -94,7 +94,7 @@ $(shell mkdir -p $(B))
 $(file >$(B)/flags,$(flags))
 endif
 
-# One text of the sweeps, compiled for each vector length; the program chooses when it runs.
+# One text of the sweeps, compiled for each vector length and each N of SU(N); the program chooses when it runs.
 lanes := base
 ifneq ($(filter x86_64%,$(machine)),)
 lanes += avx2 avx512
@@ -103,10 +103,14 @@ lane_flags_base :=
 lane_flags_avx2 := -mavx2 -mfma
 lane_flags_avx512 := -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
 
+lane_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8,$(B)/lib/backend/lanes_$(l)_$(n).o))
+lane_opt = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN)),-O1,-O2 -funroll-loops))
+lane_flags = $(lane_opt) $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*))
+
 # ---- what is built ---------------------------------------------------------------------------
 
 lib_src := $(sort $(wildcard lib/common/*.c) $(filter-out lib/backend/lanes.c $(mpi_src),$(wildcard lib/backend/*.c)))
-lib_obj := $(lib_src:%.c=$(B)/%.o) $(foreach l,$(lanes),$(B)/lib/backend/lanes_$(l).o)
+lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj)
 liblat := $(B)/liblat.a
 
 mains := $(sort $(wildcard tools/*/lat-*.c))
@@ -134,10 +138,10 @@ $(B)/%.o: %.c $(B)/flags Makefile
 	@mkdir -p $(@D)
 	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
+$(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 	$(no_compiler)
 	@mkdir -p $(@D)
-	$(at)$(CC) $(cppflags) $(cflags) $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN)),-O1,-O3)) $(openmp) $(lane_flags_$*) -DLAT_LANES=$* $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Made anew from what is there now: nothing stays of a file that was removed.
 $(liblat): $(lib_obj) lib/common lib/backend

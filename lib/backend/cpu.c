@@ -70,7 +70,7 @@ static double worse(double a, double b)
 
 /* ---- which lanes ---- */
 
-static const lat_lane_ops *const tables[] = {
+static const lat_lane_ops *const *const tables[] = {
     [LAT_ISA_BASE] = lat_lanes_base,
 #if defined(__x86_64__)
     [LAT_ISA_AVX2] = lat_lanes_avx2, [LAT_ISA_AVX512] = lat_lanes_avx512,
@@ -247,11 +247,8 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
                             const lat_comm *comm)
 {
     const lat_isa isa = lat_isa_widest();
-    const lat_lane_ops *ops = tables[isa];
-    while (ops->nc && (ops->nc != u->head.nc || ops->real != (int)real))
-        ops++;
-    if (!ops->nc) {
-        lat_fail("SU(%d): the CPU backend of this version relaxes SU(2) to SU(%d)", u->head.nc, ops[-1].nc);
+    if (u->head.nc < 2 || u->head.nc > LAT_LANES_MOST) {
+        lat_fail("SU(%d): the CPU backend of this version relaxes SU(2) to SU(%d)", u->head.nc, LAT_LANES_MOST);
         return NULL;
     }
     if (condition->gauge == LAT_MAG && u->head.nc > 3) {
@@ -264,7 +261,7 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
         return NULL;
     }
     c->dev = (lat_device){&lat_backend_cpu, comm};
-    c->ops = ops;
+    c->ops = &tables[isa][u->head.nc][real == LAT_F64];
     c->condition = *condition;
     c->geom = u->head.geom;
     c->copies = copies;

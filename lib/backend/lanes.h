@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lanes.h: the sweeps over vectors of sites. lanes.c is compiled once for each vector length of
- * the processor family; each compilation exports one table. */
+ * the processor family and each N. */
 #ifndef LAT_BACKEND_LANES_H
 #define LAT_BACKEND_LANES_H
 
@@ -51,11 +51,12 @@ typedef struct lat_lane_ops {
     lat_lane_state *state;
 } lat_lane_ops;
 
-/* All that were compiled for one vector length; ends with nc = 0. */
-extern const lat_lane_ops lat_lanes_base[];
+/* All that were compiled for one vector length, by N: of each two, in single and in double. */
+#define LAT_LANES_MOST 8 /* N = 2 .. 8 */
+extern const lat_lane_ops *const lat_lanes_base[LAT_LANES_MOST + 1];
 #if defined(__x86_64__)
-extern const lat_lane_ops lat_lanes_avx2[];
-extern const lat_lane_ops lat_lanes_avx512[];
+extern const lat_lane_ops *const lat_lanes_avx2[LAT_LANES_MOST + 1];
+extern const lat_lane_ops *const lat_lanes_avx512[LAT_LANES_MOST + 1];
 #endif
 
 #endif

@@ -51,7 +51,7 @@ LAT_HD void LAT_(ask)(const LAT_T *p, int n)
 }
 
 /* x = g K at block b. */
-LAT_HD LAT_(m) LAT_(local)(const lat_lane_work *w, int b, int rows)
+LAT_HD void LAT_(local_rows)(const lat_lane_work *w, int b, LAT_(m) *x, int rows)
 {
     const lat_layout *lay = w->lay;
     const int nd = lay->geom.nd, n = rows * 2 * LAT_N;
@@ -63,145 +63,147 @@ LAT_HD LAT_(m) LAT_(local)(const lat_lane_work *w, int b, int rows)
         LAT_(ask)(u + 2 * nd * n, n);
         LAT_(add_mul_dag)(&k, u, LAT_(neighbour)(lay, g, step[i], room), rows, LAT_(set)((LAT_S)w->weight[i % nd]));
     }
-    return LAT_(mul_left)(g + (size_t)b * ELEMENTS, &k);
+    *x = LAT_(mul_left)(g + (size_t)b * ELEMENTS, &k);
 }
 
-/* The X_i at block b: N - 1 of them where two rows say that links are in SU(3), else all. */
-#define COUNT(rows) ((rows) < LAT_N ? LAT_N - 1 : LAT_N)
+APART void LAT_(local)(const lat_lane_work *w, int b, LAT_(m) *x)
+{
+    LAT_(local_rows)(w, b, x, LAT_N);
+}
 
-LAT_HD LAT_(mag) LAT_(local_mag)(const lat_lane_work *w, int b, int rows)
+#if LAT_N == 3
+APART void LAT_(local_two)(const lat_lane_work *w, int b, LAT_(m) *x)
+{
+    LAT_(local_rows)(w, b, x, 2);
+}
+#endif
+
+#if LAT_N <= 3
+/* The X_i at block b: N - 1 of them where two rows say that links are in SU(3), else all. */
+LAT_HD void LAT_(mag_rows)(const lat_lane_work *w, int b, LAT_(mag) *m, int rows, int count)
 {
     const lat_layout *lay = w->lay;
     const int nd = lay->geom.nd, n = rows * 2 * LAT_N;
     const LAT_T *g = w->g, *u = (const LAT_T *)w->u + (size_t)b * (size_t)(2 * nd * n);
     const lat_step *step = lay->step + (size_t)b * (size_t)(2 * nd);
-    LAT_(mag) m = {{{{{{{0}, {0}}}}}}};
     LAT_T room[ELEMENTS];
+    LAT_(mag) sum = {{{{{{{0}, {0}}}}}}};
     for (int i = 0; i < 2 * nd; i++, u += n) {
         LAT_(ask)(u + 2 * nd * n, n);
-        LAT_(mag_add)(&m, u, LAT_(neighbour)(lay, g, step[i], room), rows, COUNT(rows));
+        LAT_(mag_add)(&sum, u, LAT_(neighbour)(lay, g, step[i], room), rows, count);
     }
-    LAT_(mag_rotate)(&m, g + (size_t)b * ELEMENTS, COUNT(rows));
-    return m;
+    LAT_(mag_rotate)(&sum, g + (size_t)b * ELEMENTS, count);
+    *m = sum;
 }
+#endif
 
-/* One pass with everything that steers the code known when it is compiled. */
-LAT_HD void LAT_(pass)(const lat_lane_work *w, int begin, int end, LAT_T omega, int problem, int scheme, int rows)
+/* What a kind of sweep does at a block whose local problem is p; which one: a scheme, or one of these and
+ * what is drawn, or the scheme. */
+enum { LAT_(DRAWN) = LAT_DRAW, LAT_(STIRRED) = LAT_DRAW + 3 };
+typedef void LAT_(visit)(LAT_(m) *g, const void *x, const lat_lane_how *how, const LAT_(dice) *d);
+
+#define VISIT(name, problem, hit) \
+    APART void LAT_(name)(LAT_(m) *g, const void *p, const lat_lane_how *how, const LAT_(dice) *d) \
+    { \
+        const problem *x = p; \
+        const LAT_T omega = LAT_(set)((LAT_S)how->omega), beta = LAT_(set)((LAT_S)how->beta); \
+        const LAT_T chance = LAT_(set)((LAT_S)how->stochastic); \
+        hit; \
+        (void)omega, (void)beta, (void)chance, (void)d; \
+    }
+
+VISIT(su2, LAT_(m), LAT_(relax_su2)(g, *x, omega))
+VISIT(sun, LAT_(m), LAT_(relax_sun)(g, *x, omega))
+VISIT(bath, LAT_(m), LAT_(heat)(g, *x, beta, LAT_HEAT_BATH, d))
+VISIT(micro, LAT_(m), LAT_(heat)(g, *x, beta, LAT_HEAT_MICRO, d))
+VISIT(metropolis, LAT_(m), LAT_(heat)(g, *x, beta, LAT_HEAT_METROPOLIS, d))
+VISIT(stirred_su2, LAT_(m), LAT_(stochastic_su2)(g, *x, omega, chance, d))
+VISIT(stirred_sun, LAT_(m), LAT_(stochastic_sun)(g, *x, omega, chance, d))
+static LAT_(visit) *const LAT_(linear)[] = {LAT_(su2), LAT_(sun), LAT_(bath), LAT_(micro), LAT_(metropolis), LAT_(stirred_su2), LAT_(stirred_sun)};
+
+#if LAT_N <= 3
+/* All of N - 1, or all of N, X_i. */
+#define ABELIAN(name, count, rows) \
+    APART void LAT_(name##_local)(const lat_lane_work *w, int b, LAT_(mag) *m) \
+    { \
+        LAT_(mag_rows)(w, b, m, rows, count); \
+    } \
+    VISIT(name##_su2, LAT_(mag), LAT_(mag_relax_su2)(g, *x, count, omega)) \
+    VISIT(name##_sun, LAT_(mag), LAT_(mag_relax_sun)(g, *x, count, omega)) \
+    VISIT(name##_bath, LAT_(mag), LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_BATH, d)) \
+    VISIT(name##_micro, LAT_(mag), LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_MICRO, d)) \
+    VISIT(name##_metropolis, LAT_(mag), LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_METROPOLIS, d)) \
+    VISIT(name##_stirred_su2, LAT_(mag), LAT_(mag_stochastic_su2)(g, *x, count, omega, chance, d)) \
+    VISIT(name##_stirred_sun, LAT_(mag), LAT_(mag_stochastic_sun)(g, *x, count, omega, chance, d)) \
+    static LAT_(visit) *const LAT_(name)[] = {LAT_(name##_su2), LAT_(name##_sun), LAT_(name##_bath), LAT_(name##_micro), \
+                                              LAT_(name##_metropolis), LAT_(name##_stirred_su2), LAT_(name##_stirred_sun)};
+ABELIAN(mag_all, LAT_N, LAT_N)
+#if LAT_N == 3
+ABELIAN(mag_two, 2, 2)
+#endif
+#undef ABELIAN
+#endif
+#undef VISIT
+
+/* The local problem of block b, and what visits it. */
+typedef union { LAT_(m) linear; LAT_(mag) abelian; } LAT_(problem);
+
+LAT_HD LAT_(visit) *const *LAT_(look)(const lat_lane_work *w, int b, LAT_(problem) *x)
 {
-    for (int b = begin; b < end; b++) {
-        LAT_(m) *g = (LAT_(m) *)w->g + b, h;
-        if (problem == LAT_LINEAR) {
-            const LAT_(m) x = LAT_(local)(w, b, rows);
-            h = *g;
-            if (scheme == LAT_RELAX_SU2)
-                LAT_(relax_su2)(&h, x, omega);
-            else
-                LAT_(relax_sun)(&h, x, omega);
-        } else {
-            const LAT_(mag) m = LAT_(local_mag)(w, b, rows);
-            h = *g;
-            if (scheme == LAT_RELAX_SU2)
-                LAT_(mag_relax_su2)(&h, m, COUNT(rows), omega);
-            else
-                LAT_(mag_relax_sun)(&h, m, COUNT(rows), omega);
-        }
-        *g = h;
+#if LAT_N == 3
+    if (w->rows == 2 && w->problem == LAT_ABELIAN) {
+        LAT_(mag_two_local)(w, b, &x->abelian);
+        return LAT_(mag_two);
     }
+    if (w->rows == 2) {
+        LAT_(local_two)(w, b, &x->linear);
+        return LAT_(linear);
+    }
+#endif
+#if LAT_N <= 3
+    if (w->problem == LAT_ABELIAN) {
+        LAT_(mag_all_local)(w, b, &x->abelian);
+        return LAT_(mag_all);
+    }
+#endif
+    LAT_(local)(w, b, &x->linear);
+    return LAT_(linear);
 }
 
-/* One pass in which some hits are mirrored. */
-LAT_HD void LAT_(stirred)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how, int problem, int scheme, int rows)
-{
-    const LAT_T omega = LAT_(set)((LAT_S)how->omega), p = LAT_(set)((LAT_S)how->stochastic);
-    LAT_(dice) d = {how->seed, NULL, how->config, how->step};
-    for (int b = begin; b < end; b++) {
-        LAT_(m) *g = (LAT_(m) *)w->g + b, h;
-        d.site = w->site + (size_t)b * LAT_WIDTH;
-        if (problem == LAT_LINEAR) {
-            const LAT_(m) x = LAT_(local)(w, b, rows);
-            h = *g;
-            if (scheme == LAT_RELAX_SU2)
-                LAT_(stochastic_su2)(&h, x, omega, p, &d);
-            else
-                LAT_(stochastic_sun)(&h, x, omega, p, &d);
-        } else {
-            const LAT_(mag) m = LAT_(local_mag)(w, b, rows);
-            h = *g;
-            if (scheme == LAT_RELAX_SU2)
-                LAT_(mag_stochastic_su2)(&h, m, COUNT(rows), omega, p, &d);
-            else
-                LAT_(mag_stochastic_sun)(&h, m, COUNT(rows), omega, p, &d);
-        }
-        *g = h;
-    }
-}
-
-/* One pass of drawn rotations. */
-LAT_HD void LAT_(draw)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how, int problem, int kind, int rows)
-{
-    const LAT_T beta = LAT_(set)((LAT_S)how->beta);
-    LAT_(dice) d = {how->seed, NULL, how->config, how->step};
-    for (int b = begin; b < end; b++) {
-        LAT_(m) *g = (LAT_(m) *)w->g + b, h;
-        d.site = w->site + (size_t)b * LAT_WIDTH;
-        if (problem == LAT_LINEAR) {
-            const LAT_(m) x = LAT_(local)(w, b, rows);
-            h = *g;
-            LAT_(heat)(&h, x, beta, kind, &d);
-        } else {
-            const LAT_(mag) m = LAT_(local_mag)(w, b, rows);
-            h = *g;
-            LAT_(mag_heat)(&h, m, COUNT(rows), beta, kind, &d);
-        }
-        *g = h;
-    }
-}
-
-/* The same pass for each problem, scheme and number of rows that there is. */
 static void LAT_(sweep)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how)
 {
-    const LAT_T omega = LAT_(set)((LAT_S)how->omega);
-#define TRY(problem_, rows_) \
-    if (w->problem == problem_ && w->rows == rows_) { \
-        if (how->scheme != LAT_DRAW && how->stochastic > 0) { \
-            if (how->scheme == LAT_RELAX_SU2) \
-                LAT_(stirred)(w, begin, end, how, problem_, LAT_RELAX_SU2, rows_); \
-            else \
-                LAT_(stirred)(w, begin, end, how, problem_, LAT_RELAX_SUN, rows_); \
-        } else if (how->scheme == LAT_RELAX_SU2) \
-            LAT_(pass)(w, begin, end, omega, problem_, LAT_RELAX_SU2, rows_); \
-        else if (how->scheme == LAT_RELAX_SUN) \
-            LAT_(pass)(w, begin, end, omega, problem_, LAT_RELAX_SUN, rows_); \
-        else if (how->draw == LAT_HEAT_MICRO) \
-            LAT_(draw)(w, begin, end, how, problem_, LAT_HEAT_MICRO, rows_); \
-        else if (how->draw == LAT_HEAT_BATH) \
-            LAT_(draw)(w, begin, end, how, problem_, LAT_HEAT_BATH, rows_); \
-        else \
-            LAT_(draw)(w, begin, end, how, problem_, LAT_HEAT_METROPOLIS, rows_); \
-        return; \
+    const int kind = how->scheme == LAT_DRAW ? LAT_(DRAWN) + how->draw : how->stochastic > 0 ? LAT_(STIRRED) + how->scheme : how->scheme;
+    LAT_(dice) d = {how->seed, NULL, how->config, how->step};
+    for (int b = begin; b < end; b++) {
+        LAT_(problem) x;
+        LAT_(visit) *const *visits = LAT_(look)(w, b, &x);
+        d.site = w->site + (size_t)b * LAT_WIDTH;
+        visits[kind]((LAT_(m) *)w->g + b, &x, how, &d);
     }
-#if LAT_N == 3
-    TRY(LAT_LINEAR, 2)
-    TRY(LAT_ABELIAN, 2)
-#endif
-    TRY(LAT_LINEAR, LAT_N)
-#if LAT_N <= 3
-    TRY(LAT_ABELIAN, LAT_N)
-#endif
-#undef TRY
 }
 
-LAT_HD void LAT_(state_rows)(const lat_lane_work *w, int begin, int end, double sum[2], double *max, int rows)
+LAT_HD void LAT_(shares)(const lat_lane_work *w, int b, LAT_T *share, LAT_T *theta)
+{
+    LAT_(problem) x;
+    LAT_(look)(w, b, &x);
+#if LAT_N <= 3
+    if (w->problem == LAT_ABELIAN) {
+        const LAT_S links = (LAT_S)(2 * w->lay->geom.nd);
+        if (w->rows < LAT_N)
+            LAT_(mag_state)(&x.abelian, LAT_N - 1, links, share, theta);
+        else
+            LAT_(mag_state)(&x.abelian, LAT_N, links, share, theta);
+        return;
+    }
+#endif
+    LAT_(landau_state)(&x.linear, share, theta);
+}
+
+static void LAT_(state)(const lat_lane_work *w, int begin, int end, double sum[2], double *max)
 {
     for (int b = begin; b < end; b++) {
         LAT_T share, theta;
-        if (w->problem == LAT_LINEAR) {
-            const LAT_(m) x = LAT_(local)(w, b, rows);
-            LAT_(landau_state)(&x, &share, &theta);
-        } else {
-            const LAT_(mag) m = LAT_(local_mag)(w, b, rows);
-            LAT_(mag_state)(&m, COUNT(rows), (LAT_S)(2 * w->lay->geom.nd), &share, &theta);
-        }
+        LAT_(shares)(w, b, &share, &theta);
         for (int l = 0; l < LAT_WIDTH; l++) {
             if (w->lay->site[(size_t)b * LAT_WIDTH + (size_t)l] < 0)
                 continue;
@@ -213,16 +215,4 @@ LAT_HD void LAT_(state_rows)(const lat_lane_work *w, int begin, int end, double 
     }
 }
 
-static void LAT_(state)(const lat_lane_work *w, int begin, int end, double sum[2], double *max)
-{
-#if LAT_N == 3
-    if (w->rows == 2) {
-        LAT_(state_rows)(w, begin, end, sum, max, 2);
-        return;
-    }
-#endif
-    LAT_(state_rows)(w, begin, end, sum, max, LAT_N);
-}
-
 #undef ELEMENTS
-#undef COUNT
