@@ -109,7 +109,7 @@ lane_flags = $(lane_opt) $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(w
 
 # ---- what is built ---------------------------------------------------------------------------
 
-lib_src := $(sort $(wildcard lib/common/*.c) $(filter-out lib/backend/lanes.c $(mpi_src),$(wildcard lib/backend/*.c)))
+lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c $(mpi_src),$(wildcard lib/backend/*.c)))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj)
 liblat := $(B)/liblat.a
 
@@ -144,7 +144,7 @@ $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Made anew from what is there now: nothing stays of a file that was removed.
-$(liblat): $(lib_obj) lib/common lib/backend
+$(liblat): $(lib_obj) lib/common lib/backend lib/fixing
 	$(at)rm -f $@ && $(AR) rcs $@ $(lib_obj)
 
 # Each tool is the one main of its name; lat-convert has the formats beside it.

@@ -63,7 +63,7 @@ END
     rough a.lat --dims 4,4,4,4
     for schedule in linear geometric; do
         lat-anneal --from 2 --to 0.125 --steps 5 --schedule $schedule --log log.tsv a.lat -o b.lat
-        [ "$(head -n 1 log.tsv)" = "config	step	T	F	theta	seconds" ]
+        [ "$(head -n 1 log.tsv)" = "config	step	T	F	theta	seconds	copy" ]
         cut -f3 log.tsv | tail -n +2 >$schedule.txt
     done
     printf '2\n1.53125\n1.0625\n0.59375\n0.125\n' | cmp - linear.txt

@@ -434,7 +434,7 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
         sleep 0.02
     done
     grep -q '^# stdin:0 converged' log.tsv || fail "not flushed:" "$(cat log.tsv)"
-    [ "$(head -n 1 log.tsv)" = "config	sweep	theta	F	seconds" ]
+    [ "$(head -n 1 log.tsv)" = "config	sweep	theta	F	seconds	copy	omega" ]
     tail -c 16 in.lat > slow
     exec 9>&-
     wait $pid

@@ -97,7 +97,7 @@ END
 @test "Coulomb gauge: a slice that is done is left alone, and its log says so" {
     rough a.lat --dims 4,4,4,8
     lat-orelax --gauge coulomb --theta 1e-14 --check-every 5 --slice-log s.tsv a.lat -o b.lat
-    [ "$(head -n 1 s.tsv)" = "config	sweep	slice	theta" ]
+    [ "$(head -n 1 s.tsv)" = "config	sweep	slice	theta	copy" ]
     awk -F'\t' '/^#/ || NR == 1 { next } done[$3] && $4 != done[$3] { exit 1 } $4 < 1e-14 { done[$3] = $4 } END { for (i = 0; i < 8; i++) if (!done[i]) exit 1 }' s.tsv
 }
 

@@ -161,7 +161,7 @@ load helper
     [ "$(column b.lat theta | wc -l)" -eq 3 ]
     lat-theta --require-theta 1e-14 b.lat
     [ "$(grep -c '^# stdin:[012] converged sweeps=' log.tsv)" -eq 3 ]
-    [ "$(head -n 1 log.tsv)" = "config	sweep	theta	F	seconds" ]
+    [ "$(head -n 1 log.tsv)" = "config	sweep	theta	F	seconds	copy	omega" ]
 }
 
 @test "one unconverged configuration among several leaves no output file" {

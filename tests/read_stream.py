@@ -16,7 +16,7 @@ import zlib
 SITES = {1: "x", 2: "y x", 3: "z y x", 4: "t z y x"}
 LINKS = {1: "x", 2: "x y", 3: "x y z", 4: "x y z t"}
 ALWAYS = {"kind", "group", "dims", "real", "reals", "sites", "endian", "block", "compression", "filter"}
-KEYS = ALWAYS | {"links", "plaquette", "link_trace", "gauge", "weights", "functional", "theta", "sweeps"}
+KEYS = ALWAYS | {"links", "plaquette", "link_trace", "gauge", "weights", "functional", "theta", "sweeps", "copies"}
 
 
 class Wrong(Exception):

@@ -176,6 +176,9 @@ static int check_numbers(const lat_header *head, const char *name)
             return lat_fail("%s: weights of directions need gauge landau, found gauge %s", name, head->gauge);
     if (head->sweeps < 0)
         return lat_fail("%s: sweeps must not be negative, found %ld", name, head->sweeps);
+    if (head->copies < 0 || head->copies > (head->kind == LAT_GAUGE ? LAT_MAX_COPIES : 0))
+        return lat_fail("%s: a gauge field may have up to %d copies and a transformation none, found %ld", name,
+                        LAT_MAX_COPIES, head->copies);
     if (strcmp(head->gauge, "none") == 0 &&
         !(isnan(head->functional) && isnan(head->theta) && head->sweeps == 0))
         return lat_fail("%s: functional, theta and sweeps need a gauge condition, found gauge none",

@@ -19,6 +19,9 @@ typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in 
 #define LAT_MAX_KEY 200
 #define LAT_MAX_INFO 1000
 
+/* Gribov copies of one field in a stream. */
+#define LAT_MAX_COPIES 2000
+
 /* A list of lines, owned. What is added becomes one line of UTF-8: control characters become
  * blanks, other bytes question marks, and one longer than LAT_MAX_LINE is cut and ends with "...". */
 typedef struct lat_lines {
@@ -42,6 +45,7 @@ typedef struct lat_header {
     double functional;/* of that condition, NaN where none */
     double theta;
     long sweeps;      /* sweeps it took, 0 where none */
+    long copies;      /* gauge field: how many transformations of it follow in the stream, 0 to LAT_MAX_COPIES */
     lat_lines info;   /* "key = value": ensemble_id, ensemble_label, sequence_number, lfn ... */
     lat_lines history;/* one line a stage: tool version, arguments, result, what it was read from */
     char read_crc[9]; /* CRC-32 of the raw bytes that were read, in hex; "" if it came from elsewhere.

@@ -37,12 +37,12 @@ const lat_stream_form *lat_stream_last(lat_input *in)
 
 enum key {
     KIND, GROUP, DIMS, REAL, REALS, SITES, LINKS, ENDIAN, BLOCK, COMPRESSION, FILTER, PLAQUETTE,
-    LINK_TRACE, GAUGE, WEIGHTS, FUNCTIONAL, THETA, SWEEPS, KEYS
+    LINK_TRACE, GAUGE, WEIGHTS, FUNCTIONAL, THETA, SWEEPS, COPIES, KEYS
 };
 static const char *const key_name[KEYS] = {"kind",   "group",     "dims",       "real",  "reals",
                                            "sites",  "links",     "endian",     "block", "compression",
                                            "filter", "plaquette", "link_trace", "gauge", "weights",
-                                           "functional", "theta", "sweeps"};
+                                           "functional", "theta", "sweeps", "copies"};
 static const char *const site_order[] = {"", "x", "y x", "z y x", "t z y x"};
 static const char *const link_order[] = {"", "x", "x y", "x y z", "x y z t"};
 
@@ -364,6 +364,15 @@ static int parse_gauge(const parser *p)
     return 0;
 }
 
+static int parse_copies(const parser *p)
+{
+    unsigned long copies = 0;
+    if (p->value[COPIES] && parse_number(p, COPIES, 1, LAT_MAX_COPIES, &copies) < 0)
+        return -1;
+    p->head->copies = (long)copies;
+    return 0;
+}
+
 /* The values of the keys into the header and the form. */
 static int parse_values(const parser *p)
 {
@@ -378,7 +387,7 @@ static int parse_values(const parser *p)
     if (parse_group(p) < 0 || parse_dims(p) < 0 || parse_number(p, REALS, 1, 512, &reals) < 0)
         return -1;
     head->reals = (int)reals;
-    if (parse_orders(p) < 0 || parse_storage(p) < 0 || parse_gauge(p) < 0 ||
+    if (parse_orders(p) < 0 || parse_storage(p) < 0 || parse_gauge(p) < 0 || parse_copies(p) < 0 ||
         parse_real(p, PLAQUETTE, &head->plaquette) < 0 ||
         parse_real(p, LINK_TRACE, &head->link_trace) < 0 ||
         parse_real(p, FUNCTIONAL, &head->functional) < 0 || parse_real(p, THETA, &head->theta) < 0 ||
@@ -506,6 +515,8 @@ static void print_header(FILE *to, const lat_header *head, size_t block, bool co
         print_real(to, THETA, head->theta);
         fprintf(to, "sweeps = %ld\n", head->sweeps);
     }
+    if (head->copies)
+        fprintf(to, "copies = %ld\n", head->copies);
     for (int i = 0; i < head->info.count; i++)
         fprintf(to, "info.%s\n", head->info.line[i]);
     for (int i = 0; i < head->history.count; i++)

@@ -46,6 +46,9 @@ static int same_lattice(const lat_field *u, const lat_field *g)
         return lat_fail("expected a gauge transformation to apply to a gauge field, found %s for %s",
                         g->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field",
                         u->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field");
+    if (u->head.copies)
+        return lat_fail("expected a gauge field alone, found one with %ld copies, whose transformations are of the "
+                        "links as they are", u->head.copies);
     if (u->head.nc != g->head.nc || u->head.geom.nd != g->head.geom.nd
         || memcmp(u->head.geom.dims, g->head.geom.dims, sizeof u->head.geom.dims))
         return lat_fail("the transformation is SU(%d) on %s, the gauge field SU(%d) on %s",

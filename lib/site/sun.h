@@ -42,6 +42,7 @@
 #define LAT_FOR_START UINT32_C(0x10000000)  /* links of lat-start */
 #define LAT_FOR_GAUGE UINT32_C(0x20000000)  /* transformations of lat-gauge */
 #define LAT_FOR_ANNEAL UINT32_C(0x30000000) /* sweeps of lat-anneal */
+#define LAT_FOR_RELAX UINT32_C(0x40000000)  /* sweeps of lat-orelax */
 
 static inline void lat_sun_one(int n, double *m)
 {

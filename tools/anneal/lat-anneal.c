@@ -6,28 +6,19 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-#include "backend/backend.h"
 #include "common/error.h"
-#include "common/measure.h"
-#include "common/options.h"
 #include "common/progress.h"
-#include "common/tool.h"
-#include "common/transform.h"
+#include "fixing/fixing.h"
 #include "site/sun.h"
 
 enum { LINEAR, GEOMETRIC };
 
-static int gauge, device, time_axis = -1, schedule, update, precision;
+static int schedule, update, precision;
 static double from = 1.4, to = 0.1;
-static long steps = 1000, micro = 3, check_every, ranks = 1;
-static uint64_t seed = 1;
-static const char *log_path, *weights;
+static long steps = 1000, micro = 3, check_every;
+static const char *log_path;
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &gauge, 0, 0, "gauge condition; mag: maximally Abelian", false},
-    {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
-     "direction across which Coulomb gauge cuts slices (default: the last)", false},
-    {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0, "of the directions in Landau gauge (default 1)", false},
     {LAT_OPT_REAL, "from", 0, "T", &from, 1e-9, 1e9, "first temperature", false},
     {LAT_OPT_REAL, "to", 0, "T", &to, 1e-9, 1e9, "last temperature", false},
     {LAT_OPT_INT, "steps", 0, "N", &steps, 1, 1e8, "temperatures, both ends among them", false},
@@ -35,14 +26,12 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "micro", 0, "K", &micro, 0, 1000, "microcanonical sweeps at each temperature", false},
     {LAT_OPT_CHOICE, "update", 0, "heatbath|metropolis", &update, 0, 0,
      "how g is drawn; metropolis is the reference for tests", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the random numbers", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "of the sweeps; the links are rotated in double either way", false},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "temperature and functional as they go", true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
      "temperatures between two lines of the log (default: a hundredth of all)", true},
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0, "where sweeps run; auto: the fastest there is", false},
-    {LAT_OPT_INT, "ranks", 'n', "N", &ranks, 1, 65536, "ranks to share the lattice", true},
+    LAT_FIXING_OPTIONS,
     {0},
 };
 
@@ -56,15 +45,6 @@ static const lat_tool tool = {
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
 };
 
-typedef struct run {
-    const lat_backend *backend;
-    const lat_comm *comm;
-    FILE *log;
-    char name[512];
-    double start;
-    char words[64];
-} run;
-
 /* Temperature number i of `steps`: both ends are reached. */
 static double temperature(long i)
 {
@@ -72,83 +52,57 @@ static double temperature(long i)
     return schedule == LINEAR ? from + (to - from) * s : from * pow(to / from, s);
 }
 
-static int tell(run *r, lat_device *dev, long i)
+static int tell(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int n, long i)
 {
-    lat_gauge_state s;
-    if (dev->backend->state(dev, &s, NULL))
+    FILE *log = f->own;
+    lat_gauge_state s[LAT_BATCH];
+    const double seconds = lat_seconds() - f->start;
+    if (dev->backend->state(dev, s, NULL))
         return -1;
-    if (!isfinite(s.functional))
-        return lat_fail("%s: the functional became %g at step %ld: are the links in SU(N)?", r->name, s.functional, i + 1);
-    const double seconds = lat_seconds() - r->start;
-    if (r->log)
-        fprintf(r->log, "%s\t%ld\t%.9g\t%.15f\t%.6e\t%.3f\n", r->name, i + 1, temperature(i), s.functional, s.theta, seconds);
-    lat_progress("%s: step %ld of %ld  T %.4g  F %.12f  %.0f s left", r->name, i + 1, steps, temperature(i), s.functional,
-                 seconds / (double)(i + 1) * (double)(steps - i - 1));
+    for (int k = 0; k < n; k++) {
+        if (!isfinite(s[k].functional))
+            return lat_fail("%s: the functional became %g at step %ld: are the links in SU(N)?", f->name, s[k].functional, i + 1);
+        if (log)
+            fprintf(log, "%s\t%ld\t%.9g\t%.15f\t%.6e\t%.3f\t%ld\n", f->name, i + 1, temperature(i), s[k].functional,
+                    s[k].theta, seconds, c[k]->number);
+    }
+    lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f", f->name, c[0]->number + 1, c[n - 1]->number + 1,
+                 f->copies, i + 1, steps, temperature(i), s[0].functional);
     return 0;
 }
 
-static int anneal(run *r, lat_device *dev, long index)
+/* One temperature; where a copy is in the schedule, its sweeps say. */
+static int advance(lat_fixing *f, lat_device *dev, lat_copy *const c[], int n)
 {
-    lat_sweep draw = {.kind = update ? LAT_SWEEP_METROPOLIS : LAT_SWEEP_HEATBATH, .seed = seed, .config = (uint32_t)index};
+    const long i = c[0]->sweeps / (1 + micro), every = check_every ? check_every : steps > 100 ? steps / 100 : 1;
+    const lat_sweep draw = {.kind = update ? LAT_SWEEP_METROPOLIS : LAT_SWEEP_HEATBATH, .temperature = temperature(i),
+                            .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number, .config = (uint32_t)f->config,
+                            .step = LAT_FOR_ANNEAL + (uint32_t)i};
     const lat_sweep mirror = {.kind = LAT_SWEEP_MICRO, .temperature = 1};
-    const long every = check_every ? check_every : steps > 100 ? steps / 100 : 1;
-    for (long i = 0; i < steps; i++) {
-        draw.temperature = temperature(i);
-        draw.step = LAT_FOR_ANNEAL + (uint32_t)i;
-        if (dev->backend->sweep(dev, &draw, 1) || (micro && dev->backend->sweep(dev, &mirror, micro)))
-            return -1;
-        if (((i + 1) % every == 0 || i + 1 == steps) && tell(r, dev, i))
-            return -1;
-    }
-    return 0;
-}
-
-static int rotate(run *r, lat_field *f, const lat_field *g, const lat_condition *c)
-{
-    lat_gauge_state s;
-    if (lat_field_convert(f, LAT_F64) || lat_transform_apply(f, g) || lat_measure_gauge(f, c, &s, NULL))
+    if (dev->backend->sweep(dev, &draw, 1) || (micro && dev->backend->sweep(dev, &mirror, micro)))
         return -1;
-    lat_progress_end();
-    return lat_provenance(&f->head, "%s, %s, F %.15f", r->words, lat_gauge_name(c->gauge), s.functional);
+    for (int k = 0; k < n; k++)
+        c[k]->sweeps += 1 + micro;
+    if (((i + 1) % every == 0 || i + 1 == steps) && tell(f, dev, c, n, i))
+        return -1;
+    return i + 1 == steps;
 }
 
-static int each(lat_field *f, long index, void *context)
+static void describe(const lat_fixing *f, const lat_copy *c, char *words, size_t size)
 {
-    run *r = context;
-    lat_condition c;
-    lat_field g;
-    snprintf(r->name, sizeof r->name, "%.480s:%ld", lat_opts.input ? lat_opts.input : "stdin", index);
-    r->start = lat_seconds();
-    if (f->head.kind != LAT_GAUGE) {
-        lat_fail("%s: expected a gauge field, found a gauge transformation", r->name);
-        return LAT_FAILED;
-    }
-    if (lat_condition_make((lat_gauge)gauge, time_axis, weights, &f->head.geom, &c) || lat_transform_new(&g, &f->head))
-        return LAT_FAILED;
-    lat_device *dev = r->backend->open(f, &c, precision ? LAT_F64 : LAT_F32, 1, r->comm);
-    int rc = dev ? 0 : -1;
-    if (dev) {
-        snprintf(r->words, sizeof r->words, "%s", r->backend->words(dev));
-        rc = anneal(r, dev, index) || r->backend->get(dev, 0, &g) || lat_transform_project(&g) ? -1 : 0;
-        r->backend->close(dev);
-    }
-    if (rc == 0)
-        rc = rotate(r, f, &g, &c);
-    lat_field_free(&g);
-    return rc ? LAT_FAILED : LAT_DONE;
+    snprintf(words, size, "%s, %s, F %.15f", f->words, lat_gauge_name(f->condition.gauge), c->state.functional);
 }
 
 int main(int argc, char **argv)
 {
-    run r = {.log = NULL};
+    FILE *log = NULL;
     lat_options_parse(&tool, argc, argv);
-    if (!(r.backend = lat_backend_find((lat_device_choice)device)) || !(r.comm = lat_comm_open((int)ranks)))
+    const lat_algorithm a = {.select = LAT_SELECT_ALL, .ladder = {precision ? LAT_F64 : LAT_F32}, .rungs = 1, .theta = INFINITY,
+                             .store = LAT_F64, .advance = advance, .describe = describe};
+    if (log_path && !(log = lat_log_open(log_path, "config\tstep\tT\tF\ttheta\tseconds\tcopy")))
         return lat_report(LAT_FAILED);
-    if (log_path && !(r.log = lat_log_open(log_path, "config\tstep\tT\tF\ttheta\tseconds")))
-        return lat_report(LAT_FAILED);
-    int rc = lat_filter_run(each, NULL, &r);
-    lat_progress_end();
-    if (lat_log_close(r.log, log_path) && rc == LAT_DONE)
+    int rc = lat_fixing_run(&a, log);
+    if (lat_log_close(log, log_path) && rc == LAT_DONE)
         rc = lat_report(LAT_FAILED);
     return rc;
 }

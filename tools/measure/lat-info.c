@@ -67,6 +67,8 @@ static void print_text(FILE *to, const lat_header *head, const lat_stream_form *
     fprintf(to, "gauge       %s\n", head->gauge);
     print_known(to, "functional", head->functional);
     print_known(to, "theta", head->theta);
+    if (head->copies)
+        fprintf(to, "copies      %ld, the transformations that follow\n", head->copies);
     if (head->sweeps)
         fprintf(to, "sweeps      %ld\n", head->sweeps);
     fprintf(to, "stored      %s, %u blocks of %zu bytes, %llu bytes in all, ratio %.4f\n",
@@ -111,6 +113,7 @@ static void print_json(FILE *to, const lat_header *head, const lat_stream_form *
     lat_json_pair(to, "theta", head->theta);
     fprintf(to, ", \"sweeps\": %ld, \"compressed\": %s, \"block\": %zu, \"blocks\": %u, \"stored\": %llu",
             head->sweeps, form->compressed ? "true" : "false", form->block, form->blocks, form->stored);
+    fprintf(to, ", \"copies\": %ld", head->copies);
     lat_json_pair(to, "ratio", ratio(head, form));
     fprintf(to, ", \"crc32\": \"%08x\", \"verified\": %s", form->crc, check ? "true" : "false");
     json_info(to, &head->info);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* omega.h: an overrelaxation parameter that finds itself while a copy is relaxed (--omega auto). */
+#ifndef LAT_FIXING_OMEGA_H
+#define LAT_FIXING_OMEGA_H
+
+#include "backend/backend.h"
+
+/* Doubles alone, so that a checkpoint keeps it as it is. All 0: at the beginning. */
+typedef struct lat_omega {
+    double omega;
+    double theta, sweep; /* where the stretch began over which the rate is measured */
+} lat_omega;
+
+/* Told of theta (of the worst slice) after so many sweeps; says with which omega to go on. */
+double lat_omega_look(lat_omega *o, lat_overrelax scheme, double theta, long sweeps);
+
+#endif

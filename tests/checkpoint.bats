@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# Checkpoints: a run that was cut off ends as if it had not been.
+load helper
+
+# The inode of the checkpoint: another one once it was written again.
+written() {
+    stat -c %i ck 2>/dev/null || true
+}
+
+# cut_off COMMAND...: runs it with --checkpoint ck, kills it some time after it has written one, resumes it; after
+# eight times it may come to its end.
+cut_off() {
+    local n before pid
+    rm -f ck
+    for n in 1 2 3 4 5 6 7 8; do
+        before=$(written)
+        # shellcheck disable=SC2046
+        "$@" --checkpoint ck --every 0 $([ ! -e ck ] || echo --resume ck) &
+        pid=$!
+        while [ "$(written)" = "$before" ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+        sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.2 * r / 32768 }')"
+        kill -9 $pid 2>/dev/null || break # it was faster
+        wait $pid || true
+    done
+    [ "$n" -ge 3 ] # it was cut off twice at least
+    find . -name '.*.tmp' -delete # what kill -9 leaves
+    # shellcheck disable=SC2046
+    [ ! -e ck ] || "$@" --checkpoint ck --resume ck
+    [ ! -e ck ] # removed at the end
+}
+
+@test "overrelaxation killed at random moments and resumed writes the same bytes" {
+    rough a.lat --dims 8,8,8,8 --epsilon 1.1
+    lat-gauge --random a.lat -o b.lat
+    cat a.lat b.lat >two.lat
+    for how in "-p mixed --overrelax su2 --omega 1.3" "--gauge coulomb --copies 3 -p single --theta 1e-10" "--copies 10 --select all --stochastic 0.3 --gauge mag --theta 1e-8"; do
+        # shellcheck disable=SC2086
+        lat-orelax $how --copies-log t.tsv two.lat -o straight.lat
+        # shellcheck disable=SC2086
+        cut_off lat-orelax $how --copies-log u.tsv two.lat -o cut.lat
+        cmp straight.lat cut.lat
+        cmp t.tsv u.tsv
+    done
+}
+
+@test "annealing killed at random moments and resumed writes the same bytes" {
+    rough a.lat --dims 8,8,4,8 --epsilon 1.1
+    lat-anneal --steps 200 --copies 3 a.lat -o straight.lat
+    cut_off lat-anneal --steps 200 --copies 3 a.lat -o cut.lat
+    cmp straight.lat cut.lat
+    lat-anneal --steps 400 --gauge mag a.lat -o straight.lat
+    cut_off lat-anneal --steps 400 --gauge mag a.lat -o cut.lat
+    cmp straight.lat cut.lat
+}
+
+@test "a checkpoint of another run, configuration or kind is refused" {
+    rough a.lat --dims 4,4,4,4
+    lat-gauge --random a.lat -o b.lat
+    rough other.lat --dims 4,4,4,6
+    lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --every 0 a.lat -o c.lat || [ $? -eq 3 ]
+    [ -e ck ] # kept: the run did not come to a good end
+    run -1 --separate-stderr lat-orelax --theta 1e-24 --max-sweeps 2 --check-every 1 --resume ck a.lat -o c.lat
+    [[ "$stderr" == "lat-orelax: ck: expected the checkpoint of this run, 'lat-orelax --theta 1e-24"* ]]
+    run -1 --separate-stderr lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --resume ck b.lat -o c.lat
+    [[ "$stderr" == "lat-orelax: b.lat:0: expected the configuration of the checkpoint"* ]]
+    run -1 --separate-stderr lat-orelax --theta 1e-25 --resume a.lat a.lat -o c.lat
+    [[ "$stderr" == "lat-orelax: a.lat: expected a checkpoint"* ]]
+    run -1 --separate-stderr lat-orelax --resume none.ck a.lat -o c.lat
+    [[ "$stderr" == "lat-orelax: none.ck: "* ]]
+    run -1 --separate-stderr lat-orelax --checkpoint no/such/folder/ck a.lat -o c.lat
+    [ ! -e c.lat ]
+    nothing_left
+}
