@@ -248,3 +248,50 @@ load helper
         strings c.lat | grep "^history = " | grep -q " | of $crc\$"
     done
 }
+
+@test "stochastic relaxation: all hits mirrored keep the functional, a share of them gets to the gauge" {
+    rough a.lat --dims 4,4,6,4 --epsilon 1.1
+    start=$(column a.lat functional)
+    for scheme in su2 su3; do
+        # Nearly always mirrored, F hardly moves; never, it does.
+        lat-orelax --overrelax $scheme --stochastic 0.999 --max-sweeps 2 --keep a.lat -o b.lat 2>/dev/null || [ $? -eq 3 ]
+        near "$(column b.lat functional)" "$start" 0.01
+        lat-orelax --overrelax $scheme --omega 1 --max-sweeps 2 --keep a.lat -o c.lat 2>/dev/null || [ $? -eq 3 ]
+        run ! near "$(column c.lat functional)" "$start" 0.03
+        for gauge in landau coulomb mag; do
+            lat-orelax --gauge $gauge --overrelax $scheme --stochastic 0.4 --seed 3 -@ 1 a.lat -o one.lat --log log.tsv
+            lat-orelax --gauge $gauge --overrelax $scheme --stochastic 0.4 --seed 3 -@ 2 a.lat -o two.lat
+            cmp one.lat two.lat
+            lat-theta --require-theta 1e-12 one.lat
+            [ "$(tail -n 2 log.tsv | head -n 1 | cut -f7)" = 1.0000 ] # omega, where none is given
+        done
+    done
+    lat-orelax --stochastic 0.4 --seed 4 --max-sweeps 10 --keep a.lat -o b.lat 2>/dev/null || [ $? -eq 3 ]
+    lat-orelax --stochastic 0.4 --seed 3 --max-sweeps 10 --keep a.lat -o c.lat 2>/dev/null || [ $? -eq 3 ]
+    run ! cmp b.lat c.lat
+}
+
+@test "omega finds itself: sweeps within reach of the best fixed omega, and the log shows it moving" {
+    need_data milc_lat.sample.l8888
+    lat-convert "$DATA/milc_lat.sample.l8888" | lat-reunit --precision double -o a.lat
+    while read -r gauge omega; do
+        lat-orelax --gauge "$gauge" --omega "$omega" --copies 6 --copies-log best.tsv a.lat -o b.lat
+        lat-orelax --gauge "$gauge" --omega auto --copies 6 --copies-log auto.tsv --log log.tsv a.lat -o c.lat
+        # Means over copies; theta is looked at every 10 sweeps, so a few more.
+        awk -F'\t' 'FNR > 1 { s[FILENAME] += $6 } END { exit !(s["auto.tsv"] <= 1.25 * s["best.tsv"] + 60) }' best.tsv auto.tsv ||
+            { paste best.tsv auto.tsv; false; }
+        [ "$(grep -v '^#' log.tsv | tail -n +2 | cut -f7 | sort -u | wc -l)" -gt 3 ]
+    done <<'END'
+landau 1.7
+coulomb 1.7
+mag 1.85
+END
+}
+
+@test "omega that is no number, out of range or not auto is a usage error" {
+    rough a.lat --dims 4,4,4,4
+    for omega in 0.9 2 two 1.7x ""; do
+        run -2 --separate-stderr lat-orelax --omega "$omega" a.lat
+        [[ "${stderr_lines[0]}" == "lat-orelax: --omega: expected a number from 1 to 1.999 or auto, found '$omega'" ]]
+    done
+}

@@ -3,15 +3,17 @@
 #ifndef LAT_FIXING_OMEGA_H
 #define LAT_FIXING_OMEGA_H
 
-#include "backend/backend.h"
+#include "common/condition.h"
 
 /* Doubles alone, so that a checkpoint keeps it as it is. All 0: at the beginning. */
 typedef struct lat_omega {
     double omega;
     double theta, sweep; /* where the stretch began over which the rate is measured */
+    double lowest;       /* 2 - the smallest omega to be tried */
 } lat_omega;
 
-/* Told of theta (of the worst slice) after so many sweeps; says with which omega to go on. */
-double lat_omega_look(lat_omega *o, lat_overrelax scheme, double theta, long sweeps);
+/* Told of theta (of the worst slice) after so many sweeps, says with which omega to go on. `extent` is the longest
+ * of the directions that are relaxed together. */
+double lat_omega_look(lat_omega *o, lat_gauge gauge, int extent, double theta, long sweeps);
 
 #endif

@@ -104,6 +104,21 @@ static double target(const lat_fixing *f, lat_real real, double w)
     return f->algorithm->rungs > 1 ? fmax(theta, theta_floor(real, w)) : 0.8 * theta;
 }
 
+/* Subgroup by subgroup, in a linear problem, the diagonal directions are overrelaxed more than once: the
+ * best omega hardly depends on the lattice, and it is flat (bench/NOTES.md). All else is block SOR. */
+#define OMEGA_SU2 1.55
+
+static double own_omega(const lat_fixing *f, lat_omega *o, double now, long sweeps)
+{
+    int extent = 1;
+    for (int mu = 0; mu < f->u.head.geom.nd; mu++)
+        if (f->condition.weight[mu] > 0 && f->u.head.geom.dims[mu] > extent)
+            extent = f->u.head.geom.dims[mu];
+    if (scheme == LAT_OVERRELAX_SU2 && f->condition.gauge != LAT_MAG && f->u.head.nc > 2)
+        return OMEGA_SU2;
+    return lat_omega_look(o, f->condition.gauge, extent, now, sweeps);
+}
+
 /* A look at a copy: is it done on this rung? It is when theta is below the target, when sweeps have run out, or when
  * theta, near its floor, has ceased to fall. -1 on failure. */
 static int look(const lat_fixing *f, lat_copy *c, const lat_gauge_state *s)
@@ -121,10 +136,7 @@ static int look(const lat_fixing *f, lat_copy *c, const lat_gauge_state *s)
         m->best = s->theta_slice;
         m->since = (double)c->sweeps;
     }
-    if (omega == 0)
-        lat_omega_look(&m->omega, (lat_overrelax)scheme, s->theta_slice, c->sweeps);
-    else
-        m->omega.omega = omega;
+    m->omega.omega = omega != 0 ? omega : own_omega(f, &m->omega, s->theta_slice, c->sweeps);
     const double w = m->omega.omega;
     c->done = s->theta_slice < target(f, real, w) || c->sweeps >= max_sweeps
         || (s->theta_slice < 100 * theta_floor(real, w) && (double)c->sweeps - m->since >= PATIENCE);
