@@ -9,60 +9,93 @@ typedef struct {
     uint32_t copy, step;
 } LAT_(dice);
 
-/* Four words for each lane. */
-LAT_HD void LAT_(roll)(const LAT_(dice) *d, uint32_t draw, uint32_t w[4][LAT_WIDTH])
+/* 64-bit lanes, of which the low halves are words; each holds a counter. */
+#if LAT_WIDTH == 1
+typedef uint64_t LAT_(longs);
+#else
+typedef uint64_t LAT_(longs) __attribute__((vector_size(sizeof(LAT_T))));
+#endif
+
+/* The low half times m. Compilers know the instruction, but not always that it is what this wants. */
+LAT_HD LAT_(longs) LAT_(product)(LAT_(longs) a, uint32_t m)
 {
-    uint32_t k0 = (uint32_t)d->seed, k1 = (uint32_t)(d->seed >> 32);
-    for (int l = 0; l < LAT_WIDTH; l++) {
-        w[0][l] = (uint32_t)d->site[l];
-        w[1][l] = (uint32_t)((uint64_t)d->site[l] >> 32) | d->copy << 8;
-        w[2][l] = d->step;
-        w[3][l] = draw;
-    }
-    /* Philox4x32-10 (Salmon et al., SC11), written over lanes; check_dice compares it with Random123. */
+#if LAT_SIZE * LAT_WIDTH == 64 && defined(__AVX512F__)
+    return (LAT_(longs))_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64(m));
+#elif LAT_SIZE * LAT_WIDTH == 32 && defined(__AVX2__)
+    return (LAT_(longs))_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(m));
+#else
+    return (a & 0xffffffff) * m;
+#endif
+}
+
+/* Philox4x32-10 (Salmon et al., SC11) of a counter c; check_heat compares it with Random123. The high halves
+ * are anything, before and after. */
+LAT_HD void LAT_(philox)(LAT_(longs) c[4], uint64_t seed)
+{
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     for (int round = 0; round < 10; round++) {
-        for (int l = 0; l < LAT_WIDTH; l++) {
-            const uint64_t a = (uint64_t)0xD2511F53u * w[0][l], b = (uint64_t)0xCD9E8D57u * w[2][l];
-            const uint32_t x = (uint32_t)(b >> 32) ^ w[1][l] ^ k0, y = (uint32_t)(a >> 32) ^ w[3][l] ^ k1;
-            w[0][l] = x;
-            w[1][l] = (uint32_t)b;
-            w[2][l] = y;
-            w[3][l] = (uint32_t)a;
-        }
+        const LAT_(longs) a = LAT_(product)(c[0], 0xD2511F53u), b = LAT_(product)(c[2], 0xCD9E8D57u);
+        c[0] = b >> 32 ^ c[1] ^ k0;
+        c[1] = b;
+        c[2] = a >> 32 ^ c[3] ^ k1;
+        c[3] = a;
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
 }
 
-/* A number in (0, 1) for each lane: the 24 or, with the second word, 52 highest bits and a half. */
-LAT_HD LAT_T LAT_(fraction)(const uint32_t high[LAT_WIDTH], const uint32_t low[LAT_WIDTH])
+/* Four words for each lane; in double the high halves are 0. */
+LAT_HD void LAT_(roll)(const LAT_(dice) *d, uint32_t draw, LAT_(bits) w[4])
 {
-    LAT_S f[LAT_WIDTH];
+#if LAT_SIZE == 4 && LAT_WIDTH > 1
+    /* Two words share 64 bits: one set of counters for either half. */
+    LAT_(bits) low, high;
+    LAT_(longs) c[2][4], zero = {0};
     for (int l = 0; l < LAT_WIDTH; l++) {
-#if LAT_SIZE == 4
-        (void)low;
-        f[l] = ((LAT_S)(int32_t)(high[l] >> 9) + 0.5f) * 0x1p-23f;
-#else
-        f[l] = ((LAT_S)(int64_t)((uint64_t)high[l] << 20 ^ low[l] >> 12) + 0.5) * 0x1p-52;
-#endif
+        low[l] = (uint32_t)d->site[l];
+        high[l] = (uint32_t)((uint64_t)d->site[l] >> 32) | d->copy << 8;
     }
-    LAT_T u;
-    memcpy(&u, f, sizeof u);
-    return u;
+    for (int half = 0; half < 2; half++) {
+        c[half][0] = (LAT_(longs))low >> 32 * half;
+        c[half][1] = (LAT_(longs))high >> 32 * half;
+        c[half][2] = zero + d->step;
+        c[half][3] = zero + draw;
+        LAT_(philox)(c[half], d->seed);
+    }
+    for (int i = 0; i < 4; i++)
+        w[i] = (LAT_(bits))((c[0][i] & 0xffffffff) | c[1][i] << 32);
+#else
+    LAT_(longs) c[4], zero = {0};
+    memcpy(&c[0], d->site, sizeof c[0]);
+    c[1] = c[0] >> 32 | (uint64_t)(uint32_t)(d->copy << 8);
+    c[2] = zero + d->step;
+    c[3] = zero + draw;
+    LAT_(philox)(c, d->seed);
+    for (int i = 0; i < 4; i++)
+        w[i] = (LAT_(bits))(c[i] & 0xffffffff);
+#endif
+}
+
+/* A number in (0, 1) for each lane: the 23 or, with the second word, 52 highest bits and a half. With them
+ * behind the point, 1.bits is less 1 - half a unit; both steps are exact. */
+LAT_HD LAT_T LAT_(fraction)(LAT_(bits) high, LAT_(bits) low)
+{
+    const LAT_(bits) one = LAT_(to_bits)(LAT_(set)(1));
+#if LAT_SIZE == 4
+    (void)low;
+    return LAT_(of_bits)(one | high >> 9) - LAT_(set)(0x1.fffffep-1f);
+#else
+    return LAT_(of_bits)(one | (high << 20 ^ low >> 12)) - LAT_(set)(0x1.fffffffffffffp-1);
+#endif
 }
 
 /* Four numbers in (0, 1) of draw n; in single those of double, rounded down. */
 LAT_HD void LAT_(fractions)(const LAT_(dice) *d, uint32_t n, LAT_T u[4])
 {
-    uint32_t w[4][LAT_WIDTH];
+    LAT_(bits) w[4], v[4];
     LAT_(roll)(d, 2 * n, w);
-#if LAT_SIZE == 4
+    if (LAT_SIZE == 8)
+        LAT_(roll)(d, 2 * n + 1, v);
     for (int i = 0; i < 4; i++)
-        u[i] = LAT_(fraction)(w[i], w[i]);
-#else
-    uint32_t v[4][LAT_WIDTH];
-    LAT_(roll)(d, 2 * n + 1, v);
-    for (int i = 0; i < 4; i++)
-        u[i] = LAT_(fraction)(w[i], v[i]);
-#endif
+        u[i] = LAT_(fraction)(w[i], LAT_SIZE == 8 ? v[i] : w[i]);
 }

@@ -25,74 +25,122 @@ LAT_HD void LAT_(su2_square)(LAT_T h[4])
         h[i] *= two;
 }
 
-/* ln(u + (1-u) e^{-2k}) / k + 1: cos theta with density exp(k cos theta) in (-1, 1) for uniform u. For small k
- * the quotient of small numbers is replaced by its expansion 1 - 2v + 2 k v (1-v), v = 1-u. */
+/* 1 - cos theta, the density being exp(k cos theta) in (-1, 1), for uniform u: with v = 1-u it is
+ * - ln(u + v e^{-2k}) / k, and its expansion for small k, where that is a quotient of small numbers. The difference
+ * from 1 is drawn, here and below, since it is small where k is large. */
 LAT_HD LAT_T LAT_(polar)(LAT_T k, LAT_T u)
 {
-    const LAT_T one = LAT_(set)(1), small = LAT_(set)(LAT_SIZE == 4 ? (LAT_S)1e-3 : (LAT_S)1e-5);
+    const LAT_T one = LAT_(set)(1), two = LAT_(set)(2), small = LAT_(set)(LAT_SIZE == 4 ? (LAT_S)1e-2 : (LAT_S)1e-4);
     const LAT_T most = LAT_(set)(LAT_SIZE == 4 ? (LAT_S)39 : (LAT_S)340);
     const LAT_T safe = LAT_(where_gt)(k, small, k, small), v = one - u;
     const LAT_T e = LAT_(exp)(LAT_(set)(-2) * LAT_(where_gt)(safe, most, most, safe));
-    const LAT_T c = one + LAT_(log)(u + v * e) / safe;
-    const LAT_T flat = one - LAT_(set)(2) * v + LAT_(set)(2) * k * v * u;
-    const LAT_T x = LAT_(where_gt)(k, small, c, flat);
-    return LAT_(where_gt)(LAT_(set)(-1), x, LAT_(set)(-1), x); /* rounding */
+    const LAT_T gap = LAT_(set)(-1) * LAT_(log)(u + v * e) / safe;
+    const LAT_T flat = two * v * (one - k * u * (one - LAT_(set)((LAT_S)(2.0 / 3)) * k * (u - v)));
+    const LAT_T x = LAT_(where_gt)(k, small, gap, flat);
+    return LAT_(where_gt)(x, two, two, x); /* rounding */
 }
 
-/* Above this k Kennedy-Pendleton's proposal is accepted more often, below it Creutz's. */
+/* Above this k Kennedy-Pendleton's proposal is accepted more often, below it Creutz's; here both are in 71 % of
+ * cases. The rates are sqrt(2 pi k) exp(-k) I_1(k) and pi I_1(k) / (2 sinh k). */
 #define LAT_HEAT_SWITCH 1.7
 
-/* a_0 with density sqrt(1 - a_0^2) exp(k a_0). `draw` and every `stride` draws after it are this one's. */
-LAT_HD LAT_T LAT_(heat_a0)(LAT_T k, const LAT_(dice) *d, uint32_t draw, uint32_t stride)
+/* Proposals of 1 - a_0, and what the square of a uniform number must be below for the density to become
+ * sqrt(1 - a_0^2) exp(k a_0). Kennedy, Pendleton (1985): k (1 - a_0) is a gamma variate of shape 3/2, that is an
+ * exponential one and half the square of a normal one; accepted by sqrt((1 + a_0)/2). The pair of normal
+ * variates of Box and Muller makes two proposals that are independent. */
+LAT_HD void LAT_(heat_gamma)(LAT_T k, const LAT_T u[6], LAT_T gap[2], LAT_T room[2])
 {
-    const LAT_T one = LAT_(set)(1), zero = LAT_(set)(0), bound = LAT_(set)((LAT_S)LAT_HEAT_SWITCH);
-    const LAT_T kk = LAT_(where_gt)(k, bound, k, bound);
-    LAT_T a0 = one, open = one;
-    for (int waiting = 1; waiting; draw += stride) {
-        LAT_T u[4], s, c;
-        LAT_(fractions)(d, draw, u);
-        LAT_(turn)(u[1], &s, &c);
-        /* Kennedy, Pendleton (1985): (1 - a_0)/2 = lambda^2 is a gamma variate, accepted by sqrt(1 - lambda^2) */
-        const LAT_T lambda2 = (LAT_(log)(u[0]) + c * c * LAT_(log)(u[2])) / (LAT_(set)(-2) * kk);
-        const LAT_T kp = one - LAT_(set)(2) * lambda2, kp_room = one - lambda2;
-        /* Creutz (1980): exp(k a_0) alone, accepted by sqrt(1 - a_0^2) */
-        const LAT_T cr = LAT_(polar)(k, u[0]), cr_room = one - cr * cr;
-        const LAT_T a = LAT_(where_gt)(k, bound, kp, cr), room = LAT_(where_gt)(k, bound, kp_room, cr_room);
-        const LAT_T take = LAT_(where_gt)(room, u[3] * u[3], open, zero);
-        a0 = LAT_(where_gt)(take, zero, a, a0);
-        open = LAT_(where_gt)(take, zero, zero, open);
-        LAT_S left[LAT_WIDTH];
-        memcpy(left, &open, sizeof left);
-        waiting = 0;
-        for (int l = 0; l < LAT_WIDTH; l++)
-            waiting |= left[l] > 0;
-    }
-    return a0;
+    const LAT_T one = LAT_(set)(1), half = LAT_(set)((LAT_S)0.5), scale = LAT_(set)(-1) / k;
+    /* cos^2 and sin^2 of an angle, by the sine of twice that. */
+    const LAT_T sine = LAT_(sine)(u[1] - half), normal = half * LAT_(log)(u[2]);
+    gap[0] = scale * (LAT_(log)(u[0]) + normal * (one - sine));
+    gap[1] = scale * (LAT_(log)(u[4]) + normal * (one + sine));
+    for (int i = 0; i < 2; i++)
+        room[i] = one - half * gap[i];
 }
 
-/* a with density exp(k a_0) on S^3. */
+/* Creutz (1980): exp(k a_0) alone, accepted by sqrt(1 - a_0^2). */
+LAT_HD void LAT_(heat_creutz)(LAT_T k, const LAT_T u[6], LAT_T gap[2], LAT_T room[2])
+{
+    gap[0] = LAT_(polar)(k, u[0]);
+    gap[1] = LAT_(polar)(k, u[4]);
+    for (int i = 0; i < 2; i++)
+        room[i] = gap[i] * (LAT_(set)(2) - gap[i]);
+}
+
+/* Two proposals from six numbers. Where *open is 1, the first that is accepted becomes *gap, and *open 0. What is no
+ * number is accepted, and seen later. */
+LAT_HD void LAT_(heat_try)(LAT_T k, const LAT_T u[6], LAT_T *gap, LAT_T *open)
+{
+    const LAT_T bound = LAT_(set)((LAT_S)LAT_HEAT_SWITCH), zero = LAT_(set)(0);
+    const unsigned large = LAT_(mask_gt)(k, bound);
+    LAT_T g[2] = {zero, zero}, room[2] = {zero, zero};
+    if (large != LAT_ALL)
+        LAT_(heat_creutz)(k, u, g, room);
+    if (large) {
+        LAT_T h[2], more[2];
+        LAT_(heat_gamma)(LAT_(where_gt)(k, bound, k, bound), u, h, more);
+        for (int i = 0; i < 2; i++) {
+            g[i] = LAT_(where_gt)(k, bound, h[i], g[i]);
+            room[i] = LAT_(where_gt)(k, bound, more[i], room[i]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        const LAT_T lot = u[3 + 2 * i], square = lot * lot;
+        const LAT_T take = LAT_(where_gt)(square, room[i], zero, *open);
+        *gap = LAT_(where_gt)(take, zero, g[i], *gap);
+        *open = LAT_(where_gt)(take, zero, zero, *open);
+    }
+}
+
+/* 1 - a_0, a_0 with density sqrt(1 - a_0^2) exp(k a_0). `draw` and every `stride` draws after it are this one's, two
+ * for an attempt; `spare` gets the two numbers of the first that are left over. */
+LAT_HD LAT_T LAT_(heat_gap)(LAT_T k, const LAT_(dice) *d, uint32_t draw, uint32_t stride, LAT_T spare[2])
+{
+    LAT_T gap = LAT_(set)(0), open = LAT_(set)(1), u[8];
+    LAT_(fractions)(d, draw, u);
+    LAT_(fractions)(d, draw + stride, u + 4);
+    spare[0] = u[6];
+    spare[1] = u[7];
+    LAT_(heat_try)(k, u, &gap, &open);
+    while (LAT_(mask_gt)(open, LAT_(set)(0))) {
+        draw += 2 * stride;
+        LAT_(fractions)(d, draw, u);
+        LAT_(fractions)(d, draw + stride, u + 4);
+        LAT_(heat_try)(k, u, &gap, &open);
+    }
+    return gap;
+}
+
+/* a_0 alone. */
+LAT_HD LAT_T LAT_(heat_a0)(LAT_T k, const LAT_(dice) *d, uint32_t draw, uint32_t stride)
+{
+    LAT_T spare[2];
+    return LAT_(set)(1) - LAT_(heat_gap)(k, d, draw, stride, spare);
+}
+
+/* a with density exp(k a_0) on S^3; draw `pair` and every `pairs` draws after it. */
 LAT_HD void LAT_(heat_sphere3)(LAT_T k, const LAT_(dice) *d, uint32_t pair, uint32_t pairs, LAT_T a[4])
 {
-    LAT_T u[4], s, c;
-    const LAT_T one = LAT_(set)(1);
-    LAT_(fractions)(d, pair, u);
-    a[0] = LAT_(heat_a0)(k, d, pairs + pair, pairs);
+    LAT_T u[2], s, c;
+    const LAT_T one = LAT_(set)(1), two = LAT_(set)(2), gap = LAT_(heat_gap)(k, d, pair, pairs, u);
     LAT_(turn)(u[1], &s, &c);
-    const LAT_T z = LAT_(set)(2) * u[0] - one, length = LAT_(root)(one - a[0] * a[0]), across = length * LAT_(root)(one - z * z);
+    /* (1 - a_0^2)(1 - z^2) under one root */
+    const LAT_T z = two * u[0] - one, square = gap * (two - gap), across = LAT_(root)(square * (one - z * z));
+    a[0] = one - gap;
     a[1] = across * c;
     a[2] = across * s;
-    a[3] = length * z;
+    a[3] = LAT_(root)(square) * z;
 }
 
 /* a with density exp(k cos theta) of the direction on S^2 that it turns to the pole. */
 LAT_HD void LAT_(heat_sphere2)(LAT_T k, const LAT_(dice) *d, uint32_t pair, LAT_T a[4])
 {
     LAT_T u[4], s, c;
-    const LAT_T one = LAT_(set)(1), half = LAT_(set)((LAT_S)0.5);
     LAT_(fractions)(d, pair, u);
     LAT_(turn)(u[1], &s, &c);
-    const LAT_T cosine = LAT_(polar)(k, u[0]), sine = LAT_(root)(half * (one - cosine));
-    a[0] = LAT_(root)(half * (one + cosine));
+    const LAT_T half = LAT_(set)((LAT_S)0.5) * LAT_(polar)(k, u[0]), sine = LAT_(root)(half);
+    a[0] = LAT_(root)(LAT_(set)(1) - half);
     a[1] = sine * c;
     a[2] = sine * s;
     a[3] = LAT_(set)(0);

@@ -15,7 +15,9 @@
  *     LAT_(set)(s)                 s in every lane
  *     LAT_(where_gt)(a, b, x, y)   a > b ? x : y, lane by lane
  *     LAT_(rsqrt)(a)               1/sqrt(a) to a few ulp, for a in the normal range
+ *     LAT_(mask_gt)(a, b)          bit l is set where a > b in lane l; LAT_ALL has all of them
  */
+#define LAT_ALL ((1u << LAT_WIDTH) - 1)
 
 LAT_HD LAT_T LAT_(set)(LAT_S s)
 {
@@ -37,6 +39,11 @@ LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
 #else
     return 1.0 / sqrt(a);
 #endif
+}
+
+LAT_HD unsigned LAT_(mask_gt)(LAT_T a, LAT_T b)
+{
+    return a > b;
 }
 
 #else
@@ -81,6 +88,24 @@ LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
         y[i] = 1.0 / sqrt(a[i]);
 #endif
     return y;
+#endif
+}
+
+LAT_HD unsigned LAT_(mask_gt)(LAT_T a, LAT_T b)
+{
+#if defined(__AVX512F__) && LAT_SIZE * LAT_WIDTH == 64 && LAT_SIZE == 4
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GT_OQ);
+#elif defined(__AVX512F__) && LAT_SIZE * LAT_WIDTH == 64
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ);
+#elif defined(__AVX2__) && LAT_SIZE * LAT_WIDTH == 32 && LAT_SIZE == 4
+    return (unsigned)_mm256_movemask_ps((__m256)(a > b));
+#elif defined(__AVX2__) && LAT_SIZE * LAT_WIDTH == 32
+    return (unsigned)_mm256_movemask_pd((__m256d)(a > b));
+#else
+    unsigned bits = 0;
+    for (int l = 0; l < LAT_WIDTH; l++)
+        bits |= (unsigned)(a[l] > b[l]) << l;
+    return bits;
 #endif
 }
 

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_heat: random numbers in lanes are Random123's; logarithm, exponential, sine and cosine; the
- * distributions that the heat bath draws from, by chi-square. */
+ * distributions that the heat bath draws from, by chi-square, of the site functions in single and double and
+ * of the sweeps in every vector length; how often proposals are accepted. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "backend/backend.h"
 #include "backend/lanes.h"
 #include "check.h"
-#include "site/random.h"
+#include "common/error.h"
+#include "common/transform.h"
+#include "site/sun.h"
 
 #define LAT_HD static inline __attribute__((unused))
 #define LAT_N 2
 
 #define WIDE 8
 typedef double wide __attribute__((vector_size(8 * WIDE)));
+typedef float thin __attribute__((vector_size(4 * WIDE)));
 
 #define LAT_T double
 #define LAT_S double
@@ -43,6 +48,17 @@ typedef double wide __attribute__((vector_size(8 * WIDE)));
 #define LAT_WIDTH WIDE
 #define LAT_(x) wide_##x
 #include "site/template.h"
+#undef LAT_T
+#undef LAT_S
+#undef LAT_SIZE
+#undef LAT_WIDTH
+#undef LAT_
+#define LAT_T thin
+#define LAT_S float
+#define LAT_SIZE 4
+#define LAT_WIDTH WIDE
+#define LAT_(x) thin_##x
+#include "site/template.h"
 
 static void check_philox(void)
 {
@@ -53,32 +69,60 @@ static void check_philox(void)
         for (int l = 0; l < WIDE; l++)
             site[l] = ((int64_t)i << 28) + l * 12345;
         const wide_dice d = {seed, site, copy, step};
-        uint32_t w[4][WIDE], expected[4];
+        const thin_dice f = {seed, site, copy, step};
+        wide_bits w[4];
+        thin_bits v[4];
+        wide u[4];
+        thin t[4];
+        uint32_t expected[4], low[4];
         wide_roll(&d, draw, w);
+        thin_roll(&f, draw, v);
+        wide_fractions(&d, draw, u);
+        thin_fractions(&f, draw, t);
         for (int l = 0; l < WIDE; l++) {
             lat_random(seed, (uint64_t)site[l], copy, step, draw, expected);
             for (int k = 0; k < 4; k++)
-                CHECK(w[k][l] == expected[k], "draw %d, lane %d, word %d: %08x, %08x", i, l, k, w[k][l], expected[k]);
+                CHECK(w[k][l] == expected[k] && v[k][l] == expected[k], "draw %d, lane %d, word %d: %08x %08x, %08x", i, l, k,
+                      (unsigned)w[k][l], v[k][l], expected[k]);
+            /* A fraction takes two draws for 52 bits, in single the first for 23 of them. */
+            lat_random(seed, (uint64_t)site[l], copy, step, 2 * draw, expected);
+            lat_random(seed, (uint64_t)site[l], copy, step, 2 * draw + 1, low);
+            for (int k = 0; k < 4; k++) {
+                const double bits = ldexp(expected[k], 20) + (low[k] >> 12);
+                CHECK(u[k][l] == lat_uniform(expected[k], low[k]) && (double)t[k][l] == ldexp(floor(ldexp(bits, -29)) + 0.5, -23),
+                      "fraction %d, lane %d: %.17g and %.9g", k, l, u[k][l], (double)t[k][l]);
+            }
         }
     }
 }
 
+/* As found, as expected, to n units of 2^-53 or 2^-24. */
+#define NEAR(x, y, size, n, unit, what, at) CHECK(fabs((double)(x) - (y)) <= (n) * (unit) * (size), what " %.17g: %.17g, %.17g", at, (double)(x), y)
+
 static void check_functions(void)
 {
-    for (int i = 1; i < 20000; i++) {
-        const double u = i / 20000.0, x = exp(-40 * u), y = -690 * u;
+    for (int i = 1; i < 200000; i++) {
+        const double u = i / 200000.0, x = exp(-40 * u), y = -690 * u, v = u - 0.5;
+        const float fu = (float)u, fx = (float)x, fy = (float)(y / 10), fv = fu - 0.5f;
         double s, c;
         float fs, fc;
-        /* A few roundings: of the result, or of the unit circle. */
-        CHECK(fabs(one_log(x) - log(x)) <= 8 * 0x1p-53 * (1 + fabs(log(x))), "log %.17g", x);
-        CHECK(fabs(one_log(u) - log(u)) <= 8 * 0x1p-53 * fabs(log(u)) + 1e-17, "log %.17g", u);
-        CHECK(fabs(one_exp(y) - exp(y)) <= 16 * 0x1p-53 * exp(y) * (1 - y), "exp %.17g", y);
+        /* A few roundings: of the result, or of the unit circle; a squared sine has four times its error. */
+        NEAR(one_log(x), log(x), 1 + fabs(log(x)), 4, 0x1p-53, "log", x);
+        NEAR(one_log(u), log(u), fabs(log(u)), 4, 0x1p-53, "log", u);
+        NEAR(one_exp(y), exp(y), exp(y) * (1 - y), 4, 0x1p-53, "exp", y);
+        NEAR(one_sine(v), sin(M_PI * v), fabs(sin(M_PI * v)), 8, 0x1p-53, "sine", v);
+        NEAR(one_cosine(v), cos(M_PI * v), 1, 4, 0x1p-53, "cosine", v);
         one_turn(u, &s, &c);
-        CHECK(fabs(s - sin(2 * M_PI * u)) <= 32 * 0x1p-53 && fabs(c - cos(2 * M_PI * u)) <= 32 * 0x1p-53, "turn %.17g", u);
-        CHECK(fabsf(single_log((float)x) - (float)log((double)(float)x)) <= 8 * 0x1p-24 * (1 + fabs(log(x))), "log %g in single", x);
-        CHECK(fabsf(single_exp((float)(y / 10)) - (float)exp((double)(float)(y / 10))) <= 16 * 0x1p-24 * exp(y / 10) * (1 - y / 10), "exp %g in single", y / 10);
-        single_turn((float)u, &fs, &fc);
-        CHECK(fabs(fs - sin(2 * M_PI * (double)(float)u)) <= 32 * 0x1p-24 && fabs(fc - cos(2 * M_PI * (double)(float)u)) <= 32 * 0x1p-24, "turn %g in single", u);
+        NEAR(s, sin(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
+        NEAR(c, cos(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
+        NEAR(single_log(fx), log((double)fx), 1 + fabs(log(x)), 4, 0x1p-24, "single log", x);
+        NEAR(single_log(fu), log((double)fu), fabs(log((double)fu)), 4, 0x1p-24, "single log", u);
+        NEAR(single_exp(fy), exp((double)fy), exp((double)fy) * (1 - (double)fy), 4, 0x1p-24, "single exp", y / 10);
+        NEAR(single_sine(fv), sin(M_PI * (double)fv), fabs(sin(M_PI * (double)fv)), 8, 0x1p-24, "single sine", v);
+        NEAR(single_cosine(fv), cos(M_PI * (double)fv), 1, 4, 0x1p-24, "single cosine", v);
+        single_turn(fu, &fs, &fc);
+        NEAR(fs, sin(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single turn", u);
+        NEAR(fc, cos(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single turn", u);
     }
 }
 
@@ -87,14 +131,17 @@ static void check_functions(void)
 #define BINS 100
 #define DRAWS 1000000
 
-static void uniform(const long *count, const char *what, double k)
+static void uniform(const long *count, const char *how, const char *what, double k)
 {
-    double chi2 = 0;
+    double chi2 = 0, draws = 0;
+    for (int i = 0; i < BINS; i++)
+        draws += (double)count[i];
     for (int i = 0; i < BINS; i++) {
-        const double e = (double)DRAWS / BINS, d = (double)count[i] - e;
+        const double e = draws / BINS, d = (double)count[i] - e;
         chi2 += d * d / e;
     }
-    CHECK(fabs(chi2 - (BINS - 1)) <= 6 * sqrt(2.0 * (BINS - 1)), "%s, k = %g: chi-square %g of %d", what, k, chi2, BINS - 1);
+    CHECK(draws >= 0.99 * DRAWS && fabs(chi2 - (BINS - 1)) <= 6 * sqrt(2.0 * (BINS - 1)), "%s: %s, k = %g: chi-square %g of %d, %g draws", how,
+          what, k, chi2, BINS - 1, draws);
 }
 
 /* Distribution of a_0 in (-1, 1): integral of sqrt(1 - x^2) exp(k (x - 1)), by Simpson's rule in the angle. */
@@ -129,39 +176,166 @@ static int bin(double p)
     return i < 0 ? 0 : i >= BINS ? BINS - 1 : i;
 }
 
-static void check_draws(void)
+/* What is uniform if a_0 and the rest of `three` have density exp(k a_0) on S^3, and if the direction that
+ * `two` turns to the pole has exp(k cos theta) on S^2. */
+typedef struct { long a0[BINS], z[BINS], azimuth[BINS]; } counts;
+
+static void count3(counts *n, const double cdf[1025], const double a[4])
 {
-    static const double ks[] = {1e-6, 1e-3, 0.1, 0.5, 1.5, 1.8, 5, 20, 100};
-    for (size_t n = 0; n < sizeof ks / sizeof *ks; n++) {
-        const double k = ks[n];
-        long three[BINS] = {0}, two[BINS] = {0}, turn3[BINS] = {0}, turn2[BINS] = {0};
-        double cdf[1025];
-        int64_t site[WIDE];
-        const wide kk = {k, k, k, k, k, k, k, k};
-        table3(k, cdf);
-        for (int i = 0; i < DRAWS / WIDE; i++) {
-            for (int l = 0; l < WIDE; l++)
-                site[l] = i * WIDE + l;
-            const wide_dice d = {11, site, (uint32_t)n, 5};
-            wide a[4], b[4];
-            wide_heat_sphere3(kk, &d, 0, 1, a);
-            wide_heat_sphere2(kk, &d, 0, b);
-            for (int l = 0; l < WIDE; l++) {
-                three[bin(look(cdf, a[0][l]))]++;
-                turn3[bin(0.5 + atan2(a[2][l], a[1][l]) / (2 * M_PI))]++;
-                /* cos theta = a0^2 - a1^2 - a2^2; its distribution is (e^{k(c-1)} - e^{-2k}) / (1 - e^{-2k}) */
-                const double c = 2 * b[0][l] * b[0][l] - 1;
-                two[bin(expm1(k * (c + 1)) / expm1(2 * k))]++;
-                turn2[bin(0.5 + atan2(b[2][l], b[1][l]) / (2 * M_PI))]++;
-                const double norm = a[0][l] * a[0][l] + a[1][l] * a[1][l] + a[2][l] * a[2][l] + a[3][l] * a[3][l];
-                CHECK(fabs(norm - 1) <= 32 * 0x1p-53, "|a|^2 = %.17g", norm);
+    n->a0[bin(look(cdf, a[0]))]++;
+    n->z[bin(0.5 + 0.5 * a[3] / sqrt(a[1] * a[1] + a[2] * a[2] + a[3] * a[3]))]++;
+    n->azimuth[bin(0.5 + atan2(a[2], a[1]) / (2 * M_PI))]++;
+}
+
+static void count2(counts *n, double k, const double a[4])
+{
+    /* 1 - cos theta = 2 (a1^2 + a2^2); the distribution of cos theta is (e^{k(c-1)} - e^{-2k}) / (1 - e^{-2k}) */
+    const double gap = 2 * (a[1] * a[1] + a[2] * a[2]);
+    n->a0[bin(expm1(k * (2 - gap)) / expm1(2 * k))]++;
+    n->azimuth[bin(0.5 + atan2(a[2], a[1]) / (2 * M_PI))]++;
+}
+
+static void judge(const char *how, double k, const counts *three, const counts *two)
+{
+    uniform(three->a0, how, "a_0 on S^3", k);
+    uniform(three->z, how, "z on S^3", k);
+    uniform(three->azimuth, how, "azimuth on S^3", k);
+    uniform(two->a0, how, "cos theta on S^2", k);
+    uniform(two->azimuth, how, "azimuth on S^2", k);
+}
+
+static const double ks[] = {1e-6, 1e-3, 0.1, 0.5, 1.5, 1.8, 5, 20, 100};
+#define KS (int)(sizeof ks / sizeof *ks)
+
+#define DRAW(NAME, P, T, S, EPS) \
+static void NAME(double k, uint32_t n) \
+{ \
+    counts three = {{0}, {0}, {0}}, two = {{0}, {0}, {0}}; \
+    double cdf[1025]; \
+    int64_t site[WIDE]; \
+    table3(k, cdf); \
+    for (int i = 0; i < DRAWS / WIDE; i++) { \
+        T a[4], b[4]; \
+        for (int l = 0; l < WIDE; l++) \
+            site[l] = i * WIDE + l; \
+        const P##dice d = {11, site, n, 5}; \
+        P##heat_sphere3(P##set((S)k), &d, 0, 1, a); \
+        P##heat_sphere2(P##set((S)k), &d, 0, b); \
+        for (int l = 0; l < WIDE; l++) { \
+            const double x[4] = {(double)a[0][l], (double)a[1][l], (double)a[2][l], (double)a[3][l]}; \
+            const double y[4] = {(double)b[0][l], (double)b[1][l], (double)b[2][l], (double)b[3][l]}; \
+            const double norm = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]; \
+            CHECK(fabs(norm - 1) <= 32 * EPS, "|a|^2 = %.17g", norm); \
+            count3(&three, cdf, x); \
+            count2(&two, k, y); \
+        } \
+    } \
+    judge(#T, k, &three, &two); \
+}
+DRAW(draw_double, wide_, wide, double, 0x1p-53)
+DRAW(draw_single, thin_, thin, float, 0x1p-24)
+
+/* ---- of proposals ---- */
+
+/* exp(-k) I_1(k) = 1/pi integral of exp(k (cos phi - 1)) cos phi over (0, pi). */
+static double bessel(double k)
+{
+    double sum = 0;
+    const int n = 4000;
+    for (int i = 0; i < n; i++) { /* midpoints: exact to rounding for what is periodic */
+        const double phi = M_PI * (i + 0.5) / n;
+        sum += exp(k * (cos(phi) - 1)) * cos(phi) / n;
+    }
+    return sum;
+}
+
+static void check_rates(void)
+{
+    printf("# k, proposals accepted, expected\n");
+    static const double at[] = {1e-6, 0.01, 0.5, 1, 1.699, 1.701, 3, 10, 100, 1e4};
+    for (size_t n = 0; n < sizeof at / sizeof *at; n++) {
+        const double k = at[n];
+        const double p = k > LAT_HEAT_SWITCH ? sqrt(2 * M_PI * k) * bessel(k) : M_PI * bessel(k) / (1 - exp(-2 * k));
+        long closed = 0, closed_single = 0;
+        int64_t site[1];
+        for (int i = 0; i < DRAWS; i++) {
+            double u[8], gap, open = 1;
+            float v[8], thin_gap, thin_open = 1;
+            site[0] = i;
+            const one_dice d = {12, site, (uint32_t)n, 6};
+            one_fractions(&d, 0, u);
+            one_fractions(&d, 1, u + 4);
+            for (int j = 0; j < 8; j++)
+                v[j] = (float)u[j];
+            one_heat_try(k, u, &gap, &open);
+            single_heat_try((float)k, v, &thin_gap, &thin_open);
+            closed += open < 1;
+            closed_single += thin_open < 1;
+        }
+        /* Two independent proposals: at least one is accepted. */
+        const double q = 1 - (1 - p) * (1 - p), error = sqrt(q * (1 - q) / DRAWS), one = 1 - sqrt(1 - (double)closed / DRAWS);
+        printf("# %g\t%.4f\t%.4f\n", k, one, p);
+        CHECK(fabs((double)closed / DRAWS - q) <= 5 * error + 1e-6 && fabs((double)closed_single / DRAWS - q) <= 5 * error + 1e-6,
+              "k = %g: %.5f in double, %.5f in single, expected %.5f", k, (double)closed / DRAWS, (double)closed_single / DRAWS, q);
+        CHECK(p >= 0.709, "k = %g: only %.4f are accepted", k, p);
+    }
+}
+
+/* ---- of sweeps ---- */
+
+/* Where all links are 1 and g of odd sites is 1, even sites of SU(2) draw with the same k: in D = 2 Landau gauge
+ * |r| = 8; in maximally Abelian gauge X_0 - X_1 = diag(4, -4), l = 4, and the vector that h turns to the pole is the
+ * pole itself. */
+static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
+{
+    enum { L = 512, SWEEPS = 8 };
+    static const lat_gauge gauges[] = {LAT_LANDAU, LAT_MAG};
+    counts count[2] = {{{0}, {0}, {0}}, {{0}, {0}, {0}}};
+    lat_field u = {.data = NULL}, one, g;
+    double cdf[1025], unit[8];
+    char how[64];
+    snprintf(how, sizeof how, "%s, %s", set, real == LAT_F32 ? "single" : "double");
+    setenv("LAT_LANES", set, 1); /* where there are none so wide, the widest that there are */
+    table3(k, cdf);
+    lat_sun_one(2, unit);
+    lat_header_init(&u.head);
+    u.head.geom = (lat_geometry){.nd = 2, .dims = {L, L, 1, 1}};
+    u.head.nc = 2;
+    u.head.reals = 8;
+    if (lat_field_alloc(&u) || lat_transform_new(&one, &u.head) || lat_transform_new(&g, &u.head))
+        exit(lat_report(LAT_FAILED));
+    for (size_t i = 0; i < lat_field_matrices(&u); i++)
+        lat_field_put(&u, i, unit);
+    for (size_t i = 0; i < lat_field_matrices(&one); i++)
+        lat_field_put(&one, i, unit);
+    for (int i = 0; i < 2; i++) {
+        const lat_condition c = lat_condition_of(gauges[i], &u.head.geom, -1);
+        lat_sweep sweep = {.kind = LAT_SWEEP_HEATBATH, .temperature = (i ? 4 : 8) / k, .seed = 13, .config = n};
+        lat_device *dev = lat_backend_cpu.open(&u, &c, real, 1, &lat_comm_self);
+        if (!dev)
+            exit(lat_report(LAT_FAILED));
+        for (; sweep.step < SWEEPS; sweep.step++) {
+            if (dev->backend->set(dev, 0, &one) || dev->backend->sweep(dev, &sweep, 1) || dev->backend->get(dev, 0, &g))
+                exit(lat_report(LAT_FAILED));
+            for (size_t x = 0; x < (size_t)L * L; x++) {
+                double m[8];
+                lat_field_get(&g, x, m);
+                const double a[4] = {m[0], m[3], m[2], m[1]};
+                if ((x % L + x / L) % 2)
+                    continue;
+                if (i)
+                    count2(&count[i], k, a);
+                else
+                    count3(&count[i], cdf, a);
             }
         }
-        uniform(three, "a_0 on S^3", k);
-        uniform(turn3, "azimuth on S^3", k);
-        uniform(two, "cos theta on S^2", k);
-        uniform(turn2, "azimuth on S^2", k);
+        lat_backend_cpu.close(dev);
     }
+    judge(how, k, &count[0], &count[1]);
+    lat_field_free(&u);
+    lat_field_free(&one);
+    lat_field_free(&g);
+    unsetenv("LAT_LANES");
 }
 
 int main(void)
@@ -170,7 +344,22 @@ int main(void)
     check_philox();
     check_case("logarithm, exponential, sine and cosine are good to a few roundings");
     check_functions();
-    check_case("the heat bath draws from exp(k a0) on S^3 and exp(k cos) on S^2, at any k");
-    check_draws();
+    check_case("the heat bath draws from exp(k a0) on S^3 and exp(k cos) on S^2, at any k, in single and double");
+    for (int n = 0; n < KS; n++) {
+        draw_double(ks[n], (uint32_t)n);
+        draw_single(ks[n], (uint32_t)n);
+    }
+    check_case("proposals are accepted as often as they should be, at small and at large k");
+    check_rates();
+    check_case("sweeps in the widest lanes draw from the same distributions");
+    for (int n = 0; n < KS; n += 2)
+        for (int real = 4; real <= 8; real += 4)
+            check_lanes("avx512", (lat_real)real, ks[n], (uint32_t)n);
+    check_case("and so do those in shorter lanes");
+    for (int n = 3; n < KS; n += 3)
+        for (int real = 4; real <= 8; real += 4) {
+            check_lanes("avx2", (lat_real)real, ks[n], (uint32_t)n);
+            check_lanes("base", (lat_real)real, ks[n], (uint32_t)n);
+        }
     return check_done();
 }
