@@ -5,16 +5,16 @@
 read_stream.py FILE [RAW]: verifies everything that page says can be verified and prints one line a field:
     KIND GROUP DIMS REAL REALS BLOCKS CRC PLAQUETTE LINK_TRACE
 with plaquette and link trace measured here (nan where there is none). RAW gets the numbers of all
-fields as little-endian f64, whole matrices. Exit status 1 and a sentence on stderr if anything is wrong.
+fields as little-endian f64, whole matrices in natural order. Exit status 1 and a sentence on stderr if anything is wrong.
 Only the standard library; one site after the other, for small lattices."""
+import itertools
 import math
 import re
 import struct
 import sys
 import zlib
 
-SITES = {1: "x", 2: "y x", 3: "z y x", 4: "t z y x"}
-LINKS = {1: "x", 2: "x y", 3: "x y z", 4: "x y z t"}
+AXES = "xyzt"
 ALWAYS = {"kind", "group", "dims", "real", "reals", "sites", "endian", "block", "compression", "filter"}
 KEYS = ALWAYS | {"links", "plaquette", "link_trace", "gauge", "weights", "functional", "theta", "sweeps", "copies"}
 
@@ -89,8 +89,7 @@ class Header:
         self.n = integer(self.group[3:-1], 2, 16)
         self.dims = [integer(d, 1, 65535) for d in keys["dims"].split(" ")]
         demand(len(self.dims) <= 4, "dims")
-        demand(keys["sites"] == SITES[len(self.dims)], "sites")
-        demand(keys.get("links") == (LINKS[len(self.dims)] if self.kind == "gauge" else None), "links")
+        self.read_orders(keys["sites"].split(" "), keys.get("links"))
         demand(keys["real"] in ("f32", "f64"), "real")
         self.width = 4 if keys["real"] == "f32" else 8
         self.reals = integer(keys["reals"], 1, 512)
@@ -108,6 +107,33 @@ class Header:
         self.directions = len(self.dims) if self.kind == "gauge" else 1
         self.volume = math.prod(self.dims)
         self.bytes = self.volume * self.directions * self.reals * self.width
+
+    def read_orders(self, sites, links):
+        axes = AXES[:len(self.dims)]
+        demand((links is not None) == (self.kind == "gauge"), "links")
+        self.links = [axes.index(a) if a in axes else -1 for a in links.split(" ")] if links else [0]
+        demand(not links or sorted(self.links) == list(range(len(axes))), "links")
+        demand(sorted(w for w in sites if len(w) == 1) == sorted(axes), "sites")
+        words = [w for w in sites if len(w) > 1]
+        demand(len(set(words)) == len(words) and set(words) <= {"parity", "links"}, "sites")
+        demand(links or "links" not in sites, "sites")
+        demand(sites[-1] not in words and sites[-2:] != ["parity", "links"], "sites")
+        self.sites = sites if "links" in sites else sites + ["links"]
+
+    def numbers(self):
+        """Natural numbers of the matrices in the order in which they are stored: sorted, as the page says."""
+        def key(place):
+            reverse, mu = place
+            x = dict(zip(AXES, reversed(reverse)))
+            of = {"links": self.links.index(mu), **x}
+            if "parity" in self.sites:
+                after = self.sites[self.sites.index("parity"):]
+                of["parity"] = sum(x[w] for w in after if len(w) == 1) % 2
+            return [of[w] for w in self.sites]
+
+        places = list(itertools.product(itertools.product(*map(range, reversed(self.dims))), range(self.directions)))
+        keys = list(map(key, places))
+        return sorted(range(len(places)), key=keys.__getitem__)
 
 
 def unfilter(head, planes):
@@ -217,7 +243,9 @@ def read_field(source):
     raw, blocks, crc = read_raw(source, head)
     reals = struct.unpack(head.order + str(len(raw) // head.width) + ("f" if head.width == 4 else "d"), raw)
     demand(all(map(math.isfinite, reals)), "a number is not finite")
-    matrices = [matrix(head, reals[i:i + head.reals]) for i in range(0, len(reals), head.reals)]
+    matrices = [None] * (len(reals) // head.reals)
+    for i, number_of in enumerate(head.numbers()):
+        matrices[number_of] = matrix(head, reals[i * head.reals:(i + 1) * head.reals])
     measured = measure(head, matrices)
     check_measured(head, reals, measured)
     line = "%s %s %s f%d %d %d %08x %.15g %.15g" % (

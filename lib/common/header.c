@@ -204,6 +204,8 @@ int lat_header_check(const lat_header *head, const char *name)
                         : head->nc == 2 ? " or 4"
                                         : "",
                         head->nc, head->reals);
+    if (!lat_order_fits(&head->order, head->geom.nd, head->kind == LAT_GAUGE))
+        return lat_fail("%s: expected an order of sites and links for %d dimensions", name, head->geom.nd);
     if (!gauge_named(head))
         return lat_fail("%s: expected the gauge condition as a word of 1 to %d letters", name,
                         (int)sizeof head->gauge - 1);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdbool.h>
 #include "geometry.h"
+#include "order.h"
 
 #define LAT_MAX_COLOURS 16
 
@@ -48,6 +49,8 @@ typedef struct lat_header {
     long copies;      /* gauge field: how many transformations of it follow in the stream, 0 to LAT_MAX_COPIES */
     lat_lines info;   /* "key = value": ensemble_id, ensemble_label, sequence_number, lfn ... */
     lat_lines history;/* one line a stage: tool version, arguments, result, what it was read from */
+    lat_order order;  /* in which it is to be written: natural unless a tool says otherwise. Not read:
+                         lat_stream_form has the order of what was read */
     char read_crc[9]; /* CRC-32 of the raw bytes that were read, in hex; "" if it came from elsewhere.
                          Not written: the next stage's line in `history` says it. */
 } lat_header;

@@ -33,6 +33,7 @@ int lat_stream_skip(lat_input *in, const lat_header *head);
 
 /* What the last header read said about how its blocks are stored, for lat-info. */
 typedef struct lat_stream_form {
+    lat_order order;
     bool compressed;
     size_t block;         /* raw bytes a block */
     unsigned blocks;      /* after body or skip: how many there were */
@@ -44,7 +45,7 @@ const lat_stream_form *lat_stream_last(lat_input *in);
 enum { LAT_STORE_AUTO = -1, LAT_STORE_RAW = 0, LAT_STORE_ZLIB = 1 };
 
 /* Writes header, blocks and trailer. head.plaquette and link_trace are measured here when they
- * are NaN (gauge fields only). `store` AUTO: compressed into a file, raw into a pipe.
+ * are NaN (gauge fields only). In the order of head.order. `store` AUTO: compressed into a file, raw into a pipe.
  * head.reals says whether to drop rows (12 for SU(3), 4 for SU(2)). */
 int lat_stream_write(lat_output *out, lat_field *f, int store);
 

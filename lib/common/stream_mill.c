@@ -72,12 +72,6 @@ size_t lat_first_bad(const void *data, size_t n, lat_real real)
 
 /* ---- matrices of fewer reals ----------------------------------------------------------------- */
 
-/* Where real number k of the stream lies in the matrix. */
-static size_t slot(const lat_header *head, size_t k)
-{
-    return head->reals == 4 && k % 2 ? 4 - k : k;
-}
-
 void lat_complete_all(lat_field *f)
 {
     size_t matrices = lat_field_matrices(f);
@@ -106,7 +100,7 @@ int lat_mill_start(lat_mill *m)
     const lat_header *head = &m->f->head;
     m->bytes = lat_header_bytes(head);
     m->blocks = (m->bytes + m->block - 1) / m->block;
-    m->direct = !m->swapped && !lat_reduced(head);
+    m->direct = !m->swapped && !lat_reduced(head) && lat_order_natural(&m->order);
     size_t raw = m->block < m->bytes ? m->block : m->bytes;
     size_t packed = m->compressed ? lat_payload_bound(raw) : m->direct ? 0 : raw;
     size_t plain = m->direct ? 0 : raw, work = m->compressed ? raw : 0;
@@ -142,20 +136,31 @@ void lat_job_place(const lat_mill *m, lat_job *j, size_t i)
     j->wrong = NULL;
 }
 
+/* Reals k to k + n of a matrix as the stream has it, between there and the matrix in memory. */
+static void copy_reals(const lat_header *head, char *stream, char *matrix, size_t k, size_t n, bool into_field)
+{
+    const size_t real = (size_t)head->real;
+    const bool quaternion = head->reals == 4;
+    for (size_t i = 0; i < n; i += quaternion ? 1 : n) {
+        const size_t slot = quaternion && (k + i) % 2 ? 4 - (k + i) : k + i;
+        char *there = matrix + slot * real, *here = stream + i * real;
+        memcpy(into_field ? there : here, into_field ? here : there, (quaternion ? 1 : n) * real);
+    }
+}
+
 void lat_job_spread(const lat_mill *m, const lat_job *j, bool into_field)
 {
     const lat_header *head = &m->f->head;
-    size_t real = (size_t)head->real, reals = (size_t)head->reals, full = lat_full_reals(head);
-    size_t first = j->at / real, matrix = first / reals, k = first % reals;
-    for (size_t i = 0; i < j->raw; i += real) {
-        char *there = (char *)m->f->data + (matrix * full + slot(head, k)) * real;
-        char *here = (char *)j->plain + i;
-        if (real == 8)
-            memcpy(into_field ? there : here, into_field ? here : there, 8);
-        else
-            memcpy(into_field ? there : here, into_field ? here : there, 4);
-        if (++k == reals)
-            k = 0, matrix++;
+    const size_t real = (size_t)head->real, reals = (size_t)head->reals, full = lat_full_reals(head);
+    const int links = head->kind == LAT_GAUGE ? head->geom.nd : 1;
+    size_t k = j->at / real % reals;
+    lat_walk w;
+    lat_walk_start(&w, &m->order, &head->geom, links, j->at / real / reals);
+    for (size_t i = 0; i < j->raw; lat_walk_next(&w)) {
+        const size_t left = (j->raw - i) / real, n = reals - k < left ? reals - k : left;
+        copy_reals(head, (char *)j->plain + i, (char *)m->f->data + w.matrix * full * real, k, n, into_field);
+        i += n * real;
+        k = 0;
     }
 }
 

@@ -36,6 +36,7 @@ typedef struct lat_mill {
     lat_field *f;
     const char *name;
     size_t bytes, block, blocks; /* raw bytes of the field, of a block; number of blocks */
+    lat_order order;             /* of the raw bytes */
     bool compressed, filtered, swapped;
     bool direct;                 /* raw bytes are the bytes in memory */
     size_t room;                 /* bytes of the field that are allocated (reading) */
@@ -69,7 +70,8 @@ static inline unsigned char *lat_job_home(const lat_mill *m, const lat_job *j)
     return (unsigned char *)m->f->data + j->at;
 }
 
-/* Raw bytes, reals in this machine's order, to or from where they belong in a field of whole matrices. */
+/* Raw bytes, reals with their bytes in this machine's order, to or from where they belong in a field of
+ * whole matrices in natural order. */
 void lat_job_spread(const lat_mill *m, const lat_job *j, bool into_field);
 
 /* The longest payload of n raw bytes: other programs' deflate may be less careful than ours. */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "codec.h"
 #include "error.h"
 #include "measure.h"
@@ -80,8 +82,18 @@ static int read_job(lat_input *in, const lat_mill *m, lat_job *j, size_t i)
 static size_t memory_of(const lat_mill *m, size_t raw)
 {
     const lat_header *head = &m->f->head;
+    raw = lat_order_natural(&m->order) ? raw : m->bytes; /* the next matrix may belong anywhere */
     size_t each = (size_t)head->reals * (size_t)head->real;
     return (raw + each - 1) / each * lat_full_reals(head) * (size_t)head->real;
+}
+
+/* In another order than the natural one matrices are all over the field. Their pages come one by one, not
+ * by the two megabytes: what is taken stays in proportion to what has arrived. */
+static void take_slowly(void *data, size_t n)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)data + page - 1) / page * page;
+    if ((uintptr_t)data + n > from)
+        (void)madvise((void *)from, (uintptr_t)data + n - from, MADV_NOHUGEPAGE); /* advice, no more */
 }
 
 /* Memory for the first `raw` bytes at least. What a header claims is allocated at once only where
@@ -96,6 +108,8 @@ static int make_room(lat_mill *m, size_t raw)
     void *data = lat_alloc(room, 1, "a field");
     if (!data)
         return -1;
+    if (room > m->believed && !lat_order_natural(&m->order))
+        take_slowly(data, room);
     if (m->room)
         memcpy(data, m->f->data, m->room);
     free(m->f->data);
@@ -247,6 +261,7 @@ static lat_mill mill_of(const lat_input *in, lat_field *f, const lat_stream_stat
     return (lat_mill){.f = f,
                   .name = lat_input_name(in),
                   .block = s->form.block,
+                  .order = s->form.order,
                   .compressed = s->form.compressed,
                   .filtered = s->filtered,
                   .swapped = s->swapped};

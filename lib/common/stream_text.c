@@ -43,8 +43,6 @@ static const char *const key_name[KEYS] = {"kind",   "group",     "dims",       
                                            "sites",  "links",     "endian",     "block", "compression",
                                            "filter", "plaquette", "link_trace", "gauge", "weights",
                                            "functional", "theta", "sweeps", "copies"};
-static const char *const site_order[] = {"", "x", "y x", "z y x", "t z y x"};
-static const char *const link_order[] = {"", "x", "x y", "x y z", "x y z t"};
 
 typedef struct parser {
     const char *name;          /* of the input */
@@ -294,25 +292,25 @@ static int parse_dims(const parser *p)
     return expected(p, DIMS, "1 to 4 extents of 1 to 65535");
 }
 
-/* Only one order is known; the keys are there for those to come. */
+/* What is read is put into natural order; head->order is that of what will be written. */
 static int parse_orders(const parser *p)
 {
-    int nd = p->head->geom.nd;
-    if (!p->value[SITES] || strcmp(p->value[SITES], site_order[nd]) != 0)
-        return lat_fail(
-            "%s: expected the sites in the order '%s' (slowest first), found '%.60s', an order that "
-            "this version does not read",
-            p->name, site_order[nd], p->value[SITES] ? p->value[SITES] : "");
-    if (p->head->kind == LAT_TRANSFORM)
-        return p->value[LINKS]
-                   ? lat_fail("%s: expected no links in a transformation, found links = %.60s", p->name,
-                              p->value[LINKS])
-                   : 0;
-    if (!p->value[LINKS] || strcmp(p->value[LINKS], link_order[nd]) != 0)
-        return lat_fail(
-            "%s: expected the links in the order '%s', found '%.60s', an order that this version does "
-            "not read",
-            p->name, link_order[nd], p->value[LINKS] ? p->value[LINKS] : "");
+    lat_order *order = &p->state->form.order;
+    const lat_order natural = {.sites = ""};
+    char text[LAT_ORDER_TEXT];
+    const int nd = p->head->geom.nd;
+    const bool gauge = p->head->kind == LAT_GAUGE;
+    const char *sites = p->value[SITES], *links = p->value[LINKS];
+    if (!gauge && links)
+        return lat_fail("%s: expected no links in a transformation, found links = %.60s", p->name, links);
+    if (!sites || lat_order_read_sites(order, sites, nd, gauge))
+        return lat_fail("%s: expected an order of the sites of %d dimensions such as '%s', slowest first, "
+                        "found '%.60s', an order that this version does not read",
+                        p->name, nd, lat_order_sites_text(&natural, nd, text), sites ? sites : "");
+    if (gauge && (!links || lat_order_read_links(order, links, nd)))
+        return lat_fail("%s: expected an order of the links of %d dimensions such as '%s', found '%.60s', "
+                        "an order that this version does not read",
+                        p->name, nd, lat_order_links_text(&natural, nd, text), links ? links : "");
     return 0;
 }
 
@@ -491,17 +489,17 @@ static void print_real(FILE *to, enum key key, double value)
 /* All lines but the end line. */
 static void print_header(FILE *to, const lat_header *head, size_t block, bool compressed)
 {
-    char dims[64];
-    int nd = head->geom.nd;
+    char dims[64], order[LAT_ORDER_TEXT];
+    const int nd = head->geom.nd;
     fputs(LAT_STREAM_MAGIC, to);
     fprintf(to, "kind = %s\n", head->kind == LAT_GAUGE ? "gauge" : "transform");
     fprintf(to, "group = SU(%d)\n", head->nc);
     fprintf(to, "dims = %s\n", lat_dims_text(&head->geom, dims));
     fprintf(to, "real = %s\n", head->real == LAT_F32 ? "f32" : "f64");
     fprintf(to, "reals = %d\n", head->reals);
-    fprintf(to, "sites = %s\n", site_order[nd]);
+    fprintf(to, "sites = %s\n", lat_order_sites_text(&head->order, nd, order));
     if (head->kind == LAT_GAUGE)
-        fprintf(to, "links = %s\n", link_order[nd]);
+        fprintf(to, "links = %s\n", lat_order_links_text(&head->order, nd, order));
     fprintf(to, "endian = little\n");
     fprintf(to, "block = %zu\n", block);
     fprintf(to, "compression = %s\n", compressed ? "zlib" : "none");

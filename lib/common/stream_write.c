@@ -153,6 +153,7 @@ int lat_stream_write(lat_output *out, lat_field *f, int store)
     lat_mill m = {.f = f,
               .name = name,
               .block = OUR_BLOCK,
+              .order = f->head.order,
               .compressed = compressed,
               .filtered = compressed,
               .swapped = lat_big_endian()};

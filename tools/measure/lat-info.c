@@ -41,6 +41,17 @@ static double ratio(const lat_header *head, const lat_stream_form *form)
     return (double)lat_header_bytes(head) / (double)form->stored;
 }
 
+static const char *sites_text(const lat_header *head, const lat_stream_form *form, char buf[LAT_ORDER_TEXT])
+{
+    return lat_order_sites_text(&form->order, head->geom.nd, buf);
+}
+
+/* "" for a transformation. */
+static const char *links_text(const lat_header *head, const lat_stream_form *form, char buf[LAT_ORDER_TEXT])
+{
+    return head->kind == LAT_GAUGE ? lat_order_links_text(&form->order, head->geom.nd, buf) : "";
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_lines(FILE *to, const char *name, const lat_lines *lines)
@@ -57,11 +68,13 @@ static void print_known(FILE *to, const char *name, double value)
 
 static void print_text(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
-    char dims[64];
+    char dims[64], sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT];
     fprintf(to, "%sfield       %ld: %s\n", index ? "\n" : "", index,
             head->kind == LAT_GAUGE ? "gauge field" : "gauge transformation");
     fprintf(to, "lattice     %s, SU(%d)\n", lat_dims_text(&head->geom, dims), head->nc);
     fprintf(to, "numbers     f%d, %d reals a matrix\n", 8 * (int)head->real, head->reals);
+    fprintf(to, "order       sites %s%s%s%s\n", sites_text(head, form, sites), head->kind == LAT_GAUGE ? ", links " : "",
+            links_text(head, form, links), lat_order_natural(&form->order) ? " (natural)" : "");
     print_known(to, "plaquette", head->plaquette);
     print_known(to, "link trace", head->link_trace);
     fprintf(to, "gauge       %s\n", head->gauge);
@@ -100,11 +113,15 @@ static void json_info(FILE *to, const lat_lines *info)
 
 static void print_json(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
+    char order[LAT_ORDER_TEXT];
     fprintf(to, "{\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, kind_name(head));
     for (int mu = 0; mu < head->geom.nd; mu++)
         fprintf(to, "%s%d", mu ? ", " : "", head->geom.dims[mu]);
     fprintf(to, "], \"group\": \"SU(%d)\", \"real\": \"f%d\", \"reals\": %d", head->nc,
             8 * (int)head->real, head->reals);
+    fprintf(to, ", \"sites\": \"%s\"", sites_text(head, form, order));
+    if (head->kind == LAT_GAUGE)
+        fprintf(to, ", \"links\": \"%s\"", links_text(head, form, order));
     lat_json_pair(to, "plaquette", head->plaquette);
     lat_json_pair(to, "link_trace", head->link_trace);
     lat_json_key(to, false, "gauge");
@@ -128,16 +145,17 @@ static void print_json(FILE *to, const lat_header *head, const lat_stream_form *
 
 static void print_tsv(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
+    char sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT];
     if (index == 0)
         fprintf(to, "field\tkind\tdims\tgroup\treal\treals\tplaquette\tlink_trace\tgauge\tfunctional\t"
-                "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\n");
+                "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\tsites\tlinks\n");
     fprintf(to, "%ld\t%s", index, kind_name(head));
     for (int mu = 0; mu < head->geom.nd; mu++)
         fprintf(to, "%c%d", mu ? ',' : '\t', head->geom.dims[mu]);
-    fprintf(to, "\tSU(%d)\tf%d\t%d\t%.17g\t%.17g\t%s\t%.17g\t%.17g\t%ld\t%d\t%u\t%llu\t%.6g\t%08x\t%d\n",
+    fprintf(to, "\tSU(%d)\tf%d\t%d\t%.17g\t%.17g\t%s\t%.17g\t%.17g\t%ld\t%d\t%u\t%llu\t%.6g\t%08x\t%d\t%s\t%s\n",
             head->nc, 8 * (int)head->real, head->reals, head->plaquette, head->link_trace, head->gauge,
             head->functional, head->theta, head->sweeps, form->compressed, form->blocks, form->stored,
-            ratio(head, form), form->crc, check);
+            ratio(head, form), form->crc, check, sites_text(head, form, sites), links_text(head, form, links));
 }
 
 /* ---- the story ------------------------------------------------------------------------------- */
