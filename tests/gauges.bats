@@ -83,7 +83,7 @@ END
 
 @test "Coulomb gauge judges every slice, not their mean" {
     rough a.lat --dims 4,4,4,8
-    run -3 --separate-stderr lat-orelax --gauge coulomb --keep --max-sweeps 30 --check-every 1 --theta 1e-14 --slice-log s.tsv a.lat -o b.lat
+    run -3 --separate-stderr lat-orelax --gauge coulomb --omega 1.7 --keep --max-sweeps 30 --check-every 1 --theta 1e-14 --slice-log s.tsv a.lat -o b.lat
     [[ $stderr == *"of a slice"* ]]
     run -3 lat-theta --require-theta 1e-14 b.lat
     worst=$(awk '$1 $2 == "worstslice" { print $3 }' <(lat-theta b.lat))

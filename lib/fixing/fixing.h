@@ -12,7 +12,7 @@
 #include "backend/backend.h"
 #include "common/options.h"
 
-#define LAT_COPY_NUMBERS 8 /* what an algorithm may remember of a copy */
+#define LAT_COPY_NUMBERS 10 /* what an algorithm may remember of a copy */
 #define LAT_BATCH 8        /* copies on the device at a time: enough for a link once read to serve several */
 
 /* A copy of a configuration. What an algorithm needs to go on is here and in g, and nowhere else: it is

@@ -26,7 +26,7 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "overrelax", 0, "su3|su2", &scheme, 0, 0,
      "overrelax the whole SU(3) element, or SU(2) subgroup by subgroup as the papers do", false},
     {LAT_OPT_TEXT, "omega", 'w', "OMEGA|auto", &omega_text, 0, 0,
-     "overrelaxation, from 1 (none) to below 2; auto finds its own (default 1.7; 1 with --stochastic)", false},
+     "overrelaxation, from 1 (none) to below 2; auto finds its own (default: auto; 1 with --stochastic)", false},
     {LAT_OPT_REAL, "stochastic", 0, "P", &stochastic, 0, 0.999,
      "probability that a hit is microcanonical: stochastic relaxation", false},
     {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9, "done when theta (of each slice in Coulomb gauge) is below this", false},
@@ -62,7 +62,8 @@ typedef struct memory {
     double best, since; /* the last time theta had fallen by a tenth: to what, and when */
     double begin;       /* sweeps when this precision began ... */
     double rung;        /* ... which is number rung - 1 of the ladder; 0: none has begun */
-    lat_omega omega;
+    double used;        /* omega of the sweeps */
+    lat_omega omega;    /* how it finds itself */
 } memory;
 _Static_assert(sizeof(memory) <= LAT_COPY_NUMBERS * sizeof(double), "a copy has room for it");
 
@@ -88,8 +89,10 @@ static void tell(const lat_fixing *f, const lat_copy *c, double w, const lat_gau
         fprintf(l->log, "%s\t%ld\t%.6e\t%.15f\t%.3f\t%ld\t%.4f\n", f->name, c->sweeps, s->theta, s->functional, seconds, c->number, w);
     for (int i = 0; l->slices && i < f->slices; i++)
         fprintf(l->slices, "%s\t%ld\t%d\t%.6e\t%ld\n", f->name, c->sweeps, i, slices[i], c->number);
-    lat_progress("%s: copy %ld of %d  sweep %ld  theta %.3e  F %.12f  omega %.3f  %.1f s", f->name, c->number + 1, f->copies,
-                 c->sweeps, s->theta, s->functional, w, seconds);
+    char copy[40] = "";
+    if (!f->single)
+        snprintf(copy, sizeof copy, "copy %ld of %d  ", c->number + 1, f->copies);
+    lat_progress("%s: %ssweep %ld  theta %.3e  F %.12f  omega %.3f  %.1f s", f->name, copy, c->sweeps, s->theta, s->functional, w, seconds);
 }
 
 /* Near the floor of a precision theta falls by a tenth in so many sweeps, or not at all. */
@@ -114,9 +117,11 @@ static double own_omega(const lat_fixing *f, lat_omega *o, double now, long swee
     for (int mu = 0; mu < f->u.head.geom.nd; mu++)
         if (f->condition.weight[mu] > 0 && f->u.head.geom.dims[mu] > extent)
             extent = f->u.head.geom.dims[mu];
-    if (scheme == LAT_OVERRELAX_SU2 && f->condition.gauge != LAT_MAG && f->u.head.nc > 2)
-        return OMEGA_SU2;
-    return lat_omega_look(o, f->condition.gauge, extent, now, sweeps);
+    double w = OMEGA_SU2;
+    if (scheme == LAT_OVERRELAX_SU3 || f->condition.gauge == LAT_MAG || f->u.head.nc == 2)
+        w = lat_omega_look(o, f->condition.gauge, extent, now, sweeps);
+    /* In single alone theta must stay within reach. */
+    return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / theta) : w;
 }
 
 /* A look at a copy: is it done on this rung? It is when theta is below the target, when sweeps have run out, or when
@@ -136,8 +141,8 @@ static int look(const lat_fixing *f, lat_copy *c, const lat_gauge_state *s)
         m->best = s->theta_slice;
         m->since = (double)c->sweeps;
     }
-    m->omega.omega = omega != 0 ? omega : own_omega(f, &m->omega, s->theta_slice, c->sweeps);
-    const double w = m->omega.omega;
+    m->used = omega != 0 ? omega : own_omega(f, &m->omega, s->theta_slice, c->sweeps);
+    const double w = m->used;
     c->done = s->theta_slice < target(f, real, w) || c->sweeps >= max_sweeps
         || (s->theta_slice < 100 * theta_floor(real, w) && (double)c->sweeps - m->since >= PATIENCE);
     return 0;
@@ -150,7 +155,7 @@ static int sweep(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int 
     lat_sweep how = {.kind = LAT_SWEEP_RELAX, .scheme = (lat_overrelax)scheme, .omega = w, .stochastic = stochastic,
                      .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number, .config = (uint32_t)f->config};
     for (int i = 0; i < n; i++)
-        w[i] = ((memory *)c[i]->number_of)->omega.omega;
+        w[i] = ((memory *)c[i]->number_of)->used;
     while (sweeps > 0) {
         long most = sweeps;
         const lat_copy *any = NULL;
@@ -187,7 +192,7 @@ static int advance(lat_fixing *f, lat_device *dev, lat_copy *const c[], int n)
         if (!c[i]->done) {
             if (look(f, c[i], &s[i]))
                 return -1;
-            tell(f, c[i], ((const memory *)c[i]->number_of)->omega.omega, &s[i], f->theta + (size_t)i * (size_t)f->slices);
+            tell(f, c[i], ((const memory *)c[i]->number_of)->used, &s[i], f->theta + (size_t)i * (size_t)f->slices);
         }
         done = done && c[i]->done;
     }
@@ -207,7 +212,7 @@ static void describe(const lat_fixing *f, const lat_copy *c, char *words, size_t
 {
     const memory *m = (const memory *)c->number_of;
     snprintf(words, size, "%s, %s omega %s%.4g %s, %ld sweeps, theta %.3e, F %.15f", f->words, schemes[scheme],
-             omega == 0 ? "auto, last " : "", m->omega.omega, precisions[precision], c->sweeps, c->state.theta, c->state.functional);
+             omega == 0 ? "auto, last " : "", m->used, precisions[precision], c->sweeps, c->state.theta, c->state.functional);
 }
 
 /* The number, or 0 for auto. */
@@ -215,7 +220,7 @@ static double parse_omega(const char *text)
 {
     char *end;
     if (!text)
-        return stochastic > 0 ? 1 : 1.7;
+        return stochastic > 0 ? 1 : 0;
     if (strcmp(text, "auto") == 0)
         return 0;
     const double w = strtod(text, &end);
