@@ -69,5 +69,9 @@ cut_off() {
     [[ "$stderr" == "lat-orelax: none.ck: "* ]]
     run -1 --separate-stderr lat-orelax --checkpoint no/such/folder/ck a.lat -o c.lat
     [ ! -e c.lat ]
+    run -2 --separate-stderr lat-orelax --checkpoint a.lat a.lat -o c.lat
+    [[ "${stderr_lines[0]}" == "lat-orelax: --checkpoint a.lat is the input as well" ]]
+    run -2 --separate-stderr lat-orelax --checkpoint - a.lat -o c.lat
+    lat-info --check a.lat
     nothing_left
 }
