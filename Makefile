@@ -7,9 +7,11 @@
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
+#   make check-gpu    tests of the GPU backend, where there is a GPU; make bench-gpu: its speed
 #
 # Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  SAN=1 (address and undefined)
 #           DEBUG=1  BITS=1 (no fused multiply-add)  WERROR=1  V=1 (show commands)
+#           GPU_ARCH=90: for GPUs of compute capability 9.0 alone; "80 90" for two
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -49,13 +51,12 @@ ifeq ($(OPENMP)$(has_openmp),1)
 $(error OPENMP=1, but $(CC) cannot link with -fopenmp (clang needs libomp-dev))
 endif
 
-# The CUDA backend and the MPI communicator are one file each; without the file or the
-# compiler, what stands in their place says so when asked for.
-cuda_src := $(wildcard lib/backend/cuda.cu)
+# Without the compiler for the CUDA backend, or the file or the compiler for the MPI communicator, what
+# stands in their place says so when asked for.
 mpi_src := $(wildcard lib/backend/comm_mpi.c)
 nvcc := $(call have,nvcc)
 mpicc := $(call have,mpicc)
-cuda_why := $(if $(filter 0,$(CUDA)),CUDA=0,$(if $(cuda_src),$(if $(nvcc),,nvcc not found),this version has no CUDA backend yet))
+cuda_why := $(if $(filter 0,$(CUDA)),CUDA=0,$(if $(nvcc),$(if $(call have,g++),$(if $(filter 1,$(SAN)),not with SAN=1),g++ not found),nvcc not found))
 mpi_why := $(if $(filter 0,$(MPI)),MPI=0,$(if $(mpi_src),$(if $(mpicc),,mpicc not found),this version has no MPI communicator yet))
 ifeq ($(CUDA),1)
 $(if $(cuda_why),$(error CUDA=1, but $(cuda_why)))
@@ -87,6 +88,25 @@ ldlibs := -lexpat -lz -lm
 CFLAGS ?=
 LDFLAGS ?=
 
+# The CUDA backend is compiled once for all variants, by nvcc: the kernels for each N and precision by
+# themselves. Machine code for compute capabilities 8, 9 and 10, for others an intermediate one (7.5 and later)
+# that the driver compiles when it is first used. CUDA 13 has given up older ones.
+gpu_arch := $(if $(cuda_why),,$(or $(GPU_ARCH),$(filter 80 90 100,$(shell $(nvcc) --list-gpu-arch | sed 's/^compute_//'))))
+gpu_code := $(foreach a,$(gpu_arch),-gencode=arch=compute_$(a)$(comma)code=sm_$(a)) \
+  $(if $(GPU_ARCH),,-gencode=arch=compute_75$(comma)code=compute_75)
+cuda_flags := -std=c++17 -O3 -Ilib $(gpu_code) -ftz=true -prec-div=false -prec-sqrt=false \
+  -Xcompiler -Wall$(comma)-Wextra$(comma)-fno-exceptions$(comma)-fno-rtti$(comma)-fno-threadsafe-statics -diag-suppress 550 \
+  -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(GPU_ARCH),, and by PTX 75 and later)"'
+cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
+cuda_obj := $(if $(cuda_why),,build/cuda/cuda.o $(foreach n,2 3 4 5 6 7 8,$(foreach s,4 8,build/cuda/kernels_$(n)_$(s).o)))
+ifeq ($(cuda_why),)
+ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
+ifneq ($(file <build/cuda/flags),$(cuda_flags))
+$(shell mkdir -p build/cuda)
+$(file >build/cuda/flags,$(cuda_flags))
+endif
+endif
+
 # What was compiled with other flags, or by another Makefile, is compiled again.
 flags := $(CC) $(cppflags) $(cflags) $(CFLAGS) $(ldflags) $(LDFLAGS) $(ldlibs)
 ifneq ($(file <$(B)/flags),$(flags))
@@ -109,15 +129,15 @@ lane_flags = $(lane_opt) $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(w
 
 # ---- what is built ---------------------------------------------------------------------------
 
-lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c $(mpi_src),$(wildcard lib/backend/*.c)))
-lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj)
+lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c $(if $(cuda_why),,lib/backend/nocuda.c) $(mpi_src),$(wildcard lib/backend/*.c)))
+lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
 mains := $(sort $(wildcard tools/*/lat-*.c))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 fmt_obj := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out $(mains),$(wildcard tools/convert/*.c))))
 checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
-benches := $(patsubst %.c,$(B)/%,$(sort $(wildcard bench/*.c)))
+benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c),$(wildcard bench/*.c))))
 
 .PHONY: all
 all: $(tools) $(B)/said
@@ -127,7 +147,7 @@ all: $(tools) $(B)/said
 $(B)/said: $(tools) Makefile
 	@printf 'built %s in %s/ with %s\n' '$(notdir $(tools))' '$(BIN)' '$(CC)' | fold -s -w 100
 	@printf '  CPU     vector lanes: %s; threads: %s\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))'
-	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc))'
+	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc)$(comma) compute capabilities $(gpu_arch))'
 	@printf '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
 
@@ -143,6 +163,15 @@ $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 	@mkdir -p $(@D)
 	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+build/cuda/cuda.o: lib/backend/cuda.cu build/cuda/flags
+	@mkdir -p $(@D)
+	$(at)$(nvcc) $(cuda_flags) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+# kernels_N_SIZE.o
+build/cuda/kernels_%.o: lib/backend/cuda_kernels.cu build/cuda/flags
+	@mkdir -p $(@D)
+	$(at)$(nvcc) $(cuda_flags) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
 # Made anew from what is there now: nothing stays of a file that was removed.
 $(liblat): $(lib_obj) lib/common lib/backend lib/fixing
 	$(at)rm -f $@ && $(AR) rcs $@ $(lib_obj)
@@ -157,13 +186,13 @@ $(tools): $(liblat) $(B)/flags
 $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat) $(B)/flags
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) build/cuda -name '*.d' 2>/dev/null)
 
 # ---- jobs ------------------------------------------------------------------------------------
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart check check-now check-long lint bench bench-stream accuracy sweeps install clean
+.PHONY: deps quickstart check check-now check-gpu check-long lint bench bench-stream bench-gpu accuracy sweeps install clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -184,6 +213,10 @@ check-now: $(tools) $(checks)
 check-long: deps
 	@$(MAKE) --no-print-directory all $(benches)
 	@LAT_SUITE=long LAT_BENCH="$$PWD/$(B)/bench" tests/run $(BIN)
+
+# The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
+check-gpu: $(tools) $(B)/tests/check/check_gpu
+	@LAT_TESTS='gpu check_gpu' tests/run $(BIN) $(B)/tests/check/check_gpu
 
 lint:
 	shellcheck -x setup/deps tests/run .ci/run pipelines/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
@@ -208,6 +241,9 @@ sweeps:
 	$(plot_deps)
 	@$(MAKE) --no-print-directory all
 	@LAT_BIN="$$PWD/$(BIN)" bench/sweeps.sh build/sweeps $(EXTENTS)
+
+bench-gpu: $(if $(cuda_why),,$(B)/bench/bench_gpu)
+	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$<)
 
 $(benches:=.o): cflags += -O3 $(if $(filter x86_64%,$(machine)),-march=native)
 

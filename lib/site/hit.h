@@ -51,8 +51,8 @@ LAT_HD void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
 
 /* The pairs (p,q) in turn, N(N-1)/2 of them. */
 #define LAT_FOR_PAIRS(p, q) \
-    for (int p = 0; p < LAT_N - 1; p++) \
-        for (int q = p + 1; q < LAT_N; q++)
+    LAT_UNROLL for (int p = 0; p < LAT_N - 1; p++) \
+        LAT_UNROLL for (int q = p + 1; q < LAT_N; q++)
 
 /* The papers' scheme: the maximum over each SU(2) subgroup in turn, each overrelaxed. omega = 1 is
  * plain relaxation. */

@@ -25,7 +25,7 @@ LAT_HD void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g, int rows
     if (rows == 2)
         LAT_(cross)(u[2], u[0], u[1]);
 #endif
-    for (int i = 0; i < count; i++) {
+    LAT_UNROLL for (int i = 0; i < count; i++) {
         LAT_(c) v[LAT_N];
         for (int a = 0; a < LAT_N; a++) {
             LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
@@ -54,7 +54,7 @@ LAT_HD LAT_(c) LAT_(upper)(const LAT_(m) *x, int a, int b)
 /* X_i = g M_i g^+. */
 LAT_HD void LAT_(mag_rotate)(LAT_(mag) *m, const LAT_T *g, int count)
 {
-    for (int i = 0; i < count; i++) {
+    LAT_UNROLL for (int i = 0; i < count; i++) {
         const LAT_(m) old = m->x[i];
         for (int a = 0; a < LAT_N; a++) {
             LAT_(c) t[LAT_N];
@@ -79,7 +79,7 @@ LAT_HD void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count, LAT_T *d
     const LAT_(m) *x = &m->x[p];
     *d = LAT_(set)((LAT_S)0.5) * (x->e[p][p].re - x->e[q][q].re);
     *e = x->e[p][q];
-    for (int i = 0; i < count; i++) {
+    LAT_UNROLL for (int i = 0; i < count; i++) {
         /* X_q = 2D - sum of the others; 2D has no part in d and e. */
         if (q < count ? i != q : 0)
             continue;
@@ -114,7 +114,7 @@ LAT_HD void LAT_(mag_apply)(LAT_(mag) *m, int p, int q, int count, const LAT_T h
     const LAT_T two = LAT_(set)(2), aa = h[0] * h[0], bb = h[1] * h[1] + h[2] * h[2];
     /* beta = h2 + i h1; ab = alpha beta, b2 = beta^2 */
     const LAT_(c) ab = {h[0] * h[2], h[0] * h[1]}, b2 = {h[2] * h[2] - h[1] * h[1], two * h[1] * h[2]};
-    for (int i = 0; i < count; i++) {
+    LAT_UNROLL for (int i = 0; i < count; i++) {
         LAT_(m) *x = &m->x[i];
         const LAT_T s = x->e[p][p].re, t = x->e[q][q].re, across = two * (ab.re * x->e[p][q].re + ab.im * x->e[p][q].im);
         const LAT_(c) e = x->e[p][q];
@@ -122,7 +122,7 @@ LAT_HD void LAT_(mag_apply)(LAT_(mag) *m, int p, int q, int count, const LAT_T h
         x->e[q][q].re = bb * s + aa * t - across;
         x->e[p][q].re = aa * e.re - b2.re * e.re - b2.im * e.im + ab.re * (t - s);
         x->e[p][q].im = aa * e.im - b2.im * e.re + b2.re * e.im + ab.im * (t - s);
-        for (int c = 0; c < LAT_N; c++) {
+        LAT_UNROLL for (int c = 0; c < LAT_N; c++) {
             if (c == p || c == q)
                 continue;
             const LAT_(c) u = LAT_(upper)(x, p, c), v = LAT_(upper)(x, q, c);
@@ -173,7 +173,7 @@ LAT_HD void LAT_(mag_relax_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
 LAT_HD void LAT_(mag_state)(const LAT_(mag) *m, int count, LAT_S links, LAT_T *share, LAT_T *theta)
 {
     LAT_T sum = LAT_(set)(count < LAT_N ? links : 0), off = LAT_(set)(0);
-    for (int i = 0; i < count; i++) {
+    LAT_UNROLL for (int i = 0; i < count; i++) {
         sum += m->x[i].e[i][i].re;
         if (count < LAT_N)
             sum -= m->x[i].e[LAT_N - 1][LAT_N - 1].re;

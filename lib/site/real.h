@@ -16,8 +16,13 @@
  *     LAT_(where_gt)(a, b, x, y)   a > b ? x : y, lane by lane
  *     LAT_(rsqrt)(a)               1/sqrt(a) to a few ulp, for a in the normal range
  *     LAT_(mask_gt)(a, b)          bit l is set where a > b in lane l; LAT_ALL has all of them
+ * LAT_UNROLL stands before loops that have to be unrolled where an array must not be indexed by a
+ * variable, as in registers of a GPU; the includer may say how.
  */
 #define LAT_ALL ((1u << LAT_WIDTH) - 1)
+#ifndef LAT_UNROLL
+#define LAT_UNROLL
+#endif
 
 LAT_HD LAT_T LAT_(set)(LAT_S s)
 {
@@ -34,7 +39,9 @@ LAT_HD LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
 
 LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
 {
-#if LAT_SIZE == 4
+#if defined(__CUDACC__)
+    return rsqrt(a); /* of either precision */
+#elif LAT_SIZE == 4
     return 1.0f / sqrtf(a);
 #else
     return 1.0 / sqrt(a);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench_gpu: speed of the sweeps on one GPU, `make bench-gpu`.
+ *
+ * For each line the answer is checked first: the functional after some sweeps against that of the CPU backend in
+ * double. Then the sweeps are timed, median of 7, some hundred sweeps each. Rates are by the count of the gauge-fixing paper, 2274
+ * flop a site and sweep, in all gauges. Above them stands the copy bandwidth of the same run.
+ *
+ *     bench_gpu [NAME]       lines that contain NAME alone */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "backend/backend.h"
+#include "common/error.h"
+#include "common/transform.h"
+#include "site/sun.h"
+
+#define FLOP 2274.0
+#define REPEAT 7
+
+double lat_gpu_copy_bandwidth(size_t bytes); /* cuda.cu */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *t, int n)
+{
+    qsort(t, (size_t)n, sizeof *t, by_size);
+    return t[n / 2];
+}
+
+/* Links about as rough as thermal ones of beta = 6 (plaquette near 0.6), in a random order out of a few
+ * thousand: a large lattice is made in no time. */
+static int make_links(lat_field *u, const char *dims, int nc)
+{
+    enum { FEW = 4096 };
+    memset(u, 0, sizeof *u);
+    lat_header_init(&u->head);
+    u->head.nc = nc;
+    u->head.reals = 2 * nc * nc;
+    const size_t size = (size_t)(2 * nc * nc);
+    double *some = lat_alloc(FEW * size, sizeof *some, "links");
+    if (!some || lat_dims_parse(dims, &u->head.geom) || lat_field_alloc(u))
+        return -1;
+    for (size_t i = 0; i < FEW; i++)
+        lat_sun_near_one(nc, some + i * size, 0.35, 1, i, 0, 0);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_matrices(u); i++) {
+        uint32_t w[4];
+        lat_random(1, i, 0, 0, 0, w);
+        memcpy((double *)u->data + i * size, some + w[0] % FEW * size, size * sizeof *some);
+    }
+    free(some);
+    return 0;
+}
+
+static const double omega[16] = {1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7};
+
+#define SU2 {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1}
+#define SU3 {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1}
+#define BATH {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1}
+#define MICRO {.kind = LAT_SWEEP_MICRO, .temperature = 1}
+
+typedef struct line {
+    const char *name, *dims;
+    int nc;
+    lat_gauge gauge;
+    lat_real real;
+    int copies;
+    lat_sweep how;
+    double must, aim; /* Tflop/s; below zero: ms a sweep; 0: nothing was promised */
+} line;
+
+static const line lines[] = {
+    {"overrelaxation", "32 32 32 32", 3, LAT_LANDAU, LAT_F32, 1, SU2, 17, 20},
+    {"overrelaxation", "48 48 48 48", 3, LAT_LANDAU, LAT_F32, 1, SU2, 17, 20},
+    {"overrelaxation", "64 64 64 32", 3, LAT_LANDAU, LAT_F32, 1, SU2, 17, 20},
+    {"overrelaxation", "32 32 32 32", 3, LAT_LANDAU, LAT_F64, 1, SU2, 7.5, 9},
+    {"overrelaxation", "48 48 48 48", 3, LAT_LANDAU, LAT_F64, 1, SU2, 7.5, 9},
+    {"8 copies", "32 32 32 32", 3, LAT_LANDAU, LAT_F32, 8, SU2, 22, 28},
+    {"8 copies", "32 32 32 32", 3, LAT_LANDAU, LAT_F64, 8, SU2, 0, 0},
+    {"overrelaxation", "16 16 16 16", 3, LAT_LANDAU, LAT_F32, 1, SU2, 14, 18},
+    {"8 copies", "16 16 16 16", 3, LAT_LANDAU, LAT_F32, 8, SU2, 0, 0},
+    {"MAG overrelaxation", "32 32 32 32", 3, LAT_MAG, LAT_F32, 1, SU2, 14, 17},
+    {"MAG overrelaxation", "32 32 32 32", 3, LAT_MAG, LAT_F64, 1, SU2, 0, 0},
+    {"MAG su3", "32 32 32 32", 3, LAT_MAG, LAT_F32, 1, SU3, 0, 0},
+    {"heat bath", "32 32 32 32", 3, LAT_LANDAU, LAT_F32, 1, BATH, -0.20, -0.16},
+    {"heat bath", "32 32 32 32", 3, LAT_LANDAU, LAT_F64, 1, BATH, 0, 0},
+    {"MAG heat bath", "32 32 32 32", 3, LAT_MAG, LAT_F32, 1, BATH, 0, 0},
+    {"microcanonical", "32 32 32 32", 3, LAT_LANDAU, LAT_F32, 1, MICRO, 0, 0},
+    {"Coulomb overrelaxation", "32 32 32 32", 3, LAT_COULOMB, LAT_F32, 1, SU2, -0.15, -0.11},
+    {"Coulomb overrelaxation", "32 32 32 32", 3, LAT_COULOMB, LAT_F64, 1, SU2, 0, 0},
+    {"su3", "32 32 32 32", 3, LAT_LANDAU, LAT_F32, 1, SU3, 15, 18},
+    {"su3", "32 32 32 32", 3, LAT_LANDAU, LAT_F64, 1, SU3, 0, 0},
+    {"su3, 8 copies", "32 32 32 32", 3, LAT_LANDAU, LAT_F32, 8, SU3, 0, 0},
+    {"SU(2)", "32 32 32 32", 2, LAT_LANDAU, LAT_F32, 1, SU2, 0, 0},
+    {"SU(2)", "32 32 32 32", 2, LAT_LANDAU, LAT_F64, 1, SU2, 0, 0},
+    {"SU(4)", "16 16 16 16", 4, LAT_LANDAU, LAT_F32, 1, SU3, 0, 0},
+    {"SU(8)", "16 16 16 16", 8, LAT_LANDAU, LAT_F64, 1, SU3, 0, 0},
+};
+
+/* Seconds of n sweeps and one look at theta, which waits for them. */
+static double seconds(lat_device *dev, const lat_sweep *how, long n)
+{
+    lat_gauge_state s[16];
+    double start = now();
+    if (dev->backend->sweep(dev, how, n) || dev->backend->state(dev, s, NULL))
+        exit(lat_report(LAT_FAILED));
+    return now() - start;
+}
+
+static const char *last_dims = "";
+static int last_nc;
+static lat_field links;
+
+/* |F of the GPU - F of the CPU in double| after a few sweeps. */
+static double apart(const line *l, const lat_field *u, const lat_condition *c)
+{
+    const lat_backend *const backends[2] = {&lat_backend_cpu, &lat_backend_gpu};
+    lat_gauge_state s[2][16];
+    for (int i = 0; i < 2; i++) {
+        lat_device *dev = backends[i]->open(u, c, i ? l->real : LAT_F64, 1, &lat_comm_self);
+        if (!dev || backends[i]->sweep(dev, &l->how, 3) || backends[i]->state(dev, s[i], NULL))
+            exit(lat_report(LAT_FAILED));
+        backends[i]->close(dev);
+    }
+    return fabs(s[0]->functional - s[1]->functional);
+}
+
+static void measure(const line *l)
+{
+    if (strcmp(l->dims, last_dims) || l->nc != last_nc) {
+        lat_field_free(&links);
+        if (make_links(&links, l->dims, l->nc))
+            exit(lat_report(LAT_FAILED));
+        last_dims = l->dims;
+        last_nc = l->nc;
+    }
+    const lat_condition c = lat_condition_of(l->gauge, &links.head.geom, -1);
+    const double off = apart(l, &links, &c);
+    if (!(off <= (l->real == LAT_F64 ? 1e-12 : 1e-5))) {
+        fprintf(stderr, "bench_gpu: %s: F differs from the CPU's by %g\n", l->name, off);
+        exit(LAT_FAILED);
+    }
+    lat_device *dev = lat_backend_gpu.open(&links, &c, l->real, l->copies, &lat_comm_self);
+    if (!dev)
+        exit(lat_report(LAT_FAILED));
+    const double sites = (double)lat_volume(&links.head.geom) * l->copies;
+    seconds(dev, &l->how, 10);
+    const long n = (long)(0.05 / (seconds(dev, &l->how, 20) / 20)) + 10;
+    double t[REPEAT], look[REPEAT];
+    for (int r = 0; r < REPEAT; r++)
+        look[r] = seconds(dev, &l->how, 0);
+    const double check = median(look, REPEAT);
+    for (int r = 0; r < REPEAT; r++)
+        t[r] = (seconds(dev, &l->how, n) - check) / (double)n;
+    const double dt = median(t, REPEAT), tflops = FLOP * sites / dt * 1e-12;
+    char promise[64] = "";
+    if (l->must > 0)
+        snprintf(promise, sizeof promise, "%6.1f %6.1f  %s", l->must, l->aim, tflops >= l->aim ? "aim" : tflops >= l->must ? "must" : "NOT YET");
+    else if (l->must < 0)
+        snprintf(promise, sizeof promise, "%4.2fms %4.2fms  %s", -l->must, -l->aim, dt * 1e3 <= -l->aim ? "aim" : dt * 1e3 <= -l->must ? "must" : "NOT YET");
+    printf("%-23s %-12s %-6s %6d  %9.4f %9.4f %9.2f  %6.2f  %8.1e  %s\n", l->name, l->dims, l->real == LAT_F32 ? "single" : "double", l->copies,
+           dt * 1e3, t[0] * 1e3, tflops, check / dt, off, promise);
+    fflush(stdout);
+    lat_backend_gpu.close(dev);
+}
+
+int main(int argc, char **argv)
+{
+    lat_tool_name = "bench_gpu";
+    if (!lat_backend_gpu.available())
+        return lat_report(LAT_FAILED);
+    const double copy = lat_gpu_copy_bandwidth((size_t)1 << 30);
+    if (copy < 0)
+        return lat_report(LAT_FAILED);
+    printf("copy on the device, 1 GiB: %.0f GB/s read and written\n", copy);
+    printf("%-23s %-12s %-6s %6s  %9s %9s %9s  %6s  %8s  %s\n", "Landau unless said", "lattice", "prec.", "copies", "ms/sweep", "best", "Tflop/s",
+           "check", "F - CPU", "  must    aim");
+    for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++)
+        if (argc < 2 || strstr(lines[i].name, argv[1]))
+            measure(lines + i);
+    lat_field_free(&links);
+    return 0;
+}

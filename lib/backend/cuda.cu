@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda.cu: the CUDA backend: fields on one NVIDIA GPU, a thread a site (cuda.h says how they lie there).
+ *
+ * All work goes to one stream, in order. Sums are taken over fixed groups in a fixed order, and a half sweep
+ * reads g of one parity and writes the other: results on one kind of GPU are the same bit for bit. */
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda.h"
+extern "C" {
+#include "backend.h"
+#include "common/error.h"
+#include "copy.h"
+#define OPS(n) extern const lat_cuda_ops lat_cuda_ops_f##n, lat_cuda_ops_d##n;
+OPS(2) OPS(3) OPS(4) OPS(5) OPS(6) OPS(7) OPS(8)
+#undef OPS
+extern const lat_backend lat_backend_gpu;
+}
+
+#define OPS(n) &lat_cuda_ops_f##n, &lat_cuda_ops_d##n
+static const lat_cuda_ops *const all_ops[] = {OPS(2), OPS(3), OPS(4), OPS(5), OPS(6), OPS(7), OPS(8)};
+#undef OPS
+#define MOST_COLOURS 8
+
+#define BESIDE 8                         /* copies that share a block */
+#define STAGE ((size_t)16 << 20)         /* bytes of a staging buffer */
+
+typedef struct gpu {
+    lat_device dev;
+    const lat_cuda_ops *ops;
+    lat_condition condition;
+    lat_geometry geom;                   /* of the lattice */
+    lat_cuda_work work;
+    int copies, units;
+    cudaStream_t stream;
+    double *omega, *omega_host;          /* [copies], and what was sent there last */
+    lat_cuda_unit *unit, *unit_host;     /* units that are swept: [nrows][beside] */
+    int nrows, beside;
+    double *partial, *sum, *sum_host;    /* [units][blocks][3]; [units][3], and pinned */
+    double *theta;                       /* [units] */
+    int *bad;
+    void *raw[2], *pinned[2];            /* natural order, on the device and on the way */
+    cudaEvent_t done[2];                 /* a pair of buffers is free again */
+    char words[64];
+} gpu;
+
+static int failed(cudaError_t e, const char *what)
+{
+    return e == cudaSuccess ? 0 : lat_fail("GPU: %s: %s", what, cudaGetErrorString(e));
+}
+
+/* ---- is there one ---- */
+
+static bool gpu_available(void)
+{
+    int n = 0, driver = 0;
+    cudaError_t e = cudaGetDeviceCount(&n);
+    if (e == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && !driver) {
+        lat_fail("no GPU: no NVIDIA driver found");
+        return false;
+    }
+    if (e != cudaSuccess || n == 0) {
+        lat_fail("no GPU: %s", e != cudaSuccess ? cudaGetErrorString(e) : "no device found");
+        return false;
+    }
+    cudaFuncAttributes attributes;
+    if ((e = cudaFuncGetAttributes(&attributes, all_ops[0]->any)) != cudaSuccess) {
+        cudaDeviceProp p;
+        if (e == cudaErrorNoKernelImageForDevice && cudaGetDeviceProperties(&p, 0) == cudaSuccess)
+            lat_fail("%s: compute capability %d.%d is not among those this program was built for (" LAT_CUDA_ARCH ")", p.name, p.major, p.minor);
+        else
+            failed(e, "starting it");
+        return false;
+    }
+    return true;
+}
+
+/* ---- memory ---- */
+
+static double gigabytes(double bytes) { return bytes * 1e-9; }
+
+/* `bytes` on the device. */
+static int room(void **p, size_t bytes, const char *what)
+{
+    const cudaError_t e = cudaMalloc(p, bytes ? bytes : 1);
+    if (e != cudaErrorMemoryAllocation)
+        return failed(e, what);
+    size_t available = 0, total = 0;
+    cudaMemGetInfo(&available, &total);
+    return lat_fail("GPU: out of memory: %s need %.2f GB, %.2f GB of %.2f GB are free", what, gigabytes((double)bytes),
+                    gigabytes((double)available), gigabytes((double)total));
+}
+
+static size_t matrix_bytes(const gpu *c, int rows)
+{
+    const size_t bytes = 2 * (size_t)c->ops->nc * (size_t)rows * (size_t)c->ops->real;
+    return (bytes + 15) / 16 * 16;
+}
+
+static int few_rows(const gpu *c) { return c->ops->nc <= 3 ? c->ops->nc - 1 : c->ops->nc; }
+
+/* Sites of all slices, with the gaps at the end of the last group of each parity. */
+static size_t places(const gpu *c)
+{
+    return 2 * (size_t)c->work.slices * c->work.groups * LAT_CUDA_GROUP;
+}
+
+static size_t link_bytes(const gpu *c, int rows) { return places(c) * (size_t)c->work.nd * matrix_bytes(c, rows); }
+static size_t g_bytes(const gpu *c) { return (size_t)c->copies * places(c) * matrix_bytes(c, few_rows(c)); }
+static size_t partial_bytes(const gpu *c) { return (size_t)c->units * c->ops->state_blocks(&c->work) * 3 * sizeof(double); }
+
+/* Before anything is allocated: will it fit? */
+static int enough(const gpu *c)
+{
+    char text[64];
+    size_t available = 0, total = 0;
+    const double need = (double)link_bytes(c, few_rows(c)) + (double)g_bytes(c) + (double)partial_bytes(c) + 2.0 * STAGE;
+    if (failed(cudaMemGetInfo(&available, &total), "asking for its memory"))
+        return -1;
+    if (need <= (double)available)
+        return 0;
+    const double gpus = ceil(need / (0.97 * (double)total));
+    char copies[32] = "";
+    if (c->copies > 1)
+        snprintf(copies, sizeof copies, ", %d copies", c->copies);
+    return lat_fail("lattice %s in %s%s needs %.2f GB on the GPU, which has %.2f GB free of %.2f GB; %.0f such GPU%s would do",
+                    lat_dims_text(&c->geom, text), c->ops->real == 4 ? "single" : "double", copies, gigabytes(need),
+                    gigabytes((double)available), gigabytes((double)total), gpus, gpus > 1 ? "s" : " with nothing else on it");
+}
+
+static int allocate(gpu *c)
+{
+    const size_t units = (size_t)c->units, copies = (size_t)c->copies;
+    if (failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "making a stream") || enough(c)
+        || room(&c->work.g, g_bytes(c), "the transformations")
+        || room((void **)&c->partial, partial_bytes(c), "partial sums")
+        || room((void **)&c->sum, units * 3 * sizeof(double), "sums")
+        || room((void **)&c->unit, units * BESIDE * sizeof *c->unit, "the list of slices")
+        || room((void **)&c->omega, copies * sizeof(double), "omega") || room((void **)&c->bad, sizeof(int), "a flag"))
+        return -1;
+    for (int i = 0; i < 2; i++)
+        if (room(&c->raw[i], STAGE, "staging buffers") || failed(cudaMallocHost(&c->pinned[i], STAGE), "pinning memory")
+            || failed(cudaEventCreateWithFlags(&c->done[i], cudaEventDisableTiming), "making an event"))
+            return -1;
+    if (failed(cudaMallocHost((void **)&c->sum_host, units * 3 * sizeof(double)), "pinning memory"))
+        return -1;
+    if (failed(cudaMemsetAsync(c->omega, 0, copies * sizeof(double), c->stream), "setting omega"))
+        return -1;
+    c->omega_host = (double *)calloc(copies, sizeof(double));
+    c->theta = (double *)lat_alloc(units, sizeof(double), "theta of slices");
+    c->unit_host = (lat_cuda_unit *)lat_alloc(units * BESIDE, sizeof *c->unit_host, "the list of slices");
+    if (!c->omega_host)
+        return lat_fail("out of memory");
+    return c->theta && c->unit_host ? 0 : -1;
+}
+
+static void gpu_close(lat_device *dev)
+{
+    gpu *c = (gpu *)dev;
+    if (!c)
+        return;
+    if (c->stream)
+        cudaStreamSynchronize(c->stream);
+    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->sum, c->unit, c->omega, c->bad, c->raw[0], c->raw[1]};
+    for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
+        cudaFree(on_device[i]);
+    void *const on_host[] = {c->pinned[0], c->pinned[1], c->sum_host};
+    for (size_t i = 0; i < sizeof on_host / sizeof *on_host; i++)
+        cudaFreeHost(on_host[i]);
+    for (int i = 0; i < 2; i++)
+        if (c->done[i])
+            cudaEventDestroy(c->done[i]);
+    if (c->stream)
+        cudaStreamDestroy(c->stream);
+    free(c->omega_host);
+    free(c->theta);
+    free(c->unit_host);
+    free(c);
+}
+
+/* ---- fields in natural order, a buffer at a time ---- */
+
+/* Matrices first .. first+count-1 are in raw[b]: to their places, or the other way. */
+typedef cudaError_t place_matrices(gpu *c, int b, uint64_t first, uint64_t count, const void *context);
+
+static int send(gpu *c, const lat_field *f, place_matrices *place, const void *context)
+{
+    const size_t size = 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)f->head.real, n = lat_field_matrices(f), most = STAGE / size;
+    int b = 0;
+    for (size_t first = 0; first < n; first += most, b = 1 - b) {
+        const size_t count = n - first < most ? n - first : most;
+        if (failed(cudaEventSynchronize(c->done[b]), "sending a field"))
+            return -1;
+        lat_copy(c->pinned[b], (const char *)f->data + first * size, count * size);
+        if (failed(cudaMemcpyAsync(c->raw[b], c->pinned[b], count * size, cudaMemcpyHostToDevice, c->stream), "sending a field")
+            || failed(place(c, b, first, count, context), "sending a field")
+            || failed(cudaEventRecord(c->done[b], c->stream), "sending a field"))
+            return -1;
+    }
+    return 0;
+}
+
+static int fetch(gpu *c, lat_field *f, place_matrices *place, const void *context)
+{
+    const size_t size = 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)f->head.real, n = lat_field_matrices(f), most = STAGE / size;
+    const size_t buffers = (n + most - 1) / most;
+    for (size_t k = 0; k <= buffers; k++) {
+        const int b = (int)(k % 2);
+        if (k < buffers) {
+            const size_t first = k * most, count = n - first < most ? n - first : most;
+            if (failed(place(c, b, first, count, context), "fetching a field")
+                || failed(cudaMemcpyAsync(c->pinned[b], c->raw[b], count * size, cudaMemcpyDeviceToHost, c->stream), "fetching a field")
+                || failed(cudaEventRecord(c->done[b], c->stream), "fetching a field"))
+                return -1;
+        }
+        if (k > 0) {
+            const size_t first = (k - 1) * most, count = n - first < most ? n - first : most;
+            if (failed(cudaEventSynchronize(c->done[1 - b]), "fetching a field"))
+                return -1;
+            lat_copy((char *)f->data + first * size, c->pinned[1 - b], count * size);
+        }
+    }
+    return 0;
+}
+
+static cudaError_t place_links(gpu *c, int b, uint64_t first, uint64_t count, const void *context)
+{
+    return c->ops->load(&c->work, c->raw[b], ((const lat_field *)context)->head.real, first, count, c->bad, c->stream);
+}
+
+static cudaError_t place_set(gpu *c, int b, uint64_t first, uint64_t count, const void *context)
+{
+    return c->ops->set(&c->work, *(const int *)context, (const double *)c->raw[b], first, count, c->stream);
+}
+
+static cudaError_t place_get(gpu *c, int b, uint64_t first, uint64_t count, const void *context)
+{
+    return c->ops->get(&c->work, *(const int *)context, (double *)c->raw[b], first, count, c->stream);
+}
+
+/* With fewer rows if all links are in SU(N) to rounding, else with all of them. */
+static int load_links(gpu *c, const lat_field *u)
+{
+    int bad = 0;
+    c->work.rows = few_rows(c);
+    for (;;) {
+        if (room(&c->work.u, link_bytes(c, c->work.rows), "the links")
+            || failed(cudaMemsetAsync(c->bad, 0, sizeof(int), c->stream), "sending a field") || send(c, u, place_links, u)
+            || failed(cudaMemcpyAsync(&bad, c->bad, sizeof bad, cudaMemcpyDeviceToHost, c->stream), "sending a field")
+            || failed(cudaStreamSynchronize(c->stream), "sending a field"))
+            return -1;
+        if (!bad || c->work.rows == c->ops->nc)
+            return 0;
+        cudaFree(c->work.u);
+        c->work.u = NULL;
+        c->work.rows = c->ops->nc;
+    }
+}
+
+static int gpu_set(lat_device *dev, int copy, const lat_field *g)
+{
+    gpu *c = (gpu *)dev;
+    if (g)
+        return send(c, g, place_set, &copy);
+    return failed(c->ops->set(&c->work, copy, NULL, 0, lat_volume(&c->geom), c->stream), "setting g");
+}
+
+static int gpu_get(lat_device *dev, int copy, lat_field *g)
+{
+    return fetch((gpu *)dev, g, place_get, &copy);
+}
+
+/* ---- opening ---- */
+
+/* n / d = (n * mul >> 32) >> shift for n < 2^31: with L = ceil(log2 d), mul = ceil(2^(31+L) / d) < 2^32 and the
+ * error n (mul d - 2^(31+L)) / 2^(31+L) < d n / 2^(31+L) <= n / 2^31 < 1 (Granlund, Montgomery 1994). */
+static lat_cuda_divisor divisor(uint32_t d)
+{
+    lat_cuda_divisor by = {0, 0};
+    if (d == 1)
+        return by;
+    uint32_t log = 0;
+    while ((UINT64_C(1) << log) < d)
+        log++;
+    by.mul = (uint32_t)(((UINT64_C(1) << (31 + log)) + d - 1) / d);
+    by.shift = log - 1;
+    return by;
+}
+
+static int describe(gpu *c)
+{
+    char text[64];
+    lat_cuda_work *w = &c->work;
+    uint64_t step = 1, half = 1;
+    w->all = c->geom.nd;
+    w->time = c->condition.time;
+    w->problem = c->condition.gauge == LAT_MAG ? LAT_CUDA_ABELIAN : LAT_CUDA_LINEAR;
+    for (int a = 0; a < 4; a++)
+        w->extent[a] = w->dims[a] = 1;
+    for (int mu = 0; mu < c->geom.nd; mu++) {
+        const int extent = c->geom.dims[mu];
+        w->dims[mu] = (uint32_t)extent;
+        if (mu == w->time) {
+            w->slice_step = step;
+        } else {
+            if (extent % 2)
+                return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents", lat_dims_text(&c->geom, text), extent);
+            w->site_step[w->nd] = step;
+            w->weight[w->nd] = c->condition.weight[mu];
+            w->weight_single[w->nd] = (float)c->condition.weight[mu];
+            w->extent[w->nd++] = (uint32_t)extent;
+        }
+        step *= (uint64_t)extent;
+    }
+    w->extent[0] /= 2;
+    for (int a = 0; a < 4; a++) {
+        w->stride[a] = (uint32_t)half;
+        half *= w->extent[a];
+        if (half >= (UINT64_C(1) << 31) - LAT_CUDA_GROUP)
+            return lat_fail("lattice %s: too large for one GPU", lat_dims_text(&c->geom, text));
+    }
+    for (int a = 0; a < 3; a++)
+        w->by[a] = divisor(w->extent[a]);
+    w->half = (uint32_t)half;
+    w->groups = (w->half + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
+    w->slices = lat_condition_slices(&c->condition, &c->geom);
+    if (c->copies > INT_MAX / BESIDE / w->slices)
+        return lat_fail("%d copies of %d slices each are too many at once", c->copies, w->slices);
+    c->units = c->copies * w->slices;
+    return 0;
+}
+
+static long gpu_freeze(lat_device *dev, const double *theta);
+
+static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, lat_real real, int copies, const lat_comm *comm)
+{
+    const int nc = u->head.nc;
+    if (comm->size > 1) {
+        lat_fail("%d ranks: this version works on one GPU", comm->size);
+        return NULL;
+    }
+    if (nc > MOST_COLOURS || (condition->gauge == LAT_MAG && nc > 3)) {
+        lat_fail(nc > MOST_COLOURS ? "SU(%d): the GPU backend of this version relaxes SU(2) to SU(8)"
+                                   : "SU(%d): maximally Abelian gauge is there for SU(2) and SU(3)", nc);
+        return NULL;
+    }
+    gpu *c = (gpu *)calloc(1, sizeof *c);
+    if (!c) {
+        lat_fail("out of memory");
+        return NULL;
+    }
+    c->dev.backend = &lat_backend_gpu;
+    c->dev.comm = comm;
+    c->ops = all_ops[2 * (nc - 2) + (real == LAT_F64)];
+    c->condition = *condition;
+    c->geom = u->head.geom;
+    c->copies = copies;
+    cudaDeviceProp p;
+    int bad = failed(cudaGetDeviceProperties(&p, 0), "asking what it is") || describe(c) || allocate(c) || load_links(c, u);
+    for (int i = 0; i < copies && !bad; i++)
+        bad = gpu_set(&c->dev, i, NULL);
+    for (int i = 0; i < c->units && !bad; i++)
+        c->theta[i] = INFINITY;
+    if (bad || gpu_freeze(&c->dev, NULL) < 0) {
+        gpu_close(&c->dev);
+        return NULL;
+    }
+    snprintf(c->words, sizeof c->words, "gpu %.50s", p.name);
+    return &c->dev;
+}
+
+static const char *gpu_words(const lat_device *dev)
+{
+    return ((const gpu *)dev)->words;
+}
+
+/* ---- sweeps ---- */
+
+static int send_omega(gpu *c, const double *omega)
+{
+    const size_t bytes = (size_t)c->copies * sizeof *omega;
+    if (!memcmp(c->omega_host, omega, bytes))
+        return 0;
+    memcpy(c->omega_host, omega, bytes);
+    return failed(cudaMemcpyAsync(c->omega, omega, bytes, cudaMemcpyHostToDevice, c->stream), "sending omega");
+}
+
+static int visit_of(const lat_sweep *how)
+{
+    const bool su2 = how->scheme == LAT_OVERRELAX_SU2;
+    switch (how->kind) {
+    case LAT_SWEEP_HEATBATH: return LAT_VISIT_BATH;
+    case LAT_SWEEP_MICRO: return LAT_VISIT_MICRO;
+    case LAT_SWEEP_METROPOLIS: return LAT_VISIT_METROPOLIS;
+    case LAT_SWEEP_RELAX: break;
+    }
+    if (how->stochastic > 0)
+        return su2 ? LAT_VISIT_STIR_SU2 : LAT_VISIT_STIR_SUN;
+    return su2 ? LAT_VISIT_SU2 : LAT_VISIT_SUN;
+}
+
+static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
+{
+    gpu *c = (gpu *)dev;
+    lat_cuda_how h;
+    memset(&h, 0, sizeof h);
+    h.visit = visit_of(how);
+    h.omega = c->omega;
+    h.real.stochastic = how->stochastic;
+    h.real.beta = 1 / how->temperature;
+    h.single.stochastic = (float)how->stochastic;
+    h.single.beta = (float)h.real.beta;
+    h.seed = how->seed;
+    h.config = how->config;
+    h.step = how->step;
+    h.unit = c->unit;
+    h.nrows = c->nrows;
+    h.beside = c->beside;
+    if (how->kind == LAT_SWEEP_RELAX && send_omega(c, how->omega))
+        return -1;
+    if (c->nrows == 0)
+        return 0;
+    for (long k = 0; k < n; k++, h.step++)
+        for (int parity = 0; parity < 2; parity++)
+            if (failed(c->ops->half(&c->work, &h, parity, c->stream), "a sweep"))
+                return -1;
+    return 0;
+}
+
+/* ---- functional and theta ---- */
+
+/* The larger one; NaN is larger than anything. */
+static double worse(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
+}
+
+/* The sums of a copy, all slices together; theta of each goes to c->theta. */
+static void copy_state(gpu *c, int copy, lat_gauge_state *s)
+{
+    const double sites = 2.0 * c->work.half, all = sites * c->work.slices;
+    double f = 0, theta = 0, most = 0, most_slice = 0;
+    for (int unit = copy * c->work.slices; unit < (copy + 1) * c->work.slices; unit++) {
+        const double *p = c->sum_host + 3 * (size_t)unit;
+        f += p[0];
+        theta += p[1];
+        most = worse(most, p[2]);
+        c->theta[unit] = p[1] / sites;
+        most_slice = worse(most_slice, c->theta[unit]);
+    }
+    const double links = c->condition.gauge == LAT_MAG ? c->geom.nd : lat_condition_weights(&c->condition);
+    s->functional = f / (2 * c->ops->nc * links * all);
+    s->theta = theta / all;
+    s->theta_max = most;
+    s->theta_slice = most_slice;
+}
+
+static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
+{
+    gpu *c = (gpu *)dev;
+    if (failed(c->ops->state(&c->work, c->units, c->partial, c->sum, c->stream), "summing up")
+        || failed(cudaMemcpyAsync(c->sum_host, c->sum, (size_t)c->units * 3 * sizeof(double), cudaMemcpyDeviceToHost, c->stream), "summing up")
+        || failed(cudaStreamSynchronize(c->stream), "sweeps"))
+        return -1;
+    for (int copy = 0; copy < c->copies; copy++)
+        copy_state(c, copy, s + copy);
+    if (slices)
+        memcpy(slices, c->theta, (size_t)c->units * sizeof *slices);
+    return 0;
+}
+
+/* Rows of the copies of a slice that are swept; theta NULL: all of them. */
+static long gpu_freeze(lat_device *dev, const double *theta)
+{
+    gpu *c = (gpu *)dev;
+    const int slices = c->work.slices;
+    long left = 0;
+    int most = 1;
+    for (int s = 0; s < slices; s++) {
+        int active = 0;
+        for (int copy = 0; copy < c->copies; copy++)
+            active += !theta || !(c->theta[copy * slices + s] < theta[copy]);
+        left += active;
+        if (active > most)
+            most = active;
+    }
+    c->beside = most < BESIDE ? most : BESIDE;
+    c->nrows = 0;
+    for (int s = 0; s < slices; s++) {
+        int at = 0;
+        for (int copy = 0; copy < c->copies; copy++)
+            if (!theta || !(c->theta[copy * slices + s] < theta[copy])) {
+                const lat_cuda_unit one = {s, copy};
+                c->unit_host[(size_t)c->nrows * (size_t)c->beside + (size_t)at++] = one;
+                if (at == c->beside) {
+                    c->nrows++;
+                    at = 0;
+                }
+            }
+        if (at) {
+            const lat_cuda_unit nobody = {s, -1};
+            while (at < c->beside)
+                c->unit_host[(size_t)c->nrows * (size_t)c->beside + (size_t)at++] = nobody;
+            c->nrows++;
+        }
+    }
+    /* From pageable memory: it is free again when the call returns. */
+    if (failed(cudaMemcpyAsync(c->unit, c->unit_host, (size_t)c->nrows * (size_t)c->beside * sizeof *c->unit, cudaMemcpyHostToDevice, c->stream),
+               "sending the list of slices"))
+        return -1;
+    return left;
+}
+
+const lat_backend lat_backend_gpu = {
+    "gpu", gpu_available, gpu_open, gpu_close, gpu_words, gpu_set, gpu_get, gpu_sweep, gpu_state, gpu_freeze,
+};
+
+/* For benchmarks: bytes read and written by copies on the device, GB a second; below zero on failure. */
+extern "C" double lat_gpu_copy_bandwidth(size_t bytes);
+double lat_gpu_copy_bandwidth(size_t bytes)
+{
+    void *a = NULL, *b = NULL;
+    cudaEvent_t from = NULL, to = NULL;
+    float ms = 0, best = INFINITY;
+    int bad = room(&a, bytes, "a benchmark") || room(&b, bytes, "a benchmark") || failed(cudaMemset(a, 1, bytes), "a benchmark")
+        || failed(cudaEventCreate(&from), "a benchmark") || failed(cudaEventCreate(&to), "a benchmark");
+    for (int i = 0; i < 10 && !bad; i++) {
+        bad = failed(cudaEventRecord(from, 0), "a benchmark") || failed(cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice, 0), "a benchmark")
+            || failed(cudaEventRecord(to, 0), "a benchmark") || failed(cudaEventSynchronize(to), "a benchmark")
+            || failed(cudaEventElapsedTime(&ms, from, to), "a benchmark");
+        if (ms < best)
+            best = ms;
+    }
+    if (from)
+        cudaEventDestroy(from);
+    if (to)
+        cudaEventDestroy(to);
+    cudaFree(a);
+    cudaFree(b);
+    return bad ? -1 : 2.0 * (double)bytes / (double)best * 1e-6;
+}

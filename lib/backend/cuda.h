@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda.h: what the host side of the CUDA backend (cuda.cu) and its kernels (cuda_kernels.cu, compiled
+ * once for each N and precision) know of each other.
+ *
+ * Slices that are fixed on their own are lattices of one dimension less; otherwise the whole lattice
+ * is one slice. A unit is a slice of a copy, number copy * slices + slice. The sites of one parity of a
+ * slice are numbered with half of x fastest: i = x/2 + X/2 (y + Y (z + Z t)), so that a neighbour in y, z, t is a
+ * fixed distance away and one in x the same number or the next. In memory 32 of them are a group: the threads of
+ * a warp read each 16 bytes of their matrices side by side.
+ *     links: [slice][parity][group][direction][16-byte chunk][32]
+ *     g:     [unit][parity][group][16-byte chunk][32]
+ * A matrix is its first `rows` rows; N - 1 of them where the last follows from the others (N <= 3). */
+#ifndef LAT_BACKEND_CUDA_H
+#define LAT_BACKEND_CUDA_H
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#define LAT_CUDA_GROUP 32
+
+/* n / d for n < 2^31 as a product: (n * mul >> 32) >> shift; mul = 0 stands for d = 1. */
+typedef struct lat_cuda_divisor { uint32_t mul, shift; } lat_cuda_divisor;
+
+enum { LAT_CUDA_LINEAR, LAT_CUDA_ABELIAN }; /* local problem: K, or the X_i of maximally Abelian gauge */
+
+typedef struct lat_cuda_work {
+    int nd;                     /* directions of a slice */
+    int problem;
+    int rows;                   /* of the links */
+    int slices;
+    uint32_t half;              /* sites of a parity of a slice */
+    uint32_t groups;            /* of 32, the last one perhaps not full */
+    uint32_t extent[4];         /* of a slice, the first one halved; 1 where there is none */
+    uint32_t stride[4];         /* of i */
+    lat_cuda_divisor by[3];     /* extent[0..2] */
+    uint64_t site_step[4];      /* of the lattice's natural index, along the axes of a slice ... */
+    uint64_t slice_step;        /* ... and from slice to slice */
+    double weight[4];           /* of the slice's directions; in the links already unless those are two rows of three */
+    float weight_single[4];
+    void *u, *g;
+    /* the lattice, for fields in natural order */
+    int all;                    /* directions */
+    int time;                   /* direction across which slices are cut, or -1 */
+    uint32_t dims[4];
+} lat_cuda_work;
+
+enum { LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS }; /* site/heat.h */
+enum { LAT_VISIT_SU2, LAT_VISIT_SUN, LAT_VISIT_STIR_SU2, LAT_VISIT_STIR_SUN,
+       LAT_VISIT_BATH, LAT_VISIT_MICRO, LAT_VISIT_METROPOLIS };
+
+/* Units to be swept: rows of `beside` copies of one slice, which share its links; copy -1 is nobody. */
+typedef struct lat_cuda_unit { int slice, copy; } lat_cuda_unit;
+
+typedef struct lat_cuda_how {
+    int visit;
+    const double *omega;        /* [copies], on the device */
+    struct { double stochastic, beta; } real;
+    struct { float stochastic, beta; } single;
+    uint64_t seed;
+    uint32_t config, step;
+    const lat_cuda_unit *unit;  /* [nrows][beside], on the device */
+    int nrows, beside;
+} lat_cuda_how;
+
+typedef struct lat_cuda_ops {
+    int nc, real;
+    const void *any; /* a kernel: is there one for this device? */
+    /* Matrices first .. first+count-1 of a field in natural order. load: links, the raw field in real_raw bytes a
+     * real; *bad becomes 1 where fewer than N rows do not suffice. set: g of a copy, raw = NULL for 1. */
+    cudaError_t (*load)(const lat_cuda_work *w, const void *raw, int real_raw, uint64_t first, uint64_t count, int *bad, cudaStream_t);
+    cudaError_t (*set)(const lat_cuda_work *w, int copy, const double *raw, uint64_t first, uint64_t count, cudaStream_t);
+    cudaError_t (*get)(const lat_cuda_work *w, int copy, double *raw, uint64_t first, uint64_t count, cudaStream_t);
+    /* Visits the sites of one parity. */
+    cudaError_t (*half)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t);
+    /* sum[units][3]: share of the functional and theta added up, the largest theta. `partial` has room for
+     * `blocks` times that. */
+    cudaError_t (*state)(const lat_cuda_work *w, int units, double *partial, double *sum, cudaStream_t);
+    uint64_t (*state_blocks)(const lat_cuda_work *w);
+} lat_cuda_ops;
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_gpu: the GPU backend against the CPU backend: the same sweeps, in every gauge and precision, on any
+ * lattice; copies, slices that are frozen, g to and fro. Where there is no GPU all cases are skipped. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "backend/backend.h"
+#include "check.h"
+#include "common/error.h"
+#include "common/transform.h"
+#include "site/sun.h"
+
+#define SWEEPS 50
+
+static lat_field rough(const char *dims, int nc, lat_real real)
+{
+    lat_field u = {.data = NULL};
+    lat_header_init(&u.head);
+    if (lat_dims_parse(dims, &u.head.geom))
+        exit(lat_report(LAT_FAILED));
+    u.head.nc = nc;
+    u.head.reals = 2 * nc * nc;
+    u.head.real = real;
+    if (lat_field_alloc(&u))
+        exit(lat_report(LAT_FAILED));
+    for (size_t i = 0; i < lat_field_matrices(&u); i++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_near_one(nc, m, 0.35, 3, i, 0, 0);
+        lat_field_put(&u, i, m);
+    }
+    return u;
+}
+
+static lat_field haar(const lat_field *u, uint64_t seed)
+{
+    lat_field g;
+    if (lat_transform_new(&g, &u->head))
+        exit(lat_report(LAT_FAILED));
+    for (size_t i = 0; i < lat_field_matrices(&g); i++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_haar(u->head.nc, m, seed, i, 0, 0);
+        lat_field_put(&g, i, m);
+    }
+    return g;
+}
+
+static lat_device *start(const lat_backend *backend, const lat_field *u, const lat_condition *c, lat_real real, int copies)
+{
+    lat_device *dev = backend->open(u, c, real, copies, &lat_comm_self);
+    for (int i = 0; dev && i < copies; i++) {
+        lat_field g = haar(u, 5 + (uint64_t)i);
+        if (backend->set(dev, i, &g)) {
+            backend->close(dev);
+            dev = NULL;
+        }
+        lat_field_free(&g);
+    }
+    CHECK(dev != NULL, "%s: %s", backend->name, lat_error());
+    lat_error_clear();
+    return dev;
+}
+
+static const char *const kinds[] = {"relaxation", "heat bath", "microcanonical", "Metropolis"};
+
+/* Both backends from the same random gauge. */
+static void compare(const char *dims, int nc, const lat_condition *condition, lat_gauge gauge, lat_real stored, lat_real real,
+                    const lat_sweep *how, int sweeps)
+{
+    lat_field u = rough(dims, nc, stored);
+    const lat_condition c = condition ? *condition : lat_condition_of(gauge, &u.head.geom, -1);
+    const lat_backend *const backends[2] = {&lat_backend_cpu, &lat_backend_gpu};
+    lat_gauge_state s[2];
+    for (int i = 0; i < 2; i++) {
+        lat_device *dev = start(backends[i], &u, &c, real, 1);
+        const bool good = dev && !backends[i]->sweep(dev, how, sweeps) && !backends[i]->state(dev, s + i, NULL);
+        CHECK(good, "%s: %s", backends[i]->name, lat_error());
+        if (dev)
+            backends[i]->close(dev);
+        if (!good) {
+            lat_error_clear();
+            lat_field_free(&u);
+            return;
+        }
+    }
+    /* Issue: 1e-12 in double, 1e-5 in single. */
+    const double bound = real == LAT_F64 ? 1e-12 : 1e-5;
+    CHECK(fabs(s[0].functional - s[1].functional) <= bound,
+          "%s SU(%d) %s %s, scheme %d, stochastic %g, %d bytes of %d: F %.15f on the CPU, %.15f on the GPU, apart by %.1e", dims, nc,
+          lat_gauge_name(gauge), kinds[how->kind], how->scheme, how->stochastic, (int)real, (int)stored, s[0].functional,
+          s[1].functional, s[0].functional - s[1].functional);
+    lat_field_free(&u);
+}
+
+static const double omega[] = {1.7, 1.0, 1.5, 1.3, 1.9, 1.6, 1.2, 1.8, 1.4, 1.1};
+
+static const lat_sweep all[] = {
+    {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1},
+    {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1},
+    {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .stochastic = 0.2, .temperature = 1, .seed = 3},
+    {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .stochastic = 0.4, .temperature = 1, .seed = 3},
+    {.kind = LAT_SWEEP_HEATBATH, .temperature = 1.0, .seed = UINT64_C(0x123456789), .config = 2, .step = 17},
+    {.kind = LAT_SWEEP_MICRO, .temperature = 1},
+    {.kind = LAT_SWEEP_METROPOLIS, .temperature = 1.0, .seed = 9},
+};
+#define ALL (int)(sizeof all / sizeof *all)
+
+static void check_trajectories(lat_real real)
+{
+    for (int nc = 2; nc <= 3; nc++)
+        for (int gauge = LAT_LANDAU; gauge <= LAT_MAG; gauge++)
+            for (int k = 0; k < ALL; k++)
+                compare("8 8 8 8", nc, NULL, (lat_gauge)gauge, LAT_F64, real, all + k, SWEEPS);
+}
+
+static void check_lattices(void)
+{
+    static const char *const lattices[] = {"4 4 4 4", "2 2 2 2", "2 4 6 10", "6 6 6 6", "16 2 4 8", "4 12 2 20", "10 14 6 2", "8 8", "6 10 4", "32", "2"};
+    for (int i = 0; i < (int)(sizeof lattices / sizeof *lattices); i++)
+        for (int gauge = LAT_LANDAU; gauge <= LAT_MAG; gauge++) {
+            if (gauge == LAT_COULOMB && !strchr(lattices[i], ' '))
+                continue;
+            compare(lattices[i], 3, NULL, (lat_gauge)gauge, LAT_F64, LAT_F64, all, 10);
+            compare(lattices[i], 3, NULL, (lat_gauge)gauge, LAT_F64, LAT_F64, all + 4, 10);
+        }
+}
+
+static void check_conditions(void)
+{
+    lat_geometry geom;
+    if (lat_dims_parse("4 6 8 10", &geom))
+        exit(lat_report(LAT_FAILED));
+    for (int time = 0; time < 4; time++) {
+        const lat_condition c = lat_condition_of(LAT_COULOMB, &geom, time);
+        compare("4 6 8 10", 3, &c, LAT_COULOMB, LAT_F64, LAT_F64, all, 10);
+        compare("4 6 8 10", 2, &c, LAT_COULOMB, LAT_F64, LAT_F64, all + 4, 10);
+    }
+    lat_condition w = lat_condition_of(LAT_LANDAU, &geom, -1);
+    w.weight[0] = 0.5;
+    w.weight[1] = 0;
+    w.weight[3] = 2;
+    for (int nc = 2; nc <= 4; nc++)
+        compare("4 6 8 10", nc, &w, LAT_LANDAU, LAT_F64, LAT_F64, all, 20);
+}
+
+/* Links stored in single are not in SU(N) to the precision of double: all their rows count. */
+static void check_rounded_links(void)
+{
+    for (int nc = 2; nc <= 3; nc++)
+        for (int gauge = LAT_LANDAU; gauge <= LAT_MAG; gauge++)
+            for (int k = 0; k < ALL; k++) {
+                compare("4 4 6 8", nc, NULL, (lat_gauge)gauge, LAT_F32, LAT_F64, all + k, 20);
+                compare("4 4 6 8", nc, NULL, (lat_gauge)gauge, LAT_F32, LAT_F32, all + k, 20);
+            }
+}
+
+static void check_groups(void)
+{
+    for (int nc = 4; nc <= 8; nc++)
+        for (int k = 0; k < ALL; k++) {
+            compare("4 4 4 6", nc, NULL, LAT_LANDAU, LAT_F64, LAT_F64, all + k, 10);
+            compare("4 4 4 6", nc, NULL, LAT_COULOMB, LAT_F64, LAT_F32, all + k, 10);
+        }
+}
+
+static bool same(const lat_field *a, const lat_field *b)
+{
+    return !memcmp(a->data, b->data, lat_field_reals(a) * sizeof(double));
+}
+
+/* What was got and set goes on as if nothing had been; and so do other runs. */
+static void check_exact(lat_real real)
+{
+    for (int nc = 2; nc <= 4; nc++) {
+        lat_field u = rough("4 6 4 8", nc, LAT_F64), half, full, again;
+        const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
+        const lat_backend *b = &lat_backend_gpu;
+        lat_device *one = start(b, &u, &c, real, 1), *two = start(b, &u, &c, real, 1);
+        if (!one || !two || lat_transform_new(&half, &u.head) || lat_transform_new(&full, &u.head) || lat_transform_new(&again, &u.head))
+            return;
+        CHECK(!b->sweep(one, all, 7) && !b->get(one, 0, &half) && !b->sweep(one, all, 9) && !b->get(one, 0, &full), "%s", lat_error());
+        CHECK(!b->set(two, 0, &half) && !b->get(two, 0, &again) && same(&half, &again), "SU(%d): set and got is another g: %s", nc, lat_error());
+        CHECK(!b->sweep(two, all, 9) && !b->get(two, 0, &again) && same(&full, &again), "SU(%d): it went on differently: %s", nc, lat_error());
+        b->close(one);
+        b->close(two);
+        lat_field_free(&u);
+        lat_field_free(&half);
+        lat_field_free(&full);
+        lat_field_free(&again);
+    }
+}
+
+/* Copy i of many is, bit for bit, what it is alone. */
+static void check_copies(int copies, lat_gauge gauge, lat_real real)
+{
+    lat_field u = rough("4 6 4 8", 3, LAT_F64), a, b;
+    const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
+    const lat_backend *gpu = &lat_backend_gpu;
+    lat_device *many = start(gpu, &u, &c, real, copies);
+    lat_gauge_state s[16], t;
+    if (!many || lat_transform_new(&a, &u.head) || lat_transform_new(&b, &u.head))
+        return;
+    for (int k = 0; k < 2; k++)
+        CHECK(!gpu->sweep(many, all + 4 * k, 5), "%s", lat_error());
+    CHECK(!gpu->state(many, s, NULL), "%s", lat_error());
+    for (int i = 0; i < copies; i++) {
+        lat_field g = haar(&u, 5 + (uint64_t)i);
+        lat_device *one = gpu->open(&u, &c, real, 1, &lat_comm_self);
+        lat_sweep how[2] = {all[0], all[4]};
+        how[0].omega = omega + i;
+        how[1].seed += (uint64_t)i;
+        CHECK(one && !gpu->set(one, 0, &g) && !gpu->sweep(one, how, 5) && !gpu->sweep(one, how + 1, 5) && !gpu->get(one, 0, &a)
+                  && !gpu->get(many, i, &b) && !gpu->state(one, &t, NULL), "%s", lat_error());
+        CHECK(same(&a, &b) && !memcmp(&t, s + i, sizeof t), "copy %d of %d differs from it alone", i, copies);
+        if (one)
+            gpu->close(one);
+        lat_field_free(&g);
+    }
+    gpu->close(many);
+    lat_field_free(&u);
+    lat_field_free(&a);
+    lat_field_free(&b);
+}
+
+/* As the CPU freezes: the same slices of the same copies stay. */
+static void check_frozen(void)
+{
+    enum { COPIES = 3, SLICES = 6 };
+    lat_field u = rough("4 4 4 6", 3, LAT_F64), g[2];
+    const lat_condition c = lat_condition_of(LAT_COULOMB, &u.head.geom, -1);
+    const lat_backend *const backends[2] = {&lat_backend_cpu, &lat_backend_gpu};
+    lat_gauge_state s[2][COPIES];
+    double slices[2][COPIES * SLICES], bound[COPIES];
+    long left[2];
+    for (int i = 0; i < 2; i++) {
+        const lat_backend *b = backends[i];
+        lat_device *dev = start(b, &u, &c, LAT_F64, COPIES);
+        if (!dev || lat_transform_new(&g[i], &u.head))
+            return;
+        CHECK(!b->sweep(dev, all, 8) && !b->state(dev, s[i], slices[i]), "%s", lat_error());
+        for (int k = 0; k < COPIES && i == 0; k++)
+            bound[k] = k == 1 ? INFINITY : s[0][k].theta; /* some above, some below; copy 1 ends */
+        left[i] = b->freeze(dev, bound);
+        CHECK(!b->sweep(dev, all, 5) && !b->state(dev, s[i], slices[i]), "%s", lat_error());
+        const double none[COPIES] = {0, 0, 0};
+        CHECK(b->freeze(dev, none) == COPIES * SLICES, "thawed");
+        CHECK(!b->sweep(dev, all + 1, 2) && !b->get(dev, 2, &g[i]), "%s", lat_error());
+        b->close(dev);
+    }
+    CHECK(left[0] == left[1] && left[0] > 0 && left[0] < 2 * SLICES, "%ld and %ld slices left", left[0], left[1]);
+    for (int k = 0; k < COPIES * SLICES; k++)
+        CHECK(fabs(slices[0][k] - slices[1][k]) <= 1e-11 * (1 + slices[0][k]), "slice %d: theta %g and %g", k, slices[0][k], slices[1][k]);
+    double worst = 0;
+    for (size_t i = 0; i < lat_field_reals(&g[0]); i++)
+        worst = fmax(worst, fabs(((double *)g[0].data)[i] - ((double *)g[1].data)[i]));
+    /* 15 sweeps of a rough field, each a few 100 eps and amplified: as in check_sweep. */
+    CHECK(worst <= 1e6 * 0x1p-53, "g apart by %g", worst);
+    lat_field_free(&u);
+    lat_field_free(&g[0]);
+    lat_field_free(&g[1]);
+}
+
+/* Functional and theta are those of the links as g makes them. */
+static void check_sums(void)
+{
+    for (int nc = 2; nc <= 3; nc++)
+        for (int gauge = LAT_LANDAU; gauge <= LAT_MAG; gauge++) {
+            lat_field u = rough("4 6 8 10", nc, LAT_F64), g;
+            const lat_condition c = lat_condition_of((lat_gauge)gauge, &u.head.geom, -1);
+            lat_device *dev = start(&lat_backend_gpu, &u, &c, LAT_F64, 1);
+            lat_gauge_state s, t;
+            double a[10] = {0}, b[10] = {0};
+            if (!dev || lat_transform_new(&g, &u.head))
+                return;
+            CHECK(!dev->backend->sweep(dev, all, 5) && !dev->backend->state(dev, &s, a) && !dev->backend->get(dev, 0, &g)
+                      && !lat_transform_apply(&u, &g) && !lat_measure_gauge(&u, &c, &t, b), "%s", lat_error());
+            CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g", s.functional, t.functional);
+            CHECK(fabs(s.theta - t.theta) <= 1024 * 0x1p-53 * (1 + t.theta), "theta %.17g, %.17g", s.theta, t.theta);
+            CHECK(fabs(s.theta_max - t.theta_max) <= 4096 * 0x1p-53 * (1 + t.theta_max), "theta_max %.17g, %.17g", s.theta_max, t.theta_max);
+            for (int k = 0; k < 10; k++)
+                CHECK(fabs(a[k] - b[k]) <= 1024 * 0x1p-53 * (1 + b[k]), "slice %d: theta %g, %g", k, a[k], b[k]);
+            dev->backend->close(dev);
+            lat_field_free(&u);
+            lat_field_free(&g);
+        }
+}
+
+static void check_refusals(void)
+{
+    static const struct { const char *dims; int nc, copies; lat_gauge gauge; const char *words; } bad[] = {
+        {"4 5 4 4", 3, 1, LAT_LANDAU, "even extents"},
+        {"4 4 4 4", 4, 1, LAT_MAG, "maximally Abelian"},
+        {"4 4 4 4", 9, 1, LAT_LANDAU, "SU(2) to SU(8)"},
+        {"8 8 8 8", 3, 8000000, LAT_LANDAU, "such GPUs would do"},
+    };
+    for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {
+        lat_field u = rough(bad[i].dims, bad[i].nc, LAT_F64);
+        const lat_condition c = lat_condition_of(bad[i].gauge, &u.head.geom, -1);
+        lat_device *dev = lat_backend_gpu.open(&u, &c, LAT_F64, bad[i].copies, &lat_comm_self);
+        CHECK(!dev && strstr(lat_error(), bad[i].words), "expected ..%s.., found: %s", bad[i].words, lat_error());
+        if (dev)
+            lat_backend_gpu.close(dev);
+        lat_error_clear();
+        lat_field_free(&u);
+    }
+}
+
+int main(void)
+{
+    if (!lat_backend_gpu.available()) {
+        printf("ok 1 - the GPU does what the CPU does # skip %s\n1..1\n", lat_error());
+        return 0;
+    }
+    check_case("in double the GPU follows the CPU: every gauge and algorithm, SU(2) and SU(3)");
+    check_trajectories(LAT_F64);
+    check_case("in single the GPU follows the CPU: every gauge and algorithm, SU(2) and SU(3)");
+    check_trajectories(LAT_F32);
+    check_case("on any lattice");
+    check_lattices();
+    check_case("slices across any direction, weighted directions");
+    check_conditions();
+    check_case("links that are in SU(N) to single precision only");
+    check_rounded_links();
+    check_case("SU(4) to SU(8)");
+    check_groups();
+    check_case("g that was got and is set goes on bit for bit, and runs repeat bit for bit");
+    check_exact(LAT_F64);
+    check_exact(LAT_F32);
+    check_case("a copy among others is what it is alone, bit for bit");
+    for (int copies = 2; copies <= 10; copies += copies < 4 ? 1 : 3) {
+        check_copies(copies, LAT_LANDAU, LAT_F32);
+        check_copies(copies, LAT_COULOMB, LAT_F64);
+        check_copies(copies, LAT_MAG, LAT_F32);
+    }
+    check_case("slices and copies are frozen and thawed");
+    check_frozen();
+    check_case("functional and theta are those of the links that g makes");
+    check_sums();
+    check_case("what cannot be done is refused in a sentence");
+    check_refusals();
+    return check_done();
+}
