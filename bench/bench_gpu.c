@@ -5,7 +5,7 @@
  * double. Then the sweeps are timed, median of 7, some hundred sweeps each. Rates are by the count of the gauge-fixing paper, 2274
  * flop a site and sweep, in all gauges. Above them stands the copy bandwidth of the same run.
  *
- *     bench_gpu [NAME]       lines that contain NAME alone */
+ *     bench_gpu [NAME [LATTICE [unchecked]]]     lines that contain NAME and LATTICE alone */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static double apart(const line *l, const lat_field *u, const lat_condition *c)
     return fabs(s[0]->functional - s[1]->functional);
 }
 
-static void measure(const line *l)
+static void measure(const line *l, bool checked)
 {
     if (strcmp(l->dims, last_dims) || l->nc != last_nc) {
         lat_field_free(&links);
@@ -148,10 +148,10 @@ static void measure(const line *l)
         last_nc = l->nc;
     }
     const lat_condition c = lat_condition_of(l->gauge, &links.head.geom, -1);
-    const double off = apart(l, &links, &c);
+    const double off = checked ? apart(l, &links, &c) : 0;
     if (!(off <= (l->real == LAT_F64 ? 1e-12 : 1e-5))) {
-        fprintf(stderr, "bench_gpu: %s: F differs from the CPU's by %g\n", l->name, off);
-        exit(LAT_FAILED);
+        printf("%-23s %-12s: F differs from the CPU's by %g\n", l->name, l->dims, off);
+        return;
     }
     lat_device *dev = lat_backend_gpu.open(&links, &c, l->real, l->copies, &lat_comm_self);
     if (!dev)
@@ -189,8 +189,8 @@ int main(int argc, char **argv)
     printf("%-23s %-12s %-6s %6s  %9s %9s %9s  %6s  %8s  %s\n", "Landau unless said", "lattice", "prec.", "copies", "ms/sweep", "best", "Tflop/s",
            "check", "F - CPU", "  must    aim");
     for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++)
-        if (argc < 2 || strstr(lines[i].name, argv[1]))
-            measure(lines + i);
+        if ((argc < 2 || strstr(lines[i].name, argv[1])) && (argc < 3 || strstr(lines[i].dims, argv[2])))
+            measure(lines + i, argc < 4);
     lat_field_free(&links);
     return 0;
 }

@@ -40,7 +40,7 @@ typedef struct gpu {
     double *omega, *omega_host;          /* [copies], and what was sent there last */
     lat_cuda_unit *unit, *unit_host;     /* units that are swept: [nrows][beside] */
     int nrows, beside;
-    double *partial, *sum, *sum_host;    /* [units][blocks][3]; [units][3], and pinned */
+    double *partial, *sum;               /* [units][blocks][3], and [units][3] on the host, where the device writes them */
     double *theta;                       /* [units] */
     int *bad;
     void *raw[2], *pinned[2];            /* natural order, on the device and on the way */
@@ -138,7 +138,6 @@ static int allocate(gpu *c)
     if (failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "making a stream") || enough(c)
         || room(&c->work.g, g_bytes(c), "the transformations")
         || room((void **)&c->partial, partial_bytes(c), "partial sums")
-        || room((void **)&c->sum, units * 3 * sizeof(double), "sums")
         || room((void **)&c->unit, units * BESIDE * sizeof *c->unit, "the list of slices")
         || room((void **)&c->omega, copies * sizeof(double), "omega") || room((void **)&c->bad, sizeof(int), "a flag"))
         return -1;
@@ -146,7 +145,7 @@ static int allocate(gpu *c)
         if (room(&c->raw[i], STAGE, "staging buffers") || failed(cudaMallocHost(&c->pinned[i], STAGE), "pinning memory")
             || failed(cudaEventCreateWithFlags(&c->done[i], cudaEventDisableTiming), "making an event"))
             return -1;
-    if (failed(cudaMallocHost((void **)&c->sum_host, units * 3 * sizeof(double)), "pinning memory"))
+    if (failed(cudaMallocHost((void **)&c->sum, units * 3 * sizeof(double)), "pinning memory"))
         return -1;
     if (failed(cudaMemsetAsync(c->omega, 0, copies * sizeof(double), c->stream), "setting omega"))
         return -1;
@@ -165,10 +164,10 @@ static void gpu_close(lat_device *dev)
         return;
     if (c->stream)
         cudaStreamSynchronize(c->stream);
-    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->sum, c->unit, c->omega, c->bad, c->raw[0], c->raw[1]};
+    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->unit, c->omega, c->bad, c->raw[0], c->raw[1]};
     for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
         cudaFree(on_device[i]);
-    void *const on_host[] = {c->pinned[0], c->pinned[1], c->sum_host};
+    void *const on_host[] = {c->pinned[0], c->pinned[1], c->sum};
     for (size_t i = 0; i < sizeof on_host / sizeof *on_host; i++)
         cudaFreeHost(on_host[i]);
     for (int i = 0; i < 2; i++)
@@ -291,6 +290,23 @@ static lat_cuda_divisor divisor(uint32_t d)
     return by;
 }
 
+/* Strips, if links and g of a time slice are more than a part of the second cache: as thick as fits, of whole z. */
+static void strips(gpu *c)
+{
+    lat_cuda_work *w = &c->work;
+    const double most = 24e6, plane = 2.0 * w->stride[2] * (double)((size_t)w->nd * matrix_bytes(c, few_rows(c)) + matrix_bytes(c, few_rows(c)));
+    if (w->nd < 4 || plane * w->extent[2] <= most)
+        return;
+    uint32_t thick = w->extent[2] / 2;
+    while (thick > 1 && (w->extent[2] % thick || plane * thick > most))
+        thick--;
+    if (w->stride[2] * thick % 128) /* blocks should not be torn */
+        return;
+    w->strip = w->stride[2] * thick;
+    w->by_strip = divisor(w->strip);
+    w->by_time = divisor(w->extent[3]);
+}
+
 static int describe(gpu *c)
 {
     char text[64];
@@ -326,6 +342,7 @@ static int describe(gpu *c)
     for (int a = 0; a < 3; a++)
         w->by[a] = divisor(w->extent[a]);
     w->half = (uint32_t)half;
+    strips(c);
     w->groups = (w->half + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
     w->slices = lat_condition_slices(&c->condition, &c->geom);
     if (c->copies > INT_MAX / BESIDE / w->slices)
@@ -359,8 +376,11 @@ static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, 
     c->condition = *condition;
     c->geom = u->head.geom;
     c->copies = copies;
-    cudaDeviceProp p;
-    int bad = failed(cudaGetDeviceProperties(&p, 0), "asking what it is") || describe(c) || allocate(c) || load_links(c, u);
+    cudaDeviceProp p = {};
+    int bad = failed(cudaGetDeviceProperties(&p, 0), "asking what it is");
+    c->work.processors = p.multiProcessorCount;
+    c->work.overlap = p.major >= 9;
+    bad = bad || describe(c) || allocate(c) || load_links(c, u);
     for (int i = 0; i < copies && !bad; i++)
         bad = gpu_set(&c->dev, i, NULL);
     for (int i = 0; i < c->units && !bad; i++)
@@ -445,7 +465,7 @@ static void copy_state(gpu *c, int copy, lat_gauge_state *s)
     const double sites = 2.0 * c->work.half, all = sites * c->work.slices;
     double f = 0, theta = 0, most = 0, most_slice = 0;
     for (int unit = copy * c->work.slices; unit < (copy + 1) * c->work.slices; unit++) {
-        const double *p = c->sum_host + 3 * (size_t)unit;
+        const double *p = c->sum + 3 * (size_t)unit;
         f += p[0];
         theta += p[1];
         most = worse(most, p[2]);
@@ -463,7 +483,6 @@ static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 {
     gpu *c = (gpu *)dev;
     if (failed(c->ops->state(&c->work, c->units, c->partial, c->sum, c->stream), "summing up")
-        || failed(cudaMemcpyAsync(c->sum_host, c->sum, (size_t)c->units * 3 * sizeof(double), cudaMemcpyDeviceToHost, c->stream), "summing up")
         || failed(cudaStreamSynchronize(c->stream), "sweeps"))
         return -1;
     for (int copy = 0; copy < c->copies; copy++)

@@ -33,11 +33,14 @@ typedef struct lat_cuda_work {
     uint32_t extent[4];         /* of a slice, the first one halved; 1 where there is none */
     uint32_t stride[4];         /* of i */
     lat_cuda_divisor by[3];     /* extent[0..2] */
+    uint32_t strip;             /* sites of one time in a strip, where the lattice is visited strip by strip; or 0 */
+    lat_cuda_divisor by_strip, by_time; /* strip, extent[3] */
     uint64_t site_step[4];      /* of the lattice's natural index, along the axes of a slice ... */
     uint64_t slice_step;        /* ... and from slice to slice */
     double weight[4];           /* of the slice's directions; in the links already unless those are two rows of three */
     float weight_single[4];
     void *u, *g;
+    int processors, overlap;    /* of the device; kernels may begin early (compute capability 9) */
     /* the lattice, for fields in natural order */
     int all;                    /* directions */
     int time;                   /* direction across which slices are cut, or -1 */
@@ -72,8 +75,8 @@ typedef struct lat_cuda_ops {
     cudaError_t (*get)(const lat_cuda_work *w, int copy, double *raw, uint64_t first, uint64_t count, cudaStream_t);
     /* Visits the sites of one parity. */
     cudaError_t (*half)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t);
-    /* sum[units][3]: share of the functional and theta added up, the largest theta. `partial` has room for
-     * `blocks` times that. */
+    /* sum[units][3], which may be pinned: share of the functional and theta added up, the largest theta. `partial` has room
+     * for state_blocks times that. */
     cudaError_t (*state)(const lat_cuda_work *w, int units, double *partial, double *sum, cudaStream_t);
     uint64_t (*state_blocks)(const lat_cuda_work *w);
 } lat_cuda_ops;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include <cuda_pipeline_primitives.h>
 #include "cuda.h"
 
 #define LAT_WIDTH 1
@@ -31,34 +32,17 @@
 #define JOIN(a, b, c) JOIN_(a, b, c)
 #define LAT_(x) JOIN(x, LETTER, LAT_N)
 
-/* Links are read once a half sweep: they need no room in the first cache. */
-#ifndef BLOCKX
-#define BLOCKX 128
-#endif
-#ifdef MINB
-#define BOUNDS __launch_bounds__(256, MINB)
+/* Threads of a block, and how many such blocks a processor has room for: so many registers a thread may have. With one site a
+ * thread 128 of them are enough; matrices of larger N are in memory anyway, and draws in double are slower with fewer. */
+#define BLOCK 128
+#define BOUNDS(copies, visit) __launch_bounds__(256, (copies) > 1 || LAT_N > 3 || (LAT_SIZE == 8 && (visit) == LAT_VISIT_BATH) ? 1 : 2)
+
+/* Lets the next kernel begin where this one has begun everywhere, and waits for the one before to be done (start() in
+ * cuda_sweeps.cuh): what does not depend on that one comes before this. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define WAIT_FOR_GRID() (cudaTriggerProgrammaticLaunchCompletion(), cudaGridDependencySynchronize())
 #else
-#define BOUNDS
-#endif
-#ifndef POLICY
-#define POLICY 0
-#endif
-#if POLICY == 0
-#define LOAD_LINK(p) __ldg(p)
-#elif POLICY == 1
-#define LOAD_LINK(p) __ldcs(p)
-#elif POLICY == 2
-static __device__ __forceinline__ LAT_V load_link(const LAT_V *p)
-{
-    LAT_V v;
-#if LAT_SIZE == 4
-    asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
-#else
-    asm volatile("ld.global.nc.L1::no_allocate.v2.f64 {%0,%1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(p));
-#endif
-    return v;
-}
-#define LOAD_LINK(p) load_link(p)
+#define WAIT_FOR_GRID() ((void)0)
 #endif
 
 #include "cuda_sweeps.cuh"

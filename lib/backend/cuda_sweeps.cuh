@@ -41,7 +41,7 @@ template <int ROWS> static __device__ __forceinline__ void LAT_(fetch_link)(LAT_
 {
 #pragma unroll
     for (int c = 0; c < CHUNKS(ROWS); c++)
-        LAT_(unpack)(m + c * PER, LOAD_LINK(p + c * LAT_CUDA_GROUP), 2 * LAT_N * ROWS - c * PER);
+        LAT_(unpack)(m + c * PER, __ldg(p + c * LAT_CUDA_GROUP), 2 * LAT_N * ROWS - c * PER);
 }
 
 template <int ROWS> static __device__ __forceinline__ void LAT_(store)(LAT_V *p, const LAT_T *m)
@@ -86,11 +86,11 @@ static __device__ __forceinline__ void LAT_(complete)(LAT_T *m)
 #endif
 }
 
-/* w = u^+, of which `rows` rows are wanted; u is whole. */
-static __device__ __forceinline__ void LAT_(dag)(LAT_T *w, const LAT_T *u, int rows)
+/* w = u^+ */
+static __device__ __forceinline__ void LAT_(dag)(LAT_T *w, const LAT_T *u)
 {
 #pragma unroll
-    for (int a = 0; a < rows; a++)
+    for (int a = 0; a < LAT_N; a++)
 #pragma unroll
         for (int b = 0; b < LAT_N; b++) {
             w[2 * (a * LAT_N + b)] = u[2 * (b * LAT_N + a)];
@@ -148,27 +148,42 @@ static __device__ __forceinline__ int64_t LAT_(site)(const lat_cuda_work &w, con
 
 /* ---- a visit ---- */
 
-/* The fields as the sites of one parity of a slice of a copy see them: their own, and those of the other parity. */
-typedef struct { const LAT_V *u, *u_other; LAT_V *g; const LAT_V *g_other; } LAT_(view);
+/* The fields as the sites of one parity of a slice of `C` copies see them: their own, and those of the other parity. */
+template <int C> struct LAT_(view) { const LAT_V *u, *u_other; LAT_V *g[C]; const LAT_V *g_other[C]; };
 
-template <int R> static __device__ __forceinline__ LAT_(view) LAT_(look)(const lat_cuda_work &w, int slice, int copy, int parity)
+static __device__ __forceinline__ size_t LAT_(g_size)(const lat_cuda_work &w) /* of a parity of a slice, in chunks */
+{
+    return (size_t)w.groups * LAT_CUDA_GROUP * CHUNKS(FEW);
+}
+
+template <int R, int C>
+static __device__ __forceinline__ LAT_(view)<C> LAT_(look)(const lat_cuda_work &w, int slice, const int copy[C], int parity)
 {
     const size_t link = (size_t)w.groups * LAT_CUDA_GROUP * (size_t)(w.nd * CHUNKS(R)), s = 2 * (size_t)slice;
-    const size_t g = (size_t)w.groups * LAT_CUDA_GROUP * CHUNKS(FEW), unit = 2 * ((size_t)copy * (size_t)w.slices + (size_t)slice);
-    LAT_(view) v;
+    LAT_(view)<C> v;
     v.u = (const LAT_V *)w.u + (s + (size_t)parity) * link;
     v.u_other = (const LAT_V *)w.u + (s + (size_t)(1 - parity)) * link;
-    v.g = (LAT_V *)w.g + (unit + (size_t)parity) * g;
-    v.g_other = (const LAT_V *)w.g + (unit + (size_t)(1 - parity)) * g;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        const size_t unit = 2 * ((size_t)copy[c] * (size_t)w.slices + (size_t)slice);
+        v.g[c] = (LAT_V *)w.g + (unit + (size_t)parity) * LAT_(g_size)(w);
+        v.g_other[c] = (const LAT_V *)w.g + (unit + (size_t)(1 - parity)) * LAT_(g_size)(w);
+    }
     return v;
 }
 
-/* Calls add(w, g, rows, weight) for each of the 2 nd links w away from the site, g being the neighbour's. */
-template <int R, int D, class F>
-static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w, const LAT_(view) &v, const LAT_(place) &p, F add)
+/* Where the link of site i in direction mu is. */
+template <int R> static __device__ __forceinline__ const LAT_V *LAT_(link)(const LAT_V *u, uint32_t i, int nd, int mu)
+{
+    return u + LAT_(at)(i, nd * CHUNKS(R)) + mu * CHUNKS(R) * LAT_CUDA_GROUP;
+}
+
+/* Calls add(c, w, g, weight) for each of the 2 nd links w away from the site and each copy c, g being the
+ * neighbour's. D: directions, all of weight 1; or 0 for w.nd and w.weight. */
+template <int R, int D, int C, class F>
+static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w, const LAT_(view)<C> &v, const LAT_(place) &p, F add)
 {
     const int nd = D ? D : w.nd;
-    constexpr int use = LAT_N == 2 ? LAT_N : R; /* rows that sums are made with */
 #if LAT_N <= 3
 #pragma unroll
 #else
@@ -177,117 +192,234 @@ static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w, const
     for (int mu = 0; mu < 4; mu++) {
         if (mu >= nd)
             break;
-        const LAT_T weight = WEIGHT(w)[mu];
+        const LAT_T weight = D ? (LAT_T)1 : WEIGHT(w)[mu];
         LAT_T m[FULL], n[FULL], h[FULL];
         const uint32_t up = LAT_(up)(w, p, mu), down = LAT_(down)(w, p, mu);
-        LAT_(fetch_link)<R>(m, v.u + LAT_(at)(p.i, nd * CHUNKS(R)) + mu * CHUNKS(R) * LAT_CUDA_GROUP);
-        LAT_(fetch)<FEW>(h, v.g_other + LAT_(at)(up, CHUNKS(FEW)));
-        LAT_(complete)(h);
-        if (use > R)
-            LAT_(complete)(m);
-        add(m, h, use, weight);
-        LAT_(fetch_link)<R>(m, v.u_other + LAT_(at)(down, nd * CHUNKS(R)) + mu * CHUNKS(R) * LAT_CUDA_GROUP);
-        LAT_(fetch)<FEW>(h, v.g_other + LAT_(at)(down, CHUNKS(FEW)));
-        LAT_(complete)(h);
+        LAT_(fetch_link)<R>(m, LAT_(link)<R>(v.u, p.i, nd, mu));
         if (R < LAT_N)
             LAT_(complete)(m);
-        LAT_(dag)(n, m, use);
-        add(n, h, use, weight);
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            LAT_(fetch)<FEW>(h, v.g_other[c] + LAT_(at)(up, CHUNKS(FEW)));
+            LAT_(complete)(h);
+            add(c, m, h, weight);
+        }
+        LAT_(fetch_link)<R>(m, LAT_(link)<R>(v.u_other, down, nd, mu));
+        if (R < LAT_N)
+            LAT_(complete)(m);
+        LAT_(dag)(n, m);
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            LAT_(fetch)<FEW>(h, v.g_other[c] + LAT_(at)(down, CHUNKS(FEW)));
+            LAT_(complete)(h);
+            add(c, n, h, weight);
+        }
     }
 }
 
-/* x = g K. */
-template <int R, int D>
-static __device__ __forceinline__ LAT_(m) LAT_(local)(const lat_cuda_work &w, const LAT_(view) &v, const LAT_(place) &p, const LAT_T *own)
+/* k += u g^+ */
+template <int R> static __device__ __forceinline__ void LAT_(add)(LAT_(m) *k, const LAT_T *u, const LAT_T *g, LAT_T weight)
 {
-    LAT_(m) k = {};
-    LAT_(links)<R, D>(w, v, p, [&](const LAT_T *u, const LAT_T *g, int rows, LAT_T weight) {
-        LAT_(add_mul_dag)(&k, u, g, rows, weight);
-    });
-    return LAT_(mul_left)(own, &k);
+#if LAT_N == 3
+    if (R < LAT_N) {
+        LAT_(add_mul_dag_columns)(k, u, g, weight);
+        return;
+    }
+#endif
+    LAT_(add_mul_dag)(k, u, g, LAT_N, weight);
+}
+
+/* The local problem of a site: x = g K, or the X_i of maximally Abelian gauge. */
+template <int P> struct LAT_(problem) { LAT_(m) x; };
+#if LAT_N <= 3
+template <> struct LAT_(problem)<LAT_CUDA_ABELIAN> { LAT_(mag) x; };
+#endif
+
+template <int R>
+static __device__ __forceinline__ void LAT_(take)(LAT_(problem)<LAT_CUDA_LINEAR> *l, const LAT_T *u, const LAT_T *g, LAT_T weight)
+{
+    LAT_(add)<R>(&l->x, u, g, weight);
+}
+
+template <int R> static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem)<LAT_CUDA_LINEAR> *l, const LAT_T *own)
+{
+    const LAT_(m) k = l->x;
+    l->x = LAT_(mul_left)(own, &k);
 }
 
 #if LAT_N <= 3
-/* The X_i. */
-template <int R, int D>
-static __device__ __forceinline__ LAT_(mag) LAT_(local_mag)(const lat_cuda_work &w, const LAT_(view) &v, const LAT_(place) &p, const LAT_T *own)
+template <int R>
+static __device__ __forceinline__ void LAT_(take)(LAT_(problem)<LAT_CUDA_ABELIAN> *l, const LAT_T *u, const LAT_T *g, LAT_T)
 {
-    LAT_(mag) m = {};
-    LAT_(links)<R, D>(w, v, p, [&](const LAT_T *u, const LAT_T *g, int rows, LAT_T) {
-        LAT_(mag_add)(&m, u, g, rows, COUNT(R));
-    });
-    LAT_(mag_rotate)(&m, own, COUNT(R));
-    return m;
+    LAT_(mag_add)(&l->x, u, g, LAT_N, COUNT(R));
+}
+
+template <int R> static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem)<LAT_CUDA_ABELIAN> *l, const LAT_T *own)
+{
+    LAT_(mag_rotate)(&l->x, own, COUNT(R));
 }
 #endif
 
 /* What h, the site's g, becomes. */
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(m) &x, int visit, LAT_T omega, const lat_cuda_how &how, const LAT_(dice) *d)
+template <int R>
+static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(problem)<LAT_CUDA_LINEAR> &l, int visit, LAT_T omega, const lat_cuda_how &how, const LAT_(dice) *d)
 {
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
     switch (visit) {
-    case LAT_VISIT_SU2: LAT_(relax_su2)(h, x, omega); break;
-    case LAT_VISIT_SUN: LAT_(relax_sun)(h, x, omega); break;
-    case LAT_VISIT_STIR_SU2: LAT_(stochastic_su2)(h, x, omega, p, d); break;
-    case LAT_VISIT_STIR_SUN: LAT_(stochastic_sun)(h, x, omega, p, d); break;
-    case LAT_VISIT_BATH: LAT_(heat)(h, x, beta, LAT_HEAT_BATH, d); break;
-    case LAT_VISIT_MICRO: LAT_(heat)(h, x, beta, LAT_HEAT_MICRO, d); break;
-    default: LAT_(heat)(h, x, beta, LAT_HEAT_METROPOLIS, d); break;
+    case LAT_VISIT_SU2: LAT_(relax_su2)(h, l.x, omega); break;
+    case LAT_VISIT_SUN: LAT_(relax_sun)(h, l.x, omega); break;
+    case LAT_VISIT_STIR_SU2: LAT_(stochastic_su2)(h, l.x, omega, p, d); break;
+    case LAT_VISIT_STIR_SUN: LAT_(stochastic_sun)(h, l.x, omega, p, d); break;
+    case LAT_VISIT_BATH: LAT_(heat)(h, l.x, beta, LAT_HEAT_BATH, d); break;
+    case LAT_VISIT_MICRO: LAT_(heat)(h, l.x, beta, LAT_HEAT_MICRO, d); break;
+    default: LAT_(heat)(h, l.x, beta, LAT_HEAT_METROPOLIS, d); break;
     }
 }
 
 #if LAT_N <= 3
-static __device__ __forceinline__ void LAT_(visit_mag)(LAT_(m) *h, const LAT_(mag) &m, int count, int visit, LAT_T omega, const lat_cuda_how &how, const LAT_(dice) *d)
+template <int R>
+static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(problem)<LAT_CUDA_ABELIAN> &l, int visit, LAT_T omega, const lat_cuda_how &how, const LAT_(dice) *d)
 {
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
     switch (visit) {
-    case LAT_VISIT_SU2: LAT_(mag_relax_su2)(h, m, count, omega); break;
-    case LAT_VISIT_SUN: LAT_(mag_relax_sun)(h, m, count, omega); break;
-    case LAT_VISIT_STIR_SU2: LAT_(mag_stochastic_su2)(h, m, count, omega, p, d); break;
-    case LAT_VISIT_STIR_SUN: LAT_(mag_stochastic_sun)(h, m, count, omega, p, d); break;
-    case LAT_VISIT_BATH: LAT_(mag_heat)(h, m, count, beta, LAT_HEAT_BATH, d); break;
-    case LAT_VISIT_MICRO: LAT_(mag_heat)(h, m, count, beta, LAT_HEAT_MICRO, d); break;
-    default: LAT_(mag_heat)(h, m, count, beta, LAT_HEAT_METROPOLIS, d); break;
+    case LAT_VISIT_SU2: LAT_(mag_relax_su2)(h, l.x, COUNT(R), omega); break;
+    case LAT_VISIT_SUN: LAT_(mag_relax_sun)(h, l.x, COUNT(R), omega); break;
+    case LAT_VISIT_STIR_SU2: LAT_(mag_stochastic_su2)(h, l.x, COUNT(R), omega, p, d); break;
+    case LAT_VISIT_STIR_SUN: LAT_(mag_stochastic_sun)(h, l.x, COUNT(R), omega, p, d); break;
+    case LAT_VISIT_BATH: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_BATH, d); break;
+    case LAT_VISIT_MICRO: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_MICRO, d); break;
+    default: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_METROPOLIS, d); break;
     }
 }
 #endif
 
-/* One parity. VISIT: what is done, or -1 for how.visit. */
-template <int P, int R, int D, int VISIT>
-static __global__ void BOUNDS LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how, int parity)
+/* The rest of a visit, once the links have been added up. */
+template <int P, int R, int VISIT>
+static __device__ __forceinline__ void LAT_(settle)(LAT_(problem)<P> *l, LAT_V *mine, const lat_cuda_how &how, int64_t site, int copy)
 {
-    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    const lat_cuda_unit unit = how.unit[blockIdx.y * blockDim.y + threadIdx.y];
-    if (i >= w.half || unit.copy < 0)
-        return;
-    const LAT_(view) v = LAT_(look)<R>(w, unit.slice, unit.copy, parity);
-    const LAT_(place) p = LAT_(find)(w, i, parity);
-    LAT_V *mine = v.g + LAT_(at)(i, CHUNKS(FEW));
-    const int64_t site = LAT_(site)(w, p, unit.slice);
-    const LAT_(dice) dice = {how.seed + (uint64_t)unit.copy, &site, how.config, how.step};
-    const LAT_T omega = (LAT_T)how.omega[unit.copy];
-    const int visit = VISIT >= 0 ? VISIT : how.visit;
+    const LAT_(dice) dice = {how.seed + (uint64_t)copy, &site, how.config, how.step};
+    const LAT_T omega = (LAT_T)how.omega[copy];
+    LAT_T own[FULL];
     LAT_(m) h;
-#if LAT_N <= 3
-    if (P == LAT_CUDA_ABELIAN) {
-        LAT_T own[FULL];
-        LAT_(fetch)<FEW>(own, mine);
-        LAT_(complete)(own);
-        const LAT_(mag) m = LAT_(local_mag)<R, D>(w, v, p, own);
-        memcpy(&h, own, sizeof h);
-        LAT_(visit_mag)(&h, m, COUNT(R), visit, omega, how, &dice);
-    } else
-#endif
-    {
-        LAT_T own[FULL];
-        LAT_(fetch)<FEW>(own, mine);
-        LAT_(complete)(own);
-        const LAT_(m) x = LAT_(local)<R, D>(w, v, p, own);
-        memcpy(&h, own, sizeof h);
-        LAT_(visit)(&h, x, visit, omega, how, &dice);
-    }
+    LAT_(fetch)<FEW>(own, mine);
+    LAT_(complete)(own);
+    LAT_(turn_to)<R>(l, own);
+    memcpy(&h, own, sizeof h);
+    LAT_(visit)<R>(&h, *l, VISIT >= 0 ? VISIT : how.visit, omega, how, &dice);
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
 }
+
+/* The site for this thread. Half sweeps go through the lattice to and fro: what the last one touched last is still in the
+ * second cache. And where three time slices do not fit there, they go strip by strip through the lattice, a strip being some
+ * z of all times, so that g is there still for the next time slice. */
+static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w, int parity, uint32_t threads)
+{
+    const uint32_t block = parity ? gridDim.x - 1 - blockIdx.x : blockIdx.x, n = block * threads + threadIdx.x;
+    if (!w.strip || n >= w.half)
+        return n;
+    const uint32_t q = LAT_(quotient)(n, w.by_strip), number = LAT_(quotient)(q, w.by_time);
+    return n - q * w.strip + number * w.strip + (q - number * w.extent[3]) * w.stride[3];
+}
+
+/* One parity. VISIT: what is done, or -1 for how.visit. A thread visits its site in C copies. */
+template <int P, int R, int D, int C, int VISIT>
+static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how, int parity)
+{
+    const uint32_t i = LAT_(site_to_visit)(w, parity, blockDim.x);
+    const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.beside + threadIdx.y * C;
+    int copy[C];
+    copy[0] = unit[0].copy;
+    if (i >= w.half || copy[0] < 0)
+        return;
+#pragma unroll
+    for (int c = 1; c < C; c++) /* nobody: the first one again, and nothing is written */
+        copy[c] = threadIdx.y * C + c < (unsigned)how.beside && unit[c].copy >= 0 ? unit[c].copy : copy[0];
+    const int slice = unit[0].slice;
+    const LAT_(view)<C> v = LAT_(look)<R, C>(w, slice, copy, parity);
+    const LAT_(place) p = LAT_(find)(w, i, parity);
+    const int64_t site = LAT_(site)(w, p, slice);
+    WAIT_FOR_GRID();
+    LAT_(problem)<P> l[C] = {};
+    LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {
+        LAT_(take)<R>(l + c, u, g, weight);
+    });
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        if (c == 0 || copy[c] != copy[0])
+            LAT_(settle)<P, R, VISIT>(l + c, v.g[c] + LAT_(at)(i, CHUNKS(FEW)), how, site, copy[c]);
+}
+
+#if LAT_N == 3
+/* The same for a lattice so small that a processor has hardly more than one site for each of its lanes, and waiting for memory is all
+ * there is: everything is asked for at once, to shared memory; the links before the other parity is done. g goes through the
+ * first cache, where neighbours find it. The shared memory allows a processor four blocks: were there more, the next kernel's would
+ * crowd where there is room already. */
+#define SMALL_THREADS (LAT_SIZE == 4 ? 64 : 32)
+#define SMALL_SITES 256 /* of a half sweep, for each processor */
+
+static __device__ __forceinline__ void LAT_(ask)(LAT_V *to, const LAT_V *from, int chunks, bool cached)
+{
+#pragma unroll
+    for (int c = 0; c < chunks; c++) {
+        const uint32_t at = (uint32_t)__cvta_generic_to_shared(to + c * SMALL_THREADS);
+        const LAT_V *p = from + c * LAT_CUDA_GROUP;
+        if (cached)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(at), "l"(p) : "memory");
+        else
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(p) : "memory");
+    }
+}
+
+template <int CH> static __device__ __forceinline__ void LAT_(answer)(LAT_T *m, const LAT_V *p)
+{
+#pragma unroll
+    for (int c = 0; c < CH; c++)
+        LAT_(unpack)(m + c * PER, p[c * SMALL_THREADS], PER);
+}
+
+template <int P, int D, int VISIT>
+static __global__ void __launch_bounds__(SMALL_THREADS)
+LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how, int parity)
+{
+    constexpr int R = FEW, CH = CHUNKS(FEW), STEP = CH * SMALL_THREADS;
+    __shared__ LAT_V room[4 * D * STEP];
+    LAT_V *const links = room + threadIdx.x, *const gs = links + 2 * D * STEP;
+    const uint32_t i = blockIdx.x * SMALL_THREADS + threadIdx.x;
+    const lat_cuda_unit unit = how.unit[blockIdx.y * (unsigned)how.beside + threadIdx.y];
+    if (i >= w.half || unit.copy < 0)
+        return;
+    const LAT_(view)<1> v = LAT_(look)<R, 1>(w, unit.slice, &unit.copy, parity);
+    const LAT_(place) p = LAT_(find)(w, i, parity);
+#pragma unroll
+    for (int mu = 0; mu < D; mu++) {
+        LAT_(ask)(links + 2 * mu * STEP, LAT_(link)<R>(v.u, i, D, mu), CH, false);
+        LAT_(ask)(links + (2 * mu + 1) * STEP, LAT_(link)<R>(v.u_other, LAT_(down)(w, p, mu), D, mu), CH, false);
+    }
+    WAIT_FOR_GRID();
+#pragma unroll
+    for (int mu = 0; mu < D; mu++) {
+        LAT_(ask)(gs + 2 * mu * STEP, v.g_other[0] + LAT_(at)(LAT_(up)(w, p, mu), CH), CH, true);
+        LAT_(ask)(gs + (2 * mu + 1) * STEP, v.g_other[0] + LAT_(at)(LAT_(down)(w, p, mu), CH), CH, true);
+        __pipeline_commit();
+    }
+    LAT_(problem)<P> l = {};
+#pragma unroll
+    for (int mu = 0; mu < D; mu++) {
+        LAT_T m[FULL], n[FULL], h[FULL];
+        __pipeline_wait_prior(D - 1 - mu);
+        LAT_(answer)<CH>(m, links + 2 * mu * STEP);
+        LAT_(complete)(m);
+        LAT_(answer)<CH>(h, gs + 2 * mu * STEP);
+        LAT_(take)<R>(&l, m, h, (LAT_T)1);
+        LAT_(answer)<CH>(m, links + (2 * mu + 1) * STEP);
+        LAT_(complete)(m);
+        LAT_(dag)(n, m);
+        LAT_(answer)<CH>(h, gs + (2 * mu + 1) * STEP);
+        LAT_(take)<R>(&l, n, h, (LAT_T)1);
+    }
+    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + LAT_(at)(i, CH), how, LAT_(site)(w, p, unit.slice), unit.copy);
+}
+#endif
 
 /* ---- functional and theta ---- */
 
@@ -321,6 +453,20 @@ static __device__ __forceinline__ void LAT_(reduce)(double s[3])
         }
 }
 
+template <int R>
+static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &, const LAT_(problem)<LAT_CUDA_LINEAR> &l, LAT_T *share, LAT_T *theta)
+{
+    LAT_(landau_state)(&l.x, share, theta);
+}
+
+#if LAT_N <= 3
+template <int R>
+static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &w, const LAT_(problem)<LAT_CUDA_ABELIAN> &l, LAT_T *share, LAT_T *theta)
+{
+    LAT_(mag_state)(&l.x, COUNT(R), (LAT_S)(2 * w.nd), share, theta);
+}
+#endif
+
 template <int P, int R, int D>
 static __global__ void __launch_bounds__(SUM_THREADS) LAT_(state)(const __grid_constant__ lat_cuda_work w, double *partial)
 {
@@ -329,21 +475,18 @@ static __global__ void __launch_bounds__(SUM_THREADS) LAT_(state)(const __grid_c
     const uint32_t i = n - (parity ? padded : 0);
     double s[3] = {0, 0, 0};
     if (i < w.half) {
-        const LAT_(view) v = LAT_(look)<R>(w, unit % w.slices, unit / w.slices, parity);
+        const int copy = unit / w.slices;
+        const LAT_(view)<1> v = LAT_(look)<R, 1>(w, unit % w.slices, &copy, parity);
         const LAT_(place) p = LAT_(find)(w, i, parity);
         LAT_T own[FULL], share, theta;
-        LAT_(fetch)<FEW>(own, v.g + LAT_(at)(i, CHUNKS(FEW)));
+        LAT_(problem)<P> l = {};
+        LAT_(links)<R, D, 1>(w, v, p, [&](int, const LAT_T *u, const LAT_T *g, LAT_T weight) {
+            LAT_(take)<R>(&l, u, g, weight);
+        });
+        LAT_(fetch)<FEW>(own, v.g[0] + LAT_(at)(i, CHUNKS(FEW)));
         LAT_(complete)(own);
-#if LAT_N <= 3
-        if (P == LAT_CUDA_ABELIAN) {
-            const LAT_(mag) m = LAT_(local_mag)<R, D>(w, v, p, own);
-            LAT_(mag_state)(&m, COUNT(R), (LAT_S)(2 * w.nd), &share, &theta);
-        } else
-#endif
-        {
-            const LAT_(m) x = LAT_(local)<R, D>(w, v, p, own);
-            LAT_(landau_state)(&x, &share, &theta);
-        }
+        LAT_(turn_to)<R>(&l, own);
+        LAT_(state_of)<R>(w, l, &share, &theta);
         s[0] = (double)share;
         s[1] = s[2] = (double)theta;
     }
@@ -446,7 +589,8 @@ static __global__ void LAT_(load_links)(const __grid_constant__ lat_cuda_work w,
     LAT_T m[FULL];
     for (int e = 0; e < 2 * LAT_N * R; e++)
         m[e] = (LAT_T)(weight * (double)u[e]);
-    const LAT_(view) v = LAT_(look)<R>(w, slice, 0, parity);
+    const int none = 0;
+    const LAT_(view)<1> v = LAT_(look)<R, 1>(w, slice, &none, parity);
     LAT_(store)<R>((LAT_V *)v.u + LAT_(at)(i, w.nd * CHUNKS(R)) + axis * CHUNKS(R) * LAT_CUDA_GROUP, m);
 }
 
@@ -461,8 +605,8 @@ static __global__ void LAT_(set_g)(const __grid_constant__ lat_cuda_work w, int 
     LAT_T m[FULL];
     for (int e = 0; e < FULL; e++)
         m[e] = raw ? (LAT_T)raw[n * FULL + e] : (LAT_T)(e % (2 * LAT_N + 2) == 0);
-    const LAT_(view) v = LAT_(look)<FEW>(w, slice, copy, parity);
-    LAT_(store)<FEW>(v.g + LAT_(at)(i, CHUNKS(FEW)), m);
+    const LAT_(view)<1> v = LAT_(look)<FEW, 1>(w, slice, &copy, parity);
+    LAT_(store)<FEW>(v.g[0] + LAT_(at)(i, CHUNKS(FEW)), m);
 }
 
 static __global__ void LAT_(get_g)(const __grid_constant__ lat_cuda_work w, int copy, double *raw, uint64_t first, uint64_t count)
@@ -473,9 +617,9 @@ static __global__ void LAT_(get_g)(const __grid_constant__ lat_cuda_work w, int 
     int slice, parity;
     uint32_t i;
     LAT_(locate)(w, first + n, &slice, &parity, &i);
-    const LAT_(view) v = LAT_(look)<FEW>(w, slice, copy, parity);
+    const LAT_(view)<1> v = LAT_(look)<FEW, 1>(w, slice, &copy, parity);
     LAT_T m[FULL];
-    LAT_(fetch)<FEW>(m, v.g + LAT_(at)(i, CHUNKS(FEW)));
+    LAT_(fetch)<FEW>(m, v.g[0] + LAT_(at)(i, CHUNKS(FEW)));
     LAT_(complete)(m);
     for (int e = 0; e < FULL; e++)
         raw[n * FULL + e] = (double)m[e];
@@ -514,51 +658,88 @@ static cudaError_t LAT_(get)(const lat_cuda_work *w, int copy, double *raw, uint
     return cudaGetLastError();
 }
 
-/* beside copies of a slice share a block, and the links that it reads in its cache. */
-static dim3 LAT_(block)(const lat_cuda_how *how)
+/* A kernel that may begin while the last blocks of the one before are still at work: it waits for them itself. */
+static cudaError_t LAT_(start)(void (*kernel)(lat_cuda_work, lat_cuda_how, int), const lat_cuda_work *w, const lat_cuda_how *how, int parity,
+                               dim3 grid, dim3 block, cudaStream_t stream)
 {
-    const unsigned y = (unsigned)how->beside;
-    return dim3(y == 1 ? BLOCKX : y == 2 ? 64 : 32, y);
+    cudaLaunchAttribute early;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = w->overlap ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, *w, *how, parity);
 }
 
-template <int P, int R, int D, int VISIT>
+/* `beside` copies of a slice share a block, and the links that it reads in its cache. */
+template <int P, int R, int D, int C, int VISIT>
 static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t stream)
 {
-    const dim3 block = LAT_(block)(how), grid(LAT_(blocks)(w->half, block.x), (unsigned)how->nrows);
-    LAT_(half)<P, R, D, VISIT><<<grid, block, 0, stream>>>(*w, *how, parity);
-    return cudaGetLastError();
+    const unsigned y = (unsigned)(how->beside + C - 1) / C, x = y == 1 ? BLOCK : y == 2 ? 64 : 32;
+    const dim3 block(x, y), grid(LAT_(blocks)(w->half, x), (unsigned)how->nrows);
+    return LAT_(start)(LAT_(half)<P, R, D, C, VISIT>, w, how, parity, grid, block, stream);
 }
 
-/* The kernels that are there for all that matters, and the one that does all else. */
-template <int P, int R, int D>
-static cudaError_t LAT_(choose)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t stream)
-{
 #if LAT_N <= 3
-    if (R < LAT_N)
-        switch (how->visit) {
-        case LAT_VISIT_SU2: return LAT_(launch)<P, R, D, LAT_VISIT_SU2>(w, how, parity, stream);
-        case LAT_VISIT_SUN: return LAT_(launch)<P, R, D, LAT_VISIT_SUN>(w, how, parity, stream);
-        case LAT_VISIT_BATH: return LAT_(launch)<P, R, D, LAT_VISIT_BATH>(w, how, parity, stream);
-        case LAT_VISIT_MICRO: return LAT_(launch)<P, R, D, LAT_VISIT_MICRO>(w, how, parity, stream);
-        }
+/* For what matters most: SU(3) links of four directions. */
+template <int P, int D, int VISIT>
+static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t stream)
+{
+#if LAT_N == 3
+    if (how->beside == 1 && (uint64_t)w->half * (uint64_t)how->nrows <= (uint64_t)w->processors * SMALL_SITES) {
+        const dim3 block(SMALL_THREADS, 1), grid(LAT_(blocks)(w->half, SMALL_THREADS), (unsigned)how->nrows);
+        return LAT_(start)(LAT_(half_small)<P, D, VISIT>, w, how, parity, grid, block, stream);
+    }
+#if LAT_SIZE == 4
+    if constexpr (P == LAT_CUDA_LINEAR && D == 4)
+        if (how->beside > 1)
+            return LAT_(launch)<P, FEW, D, 2, VISIT>(w, how, parity, stream);
 #endif
-    return LAT_(launch)<P, R, 0, -1>(w, how, parity, stream);
+#endif
+    return LAT_(launch)<P, FEW, D, 1, VISIT>(w, how, parity, stream);
 }
 
+template <int P, int D>
+static cudaError_t LAT_(tuned)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t stream)
+{
+    switch (how->visit) {
+    case LAT_VISIT_SU2: return LAT_(launch_tuned)<P, D, LAT_VISIT_SU2>(w, how, parity, stream);
+    case LAT_VISIT_SUN: return LAT_(launch_tuned)<P, D, LAT_VISIT_SUN>(w, how, parity, stream);
+    case LAT_VISIT_BATH: return LAT_(launch_tuned)<P, D, LAT_VISIT_BATH>(w, how, parity, stream);
+    default: return LAT_(launch_tuned)<P, D, LAT_VISIT_MICRO>(w, how, parity, stream);
+    }
+}
+
+/* nd directions of weight 1, links in SU(N). */
+static bool LAT_(plain)(const lat_cuda_work *w, int nd)
+{
+    for (int a = 0; a < nd; a++)
+        if (w->weight[a] != 1)
+            return false;
+    return w->nd == nd && w->rows < LAT_N;
+}
+#endif
+
+/* The kernels that are there for all that matters, and those that do all else. */
 static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t stream)
 {
 #if LAT_N <= 3
-    const bool few = w->rows < LAT_N;
-    if (w->problem == LAT_CUDA_ABELIAN)
-        return few ? w->nd == 4 ? LAT_(choose)<LAT_CUDA_ABELIAN, FEW, 4>(w, how, parity, stream)
-                                : LAT_(choose)<LAT_CUDA_ABELIAN, FEW, 0>(w, how, parity, stream)
-                   : LAT_(choose)<LAT_CUDA_ABELIAN, LAT_N, 0>(w, how, parity, stream);
-    if (few)
-        return w->nd == 4 ? LAT_(choose)<LAT_CUDA_LINEAR, FEW, 4>(w, how, parity, stream)
-             : w->nd == 3 ? LAT_(choose)<LAT_CUDA_LINEAR, FEW, 3>(w, how, parity, stream)
-                          : LAT_(choose)<LAT_CUDA_LINEAR, FEW, 0>(w, how, parity, stream);
+    const bool mag = w->problem == LAT_CUDA_ABELIAN;
+    const bool common = how->visit == LAT_VISIT_SU2 || how->visit == LAT_VISIT_SUN || how->visit == LAT_VISIT_BATH || how->visit == LAT_VISIT_MICRO;
+    if (common && LAT_(plain)(w, 4))
+        return mag ? LAT_(tuned)<LAT_CUDA_ABELIAN, 4>(w, how, parity, stream) : LAT_(tuned)<LAT_CUDA_LINEAR, 4>(w, how, parity, stream);
+    if (common && !mag && LAT_(plain)(w, 3))
+        return LAT_(tuned)<LAT_CUDA_LINEAR, 3>(w, how, parity, stream);
+    if (w->rows < LAT_N)
+        return mag ? LAT_(launch)<LAT_CUDA_ABELIAN, FEW, 0, 1, -1>(w, how, parity, stream)
+                   : LAT_(launch)<LAT_CUDA_LINEAR, FEW, 0, 1, -1>(w, how, parity, stream);
+    if (mag)
+        return LAT_(launch)<LAT_CUDA_ABELIAN, LAT_N, 0, 1, -1>(w, how, parity, stream);
 #endif
-    return LAT_(choose)<LAT_CUDA_LINEAR, LAT_N, 0>(w, how, parity, stream);
+    return LAT_(launch)<LAT_CUDA_LINEAR, LAT_N, 0, 1, -1>(w, how, parity, stream);
 }
 
 static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
@@ -575,6 +756,8 @@ static cudaError_t LAT_(sum)(const lat_cuda_work *w, int units, double *partial,
         LAT_(state)<LAT_CUDA_ABELIAN, FEW, 0><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
     else if (w->problem == LAT_CUDA_ABELIAN)
         LAT_(state)<LAT_CUDA_ABELIAN, LAT_N, 0><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
+    else if (w->rows < LAT_N && LAT_(plain)(w, 4))
+        LAT_(state)<LAT_CUDA_LINEAR, FEW, 4><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
     else if (w->rows < LAT_N)
         LAT_(state)<LAT_CUDA_LINEAR, FEW, 0><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
     else

@@ -94,14 +94,16 @@ static void compare(const char *dims, int nc, const lat_condition *condition, la
 
 static const double omega[] = {1.7, 1.0, 1.5, 1.3, 1.9, 1.6, 1.2, 1.8, 1.4, 1.1};
 
+/* At these temperatures draws from the same random numbers draw trajectories together; at higher ones, where many sites have no
+ * preferred direction, rounding grows: tenfold every other sweep at T = 1 in maximally Abelian gauge. */
 static const lat_sweep all[] = {
     {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1},
     {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1},
     {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .stochastic = 0.2, .temperature = 1, .seed = 3},
     {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .stochastic = 0.4, .temperature = 1, .seed = 3},
-    {.kind = LAT_SWEEP_HEATBATH, .temperature = 1.0, .seed = UINT64_C(0x123456789), .config = 2, .step = 17},
+    {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = UINT64_C(0x123456789), .config = 2, .step = 17},
     {.kind = LAT_SWEEP_MICRO, .temperature = 1},
-    {.kind = LAT_SWEEP_METROPOLIS, .temperature = 1.0, .seed = 9},
+    {.kind = LAT_SWEEP_METROPOLIS, .temperature = 0.5, .seed = 9},
 };
 #define ALL (int)(sizeof all / sizeof *all)
 
@@ -110,7 +112,9 @@ static void check_trajectories(lat_real real)
     for (int nc = 2; nc <= 3; nc++)
         for (int gauge = LAT_LANDAU; gauge <= LAT_MAG; gauge++)
             for (int k = 0; k < ALL; k++)
-                compare("8 8 8 8", nc, NULL, (lat_gauge)gauge, LAT_F64, real, all + k, SWEEPS);
+                /* Among the 600 000 proposals of 50 sweeps one is so near to the edge that single precision decides. */
+                compare("8 8 8 8", nc, NULL, (lat_gauge)gauge, LAT_F64, real, all + k,
+                        real == LAT_F32 && all[k].kind == LAT_SWEEP_METROPOLIS ? 1 : SWEEPS);
 }
 
 static void check_lattices(void)
@@ -123,6 +127,9 @@ static void check_lattices(void)
             compare(lattices[i], 3, NULL, (lat_gauge)gauge, LAT_F64, LAT_F64, all, 10);
             compare(lattices[i], 3, NULL, (lat_gauge)gauge, LAT_F64, LAT_F64, all + 4, 10);
         }
+    /* Slices of 35 MB, which are visited in strips. */
+    compare("48 48 32 2", 3, NULL, LAT_LANDAU, LAT_F64, LAT_F64, all, 5);
+    compare("48 48 32 2", 3, NULL, LAT_MAG, LAT_F64, LAT_F64, all, 2);
 }
 
 static void check_conditions(void)
@@ -158,8 +165,10 @@ static void check_groups(void)
 {
     for (int nc = 4; nc <= 8; nc++)
         for (int k = 0; k < ALL; k++) {
-            compare("4 4 4 6", nc, NULL, LAT_LANDAU, LAT_F64, LAT_F64, all + k, 10);
-            compare("4 4 4 6", nc, NULL, LAT_COULOMB, LAT_F64, LAT_F32, all + k, 10);
+            lat_sweep how = all[k];
+            how.temperature = 0.15;
+            compare("4 4 4 6", nc, NULL, LAT_LANDAU, LAT_F64, LAT_F64, &how, 10);
+            compare("4 4 4 6", nc, NULL, LAT_COULOMB, LAT_F64, LAT_F32, &how, 10);
         }
 }
 
