@@ -92,18 +92,21 @@ LDFLAGS ?=
 # themselves. Machine code for compute capabilities 8, 9 and 10, for others an intermediate one (7.5 and later)
 # that the driver compiles when it is first used. CUDA 13 has given up older ones.
 gpu_arch := $(if $(cuda_why),,$(or $(GPU_ARCH),$(filter 80 90 100,$(shell $(nvcc) --list-gpu-arch | sed 's/^compute_//'))))
-gpu_code := $(foreach a,$(gpu_arch),-gencode=arch=compute_$(a)$(comma)code=sm_$(a)) \
+gpu_code = $(foreach a,$(1),-gencode=arch=compute_$(a)$(comma)code=sm_$(a)) \
   $(if $(GPU_ARCH),,-gencode=arch=compute_75$(comma)code=compute_75)
-cuda_flags := -std=c++17 -O3 -Ilib $(gpu_code) -ftz=true -prec-div=false -prec-sqrt=false \
+gpu_code_few := $(call gpu_code,$(gpu_arch))
+gpu_code_many := $(call gpu_code,$(or $(GPU_ARCH),$(lastword $(filter 80 90,$(gpu_arch))))) # SU(4) and larger: for the most common one
+cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false \
   -Xcompiler -Wall$(comma)-Wextra$(comma)-fno-exceptions$(comma)-fno-rtti$(comma)-fno-threadsafe-statics -diag-suppress 550 \
   -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(GPU_ARCH),, and by PTX 75 and later)"'
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
 cuda_obj := $(if $(cuda_why),,build/cuda/cuda.o $(foreach n,2 3 4 5 6 7 8,$(foreach s,4 8,build/cuda/kernels_$(n)_$(s).o)))
 ifeq ($(cuda_why),)
 ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
-ifneq ($(file <build/cuda/flags),$(cuda_flags))
+cuda_flags_file := $(cuda_flags) $(gpu_code_few) $(gpu_code_many)
+ifneq ($(file <build/cuda/flags),$(cuda_flags_file))
 $(shell mkdir -p build/cuda)
-$(file >build/cuda/flags,$(cuda_flags))
+$(file >build/cuda/flags,$(cuda_flags_file))
 endif
 endif
 
@@ -165,12 +168,12 @@ $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 
 build/cuda/cuda.o: lib/backend/cuda.cu build/cuda/flags
 	@mkdir -p $(@D)
-	$(at)$(nvcc) $(cuda_flags) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(at)$(nvcc) $(cuda_flags) $(gpu_code_few) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # kernels_N_SIZE.o
 build/cuda/kernels_%.o: lib/backend/cuda_kernels.cu build/cuda/flags
 	@mkdir -p $(@D)
-	$(at)$(nvcc) $(cuda_flags) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(at)$(nvcc) $(cuda_flags) $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Made anew from what is there now: nothing stays of a file that was removed.
 $(liblat): $(lib_obj) lib/common lib/backend lib/fixing
