@@ -192,10 +192,13 @@ load helper
     [[ $stderr == *"expected a gauge field"* ]]
 }
 
-@test "a device that was not built says so" {
+@test "a device that was not built, or is not there, says so, and auto does without" {
     rough a.lat --dims 4,4,4,4
+    export CUDA_VISIBLE_DEVICES=
     run -1 --separate-stderr lat-orelax --device gpu a.lat -o b.lat
-    [[ $stderr == *"built without CUDA"* ]]
+    [[ $stderr == *"built without CUDA"* || $stderr == *"no GPU"* ]]
+    run -0 --separate-stderr lat-orelax --device auto a.lat -o b.lat
+    [ -z "$stderr" ]
     run -1 --separate-stderr lat-orelax -n 2 a.lat -o b.lat
     [[ $stderr == *"built without MPI"* ]]
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda.cu: the CUDA backend: fields on one NVIDIA GPU, a thread a site (cuda.h says how they lie there).
+/* cuda.cu: the CUDA backend: fields on one NVIDIA GPU, a thread a site (cuda.cuh says how they lie there).
  *
  * All work goes to one stream, in order. Sums are taken over fixed groups in a fixed order, and a half sweep
  * reads g of one parity and writes the other: results on one kind of GPU are the same bit for bit. */
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda.h"
+#include "cuda.cuh"
 extern "C" {
 #include "backend.h"
 #include "common/error.h"

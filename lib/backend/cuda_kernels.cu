@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cuda_pipeline_primitives.h>
-#include "cuda.h"
+#include "cuda.cuh"
 
 #define LAT_WIDTH 1
 #if LAT_SIZE == 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda.h: what the host side of the CUDA backend (cuda.cu) and its kernels (cuda_kernels.cu, compiled
+/* cuda.cuh: what the host side of the CUDA backend (cuda.cu) and its kernels (cuda_kernels.cu, compiled
  * once for each N and precision) know of each other.
  *
  * Slices that are fixed on their own are lattices of one dimension less; otherwise the whole lattice
@@ -10,8 +10,8 @@
  *     links: [slice][parity][group][direction][16-byte chunk][32]
  *     g:     [unit][parity][group][16-byte chunk][32]
  * A matrix is its first `rows` rows; N - 1 of them where the last follows from the others (N <= 3). */
-#ifndef LAT_BACKEND_CUDA_H
-#define LAT_BACKEND_CUDA_H
+#ifndef LAT_BACKEND_CUDA_CUH
+#define LAT_BACKEND_CUDA_CUH
 
 #include <cuda_runtime.h>
 #include <stdint.h>
