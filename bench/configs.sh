@@ -3,11 +3,16 @@
 PATH=${LAT_BIN:?the folder of the tools}:$PATH
 export PATH LC_ALL=C
 
-# thermal EXTENT FOLDER: the name of a configuration of EXTENT^4 there, made unless it is there already:
-# links about as rough as thermal ones of beta = 6.0.
+# thermal EXTENT FOLDER: the name of a configuration of EXTENT^4 there, made unless it is there already: of beta = 6.0 where
+# there is lat-heatbath, otherwise links about as rough.
 thermal() {
-    local file=$2/weak-$1.lat
-    [ -e "$file" ] || lat-start weak --epsilon 0.35 --seed "$1" --dims "$1,$1,$1,$1" -o "$file" >&2
+    local file=$2/b6.0-$1.lat
+    if command -v lat-heatbath >/dev/null; then
+        [ -e "$file" ] || lat-heatbath -q --dims "$1,$1,$1,$1" --beta 6.0 --thermalise 390 --seed "$1" -o "$file" >&2
+    else
+        file=$2/weak-$1.lat
+        [ -e "$file" ] || lat-start weak --epsilon 0.35 --seed "$1" --dims "$1,$1,$1,$1" -o "$file" >&2
+    fi
     echo "$file"
 }
 

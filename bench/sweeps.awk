@@ -17,7 +17,7 @@ NR == 1 { next }
     if (!(key in n))
         keys[++nkeys] = key
     n[key]++
-    done[key] += $8 == "yes"
+    done[key] += $8
     if (n[key] == 1 || $7 < least[key])
         least[key] = $7
     if ($7 > most[key])

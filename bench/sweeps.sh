@@ -17,23 +17,17 @@ table=$folder/starts.tsv
 
 # measure CONFIG EXTENT GAUGE SCHEME OMEGA: a line for each start, all at once into the table.
 measure() {
-    local new=$folder/new.tsv log=$folder/log.tsv start rc
-    local key
+    local log=$folder/copies.tsv key rc=0
     key=$(printf '%s\t%s\t%s\t%s\t%s\t' "$(basename "$1" .lat)" "${@:2}")
     ! grep -qF "$key" "$table" || return 0
-    : >"$new"
-    for ((start = 0; start < starts; start++)); do
-        rc=0
-        lat-gauge --random --seed "$start" "$1" |
-            lat-orelax -q --gauge "$3" --overrelax "$4" --omega "$5" --theta 1e-12 --check-every 5 --max-sweeps "$most" \
-                --keep --log "$log" -o /dev/null 2>/dev/null || rc=$?
-        [ $rc = 0 ] || [ $rc = 3 ] || return $rc
-        awk -F'\t' -v key="$key" -v start=$start -v rc=$rc '
-            NR > 1 && !/^#/ { sweep = $2; theta = $3; f = $4 }
-            END { printf "%s%d\t%d\t%s\t%s\t%s\n", key, start, sweep, rc ? "no" : "yes", theta, f }' "$log" >>"$new"
-    done
-    cat "$new" >>"$table"
-    rm "$new" "$log"
+    lat-orelax -q --gauge "$3" --overrelax "$4" --omega "$5" --theta 1e-12 --check-every 5 --max-sweeps "$most" \
+        --copies "$starts" --copies-log "$log" --keep -o /dev/null "$1" || rc=$?
+    [ $rc = 0 ] || [ $rc = 3 ] || return $rc
+    awk -F'\t' -v OFS='\t' -v key="$key" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        !/^#/ { print key $at["copy"], $at["sweeps"], $at["converged"], $at["theta"], $at["functional"] }' "$log" >"$log.new"
+    cat "$log.new" >>"$table"
+    rm "$log" "$log.new"
 }
 
 for extent; do
@@ -41,7 +35,7 @@ for extent; do
     for gauge in ${GAUGES:-landau coulomb mag}; do
         for scheme in ${SCHEMES:-su3 su2}; do
             omegas=OMEGAS_$scheme
-            for omega in ${!omegas:-1.0 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.85 1.9 1.94}; do
+            for omega in auto ${!omegas:-1.3 1.4 1.5 1.6 1.7 1.8 1.85 1.9 1.94 1.97}; do
                 measure "$config" "$extent" "$gauge" "$scheme" "$omega"
             done
         done
