@@ -3,7 +3,7 @@
 # Sweeps to theta < 1e-12 against omega, from STARTS random starts each, for the three gauges and both schemes on
 # EXTENT^4. FOLDER/starts.tsv has every start, sweeps.tsv their means, best.tsv the best omega of each; sweeps.svg shows
 # them. Fails unless what is expected of them holds (sweeps.awk).
-# In the environment: STARTS, GAUGES, SCHEMES, OMEGAS_su2, OMEGAS_su3, MAX_SWEEPS. What FOLDER/starts.tsv has already is not measured again.
+# In the environment: STARTS, GAUGES, SCHEMES, OMEGAS, MAX_SWEEPS. What FOLDER/starts.tsv has already is not measured again.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=bench/configs.sh
@@ -30,12 +30,19 @@ measure() {
     rm "$log" "$log.new"
 }
 
+# omegas GAUGE SCHEME: where the best one lies on 8^4 to 24^4.
+omegas() {
+    case $1-$2 in
+    landau-su2 | coulomb-su2) echo 1.3 1.4 1.5 1.6 1.7 ;;
+    *) echo 1.6 1.7 1.8 1.85 1.9 1.93 1.96 1.98 ;;
+    esac
+}
+
 for extent; do
     config=$(thermal "$extent" "$folder")
     for gauge in ${GAUGES:-landau coulomb mag}; do
         for scheme in ${SCHEMES:-su3 su2}; do
-            omegas=OMEGAS_$scheme
-            for omega in auto ${!omegas:-1.3 1.4 1.5 1.6 1.7 1.8 1.85 1.9 1.94 1.97}; do
+            for omega in auto ${OMEGAS:-$(omegas "$gauge" "$scheme")}; do
                 measure "$config" "$extent" "$gauge" "$scheme" "$omega"
             done
         done
