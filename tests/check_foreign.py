@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A second opinion on NERSC, LIME and MILC files: reads them without our code, standard library only.
+"""A second opinion on files in foreign formats (load, below, says which): reads them without our code, standard library only.
 
     check_foreign.py sums FILE     every checksum, plaquette and link trace that FILE states is
                                    recomputed; prints them, exits 1 if one is wrong
@@ -107,6 +107,83 @@ def milc(data):
     return f
 
 
+# ---- formats that keep links in another order ----------------------------------------------------
+
+def link_numbers(dims, sites="tzyx", links="xyzt"):
+    """The natural numbers of the links of a file, as they come: sites slowest first, with "l" where the
+    direction is not the fastest and "p" for parity of all (which sorts what follows)."""
+    axes = "xyzt"
+    if "l" not in sites:
+        sites += "l"
+
+    def key(link):
+        x, mu = link
+        return [links.index(axes[mu]) if c == "l" else sum(x) % 2 if c == "p" else x[axes.index(c)] for c in sites]
+
+    every = [((x, y, z, t), mu) for t in range(dims[3]) for z in range(dims[2]) for y in range(dims[1])
+             for x in range(dims[0]) for mu in range(4)]
+    number = {link: i for i, link in enumerate(every)}
+    return [number[link] for link in sorted(every, key=key)]
+
+
+def openqcd_numbers(dims):
+    out = []
+    for t in range(dims[3]):
+        for x in range(dims[0]):
+            for y in range(dims[1]):
+                for z in range(dims[2]):
+                    if (t + x + y + z) % 2 == 0:
+                        continue
+                    for mu in (3, 0, 1, 2):
+                        for back in (0, 1):
+                            c = [x, y, z, t]
+                            c[mu] = (c[mu] - back) % dims[mu]
+                            out.append(4 * (c[0] + dims[0] * (c[1] + dims[1] * (c[2] + dims[2] * c[3]))) + mu)
+    return out
+
+
+def natural(f, body, numbers, columns=False):
+    """Sets the payload of f from the matrices in body, number i of which is link numbers[i]."""
+    n = 2 * f.nc ** 2 * f.real
+    assert len(body) == n * len(numbers) == n * 4 * volume(f)
+    out = [None] * len(numbers)
+    for i, at in enumerate(numbers):
+        m = body[i * n:(i + 1) * n]
+        if columns:
+            c = 2 * f.real
+            m = b"".join(m[c * (b * f.nc + a):c * (b * f.nc + a) + c] for a in range(f.nc) for b in range(f.nc))
+        out[at] = m
+    f.rows, f.payload = f.nc, b"".join(out)
+    return f
+
+
+def openqcd(data, ddalphaamg=False):
+    f = Field()
+    f.real, f.big = 8, False
+    t, x, y, z, p = struct.unpack("<4id", data[:24])
+    f.dims = [x, y, z, t]
+    f.stated, f.printed = {"plaquette": p / 3}, {"plaquette": "%.17g" % p}
+    return natural(f, data[24:], link_numbers(f.dims, links="tzyx") if ddalphaamg else openqcd_numbers(f.dims))
+
+
+def quaternion(q, big):
+    """HiRep's U = [[q0 + i q3, -q2 + i q1], [q2 + i q1, q0 - i q3]] as 64 bytes."""
+    a, b, c, d = struct.unpack(">4d" if big else "<4d", q)
+    return struct.pack(">8d" if big else "<8d", a, d, -c, b, c, b, a, -d)
+
+
+def hirep(data):
+    f = Field()
+    f.real, f.big = 8, data[0] == 0
+    f.nc, t, x, y, z, p = struct.unpack(">5id" if f.big else "<5id", data[:28])
+    f.dims = [x, y, z, t]
+    f.stated, f.printed = {"plaquette": p}, {"plaquette": "%.17g" % p}
+    body = data[28:]
+    if f.nc == 2 and len(body) == 128 * volume(f):
+        body = b"".join(quaternion(body[i:i + 32], f.big) for i in range(0, len(body), 32))
+    return natural(f, body, link_numbers(f.dims, "txyz", "txyz"))
+
+
 def volume(f):
     v = 1
     for d in f.dims:
@@ -206,8 +283,15 @@ def within(f, text):
 def load(path):
     with open(path, "rb") as h:
         data = h.read()
-    return data, (nersc if data.startswith(b"BEGIN_HEADER") else
-                  lime if data.startswith(b"\x45\x67\x89\xab") else milc)(data)
+    for begins, read in ((b"BEGIN_HEADER", nersc), (b"\x45\x67\x89\xab", lime), (struct.pack("<i", 20103), milc),
+                         (struct.pack(">i", 20103), milc)):
+        if data.startswith(begins):
+            return data, read(data)
+    if path.endswith("ddalphaamg"):
+        return data, openqcd(data, ddalphaamg=True)
+    if path.endswith("openqcd"):
+        return data, openqcd(data)
+    return data, hirep(data)
 
 
 def main():

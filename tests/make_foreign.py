@@ -5,6 +5,7 @@
     make_foreign.py nersc IN OUT [floating=IEEE32] [order=big|little] [rows=2|3] [style=plain|odd]
                                  [checksum=HEX] [plaquette=P] [link_trace=L] [type=DATATYPE] [links=...]
     make_foreign.py milc IN OUT  [order=big|little] [list=0|1] [sum29=HEX] [links=...]
+    make_foreign.py openqcd|ddalphaamg|hirep IN OUT [plaquette=P] [order=big|little] [quaternions=1]
     make_foreign.py lime IN OUT  records=TOKEN,TOKEN,... [nul=0|1] [pad=0|1] [style=plain|odd] [links=...]
 
 IN is any file that check_foreign.py reads. links= antiperiodic | open | fat | nan spoils the links.
@@ -102,6 +103,47 @@ def milc(f, order="little", list="0", sum29=None):
     return head + struct.pack(e + "2I", int(sum29, 16) if sum29 else sums["sum29"], sums["sum31"]) + g.payload
 
 
+# ---- formats that keep links in another order ----------------------------------------------------
+
+def matrices(f, numbers, big, real, columns=False):
+    """The matrices of f as they come, reals of that size."""
+    a = real_array(f)
+    a = array("f" if real == 4 else "d", a)
+    if big == (sys.byteorder == "little"):
+        a.byteswap()
+    raw, n, c = a.tobytes(), 2 * f.nc ** 2 * real, 2 * real
+    out = [raw[i * n:(i + 1) * n] for i in numbers]
+    if columns:
+        out = [b"".join(m[c * (b * f.nc + a):c * (b * f.nc + a) + c] for a in range(f.nc) for b in range(f.nc)) for m in out]
+    return b"".join(out)
+
+
+def time_first(f):
+    return (f.dims[3],) + tuple(f.dims[:3])
+
+
+def openqcd(f, plaquette=None, ddalphaamg=False):
+    numbers = cf.link_numbers(f.dims, links="tzyx") if ddalphaamg else cf.openqcd_numbers(f.dims)
+    p = float(plaquette) if plaquette else cf.plaquette(f)[0]
+    return struct.pack("<4id", *time_first(f), 3 * p) + matrices(f, numbers, False, 8)
+
+
+def ddalphaamg(f, plaquette=None):
+    return openqcd(f, plaquette, True)
+
+
+def hirep(f, plaquette=None, order="big", quaternions="0"):
+    e, big = (">", True) if order == "big" else ("<", False)
+    p = float(plaquette) if plaquette else cf.plaquette(f)[0]
+    body = matrices(f, cf.link_numbers(f.dims, "txyz", "txyz"), big, 8)
+    if quaternions == "1":
+        # Rows are a, b and -b*, a*: q0 = re a, q3 = im a, q2 = -re b, q1 = im b.
+        reals = struct.unpack("%s%dd" % (e, len(body) // 8), body)
+        body = b"".join(struct.pack(e + "4d", reals[i], reals[i + 3], -reals[i + 2], reals[i + 1])
+                        for i in range(0, len(reals), 8))
+    return struct.pack(e + "5id", f.nc, *time_first(f), p) + body
+
+
 XML = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
@@ -169,13 +211,16 @@ def lime(f, records="", nul="0", pad="1", style="plain"):
     return out
 
 
+KINDS = {k.__name__: k for k in (nersc, milc, lime, openqcd, ddalphaamg, hirep)}
+
+
 def main():
     kind, source, target = sys.argv[1:4]
     options = dict(a.split("=", 1) for a in sys.argv[4:])
     f = cf.load(source)[1]
     spoil(f, options.pop("links", None))
     with open(target, "wb") as h:
-        h.write({"nersc": nersc, "milc": milc, "lime": lime}[kind](f, **options))
+        h.write(KINDS[kind](f, **options))
 
 
 if __name__ == "__main__":

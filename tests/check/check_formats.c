@@ -189,7 +189,7 @@ static void check_order(const char *path)
     for (size_t i = 0; i < v; i++)
         order[i] = (uint32_t)((i * 5077) % v); /* a permutation: 5077 is prime to v */
     CHECK(write_file(path, &f, &p) == 0, "%s", lat_error());
-    p.order = order;
+    p.sites = order;
     CHECK(read_file(path, &g, &p) == 0, "%s", lat_error());
     size_t wrong = 0;
     for (size_t i = 0; i < v; i++)

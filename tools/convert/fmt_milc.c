@@ -86,7 +86,7 @@ static int read_links(lat_input *in, lat_field *f, bool big, const uint32_t *ord
     uint32_t s29, s31;
     const lat_payload p = {.big = big,
                            .rows = 3,
-                           .order = order,
+                           .sites = order,
                            .digest = lat_milc_digest,
                            .sum = &sum};
     if (lat_input_read(in, b, sizeof b) < 0 || lat_field_alloc(f) < 0 ||
@@ -156,7 +156,7 @@ const lat_format lat_format_milc = {
     .extension = ".milc",
     .about = "MILC version 5, SU(3) in single precision; written little endian",
     .foreign = true,
-    .single_only = true,
+    .only = LAT_F32,
     .nd = 4,
     .nc = 3,
     .probe = probe,

@@ -13,10 +13,20 @@
 #include "common/field.h"
 #include "common/io.h"
 
+/* What a file does not say about itself, and the command line may. */
+typedef struct lat_told {
+    bool ordered;    /* --order */
+    lat_order order;
+    int nc;          /* --group; 0 where not given, as the next one */
+    int real;        /* --type: LAT_F32 or LAT_F64 */
+    int big;         /* --endian: 1 big, 0 little, -1 where not given */
+} lat_told;
+
 /* Between a reader and those who called it. */
 typedef struct lat_reading {
     bool force;        /* in: a wrong stored number is a warning (lat_dispute) */
     lat_geometry dims; /* in: --dims, for files that do not say; nd = 0 where not given */
+    lat_told told;     /* in */
 
     /* out: what the file states and how exactly, to be compared with what is measured;
      * NaN where it states nothing. */
@@ -25,7 +35,8 @@ typedef struct lat_reading {
 } lat_reading;
 
 typedef struct lat_writing {
-    int store; /* LAT_STORE_..., our stream only */
+    int store;     /* LAT_STORE_..., our stream only */
+    lat_told told; /* raw files only */
 } lat_writing;
 
 typedef struct lat_format {
@@ -34,8 +45,8 @@ typedef struct lat_format {
     const char *about;     /* one line for --list */
     bool many;             /* holds any number of fields one after another */
     bool foreign;          /* not ours: what it holds has to be judged */
-    bool fewer_rows;       /* can leave out the last row of SU(2) and SU(3) */
-    bool single_only;      /* cannot hold double precision */
+    int fewer_rows;        /* can leave out the last row: of SU(2); 3: and of SU(3); 0: of none */
+    lat_real only;         /* the only precision it can hold, 0 = any */
     int nd, nc;            /* the only number of dimensions and of colours it holds, 0 = any */
 
     /* True if the n first bytes (at most LAT_PROBE) of a file of `size` bytes (-1 where not
@@ -46,6 +57,9 @@ typedef struct lat_format {
      * `many`; the others are called once), -1 with lat_error. Stored checksums are verified
      * here. Whatever lat_error blames starts with lat_input_name. On -1 nothing is to be freed. */
     int (*read)(lat_input *in, lat_field *f, lat_reading *r);
+
+    /* What it holds has to fit: even extents, counters of 16 bits. NULL: nothing more than the above. */
+    int (*admit)(const char *name, const lat_header *head);
 
     /* Writes f as it is: precision f->head.real, f->head.reals a matrix; head.plaquette and
      * link_trace are those of the numbers in memory. NULL: read only. */
@@ -64,6 +78,19 @@ const lat_format *lat_format_of(lat_input *in);
 /* Names of formats that are told by their first bytes but not read, NULL at the end. */
 const char *lat_format_refused(size_t i);
 
+/* For probes: the product of four extents of 32 bits, 0 unless each is from 1 to 1024; and whether a
+ * file of `size` bytes holds just these (on a pipe, where the size is not known, yes). */
+uint64_t lat_probe_volume(const unsigned char *b, bool big);
+bool lat_probe_size(int64_t size, uint64_t bytes);
+
+/* Four extents of 32 bits in a header, in the order x, y, z, t or t, x, y, z; whatever they are, to be
+ * seen to by lat_header_check. */
+void lat_dims_load(lat_geometry *geom, const unsigned char *b, bool big, bool time_first);
+void lat_dims_store(const lat_geometry *geom, unsigned char *b, bool big, bool time_first);
+
+/* A stated plaquette times `scale`, into r: finite and at most 1, or it is none. */
+int lat_take_plaquette(lat_input *in, lat_reading *r, double stated, double scale);
+
 /* Something in the file contradicts something else: lat_fail, or with force only lat_warn and 0. */
 int lat_dispute(bool force, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -77,9 +104,9 @@ int lat_expect_bytes(lat_input *in, uint64_t need, const char *what);
 /* To the end of a file that holds one field: blanks and NULs may follow, the rest is disputed. */
 int lat_expect_end(lat_input *in, bool force);
 
-/* judge.c: measures plaquette and link trace into f->head; refuses numbers that are not finite,
+/* judge.c: measures plaquette and link trace into f->head, unless the reader has; refuses numbers that are not finite,
  * and disputes links that are not in SU(N) (telling fat links, open boundaries and folded signs
- * apart) and a plaquette or link trace other than r says. */
+ * apart, in info lines too) and a plaquette or link trace other than r says. */
 int lat_judge(const char *name, lat_field *f, const lat_reading *r);
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
+#include "payload.h"
 
 /* A new format is one line here: FORMAT(name), defined as lat_format_name in fmt_name.c. */
 #define FORMATS                                                                                    \
@@ -16,7 +17,10 @@
     FORMAT(nersc)                                                                                  \
     FORMAT(ildg)                                                                                   \
     FORMAT(scidac)                                                                                 \
-    FORMAT(milc)
+    FORMAT(milc)                                                                                   \
+    FORMAT(hirep)                                                                                  \
+    FORMAT(openqcd)                                                                                \
+    FORMAT(ddalphaamg)
 
 #define FORMAT(name) extern const lat_format lat_format_##name;
 FORMATS
@@ -35,25 +39,6 @@ static bool begins(const unsigned char *b, size_t n, const char *text)
 static bool either(const unsigned char *b, size_t n, uint32_t magic)
 {
     return n >= 4 && (lat_load_le32(b) == magic || lat_load_be32(b) == magic);
-}
-
-/* Four extents that make sense; their product, or 0. */
-static uint64_t four(const unsigned char *b, uint32_t (*word)(const void *))
-{
-    uint64_t v = 1;
-    for (int i = 0; i < 4; i++) {
-        uint32_t e = word(b + 4 * i);
-        if (e < 1 || e > 1024)
-            return 0;
-        v *= e;
-    }
-    return v;
-}
-
-/* Does a file of `size` bytes hold just these? On a pipe, where the size is not known, yes. */
-static bool fits(int64_t size, uint64_t bytes)
-{
-    return size < 0 || (uint64_t)size == bytes;
 }
 
 static bool is_lfs(const unsigned char *b, size_t n, int64_t size)
@@ -108,19 +93,6 @@ static bool is_cppacs(const unsigned char *b, size_t n, int64_t size)
     return either(b, n, 19920410);
 }
 
-static bool is_openqcd(const unsigned char *b, size_t n, int64_t size)
-{
-    const uint64_t volume = n >= 24 ? four(b, lat_load_le32) : 0;
-    return volume && fits(size, 24 + 576 * volume);
-}
-
-static bool is_hirep(const unsigned char *b, size_t n, int64_t size)
-{
-    const uint64_t nc = n >= 28 ? lat_load_be32(b) : 0, volume = n >= 28 ? four(b + 4, lat_load_be32) : 0;
-    return nc >= 2 && nc <= 16 && volume &&
-           (fits(size, 28 + 64 * nc * nc * volume) || (nc == 2 && fits(size, 28 + 128 * volume)));
-}
-
 static bool is_vogt(const unsigned char *b, size_t n, int64_t size)
 {
     unsigned v[7];
@@ -130,7 +102,7 @@ static bool is_vogt(const unsigned char *b, size_t n, int64_t size)
         v[i] = b[2 * i] | (unsigned)b[2 * i + 1] << 8;
     const uint64_t volume = (uint64_t)v[2] * v[3] * v[4] * v[5];
     return v[0] == 4 && v[1] >= 2 && v[1] <= 16 && volume && (v[6] == 4 || v[6] == 8) &&
-           fits(size, 14 + 8 * (uint64_t)v[1] * v[1] * v[6] * volume);
+           lat_probe_size(size, 14 + 8 * (uint64_t)v[1] * v[1] * v[6] * volume);
 }
 
 static bool is_fortran(const unsigned char *b, size_t n, int64_t size)
@@ -165,8 +137,6 @@ static const struct refused {
     {"BMW", is_bmw, NULL},
     {"CP-PACS", is_cppacs, NULL},
     {"cuLGT VOGT", is_vogt, NULL},
-    {"openQCD or DDalphaAMG", is_openqcd, NULL},
-    {"HiRep", is_hirep, NULL},
     {"Bridge++ Fortran", is_fortran, NULL},
     {"Bridge++ text", is_text, NULL},
     {NULL, NULL, NULL}};
@@ -209,13 +179,58 @@ const lat_format *lat_format_of(lat_input *in)
         return NULL;
     }
     for (const lat_format *const *f = lat_formats; *f; f++)
-        if ((*f)->probe(b, (size_t)n, lat_input_size(in)))
+        if ((*f)->probe && (*f)->probe(b, (size_t)n, lat_input_size(in)))
             return *f;
     no_format(in, b, (size_t)n);
     return NULL;
 }
 
 /* ---- helpers of readers ---------------------------------------------------------------------- */
+
+uint64_t lat_probe_volume(const unsigned char *b, bool big)
+{
+    uint64_t v = 1;
+    for (int i = 0; i < 4; i++) {
+        const uint32_t e = big ? lat_load_be32(b + 4 * i) : lat_load_le32(b + 4 * i);
+        if (e < 1 || e > 1024)
+            return 0;
+        v *= e;
+    }
+    return v;
+}
+
+bool lat_probe_size(int64_t size, uint64_t bytes)
+{
+    return size < 0 || (uint64_t)size == bytes;
+}
+
+void lat_dims_load(lat_geometry *geom, const unsigned char *b, bool big, bool time_first)
+{
+    geom->nd = 4;
+    for (int i = 0; i < 4; i++) {
+        const uint32_t e = big ? lat_load_be32(b + 4 * i) : lat_load_le32(b + 4 * i);
+        geom->dims[time_first ? (i + 3) % 4 : i] = (int32_t)e;
+    }
+}
+
+void lat_dims_store(const lat_geometry *geom, unsigned char *b, bool big, bool time_first)
+{
+    for (int i = 0; i < 4; i++) {
+        const uint32_t e = (uint32_t)geom->dims[time_first ? (i + 3) % 4 : i];
+        lat_store32(b + 4 * i, e, big != lat_big_endian());
+    }
+}
+
+int lat_take_plaquette(lat_input *in, lat_reading *r, double stated, double scale)
+{
+    if (!(fabs(stated * scale) <= 1 + 1e-6))
+        return lat_fail("%s: expected a plaquette from %g to %g in the header, found %g",
+                        lat_input_name(in), -1 / scale, 1 / scale, stated);
+    r->plaquette = stated * scale;
+    /* Programs that store all digits differ only in the order of their sums. */
+    r->plaquette_within = 1e-10;
+    return 0;
+}
 
 int lat_dispute(bool force, const char *format, ...)
 {
@@ -266,6 +281,15 @@ int lat_expect_bytes(lat_input *in, uint64_t need, const char *what)
     return lat_fail("%s: truncated: %s takes %llu bytes from byte %llu, and only %llu are there",
                     lat_input_name(in), what, (unsigned long long)need, (unsigned long long)offset,
                     (unsigned long long)there);
+}
+
+int lat_payload_take(lat_input *in, lat_field *f, const lat_payload *p, const char *source)
+{
+    if (lat_header_check(&f->head, lat_input_name(in)) < 0 ||
+        lat_expect_bytes(in, lat_payload_bytes(f, p->rows), "a configuration of that size") < 0 ||
+        lat_field_alloc(f) < 0 || lat_payload_read(in, f, p) < 0)
+        return -1;
+    return lat_info_set(&f->head, "source", source);
 }
 
 static bool blank(const unsigned char *b, size_t n)

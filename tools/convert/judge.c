@@ -64,7 +64,32 @@ static bool whole_slice(const lat_field *f, const odd_links *odd, enum oddity k)
            odd->count[k] * (size_t)f->head.geom.dims[odd->mu[k]] == lat_volume(&f->head.geom);
 }
 
-static int judge_group(const char *name, const lat_field *f, bool force)
+/* The NERSC header's key, and as there axes are counted from 1. */
+static int record_boundary(lat_header *h, int mu, const char *kind)
+{
+    char key[] = "boundary_1";
+    key[sizeof key - 2] = (char)('1' + mu);
+    return lat_info_set(h, key, kind);
+}
+
+static int judge_boundary(const char *name, lat_header *h, const odd_links *odd, bool open,
+                          bool force)
+{
+    const int k = open ? ZERO : MINUS, mu = odd->mu[k];
+    const char axis = "xyzt"[mu];
+    const int bad =
+        open ? lat_dispute(force,
+                           "%s: all %c-links of slice %d are zero: an open boundary, which "
+                           "periodic gauge fixing would not respect (--force reads it)",
+                           name, axis, odd->slice[k])
+             : lat_dispute(force,
+                           "%s: all %c-links of slice %d have det U = -1: an antiperiodic boundary "
+                           "is folded into the links (--force reads it)",
+                           name, axis, odd->slice[k]);
+    return bad ? -1 : record_boundary(h, mu, open ? "OPEN" : "ANTIPERIODIC");
+}
+
+static int judge_group(const char *name, lat_field *f, bool force)
 {
     lat_deviation d;
     odd_links odd;
@@ -73,18 +98,8 @@ static int judge_group(const char *name, const lat_field *f, bool force)
     if (d.unitarity_max <= UNITARITY && d.det_max <= DETERMINANT)
         return 0;
     find_odd(f, &odd);
-    if (whole_slice(f, &odd, ZERO))
-        return lat_dispute(
-            force,
-            "%s: all %c-links of slice %d are zero: an open boundary, which periodic "
-            "gauge fixing would not respect (--force reads it)",
-            name, "xyzt"[odd.mu[ZERO]], odd.slice[ZERO]);
-    if (whole_slice(f, &odd, MINUS))
-        return lat_dispute(
-            force,
-            "%s: all %c-links of slice %d have det U = -1: an antiperiodic boundary is "
-            "folded into the links (--force reads it)",
-            name, "xyzt"[odd.mu[MINUS]], odd.slice[MINUS]);
+    if (whole_slice(f, &odd, ZERO) || whole_slice(f, &odd, MINUS))
+        return judge_boundary(name, &f->head, &odd, odd.count[ZERO] > 0, force);
     if (d.unitarity_max > UNITARITY)
         return lat_dispute(
             force,
@@ -127,8 +142,9 @@ static int judge_claim(const char *name, const char *what, double stated, double
 int lat_judge(const char *name, lat_field *f, const lat_reading *r)
 {
     lat_header *h = &f->head;
-    if (lat_measure_plaquette(f, &h->plaquette, &h->link_trace) < 0 || judge_finite(name, f) < 0 ||
-        judge_group(name, f, r->force) < 0)
+    if (isnan(h->plaquette) && lat_measure_plaquette(f, &h->plaquette, &h->link_trace) < 0)
+        return -1;
+    if (judge_finite(name, f) < 0 || judge_group(name, f, r->force) < 0)
         return -1;
     if (judge_claim(name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, r->force) <
         0)

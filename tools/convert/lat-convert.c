@@ -70,9 +70,9 @@ static void name_formats(void)
 
 static int print_list(void)
 {
-    printf("%-8s %-9s %-5s %-6s %s\n", "format", "extension", "reads", "writes", "about");
+    printf("%-10s %-10s %-5s %-6s %s\n", "format", "extension", "reads", "writes", "about");
     for (const lat_format *const *f = lat_formats; *f; f++)
-        printf("%-8s %-9s %-5s %-6s %s\n", (*f)->name, (*f)->extension, (*f)->read ? "yes" : "no",
+        printf("%-10s %-10s %-5s %-6s %s\n", (*f)->name, (*f)->extension, (*f)->read ? "yes" : "no",
                (*f)->write ? "yes" : "no", (*f)->about);
     printf("\nrecognised, and refused by name:\n");
     for (size_t i = 0; lat_format_refused(i); i++)
@@ -116,9 +116,10 @@ static int choose_rows(const char *name, const lat_field *f, lat_header *h)
                         : h->nc == 2 ? " or 1"
                                      : "",
                         h->nc, rows);
-    if (rows < h->nc && !target->fewer_rows)
-        return lat_fail("%s: expected --rows %d for %s files, which hold whole matrices, found %ld",
-                        name, h->nc, target->name, rows);
+    if (rows < h->nc && h->nc > target->fewer_rows)
+        return lat_fail("%s: expected --rows %d for %s files, which hold whole matrices%s, found "
+                        "%ld",
+                        name, h->nc, target->name, target->fewer_rows ? " of that group" : "", rows);
     h->reals = rows == h->nc ? whole : 2 * h->nc * (h->nc - 1);
     if (h->reals >= before)
         return 0;
@@ -131,13 +132,20 @@ static int choose_rows(const char *name, const lat_field *f, lat_header *h)
                        name, off, ROWS_WITHIN, rows);
 }
 
+/* As --precision asks; without it as it is, or exactly in double where the format has only that. */
+static lat_real target_real(const lat_header *h)
+{
+    if (precision != AS_READ)
+        return precision == SINGLE ? LAT_F32 : LAT_F64;
+    return lat_formats[to]->only == LAT_F64 ? LAT_F64 : h->real;
+}
+
 /* Precision and rows as asked for. */
 static int reshape(const char *name, lat_field *f)
 {
     lat_header *h = &f->head;
     const int before = h->reals;
-    const lat_real real =
-        precision == AS_READ ? h->real : precision == SINGLE ? LAT_F32 : LAT_F64;
+    const lat_real real = target_real(h);
     if (choose_rows(name, f, h) < 0)
         return -1;
     if (real == h->real && h->reals >= before)
@@ -165,11 +173,11 @@ static int admit(const char *name, const lat_format *format, const lat_field *f)
     if (format->nc && h->nc != format->nc)
         return lat_fail("%s: holds SU(%d), and %s files hold SU(%d)", name, h->nc, format->name,
                         format->nc);
-    if (format->single_only && h->real != LAT_F32)
+    if (format->only == LAT_F32 && h->real != LAT_F32)
         return lat_fail(
             "%s: holds double precision, and %s files hold single: say --precision single to round",
             name, format->name);
-    return 0;
+    return format->admit ? format->admit(name, h) : 0;
 }
 
 static int write_one(lat_output *out, const char *name, const lat_format *source, lat_field *f)
@@ -249,8 +257,9 @@ static void check_usage(void)
     const lat_format *target = lat_formats[to];
     if (!target->write)
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
-    if (precision == DOUBLE && target->single_only)
-        lat_usage("--precision double: %s files hold single precision", target->name);
+    if (target->only && precision != AS_READ && (precision == DOUBLE) != (target->only == LAT_F64))
+        lat_usage("--precision %s: %s files hold %s precision", precision == DOUBLE ? "double" : "single",
+                  target->name, precision == DOUBLE ? "single" : "double");
     if (lat_opts.nfiles > 1 && !target->many)
         lat_usage("--to %s: such a file holds one configuration, found %d input files",
                   target->name, lat_opts.nfiles);

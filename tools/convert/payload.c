@@ -11,6 +11,7 @@
 
 #define CHUNK ((size_t)4 << 20)  /* bytes read or written at a time */
 #define PIECE ((size_t)64 << 10) /* bytes a thread sums at a time */
+#define BATCH 256                /* matrices a thread places at a time */
 
 static uint32_t rotate(uint32_t v, unsigned by)
 {
@@ -139,21 +140,69 @@ static void turn_chunk(lat_field *f, const layout *l, size_t first, size_t sites
     }
 }
 
-/* A chunk whose matrices lack a row, or whose sites lie elsewhere. */
+/* Matrices in natural order, row by row, but for the last rows. */
+static bool placed(const lat_payload *p)
+{
+    return p->sites || p->place || p->shape != LAT_BY_ROWS || !lat_order_natural(&p->order);
+}
+
+static void places(const lat_field *f, const lat_payload *p, size_t first, size_t n, size_t *to)
+{
+    const lat_geometry *geom = &f->head.geom;
+    const size_t nd = (size_t)geom->nd;
+    lat_walk w;
+    if (p->place) {
+        p->place(geom, first, n, to);
+        return;
+    }
+    if (!p->sites)
+        lat_walk_start(&w, &p->order, geom, geom->nd, first);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = p->sites ? p->sites[(first + i) / nd] * nd + (first + i) % nd : w.matrix;
+        if (!p->sites && i + 1 < n)
+            lat_walk_next(&w);
+    }
+}
+
+/* From the file's way of storing a matrix to ours, and back: either way the same. */
+static void reshape(void *matrix, lat_shape shape, size_t nc, size_t real)
+{
+    unsigned char *m = matrix, z[16];
+    if (shape == LAT_QUATERNIONS) { /* q0 q1 q2 q3 to q0 q3 -q2 q1 */
+        memcpy(z, m + real, real);
+        memcpy(m + real, m + 3 * real, real);
+        memcpy(m + 3 * real, z, real);
+        if (real == LAT_F64)
+            *(double *)(m + 2 * real) *= -1;
+        else
+            *(float *)(m + 2 * real) *= -1;
+    }
+    for (size_t a = 0; shape == LAT_BY_COLUMNS && a < nc; a++)
+        for (size_t b = 0; b < a; b++) {
+            unsigned char *ab = m + 2 * real * (a * nc + b), *ba = m + 2 * real * (b * nc + a);
+            memcpy(z, ab, 2 * real);
+            memcpy(ab, ba, 2 * real);
+            memcpy(ba, z, 2 * real);
+        }
+}
+
+/* A chunk whose matrices lack a row, or lie elsewhere or otherwise. */
 static void place_chunk(lat_field *f, const lat_payload *p, const layout *l,
                         const unsigned char *chunk, size_t first, size_t sites)
 {
-    const size_t real = (size_t)f->head.real;
+    const size_t real = (size_t)f->head.real, count = sites * l->nd;
     #pragma omp parallel for schedule(static)
-    for (size_t s = 0; s < sites; s++) {
-        size_t site = p->order ? p->order[first + s] : first + s;
-        for (size_t mu = 0; mu < l->nd; mu++) {
-            size_t link = site * l->nd + mu;
-            copy_reals((char *)f->data + link * l->full_reals * real,
-                       chunk + s * l->site_bytes + mu * l->link_reals * real, l->link_reals,
-                       f->head.real, l->turn);
+    for (size_t at = 0; at < count; at += BATCH) {
+        const size_t n = count - at < BATCH ? count - at : BATCH;
+        size_t to[BATCH];
+        places(f, p, first * l->nd + at, n, to);
+        for (size_t i = 0; i < n; i++) {
+            char *m = (char *)f->data + to[i] * l->full_reals * real;
+            copy_reals(m, chunk + (at + i) * l->link_reals * real, l->link_reals, f->head.real,
+                       l->turn);
+            reshape(m, p->shape, (size_t)f->head.nc, real);
             if (p->rows < f->head.nc)
-                complete(f, link);
+                complete(f, to[i]);
         }
     }
 }
@@ -161,7 +210,7 @@ static void place_chunk(lat_field *f, const lat_payload *p, const layout *l,
 int lat_payload_read(lat_input *in, lat_field *f, const lat_payload *p)
 {
     const layout l = layout_of(f, p);
-    const bool alike = p->rows == f->head.nc && !p->order;
+    const bool alike = p->rows == f->head.nc && !placed(p);
     unsigned char *buf = NULL;
     if (!alike && !(buf = lat_alloc(l.sites, l.site_bytes, "a chunk of links")))
         return -1;
@@ -183,15 +232,53 @@ int lat_payload_read(lat_input *in, lat_field *f, const lat_payload *p)
     return bad ? -1 : 0;
 }
 
-static void pack_chunk(const lat_field *f, const layout *l, unsigned char *chunk, size_t first,
-                       size_t sites)
+double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsigned char *bytes,
+                       size_t n)
 {
-    const size_t real = (size_t)f->head.real;
+    const size_t reals = 2 * (size_t)nc * (size_t)p->rows, each = reals * (size_t)real;
+    size_t good = 0;
+    for (size_t at = 0; at + each <= n; at += each) {
+        double d[LAT_SUN_REALS], m[LAT_SUN_REALS];
+        float s[LAT_SUN_REALS];
+        copy_reals(real == LAT_F64 ? (void *)d : (void *)s, bytes + at, reals, real,
+                   p->big != lat_big_endian());
+        reshape(real == LAT_F64 ? (void *)d : (void *)s, p->shape, (size_t)nc, (size_t)real);
+        for (size_t k = 0; k < reals; k++)
+            m[k] = real == LAT_F64 ? d[k] : (double)s[k];
+        if (p->rows < nc)
+            lat_sun_complete(nc, m);
+        good += lat_sun_unitarity(nc, m) < 1e-2;
+    }
+    return n >= each ? (double)good / (double)(n / each) : 0;
+}
+
+/* One matrix of a field into the file. */
+static void pack(const lat_payload *p, const layout *l, void *to, const void *from, size_t nc,
+                 int real)
+{
+    double m[LAT_SUN_REALS];
+    if (p->shape != LAT_BY_ROWS) {
+        memcpy(m, from, l->full_reals * (size_t)real);
+        reshape(m, p->shape, nc, (size_t)real);
+        from = m;
+    }
+    copy_reals(to, from, l->link_reals, real, l->turn);
+}
+
+static void pack_chunk(const lat_field *f, const lat_payload *p, const layout *l,
+                       unsigned char *chunk, size_t first, size_t sites)
+{
+    const size_t real = (size_t)f->head.real, count = sites * l->nd;
     #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < sites * l->nd; i++)
-        copy_reals(chunk + i * l->link_reals * real,
-                   (const char *)f->data + (first * l->nd + i) * l->full_reals * real,
-                   l->link_reals, f->head.real, l->turn);
+    for (size_t at = 0; at < count; at += BATCH) {
+        const size_t n = count - at < BATCH ? count - at : BATCH;
+        size_t from[BATCH];
+        places(f, p, first * l->nd + at, n, from);
+        for (size_t i = 0; i < n; i++)
+            pack(p, l, chunk + (at + i) * l->link_reals * real,
+                 (const char *)f->data + from[i] * l->full_reals * real, (size_t)f->head.nc,
+                 f->head.real);
+    }
 }
 
 int lat_payload_write(lat_output *out, const lat_field *f, const lat_payload *p)
@@ -203,7 +290,7 @@ int lat_payload_write(lat_output *out, const lat_field *f, const lat_payload *p)
     int bad = 0;
     for (size_t first = 0; first < l.volume && !bad; first += l.sites) {
         size_t sites = l.volume - first < l.sites ? l.volume - first : l.sites;
-        pack_chunk(f, &l, chunk, first, sites);
+        pack_chunk(f, p, &l, chunk, first, sites);
         if (p->digest)
             p->digest(p->sum, chunk, sites, l.site_bytes, first);
         if (out)

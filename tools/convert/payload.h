@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* payload.h: the numbers of a foreign file, into a field and out of one.
  *
- * All formats here store whole matrices (or all rows but the last) in our own order: directions
- * x, y, z, t of a site, row-major, re and im. They differ in byte order, in the order of sites
- * and in how they sum up. Bytes travel in chunks of a few MiB. */
+ * All formats here store one matrix after the other, re and im together. They differ in byte order, in
+ * the order of sites and directions, in how much of a matrix they store and in how they sum up.
+ * Bytes travel in chunks of a few MiB. */
 #ifndef LAT_PAYLOAD_H
 #define LAT_PAYLOAD_H
 
@@ -18,10 +18,20 @@
 typedef void lat_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                         size_t first);
 
+/* Where the n matrices of a file from number `first` on belong: their numbers in natural order. */
+typedef void lat_placing(const lat_geometry *geom, size_t first, size_t n, size_t *to);
+
+/* How a matrix lies in the file: row by row; column by column; SU(2) as the quaternion q0..q3 of HiRep,
+ * U = [[q0 + i q3, -q2 + i q1], [q2 + i q1, q0 - i q3]], which is one row in another order. */
+typedef enum { LAT_BY_ROWS, LAT_BY_COLUMNS, LAT_QUATERNIONS } lat_shape;
+
 typedef struct lat_payload {
     bool big;              /* big endian in the file */
     int rows;              /* rows of a matrix in the file: nc, or nc - 1 completed by det U = 1 */
-    const uint32_t *order; /* order[i] = natural index of the file's site i; NULL: natural order */
+    lat_shape shape;       /* quaternions: rows = 1 */
+    lat_order order;       /* of the file; or, for what that cannot say, one of the next two */
+    const uint32_t *sites; /* sites[i] = natural index of the file's site i (reading only) */
+    lat_placing *place;
     lat_digest *digest;    /* called for every chunk in turn; may be NULL */
     void *sum;
 } lat_payload;
@@ -32,7 +42,16 @@ uint64_t lat_payload_bytes(const lat_field *f, int rows);
 /* Fills f (allocated). */
 int lat_payload_read(lat_input *in, lat_field *f, const lat_payload *p);
 
-/* Writes f; with out NULL only sums, for formats whose header holds a sum. p->order is ignored. */
+/* The same for an f of which only the head is there: checks it, makes sure of the bytes before memory is
+ * taken for them, and says in the info line "source" where it came from. */
+int lat_payload_take(lat_input *in, lat_field *f, const lat_payload *p, const char *source);
+
+/* The share, 0 to 1, of unitary matrices (of SU(2): quaternions of norm 1) among the whole ones in
+ * these bytes of a file, if they are what p, nc and real say. 0 if there are none. */
+double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsigned char *bytes,
+                       size_t n);
+
+/* Writes f; with out NULL only sums, for formats whose header holds a sum. */
 int lat_payload_write(lat_output *out, const lat_field *f, const lat_payload *p);
 
 /* All numbers of the field, byte order turned. */
