@@ -25,7 +25,10 @@ same() {
     local a b
     a=$(crc "$1")
     b=$(crc "$2")
-    [ -n "$a" ] && [ "$a" = "$b" ] || { echo "$1 ($a) and $2 ($b) differ"; return 1; }
+    if [ -z "$a" ] || [ "$a" != "$b" ]; then
+        echo "$1 ($a) and $2 ($b) differ"
+        return 1
+    fi
 }
 
 # reads FILE [OPTION]...: the links of small.lat, from a file and, unless NOPIPE, from a pipe; without a word.
