@@ -41,7 +41,11 @@ only() {
 }
 
 @test "tools include only lib, and nothing of each other but what lies beside them" {
-    only tools common site backend
+    only tools common site backend fixing
+}
+
+@test "lib/fixing, the run that fixing tools share, includes the layers below" {
+    only lib/fixing common site backend
 }
 
 @test "only cuda.cu knows CUDA, and only the MPI communicator knows MPI" {
@@ -54,7 +58,7 @@ only() {
 
 @test "every header compiles alone" {
     local header
-    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/backend/{backend,comm,lanes,layout}.h "$ROOT"/lib/site/{random,sun}.h; do
+    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/fixing/*.h "$ROOT"/lib/backend/{backend,comm,lanes,layout}.h "$ROOT"/lib/site/{random,sun}.h; do
         echo "$header"
         echo "#include \"$header\"" | "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I"$ROOT/lib" -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only -xc -
     done
