@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Checkpoints: a run that was cut off ends as if it had not been.
+# shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
 # The inode of the checkpoint: another one once it was written again.
@@ -60,17 +61,17 @@ cut_off() {
     lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --every 0 a.lat -o c.lat || [ $? -eq 3 ]
     [ -e ck ] # kept: the run did not come to a good end
     run -1 --separate-stderr lat-orelax --theta 1e-24 --max-sweeps 2 --check-every 1 --resume ck a.lat -o c.lat
-    [[ "$stderr" == "lat-orelax: ck: expected the checkpoint of this run, 'lat-orelax --theta 1e-24"* ]]
+    [[ $stderr == "lat-orelax: ck: expected the checkpoint of this run, 'lat-orelax --theta 1e-24"* ]]
     run -1 --separate-stderr lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --resume ck b.lat -o c.lat
-    [[ "$stderr" == "lat-orelax: b.lat:0: expected the configuration of the checkpoint"* ]]
+    [[ $stderr == "lat-orelax: b.lat:0: expected the configuration of the checkpoint"* ]]
     run -1 --separate-stderr lat-orelax --theta 1e-25 --resume a.lat a.lat -o c.lat
-    [[ "$stderr" == "lat-orelax: a.lat: expected a checkpoint"* ]]
+    [[ $stderr == "lat-orelax: a.lat: expected a checkpoint"* ]]
     run -1 --separate-stderr lat-orelax --resume none.ck a.lat -o c.lat
-    [[ "$stderr" == "lat-orelax: none.ck: "* ]]
+    [[ $stderr == "lat-orelax: none.ck: "* ]]
     run -1 --separate-stderr lat-orelax --checkpoint no/such/folder/ck a.lat -o c.lat
     [ ! -e c.lat ]
     run -2 --separate-stderr lat-orelax --checkpoint a.lat a.lat -o c.lat
-    [[ "${stderr_lines[0]}" == "lat-orelax: --checkpoint a.lat is the input as well" ]]
+    [[ ${stderr_lines[0]} == "lat-orelax: --checkpoint a.lat is the input as well" ]]
     run -2 --separate-stderr lat-orelax --checkpoint - a.lat -o c.lat
     lat-info --check a.lat
     nothing_left

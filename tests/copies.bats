@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Gribov copies: many starts of one configuration, between tools and at the end.
+# shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
 # field N NAME FILE: that column of line N (from 1) of a --copies-log.
@@ -52,12 +53,12 @@ field() {
     lat-orelax --theta 1e-12 --copies 12 --copies-log t.tsv a.lat -o b.lat
     median=$(tail -n +2 t.tsv | cut -f6 | sort -n | sed -n 6p)
     run -0 --separate-stderr lat-orelax --theta 1e-12 --copies 12 --max-sweeps "$median" --copies-log u.tsv a.lat -o c.lat
-    [[ "$stderr" == "lat-orelax: a.lat:0: "*" of 12 copies have not converged; the best of the others was taken" ]]
+    [[ $stderr == "lat-orelax: a.lat:0: "*" of 12 copies have not converged; the best of the others was taken" ]]
     grep -q "	0	0$" u.tsv
     awk -F'\t' '$8 == 1 && $7 != 1 { exit 1 }' u.tsv
     lat-theta --require-theta 1e-12 c.lat
     run -3 --separate-stderr lat-orelax --theta 1e-12 --copies 3 --max-sweeps 3 a.lat -o d.lat
-    [[ "$stderr" == "lat-orelax: a.lat:0: not converged: theta "* ]]
+    [[ $stderr == "lat-orelax: a.lat:0: not converged: theta "* ]]
     [ ! -e d.lat ]
     run -3 --separate-stderr lat-orelax --theta 1e-12 --copies 3 --max-sweeps 3 --keep a.lat -o d.lat
     lat-info --check d.lat
@@ -94,9 +95,9 @@ field() {
     rough a.lat --dims 4,4,4,4
     lat-anneal --copies 2 --steps 3 a.lat -o two.lat
     run -1 --separate-stderr lat-gauge --random two.lat -o b.lat
-    [[ "$stderr" == *"2 copies"* ]]
+    [[ $stderr == *"2 copies"* ]]
     run -2 --separate-stderr lat-orelax --copies 3 two.lat -o b.lat
-    [[ "$stderr" == *"two.lat:0: comes with 2 copies"* ]]
+    [[ $stderr == *"two.lat:0: comes with 2 copies"* ]]
     # A copy is missing.
     python3 - <<'END'
 data = open("two.lat", "rb").read()

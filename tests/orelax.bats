@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # lat-orelax: to Landau gauge and no further.
+# shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
 @test "a field in Landau gauge has the same plaquette and Polyakov loops, and a higher functional" {
@@ -295,6 +296,6 @@ END
     rough a.lat --dims 4,4,4,4
     for omega in 0.9 2 two 1.7x ""; do
         run -2 --separate-stderr lat-orelax --omega "$omega" a.lat
-        [[ "${stderr_lines[0]}" == "lat-orelax: --omega: expected a number from 1 to 1.999 or auto, found '$omega'" ]]
+        [[ ${stderr_lines[0]} == "lat-orelax: --omega: expected a number from 1 to 1.999 or auto, found '$omega'" ]]
     done
 }
