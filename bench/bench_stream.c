@@ -15,12 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "bench.h"
 #include "common/codec.h"
 #include "common/error.h"
 #include "common/stream.h"
@@ -39,25 +36,6 @@ static void need(bool good, const char *what)
 {
     if (!good)
         die(what);
-}
-
-static double seconds(clockid_t which)
-{
-    struct timespec t;
-    clock_gettime(which, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *t, int n)
-{
-    qsort(t, (size_t)n, sizeof *t, by_size);
-    return t[n / 2];
 }
 
 /* ---- the field --------------------------------------------------------------------------------- */
@@ -153,11 +131,11 @@ static size_t pass(const way *w, const char *raw, size_t n, lat_real real, doubl
     *in = *out = 0;
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t m = n - at < BLOCK ? n - at : BLOCK;
-        double t0 = seconds(CLOCK_THREAD_CPUTIME_ID);
+        double t0 = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         size_t size = pack(w, raw + at, m, real, work, packed, sizeof packed);
-        double t1 = seconds(CLOCK_THREAD_CPUTIME_ID);
+        double t1 = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         need(size > 0 && unpack(w, packed, size, real, work, back, m), w->name);
-        double t2 = seconds(CLOCK_THREAD_CPUTIME_ID);
+        double t2 = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         if (memcmp(raw + at, back, m) != 0)
             die("what was unpacked is not what was packed");
         *in += t1 - t0;
@@ -175,7 +153,7 @@ static void row(const way *w, const char *raw, size_t n, lat_real real, size_t r
     pass(w, raw, n < BLOCK ? n : BLOCK, real, in, out);   /* warms up */
     for (int p = 0; p < w->passes; p++)
         size = pass(w, raw, n, real, &in[p], &out[p]);
-    double tin = median(in, w->passes), tout = median(out, w->passes);
+    double tin = bench_median(in, w->passes), tout = bench_median(out, w->passes);
     printf("f%d %3zu  %-8s %9.0f %11.0f %7.3f %9.3f %9.3f %11.3f\n", 8 * (int)real, reals, w->name,
            (double)n / tin / 1e6, (double)n / tout / 1e6, (double)n / (double)size,
            (double)n / (double)reals * (double)full / (double)size, (double)n / tin / copy,
@@ -191,13 +169,13 @@ static double copy_speed(const char *raw, size_t n)
     need(to != NULL, "memory");
     memset(to, 1, n);
     for (int p = 0; p < PASSES; p++) {
-        double t0 = seconds(CLOCK_THREAD_CPUTIME_ID);
+        double t0 = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         memcpy(to, raw, n);
-        t[p] = seconds(CLOCK_THREAD_CPUTIME_ID) - t0;
+        t[p] = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - t0;
         need(to[n / 2] == raw[n / 2], "memcpy");
     }
     free(to);
-    return (double)n / median(t, PASSES);
+    return (double)n / bench_median(t, PASSES);
 }
 
 static double crc_speed(const char *raw, size_t n)
@@ -205,12 +183,12 @@ static double crc_speed(const char *raw, size_t n)
     double t[PASSES];
     uLong crc[PASSES];
     for (int p = 0; p < PASSES; p++) {
-        double t0 = seconds(CLOCK_THREAD_CPUTIME_ID);
+        double t0 = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         crc[p] = crc32_z(0, (const Bytef *)raw, n);
-        t[p] = seconds(CLOCK_THREAD_CPUTIME_ID) - t0;
+        t[p] = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - t0;
         need(crc[p] == crc[0], "CRC-32");
     }
-    return (double)n / median(t, PASSES);
+    return (double)n / bench_median(t, PASSES);
 }
 
 static void packing(const lat_field *f)
@@ -243,16 +221,6 @@ typedef struct sender {
     bool bare;   /* bytes alone */
 } sender;
 
-/* For the thread that calls it. */
-static void set_threads(int n)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(n);
-#else
-    (void)n;
-#endif
-}
-
 static void *send_bare(const sender *s)
 {
     size_t n = lat_field_reals(s->f) * (size_t)s->f->head.real;
@@ -272,7 +240,7 @@ static void *send_bare(const sender *s)
 static void *send_stream(void *arg)
 {
     const sender *s = arg;
-    set_threads(s->threads);
+    bench_threads(s->threads);
     if (s->bare)
         return send_bare(s);
     lat_output *out = lat_output_open(s->path, 0);
@@ -310,21 +278,18 @@ static double through(lat_field *f, int store, int threads, bool bare, const cha
     size_t n = lat_field_reals(f) * (size_t)f->head.real;
     sender s = {.f = f, .path = path, .store = store, .times = 5, .threads = threads, .bare = bare};
     pthread_t thread;
-    double t = seconds(CLOCK_MONOTONIC);
-    set_threads(threads);
+    double t = bench_seconds(CLOCK_MONOTONIC);
+    bench_threads(threads);
     need(pthread_create(&thread, NULL, send_stream, &s) == 0, "a thread");
     receive(&s, n);
     need(pthread_join(thread, NULL) == 0, "a thread");
-    return s.times * (double)n / (seconds(CLOCK_MONOTONIC) - t) / 1e6;
+    return s.times * (double)n / (bench_seconds(CLOCK_MONOTONIC) - t) / 1e6;
 }
 
 static void piping(lat_field *f)
 {
     char folder[] = "/tmp/lat-bench-stream.XXXXXX", path[64];
-    int most = 1;
-#ifdef _OPENMP
-    most = omp_get_max_threads();
-#endif
+    const int most = bench_most_threads();
     need(mkdtemp(folder) != NULL, folder);
     snprintf(path, sizeof path, "%s/pipe", folder);
     need(mkfifo(path, 0600) == 0, path);

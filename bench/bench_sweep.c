@@ -1,57 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench_sweep: speed of the relaxation sweeps on the CPU, `make bench`.
+/* bench_sweep: speed of the sweeps on the CPU, `make bench`.
  *
  * For 8^4, 16^4 and 24^4, in single and double, on 1 thread and on all: first the answer is checked (the
- * functional and theta of the lanes against those of the transformed links in natural order, and
- * that relaxation never lowers the functional), then the sweeps are timed. Rates are by the count
- * of the gauge-fixing paper, 2274 flop a site and sweep; GB/s count what a sweep must move: 2 D
- * links of a site as they are stored, g read and written. Beside them stands the copy bandwidth of
- * the same run, and a plain scalar sweep in double as the reference for ratios.
+ * functional and theta of the lanes against those of the transformed links in natural order,
+ * that relaxation never lowers the functional, that microcanonical sweeps leave it), then the sweeps are
+ * timed. Rates are by the count of the gauge-fixing paper, 2274 flop a site and sweep; GB/s count
+ * what a sweep must move: 2 D links of a site as they are stored, g read and written. Beside them
+ * stands the copy bandwidth of the same run, and a plain scalar sweep in double as the reference.
+ * Last come ratios of sweeps, on one thread, beside the bounds that they are to keep.
+ *
+ * All times are the best of many short repetitions, those that are compared taking turns: what else
+ * runs on the machine then disturbs some of them, and all alike.
  *
  *     bench_sweep [LARGEST EXTENT]       default 24 */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include "backend/backend.h"
 #include "backend/lanes.h"
+#include "bench.h"
 #include "common/error.h"
 #include "common/transform.h"
 #include "site/sun.h"
 
 #define FLOP 2274.0
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void threads(int n)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(n);
-#else
-    (void)n;
-#endif
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *t, int n)
-{
-    qsort(t, (size_t)n, sizeof *t, by_size);
-    return t[n / 2];
-}
 
 /* Copy bandwidth in GB/s, read and written bytes counted, of `bytes` bytes. */
 static double copy_bandwidth(size_t bytes)
@@ -65,17 +37,17 @@ static double copy_bandwidth(size_t bytes)
         a[i] = b[i] = (double)i;
     int repeat = (int)(256e6 / (double)bytes) + 1;
     for (int r = 0; r < 9; r++) {
-        double start = now();
+        const double start = bench_now();
         for (int k = 0; k < repeat; k++) {
 #pragma omp parallel for schedule(static)
             for (size_t i = 0; i < n; i++)
                 b[i] = a[i] + (double)k;
         }
-        t[r] = (now() - start) / repeat;
+        t[r] = (bench_now() - start) / repeat;
     }
     volatile double keep = b[n / 2];
     (void)keep;
-    double dt = median(t, 9);
+    const double dt = bench_median(t, 9);
     free(a);
     free(b);
     return (double)(2 * n * sizeof(double)) / dt * 1e-9;
@@ -123,12 +95,12 @@ static double time_scalar(const lat_field *u)
     for (size_t x = 0; x < n; x++)
         lat_sun_one(3, g + 18 * x);
     for (int r = 0; r < 5; r++) {
-        double start = now();
+        const double start = bench_now();
         scalar_sweep(u, g, 1.7);
-        t[r] = now() - start;
+        t[r] = bench_now() - start;
     }
     free(g);
-    return median(t, 5);
+    return bench_median(t, 5);
 }
 
 static int fail(const char *what, double found, double expected)
@@ -137,16 +109,17 @@ static int fail(const char *what, double found, double expected)
     return 1;
 }
 
-/* The lanes against the links they stand for, and a monotone functional. */
+/* The lanes against the links they stand for, a monotone functional, and one that stays. */
 static int check(lat_device *dev, const lat_field *u, const lat_condition *condition, lat_real real)
 {
-    lat_gauge_state s, t, last = {.functional = -1};
     const double one = 1;
-    const lat_sweep plain = {.scheme = LAT_OVERRELAX_SU2, .omega = &one};
+    const lat_sweep plain = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = &one};
+    const lat_sweep bath = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5}, micro = {.kind = LAT_SWEEP_MICRO, .temperature = 0.5};
+    lat_gauge_state s, t, last = {.functional = -1};
     lat_field g, v = {.data = NULL};
     /* Re tr x is a sum of 8 terms of order 3: a few roundings of it; independent over sites,
      * but theta counts them linearly. */
-    double eps = real == LAT_F32 ? 0x1p-24 : 0x1p-53;
+    const double eps = real == LAT_F32 ? 0x1p-24 : 0x1p-53;
     for (int i = 0; i < 5; i++) {
         if (dev->backend->sweep(dev, &plain, 1) || dev->backend->state(dev, &s, NULL))
             return 1;
@@ -154,10 +127,15 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
             return fail("relaxation lowered the functional", s.functional, last.functional);
         last = s;
     }
+    if (dev->backend->sweep(dev, &bath, 1) || dev->backend->state(dev, &last, NULL) || dev->backend->sweep(dev, &micro, 3)
+        || dev->backend->state(dev, &s, NULL))
+        return 1;
+    if (!(fabs(s.functional - last.functional) <= 64 * eps))
+        return fail("microcanonical sweeps changed the functional", s.functional, last.functional);
     if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v) || lat_transform_new(&g, &u->head))
         return 1;
     memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
-    int bad = dev->backend->get(dev, 0, &g) || lat_transform_apply(&v, &g) || lat_measure_gauge(&v, condition, &t, NULL);
+    const int bad = dev->backend->get(dev, 0, &g) || lat_transform_apply(&v, &g) || lat_measure_gauge(&v, condition, &t, NULL);
     lat_field_free(&g);
     lat_field_free(&v);
     if (bad)
@@ -169,33 +147,58 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
     return 0;
 }
 
-static int bench(const lat_field *u, int extent, lat_real real, int nthreads, double reference)
+/* Opened, checked, and closed again if that failed. */
+static lat_device *open_checked(const lat_field *u, const lat_condition *c, lat_real real)
 {
-    static const double omega = 1.7;
-    static const struct { const char *name; lat_sweep how; } scheme[] = {
-        {"su2", {.scheme = LAT_OVERRELAX_SU2, .omega = &omega}}, {"su3", {.scheme = LAT_OVERRELAX_SU3, .omega = &omega}}};
-    threads(nthreads);
-    const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
-    lat_device *dev = lat_backend_cpu.open(u, &landau, real, 1, &lat_comm_self);
-    if (!dev || check(dev, u, &landau, real)) {
+    lat_device *dev = lat_backend_cpu.open(u, c, real, 1, &lat_comm_self);
+    if (!dev || check(dev, u, c, real)) {
         if (*lat_error())
             lat_report(LAT_FAILED);
-        return 1;
+        if (dev)
+            lat_backend_cpu.close(dev);
+        return NULL;
     }
-    double sites = (double)lat_volume(&u->head.geom);
-    double bytes = sites * real * (8 * 12 + 2 * 18), copy = copy_bandwidth((size_t)bytes);
-    long n = (long)(4e5 / sites) + 1;
-    for (int k = 0; k < 2; k++) {
-        double t[7];
-        dev->backend->sweep(dev, &scheme[k].how, n);
-        for (int r = 0; r < 7; r++) {
-            double start = now();
-            dev->backend->sweep(dev, &scheme[k].how, n);
-            t[r] = (now() - start) / (double)n;
+    return dev;
+}
+
+static const double omega = 1.7;
+static const lat_sweep su2 = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = &omega};
+static const lat_sweep su3 = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = &omega};
+
+/* Seconds a sweep. */
+typedef struct { lat_device *dev; lat_sweep how; double best; } contest;
+
+/* All of them in turn, for about as long as `seconds`. */
+static void compete(contest *c, int n, double sites, double seconds)
+{
+    const long sweeps = (long)(1e4 / sites) + 1; /* a millisecond or so */
+    const double end = bench_now() + seconds;
+    for (int i = 0; i < n; i++)
+        c[i].best = INFINITY;
+    while (bench_now() < end)
+        for (int i = 0; i < n; i++) {
+            const double start = bench_now();
+            c[i].dev->backend->sweep(c[i].dev, &c[i].how, sweeps);
+            c[i].best = fmin(c[i].best, (bench_now() - start) / (double)sweeps);
+            c[i].how.step += (uint32_t)sweeps;
         }
-        double dt = median(t, 7);
+}
+
+static int rates(const lat_field *u, int extent, lat_real real, int nthreads, double reference)
+{
+    bench_threads(nthreads);
+    const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
+    lat_device *dev = open_checked(u, &landau, real);
+    if (!dev)
+        return 1;
+    const double sites = (double)lat_volume(&u->head.geom);
+    const double bytes = sites * real * (8 * 12 + 2 * 18), copy = copy_bandwidth((size_t)bytes);
+    contest c[] = {{dev, su2, 0}, {dev, su3, 0}};
+    compete(c, 2, sites, 1);
+    for (int k = 0; k < 2; k++) {
+        const double dt = c[k].best;
         printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6.2f  %9.2f  %7.2f  %18.1f\n", extent, real == LAT_F32 ? "single" : "double",
-               scheme[k].name, nthreads, 1 / dt, FLOP * sites / dt * 1e-6, bytes / dt * 1e-9, copy,
+               k ? "su3" : "su2", nthreads, 1 / dt, FLOP * sites / dt * 1e-6, bytes / dt * 1e-9, copy,
                bytes / dt * 1e-9 / copy, reference / dt / nthreads);
         fflush(stdout);
     }
@@ -203,36 +206,92 @@ static int bench(const lat_field *u, int extent, lat_real real, int nthreads, do
     return 0;
 }
 
+static void ratio(int extent, lat_real real, const char *what, double found, double bound)
+{
+    printf("%5d^4  %-9s  %-62s  %5.2f  %5.2f  %s\n", extent, real == LAT_F32 ? "single" : "double", what, found, bound, found <= bound ? "PASS" : "above");
+    fflush(stdout);
+}
+
+/* What kinds of sweep cost, in terms of each other. */
+static int ratios(const lat_field *u, int extent, lat_real real)
+{
+    enum { LANDAU2, LANDAU3, HEAT, MICRO, MAG2, MAG3, COULOMB2, COULOMB3, N };
+    static const lat_gauge gauge[] = {LAT_LANDAU, LAT_MAG, LAT_COULOMB};
+    lat_device *dev[3] = {NULL};
+    int bad = 0;
+    bench_threads(1);
+    for (int i = 0; i < 3 && !bad; i++) {
+        const lat_condition c = lat_condition_of(gauge[i], &u->head.geom, gauge[i] == LAT_COULOMB ? 3 : -1);
+        bad = !(dev[i] = open_checked(u, &c, real));
+    }
+    if (!bad) {
+        /* Annealing in the middle of its range; each gauge's g has seen some sweeps, and stays rough. */
+        const lat_sweep heat = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.7}, micro = {.kind = LAT_SWEEP_MICRO, .temperature = 0.7};
+        contest c[N] = {{dev[0], su2, 0}, {dev[0], su3, 0}, {dev[0], heat, 0}, {dev[0], micro, 0}, {dev[1], su2, 0}, {dev[1], su3, 0},
+                        {dev[2], su2, 0}, {dev[2], su3, 0}};
+        compete(c, N, (double)lat_volume(&u->head.geom), 4);
+        const double anneal = c[HEAT].best + 3 * c[MICRO].best;
+        ratio(extent, real, "su3 / su2, Landau", c[LANDAU3].best / c[LANDAU2].best, 1.35);
+        ratio(extent, real, "MAG / Landau, su2", c[MAG2].best / c[LANDAU2].best, 1.6);
+        ratio(extent, real, "MAG / Landau, su3", c[MAG3].best / c[LANDAU3].best, 1.6);
+        ratio(extent, real, "heat bath and 3 microcanonical / 4 su2", anneal / (4 * c[LANDAU2].best), 1.8);
+        ratio(extent, real, "heat bath and 3 microcanonical / 4 su3", anneal / (4 * c[LANDAU3].best), 1.8);
+        ratio(extent, real, "Coulomb / Landau, su2", c[COULOMB2].best / c[LANDAU2].best, 0.85);
+        ratio(extent, real, "Coulomb / Landau, su3", c[COULOMB3].best / c[LANDAU3].best, 0.85);
+    }
+    for (int i = 0; i < 3; i++)
+        if (dev[i])
+            lat_backend_cpu.close(dev[i]);
+    return bad;
+}
+
+/* Links about as rough as thermal ones of beta = 6: plaquette near 0.6. */
+static int rough(lat_field *u, int extent)
+{
+    *u = (lat_field){.data = NULL};
+    lat_header_init(&u->head);
+    for (int mu = 0; mu < 4; mu++)
+        u->head.geom.dims[mu] = extent;
+    u->head.geom.nd = 4;
+    if (lat_field_alloc(u))
+        return lat_report(LAT_FAILED);
+#pragma omp parallel for schedule(static)
+    for (size_t k = 0; k < lat_field_matrices(u); k++)
+        lat_sun_near_one(3, (double *)u->data + 18 * k, 0.35, 1, k, 0, 0);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    static const int extents[] = {8, 16, 24};
+    static const lat_real reals[] = {LAT_F64, LAT_F32};
     lat_tool_name = "bench_sweep";
-    int largest = argc > 1 ? atoi(argv[1]) : 24, most = 1;
-#ifdef _OPENMP
-    most = omp_get_max_threads();
-#endif
+    const int largest = argc > 1 ? atoi(argv[1]) : 24, most = bench_most_threads();
+    lat_field u;
     printf("lattice  precision  scheme  threads  sweeps/s   Mflop/s    GB/s  copy GB/s  of copy  of scalar a thread\n");
-    const int extents[] = {8, 16, 24};
     for (int i = 0; i < 3 && extents[i] <= largest; i++) {
-        lat_field u = {.data = NULL};
-        lat_header_init(&u.head);
-        for (int mu = 0; mu < 4; mu++)
-            u.head.geom.dims[mu] = extents[i];
-        u.head.geom.nd = 4;
-        if (lat_field_alloc(&u))
-            return lat_report(LAT_FAILED);
-        /* Links about as rough as thermal ones of beta = 6: plaquette near 0.6. */
-#pragma omp parallel for schedule(static)
-        for (size_t k = 0; k < lat_field_matrices(&u); k++)
-            lat_sun_near_one(3, (double *)u.data + 18 * k, 0.35, 1, k, 0, 0);
-        threads(1);
-        double reference = time_scalar(&u);
+        if (rough(&u, extents[i]))
+            return 1;
+        bench_threads(1);
+        const double reference = time_scalar(&u);
         printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6s  %9s  %7s  %18.1f\n", extents[i], "double", "scalar", 1, 1 / reference,
                FLOP * (double)lat_volume(&u.head.geom) / reference * 1e-6, "", "", "", 1.0);
         for (int p = 0; p < 2; p++)
             for (int n = 1; n <= most; n = n < most ? most : most + 1)
-                if (bench(&u, extents[i], p ? LAT_F32 : LAT_F64, n, reference))
+                if (rates(&u, extents[i], reals[p], n, reference))
                     return 1;
         lat_field_free(&u);
+        bench_threads(most);
+    }
+    printf("\nlattice  precision  %-62s  ratio  bound\n", "time a site and sweep");
+    for (int i = 0; i < 2 && extents[i] <= largest; i++) {
+        if (rough(&u, extents[i]))
+            return 1;
+        for (int p = 0; p < 2; p++)
+            if (ratios(&u, extents[i], reals[p]))
+                return 1;
+        lat_field_free(&u);
+        bench_threads(most);
     }
     return 0;
 }
