@@ -123,8 +123,8 @@ ifneq ($(filter x86_64%,$(machine)),)
 lanes += avx2 avx512
 endif
 lane_flags_base :=
-lane_flags_avx2 := -mavx2 -mfma
-lane_flags_avx512 := -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
+lane_flags_avx2 := -mtune=haswell -mavx2 -mfma
+lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
 
 lane_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8,$(B)/lib/backend/lanes_$(l)_$(n).o))
 lane_opt = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN)),-O1,-O2 -funroll-loops))

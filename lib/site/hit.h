@@ -40,13 +40,14 @@ LAT_HD void LAT_(hit_unit)(LAT_T r[4])
         r[i] *= s;
 }
 
-/* h^omega to first order: (1 - omega) + omega h, normalised. */
+/* h^omega to first order: (1 - omega) + omega h, normalised: |.|^2 = 1 + 2 omega (omega - 1) (1 - h0) for |h| = 1. */
 LAT_HD void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
 {
-    h[0] = omega * h[0] + (LAT_(set)(1) - omega);
+    const LAT_T one = LAT_(set)(1), two = LAT_(set)(2);
+    const LAT_T s = LAT_(rsqrt)(one + two * omega * (omega - one) * (one - h[0])), t = s * omega;
+    h[0] = t * h[0] + s * (one - omega);
     for (int i = 1; i < 4; i++)
-        h[i] = omega * h[i];
-    LAT_(hit_unit)(h);
+        h[i] *= t;
 }
 
 /* The pairs (p,q) in turn, N(N-1)/2 of them. */
