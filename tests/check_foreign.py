@@ -184,6 +184,27 @@ def hirep(data):
     return natural(f, body, link_numbers(f.dims, "txyz", "txyz"))
 
 
+def vogt(data):
+    f = Field()
+    f.big = data[0] == 0
+    nd, f.nc, t, x, y, z, f.real = struct.unpack(">7h" if f.big else "<7h", data[:14])
+    assert nd == 4
+    f.dims = [x, y, z, t]
+    return natural(f, data[14:], link_numbers(f.dims, "txyz", "txyz"))
+
+
+def mdp(data):
+    f = Field()
+    assert data[:21] == b"File Type: MDP FIELD\n"
+    f.big = data[180:184] in (struct.pack(">I", 0x87654321), struct.pack(">I", 1325884739))
+    magic, nd, t, x, y, z = struct.unpack((">" if f.big else "<") + "I5i", data[180:204])
+    each, sites = struct.unpack((">" if f.big else "<") + "2i", data[228:236])
+    assert magic in (0x87654321, 1325884739) and nd == 4 and sites == x * y * z * t
+    f.dims = [x, y, z, t]
+    f.nc, f.real = next((n, w) for n in range(2, 17) for w in (4, 8) if 8 * n * n * w == each)
+    return natural(f, data[236:], link_numbers(f.dims, "txyz", "txyz"))
+
+
 def volume(f):
     v = 1
     for d in f.dims:
@@ -287,6 +308,10 @@ def load(path):
                          (struct.pack(">i", 20103), milc)):
         if data.startswith(begins):
             return data, read(data)
+    if data.startswith(b"File Type"):
+        return data, mdp(data)
+    if path.endswith("vogt"):
+        return data, vogt(data)
     if path.endswith("ddalphaamg"):
         return data, openqcd(data, ddalphaamg=True)
     if path.endswith("openqcd"):

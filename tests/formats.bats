@@ -152,6 +152,216 @@ real() {
     same real.lat hirep.lat
 }
 
+@test "VOGT: any SU(N), both precisions, both byte orders" {
+    local n p order
+    for n in 2 3 4; do
+        for p in single double; do
+            small $n $p 2,3,2,4
+            for order in big little; do
+                "$MAKE" vogt small.ildg x.vogt order=$order
+                reads x.vogt
+            done
+            lat-convert --to vogt small.lat -o y.vogt
+            cmp x.vogt y.vogt
+            [ "$("$CHECK" crc y.vogt)" = "$(crc small.lat)" ]
+        done
+    done
+    printf '\004\000\021\000\002\000\002\000\002\000\002\000\010\000' | cat - x.vogt > colours
+    refused "N of SU(N) from 2 to 16" --from vogt colours
+    head -c 5000 x.vogt > cut
+    refused "truncated" --from vogt cut
+    lat-start hot -d 2,2,2,40000 -N 2 -p single -o long.lat
+    refused "extents up to 32767, found 40000" --to vogt long.lat
+    real vogt_culgt_l4444
+}
+
+@test "MDP: any SU(N), both precisions, both byte orders, both magic numbers" {
+    local n p order magic
+    for n in 2 3 4; do
+        for p in single double; do
+            small $n $p 2,3,2,4
+            for order in big little; do
+                for magic in 0x87654321 1325884739; do
+                    "$MAKE" mdp small.ildg x.mdp order=$order magic=$magic
+                    reads x.mdp
+                done
+            done
+            lat-convert --to mdp small.lat -o y.mdp
+            [ "$("$CHECK" crc y.mdp)" = "$(crc small.lat)" ]
+            reads y.mdp
+        done
+    done
+    "$MAKE" mdp small.ildg x.mdp each=100
+    refused "100 bytes a site: not a gauge field" x.mdp
+    "$MAKE" mdp small.ildg x.mdp sites=47
+    refused "expected 48 sites as its extents make, found 47" x.mdp
+    "$MAKE" mdp small.ildg x.mdp magic=7
+    refused "the magic number" x.mdp
+    real mdp_culgt_l4444.mdp
+    mv real.lat mdp.lat
+    real vogt_culgt_l4444
+    same real.lat mdp.lat
+}
+
+@test "MILC of versions 1 to 4 and Fermilab, in both byte orders" {
+    local order
+    small 3 single 2,3,2,4
+    for order in big little; do
+        "$MAKE" milcold small.ildg x order=$order
+        reads x
+        "$MAKE" fnal small.ildg x order=$order
+        reads x
+    done
+    "$MAKE" fnal small.ildg x each=18
+    refused "expected 72 reals of 4 bytes a site" x
+    "$MAKE" milcold small.ildg x spoil=fat
+    refused "not a gauge field" x
+    run -2 lat-convert --to fnal small.lat
+    real milcold_ks_imp_dyn1_l4448
+}
+
+@test "raw files: order, type, byte order and N as told, or as the links say" {
+    local n p order
+    for n in 2 3 4; do
+        for p in single double; do
+            small $n $p 2,3,2,4
+            for order in big little; do
+                "$MAKE" raw small.ildg x order=$order
+                reads x --from raw --dims 2,3,2,4 --type "$([ $p = single ] && echo f32 || echo f64)" --endian $order -N $n
+                # By itself, with a word about it.
+                lat-convert --from raw --dims 2,3,2,4 x > read.lat 2> err
+                same small.lat read.lat
+                grep -q "is read as SU($n), f$([ $p = single ] && echo 32 || echo 64), $order endian" err
+                lat-convert --to raw --endian $order small.lat > y
+                cmp x y
+            done
+        done
+    done
+    small 3 single 2,4,2,4
+    "$MAKE" raw small.ildg x sites=txyz links=txyz
+    lat-convert --to raw --order t,x,y,z/txyz small.lat > y
+    cmp x y
+    reads x --from raw --dims 2,4,2,4 --order standard/t,x,y,z --type f32 --endian little
+    "$MAKE" raw small.ildg x sites=lptzyx real=8
+    lat-convert --to raw --order links,parity,t,z,y,x --type f64 small.lat > y
+    cmp x y
+    lat-convert --precision double small.lat > d.lat
+    mv d.lat small.lat
+    reads x --from raw --dims 2,4,2,4 --order links,parity,t,z,y,x --type f64 --endian little
+    refused "give --dims" --from raw x
+    refused "are not four links of any SU(N)" --from raw --dims 2,4,2,5 x
+    head -c 73728 /dev/urandom > noise
+    refused "neither byte order nor precision" --from raw --dims 4,4,4,4 --type f32 noise
+    refused "--order, --group, --type and --endian are for raw files" --order natural small.ildg
+    run -2 lat-convert --order sideways --from raw x
+    run -2 lat-convert --from ildg --endian big small.ildg
+}
+
+@test "HEADERONLY: links are the end of a file, whatever comes before" {
+    local header
+    NOPIPE=1
+    small 3 double 2,3,2,4
+    for header in 0 1 200; do
+        "$MAKE" raw small.ildg x sites=txyz links=txyz header=$header
+        reads x --from headeronly --dims 2,3,2,4 --type f64 --endian little
+        lat-convert --from headeronly --dims 2,3,2,4 x > read.lat 2> err
+        same small.lat read.lat
+        grep -q "f64, little endian" err
+    done
+    run -1 bash -o pipefail -c 'cat x | lat-convert --from headeronly --dims 2,3,2,4'
+    [[ $output == *"found a pipe"* ]]
+    refused "are not four links" --from headeronly --dims 20,20,20,20 x
+    need_data mdp_culgt_l4444.mdp
+    lat-convert "$DATA/mdp_culgt_l4444.mdp" > a.lat
+    lat-convert --from headeronly --dims 4,4,4,4 --type f32 --endian little "$DATA/mdp_culgt_l4444.mdp" > b.lat
+    same a.lat b.lat
+}
+
+@test "Bridge++: text, binary and Fortran" {
+    local order
+    small 3 double 2,3,2,4
+    "$MAKE" bridgetext small.ildg x
+    reads x --dims 2,3,2,4
+    refused "does not say its extents: give --dims" x
+    sed '700s/.*/1.0e/' x > y
+    refused "expected a number, found '1.0e'" --dims 2,3,2,4 y
+    head -n 3000 x > y
+    refused "truncated" --dims 2,3,2,4 y
+    (cat x; echo 1) > y
+    refused "goes on after the end" --dims 2,3,2,4 y
+    "$MAKE" raw small.ildg x order=big
+    reads x --from bridge --dims 2,3,2,4
+    for order in big little; do
+        "$MAKE" fortran small.ildg x order=$order
+        reads x --from fortran --dims 2,3,2,4
+        lat-convert --dims 2,3,2,4 x > read.lat
+        same small.lat read.lat
+        "$MAKE" fortran small.ildg x order=$order sites=tzyx
+        reads x --from fortran --dims 2,3,2,4 --order natural
+    done
+    "$MAKE" fortran small.ildg x length=1
+    refused "does not end with its length" --from fortran --dims 2,3,2,4 x
+    refused "expected a Fortran record of 36864 bytes as --dims says, found 27648" --from fortran --dims 2,4,2,4 x
+    real bridgetext_clg_04040408.txt --dims 4,4,4,8
+}
+
+@test "CP-PACS with its extents and without, SZIN of every version" {
+    local v order
+    small 3 double 2,2,2,4
+    for order in big little; do
+        "$MAKE" cppacs small.ildg x order=$order
+        reads x
+        "$MAKE" cppacs small.ildg x order=$order digits=0
+        reads x --dims 2,2,2,4
+    done
+    refused "does not say its extents: give --dims" x
+    refused "truncated" --dims 2,2,2,40 x
+    NOPIPE=1
+    small 3 single 2,4,2,4
+    for v in 1 2 3 4 5 6 7; do
+        "$MAKE" szin small.ildg x version=$v
+        reads x
+    done
+    run -1 bash -o pipefail -c 'cat x | lat-convert'
+    [[ $output == *"found a pipe"* ]]
+    head -c 5000 x > y
+    refused "truncated" y
+    "$MAKE" szin small.ildg x nd=3
+    refused "expected a SZIN header of version 1 to 7 with 4 dimensions" --from szin x
+}
+
+@test "open and antiperiodic boundaries are told apart, and recorded with --force" {
+    local to
+    small 3 double 2,2,2,4
+    for to in openqcd hirep vogt mdp; do
+        "$MAKE" $to small.ildg x.$to spoil=antiperiodic
+        refused "all t-links of slice 3 have det U = -1" x.$to
+        lat-convert --force x.$to > read.lat 2> err
+        lat-info read.lat | grep -q "boundary_4 = ANTIPERIODIC"
+        "$MAKE" $to small.ildg x.$to spoil=open
+        refused "all t-links of slice 3 are zero" x.$to
+        lat-convert --force x.$to > read.lat 2> err
+        lat-info read.lat | grep -q "boundary_4 = OPEN"
+    done
+    lat-convert --to nersc read.lat > x.nersc
+    grep -aqx "BOUNDARY_4 = OPEN" x.nersc
+}
+
+@test "the same bytes whatever the number of threads, and one byte changed is noticed where a plaquette is stated" {
+    local to
+    lat-start hot -d 16,16,8,8 -o a.lat # 9 MiB: several chunks
+    for to in openqcd hirep vogt mdp raw; do
+        lat-convert -@ 1 --to $to a.lat > one
+        lat-convert -@ 4 --to $to a.lat > four
+        cmp one four
+    done
+    for to in openqcd hirep; do
+        lat-convert --to $to a.lat > x
+        printf '\100\100' | dd of=x bs=1 seek=5000006 conv=notrunc status=none
+        refused "" x
+    done
+}
+
 @test "formats of double precision hold single precision exactly, and do not round" {
     local to
     small 3 single

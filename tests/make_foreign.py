@@ -3,12 +3,15 @@
 """Foreign files in all their varieties, good and bad, written without our code.
 
     make_foreign.py nersc IN OUT [floating=IEEE32] [order=big|little] [rows=2|3] [style=plain|odd]
-                                 [checksum=HEX] [plaquette=P] [link_trace=L] [type=DATATYPE] [links=...]
-    make_foreign.py milc IN OUT  [order=big|little] [list=0|1] [sum29=HEX] [links=...]
+                                 [checksum=HEX] [plaquette=P] [link_trace=L] [type=DATATYPE] [spoil=...]
+    make_foreign.py milc IN OUT  [order=big|little] [list=0|1] [sum29=HEX] [spoil=...]
     make_foreign.py openqcd|ddalphaamg|hirep IN OUT [plaquette=P] [order=big|little] [quaternions=1]
-    make_foreign.py lime IN OUT  records=TOKEN,TOKEN,... [nul=0|1] [pad=0|1] [style=plain|odd] [links=...]
+    make_foreign.py vogt|mdp|milcold|fnal|cppacs|szin|bridgetext|fortran IN OUT [order=big|little]
+                                 [real=4|8] [...]
+    make_foreign.py raw IN OUT   [sites=tzyx] [links=xyzt] [order=big|little] [real=4|8] [header=BYTES]
+    make_foreign.py lime IN OUT  records=TOKEN,TOKEN,... [nul=0|1] [pad=0|1] [style=plain|odd] [spoil=...]
 
-IN is any file that check_foreign.py reads. links= antiperiodic | open | fat | nan spoils the links.
+IN is any file that check_foreign.py reads. spoil= antiperiodic | open | fat | nan spoils the links.
 Tokens of lime: format lfn data checksum badsum xlf badxlf file record volume oldfile sitelist other
 small junk doctype scidac."""
 import random
@@ -40,7 +43,7 @@ def spoil(f, how):
     elif how == "nan":
         r[len(r) // 2] = float("nan")
     else:
-        sys.exit("links=" + how)
+        sys.exit("spoil=" + how)
     f.payload, f.big = r.tobytes(), sys.byteorder == "big"
 
 
@@ -144,6 +147,65 @@ def hirep(f, plaquette=None, order="big", quaternions="0"):
     return struct.pack(e + "5id", f.nc, *time_first(f), p) + body
 
 
+def vogt(f, order="little", real=None):
+    big, real = order == "big", int(real or f.real)
+    return (struct.pack((">" if big else "<") + "7h", 4, f.nc, *time_first(f), real) +
+            matrices(f, cf.link_numbers(f.dims, "txyz", "txyz"), big, real))
+
+
+def mdp(f, order="little", real=None, magic="0x87654321", each=None, sites=None):
+    big, real = order == "big", int(real or f.real)
+    e = ">" if big else "<"
+    head = b"File Type: MDP FIELD\n".ljust(60, b"\0") + b"program\n\0 garbage".ljust(60, b"\xff")
+    head += b"Sat Jan 1 00:00:00 2000\n".ljust(60, b"\0")
+    head += struct.pack(e + "I11i", int(magic, 0), 4, *time_first(f), *([0] * 6))
+    head += struct.pack(e + "2i", int(each or 8 * f.nc ** 2 * real), int(sites or cf.volume(f)))
+    return head + matrices(f, cf.link_numbers(f.dims, "txyz", "txyz"), big, real)
+
+
+def milcold(f, order="little"):
+    big = order == "big"
+    return struct.pack((">" if big else "<") + "5i2f", 59354, *f.dims, 5.5, 0) + payload(f, big, 3)
+
+
+def fnal(f, order="little", each="72"):
+    big = order == "big"
+    return struct.pack((">" if big else "<") + "9i", 0x71626434, 123456789, 4, int(each), *f.dims, 0) + payload(f, big, 3)
+
+
+def cppacs(f, order="big", digits="1"):
+    big = order == "big"
+    head = bytearray(struct.pack(">i" if big else "<i", 19920410) + bytes(1020))
+    if digits == "1":
+        head[18:20], head[21:23] = b"%2d" % f.dims[0], b"%2d" % f.dims[3]
+    return bytes(head) + matrices(f, cf.link_numbers(f.dims), big, 8)
+
+
+def szin(f, version="7", nd="4"):
+    version = int(version)
+    words = (7, 9, 10, 12, 13, 17, 25)[version - 1]
+    values = [int(nd), f.nc] if version < 5 else [1, int(nd), f.nc]
+    head = struct.pack(">3i", 5, 3, 0) + struct.pack(">5i", *b"today") + struct.pack(">3i", *b"run")
+    head += struct.pack(">%di" % (1 + words), version, *values, *([7] * (words - len(values))))
+    head += struct.pack(">4i", *f.dims) + bytes(4 * (4 + 820))
+    return head + matrices(f, cf.link_numbers(f.dims, "lptzyx"), True, 4, columns=True)
+
+
+def bridgetext(f):
+    return "".join("%.17g\n" % v for v in real_array(f)).encode()
+
+
+def fortran(f, order="little", sites="ltzyx", length=None):
+    big = order == "big"
+    body = matrices(f, cf.link_numbers(f.dims, sites), big, 8)
+    frame = struct.pack(">I" if big else "<I", len(body))
+    return frame + body + (struct.pack("<I", int(length)) if length else frame)
+
+
+def raw(f, sites="tzyx", links="xyzt", order="little", real=None, header="0"):
+    return bytes(range(1, 1 + int(header))) + matrices(f, cf.link_numbers(f.dims, sites, links), order == "big", int(real or f.real))
+
+
 XML = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
@@ -211,14 +273,15 @@ def lime(f, records="", nul="0", pad="1", style="plain"):
     return out
 
 
-KINDS = {k.__name__: k for k in (nersc, milc, lime, openqcd, ddalphaamg, hirep)}
+KINDS = {k.__name__: k for k in (nersc, milc, lime, openqcd, ddalphaamg, hirep, vogt, mdp, milcold, fnal, cppacs,
+                                szin, bridgetext, fortran, raw)}
 
 
 def main():
     kind, source, target = sys.argv[1:4]
     options = dict(a.split("=", 1) for a in sys.argv[4:])
     f = cf.load(source)[1]
-    spoil(f, options.pop("links", None))
+    spoil(f, options.pop("spoil", None))
     with open(target, "wb") as h:
         h.write(KINDS[kind](f, **options))
 

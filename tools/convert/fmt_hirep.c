@@ -70,7 +70,7 @@ static int read_head(lat_input *in, lat_header *h, lat_reading *r, bool *big)
 /* 1 or 0, or -1. */
 static int are_quaternions(lat_input *in, const lat_header *h, bool big)
 {
-    static unsigned char ahead[64 << 10];
+    static unsigned char ahead[LAT_AHEAD];
     const lat_payload whole = payload(big, 2, false), four = payload(big, 2, true);
     const uint64_t volume = lat_volume(&h->geom);
     if (h->nc != 2)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fmt_milc.c: MILC version 5, binary.
+/* fmt_milc.c: MILC version 5, binary; its predecessors and Fermilab's files.
  *
  * In the byte order of the writer, told by the magic number: i32 magic 20103, i32 X, Y, Z, T,
  * char time_stamp[64], i32 order, then (order != 0: i32 natural index of each site, in the order
  * of the file), u32 sum29, u32 sum31, and the links as f32, 18 reals, directions x, y, z, t.
- * Written little endian and in natural order. */
+ * Written little endian and in natural order.
+ *
+ * Versions 1 to 4: i32 59354, X, Y, Z, T, two f32 parameters, links as above. Fermilab: i32 0x71626434, time,
+ * 4 bytes a real, 72 reals a site, X, Y, Z, T, order (0: natural), links as above. Neither has sums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +153,102 @@ static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
     p.digest = NULL;
     return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
 }
+
+/* ---- without sums ---------------------------------------------------------------------------- */
+
+#define OLD       59354
+#define OLD_HEAD  28
+#define FNAL      0x71626434
+#define FNAL_HEAD 36
+
+static bool begins(const unsigned char *b, size_t n, uint32_t magic)
+{
+    return n >= 4 && (get32(b, true) == magic || get32(b, false) == magic);
+}
+
+static bool probe_old(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return begins(b, n, OLD);
+}
+
+static bool probe_fnal(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return begins(b, n, FNAL);
+}
+
+/* Whole head in b; `dims`: where the extents are. */
+static int read_plain(lat_input *in, lat_field *f, const unsigned char *b, uint32_t magic,
+                      size_t dims, const char *what)
+{
+    char source[64];
+    const lat_payload p = {.big = get32(b, true) == magic, .rows = 3};
+    if (!begins(b, 4, magic))
+        return lat_fail("%s: expected the magic number %lu of %s, found %lu", lat_input_name(in),
+                        (unsigned long)magic, what, (unsigned long)get32(b, false));
+    f->head.real = LAT_F32;
+    lat_dims_load(&f->head.geom, b + dims, p.big, false);
+    snprintf(source, sizeof source, "%s %s endian, no checksums", what, p.big ? "big" : "little");
+    return lat_payload_take(in, f, &p, source);
+}
+
+static int read_old(lat_input *in, lat_field *f, lat_reading *r)
+{
+    unsigned char b[OLD_HEAD];
+    (void)r;
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    if (lat_input_read(in, b, sizeof b) < 0 || read_plain(in, f, b, OLD, 4, "MILC v1") < 0) {
+        lat_field_free(f);
+        return -1;
+    }
+    return 1;
+}
+
+static int read_fnal(lat_input *in, lat_field *f, lat_reading *r)
+{
+    unsigned char b[FNAL_HEAD];
+    (void)r;
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    int bad = lat_input_read(in, b, sizeof b);
+    if (!bad) {
+        const bool big = get32(b, true) == FNAL;
+        const uint32_t real = get32(b + 8, big), each = get32(b + 12, big), order = get32(b + 32, big);
+        if (begins(b, 4, FNAL) && (real != 4 || each != 72 || order))
+            bad = lat_fail("%s: expected 72 reals of 4 bytes a site in order 0, found %lu of %lu in "
+                           "order %lu: not a gauge field",
+                           lat_input_name(in), (unsigned long)each, (unsigned long)real,
+                           (unsigned long)order);
+    }
+    bad = bad || read_plain(in, f, b, FNAL, 16, "Fermilab") < 0;
+    if (bad)
+        lat_field_free(f);
+    return bad ? -1 : 1;
+}
+
+const lat_format lat_format_milcold = {
+    .name = "milcold",
+    .extension = ".milc",
+    .about = "MILC versions 1 to 4, SU(3) in single precision",
+    .foreign = true,
+    .nd = 4,
+    .nc = 3,
+    .probe = probe_old,
+    .read = read_old,
+};
+
+const lat_format lat_format_fnal = {
+    .name = "fnal",
+    .extension = ".fnal",
+    .about = "Fermilab, SU(3) in single precision",
+    .foreign = true,
+    .nd = 4,
+    .nc = 3,
+    .probe = probe_fnal,
+    .read = read_fnal,
+};
 
 const lat_format lat_format_milc = {
     .name = "milc",

@@ -47,10 +47,11 @@ typedef struct lat_format {
     bool foreign;          /* not ours: what it holds has to be judged */
     int fewer_rows;        /* can leave out the last row: of SU(2); 3: and of SU(3); 0: of none */
     lat_real only;         /* the only precision it can hold, 0 = any */
+    bool told;             /* what --order, --group, --type and --endian are for */
     int nd, nc;            /* the only number of dimensions and of colours it holds, 0 = any */
 
     /* True if the n first bytes (at most LAT_PROBE) of a file of `size` bytes (-1 where not
-     * known) begin this format. */
+     * known) begin this format. NULL: it cannot be told, --from names it. */
     bool (*probe)(const unsigned char *bytes, size_t n, int64_t size);
 
     /* Reads the next field: 1 and a field to be freed, 0 at the end of the input (formats with
@@ -67,6 +68,7 @@ typedef struct lat_format {
 } lat_format;
 
 #define LAT_PROBE 4096
+#define LAT_AHEAD (64 << 10) /* as far as lat_input_peek sees */
 
 /* The list, NULL at the end. */
 extern const lat_format *const lat_formats[];
@@ -100,6 +102,11 @@ double lat_printed_error(const char *text);
 /* `need` more bytes: fails at once where the input is known to have fewer (the size of a file; a
  * pipe that ends within 64 KiB), so that no memory is taken for what a header only promises. */
 int lat_expect_bytes(lat_input *in, uint64_t need, const char *what);
+
+/* For formats that do not say their extents, or where links begin but for how far from the end: --dims
+ * has to be given, and the input a file and not a pipe. */
+int lat_need_dims(lat_input *in, const lat_reading *r);
+int lat_need_size(lat_input *in);
 
 /* To the end of a file that holds one field: blanks and NULs may follow, the rest is disputed. */
 int lat_expect_end(lat_input *in, bool force);

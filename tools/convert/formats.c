@@ -18,9 +18,20 @@
     FORMAT(ildg)                                                                                   \
     FORMAT(scidac)                                                                                 \
     FORMAT(milc)                                                                                   \
+    FORMAT(milcold)                                                                                \
+    FORMAT(fnal)                                                                                   \
+    FORMAT(mdp)                                                                                    \
+    FORMAT(cppacs)                                                                                 \
+    FORMAT(szin)                                                                                   \
+    FORMAT(vogt)                                                                                   \
     FORMAT(hirep)                                                                                  \
     FORMAT(openqcd)                                                                                \
-    FORMAT(ddalphaamg)
+    FORMAT(ddalphaamg)                                                                             \
+    FORMAT(fortran)                                                                                \
+    FORMAT(bridgetext)                                                                             \
+    FORMAT(bridge)                                                                                 \
+    FORMAT(headeronly)                                                                             \
+    FORMAT(raw)
 
 #define FORMAT(name) extern const lat_format lat_format_##name;
 FORMATS
@@ -57,10 +68,10 @@ static bool is_packed(const unsigned char *b, size_t n, int64_t size)
            begins(b, n, "\x28\xb5\x2f\xfd");
 }
 
-static bool is_milc_old(const unsigned char *b, size_t n, int64_t size)
+static bool is_milc_1996(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
-    return either(b, n, 59354) || either(b, n, 53546);
+    return either(b, n, 53546);
 }
 
 static bool is_milc_double(const unsigned char *b, size_t n, int64_t size)
@@ -69,55 +80,10 @@ static bool is_milc_double(const unsigned char *b, size_t n, int64_t size)
     return either(b, n, 20104);
 }
 
-static bool is_fnal(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return either(b, n, 0x71626434);
-}
-
-static bool is_mdp(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "File Type: MDP FIELD");
-}
-
 static bool is_bmw(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
     return begins(b, n, "#BMW ") || begins(b, n, "#18BMW");
-}
-
-static bool is_cppacs(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return either(b, n, 19920410);
-}
-
-static bool is_vogt(const unsigned char *b, size_t n, int64_t size)
-{
-    unsigned v[7];
-    if (n < 14)
-        return false;
-    for (int i = 0; i < 7; i++)
-        v[i] = b[2 * i] | (unsigned)b[2 * i + 1] << 8;
-    const uint64_t volume = (uint64_t)v[2] * v[3] * v[4] * v[5];
-    return v[0] == 4 && v[1] >= 2 && v[1] <= 16 && volume && (v[6] == 4 || v[6] == 8) &&
-           lat_probe_size(size, 14 + 8 * (uint64_t)v[1] * v[1] * v[6] * volume);
-}
-
-static bool is_fortran(const unsigned char *b, size_t n, int64_t size)
-{
-    return n >= 4 && size > 8 && (lat_load_le32(b) == (uint64_t)size - 8 || lat_load_be32(b) == (uint64_t)size - 8) &&
-           (size - 8) % 576 == 0;
-}
-
-static bool is_text(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    for (size_t i = 0; i < n; i++)
-        if (!isdigit(b[i]) && !isspace(b[i]) && (!b[i] || !strchr("+-.eE", b[i])))
-            return false;
-    return n > 0;
 }
 
 /* Specific signs first. */
@@ -130,15 +96,9 @@ static const struct refused {
      "the file holds only the address of the data: run 'git lfs pull' where it came from"},
     {"a compressed file", is_packed,
      "decompress it on the way, for instance 'gzip -dc FILE | lat-convert'"},
-    {"MILC versions 1 to 4", is_milc_old, NULL},
-    {"MILC double precision (magic 20104, as GLU writes it)", is_milc_double, NULL},
-    {"Fermilab (magic 0x71626434)", is_fnal, NULL},
-    {"MDP (FermiQCD)", is_mdp, NULL},
+    {"MILC of 1996 (magic 53546)", is_milc_1996, NULL},
+    {"MILC in double precision (magic 20104, as GLU writes it)", is_milc_double, NULL},
     {"BMW", is_bmw, NULL},
-    {"CP-PACS", is_cppacs, NULL},
-    {"cuLGT VOGT", is_vogt, NULL},
-    {"Bridge++ Fortran", is_fortran, NULL},
-    {"Bridge++ text", is_text, NULL},
     {NULL, NULL, NULL}};
 
 const char *lat_format_refused(size_t i)
@@ -262,7 +222,7 @@ double lat_printed_error(const char *text)
 
 int lat_expect_bytes(lat_input *in, uint64_t need, const char *what)
 {
-    static unsigned char ahead[64 << 10];
+    static unsigned char ahead[LAT_AHEAD];
     const int64_t size = lat_input_size(in);
     const uint64_t offset = lat_input_offset(in);
     uint64_t there = need;
@@ -281,6 +241,21 @@ int lat_expect_bytes(lat_input *in, uint64_t need, const char *what)
     return lat_fail("%s: truncated: %s takes %llu bytes from byte %llu, and only %llu are there",
                     lat_input_name(in), what, (unsigned long long)need, (unsigned long long)offset,
                     (unsigned long long)there);
+}
+
+int lat_need_dims(lat_input *in, const lat_reading *r)
+{
+    return r->dims.nd ? 0
+                      : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T",
+                                 lat_input_name(in));
+}
+
+int lat_need_size(lat_input *in)
+{
+    return lat_input_size(in) >= 0 ? 0
+                                   : lat_fail("%s: in this format links are found from the end, so a "
+                                              "file is expected, found a pipe",
+                                              lat_input_name(in));
 }
 
 int lat_payload_take(lat_input *in, lat_field *f, const lat_payload *p, const char *source)

@@ -27,6 +27,10 @@ static int from = -1, to = 0, precision = AS_READ;
 static long rows; /* 0: as read */
 static bool list;
 static lat_geometry dims;
+static const char *order;
+static long group;
+static int type = AS_READ, endian = AS_READ;
+static lat_told told = {.big = -1};
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "to", 't', names, &to, 0, 0, "write this format", false},
@@ -38,6 +42,15 @@ static const lat_option options[] = {
      "write so many rows of each link: N, or N-1 for SU(2) and SU(3) (default: as read)", false},
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not say them",
      false},
+    {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
+     "raw files: sites in this order (" LAT_ORDERS ", or a list, slowest first), and directions, as in "
+     "t,x,y,z/t,x,y,z (default: that of ILDG)", false},
+    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
+     "raw files: SU(N) (default: told by the length of a file, else 3)", false},
+    {LAT_OPT_CHOICE, "type", 0, "f32|f64", &type, 0, 0,
+     "raw files: type of the reals (default: told by the length, or by links being unitary)", false},
+    {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
+     "raw files: their byte order (default: the one in which links are unitary; written: little)", false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn where a stated checksum, plaquette or trace is wrong or links are not in SU(N); "
      "write binary data even to a terminal",
@@ -48,7 +61,9 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-convert",
     .args = "[FILE...]",
-    .summary = "Converts gauge fields between formats. Several FILEs become one stream.",
+    .summary = "Converts gauge fields between formats. Several FILEs become one stream. One configuration at a "
+               "time is held in memory. --order, --group, --type and --endian are of the raw file that is read, or "
+               "else of the one that is written.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
                "cfg.0100.landau",
     .options = options,
@@ -80,6 +95,12 @@ static int print_list(void)
     return fflush(stdout) == 0 && !ferror(stdout)
                ? LAT_DONE
                : lat_report((lat_fail("<stdout>: cannot be written"), LAT_FAILED));
+}
+
+/* Was anything said that only raw files need? */
+static bool told_raw(void)
+{
+    return order || group || type != AS_READ || endian != AS_READ;
 }
 
 /* ---- one field ------------------------------------------------------------------------------- */
@@ -183,7 +204,8 @@ static int admit(const char *name, const lat_format *format, const lat_field *f)
 static int write_one(lat_output *out, const char *name, const lat_format *source, lat_field *f)
 {
     const lat_format *target = lat_formats[to];
-    const lat_writing w = {.store = lat_opts.store};
+    const lat_told plain = {.big = -1};
+    const lat_writing w = {.store = lat_opts.store, .told = source->told ? plain : told};
     if (expect_dims(name, f) < 0 || reshape(name, f) < 0 || admit(name, target, f) < 0 || measure(f) < 0)
         return -1;
     if (source->foreign || target->foreign) {
@@ -212,7 +234,7 @@ static int expect_last(lat_input *in)
 static int convert_foreign(lat_input *in, lat_output *out, const lat_format *format)
 {
     const char *name = lat_input_name(in);
-    lat_reading r = {.force = lat_opts.force, .dims = dims, .plaquette = NAN, .link_trace = NAN};
+    lat_reading r = {.force = lat_opts.force, .dims = dims, .told = told, .plaquette = NAN, .link_trace = NAN};
     lat_field f;
     if (format->read(in, &f, &r) < 0)
         return -1;
@@ -244,6 +266,9 @@ static int convert_file(const char *path, lat_output *out)
         return -1;
     const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
     int bad = format ? 0 : -1;
+    if (!bad && told_raw() && !format->told && !lat_formats[to]->told)
+        bad = lat_fail("%s: is in format %s, and --order, --group, --type and --endian are for raw files",
+                       lat_input_name(in), format->name);
     if (!bad)
         bad = format->many ? convert_stream(in, out, format) : convert_foreign(in, out, format);
     lat_input_close(in);
@@ -267,6 +292,45 @@ static void check_usage(void)
         lat_usage("--dims: expected four extents, found %d", dims.nd);
 }
 
+/* --order SITES[/LINKS] */
+static void parse_order(void)
+{
+    char sites[64];
+    const char *slash = strchr(order, '/');
+    const size_t n = slash ? (size_t)(slash - order) : strlen(order);
+    snprintf(sites, sizeof sites, "%.*s", (int)(n < sizeof sites ? n : sizeof sites - 1), order);
+    if (n >= sizeof sites || lat_order_parse_sites(&told.order, sites, 4, true) < 0 ||
+        (slash && lat_order_parse_links(&told.order, slash + 1, 4) < 0))
+        lat_usage("--order %s: expected " LAT_ORDERS ", or a list such as t,x,y,z, and perhaps /t,x,y,z for the "
+                  "directions",
+                  order);
+    told.ordered = true;
+}
+
+static void check_raw(void)
+{
+    const bool reads = from >= 0 && lat_formats[from]->told;
+    const bool writes = lat_formats[to]->told;
+    if (!told_raw())
+        return;
+    if (!reads && !writes && from >= 0)
+        lat_usage("--order, --group, --type and --endian are for raw files: found --from %s --to %s",
+                  lat_formats[from]->name, lat_formats[to]->name);
+    if (order)
+        parse_order();
+    told.nc = (int)group;
+    told.real = type == AS_READ ? 0 : type == SINGLE ? LAT_F32 : LAT_F64;
+    told.big = endian == AS_READ ? -1 : endian;
+    if (!writes || reads)
+        return;
+    if (group)
+        lat_usage("--group: is what --from raw reads, the field that is written has its own");
+    if (type != AS_READ && precision != AS_READ && type != precision)
+        lat_usage("--type and --precision: expected one of them, or the same");
+    if (type != AS_READ)
+        precision = type;
+}
+
 static int convert_all(lat_output *out)
 {
     if (lat_opts.nfiles <= 1)
@@ -283,6 +347,7 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (list)
         return print_list();
+    check_raw();
     check_usage();
     lat_output *out = lat_output_open(lat_opts.output, lat_output_flags());
     if (!out)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_bridge.c: Bridge++ text and Fortran files (its binary files are raw ones, fmt_raw.c).
+ *
+ * Text: one number after the other in decimal, in the order of ILDG, no header. Fortran: one unformatted record,
+ * a u32 that counts its bytes at either end, doubles with the direction slowest (JLQCD; with
+ * --order natural that of ILDG). Neither says its extents. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/bytes.h"
+#include "common/error.h"
+#include "format.h"
+#include "payload.h"
+
+static void begin(lat_field *f, const lat_reading *r)
+{
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    f->head.geom = r->dims;
+    f->head.nc = r->told.nc ? r->told.nc : 3;
+    f->head.reals = 2 * f->head.nc * f->head.nc;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static bool probe_text(const unsigned char *b, size_t n, int64_t size)
+{
+    bool digit = false;
+    (void)size;
+    for (size_t i = 0; i < n; i++) {
+        if (!isdigit(b[i]) && !isspace(b[i]) && (!b[i] || !strchr("+-.eE", b[i])))
+            return false;
+        digit = digit || isdigit(b[i]);
+    }
+    return digit;
+}
+
+/* Numbers from text[*at] on, as many as are complete: `last` if the text ends there. How many, or -1. */
+static long numbers(const char *name, char *text, size_t n, bool last, size_t *at, double *to,
+                    size_t want)
+{
+    size_t got = 0;
+    while (got < want) {
+        size_t from = *at, end;
+        while (from < n && isspace((unsigned char)text[from]))
+            from++;
+        for (end = from; end < n && !isspace((unsigned char)text[end]);)
+            end++;
+        if (from == n || (end == n && !last)) {
+            *at = from;
+            break;
+        }
+        char *stop;
+        text[end] = 0;
+        to[got++] = strtod(text + from, &stop);
+        if (stop != text + end)
+            return lat_fail("%s: expected a number, found '%.40s'", name, text + from);
+        *at = end < n ? end + 1 : n;
+    }
+    return (long)got;
+}
+
+static int read_numbers(lat_input *in, lat_field *f)
+{
+    const char *name = lat_input_name(in);
+    const size_t all = lat_field_reals(f);
+    char *text = lat_alloc(LAT_AHEAD + 1, 1, "text");
+    int bad = text ? 0 : -1;
+    for (size_t done = 0; !bad && done < all;) {
+        size_t at = 0;
+        const ssize_t n = lat_input_peek(in, text, LAT_AHEAD);
+        if (n < 0) {
+            bad = -1;
+            break;
+        }
+        const long got = numbers(name, text, (size_t)n, n < LAT_AHEAD, &at,
+                                 (double *)f->data + done, all - done);
+        bad = got < 0 || lat_input_skip(in, at) < 0;
+        if (!bad && at == 0)
+            bad = lat_fail(n ? "%s: expected numbers, found %zu of %zu and no end to the next one"
+                             : "%s: truncated: %zu numbers of %zu",
+                           name, done, all);
+        done += got > 0 ? (size_t)got : 0;
+    }
+    free(text);
+    return bad ? -1 : 0;
+}
+
+static int read_text(lat_input *in, lat_field *f, lat_reading *r)
+{
+    begin(f, r);
+    if (lat_need_dims(in, r) < 0 || lat_header_check(&f->head, lat_input_name(in)) < 0 ||
+        lat_expect_bytes(in, 2 * (uint64_t)lat_field_reals(f) - 1, "a configuration of that size") < 0 ||
+        lat_field_alloc(f) < 0 || read_numbers(in, f) < 0 ||
+        lat_info_set(&f->head, "source", "Bridge++ text") < 0) {
+        lat_field_free(f);
+        return -1;
+    }
+    return 1;
+}
+
+/* ---- Fortran --------------------------------------------------------------------------------- */
+
+static bool probe_fortran(const unsigned char *b, size_t n, int64_t size)
+{
+    return n >= 4 && size > 8 && (size - 8) % 256 == 0 &&
+           ((int64_t)lat_load_le32(b) == size - 8 || (int64_t)lat_load_be32(b) == size - 8);
+}
+
+static int read_record(lat_input *in, lat_field *f, const lat_reading *r)
+{
+    const char *name = lat_input_name(in);
+    lat_payload p = {.rows = f->head.nc, .order = {.sites = "ltzyx"}};
+    unsigned char b[4], e[4];
+    if (lat_header_check(&f->head, name) < 0 || lat_input_read(in, b, 4) < 0)
+        return -1;
+    const uint64_t need = lat_payload_bytes(f, p.rows);
+    p.big = lat_load_be32(b) == need;
+    if (!p.big && lat_load_le32(b) != need)
+        return lat_fail("%s: expected a Fortran record of %llu bytes as --dims says, found %lu (or %lu)",
+                        name, (unsigned long long)need, (unsigned long)lat_load_le32(b),
+                        (unsigned long)lat_load_be32(b));
+    if (r->told.ordered)
+        p.order = r->told.order;
+    if (lat_payload_take(in, f, &p, p.big ? "Fortran record, big endian" : "Fortran record") < 0 ||
+        lat_input_read(in, e, 4) < 0)
+        return -1;
+    return memcmp(b, e, 4) == 0
+               ? 0
+               : lat_fail("%s: the Fortran record does not end with its length", name);
+}
+
+static int read_fortran(lat_input *in, lat_field *f, lat_reading *r)
+{
+    begin(f, r);
+    if (lat_need_dims(in, r) < 0 || read_record(in, f, r) < 0) {
+        lat_field_free(f);
+        return -1;
+    }
+    return 1;
+}
+
+const lat_format lat_format_bridgetext = {
+    .name = "bridgetext",
+    .extension = ".txt",
+    .about = "Bridge++ text: numbers in the order of ILDG; --dims",
+    .foreign = true,
+    .told = true,
+    .nd = 4,
+    .probe = probe_text,
+    .read = read_text,
+};
+
+const lat_format lat_format_fortran = {
+    .name = "fortran",
+    .extension = ".f77",
+    .about = "Bridge++ Fortran, direction slowest (or --order natural); --dims",
+    .foreign = true,
+    .told = true,
+    .nd = 4,
+    .probe = probe_fortran,
+    .read = read_fortran,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_mdp.c: MDP fields (FermiQCD, cuLGT, qcdutils), SU(N) in either precision.
+ *
+ * char[60] "File Type: MDP FIELD\n", char[60] program, char[60] date, u32 magic (FermiQCD's or
+ * qcdutils'), i32 number of dimensions (4), i32 box[10] = T, X, Y, Z, 0 ..., i32 bytes a site, i32 sites;
+ * the byte order is that of the magic number. Then sites with t slowest and z fastest, directions
+ * t, x, y, z. Nothing is summed. Texts may end in garbage. Written little endian. */
+#include <stdio.h>
+#include <string.h>
+#include "common/bytes.h"
+#include "common/error.h"
+#include "format.h"
+#include "payload.h"
+
+#define TYPE     "File Type: MDP FIELD"
+#define HEAD     236
+#define FERMIQCD 0x87654321u
+#define QCDUTILS 1325884739u
+
+enum { MAGIC = 180, DIMENSIONS = 184, BOX = 188, SITE_BYTES = 228, SITES = 232 };
+
+static uint32_t get32(const unsigned char *p, bool big)
+{
+    return big ? lat_load_be32(p) : lat_load_le32(p);
+}
+
+static bool is_magic(uint32_t v)
+{
+    return v == FERMIQCD || v == QCDUTILS;
+}
+
+static bool probe(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return n >= strlen(TYPE) && memcmp(b, TYPE, strlen(TYPE)) == 0;
+}
+
+/* N and precision follow from the bytes of a site, since 8 N^2 4 = 8 M^2 8 has no solution. */
+static int take_site(const char *name, lat_header *h, uint32_t bytes)
+{
+    for (int n = 2; n <= LAT_MAX_COLOURS; n++)
+        for (int w = LAT_F32; w <= LAT_F64; w += LAT_F64 - LAT_F32)
+            if (bytes == (uint32_t)(8 * n * n * w)) {
+                h->nc = n;
+                h->reals = 2 * n * n;
+                h->real = (lat_real)w;
+                return 0;
+            }
+    return lat_fail("%s: expected four links of SU(N) a site, found %lu bytes a site: not a gauge "
+                    "field",
+                    name, (unsigned long)bytes);
+}
+
+static int read_head(lat_input *in, lat_header *h, bool *big)
+{
+    const char *name = lat_input_name(in);
+    unsigned char b[HEAD];
+    if (lat_input_read(in, b, sizeof b) < 0)
+        return -1;
+    *big = is_magic(get32(b + MAGIC, true));
+    if (!probe(b, sizeof b, -1) || (!*big && !is_magic(get32(b + MAGIC, false))))
+        return lat_fail("%s: expected '" TYPE "' and the magic number %x of MDP, found %08lx", name,
+                        FERMIQCD, (unsigned long)get32(b + MAGIC, false));
+    if (get32(b + DIMENSIONS, *big) != 4)
+        return lat_fail("%s: expected an MDP field of 4 dimensions, found %lu", name,
+                        (unsigned long)get32(b + DIMENSIONS, *big));
+    lat_dims_load(&h->geom, b + BOX, *big, true);
+    if (take_site(name, h, get32(b + SITE_BYTES, *big)) < 0 || lat_header_check(h, name) < 0)
+        return -1;
+    if (get32(b + SITES, *big) == (uint32_t)lat_volume(&h->geom)) /* 32 bits of it */
+        return 0;
+    return lat_fail("%s: expected %zu sites as its extents make, found %lu", name,
+                    lat_volume(&h->geom), (unsigned long)get32(b + SITES, *big));
+}
+
+static lat_payload payload(bool big, int nc)
+{
+    return (lat_payload){.big = big, .rows = nc, .order = {.sites = "txyz", .links = "txyz"}};
+}
+
+static int read_field(lat_input *in, lat_field *f, lat_reading *r)
+{
+    bool big = false;
+    (void)r;
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    int bad = read_head(in, &f->head, &big);
+    if (!bad) {
+        const lat_payload p = payload(big, f->head.nc);
+        bad = lat_payload_take(in, f, &p, big ? "MDP, big endian" : "MDP");
+    }
+    if (bad)
+        lat_field_free(f);
+    return bad ? -1 : 1;
+}
+
+static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
+{
+    const lat_header *h = &f->head;
+    const lat_payload p = payload(false, h->nc);
+    unsigned char b[HEAD] = {0};
+    (void)w;
+    strcpy((char *)b, TYPE "\n");
+    strcpy((char *)b + 60, "lat-convert\n");
+    strcpy((char *)b + 120, "Thu Jan  1 00:00:00 1970\n"); /* no clock: the same input, the same bytes */
+    lat_store_le32(b + MAGIC, FERMIQCD);
+    lat_store_le32(b + DIMENSIONS, 4);
+    lat_dims_store(&h->geom, b + BOX, false, true);
+    lat_store_le32(b + SITE_BYTES, (uint32_t)(8 * h->nc * h->nc * (int)h->real));
+    lat_store_le32(b + SITES, (uint32_t)lat_volume(&h->geom));
+    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
+}
+
+static int admit(const char *name, const lat_header *h)
+{
+    return lat_volume(&h->geom) <= INT32_MAX
+               ? 0
+               : lat_fail("%s: mdp files count up to %d sites, found %zu", name, INT32_MAX,
+                          lat_volume(&h->geom));
+}
+
+const lat_format lat_format_mdp = {
+    .name = "mdp",
+    .extension = ".mdp",
+    .about = "MDP (FermiQCD), SU(N); written little endian",
+    .foreign = true,
+    .nd = 4,
+    .probe = probe,
+    .read = read_field,
+    .admit = admit,
+    .write = write_field,
+};

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_raw.c: links without a header, or with one that says nothing to us.
+ *
+ *   raw         any: --dims, and --order, --group, --type, --endian where they are not as below
+ *   headeronly  cuLGT's HEADERONLY and plain: some header, then the links, to the end of the file; sites with t
+ *               slowest and z fastest, directions t, x, y, z
+ *   bridge      Bridge++ binary, JLQCD: big endian doubles in the order of ILDG
+ *
+ * N, precision and byte order that are not told are those in which the first matrices are unitary. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "format.h"
+#include "payload.h"
+
+static const lat_told raw = {.big = -1};
+static const lat_told headeronly = {.big = -1, .order = {.sites = "txyz", .links = "txyz"}};
+static const lat_told bridge = {.big = 1, .real = LAT_F64};
+
+/* What the command line tells, and for the rest what the format is known for. */
+static lat_told merged(const lat_told *told, const lat_told *known)
+{
+    lat_told t = *told;
+    t.nc = t.nc ? t.nc : known->nc;
+    t.real = t.real ? t.real : known->real;
+    t.big = t.big >= 0 ? t.big : known->big;
+    if (!t.ordered)
+        t.order = known->order;
+    return t;
+}
+
+/* One way to read the file, and how well that goes with its first bytes. */
+typedef struct guess {
+    int nc, real, big;
+    uint64_t skip; /* bytes before the links */
+    double fit;
+} guess;
+
+typedef struct search {
+    lat_input *in;
+    lat_told told;
+    uint64_t volume;
+    bool header; /* there may be one */
+    unsigned char *ahead;
+    size_t n;
+    int guesses;
+    guess best;
+} search;
+
+static void consider(search *s, guess g)
+{
+    const uint64_t bytes = s->volume * 8 * (uint64_t)(g.nc * g.nc * g.real);
+    const int64_t size = lat_input_size(s->in);
+    const lat_payload p = {.big = g.big, .rows = g.nc};
+    if (size >= 0 && ((uint64_t)size < bytes || (!s->header && (uint64_t)size != bytes)))
+        return;
+    g.skip = size >= 0 ? (uint64_t)size - bytes : 0;
+    if (g.skip < s->n)
+        g.fit = lat_payload_fit(&p, g.nc, (lat_real)g.real, s->ahead + g.skip,
+                                s->n - g.skip < bytes ? s->n - g.skip : (size_t)bytes);
+    if (!s->guesses++ || g.fit > s->best.fit)
+        s->best = g;
+}
+
+/* Tries what is not told. */
+static void try_all(search *s)
+{
+    const bool any = lat_input_size(s->in) >= 0 && !s->header;
+    const int first = s->told.nc ? s->told.nc : any ? 2 : 3;
+    const int last = s->told.nc ? s->told.nc : any ? LAT_MAX_COLOURS : 3;
+    for (int nc = first; nc <= last; nc++)
+        for (int real = LAT_F32; real <= LAT_F64; real += LAT_F64 - LAT_F32)
+            for (int big = 0; big < 2; big++)
+                if ((!s->told.real || s->told.real == real) &&
+                    (s->told.big < 0 || s->told.big == big))
+                    consider(s, (guess){.nc = nc, .real = real, .big = big});
+}
+
+static int settle(search *s)
+{
+    const char *name = lat_input_name(s->in);
+    const guess *g = &s->best;
+    try_all(s);
+    if (!s->guesses)
+        return lat_fail("%s: has %lld bytes, which are not four links of any SU(N) that is meant on "
+                        "each of %llu sites",
+                        name, (long long)lat_input_size(s->in), (unsigned long long)s->volume);
+    if (s->guesses == 1)
+        return 0;
+    if (g->fit < 0.5)
+        return lat_fail("%s: neither byte order nor precision make its first matrices unitary: "
+                        "expected a gauge field of the extents of --dims (or give --group, --type "
+                        "and --endian)",
+                        name);
+    lat_warn("%s: is read as SU(%d), f%d, %s endian: then its first matrices are unitary", name,
+             g->nc, 8 * g->real, g->big ? "big" : "little");
+    return 0;
+}
+
+static int take(lat_input *in, lat_field *f, const lat_reading *r, search *s)
+{
+    char source[80];
+    const guess *g = &s->best;
+    f->head.geom = r->dims;
+    if (lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0)
+        return -1;
+    s->volume = lat_volume(&f->head.geom);
+    const ssize_t n = lat_input_peek(in, s->ahead, LAT_AHEAD);
+    s->n = n < 0 ? 0 : (size_t)n;
+    if (n < 0 || settle(s) < 0 || lat_input_skip(in, g->skip) < 0)
+        return -1;
+    f->head.nc = g->nc;
+    f->head.real = (lat_real)g->real;
+    f->head.reals = 2 * g->nc * g->nc;
+    const lat_payload p = {.big = g->big, .rows = g->nc, .order = s->told.order};
+    snprintf(source, sizeof source, "raw SU(%d) f%d, %s endian, after %llu bytes", g->nc,
+             8 * g->real, g->big ? "big" : "little", (unsigned long long)g->skip);
+    return lat_payload_take(in, f, &p, source);
+}
+
+static int read_as(lat_input *in, lat_field *f, lat_reading *r, const lat_told *known, bool header)
+{
+    search s = {.in = in, .told = merged(&r->told, known), .header = header};
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    int bad = lat_need_dims(in, r);
+    if (!bad && header)
+        bad = lat_need_size(in);
+    if (!bad)
+        bad = !(s.ahead = lat_alloc(LAT_AHEAD, 1, "the first bytes of a file")) || take(in, f, r, &s) < 0;
+    free(s.ahead);
+    if (bad)
+        lat_field_free(f);
+    return bad ? -1 : 1;
+}
+
+static int read_raw(lat_input *in, lat_field *f, lat_reading *r)
+{
+    return read_as(in, f, r, &raw, false);
+}
+
+static int read_headeronly(lat_input *in, lat_field *f, lat_reading *r)
+{
+    return read_as(in, f, r, &headeronly, true);
+}
+
+static int read_bridge(lat_input *in, lat_field *f, lat_reading *r)
+{
+    return read_as(in, f, r, &bridge, false);
+}
+
+static int write_raw(lat_output *out, lat_field *f, const lat_writing *w)
+{
+    const lat_payload p = {.big = w->told.big == 1, .rows = f->head.nc, .order = w->told.order};
+    return lat_payload_write(out, f, &p);
+}
+
+const lat_format lat_format_raw = {
+    .name = "raw",
+    .extension = ".raw",
+    .about = "only links: --dims, --order, --group, --type, --endian",
+    .foreign = true,
+    .told = true,
+    .nd = 4,
+    .read = read_raw,
+    .write = write_raw,
+};
+
+const lat_format lat_format_headeronly = {
+    .name = "headeronly",
+    .extension = ".dat",
+    .about = "cuLGT HEADERONLY and plain: any header, then links; --dims",
+    .foreign = true,
+    .told = true,
+    .nd = 4,
+    .read = read_headeronly,
+};
+
+const lat_format lat_format_bridge = {
+    .name = "bridge",
+    .extension = ".bin",
+    .about = "Bridge++ binary, JLQCD: big endian, ILDG order; --dims",
+    .foreign = true,
+    .told = true,
+    .nd = 4,
+    .read = read_bridge,
+};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_szin.c: SZIN, versions 1 to 7, and CP-PACS; both are read only.
+ *
+ * SZIN: big endian. i32 length of a date, of a banner, of a record; both texts, an i32 a character; i32 version,
+ * a number of words that depends on it, with dimensions and N among them, i32 X, Y, Z, T, things that we
+ * leave; the links are the end of the file: f32, direction slowest, even sites, then odd ones, x fastest, and
+ * matrices column by column.
+ *
+ * CP-PACS: i32 19920410 (which tells the byte order) and 1020 bytes; f64 in the order of ILDG. Two digits at byte
+ * 18 are X = Y = Z, two at 21 are T; they are not always right, and --dims goes before them. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/bytes.h"
+#include "common/error.h"
+#include "format.h"
+#include "payload.h"
+
+/* ---- SZIN ------------------------------------------------------------------------------------ */
+
+#define VERSIONS 7
+
+/* The byte where `version` stands; 0 if this is no such header. */
+static size_t version_at(const unsigned char *b, size_t n)
+{
+    if (n < 12)
+        return 0;
+    const uint32_t date = lat_load_be32(b), banner = lat_load_be32(b + 4);
+    const size_t at = 12 + 4 * ((size_t)date + banner);
+    if (date < 1 || date > 99 || banner > 500 || at + 4 > n)
+        return 0;
+    const uint32_t version = lat_load_be32(b + at);
+    return version >= 1 && version <= VERSIONS ? at : 0;
+}
+
+/* Dimensions, N and extents. */
+static bool parse(const unsigned char *b, size_t n, uint32_t *nd, uint32_t *nc, lat_geometry *geom)
+{
+    static const unsigned char words[VERSIONS] = {7, 9, 10, 12, 13, 17, 25};
+    const size_t at = version_at(b, n);
+    if (!at)
+        return false;
+    const uint32_t version = lat_load_be32(b + at);
+    const size_t first = at + 4 * (version < 5 ? 1u : 2u);
+    const size_t extents = at + 4 + 4 * (size_t)words[version - 1];
+    if (extents + 16 > n)
+        return false;
+    *nd = lat_load_be32(b + first);
+    *nc = lat_load_be32(b + first + 4);
+    lat_dims_load(geom, b + extents, true, false);
+    return true;
+}
+
+static bool probe_szin(const unsigned char *b, size_t n, int64_t size)
+{
+    lat_geometry geom;
+    uint32_t nd, nc;
+    (void)size;
+    return parse(b, n, &nd, &nc, &geom) && nd == 4 && nc >= 2 && nc <= LAT_MAX_COLOURS;
+}
+
+static int read_szin_head(lat_input *in, lat_header *h)
+{
+    const char *name = lat_input_name(in);
+    unsigned char b[LAT_PROBE];
+    uint32_t nd = 0, nc = 0;
+    const ssize_t n = lat_input_peek(in, b, sizeof b);
+    if (n < 0)
+        return -1;
+    if (!parse(b, (size_t)n, &nd, &nc, &h->geom) || nd != 4 || nc < 2 || nc > LAT_MAX_COLOURS)
+        return lat_fail("%s: expected a SZIN header of version 1 to %d with 4 dimensions", name,
+                        VERSIONS);
+    h->nc = (int)nc;
+    h->reals = 2 * h->nc * h->nc;
+    h->real = LAT_F32;
+    return lat_header_check(h, name);
+}
+
+static int read_szin(lat_input *in, lat_field *f, lat_reading *r)
+{
+    (void)r;
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    int bad = lat_need_size(in);
+    if (!bad)
+        bad = read_szin_head(in, &f->head);
+    if (!bad) {
+        const lat_payload p = {.big = true, .rows = f->head.nc, .shape = LAT_BY_COLUMNS, .order = {.sites = "lptzyx"}};
+        const uint64_t need = lat_payload_bytes(f, p.rows);
+        bad = lat_expect_bytes(in, need, "a configuration of that size") < 0 ||
+              lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0 ||
+              lat_payload_take(in, f, &p, "SZIN") < 0;
+    }
+    if (bad)
+        lat_field_free(f);
+    return bad ? -1 : 1;
+}
+
+/* ---- CP-PACS --------------------------------------------------------------------------------- */
+
+#define MAGIC 19920410u
+#define HEAD  1024
+
+static bool probe_cppacs(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return n >= 4 && (lat_load_be32(b) == MAGIC || lat_load_le32(b) == MAGIC);
+}
+
+static int two_digits(const unsigned char *b)
+{
+    const char text[3] = {(char)b[0], (char)b[1], 0};
+    return atoi(text);
+}
+
+static int read_cppacs(lat_input *in, lat_field *f, lat_reading *r)
+{
+    unsigned char b[HEAD];
+    lat_payload p = {.rows = 3};
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    int bad = lat_input_read(in, b, sizeof b);
+    p.big = !bad && lat_load_be32(b) == MAGIC;
+    if (!bad && !probe_cppacs(b, sizeof b, -1))
+        bad = lat_fail("%s: expected the number %u of CP-PACS, found %lu", lat_input_name(in), MAGIC,
+                       (unsigned long)lat_load_be32(b));
+    if (!bad) {
+        const int l = two_digits(b + 18), t = two_digits(b + 21);
+        f->head.geom = r->dims.nd ? r->dims : (lat_geometry){.nd = 4, .dims = {l, l, l, t}};
+        if (!r->dims.nd && (l < 1 || t < 1))
+            bad = lat_need_dims(in, r);
+        else
+            bad = lat_payload_take(in, f, &p, p.big ? "CP-PACS, big endian" : "CP-PACS, little endian");
+    }
+    if (bad)
+        lat_field_free(f);
+    return bad ? -1 : 1;
+}
+
+const lat_format lat_format_szin = {
+    .name = "szin",
+    .extension = ".szin",
+    .about = "SZIN, versions 1 to 7, in a file (not on a pipe)",
+    .foreign = true,
+    .nd = 4,
+    .probe = probe_szin,
+    .read = read_szin,
+};
+
+const lat_format lat_format_cppacs = {
+    .name = "cppacs",
+    .extension = ".cppacs",
+    .about = "CP-PACS; --dims where its header does not say the extents",
+    .foreign = true,
+    .nd = 4,
+    .nc = 3,
+    .probe = probe_cppacs,
+    .read = read_cppacs,
+};

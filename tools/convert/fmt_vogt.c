@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_vogt.c: cuLGT's VOGT files, SU(N) in either precision.
+ *
+ * i16 number of dimensions (4), N, T, X, Y, Z, bytes of a real (4 or 8), in the byte order of the writer; then
+ * sites with t slowest and z fastest, directions t, x, y, z. Nothing is summed. Written little endian. */
+#include <stdint.h>
+#include <stdio.h>
+#include "common/bytes.h"
+#include "common/error.h"
+#include "format.h"
+#include "payload.h"
+
+#define HEAD 14
+
+enum { DIMENSIONS, COLOURS, T, X, Y, Z, REAL, WORDS };
+
+static void get_words(const unsigned char *b, bool big, int v[WORDS])
+{
+    for (int i = 0; i < WORDS; i++)
+        v[i] = (int16_t)(b[2 * i + big] | b[2 * i + !big] << 8);
+}
+
+static bool sensible(const int v[WORDS])
+{
+    return v[DIMENSIONS] == 4 && v[COLOURS] >= 2 && v[COLOURS] <= LAT_MAX_COLOURS &&
+           (v[REAL] == LAT_F32 || v[REAL] == LAT_F64);
+}
+
+static bool fits(const unsigned char *b, int64_t size, bool big)
+{
+    int v[WORDS];
+    uint64_t volume = 1;
+    get_words(b, big, v);
+    for (int i = T; i <= Z; i++) {
+        if (v[i] < 1 || v[i] > 1024)
+            return false;
+        volume *= (uint64_t)v[i];
+    }
+    return sensible(v) &&
+           lat_probe_size(size, HEAD + 8 * volume * (uint64_t)(v[COLOURS] * v[COLOURS] * v[REAL]));
+}
+
+static bool probe(const unsigned char *b, size_t n, int64_t size)
+{
+    return n >= HEAD && (fits(b, size, false) || fits(b, size, true));
+}
+
+static int read_head(lat_input *in, lat_header *h, bool *big)
+{
+    unsigned char b[HEAD];
+    int v[WORDS];
+    if (lat_input_read(in, b, sizeof b) < 0)
+        return -1;
+    *big = b[0] == 0;
+    get_words(b, *big, v);
+    if (!sensible(v))
+        return lat_fail("%s: expected 4 dimensions, N of SU(N) from 2 to %d and reals of 4 or 8 "
+                        "bytes in a VOGT header, found %d, %d and %d",
+                        lat_input_name(in), LAT_MAX_COLOURS, v[DIMENSIONS], v[COLOURS], v[REAL]);
+    h->geom = (lat_geometry){.nd = 4, .dims = {v[X], v[Y], v[Z], v[T]}};
+    h->nc = v[COLOURS];
+    h->reals = 2 * h->nc * h->nc;
+    h->real = (lat_real)v[REAL];
+    return 0;
+}
+
+static lat_payload payload(bool big, int nc)
+{
+    return (lat_payload){.big = big, .rows = nc, .order = {.sites = "txyz", .links = "txyz"}};
+}
+
+static int read_field(lat_input *in, lat_field *f, lat_reading *r)
+{
+    bool big = false;
+    (void)r;
+    *f = (lat_field){0};
+    lat_header_init(&f->head);
+    int bad = read_head(in, &f->head, &big);
+    if (!bad) {
+        const lat_payload p = payload(big, f->head.nc);
+        bad = lat_payload_take(in, f, &p, big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
+    }
+    if (bad)
+        lat_field_free(f);
+    return bad ? -1 : 1;
+}
+
+static int admit(const char *name, const lat_header *h)
+{
+    for (int mu = 0; mu < 4; mu++)
+        if (h->geom.dims[mu] > INT16_MAX)
+            return lat_fail("%s: vogt files have extents up to %d, found %d", name, INT16_MAX,
+                            h->geom.dims[mu]);
+    return 0;
+}
+
+static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
+{
+    const int *d = f->head.geom.dims;
+    const int v[WORDS] = {4, f->head.nc, d[3], d[0], d[1], d[2], (int)f->head.real};
+    const lat_payload p = payload(false, f->head.nc);
+    unsigned char b[HEAD];
+    (void)w;
+    for (int i = 0; i < WORDS; i++) {
+        b[2 * i] = (unsigned char)(v[i] & 255);
+        b[2 * i + 1] = (unsigned char)(v[i] >> 8);
+    }
+    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
+}
+
+const lat_format lat_format_vogt = {
+    .name = "vogt",
+    .extension = ".vogt",
+    .about = "cuLGT VOGT, SU(N); written little endian",
+    .foreign = true,
+    .nd = 4,
+    .probe = probe,
+    .read = read_field,
+    .admit = admit,
+    .write = write_field,
+};
