@@ -168,8 +168,8 @@ real() {
     done
     printf '\004\000\021\000\002\000\002\000\002\000\002\000\010\000' | cat - x.vogt > colours
     refused "N of SU(N) from 2 to 16" --from vogt colours
-    head -c 5000 x.vogt > cut
-    refused "truncated" --from vogt cut
+    head -c 5000 x.vogt > part
+    refused "truncated" --from vogt part
     lat-start hot -d 2,2,2,40000 -N 2 -p single -o long.lat
     refused "extents up to 32767, found 40000" --to vogt long.lat
     real vogt_culgt_l4444
@@ -354,6 +354,8 @@ real() {
         lat-convert -@ 1 --to $to a.lat > one
         lat-convert -@ 4 --to $to a.lat > four
         cmp one four
+        lat-convert -@ 3 --from $to --dims 16,16,8,8 four > read.lat 2> err
+        same a.lat read.lat
     done
     for to in openqcd hirep; do
         lat-convert --to $to a.lat > x
