@@ -2,10 +2,16 @@
 /* host.c: vectors, threads. */
 #include "host.h"
 
-#include <sched.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#else
+#include <sched.h>
+#endif
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -63,6 +69,30 @@ static void relax(void)
 #endif
 }
 
+/* Sleeps until `wake`, unless *word has changed before. */
+#if defined(__linux__)
+static void doze(atomic_uint *word, unsigned seen)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void wake(atomic_uint *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+#else
+static void doze(atomic_uint *word, unsigned seen)
+{
+    (void)word, (void)seen;
+    sched_yield();
+}
+
+static void wake(atomic_uint *word)
+{
+    (void)word;
+}
+#endif
+
 #define SPINS 2000
 
 void lat_meet(lat_meeting *m, int team)
@@ -71,11 +101,17 @@ void lat_meet(lat_meeting *m, int team)
     if (atomic_fetch_add(&m->there, 1) + 1 == team) {
         atomic_store(&m->there, 0);
         atomic_fetch_add(&m->round, 1);
+        if (atomic_load(&m->asleep))
+            wake(&m->round);
         return;
     }
-    for (int spins = 0; atomic_load_explicit(&m->round, memory_order_acquire) == round; spins++)
-        if (spins < SPINS)
-            relax();
-        else
-            sched_yield();
+    for (int spins = 0; spins < SPINS; spins++) {
+        if (atomic_load_explicit(&m->round, memory_order_acquire) != round)
+            return;
+        relax();
+    }
+    atomic_fetch_add(&m->asleep, 1);
+    while (atomic_load(&m->round) == round)
+        doze(&m->round, round);
+    atomic_fetch_sub(&m->asleep, 1);
 }

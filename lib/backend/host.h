@@ -20,10 +20,11 @@ int lat_team_place(void);
 /* Where the threads of a team wait for each other, several times a sweep. OpenMP's own barrier spins for
  * milliseconds: where another program, such as the next stage of the pipeline, wants a core, two of our
  * threads share one, and the one that has arrived keeps the other from arriving. This one spins as
- * long as a sweep of a small lattice takes, and then lets others go first. Zero at first. */
+ * long as a sweep of a small lattice takes, and then sleeps until the last one has come. Zero at first. */
 typedef struct lat_meeting {
     atomic_int there;
     atomic_uint round;
+    atomic_int asleep;
 } lat_meeting;
 void lat_meet(lat_meeting *m, int team);
 
