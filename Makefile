@@ -223,7 +223,7 @@ check-gpu: $(tools) $(B)/tests/check/check_gpu
 	@LAT_TESTS='gpu check_gpu' tests/run $(BIN) $(B)/tests/check/check_gpu
 
 lint:
-	shellcheck -x setup/deps tests/run .ci/run pipelines/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
+	shellcheck -x setup/deps tests/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
 
 bench: $(B)/bench/bench_sweep
 	@$<
@@ -255,6 +255,8 @@ PREFIX ?= /usr/local
 install: all
 	install -d '$(DESTDIR)$(PREFIX)/bin'
 	install -m 755 $(tools) '$(DESTDIR)$(PREFIX)/bin'
+	install -d '$(DESTDIR)$(PREFIX)/share/lat'
+	cp -R pipelines '$(DESTDIR)$(PREFIX)/share/lat'
 
 clean:
 	rm -rf build bin

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# An ensemble to a gauge, each configuration once: make -f ensemble.mk RAW=raw GAUGE=landau -j8
+#
+#   RAW    folder of configurations, one a file, in any format that lat-convert reads
+#   GAUGE  landau, coulomb or mag: GAUGE.sh beside this file, the pipeline that does it
+#   OUT    folder of results (default: GAUGE). RAW/NAME becomes OUT/NAME.lat, its logs are OUT/log/NAME.*
+#   PART   3/16: of every 16 configurations the third, for an array of jobs (default 1/1)
+#   and every variable of GAUGE.sh, such as THETA=1e-20
+#
+#   make -f ensemble.mk ...          fixes what is missing; OUT/table.tsv has a row for each, failures are listed at the end
+#   make -f ensemble.mk ... verify   reads and measures everything again, against the raw files and the table
+#
+# Interrupt it, kill it, run it again: what is there is whole, what is not is begun or gone on with. A configuration that
+# failed is tried again. Jobs wait for a GPU of their own (gpuslot); without GPUs they share the processors.
+
+RAW ?= raw
+GAUGE ?= landau
+OUT ?= $(GAUGE)
+PART ?= 1/1
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --keep-going
+here := $(dir $(lastword $(MAKEFILE_LIST)))
+one := $(here)ensemble.sh
+
+# Files come from order-only prerequisites: a copy of RAW with younger dates is no reason to begin again (verify tells if
+# it is another ensemble).
+configs := $(shell $(one) list '$(RAW)' '$(PART)')
+ifneq ($(.SHELLSTATUS),0)
+$(error nothing done)
+endif
+missing := $(filter-out $(wildcard $(OUT)/*.lat),$(configs:%=$(OUT)/%.lat))
+verified := $(configs:%=verify/%)
+
+# Processors for each of -j jobs.
+jobs = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
+threads = $(or $(OMP_NUM_THREADS),$(shell echo $$((($$(nproc) + $(jobs) - 1) / $(jobs)))))
+
+.PHONY: all verify $(verified)
+all: $(missing)
+	@$(one) report '$(RAW)' '$(PART)' '$(OUT)'
+
+$(missing): $(OUT)/%.lat: | $(RAW)/% $(OUT)/log
+	@OMP_NUM_THREADS=$(threads) $(one) fix $(GAUGE) $(RAW)/$* $@
+
+$(OUT)/log:
+	@mkdir -p $@
+
+verify: $(verified)
+	@echo '$(words $(verified)) verified'
+
+$(verified): verify/%:
+	@OMP_NUM_THREADS=$(threads) $(one) verify $(GAUGE) $(RAW)/$* $(OUT)/$*.lat

@@ -1,0 +1,85 @@
+#!/bin/bash
+# Gribov copies of a configuration, with annealing and without: pipelines/gribov.sh CONFIG FOLDER
+# FOLDER/without.tsv and with.tsv have a line for each copy, table.tsv their summary, histogram.tsv how many lie how far below the
+# best one, copies.png and copies.pdf the picture of it, if there is gnuplot; best.lat is the best of all. After a crash the same
+# command goes on. Other parameters want another FOLDER: what is there already is not done again.
+# Copy and edit, or set a variable for once: COPIES=100 GAUGE=mag pipelines/gribov.sh CONFIG FOLDER
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+PATH=$PATH:$here/../bin
+
+: "${GAUGE:=landau}"        # landau, coulomb or mag
+: "${COPIES:=20}"           # random starts; the rate of the best one has an error of 1/sqrt(COPIES) at most half of that
+: "${T_FIRST:=1.4}"         # above the jump of F in every gauge, see landau.sh
+: "${T_LAST:=0.1}"          # see landau.sh
+: "${STEPS:=1000}"          # temperatures: double them until the table no longer changes
+: "${MICRO:=3}"             # microcanonical sweeps at each of them
+: "${THETA:=1e-12}"         # functionals are then right to 1e-11 or so, and copies are told apart
+: "${SAME:=1e-9}"           # relative deviation below which two copies are the same
+: "${MAX_SWEEPS:=100000}"   # then a copy counts as not converged, and is not in the means
+: "${SEED:=1}"              # copy c has SEED + c, here and there: the same starts with annealing and without
+: "${EVERY:=600}"           # seconds between two checkpoints
+
+config=${1:?expected CONFIG FOLDER} folder=${2:?expected CONFIG FOLDER}
+mkdir -p "$folder"
+
+# stage NAME TOOL OPTION...: with a checkpoint to go on from.
+stage() {
+    local ck=$folder/$1.ck
+    shift
+    [ ! -e "$ck" ] || set -- "$@" --resume "$ck"
+    "$@" --gauge "$GAUGE" --checkpoint "$ck" --every "$EVERY"
+}
+
+anneal() {
+    stage anneal lat-anneal --copies "$COPIES" --seed "$SEED" --from "$T_FIRST" --to "$T_LAST" --steps "$STEPS" --micro "$MICRO"
+}
+
+# relax NAME [OPTION]...: of all copies that come along or are begun; the best one stays.
+relax() {
+    stage "$1" lat-orelax --theta "$THETA" --max-sweeps "$MAX_SWEEPS" --copies-log "$folder/$1.tsv" -o "$folder/$1.lat" "${@:2}"
+}
+
+[ -e "$folder/raw.lat" ] || lat-convert "$config" | lat-reunit --precision double -o "$folder/raw.lat"
+[ -e "$folder/without.lat" ] || relax without --copies "$COPIES" --seed "$SEED" <"$folder/raw.lat"
+[ -e "$folder/with.lat" ] || anneal <"$folder/raw.lat" | relax with
+
+# The columns of a log: config copy seed functional theta sweeps converged selected.
+cd "$folder"
+functionals=$(awk -F'\t' 'FNR > 1 && $7 { print $4 }' without.tsv with.tsv | sort -g)
+least=$(head -n 1 <<<"$functionals") best=$(tail -n 1 <<<"$functionals")
+
+# row NAME UPDATES: of the table; UPDATES sweeps have been done before those in NAME.tsv.
+row() {
+    awk -F'\t' -v name="$1" -v updates="$2" -v best="$best" -v same="$SAME" '
+        FNR == 1 { next }
+        { copies++; sweeps += updates + $6 }
+        $7 { n++; d = $4 - best; sum += d; square += d * d; hits += -d <= same * best; if (n == 1 || $4 > top) top = $4 }
+        END {
+            mean = sum / n; variance = square / n - mean * mean
+            printf "%s\t%d\t%d\t%.0f\t%.12f\t%.1e\t%.12f\t%.3f\n", name, copies, n, sweeps / copies,
+                best + mean, sqrt(variance > 0 ? variance : 0), top, hits / n }' "$1.tsv"
+}
+{
+    printf 'annealing\tcopies\tconverged\tsweeps\tF_mean\tF_spread\tF_best\tshare_of_best\n'
+    row without 0
+    row with $((STEPS * (1 + MICRO)))
+} >table.tsv
+
+awk -F'\t' -v OFS='\t' -v best="$best" -v least="$least" -v same="$SAME" -v bins=20 '
+    BEGIN { width = (1 - least / best) / bins; if (width < same) width = same }
+    FNR == 1 { file++ }
+    FNR > 1 && $7 { b = int((1 - $4 / best) / width); count[file, b < bins ? b : bins - 1]++ }
+    END {
+        print "deviation", "without", "with"
+        for (b = 0; b < bins; b++) print sprintf("%.3e", b * width), count[1, b] + 0, count[2, b] + 0
+    }' without.tsv with.tsv >histogram.tsv
+
+cat table.tsv
+echo
+awk 'NR > 1 { printf "%s ", $1; for (i = 0; i < $2; i++) printf "o"; for (i = 0; i < $3; i++) printf "#"; print "" }
+    NR == 1 { print "1 - F / F_best: o without, # with annealing" }' histogram.tsv
+if cut -f4 with.tsv | grep -qxF "$best"; then cp with.lat best.lat; else cp without.lat best.lat; fi
+if command -v gnuplot >/dev/null; then
+    for picture in copies.png copies.pdf; do gnuplot -c "$here/plots/copies.gp" $picture without.tsv with.tsv; done
+fi

@@ -1,0 +1,18 @@
+#!/bin/bash
+# An ensemble as an array of Slurm jobs: sbatch pipelines/slurm/array.sh, from the folder that RAW is in.
+# Each job takes every 16th configuration. Cut off by the time limit, or when more configurations have come: submit it again,
+# it fixes what is missing. To submit two rounds at once: sbatch --dependency=singleton, twice.
+#SBATCH --job-name=landau
+#SBATCH --array=1-16
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=8
+#SBATCH --gpus-per-task=1
+#SBATCH --time=12:00:00
+#SBATCH --output=%x.%A.%a.out
+set -euo pipefail
+
+PARTS=16                           # as many as --array says above; so --array=3 alone is still the third of 16
+JOBS=2                             # one on the GPU while another one reads or writes
+PIPELINES=${PIPELINES:-pipelines}  # a copy of this folder; Slurm runs a copy of this script from elsewhere
+
+make -f "$PIPELINES/ensemble.mk" -j$JOBS RAW=raw GAUGE=landau PART="$SLURM_ARRAY_TASK_ID/$PARTS"

@@ -1,0 +1,244 @@
+#!/usr/bin/env bats
+# Pipelines from end to end: one configuration, its copies, ensembles, pictures.
+# shellcheck disable=SC2154,SC2030,SC2031  # run sets stderr; each test is a shell of its own
+load helper
+
+P=$ROOT/pipelines
+export STEPS=10 EVERY=0
+
+# ensemble [ARGUMENT]...: make -f ensemble.mk, without what a make above this one says.
+ensemble() {
+    MAKEFLAGS='' MAKELEVEL='' make -f "$P/ensemble.mk" -j2 "$@"
+}
+
+# raw N: so many small configurations, NERSC files raw/cfg.*
+raw() {
+    mkdir -p raw
+    for ((i = 1; i <= $1; i++)); do
+        lat-start weak --epsilon 0.35 --dims 4,4,4,4 --seed "$i" | lat-convert --to nersc -o raw/cfg."$i"
+    done
+}
+
+# cut_off COMMAND...: until it comes to its end, kills it and all it has started after some time.
+cut_off() {
+    local cut=0 pid
+    while :; do
+        setsid "$@" >/dev/null 2>&1 3>&- &
+        pid=$!
+        [ $cut -ge 8 ] || sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.1 + 0.5 * r / 32768 }')"
+        if [ $cut -ge 8 ] || ! kill -9 -- -$pid 2>/dev/null; then
+            wait $pid
+            [ $cut -ge 2 ]
+            return
+        fi
+        wait $pid || cut=$((cut + 1))
+    done
+}
+
+@test "landau.sh, coulomb.sh and mag.sh fix a configuration of any format" {
+    rough a.lat --dims 4,4,4,6
+    for format in lat nersc ildg scidac milc; do
+        precision=double
+        [ $format != milc ] || precision=single # these files have no other
+        [ $format = lat ] || lat-convert --to $format --precision $precision a.lat -o a.$format
+        for gauge in landau coulomb mag; do
+            "$P/$gauge.sh" a.$format $gauge.lat
+            lat-info $gauge.lat | grep -q "gauge .*$gauge"
+            lat-theta --require-theta 1e-14 $gauge.lat >theta
+            near "$(column a.lat plaquette)" "$(column $gauge.lat plaquette)" 1e-7 # single precision
+            [ "$(grep -vc '^#' $gauge.lat-anneal.tsv)" -gt 5 ]
+            grep -q '# .* converged' $gauge.lat-orelax.tsv
+            [ ! -e $gauge.lat-anneal.ck ] && [ ! -e $gauge.lat-orelax.ck ]
+        done
+    done
+    [ "$(cut -f3 coulomb.slices.tsv | sort -u | wc -l)" -eq 7 ]
+    nothing_left
+}
+
+@test "a pipeline tells what is damaged from what has not converged" {
+    rough a.lat --dims 4,4,4,4
+    run -3 --separate-stderr env MAX_SWEEPS=3 "$P/landau.sh" a.lat b.lat
+    [[ "$stderr" == *"not converged"* ]]
+    [ ! -e b.lat ] && [ ! -e b.lat-orelax.ck ]
+    "$P/landau.sh" a.lat b.lat
+    head -c 20000 a.lat >cut.lat
+    run -1 --separate-stderr "$P/landau.sh" cut.lat c.lat
+    [[ "$stderr" == "lat-convert: cut.lat: truncated"* ]]
+    run -1 "$P/landau.sh" a.lat
+    [ ! -e c.lat ]
+    nothing_left
+}
+
+@test "a pipeline killed at random moments and run again writes the same bytes" {
+    rough a.lat --dims 8,8,8,8 --epsilon 1.1
+    export STEPS=150
+    "$P/landau.sh" a.lat straight.lat
+    cut_off "$P/landau.sh" a.lat cut.lat
+    cmp straight.lat cut.lat
+    export STEPS=60 COPIES=4 THETA=1e-8
+    "$P/gribov.sh" a.lat straight
+    cut_off "$P/gribov.sh" a.lat cut
+    for file in best.lat table.tsv histogram.tsv; do cmp straight/$file cut/$file; done
+}
+
+@test "gribov.sh counts every copy once and keeps the best" {
+    rough a.lat --dims 4,4,4,4 --epsilon 1.3
+    for gauge in landau mag; do
+        run -0 env COPIES=12 STEPS=30 GAUGE=$gauge "$P/gribov.sh" a.lat $gauge
+        [[ "$output" == *"share_of_best"*"without"*"with"*"# with annealing"* ]]
+        [ "$(cut -f1-3 $gauge/table.tsv | tail -n 2 | tr '\t\n' '  ')" = "without 12 12 with 12 12 " ]
+        awk -F'\t' 'NR > 1 { a += $2; b += $3 } END { exit !(NR == 21 && a == 12 && b == 12) }' $gauge/histogram.tsv
+        [ "$(cut -f3 $gauge/with.tsv)" = "$(cut -f3 $gauge/without.tsv)" ] # the same starts
+        best=$(awk -F'\t' 'FNR > 1 { print $4 }' $gauge/with.tsv $gauge/without.tsv | sort -g | tail -n 1)
+        near "$(column $gauge/best.lat functional)" "$best" 1e-14
+        near "$(cut -f7 $gauge/table.tsv | tail -n +2 | sort -g | tail -n 1)" "$best" 1e-12
+        mean=$(awk -F'\t' 'FNR > 1 { s += $4 / 12 } END { printf "%.15f", s }' $gauge/with.tsv)
+        near "$(sed -n 3p $gauge/table.tsv | cut -f5)" "$mean" 1e-11
+    done
+    # There are different copies on such a lattice, and they are not all in the first bin.
+    awk -F'\t' 'NR > 2 { n += $2 + $3 } END { exit !(n > 0) }' landau/histogram.tsv
+}
+
+@test "gpuslot never runs two jobs on a GPU, and a killed one gives it back" {
+    export CUDA_VISIBLE_DEVICES=3,5 TMPDIR=$PWD
+    for i in 1 2 3 4 5 6 7 8; do
+        # shellcheck disable=SC2016
+        "$P/gpuslot" sh -c 'mkdir "gpu$CUDA_VISIBLE_DEVICES" || touch twice; sleep 0.1; rmdir "gpu$CUDA_VISIBLE_DEVICES"; echo "$CUDA_VISIBLE_DEVICES"' >>used 3>&- &
+    done
+    wait
+    [ ! -e twice ]
+    [ "$(sort used | uniq | tr '\n' ' ')" = "3 5 " ] && [ "$(wc -l <used)" -eq 8 ]
+    export CUDA_VISIBLE_DEVICES=7
+    "$P/gpuslot" sleep 100 3>&- &
+    pid=$!
+    until [ "$(cat /proc/$pid/comm)" = sleep ]; do sleep 0.02; done
+    run -124 timeout 0.5 "$P/gpuslot" true
+    kill -9 $pid
+    run -7 "$P/gpuslot" sh -c 'exit 7'
+    # shellcheck disable=SC2016
+    run -0 env CUDA_VISIBLE_DEVICES='' "$P/gpuslot" sh -c 'echo "[$CUDA_VISIBLE_DEVICES]"'
+    [ "$output" = "[]" ]
+}
+
+@test "an ensemble goes on past a damaged and an unconverged configuration, and names both" {
+    raw 4
+    head -c 30000 raw/cfg.2 >raw/cfg.5
+    lat-start hot --dims 4,4,4,4 -o raw/hot
+    run ! --separate-stderr ensemble MAX_SWEEPS=60
+    [[ "$stderr" == *"failed (1): cfg.5: lat-convert: raw/cfg.5: truncated"* ]]
+    [[ "$stderr" == *"not converged: hot: lat-orelax: "* ]]
+    [[ "$stderr" == *"4 of 6 fixed"* ]]
+    [ "$(cd landau && echo *.lat)" = "cfg.1.lat cfg.2.lat cfg.3.lat cfg.4.lat" ]
+    # The table says what is there.
+    [ "$(wc -l <landau/table.tsv)" -eq 5 ]
+    for i in 1 2 3 4; do
+        lat-theta --require-theta 1e-14 landau/cfg.$i.lat >theta
+        grep -qF "cfg.$i	landau	$(column landau/cfg.$i.lat functional)	$(column landau/cfg.$i.lat theta)	" landau/table.tsv
+        lat-convert raw/cfg.$i -o a.lat
+        row=$(grep "^cfg.$i	" landau/table.tsv)
+        [ "$(cut -f6 <<<"$row")" = "$(column a.lat plaquette)" ]
+        near "$(cut -f7 <<<"$row")" "$(column a.lat plaquette)" 1e-13
+    done
+    run ! --separate-stderr ensemble verify
+    [[ "$stderr" == *"landau/cfg.5.lat: not there yet"* && "$stderr" == *"landau/hot.lat: not there yet"* && "$stderr" != *cfg.1* ]]
+    # With another file and more sweeps they are done; what was there is left alone.
+    cp raw/cfg.4 raw/cfg.5
+    stat -c %i landau/cfg.*.lat >before
+    run -0 --separate-stderr ensemble
+    [[ "$stderr" == "6 of 6 fixed" ]]
+    [ "$(wc -l <<<"$output")" -eq 2 ]
+    [ "$(stat -c %i landau/cfg.[1-4].lat)" = "$(cat before)" ]
+    run -0 ensemble verify
+    [ "$output" = "6 verified" ]
+    nothing_left
+}
+
+@test "verify finds a damaged result, another raw file, and a row that is not true" {
+    raw 4
+    ensemble GAUGE=coulomb
+    run -0 ensemble GAUGE=coulomb verify
+    printf x | dd of=coulomb/cfg.1.lat bs=1 seek=20000 conv=notrunc 2>/dev/null
+    cp raw/cfg.3 raw/cfg.2
+    sed -i 's/\(cfg.3\tcoulomb\t0.9[0-9]\)[0-9]/\1x/; s/x/9/' coulomb/log/cfg.3.row
+    run ! --separate-stderr ensemble GAUGE=coulomb verify
+    [[ "$stderr" == *"coulomb/cfg.1.lat: does not hold"* ]]
+    [[ "$stderr" == *"coulomb/cfg.2.lat: does not hold"* ]]
+    [[ "$stderr" == *"verify/cfg.3]"* ]]
+    [[ "$stderr" != *"cfg.4"* ]]
+}
+
+@test "parts of an ensemble are all of it, each configuration once" {
+    raw 7
+    : >"raw/.hidden"
+    for part in 1/3 2/3 3/3; do
+        "$P/ensemble.sh" list raw $part >list.${part%/3}
+        SLURM_ARRAY_TASK_ID=${part%/3} PIPELINES=$P bash <(sed 's/^PARTS=[0-9]*/PARTS=3/' "$P/slurm/array.sh") >>said 2>&1
+    done
+    [ "$(sort list.*)" = "$(ls raw)" ]
+    [ "$(wc -l <list.1)" -eq 3 ]
+    [ "$(grep -c theta said)" -eq 7 ]
+    [ "$(wc -l <landau/table.tsv)" -eq 8 ]
+    run ! --separate-stderr ensemble PART=4/3
+    [[ "$stderr" == "ensemble: PART: expected 1/1 or 3/16, found 4/3"* ]]
+    : >"raw/a b"
+    run ! --separate-stderr ensemble
+    [[ "$stderr" == "ensemble: raw/a b: expected a name of "* ]]
+    run ! --separate-stderr ensemble RAW=none
+}
+
+@test "an ensemble killed and started again at random moments ends with the same files" {
+    mkdir raw
+    for i in 1 2 3 4 5 6; do lat-start weak --epsilon 0.9 --dims 6,6,6,6 --seed $i -o raw/cfg.$i; done
+    export STEPS=60
+    ensemble OUT=straight
+    cut_off env MAKEFLAGS='' make -f "$P/ensemble.mk" -j2 OUT=cut
+    for i in 1 2 3 4 5 6; do cmp straight/cfg.$i.lat cut/cfg.$i.lat; done
+    cmp <(cut -f1-7 straight/table.tsv) <(cut -f1-7 cut/table.tsv)
+    [ -z "$(find cut -name '*.ck')" ]
+    run -0 ensemble OUT=cut verify
+}
+
+@test "make finds nothing to do for 10000 configurations in less than half a second" {
+    mkdir -p raw landau/log
+    (cd raw && seq -f 'cfg.%05g.lime' 10000 | xargs touch)
+    (cd landau && seq -f 'cfg.%05g.lime.lat' 10000 | xargs touch)
+    (cd landau/log && seq -f 'cfg.%05g.lime.row' 10000 | xargs touch)
+    TIMEFORMAT='%U %S' # of processors: other work on this machine does not count
+    { time ensemble 2>said; } 2>spent
+    [ "$(cat said)" = "10000 of 10000 fixed" ]
+    cat spent
+    awk '{ exit !($1 + $2 < 0.5) }' spent
+}
+
+@test "pictures are drawn of logs, as PNG and PDF" {
+    command -v gnuplot >/dev/null || skip "gnuplot not found"
+    rough a.lat --dims 4,4,4,4 --epsilon 1.3
+    lat-anneal --copies 3 --steps 20 --check-every 2 --log anneal.tsv --copies-log started.tsv a.lat | lat-orelax --log relax.tsv --copies-log copies.tsv -o b.lat
+    lat-orelax --gauge coulomb --slice-log slices.tsv a.lat -o b.lat
+    for form in png pdf; do
+        {
+            gnuplot -c "$P/plots/history.gp" both.$form anneal.tsv relax.tsv
+            gnuplot -c "$P/plots/history.gp" anneal.$form anneal.tsv
+            gnuplot -c "$P/plots/history.gp" relax.$form relax.tsv
+            gnuplot -c "$P/plots/copies.gp" copies.$form copies.tsv started.tsv
+            gnuplot -c "$P/plots/copies.gp" one.$form copies.tsv
+            gnuplot -c "$P/plots/slices.gp" slices.$form slices.tsv
+        } 2>said
+        [ ! -s said ] || { cat said; return 1; }
+    done
+    for file in both anneal relax copies one slices; do
+        [ "$(head -c 4 $file.png | tail -c 3)" = PNG ] && [ "$(head -c 4 $file.pdf)" = %PDF ]
+        # Empty axes take about 5 kB and 8 kB.
+        [ "$(stat -c %s $file.png)" -gt 9000 ]
+    done
+    # Lines are there: another log is another picture.
+    head -n 30 relax.tsv >less.tsv
+    gnuplot -c "$P/plots/history.gp" less.png less.tsv
+    run ! cmp -s relax.png less.png
+    run -2 gnuplot -c "$P/plots/history.gp" alone.png
+}
+
+@test "scripts are clean under shellcheck" {
+    command -v shellcheck >/dev/null || skip "shellcheck not found"
+    shellcheck -x "$P"/*.sh "$P/gpuslot" "$P"/slurm/*.sh
+}
