@@ -118,6 +118,14 @@ cut_off() {
     # shellcheck disable=SC2016
     run -0 env CUDA_VISIBLE_DEVICES='' "$P/gpuslot" sh -c 'echo "[$CUDA_VISIBLE_DEVICES]"'
     [ "$output" = "[]" ]
+    # Where nobody says which, those that nvidia-smi lists.
+    mkdir bin
+    printf '#!/bin/sh\n[ "$*" = "--query-gpu=index --format=csv,noheader" ] && printf "4\\n6\\n"\n' >bin/nvidia-smi
+    chmod +x bin/nvidia-smi
+    unset CUDA_VISIBLE_DEVICES
+    # shellcheck disable=SC2016
+    PATH=$PWD/bin:$PATH run -0 "$P/gpuslot" env -u CUDA_VISIBLE_DEVICES "$P/gpuslot" sh -c 'echo "$CUDA_VISIBLE_DEVICES"'
+    [ "$output" = 6 ] # 4 is taken
 }
 
 @test "an ensemble goes on past a damaged and an unconverged configuration, and names both" {
