@@ -72,7 +72,7 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
 
 @test "the tools of this version are there" {
     local t
-    for t in convert diff gauge info orelax reunit start theta; do
+    for t in anneal convert diff gauge info orelax reorder reunit start theta; do
         tools | grep -qx "lat-$t" || fail "no lat-$t"
     done
     [ "$(filters | wc -l)" -ge 4 ]

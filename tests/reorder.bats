@@ -120,6 +120,17 @@ agree() {
     done
 }
 
+@test "copies between tools travel in any order, and end in the same bytes" {
+    rough a.lat --dims 4,2,4,4
+    lat-anneal --copies 3 --steps 10 --no-provenance a.lat -o copies.lat
+    lat-orelax --theta 1e-8 --no-provenance copies.lat -o best.lat
+    for order in reversed timeslice-parity; do
+        lat-reorder --sites "$order" --links t,x,y,z --no-provenance copies.lat |
+            lat-orelax --theta 1e-8 --no-provenance -o out.lat
+        cmp best.lat out.lat
+    done
+}
+
 @test "header, history and lat-info say the order, and lines stay" {
     lat-start hot --dims 4,4,4,4 | lat-reorder --sites timeslice-parity --links t,x,y,z -o a.lat
     [ "$(line a.lat sites)" = "t parity links z y x" ]

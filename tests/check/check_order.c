@@ -229,7 +229,7 @@ static lat_field field_of(lat_kind kind, const char *dims, int nc, lat_real real
 
 static lat_field back(void)
 {
-    lat_field f;
+    lat_field f = {.data = NULL};
     lat_input *in = lat_input_open(path);
     need(in && lat_stream_read(in, &f) == 1 && lat_stream_more(in) == 0, "reading");
     lat_input_close(in);
