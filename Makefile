@@ -3,7 +3,8 @@
 #   make              build what this machine allows into bin/, and say what that was
 #   make quickstart   install what is missing, build, fix a configuration (CONFIG=file for yours)
 #   make check        install what is missing, build, run all tests; ends with "N passed, N failed"
-#   make bench        speed of the sweeps; make bench-stream: of the stream
+#   make bench        speed of the sweeps; make bench-stream: of the stream;
+#                     make bench-heatbath: of lat-heatbath
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
@@ -128,13 +129,14 @@ lane_flags_avx2 := -mtune=haswell -mavx2 -mfma
 lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
 
 lane_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8,$(B)/lib/backend/lanes_$(l)_$(n).o))
+link_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,$(B)/lib/backend/links_$(l)_$(n).o))
 lane_opt = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN)),-O1,-O2 -funroll-loops))
 lane_flags = $(lane_opt) -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*))
 
 # ---- what is built ---------------------------------------------------------------------------
 
-lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c $(if $(cuda_why),,lib/backend/nocuda.c) $(mpi_src),$(wildcard lib/backend/*.c)))
-lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(cuda_obj)
+lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c lib/backend/links.c $(if $(cuda_why),,lib/backend/nocuda.c) $(mpi_src),$(wildcard lib/backend/*.c)))
+lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
 mains := $(sort $(wildcard tools/*/lat-*.c))
@@ -162,10 +164,17 @@ $(B)/%.o: %.c $(B)/flags Makefile
 	@mkdir -p $(@D)
 	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
+define lane_cc
 	$(no_compiler)
 	@mkdir -p $(@D)
 	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
+endef
+
+$(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
+	$(lane_cc)
+
+$(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
+	$(lane_cc)
 
 build/cuda/cuda.o: lib/backend/cuda.cu build/cuda/flags
 	@mkdir -p $(@D)
@@ -196,7 +205,7 @@ $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat) $(B)/flags
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart check check-now check-gpu check-long lint bench bench-stream bench-gpu accuracy sweeps install clean
+.PHONY: deps quickstart check check-now check-gpu check-long lint bench bench-stream bench-heatbath bench-gpu accuracy sweeps install clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -229,6 +238,9 @@ bench: $(B)/bench/bench_sweep
 	@$<
 
 bench-stream: $(B)/bench/bench_stream
+	@$<
+
+bench-heatbath: $(B)/bench/bench_heatbath
 	@$<
 
 # Pictures need gnuplot; where it is not to be had there are the tables.

@@ -1,7 +1,7 @@
 #!/bin/bash
-# From a configuration to Landau gauge, and the proof that the physics stayed: `make quickstart`.
+# From a configuration (or nothing) to Landau gauge, and the proof that the physics stayed: `make quickstart`.
 #   pipelines/quickstart.sh [CONFIG [OUT.lat]]
-# CONFIG is any file lat-convert reads; without one, a random field is made.
+# CONFIG is any file lat-convert reads; without one, a configuration of SU(3) pure gauge theory is made.
 set -euo pipefail
 PATH=${LAT_BIN:-$(cd "$(dirname "$0")/../bin" && pwd)}:$PATH
 
@@ -17,8 +17,8 @@ trap 'rm -rf "$work"' EXIT
 if [ -n "$CONFIG" ]; then
     lat-convert "$CONFIG" -o "$work/raw.lat"
 else
-    CONFIG="a random 16 16 16 16 field"
-    lat-start weak --dims 16,16,16,16 --epsilon 0.35 --seed 7 | lat-gauge --random --seed 8 -o "$work/raw.lat"
+    CONFIG="SU(3) at beta = 6.0, 90 sweeps from a cold start on 12 12 12 12"
+    lat-heatbath --dims 12,12,12,12 --beta 6.0 --thermalise 80 --every 10 --seed 7 -o "$work/raw.lat"
 fi
 
 echo "== $CONFIG, before"
@@ -26,6 +26,7 @@ lat-theta "$work/raw.lat"
 
 # The job itself: one pipeline. Links of a single precision file are brought back to SU(3) first.
 lat-reunit --precision double "$work/raw.lat" |
+    lat-anneal --gauge "$GAUGE" --steps 100 |
     lat-orelax --gauge "$GAUGE" --omega "$OMEGA" --theta "$THETA" --log "$work/log.tsv" -o "$OUT"
 
 echo

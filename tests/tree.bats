@@ -58,7 +58,7 @@ only() {
 
 @test "every header compiles alone" {
     local header
-    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/fixing/*.h "$ROOT"/lib/backend/{backend,comm,lanes,layout}.h "$ROOT"/lib/site/{random,sun}.h; do
+    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/fixing/*.h "$ROOT"/lib/backend/{backend,comm,generate,host,lanes,layout,links}.h "$ROOT"/lib/site/{random,sun}.h; do
         echo "$header"
         echo "#include \"$header\"" | "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I"$ROOT/lib" -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only -xc -
     done

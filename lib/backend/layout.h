@@ -38,4 +38,13 @@ typedef struct lat_layout {
 lat_layout *lat_layout_new(const lat_geometry *geom, int lanes);
 void lat_layout_free(lat_layout *lay);
 
+/* The slot one step from another, k = 0 .. 2 nd - 1 as in lay->step. An idle one leads to itself. */
+static inline int64_t lat_slot_next(const lat_layout *lay, int64_t slot, int k)
+{
+    const int64_t b = slot / lay->lanes, lane = slot % lay->lanes;
+    const lat_step s = lay->step[b * 2 * lay->geom.nd + k];
+    return s.perm < 0 ? lay->collect[(int64_t)s.block * lay->lanes + lane]
+                      : (int64_t)s.block * lay->lanes + lay->perm[s.perm * lay->lanes + lane];
+}
+
 #endif

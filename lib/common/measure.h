@@ -12,6 +12,9 @@
  * over all links. */
 int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_trace);
 
+/* The plaquette of planes without the last direction and of those with it; NaN where there is none. */
+int lat_measure_planes(const lat_field *f, double *spatial, double *temporal);
+
 /* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; re, im. */
 int lat_measure_polyakov(const lat_field *f, int mu, double loop[2]);
 
@@ -37,5 +40,22 @@ typedef struct lat_gauge_state {
  *                    V_aa conj(V_ba) - V_ab conj(V_bb)
  * `slices`, if not NULL, gets theta of each slice (lat_condition_slices of them). */
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s, double *slices);
+
+/* Field strength F_{mu nu}, Hermitian and traceless, from the four plaquettes around a site (clover), in four
+ * dimensions:  charge  sum_x 1/(32 pi^2) eps_{mu nu rho sigma} tr F F, eps_{xyzt} = 1
+ *              density mean over sites of sum_{mu<nu} tr F^2 = 1/4 F^a F^a */
+typedef struct lat_clover {
+    double charge, density;
+} lat_clover;
+int lat_measure_clover(const lat_field *f, lat_clover *c);
+
+/* The Schwinger-Dyson equation of Wilson's action with anisotropy xi (backend/generate.h): with S the weighted
+ * staple sum of a link U, X = U S^+ and B = (X - X^+)/2i,
+ *     (N^2 - 1) <Re tr X> = beta <tr B^2 - (tr B)^2 / N>
+ * exactly, for any N, beta and volume: `beta` is what the means over all links make of it. */
+typedef struct lat_meter {
+    double trace, force, beta;
+} lat_meter;
+int lat_measure_meter(const lat_field *f, double xi, lat_meter *m);
 
 #endif

@@ -43,6 +43,7 @@
 #define LAT_FOR_GAUGE UINT32_C(0x20000000)  /* transformations of lat-gauge */
 #define LAT_FOR_ANNEAL UINT32_C(0x30000000) /* sweeps of lat-anneal */
 #define LAT_FOR_RELAX UINT32_C(0x40000000)  /* sweeps of lat-orelax */
+#define LAT_FOR_LINKS UINT32_C(0x50000000)  /* sweeps of lat-heatbath */
 
 static inline void lat_sun_one(int n, double *m)
 {

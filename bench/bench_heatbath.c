@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench_heatbath: speed of heat bath and overrelaxation on the CPU, `make bench-heatbath`.
+ *
+ * SU(2), SU(3), SU(4) and SU(6) in single and double on one thread, SU(3) on all: first the answer is checked
+ * (overrelaxation leaves the action, heat bath sweeps keep links in SU(N)), then sweeps are timed. GB/s
+ * are by the count of the generation paper's table 1: 19 links loaded and one stored for an update,
+ * SU(3) with 12 reals a link; what caches serve again counts each time. Beside them stand the copy
+ * bandwidth of the same run, and a plain scalar loop over the same site functions in natural order,
+ * links with all their rows, in double.
+ *
+ *     bench_heatbath [EXTENT]       default 16 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include "backend/generate.h"
+#include "backend/lanes.h"
+#include "common/error.h"
+#include "site/sun.h"
+
+/* Of one thread the time it had the processor, so that other programs count less; of several the clock's. */
+static double now(int nthreads)
+{
+    struct timespec t;
+    clock_gettime(nthreads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void threads(int n)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(n);
+#else
+    (void)n;
+#endif
+}
+
+/* Copy bandwidth in GB/s, read and written bytes counted, of `bytes` bytes; the best of several. */
+static double copy_bandwidth(size_t bytes, int nthreads)
+{
+    const size_t n = bytes / 2 / sizeof(double);
+    double *a = lat_alloc(n, sizeof *a, "copy"), *b = lat_alloc(n, sizeof *b, "copy"), best = 1e30;
+    if (!a || !b)
+        exit(lat_report(LAT_FAILED));
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        a[i] = b[i] = (double)i;
+    const int repeat = (int)(256e6 / (double)bytes) + 1;
+    for (int r = 0; r < 9; r++) {
+        const double start = now(nthreads);
+        for (int k = 0; k < repeat; k++) {
+#pragma omp parallel for schedule(static)
+            for (size_t i = 0; i < n; i++)
+                b[i] = a[i] + (double)k;
+        }
+        best = fmin(best, (now(nthreads) - start) / repeat);
+    }
+    volatile double keep = b[n / 2];
+    (void)keep;
+    free(a);
+    free(b);
+    return (double)(2 * n * sizeof(double)) / best * 1e-9;
+}
+
+/* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other. */
+#define LAT_T double
+#define LAT_S double
+#define LAT_SIZE 8
+#define LAT_WIDTH 1
+#define LAT_N 3
+#define LAT_(x) scalar_##x
+#define LAT_HD static inline __attribute__((unused))
+#include "site/template.h"
+#include "site/link.h"
+
+static const scalar_m *link_of(const lat_field *u, size_t x, int mu)
+{
+    return (const scalar_m *)u->data + 4 * x + mu;
+}
+
+static void scalar_update(lat_field *f, size_t x, int mu, double k, int kind, uint32_t step)
+{
+    const lat_geometry *geom = &f->head.geom;
+    const int64_t link = (int64_t)(4 * x) + mu;
+    const scalar_dice d = {1, &link, 0, step};
+    const size_t end = lat_neighbour(geom, x, mu, 1);
+    scalar_m s = {{{{0, 0}}}}, v;
+    for (int nu = 0; nu < 4; nu++) {
+        if (nu == mu)
+            continue;
+        const size_t down = lat_neighbour(geom, x, nu, -1);
+        scalar_staple_up(&v, link_of(f, x, nu), link_of(f, lat_neighbour(geom, x, nu, 1), mu), link_of(f, end, nu));
+        scalar_staple_add(&s, v, 1);
+        scalar_staple_down(&v, link_of(f, down, nu), link_of(f, down, mu), link_of(f, lat_neighbour(geom, down, mu, 1), nu));
+        scalar_staple_add(&s, v, 1);
+    }
+    scalar_link_update((scalar_m *)f->data + link, &s, k, kind, &d);
+}
+
+static void scalar_sweep(lat_field *f, double beta, int kind, uint32_t step)
+{
+    for (int mu = 0; mu < 4; mu++)
+        for (int parity = 0; parity < 2; parity++)
+            for (size_t x = 0; x < lat_volume(&f->head.geom); x++) {
+                int at[LAT_MAX_DIMS];
+                lat_coordinates(&f->head.geom, x, at);
+                if (((at[0] + at[1] + at[2] + at[3]) & 1) == parity)
+                    scalar_update(f, x, mu, beta / 3, kind, step);
+            }
+}
+
+/* Seconds a sweep of the plain loop: heat bath, overrelaxation. */
+static void time_scalar(const lat_field *u, double seconds[2])
+{
+    lat_field f = {.data = NULL};
+    if (lat_header_copy(&f.head, &u->head) || lat_field_alloc(&f))
+        exit(lat_report(LAT_FAILED));
+    memcpy(f.data, u->data, lat_field_reals(u) * sizeof(double));
+    for (int k = 0; k < 2; k++) {
+        seconds[k] = 1e30;
+        for (int r = 0; r < 3; r++) {
+            const double start = now(1);
+            scalar_sweep(&f, 6.0, k ? LAT_HEAT_MICRO : LAT_HEAT_BATH, (uint32_t)r);
+            seconds[k] = fmin(seconds[k], now(1) - start);
+        }
+    }
+    lat_field_free(&f);
+}
+
+static int fail(const char *what, double found, double expected)
+{
+    fprintf(stderr, "bench_heatbath: %s: %.15g, expected %.15g\n", what, found, expected);
+    return 1;
+}
+
+static int check(lat_generator *gen, lat_field *u, lat_real real)
+{
+    const lat_update draw = {LAT_UPDATE_HEATBATH, 1, 0, 0}, mirror = {.kind = LAT_UPDATE_OVERRELAX};
+    const double eps = real == LAT_F32 ? 0x1p-24 : 0x1p-53;
+    const int nc = u->head.nc;
+    double s[2], t[2];
+    lat_deviation off;
+    if (gen->backend->sweep(gen, &draw, 5) || gen->backend->plaquette(gen, &s[0], &s[1]) || gen->backend->sweep(gen, &mirror, 1) ||
+        gen->backend->plaquette(gen, &t[0], &t[1]) || gen->backend->get(gen, u) || lat_measure_deviation(u, &off))
+        return lat_report(LAT_FAILED);
+    if (!(fabs(s[0] + s[1] - t[0] - t[1]) <= 64 * nc * nc * eps))
+        return fail("overrelaxation changed the action", t[0] + t[1], s[0] + s[1]);
+    if (!(off.unitarity_max <= 32 * nc * eps))
+        return fail("unitarity", off.unitarity_max, 0);
+    return 0;
+}
+
+static int bench(int extent, int nc, lat_real real, int nthreads, const double reference[2])
+{
+    static const char *const names[] = {"heatbath", "overrelax"};
+    const lat_action action = {nc == 2 ? 2.4 : nc == 3 ? 6.0 : nc == 4 ? 10.9 : 25.05, 1};
+    lat_field u = {.data = NULL};
+    lat_header_init(&u.head);
+    u.head.geom = (lat_geometry){4, {extent, extent, extent, extent}};
+    u.head.nc = nc;
+    u.head.reals = 2 * nc * nc;
+    u.head.real = real;
+    if (lat_field_alloc(&u))
+        return lat_report(LAT_FAILED);
+    threads(nthreads);
+#pragma omp parallel for schedule(static)
+    for (size_t k = 0; k < lat_field_matrices(&u); k++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_near_one(nc, m, 0.35, 1, k, 0, 0);
+        lat_field_put(&u, k, m);
+    }
+    lat_generator *gen = lat_generate_cpu.open(&u, real, &action, &lat_comm_self);
+    if (!gen || check(gen, &u, real))
+        return *lat_error() ? lat_report(LAT_FAILED) : 1;
+    const double links = (double)lat_field_matrices(&u), reals = nc == 2 ? 4 : nc == 3 ? 12 : 2 * nc * nc;
+    const double copy = copy_bandwidth((size_t)(links * reals * real), nthreads);
+    const long n = (long)(3e5 / links) + 1;
+    for (int k = 0; k < 2; k++) {
+        const lat_update how = {k ? LAT_UPDATE_OVERRELAX : LAT_UPDATE_HEATBATH, 1, 0, 9};
+        double best = 1e30;
+        for (int r = 0; r < 7; r++) {
+            const double start = now(nthreads);
+            gen->backend->sweep(gen, &how, n);
+            best = fmin(best, (now(nthreads) - start) / (double)n);
+        }
+        const double gb = 20 * reals * real * links / best * 1e-9;
+        printf("%5d^4  SU(%d)  %4.0f  %-9s  %-9s  %7d  %10.2f  %7.2f  %9.2f  %7.2f", extent, nc, reals, real == LAT_F32 ? "single" : "double",
+               names[k], nthreads, links / best * 1e-6, gb, copy, gb / copy);
+        if (nc == 3)
+            printf("  %18.1f", reference[k] / best / nthreads);
+        printf("\n");
+        fflush(stdout);
+    }
+    gen->backend->close(gen);
+    lat_field_free(&u);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const int groups[] = {2, 3, 4, 6};
+    lat_tool_name = "bench_heatbath";
+    const int extent = argc > 1 ? atoi(argv[1]) : 16;
+    int most = 1;
+    double reference[2];
+    lat_field u = {.data = NULL};
+#ifdef _OPENMP
+    most = omp_get_max_threads();
+#endif
+    lat_header_init(&u.head);
+    u.head.geom = (lat_geometry){4, {8, 8, 8, 8}};
+    if (lat_field_alloc(&u))
+        return lat_report(LAT_FAILED);
+    for (size_t k = 0; k < lat_field_matrices(&u); k++)
+        lat_sun_near_one(3, (double *)u.data + 18 * k, 0.35, 1, k, 0, 0);
+    time_scalar(&u, reference);
+    const double links = (double)lat_field_matrices(&u), scale = pow(extent / 8.0, 4);
+    printf("lattice  group  reals  precision  sweep      threads  Mlinks/s    GB/s  copy GB/s  of copy  of scalar a thread\n");
+    for (int k = 0; k < 2; k++)
+        printf("    8^4  SU(3)    18  double     %-9s  %7d  %10.2f  plain scalar loop\n", k ? "overrelax" : "heatbath", 1, links / reference[k] * 1e-6);
+    for (int k = 0; k < 2; k++)
+        reference[k] *= scale;
+    lat_field_free(&u);
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (int p = 0; p < 2; p++)
+            for (int n = 1; n <= (groups[g] == 3 ? most : 1); n = n < most ? most : most + 1)
+                if (bench(extent, groups[g], p ? LAT_F32 : LAT_F64, n, reference))
+                    return 1;
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* links.c: pure gauge theory, a site in each lane of a vector. Compiled as lanes.c is, once for each
+ * vector length and N: LAT_LANES = base, avx2 or avx512, LAT_N = 2 .. 16; generate_cpu.c chooses at run
+ * time. This file expands link_sweeps.h in single and in double. */
+#include <math.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+#include "links.h"
+
+#if defined(__AVX512F__)
+#define BYTES 64
+#elif defined(__AVX2__)
+#define BYTES 32
+#else
+#define BYTES 16
+#endif
+
+typedef float floats __attribute__((vector_size(BYTES)));
+typedef double doubles __attribute__((vector_size(BYTES)));
+
+#define LAT_HD static inline __attribute__((always_inline, unused))
+/* Parts of an update that are called from several places: a copy in each would take the compiler minutes. */
+#define APART static __attribute__((noinline, unused))
+
+#define LAT_T floats
+#define LAT_S float
+#define LAT_SIZE 4
+#define LAT_WIDTH (BYTES / 4)
+#define LAT_(x) x##_f
+#include "link_sweeps.h"
+#undef LAT_T
+#undef LAT_S
+#undef LAT_SIZE
+#undef LAT_WIDTH
+#undef LAT_
+
+#define LAT_T doubles
+#define LAT_S double
+#define LAT_SIZE 8
+#define LAT_WIDTH (BYTES / 8)
+#define LAT_(x) x##_d
+#include "link_sweeps.h"
+
+#define JOIN_(lanes, n) lat_links_##lanes##_##n
+#define JOIN(lanes, n) JOIN_(lanes, n)
+
+const lat_link_ops JOIN(LAT_LANES, LAT_N)[] = {
+    {LAT_N, 4, BYTES / 4, LAT_LINK_ROWS, update_f, reunit_f, plaquette_f},
+    {LAT_N, 8, BYTES / 8, LAT_LINK_ROWS, update_d, reunit_d, plaquette_d}};

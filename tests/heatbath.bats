@@ -1,0 +1,203 @@
+#!/usr/bin/env bats
+# lat-heatbath and lat-plaq: configurations of pure gauge theory.
+load helper
+load heatbath
+
+@test "plaquettes of two dimensions are the exact ones, SU(2) to SU(6), at strong and weak coupling" {
+    # d ln Z / d beta with Z = sum_n det I_{n+i-j}(beta/N) (Bars, Green 1979); on 64^2 the corrections of
+    # the torus, (u_f)^4096, are nothing.
+    while read -r n beta expected sweeps; do
+        lat-heatbath --group "$n" --dims 64,64 --beta "$beta" --overrelax 1 --thermalise 50 --every "$sweeps" --log log.tsv -o a.lat
+        agrees "$(mean plaquette log.tsv 50)" "$expected"
+    done <<'END'
+2 1 .240193723870 1500
+2 2.5 .507195100047 300
+2 4 .658047267359 200
+3 3 .203075050030 700
+3 5.7 .402716607316 250
+3 8 .535753990214 150
+4 8 .278892275871 250
+5 17.1 .372116458700 150
+6 18 .256615210377 200
+END
+}
+
+@test "plaquettes of four dimensions: SU(2), SU(3) at strong and weak coupling" {
+    # An independent program; the second is .23439(18) in the literature (8^3 x 4), the third .89652 in the weak
+    # coupling series. More of them, and more precisely, in tests/long.
+    while read -r n beta extent expected error sweeps; do
+        lat-heatbath --group "$n" --dims "$extent,$extent,$extent,$extent" --beta "$beta" --thermalise 60 --every "$sweeps" --log log.tsv -o a.lat
+        agrees "$(mean plaquette log.tsv 60)" "$expected" "$error"
+    done <<'END'
+2 2.4 12 .630064 .000085 100
+3 3.36 8 .234510 .000075 250
+3 20 8 .896523 .000029 60
+END
+}
+
+@test "anisotropy: in two dimensions the coupling is xi beta" {
+    lat-heatbath --group 2 --dims 32,32 --beta 2 --xi 2 --thermalise 50 --every 400 --log log.tsv -o a.lat
+    agrees "$(mean plaquette log.tsv 50)" .658047267359
+}
+
+@test "the Schwinger-Dyson equation holds: any group, lattice, anisotropy" {
+    # (N^2 - 1) <Re tr U S^+> = beta <|F|^2>, exactly; the difference has a mean of zero and is of order 1/sqrt(V) of
+    # either side on one configuration.
+    while read -r n dims beta xi every count; do
+        lat-heatbath --group "$n" --dims "$dims" --beta "$beta" --xi "$xi" --thermalise 50 --every "$every" --count "$count" |
+            lat-plaq --sd --tsv -o sd.tsv
+        awk -F'\t' -v n="$n" -v b="$beta" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print "ratio"; next }
+            { f = b * $c["sd_force"]; print ((n * n - 1) * $c["sd_trace"]) / f }' sd.tsv >ratio.tsv
+        echo "SU($n) $dims"
+        agrees "$(mean ratio ratio.tsv)" 1 0 0.01
+    done <<'END'
+2 4,4,4,4 2.3 1 3 200
+3 4,4,4,4 5.7 1 3 200
+3 2,4,6,4 6.0 2.5 3 200
+3 6,6,6,2 5.5 0.7 3 100
+4 4,4,4,2 10 1.5 3 100
+5 2,4,4,4 17 1 3 60
+3 6,4,8 9 1 3 200
+8 4,2,4,2 40 1 3 40
+12 2,2,2,4 90 1 3 20
+END
+}
+
+@test "beta = 0: links are Haar random" {
+    # The plaquette has mean 0 and deviation 1/sqrt(2 N^2 6V), of SU(2) 1/sqrt(4 6V).
+    for n in 2 3 4; do
+        lat-heatbath --group $n --dims 8,4,4,8 --beta 0 --overrelax 0 --thermalise 60 --every 10 --count 20 | lat-plaq --tsv -o p.tsv
+        awk -F'\t' -v n=$n 'NR > 1 { s += $2 * $2; m++ } END {
+            r = sqrt(s / m) * sqrt((n == 2 ? 4 : 2 * n * n) * 6 * 1024)
+            print "# SU(" n "): " r; exit !(r > 0.5 && r < 1.6) }' p.tsv # 20 of them: 1 +- 0.16
+    done
+}
+
+@test "hot and cold starts meet; Metropolis and heat bath meet" {
+    lat-heatbath --dims 4,6,4,4 --beta 5.5 --start hot --thermalise 100 --every 600 --log hot.tsv -o a.lat
+    lat-heatbath --dims 4,6,4,4 --beta 5.5 --start cold --seed 2 --thermalise 100 --every 600 --log cold.tsv -o a.lat
+    lat-heatbath --dims 4,6,4,4 --beta 5.5 --update metropolis --seed 3 --overrelax 2 --thermalise 200 --every 2000 --log metro.tsv -o a.lat
+    meet "$(mean plaquette hot.tsv 100)" "$(mean plaquette cold.tsv 100)" 0.005
+    meet "$(mean plaquette hot.tsv 100)" "$(mean plaquette metro.tsv 200)" 0.005
+}
+
+@test "a run that continues gives the same bytes as one that never stopped" {
+    for p in single double; do
+        lat-heatbath --dims 4,4,6,4 --beta 6.0 --xi 1.5 --precision $p --thermalise 3 --every 2 --count 5 --seed 7 -o 'all.%d.lat'
+        lat-heatbath --dims 4,4,6,4 --beta 6.0 --xi 1.5 --precision $p --thermalise 3 --every 2 --count 2 --seed 7 -o 'part.%d.lat'
+        lat-heatbath --count 2 part.1.lat -o 'part.%d.lat'
+        cat part.0.lat part.1.lat part.2.lat part.3.lat | lat-heatbath --continue -o part.4.lat
+        for i in 0 1 2 3 4; do
+            cmp all.$i.lat part.$i.lat
+        done
+    done
+    for n in 2 4 5; do
+        lat-heatbath --group $n --dims 4,4,4,4 --beta 4 --thermalise 0 --every 2 --count 2 -o 'all.%02d.lat'
+        lat-heatbath --group $n --dims 4,4,4,4 --beta 4 --thermalise 0 --every 2 -o part.lat
+        lat-heatbath part.lat -o part.lat
+        cmp all.01.lat part.lat
+    done
+}
+
+@test "the same bytes on any number of threads, others with another seed" {
+    for dims in 8,4,4,4 6,6,2,10; do
+        lat-heatbath --dims $dims --beta 6.0 --thermalise 5 --seed 7 -@ 1 -o one.lat
+        lat-heatbath --dims $dims --beta 6.0 --thermalise 5 --seed 7 -@ 3 -o three.lat
+        lat-heatbath --dims $dims --beta 6.0 --thermalise 5 --seed 8 -o other.lat
+        cmp one.lat three.lat
+        run -1 cmp -s one.lat other.lat
+    done
+}
+
+@test "the trajectory does not depend on the length of vectors" {
+    for dims in 8,4,4,4 6,6,2,10; do
+        for l in base avx2 avx512; do
+            LAT_LANES=$l lat-heatbath --dims $dims --beta 6.0 --thermalise 0 --every 2 --no-provenance -o $l.lat
+            # Two combined sweeps, ten passes, amplify rounding only so far.
+            lat-diff --tolerance 1e-9 base.lat $l.lat
+        done
+    done
+}
+
+@test "links are in SU(N) to rounding after many sweeps" {
+    for n in 2 3 4 5 8 16; do
+        lat-heatbath --group $n --dims 4,4,2,2 --beta $((n * n)) --thermalise 30 -o a.lat
+        # det and rows are sums of N products; reunitarised every sweep.
+        lat-theta --tsv a.lat | awk -F'\t' -v n=$n 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+            { bad = !($c["unitarity_max"] < 16 * n * 2.2e-16 && $c["det_error_max"] < 16 * n * 2.2e-16) } END { exit bad }'
+    done
+}
+
+@test "what a configuration says of itself" {
+    lat-heatbath --group 2 --dims 4,4,4,4 --beta 2.25 --xi 1.25 --thermalise 4 --every 3 --count 2 --seed 11 -o 'c%03d.lat'
+    lat-info c001.lat >info.txt
+    for line in 'beta = 2.25' 'xi = 1.25' 'sweep = 10' 'sequence_number = 1' 'seed = 11' 'overrelax = 4' 'update = heatbath'; do
+        grep -q -- "$line" info.txt
+    done
+    grep -q '4 reals' info.txt
+    [ ! -e c002.lat ]
+    # Other parameters leave another line of history, and what they change is changed.
+    lat-heatbath --beta 2.5 c001.lat | lat-info >info.txt
+    grep -q 'beta = 2.5' info.txt
+    grep -q 'sweep = 13' info.txt
+    [ "$(grep -c 'lat-heatbath 0' info.txt)" -eq 2 ]
+}
+
+@test "the log's plaquettes are those that lat-plaq and lat-theta find" {
+    lat-heatbath --dims 4,6,4,2 --beta 5.5 --thermalise 5 --every 2 --log log.tsv -o a.lat
+    lat-plaq --tsv a.lat >p.tsv
+    for pair in 2:2 3:3 4:4; do
+        near "$(tail -n 1 log.tsv | cut -f"${pair%:*}")" "$(tail -n 1 p.tsv | cut -f"${pair#*:}")" 1e-13
+    done
+    near "$(tail -n 1 p.tsv | cut -f2)" "$(column a.lat plaquette)" 1e-14
+}
+
+@test "lat-plaq measures the same in every gauge, as text, columns and JSON" {
+    lat-heatbath --dims 4,4,4,6 --beta 6.0 --thermalise 20 -o a.lat
+    lat-gauge --random --seed 5 a.lat -o b.lat
+    lat-plaq --tsv --sd a.lat >a.tsv
+    lat-plaq --tsv --sd b.lat >b.tsv
+    for i in 2 3 4 6 7 8 9 10 11 12 19; do # all but the link trace
+        near "$(tail -n 1 a.tsv | cut -f$i)" "$(tail -n 1 b.tsv | cut -f$i)" 1e-11
+    done
+    lat-plaq --json a.lat | python3 -c 'import json, sys; d = json.load(sys.stdin); assert abs(d["action_density"] - 36 * (1 - d["plaquette"])) < 1e-12'
+    lat-plaq a.lat | grep -q '^charge'
+    cat a.lat b.lat | lat-plaq --tsv | wc -l | grep -qx 3
+}
+
+@test "a real configuration at beta = 6: plaquette, and beta by the Schwinger-Dyson equation" {
+    need_data milc_lat.sample.l8888
+    lat-convert "$DATA/milc_lat.sample.l8888" | lat-reunit --precision double | lat-plaq --sd --tsv >p.tsv
+    near "$(tail -n 1 p.tsv | cut -f2)" .593560221836 1e-9
+    near "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "sd_beta") c = i; next } { print $c }' p.tsv)" 5.994 0.0006
+}
+
+@test "heat bath, annealing, overrelaxation: a pipeline from nothing to a fixed gauge" {
+    run -0 bash -o pipefail -c "lat-heatbath --dims 4,4,4,4 --beta 6.0 --thermalise 30 --count 2 |
+        lat-anneal --steps 30 | lat-orelax --theta 1e-12 -o fixed.lat"
+    lat-theta --require-theta 1e-12 fixed.lat
+}
+
+@test "what cannot be is refused, with the reason" {
+    run -2 lat-heatbath --dims 4,4,4,4
+    [[ $output == *--beta* ]]
+    run -2 lat-heatbath --beta 6
+    [[ $output == *--dims* ]]
+    run -1 bash -o pipefail -c 'lat-heatbath --dims 4,5,4,4 --beta 6 | cat'
+    [[ $output == *"odd"* ]]
+    for bad in "--group 1" "--group 17" "--every 0" "--update magic" "--xi 0" "--beta -1"; do
+        # shellcheck disable=SC2086
+        run -2 lat-heatbath --dims 4,4,4,4 --beta 6 $bad -o a.lat
+    done
+    for bad in 'a.%d.%d' 'a.%s' 'a.%n' 'a.%'; do
+        run -2 lat-heatbath --dims 4,4,4,4 --beta 6 -o "$bad"
+    done
+    lat-start --dims 4,4,4,4 -o cold.lat
+    run -2 lat-heatbath cold.lat -o a.lat
+    [[ $output == *--beta* ]]
+    run -1 lat-heatbath --group 4 --beta 6 cold.lat -o a.lat
+    lat-gauge --random cold.lat --save-g g.lat -o b.lat
+    run -1 lat-heatbath --beta 6 g.lat -o a.lat
+    [ ! -e a.lat ]
+    nothing_left
+}

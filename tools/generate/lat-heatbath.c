@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-heatbath: configurations of SU(N) pure gauge theory, Wilson action (generation paper, section 2;
+ * docs/conventions.md, "Configurations").
+ *
+ * A sweep here is one heat bath sweep over all links and --overrelax overrelaxation sweeps. What is
+ * written is the whole state: a run that continues from its last configuration goes on as if it had
+ * never stopped, byte for byte. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "backend/generate.h"
+#include "common/error.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/stream.h"
+#include "common/tool.h"
+#include "site/sun.h"
+
+enum { HOT, COLD };
+enum { HEATBATH, METROPOLIS };
+#define MAX_SWEEPS ((1L << 28) - 1) /* what a random number's counter has room for */
+
+static lat_geometry geom;
+static int start = COLD, update, precision = 1, device;
+static long group = 3, overrelax = 4, thermalise = -1, every = 10, count = 1, rows, check_every = 1, ranks = 1;
+static uint64_t seed = 1;
+static double beta = NAN, xi = 1;
+static bool go_on;
+static const char *log_path;
+
+static const lat_option options[] = {
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents, 1 to 4 even ones (needed for a new run)", false},
+    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
+    {LAT_OPT_REAL, "beta", 'b', "BETA", &beta, 0, 1e6, "coupling, 2 N / g^2 (needed for a new run)", false},
+    {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3, "bare anisotropy: planes with the last direction weigh XI, others 1/XI", false},
+    {LAT_OPT_CHOICE, "start", 0, "hot|cold", &start, 0, 0, "Haar random links, or all links 1", false},
+    {LAT_OPT_INT, "thermalise", 't', "N", &thermalise, 0, MAX_SWEEPS, "sweeps before the first --every (default: 500; 0 when continuing)", false},
+    {LAT_OPT_INT, "every", 'e', "N", &every, 1, MAX_SWEEPS, "sweeps from one configuration to the next", false},
+    {LAT_OPT_INT, "count", 'c', "K", &count, 1, 1 << 24, "configurations to write", true},
+    {LAT_OPT_CHOICE, "update", 0, "heatbath|metropolis", &update, 0, 0, "how links are drawn; metropolis is the reference for tests", false},
+    {LAT_OPT_INT, "overrelax", 'r', "K", &overrelax, 0, 1000, "overrelaxation sweeps after each heat bath sweep", false},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the random numbers", false},
+    {LAT_OPT_FLAG, "continue", 0, NULL, &go_on, 0, 0, "go on from the last configuration on stdin, as with FILE", true},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "of sweeps and links", false},
+    {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
+     "rows of each link to store (default: 1 for SU(2), 2 for SU(3), which lose nothing, else N)", false},
+    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "plaquettes as they go", true},
+    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8, "sweeps between two lines of the log", true},
+    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0, "where sweeps run; auto: the fastest there is", false},
+    {LAT_OPT_INT, "ranks", 'n', "N", &ranks, 1, 65536, "ranks to share the lattice", true},
+    {0},
+};
+
+static const lat_tool tool = {
+    .name = "lat-heatbath",
+    .args = "[FILE]",
+    .summary = "Makes configurations of SU(N) pure gauge theory, or goes on from the last one in FILE.",
+    .example = "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 100 -o 'cfg.%04d.lat'",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+};
+
+typedef struct run {
+    const lat_generate *backend;
+    const lat_comm *comm;
+    lat_generator *gen;
+    bool numbered;   /* files, not a stream */
+    lat_output *out; /* the stream, or the file of the next configuration */
+    FILE *log;
+    lat_field field;
+    long sweep;      /* done so far, since the start of the first run */
+    long number;     /* of the next configuration */
+    double plaquette;
+} run;
+
+/* ---- where a run begins ---- */
+
+/* Numbers of the header; where it has none they stay as they are. */
+static int recall_real(const lat_header *head, const char *key, double *value)
+{
+    const char *text = lat_info_get(head, key);
+    char rest;
+    if (text && (sscanf(text, "%lf%c", value, &rest) != 1 || !(*value >= 0 && *value <= 1e6)))
+        return lat_fail("info.%s: expected a number from 0 to 1e6, found '%.80s'", key, text);
+    return 0;
+}
+
+static int recall_int(const lat_header *head, const char *key, long max, long *value)
+{
+    const char *text = lat_info_get(head, key);
+    char rest;
+    if (text && (sscanf(text, "%ld%c", value, &rest) != 1 || *value < 0 || *value > max))
+        return lat_fail("info.%s: expected a whole number from 0 to %ld, found '%.80s'", key, max, text);
+    return 0;
+}
+
+static int recall_seed(const lat_header *head)
+{
+    const char *text = lat_info_get(head, "seed");
+    unsigned long long v;
+    char rest;
+    if (text && sscanf(text, "%llu%c", &v, &rest) != 1)
+        return lat_fail("info.seed: expected a whole number, found '%.80s'", text);
+    if (text)
+        seed = v;
+    return 0;
+}
+
+/* The options that were not given from the header. */
+static int recall_all(run *r, const lat_header *head)
+{
+    const char *text = lat_info_get(head, "update");
+    if (!lat_opt_given("update") && text)
+        update = !strcmp(text, "metropolis");
+    if (!lat_opt_given("precision"))
+        precision = head->real == LAT_F64;
+    if (!lat_opt_given("rows"))
+        rows = head->reals / (2 * head->nc);
+    r->number = -1;
+    if ((!lat_opt_given("beta") && recall_real(head, "beta", &beta)) ||
+        (!lat_opt_given("xi") && recall_real(head, "xi", &xi)) ||
+        (!lat_opt_given("overrelax") && recall_int(head, "overrelax", 1000, &overrelax)) ||
+        (!lat_opt_given("every") && recall_int(head, "every", MAX_SWEEPS, &every)) ||
+        (!lat_opt_given("seed") && recall_seed(head)) || recall_int(head, "sweep", MAX_SWEEPS, &r->sweep) ||
+        recall_int(head, "sequence_number", 1L << 30, &r->number))
+        return -1;
+    if (!(xi > 0) || every < 1)
+        return lat_fail("info.xi and info.every: expected numbers above 0");
+    r->number++;
+    return 0;
+}
+
+/* The last configuration of the input. */
+static int read_last(lat_field *last)
+{
+    lat_input *in = lat_input_open(lat_opts.input);
+    lat_field f = {.data = NULL};
+    int rc = in ? 1 : -1;
+    while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
+        lat_field_free(last);
+        *last = f;
+    }
+    lat_input_close(in);
+    return rc;
+}
+
+static int resume(run *r)
+{
+    lat_header *head = &r->field.head;
+    if (read_last(&r->field))
+        return -1;
+    if (head->kind != LAT_GAUGE)
+        return lat_fail("expected a gauge field to go on from, found a gauge transformation");
+    if ((lat_opt_given("group") && group != head->nc) ||
+        (lat_opt_given("dims") && (geom.nd != head->geom.nd || memcmp(geom.dims, head->geom.dims, sizeof geom.dims))))
+        return lat_fail("--group and --dims are those of the configuration, which is of SU(%d)", head->nc);
+    lat_header_ungauge(head);
+    return recall_all(r, head) || lat_field_convert(&r->field, precision ? LAT_F64 : LAT_F32) ? -1 : 0;
+}
+
+static int begin(run *r)
+{
+    lat_header *head = &r->field.head;
+    head->geom = geom;
+    head->nc = (int)group;
+    head->real = precision ? LAT_F64 : LAT_F32;
+    head->reals = 2 * head->nc * head->nc;
+    if (lat_header_check(head, "--dims") || lat_field_alloc(&r->field))
+        return -1;
+    const size_t links = lat_field_matrices(&r->field);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < links; i++) {
+        double m[LAT_SUN_REALS];
+        if (start == COLD)
+            lat_sun_one((int)group, m);
+        else
+            lat_sun_haar((int)group, m, seed, i, 0, LAT_FOR_LINKS);
+        lat_field_put(&r->field, i, m);
+    }
+    return 0;
+}
+
+/* ---- what configurations say of themselves ---- */
+
+static int note(lat_header *head, bool *changed, const char *key, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Sets info.KEY; *changed becomes true if it was something else. */
+static int note(lat_header *head, bool *changed, const char *key, const char *format, ...)
+{
+    char text[64];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    const char *was = lat_info_get(head, key);
+    if (was && !strcmp(was, text))
+        return 0;
+    *changed = true;
+    return lat_info_set(head, key, text);
+}
+
+/* A number in as few digits as read back the same. */
+static int note_real(lat_header *head, bool *changed, const char *key, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, sizeof text, "%.17g", value);
+    return note(head, changed, key, "%s", text);
+}
+
+/* The parameters of the run, and a line of history unless the run goes on with the same ones in the
+ * same place: then it is as if it had never stopped. */
+static int describe(run *r)
+{
+    lat_header *head = &r->field.head;
+    const char *words = r->backend->words(r->gen);
+    const lat_lines *history = &head->history;
+    bool changed = !history->count || !strstr(history->line[history->count - 1], words);
+    head->reals = rows == group ? 2 * (int)(group * group) : 2 * (int)(rows * group);
+    if (note_real(head, &changed, "beta", beta) || note_real(head, &changed, "xi", xi) ||
+        note(head, &changed, "update", "%s", update ? "metropolis" : "heatbath") ||
+        note(head, &changed, "overrelax", "%ld", overrelax) || note(head, &changed, "seed", "%llu", (unsigned long long)seed) ||
+        note(head, &changed, "every", "%ld", every))
+        return -1;
+    return changed ? lat_provenance(head, "%s", words) : 0;
+}
+
+/* ---- sweeps ---- */
+
+static int tell(run *r)
+{
+    double spatial, temporal;
+    if (r->gen->backend->plaquette(r->gen, &spatial, &temporal))
+        return -1;
+    const int nd = r->field.head.geom.nd;
+    r->plaquette = nd < 2 ? NAN : nd == 2 ? temporal : (spatial * (nd - 2) + 2 * temporal) / nd;
+    if (nd > 1 && !isfinite(r->plaquette))
+        return lat_fail("the plaquette became %g at sweep %ld: are the links in SU(N)?", r->plaquette, r->sweep);
+    if (r->log)
+        fprintf(r->log, "%ld\t%.15f\t%.15f\t%.15f\t%.3f\n", r->sweep, r->plaquette, spatial, temporal, lat_seconds());
+    return 0;
+}
+
+static int sweeps(run *r, long n)
+{
+    lat_update draw = {.kind = update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH, .seed = seed};
+    const lat_update mirror = {.kind = LAT_UPDATE_OVERRELAX};
+    for (long i = 0; i < n; i++) {
+        if (++r->sweep > MAX_SWEEPS)
+            return lat_fail("expected at most %ld sweeps in all: go on with another --seed", MAX_SWEEPS);
+        draw.step = LAT_FOR_LINKS + (uint32_t)r->sweep;
+        if (r->backend->sweep(r->gen, &draw, 1) || (overrelax && r->backend->sweep(r->gen, &mirror, overrelax)))
+            return -1;
+        if (r->log && r->sweep % check_every == 0 && tell(r))
+            return -1;
+        lat_progress("sweep %ld, next configuration %ld", r->sweep, r->number);
+    }
+    return 0;
+}
+
+/* ---- output ---- */
+
+/* How many numbers "%d" or "%04d" there are in a name; -1 if another % is in it. */
+static int numbers_in(const char *name)
+{
+    int n = 0;
+    for (const char *p = name ? strchr(name, '%') : NULL; p; p = strchr(p, '%'), n++) {
+        p += 1 + strspn(p + 1, "0123456789");
+        if (*p != 'd')
+            return -1;
+    }
+    return n;
+}
+
+/* The file of the next configuration, or the stream. Open before the sweeps, so that what cannot be
+ * written is known before. */
+static int open_output(run *r)
+{
+    char name[4096], digits[24];
+    const char *p = r->numbered ? strchr(lat_opts.output, '%') : NULL;
+    if (!p) {
+        r->out = lat_output_open(lat_opts.output, lat_output_flags());
+        return r->out ? 0 : -1;
+    }
+    const bool zeros = p[1] == '0';
+    const long width = strtol(p + 1, NULL, 10);
+    snprintf(digits, sizeof digits, zeros ? "%0*ld" : "%*ld", width > 20 ? 20 : (int)width, r->number);
+    const int n = snprintf(name, sizeof name, "%.*s%s%s", (int)(p - lat_opts.output), lat_opts.output, digits, strchr(p, 'd') + 1);
+    if (n < 0 || n >= (int)sizeof name)
+        return lat_fail("%.200s: too long for a name", lat_opts.output);
+    r->out = lat_output_open(name, lat_output_flags());
+    return r->out ? 0 : -1;
+}
+
+static int write_one(run *r)
+{
+    lat_header *head = &r->field.head;
+    bool changed;
+    if (r->backend->get(r->gen, &r->field) || note(head, &changed, "sweep", "%ld", r->sweep) ||
+        note(head, &changed, "sequence_number", "%ld", r->number))
+        return -1;
+    r->number++;
+    head->plaquette = head->link_trace = NAN; /* measured by the writer */
+    if (lat_stream_write(r->out, &r->field, lat_opts.store))
+        return -1;
+    lat_output *out = r->out;
+    if (r->numbered)
+        r->out = NULL;
+    return r->numbered ? lat_stream_commit(out) : 0;
+}
+
+static int generate(run *r)
+{
+    const lat_action action = {beta, xi};
+    if (!(r->gen = r->backend->open(&r->field, r->field.head.real, &action, r->comm)) || describe(r))
+        return -1;
+    for (long i = 0; i < count; i++)
+        if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every) || write_one(r))
+            return -1;
+    return 0;
+}
+
+/* ---- the story ---- */
+
+static void check_usage(void)
+{
+    if (!go_on && !lat_opt_given("dims"))
+        lat_usage("--dims is needed, for example --dims 8,8,8,16, or a FILE to go on from");
+    if (!go_on && isnan(beta))
+        lat_usage("--beta is needed, for example --beta 6.0");
+    if (go_on && lat_opt_given("start"))
+        lat_usage("--start is for a new run, not for one that goes on");
+    if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
+        lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'", lat_opts.output);
+    if (!lat_opt_given("thermalise"))
+        thermalise = go_on ? 0 : 500;
+}
+
+static void check_rows(void)
+{
+    if (!rows)
+        rows = group <= 3 ? group - 1 : group;
+    if (rows != group && (rows != group - 1 || group > 3))
+        lat_usage("SU(%ld) is stored with %s%ld rows, not %ld", group, group == 2 ? "1 or " : group == 3 ? "2 or " : "", group, rows);
+}
+
+/* Everything but the sweeps; 0 or -1. */
+static int set_up(run *r)
+{
+    r->numbered = numbers_in(lat_opts.output) == 1;
+    lat_header_init(&r->field.head);
+    if (!(r->backend = lat_generate_find((lat_device_choice)device)) || !(r->comm = lat_comm_open((int)ranks)) ||
+        (go_on ? resume(r) : begin(r)))
+        return -1;
+    if (isnan(beta))
+        lat_usage("--beta is needed: the configuration does not say which it was made with");
+    group = r->field.head.nc;
+    check_rows();
+    if (log_path && !(r->log = lat_log_open(log_path, "sweep\tplaquette\tspatial\ttemporal\tseconds")))
+        return -1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    run r = {.number = 0};
+    lat_options_parse(&tool, argc, argv);
+    go_on = go_on || lat_opts.nfiles || lat_opt_given("input");
+    check_usage();
+    bool bad = set_up(&r) || generate(&r);
+    lat_progress_end();
+    if (r.gen)
+        r.backend->close(r.gen);
+    lat_field_free(&r.field);
+    bad = lat_log_close(r.log, log_path) || bad;
+    if (bad)
+        lat_output_abort(r.out);
+    else if (r.out)
+        bad = lat_stream_commit(r.out);
+    return bad ? lat_report(LAT_FAILED) : LAT_DONE;
+}

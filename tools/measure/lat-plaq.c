@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-plaq: what configurations are like, in any gauge: plaquettes, Polyakov loops, action, charge. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "common/stream.h"
+#include "common/text.h"
+#include "common/tool.h"
+
+static bool tsv, json, meter;
+static double xi = 1;
+static const char *output;
+
+static const lat_option options[] = {
+    {LAT_OPT_FLAG, "sd", 0, NULL, &meter, 0, 0,
+     "beta from the Schwinger-Dyson equation as well: what the configuration says it was made at", true},
+    {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3, "anisotropy in that (default: that of the header, or 1)", false},
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a configuration", true},
+    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    {0}
+};
+
+static const lat_tool tool = {
+    .name = "lat-plaq",
+    .args = "[FILE]",
+    .summary = "Measures plaquettes, Polyakov loops, action density and topological charge.",
+    .example = "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 10 | lat-plaq --tsv --sd",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+};
+
+/* Everything that is measured has a name in the columns and in JSON, and one in words. */
+enum { PLAQUETTE, SPATIAL, TEMPORAL, LINK_TRACE, DENSITY, CLOVER, CHARGE, SD_TRACE, SD_FORCE, SD_BETA, NUMBERS };
+static const char *const names[NUMBERS] = {
+    "plaquette", "plaquette_spatial", "plaquette_temporal", "link_trace", "action_density", "action_density_clover",
+    "charge", "sd_trace", "sd_force", "sd_beta"};
+static const char *const words[NUMBERS] = {
+    "plaquette", "  spatial", "  temporal", "link trace", "action density", "  clover", "charge", "Re tr U S^+", "|F|^2", "beta by these"};
+
+typedef struct measured {
+    long config;
+    lat_geometry geom;
+    int nc;
+    double number[NUMBERS]; /* NaN where there is none */
+    double polyakov[LAT_MAX_DIMS][2];
+} measured;
+
+/* The anisotropy asked for, else the header's. */
+static int find_xi(const lat_header *head, double *value)
+{
+    const char *text = lat_info_get(head, "xi");
+    char rest;
+    *value = xi;
+    if (!lat_opt_given("xi") && text && (sscanf(text, "%lf%c", value, &rest) != 1 || !(*value > 0)))
+        return lat_fail("info.xi: expected a number above 0, found '%.80s'", text);
+    return 0;
+}
+
+static int measure(const lat_field *f, long config, measured *m)
+{
+    const int nd = f->head.geom.nd;
+    double anisotropy;
+    lat_meter sd;
+    lat_clover clover;
+    *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc};
+    for (int i = 0; i < NUMBERS; i++)
+        m->number[i] = NAN;
+    if (lat_measure_plaquette(f, &m->number[PLAQUETTE], &m->number[LINK_TRACE]) ||
+        lat_measure_planes(f, &m->number[SPATIAL], &m->number[TEMPORAL]) || find_xi(&f->head, &anisotropy))
+        return -1;
+    for (int mu = 0; mu < nd; mu++)
+        if (lat_measure_polyakov(f, mu, m->polyakov[mu]))
+            return -1;
+    m->number[DENSITY] = nd * (nd - 1) * m->nc * (1 - m->number[PLAQUETTE]); /* 2 sum_p Re tr (1 - U_p) / V */
+    if (nd == 4) {
+        if (lat_measure_clover(f, &clover))
+            return -1;
+        m->number[CLOVER] = clover.density;
+        m->number[CHARGE] = clover.charge;
+    }
+    if (meter && lat_measure_meter(f, anisotropy, &sd))
+        return -1;
+    if (meter) {
+        m->number[SD_TRACE] = sd.trace;
+        m->number[SD_FORCE] = sd.force;
+        m->number[SD_BETA] = sd.beta;
+    }
+    return 0;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void print_text(FILE *to, const measured *m, bool several)
+{
+    char dims[64];
+    if (several)
+        fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
+    fprintf(to, "lattice        %s, SU(%d)\n", lat_dims_text(&m->geom, dims), m->nc);
+    for (int i = 0; i < NUMBERS; i++)
+        if (!isnan(m->number[i]))
+            fprintf(to, "%-14s %.15g\n", words[i], m->number[i]);
+    for (int mu = 0; mu < m->geom.nd; mu++)
+        fprintf(to, "Polyakov %c     %.15g %+.15gi\n", "xyzt"[mu], m->polyakov[mu][0], m->polyakov[mu][1]);
+}
+
+static void print_tsv(FILE *to, const measured *m)
+{
+    if (m->config == 0) {
+        fprintf(to, "config");
+        for (int i = 0; i < NUMBERS; i++)
+            fprintf(to, "\t%s", names[i]);
+        fprintf(to, "\tpolyakov_x_re\tpolyakov_x_im\tpolyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\t"
+                "polyakov_t_re\tpolyakov_t_im\tdims\tgroup\n");
+    }
+    fprintf(to, "%ld", m->config);
+    for (int i = 0; i < NUMBERS; i++)
+        fprintf(to, "\t%.17g", m->number[i]);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        for (int i = 0; i < 2; i++)
+            fprintf(to, "\t%.17g", mu < m->geom.nd ? m->polyakov[mu][i] : NAN);
+    for (int mu = 0; mu < m->geom.nd; mu++)
+        fprintf(to, "%c%d", mu ? ',' : '\t', m->geom.dims[mu]);
+    fprintf(to, "\tSU(%d)\n", m->nc);
+}
+
+static void print_json(FILE *to, const measured *m, bool several)
+{
+    fputc('{', to);
+    if (several)
+        fprintf(to, "\"config\": %ld, ", m->config);
+    lat_json_key(to, true, names[0]);
+    lat_json_number(to, m->number[0]);
+    for (int i = 1; i < NUMBERS; i++)
+        lat_json_pair(to, names[i], m->number[i]);
+    lat_json_key(to, false, "polyakov");
+    for (int mu = 0; mu < m->geom.nd; mu++) {
+        fputs(mu ? ", " : "[", to);
+        lat_json_complex(to, m->polyakov[mu]);
+    }
+    fputc(']', to);
+    lat_json_key(to, false, "dims");
+    for (int mu = 0; mu < m->geom.nd; mu++)
+        fprintf(to, "%s%d", mu ? ", " : "[", m->geom.dims[mu]);
+    fprintf(to, "], \"group\": \"SU(%d)\"}\n", m->nc);
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+static int all(lat_input *in, FILE *text)
+{
+    int rc, more;
+    lat_field f;
+    measured m;
+    for (long config = 0; (rc = lat_stream_read(in, &f)) > 0; config++) {
+        rc = measure(&f, config, &m);
+        lat_field_free(&f);
+        if (rc || (more = lat_stream_more(in)) < 0)
+            return LAT_FAILED;
+        if (tsv)
+            print_tsv(text, &m);
+        else if (json)
+            print_json(text, &m, config > 0 || more > 0);
+        else
+            print_text(text, &m, config > 0 || more > 0);
+        if (fflush(text))
+            return LAT_FAILED;
+    }
+    return rc < 0 ? LAT_FAILED : LAT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    if (tsv && json)
+        lat_usage("--tsv and --json exclude each other");
+    return lat_print_run(output, all);
+}
