@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_bridge.c: Bridge++ text and Fortran files (its binary files are raw ones, fmt_raw.c).
  *
- * Text: one number after the other in decimal, in the order of ILDG, no header. Fortran: one unformatted record,
- * a u32 that counts its bytes at either end, doubles with the direction slowest (JLQCD; with
- * --order natural that of ILDG). Neither says its extents. */
+ * Text: one number after the other in decimal, in the order of ILDG, no header. Fortran: one
+ * unformatted record, a u32 that counts its bytes at either end, doubles with the direction slowest
+ * (JLQCD; with --order natural that of ILDG). Neither says its extents. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_hirep.c: HiRep, SU(N) in double precision.
  *
- * Big endian (a converter of theirs makes little endian ones, read too): i32 N, T, X, Y, Z, f64 plaquette;
- * then sites with t slowest and z fastest, directions t, x, y, z. SU(2) comes as matrices or as quaternions,
- * by an option of its compilation: the length of the file tells, on a pipe the first links do. */
+ * Big endian (a converter of theirs makes little endian ones, read too): i32 N, T, X, Y, Z, f64
+ * plaquette; then sites with t slowest and z fastest, directions t, x, y, z. SU(2) comes as matrices
+ * or as quaternions, by an option of its compilation: the length of the file tells, on a pipe the
+ * first links do. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

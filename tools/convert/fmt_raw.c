@@ -2,8 +2,8 @@
 /* fmt_raw.c: links without a header, or with one that says nothing to us.
  *
  *   raw         any: --dims, and --order, --group, --type, --endian where they are not as below
- *   headeronly  cuLGT's HEADERONLY and plain: some header, then the links, to the end of the file; sites with t
- *               slowest and z fastest, directions t, x, y, z
+ *   headeronly  cuLGT's HEADERONLY and plain: some header, then the links, to the end of the file;
+ *               sites with t slowest and z fastest, directions t, x, y, z
  *   bridge      Bridge++ binary, JLQCD: big endian doubles in the order of ILDG
  *
  * N, precision and byte order that are not told are those in which the first matrices are unitary. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_szin.c: SZIN, versions 1 to 7, and CP-PACS; both are read only.
  *
- * SZIN: big endian. i32 length of a date, of a banner, of a record; both texts, an i32 a character; i32 version,
- * a number of words that depends on it, with dimensions and N among them, i32 X, Y, Z, T, things that we
- * leave; the links are the end of the file: f32, direction slowest, even sites, then odd ones, x fastest, and
- * matrices column by column.
+ * SZIN: big endian. i32 length of a date, of a banner, of a record; both texts, an i32 a character;
+ * i32 version, a number of words that depends on it, with dimensions and N among them, i32 X, Y, Z, T,
+ * things that we leave; the links are the end of the file: f32, direction slowest, even sites, then
+ * odd ones, x fastest, and matrices column by column.
  *
- * CP-PACS: i32 19920410 (which tells the byte order) and 1020 bytes; f64 in the order of ILDG. Two digits at byte
- * 18 are X = Y = Z, two at 21 are T; they are not always right, and --dims goes before them. */
+ * CP-PACS: i32 19920410 (which tells the byte order) and 1020 bytes; f64 in the order of ILDG. Two
+ * digits at byte 18 are X = Y = Z, two at 21 are T; they are not always right, and --dims goes before
+ * them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,10 @@ static int read_szin(lat_input *in, lat_field *f, lat_reading *r)
     if (!bad)
         bad = read_szin_head(in, &f->head);
     if (!bad) {
-        const lat_payload p = {.big = true, .rows = f->head.nc, .shape = LAT_BY_COLUMNS, .order = {.sites = "lptzyx"}};
+        const lat_payload p = {.big = true,
+                               .rows = f->head.nc,
+                               .shape = LAT_BY_COLUMNS,
+                               .order = {.sites = "lptzyx"}};
         const uint64_t need = lat_payload_bytes(f, p.rows);
         bad = lat_expect_bytes(in, need, "a configuration of that size") < 0 ||
               lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0 ||

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_vogt.c: cuLGT's VOGT files, SU(N) in either precision.
  *
- * i16 number of dimensions (4), N, T, X, Y, Z, bytes of a real (4 or 8), in the byte order of the writer; then
- * sites with t slowest and z fastest, directions t, x, y, z. Nothing is summed. Written little endian. */
+ * i16 number of dimensions (4), N, T, X, Y, Z, bytes of a real (4 or 8), in the byte order of the
+ * writer; then sites with t slowest and z fastest, directions t, x, y, z. Nothing is summed. Written
+ * little endian. */
 #include <stdint.h>
 #include <stdio.h>
 #include "common/bytes.h"
