@@ -29,9 +29,10 @@ with() {
         [[ $help == *" --$option"* ]] || return 1
     done
 }
-readers() { local t; for t in $(tools); do if with "$t" input; then echo "$t"; fi; done; }
+# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats.
+readers() { local t; for t in $(tools); do if [ "$t" != lat-heatbath ] && with "$t" input; then echo "$t"; fi; done; }
 writers() { local t; for t in $(tools); do if with "$t" no-clobber; then echo "$t"; fi; done; }
-filters() { local t; for t in $(tools); do if with "$t" input no-clobber; then echo "$t"; fi; done; }
+filters() { local t; for t in $(readers); do if with "$t" no-clobber; then echo "$t"; fi; done; }
 
 # What a tool needs besides FILE in order to do something quick.
 words() {
@@ -39,12 +40,13 @@ words() {
     lat-gauge) echo --random ;;
     lat-orelax) echo --theta 1e-4 ;;
     lat-start) echo --dims 4,4,4,4 ;;
+    lat-heatbath) echo --dims 4,4,4,4 --beta 5.7 --thermalise 1 --rows 3 ;;
     esac
 }
 # on FILE TOOL: the words that make it work on FILE
 on() {
     case $2 in
-    lat-start) words "$2" ;;
+    lat-start | lat-heatbath) words "$2" ;;
     lat-diff) echo "$1 $1" ;;
     *) echo "$(words "$2") $1" ;;
     esac

@@ -231,21 +231,16 @@ static int each(run *r)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* A file that is written beside the output. */
-static void beside(const char *option, const char *path)
-{
-    if (path && !strcmp(path, "-"))
-        lat_usage("--%s needs the name of a file", option);
-    if (path)
-        lat_usage_if_input(option, path);
-}
-
 static int open_all(run *r)
 {
     const lat_fixing_options *o = &lat_fixing_opts;
     lat_fixing *f = &r->fixing;
-    beside("save-g", o->save_g);
-    beside("checkpoint", o->checkpoint);
+    if (o->checkpoint && !strcmp(o->checkpoint, "-"))
+        lat_usage("--checkpoint needs the name of a file");
+    if (o->checkpoint)
+        lat_usage_if_input("checkpoint", o->checkpoint);
+    if (o->save_g)
+        lat_usage_if_input("save-g", o->save_g);
     if (!(f->backend = lat_backend_find((lat_device_choice)o->device)) || !(f->comm = lat_comm_open((int)o->ranks))
         || (o->save_g && !(r->g_out = lat_output_open(o->save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
         || (o->copies_log && !(r->copies_log = lat_log_open(o->copies_log, LAT_COPIES_COLUMNS)))
