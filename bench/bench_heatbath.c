@@ -13,30 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include "backend/generate.h"
 #include "backend/lanes.h"
+#include "bench.h"
 #include "common/error.h"
 #include "site/sun.h"
 
 /* Of one thread the time it had the processor, so that other programs count less; of several the clock's. */
 static double now(int nthreads)
 {
-    struct timespec t;
-    clock_gettime(nthreads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void threads(int n)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(n);
-#else
-    (void)n;
-#endif
+    return bench_seconds(nthreads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
 /* Copy bandwidth in GB/s, read and written bytes counted, of `bytes` bytes; the best of several. */
@@ -166,7 +152,7 @@ static int bench(int extent, int nc, lat_real real, int nthreads, const double r
     u.head.real = real;
     if (lat_field_alloc(&u))
         return lat_report(LAT_FAILED);
-    threads(nthreads);
+    bench_threads(nthreads);
 #pragma omp parallel for schedule(static)
     for (size_t k = 0; k < lat_field_matrices(&u); k++) {
         double m[LAT_SUN_REALS];
@@ -205,25 +191,22 @@ int main(int argc, char **argv)
     static const int groups[] = {2, 3, 4, 6};
     lat_tool_name = "bench_heatbath";
     const int extent = argc > 1 ? atoi(argv[1]) : 16;
-    int most = 1;
+    const int most = bench_most_threads();
     double reference[2];
     lat_field u = {.data = NULL};
-#ifdef _OPENMP
-    most = omp_get_max_threads();
-#endif
     lat_header_init(&u.head);
-    u.head.geom = (lat_geometry){4, {8, 8, 8, 8}};
+    u.head.geom = (lat_geometry){4, {extent, extent, extent, extent}};
     if (lat_field_alloc(&u))
         return lat_report(LAT_FAILED);
+#pragma omp parallel for schedule(static)
     for (size_t k = 0; k < lat_field_matrices(&u); k++)
         lat_sun_near_one(3, (double *)u.data + 18 * k, 0.35, 1, k, 0, 0);
     time_scalar(&u, reference);
-    const double links = (double)lat_field_matrices(&u), scale = pow(extent / 8.0, 4);
+    const double links = (double)lat_field_matrices(&u);
     printf("lattice  group  reals  precision  sweep      threads  Mlinks/s    GB/s  copy GB/s  of copy  of scalar a thread\n");
     for (int k = 0; k < 2; k++)
-        printf("    8^4  SU(3)    18  double     %-9s  %7d  %10.2f  plain scalar loop\n", k ? "overrelax" : "heatbath", 1, links / reference[k] * 1e-6);
-    for (int k = 0; k < 2; k++)
-        reference[k] *= scale;
+        printf("%5d^4  SU(3)    18  double     %-9s  %7d  %10.2f  plain scalar loop\n", extent, k ? "overrelax" : "heatbath", 1,
+               links / reference[k] * 1e-6);
     lat_field_free(&u);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (int p = 0; p < 2; p++)
