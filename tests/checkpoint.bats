@@ -19,11 +19,11 @@ cut_off() {
         "$@" --checkpoint ck --every 0 $([ ! -e ck ] || echo --resume ck) &
         pid=$!
         while [ "$(written)" = "$before" ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
-        sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.1 * r / 32768 }')"
+        sleep "$(awk -v r=$RANDOM -v n="$n" 'BEGIN { print (n > 1) * 0.1 * r / 32768 }')" # the first time at once
         kill -9 $pid 2>/dev/null || break # it was faster
         wait $pid || true
     done
-    [ "$n" -ge 3 ] # it was cut off twice at least
+    [ "$n" -ge 2 ] # it was cut off
     find . -name '.*.tmp' -delete # what kill -9 leaves
     # shellcheck disable=SC2046
     [ ! -e ck ] || "$@" --checkpoint ck --resume ck

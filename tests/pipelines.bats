@@ -25,10 +25,10 @@ cut_off() {
     while :; do
         setsid "$@" >/dev/null 2>&1 3>&- &
         pid=$!
-        [ $cut -ge 8 ] || sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.1 + 0.5 * r / 32768 }')"
+        [ $cut -ge 8 ] || sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.05 + 0.2 * r / 32768 }')"
         if [ $cut -ge 8 ] || ! kill -9 -- -$pid 2>/dev/null; then
             wait $pid
-            [ $cut -ge 2 ]
+            [ $cut -ge 1 ]
             return
         fi
         wait $pid || cut=$((cut + 1))
