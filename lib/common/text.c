@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c: text through a lat_output, and pieces of JSON. */
+/* text.c: text through a lat_output, pieces of JSON, what rows share. */
 #include "text.h"
 
 #include <errno.h>
@@ -72,4 +72,50 @@ void lat_json_pair(FILE *to, const char *key, double x)
 {
     lat_json_key(to, false, key);
     lat_json_number(to, x);
+}
+
+/* ---- what rows share --------------------------------------------------------------------- */
+
+void lat_polyakov_text(FILE *to, const lat_geometry *geom, const double loop[][2])
+{
+    for (int mu = 0; mu < geom->nd; mu++)
+        fprintf(to, "Polyakov %c     %.15g %+.15gi\n", "xyzt"[mu], loop[mu][0], loop[mu][1]);
+}
+
+void lat_polyakov_tsv(FILE *to, const lat_geometry *geom, const double loop[][2])
+{
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        for (int i = 0; i < 2; i++)
+            fprintf(to, "\t%.17g", mu < geom->nd ? loop[mu][i] : NAN);
+}
+
+void lat_polyakov_json(FILE *to, const lat_geometry *geom, const double loop[][2])
+{
+    lat_json_key(to, false, "polyakov");
+    for (int mu = 0; mu < geom->nd; mu++) {
+        fputs(mu ? ", " : "[", to);
+        lat_json_complex(to, loop[mu]);
+    }
+    fputc(']', to);
+}
+
+void lat_lattice_text(FILE *to, const lat_geometry *geom, int nc)
+{
+    char dims[64];
+    fprintf(to, "lattice        %s, SU(%d)\n", lat_dims_text(geom, dims), nc);
+}
+
+void lat_lattice_tsv(FILE *to, const lat_geometry *geom, int nc)
+{
+    for (int mu = 0; mu < geom->nd; mu++)
+        fprintf(to, "%c%d", mu ? ',' : '\t', geom->dims[mu]);
+    fprintf(to, "\tSU(%d)", nc);
+}
+
+void lat_lattice_json(FILE *to, const lat_geometry *geom, int nc)
+{
+    lat_json_key(to, false, "dims");
+    for (int mu = 0; mu < geom->nd; mu++)
+        fprintf(to, "%s%d", mu ? ", " : "[", geom->dims[mu]);
+    fprintf(to, "], \"group\": \"SU(%d)\"", nc);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.h: what the measuring tools print: text through a lat_output, and pieces of JSON. */
+/* text.h: what the measuring tools print: text through a lat_output, pieces of JSON, what rows share. */
 #ifndef LAT_TEXT_H
 #define LAT_TEXT_H
 
 #include <stdio.h>
+#include "geometry.h"
 #include "io.h"
 
 /* A stream whose characters go to `out`, all of them on fflush; NULL on failure. Does not own
@@ -27,5 +28,19 @@ void lat_json_key(FILE *to, bool first, const char *key);
 
 /* , "key": and a number. */
 void lat_json_pair(FILE *to, const char *key, double x);
+
+/* Polyakov loops, one for each of the lattice's directions: columns for all four, nan where there is no direction. */
+#define LAT_POLYAKOV_COLUMNS \
+    "polyakov_x_re\tpolyakov_x_im\tpolyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\t" \
+    "polyakov_t_re\tpolyakov_t_im"
+void lat_polyakov_text(FILE *to, const lat_geometry *geom, const double loop[][2]);
+void lat_polyakov_tsv(FILE *to, const lat_geometry *geom, const double loop[][2]);
+void lat_polyakov_json(FILE *to, const lat_geometry *geom, const double loop[][2]);
+
+/* What lattice and which group a row is of; what is before it ends without a separator. */
+#define LAT_LATTICE_COLUMNS "dims\tgroup"
+void lat_lattice_text(FILE *to, const lat_geometry *geom, int nc);
+void lat_lattice_tsv(FILE *to, const lat_geometry *geom, int nc);
+void lat_lattice_json(FILE *to, const lat_geometry *geom, int nc);
 
 #endif

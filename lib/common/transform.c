@@ -17,11 +17,22 @@ int lat_transform_new(lat_field *g, const lat_header *u)
     g->head.reals = 2 * u->nc * u->nc;
     if (lat_field_alloc(g))
         return -1;
-    double one[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
+    double one[LAT_SUN_REALS];
     lat_sun_one(u->nc, one);
     for (size_t i = 0; i < lat_field_matrices(g); i++)
         lat_field_put(g, i, one);
     return 0;
+}
+
+void lat_transform_random(lat_field *g, uint64_t seed, long config)
+{
+    const size_t volume = lat_field_matrices(g);
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < volume; x++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_haar(g->head.nc, m, seed, x, (uint32_t)config, LAT_FOR_GAUGE);
+        lat_field_put(g, x, m);
+    }
 }
 
 int lat_transform_project(lat_field *g)
@@ -31,7 +42,7 @@ int lat_transform_project(lat_field *g)
     int bad = 0;
 #pragma omp parallel for schedule(static) reduction(| : bad)
     for (size_t x = 0; x < volume; x++) {
-        double m[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
+        double m[LAT_SUN_REALS];
         lat_field_get(g, x, m);
         bad |= lat_sun_gram_schmidt(n, m) < 0;
         lat_field_put(g, x, m);
@@ -65,8 +76,8 @@ int lat_transform_apply(lat_field *u, const lat_field *g)
     const size_t volume = lat_volume(geom);
 #pragma omp parallel for schedule(static)
     for (size_t x = 0; x < volume; x++) {
-        double here[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS], there[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
-        double m[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS], gm[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS];
+        double here[LAT_SUN_REALS], there[LAT_SUN_REALS];
+        double m[LAT_SUN_REALS], gm[LAT_SUN_REALS];
         lat_field_get(g, x, here);
         for (int mu = 0; mu < nd; mu++) {
             const size_t i = x * (size_t)nd + (size_t)mu;

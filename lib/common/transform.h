@@ -5,10 +5,14 @@
 #ifndef LAT_TRANSFORM_H
 #define LAT_TRANSFORM_H
 
+#include <stdint.h>
 #include "field.h"
 
 /* A transformation for the lattice and group of `u`, f64, all g(x) = 1: 0 or -1. Free it. */
 int lat_transform_new(lat_field *g, const lat_header *u);
+
+/* Every g(x) a Haar random matrix, which depends on seed, site and the number of the configuration alone. */
+void lat_transform_random(lat_field *g, uint64_t seed, long config);
 
 /* Every g(x) projected onto SU(N) by Gram-Schmidt; fails where one is singular. */
 int lat_transform_project(lat_field *g);

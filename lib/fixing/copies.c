@@ -9,7 +9,6 @@
 #include "common/error.h"
 #include "common/stream.h"
 #include "common/transform.h"
-#include "site/sun.h"
 
 /* A transformation that follows its gauge field in the stream. */
 static int read_copy(const lat_fixing *f, lat_copy *c, lat_input *in)
@@ -67,13 +66,8 @@ int lat_copy_start(const lat_fixing *f, lat_copy *c)
 {
     if (lat_transform_new(&c->g, &f->u.head))
         return -1;
-    const size_t sites = f->single ? 0 : lat_field_matrices(&c->g);
-#pragma omp parallel for schedule(static)
-    for (size_t x = 0; x < sites; x++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_haar(f->u.head.nc, m, c->seed, x, (uint32_t)f->config, LAT_FOR_GAUGE);
-        lat_field_put(&c->g, x, m);
-    }
+    if (!f->single)
+        lat_transform_random(&c->g, c->seed, f->config);
     return 0;
 }
 

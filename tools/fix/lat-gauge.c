@@ -130,13 +130,7 @@ static int do_random(run *r, lat_field *f, long index)
                         r->name);
     if (lat_transform_new(&g, &f->head))
         return -1;
-    const size_t sites = lat_field_matrices(&g);
-#pragma omp parallel for schedule(static)
-    for (size_t x = 0; x < sites; x++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_haar(g.head.nc, m, seed, x, (uint32_t)index, LAT_FOR_GAUGE);
-        lat_field_put(&g, x, m);
-    }
+    lat_transform_random(&g, seed, index);
     int rc = lat_transform_apply(f, &g);
     if (rc == 0 && r->g_out)
         rc = lat_provenance(&g.head, "random, seed %llu, copy %ld", (unsigned long long)seed, index) ||

@@ -177,8 +177,7 @@ static void print_text(FILE *to, const lat_field *f, const difference *d, bool s
 static void print_tsv(FILE *to, const difference *d)
 {
     if (d->index == 0)
-        fprintf(to, "field\tlargest\trms\tplaquette\tlink_trace\tpolyakov_x_re\tpolyakov_x_im\t"
-                "polyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\tpolyakov_t_re\tpolyakov_t_im\n");
+        fprintf(to, "field\tlargest\trms\tplaquette\tlink_trace\t" LAT_POLYAKOV_COLUMNS "\n");
     fprintf(to, "%ld\t%.17g\t%.17g\t%.17g\t%.17g", d->index, d->largest, d->rms, d->plaquette, d->link_trace);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         fprintf(to, "\t%.17g\t%.17g", d->polyakov[mu][0], d->polyakov[mu][1]);

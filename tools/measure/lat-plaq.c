@@ -97,15 +97,13 @@ static int measure(const lat_field *f, long config, measured *m)
 
 static void print_text(FILE *to, const measured *m, bool several)
 {
-    char dims[64];
     if (several)
         fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
-    fprintf(to, "lattice        %s, SU(%d)\n", lat_dims_text(&m->geom, dims), m->nc);
+    lat_lattice_text(to, &m->geom, m->nc);
     for (int i = 0; i < NUMBERS; i++)
         if (!isnan(m->number[i]))
             fprintf(to, "%-14s %.15g\n", words[i], m->number[i]);
-    for (int mu = 0; mu < m->geom.nd; mu++)
-        fprintf(to, "Polyakov %c     %.15g %+.15gi\n", "xyzt"[mu], m->polyakov[mu][0], m->polyakov[mu][1]);
+    lat_polyakov_text(to, &m->geom, m->polyakov);
 }
 
 static void print_tsv(FILE *to, const measured *m)
@@ -114,18 +112,14 @@ static void print_tsv(FILE *to, const measured *m)
         fprintf(to, "config");
         for (int i = 0; i < NUMBERS; i++)
             fprintf(to, "\t%s", names[i]);
-        fprintf(to, "\tpolyakov_x_re\tpolyakov_x_im\tpolyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\t"
-                "polyakov_t_re\tpolyakov_t_im\tdims\tgroup\n");
+        fprintf(to, "\t" LAT_POLYAKOV_COLUMNS "\t" LAT_LATTICE_COLUMNS "\n");
     }
     fprintf(to, "%ld", m->config);
     for (int i = 0; i < NUMBERS; i++)
         fprintf(to, "\t%.17g", m->number[i]);
-    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
-        for (int i = 0; i < 2; i++)
-            fprintf(to, "\t%.17g", mu < m->geom.nd ? m->polyakov[mu][i] : NAN);
-    for (int mu = 0; mu < m->geom.nd; mu++)
-        fprintf(to, "%c%d", mu ? ',' : '\t', m->geom.dims[mu]);
-    fprintf(to, "\tSU(%d)\n", m->nc);
+    lat_polyakov_tsv(to, &m->geom, m->polyakov);
+    lat_lattice_tsv(to, &m->geom, m->nc);
+    fputc('\n', to);
 }
 
 static void print_json(FILE *to, const measured *m, bool several)
@@ -137,16 +131,9 @@ static void print_json(FILE *to, const measured *m, bool several)
     lat_json_number(to, m->number[0]);
     for (int i = 1; i < NUMBERS; i++)
         lat_json_pair(to, names[i], m->number[i]);
-    lat_json_key(to, false, "polyakov");
-    for (int mu = 0; mu < m->geom.nd; mu++) {
-        fputs(mu ? ", " : "[", to);
-        lat_json_complex(to, m->polyakov[mu]);
-    }
-    fputc(']', to);
-    lat_json_key(to, false, "dims");
-    for (int mu = 0; mu < m->geom.nd; mu++)
-        fprintf(to, "%s%d", mu ? ", " : "[", m->geom.dims[mu]);
-    fprintf(to, "], \"group\": \"SU(%d)\"}\n", m->nc);
+    lat_polyakov_json(to, &m->geom, m->polyakov);
+    lat_lattice_json(to, &m->geom, m->nc);
+    fputs("}\n", to);
 }
 
 /* ---- the story ------------------------------------------------------------------------------- */

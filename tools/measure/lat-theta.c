@@ -127,10 +127,9 @@ static double converted(const convention *c, const measured *m)
 
 static void print_text(FILE *to, const measured *m, bool several)
 {
-    char dims[64];
     if (several)
         fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
-    fprintf(to, "lattice        %s, SU(%d)\n", lat_dims_text(&m->geom, dims), m->nc);
+    lat_lattice_text(to, &m->geom, m->nc);
     fprintf(to, "gauge          %s", m->gauge);
     if (!strcmp(m->claimed, "none"))
         fprintf(to, " (the header names none)\n");
@@ -147,8 +146,7 @@ static void print_text(FILE *to, const measured *m, bool several)
     fprintf(to, "link trace     %.15g\n", m->link_trace);
     fprintf(to, "|1 - det U|    mean %.6g, maximum %.6g\n", m->off.det_mean, m->off.det_max);
     fprintf(to, "|U U^+ - 1|    mean %.6g, maximum %.6g\n", m->off.unitarity_mean, m->off.unitarity_max);
-    for (int mu = 0; mu < m->geom.nd; mu++)
-        fprintf(to, "Polyakov %c     %.15g %+.15gi\n", "xyzt"[mu], m->polyakov[mu][0], m->polyakov[mu][1]);
+    lat_polyakov_text(to, &m->geom, m->polyakov);
     if (conventions)
         fprintf(to, "theta as defined by\n");
     for (int i = 0; conventions && i < CONVENTIONS; i++) {
@@ -166,9 +164,8 @@ static void print_tsv(FILE *to, const measured *m)
         fprintf(to, "config\tgauge\tconvention\ttheta\tdefinition\n");
     else if (m->config == 0)
         fprintf(to, "config\tgauge\tfunctional\ttheta\ttheta_max\tplaquette\tlink_trace\t"
-                "det_error_mean\tdet_error_max\tunitarity_max\tpolyakov_x_re\tpolyakov_x_im\t"
-                "polyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\tpolyakov_t_re\t"
-                "polyakov_t_im\tdims\tgroup\n");
+                "det_error_mean\tdet_error_max\tunitarity_max\t" LAT_POLYAKOV_COLUMNS "\t"
+                LAT_LATTICE_COLUMNS "\n");
     if (conventions) {
         for (int i = 0; i < CONVENTIONS; i++)
             fprintf(to, "%ld\t%s\t%s\t%.17g\t%s\n", m->config, m->gauge, list[i].name,
@@ -178,12 +175,9 @@ static void print_tsv(FILE *to, const measured *m)
     fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", m->config, m->gauge,
             m->state.functional, m->state.theta, m->state.theta_max, m->plaquette, m->link_trace,
             m->off.det_mean, m->off.det_max, m->off.unitarity_max);
-    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
-        for (int i = 0; i < 2; i++)
-            fprintf(to, "\t%.17g", mu < m->geom.nd ? m->polyakov[mu][i] : NAN);
-    for (int mu = 0; mu < m->geom.nd; mu++)
-        fprintf(to, "%c%d", mu ? ',' : '\t', m->geom.dims[mu]);
-    fprintf(to, "\tSU(%d)\n", m->nc);
+    lat_polyakov_tsv(to, &m->geom, m->polyakov);
+    lat_lattice_tsv(to, &m->geom, m->nc);
+    fputc('\n', to);
 }
 
 static void print_json(FILE *to, const measured *m, bool several)
@@ -201,16 +195,8 @@ static void print_json(FILE *to, const measured *m, bool several)
     lat_json_pair(to, "det_error_mean", m->off.det_mean);
     lat_json_pair(to, "det_error_max", m->off.det_max);
     lat_json_pair(to, "unitarity_max", m->off.unitarity_max);
-    lat_json_key(to, false, "polyakov");
-    for (int mu = 0; mu < m->geom.nd; mu++) {
-        fputs(mu ? ", " : "[", to);
-        lat_json_complex(to, m->polyakov[mu]);
-    }
-    fputc(']', to);
-    lat_json_key(to, false, "dims");
-    for (int mu = 0; mu < m->geom.nd; mu++)
-        fprintf(to, "%s%d", mu ? ", " : "[", m->geom.dims[mu]);
-    fprintf(to, "], \"group\": \"SU(%d)\"", m->nc);
+    lat_polyakov_json(to, &m->geom, m->polyakov);
+    lat_lattice_json(to, &m->geom, m->nc);
     if (conventions)
         fputs(", \"conventions\": {", to);
     for (int i = 0; conventions && i < CONVENTIONS; i++) {
