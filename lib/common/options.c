@@ -63,7 +63,7 @@ static const struct {
 #define COMMONS (sizeof common / sizeof *common)
 
 /* Keys of options without a letter: rows from KEY_ROW on. */
-enum { KEY_HELP = 0x200, KEY_USAGE, KEY_VERSION, KEY_ROW = 0x300 };
+enum { KEY_HELP = 0x200, KEY_USAGE, KEY_VERSION, KEY_TABLE, KEY_ROW = 0x300 };
 enum { GROUP_COMMON = 1000, GROUP_ABOUT = -1 }; /* a tool's own options are groups 1, 2, ...;
                                                  * -1 is last, and where argp moves --help */
 
@@ -394,6 +394,7 @@ static void add_about(void)
                                     .doc = "print all options in few lines" });
     add_entry((struct argp_option){ .name = "version", .key = find_key('V') ? KEY_VERSION : 'V',
                                     .group = GROUP_ABOUT, .doc = "print the version and how it was built" });
+    add_entry((struct argp_option){ .name = "option-table", .key = KEY_TABLE, .flags = OPTION_HIDDEN });
 }
 
 /* A tool's own option replaces a common one of its name. */
@@ -499,6 +500,36 @@ static void __attribute__((noreturn)) print_version(void)
     said();
 }
 
+/* Of one option what --help says of it, in columns: whose it is, letter, name, type, argument, choices, help. */
+static void print_entry(const struct argp_option *e)
+{
+    static const char *const types[] = {
+        [LAT_OPT_FLAG] = "flag", [LAT_OPT_INT] = "int", [LAT_OPT_SEED] = "seed", [LAT_OPT_REAL] = "real",
+        [LAT_OPT_TEXT] = "text", [LAT_OPT_CHOICE] = "choice", [LAT_OPT_DIMS] = "dims" };
+    const row *r = find_key(e->key);
+    bool optional = e->flags & OPTION_ARG_OPTIONAL;
+
+    printf("option\t%s\t%c\t%s\t%s\t%s%s%s\t%s\t%s\n",
+           e->group == GROUP_ABOUT ? "about" : e->group == GROUP_COMMON ? "common" : "own",
+           e->key < KEY_HELP ? e->key : '-', e->name ? e->name : "-", types[r ? r->option->type : LAT_OPT_FLAG],
+           optional ? "[" : "", e->arg ? e->arg : "-", optional ? "]" : "",
+           r && r->option->type == LAT_OPT_CHOICE ? r->option->arg : "-", e->doc);
+}
+
+/* For the manual pages and for shells that complete command lines: no column is empty, "-" stands for nothing. */
+static void __attribute__((noreturn)) print_table(void)
+{
+    const lat_tool *tool = run.tool;
+
+    printf("tool\t%s\t%s\t%s\n", tool->name, tool->args && *tool->args ? tool->args : "-", tool->summary);
+    for (const char *p = tool->example; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
+        printf("example\t%.*s\n", (int)strcspn(p, "\n"), p);
+    for (int i = 0; i < run.entries; i++)
+        if (run.argp[i].key && !(run.argp[i].flags & OPTION_HIDDEN))
+            print_entry(&run.argp[i]);
+    said();
+}
+
 /* ---- parsing ----------------------------------------------------------------------------- */
 
 static error_t parse_row(row *r, char *text)
@@ -536,6 +567,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state)
         print_help(ARGP_HELP_USAGE);
     if (key == 'V' || key == KEY_VERSION)
         print_version();
+    if (key == KEY_TABLE)
+        print_table();
     if (key >= '0' && key <= '9') {
         lat_opts.store = key == '0' ? LAT_STORE_RAW : LAT_STORE_ZLIB;
         return 0;

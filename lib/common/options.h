@@ -3,7 +3,8 @@
  *
  * Built on argp. Every tool also has the options of lat_common (below), --help, --version. A
  * tool's own option takes the place of a common one of the same name. --help shows defaults
- * unless the help line speaks of one itself or there is none: NaN, NULL, choice -1, nd = 0. */
+ * unless the help line speaks of one itself or there is none: NaN, NULL, choice -1, nd = 0.
+ * --option-table, which --help does not show, prints the same as columns: manual pages and completion come from it. */
 #ifndef LAT_OPTIONS_H
 #define LAT_OPTIONS_H
 
