@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_parts.cuh: what kernels for one N and one precision begin with (template; after cuda_real.cuh): site functions,
- * matrices in memory as cuda.cuh has them there, sums, launches. */
+ * and matrices in memory as cuda.cuh has them there. */
 #include "site/template.h"
 
 #define FULL (2 * LAT_N * LAT_N)             /* reals of a matrix */
@@ -88,74 +88,4 @@ static __device__ __forceinline__ void LAT_(complete)(LAT_T *m)
 static __device__ __forceinline__ uint32_t LAT_(quotient)(uint32_t n, lat_cuda_divisor d)
 {
     return d.mul ? __umulhi(n, d.mul) >> d.shift : n;
-}
-
-/* ---- sums ---- */
-
-#define SUM_THREADS 128
-
-/* The larger one; NaN is larger than anything. */
-static __device__ __forceinline__ double LAT_(worse)(double a, double b)
-{
-    return a >= b || a != a ? a : b;
-}
-
-/* s[0], s[1] added up and s[2] the largest over the threads of a block, always in the same order; for thread 0. */
-static __device__ __forceinline__ void LAT_(reduce)(double s[3])
-{
-    __shared__ double warp[SUM_THREADS / 32][3];
-#pragma unroll
-    for (int d = 16; d; d /= 2) {
-        s[0] += __shfl_down_sync(~0u, s[0], d);
-        s[1] += __shfl_down_sync(~0u, s[1], d);
-        s[2] = LAT_(worse)(s[2], __shfl_down_sync(~0u, s[2], d));
-    }
-    if (threadIdx.x % 32 == 0)
-        for (int k = 0; k < 3; k++)
-            warp[threadIdx.x / 32][k] = s[k];
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int j = 1; j < SUM_THREADS / 32; j++) {
-            s[0] += warp[j][0];
-            s[1] += warp[j][1];
-            s[2] = LAT_(worse)(s[2], warp[j][2]);
-        }
-}
-
-static __global__ void __launch_bounds__(SUM_THREADS) LAT_(total)(const double *partial, uint32_t blocks, double *sum)
-{
-    const double *p = partial + 3 * (size_t)blockIdx.x * blocks;
-    double s[3] = {0, 0, 0};
-    for (uint32_t b = threadIdx.x; b < blocks; b += SUM_THREADS) {
-        s[0] += p[3 * b];
-        s[1] += p[3 * b + 1];
-        s[2] = LAT_(worse)(s[2], p[3 * b + 2]);
-    }
-    LAT_(reduce)(s);
-    if (threadIdx.x == 0)
-        for (int k = 0; k < 3; k++)
-            sum[3 * (size_t)blockIdx.x + (size_t)k] = s[k];
-}
-
-/* ---- launches ---- */
-
-static unsigned LAT_(blocks)(uint64_t n, unsigned threads)
-{
-    return (unsigned)((n + threads - 1) / threads);
-}
-
-/* A kernel that may begin while the last blocks of the one before are still at work, if `early`: it waits for them itself. */
-template <class... P, class... A>
-static cudaError_t LAT_(start)(void (*kernel)(P...), int early, dim3 grid, dim3 block, cudaStream_t stream, A... arguments)
-{
-    cudaLaunchAttribute attribute;
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = early ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
 }

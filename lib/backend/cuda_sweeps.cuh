@@ -337,6 +337,36 @@ LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant_
 
 /* ---- functional and theta ---- */
 
+#define SUM_THREADS 128
+
+/* The larger one; NaN is larger than anything. */
+static __device__ __forceinline__ double LAT_(worse)(double a, double b)
+{
+    return a >= b || a != a ? a : b;
+}
+
+/* s[0], s[1] added up and s[2] the largest over the threads of a block, always in the same order; for thread 0. */
+static __device__ __forceinline__ void LAT_(reduce)(double s[3])
+{
+    __shared__ double warp[SUM_THREADS / 32][3];
+#pragma unroll
+    for (int d = 16; d; d /= 2) {
+        s[0] += __shfl_down_sync(~0u, s[0], d);
+        s[1] += __shfl_down_sync(~0u, s[1], d);
+        s[2] = LAT_(worse)(s[2], __shfl_down_sync(~0u, s[2], d));
+    }
+    if (threadIdx.x % 32 == 0)
+        for (int k = 0; k < 3; k++)
+            warp[threadIdx.x / 32][k] = s[k];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int j = 1; j < SUM_THREADS / 32; j++) {
+            s[0] += warp[j][0];
+            s[1] += warp[j][1];
+            s[2] = LAT_(worse)(s[2], warp[j][2]);
+        }
+}
+
 template <int R>
 static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &, const LAT_(problem)<LAT_CUDA_LINEAR> &l, LAT_T *share, LAT_T *theta)
 {
@@ -378,6 +408,21 @@ static __global__ void __launch_bounds__(SUM_THREADS) LAT_(state)(const __grid_c
     if (threadIdx.x == 0)
         for (int k = 0; k < 3; k++)
             partial[3 * ((size_t)unit * gridDim.x + blockIdx.x) + (size_t)k] = s[k];
+}
+
+static __global__ void __launch_bounds__(SUM_THREADS) LAT_(total)(const double *partial, uint32_t blocks, double *sum)
+{
+    const double *p = partial + 3 * (size_t)blockIdx.x * blocks;
+    double s[3] = {0, 0, 0};
+    for (uint32_t b = threadIdx.x; b < blocks; b += SUM_THREADS) {
+        s[0] += p[3 * b];
+        s[1] += p[3 * b + 1];
+        s[2] = LAT_(worse)(s[2], p[3 * b + 2]);
+    }
+    LAT_(reduce)(s);
+    if (threadIdx.x == 0)
+        for (int k = 0; k < 3; k++)
+            sum[3 * (size_t)blockIdx.x + (size_t)k] = s[k];
 }
 
 /* ---- fields in natural order ---- */
@@ -496,6 +541,11 @@ static __global__ void LAT_(get_g)(const __grid_constant__ lat_cuda_work w, int 
 
 /* ---- launches ---- */
 
+static unsigned LAT_(blocks)(uint64_t n, unsigned threads)
+{
+    return (unsigned)((n + threads - 1) / threads);
+}
+
 static cudaError_t LAT_(load)(const lat_cuda_work *w, const void *raw, int real_raw, uint64_t first, uint64_t count, int *bad, cudaStream_t stream)
 {
     const unsigned threads = 128, blocks = LAT_(blocks)(count, threads);
@@ -522,13 +572,29 @@ static cudaError_t LAT_(get)(const lat_cuda_work *w, int copy, double *raw, uint
     return cudaGetLastError();
 }
 
+/* A kernel that may begin while the last blocks of the one before are still at work: it waits for them itself. */
+static cudaError_t LAT_(start)(void (*kernel)(lat_cuda_work, lat_cuda_how, int), const lat_cuda_work *w, const lat_cuda_how *how, int parity,
+                               dim3 grid, dim3 block, cudaStream_t stream)
+{
+    cudaLaunchAttribute early;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = w->overlap ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, *w, *how, parity);
+}
+
 /* `beside` copies of a slice share a block, and the links that it reads in its cache. */
 template <int P, int R, int D, int C, int VISIT>
 static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t stream)
 {
     const unsigned y = (unsigned)(how->beside + C - 1) / C, x = y == 1 ? BLOCK : y == 2 ? 64 : 32;
     const dim3 block(x, y), grid(LAT_(blocks)(w->half, x), (unsigned)how->nrows);
-    return LAT_(start)(LAT_(half)<P, R, D, C, VISIT>, w->overlap, grid, block, stream, *w, *how, parity);
+    return LAT_(start)(LAT_(half)<P, R, D, C, VISIT>, w, how, parity, grid, block, stream);
 }
 
 #if LAT_N <= 3
@@ -539,7 +605,7 @@ static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how
 #if LAT_N == 3
     if (how->beside == 1 && (uint64_t)w->half * (uint64_t)how->nrows <= (uint64_t)w->processors * SMALL_SITES) {
         const dim3 block(SMALL_THREADS, 1), grid(LAT_(blocks)(w->half, SMALL_THREADS), (unsigned)how->nrows);
-        return LAT_(start)(LAT_(half_small)<P, D, VISIT>, w->overlap, grid, block, stream, *w, *how, parity);
+        return LAT_(start)(LAT_(half_small)<P, D, VISIT>, w, how, parity, grid, block, stream);
     }
 #if LAT_SIZE == 4
     if constexpr (P == LAT_CUDA_LINEAR && D == 4)
