@@ -10,7 +10,7 @@
 #   make check-long   campaigns of an hour or so, tests/long
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make bench-gpu: its speed
 #
-# Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  SAN=1 (address and undefined)
+# Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  FFTW=0  SAN=1 (address and undefined)
 #           DEBUG=1  BITS=1 (no fused multiply-add)  WERROR=1  V=1 (show commands)
 #           GPU_ARCH=90: for GPUs of compute capability 9.0 alone; "80 90" for two
 
@@ -31,6 +31,7 @@ endif
 CUDA ?= auto
 MPI ?= auto
 OPENMP ?= auto
+FFTW ?= auto
 SAN ?= 0
 DEBUG ?= 0
 BITS ?= 0
@@ -47,6 +48,14 @@ compiles = $(shell printf '%b' '$(1)' | $(CC) -xc -o /dev/null - $(2) >/dev/null
 machine := $(shell $(CC) -dumpmachine 2>/dev/null)
 ifneq ($(OPENMP),0)
 has_openmp := $(call compiles,$(hash)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}\n,-fopenmp)
+endif
+# FFTW is used by lat-gluon alone, which is left out where it is not to be had.
+ifneq ($(FFTW),0)
+has_fftw := $(call compiles,$(hash)include <fftw3.h>\nint main(void){fftw_cleanup();return 0;}\n,-lfftw3)
+endif
+fftw_why := $(if $(has_fftw),,$(if $(filter 0,$(FFTW)),FFTW=0,fftw3.h and libfftw3 not found))
+ifeq ($(FFTW)$(has_fftw),1)
+$(error FFTW=1, but $(fftw_why))
 endif
 ifeq ($(OPENMP)$(has_openmp),1)
 $(error OPENMP=1, but $(CC) cannot link with -fopenmp (clang needs libomp-dev))
@@ -139,7 +148,7 @@ lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/bac
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
-mains := $(sort $(wildcard tools/*/lat-*.c))
+mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c),$(wildcard tools/*/lat-*.c)))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 fmt_obj := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out $(mains),$(wildcard tools/convert/*.c))))
 checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
@@ -154,6 +163,7 @@ $(B)/said: $(tools) Makefile
 	@printf 'built %s in %s/ with %s\n' '$(notdir $(tools))' '$(BIN)' '$(CC)' | fold -s -w 100
 	@printf '  CPU     vector lanes: %s; threads: %s\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))'
 	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc)$(comma) compute capabilities $(gpu_arch))'
+	@printf '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon)'
 	@printf '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
 
@@ -193,9 +203,10 @@ $(liblat): $(lib_obj) lib/common lib/backend lib/fixing
 # Each tool is the one main of its name; lat-convert has the formats beside it.
 $(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
 $(BIN)/lat-convert: $(fmt_obj)
+$(BIN)/lat-gluon: tool_libs := -lfftw3
 $(tools): $(liblat) $(B)/flags
 	@mkdir -p $(@D)
-	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(liblat) $(ldlibs)
+	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(liblat) $(tool_libs) $(ldlibs)
 
 $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat) $(B)/flags
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)

@@ -1,0 +1,231 @@
+#!/usr/bin/env bats
+# lat-gluon: the propagator of fields where it is known, and what must hold on all.
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || skip "lat-gluon was not built: no FFTW"
+}
+
+# number NAME < JSON: a number of a one-line object, before the propagator.
+number() {
+    sed -n "s/.*\"$1\": \([^,}]*\).*\"propagator\".*/\1/p"
+}
+
+@test "plane waves in an SU(2) subgroup have exactly their D and longitudinal part" {
+    command -v python3 >/dev/null || skip "no python3 to make them with"
+    local time group dims args
+    while read -r dims group time args; do
+        python3 "$ROOT/tests/plane_waves.py" "$dims" "$group" "$time" a.raw expected
+        # shellcheck disable=SC2086
+        lat-convert --from raw --dims "$dims" --group "$group" --type f64 --endian little a.raw |
+            lat-gluon --average none --tsv $args >a.tsv
+        # At all other momenta there is rounding: sqrt(V) eps of amplitudes below 1/4, squared, times V; with room.
+        awk -F'\t' '
+            FNR == NR { d[$1] = $2; l[$1] = $3; n++; next }
+            FNR == 1 { next }
+            $2 in d { seen++; if (($5 / d[$2] - 1)^2 > 1e-26 || ($7 - l[$2])^2 > 1e-26 * d[$2]^2) { print; bad++ } ; next }
+            !($5 < 1e-27 && $7 < 1e-27) { print; bad++ }
+            END { exit bad || seen != n || n < 5 }' expected a.tsv
+    done <<'END'
+4,6,4,5 3 -1
+6,4,3,8 2 -1
+4,5,6,7 4 -1 --gauge landau
+4,6,5,3 3 3 --gauge coulomb
+3,6,4,6 2 0 --gauge coulomb --time x
+END
+}
+
+@test "a table of MILC's gluon_prop on one of its configurations" {
+    need_data nersc_milc_GF_555_6.1
+    # gluon_prop/out.sample.su3_gluon_prop.1 of MILC 7: mean over the six permutations of 0 <= z <= y <= x. In our terms D / u0^2
+    # and longitudinal / (3 u0^2), u0 the link trace; at p = 0 it divides by three polarisations and not by four.
+    lat-convert "$DATA/nersc_milc_GF_555_6.1" -o a.lat
+    lat-gluon --average none --tsv a.lat >a.tsv
+    awk -F'\t' -v u0="$(lat-gluon --json a.lat | number link_trace)" '
+        FNR == NR { d[$2] = $5; l[$2] = $7; next }
+        function at(x, y, z, t) { k = x "," y "," z "," t; sum_d += d[k]; sum_l += l[k]; n += k in d }
+        {
+            split($0, c, " "); sum_d = sum_l = n = 0
+            at(c[1], c[2], c[3], c[4]); at(c[2], c[1], c[3], c[4]); at(c[3], c[2], c[1], c[4])
+            at(c[1], c[3], c[2], c[4]); at(c[2], c[3], c[1], c[4]); at(c[3], c[1], c[2], c[4])
+            D = sum_d / 6 / u0^2 * (c[1] + c[2] + c[3] + c[4] == 0 ? 4 / 3 : 1); L = sum_l / 18 / u0^2
+            # Seven digits are printed; the program was one in single precision.
+            if (n != 6 || (D / c[5] - 1)^2 > 1e-12 || (L - c[6])^2 > (1e-6 * c[5])^2) { print $0, D, L; bad++ }
+        }
+        END { exit bad > 0 }' a.tsv - <<'END'
+0 0 0 0 9.380171e+00 0.000000e+00
+1 0 0 0 4.223528e+00 1.282851e+00
+1 1 0 0 3.062741e+00 3.726164e-01
+2 1 0 0 1.057882e+00 1.374664e-01
+2 2 1 0 5.605165e-01 5.773769e-02
+3 2 1 0 4.516605e-01 3.423573e-02
+3 3 3 0 2.112669e-01 6.860954e-03
+0 0 0 1 5.089170e+00 6.725941e-01
+1 1 1 1 1.211307e+00 2.022443e-01
+3 1 1 1 5.913492e-01 4.143479e-02
+2 2 2 2 3.685125e-01 1.271537e-02
+3 2 1 3 2.685442e-01 1.671676e-02
+3 3 3 3 1.983472e-01 1.196322e-02
+END
+}
+
+@test "at weak coupling it is that of free gluons, g^2 / phat^2" {
+    # beta = 20000: g^2 = 2N/beta; corrections are of order g^2 = 3e-4. 8 * 3 * (V - 1) independent Gaussian numbers in all: their mean
+    # square is known to sqrt(2 / that), and that of momenta of one phat^2 likewise.
+    lat-heatbath --dims 6,4,4,6 --beta 20000 --thermalise 200 --seed 5 --precision double -o a.lat
+    lat-orelax --gauge landau --theta 1e-20 a.lat | lat-gluon --tsv >a.tsv
+    awk -F'\t' -v free=0.0003 '
+        FNR > 1 && $4 > 0 {
+            ratio = $5 * $4 / free; n = 24 * $8; all += n; sum += n * ratio
+            if ((ratio - 1)^2 > 25 * 2 / n) { print $2, ratio, sqrt(2 / n); bad++ } # 5 sigma, of some 50
+        }
+        END { r = sum / all; print r; exit bad || all != 24 * 575 || (r - 1)^2 > 16 * 2 / all }' a.tsv
+    lat-orelax --gauge coulomb --theta 1e-20 a.lat | lat-gluon --tsv >a.tsv
+    # Equal times: the mean over p4 of 1 / (phat^2 + phat4^2), which is 1 / (2 |phat| sqrt(1 + phat^2/4)) / tanh(...) on a long lattice.
+    awk -F'\t' -v free=0.0003 '
+        FNR > 1 && $4 > 0 {
+            want = 0
+            for (k = 0; k < 6; k++) want += free / ($4 + 4 * sin(3.141592653589793 * k / 6)^2) / 6
+            n = 16 * $8 # and slices are correlated: count one
+            if (($5 / want - 1)^2 > 25 * 2 / n) { print $2, $5 / want; bad++ }
+            seen++
+        }
+        END { exit bad || seen < 10 }' a.tsv
+}
+
+@test "theta from momenta is that of lat-theta, and bounds the longitudinal part" {
+    rough a.lat --dims 4,6,5,8
+    lat-start hot --dims 5,4,4 --group 4 -o b.lat
+    for file in a.lat b.lat; do
+        for args in "--gauge landau" "--gauge coulomb" "--gauge coulomb --time y"; do
+            # shellcheck disable=SC2086
+            awk -v a="$(lat-gluon --json $args $file | number theta)" -v b="$(column $file theta $args)" \
+                'BEGIN { exit !(b > 0.01 && (a / b - 1)^2 < 1e-24) }' # a sum of 1000 and more positive numbers
+        done
+    done
+    # phat^2 L = 2 tr |phat A|^2 / ((N^2-1) V), a term of a sum that is theta N V^2 / 4.
+    rough a.lat --dims 4,6,4,10 # 960 sites too, of even extents
+    for gauge in landau coulomb; do
+        lat-orelax --gauge $gauge --theta 1e-14 a.lat -o f.lat
+        lat-gluon --average none --tsv f.lat >f.tsv
+        awk -F'\t' 'FNR > 1 { bound = 2 * 3 * 960 / 4 / 8 * $12; n++; if ($12 > 1e-14 || $11 != g || $4 * $7 > bound * (1 + 1e-9)) bad++ }
+            END { exit bad || n < 50 }' g=$gauge f.tsv
+    done
+}
+
+@test "the sum over momenta is that over sites" {
+    lat-start hot --dims 6,5,4,7 -o a.lat
+    for args in "--gauge landau" "--gauge coulomb --time z"; do
+        # shellcheck disable=SC2086
+        lat-gluon --tsv $args a.lat >a.tsv
+        # shellcheck disable=SC2086
+        awk -F'\t' -v square="$(lat-gluon --json $args a.lat | number field_squared)" '
+            FNR > 1 { d = split($2, n, ","); V += $8; sum += $8 * (($4 > 0 ? d - 1 : d) * $5 + $7) }
+            END { exit !(V == (d == 4 ? 840 : 210) && (sum / (V * d * square) - 1)^2 < 1e-26) }' a.tsv
+    done
+}
+
+@test "orbits are the momenta that reflections and axes of one length make equal, their error that of the mean" {
+    lat-start hot --dims 6,4,6,4 -o a.lat
+    lat-gluon --average none --tsv a.lat >none.tsv
+    lat-gluon --tsv a.lat >orbits.tsv
+    awk -F'\t' '
+        function abs(v) { return v < 0 ? -v : v }
+        function key(text) {
+            split(text, n, ",")
+            a = abs(n[1]); b = abs(n[3]); if (a < b) { c = a; a = b; b = c }
+            d = abs(n[2]); e = abs(n[4]); if (d < e) { c = d; d = e; e = c }
+            return a "," d "," b "," e
+        }
+        FNR == 1 { next }
+        FNR == NR { k = key($2); w[k] += $8; sum[k] += $8 * $5; square[k] += $8 * $5^2; long[k] += $8 * $7; rows += $8; next }
+        {
+            mean = sum[$2] / w[$2]; orbits++
+            own = 1; split($2, n, ","); for (i = 1; i <= 4; i++) if (n[i] && 2 * n[i] != (i % 2 ? 6 : 4)) own = 0
+            m = own ? w[$2] : w[$2] / 2
+            if (w[$2] != $8 || ($5 / mean - 1)^2 > 1e-24 || ($7 - long[$2] / w[$2])^2 > 1e-24 * mean^2) { print; bad++ }
+            if (m > 1) { e = sqrt((square[$2] / w[$2] - mean^2) / (m - 1)); if (($6 - e)^2 > 1e-16 * mean^2) { print $0, e; bad++ } }
+            else if ($6 != "nan") { print; bad++ }
+            delete w[$2]
+        }
+        END { for (k in w) bad++; exit bad || rows != 576 || orbits != 60 }' none.tsv orbits.tsv # 10 pairs of 0 to 3, 6 of 0 to 2
+}
+
+@test "cuts keep what lies near the diagonal" {
+    lat-start hot --dims 8,8,8,16 --group 2 -o a.lat
+    lat-gluon --tsv a.lat >all.tsv
+    lat-gluon --tsv --cylinder 1 --cone 25 a.lat >cut.tsv
+    awk -F'\t' '
+        BEGIN { pi = 4 * atan2(1, 1) }
+        FNR == 1 { next }
+        {
+            split($2, n, ","); p2 = along = 0
+            for (i = 1; i <= 4; i++) { p = 2 * pi * n[i] / (i < 4 ? 8 : 16); p2 += p * p; along += p / 2 }
+            away = p2 - along^2; away = away > 0 ? sqrt(away) : 0
+            if (away <= 2 * pi / 8 * (1 + 1e-9) && (p2 == 0 || atan2(away, along) <= 25 * pi / 180 + 1e-9)) print
+        }' all.tsv >want
+    tail -n +2 cut.tsv | cmp - want
+    [ "$(wc -l <want)" -gt 10 ] && [ "$(wc -l <want)" -lt "$(($(wc -l <all.tsv) / 2))" ]
+}
+
+@test "--mean is the mean over configurations, with the error of independent ones" {
+    lat-start hot --dims 4,4,6 --count 5 -o a.lat
+    lat-gluon --tsv a.lat >each.tsv
+    lat-gluon --tsv --mean a.lat >mean.tsv
+    awk -F'\t' '
+        FNR == 1 { next }
+        FNR == NR { n[$2]++; d[$2] += $5; square[$2] += $5^2; l[$2] += $7; theta += $12; rows++; next }
+        {
+            m = d[$2] / 5; e = sqrt((square[$2] / 5 - m^2) / 4); seen++
+            if (n[$2] != 5 || $1 != 5 || ($5 / m - 1)^2 > 1e-24 || ($6 / e - 1)^2 > 1e-16 || ($7 - l[$2] / 5)^2 > 1e-24 * m^2) { print; bad++ }
+            if (($12 / (theta / rows) - 1)^2 > 1e-24) bad++
+        }
+        END { exit bad || seen * 5 != rows }' each.tsv mean.tsv
+    lat-start hot --dims 4,4,4 >>a.lat
+    run -1 lat-gluon --mean a.lat
+    [[ $output == *"one lattice and gauge, found another one at number 5"* ]]
+    lat-gluon --tsv a.lat >each.tsv # without --mean lattices may differ
+    [ "$(cut -f1 each.tsv | sort -u | wc -l)" -eq 7 ]
+}
+
+@test "text, columns and JSON agree, and threads change no digit" {
+    rough a.lat --dims 4,4,4,6
+    lat-orelax --gauge coulomb --theta 1e-10 a.lat -o f.lat
+    lat-gluon --tsv -@ 1 f.lat >one.tsv
+    lat-gluon --tsv -@ 3 f.lat >three.tsv
+    cmp one.tsv three.tsv
+    lat-gluon f.lat >text
+    grep -q '^gauge          coulomb, theta ' text
+    awk 'FNR == NR { split($0, c, "\t"); if (FNR > 1) d[c[2]] = c[5]; next }
+        $1 in d { n++; if (($4 / d[$1] - 1)^2 > 1e-16) bad++ } END { exit bad || n != length(d) }' one.tsv text
+    command -v python3 >/dev/null || skip "no python3 to read JSON with"
+    lat-gluon --json f.lat >j
+    python3 - <<'END'
+import json
+j = json.load(open("j"))
+rows = [line.rstrip("\n").split("\t") for line in open("one.tsv")][1:]
+assert list(j) == ["gauge", "theta", "link_trace", "field_squared", "dims", "group", "propagator"], list(j)
+assert len(rows) == len(j["propagator"]) and j["dims"] == [4, 4, 4, 6] and j["group"] == "SU(3)"
+for r, o in zip(rows, j["propagator"]):
+    assert r[1] == ",".join(map(str, o["momentum"])) and float(r[4]) == o["D"] and int(r[7]) == o["members"]
+    assert (r[5] == "nan") == (o["D_error"] is None)
+END
+}
+
+@test "what is in another gauge, or no gauge field, is refused" {
+    rough a.lat --dims 4,4,4,4
+    lat-orelax --gauge mag --theta 1e-8 a.lat -o mag.lat
+    run -1 lat-gluon mag.lat
+    [[ $output == *"expected a configuration in Landau or Coulomb gauge, found mag"* ]]
+    lat-gluon --gauge landau mag.lat >text
+    lat-orelax --weights 1,1,1,0.5 --theta 1e-8 a.lat -o weighted.lat
+    run -1 lat-gluon weighted.lat
+    [[ $output == *"equal weights"* ]]
+    lat-gauge --random --save-g g.lat a.lat >/dev/null
+    run -1 lat-gluon g.lat
+    [[ $output == *"gauge transformation"* ]]
+    run -2 lat-gluon --tsv --json a.lat
+    run -2 lat-gluon --time t a.lat
+    run -2 lat-gluon --cone 200 a.lat
+}

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-gluon: the gluon propagator in momentum space, of configurations in Landau or Coulomb gauge
+ * (docs/conventions.md, "Gluon propagator"). */
+#include <complex.h>
+#include <fftw3.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "common/stream.h"
+#include "common/text.h"
+#include "common/tool.h"
+#include "common/tour.h"
+
+enum { ORBITS, NONE };
+
+static int gauge, time_axis = -1, average = ORBITS;
+static double cylinder = NAN, cone = NAN; /* no cut */
+static bool tsv, json, mean;
+static const char *output;
+
+static const lat_option options[] = {
+    {LAT_OPT_CHOICE, "gauge", 0, "landau|coulomb", &gauge, 0, 0,
+     "gauge the configurations are in (default: that of the header, or landau)", false},
+    {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
+     "direction across which Coulomb gauge cuts slices (default: the last)", false},
+    {LAT_OPT_CHOICE, "average", 0, "orbits|none", &average, 0, 0,
+     "over momenta that the symmetries of the lattice make equal: reflections, axes of one length", false},
+    {LAT_OPT_REAL, "cylinder", 0, "R", &cylinder, 0, 1e9,
+     "only momenta within R * 2 pi / X of the diagonal, X the first extent (default: all)", false},
+    {LAT_OPT_REAL, "cone", 0, "DEGREES", &cone, 0, 180,
+     "only momenta within this angle of the diagonal (default: all)", false},
+    {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0, "one table, the mean over all configurations, with its error", true},
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a momentum", true},
+    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    {0}
+};
+
+static const lat_tool tool = {
+    .name = "lat-gluon",
+    .args = "[FILE]",
+    .summary = "Measures the gluon propagator in momentum space, in Landau or Coulomb gauge.",
+    .example = "lat-orelax --gauge landau --theta 1e-14 cfg.0100.lat | lat-gluon --tsv --cylinder 1",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+};
+
+/* ---- the momenta ----------------------------------------------------------------------------- */
+
+/* An orbit: momenta that are equal by symmetry; or one momentum. D and L are means over the members. */
+typedef struct orbit {
+    int n[LAT_MAX_DIMS];    /* one of them: p_mu = 2 pi n_mu / L_mu */
+    long members;           /* of all V momenta; p and -p are two of them and have one value */
+    long independent;       /* values among them */
+    double p, phat2, distance, angle;
+    double d, d2, l;        /* sums over members, then means */
+    double error;
+} orbit;
+
+/* The directions of the gauge condition, the lattice of momenta, and where each momentum's orbit is. */
+typedef struct momenta {
+    lat_geometry geom;
+    int time;                  /* -1: Landau gauge */
+    int nd, axis[LAT_MAX_DIMS];/* in rising order; extents of them: */
+    int extent[LAT_MAX_DIMS];
+    size_t sites, half, slices;/* sites of a slice; momenta with 0 <= n_0 <= extent_0 / 2; slices */
+    size_t *of;                /* [half] -> orbit */
+    size_t orbits;
+    orbit *orbit;              /* rising in phat2 */
+} momenta;
+
+static void momenta_free(momenta *m)
+{
+    free(m->of);
+    free(m->orbit);
+    *m = (momenta){.of = NULL};
+}
+
+static void momentum(const momenta *m, size_t h, int n[LAT_MAX_DIMS])
+{
+    const size_t first = (size_t)m->extent[0] / 2 + 1;
+    n[0] = (int)(h % first);
+    h /= first;
+    for (int i = 1; i < m->nd; i++) {
+        n[i] = (int)(h % (size_t)m->extent[i]);
+        h /= (size_t)m->extent[i];
+        n[i] -= 2 * n[i] > m->extent[i] ? m->extent[i] : 0;
+    }
+}
+
+/* p and -p both lie in the half of the spectrum that is kept where n_0 is 0 or at the end of the zone. */
+static long weight(const momenta *m, const int *n)
+{
+    return n[0] == 0 || 2 * n[0] == m->extent[0] ? 1 : 2;
+}
+
+/* Is p = -p, modulo 2 pi? */
+static bool own_mirror(const momenta *m, const int *n)
+{
+    for (int i = 0; i < m->nd; i++)
+        if (n[i] != 0 && 2 * abs(n[i]) != m->extent[i])
+            return false;
+    return true;
+}
+
+/* The member that stands for its orbit: no component negative, falling along axes of one length. */
+static void representative(const momenta *m, int *n)
+{
+    for (int i = 0; i < m->nd; i++)
+        n[i] = abs(n[i]);
+    for (int pass = 0; pass < m->nd; pass++)
+        for (int i = 0; i < m->nd; i++)
+            for (int j = i + 1; j < m->nd; j++)
+                if (m->extent[i] == m->extent[j] && n[i] < n[j]) {
+                    const int keep = n[i];
+                    n[i] = n[j];
+                    n[j] = keep;
+                }
+}
+
+/* Where it lies: |p|, phat^2, and distance and angle from the nearest diagonal of the lattice of momenta,
+ * the direction in which artefacts of the lattice are smallest (Leinweber et al., hep-lat/9811027). */
+static void place(const momenta *m, orbit *o)
+{
+    double p2 = 0, along = 0;
+    for (int i = 0; i < m->nd; i++) {
+        const double p = 2 * M_PI * abs(o->n[i]) / m->extent[i], s = 2 * sin(p / 2);
+        o->phat2 += s * s;
+        p2 += p * p;
+        along += p / sqrt(m->nd);
+    }
+    o->p = sqrt(p2);
+    const double away = sqrt(fmax(p2 - along * along, 0));
+    o->distance = away / (2 * M_PI / m->extent[0]);
+    o->angle = atan2(away, along) * 180 / M_PI;
+}
+
+typedef struct key {
+    double phat2;
+    int n[LAT_MAX_DIMS];
+    size_t h;
+} key;
+
+static int compare(const void *left, const void *right)
+{
+    const key *a = left, *b = right;
+    for (int i = 0; i < LAT_MAX_DIMS; i++)
+        if (a->n[i] != b->n[i])
+            return a->n[i] < b->n[i] ? -1 : 1;
+    return 0;
+}
+
+static int rising(const void *left, const void *right)
+{
+    const orbit *a = left, *b = right;
+    if (fabs(a->phat2 - b->phat2) > 1e-12)
+        return a->phat2 < b->phat2 ? -1 : 1;
+    for (int i = LAT_MAX_DIMS - 1; i >= 0; i--)
+        if (a->n[i] != b->n[i])
+            return a->n[i] < b->n[i] ? -1 : 1;
+    return 0;
+}
+
+/* Sorts the momenta of `list` into orbits: m->orbit in the order of their names, m->of. */
+static int gather(momenta *m, key *list)
+{
+    qsort(list, m->half, sizeof *list, compare);
+    m->orbits = 0;
+    for (size_t i = 0; i < m->half; i++)
+        m->orbits += i == 0 || compare(&list[i - 1], &list[i]);
+    if (!(m->orbit = lat_alloc(m->orbits, sizeof *m->orbit, "orbits of momenta")))
+        return -1;
+    memset(m->orbit, 0, m->orbits * sizeof *m->orbit);
+    orbit *o = m->orbit - 1;
+    for (size_t i = 0; i < m->half; i++) {
+        int n[LAT_MAX_DIMS] = {0};
+        if (i == 0 || compare(&list[i - 1], &list[i]))
+            memcpy((++o)->n, list[i].n, sizeof o->n);
+        momentum(m, list[i].h, n);
+        m->of[list[i].h] = (size_t)(o - m->orbit);
+        o->members += weight(m, n);
+    }
+    return 0;
+}
+
+/* Orbits in rising phat^2: what was number i becomes number to[i]. */
+static int sort_orbits(momenta *m)
+{
+    size_t *to = lat_alloc(m->orbits, sizeof *to, "orbits of momenta");
+    if (!to)
+        return -1;
+    for (size_t i = 0; i < m->orbits; i++) {
+        orbit *o = &m->orbit[i];
+        place(m, o);
+        o->independent = (long)i; /* where it was */
+    }
+    qsort(m->orbit, m->orbits, sizeof *m->orbit, rising);
+    for (size_t i = 0; i < m->orbits; i++) {
+        orbit *o = &m->orbit[i];
+        to[o->independent] = i;
+        o->independent = own_mirror(m, o->n) ? o->members : o->members / 2;
+        if (average == NONE)
+            o->independent = 1;
+    }
+    for (size_t h = 0; h < m->half; h++)
+        m->of[h] = to[m->of[h]];
+    free(to);
+    return 0;
+}
+
+static int momenta_new(momenta *m, const lat_condition *c, const lat_geometry *geom)
+{
+    *m = (momenta){.geom = *geom, .time = c->time, .sites = 1, .slices = (size_t)lat_condition_slices(c, geom)};
+    for (int mu = 0; mu < geom->nd; mu++)
+        if (mu != c->time) {
+            m->axis[m->nd] = mu;
+            m->extent[m->nd++] = geom->dims[mu];
+            m->sites *= (size_t)geom->dims[mu];
+        }
+    m->half = m->sites / (size_t)m->extent[0] * ((size_t)m->extent[0] / 2 + 1);
+    m->of = lat_alloc(m->half, sizeof *m->of, "momenta");
+    key *list = lat_alloc(m->half, sizeof *list, "momenta");
+    int rc = m->of && list ? 0 : -1;
+    for (size_t h = 0; rc == 0 && h < m->half; h++) {
+        list[h] = (key){.h = h};
+        momentum(m, h, list[h].n);
+        if (average == ORBITS)
+            representative(m, list[h].n);
+    }
+    rc = rc || gather(m, list) || sort_orbits(m) ? -1 : 0;
+    free(list);
+    if (rc)
+        momenta_free(m);
+    return rc;
+}
+
+/* ---- the field ------------------------------------------------------------------------------- */
+
+/* Sums of squares of one configuration. */
+typedef struct sums {
+    double square;     /* of the field, in position space: mean over x, mu and a of A^a_mu(x)^2 */
+    double divergence; /* sum over p of tr |phat A(p)|^2 */
+    double link_trace;
+} sums;
+
+/* What is needed to transform one slice. */
+typedef struct work {
+    double *a;         /* [sites] a real component of A_mu(x) */
+    fftw_complex *f;   /* [half] its transform */
+    double complex *s; /* [half] sum_mu phat_mu A_mu(p) of it */
+    double *all, *along; /* [half] sums over components, all slices: |A|^2 and |phat A|^2 */
+    fftw_plan plan;
+} work;
+
+static void work_free(work *w)
+{
+    if (w->plan)
+        fftw_destroy_plan(w->plan);
+    fftw_free(w->f);
+    fftw_free(w->a);
+    free(w->s);
+    free(w->all);
+    free(w->along);
+}
+
+static int work_new(work *w, const momenta *m)
+{
+    int n[LAT_MAX_DIMS];
+    for (int i = 0; i < m->nd; i++)
+        n[i] = m->extent[m->nd - 1 - i]; /* FFTW: slowest first */
+    *w = (work){.a = fftw_malloc(m->sites * sizeof *w->a), .f = fftw_malloc(m->half * sizeof *w->f)};
+    w->s = lat_alloc(m->half, sizeof *w->s, "a divergence");
+    w->all = lat_alloc(m->half, sizeof *w->all, "a propagator");
+    w->along = lat_alloc(m->half, sizeof *w->along, "a propagator");
+    if (w->a && w->f)
+        w->plan = fftw_plan_dft_r2c(m->nd, n, w->a, w->f, FFTW_ESTIMATE);
+    if (!w->plan)
+        lat_fail("out of memory: a Fourier transform of %zu sites", m->sites);
+    if (!w->plan || !w->s || !w->all || !w->along)
+        return work_free(w), -1;
+    memset(w->all, 0, m->half * sizeof *w->all);
+    memset(w->along, 0, m->half * sizeof *w->along);
+    return 0;
+}
+
+/* The site of the lattice that is number i of a slice. */
+static size_t site_of(const momenta *m, size_t slice, size_t i)
+{
+    int x[LAT_MAX_DIMS] = {0};
+    for (int k = 0; k < m->nd; k++) {
+        x[m->axis[k]] = (int)(i % (size_t)m->extent[k]);
+        i /= (size_t)m->extent[k];
+    }
+    if (m->time >= 0)
+        x[m->time] = (int)slice;
+    return lat_site(&m->geom, x);
+}
+
+/* Element (i,j) of A_mu(x + mu/2) = (U - U^+)/(2i) - trace: its real part for i <= j, its imaginary part for
+ * i > j (that of (j,i)). A is agA of the continuum up to order a^2 (Mandula, Ogilvie, PLB 185 (1987) 127). */
+LAT_INLINE double element(int n, const double *u, int i, int j)
+{
+    const double *a = u + 2 * (i * n + j), *b = u + 2 * (j * n + i);
+    double trace = 0;
+    for (int k = 0; i == j && k < n; k++)
+        trace += u[2 * (k * n + k) + 1];
+    return i <= j ? (a[1] + b[1]) / 2 - trace / n : (a[0] - b[0]) / 2;
+}
+
+static void load_slice(const lat_field *f, const momenta *m, size_t slice, int mu, int i, int j, double *a)
+{
+    const int n = f->head.nc;
+    const size_t nd = (size_t)m->geom.nd;
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < m->sites; x++) {
+        double u[LAT_SUN_REALS];
+        lat_load(f, site_of(m, slice, x) * nd + (size_t)mu, n, u);
+        a[x] = element(n, u, i, j);
+    }
+}
+
+/* w->f is a component of A_mu in this slice: A_mu(p) = sum_x exp(-i p (x + mu/2)) A_mu(x + mu/2), k being mu's
+ * place among the axes. */
+static void add_direction(work *w, const momenta *m, int k, double share)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t h = 0; h < m->half; h++) {
+        int n[LAT_MAX_DIMS];
+        momentum(m, h, n);
+        const double p = 2 * M_PI * n[k] / m->extent[k];
+        const double complex a = w->f[h] * cexp(-I * (p / 2));
+        w->s[h] = (k > 0 ? w->s[h] : 0) + 2 * sin(p / 2) * a;
+        w->all[h] += share * (creal(a) * creal(a) + cimag(a) * cimag(a));
+    }
+}
+
+/* tr A A^+ has the diagonal elements once, real and imaginary parts of the others twice. */
+static void add_component(const lat_field *f, work *w, const momenta *m, size_t slice, int i, int j, double *square)
+{
+    const double share = i == j ? 1 : 2;
+    for (int k = 0; k < m->nd; k++) {
+        double sum = 0;
+        load_slice(f, m, slice, m->axis[k], i, j, w->a);
+        for (size_t x = 0; x < m->sites; x++)
+            sum += w->a[x] * w->a[x];
+        *square += share * sum;
+        fftw_execute(w->plan);
+        add_direction(w, m, k, share);
+    }
+#pragma omp parallel for schedule(static)
+    for (size_t h = 0; h < m->half; h++)
+        w->along[h] += share * (creal(w->s[h]) * creal(w->s[h]) + cimag(w->s[h]) * cimag(w->s[h]));
+}
+
+/* D and L of every momentum into its orbit: with N^2 - 1 colours (2 tr T^a T^b = delta^ab),
+ *     L = 2 sum |phat A|^2 / phat^2 / ((N^2-1) V), D = (2 sum |A|^2 / ((N^2-1) V) - L) / polarisations,
+ * which are nd - 1; nd at p = 0, where nothing is longitudinal. */
+static void into_orbits(const work *w, momenta *m, int nc, sums *s)
+{
+    const double volume = (double)m->sites, scale = 2 / ((nc * nc - 1) * volume * (double)m->slices);
+    for (size_t h = 0; h < m->half; h++) {
+        orbit *o = &m->orbit[m->of[h]];
+        int n[LAT_MAX_DIMS];
+        momentum(m, h, n);
+        const double members = (double)weight(m, n);
+        const double l = o->phat2 > 0 ? scale * w->along[h] / o->phat2 : 0;
+        const double d = (scale * w->all[h] - l) / (o->phat2 > 0 ? m->nd - 1 : m->nd);
+        o->d += members * d;
+        o->d2 += members * d * d;
+        o->l += members * l;
+        s->divergence += members * w->along[h];
+    }
+    for (size_t i = 0; i < m->orbits; i++) {
+        orbit *o = &m->orbit[i];
+        const double members = (double)o->members;
+        o->d /= members;
+        o->l /= members;
+        o->error = o->independent > 1 ? sqrt(fmax(o->d2 / members - o->d * o->d, 0) / (double)(o->independent - 1)) : NAN;
+        if (m->nd == 1 && o->phat2 > 0)
+            o->d = o->error = NAN; /* nothing is transverse in one dimension */
+    }
+}
+
+static void clear(momenta *m)
+{
+    for (size_t i = 0; i < m->orbits; i++)
+        m->orbit[i].d = m->orbit[i].d2 = m->orbit[i].l = 0;
+}
+
+static int transform(const lat_field *f, momenta *m, sums *s)
+{
+    const int nc = f->head.nc;
+    double plaquette, square = 0;
+    work w;
+    *s = (sums){0, 0, 0};
+    if (lat_measure_plaquette(f, &plaquette, &s->link_trace) || work_new(&w, m))
+        return -1;
+    clear(m);
+    for (size_t slice = 0; slice < m->slices; slice++)
+        for (int i = 0; i < nc; i++)
+            for (int j = 0; j < nc; j++)
+                add_component(f, &w, m, slice, i, j, &square);
+    into_orbits(&w, m, nc, s);
+    work_free(&w);
+    s->square = 2 * square / ((nc * nc - 1) * (double)m->sites * (double)m->slices * m->nd);
+    return 0;
+}
+
+/* theta of the gauge condition is 4 / (N V) sum_x tr |div A|^2, and a sum over momenta by Parseval's equation. */
+static double theta(const momenta *m, int nc, const sums *s)
+{
+    const double sites = (double)m->sites;
+    return 4 * s->divergence / (nc * sites * sites * (double)m->slices);
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+typedef struct report {
+    long config;       /* number of it, or how many were averaged */
+    bool several;
+    const momenta *m;
+    const char *gauge;
+    int nc;
+    double theta, square, link_trace;
+} report;
+
+static bool kept(const orbit *o)
+{
+    /* The diagonal itself is at a distance of rounding. */
+    return !(o->distance > cylinder + 1e-6) && !(o->phat2 > 0 && o->angle > cone + 1e-4);
+}
+
+static const char *name(const momenta *m, const orbit *o, char buf[64])
+{
+    int n = 0;
+    for (int i = 0; i < m->nd; i++)
+        n += snprintf(buf + n, 64 - (size_t)n, "%s%d", i ? "," : "", o->n[i]);
+    return buf;
+}
+
+static void print_text(FILE *to, const report *r)
+{
+    char text[64];
+    if (mean)
+        fprintf(to, "mean of %ld configurations\n", r->config);
+    else if (r->several)
+        fprintf(to, "%sconfiguration  %ld\n", r->config ? "\n" : "", r->config);
+    lat_lattice_text(to, &r->m->geom, r->nc);
+    fprintf(to, "gauge          %s, theta %.6g\n", r->gauge, r->theta);
+    fprintf(to, "link trace     %.15g\n", r->link_trace);
+    fprintf(to, "field squared  %.15g\n\n", r->square);
+    fprintf(to, "%-16s %10s %10s %16s %10s %12s %8s\n", "momentum", "|p|", "phat^2", "D", "+-", "longitudinal", "members");
+    for (size_t i = 0; i < r->m->orbits; i++) {
+        const orbit *o = &r->m->orbit[i];
+        if (kept(o))
+            fprintf(to, "%-16s %10.6f %10.6f %16.9g %10.3g %12.3g %8ld\n", name(r->m, o, text), o->p, o->phat2, o->d, o->error,
+                    o->l, o->members);
+    }
+}
+
+static void print_tsv(FILE *to, const report *r)
+{
+    char text[64];
+    if (mean || r->config == 0)
+        fprintf(to, "%s\tmomentum\tp\tphat2\tD\tD_error\tlongitudinal\tmembers\tcylinder\tcone\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\n",
+                mean ? "configs" : "config");
+    for (size_t i = 0; i < r->m->orbits; i++) {
+        const orbit *o = &r->m->orbit[i];
+        if (!kept(o))
+            continue;
+        fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%ld\t%.6g\t%.6g\t%s\t%.17g\t", r->config, name(r->m, o, text),
+                o->p, o->phat2, o->d, o->error, o->l, o->members, o->distance, o->angle, r->gauge, r->theta);
+        lat_lattice_tsv(to, &r->m->geom, r->nc);
+        fputc('\n', to);
+    }
+}
+
+static void print_momentum(FILE *to, const momenta *m, const orbit *o)
+{
+    fputs("{\"momentum\": [", to);
+    for (int k = 0; k < m->nd; k++)
+        fprintf(to, "%s%d", k ? ", " : "", o->n[k]);
+    fputs("]", to);
+    lat_json_pair(to, "p", o->p);
+    lat_json_pair(to, "phat2", o->phat2);
+    lat_json_pair(to, "D", o->d);
+    lat_json_pair(to, "D_error", o->error);
+    lat_json_pair(to, "longitudinal", o->l);
+    fprintf(to, ", \"members\": %ld", o->members);
+    lat_json_pair(to, "cylinder", o->distance);
+    lat_json_pair(to, "cone", o->angle);
+    fputc('}', to);
+}
+
+static void print_json(FILE *to, const report *r)
+{
+    fputc('{', to);
+    if (mean || r->several)
+        fprintf(to, "\"%s\": %ld, ", mean ? "configs" : "config", r->config);
+    fprintf(to, "\"gauge\": \"%s\"", r->gauge);
+    lat_json_pair(to, "theta", r->theta);
+    lat_json_pair(to, "link_trace", r->link_trace);
+    lat_json_pair(to, "field_squared", r->square);
+    lat_lattice_json(to, &r->m->geom, r->nc);
+    lat_json_key(to, false, "propagator");
+    fputc('[', to);
+    bool first = true;
+    for (size_t i = 0; i < r->m->orbits; i++)
+        if (kept(&r->m->orbit[i])) {
+            fputs(first ? "" : ", ", to);
+            print_momentum(to, r->m, &r->m->orbit[i]);
+            first = false;
+        }
+    fputs("]}\n", to);
+}
+
+static int print(FILE *to, const report *r)
+{
+    if (tsv)
+        print_tsv(to, r);
+    else if (json)
+        print_json(to, r);
+    else
+        print_text(to, r);
+    return fflush(to) ? -1 : 0;
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+/* The condition asked for, else the header's, else Landau gauge; with it a name for it. */
+static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
+{
+    lat_header called = *head; /* borrowed, for the name */
+    if (head->kind != LAT_GAUGE)
+        return lat_fail("the gluon propagator is that of a gauge field, but this is a gauge transformation");
+    const bool told = lat_opt_given("gauge") || time_axis >= 0 || !strcmp(head->gauge, "none");
+    if (told ? lat_condition_make((lat_gauge)gauge, time_axis, NULL, &head->geom, c) : lat_condition_read(head, c))
+        return -1;
+    if (c->gauge == LAT_MAG)
+        return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge takes it as one", head->gauge);
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        if (mu != c->time && c->weight[mu] != 1)
+            return lat_fail("expected Landau gauge with equal weights, found others; --gauge landau takes it as such");
+    lat_condition_write(&called, c);
+    memcpy(gauge_name, called.gauge, sizeof called.gauge);
+    return 0;
+}
+
+/* Sums over configurations, for --mean. */
+typedef struct totals {
+    double *d, *d2, *l;
+    sums s;
+    double theta;
+} totals;
+
+static void totals_free(totals *t)
+{
+    free(t->d);
+}
+
+static int totals_add(totals *t, const momenta *m, const sums *s, double one_theta)
+{
+    if (!t->d) {
+        if (!(t->d = lat_alloc(m->orbits, 3 * sizeof *t->d, "means")))
+            return -1;
+        memset(t->d, 0, 3 * m->orbits * sizeof *t->d);
+        t->d2 = t->d + m->orbits;
+        t->l = t->d2 + m->orbits;
+    }
+    for (size_t i = 0; i < m->orbits; i++) {
+        t->d[i] += m->orbit[i].d;
+        t->d2[i] += m->orbit[i].d * m->orbit[i].d;
+        t->l[i] += m->orbit[i].l;
+    }
+    t->s.square += s->square;
+    t->s.link_trace += s->link_trace;
+    t->theta += one_theta;
+    return 0;
+}
+
+/* The orbits of m become those of the means; the error is that of a mean of independent configurations. */
+static report totals_mean(const totals *t, momenta *m, long configs, report last)
+{
+    const double n = (double)configs;
+    for (size_t i = 0; i < m->orbits; i++) {
+        orbit *o = &m->orbit[i];
+        o->d = t->d[i] / n;
+        o->l = t->l[i] / n;
+        o->error = configs > 1 ? sqrt(fmax(t->d2[i] / n - o->d * o->d, 0) / (n - 1)) : NAN;
+    }
+    last.config = configs;
+    last.theta = t->theta / n;
+    last.square = t->s.square / n;
+    last.link_trace = t->s.link_trace / n;
+    return last;
+}
+
+/* The momenta of this field: those of the one before, unless lattice or gauge differ. */
+static int prepare(momenta *m, const lat_condition *c, const lat_geometry *geom, long config)
+{
+    const bool same = m->of && m->time == c->time && m->geom.nd == geom->nd && !memcmp(m->geom.dims, geom->dims, sizeof geom->dims);
+    if (same)
+        return 0;
+    if (mean && config > 0)
+        return lat_fail("--mean: expected configurations of one lattice and gauge, found another one at number %ld", config);
+    momenta_free(m);
+    return momenta_new(m, c, geom);
+}
+
+static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals *t, report *r, long config)
+{
+    char called[16];
+    lat_condition c;
+    sums s;
+    int more;
+    if (choose(&f->head, &c, called) || prepare(m, &c, &f->head.geom, config) || transform(f, m, &s))
+        return -1;
+    if (mean && config > 0 && r->nc != f->head.nc)
+        return lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)", r->nc, f->head.nc);
+    if ((more = lat_stream_more(in)) < 0)
+        return -1;
+    *r = (report){config, config > 0 || more > 0, m, lat_gauge_name(c.gauge), f->head.nc, theta(m, f->head.nc, &s), s.square, s.link_trace};
+    if (mean)
+        return totals_add(t, m, &s, r->theta);
+    r->gauge = called;
+    return print(text, r);
+}
+
+static int all(lat_input *in, FILE *text)
+{
+    momenta m = {.of = NULL};
+    totals t = {.d = NULL};
+    report r;
+    lat_field f;
+    long config = 0;
+    int rc;
+    for (; (rc = lat_stream_read(in, &f)) > 0; config++) {
+        rc = one(&f, in, text, &m, &t, &r, config);
+        lat_field_free(&f);
+        if (rc)
+            break;
+    }
+    if (rc == 0 && mean && config > 0) {
+        r = totals_mean(&t, &m, config, r);
+        rc = print(text, &r);
+    }
+    totals_free(&t);
+    momenta_free(&m);
+    return rc < 0 ? LAT_FAILED : LAT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    if (tsv && json)
+        lat_usage("--tsv and --json exclude each other");
+    return lat_print_run(output, all);
+}
