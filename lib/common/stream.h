@@ -31,6 +31,22 @@ int lat_stream_head(lat_input *in, lat_header *head);
 int lat_stream_body(lat_input *in, lat_field *f); /* f->head as lat_stream_head left it */
 int lat_stream_skip(lat_input *in, const lat_header *head);
 
+/* The same by slices (slices.h), with memory of a few blocks beside that of the caller: after lat_stream_head,
+ *     r = lat_stream_begin(in, &head);
+ *     lat_stream_get(r, slices, count)   the next ones, until there have been all; any count each time, but
+ *                                        a few MiB at once are faster than less
+ *     lat_stream_end(r, &head)           trailer and CRC; frees r. With NULL for the header: gives up
+ * `head` is borrowed and stays where it is. Plaquette and link trace are not checked: whoever has measured them
+ * (lat_measure_slices) asks lat_stream_verify, with the largest modulus of a real (before `end`). Orders of sites
+ * that go across slices are refused, unless all slices are asked for at once. */
+typedef struct lat_stream_reader lat_stream_reader;
+lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head);
+int lat_stream_get(lat_stream_reader *r, void *slices, int count);
+double lat_stream_largest(const lat_stream_reader *r);
+int lat_stream_end(lat_stream_reader *r, lat_header *head);
+int lat_stream_verify(const lat_header *head, const char *name, double plaquette, double link_trace,
+                      double largest);
+
 /* What the last header read said about how its blocks are stored, for lat-info. */
 typedef struct lat_stream_form {
     lat_order order;
@@ -48,6 +64,15 @@ enum { LAT_STORE_AUTO = -1, LAT_STORE_RAW = 0, LAT_STORE_ZLIB = 1 };
  * are NaN (gauge fields only). In the order of head.order. `store` AUTO: compressed into a file, raw into a pipe.
  * head.reals says whether to drop rows (12 for SU(3), 4 for SU(2)). */
 int lat_stream_write(lat_output *out, lat_field *f, int store);
+
+/* The same by slices: the header with its plaquette and link trace, as far as they are known; slices in any
+ * portions, the bytes written are the same; trailer. `head` is borrowed until then. `close` frees w in any case,
+ * `give_up` without a trailer. Where head.reals drops rows, the caller makes sure that the rest has them. */
+typedef struct lat_stream_writer lat_stream_writer;
+lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int store);
+int lat_stream_put(lat_stream_writer *w, const void *slices, int count);
+int lat_stream_close(lat_stream_writer *w);
+void lat_stream_give_up(lat_stream_writer *w);
 
 /* The end mark after the fields written, and lat_output_commit. A stream that ends without it,
  * because its writer failed between two fields, is one that every reader refuses. Frees `out`. */

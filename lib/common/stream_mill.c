@@ -72,15 +72,16 @@ size_t lat_first_bad(const void *data, size_t n, lat_real real)
 
 /* ---- matrices of fewer reals ----------------------------------------------------------------- */
 
-void lat_complete_all(lat_field *f)
+void lat_complete_all(const lat_header *head, void *matrices, size_t count)
 {
-    size_t matrices = lat_field_matrices(f);
-    #pragma omp parallel for schedule(static) if (matrices > LAT_FEW)
-    for (size_t i = 0; i < matrices; i++) {
+    const lat_field f = {.head = *head, .data = matrices}; /* borrowed */
+    #pragma omp parallel for schedule(static) if (count > LAT_FEW)
+    for (size_t i = 0; i < count; i++) {
+        lat_field here = f;
         double m[LAT_SUN_REALS];
-        lat_field_get(f, i, m);
-        lat_sun_complete(f->head.nc, m);
-        lat_field_put(f, i, m);
+        lat_field_get(&here, i, m);
+        lat_sun_complete(head->nc, m);
+        lat_field_put(&here, i, m);
     }
 }
 
@@ -95,30 +96,35 @@ static int threads(void)
 #endif
 }
 
+/* Gives a job its pieces of memory, one after the other from `own` on. */
+static void equip(lat_job *j, unsigned char *own, size_t packed, size_t plain)
+{
+    *j = (lat_job){.packed = own, .plain = own + (packed + 63) / 64 * 64,
+                   .work = own + (packed + 63) / 64 * 64 + (plain + 63) / 64 * 64};
+}
+
 int lat_mill_start(lat_mill *m)
 {
-    const lat_header *head = &m->f->head;
+    const lat_header *head = m->head;
     m->bytes = lat_header_bytes(head);
     m->blocks = (m->bytes + m->block - 1) / m->block;
     m->direct = !m->swapped && !lat_reduced(head) && lat_order_natural(&m->order);
     size_t raw = m->block < m->bytes ? m->block : m->bytes;
     size_t packed = m->compressed ? lat_payload_bound(raw) : m->direct ? 0 : raw;
     size_t plain = m->direct ? 0 : raw, work = m->compressed ? raw : 0;
-    size_t each = (packed + plain + work + 191) / 64 * 64;
+    size_t each = (packed + plain + work + 191) / 64 * 64, edge = (packed + raw + work + 191) / 64 * 64;
     m->width = 2 * (size_t)threads();
     if (m->width > m->blocks)
         m->width = m->blocks;
     if (m->width > IN_FLIGHT / 2 / each)
         m->width = IN_FLIGHT / 2 / each ? IN_FLIGHT / 2 / each : 1;
     m->jobs = lat_alloc(2 * m->width, sizeof *m->jobs, "blocks");
-    m->memory = lat_alloc(2 * m->width, each, "blocks");
+    m->memory = lat_alloc(1, 2 * m->width * each + edge, "blocks");
     if (!m->jobs || !m->memory)
         return -1;
-    for (size_t i = 0; i < 2 * m->width; i++) {
-        unsigned char *own = m->memory + i * each;
-        m->jobs[i] = (lat_job){.packed = own, .plain = own + (packed + 63) / 64 * 64,
-                               .work = own + (packed + 63) / 64 * 64 + (plain + 63) / 64 * 64};
-    }
+    for (size_t i = 0; i < 2 * m->width; i++)
+        equip(&m->jobs[i], m->memory + i * each, packed, plain);
+    equip(&m->edge, m->memory + 2 * m->width * each, packed, raw);
     return 0;
 }
 
@@ -150,15 +156,18 @@ static void copy_reals(const lat_header *head, char *stream, char *matrix, size_
 
 void lat_job_spread(const lat_mill *m, const lat_job *j, bool into_field)
 {
-    const lat_header *head = &m->f->head;
+    const lat_header *head = m->head;
     const size_t real = (size_t)head->real, reals = (size_t)head->reals, full = lat_full_reals(head);
+    const size_t from = j->at > m->lo ? j->at : m->lo, to = j->at + j->raw < m->hi ? j->at + j->raw : m->hi;
+    const size_t first = m->lo / real / reals; /* matrix in memory */
     const int links = head->kind == LAT_GAUGE ? head->geom.nd : 1;
-    size_t k = j->at / real % reals;
+    size_t k = from / real % reals;
     lat_walk w;
-    lat_walk_start(&w, &m->order, &head->geom, links, j->at / real / reals);
-    for (size_t i = 0; i < j->raw; lat_walk_next(&w)) {
-        const size_t left = (j->raw - i) / real, n = reals - k < left ? reals - k : left;
-        copy_reals(head, (char *)j->plain + i, (char *)m->f->data + w.matrix * full * real, k, n, into_field);
+    lat_walk_start(&w, &m->order, &head->geom, links, from / real / reals);
+    for (size_t i = from; i < to; lat_walk_next(&w)) {
+        const size_t left = (to - i) / real, n = reals - k < left ? reals - k : left;
+        copy_reals(head, (char *)j->plain + (i - j->at), (char *)m->data + (w.matrix - first) * full * real, k, n,
+                   into_field);
         i += n * real;
         k = 0;
     }
@@ -166,7 +175,7 @@ void lat_job_spread(const lat_mill *m, const lat_job *j, bool into_field)
 
 int lat_mill_settle(lat_mill *m, const lat_job *jobs, size_t count)
 {
-    const lat_header *head = &m->f->head;
+    const lat_header *head = m->head;
     for (const lat_job *j = jobs; j < jobs + count; j++) {
         size_t i = j->at / m->block;
         if (j->wrong && j->largest >= lat_infinity_bits(head->real))

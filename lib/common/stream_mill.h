@@ -31,18 +31,19 @@ typedef struct lat_job {
     const char *wrong;           /* what is wrong with it, or NULL */
 } lat_job;
 
-/* All blocks of one field. */
+/* All blocks of one field, of which the raw bytes from lo to hi are at hand: all of them, or some slices. */
 typedef struct lat_mill {
-    lat_field *f;
+    const lat_header *head;
     const char *name;
+    unsigned char *data;         /* whole matrices: those of the raw bytes lo to hi, in natural order */
+    size_t lo, hi;
     size_t bytes, block, blocks; /* raw bytes of the field, of a block; number of blocks */
     lat_order order;             /* of the raw bytes */
     bool compressed, filtered, swapped;
     bool direct;                 /* raw bytes are the bytes in memory */
-    size_t room;                 /* bytes of the field that are allocated (reading) */
-    size_t believed;             /* so many may be allocated before they have been seen */
     size_t width;                /* jobs in a batch */
     lat_job *jobs;               /* two batches */
+    lat_job edge;                /* and one that is not wholly between lo and hi: raw bytes in `plain` */
     unsigned char *memory;       /* of all jobs */
     uint32_t crc;                /* of the raw bytes so far */
     uint64_t largest;
@@ -58,20 +59,26 @@ int lat_mill_settle(lat_mill *m, const lat_job *jobs, size_t count);
 /* Bytes of a real for the codec: 1 where it does not filter. */
 static inline int lat_mill_real(const lat_mill *m)
 {
-    return m->filtered ? (int)m->f->head.real : 1;
+    return m->filtered ? (int)m->head->real : 1;
 }
 
 /* Block number i: which raw bytes it holds, and nothing known of them yet. */
 void lat_job_place(const lat_mill *m, lat_job *j, size_t i);
 
-/* Where its raw bytes are in a field that has them as they are. */
-static inline unsigned char *lat_job_home(const lat_mill *m, const lat_job *j)
+/* Is all of it between lo and hi? */
+static inline bool lat_job_inside(const lat_mill *m, const lat_job *j)
 {
-    return (unsigned char *)m->f->data + j->at;
+    return j->at >= m->lo && j->at + j->raw <= m->hi;
 }
 
-/* Raw bytes, reals with their bytes in this machine's order, to or from where they belong in a field of
- * whole matrices in natural order. */
+/* Where its raw bytes are in memory that has them as they are. */
+static inline unsigned char *lat_job_home(const lat_mill *m, const lat_job *j)
+{
+    return m->data + (j->at - m->lo);
+}
+
+/* Those of a block's raw bytes (in `plain`, reals with their bytes in this machine's order) that are from lo
+ * to hi, to or from where they belong in m->data. */
 void lat_job_spread(const lat_mill *m, const lat_job *j, bool into_field);
 
 /* The longest payload of n raw bytes: other programs' deflate may be less careful than ours. */
@@ -95,8 +102,8 @@ static inline bool lat_reduced(const lat_header *head)
 /* So many matrices are done sooner than other threads are woken up. */
 #define LAT_FEW 4096
 
-/* Makes whole matrices of the reals that the stream has. */
-void lat_complete_all(lat_field *f);
+/* Makes whole matrices, `count` of them, of the reals that the stream has. */
+void lat_complete_all(const lat_header *head, void *matrices, size_t count);
 
 /* The CRC of two pieces of data from theirs. */
 uint32_t lat_crc_join(uint32_t first, uint32_t second, size_t second_size);

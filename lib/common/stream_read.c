@@ -12,6 +12,7 @@
 #include "codec.h"
 #include "error.h"
 #include "measure.h"
+#include "slices.h"
 #include "stream_mill.h"
 
 #define BELIEVED ((size_t)1 << 26)  /* bytes allocated on the word of a header alone */
@@ -27,13 +28,13 @@ static unsigned char *decode_raw(const lat_mill *m, lat_job *j)
     j->crc = stored;
     if (!m->compressed)
         return j->payload;
-    unsigned char *raw = m->direct ? lat_job_home(m, j) : j->plain;
+    unsigned char *raw = m->direct && j != &m->edge ? lat_job_home(m, j) : j->plain;
     if (lat_codec_unpack(j->payload, j->stored, lat_mill_real(m), j->work, raw, j->raw) < 0) {
         j->wrong = "does not unpack to its length (damaged?)";
         return NULL;
     }
     if (m->swapped && m->filtered)   /* unfiltering has put it into our order */
-        lat_swap_reals(raw, j->raw, m->f->head.real);
+        lat_swap_reals(raw, j->raw, m->head->real);
     j->crc = lat_crc(0, raw, j->raw);
     return raw;
 }
@@ -44,14 +45,14 @@ static void decode(const lat_mill *m, lat_job *j)
     if (!raw)
         return;
     if (m->swapped)
-        lat_swap_reals(raw, j->raw, m->f->head.real);
-    j->largest = lat_largest_bits(raw, j->raw, m->f->head.real);
-    if (j->largest >= lat_infinity_bits(m->f->head.real)) {
+        lat_swap_reals(raw, j->raw, m->head->real);
+    j->largest = lat_largest_bits(raw, j->raw, m->head->real);
+    if (j->largest >= lat_infinity_bits(m->head->real)) {
         j->wrong = "holds a number that is not finite";
-        j->stored = lat_first_bad(raw, j->raw, m->f->head.real);
+        j->stored = lat_first_bad(raw, j->raw, m->head->real);
         return;
     }
-    if (!m->direct)
+    if (!m->direct && j != &m->edge)
         lat_job_spread(m, j, true);
 }
 
@@ -74,58 +75,18 @@ static int read_job(lat_input *in, const lat_mill *m, lat_job *j, size_t i)
     if (lat_input_read(in, j->head, LAT_FRAME) < 0 || check_frame(m, j, i) < 0)
         return -1;
     j->stored = lat_load_le32(j->head + 4);
-    j->payload = m->compressed ? j->packed : m->direct ? lat_job_home(m, j) : j->plain;
+    j->payload = m->compressed ? j->packed : m->direct && j != &m->edge ? lat_job_home(m, j) : j->plain;
     return lat_input_read(in, j->payload, j->stored);
-}
-
-/* Bytes of the field in memory that the first `raw` bytes of the stream need. */
-static size_t memory_of(const lat_mill *m, size_t raw)
-{
-    const lat_header *head = &m->f->head;
-    raw = lat_order_natural(&m->order) ? raw : m->bytes; /* the next matrix may belong anywhere */
-    size_t each = (size_t)head->reals * (size_t)head->real;
-    return (raw + each - 1) / each * lat_full_reals(head) * (size_t)head->real;
-}
-
-/* In another order than the natural one matrices are all over the field. Their pages come one by one, not
- * by the two megabytes: what is taken stays in proportion to what has arrived. */
-static void take_slowly(void *data, size_t n)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)data + page - 1) / page * page;
-    if ((uintptr_t)data + n > from)
-        (void)madvise((void *)from, (uintptr_t)data + n - from, MADV_NOHUGEPAGE); /* advice, no more */
-}
-
-/* Memory for the first `raw` bytes at least. What a header claims is allocated at once only where
- * it is no burden; more than that must have been on its way (a factor of four at a time), so that
- * a few lying bytes on a pipe cannot take a machine down. */
-static int make_room(lat_mill *m, size_t raw)
-{
-    size_t all = memory_of(m, m->bytes), need = memory_of(m, raw);
-    size_t room = m->room > m->believed / 4 ? 4 * m->room : m->believed;
-    room = room < need ? need : room;
-    room = room > all ? all : room;
-    void *data = lat_alloc(room, 1, "a field");
-    if (!data)
-        return -1;
-    if (room > m->believed && !lat_order_natural(&m->order))
-        take_slowly(data, room);
-    if (m->room)
-        memcpy(data, m->f->data, m->room);
-    free(m->f->data);
-    m->f->data = data;
-    m->room = room;
-    return 0;
 }
 
 /* A regular file must be long enough for what its header claims (deflate saves 1032 to 1 at
  * most), and is worth memory in proportion to its own size. */
-static int check_size(const lat_input *in, lat_mill *m)
+static int check_size(const lat_input *in, const lat_mill *m, size_t *believed)
 {
     int64_t size = lat_input_size(in);
     uint64_t frames = LAT_FRAME * ((uint64_t)m->blocks + 1);
     uint64_t least = (m->compressed ? m->bytes / 1100 : m->bytes) + frames;
-    m->believed = BELIEVED;
+    *believed = BELIEVED;
     if (size < 0)
         return 0;
     uint64_t left = (uint64_t)size > lat_input_offset(in) ? (uint64_t)size - lat_input_offset(in) : 0;
@@ -134,33 +95,29 @@ static int check_size(const lat_input *in, lat_mill *m)
                         (unsigned long long)left, (unsigned long long)least,
                         m->compressed ? " at least" : "");
     if (left > BELIEVED / 2)
-        m->believed = 2 * (size_t)left;
+        *believed = 2 * (size_t)left;
     return 0;
 }
 
-/* Reads blocks from number `from` on into a batch; how many, or -1. */
-static ssize_t read_batch(lat_input *in, const lat_mill *m, lat_job *jobs, size_t from)
+/* Reads blocks from number `from` up to `end` into a batch; how many, or -1. */
+static ssize_t read_batch(lat_input *in, const lat_mill *m, lat_job *jobs, size_t from, size_t end)
 {
-    size_t count = m->blocks - from < m->width ? m->blocks - from : m->width;
+    size_t count = end - from < m->width ? end - from : m->width;
     for (size_t k = 0; k < count; k++)
         if (read_job(in, m, &jobs[k], from + k) < 0)
             return -1;
     return (ssize_t)count;
 }
 
-/* All blocks: a batch is read while the one before is decoded. Run by one thread of a team. */
-static int read_blocks(lat_input *in, lat_mill *m)
+/* Blocks number `done` up to `end`: a batch is read while the one before is decoded. Run by one thread of a
+ * team. */
+static int read_blocks(lat_input *in, lat_mill *m, size_t done, size_t end)
 {
-    size_t before = 0, done = 0;
+    size_t before = 0;
     lat_job *jobs = m->jobs, *last = m->jobs + m->width;
     int rc = 0;
-    while (rc == 0 && done < m->blocks) {
-        size_t to = (done + m->width) * m->block < m->bytes ? (done + m->width) * m->block : m->bytes;
-        if (memory_of(m, to) > m->room) {   /* nobody may be at work in what moves */
-            #pragma omp taskwait
-            rc = make_room(m, to);
-        }
-        ssize_t count = rc < 0 ? -1 : read_batch(in, m, jobs, done);
+    while (rc == 0 && done < end) {
+        ssize_t count = read_batch(in, m, jobs, done, end);
         #pragma omp taskwait
         if (count < 0 || lat_mill_settle(m, last, before) < 0) {
             rc = -1;
@@ -179,6 +136,15 @@ static int read_blocks(lat_input *in, lat_mill *m)
     }
     #pragma omp taskwait
     return rc < 0 ? rc : lat_mill_settle(m, last, before);
+}
+
+static int read_many(lat_input *in, lat_mill *m, size_t from, size_t end)
+{
+    int rc = 0;
+    #pragma omp parallel if (end - from > 1)
+    #pragma omp single
+    rc = read_blocks(in, m, from, end);
+    return rc;
 }
 
 /* The trailer after `blocks` blocks; puts the field's CRC into *crc. */
@@ -223,17 +189,24 @@ static int check_number(const char *name, const char *what, double said, double 
                     what, said, found, bound);
 }
 
+int lat_stream_verify(const lat_header *head, const char *name, double plaquette, double link_trace,
+                      double largest)
+{
+    const double bound = tolerance(head, largest);
+    return check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0 ||
+                   check_number(name, "link trace", head->link_trace, link_trace, bound) < 0
+               ? -1
+               : 0;
+}
+
 static int check_physics(const lat_field *f, const char *name, double largest)
 {
-    const lat_header *head = &f->head;
-    double plaquette, link_trace, bound = tolerance(head, largest);
-    if (isnan(head->plaquette) && isnan(head->link_trace))
+    double plaquette, link_trace;
+    if (isnan(f->head.plaquette) && isnan(f->head.link_trace))
         return 0;
-    if (lat_measure_plaquette(f, &plaquette, &link_trace) < 0 ||
-        check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0 ||
-        check_number(name, "link trace", head->link_trace, link_trace, bound) < 0)
-        return -1;
-    return 0;
+    return lat_measure_plaquette(f, &plaquette, &link_trace) < 0
+               ? -1
+               : lat_stream_verify(&f->head, name, plaquette, link_trace, largest);
 }
 
 static double bits_value(uint64_t bits, lat_real real)
@@ -256,67 +229,209 @@ static void note_end(const lat_input *in, lat_stream_state *s, size_t blocks, ui
     s->form.crc = crc;
 }
 
-static lat_mill mill_of(const lat_input *in, lat_field *f, const lat_stream_state *s)
+static lat_mill mill_of(const lat_input *in, const lat_header *head, const lat_stream_state *s)
 {
-    return (lat_mill){.f = f,
-                  .name = lat_input_name(in),
-                  .block = s->form.block,
-                  .order = s->form.order,
-                  .compressed = s->form.compressed,
-                  .filtered = s->filtered,
-                  .swapped = s->swapped};
+    return (lat_mill){.head = head,
+                      .name = lat_input_name(in),
+                      .block = s->form.block,
+                      .order = s->form.order,
+                      .compressed = s->form.compressed,
+                      .filtered = s->filtered,
+                      .swapped = s->swapped};
 }
 
-/* Blocks and trailer into f->data. */
-static int read_field(lat_input *in, lat_mill *m, uint32_t *crc)
+/* Trailer and CRC after the last block. */
+static int finish(lat_input *in, lat_stream_state *s, const lat_mill *m, lat_header *head)
 {
-    int rc = 0;
-    if (lat_mill_start(m) < 0 || check_size(in, m) < 0)
+    uint32_t crc;
+    if (read_trailer(in, m->blocks, &crc) < 0)
         return -1;
-    #pragma omp parallel if (m->blocks > 1)
-    #pragma omp single
-    rc = read_blocks(in, m);
-    if (rc < 0 || read_trailer(in, m->blocks, crc) < 0)
+    if (crc != m->crc)
+        return lat_fail("%s: checksum of the field %08x, expected %08x (damaged?)", m->name, m->crc, crc);
+    note_end(in, s, m->blocks, crc);
+    snprintf(head->read_crc, sizeof head->read_crc, "%08x", (unsigned)crc);
+    return 0;
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+struct lat_stream_reader {
+    lat_input *in;
+    lat_mill m;
+    size_t at;   /* raw bytes that were given away */
+    size_t next; /* the first block that was not read; the one before may be in m.edge */
+};
+
+lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head)
+{
+    const lat_stream_state *s = lat_stream_state_of(in);
+    size_t believed;
+    lat_stream_reader *r = s ? lat_alloc(1, sizeof *r, "a stream") : NULL;
+    if (!r)
+        return NULL;
+    *r = (lat_stream_reader){.in = in, .m = mill_of(in, head, s)};
+    if (lat_mill_start(&r->m) == 0 && check_size(in, &r->m, &believed) == 0)
+        return r;
+    lat_mill_free(&r->m);
+    free(r);
+    return NULL;
+}
+
+/* The next block, of which not all belongs here. */
+static int get_edge(lat_stream_reader *r)
+{
+    lat_mill *m = &r->m;
+    if (read_job(r->in, m, &m->edge, r->next) < 0)
         return -1;
-    if (*crc != m->crc)
-        return lat_fail("%s: checksum of the field %08x, expected %08x (damaged?)", m->name, m->crc,
-                        *crc);
-    if (lat_reduced(&m->f->head))
-        lat_complete_all(m->f);
-    return check_physics(m->f, m->name, bits_value(m->largest, m->f->head.real));
+    decode(m, &m->edge);
+    if (lat_mill_settle(m, &m->edge, 1) < 0)
+        return -1;
+    r->next++;
+    lat_job_spread(m, &m->edge, true);
+    return 0;
+}
+
+int lat_stream_get(lat_stream_reader *r, void *slices, int count)
+{
+    lat_mill *m = &r->m;
+    const size_t slice = m->bytes / (size_t)lat_slices(m->head);
+    m->data = slices;
+    m->lo = r->at;
+    m->hi = r->at + (size_t)count * slice;
+    if (m->hi > m->bytes)
+        return lat_fail("%s: has %d slices, and more were asked for", m->name, lat_slices(m->head));
+    if (m->hi - m->lo < m->bytes && !lat_order_sliced(&m->order, m->head->geom.nd))
+        return lat_fail("%s: is in an order that goes across slices, and cannot be read by slices", m->name);
+    const size_t end = m->hi == m->bytes ? m->blocks : m->hi / m->block;
+    if (r->next * m->block > m->lo)
+        lat_job_spread(m, &m->edge, true);
+    if (end > r->next) {
+        if (read_many(r->in, m, r->next, end) < 0)
+            return -1;
+        r->next = end;
+    }
+    if (r->next * m->block < m->hi && r->next < m->blocks && get_edge(r) < 0)
+        return -1;
+    if (lat_reduced(m->head))
+        lat_complete_all(m->head, slices, (size_t)count * lat_slice_matrices(m->head));
+    r->at = m->hi;
+    return 0;
+}
+
+double lat_stream_largest(const lat_stream_reader *r)
+{
+    return bits_value(r->m.largest, r->m.head->real);
+}
+
+int lat_stream_end(lat_stream_reader *r, lat_header *head)
+{
+    if (!r)
+        return 0;
+    lat_stream_state *s = lat_stream_state_of(r->in);
+    int rc = s ? 0 : -1;
+    if (rc == 0 && head && r->at < r->m.bytes)
+        rc = lat_fail("%s: %zu bytes of a field were read, expected %zu", r->m.name, r->at, r->m.bytes);
+    if (rc == 0 && head)
+        rc = finish(r->in, s, &r->m, head);
+    lat_mill_free(&r->m);
+    free(r);
+    return rc;
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+/* Bytes of the field in memory that the first `raw` bytes of the stream need. */
+static size_t memory_of(const lat_mill *m, size_t raw)
+{
+    const lat_header *head = m->head;
+    raw = lat_order_natural(&m->order) ? raw : m->bytes; /* the next matrix may belong anywhere */
+    size_t each = (size_t)head->reals * (size_t)head->real;
+    return (raw + each - 1) / each * lat_full_reals(head) * (size_t)head->real;
+}
+
+/* In another order than the natural one matrices are all over the field. Their pages come one by one, not
+ * by the two megabytes: what is taken stays in proportion to what has arrived. */
+static void take_slowly(void *data, size_t n)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)data + page - 1) / page * page;
+    if ((uintptr_t)data + n > from)
+        (void)madvise((void *)from, (uintptr_t)data + n - from, MADV_NOHUGEPAGE); /* advice, no more */
+}
+
+/* Memory for the first `raw` bytes at least. What a header claims is allocated at once only where
+ * it is no burden; more than that must have been on its way (a factor of four at a time), so that
+ * a few lying bytes on a pipe cannot take a machine down. */
+static int make_room(lat_mill *m, size_t raw, size_t believed, size_t *has)
+{
+    size_t all = memory_of(m, m->bytes), need = memory_of(m, raw);
+    size_t room = *has > believed / 4 ? 4 * *has : believed;
+    room = room < need ? need : room;
+    room = room > all ? all : room;
+    void *data = lat_alloc(room, 1, "a field");
+    if (!data)
+        return -1;
+    if (room > believed && !lat_order_natural(&m->order))
+        take_slowly(data, room);
+    if (*has)
+        memcpy(data, m->data, *has);
+    free(m->data);
+    m->data = data;
+    *has = room;
+    return 0;
+}
+
+/* Blocks and trailer into memory that grows with them. */
+static int read_field(lat_input *in, lat_stream_state *s, lat_mill *m, lat_header *head)
+{
+    size_t believed, room = 0;
+    if (lat_mill_start(m) < 0 || check_size(in, m, &believed) < 0)
+        return -1;
+    m->hi = m->bytes;
+    for (size_t done = 0, end; done < m->blocks; done = end) {
+        if (make_room(m, (done + 1) * m->block < m->bytes ? (done + 1) * m->block : m->bytes, believed, &room) < 0)
+            return -1;
+        for (end = done + 1; end < m->blocks && memory_of(m, (end + 1) * m->block) <= room;)
+            end++;
+        if (room == memory_of(m, m->bytes))
+            end = m->blocks;
+        if (read_many(in, m, done, end) < 0)
+            return -1;
+    }
+    if (finish(in, s, m, head) < 0)
+        return -1;
+    if (lat_reduced(head))
+        lat_complete_all(head, m->data, lat_header_matrices(head));
+    return check_physics(&(lat_field){.head = *head, .data = m->data}, m->name, bits_value(m->largest, head->real));
 }
 
 int lat_stream_body(lat_input *in, lat_field *f)
 {
     lat_stream_state *s = lat_stream_state_of(in);
-    uint32_t crc;
     f->data = NULL;
     if (!s)
         return -1;
-    lat_mill m = mill_of(in, f, s);
-    int rc = read_field(in, &m, &crc);
+    lat_mill m = mill_of(in, &f->head, s);
+    int rc = read_field(in, s, &m, &f->head);
     lat_mill_free(&m);
     if (rc < 0) {
-        free(f->data);
-        f->data = NULL;
+        free(m.data);
         return -1;
     }
-    note_end(in, s, m.blocks, crc);
-    snprintf(f->head.read_crc, sizeof f->head.read_crc, "%08x", (unsigned)crc);
+    f->data = m.data;
     return 1;
 }
 
 int lat_stream_skip(lat_input *in, const lat_header *head)
 {
     lat_stream_state *s = lat_stream_state_of(in);
-    lat_field f = {.head = *head};   /* borrowed, for its sizes */
+    size_t believed;
     uint32_t crc;
     if (!s)
         return -1;
-    lat_mill m = mill_of(in, &f, s);
+    lat_mill m = mill_of(in, head, s);
     m.bytes = lat_header_bytes(head);
     m.blocks = (m.bytes + m.block - 1) / m.block;
-    if (check_size(in, &m) < 0)
+    if (check_size(in, &m, &believed) < 0)
         return -1;
     for (size_t i = 0; i < m.blocks; i++) {
         lat_job j;

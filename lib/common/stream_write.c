@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include "codec.h"
 #include "error.h"
 #include "measure.h"
 #include "site/sun.h"
+#include "slices.h"
 #include "stream_mill.h"
 
 #define OUR_BLOCK ((size_t)1 << 20)
@@ -42,7 +44,7 @@ static int reduce(lat_field *f, const char *name)
                         "further than %g from it (write all %zu reals, or reunitarise)",
                         name, f->head.nc, f->head.reals, bad, NEAR_SUN, n);
     if (changed) {
-        lat_complete_all(f);
+        lat_complete_all(&f->head, f->data, matrices);
         f->head.plaquette = f->head.link_trace = NAN;
     }
     return 0;
@@ -50,14 +52,14 @@ static int reduce(lat_field *f, const char *name)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+/* Of the block at the edge, raw bytes are in `plain` already. */
 static void encode(const lat_mill *m, lat_job *j)
 {
-    unsigned char *raw = lat_job_home(m, j);
-    lat_real real = m->f->head.real;
-    if (!m->direct) {
+    const bool edge = j == &m->edge;
+    unsigned char *raw = m->direct && !edge ? lat_job_home(m, j) : j->plain;
+    lat_real real = m->head->real;
+    if (!m->direct && !edge)
         lat_job_spread(m, j, false);
-        raw = j->plain;
-    }
     j->largest = lat_largest_bits(raw, j->raw, real);
     if (j->largest >= lat_infinity_bits(real)) {
         j->wrong = "holds a number that is not finite";
@@ -95,14 +97,14 @@ static int write_batch(lat_output *out, lat_mill *m, const lat_job *jobs, size_t
     return 0;
 }
 
-/* All blocks: a batch is written while the next is encoded. Run by one thread of a team. */
-static int write_blocks(lat_output *out, lat_mill *m)
+/* Blocks number `done` up to `end`: a batch is written while the next is encoded. Run by one thread of a team. */
+static int write_blocks(lat_output *out, lat_mill *m, size_t done, size_t end)
 {
-    size_t before = 0, done = 0;
+    size_t before = 0;
     lat_job *jobs = m->jobs, *last = m->jobs + m->width;
     int rc = 0;
-    while (rc == 0 && (done < m->blocks || before)) {
-        size_t count = m->blocks - done < m->width ? m->blocks - done : m->width;
+    while (rc == 0 && (done < end || before)) {
+        size_t count = end - done < m->width ? end - done : m->width;
         for (size_t k = 0; k < count; k++) {
             lat_job *j = &jobs[k];
             lat_job_place(m, j, done + k);
@@ -130,6 +132,101 @@ static int write_trailer(lat_output *out, const lat_mill *m)
     return lat_output_write(out, t, LAT_FRAME);
 }
 
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+struct lat_stream_writer {
+    lat_output *out;
+    lat_mill m;
+    size_t at; /* raw bytes that were put */
+};
+
+lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int store)
+{
+    const bool compressed = store == LAT_STORE_AUTO ? lat_output_is_file(out) : store != LAT_STORE_RAW;
+    if (lat_header_check(head, lat_output_name(out)) < 0)
+        return NULL;
+    lat_stream_writer *w = lat_alloc(1, sizeof *w, "a stream");
+    if (!w)
+        return NULL;
+    *w = (lat_stream_writer){.out = out,
+                             .m = {.head = head,
+                                   .name = lat_output_name(out),
+                                   .block = OUR_BLOCK,
+                                   .order = head->order,
+                                   .compressed = compressed,
+                                   .filtered = compressed,
+                                   .swapped = lat_big_endian()}};
+    if (lat_mill_start(&w->m) == 0 && lat_stream_put_head(out, head, OUR_BLOCK, compressed) == 0)
+        return w;
+    lat_stream_give_up(w);
+    return NULL;
+}
+
+/* Raw bytes lo to hi of the block that is not wholly among them; it is written once it is full. */
+static int put_edge(lat_stream_writer *w, size_t block)
+{
+    lat_mill *m = &w->m;
+    if (block * m->block >= m->lo)
+        lat_job_place(m, &m->edge, block);
+    lat_job_spread(m, &m->edge, false);
+    if (m->edge.at + m->edge.raw > m->hi)
+        return 0;
+    encode(m, &m->edge);
+    return write_batch(w->out, m, &m->edge, 1);
+}
+
+int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
+{
+    lat_mill *m = &w->m;
+    const size_t slice = m->bytes / (size_t)lat_slices(m->head);
+    m->data = (unsigned char *)slices; /* only read, unless all bytes have to be turned in their own memory */
+    m->lo = w->at;
+    m->hi = w->at + (size_t)count * slice;
+    if (m->hi > m->bytes)
+        return lat_fail("%s: expected %zu bytes in all, got more", m->name, m->bytes);
+    if (m->hi - m->lo < m->bytes && !lat_order_sliced(&m->order, m->head->geom.nd))
+        return lat_fail("%s: an order that goes across slices was to be written by slices", m->name);
+    const size_t first = (m->lo + m->block - 1) / m->block, end = m->hi == m->bytes ? m->blocks : m->hi / m->block;
+    int rc = 0;
+    w->at = m->hi;
+    if (first * m->block > m->lo)
+        rc = put_edge(w, first - 1);
+    if (rc == 0 && first < end) {
+        #pragma omp parallel if (end - first > 1)
+        #pragma omp single
+        rc = write_blocks(w->out, m, first, end);
+    }
+    if (rc == 0 && end >= first && end * m->block < m->hi)
+        rc = put_edge(w, end);
+    return rc;
+}
+
+void lat_stream_give_up(lat_stream_writer *w)
+{
+    if (!w)
+        return;
+    lat_mill_free(&w->m);
+    free(w);
+}
+
+int lat_stream_close(lat_stream_writer *w)
+{
+    unsigned *fields = lat_output_attach(w->out, sizeof *fields);
+    int rc = fields ? 0 : -1;
+    if (rc == 0 && w->at < w->m.bytes)
+        rc = lat_fail("%s: expected %zu bytes of a field, got %zu", w->m.name, w->m.bytes, w->at);
+    if (rc == 0)
+        rc = write_trailer(w->out, &w->m);
+    if (rc == 0) {
+        ++*fields;
+        rc = lat_output_flush(w->out);
+    }
+    lat_stream_give_up(w);
+    return rc;
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
 /* The numbers of the header that describe the links, where they are not known yet. */
 static int measure(lat_field *f)
 {
@@ -149,36 +246,16 @@ static int measure(lat_field *f)
 int lat_stream_write(lat_output *out, lat_field *f, int store)
 {
     const char *name = lat_output_name(out);
-    bool compressed = store == LAT_STORE_AUTO ? lat_output_is_file(out) : store != LAT_STORE_RAW;
-    lat_mill m = {.f = f,
-              .name = name,
-              .block = OUR_BLOCK,
-              .order = f->head.order,
-              .compressed = compressed,
-              .filtered = compressed,
-              .swapped = lat_big_endian()};
-    int rc = 0;
     if (lat_header_check(&f->head, name) < 0 || (lat_reduced(&f->head) && reduce(f, name) < 0) ||
         measure(f) < 0)
         return -1;
-    if (lat_mill_start(&m) < 0 || lat_stream_put_head(out, &f->head, OUR_BLOCK, compressed) < 0)
-        rc = -1;
-    if (rc == 0) {
-        #pragma omp parallel if (m.blocks > 1)
-        #pragma omp single
-        rc = write_blocks(out, &m);
-    }
-    if (rc == 0)
-        rc = write_trailer(out, &m);
-    lat_mill_free(&m);
-    unsigned *fields = rc == 0 ? lat_output_attach(out, sizeof *fields) : NULL;
-    if (rc == 0 && !fields)
-        rc = -1;
-    if (rc == 0) {
-        ++*fields;
-        rc = lat_output_flush(out);
-    }
-    return rc;
+    lat_stream_writer *w = lat_stream_open(out, &f->head, store);
+    if (!w)
+        return -1;
+    if (lat_stream_put(w, f->data, lat_slices(&f->head)) == 0)
+        return lat_stream_close(w);
+    lat_stream_give_up(w);
+    return -1;
 }
 
 int lat_stream_commit(lat_output *out)

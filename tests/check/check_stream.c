@@ -18,6 +18,7 @@
 #include "common/codec.h"
 #include "common/error.h"
 #include "common/measure.h"
+#include "common/slices.h"
 #include "common/stream.h"
 #include "site/sun.h"
 
@@ -136,6 +137,41 @@ static bytes written(lat_field *f, int store)
     lat_output *out = lat_output_open(path, 0);
     need(out && lat_stream_write(out, f, store) == 0 && lat_stream_commit(out) == 0, "writing");
     return slurp(path);
+}
+
+/* The same by slices, in portions of 1, 2, 3, ... of them. */
+static bytes written_by_slices(const lat_field *f, int store)
+{
+    lat_output *out = lat_output_open(path, 0);
+    lat_stream_writer *w = out ? lat_stream_open(out, &f->head, store) : NULL;
+    const int all = lat_slices(&f->head);
+    need(w != NULL, "writing by slices");
+    for (int done = 0, n = 1; done < all; done += n, n = n + 1 < all - done - n ? n + 1 : all - done - n)
+        need(lat_stream_put(w, (char *)f->data + (size_t)done * lat_slice_bytes(&f->head), n) == 0, "a portion");
+    need(lat_stream_close(w) == 0 && lat_stream_commit(out) == 0, "the end");
+    return slurp(path);
+}
+
+/* One field by slices, `first` of them and then the rest one by one. */
+static int read_by_slices(const bytes *b, int first, lat_field *f)
+{
+    lat_error_clear();
+    lat_input *in = open_bytes(b, false);
+    lat_header_init(&f->head);
+    f->data = NULL;
+    if (!in || lat_stream_head(in, &f->head) != 1 || lat_field_alloc(f) < 0)
+        return -1;
+    lat_stream_reader *r = lat_stream_begin(in, &f->head);
+    const int all = lat_slices(&f->head);
+    int rc = r ? 0 : -1;
+    for (int done = 0, n = first < all ? first : all; rc == 0 && done < all; done += n, n = 1)
+        rc = lat_stream_get(r, (char *)f->data + (size_t)done * lat_slice_bytes(&f->head), n);
+    if (rc == 0 && lat_stream_get(r, f->data, 1) == 0)
+        rc = -1;
+    if (lat_stream_end(r, rc == 0 ? &f->head : NULL) < 0 || rc < 0 || lat_stream_more(in) != 0)
+        rc = -1;
+    lat_input_close(in);
+    return rc;
 }
 
 static int write_fails(lat_field *f)
@@ -321,6 +357,15 @@ static void check_round_trips(void)
                       s);
                 lat_field_free(&back);
             }
+            bytes c = written_by_slices(&f, store);
+            CHECK(c.n == b.n && memcmp(c.at, b.at, b.n) == 0, "shape %zu store %d: other bytes by slices", s, store);
+            free(c.at);
+            for (int first = 1; first < 4; first += 2)
+                if (CHECK(read_by_slices(&b, first, &back) == 0, "shape %zu store %d by slices: %s", s, store,
+                          lat_error())) {
+                    CHECK(same_field(&f, &back), "shape %zu store %d by slices", s, store);
+                    lat_field_free(&back);
+                }
             if (b.n <= 65536 &&
                 CHECK(read_bytes(&b, true, &back) == 1, "shape %zu piped: %s", s, lat_error())) {
                 CHECK(same_field(&f, &back), "shape %zu store %d piped", s, store);
@@ -519,6 +564,11 @@ static void check_foreign(void)
                               "shape %zu %s %d block %zu", s, big ? "big" : "little", how, blocks[k]);
                         lat_field_free(&back);
                     }
+                    if (CHECK(read_by_slices(&b, 2, &back) == 0, "shape %zu block %zu by slices: %s", s, blocks[k],
+                              lat_error()))
+                        CHECK(memcmp(f.data, back.data, lat_field_reals(&f) * real) == 0,
+                              "shape %zu %s %d block %zu by slices", s, big ? "big" : "little", how, blocks[k]);
+                    lat_field_free(&back);
                     free(b.at);
                 }
         free(raw);
