@@ -8,6 +8,7 @@
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
+#   make fuzz SECONDS=60   feeds every reader with what a fuzzer makes up (clang), so long each
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make bench-gpu: its speed
 #
 # Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  FFTW=0  SAN=1 (address and undefined)
@@ -211,6 +212,8 @@ $(tools): $(liblat) $(B)/flags
 $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat) $(B)/flags
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)
 
+include tests/fuzz/fuzz.mk
+
 -include $(shell find $(B) build/cuda -name '*.d' 2>/dev/null)
 
 # ---- jobs ------------------------------------------------------------------------------------
@@ -232,8 +235,8 @@ check: deps
 	@$(MAKE) --no-print-directory check-now
 
 # LAT_TESTS="cli stream" for a few of the files.
-check-now: $(tools) $(checks)
-	@tests/run $(BIN) $(checks)
+check-now: $(tools) $(checks) $(check_fuzz)
+	@tests/run $(BIN) $(checks) $(check_fuzz)
 
 check-long: deps
 	@$(MAKE) --no-print-directory all $(benches)
@@ -244,7 +247,7 @@ check-gpu: $(tools) $(B)/tests/check/check_gpu
 	@LAT_TESTS='gpu check_gpu' tests/run $(BIN) $(B)/tests/check/check_gpu
 
 lint:
-	shellcheck -x setup/deps tests/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
+	shellcheck -x setup/deps tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
 
 bench: $(B)/bench/bench_sweep
 	@$<

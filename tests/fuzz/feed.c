@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* feed.c: bytes into the readers, from a file and through a pipe (feed.h). */
+#include "feed.h"
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "../../tools/convert/format.h"
+#include "../../tools/convert/xml.h"
+#include "common/condition.h"
+#include "common/error.h"
+#include "common/order.h"
+#include "common/stream.h"
+
+/* Memory: 16 times the input, and what there is whatever the input: a megabyte of buffer each for input and
+ * output, chunks of links, tables. A stream may be compressed 1032 to 1 (what deflate can do at most), and 64 MiB of a
+ * field and 512 MiB of blocks are allocated, though not touched, before bytes arrive (stream_read.c, stream_mill.c). */
+#define TIMES  16
+#define ALWAYS ((size_t)8 << 20)
+#define STREAM ((size_t)600 << 20)
+
+/* Written and read again are fields that a pipe holds. */
+#define SMALL ((size_t)48 << 10)
+
+static const char *fed = "";
+
+void feed_broken(const char *format, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, format);
+    const int n = vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    dprintf(STDERR_FILENO, "feed %s: %.*s\n", fed, n, text);
+    abort();
+}
+
+/* Sentences that are printed in passing are none of ours. */
+void __wrap_lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void __wrap_lat_warn(const char *format, ...)
+{
+    char text[8192];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+typedef struct source {
+    int fd;
+    char path[40];
+} source;
+
+static source source_new(int fd)
+{
+    source s = {.fd = fd};
+    snprintf(s.path, sizeof s.path, "/proc/self/fd/%d", fd);
+    return s;
+}
+
+static source as_file(const unsigned char *bytes, size_t n)
+{
+    const int fd = memfd_create("sample", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+        feed_broken("no file in memory");
+    return source_new(fd);
+}
+
+/* All of it has to fit into the pipe: nobody else is there to fill it. */
+static source as_pipe(const unsigned char *bytes, size_t n)
+{
+    int fd[2];
+    if (pipe2(fd, O_CLOEXEC) < 0)
+        feed_broken("no pipe");
+    if ((long)n > fcntl(fd[1], F_GETPIPE_SZ) || write(fd[1], bytes, n) != (ssize_t)n)
+        feed_broken("a pipe does not hold %zu bytes", n);
+    close(fd[1]);
+    return source_new(fd[0]);
+}
+
+static void sentence(bool taken, const char *name)
+{
+    const char *s = lat_error();
+    if (taken && *s)
+        feed_broken("taken, but: %s", s);
+    if (!taken && (!*s || strchr(s, '\n')))
+        feed_broken("refused without a sentence");
+    if (!taken && name && strncmp(s, name, strlen(name)) != 0 && strncmp(s, "out of memory", 13) != 0)
+        feed_broken("does not begin with the name: %s", s);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static bool same_lines(const lat_lines *a, const lat_lines *b)
+{
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++)
+        same = strcmp(a->line[i], b->line[i]) == 0;
+    return same;
+}
+
+static bool same_number(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* What docs/format.md promises: everything that was read goes on as it was. */
+static void compare(const lat_field *a, const lat_field *b)
+{
+    const lat_header *h = &a->head, *k = &b->head;
+    if (h->kind != k->kind || h->nc != k->nc || memcmp(&h->geom, &k->geom, sizeof h->geom) != 0 ||
+        h->real != k->real || h->reals != k->reals || strcmp(h->gauge, k->gauge) != 0 || h->sweeps != k->sweeps ||
+        h->copies != k->copies || memcmp(h->weight, k->weight, sizeof h->weight) != 0 ||
+        !same_number(h->functional, k->functional) || !same_number(h->theta, k->theta))
+        feed_broken("the header is another one when read again");
+    if (!same_lines(&h->info, &k->info) || !same_lines(&h->history, &k->history))
+        feed_broken("lines are other ones when read again");
+    if (h->reals == 2 * h->nc * h->nc &&
+        memcmp(a->data, b->data, lat_field_reals(a) * (size_t)h->real) != 0)
+        feed_broken("links are other ones when read again");
+}
+
+/* Rows that are not those of a group element cannot be left out again: that is refused with a sentence. */
+static bool write_to(const char *path, lat_field *f)
+{
+    lat_output *out = lat_output_open(path, LAT_OUTPUT_FORCE);
+    if (!out)
+        feed_broken("no output: %s", lat_error());
+    if (lat_stream_write(out, f, LAT_STORE_RAW) < 0) {
+        lat_output_abort(out);
+        if (f->head.reals == 2 * f->head.nc * f->head.nc)
+            feed_broken("read, but not written: %s", lat_error());
+        lat_error_clear();
+        return false;
+    }
+    if (lat_stream_commit(out) < 0)
+        feed_broken("not written: %s", lat_error());
+    return true;
+}
+
+static void write_and_read(lat_field *f)
+{
+    size_t n = lat_field_reals(f) * (size_t)f->head.real;
+    int fd[2];
+    lat_field back;
+    for (int i = 0; i < f->head.history.count; i++)
+        n += strlen(f->head.history.line[i]) + 16;
+    for (int i = 0; i < f->head.info.count; i++)
+        n += strlen(f->head.info.line[i]) + 16;
+    if (n > SMALL)
+        return;
+    if (pipe2(fd, O_CLOEXEC) < 0)
+        feed_broken("no pipe");
+    source to = source_new(fd[1]), from = source_new(fd[0]);
+    lat_input *in = lat_input_open(from.path);
+    const bool written = write_to(to.path, f);
+    close(fd[1]);
+    close(fd[0]);
+    if (!in)
+        feed_broken("%s", lat_error());
+    if (written && (lat_stream_read(in, &back) != 1 || lat_stream_more(in) != 0))
+        feed_broken("written, but not read: %s", lat_error());
+    lat_input_close(in);
+    if (written) {
+        compare(f, &back);
+        lat_field_free(&back);
+    }
+}
+
+static bool read_stream(source s, bool again)
+{
+    lat_field f;
+    int rc = -1;
+    lat_error_clear();
+    lat_input *in = lat_input_open(s.path);
+    while (in && (rc = lat_stream_read(in, &f)) > 0) {
+        if (again)
+            write_and_read(&f);
+        lat_field_free(&f);
+    }
+    sentence(rc == 0, s.path);
+    lat_input_close(in);
+    close(s.fd);
+    return rc == 0;
+}
+
+/* lat-info without --check: frames alone. What is taken whole is taken so, too. */
+static bool skip_stream(source s)
+{
+    lat_header head;
+    int rc = -1, ok = 1;
+    lat_error_clear();
+    lat_input *in = lat_input_open(s.path);
+    while (in && ok > 0 && (rc = lat_stream_head(in, &head)) > 0) {
+        ok = lat_stream_skip(in, &head);
+        lat_header_free(&head);
+    }
+    const bool taken = ok > 0 && rc == 0;
+    sentence(taken, s.path);
+    lat_input_close(in);
+    close(s.fd);
+    return taken;
+}
+
+static bool feed_stream(const unsigned char *bytes, size_t n)
+{
+    const bool file = read_stream(as_file(bytes, n), true), piped = read_stream(as_pipe(bytes, n), false);
+    if (file != piped)
+        feed_broken("%s from a file, %s from a pipe: %s", file ? "taken" : "refused", piped ? "taken" : "refused",
+                    lat_error());
+    if (!skip_stream(as_file(bytes, n)) && file)
+        feed_broken("read, but not skipped: %s", lat_error());
+    return file;
+}
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+static const lat_format *format_named(const char *name)
+{
+    for (const lat_format *const *f = lat_formats; *f; f++)
+        if (strcmp((*f)->name, name) == 0)
+            return *f;
+    return NULL;
+}
+
+/* As lat-convert does it. Files that do not say their extents have 2, 2, 2, 2 as the samples of the corpus. */
+static bool read_format(source s, const lat_format *format, bool force)
+{
+    lat_reading r = {.force = force, .told = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
+    lat_field f;
+    bool good = false;
+    lat_error_clear();
+    lat_input *in = lat_input_open(s.path);
+    if (in && !format)
+        format = lat_format_of(in);
+    if (format && format->told)
+        r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
+    if (in && format && format->read(in, &f, &r) > 0) {
+        good = format->many ? true : lat_expect_end(in, force) == 0 && lat_judge(lat_input_name(in), &f, &r) == 0;
+        lat_field_free(&f);
+    }
+    sentence(good, s.path);
+    lat_input_close(in);
+    close(s.fd);
+    return good;
+}
+
+/* Force lets wrong checksums pass, which are the end of nearly all that a fuzzer makes. */
+static bool feed_format(const lat_format *format, const unsigned char *bytes, size_t n)
+{
+    const bool good = read_format(as_file(bytes, n), format, false);
+    if (!read_format(as_file(bytes, n), format, true) && good)
+        feed_broken("taken, but not by force: %s", lat_error());
+    read_format(as_pipe(bytes, n), format, true);
+    return good;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static bool feed_xml(const unsigned char *bytes, size_t n)
+{
+    static const char *const tags[] = {"lx", "dims", "suma", "precision"};
+    char text[128];
+    bool good = true;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        memset(text, 'x', sizeof text);
+        good = lat_xml_text((const char *)bytes, n, tags[i], text, 64) >= 0 && good;
+        for (size_t k = 64; k < sizeof text; k++)
+            if (text[k] != 'x')
+                feed_broken("text beyond its place");
+        if (text[0] != 'x' && !memchr(text, 0, 64))
+            feed_broken("text without an end");
+    }
+    return good;
+}
+
+/* Values of options and of lines in headers. */
+static bool feed_words(const unsigned char *bytes, size_t n)
+{
+    char *s = strndup((const char *)bytes, n), dims[64], order[LAT_ORDER_TEXT];
+    lat_geometry geom = {.nd = 0}, again;
+    bool good = false;
+    if (!s)
+        feed_broken("no memory");
+    lat_error_clear();
+    if (lat_dims_parse(s, &geom) == 0) {
+        good = true;
+        if (lat_dims_parse(lat_dims_text(&geom, dims), &again) < 0 || memcmp(&geom, &again, sizeof geom) != 0)
+            feed_broken("extents are others when read again: %s", dims);
+    }
+    for (int nd = 1; nd <= 4; nd++) {
+        lat_order o = {.sites = ""}, back = {.sites = ""};
+        lat_condition c;
+        const lat_geometry box = {.nd = nd, .dims = {2, 2, 2, 2}};
+        if (lat_order_parse_sites(&o, s, nd, true) == 0) {
+            good = true;
+            if (lat_order_read_sites(&back, lat_order_sites_text(&o, nd, order), nd, true))
+                feed_broken("an order is refused when read again: %s", order);
+        }
+        good = lat_order_parse_links(&o, s, nd) == 0 || good;
+        good = lat_order_read_sites(&o, s, nd, false) == 0 || good;
+        good = lat_order_read_links(&o, s, nd) == 0 || good;
+        good = lat_condition_make(LAT_LANDAU, -1, s, &box, &c) == 0 || good;
+    }
+    lat_error_clear();
+    free(s);
+    return good;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static const char *const others[] = {"stream", "any", "xml", "words", "options"};
+#define OTHERS (sizeof others / sizeof *others)
+
+const char *feed_name(size_t i)
+{
+    return i < OTHERS ? others[i] : lat_formats[i - OTHERS + 1] ? lat_formats[i - OTHERS + 1]->name : NULL;
+}
+
+static bool feed_named(const char *name, const unsigned char *bytes, size_t n)
+{
+    const lat_format *format = format_named(name);
+    if (strcmp(name, "stream") == 0)
+        return feed_stream(bytes, n);
+    if (strcmp(name, "xml") == 0)
+        return feed_xml(bytes, n);
+    if (strcmp(name, "words") == 0)
+        return feed_words(bytes, n);
+    if (strcmp(name, "options") == 0)
+        return feed_options(bytes, n);
+    if (!format && strcmp(name, "any") != 0)
+        feed_broken("there is no such reader");
+    return feed_format(format, bytes, n);
+}
+
+bool feed(const char *name, const unsigned char *bytes, size_t n)
+{
+    fed = name;
+    feed_memory(TIMES * n + ALWAYS + (strcmp(name, "stream") == 0 || strcmp(name, "any") == 0 ? STREAM : 0));
+    const bool taken = feed_named(name, bytes, n);
+    feed_memory(0);
+    lat_error_clear();
+    return taken;
+}

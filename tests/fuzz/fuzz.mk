@@ -1,0 +1,30 @@
+# Fuzzing (tests/fuzz/README.md): samples of the corpus by any compiler, for `make check`; libFuzzer by clang.
+
+fuzz_src := $(filter-out tests/fuzz/fuzz.c tests/fuzz/check_fuzz.c,$(sort $(wildcard tests/fuzz/*.c)))
+wraps := malloc calloc realloc posix_memalign free exit lat_warn
+fuzz_ldflags := $(wraps:%=-Wl,--wrap=%)
+
+check_fuzz := $(B)/tests/fuzz/check_fuzz
+$(check_fuzz): $(B)/tests/fuzz/check_fuzz.o $(fuzz_src:%.c=$(B)/%.o) $(fmt_obj) $(liblat) $(B)/flags
+	$(at)$(CC) $(ldflags) $(LDFLAGS) $(fuzz_ldflags) -o $@ $(filter %.o,$^) $(liblat) $(ldlibs)
+
+# The library once more, for libFuzzer: one thread, all sanitizers, no sweeps.
+FUZZ_CC ?= clang
+SECONDS ?= 60
+F := build/fuzz
+fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(wildcard lib/common/*.c) $(filter-out $(mains),$(wildcard tools/convert/*.c)))
+fuzz_flags := -std=gnu11 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi \
+  -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+
+$(F)/%.o: %.c tests/fuzz/fuzz.mk
+	@mkdir -p $(@D)
+	$(at)$(FUZZ_CC) $(cppflags) $(fuzz_flags) -MMD -MP -c -o $@ $<
+
+$(F)/fuzz: $(fuzz_obj)
+	$(at)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer $(fuzz_ldflags) -o $@ $(filter-out $(F)/lib/common/options.o,$^) $(ldlibs)
+
+-include $(shell find $(F) -name '*.d' 2>/dev/null)
+
+.PHONY: fuzz
+fuzz: $(F)/fuzz
+	@tests/fuzz/run $< $(SECONDS) $(FUZZ)
