@@ -10,9 +10,12 @@
 #   make check-long   campaigns of an hour or so, tests/long
 #   make fuzz SECONDS=60   feeds every reader with what a fuzzer makes up (clang), so long each
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make bench-gpu: its speed
+#   make coverage     which lines of lib and tools the tests run, in build/coverage
+#   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
+#   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
 #
 # Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  FFTW=0  SAN=1 (address and undefined)
-#           DEBUG=1  BITS=1 (no fused multiply-add)  WERROR=1  V=1 (show commands)
+#           DEBUG=1  BITS=1 (no fused multiply-add)  COV=1 (count lines)  WERROR=1  V=1 (show commands)
 #           GPU_ARCH=90: for GPUs of compute capability 9.0 alone; "80 90" for two
 
 SHELL := /bin/bash
@@ -36,6 +39,7 @@ FFTW ?= auto
 SAN ?= 0
 DEBUG ?= 0
 BITS ?= 0
+COV ?= 0
 WERROR ?= 0
 V ?= 0
 at := $(if $(filter 1,$(V)),,@)
@@ -79,7 +83,7 @@ endif
 # ---- flags -----------------------------------------------------------------------------------
 
 space := $(subst ,, )
-variant := $(subst /,_,$(subst $(space),-,$(CC)))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(has_openmp),,-serial)
+variant := $(subst /,_,$(subst $(space),-,$(CC)))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(filter 1,$(COV)),-cov)$(if $(has_openmp),,-serial)
 B := build/$(variant)
 # The usual build goes to bin/; others stay beside their objects.
 BIN := $(if $(filter $(default_cc),$(variant)),bin,$(B)/bin)
@@ -89,13 +93,14 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
   -Wall -Wextra -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wvla \
   -Wpointer-arith -Wwrite-strings -Wno-psabi \
   $(if $(filter 1,$(WERROR)),-Werror) $(if $(has_openmp),,-Wno-unknown-pragmas) \
-  $(if $(filter 1,$(DEBUG)),-O0,-O2) \
+  $(if $(filter 1,$(DEBUG)),-O0,$(if $(filter 1,$(COV)),-O1 --coverage,-O2)) \
   $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_CUDA_WHY='"$(cuda_why)"' -DLAT_MPI_WHY='"$(mpi_why)"'
-ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
+ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
 ldlibs := -lexpat -lz -lm
+CPPFLAGS ?=
 CFLAGS ?=
 LDFLAGS ?=
 
@@ -122,7 +127,7 @@ endif
 endif
 
 # What was compiled with other flags, or by another Makefile, is compiled again.
-flags := $(CC) $(cppflags) $(cflags) $(CFLAGS) $(ldflags) $(LDFLAGS) $(ldlibs)
+flags := $(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS) $(ldflags) $(LDFLAGS) $(ldlibs)
 ifneq ($(file <$(B)/flags),$(flags))
 $(shell mkdir -p $(B))
 $(file >$(B)/flags,$(flags))
@@ -140,7 +145,7 @@ lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx
 
 lane_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8,$(B)/lib/backend/lanes_$(l)_$(n).o))
 link_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,$(B)/lib/backend/links_$(l)_$(n).o))
-optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN)),-O1,$(1)))
+optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
 lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*))
 
 # ---- what is built ---------------------------------------------------------------------------
@@ -173,12 +178,12 @@ no_compiler = $(if $(machine),,$(error $(CC) not found: run setup/deps build, or
 $(B)/%.o: %.c $(B)/flags Makefile
 	$(no_compiler)
 	@mkdir -p $(@D)
-	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 define lane_cc
 	$(no_compiler)
 	@mkdir -p $(@D)
-	$(at)$(CC) $(cppflags) $(cflags) $(openmp) $(call optimise,$(1)) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(openmp) $(call optimise,$(1)) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
 endef
 
 $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
@@ -220,7 +225,7 @@ include tests/fuzz/fuzz.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart check check-now check-gpu check-long lint bench bench-stream bench-heatbath bench-gpu accuracy sweeps install clean
+.PHONY: deps quickstart check check-now check-gpu check-long lint bench bench-stream bench-heatbath bench-gpu accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -247,7 +252,7 @@ check-gpu: $(tools) $(B)/tests/check/check_gpu
 	@LAT_TESTS='gpu check_gpu' tests/run $(BIN) $(B)/tests/check/check_gpu
 
 lint:
-	shellcheck -x setup/deps tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
+	shellcheck -x setup/deps setup/install packaging/*.bash tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
 
 bench: $(B)/bench/bench_sweep
 	@$<
@@ -278,12 +283,68 @@ bench-gpu: $(if $(cuda_why),,$(B)/bench/bench_gpu)
 
 $(benches:=.o): cflags += -O3 $(if $(filter x86_64%,$(machine)),-march=native)
 
+# The tests once more with counters in the code. What never ran, and why, is in docs/coverage.md.
+coverage:
+	$(if $(filter yes,$(DEPS)),@setup/deps coverage)
+ifneq ($(COV),1)
+	@$(MAKE) --no-print-directory COV=1 CUDA=0 coverage DEPS=no
+else
+	@$(MAKE) --no-print-directory $(tools) $(checks)
+	@find $(B) -name '*.gcda' -delete; mkdir -p build/coverage
+	@tests/run $(BIN) $(checks) | tail -n 1
+	@gcovr -j 2 -r . --object-directory $(B) -f lib/ -f tools/ --exclude-unreachable-branches \
+	  --html-details build/coverage/index.html --txt build/coverage/lines.txt
+	@tail -n 3 build/coverage/lines.txt
+endif
+
+# ---- manual pages, installation, the tarball ---------------------------------------------------
+
+version := $(shell sed -n 's/.*LAT_VERSION "\(.*\)"/\1/p' lib/common/options.h)
+scdoc := $(call have,scdoc)
+released = $(shell date -u -d "$$(sed -n 's/^## .* (\(.*\))/\1/p' CHANGELOG.md | head -n 1)" +%s)
+
+# Of a tool from its own table of options, so that they agree; of the format, gauges and conventions from docs. They are
+# made where scdoc is; a tarball has them in docs/man/pages.
+pages := lat-format.5 lat-gauges.7 lat-conventions.7 $(notdir $(tools:=.1))
+man_dir := $(if $(scdoc),$(B)/man,docs/man/pages)
+page = SOURCE_DATE_EPOCH=$(released) scdoc >$@
+man_text = awk -f docs/man/markdown.awk -v page=$(basename $(@F)) -v section=$(patsubst .%,%,$(suffix $@)) -v version=$(version)
+man_tool = awk -f docs/man/tool.awk -v version=$(version) -v body=$(wildcard docs/man/$(*F).scd) -v common=docs/man/common.scd
+man: $(if $(scdoc),$(pages:%=$(B)/man/%))
+	$(if $(scdoc)$(wildcard $(man_dir)),,@echo 'no manual pages: scdoc not found (setup/deps build installs it)')
+
+$(B)/man/%.1: $(BIN)/% docs/man/tool.awk docs/man/common.scd $(wildcard docs/man/*.scd) CHANGELOG.md
+	@mkdir -p $(@D)
+	@$< --option-table | $(man_tool) | $(page)
+
+$(B)/man/%.5 $(B)/man/%.7: docs/man/markdown.awk CHANGELOG.md
+	@mkdir -p $(@D)
+	@$(man_text) docs/$(patsubst lat-%,%,$*).md | $(page)
+$(B)/man/lat-format.5: docs/format.md
+$(B)/man/lat-gauges.7: docs/gauges.md
+$(B)/man/lat-conventions.7: docs/conventions.md
+
 PREFIX ?= /usr/local
-install: all
-	install -d '$(DESTDIR)$(PREFIX)/bin'
-	install -m 755 $(tools) '$(DESTDIR)$(PREFIX)/bin'
-	install -d '$(DESTDIR)$(PREFIX)/share/lat'
-	cp -R pipelines '$(DESTDIR)$(PREFIX)/share/lat'
+install: all man
+	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)' $(version) $(BIN) $(man_dir) $(notdir $(tools))
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)'
+
+# What git has, and the manual pages, so that nobody needs scdoc.
+dist_name := lat-$(version)
+dist: man
+	@mkdir -p build/dist && rm -rf build/dist/$(dist_name)
+	@git archive --prefix=$(dist_name)/ HEAD | tar -xf - -C build/dist
+	$(if $(scdoc),@cp -R $(B)/man build/dist/$(dist_name)/docs/man/pages)
+	@tar -czf $(dist_name).tar.gz --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$(released) -C build/dist $(dist_name)
+	@rm -rf build/dist && echo $(dist_name).tar.gz
+
+distcheck: dist
+	@rm -rf build/distcheck && mkdir -p build/distcheck && tar -xzf $(dist_name).tar.gz -C build/distcheck
+	@$(MAKE) -C build/distcheck/$(dist_name) --no-print-directory CUDA=$(CUDA) check-now
+	@$(MAKE) -C build/distcheck/$(dist_name) --no-print-directory CUDA=$(CUDA) install PREFIX='$(CURDIR)/build/distcheck/installed'
+	@build/distcheck/installed/bin/lat-info --version && rm -rf build/distcheck
 
 clean:
 	rm -rf build bin

@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# Completion for bash: what a tool takes it says itself (TOOL --option-table), so this knows all of them, old and new.
+
+# _lat_values TYPE CHOICES WORD: what may stand for the value of an option.
+_lat_values() {
+    case $1 in
+    choice) mapfile -t COMPREPLY < <(compgen -W "${2//|/ }" -- "$3") ;;
+    text) mapfile -t COMPREPLY < <(compgen -f -- "$3") ;;
+    esac
+}
+
+# Names get a blank, folders a slash.
+_lat_finish() {
+    local i
+    for i in "${!COMPREPLY[@]}"; do
+        if [ -d "${COMPREPLY[i]}" ]; then
+            COMPREPLY[i]+=/
+        elif [[ ${COMPREPLY[i]} != *= ]]; then
+            COMPREPLY[i]+=" "
+        fi
+    done
+}
+
+_lat_tool() {
+    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} names=() arguments=- value=
+    local kind letter name type argument choices
+    COMPREPLY=()
+    # "--gauge=la" comes as three words.
+    [ "$word" != = ] || word=
+    [ "$option" != = ] || option=${COMP_WORDS[COMP_CWORD - 2]}
+    while IFS=$'\t' read -r kind _ letter name type argument choices _; do
+        if [ "$kind" != option ]; then
+            [ "$kind" != tool ] || arguments=$letter
+            continue
+        fi
+        if [ "$type" != flag ] && { [ "$option" = "--$name" ] || [ "$option" = "-$letter" ]; }; then
+            value=1
+            _lat_values "$type" "$choices" "$word"
+        fi
+        [ "$name" = - ] || { [ "$argument" = - ] && names+=("--$name") || names+=("--$name="); }
+        [ "$letter" = - ] || names+=("-$letter")
+    done < <("$1" --option-table 2>/dev/null)
+    if [ -z "$value" ]; then
+        case $word,$arguments in
+        -*,*) mapfile -t COMPREPLY < <(compgen -W "${names[*]}" -- "$word") ;;
+        *,\[*\|*) _lat_values choice "${arguments//[\[\]]/}" "$word" ;;
+        *) _lat_values text - "$word" ;;
+        esac
+    fi
+    _lat_finish
+}

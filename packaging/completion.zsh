@@ -1,0 +1,21 @@
+# Completion for zsh: what a tool takes it says itself (TOOL --option-table), so this knows all of them, old and new.
+local kind section letter name type argument choices help tail positional='*:file:_files'
+local -a specs
+while IFS=$'\t' read -r kind section letter name type argument choices help; do
+    if [[ $kind == tool ]]; then
+        [[ $letter != *'|'* ]] || positional="1:what:(${${letter//[][]/}//|/ })"
+        continue
+    fi
+    [[ $kind == option ]] || continue
+    help=${${${help//\[/\\[}//\]/\\]}//:/\\:}
+    case $type in
+    flag) tail= ;;
+    choice) tail=":$name:(${choices//|/ })" ;;
+    text) tail=":$name:_files" ;;
+    *) tail=":$name: " ;;
+    esac
+    [[ $argument != '['* ]] || tail=":$tail"
+    [[ $letter == - ]] || specs+=("-${letter}[$help]$tail")
+    [[ $name == - ]] || specs+=("--${name}${tail:+=}[$help]$tail")
+done < <($words[1] --option-table 2>/dev/null)
+_arguments -s $specs $positional
