@@ -473,7 +473,7 @@ static void print_tsv(FILE *to, const report *r)
         const orbit *o = &r->m->orbit[i];
         if (!kept(o))
             continue;
-        fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%ld\t%.6g\t%.6g\t%s\t%.17g\t", r->config, name(r->m, o, text),
+        fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%ld\t%.6g\t%.6g\t%s\t%.17g", r->config, name(r->m, o, text),
                 o->p, o->phat2, o->d, o->error, o->l, o->members, o->distance, o->angle, r->gauge, r->theta);
         lat_lattice_tsv(to, &r->m->geom, r->nc);
         fputc('\n', to);

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-abelian: Abelian projection: the diagonal part of links in maximally Abelian gauge, and its magnetic monopoles
+ * (docs/conventions.md, "Abelian projection"). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/error.h"
+#include "common/measure.h"
+#include "common/options.h"
+#include "common/stream.h"
+#include "common/text.h"
+#include "common/tool.h"
+#include "common/tour.h"
+
+static bool tsv, json, keep_going;
+static const char *output, *links, *currents;
+
+static const lat_option options[] = {
+    {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0, "write the Abelian links, as diagonal SU(N) matrices", true},
+    {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0, "write the monopole currents, a row for each that is not 0", true},
+    {LAT_OPT_FLAG, "any-gauge", 0, NULL, &keep_going, 0, 0,
+     "project configurations that the header does not say to be in maximally Abelian gauge", false},
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a configuration", true},
+    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    {0}
+};
+
+static const lat_tool tool = {
+    .name = "lat-abelian",
+    .args = "[FILE]",
+    .summary = "Projects links in maximally Abelian gauge on their diagonal, and counts its monopoles.",
+    .example = "lat-orelax --gauge mag --theta 1e-14 cfg.0100.lat | lat-abelian --tsv --currents cfg.0100.tsv",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+};
+
+#define TURN (2 * M_PI)
+
+enum { FUNCTIONAL, THETA, OFF_DIAGONAL, OFF_DIAGONAL_MAX, OVERLAP, PLAQUETTE, DENSITY, DENSITY_SPATIAL, DENSITY_TEMPORAL, NUMBERS };
+static const char *const names[NUMBERS] = {
+    "functional", "theta", "off_diagonal", "off_diagonal_max", "overlap", "abelian_plaquette", "monopoles", "monopoles_spatial",
+    "monopoles_temporal"};
+static const char *const words[NUMBERS] = {
+    "functional", "theta", "off-diagonal", "  maximum", "overlap", "plaquette", "monopoles", "  spatial", "  temporal"};
+
+typedef struct measured {
+    long config;
+    lat_geometry geom;
+    int nc;
+    double number[NUMBERS]; /* NaN where there is none */
+    double colour[LAT_MAX_COLOURS]; /* density of each */
+    long broken; /* sites where a current is not conserved, or those of the colours do not add up to 0 */
+} measured;
+
+/* The cubes of three directions a < b < c at a site; the current through one goes along mu, the direction left over, and
+ * `sign` is that of the permutation (mu,a,b,c). In three dimensions there is one, and no direction. */
+typedef struct cube {
+    int mu, a, b, c, sign;
+} cube;
+static const cube cubes[] = {{3, 0, 1, 2, -1}, {2, 0, 1, 3, 1}, {1, 0, 2, 3, -1}, {0, 1, 2, 3, 1}};
+
+static int cubes_of(const lat_geometry *geom)
+{
+    return geom->nd == 4 ? 4 : geom->nd == 3 ? 1 : 0;
+}
+
+/* The planes, in the order 01 02 12 03 13 23: a < b is number b (b-1) / 2 + a. */
+static int plane(int a, int b)
+{
+    return b * (b - 1) / 2 + a;
+}
+
+typedef struct projected {
+    const lat_geometry *geom;
+    int nc, planes, ncubes;
+    size_t sites;
+    double *phase;         /* [site][mu][colour] */
+    signed char *strings;  /* [site][plane][colour]: n of a plaquette */
+    signed char *current;  /* [site][cube][colour]: k */
+} projected;
+
+static void projected_free(projected *p)
+{
+    free(p->phase);
+    free(p->strings);
+    free(p->current);
+}
+
+static int projected_new(projected *p, const lat_field *f)
+{
+    const lat_geometry *geom = &f->head.geom;
+    const size_t n = (size_t)f->head.nc;
+    *p = (projected){.geom = geom, .nc = f->head.nc, .planes = geom->nd * (geom->nd - 1) / 2, .ncubes = cubes_of(geom),
+                     .sites = lat_volume(geom)};
+    /* One element more, so that nothing is none in one dimension. */
+    p->phase = lat_alloc(p->sites * (size_t)geom->nd * n, sizeof *p->phase, "Abelian phases");
+    p->strings = lat_alloc(p->sites * (size_t)p->planes * n + 1, sizeof *p->strings, "Dirac strings");
+    p->current = lat_alloc(p->sites * (size_t)p->ncubes * n + 1, sizeof *p->current, "monopole currents");
+    if (!p->phase || !p->strings || !p->current)
+        return projected_free(p), -1;
+    return 0;
+}
+
+/* To -pi .. pi. */
+LAT_INLINE double wrap(double angle)
+{
+    return angle - TURN * rint(angle / TURN);
+}
+
+/* The diagonal SU(N) matrix nearest to U in the sense of Brandstaeter, Schierholz and Wiese (PLB 272 (1991) 319): the phases of
+ * the diagonal elements, of which an N-th of their sum is taken away. Of SU(2) it is the nearest one. */
+LAT_INLINE void phases(int n, const double *u, double *phase)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        const double *d = u + 2 * (i * n + i);
+        phase[i] = atan2(d[1], d[0]);
+        sum += phase[i];
+    }
+    sum = wrap(sum) / n;
+    for (int i = 0; i < n; i++)
+        phase[i] -= sum;
+}
+
+/* Off-diagonal squares, their largest of a link, and Re tr U u^+. */
+static void links_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
+{
+    const projected *p = arg;
+    const int n = p->nc;
+    double u[LAT_SUN_REALS];
+    for (size_t l = from; l < to; l++) {
+        double *phase = p->phase + l * (size_t)n, off = 0;
+        lat_load(f, l, n, u);
+        phases(n, u, phase);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                const double *e = u + 2 * (i * n + j);
+                if (i == j)
+                    part->sum[1] += e[0] * cos(phase[i]) + e[1] * sin(phase[i]);
+                else
+                    off += e[0] * e[0] + e[1] * e[1];
+            }
+        part->sum[0] += off;
+        part->max[0] = lat_worse(part->max[0], off);
+    }
+}
+
+/* The angles of a plaquette are phi_i = reduced + 2 pi n_i, -pi to pi at first. Their sum is 2 pi times an integer l; so l of
+ * the largest (|l| of the smallest) are shifted once more, and the sum is 0 (as for SU(3) in Stack, Tucker, Wensley, hep-lat/0110196). */
+static void count_strings(int n, const double *phi, signed char *strings)
+{
+    double reduced[LAT_MAX_COLOURS], sum = 0;
+    for (int i = 0; i < n; i++) {
+        const double turns = rint(phi[i] / TURN);
+        strings[i] = (signed char)turns;
+        reduced[i] = phi[i] - TURN * turns;
+        sum += reduced[i];
+    }
+    for (int l = (int)rint(sum / TURN); l != 0; l -= l > 0 ? 1 : -1) {
+        const int sign = l > 0 ? 1 : -1;
+        int most = 0;
+        for (int i = 1; i < n; i++)
+            if (sign * reduced[i] > sign * reduced[most])
+                most = i;
+        reduced[most] -= TURN * sign;
+        strings[most] = (signed char)(strings[most] + sign);
+    }
+}
+
+/* Strings of all plaquettes at sites from..to-1, and the sum of cos phi. */
+static void strings_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
+{
+    const projected *p = arg;
+    const size_t n = (size_t)p->nc, nd = (size_t)p->geom->nd;
+    double phi[LAT_MAX_COLOURS];
+    lat_tour w;
+    (void)f;
+    for (lat_tour_start(&w, p->geom, from); w.site < to; lat_tour_on(&w))
+        for (int b = 1; b < p->geom->nd; b++)
+            for (int a = 0; a < b; a++) {
+                const double *here = p->phase + w.site * nd * n;
+                const double *right = p->phase + (lat_ahead(&w, a) * nd + (size_t)b) * n;
+                const double *above = p->phase + (lat_ahead(&w, b) * nd + (size_t)a) * n;
+                for (size_t i = 0; i < n; i++) {
+                    phi[i] = here[(size_t)a * n + i] + right[i] - above[i] - here[(size_t)b * n + i];
+                    part->sum[0] += cos(phi[i]);
+                }
+                count_strings(p->nc, phi, p->strings + (w.site * (size_t)p->planes + (size_t)plane(a, b)) * n);
+            }
+}
+
+LAT_INLINE int string_at(const projected *p, size_t site, int a, int b, int i)
+{
+    return p->strings[(site * (size_t)p->planes + (size_t)plane(a, b)) * (size_t)p->nc + (size_t)i];
+}
+
+/* k_mu = -1/2 eps_{mu nu rho sigma} d_nu n_{rho sigma} (DeGrand and Toussaint, PRD 22 (1980) 2478): the flux of the reduced angles out
+ * of a cube over 2 pi, since that of phi is 0. */
+static void currents_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
+{
+    const projected *p = arg;
+    lat_tour w;
+    (void)f;
+    for (lat_tour_start(&w, p->geom, from); w.site < to; lat_tour_on(&w))
+        for (int q = 0; q < p->ncubes; q++) {
+            const cube *c = &cubes[q];
+            const size_t a = lat_ahead(&w, c->a), b = lat_ahead(&w, c->b), d = lat_ahead(&w, c->c);
+            for (int i = 0; i < p->nc; i++) {
+                const int flux = string_at(p, a, c->b, c->c, i) - string_at(p, w.site, c->b, c->c, i) -
+                                 string_at(p, b, c->a, c->c, i) + string_at(p, w.site, c->a, c->c, i) +
+                                 string_at(p, d, c->a, c->b, i) - string_at(p, w.site, c->a, c->b, i);
+                const int k = -c->sign * flux;
+                p->current[(w.site * (size_t)p->ncubes + (size_t)q) * (size_t)p->nc + (size_t)i] = (signed char)k;
+                part->sum[c->mu == p->geom->nd - 1] += abs(k);
+            }
+        }
+}
+
+/* Sites where sum_mu k_mu(x + mu) - k_mu(x) is not 0 for a colour, or the colours' currents do not add up to 0. In three dimensions
+ * there is no direction to flow along, and the second is what there is. */
+static void broken_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
+{
+    const projected *p = arg;
+    const size_t n = (size_t)p->nc, cells = (size_t)p->ncubes;
+    lat_tour w;
+    (void)f;
+    for (lat_tour_start(&w, p->geom, from); w.site < to; lat_tour_on(&w)) {
+        bool bad = false;
+        for (size_t i = 0; i < n; i++) {
+            int out = 0;
+            for (size_t q = 0; p->geom->nd == 4 && q < cells; q++)
+                out += p->current[(lat_ahead(&w, cubes[q].mu) * cells + q) * n + i] - p->current[(w.site * cells + q) * n + i];
+            bad |= out != 0;
+        }
+        for (size_t q = 0; q < cells; q++) {
+            int sum = 0;
+            for (size_t i = 0; i < n; i++)
+                sum += p->current[(w.site * cells + q) * n + i];
+            bad |= sum != 0;
+        }
+        part->sum[0] += bad;
+    }
+}
+
+static void colours(const projected *p, measured *m)
+{
+    const size_t n = (size_t)p->nc, cells = p->sites * (size_t)p->ncubes;
+    for (size_t i = 0; i < n; i++) {
+        size_t sum = 0;
+        for (size_t c = 0; c < cells; c++)
+            sum += (size_t)abs(p->current[c * n + i]);
+        m->colour[i] = cells ? (double)sum / (double)cells : NAN;
+    }
+}
+
+static int project(const lat_field *f, projected *p, measured *m)
+{
+    const double sites = (double)p->sites, n = p->nc, nd = p->geom->nd;
+    lat_partial sum;
+    if (lat_over_chunks(f, p->sites * (size_t)p->geom->nd, links_chunk, p, &sum))
+        return -1;
+    m->number[OFF_DIAGONAL] = sum.sum[0] / (sites * nd * n);
+    m->number[OFF_DIAGONAL_MAX] = sum.max[0] / n;
+    m->number[OVERLAP] = sum.sum[1] / (sites * nd * n);
+    if (lat_over_chunks(f, p->sites, strings_chunk, p, &sum))
+        return -1;
+    m->number[PLAQUETTE] = p->planes ? sum.sum[0] / (sites * n * p->planes) : NAN;
+    if (lat_over_chunks(f, p->sites, currents_chunk, p, &sum))
+        return -1;
+    m->number[DENSITY] = p->ncubes ? (sum.sum[0] + sum.sum[1]) / (sites * n * p->ncubes) : NAN;
+    m->number[DENSITY_SPATIAL] = p->ncubes == 4 ? sum.sum[0] / (sites * n * 3) : NAN;
+    m->number[DENSITY_TEMPORAL] = p->ncubes == 4 ? sum.sum[1] / (sites * n) : NAN;
+    colours(p, m);
+    if (lat_over_chunks(f, p->sites, broken_chunk, p, &sum))
+        return -1;
+    m->broken = lrint(sum.sum[0]);
+    return 0;
+}
+
+/* ---- what else is written -------------------------------------------------------------------- */
+
+static void print_currents(FILE *to, const projected *p, long config)
+{
+    const size_t n = (size_t)p->nc, cells = (size_t)p->ncubes;
+    int x[LAT_MAX_DIMS];
+    for (size_t s = 0; s < p->sites; s++)
+        for (size_t q = 0; q < cells; q++)
+            for (size_t i = 0; i < n; i++) {
+                const int k = p->current[(s * cells + q) * n + i];
+                if (k == 0)
+                    continue;
+                lat_coordinates(p->geom, s, x);
+                fprintf(to, "%ld\t%zu", config, i + 1);
+                for (int mu = 0; mu < p->geom->nd; mu++)
+                    fprintf(to, "%c%d", mu ? ',' : '\t', x[mu]);
+                fprintf(to, "\t%c\t%d\n", p->geom->nd == 4 ? "xyzt"[cubes[q].mu] : '-', k);
+            }
+}
+
+/* Makes f the Abelian field and writes it. It is in no gauge that it says: the diagonal phases are free. */
+static int write_links(lat_output *out, lat_field *f, const projected *p)
+{
+    const int n = p->nc;
+#pragma omp parallel for schedule(static)
+    for (size_t l = 0; l < p->sites * (size_t)p->geom->nd; l++) {
+        double u[LAT_SUN_REALS];
+        memset(u, 0, sizeof(double) * 2 * (size_t)(n * n));
+        for (int i = 0; i < n; i++) {
+            u[2 * (i * n + i)] = cos(p->phase[l * (size_t)n + (size_t)i]);
+            u[2 * (i * n + i) + 1] = sin(p->phase[l * (size_t)n + (size_t)i]);
+        }
+        lat_field_put(f, l, u);
+    }
+    lat_header_ungauge(&f->head);
+    f->head.plaquette = f->head.link_trace = NAN;
+    return lat_provenance(&f->head, "Abelian projection") || lat_stream_write(out, f, lat_opts.store) ? -1 : 0;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void print_text(FILE *to, const measured *m, bool several)
+{
+    if (several)
+        fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
+    lat_lattice_text(to, &m->geom, m->nc);
+    for (int i = 0; i < NUMBERS; i++)
+        if (!isnan(m->number[i]))
+            fprintf(to, "%-14s %.15g\n", words[i], m->number[i]);
+    for (int i = 0; cubes_of(&m->geom) && i < m->nc; i++)
+        fprintf(to, "  colour %-5d %.15g\n", i + 1, m->colour[i]);
+    fprintf(to, "not conserved  %ld\n", m->broken);
+}
+
+static void print_tsv(FILE *to, const measured *m)
+{
+    if (m->config == 0) {
+        fprintf(to, "config");
+        for (int i = 0; i < NUMBERS; i++)
+            fprintf(to, "\t%s", names[i]);
+        fprintf(to, "\tnot_conserved\t" LAT_LATTICE_COLUMNS "\n");
+    }
+    fprintf(to, "%ld", m->config);
+    for (int i = 0; i < NUMBERS; i++)
+        fprintf(to, "\t%.17g", m->number[i]);
+    fprintf(to, "\t%ld", m->broken);
+    lat_lattice_tsv(to, &m->geom, m->nc);
+    fputc('\n', to);
+}
+
+static void print_json(FILE *to, const measured *m, bool several)
+{
+    fputc('{', to);
+    if (several)
+        fprintf(to, "\"config\": %ld, ", m->config);
+    lat_json_key(to, true, names[0]);
+    lat_json_number(to, m->number[0]);
+    for (int i = 1; i < NUMBERS; i++)
+        lat_json_pair(to, names[i], m->number[i]);
+    lat_json_key(to, false, "colours");
+    for (int i = 0; i < m->nc; i++) {
+        fputs(i ? ", " : "[", to);
+        lat_json_number(to, m->colour[i]);
+    }
+    fprintf(to, "], \"not_conserved\": %ld", m->broken);
+    lat_lattice_json(to, &m->geom, m->nc);
+    fputs("}\n", to);
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+static int measure(const lat_field *f, projected *p, measured *m)
+{
+    const lat_condition mag = lat_condition_of(LAT_MAG, &f->head.geom, -1);
+    lat_gauge_state state;
+    if (f->head.kind != LAT_GAUGE)
+        return lat_fail("the Abelian projection is that of a gauge field, but this is a gauge transformation");
+    if (!keep_going && strcmp(f->head.gauge, "mag"))
+        return lat_fail("expected a configuration in maximally Abelian gauge, found gauge %s; --any-gauge takes it as it is", f->head.gauge);
+    if (lat_measure_gauge(f, &mag, &state, NULL) || projected_new(p, f))
+        return -1;
+    m->number[FUNCTIONAL] = state.functional;
+    m->number[THETA] = state.theta;
+    return project(f, p, m);
+}
+
+typedef struct outputs {
+    lat_output *links;
+    FILE *currents;
+} outputs;
+
+static int one(lat_field *f, const outputs *out, FILE *text, measured *m, lat_input *in)
+{
+    projected p = {.phase = NULL};
+    int rc = measure(f, &p, m), more = 0;
+    if (rc == 0 && out->currents)
+        print_currents(out->currents, &p, m->config);
+    if (rc == 0 && out->links)
+        rc = write_links(out->links, f, &p);
+    projected_free(&p);
+    if (rc || (more = lat_stream_more(in)) < 0)
+        return -1;
+    if (tsv)
+        print_tsv(text, m);
+    else if (json)
+        print_json(text, m, m->config > 0 || more > 0);
+    else
+        print_text(text, m, m->config > 0 || more > 0);
+    return fflush(text) ? -1 : 0;
+}
+
+static int each(lat_input *in, FILE *text, const outputs *out)
+{
+    lat_field f;
+    int rc;
+    for (long config = 0; (rc = lat_stream_read(in, &f)) > 0; config++) {
+        measured m = {.config = config, .geom = f.head.geom, .nc = f.head.nc};
+        rc = one(&f, out, text, &m, in);
+        lat_field_free(&f);
+        if (rc)
+            return -1;
+    }
+    return rc;
+}
+
+static int all(lat_input *in, FILE *text)
+{
+    outputs out = {NULL, NULL};
+    lat_output *table = NULL;
+    int rc = -1;
+    if ((!links || (out.links = lat_output_open(links, 0))) &&
+        (!currents || ((table = lat_output_open(currents, LAT_OUTPUT_TEXT)) && (out.currents = lat_text_open(table))))) {
+        if (out.currents)
+            fprintf(out.currents, "config\tcolour\tsite\tdirection\tcurrent\n");
+        rc = each(in, text, &out);
+    }
+    if (rc) {
+        if (out.currents)
+            fclose(out.currents);
+        lat_output_abort(table);
+        lat_output_abort(out.links);
+        return LAT_FAILED;
+    }
+    if (out.currents)
+        rc = lat_text_close(out.currents, table);
+    if (out.links)
+        rc = lat_stream_commit(out.links) || rc;
+    return rc ? LAT_FAILED : LAT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    if (tsv && json)
+        lat_usage("--tsv and --json exclude each other");
+    if (links)
+        lat_usage_if_input("links", links);
+    if (currents)
+        lat_usage_if_input("currents", currents);
+    return lat_print_run(output, all);
+}
