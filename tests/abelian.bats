@@ -136,7 +136,7 @@ END
     run -2 lat-abelian --any-gauge --links - a.lat
     lat-abelian --any-gauge --links - -o text a.lat | lat-info >said
     grep -q 'lat-abelian' said
-    run -1 lat-abelian --any-gauge --links u.lat --currents u.lat a.lat
+    run -2 lat-abelian --any-gauge --links u.lat --currents u.lat a.lat
     [ ! -e u.lat ]
     head -c 50000 a.lat >cut.lat
     run -1 lat-abelian --any-gauge --links u.lat --currents k.tsv cut.lat
