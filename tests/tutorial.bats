@@ -1,0 +1,22 @@
+#!/usr/bin/env bats
+# docs/tutorial.md: its commands, all of them, on a smaller lattice.
+load helper
+
+@test "the tutorial runs from its first command to its last" {
+    LAT_PIPELINES=$ROOT/pipelines
+    export LAT_PIPELINES
+    awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$ROOT/docs/tutorial.md" >page.sh
+    [ "$(grep -c '^ *lat-' page.sh)" -ge 20 ]
+    [ "$(grep -c '12,12,12,12' page.sh)" -eq 2 ]
+    sed 's/12,12,12,12/4,4,4,4/; s/1 2 3 4 5 6 7 8 9 10/1 2 3/' page.sh >small.sh
+    bash -euo pipefail small.sh >out 2>&1 || { cat out; return 1; }
+    # What it says came of it.
+    [ "$(find landau -name '*.lat' | wc -l)" -eq 3 ]
+    [ "$(grep -c '^3 of 3 fixed' out)" -eq 2 ]
+    grep -qx '3 verified' out
+    [ "$(tail -n +2 copies.tsv | wc -l)" -eq 8 ]
+    [ -s landau.ildg ] && [ -s gluon.tsv ]
+    [ "$(tail -n 1 out)" = "exit status 1, and no copy.lat" ]
+    [ ! -e copy.lat ]
+    nothing_left
+}
