@@ -217,7 +217,7 @@ $(tools): $(liblat) $(B)/flags
 $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat) $(B)/flags
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)
 
-include tests/fuzz/fuzz.mk
+include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 -include $(shell find $(B) build/cuda -name '*.d' 2>/dev/null)
 
@@ -240,12 +240,12 @@ check: deps
 	@$(MAKE) --no-print-directory check-now
 
 # LAT_TESTS="cli stream" for a few of the files.
-check-now: $(tools) $(checks) $(check_fuzz)
-	@tests/run $(BIN) $(checks) $(check_fuzz)
+check-now: $(tools) $(checks) $(check_fuzz) $(check_faults)
+	@tests/run $(BIN) $(checks) $(check_fuzz) $(check_faults)
 
 check-long: deps
-	@$(MAKE) --no-print-directory all $(benches)
-	@LAT_SUITE=long LAT_BENCH="$$PWD/$(B)/bench" tests/run $(BIN)
+	@$(MAKE) --no-print-directory all $(benches) $(check_faults)
+	@LAT_SUITE=long LAT_BENCH="$$PWD/$(B)/bench" LAT_FAULTS="$$PWD/$(check_faults)" tests/run $(BIN)
 
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
 check-gpu: $(tools) $(B)/tests/check/check_gpu

@@ -21,6 +21,7 @@
 #include "io.h"
 #include "progress.h"
 #include "stream.h"
+#include "text.h"
 
 #ifndef LAT_BUILD
 #define LAT_BUILD "an unknown compiler"
@@ -81,8 +82,9 @@ static struct {
     struct argp_option *argp; /* and what argp makes of them */
     int entries;
     struct argp parser;
-    FILE *arguments;          /* becomes lat_opts.arguments */
-    size_t length;
+    FILE *arguments;          /* into this memory, which becomes lat_opts.arguments */
+    lat_memory memory;
+    bool remembered;          /* there is an argument in it */
 } run;
 
 /* ---- failures ---------------------------------------------------------------------------- */
@@ -191,17 +193,15 @@ static const char *choice(const char *choices, int i, size_t *length)
 static char *choices_text(const char *choices)
 {
     const char *name, *last;
-    size_t n, length = 0, more;
-    char *text = NULL;
-    FILE *f = need(open_memstream(&text, &length));
+    size_t n, more;
+    lat_memory m;
+    FILE *f = need(lat_memory_open(&m));
 
     for (int i = 0; (name = choice(choices, i, &n)); i++) {
         last = choice(choices, i + 1, &more);
         fprintf(f, "%s%.*s", i == 0 ? "" : last ? ", " : " or ", (int)n, name);
     }
-    if (fclose(f) != 0)
-        free(text), text = NULL;
-    return need(text);
+    return need(lat_memory_close(f, &m) == 0 ? m.text : NULL);
 }
 
 static void set_choice(const lat_option *o, const char *text)
@@ -273,7 +273,8 @@ static void remember(const lat_option *o, const char *text)
 {
     if (o->local)
         return;
-    fprintf(run.arguments, "%s--%s", ftell(run.arguments) > 0 ? " " : "", o->name);
+    fprintf(run.arguments, "%s--%s", run.remembered ? " " : "", o->name);
+    run.remembered = true;
     if (o->type != LAT_OPT_FLAG) {
         fputc(' ', run.arguments);
         quote(run.arguments, text);
@@ -445,9 +446,9 @@ static void example_line(FILE *f, const char *line, size_t n)
 static char *description(const lat_tool *tool)
 {
     const char *p = tool->example;
-    size_t length = 0, n;
-    char *text = NULL;
-    FILE *f = need(open_memstream(&text, &length));
+    size_t n;
+    lat_memory m;
+    FILE *f = need(lat_memory_open(&m));
 
     fputs(tool->summary, f);
     if (p && *p) {
@@ -459,9 +460,7 @@ static char *description(const lat_tool *tool)
                 break;
         }
     }
-    if (fclose(f) != 0)
-        free(text), text = NULL;
-    return need(text);
+    return need(lat_memory_close(f, &m) == 0 ? m.text : NULL);
 }
 
 static void __attribute__((noreturn)) said(void)
@@ -641,7 +640,7 @@ static void set_up(const lat_tool *tool, int argc)
     lat_tool_name = tool->name;
     lat_opts = (lat_common){ .store = LAT_STORE_AUTO, .threads = threads_usual() };
     lat_opts.files = need(calloc((size_t)argc + 1, sizeof *lat_opts.files));
-    run.arguments = need(open_memstream(&lat_opts.arguments, &run.length));
+    run.arguments = need(lat_memory_open(&run.memory));
     add_options(tool);
     run.parser = (struct argp){ .options = run.argp, .parser = parse_one, .args_doc = tool->args,
                                 .doc = description(tool) };
@@ -664,8 +663,9 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
         fprintf(stderr, "Try '%s --help' for more information.\n", tool->name);
         exit(LAT_USAGE);
     }
-    if (fclose(run.arguments) != 0)
+    if (lat_memory_close(run.arguments, &run.memory) < 0)
         need(NULL);
+    lat_opts.arguments = run.memory.text;
     check_files(tool);
     settle_files(tool);
     settle_threads();

@@ -11,6 +11,7 @@
 #include "bytes.h"
 #include "error.h"
 #include "stream_text.h"
+#include "text.h"
 
 #define MAX_HEADER ((size_t)1 << 20)
 #define MAX_TEXT ((size_t)1 << 16)   /* a line of the header, with its newline */
@@ -524,24 +525,21 @@ static void print_header(FILE *to, const lat_header *head, size_t block, bool co
 int lat_stream_put_head(lat_output *out, const lat_header *head, size_t block, bool compressed)
 {
     const char *name = lat_output_name(out);
-    char *text = NULL, end[32];
-    size_t n = 0;
-    FILE *to = open_memstream(&text, &n);
-    if (!to)
+    char end[32];
+    lat_memory m;
+    FILE *to = lat_memory_open(&m);
+    if (to)
+        print_header(to, head, block, compressed);
+    if (!to || lat_memory_close(to, &m) < 0)
         return lat_fail("out of memory: the header of %s", name);
-    print_header(to, head, block, compressed);
-    if (fclose(to) != 0) {
-        free(text);
-        return lat_fail("out of memory: the header of %s", name);
-    }
-    snprintf(end, sizeof end, "end = %08x\n", lat_crc(0, text, n));
-    int rc = n + strlen(end) > MAX_HEADER
+    snprintf(end, sizeof end, "end = %08x\n", lat_crc(0, m.text, m.n));
+    int rc = m.n + strlen(end) > MAX_HEADER
                  ? lat_fail("%s: expected a header of at most %zu bytes, found %zu (a long history?)",
-                            name, MAX_HEADER, n + strlen(end))
+                            name, MAX_HEADER, m.n + strlen(end))
                  : 0;
-    if (rc == 0 && (lat_output_write(out, text, n) < 0 || lat_output_write(out, end, strlen(end)) < 0))
+    if (rc == 0 && (lat_output_write(out, m.text, m.n) < 0 || lat_output_write(out, end, strlen(end)) < 0))
         rc = -1;
-    free(text);
+    free(m.text);
     return rc;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c: text through a lat_output, pieces of JSON, what rows share. */
+/* text.c: text through a lat_output and into memory, pieces of JSON, what rows share. */
 #include "text.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "error.h"
 
 static ssize_t write_some(void *out, const char *buf, size_t n)
@@ -27,6 +29,44 @@ int lat_text_close(FILE *text, lat_output *out)
         return lat_fail("writing text failed"); /* the cause is kept already */
     }
     return lat_output_commit(out);
+}
+
+/* There is always room for the NUL. */
+static ssize_t remember(void *memory, const char *buf, size_t n)
+{
+    lat_memory *m = memory;
+    if (n >= m->room - m->n) {
+        const size_t room = 2 * m->room + n;
+        char *text = realloc(m->text, room);
+        if (!text)
+            return 0; /* ferror() from here on */
+        m->text = text;
+        m->room = room;
+    }
+    memcpy(m->text + m->n, buf, n);
+    m->n += n;
+    return (ssize_t)n;
+}
+
+FILE *lat_memory_open(lat_memory *m)
+{
+    *m = (lat_memory){.room = 256, .text = malloc(256)};
+    FILE *to = m->text ? fopencookie(m, "w", (cookie_io_functions_t){.write = remember}) : NULL;
+    if (!to)
+        free(m->text);
+    return to;
+}
+
+int lat_memory_close(FILE *to, lat_memory *m)
+{
+    const int bad = ferror(to);
+    if (fclose(to) || bad) {
+        free(m->text);
+        m->text = NULL;
+        return -1;
+    }
+    m->text[m->n] = 0;
+    return 0;
 }
 
 void lat_json_string(FILE *to, const char *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.h: what the measuring tools print: text through a lat_output, pieces of JSON, what rows share. */
+/* text.h: text through a lat_output and into memory; what the measuring tools print: pieces of JSON, what rows share. */
 #ifndef LAT_TEXT_H
 #define LAT_TEXT_H
 
@@ -13,6 +13,17 @@ FILE *lat_text_open(lat_output *out);
 
 /* Closes the stream and commits `out`, or gives `out` up if anything went wrong. */
 int lat_text_close(FILE *text, lat_output *out);
+
+/* A stream into memory, as open_memstream makes one; but that of glibc forgets what it finds no memory for, and
+ * neither ferror nor fclose tells. */
+typedef struct lat_memory {
+    char *text;     /* after lat_memory_close: all of it and a NUL, to be freed */
+    size_t n, room;
+} lat_memory;
+FILE *lat_memory_open(lat_memory *m);
+
+/* 0, or -1 if not all of the text is there: then nothing is to be freed. */
+int lat_memory_close(FILE *to, lat_memory *m);
 
 /* "..." with what JSON wants escaped; bytes above 127 as they are (the header is UTF-8). */
 void lat_json_string(FILE *to, const char *s);

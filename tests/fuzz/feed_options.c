@@ -6,17 +6,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-static FILE *closed; /* the last one */
-
-static int note_close(FILE *f)
-{
-    closed = f;
-    return fclose(f);
-}
-
-#define fclose note_close
 #include "../../lib/common/options.c"
-#undef fclose
 #include "common/order.h"
 #include "feed.h"
 
@@ -159,7 +149,6 @@ bool feed_options(const unsigned char *bytes, size_t n)
         argv[argc++] = line + at;
     argv[argc] = NULL;
     memset(&run, 0, sizeof run);
-    closed = NULL;
     flag = false, number = 0, seed = 0, real = 1, text = NULL, choice_of = 0;
     geom = (lat_geometry){.nd = 0};
     lat_error_clear();
@@ -169,8 +158,8 @@ bool feed_options(const unsigned char *bytes, size_t n)
     if (code == 0) {
         lat_options_parse(&tool, argc, argv);
         judge();
-    } else if (run.arguments && closed != run.arguments) {
-        fclose(run.arguments);
+    } else if (run.arguments && !lat_opts.arguments) {
+        lat_memory_close(run.arguments, &run.memory);
     }
     parsing = false;
     free_memory();

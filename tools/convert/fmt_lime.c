@@ -17,6 +17,7 @@
 #include "common/bytes.h"
 #include "common/error.h"
 #include "common/options.h"
+#include "common/text.h"
 #include "format.h"
 #include "payload.h"
 #include "xml.h"
@@ -519,9 +520,8 @@ static void escaped(FILE *to, const char *text)
 /* What there is no other place for: info and history. */
 static char *record_xml(const lat_header *h)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *to = open_memstream(&text, &n);
+    lat_memory m;
+    FILE *to = lat_memory_open(&m);
     if (!to)
         return NULL;
     fprintf(to,
@@ -539,12 +539,7 @@ static char *record_xml(const lat_header *h)
         fputs("</history>", to);
     }
     fputs("</lat>", to);
-    int bad = ferror(to);
-    if (fclose(to) || bad) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return lat_memory_close(to, &m) == 0 ? m.text : NULL;
 }
 
 static int write_before(lat_output *out, const lat_header *h)

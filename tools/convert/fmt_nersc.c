@@ -19,6 +19,7 @@
 #include "common/error.h"
 #include "common/measure.h"
 #include "common/options.h"
+#include "common/text.h"
 #include "format.h"
 #include "payload.h"
 
@@ -372,16 +373,14 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
 
 static int write_head(lat_output *out, const lat_header *h, int rows, uint32_t sum)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *to = open_memstream(&text, &n);
-    if (!to)
+    lat_memory m;
+    FILE *to = lat_memory_open(&m);
+    if (to)
+        print_head(to, h, rows, sum);
+    if (!to || lat_memory_close(to, &m) < 0)
         return lat_fail("out of memory for a NERSC header");
-    print_head(to, h, rows, sum);
-    int bad = ferror(to);
-    bad |= fclose(to);
-    bad = bad ? lat_fail("out of memory for a NERSC header") : lat_output_write(out, text, n);
-    free(text);
+    const int bad = lat_output_write(out, m.text, m.n);
+    free(m.text);
     return bad ? -1 : 0;
 }
 
