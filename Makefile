@@ -9,7 +9,8 @@
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
 #   make fuzz SECONDS=60   feeds every reader with what a fuzzer makes up (clang), so long each
-#   make check-gpu    tests of the GPU backend, where there is a GPU; make bench-gpu: its speed
+#   make check-gpu    tests of the GPU backend, where there is a GPU; make check-gpu-san: under compute-sanitizer;
+#                     make bench-gpu: its speed
 #   make coverage     which lines of lib and tools the tests run, in build/coverage
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
@@ -105,16 +106,18 @@ CFLAGS ?=
 LDFLAGS ?=
 
 # The CUDA backend is compiled once for all variants, by nvcc: the kernels for each N and precision by
-# themselves. Machine code for compute capabilities 8, 9 and 10, for others an intermediate one (7.5 and later)
-# that the driver compiles when it is first used. CUDA 13 has given up older ones.
-gpu_arch := $(if $(cuda_why),,$(or $(GPU_ARCH),$(filter 80 90 100,$(shell $(nvcc) --list-gpu-arch | sed 's/^compute_//'))))
+# themselves. Machine code for compute capabilities 7.0 (nvcc 12; 13 has given it up), 8, 9 and 10; for others, 7.5 and later,
+# an intermediate one that the driver compiles when it is first used, of the oldest and of the newest of these.
+gpu_known := $(if $(cuda_why),,$(shell $(nvcc) --list-gpu-arch | sed 's/^compute_//'))
+gpu_arch := $(or $(GPU_ARCH),$(filter 70 80 90 100,$(gpu_known)))
+gpu_ptx := $(if $(GPU_ARCH),,$(firstword $(filter 70 75,$(gpu_known))) $(lastword $(gpu_arch)))
 gpu_code = $(foreach a,$(1),-gencode=arch=compute_$(a)$(comma)code=sm_$(a)) \
-  $(if $(GPU_ARCH),,-gencode=arch=compute_75$(comma)code=compute_75)
+  $(foreach a,$(gpu_ptx),-gencode=arch=compute_$(a)$(comma)code=compute_$(a))
 gpu_code_few := $(call gpu_code,$(gpu_arch))
 gpu_code_many := $(call gpu_code,$(or $(GPU_ARCH),$(lastword $(filter 80 90,$(gpu_arch))))) # SU(4) and larger: for the most common one
 cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false \
   -Xcompiler -Wall$(comma)-Wextra$(comma)-fno-exceptions$(comma)-fno-rtti$(comma)-fno-threadsafe-statics -diag-suppress 550 \
-  -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(GPU_ARCH),, and by PTX 75 and later)"'
+  -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(gpu_ptx), and by PTX $(firstword $(gpu_ptx)) and later)"'
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
 cuda_obj := $(if $(cuda_why),,build/cuda/cuda.o $(foreach n,2 3 4 5 6 7 8,$(foreach s,4 8,build/cuda/kernels_$(n)_$(s).o)))
 ifeq ($(cuda_why),)
@@ -225,7 +228,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart check check-now check-gpu check-long lint bench bench-stream bench-heatbath bench-gpu accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart check check-now check-gpu check-gpu-san check-long lint bench bench-stream bench-heatbath bench-gpu accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -250,6 +253,12 @@ check-long: deps
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
 check-gpu: $(tools) $(B)/tests/check/check_gpu
 	@LAT_TESTS='gpu check_gpu' tests/run $(BIN) $(B)/tests/check/check_gpu
+
+# Memory, races in shared memory, reading what was never written: short runs of the same tests.
+check-gpu-san: $(B)/tests/check/check_gpu
+	@for tool in memcheck racecheck initcheck; do \
+	    compute-sanitizer --tool $$tool --error-exitcode 9 --quiet $< short || { echo "$$tool: failed"; exit 1; }; \
+	done
 
 lint:
 	shellcheck -x setup/deps setup/install packaging/*.bash tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
@@ -278,8 +287,9 @@ sweeps:
 	@$(MAKE) --no-print-directory all
 	@LAT_BIN="$$PWD/$(BIN)" bench/sweeps.sh build/sweeps $(EXTENTS)
 
-bench-gpu: $(if $(cuda_why),,$(B)/bench/bench_gpu)
-	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$<)
+bench-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_gpu)
+	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$(B)/bench/bench_gpu)
+	@LAT_BIN="$$PWD/$(BIN)" bench/gpu.sh build/bench-gpu
 
 $(benches:=.o): cflags += -O3 $(if $(filter x86_64%,$(machine)),-march=native)
 

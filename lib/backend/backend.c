@@ -19,3 +19,17 @@ const lat_backend *lat_backend_find(lat_device_choice choice)
     }
     return NULL;
 }
+
+int lat_backend_begin(lat_device_choice choice)
+{
+    const lat_backend *gpu = &lat_backend_gpu;
+    if (choice == LAT_DEVICE_CPU || (gpu->begin && gpu->begin()) || choice == LAT_DEVICE_AUTO)
+        return 0;
+    return gpu->available() ? 0 : -1;
+}
+
+void lat_backend_end(void)
+{
+    if (lat_backend_gpu.end)
+        lat_backend_gpu.end();
+}

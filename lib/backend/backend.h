@@ -45,6 +45,13 @@ typedef struct lat_device lat_device;
 typedef struct lat_backend {
     const char *name; /* "cpu", "gpu" */
 
+    /* Starts, beside what the caller goes on with, what takes long before it can run: false if it is plain already that it
+     * cannot. retire, when no device is open and none will be, gives up in the same way what takes long to give up. end waits until
+     * neither is under way. All may be NULL. */
+    bool (*begin)(void);
+    void (*retire)(void);
+    void (*end)(void);
+
     /* True if it can run here; otherwise lat_error says why not. */
     bool (*available)(void);
 
@@ -84,6 +91,11 @@ struct lat_device {
 typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choice;
 #define LAT_DEVICES "auto|cpu|gpu"
 const lat_backend *lat_backend_find(lat_device_choice choice);
+
+/* Says that lat_backend_find will be asked, once there is something to do: what it will find begins to start. Where it is
+ * plain already that there is nothing to be found, -1. lat_backend_end comes before the end of a run that has begun. */
+int lat_backend_begin(lat_device_choice choice);
+void lat_backend_end(void);
 
 extern const lat_backend lat_backend_cpu;
 extern const lat_backend lat_backend_gpu; /* cuda.cu, or nocuda.c where that was not built */

@@ -3,8 +3,12 @@
  *
  * All work goes to one stream, in order. Sums are taken over fixed groups in a fixed order, and a half sweep
  * reads g of one parity and writes the other: results on one kind of GPU are the same bit for bit. */
+#include <atomic>
+#include <dlfcn.h>
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +44,9 @@ typedef struct gpu {
     double *omega, *omega_host;          /* [copies], and what was sent there last */
     lat_cuda_unit *unit, *unit_host;     /* units that are swept: [nrows][beside] */
     int nrows, beside;
-    double *partial, *sum;               /* [units][blocks][3], and [units][3] on the host, where the device writes them */
+    double *partial, *sum;               /* [units][blocks][3], and [units][4] on the host, where the device writes them */
+    uint32_t *arrived;                   /* [units]: blocks that have summed up; 0 between two kernels */
+    double looks;                        /* so many times has the state been asked for */
     double *theta;                       /* [units] */
     int *bad;
     void *raw[2], *pinned[2];            /* natural order, on the device and on the way */
@@ -55,28 +61,95 @@ static int failed(cudaError_t e, const char *what)
 
 /* ---- is there one ---- */
 
+/* The start of CUDA takes a fifth of a second: a thread has it behind it while the input is read. */
+static struct {
+    bool begun, running;
+    pthread_t thread;
+    cudaError_t count, kernel; /* what was found: devices, and code for the one that is used */
+    int devices;
+    cudaDeviceProp device;
+} start;
+
+static void *start_device(void *nothing)
+{
+    cudaFuncAttributes attributes;
+    start.count = cudaGetDeviceCount(&start.devices);
+    if (start.count == cudaSuccess && start.devices > 0) {
+        start.kernel = cudaFree(NULL); /* the context */
+        if (start.kernel == cudaSuccess)
+            start.kernel = cudaFuncGetAttributes(&attributes, all_ops[0]->any);
+        if (start.kernel == cudaErrorNoKernelImageForDevice && cudaGetDeviceProperties(&start.device, 0) != cudaSuccess)
+            start.kernel = cudaErrorUnknown;
+    }
+    return nothing;
+}
+
+static void *stop_device(void *nothing)
+{
+    cudaDeviceReset();
+    return nothing;
+}
+
+/* Signals are the main thread's. */
+static bool in_thread(void *(*job)(void *))
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    start.running = pthread_create(&start.thread, NULL, job, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return start.running;
+}
+
+/* The runtime would take a tenth of a second to find out. */
+static bool driver_there(void)
+{
+    static void *library;
+    if (!library)
+        library = dlopen("libcuda.so.1", RTLD_LAZY);
+    return library;
+}
+
+static bool gpu_begin(void)
+{
+    if (!start.begun && driver_there())
+        start.begun = in_thread(start_device);
+    return start.begun;
+}
+
+static void gpu_end(void)
+{
+    if (start.running)
+        pthread_join(start.thread, NULL);
+    start.running = false;
+}
+
+static void gpu_retire(void)
+{
+    gpu_end();
+    in_thread(stop_device);
+}
+
 static bool gpu_available(void)
 {
-    int n = 0, driver = 0;
-    cudaError_t e = cudaGetDeviceCount(&n);
-    if (e == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && !driver) {
+    if (!driver_there()) {
         lat_fail("no GPU: no NVIDIA driver found");
         return false;
     }
-    if (e != cudaSuccess || n == 0) {
-        lat_fail("no GPU: %s", e != cudaSuccess ? cudaGetErrorString(e) : "no device found");
+    gpu_end();
+    if (!start.begun)
+        start_device(NULL);
+    start.begun = true;
+    if (start.count != cudaSuccess || start.devices == 0) {
+        lat_fail("no GPU: %s", start.count != cudaSuccess ? cudaGetErrorString(start.count) : "no device found");
         return false;
     }
-    cudaFuncAttributes attributes;
-    if ((e = cudaFuncGetAttributes(&attributes, all_ops[0]->any)) != cudaSuccess) {
-        cudaDeviceProp p;
-        if (e == cudaErrorNoKernelImageForDevice && cudaGetDeviceProperties(&p, 0) == cudaSuccess)
-            lat_fail("%s: compute capability %d.%d is not among those this program was built for (" LAT_CUDA_ARCH ")", p.name, p.major, p.minor);
-        else
-            failed(e, "starting it");
-        return false;
-    }
-    return true;
+    if (start.kernel == cudaErrorNoKernelImageForDevice)
+        lat_fail("%s: compute capability %d.%d is not among those this program was built for (" LAT_CUDA_ARCH ")", start.device.name,
+                 start.device.major, start.device.minor);
+    else
+        failed(start.kernel, "starting it");
+    return start.kernel == cudaSuccess;
 }
 
 /* ---- memory ---- */
@@ -139,14 +212,17 @@ static int allocate(gpu *c)
         || room(&c->work.g, g_bytes(c), "the transformations")
         || room((void **)&c->partial, partial_bytes(c), "partial sums")
         || room((void **)&c->unit, units * BESIDE * sizeof *c->unit, "the list of slices")
+        || room((void **)&c->arrived, units * sizeof *c->arrived, "partial sums")
+        || failed(cudaMemsetAsync(c->arrived, 0, units * sizeof *c->arrived, c->stream), "partial sums")
         || room((void **)&c->omega, copies * sizeof(double), "omega") || room((void **)&c->bad, sizeof(int), "a flag"))
         return -1;
     for (int i = 0; i < 2; i++)
         if (room(&c->raw[i], STAGE, "staging buffers") || failed(cudaMallocHost(&c->pinned[i], STAGE), "pinning memory")
             || failed(cudaEventCreateWithFlags(&c->done[i], cudaEventDisableTiming), "making an event"))
             return -1;
-    if (failed(cudaMallocHost((void **)&c->sum, units * 3 * sizeof(double)), "pinning memory"))
+    if (failed(cudaMallocHost((void **)&c->sum, units * 4 * sizeof(double)), "pinning memory"))
         return -1;
+    memset(c->sum, 0, units * 4 * sizeof(double));
     if (failed(cudaMemsetAsync(c->omega, 0, copies * sizeof(double), c->stream), "setting omega"))
         return -1;
     c->omega_host = (double *)calloc(copies, sizeof(double));
@@ -164,7 +240,7 @@ static void gpu_close(lat_device *dev)
         return;
     if (c->stream)
         cudaStreamSynchronize(c->stream);
-    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->unit, c->omega, c->bad, c->raw[0], c->raw[1]};
+    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->arrived, c->unit, c->omega, c->bad, c->raw[0], c->raw[1]};
     for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
         cudaFree(on_device[i]);
     void *const on_host[] = {c->pinned[0], c->pinned[1], c->sum};
@@ -465,7 +541,7 @@ static void copy_state(gpu *c, int copy, lat_gauge_state *s)
     const double sites = 2.0 * c->work.half, all = sites * c->work.slices;
     double f = 0, theta = 0, most = 0, most_slice = 0;
     for (int unit = copy * c->work.slices; unit < (copy + 1) * c->work.slices; unit++) {
-        const double *p = c->sum + 3 * (size_t)unit;
+        const double *p = c->sum + 4 * (size_t)unit;
         f += p[0];
         theta += p[1];
         most = worse(most, p[2]);
@@ -479,11 +555,24 @@ static void copy_state(gpu *c, int copy, lat_gauge_state *s)
     s->theta_slice = most_slice;
 }
 
+/* The device writes the sums of each unit, and then the number of the look, to the host's memory: to see it there is quicker by
+ * microseconds than to wait for the stream, which is what is done where it takes long. */
+#define GLANCES 300000
+static int await_sums(gpu *c)
+{
+    int unit = 0;
+    for (long i = 0; i < GLANCES && unit < c->units; i++)
+        while (unit < c->units && *(const volatile double *)(c->sum + 4 * (size_t)unit + 3) == c->looks)
+            unit++;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return unit < c->units ? failed(cudaStreamSynchronize(c->stream), "sweeps") : 0;
+}
+
 static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 {
     gpu *c = (gpu *)dev;
-    if (failed(c->ops->state(&c->work, c->units, c->partial, c->sum, c->stream), "summing up")
-        || failed(cudaStreamSynchronize(c->stream), "sweeps"))
+    const lat_cuda_look look = {c->partial, c->sum, c->arrived, ++c->looks};
+    if (failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c))
         return -1;
     for (int copy = 0; copy < c->copies; copy++)
         copy_state(c, copy, s + copy);
@@ -535,7 +624,7 @@ static long gpu_freeze(lat_device *dev, const double *theta)
 }
 
 const lat_backend lat_backend_gpu = {
-    "gpu", gpu_available, gpu_open, gpu_close, gpu_words, gpu_set, gpu_get, gpu_sweep, gpu_state, gpu_freeze,
+    "gpu", gpu_begin, gpu_retire, gpu_end, gpu_available, gpu_open, gpu_close, gpu_words, gpu_set, gpu_get, gpu_sweep, gpu_state, gpu_freeze,
 };
 
 /* For benchmarks: bytes read and written by copies on the device, GB a second; below zero on failure. */

@@ -65,6 +65,14 @@ typedef struct lat_cuda_how {
     int nrows, beside;
 } lat_cuda_how;
 
+/* Where sums go: partial[units][state_blocks][3]; sum[units][4], on the host: share of the functional and theta added up, the
+ * largest theta, and then, when these are there, `number`. arrived[units] is 0 before and after. */
+typedef struct lat_cuda_look {
+    double *partial, *sum;
+    uint32_t *arrived;
+    double number;
+} lat_cuda_look;
+
 typedef struct lat_cuda_ops {
     int nc, real;
     const void *any; /* a kernel: is there one for this device? */
@@ -75,9 +83,7 @@ typedef struct lat_cuda_ops {
     cudaError_t (*get)(const lat_cuda_work *w, int copy, double *raw, uint64_t first, uint64_t count, cudaStream_t);
     /* Visits the sites of one parity. */
     cudaError_t (*half)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t);
-    /* sum[units][3], which may be pinned: share of the functional and theta added up, the largest theta. `partial` has room
-     * for state_blocks times that. */
-    cudaError_t (*state)(const lat_cuda_work *w, int units, double *partial, double *sum, cudaStream_t);
+    cudaError_t (*state)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t);
     uint64_t (*state_blocks)(const lat_cuda_work *w);
 } lat_cuda_ops;
 

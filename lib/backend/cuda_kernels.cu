@@ -16,6 +16,6 @@
 
 extern "C" const lat_cuda_ops LAT_(lat_cuda_ops);
 const lat_cuda_ops LAT_(lat_cuda_ops) = {
-    LAT_N, LAT_SIZE, (const void *)LAT_(total),
+    LAT_N, LAT_SIZE, (const void *)LAT_(set_g),
     LAT_(load), LAT_(set), LAT_(get), LAT_(sweep), LAT_(sum), LAT_(state_blocks),
 };

@@ -277,10 +277,15 @@ static __device__ __forceinline__ void LAT_(ask)(LAT_V *to, const LAT_V *from, i
     for (int c = 0; c < chunks; c++) {
         const uint32_t at = (uint32_t)__cvta_generic_to_shared(to + c * SMALL_THREADS);
         const LAT_V *p = from + c * LAT_CUDA_GROUP;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+        (void)at, (void)cached;
+        to[c * SMALL_THREADS] = *p;
+#else
         if (cached)
             asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(at), "l"(p) : "memory");
         else
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(p) : "memory");
+#endif
     }
 }
 
@@ -367,6 +372,38 @@ static __device__ __forceinline__ void LAT_(reduce)(double s[3])
         }
 }
 
+/* The sums of a block, in thread 0, to memory. The block that is the last one to come adds up those of all, always in the
+ * same order, for the host. */
+static __device__ __forceinline__ void LAT_(total)(const lat_cuda_look &look, int unit, double s[3])
+{
+    __shared__ bool last;
+    double *const p = look.partial + 3 * (size_t)unit * gridDim.x;
+    if (threadIdx.x == 0) {
+        for (int k = 0; k < 3; k++)
+            __stcg(p + 3 * blockIdx.x + k, s[k]);
+        __threadfence();
+        last = atomicInc(look.arrived + unit, gridDim.x - 1) == gridDim.x - 1; /* and 0 again after the last one */
+    }
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence();
+    s[0] = s[1] = s[2] = 0;
+#pragma unroll 4
+    for (uint32_t b = threadIdx.x; b < gridDim.x; b += SUM_THREADS) {
+        s[0] += __ldcg(p + 3 * b);
+        s[1] += __ldcg(p + 3 * b + 1);
+        s[2] = LAT_(worse)(s[2], __ldcg(p + 3 * b + 2));
+    }
+    LAT_(reduce)(s);
+    if (threadIdx.x == 0) {
+        for (int k = 0; k < 3; k++)
+            look.sum[4 * (size_t)unit + (size_t)k] = s[k];
+        __threadfence_system();
+        *(volatile double *)(look.sum + 4 * (size_t)unit + 3) = look.number;
+    }
+}
+
 template <int R>
 static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &, const LAT_(problem)<LAT_CUDA_LINEAR> &l, LAT_T *share, LAT_T *theta)
 {
@@ -382,12 +419,13 @@ static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &w, co
 #endif
 
 template <int P, int R, int D>
-static __global__ void __launch_bounds__(SUM_THREADS) LAT_(state)(const __grid_constant__ lat_cuda_work w, double *partial)
+static __global__ void __launch_bounds__(SUM_THREADS) LAT_(state)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_look look)
 {
     const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, padded = w.groups * LAT_CUDA_GROUP;
     const int parity = n >= padded, unit = (int)blockIdx.y;
     const uint32_t i = n - (parity ? padded : 0);
     double s[3] = {0, 0, 0};
+    WAIT_FOR_GRID();
     if (i < w.half) {
         const int copy = unit / w.slices;
         const LAT_(view)<1> v = LAT_(look)<R, 1>(w, unit % w.slices, &copy, parity);
@@ -405,24 +443,7 @@ static __global__ void __launch_bounds__(SUM_THREADS) LAT_(state)(const __grid_c
         s[1] = s[2] = (double)theta;
     }
     LAT_(reduce)(s);
-    if (threadIdx.x == 0)
-        for (int k = 0; k < 3; k++)
-            partial[3 * ((size_t)unit * gridDim.x + blockIdx.x) + (size_t)k] = s[k];
-}
-
-static __global__ void __launch_bounds__(SUM_THREADS) LAT_(total)(const double *partial, uint32_t blocks, double *sum)
-{
-    const double *p = partial + 3 * (size_t)blockIdx.x * blocks;
-    double s[3] = {0, 0, 0};
-    for (uint32_t b = threadIdx.x; b < blocks; b += SUM_THREADS) {
-        s[0] += p[3 * b];
-        s[1] += p[3 * b + 1];
-        s[2] = LAT_(worse)(s[2], p[3 * b + 2]);
-    }
-    LAT_(reduce)(s);
-    if (threadIdx.x == 0)
-        for (int k = 0; k < 3; k++)
-            sum[3 * (size_t)blockIdx.x + (size_t)k] = s[k];
+    LAT_(total)(look, unit, s);
 }
 
 /* ---- fields in natural order ---- */
@@ -573,8 +594,8 @@ static cudaError_t LAT_(get)(const lat_cuda_work *w, int copy, double *raw, uint
 }
 
 /* A kernel that may begin while the last blocks of the one before are still at work: it waits for them itself. */
-static cudaError_t LAT_(start)(void (*kernel)(lat_cuda_work, lat_cuda_how, int), const lat_cuda_work *w, const lat_cuda_how *how, int parity,
-                               dim3 grid, dim3 block, cudaStream_t stream)
+template <class... A>
+static cudaError_t LAT_(start)(void (*kernel)(A...), const lat_cuda_work *w, dim3 grid, dim3 block, cudaStream_t stream, A... a)
 {
     cudaLaunchAttribute early;
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -585,7 +606,7 @@ static cudaError_t LAT_(start)(void (*kernel)(lat_cuda_work, lat_cuda_how, int),
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = w->overlap ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, *w, *how, parity);
+    return cudaLaunchKernelEx(&config, kernel, a...);
 }
 
 /* `beside` copies of a slice share a block, and the links that it reads in its cache. */
@@ -594,7 +615,7 @@ static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how,
 {
     const unsigned y = (unsigned)(how->beside + C - 1) / C, x = y == 1 ? BLOCK : y == 2 ? 64 : 32;
     const dim3 block(x, y), grid(LAT_(blocks)(w->half, x), (unsigned)how->nrows);
-    return LAT_(start)(LAT_(half)<P, R, D, C, VISIT>, w, how, parity, grid, block, stream);
+    return LAT_(start)(LAT_(half)<P, R, D, C, VISIT>, w, grid, block, stream, *w, *how, parity);
 }
 
 #if LAT_N <= 3
@@ -605,7 +626,7 @@ static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how
 #if LAT_N == 3
     if (how->beside == 1 && (uint64_t)w->half * (uint64_t)how->nrows <= (uint64_t)w->processors * SMALL_SITES) {
         const dim3 block(SMALL_THREADS, 1), grid(LAT_(blocks)(w->half, SMALL_THREADS), (unsigned)how->nrows);
-        return LAT_(start)(LAT_(half_small)<P, D, VISIT>, w, how, parity, grid, block, stream);
+        return LAT_(start)(LAT_(half_small)<P, D, VISIT>, w, grid, block, stream, *w, *how, parity);
     }
 #if LAT_SIZE == 4
     if constexpr (P == LAT_CUDA_LINEAR && D == 4)
@@ -661,22 +682,22 @@ static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
     return LAT_(blocks)(2 * (uint64_t)w->groups * LAT_CUDA_GROUP, SUM_THREADS);
 }
 
-static cudaError_t LAT_(sum)(const lat_cuda_work *w, int units, double *partial, double *sum, cudaStream_t stream)
+template <int P, int R, int D>
+static cudaError_t LAT_(launch_state)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t stream)
 {
-    const unsigned blocks = (unsigned)LAT_(state_blocks)(w);
-    const dim3 grid(blocks, (unsigned)units);
+    const dim3 grid((unsigned)LAT_(state_blocks)(w), (unsigned)units);
+    return LAT_(start)(LAT_(state)<P, R, D>, w, grid, SUM_THREADS, stream, *w, *look);
+}
+
+static cudaError_t LAT_(sum)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t stream)
+{
 #if LAT_N <= 3
-    if (w->problem == LAT_CUDA_ABELIAN && w->rows < LAT_N)
-        LAT_(state)<LAT_CUDA_ABELIAN, FEW, 0><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
-    else if (w->problem == LAT_CUDA_ABELIAN)
-        LAT_(state)<LAT_CUDA_ABELIAN, LAT_N, 0><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
-    else if (w->rows < LAT_N && LAT_(plain)(w, 4))
-        LAT_(state)<LAT_CUDA_LINEAR, FEW, 4><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
-    else if (w->rows < LAT_N)
-        LAT_(state)<LAT_CUDA_LINEAR, FEW, 0><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
-    else
+    if (w->problem == LAT_CUDA_ABELIAN)
+        return w->rows < LAT_N ? LAT_(launch_state)<LAT_CUDA_ABELIAN, FEW, 0>(w, units, look, stream)
+                               : LAT_(launch_state)<LAT_CUDA_ABELIAN, LAT_N, 0>(w, units, look, stream);
+    if (w->rows < LAT_N)
+        return LAT_(plain)(w, 4) ? LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 4>(w, units, look, stream)
+                                 : LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 0>(w, units, look, stream);
 #endif
-        LAT_(state)<LAT_CUDA_LINEAR, LAT_N, 0><<<grid, SUM_THREADS, 0, stream>>>(*w, partial);
-    LAT_(total)<<<(unsigned)units, SUM_THREADS, 0, stream>>>(partial, blocks, sum);
-    return cudaGetLastError();
+    return LAT_(launch_state)<LAT_CUDA_LINEAR, LAT_N, 0>(w, units, look, stream);
 }

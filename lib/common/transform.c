@@ -19,7 +19,9 @@ int lat_transform_new(lat_field *g, const lat_header *u)
         return -1;
     double one[LAT_SUN_REALS];
     lat_sun_one(u->nc, one);
-    for (size_t i = 0; i < lat_field_matrices(g); i++)
+    const size_t volume = lat_field_matrices(g);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < volume; i++)
         lat_field_put(g, i, one);
     return 0;
 }

@@ -40,7 +40,8 @@ static int next_batch(lat_fixing *f, lat_copy *c[LAT_BATCH])
 static int load(const lat_fixing *f, lat_copy *const c[], int n)
 {
     for (int i = 0; i < n; i++) {
-        if ((!c[i]->g.data && lat_copy_start(f, c[i])) || f->backend->set(f->dev, i, &c[i]->g))
+        const bool fresh = !c[i]->g.data;
+        if ((fresh && lat_copy_start(f, c[i])) || f->backend->set(f->dev, i, fresh && f->single ? NULL : &c[i]->g))
             return -1;
         c[i]->started = true;
     }
@@ -67,6 +68,17 @@ static int rung(run *r, lat_copy *c[], int n)
     f->backend->close(f->dev);
     f->dev = NULL;
     return rc < 0 ? -1 : 0;
+}
+
+/* If that was all of a file there is nothing more to sweep: the device goes while links are rotated and written. Of a pipe
+ * nobody knows. */
+static int retire(run *r)
+{
+    lat_copy *c[LAT_BATCH];
+    const int more = lat_input_size(r->in) < 0 || next_batch(&r->fixing, c) ? 1 : lat_stream_more(r->in);
+    if (!more && r->fixing.backend->retire)
+        r->fixing.backend->retire();
+    return more < 0 ? -1 : 0;
 }
 
 static int sweep_all(run *r)
@@ -184,6 +196,8 @@ static int prepare(run *r)
     memcpy(f->crc, f->u.head.read_crc, sizeof f->crc);
     if (f->u.head.kind != LAT_GAUGE)
         return lat_fail("%s: expected a gauge field, found a gauge transformation", f->name);
+    if (!f->backend && !(f->backend = lat_backend_find((lat_device_choice)lat_fixing_opts.device)))
+        return -1;
     if (lat_condition_make((lat_gauge)lat_fixing_opts.gauge, lat_fixing_opts.time, lat_fixing_opts.weights, &f->u.head.geom,
                            &f->condition))
         return -1;
@@ -241,7 +255,7 @@ static int open_all(run *r)
         lat_usage_if_input("checkpoint", o->checkpoint);
     if (o->save_g)
         lat_usage_if_input("save-g", o->save_g);
-    if (!(f->backend = lat_backend_find((lat_device_choice)o->device)) || !(f->comm = lat_comm_open((int)o->ranks))
+    if (lat_backend_begin((lat_device_choice)o->device) || !(f->comm = lat_comm_open((int)o->ranks))
         || (o->save_g && !(r->g_out = lat_output_open(o->save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
         || (o->copies_log && !(r->copies_log = lat_log_open(o->copies_log, LAT_COPIES_COLUMNS)))
         || !(r->in = lat_input_open(lat_opts.input)) || !(r->out = lat_output_open(lat_opts.output, lat_output_flags()))
@@ -276,6 +290,7 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own)
     if (rc == LAT_DONE)
         lat_checkpoint_remove();
     lat_checkpoint_free(r.checkpoint);
+    lat_backend_end();
     if (rc != LAT_DONE)
         return lat_report(rc);
     return r.unconverged ? LAT_UNCONVERGED : LAT_DONE;
