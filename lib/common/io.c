@@ -19,6 +19,7 @@
 
 #define BUFFER ((size_t)1 << 20)
 #define PEEK ((size_t)1 << 16)
+#define SEND ((size_t)1 << 24) /* bytes that the disk is given at a time: at the end fsync has little to wait for */
 #define ONCE ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB a call */
 
 /* ---- descriptors ------------------------------------------------------------------------- */
@@ -155,6 +156,7 @@ struct lat_output {
     temporary *temp;    /* NULL where bytes go directly to their place */
     unsigned char *buf; /* BUFFER bytes, `used` of them waiting */
     size_t used;
+    uint64_t put, sent; /* bytes written, and those that are on their way to the disk */
     void *attached;     /* of the layer above */
 };
 
@@ -819,7 +821,14 @@ static int output_put(lat_output *out, const void *buf, size_t n)
         return output_fail(out);
     if (n > 0 && output_touch(out) < 0)
         return -1;
-    return write_all(out->fd, buf, n) < 0 ? output_fail(out) : 0;
+    if (write_all(out->fd, buf, n) < 0)
+        return output_fail(out);
+    out->put += n;
+    if (out->temp && out->put - out->sent >= SEND) {
+        (void)sync_file_range(out->fd, (off_t)out->sent, (off_t)(out->put - out->sent), SYNC_FILE_RANGE_WRITE);
+        out->sent = out->put;
+    }
+    return 0;
 }
 
 int lat_output_flush(lat_output *out)

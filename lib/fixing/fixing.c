@@ -70,14 +70,17 @@ static int rung(run *r, lat_copy *c[], int n)
     return rc < 0 ? -1 : 0;
 }
 
-/* If that was all of a file there is nothing more to sweep: the device goes while links are rotated and written. Of a pipe
- * nobody knows. */
+/* The batch that was swept is the last one of a file: the device goes while links are rotated and written. Of a pipe nobody
+ * knows. */
 static int retire(run *r)
 {
-    lat_copy *c[LAT_BATCH];
-    const int more = lat_input_size(r->in) < 0 || next_batch(&r->fixing, c) ? 1 : lat_stream_more(r->in);
-    if (!more && r->fixing.backend->retire)
-        r->fixing.backend->retire();
+    const lat_fixing *f = &r->fixing;
+    int left = 0;
+    for (int i = 0; i < f->copies; i++)
+        left += !f->copy[i].judged;
+    const int more = left > f->nbatch || lat_input_size(r->in) < 0 ? 1 : lat_stream_more(r->in);
+    if (!more && f->backend->retire)
+        f->backend->retire();
     return more < 0 ? -1 : 0;
 }
 
@@ -95,6 +98,8 @@ static int sweep_all(run *r)
                 c[i]->done = false;
             }
         }
+        if (retire(r))
+            return -1;
         for (int i = 0; i < f->nbatch; i++)
             if (lat_copy_judge(f, c[i]))
                 return -1;
