@@ -67,13 +67,14 @@ ifeq ($(OPENMP)$(has_openmp),1)
 $(error OPENMP=1, but $(CC) cannot link with -fopenmp (clang needs libomp-dev))
 endif
 
-# Without the compiler for the CUDA backend, or the file or the compiler for the MPI communicator, what
-# stands in their place says so when asked for.
-mpi_src := $(wildcard lib/backend/comm_mpi.c)
+# Without the compiler for the CUDA backend, or that for the MPI communicator, what stands in their place says so
+# when asked for. Of mpicc its words about headers and libraries are taken, with OpenMPI and MPICH alike; -Wl,--as-needed
+# leaves the library out of tools that have no ranks.
 nvcc := $(call have,nvcc)
 mpicc := $(call have,mpicc)
 cuda_why := $(if $(filter 0,$(CUDA)),CUDA=0,$(if $(nvcc),$(if $(call have,g++),$(if $(filter 1,$(SAN)),not with SAN=1),g++ not found),nvcc not found))
-mpi_why := $(if $(filter 0,$(MPI)),MPI=0,$(if $(mpi_src),$(if $(mpicc),,mpicc not found),this version has no MPI communicator yet))
+mpi_why := $(if $(filter 0,$(MPI)),MPI=0,$(if $(mpicc),,mpicc not found))
+mpi_words := $(if $(mpi_why),,$(shell $(mpicc) -show))
 ifeq ($(CUDA),1)
 $(if $(cuda_why),$(error CUDA=1, but $(cuda_why)))
 endif
@@ -100,7 +101,7 @@ openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_CUDA_WHY='"$(cuda_why)"' -DLAT_MPI_WHY='"$(mpi_why)"'
 ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
-ldlibs := -lexpat -lz -lm
+ldlibs := -lexpat -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
 CPPFLAGS ?=
 CFLAGS ?=
 LDFLAGS ?=
@@ -153,7 +154,8 @@ lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(
 
 # ---- what is built ---------------------------------------------------------------------------
 
-lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c lib/backend/links.c $(if $(cuda_why),,lib/backend/nocuda.c) $(mpi_src),$(wildcard lib/backend/*.c)))
+lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c lib/backend/links.c $(if $(cuda_why),,lib/backend/nocuda.c),$(wildcard lib/backend/*.c)) \
+  $(filter-out $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c),$(wildcard lib/comm/*.c)))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
@@ -206,8 +208,10 @@ build/cuda/kernels_%.o: lib/backend/cuda_kernels.cu build/cuda/flags
 	$(at)$(nvcc) $(cuda_flags) $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Made anew from what is there now: nothing stays of a file that was removed.
-$(liblat): $(lib_obj) lib/common lib/backend lib/fixing
+$(liblat): $(lib_obj) lib/common lib/comm lib/backend lib/fixing
 	$(at)rm -f $@ && $(AR) rcs $@ $(lib_obj)
+
+$(B)/lib/comm/comm_mpi.o: cflags += $(patsubst -I%,-isystem %,$(filter -I% -D% -pthread,$(mpi_words)))
 
 # Each tool is the one main of its name; lat-convert has the formats beside it.
 $(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "common/condition.h"
+#include "comm/comm.h"
 #include "common/field.h"
 #include "common/measure.h"
-#include "comm.h"
 
 /* What one sweep does at a site (site/hit.h). */
 typedef enum {

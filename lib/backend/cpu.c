@@ -124,7 +124,7 @@ static void load_links(const cpu *c, const lat_field *u, int slice)
                 } else if (k < nd) {
                     lat_field_get(u, x * all + (size_t)mu, m);
                 } else {
-                    lat_field_get(u, lat_neighbour(&c->geom, x, mu, -1) * all + (size_t)mu, d);
+                    lat_field_get(u, lat_field_next(u, x, mu, -1) * all + (size_t)mu, d);
                     lat_sun_dag(nc, m, d);
                 }
                 const double weight = rows == nc ? c->condition.weight[mu] : 1;
@@ -249,6 +249,10 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
     const lat_isa isa = lat_isa_widest();
     if (u->head.nc < 2 || u->head.nc > LAT_LANES_MOST) {
         lat_fail("SU(%d): the CPU backend of this version relaxes SU(2) to SU(%d)", u->head.nc, LAT_LANES_MOST);
+        return NULL;
+    }
+    if (comm->size > 1) {
+        lat_fail("%d ranks: not yet on the CPU", comm->size);
         return NULL;
     }
     if (condition->gauge == LAT_MAG && u->head.nc > 3) {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "backend.h"
-#include "comm.h"
+#include "comm/comm.h"
 #include "common/field.h"
 
 typedef struct lat_action {

@@ -15,6 +15,7 @@
 #define SENTENCE 8192 /* a path of PATH_MAX, and something to say about it */
 
 const char *lat_tool_name = "lat";
+bool lat_mute;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char kept[SENTENCE];
@@ -82,7 +83,7 @@ void lat_error_clear(void)
  * stderr, do not cut each other's lines. Where stderr is gone there is nobody to tell. */
 static void say(const char *text, size_t n)
 {
-    while (n > 0) {
+    while (n > 0 && !lat_mute) {
         ssize_t put = write(STDERR_FILENO, text, n);
 
         if (put < 0 && errno == EINTR)

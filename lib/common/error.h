@@ -40,6 +40,9 @@ int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2))
 const char *lat_error(void);
 void lat_error_clear(void);
 
+/* Another rank speaks: this one says nothing on stderr (comm/comm.h). */
+extern bool lat_mute;
+
 /* All words on stderr go through these, each in one write. lat_say prints "TOOL: sentence"; one
  * that does not stay is cut to the width of the terminal, and what is said next takes its place.
  * lat_unsay takes it away. */

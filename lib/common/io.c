@@ -15,12 +15,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "comm/comm.h"
 #include "error.h"
 
 #define BUFFER ((size_t)1 << 20)
 #define PEEK ((size_t)1 << 16)
 #define SEND ((size_t)1 << 24) /* bytes that the disk is given at a time: at the end fsync has little to wait for */
 #define ONCE ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB a call */
+
+/* Rank 0 has the files. */
+static bool elsewhere(void)
+{
+    return lat_comm_world->rank != 0;
+}
 
 /* ---- descriptors ------------------------------------------------------------------------- */
 
@@ -320,9 +327,8 @@ lat_input *lat_input_open(const char *path)
 
     if (!in)
         return NULL;
-    *in = (lat_input){ .fd = -1, .standard = is_standard(path) };
-    in->fd = input_descriptor(path, in->standard);
-    if (in->fd < 0)
+    *in = (lat_input){ .fd = -1, .standard = is_standard(path), .size = -1 };
+    if (!elsewhere() && (in->fd = input_descriptor(path, in->standard)) < 0)
         goto fail;
     in->name = strdup(in->standard ? "<stdin>" : path);
     in->buf = lat_alloc(BUFFER, 1, "an input buffer");
@@ -330,7 +336,7 @@ lat_input *lat_input_open(const char *path)
         lat_fail("out of memory: the name of an input");
         goto fail;
     }
-    if (input_look(in) == 0)
+    if (elsewhere() || input_look(in) == 0)
         return in;
 fail:
     lat_input_close(in);
@@ -755,6 +761,8 @@ static int output_prepare(lat_output *out, const char *path, unsigned flags)
     out->buf = lat_alloc(BUFFER, 1, "an output buffer");
     if (!out->name || !out->buf)
         return lat_fail("out of memory: the name of an output");
+    if (elsewhere())
+        return 0;
     if ((out->standard ? output_standard(out) : output_file(out, path)) < 0)
         return -1;
     if (!(flags & (LAT_OUTPUT_FORCE | LAT_OUTPUT_TEXT)) && isatty(out->fd))
@@ -817,6 +825,8 @@ static int output_touch(lat_output *out)
 
 static int output_put(lat_output *out, const void *buf, size_t n)
 {
+    if (elsewhere())
+        return 0;
     if (out->failed)
         return output_fail(out);
     if (n > 0 && output_touch(out) < 0)
@@ -915,6 +925,10 @@ int lat_output_commit(lat_output *out)
 {
     int rc = lat_output_flush(out);
 
+    if (elsewhere()) {
+        lat_output_abort(out);
+        return 0;
+    }
     if (rc == 0)
         rc = output_touch(out); /* an empty one is complete, too */
     if (rc == 0 && out->temp)

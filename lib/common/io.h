@@ -18,6 +18,9 @@
  * Two open outputs are never one file, whatever their names, nor is stdout two outputs; and no
  * output is written into a file that is open as an input ("lat-x f >> f" would never end).
  *
+ * Of several ranks (comm/comm.h) rank 0 alone reads and writes. On the others an input has a name and nothing
+ * else, and what an output is given is gone; nothing of it fails.
+ *
  * Functions return 0 or a negative number with lat_error set. */
 #ifndef LAT_IO_H
 #define LAT_IO_H

@@ -11,27 +11,41 @@
 
 _Static_assert(LAT_SUN_MAX == LAT_MAX_COLOURS, "sun.h and header.h disagree about the largest N");
 
+static lat_partial add_up(const lat_partial *part, size_t n)
+{
+    lat_partial total = {{0}, {0}};
+    for (size_t c = 0; c < n; c++) {
+        for (int i = 0; i < LAT_SUMS; i++)
+            total.sum[i] += part[c].sum[i];
+        for (int i = 0; i < 2; i++)
+            total.max[i] = lat_worse(total.max[i], part[c].max[i]);
+    }
+    return total;
+}
+
 int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg, lat_partial *total)
 {
+    const size_t own = (size_t)lat_field_slab(f).count, slices = (size_t)lat_slices(&f->head);
     const size_t chunks = (items + LAT_CHUNK - 1) / LAT_CHUNK;
-    lat_partial *part = lat_alloc(chunks, sizeof *part, "a measurement");
-    if (!part)
-        return -1;
-    memset(part, 0, chunks * sizeof *part);
+    lat_partial *part = lat_alloc(own * chunks, sizeof *part, "a measurement");
+    lat_partial *slice = lat_alloc(own + slices, sizeof *slice, "a measurement"), *all = slice + own;
+    int rc = part && slice ? 0 : -1;
+    if (rc == 0) {
+        memset(part, 0, own * chunks * sizeof *part);
 #pragma omp parallel for schedule(static)
-    for (size_t c = 0; c < chunks; c++) {
-        const size_t to = (c + 1) * LAT_CHUNK;
-        fn(f, c * LAT_CHUNK, to < items ? to : items, arg, &part[c]);
+        for (size_t c = 0; c < own * chunks; c++) {
+            const size_t from = c / chunks * items, at = c % chunks * LAT_CHUNK, to = at + LAT_CHUNK;
+            fn(f, from + at, from + (to < items ? to : items), arg, &part[c]);
+        }
+        for (size_t s = 0; s < own; s++)
+            slice[s] = add_up(part + s * chunks, chunks);
+        rc = lat_field_gather(f, slice, sizeof *slice, all);
     }
-    memset(total, 0, sizeof *total);
-    for (size_t c = 0; c < chunks; c++) {
-        for (int i = 0; i < LAT_SUMS; i++)
-            total->sum[i] += part[c].sum[i];
-        for (int i = 0; i < 2; i++)
-            total->max[i] = lat_worse(total->max[i], part[c].max[i]);
-    }
+    if (rc == 0)
+        *total = add_up(all, slices);
     free(part);
-    return 0;
+    free(slice);
+    return rc;
 }
 
 /* ---- plaquette and link trace ---------------------------------------------------------------- */
@@ -44,7 +58,7 @@ LAT_INLINE void plaquette_chunk(const lat_field *f, size_t from, size_t to, int 
     double here[LAT_MAX_DIMS][LAT_SUN_REALS], link[LAT_SUN_REALS];
     double a[LAT_SUN_REALS], b[LAT_SUN_REALS], t[2];
     lat_tour w;
-    for (lat_tour_start(&w, &f->head.geom, from); w.site < to; lat_tour_on(&w)) {
+    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w)) {
         for (int mu = 0; mu < nd; mu++) {
             lat_load(f, w.site * (size_t)nd + (size_t)mu, n, here[mu]);
             lat_sun_trace(n, here[mu], t);
@@ -86,7 +100,7 @@ int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_tr
     const double sites = (double)lat_volume(&f->head.geom) * f->head.nc;
     lat_partial sum;
     if (need_links(f, "the plaquette") ||
-        lat_over_chunks(f, lat_volume(&f->head.geom), plaquette_any, NULL, &sum))
+        lat_over_chunks(f, lat_slice_sites(&f->head), plaquette_any, NULL, &sum))
         return -1;
     *plaquette = nd > 1 ? sum.sum[0] / (sites * (nd * (nd - 1) / 2)) : NAN;
     *link_trace = sum.sum[1] / (sites * nd);
@@ -99,7 +113,7 @@ int lat_measure_planes(const lat_field *f, double *spatial, double *temporal)
     const double sites = (double)lat_volume(&f->head.geom) * f->head.nc;
     lat_partial sum;
     if (need_links(f, "the plaquette") ||
-        lat_over_chunks(f, lat_volume(&f->head.geom), plaquette_any, NULL, &sum))
+        lat_over_chunks(f, lat_slice_sites(&f->head), plaquette_any, NULL, &sum))
         return -1;
     *spatial = nd > 2 ? (sum.sum[0] - sum.sum[2]) / (sites * ((nd - 1) * (nd - 2) / 2)) : NAN;
     *temporal = nd > 1 ? sum.sum[2] / (sites * (nd - 1)) : NAN;
@@ -108,8 +122,8 @@ int lat_measure_planes(const lat_field *f, double *spatial, double *temporal)
 
 /* ---- Polyakov loop --------------------------------------------------------------------------- */
 
-/* Item i is the i-th line along mu: its first site has x[mu] = 0. */
-LAT_INLINE void polyakov_chunk(const lat_field *f, size_t from, size_t to, int n, int mu, lat_partial *p)
+/* Item i is the i-th line along mu, which is not the last axis: its first site has x[mu] = 0. */
+LAT_INLINE void lines_chunk(const lat_field *f, size_t from, size_t to, int n, int mu, lat_partial *p)
 {
     const lat_geometry *geom = &f->head.geom;
     const size_t nd = (size_t)geom->nd, bytes = sizeof(double) * 2 * (size_t)n * (size_t)n;
@@ -132,28 +146,76 @@ LAT_INLINE void polyakov_chunk(const lat_field *f, size_t from, size_t to, int n
     }
 }
 
-static void polyakov_any(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p)
+static void lines_any(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p)
 {
     const int mu = *(const int *)arg;
     switch (f->head.nc) {
-    case 2: polyakov_chunk(f, from, to, 2, mu, p); break;
-    case 3: polyakov_chunk(f, from, to, 3, mu, p); break;
-    default: polyakov_chunk(f, from, to, f->head.nc, mu, p);
+    case 2: lines_chunk(f, from, to, 2, mu, p); break;
+    case 3: lines_chunk(f, from, to, 3, mu, p); break;
+    default: lines_chunk(f, from, to, f->head.nc, mu, p);
     }
+}
+
+/* Along the last axis: what the ranks before have of each line, times what this one has. */
+static void go_on(const lat_field *f, double *loops, bool begin)
+{
+    const int n = f->head.nc, nd = f->head.geom.nd, count = lat_field_slab(f).count;
+    const size_t lines = lat_slice_sites(&f->head), reals = 2 * (size_t)n * (size_t)n;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lines; i++) {
+        double *loop = loops + i * reals, link[LAT_SUN_REALS], next[LAT_SUN_REALS];
+        for (int t = 0; t < count; t++) {
+            lat_load(f, (i + lines * (size_t)t) * (size_t)nd + (size_t)(nd - 1), n, link);
+            if (begin && t == 0)
+                memcpy(next, link, reals * sizeof *next);
+            else
+                lat_sun_mul(n, next, loop, link);
+            memcpy(loop, next, reals * sizeof *next);
+        }
+    }
+}
+
+static int along_last(const lat_field *f, double loop[2])
+{
+    const lat_comm *comm = lat_field_shared(f) ? f->comm : &lat_comm_self;
+    const size_t lines = lat_slice_sites(&f->head), reals = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    double *loops = lat_alloc(lines * reals, sizeof *loops, "Polyakov loops"), t[2];
+    int rc = loops ? 0 : -1;
+    if (rc == 0 && comm->rank > 0)
+        rc = comm->receive(comm, comm->rank - 1, loops, lines * reals * sizeof *loops);
+    if (rc == 0)
+        go_on(f, loops, comm->rank == 0);
+    if (rc == 0 && comm->rank + 1 < comm->size)
+        rc = comm->send(comm, comm->rank + 1, loops, lines * reals * sizeof *loops);
+    loop[0] = loop[1] = 0;
+    for (size_t i = 0; i < lines && rc == 0; i++) {
+        lat_sun_trace(f->head.nc, loops + i * reals, t);
+        loop[0] += t[0];
+        loop[1] += t[1];
+    }
+    free(loops);
+    return rc ? -1 : comm->broadcast(comm, loop, 2 * sizeof *loop, comm->size - 1);
 }
 
 int lat_measure_polyakov(const lat_field *f, int mu, double loop[2])
 {
+    const lat_geometry *geom = &f->head.geom;
     lat_partial sum;
     if (need_links(f, "the Polyakov loop"))
         return -1;
-    if (mu < 0 || mu >= f->head.geom.nd)
-        return lat_fail("direction %d of a Polyakov loop is not in 0 to %d", mu, f->head.geom.nd - 1);
-    const size_t lines = lat_volume(&f->head.geom) / (size_t)f->head.geom.dims[mu];
-    if (lat_over_chunks(f, lines, polyakov_any, &mu, &sum))
-        return -1;
+    if (mu < 0 || mu >= geom->nd)
+        return lat_fail("direction %d of a Polyakov loop is not in 0 to %d", mu, geom->nd - 1);
+    if (mu == geom->nd - 1) {
+        if (along_last(f, loop))
+            return -1;
+    } else {
+        if (lat_over_chunks(f, lat_slice_sites(&f->head) / (size_t)geom->dims[mu], lines_any, &mu, &sum))
+            return -1;
+        loop[0] = sum.sum[0];
+        loop[1] = sum.sum[1];
+    }
     for (int i = 0; i < 2; i++)
-        loop[i] = sum.sum[i] / ((double)lines * f->head.nc);
+        loop[i] /= (double)(lat_volume(geom) / (size_t)geom->dims[mu]) * f->head.nc;
     return 0;
 }
 
@@ -186,9 +248,9 @@ static void deviation_any(const lat_field *f, size_t from, size_t to, const void
 
 int lat_measure_deviation(const lat_field *f, lat_deviation *d)
 {
-    const size_t matrices = lat_field_matrices(f);
+    const size_t matrices = lat_header_matrices(&f->head);
     lat_partial all;
-    if (lat_over_chunks(f, matrices, deviation_any, NULL, &all))
+    if (lat_over_chunks(f, matrices / (size_t)lat_slices(&f->head), deviation_any, NULL, &all))
         return -1;
     d->det_mean = all.sum[0] / (double)matrices;
     d->unitarity_mean = all.sum[1] / (double)matrices;
@@ -273,83 +335,100 @@ LAT_INLINE void mag_site(const lat_field *f, const lat_tour *w, int n, double *s
         }
 }
 
+/* Sums of a chunk, of a slice across the last axis, of all: F, theta, the largest theta, and theta of each
+ * slice that is fixed on its own. */
 typedef struct gauge_sums {
     const lat_field *f;
     const lat_condition *c;
-    size_t chunks, slices;
-    lat_partial *part;       /* [chunks]: sum[0] F, sum[1] and max[1] theta */
-    double *slice;       /* [chunks][slices]: theta */
+    size_t sites, chunks;    /* of a slice across the last axis */
+    size_t slices, record;   /* 3 + slices */
 } gauge_sums;
 
-LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t chunk, size_t to, int n)
+LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double *p, int n)
 {
-    lat_partial *p = &g->part[chunk];
-    double *slice = g->slice + chunk * g->slices, share, theta;
+    const int time = g->c->time, first = time == g->f->head.geom.nd - 1 ? lat_field_slab(g->f).first : 0;
+    double share, theta;
     lat_tour w;
-    for (lat_tour_start(&w, &g->f->head.geom, chunk * LAT_CHUNK); w.site < to; lat_tour_on(&w)) {
+    for (lat_tour_start(&w, g->f, from); w.site < to; lat_tour_on(&w)) {
         if (g->c->gauge == LAT_MAG)
             mag_site(g->f, &w, n, &share, &theta);
         else
             linear_site(g->f, g->c, &w, n, &share, &theta);
-        p->sum[0] += share;
-        p->sum[1] += theta;
-        p->max[1] = lat_worse(p->max[1], theta);
-        slice[g->c->time < 0 ? 0 : w.x[g->c->time]] += theta;
+        p[0] += share;
+        p[1] += theta;
+        p[2] = lat_worse(p[2], theta);
+        p[3 + (time < 0 ? 0 : w.x[time] + first)] += theta;
     }
 }
 
-static void gauge_any(const gauge_sums *g, size_t chunk, size_t to)
+static void gauge_any(const gauge_sums *g, size_t from, size_t to, double *p)
 {
     switch (g->f->head.nc) {
-    case 2: gauge_chunk(g, chunk, to, 2); break;
-    case 3: gauge_chunk(g, chunk, to, 3); break;
-    default: gauge_chunk(g, chunk, to, g->f->head.nc);
+    case 2: gauge_chunk(g, from, to, p, 2); break;
+    case 3: gauge_chunk(g, from, to, p, 3); break;
+    default: gauge_chunk(g, from, to, p, g->f->head.nc);
     }
 }
 
-static void gauge_total(const gauge_sums *g, double sites, lat_gauge_state *s, double *slices)
+static void add_records(const gauge_sums *g, double *to, const double *from, size_t n)
+{
+    memset(to, 0, g->record * sizeof *to);
+    for (size_t i = 0; i < n; i++, from += g->record)
+        for (size_t k = 0; k < g->record; k++)
+            to[k] = k == 2 ? lat_worse(to[k], from[k]) : to[k] + from[k];
+}
+
+static void gauge_total(const gauge_sums *g, const double *sum, lat_gauge_state *s, double *slices)
 {
     const double weights = g->c->gauge == LAT_MAG ? g->f->head.geom.nd : lat_condition_weights(g->c);
-    lat_partial all = {{0}, {0}};
+    const double sites = (double)lat_volume(&g->f->head.geom) * g->f->head.nc;
     s->theta_slice = 0;
-    for (size_t c = 0; c < g->chunks; c++) {
-        all.sum[0] += g->part[c].sum[0];
-        all.sum[1] += g->part[c].sum[1];
-        all.max[1] = lat_worse(all.max[1], g->part[c].max[1]);
-    }
     for (size_t i = 0; i < g->slices; i++) {
-        double sum = 0;
-        for (size_t c = 0; c < g->chunks; c++)
-            sum += g->slice[c * g->slices + i];
-        sum /= sites / (double)g->slices;
-        s->theta_slice = lat_worse(s->theta_slice, sum);
+        const double theta = sum[3 + i] / (sites / (double)g->slices);
+        s->theta_slice = lat_worse(s->theta_slice, theta);
         if (slices)
-            slices[i] = sum;
+            slices[i] = theta;
     }
-    s->functional = all.sum[0] / (sites * weights);
-    s->theta = all.sum[1] / sites;
-    s->theta_max = all.max[1] / g->f->head.nc;
+    s->functional = sum[0] / (sites * weights);
+    s->theta = sum[1] / sites;
+    s->theta_max = sum[2] / g->f->head.nc;
+}
+
+/* The slices of this rank one after the other, the threads sharing the chunks of each. */
+static void gauge_slices(const gauge_sums *g, double *chunk, double *slice)
+{
+    const int count = lat_field_slab(g->f).count;
+    for (int s = 0; s < count; s++) {
+        const size_t from = g->sites * (size_t)s;
+        memset(chunk, 0, g->chunks * g->record * sizeof *chunk);
+#pragma omp parallel for schedule(static)
+        for (size_t c = 0; c < g->chunks; c++) {
+            const size_t to = (c + 1) * LAT_CHUNK;
+            gauge_any(g, from + c * LAT_CHUNK, from + (to < g->sites ? to : g->sites), chunk + c * g->record);
+        }
+        add_records(g, slice + (size_t)s * g->record, chunk, g->chunks);
+    }
 }
 
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s, double *slices)
 {
-    const size_t volume = lat_volume(&f->head.geom);
-    gauge_sums g = {.f = f, .c = c, .chunks = (volume + LAT_CHUNK - 1) / LAT_CHUNK,
+    gauge_sums g = {.f = f, .c = c, .sites = lat_slice_sites(&f->head),
                     .slices = (size_t)lat_condition_slices(c, &f->head.geom)};
     if (need_links(f, "the gauge condition"))
         return -1;
-    g.part = lat_alloc(g.chunks, sizeof *g.part, "a measurement");
-    g.slice = lat_alloc(g.chunks * g.slices, sizeof *g.slice, "a measurement");
-    if (g.part && g.slice) {
-        memset(g.part, 0, g.chunks * sizeof *g.part);
-        memset(g.slice, 0, g.chunks * g.slices * sizeof *g.slice);
-#pragma omp parallel for schedule(static)
-        for (size_t chunk = 0; chunk < g.chunks; chunk++)
-            gauge_any(&g, chunk, (chunk + 1) * LAT_CHUNK < volume ? (chunk + 1) * LAT_CHUNK : volume);
-        gauge_total(&g, (double)volume * f->head.nc, s, slices);
+    g.chunks = (g.sites + LAT_CHUNK - 1) / LAT_CHUNK;
+    g.record = 3 + g.slices;
+    const size_t own = (size_t)lat_field_slab(f).count, all = (size_t)lat_slices(&f->head), bytes = g.record * sizeof(double);
+    double *chunk = lat_alloc(g.chunks, bytes, "a measurement"), *room = lat_alloc(own + all + 1, bytes, "a measurement");
+    double *slice = room, *every = room + own * g.record, *total = every + all * g.record;
+    int rc = chunk && room ? 0 : -1;
+    if (rc == 0)
+        gauge_slices(&g, chunk, slice);
+    if (rc == 0 && (rc = lat_field_gather(f, slice, bytes, every)) == 0) {
+        add_records(&g, total, every, all);
+        gauge_total(&g, total, s, slices);
     }
-    const int rc = g.part && g.slice ? 0 : -1;
-    free(g.part);
-    free(g.slice);
+    free(chunk);
+    free(room);
     return rc;
 }

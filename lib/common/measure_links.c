@@ -49,8 +49,8 @@ LAT_INLINE void two(const lat_field *f, size_t x, int mu, size_t y, int nu, int 
  * opposite ones. */
 LAT_INLINE void leaves(const lat_field *f, const lat_tour *w, int mu, int nu, int n, double *sum)
 {
-    const lat_geometry *geom = &f->head.geom;
-    const size_t x = w->site, xm = lat_behind(w, mu), xn = lat_behind(w, nu), xmn = lat_neighbour(geom, xm, nu, -1);
+    const size_t x = w->site, xm = lat_behind(w, mu), xn = lat_behind(w, nu);
+    const size_t xmn = lat_field_next(f, xm, nu, -1);
     double a[LAT_SUN_REALS], p[LAT_SUN_REALS], q[LAT_SUN_REALS], v[LAT_SUN_REALS];
     memset(sum, 0, sizeof *sum * 2 * (size_t)(n * n));
     /* U_mu(x) U_nu(x+mu) [U_nu(x) U_mu(x+nu)]^+ */
@@ -59,7 +59,7 @@ LAT_INLINE void leaves(const lat_field *f, const lat_tour *w, int mu, int nu, in
     lat_sun_mul_dag(n, v, p, q);
     add(n, sum, 1, v);
     /* U_nu(x) [U_nu(x-mu) U_mu(x-mu+nu)]^+ U_mu(x-mu) */
-    two(f, xm, nu, lat_neighbour(geom, xm, nu, 1), mu, n, p);
+    two(f, xm, nu, lat_field_next(f, xm, nu, 1), mu, n, p);
     link_of(f, x, nu, n, a);
     lat_sun_mul_dag(n, q, a, p);
     link_of(f, xm, mu, n, a);
@@ -71,7 +71,7 @@ LAT_INLINE void leaves(const lat_field *f, const lat_tour *w, int mu, int nu, in
     dag_mul(n, v, p, q);
     add(n, sum, 1, v);
     /* U_nu(x-nu)^+ U_mu(x-nu) U_nu(x+mu-nu) U_mu(x)^+ */
-    two(f, xn, mu, lat_neighbour(geom, xn, mu, 1), nu, n, p);
+    two(f, xn, mu, lat_field_next(f, xn, mu, 1), nu, n, p);
     link_of(f, xn, nu, n, a);
     dag_mul(n, q, a, p);
     link_of(f, x, mu, n, a);
@@ -100,7 +100,7 @@ LAT_INLINE void clover_chunk(const lat_field *f, size_t from, size_t to, int n, 
     static const int plane[6][2] = {{0, 1}, {0, 2}, {0, 3}, {2, 3}, {1, 3}, {1, 2}};
     double q[LAT_SUN_REALS], s[6][LAT_SUN_REALS];
     lat_tour w;
-    for (lat_tour_start(&w, &f->head.geom, from); w.site < to; lat_tour_on(&w)) {
+    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w)) {
         for (int i = 0; i < 6; i++) {
             leaves(f, &w, plane[i][0], plane[i][1], n, q);
             strength(n, q, s[i]);
@@ -122,14 +122,13 @@ static void clover_any(const lat_field *f, size_t from, size_t to, const void *a
 
 int lat_measure_clover(const lat_field *f, lat_clover *c)
 {
-    const size_t sites = lat_volume(&f->head.geom);
     lat_partial sum;
     if (f->head.kind != LAT_GAUGE || f->head.geom.nd != 4)
         return lat_fail("a topological charge is that of a gauge field in four dimensions");
-    if (lat_over_chunks(f, sites, clover_any, NULL, &sum))
+    if (lat_over_chunks(f, lat_slice_sites(&f->head), clover_any, NULL, &sum))
         return -1;
     c->charge = sum.sum[0] / (4 * M_PI * M_PI); /* 8 terms of eps, over 32 pi^2 */
-    c->density = sum.sum[1] / (double)sites;
+    c->density = sum.sum[1] / (double)lat_volume(&f->head.geom);
     return 0;
 }
 
@@ -152,7 +151,7 @@ LAT_INLINE void staples(const lat_field *f, const lat_tour *w, int mu, double xi
         lat_sun_mul_dag(n, v, b, a);
         add(n, sum, weight, v);
         /* U_nu(x-nu)^+ U_mu(x-nu) U_nu(x-nu+mu) */
-        two(f, below, mu, lat_neighbour(&f->head.geom, below, mu, 1), nu, n, b);
+        two(f, below, mu, lat_field_next(f, below, mu, 1), nu, n, b);
         link_of(f, below, nu, n, a);
         dag_mul(n, v, a, b);
         add(n, sum, weight, v);
@@ -163,7 +162,7 @@ LAT_INLINE void meter_chunk(const lat_field *f, size_t from, size_t to, int n, d
 {
     double s[LAT_SUN_REALS], u[LAT_SUN_REALS], x[LAT_SUN_REALS];
     lat_tour w;
-    for (lat_tour_start(&w, &f->head.geom, from); w.site < to; lat_tour_on(&w))
+    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w))
         for (int mu = 0; mu < f->head.geom.nd; mu++) {
             double trace = 0;
             staples(f, &w, mu, xi, n, s);
@@ -194,11 +193,11 @@ static void meter_any(const lat_field *f, size_t from, size_t to, const void *ar
 
 int lat_measure_meter(const lat_field *f, double xi, lat_meter *m)
 {
-    const double links = (double)lat_field_matrices(f), n = f->head.nc;
+    const double links = (double)lat_header_matrices(&f->head), n = f->head.nc;
     lat_partial sum;
     if (f->head.kind != LAT_GAUGE)
         return lat_fail("the Schwinger-Dyson equation is that of a gauge field, but this is a gauge transformation");
-    if (lat_over_chunks(f, lat_volume(&f->head.geom), meter_any, &xi, &sum))
+    if (lat_over_chunks(f, lat_slice_sites(&f->head), meter_any, &xi, &sum))
         return -1;
     *m = (lat_meter){sum.sum[0] / links, sum.sum[1] / links, (n * n - 1) * sum.sum[0] / sum.sum[1]};
     return 0;

@@ -17,6 +17,7 @@
 #include <omp.h>
 #endif
 
+#include "comm/comm.h"
 #include "error.h"
 #include "io.h"
 #include "progress.h"
@@ -56,6 +57,8 @@ static const struct {
                         "add no line to the history in the header", true } },
     { LAT_HAS_THREADS, { LAT_OPT_INT, "threads", '@', "N", &lat_opts.threads, 1, MAX_THREADS,
                          "use N threads in total (default: all processors that this process may use)", true } },
+    { LAT_HAS_RANKS, { LAT_OPT_INT, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
+                       "share the lattice out to N ranks, started by mpirun (default 1)", true } },
     { LAT_HAS_QUIET, { LAT_OPT_FLAG, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
                        "no progress on a terminal; warnings stay", true } },
     { LAT_HAS_QUIET, { LAT_OPT_REAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
@@ -409,7 +412,7 @@ static void add_options(const lat_tool *tool)
         add_row(&tool->options[i], i + 1); /* a group each keeps argp from sorting them */
     add_entry((struct argp_option){ .doc = "Common options:", .group = GROUP_COMMON });
     for (size_t i = 0; i < COMMONS; i++)
-        if ((tool->common & common[i].mask) && !find_name(common[i].option.name))
+        if (((tool->common | (tool->start ? LAT_HAS_RANKS : 0)) & common[i].mask) && !find_name(common[i].option.name))
             add_row(&common[i].option, GROUP_COMMON);
     if (tool->common & LAT_HAS_OUTPUT)
         add_levels();
@@ -614,8 +617,12 @@ static long threads_usual(void)
 #endif
 }
 
+/* The ranks of a host share its threads, unless the launcher has given each processors of its own. */
 static void settle_threads(void)
 {
+    const long here = lat_comm_world->host_size;
+    if (here > 1 && (lat_opt_given("threads") || lat_opts.threads >= sysconf(_SC_NPROCESSORS_ONLN)))
+        lat_opts.threads = lat_opts.threads > here ? lat_opts.threads / here : 1;
 #ifdef _OPENMP
     omp_set_num_threads((int)lat_opts.threads);
 #else
@@ -668,6 +675,8 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     lat_opts.arguments = run.memory.text;
     check_files(tool);
     settle_files(tool);
+    if (tool->start && tool->start((int)lat_opts.ranks, argv) < 0)
+        leave();
     settle_threads();
     if (tool->common & LAT_HAS_QUIET)
         lat_progress_watch();

@@ -42,13 +42,15 @@ typedef struct lat_tool {
     const lat_option *options;/* ends with LAT_OPT_END; may be NULL */
     int min_files, max_files; /* positional arguments */
     unsigned common;          /* which of the common options it has: LAT_HAS_... */
+    int (*start)(int ranks, char **argv); /* lat_comm_start (comm/comm.h), in a tool that works with several ranks */
 } lat_tool;
 
 enum {
     LAT_HAS_INPUT = 1,   /* -i FILE, and a positional FILE means the same */
     LAT_HAS_OUTPUT = 2,  /* -o FILE, --no-clobber, --force, -0 .. -9, --no-provenance */
     LAT_HAS_THREADS = 4, /* -@ N */
-    LAT_HAS_QUIET = 8    /* -q, --progress[=SECONDS] */
+    LAT_HAS_QUIET = 8,   /* -q, --progress[=SECONDS] */
+    LAT_HAS_RANKS = 16   /* -n N; set where the tool has `start` */
 };
 
 /* What the common options were set to. */
@@ -57,7 +59,8 @@ typedef struct lat_common {
     const char *output;  /* path, NULL = stdout */
     bool no_clobber, force, no_provenance, quiet;
     int store;           /* LAT_STORE_... of stream.h */
-    long threads;        /* total; default: all this process may use */
+    long threads;        /* total, of several ranks those of this one; default: all this process may use */
+    long ranks;          /* -n, 0: not given; lat_comm_world has what came of it */
     double progress;     /* seconds between plain progress lines, 0 = none asked for */
     int nfiles;          /* positional arguments, "-" meaning stdin */
     char **files;

@@ -14,6 +14,7 @@
 #include "measure.h"
 #include "slices.h"
 #include "stream_mill.h"
+#include "stream_ranks.h"
 
 #define BELIEVED ((size_t)1 << 26)  /* bytes allocated on the word of a header alone */
 
@@ -109,7 +110,7 @@ static ssize_t read_batch(lat_input *in, const lat_mill *m, lat_job *jobs, size_
     return (ssize_t)count;
 }
 
-/* Blocks number `done` up to `end`: a batch is read while the one before is decoded. Run by one thread of a
+/* Blocks number `done` up to `end`: a batch is read while the one before is decoded. Run by the first thread of a
  * team. */
 static int read_blocks(lat_input *in, lat_mill *m, size_t done, size_t end)
 {
@@ -142,7 +143,7 @@ static int read_many(lat_input *in, lat_mill *m, size_t from, size_t end)
 {
     int rc = 0;
     #pragma omp parallel if (end - from > 1)
-    #pragma omp single
+    #pragma omp master
     rc = read_blocks(in, m, from, end);
     return rc;
 }
@@ -404,12 +405,25 @@ static int read_field(lat_input *in, lat_stream_state *s, lat_mill *m, lat_heade
     return check_physics(&(lat_field){.head = *head, .data = m->data}, m->name, bits_value(m->largest, head->real));
 }
 
+static int body_of_ranks(lat_input *in, lat_field *f)
+{
+    double largest;
+    if (lat_ranks_read(in, f, &largest) == 0 && check_physics(f, lat_input_name(in), largest) == 0)
+        return 1;
+    free(f->data);
+    f->data = NULL;
+    return -1;
+}
+
 int lat_stream_body(lat_input *in, lat_field *f)
 {
     lat_stream_state *s = lat_stream_state_of(in);
     f->data = NULL;
     if (!s)
         return -1;
+    f->comm = NULL;
+    if (lat_comm_world->size > 1)
+        return body_of_ranks(in, f);
     lat_mill m = mill_of(in, &f->head, s);
     int rc = read_field(in, s, &m, &f->head);
     lat_mill_free(&m);

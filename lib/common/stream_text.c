@@ -10,6 +10,7 @@
 #include <zlib.h>
 #include "bytes.h"
 #include "error.h"
+#include "stream_ranks.h"
 #include "stream_text.h"
 #include "text.h"
 
@@ -89,7 +90,7 @@ static int take_end(lat_input *in, lat_stream_state *s)
     return 1;
 }
 
-int lat_stream_more(lat_input *in)
+static int more(lat_input *in)
 {
     lat_stream_state *s = lat_input_attach(in, sizeof *s);
     char c;
@@ -105,6 +106,13 @@ int lat_stream_more(lat_input *in)
             "%s: truncated after %llu bytes: expected the end mark or another field after %u of them",
             lat_input_name(in), (unsigned long long)lat_input_offset(in), s->fields);
     return 0;
+}
+
+int lat_stream_more(lat_input *in)
+{
+    const lat_comm *comm = lat_comm_world;
+    int rc = comm->rank == 0 ? more(in) : 0;
+    return rc < 0 || comm->broadcast(comm, &rc, sizeof rc, 0) ? -1 : rc;
 }
 
 /* Takes the first line: 1, or -1. */
@@ -450,21 +458,31 @@ static int parse_text(parser *p, const header_text *t)
     return parse_values(p);
 }
 
-int lat_stream_head(lat_input *in, lat_header *head)
+static int read_head(lat_input *in, lat_header *head, lat_stream_state *state)
 {
-    parser p = {.name = lat_input_name(in), .head = head};
+    parser p = {.name = lat_input_name(in), .head = head, .state = state};
     header_text t = {0};
-    lat_header_init(head);
-    int rc = lat_stream_more(in);
-    if (rc > 0) {
-        p.state = lat_input_attach(in, sizeof *p.state); /* lat_stream_more has made it */
-        *p.state = (lat_stream_state){
-            .known = true, .begin = lat_input_offset(in), .fields = p.state->fields + 1};
-        rc = take_magic(in);
-    }
+    int rc = take_magic(in);
     if (rc > 0 && (take_lines(in, &t) < 0 || parse_text(&p, &t) < 0))
         rc = -1;
     free(t.at);
+    return rc;
+}
+
+int lat_stream_head(lat_input *in, lat_header *head)
+{
+    lat_header_init(head);
+    int rc = lat_stream_more(in);
+    if (rc > 0) {
+        lat_stream_state *s = lat_input_attach(in, sizeof *s);
+        if (!s)
+            return -1;
+        *s = (lat_stream_state){.known = true, .begin = lat_input_offset(in), .fields = s->fields + 1};
+        if (lat_comm_world->rank == 0)
+            rc = read_head(in, head, s);
+        if (rc > 0 && lat_header_broadcast(head))
+            rc = -1;
+    }
     if (rc < 0)
         lat_header_free(head);
     return rc;

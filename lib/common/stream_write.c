@@ -11,6 +11,7 @@
 #include "site/sun.h"
 #include "slices.h"
 #include "stream_mill.h"
+#include "stream_ranks.h"
 
 #define OUR_BLOCK ((size_t)1 << 20)
 
@@ -23,6 +24,7 @@
 static int reduce(lat_field *f, const char *name)
 {
     size_t matrices = lat_field_matrices(f), n = lat_full_reals(&f->head), bad = SIZE_MAX;
+    const size_t first = lat_field_site(f, 0) * (matrices / lat_field_sites(f));
     bool changed = false;
     #pragma omp parallel for schedule(static) if (matrices > LAT_FEW) reduction(min : bad) \
         reduction(|| : changed)
@@ -42,12 +44,15 @@ static int reduce(lat_field *f, const char *name)
     if (bad != SIZE_MAX)
         return lat_fail("%s: expected SU(%d) matrices to write %d reals of each, found number %zu "
                         "further than %g from it (write all %zu reals, or reunitarise)",
-                        name, f->head.nc, f->head.reals, bad, NEAR_SUN, n);
-    if (changed) {
-        lat_complete_all(&f->head, f->data, matrices);
-        f->head.plaquette = f->head.link_trace = NAN;
-    }
-    return 0;
+                        name, f->head.nc, f->head.reals, bad + first, NEAR_SUN, n);
+    double any = changed;
+    if (lat_comm_world->max(lat_comm_world, &any, 1))
+        return -1;
+    if (any == 0)
+        return 0;
+    lat_complete_all(&f->head, f->data, matrices);
+    f->head.plaquette = f->head.link_trace = NAN;
+    return lat_field_share(f);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -193,7 +198,7 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
         rc = put_edge(w, first - 1);
     if (rc == 0 && first < end) {
         #pragma omp parallel if (end - first > 1)
-        #pragma omp single
+        #pragma omp master
         rc = write_blocks(w->out, m, first, end);
     }
     if (rc == 0 && end >= first && end * m->block < m->hi)
@@ -249,6 +254,8 @@ int lat_stream_write(lat_output *out, lat_field *f, int store)
     if (lat_header_check(&f->head, name) < 0 || (lat_reduced(&f->head) && reduce(f, name) < 0) ||
         measure(f) < 0)
         return -1;
+    if (lat_field_shared(f))
+        return lat_ranks_write(out, f, store);
     lat_stream_writer *w = lat_stream_open(out, &f->head, store);
     if (!w)
         return -1;
@@ -263,12 +270,15 @@ int lat_stream_commit(lat_output *out)
     unsigned char mark[LAT_END_SIZE];
     const unsigned *fields = lat_output_attach(out, sizeof *fields);
     int rc = fields ? 0 : -1;
+    if (rc == 0 && lat_comm_world->barrier(lat_comm_world)) /* all ranks have come so far */
+        rc = -1;
     if (rc == 0 && *fields) {
         lat_stream_end_mark(*fields, mark);
         rc = lat_output_write(out, mark, LAT_END_SIZE);
     }
     if (rc == 0)
-        return lat_output_commit(out);
-    lat_output_abort(out);
-    return -1;
+        rc = lat_output_commit(out);
+    else
+        lat_output_abort(out);
+    return lat_agree(lat_comm_world, rc);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tour.h: how measurements go through a field: sites in natural order, in chunks of a fixed length whose
- * sums are kept apart and added in the order of the chunks, so that a result does not depend on how many
- * threads there were. One text serves every N; instantiated with the constants 2 and 3 it lets the
+/* tour.h: how measurements go through a field: sites in natural order, in chunks of a fixed length, at most a slice
+ * across the last axis, whose sums are kept apart and added in the order of the chunks and then of the slices, so that
+ * a result does not depend on how many threads or ranks there were. One text serves every N; instantiated with the constants 2 and 3 it lets the
  * compiler unroll the matrix products. */
 #ifndef LAT_TOUR_H
 #define LAT_TOUR_H
@@ -23,7 +23,8 @@ typedef struct lat_partial {
 /* Items from..to-1 into *p, which is zero. */
 typedef void lat_chunk_fn(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p);
 
-/* All items; 0, or -1 with lat_error set. */
+/* All items, so many a slice; those of this rank's slices are numbered from 0, and `total` is that of all ranks:
+ * 0, or -1 with lat_error set. */
 int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg, lat_partial *total);
 
 /* The larger one; NaN is larger than anything. */
@@ -45,42 +46,48 @@ LAT_INLINE void lat_load(const lat_field *f, size_t i, int n, double *m)
     }
 }
 
-/* A site on its way through the lattice in natural order. */
+/* An own site on its way through the field in natural order; x[last axis] counts from this rank's first slice. */
 typedef struct lat_tour {
-    const lat_geometry *geom;
+    int nd, extent[LAT_MAX_DIMS];
     size_t site, stride[LAT_MAX_DIMS];
+    size_t ahead[LAT_MAX_DIMS], behind[LAT_MAX_DIMS]; /* around the boundary */
     int x[LAT_MAX_DIMS];
 } lat_tour;
 
-static inline void lat_tour_start(lat_tour *w, const lat_geometry *geom, size_t site)
+static inline void lat_tour_start(lat_tour *w, const lat_field *f, size_t site)
 {
-    size_t stride = 1;
-    w->geom = geom;
+    const lat_geometry *geom = &f->head.geom;
+    size_t stride = 1, rest = site;
+    w->nd = geom->nd;
     w->site = site;
-    lat_coordinates(geom, site, w->x);
     for (int mu = 0; mu < geom->nd; mu++) {
+        const bool last = mu == geom->nd - 1, ghosts = last && lat_field_shared(f);
+        const size_t extent = last ? (size_t)lat_field_slab(f).count : (size_t)geom->dims[mu];
         w->stride[mu] = stride;
-        stride *= (size_t)geom->dims[mu];
+        w->extent[mu] = (int)extent;
+        w->ahead[mu] = ghosts ? stride : stride - stride * extent; /* that is, backwards */
+        w->behind[mu] = ghosts ? stride * (extent + 1) : stride * (extent - 1);
+        w->x[mu] = (int)(rest % extent);
+        rest /= extent;
+        stride *= extent;
     }
 }
 
 LAT_INLINE void lat_tour_on(lat_tour *w)
 {
     w->site++;
-    for (int mu = 0; mu < w->geom->nd && ++w->x[mu] == w->geom->dims[mu]; mu++)
+    for (int mu = 0; mu < w->nd && ++w->x[mu] == w->extent[mu]; mu++)
         w->x[mu] = 0;
 }
 
 LAT_INLINE size_t lat_ahead(const lat_tour *w, int mu)
 {
-    const size_t around = w->stride[mu] * (size_t)(w->geom->dims[mu] - 1);
-    return w->x[mu] + 1 < w->geom->dims[mu] ? w->site + w->stride[mu] : w->site - around;
+    return w->site + (w->x[mu] + 1 < w->extent[mu] ? w->stride[mu] : w->ahead[mu]);
 }
 
 LAT_INLINE size_t lat_behind(const lat_tour *w, int mu)
 {
-    const size_t around = w->stride[mu] * (size_t)(w->geom->dims[mu] - 1);
-    return w->x[mu] > 0 ? w->site - w->stride[mu] : w->site + around;
+    return w->site + (w->x[mu] > 0 ? -w->stride[mu] : w->behind[mu]);
 }
 
 /* Re tr a b^+. */

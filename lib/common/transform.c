@@ -19,20 +19,20 @@ int lat_transform_new(lat_field *g, const lat_header *u)
         return -1;
     double one[LAT_SUN_REALS];
     lat_sun_one(u->nc, one);
-    const size_t volume = lat_field_matrices(g);
+    const size_t sites = lat_field_sites(g);
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < volume; i++)
+    for (size_t i = 0; i < sites; i++)
         lat_field_put(g, i, one);
     return 0;
 }
 
 void lat_transform_random(lat_field *g, uint64_t seed, long config)
 {
-    const size_t volume = lat_field_matrices(g);
+    const size_t sites = lat_field_sites(g);
 #pragma omp parallel for schedule(static)
-    for (size_t x = 0; x < volume; x++) {
+    for (size_t x = 0; x < sites; x++) {
         double m[LAT_SUN_REALS];
-        lat_sun_haar(g->head.nc, m, seed, x, (uint32_t)config, LAT_FOR_GAUGE);
+        lat_sun_haar(g->head.nc, m, seed, lat_field_site(g, x), (uint32_t)config, LAT_FOR_GAUGE);
         lat_field_put(g, x, m);
     }
 }
@@ -40,10 +40,10 @@ void lat_transform_random(lat_field *g, uint64_t seed, long config)
 int lat_transform_project(lat_field *g)
 {
     const int n = g->head.nc;
-    const size_t volume = lat_field_matrices(g);
+    const size_t sites = lat_field_sites(g);
     int bad = 0;
 #pragma omp parallel for schedule(static) reduction(| : bad)
-    for (size_t x = 0; x < volume; x++) {
+    for (size_t x = 0; x < sites; x++) {
         double m[LAT_SUN_REALS];
         lat_field_get(g, x, m);
         bad |= lat_sun_gram_schmidt(n, m) < 0;
@@ -69,21 +69,20 @@ static int same_lattice(const lat_field *u, const lat_field *g)
     return 0;
 }
 
-int lat_transform_apply(lat_field *u, const lat_field *g)
+int lat_transform_apply(lat_field *u, lat_field *g)
 {
-    if (same_lattice(u, g))
+    if (same_lattice(u, g) || lat_field_share(g))
         return -1;
-    const lat_geometry *geom = &u->head.geom;
-    const int n = u->head.nc, nd = geom->nd;
-    const size_t volume = lat_volume(geom);
+    const int n = u->head.nc, nd = u->head.geom.nd;
+    const size_t sites = lat_field_sites(u);
 #pragma omp parallel for schedule(static)
-    for (size_t x = 0; x < volume; x++) {
+    for (size_t x = 0; x < sites; x++) {
         double here[LAT_SUN_REALS], there[LAT_SUN_REALS];
         double m[LAT_SUN_REALS], gm[LAT_SUN_REALS];
         lat_field_get(g, x, here);
         for (int mu = 0; mu < nd; mu++) {
             const size_t i = x * (size_t)nd + (size_t)mu;
-            lat_field_get(g, lat_neighbour(geom, x, mu, 1), there);
+            lat_field_get(g, lat_field_next(g, x, mu, 1), there);
             lat_field_get(u, i, m);
             lat_sun_mul(n, gm, here, m);
             lat_sun_mul_dag(n, m, gm, there);
@@ -92,5 +91,5 @@ int lat_transform_apply(lat_field *u, const lat_field *g)
     }
     u->head.plaquette = u->head.link_trace = NAN;
     lat_header_ungauge(&u->head);
-    return 0;
+    return lat_field_share(u);
 }

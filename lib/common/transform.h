@@ -18,7 +18,8 @@ void lat_transform_random(lat_field *g, uint64_t seed, long config);
 int lat_transform_project(lat_field *g);
 
 /* U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, rounded once to u's precision. Fails if lattice or group
- * differ. The plaquette, the link trace and the gauge condition in u's header are forgotten. */
-int lat_transform_apply(lat_field *u, const lat_field *g);
+ * differ. The plaquette, the link trace and the gauge condition in u's header are forgotten. Both have
+ * their ghosts up to date then. */
+int lat_transform_apply(lat_field *u, lat_field *g);
 
 #endif

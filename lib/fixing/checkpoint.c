@@ -103,7 +103,7 @@ static int row_scan(const char *line, lat_copy *c)
 static int write_field(const lat_checkpoint *k, lat_output *out, const known *w, const lat_copy *c, bool first)
 {
     char field[120];
-    lat_field g = {.data = c->g.data};
+    lat_field g = {.data = c->g.data, .comm = c->g.comm};
     lat_header_init(&g.head);
     g.head.kind = LAT_TRANSFORM;
     g.head.geom = c->g.head.geom;
@@ -146,9 +146,7 @@ static int write_all(const lat_checkpoint *k, const lat_fixing *f)
 {
     const known now = at_hand(f);
     lat_output *out = lat_output_open(lat_fixing_opts.checkpoint, 0);
-    if (!out)
-        return -1;
-    int rc = 0;
+    int rc = lat_agree(f->comm, out ? 0 : -1);
     for (int i = 0; i < k->count && rc == 0; i++)
         if (k->list[i].config < f->config)
             rc = write_known(k, out, &k->list[i]);
@@ -162,7 +160,10 @@ static int write_all(const lat_checkpoint *k, const lat_fixing *f)
 
 int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
 {
-    if (!lat_fixing_opts.checkpoint || lat_seconds() - k->last < (double)lat_fixing_opts.every)
+    int due = lat_fixing_opts.checkpoint && lat_seconds() - k->last >= (double)lat_fixing_opts.every;
+    if (lat_fixing_opts.checkpoint && f->comm->broadcast(f->comm, &due, sizeof due, 0)) /* by one clock */
+        return -1;
+    if (!due)
         return 0;
     for (int i = 0; i < f->nbatch; i++)
         if (f->backend->get(f->dev, i, &f->batch[i]->g))
@@ -311,6 +312,6 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
 
 void lat_checkpoint_remove(void)
 {
-    if (lat_fixing_opts.checkpoint && unlink(lat_fixing_opts.checkpoint) && errno != ENOENT)
+    if (lat_fixing_opts.checkpoint && lat_comm_world->rank == 0 && unlink(lat_fixing_opts.checkpoint) && errno != ENOENT)
         lat_warn("%s: the checkpoint is not needed any more, but cannot be removed", lat_fixing_opts.checkpoint);
 }

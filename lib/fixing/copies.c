@@ -80,7 +80,7 @@ static int duplicate(const lat_field *u, lat_field *v)
         lat_header_free(&v->head);
         return -1;
     }
-    memcpy(v->data, u->data, lat_field_reals(u) * (size_t)u->head.real);
+    memcpy(v->data, u->data, lat_field_held(u) * 2 * (size_t)u->head.nc * (size_t)u->head.nc * (size_t)u->head.real);
     return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "common/tool.h"
 #include "common/transform.h"
 
-lat_fixing_options lat_fixing_opts = {.time = -1, .select = -1, .ranks = 1, .every = 600, .seed = 1};
+lat_fixing_options lat_fixing_opts = {.time = -1, .select = -1, .every = 600, .seed = 1};
 
 /* Where things go. */
 typedef struct run {
@@ -260,7 +260,7 @@ static int open_all(run *r)
         lat_usage_if_input("checkpoint", o->checkpoint);
     if (o->save_g)
         lat_usage_if_input("save-g", o->save_g);
-    if (lat_backend_begin((lat_device_choice)o->device) || !(f->comm = lat_comm_open((int)o->ranks))
+    if (lat_backend_begin((lat_device_choice)o->device)
         || (o->save_g && !(r->g_out = lat_output_open(o->save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
         || (o->copies_log && !(r->copies_log = lat_log_open(o->copies_log, LAT_COPIES_COLUMNS)))
         || !(r->in = lat_input_open(lat_opts.input)) || !(r->out = lat_output_open(lat_opts.output, lat_output_flags()))
@@ -282,7 +282,7 @@ static int commit(run *r)
 
 int lat_fixing_run(const lat_algorithm *algorithm, void *own)
 {
-    run r = {.fixing = {.algorithm = algorithm, .own = own}};
+    run r = {.fixing = {.algorithm = algorithm, .comm = lat_comm_world, .own = own}};
     int rc = open_all(&r) ? LAT_FAILED : each(&r);
     lat_progress_end();
     lat_input_close(r.in);

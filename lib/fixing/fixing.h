@@ -81,7 +81,7 @@ struct lat_fixing {
 typedef struct lat_fixing_options {
     int gauge, time, device, select;
     const char *weights, *copies_log, *checkpoint, *resume, *save_g;
-    long copies, ranks, every;
+    long copies, every;
     uint64_t seed;
     bool keep;
 } lat_fixing_options;
@@ -108,8 +108,7 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
     {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
      "go on from a checkpoint, with the same input and options", true}, \
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &lat_fixing_opts.device, 0, 0, \
-     "where sweeps run; auto: the fastest there is", false}, \
-    {LAT_OPT_INT, "ranks", 'n', "N", &lat_fixing_opts.ranks, 1, 65536, "ranks to share the lattice", true}
+     "where sweeps run; auto: the fastest there is", false}
 
 /* The whole run of a tool, after lat_options_parse: its exit code, all words said. */
 int lat_fixing_run(const lat_algorithm *algorithm, void *own);

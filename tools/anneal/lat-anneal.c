@@ -43,6 +43,7 @@ static const lat_tool tool = {
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .start = lat_comm_start,
 };
 
 /* Temperature number i of `steps`: both ends are reached. */

@@ -41,6 +41,7 @@ static const lat_tool tool = {
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
+    .start = lat_comm_start,
 };
 
 /* What is open beside the input and the output. */

@@ -41,6 +41,7 @@ static const lat_tool tool = {
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
+    .start = lat_comm_start,
 };
 
 /* What the projection of some matrices did. */
@@ -84,32 +85,55 @@ static moved project_chunk(lat_field *f, size_t from, size_t to)
     return got;
 }
 
-static int project(lat_field *f, moved *all)
+static void add_up(moved *all, const moved *part, size_t n)
 {
-    const size_t matrices = lat_field_matrices(f), chunks = (matrices + CHUNK - 1) / CHUNK;
-    moved *part = lat_alloc(chunks, sizeof *part, "a projection");
-    if (!part)
-        return -1;
-#pragma omp parallel for schedule(static)
-    for (size_t c = 0; c < chunks; c++) {
-        const size_t to = (c + 1) * CHUNK;
-        part[c] = project_chunk(f, c * CHUNK, to < matrices ? to : matrices);
-    }
     *all = (moved){.refused = NONE};
-    for (size_t c = 0; c < chunks; c++) {
-        all->square += part[c].square;
-        all->beyond += part[c].beyond;
-        if (part[c].max > all->max) {
-            all->max = part[c].max;
-            all->worst = part[c].worst;
+    for (; n > 0; n--, part++) {
+        all->square += part->square;
+        all->beyond += part->beyond;
+        if (part->max > all->max) {
+            all->max = part->max;
+            all->worst = part->worst;
         }
         if (all->refused == NONE) {
-            all->refused = part[c].refused;
-            all->refused_by = part[c].refused_by;
+            all->refused = part->refused;
+            all->refused_by = part->refused_by;
         }
     }
+}
+
+/* From a rank's own matrix to that of the lattice. */
+static void rename_matrices(const lat_field *f, moved *m)
+{
+    const size_t first = lat_field_site(f, 0) * (lat_field_matrices(f) / lat_field_sites(f));
+    m->worst += first;
+    m->refused += m->refused == NONE ? 0 : first;
+}
+
+/* Slice by slice, in chunks: the sums depend on neither threads nor ranks. */
+static int project(lat_field *f, moved *all)
+{
+    const size_t matrices = lat_slice_matrices(&f->head), chunks = (matrices + CHUNK - 1) / CHUNK;
+    const size_t own = (size_t)lat_field_slab(f).count, slices = (size_t)lat_slices(&f->head);
+    moved *part = lat_alloc(own * chunks, sizeof *part, "a projection"), *slice = lat_alloc(own + slices, sizeof *slice, "a projection");
+    int rc = part && slice ? 0 : -1;
+    if (rc == 0) {
+#pragma omp parallel for schedule(static)
+        for (size_t c = 0; c < own * chunks; c++) {
+            const size_t from = c / chunks * matrices, at = c % chunks * CHUNK, to = at + CHUNK;
+            part[c] = project_chunk(f, from + at, from + (to < matrices ? to : matrices));
+        }
+        for (size_t s = 0; s < own; s++) {
+            add_up(&slice[s], part + s * chunks, chunks);
+            rename_matrices(f, &slice[s]);
+        }
+        rc = lat_field_gather(f, slice, sizeof *slice, slice + own);
+    }
+    if (rc == 0)
+        add_up(all, slice + own, slices);
     free(part);
-    return 0;
+    free(slice);
+    return rc ? rc : lat_field_share(f);
 }
 
 static int refuse(const lat_field *f, const moved *m, long index)
@@ -126,7 +150,7 @@ static int refuse(const lat_field *f, const moved *m, long index)
 
 static int tell(const context *c, const lat_field *f, const moved *m, const lat_deviation off[2], long index)
 {
-    const size_t matrices = lat_field_matrices(f);
+    const size_t matrices = lat_header_matrices(&f->head);
     const double rms = sqrt(m->square / (double)matrices);
     char where[LAT_PLACE];
     lat_place_text(&f->head, m->worst, where);
@@ -177,7 +201,7 @@ static int each(lat_field *f, long index, void *with)
     }
     if (lat_field_convert(f, wanted) || lat_measure_deviation(f, &off[1]) || forget(f) ||
         lat_provenance(&f->head, "%s, largest move %.3g, rms %.3g", methods[method], m.max,
-                       sqrt(m.square / (double)lat_field_matrices(f))) ||
+                       sqrt(m.square / (double)lat_header_matrices(&f->head))) ||
         tell(with, f, &m, off, index))
         return LAT_FAILED;
     return LAT_DONE;

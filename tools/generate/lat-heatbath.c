@@ -25,7 +25,7 @@ enum { HEATBATH, METROPOLIS };
 
 static lat_geometry geom;
 static int start = COLD, update, precision = 1, device;
-static long group = 3, overrelax = 4, thermalise = -1, every = 10, count = 1, rows, check_every = 1, ranks = 1;
+static long group = 3, overrelax = 4, thermalise = -1, every = 10, count = 1, rows, check_every = 1;
 static uint64_t seed = 1;
 static double beta = NAN, xi = 1;
 static bool go_on;
@@ -50,7 +50,6 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "plaquettes as they go", true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8, "sweeps between two lines of the log", true},
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0, "where sweeps run; auto: the fastest there is", false},
-    {LAT_OPT_INT, "ranks", 'n', "N", &ranks, 1, 65536, "ranks to share the lattice", true},
     {0},
 };
 
@@ -66,7 +65,6 @@ static const lat_tool tool = {
 
 typedef struct run {
     const lat_generate *backend;
-    const lat_comm *comm;
     lat_generator *gen;
     bool numbered;   /* files, not a stream */
     lat_output *out; /* the stream, or the file of the next configuration */
@@ -318,7 +316,7 @@ static int write_one(run *r)
 static int generate(run *r)
 {
     const lat_action action = {beta, xi};
-    if (!(r->gen = r->backend->open(&r->field, r->field.head.real, &action, r->comm)) || describe(r))
+    if (!(r->gen = r->backend->open(&r->field, r->field.head.real, &action, lat_comm_world)) || describe(r))
         return -1;
     for (long i = 0; i < count; i++)
         if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every) || write_one(r))
@@ -355,7 +353,7 @@ static int set_up(run *r)
 {
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
-    if (!(r->backend = lat_generate_find((lat_device_choice)device)) || !(r->comm = lat_comm_open((int)ranks)) ||
+    if (!(r->backend = lat_generate_find((lat_device_choice)device)) ||
         (go_on ? resume(r) : begin(r)))
         return -1;
     if (isnan(beta))

@@ -39,6 +39,7 @@ static const lat_tool tool = {
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+    .start = lat_comm_start,
 };
 
 typedef struct measured {

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comm.c: one rank alone, and what is made of any number. */
+#include "comm.h"
+
+#include <string.h>
+#include "common/error.h"
+
+/* ---- alone ----------------------------------------------------------------------------------- */
+
+static int none(const lat_comm *comm, double *v, int n)
+{
+    (void)comm, (void)v, (void)n;
+    return 0;
+}
+
+static int broadcast(const lat_comm *comm, void *buf, size_t bytes, int root)
+{
+    (void)comm, (void)buf, (void)bytes, (void)root;
+    return 0;
+}
+
+static int gather(const lat_comm *comm, const void *mine, size_t bytes, void *all)
+{
+    (void)comm;
+    if (bytes)
+        memmove(all, mine, bytes);
+    return 0;
+}
+
+static int nobody(void)
+{
+    return lat_fail("one rank alone has nobody to send to");
+}
+
+static int send(const lat_comm *comm, int to, const void *buf, size_t bytes)
+{
+    (void)comm, (void)to, (void)buf, (void)bytes;
+    return nobody();
+}
+
+static int receive(const lat_comm *comm, int from, void *buf, size_t bytes)
+{
+    (void)comm, (void)from, (void)buf, (void)bytes;
+    return nobody();
+}
+
+/* Both neighbours are the rank itself. */
+static int begin(const lat_comm *comm, const lat_exchange *x)
+{
+    (void)comm;
+    if (x->to_down_bytes != x->from_up_bytes || x->to_up_bytes != x->from_down_bytes)
+        return lat_fail("a rank alone sends itself what it does not expect");
+    memmove(x->from_up, x->to_down, x->to_down_bytes);
+    memmove(x->from_down, x->to_up, x->to_up_bytes);
+    return 0;
+}
+
+static int done(const lat_comm *comm)
+{
+    (void)comm;
+    return 0;
+}
+
+const lat_comm lat_comm_self = {"self", 0, 1, 0, 1, none, none, broadcast, gather, send, receive, begin, done, done};
+const lat_comm *lat_comm_world = &lat_comm_self;
+
+/* ---- what is made of them -------------------------------------------------------------------- */
+
+lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices)
+{
+    const long first = (long)slices * rank / comm->size, next = (long)slices * (rank + 1) / comm->size;
+    return (lat_slab){(int)first, (int)(next - first)};
+}
+
+int lat_agree(const lat_comm *comm, int rc)
+{
+    double bad = rc < 0;
+    if (comm->max(comm, &bad, 1))
+        return -1;
+    if (bad > 0 && rc >= 0)
+        return lat_fail("another rank has failed");
+    return bad > 0 ? -1 : 0;
+}

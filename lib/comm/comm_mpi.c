@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comm_mpi.c: ranks that talk by MPI, version 3. Nothing else knows MPI.
+ *
+ * All operations are begun without waiting and then waited for here, at first spinning and soon sleeping: MPI's own
+ * waiting burns a core, and with more ranks than cores takes it from those that work. While rank 0
+ * waits it also looks whether another rank has failed. */
+#include "comm.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "common/error.h"
+
+#define PIECE ((size_t)1 << 30)  /* MPI counts bytes in an int */
+#define SPINS 500                /* some 50 us */
+#define NAP 20000                /* ns, and up to ... */
+#define LONG_NAP 1000000
+#define SENTENCE 4096
+
+enum { TAG_BYTES, TAG_DOWN, TAG_UP, TAG_FAILED };
+
+#ifdef OPEN_MPI
+const char *const lat_comm_mpi_options[] = {"--quiet", "--oversubscribe", "--bind-to", "none", NULL};
+#else
+const char *const lat_comm_mpi_options[] = {NULL};
+#endif
+
+static MPI_Comm world, failures; /* a communicator of its own each */
+static MPI_Request halo[4];
+
+typedef struct failure {
+    int code, rank;
+    char sentence[SENTENCE];
+} failure;
+
+static int check(int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "unknown error";
+    int n;
+    if (rc == MPI_SUCCESS)
+        return 0;
+    MPI_Error_string(rc, text, &n);
+    return lat_fail("MPI: %s", text);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static void nap(long ns)
+{
+    const struct timespec t = {.tv_nsec = ns};
+    nanosleep(&t, NULL);
+}
+
+/* On rank 0: has another rank come to its end? Then all do. */
+static void listen(void)
+{
+    static failure f;
+    MPI_Status status;
+    int there = 0;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, failures, &there, &status) != MPI_SUCCESS || !there)
+        return;
+    MPI_Recv(&f, sizeof f, MPI_BYTE, status.MPI_SOURCE, TAG_FAILED, failures, MPI_STATUS_IGNORE);
+    lat_error_clear();
+    lat_fail("%s", f.sentence);
+    exit(lat_report(f.code));
+}
+
+static int finish_all(MPI_Request *r, int n)
+{
+    long ns = NAP;
+    for (int spins = 0;; spins++) {
+        int done = 0;
+        if (check(MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE)))
+            return -1;
+        if (done)
+            return 0;
+        if (spins < SPINS)
+            continue;
+        if (lat_comm_world->rank == 0)
+            listen();
+        nap(ns);
+        ns = ns < LONG_NAP ? ns + ns / 4 : LONG_NAP;
+    }
+}
+
+/* ---- the operations -------------------------------------------------------------------------- */
+
+static int mpi_broadcast(const lat_comm *comm, void *buf, size_t bytes, int root)
+{
+    (void)comm;
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        MPI_Request r;
+        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        if (check(MPI_Ibcast((char *)buf + at, (int)n, MPI_BYTE, root, world, &r)) || finish_all(&r, 1))
+            return -1;
+    }
+    return 0;
+}
+
+static int mpi_gather(const lat_comm *comm, const void *mine, size_t bytes, void *all)
+{
+    MPI_Request r;
+    (void)comm;
+    if (bytes > PIECE)
+        return lat_fail("MPI: %zu bytes are too many to gather", bytes);
+    return check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r)) || finish_all(&r, 1) ? -1 : 0;
+}
+
+/* Gathered, so that every rank does the same arithmetic in the same order. */
+static double *gathered(const lat_comm *comm, const double *v, int n)
+{
+    double *all = lat_alloc((size_t)comm->size * (size_t)n, sizeof *all, "sums of all ranks");
+    if (all && mpi_gather(comm, v, (size_t)n * sizeof *v, all)) {
+        free(all);
+        return NULL;
+    }
+    return all;
+}
+
+static int mpi_sum(const lat_comm *comm, double *v, int n)
+{
+    double *all = gathered(comm, v, n);
+    if (!all)
+        return -1;
+    memcpy(v, all, (size_t)n * sizeof *v);
+    for (int r = 1; r < comm->size; r++)
+        for (int i = 0; i < n; i++)
+            v[i] += all[(size_t)r * (size_t)n + (size_t)i];
+    free(all);
+    return 0;
+}
+
+static int mpi_max(const lat_comm *comm, double *v, int n)
+{
+    double *all = gathered(comm, v, n);
+    if (!all)
+        return -1;
+    memcpy(v, all, (size_t)n * sizeof *v);
+    for (int r = 1; r < comm->size; r++)
+        for (int i = 0; i < n; i++) {
+            const double w = all[(size_t)r * (size_t)n + (size_t)i];
+            v[i] = isnan(v[i]) || v[i] >= w ? v[i] : w;
+        }
+    free(all);
+    return 0;
+}
+
+static int mpi_send(const lat_comm *comm, int to, const void *buf, size_t bytes)
+{
+    (void)comm;
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        MPI_Request r;
+        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        if (check(MPI_Isend((const char *)buf + at, (int)n, MPI_BYTE, to, TAG_BYTES, world, &r)) || finish_all(&r, 1))
+            return -1;
+    }
+    return 0;
+}
+
+static int mpi_receive(const lat_comm *comm, int from, void *buf, size_t bytes)
+{
+    (void)comm;
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        MPI_Request r;
+        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        if (check(MPI_Irecv((char *)buf + at, (int)n, MPI_BYTE, from, TAG_BYTES, world, &r)) || finish_all(&r, 1))
+            return -1;
+    }
+    return 0;
+}
+
+static int mpi_begin(const lat_comm *comm, const lat_exchange *x)
+{
+    const int down = (comm->rank + comm->size - 1) % comm->size, up = (comm->rank + 1) % comm->size;
+    if (x->to_down_bytes > INT32_MAX || x->to_up_bytes > INT32_MAX || x->from_down_bytes > INT32_MAX || x->from_up_bytes > INT32_MAX)
+        return lat_fail("MPI: a piece of 2 GiB and more is too large to exchange at once");
+    return check(MPI_Irecv(x->from_up, (int)x->from_up_bytes, MPI_BYTE, up, TAG_DOWN, world, &halo[0]))
+        || check(MPI_Irecv(x->from_down, (int)x->from_down_bytes, MPI_BYTE, down, TAG_UP, world, &halo[1]))
+        || check(MPI_Isend(x->to_down, (int)x->to_down_bytes, MPI_BYTE, down, TAG_DOWN, world, &halo[2]))
+        || check(MPI_Isend(x->to_up, (int)x->to_up_bytes, MPI_BYTE, up, TAG_UP, world, &halo[3])) ? -1 : 0;
+}
+
+static int mpi_finish(const lat_comm *comm)
+{
+    (void)comm;
+    return finish_all(halo, 4);
+}
+
+static int mpi_barrier(const lat_comm *comm)
+{
+    MPI_Request r;
+    (void)comm;
+    return check(MPI_Ibarrier(world, &r)) || finish_all(&r, 1) ? -1 : 0;
+}
+
+/* ---- beginning and end ----------------------------------------------------------------------- */
+
+static lat_comm mpi = {"mpi", 0, 1, 0, 1, mpi_sum, mpi_max, mpi_broadcast, mpi_gather, mpi_send, mpi_receive,
+                       mpi_begin, mpi_finish, mpi_barrier};
+
+/* Tells rank 0 why, and waits for the end. */
+static void __attribute__((noreturn)) complain(int code)
+{
+    static failure f;
+    MPI_Request r;
+    int done;
+    f.code = code;
+    f.rank = mpi.rank;
+    snprintf(f.sentence, sizeof f.sentence, "%s", lat_error());
+    MPI_Isend(&f, sizeof f, MPI_BYTE, 0, TAG_FAILED, failures, &r);
+    for (;;) {
+        MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+        nap(LONG_NAP);
+    }
+}
+
+/* At exit. Who has no sentence is where all the others are. */
+static void leave(int code, void *unused)
+{
+    (void)unused;
+    if (mpi.rank == 0)
+        lat_launch_leave(code);
+    if (code != 0 && *lat_error() && mpi.rank != 0)
+        complain(code);
+    if (code != 0 && *lat_error())
+        MPI_Abort(MPI_COMM_WORLD, code);
+    mpi_barrier(&mpi);
+    MPI_Finalize();
+}
+
+static int join(void)
+{
+    MPI_Comm host;
+    int level, bad = check(MPI_Comm_dup(MPI_COMM_WORLD, &world)) || check(MPI_Comm_dup(MPI_COMM_WORLD, &failures))
+        || check(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN)) || check(MPI_Query_thread(&level))
+        || check(MPI_Comm_rank(world, &mpi.rank)) || check(MPI_Comm_size(world, &mpi.size))
+        || check(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, mpi.rank, MPI_INFO_NULL, &host))
+        || check(MPI_Comm_rank(host, &mpi.host_rank)) || check(MPI_Comm_size(host, &mpi.host_size)) || check(MPI_Comm_free(&host));
+    if (!bad && level < MPI_THREAD_SERIALIZED)
+        bad = lat_fail("MPI: expected a library that several threads may call one at a time, found one that does not allow it");
+    return bad ? -1 : 0;
+}
+
+const lat_comm *lat_comm_mpi(void)
+{
+    int level;
+    if (check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level)) || join())
+        return NULL;
+    lat_mute = mpi.rank != 0;
+    on_exit(leave, NULL);
+    /* What a rank prints must not get into the data of rank 0. */
+    if (mpi.rank != 0 ? dup2(STDERR_FILENO, STDOUT_FILENO) < 0 : lat_launch_join()) {
+        lat_fail("the descriptors of rank %d cannot be set up", mpi.rank);
+        return NULL;
+    }
+    return &mpi;
+}

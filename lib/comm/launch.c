@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* launch.c: -n N. mpirun starts the ranks and carries no data: rank 0 is handed this process' own stdin, stdout
+ * and stderr over a Unix socket (SCM_RIGHTS), the same open files, whatever they are.
+ *
+ * mpirun forwards stdin and stdout at 80 MB/s, through a pseudo-terminal, and what it has to say on stderr when a
+ * rank dies is a page: so its stdin is /dev/null, and what it prints is kept and used only if rank 0 could not say
+ * itself how it ended. It is killed when this process dies, however that happens. */
+#include "comm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "common/error.h"
+
+#define SOCKET "LAT_RANKS_SOCKET" /* in the environment of the ranks */
+#define WORDS 8192
+#define PATIENCE 5000             /* ms for mpirun to end when it was told to */
+
+typedef struct launch {
+    int ranks;
+    char folder[64];
+    struct sockaddr_un address;
+    int listening, rank0;   /* sockets */
+    int words;              /* what mpirun and ranks print, by accident */
+    int signals;
+    pid_t mpirun;
+    bool ended, told;       /* mpirun has; rank 0 has said its exit code */
+    int status, code;
+    int signal;             /* that is to end us */
+    char said[WORDS];
+    size_t nsaid;
+} launch;
+
+/* ---- before ---------------------------------------------------------------------------------- */
+
+static int open_socket(launch *l)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(l->folder, sizeof l->folder, "%.40s/lat-XXXXXX", tmp && strlen(tmp) <= 40 ? tmp : "/tmp");
+    if (!mkdtemp(l->folder)) {
+        *l->folder = '\0';
+        return lat_fail("no folder for a socket in %s: %s", tmp ? tmp : "/tmp", strerror(errno));
+    }
+    l->address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(l->address.sun_path, sizeof l->address.sun_path, "%s/rank0", l->folder);
+    l->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (l->listening < 0 || bind(l->listening, (struct sockaddr *)&l->address, sizeof l->address) || listen(l->listening, 1))
+        return lat_fail("%s: no socket for rank 0: %s", l->address.sun_path, strerror(errno));
+    return setenv(SOCKET, l->address.sun_path, 1) ? lat_fail("out of memory: the environment of the ranks") : 0;
+}
+
+static void clean_up(const launch *l)
+{
+    if (!*l->folder)
+        return;
+    unlink(l->address.sun_path);
+    rmdir(l->folder);
+}
+
+/* The words of LAT_MPIRUN, its options, -n N, this program and its arguments. */
+static char **command(const launch *l, char **argv)
+{
+    static char self[4096], count[16];
+    const char *given = getenv("LAT_MPIRUN");
+    char *words = strdup(given && *given ? given : "mpirun"), *at = NULL;
+    size_t n = 0, most = words ? strlen(words) + 16 : 0;
+    for (char **a = argv; *a; a++)
+        most++;
+    char **list = calloc(most, sizeof *list);
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (!words || !list || length < 0) {
+        lat_fail("out of memory: the command line of the ranks");
+        return NULL;
+    }
+    self[length] = '\0';
+    snprintf(count, sizeof count, "%d", l->ranks);
+    for (char *w = strtok_r(words, " ", &at); w; w = strtok_r(NULL, " ", &at))
+        list[n++] = w;
+    for (size_t i = 0; !given && lat_comm_mpi_options[i]; i++)
+        list[n++] = (char *)lat_comm_mpi_options[i];
+    list[n++] = (char *)"-n";
+    list[n++] = count;
+    list[n++] = self;
+    for (char **a = argv + 1; *a; a++)
+        list[n++] = *a;
+    return list;
+}
+
+static void __attribute__((noreturn)) become(char **list, int words, pid_t parent)
+{
+    sigset_t none;
+    const int nothing = open("/dev/null", O_RDONLY);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) /* it was quicker */
+        _exit(1);
+    setpgid(0, 0); /* an interrupt from the terminal reaches it through us, once */
+    dup2(nothing, STDIN_FILENO);
+    dup2(words, STDOUT_FILENO);
+    dup2(words, STDERR_FILENO);
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(list[0], list);
+    dprintf(STDERR_FILENO, "%s: cannot be started: %s\n", list[0], strerror(errno));
+    _exit(127);
+}
+
+static int start(launch *l, char **argv)
+{
+    static const int watched[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1};
+    int pipes[2];
+    sigset_t set;
+    char **list = command(l, argv);
+    const pid_t me = getpid();
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&set, watched[i]);
+    if (!list || open_socket(l))
+        return -1;
+    if (sigprocmask(SIG_BLOCK, &set, NULL) || (l->signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0 || pipe2(pipes, O_CLOEXEC))
+        return lat_fail("no descriptors for %d ranks: %s", l->ranks, strerror(errno));
+    l->words = pipes[0];
+    l->mpirun = fork();
+    if (l->mpirun < 0)
+        return lat_fail("%s: cannot be started: %s", list[0], strerror(errno));
+    if (l->mpirun == 0)
+        become(list, pipes[1], me);
+    close(pipes[1]);
+    return 0;
+}
+
+/* ---- meanwhile ------------------------------------------------------------------------------- */
+
+/* stdin, stdout and stderr to rank 0; ours go, so that the ends of pipes are seen where they should be. */
+static void hand_over(launch *l)
+{
+    char room[CMSG_SPACE(3 * sizeof(int))] = {0};
+    struct iovec byte = {(char *)"L", 1};
+    struct msghdr m = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    const int three[3] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof three);
+    memcpy(CMSG_DATA(c), three, sizeof three);
+    l->rank0 = accept4(l->listening, NULL, NULL, SOCK_CLOEXEC);
+    if (l->rank0 < 0 || sendmsg(l->rank0, &m, MSG_NOSIGNAL) != 1) {
+        lat_fail("stdin and stdout cannot be handed to rank 0: %s", strerror(errno));
+        kill(l->mpirun, SIGTERM);
+    }
+    close(l->listening);
+    l->listening = -1;
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nothing, STDIN_FILENO);
+    dup2(nothing, STDOUT_FILENO);
+}
+
+static void keep_words(launch *l)
+{
+    char more[4096];
+    const ssize_t n = read(l->words, more, sizeof more);
+    if (n <= 0) {
+        close(l->words);
+        l->words = -1;
+        return;
+    }
+    for (ssize_t i = 0; i < n && l->nsaid < WORDS - 1; i++)
+        l->said[l->nsaid++] = more[i];
+}
+
+static void take_signal(launch *l)
+{
+    struct signalfd_siginfo s;
+    if (read(l->signals, &s, sizeof s) != (ssize_t)sizeof s)
+        return;
+    if (s.ssi_signo == SIGCHLD) {
+        l->ended = l->ended || waitpid(l->mpirun, &l->status, WNOHANG) == l->mpirun;
+    } else if (s.ssi_signo == SIGUSR1) {
+        kill(l->mpirun, SIGUSR1);
+    } else {
+        l->signal = (int)s.ssi_signo;
+        kill(l->mpirun, SIGTERM);
+    }
+}
+
+static void take_code(launch *l)
+{
+    unsigned char code;
+    if (read(l->rank0, &code, 1) == 1) {
+        l->told = true;
+        l->code = code;
+    }
+    close(l->rank0);
+    l->rank0 = -1;
+}
+
+/* Until mpirun has ended and all that was said is here. */
+static void attend(launch *l)
+{
+    int late = 0;
+    while (!l->ended && late < PATIENCE) {
+        struct pollfd p[] = {{l->signals, POLLIN, 0}, {l->words, POLLIN, 0}, {l->listening, POLLIN, 0}, {l->rank0, POLLIN, 0}};
+        const int n = poll(p, 4, l->signal ? 100 : -1);
+        late += n == 0 ? 100 : 0;
+        if (n > 0 && p[0].revents)
+            take_signal(l);
+        if (n > 0 && p[1].revents)
+            keep_words(l);
+        if (n > 0 && p[2].revents)
+            hand_over(l);
+        if (n > 0 && p[3].revents)
+            take_code(l);
+    }
+    if (!l->ended) {
+        kill(-l->mpirun, SIGKILL);
+        waitpid(l->mpirun, &l->status, 0);
+    }
+    if (l->rank0 >= 0)
+        take_code(l);
+    for (struct pollfd p = {l->words, POLLIN, 0}; l->words >= 0 && poll(&p, 1, 0) > 0;)
+        keep_words(l);
+}
+
+/* ---- after ----------------------------------------------------------------------------------- */
+
+static void __attribute__((noreturn)) die_of(int sig)
+{
+    sigset_t it;
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigaction(sig, &usual, NULL);
+    sigemptyset(&it);
+    sigaddset(&it, sig);
+    sigprocmask(SIG_UNBLOCK, &it, NULL);
+    raise(sig);
+    _exit(128 + sig);
+}
+
+/* Of what mpirun printed, the first line that is more than a rule. */
+static const char *first_words(launch *l)
+{
+    char *at = NULL;
+    l->said[l->nsaid] = '\0';
+    for (char *line = strtok_r(l->said, "\n", &at); line; line = strtok_r(NULL, "\n", &at))
+        if (line[strspn(line, "- \t*=")])
+            return line + strspn(line, " \t");
+    return "nothing said";
+}
+
+static void __attribute__((noreturn)) conclude(launch *l)
+{
+    const int status = WIFEXITED(l->status) ? WEXITSTATUS(l->status) : 128 + WTERMSIG(l->status);
+    clean_up(l);
+    if (l->signal)
+        die_of(l->signal);
+    if (l->told)
+        exit(l->code);
+    if (status == 128 + SIGPIPE)
+        die_of(SIGPIPE);
+    if (*lat_error()) /* why we have given up */
+        exit(lat_report(LAT_FAILED));
+    if (status > 128 && status < 128 + NSIG)
+        lat_fail("one of %d ranks was ended by signal %d (%s); nothing was written", l->ranks, status - 128, strsignal(status - 128));
+    else
+        lat_fail("%d ranks ended with status %d before they had done anything: %.400s", l->ranks, status, first_words(l));
+    exit(lat_report(LAT_FAILED));
+}
+
+void lat_launch(int ranks, char **argv)
+{
+    launch l = {.ranks = ranks, .listening = -1, .rank0 = -1, .words = -1};
+    if (start(&l, argv)) {
+        clean_up(&l);
+        exit(lat_report(LAT_FAILED));
+    }
+    attend(&l);
+    conclude(&l);
+}
+
+/* ---- in rank 0 ------------------------------------------------------------------------------- */
+
+static int launcher = -1; /* the socket */
+
+int lat_launched(void)
+{
+    return getenv(SOCKET) != NULL;
+}
+
+static int receive_three(int three[3])
+{
+    char room[CMSG_SPACE(3 * sizeof(int))], byte;
+    struct iovec one = {&byte, 1};
+    struct msghdr m = {.msg_iov = &one, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    if (recvmsg(launcher, &m, MSG_CMSG_CLOEXEC) != 1)
+        return -1;
+    const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(3 * sizeof(int)))
+        return -1;
+    memcpy(three, CMSG_DATA(c), 3 * sizeof *three);
+    return 0;
+}
+
+int lat_launch_join(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    const char *path = getenv(SOCKET);
+    int three[3];
+    if (!path)
+        return 0;
+    snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
+    launcher = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (launcher < 0 || connect(launcher, (struct sockaddr *)&a, sizeof a) || receive_three(three))
+        return lat_fail("%s: rank 0 cannot reach the process that has started it: %s (is it on another host? start mpirun yourself)",
+                        path, strerror(errno));
+    for (int fd = 0; fd < 3; fd++) {
+        if (dup2(three[fd], fd) < 0)
+            return lat_fail("stdin and stdout of rank 0 cannot be taken over: %s", strerror(errno));
+        close(three[fd]);
+    }
+    return 0;
+}
+
+void lat_launch_leave(int code)
+{
+    const unsigned char byte = (unsigned char)code;
+    if (launcher >= 0 && send(launcher, &byte, 1, MSG_NOSIGNAL) == 1)
+        close(launcher);
+    launcher = -1;
+}
