@@ -253,7 +253,6 @@ static int each(run *r)
 static int open_all(run *r)
 {
     const lat_fixing_options *o = &lat_fixing_opts;
-    lat_fixing *f = &r->fixing;
     if (o->checkpoint && !strcmp(o->checkpoint, "-"))
         lat_usage("--checkpoint needs the name of a file");
     if (o->checkpoint)
