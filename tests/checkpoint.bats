@@ -76,3 +76,46 @@ cut_off() {
     lat-info --check a.lat
     nothing_left
 }
+
+# forge FILE FROM TO: a stream of one field with this line of its header replaced, checksums right, all numbers 0 but as many
+# as the header says.
+forge() {
+    python3 - "$@" <<'END'
+import re, struct, sys, zlib
+path, old, new = sys.argv[1:]
+head = open(path, "rb").read().split(b"\nend = ")[0].decode() + "\n"
+assert old in head, head
+head = head.replace(old, new)
+head = re.sub("compression = .*", "compression = none", re.sub("filter = .*", "filter = none", head))
+volume = 1
+for d in re.search("dims = (.*)", head)[1].split():
+    volume *= int(d)
+raw = bytes(volume * int(re.search("reals = (.*)", head)[1]) * int(re.search("real = f(.*)", head)[1]) // 8)
+def frame(*words):
+    b = words[0] + struct.pack("<2I", *words[1:3])
+    return b + struct.pack("<I", zlib.crc32(b + (words[3] if len(words) > 3 else b"")))
+with open("forged", "wb") as f:
+    head = head.encode()
+    f.write(head + b"end = %08x\n" % zlib.crc32(head))
+    blocks = [raw[i:i + 1048576] for i in range(0, len(raw), 1048576)]
+    for b in blocks:
+        f.write(frame(b"LATB", len(b), len(b), b) + b)
+    f.write(frame(b"LATE", len(blocks), zlib.crc32(raw)) + frame(b"LATZ", 1, 0))
+END
+    lat-info --check forged
+}
+
+@test "a forged checkpoint is refused before anything in it is used" {
+    rough a.lat --dims 4,4,4,4
+    run -3 lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --every 0 --precision mixed a.lat -o c.lat
+    local change
+    for change in "dims = 4 4 4 4|dims = 2 2 2 2" "dims = 4 4 4 4|dims = 4 4 4 8" \
+        "real = f64|real = f32" " rung 0 | rung -1000000 " " rung 0 | rung 1000000 " "copy 0 |copy 1 " \
+        "checkpoint.field = 0 0 1|checkpoint.field = 0 5 1" "checkpoint.field = 0 0 1|checkpoint.field = 0 0 1999" \
+        "checkpoint.words|checkpoint.other"; do
+        forge ck "${change%|*}" "${change#*|}" >said
+        run -1 --separate-stderr lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --precision mixed --resume forged a.lat -o c.lat
+        [[ $stderr == "lat-orelax: "*": expected "* ]] || { echo "$change: $stderr"; return 1; }
+        [ ! -e c.lat ]
+    done
+}

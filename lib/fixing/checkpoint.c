@@ -284,6 +284,16 @@ void lat_checkpoint_free(lat_checkpoint *k)
     free(k);
 }
 
+/* Nothing that a checkpoint says of a copy is believed before it fits: its transformation goes to the device as it is. */
+static bool fits(const lat_fixing *f, const lat_copy *c)
+{
+    const lat_header *g = &c->g.head, *u = &f->u.head;
+    return c->rung >= 0 && c->rung <= f->algorithm->rungs && c->sweeps >= 0 &&
+           (c->g.data ? g->nc == u->nc && g->real == LAT_F64 && g->geom.nd == u->geom.nd &&
+                            memcmp(g->geom.dims, u->geom.dims, sizeof g->geom.dims) == 0
+                      : c->judged); /* only of one that was judged is the transformation not needed any more */
+}
+
 int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
 {
     known *w = known_find(k, f->config);
@@ -292,6 +302,9 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
     if (strcmp(w->crc, *f->crc ? f->crc : "-") != 0 || w->copies != f->copies)
         return lat_fail("%s: expected the configuration of the checkpoint, CRC %s and %d copies, found CRC %s and %d copies", f->name,
                         w->crc, w->copies, f->crc, f->copies);
+    for (int i = 0; i < f->copies; i++)
+        if (w->copy[i].started && !fits(f, &w->copy[i]))
+            return lat_fail("%s: expected transformations of its lattice in the checkpoint, found something else", f->name);
     snprintf(f->words, sizeof f->words, "%s", w->words);
     for (int i = 0; i < f->copies; i++) {
         if (!w->copy[i].started)
