@@ -6,8 +6,13 @@ version() {
     sed -n 's/.*LAT_VERSION "\(.*\)"/\1/p' "$ROOT/lib/common/options.h"
 }
 
+# All tools; one whose library was not found when it was built (lat-gluon, FFTW) is not there.
 tools() {
-    (cd "$ROOT" && printf '%s\n' tools/*/lat-*.c | sed 's|.*/||; s|\.c$||')
+    local tool
+    for tool in "$ROOT"/tools/*/lat-*.c; do
+        tool=$(basename "$tool" .c)
+        [ ! -x "${LAT_BIN:-$ROOT/bin}/$tool" ] || echo "$tool"
+    done
 }
 
 # page TOOL: its manual page.
@@ -105,7 +110,7 @@ installed() {
         if command -v scdoc >/dev/null; then page "$tool" >"pages/$tool.1"; else echo .TH x 1 >"pages/$tool.1"; fi
     done
     # shellcheck disable=SC2046 # a list of words
-    DESTDIR=$PWD/stage "$ROOT/setup/install" "$1" "$(version)" "$LAT_BIN" "$PWD/pages" $(tools)
+    DESTDIR=$PWD/stage "$ROOT/setup/install" "$1" "$(version)" "${LAT_BIN:-$ROOT/bin}" "$PWD/pages" $(tools)
 }
 
 @test "what is installed works where it is, and uninstall takes away exactly that" {
