@@ -177,8 +177,7 @@ static void strings_chunk(const lat_field *f, size_t from, size_t to, const void
     const size_t n = (size_t)p->nc, nd = (size_t)p->geom->nd;
     double phi[LAT_MAX_COLOURS];
     lat_tour w;
-    (void)f;
-    for (lat_tour_start(&w, p->geom, from); w.site < to; lat_tour_on(&w))
+    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w))
         for (int b = 1; b < p->geom->nd; b++)
             for (int a = 0; a < b; a++) {
                 const double *here = p->phase + w.site * nd * n;
@@ -203,8 +202,7 @@ static void currents_chunk(const lat_field *f, size_t from, size_t to, const voi
 {
     const projected *p = arg;
     lat_tour w;
-    (void)f;
-    for (lat_tour_start(&w, p->geom, from); w.site < to; lat_tour_on(&w))
+    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w))
         for (int q = 0; q < p->ncubes; q++) {
             const cube *c = &cubes[q];
             const size_t a = lat_ahead(&w, c->a), b = lat_ahead(&w, c->b), d = lat_ahead(&w, c->c);
@@ -226,8 +224,7 @@ static void broken_chunk(const lat_field *f, size_t from, size_t to, const void 
     const projected *p = arg;
     const size_t n = (size_t)p->nc, cells = (size_t)p->ncubes;
     lat_tour w;
-    (void)f;
-    for (lat_tour_start(&w, p->geom, from); w.site < to; lat_tour_on(&w)) {
+    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w)) {
         bool bad = false;
         for (size_t i = 0; i < n; i++) {
             int out = 0;
@@ -260,21 +257,21 @@ static int project(const lat_field *f, projected *p, measured *m)
 {
     const double sites = (double)p->sites, n = p->nc, nd = p->geom->nd;
     lat_partial sum;
-    if (lat_over_chunks(f, p->sites * (size_t)p->geom->nd, links_chunk, p, &sum))
+    if (lat_over_chunks(f, lat_slice_matrices(&f->head), links_chunk, p, &sum))
         return -1;
     m->number[OFF_DIAGONAL] = sum.sum[0] / (sites * nd * n);
     m->number[OFF_DIAGONAL_MAX] = sum.max[0] / n;
     m->number[OVERLAP] = sum.sum[1] / (sites * nd * n);
-    if (lat_over_chunks(f, p->sites, strings_chunk, p, &sum))
+    if (lat_over_chunks(f, lat_slice_sites(&f->head), strings_chunk, p, &sum))
         return -1;
     m->number[PLAQUETTE] = p->planes ? sum.sum[0] / (sites * n * p->planes) : NAN;
-    if (lat_over_chunks(f, p->sites, currents_chunk, p, &sum))
+    if (lat_over_chunks(f, lat_slice_sites(&f->head), currents_chunk, p, &sum))
         return -1;
     m->number[DENSITY] = p->ncubes ? (sum.sum[0] + sum.sum[1]) / (sites * n * p->ncubes) : NAN;
     m->number[DENSITY_SPATIAL] = p->ncubes == 4 ? sum.sum[0] / (sites * n * 3) : NAN;
     m->number[DENSITY_TEMPORAL] = p->ncubes == 4 ? sum.sum[1] / (sites * n) : NAN;
     colours(p, m);
-    if (lat_over_chunks(f, p->sites, broken_chunk, p, &sum))
+    if (lat_over_chunks(f, lat_slice_sites(&f->head), broken_chunk, p, &sum))
         return -1;
     m->broken = lrint(sum.sum[0]);
     return 0;
