@@ -27,6 +27,10 @@ typedef double doubles __attribute__((vector_size(BYTES)));
 /* Parts of a visit that several kinds of sweep share are functions of their own: what they hand over
  * costs a hundredth of the visit, and a copy in each would take the compiler minutes. */
 #define APART static __attribute__((noinline, unused))
+/* Indices known to the compiler: zeros, and hits whose result nobody reads, are left out. From SU(4) on too much text. */
+#if LAT_N <= 3 && !defined(__clang__)
+#define LAT_UNROLL _Pragma("GCC unroll 8")
+#endif
 
 #define LAT_T floats
 #define LAT_S float

@@ -151,19 +151,38 @@ LAT_HD void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
 #endif
 }
 
+/* The hits of row 0 in turn, q = 1 .. N-1, from h = 1 on: h is 1 but for its first q rows and columns before. */
+LAT_HD void LAT_(hit_first)(LAT_(m) *h, int q, const LAT_T r[4])
+{
+    for (int b = 0; b < q; b++) {
+        const LAT_(c) s = h->e[0][b];
+        h->e[0][b].re = r[0] * s.re - r[3] * s.im;
+        h->e[0][b].im = r[0] * s.im + r[3] * s.re;
+        h->e[q][b].re = LAT_(set)(0) - r[2] * s.re - r[1] * s.im;
+        h->e[q][b].im = r[1] * s.re - r[2] * s.im;
+    }
+    h->e[0][q].re = r[2];
+    h->e[0][q].im = r[1];
+    h->e[q][q].re = r[0];
+    h->e[q][q].im = LAT_(set)(0) - r[3];
+}
+
 /* The `su3` scheme, for any N: rounds of plain hits find h, which is then overrelaxed. */
 LAT_HD void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
     LAT_(m) h;
     LAT_(unit)(&h);
-    for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
+    LAT_UNROLL for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
         LAT_FOR_PAIRS(p, q)
         {
             LAT_T r[4];
             LAT_(hit_axis)(&x, p, q, r);
             LAT_(hit_unit)(r);
             LAT_(hit_apply)(&x, p, q, r);
-            LAT_(hit_apply)(&h, p, q, r);
+            if (round == 0 && p == 0)
+                LAT_(hit_first)(&h, q, r);
+            else
+                LAT_(hit_apply)(&h, p, q, r);
         }
     LAT_(overrelax)(g, &h, omega);
 }
