@@ -19,6 +19,19 @@
 #define LEAST 0.85 /* over the extent too */
 #define MOST 0.5
 
+/* A maximum in a flat place, or a saddle on the way, wants less than LEAST: it is believed once PATIENCE looks in a row
+ * have said so, and 2 - omega then falls by no more than this a look. */
+#define PATIENCE 3
+#define STEP 0.7
+#define FLATTEST 0.2 /* of LEAST */
+
+/* 2 - the smallest omega that is tried where the rate asks for `next`. */
+static double bounded(lat_omega *o, double next, double room, double least)
+{
+    o->flat = next < least ? o->flat + 1 : 0;
+    return fmax(fmax(next, STEP * room), least * (o->flat > PATIENCE ? FLATTEST : 1));
+}
+
 double lat_omega_look(lat_omega *o, lat_gauge gauge, int extent, double theta, long sweeps)
 {
     const double guess = fmin((gauge == LAT_MAG ? START_MAG : START) / extent, MOST);
@@ -34,11 +47,13 @@ double lat_omega_look(lat_omega *o, lat_gauge gauge, int extent, double theta, l
     double next = room;
     if (rate > 0.85 * room) {
         next = fmin(1.3 * room, o->lowest);
+        o->flat = 0;
     } else {
         const double mu = (lambda + o->omega - 1) / (o->omega * sqrt(lambda));
         next = mu < 1 ? 2 - 2 / (1 + sqrt(1 - mu * mu)) : 0;
-        next = fmax(fmax(next, 0.7 * room), fmin(LEAST / extent, guess));
-        o->lowest = fmin(MOST, 1.1 * next);
+        const double least = fmin(LEAST / extent, guess);
+        next = bounded(o, next, room, least);
+        o->lowest = fmin(MOST, 1.1 * fmax(next, least)); /* once over a saddle, the way back */
     }
     o->omega = 2 - next;
     o->theta = theta;

@@ -10,6 +10,7 @@ typedef struct lat_omega {
     double omega;
     double theta, sweep; /* where the stretch began over which the rate is measured */
     double lowest;       /* 2 - the smallest omega to be tried */
+    double flat;         /* looks in a row that asked for an omega closer to 2 than is usual */
 } lat_omega;
 
 /* Told of theta (of the worst slice) after so many sweeps, says with which omega to go on. `extent` is the longest
