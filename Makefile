@@ -150,6 +150,7 @@ lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx
 lane_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8,$(B)/lib/backend/lanes_$(l)_$(n).o))
 link_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,$(B)/lib/backend/links_$(l)_$(n).o))
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
+optimise_more := $(call optimise,-O3)
 lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*))
 
 # ---- what is built ---------------------------------------------------------------------------
@@ -197,6 +198,9 @@ $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh.
 $(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
 	$(call lane_cc,$(if $(filter %_2 %_3 %_4,$*),-O3,-O2 -funroll-loops))
+
+# Products of small matrices, several sites in a vector: unrolled, they stay in registers.
+$(B)/lib/common/measure_slices.o: cflags += $(optimise_more)
 
 build/cuda/cuda.o: lib/backend/cuda.cu build/cuda/flags
 	@mkdir -p $(@D)

@@ -48,19 +48,6 @@ int lat_team_size(void) { return 1; }
 int lat_team_place(void) { return 0; }
 #endif
 
-#if defined(_OPENMP) && defined(__linux__) && !defined(__clang__)
-/* Idle threads of GNU's OpenMP spin for milliseconds before they sleep, and take the core from those that
- * work where another program wants one too: 20 times slower, measured. How long they spin is read from the
- * environment when the library is loaded; so the program begins once more with that set, unless the
- * user has said what to do. */
-__attribute__((constructor)) static void calm(int argc, char **argv)
-{
-    (void)argc;
-    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "2000", 0))
-        execv("/proc/self/exe", argv); /* where that fails, all goes on as it was */
-}
-#endif
-
 /* A moment's rest of a spinning core. */
 static void relax(void)
 {

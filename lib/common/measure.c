@@ -7,6 +7,7 @@
 #include <string.h>
 #include "error.h"
 #include "site/sun.h"
+#include "slices.h"
 #include "tour.h"
 
 _Static_assert(LAT_SUN_MAX == LAT_MAX_COLOURS, "sun.h and header.h disagree about the largest N");
@@ -50,43 +51,6 @@ int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const vo
 
 /* ---- plaquette and link trace ---------------------------------------------------------------- */
 
-/* Re tr U_mu(x) U_nu(x+mu) [ U_nu(x) U_mu(x+nu) ]^+, summed over mu < nu: over all, and over nu the last
- * direction. */
-LAT_INLINE void plaquette_chunk(const lat_field *f, size_t from, size_t to, int n, lat_partial *p)
-{
-    const int nd = f->head.geom.nd;
-    double here[LAT_MAX_DIMS][LAT_SUN_REALS], link[LAT_SUN_REALS];
-    double a[LAT_SUN_REALS], b[LAT_SUN_REALS], t[2];
-    lat_tour w;
-    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w)) {
-        for (int mu = 0; mu < nd; mu++) {
-            lat_load(f, w.site * (size_t)nd + (size_t)mu, n, here[mu]);
-            lat_sun_trace(n, here[mu], t);
-            p->sum[1] += t[0];
-        }
-        for (int mu = 0; mu < nd; mu++)
-            for (int nu = mu + 1; nu < nd; nu++) {
-                lat_load(f, lat_ahead(&w, mu) * (size_t)nd + (size_t)nu, n, link);
-                lat_sun_mul(n, a, here[mu], link);
-                lat_load(f, lat_ahead(&w, nu) * (size_t)nd + (size_t)mu, n, link);
-                lat_sun_mul(n, b, here[nu], link);
-                const double trace = lat_overlap(n, a, b);
-                p->sum[0] += trace;
-                p->sum[2] += nu == nd - 1 ? trace : 0;
-            }
-    }
-}
-
-static void plaquette_any(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p)
-{
-    (void)arg;
-    switch (f->head.nc) {
-    case 2: plaquette_chunk(f, from, to, 2, p); break;
-    case 3: plaquette_chunk(f, from, to, 3, p); break;
-    default: plaquette_chunk(f, from, to, f->head.nc, p);
-    }
-}
-
 static int need_links(const lat_field *f, const char *what)
 {
     if (f->head.kind != LAT_GAUGE)
@@ -94,16 +58,31 @@ static int need_links(const lat_field *f, const char *what)
     return 0;
 }
 
+/* The sums of measure_slices.c over the whole field. The ghost after the own slices is the slice that follows. */
+static int all_slices(const lat_field *f, lat_slice_sums *all)
+{
+    const int count = lat_field_slab(f).count;
+    const char *after = (const char *)f->data + (lat_field_shared(f) ? (size_t)count * lat_slice_bytes(&f->head) : 0);
+    if (need_links(f, "the plaquette"))
+        return -1;
+    lat_slice_sums *own = lat_alloc((size_t)count, sizeof *own, "a measurement");
+    lat_slice_sums *sums = lat_alloc((size_t)lat_slices(&f->head), sizeof *sums, "a measurement");
+    int rc = own && sums ? lat_measure_slices(&f->head, f->data, count, after, false, own) : -1;
+    if (rc == 0)
+        rc = lat_field_gather(f, own, sizeof *own, sums);
+    if (rc == 0)
+        *all = lat_measure_total(&f->head, sums);
+    free(own);
+    free(sums);
+    return rc;
+}
+
 int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_trace)
 {
-    const int nd = f->head.geom.nd;
-    const double sites = (double)lat_volume(&f->head.geom) * f->head.nc;
-    lat_partial sum;
-    if (need_links(f, "the plaquette") ||
-        lat_over_chunks(f, lat_slice_sites(&f->head), plaquette_any, NULL, &sum))
+    lat_slice_sums all;
+    if (all_slices(f, &all) < 0)
         return -1;
-    *plaquette = nd > 1 ? sum.sum[0] / (sites * (nd * (nd - 1) / 2)) : NAN;
-    *link_trace = sum.sum[1] / (sites * nd);
+    lat_measure_means(&f->head, &all, plaquette, link_trace);
     return 0;
 }
 
@@ -111,12 +90,11 @@ int lat_measure_planes(const lat_field *f, double *spatial, double *temporal)
 {
     const int nd = f->head.geom.nd;
     const double sites = (double)lat_volume(&f->head.geom) * f->head.nc;
-    lat_partial sum;
-    if (need_links(f, "the plaquette") ||
-        lat_over_chunks(f, lat_slice_sites(&f->head), plaquette_any, NULL, &sum))
+    lat_slice_sums all;
+    if (all_slices(f, &all) < 0)
         return -1;
-    *spatial = nd > 2 ? (sum.sum[0] - sum.sum[2]) / (sites * ((nd - 1) * (nd - 2) / 2)) : NAN;
-    *temporal = nd > 1 ? sum.sum[2] / (sites * (nd - 1)) : NAN;
+    *spatial = nd > 2 ? (all.plaquette - all.temporal) / (sites * ((nd - 1) * (nd - 2) / 2)) : NAN;
+    *temporal = nd > 1 ? all.temporal / (sites * (nd - 1)) : NAN;
     return 0;
 }
 

@@ -15,6 +15,22 @@ int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_tr
 /* The plaquette of planes without the last direction and of those with it; NaN where there is none. */
 int lat_measure_planes(const lat_field *f, double *spatial, double *temporal);
 
+/* The same by slices of the last axis (slices.h): sums of Re tr over each of `count` slices, of which the one that
+ * follows the last is `after` (periodic: after the last slice of all comes the first). `temporal` is the part of
+ * the planes with the last axis. With `group` also the largest |element| of U U^+ - 1 and |1 - det U|; where links
+ * are not finite these may be anything, and the sums are not finite. The bits of the sums depend neither on
+ * threads nor on how many slices there are at once. */
+typedef struct lat_slice_sums {
+    double plaquette, temporal, trace;
+    double unitarity, det;
+} lat_slice_sums;
+int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after, bool group,
+                       lat_slice_sums *sums);
+
+/* Those of all slices together, in their order; and the means that a header has. */
+lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *sums);
+void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette, double *link_trace);
+
 /* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; re, im. */
 int lat_measure_polyakov(const lat_field *f, int mu, double loop[2]);
 

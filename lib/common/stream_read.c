@@ -299,8 +299,8 @@ int lat_stream_get(lat_stream_reader *r, void *slices, int count)
     m->data = slices;
     m->lo = r->at;
     m->hi = r->at + (size_t)count * slice;
-    if (m->hi > m->bytes)
-        return lat_fail("%s: has %d slices, and more were asked for", m->name, lat_slices(m->head));
+    if (count < 1 || m->hi > m->bytes)
+        return lat_fail("%s: has %d slices, and others were asked for", m->name, lat_slices(m->head));
     if (m->hi - m->lo < m->bytes && !lat_order_sliced(&m->order, m->head->geom.nd))
         return lat_fail("%s: is in an order that goes across slices, and cannot be read by slices", m->name);
     const size_t end = m->hi == m->bytes ? m->blocks : m->hi / m->block;

@@ -187,7 +187,7 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
     m->data = (unsigned char *)slices; /* only read, unless all bytes have to be turned in their own memory */
     m->lo = w->at;
     m->hi = w->at + (size_t)count * slice;
-    if (m->hi > m->bytes)
+    if (count < 1 || m->hi > m->bytes)
         return lat_fail("%s: expected %zu bytes in all, got more", m->name, m->bytes);
     if (m->hi - m->lo < m->bytes && !lat_order_sliced(&m->order, m->head->geom.nd))
         return lat_fail("%s: an order that goes across slices was to be written by slices", m->name);

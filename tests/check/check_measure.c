@@ -10,6 +10,7 @@
 #include "check.h"
 #include "common/error.h"
 #include "common/measure.h"
+#include "common/slices.h"
 #include "common/transform.h"
 #include "site/sun.h"
 
@@ -295,6 +296,55 @@ static void plain(void)
             }
 }
 
+/* Portions of 1, 2, 3, ... slices. */
+static void in_portions(const lat_field *f, lat_slice_sums *sums)
+{
+    const size_t each = lat_slice_bytes(&f->head);
+    const int n_all = lat_slices(&f->head);
+    for (int done = 0, n = 1; done < n_all; done += n, n = n + 1 < n_all - done ? n + 1 : n_all - done) {
+        const char *at = (const char *)f->data + (size_t)done * each;
+        const int next = (done + n) % n_all;
+        CHECK(lat_measure_slices(&f->head, at, n, (const char *)f->data + (size_t)next * each, true, sums + done) == 0,
+              "%s", lat_error());
+    }
+}
+
+static void by_slices(void)
+{
+    static const char *const lanes[] = {"base", "avx2", "avx512"};
+    check_case("slice by slice the same bits, in vectors of any length the same numbers");
+    for (int l = 0; l < LATTICES; l++)
+        for (int nc = 2; nc <= 5; nc++)
+            for (int real = LAT_F32; real <= LAT_F64; real += 4) {
+                lat_field f;
+                lat_slice_sums part[64], whole[64];
+                lat_deviation d;
+                if (!make(&f, &lattices[l], nc, (lat_real)real))
+                    return;
+                fill_haar(&f, 5);
+                CHECK(lat_measure_deviation(&f, &d) == 0, "%s", lat_error());
+                for (int i = 0; i < 3; i++) {
+                    double p, trace;
+                    setenv("LAT_LANES", lanes[i], 1);
+                    in_portions(&f, part);
+                    CHECK(lat_measure_slices(&f.head, f.data, lat_slices(&f.head), f.data, true, whole) == 0, "%s",
+                          lat_error());
+                    CHECK(memcmp(part, whole, sizeof *part * (size_t)lat_slices(&f.head)) == 0, "lattice %d, SU(%d)", l,
+                          nc);
+                    const lat_slice_sums total = lat_measure_total(&f.head, part);
+                    lat_measure_means(&f.head, &total, &p, &trace);
+                    if (f.head.geom.nd > 1)
+                        CHECK(near(p, plain_plaquette(&f), 16 * nc * EPS), "lattice %d, SU(%d), %s: %.17g", l, nc, lanes[i],
+                              p);
+                    CHECK(near(total.unitarity, d.unitarity_max, 16 * nc * EPS) && near(total.det, d.det_max, 64 * nc * EPS),
+                          "lattice %d, SU(%d), %s: off by %g, %g; expected %g, %g", l, nc, lanes[i], total.unitarity,
+                          total.det, d.unitarity_max, d.det_max);
+                }
+                unsetenv("LAT_LANES");
+                lat_field_free(&f);
+            }
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 #ifdef _OPENMP
@@ -433,6 +483,7 @@ int main(void)
     cold();
     abelian();
     plain();
+    by_slices();
 #ifdef _OPENMP
     threads();
 #endif

@@ -146,7 +146,7 @@ static bytes written_by_slices(const lat_field *f, int store)
     lat_stream_writer *w = out ? lat_stream_open(out, &f->head, store) : NULL;
     const int all = lat_slices(&f->head);
     need(w != NULL, "writing by slices");
-    for (int done = 0, n = 1; done < all; done += n, n = n + 1 < all - done - n ? n + 1 : all - done - n)
+    for (int done = 0, n = 1; done < all; done += n, n = n + 1 < all - done ? n + 1 : all - done)
         need(lat_stream_put(w, (char *)f->data + (size_t)done * lat_slice_bytes(&f->head), n) == 0, "a portion");
     need(lat_stream_close(w) == 0 && lat_stream_commit(out) == 0, "the end");
     return slurp(path);
