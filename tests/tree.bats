@@ -32,20 +32,21 @@ only() {
     only lib/site
 }
 
-@test "lib/common includes only lib/common and lib/site" {
-    only lib/common common site
+@test "lib/comm and lib/common include only each other and lib/site" {
+    only lib/comm common
+    only lib/common common comm site
 }
 
-@test "lib/backend includes only lib/common and lib/site beside itself" {
-    only lib/backend common site
+@test "lib/backend includes only lib/common, lib/comm and lib/site beside itself" {
+    only lib/backend common comm site
 }
 
 @test "tools include only lib, and nothing of each other but what lies beside them" {
-    only tools common site backend fixing
+    only tools common comm site backend fixing
 }
 
 @test "lib/fixing, the run that fixing tools share, includes the layers below" {
-    only lib/fixing common site backend
+    only lib/fixing common comm site backend
 }
 
 @test "only cuda.cu knows CUDA, and only the MPI communicator knows MPI" {
@@ -58,7 +59,7 @@ only() {
 
 @test "every header compiles alone" {
     local header
-    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/fixing/*.h "$ROOT"/lib/backend/{backend,comm,generate,host,lanes,layout,links}.h "$ROOT"/lib/site/{random,sun}.h; do
+    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/fixing/*.h "$ROOT"/lib/comm/*.h "$ROOT"/lib/backend/{backend,generate,host,lanes,layout,links}.h "$ROOT"/lib/site/{random,sun}.h; do
         echo "$header"
         echo "#include \"$header\"" | "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I"$ROOT/lib" -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only -xc -
     done
