@@ -232,9 +232,12 @@ static void note_end(const lat_input *in, lat_stream_state *s, size_t blocks, ui
 
 static lat_mill mill_of(const lat_input *in, const lat_header *head, const lat_stream_state *s)
 {
+    const size_t bytes = lat_header_bytes(head), block = s->form.block;
     return (lat_mill){.head = head,
                       .name = lat_input_name(in),
-                      .block = s->form.block,
+                      .bytes = bytes,
+                      .block = block,
+                      .blocks = (bytes + block - 1) / block,
                       .order = s->form.order,
                       .compressed = s->form.compressed,
                       .filtered = s->filtered,
@@ -271,7 +274,7 @@ lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head)
     if (!r)
         return NULL;
     *r = (lat_stream_reader){.in = in, .m = mill_of(in, head, s)};
-    if (lat_mill_start(&r->m) == 0 && check_size(in, &r->m, &believed) == 0)
+    if (check_size(in, &r->m, &believed) == 0 && lat_mill_start(&r->m) == 0)
         return r;
     lat_mill_free(&r->m);
     free(r);
@@ -385,7 +388,7 @@ static int make_room(lat_mill *m, size_t raw, size_t believed, size_t *has)
 static int read_field(lat_input *in, lat_stream_state *s, lat_mill *m, lat_header *head)
 {
     size_t believed, room = 0;
-    if (lat_mill_start(m) < 0 || check_size(in, m, &believed) < 0)
+    if (check_size(in, m, &believed) < 0 || lat_mill_start(m) < 0) /* no memory for what a file cannot hold */
         return -1;
     m->hi = m->bytes;
     for (size_t done = 0, end; done < m->blocks; done = end) {
@@ -443,8 +446,6 @@ int lat_stream_skip(lat_input *in, const lat_header *head)
     if (!s)
         return -1;
     lat_mill m = mill_of(in, head, s);
-    m.bytes = lat_header_bytes(head);
-    m.blocks = (m.bytes + m.block - 1) / m.block;
     if (check_size(in, &m, &believed) < 0)
         return -1;
     for (size_t i = 0; i < m.blocks; i++) {
