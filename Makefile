@@ -236,7 +236,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart check check-now check-gpu check-gpu-san check-long lint bench bench-stream bench-heatbath bench-gpu accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-gpu check-gpu-san check-long lint bench bench-stream bench-heatbath bench-gpu accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -257,6 +257,10 @@ check-now: $(tools) $(checks) $(check_fuzz) $(check_faults)
 check-long: deps
 	@$(MAKE) --no-print-directory all $(benches) $(check_faults)
 	@LAT_SUITE=long LAT_BENCH="$$PWD/$(B)/bench" LAT_FAULTS="$$PWD/$(check_faults)" tests/run $(BIN)
+
+# make -s where NAME=accuracy: builds a program of bench/ and says where it is, for pipelines/paper.
+where: $(if $(NAME),$(B)/bench/$(NAME))
+	@echo '$<'
 
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
 check-gpu: $(tools) $(B)/tests/check/check_gpu

@@ -1,0 +1,55 @@
+#!/bin/bash
+# Figure 8: how far random starts end below the best of them, after no, some and more annealing, at beta = 5.7: pipelines/paper/figure8.sh FOLDER
+# GAUGE=mag for maximally Abelian gauge, which the paper does not show. FOLDER/GAUGE/table.tsv has the means, figure8.png and .pdf are the picture.
+set -euo pipefail
+# shellcheck source=pipelines/paper/common.sh
+. "$(dirname "$0")/common.sh"
+
+: "${GAUGE:=landau}"
+: "${STEPS:=$(gpu '0 3000 10000' '0 300 1000')}" # temperatures of each run; the paper's are 0, 3000 and 10000
+: "${MICRO:=3}"            # microcanonical sweeps at each temperature, as in the paper
+: "${T_FIRST:=4}"          # as in the paper, from above the rise of F
+: "${T_LAST:=1e-4}"        # as in the paper
+: "${THETA:=1e-10}"        # as in the paper
+: "${SCHEME:=su3}"         # su2 is the paper's, with its OMEGA; the maxima are the same, su3 is there sooner
+: "${PRECISION:=$(gpu mixed double)}"
+: "${SAME:=1e-9}"          # relative deviation below which two copies are the same
+
+folder=${1:?expected FOLDER}
+mkdir -p "$folder/$GAUGE"
+config=$(realpath "$(thermal "$folder")")
+cd "$folder/$GAUGE"
+scheme=(--overrelax "$SCHEME")
+[ "$SCHEME" = su3 ] || scheme+=(--omega "$OMEGA")
+
+relax() {
+    unconverged lat-orelax -q --gauge "$GAUGE" "${scheme[@]}" --theta "$THETA" --precision "$PRECISION" --keep --copies-log "steps-$1.tsv" \
+        -o /dev/null "${@:2}"
+}
+
+logs=()
+for steps in $STEPS; do
+    if [ "$steps" = 0 ]; then
+        relax 0 --copies "$COPIES" --seed "$SEED" "$config"
+    else
+        lat-anneal -q --gauge "$GAUGE" --copies "$COPIES" --seed "$SEED" --from "$T_FIRST" --to "$T_LAST" --steps "$steps" --micro "$MICRO" "$config" |
+            relax "$steps"
+    fi
+    logs+=("steps-$steps.tsv")
+done
+
+best=$(awk -F'\t' 'FNR > 1 && $7' "${logs[@]}" | cut -f4 | sort -g | tail -n 1)
+{
+    printf 'steps\tcopies\tconverged\tF_mean\tF_spread\tmean_deviation\tF_best\tshare_of_best\tsweeps\n'
+    for log in "${logs[@]}"; do
+        awk -F'\t' -v name="${log//[!0-9]/}" -v best="$best" -v same="$SAME" '
+            FNR == 1 { next }
+            { copies++ }
+            $7 { n++; d = $4 - best; F += d; FF += d * d; hits += -d <= same * best; sweeps += $6; if (n == 1 || $4 > top) top = $4 }
+            END { printf "%s\t%d\t%d\t%.9f\t%.2e\t%.2e\t%.9f\t%.2f\t%.0f\n", name, copies, n, best + F / n, sqrt(FF / n - (F / n)^2 + 1e-30), -F / n / best, top, hits / n, sweeps / n }' "$log"
+    done
+} >table.tsv
+column -t -s '	' table.tsv 2>/dev/null || cat table.tsv
+if command -v gnuplot >/dev/null; then
+    for form in png pdf; do gnuplot -c "$here/../plots/copies.gp" figure8.$form "${logs[@]}"; done
+fi

@@ -1,0 +1,27 @@
+#!/bin/bash
+# Figures 1 and 2: what single, mixed and double precision do to det U and to the Landau functional over 12000 sweeps:
+# pipelines/paper/figures1-2.sh FOLDER
+# `make accuracy` of the sources does it (bench/accuracy.c); here is its last line of each run beside what the paper's figures show.
+set -euo pipefail
+EXTENT=${EXTENT:-8} # scalar reference code, on the CPU: the paper's 32^4 takes a day
+# shellcheck source=pipelines/paper/common.sh
+. "$(dirname "$0")/common.sh"
+
+folder=$(realpath -m "${1:?expected FOLDER}")
+mkdir -p "$folder"
+program=$(tool accuracy) || { echo "figures1-2.sh: expected the sources, with bench/accuracy.c" >&2; exit 1; }
+LAT_BIN=${LAT_BIN:-$root/bin} "$root/bench/accuracy.sh" "$program" "$folder" "$EXTENT" >"$folder/said" || { cat "$folder/said"; exit 1; }
+# The columns: run sweep det_mean det_max functional theta ...
+awk -F'\t' '
+    FNR == 1 { next }
+    { if (!($1 in det)) order[++n] = $1; det[$1] = $3; top[$1] = $4; F[$1] = $5; sweeps = $2 }
+    END {
+        paper["in-place-single"] = "single: grows to 1e-3; F off by 1e-4 and more"
+        paper["in-place-mixed"] = "mixed: F within 1e-5 of double"
+        paper["in-place-double"] = "double: 1e-12"
+        printf "run\tsweeps\tmean_det_error\tlargest\tF_relative\tpaper, 32^4\n"
+        for (i = 1; i <= n; i++) {
+            r = order[i]; reference = F[r ~ /^ours/ ? "ours-double" : "in-place-double"]; d = F[r] / reference - 1
+            printf "%s\t%d\t%.1e\t%.1e\t%.1e\t%s\n", r, sweeps, det[r], top[r], d < 0 ? -d : d, paper[r]
+        } }' "$folder/accuracy-$EXTENT.tsv" >"$folder/figures1-2.tsv"
+column -t -s '	' "$folder/figures1-2.tsv" 2>/dev/null || cat "$folder/figures1-2.tsv"

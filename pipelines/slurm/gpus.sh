@@ -1,0 +1,32 @@
+#!/bin/bash
+# One large lattice on several GPUs: sbatch pipelines/slurm/gpus.sh CONFIG OUT.lat
+# For lattices that one GPU does not hold, or not fast enough; for many small ones array.sh is better. The lattice is cut along its last
+# direction, a rank and a GPU for each part. Data go through files, not through srun, which would pass them on at some MB/s and to
+# all ranks. Cut off by the time limit: submit it again, it goes on from its checkpoint.
+#SBATCH --job-name=landau
+#SBATCH --nodes=1
+#SBATCH --ntasks=4
+#SBATCH --gpus-per-node=4
+#SBATCH --cpus-per-task=8
+#SBATCH --time=12:00:00
+#SBATCH --output=%x.%j.out
+set -euo pipefail
+
+GAUGE=${GAUGE:-landau}
+THETA=${THETA:-1e-14}        # see landau.sh
+PRECISION=${PRECISION:-mixed}
+EVERY=${EVERY:-600}          # seconds between two checkpoints
+
+config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
+raw=${out%.lat}.raw.lat checkpoint=${out%.lat}.ck
+
+# One process: any format in, links brought back to SU(3). Four: the sweeps.
+[ -e "$raw" ] || lat-convert "$config" | lat-reunit --precision double -o "$raw"
+options=(--gauge "$GAUGE" --theta "$THETA" --precision "$PRECISION" --log "${out%.lat}.tsv" --checkpoint "$checkpoint" --every "$EVERY")
+[ ! -e "$checkpoint" ] || options+=(--resume "$checkpoint")
+
+# srun starts SLURM_NTASKS ranks, of which the first alone reads -i, writes -o and speaks. On one machine without Slurm
+# the same is: lat-orelax -n 4 ... < raw.lat > out.lat
+srun --input=none lat-orelax "${options[@]}" -i "$raw" -o "$out"
+lat-theta --require-theta "$THETA" "$out"
+rm -f "$raw"
