@@ -407,6 +407,14 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
     exec 9>&-
 }
 
+@test "a line of progress says how fast it goes and how long it will take" {
+    lat-start hot --dims 12,12,12,12 -o hot.lat
+    lat-orelax --progress=0.01 --max-sweeps 40 --keep hot.lat -o /dev/null 2> err || [ $? -eq 3 ]
+    grep -qE 'sweep [0-9]+  theta [0-9.e+-]+  F [0-9.]+ .* [1-9][0-9]* sweeps/s .*, [0-9]+ (s|min) left$' err || fail "$(cat err)"
+    lat-anneal --progress=0.01 --steps 40 hot.lat -o /dev/null 2> err
+    grep -qE 'step [0-9]+ of 40  T [0-9.]+  F [0-9.]+  [1-9][0-9]* steps/s, [0-9]+ (s|min) left$' err || fail "$(cat err)"
+}
+
 @test "a failure takes the place of the line of progress, which fits the terminal" {
     type -P script || skip "no script from util-linux"
     local got=0 longest

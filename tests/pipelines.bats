@@ -246,7 +246,32 @@ cut_off() {
     run -2 gnuplot -c "$P/plots/history.gp" alone.png
 }
 
+@test "the paper's tables and figures are made, of a lattice as small as one likes" {
+    local R=$P/paper gauge
+    export EXTENT=4 COPIES=3 THERMALISE=20 SAME=1e-8
+    run -0 --separate-stderr env STEPS=20 RELAX=50 INEXACT=0 THETA=1e-10 "$R/table4.sh" out
+    [[ "$output" == *"paper, 32^4, SA/SR/OR"*"0.74423815"* ]]
+    # The means are those of the copies.
+    awk -F'\t' 'FNR == NR { if (FNR > 1) { n++; s += $6; f += $4 }; next } $1 == "OR" { exit !($2 == 3 && $3 == 3 && ($4 - s / n)^2 < 1 && ($6 - f / n)^2 < 1e-15) }' \
+        out/or.tsv out/table4.tsv
+    awk -F'\t' 'FNR > 1 { s += $6 } END { printf "%.0f\n", s / 3 + 80 }' out/sr.tsv out/sa-sr-or.tsv >want
+    grep -q "^SA/SR/OR	3	3	$(cat want)	" out/table4.tsv
+    for gauge in landau mag; do
+        run -0 env GAUGE=$gauge STEPS='0 10 30' "$R/figure8.sh" out
+        [ "$(cut -f1-3 out/$gauge/table.tsv | tail -n +2 | tr '\t\n' '  ')" = "0 3 3 10 3 3 30 3 3 " ]
+        awk -F'\t' 'FNR == NR { if (FNR > 1 && $4 > best) best = $4; next } FNR > 1 && $7 - best > 1e-9 { bad++ } END { exit bad > 0 }' out/$gauge/steps-10.tsv out/$gauge/table.tsv
+    done
+    run -0 env STEPS=60 "$R/figure7.sh" out
+    # Functional rises as it cools: 5 percent at a higher temperature than half, that than 95.
+    awk -F'\t' 'FNR > 1 { n++; if (!($2 > $3 && $3 > $4 && $4 > 0 && $7 > $6)) bad++ } END { exit bad || n != 2 }' out/figure7.tsv
+    run -0 env SPATIAL=4 TEMPORAL=6 SWEEPS=40 RANKS=1 PER_RANK=4 ALL_SLICES=8 "$R/figures3-6.sh" speed
+    [ "$(awk -F'\t' 'FNR > 1 && $5 > 0' speed/rates.tsv | wc -l)" -eq 6 ]
+    if command -v gnuplot >/dev/null; then
+        for file in out/landau.png out/mag.png out/landau/figure8.png out/mag/figure8.png; do [ "$(head -c 4 $file | tail -c 3)" = PNG ]; done
+    fi
+}
+
 @test "scripts are clean under shellcheck" {
     command -v shellcheck >/dev/null || skip "shellcheck not found"
-    shellcheck -x "$P"/*.sh "$P/gpuslot" "$P"/slurm/*.sh
+    shellcheck -x "$P"/*.sh "$P/gpuslot" "$P"/slurm/*.sh "$P"/paper/*.sh
 }

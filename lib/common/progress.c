@@ -58,6 +58,36 @@ void lat_progress_end(void)
     lat_unsay();
 }
 
+/* ---- how long it will take ------------------------------------------------------------------- */
+
+double lat_pace_look(lat_pace *p, double value)
+{
+    const double now = lat_seconds(), gone = now - p->seconds;
+    if (p->looks > 0 && gone > 0) {
+        const double share = p->looks < 10 ? 1.0 / p->looks : 0.1;
+        p->speed += share * ((value - p->value) / gone - p->speed);
+    }
+    if (p->looks == 0 || gone > 0) {
+        p->looks += p->looks < 10;
+        p->seconds = now;
+        p->value = value;
+    }
+    return p->speed;
+}
+
+const char *lat_left_text(double s, char buf[LAT_LEFT])
+{
+    static const struct { const char *name; double seconds; } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"days", 86400}};
+    int u = 0;
+    buf[0] = '\0';
+    if (!(s >= 0 && s < 1e8))
+        return buf;
+    while (u < 3 && s >= 2 * units[u + 1].seconds)
+        u++;
+    snprintf(buf, LAT_LEFT, ", %.0f %s left", s / units[u].seconds, units[u].name);
+    return buf;
+}
+
 /* ---- logs ------------------------------------------------------------------------------------ */
 
 /* Kept by the output. */

@@ -15,6 +15,18 @@ void lat_progress(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Clears the line at the end; other words on the way (error.h) do it themselves. */
 void lat_progress_end(void);
 
+/* How fast a number changes: zero it, then give it the number now and then. The change in a second, smoothed over some ten looks; 0
+ * before the second one. */
+typedef struct lat_pace {
+    double seconds, value, speed;
+    int looks;
+} lat_pace;
+double lat_pace_look(lat_pace *pace, double value);
+
+/* ", 12 s left", or minutes, hours, days; nothing where that is not known: a negative number, NaN or infinity. */
+#define LAT_LEFT 32
+const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
+
 /* From here on SIGUSR1, unless it is ignored, asks for a line of progress. lat_options_parse
  * calls it for the tools that have LAT_HAS_QUIET; the others die of the signal as is usual. */
 void lat_progress_watch(void);

@@ -2,7 +2,7 @@
 # Figure 7: functional and theta as a hot field is annealed, and between which temperatures the functional rises: pipelines/paper/figure7.sh FOLDER
 # FOLDER/figure7.tsv has the temperatures, GAUGE.png and .pdf are pictures.
 set -euo pipefail
-# shellcheck source=pipelines/paper/common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 : "${STEPS:=$(gpu 10000 1000)}" # the paper: 10000
@@ -33,7 +33,7 @@ for gauge in $GAUGES; do
                 j = i - 10
                 if (j > 0 && (F[i] - F[j]) / (T[j] - T[i]) > slope) { slope = (F[i] - F[j]) / (T[j] - T[i]); steep = (T[i] + T[j]) / 2 }
             }
-            printf "%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.4f\t%.4f\t%s\n", gauge, a, b, c, steep, F[1], F[n], paper }' "$gauge.tsv" >>figure7.tsv
+            printf "%s\t%.2f\t%.3f\t%.3f\t%.2f\t%.4f\t%.4f\t%s\n", gauge, a, b, c, steep, F[1], F[n], paper }' "$gauge.tsv" >>figure7.tsv
     if command -v gnuplot >/dev/null; then
         for form in png pdf; do gnuplot -c "$here/../plots/history.gp" "$gauge.$form" "$gauge.tsv"; done
     fi

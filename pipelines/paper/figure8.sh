@@ -2,7 +2,7 @@
 # Figure 8: how far random starts end below the best of them, after no, some and more annealing, at beta = 5.7: pipelines/paper/figure8.sh FOLDER
 # GAUGE=mag for maximally Abelian gauge, which the paper does not show. FOLDER/GAUGE/table.tsv has the means, figure8.png and .pdf are the picture.
 set -euo pipefail
-# shellcheck source=pipelines/paper/common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 : "${GAUGE:=landau}"

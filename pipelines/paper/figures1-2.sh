@@ -4,7 +4,7 @@
 # `make accuracy` of the sources does it (bench/accuracy.c); here is its last line of each run beside what the paper's figures show.
 set -euo pipefail
 EXTENT=${EXTENT:-8} # scalar reference code, on the CPU: the paper's 32^4 takes a day
-# shellcheck source=pipelines/paper/common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "${1:?expected FOLDER}")

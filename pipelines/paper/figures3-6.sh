@@ -3,7 +3,7 @@
 # pipelines/paper/figures3-6.sh FOLDER
 # Rates count 2274 flop a site and sweep as the paper does, whole commands, from the first look at theta to the last.
 set -euo pipefail
-# shellcheck source=pipelines/paper/common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 : "${SWEEPS:=$(gpu 2000 100)}"

@@ -4,7 +4,7 @@
 # FOLDER/table4.tsv has our means, the paper's below them. "exact" and "paper's update" are relaxation by exact hits and by the paper's, which
 # for SU(3) maximises something else (docs/gauges.md); they need the sources' bench/.
 set -euo pipefail
-# shellcheck source=pipelines/paper/common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 : "${STEPS:=2000}"         # temperatures, as in the paper

@@ -53,6 +53,21 @@ static double temperature(long i)
     return schedule == LINEAR ? from + (to - from) * s : from * pow(to / from, s);
 }
 
+/* The time left is that of these copies. */
+static void say(const lat_fixing *f, lat_copy *const c[], int n, long i, const lat_gauge_state *s)
+{
+    static lat_pace pace;
+    static long config, first;
+    char left[LAT_LEFT];
+    if (config != f->config || first != c[0]->number || (double)(i + 1) < pace.value)
+        pace = (lat_pace){.looks = 0};
+    config = f->config;
+    first = c[0]->number;
+    const double rate = lat_pace_look(&pace, (double)(i + 1));
+    lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f  %.0f steps/s%s", f->name, c[0]->number + 1, c[n - 1]->number + 1,
+                 f->copies, i + 1, steps, temperature(i), s[0].functional, rate, lat_left_text((double)(steps - i - 1) / rate, left));
+}
+
 static int tell(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int n, long i)
 {
     FILE *log = f->own;
@@ -67,8 +82,7 @@ static int tell(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int n
             fprintf(log, "%s\t%ld\t%.9g\t%.15f\t%.6e\t%.3f\t%ld\n", f->name, i + 1, temperature(i), s[k].functional,
                     s[k].theta, seconds, c[k]->number);
     }
-    lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f", f->name, c[0]->number + 1, c[n - 1]->number + 1,
-                 f->copies, i + 1, steps, temperature(i), s[0].functional);
+    say(f, c, n, i, s);
     return 0;
 }
 

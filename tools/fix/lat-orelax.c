@@ -82,6 +82,27 @@ static double theta_floor(lat_real real, double w)
  * three rows, 3e-15 to 4e-15 on thermal links; here with a factor 3. */
 #define STORED_SINGLE 1e-14
 
+/* For the line of progress: how fast each copy goes. The time left is that to `theta` at the slope of its logarithm. */
+static struct {
+    lat_pace sweeps, log_theta;
+    long config, seen;
+} paces[LAT_MAX_COPIES];
+
+static void say(const lat_fixing *f, const lat_copy *c, double w, const lat_gauge_state *s, double seconds)
+{
+    const size_t k = (size_t)c->number % LAT_MAX_COPIES;
+    char copy[40] = "", left[LAT_LEFT];
+    if (paces[k].config != f->config || c->sweeps < paces[k].seen)
+        memset(&paces[k], 0, sizeof paces[k]);
+    paces[k].config = f->config;
+    paces[k].seen = c->sweeps;
+    const double rate = lat_pace_look(&paces[k].sweeps, (double)c->sweeps), slope = lat_pace_look(&paces[k].log_theta, log(s->theta_slice));
+    if (!f->single)
+        snprintf(copy, sizeof copy, "copy %ld of %d  ", c->number + 1, f->copies);
+    lat_progress("%s: %ssweep %ld  theta %.3e  F %.12f  omega %.3f  %.0f sweeps/s  %.1f s%s", f->name, copy, c->sweeps, s->theta, s->functional,
+                 w, rate, seconds, lat_left_text(slope < 0 && theta > 0 ? log(theta / s->theta_slice) / slope : NAN, left));
+}
+
 static void tell(const lat_fixing *f, const lat_copy *c, double w, const lat_gauge_state *s, const double *slices)
 {
     const logs *l = f->own;
@@ -90,10 +111,7 @@ static void tell(const lat_fixing *f, const lat_copy *c, double w, const lat_gau
         fprintf(l->log, "%s\t%ld\t%.6e\t%.15f\t%.3f\t%ld\t%.4f\n", f->name, c->sweeps, s->theta, s->functional, seconds, c->number, w);
     for (int i = 0; l->slices && i < f->slices; i++)
         fprintf(l->slices, "%s\t%ld\t%d\t%.6e\t%ld\n", f->name, c->sweeps, i, slices[i], c->number);
-    char copy[40] = "";
-    if (!f->single)
-        snprintf(copy, sizeof copy, "copy %ld of %d  ", c->number + 1, f->copies);
-    lat_progress("%s: %ssweep %ld  theta %.3e  F %.12f  omega %.3f  %.1f s", f->name, copy, c->sweeps, s->theta, s->functional, w, seconds);
+    say(f, c, w, s, seconds);
 }
 
 /* Near the floor of a precision theta falls by a tenth in so many sweeps, or not at all. */
