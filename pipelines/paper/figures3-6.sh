@@ -23,7 +23,7 @@ cd "$folder"
 rate() {
     local sites=$((${1//,/*})) rc=0
     lat-start hot --dims "$1" --rows 2 --precision single |
-        lat-orelax -q --gauge landau --overrelax su2 --omega 1.7 --theta 2e-11 --precision "$2" --max-sweeps "$SWEEPS" --check-every $((SWEEPS / 10)) \
+        lat-orelax -q --gauge landau --overrelax su2 --omega 1.7 --theta 5e-11 --precision "$2" --max-sweeps "$SWEEPS" --check-every $((SWEEPS / 10)) \
             --ranks "$3" --keep --log log.tsv -o /dev/null 2>said || rc=$?
     [ $rc = 0 ] || [ $rc = 3 ] || { echo "$1 $2 on $3: $(head -n 1 said)" >&2; return 0; }
     # The columns: config sweep theta F seconds ...

@@ -20,7 +20,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0, "write the Abelian links, as diagonal SU(N) matrices", true},
     {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0, "write the monopole currents, a row for each that is not 0", true},
     {LAT_OPT_FLAG, "any-gauge", 0, NULL, &keep_going, 0, 0,
-     "project configurations that the header does not say to be in maximally Abelian gauge", false},
+     "project configurations of which the header says that they are in another gauge, too", false},
     {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a configuration", true},
     {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
     {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
@@ -374,7 +374,7 @@ static int measure(const lat_field *f, projected *p, measured *m)
     lat_gauge_state state;
     if (f->head.kind != LAT_GAUGE)
         return lat_fail("the Abelian projection is that of a gauge field, but this is a gauge transformation");
-    if (!keep_going && strcmp(f->head.gauge, "mag"))
+    if (!keep_going && strcmp(f->head.gauge, "mag") && strcmp(f->head.gauge, "none"))
         return lat_fail("expected a configuration in maximally Abelian gauge, found gauge %s; --any-gauge takes it as it is", f->head.gauge);
     if (lat_measure_gauge(f, &mag, &state, NULL) || projected_new(p, f))
         return -1;
