@@ -160,6 +160,8 @@ struct lat_output {
     char *target;       /* where a file is to be, links resolved; NULL for stdout and devices */
     struct stat file;   /* what FILE is or was; st_mode is 0 if there was nothing */
     struct stat folder; /* of the target */
+    bool hidden;        /* from everybody else, until it is whole and gets this mode */
+    mode_t mode;
     temporary *temp;    /* NULL where bytes go directly to their place */
     unsigned char *buf; /* BUFFER bytes, `used` of them waiting */
     size_t used;
@@ -658,13 +660,30 @@ static int output_standard(lat_output *out)
     return 0;
 }
 
-/* A device, FIFO or the like, which exists and stays. */
+/* A device, FIFO or the like, which exists and stays; and is what it was when it was examined. */
 static int output_direct(lat_output *out, const char *path)
 {
+    struct stat now;
+
     out->fd = open_file(path, O_WRONLY, 0);
     if (out->fd < 0)
         return lat_fail("%s: cannot be opened for writing: %s", path, strerror(errno));
+    if (fstat(out->fd, &now) < 0 || !same_file(&now, &out->file))
+        return lat_fail("%s: became another file while it was opened", path);
     return 0;
+}
+
+/* Where everybody may make files, a stranger's link or FIFO is a trap: what we write would go where they want it. (The
+ * kernel refuses these as well where its protected_symlinks is set.) */
+static bool trap(const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat it, in;
+
+    if (lstat(path, &it) < 0 || !(S_ISLNK(it.st_mode) || S_ISFIFO(it.st_mode)) || it.st_uid == geteuid())
+        return false;
+    snprintf(folder, sizeof folder, "%.*s", folder_length(path), path);
+    return stat(*folder ? folder : ".", &in) == 0 && in.st_mode & S_IWOTH && it.st_uid != in.st_uid;
 }
 
 /* A file that replaces one is for the same people. Where we cannot give it to the same group,
@@ -677,6 +696,22 @@ static void keep_permissions(int fd, const struct stat *was)
     if (fstat(fd, &now) == 0 && now.st_gid != was->st_gid && fchown(fd, (uid_t)-1, was->st_gid) < 0)
         mode &= ~(mode_t)070 | (mode & 07) << 3;
     (void)fchmod(fd, mode); /* without it the mode is what umask has left of this one */
+}
+
+/* Nobody else reads what is not whole yet. A file system without permissions has nothing to hide. */
+static void output_hide(lat_output *out)
+{
+    struct stat now;
+
+    out->hidden = fstat(out->fd, &now) == 0 && fchmod(out->fd, now.st_mode & 0700) == 0;
+    out->mode = now.st_mode & 0777;
+}
+
+static int output_show(lat_output *out)
+{
+    if (out->hidden && fchmod(out->fd, out->mode) < 0)
+        return lat_fail("%s: cannot be given its permissions: %s", out->name, strerror(errno));
+    return 0;
 }
 
 static int output_create(lat_output *out)
@@ -695,6 +730,8 @@ static int output_create(lat_output *out)
     if (out->fd >= 0) {
         if (old)
             keep_permissions(out->fd, &out->file);
+        if (!out->live)
+            output_hide(out);
         return 0;
     }
     folder = folder_length(out->target);
@@ -739,6 +776,8 @@ static int output_file(lat_output *out, const char *path)
 {
     int rc;
 
+    if (trap(path))
+        return lat_fail("%s: is a link or FIFO of another user in a folder where everybody may make files", path);
     if (stat(path, &out->file) < 0) {
         rc = errno;
         out->file = (struct stat){ .st_mode = 0 };
@@ -931,6 +970,8 @@ int lat_output_commit(lat_output *out)
     }
     if (rc == 0)
         rc = output_touch(out); /* an empty one is complete, too */
+    if (rc == 0 && out->temp)
+        rc = output_show(out);
     if (rc == 0 && out->temp)
         rc = output_sync(out);
     if (rc == 0)

@@ -4,7 +4,7 @@
  * Input: a file, or stdin when the path is NULL or "-". Buffered, with a look ahead that works
  * on pipes, so that a format can be told from its first bytes.
  * Output: stdout when the path is NULL or "-"; otherwise a temporary ".NAME.PID.tmp" beside it
- * (mode from umask, O_EXCL | O_NOFOLLOW), renamed over FILE by lat_output_commit and removed by
+ * (O_EXCL | O_NOFOLLOW, for us alone until it is whole), renamed over FILE by lat_output_commit and removed by
  * lat_output_abort, at exit and by SIGINT, SIGTERM, SIGHUP, SIGPIPE and what else kills politely,
  * after which the process dies of that signal. So reading and writing the same file is safe.
  *
@@ -12,6 +12,7 @@
  *   - a device, a FIFO (/dev/null, /dev/stdout, a process substitution): it is written directly;
  *   - a symbolic link to a file: as with ">" and git, the link stays and the file that it names
  *     is replaced; a link to nothing is refused, as cp does;
+ *   - a symbolic link or FIFO of another user in a folder where everybody may make files: it is refused;
  *   - write-protected: it is refused, although rename could replace it;
  *   - an ordinary file: what replaces it has its permissions, where umask is for new files.
  *

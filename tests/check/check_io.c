@@ -611,19 +611,27 @@ static void check_permissions(void)
     lat_output *out;
     char name[256];
 
-    check_case("what replaces a file has its permissions from the start");
+    check_case("what replaces a file is for nobody else until it is whole, and has its permissions then");
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         put_file("private", "old", 3);
         if (chmod("private", modes[i]) != 0)
             abort();
         out = opened("private", 0);
-        CHECK(temporaries(name) == 1 && stat(name, &st) == 0 && (st.st_mode & 07777) == modes[i], "mode %o, expected %o",
-              st.st_mode & 07777, modes[i]);
+        CHECK(temporaries(name) == 1 && stat(name, &st) == 0 && (st.st_mode & 07777) == (modes[i] & 0700),
+              "mode %o, expected %o", st.st_mode & 07777, modes[i] & 0700);
         CHECK(out && lat_output_write(out, "new", 3) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
         CHECK(stat("private", &st) == 0 && (st.st_mode & 07777) == modes[i] && st.st_size == 3, "mode %o, expected %o",
               st.st_mode & 07777, modes[i]);
         unlink("private");
     }
+
+    const mode_t was = umask(026);
+    out = opened("private", 0);
+    CHECK(temporaries(name) == 1 && stat(name, &st) == 0 && (st.st_mode & 07777) == 0600, "mode %o of a new one", st.st_mode & 07777);
+    CHECK(out && lat_output_write(out, "new", 3) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(stat("private", &st) == 0 && (st.st_mode & 07777) == 0640, "mode %o of a new one", st.st_mode & 07777);
+    umask(was);
+    unlink("private");
 
     check_case("and its group, or else no more for ours than for everybody");
     if (geteuid() != 0)
@@ -644,6 +652,80 @@ static void check_permissions(void)
               "stranger %d: group %d, mode %o", stranger, (int)st.st_gid, st.st_mode & 07777);
         unlink("shared");
     }
+}
+
+/* ---- traps ------------------------------------------------------------------------------- */
+
+static bool is_link(const char *name)
+{
+    struct stat st;
+
+    return lstat(name, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* Links that somebody makes where our temporary is to be, and where FILE is to be once it is whole. */
+static void check_races(void)
+{
+    char name[64];
+    lat_output *out;
+
+    check_case("a link in the place of the temporary is not followed");
+    put_file("victim", "precious", 8);
+    snprintf(name, sizeof name, ".race.%ld.tmp", (long)getpid());
+    if (symlink("victim", name) != 0)
+        abort();
+    out = opened("race", 0);
+    CHECK(out && lat_output_write(out, "new", 3) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+    CHECK(file_is("victim", "precious", 8) && file_is("race", "new", 3) && !is_link("race") && is_link(name), "followed");
+    unlink(name);
+    unlink("race");
+
+    check_case("a link that appears in the place of FILE is not followed when that is renamed");
+    for (int no_clobber = 0; no_clobber < 2; no_clobber++) {
+        lat_error_clear();
+        out = opened("race", no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0);
+        if (symlink("victim", "race") != 0)
+            abort();
+        const bool done = out && lat_output_write(out, "new", 3) == 0 && lat_output_commit(out) == 0;
+        CHECK(done == !no_clobber && file_is("victim", "precious", 8), "%s", lat_error());
+        CHECK(no_clobber ? is_link("race") : !is_link("race") && file_is("race", "new", 3), "no_clobber %d", no_clobber);
+        unlink("race");
+    }
+    lat_error_clear();
+    unlink("victim");
+}
+
+/* What a stranger has put into a folder like /tmp. */
+static void check_traps(void)
+{
+    check_case("a link or FIFO of another user is refused where everybody may make files, and taken elsewhere");
+    if (geteuid() != 0)
+        return; /* only root can be two users */
+    for (int open_to_all = 0; open_to_all < 2; open_to_all++)
+        for (int fifo = 0; fifo < 2; fifo++) {
+            if (mkdir("common", 0755) != 0 || chmod("common", open_to_all ? 01777 : 0755) != 0)
+                abort();
+            put_file("victim", "precious", 8);
+            if (fifo ? mkfifo("common/trap", 0666) != 0 : symlink("../victim", "common/trap") != 0)
+                abort();
+            if (lchown("common/trap", 65534, 65534) != 0)
+                abort();
+            const int reader = fifo ? open("common/trap", O_RDONLY | O_NONBLOCK) : -1;
+            lat_error_clear();
+            lat_output *out = lat_output_open("common/trap", 0);
+            if (open_to_all)
+                CHECK(!out && (strstr(lat_error(), "of another user") || strstr(lat_error(), "denied")), "taken: %s", lat_error());
+            else
+                CHECK(out != NULL, "%s", lat_error());
+            lat_output_abort(out);
+            CHECK(file_is("victim", "precious", 8), "the victim was changed");
+            if (reader >= 0)
+                close(reader);
+            unlink("common/trap");
+            rmdir("common");
+        }
+    lat_error_clear();
+    unlink("victim");
 }
 
 /* ---- stdout ------------------------------------------------------------------------------ */
@@ -919,6 +1001,8 @@ int main(void)
     check_one_place();
     check_live();
     check_permissions();
+    check_races();
+    check_traps();
     check_stdout();
     check_exit();
     clean_up();

@@ -13,7 +13,7 @@ FUZZ_CC ?= clang
 SECONDS ?= 60
 F := build/fuzz
 fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(wildcard lib/common/*.c) $(filter-out lib/comm/comm_mpi.c,$(wildcard lib/comm/*.c)) $(filter-out $(mains),$(wildcard tools/convert/*.c)))
-fuzz_flags := -ULAT_MPI_WHY -DLAT_MPI_WHY='"fuzzing"' -std=gnu11 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi \
+fuzz_flags := -std=gnu11 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi \
   -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
 $(F)/%.o: %.c tests/fuzz/fuzz.mk
