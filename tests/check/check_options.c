@@ -145,15 +145,15 @@ static const lat_option table[] = {
 #define FILTER (LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET)
 static const char example[] =
     "lat-convert configuration.0100.lime | lat-demo --gauge landau --omega 1.7 --theta 1e-14 -@ 2 -o fixed.lat";
-static const lat_tool filter = { "lat-demo", "[FILE]", "Does nothing to a stream.", example, table, 0, 1, FILTER };
-static const lat_tool pair = { "lat-pair", "A B", "Compares nothing.", "lat-pair a b", NULL, 2, 2, 0 };
+static const lat_tool filter = { "lat-demo", "[FILE]", "Does nothing to a stream.", example, table, 0, 1, FILTER, NULL };
+static const lat_tool pair = { "lat-pair", "A B", "Compares nothing.", "lat-pair a b", NULL, 2, 2, 0, NULL };
 
 static bool mine;
 static const lat_option own_force[] = {
     { LAT_OPT_FLAG, "force", 0, NULL, &mine, 0, 0, "a force of its own", false },
     { LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false },
 };
-static const lat_tool forced = { "lat-own", "[FILE]", "Has its own force.", "lat-own", own_force, 0, 1, FILTER };
+static const lat_tool forced = { "lat-own", "[FILE]", "Has its own force.", "lat-own", own_force, 0, 1, FILTER, NULL };
 
 /* What a child said and how it ended. */
 static struct {
