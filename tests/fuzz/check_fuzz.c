@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "../check/check.h"
 #include "feed.h"
@@ -30,31 +29,12 @@ static size_t slurp(const char *path, unsigned char *bytes)
     return (size_t)n;
 }
 
-enum { TAKEN, REFUSED, BROKEN };
-
-/* A process each: what breaks one does not end the others. */
 static int feed_file(const char *name, const char *path)
 {
     static unsigned char bytes[MOST];
     const size_t n = slurp(path, bytes);
-    int status = 0;
     fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        const int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        const bool options = strcmp(name, "options") == 0;
-        alarm(60);
-        dup2(quiet, STDOUT_FILENO);
-        if (options)
-            dup2(quiet, STDERR_FILENO);
-        const int code = feed(name, bytes, n) ? TAKEN : REFUSED;
-        if (options)
-            _exit(code); /* what its exit() has left is no leak */
-        exit(code);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) > REFUSED)
-        return BROKEN;
-    return WEXITSTATUS(status);
+    return feed_child(name, bytes, n);
 }
 
 static int samples(const struct dirent *e)
@@ -97,7 +77,7 @@ static int feed_each(char **path)
         slash = strrchr(copy, '/');
         const int became = feed_file(slash ? slash + 1 : copy, *path);
         printf("%s\t%s\n", words[became], *path);
-        broken |= became == BROKEN;
+        broken |= became == FEED_BROKEN;
     }
     return broken;
 }

@@ -22,6 +22,10 @@ const char *feed_name(size_t i);
 /* True if the bytes were taken, false if they were refused. */
 bool feed(const char *name, const unsigned char *bytes, size_t n);
 
+/* The same in a process of its own: what breaks one does not end the others. */
+enum { FEED_TAKEN, FEED_REFUSED, FEED_BROKEN };
+int feed_child(const char *name, const unsigned char *bytes, size_t n);
+
 /* feed_options.c: a command line, its words separated by NUL bytes. */
 bool feed_options(const unsigned char *bytes, size_t n);
 

@@ -1,11 +1,11 @@
 # Fuzzing (tests/fuzz/README.md): samples of the corpus by any compiler, for `make check`; libFuzzer by clang.
 
-fuzz_src := $(filter-out tests/fuzz/fuzz.c tests/fuzz/check_fuzz.c,$(sort $(wildcard tests/fuzz/*.c)))
+fuzz_src := $(filter-out tests/fuzz/fuzz.c $(wildcard tests/fuzz/check_*.c),$(sort $(wildcard tests/fuzz/*.c)))
 wraps := malloc calloc realloc posix_memalign free exit lat_warn
 fuzz_ldflags := $(wraps:%=-Wl,--wrap=%)
 
-check_fuzz := $(B)/tests/fuzz/check_fuzz
-$(check_fuzz): $(B)/tests/fuzz/check_fuzz.o $(fuzz_src:%.c=$(B)/%.o) $(fmt_obj) $(liblat) $(B)/flags
+check_fuzz := $(B)/tests/fuzz/check_fuzz $(B)/tests/fuzz/check_absurd
+$(check_fuzz): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(fuzz_src:%.c=$(B)/%.o) $(fmt_obj) $(liblat) $(B)/flags
 	$(at)$(CC) $(ldflags) $(LDFLAGS) $(fuzz_ldflags) -o $@ $(filter %.o,$^) $(liblat) $(ldlibs)
 
 # The library once more, for libFuzzer: one thread, all sanitizers, no sweeps.
