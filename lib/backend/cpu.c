@@ -3,7 +3,8 @@
  *
  * The lanes of the widest vectors this processor has are used (host.h). A half sweep reads g of
  * one parity and writes the other, so its result does not depend on the number of threads; sums
- * are taken over fixed groups of blocks, in order, for the same reason. */
+ * are taken over fixed groups of blocks, in order, for the same reason. A rank has a slab of time slices, and ghosts
+ * (slab.h) where g of its neighbours is needed: at the end of a half sweep of the rim it travels while the rest is swept. */
 #include "backend.h"
 
 #include <limits.h>
@@ -14,29 +15,42 @@
 #include "common/error.h"
 #include "host.h"
 #include "lanes.h"
+#include "slab.h"
+#include "state.h"
 #include "site/sun.h"
 
 #define GROUP 32 /* blocks a partial sum */
 
+/* What goes to and comes from one side, of one parity of all units. */
+typedef struct parcel {
+    void *out, *in;
+} parcel;
+
 /* Slices that are fixed independently are lattices of their own, of one dimension less, one after
  * the other in memory; otherwise the whole lattice is one slice. A unit is a slice of a copy, number
- * copy * slices + slice: g and what is known of it; units of a slice share its links. */
+ * copy * slices + slice: g and what is known of it; units of a slice share its links. Of several ranks
+ * each has some of the slices, if these are cut across the last axis, or its slab of each. */
 typedef struct cpu {
     lat_device dev;
     const lat_lane_ops *ops;
     lat_condition condition;
     lat_geometry geom;          /* of the lattice */
     int axis[LAT_MAX_DIMS];     /* which axis of the lattice an axis of a slice is */
+    lat_slab own;               /* along the last axis */
+    lat_slab mine;              /* of the condition's slices, those that are here */
     lat_layout *lay;            /* of a slice */
+    lat_slab_layout *slab;      /* the same, if there are ghosts; or NULL */
     lat_lane_work work;         /* of slice 0 */
     size_t link_bytes, g_bytes; /* of a slice */
     int64_t *site;              /* [slices][blocks][lanes]: global sites */
-    int slices, copies, units;
+    int slices, copies, units;  /* here */
     int groups;                 /* groups of blocks of a slice */
     double *partial;            /* [units][groups][3]: sums and maximum */
-    double *theta;              /* [units] */
+    double *sum;                /* [units][3] */
+    double *theta;              /* [copies][slices of all ranks] */
     int *active, nactive;       /* units that are swept */
-    char words[32];
+    parcel side[2];             /* LAT_DOWN, LAT_UP */
+    char words[48];
 } cpu;
 
 static lat_lane_work unit_work(const cpu *c, int unit)
@@ -53,19 +67,23 @@ static lat_lane_work unit_work(const cpu *c, int unit)
 static size_t global_site(const cpu *c, int slice, int64_t site)
 {
     int x[LAT_MAX_DIMS], y[LAT_MAX_DIMS] = {0};
-    if (c->condition.time < 0)
+    const int last = c->geom.nd - 1;
+    if (c->condition.time < 0 && !c->slab)
         return (size_t)site;
     lat_coordinates(&c->lay->geom, (size_t)site, x);
     for (int i = 0; i < c->lay->geom.nd; i++)
         y[c->axis[i]] = x[i];
-    y[c->condition.time] = slice;
+    if (c->condition.time >= 0)
+        y[c->condition.time] = c->mine.first + slice;
+    if (c->slab)
+        y[last] = (y[last] + c->own.first - 1 + c->geom.dims[last]) % c->geom.dims[last];
     return lat_site(&c->geom, y);
 }
 
-/* The larger one; NaN is larger than anything. */
-static double worse(double a, double b)
+/* Blocks of g of a slice. */
+static int g_blocks(const cpu *c)
 {
-    return isnan(a) || a >= b ? a : b;
+    return c->lay->nblocks + (c->slab ? c->slab->nghost : 0);
 }
 
 /* ---- which lanes ---- */
@@ -79,12 +97,12 @@ static const lat_lane_ops *const *const tables[] = {
 
 /* ---- fields to lanes and back ---- */
 
-/* Largest |U - the SU(3) matrix that U's first two rows make|, over all links: if it is rounding,
- * two rows will do. NaN counts as large. */
-static bool two_rows_suffice(const lat_field *u, lat_real real)
+/* Largest |U - the SU(3) matrix that U's first two rows make|, over all links of all ranks: if it is rounding,
+ * two rows will do. NaN counts as large. The number of rows, or -1. */
+static int rows_of(const cpu *c, const lat_field *u, lat_real real)
 {
     if (u->head.nc != 3)
-        return false;
+        return u->head.nc;
     /* A few roundings of a row in the precision of the sweeps; links of a single precision file
      * miss it in double, and are then used as they are, all three rows. */
     const double bound = 32 * (real == LAT_F32 ? 0x1p-24 : 0x1p-53);
@@ -101,7 +119,10 @@ static bool two_rows_suffice(const lat_field *u, lat_real real)
         for (int e = 12; e < 18; e++)
             bad |= !(fabs(t[e] - m[e]) <= bound);
     }
-    return !bad;
+    double any = bad;
+    if (c->dev.comm->max(c->dev.comm, &any, 1))
+        return -1;
+    return any > 0 ? 3 : 2;
 }
 
 static void load_links(const cpu *c, const lat_field *u, int slice)
@@ -115,7 +136,7 @@ static void load_links(const cpu *c, const lat_field *u, int slice)
     for (int b = 0; b < lay->nblocks; b++)
         for (int l = 0; l < lay->lanes; l++) {
             const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
-            const size_t x = site < 0 ? 0 : global_site(c, slice, site);
+            const size_t x = site < 0 ? 0 : lat_field_index(u, global_site(c, slice, site));
             for (int k = 0; k < 2 * nd; k++) {
                 double m[LAT_SUN_REALS], d[LAT_SUN_REALS];
                 const int mu = c->axis[k % nd];
@@ -134,27 +155,92 @@ static void load_links(const cpu *c, const lat_field *u, int slice)
         }
 }
 
+/* ---- g between ranks ---- */
+
+static lat_in_lanes g_in_lanes(const cpu *c, int unit)
+{
+    return (lat_in_lanes){unit_work(c, unit).g, c->ops->real, c->lay->lanes, 2 * c->ops->nc * c->ops->nc};
+}
+
+/* g of n slots of a unit, to the reals of a parcel or from them; the caller's share of them. */
+static void pack(lat_in_lanes g, const int64_t *slot, int64_t n, char *reals, bool out)
+{
+    int64_t from, to;
+    lat_team_share(n, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        const int64_t at = slot[i] / g.lanes * g.elements * g.lanes + slot[i] % g.lanes;
+        for (int e = 0; e < g.elements; e++) {
+            char *there = (char *)g.p + (size_t)(at + (int64_t)e * g.lanes) * (size_t)g.real;
+            char *here = reals + (size_t)(i * g.elements + e) * (size_t)g.real;
+            memcpy(out ? here : there, out ? there : here, (size_t)g.real);
+        }
+    }
+}
+
+/* Bytes of a parcel of `units` units with n sites each. */
+static size_t parcel_bytes(const cpu *c, int units, int64_t n)
+{
+    return (size_t)units * (size_t)n * 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)c->ops->real;
+}
+
+/* g of one parity of the rims of these units into the parcels to send, or those that came into the ghosts. */
+static void pack_all(const cpu *c, const int *unit, int units, int parity, bool out)
+{
+    for (int side = 0; side < 2; side++) {
+        const int64_t n = out ? c->slab->n[parity][side] : c->slab->nghosts[parity][side];
+        const int64_t *slot = out ? c->slab->own[parity][side] : c->slab->ghost[parity][side];
+        char *reals = out ? c->side[side].out : c->side[side].in;
+        for (int i = 0; i < units; i++)
+            pack(g_in_lanes(c, unit[i]), slot, n, reals + parcel_bytes(c, i, n), out);
+    }
+}
+
+static int begin_exchange(const cpu *c, int units, int parity)
+{
+    const lat_slab_layout *s = c->slab;
+    const lat_exchange x = {
+        .to_down = c->side[LAT_DOWN].out, .to_down_bytes = parcel_bytes(c, units, s->n[parity][LAT_DOWN]),
+        .to_up = c->side[LAT_UP].out, .to_up_bytes = parcel_bytes(c, units, s->n[parity][LAT_UP]),
+        .from_down = c->side[LAT_DOWN].in, .from_down_bytes = parcel_bytes(c, units, s->nghosts[parity][LAT_DOWN]),
+        .from_up = c->side[LAT_UP].in, .from_up_bytes = parcel_bytes(c, units, s->nghosts[parity][LAT_UP])};
+    return c->dev.comm->begin(c->dev.comm, &x);
+}
+
+/* The ghosts of a copy. */
+static int exchange_copy(const cpu *c, int copy)
+{
+    for (int slice = 0; slice < c->slices; slice++)
+        for (int parity = 0; parity < 2; parity++) {
+            const int unit = copy * c->slices + slice;
+            pack_all(c, &unit, 1, parity, true);
+            if (begin_exchange(c, 1, parity) || c->dev.comm->finish(c->dev.comm))
+                return -1;
+            pack_all(c, &unit, 1, parity, false);
+        }
+    return 0;
+}
+
 static int cpu_set(lat_device *dev, int copy, const lat_field *g)
 {
     const cpu *c = (const cpu *)dev;
     const lat_layout *lay = c->lay;
-    const int nc = c->ops->nc, elements = 2 * nc * nc;
+    const int nc = c->ops->nc, elements = 2 * nc * nc, blocks = g_blocks(c);
 #pragma omp parallel for collapse(2) schedule(static)
     for (int slice = 0; slice < c->slices; slice++)
-        for (int b = 0; b < lay->nblocks; b++) {
-            const lat_in_lanes a = {unit_work(c, copy * c->slices + slice).g, c->ops->real, lay->lanes, elements};
+        for (int b = 0; b < blocks; b++) {
+            const lat_in_lanes a = g_in_lanes(c, copy * c->slices + slice);
             for (int l = 0; l < lay->lanes; l++) {
                 double m[LAT_SUN_REALS];
                 const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
-                if (g && site >= 0)
-                    lat_field_get(g, global_site(c, slice, site), m);
+                if (g && site >= 0 && b < lay->nblocks)
+                    lat_field_get(g, lat_field_index(g, global_site(c, slice, site)), m);
                 else
                     lat_sun_one(nc, m);
                 for (int e = 0; e < elements; e++)
                     lat_lane_put(a, b, l, e, m[e]);
             }
         }
-    return 0;
+    return g && c->slab ? exchange_copy(c, copy) : 0;
 }
 
 static int cpu_get(lat_device *dev, int copy, lat_field *g)
@@ -165,14 +251,14 @@ static int cpu_get(lat_device *dev, int copy, lat_field *g)
 #pragma omp parallel for collapse(2) schedule(static)
     for (int slice = 0; slice < c->slices; slice++)
         for (int b = 0; b < lay->nblocks; b++) {
-            const lat_in_lanes a = {unit_work(c, copy * c->slices + slice).g, c->ops->real, lay->lanes, elements};
+            const lat_in_lanes a = g_in_lanes(c, copy * c->slices + slice);
             for (int l = 0; l < lay->lanes; l++) {
                 double m[LAT_SUN_REALS];
                 const int64_t site = lay->site[(int64_t)b * lay->lanes + l];
                 for (int e = 0; e < elements; e++)
                     m[e] = lat_lane_get(a, b, l, e);
                 if (site >= 0)
-                    lat_field_put(g, global_site(c, slice, site), m);
+                    lat_field_put(g, lat_field_index(g, global_site(c, slice, site)), m);
             }
         }
     return 0;
@@ -185,11 +271,19 @@ static void cpu_close(lat_device *dev)
     cpu *c = (cpu *)dev;
     if (!c)
         return;
-    lat_layout_free(c->lay);
+    if (c->slab)
+        lat_slab_layout_free(c->slab);
+    else
+        lat_layout_free(c->lay);
+    for (int side = 0; side < 2; side++) {
+        free(c->side[side].out);
+        free(c->side[side].in);
+    }
     free((void *)c->work.u);
     free(c->work.g);
     free(c->site);
     free(c->partial);
+    free(c->sum);
     free(c->theta);
     free(c->active);
     free(c);
@@ -207,33 +301,68 @@ static lat_geometry slice_geometry(cpu *c)
     return slice;
 }
 
+/* What of the lattice is here, and how it lies in lanes. */
+static int divide(cpu *c, const lat_field *u)
+{
+    char text[64];
+    const lat_comm *comm = c->dev.comm;
+    const lat_geometry slice = slice_geometry(c);
+    const int last = c->geom.nd - 1, all = lat_condition_slices(&c->condition, &c->geom);
+    const bool dealt = c->condition.time == last, ghosts = comm->size > 1 && !dealt;
+    if (ghosts && 2 * comm->size > c->geom.dims[last])
+        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d", lat_dims_text(&c->geom, text),
+                              c->geom.dims[last] / 2, comm->size);
+    c->own = lat_field_slab(u);
+    c->mine = dealt ? c->own : (lat_slab){0, all};
+    c->slices = c->mine.count;
+    if (c->copies > INT_MAX / all / 2)
+        return lat_fail("%d copies of %d slices each are too many at once", c->copies, all);
+    c->units = c->copies * c->slices;
+    if (ghosts) {
+        c->slab = lat_slab_layout_new(&slice, c->own, c->ops->lanes);
+        c->lay = c->slab ? c->slab->lay : NULL;
+    } else {
+        c->lay = lat_layout_new(&slice, c->ops->lanes);
+    }
+    return c->lay ? 0 : -1;
+}
+
+static int allocate_parcels(cpu *c)
+{
+    for (int side = 0; side < 2; side++) {
+        const lat_slab_layout *s = c->slab;
+        const int64_t out = s->n[0][side] > s->n[1][side] ? s->n[0][side] : s->n[1][side];
+        const int64_t in = s->nghosts[0][side] > s->nghosts[1][side] ? s->nghosts[0][side] : s->nghosts[1][side];
+        c->side[side].out = lat_alloc(1, parcel_bytes(c, c->units, out), "g for other ranks");
+        c->side[side].in = lat_alloc(1, parcel_bytes(c, c->units, in), "g of other ranks");
+        if (!c->side[side].out || !c->side[side].in)
+            return -1;
+    }
+    return 0;
+}
+
 static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
 {
-    const lat_geometry slice = slice_geometry(c);
-    c->slices = lat_condition_slices(&c->condition, &c->geom);
-    if (c->copies > INT_MAX / c->slices)
-        return lat_fail("%d copies of %d slices each are too many at once", c->copies, c->slices);
-    c->units = c->copies * c->slices;
-    c->lay = lat_layout_new(&slice, c->ops->lanes);
-    if (!c->lay)
+    int rows;
+    if (divide(c, u) || (rows = rows_of(c, u, real)) < 0)
         return -1;
-    const size_t slots = (size_t)c->lay->nblocks * (size_t)c->ops->lanes, nc = (size_t)c->ops->nc;
-    const size_t rows = two_rows_suffice(u, real) ? 2 : nc, n = (size_t)c->slices;
-    const size_t units = (size_t)c->units;
-    c->link_bytes = slots * (size_t)(2 * slice.nd) * 2 * rows * nc * (size_t)real;
-    c->g_bytes = slots * 2 * nc * nc * (size_t)real;
+    const size_t slots = (size_t)c->lay->nblocks * (size_t)c->ops->lanes, nc = (size_t)c->ops->nc, nd = (size_t)c->lay->geom.nd;
+    const size_t n = (size_t)c->slices, units = (size_t)c->units;
+    c->link_bytes = slots * 2 * nd * 2 * (size_t)rows * nc * (size_t)real;
+    c->g_bytes = (size_t)g_blocks(c) * (size_t)c->ops->lanes * 2 * nc * nc * (size_t)real;
     c->groups = (c->lay->nblocks + GROUP - 1) / GROUP;
     c->work = (lat_lane_work){
         .lay = c->lay, .u = lat_alloc(n, c->link_bytes, "the links in lanes"),
-        .g = lat_alloc(units, c->g_bytes, "g in lanes"), .rows = (int)rows,
+        .g = lat_alloc(units, c->g_bytes, "g in lanes"), .rows = rows,
         .problem = c->condition.gauge == LAT_MAG ? LAT_ABELIAN : LAT_LINEAR};
-    for (int i = 0; i < slice.nd; i++)
+    for (int i = 0; i < c->lay->geom.nd; i++)
         c->work.weight[i] = c->condition.weight[c->axis[i]];
     c->partial = lat_alloc(units * (size_t)c->groups, 3 * sizeof *c->partial, "partial sums");
+    c->sum = lat_alloc(units, 3 * sizeof *c->sum, "partial sums");
     c->site = lat_alloc(n * slots, sizeof *c->site, "the table of sites");
-    c->theta = lat_alloc(units, sizeof *c->theta, "partial sums");
+    c->theta = lat_alloc((size_t)c->copies * (size_t)lat_condition_slices(&c->condition, &c->geom), sizeof *c->theta, "partial sums");
     c->active = lat_alloc(units, sizeof *c->active, "the list of slices");
-    if (!c->work.u || !c->work.g || !c->partial || !c->site || !c->theta || !c->active)
+    if (!c->work.u || !c->work.g || !c->partial || !c->sum || !c->site || !c->theta || !c->active || (c->slab && allocate_parcels(c)))
         return -1;
     for (int i = 0; i < c->units; i++)
         c->active[c->nactive++] = i;
@@ -251,10 +380,6 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
         lat_fail("SU(%d): the CPU backend of this version relaxes SU(2) to SU(%d)", u->head.nc, LAT_LANES_MOST);
         return NULL;
     }
-    if (comm->size > 1) {
-        lat_fail("%d ranks: not yet on the CPU", comm->size);
-        return NULL;
-    }
     if (condition->gauge == LAT_MAG && u->head.nc > 3) {
         lat_fail("SU(%d): maximally Abelian gauge is there for SU(2) and SU(3)", u->head.nc);
         return NULL;
@@ -269,7 +394,10 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
     c->condition = *condition;
     c->geom = u->head.geom;
     c->copies = copies;
-    snprintf(c->words, sizeof c->words, "cpu %s", lat_isa_name(isa));
+    if (comm->size > 1)
+        snprintf(c->words, sizeof c->words, "cpu %s, %d ranks", lat_isa_name(isa), comm->size);
+    else
+        snprintf(c->words, sizeof c->words, "cpu %s", lat_isa_name(isa));
     if (cpu_allocate(c, u, real)) {
         cpu_close(&c->dev);
         return NULL;
@@ -286,14 +414,18 @@ static const char *cpu_words(const lat_device *dev)
     return ((const cpu *)dev)->words;
 }
 
-/* A parity of a slice, shared out among the threads of the team. */
+/* Blocks of a unit, shared out among the threads of the team. */
+static void sweep_share(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end)
+{
+    int64_t from, to;
+    lat_team_share(end - begin, &from, &to);
+    c->ops->sweep(w, begin + (int)from, begin + (int)to, how);
+}
+
 static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end, lat_meeting *m)
 {
-    const int team = lat_team_size(), me = lat_team_place();
-    const int64_t n = end - begin;
-    const int from = begin + (int)(n * me / team), to = begin + (int)(n * (me + 1) / team);
-    c->ops->sweep(w, from, to, how);
-    lat_meet(m, team);
+    sweep_share(c, w, how, begin, end);
+    lat_meet(m, lat_team_size());
 }
 
 /* What the sweeps of a unit are: of its copy. */
@@ -309,9 +441,60 @@ static lat_lane_how unit_how(const cpu *c, const lat_sweep *how, int unit)
         .beta = 1 / how->temperature, .seed = how->seed + (uint64_t)copy, .config = how->config, .step = how->step};
 }
 
+/* The rim of a parity (rim), or the rest of it, of all units. */
+static void sweep_part(const cpu *c, const lat_sweep *how, long k, int parity, bool rim)
+{
+    const int low = c->slab->low[parity], high = c->slab->high[parity];
+    const int begin = parity ? c->lay->neven : 0, end = parity ? c->lay->nblocks : c->lay->neven;
+    for (int i = 0; i < c->nactive; i++) {
+        const lat_lane_work w = unit_work(c, c->active[i]);
+        lat_lane_how lane = unit_how(c, how, c->active[i]);
+        lane.step += (uint32_t)k;
+        if (!rim) {
+            sweep_share(c, &w, &lane, low, high);
+            continue;
+        }
+        sweep_share(c, &w, &lane, begin, low);
+        sweep_share(c, &w, &lane, high, end);
+    }
+}
+
+/* With ghosts. The first thread, that of main, talks to the other ranks. */
+static int sweep_slab(const cpu *c, const lat_sweep *how, long n)
+{
+    const lat_comm *comm = c->dev.comm;
+    lat_meeting m = {0};
+    int rc = 0;
+    if (c->nactive == 0)
+        return 0;
+#pragma omp parallel
+    {
+        const int team = lat_team_size();
+        for (long half = 0; half < 2 * n && rc == 0; half++) {
+            const int parity = (int)(half % 2);
+            sweep_part(c, how, half / 2, parity, true);
+            lat_meet(&m, team);
+            pack_all(c, c->active, c->nactive, parity, true);
+            lat_meet(&m, team);
+            if (lat_team_place() == 0)
+                rc = begin_exchange(c, c->nactive, parity);
+            sweep_part(c, how, half / 2, parity, false);
+            if (lat_team_place() == 0 && rc == 0)
+                rc = comm->finish(comm);
+            lat_meet(&m, team);
+            if (rc == 0)
+                pack_all(c, c->active, c->nactive, parity, false);
+            lat_meet(&m, team);
+        }
+    }
+    return rc;
+}
+
 static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 {
     const cpu *c = (const cpu *)dev;
+    if (c->slab)
+        return sweep_slab(c, how, n);
     const int neven = c->lay->neven, nblocks = c->lay->nblocks;
     /* Units are independent: a thread that has one does all its sweeps while it is in cache. With
      * few of them left, threads share each. */
@@ -340,32 +523,17 @@ static int cpu_sweep(lat_device *dev, const lat_sweep *how, long n)
     return 0;
 }
 
-/* The sums of a copy, all slices together; theta of each goes to c->theta. */
-static int copy_state(cpu *c, int copy, lat_gauge_state *s)
+/* The sums of a unit. */
+static void add_groups(cpu *c, int unit)
 {
-    const double sites = (double)lat_volume(&c->lay->geom);
-    double sum[3] = {0, 0, sites * c->slices}, max[2] = {0, 0};
-    for (int unit = copy * c->slices; unit < (copy + 1) * c->slices; unit++) {
-        double theta = 0;
-        for (int i = 0; i < c->groups; i++) {
-            const double *p = c->partial + 3 * ((size_t)unit * (size_t)c->groups + (size_t)i);
-            sum[0] += p[0];
-            theta += p[1];
-            max[0] = worse(max[0], p[2]);
-        }
-        sum[1] += theta;
-        c->theta[unit] = theta / sites;
-        max[1] = worse(max[1], c->theta[unit]);
+    double *sum = c->sum + 3 * (size_t)unit;
+    sum[0] = sum[1] = sum[2] = 0;
+    for (int i = 0; i < c->groups; i++) {
+        const double *p = c->partial + 3 * ((size_t)unit * (size_t)c->groups + (size_t)i);
+        sum[0] += p[0];
+        sum[1] += p[1];
+        sum[2] = isnan(sum[2]) || sum[2] >= p[2] ? sum[2] : p[2];
     }
-    const lat_comm *comm = c->dev.comm;
-    if (comm->sum(comm, sum, 3) || comm->max(comm, max, 2))
-        return -1;
-    const double links = c->condition.gauge == LAT_MAG ? c->geom.nd : lat_condition_weights(&c->condition);
-    s->functional = sum[0] / (2 * c->ops->nc * links * sum[2]);
-    s->theta = sum[1] / sum[2];
-    s->theta_max = max[0];
-    s->theta_slice = max[1];
-    return 0;
 }
 
 static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
@@ -380,22 +548,26 @@ static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
             p[0] = p[1] = p[2] = 0;
             c->ops->state(&w, begin, end < c->lay->nblocks ? end : c->lay->nblocks, p, p + 2);
         }
-    for (int copy = 0; copy < c->copies; copy++)
-        if (copy_state(c, copy, s + copy))
-            return -1;
+    for (int unit = 0; unit < c->units; unit++)
+        add_groups(c, unit);
+    if (lat_state_total(c->dev.comm, &c->condition, &c->geom, c->ops->nc, c->copies, c->mine, c->sum, 3, c->theta, s))
+        return -1;
     if (slices)
-        memcpy(slices, c->theta, (size_t)c->units * sizeof *slices);
+        memcpy(slices, c->theta, (size_t)c->copies * (size_t)lat_condition_slices(&c->condition, &c->geom) * sizeof *slices);
     return 0;
 }
 
 static long cpu_freeze(lat_device *dev, const double *theta)
 {
     cpu *c = (cpu *)dev;
+    const int all = lat_condition_slices(&c->condition, &c->geom);
     c->nactive = 0;
-    for (int i = 0; i < c->units; i++)
-        if (!(c->theta[i] < theta[i / c->slices]))
+    for (int i = 0; i < c->units; i++) {
+        const int copy = i / c->slices, slice = c->mine.first + i % c->slices;
+        if (!(c->theta[copy * all + slice] < theta[copy]))
             c->active[c->nactive++] = i;
-    return c->nactive;
+    }
+    return lat_state_left(c->theta, theta, c->copies, all);
 }
 
 static bool cpu_available(void)

@@ -134,9 +134,10 @@ static const char *cpu_words(const lat_generator *gen)
 /* What the caller has of blocks begin..end-1 in its team. */
 static void share(int begin, int end, int *from, int *to)
 {
-    const int team = lat_team_size(), me = lat_team_place();
-    *from = begin + (int)((int64_t)(end - begin) * me / team);
-    *to = begin + (int)((int64_t)(end - begin) * (me + 1) / team);
+    int64_t first, next;
+    lat_team_share(end - begin, &first, &next);
+    *from = begin + (int)first;
+    *to = begin + (int)next;
 }
 
 static int cpu_sweep(lat_generator *gen, const lat_update *how, long n)

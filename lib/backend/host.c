@@ -48,6 +48,13 @@ int lat_team_size(void) { return 1; }
 int lat_team_place(void) { return 0; }
 #endif
 
+void lat_team_share(int64_t n, int64_t *from, int64_t *to)
+{
+    const int team = lat_team_size(), me = lat_team_place();
+    *from = n * me / team;
+    *to = n * (me + 1) / team;
+}
+
 /* A moment's rest of a spinning core. */
 static void relax(void)
 {

@@ -17,6 +17,9 @@ int lat_threads(void);
 int lat_team_size(void);
 int lat_team_place(void);
 
+/* Of n things, those that are the caller's in its team: from *from up to *to. */
+void lat_team_share(int64_t n, int64_t *from, int64_t *to);
+
 /* Where the threads of a team wait for each other, several times a sweep. OpenMP's own barrier spins for
  * milliseconds: where another program, such as the next stage of the pipeline, wants a core, two of our
  * threads share one, and the one that has arrived keeps the other from arriving. This one spins as

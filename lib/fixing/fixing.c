@@ -71,14 +71,14 @@ static int rung(run *r, lat_copy *c[], int n)
 }
 
 /* The batch that was swept is the last one of a file: the device goes while links are rotated and written. Of a pipe nobody
- * knows. */
+ * knows, and of several ranks rank 0 alone. */
 static int retire(run *r)
 {
     const lat_fixing *f = &r->fixing;
     int left = 0;
     for (int i = 0; i < f->copies; i++)
         left += !f->copy[i].judged;
-    const int more = left > f->nbatch || lat_input_size(r->in) < 0 ? 1 : lat_stream_more(r->in);
+    const int more = left > f->nbatch || f->comm->size > 1 || lat_input_size(r->in) < 0 ? 1 : lat_stream_more(r->in);
     if (!more && f->backend->retire)
         f->backend->retire();
     return more < 0 ? -1 : 0;
