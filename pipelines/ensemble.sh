@@ -35,6 +35,7 @@ measure() {
 # What lies in OUT has been measured, and has its row in the table: it is moved there last.
 fix() {
     local start=$EPOCHREALTIME row
+    rm -f "$(dirname "$log")/.$name.lat"{,-*}.[0-9]*.tmp # what kill -9 has left
     "$here/gpuslot" "$here/$gauge.sh" "$config" "$log.lat" </dev/null || return
     row=$(measure "$log.lat") || return
     awk -v row="$name	$row" -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%s\t%.2f\n", row, b - a }' >"$log.row" &&

@@ -321,7 +321,7 @@ static const char *const others[] = {"stream", "any", "xml", "words", "options"}
 
 const char *feed_name(size_t i)
 {
-    return i < OTHERS ? others[i] : lat_formats[i - OTHERS + 1] ? lat_formats[i - OTHERS + 1]->name : NULL;
+    return i < OTHERS ? others[i] : lat_formats[i - OTHERS] ? lat_formats[i - OTHERS]->name : NULL;
 }
 
 static bool feed_named(const char *name, const unsigned char *bytes, size_t n)
