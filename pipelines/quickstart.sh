@@ -3,7 +3,7 @@
 #   pipelines/quickstart.sh [CONFIG [OUT.lat]]
 # CONFIG is any file lat-convert reads; without one, a configuration of SU(3) pure gauge theory is made.
 set -euo pipefail
-PATH=${LAT_BIN:-$(cd "$(dirname "$0")/../bin" && pwd)}:$PATH
+PATH=${LAT_BIN:+$LAT_BIN:}$PATH:$(dirname "$0")/../bin
 
 CONFIG=${1-}
 OUT=${2-landau.lat}

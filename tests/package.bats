@@ -133,6 +133,8 @@ installed() {
     env -i PATH="$top/bin:/usr/bin:/bin" lat-start cold -d 4,4 -o cold.lat
     PATH=$top/bin:/usr/bin:/bin STEPS=2 bash "$top/share/lat/pipelines/landau.sh" cold.lat fixed.lat
     [ -s fixed.lat ]
+    PATH=$top/bin:/usr/bin:/bin bash "$top/share/lat/pipelines/quickstart.sh" cold.lat quick.lat
+    [ -s quick.lat ]
     diff -r "$ROOT/pipelines" "$top/share/lat/pipelines"
     DESTDIR=$PWD/stage "$ROOT/setup/install" "$prefix"
     find stage | sort | diff before -
