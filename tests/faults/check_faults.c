@@ -63,6 +63,8 @@ static const scenario scenarios[] = {
     {.words = "lat-info --check in.lat"},
     {.words = "lat-info --json in.lat -o out"},
     {.words = "lat-diff in.lat in.lat"},
+    {.words = "lat-abelian --links g --currents currents in.lat -o out"},
+    {.words = "lat-gluon in.lat -o out"},
 };
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)
 
@@ -312,7 +314,7 @@ static bool as_usual(const scenario *s, const outcome *o, const outcome *usual)
 static const char *harm(const scenario *s, const outcome *o, const outcome *usual, bool before, bool done)
 {
     const bool several = strstr(s->words, "-log") || strstr(s->words, "--log") || strstr(s->words, "--save-g") ||
-                         strstr(s->words, "--report") || strstr(s->words, "--checkpoint");
+                         strstr(s->words, "--report") || strstr(s->words, "--links") || strstr(s->words, "--checkpoint");
     for (int i = 0; i < o->left.count; i++) {
         const content *c = &o->left.file[i];
         const bool old = before && strcmp(c->name, "out") == 0 && same(c, find(&inputs, "in.lat"));
@@ -424,6 +426,26 @@ static void check_scenario(const scenario *s, bool full)
     check_close();
 }
 
+/* A tool of which nobody has thought here. */
+static void check_all_tools(void)
+{
+    struct dirent **list;
+    check_case("every tool is among these");
+    const int n = scandir(bin, &list, real_names, alphasort);
+    CHECK(n > 0, "no tools in %s", bin);
+    for (int i = 0; i < n; i++) {
+        const char *name = list[i]->d_name;
+        bool found = strncmp(name, "lat-", 4) != 0;
+        for (size_t k = 0; k < SCENARIOS; k++)
+            found |= strncmp(scenarios[k].words, name, strlen(name)) == 0 && scenarios[k].words[strlen(name)] == ' ';
+        CHECK(found, "no command line with %s", name);
+        free(list[i]);
+    }
+    if (n >= 0)
+        free(list);
+    check_close();
+}
+
 static void make_inputs(void)
 {
     char command[4 * PATH_MAX];
@@ -456,6 +478,7 @@ int main(int argc, char **argv)
         strcpy(here, "/tmp/lat-check-faults.XXXXXX");
     need(mkdtemp(here) && chdir(here) == 0 && mkdir("work", 0700) == 0 && chdir("work") == 0, here);
     make_inputs();
+    check_all_tools();
     for (size_t i = 0; i < SCENARIOS; i++)
         if (argc < 3 || strstr(scenarios[i].words, argv[2]))
             check_scenario(&scenarios[i], full);
