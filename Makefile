@@ -120,7 +120,9 @@ cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false \
   -Xcompiler -Wall$(comma)-Wextra$(comma)-fno-exceptions$(comma)-fno-rtti$(comma)-fno-threadsafe-statics -diag-suppress 550 \
   -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(gpu_ptx), and by PTX $(firstword $(gpu_ptx)) and later)"'
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
-cuda_obj := $(if $(cuda_why),,build/cuda/cuda.o $(foreach n,2 3 4 5 6 7 8,$(foreach s,4 8,build/cuda/kernels_$(n)_$(s).o)))
+cuda_obj := $(if $(cuda_why),,$(foreach f,cuda cuda_host generate_gpu,build/cuda/$(f).o) \
+  $(foreach s,4 8,$(foreach n,2 3 4 5 6 7 8,build/cuda/kernels_$(n)_$(s).o) \
+    $(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,build/cuda/generate_$(n)_$(s).o)))
 ifeq ($(cuda_why),)
 ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
 cuda_flags_file := $(cuda_flags) $(gpu_code_few) $(gpu_code_many)
@@ -155,7 +157,7 @@ lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(
 
 # ---- what is built ---------------------------------------------------------------------------
 
-lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c lib/backend/links.c $(if $(cuda_why),,lib/backend/nocuda.c),$(wildcard lib/backend/*.c)) \
+lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c lib/backend/links.c $(if $(cuda_why),,lib/backend/nocuda.c lib/backend/generate_nocuda.c),$(wildcard lib/backend/*.c)) \
   $(filter-out $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c),$(wildcard lib/comm/*.c)))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
@@ -202,14 +204,21 @@ $(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
 $(B)/lib/common/measure_slices.o: cflags += $(optimise_more)
 
-build/cuda/cuda.o: lib/backend/cuda.cu build/cuda/flags
+define gpu_cc
 	@mkdir -p $(@D)
-	$(at)$(nvcc) $(cuda_flags) $(gpu_code_few) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(at)$(nvcc) $(cuda_flags) $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+endef
+# N_SIZE
+gpu_kernel = $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*))
 
-# kernels_N_SIZE.o
 build/cuda/kernels_%.o: lib/backend/cuda_kernels.cu build/cuda/flags
-	@mkdir -p $(@D)
-	$(at)$(nvcc) $(cuda_flags) $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(call gpu_cc,$(gpu_kernel))
+
+build/cuda/generate_%.o: lib/backend/generate_kernels.cu build/cuda/flags
+	$(call gpu_cc,$(gpu_kernel))
+
+build/cuda/generate_gpu.o build/cuda/cuda.o build/cuda/cuda_host.o: build/cuda/%.o: lib/backend/%.cu build/cuda/flags
+	$(call gpu_cc,$(gpu_code_few))
 
 # Made anew from what is there now: nothing stays of a file that was removed.
 $(liblat): $(lib_obj) lib/common lib/comm lib/backend lib/fixing
@@ -263,8 +272,8 @@ where: $(if $(NAME),$(B)/bench/$(NAME))
 	@echo '$<'
 
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
-check-gpu: $(tools) $(B)/tests/check/check_gpu
-	@LAT_TESTS='gpu check_gpu' tests/run $(BIN) $(B)/tests/check/check_gpu
+check-gpu: $(tools) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
+	@LAT_TESTS='gpu check_gpu check_gpu_links' tests/run $(BIN) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
 
 # Memory, races in shared memory, reading what was never written: short runs of the same tests.
 check-gpu-san: $(B)/tests/check/check_gpu

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench_heatbath: speed of heat bath and overrelaxation on the CPU, `make bench-heatbath`.
+/* bench_heatbath: speed of heat bath and overrelaxation, `make bench-heatbath`.
  *
- * SU(2), SU(3), SU(4) and SU(6) in single and double on one thread, SU(3) on all: first the answer is checked
- * (overrelaxation leaves the action, heat bath sweeps keep links in SU(N)), then sweeps are timed. GB/s
+ * SU(2), SU(3), SU(4) and SU(6) in single and double on one thread, SU(3) on all, and on a GPU where there is one: first
+ * the answer is checked (overrelaxation leaves the action, heat bath sweeps keep links in SU(N)), then sweeps are timed. GB/s
  * are by the count of the generation paper's table 1: 19 links loaded and one stored for an update,
  * SU(3) with 12 reals a link; what caches serve again counts each time. Beside them stand the copy
  * bandwidth of the same run, and a plain scalar loop over the same site functions in natural order,
  * links with all their rows, in double.
  *
- *     bench_heatbath [EXTENT]       default 16 */
+ *     bench_heatbath [EXTENT [cpu|gpu [N]]]       on the CPU, default 16; one of the two alone; SU(N) alone, on the GPU */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "backend/copy.h"
 #include "backend/generate.h"
 #include "backend/lanes.h"
 #include "bench.h"
@@ -140,10 +141,10 @@ static int check(lat_generator *gen, lat_field *u, lat_real real)
     return 0;
 }
 
-static int bench(int extent, int nc, lat_real real, int nthreads, const double reference[2])
+static const char *const names[] = {"heatbath", "overrelax"};
+
+static lat_field rough(int extent, int nc, lat_real real)
 {
-    static const char *const names[] = {"heatbath", "overrelax"};
-    const lat_action action = {nc == 2 ? 2.4 : nc == 3 ? 6.0 : nc == 4 ? 10.9 : 25.05, 1};
     lat_field u = {.data = NULL};
     lat_header_init(&u.head);
     u.head.geom = (lat_geometry){4, {extent, extent, extent, extent}};
@@ -151,31 +152,55 @@ static int bench(int extent, int nc, lat_real real, int nthreads, const double r
     u.head.reals = 2 * nc * nc;
     u.head.real = real;
     if (lat_field_alloc(&u))
-        return lat_report(LAT_FAILED);
-    bench_threads(nthreads);
+        exit(lat_report(LAT_FAILED));
 #pragma omp parallel for schedule(static)
     for (size_t k = 0; k < lat_field_matrices(&u); k++) {
         double m[LAT_SUN_REALS];
         lat_sun_near_one(nc, m, 0.35, 1, k, 0, 0);
         lat_field_put(&u, k, m);
     }
-    lat_generator *gen = lat_generate_cpu.open(&u, real, &action, &lat_comm_self);
-    if (!gen || check(gen, &u, real))
-        return *lat_error() ? lat_report(LAT_FAILED) : 1;
-    const double links = (double)lat_field_matrices(&u), reals = nc == 2 ? 4 : nc == 3 ? 12 : 2 * nc * nc;
-    const double copy = copy_bandwidth((size_t)(links * reals * real), nthreads);
+    return u;
+}
+
+static lat_generator *start(const lat_generate *where, lat_field *u)
+{
+    const int nc = u->head.nc;
+    const lat_action action = {nc == 2 ? 2.4 : nc == 3 ? 6.0 : nc == 4 ? 10.9 : 25.05, 1};
+    lat_generator *gen = where->open(u, u->head.real, &action, &lat_comm_self);
+    if (!gen || check(gen, u, u->head.real))
+        exit(*lat_error() ? lat_report(LAT_FAILED) : 1);
+    return gen;
+}
+
+static double reals_of(int nc) { return nc == 2 ? 4 : nc == 3 ? 12 : 2 * nc * nc; }
+
+/* A row; `where`: threads, or the GPU. */
+static void tell(const lat_field *u, int k, const char *where, double seconds, double copy)
+{
+    const double links = (double)lat_field_matrices(u), reals = reals_of(u->head.nc), gb = 20 * reals * u->head.real * links / seconds * 1e-9;
+    printf("%5d^4  SU(%d)  %4.0f  %-9s  %-9s  %7s  %10.2f  %7.2f  %9.2f  %7.2f", u->head.geom.dims[0], u->head.nc, reals,
+           u->head.real == LAT_F32 ? "single" : "double", names[k], where, links / seconds * 1e-6, gb, copy, gb / copy);
+}
+
+static void bench(int extent, int nc, lat_real real, int nthreads, const double reference[2])
+{
+    bench_threads(nthreads);
+    lat_field u = rough(extent, nc, real);
+    lat_generator *gen = start(&lat_generate_cpu, &u);
+    const double links = (double)lat_field_matrices(&u);
+    const double copy = copy_bandwidth((size_t)(links * reals_of(nc) * real), nthreads);
     const long n = (long)(3e5 / links) + 1;
     for (int k = 0; k < 2; k++) {
         const lat_update how = {k ? LAT_UPDATE_OVERRELAX : LAT_UPDATE_HEATBATH, 1, 0, 9};
+        char where[16];
         double best = 1e30;
         for (int r = 0; r < 7; r++) {
-            const double start = now(nthreads);
+            const double begin = now(nthreads);
             gen->backend->sweep(gen, &how, n);
-            best = fmin(best, (now(nthreads) - start) / (double)n);
+            best = fmin(best, (now(nthreads) - begin) / (double)n);
         }
-        const double gb = 20 * reals * real * links / best * 1e-9;
-        printf("%5d^4  SU(%d)  %4.0f  %-9s  %-9s  %7d  %10.2f  %7.2f  %9.2f  %7.2f", extent, nc, reals, real == LAT_F32 ? "single" : "double",
-               names[k], nthreads, links / best * 1e-6, gb, copy, gb / copy);
+        snprintf(where, sizeof where, "%d", nthreads);
+        tell(&u, k, where, best, copy);
         if (nc == 3)
             printf("  %18.1f", reference[k] / best / nthreads);
         printf("\n");
@@ -183,35 +208,79 @@ static int bench(int extent, int nc, lat_real real, int nthreads, const double r
     }
     gen->backend->close(gen);
     lat_field_free(&u);
-    return 0;
+}
+
+/* n sweeps and a plaquette, which waits for them. */
+static double gpu_seconds(lat_generator *gen, const lat_update *how, long n)
+{
+    double s, t;
+    const double begin = bench_now();
+    if (gen->backend->sweep(gen, how, n) || gen->backend->plaquette(gen, &s, &t))
+        exit(lat_report(LAT_FAILED));
+    return bench_now() - begin;
+}
+
+static void bench_gpu(int extent, int nc, lat_real real)
+{
+    bench_threads(bench_most_threads());
+    lat_field u = rough(extent, nc, real);
+    lat_generator *gen = start(&lat_generate_gpu, &u);
+    const double copy = lat_gpu_copy_bandwidth((size_t)1 << 30);
+    for (int k = 0; k < 2; k++) {
+        const lat_update how = {k ? LAT_UPDATE_OVERRELAX : LAT_UPDATE_HEATBATH, 1, 0, 9};
+        const long n = (long)(0.02 / gpu_seconds(gen, &how, 1)) + 1;
+        double t[7];
+        for (int r = 0; r < 7; r++) {
+            const double few = gpu_seconds(gen, &how, n);
+            t[r] = (gpu_seconds(gen, &how, 3 * n) - few) / (double)(2 * n);
+        }
+        tell(&u, k, "gpu", bench_median(t, 7), copy);
+        printf("\n");
+        fflush(stdout);
+    }
+    gen->backend->close(gen);
+    lat_field_free(&u);
+}
+
+static void all_gpu(int nc)
+{
+    static const struct { int extent, nc; } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, 2}, {32, 4}, {16, 6}, {8, 16}};
+    if (!lat_generate_gpu.available()) {
+        printf("no GPU: %s\n", lat_error());
+        return;
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (int p = 4; p <= 8; p += 4)
+            if (!nc || nc == lines[i].nc)
+                bench_gpu(lines[i].extent, lines[i].nc, (lat_real)p);
+}
+
+static void all_cpu(int extent)
+{
+    static const int groups[] = {2, 3, 4, 6};
+    const int most = bench_most_threads();
+    double reference[2];
+    lat_field u = rough(extent, 3, LAT_F64);
+    time_scalar(&u, reference);
+    for (int k = 0; k < 2; k++)
+        printf("%5d^4  SU(3)    18  double     %-9s  %7d  %10.2f  plain scalar loop\n", extent, names[k], 1,
+               (double)lat_field_matrices(&u) / reference[k] * 1e-6);
+    lat_field_free(&u);
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (int p = 4; p <= 8; p += 4)
+            for (int n = 1; n <= (groups[g] == 3 ? most : 1); n = n < most ? most : most + 1)
+                bench(extent, groups[g], (lat_real)p, n, reference);
+    bench_threads(most);
 }
 
 int main(int argc, char **argv)
 {
-    static const int groups[] = {2, 3, 4, 6};
     lat_tool_name = "bench_heatbath";
     const int extent = argc > 1 ? atoi(argv[1]) : 16;
-    const int most = bench_most_threads();
-    double reference[2];
-    lat_field u = {.data = NULL};
-    lat_header_init(&u.head);
-    u.head.geom = (lat_geometry){4, {extent, extent, extent, extent}};
-    if (lat_field_alloc(&u))
-        return lat_report(LAT_FAILED);
-#pragma omp parallel for schedule(static)
-    for (size_t k = 0; k < lat_field_matrices(&u); k++)
-        lat_sun_near_one(3, (double *)u.data + 18 * k, 0.35, 1, k, 0, 0);
-    time_scalar(&u, reference);
-    const double links = (double)lat_field_matrices(&u);
     printf("lattice  group  reals  precision  sweep      threads  Mlinks/s    GB/s  copy GB/s  of copy  of scalar a thread\n");
-    for (int k = 0; k < 2; k++)
-        printf("%5d^4  SU(3)    18  double     %-9s  %7d  %10.2f  plain scalar loop\n", extent, k ? "overrelax" : "heatbath", 1,
-               links / reference[k] * 1e-6);
-    lat_field_free(&u);
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-        for (int p = 0; p < 2; p++)
-            for (int n = 1; n <= (groups[g] == 3 ? most : 1); n = n < most ? most : most + 1)
-                if (bench(extent, groups[g], p ? LAT_F32 : LAT_F64, n, reference))
-                    return 1;
+    if (argc < 3 || !strcmp(argv[2], "cpu"))
+        all_cpu(extent);
+    if (argc < 3 || !strcmp(argv[2], "gpu"))
+        all_gpu(argc > 3 ? atoi(argv[3]) : 0);
     return 0;
 }

@@ -7,4 +7,7 @@
 
 void lat_copy(void *to, const void *from, size_t bytes);
 
+/* For benchmarks: bytes read and written by copies on the GPU, GB a second; below zero on failure. */
+double lat_gpu_copy_bandwidth(size_t bytes);
+
 #endif

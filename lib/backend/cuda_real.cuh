@@ -18,7 +18,10 @@
 #define HOW(how) (how).real
 #endif
 #define LAT_HD static __device__ __forceinline__
-#if LAT_N <= 3
+#ifndef LAT_REGISTERS
+#define LAT_REGISTERS 3 /* matrices of such N are in registers */
+#endif
+#if LAT_N <= LAT_REGISTERS
 #define LAT_UNROLL _Pragma("unroll")
 #else
 #define LAT_UNROLL _Pragma("unroll 1")

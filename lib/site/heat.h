@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heat.h: visits that draw the rotation instead of taking the best one (template, see real.h).
- *
- * The functional is sampled with weight exp(f / T), f = sum over links of Re tr U (Landau, Coulomb) or of
- * sum_i |U_ii|^2 (MAG), not divided by anything. In an SU(2) subgroup f = k T h.n + const with n the
- * maximum, so h = a n with a distributed about 1:
+/* heat.h: visits that draw the rotation instead of taking the best one (template, see real.h), with weight exp(f / T),
+ * f = sum over links of Re tr U (Landau, Coulomb) or of sum_i |U_ii|^2 (MAG), not divided by anything. In an SU(2)
+ * subgroup f = k T h.n + const with n the maximum, so h = a n with a distributed about 1:
  *     linear f: exp(k a_0) on the sphere S^3, k = |r| / T
  *     MAG: exp(k cos theta) on S^2 for the direction that h turns to the pole, k = l / T */
-
+#ifndef LAT_APART /* of a large part: the includer may prefer one copy of it to several */
+#define LAT_APART LAT_HD
+#endif
 /* c = a b as SU(2) elements. */
 LAT_HD void LAT_(su2_mul)(LAT_T c[4], const LAT_T a[4], const LAT_T b[4])
 {
@@ -120,7 +120,7 @@ LAT_HD LAT_T LAT_(heat_a0)(LAT_T k, const LAT_(dice) *d, uint32_t draw, uint32_t
 }
 
 /* a with density exp(k a_0) on S^3; draw `pair` and every `pairs` draws after it. */
-LAT_HD void LAT_(heat_sphere3)(LAT_T k, const LAT_(dice) *d, uint32_t pair, uint32_t pairs, LAT_T a[4])
+LAT_APART void LAT_(heat_sphere3)(LAT_T k, const LAT_(dice) *d, uint32_t pair, uint32_t pairs, LAT_T a[4])
 {
     LAT_T u[2], s, c;
     const LAT_T one = LAT_(set)(1), two = LAT_(set)(2), gap = LAT_(heat_gap)(k, d, pair, pairs, u);

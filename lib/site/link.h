@@ -52,14 +52,14 @@ LAT_HD void LAT_(link_store)(LAT_T *p, const LAT_(m) *m)
 /* v = a b c^+, the staple of three links: the rows that are kept. */
 LAT_HD void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, const LAT_(m) *c)
 {
-    for (int i = 0; i < LAT_LINK_ROWS; i++) {
+    LAT_UNROLL for (int i = 0; i < LAT_LINK_ROWS; i++) {
         LAT_(c) t[LAT_N];
-        for (int j = 0; j < LAT_N; j++) {
+        LAT_UNROLL for (int j = 0; j < LAT_N; j++) {
             t[j] = LAT_(mul)(a->e[i][0], b->e[0][j]);
             for (int k = 1; k < LAT_N; k++)
                 t[j] = LAT_(fma)(t[j], a->e[i][k], b->e[k][j]);
         }
-        for (int j = 0; j < LAT_N; j++) {
+        LAT_UNROLL for (int j = 0; j < LAT_N; j++) {
             LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
             for (int k = 0; k < LAT_N; k++)
                 s = LAT_(fma_conj)(s, t[k], c->e[j][k]);
@@ -71,15 +71,15 @@ LAT_HD void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, cons
 /* v = a^+ b c. */
 LAT_HD void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, const LAT_(m) *c)
 {
-    for (int i = 0; i < LAT_LINK_ROWS; i++) {
+    LAT_UNROLL for (int i = 0; i < LAT_LINK_ROWS; i++) {
         LAT_(c) t[LAT_N];
-        for (int j = 0; j < LAT_N; j++) {
+        LAT_UNROLL for (int j = 0; j < LAT_N; j++) {
             LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
             for (int k = 0; k < LAT_N; k++)
                 s = LAT_(fma_conj)(s, b->e[k][j], a->e[k][i]);
             t[j] = s;
         }
-        for (int j = 0; j < LAT_N; j++) {
+        LAT_UNROLL for (int j = 0; j < LAT_N; j++) {
             LAT_(c) s = LAT_(mul)(t[0], c->e[0][j]);
             for (int k = 1; k < LAT_N; k++)
                 s = LAT_(fma)(s, t[k], c->e[k][j]);
@@ -92,7 +92,7 @@ LAT_HD void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, co
 LAT_HD void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
 {
     LAT_(link_complete)(&v);
-    for (int a = 0; a < LAT_N; a++)
+    LAT_UNROLL for (int a = 0; a < LAT_N; a++)
         for (int b = 0; b < LAT_N; b++) {
             s->e[a][b].re += w * v.e[a][b].re;
             s->e[a][b].im += w * v.e[a][b].im;
@@ -104,8 +104,8 @@ LAT_HD void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
 LAT_HD void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int kind, const LAT_(dice) *d)
 {
     LAT_(m) x;
-    for (int a = 0; a < LAT_N; a++)
-        for (int b = 0; b < LAT_N; b++) {
+    LAT_UNROLL for (int a = 0; a < LAT_N; a++)
+        LAT_UNROLL for (int b = 0; b < LAT_N; b++) {
             LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
             for (int c = 0; c < LAT_N; c++)
                 s = LAT_(fma_conj)(s, u->e[a][c], staples->e[b][c]);
@@ -118,7 +118,7 @@ LAT_HD void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int k
 LAT_HD LAT_T LAT_(link_overlap)(const LAT_(m) *a, const LAT_(m) *b)
 {
     LAT_T s = LAT_(set)(0);
-    for (int i = 0; i < LAT_N; i++)
+    LAT_UNROLL for (int i = 0; i < LAT_N; i++)
         for (int j = 0; j < LAT_N; j++)
             s += a->e[i][j].re * b->e[i][j].re + a->e[i][j].im * b->e[i][j].im;
     return s;
@@ -130,8 +130,8 @@ LAT_HD LAT_(c) LAT_(link_det)(const LAT_(m) *u)
 {
     LAT_(m) m = *u;
     LAT_(c) det = {LAT_(set)(1), LAT_(set)(0)};
-    for (int k = 0; k < LAT_N; k++) {
-        for (int a = k + 1; a < LAT_N; a++) { /* the larger of rows k and a to row k, lane by lane */
+    LAT_UNROLL for (int k = 0; k < LAT_N; k++) {
+        LAT_UNROLL for (int a = k + 1; a < LAT_N; a++) { /* the larger of rows k and a to row k, lane by lane */
             const LAT_(c) p = m.e[k][k], q = m.e[a][k];
             const LAT_T size = p.re * p.re + p.im * p.im, other = q.re * q.re + q.im * q.im;
             for (int b = k; b < LAT_N; b++) {
@@ -145,7 +145,7 @@ LAT_HD LAT_(c) LAT_(link_det)(const LAT_(m) *u)
         const LAT_(c) d = m.e[k][k];
         const LAT_T r = LAT_(rsqrt)(d.re * d.re + d.im * d.im), inverse = LAT_(set)(0) - r * r;
         det = LAT_(mul)(det, d);
-        for (int a = k + 1; a < LAT_N; a++) {
+        LAT_UNROLL for (int a = k + 1; a < LAT_N; a++) {
             const LAT_(c) zero = {LAT_(set)(0), LAT_(set)(0)};
             LAT_(c) f = LAT_(fma_conj)(zero, m.e[a][k], d);
             f.re *= inverse;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_host.cuh: what the host sides of all that runs on a GPU share: errors, memory, fields on their way. Functions
+ * return 0, or -1 with lat_error set. */
+#ifndef LAT_BACKEND_CUDA_HOST_CUH
+#define LAT_BACKEND_CUDA_HOST_CUH
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "cuda.cuh"
+extern "C" {
+#include "common/field.h"
+}
+
+/* e, and what was being done, as an error. */
+int lat_cuda_failed(cudaError_t e, const char *what);
+
+/* `bytes` on the device, for `what`. */
+int lat_cuda_room(void **p, size_t bytes, const char *what);
+
+/* Will that many bytes fit? `what` begins the sentence otherwise: "lattice 4 4 4 4 in single". */
+int lat_cuda_enough(double bytes, const char *what);
+
+lat_cuda_divisor lat_cuda_divide_by(uint32_t d);
+
+/* Fields in natural order, between the host and `raw` on the device, a buffer at a time. All work is in `stream`. */
+typedef struct lat_cuda_ferry {
+    cudaStream_t stream;
+    void *raw[2], *pinned[2];
+    cudaEvent_t done[2]; /* a pair of buffers is free again */
+} lat_cuda_ferry;
+
+int lat_cuda_ferry_open(lat_cuda_ferry *f, cudaStream_t stream);
+void lat_cuda_ferry_close(lat_cuda_ferry *f);
+size_t lat_cuda_ferry_bytes(void); /* on the device */
+
+/* Starts what brings matrices first .. first+count-1 from `raw` to their places, or the other way. */
+typedef cudaError_t lat_cuda_place(void *context, void *raw, uint64_t first, uint64_t count);
+
+int lat_cuda_send(lat_cuda_ferry *f, const lat_field *from, lat_cuda_place *place, void *context);
+int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *to, lat_cuda_place *place, void *context);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* generate_gpu.cu: configurations on one NVIDIA GPU, a thread a link (generate_cuda.cuh says how they lie there).
+ *
+ * All work goes to one stream, in order. An update of one direction and parity reads none of the links it writes, and sums are
+ * taken over fixed parts in a fixed order: results on one kind of GPU are the same bit for bit. */
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda_host.cuh"
+#include "generate_cuda.cuh"
+extern "C" {
+#include "common/error.h"
+#include "generate.h"
+#define OPS(n) extern const lat_cuda_link_ops lat_cuda_link_ops_f##n, lat_cuda_link_ops_d##n;
+OPS(2) OPS(3) OPS(4) OPS(5) OPS(6) OPS(7) OPS(8) OPS(9) OPS(10) OPS(11) OPS(12) OPS(13) OPS(14) OPS(15) OPS(16)
+#undef OPS
+extern const lat_generate lat_generate_gpu;
+}
+
+#define OPS(n) &lat_cuda_link_ops_f##n, &lat_cuda_link_ops_d##n
+static const lat_cuda_link_ops *const all_ops[] = {OPS(2), OPS(3), OPS(4), OPS(5), OPS(6), OPS(7), OPS(8), OPS(9), OPS(10), OPS(11),
+                                                   OPS(12), OPS(13), OPS(14), OPS(15), OPS(16)};
+#undef OPS
+#define MOST_COLOURS 16
+
+typedef struct gpu {
+    lat_generator gen;
+    const lat_cuda_link_ops *ops;
+    lat_action action;
+    lat_geometry geom;
+    lat_cuda_links work;     /* axes in order */
+    lat_cuda_links along[4]; /* the same for an update of each direction */
+    cudaStream_t stream;
+    lat_cuda_ferry ferry;
+    double *partial;         /* [LAT_CUDA_PARTIALS][2] on the host, where the device writes them */
+    char words[64];
+} gpu;
+
+static bool gpu_available(void)
+{
+    return lat_backend_gpu.available();
+}
+
+static void gpu_close(lat_generator *gen)
+{
+    gpu *c = (gpu *)gen;
+    if (!c)
+        return;
+    if (c->stream)
+        cudaStreamSynchronize(c->stream);
+    lat_cuda_ferry_close(&c->ferry);
+    cudaFree(c->work.u);
+    cudaFreeHost(c->partial);
+    if (c->stream)
+        cudaStreamDestroy(c->stream);
+    free(c);
+}
+
+/* ---- fields to and fro ---- */
+
+typedef struct { const gpu *c; int real; } passenger;
+
+static cudaError_t place_in(void *context, void *raw, uint64_t first, uint64_t count)
+{
+    const passenger *p = (const passenger *)context;
+    return p->c->ops->load(&p->c->work, raw, p->real, first, count, p->c->stream);
+}
+
+static cudaError_t place_out(void *context, void *raw, uint64_t first, uint64_t count)
+{
+    const passenger *p = (const passenger *)context;
+    return p->c->ops->get(&p->c->work, raw, p->real, first, count, p->c->stream);
+}
+
+static int fill(gpu *c, const lat_field *u)
+{
+    passenger p = {c, u->head.real};
+    return lat_cuda_send(&c->ferry, u, place_in, &p);
+}
+
+static int gpu_get(lat_generator *gen, lat_field *u)
+{
+    gpu *c = (gpu *)gen;
+    passenger p = {c, u->head.real};
+    return lat_cuda_fetch(&c->ferry, u, place_out, &p);
+}
+
+/* ---- opening ---- */
+
+static int describe(gpu *c)
+{
+    char text[64];
+    lat_cuda_links *w = &c->work;
+    uint64_t site = 1, half = 1;
+    w->nd = c->geom.nd;
+    for (int a = 0; a < 4; a++) {
+        const int extent = a < w->nd ? c->geom.dims[a] : 1;
+        lat_cuda_axis *axis = w->axis + a;
+        if (a < w->nd && extent % 2)
+            return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents", lat_dims_text(&c->geom, text), extent);
+        axis->dir = a;
+        w->dims[a] = (uint32_t)extent;
+        axis->extent = (uint32_t)(a == 0 ? extent / 2 : extent);
+        axis->stride = (uint32_t)half;
+        axis->site_step = site;
+        site *= (uint64_t)extent;
+        half *= axis->extent;
+        if (half >= (UINT64_C(1) << 31) - LAT_CUDA_GROUP)
+            return lat_fail("lattice %s: too large for one GPU", lat_dims_text(&c->geom, text));
+        axis->by_stride = lat_cuda_divide_by(axis->stride);
+        axis->by_extent = lat_cuda_divide_by(axis->extent);
+    }
+    w->half = (uint32_t)half;
+    w->groups = (w->half + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
+    return 0;
+}
+
+/* Each direction in turn is axis 0. */
+static void turn(gpu *c)
+{
+    const int nd = c->work.nd;
+    for (int mu = 0; mu < nd; mu++) {
+        lat_cuda_links *w = c->along + mu;
+        *w = c->work;
+        w->axis[0] = c->work.axis[mu];
+        for (int a = 1; a < 4; a++) {
+            w->axis[a] = c->work.axis[a <= mu ? a - 1 : a];
+            w->axis[a].weight = mu == nd - 1 || w->axis[a].dir == nd - 1 ? c->action.xi : 1 / c->action.xi;
+        }
+    }
+}
+
+static int allocate(gpu *c)
+{
+    char text[64], what[96];
+    const size_t bytes = 2 * (size_t)c->work.groups * LAT_CUDA_GROUP * (size_t)c->work.nd * c->ops->matrix;
+    snprintf(what, sizeof what, "lattice %s of SU(%d) in %s", lat_dims_text(&c->geom, text), c->ops->nc, c->ops->real == 4 ? "single" : "double");
+    if (lat_cuda_enough((double)bytes + (double)lat_cuda_ferry_bytes(), what)
+        || lat_cuda_failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "making a stream")
+        || lat_cuda_room(&c->work.u, bytes, "the links")
+        || lat_cuda_failed(cudaMallocHost((void **)&c->partial, 2 * LAT_CUDA_PARTIALS * sizeof *c->partial), "pinning memory"))
+        return -1;
+    return lat_cuda_ferry_open(&c->ferry, c->stream);
+}
+
+static lat_generator *gpu_open(const lat_field *u, lat_real real, const lat_action *action, const lat_comm *comm)
+{
+    const int nc = u->head.nc;
+    if (comm->size > 1) {
+        lat_fail("%d ranks: this version makes configurations on one GPU", comm->size);
+        return NULL;
+    }
+    if (nc > MOST_COLOURS) {
+        lat_fail("SU(%d): the GPU backend makes SU(2) to SU(%d)", nc, MOST_COLOURS);
+        return NULL;
+    }
+    gpu *c = (gpu *)calloc(1, sizeof *c);
+    if (!c) {
+        lat_fail("out of memory: a generator");
+        return NULL;
+    }
+    c->gen.backend = &lat_generate_gpu;
+    c->gen.comm = comm;
+    c->ops = all_ops[2 * (nc - 2) + (real == LAT_F64)];
+    c->action = *action;
+    c->geom = u->head.geom;
+    cudaDeviceProp p = {};
+    bool bad = lat_cuda_failed(cudaGetDeviceProperties(&p, 0), "asking what it is");
+    c->work.overlap = p.major >= 9;
+    bad = bad || describe(c) || allocate(c) || fill(c, u);
+    if (bad) {
+        gpu_close(&c->gen);
+        return NULL;
+    }
+    turn(c);
+    snprintf(c->words, sizeof c->words, "gpu %.50s", p.name);
+    return &c->gen;
+}
+
+static const char *gpu_words(const lat_generator *gen)
+{
+    return ((const gpu *)gen)->words;
+}
+
+/* ---- sweeps ---- */
+
+static int gpu_sweep(lat_generator *gen, const lat_update *how, long n)
+{
+    static const int kinds[] = {LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS}; /* as lat_update_kind */
+    gpu *c = (gpu *)gen;
+    lat_cuda_draw draw = {c->action.beta / c->ops->nc, kinds[how->kind], how->seed, how->copy, how->step};
+    for (long i = 0; i < n; i++, draw.step++)
+        for (int mu = 0; mu < c->work.nd; mu++)
+            for (int parity = 0; parity < 2; parity++)
+                if (lat_cuda_failed(c->ops->update(c->along + mu, &draw, parity, c->stream), "a sweep"))
+                    return -1;
+    return c->ops->reunit ? lat_cuda_failed(c->ops->reunit(&c->work, c->stream), "a sweep") : 0;
+}
+
+static int gpu_plaquette(lat_generator *gen, double *spatial, double *temporal)
+{
+    gpu *c = (gpu *)gen;
+    const int nd = c->work.nd;
+    const double traces = (double)lat_volume(&c->geom) * c->ops->nc;
+    double sum[2] = {0, 0};
+    if (lat_cuda_failed(c->ops->plaquette(&c->work, c->partial, c->stream), "summing up")
+        || lat_cuda_failed(cudaStreamSynchronize(c->stream), "sweeps"))
+        return -1;
+    for (int i = 0; i < 2 * LAT_CUDA_PARTIALS; i++)
+        sum[i % 2] += c->partial[i];
+    *spatial = nd > 2 ? sum[0] / (traces * ((nd - 1) * (nd - 2) / 2)) : NAN;
+    *temporal = nd > 1 ? sum[1] / (traces * (nd - 1)) : NAN;
+    return 0;
+}
+
+const lat_generate lat_generate_gpu = {
+    "gpu", gpu_available, gpu_open, gpu_close, gpu_words, gpu_sweep, gpu_plaquette, gpu_get,
+};
