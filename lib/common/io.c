@@ -142,6 +142,7 @@ struct lat_input {
     char *name;
     uint64_t offset;    /* bytes taken */
     int64_t size;
+    off_t begin;        /* where we found a regular file */
     unsigned char *buf; /* BUFFER bytes, of which at..end are not taken yet */
     size_t at, end;
     void *attached;     /* of the layer above */
@@ -317,6 +318,7 @@ static int input_look(lat_input *in)
     if (in->regular) {
         here = lseek(in->fd, 0, SEEK_CUR);
         in->size = here >= 0 && here < st->st_size ? st->st_size - here : 0;
+        in->begin = here;
         (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     } else if (S_ISFIFO(st->st_mode))
         widen_pipe(in->fd);
@@ -510,6 +512,24 @@ int lat_input_skip(lat_input *in, uint64_t n)
             return truncated(in);
         n -= input_take(in, NULL, n < BUFFER ? (size_t)n : BUFFER);
     }
+    return 0;
+}
+
+int lat_input_rewind(lat_input *in, uint64_t offset)
+{
+    const struct stat *was = &in->file;
+    struct stat now;
+
+    if (!in->regular || offset > in->offset)
+        return lat_fail("%s: cannot be read again from byte %llu", in->name, (unsigned long long)offset);
+    if (fstat(in->fd, &now) < 0 || now.st_size != was->st_size || now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+        now.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+        return lat_fail("%s: has changed while it was read", in->name);
+    if (lseek(in->fd, in->begin + (off_t)offset, SEEK_SET) < 0)
+        return lat_fail("%s: cannot be read again: %s", in->name, strerror(errno));
+    in->at = in->end = 0;
+    in->ended = false;
+    in->offset = offset;
     return 0;
 }
 

@@ -27,6 +27,14 @@ typedef struct lat_slice_sums {
 int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after, bool group,
                        lat_slice_sums *sums);
 
+/* The same of slices that come by in any portions: it keeps copies of two of them. `end` is for when all have
+ * come. */
+typedef struct lat_survey lat_survey;
+lat_survey *lat_survey_new(const lat_header *head, bool group); /* the head is borrowed */
+int lat_survey_add(lat_survey *s, const void *slices, int count);
+int lat_survey_end(lat_survey *s, lat_slice_sums *all);
+void lat_survey_free(lat_survey *s);
+
 /* Those of all slices together, in their order; and the means that a header has. */
 lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *sums);
 void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette, double *link_trace);

@@ -286,3 +286,70 @@ void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double
     *plaquette = nd > 1 ? all->plaquette / (sites * (nd * (nd - 1) / 2)) : NAN;
     *link_trace = all->trace / (sites * nd);
 }
+
+/* ---- slices that come by --------------------------------------------------------------------- */
+
+struct lat_survey {
+    const lat_header *head;
+    bool group;
+    int seen;
+    lat_slice_sums *sums;
+    void *first, *last; /* the first slice, and the last that came, whose neighbour has not come yet */
+};
+
+lat_survey *lat_survey_new(const lat_header *head, bool group)
+{
+    const size_t slices = (size_t)lat_slices(head);
+    lat_survey *s = lat_alloc(1, sizeof *s, "a measurement");
+    if (!s)
+        return NULL;
+    *s = (lat_survey){.head = head, .group = group};
+    s->sums = lat_alloc(slices, sizeof *s->sums, "a measurement");
+    s->first = lat_alloc(1, lat_slice_bytes(head), "a slice");
+    s->last = lat_alloc(1, lat_slice_bytes(head), "a slice");
+    if (s->sums && s->first && s->last)
+        return s;
+    lat_survey_free(s);
+    return NULL;
+}
+
+static void copy_slice(const lat_header *head, void *to, const void *from)
+{
+    const size_t n = lat_slice_bytes(head), piece = (size_t)1 << 20;
+    #pragma omp parallel for schedule(static) if (n > piece)
+    for (size_t i = 0; i < n; i += piece)
+        memcpy((char *)to + i, (const char *)from + i, n - i < piece ? n - i : piece);
+}
+
+int lat_survey_add(lat_survey *s, const void *slices, int count)
+{
+    const char *at = slices, *last = at + (size_t)(count - 1) * lat_slice_bytes(s->head);
+    lat_slice_sums *sums = s->sums + s->seen;
+    if (s->seen == 0)
+        copy_slice(s->head, s->first, slices);
+    else if (lat_measure_slices(s->head, s->last, 1, slices, s->group, sums - 1) < 0)
+        return -1;
+    if (count > 1 && lat_measure_slices(s->head, slices, count - 1, last, s->group, sums) < 0)
+        return -1;
+    copy_slice(s->head, s->last, last);
+    s->seen += count;
+    return 0;
+}
+
+int lat_survey_end(lat_survey *s, lat_slice_sums *all)
+{
+    if (lat_measure_slices(s->head, s->last, 1, s->first, s->group, s->sums + s->seen - 1) < 0)
+        return -1;
+    *all = lat_measure_total(s->head, s->sums);
+    return 0;
+}
+
+void lat_survey_free(lat_survey *s)
+{
+    if (!s)
+        return;
+    free(s->sums);
+    free(s->first);
+    free(s->last);
+    free(s);
+}

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "../../tools/convert/format.h"
+#include "../../tools/convert/source.h"
 #include "../../tools/convert/xml.h"
 #include "common/condition.h"
 #include "common/error.h"
@@ -234,7 +234,7 @@ static const lat_format *format_named(const char *name)
 static bool read_format(source s, const lat_format *format, bool force)
 {
     lat_reading r = {.force = force, .told = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
-    lat_field f;
+    lat_source field;
     bool good = false;
     lat_error_clear();
     lat_input *in = lat_input_open(s.path);
@@ -242,9 +242,9 @@ static bool read_format(source s, const lat_format *format, bool force)
         format = lat_format_of(in);
     if (format && format->told)
         r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
-    if (in && format && format->read(in, &f, &r) > 0) {
-        good = format->many ? true : lat_expect_end(in, force) == 0 && lat_judge(lat_input_name(in), &f, &r) == 0;
-        lat_field_free(&f);
+    if (in && format && lat_source_open(&field, in, format, &r, false) > 0) {
+        good = lat_source_look(&field, false, NULL, NULL, NULL) == 0;
+        lat_source_close(&field);
     }
     sentence(good, s.path);
     lat_input_close(in);

@@ -11,15 +11,13 @@
 #include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
-#include "payload.h"
 
-static void begin(lat_field *f, const lat_reading *r)
+static int take_told(lat_input *in, lat_header *head, const lat_reading *r)
 {
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    f->head.geom = r->dims;
-    f->head.nc = r->told.nc ? r->told.nc : 3;
-    f->head.reals = 2 * f->head.nc * f->head.nc;
+    head->geom = r->dims;
+    head->nc = r->told.nc ? r->told.nc : 3;
+    head->reals = 2 * head->nc * head->nc;
+    return lat_need_dims(in, r) < 0 ? -1 : lat_header_check(head, lat_input_name(in));
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -61,10 +59,9 @@ static long numbers(const char *name, char *text, size_t n, bool last, size_t *a
     return (long)got;
 }
 
-static int read_numbers(lat_input *in, lat_field *f)
+static int fetch(lat_input *in, lat_payload *p, void *to, size_t all)
 {
     const char *name = lat_input_name(in);
-    const size_t all = lat_field_reals(f);
     char *text = lat_alloc(LAT_AHEAD + 1, 1, "text");
     int bad = text ? 0 : -1;
     for (size_t done = 0; !bad && done < all;) {
@@ -74,30 +71,27 @@ static int read_numbers(lat_input *in, lat_field *f)
             bad = -1;
             break;
         }
-        const long got = numbers(name, text, (size_t)n, n < LAT_AHEAD, &at,
-                                 (double *)f->data + done, all - done);
+        const long got = numbers(name, text, (size_t)n, n < LAT_AHEAD, &at, (double *)to + done, all - done);
         bad = got < 0 || lat_input_skip(in, at) < 0;
         if (!bad && at == 0)
-            bad = lat_fail(n ? "%s: expected numbers, found %zu of %zu and no end to the next one"
-                             : "%s: truncated: %zu numbers of %zu",
-                           name, done, all);
+            bad = lat_fail(n ? "%s: expected numbers, found %zu and no end to the next one"
+                             : "%s: truncated: after %zu numbers",
+                           name, p->fetched);
         done += got > 0 ? (size_t)got : 0;
+        p->fetched += got > 0 ? (size_t)got : 0;
     }
     free(text);
     return bad ? -1 : 0;
 }
 
-static int read_text(lat_input *in, lat_field *f, lat_reading *r)
+static int begin_text(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
-    begin(f, r);
-    if (lat_need_dims(in, r) < 0 || lat_header_check(&f->head, lat_input_name(in)) < 0 ||
-        lat_expect_bytes(in, 2 * (uint64_t)lat_field_reals(f) - 1, "a configuration of that size") < 0 ||
-        lat_field_alloc(f) < 0 || read_numbers(in, f) < 0 ||
-        lat_info_set(&f->head, "source", "Bridge++ text") < 0) {
-        lat_field_free(f);
+    *p = (lat_payload){.rows = r->told.nc ? r->told.nc : 3, .fetch = fetch};
+    if (take_told(in, head, r) < 0 ||
+        lat_expect_bytes(in, 4 * (uint64_t)head->reals * lat_volume(&head->geom) * 2 - 1,
+                         "a configuration of that size") < 0)
         return -1;
-    }
-    return 1;
+    return lat_says(head, "Bridge++ text");
 }
 
 /* ---- Fortran --------------------------------------------------------------------------------- */
@@ -108,37 +102,33 @@ static bool probe_fortran(const unsigned char *b, size_t n, int64_t size)
            ((int64_t)lat_load_le32(b) == size - 8 || (int64_t)lat_load_be32(b) == size - 8);
 }
 
-static int read_record(lat_input *in, lat_field *f, const lat_reading *r)
+static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
-    const char *name = lat_input_name(in);
-    lat_payload p = {.rows = f->head.nc, .order = {.sites = "ltzyx"}};
-    unsigned char b[4], e[4];
-    if (lat_header_check(&f->head, name) < 0 || lat_input_read(in, b, 4) < 0)
+    unsigned char b[4], *length = lat_own(r, sizeof b);
+    if (!length || take_told(in, head, r) < 0 || lat_input_read(in, b, 4) < 0)
         return -1;
-    const uint64_t need = lat_payload_bytes(f, p.rows);
-    p.big = lat_load_be32(b) == need;
-    if (!p.big && lat_load_le32(b) != need)
+    const uint64_t need = lat_payload_bytes(head, head->nc);
+    *p = (lat_payload){.big = lat_load_be32(b) == need, .rows = head->nc, .order = {.sites = "ltzyx"}};
+    if (!p->big && lat_load_le32(b) != need)
         return lat_fail("%s: expected a Fortran record of %llu bytes as --dims says, found %lu (or %lu)",
-                        name, (unsigned long long)need, (unsigned long)lat_load_le32(b),
+                        lat_input_name(in), (unsigned long long)need, (unsigned long)lat_load_le32(b),
                         (unsigned long)lat_load_be32(b));
     if (r->told.ordered)
-        p.order = r->told.order;
-    if (lat_payload_take(in, f, &p, p.big ? "Fortran record, big endian" : "Fortran record") < 0 ||
-        lat_input_read(in, e, 4) < 0)
-        return -1;
-    return memcmp(b, e, 4) == 0
-               ? 0
-               : lat_fail("%s: the Fortran record does not end with its length", name);
+        p->order = r->told.order;
+    memcpy(length, b, sizeof b);
+    return lat_says(head, p->big ? "Fortran record, big endian" : "Fortran record");
 }
 
-static int read_fortran(lat_input *in, lat_field *f, lat_reading *r)
+static int end_fortran(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
 {
-    begin(f, r);
-    if (lat_need_dims(in, r) < 0 || read_record(in, f, r) < 0) {
-        lat_field_free(f);
+    unsigned char e[4];
+    (void)f;
+    (void)p;
+    if (lat_input_read(in, e, 4) < 0)
         return -1;
-    }
-    return 1;
+    return memcmp(r->own, e, 4) == 0
+               ? 0
+               : lat_fail("%s: the Fortran record does not end with its length", lat_input_name(in));
 }
 
 const lat_format lat_format_bridgetext = {
@@ -149,7 +139,7 @@ const lat_format lat_format_bridgetext = {
     .told = true,
     .nd = 4,
     .probe = probe_text,
-    .read = read_text,
+    .begin = begin_text,
 };
 
 const lat_format lat_format_fortran = {
@@ -160,5 +150,6 @@ const lat_format lat_format_fortran = {
     .told = true,
     .nd = 4,
     .probe = probe_fortran,
-    .read = read_fortran,
+    .begin = begin_fortran,
+    .end = end_fortran,
 };

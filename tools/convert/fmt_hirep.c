@@ -11,7 +11,6 @@
 #include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
-#include "payload.h"
 
 #define HEAD 28
 
@@ -42,10 +41,9 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
 
 static lat_payload payload(bool big, int nc, bool quaternions)
 {
-    return (lat_payload){.big = big,
-                         .rows = quaternions ? 1 : nc,
-                         .shape = quaternions ? LAT_QUATERNIONS : LAT_BY_ROWS,
-                         .order = {.sites = "txyz", .links = "txyz"}};
+    lat_payload p = lat_time_first(big, quaternions ? 1 : nc);
+    p.shape = quaternions ? LAT_QUATERNIONS : LAT_BY_ROWS;
+    return p;
 }
 
 static int read_head(lat_input *in, lat_header *h, lat_reading *r, bool *big)
@@ -85,41 +83,37 @@ static int are_quaternions(lat_input *in, const lat_header *h, bool big)
            lat_payload_fit(&whole, 2, LAT_F64, ahead, (size_t)n);
 }
 
-static int read_field(lat_input *in, lat_field *f, lat_reading *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
-    char source[80];
     bool big = true;
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    int quaternions = 0, bad = read_head(in, &f->head, r, &big);
-    if (!bad)
-        bad = (quaternions = are_quaternions(in, &f->head, big)) < 0;
-    if (!bad) {
-        const lat_payload p = payload(big, f->head.nc, quaternions);
-        f->head.reals = quaternions ? 4 : f->head.reals;
-        snprintf(source, sizeof source, "HiRep SU(%d)%s%s", f->head.nc, quaternions ? " quaternions" : "",
-                 big ? "" : " little endian");
-        bad = lat_payload_take(in, f, &p, source);
-    }
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    if (read_head(in, head, r, &big) < 0)
+        return -1;
+    const int quaternions = are_quaternions(in, head, big);
+    if (quaternions < 0)
+        return -1;
+    *p = payload(big, head->nc, quaternions);
+    head->reals = quaternions ? 4 : head->reals;
+    return lat_says(head, "HiRep SU(%d)%s%s", head->nc, quaternions ? " quaternions" : "", big ? "" : " little endian");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
+static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
 {
-    const lat_header *h = &f->head;
-    const lat_payload p = payload(true, h->nc, h->nc == 2 && h->reals == 4);
+    (void)told;
+    *p = payload(true, head->nc, head->nc == 2 && head->reals == 4);
+}
+
+static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
+{
     unsigned char b[HEAD];
     uint64_t bits;
-    (void)w;
-    memcpy(&bits, &h->plaquette, sizeof bits);
-    lat_store_be32(b, (uint32_t)h->nc);
-    lat_dims_store(&h->geom, b + 4, true, true);
+    (void)p;
+    memcpy(&bits, &head->plaquette, sizeof bits);
+    lat_store_be32(b, (uint32_t)head->nc);
+    lat_dims_store(&head->geom, b + 4, true, true);
     lat_store_be64(b + 20, bits);
-    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
+    return lat_output_write(out, b, sizeof b);
 }
 
 const lat_format lat_format_hirep = {
@@ -131,6 +125,7 @@ const lat_format lat_format_hirep = {
     .only = LAT_F64,
     .nd = 4,
     .probe = probe,
-    .read = read_field,
-    .write = write_field,
+    .begin = begin,
+    .lay = lay,
+    .head = write_head,
 };

@@ -19,7 +19,6 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "format.h"
-#include "payload.h"
 #include "xml.h"
 
 #define MAGIC      0x456789abu
@@ -45,7 +44,7 @@ typedef struct record {
 typedef struct lime {
     lat_input *in;
     const char *name;
-    lat_field *f;
+    lat_header *head;
     lat_reading *r;
 
     lat_geometry geom;      /* nd = 0 until a record says */
@@ -57,8 +56,8 @@ typedef struct lime {
     bool last_gauge;   /* the last one was the gauge field */
     bool ildg;         /* that was in ildg-binary-data */
     bool stated;       /* a checksum is stated for it */
-    lat_scidac_sum sum, stated_sum;
-    char *lfn;         /* owned; NULL where there is none */
+    uint64_t length;   /* of its record */
+    lat_scidac_sum stated_sum;
 } lime;
 
 /* Control characters would spoil a message. */
@@ -267,9 +266,9 @@ static int take_checksum(lime *l, const char *type, const char *xml)
     return 0;
 }
 
-static int judge_checksum(lime *l)
+static int judge_checksum(const lime *l, const lat_scidac_sum *b)
 {
-    const lat_scidac_sum *a = &l->stated_sum, *b = &l->sum;
+    const lat_scidac_sum *a = &l->stated_sum;
     if (!l->stated || (a->a == b->a && a->b == b->b))
         return 0;
     return lat_dispute(l->r->force,
@@ -312,11 +311,8 @@ static int take_text(lime *l, const record *rec)
         bad = take_checksum(l, t, text);
     else if (strcmp(t, "xlf-info") == 0)
         bad = take_xlf_info(l, text);
-    else {
-        char *before = l->lfn;
-        l->lfn = text;
-        text = before;
-    }
+    else if (*text)
+        bad = lat_info_set(l->head, "lfn", text);
     free(text);
     return bad;
 }
@@ -361,20 +357,19 @@ static int is_gauge(lime *l, const record *rec, int *nc, lat_real *real)
     return (!l->colours || l->colours == *nc) && (!l->bits || l->bits == (int)*real * 8);
 }
 
-static int read_gauge(lime *l, const record *rec, int nc, lat_real real)
+/* The links come next. */
+static void take_gauge(lime *l, const record *rec, int nc, lat_real real)
 {
-    lat_header *h = &l->f->head;
-    const lat_payload p = {.big = true, .rows = nc, .digest = lat_scidac_digest, .sum = &l->sum};
+    lat_header *h = l->head;
     h->geom = l->geom;
     h->nc = nc;
     h->real = real;
     h->reals = 2 * nc * nc;
-    if (lat_header_check(h, l->name) < 0 || lat_field_alloc(l->f) < 0)
-        return -1;
     l->ildg = rec->type[0] == 'i';
-    return lat_payload_read(l->in, l->f, &p);
+    l->length = rec->length;
 }
 
+/* 1: the gauge field, whose links come next; 0 after any other; -1. */
 static int take_binary(lime *l, const record *rec)
 {
     int nc;
@@ -398,9 +393,11 @@ static int take_binary(lime *l, const record *rec)
             "%s: holds more than one gauge field: take out the one you want, for instance with "
             "lime_extract_record",
             l->name);
-    return read_gauge(l, rec, nc, real);
+    take_gauge(l, rec, nc, real);
+    return 1;
 }
 
+/* As take_binary. */
 static int take_record(lime *l, const record *rec)
 {
     static const char *const texts[] = {"ildg-format",
@@ -422,44 +419,54 @@ static int take_record(lime *l, const record *rec)
     return lat_input_skip(l->in, rec->length);
 }
 
-/* When all is read. */
-static int finish(lime *l)
+/* Records up to the gauge field, 1; or to the end of the file, 0; or -1. */
+static int next_gauge(lime *l)
 {
-    lat_header *h = &l->f->head;
-    char source[160];
-    if (!l->gauge)
+    record rec;
+    int more;
+    while ((more = next_record(l, &rec)) > 0) {
+        const int found = take_record(l, &rec);
+        if (found)
+            return found;
+        if (skip_padding(l, rec.length) < 0)
+            return -1;
+    }
+    return more;
+}
+
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+{
+    lime *l = lat_own(r, sizeof *l);
+    if (!l)
+        return -1;
+    *l = (lime){.in = in, .name = lat_input_name(in), .head = head, .r = r, .geom = r->dims};
+    const int found = next_gauge(l);
+    if (found == 0)
         return lat_fail("%s: expected a gauge field among its records, found none, and %d other "
                         "binary record%s",
                         l->name, l->others, l->others == 1 ? "" : "s");
+    *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
+    return found < 0 ? -1 : 0;
+}
+
+static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
+{
+    lime *l = r->own;
+    const lat_scidac_sum *sum = &p->sum.scidac;
+    (void)in;
+    l->head = &f->head;
+    if (skip_padding(l, l->length) < 0 || next_gauge(l) < 0)
+        return -1;
     if (l->others)
         lat_warn("%s: only the gauge field is read, %d other binary record%s left out", l->name,
                  l->others, l->others == 1 ? " is" : "s are");
-    if (l->lfn && *l->lfn && lat_info_set(h, "lfn", l->lfn) < 0)
-        return -1;
-    snprintf(source, sizeof source, "%s su%dgauge %d bits, %s %lx %lx", l->ildg ? "ILDG" : "SciDAC",
-             h->nc, 8 * (int)h->real, l->stated ? "checksums" : "no checksums stated, found",
-             (unsigned long)l->sum.a, (unsigned long)l->sum.b);
-    if (lat_info_set(h, "source", source) < 0)
-        return -1;
     /* Printed digits are those of the writer's double precision; the links may be rounded after. */
-    l->r->plaquette_within += h->real == LAT_F32 ? 1e-6 : 1e-10;
-    return judge_checksum(l);
-}
-
-static int read_field(lat_input *in, lat_field *f, lat_reading *r)
-{
-    lime l = {.in = in, .name = lat_input_name(in), .f = f, .r = r, .geom = r->dims};
-    record rec;
-    int more, bad = 0;
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    while (!bad && (more = next_record(&l, &rec)) != 0)
-        bad = more < 0 || take_record(&l, &rec) < 0 || skip_padding(&l, rec.length) < 0;
-    bad = bad || finish(&l) < 0;
-    free(l.lfn);
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    r->plaquette_within += f->head.real == LAT_F32 ? 1e-6 : 1e-10;
+    if (lat_says(&f->head, "%s su%dgauge %d bits, %s %lx %lx", l->ildg ? "ILDG" : "SciDAC", f->head.nc,
+                 8 * (int)f->head.real, l->stated ? "checksums" : "no checksums stated, found", (unsigned long)sum->a,
+                 (unsigned long)sum->b) < 0)
+        return -1;
+    return judge_checksum(l, sum);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -586,35 +593,37 @@ static int write_ildg_records(lat_output *out, const lat_header *h)
                : 0;
 }
 
-static int write_container(lat_output *out, lat_field *f, bool ildg)
+static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
 {
-    lat_scidac_sum sum = {0, 0};
-    const lat_payload p = {.big = true,
-                           .rows = f->head.nc,
-                           .digest = lat_scidac_digest,
-                           .sum = &sum};
-    const uint64_t length = lat_payload_bytes(f, f->head.nc);
-    if (write_before(out, &f->head) < 0 || (ildg && write_ildg_records(out, &f->head) < 0))
+    (void)told;
+    *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
+}
+
+static int write_head(lat_output *out, const lat_header *head, const lat_payload *p, bool ildg)
+{
+    if (write_before(out, head) < 0 || (ildg && write_ildg_records(out, head) < 0))
         return -1;
-    if (write_record_head(out, 0, ildg ? "ildg-binary-data" : "scidac-binary-data", length) < 0 ||
-        lat_payload_write(out, f, &p) < 0 || write_padding(out, length) < 0)
+    return write_record_head(out, 0, ildg ? "ildg-binary-data" : "scidac-binary-data", lat_payload_bytes(head, p->rows));
+}
+
+static int write_ildg_head(lat_output *out, const lat_header *head, const lat_payload *p)
+{
+    return write_head(out, head, p, true);
+}
+
+static int write_scidac_head(lat_output *out, const lat_header *head, const lat_payload *p)
+{
+    return write_head(out, head, p, false);
+}
+
+static int write_tail(lat_output *out, const lat_header *head, const lat_payload *p)
+{
+    if (write_padding(out, lat_payload_bytes(head, p->rows)) < 0)
         return -1;
     return write_text(out, ENDS, "scidac-checksum",
                       print(XML "<scidacChecksum><version>1.0</version><suma>%lx</suma>"
                                 "<sumb>%lx</sumb></scidacChecksum>",
-                            (unsigned long)sum.a, (unsigned long)sum.b));
-}
-
-static int write_ildg(lat_output *out, lat_field *f, const lat_writing *w)
-{
-    (void)w;
-    return write_container(out, f, true);
-}
-
-static int write_scidac(lat_output *out, lat_field *f, const lat_writing *w)
-{
-    (void)w;
-    return write_container(out, f, false);
+                            (unsigned long)p->sum.scidac.a, (unsigned long)p->sum.scidac.b));
 }
 
 const lat_format lat_format_ildg = {
@@ -624,8 +633,11 @@ const lat_format lat_format_ildg = {
     .foreign = true,
     .nd = 4,
     .probe = probe,
-    .read = read_field,
-    .write = write_ildg,
+    .begin = begin,
+    .end = end,
+    .lay = lay,
+    .head = write_ildg_head,
+    .tail = write_tail,
 };
 
 const lat_format lat_format_scidac = {
@@ -635,6 +647,9 @@ const lat_format lat_format_scidac = {
     .foreign = true,
     .nd = 4,
     .probe = probe,
-    .read = read_field,
-    .write = write_scidac,
+    .begin = begin,
+    .end = end,
+    .lay = lay,
+    .head = write_scidac_head,
+    .tail = write_tail,
 };

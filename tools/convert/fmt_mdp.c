@@ -10,7 +10,6 @@
 #include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
-#include "payload.h"
 
 #define TYPE     "File Type: MDP FIELD"
 #define HEAD     236
@@ -73,33 +72,26 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
                     lat_volume(&h->geom), (unsigned long)get32(b + SITES, *big));
 }
 
-static lat_payload payload(bool big, int nc)
-{
-    return (lat_payload){.big = big, .rows = nc, .order = {.sites = "txyz", .links = "txyz"}};
-}
-
-static int read_field(lat_input *in, lat_field *f, lat_reading *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
     bool big = false;
     (void)r;
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    int bad = read_head(in, &f->head, &big);
-    if (!bad) {
-        const lat_payload p = payload(big, f->head.nc);
-        bad = lat_payload_take(in, f, &p, big ? "MDP, big endian" : "MDP");
-    }
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    if (read_head(in, head, &big) < 0)
+        return -1;
+    *p = lat_time_first(big, head->nc);
+    return lat_says(head, big ? "MDP, big endian" : "MDP");
 }
 
-static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
+static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
 {
-    const lat_header *h = &f->head;
-    const lat_payload p = payload(false, h->nc);
+    (void)told;
+    *p = lat_time_first(false, head->nc);
+}
+
+static int write_head(lat_output *out, const lat_header *h, const lat_payload *p)
+{
     unsigned char b[HEAD] = {0};
-    (void)w;
+    (void)p;
     strcpy((char *)b, TYPE "\n");
     strcpy((char *)b + 60, "lat-convert\n");
     strcpy((char *)b + 120, "Thu Jan  1 00:00:00 1970\n"); /* no clock: the same input, the same bytes */
@@ -108,7 +100,7 @@ static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
     lat_dims_store(&h->geom, b + BOX, false, true);
     lat_store_le32(b + SITE_BYTES, (uint32_t)(8 * h->nc * h->nc * (int)h->real));
     lat_store_le32(b + SITES, (uint32_t)lat_volume(&h->geom));
-    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
+    return lat_output_write(out, b, sizeof b);
 }
 
 static int admit(const char *name, const lat_header *h)
@@ -126,7 +118,8 @@ const lat_format lat_format_mdp = {
     .foreign = true,
     .nd = 4,
     .probe = probe,
-    .read = read_field,
+    .begin = begin,
     .admit = admit,
-    .write = write_field,
+    .lay = lay,
+    .head = write_head,
 };

@@ -14,7 +14,6 @@
 #include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
-#include "payload.h"
 
 #define MAGIC 20103
 #define STAMP 64
@@ -31,13 +30,12 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
     return n >= 4 && (get32(b, true) == MAGIC || get32(b, false) == MAGIC);
 }
 
-/* Everything up to `order`; fills in f->head. */
-static int read_head(lat_input *in, lat_field *f, bool *big, bool *listed)
+/* Everything up to `order`. */
+static int read_head(lat_input *in, lat_header *h, bool *big, bool *listed)
 {
     const char *name = lat_input_name(in);
     unsigned char b[HEAD];
     char stamp[STAMP + 1];
-    lat_header *h = &f->head;
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
     *big = get32(b, true) == MAGIC;
@@ -80,78 +78,64 @@ static int read_order(lat_input *in, size_t volume, bool big, uint32_t **order)
     return bad ? -1 : 0;
 }
 
-static int read_links(lat_input *in, lat_field *f, bool big, const uint32_t *order, bool force)
+typedef struct stated {
+    uint32_t sum29, sum31;
+} stated;
+
+static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
 {
-    const char *name = lat_input_name(in);
+    stated *s = lat_own(r, sizeof *s);
     unsigned char b[8];
-    char source[64];
-    lat_milc_sum sum = {{0}, {0}};
-    uint32_t s29, s31;
-    const lat_payload p = {.big = big,
-                           .rows = 3,
-                           .sites = order,
-                           .digest = lat_milc_digest,
-                           .sum = &sum};
-    if (lat_input_read(in, b, sizeof b) < 0 || lat_field_alloc(f) < 0 ||
-        lat_payload_read(in, f, &p) < 0)
-        return -1;
-    lat_milc_sums(&sum, big, &s29, &s31);
-    if ((s29 != get32(b, big) || s31 != get32(b + 4, big)) &&
-        lat_dispute(
-            force,
-            "%s: checksums %08lx %08lx are stated, %08lx %08lx found in the data (damaged copy?)",
-            name, (unsigned long)get32(b, big), (unsigned long)get32(b + 4, big),
-            (unsigned long)s29, (unsigned long)s31) < 0)
-        return -1;
-    snprintf(source, sizeof source, "MILC v5 %s endian, checksums %08lx %08lx",
-             big ? "big" : "little", (unsigned long)s29, (unsigned long)s31);
-    return lat_info_set(&f->head, "source", source);
-}
-
-static int read_field(lat_input *in, lat_field *f, lat_reading *r)
-{
-    uint32_t *order = NULL;
     bool big = false, listed = false;
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    int bad = read_head(in, f, &big, &listed);
-    if (!bad) {
-        const uint64_t sites = listed ? lat_volume(&f->head.geom) : 0;
-        bad = lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(f, 3),
-                               "a configuration of that size");
-    }
-    if (!bad && listed)
-        bad = read_order(in, lat_volume(&f->head.geom), big, &order);
-    if (!bad)
-        bad = read_links(in, f, big, order, r->force);
-    free(order);
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    if (!s || read_head(in, h, &big, &listed) < 0)
+        return -1;
+    *p = (lat_payload){.big = big, .rows = 3, .digest = lat_milc_digest};
+    const uint64_t sites = listed ? lat_volume(&h->geom) : 0;
+    if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), "a configuration of that size") < 0 ||
+        (listed && read_order(in, sites, big, &p->sites) < 0) || lat_input_read(in, b, sizeof b) < 0)
+        return -1;
+    *s = (stated){get32(b, big), get32(b + 4, big)};
+    return 0;
 }
 
-static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
+static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
+{
+    const stated *s = r->own;
+    uint32_t s29, s31;
+    lat_milc_sums(&p->sum.milc, p->big, &s29, &s31);
+    if ((s29 != s->sum29 || s31 != s->sum31) &&
+        lat_dispute(
+            r->force,
+            "%s: checksums %08lx %08lx are stated, %08lx %08lx found in the data (damaged copy?)",
+            lat_input_name(in), (unsigned long)s->sum29, (unsigned long)s->sum31, (unsigned long)s29,
+            (unsigned long)s31) < 0)
+        return -1;
+    return lat_says(&f->head, "MILC v5 %s endian, checksums %08lx %08lx", p->big ? "big" : "little", (unsigned long)s29,
+                    (unsigned long)s31);
+}
+
+static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
+{
+    (void)head;
+    (void)told;
+    *p = (lat_payload){.rows = 3, .digest = lat_milc_digest};
+}
+
+static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
     unsigned char b[HEAD + 8] = {0};
-    lat_milc_sum sum = {{0}, {0}};
     uint32_t s29, s31;
-    lat_payload p = {.big = false, .rows = 3, .digest = lat_milc_digest, .sum = &sum};
-    const char *stamp = lat_info_get(&f->head, "time_stamp");
-    (void)w;
+    const char *stamp = lat_info_get(head, "time_stamp");
     /* No clock: the same input gives the same bytes. */
     if (!stamp || strlen(stamp) >= STAMP)
         stamp = "Thu Jan  1 00:00:00 1970";
-    if (lat_payload_write(NULL, f, &p) < 0)
-        return -1;
-    lat_milc_sums(&sum, false, &s29, &s31);
+    lat_milc_sums(&p->sum.milc, false, &s29, &s31);
     lat_store_le32(b, MAGIC);
-    for (int i = 0; i < 4; i++)
-        lat_store_le32(b + 4 + 4 * i, (uint32_t)f->head.geom.dims[i]);
+    lat_dims_store(&head->geom, b + 4, false, false);
     memcpy(b + 20, stamp, strlen(stamp));
     lat_store_le32(b + HEAD, s29);
     lat_store_le32(b + HEAD + 4, s31);
-    p.digest = NULL;
-    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
+    return lat_output_write(out, b, sizeof b);
 }
 
 /* ---- without sums ---------------------------------------------------------------------------- */
@@ -179,53 +163,38 @@ static bool probe_fnal(const unsigned char *b, size_t n, int64_t size)
 }
 
 /* Whole head in b; `dims`: where the extents are. */
-static int read_plain(lat_input *in, lat_field *f, const unsigned char *b, uint32_t magic,
+static int take_plain(lat_input *in, lat_header *head, lat_payload *p, const unsigned char *b, uint32_t magic,
                       size_t dims, const char *what)
 {
-    char source[64];
-    const lat_payload p = {.big = get32(b, true) == magic, .rows = 3};
+    *p = (lat_payload){.big = get32(b, true) == magic, .rows = 3};
     if (!begins(b, 4, magic))
         return lat_fail("%s: expected the magic number %lu of %s, found %lu", lat_input_name(in),
                         (unsigned long)magic, what, (unsigned long)get32(b, false));
-    f->head.real = LAT_F32;
-    lat_dims_load(&f->head.geom, b + dims, p.big, false);
-    snprintf(source, sizeof source, "%s %s endian, no checksums", what, p.big ? "big" : "little");
-    return lat_payload_take(in, f, &p, source);
+    head->real = LAT_F32;
+    lat_dims_load(&head->geom, b + dims, p->big, false);
+    return lat_says(head, "%s %s endian, no checksums", what, p->big ? "big" : "little");
 }
 
-static int read_old(lat_input *in, lat_field *f, lat_reading *r)
+static int begin_old(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
     unsigned char b[OLD_HEAD];
     (void)r;
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    if (lat_input_read(in, b, sizeof b) < 0 || read_plain(in, f, b, OLD, 4, "MILC v1") < 0) {
-        lat_field_free(f);
-        return -1;
-    }
-    return 1;
+    return lat_input_read(in, b, sizeof b) < 0 ? -1 : take_plain(in, head, p, b, OLD, 4, "MILC v1");
 }
 
-static int read_fnal(lat_input *in, lat_field *f, lat_reading *r)
+static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
     unsigned char b[FNAL_HEAD];
     (void)r;
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    int bad = lat_input_read(in, b, sizeof b);
-    if (!bad) {
-        const bool big = get32(b, true) == FNAL;
-        const uint32_t real = get32(b + 8, big), each = get32(b + 12, big), order = get32(b + 32, big);
-        if (begins(b, 4, FNAL) && (real != 4 || each != 72 || order))
-            bad = lat_fail("%s: expected 72 reals of 4 bytes a site in order 0, found %lu of %lu in "
-                           "order %lu: not a gauge field",
-                           lat_input_name(in), (unsigned long)each, (unsigned long)real,
-                           (unsigned long)order);
-    }
-    bad = bad || read_plain(in, f, b, FNAL, 16, "Fermilab") < 0;
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    if (lat_input_read(in, b, sizeof b) < 0)
+        return -1;
+    const bool big = get32(b, true) == FNAL;
+    const uint32_t real = get32(b + 8, big), each = get32(b + 12, big), order = get32(b + 32, big);
+    if (begins(b, 4, FNAL) && (real != 4 || each != 72 || order))
+        return lat_fail("%s: expected 72 reals of 4 bytes a site in order 0, found %lu of %lu in "
+                        "order %lu: not a gauge field",
+                        lat_input_name(in), (unsigned long)each, (unsigned long)real, (unsigned long)order);
+    return take_plain(in, head, p, b, FNAL, 16, "Fermilab");
 }
 
 const lat_format lat_format_milcold = {
@@ -236,7 +205,7 @@ const lat_format lat_format_milcold = {
     .nd = 4,
     .nc = 3,
     .probe = probe_old,
-    .read = read_old,
+    .begin = begin_old,
 };
 
 const lat_format lat_format_fnal = {
@@ -247,7 +216,7 @@ const lat_format lat_format_fnal = {
     .nd = 4,
     .nc = 3,
     .probe = probe_fnal,
-    .read = read_fnal,
+    .begin = begin_fnal,
 };
 
 const lat_format lat_format_milc = {
@@ -259,6 +228,9 @@ const lat_format lat_format_milc = {
     .nd = 4,
     .nc = 3,
     .probe = probe,
-    .read = read_field,
-    .write = write_field,
+    .begin = begin,
+    .end = end,
+    .lay = lay,
+    .sums = true,
+    .head = write_head,
 };

@@ -17,11 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/error.h"
-#include "common/measure.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "format.h"
-#include "payload.h"
 
 #define LIMIT      ((size_t)64 << 10) /* of the header */
 #define MOST_LINES 256                /* kept as info */
@@ -256,37 +254,38 @@ static int parse_claims(const char *name, nersc *n, lat_reading *r)
     return 0;
 }
 
-static int read_head(lat_input *in, nersc *n, lat_header *h, lat_reading *r)
+static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
 {
+    nersc *n = lat_own(r, sizeof *n);
     const char *name = lat_input_name(in);
-    if (read_lines(in, n, h) < 0 || parse_type(name, n, h) < 0 || parse_floating(name, n, h) < 0 ||
+    if (!n || read_lines(in, n, h) < 0 || parse_type(name, n, h) < 0 || parse_floating(name, n, h) < 0 ||
         parse_dims(name, n, h) < 0 || parse_claims(name, n, r) < 0)
         return -1;
-    return lat_header_check(h, name);
+    *p = (lat_payload){.big = n->big, .rows = n->rows, .digest = lat_nersc_digest};
+    return 0;
 }
 
 /* ---- payload --------------------------------------------------------------------------------- */
 
-/* The field was read as big endian: was it? Turns it round if not. */
-static int decide_order(lat_field *f, nersc *n, const lat_nersc_sum *sum, const lat_reading *r)
+/* The field was read as big endian: was it? */
+static bool is_big(const lat_field *f, const nersc *n, const lat_nersc_sum *sum, const lat_reading *r)
 {
-    double plaquette, trace;
-    bool big_fits = n->summed && sum->big == n->sum,
-         little_fits = n->summed && sum->little == n->sum;
-    if (big_fits == little_fits) {
-        if (lat_measure_plaquette(f, &plaquette, &trace) < 0)
-            return -1;
-        /* Read in the wrong order links are of all sizes, and seldom finite. */
-        big_fits = isnan(r->plaquette) ? fabs(plaquette) <= 1
-                                       : fabs(plaquette - r->plaquette) <= r->plaquette_within;
-    }
-    if (big_fits)
-        return 0;
-    n->big = false;
+    const bool big_fits = n->summed && sum->big == n->sum, little_fits = n->summed && sum->little == n->sum;
+    if (big_fits != little_fits)
+        return big_fits;
+    /* Read in the wrong order links are of all sizes, and seldom finite. */
+    return isnan(r->plaquette) ? fabs(f->head.plaquette) <= 1
+                               : fabs(f->head.plaquette - r->plaquette) <= r->plaquette_within;
+}
+
+static void make_little(lat_field *f, nersc *n, lat_payload *p)
+{
+    n->big = p->big = false;
+    if (!f->data)
+        return;
     lat_field_swap(f);
     if (n->rows < f->head.nc)
-        lat_rows_complete(f);
-    return 0;
+        lat_rows_complete(&f->head, f->data, lat_field_matrices(f));
 }
 
 static int check_sum(const char *name, const nersc *n, const lat_nersc_sum *sum, bool force)
@@ -300,34 +299,22 @@ static int check_sum(const char *name, const nersc *n, const lat_nersc_sum *sum,
                                        : "damaged copy?");
 }
 
-static int read_links(lat_input *in, lat_field *f, nersc *n, const lat_reading *r)
+static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
 {
-    const char *name = lat_input_name(in);
-    lat_nersc_sum sum = {0, 0};
-    const lat_payload p = {.big = n->big, .rows = n->rows, .digest = lat_nersc_digest, .sum = &sum};
-    char source[160];
-    if (lat_expect_bytes(in, lat_payload_bytes(f, n->rows),
-                         "a payload as the header describes it") < 0 ||
-        lat_field_alloc(f) < 0 || lat_payload_read(in, f, &p) < 0)
-        return -1;
-    if ((n->bare && decide_order(f, n, &sum, r) < 0) || check_sum(name, n, &sum, r->force) < 0)
-        return -1;
-    snprintf(source, sizeof source, "NERSC %s IEEE%d%s, %s %lx", n->type, 8 * (int)f->head.real,
-             n->big ? "BIG" : "LITTLE", n->summed ? "checksum" : "no checksum stated, found",
-             (unsigned long)(n->big ? sum.big : sum.little));
-    return lat_info_set(&f->head, "source", source);
-}
-
-static int read_field(lat_input *in, lat_field *f, lat_reading *r)
-{
-    nersc n = {.rows = 0};
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    if (read_head(in, &n, &f->head, r) < 0 || read_links(in, f, &n, r) < 0) {
-        lat_field_free(f);
-        return -1;
+    nersc *n = r->own;
+    const lat_nersc_sum *sum = &p->sum.nersc;
+    if (n->bare) {
+        n->bare = false;
+        if (!is_big(f, n, sum, r)) {
+            make_little(f, n, p);
+            return 1;
+        }
     }
-    return 1;
+    if (check_sum(lat_input_name(in), n, sum, r->force) < 0)
+        return -1;
+    return lat_says(&f->head, "NERSC %s IEEE%d%s, %s %lx", n->type, 8 * (int)f->head.real, n->big ? "BIG" : "LITTLE",
+                    n->summed ? "checksum" : "no checksum stated, found",
+                    (unsigned long)(n->big ? sum->big : sum->little));
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -371,30 +358,25 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
     fprintf(to, "FLOATING_POINT = IEEE%dBIG\nEND_HEADER\n", 8 * (int)h->real);
 }
 
-static int write_head(lat_output *out, const lat_header *h, int rows, uint32_t sum)
+static void lay(const lat_header *h, const lat_told *told, lat_payload *p)
+{
+    (void)told;
+    *p = (lat_payload){.big = true,
+                       .rows = h->reals < 2 * h->nc * h->nc ? h->nc - 1 : h->nc,
+                       .digest = lat_nersc_digest};
+}
+
+static int write_head(lat_output *out, const lat_header *h, const lat_payload *p)
 {
     lat_memory m;
     FILE *to = lat_memory_open(&m);
     if (to)
-        print_head(to, h, rows, sum);
+        print_head(to, h, p->rows, p->sum.nersc.big);
     if (!to || lat_memory_close(to, &m) < 0)
         return lat_fail("out of memory for a NERSC header");
     const int bad = lat_output_write(out, m.text, m.n);
     free(m.text);
     return bad ? -1 : 0;
-}
-
-static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
-{
-    const lat_header *h = &f->head;
-    const int rows = h->reals < 2 * h->nc * h->nc ? h->nc - 1 : h->nc;
-    lat_nersc_sum sum = {0, 0};
-    lat_payload p = {.big = true, .rows = rows, .digest = lat_nersc_digest, .sum = &sum};
-    (void)w;
-    if (lat_payload_write(NULL, f, &p) < 0 || write_head(out, h, rows, sum.big) < 0)
-        return -1;
-    p.digest = NULL;
-    return lat_payload_write(out, f, &p);
 }
 
 const lat_format lat_format_nersc = {
@@ -405,6 +387,9 @@ const lat_format lat_format_nersc = {
     .fewer_rows = 3,
     .nd = 4,
     .probe = probe,
-    .read = read_field,
-    .write = write_field,
+    .begin = begin,
+    .end = end,
+    .lay = lay,
+    .sums = true,
+    .head = write_head,
 };

@@ -10,9 +10,7 @@
 #include <string.h>
 #include "common/bytes.h"
 #include "common/error.h"
-#include "common/measure.h"
 #include "format.h"
-#include "payload.h"
 
 #define HEAD 24
 
@@ -111,7 +109,6 @@ static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t
         }
     }
     free(done);
-    f->head.plaquette = f->head.link_trace = NAN;
     return 0;
 }
 
@@ -122,61 +119,56 @@ static bool all_even(const lat_geometry *geom)
     return !((geom->dims[0] | geom->dims[1] | geom->dims[2] | geom->dims[3]) & 1);
 }
 
-static int read_head(lat_input *in, lat_field *f, lat_reading *r)
+static int read_head(lat_input *in, lat_header *head, lat_reading *r)
 {
     unsigned char b[HEAD];
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
-    lat_dims_load(&f->head.geom, b, false, true);
-    return lat_header_check(&f->head, lat_input_name(in)) < 0
-               ? -1
-               : lat_take_plaquette(in, r, get_double(b + 16), 1.0 / 3);
+    lat_dims_load(&head->geom, b, false, true);
+    return lat_header_check(head, lat_input_name(in)) < 0 ? -1
+                                                          : lat_take_plaquette(in, r, get_double(b + 16), 1.0 / 3);
 }
 
-/* Has the field the plaquette that the file states? 1, 0, -1. */
-static int agrees(lat_field *f, const lat_reading *r)
+static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
-    if (lat_measure_plaquette(f, &f->head.plaquette, &f->head.link_trace) < 0)
-        return -1;
-    return fabs(f->head.plaquette - r->plaquette) <= r->plaquette_within;
+    *p = ddalphaamg_order;
+    return read_head(in, head, r) < 0 ? -1 : lat_says(head, "DDalphaAMG");
 }
 
-/* Read as openQCD's; is it DDalphaAMG's? */
-static int decide(lat_input *in, lat_field *f, lat_reading *r)
+/* Which order the links are in, and the plaquette of the other one. */
+typedef struct doubt {
+    enum { AS_OPENQCD, AS_DDALPHAAMG, SETTLED } now;
+    double before;
+} doubt;
+
+static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
-    int fits = agrees(f, r);
-    if (fits)
-        return fits < 0 ? -1 : 0;
-    const double found = f->head.plaquette;
-    if (rearrange(f, to_ddalphaamg) < 0 || (fits = agrees(f, r)) < 0)
+    doubt *d = lat_own(r, sizeof *d);
+    if (!d || read_head(in, head, r) < 0)
         return -1;
-    if (!fits) /* lat_judge has the last word */
-        return rearrange(f, to_openqcd);
+    d->now = all_even(&head->geom) ? AS_OPENQCD : SETTLED;
+    *p = d->now == SETTLED ? ddalphaamg_order : openqcd_order;
+    return lat_says(head, d->now == SETTLED ? "DDalphaAMG (openQCD has even extents)" : "openQCD");
+}
+
+static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
+{
+    doubt *d = r->own;
+    const bool fits = fabs(f->head.plaquette - r->plaquette) <= r->plaquette_within;
+    (void)p;
+    if (d->now == SETTLED || (d->now == AS_OPENQCD && fits))
+        return 0;
+    if (d->now == AS_OPENQCD) {
+        d->now = AS_DDALPHAAMG;
+        d->before = f->head.plaquette;
+        return rearrange(f, to_ddalphaamg) < 0 ? -1 : 1;
+    }
+    d->now = SETTLED;
+    if (!fits) /* the judge has the last word */
+        return rearrange(f, to_openqcd) < 0 ? -1 : 1;
     lat_warn("%s: is DDalphaAMG's, not openQCD's: so its plaquette is %.12g as stated, else %.12g",
-             lat_input_name(in), r->plaquette, found);
-    return lat_info_set(&f->head, "source", "DDalphaAMG (told from openQCD by the plaquette)");
-}
-
-static int read_ddalphaamg(lat_input *in, lat_field *f, lat_reading *r)
-{
-    if (read_head(in, f, r) == 0 && lat_payload_take(in, f, &ddalphaamg_order, "DDalphaAMG") == 0)
-        return 1;
-    lat_field_free(f);
-    return -1;
-}
-
-static int read_openqcd(lat_input *in, lat_field *f, lat_reading *r)
-{
-    int bad = read_head(in, f, r);
-    if (!bad && !all_even(&f->head.geom))
-        bad = lat_payload_take(in, f, &ddalphaamg_order, "DDalphaAMG (openQCD has even extents)");
-    else if (!bad)
-        bad = lat_payload_take(in, f, &openqcd_order, "openQCD") < 0 || decide(in, f, r) < 0;
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+             lat_input_name(in), r->plaquette, d->before);
+    return lat_says(&f->head, "DDalphaAMG (told from openQCD by the plaquette)");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -189,27 +181,30 @@ static int even_only(const char *name, const lat_header *h)
                                          lat_dims_text(&h->geom, dims));
 }
 
-static int write_file(lat_output *out, lat_field *f, const lat_payload *p)
+static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
     unsigned char b[HEAD];
-    const double three = 3 * f->head.plaquette;
+    const double three = 3 * head->plaquette;
     uint64_t bits;
+    (void)p;
     memcpy(&bits, &three, sizeof bits);
-    lat_dims_store(&f->head.geom, b, false, true);
+    lat_dims_store(&head->geom, b, false, true);
     lat_store_le64(b + 16, bits);
-    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, p);
+    return lat_output_write(out, b, sizeof b);
 }
 
-static int write_openqcd(lat_output *out, lat_field *f, const lat_writing *w)
+static void lay_openqcd(const lat_header *head, const lat_told *told, lat_payload *p)
 {
-    (void)w;
-    return write_file(out, f, &openqcd_order);
+    (void)head;
+    (void)told;
+    *p = openqcd_order;
 }
 
-static int write_ddalphaamg(lat_output *out, lat_field *f, const lat_writing *w)
+static void lay_ddalphaamg(const lat_header *head, const lat_told *told, lat_payload *p)
 {
-    (void)w;
-    return write_file(out, f, &ddalphaamg_order);
+    (void)head;
+    (void)told;
+    *p = ddalphaamg_order;
 }
 
 const lat_format lat_format_openqcd = {
@@ -221,9 +216,11 @@ const lat_format lat_format_openqcd = {
     .nd = 4,
     .nc = 3,
     .probe = probe,
-    .read = read_openqcd,
+    .begin = begin_openqcd,
+    .end = end_openqcd,
     .admit = even_only,
-    .write = write_openqcd,
+    .lay = lay_openqcd,
+    .head = write_head,
 };
 
 const lat_format lat_format_ddalphaamg = {
@@ -234,7 +231,7 @@ const lat_format lat_format_ddalphaamg = {
     .only = LAT_F64,
     .nd = 4,
     .nc = 3,
-    .probe = NULL,
-    .read = read_ddalphaamg,
-    .write = write_ddalphaamg,
+    .begin = begin_ddalphaamg,
+    .lay = lay_ddalphaamg,
+    .head = write_head,
 };

@@ -13,7 +13,6 @@
 #include <string.h>
 #include "common/error.h"
 #include "format.h"
-#include "payload.h"
 
 static const lat_told raw = {.big = -1};
 static const lat_told headeronly = {.big = -1, .order = {.sites = "txyz", .links = "txyz"}};
@@ -99,62 +98,55 @@ static int settle(search *s)
     return 0;
 }
 
-static int take(lat_input *in, lat_field *f, const lat_reading *r, search *s)
+static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_reading *r, search *s)
 {
-    char source[80];
     const guess *g = &s->best;
-    f->head.geom = r->dims;
-    if (lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0)
+    head->geom = r->dims;
+    if (lat_geometry_check(&head->geom, lat_input_name(in)) < 0)
         return -1;
-    s->volume = lat_volume(&f->head.geom);
+    s->volume = lat_volume(&head->geom);
     const ssize_t n = lat_input_peek(in, s->ahead, LAT_AHEAD);
     s->n = n < 0 ? 0 : (size_t)n;
     if (n < 0 || settle(s) < 0 || lat_input_skip(in, g->skip) < 0)
         return -1;
-    f->head.nc = g->nc;
-    f->head.real = (lat_real)g->real;
-    f->head.reals = 2 * g->nc * g->nc;
-    const lat_payload p = {.big = g->big, .rows = g->nc, .order = s->told.order};
-    snprintf(source, sizeof source, "raw SU(%d) f%d, %s endian, after %llu bytes", g->nc,
-             8 * g->real, g->big ? "big" : "little", (unsigned long long)g->skip);
-    return lat_payload_take(in, f, &p, source);
+    head->nc = g->nc;
+    head->real = (lat_real)g->real;
+    head->reals = 2 * g->nc * g->nc;
+    *p = (lat_payload){.big = g->big, .rows = g->nc, .order = s->told.order};
+    return lat_says(head, "raw SU(%d) f%d, %s endian, after %llu bytes", g->nc, 8 * g->real, g->big ? "big" : "little",
+                    (unsigned long long)g->skip);
 }
 
-static int read_as(lat_input *in, lat_field *f, lat_reading *r, const lat_told *known, bool header)
+static int begin_as(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r, const lat_told *known, bool header)
 {
     search s = {.in = in, .told = merged(&r->told, known), .header = header};
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
     int bad = lat_need_dims(in, r);
     if (!bad && header)
         bad = lat_need_size(in);
     if (!bad)
-        bad = !(s.ahead = lat_alloc(LAT_AHEAD, 1, "the first bytes of a file")) || take(in, f, r, &s) < 0;
+        bad = !(s.ahead = lat_alloc(LAT_AHEAD, 1, "the first bytes of a file")) || take(in, head, p, r, &s) < 0;
     free(s.ahead);
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    return bad ? -1 : 0;
 }
 
-static int read_raw(lat_input *in, lat_field *f, lat_reading *r)
+static int begin_raw(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
-    return read_as(in, f, r, &raw, false);
+    return begin_as(in, head, p, r, &raw, false);
 }
 
-static int read_headeronly(lat_input *in, lat_field *f, lat_reading *r)
+static int begin_headeronly(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
-    return read_as(in, f, r, &headeronly, true);
+    return begin_as(in, head, p, r, &headeronly, true);
 }
 
-static int read_bridge(lat_input *in, lat_field *f, lat_reading *r)
+static int begin_bridge(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
-    return read_as(in, f, r, &bridge, false);
+    return begin_as(in, head, p, r, &bridge, false);
 }
 
-static int write_raw(lat_output *out, lat_field *f, const lat_writing *w)
+static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
 {
-    const lat_payload p = {.big = w->told.big == 1, .rows = f->head.nc, .order = w->told.order};
-    return lat_payload_write(out, f, &p);
+    *p = (lat_payload){.big = told->big == 1, .rows = head->nc, .order = told->order};
 }
 
 const lat_format lat_format_raw = {
@@ -164,8 +156,8 @@ const lat_format lat_format_raw = {
     .foreign = true,
     .told = true,
     .nd = 4,
-    .read = read_raw,
-    .write = write_raw,
+    .begin = begin_raw,
+    .lay = lay,
 };
 
 const lat_format lat_format_headeronly = {
@@ -175,7 +167,7 @@ const lat_format lat_format_headeronly = {
     .foreign = true,
     .told = true,
     .nd = 4,
-    .read = read_headeronly,
+    .begin = begin_headeronly,
 };
 
 const lat_format lat_format_bridge = {
@@ -185,5 +177,5 @@ const lat_format lat_format_bridge = {
     .foreign = true,
     .told = true,
     .nd = 4,
-    .read = read_bridge,
+    .begin = begin_bridge,
 };

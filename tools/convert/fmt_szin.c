@@ -16,7 +16,6 @@
 #include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
-#include "payload.h"
 
 /* ---- SZIN ------------------------------------------------------------------------------------ */
 
@@ -78,27 +77,17 @@ static int read_szin_head(lat_input *in, lat_header *h)
     return lat_header_check(h, name);
 }
 
-static int read_szin(lat_input *in, lat_field *f, lat_reading *r)
+static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
     (void)r;
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    int bad = lat_need_size(in);
-    if (!bad)
-        bad = read_szin_head(in, &f->head);
-    if (!bad) {
-        const lat_payload p = {.big = true,
-                               .rows = f->head.nc,
-                               .shape = LAT_BY_COLUMNS,
-                               .order = {.sites = "lptzyx"}};
-        const uint64_t need = lat_payload_bytes(f, p.rows);
-        bad = lat_expect_bytes(in, need, "a configuration of that size") < 0 ||
-              lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0 ||
-              lat_payload_take(in, f, &p, "SZIN") < 0;
-    }
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    if (lat_need_size(in) < 0 || read_szin_head(in, head) < 0)
+        return -1;
+    *p = (lat_payload){.big = true, .rows = head->nc, .shape = LAT_BY_COLUMNS, .order = {.sites = "lptzyx"}};
+    const uint64_t need = lat_payload_bytes(head, p->rows);
+    if (lat_expect_bytes(in, need, "a configuration of that size") < 0 ||
+        lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0)
+        return -1;
+    return lat_says(head, "SZIN");
 }
 
 /* ---- CP-PACS --------------------------------------------------------------------------------- */
@@ -118,28 +107,20 @@ static int two_digits(const unsigned char *b)
     return atoi(text);
 }
 
-static int read_cppacs(lat_input *in, lat_field *f, lat_reading *r)
+static int begin_cppacs(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
     unsigned char b[HEAD];
-    lat_payload p = {.rows = 3};
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    int bad = lat_input_read(in, b, sizeof b);
-    p.big = !bad && lat_load_be32(b) == MAGIC;
-    if (!bad && !probe_cppacs(b, sizeof b, -1))
-        bad = lat_fail("%s: expected the number %u of CP-PACS, found %lu", lat_input_name(in), MAGIC,
-                       (unsigned long)lat_load_be32(b));
-    if (!bad) {
-        const int l = two_digits(b + 18), t = two_digits(b + 21);
-        f->head.geom = r->dims.nd ? r->dims : (lat_geometry){.nd = 4, .dims = {l, l, l, t}};
-        if (!r->dims.nd && (l < 1 || t < 1))
-            bad = lat_need_dims(in, r);
-        else
-            bad = lat_payload_take(in, f, &p, p.big ? "CP-PACS, big endian" : "CP-PACS, little endian");
-    }
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    if (lat_input_read(in, b, sizeof b) < 0)
+        return -1;
+    if (!probe_cppacs(b, sizeof b, -1))
+        return lat_fail("%s: expected the number %u of CP-PACS, found %lu", lat_input_name(in), MAGIC,
+                        (unsigned long)lat_load_be32(b));
+    *p = (lat_payload){.big = lat_load_be32(b) == MAGIC, .rows = 3};
+    const int l = two_digits(b + 18), t = two_digits(b + 21);
+    if (!r->dims.nd && (l < 1 || t < 1))
+        return lat_need_dims(in, r);
+    head->geom = r->dims.nd ? r->dims : (lat_geometry){.nd = 4, .dims = {l, l, l, t}};
+    return lat_says(head, p->big ? "CP-PACS, big endian" : "CP-PACS, little endian");
 }
 
 const lat_format lat_format_szin = {
@@ -149,7 +130,7 @@ const lat_format lat_format_szin = {
     .foreign = true,
     .nd = 4,
     .probe = probe_szin,
-    .read = read_szin,
+    .begin = begin_szin,
 };
 
 const lat_format lat_format_cppacs = {
@@ -160,5 +141,5 @@ const lat_format lat_format_cppacs = {
     .nd = 4,
     .nc = 3,
     .probe = probe_cppacs,
-    .read = read_cppacs,
+    .begin = begin_cppacs,
 };

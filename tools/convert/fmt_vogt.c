@@ -9,7 +9,6 @@
 #include "common/bytes.h"
 #include "common/error.h"
 #include "format.h"
-#include "payload.h"
 
 #define HEAD 14
 
@@ -65,25 +64,20 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
     return 0;
 }
 
-static lat_payload payload(bool big, int nc)
-{
-    return (lat_payload){.big = big, .rows = nc, .order = {.sites = "txyz", .links = "txyz"}};
-}
-
-static int read_field(lat_input *in, lat_field *f, lat_reading *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
     bool big = false;
     (void)r;
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    int bad = read_head(in, &f->head, &big);
-    if (!bad) {
-        const lat_payload p = payload(big, f->head.nc);
-        bad = lat_payload_take(in, f, &p, big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
-    }
-    if (bad)
-        lat_field_free(f);
-    return bad ? -1 : 1;
+    if (read_head(in, head, &big) < 0)
+        return -1;
+    *p = lat_time_first(big, head->nc);
+    return lat_says(head, big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
+}
+
+static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
+{
+    (void)told;
+    *p = lat_time_first(false, head->nc);
 }
 
 static int admit(const char *name, const lat_header *h)
@@ -95,18 +89,17 @@ static int admit(const char *name, const lat_header *h)
     return 0;
 }
 
-static int write_field(lat_output *out, lat_field *f, const lat_writing *w)
+static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    const int *d = f->head.geom.dims;
-    const int v[WORDS] = {4, f->head.nc, d[3], d[0], d[1], d[2], (int)f->head.real};
-    const lat_payload p = payload(false, f->head.nc);
+    const int *d = head->geom.dims;
+    const int v[WORDS] = {4, head->nc, d[3], d[0], d[1], d[2], (int)head->real};
     unsigned char b[HEAD];
-    (void)w;
+    (void)p;
     for (int i = 0; i < WORDS; i++) {
         b[2 * i] = (unsigned char)(v[i] & 255);
         b[2 * i + 1] = (unsigned char)(v[i] >> 8);
     }
-    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_payload_write(out, f, &p);
+    return lat_output_write(out, b, sizeof b);
 }
 
 const lat_format lat_format_vogt = {
@@ -116,7 +109,8 @@ const lat_format lat_format_vogt = {
     .foreign = true,
     .nd = 4,
     .probe = probe,
-    .read = read_field,
+    .begin = begin,
     .admit = admit,
-    .write = write_field,
+    .lay = lay,
+    .head = write_head,
 };

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include "common/field.h"
 #include "common/io.h"
+#include "common/measure.h"
+#include "payload.h"
 
 /* What a file does not say about itself, and the command line may. */
 typedef struct lat_told {
@@ -32,12 +34,15 @@ typedef struct lat_reading {
      * NaN where it states nothing. */
     double plaquette, plaquette_within;
     double link_trace, link_trace_within;
+
+    double largest; /* out, of our stream: modulus of a real */
+
+    void *own; /* of the format, from lat_own; freed for it */
 } lat_reading;
 
-typedef struct lat_writing {
-    int store;     /* LAT_STORE_..., our stream only */
-    lat_told told; /* raw files only */
-} lat_writing;
+/* `size` bytes, zero at first, for what a format has to remember between begin and end; the same ones on
+ * every call. NULL with lat_error. */
+void *lat_own(lat_reading *r, size_t size);
 
 typedef struct lat_format {
     const char *name;      /* for --from and --to */
@@ -54,17 +59,28 @@ typedef struct lat_format {
      * known) begin this format. NULL: it cannot be told, --from names it. */
     bool (*probe)(const unsigned char *bytes, size_t n, int64_t size);
 
-    /* Reads the next field: 1 and a field to be freed, 0 at the end of the input (formats with
-     * `many`; the others are called once), -1 with lat_error. Stored checksums are verified
-     * here. Whatever lat_error blames starts with lat_input_name. On -1 nothing is to be freed. */
-    int (*read)(lat_input *in, lat_field *f, lat_reading *r);
+    /* Up to the first byte of the links: fills in the header and how the links lie. NULL: our stream. What lat_error
+     * blames starts with lat_input_name; memory is taken only for what lat_expect_bytes has seen. */
+    int (*begin)(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r);
+
+    /* After the last byte of the links, p->sum their sum and plaquette and link_trace of f->head as measured: reads
+     * what else there is, and disputes checksums that are wrong. f->data: the links, or NULL if they went by slice
+     * by slice. 0; -1; or 1: *p says now how the links lie, and f->data, if there, was turned accordingly; they are
+     * read (or only measured) once more. NULL: nothing to do. */
+    int (*end)(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r);
 
     /* What it holds has to fit: even extents, counters of 16 bits. NULL: nothing more than the above. */
     int (*admit)(const char *name, const lat_header *head);
 
-    /* Writes f as it is: precision f->head.real, f->head.reals a matrix; head.plaquette and
-     * link_trace are those of the numbers in memory. NULL: read only. */
-    int (*write)(lat_output *out, lat_field *f, const lat_writing *w);
+    /* How it stores such a field: precision head->real, head->reals a matrix. NULL: read only. */
+    void (*lay)(const lat_header *head, const lat_told *told, lat_payload *p);
+
+    /* What comes before the links, p->sum their sum if `sums` (they went through once without being written), and
+     * what comes after, p->sum their sum in any case. head->plaquette and link_trace are those of the numbers as they
+     * are written. NULL: nothing. */
+    bool sums;
+    int (*head)(lat_output *out, const lat_header *head, const lat_payload *p);
+    int (*tail)(lat_output *out, const lat_header *head, const lat_payload *p);
 } lat_format;
 
 #define LAT_PROBE 4096
@@ -108,12 +124,10 @@ int lat_expect_bytes(lat_input *in, uint64_t need, const char *what);
 int lat_need_dims(lat_input *in, const lat_reading *r);
 int lat_need_size(lat_input *in);
 
+/* The info line "source": where a field came from. */
+__attribute__((format(printf, 2, 3))) int lat_says(lat_header *head, const char *format, ...);
+
 /* To the end of a file that holds one field: blanks and NULs may follow, the rest is disputed. */
 int lat_expect_end(lat_input *in, bool force);
-
-/* judge.c: measures plaquette and link trace into f->head, unless the reader has; refuses numbers that are not finite,
- * and disputes links that are not in SU(N) (telling fat links, open boundaries and folded signs
- * apart, in info lines too) and a plaquette or link trace other than r says. */
-int lat_judge(const char *name, lat_field *f, const lat_reading *r);
 
 #endif

@@ -258,13 +258,21 @@ int lat_need_size(lat_input *in)
                                               lat_input_name(in));
 }
 
-int lat_payload_take(lat_input *in, lat_field *f, const lat_payload *p, const char *source)
+void *lat_own(lat_reading *r, size_t size)
 {
-    if (lat_header_check(&f->head, lat_input_name(in)) < 0 ||
-        lat_expect_bytes(in, lat_payload_bytes(f, p->rows), "a configuration of that size") < 0 ||
-        lat_field_alloc(f) < 0 || lat_payload_read(in, f, p) < 0)
-        return -1;
-    return lat_info_set(&f->head, "source", source);
+    if (!r->own && !(r->own = calloc(1, size)))
+        lat_fail("out of memory: %zu bytes", size);
+    return r->own;
+}
+
+int lat_says(lat_header *head, const char *format, ...)
+{
+    char text[200];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    return lat_info_set(head, "source", text);
 }
 
 static bool blank(const unsigned char *b, size_t n)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* judge.c: is what was read the gauge field that the file says it is? */
 #include <math.h>
-#include <stdlib.h>
 #include "common/error.h"
-#include "common/measure.h"
-#include "format.h"
+#include "common/slices.h"
 #include "site/sun.h"
+#include "source.h"
 
 /* Real files, of every writer and precision, have |U U^+ - 1| below 2e-6; smeared ("fat") links,
  * gauge transformations of other groups and wrong byte orders are off by 0.1 and more. */
@@ -36,32 +35,37 @@ typedef struct odd_links {
     bool aligned[4]; /* all of that kind have that direction and slice */
 } odd_links;
 
-static void find_odd(const lat_field *f, odd_links *odd)
+static void count_odd(odd_links *odd, enum oddity k, int mu, int slice)
 {
-    const size_t links = lat_field_matrices(f);
-    const int nd = f->head.geom.nd;
-    *odd = (odd_links){.aligned = {true, true, true, true}};
-    for (size_t i = 0; i < links; i++) {
+    if (odd->count[k]++ && (odd->mu[k] != mu || odd->slice[k] != slice))
+        odd->aligned[k] = false;
+    odd->mu[k] = mu;
+    odd->slice[k] = slice;
+}
+
+static int find_odd(void *context, const lat_header *head, const void *slices, int first, int count)
+{
+    const lat_field f = {.head = *head, .data = (void *)slices}; /* borrowed */
+    const size_t each = lat_slice_matrices(head), nd = (size_t)head->geom.nd;
+    for (size_t i = 0; i < (size_t)count * each; i++) {
         double m[LAT_SUN_REALS];
-        int x[LAT_MAX_DIMS], mu = (int)(i % (size_t)nd);
-        lat_field_get(f, i, m);
-        enum oddity k = kind_of(f->head.nc, m);
+        int x[LAT_MAX_DIMS];
+        lat_field_get(&f, i, m);
+        const enum oddity k = kind_of(head->nc, m);
         if (k == ORDINARY)
             continue;
-        lat_coordinates(&f->head.geom, i / (size_t)nd, x);
-        if (odd->count[k]++ && (odd->mu[k] != mu || odd->slice[k] != x[mu]))
-            odd->aligned[k] = false;
-        odd->mu[k] = mu;
-        odd->slice[k] = x[mu];
+        lat_coordinates(&head->geom, (i + (size_t)first * each) / nd, x);
+        count_odd(context, k, (int)(i % nd), x[i % nd]);
     }
+    return 0;
 }
 
 /* All links of one kind fill one slice, and only they are odd. */
-static bool whole_slice(const lat_field *f, const odd_links *odd, enum oddity k)
+static bool whole_slice(const lat_geometry *geom, const odd_links *odd, enum oddity k)
 {
     const size_t all = odd->count[ZERO] + odd->count[MINUS] + odd->count[OTHER];
     return odd->aligned[k] && odd->count[k] == all &&
-           odd->count[k] * (size_t)f->head.geom.dims[odd->mu[k]] == lat_volume(&f->head.geom);
+           odd->count[k] * (size_t)geom->dims[odd->mu[k]] == lat_volume(geom);
 }
 
 /* The NERSC header's key, and as there axes are counted from 1. */
@@ -89,44 +93,52 @@ static int judge_boundary(const char *name, lat_header *h, const odd_links *odd,
     return bad ? -1 : record_boundary(h, mu, open ? "OPEN" : "ANTIPERIODIC");
 }
 
-static int judge_group(const char *name, lat_field *f, bool force)
+static int judge_group(lat_source *s, const lat_slice_sums *sums)
 {
-    lat_deviation d;
-    odd_links odd;
-    if (lat_measure_deviation(f, &d) < 0)
-        return -1;
-    if (d.unitarity_max <= UNITARITY && d.det_max <= DETERMINANT)
+    const bool force = s->r.force;
+    lat_header *h = &s->f.head;
+    odd_links odd = {.aligned = {true, true, true, true}};
+    if (sums->unitarity <= UNITARITY && sums->det <= DETERMINANT)
         return 0;
-    find_odd(f, &odd);
-    if (whole_slice(f, &odd, ZERO) || whole_slice(f, &odd, MINUS))
-        return judge_boundary(name, &f->head, &odd, odd.count[ZERO] > 0, force);
-    if (d.unitarity_max > UNITARITY)
+    if (lat_source_each(s, false, find_odd, &odd) < 0)
+        return -1;
+    if (whole_slice(&h->geom, &odd, ZERO) || whole_slice(&h->geom, &odd, MINUS))
+        return judge_boundary(s->name, h, &odd, odd.count[ZERO] > 0, force);
+    if (sums->unitarity > UNITARITY)
         return lat_dispute(
             force,
             "%s: |U U^+ - 1| is up to %.3g, expected below %g: not a gauge field (fat "
             "links, or a transformation?)",
-            name, d.unitarity_max, UNITARITY);
+            s->name, sums->unitarity, UNITARITY);
     return lat_dispute(force,
                        "%s: |1 - det U| is up to %.3g, expected below %g, det U = -1 on %zu of %zu "
                        "links: phases folded into the links?",
-                       name, d.det_max, DETERMINANT, odd.count[MINUS], lat_field_matrices(f));
+                       s->name, sums->det, DETERMINANT, odd.count[MINUS], lat_header_matrices(h));
 }
 
-static int judge_finite(const char *name, const lat_field *f)
+/* Fails at the first number that is not finite. */
+static int find_not_finite(void *context, const lat_header *head, const void *slices, int first, int count)
 {
-    if (isfinite(f->head.plaquette) && isfinite(f->head.link_trace))
-        return 0;
-    const size_t n = lat_field_reals(f), each = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
-    for (size_t i = 0; i < n; i++) {
-        double v = f->head.real == LAT_F64 ? ((double *)f->data)[i] : (double)((float *)f->data)[i];
+    const size_t each = 2 * (size_t)head->nc * (size_t)head->nc, matrices = lat_slice_matrices(head);
+    const size_t before = (size_t)first * matrices, nd = (size_t)head->geom.nd;
+    for (size_t i = 0; i < (size_t)count * matrices * each; i++) {
+        const double v = head->real == LAT_F64 ? ((const double *)slices)[i] : (double)((const float *)slices)[i];
         if (!isfinite(v))
-            return lat_fail("%s: expected finite numbers, found %g in link %zu of site %zu", name,
-                            v, i / each % (size_t)f->head.geom.nd,
-                            i / each / (size_t)f->head.geom.nd);
+            return lat_fail("%s: expected finite numbers, found %g in link %zu of site %zu", (const char *)context,
+                            v, i / each % nd, (i / each + before) / nd);
     }
+    return 0;
+}
+
+static int judge_finite(lat_source *s, const lat_slice_sums *sums)
+{
+    if (isfinite(sums->plaquette) && isfinite(sums->trace))
+        return 0;
+    if (lat_source_each(s, false, find_not_finite, (void *)s->name) < 0)
+        return -1;
     return lat_fail("%s: numbers so large that the plaquette is not finite: not a gauge field, or "
                     "another byte order",
-                    name);
+                    s->name);
 }
 
 static int judge_claim(const char *name, const char *what, double stated, double within,
@@ -139,16 +151,12 @@ static int judge_claim(const char *name, const char *what, double stated, double
                        what, stated, found, within);
 }
 
-int lat_judge(const char *name, lat_field *f, const lat_reading *r)
+int lat_judge(lat_source *s, const lat_slice_sums *sums)
 {
-    lat_header *h = &f->head;
-    if (isnan(h->plaquette) && lat_measure_plaquette(f, &h->plaquette, &h->link_trace) < 0)
+    const lat_header *h = &s->f.head;
+    const lat_reading *r = &s->r;
+    if (judge_finite(s, sums) < 0 || judge_group(s, sums) < 0 ||
+        judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, r->force) < 0)
         return -1;
-    if (judge_finite(name, f) < 0 || judge_group(name, f, r->force) < 0)
-        return -1;
-    if (judge_claim(name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, r->force) <
-        0)
-        return -1;
-    return judge_claim(name, "link trace", r->link_trace, r->link_trace_within, h->link_trace,
-                       r->force);
+    return judge_claim(s->name, "link trace", r->link_trace, r->link_trace_within, h->link_trace, r->force);
 }

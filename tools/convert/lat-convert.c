@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/error.h"
-#include "common/measure.h"
 #include "common/options.h"
+#include "common/slices.h"
 #include "common/stream.h"
 #include "common/tool.h"
-#include "format.h"
-#include "payload.h"
+#include "source.h"
 
 /* Largest difference between a last row and what the others make of it, for --rows 2: real files
  * in single precision stay below 2e-6. */
@@ -61,8 +60,10 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-convert",
     .args = "[FILE...]",
-    .summary = "Converts gauge fields between formats. Several FILEs become one stream. One configuration at a "
-               "time is held in memory. --order, --group, --type and --endian are of the raw file that is read, or "
+    .summary = "Converts gauge fields between formats. Several FILEs become one stream. A file is read twice, "
+               "some slices at a time: to verify it, and to write it. A configuration is held in memory whole where it comes "
+               "through a pipe, and where one of the formats is openqcd, szin, fortran, bridgetext, milc with a list of sites, or raw "
+               "in an order that goes across time slices. --order, --group, --type and --endian are of the raw file that is read, or "
                "else of the one that is written.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
                "cfg.0100.landau",
@@ -83,12 +84,17 @@ static void name_formats(void)
     }
 }
 
+static bool writes(const lat_format *f)
+{
+    return !f->foreign || f->lay;
+}
+
 static int print_list(void)
 {
     printf("%-10s %-10s %-5s %-6s %s\n", "format", "extension", "reads", "writes", "about");
     for (const lat_format *const *f = lat_formats; *f; f++)
-        printf("%-10s %-10s %-5s %-6s %s\n", (*f)->name, (*f)->extension, (*f)->read ? "yes" : "no",
-               (*f)->write ? "yes" : "no", (*f)->about);
+        printf("%-10s %-10s %-5s %-6s %s\n", (*f)->name, (*f)->extension, "yes",
+               writes(*f) ? "yes" : "no", (*f)->about);
     printf("\nrecognised, and refused by name:\n");
     for (size_t i = 0; lat_format_refused(i); i++)
         printf("  %s\n", lat_format_refused(i));
@@ -105,30 +111,36 @@ static bool told_raw(void)
 
 /* ---- one field ------------------------------------------------------------------------------- */
 
+/* A field on its way. */
+typedef struct job {
+    lat_source *s;
+    const lat_format *target;
+    lat_header head;      /* as it will be written; its lines are those of the source until it is */
+    bool changed;         /* numbers are not those of the source */
+    bool drops;           /* rows are dropped */
+    double off;           /* how far these are from what the others make of them */
+    lat_survey *survey;   /* of changed numbers */
+    void *slices;         /* changed ones, memory for `room` bytes */
+    size_t room;
+    lat_payload p;        /* how a foreign target stores it */
+    lat_output *out;
+    lat_stream_writer *w; /* our stream */
+} job;
+
 /* --dims is for files that do not say their extents: others have to agree. */
-static int expect_dims(const char *name, const lat_field *f)
+static int expect_dims(const char *name, const lat_header *h)
 {
     char here[64], asked[64];
-    const lat_geometry *geom = &f->head.geom;
+    const lat_geometry *geom = &h->geom;
     if (!dims.nd || (geom->nd == dims.nd && memcmp(geom->dims, dims.dims, sizeof dims.dims) == 0))
         return 0;
     return lat_fail("%s: states the extents %s, expected %s as --dims says", name,
                     lat_dims_text(geom, here), lat_dims_text(&dims, asked));
 }
 
-static int measure(lat_field *f)
-{
-    lat_header *h = &f->head;
-    if (h->kind != LAT_GAUGE || !isnan(h->plaquette))
-        return 0;
-    return lat_measure_plaquette(f, &h->plaquette, &h->link_trace);
-}
-
 /* Sets h->reals as --rows asks. */
-static int choose_rows(const char *name, const lat_field *f, lat_header *h)
+static int choose_rows(const char *name, const lat_format *target, lat_header *h)
 {
-    const lat_format *target = lat_formats[to];
-    const int whole = 2 * h->nc * h->nc, before = h->reals;
     if (rows == 0)
         return 0;
     if (rows != h->nc && (rows != h->nc - 1 || h->nc > 3))
@@ -141,16 +153,18 @@ static int choose_rows(const char *name, const lat_field *f, lat_header *h)
         return lat_fail("%s: expected --rows %d for %s files, which hold whole matrices%s, found "
                         "%ld",
                         name, h->nc, target->name, target->fewer_rows ? " of that group" : "", rows);
-    h->reals = rows == h->nc ? whole : 2 * h->nc * (h->nc - 1);
-    if (h->reals >= before)
-        return 0;
-    const double off = lat_rows_error(f);
-    if (off <= ROWS_WITHIN)
+    h->reals = rows == h->nc ? 2 * h->nc * h->nc : 2 * h->nc * (h->nc - 1);
+    return 0;
+}
+
+static int judge_rows(const job *j)
+{
+    if (!j->drops || j->off <= ROWS_WITHIN)
         return 0;
     return lat_dispute(lat_opts.force,
                        "%s: the last rows are up to %.2g off what the others make of them, "
                        "expected at most %g: --rows %ld would lose that",
-                       name, off, ROWS_WITHIN, rows);
+                       j->s->name, j->off, ROWS_WITHIN, rows);
 }
 
 /* As --precision asks; without it as it is, or exactly in double where the format has only that. */
@@ -161,30 +175,9 @@ static lat_real target_real(const lat_header *h)
     return lat_formats[to]->only == LAT_F64 ? LAT_F64 : h->real;
 }
 
-/* Precision and rows as asked for. */
-static int reshape(const char *name, lat_field *f)
-{
-    lat_header *h = &f->head;
-    const int before = h->reals;
-    const lat_real real = target_real(h);
-    if (choose_rows(name, f, h) < 0)
-        return -1;
-    if (real == h->real && h->reals >= before)
-        return 0;
-    if (lat_field_convert(f, real) < 0)
-        return -1;
-    /* What is measured is what a reader of the file will find. */
-    if (h->reals < 2 * h->nc * h->nc)
-        lat_rows_complete(f);
-    if (h->kind == LAT_GAUGE)
-        h->plaquette = h->link_trace = NAN;
-    return 0;
-}
-
 /* Can the format hold this field? */
-static int admit(const char *name, const lat_format *format, const lat_field *f)
+static int admit(const char *name, const lat_format *format, const lat_header *h)
 {
-    const lat_header *h = &f->head;
     if (format->foreign && h->kind != LAT_GAUGE)
         return lat_fail("%s: holds a gauge transformation, and %s files hold gauge fields", name,
                         format->name);
@@ -201,60 +194,185 @@ static int admit(const char *name, const lat_format *format, const lat_field *f)
     return format->admit ? format->admit(name, h) : 0;
 }
 
-static int write_one(lat_output *out, const char *name, const lat_format *source, lat_field *f)
+/* What is to be written, as far as the source's header says. */
+static int plan(job *j)
 {
-    const lat_format *target = lat_formats[to];
-    const lat_told plain = {.big = -1};
-    const lat_writing w = {.store = lat_opts.store, .told = source->told ? plain : told};
-    if (expect_dims(name, f) < 0 || reshape(name, f) < 0 || admit(name, target, f) < 0 || measure(f) < 0)
+    static const lat_told plain = {.big = -1};
+    lat_header *h = &j->head;
+    *h = j->s->f.head;
+    h->real = target_real(h);
+    if (expect_dims(j->s->name, h) < 0 || choose_rows(j->s->name, j->target, h) < 0 ||
+        admit(j->s->name, j->target, h) < 0)
         return -1;
-    if (source->foreign || target->foreign) {
-        const char *what = source->foreign ? lat_info_get(&f->head, "source") : "stream";
-        if (lat_provenance(&f->head, "from %s to %s", what ? what : source->name, target->name) < 0)
-            return -1;
-    } else if (lat_provenance(&f->head, "copied") < 0) {
+    j->drops = h->reals < j->s->f.head.reals;
+    j->changed = j->drops || h->real != j->s->f.head.real;
+    if (j->target->foreign)
+        j->target->lay(h, j->s->format->told ? &plain : &told, &j->p);
+    return 0;
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+static int make_room(job *j, size_t bytes)
+{
+    if (bytes <= j->room)
+        return 0;
+    free(j->slices);
+    j->slices = lat_alloc(1, bytes, "slices");
+    j->room = j->slices ? bytes : 0;
+    return j->slices ? 0 : -1;
+}
+
+/* Slices with the precision and the rows that they will have; NULL if there is no memory. */
+static const void *reshaped(job *j, const lat_header *head, const void *slices, int count)
+{
+    const size_t matrices = (size_t)count * lat_slice_matrices(head), n = matrices * 2 * (size_t)(head->nc * head->nc);
+    if (!j->changed)
+        return slices;
+    if (make_room(j, n * (size_t)j->head.real) < 0)
+        return NULL;
+    lat_reals_convert(j->slices, j->head.real, slices, head->real, n);
+    /* What is measured is what a reader of the file will find. */
+    if (j->head.reals < 2 * head->nc * head->nc)
+        lat_rows_complete(&j->head, j->slices, matrices);
+    return j->slices;
+}
+
+static int again(void *context)
+{
+    job *j = context;
+    j->off = 0;
+    memset(&j->p.sum, 0, sizeof j->p.sum);
+    lat_survey_free(j->survey);
+    j->survey = NULL;
+    if (j->changed && j->head.kind == LAT_GAUGE && !(j->survey = lat_survey_new(&j->head, false)))
+        return -1;
+    return 0;
+}
+
+/* What has to be known of the numbers before the first is written. */
+static int look(void *context, const lat_header *head, const void *slices, int first, int count)
+{
+    job *j = context;
+    if (j->drops)
+        j->off = fmax(j->off, lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
+    if ((j->survey || j->target->sums) && !(slices = reshaped(j, head, slices, count)))
+        return -1;
+    if (j->survey && lat_survey_add(j->survey, slices, count) < 0)
+        return -1;
+    return j->target->sums ? lat_payload_write(NULL, &j->head, &j->p, slices, first, count) : 0;
+}
+
+static int put(void *context, const lat_header *head, const void *slices, int first, int count)
+{
+    job *j = context;
+    slices = reshaped(j, head, slices, count);
+    if (!slices)
+        return -1;
+    return j->w ? lat_stream_put(j->w, slices, count)
+                : lat_payload_write(j->out, &j->head, &j->p, slices, first, count);
+}
+
+/* ---- one field ------------------------------------------------------------------------------- */
+
+/* The header, when all is known. */
+static int finish_head(job *j)
+{
+    const lat_header plan = j->head;
+    lat_slice_sums sums;
+    const char *what = j->s->format->foreign ? lat_info_get(&j->s->f.head, "source") : "stream";
+    if (lat_header_copy(&j->head, &j->s->f.head) < 0) {
+        j->head = (lat_header){0};
         return -1;
     }
-    return target->write(out, f, &w) < 0 ? -1 : lat_output_flush(out);
+    j->head.real = plan.real;
+    j->head.reals = plan.reals;
+    if (j->survey) {
+        if (lat_survey_end(j->survey, &sums) < 0)
+            return -1;
+        lat_measure_means(&j->head, &sums, &j->head.plaquette, &j->head.link_trace);
+    }
+    if (!j->s->format->foreign && !j->target->foreign)
+        return lat_provenance(&j->head, "copied");
+    return lat_provenance(&j->head, "from %s to %s", what ? what : j->s->format->name, j->target->name);
+}
+
+static int write_foreign(job *j, bool at_once)
+{
+    const lat_format *t = j->target;
+    if (t->sums)
+        j->p.digest = NULL;
+    if ((t->head && t->head(j->out, &j->head, &j->p) < 0) || lat_source_each(j->s, at_once, put, j) < 0)
+        return -1;
+    return t->tail ? t->tail(j->out, &j->head, &j->p) : 0;
+}
+
+static int write_stream(job *j)
+{
+    j->w = lat_stream_open(j->out, &j->head, lat_opts.store);
+    if (!j->w)
+        return -1;
+    if (lat_source_each(j->s, false, put, j) == 0)
+        return lat_stream_close(j->w);
+    lat_stream_give_up(j->w);
+    return -1;
+}
+
+/* Is there another field after this one? A format that holds one cannot take it. */
+static int expect_last(lat_input *in)
+{
+    char next[64];
+    const ssize_t n = lat_input_peek(in, next, sizeof next);
+    const ssize_t mark = n >= 16 && memcmp(next, "LATZ", 4) == 0 ? 16 : 0;
+    if (n < 0)
+        return -1;
+    if (!lat_stream_is(next + mark, (size_t)(n - mark)))
+        return 0;
+    return lat_fail("%s: holds more than one configuration, and a file in format %s holds "
+                    "one: convert them one by one",
+                    lat_input_name(in), lat_formats[to]->name);
+}
+
+static int convert_one(lat_source *s, lat_output *out)
+{
+    job j = {.s = s, .target = lat_formats[to], .out = out};
+    int rc = plan(&j);
+    const bool at_once = j.target->foreign && !lat_payload_sliced(&j.p, &j.head);
+    bool owned = false;
+    s->whole = s->whole || at_once;
+    if (rc == 0)
+        rc = lat_source_look(s, at_once, again, look, &j);
+    if (rc == 0)
+        rc = judge_rows(&j);
+    if (rc == 0 && !j.target->many && s->format->many)
+        rc = expect_last(s->in);
+    if (rc == 0) {
+        owned = true;
+        rc = finish_head(&j);
+    }
+    if (rc == 0)
+        rc = j.target->foreign ? write_foreign(&j, at_once) : write_stream(&j);
+    if (rc == 0)
+        rc = lat_output_flush(out);
+    if (owned)
+        lat_header_free(&j.head);
+    lat_survey_free(j.survey);
+    free(j.slices);
+    return rc < 0 ? -1 : 0;
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* A format that holds one configuration cannot take a second one. */
-static int expect_last(lat_input *in)
+static int convert_fields(lat_input *in, lat_output *out, const lat_format *format)
 {
-    const int n = lat_stream_more(in);
-    if (n > 0)
-        return lat_fail("%s: holds more than one configuration, and a file in format %s holds "
-                        "one: convert them one by one",
-                        lat_input_name(in), lat_formats[to]->name);
-    return n < 0 ? -1 : 0;
-}
-
-static int convert_foreign(lat_input *in, lat_output *out, const lat_format *format)
-{
-    const char *name = lat_input_name(in);
-    lat_reading r = {.force = lat_opts.force, .dims = dims, .told = told, .plaquette = NAN, .link_trace = NAN};
-    lat_field f;
-    if (format->read(in, &f, &r) < 0)
-        return -1;
-    int bad = lat_expect_end(in, lat_opts.force) < 0 || lat_judge(name, &f, &r) < 0 ||
-              write_one(out, name, format, &f) < 0;
-    lat_field_free(&f);
-    return bad ? -1 : 0;
-}
-
-static int convert_stream(lat_input *in, lat_output *out, const lat_format *format)
-{
-    lat_reading r = {.force = lat_opts.force};
-    lat_field f;
+    const lat_reading r = {.force = lat_opts.force, .dims = dims, .told = told, .plaquette = NAN, .link_trace = NAN};
+    lat_source s;
     int more;
-    while ((more = format->read(in, &f, &r)) > 0) {
-        bool bad = (!lat_formats[to]->many && expect_last(in) < 0) ||
-                   write_one(out, lat_input_name(in), format, &f) < 0;
-        lat_field_free(&f);
-        if (bad)
-            return -1;
+    while ((more = lat_source_open(&s, in, format, &r, false)) > 0) {
+        const int bad = convert_one(&s, out);
+        lat_source_close(&s);
+        if (bad || !format->many)
+            return bad;
     }
     return more;
 }
@@ -270,7 +388,7 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail("%s: is in format %s, and --order, --group, --type and --endian are for raw files",
                        lat_input_name(in), format->name);
     if (!bad)
-        bad = format->many ? convert_stream(in, out, format) : convert_foreign(in, out, format);
+        bad = convert_fields(in, out, format);
     lat_input_close(in);
     return bad;
 }
@@ -280,7 +398,7 @@ static int convert_file(const char *path, lat_output *out)
 static void check_usage(void)
 {
     const lat_format *target = lat_formats[to];
-    if (!target->write)
+    if (!writes(target))
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
     if (target->only && precision != AS_READ && (precision == DOUBLE) != (target->only == LAT_F64))
         lat_usage("--precision %s: %s files hold %s precision", precision == DOUBLE ? "double" : "single",

@@ -6,6 +6,7 @@
 #include <zlib.h>
 #include "common/bytes.h"
 #include "common/error.h"
+#include "common/slices.h"
 #include "payload.h"
 #include "site/sun.h"
 
@@ -47,6 +48,23 @@ static void copy_reals(void *to, const void *from, size_t n, int real, bool turn
         memcpy(to, from, n * (size_t)real);
 }
 
+void lat_reals_convert(void *to, lat_real to_real, const void *from, lat_real from_real, size_t n)
+{
+    const size_t piece = PIECE / 8;
+    #pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i += piece) {
+        const size_t end = n - i < piece ? n : i + piece;
+        if (to_real == from_real)
+            memcpy((char *)to + i * (size_t)to_real, (const char *)from + i * (size_t)to_real, (end - i) * (size_t)to_real);
+        else if (to_real == LAT_F64)
+            for (size_t k = i; k < end; k++)
+                ((double *)to)[k] = (double)((const float *)from)[k];
+        else
+            for (size_t k = i; k < end; k++)
+                ((float *)to)[k] = (float)((const double *)from)[k];
+    }
+}
+
 void lat_field_swap(lat_field *f)
 {
     const size_t total = lat_field_reals(f), piece = PIECE / 8;
@@ -57,38 +75,38 @@ void lat_field_swap(lat_field *f)
     }
 }
 
-static void complete(lat_field *f, size_t i)
+static void complete(const lat_header *head, void *matrices, size_t i)
 {
+    const lat_field f = {.head = *head, .data = matrices}; /* borrowed */
     double m[LAT_SUN_REALS];
-    const int n = f->head.nc;
+    const int n = head->nc;
     const size_t kept = 2 * (size_t)n * (size_t)(n - 1), all = kept + 2 * (size_t)n;
-    lat_field_get(f, i, m);
+    lat_field_get(&f, i, m);
     lat_sun_complete(n, m);
     /* Only the last row is stored: the others are to stay as they are to the bit, NaNs too. */
     for (size_t k = kept; k < all; k++)
-        if (f->head.real == LAT_F64)
-            ((double *)f->data)[i * all + k] = m[k];
+        if (head->real == LAT_F64)
+            ((double *)matrices)[i * all + k] = m[k];
         else
-            ((float *)f->data)[i * all + k] = (float)m[k];
+            ((float *)matrices)[i * all + k] = (float)m[k];
 }
 
-void lat_rows_complete(lat_field *f)
+void lat_rows_complete(const lat_header *head, void *matrices, size_t count)
 {
-    const size_t count = lat_field_matrices(f);
     #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++)
-        complete(f, i);
+        complete(head, matrices, i);
 }
 
-double lat_rows_error(const lat_field *f)
+double lat_rows_error(const lat_header *head, const void *matrices, size_t count)
 {
-    const size_t count = lat_field_matrices(f);
-    const int n = f->head.nc;
+    const lat_field f = {.head = *head, .data = (void *)matrices}; /* borrowed */
+    const int n = head->nc;
     double largest = 0;
     #pragma omp parallel for schedule(static) reduction(max : largest)
     for (size_t i = 0; i < count; i++) {
         double m[LAT_SUN_REALS], u[LAT_SUN_REALS];
-        lat_field_get(f, i, u);
+        lat_field_get(&f, i, u);
         memcpy(m, u, sizeof(double) * 2 * (size_t)n * (size_t)n);
         lat_sun_complete(n, m);
         for (int k = 2 * n * (n - 1); k < 2 * n * n; k++)
@@ -108,35 +126,40 @@ typedef struct layout {
     bool turn;
 } layout;
 
-static layout layout_of(const lat_field *f, const lat_payload *p)
+static layout layout_of(const lat_header *head, const lat_payload *p)
 {
-    layout l = {.volume = lat_volume(&f->head.geom), .nd = (size_t)f->head.geom.nd};
-    l.link_reals = 2 * (size_t)f->head.nc * (size_t)p->rows;
-    l.full_reals = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
-    l.site_bytes = l.nd * l.link_reals * (size_t)f->head.real;
+    layout l = {.volume = lat_volume(&head->geom), .nd = (size_t)head->geom.nd};
+    l.link_reals = 2 * (size_t)head->nc * (size_t)p->rows;
+    l.full_reals = 2 * (size_t)head->nc * (size_t)head->nc;
+    l.site_bytes = l.nd * l.link_reals * (size_t)head->real;
     l.sites = CHUNK / l.site_bytes;
     if (l.sites > l.volume)
         l.sites = l.volume;
-    l.turn = p->big != lat_big_endian();
+    l.turn = !p->fetch && p->big != lat_big_endian();
     return l;
 }
 
-uint64_t lat_payload_bytes(const lat_field *f, int rows)
+uint64_t lat_payload_bytes(const lat_header *head, int rows)
 {
-    return (uint64_t)lat_field_matrices(f) * 2 * (uint64_t)f->head.nc * (uint64_t)rows *
-           (uint64_t)f->head.real;
+    return (uint64_t)lat_header_matrices(head) * 2 * (uint64_t)head->nc * (uint64_t)rows *
+           (uint64_t)head->real;
 }
 
-/* A chunk that lies as the field does: turned where it is. */
-static void turn_chunk(lat_field *f, const layout *l, size_t first, size_t sites)
+bool lat_payload_sliced(const lat_payload *p, const lat_header *head)
+{
+    return !p->sites && !p->place && !p->fetch && lat_order_sliced(&p->order, head->geom.nd);
+}
+
+/* `sites` of them, number `at` of the memory on, that lie as the field does: turned where they are. */
+static void turn_chunk(const lat_header *head, void *data, const layout *l, size_t at, size_t sites)
 {
     const size_t n = l->nd * l->full_reals;
     if (!l->turn)
         return;
     #pragma omp parallel for schedule(static)
-    for (size_t s = first; s < first + sites; s++) {
-        char *at = (char *)f->data + s * n * (size_t)f->head.real;
-        swap_reals(at, at, n, f->head.real);
+    for (size_t s = at; s < at + sites; s++) {
+        char *m = (char *)data + s * n * (size_t)head->real;
+        swap_reals(m, m, n, head->real);
     }
 }
 
@@ -146,9 +169,8 @@ static bool placed(const lat_payload *p)
     return p->sites || p->place || p->shape != LAT_BY_ROWS || !lat_order_natural(&p->order);
 }
 
-static void places(const lat_field *f, const lat_payload *p, size_t first, size_t n, size_t *to)
+static void places(const lat_geometry *geom, const lat_payload *p, size_t first, size_t n, size_t *to)
 {
-    const lat_geometry *geom = &f->head.geom;
     const size_t nd = (size_t)geom->nd;
     lat_walk w;
     if (p->place) {
@@ -186,47 +208,53 @@ static void reshape(void *matrix, lat_shape shape, size_t nc, size_t real)
         }
 }
 
-/* A chunk whose matrices lack a row, or lie elsewhere or otherwise. */
-static void place_chunk(lat_field *f, const lat_payload *p, const layout *l,
-                        const unsigned char *chunk, size_t first, size_t sites)
+/* A chunk, site number `first` of the file on, whose matrices lack a row, or lie elsewhere or otherwise;
+ * `before`: matrices of the field before those in memory. */
+static void place_chunk(const lat_header *head, void *data, const lat_payload *p, const layout *l,
+                        const unsigned char *chunk, size_t first, size_t sites, size_t before)
 {
-    const size_t real = (size_t)f->head.real, count = sites * l->nd;
+    const size_t real = (size_t)head->real, count = sites * l->nd;
     #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < count; at += BATCH) {
         const size_t n = count - at < BATCH ? count - at : BATCH;
         size_t to[BATCH];
-        places(f, p, first * l->nd + at, n, to);
+        places(&head->geom, p, first * l->nd + at, n, to);
         for (size_t i = 0; i < n; i++) {
-            char *m = (char *)f->data + to[i] * l->full_reals * real;
-            copy_reals(m, chunk + (at + i) * l->link_reals * real, l->link_reals, f->head.real,
-                       l->turn);
-            reshape(m, p->shape, (size_t)f->head.nc, real);
-            if (p->rows < f->head.nc)
-                complete(f, to[i]);
+            char *m = (char *)data + (to[i] - before) * l->full_reals * real;
+            copy_reals(m, chunk + (at + i) * l->link_reals * real, l->link_reals, head->real, l->turn);
+            reshape(m, p->shape, (size_t)head->nc, real);
+            if (p->rows < head->nc)
+                complete(head, data, to[i] - before);
         }
     }
 }
 
-int lat_payload_read(lat_input *in, lat_field *f, const lat_payload *p)
+static int take_chunk(lat_input *in, lat_payload *p, const layout *l, void *to, size_t sites)
 {
-    const layout l = layout_of(f, p);
-    const bool alike = p->rows == f->head.nc && !placed(p);
+    return p->fetch ? p->fetch(in, p, to, sites * l->nd * l->link_reals) : lat_input_read(in, to, sites * l->site_bytes);
+}
+
+int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first, int count)
+{
+    const layout l = layout_of(head, p);
+    const bool alike = p->rows == head->nc && !placed(p);
+    const size_t begin = (size_t)first * lat_slice_sites(head), end = begin + (size_t)count * lat_slice_sites(head);
     unsigned char *buf = NULL;
     if (!alike && !(buf = lat_alloc(l.sites, l.site_bytes, "a chunk of links")))
         return -1;
     int bad = 0;
-    for (size_t first = 0; first < l.volume && !bad; first += l.sites) {
-        size_t sites = l.volume - first < l.sites ? l.volume - first : l.sites;
-        unsigned char *chunk = alike ? (unsigned char *)f->data + first * l.site_bytes : buf;
-        bad = lat_input_read(in, chunk, sites * l.site_bytes);
+    for (size_t at = begin; at < end && !bad; at += l.sites) {
+        size_t sites = end - at < l.sites ? end - at : l.sites;
+        unsigned char *chunk = alike ? (unsigned char *)slices + (at - begin) * l.site_bytes : buf;
+        bad = take_chunk(in, p, &l, chunk, sites);
         if (bad)
             break;
         if (p->digest)
-            p->digest(p->sum, chunk, sites, l.site_bytes, first);
+            p->digest(&p->sum, chunk, sites, l.site_bytes, at);
         if (alike)
-            turn_chunk(f, &l, first, sites);
+            turn_chunk(head, slices, &l, at - begin, sites);
         else
-            place_chunk(f, p, &l, chunk, first, sites);
+            place_chunk(head, slices, p, &l, chunk, at, sites, begin * l.nd);
     }
     free(buf);
     return bad ? -1 : 0;
@@ -265,34 +293,35 @@ static void pack(const lat_payload *p, const layout *l, void *to, const void *fr
     copy_reals(to, from, l->link_reals, real, l->turn);
 }
 
-static void pack_chunk(const lat_field *f, const lat_payload *p, const layout *l,
-                       unsigned char *chunk, size_t first, size_t sites)
+static void pack_chunk(const lat_header *head, const void *data, const lat_payload *p, const layout *l,
+                       unsigned char *chunk, size_t first, size_t sites, size_t before)
 {
-    const size_t real = (size_t)f->head.real, count = sites * l->nd;
+    const size_t real = (size_t)head->real, count = sites * l->nd;
     #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < count; at += BATCH) {
         const size_t n = count - at < BATCH ? count - at : BATCH;
         size_t from[BATCH];
-        places(f, p, first * l->nd + at, n, from);
+        places(&head->geom, p, first * l->nd + at, n, from);
         for (size_t i = 0; i < n; i++)
             pack(p, l, chunk + (at + i) * l->link_reals * real,
-                 (const char *)f->data + from[i] * l->full_reals * real, (size_t)f->head.nc,
-                 f->head.real);
+                 (const char *)data + (from[i] - before) * l->full_reals * real, (size_t)head->nc, head->real);
     }
 }
 
-int lat_payload_write(lat_output *out, const lat_field *f, const lat_payload *p)
+int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices, int first,
+                      int count)
 {
-    const layout l = layout_of(f, p);
+    const layout l = layout_of(head, p);
+    const size_t begin = (size_t)first * lat_slice_sites(head), end = begin + (size_t)count * lat_slice_sites(head);
     unsigned char *chunk = lat_alloc(l.sites, l.site_bytes, "a chunk of links");
     if (!chunk)
         return -1;
     int bad = 0;
-    for (size_t first = 0; first < l.volume && !bad; first += l.sites) {
-        size_t sites = l.volume - first < l.sites ? l.volume - first : l.sites;
-        pack_chunk(f, p, &l, chunk, first, sites);
+    for (size_t at = begin; at < end && !bad; at += l.sites) {
+        size_t sites = end - at < l.sites ? end - at : l.sites;
+        pack_chunk(head, slices, p, &l, chunk, at, sites, begin * l.nd);
         if (p->digest)
-            p->digest(p->sum, chunk, sites, l.site_bytes, first);
+            p->digest(&p->sum, chunk, sites, l.site_bytes, at);
         if (out)
             bad = lat_output_write(out, chunk, sites * l.site_bytes);
     }
