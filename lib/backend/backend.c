@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include "common/error.h"
 
+lat_gpu_options lat_gpu_opts;
+
 const lat_backend *lat_backend_find(lat_device_choice choice)
 {
     const lat_backend *const list[] = {&lat_backend_gpu, &lat_backend_cpu};

@@ -86,6 +86,16 @@ struct lat_device {
     const lat_comm *comm;
 };
 
+/* What several ranks with GPUs do, to be set before lat_backend_begin: which GPUs the ranks of a host take in turn, "0,2,3" (NULL:
+ * all there are), and how g goes from one to another. */
+typedef enum { LAT_TRANSPORT_AUTO, LAT_TRANSPORT_PEER, LAT_TRANSPORT_STAGED, LAT_TRANSPORT_CUDA_AWARE } lat_transport;
+#define LAT_TRANSPORTS "auto|peer|staged|cuda-aware"
+typedef struct lat_gpu_options {
+    const char *list;
+    int transport;
+} lat_gpu_options;
+extern lat_gpu_options lat_gpu_opts;
+
 /* The backend that was asked for; auto is the fastest one that can run. NULL with lat_error set if it
  * cannot run here. */
 typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choice;

@@ -40,6 +40,16 @@ typedef struct gpu {
     lat_geometry geom;                   /* of the lattice */
     lat_cuda_work work;
     int copies, units;
+    lat_slab slab;                       /* the part of the last axis that is here */
+    bool cut;                            /* slices are cut by it, so that they have ghosts */
+    int slices, first;                   /* of the lattice; the number in it of the first one here */
+    lat_transport transport;             /* of rims */
+    uint32_t number;                     /* half sweeps so far */
+    void *mapped[2];                     /* memory of the neighbours below and above; one may be both */
+    void *box[2], *box_host[2];          /* rims on their way out, and in */
+    int box_units;                       /* units they have room for */
+    cudaStream_t travel;
+    cudaEvent_t packed, arrived_rim;
     cudaStream_t stream;
     double *omega, *omega_host;          /* [copies], and what was sent there last */
     lat_cuda_unit *unit, *unit_host;     /* units that are swept: [nrows][beside] */
@@ -47,7 +57,8 @@ typedef struct gpu {
     double *partial, *sum;               /* [units][blocks][3], and [units][4] on the host, where the device writes them */
     uint32_t *arrived;                   /* [units]: blocks that have summed up; 0 between two kernels */
     double looks;                        /* so many times has the state been asked for */
-    double *theta;                       /* [units] */
+    double *theta;                       /* [copies][slices] */
+    double *sums;                        /* the same, of all ranks: functional and theta; and the largest theta */
     int *bad;
     void *raw[2], *pinned[2];            /* natural order, on the device and on the way */
     cudaEvent_t done[2];                 /* a pair of buffers is free again */
@@ -66,19 +77,42 @@ static struct {
     bool begun, running;
     pthread_t thread;
     cudaError_t count, kernel; /* what was found: devices, and code for the one that is used */
-    int devices;
+    int devices, number;       /* how many there are; the one that is used */
     cudaDeviceProp device;
+    char bad_list[160];
 } start;
+
+/* Of the list, or of all there are, the one for this rank of its host. */
+static cudaError_t choose_device(void)
+{
+    const int rank = lat_comm_world->host_rank;
+    int list[64], n = 0;
+    for (const char *p = lat_gpu_opts.list; p && *p && n < 64;) {
+        char *end;
+        const long v = strtol(p, &end, 10);
+        if (end == p || v < 0 || v >= start.devices || (*end && *end != ',')) {
+            snprintf(start.bad_list, sizeof start.bad_list, "GPUs '%.40s': expected numbers from 0 to %d, such as 0,1", lat_gpu_opts.list,
+                     start.devices - 1);
+            return cudaErrorInvalidDevice;
+        }
+        list[n++] = (int)v;
+        p = *end ? end + 1 : end;
+    }
+    start.number = n ? list[rank % n] : rank % start.devices;
+    return cudaSetDevice(start.number);
+}
 
 static void *start_device(void *nothing)
 {
     cudaFuncAttributes attributes;
     start.count = cudaGetDeviceCount(&start.devices);
     if (start.count == cudaSuccess && start.devices > 0) {
-        start.kernel = cudaFree(NULL); /* the context */
+        start.kernel = choose_device();
+        if (start.kernel == cudaSuccess)
+            start.kernel = cudaFree(NULL); /* the context */
         if (start.kernel == cudaSuccess)
             start.kernel = cudaFuncGetAttributes(&attributes, all_ops[0]->any);
-        if (start.kernel == cudaErrorNoKernelImageForDevice && cudaGetDeviceProperties(&start.device, 0) != cudaSuccess)
+        if (start.kernel == cudaErrorNoKernelImageForDevice && cudaGetDeviceProperties(&start.device, start.number) != cudaSuccess)
             start.kernel = cudaErrorUnknown;
     }
     return nothing;
@@ -144,12 +178,14 @@ static bool gpu_available(void)
         lat_fail("no GPU: %s", start.count != cudaSuccess ? cudaGetErrorString(start.count) : "no device found");
         return false;
     }
-    if (start.kernel == cudaErrorNoKernelImageForDevice)
+    if (*start.bad_list)
+        lat_fail_usage("%s", start.bad_list);
+    else if (start.kernel == cudaErrorNoKernelImageForDevice)
         lat_fail("%s: compute capability %d.%d is not among those this program was built for (" LAT_CUDA_ARCH ")", start.device.name,
                  start.device.major, start.device.minor);
     else
         failed(start.kernel, "starting it");
-    return start.kernel == cudaSuccess;
+    return start.kernel == cudaSuccess && !failed(cudaSetDevice(start.number), "choosing it"); /* for this thread */
 }
 
 /* ---- memory ---- */
@@ -184,6 +220,10 @@ static size_t places(const gpu *c)
 
 static size_t link_bytes(const gpu *c, int rows) { return places(c) * (size_t)c->work.nd * matrix_bytes(c, rows); }
 static size_t g_bytes(const gpu *c) { return (size_t)c->copies * places(c) * matrix_bytes(c, few_rows(c)); }
+
+/* Behind g: what neighbours say to each other, heard[2] and rim_arrived[2] of lat_cuda_work. */
+#define WORDS 4
+static uint32_t *words_of(void *g, size_t bytes) { return (uint32_t *)((char *)g + bytes); }
 static size_t partial_bytes(const gpu *c) { return (size_t)c->units * c->ops->state_blocks(&c->work) * 3 * sizeof(double); }
 
 /* Before anything is allocated: will it fit? */
@@ -207,9 +247,9 @@ static int enough(const gpu *c)
 
 static int allocate(gpu *c)
 {
-    const size_t units = (size_t)c->units, copies = (size_t)c->copies;
+    const size_t units = (size_t)c->units, copies = (size_t)c->copies, all = copies * (size_t)c->slices;
     if (failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "making a stream") || enough(c)
-        || room(&c->work.g, g_bytes(c), "the transformations")
+        || room(&c->work.g, g_bytes(c) + WORDS * sizeof(uint32_t), "the transformations")
         || room((void **)&c->partial, partial_bytes(c), "partial sums")
         || room((void **)&c->unit, units * BESIDE * sizeof *c->unit, "the list of slices")
         || room((void **)&c->arrived, units * sizeof *c->arrived, "partial sums")
@@ -226,11 +266,26 @@ static int allocate(gpu *c)
     if (failed(cudaMemsetAsync(c->omega, 0, copies * sizeof(double), c->stream), "setting omega"))
         return -1;
     c->omega_host = (double *)calloc(copies, sizeof(double));
-    c->theta = (double *)lat_alloc(units, sizeof(double), "theta of slices");
+    c->theta = (double *)lat_alloc(all, sizeof(double), "theta of slices");
+    c->sums = (double *)lat_alloc(all, 3 * sizeof(double), "theta of slices");
     c->unit_host = (lat_cuda_unit *)lat_alloc(units * BESIDE, sizeof *c->unit_host, "the list of slices");
     if (!c->omega_host)
         return lat_fail("out of memory");
-    return c->theta && c->unit_host ? 0 : -1;
+    return c->theta && c->sums && c->unit_host ? 0 : -1;
+}
+
+/* Nobody's memory goes while another one has it mapped. */
+static int leave_neighbours(gpu *c)
+{
+    const lat_comm *comm = c->dev.comm;
+    if (c->transport != LAT_TRANSPORT_PEER)
+        return 0;
+    if (comm->barrier(comm))
+        return -1;
+    for (int side = 0; side < 2; side++)
+        if (c->mapped[side] && (side == 0 || c->mapped[1] != c->mapped[0]))
+            cudaIpcCloseMemHandle(c->mapped[side]);
+    return comm->barrier(comm);
 }
 
 static void gpu_close(lat_device *dev)
@@ -238,21 +293,30 @@ static void gpu_close(lat_device *dev)
     gpu *c = (gpu *)dev;
     if (!c)
         return;
+    if (c->cut && *lat_error())
+        return; /* neighbours may still be at work in what would go; the process is about to end */
     if (c->stream)
         cudaStreamSynchronize(c->stream);
-    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->arrived, c->unit, c->omega, c->bad, c->raw[0], c->raw[1]};
+    if (c->cut && leave_neighbours(c))
+        return;
+    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->arrived, c->unit, c->omega, c->bad, c->raw[0], c->raw[1], c->box[0], c->box[1]};
     for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
         cudaFree(on_device[i]);
-    void *const on_host[] = {c->pinned[0], c->pinned[1], c->sum};
+    void *const on_host[] = {c->pinned[0], c->pinned[1], c->sum, c->box_host[0], c->box_host[1]};
     for (size_t i = 0; i < sizeof on_host / sizeof *on_host; i++)
         cudaFreeHost(on_host[i]);
     for (int i = 0; i < 2; i++)
         if (c->done[i])
             cudaEventDestroy(c->done[i]);
-    if (c->stream)
-        cudaStreamDestroy(c->stream);
+    for (cudaEvent_t e : {c->packed, c->arrived_rim})
+        if (e)
+            cudaEventDestroy(e);
+    for (cudaStream_t st : {c->stream, c->travel})
+        if (st)
+            cudaStreamDestroy(st);
     free(c->omega_host);
     free(c->theta);
+    free(c->sums);
     free(c->unit_host);
     free(c);
 }
@@ -262,24 +326,26 @@ static void gpu_close(lat_device *dev)
 /* Matrices first .. first+count-1 are in raw[b]: to their places, or the other way. */
 typedef cudaError_t place_matrices(gpu *c, int b, uint64_t first, uint64_t count, const void *context);
 
-static int send(gpu *c, const lat_field *f, place_matrices *place, const void *context)
+/* n matrices, from number `from` of the field to number `to` of the lattice as it is here. */
+static int send(gpu *c, const lat_field *f, size_t from, size_t n, size_t to, place_matrices *place, const void *context)
 {
-    const size_t size = 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)f->head.real, n = lat_field_matrices(f), most = STAGE / size;
+    const size_t size = 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)f->head.real, most = STAGE / size;
     int b = 0;
     for (size_t first = 0; first < n; first += most, b = 1 - b) {
         const size_t count = n - first < most ? n - first : most;
         if (failed(cudaEventSynchronize(c->done[b]), "sending a field"))
             return -1;
-        lat_copy(c->pinned[b], (const char *)f->data + first * size, count * size);
+        lat_copy(c->pinned[b], (const char *)f->data + (from + first) * size, count * size);
         if (failed(cudaMemcpyAsync(c->raw[b], c->pinned[b], count * size, cudaMemcpyHostToDevice, c->stream), "sending a field")
-            || failed(place(c, b, first, count, context), "sending a field")
+            || failed(place(c, b, to + first, count, context), "sending a field")
             || failed(cudaEventRecord(c->done[b], c->stream), "sending a field"))
             return -1;
     }
     return 0;
 }
 
-static int fetch(gpu *c, lat_field *f, place_matrices *place, const void *context)
+/* Own matrices, from number `to` on here. */
+static int fetch(gpu *c, lat_field *f, size_t to, place_matrices *place, const void *context)
 {
     const size_t size = 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)f->head.real, n = lat_field_matrices(f), most = STAGE / size;
     const size_t buffers = (n + most - 1) / most;
@@ -287,7 +353,7 @@ static int fetch(gpu *c, lat_field *f, place_matrices *place, const void *contex
         const int b = (int)(k % 2);
         if (k < buffers) {
             const size_t first = k * most, count = n - first < most ? n - first : most;
-            if (failed(place(c, b, first, count, context), "fetching a field")
+            if (failed(place(c, b, to + first, count, context), "fetching a field")
                 || failed(cudaMemcpyAsync(c->pinned[b], c->raw[b], count * size, cudaMemcpyDeviceToHost, c->stream), "fetching a field")
                 || failed(cudaEventRecord(c->done[b], c->stream), "fetching a field"))
                 return -1;
@@ -317,18 +383,32 @@ static cudaError_t place_get(gpu *c, int b, uint64_t first, uint64_t count, cons
     return c->ops->get(&c->work, *(const int *)context, (double *)c->raw[b], first, count, c->stream);
 }
 
+/* Sites here before the own ones: those of the ghost below. */
+static size_t lead(const gpu *c) { return c->cut ? lat_volume(&c->geom) / (size_t)c->geom.dims[c->geom.nd - 1] : 0; }
+
+/* The own links, and those of the ghost below that lead up to own sites: the field has it behind the ghost above. */
+static int send_links(gpu *c, const lat_field *u)
+{
+    const size_t nd = (size_t)c->geom.nd, slice = lead(c) * nd, own = lat_field_matrices(u);
+    return send(c, u, 0, own, slice, place_links, u) || (c->cut && send(c, u, own + slice, slice, 0, place_links, u)) ? -1 : 0;
+}
+
 /* With fewer rows if all links are in SU(N) to rounding, else with all of them. */
 static int load_links(gpu *c, const lat_field *u)
 {
-    int bad = 0;
+    const lat_comm *comm = c->dev.comm;
     c->work.rows = few_rows(c);
     for (;;) {
+        int bad = 0;
         if (room(&c->work.u, link_bytes(c, c->work.rows), "the links")
-            || failed(cudaMemsetAsync(c->bad, 0, sizeof(int), c->stream), "sending a field") || send(c, u, place_links, u)
+            || failed(cudaMemsetAsync(c->bad, 0, sizeof(int), c->stream), "sending a field") || send_links(c, u)
             || failed(cudaMemcpyAsync(&bad, c->bad, sizeof bad, cudaMemcpyDeviceToHost, c->stream), "sending a field")
             || failed(cudaStreamSynchronize(c->stream), "sending a field"))
             return -1;
-        if (!bad || c->work.rows == c->ops->nc)
+        double anywhere = bad;
+        if (comm->max(comm, &anywhere, 1))
+            return -1;
+        if (anywhere == 0 || c->work.rows == c->ops->nc)
             return 0;
         cudaFree(c->work.u);
         c->work.u = NULL;
@@ -336,17 +416,82 @@ static int load_links(gpu *c, const lat_field *u)
     }
 }
 
+/* ---- rims and ghosts by way of the host ---- */
+
+static size_t rim_bytes(const gpu *c) { return (size_t)c->work.rim * matrix_bytes(c, few_rows(c)); }
+
+/* The boxes to the neighbours and theirs here, `units` units in each half of a box: through the host, or by an MPI that
+ * knows device memory. */
+#define PIECE ((size_t)1 << 28)
+static int swap_boxes(gpu *c, int units)
+{
+    const lat_comm *comm = c->dev.comm;
+    const bool aware = c->transport == LAT_TRANSPORT_CUDA_AWARE;
+    const size_t side = rim_bytes(c) * (size_t)units;
+    char *out = (char *)(aware ? c->box[0] : c->box_host[0]), *in = (char *)(aware ? c->box[1] : c->box_host[1]);
+    if ((!aware && failed(cudaMemcpyAsync(out, c->box[0], 2 * side, cudaMemcpyDeviceToHost, c->travel), "fetching rims"))
+        || failed(cudaStreamSynchronize(c->travel), "fetching rims"))
+        return -1;
+    for (size_t at = 0; at < side; at += PIECE) {
+        const size_t n = side - at < PIECE ? side - at : PIECE;
+        const lat_exchange x = {out + at, out + side + at, in + at, in + side + at, n, n, n, n};
+        if (comm->begin(comm, &x) || comm->finish(comm))
+            return -1;
+    }
+    if (!aware && failed(cudaMemcpyAsync(c->box[1], in, 2 * side, cudaMemcpyHostToDevice, c->travel), "sending ghosts"))
+        return -1;
+    return failed(cudaEventRecord(c->arrived_rim, c->travel), "sending ghosts")
+        || failed(cudaStreamWaitEvent(c->stream, c->arrived_rim, 0), "sending ghosts") ? -1 : 0;
+}
+
+static int pack_rims(gpu *c, int unit, int units, int parity)
+{
+    return failed(c->ops->rim(&c->work, unit, units, parity, c->box[0], 0, c->stream), "packing rims")
+        || failed(cudaEventRecord(c->packed, c->stream), "packing rims")
+        || failed(cudaStreamWaitEvent(c->travel, c->packed, 0), "packing rims") ? -1 : 0;
+}
+
+static int unpack_ghosts(gpu *c, int unit, int units, int parity)
+{
+    return failed(c->ops->rim(&c->work, unit, units, parity, c->box[1], 1, c->stream), "unpacking ghosts");
+}
+
+/* All ghosts of a copy, when it is new. */
+static int set_ghosts(gpu *c, int copy)
+{
+    for (int s = 0; s < c->work.slices; s += c->box_units)
+        for (int parity = 0; parity < 2; parity++) {
+            const int n = c->work.slices - s < c->box_units ? c->work.slices - s : c->box_units, unit = copy * c->work.slices + s;
+            if (pack_rims(c, unit, n, parity) || swap_boxes(c, n) || unpack_ghosts(c, unit, n, parity)
+                || failed(cudaStreamSynchronize(c->stream), "unpacking ghosts"))
+                return -1;
+        }
+    return 0;
+}
+
 static int gpu_set(lat_device *dev, int copy, const lat_field *g)
 {
     gpu *c = (gpu *)dev;
-    if (g)
-        return send(c, g, place_set, &copy);
-    return failed(c->ops->set(&c->work, copy, NULL, 0, lat_volume(&c->geom), c->stream), "setting g");
+    const lat_comm *comm = dev->comm;
+    if (!g) {
+        uint64_t sites = 1;
+        for (int mu = 0; mu < c->geom.nd; mu++)
+            sites *= c->work.dims[mu];
+        if (failed(c->ops->set(&c->work, copy, NULL, 0, sites, c->stream), "setting g"))
+            return -1;
+    } else if (send(c, g, 0, lat_field_matrices(g), lead(c), place_set, &copy) || (c->cut && set_ghosts(c, copy))) {
+        return -1;
+    }
+    if (!c->cut)
+        return 0;
+    /* Nobody sweeps, and writes our ghosts, before they are as they were set. */
+    return failed(cudaStreamSynchronize(c->stream), "setting g") || comm->barrier(comm) ? -1 : 0;
 }
 
 static int gpu_get(lat_device *dev, int copy, lat_field *g)
 {
-    return fetch((gpu *)dev, g, place_get, &copy);
+    gpu *c = (gpu *)dev;
+    return fetch(c, g, lead(c), place_get, &copy);
 }
 
 /* ---- opening ---- */
@@ -371,7 +516,7 @@ static void strips(gpu *c)
 {
     lat_cuda_work *w = &c->work;
     const double most = 24e6, plane = 2.0 * w->stride[2] * (double)((size_t)w->nd * matrix_bytes(c, few_rows(c)) + matrix_bytes(c, few_rows(c)));
-    if (w->nd < 4 || plane * w->extent[2] <= most)
+    if (w->nd < 4 || plane * w->extent[2] <= most || (c->cut && c->slab.count < 3))
         return;
     uint32_t thick = w->extent[2] / 2;
     while (thick > 1 && (w->extent[2] % thick || plane * thick > most))
@@ -380,22 +525,42 @@ static void strips(gpu *c)
         return;
     w->strip = w->stride[2] * thick;
     w->by_strip = divisor(w->strip);
-    w->by_time = divisor(w->extent[3]);
+    w->times = w->extent[3] - (c->cut ? 4 : 0); /* but ghosts and rims */
+    w->by_time = divisor(w->times);
 }
 
-static int describe(gpu *c)
+/* Its slab and whether slices are cut by it, or why not. */
+static int take_slab(gpu *c)
+{
+    char text[64];
+    const lat_comm *comm = c->dev.comm;
+    const int last = c->geom.nd - 1, all = c->geom.dims[last];
+    c->slab = lat_slab_of(comm, comm->rank, all);
+    c->slices = lat_condition_slices(&c->condition, &c->geom);
+    if (comm->size == 1)
+        return 0;
+    c->cut = c->condition.time != last;
+    if (!c->cut)
+        c->first = c->slab.first;
+    if (c->cut && all < 2 * comm->size)
+        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d", lat_dims_text(&c->geom, text), all / 2, comm->size);
+    if (c->cut && c->geom.nd - (c->condition.time >= 0) < 2)
+        return lat_fail_usage("lattice %s: GPUs cannot share slices of one dimension, found %d ranks", lat_dims_text(&c->geom, text), comm->size);
+    return 0;
+}
+
+/* The axes: of the lattice as it is here, and of a slice. */
+static int take_axes(gpu *c)
 {
     char text[64];
     lat_cuda_work *w = &c->work;
-    uint64_t step = 1, half = 1;
-    w->all = c->geom.nd;
-    w->time = c->condition.time;
-    w->problem = c->condition.gauge == LAT_MAG ? LAT_CUDA_ABELIAN : LAT_CUDA_LINEAR;
+    uint64_t step = 1;
+    const int last = c->geom.nd - 1;
     for (int a = 0; a < 4; a++)
         w->extent[a] = w->dims[a] = 1;
     for (int mu = 0; mu < c->geom.nd; mu++) {
-        const int extent = c->geom.dims[mu];
-        w->dims[mu] = (uint32_t)extent;
+        const int extent = c->geom.dims[mu], here = mu == last ? c->slab.count + (c->cut ? 2 : 0) : extent;
+        w->dims[mu] = (uint32_t)here;
         if (mu == w->time) {
             w->slice_step = step;
         } else {
@@ -404,11 +569,27 @@ static int describe(gpu *c)
             w->site_step[w->nd] = step;
             w->weight[w->nd] = c->condition.weight[mu];
             w->weight_single[w->nd] = (float)c->condition.weight[mu];
-            w->extent[w->nd++] = (uint32_t)extent;
+            w->extent[w->nd++] = (uint32_t)here;
         }
+        if (mu == last)
+            w->site_from = ((int64_t)c->slab.first - c->cut) * (int64_t)step;
         step *= (uint64_t)extent;
     }
+    w->odd = c->cut && c->slab.first % 2 == 0; /* site 0 here is one time before the first */
     w->extent[0] /= 2;
+    return 0;
+}
+
+static int describe(gpu *c)
+{
+    char text[64];
+    lat_cuda_work *w = &c->work;
+    uint64_t half = 1;
+    w->all = c->geom.nd;
+    w->time = c->condition.time;
+    w->problem = c->condition.gauge == LAT_MAG ? LAT_CUDA_ABELIAN : LAT_CUDA_LINEAR;
+    if (take_slab(c) || take_axes(c))
+        return -1;
     for (int a = 0; a < 4; a++) {
         w->stride[a] = (uint32_t)half;
         half *= w->extent[a];
@@ -418,24 +599,120 @@ static int describe(gpu *c)
     for (int a = 0; a < 3; a++)
         w->by[a] = divisor(w->extent[a]);
     w->half = (uint32_t)half;
+    w->rim = c->cut ? w->stride[w->nd - 1] : 0;
+    w->from = w->rim;
+    w->own = w->half - 2 * w->rim;
     strips(c);
     w->groups = (w->half + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
-    w->slices = lat_condition_slices(&c->condition, &c->geom);
-    if (c->copies > INT_MAX / BESIDE / w->slices)
-        return lat_fail("%d copies of %d slices each are too many at once", c->copies, w->slices);
+    w->slices = c->cut || w->time < 0 ? c->slices : (int)w->dims[w->time];
+    if (c->copies > INT_MAX / BESIDE / c->slices)
+        return lat_fail("%d copies of %d slices each are too many at once", c->copies, c->slices);
     c->units = c->copies * w->slices;
     return 0;
 }
+
+/* ---- neighbours ---- */
+
+/* What a rank says of itself. */
+typedef struct card {
+    cudaIpcMemHandle_t handle;
+    uint64_t words;      /* where they are, behind g */
+    uint32_t groups, ghost[2];
+    int fails;
+} card;
+
+static bool mpi_is_aware(void)
+{
+    int (*query)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"); /* OpenMPI's */
+    return query && query() == 1;
+}
+
+/* Maps the neighbours' memory; their cards are below and above. */
+static cudaError_t map_neighbours(gpu *c, const card *below, const card *above, bool same)
+{
+    const card *const cards[2] = {below, above};
+    lat_cuda_work *w = &c->work;
+    for (int side = 0; side < 2; side++) {
+        const card *k = cards[side];
+        if (k->fails)
+            return cudaErrorInvalidResourceHandle;
+        if (side == 1 && same) {
+            c->mapped[1] = c->mapped[0];
+        } else {
+            const cudaError_t e = cudaIpcOpenMemHandle(&c->mapped[side], k->handle, cudaIpcMemLazyEnablePeerAccess);
+            if (e != cudaSuccess)
+                return e;
+        }
+        w->side[side].g = c->mapped[side];
+        w->side[side].groups = k->groups;
+        w->side[side].ghost = k->ghost[1 - side];
+        w->side[side].told = words_of(c->mapped[side], k->words) + (1 - side); /* its heard[] */
+    }
+    return cudaSuccess;
+}
+
+/* -1, or 1 if all ranks have it, or 0. */
+static int try_peers(gpu *c)
+{
+    const lat_comm *comm = c->dev.comm;
+    lat_cuda_work *w = &c->work;
+    uint32_t *words = words_of(w->g, g_bytes(c));
+    card mine, *all = (card *)lat_alloc((size_t)comm->size, sizeof(card), "what the ranks say");
+    memset(&mine, 0, sizeof mine);
+    w->heard = words;
+    w->rim_arrived = words + 2;
+    mine.words = g_bytes(c);
+    mine.groups = w->groups;
+    mine.ghost[1] = w->from + w->own;
+    if (!all || failed(cudaMemset(words, 0, WORDS * sizeof *words), "setting words") || failed(cudaDeviceSynchronize(), "setting words"))
+        return -1;
+    cudaError_t e = cudaIpcGetMemHandle(&mine.handle, w->g);
+    mine.fails = e != cudaSuccess;
+    if (comm->gather(comm, &mine, sizeof mine, all))
+        return -1;
+    const int below = (comm->rank + comm->size - 1) % comm->size, above = (comm->rank + 1) % comm->size;
+    if (e == cudaSuccess)
+        e = map_neighbours(c, all + below, all + above, below == above);
+    free(all);
+    cudaGetLastError(); /* what failed has been seen */
+    if (e != cudaSuccess && lat_gpu_opts.transport == LAT_TRANSPORT_PEER)
+        return lat_fail("--transport peer: GPU %d cannot reach its neighbours' memory: %s", start.number, cudaGetErrorString(e));
+    double bad = e != cudaSuccess;
+    return comm->max(comm, &bad, 1) ? -1 : bad == 0;
+}
+
+/* How rims will travel. */
+static int meet_neighbours(gpu *c)
+{
+    const lat_comm *comm = c->dev.comm;
+    const int wish = lat_gpu_opts.transport, one_host = comm->host_size == comm->size;
+    int peers = 0;
+    if (wish == LAT_TRANSPORT_PEER && !one_host)
+        return lat_fail_usage("--transport peer: expected all %d ranks on one host, found %d on this one", comm->size, comm->host_size);
+    if ((wish == LAT_TRANSPORT_PEER || wish == LAT_TRANSPORT_AUTO) && one_host && (peers = try_peers(c)) < 0)
+        return -1;
+    if (wish == LAT_TRANSPORT_CUDA_AWARE && !mpi_is_aware())
+        return lat_fail_usage("--transport cuda-aware: this MPI does not say that it is");
+    c->transport = peers ? LAT_TRANSPORT_PEER
+        : wish != LAT_TRANSPORT_STAGED && mpi_is_aware() ? LAT_TRANSPORT_CUDA_AWARE : LAT_TRANSPORT_STAGED;
+    c->work.peer = peers;
+    c->box_units = peers ? 1 : c->units; /* those of a copy that is set go one by one */
+    const size_t bytes = 2 * rim_bytes(c) * (size_t)c->box_units;
+    for (int i = 0; i < 2; i++)
+        if (room(&c->box[i], bytes, "rims") || failed(cudaMallocHost(&c->box_host[i], bytes), "pinning memory"))
+            return -1;
+    return failed(cudaStreamCreateWithFlags(&c->travel, cudaStreamNonBlocking), "making a stream")
+        || failed(cudaEventCreateWithFlags(&c->packed, cudaEventDisableTiming), "making an event")
+        || failed(cudaEventCreateWithFlags(&c->arrived_rim, cudaEventDisableTiming), "making an event") ? -1 : 0;
+}
+
+/* ---- opening ---- */
 
 static long gpu_freeze(lat_device *dev, const double *theta);
 
 static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, lat_real real, int copies, const lat_comm *comm)
 {
     const int nc = u->head.nc;
-    if (comm->size > 1) {
-        lat_fail("%d ranks: this version works on one GPU", comm->size);
-        return NULL;
-    }
     if (nc > MOST_COLOURS || (condition->gauge == LAT_MAG && nc > 3)) {
         lat_fail(nc > MOST_COLOURS ? "SU(%d): the GPU backend of this version relaxes SU(2) to SU(8)"
                                    : "SU(%d): maximally Abelian gauge is there for SU(2) and SU(3)", nc);
@@ -453,19 +730,20 @@ static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, 
     c->geom = u->head.geom;
     c->copies = copies;
     cudaDeviceProp p = {};
-    int bad = failed(cudaGetDeviceProperties(&p, 0), "asking what it is");
+    int bad = failed(cudaGetDeviceProperties(&p, start.number), "asking what it is");
     c->work.processors = p.multiProcessorCount;
     c->work.overlap = p.major >= 9;
-    bad = bad || describe(c) || allocate(c) || load_links(c, u);
+    bad = bad || describe(c) || allocate(c) || (c->cut && meet_neighbours(c)) || load_links(c, u);
     for (int i = 0; i < copies && !bad; i++)
         bad = gpu_set(&c->dev, i, NULL);
-    for (int i = 0; i < c->units && !bad; i++)
+    for (int i = 0; i < copies * c->slices && !bad; i++)
         c->theta[i] = INFINITY;
     if (bad || gpu_freeze(&c->dev, NULL) < 0) {
         gpu_close(&c->dev);
         return NULL;
     }
-    snprintf(c->words, sizeof c->words, "gpu %.50s", p.name);
+    static const char *const ways[] = {"", ", peer", ", staged", ", cuda-aware"};
+    snprintf(c->words, sizeof c->words, comm->size > 1 ? "gpu %.30s x %d%s" : "gpu %.50s", p.name, comm->size, ways[c->transport]);
     return &c->dev;
 }
 
@@ -499,6 +777,17 @@ static int visit_of(const lat_sweep *how)
     return su2 ? LAT_VISIT_SU2 : LAT_VISIT_SUN;
 }
 
+/* A half sweep whose rims go by way of the host while the rest is visited. */
+static int half_by_host(gpu *c, lat_cuda_how *h, int parity)
+{
+    h->part = LAT_CUDA_RIM;
+    if (failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep") || pack_rims(c, 0, c->units, parity))
+        return -1;
+    h->part = LAT_CUDA_INNER;
+    return failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep") || swap_boxes(c, c->units)
+        || unpack_ghosts(c, 0, c->units, parity) ? -1 : 0;
+}
+
 static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 {
     gpu *c = (gpu *)dev;
@@ -521,9 +810,11 @@ static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
     if (c->nrows == 0)
         return 0;
     for (long k = 0; k < n; k++, h.step++)
-        for (int parity = 0; parity < 2; parity++)
-            if (failed(c->ops->half(&c->work, &h, parity, c->stream), "a sweep"))
+        for (int parity = 0; parity < 2; parity++) {
+            h.number = ++c->number;
+            if (c->cut && !c->work.peer ? half_by_host(c, &h, parity) : failed(c->ops->half(&c->work, &h, parity, c->stream), "a sweep"))
                 return -1;
+        }
     return 0;
 }
 
@@ -538,21 +829,38 @@ static double worse(double a, double b)
 /* The sums of a copy, all slices together; theta of each goes to c->theta. */
 static void copy_state(gpu *c, int copy, lat_gauge_state *s)
 {
-    const double sites = 2.0 * c->work.half, all = sites * c->work.slices;
+    const double all = (double)lat_volume(&c->geom), sites = all / c->slices;
+    const double *const largest = c->sums + 2 * (size_t)c->copies * (size_t)c->slices;
     double f = 0, theta = 0, most = 0, most_slice = 0;
-    for (int unit = copy * c->work.slices; unit < (copy + 1) * c->work.slices; unit++) {
-        const double *p = c->sum + 4 * (size_t)unit;
-        f += p[0];
-        theta += p[1];
-        most = worse(most, p[2]);
-        c->theta[unit] = p[1] / sites;
-        most_slice = worse(most_slice, c->theta[unit]);
+    for (int i = copy * c->slices; i < (copy + 1) * c->slices; i++) {
+        f += c->sums[2 * i];
+        theta += c->sums[2 * i + 1];
+        most = worse(most, largest[i]);
+        c->theta[i] = c->sums[2 * i + 1] / sites;
+        most_slice = worse(most_slice, c->theta[i]);
     }
     const double links = c->condition.gauge == LAT_MAG ? c->geom.nd : lat_condition_weights(&c->condition);
     s->functional = f / (2 * c->ops->nc * links * all);
     s->theta = theta / all;
     s->theta_max = most;
     s->theta_slice = most_slice;
+}
+
+/* c->sums of all ranks: of slices that are cut all have a share, of others one has all and the rest nothing. */
+static int add_ranks(gpu *c)
+{
+    const lat_comm *comm = c->dev.comm;
+    const int n = c->copies * c->slices;
+    double *const largest = c->sums + 2 * (size_t)n;
+    memset(c->sums, 0, 3 * (size_t)n * sizeof *c->sums);
+    for (int unit = 0; unit < c->units; unit++) {
+        const double *p = c->sum + 4 * (size_t)unit;
+        const int i = unit / c->work.slices * c->slices + c->first + unit % c->work.slices;
+        c->sums[2 * i] = p[0];
+        c->sums[2 * i + 1] = p[1];
+        largest[i] = p[2];
+    }
+    return comm->sum(comm, c->sums, 2 * n) || comm->max(comm, largest, n) ? -1 : 0;
 }
 
 /* The device writes the sums of each unit, and then the number of the look, to the host's memory: to see it there is quicker by
@@ -571,13 +879,13 @@ static int await_sums(gpu *c)
 static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 {
     gpu *c = (gpu *)dev;
-    const lat_cuda_look look = {c->partial, c->sum, c->arrived, ++c->looks};
-    if (failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c))
+    const lat_cuda_look look = {c->partial, c->sum, c->arrived, ++c->looks, c->number};
+    if (failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c) || add_ranks(c))
         return -1;
     for (int copy = 0; copy < c->copies; copy++)
         copy_state(c, copy, s + copy);
     if (slices)
-        memcpy(slices, c->theta, (size_t)c->units * sizeof *slices);
+        memcpy(slices, c->theta, (size_t)c->copies * (size_t)c->slices * sizeof *slices);
     return 0;
 }
 
@@ -588,11 +896,12 @@ static long gpu_freeze(lat_device *dev, const double *theta)
     const int slices = c->work.slices;
     long left = 0;
     int most = 1;
+    for (int i = 0; i < c->copies * c->slices; i++)
+        left += !theta || !(c->theta[i] < theta[i / c->slices]);
     for (int s = 0; s < slices; s++) {
         int active = 0;
         for (int copy = 0; copy < c->copies; copy++)
-            active += !theta || !(c->theta[copy * slices + s] < theta[copy]);
-        left += active;
+            active += !theta || !(c->theta[copy * c->slices + c->first + s] < theta[copy]);
         if (active > most)
             most = active;
     }
@@ -601,7 +910,7 @@ static long gpu_freeze(lat_device *dev, const double *theta)
     for (int s = 0; s < slices; s++) {
         int at = 0;
         for (int copy = 0; copy < c->copies; copy++)
-            if (!theta || !(c->theta[copy * slices + s] < theta[copy])) {
+            if (!theta || !(c->theta[copy * c->slices + c->first + s] < theta[copy])) {
                 const lat_cuda_unit one = {s, copy};
                 c->unit_host[(size_t)c->nrows * (size_t)c->beside + (size_t)at++] = one;
                 if (at == c->beside) {

@@ -21,6 +21,14 @@
 /* n / d for n < 2^31 as a product: (n * mul >> 32) >> shift; mul = 0 stands for d = 1. */
 typedef struct lat_cuda_divisor { uint32_t mul, shift; } lat_cuda_divisor;
 
+/* Where the rank that has the slab below (0) or above (1) ours wants our rim: in its ghost. */
+typedef struct lat_cuda_side {
+    void *g;                    /* its g, mapped */
+    uint32_t groups;            /* its number of them */
+    uint32_t ghost;             /* the first site of its ghost on our side */
+    uint32_t *told;             /* its word for the last half sweep that we have told it of */
+} lat_cuda_side;
+
 enum { LAT_CUDA_LINEAR, LAT_CUDA_ABELIAN }; /* local problem: K, or the X_i of maximally Abelian gauge */
 
 typedef struct lat_cuda_work {
@@ -34,12 +42,23 @@ typedef struct lat_cuda_work {
     uint32_t stride[4];         /* of i */
     lat_cuda_divisor by[3];     /* extent[0..2] */
     uint32_t strip;             /* sites of one time in a strip, where the lattice is visited strip by strip; or 0 */
-    lat_cuda_divisor by_strip, by_time; /* strip, extent[3] */
+    uint32_t times;             /* in a strip */
+    lat_cuda_divisor by_strip, by_time; /* strip, times */
     uint64_t site_step[4];      /* of the lattice's natural index, along the axes of a slice ... */
     uint64_t slice_step;        /* ... and from slice to slice */
     double weight[4];           /* of the slice's directions; in the links already unless those are two rows of three */
     float weight_single[4];
     void *u, *g;
+    /* Several ranks, cut across the last axis: a slice has a ghost of one extent at both ends of it, which is never swept. Own
+     * sites of a parity follow each other; their first and last `rim` are the neighbours' ghosts. Alone, or where slices are not
+     * cut: from 0, own = half, rim 0. */
+    uint32_t from, own, rim;
+    uint32_t odd;               /* 1 where x + y + z + t of a slice here is odd when it is even in the lattice */
+    int64_t site_from;          /* the lattice's natural index of what is site 0 here */
+    int peer;                   /* rims go to their neighbours directly; otherwise the host sees to it */
+    lat_cuda_side side[2];
+    const uint32_t *heard;      /* [2]: the last half sweep whose rim has come, from below and above */
+    uint32_t *rim_arrived;      /* [2]: blocks done with the rim; 0 between two kernels */
     int processors, overlap;    /* of the device; kernels may begin early (compute capability 9) */
     /* the lattice, for fields in natural order */
     int all;                    /* directions */
@@ -50,6 +69,8 @@ typedef struct lat_cuda_work {
 enum { LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS }; /* site/heat.h */
 enum { LAT_VISIT_SU2, LAT_VISIT_SUN, LAT_VISIT_STIR_SU2, LAT_VISIT_STIR_SUN,
        LAT_VISIT_BATH, LAT_VISIT_MICRO, LAT_VISIT_METROPOLIS };
+
+enum { LAT_CUDA_ALL, LAT_CUDA_RIM, LAT_CUDA_INNER }; /* which own sites: both rims and then the others, or one of these */
 
 /* Units to be swept: rows of `beside` copies of one slice, which share its links; copy -1 is nobody. */
 typedef struct lat_cuda_unit { int slice, copy; } lat_cuda_unit;
@@ -63,6 +84,9 @@ typedef struct lat_cuda_how {
     uint32_t config, step;
     const lat_cuda_unit *unit;  /* [nrows][beside], on the device */
     int nrows, beside;
+    int part;
+    uint32_t number;            /* of the half sweep, from 1 */
+    uint32_t rim_blocks;        /* blocks of a rim; set by the launch */
 } lat_cuda_how;
 
 /* Where sums go: partial[units][state_blocks][3]; sum[units][4], on the host: share of the functional and theta added up, the
@@ -71,6 +95,7 @@ typedef struct lat_cuda_look {
     double *partial, *sum;
     uint32_t *arrived;
     double number;
+    uint32_t half;              /* number of the last half sweep: its rims are waited for */
 } lat_cuda_look;
 
 typedef struct lat_cuda_ops {
@@ -85,6 +110,9 @@ typedef struct lat_cuda_ops {
     cudaError_t (*half)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t);
     cudaError_t (*state)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t);
     uint64_t (*state_blocks)(const lat_cuda_work *w);
+    /* g of one parity of `units` units, from `unit` on: both rims to box, or from box to both ghosts. box[2][units][chunks][rim], chunks of
+     * 16 bytes, below first. */
+    cudaError_t (*rim)(const lat_cuda_work *w, int unit, int units, int parity, void *box, int into_ghosts, cudaStream_t);
 } lat_cuda_ops;
 
 #endif

@@ -17,5 +17,5 @@
 extern "C" const lat_cuda_ops LAT_(lat_cuda_ops);
 const lat_cuda_ops LAT_(lat_cuda_ops) = {
     LAT_N, LAT_SIZE, (const void *)LAT_(set_g),
-    LAT_(load), LAT_(set), LAT_(get), LAT_(sweep), LAT_(sum), LAT_(state_blocks),
+    LAT_(load), LAT_(set), LAT_(get), LAT_(sweep), LAT_(sum), LAT_(state_blocks), LAT_(rim),
 };

@@ -32,7 +32,7 @@ static __device__ __forceinline__ LAT_(place) LAT_(find)(const lat_cuda_work &w,
         i = q;
     }
     p.c[3] = i;
-    p.late = (p.c[1] + p.c[2] + p.c[3] + (uint32_t)parity) & 1;
+    p.late = (p.c[1] + p.c[2] + p.c[3] + (uint32_t)parity + w.odd) & 1;
     return p;
 }
 
@@ -57,7 +57,7 @@ static __device__ __forceinline__ int64_t LAT_(site)(const lat_cuda_work &w, con
 #pragma unroll
     for (int a = 1; a < 4; a++)
         s += p.c[a] * w.site_step[a];
-    return (int64_t)s;
+    return (int64_t)s + w.site_from;
 }
 
 /* ---- a visit ---- */
@@ -223,27 +223,89 @@ static __device__ __forceinline__ void LAT_(settle)(LAT_(problem)<P> *l, LAT_V *
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
 }
 
-/* The site for this thread. Half sweeps go through the lattice to and fro: what the last one touched last is still in the
+/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or above, otherwise -1. Rims come
+ * first. Of the rest, half sweeps go through the lattice to and fro: what the last one touched last is still in the
  * second cache. And where three time slices do not fit there, they go strip by strip through the lattice, a strip being some
  * z of all times, so that g is there still for the next time slice. */
-static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w, int parity, uint32_t threads)
+static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w, const lat_cuda_how &how, int parity, uint32_t threads, int *side)
 {
-    const uint32_t block = parity ? gridDim.x - 1 - blockIdx.x : blockIdx.x, n = block * threads + threadIdx.x;
-    if (!w.strip || n >= w.half)
-        return n;
+    const uint32_t rims = 2 * how.rim_blocks, inner = gridDim.x - rims;
+    if (blockIdx.x < rims) {
+        *side = blockIdx.x >= how.rim_blocks;
+        const uint32_t n = (blockIdx.x - (*side ? how.rim_blocks : 0)) * threads + threadIdx.x;
+        return n < w.rim ? w.from + n + (*side ? w.own - w.rim : 0) : w.half;
+    }
+    const uint32_t b = blockIdx.x - rims, block = parity ? inner - 1 - b : b, n = block * threads + threadIdx.x, from = w.from + w.rim;
+    *side = -1;
+    if (n >= w.own - 2 * w.rim)
+        return w.half;
+    if (!w.strip)
+        return from + n;
     const uint32_t q = LAT_(quotient)(n, w.by_strip), number = LAT_(quotient)(q, w.by_time);
-    return n - q * w.strip + number * w.strip + (q - number * w.extent[3]) * w.stride[3];
+    return from + n - q * w.strip + number * w.strip + (q - number * w.times) * w.stride[3];
 }
+
+/* ---- rims and ghosts ---- */
+
+/* Where unit's ghost for site i of our rim is, at the neighbour's. */
+static __device__ __forceinline__ LAT_V *LAT_(beyond)(const lat_cuda_work &w, int side, uint64_t unit, int parity, uint32_t i)
+{
+    const lat_cuda_side &s = w.side[side];
+    const uint32_t n = i - w.from - (side ? w.own - w.rim : 0);
+    return (LAT_V *)s.g + (2 * unit + (uint64_t)parity) * s.groups * (LAT_CUDA_GROUP * CHUNKS(FEW)) + LAT_(at)(s.ghost + n, CHUNKS(FEW));
+}
+
+/* Waits until half sweep `number` of the neighbour on that side has come. */
+static __device__ __forceinline__ void LAT_(hear)(const lat_cuda_work &w, int side, uint32_t number)
+{
+    while ((int32_t)(*(const volatile uint32_t *)(w.heard + side) - number) < 0)
+        ;
+    __threadfence_system();
+}
+
+/* The last block of a rim to come tells the neighbour. */
+static __device__ __forceinline__ void LAT_(tell)(const lat_cuda_work &w, const lat_cuda_how &how, int side)
+{
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
+        const uint32_t blocks = how.rim_blocks * gridDim.y;
+        if (atomicInc(w.rim_arrived + side, blocks - 1) == blocks - 1) {
+            __threadfence_system();
+            *(volatile uint32_t *)w.side[side].told = how.number;
+        }
+    }
+}
+
+static __global__ void LAT_(carry)(const __grid_constant__ lat_cuda_work w, int unit, int parity, LAT_V *box, int into_ghosts)
+{
+    const uint32_t n = blockIdx.x * blockDim.x + threadIdx.x, side = blockIdx.z;
+    if (n >= w.rim)
+        return;
+    /* The ghosts are at both ends of a slice, beside the rims. */
+    const uint32_t i = side ? (into_ghosts ? w.from + w.own : w.from + w.own - w.rim) + n : (into_ghosts ? w.from - w.rim : w.from) + n;
+    LAT_V *g = (LAT_V *)w.g + (2 * (size_t)(unit + (int)blockIdx.y) + (size_t)parity) * LAT_(g_size)(w) + LAT_(at)(i, CHUNKS(FEW));
+    LAT_V *b = box + ((size_t)side * gridDim.y + blockIdx.y) * CHUNKS(FEW) * w.rim + n;
+#pragma unroll
+    for (int c = 0; c < CHUNKS(FEW); c++)
+        if (into_ghosts)
+            g[c * LAT_CUDA_GROUP] = b[(size_t)c * w.rim];
+        else
+            b[(size_t)c * w.rim] = g[c * LAT_CUDA_GROUP];
+}
+
+/* ---- a half sweep ---- */
 
 /* One parity. VISIT: what is done, or -1 for how.visit. A thread visits its site in C copies. */
 template <int P, int R, int D, int C, int VISIT>
 static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how, int parity)
 {
-    const uint32_t i = LAT_(site_to_visit)(w, parity, blockDim.x);
+    int side, copy[C];
+    const uint32_t i = LAT_(site_to_visit)(w, how, parity, blockDim.x, &side);
     const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.beside + threadIdx.y * C;
-    int copy[C];
     copy[0] = unit[0].copy;
-    if (i >= w.half || copy[0] < 0)
+    const bool busy = i < w.half && copy[0] >= 0, rim = side >= 0 && w.peer;
+    if (!busy && !rim)
         return;
 #pragma unroll
     for (int c = 1; c < C; c++) /* nobody: the first one again, and nothing is written */
@@ -253,14 +315,33 @@ static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_c
     const LAT_(place) p = LAT_(find)(w, i, parity);
     const int64_t site = LAT_(site)(w, p, slice);
     WAIT_FOR_GRID();
-    LAT_(problem)<P> l[C] = {};
-    LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {
-        LAT_(take)<R>(l + c, u, g, weight);
-    });
+    if (rim) {
+        /* The ghost of the half sweep before has come. So the neighbour has visited its rim there, which has read the ghost that
+         * this block is to write: there is nothing else to be waited for. */
+        if (threadIdx.x == 0 && threadIdx.y == 0)
+            LAT_(hear)(w, side, how.number - 1);
+        __syncthreads();
+    }
+    if (busy) {
+        LAT_(problem)<P> l[C] = {};
+        LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {
+            LAT_(take)<R>(l + c, u, g, weight);
+        });
 #pragma unroll
-    for (int c = 0; c < C; c++)
-        if (c == 0 || copy[c] != copy[0])
-            LAT_(settle)<P, R, VISIT>(l + c, v.g[c] + LAT_(at)(i, CHUNKS(FEW)), how, site, copy[c]);
+        for (int c = 0; c < C; c++)
+            if (c == 0 || copy[c] != copy[0]) {
+                LAT_V *mine = v.g[c] + LAT_(at)(i, CHUNKS(FEW));
+                LAT_(settle)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
+                if (rim) {
+                    LAT_V *there = LAT_(beyond)(w, side, (uint64_t)copy[c] * (uint64_t)w.slices + (uint64_t)slice, parity, i);
+#pragma unroll
+                    for (int k = 0; k < CHUNKS(FEW); k++)
+                        there[k * LAT_CUDA_GROUP] = mine[k * LAT_CUDA_GROUP];
+                }
+            }
+    }
+    if (rim)
+        LAT_(tell)(w, how, side);
 }
 
 #if LAT_N == 3
@@ -418,15 +499,25 @@ static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &w, co
 }
 #endif
 
+static __host__ __device__ __forceinline__ uint32_t LAT_(padded)(uint32_t sites)
+{
+    return (sites + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP * LAT_CUDA_GROUP;
+}
+
 template <int P, int R, int D>
 static __global__ void __launch_bounds__(SUM_THREADS) LAT_(state)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_look look)
 {
-    const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, padded = w.groups * LAT_CUDA_GROUP;
+    const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, padded = LAT_(padded)(w.own);
     const int parity = n >= padded, unit = (int)blockIdx.y;
-    const uint32_t i = n - (parity ? padded : 0);
+    const uint32_t own = n - (parity ? padded : 0), i = w.from + own;
     double s[3] = {0, 0, 0};
     WAIT_FOR_GRID();
-    if (i < w.half) {
+    if (w.peer) {
+        if (threadIdx.x < 2)
+            LAT_(hear)(w, (int)threadIdx.x, look.half);
+        __syncthreads();
+    }
+    if (own < w.own) {
         const int copy = unit / w.slices;
         const LAT_(view)<1> v = LAT_(look)<R, 1>(w, unit % w.slices, &copy, parity);
         const LAT_(place) p = LAT_(find)(w, i, parity);
@@ -463,7 +554,7 @@ static __device__ void LAT_(locate)(const lat_cuda_work &w, uint64_t site, int *
     }
     for (int a = 0; a < 4; a++)
         sum += c[a];
-    *parity = sum & 1;
+    *parity = (sum + w.odd) & 1;
     *i = c[0] / 2 + c[1] * w.stride[1] + c[2] * w.stride[2] + c[3] * w.stride[3];
 }
 
@@ -614,8 +705,13 @@ template <int P, int R, int D, int C, int VISIT>
 static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t stream)
 {
     const unsigned y = (unsigned)(how->beside + C - 1) / C, x = y == 1 ? BLOCK : y == 2 ? 64 : 32;
-    const dim3 block(x, y), grid(LAT_(blocks)(w->half, x), (unsigned)how->nrows);
-    return LAT_(start)(LAT_(half)<P, R, D, C, VISIT>, w, grid, block, stream, *w, *how, parity);
+    lat_cuda_how h = *how;
+    h.rim_blocks = how->part == LAT_CUDA_INNER ? 0 : LAT_(blocks)(w->rim, x);
+    const unsigned inner = how->part == LAT_CUDA_RIM ? 0 : LAT_(blocks)(w->own - 2 * w->rim, x);
+    const dim3 block(x, y), grid(2 * h.rim_blocks + inner, (unsigned)how->nrows);
+    if (grid.x == 0)
+        return cudaSuccess;
+    return LAT_(start)(LAT_(half)<P, R, D, C, VISIT>, w, grid, block, stream, *w, h, parity);
 }
 
 #if LAT_N <= 3
@@ -624,7 +720,7 @@ template <int P, int D, int VISIT>
 static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t stream)
 {
 #if LAT_N == 3
-    if (how->beside == 1 && (uint64_t)w->half * (uint64_t)how->nrows <= (uint64_t)w->processors * SMALL_SITES) {
+    if (how->beside == 1 && w->rim == 0 && (uint64_t)w->half * (uint64_t)how->nrows <= (uint64_t)w->processors * SMALL_SITES) {
         const dim3 block(SMALL_THREADS, 1), grid(LAT_(blocks)(w->half, SMALL_THREADS), (unsigned)how->nrows);
         return LAT_(start)(LAT_(half_small)<P, D, VISIT>, w, grid, block, stream, *w, *how, parity);
     }
@@ -679,7 +775,7 @@ static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, 
 
 static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
 {
-    return LAT_(blocks)(2 * (uint64_t)w->groups * LAT_CUDA_GROUP, SUM_THREADS);
+    return LAT_(blocks)(2 * (uint64_t)LAT_(padded)(w->own), SUM_THREADS);
 }
 
 template <int P, int R, int D>
@@ -700,4 +796,11 @@ static cudaError_t LAT_(sum)(const lat_cuda_work *w, int units, const lat_cuda_l
                                  : LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 0>(w, units, look, stream);
 #endif
     return LAT_(launch_state)<LAT_CUDA_LINEAR, LAT_N, 0>(w, units, look, stream);
+}
+
+static cudaError_t LAT_(rim)(const lat_cuda_work *w, int unit, int units, int parity, void *box, int into_ghosts, cudaStream_t stream)
+{
+    const dim3 grid(LAT_(blocks)(w->rim, 128), (unsigned)units, 2);
+    LAT_(carry)<<<grid, 128, 0, stream>>>(*w, unit, parity, (LAT_V *)box, into_ghosts);
+    return cudaGetLastError();
 }

@@ -78,7 +78,8 @@ static int retire(run *r)
     int left = 0;
     for (int i = 0; i < f->copies; i++)
         left += !f->copy[i].judged;
-    const int more = left > f->nbatch || f->comm->size > 1 || lat_input_size(r->in) < 0 ? 1 : lat_stream_more(r->in);
+    const bool unknown = left > f->nbatch || f->comm->size > 1 || lat_input_size(r->in) < 0;
+    const int more = unknown ? 1 : lat_stream_more(r->in);
     if (!more && f->backend->retire)
         f->backend->retire();
     return more < 0 ? -1 : 0;
