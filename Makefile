@@ -10,7 +10,7 @@
 #   make check-long   campaigns of an hour or so, tests/long
 #   make fuzz SECONDS=60   feeds every reader with what a fuzzer makes up (clang), so long each
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make check-gpu-san: under compute-sanitizer;
-#                     make bench-gpu: its speed
+#                     make bench-gpu: its speed; make bench-mpi: on 1, 2 and 4 GPUs
 #   make coverage     which lines of lib and tools the tests run, in build/coverage
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
@@ -245,7 +245,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-gpu check-gpu-san check-long lint bench bench-stream bench-heatbath bench-gpu accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-gpu check-gpu-san check-long lint bench bench-stream bench-heatbath bench-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -311,6 +311,12 @@ sweeps:
 bench-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_gpu)
 	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$(B)/bench/bench_gpu)
 	@LAT_BIN="$$PWD/$(BIN)" bench/gpu.sh build/bench-gpu
+
+# On GPUs (MPI_DEVICE=cpu: small, on the CPU). In memory: the stream is not to wait for a disk.
+MPI_DEVICE ?= gpu
+MPI_FOLDER ?= /dev/shm/lat-bench
+bench-mpi: $(tools) $(B)/bench/bench_mpi
+	@LAT_BIN="$$PWD/$(BIN)" bench/mpi.sh $(B)/bench/bench_mpi $(MPI_FOLDER) $(MPI_DEVICE)
 
 $(benches:=.o): cflags += -O3 $(if $(filter x86_64%,$(machine)),-march=native)
 

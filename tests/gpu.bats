@@ -79,4 +79,63 @@ setup() {
 4 8 .278892275871
 5 17.1 .372116458700
 END
+# The trajectory of several ranks is that of one bit for bit: only sums are added up in another order. Ranks share a GPU where there
+# are fewer; `-g` and more GPUs change nothing.
+ranks_setup() {
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    lat-orelax -n 2 --device gpu --max-sweeps 0 --keep -q a.lat -o there.lat 2>said || [ $? -eq 3 ] || skip "$(cat said)"
+}
+
+# as_alone N TRANSPORT TOOL [OPTION]...: the same links, to the last bit.
+as_alone() {
+    local n=$1 transport=$2 status=0
+    shift 2
+    "$@" --device gpu --keep -q --no-provenance a.lat -o alone.lat 2>/dev/null || [ $? -eq 3 ]
+    "$@" --device gpu --keep -q --no-provenance -n "$n" --transport "$transport" a.lat -o ranks.lat 2>said || status=$?
+    [ $status -eq 0 ] || [ $status -eq 3 ] || { echo "$*: -n $n --transport $transport: exit $status: $(cat said)"; return 1; }
+    lat-diff alone.lat ranks.lat >difference
+    grep -q '^largest  *0$' difference || { echo "$*: -n $n --transport $transport:"; cat difference; return 1; }
+}
+
+@test "ranks with GPUs go the way of one, by peer memory and staged, divided evenly or not" {
+    ranks_setup
+    for n in 2 3 4; do
+        for transport in peer staged; do
+            as_alone $n $transport lat-orelax --omega 1.7 --theta 0 --max-sweeps 30
+        done
+    done
+    as_alone 5 auto lat-orelax --omega 1.7 --theta 0 --max-sweeps 30
+}
+
+@test "ranks with GPUs go the way of one in every gauge, scheme and precision" {
+    ranks_setup
+    for gauge in landau coulomb mag "coulomb --time y"; do
+        # shellcheck disable=SC2086 # two words
+        for how in "--overrelax su2" "--stochastic 0.3" "--precision single --overrelax su3"; do
+            as_alone 3 auto lat-orelax --gauge $gauge --omega 1.6 $how --theta 1e-4 --check-every 10
+        done
+    done
+    for gauge in landau coulomb mag; do
+        as_alone 3 auto lat-anneal --gauge $gauge --precision double --from 0.5 --to 0.1 --steps 20 --micro 2
+        as_alone 2 staged lat-anneal --gauge $gauge --from 0.5 --to 0.1 --steps 5 --micro 2
+    done
+}
+
+@test "ranks with GPUs: copies, mixed precision, provenance" {
+    ranks_setup
+    as_alone 4 auto lat-orelax --copies 3 --omega 1.7 --theta 1e-8
+    as_alone 2 staged lat-orelax --copies 3 --select all --omega 1.7 --theta 1e-8
+    lat-orelax -n 3 --device gpu --precision mixed --theta 1e-20 a.lat -o b.lat
+    lat-theta --require-theta 1e-20 b.lat
+    lat-info b.lat | grep -q 'gpu .* x 3, peer'
+}
+
+@test "ranks with GPUs: what cannot be done is said" {
+    ranks_setup
+    run -2 lat-orelax -n 6 --device gpu a.lat -o b.lat
+    [[ $output == *"at most 5 ranks"* ]]
+    run -2 lat-orelax --device gpu -g 0,x a.lat -o b.lat
+    [[ $output == *"expected numbers from 0 to"* ]]
+    run -2 lat-orelax -n 2 --device gpu --transport cuda-aware a.lat -o b.lat
+    [[ $output == *"does not say that it is"* ]]
 }
