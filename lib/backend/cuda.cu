@@ -19,6 +19,7 @@ extern "C" {
 #include "backend.h"
 #include "common/error.h"
 #include "copy.h"
+#include "state.h"
 #define OPS(n) extern const lat_cuda_ops lat_cuda_ops_f##n, lat_cuda_ops_d##n;
 OPS(2) OPS(3) OPS(4) OPS(5) OPS(6) OPS(7) OPS(8)
 #undef OPS
@@ -58,7 +59,6 @@ typedef struct gpu {
     uint32_t *arrived;                   /* [units]: blocks that have summed up; 0 between two kernels */
     double looks;                        /* so many times has the state been asked for */
     double *theta;                       /* [copies][slices] */
-    double *sums;                        /* the same, of all ranks: functional and theta; and the largest theta */
     int *bad;
     void *raw[2], *pinned[2];            /* natural order, on the device and on the way */
     cudaEvent_t done[2];                 /* a pair of buffers is free again */
@@ -267,11 +267,10 @@ static int allocate(gpu *c)
         return -1;
     c->omega_host = (double *)calloc(copies, sizeof(double));
     c->theta = (double *)lat_alloc(all, sizeof(double), "theta of slices");
-    c->sums = (double *)lat_alloc(all, 3 * sizeof(double), "theta of slices");
     c->unit_host = (lat_cuda_unit *)lat_alloc(units * BESIDE, sizeof *c->unit_host, "the list of slices");
     if (!c->omega_host)
         return lat_fail("out of memory");
-    return c->theta && c->sums && c->unit_host ? 0 : -1;
+    return c->theta && c->unit_host ? 0 : -1;
 }
 
 /* Nobody's memory goes while another one has it mapped. */
@@ -316,7 +315,6 @@ static void gpu_close(lat_device *dev)
             cudaStreamDestroy(st);
     free(c->omega_host);
     free(c->theta);
-    free(c->sums);
     free(c->unit_host);
     free(c);
 }
@@ -820,49 +818,6 @@ static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 
 /* ---- functional and theta ---- */
 
-/* The larger one; NaN is larger than anything. */
-static double worse(double a, double b)
-{
-    return isnan(a) || a >= b ? a : b;
-}
-
-/* The sums of a copy, all slices together; theta of each goes to c->theta. */
-static void copy_state(gpu *c, int copy, lat_gauge_state *s)
-{
-    const double all = (double)lat_volume(&c->geom), sites = all / c->slices;
-    const double *const largest = c->sums + 2 * (size_t)c->copies * (size_t)c->slices;
-    double f = 0, theta = 0, most = 0, most_slice = 0;
-    for (int i = copy * c->slices; i < (copy + 1) * c->slices; i++) {
-        f += c->sums[2 * i];
-        theta += c->sums[2 * i + 1];
-        most = worse(most, largest[i]);
-        c->theta[i] = c->sums[2 * i + 1] / sites;
-        most_slice = worse(most_slice, c->theta[i]);
-    }
-    const double links = c->condition.gauge == LAT_MAG ? c->geom.nd : lat_condition_weights(&c->condition);
-    s->functional = f / (2 * c->ops->nc * links * all);
-    s->theta = theta / all;
-    s->theta_max = most;
-    s->theta_slice = most_slice;
-}
-
-/* c->sums of all ranks: of slices that are cut all have a share, of others one has all and the rest nothing. */
-static int add_ranks(gpu *c)
-{
-    const lat_comm *comm = c->dev.comm;
-    const int n = c->copies * c->slices;
-    double *const largest = c->sums + 2 * (size_t)n;
-    memset(c->sums, 0, 3 * (size_t)n * sizeof *c->sums);
-    for (int unit = 0; unit < c->units; unit++) {
-        const double *p = c->sum + 4 * (size_t)unit;
-        const int i = unit / c->work.slices * c->slices + c->first + unit % c->work.slices;
-        c->sums[2 * i] = p[0];
-        c->sums[2 * i + 1] = p[1];
-        largest[i] = p[2];
-    }
-    return comm->sum(comm, c->sums, 2 * n) || comm->max(comm, largest, n) ? -1 : 0;
-}
-
 /* The device writes the sums of each unit, and then the number of the look, to the host's memory: to see it there is quicker by
  * microseconds than to wait for the stream, which is what is done where it takes long. */
 #define GLANCES 300000
@@ -879,11 +834,11 @@ static int await_sums(gpu *c)
 static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 {
     gpu *c = (gpu *)dev;
+    const lat_slab mine = {c->first, c->work.slices};
     const lat_cuda_look look = {c->partial, c->sum, c->arrived, ++c->looks, c->number};
-    if (failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c) || add_ranks(c))
+    if (failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c)
+        || lat_state_total(dev->comm, &c->condition, &c->geom, c->ops->nc, c->copies, mine, c->sum, 4, c->theta, s))
         return -1;
-    for (int copy = 0; copy < c->copies; copy++)
-        copy_state(c, copy, s + copy);
     if (slices)
         memcpy(slices, c->theta, (size_t)c->copies * (size_t)c->slices * sizeof *slices);
     return 0;
@@ -894,10 +849,7 @@ static long gpu_freeze(lat_device *dev, const double *theta)
 {
     gpu *c = (gpu *)dev;
     const int slices = c->work.slices;
-    long left = 0;
     int most = 1;
-    for (int i = 0; i < c->copies * c->slices; i++)
-        left += !theta || !(c->theta[i] < theta[i / c->slices]);
     for (int s = 0; s < slices; s++) {
         int active = 0;
         for (int copy = 0; copy < c->copies; copy++)
@@ -929,7 +881,7 @@ static long gpu_freeze(lat_device *dev, const double *theta)
     if (failed(cudaMemcpyAsync(c->unit, c->unit_host, (size_t)c->nrows * (size_t)c->beside * sizeof *c->unit, cudaMemcpyHostToDevice, c->stream),
                "sending the list of slices"))
         return -1;
-    return left;
+    return theta ? lat_state_left(c->theta, theta, c->copies, c->slices) : (long)c->copies * c->slices;
 }
 
 const lat_backend lat_backend_gpu = {
