@@ -90,8 +90,8 @@ ranks_setup() {
 as_alone() {
     local n=$1 transport=$2 status=0
     shift 2
-    "$@" --device gpu --keep -q --no-provenance a.lat -o alone.lat 2>/dev/null || [ $? -eq 3 ]
-    "$@" --device gpu --keep -q --no-provenance -n "$n" --transport "$transport" a.lat -o ranks.lat 2>said || status=$?
+    "$@" --device gpu -q --no-provenance a.lat -o alone.lat 2>/dev/null || [ $? -eq 3 ]
+    "$@" --device gpu -q --no-provenance -n "$n" --transport "$transport" a.lat -o ranks.lat 2>said || status=$?
     [ $status -eq 0 ] || [ $status -eq 3 ] || { echo "$*: -n $n --transport $transport: exit $status: $(cat said)"; return 1; }
     lat-diff alone.lat ranks.lat >difference
     grep -q '^largest  *0$' difference || { echo "$*: -n $n --transport $transport:"; cat difference; return 1; }
@@ -101,10 +101,10 @@ as_alone() {
     ranks_setup
     for n in 2 3 4; do
         for transport in peer staged; do
-            as_alone $n $transport lat-orelax --omega 1.7 --theta 0 --max-sweeps 30
+            as_alone $n $transport lat-orelax --keep --omega 1.7 --theta 0 --max-sweeps 30
         done
     done
-    as_alone 5 auto lat-orelax --omega 1.7 --theta 0 --max-sweeps 30
+    as_alone 5 auto lat-orelax --keep --omega 1.7 --theta 0 --max-sweeps 30
 }
 
 @test "ranks with GPUs go the way of one in every gauge, scheme and precision" {
