@@ -485,7 +485,7 @@ static void __attribute__((noreturn)) print_help(unsigned what)
     said();
 }
 
-const char *lat_build_facts(void)
+static const char *build_facts(void)
 {
     static char text[1024];
     const char *cuda = LAT_CUDA_WHY, *mpi = LAT_MPI_WHY;
@@ -498,7 +498,7 @@ const char *lat_build_facts(void)
 
 static void __attribute__((noreturn)) print_version(void)
 {
-    printf("%s %s\n%s", run.tool->name, LAT_VERSION, lat_build_facts());
+    printf("%s %s\n%s", run.tool->name, LAT_VERSION, build_facts());
     said();
 }
 

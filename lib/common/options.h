@@ -85,8 +85,7 @@ void lat_usage_if_input(const char *option, const char *path);
 /* True if the option of that long name was given on the command line. */
 bool lat_opt_given(const char *name);
 
-/* Version, and the lines of build facts that --version prints after it. */
+/* A test compares it with what else has the version. */
 #define LAT_VERSION "0.1.0"
-const char *lat_build_facts(void);
 
 #endif
