@@ -79,6 +79,8 @@ setup() {
 4 8 .278892275871
 5 17.1 .372116458700
 END
+}
+
 # The trajectory of several ranks is that of one bit for bit: only sums are added up in another order. Ranks share a GPU where there
 # are fewer; `-g` and more GPUs change nothing.
 ranks_setup() {
