@@ -99,9 +99,7 @@ static int projected_new(projected *p, const lat_field *f)
     p->phase = lat_alloc(p->sites * (size_t)geom->nd * n, sizeof *p->phase, "Abelian phases");
     p->strings = lat_alloc(p->sites * (size_t)p->planes * n + 1, sizeof *p->strings, "Dirac strings");
     p->current = lat_alloc(p->sites * (size_t)p->ncubes * n + 1, sizeof *p->current, "monopole currents");
-    if (!p->phase || !p->strings || !p->current)
-        return projected_free(p), -1;
-    return 0;
+    return p->phase && p->strings && p->current ? 0 : -1; /* the caller frees it in any case */
 }
 
 /* To -pi .. pi. */
