@@ -220,6 +220,40 @@ real() {
     real milcold_ks_imp_dyn1_l4448
 }
 
+@test "GLU's MILC in double precision, MILC of 1996, BMW and KYU" {
+    local order rows
+    small 3 double 2,3,2,4
+    for order in big little; do
+        "$MAKE" milcdouble small.ildg x order=$order
+        reads x
+    done
+    "$MAKE" milcdouble small.ildg x sum31=1234
+    refused "00001234 are stated" x
+    "$MAKE" kyu small.ildg x
+    reads x --from kyu --dims 2,3,2,4
+    refused "give --dims" --from kyu x
+    "$MAKE" bmw small.ildg x rows=3
+    reads x
+    "$MAKE" bmw small.ildg x rows=2
+    lat-convert --rows 2 small.lat > two.lat
+    lat-convert x > read.lat
+    same two.lat read.lat
+    head -c 5000 x > part
+    refused truncated part
+    (printf '#BMW 2 3 two 4\n'; head -c 8000 /dev/zero) > x
+    refused "expected #BMW and four extents in the first line, found '#BMW 2 3 two 4'" x
+    NOPIPE=1
+    small 3 single 2,3,2,4
+    for order in big little; do
+        "$MAKE" milc1996 small.ildg x order=$order
+        reads x
+    done
+    run -1 bash -o pipefail -c 'cat x | lat-convert'
+    [[ $output == *"found a pipe"* ]]
+    "$MAKE" milc1996 small.ildg x site_order=1
+    refused "found order 1" x
+}
+
 @test "raw files: order, type, byte order and N as told, or as the links say" {
     local n p order
     for n in 2 3 4; do

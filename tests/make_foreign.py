@@ -6,6 +6,7 @@
                                  [checksum=HEX] [plaquette=P] [link_trace=L] [type=DATATYPE] [spoil=...]
     make_foreign.py milc IN OUT  [order=big|little] [list=0|1] [sum29=HEX] [spoil=...]
     make_foreign.py openqcd|ddalphaamg|hirep IN OUT [plaquette=P] [order=big|little] [quaternions=1]
+    make_foreign.py milcdouble|milc1996|bmw|kyu IN OUT [order=big|little] [rows=2|3] [site_order=N]
     make_foreign.py vogt|mdp|milcold|fnal|cppacs|szin|bridgetext|fortran IN OUT [order=big|little]
                                  [real=4|8] [...]
     make_foreign.py raw IN OUT   [sites=tzyx] [links=xyzt] [order=big|little] [real=4|8] [header=BYTES]
@@ -168,6 +169,44 @@ def milcold(f, order="little"):
     return struct.pack((">" if big else "<") + "5i2f", 59354, *f.dims, 5.5, 0) + payload(f, big, 3)
 
 
+def milcdouble(f, order="little", sum31=None):
+    """GLU: each real counts with the sum of its two 32-bit halves."""
+    e = ">" if order == "big" else "<"
+    body = matrices(f, cf.link_numbers(f.dims), order == "big", 8)
+    halves = struct.unpack(e + "%dI" % (len(body) // 4), body)
+    a = b = 0
+    for i in range(len(halves) // 2):
+        w = (halves[2 * i] + halves[2 * i + 1]) & 0xffffffff
+        a ^= cf.rotl(w, i % 29)
+        b ^= cf.rotl(w, i % 31)
+    head = struct.pack(e + "5i", 20104, *f.dims) + b"Sat Jan 1 00:00:00 2000 GMT".ljust(64, b"\0")
+    return head + struct.pack(e + "i2I", 0, a, int(sum31, 16) if sum31 else b) + body
+
+
+def milc1996(f, order="little", site_order="0"):
+    e = ">" if order == "big" else "<"
+    text = b"a gauge field".ljust(200, b"\0")
+    head = struct.pack(e + "7i", 53546, *f.dims, 240, int(site_order))
+    return head + struct.pack(e + "i", 13) + text + struct.pack(e + "i2f", 2, 5.5, 0) + payload(f, order == "big", 3)
+
+
+def bmw(f, rows="2"):
+    body = matrices(f, cf.link_numbers(f.dims), True, 8)
+    if rows == "2":
+        body = b"".join(body[i:i + 96] for i in range(0, len(body), 144))
+    head = ("#BMW" if rows == "2" else "#18BMW") + " %d %d %d %d 0123abcd\n" % tuple(f.dims)
+    return head.encode().ljust(4096, b"\0") + body
+
+
+def kyu(f):
+    r, sites = real_array(f), cf.volume(f)
+    out = array("d", [r[s * 72 + mu * 18 + 2 * (3 * row + col) + c] for mu in range(4) for col in range(3)
+                      for row in range(3) for c in range(2) for s in range(sites)])
+    if sys.byteorder == "little":
+        out.byteswap()
+    return out.tobytes()
+
+
 def fnal(f, order="little", each="72"):
     big = order == "big"
     return struct.pack((">" if big else "<") + "9i", 0x71626434, 123456789, 4, int(each), *f.dims, 0) + payload(f, big, 3)
@@ -273,7 +312,7 @@ def lime(f, records="", nul="0", pad="1", style="plain"):
     return out
 
 
-KINDS = {k.__name__: k for k in (nersc, milc, lime, openqcd, ddalphaamg, hirep, vogt, mdp, milcold, fnal, cppacs,
+KINDS = {k.__name__: k for k in (nersc, milc, lime, openqcd, ddalphaamg, hirep, vogt, mdp, milcold, milcdouble, milc1996, bmw, kyu, fnal, cppacs,
                                 szin, bridgetext, fortran, raw)}
 
 

@@ -268,7 +268,7 @@ static bool read_format(source s, const lat_format *format, bool force)
     lat_input *in = lat_input_open(s.path);
     if (in && !format)
         format = lat_format_of(in);
-    if (format && format->told)
+    if (format && (format->told || !format->probe))
         r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
     if (in && format && lat_source_open(&field, in, format, &r, false) > 0) {
         good = lat_source_look(&field, false, NULL, NULL, NULL) == 0;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fmt_milc.c: MILC version 5, binary; its predecessors and Fermilab's files.
+/* fmt_milc.c: MILC version 5, binary; GLU's of that kind, its predecessors and Fermilab's files.
  *
  * In the byte order of the writer, told by the magic number: i32 magic 20103, i32 X, Y, Z, T,
  * char time_stamp[64], i32 order, then (order != 0: i32 natural index of each site, in the order
  * of the file), u32 sum29, u32 sum31, and the links as f32, 18 reals, directions x, y, z, t.
  * Written little endian and in natural order.
+ *
+ * GLU writes 20104 and f64, and sums over reals what MILC sums over words: of each the sum of its two halves.
+ *
+ * The format of 1996: i32 53546, X, Y, Z, T, bytes of the header, order (0: natural), a text and parameters; links
+ * as above are the end of the file, and nothing is summed.
  *
  * Versions 1 to 4: i32 59354, X, Y, Z, T, two f32 parameters, links as above. Fermilab: i32 0x71626434, time,
  * 4 bytes a real, 72 reals a site, X, Y, Z, T, order (0: natural), links as above. Neither has sums. */
@@ -16,6 +21,7 @@
 #include "format.h"
 
 #define MAGIC 20103
+#define GLU   20104
 #define STAMP 64
 #define HEAD  (5 * 4 + STAMP + 4)
 
@@ -24,10 +30,15 @@ static uint32_t get32(const unsigned char *p, bool big)
     return big ? lat_load_be32(p) : lat_load_le32(p);
 }
 
+static bool begins(const unsigned char *b, size_t n, uint32_t magic)
+{
+    return n >= 4 && (get32(b, true) == magic || get32(b, false) == magic);
+}
+
 static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
-    return n >= 4 && (get32(b, true) == MAGIC || get32(b, false) == MAGIC);
+    return begins(b, n, MAGIC) || begins(b, n, GLU);
 }
 
 /* Everything up to `order`. */
@@ -38,11 +49,12 @@ static int read_head(lat_input *in, lat_header *h, bool *big, bool *listed)
     char stamp[STAMP + 1];
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
-    *big = get32(b, true) == MAGIC;
-    if (!*big && get32(b, false) != MAGIC)
+    const bool glu = begins(b, 4, GLU);
+    *big = get32(b, true) == (glu ? GLU : MAGIC);
+    if (!probe(b, 4, -1))
         return lat_fail("%s: expected the magic number %d of MILC version 5, found %lu", name,
                         MAGIC, (unsigned long)get32(b, false));
-    h->real = LAT_F32;
+    h->real = glu ? LAT_F64 : LAT_F32;
     for (int i = 0; i < 4; i++) {
         uint32_t extent = get32(b + 4 + 4 * i, *big);
         h->geom.dims[i] = extent > INT32_MAX ? 0 : (int)extent;
@@ -90,6 +102,8 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
     if (!s || read_head(in, h, &big, &listed) < 0)
         return -1;
     *p = (lat_payload){.big = big, .rows = 3, .digest = lat_milc_digest};
+    if (h->real == LAT_F64)
+        p->digest = big ? lat_glu_digest_big : lat_glu_digest_little;
     const uint64_t sites = listed ? lat_volume(&h->geom) : 0;
     if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), "a configuration of that size") < 0 ||
         (listed && read_order(in, sites, big, &p->sites) < 0) || lat_input_read(in, b, sizeof b) < 0)
@@ -101,8 +115,9 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
 {
     const stated *s = r->own;
+    const bool glu = f->head.real == LAT_F64;
     uint32_t s29, s31;
-    lat_milc_sums(&p->sum.milc, p->big, &s29, &s31);
+    lat_milc_sums(&p->sum.milc, glu ? lat_big_endian() : p->big, &s29, &s31);
     if ((s29 != s->sum29 || s31 != s->sum31) &&
         lat_dispute(
             r->force,
@@ -110,8 +125,8 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
             lat_input_name(in), (unsigned long)s->sum29, (unsigned long)s->sum31, (unsigned long)s29,
             (unsigned long)s31) < 0)
         return -1;
-    return lat_says(&f->head, "MILC v5 %s endian, checksums %08lx %08lx", p->big ? "big" : "little", (unsigned long)s29,
-                    (unsigned long)s31);
+    return lat_says(&f->head, "MILC v5 %s%s endian, checksums %08lx %08lx", glu ? "of GLU, double precision, " : "",
+                    p->big ? "big" : "little", (unsigned long)s29, (unsigned long)s31);
 }
 
 static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
@@ -144,11 +159,6 @@ static int write_head(lat_output *out, const lat_header *head, const lat_payload
 #define OLD_HEAD  28
 #define FNAL      0x71626434
 #define FNAL_HEAD 36
-
-static bool begins(const unsigned char *b, size_t n, uint32_t magic)
-{
-    return n >= 4 && (get32(b, true) == magic || get32(b, false) == magic);
-}
 
 static bool probe_old(const unsigned char *b, size_t n, int64_t size)
 {
@@ -197,6 +207,42 @@ static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_readi
     return take_plain(in, head, p, b, FNAL, 16, "Fermilab");
 }
 
+#define OF_1996   53546
+#define HEAD_1996 28
+
+static bool probe_1996(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return begins(b, n, OF_1996);
+}
+
+static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+{
+    unsigned char b[HEAD_1996];
+    (void)r;
+    if (lat_need_size(in) < 0 || lat_input_read(in, b, sizeof b) < 0 ||
+        take_plain(in, head, p, b, OF_1996, 4, "MILC of 1996") < 0 || lat_header_check(head, lat_input_name(in)) < 0)
+        return -1;
+    if (get32(b + 24, p->big))
+        return lat_fail("%s: expected sites in order 0 in a MILC file of 1996, found order %lu", lat_input_name(in),
+                        (unsigned long)get32(b + 24, p->big));
+    const uint64_t need = lat_payload_bytes(head, 3);
+    return lat_expect_bytes(in, need, "a configuration of that size") < 0
+               ? -1
+               : lat_input_skip(in, (uint64_t)lat_input_size(in) - HEAD_1996 - need);
+}
+
+const lat_format lat_format_milc1996 = {
+    .name = "milc1996",
+    .extension = ".milc",
+    .about = "MILC of 1996, SU(3) in single precision, in a file (not on a pipe)",
+    .foreign = true,
+    .nd = 4,
+    .nc = 3,
+    .probe = probe_1996,
+    .begin = begin_1996,
+};
+
 const lat_format lat_format_milcold = {
     .name = "milcold",
     .extension = ".milc",
@@ -222,7 +268,7 @@ const lat_format lat_format_fnal = {
 const lat_format lat_format_milc = {
     .name = "milc",
     .extension = ".milc",
-    .about = "MILC version 5, SU(3) in single precision; written little endian",
+    .about = "MILC version 5, SU(3) in single precision; reads GLU's double, too",
     .foreign = true,
     .only = LAT_F32,
     .nd = 4,

@@ -19,7 +19,9 @@
     FORMAT(scidac)                                                                                 \
     FORMAT(milc)                                                                                   \
     FORMAT(milcold)                                                                                \
+    FORMAT(milc1996)                                                                               \
     FORMAT(fnal)                                                                                   \
+    FORMAT(bmw)                                                                                    \
     FORMAT(mdp)                                                                                    \
     FORMAT(cppacs)                                                                                 \
     FORMAT(szin)                                                                                   \
@@ -30,6 +32,7 @@
     FORMAT(fortran)                                                                                \
     FORMAT(bridgetext)                                                                             \
     FORMAT(bridge)                                                                                 \
+    FORMAT(kyu)                                                                                    \
     FORMAT(headeronly)                                                                             \
     FORMAT(raw)
 
@@ -45,11 +48,6 @@ const lat_format *const lat_formats[] = {FORMATS NULL};
 static bool begins(const unsigned char *b, size_t n, const char *text)
 {
     return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
-}
-
-static bool either(const unsigned char *b, size_t n, uint32_t magic)
-{
-    return n >= 4 && (lat_load_le32(b) == magic || lat_load_be32(b) == magic);
 }
 
 static bool is_lfs(const unsigned char *b, size_t n, int64_t size)
@@ -68,37 +66,30 @@ static bool is_packed(const unsigned char *b, size_t n, int64_t size)
            begins(b, n, "\x28\xb5\x2f\xfd");
 }
 
-static bool is_milc_1996(const unsigned char *b, size_t n, int64_t size)
+static bool is_hdf5(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
-    return either(b, n, 53546);
+    return begins(b, n, "\x89HDF\r\n");
 }
 
-static bool is_milc_double(const unsigned char *b, size_t n, int64_t size)
+static bool is_numpy(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
-    return either(b, n, 20104);
-}
-
-static bool is_bmw(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "#BMW ") || begins(b, n, "#18BMW");
+    return begins(b, n, "\x93NUMPY");
 }
 
 /* Specific signs first. */
 static const struct refused {
     const char *name;
     bool (*is)(const unsigned char *b, size_t n, int64_t size);
-    const char *advice; /* NULL: this version does not read it */
+    const char *advice;
 } refused[] = {
     {"a Git LFS pointer", is_lfs,
      "the file holds only the address of the data: run 'git lfs pull' where it came from"},
     {"a compressed file", is_packed,
      "decompress it on the way, for instance 'gzip -dc FILE | lat-convert'"},
-    {"MILC of 1996 (magic 53546)", is_milc_1996, NULL},
-    {"MILC in double precision (magic 20104, as GLU writes it)", is_milc_double, NULL},
-    {"BMW", is_bmw, NULL},
+    {"an HDF5 file", is_hdf5, "write its links as ILDG or NERSC first, or as plain numbers for --from raw"},
+    {"a NumPy array", is_numpy, "write its links as plain numbers, by tofile(), for --from raw"},
     {NULL, NULL, NULL}};
 
 const char *lat_format_refused(size_t i)
@@ -113,11 +104,7 @@ static void no_format(lat_input *in, const unsigned char *b, size_t n)
     const char *name = lat_input_name(in);
     for (const struct refused *r = refused; r->name; r++)
         if (r->is(b, n, lat_input_size(in))) {
-            if (r->advice)
-                lat_fail("%s: is %s: %s", name, r->name, r->advice);
-            else
-                lat_fail("%s: is in the format %s, not read by this version (lat-convert --list)",
-                         name, r->name);
+            lat_fail("%s: is %s: %s", name, r->name, r->advice);
             return;
         }
     char hex[3 * 8 + 1] = "";

@@ -147,7 +147,7 @@ uint64_t lat_payload_bytes(const lat_header *head, int rows)
 
 bool lat_payload_sliced(const lat_payload *p, const lat_header *head)
 {
-    return !p->sites && !p->place && !p->fetch && lat_order_sliced(&p->order, head->geom.nd);
+    return !p->sites && !p->place && !p->fetch && !p->take && lat_order_sliced(&p->order, head->geom.nd);
 }
 
 /* `sites` of them, number `at` of the memory on, that lie as the field does: turned where they are. */
@@ -240,6 +240,8 @@ int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void
     const bool alike = p->rows == head->nc && !placed(p);
     const size_t begin = (size_t)first * lat_slice_sites(head), end = begin + (size_t)count * lat_slice_sites(head);
     unsigned char *buf = NULL;
+    if (p->take)
+        return p->take(in, head, p, slices);
     if (!alike && !(buf = lat_alloc(l.sites, l.site_bytes, "a chunk of links")))
         return -1;
     int bad = 0;
@@ -408,6 +410,37 @@ void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t 
 {
     *sum29 = gather(sum->class29, 29, big != lat_big_endian());
     *sum31 = gather(sum->class31, 31, big != lat_big_endian());
+}
+
+static void glu_digest(lat_milc_sum *s, const unsigned char *bytes, size_t reals, uint64_t first, bool turn)
+{
+    #pragma omp parallel
+    {
+        uint32_t c29[29] = {0}, c31[31] = {0};
+        #pragma omp for schedule(static)
+        for (size_t i = 0; i < reals; i++) {
+            const uint32_t v = lat_load32(bytes + 8 * i, turn) + lat_load32(bytes + 8 * i + 4, turn);
+            c29[(first + i) % 29] ^= v;
+            c31[(first + i) % 31] ^= v;
+        }
+        #pragma omp critical(milc_sum)
+        {
+            for (int c = 0; c < 29; c++)
+                s->class29[c] ^= c29[c];
+            for (int c = 0; c < 31; c++)
+                s->class31[c] ^= c31[c];
+        }
+    }
+}
+
+void lat_glu_digest_big(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes, size_t first)
+{
+    glu_digest(sum, bytes, sites * site_bytes / 8, (uint64_t)first * site_bytes / 8, !lat_big_endian());
+}
+
+void lat_glu_digest_little(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes, size_t first)
+{
+    glu_digest(sum, bytes, sites * site_bytes / 8, (uint64_t)first * site_bytes / 8, lat_big_endian());
 }
 
 void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,

@@ -40,6 +40,10 @@ void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t
                      size_t first);
 void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t *sum31);
 
+/* GLU's double precision: the same of the sums of the two halves of each real, read in either byte order. */
+void lat_glu_digest_big(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes, size_t first);
+void lat_glu_digest_little(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes, size_t first);
+
 /* SciDAC: the exclusive or of the CRC-32 of each site, rotated left by its natural index mod 29,
  * and mod 31. Only for payloads in natural order. */
 typedef struct lat_scidac_sum {
@@ -60,6 +64,9 @@ typedef struct lat_payload lat_payload;
 /* The next n numbers of a file that does not hold them as bytes, in the byte order of this machine. */
 typedef int lat_fetch(lat_input *in, lat_payload *p, void *to, size_t n);
 
+/* All links of a file that does not hold matrices, to where they belong. */
+typedef int lat_take(lat_input *in, const lat_header *head, lat_payload *p, void *links);
+
 struct lat_payload {
     bool big;           /* big endian in the file */
     int rows;           /* rows of a matrix in the file: nc, or nc - 1 completed by det U = 1 */
@@ -69,6 +76,7 @@ struct lat_payload {
     lat_placing *place;
     lat_fetch *fetch;   /* NULL: bytes */
     size_t fetched;     /* numbers so far */
+    lat_take *take;     /* NULL: matrices */
     lat_digest *digest; /* called for every chunk in turn; may be NULL */
     lat_sum sum;
 };
