@@ -273,7 +273,7 @@ where: $(if $(NAME),$(B)/bench/$(NAME))
 
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
 check-gpu: $(tools) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
-	@LAT_TESTS='gpu check_gpu check_gpu_links' tests/run $(BIN) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
+	@LAT_JOBS=1 LAT_TESTS='gpu check_gpu check_gpu_links' tests/run $(BIN) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
 
 # Memory, races in shared memory, reading what was never written: short runs of the same tests.
 check-gpu-san: $(B)/tests/check/check_gpu
