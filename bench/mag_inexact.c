@@ -131,7 +131,7 @@ static void sweep(lat_field *u, bool exact)
 #pragma omp parallel for schedule(static)
         for (size_t from = 0; from < sites; from += chunk) {
             lat_tour w;
-            for (lat_tour_start(&w, geom, from); w.site < from + chunk && w.site < sites; lat_tour_on(&w)) {
+            for (lat_tour_start(&w, u, from); w.site < from + chunk && w.site < sites; lat_tour_on(&w)) {
                 double *out[LAT_MAX_DIMS], *in[LAT_MAX_DIMS];
                 if ((w.x[0] + w.x[1] + w.x[2] + w.x[3]) % 2 != parity)
                     continue;
@@ -151,7 +151,7 @@ static int relax(const lat_field *u, long copy, bool exact, FILE *text)
 {
     const lat_condition mag = lat_condition_of(LAT_MAG, &u->head.geom, -1);
     lat_gauge_state state;
-    lat_field v, g;
+    lat_field v = {.data = NULL}, g;
     int rc = -1;
     if (lat_transform_new(&g, &u->head))
         return -1;
