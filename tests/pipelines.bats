@@ -264,7 +264,7 @@ cut_off() {
     run -0 env STEPS=60 "$R/figure7.sh" out
     # Functional rises as it cools: 5 percent at a higher temperature than half, that than 95.
     awk -F'\t' 'FNR > 1 { n++; if (!($2 > $3 && $3 > $4 && $4 > 0 && $7 > $6)) bad++ } END { exit bad || n != 2 }' out/figure7.tsv
-    run -0 env SPATIAL=4 TEMPORAL=6 SWEEPS=40 RANKS=1 PER_RANK=4 ALL_SLICES=8 "$R/figures3-6.sh" speed
+    run -0 env SPATIAL=8 TEMPORAL=8 SWEEPS=100 RANKS=1 PER_RANK=8 ALL_SLICES=4 "$R/figures3-6.sh" speed
     [ "$(awk -F'\t' 'FNR > 1 && $5 > 0' speed/rates.tsv | wc -l)" -eq 6 ]
     if command -v gnuplot >/dev/null; then
         for file in out/landau.png out/mag.png out/landau/figure8.png out/mag/figure8.png; do [ "$(head -c 4 $file | tail -c 3)" = PNG ]; done
