@@ -175,6 +175,35 @@ cut_off() {
     [[ "$stderr" != *"cfg.4"* ]]
 }
 
+@test "the multi-GPU job fixes a configuration on the ranks that srun starts, and goes on from its checkpoint" {
+    rough a.lat --dims 4,4,4,8
+    lat-convert --to nersc a.lat -o a.nersc
+    # In Slurm's place: as many ranks by mpirun, where it is and the tools know it, else one.
+    mkdir bin
+    cat >bin/srun <<'END'
+#!/bin/bash
+[ "$1" = --input=none ] && shift || exit 9
+echo "$*" >>srun.said
+if lat-orelax --version | grep -q 'MPI: yes' && command -v mpirun >/dev/null; then
+    exec mpirun --oversubscribe -n 2 "$@" </dev/null
+fi
+exec "$@" </dev/null
+END
+    chmod +x bin/srun
+    export PATH=$PWD/bin:$PATH OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRECISION=double
+    "$P/slurm/gpus.sh" a.nersc b.lat 3>&- >said
+    lat-theta --require-theta 1e-14 b.lat >theta
+    near "$(column a.lat plaquette)" "$(column b.lat plaquette)" 1e-13
+    [ ! -e b.raw.lat ] && [ ! -e b.ck ]
+    # A checkpoint that is there is handed on; this one is damaged.
+    : >c.ck
+    run ! "$P/slurm/gpus.sh" a.nersc c.lat 3>&-
+    [[ "$output" == *c.ck* ]]
+    grep -q -- '--resume c.ck' srun.said
+    [ ! -e c.lat ]
+    nothing_left
+}
+
 @test "parts of an ensemble are all of it, each configuration once" {
     raw 7
     : >"raw/.hidden"
