@@ -63,6 +63,7 @@ static int done(const lat_comm *comm)
 
 const lat_comm lat_comm_self = {"self", 0, 1, 0, 1, none, none, broadcast, gather, send, receive, begin, done, done};
 const lat_comm *lat_comm_world = &lat_comm_self;
+bool lat_comm_foreign;
 
 /* ---- what is made of them -------------------------------------------------------------------- */
 
@@ -78,6 +79,6 @@ int lat_agree(const lat_comm *comm, int rc)
     if (comm->max(comm, &bad, 1))
         return -1;
     if (bad > 0 && rc >= 0)
-        return lat_fail("another rank has failed");
+        return lat_fail(LAT_ANOTHER_FAILED);
     return bad > 0 ? -1 : 0;
 }

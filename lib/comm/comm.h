@@ -10,6 +10,7 @@
 #ifndef LAT_COMM_H
 #define LAT_COMM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Time slices first .. first+count-1, cut across the last axis of the lattice. */
@@ -56,14 +57,15 @@ extern const lat_comm *lat_comm_world;
  * launched, and this process waits for them and exits as they do: no return. -1 with lat_error set. */
 int lat_comm_start(int ranks, char **argv);
 
-/* True if a launcher that was not ours started this run: stdin and stdout are not what they seem. */
-int lat_comm_foreign(void);
+/* A launcher that was not ours has started this run: stdin and stdout are not what they seem. */
+extern bool lat_comm_foreign;
 
 /* Slices 0 .. slices-1 dealt out as evenly as can be. */
 lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices);
 
 /* All ranks: the worst of their return codes, 0 or -1. Where another one has failed, lat_error says so. */
 int lat_agree(const lat_comm *comm, int rc);
+#define LAT_ANOTHER_FAILED "another rank has failed"
 
 /* ---- between comm.c, comm_mpi.c (or nompi.c) and launch.c, for nobody else ---- */
 

@@ -19,7 +19,7 @@
 #define PIECE ((size_t)1 << 30)  /* MPI counts bytes in an int */
 #define SPINS 500                /* some 50 us */
 #define NAP 20000                /* ns, and up to ... */
-#define LONG_NAP 1000000
+#define LONG_NAP 300000
 #define SENTENCE 4096
 
 enum { TAG_BYTES, TAG_DOWN, TAG_UP, TAG_FAILED };
@@ -65,8 +65,7 @@ static void listen(void)
     if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, failures, &there, &status) != MPI_SUCCESS || !there)
         return;
     MPI_Recv(&f, sizeof f, MPI_BYTE, status.MPI_SOURCE, TAG_FAILED, failures, MPI_STATUS_IGNORE);
-    lat_error_clear();
-    lat_fail("%s", f.sentence);
+    lat_fail("%s", f.sentence); /* unless this rank has one of its own */
     exit(lat_report(f.code));
 }
 
@@ -212,6 +211,8 @@ static void __attribute__((noreturn)) complain(int code)
     f.code = code;
     f.rank = mpi.rank;
     snprintf(f.sentence, sizeof f.sentence, "%s", lat_error());
+    if (!strcmp(f.sentence, LAT_ANOTHER_FAILED))
+        sleep(1); /* that one knows more */
     MPI_Isend(&f, sizeof f, MPI_BYTE, 0, TAG_FAILED, failures, &r);
     for (;;) {
         MPI_Test(&r, &done, MPI_STATUS_IGNORE);

@@ -324,6 +324,9 @@ int lat_launch_join(void)
     if (launcher < 0 || connect(launcher, (struct sockaddr *)&a, sizeof a) || receive_three(three))
         return lat_fail("%s: rank 0 cannot reach the process that has started it: %s (is it on another host? start mpirun yourself)",
                         path, strerror(errno));
+    unlink(path); /* in case the launcher is killed */
+    *strrchr(a.sun_path, '/') = '\0';
+    rmdir(a.sun_path);
     for (int fd = 0; fd < 3; fd++) {
         if (dup2(three[fd], fd) < 0)
             return lat_fail("stdin and stdout of rank 0 cannot be taken over: %s", strerror(errno));

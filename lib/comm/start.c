@@ -39,10 +39,6 @@ int lat_comm_start(int ranks, char **argv)
     if (!comm)
         return -1;
     lat_comm_world = comm;
+    lat_comm_foreign = !lat_launched();
     return 0;
-}
-
-int lat_comm_foreign(void)
-{
-    return lat_comm_world->size > 1 && !lat_launched();
 }

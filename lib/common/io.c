@@ -301,6 +301,8 @@ static int input_descriptor(const char *path, bool standard)
         return lat_fail("<stdin>: is closed");
     if (isatty(STDIN_FILENO))
         return lat_fail_usage("<stdin>: is a terminal (give a FILE, or pipe data in)");
+    if (lat_comm_foreign)
+        lat_warn("<stdin> comes through the launcher of the ranks, slowly: give -i FILE, or start with -n N instead");
     return STDIN_FILENO;
 }
 

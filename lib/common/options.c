@@ -677,6 +677,7 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     settle_files(tool);
     if (tool->start && tool->start((int)lat_opts.ranks, argv) < 0)
         leave();
+    lat_opts.force = lat_opts.force || lat_comm_foreign; /* mpirun makes of any stdout a terminal */
     settle_threads();
     if (tool->common & LAT_HAS_QUIET)
         lat_progress_watch();

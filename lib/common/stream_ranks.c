@@ -8,7 +8,7 @@
 #include "slices.h"
 #include "stream.h"
 
-#define PORTION ((size_t)64 << 20) /* bytes, if that is not less than a slice */
+#define PORTION ((size_t)16 << 20) /* bytes, if that is not less than a slice */
 
 /* So many slices at once of those that are left. */
 static int portion(const lat_field *f, int left)
