@@ -9,6 +9,7 @@
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
 #   make fuzz SECONDS=60   feeds every reader with what a fuzzer makes up (clang), so long each
+#   make check-mpi    tests of several ranks on the CPU (make check has them too)
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make check-gpu-san: under compute-sanitizer;
 #                     make bench-gpu: its speed; make bench-mpi: on 1, 2 and 4 GPUs
 #   make coverage     which lines of lib and tools the tests run, in build/coverage
@@ -245,7 +246,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-gpu check-gpu-san check-long lint bench bench-stream bench-heatbath bench-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint bench bench-stream bench-heatbath bench-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -272,6 +273,10 @@ where: $(if $(NAME),$(B)/bench/$(NAME))
 	@echo '$<'
 
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
+# Those of several ranks alone, on the CPU.
+check-mpi: $(tools) $(B)/tests/check/check_slab
+	@LAT_TESTS='ranks check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
+
 check-gpu: $(tools) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
 	@LAT_JOBS=1 LAT_TESTS='gpu check_gpu check_gpu_links' tests/run $(BIN) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
 

@@ -64,6 +64,7 @@ static int done(const lat_comm *comm)
 const lat_comm lat_comm_self = {"self", 0, 1, 0, 1, none, none, broadcast, gather, send, receive, begin, done, done};
 const lat_comm *lat_comm_world = &lat_comm_self;
 bool lat_comm_foreign;
+void (*lat_comm_note)(const char *path);
 
 /* ---- what is made of them -------------------------------------------------------------------- */
 

@@ -52,6 +52,9 @@ extern const lat_comm lat_comm_self;
 /* The ranks of this run: lat_comm_self, until lat_comm_start has found others. */
 extern const lat_comm *lat_comm_world;
 
+/* If not NULL, to be told of a file that is to go if this process cannot remove it any more. */
+extern void (*lat_comm_note)(const char *path);
+
 /* Called once with the arguments of main and `ranks` of -n (0: not given). Where a launcher (mpirun, srun) has
  * started this process with others, it joins them. Otherwise, if several ranks are asked for, they are
  * launched, and this process waits for them and exits as they do: no return. -1 with lat_error set. */

@@ -4,11 +4,15 @@
  *
  * mpirun forwards stdin and stdout at 80 MB/s, through a pseudo-terminal, and what it has to say on stderr when a
  * rank dies is a page: so its stdin is /dev/null, and what it prints is kept and used only if rank 0 could not say
- * itself how it ended. It is killed when this process dies, however that happens. */
+ * itself how it ended. It is killed when this process dies, however that happens.
+ *
+ * mpirun may kill ranks without a chance to clean up: so rank 0 says which temporary files it has, and is sent SIGTERM
+ * by the kernel when its launcher closes the socket or dies. */
 #include "comm.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,6 +30,7 @@
 
 #define SOCKET "LAT_RANKS_SOCKET" /* in the environment of the ranks */
 #define WORDS 8192
+#define NOTES 64                  /* files that rank 0 has made */
 #define PATIENCE 5000             /* ms for mpirun to end when it was told to */
 
 typedef struct launch {
@@ -39,6 +44,8 @@ typedef struct launch {
     bool ended, told;       /* mpirun has; rank 0 has said its exit code */
     int status, code;
     int signal;             /* that is to end us */
+    char *note[NOTES];
+    int notes;
     char said[WORDS];
     size_t nsaid;
 } launch;
@@ -55,7 +62,7 @@ static int open_socket(launch *l)
     }
     l->address = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(l->address.sun_path, sizeof l->address.sun_path, "%s/rank0", l->folder);
-    l->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    l->listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (l->listening < 0 || bind(l->listening, (struct sockaddr *)&l->address, sizeof l->address) || listen(l->listening, 1))
         return lat_fail("%s: no socket for rank 0: %s", l->address.sun_path, strerror(errno));
     return setenv(SOCKET, l->address.sun_path, 1) ? lat_fail("out of memory: the environment of the ranks") : 0;
@@ -63,6 +70,8 @@ static int open_socket(launch *l)
 
 static void clean_up(const launch *l)
 {
+    for (int i = 0; i < l->notes && !l->told; i++)
+        unlink(l->note[i]);
     if (!*l->folder)
         return;
     unlink(l->address.sun_path);
@@ -192,19 +201,29 @@ static void take_signal(launch *l)
         kill(l->mpirun, SIGUSR1);
     } else {
         l->signal = (int)s.ssi_signo;
+        if (l->rank0 >= 0)
+            shutdown(l->rank0, SHUT_WR); /* it gets SIGTERM */
         kill(l->mpirun, SIGTERM);
     }
 }
 
-static void take_code(launch *l)
+/* From rank 0: "C" and its exit code, or "F" and a file; false at the end. */
+static bool take_message(launch *l)
 {
-    unsigned char code;
-    if (read(l->rank0, &code, 1) == 1) {
+    char m[PATH_MAX + 2];
+    const ssize_t n = recv(l->rank0, m, sizeof m - 1, 0);
+    if (n == 2 && *m == 'C') {
         l->told = true;
-        l->code = code;
+        l->code = (unsigned char)m[1];
+    } else if (n > 1 && *m == 'F' && l->notes < NOTES) {
+        m[n] = '\0';
+        l->notes += (l->note[l->notes] = strdup(m + 1)) != NULL;
     }
+    if (n > 0)
+        return true;
     close(l->rank0);
     l->rank0 = -1;
+    return false;
 }
 
 /* Until mpirun has ended and all that was said is here. */
@@ -222,14 +241,14 @@ static void attend(launch *l)
         if (n > 0 && p[2].revents)
             hand_over(l);
         if (n > 0 && p[3].revents)
-            take_code(l);
+            take_message(l);
     }
     if (!l->ended) {
         kill(-l->mpirun, SIGKILL);
         waitpid(l->mpirun, &l->status, 0);
     }
-    if (l->rank0 >= 0)
-        take_code(l);
+    while (l->rank0 >= 0 && take_message(l))
+        ;
     for (struct pollfd p = {l->words, POLLIN, 0}; l->words >= 0 && poll(&p, 1, 0) > 0;)
         keep_words(l);
 }
@@ -312,6 +331,14 @@ static int receive_three(int three[3])
     return 0;
 }
 
+static void note(const char *path)
+{
+    char m[PATH_MAX + 2];
+    const int n = snprintf(m, sizeof m, "F%s", path);
+    if (launcher >= 0 && n > 0 && (size_t)n < sizeof m)
+        (void)!send(launcher, m, (size_t)n, MSG_NOSIGNAL);
+}
+
 int lat_launch_join(void)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -320,7 +347,7 @@ int lat_launch_join(void)
     if (!path)
         return 0;
     snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
-    launcher = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    launcher = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (launcher < 0 || connect(launcher, (struct sockaddr *)&a, sizeof a) || receive_three(three))
         return lat_fail("%s: rank 0 cannot reach the process that has started it: %s (is it on another host? start mpirun yourself)",
                         path, strerror(errno));
@@ -332,13 +359,20 @@ int lat_launch_join(void)
             return lat_fail("stdin and stdout of rank 0 cannot be taken over: %s", strerror(errno));
         close(three[fd]);
     }
+    /* From now on the launcher's end is ours. */
+    if (fcntl(launcher, F_SETOWN, getpid()) < 0 || fcntl(launcher, F_SETSIG, SIGTERM) < 0 || fcntl(launcher, F_SETFL, O_ASYNC) < 0)
+        return lat_fail("rank 0 cannot watch the process that has started it: %s", strerror(errno));
+    lat_comm_note = note;
     return 0;
 }
 
 void lat_launch_leave(int code)
 {
-    const unsigned char byte = (unsigned char)code;
-    if (launcher >= 0 && send(launcher, &byte, 1, MSG_NOSIGNAL) == 1)
-        close(launcher);
+    const char m[2] = {'C', (char)code};
+    if (launcher < 0)
+        return;
+    fcntl(launcher, F_SETFL, 0); /* the launcher may go */
+    (void)!send(launcher, m, sizeof m, MSG_NOSIGNAL);
+    close(launcher);
     launcher = -1;
 }

@@ -655,6 +655,8 @@ static int temporary_beside(temporary *t, const char *target, mode_t mode)
         if (fd >= 0 || errno != EEXIST)
             break;
     }
+    if (fd >= 0 && lat_comm_note)
+        lat_comm_note(t->path);
     return fd;
 }
 

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_slab.c: slabs of fields and layouts: every site has its place, and its neighbours. */
+#include <stdlib.h>
+#include <string.h>
+#include "backend/slab.h"
+#include "check.h"
+#include "common/error.h"
+#include "common/field.h"
+
+/* Rank r of n, for what only asks who it is. */
+static lat_comm pretend(int r, int n)
+{
+    lat_comm comm = lat_comm_self;
+    comm.rank = r;
+    comm.size = n;
+    return comm;
+}
+
+static const char *const lattices[] = {"8", "6,10", "4,6,8", "4,4,4,4", "8,8,8,6", "16,2,4,10", "4,4,4,7"};
+enum { LATTICES = sizeof lattices / sizeof *lattices };
+
+/* All ranks' own sites are all sites, in order; index is the inverse of site; next leads where the lattice does. */
+static void field_of(const char *dims, int n)
+{
+    lat_field f = {.data = NULL};
+    size_t expected = 0, wrong = 0;
+    lat_header_init(&f.head);
+    f.head.kind = LAT_TRANSFORM;
+    CHECK(lat_dims_parse(dims, &f.head.geom) == 0, "%s", lat_error());
+    const lat_geometry *geom = &f.head.geom;
+    for (int r = 0; r < n; r++) {
+        const lat_comm comm = pretend(r, n);
+        f.comm = &comm;
+        const size_t sites = lat_field_sites(&f);
+        for (size_t i = 0; i < sites; i++) {
+            const size_t x = lat_field_site(&f, i);
+            wrong += x != expected++ || lat_field_index(&f, x) != i;
+            for (int mu = 0; mu < geom->nd; mu++)
+                for (int step = -1; step <= 1; step += 2) {
+                    const size_t next = lat_field_next(&f, i, mu, step);
+                    const size_t there = lat_field_index(&f, lat_neighbour(geom, x, mu, step));
+                    /* With all slices but one here, that one is both ghosts. */
+                    const bool twice = lat_field_slab(&f).count == lat_slices(&f.head) - 1;
+                    wrong += next >= lat_field_held(&f) || (next != there && !(twice && next % lat_slice_sites(&f.head) == there % lat_slice_sites(&f.head)));
+                }
+        }
+    }
+    CHECK(wrong == 0 && expected == lat_volume(geom), "%s on %d ranks: %zu wrong of %zu", dims, n, wrong, expected);
+}
+
+/* The lattice's site at local coordinates. */
+static size_t global(const lat_geometry *lattice, const lat_slab_layout *s, lat_slab own, int64_t site)
+{
+    int x[LAT_MAX_DIMS];
+    const int last = lattice->nd - 1, extent = lattice->dims[last];
+    lat_coordinates(&s->lay->geom, (size_t)site, x);
+    x[last] = (x[last] + own.first - 1 + extent) % extent;
+    return lat_site(lattice, x);
+}
+
+static int parity_of(const lat_geometry *geom, size_t site)
+{
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(geom, site, x);
+    return (x[0] + x[1] + x[2] + x[3]) & 1;
+}
+
+/* The rim's lists: what rank r sends down, rank r - 1 has as its upper ghost, site by site; blocks that are not
+ * in the rim have no neighbours in ghosts. */
+static void layout_of(const char *dims, int n, int lanes)
+{
+    lat_geometry geom;
+    CHECK(lat_dims_parse(dims, &geom) == 0, "%s", lat_error());
+    const size_t volume = lat_volume(&geom);
+    const int slices = geom.dims[geom.nd - 1], nk = 2 * geom.nd;
+    size_t seen = 0, wrong = 0;
+    lat_slab_layout **s = calloc((size_t)n, sizeof *s);
+    lat_slab *own = calloc((size_t)n, sizeof *own);
+    for (int r = 0; r < n; r++) {
+        const lat_comm comm = pretend(r, n);
+        own[r] = lat_slab_of(&comm, r, slices);
+        s[r] = lat_slab_layout_new(&geom, own[r], lanes);
+        if (!CHECK(s[r] != NULL, "%s", lat_error()))
+            return;
+    }
+    for (int r = 0; r < n; r++) {
+        const lat_layout *lay = s[r]->lay;
+        for (int64_t i = 0; i < (int64_t)lay->nblocks * lanes; i++) {
+            if (lay->site[i] < 0)
+                continue;
+            const size_t x = global(&geom, s[r], own[r], lay->site[i]);
+            const int b = (int)(i / lanes), odd = b >= lay->neven;
+            const bool rim = b < s[r]->low[odd] || b >= s[r]->high[odd];
+            seen++;
+            wrong += parity_of(&geom, x) != odd;
+            for (int k = 0; k < nk; k++) {
+                const int64_t next = lat_slot_next(lay, i, k);
+                wrong += lay->site[next] < 0 || global(&geom, s[r], own[r], lay->site[next]) != lat_neighbour(&geom, x, k % geom.nd, k < geom.nd ? 1 : -1);
+                wrong += next / lanes >= lay->nblocks && !rim;
+            }
+        }
+        const int down = (r + n - 1) % n;
+        for (int parity = 0; parity < 2; parity++) {
+            const int64_t sites = s[r]->n[parity][LAT_DOWN];
+            wrong += sites != s[down]->nghosts[parity][LAT_UP] || s[down]->n[parity][LAT_UP] != s[r]->nghosts[parity][LAT_DOWN];
+            for (int64_t i = 0; i < sites && wrong == 0; i++)
+                wrong += global(&geom, s[r], own[r], lay->site[s[r]->own[parity][LAT_DOWN][i]])
+                    != global(&geom, s[down], own[down], s[down]->lay->site[s[down]->ghost[parity][LAT_UP][i]]);
+        }
+    }
+    CHECK(wrong == 0 && seen == volume, "%s on %d ranks in %d lanes: %zu wrong, %zu sites of %zu", dims, n, lanes, wrong, seen, volume);
+    for (int r = 0; r < n; r++)
+        lat_slab_layout_free(s[r]);
+    free(s);
+    free(own);
+}
+
+int main(void)
+{
+    check_case("fields in slabs: own sites, ghosts, neighbours");
+    for (int i = 0; i < LATTICES; i++)
+        for (int n = 2; n <= 6; n++)
+            field_of(lattices[i], n);
+    check_case("layouts of slabs: own sites, ghosts, neighbours, the rim");
+    for (int i = 0; i + 1 < LATTICES; i++) /* not the odd one */
+        for (int n = 1; n <= 3; n++)
+            for (int lanes = 2; lanes <= 16; lanes *= 2)
+                layout_of(lattices[i], n, lanes);
+    check_case("an odd extent has no even and odd sites");
+    const lat_geometry odd = {3, {4, 4, 7, 1}};
+    CHECK(!lat_slab_layout_new(&odd, (lat_slab){0, 3}, 4) && strstr(lat_error(), "odd"), "%s", lat_error());
+    check_case("slices are dealt out evenly");
+    for (int slices = 1; slices < 40; slices++)
+        for (int n = 1; n <= slices; n++) {
+            const lat_comm comm = pretend(0, n);
+            for (int r = 0, next = 0; r < n; r++) {
+                const lat_slab s = lat_slab_of(&comm, r, slices);
+                CHECK(s.first == next && (s.count == slices / n || s.count == slices / n + 1), "%d slices, rank %d of %d", slices, r, n);
+                next += s.count;
+                CHECK(r + 1 < n || next == slices, "%d slices, %d ranks", slices, n);
+            }
+        }
+    return check_done();
+}

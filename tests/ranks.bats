@@ -1,0 +1,279 @@
+#!/usr/bin/env bats
+# Several ranks on one lattice: -n N, and the same under somebody else's mpirun.
+# shellcheck disable=SC2154  # status, output and stderr are set by run
+load helper
+
+# Where tests run as root, in a container with few processors; the sanitizer does not know what MPI keeps.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    lat-theta --version | grep -q "^MPI: yes" || skip "built without MPI"
+    command -v mpirun >/dev/null || skip "no mpirun"
+}
+
+# same N COMMAND...: it writes the same bytes with N ranks as with one. The history names the ranks: without it.
+same() {
+    local n=$1
+    shift
+    [ -e one.lat ] || "$@" --no-provenance -@ 1 -o one.lat
+    "$@" --no-provenance -@ 1 -n "$n" -o "$n.lat"
+    cmp one.lat "$n.lat"
+}
+
+# many: a run that goes on until it is killed.
+many() {
+    exec lat-anneal -n 3 -@ 1 --steps 100000000 b.lat "$@"
+}
+
+# ours: processes of this test that are still there: ranks, and who launched them.
+ours() {
+    pgrep -f "b.lat -o $BATS_TEST_TMPDIR" || true
+}
+
+# ranks_there: the ranks that work on out.lat.
+ranks_there() {
+    pgrep -f "^[^ ]*/lat-anneal .*$PWD/out.lat"
+}
+
+# gone: after some seconds there are none.
+gone() {
+    local i
+    for i in $(seq 50); do
+        [ -n "$(ours)" ] || return 0
+        sleep 0.1
+    done
+    echo "still there: $(ours)"
+    return 1
+}
+
+# The same arithmetic at every site and a measurement whose order does not depend on ranks: with a fixed omega not even the
+# rounding differs.
+@test "overrelaxation of each gauge goes the same way on 1, 2, 3 and 4 ranks" {
+    rough a.lat --dims 4,6,4,8 --epsilon 0.8
+    for gauge in landau coulomb "coulomb --time x" mag; do
+        rm -f one.lat
+        # shellcheck disable=SC2086
+        for n in 2 3 4; do same $n lat-orelax --gauge $gauge --omega 1.6 --theta 1e-9 --check-every 5 a.lat; done
+        for how in "--overrelax su2 -p single" "--stochastic 0.4 -p mixed --copies 2 --select all"; do
+            rm -f one.lat
+            # shellcheck disable=SC2086
+            same 3 lat-orelax --gauge $gauge --omega 1.4 --theta 1e-9 $how a.lat
+        done
+    done
+}
+
+@test "annealing of each gauge goes the same way on 1, 2, 3 and 4 ranks" {
+    rough a.lat --dims 4,4,2,8
+    for gauge in landau coulomb mag; do
+        rm -f one.lat
+        for n in 2 3 4; do same $n lat-anneal --gauge $gauge --steps 20 --copies 2 a.lat; done
+        rm -f one.lat
+        same 3 lat-anneal --gauge $gauge --steps 10 --update metropolis -p double a.lat
+    done
+}
+
+# Sums over sites are taken in another order: omega that finds itself differs by rounding, and what is reached too.
+@test "omega auto reaches the same maximum with several ranks, and the logs agree" {
+    rough a.lat --dims 4,4,4,12 --epsilon 0.8
+    lat-orelax -@ 1 --log 1.tsv a.lat -o one.lat
+    lat-orelax -@ 1 -n 3 --log 3.tsv a.lat -o three.lat
+    near "$(column one.lat functional)" "$(column three.lat functional)" 1e-13
+    paste 1.tsv 3.tsv | awk -F'\t' '!/^#/ && NR > 1 && NR < 10 { d = $4 - $11; if (d < 0) d = -d; if (d > 1e-11) exit 1 }'
+    lat-info three.lat | grep -q ", 3 ranks"
+}
+
+@test "any lattice and group: few directions, uneven shares, a slice each for Coulomb gauge" {
+    local k=0 dims n group gauge
+    while read -r dims n group gauge; do
+        rm -f one.lat
+        rough a.lat --dims "$dims" --group "$group" --epsilon 0.6
+        same "$n" lat-orelax --gauge "$gauge" --omega 1.5 --theta 1e-8 a.lat
+        k=$((k + 1))
+    done <<END
+10 3 3 landau
+6,10 4 2 landau
+4,6,10 5 4 landau
+4,4,4,7 3 2 coulomb
+4,2,4,6 6 3 coulomb
+8,8,8,6 2 3 landau
+6,4,2,10 4 2 mag
+END
+    [ $k -eq 7 ]
+}
+
+@test "lat-gauge, lat-reunit and lat-theta give the same bytes with several ranks" {
+    lat-start hot --dims 4,6,2,7 -p single --rows 2 --count 2 -o a.lat
+    for n in 1 2 5; do
+        lat-gauge -n $n --random --seed 4 --save-g g.lat a.lat -o r.lat
+        lat-gauge -n $n --apply g.lat -p double a.lat -o b.lat
+        lat-gauge -n $n --compose g.lat g.lat | lat-gauge -n $n --invert -o c.lat
+        lat-reunit -n $n --precision double --report t.tsv b.lat -o u.lat
+        lat-theta -n $n --gauge coulomb --slices r.lat >t.txt
+        lat-theta -n $n --json u.lat >>t.txt
+        sha256sum ./[gbrcu].lat t.tsv t.txt >sums.$n
+    done
+    cmp sums.1 sums.2
+    cmp sums.1 sums.5
+}
+
+@test "a checkpoint of three ranks is resumed by two, and by one" {
+    rough b.lat --dims 4,4,4,8
+    lat-orelax --omega 1.6 --theta 1e-20 --max-sweeps 3000 --no-provenance --overrelax su2 --copies 2 --copies-log t.tsv b.lat -o straight.lat
+    for n in 3 2 1; do
+        # shellcheck disable=SC2046
+        timeout -s KILL 3 lat-orelax -@ 1 -n $n --omega 1.6 --theta 1e-20 --max-sweeps 3000 --no-provenance --overrelax su2 --copies 2 \
+            --copies-log u.tsv --checkpoint ck --every 0 $([ ! -e ck ] || echo --resume ck) b.lat -o cut.lat || [ $n -gt 1 ]
+        [ ! -e cut.lat ] || break
+    done
+    cmp straight.lat cut.lat
+    cmp t.tsv u.tsv
+}
+
+@test "a rank that is killed at a random moment ends all of them: one sentence, no output" {
+    rough b.lat --dims 4,4,4,8
+    local i pid victim
+    for i in 1 2 3 4; do
+        many -o "$PWD/out.lat" 2>err 3>&- &
+        pid=$!
+        while ! [ "$(ranks_there | wc -l)" -ge 3 ]; do sleep 0.05; done
+        sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.8 * r / 32768 }')"
+        victim=$(ranks_there | shuf -n 1)
+        kill -9 "$victim"
+        status=0
+        wait $pid || status=$?
+        [ "$status" -eq 1 ]
+        [ "$(wc -l <err)" -eq 1 ]
+        grep -q "^lat-anneal: one of 3 ranks was ended by signal 9" err
+        [ ! -e out.lat ]
+        gone
+        nothing_left
+    done
+}
+
+@test "signals to the launcher end all ranks, and what was there before stays" {
+    rough b.lat --dims 4,4,4,8
+    echo old >out.lat
+    local signal pid
+    for signal in TERM INT HUP KILL; do
+        many -o "$PWD/out.lat" 2>err 3>&- &
+        pid=$!
+        while ! [ "$(ranks_there | wc -l)" -ge 3 ]; do sleep 0.05; done
+        sleep 0.3
+        kill -$signal $pid
+        status=0
+        wait $pid || status=$?
+        [ "$status" -eq $((128 + $(kill -l $signal))) ]
+        gone
+        [ ! -s err ]
+        [ "$(cat out.lat)" = old ]
+        nothing_left
+    done
+    [ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'lat-??????' -newer b.lat)" ] # the launcher's socket
+}
+
+@test "a reader that has enough ends all ranks silently, as SIGPIPE does" {
+    rough b.lat --dims 8,8,8,8
+    lat-gauge -n 2 --random b.lat 2>err 3>&- | head -c 1000 >part || true
+    [ "${PIPESTATUS[0]}" -eq 141 ]
+    [ ! -s err ]
+    [ "$(wc -c <part)" -eq 1000 ]
+}
+
+@test "exit codes are those of one rank: 1, 2 and 3, with one sentence" {
+    rough b.lat --dims 4,4,4,8
+    run -3 --separate-stderr lat-orelax -n 2 --max-sweeps 3 b.lat -o out.lat
+    [[ $stderr == "lat-orelax: b.lat:0: not converged: theta "* && $stderr != *$'\n'* ]]
+    [ ! -e out.lat ]
+    run -3 --separate-stderr lat-orelax -n 3 --max-sweeps 3 --keep b.lat -o out.lat
+    [[ $stderr == "lat-orelax: b.lat:0: not converged: theta "* && $stderr != *$'\n'* ]]
+    [ -s out.lat ]
+    run -3 lat-theta -n 2 --require-theta 1e-12 -o t.txt out.lat
+    head -c 60000 b.lat >cut.lat
+    run -1 --separate-stderr lat-orelax -n 2 cut.lat -o never.lat
+    [[ $stderr == "lat-orelax: cut.lat: truncated"* && $stderr != *$'\n'* ]]
+    run -1 --separate-stderr lat-theta -n 2 nowhere.lat
+    [[ $stderr == "lat-theta: nowhere.lat: cannot be opened: "* && $stderr != *$'\n'* ]]
+    run -2 --separate-stderr lat-orelax -n 5 b.lat -o never.lat
+    [[ $stderr == "lat-orelax: lattice 4 4 4 8: expected at most 4 ranks, two slices each, found 5"* ]]
+    run -2 lat-theta -n 0 b.lat
+    run -1 --separate-stderr lat-gauge -n 2 --random b.lat -o /dev/full
+    [[ $stderr == "lat-gauge: /dev/full: cannot be written: No space left on device" ]]
+    [ ! -e never.lat ]
+    nothing_left
+}
+
+@test "what mpirun could not start is said in one sentence" {
+    rough b.lat --dims 4,4,4,4
+    LAT_MPIRUN=/no/mpirun run -1 --separate-stderr lat-theta -n 2 b.lat
+    [[ $stderr == "lat-theta: 2 ranks ended with status 127 before they had done anything: /no/mpirun: cannot be started: No such file or directory" ]]
+    LAT_MPIRUN=false run -1 --separate-stderr lat-theta -n 2 b.lat
+    [[ $stderr == "lat-theta: 2 ranks ended with status 1 before they had done anything: nothing said" ]]
+    LAT_MPIRUN=false lat-theta -n 1 b.lat >one.txt # a plain run needs none
+    [ -s one.txt ]
+}
+
+@test "descriptors are handed over as they are: offsets, appending, pipes between ranks" {
+    rough b.lat --dims 4,4,4,6
+    lat-gauge --random --no-provenance b.lat -o g.lat
+    { echo before; cat b.lat; } >mixed
+    { read -r word; [ "$word" = before ]; lat-gauge -n 2 --random --no-provenance -1; } <mixed >out.lat
+    cmp g.lat out.lat
+    echo first >log
+    lat-theta -n 2 --tsv g.lat >>log
+    [ "$(head -n 1 log)" = first ] && [ "$(wc -l <log)" -eq 3 ]
+    run -0 bash -o pipefail -c 'lat-gauge -n 2 --random b.lat | lat-orelax -n 3 --theta 1e-10 | lat-theta -n 2 --require-theta 1e-10'
+    ls -d b.lat g.lat | while read -r f; do lat-theta -n 2 "$f" >/dev/null; echo "$f"; done >seen # their stdin is left alone
+    [ "$(wc -l <seen)" -eq 2 ]
+}
+
+@test "under mpirun of somebody else rank 0 opens -i and -o" {
+    rough b.lat --dims 4,4,4,6
+    lat-orelax --omega 1.6 --no-provenance b.lat -o one.lat
+    mpirun --oversubscribe -n 3 lat-orelax --omega 1.6 --no-provenance -i b.lat -o three.lat 3>&- 2>err
+    cmp one.lat three.lat
+    [ ! -s err ]
+    run -0 --separate-stderr mpirun --oversubscribe -n 2 sh -c 'lat-theta -n 2 --tsv b.lat' 3>&-
+    [ "${#lines[@]}" -eq 2 ]
+    mpirun --oversubscribe -n 2 lat-gauge --random --no-provenance <b.lat >r.lat 2>err 3>&-
+    grep -q "^lat-gauge: <stdin> comes through the launcher" err
+    lat-gauge --random --no-provenance b.lat | cmp - r.lat
+    run ! --separate-stderr mpirun --oversubscribe -n 2 lat-theta -n 3 b.lat 3>&-
+    [[ $stderr == *"lat-theta: -n 3: expected 2, the ranks that were launched, or no -n"* ]]
+    mpirun -n 1 sh -c 'lat-gauge --random b.lat | lat-theta --tsv' >t.txt 3>&- # one rank: plain runs, of which there may be two
+    [ "$(wc -l <t.txt)" -eq 2 ]
+}
+
+# usage OF COMMAND...: CPU seconds (cpu) or the largest process (mem, in KiB) of what it took.
+usage() {
+    python3 - "$@" <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[2:], check=True, stdout=subprocess.DEVNULL)
+r = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(r.ru_utime + r.ru_stime if sys.argv[1] == "cpu" else r.ru_maxrss)
+END
+}
+
+# 48 MiB of links in double precision (16,16,16,21: a share of 5 and 6 slices in 21, and two ghosts), beside what MPI needs.
+@test "no rank ever holds the whole lattice" {
+    rough b.lat --dims 16,16,16,21 -p double
+    rough s.lat --dims 4,4,4,8
+    local whole base part
+    whole=$((16 * 16 * 16 * 21 * 4 * 18 * 8 / 1024))
+    base=$(usage mem lat-gauge -n 4 --random -@ 4 -o r.lat s.lat)
+    # 8 slices of links, 8 and 8 of transformations, which are a fourth of it, and 16 MiB on the way
+    part=$(usage mem lat-gauge -n 4 --random -@ 4 -o r.lat b.lat)
+    echo "whole $whole, a run of nothing $base, a rank $part KiB"
+    [ $((part - base)) -lt $((whole * 8 / 21 * 5 / 4 + 16384 + 4096)) ]
+    [ $((part - base)) -lt "$whole" ]
+}
+
+@test "ranks that wait sleep" {
+    rough b.lat --dims 4,4,4,8
+    local still waits
+    still=$(usage cpu lat-theta -n 3 b.lat)
+    waits=$(usage cpu sh -c '{ sleep 3; cat b.lat; } | lat-theta -n 3')
+    echo "$still s of a processor, and $waits s with three seconds of waiting"
+    awk -v a="$still" -v b="$waits" 'BEGIN { exit !(b - a < 1.5) }' # of nine
+}
