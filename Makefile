@@ -272,11 +272,11 @@ check-long: deps
 where: $(if $(NAME),$(B)/bench/$(NAME))
 	@echo '$<'
 
-# The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
-# Those of several ranks alone, on the CPU.
+# The tests of several ranks alone, on the CPU.
 check-mpi: $(tools) $(B)/tests/check/check_slab
 	@LAT_TESTS='ranks check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
 
+# The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
 check-gpu: $(tools) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
 	@LAT_JOBS=1 LAT_TESTS='gpu check_gpu check_gpu_links' tests/run $(BIN) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
 
