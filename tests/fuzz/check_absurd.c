@@ -230,6 +230,14 @@ static void check_links(const char *format, const char *name)
     refused(format, &s, "a link that is not a number", 0);
 }
 
+/* A file that is still being written, or copied: what is written of it must be what was verified. */
+static void check_changing(const char *format, const char *name)
+{
+    static sample s;
+    if (load(format, name, &s))
+        CHECK(!feed_changing(format, s.bytes, s.n), "%s: taken", format);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const plain[] = {"openqcd", "ddalphaamg", "hirep", "vogt", "mdp", "milcold", "fnal", "szin", "cppacs",
@@ -246,5 +254,10 @@ int main(int argc, char **argv)
         check_links(plain[i], "taken-plain");
     check_links("milc", "taken-little");
     check_links("nersc", "taken-rows");
+    check_case("a file that changes while it is read is refused");
+    check_changing("nersc", "taken-rows");
+    check_changing("ildg", "taken-qio");
+    check_changing("milc", "taken-little");
+    check_changing("vogt", "taken-plain");
     return check_done();
 }

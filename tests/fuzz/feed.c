@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 #include "../../tools/convert/source.h"
 #include "../../tools/convert/xml.h"
@@ -258,6 +259,53 @@ static const lat_format *format_named(const char *name)
     return NULL;
 }
 
+typedef struct passed {
+    int next; /* slice that has to come */
+    int spoil; /* a file that is to change on the way, or -1 */
+} passed;
+
+static int pass(void *context, const lat_header *head, const void *slices, int first, int count)
+{
+    passed *p = context;
+    const struct timespec tick = {.tv_nsec = 20000000}; /* of the clock that files have */
+    (void)slices;
+    if (first != p->next || count < 1 || first + count > lat_slices(head))
+        feed_broken("slices %d to %d after %d of %d", first, first + count, p->next, lat_slices(head));
+    p->next = first + count;
+    if (p->spoil >= 0 && (nanosleep(&tick, NULL) < 0 || pwrite(p->spoil, "x", 1, 0) != 1))
+        feed_broken("the file cannot be changed");
+    p->spoil = -1;
+    return 0;
+}
+
+/* What was looked at once, read again. */
+static void read_again(lat_source *field)
+{
+    passed p = {.spoil = -1};
+    if (lat_source_each(field, false, pass, &p) < 0 || p.next != lat_slices(&field->f.head))
+        feed_broken("read once, but not twice: %s", lat_error());
+}
+
+bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
+{
+    const source s = as_file(bytes, n);
+    const lat_reading r = {.told = {.big = -1}, .dims = {.nd = 4, .dims = {2, 2, 2, 2}}, .plaquette = NAN, .link_trace = NAN};
+    lat_source field;
+    passed p = {.spoil = s.fd};
+    lat_error_clear();
+    lat_input *in = lat_input_open(s.path);
+    fed = name;
+    if (!in || lat_source_open(&field, in, format_named(name), &r, false) <= 0 || lat_source_look(&field, false, NULL, NULL, NULL))
+        feed_broken("refused: %s", lat_error());
+    const bool taken = field.whole || lat_source_each(&field, false, pass, &p) == 0;
+    sentence(taken, s.path);
+    lat_source_close(&field);
+    lat_input_close(in);
+    close(s.fd);
+    lat_error_clear();
+    return taken;
+}
+
 /* As lat-convert does it. Files that do not say their extents have 2, 2, 2, 2 as the samples of the corpus. */
 static bool read_format(source s, const lat_format *format, bool force)
 {
@@ -272,6 +320,8 @@ static bool read_format(source s, const lat_format *format, bool force)
         r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
     if (in && format && lat_source_open(&field, in, format, &r, false) > 0) {
         good = lat_source_look(&field, false, NULL, NULL, NULL) == 0;
+        if (good && format->foreign)
+            read_again(&field);
         lat_source_close(&field);
     }
     sentence(good, s.path);

@@ -22,7 +22,10 @@ const char *feed_name(size_t i);
 /* True if the bytes were taken, false if they were refused. */
 bool feed(const char *name, const unsigned char *bytes, size_t n);
 
-/* The same in a process of its own: what breaks one does not end the others. */
+/* True if a file in a foreign format is taken though it changes while it is read for the second time. */
+bool feed_changing(const char *name, const unsigned char *bytes, size_t n);
+
+/* feed() in a process of its own: what breaks one does not end the others. */
 enum { FEED_TAKEN, FEED_REFUSED, FEED_BROKEN };
 int feed_child(const char *name, const unsigned char *bytes, size_t n);
 

@@ -108,6 +108,8 @@ static int from_file(lat_source *s, int n, void *slices, lat_slices_fn *fn, void
             rc = fn(context, &s->f.head, slices, t, count);
     }
     s->p.digest = digest;
+    if (rc == 0 && !s->fresh)
+        rc = lat_input_rewind(s->in, s->at); /* what was verified before is what was read now */
     return rc;
 }
 
