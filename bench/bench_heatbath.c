@@ -8,7 +8,7 @@
  * bandwidth of the same run, and a plain scalar loop over the same site functions in natural order,
  * links with all their rows, in double.
  *
- *     bench_heatbath [EXTENT [cpu|gpu [N]]]       on the CPU, default 16; one of the two alone; SU(N) alone, on the GPU */
+ *     bench_heatbath [EXTENT [cpu|gpu [N]]]       on the CPU, default 16; one of the two alone; SU(N) alone */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +245,7 @@ static void bench_gpu(int extent, int nc, lat_real real)
 static void all_gpu(int nc)
 {
     static const struct { int extent, nc; } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, 2}, {32, 4}, {16, 6}, {8, 16}};
-    if (!lat_generate_gpu.available()) {
+    if (!lat_backend_gpu.available()) {
         printf("no GPU: %s\n", lat_error());
         return;
     }
@@ -255,7 +255,7 @@ static void all_gpu(int nc)
                 bench_gpu(lines[i].extent, lines[i].nc, (lat_real)p);
 }
 
-static void all_cpu(int extent)
+static void all_cpu(int extent, int nc)
 {
     static const int groups[] = {2, 3, 4, 6};
     const int most = bench_most_threads();
@@ -268,7 +268,7 @@ static void all_cpu(int extent)
     lat_field_free(&u);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (int p = 4; p <= 8; p += 4)
-            for (int n = 1; n <= (groups[g] == 3 ? most : 1); n = n < most ? most : most + 1)
+            for (int n = 1; (!nc || nc == groups[g]) && n <= (groups[g] == 3 ? most : 1); n = n < most ? most : most + 1)
                 bench(extent, groups[g], (lat_real)p, n, reference);
     bench_threads(most);
 }
@@ -276,11 +276,11 @@ static void all_cpu(int extent)
 int main(int argc, char **argv)
 {
     lat_tool_name = "bench_heatbath";
-    const int extent = argc > 1 ? atoi(argv[1]) : 16;
+    const int extent = argc > 1 ? atoi(argv[1]) : 16, nc = argc > 3 ? atoi(argv[3]) : 0;
     printf("lattice  group  reals  precision  sweep      threads  Mlinks/s    GB/s  copy GB/s  of copy  of scalar a thread\n");
     if (argc < 3 || !strcmp(argv[2], "cpu"))
-        all_cpu(extent);
+        all_cpu(extent, nc);
     if (argc < 3 || !strcmp(argv[2], "gpu"))
-        all_gpu(argc > 3 ? atoi(argv[3]) : 0);
+        all_gpu(nc);
     return 0;
 }

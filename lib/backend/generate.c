@@ -2,14 +2,10 @@
 /* generate.c: the choice of a backend for making configurations. */
 #include "generate.h"
 
-#include "common/error.h"
+#include <stddef.h>
 
 const lat_generate *lat_generate_find(lat_device_choice choice)
 {
-    if (choice == LAT_DEVICE_GPU)
-        return lat_generate_gpu.available() ? &lat_generate_gpu : NULL;
-    if (choice == LAT_DEVICE_AUTO && lat_generate_gpu.available())
-        return &lat_generate_gpu;
-    lat_error_clear();
-    return &lat_generate_cpu;
+    const lat_backend *found = lat_backend_find(choice);
+    return !found ? NULL : found == &lat_backend_gpu ? &lat_generate_gpu : &lat_generate_cpu;
 }

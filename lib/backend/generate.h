@@ -8,7 +8,6 @@
 #ifndef LAT_BACKEND_GENERATE_H
 #define LAT_BACKEND_GENERATE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include "backend.h"
 #include "comm/comm.h"
@@ -35,8 +34,6 @@ typedef struct lat_generator lat_generator;
 
 typedef struct lat_generate {
     const char *name; /* "cpu", "gpu" */
-    bool (*available)(void);
-
     /* Links of `u` in precision `real`. Of SU(2) and SU(3) the last row is dropped, here and inside: it follows
      * from the others. Nothing is borrowed. */
     lat_generator *(*open)(const lat_field *u, lat_real real, const lat_action *action, const lat_comm *comm);
@@ -60,7 +57,7 @@ struct lat_generator {
     const lat_comm *comm;
 };
 
-/* As lat_backend_find. */
+/* Beside the backend that lat_backend_find finds. */
 const lat_generate *lat_generate_find(lat_device_choice choice);
 
 extern const lat_generate lat_generate_cpu;

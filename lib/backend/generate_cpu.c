@@ -32,11 +32,6 @@ static const lat_link_ops *const *const tables[] = {
 #endif
 };
 
-static bool cpu_available(void)
-{
-    return true;
-}
-
 static void cpu_close(lat_generator *gen)
 {
     cpu *c = (cpu *)gen;
@@ -188,5 +183,5 @@ static int cpu_plaquette(lat_generator *gen, double *spatial, double *temporal)
 }
 
 const lat_generate lat_generate_cpu = {
-    "cpu", cpu_available, cpu_open, cpu_close, cpu_words, cpu_sweep, cpu_plaquette, cpu_get,
+    "cpu", cpu_open, cpu_close, cpu_words, cpu_sweep, cpu_plaquette, cpu_get,
 };

@@ -39,11 +39,6 @@ typedef struct gpu {
     char words[64];
 } gpu;
 
-static bool gpu_available(void)
-{
-    return lat_backend_gpu.available();
-}
-
 static void gpu_close(lat_generator *gen)
 {
     gpu *c = (gpu *)gen;
@@ -217,5 +212,5 @@ static int gpu_plaquette(lat_generator *gen, double *spatial, double *temporal)
 }
 
 const lat_generate lat_generate_gpu = {
-    "gpu", gpu_available, gpu_open, gpu_close, gpu_words, gpu_sweep, gpu_plaquette, gpu_get,
+    "gpu", gpu_open, gpu_close, gpu_words, gpu_sweep, gpu_plaquette, gpu_get,
 };

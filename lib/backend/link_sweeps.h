@@ -132,6 +132,19 @@ LAT_HD LAT_(m) LAT_(staples)(const lat_link_work *w, int b, int mu)
     return s;
 }
 
+/* Asks for what a block's staples reach for from far: U_mu(x + nu). */
+LAT_HD void LAT_(link_ahead)(const lat_link_work *w, int b, int mu)
+{
+    const lat_layout *lay = w->lay;
+    for (int nu = 0; lay->boxes && nu < lay->geom.nd; nu++) {
+        const LAT_T *p = LAT_(link_at)(w, lay->step[(size_t)b * (size_t)(2 * lay->geom.nd) + (size_t)nu].block, mu);
+        if (nu != mu)
+#pragma GCC unroll 1
+            for (int e = 0; e < ELEMENTS; e += 64 / (int)sizeof(LAT_T))
+                __builtin_prefetch(p + e);
+    }
+}
+
 /* A link's random numbers are counted by its place, x * nd + mu. */
 static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end, const lat_link_how *how)
 {
@@ -139,6 +152,8 @@ static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end, con
     int64_t link[LAT_WIDTH];
     const LAT_(dice) d = {how->seed, link, how->copy, how->step};
     for (int b = begin; b < end; b++) {
+        if (b + 1 < end)
+            LAT_(link_ahead)(w, b + 1, mu);
         const LAT_(m) s = LAT_(staples)(w, b, mu);
         LAT_(m) u = LAT_(link_load)(LAT_(link_at)(w, b, mu));
         for (int l = 0; l < LAT_WIDTH; l++)

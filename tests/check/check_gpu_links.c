@@ -177,7 +177,7 @@ static void check_refusals(void)
 
 int main(void)
 {
-    if (!gpu->available()) {
+    if (!lat_backend_gpu.available()) {
         printf("ok 1 - the GPU makes the configurations that the CPU makes # skip %s\n1..1\n", lat_error());
         return 0;
     }

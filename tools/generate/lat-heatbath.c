@@ -353,8 +353,8 @@ static int set_up(run *r)
 {
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
-    if (!(r->backend = lat_generate_find((lat_device_choice)device)) ||
-        (go_on ? resume(r) : begin(r)))
+    if (lat_backend_begin((lat_device_choice)device) || (go_on ? resume(r) : begin(r)) ||
+        !(r->backend = lat_generate_find((lat_device_choice)device)))
         return -1;
     if (isnan(beta))
         lat_usage("--beta is needed: the configuration does not say which it was made with");
@@ -376,6 +376,7 @@ int main(int argc, char **argv)
     if (r.gen)
         r.backend->close(r.gen);
     lat_field_free(&r.field);
+    lat_backend_end();
     bad = lat_log_close(r.log, log_path) || bad;
     if (bad)
         lat_output_abort(r.out);
