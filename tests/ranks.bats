@@ -133,8 +133,8 @@ END
 
 @test "a rank that is killed at a random moment ends all of them: one sentence, no output" {
     rough b.lat --dims 4,4,4,8
-    local i pid victim
-    for i in 1 2 3 4; do
+    local pid victim
+    for _ in 1 2 3 4; do
         many -o "$PWD/out.lat" 2>err 3>&- &
         pid=$!
         while ! [ "$(ranks_there | wc -l)" -ge 3 ]; do sleep 0.05; done
@@ -224,7 +224,7 @@ END
     lat-theta -n 2 --tsv g.lat >>log
     [ "$(head -n 1 log)" = first ] && [ "$(wc -l <log)" -eq 3 ]
     run -0 bash -o pipefail -c 'lat-gauge -n 2 --random b.lat | lat-orelax -n 3 --theta 1e-10 | lat-theta -n 2 --require-theta 1e-10'
-    ls -d b.lat g.lat | while read -r f; do lat-theta -n 2 "$f" >/dev/null; echo "$f"; done >seen # their stdin is left alone
+    printf '%s\n' b.lat g.lat | while read -r f; do lat-theta -n 2 "$f" >/dev/null; echo "$f"; done >seen # their stdin is left alone
     [ "$(wc -l <seen)" -eq 2 ]
 }
 
@@ -265,7 +265,7 @@ END
     # 8 slices of links, 8 and 8 of transformations, which are a fourth of it, and 16 MiB on the way
     part=$(usage mem lat-gauge -n 4 --random -@ 4 -o r.lat b.lat)
     echo "whole $whole, a run of nothing $base, a rank $part KiB"
-    [ $((part - base)) -lt $((whole * 8 / 21 * 5 / 4 + 16384 + 4096)) ]
+    [ $((part - base)) -lt $((whole * 8 * 5 / (21 * 4) + 16384 + 4096)) ]
     [ $((part - base)) -lt "$whole" ]
 }
 

@@ -27,8 +27,9 @@ static long launched(void)
 int lat_comm_start(int ranks, char **argv)
 {
     const long there = launched();
-    if (there == 1 && ranks > 1 && *LAT_MPI_WHY)
-        return lat_fail("%d ranks asked for, but this lat was built without MPI (%s)", ranks, LAT_MPI_WHY);
+    const char *why = LAT_MPI_WHY;
+    if (there == 1 && ranks > 1 && *why)
+        return lat_fail("%d ranks asked for, but this lat was built without MPI (%s)", ranks, why);
     if (there == 1 && ranks > 1 && !lat_launched())
         lat_launch(ranks, argv);
     if (there == 1)
