@@ -3,10 +3,7 @@
 # lat-convert: foreign files in, foreign files out, and what is refused. A second opinion comes from
 # check_foreign.py; odd and damaged files are made by make_foreign.py. Neither has a line of our code.
 load helper
-
-CHECK=$BATS_TEST_DIRNAME/check_foreign.py
-MAKE=$BATS_TEST_DIRNAME/make_foreign.py
-export PYTHONDONTWRITEBYTECODE=1
+load formats
 
 # The real files of the three formats, with what MANIFEST.tsv says: file, dims, plaquette, link trace.
 real_files() {
@@ -18,41 +15,9 @@ dims_for() {
     case $1 in lime_gaugefields_08080808.ildg) echo --dims 8,8,8,8 ;; esac
 }
 
-# number KEY STREAM, from lat-info's text
-number() {
-    lat-info "$2" | awk -v key="$1" 'index($0, key) == 1 { print $NF }'
-}
-
-crc() { number crc-32 "$1"; }
-
 # A small field of our own as ILDG.
 small() {
     lat-start "${3:-hot}" -N "${1:-3}" -d 2,2,2,4 -p "${2:-single}" | lat-convert --to ildg -o small.ildg
-}
-
-# same A B: identical links, as two streams.
-same() {
-    local a b
-    a=$(crc "$1")
-    b=$(crc "$2")
-    if [ -z "$a" ] || [ "$a" != "$b" ]; then
-        echo "$1 ($a) and $2 ($b) differ"
-        return 1
-    fi
-}
-
-# refused PHRASE ARGUMENTS...: exit 1, one line that has the phrase, nothing on stdout, no file.
-refused() {
-    local phrase=$1
-    shift
-    run --separate-stderr -1 lat-convert "$@" -o never
-    [ -z "$output" ]
-    # shellcheck disable=SC2154
-    [ "${#stderr_lines[@]}" -eq 1 ]
-    # shellcheck disable=SC2154
-    [[ $stderr == "lat-convert: "*"$phrase"* ]] || { echo "said: $stderr"; echo "expected: $phrase"; return 1; }
-    [ ! -e never ]
-    nothing_left
 }
 
 @test "lat-convert reads every NERSC, LIME and MILC file of the collection as MANIFEST.tsv says" {

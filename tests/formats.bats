@@ -3,32 +3,12 @@
 # lat-convert: the formats of other codes beside NERSC, LIME and MILC (convert.bats). Samples are made by
 # make_foreign.py, what is written is read by check_foreign.py: neither has a line of our code.
 load helper
-
-CHECK=$BATS_TEST_DIRNAME/check_foreign.py
-MAKE=$BATS_TEST_DIRNAME/make_foreign.py
-export PYTHONDONTWRITEBYTECODE=1
-
-number() {
-    lat-info "$2" | awk -v key="$1" 'index($0, key) == 1 { print $NF }'
-}
-
-crc() { number crc-32 "$1"; }
+load formats
 
 # small N PRECISION DIMS: a rough field, as small.lat and small.ildg.
 small() {
     lat-start hot -N "${1:-3}" -p "${2:-double}" -d "${3:-2,4,6,4}" -o small.lat
     lat-convert --to ildg small.lat -o small.ildg
-}
-
-# same A B: identical links, as two streams.
-same() {
-    local a b
-    a=$(crc "$1")
-    b=$(crc "$2")
-    if [ -z "$a" ] || [ "$a" != "$b" ]; then
-        echo "$1 ($a) and $2 ($b) differ"
-        return 1
-    fi
 }
 
 # reads FILE [OPTION]...: the links of small.lat, from a file and, unless NOPIPE, from a pipe; without a word.
@@ -42,20 +22,6 @@ reads() {
     # shellcheck disable=SC2002
     cat "$file" | lat-convert "$@" > read.lat
     same small.lat read.lat
-}
-
-# refused PHRASE ARGUMENTS...: exit 1, one line that has the phrase, nothing on stdout, no file.
-refused() {
-    local phrase=$1
-    shift
-    run --separate-stderr -1 lat-convert "$@" -o never
-    [ -z "$output" ]
-    # shellcheck disable=SC2154
-    [ "${#stderr_lines[@]}" -eq 1 ]
-    # shellcheck disable=SC2154
-    [[ $stderr == "lat-convert: "*"$phrase"* ]] || { echo "said: $stderr"; echo "expected: $phrase"; return 1; }
-    [ ! -e never ]
-    nothing_left
 }
 
 # real FILE [OPTION]...: MANIFEST's dims, plaquette and link trace.
@@ -221,7 +187,7 @@ real() {
 }
 
 @test "GLU's MILC in double precision, MILC of 1996, BMW and KYU" {
-    local order rows
+    local order
     small 3 double 2,3,2,4
     for order in big little; do
         "$MAKE" milcdouble small.ildg x order=$order
@@ -422,4 +388,96 @@ real() {
     if lat-convert --version | grep -q sanitizers; then return 0; fi
     run -1 bash -o pipefail -c 'ulimit -v 262144; cat long.openqcd | lat-convert --from openqcd > out'
     [[ $output == *truncated* ]]
+}
+
+@test "--list says what is read and what is written" {
+    lat-convert --list > list
+    [ "$(awk 'NR > 1 && NF == 0 { exit } NR > 1 && $4 == "yes" { printf "%s ", $1 }' list)" = \
+        "lat nersc ildg scidac milc mdp vogt hirep openqcd ddalphaamg raw " ]
+    [ "$(awk 'NR > 1 && NF == 0 { exit } NR > 1 && $3 == "yes" { n++ } END { print n }' list)" -eq 22 ]
+    for f in milcold milc1996 fnal bmw cppacs szin fortran bridgetext bridge kyu headeronly; do
+        grep -Eq "^$f +\.[a-z0-9]+ +yes +no " list
+        run -2 lat-convert --to $f small.lat
+    done
+    grep -q "  a Git LFS pointer$" list
+    [ "$(awk 'length > 100' list)" = "" ]
+}
+
+@test "fat links are refused by name in every format" {
+    local to
+    small 3 double 2,2,2,4
+    "$MAKE" bmw small.ildg x rows=3 spoil=fat
+    refused "not a gauge field (fat links" x
+    for to in openqcd ddalphaamg hirep vogt mdp milcdouble fortran bridgetext cppacs kyu; do
+        "$MAKE" $to small.ildg x spoil=fat
+        refused "not a gauge field (fat links, or a transformation?)" --from ${to/milcdouble/milc} --dims 2,2,2,4 x
+    done
+    "$MAKE" nersc small.ildg x floating=IEEE64BIG spoil=fat
+    refused "not a gauge field (fat links" x
+    "$MAKE" lime small.ildg x records=format,data,checksum spoil=fat
+    refused "not a gauge field (fat links" x
+}
+
+@test "a gauge transformation is no gauge field, and several fields are not one" {
+    local to
+    lat-start hot -d 2,2,2,2 -c 2 -o two.lat
+    lat-gauge --random --save-g g.lat two.lat > /dev/null
+    for to in nersc ildg scidac milc openqcd hirep vogt mdp raw; do
+        refused "holds a gauge transformation, and $to files hold gauge fields" --to $to g.lat
+        [ $to = milc ] && continue
+        refused "holds more than one configuration, and a file in format $to holds one" --to $to two.lat
+        run -1 bash -o pipefail -c "cat two.lat | lat-convert --to $to"
+        [[ $output == *"more than one configuration"* ]]
+    done
+    small 3 double 2,2,2,4
+    for to in openqcd hirep vogt mdp; do
+        lat-convert --to $to small.lat -o x
+        cat x x > xx
+        refused "goes on after the end of its configuration" --from $to xx
+    done
+}
+
+@test "a bare IEEE32 that turns out little endian is said in one line, with the evidence" {
+    small 3 single 2,2,2,4
+    "$MAKE" nersc small.ildg x floating=IEEE32 order=little
+    lat-convert x > read.lat 2> err
+    same small.lat read.lat
+    [ "$(wc -l < err)" -eq 1 ]
+    grep -q "little endian: so its CHECKSUM is as stated" err
+    "$MAKE" nersc small.ildg x floating=IEEE32 order=little checksum=0 link_trace=0
+    lat-convert x > read.lat 2> err
+    same small.lat read.lat
+    grep -q "little endian: so its PLAQUETTE is as stated" err
+    "$MAKE" nersc small.ildg x floating=IEEE32 order=big
+    reads x
+}
+
+@test "a file goes slice by slice, in memory of a few slices; the same bytes come out as through a pipe" {
+    local to most
+    lat-start cold -d 16,16,16,96 -p single -0 -o a.lat # 113 MB, a slice 1.2
+    # More than what it takes for two threads: 8 MiB of slices, two slices, 16 blocks of 1 MiB.
+    lat-convert --version | grep -q sanitizers || most=49152
+    for to in ildg nersc vogt; do
+        python3 - "${most:-0}" lat-convert -@ 2 --no-provenance --to $to a.lat -o x << 'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[2:], check=True)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+sys.exit("%d KiB" % most if 0 < int(sys.argv[1]) < most else 0)
+END
+        lat-convert -@ 2 --no-provenance --to $to < <(cat a.lat) | cmp - x
+    done
+    lat-convert -0 --no-provenance x > one.lat
+    lat-convert -0 --no-provenance < <(cat x) | cmp - one.lat
+}
+
+@test "what is wrong at the end of a file is found before a byte is written into a pipe" {
+    small
+    lat-convert --to hirep small.lat -o x.hirep
+    printf '\100\100' | dd of=x.hirep bs=1 seek=$((28 + 8 * 1000)) conv=notrunc status=none
+    run -1 bash -o pipefail -c 'lat-convert --to ildg x.hirep > out'
+    [ ! -s out ]
+    cp small.ildg x.ildg
+    printf '\100\100' | dd of=x.ildg bs=1 seek=$(($(stat -c %s x.ildg) - 900)) conv=notrunc status=none
+    run -1 bash -o pipefail -c 'lat-convert x.ildg > out'
+    [ ! -s out ]
 }

@@ -253,6 +253,40 @@ static void check_reading(void)
     lat_input_close(in);
 }
 
+static void check_again(void)
+{
+    lat_input *in;
+    pid_t pid;
+    FILE *f;
+    int fd;
+
+    check_case("a file can be read again while it stays as it was, a pipe cannot");
+    put_file("again", pattern, LENGTH);
+    in = lat_input_open("again");
+    for (size_t from = 0; in && from < LENGTH; from += LENGTH / 3 + 1) {
+        CHECK(lat_input_rewind(in, from) == 0 && lat_input_offset(in) == from, "from %zu: %s", from, lat_error());
+        CHECK(lat_input_read(in, got, LENGTH - from) == 0 && memcmp(got, pattern + from, LENGTH - from) == 0,
+              "from %zu: other bytes", from);
+        CHECK(lat_input_some(in, got, 1) == 0, "from %zu: no end", from);
+    }
+    CHECK(in && lat_input_rewind(in, LENGTH + 1) < 0, "beyond the end");
+    f = fopen("again", "ab");
+    CHECK(f && fputc('x', f) == 'x' && fclose(f) == 0, "one more byte");
+    lat_error_clear();
+    CHECK(in && lat_input_rewind(in, 0) < 0 && strstr(lat_error(), "has changed"), "'%s'", lat_error());
+    lat_input_close(in);
+    unlink("again");
+    fd = pipe_of_pattern(&pid, LENGTH);
+    dup2(fd, STDIN_FILENO);
+    close(fd);
+    in = lat_input_open(NULL);
+    lat_error_clear();
+    CHECK(in && lat_input_read(in, got, LENGTH) == 0 && lat_input_rewind(in, 0) < 0, "a pipe: %s", lat_error());
+    lat_input_close(in);
+    CHECK(ended(pid) == 0, "the writer failed");
+    lat_error_clear();
+}
+
 static void check_truncated(void)
 {
     static const size_t lengths[] = { 0, 1, 999, 65536, LENGTH };
@@ -992,6 +1026,7 @@ int main(void)
     umask(022);
     check_signals(); /* first: before this process watches signals itself */
     check_reading();
+    check_again();
     check_truncated();
     check_input_refusals();
     check_writing();

@@ -235,7 +235,7 @@ static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_readi
 const lat_format lat_format_milc1996 = {
     .name = "milc1996",
     .extension = ".milc",
-    .about = "MILC of 1996, SU(3) in single precision, in a file (not on a pipe)",
+    .about = "MILC of 1996, SU(3) single, in a file (not on a pipe)",
     .foreign = true,
     .nd = 4,
     .nc = 3,
@@ -268,7 +268,7 @@ const lat_format lat_format_fnal = {
 const lat_format lat_format_milc = {
     .name = "milc",
     .extension = ".milc",
-    .about = "MILC version 5, SU(3) in single precision; reads GLU's double, too",
+    .about = "MILC version 5, SU(3) single precision; reads GLU's double, too",
     .foreign = true,
     .only = LAT_F32,
     .nd = 4,

@@ -306,6 +306,11 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
     if (n->bare) {
         n->bare = false;
         if (!is_big(f, n, sum, r)) {
+            lat_warn("%s: FLOATING_POINT = %s does not say the byte order, and it is little endian: so its %s",
+                     lat_input_name(in), n->floating,
+                     n->summed && sum->little == n->sum ? "CHECKSUM is as stated"
+                     : isnan(r->plaquette)              ? "plaquette is at most 1"
+                                                        : "PLAQUETTE is as stated");
             make_little(f, n, p);
             return 1;
         }
