@@ -3,7 +3,8 @@
 #   make              build what this machine allows into bin/, and say what that was
 #   make quickstart   install what is missing, build, fix a configuration (CONFIG=file for yours)
 #   make check        install what is missing, build, run all tests; ends with "N passed, N failed"
-#   make bench        speed of the sweeps; make bench-stream: of the stream;
+#   make bench        speed of the sweeps; make bench-stream: of the stream; make bench-convert:
+#                     of lat-convert beside cat (DIMS=64,64,64,128 FOLDER=/scratch);
 #                     make bench-heatbath: of lat-heatbath
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
@@ -246,7 +247,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint bench bench-stream bench-heatbath bench-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint bench bench-convert bench-stream bench-heatbath bench-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -294,6 +295,12 @@ bench: $(B)/bench/bench_sweep
 
 bench-stream: $(B)/bench/bench_stream
 	@$<
+
+# DIMS=64,64,64,128 takes 100 GB of FOLDER.
+DIMS ?= 32,32,32,32
+FOLDER ?= build
+bench-convert: all
+	@bench/convert.py $(BIN) '$(FOLDER)' $(DIMS)
 
 bench-heatbath: $(B)/bench/bench_heatbath
 	@$<
