@@ -277,3 +277,28 @@ END
     echo "$still s of a processor, and $waits s with three seconds of waiting"
     awk -v a="$still" -v b="$waits" 'BEGIN { exit !(b - a < 1.5) }' # of nine
 }
+
+@test "lat-heatbath on ranks makes the same bytes: any group, lattice, division, start" {
+    while read -r group dims update; do
+        rm -f ./*.lat
+        for n in 2 3 4; do
+            same $n lat-heatbath --group "$group" --dims "$dims" --beta $((2 * group * group / 3)) --xi 1.2 --start hot --update "$update" --overrelax 1 \
+                --thermalise 2 --every 3 -q
+        done
+    done <<'END'
+3 8,4,4,8 heatbath
+3 6,6,2,10 metropolis
+2 4,4,8 heatbath
+5 4,4,2,8 heatbath
+END
+    # And it goes on with another number of ranks.
+    lat-heatbath --dims 4,4,4,8 --beta 6 --precision single --thermalise 0 --every 2 --count 3 --no-provenance -@ 1 --log one.tsv -o 'all.%d.lat'
+    lat-heatbath -n 2 --dims 4,4,4,8 --beta 6 --precision single --thermalise 0 --every 2 --no-provenance -@ 1 -o 'part.%d.lat'
+    lat-heatbath -n 3 --count 2 --no-provenance -@ 2 --log three.tsv part.0.lat -o 'part.%d.lat'
+    for i in 0 1 2; do
+        cmp all.$i.lat part.$i.lat
+    done
+    near "$(tail -n 1 one.tsv | cut -f2)" "$(tail -n 1 three.tsv | cut -f2)" 1e-7
+    run -2 lat-heatbath -n 4 --dims 4,4,4,6 --beta 6 -o x.lat
+    [[ $output == *"at most 3 ranks"* ]]
+}

@@ -96,12 +96,12 @@ static int find_perm(lat_layout *lay, const int64_t lane[MAX_LANES])
     return lay->nperms++;
 }
 
-/* Fills lay->step. The first pass (collect == NULL) only counts the rows of `collect`. */
-static void link_blocks(lat_layout *lay, const int64_t *slot)
+/* Fills lay->step for `blocks` blocks. The first pass (collect == NULL) only counts the rows of `collect`. */
+static void link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
 {
     const int nk = 2 * lay->geom.nd;
     lay->ncollect = 0;
-    for (int b = 0; b < lay->nblocks; b++)
+    for (int b = 0; b < blocks; b++)
         for (int k = 0; k < nk; k++) {
             int64_t at[MAX_LANES], lane[MAX_LANES];
             bool one_block = true, permuted = true;
@@ -162,7 +162,7 @@ static int fill(plan *p, int lanes, int *ghosts)
     lay->nblocks = p->next[2];
     *ghosts = all - lay->nblocks;
     lay->boxes = cut(&lay->geom, lay->geom.nd - p->slab, lanes, boxes);
-    size_t slots = (size_t)all * (size_t)lanes, steps = (size_t)lay->nblocks * (size_t)(2 * lay->geom.nd);
+    size_t slots = (size_t)all * (size_t)lanes, steps = (size_t)all * (size_t)(2 * lay->geom.nd);
     int64_t *slot = lat_alloc(volume, sizeof *slot, "the table of sites");
     lay->site = lat_alloc(slots, sizeof *lay->site, "the table of sites");
     lay->step = lat_alloc(steps, sizeof *lay->step, "the table of neighbours");
@@ -186,13 +186,13 @@ static int fill(plan *p, int lanes, int *ghosts)
     for (int l = 0; l < lanes; l++)
         identity[l] = l;
     find_perm(lay, identity); /* number 0 */
-    link_blocks(lay, slot);
+    link_blocks(lay, all, slot);
     int rc = 0;
     if (lay->ncollect) {
         lay->collect = lat_alloc((size_t)lay->ncollect * (size_t)lanes, sizeof *lay->collect, "the table of neighbours");
         rc = lay->collect ? 0 : -1;
         if (rc == 0)
-            link_blocks(lay, slot);
+            link_blocks(lay, all, slot);
     }
     free(slot);
     return rc;

@@ -3,7 +3,7 @@
  *
  * Local coordinates: those of the lattice, but 0 along the last axis is the ghost before the own slices, which are 1 to
  * count, and count + 1 the ghost after them. The parity of a site is that of its coordinates in the lattice. The ghosts' blocks
- * follow the own ones: nobody sweeps them, and they have no links. Lanes do not run along the last axis. */
+ * follow the own ones: nobody sweeps them. Their steps are right within their slice. Lanes do not run along the last axis. */
 #ifndef LAT_BACKEND_SLAB_H
 #define LAT_BACKEND_SLAB_H
 

@@ -61,6 +61,7 @@ static const lat_tool tool = {
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .start = lat_comm_start,
 };
 
 typedef struct run {
@@ -169,14 +170,14 @@ static int begin(run *r)
     head->reals = 2 * head->nc * head->nc;
     if (lat_header_check(head, "--dims") || lat_field_alloc(&r->field))
         return -1;
-    const size_t links = lat_field_matrices(&r->field);
+    const size_t links = lat_field_matrices(&r->field), nd = (size_t)head->geom.nd;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < links; i++) {
         double m[LAT_SUN_REALS];
         if (start == COLD)
             lat_sun_one((int)group, m);
         else
-            lat_sun_haar((int)group, m, seed, i, 0, LAT_FOR_LINKS);
+            lat_sun_haar((int)group, m, seed, lat_field_site(&r->field, i / nd) * nd + i % nd, 0, LAT_FOR_LINKS);
         lat_field_put(&r->field, i, m);
     }
     return 0;
@@ -316,7 +317,7 @@ static int write_one(run *r)
 static int generate(run *r)
 {
     const lat_action action = {beta, xi};
-    if (!(r->gen = r->backend->open(&r->field, r->field.head.real, &action, lat_comm_world)) || describe(r))
+    if (lat_field_share(&r->field) || !(r->gen = r->backend->open(&r->field, r->field.head.real, &action, lat_comm_world)) || describe(r))
         return -1;
     for (long i = 0; i < count; i++)
         if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every) || write_one(r))
