@@ -114,3 +114,15 @@ END
     # error.c begins the program itself once more, under the same name.
     run -1 bash -c 'grep -rnE "\b(system|popen|execl|execlp|execle|execv|execve|execvp|execvpe|posix_spawnp?|dlopen|wordexp)\(" "$0/lib" "$0/tools" --include="*.[ch]" --exclude-dir=comm | grep -v "execv(./proc/self/exe., argv)"' "$ROOT"
 }
+
+@test "a limit on the size of files kills by its signal, or where that is ignored, is a sentence" {
+    env --default-signal=XFSZ true || skip "env has no --default-signal"
+    echo old >out
+    run -153 --separate-stderr bash -c 'ulimit -f 4; exec env --default-signal=XFSZ lat-start hot --dims 4,4,4,4 -o out'
+    [ -z "$stderr" ]
+    nothing_left
+    run -1 --separate-stderr bash -c 'ulimit -f 4; exec env --ignore-signal=XFSZ lat-start hot --dims 4,4,4,4 -o out'
+    [ "$stderr" = "lat-start: out: cannot be written: File too large" ]
+    nothing_left
+    [ "$(cat out)" = old ]
+}
