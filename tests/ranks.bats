@@ -39,8 +39,7 @@ ranks_there() {
 
 # gone: after some seconds there are none.
 gone() {
-    local i
-    for i in $(seq 50); do
+    for _ in $(seq 50); do
         [ -n "$(ours)" ] || return 0
         sleep 0.1
     done
