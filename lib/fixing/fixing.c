@@ -60,7 +60,7 @@ static int rung(run *r, lat_copy *c[], int n)
     if (load(f, c, n))
         rc = -1;
     while (rc == 0)
-        if ((rc = f->algorithm->advance(f, f->dev, c, n)) == 0 && lat_checkpoint_tick(r->checkpoint, f))
+        if ((rc = f->algorithm->advance(f)) == 0 && lat_checkpoint_tick(r->checkpoint, f))
             rc = -1;
     for (int i = 0; i < n && rc > 0; i++)
         if (f->backend->get(f->dev, i, &c[i]->g) || lat_transform_project(&c[i]->g))

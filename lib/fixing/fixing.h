@@ -40,9 +40,9 @@ typedef struct lat_algorithm {
     double theta;            /* copies with theta of every slice below it have converged; INFINITY: all */
     lat_real store;          /* precision of the rotated links */
 
-    /* Sweeps for a while with the n copies c, which are on the device: 1 if all of them are done on this
+    /* Sweeps for a while with the copies f->batch, which are on f->dev: 1 if all of them are done on this
      * rung, 0 to be called again, -1 on failure. In between a checkpoint may be written. */
-    int (*advance)(lat_fixing *f, lat_device *dev, lat_copy *const c[], int n);
+    int (*advance)(lat_fixing *f);
 
     /* Words for the history about a copy that is done. */
     void (*describe)(const lat_fixing *f, const lat_copy *c, char *words, size_t size);

@@ -68,12 +68,14 @@ static void say(const lat_fixing *f, lat_copy *const c[], int n, long i, const l
                  f->copies, i + 1, steps, temperature(i), s[0].functional, rate, lat_left_text((double)(steps - i - 1) / rate, left));
 }
 
-static int tell(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int n, long i)
+static int tell(const lat_fixing *f, long i)
 {
+    lat_copy *const *c = f->batch;
+    const int n = f->nbatch;
     FILE *log = f->own;
     lat_gauge_state s[LAT_BATCH];
     const double seconds = lat_seconds() - f->start;
-    if (dev->backend->state(dev, s, NULL))
+    if (f->backend->state(f->dev, s, NULL))
         return -1;
     for (int k = 0; k < n; k++) {
         if (!isfinite(s[k].functional))
@@ -87,18 +89,20 @@ static int tell(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int n
 }
 
 /* One temperature; where a copy is in the schedule, its sweeps say. */
-static int advance(lat_fixing *f, lat_device *dev, lat_copy *const c[], int n)
+static int advance(lat_fixing *f)
 {
+    lat_copy *const *c = f->batch;
+    const int n = f->nbatch;
     const long i = c[0]->sweeps / (1 + micro), every = check_every ? check_every : steps > 100 ? steps / 100 : 1;
     const lat_sweep draw = {.kind = update ? LAT_SWEEP_METROPOLIS : LAT_SWEEP_HEATBATH, .temperature = temperature(i),
                             .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number, .config = (uint32_t)f->config,
                             .step = LAT_FOR_ANNEAL + (uint32_t)i};
     const lat_sweep mirror = {.kind = LAT_SWEEP_MICRO, .temperature = 1};
-    if (dev->backend->sweep(dev, &draw, 1) || (micro && dev->backend->sweep(dev, &mirror, micro)))
+    if (f->backend->sweep(f->dev, &draw, 1) || (micro && f->backend->sweep(f->dev, &mirror, micro)))
         return -1;
     for (int k = 0; k < n; k++)
         c[k]->sweeps += 1 + micro;
-    if (((i + 1) % every == 0 || i + 1 == steps) && tell(f, dev, c, n, i))
+    if (((i + 1) % every == 0 || i + 1 == steps) && tell(f, i))
         return -1;
     return i + 1 == steps;
 }

@@ -168,8 +168,10 @@ static int look(const lat_fixing *f, lat_copy *c, const lat_gauge_state *s)
 }
 
 /* n sweeps of the copies that are not done; one that reaches --max-sweeps on the way stops there. */
-static int sweep(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int n, long sweeps)
+static int sweep(const lat_fixing *f, long sweeps)
 {
+    lat_copy *const *c = f->batch;
+    const int n = f->nbatch;
     double w[LAT_BATCH], bound[LAT_BATCH];
     lat_sweep how = {.kind = LAT_SWEEP_RELAX, .scheme = (lat_overrelax)scheme, .omega = w, .stochastic = stochastic,
                      .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number, .config = (uint32_t)f->config};
@@ -191,7 +193,7 @@ static int sweep(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int 
         /* All copies of the batch began this precision together. */
         how.step = LAT_FOR_RELAX + ((uint32_t)any->rung << 26)
             + (uint32_t)(any->sweeps - (long)((const memory *)any->number_of)->begin);
-        if (dev->backend->freeze(dev, bound) < 0 || dev->backend->sweep(dev, &how, most))
+        if (f->backend->freeze(f->dev, bound) < 0 || f->backend->sweep(f->dev, &how, most))
             return -1;
         for (int i = 0; i < n; i++)
             if (isfinite(bound[i]))
@@ -201,11 +203,13 @@ static int sweep(const lat_fixing *f, lat_device *dev, lat_copy *const c[], int 
     return 0;
 }
 
-static int advance(lat_fixing *f, lat_device *dev, lat_copy *const c[], int n)
+static int advance(lat_fixing *f)
 {
+    lat_copy *const *c = f->batch;
+    const int n = f->nbatch;
     lat_gauge_state s[LAT_BATCH];
     bool done = true;
-    if (dev->backend->state(dev, s, f->theta))
+    if (f->backend->state(f->dev, s, f->theta))
         return -1;
     for (int i = 0; i < n; i++) {
         if (!c[i]->done) {
@@ -215,7 +219,7 @@ static int advance(lat_fixing *f, lat_device *dev, lat_copy *const c[], int n)
         }
         done = done && c[i]->done;
     }
-    return done ? 1 : sweep(f, dev, c, n, check_every);
+    return done ? 1 : sweep(f, check_every);
 }
 
 static void judged(const lat_fixing *f, const lat_copy *c)
