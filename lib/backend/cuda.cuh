@@ -86,7 +86,8 @@ typedef struct lat_cuda_how {
     int nrows, beside;
     int part;
     uint32_t number;            /* of the half sweep, from 1 */
-    uint32_t rim_blocks;        /* blocks of a rim; set by the launch */
+    uint32_t rim_blocks;        /* blocks of a rim; set by the launch, as is this: */
+    uint32_t spread;            /* every 2^spread-th of the first blocks is one of a rim */
 } lat_cuda_how;
 
 /* Where sums go: partial[units][state_blocks][3]; sum[units][4], on the host: share of the functional and theta added up, the

@@ -224,18 +224,20 @@ static __device__ __forceinline__ void LAT_(settle)(LAT_(problem)<P> *l, LAT_V *
 }
 
 /* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or above, otherwise -1. Rims come
- * first. Of the rest, half sweeps go through the lattice to and fro: what the last one touched last is still in the
+ * early, among others (lat_cuda_how), so that these are visited while g is on its way to the neighbours. Half sweeps go through the
+ * rest of the lattice to and fro: what the last one touched last is still in the
  * second cache. And where three time slices do not fit there, they go strip by strip through the lattice, a strip being some
  * z of all times, so that g is there still for the next time slice. */
 static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w, const lat_cuda_how &how, int parity, uint32_t threads, int *side)
 {
-    const uint32_t rims = 2 * how.rim_blocks, inner = gridDim.x - rims;
-    if (blockIdx.x < rims) {
-        *side = blockIdx.x >= how.rim_blocks;
-        const uint32_t n = (blockIdx.x - (*side ? how.rim_blocks : 0)) * threads + threadIdx.x;
+    const uint32_t rims = 2 * how.rim_blocks, inner = gridDim.x - rims, turn = blockIdx.x >> how.spread;
+    if (turn < rims && blockIdx.x == turn << how.spread) {
+        *side = turn >= how.rim_blocks;
+        const uint32_t n = (turn - (*side ? how.rim_blocks : 0)) * threads + threadIdx.x;
         return n < w.rim ? w.from + n + (*side ? w.own - w.rim : 0) : w.half;
     }
-    const uint32_t b = blockIdx.x - rims, block = parity ? inner - 1 - b : b, n = block * threads + threadIdx.x, from = w.from + w.rim;
+    const uint32_t b = blockIdx.x - (turn < rims ? turn + 1 : rims), block = parity ? inner - 1 - b : b;
+    const uint32_t n = block * threads + threadIdx.x, from = w.from + w.rim;
     *side = -1;
     if (n >= w.own - 2 * w.rim)
         return w.half;
@@ -266,7 +268,7 @@ static __device__ __forceinline__ void LAT_(hear)(const lat_cuda_work &w, int si
 /* The last block of a rim to come tells the neighbour. */
 static __device__ __forceinline__ void LAT_(tell)(const lat_cuda_work &w, const lat_cuda_how &how, int side)
 {
-    __threadfence_system();
+    __threadfence(); /* the last block's fence is for all of them: fences are cumulative */
     __syncthreads();
     if (threadIdx.x == 0 && threadIdx.y == 0) {
         const uint32_t blocks = how.rim_blocks * gridDim.y;
@@ -708,6 +710,7 @@ static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how,
     lat_cuda_how h = *how;
     h.rim_blocks = how->part == LAT_CUDA_INNER ? 0 : LAT_(blocks)(w->rim, x);
     const unsigned inner = how->part == LAT_CUDA_RIM ? 0 : LAT_(blocks)(w->own - 2 * w->rim, x);
+    h.spread = inner >= 6 * h.rim_blocks ? 2 : inner >= 2 * h.rim_blocks ? 1 : 0;
     const dim3 block(x, y), grid(2 * h.rim_blocks + inner, (unsigned)how->nrows);
     if (grid.x == 0)
         return cudaSuccess;

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #define SPINS 500                /* some 50 us */
 #define NAP 20000                /* ns, and up to ... */
 #define LONG_NAP 300000
+#define BULK 65536               /* bytes */
 #define SENTENCE 4096
 
 enum { TAG_BYTES, TAG_DOWN, TAG_UP, TAG_FAILED };
@@ -32,6 +34,7 @@ const char *const lat_comm_mpi_options[] = {NULL};
 
 static MPI_Comm world, failures; /* a communicator of its own each */
 static MPI_Request halo[4];
+static size_t halo_bytes;
 
 typedef struct failure {
     int code, rank;
@@ -69,8 +72,10 @@ static void listen(void)
     exit(lat_report(f.code));
 }
 
-static int finish_all(MPI_Request *r, int n)
+/* MPI moves long messages piece by piece, each time it is asked how they are: there, long naps would be what takes the time. */
+static int finish_all(MPI_Request *r, int n, size_t bytes)
 {
+    const bool bulk = bytes > BULK;
     long ns = NAP;
     for (int spins = 0;; spins++) {
         int done = 0;
@@ -83,7 +88,9 @@ static int finish_all(MPI_Request *r, int n)
         if (lat_comm_world->rank == 0)
             listen();
         nap(ns);
-        ns = ns < LONG_NAP ? ns + ns / 4 : LONG_NAP;
+        ns = bulk ? NAP : ns < LONG_NAP ? ns + ns / 4 : LONG_NAP;
+        if (bulk)
+            spins = 0;
     }
 }
 
@@ -95,7 +102,7 @@ static int mpi_broadcast(const lat_comm *comm, void *buf, size_t bytes, int root
     for (size_t at = 0; at < bytes; at += PIECE) {
         MPI_Request r;
         const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        if (check(MPI_Ibcast((char *)buf + at, (int)n, MPI_BYTE, root, world, &r)) || finish_all(&r, 1))
+        if (check(MPI_Ibcast((char *)buf + at, (int)n, MPI_BYTE, root, world, &r)) || finish_all(&r, 1, n))
             return -1;
     }
     return 0;
@@ -107,7 +114,7 @@ static int mpi_gather(const lat_comm *comm, const void *mine, size_t bytes, void
     (void)comm;
     if (bytes > PIECE)
         return lat_fail("MPI: %zu bytes are too many to gather", bytes);
-    return check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r)) || finish_all(&r, 1) ? -1 : 0;
+    return check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r)) || finish_all(&r, 1, bytes) ? -1 : 0;
 }
 
 /* Gathered, so that every rank does the same arithmetic in the same order. */
@@ -155,7 +162,7 @@ static int mpi_send(const lat_comm *comm, int to, const void *buf, size_t bytes)
     for (size_t at = 0; at < bytes; at += PIECE) {
         MPI_Request r;
         const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        if (check(MPI_Isend((const char *)buf + at, (int)n, MPI_BYTE, to, TAG_BYTES, world, &r)) || finish_all(&r, 1))
+        if (check(MPI_Isend((const char *)buf + at, (int)n, MPI_BYTE, to, TAG_BYTES, world, &r)) || finish_all(&r, 1, n))
             return -1;
     }
     return 0;
@@ -167,7 +174,7 @@ static int mpi_receive(const lat_comm *comm, int from, void *buf, size_t bytes)
     for (size_t at = 0; at < bytes; at += PIECE) {
         MPI_Request r;
         const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        if (check(MPI_Irecv((char *)buf + at, (int)n, MPI_BYTE, from, TAG_BYTES, world, &r)) || finish_all(&r, 1))
+        if (check(MPI_Irecv((char *)buf + at, (int)n, MPI_BYTE, from, TAG_BYTES, world, &r)) || finish_all(&r, 1, n))
             return -1;
     }
     return 0;
@@ -178,6 +185,7 @@ static int mpi_begin(const lat_comm *comm, const lat_exchange *x)
     const int down = (comm->rank + comm->size - 1) % comm->size, up = (comm->rank + 1) % comm->size;
     if (x->to_down_bytes > INT32_MAX || x->to_up_bytes > INT32_MAX || x->from_down_bytes > INT32_MAX || x->from_up_bytes > INT32_MAX)
         return lat_fail("MPI: a piece of 2 GiB and more is too large to exchange at once");
+    halo_bytes = x->to_up_bytes > x->from_up_bytes ? x->to_up_bytes : x->from_up_bytes;
     return check(MPI_Irecv(x->from_up, (int)x->from_up_bytes, MPI_BYTE, up, TAG_DOWN, world, &halo[0]))
         || check(MPI_Irecv(x->from_down, (int)x->from_down_bytes, MPI_BYTE, down, TAG_UP, world, &halo[1]))
         || check(MPI_Isend(x->to_down, (int)x->to_down_bytes, MPI_BYTE, down, TAG_DOWN, world, &halo[2]))
@@ -187,14 +195,14 @@ static int mpi_begin(const lat_comm *comm, const lat_exchange *x)
 static int mpi_finish(const lat_comm *comm)
 {
     (void)comm;
-    return finish_all(halo, 4);
+    return finish_all(halo, 4, halo_bytes);
 }
 
 static int mpi_barrier(const lat_comm *comm)
 {
     MPI_Request r;
     (void)comm;
-    return check(MPI_Ibarrier(world, &r)) || finish_all(&r, 1) ? -1 : 0;
+    return check(MPI_Ibarrier(world, &r)) || finish_all(&r, 1, 0) ? -1 : 0;
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
