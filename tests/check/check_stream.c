@@ -15,6 +15,7 @@
 #include <omp.h>
 #endif
 #include "check.h"
+#include "fields.h"
 #include "common/codec.h"
 #include "common/error.h"
 #include "common/measure.h"
@@ -31,14 +32,6 @@ typedef struct bytes {
     size_t n;
     unsigned char *at;
 } bytes;
-
-static void need(bool good, const char *what)
-{
-    if (good)
-        return;
-    printf("Bail out! %s: %s\n", what, lat_error());
-    exit(1);
-}
 
 static void append(bytes *b, const void *p, size_t n)
 {
@@ -256,24 +249,6 @@ static void append_field(bytes *b, const unsigned char *raw, size_t n, size_t bl
 }
 
 /* ---- fields ------------------------------------------------------------------------------------ */
-
-static lat_field field_of(lat_kind kind, const char *dims, int nc, lat_real real, int reals)
-{
-    lat_field f;
-    lat_header_init(&f.head);
-    need(lat_dims_parse(dims, &f.head.geom) == 0, dims);
-    f.head.kind = kind;
-    f.head.nc = nc;
-    f.head.real = real;
-    f.head.reals = reals;
-    need(lat_field_alloc(&f) == 0, "a field");
-    for (size_t i = 0; i < lat_field_matrices(&f); i++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_haar(nc, m, 17, i, 0, 0);
-        lat_field_put(&f, i, m);
-    }
-    return f;
-}
 
 static bool same_number(double a, double b)
 {
