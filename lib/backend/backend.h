@@ -46,10 +46,8 @@ typedef struct lat_backend {
     const char *name; /* "cpu", "gpu" */
 
     /* Starts, beside what the caller goes on with, what takes long before it can run: false if it is plain already that it
-     * cannot. retire, when no device is open and none will be, gives up in the same way what takes long to give up. end waits until
-     * neither is under way. All may be NULL. */
+     * cannot. And waits until no such start is under way. Both may be NULL. */
     bool (*begin)(void);
-    void (*retire)(void);
     void (*end)(void);
 
     /* True if it can run here; otherwise lat_error says why not. */

@@ -118,12 +118,6 @@ static void *start_device(void *nothing)
     return nothing;
 }
 
-static void *stop_device(void *nothing)
-{
-    cudaDeviceReset();
-    return nothing;
-}
-
 /* Signals are the main thread's. */
 static bool in_thread(void *(*job)(void *))
 {
@@ -156,12 +150,6 @@ static void gpu_end(void)
     if (start.running)
         pthread_join(start.thread, NULL);
     start.running = false;
-}
-
-static void gpu_retire(void)
-{
-    gpu_end();
-    in_thread(stop_device);
 }
 
 static bool gpu_available(void)
@@ -885,7 +873,7 @@ static long gpu_freeze(lat_device *dev, const double *theta)
 }
 
 const lat_backend lat_backend_gpu = {
-    "gpu", gpu_begin, gpu_retire, gpu_end, gpu_available, gpu_open, gpu_close, gpu_words, gpu_set, gpu_get, gpu_sweep, gpu_state, gpu_freeze,
+    "gpu", gpu_begin, gpu_end, gpu_available, gpu_open, gpu_close, gpu_words, gpu_set, gpu_get, gpu_sweep, gpu_state, gpu_freeze,
 };
 
 /* For benchmarks: bytes read and written by copies on the device, GB a second; below zero on failure. */

@@ -70,21 +70,6 @@ static int rung(run *r, lat_copy *c[], int n)
     return rc < 0 ? -1 : 0;
 }
 
-/* The batch that was swept is the last one of a file: the device goes while links are rotated and written. Of a pipe nobody
- * knows, and of several ranks rank 0 alone. */
-static int retire(run *r)
-{
-    const lat_fixing *f = &r->fixing;
-    int left = 0;
-    for (int i = 0; i < f->copies; i++)
-        left += !f->copy[i].judged;
-    const bool unknown = left > f->nbatch || f->comm->size > 1 || lat_input_size(r->in) < 0;
-    const int more = unknown ? 1 : lat_stream_more(r->in);
-    if (!more && f->backend->retire)
-        f->backend->retire();
-    return more < 0 ? -1 : 0;
-}
-
 static int sweep_all(run *r)
 {
     lat_fixing *f = &r->fixing;
@@ -99,8 +84,6 @@ static int sweep_all(run *r)
                 c[i]->done = false;
             }
         }
-        if (retire(r))
-            return -1;
         for (int i = 0; i < f->nbatch; i++)
             if (lat_copy_judge(f, c[i]))
                 return -1;
