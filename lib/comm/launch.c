@@ -68,14 +68,21 @@ static int open_socket(launch *l)
     return setenv(SOCKET, l->address.sun_path, 1) ? lat_fail("out of memory: the environment of the ranks") : 0;
 }
 
-static void clean_up(const launch *l)
+/* Nobody else is to come. */
+static void close_socket(launch *l)
 {
-    for (int i = 0; i < l->notes && !l->told; i++)
-        unlink(l->note[i]);
     if (!*l->folder)
         return;
     unlink(l->address.sun_path);
     rmdir(l->folder);
+    *l->folder = '\0';
+}
+
+static void clean_up(launch *l)
+{
+    for (int i = 0; i < l->notes && !l->told; i++)
+        unlink(l->note[i]);
+    close_socket(l);
 }
 
 /* The words of LAT_MPIRUN, its options, -n N, this program and its arguments. */
@@ -172,6 +179,7 @@ static void hand_over(launch *l)
     }
     close(l->listening);
     l->listening = -1;
+    close_socket(l); /* now, while we are sure to live */
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
     dup2(nothing, STDOUT_FILENO);
