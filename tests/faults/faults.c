@@ -9,6 +9,7 @@
  *
  * Calls count if they come from the tool itself, and for memory from libc, zlib and expat too: what the OpenMP runtime and the
  * dynamic linker do is their affair. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -231,7 +232,27 @@ __attribute__((constructor)) static void begin(void)
         fprintf(stderr, "LAT_FAULT=%s: not understood\n", what);
         _exit(99);
     }
+}
+
+/* Calls count from main on: before it the CUDA runtime, which is part of the tool, makes itself known, and does not survive
+ * without memory. */
+typedef int a_main(int, char **, char **);
+static a_main *tool_main;
+
+static int counted_main(int argc, char **argv, char **environment)
+{
     active = true;
+    return tool_main(argc, argv, environment);
+}
+
+int __libc_start_main(a_main *main, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+int __libc_start_main(a_main *main, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+    typedef int starter(a_main *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+    starter *start;
+    *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
+    tool_main = main;
+    return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 __attribute__((destructor)) static void end(void)
