@@ -19,16 +19,16 @@
 #define LEAST 0.85 /* over the extent too */
 #define MOST 0.5
 
-/* A maximum in a flat place, or a saddle on the way, wants less than LEAST: it is believed once PATIENCE looks in a row
- * have said so, and 2 - omega then falls by no more than this a look. */
+/* A maximum in a flat place wants less than LEAST: it is believed once PATIENCE looks in a row have said so, theta falling all
+ * the while (where it rises, on a saddle, nothing is known of the maximum), and 2 - omega falls by no more than STEP a look. */
 #define PATIENCE 3
 #define STEP 0.7
-#define FLATTEST 0.2 /* of LEAST */
+#define FLATTEST 0.4 /* of LEAST */
 
-/* 2 - the smallest omega that is tried where the rate asks for `next`. */
+/* 2 - omega where the rate asks for `next`, 0: for nothing in particular. */
 static double bounded(lat_omega *o, double next, double room, double least)
 {
-    o->flat = next < least ? o->flat + 1 : 0;
+    o->flat = next > 0 && next < least ? o->flat + 1 : 0;
     return fmax(fmax(next, STEP * room), least * (o->flat > PATIENCE ? FLATTEST : 1));
 }
 
@@ -53,7 +53,7 @@ double lat_omega_look(lat_omega *o, lat_gauge gauge, int extent, double theta, l
         next = mu < 1 ? 2 - 2 / (1 + sqrt(1 - mu * mu)) : 0;
         const double least = fmin(LEAST / extent, guess);
         next = bounded(o, next, room, least);
-        o->lowest = fmin(MOST, 1.1 * fmax(next, least)); /* once over a saddle, the way back */
+        o->lowest = fmin(MOST, 1.1 * fmax(next, least)); /* the way back */
     }
     o->omega = 2 - next;
     o->theta = theta;
