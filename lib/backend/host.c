@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host.c: vectors, threads. */
+/* host.c: threads. */
 #include "host.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <linux/futex.h>
@@ -15,28 +13,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-lat_isa lat_isa_widest(void)
-{
-    const char *wish = getenv("LAT_LANES");
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-        && (!wish || !strcmp(wish, "avx512")))
-        return LAT_ISA_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (!wish || strcmp(wish, "base")))
-        return LAT_ISA_AVX2;
-#else
-    (void)wish;
-#endif
-    return LAT_ISA_BASE;
-}
-
-const char *lat_isa_name(lat_isa isa)
-{
-    static const char *const names[] = {"base", "avx2", "avx512"};
-    return names[isa];
-}
 
 #ifdef _OPENMP
 int lat_threads(void) { return omp_get_max_threads(); }

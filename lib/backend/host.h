@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host.h: what everything that runs on the CPU in vector lanes shares: which vectors there are,
- * threads that work together, reals in lanes. */
+/* host.h: what everything that runs on the CPU in vector lanes shares: threads that work together,
+ * reals in lanes. */
 #ifndef LAT_BACKEND_HOST_H
 #define LAT_BACKEND_HOST_H
 
 #include <stdatomic.h>
 #include <stdint.h>
-
-/* The widest vectors of this processor; LAT_LANES=base or avx2 in the environment chooses narrower ones. */
-typedef enum { LAT_ISA_BASE, LAT_ISA_AVX2, LAT_ISA_AVX512 } lat_isa;
-lat_isa lat_isa_widest(void);
-const char *lat_isa_name(lat_isa isa);
+#include "common/isa.h"
 
 /* Threads a team will have, those of the one at work, and the place of the caller in it. */
 int lat_threads(void);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"
+#include "isa.h"
 #include "measure.h"
 #include "slices.h"
 #include "tour.h"
@@ -218,26 +219,17 @@ chunk_avx512(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *
 }
 #endif
 
-/* As the sweeps do, backend/host.c. */
-static chunk_fn *best(void)
-{
-    const char *wish = getenv("LAT_LANES");
+static chunk_fn *const chunks[] = {
+    [LAT_ISA_BASE] = chunk_base,
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && (!wish || !strcmp(wish, "avx512")))
-        return chunk_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (!wish || strcmp(wish, "base")))
-        return chunk_avx2;
-#else
-    (void)wish;
+    [LAT_ISA_AVX2] = chunk_avx2, [LAT_ISA_AVX512] = chunk_avx512,
 #endif
-    return chunk_base;
-}
+};
 
 int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after, bool group,
                        lat_slice_sums *sums)
 {
-    chunk_fn *const run = best();
+    chunk_fn *const run = chunks[lat_isa_widest()];
     window w = {.head = head, .slice = {.head = {.geom = head->geom}}, .at = slices, .after = after, .count = count, .group = group};
     w.slice.head.geom.dims[head->geom.nd - 1] = 1;
     w.sites = lat_slice_sites(head);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* isa.h: which vectors this processor has. */
+#ifndef LAT_ISA_H
+#define LAT_ISA_H
+
+/* The widest vectors of this processor; LAT_LANES=base or avx2 in the environment chooses narrower ones. */
+typedef enum { LAT_ISA_BASE, LAT_ISA_AVX2, LAT_ISA_AVX512 } lat_isa;
+lat_isa lat_isa_widest(void);
+const char *lat_isa_name(lat_isa isa);
+
+#endif
