@@ -532,7 +532,7 @@ static void add_groups(cpu *c, int unit)
         const double *p = c->partial + 3 * ((size_t)unit * (size_t)c->groups + (size_t)i);
         sum[0] += p[0];
         sum[1] += p[1];
-        sum[2] = isnan(sum[2]) || sum[2] >= p[2] ? sum[2] : p[2];
+        sum[2] = lat_worse(sum[2], p[2]);
     }
 }
 

@@ -2,16 +2,9 @@
 /* state.c: sums of slices to the state of a copy. */
 #include "state.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/error.h"
-
-/* The larger one; NaN is larger than anything. */
-static double worse(double a, double b)
-{
-    return isnan(a) || a >= b ? a : b;
-}
 
 /* A copy, whose shares and thetas are added up in sum[slices][2], with the largest ones. */
 static void state_of(const lat_condition *c, const lat_geometry *geom, int nc, const double *sum, const double *most, double *theta,
@@ -26,8 +19,8 @@ static void state_of(const lat_condition *c, const lat_geometry *geom, int nc, c
         f += sum[2 * i];
         total += sum[2 * i + 1];
         theta[i] = sum[2 * i + 1] / sites;
-        s->theta_max = worse(s->theta_max, most[i]);
-        s->theta_slice = worse(s->theta_slice, theta[i]);
+        s->theta_max = lat_worse(s->theta_max, most[i]);
+        s->theta_slice = lat_worse(s->theta_slice, theta[i]);
     }
     s->functional = f / (2 * nc * links * all);
     s->theta = total / all;

@@ -13,6 +13,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The larger one; NaN is larger than anything. */
+static inline double lat_worse(double a, double b)
+{
+    return a != a || a >= b ? a : b;
+}
+
 /* Time slices first .. first+count-1, cut across the last axis of the lattice. */
 typedef struct lat_slab {
     int first, count;

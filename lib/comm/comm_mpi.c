@@ -6,7 +6,6 @@
  * waits it also looks whether another rank has failed. */
 #include "comm.h"
 
-#include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -148,10 +147,8 @@ static int mpi_max(const lat_comm *comm, double *v, int n)
         return -1;
     memcpy(v, all, (size_t)n * sizeof *v);
     for (int r = 1; r < comm->size; r++)
-        for (int i = 0; i < n; i++) {
-            const double w = all[(size_t)r * (size_t)n + (size_t)i];
-            v[i] = isnan(v[i]) || v[i] >= w ? v[i] : w;
-        }
+        for (int i = 0; i < n; i++)
+            v[i] = lat_worse(v[i], all[(size_t)r * (size_t)n + (size_t)i]);
     free(all);
     return 0;
 }

@@ -6,7 +6,6 @@
 #ifndef LAT_TOUR_H
 #define LAT_TOUR_H
 
-#include <math.h>
 #include <string.h>
 #include "field.h"
 #include "site/sun.h"
@@ -26,12 +25,6 @@ typedef void lat_chunk_fn(const lat_field *f, size_t from, size_t to, const void
 /* All items, so many a slice; those of this rank's slices are numbered from 0, and `total` is that of all ranks:
  * 0, or -1 with lat_error set. */
 int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg, lat_partial *total);
-
-/* The larger one; NaN is larger than anything. */
-LAT_INLINE double lat_worse(double a, double b)
-{
-    return isnan(a) || a >= b ? a : b;
-}
 
 /* Matrix number i as doubles. */
 LAT_INLINE void lat_load(const lat_field *f, size_t i, int n, double *m)
