@@ -18,7 +18,7 @@
 #include "common/error.h"
 #include "common/io.h"
 
-/* More than two buffers of io.c, and no round number. */
+/* More than two buffers of io_internal.h, and no round number. */
 #define LENGTH ((size_t)(2 << 20) + 345679)
 
 static unsigned char *pattern, *got;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io_descriptor.c: descriptors: opened away from the standard ones, read and written to the end. */
+#include "io_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ONCE ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB a call */
+
+void lat_io_guard(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0) {
+            /* The wrong way round: reading this stdin or writing this stdout stays an error. */
+            int got = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+
+            if (got >= 0 && got != fd)
+                close(got);
+        }
+}
+
+/* The descriptor, or a copy of it above stderr, where printf and friends cannot find it. */
+static int above_standard(int fd)
+{
+    int high, saved;
+
+    if (fd < 0 || fd > 2)
+        return fd;
+    high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return high;
+}
+
+int lat_io_open(const char *path, int flags, mode_t mode)
+{
+    int fd;
+
+    do
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
+    while (fd < 0 && errno == EINTR);
+    return above_standard(fd);
+}
+
+/* Whoever shares our pipe may have made it non-blocking; then we wait here. */
+static bool try_again(int fd, short events)
+{
+    struct pollfd p = { .fd = fd, .events = events };
+
+    if (errno == EINTR)
+        return true;
+    if (errno != EAGAIN && errno != EWOULDBLOCK)
+        return false;
+    return poll(&p, 1, -1) >= 0 || errno == EINTR;
+}
+
+ssize_t lat_io_read(int fd, void *buf, size_t n)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, buf, n < ONCE ? n : ONCE);
+    while (got < 0 && try_again(fd, POLLIN));
+    return got;
+}
+
+int lat_io_write(int fd, const unsigned char *p, size_t n)
+{
+    while (n > 0) {
+        ssize_t put = write(fd, p, n < ONCE ? n : ONCE);
+
+        if (put < 0 && try_again(fd, POLLOUT))
+            continue;
+        if (put == 0)
+            errno = ENOSPC; /* has no error of its own; going on would never end */
+        if (put <= 0)
+            return -1;
+        p += put;
+        n -= (size_t)put;
+    }
+    return 0;
+}
+
+/* Fewer switches between the tools of a pipe. Where it is not allowed, 64 KiB do too. */
+void lat_io_widen(int fd)
+{
+    int size = fcntl(fd, F_GETPIPE_SZ);
+
+    if (size >= 0 && size < (int)BUFFER)
+        (void)fcntl(fd, F_SETPIPE_SZ, (int)BUFFER);
+}
+
+bool lat_io_is_standard(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+/* True if fd is open, and not only for the other direction. */
+bool lat_io_usable(int fd, int wrong)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && (flags & O_ACCMODE) != wrong;
+}

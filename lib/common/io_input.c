@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io_input.c: buffered bytes of a file or a pipe, with a look ahead. */
+#include "io_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comm/comm.h"
+#include "error.h"
+
+#define PEEK ((size_t)1 << 16)
+
+static int input_descriptor(const char *path, bool standard)
+{
+    int fd;
+
+    if (!standard) {
+        fd = lat_io_open(path, O_RDONLY, 0);
+        return fd >= 0 ? fd : lat_fail("%s: cannot be opened: %s", path, strerror(errno));
+    }
+    if (!lat_io_usable(STDIN_FILENO, O_WRONLY))
+        return lat_fail("<stdin>: is closed");
+    if (isatty(STDIN_FILENO))
+        return lat_fail_usage("<stdin>: is a terminal (give a FILE, or pipe data in)");
+    if (lat_comm_foreign)
+        lat_warn("<stdin> comes through the launcher of the ranks, slowly: give -i FILE, or start with -n N instead");
+    return STDIN_FILENO;
+}
+
+static int input_look(lat_input *in)
+{
+    const struct stat *st = &in->file;
+    off_t here;
+
+    if (fstat(in->fd, &in->file) < 0)
+        return lat_fail("%s: cannot be examined: %s", in->name, strerror(errno));
+    if (S_ISDIR(st->st_mode))
+        return lat_fail("%s: expected a file, found a directory", in->name);
+    in->size = -1;
+    in->regular = S_ISREG(st->st_mode);
+    if (in->regular) {
+        here = lseek(in->fd, 0, SEEK_CUR);
+        in->size = here >= 0 && here < st->st_size ? st->st_size - here : 0;
+        in->begin = here;
+        (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    } else if (S_ISFIFO(st->st_mode))
+        lat_io_widen(in->fd);
+    return lat_input_register(in);
+}
+
+lat_input *lat_input_open(const char *path)
+{
+    lat_input *in = lat_alloc(1, sizeof *in, "an input");
+
+    if (!in)
+        return NULL;
+    *in = (lat_input){ .fd = -1, .standard = lat_io_is_standard(path), .size = -1 };
+    if (!lat_io_elsewhere() && (in->fd = input_descriptor(path, in->standard)) < 0)
+        goto fail;
+    in->name = strdup(in->standard ? "<stdin>" : path);
+    in->buf = lat_alloc(BUFFER, 1, "an input buffer");
+    if (!in->name || !in->buf) {
+        lat_fail("out of memory: the name of an input");
+        goto fail;
+    }
+    if (lat_io_elsewhere() || input_look(in) == 0)
+        return in;
+fail:
+    lat_input_close(in);
+    return NULL;
+}
+
+void lat_input_close(lat_input *in)
+{
+    if (!in)
+        return;
+    lat_input_unregister(in);
+    if (in->fd >= 0 && !in->standard)
+        close(in->fd);
+    free(in->name);
+    free(in->buf);
+    free(in->attached);
+    free(in);
+}
+
+void *lat_input_attach(lat_input *in, size_t size)
+{
+    return lat_io_attach(&in->attached, size, in->name);
+}
+
+const char *lat_input_name(const lat_input *in)
+{
+    return in->name;
+}
+
+uint64_t lat_input_offset(const lat_input *in)
+{
+    return in->offset;
+}
+
+int64_t lat_input_size(const lat_input *in)
+{
+    return in->size;
+}
+
+/* Reads once into p; 0 at the end, -1 with a sentence. */
+static ssize_t input_read(lat_input *in, void *p, size_t n)
+{
+    ssize_t got;
+
+    if (in->ended || n == 0)
+        return 0;
+    got = lat_io_read(in->fd, p, n);
+    if (got < 0)
+        return lat_fail("%s: cannot be read: %s", in->name, strerror(errno));
+    in->ended = got == 0;
+    return got;
+}
+
+/* Reads once into the buffer, which the caller knows to have room behind `end`. */
+static ssize_t input_fill(lat_input *in)
+{
+    ssize_t got = input_read(in, in->buf + in->end, BUFFER - in->end);
+
+    if (got > 0)
+        in->end += (size_t)got;
+    return got;
+}
+
+ssize_t lat_input_peek(lat_input *in, void *buf, size_t n)
+{
+    if (n > PEEK)
+        n = PEEK;
+    if (BUFFER - in->at < n) {
+        memmove(in->buf, in->buf + in->at, in->end - in->at);
+        in->end -= in->at;
+        in->at = 0;
+    }
+    while (in->end - in->at < n && !in->ended)
+        if (input_fill(in) < 0)
+            return -1;
+    if (in->end - in->at < n)
+        n = in->end - in->at;
+    memcpy(buf, in->buf + in->at, n);
+    return (ssize_t)n;
+}
+
+/* Takes up to n bytes out of the buffer; buf may be NULL to forget them. */
+static size_t input_take(lat_input *in, unsigned char *buf, size_t n)
+{
+    if (n > in->end - in->at)
+        n = in->end - in->at;
+    if (buf && n)
+        memcpy(buf, in->buf + in->at, n);
+    in->at += n;
+    in->offset += n;
+    if (in->at == in->end)
+        in->at = in->end = 0;
+    return n;
+}
+
+ssize_t lat_input_some(lat_input *in, void *buf, size_t n)
+{
+    ssize_t got;
+
+    if (in->at < in->end || n == 0)
+        return (ssize_t)input_take(in, buf, n);
+    if (n < BUFFER) {
+        got = input_fill(in);
+        return got > 0 ? (ssize_t)input_take(in, buf, n) : got;
+    }
+    got = input_read(in, buf, n); /* a large block goes straight to where it belongs */
+    if (got > 0)
+        in->offset += (uint64_t)got;
+    return got;
+}
+
+static int truncated(const lat_input *in)
+{
+    return lat_fail("%s: truncated after %llu bytes", in->name, (unsigned long long)in->offset);
+}
+
+int lat_input_read(lat_input *in, void *buf, size_t n)
+{
+    unsigned char *p = buf;
+
+    while (n > 0) {
+        ssize_t got = lat_input_some(in, p, n);
+
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            return truncated(in);
+        p += got;
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
+/* Steps over n bytes of a regular file, if it has them. */
+static bool input_seek(lat_input *in, uint64_t n)
+{
+    struct stat st;
+    off_t here;
+
+    if (!in->regular || in->ended || fstat(in->fd, &st) < 0)
+        return false;
+    here = lseek(in->fd, 0, SEEK_CUR);
+    if (here < 0 || here > st.st_size || n > (uint64_t)(st.st_size - here))
+        return false;
+    if (lseek(in->fd, (off_t)n, SEEK_CUR) < 0)
+        return false;
+    in->offset += n;
+    return true;
+}
+
+int lat_input_skip(lat_input *in, uint64_t n)
+{
+    n -= input_take(in, NULL, n < BUFFER ? (size_t)n : BUFFER);
+    if (n >= BUFFER && input_seek(in, n))
+        return 0;
+    while (n > 0) {
+        ssize_t got = input_fill(in); /* the buffer is empty here */
+
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            return truncated(in);
+        n -= input_take(in, NULL, n < BUFFER ? (size_t)n : BUFFER);
+    }
+    return 0;
+}
+
+int lat_input_rewind(lat_input *in, uint64_t offset)
+{
+    const struct stat *was = &in->file;
+    struct stat now;
+
+    if (!in->regular || offset > in->offset)
+        return lat_fail("%s: cannot be read again from byte %llu", in->name, (unsigned long long)offset);
+    if (fstat(in->fd, &now) < 0 || now.st_size != was->st_size || now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+        now.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+        return lat_fail("%s: has changed while it was read", in->name);
+    if (lseek(in->fd, in->begin + (off_t)offset, SEEK_SET) < 0)
+        return lat_fail("%s: cannot be read again: %s", in->name, strerror(errno));
+    in->at = in->end = 0;
+    in->ended = false;
+    in->offset = offset;
+    return 0;
+}

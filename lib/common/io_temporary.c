@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io_temporary.c: files that are not whole yet, removed whatever happens. */
+#include "io_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comm/comm.h"
+#include "error.h"
+
+#define TEMPORARIES 16
+static lat_temporary temporaries[TEMPORARIES];
+
+/* What ends a process from outside and can be caught. */
+static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGALRM, SIGXCPU, SIGXFSZ,
+                              SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF };
+#define DEADLY (sizeof deadly / sizeof *deadly)
+
+static void remove_temporaries(void)
+{
+    long me = (long)getpid();
+
+    for (int i = 0; i < TEMPORARIES; i++)
+        if (atomic_load(&temporaries[i].owner) == me)
+            (void)unlink(temporaries[i].path);
+}
+
+static void remove_and_die(int sig)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t it;
+
+    remove_temporaries();
+    sigaction(sig, &usual, NULL);
+    raise(sig);
+    sigemptyset(&it);
+    sigaddset(&it, sig);
+    pthread_sigmask(SIG_UNBLOCK, &it, NULL); /* here it is delivered */
+}
+
+/* A signal that is ignored (nohup) or that the tool handles itself is left alone. */
+static void watch_signals(void)
+{
+    struct sigaction ours = { .sa_handler = remove_and_die }, was;
+
+    sigfillset(&ours.sa_mask);
+    for (size_t i = 0; i < DEADLY; i++)
+        if (sigaction(deadly[i], NULL, &was) == 0 && !(was.sa_flags & SA_SIGINFO) &&
+            was.sa_handler == SIG_DFL)
+            sigaction(deadly[i], &ours, NULL);
+    atexit(remove_temporaries);
+}
+
+lat_temporary *lat_temporary_take(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_signals);
+    for (int i = 0; i < TEMPORARIES; i++)
+        if (!atomic_exchange(&temporaries[i].taken, true))
+            return &temporaries[i];
+    lat_fail("more than %d output files at once", TEMPORARIES);
+    return NULL;
+}
+
+void lat_temporary_forget(lat_temporary *t)
+{
+    atomic_store(&t->owner, 0);
+    atomic_store(&t->taken, false);
+}
+
+void lat_temporary_remove(lat_temporary *t)
+{
+    (void)unlink(t->path);
+    lat_temporary_forget(t);
+}
+
+/* ".NAME.PID.tmp" beside the target; a name near NAME_MAX is shortened. `more` tells apart what
+ * a crashed process of our number, or one on another host, has left there. */
+static int temporary_name(lat_temporary *t, const char *target, int more)
+{
+    int folder = lat_io_folder(target), n;
+    char again[16] = "";
+
+    if (more)
+        snprintf(again, sizeof again, ".%d", more);
+    n = snprintf(t->path, sizeof t->path, "%.*s.%.200s.%ld%s.tmp", folder, target, target + folder,
+                 (long)getpid(), again);
+    if (n < 0 || (size_t)n >= sizeof t->path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return 0;
+}
+
+/* Creates t->path; signals wait, so that none falls between the file and its registration. */
+static int temporary_open(lat_temporary *t, mode_t mode)
+{
+    sigset_t all, before;
+    int fd, saved;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    fd = lat_io_open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    saved = errno;
+    if (fd >= 0)
+        atomic_store(&t->owner, (long)getpid());
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return fd;
+}
+
+int lat_temporary_beside(lat_temporary *t, const char *target, mode_t mode)
+{
+    int fd = -1;
+
+    for (int more = 0; more < 100; more++) {
+        if (temporary_name(t, target, more) < 0)
+            return -1;
+        fd = temporary_open(t, mode);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    if (fd >= 0 && lat_comm_note)
+        lat_comm_note(t->path);
+    return fd;
+}
+
+/* The target itself, which is temporary until something is written to it. */
+int lat_temporary_in_place(lat_temporary *t, const char *target)
+{
+    if (strlen(target) >= sizeof t->path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(t->path, target);
+    return temporary_open(t, 0666);
+}
