@@ -17,7 +17,7 @@
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
 #
-# Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  FFTW=0  SAN=1 (address and undefined)
+# Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  SAN=1 (address and undefined)
 #           DEBUG=1  BITS=1 (no fused multiply-add)  COV=1 (count lines)  WERROR=1  V=1 (show commands)
 #           GPU_ARCH=90: for GPUs of compute capability 9.0 alone; "80 90" for two
 
@@ -39,6 +39,7 @@ CUDA ?= auto
 MPI ?= auto
 OPENMP ?= auto
 FFTW ?= auto
+DEFLATE ?= auto
 SAN ?= 0
 DEBUG ?= 0
 BITS ?= 0
@@ -65,6 +66,13 @@ fftw_why := $(if $(has_fftw),,$(if $(filter 0,$(FFTW)),FFTW=0,fftw3.h and libfft
 ifeq ($(FFTW)$(has_fftw),1)
 $(error FFTW=1, but $(fftw_why))
 endif
+# Without libdeflate zlib does the same, more slowly.
+ifneq ($(DEFLATE),0)
+has_deflate := $(call compiles,$(hash)include <libdeflate.h>\nint main(void){return libdeflate_crc32(0$(comma)0$(comma)0)!=0;}\n,-ldeflate)
+endif
+ifeq ($(DEFLATE)$(has_deflate),1)
+$(error DEFLATE=1, but libdeflate.h and libdeflate not found)
+endif
 ifeq ($(OPENMP)$(has_openmp),1)
 $(error OPENMP=1, but $(CC) cannot link with -fopenmp (clang needs libomp-dev))
 endif
@@ -87,7 +95,7 @@ endif
 # ---- flags -----------------------------------------------------------------------------------
 
 space := $(subst ,, )
-variant := $(subst /,_,$(subst $(space),-,$(CC)))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(filter 1,$(COV)),-cov)$(if $(has_openmp),,-serial)
+variant := $(subst /,_,$(subst $(space),-,$(CC)))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(filter 1,$(COV)),-cov)$(if $(has_openmp),,-serial)$(if $(filter 0,$(DEFLATE)),-zlib)
 B := build/$(variant)
 # The usual build goes to bin/; others stay beside their objects.
 BIN := $(if $(filter $(default_cc),$(variant)),bin,$(B)/bin)
@@ -103,7 +111,7 @@ openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_CUDA_WHY='"$(cuda_why)"' -DLAT_MPI_WHY='"$(mpi_why)"'
 ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
-ldlibs := -lexpat -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
+ldlibs := -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
 CPPFLAGS ?=
 CFLAGS ?=
 LDFLAGS ?=
@@ -179,6 +187,7 @@ $(B)/said: $(tools) Makefile
 	@printf 'built %s in %s/ with %s\n' '$(notdir $(tools))' '$(BIN)' '$(CC)' | fold -s -w 100
 	@printf '  CPU     vector lanes: %s; threads: %s\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))'
 	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc)$(comma) compute capabilities $(gpu_arch))'
+	@printf '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
 	@printf '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon)'
 	@printf '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
@@ -202,6 +211,8 @@ $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh.
 $(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
 	$(call lane_cc,$(if $(filter %_2 %_3 %_4,$*),-O3,-O2 -funroll-loops))
+
+$(B)/lib/common/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
 $(B)/lib/common/measure_slices.o: cflags += $(optimise_more)

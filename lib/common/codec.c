@@ -15,6 +15,7 @@
 #include <zlib.h>
 #include "bytes.h"
 #include "codec.h"
+#include "deflate.h"
 #include "huffman.h"
 
 #define MAX_BYTES ((size_t)1 << 30)  /* zlib counts in 32 bits */
@@ -292,7 +293,7 @@ size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *pac
         return 0;
     *out++ = 0x03;   /* the last block: fixed codes, nothing in it */
     *out++ = 0x00;
-    uLong check = adler32_z(1, work, n);
+    const uint32_t check = lat_adler(work, n);
     for (int shift = 24; shift >= 0; shift -= 8)
         *out++ = (unsigned char)(check >> shift);
     return (size_t)(out - (unsigned char *)packed);
@@ -302,20 +303,8 @@ size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *pac
 
 int lat_codec_unpack(const void *packed, size_t size, int real, void *work, void *raw, size_t n)
 {
-    z_stream z = {0};
     if (n > MAX_BYTES || size > 2 * MAX_BYTES || (real != 1 && real != 4 && real != 8) ||
-        n % (size_t)real)
-        return -1;
-    z.next_in = (Bytef *)(uintptr_t)packed;
-    z.avail_in = (uInt)size;
-    if (inflateInit(&z) != Z_OK)
-        return -1;
-    z.next_out = real == 1 ? raw : work;
-    z.avail_out = (uInt)n;
-    int rc = inflate(&z, Z_FINISH);
-    bool good = rc == Z_STREAM_END && z.avail_in == 0 && z.avail_out == 0;
-    inflateEnd(&z);
-    if (!good)
+        n % (size_t)real || lat_inflate(packed, size, real == 1 ? raw : work, n) < 0)
         return -1;
     if (real != 1)
         lat_unfilter(work, n, real, raw);

@@ -2,7 +2,6 @@
 /* stream_mill.c: blocks on their way, in either direction: sizes, memory, and what can be done to them. */
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -13,11 +12,6 @@
 #define IN_FLIGHT ((size_t)1 << 29) /* bytes of blocks under way, where that is not less than one */
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
-
-uint32_t lat_crc_join(uint32_t first, uint32_t second, size_t second_size)
-{
-    return (uint32_t)crc32_combine(first, second, (z_off_t)second_size);
-}
 
 void lat_swap_reals(void *data, size_t n, lat_real real)
 {

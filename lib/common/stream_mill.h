@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "bytes.h"
+#include "deflate.h"
 #include "field.h"
 #include "stream_text.h"
 
@@ -104,9 +105,6 @@ static inline bool lat_reduced(const lat_header *head)
 
 /* Makes whole matrices, `count` of them, of the reals that the stream has. */
 void lat_complete_all(const lat_header *head, void *matrices, size_t count);
-
-/* The CRC of two pieces of data from theirs. */
-uint32_t lat_crc_join(uint32_t first, uint32_t second, size_t second_size);
 
 /* n bytes of reals, byte order turned. */
 void lat_swap_reals(void *data, size_t n, lat_real real);

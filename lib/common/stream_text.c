@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 #include "bytes.h"
+#include "deflate.h"
 #include "error.h"
 #include "stream_ranks.h"
 #include "stream_text.h"
@@ -52,11 +52,6 @@ typedef struct parser {
     lat_header *head;
     lat_stream_state *state;
 } parser;
-
-uint32_t lat_crc(uint32_t crc, const void *p, size_t n)
-{
-    return (uint32_t)crc32_z(crc, p, n);
-}
 
 bool lat_stream_is(const void *bytes, size_t n)
 {

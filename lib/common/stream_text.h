@@ -27,7 +27,4 @@ void lat_stream_end_mark(unsigned fields, unsigned char mark[LAT_END_SIZE]);
 /* Writes the header: compressed blocks are filtered as well. */
 int lat_stream_put_head(lat_output *out, const lat_header *head, size_t block, bool compressed);
 
-/* CRC-32 of more data, 0 to begin with. */
-uint32_t lat_crc(uint32_t crc, const void *p, size_t n);
-
 #endif

@@ -32,6 +32,7 @@ class Lat(MakefilePackage, CudaPackage):
     depends_on("expat@2.4:")
     depends_on("fftw@3:")
     depends_on("zlib-api")
+    depends_on("libdeflate")
     depends_on("mpi", when="+mpi")
     depends_on("cuda@12:", when="+cuda")
 

@@ -8,6 +8,7 @@
 #include <zlib.h>
 #include "check.h"
 #include "common/codec.h"
+#include "common/deflate.h"
 
 #define MAX_N ((size_t)1200000)
 
@@ -213,6 +214,22 @@ static void check_foreign(int real)
     }
 }
 
+/* Of every length and place up to some hundred bytes, of random longer ones, whole and in two pieces. */
+static void check_sums(void)
+{
+    fill(6, 8, MAX_N);
+    CHECK(lat_crc(0, "123456789", 9) == 0xcbf43926, "found %08x", lat_crc(0, "123456789", 9));
+    for (size_t i = 0; i < 2000; i++) {
+        const size_t at = i % 67, n = i < 1000 ? i / 3 : random64() % (MAX_N - at), first = n ? random64() % (n + 1) : 0;
+        const uint32_t crc = (uint32_t)crc32_z(0, raw + at, n), one = lat_crc(0, raw + at, first);
+        CHECK(lat_crc(0, raw + at, n) == crc, "%zu bytes at %zu", n, at);
+        CHECK(lat_crc(one, raw + at + first, n - first) == crc, "%zu bytes at %zu, cut at %zu", n, at, first);
+        CHECK(lat_crc_join(one, lat_crc(0, raw + at + first, n - first), n - first) == crc, "%zu bytes at %zu, joined at %zu",
+              n, at, first);
+        CHECK(lat_adler(raw + at, n) == adler32_z(1, raw + at, n), "%zu bytes at %zu", n, at);
+    }
+}
+
 int main(void)
 {
     packed = malloc(lat_codec_bound(MAX_N) + 1);
@@ -234,6 +251,8 @@ int main(void)
     check_case("blocks of another deflate are read");
     check_foreign(4);
     check_foreign(8);
+    check_case("checksums are those of zlib");
+    check_sums();
     check_case("sizes that are no whole reals are refused");
     CHECK(lat_codec_pack(raw, 12, 8, work, packed) == 0, "packed 12 bytes of f64");
     CHECK(lat_codec_pack(raw, 8, 3, work, packed) == 0, "packed reals of 3 bytes");

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 #include "common/bytes.h"
+#include "common/deflate.h"
 #include "common/error.h"
 #include "common/slices.h"
 #include "payload.h"
@@ -450,7 +450,7 @@ void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size
     uint32_t a = 0, b = 0;
     #pragma omp parallel for schedule(static) reduction(^ : a, b)
     for (size_t i = 0; i < sites; i++) {
-        uint32_t c = (uint32_t)crc32(0, bytes + i * site_bytes, (uInt)site_bytes);
+        const uint32_t c = lat_crc(0, bytes + i * site_bytes, site_bytes);
         a ^= rotate(c, (unsigned)((first + i) % 29));
         b ^= rotate(c, (unsigned)((first + i) % 31));
     }
