@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/io.h"
 #include <unistd.h>
+#include <zlib.h>
 
 static uint32_t state = 1;
 
