@@ -85,7 +85,7 @@ struct lat_device {
 };
 
 /* What several ranks with GPUs do, to be set before lat_backend_begin: which GPUs the ranks of a host take in turn, "0,2,3" (NULL:
- * all there are), and how g goes from one to another. */
+ * all there are), and how the rims of their slabs go from one to another. */
 typedef enum { LAT_TRANSPORT_AUTO, LAT_TRANSPORT_PEER, LAT_TRANSPORT_STAGED, LAT_TRANSPORT_CUDA_AWARE } lat_transport;
 #define LAT_TRANSPORTS "auto|peer|staged|cuda-aware"
 typedef struct lat_gpu_options {
@@ -93,6 +93,11 @@ typedef struct lat_gpu_options {
     int transport;
 } lat_gpu_options;
 extern lat_gpu_options lat_gpu_opts;
+#define LAT_GPU_OPTIONS /* for a table of options (common/options.h) */ \
+    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &lat_gpu_opts.list, 0, 0, \
+     "numbers of the GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", true}, \
+    {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &lat_gpu_opts.transport, 0, 0, \
+     "how rims go from GPU to GPU; auto: between those of one host directly", true}
 
 /* The backend that was asked for; auto is the fastest one that can run. NULL with lat_error set if it
  * cannot run here. */

@@ -85,32 +85,32 @@ static size_t matrix_bytes(const lat_field *f)
     return 2 * (size_t)f->head.nc * (size_t)f->head.nc * (size_t)f->head.real;
 }
 
-int lat_cuda_send(lat_cuda_ferry *f, const lat_field *from, lat_cuda_place *place, void *context)
+int lat_cuda_send(lat_cuda_ferry *f, const lat_field *from, size_t first, size_t n, size_t to, lat_cuda_place *place, void *context)
 {
-    const size_t size = matrix_bytes(from), n = lat_field_matrices(from), most = STAGE / size;
+    const size_t size = matrix_bytes(from), most = STAGE / size;
     int b = 0;
-    for (size_t first = 0; first < n; first += most, b = 1 - b) {
-        const size_t count = n - first < most ? n - first : most;
+    for (size_t at = 0; at < n; at += most, b = 1 - b) {
+        const size_t count = n - at < most ? n - at : most;
         if (lat_cuda_failed(cudaEventSynchronize(f->done[b]), "sending a field"))
             return -1;
-        lat_copy(f->pinned[b], (const char *)from->data + first * size, count * size);
+        lat_copy(f->pinned[b], (const char *)from->data + (first + at) * size, count * size);
         if (lat_cuda_failed(cudaMemcpyAsync(f->raw[b], f->pinned[b], count * size, cudaMemcpyHostToDevice, f->stream), "sending a field")
-            || lat_cuda_failed(place(context, f->raw[b], first, count), "sending a field")
+            || lat_cuda_failed(place(context, f->raw[b], to + at, count), "sending a field")
             || lat_cuda_failed(cudaEventRecord(f->done[b], f->stream), "sending a field"))
             return -1;
     }
     return 0;
 }
 
-int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *to, lat_cuda_place *place, void *context)
+int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *field, size_t from, lat_cuda_place *place, void *context)
 {
-    const size_t size = matrix_bytes(to), n = lat_field_matrices(to), most = STAGE / size;
+    const size_t size = matrix_bytes(field), n = lat_field_matrices(field), most = STAGE / size;
     const size_t buffers = (n + most - 1) / most;
     for (size_t k = 0; k <= buffers; k++) {
         const int b = (int)(k % 2);
         if (k < buffers) {
             const size_t first = k * most, count = n - first < most ? n - first : most;
-            if (lat_cuda_failed(place(context, f->raw[b], first, count), "fetching a field")
+            if (lat_cuda_failed(place(context, f->raw[b], from + first, count), "fetching a field")
                 || lat_cuda_failed(cudaMemcpyAsync(f->pinned[b], f->raw[b], count * size, cudaMemcpyDeviceToHost, f->stream), "fetching a field")
                 || lat_cuda_failed(cudaEventRecord(f->done[b], f->stream), "fetching a field"))
                 return -1;
@@ -119,7 +119,7 @@ int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *to, lat_cuda_place *place, void
             const size_t first = (k - 1) * most, count = n - first < most ? n - first : most;
             if (lat_cuda_failed(cudaEventSynchronize(f->done[1 - b]), "fetching a field"))
                 return -1;
-            lat_copy((char *)to->data + first * size, f->pinned[1 - b], count * size);
+            lat_copy((char *)field->data + first * size, f->pinned[1 - b], count * size);
         }
     }
     return 0;

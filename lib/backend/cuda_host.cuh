@@ -37,7 +37,8 @@ size_t lat_cuda_ferry_bytes(void); /* on the device */
 /* Starts what brings matrices first .. first+count-1 from `raw` to their places, or the other way. */
 typedef cudaError_t lat_cuda_place(void *context, void *raw, uint64_t first, uint64_t count);
 
-int lat_cuda_send(lat_cuda_ferry *f, const lat_field *from, lat_cuda_place *place, void *context);
-int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *to, lat_cuda_place *place, void *context);
+/* n matrices of a field, from number `first` on, to number `to` on of what is here; and the own ones of a field from there. */
+int lat_cuda_send(lat_cuda_ferry *f, const lat_field *from, size_t first, size_t n, size_t to, lat_cuda_place *place, void *context);
+int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *field, size_t from, lat_cuda_place *place, void *context);
 
 #endif

@@ -73,14 +73,14 @@ static cudaError_t place_out(void *context, void *raw, uint64_t first, uint64_t 
 static int fill(gpu *c, const lat_field *u)
 {
     passenger p = {c, u->head.real};
-    return lat_cuda_send(&c->ferry, u, place_in, &p);
+    return lat_cuda_send(&c->ferry, u, 0, lat_field_matrices(u), 0, place_in, &p);
 }
 
 static int gpu_get(lat_generator *gen, lat_field *u)
 {
     gpu *c = (gpu *)gen;
     passenger p = {c, u->head.real};
-    return lat_cuda_fetch(&c->ferry, u, place_out, &p);
+    return lat_cuda_fetch(&c->ferry, u, 0, place_out, &p);
 }
 
 /* ---- opening ---- */

@@ -109,10 +109,7 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
      "go on from a checkpoint, with the same input and options", true}, \
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &lat_fixing_opts.device, 0, 0, \
      "where sweeps run; auto: the fastest there is", false}, \
-    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &lat_gpu_opts.list, 0, 0, \
-     "numbers of the GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", true}, \
-    {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &lat_gpu_opts.transport, 0, 0, \
-     "how g goes from GPU to GPU; auto: between those of one host directly", true}
+    LAT_GPU_OPTIONS
 
 /* The whole run of a tool, after lat_options_parse: its exit code, all words said. */
 int lat_fixing_run(const lat_algorithm *algorithm, void *own);

@@ -50,6 +50,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "plaquettes as they go", true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8, "sweeps between two lines of the log", true},
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0, "where sweeps run; auto: the fastest there is", false},
+    LAT_GPU_OPTIONS,
     {0},
 };
 
