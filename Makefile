@@ -15,6 +15,7 @@
 #                     make bench-gpu: its speed; make bench-mpi: on 1, 2 and 4 GPUs
 #   make coverage     which lines of lib and tools the tests run, in build/coverage
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
+#   make man          the manual pages anew (scdoc), after a change of options or of what they are made of
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
 #
 # Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  SAN=1 (address and undefined)
@@ -299,7 +300,7 @@ check-gpu-san: $(B)/tests/check/check_gpu
 	done
 
 lint:
-	shellcheck -x setup/deps setup/install packaging/*.bash tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh pipelines/paper/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
+	shellcheck -x setup/deps setup/install docs/man/make-pages packaging/*.bash tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh pipelines/paper/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
 
 bench: $(B)/bench/bench_sweep
 	@$<
@@ -359,45 +360,23 @@ endif
 # ---- manual pages, installation, the tarball ---------------------------------------------------
 
 version := $(shell sed -n 's/.*LAT_VERSION "\(.*\)"/\1/p' lib/common/options.h)
-scdoc := $(call have,scdoc)
-released = $(shell date -u -d "$$(sed -n 's/^## .* (\(.*\))/\1/p' CHANGELOG.md | head -n 1)" +%s)
 
-# Of a tool from its own table of options, so that they agree; of the format, gauges and conventions from docs. They are
-# made where scdoc is; a tarball has them in docs/man/pages.
-pages := lat-format.5 lat-gauges.7 lat-conventions.7 $(notdir $(tools:=.1))
-man_dir := $(if $(scdoc),$(B)/man,docs/man/pages)
-page = SOURCE_DATE_EPOCH=$(released) scdoc >$@
-man_text = awk -f docs/man/markdown.awk -v page=$(basename $(@F)) -v section=$(patsubst .%,%,$(suffix $@)) -v version=$(version)
-man_tool = awk -f docs/man/tool.awk -v version=$(version) -v body=$(wildcard docs/man/$(*F).scd) -v common=docs/man/common.scd
-man: $(if $(scdoc),$(pages:%=$(B)/man/%))
-	$(if $(scdoc)$(wildcard $(man_dir)),,@echo 'no manual pages: scdoc not found (setup/deps build installs it)')
-
-$(B)/man/%.1: $(BIN)/% docs/man/tool.awk docs/man/common.scd $(wildcard docs/man/*.scd) CHANGELOG.md
-	@mkdir -p $(@D)
-	@$< --option-table | $(man_tool) | $(page)
-
-$(B)/man/%.5 $(B)/man/%.7: docs/man/markdown.awk CHANGELOG.md
-	@mkdir -p $(@D)
-	@$(man_text) docs/$(patsubst lat-%,%,$*).md | $(page)
-$(B)/man/lat-format.5: docs/format.md
-$(B)/man/lat-gauges.7: docs/gauges.md
-$(B)/man/lat-conventions.7: docs/conventions.md
+# Kept in git, so that nobody but who changes an option or a page needs scdoc.
+man: $(tools)
+	@docs/man/make-pages $(BIN) docs/man/pages
 
 PREFIX ?= /usr/local
-install: all man
-	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)' $(version) $(BIN) $(man_dir) $(notdir $(tools))
+install: all
+	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)' $(version) $(BIN) $(notdir $(tools))
 
 uninstall:
 	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)'
 
-# What git has, and the manual pages, so that nobody needs scdoc.
+# What git has, as of its last commit.
 dist_name := lat-$(version)
-dist: man
-	@mkdir -p build/dist && rm -rf build/dist/$(dist_name)
-	@git archive --prefix=$(dist_name)/ HEAD | tar -xf - -C build/dist
-	$(if $(scdoc),@cp -R $(B)/man build/dist/$(dist_name)/docs/man/pages)
-	@tar -czf $(dist_name).tar.gz --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$(released) -C build/dist $(dist_name)
-	@rm -rf build/dist && echo $(dist_name).tar.gz
+dist:
+	@git -c tar.umask=0022 archive --prefix=$(dist_name)/ -o $(dist_name).tar.gz HEAD
+	@echo $(dist_name).tar.gz
 
 distcheck: dist
 	@rm -rf build/distcheck && mkdir -p build/distcheck && tar -xzf $(dist_name).tar.gz -C build/distcheck
