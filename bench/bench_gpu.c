@@ -12,14 +12,13 @@
 #include <string.h>
 #include <time.h>
 #include "backend/backend.h"
+#include "backend/copy.h"
 #include "common/error.h"
 #include "common/transform.h"
 #include "site/sun.h"
 
 #define FLOP 2274.0
 #define REPEAT 7
-
-double lat_gpu_copy_bandwidth(size_t bytes); /* cuda.cu */
 
 static double now(void)
 {

@@ -7,18 +7,15 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda.cuh"
+#include "cuda_host.cuh"
 extern "C" {
 #include "backend.h"
 #include "common/error.h"
-#include "copy.h"
 #include "state.h"
 #define OPS(n) extern const lat_cuda_ops lat_cuda_ops_f##n, lat_cuda_ops_d##n;
 OPS(2) OPS(3) OPS(4) OPS(5) OPS(6) OPS(7) OPS(8)
@@ -32,7 +29,6 @@ static const lat_cuda_ops *const all_ops[] = {OPS(2), OPS(3), OPS(4), OPS(5), OP
 #define MOST_COLOURS 8
 
 #define BESIDE 8                         /* copies that share a block */
-#define STAGE ((size_t)16 << 20)         /* bytes of a staging buffer */
 
 typedef struct gpu {
     lat_device dev;
@@ -60,137 +56,11 @@ typedef struct gpu {
     double looks;                        /* so many times has the state been asked for */
     double *theta;                       /* [copies][slices] */
     int *bad;
-    void *raw[2], *pinned[2];            /* natural order, on the device and on the way */
-    cudaEvent_t done[2];                 /* a pair of buffers is free again */
+    lat_cuda_ferry ferry;
     char words[64];
 } gpu;
 
-static int failed(cudaError_t e, const char *what)
-{
-    return e == cudaSuccess ? 0 : lat_fail("GPU: %s: %s", what, cudaGetErrorString(e));
-}
-
-/* ---- is there one ---- */
-
-/* The start of CUDA takes a fifth of a second: a thread has it behind it while the input is read. */
-static struct {
-    bool begun, running;
-    pthread_t thread;
-    cudaError_t count, kernel; /* what was found: devices, and code for the one that is used */
-    int devices, number;       /* how many there are; the one that is used */
-    cudaDeviceProp device;
-    char bad_list[160];
-} start;
-
-/* Of the list, or of all there are, the one for this rank of its host. */
-static cudaError_t choose_device(void)
-{
-    const int rank = lat_comm_world->host_rank;
-    int list[64], n = 0;
-    for (const char *p = lat_gpu_opts.list; p && *p && n < 64;) {
-        char *end;
-        const long v = strtol(p, &end, 10);
-        if (end == p || v < 0 || v >= start.devices || (*end && *end != ',')) {
-            snprintf(start.bad_list, sizeof start.bad_list, "GPUs '%.40s': expected numbers from 0 to %d, such as 0,1", lat_gpu_opts.list,
-                     start.devices - 1);
-            return cudaErrorInvalidDevice;
-        }
-        list[n++] = (int)v;
-        p = *end ? end + 1 : end;
-    }
-    start.number = n ? list[rank % n] : rank % start.devices;
-    return cudaSetDevice(start.number);
-}
-
-static void *start_device(void *nothing)
-{
-    cudaFuncAttributes attributes;
-    start.count = cudaGetDeviceCount(&start.devices);
-    if (start.count == cudaSuccess && start.devices > 0) {
-        start.kernel = choose_device();
-        if (start.kernel == cudaSuccess)
-            start.kernel = cudaFree(NULL); /* the context */
-        if (start.kernel == cudaSuccess)
-            start.kernel = cudaFuncGetAttributes(&attributes, all_ops[0]->any);
-        if (start.kernel == cudaErrorNoKernelImageForDevice && cudaGetDeviceProperties(&start.device, start.number) != cudaSuccess)
-            start.kernel = cudaErrorUnknown;
-    }
-    return nothing;
-}
-
-/* Signals are the main thread's. */
-static bool in_thread(void *(*job)(void *))
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    start.running = pthread_create(&start.thread, NULL, job, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return start.running;
-}
-
-/* The runtime would take a tenth of a second to find out. */
-static bool driver_there(void)
-{
-    static void *library;
-    if (!library)
-        library = dlopen("libcuda.so.1", RTLD_LAZY);
-    return library;
-}
-
-static bool gpu_begin(void)
-{
-    if (!start.begun && driver_there())
-        start.begun = in_thread(start_device);
-    return start.begun;
-}
-
-static void gpu_end(void)
-{
-    if (start.running)
-        pthread_join(start.thread, NULL);
-    start.running = false;
-}
-
-static bool gpu_available(void)
-{
-    if (!driver_there()) {
-        lat_fail("no GPU: no NVIDIA driver found");
-        return false;
-    }
-    gpu_end();
-    if (!start.begun)
-        start_device(NULL);
-    start.begun = true;
-    if (start.count != cudaSuccess || start.devices == 0) {
-        lat_fail("no GPU: %s", start.count != cudaSuccess ? cudaGetErrorString(start.count) : "no device found");
-        return false;
-    }
-    if (*start.bad_list)
-        lat_fail_usage("%s", start.bad_list);
-    else if (start.kernel == cudaErrorNoKernelImageForDevice)
-        lat_fail("%s: compute capability %d.%d is not among those this program was built for (" LAT_CUDA_ARCH ")", start.device.name,
-                 start.device.major, start.device.minor);
-    else
-        failed(start.kernel, "starting it");
-    return start.kernel == cudaSuccess && !failed(cudaSetDevice(start.number), "choosing it"); /* for this thread */
-}
-
 /* ---- memory ---- */
-
-static double gigabytes(double bytes) { return bytes * 1e-9; }
-
-/* `bytes` on the device. */
-static int room(void **p, size_t bytes, const char *what)
-{
-    const cudaError_t e = cudaMalloc(p, bytes ? bytes : 1);
-    if (e != cudaErrorMemoryAllocation)
-        return failed(e, what);
-    size_t available = 0, total = 0;
-    cudaMemGetInfo(&available, &total);
-    return lat_fail("GPU: out of memory: %s need %.2f GB, %.2f GB of %.2f GB are free", what, gigabytes((double)bytes),
-                    gigabytes((double)available), gigabytes((double)total));
-}
 
 static size_t matrix_bytes(const gpu *c, int rows)
 {
@@ -217,41 +87,29 @@ static size_t partial_bytes(const gpu *c) { return (size_t)c->units * c->ops->st
 /* Before anything is allocated: will it fit? */
 static int enough(const gpu *c)
 {
-    char text[64];
-    size_t available = 0, total = 0;
-    const double need = (double)link_bytes(c, few_rows(c)) + (double)g_bytes(c) + (double)partial_bytes(c) + 2.0 * STAGE;
-    if (failed(cudaMemGetInfo(&available, &total), "asking for its memory"))
-        return -1;
-    if (need <= (double)available)
-        return 0;
-    const double gpus = ceil(need / (0.97 * (double)total));
-    char copies[32] = "";
+    char text[64], copies[32] = "", what[128];
+    const double need = (double)link_bytes(c, few_rows(c)) + (double)g_bytes(c) + (double)partial_bytes(c) + (double)lat_cuda_ferry_bytes();
     if (c->copies > 1)
         snprintf(copies, sizeof copies, ", %d copies", c->copies);
-    return lat_fail("lattice %s in %s%s needs %.2f GB on the GPU, which has %.2f GB free of %.2f GB; %.0f such GPU%s would do",
-                    lat_dims_text(&c->geom, text), c->ops->real == 4 ? "single" : "double", copies, gigabytes(need),
-                    gigabytes((double)available), gigabytes((double)total), gpus, gpus > 1 ? "s" : " with nothing else on it");
+    snprintf(what, sizeof what, "lattice %s in %s%s", lat_dims_text(&c->geom, text), c->ops->real == 4 ? "single" : "double", copies);
+    return lat_cuda_enough(need, what);
 }
 
 static int allocate(gpu *c)
 {
     const size_t units = (size_t)c->units, copies = (size_t)c->copies, all = copies * (size_t)c->slices;
-    if (failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "making a stream") || enough(c)
-        || room(&c->work.g, g_bytes(c) + WORDS * sizeof(uint32_t), "the transformations")
-        || room((void **)&c->partial, partial_bytes(c), "partial sums")
-        || room((void **)&c->unit, units * BESIDE * sizeof *c->unit, "the list of slices")
-        || room((void **)&c->arrived, units * sizeof *c->arrived, "partial sums")
-        || failed(cudaMemsetAsync(c->arrived, 0, units * sizeof *c->arrived, c->stream), "partial sums")
-        || room((void **)&c->omega, copies * sizeof(double), "omega") || room((void **)&c->bad, sizeof(int), "a flag"))
+    if (lat_cuda_failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "making a stream") || enough(c)
+        || lat_cuda_room(&c->work.g, g_bytes(c) + WORDS * sizeof(uint32_t), "the transformations")
+        || lat_cuda_room((void **)&c->partial, partial_bytes(c), "partial sums")
+        || lat_cuda_room((void **)&c->unit, units * BESIDE * sizeof *c->unit, "the list of slices")
+        || lat_cuda_room((void **)&c->arrived, units * sizeof *c->arrived, "partial sums")
+        || lat_cuda_failed(cudaMemsetAsync(c->arrived, 0, units * sizeof *c->arrived, c->stream), "partial sums")
+        || lat_cuda_room((void **)&c->omega, copies * sizeof(double), "omega") || lat_cuda_room((void **)&c->bad, sizeof(int), "a flag"))
         return -1;
-    for (int i = 0; i < 2; i++)
-        if (room(&c->raw[i], STAGE, "staging buffers") || failed(cudaMallocHost(&c->pinned[i], STAGE), "pinning memory")
-            || failed(cudaEventCreateWithFlags(&c->done[i], cudaEventDisableTiming), "making an event"))
-            return -1;
-    if (failed(cudaMallocHost((void **)&c->sum, units * 4 * sizeof(double)), "pinning memory"))
+    if (lat_cuda_ferry_open(&c->ferry, c->stream) || lat_cuda_failed(cudaMallocHost((void **)&c->sum, units * 4 * sizeof(double)), "pinning memory"))
         return -1;
     memset(c->sum, 0, units * 4 * sizeof(double));
-    if (failed(cudaMemsetAsync(c->omega, 0, copies * sizeof(double), c->stream), "setting omega"))
+    if (lat_cuda_failed(cudaMemsetAsync(c->omega, 0, copies * sizeof(double), c->stream), "setting omega"))
         return -1;
     c->omega_host = (double *)calloc(copies, sizeof(double));
     c->theta = (double *)lat_alloc(all, sizeof(double), "theta of slices");
@@ -286,15 +144,13 @@ static void gpu_close(lat_device *dev)
         cudaStreamSynchronize(c->stream);
     if (c->cut && leave_neighbours(c))
         return;
-    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->arrived, c->unit, c->omega, c->bad, c->raw[0], c->raw[1], c->box[0], c->box[1]};
+    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->arrived, c->unit, c->omega, c->bad, c->box[0], c->box[1]};
     for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
         cudaFree(on_device[i]);
-    void *const on_host[] = {c->pinned[0], c->pinned[1], c->sum, c->box_host[0], c->box_host[1]};
+    void *const on_host[] = {c->sum, c->box_host[0], c->box_host[1]};
     for (size_t i = 0; i < sizeof on_host / sizeof *on_host; i++)
         cudaFreeHost(on_host[i]);
-    for (int i = 0; i < 2; i++)
-        if (c->done[i])
-            cudaEventDestroy(c->done[i]);
+    lat_cuda_ferry_close(&c->ferry);
     for (cudaEvent_t e : {c->packed, c->arrived_rim})
         if (e)
             cudaEventDestroy(e);
@@ -307,66 +163,27 @@ static void gpu_close(lat_device *dev)
     free(c);
 }
 
-/* ---- fields in natural order, a buffer at a time ---- */
+/* ---- fields in natural order ---- */
 
-/* Matrices first .. first+count-1 are in raw[b]: to their places, or the other way. */
-typedef cudaError_t place_matrices(gpu *c, int b, uint64_t first, uint64_t count, const void *context);
+/* Who is on the way: links (real), or g of a copy. */
+typedef struct { const gpu *c; int real, copy; } passenger;
 
-/* n matrices, from number `from` of the field to number `to` of the lattice as it is here. */
-static int send(gpu *c, const lat_field *f, size_t from, size_t n, size_t to, place_matrices *place, const void *context)
+static cudaError_t place_links(void *context, void *raw, uint64_t first, uint64_t count)
 {
-    const size_t size = 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)f->head.real, most = STAGE / size;
-    int b = 0;
-    for (size_t first = 0; first < n; first += most, b = 1 - b) {
-        const size_t count = n - first < most ? n - first : most;
-        if (failed(cudaEventSynchronize(c->done[b]), "sending a field"))
-            return -1;
-        lat_copy(c->pinned[b], (const char *)f->data + (from + first) * size, count * size);
-        if (failed(cudaMemcpyAsync(c->raw[b], c->pinned[b], count * size, cudaMemcpyHostToDevice, c->stream), "sending a field")
-            || failed(place(c, b, to + first, count, context), "sending a field")
-            || failed(cudaEventRecord(c->done[b], c->stream), "sending a field"))
-            return -1;
-    }
-    return 0;
+    const passenger *p = (const passenger *)context;
+    return p->c->ops->load(&p->c->work, raw, p->real, first, count, p->c->bad, p->c->stream);
 }
 
-/* Own matrices, from number `to` on here. */
-static int fetch(gpu *c, lat_field *f, size_t to, place_matrices *place, const void *context)
+static cudaError_t place_set(void *context, void *raw, uint64_t first, uint64_t count)
 {
-    const size_t size = 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)f->head.real, n = lat_field_matrices(f), most = STAGE / size;
-    const size_t buffers = (n + most - 1) / most;
-    for (size_t k = 0; k <= buffers; k++) {
-        const int b = (int)(k % 2);
-        if (k < buffers) {
-            const size_t first = k * most, count = n - first < most ? n - first : most;
-            if (failed(place(c, b, to + first, count, context), "fetching a field")
-                || failed(cudaMemcpyAsync(c->pinned[b], c->raw[b], count * size, cudaMemcpyDeviceToHost, c->stream), "fetching a field")
-                || failed(cudaEventRecord(c->done[b], c->stream), "fetching a field"))
-                return -1;
-        }
-        if (k > 0) {
-            const size_t first = (k - 1) * most, count = n - first < most ? n - first : most;
-            if (failed(cudaEventSynchronize(c->done[1 - b]), "fetching a field"))
-                return -1;
-            lat_copy((char *)f->data + first * size, c->pinned[1 - b], count * size);
-        }
-    }
-    return 0;
+    const passenger *p = (const passenger *)context;
+    return p->c->ops->set(&p->c->work, p->copy, (const double *)raw, first, count, p->c->stream);
 }
 
-static cudaError_t place_links(gpu *c, int b, uint64_t first, uint64_t count, const void *context)
+static cudaError_t place_get(void *context, void *raw, uint64_t first, uint64_t count)
 {
-    return c->ops->load(&c->work, c->raw[b], ((const lat_field *)context)->head.real, first, count, c->bad, c->stream);
-}
-
-static cudaError_t place_set(gpu *c, int b, uint64_t first, uint64_t count, const void *context)
-{
-    return c->ops->set(&c->work, *(const int *)context, (const double *)c->raw[b], first, count, c->stream);
-}
-
-static cudaError_t place_get(gpu *c, int b, uint64_t first, uint64_t count, const void *context)
-{
-    return c->ops->get(&c->work, *(const int *)context, (double *)c->raw[b], first, count, c->stream);
+    const passenger *p = (const passenger *)context;
+    return p->c->ops->get(&p->c->work, p->copy, (double *)raw, first, count, p->c->stream);
 }
 
 /* Sites here before the own ones: those of the ghost below. */
@@ -376,7 +193,9 @@ static size_t lead(const gpu *c) { return c->cut ? lat_volume(&c->geom) / (size_
 static int send_links(gpu *c, const lat_field *u)
 {
     const size_t nd = (size_t)c->geom.nd, slice = lead(c) * nd, own = lat_field_matrices(u);
-    return send(c, u, 0, own, slice, place_links, u) || (c->cut && send(c, u, own + slice, slice, 0, place_links, u)) ? -1 : 0;
+    passenger p = {c, u->head.real, 0};
+    return lat_cuda_send(&c->ferry, u, 0, own, slice, place_links, &p)
+        || (c->cut && lat_cuda_send(&c->ferry, u, own + slice, slice, 0, place_links, &p)) ? -1 : 0;
 }
 
 /* With fewer rows if all links are in SU(N) to rounding, else with all of them. */
@@ -386,10 +205,10 @@ static int load_links(gpu *c, const lat_field *u)
     c->work.rows = few_rows(c);
     for (;;) {
         int bad = 0;
-        if (room(&c->work.u, link_bytes(c, c->work.rows), "the links")
-            || failed(cudaMemsetAsync(c->bad, 0, sizeof(int), c->stream), "sending a field") || send_links(c, u)
-            || failed(cudaMemcpyAsync(&bad, c->bad, sizeof bad, cudaMemcpyDeviceToHost, c->stream), "sending a field")
-            || failed(cudaStreamSynchronize(c->stream), "sending a field"))
+        if (lat_cuda_room(&c->work.u, link_bytes(c, c->work.rows), "the links")
+            || lat_cuda_failed(cudaMemsetAsync(c->bad, 0, sizeof(int), c->stream), "sending a field") || send_links(c, u)
+            || lat_cuda_failed(cudaMemcpyAsync(&bad, c->bad, sizeof bad, cudaMemcpyDeviceToHost, c->stream), "sending a field")
+            || lat_cuda_failed(cudaStreamSynchronize(c->stream), "sending a field"))
             return -1;
         double anywhere = bad;
         if (comm->max(comm, &anywhere, 1))
@@ -415,8 +234,8 @@ static int swap_boxes(gpu *c, int units)
     const bool aware = c->transport == LAT_TRANSPORT_CUDA_AWARE;
     const size_t side = rim_bytes(c) * (size_t)units;
     char *out = (char *)(aware ? c->box[0] : c->box_host[0]), *in = (char *)(aware ? c->box[1] : c->box_host[1]);
-    if ((!aware && failed(cudaMemcpyAsync(out, c->box[0], 2 * side, cudaMemcpyDeviceToHost, c->travel), "fetching rims"))
-        || failed(cudaStreamSynchronize(c->travel), "fetching rims"))
+    if ((!aware && lat_cuda_failed(cudaMemcpyAsync(out, c->box[0], 2 * side, cudaMemcpyDeviceToHost, c->travel), "fetching rims"))
+        || lat_cuda_failed(cudaStreamSynchronize(c->travel), "fetching rims"))
         return -1;
     for (size_t at = 0; at < side; at += PIECE) {
         const size_t n = side - at < PIECE ? side - at : PIECE;
@@ -424,22 +243,22 @@ static int swap_boxes(gpu *c, int units)
         if (comm->begin(comm, &x) || comm->finish(comm))
             return -1;
     }
-    if (!aware && failed(cudaMemcpyAsync(c->box[1], in, 2 * side, cudaMemcpyHostToDevice, c->travel), "sending ghosts"))
+    if (!aware && lat_cuda_failed(cudaMemcpyAsync(c->box[1], in, 2 * side, cudaMemcpyHostToDevice, c->travel), "sending ghosts"))
         return -1;
-    return failed(cudaEventRecord(c->arrived_rim, c->travel), "sending ghosts")
-        || failed(cudaStreamWaitEvent(c->stream, c->arrived_rim, 0), "sending ghosts") ? -1 : 0;
+    return lat_cuda_failed(cudaEventRecord(c->arrived_rim, c->travel), "sending ghosts")
+        || lat_cuda_failed(cudaStreamWaitEvent(c->stream, c->arrived_rim, 0), "sending ghosts") ? -1 : 0;
 }
 
 static int pack_rims(gpu *c, int unit, int units, int parity)
 {
-    return failed(c->ops->rim(&c->work, unit, units, parity, c->box[0], 0, c->stream), "packing rims")
-        || failed(cudaEventRecord(c->packed, c->stream), "packing rims")
-        || failed(cudaStreamWaitEvent(c->travel, c->packed, 0), "packing rims") ? -1 : 0;
+    return lat_cuda_failed(c->ops->rim(&c->work, unit, units, parity, c->box[0], 0, c->stream), "packing rims")
+        || lat_cuda_failed(cudaEventRecord(c->packed, c->stream), "packing rims")
+        || lat_cuda_failed(cudaStreamWaitEvent(c->travel, c->packed, 0), "packing rims") ? -1 : 0;
 }
 
 static int unpack_ghosts(gpu *c, int unit, int units, int parity)
 {
-    return failed(c->ops->rim(&c->work, unit, units, parity, c->box[1], 1, c->stream), "unpacking ghosts");
+    return lat_cuda_failed(c->ops->rim(&c->work, unit, units, parity, c->box[1], 1, c->stream), "unpacking ghosts");
 }
 
 /* All ghosts of a copy, when it is new. */
@@ -449,7 +268,7 @@ static int set_ghosts(gpu *c, int copy)
         for (int parity = 0; parity < 2; parity++) {
             const int n = c->work.slices - s < c->box_units ? c->work.slices - s : c->box_units, unit = copy * c->work.slices + s;
             if (pack_rims(c, unit, n, parity) || swap_boxes(c, n) || unpack_ghosts(c, unit, n, parity)
-                || failed(cudaStreamSynchronize(c->stream), "unpacking ghosts"))
+                || lat_cuda_failed(cudaStreamSynchronize(c->stream), "unpacking ghosts"))
                 return -1;
         }
     return 0;
@@ -459,43 +278,30 @@ static int gpu_set(lat_device *dev, int copy, const lat_field *g)
 {
     gpu *c = (gpu *)dev;
     const lat_comm *comm = dev->comm;
+    passenger p = {c, 0, copy};
     if (!g) {
         uint64_t sites = 1;
         for (int mu = 0; mu < c->geom.nd; mu++)
             sites *= c->work.dims[mu];
-        if (failed(c->ops->set(&c->work, copy, NULL, 0, sites, c->stream), "setting g"))
+        if (lat_cuda_failed(c->ops->set(&c->work, copy, NULL, 0, sites, c->stream), "setting g"))
             return -1;
-    } else if (send(c, g, 0, lat_field_matrices(g), lead(c), place_set, &copy) || (c->cut && set_ghosts(c, copy))) {
+    } else if (lat_cuda_send(&c->ferry, g, 0, lat_field_matrices(g), lead(c), place_set, &p) || (c->cut && set_ghosts(c, copy))) {
         return -1;
     }
     if (!c->cut)
         return 0;
     /* Nobody sweeps, and writes our ghosts, before they are as they were set. */
-    return failed(cudaStreamSynchronize(c->stream), "setting g") || comm->barrier(comm) ? -1 : 0;
+    return lat_cuda_failed(cudaStreamSynchronize(c->stream), "setting g") || comm->barrier(comm) ? -1 : 0;
 }
 
 static int gpu_get(lat_device *dev, int copy, lat_field *g)
 {
     gpu *c = (gpu *)dev;
-    return fetch(c, g, lead(c), place_get, &copy);
+    passenger p = {c, 0, copy};
+    return lat_cuda_fetch(&c->ferry, g, lead(c), place_get, &p);
 }
 
 /* ---- opening ---- */
-
-/* n / d = (n * mul >> 32) >> shift for n < 2^31: with L = ceil(log2 d), mul = ceil(2^(31+L) / d) < 2^32 and the
- * error n (mul d - 2^(31+L)) / 2^(31+L) < d n / 2^(31+L) <= n / 2^31 < 1 (Granlund, Montgomery 1994). */
-static lat_cuda_divisor divisor(uint32_t d)
-{
-    lat_cuda_divisor by = {0, 0};
-    if (d == 1)
-        return by;
-    uint32_t log = 0;
-    while ((UINT64_C(1) << log) < d)
-        log++;
-    by.mul = (uint32_t)(((UINT64_C(1) << (31 + log)) + d - 1) / d);
-    by.shift = log - 1;
-    return by;
-}
 
 /* Strips, if links and g of a time slice are more than a part of the second cache: as thick as fits, of whole z. */
 static void strips(gpu *c)
@@ -510,9 +316,9 @@ static void strips(gpu *c)
     if (w->stride[2] * thick % 128) /* blocks should not be torn */
         return;
     w->strip = w->stride[2] * thick;
-    w->by_strip = divisor(w->strip);
+    w->by_strip = lat_cuda_divide_by(w->strip);
     w->times = w->extent[3] - (c->cut ? 4 : 0); /* but ghosts and rims */
-    w->by_time = divisor(w->times);
+    w->by_time = lat_cuda_divide_by(w->times);
 }
 
 /* Its slab and whether slices are cut by it, or why not. */
@@ -583,7 +389,7 @@ static int describe(gpu *c)
             return lat_fail("lattice %s: too large for one GPU", lat_dims_text(&c->geom, text));
     }
     for (int a = 0; a < 3; a++)
-        w->by[a] = divisor(w->extent[a]);
+        w->by[a] = lat_cuda_divide_by(w->extent[a]);
     w->half = (uint32_t)half;
     w->rim = c->cut ? w->stride[w->nd - 1] : 0;
     w->from = w->rim;
@@ -650,7 +456,8 @@ static int try_peers(gpu *c)
     mine.words = g_bytes(c);
     mine.groups = w->groups;
     mine.ghost[1] = w->from + w->own;
-    if (!all || failed(cudaMemset(words, 0, WORDS * sizeof *words), "setting words") || failed(cudaDeviceSynchronize(), "setting words"))
+    if (!all || lat_cuda_failed(cudaMemset(words, 0, WORDS * sizeof *words), "setting words")
+        || lat_cuda_failed(cudaDeviceSynchronize(), "setting words"))
         return -1;
     cudaError_t e = cudaIpcGetMemHandle(&mine.handle, w->g);
     mine.fails = e != cudaSuccess;
@@ -662,7 +469,7 @@ static int try_peers(gpu *c)
     free(all);
     cudaGetLastError(); /* what failed has been seen */
     if (e != cudaSuccess && lat_gpu_opts.transport == LAT_TRANSPORT_PEER)
-        return lat_fail("--transport peer: GPU %d cannot reach its neighbours' memory: %s", start.number, cudaGetErrorString(e));
+        return lat_fail("--transport peer: GPU %d cannot reach its neighbours' memory: %s", lat_cuda_number(), cudaGetErrorString(e));
     double bad = e != cudaSuccess;
     return comm->max(comm, &bad, 1) ? -1 : bad == 0;
 }
@@ -685,11 +492,11 @@ static int meet_neighbours(gpu *c)
     c->box_units = peers ? 1 : c->units; /* those of a copy that is set go one by one */
     const size_t bytes = 2 * rim_bytes(c) * (size_t)c->box_units;
     for (int i = 0; i < 2; i++)
-        if (room(&c->box[i], bytes, "rims") || failed(cudaMallocHost(&c->box_host[i], bytes), "pinning memory"))
+        if (lat_cuda_room(&c->box[i], bytes, "rims") || lat_cuda_failed(cudaMallocHost(&c->box_host[i], bytes), "pinning memory"))
             return -1;
-    return failed(cudaStreamCreateWithFlags(&c->travel, cudaStreamNonBlocking), "making a stream")
-        || failed(cudaEventCreateWithFlags(&c->packed, cudaEventDisableTiming), "making an event")
-        || failed(cudaEventCreateWithFlags(&c->arrived_rim, cudaEventDisableTiming), "making an event") ? -1 : 0;
+    return lat_cuda_failed(cudaStreamCreateWithFlags(&c->travel, cudaStreamNonBlocking), "making a stream")
+        || lat_cuda_failed(cudaEventCreateWithFlags(&c->packed, cudaEventDisableTiming), "making an event")
+        || lat_cuda_failed(cudaEventCreateWithFlags(&c->arrived_rim, cudaEventDisableTiming), "making an event") ? -1 : 0;
 }
 
 /* ---- opening ---- */
@@ -716,7 +523,7 @@ static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, 
     c->geom = u->head.geom;
     c->copies = copies;
     cudaDeviceProp p = {};
-    int bad = failed(cudaGetDeviceProperties(&p, start.number), "asking what it is");
+    int bad = lat_cuda_failed(cudaGetDeviceProperties(&p, lat_cuda_number()), "asking what it is");
     c->work.processors = p.multiProcessorCount;
     c->work.overlap = p.major >= 9;
     bad = bad || describe(c) || allocate(c) || (c->cut && meet_neighbours(c)) || load_links(c, u);
@@ -746,7 +553,7 @@ static int send_omega(gpu *c, const double *omega)
     if (!memcmp(c->omega_host, omega, bytes))
         return 0;
     memcpy(c->omega_host, omega, bytes);
-    return failed(cudaMemcpyAsync(c->omega, omega, bytes, cudaMemcpyHostToDevice, c->stream), "sending omega");
+    return lat_cuda_failed(cudaMemcpyAsync(c->omega, omega, bytes, cudaMemcpyHostToDevice, c->stream), "sending omega");
 }
 
 static int visit_of(const lat_sweep *how)
@@ -767,10 +574,10 @@ static int visit_of(const lat_sweep *how)
 static int half_by_host(gpu *c, lat_cuda_how *h, int parity)
 {
     h->part = LAT_CUDA_RIM;
-    if (failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep") || pack_rims(c, 0, c->units, parity))
+    if (lat_cuda_failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep") || pack_rims(c, 0, c->units, parity))
         return -1;
     h->part = LAT_CUDA_INNER;
-    return failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep") || swap_boxes(c, c->units)
+    return lat_cuda_failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep") || swap_boxes(c, c->units)
         || unpack_ghosts(c, 0, c->units, parity) ? -1 : 0;
 }
 
@@ -798,7 +605,7 @@ static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
     for (long k = 0; k < n; k++, h.step++)
         for (int parity = 0; parity < 2; parity++) {
             h.number = ++c->number;
-            if (c->cut && !c->work.peer ? half_by_host(c, &h, parity) : failed(c->ops->half(&c->work, &h, parity, c->stream), "a sweep"))
+            if (c->cut && !c->work.peer ? half_by_host(c, &h, parity) : lat_cuda_failed(c->ops->half(&c->work, &h, parity, c->stream), "a sweep"))
                 return -1;
         }
     return 0;
@@ -816,7 +623,7 @@ static int await_sums(gpu *c)
         while (unit < c->units && *(const volatile double *)(c->sum + 4 * (size_t)unit + 3) == c->looks)
             unit++;
     std::atomic_thread_fence(std::memory_order_acquire);
-    return unit < c->units ? failed(cudaStreamSynchronize(c->stream), "sweeps") : 0;
+    return unit < c->units ? lat_cuda_failed(cudaStreamSynchronize(c->stream), "sweeps") : 0;
 }
 
 static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
@@ -824,7 +631,7 @@ static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
     gpu *c = (gpu *)dev;
     const lat_slab mine = {c->first, c->work.slices};
     const lat_cuda_look look = {c->partial, c->sum, c->arrived, ++c->looks, c->number};
-    if (failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c)
+    if (lat_cuda_failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c)
         || lat_state_total(dev->comm, &c->condition, &c->geom, c->ops->nc, c->copies, mine, c->sum, 4, c->theta, s))
         return -1;
     if (slices)
@@ -866,37 +673,12 @@ static long gpu_freeze(lat_device *dev, const double *theta)
         }
     }
     /* From pageable memory: it is free again when the call returns. */
-    if (failed(cudaMemcpyAsync(c->unit, c->unit_host, (size_t)c->nrows * (size_t)c->beside * sizeof *c->unit, cudaMemcpyHostToDevice, c->stream),
-               "sending the list of slices"))
+    const size_t bytes = (size_t)c->nrows * (size_t)c->beside * sizeof *c->unit;
+    if (lat_cuda_failed(cudaMemcpyAsync(c->unit, c->unit_host, bytes, cudaMemcpyHostToDevice, c->stream), "sending the list of slices"))
         return -1;
     return theta ? lat_state_left(c->theta, theta, c->copies, c->slices) : (long)c->copies * c->slices;
 }
 
 const lat_backend lat_backend_gpu = {
-    "gpu", gpu_begin, gpu_end, gpu_available, gpu_open, gpu_close, gpu_words, gpu_set, gpu_get, gpu_sweep, gpu_state, gpu_freeze,
+    "gpu", lat_cuda_begin, lat_cuda_end, lat_cuda_available, gpu_open, gpu_close, gpu_words, gpu_set, gpu_get, gpu_sweep, gpu_state, gpu_freeze,
 };
-
-/* For benchmarks: bytes read and written by copies on the device, GB a second; below zero on failure. */
-extern "C" double lat_gpu_copy_bandwidth(size_t bytes);
-double lat_gpu_copy_bandwidth(size_t bytes)
-{
-    void *a = NULL, *b = NULL;
-    cudaEvent_t from = NULL, to = NULL;
-    float ms = 0, best = INFINITY;
-    int bad = room(&a, bytes, "a benchmark") || room(&b, bytes, "a benchmark") || failed(cudaMemset(a, 1, bytes), "a benchmark")
-        || failed(cudaEventCreate(&from), "a benchmark") || failed(cudaEventCreate(&to), "a benchmark");
-    for (int i = 0; i < 10 && !bad; i++) {
-        bad = failed(cudaEventRecord(from, 0), "a benchmark") || failed(cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice, 0), "a benchmark")
-            || failed(cudaEventRecord(to, 0), "a benchmark") || failed(cudaEventSynchronize(to), "a benchmark")
-            || failed(cudaEventElapsedTime(&ms, from, to), "a benchmark");
-        if (ms < best)
-            best = ms;
-    }
-    if (from)
-        cudaEventDestroy(from);
-    if (to)
-        cudaEventDestroy(to);
-    cudaFree(a);
-    cudaFree(b);
-    return bad ? -1 : 2.0 * (double)bytes / (double)best * 1e-6;
-}

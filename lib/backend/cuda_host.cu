@@ -124,3 +124,34 @@ int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *field, size_t from, lat_cuda_pl
     }
     return 0;
 }
+
+/* ---- for benchmarks ---- */
+
+/* Milliseconds of a copy. */
+static int time_copy(void *to, const void *from, size_t bytes, cudaEvent_t begin, cudaEvent_t end, float *ms)
+{
+    static const char what[] = "a benchmark";
+    return lat_cuda_failed(cudaEventRecord(begin, 0), what) || lat_cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, 0), what)
+        || lat_cuda_failed(cudaEventRecord(end, 0), what) || lat_cuda_failed(cudaEventSynchronize(end), what)
+        || lat_cuda_failed(cudaEventElapsedTime(ms, begin, end), what) ? -1 : 0;
+}
+
+double lat_gpu_copy_bandwidth(size_t bytes)
+{
+    static const char what[] = "a benchmark";
+    void *a = NULL, *b = NULL;
+    cudaEvent_t begin = NULL, end = NULL;
+    float ms = 0, best = INFINITY;
+    int bad = lat_cuda_room(&a, bytes, what) || lat_cuda_room(&b, bytes, what) || lat_cuda_failed(cudaMemset(a, 1, bytes), what)
+        || lat_cuda_failed(cudaEventCreate(&begin), what) || lat_cuda_failed(cudaEventCreate(&end), what);
+    for (int i = 0; i < 10 && !bad; i++) {
+        bad = time_copy(b, a, bytes, begin, end, &ms);
+        best = fminf(best, ms);
+    }
+    for (cudaEvent_t e : {begin, end})
+        if (e)
+            cudaEventDestroy(e);
+    cudaFree(a);
+    cudaFree(b);
+    return bad ? -1 : 2.0 * (double)bytes / (double)best * 1e-6;
+}

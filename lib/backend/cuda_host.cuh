@@ -12,6 +12,18 @@ extern "C" {
 #include "common/field.h"
 }
 
+/* ---- the device (cuda_start.cu) ---- */
+
+/* lat_backend's begin, end and available. */
+bool lat_cuda_begin(void);
+void lat_cuda_end(void);
+bool lat_cuda_available(void);
+
+/* Of the device that is used, once there is one. */
+int lat_cuda_number(void);
+
+/* ---- errors, memory, fields ---- */
+
 /* e, and what was being done, as an error. */
 int lat_cuda_failed(cudaError_t e, const char *what);
 

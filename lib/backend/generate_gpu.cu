@@ -163,7 +163,7 @@ static lat_generator *gpu_open(const lat_field *u, lat_real real, const lat_acti
     c->action = *action;
     c->geom = u->head.geom;
     cudaDeviceProp p = {};
-    bool bad = lat_cuda_failed(cudaGetDeviceProperties(&p, 0), "asking what it is");
+    bool bad = lat_cuda_failed(cudaGetDeviceProperties(&p, lat_cuda_number()), "asking what it is");
     c->work.overlap = p.major >= 9;
     bad = bad || describe(c) || allocate(c) || fill(c, u);
     if (bad) {

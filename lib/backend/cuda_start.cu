@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_start.cu: is there a GPU, which one is ours, and its start. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "cuda_host.cuh"
+extern "C" {
+#include "backend.h"
+#include "common/error.h"
+extern const lat_cuda_ops lat_cuda_ops_f2;
+}
+
+/* The start of CUDA takes a fifth of a second: a thread has it behind it while the input is read. */
+static struct {
+    bool begun, running;
+    pthread_t thread;
+    cudaError_t count, kernel; /* what was found: devices, and code for the one that is used */
+    int devices, number;       /* how many there are; the one that is used */
+    cudaDeviceProp device;
+    char bad_list[160];
+} start;
+
+/* Of the list, or of all there are, the one for this rank of its host. */
+static cudaError_t choose_device(void)
+{
+    const int rank = lat_comm_world->host_rank;
+    int list[64], n = 0;
+    for (const char *p = lat_gpu_opts.list; p && *p && n < 64;) {
+        char *end;
+        const long v = strtol(p, &end, 10);
+        if (end == p || v < 0 || v >= start.devices || (*end && *end != ',')) {
+            snprintf(start.bad_list, sizeof start.bad_list, "GPUs '%.40s': expected numbers from 0 to %d, such as 0,1", lat_gpu_opts.list,
+                     start.devices - 1);
+            return cudaErrorInvalidDevice;
+        }
+        list[n++] = (int)v;
+        p = *end ? end + 1 : end;
+    }
+    start.number = n ? list[rank % n] : rank % start.devices;
+    return cudaSetDevice(start.number);
+}
+
+static void *start_device(void *nothing)
+{
+    cudaFuncAttributes attributes;
+    start.count = cudaGetDeviceCount(&start.devices);
+    if (start.count == cudaSuccess && start.devices > 0) {
+        start.kernel = choose_device();
+        if (start.kernel == cudaSuccess)
+            start.kernel = cudaFree(NULL); /* the context */
+        if (start.kernel == cudaSuccess)
+            start.kernel = cudaFuncGetAttributes(&attributes, lat_cuda_ops_f2.any);
+        if (start.kernel == cudaErrorNoKernelImageForDevice && cudaGetDeviceProperties(&start.device, start.number) != cudaSuccess)
+            start.kernel = cudaErrorUnknown;
+    }
+    return nothing;
+}
+
+/* Signals are the main thread's. */
+static bool in_thread(void *(*job)(void *))
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    start.running = pthread_create(&start.thread, NULL, job, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return start.running;
+}
+
+/* The runtime would take a tenth of a second to find out. */
+static bool driver_there(void)
+{
+    static void *library;
+    if (!library)
+        library = dlopen("libcuda.so.1", RTLD_LAZY);
+    return library;
+}
+
+bool lat_cuda_begin(void)
+{
+    if (!start.begun && driver_there())
+        start.begun = in_thread(start_device);
+    return start.begun;
+}
+
+void lat_cuda_end(void)
+{
+    if (start.running)
+        pthread_join(start.thread, NULL);
+    start.running = false;
+}
+
+bool lat_cuda_available(void)
+{
+    if (!driver_there()) {
+        lat_fail("no GPU: no NVIDIA driver found");
+        return false;
+    }
+    lat_cuda_end();
+    if (!start.begun)
+        start_device(NULL);
+    start.begun = true;
+    if (start.count != cudaSuccess || start.devices == 0) {
+        lat_fail("no GPU: %s", start.count != cudaSuccess ? cudaGetErrorString(start.count) : "no device found");
+        return false;
+    }
+    if (*start.bad_list)
+        lat_fail_usage("%s", start.bad_list);
+    else if (start.kernel == cudaErrorNoKernelImageForDevice)
+        lat_fail("%s: compute capability %d.%d is not among those this program was built for (" LAT_CUDA_ARCH ")", start.device.name,
+                 start.device.major, start.device.minor);
+    else
+        lat_cuda_failed(start.kernel, "starting it");
+    return start.kernel == cudaSuccess && !lat_cuda_failed(cudaSetDevice(start.number), "choosing it"); /* for this thread */
+}
+
+int lat_cuda_number(void) { return start.number; }
