@@ -3,13 +3,14 @@
 # QCD with Multi-GPUs" (Schroeck and Vogt, Comput. Phys. Commun. 184 (2013) 1907) and print them beside the paper's; docs/paper.md
 # has what came of them. With a GPU on the paper's lattice, 32^4, without on 12^4; every variable may be set for once.
 set -euo pipefail
-export LC_ALL=C
+set -a # variables and functions are those of batches too
+LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..
 PATH=${LAT_BIN:-$root/bin}:$PATH
-export PATH
 
-gpus=$( (nvidia-smi -L 2>/dev/null || true) | grep -c '^GPU' || true)
+# As many as gpuslot hands out.
+gpus=$( (if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then tr ', ' '\n' <<<"$CUDA_VISIBLE_DEVICES"; else nvidia-smi -L 2>/dev/null; fi) | grep -c . || true)
 # gpu A B: A with a GPU, B without.
 gpu() {
     if [ "$gpus" -gt 0 ]; then echo "$1"; else echo "$2"; fi
@@ -19,13 +20,44 @@ gpu() {
 : "${COPIES:=$(gpu 100 10)}" # random starts; the paper has 100
 : "${SEED:=1}"               # of configuration and starts
 : "${OMEGA:=1.35}"           # the paper's overrelaxation, SU(2) subgroup by subgroup
+: "${BATCH:=$(gpu 8 "$COPIES")}" # copies at a time on a GPU: as many as share a link once read
+: "${SLOTS:=2}"              # batches that share a GPU: one reads or writes while the other one sweeps
 
 # thermal FOLDER: the name of a configuration there at the paper's beta = 5.7, made unless it is there already.
 thermal() {
     local file=$1/b5.7-$EXTENT.lat
     [ -e "$file" ] || lat-heatbath -q --dims "$EXTENT,$EXTENT,$EXTENT,$EXTENT" --beta 5.7 --thermalise "${THERMALISE:-500}" \
-        --seed "$SEED" --rows 3 -o "$file"
-    echo "$file"
+        --seed "$SEED" --rows 3 -0 -o "$file"
+    realpath "$file"
+}
+
+# batches NAME FUNCTION ARGUMENT...: FUNCTION ARGUMENT... --copies N --seed SEED for some copies at a time, on all GPUs there are,
+# each in a folder NAME.FIRST that appears when it is done; so a run that was cut off goes on.
+batches() {
+    local first n job jobs=()
+    for ((first = 0; first < COPIES; first += BATCH)); do
+        n=$((COPIES - first < BATCH ? COPIES - first : BATCH))
+        [ ! -d "$1.$first" ] || continue
+        "$here/../gpuslot" bash -euo pipefail -c 'one_batch "$@"' - "$1.$first" "${@:2}" --copies "$n" --seed "$((SEED + first))" &
+        jobs+=($!)
+        [ "$gpus" -gt 0 ] || wait $!
+    done
+    for job in "${jobs[@]}"; do wait "$job"; done
+}
+
+one_batch() {
+    rm -rf "$1.part"
+    mkdir "$1.part"
+    (cd "$1.part" && "${@:2}")
+    mv "$1.part" "$1"
+}
+
+# together NAME LOG: one log of those of the batches, copies numbered through.
+together() {
+    local first
+    for ((first = 0; first < COPIES; first += BATCH)); do
+        awk -F'\t' -v OFS='\t' -v first="$first" 'FNR > 1 { $2 += first } FNR > 1 || first == 0' "$1.$first/$2.tsv"
+    done >"$2.tsv"
 }
 
 # unconverged COMMAND...: copies that have not converged are a result too.

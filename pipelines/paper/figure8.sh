@@ -17,24 +17,24 @@ set -euo pipefail
 
 folder=${1:?expected FOLDER}
 mkdir -p "$folder/$GAUGE"
-config=$(realpath "$(thermal "$folder")")
+config=$(thermal "$folder")
 cd "$folder/$GAUGE"
-scheme=(--overrelax "$SCHEME")
-[ "$SCHEME" = su3 ] || scheme+=(--omega "$OMEGA")
+how="--overrelax $SCHEME"
+[ "$SCHEME" = su3 ] || how+=" --omega $OMEGA"
 
 relax() {
-    unconverged lat-orelax -q --gauge "$GAUGE" "${scheme[@]}" --theta "$THETA" --precision "$PRECISION" --keep --copies-log "steps-$1.tsv" \
+    # shellcheck disable=SC2086 # two words or four
+    unconverged lat-orelax -q --gauge "$GAUGE" $how --theta "$THETA" --precision "$PRECISION" --keep --copies-log "steps-$1.tsv" \
         -o /dev/null "${@:2}"
+}
+annealed() {
+    lat-anneal -q --gauge "$GAUGE" --from "$T_FIRST" --to "$T_LAST" --steps "$1" --micro "$MICRO" "${@:2}" "$config" | relax "$1"
 }
 
 logs=()
 for steps in $STEPS; do
-    if [ "$steps" = 0 ]; then
-        relax 0 --copies "$COPIES" --seed "$SEED" "$config"
-    else
-        lat-anneal -q --gauge "$GAUGE" --copies "$COPIES" --seed "$SEED" --from "$T_FIRST" --to "$T_LAST" --steps "$steps" --micro "$MICRO" "$config" |
-            relax "$steps"
-    fi
+    if [ "$steps" = 0 ]; then batches steps-0 relax 0 "$config"; else batches "steps-$steps" annealed "$steps"; fi
+    together "steps-$steps" "steps-$steps"
     logs+=("steps-$steps.tsv")
 done
 

@@ -16,26 +16,41 @@ set -euo pipefail
 : "${THETA:=1e-12}"        # as in the paper
 : "${MAX_SWEEPS:=100000}"  # as in the paper
 : "${PRECISION:=$(gpu mixed double)}"
-: "${INEXACT:=$(gpu 0 2)}" # starts of the paper's update, done on the CPU
-: "${INEXACT_SWEEPS:=2000}"
+: "${INEXACT:=2}"          # starts of the paper's update, done on the CPU
+: "${INEXACT_SWEEPS:=$(gpu 1000 2000)}"
 
 folder=${1:?expected FOLDER}
 mkdir -p "$folder"
 config=$(thermal "$folder")
 cd "$folder"
-config=$(basename "$config")
 
 relax() { # relax NAME OPTION...
     unconverged lat-orelax -q --gauge mag --overrelax su2 --omega "$OMEGA" --theta "$THETA" --max-sweeps "$MAX_SWEEPS" \
-        --precision "$PRECISION" --keep --copies-log "$1.tsv" -o "$1.lat" "${@:2}"
+        --precision "$PRECISION" --keep --copies-log "$1.tsv" -o /dev/null "${@:2}"
+}
+annealed() {
+    lat-anneal -q --gauge mag --from "$T_FIRST" --to "$T_LAST" --steps "$STEPS" --micro "$MICRO" "$@" "$config" |
+        unconverged lat-orelax -q --gauge mag --overrelax su2 --stochastic "$STOCHASTIC" --theta "$THETA" --max-sweeps "$RELAX" \
+            --precision "$PRECISION" --keep --select all --copies-log sr.tsv "${@: -2}" | # --seed of these copies
+        relax sa-sr-or
+}
+ours() {
+    unconverged lat-orelax -q --gauge mag --theta "$THETA" --precision "$PRECISION" --keep --copies-log auto.tsv -o /dev/null "$@" "$config"
 }
 
-relax or --copies "$COPIES" --seed "$SEED" "$config"
-lat-anneal -q --gauge mag --copies "$COPIES" --seed "$SEED" --from "$T_FIRST" --to "$T_LAST" --steps "$STEPS" --micro "$MICRO" "$config" |
-    unconverged lat-orelax -q --gauge mag --overrelax su2 --stochastic "$STOCHASTIC" --theta "$THETA" --max-sweeps "$RELAX" \
-        --precision "$PRECISION" --keep --select all --copies-log sr.tsv |
-    relax sa-sr-or
-lat-orelax -q --gauge mag --theta "$THETA" --precision "$PRECISION" --copies "$COPIES" --seed "$SEED" --copies-log auto.tsv -o auto.lat "$config"
+inexact=
+if [ "$INEXACT" -gt 0 ] && [ ! -e inexact.tsv ] && program=$(tool mag_inexact); then
+    "$program" -@ $((($(nproc) + 1) / 2)) --copies "$INEXACT" --seed "$SEED" --omega "$OMEGA" --sweeps "$INEXACT_SWEEPS" -o inexact.tsv "$config" &
+    inexact=$!
+fi
+batches auto ours
+batches or relax or "$config"
+batches sa annealed
+together auto auto
+together or or
+together sa sr
+together sa sa-sr-or
+[ -z "$inexact" ] || wait "$inexact"
 
 # row NAME UPDATES LOG...: of the copies that have converged in the last LOG; sweeps of all logs and UPDATES before them.
 row() {
@@ -53,8 +68,7 @@ row() {
     row OR 0 or.tsv
     row SA/SR/OR $((STEPS * (1 + MICRO))) sr.tsv sa-sr-or.tsv
     row 'su3, omega auto' 0 auto.tsv
-    if [ "$INEXACT" -gt 0 ] && program=$(tool mag_inexact); then
-        "$program" --copies "$INEXACT" --seed "$SEED" --omega "$OMEGA" --sweeps "$INEXACT_SWEEPS" -o inexact.tsv "$config"
+    if [ -e inexact.tsv ]; then
         for update in exact paper; do
             awk -F'\t' -v update=$update -v name="$update update, in place" '
                 $1 == update { n++; d = $4 - 0.7; F += d; FF += d * d; sweeps = $3; if ($4 > best) best = $4 }
