@@ -107,13 +107,12 @@ static void board_load(const board *c, const void *links, lat_real real, lat_fie
 
 static long sweeps = 12000, every = 100;
 static double omega = 1.7;
-static const char *output;
 
 static const lat_option options[] = {
     {LAT_OPT_INT, "sweeps", 0, "N", &sweeps, 1, 1e9, "sweeps of each run", false},
     {LAT_OPT_INT, "every", 0, "N", &every, 1, 1e9, "sweeps between two lines, and two projections", false},
     {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1.0, 1.999, "overrelaxation", false},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "the table (default: stdout)", false},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, "the table (default: stdout)", false},
     {0},
 };
 
@@ -302,5 +301,5 @@ static int follow(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    return lat_print_run(output, follow);
+    return lat_print_run(follow);
 }

@@ -23,14 +23,13 @@
 static long copies = 4, sweeps = 2000;
 static uint64_t seed = 1;
 static double omega = 1.35;
-static const char *output;
 
 static const lat_option options[] = {
     {LAT_OPT_INT, "copies", 'c', "N", &copies, 1, 10000, "random starts", false},
     {LAT_OPT_INT, "sweeps", 0, "N", &sweeps, 1, 10000000, "of each", false},
     {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1, 1.99, "overrelaxation", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the starts", false},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, "write there, not to stdout", true},
     {0}
 };
 
@@ -198,5 +197,5 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    return lat_print_run(output, all);
+    return lat_print_run(all);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measure.c: plaquette, Polyakov loop, deviations from SU(N), Landau gauge condition. */
+/* measure.c: plaquette, Polyakov loop, deviations from SU(N), the gauge conditions. */
 #include "measure.h"
 
 #include <math.h>

@@ -77,10 +77,14 @@ int lat_filter_run(lat_each *each, lat_last *last, void *context)
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }
 
-int lat_print_run(const char *output, lat_print *all)
+lat_print_options lat_print_opts;
+
+int lat_print_run(lat_print *all)
 {
+    if (lat_print_opts.tsv && lat_print_opts.json)
+        lat_usage("--tsv and --json exclude each other");
     lat_input *in = lat_input_open(lat_opts.input);
-    lat_output *out = in ? lat_output_open(output, LAT_OUTPUT_TEXT) : NULL;
+    lat_output *out = in ? lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT) : NULL;
     FILE *text = out ? lat_text_open(out) : NULL;
     int code = text ? all(in, text) : LAT_FAILED;
 

@@ -13,17 +13,15 @@
 #include "common/tool.h"
 #include "common/tour.h"
 
-static bool tsv, json, keep_going;
-static const char *output, *links, *currents;
+static bool keep_going;
+static const char *links, *currents;
 
 static const lat_option options[] = {
     {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0, "write the Abelian links, as diagonal SU(N) matrices", true},
     {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0, "write the monopole currents, a row for each that is not 0", true},
     {LAT_OPT_FLAG, "any-gauge", 0, NULL, &keep_going, 0, 0,
      "project configurations of which the header says that they are in another gauge, too", false},
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a configuration", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}
 };
 
@@ -397,9 +395,9 @@ static int one(lat_field *f, const outputs *out, FILE *text, measured *m, lat_in
     projected_free(&p);
     if (rc || (more = lat_stream_more(in)) < 0)
         return -1;
-    if (tsv)
+    if (lat_print_opts.tsv)
         print_tsv(text, m);
-    else if (json)
+    else if (lat_print_opts.json)
         print_json(text, m, m->config > 0 || more > 0);
     else
         print_text(text, m, m->config > 0 || more > 0);
@@ -448,11 +446,9 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (tsv && json)
-        lat_usage("--tsv and --json exclude each other");
     if (links)
         lat_usage_if_input("links", links);
     if (currents)
         lat_usage_if_input("currents", currents);
-    return lat_print_run(output, all);
+    return lat_print_run(all);
 }

@@ -14,17 +14,14 @@
 
 enum { CHUNK = 256 }; /* matrices whose sum is kept apart: results do not depend on threads */
 
-static bool tsv, json, invariant;
+static bool invariant;
 static double tolerance = NAN;
-static const char *output;
 
 static const lat_option options[] = {
     {LAT_OPT_REAL, "tolerance", 't', "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T", true},
     {LAT_OPT_FLAG, "invariant", 0, NULL, &invariant, 0, 0,
      "judge plaquette and Polyakov loops only, not links and link trace", true},
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a field", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a field, one a line", true},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    LAT_PRINT_OPTIONS("field", "field"),
     {0}
 };
 
@@ -212,9 +209,9 @@ static int pair(const lat_field *a, const lat_field *b, lat_input *in, const cha
     const int more = lat_stream_more(in);
     if (more < 0)
         return LAT_FAILED;
-    if (tsv)
+    if (lat_print_opts.tsv)
         print_tsv(text, &d);
-    else if (json)
+    else if (lat_print_opts.json)
         print_json(text, a, &d);
     else
         print_text(text, a, &d, index > 0 || more > 0);
@@ -262,12 +259,10 @@ static int all(lat_input *first, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (tsv && json)
-        lat_usage("--tsv and --json exclude each other");
     if (!strcmp(lat_opts.files[0], "-") && !strcmp(lat_opts.files[1], "-"))
         lat_usage("only one of the two can be stdin");
     if (invariant && !lat_opt_given("tolerance"))
         lat_usage("--invariant says what --tolerance judges, and there is no --tolerance");
     lat_opts.input = lat_opts.files[0];
-    return lat_print_run(output, all);
+    return lat_print_run(all);
 }

@@ -19,8 +19,7 @@ enum { ORBITS, NONE };
 
 static int gauge, time_axis = -1, average = ORBITS;
 static double cylinder = NAN, cone = NAN; /* no cut */
-static bool tsv, json, mean;
-static const char *output;
+static bool mean;
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "gauge", 0, "landau|coulomb", &gauge, 0, 0,
@@ -34,9 +33,7 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "cone", 0, "DEGREES", &cone, 0, 180,
      "only momenta within this angle of the diagonal (default: all)", false},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0, "one table, the mean over all configurations, with its error", true},
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a momentum", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    LAT_PRINT_OPTIONS("momentum", "configuration"),
     {0}
 };
 
@@ -521,9 +518,9 @@ static void print_json(FILE *to, const report *r)
 
 static int print(FILE *to, const report *r)
 {
-    if (tsv)
+    if (lat_print_opts.tsv)
         print_tsv(to, r);
-    else if (json)
+    else if (lat_print_opts.json)
         print_json(to, r);
     else
         print_text(to, r);
@@ -657,7 +654,5 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (tsv && json)
-        lat_usage("--tsv and --json exclude each other");
-    return lat_print_run(output, all);
+    return lat_print_run(all);
 }

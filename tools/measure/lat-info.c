@@ -9,14 +9,11 @@
 #include "common/text.h"
 #include "common/tool.h"
 
-static bool check, json, tsv;
-static const char *output;
+static bool check;
 
 static const lat_option options[] = {
     {LAT_OPT_FLAG, "check", 'c', NULL, &check, 0, 0, "verify every number; exit 1 if damaged", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a field, one a line", true},
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a field", true},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    LAT_PRINT_OPTIONS("field", "field"),
     {0}
 };
 
@@ -164,9 +161,9 @@ static void print(lat_input *in, FILE *to, const lat_header *head, long index)
 {
     const lat_stream_form *form = lat_stream_last(in);
     char dims[64];
-    if (json)
+    if (lat_print_opts.json)
         print_json(to, head, form, index);
-    else if (tsv)
+    else if (lat_print_opts.tsv)
         print_tsv(to, head, form, index);
     else if (check)
         fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, crc-32 %08x\n", lat_input_name(in), index,
@@ -199,7 +196,5 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (tsv && json)
-        lat_usage("--tsv and --json exclude each other");
-    return lat_print_run(output, all);
+    return lat_print_run(all);
 }

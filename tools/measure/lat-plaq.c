@@ -10,17 +10,14 @@
 #include "common/text.h"
 #include "common/tool.h"
 
-static bool tsv, json, meter;
+static bool meter;
 static double xi = 1;
-static const char *output;
 
 static const lat_option options[] = {
     {LAT_OPT_FLAG, "sd", 0, NULL, &meter, 0, 0,
      "beta from the Schwinger-Dyson equation as well: what the configuration says it was made at", true},
     {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3, "anisotropy in that (default: that of the header, or 1)", false},
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a configuration", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}
 };
 
@@ -148,9 +145,9 @@ static int all(lat_input *in, FILE *text)
         lat_field_free(&f);
         if (rc || (more = lat_stream_more(in)) < 0)
             return LAT_FAILED;
-        if (tsv)
+        if (lat_print_opts.tsv)
             print_tsv(text, &m);
-        else if (json)
+        else if (lat_print_opts.json)
             print_json(text, &m, config > 0 || more > 0);
         else
             print_text(text, &m, config > 0 || more > 0);
@@ -163,7 +160,5 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (tsv && json)
-        lat_usage("--tsv and --json exclude each other");
-    return lat_print_run(output, all);
+    return lat_print_run(all);
 }

@@ -12,9 +12,9 @@
 #include "common/tool.h"
 
 static int gauge, time_axis = -1;
-static bool tsv, json, conventions, slices;
+static bool conventions, slices;
 static double require = NAN;
-static const char *output, *weights;
+static const char *weights;
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &gauge, 0, 0,
@@ -23,11 +23,9 @@ static const lat_option options[] = {
      "direction across which Coulomb gauge cuts slices (default: the last)", false},
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0, "of the directions in Landau gauge", false},
     {LAT_OPT_FLAG, "slices", 0, NULL, &slices, 0, 0, "theta of each slice of Coulomb gauge as well", true},
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0, "columns with a header line, a row a configuration", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0, "an object a configuration, one a line", true},
     {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0, "theta as other programs define it", true},
     {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 0, "exit 3 if a theta is above X", true},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &output, 0, 0, "write there, not to stdout", true},
+    LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}
 };
 
@@ -218,9 +216,9 @@ static int one(lat_input *in, FILE *text, lat_field *f, long config)
         return LAT_FAILED;
     }
     const bool several = config > 0 || more > 0;
-    if (tsv)
+    if (lat_print_opts.tsv)
         print_tsv(text, &m);
-    else if (json)
+    else if (lat_print_opts.json)
         print_json(text, &m, several);
     else
         print_text(text, &m, several);
@@ -254,7 +252,5 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (tsv && json)
-        lat_usage("--tsv and --json exclude each other");
-    return lat_print_run(output, all);
+    return lat_print_run(all);
 }
