@@ -22,9 +22,9 @@ same() {
     cmp one.lat "$n.lat"
 }
 
-# many: a run that goes on until it is killed.
+# many: a run that goes on until it is killed; by SIGINT too, which a shell ignores in what it starts in the background.
 many() {
-    exec lat-anneal -n 3 -@ 1 --steps 100000000 b.lat "$@"
+    exec env ${IGNORE---default-signal=INT} lat-anneal -n 3 -@ 1 --steps 100000000 b.lat "$@"
 }
 
 # ours: processes of this test that are still there: ranks, and who launched them.
@@ -173,6 +173,26 @@ END
         nothing_left
     done
     [ -z "$(find tmp -maxdepth 1 -name 'lat-??????')" ]
+}
+
+@test "signals that were ignored when it started stay ignored, and the end of mpirun is seen all the same" {
+    rough b.lat --dims 4,4,4,8
+    local pid signal
+    (IGNORE=--ignore-signal=HUP,CHLD,INT; many -o "$PWD/out.lat" 2>err 3>&-) &
+    pid=$!
+    while ! [ "$(ranks_there | wc -l)" -ge 3 ]; do sleep 0.05; done
+    for signal in HUP INT; do
+        kill -$signal "$pid"
+        sleep 0.5
+        [ "$(ranks_there | wc -l)" -ge 3 ]
+    done
+    kill -9 "$(ranks_there | tail -1)"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 1 ]
+    gone
+    [ "$(wc -l <err)" -eq 1 ]
+    nothing_left
 }
 
 @test "a reader that has enough ends all ranks silently, as SIGPIPE does" {

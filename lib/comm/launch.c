@@ -44,8 +44,8 @@ typedef struct launch {
     bool ended, told;       /* mpirun has; rank 0 has said its exit code */
     int status, code;
     int signal;             /* that is to end us */
-    char *note[NOTES];
-    int notes;
+    char *note[NOTES];      /* the last ones */
+    unsigned notes;
     char said[WORDS];
     size_t nsaid;
 } launch;
@@ -80,7 +80,7 @@ static void close_socket(launch *l)
 
 static void clean_up(launch *l)
 {
-    for (int i = 0; i < l->notes && !l->told; i++)
+    for (int i = 0; i < NOTES && l->note[i] && !l->told; i++)
         unlink(l->note[i]);
     close_socket(l);
 }
@@ -141,9 +141,12 @@ static int start(launch *l, char **argv)
     sigset_t set;
     char **list = command(l, argv);
     const pid_t me = getpid();
+    struct sigaction was;
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored nobody would say that mpirun has ended */
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
-        sigaddset(&set, watched[i]);
+        if (sigaction(watched[i], NULL, &was) || was.sa_handler != SIG_IGN) /* nohup holds for us, too */
+            sigaddset(&set, watched[i]);
     if (!list || open_socket(l))
         return -1;
     if (sigprocmask(SIG_BLOCK, &set, NULL) || (l->signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0 || pipe2(pipes, O_CLOEXEC))
@@ -215,6 +218,17 @@ static void take_signal(launch *l)
     }
 }
 
+/* A checkpoint's temporary comes under one name again and again; of many names the last ones count. */
+static void keep_note(launch *l, const char *path)
+{
+    char **at = &l->note[l->notes % NOTES];
+    for (int i = 0; i < NOTES && l->note[i]; i++)
+        if (!strcmp(l->note[i], path))
+            return;
+    free(*at);
+    l->notes += (*at = strdup(path)) != NULL;
+}
+
 /* From rank 0: "C" and its exit code, or "F" and a file; false at the end. */
 static bool take_message(launch *l)
 {
@@ -223,9 +237,9 @@ static bool take_message(launch *l)
     if (n == 2 && *m == 'C') {
         l->told = true;
         l->code = (unsigned char)m[1];
-    } else if (n > 1 && *m == 'F' && l->notes < NOTES) {
+    } else if (n > 1 && *m == 'F') {
         m[n] = '\0';
-        l->notes += (l->note[l->notes] = strdup(m + 1)) != NULL;
+        keep_note(l, m + 1);
     }
     if (n > 0)
         return true;
