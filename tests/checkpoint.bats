@@ -73,6 +73,14 @@ cut_off() {
     run -2 --separate-stderr lat-orelax --checkpoint a.lat a.lat -o c.lat
     [[ ${stderr_lines[0]} == "lat-orelax: --checkpoint a.lat is the input as well" ]]
     run -2 --separate-stderr lat-orelax --checkpoint - a.lat -o c.lat
+    run -2 --separate-stderr lat-orelax --every 5 a.lat -o c.lat
+    # It is removed in the end: nothing but a file, lest root loses a device.
+    mkfifo pipe
+    exec 5<>pipe
+    run -1 --separate-stderr lat-orelax --checkpoint pipe --theta 1e-2 a.lat -o c.lat 5>&-
+    [[ $stderr == "lat-orelax: pipe: expected the name of a file"* ]]
+    [ -p pipe ]
+    [ ! -e c.lat ]
     lat-info --check a.lat
     nothing_left
 }

@@ -141,6 +141,9 @@ END
     grep -q 'beta = 2.5' info.txt
     grep -q 'sweep = 13' info.txt
     [ "$(grep -c 'lat-heatbath 0' info.txt)" -eq 2 ]
+    # So does what another tool has done in between.
+    lat-gauge --random c001.lat | lat-orelax --theta 1e-2 | lat-heatbath --continue | lat-info >info.txt
+    grep 'lat-[a-z]* 0' info.txt | grep -o 'lat-[a-z]*' | paste -sd' ' | grep -qx 'lat-heatbath lat-gauge lat-orelax lat-heatbath'
 }
 
 @test "the log's plaquettes are those that lat-plaq and lat-theta find" {
@@ -163,6 +166,7 @@ END
     lat-plaq --json a.lat | python3 -c 'import json, sys; d = json.load(sys.stdin); assert abs(d["action_density"] - 36 * (1 - d["plaquette"])) < 1e-12'
     lat-plaq a.lat | grep -q '^charge'
     cat a.lat b.lat | lat-plaq --tsv | wc -l | grep -qx 3
+    run -2 lat-plaq --xi 1.5 a.lat # of --sd
 }
 
 @test "a real configuration at beta = 6: plaquette, and beta by the Schwinger-Dyson equation" {

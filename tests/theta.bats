@@ -45,6 +45,20 @@ END
     [ "$(lat-theta --json line.lat | python3 keys.py)" = 1 ]
 }
 
+@test "theta of every slice: in text and JSON the same, refused where it has no place" {
+    lat-start weak --dims 4,2,3,5 >a.lat
+    lat-theta --gauge coulomb --time z --slices a.lat | awk '$1 == "slice" { print $3 }' >text
+    lat-theta --gauge coulomb --time z --slices --json a.lat >j
+    python3 - text j <<'END'
+import json, sys
+slices, row = [float(x) for x in open(sys.argv[1])], json.load(open(sys.argv[2]))
+assert len(row["slices"]) == len(slices) == 3
+assert all(abs(a - b) < 1e-14 * b for a, b in zip(row["slices"], slices))
+assert abs(sum(slices) / 3 - row["theta"]) < 1e-14 * row["theta"]
+END
+    run -2 lat-theta --gauge coulomb --slices --tsv a.lat
+}
+
 @test "text, columns and JSON agree" {
     lat-start weak --dims 4,4,4,4 > a.lat
     lat-theta --json a.lat > j

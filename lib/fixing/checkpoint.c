@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "common/error.h"
 #include "common/progress.h"
@@ -251,6 +252,7 @@ static int load(lat_checkpoint *k, const char *path)
 lat_checkpoint *lat_checkpoint_open(void)
 {
     const lat_fixing_options *o = &lat_fixing_opts;
+    struct stat st;
     lat_checkpoint *k = calloc(1, sizeof *k);
     if (!k || asprintf(&k->run, "%s%s%s", lat_tool_name, lat_opts.arguments && *lat_opts.arguments ? " " : "",
                        lat_opts.arguments ? lat_opts.arguments : "") < 0) {
@@ -260,6 +262,10 @@ lat_checkpoint *lat_checkpoint_open(void)
     }
     k->last = lat_seconds();
     if (o->checkpoint) { /* while nothing is lost yet */
+        if (lat_comm_world->rank == 0 && stat(o->checkpoint, &st) == 0 && !S_ISREG(st.st_mode)) {
+            lat_fail("%s: expected the name of a file for a checkpoint, which is removed in the end, found something else", o->checkpoint);
+            goto fail;
+        }
         lat_output *out = lat_output_open(o->checkpoint, 0);
         if (!out)
             goto fail;

@@ -239,6 +239,8 @@ static int open_all(run *r)
     const lat_fixing_options *o = &lat_fixing_opts;
     if (o->checkpoint && !strcmp(o->checkpoint, "-"))
         lat_usage("--checkpoint needs the name of a file");
+    if (lat_opt_given("every") && !o->checkpoint)
+        lat_usage("--every is for --checkpoint, and there is no --checkpoint");
     if (o->checkpoint)
         lat_usage_if_input("checkpoint", o->checkpoint);
     if (o->save_g)

@@ -221,7 +221,8 @@ static int describe(run *r)
     lat_header *head = &r->field.head;
     const char *words = r->backend->words(r->gen);
     const lat_lines *history = &head->history;
-    bool changed = !history->count || !strstr(history->line[history->count - 1], words);
+    const char *last = history->count ? history->line[history->count - 1] : "";
+    bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, words);
     head->reals = rows == group ? 2 * (int)(group * group) : 2 * (int)(rows * group);
     if (note_real(head, &changed, "beta", beta) || note_real(head, &changed, "xi", xi) ||
         note(head, &changed, "update", "%s", update ? "metropolis" : "heatbath") ||

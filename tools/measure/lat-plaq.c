@@ -160,5 +160,7 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
+    if (lat_opt_given("xi") && !meter)
+        lat_usage("--xi is for --sd, and there is no --sd");
     return lat_print_run(all);
 }

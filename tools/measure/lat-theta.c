@@ -196,6 +196,13 @@ static void print_json(FILE *to, const measured *m, bool several)
     lat_json_pair(to, "unitarity_max", m->off.unitarity_max);
     lat_polyakov_json(to, &m->geom, m->polyakov);
     lat_lattice_json(to, &m->geom, m->nc);
+    if (slices && m->nslices > 1)
+        fputs(", \"slices\": [", to);
+    for (int i = 0; slices && m->nslices > 1 && i < m->nslices; i++) {
+        fputs(i ? ", " : "", to);
+        lat_json_number(to, m->slice[i]);
+    }
+    fputs(slices && m->nslices > 1 ? "]" : "", to);
     if (conventions)
         fputs(", \"conventions\": {", to);
     for (int i = 0; conventions && i < CONVENTIONS; i++) {
@@ -252,5 +259,7 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
+    if (lat_print_opts.tsv && slices)
+        lat_usage("--slices is for text and --json: a row of --tsv has no place for them");
     return lat_print_run(all);
 }
