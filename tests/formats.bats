@@ -330,21 +330,98 @@ real() {
     refused "expected a SZIN header of version 1 to 7 with 4 dimensions" --from szin x
 }
 
-@test "open and antiperiodic boundaries are told apart, and recorded with --force" {
-    local to
-    small 3 double 2,2,2,4
-    for to in openqcd hirep vogt mdp; do
-        "$MAKE" $to small.ildg x.$to spoil=antiperiodic
-        refused "all t-links of slice 3 have det U = -1" x.$to
-        lat-convert --force x.$to > read.lat 2> err
+# payload FILE BYTES: what comes after so many bytes.
+payload() {
+    tail -c +$(($2 + 1)) "$1"
+}
+
+@test "the signs of an antiperiodic boundary are taken off and recorded, and put back by --signs" {
+    local to p
+    for p in single double; do
+        small 3 $p 2,4,2,4
+        "$MAKE" lime small.ildg x records=format,data,checksum spoil=antiperiodic
+        lat-convert x > read.lat 2> err
+        same small.lat read.lat
+        [ "$(cat err)" = "lat-convert: x: all t-links of slice 3 have det U = -1: the signs of an antiperiodic boundary are taken off, and recorded as boundary_4 = ANTIPERIODIC" ]
         lat-info read.lat | grep -q "boundary_4 = ANTIPERIODIC"
-        "$MAKE" $to small.ildg x.$to spoil=open
-        refused "all t-links of slice 3 are zero" x.$to
-        lat-convert --force x.$to > read.lat 2> err
+        # Plaquette and trace are those of the links without signs.
+        [ "$(number plaquette read.lat)" = "$(number plaquette small.lat)" ]
+        [ "$(number "link trace" read.lat)" = "$(number "link trace" small.lat)" ]
+        lat-info --check read.lat > /dev/null
+        lat-convert < <(cat x) > piped.lat 2> err
+        same small.lat piped.lat
+        lat-info piped.lat | grep -q "boundary_4 = ANTIPERIODIC"
+        lat-convert --signs --to ildg read.lat > y
+        "$CHECK" sums y
+        [ "$("$CHECK" crc y)" = "$("$CHECK" crc x)" ]
+        lat-convert --signs --to ildg x 2> err | cmp - <(lat-convert --signs --to ildg < <(cat x) 2> err)
+        # Without --signs they stay off, but a NERSC header can say where they belong.
+        lat-convert --to nersc read.lat > y.nersc
+        grep -aqx "BOUNDARY_4 = ANTIPERIODIC" y.nersc
+        [ "$("$CHECK" crc y.nersc)" = "$(crc small.lat)" ]
+        lat-convert y.nersc > z.lat
+        lat-info z.lat | grep -q "boundary_4 = ANTIPERIODIC"
+        lat-convert --signs --to nersc z.lat > y.nersc
+        [ "$("$CHECK" crc y.nersc)" = "$("$CHECK" crc x)" ]
+        lat-convert y.nersc > z.lat 2> err
+        same small.lat z.lat
+    done
+    for to in openqcd hirep vogt mdp; do
+        "$MAKE" $to small.ildg x spoil=antiperiodic
+        lat-convert x > read.lat 2> err
+        same small.lat read.lat
+        lat-convert --signs --to $to read.lat > y
+        cmp <(payload x 236) <(payload y 236)
+    done
+    # Any axis, several, any slice; --signs puts them into the last.
+    "$MAKE" vogt small.ildg x spoil=antiperiodic:x,antiperiodic:t
+    lat-convert x > read.lat 2> err
+    same small.lat read.lat
+    [ "$(wc -l < err)" -eq 2 ]
+    lat-convert --signs --to vogt read.lat | cmp - x
+    "$MAKE" vogt small.ildg y spoil=antiperiodic:x,antiperiodic:t:0
+    lat-convert y > read.lat 2> err
+    same small.lat read.lat
+    grep -q "t-links of slice 0" err
+    lat-convert --signs --to vogt read.lat | cmp - x
+    # An axis takes its boundary along.
+    lat-reorder --axes t,x,y,z read.lat | lat-info > info
+    grep -q "boundary_1 = ANTIPERIODIC" info
+    grep -q "boundary_2 = ANTIPERIODIC" info
+    ! grep -q "boundary_4" info
+    # A sign on one link more or less is none of a boundary; and two rows of three have no sign.
+    "$MAKE" vogt small.ildg x spoil=antiperiodic:t:0,antiperiodic:t:1
+    refused "det U = -1 on 32 of 256 links: phases folded into the links?" x
+    refused "--signs needs --rows 3" --signs --rows 2 --to nersc read.lat
+    run -2 lat-convert --signs read.lat
+}
+
+@test "open boundaries are recognised, recorded and written again" {
+    local to
+    small 3 double 2,4,2,4
+    for to in openqcd hirep vogt mdp; do
+        "$MAKE" $to small.ildg x spoil=open
+        lat-convert x > read.lat 2> err
+        [ "$(cat err)" = "lat-convert: x: all t-links of slice 3 are zero: an open boundary, recorded as boundary_4 = OPEN" ]
         lat-info read.lat | grep -q "boundary_4 = OPEN"
+        [ "$(crc read.lat)" != "$(crc small.lat)" ]
+        lat-convert --to $to read.lat > y
+        cmp <(payload x 236) <(payload y 236)
+        lat-convert < <(cat x) > piped.lat 2> err
+        same read.lat piped.lat
     done
     lat-convert --to nersc read.lat > x.nersc
     grep -aqx "BOUNDARY_4 = OPEN" x.nersc
+    "$MAKE" vogt small.ildg x spoil=open:y:2
+    lat-convert x > read.lat 2> err
+    lat-info read.lat | grep -q "boundary_2 = OPEN"
+    "$MAKE" vogt small.ildg x spoil=open:y:1,open:y:2
+    refused "not a gauge field" x
+    # HiRep and openQCD count plaquettes otherwise then.
+    "$MAKE" hirep small.ildg x spoil=open plaquette=0.123
+    lat-convert x > read.lat 2> err
+    grep -q "plaquette 0.123 is stated" err
+    [ "$(wc -l < err)" -eq 2 ]
 }
 
 @test "the same bytes whatever the number of threads, and one byte changed is noticed where a plaquette is stated" {

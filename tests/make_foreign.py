@@ -12,7 +12,8 @@
     make_foreign.py raw IN OUT   [sites=tzyx] [links=xyzt] [order=big|little] [real=4|8] [header=BYTES]
     make_foreign.py lime IN OUT  records=TOKEN,TOKEN,... [nul=0|1] [pad=0|1] [style=plain|odd] [spoil=...]
 
-IN is any file that check_foreign.py reads. spoil= antiperiodic | open | fat | nan spoils the links.
+IN is any file that check_foreign.py reads. spoil= fat | nan | antiperiodic | open spoils the links; open:z is along
+that axis instead of t, open:z:0 in that slice instead of the last one; several with commas between.
 Tokens of lime: format lfn data checksum badsum xlf badxlf file record volume oldfile sitelist other
 small junk doctype scidac."""
 import random
@@ -28,15 +29,28 @@ def real_array(f):
 
 
 def spoil(f, how):
-    """Links of the last time slice, or all, made into what a gauge field should not have."""
+    """Links of one slice, the last time slice unless said, or all, made into what a gauge field should not have."""
     if not how:
         return
     assert f.rows == f.nc
-    r, per = real_array(f), 2 * f.nc * f.nc
-    last = cf.volume(f) // f.dims[3] * (f.dims[3] - 1)
+    r = real_array(f)
+    for one in how.split(","):
+        spoil_one(f, r, one.split(":"))
+    f.payload, f.big = r.tobytes(), sys.byteorder == "big"
+
+
+def spoil_one(f, r, words):
+    how, per = words[0], 2 * f.nc * f.nc
     if how in ("antiperiodic", "open"):
-        for s in range(last, cf.volume(f)):
-            for i in range((4 * s + 3) * per, (4 * s + 4) * per):
+        axis = "xyzt".index(words[1]) if len(words) > 1 else 3
+        at = int(words[2]) if len(words) > 2 else f.dims[axis] - 1
+        below = 1
+        for d in f.dims[:axis]:
+            below *= d
+        for s in range(cf.volume(f)):
+            if s // below % f.dims[axis] != at:
+                continue
+            for i in range((4 * s + axis) * per, (4 * s + axis + 1) * per):
                 r[i] = -r[i] if how == "antiperiodic" else 0
     elif how == "fat":
         for i in range(len(r)):
@@ -45,7 +59,6 @@ def spoil(f, how):
         r[len(r) // 2] = float("nan")
     else:
         sys.exit("spoil=" + how)
-    f.payload, f.big = r.tobytes(), sys.byteorder == "big"
 
 
 def payload(f, big, rows):

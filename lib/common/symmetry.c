@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "boundary.h"
 #include "condition.h"
 #include "error.h"
 #include "site/sun.h"
@@ -120,6 +121,7 @@ int lat_symmetry_apply(lat_field *f, const lat_symmetry *s)
     bool reflects = false;
     if (turn_condition(&to.head, s))
         return -1;
+    lat_boundary_permute(&to.head, s->axes);
     turn_lattice(&to.head.geom, s);
     if (lat_field_alloc(&to))
         return -1;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/boundary.h"
 #include "common/error.h"
 #include "common/options.h"
 #include "common/text.h"
@@ -348,10 +349,8 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
     for (int i = 0; i < 4; i++)
         fprintf(to, "DIMENSION_%d = %d\n", i + 1, h->geom.dims[i]);
     fprintf(to, "LINK_TRACE = %.15g\nPLAQUETTE = %.15g\n", h->link_trace, h->plaquette);
-    info_line(to, h, "BOUNDARY_1", "boundary_1", "PERIODIC");
-    info_line(to, h, "BOUNDARY_2", "boundary_2", "PERIODIC");
-    info_line(to, h, "BOUNDARY_3", "boundary_3", "PERIODIC");
-    info_line(to, h, "BOUNDARY_4", "boundary_4", "PERIODIC");
+    for (int i = 0; i < 4; i++)
+        fprintf(to, "BOUNDARY_%d = %s\n", i + 1, lat_boundary(h, i));
     fprintf(to, "CHECKSUM = %lx\n", (unsigned long)sum);
     info_line(to, h, "ENSEMBLE_ID", "ensemble_id", "unknown");
     info_line(to, h, "ENSEMBLE_LABEL", "ensemble_label", "unknown");

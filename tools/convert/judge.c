@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* judge.c: is what was read the gauge field that the file says it is? */
 #include <math.h>
+#include "common/boundary.h"
 #include "common/error.h"
 #include "common/slices.h"
 #include "site/sun.h"
@@ -28,20 +29,12 @@ static enum oddity kind_of(int n, const double *m)
     return hypot(det[0] + 1, det[1]) < DETERMINANT ? MINUS : OTHER;
 }
 
-/* Where the odd links are: how many of each kind, and the direction and slice of the last one. */
+/* Where the odd links of a direction are: how many of each kind, and the slice along it of the last one. */
 typedef struct odd_links {
     size_t count[4];
-    int mu[4], slice[4];
-    bool aligned[4]; /* all of that kind have that direction and slice */
+    int slice[4];
+    bool apart[4]; /* not all of that kind are in that slice */
 } odd_links;
-
-static void count_odd(odd_links *odd, enum oddity k, int mu, int slice)
-{
-    if (odd->count[k]++ && (odd->mu[k] != mu || odd->slice[k] != slice))
-        odd->aligned[k] = false;
-    odd->mu[k] = mu;
-    odd->slice[k] = slice;
-}
 
 static int find_odd(void *context, const lat_header *head, const void *slices, int first, int count)
 {
@@ -52,68 +45,84 @@ static int find_odd(void *context, const lat_header *head, const void *slices, i
         int x[LAT_MAX_DIMS];
         lat_field_get(&f, i, m);
         const enum oddity k = kind_of(head->nc, m);
+        odd_links *odd = (odd_links *)context + i % nd;
         if (k == ORDINARY)
             continue;
         lat_coordinates(&head->geom, (i + (size_t)first * each) / nd, x);
-        count_odd(context, k, (int)(i % nd), x[i % nd]);
+        odd->apart[k] |= odd->count[k] > 0 && odd->slice[k] != x[i % nd];
+        odd->slice[k] = x[i % nd];
+        odd->count[k]++;
     }
     return 0;
 }
 
-/* All links of one kind fill one slice, and only they are odd. */
-static bool whole_slice(const lat_geometry *geom, const odd_links *odd, enum oddity k)
+/* What explains the odd links along mu: ZERO or MINUS if they fill one slice and are all of that kind; ORDINARY if there
+ * are none; else OTHER. */
+static enum oddity explained(const lat_geometry *geom, const odd_links *odd, int mu)
 {
+    const size_t slice = lat_volume(geom) / (size_t)geom->dims[mu];
     const size_t all = odd->count[ZERO] + odd->count[MINUS] + odd->count[OTHER];
-    return odd->aligned[k] && odd->count[k] == all &&
-           odd->count[k] * (size_t)geom->dims[odd->mu[k]] == lat_volume(geom);
+    if (all == 0)
+        return ORDINARY;
+    for (enum oddity k = ZERO; k <= MINUS; k++)
+        if (odd->count[k] == slice && all == slice && !odd->apart[k])
+            return k;
+    return OTHER;
 }
 
-/* The NERSC header's key, and as there axes are counted from 1. */
-static int record_boundary(lat_header *h, int mu, const char *kind)
+static bool all_explained(const lat_geometry *geom, const odd_links *odd)
 {
-    char key[] = "boundary_1";
-    key[sizeof key - 2] = (char)('1' + mu);
-    return lat_info_set(h, key, kind);
+    for (int mu = 0; mu < geom->nd; mu++)
+        if (explained(geom, &odd[mu], mu) == OTHER)
+            return false;
+    return true;
 }
 
-static int judge_boundary(const char *name, lat_header *h, const odd_links *odd, bool open,
-                          bool force)
+/* 1: there are signs to be taken off. */
+static int record_boundaries(lat_source *s, const odd_links *odd)
 {
-    const int k = open ? ZERO : MINUS, mu = odd->mu[k];
-    const char axis = "xyzt"[mu];
-    const int bad =
-        open ? lat_dispute(force,
-                           "%s: all %c-links of slice %d are zero: an open boundary, which "
-                           "periodic gauge fixing would not respect (--force reads it)",
-                           name, axis, odd->slice[k])
-             : lat_dispute(force,
-                           "%s: all %c-links of slice %d have det U = -1: an antiperiodic boundary "
-                           "is folded into the links (--force reads it)",
-                           name, axis, odd->slice[k]);
-    return bad ? -1 : record_boundary(h, mu, open ? "OPEN" : "ANTIPERIODIC");
+    lat_header *h = &s->f.head;
+    int signs = 0;
+    for (int mu = 0; mu < h->geom.nd; mu++) {
+        const enum oddity k = explained(&h->geom, &odd[mu], mu);
+        if (k == ORDINARY)
+            continue;
+        if (lat_boundary_set(h, mu, k == ZERO ? LAT_OPEN : LAT_ANTIPERIODIC) < 0)
+            return -1;
+        if (k == MINUS)
+            s->signs[mu] = odd[mu].slice[k] + 1, signs = 1;
+        lat_warn(k == ZERO ? "%s: all %c-links of slice %d are zero: an open boundary, recorded as boundary_%d = OPEN"
+                           : "%s: all %c-links of slice %d have det U = -1: the signs of an antiperiodic boundary are taken off, "
+                             "and recorded as boundary_%d = ANTIPERIODIC",
+                 s->name, "xyzt"[mu], odd[mu].slice[k], mu + 1);
+    }
+    return signs;
 }
 
 static int judge_group(lat_source *s, const lat_slice_sums *sums)
 {
     const bool force = s->r.force;
-    lat_header *h = &s->f.head;
-    odd_links odd = {.aligned = {true, true, true, true}};
+    const lat_header *h = &s->f.head;
+    odd_links odd[LAT_MAX_DIMS] = {0};
+    size_t minus = 0;
     if (sums->unitarity <= UNITARITY && sums->det <= DETERMINANT)
         return 0;
-    if (lat_source_each(s, false, find_odd, &odd) < 0)
+    if (lat_source_each(s, false, find_odd, odd) < 0)
         return -1;
-    if (whole_slice(&h->geom, &odd, ZERO) || whole_slice(&h->geom, &odd, MINUS))
-        return judge_boundary(s->name, h, &odd, odd.count[ZERO] > 0, force);
+    if (all_explained(&h->geom, odd))
+        return record_boundaries(s, odd);
     if (sums->unitarity > UNITARITY)
         return lat_dispute(
             force,
             "%s: |U U^+ - 1| is up to %.3g, expected below %g: not a gauge field (fat "
             "links, or a transformation?)",
             s->name, sums->unitarity, UNITARITY);
+    for (int mu = 0; mu < h->geom.nd; mu++)
+        minus += odd[mu].count[MINUS];
     return lat_dispute(force,
                        "%s: |1 - det U| is up to %.3g, expected below %g, det U = -1 on %zu of %zu "
                        "links: phases folded into the links?",
-                       s->name, sums->det, DETERMINANT, odd.count[MINUS], lat_header_matrices(h));
+                       s->name, sums->det, DETERMINANT, minus, lat_header_matrices(h));
 }
 
 /* Fails at the first number that is not finite. */
@@ -155,8 +164,11 @@ int lat_judge(lat_source *s, const lat_slice_sums *sums)
 {
     const lat_header *h = &s->f.head;
     const lat_reading *r = &s->r;
-    if (judge_finite(s, sums) < 0 || judge_group(s, sums) < 0 ||
-        judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, r->force) < 0)
+    const int signs = judge_finite(s, sums) < 0 ? -1 : judge_group(s, sums);
+    /* Over which plaquettes the mean goes when some of them are not there differs from program to program. */
+    const bool force = r->force || lat_boundary_open(h) >= 0;
+    if (signs < 0 || judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, force) < 0 ||
+        judge_claim(s->name, "link trace", r->link_trace, r->link_trace_within, h->link_trace, force) < 0)
         return -1;
-    return judge_claim(s->name, "link trace", r->link_trace, r->link_trace_within, h->link_trace, r->force);
+    return signs;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/boundary.h"
 #include "common/error.h"
 #include "common/options.h"
 #include "common/slices.h"
@@ -24,7 +25,7 @@ enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 static char names[256]; /* of the formats, "lat|nersc|..." */
 static int from = -1, to = 0, precision = AS_READ;
 static long rows; /* 0: as read */
-static bool list;
+static bool list, signs;
 static lat_geometry dims;
 static const char *order;
 static long group;
@@ -50,6 +51,9 @@ static const lat_option options[] = {
      "raw files: type of the reals (default: told by the length, or by links being unitary)", false},
     {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
      "raw files: their byte order (default: the one in which links are unitary; written: little)", false},
+    {LAT_OPT_FLAG, "signs", 0, NULL, &signs, 0, 0,
+     "write links with the signs of antiperiodic boundaries, which are taken off when such a file is read: those of the last "
+     "slice along an axis whose boundary the header calls ANTIPERIODIC", false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn where a stated checksum, plaquette or trace is wrong or links are not in SU(N); "
      "write binary data even to a terminal",
@@ -118,6 +122,7 @@ typedef struct job {
     lat_header head;      /* as it will be written; its lines are those of the source until it is */
     bool changed;         /* numbers are not those of the source */
     bool drops;           /* rows are dropped */
+    int signs[LAT_MAX_DIMS]; /* to be turned, as lat_turn_signs says */
     double off;           /* how far these are from what the others make of them */
     lat_survey *survey;   /* of changed numbers */
     void *slices;         /* changed ones, memory for `room` bytes */
@@ -194,6 +199,21 @@ static int admit(const char *name, const lat_format *format, const lat_header *h
     return format->admit ? format->admit(name, h) : 0;
 }
 
+/* Which signs are to be put into the links, when the source's header is known. */
+static int plan_signs(job *j)
+{
+    const lat_geometry *geom = &j->head.geom;
+    bool any = false;
+    for (int mu = 0; signs && mu < geom->nd; mu++)
+        if (lat_boundary_is(&j->s->f.head, mu, LAT_ANTIPERIODIC))
+            j->signs[mu] = geom->dims[mu], any = true;
+    j->changed = j->changed || any;
+    if (any && j->head.reals < 2 * j->head.nc * j->head.nc)
+        return lat_fail("%s: links with signs have det U = -1, which without their last rows is lost: --signs needs --rows %d",
+                        j->s->name, j->head.nc);
+    return 0;
+}
+
 /* What is to be written, as far as the source's header says. */
 static int plan(job *j)
 {
@@ -223,8 +243,8 @@ static int make_room(job *j, size_t bytes)
     return j->slices ? 0 : -1;
 }
 
-/* Slices with the precision and the rows that they will have; NULL if there is no memory. */
-static const void *reshaped(job *j, const lat_header *head, const void *slices, int count)
+/* Slices with the precision, the signs and the rows that they will have; NULL if there is no memory. */
+static const void *reshaped(job *j, const lat_header *head, const void *slices, int first, int count)
 {
     const size_t matrices = (size_t)count * lat_slice_matrices(head), n = matrices * 2 * (size_t)(head->nc * head->nc);
     if (!j->changed)
@@ -232,6 +252,7 @@ static const void *reshaped(job *j, const lat_header *head, const void *slices, 
     if (make_room(j, n * (size_t)j->head.real) < 0)
         return NULL;
     lat_reals_convert(j->slices, j->head.real, slices, head->real, n);
+    lat_turn_signs(&j->head, j->signs, j->slices, first, count);
     /* What is measured is what a reader of the file will find. */
     if (j->head.reals < 2 * head->nc * head->nc)
         lat_rows_complete(&j->head, j->slices, matrices);
@@ -245,6 +266,8 @@ static int again(void *context)
     memset(&j->p.sum, 0, sizeof j->p.sum);
     lat_survey_free(j->survey);
     j->survey = NULL;
+    if (plan_signs(j) < 0)
+        return -1;
     if (j->changed && j->head.kind == LAT_GAUGE && !(j->survey = lat_survey_new(&j->head, false)))
         return -1;
     return 0;
@@ -256,7 +279,7 @@ static int look(void *context, const lat_header *head, const void *slices, int f
     job *j = context;
     if (j->drops)
         j->off = fmax(j->off, lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
-    if ((j->survey || j->target->sums) && !(slices = reshaped(j, head, slices, count)))
+    if ((j->survey || j->target->sums) && !(slices = reshaped(j, head, slices, first, count)))
         return -1;
     if (j->survey && lat_survey_add(j->survey, slices, count) < 0)
         return -1;
@@ -266,7 +289,7 @@ static int look(void *context, const lat_header *head, const void *slices, int f
 static int put(void *context, const lat_header *head, const void *slices, int first, int count)
 {
     job *j = context;
-    slices = reshaped(j, head, slices, count);
+    slices = reshaped(j, head, slices, first, count);
     if (!slices)
         return -1;
     return j->w ? lat_stream_put(j->w, slices, count)
@@ -398,6 +421,8 @@ static int convert_file(const char *path, lat_output *out)
 static void check_usage(void)
 {
     const lat_format *target = lat_formats[to];
+    if (signs && !target->foreign)
+        lat_usage("--signs: a stream has no signs in its links, and says in its header where they belong");
     if (!writes(target))
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
     if (target->only && precision != AS_READ && (precision == DOUBLE) != (target->only == LAT_F64))

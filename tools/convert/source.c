@@ -59,6 +59,28 @@ static int portion(const lat_source *s, bool at_once)
     return at_once || n > (size_t)lat_slices(&s->f.head) ? lat_slices(&s->f.head) : (int)n;
 }
 
+static void turn(const lat_header *head, void *matrix)
+{
+    for (int k = 0; k < 2 * head->nc * head->nc; k++)
+        if (head->real == LAT_F64)
+            ((double *)matrix)[k] *= -1;
+        else
+            ((float *)matrix)[k] *= -1;
+}
+
+void lat_turn_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void *slices, int first, int count)
+{
+    const lat_geometry *geom = &head->geom;
+    const size_t bytes = 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real, each = lat_slice_sites(head);
+    for (int mu = 0; mu < geom->nd; mu++)
+        for (size_t i = 0; signs[mu] && i < (size_t)count * each; i++) {
+            int x[LAT_MAX_DIMS];
+            lat_coordinates(geom, i + (size_t)first * each, x);
+            if (x[mu] == signs[mu] - 1)
+                turn(head, (char *)slices + (i * (size_t)geom->nd + (size_t)mu) * bytes);
+        }
+}
+
 /* Into memory, all at once. */
 static int keep(lat_source *s)
 {
@@ -104,8 +126,10 @@ static int from_file(lat_source *s, int n, void *slices, lat_slices_fn *fn, void
     for (int t = 0; t < all && rc == 0; t += n) {
         const int count = all - t < n ? all - t : n;
         rc = lat_payload_read(s->in, &s->f.head, &s->p, slices, t, count);
-        if (rc == 0)
+        if (rc == 0) {
+            lat_turn_signs(&s->f.head, s->signs, slices, t, count);
             rc = fn(context, &s->f.head, slices, t, count);
+        }
     }
     s->p.digest = digest;
     if (rc == 0 && !s->fresh)
@@ -166,7 +190,10 @@ static int settle_stream(lat_source *s, const lat_slice_sums *sums)
 /* 1: look again. */
 static int settle_foreign(lat_source *s, const lat_slice_sums *sums)
 {
-    lat_measure_means(&s->f.head, sums, &s->f.head.plaquette, &s->f.head.link_trace);
+    lat_header *h = &s->f.head;
+    lat_measure_means(h, sums, &h->plaquette, &h->link_trace);
+    if (s->judged)
+        return 0;
     const int rc = s->format->end ? s->format->end(s->in, &s->f, &s->p, &s->r) : 0;
     if (rc == 1 && !s->whole) {
         memset(&s->p.sum, 0, sizeof s->p.sum);
@@ -174,7 +201,11 @@ static int settle_foreign(lat_source *s, const lat_slice_sums *sums)
     }
     if (rc)
         return rc;
-    return lat_expect_end(s->in, s->r.force) < 0 ? -1 : lat_judge(s, sums);
+    const int signs = lat_expect_end(s->in, s->r.force) < 0 ? -1 : lat_judge(s, sums);
+    s->judged = true;
+    if (signs == 1 && s->whole)
+        lat_turn_signs(h, s->signs, s->f.data, 0, lat_slices(h));
+    return signs;
 }
 
 static int look_once(lat_source *s, bool at_once, look *l)

@@ -21,6 +21,8 @@ typedef struct lat_source {
     uint64_t at;   /* byte where the links begin */
     bool whole;    /* keeps the links */
     bool fresh;    /* they were not read yet */
+    bool judged;   /* what the file states was compared with them */
+    int signs[LAT_MAX_DIMS]; /* along mu, from 1: the slice of the file whose links have another sign; 0: none */
 } lat_source;
 
 /* The next field up to its links: 1; 0 at the end of a stream; -1. `whole`: all slices are needed at once. The
@@ -38,8 +40,11 @@ typedef int lat_again_fn(void *context);
 int lat_source_look(lat_source *s, bool at_once, lat_again_fn *again, lat_slices_fn *fn, void *context);
 
 /* judge.c: are the links the gauge field that the file says they are? Refuses numbers that are not finite, and
- * disputes links that are not in SU(N) (telling fat links, open boundaries and folded signs apart, in info lines
- * too) and a plaquette or link trace other than r says. */
+ * disputes links that are not in SU(N) and a plaquette or link trace other than r says. Open boundaries and the signs of
+ * antiperiodic ones are told apart and recorded (common/boundary.h). 0; -1; or 1: s->signs says which to take off. */
 int lat_judge(lat_source *s, const lat_slice_sums *sums);
+
+/* Turns the sign of the links along mu of slice signs[mu] - 1, among slices number first to first + count - 1. */
+void lat_turn_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void *slices, int first, int count);
 
 #endif
