@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench.h: clocks, threads and the middle of what was measured, for all benches. */
+/* bench.h: clocks, threads, the middle of what was measured, what a copy takes: for all benches. */
 #ifndef LAT_BENCH_H
 #define LAT_BENCH_H
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#include "common/error.h"
 
 static inline double bench_seconds(clockid_t which)
 {
@@ -51,6 +53,39 @@ static inline double bench_median(double *t, int n)
 {
     qsort(t, (size_t)n, sizeof *t, bench_by_size);
     return t[n / 2];
+}
+
+/* Of one thread the time it had the processor, so that other programs count less; of several the clock's. */
+static inline double bench_time(int nthreads)
+{
+    return bench_seconds(nthreads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
+}
+
+/* Copy bandwidth in GB/s, read and written bytes counted, of `bytes` bytes; the best of several. */
+static inline double bench_copy_bandwidth(size_t bytes, int nthreads)
+{
+    const size_t n = bytes / 2 / sizeof(double);
+    double *a = lat_alloc(n, sizeof *a, "copy"), *b = lat_alloc(n, sizeof *b, "copy"), best = 1e30;
+    if (!a || !b)
+        exit(lat_report(LAT_FAILED));
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        a[i] = b[i] = (double)i;
+    const int repeat = (int)(256e6 / (double)bytes) + 1;
+    for (int r = 0; r < 9; r++) {
+        const double start = bench_time(nthreads);
+        for (int k = 0; k < repeat; k++) {
+#pragma omp parallel for schedule(static)
+            for (size_t i = 0; i < n; i++)
+                b[i] = a[i] + (double)k;
+        }
+        best = fmin(best, (bench_time(nthreads) - start) / repeat);
+    }
+    volatile double keep = b[n / 2];
+    (void)keep;
+    free(a);
+    free(b);
+    return (double)(2 * n * sizeof(double)) / best * 1e-9;
 }
 
 #endif

@@ -10,34 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "backend/backend.h"
 #include "backend/copy.h"
+#include "bench.h"
 #include "common/error.h"
 #include "common/transform.h"
 #include "site/sun.h"
 
 #define FLOP 2274.0
 #define REPEAT 7
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *t, int n)
-{
-    qsort(t, (size_t)n, sizeof *t, by_size);
-    return t[n / 2];
-}
 
 /* Links about as rough as thermal ones of beta = 6 (plaquette near 0.6), in a random order out of a few
  * thousand: a large lattice is made in no time. */
@@ -113,10 +94,10 @@ static const line lines[] = {
 static double seconds(lat_device *dev, const lat_sweep *how, long n)
 {
     lat_gauge_state s[16];
-    double start = now();
+    double start = bench_now();
     if (dev->backend->sweep(dev, how, n) || dev->backend->state(dev, s, NULL))
         exit(lat_report(LAT_FAILED));
-    return now() - start;
+    return bench_now() - start;
 }
 
 static const char *last_dims = "";
@@ -161,10 +142,10 @@ static void measure(const line *l, bool checked)
     double t[REPEAT], look[REPEAT];
     for (int r = 0; r < REPEAT; r++)
         look[r] = seconds(dev, &l->how, 0);
-    const double check = median(look, REPEAT);
+    const double check = bench_median(look, REPEAT);
     for (int r = 0; r < REPEAT; r++)
         t[r] = (seconds(dev, &l->how, n) - check) / (double)n;
-    const double dt = median(t, REPEAT), tflops = FLOP * sites / dt * 1e-12;
+    const double dt = bench_median(t, REPEAT), tflops = FLOP * sites / dt * 1e-12;
     char promise[64] = "";
     if (l->must > 0)
         snprintf(promise, sizeof promise, "%6.1f %6.1f  %s", l->must, l->aim, tflops >= l->aim ? "aim" : tflops >= l->must ? "must" : "NOT YET");

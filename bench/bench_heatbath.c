@@ -20,39 +20,6 @@
 #include "common/error.h"
 #include "site/sun.h"
 
-/* Of one thread the time it had the processor, so that other programs count less; of several the clock's. */
-static double now(int nthreads)
-{
-    return bench_seconds(nthreads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
-}
-
-/* Copy bandwidth in GB/s, read and written bytes counted, of `bytes` bytes; the best of several. */
-static double copy_bandwidth(size_t bytes, int nthreads)
-{
-    const size_t n = bytes / 2 / sizeof(double);
-    double *a = lat_alloc(n, sizeof *a, "copy"), *b = lat_alloc(n, sizeof *b, "copy"), best = 1e30;
-    if (!a || !b)
-        exit(lat_report(LAT_FAILED));
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++)
-        a[i] = b[i] = (double)i;
-    const int repeat = (int)(256e6 / (double)bytes) + 1;
-    for (int r = 0; r < 9; r++) {
-        const double start = now(nthreads);
-        for (int k = 0; k < repeat; k++) {
-#pragma omp parallel for schedule(static)
-            for (size_t i = 0; i < n; i++)
-                b[i] = a[i] + (double)k;
-        }
-        best = fmin(best, (now(nthreads) - start) / repeat);
-    }
-    volatile double keep = b[n / 2];
-    (void)keep;
-    free(a);
-    free(b);
-    return (double)(2 * n * sizeof(double)) / best * 1e-9;
-}
-
 /* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other. */
 #define LAT_T double
 #define LAT_S double
@@ -110,9 +77,9 @@ static void time_scalar(const lat_field *u, double seconds[2])
     for (int k = 0; k < 2; k++) {
         seconds[k] = 1e30;
         for (int r = 0; r < 3; r++) {
-            const double start = now(1);
+            const double start = bench_time(1);
             scalar_sweep(&f, 6.0, k ? LAT_HEAT_MICRO : LAT_HEAT_BATH, (uint32_t)r);
-            seconds[k] = fmin(seconds[k], now(1) - start);
+            seconds[k] = fmin(seconds[k], bench_time(1) - start);
         }
     }
     lat_field_free(&f);
@@ -188,16 +155,16 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
     lat_field u = rough(extent, nc, real);
     lat_generator *gen = start(&lat_generate_cpu, &u);
     const double links = (double)lat_field_matrices(&u);
-    const double copy = copy_bandwidth((size_t)(links * reals_of(nc) * real), nthreads);
+    const double copy = bench_copy_bandwidth((size_t)(links * reals_of(nc) * real), nthreads);
     const long n = (long)(3e5 / links) + 1;
     for (int k = 0; k < 2; k++) {
         const lat_update how = {k ? LAT_UPDATE_OVERRELAX : LAT_UPDATE_HEATBATH, 1, 0, 9};
         char where[16];
         double best = 1e30;
         for (int r = 0; r < 7; r++) {
-            const double begin = now(nthreads);
+            const double begin = bench_time(nthreads);
             gen->backend->sweep(gen, &how, n);
-            best = fmin(best, (now(nthreads) - begin) / (double)n);
+            best = fmin(best, (bench_time(nthreads) - begin) / (double)n);
         }
         snprintf(where, sizeof where, "%d", nthreads);
         tell(&u, k, where, best, copy);

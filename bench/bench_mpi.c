@@ -9,19 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "backend/backend.h"
+#include "bench.h"
 #include "common/error.h"
 #include "site/sun.h"
 
 #define BATCHES 5
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void stop(void)
 {
@@ -82,19 +75,13 @@ static double seconds(lat_device *dev, const lat_sweep *how, long n, lat_gauge_s
     const lat_comm *comm = lat_comm_world;
     if (comm->barrier(comm))
         stop();
-    double begin = now();
+    double begin = bench_now();
     if (dev->backend->sweep(dev, how, n) || dev->backend->state(dev, s, NULL))
         stop();
-    begin = now() - begin;
+    begin = bench_now() - begin;
     if (comm->max(comm, &begin, 1))
         stop();
     return begin;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void measure(const lat_backend *backend, const kind *k, const char *dims, lat_field *u)
@@ -110,12 +97,11 @@ static void measure(const lat_backend *backend, const kind *k, const char *dims,
     const long n = (long)(0.1 / (seconds(dev, &k->how, 20, &s) / 20)) + 10;
     for (int i = 0; i < BATCHES; i++)
         look[i] = seconds(dev, &k->how, 0, &s);
-    qsort(look, BATCHES, sizeof *look, by_size);
+    const double idle = bench_median(look, BATCHES);
     for (int i = 0; i < BATCHES; i++)
-        t[i] = (seconds(dev, &k->how, n, &s) - look[BATCHES / 2]) / (double)n;
-    qsort(t, BATCHES, sizeof *t, by_size);
+        t[i] = (seconds(dev, &k->how, n, &s) - idle) / (double)n;
     if (comm->rank == 0)
-        printf("%s\t%s\t%d\t%.6f\t%.12f\t%s\n", k->name, dims, comm->size, 1e3 * t[BATCHES / 2], first.functional, backend->words(dev));
+        printf("%s\t%s\t%d\t%.6f\t%.12f\t%s\n", k->name, dims, comm->size, 1e3 * bench_median(t, BATCHES), first.functional, backend->words(dev));
     fflush(stdout);
     backend->close(dev);
 }

@@ -25,34 +25,6 @@
 
 #define FLOP 2274.0
 
-/* Copy bandwidth in GB/s, read and written bytes counted, of `bytes` bytes. */
-static double copy_bandwidth(size_t bytes)
-{
-    size_t n = bytes / 2 / sizeof(double);
-    double *a = lat_alloc(n, sizeof *a, "copy"), *b = lat_alloc(n, sizeof *b, "copy"), t[9];
-    if (!a || !b)
-        exit(lat_report(LAT_FAILED));
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++)
-        a[i] = b[i] = (double)i;
-    int repeat = (int)(256e6 / (double)bytes) + 1;
-    for (int r = 0; r < 9; r++) {
-        const double start = bench_now();
-        for (int k = 0; k < repeat; k++) {
-#pragma omp parallel for schedule(static)
-            for (size_t i = 0; i < n; i++)
-                b[i] = a[i] + (double)k;
-        }
-        t[r] = (bench_now() - start) / repeat;
-    }
-    volatile double keep = b[n / 2];
-    (void)keep;
-    const double dt = bench_median(t, 9);
-    free(a);
-    free(b);
-    return (double)(2 * n * sizeof(double)) / dt * 1e-9;
-}
-
 /* The reference: the same site functions one site after the other, scalar and in double, natural
  * order, links as they lie. What a compiler makes of a plain loop. */
 #define LAT_T double
@@ -197,7 +169,7 @@ static int rates(const lat_field *u, int extent, lat_real real, int nthreads, do
     if (!dev)
         return 1;
     const double sites = (double)lat_volume(&u->head.geom);
-    const double bytes = sites * real * (8 * 12 + 2 * 18), copy = copy_bandwidth((size_t)bytes);
+    const double bytes = sites * real * (8 * 12 + 2 * 18), copy = bench_copy_bandwidth((size_t)bytes, nthreads);
     contest c[] = {{dev, su2, 0}, {dev, su3, 0}};
     compete(c, 2, nthreads, sites, 1);
     for (int k = 0; k < 2; k++) {

@@ -1,18 +1,12 @@
 # shellcheck shell=bash
-# Sourced by accuracy.sh and sweeps.sh: what both need. LAT_BIN is where the tools are.
+# Sourced by accuracy.sh, gpu.sh and sweeps.sh: what they share. LAT_BIN is where the tools are.
 PATH=${LAT_BIN:?the folder of the tools}:$PATH
 export PATH LC_ALL=C
 
-# thermal EXTENT FOLDER: the name of a configuration of EXTENT^4 there, made unless it is there already: of beta = 6.0 where
-# there is lat-heatbath, otherwise links about as rough.
+# thermal EXTENT FOLDER: the name of a configuration of EXTENT^4 there, of beta = 6.0, made unless it is there already.
 thermal() {
     local file=$2/b6.0-$1.lat
-    if command -v lat-heatbath >/dev/null; then
-        [ -e "$file" ] || lat-heatbath -q --dims "$1,$1,$1,$1" --beta 6.0 --thermalise 390 --seed "$1" -o "$file" >&2
-    else
-        file=$2/weak-$1.lat
-        [ -e "$file" ] || lat-start weak --epsilon 0.35 --seed "$1" --dims "$1,$1,$1,$1" -o "$file" >&2
-    fi
+    [ -e "$file" ] || lat-heatbath -q --dims "$1,$1,$1,$1" --beta 6.0 --thermalise 390 --seed "$1" -o "$file" >&2
     echo "$file"
 }
 

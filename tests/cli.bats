@@ -74,7 +74,7 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
 
 @test "the tools of this version are there" {
     local t
-    for t in anneal convert diff gauge info orelax reorder reunit start theta; do
+    for t in abelian anneal convert diff gauge heatbath info orelax plaq reorder reunit start theta; do # lat-gluon: with FFTW
         tools | grep -qx "lat-$t" || fail "no lat-$t"
     done
     [ "$(filters | wc -l)" -ge 4 ]

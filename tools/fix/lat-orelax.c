@@ -24,9 +24,9 @@ static const char *log_path, *slice_log;
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "overrelax", 0, "su3|su2", &scheme, 0, 0,
-     "overrelax the whole SU(3) element, or SU(2) subgroup by subgroup as the papers do", false},
+     "overrelax the whole SU(N) element, or SU(2) subgroup by subgroup as the papers do", false},
     {LAT_OPT_TEXT, "omega", 'w', "OMEGA|auto", &omega_text, 0, 0,
-     "overrelaxation, from 1 (none) to below 2; auto finds its own (default: auto; 1 with --stochastic)", false},
+     "overrelaxation, 1 (none) to below 2; auto finds its own (default: auto; 1 with --stochastic)", false},
     {LAT_OPT_REAL, "stochastic", 0, "P", &stochastic, 0, 0.999,
      "probability that a hit is microcanonical: stochastic relaxation", false},
     {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9, "done when theta (of each slice in Coulomb gauge) is below this", false},
@@ -46,7 +46,7 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-orelax",
     .args = "[FILE]",
-    .summary = "Fix the gauge of every configuration in FILE or on stdin by overrelaxation.",
+    .summary = "Fixes the gauge of every configuration in FILE or on stdin by overrelaxation.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --theta 1e-14 -o cfg.0100.landau.lat",
     .options = options,
     .max_files = 1,
