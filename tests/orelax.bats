@@ -240,6 +240,18 @@ load helper
     strings b.lat | grep -qx 'real = f32'
 }
 
+@test "GPUs that are named are wanted: auto does not do without them" {
+    rough a.lat --dims 4,4
+    run lat-orelax -g 99 a.lat -o b.lat
+    [ "$status" -eq 1 ] || [ "$status" -eq 2 ] # no GPU at all, or none of that number
+    [[ $output == *GPU* || $output == *CUDA* ]]
+    run -2 lat-orelax --device cpu -g 0 a.lat -o b.lat
+    [[ $output == *"contradict each other"* ]]
+    run lat-heatbath --dims 4,4 --beta 2 -g 99 -o b.lat
+    [ "$status" -ne 0 ]
+    [ ! -e b.lat ]
+}
+
 @test "a device that does not exist is a usage error" {
     rough a.lat --dims 4,4,4,4
     run -2 lat-orelax --device toaster a.lat -o b.lat

@@ -99,8 +99,8 @@ extern lat_gpu_options lat_gpu_opts;
     {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &lat_gpu_opts.transport, 0, 0, \
      "how rims go from GPU to GPU; auto: between those of one host directly", true}
 
-/* The backend that was asked for; auto is the fastest one that can run. NULL with lat_error set if it
- * cannot run here. */
+/* The backend that was asked for; auto is the fastest one that can run on all ranks, and a GPU where lat_gpu_opts has a list. NULL with
+ * lat_error set if it cannot run here. */
 typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choice;
 #define LAT_DEVICES "auto|cpu|gpu"
 const lat_backend *lat_backend_find(lat_device_choice choice);
