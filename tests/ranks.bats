@@ -277,18 +277,18 @@ print(r.ru_utime + r.ru_stime if sys.argv[1] == "cpu" else r.ru_maxrss)
 END
 }
 
-# 48 MiB of links in double precision (16,16,16,21: a share of 5 and 6 slices in 21, and two ghosts), beside what MPI needs.
+# 95 MiB of links in double precision (16,16,16,42: a share of 10 and 11 slices in 42, and two ghosts), beside what MPI needs.
 @test "no rank ever holds the whole lattice" {
     ! lat-gauge --version | grep -q sanitizers || skip "the sanitizers keep what was freed"
-    rough b.lat --dims 16,16,16,21 -p double
+    rough b.lat --dims 16,16,16,42 -p double
     rough s.lat --dims 4,4,4,8
     local whole base part
-    whole=$((16 * 16 * 16 * 21 * 4 * 18 * 8 / 1024))
+    whole=$((16 * 16 * 16 * 42 * 4 * 18 * 8 / 1024))
     base=$(usage mem lat-gauge -n 4 --random -@ 4 -o r.lat s.lat)
-    # 8 slices of links, 8 and 8 of transformations, which are a fourth of it, and 16 MiB on the way
+    # 13 slices of links, 13 and 13 of transformations, which are a fourth of it, and three times 8 MiB on the way
     part=$(usage mem lat-gauge -n 4 --random -@ 4 -o r.lat b.lat)
     echo "whole $whole, a run of nothing $base, a rank $part KiB"
-    [ $((part - base)) -lt $((whole * 8 * 5 / (21 * 4) + 16384 + 4096)) ]
+    [ $((part - base)) -lt $((whole * 13 * 6 / (42 * 4) + 24576 + 4096)) ]
     [ $((part - base)) -lt "$whole" ]
 }
 

@@ -43,7 +43,7 @@ struct lat_comm {
     int (*broadcast)(const lat_comm *comm, void *buf, size_t bytes, int root);
     /* `bytes` of every rank, in the order of the ranks, on all of them. */
     int (*gather)(const lat_comm *comm, const void *mine, size_t bytes, void *all);
-    /* From one rank to another; these two call it. In the order in which they were sent. */
+    /* From one rank to another; these two call it, from any thread, one at a time. In the order in which they were sent. */
     int (*send)(const lat_comm *comm, int to, const void *buf, size_t bytes);
     int (*receive)(const lat_comm *comm, int from, void *buf, size_t bytes);
     /* Starts an exchange; its buffers are the communicator's until `finish`. One at a time, below 2 GiB a

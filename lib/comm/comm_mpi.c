@@ -7,6 +7,7 @@
 #include "comm.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ const char *const lat_comm_mpi_options[] = {NULL};
 #endif
 
 static MPI_Comm world, failures; /* a communicator of its own each */
+static pthread_t main_thread;
 static MPI_Request halo[4];
 static size_t halo_bytes;
 
@@ -58,16 +60,18 @@ static void nap(long ns)
     nanosleep(&t, NULL);
 }
 
-/* On rank 0: has another rank come to its end? Then all do. */
-static void listen(void)
+/* On rank 0: has another rank come to its end? Then all do; the main thread does, with what another one has found. */
+static int listen(void)
 {
     static failure f;
     MPI_Status status;
     int there = 0;
     if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, failures, &there, &status) != MPI_SUCCESS || !there)
-        return;
+        return 0;
     MPI_Recv(&f, sizeof f, MPI_BYTE, status.MPI_SOURCE, TAG_FAILED, failures, MPI_STATUS_IGNORE);
     lat_fail("%s", f.sentence); /* unless this rank has one of its own */
+    if (!pthread_equal(pthread_self(), main_thread))
+        return -1;
     exit(lat_report(f.code));
 }
 
@@ -84,8 +88,8 @@ static int finish_all(MPI_Request *r, int n, size_t bytes)
             return 0;
         if (spins < SPINS)
             continue;
-        if (lat_comm_world->rank == 0)
-            listen();
+        if (lat_comm_world->rank == 0 && listen())
+            return -1;
         nap(ns);
         ns = bulk ? NAP : ns < LONG_NAP ? ns + ns / 4 : LONG_NAP;
         if (bulk)
@@ -255,6 +259,7 @@ static int join(void)
 const lat_comm *lat_comm_mpi(void)
 {
     int level;
+    main_thread = pthread_self();
     if (check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level)) || join())
         return NULL;
     lat_mute = mpi.rank != 0;
