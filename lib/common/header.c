@@ -234,6 +234,14 @@ const char *lat_place_text(const lat_header *head, size_t i, char buf[LAT_PLACE]
     return buf;
 }
 
+void lat_header_measured(lat_header *head, double plaquette, double link_trace)
+{
+    if (isnan(head->plaquette) && isfinite(plaquette))
+        head->plaquette = plaquette;
+    if (isnan(head->link_trace) && isfinite(link_trace))
+        head->link_trace = link_trace;
+}
+
 void lat_header_ungauge(lat_header *head)
 {
     strcpy(head->gauge, "none");

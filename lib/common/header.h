@@ -80,6 +80,9 @@ const char *lat_place_text(const lat_header *head, size_t i, char buf[LAT_PLACE]
 /* True if the text is UTF-8. */
 bool lat_utf8(const char *text);
 
+/* What was measured, where it is a number and was not known yet. */
+void lat_header_measured(lat_header *head, double plaquette, double link_trace);
+
 /* The condition no longer holds (the links were changed): gauge none, NaN, 0. */
 void lat_header_ungauge(lat_header *head);
 

@@ -107,18 +107,18 @@ int lat_mill_start(lat_mill *m)
     size_t packed = m->compressed ? lat_payload_bound(raw) : m->direct ? 0 : raw;
     size_t plain = m->direct ? 0 : raw, work = m->compressed ? raw : 0;
     size_t each = (packed + plain + work + 191) / 64 * 64, edge = (packed + raw + work + 191) / 64 * 64;
-    m->width = 2 * (size_t)threads();
+    m->width = 3 * (size_t)threads();
     if (m->width > m->blocks)
         m->width = m->blocks;
-    if (m->width > IN_FLIGHT / 2 / each)
-        m->width = IN_FLIGHT / 2 / each ? IN_FLIGHT / 2 / each : 1;
-    m->jobs = lat_alloc(2 * m->width, sizeof *m->jobs, "blocks");
-    m->memory = lat_alloc(1, 2 * m->width * each + edge, "blocks");
+    if (m->width > IN_FLIGHT / each)
+        m->width = IN_FLIGHT / each ? IN_FLIGHT / each : 1;
+    m->jobs = lat_alloc(m->width, sizeof *m->jobs, "blocks");
+    m->memory = lat_alloc(1, m->width * each + edge, "blocks");
     if (!m->jobs || !m->memory)
         return -1;
-    for (size_t i = 0; i < 2 * m->width; i++)
+    for (size_t i = 0; i < m->width; i++)
         equip(&m->jobs[i], m->memory + i * each, packed, plain);
-    equip(&m->edge, m->memory + 2 * m->width * each, packed, raw);
+    equip(&m->edge, m->memory + m->width * each, packed, raw);
     return 0;
 }
 
@@ -167,19 +167,23 @@ void lat_job_spread(const lat_mill *m, const lat_job *j, bool into_field)
     }
 }
 
-int lat_mill_settle(lat_mill *m, const lat_job *jobs, size_t count)
+lat_job *lat_mill_job(lat_mill *m, size_t i)
+{
+    const size_t at = i * m->block, end = m->bytes - at < m->block ? m->bytes : at + m->block;
+    return at >= m->lo && end <= m->hi ? &m->jobs[i % m->width] : &m->edge;
+}
+
+int lat_mill_settle(lat_mill *m, const lat_job *j)
 {
     const lat_header *head = m->head;
-    for (const lat_job *j = jobs; j < jobs + count; j++) {
-        size_t i = j->at / m->block;
-        if (j->wrong && j->largest >= lat_infinity_bits(head->real))
-            return lat_fail("%s: expected finite numbers, found NaN or infinity in matrix %zu", m->name,
-                            (j->at / (size_t)head->real + j->stored) / (size_t)head->reals);
-        if (j->wrong)
-            return lat_fail("%s: block %zu of %zu %s", m->name, i + 1, m->blocks, j->wrong);
-        m->crc = i ? lat_crc_join(m->crc, j->crc, j->raw) : j->crc;
-        if (j->largest > m->largest)
-            m->largest = j->largest;
-    }
+    const size_t i = j->at / m->block;
+    if (j->wrong && j->largest >= lat_infinity_bits(head->real))
+        return lat_fail("%s: expected finite numbers, found NaN or infinity in matrix %zu", m->name,
+                        (j->at / (size_t)head->real + j->stored) / (size_t)head->reals);
+    if (j->wrong)
+        return lat_fail("%s: block %zu of %zu %s", m->name, i + 1, m->blocks, j->wrong);
+    m->crc = i ? lat_crc_join(m->crc, j->crc, j->raw) : j->crc;
+    if (j->largest > m->largest)
+        m->largest = j->largest;
     return 0;
 }

@@ -2,8 +2,8 @@
 /* stream_mill.h: what reading and writing the blocks of a stream share: stream_read.c, stream_write.c and
  * stream_mill.c; for nobody else.
  *
- * Blocks go through in batches: while one batch is read (or written), all threads decode (or encode)
- * another one. What a block becomes depends on its bytes only, so the number of threads changes nothing
+ * Blocks go through a window of jobs: while one is read (or written), all threads decode (or encode) those before
+ * (or after) it. What a block becomes depends on its bytes only, so the number of threads changes nothing
  * in a stream. */
 #ifndef LAT_STREAM_MILL_H
 #define LAT_STREAM_MILL_H
@@ -42,8 +42,8 @@ typedef struct lat_mill {
     lat_order order;             /* of the raw bytes */
     bool compressed, filtered, swapped;
     bool direct;                 /* raw bytes are the bytes in memory */
-    size_t width;                /* jobs in a batch */
-    lat_job *jobs;               /* two batches */
+    size_t width;                /* jobs at a time */
+    lat_job *jobs;
     lat_job edge;                /* and one that is not wholly between lo and hi: raw bytes in `plain` */
     unsigned char *memory;       /* of all jobs */
     uint32_t crc;                /* of the raw bytes so far */
@@ -54,8 +54,11 @@ typedef struct lat_mill {
 int lat_mill_start(lat_mill *m);
 void lat_mill_free(lat_mill *m);
 
-/* What the jobs of a batch have found, block by block: their CRCs joined, or why not. */
-int lat_mill_settle(lat_mill *m, const lat_job *jobs, size_t count);
+/* The job of block number i: one of a ring, unless the block is not wholly between lo and hi. */
+lat_job *lat_mill_job(lat_mill *m, size_t i);
+
+/* What jobs have found, block after block: their CRCs joined, or why not. */
+int lat_mill_settle(lat_mill *m, const lat_job *j);
 
 /* Bytes of a real for the codec: 1 where it does not filter. */
 static inline int lat_mill_real(const lat_mill *m)
@@ -65,12 +68,6 @@ static inline int lat_mill_real(const lat_mill *m)
 
 /* Block number i: which raw bytes it holds, and nothing known of them yet. */
 void lat_job_place(const lat_mill *m, lat_job *j, size_t i);
-
-/* Is all of it between lo and hi? */
-static inline bool lat_job_inside(const lat_mill *m, const lat_job *j)
-{
-    return j->at >= m->lo && j->at + j->raw <= m->hi;
-}
 
 /* Where its raw bytes are in memory that has them as they are. */
 static inline unsigned char *lat_job_home(const lat_mill *m, const lat_job *j)

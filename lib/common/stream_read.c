@@ -100,43 +100,27 @@ static int check_size(const lat_input *in, const lat_mill *m, size_t *believed)
     return 0;
 }
 
-/* Reads blocks from number `from` up to `end` into a batch; how many, or -1. */
-static ssize_t read_batch(lat_input *in, const lat_mill *m, lat_job *jobs, size_t from, size_t end)
+/* Blocks number `from` up to `end`: while one is read, those before it are decoded. Run by the first thread of a
+ * team; a task without delay waits for what was done to its job before. */
+static int read_blocks(lat_input *in, lat_mill *m, size_t from, size_t end)
 {
-    size_t count = end - from < m->width ? end - from : m->width;
-    for (size_t k = 0; k < count; k++)
-        if (read_job(in, m, &jobs[k], from + k) < 0)
-            return -1;
-    return (ssize_t)count;
-}
-
-/* Blocks number `done` up to `end`: a batch is read while the one before is decoded. Run by the first thread of a
- * team. */
-static int read_blocks(lat_input *in, lat_mill *m, size_t done, size_t end)
-{
-    size_t before = 0;
-    lat_job *jobs = m->jobs, *last = m->jobs + m->width;
     int rc = 0;
-    while (rc == 0 && done < end) {
-        ssize_t count = read_batch(in, m, jobs, done, end);
-        #pragma omp taskwait
-        if (count < 0 || lat_mill_settle(m, last, before) < 0) {
-            rc = -1;
-            break;
+    for (size_t i = from; rc == 0 && i < end; i++) {
+        lat_job *j = lat_mill_job(m, i);
+        if (i - from >= m->width) {
+            lat_job *before = lat_mill_job(m, i - m->width);
+            #pragma omp task depend(inout : before[0]) if (0) shared(rc)
+            rc = lat_mill_settle(m, before);
         }
-        for (ssize_t k = 0; k < count; k++) {
-            lat_job *j = &jobs[k];
-            #pragma omp task firstprivate(j)
+        if (rc == 0 && (rc = read_job(in, m, j, i)) == 0) {
+            #pragma omp task depend(inout : j[0]) firstprivate(j)
             decode(m, j);
         }
-        before = (size_t)count;
-        done += before;
-        lat_job *other = last;
-        last = jobs;
-        jobs = other;
     }
     #pragma omp taskwait
-    return rc < 0 ? rc : lat_mill_settle(m, last, before);
+    for (size_t i = end - from > m->width ? end - m->width : from; rc == 0 && i < end; i++)
+        rc = lat_mill_settle(m, lat_mill_job(m, i));
+    return rc;
 }
 
 static int read_many(lat_input *in, lat_mill *m, size_t from, size_t end)
@@ -281,20 +265,6 @@ lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head)
     return NULL;
 }
 
-/* The next block, of which not all belongs here. */
-static int get_edge(lat_stream_reader *r)
-{
-    lat_mill *m = &r->m;
-    if (read_job(r->in, m, &m->edge, r->next) < 0)
-        return -1;
-    decode(m, &m->edge);
-    if (lat_mill_settle(m, &m->edge, 1) < 0)
-        return -1;
-    r->next++;
-    lat_job_spread(m, &m->edge, true);
-    return 0;
-}
-
 int lat_stream_get(lat_stream_reader *r, void *slices, int count)
 {
     lat_mill *m = &r->m;
@@ -306,16 +276,16 @@ int lat_stream_get(lat_stream_reader *r, void *slices, int count)
         return lat_fail("%s: has %d slices, and others were asked for", m->name, lat_slices(m->head));
     if (m->hi - m->lo < m->bytes && !lat_order_sliced(&m->order, m->head->geom.nd))
         return lat_fail("%s: is in an order that goes across slices, and cannot be read by slices", m->name);
-    const size_t end = m->hi == m->bytes ? m->blocks : m->hi / m->block;
+    const size_t end = (m->hi + m->block - 1) / m->block;
     if (r->next * m->block > m->lo)
         lat_job_spread(m, &m->edge, true);
     if (end > r->next) {
         if (read_many(r->in, m, r->next, end) < 0)
             return -1;
+        if (lat_mill_job(m, end - 1) == &m->edge)
+            lat_job_spread(m, &m->edge, true);
         r->next = end;
     }
-    if (r->next * m->block < m->hi && r->next < m->blocks && get_edge(r) < 0)
-        return -1;
     if (lat_reduced(m->head))
         lat_complete_all(m->head, slices, (size_t)count * lat_slice_matrices(m->head));
     r->at = m->hi;

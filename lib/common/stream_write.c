@@ -91,39 +91,35 @@ static void encode(const lat_mill *m, lat_job *j)
     lat_store_le32(j->head + 12, lat_crc_join(lat_crc(0, j->head, 12), payload, j->stored));
 }
 
-static int write_batch(lat_output *out, lat_mill *m, const lat_job *jobs, size_t count)
+static int write_job(lat_output *out, lat_mill *m, const lat_job *j)
 {
-    if (lat_mill_settle(m, jobs, count) < 0)
-        return -1;
-    for (const lat_job *j = jobs; j < jobs + count; j++)
-        if (lat_output_write(out, j->head, LAT_FRAME) < 0 ||
-            lat_output_write(out, j->payload, j->stored) < 0)
-            return -1;
-    return 0;
+    return lat_mill_settle(m, j) < 0 || lat_output_write(out, j->head, LAT_FRAME) < 0 ||
+                   lat_output_write(out, j->payload, j->stored) < 0
+               ? -1
+               : 0;
 }
 
-/* Blocks number `done` up to `end`: a batch is written while the next is encoded. Run by one thread of a team. */
-static int write_blocks(lat_output *out, lat_mill *m, size_t done, size_t end)
+/* Blocks number `from` up to `end`: while one is written, those after it are encoded. Run by the first thread of a
+ * team; a task without delay waits for what was done to its job before. */
+static int write_blocks(lat_output *out, lat_mill *m, size_t from, size_t end)
 {
-    size_t before = 0;
-    lat_job *jobs = m->jobs, *last = m->jobs + m->width;
+    const size_t behind = m->width - 1;
     int rc = 0;
-    while (rc == 0 && (done < end || before)) {
-        size_t count = end - done < m->width ? end - done : m->width;
-        for (size_t k = 0; k < count; k++) {
-            lat_job *j = &jobs[k];
-            lat_job_place(m, j, done + k);
-            #pragma omp task firstprivate(j)
+    for (size_t i = from; rc == 0 && i < end + behind; i++) {
+        if (i < end) {
+            lat_job *j = lat_mill_job(m, i);
+            if (j != &m->edge)
+                lat_job_place(m, j, i);
+            #pragma omp task depend(inout : j[0]) firstprivate(j)
             encode(m, j);
         }
-        rc = write_batch(out, m, last, before);
-        #pragma omp taskwait
-        before = count;
-        done += count;
-        lat_job *other = last;
-        last = jobs;
-        jobs = other;
+        if (i >= from + behind) {
+            lat_job *j = lat_mill_job(m, i - behind);
+            #pragma omp task depend(inout : j[0]) if (0) shared(rc)
+            rc = write_job(out, m, j);
+        }
     }
+    #pragma omp taskwait
     return rc;
 }
 
@@ -167,17 +163,12 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
     return NULL;
 }
 
-/* Raw bytes lo to hi of the block that is not wholly among them; it is written once it is full. */
-static int put_edge(lat_stream_writer *w, size_t block)
+/* Raw bytes lo to hi of the block that is not wholly among them. */
+static void fill_edge(lat_mill *m, size_t block)
 {
-    lat_mill *m = &w->m;
     if (block * m->block >= m->lo)
         lat_job_place(m, &m->edge, block);
     lat_job_spread(m, &m->edge, false);
-    if (m->edge.at + m->edge.raw > m->hi)
-        return 0;
-    encode(m, &m->edge);
-    return write_batch(w->out, m, &m->edge, 1);
 }
 
 int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
@@ -191,18 +182,18 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
         return lat_fail("%s: expected %zu bytes in all, got more", m->name, m->bytes);
     if (m->hi - m->lo < m->bytes && !lat_order_sliced(&m->order, m->head->geom.nd))
         return lat_fail("%s: an order that goes across slices was to be written by slices", m->name);
-    const size_t first = (m->lo + m->block - 1) / m->block, end = m->hi == m->bytes ? m->blocks : m->hi / m->block;
+    const size_t first = m->lo / m->block, end = m->hi == m->bytes ? m->blocks : m->hi / m->block;
     int rc = 0;
     w->at = m->hi;
-    if (first * m->block > m->lo)
-        rc = put_edge(w, first - 1);
-    if (rc == 0 && first < end) {
+    if (first * m->block < m->lo)
+        fill_edge(m, first);
+    if (first < end) {
         #pragma omp parallel if (end - first > 1)
         #pragma omp master
         rc = write_blocks(w->out, m, first, end);
     }
-    if (rc == 0 && end >= first && end * m->block < m->hi)
-        rc = put_edge(w, end);
+    if (rc == 0 && end * m->block < m->hi && (end > first || first * m->block == m->lo))
+        fill_edge(m, end);
     return rc;
 }
 
@@ -241,10 +232,7 @@ static int measure(lat_field *f)
         return 0;
     if (lat_measure_plaquette(f, &plaquette, &link_trace) < 0)
         return -1;
-    if (isnan(head->plaquette) && isfinite(plaquette))
-        head->plaquette = plaquette;
-    if (isnan(head->link_trace) && isfinite(link_trace))
-        head->link_trace = link_trace;
+    lat_header_measured(head, plaquette, link_trace);
     return 0;
 }
 

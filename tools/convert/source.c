@@ -180,10 +180,7 @@ static int settle_stream(lat_source *s, const lat_slice_sums *sums)
     lat_measure_means(h, sums, &plaquette, &link_trace);
     if (lat_stream_verify(h, s->name, plaquette, link_trace, s->r.largest) < 0)
         return -1;
-    if (isnan(h->plaquette) && isfinite(plaquette))
-        h->plaquette = plaquette;
-    if (isnan(h->link_trace) && isfinite(link_trace))
-        h->link_trace = link_trace;
+    lat_header_measured(h, plaquette, link_trace);
     return 0;
 }
 
