@@ -1,5 +1,4 @@
 #!/usr/bin/env bats
-# shellcheck shell=bash
 # The command line contract, asked of every tool that was built (docs/conventions.md has the physics).
 # shellcheck disable=SC2154  # status, output, stderr and lines are set by run
 load helper

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+#!/usr/bin/env bats
 # lat-reorder: orders of the stream, which change nothing, and symmetries, which are changes of nothing.
 load helper
 

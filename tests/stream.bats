@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+#!/usr/bin/env bats
 # The stream as a user of files and pipes meets it, and as a stranger reads it.
 load helper
 

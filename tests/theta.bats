@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+#!/usr/bin/env bats
 # lat-theta: the gauge condition, and what no gauge transformation changes.
 load helper
 

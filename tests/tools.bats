@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+#!/usr/bin/env bats
 # The tools that make, transform, clean and compare configurations.
 load helper
 
