@@ -52,19 +52,41 @@ void lat_boundary_permute(lat_header *head, const int axes[LAT_MAX_DIMS])
     }
 }
 
-int lat_boundary_open(const lat_header *head)
+unsigned lat_boundary_open(const lat_header *head)
 {
+    unsigned open = 0;
     for (int mu = 0; mu < head->geom.nd; mu++)
-        if (lat_boundary_is(head, mu, LAT_OPEN))
-            return mu;
-    return -1;
+        open |= (unsigned)lat_boundary_is(head, mu, LAT_OPEN) << mu;
+    return open;
 }
 
-int lat_boundary_closed(const lat_header *head, const char *name, const char *who, const char *instead)
+size_t lat_boundary_missing(const lat_header *head)
 {
-    const int mu = lat_boundary_open(head);
-    if (mu < 0)
-        return 0;
-    return lat_fail("%s: the %c axis has open boundaries (boundary_%d = OPEN), and %s all links%s%s", name, "xyzt"[mu], mu + 1, who,
-                    instead ? ": " : "", instead ? instead : "");
+    const unsigned open = lat_boundary_open(head);
+    size_t missing = 0;
+    for (int mu = 0; mu < head->geom.nd && head->kind == LAT_GAUGE; mu++)
+        if (open >> mu & 1)
+            missing += lat_volume(&head->geom) / (size_t)head->geom.dims[mu];
+    return missing;
+}
+
+/* Of the plane of mu and nu those stay whose corner is in the last slice of neither open axis. */
+double lat_boundary_plaquettes(const lat_header *head)
+{
+    const unsigned open = lat_boundary_open(head);
+    const int nd = head->geom.nd, *d = head->geom.dims;
+    double share = 0;
+    for (int mu = 0; mu < nd; mu++)
+        for (int nu = 0; nu < mu; nu++)
+            share += (open >> mu & 1 ? 1 - 1.0 / d[mu] : 1) * (open >> nu & 1 ? 1 - 1.0 / d[nu] : 1);
+    return share / (nd * (nd - 1) / 2);
+}
+
+int lat_boundary_closed(const lat_header *head, int except, const char *who)
+{
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        if (mu != except && lat_boundary_is(head, mu, LAT_OPEN))
+            return lat_fail("%s: expected periodic boundaries, found the %c axis open (boundary_%d = OPEN), where links are missing", who,
+                            "xyzt"[mu], mu + 1);
+    return 0;
 }

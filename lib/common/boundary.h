@@ -21,10 +21,25 @@ int lat_boundary_set(lat_header *head, int mu, const char *word);
 /* After a permutation: what was said of axis axes[i] is said of axis i. */
 void lat_boundary_permute(lat_header *head, const int axes[LAT_MAX_DIMS]);
 
-/* The first open axis, -1 where there is none. */
-int lat_boundary_open(const lat_header *head);
+/* The open axes: bit mu. */
+unsigned lat_boundary_open(const lat_header *head);
 
-/* Fails where an axis is open, for those who need all links: `who` does, and `instead` (may be NULL) is what to do. */
-int lat_boundary_closed(const lat_header *head, const char *name, const char *who, const char *instead);
+/* Links that are not there (not of a transformation), and the share of plaquettes that are, where so is each open axis. */
+size_t lat_boundary_missing(const lat_header *head);
+double lat_boundary_plaquettes(const lat_header *head);
+
+/* Is the link along mu with these reals one of those? `open` as above. */
+static inline bool lat_boundary_none(unsigned open, int mu, const double *reals, int n)
+{
+    if (!(open >> mu & 1))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (reals[i] != 0)
+            return false;
+    return true;
+}
+
+/* Fails where an axis other than `except` (-1: any) is open, for `who`, "Landau propagators", say, that need all links. */
+int lat_boundary_closed(const lat_header *head, int except, const char *who);
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "boundary.h"
 #include "error.h"
 #include "site/sun.h"
 #include "slices.h"
@@ -199,11 +200,13 @@ int lat_measure_polyakov(const lat_field *f, int mu, double loop[2])
 
 /* ---- deviations from SU(N) ------------------------------------------------------------------- */
 
-LAT_INLINE void deviation_chunk(const lat_field *f, size_t from, size_t to, int n, lat_partial *p)
+LAT_INLINE void deviation_chunk(const lat_field *f, size_t from, size_t to, int n, unsigned open, lat_partial *p)
 {
     double m[LAT_SUN_REALS], det[2];
     for (size_t i = from; i < to; i++) {
         lat_load(f, i, n, m);
+        if (open && lat_boundary_none(open, (int)(i % (size_t)f->head.geom.nd), m, 2 * n * n))
+            continue;
         lat_sun_det(n, m, det);
         const double off = sqrt((1 - det[0]) * (1 - det[0]) + det[1] * det[1]);
         const double unitarity = lat_sun_unitarity(n, m);
@@ -216,19 +219,20 @@ LAT_INLINE void deviation_chunk(const lat_field *f, size_t from, size_t to, int 
 
 static void deviation_any(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p)
 {
-    (void)arg;
+    const unsigned open = *(const unsigned *)arg;
     switch (f->head.nc) {
-    case 2: deviation_chunk(f, from, to, 2, p); break;
-    case 3: deviation_chunk(f, from, to, 3, p); break;
-    default: deviation_chunk(f, from, to, f->head.nc, p);
+    case 2: deviation_chunk(f, from, to, 2, open, p); break;
+    case 3: deviation_chunk(f, from, to, 3, open, p); break;
+    default: deviation_chunk(f, from, to, f->head.nc, open, p);
     }
 }
 
 int lat_measure_deviation(const lat_field *f, lat_deviation *d)
 {
-    const size_t matrices = lat_header_matrices(&f->head);
+    const size_t matrices = lat_header_matrices(&f->head) - lat_boundary_missing(&f->head);
+    const unsigned open = f->head.kind == LAT_GAUGE ? lat_boundary_open(&f->head) : 0;
     lat_partial all;
-    if (lat_over_chunks(f, matrices / (size_t)lat_slices(&f->head), deviation_any, NULL, &all))
+    if (lat_over_chunks(f, lat_slice_matrices(&f->head), deviation_any, &open, &all))
         return -1;
     d->det_mean = all.sum[0] / (double)matrices;
     d->unitarity_mean = all.sum[1] / (double)matrices;

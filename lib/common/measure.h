@@ -43,7 +43,7 @@ void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double
 int lat_measure_polyakov(const lat_field *f, int mu, double loop[2]);
 
 typedef struct lat_deviation {
-    double det_mean, det_max;             /* |1 - det U| over all matrices */
+    double det_mean, det_max;             /* |1 - det U| over all matrices, but links that an open boundary lacks */
     double unitarity_mean, unitarity_max; /* largest element of |U U^+ - 1|, a matrix each */
 } lat_deviation;
 int lat_measure_deviation(const lat_field *f, lat_deviation *d);

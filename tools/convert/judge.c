@@ -166,7 +166,7 @@ int lat_judge(lat_source *s, const lat_slice_sums *sums)
     const lat_reading *r = &s->r;
     const int signs = judge_finite(s, sums) < 0 ? -1 : judge_group(s, sums);
     /* Over which plaquettes the mean goes when some of them are not there differs from program to program. */
-    const bool force = r->force || lat_boundary_open(h) >= 0;
+    const bool force = r->force || lat_boundary_open(h);
     if (signs < 0 || judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, force) < 0 ||
         judge_claim(s->name, "link trace", r->link_trace, r->link_trace_within, h->link_trace, force) < 0)
         return -1;

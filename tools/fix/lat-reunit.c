@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/boundary.h"
 #include "common/error.h"
 #include "common/measure.h"
 #include "common/options.h"
@@ -62,10 +63,13 @@ typedef struct context {
 static moved project_chunk(lat_field *f, size_t from, size_t to)
 {
     const int n = f->head.nc;
+    const unsigned open = f->head.kind == LAT_GAUGE ? lat_boundary_open(&f->head) : 0;
     double m[LAT_SUN_REALS], old[LAT_SUN_REALS];
     moved got = {.worst = from, .refused = NONE};
     for (size_t i = from; i < to; i++) {
         lat_field_get(f, i, m);
+        if (open && lat_boundary_none(open, (int)(i % (size_t)f->head.geom.nd), m, 2 * n * n))
+            continue; /* an open boundary has no link there */
         lat_field_get(f, i, old);
         const int rc = method == POLAR ? lat_sun_polar(n, m) : lat_sun_gram_schmidt(n, m);
         const double distance = rc ? NAN : lat_sun_distance(n, m, old);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "backend/generate.h"
+#include "common/boundary.h"
 #include "common/error.h"
 #include "common/options.h"
 #include "common/progress.h"
@@ -158,6 +159,8 @@ static int resume(run *r)
     if ((lat_opt_given("group") && group != head->nc) ||
         (lat_opt_given("dims") && (geom.nd != head->geom.nd || memcmp(geom.dims, head->geom.dims, sizeof geom.dims))))
         return lat_fail("--group and --dims are those of the configuration, which is of SU(%d)", head->nc);
+    if (lat_boundary_closed(head, -1, "heat bath"))
+        return -1;
     lat_header_ungauge(head);
     return recall_all(r, head) || lat_field_convert(&r->field, precision ? LAT_F64 : LAT_F32) ? -1 : 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/boundary.h"
 #include "common/error.h"
 #include "common/measure.h"
 #include "common/options.h"
@@ -387,7 +388,7 @@ typedef struct outputs {
 static int one(lat_field *f, const outputs *out, FILE *text, measured *m, lat_input *in)
 {
     projected p = {.phase = NULL};
-    int rc = measure(f, &p, m), more = 0;
+    int rc = lat_boundary_closed(&f->head, -1, "monopoles") ? -1 : measure(f, &p, m), more = 0;
     if (rc == 0 && out->currents)
         print_currents(out->currents, &p, m->config);
     if (rc == 0 && out->links)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/boundary.h"
 #include "common/error.h"
 #include "common/measure.h"
 #include "common/options.h"
@@ -615,7 +616,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals
     lat_condition c;
     sums s;
     int more;
-    if (choose(&f->head, &c, called) || prepare(m, &c, &f->head.geom, config) || transform(f, m, &s))
+    if (choose(&f->head, &c, called) || lat_boundary_closed(&f->head, c.time, "momenta") || prepare(m, &c, &f->head.geom, config) || transform(f, m, &s))
         return -1;
     if (mean && config > 0 && r->nc != f->head.nc)
         return lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)", r->nc, f->head.nc);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "common/boundary.h"
 #include "common/error.h"
 #include "common/measure.h"
 #include "common/options.h"
@@ -73,13 +74,15 @@ static int measure(const lat_field *f, long config, measured *m)
     for (int mu = 0; mu < nd; mu++)
         if (lat_measure_polyakov(f, mu, m->polyakov[mu]))
             return -1;
-    m->number[DENSITY] = nd * (nd - 1) * m->nc * (1 - m->number[PLAQUETTE]); /* 2 sum_p Re tr (1 - U_p) / V */
-    if (nd == 4) {
+    m->number[DENSITY] = nd * (nd - 1) * m->nc * (lat_boundary_plaquettes(&f->head) - m->number[PLAQUETTE]); /* 2 sum_p Re tr (1 - U_p) / V */
+    if (nd == 4 && !lat_boundary_open(&f->head)) { /* the clover needs all four plaquettes of a site and plane */
         if (lat_measure_clover(f, &clover))
             return -1;
         m->number[CLOVER] = clover.density;
         m->number[CHARGE] = clover.charge;
     }
+    if (meter && lat_boundary_closed(&f->head, -1, "--sd"))
+        return -1;
     if (meter && lat_measure_meter(f, anisotropy, &sd))
         return -1;
     if (meter) {

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What the tools do with open and antiperiodic boundaries (docs/gauges.md); recognising them: formats.bats.
+load helper
+load formats
+
+# open NAME [OPTION]...: a rough field, as NAME.periodic.lat, and as NAME.lat with its time axis open, by way of a file of openQCD,
+# for other groups of HiRep, made by make_foreign.py.
+open() {
+    local name=$1 format=openqcd
+    shift
+    [[ $* != *-N* ]] || format=hirep
+    rough "$name.periodic.lat" -d 4,6,4,8 "$@"
+    lat-convert --to ildg "$name.periodic.lat" -o "$name.ildg"
+    "$MAKE" $format "$name.ildg" "$name.$format" spoil=open
+    lat-convert "$name.$format" -o "$name.lat" 2> err
+}
+
+# unlinked FILE: the time links of the last slice are zero, all others are not.
+unlinked() {
+    lat-convert --to raw --order natural --endian little "$1" > numbers
+    python3 - numbers << 'END'
+import struct, sys
+b = open(sys.argv[1], "rb").read()
+links = [not any(b[i:i + 144].replace(b"\x80", b"\0")) for i in range(0, len(b), 144)]
+slice = len(links) // 8
+sys.exit(any(zero != (i % 4 == 3 and i >= 7 * slice) for i, zero in enumerate(links)))
+END
+}
+
+@test "every gauge is fixed with open boundaries, in either precision; missing links stay missing" {
+    local gauge p
+    open a
+    unlinked a.lat
+    for gauge in landau coulomb mag; do
+        for p in single double; do
+            lat-orelax --gauge $gauge --theta 1e-11 -p $p a.lat -o fixed.lat
+            # The condition, measured on the links in double precision.
+            near "$(column fixed.lat theta)" 0 1e-11
+            unlinked fixed.lat
+            lat-info --check fixed.lat > /dev/null
+            lat-info fixed.lat | grep -q "boundary_4 = OPEN"
+            near "$(number plaquette fixed.lat)" "$(number plaquette a.lat)" 1e-13
+            near "$(column fixed.lat unitarity_max)" 0 1e-13
+            near "$(column fixed.lat det_error_max)" 0 1e-13
+        done
+    done
+    lat-convert --rows 2 a.lat | lat-orelax --gauge mag --theta 1e-11 | lat-convert --rows 3 -o fixed.lat
+    near "$(column fixed.lat theta)" 0 1e-11
+    lat-anneal --gauge landau --steps 30 a.lat | lat-orelax --gauge landau --theta 1e-11 -o fixed.lat
+    near "$(column fixed.lat theta)" 0 1e-11
+    unlinked fixed.lat
+    # What comes back to openQCD has the links that it had, to a gauge transformation.
+    lat-convert --to openqcd fixed.lat -o back.openqcd
+    lat-convert back.openqcd 2> err | lat-info | grep -q "boundary_4 = OPEN"
+    near "$("$CHECK" sums back.openqcd > /dev/null; number plaquette fixed.lat)" "$(number plaquette a.lat)" 1e-13
+}
+
+@test "Coulomb gauge does not see an open time axis: the transformation is that of the periodic field" {
+    open a
+    lat-orelax --gauge coulomb --theta 1e-11 --no-provenance --save-g g.lat a.lat -o fixed.lat
+    lat-orelax --gauge coulomb --theta 1e-11 --no-provenance --save-g h.lat a.periodic.lat -o fixed.periodic.lat
+    # Links that are not in SU(3) are not made of two rows in a sweep: rounding differs.
+    lat-diff --tolerance 1e-10 g.lat h.lat > /dev/null
+    near "$(column fixed.lat functional)" "$(column fixed.periodic.lat functional)" 1e-11
+    lat-gluon --tsv fixed.lat > one
+    lat-gluon --tsv fixed.periodic.lat > two
+    [ "$(wc -l < one)" -gt 2 ]
+    paste one two | awk 'NR > 1 { d = $5 - $19; if (!(d < 1e-12 && d > -1e-12)) bad = 1 } END { exit bad || NR < 3 }'
+}
+
+@test "transformations, projection, other orders and rows of a field with open boundaries" {
+    open a
+    lat-gauge --random --save-g g.lat a.lat -o b.lat
+    unlinked b.lat
+    lat-gauge --random --save-g h.lat a.periodic.lat > /dev/null
+    lat-reunit a.lat -o c.lat
+    unlinked c.lat
+    lat-diff --tolerance 1e-14 a.lat c.lat > /dev/null
+    lat-convert --rows 2 a.lat | lat-convert --rows 3 -o d.lat
+    unlinked d.lat
+    lat-reorder --sites parity a.lat | lat-reorder -o e.lat
+    same a.lat e.lat
+    lat-reorder --axes t,x,y,z --reflect t a.lat | lat-info | grep -q "boundary_1 = OPEN"
+    # Reflected twice it is what it was.
+    lat-reorder --reflect t a.lat | lat-reorder --reflect t -o f.lat
+    same a.lat f.lat
+    open two -N 2
+    lat-convert --rows 1 two.lat | lat-orelax --gauge landau --theta 1e-11 | lat-convert --rows 2 -o g.lat
+    near "$(column g.lat theta)" 0 1e-11
+}
+
+@test "what needs all links says so and stops, what does not counts those there are" {
+    local line
+    open a
+    lat-orelax --gauge landau --theta 1e-9 a.lat -o fixed.lat
+    for line in 'lat-abelian a.lat' 'lat-gluon fixed.lat' 'lat-plaq --sd a.lat' 'lat-heatbath --beta 6 --count 1 a.lat'; do
+        # shellcheck disable=SC2086 # words
+        run --separate-stderr -1 $line
+        # shellcheck disable=SC2154
+        [ "${#stderr_lines[@]}" -eq 1 ]
+        # shellcheck disable=SC2154
+        [[ $stderr == *"expected periodic boundaries, found the t axis open (boundary_4 = OPEN), where links are missing" ]]
+    done
+    # Spatial plaquettes are all there; of the others, one time slice of eight is not.
+    lat-plaq --json a.lat > a.json
+    lat-plaq --json a.periodic.lat > b.json
+    python3 - a.json b.json << 'END'
+import json, sys
+a, b = [json.load(open(f)) for f in sys.argv[1:]]
+assert abs(a["plaquette_spatial"] - b["plaquette_spatial"]) < 1e-14
+assert abs(a["action_density"] - 2 * 3 * 3 * (1 - a["plaquette_spatial"] + 7 / 8 - a["plaquette_temporal"])) < 1e-12
+assert a["charge"] is None and a["action_density_clover"] is None and b["charge"] is not None
+END
+}
+
+@test "signs that were taken off do not matter to any tool: the output is that of the periodic field" {
+    local gauge
+    rough a.lat -d 4,6,4,8
+    lat-convert --to ildg a.lat -o a.ildg
+    "$MAKE" ddalphaamg a.ildg x spoil=antiperiodic
+    lat-convert --from ddalphaamg x -o b.lat 2> err
+    for gauge in landau mag; do
+        lat-orelax --gauge $gauge --theta 1e-9 a.lat -o fa.lat
+        lat-orelax --gauge $gauge --theta 1e-9 b.lat -o fb.lat
+        same fa.lat fb.lat
+    done
+    lat-info fb.lat | grep -q "boundary_4 = ANTIPERIODIC"
+    cmp <(lat-plaq b.lat) <(lat-plaq a.lat)
+}
