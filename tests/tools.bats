@@ -198,7 +198,7 @@ link_bound=1.1e-14
     lat-info a.lat > i
     grep -q '^gauge *none$' i
     grep -q 'lat-start 0.1.0 .*cold' i
-    grep -q 'lat-gauge 0.1.0 | --random --seed 9 | random, seed 9, copy 0' i
+    grep -q 'lat-gauge 0.1.0 | --random --seed 9 | random, seed 9, configuration 0' i
 }
 
 @test "lat-gauge refuses the wrong kind, lattice or group, and writes nothing" {

@@ -212,6 +212,11 @@ int lat_header_check(const lat_header *head, const char *name)
     return check_numbers(head, name);
 }
 
+bool lat_header_alike(const lat_header *a, const lat_header *b)
+{
+    return a->nc == b->nc && a->geom.nd == b->geom.nd && memcmp(a->geom.dims, b->geom.dims, sizeof a->geom.dims) == 0;
+}
+
 size_t lat_header_matrices(const lat_header *head)
 {
     return lat_volume(&head->geom) * (head->kind == LAT_GAUGE ? (size_t)head->geom.nd : 1);

@@ -63,6 +63,9 @@ int lat_header_copy(lat_header *to, const lat_header *from); /* overwrites *to, 
 /* Fails where the fields contradict each other or are out of range. */
 int lat_header_check(const lat_header *head, const char *name);
 
+/* The same lattice and group? */
+bool lat_header_alike(const lat_header *a, const lat_header *b);
+
 /* Number of matrices in the field, and of bytes in the stream (reals * real each). */
 size_t lat_header_matrices(const lat_header *head);
 size_t lat_header_bytes(const lat_header *head);

@@ -62,8 +62,7 @@ static int same_lattice(const lat_field *u, const lat_field *g)
     if (u->head.copies)
         return lat_fail("expected a gauge field alone, found one with %ld copies, whose transformations are of the "
                         "links as they are", u->head.copies);
-    if (u->head.nc != g->head.nc || u->head.geom.nd != g->head.geom.nd
-        || memcmp(u->head.geom.dims, g->head.geom.dims, sizeof u->head.geom.dims))
+    if (!lat_header_alike(&u->head, &g->head))
         return lat_fail("the transformation is SU(%d) on %s, the gauge field SU(%d) on %s",
                         g->head.nc, lat_dims_text(&g->head.geom, a), u->head.nc, lat_dims_text(&u->head.geom, b));
     return 0;

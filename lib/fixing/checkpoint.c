@@ -293,10 +293,8 @@ void lat_checkpoint_free(lat_checkpoint *k)
 /* Nothing that a checkpoint says of a copy is believed before it fits: its transformation goes to the device as it is. */
 static bool fits(const lat_fixing *f, const lat_copy *c)
 {
-    const lat_header *g = &c->g.head, *u = &f->u.head;
     return c->rung >= 0 && c->rung <= f->algorithm->rungs && c->sweeps >= 0 &&
-           (c->g.data ? g->nc == u->nc && g->real == LAT_F64 && g->geom.nd == u->geom.nd &&
-                            memcmp(g->geom.dims, u->geom.dims, sizeof g->geom.dims) == 0
+           (c->g.data ? c->g.head.real == LAT_F64 && lat_header_alike(&c->g.head, &f->u.head)
                       : c->judged); /* only of one that was judged is the transformation not needed any more */
 }
 

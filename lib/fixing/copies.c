@@ -13,14 +13,13 @@
 /* A transformation that follows its gauge field in the stream. */
 static int read_copy(const lat_fixing *f, lat_copy *c, lat_input *in)
 {
-    const lat_geometry *a = &f->u.head.geom, *b = &c->g.head.geom;
     const int rc = lat_stream_read(in, &c->g);
     if (rc < 0)
         return -1;
     if (rc == 0 || c->g.head.kind != LAT_TRANSFORM)
         return lat_fail("%s: expected %ld copies of it, transformations, after the gauge field, found %ld", f->name,
                         f->u.head.copies, c->number);
-    if (c->g.head.nc != f->u.head.nc || a->nd != b->nd || memcmp(a->dims, b->dims, sizeof a->dims))
+    if (!lat_header_alike(&c->g.head, &f->u.head))
         return lat_fail("%s: expected copies on the lattice and in the group of their gauge field, found another in copy %ld",
                         f->name, c->number);
     const char *seed = lat_info_get(&c->g.head, "copy.seed");

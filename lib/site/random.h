@@ -2,8 +2,8 @@
 /* random.h: random numbers that depend on what they are for, and on nothing else.
  *
  * Random123's Philox4x32-10, keyed by the seed; the counter says which site (global natural
- * index), which step of the run, which copy, and which draw at that site and step. Threads,
- * vector lanes, ranks and devices therefore all draw the same numbers. */
+ * index), which step of the run, which copy (the number of the configuration in the stream), and which draw at
+ * that site and step. Threads, vector lanes, ranks and devices therefore all draw the same numbers. */
 #ifndef LAT_SITE_RANDOM_H
 #define LAT_SITE_RANDOM_H
 

@@ -134,10 +134,10 @@ static int do_random(run *r, lat_field *f, long index)
     lat_transform_random(&g, seed, index);
     int rc = lat_transform_apply(f, &g);
     if (rc == 0 && r->g_out)
-        rc = lat_provenance(&g.head, "random, seed %llu, copy %ld", (unsigned long long)seed, index) ||
+        rc = lat_provenance(&g.head, "random, seed %llu, configuration %ld", (unsigned long long)seed, index) ||
              lat_stream_write(r->g_out, &g, lat_opts.store) ? -1 : 0;
     lat_field_free(&g);
-    return rc ? -1 : lat_provenance(&f->head, "random, seed %llu, copy %ld", (unsigned long long)seed, index);
+    return rc ? -1 : lat_provenance(&f->head, "random, seed %llu, configuration %ld", (unsigned long long)seed, index);
 }
 
 static int do_apply(run *r, lat_field *f, long index)
@@ -181,8 +181,7 @@ static int do_compose(run *r, lat_field *f, long index)
     if (need_transform(r, f, "compose") || settle(r->name, f) || next_saved(r, index))
         return -1;
     const lat_header *g = &f->head, *h = &r->g.head;
-    if (g->nc != h->nc || g->geom.nd != h->geom.nd ||
-        memcmp(g->geom.dims, h->geom.dims, sizeof(int) * (size_t)g->geom.nd))
+    if (!lat_header_alike(g, h))
         return lat_fail("%s: expected SU(%d) on %s as in the input, found SU(%d) on %s",
                         lat_input_name(r->saved), g->nc, lat_dims_text(&g->geom, a), h->nc,
                         lat_dims_text(&h->geom, b));
