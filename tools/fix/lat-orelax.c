@@ -78,6 +78,13 @@ static double theta_floor(lat_real real, double w)
     return at_one / (2 - w);
 }
 
+/* The same for this condition: Delta grows with the weights. */
+static double floor_of(const lat_fixing *f, lat_real real, double w)
+{
+    const double mean = fmax(1, lat_condition_weights(&f->condition) / f->u.head.geom.nd);
+    return mean * mean * theta_floor(real, w);
+}
+
 /* What rounding the links to single precision makes of theta: 2 D links of rounding 2^-24 each and
  * three rows, 3e-15 to 4e-15 on thermal links; here with a factor 3. */
 #define STORED_SINGLE 1e-14
@@ -123,7 +130,7 @@ static double target(const lat_fixing *f, lat_real real, double w)
 {
     if (real == LAT_F64)
         return theta;
-    return f->algorithm->rungs > 1 ? fmax(theta, theta_floor(real, w)) : 0.8 * theta;
+    return f->algorithm->rungs > 1 ? fmax(theta, floor_of(f, real, w)) : 0.8 * theta;
 }
 
 /* Subgroup by subgroup, in a linear problem, the diagonal directions are overrelaxed more than once: the
@@ -163,7 +170,7 @@ static int look(const lat_fixing *f, lat_copy *c, const lat_gauge_state *s)
     m->used = omega != 0 ? omega : own_omega(f, &m->omega, s->theta_slice, c->sweeps);
     const double w = m->used;
     c->done = s->theta_slice < target(f, real, w) || c->sweeps >= max_sweeps
-        || (s->theta_slice < 100 * theta_floor(real, w) && (double)c->sweeps - m->since >= PATIENCE);
+        || (s->theta_slice < 100 * floor_of(f, real, w) && (double)c->sweeps - m->since >= PATIENCE);
     return 0;
 }
 
