@@ -116,6 +116,33 @@ void lat_json_pair(FILE *to, const char *key, double x)
 
 /* ---- what rows share --------------------------------------------------------------------- */
 
+void lat_numbers_text(FILE *to, int n, const char *const words[], const double *number)
+{
+    for (int i = 0; i < n; i++)
+        if (!isnan(number[i]))
+            fprintf(to, "%-14s %.15g\n", words[i], number[i]);
+}
+
+void lat_numbers_columns(FILE *to, int n, const char *const names[])
+{
+    for (int i = 0; i < n; i++)
+        fprintf(to, "\t%s", names[i]);
+}
+
+void lat_numbers_tsv(FILE *to, int n, const double *number)
+{
+    for (int i = 0; i < n; i++)
+        fprintf(to, "\t%.17g", number[i]);
+}
+
+void lat_numbers_json(FILE *to, int n, const char *const names[], const double *number)
+{
+    for (int i = 0; i < n; i++) {
+        lat_json_key(to, i == 0, names[i]);
+        lat_json_number(to, number[i]);
+    }
+}
+
 void lat_polyakov_text(FILE *to, const lat_geometry *geom, const double loop[][2])
 {
     for (int mu = 0; mu < geom->nd; mu++)

@@ -40,6 +40,13 @@ void lat_json_key(FILE *to, bool first, const char *key);
 /* , "key": and a number. */
 void lat_json_pair(FILE *to, const char *key, double x);
 
+/* n numbers that have names: lines, in words, of those that are not NaN; columns, a tab before each; pairs of JSON, no comma
+ * before the first. */
+void lat_numbers_text(FILE *to, int n, const char *const words[], const double *number);
+void lat_numbers_columns(FILE *to, int n, const char *const names[]);
+void lat_numbers_tsv(FILE *to, int n, const double *number);
+void lat_numbers_json(FILE *to, int n, const char *const names[], const double *number);
+
 /* Polyakov loops, one for each of the lattice's directions: columns for all four, nan where there is no direction. */
 #define LAT_POLYAKOV_COLUMNS \
     "polyakov_x_re\tpolyakov_x_im\tpolyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\t" \

@@ -320,9 +320,7 @@ static void print_text(FILE *to, const measured *m, bool several)
     if (several)
         fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
     lat_lattice_text(to, &m->geom, m->nc);
-    for (int i = 0; i < NUMBERS; i++)
-        if (!isnan(m->number[i]))
-            fprintf(to, "%-14s %.15g\n", words[i], m->number[i]);
+    lat_numbers_text(to, NUMBERS, words, m->number);
     for (int i = 0; cubes_of(&m->geom) && i < m->nc; i++)
         fprintf(to, "  colour %-5d %.15g\n", i + 1, m->colour[i]);
     fprintf(to, "not conserved  %ld\n", m->broken);
@@ -332,13 +330,11 @@ static void print_tsv(FILE *to, const measured *m)
 {
     if (m->config == 0) {
         fprintf(to, "config");
-        for (int i = 0; i < NUMBERS; i++)
-            fprintf(to, "\t%s", names[i]);
+        lat_numbers_columns(to, NUMBERS, names);
         fprintf(to, "\tnot_conserved\t" LAT_LATTICE_COLUMNS "\n");
     }
     fprintf(to, "%ld", m->config);
-    for (int i = 0; i < NUMBERS; i++)
-        fprintf(to, "\t%.17g", m->number[i]);
+    lat_numbers_tsv(to, NUMBERS, m->number);
     fprintf(to, "\t%ld", m->broken);
     lat_lattice_tsv(to, &m->geom, m->nc);
     fputc('\n', to);
@@ -349,10 +345,7 @@ static void print_json(FILE *to, const measured *m, bool several)
     fputc('{', to);
     if (several)
         fprintf(to, "\"config\": %ld, ", m->config);
-    lat_json_key(to, true, names[0]);
-    lat_json_number(to, m->number[0]);
-    for (int i = 1; i < NUMBERS; i++)
-        lat_json_pair(to, names[i], m->number[i]);
+    lat_numbers_json(to, NUMBERS, names, m->number);
     lat_json_key(to, false, "colours");
     for (int i = 0; i < m->nc; i++) {
         fputs(i ? ", " : "[", to);

@@ -100,9 +100,7 @@ static void print_text(FILE *to, const measured *m, bool several)
     if (several)
         fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
     lat_lattice_text(to, &m->geom, m->nc);
-    for (int i = 0; i < NUMBERS; i++)
-        if (!isnan(m->number[i]))
-            fprintf(to, "%-14s %.15g\n", words[i], m->number[i]);
+    lat_numbers_text(to, NUMBERS, words, m->number);
     lat_polyakov_text(to, &m->geom, m->polyakov);
 }
 
@@ -110,13 +108,11 @@ static void print_tsv(FILE *to, const measured *m)
 {
     if (m->config == 0) {
         fprintf(to, "config");
-        for (int i = 0; i < NUMBERS; i++)
-            fprintf(to, "\t%s", names[i]);
+        lat_numbers_columns(to, NUMBERS, names);
         fprintf(to, "\t" LAT_POLYAKOV_COLUMNS "\t" LAT_LATTICE_COLUMNS "\n");
     }
     fprintf(to, "%ld", m->config);
-    for (int i = 0; i < NUMBERS; i++)
-        fprintf(to, "\t%.17g", m->number[i]);
+    lat_numbers_tsv(to, NUMBERS, m->number);
     lat_polyakov_tsv(to, &m->geom, m->polyakov);
     lat_lattice_tsv(to, &m->geom, m->nc);
     fputc('\n', to);
@@ -127,10 +123,7 @@ static void print_json(FILE *to, const measured *m, bool several)
     fputc('{', to);
     if (several)
         fprintf(to, "\"config\": %ld, ", m->config);
-    lat_json_key(to, true, names[0]);
-    lat_json_number(to, m->number[0]);
-    for (int i = 1; i < NUMBERS; i++)
-        lat_json_pair(to, names[i], m->number[i]);
+    lat_numbers_json(to, NUMBERS, names, m->number);
     lat_polyakov_json(to, &m->geom, m->polyakov);
     lat_lattice_json(to, &m->geom, m->nc);
     fputs("}\n", to);
