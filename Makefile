@@ -131,7 +131,8 @@ cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false \
   -Xcompiler -Wall$(comma)-Wextra$(comma)-fno-exceptions$(comma)-fno-rtti$(comma)-fno-threadsafe-statics -diag-suppress 550 \
   -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(gpu_ptx), and by PTX $(firstword $(gpu_ptx)) and later)"'
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
-cuda_obj := $(if $(cuda_why),,$(foreach f,cuda cuda_host cuda_start generate_gpu,build/cuda/$(f).o) \
+gpu_host := cuda cuda_host cuda_rims cuda_start generate_gpu
+cuda_obj := $(if $(cuda_why),,$(foreach f,$(gpu_host),build/cuda/$(f).o) \
   $(foreach s,4 8,$(foreach n,2 3 4 5 6 7 8,build/cuda/kernels_$(n)_$(s).o) \
     $(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,build/cuda/generate_$(n)_$(s).o)))
 ifeq ($(cuda_why),)
@@ -231,7 +232,7 @@ build/cuda/kernels_%.o: lib/backend/cuda_kernels.cu build/cuda/flags
 build/cuda/generate_%.o: lib/backend/generate_kernels.cu build/cuda/flags
 	$(call gpu_cc,$(gpu_kernel))
 
-build/cuda/generate_gpu.o build/cuda/cuda.o build/cuda/cuda_host.o build/cuda/cuda_start.o: build/cuda/%.o: lib/backend/%.cu build/cuda/flags
+$(gpu_host:%=build/cuda/%.o): build/cuda/%.o: lib/backend/%.cu build/cuda/flags
 	$(call gpu_cc,$(gpu_code_few))
 
 # Made anew from what is there now: nothing stays of a file that was removed.

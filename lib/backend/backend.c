@@ -38,6 +38,12 @@ int lat_backend_begin(lat_device_choice choice)
     return gpu->available() ? 0 : -1;
 }
 
+void lat_backend_leave(void)
+{
+    if (lat_backend_gpu.leave)
+        lat_backend_gpu.leave();
+}
+
 void lat_backend_end(void)
 {
     if (lat_backend_gpu.end)

@@ -46,9 +46,13 @@ typedef struct lat_backend {
     const char *name; /* "cpu", "gpu" */
 
     /* Starts, beside what the caller goes on with, what takes long before it can run: false if it is plain already that it
-     * cannot. And waits until no such start is under way. Both may be NULL. */
+     * cannot. And waits until nothing of that kind is under way. Both may be NULL. */
     bool (*begin)(void);
     void (*end)(void);
+
+    /* Nothing is open, and nothing more will be: what takes long to be given back goes, beside what the caller goes on with, until
+     * `end`. Whoever opens something all the same waits for a new start. May be NULL. */
+    void (*leave)(void);
 
     /* True if it can run here; otherwise lat_error says why not. */
     bool (*available)(void);
@@ -108,6 +112,7 @@ const lat_backend *lat_backend_find(lat_device_choice choice);
 /* Says that lat_backend_find will be asked, once there is something to do: what it will find begins to start. Where it is
  * plain already that there is nothing to be found, -1. lat_backend_end comes before the end of a run that has begun. */
 int lat_backend_begin(lat_device_choice choice);
+void lat_backend_leave(void);
 void lat_backend_end(void);
 
 extern const lat_backend lat_backend_cpu;

@@ -576,5 +576,5 @@ static bool cpu_available(void)
 }
 
 const lat_backend lat_backend_cpu = {
-    "cpu", NULL, NULL, cpu_available, cpu_open, cpu_close, cpu_words, cpu_set, cpu_get, cpu_sweep, cpu_state, cpu_freeze,
+    "cpu", NULL, NULL, NULL, cpu_available, cpu_open, cpu_close, cpu_words, cpu_set, cpu_get, cpu_sweep, cpu_state, cpu_freeze,
 };

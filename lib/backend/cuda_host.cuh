@@ -14,9 +14,10 @@ extern "C" {
 
 /* ---- the device (cuda_start.cu) ---- */
 
-/* lat_backend's begin, end and available. */
+/* lat_backend's begin, end, leave and available. */
 bool lat_cuda_begin(void);
 void lat_cuda_end(void);
+void lat_cuda_leave(void);
 bool lat_cuda_available(void);
 
 /* Of the device that is used, once there is one. */

@@ -425,7 +425,7 @@ LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant_
 
 /* ---- functional and theta ---- */
 
-#define SUM_THREADS 128
+#define SUM_THREADS 256
 
 /* The larger one; NaN is larger than anything. */
 static __device__ __forceinline__ double LAT_(worse)(double a, double b)
@@ -501,17 +501,13 @@ static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &w, co
 }
 #endif
 
-static __host__ __device__ __forceinline__ uint32_t LAT_(padded)(uint32_t sites)
-{
-    return (sites + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP * LAT_CUDA_GROUP;
-}
-
 template <int P, int R, int D>
 static __global__ void __launch_bounds__(SUM_THREADS) LAT_(state)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_look look)
 {
-    const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, padded = LAT_(padded)(w.own);
-    const int parity = n >= padded, unit = (int)blockIdx.y;
-    const uint32_t own = n - (parity ? padded : 0), i = w.from + own;
+    /* Warps take the parities in turn: the second of the two sites that read a link finds it in a cache. */
+    const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, pair = n / (2 * LAT_CUDA_GROUP);
+    const int parity = (int)(n / LAT_CUDA_GROUP % 2), unit = (int)blockIdx.y;
+    const uint32_t own = pair * LAT_CUDA_GROUP + n % LAT_CUDA_GROUP, i = w.from + own;
     double s[3] = {0, 0, 0};
     WAIT_FOR_GRID();
     if (w.peer) {
@@ -778,7 +774,8 @@ static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, 
 
 static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
 {
-    return LAT_(blocks)(2 * (uint64_t)LAT_(padded)(w->own), SUM_THREADS);
+    const uint64_t groups = (w->own + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
+    return LAT_(blocks)(2 * groups * LAT_CUDA_GROUP, SUM_THREADS);
 }
 
 template <int P, int R, int D>

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/progress.h"
 #include "common/stream.h"
+#include "common/stream_text.h"
 #include "common/tool.h"
 #include "common/transform.h"
 
@@ -70,6 +71,16 @@ static int rung(run *r, lat_copy *c[], int n)
     return rc < 0 ? -1 : 0;
 }
 
+/* Is this batch the last thing to be done on the device? A pipe does not say. */
+static bool last_batch(const run *r)
+{
+    const lat_fixing *f = &r->fixing;
+    int left = 0;
+    for (int i = 0; i < f->copies; i++)
+        left += !f->copy[i].judged;
+    return left == f->nbatch && lat_input_size(r->in) >= 0 && (uint64_t)lat_input_size(r->in) - lat_input_offset(r->in) <= LAT_END_SIZE;
+}
+
 static int sweep_all(run *r)
 {
     lat_fixing *f = &r->fixing;
@@ -84,6 +95,8 @@ static int sweep_all(run *r)
                 c[i]->done = false;
             }
         }
+        if (last_batch(r))
+            lat_backend_leave();
         for (int i = 0; i < f->nbatch; i++)
             if (lat_copy_judge(f, c[i]))
                 return -1;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_gpu.cuh: a configuration on a GPU, for the two files that know it: cuda.cu, and cuda_rims.cu for what it has to do with those of
+ * other ranks. */
+#ifndef LAT_BACKEND_CUDA_GPU_CUH
+#define LAT_BACKEND_CUDA_GPU_CUH
+
+#include "cuda_host.cuh"
+extern "C" {
+#include "backend.h"
+}
+
+typedef struct lat_cuda_gpu {
+    lat_device dev;
+    const lat_cuda_ops *ops;
+    lat_condition condition;
+    lat_geometry geom;                   /* of the lattice */
+    lat_cuda_work work;
+    int copies, units;
+    lat_slab slab;                       /* the part of the last axis that is here */
+    bool cut;                            /* slices are cut by it, so that they have ghosts */
+    int slices, first;                   /* of the lattice; the number in it of the first one here */
+    lat_transport transport;             /* of rims */
+    uint32_t number;                     /* half sweeps so far */
+    void *mapped[2];                     /* memory of the neighbours below and above; one may be both */
+    void *box[2], *box_host[2];          /* rims on their way out, and in */
+    int box_units;                       /* units they have room for */
+    cudaStream_t travel;
+    cudaEvent_t packed, arrived_rim;
+    cudaStream_t stream;
+    double *omega, *omega_host;          /* [copies], and what was sent there last */
+    lat_cuda_unit *unit, *unit_host;     /* units that are swept: [nrows][beside] */
+    int nrows, beside;
+    struct { cudaGraphExec_t exec; int visit, nrows, beside; bool refused; } replay;
+    double *partial, *sum;               /* [units][blocks][3], and [units][4] on the host, where the device writes them */
+    uint32_t *arrived;                   /* [units]: blocks that have summed up; 0 between two kernels */
+    double looks;                        /* so many times has the state been asked for */
+    double *theta;                       /* [copies][slices] */
+    int *bad;
+    lat_cuda_ferry ferry;
+    char words[64];
+} lat_cuda_gpu;
+
+static inline size_t lat_cuda_matrix_bytes(const lat_cuda_gpu *c, int rows)
+{
+    const size_t bytes = 2 * (size_t)c->ops->nc * (size_t)rows * (size_t)c->ops->real;
+    return (bytes + 15) / 16 * 16;
+}
+
+static inline int lat_cuda_few_rows(const lat_cuda_gpu *c) { return c->ops->nc <= 3 ? c->ops->nc - 1 : c->ops->nc; }
+
+/* Sites of all slices, with the gaps at the end of the last group of each parity. */
+static inline size_t lat_cuda_places(const lat_cuda_gpu *c)
+{
+    return 2 * (size_t)c->work.slices * c->work.groups * LAT_CUDA_GROUP;
+}
+
+static inline size_t lat_cuda_g_bytes(const lat_cuda_gpu *c)
+{
+    return (size_t)c->copies * lat_cuda_places(c) * lat_cuda_matrix_bytes(c, lat_cuda_few_rows(c));
+}
+
+/* Behind g: what neighbours say to each other, heard[2] and rim_arrived[2] of lat_cuda_work. */
+#define LAT_CUDA_WORDS 4
+
+/* ---- neighbours (cuda_rims.cu); 0, or -1 with lat_error set ---- */
+
+/* How rims will travel, and what is needed for it; when all is over, before any memory goes. */
+int lat_cuda_meet_neighbours(lat_cuda_gpu *c);
+int lat_cuda_leave_neighbours(lat_cuda_gpu *c);
+
+/* All ghosts of a copy, when it is new. */
+int lat_cuda_set_ghosts(lat_cuda_gpu *c, int copy);
+
+/* A half sweep whose rims go by way of the host while the rest is visited. */
+int lat_cuda_half_by_host(lat_cuda_gpu *c, lat_cuda_how *h, int parity);
+
+#endif
