@@ -217,7 +217,7 @@ $(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
 $(B)/lib/common/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/common/measure_slices.o: cflags += $(optimise_more)
+$(B)/lib/common/measure_slices.o $(B)/lib/common/reals.o: cflags += $(optimise_more)
 
 define gpu_cc
 	@mkdir -p $(@D)

@@ -13,54 +13,12 @@
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-void lat_swap_reals(void *data, size_t n, lat_real real)
-{
-    if (real == LAT_F64)
-        for (uint64_t *w = data, *end = w + n / 8; w < end; w++)
-            *w = __builtin_bswap64(*w);
-    else
-        for (uint32_t *w = data, *end = w + n / 4; w < end; w++)
-            *w = __builtin_bswap32(*w);
-}
-
-uint64_t lat_largest_bits(const void *data, size_t n, lat_real real)
-{
-    uint64_t most[4] = {0};
-    size_t count = n / (size_t)real, i = 0;
-    if (real == LAT_F64) {
-        const uint64_t *w = data;
-        for (; i + 4 <= count; i += 4)
-            for (size_t k = 0; k < 4; k++) {
-                uint64_t v = w[i + k] << 1;
-                most[k] = v > most[k] ? v : most[k];
-            }
-        for (; i < count; i++)
-            most[0] = w[i] << 1 > most[0] ? w[i] << 1 : most[0];
-    } else {
-        const uint32_t *w = data;
-        uint32_t top[4] = {0};
-        for (; i + 4 <= count; i += 4)
-            for (size_t k = 0; k < 4; k++) {
-                uint32_t v = w[i + k] << 1;
-                top[k] = v > top[k] ? v : top[k];
-            }
-        for (; i < count; i++)
-            top[0] = w[i] << 1 > top[0] ? w[i] << 1 : top[0];
-        for (int k = 0; k < 4; k++)
-            most[k] = top[k];
-    }
-    for (int k = 1; k < 4; k++)
-        most[0] = most[k] > most[0] ? most[k] : most[0];
-    return most[0] >> 1;
-}
-
 size_t lat_first_bad(const void *data, size_t n, lat_real real)
 {
     size_t i = 0;
-    for (; i < n / (size_t)real; i++)
-        if (lat_largest_bits((const char *)data + i * (size_t)real, (size_t)real, real) >=
-            lat_infinity_bits(real))
-            break;
+    while (i < n / (size_t)real &&
+           lat_reals_largest((const char *)data + i * (size_t)real, 1, real) < lat_infinity_bits(real))
+        i++;
     return i;
 }
 

@@ -14,6 +14,7 @@
 #include "bytes.h"
 #include "deflate.h"
 #include "field.h"
+#include "reals.h"
 #include "stream_text.h"
 
 #define LAT_FRAME 16 /* bytes of a block's head, and of the trailer */
@@ -102,18 +103,6 @@ static inline bool lat_reduced(const lat_header *head)
 
 /* Makes whole matrices, `count` of them, of the reals that the stream has. */
 void lat_complete_all(const lat_header *head, void *matrices, size_t count);
-
-/* n bytes of reals, byte order turned. */
-void lat_swap_reals(void *data, size_t n, lat_real real);
-
-/* Largest bit pattern without the sign: of IEEE numbers, that of the largest modulus, and from
- * the exponent of infinity on, of one that is not finite. */
-uint64_t lat_largest_bits(const void *data, size_t n, lat_real real);
-
-static inline uint64_t lat_infinity_bits(lat_real real)
-{
-    return real == LAT_F64 ? UINT64_C(0x7ff0000000000000) : UINT64_C(0x7f800000);
-}
 
 /* The first real of n bytes that is not finite. */
 size_t lat_first_bad(const void *data, size_t n, lat_real real);

@@ -35,7 +35,7 @@ static unsigned char *decode_raw(const lat_mill *m, lat_job *j)
         return NULL;
     }
     if (m->swapped && m->filtered)   /* unfiltering has put it into our order */
-        lat_swap_reals(raw, j->raw, m->head->real);
+        lat_reals_turn(raw, raw, j->raw / (size_t)m->head->real, m->head->real);
     j->crc = lat_crc(0, raw, j->raw);
     return raw;
 }
@@ -46,8 +46,8 @@ static void decode(const lat_mill *m, lat_job *j)
     if (!raw)
         return;
     if (m->swapped)
-        lat_swap_reals(raw, j->raw, m->head->real);
-    j->largest = lat_largest_bits(raw, j->raw, m->head->real);
+        lat_reals_turn(raw, raw, j->raw / (size_t)m->head->real, m->head->real);
+    j->largest = lat_reals_largest(raw, j->raw / (size_t)m->head->real, m->head->real);
     if (j->largest >= lat_infinity_bits(m->head->real)) {
         j->wrong = "holds a number that is not finite";
         j->stored = lat_first_bad(raw, j->raw, m->head->real);

@@ -65,7 +65,7 @@ static void encode(const lat_mill *m, lat_job *j)
     lat_real real = m->head->real;
     if (!m->direct && !edge)
         lat_job_spread(m, j, false);
-    j->largest = lat_largest_bits(raw, j->raw, real);
+    j->largest = lat_reals_largest(raw, j->raw / (size_t)real, real);
     if (j->largest >= lat_infinity_bits(real)) {
         j->wrong = "holds a number that is not finite";
         j->stored = lat_first_bad(raw, j->raw, real);
@@ -82,7 +82,7 @@ static void encode(const lat_mill *m, lat_job *j)
         }
     }
     if (m->swapped)
-        lat_swap_reals(raw, j->raw, real);
+        lat_reals_turn(raw, raw, j->raw / (size_t)real, real);
     j->crc = lat_crc(0, raw, j->raw);
     memcpy(j->head, LAT_BLOCK_TAG, 4);
     lat_store_le32(j->head + 4, (uint32_t)j->stored);

@@ -6,6 +6,7 @@
 #include "common/bytes.h"
 #include "common/deflate.h"
 #include "common/error.h"
+#include "common/reals.h"
 #include "common/slices.h"
 #include "payload.h"
 #include "site/sun.h"
@@ -21,29 +22,10 @@ static uint32_t rotate(uint32_t v, unsigned by)
 
 /* ---- byte order and rows --------------------------------------------------------------------- */
 
-/* n reals of size `real` from one place to another (or the same), byte order turned. */
-static void swap_reals(void *to, const void *from, size_t n, int real)
-{
-    unsigned char *d = to;
-    const unsigned char *s = from;
-    size_t i = 0;
-    if (real == 8) {
-        for (; i < 8 * n; i += 8)
-            lat_store64(d + i, lat_load64(s + i, true), false);
-        return;
-    }
-    for (; i + 8 <= 4 * n; i += 8) { /* two at a time */
-        uint64_t v = lat_load64(s + i, true);
-        lat_store64(d + i, v << 32 | v >> 32, false);
-    }
-    if (i < 4 * n)
-        lat_store32(d + i, lat_load32(s + i, true), false);
-}
-
-static void copy_reals(void *to, const void *from, size_t n, int real, bool turn)
+static void copy_reals(void *to, const void *from, size_t n, lat_real real, bool turn)
 {
     if (turn)
-        swap_reals(to, from, n, real);
+        lat_reals_turn(to, from, n, real);
     else
         memcpy(to, from, n * (size_t)real);
 }
@@ -71,7 +53,7 @@ void lat_field_swap(lat_field *f)
     #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < total; i += piece) {
         char *at = (char *)f->data + i * (size_t)f->head.real;
-        swap_reals(at, at, total - i < piece ? total - i : piece, f->head.real);
+        lat_reals_turn(at, at, total - i < piece ? total - i : piece, f->head.real);
     }
 }
 
@@ -153,13 +135,13 @@ bool lat_payload_sliced(const lat_payload *p, const lat_header *head)
 /* `sites` of them, number `at` of the memory on, that lie as the field does: turned where they are. */
 static void turn_chunk(const lat_header *head, void *data, const layout *l, size_t at, size_t sites)
 {
-    const size_t n = l->nd * l->full_reals;
+    const size_t n = l->nd * l->full_reals, from = at * n, to = (at + sites) * n, piece = PIECE / 8;
     if (!l->turn)
         return;
     #pragma omp parallel for schedule(static)
-    for (size_t s = at; s < at + sites; s++) {
-        char *m = (char *)data + s * n * (size_t)head->real;
-        swap_reals(m, m, n, head->real);
+    for (size_t i = from; i < to; i += piece) {
+        char *m = (char *)data + i * (size_t)head->real;
+        lat_reals_turn(m, m, to - i < piece ? to - i : piece, head->real);
     }
 }
 
@@ -284,7 +266,7 @@ double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsign
 
 /* One matrix of a field into the file. */
 static void pack(const lat_payload *p, const layout *l, void *to, const void *from, size_t nc,
-                 int real)
+                 lat_real real)
 {
     double m[LAT_SUN_REALS];
     if (p->shape != LAT_BY_ROWS) {
@@ -344,12 +326,8 @@ void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_
     for (size_t at = 0; at < n; at += PIECE) {
         const unsigned char *b = bytes + at;
         const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
-        uint32_t x = 0, y = 0;
-        for (size_t i = 0; i < words; i++) {
-            uint32_t v = lat_load32(b + 4 * i, false);
-            x += v;
-            y += __builtin_bswap32(v);
-        }
+        uint32_t x, y;
+        lat_words_sum(b, words, &x, &y);
         same += x;
         turned += y;
     }
