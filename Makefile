@@ -131,7 +131,8 @@ cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false \
   -Xcompiler -Wall$(comma)-Wextra$(comma)-fno-exceptions$(comma)-fno-rtti$(comma)-fno-threadsafe-statics -diag-suppress 550 \
   -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(gpu_ptx), and by PTX $(firstword $(gpu_ptx)) and later)"'
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
-gpu_host := cuda cuda_host cuda_rims cuda_start generate_gpu
+cufft_why := $(or $(cuda_why),$(if $(wildcard $(cuda_home)/include/cufft.h $(cuda_home)/targets/*/include/cufft.h),,cufft.h not found))
+gpu_host := cuda cuda_host cuda_rims cuda_start $(if $(cufft_why),,fourier) generate_gpu
 cuda_obj := $(if $(cuda_why),,$(foreach f,$(gpu_host),build/cuda/$(f).o) \
   $(foreach s,4 8,$(foreach n,2 3 4 5 6 7 8,build/cuda/kernels_$(n)_$(s).o) \
     $(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,build/cuda/generate_$(n)_$(s).o)))
@@ -169,7 +170,7 @@ lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(
 
 # ---- what is built ---------------------------------------------------------------------------
 
-lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c lib/backend/links.c $(if $(cuda_why),,lib/backend/nocuda.c lib/backend/generate_nocuda.c),$(wildcard lib/backend/*.c)) \
+lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c lib/backend/links.c $(if $(cuda_why),,lib/backend/nocuda.c lib/backend/generate_nocuda.c) $(if $(cufft_why),,lib/backend/fourier_nocuda.c),$(wildcard lib/backend/*.c)) \
   $(filter-out $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c),$(wildcard lib/comm/*.c)))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
@@ -190,7 +191,7 @@ $(B)/said: $(tools) Makefile
 	@printf '  CPU     vector lanes: %s; threads: %s\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))'
 	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc)$(comma) compute capabilities $(gpu_arch))'
 	@printf '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
-	@printf '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon)'
+	@printf '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon$(if $(cufft_why),,$(comma) and cuFFT))'
 	@printf '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
 
@@ -213,6 +214,8 @@ $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh.
 $(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
 	$(call lane_cc,$(if $(filter %_2 %_3 %_4,$*),-O3,-O2 -funroll-loops))
+
+$(B)/lib/backend/fourier_nocuda.o: cflags += -DLAT_CUFFT_WHY='"$(cufft_why)"'
 
 $(B)/lib/common/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
 
@@ -244,7 +247,8 @@ $(B)/lib/comm/comm_mpi.o: cflags += $(patsubst -I%,-isystem %,$(filter -I% -D% -
 # Each tool is the one main of its name; lat-convert has the formats beside it.
 $(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
 $(BIN)/lat-convert: $(fmt_obj)
-$(BIN)/lat-gluon: tool_libs := -lfftw3
+# cuFFT is looked for when it is asked for: lat-gluon starts without it.
+$(BIN)/lat-gluon: tool_libs := -lfftw3 $(if $(cufft_why),,-Wl$(comma)-rpath$(comma)$(cuda_home)/lib64)
 $(tools): $(liblat) $(B)/flags
 	@mkdir -p $(@D)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(liblat) $(tool_libs) $(ldlibs)

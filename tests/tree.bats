@@ -59,7 +59,7 @@ only() {
 
 @test "every header compiles alone" {
     local header
-    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/fixing/*.h "$ROOT"/lib/comm/*.h "$ROOT"/lib/backend/{backend,generate,host,lanes,layout,links}.h "$ROOT"/lib/site/{random,sun}.h; do
+    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/fixing/*.h "$ROOT"/lib/comm/*.h "$ROOT"/lib/backend/{backend,fourier,generate,host,lanes,layout,links}.h "$ROOT"/lib/site/{random,sun}.h; do
         echo "$header"
         echo "#include \"$header\"" | "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I"$ROOT/lib" -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only -xc -
     done

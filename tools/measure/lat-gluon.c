@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "backend/backend.h"
+#include "backend/fourier.h"
 #include "common/boundary.h"
 #include "common/error.h"
 #include "common/measure.h"
@@ -18,7 +20,7 @@
 
 enum { ORBITS, NONE };
 
-static int gauge, time_axis = -1, average = ORBITS;
+static int gauge, time_axis = -1, average = ORBITS, device;
 static double cylinder = NAN, cone = NAN; /* no cut */
 static bool mean;
 
@@ -33,6 +35,7 @@ static const lat_option options[] = {
      "only momenta within R * 2 pi / X of the diagonal, X the first extent (default: all)", false},
     {LAT_OPT_REAL, "cone", 0, "DEGREES", &cone, 0, 180,
      "only momenta within this angle of the diagonal (default: all)", false},
+    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0, "where Fourier transforms run: gpu is cuFFT, cpu FFTW; auto: the faster one", false},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0, "one table, the mean over all configurations, with its error", true},
     LAT_PRINT_OPTIONS("momentum", "configuration"),
     {0}
@@ -253,17 +256,34 @@ typedef struct work {
     double complex *s; /* [half] sum_mu phat_mu A_mu(p) of it */
     double *all, *along; /* [half] sums over components, all slices: |A|^2 and |phat A|^2 */
     fftw_plan plan;
+    lat_fourier *gpu;  /* NULL: by the plan */
 } work;
 
 static void work_free(work *w)
 {
     if (w->plan)
         fftw_destroy_plan(w->plan);
+    lat_fourier_free(w->gpu);
     fftw_free(w->f);
     fftw_free(w->a);
     free(w->s);
     free(w->all);
     free(w->along);
+}
+
+/* Starting CUDA takes as long as the transforms of some 10^5 sites. */
+#define SITES_FOR_GPU 500000
+
+/* By cuFFT where it is asked for, or there and worth it. */
+static int choose_fourier(work *w, const momenta *m, const int *slowest_first)
+{
+    if (device == LAT_DEVICE_GPU || (device == LAT_DEVICE_AUTO && m->sites * m->slices >= SITES_FOR_GPU))
+        w->gpu = lat_fourier_new(m->nd, m->extent);
+    if (w->gpu || device == LAT_DEVICE_GPU)
+        return w->gpu ? 0 : -1;
+    lat_error_clear(); /* FFTW will do */
+    w->plan = fftw_plan_dft_r2c(m->nd, slowest_first, w->a, w->f, FFTW_ESTIMATE);
+    return w->plan ? 0 : lat_fail("out of memory: a Fourier transform of %zu sites", m->sites);
 }
 
 static int work_new(work *w, const momenta *m)
@@ -275,11 +295,9 @@ static int work_new(work *w, const momenta *m)
     w->s = lat_alloc(m->half, sizeof *w->s, "a divergence");
     w->all = lat_alloc(m->half, sizeof *w->all, "a propagator");
     w->along = lat_alloc(m->half, sizeof *w->along, "a propagator");
-    if (w->a && w->f)
-        w->plan = fftw_plan_dft_r2c(m->nd, n, w->a, w->f, FFTW_ESTIMATE);
-    if (!w->plan)
+    if (!w->a || !w->f)
         lat_fail("out of memory: a Fourier transform of %zu sites", m->sites);
-    if (!w->plan || !w->s || !w->all || !w->along)
+    if (!w->a || !w->f || !w->s || !w->all || !w->along || choose_fourier(w, m, n))
         return work_free(w), -1;
     memset(w->all, 0, m->half * sizeof *w->all);
     memset(w->along, 0, m->half * sizeof *w->along);
@@ -338,7 +356,7 @@ static void add_direction(work *w, const momenta *m, int k, double share)
 }
 
 /* tr A A^+ has the diagonal elements once, real and imaginary parts of the others twice. */
-static void add_component(const lat_field *f, work *w, const momenta *m, size_t slice, int i, int j, double *square)
+static int add_component(const lat_field *f, work *w, const momenta *m, size_t slice, int i, int j, double *square)
 {
     const double share = i == j ? 1 : 2;
     for (int k = 0; k < m->nd; k++) {
@@ -347,12 +365,16 @@ static void add_component(const lat_field *f, work *w, const momenta *m, size_t 
         for (size_t x = 0; x < m->sites; x++)
             sum += w->a[x] * w->a[x];
         *square += share * sum;
-        fftw_execute(w->plan);
+        if (!w->gpu)
+            fftw_execute(w->plan);
+        else if (lat_fourier_run(w->gpu, w->a, (double *)w->f))
+            return -1;
         add_direction(w, m, k, share);
     }
 #pragma omp parallel for schedule(static)
     for (size_t h = 0; h < m->half; h++)
         w->along[h] += share * (creal(w->s[h]) * creal(w->s[h]) + cimag(w->s[h]) * cimag(w->s[h]));
+    return 0;
 }
 
 /* D and L of every momentum into its orbit: with N^2 - 1 colours (2 tr T^a T^b = delta^ab),
@@ -399,12 +421,16 @@ static int transform(const lat_field *f, momenta *m, sums *s)
     if (lat_measure_plaquette(f, &plaquette, &s->link_trace) || work_new(&w, m))
         return -1;
     clear(m);
+    int rc = 0;
     for (size_t slice = 0; slice < m->slices; slice++)
         for (int i = 0; i < nc; i++)
-            for (int j = 0; j < nc; j++)
-                add_component(f, &w, m, slice, i, j, &square);
-    into_orbits(&w, m, nc, s);
+            for (int j = 0; rc == 0 && j < nc; j++)
+                rc = add_component(f, &w, m, slice, i, j, &square);
+    if (rc == 0)
+        into_orbits(&w, m, nc, s);
     work_free(&w);
+    if (rc)
+        return -1;
     s->square = 2 * square / ((nc * nc - 1) * (double)m->sites * (double)m->slices * m->nd);
     return 0;
 }
