@@ -159,6 +159,27 @@ as_alone() {
     lat-info b.lat | grep -q 'gpu .* x 3, peer'
 }
 
+# Killed twice on the way, once with three ranks and once with two.
+@test "ranks with GPUs: a checkpoint of three is resumed by two, and by one" {
+    ranks_setup
+    local n pid how="--device gpu -q --from 1 --to 0.2 --steps 20000 --check-every 50 --copies 2 --no-provenance"
+    # shellcheck disable=SC2086 # words
+    lat-anneal $how a.lat -o straight.lat
+    for n in 3 2; do
+        touch before
+        # shellcheck disable=SC2046,SC2086
+        lat-anneal $how -n $n --checkpoint ck --every 0 $([ ! -e ck ] || echo --resume ck) a.lat -o cut.lat &
+        pid=$!
+        while kill -0 $pid 2>/dev/null && ! [ ck -nt before ]; do sleep 0.05; done
+        kill -KILL $pid
+        wait $pid || true
+        [ ! -e cut.lat ]
+    done
+    # shellcheck disable=SC2086
+    lat-anneal $how --checkpoint ck --resume ck a.lat -o cut.lat
+    cmp straight.lat cut.lat
+}
+
 @test "ranks with GPUs: what cannot be done is said" {
     ranks_setup
     run -2 lat-orelax -n 6 --device gpu a.lat -o b.lat
