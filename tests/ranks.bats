@@ -73,6 +73,34 @@ gone() {
     done
 }
 
+# uneven N LOG SLICES THETA: at some look N ranks that keep their slices have more to do, one of them, than if they were dealt out again.
+uneven() {
+    awk -F'\t' -v n="$1" -v slices="$3" -v theta="$4" '
+        function look(r, all, most) { for (r in load) { all += load[r]; if (load[r] > most) most = load[r] }
+            if (most > int((all + n - 1) / n)) found = 1; delete load }
+        NR > 1 && $2 != at { look(); at = $2 }
+        NR > 1 && $4 >= theta { load[int((($3 + 1) * n - 1) / slices)]++ }
+        END { exit !found }' "$2"
+}
+
+@test "slices in Coulomb gauge that are dealt out again go the same way, also through a checkpoint" {
+    rough a.lat --dims 4,4,4,24 --epsilon 1.5
+    local how="--gauge coulomb --omega 1.6 --theta 1e-12 --check-every 2"
+    # shellcheck disable=SC2086 # words
+    lat-orelax $how -@ 1 --slice-log log.tsv a.lat -o /dev/null
+    for n in 2 3 5; do
+        uneven $n log.tsv 24 1e-12
+        # shellcheck disable=SC2086
+        same $n lat-orelax $how a.lat
+    done
+    rm one.lat
+    # shellcheck disable=SC2086
+    same 3 lat-orelax $how --copies 3 a.lat
+    # shellcheck disable=SC2086
+    lat-orelax $how --copies 3 --no-provenance -@ 1 -n 5 --checkpoint ck --every 0 a.lat -o five.lat
+    cmp one.lat five.lat
+}
+
 # Sums over sites are taken in another order: omega that finds itself differs by rounding, and what is reached too.
 @test "omega auto reaches the same maximum with several ranks, and the logs agree" {
     rough a.lat --dims 4,4,4,12 --epsilon 0.8

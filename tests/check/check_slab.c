@@ -2,6 +2,7 @@
 /* check_slab.c: slabs of fields and layouts: every site has its place, and its neighbours. */
 #include <stdlib.h>
 #include <string.h>
+#include "backend/deal.h"
 #include "backend/slab.h"
 #include "check.h"
 #include "common/error.h"
@@ -115,6 +116,55 @@ static void layout_of(const char *dims, int n, int lanes)
     free(own);
 }
 
+static int random_below(unsigned *state, int n)
+{
+    *state = *state * 1664525 + 1013904223;
+    return (int)((*state >> 8) % (unsigned)n);
+}
+
+static int most_load(const int *at, const int *work, int slices, int ranks)
+{
+    int load[8] = {0}, most = 0;
+    for (int s = 0; s < slices; s++)
+        load[at[s]] += work[s];
+    for (int r = 0; r < ranks; r++)
+        most = load[r] > most ? load[r] : most;
+    return most;
+}
+
+/* Moves are from where a slice is to where there is room, and only if the rank that has most has less after all of them. With
+ * pieces of one size and room for all, nobody has more than its share rounded up. */
+static void deal_of(int ranks, int pieces, int space, unsigned seed)
+{
+    enum { SLICES = 24 };
+    const lat_comm comm = pretend(0, ranks);
+    int at[SLICES], work[SLICES], room[8], all = 0, longest = -1;
+    double theta[SLICES];
+    lat_move move[SLICES];
+    for (int s = 0; s < SLICES; s++) {
+        at[s] = s * ranks / SLICES;
+        work[s] = random_below(&seed, at[s] + 2) ? 0 : 1 + random_below(&seed, pieces);
+        theta[s] = random_below(&seed, 1000);
+        all += work[s];
+    }
+    for (int r = 0; r < ranks; r++)
+        room[r] = space;
+    const int before = most_load(at, work, SLICES, ranks), n = lat_deal(&comm, SLICES, at, work, theta, room, move);
+    CHECK(n >= 0, "%s", lat_error());
+    for (int i = 0; i < n; i++) {
+        const int s = move[i].slice;
+        CHECK(at[s] == move[i].from && move[i].from != move[i].to && work[s] > 0 && --room[move[i].to] >= 0, "move %d of slice %d", i, s);
+        longest = i == 0 ? s : longest;
+        at[s] = move[i].to;
+    }
+    const int after = most_load(at, work, SLICES, ranks), share = (all + ranks - 1) / ranks;
+    CHECK(n == 0 ? after == before : after < before, "%d ranks: from %d to %d", ranks, before, after);
+    if (pieces == 1 && space >= SLICES)
+        CHECK(after == (before < share ? before : share), "%d ranks, %d in all: from %d to %d", ranks, all, before, after);
+    for (int s = 0; longest >= 0 && pieces == 1 && s < SLICES; s++)
+        CHECK(s * ranks / SLICES != move[0].from || work[s] == 0 || theta[s] <= theta[longest], "slice %d stays, %d goes", s, longest);
+}
+
 int main(void)
 {
     check_case("fields in slabs: own sites, ghosts, neighbours");
@@ -140,5 +190,11 @@ int main(void)
                 CHECK(r + 1 < n || next == slices, "%d slices, %d ranks", slices, n);
             }
         }
+    check_case("slices that are not done are dealt out again");
+    for (unsigned seed = 1; seed <= 300; seed++)
+        for (int ranks = 2; ranks <= 8; ranks++)
+            for (int pieces = 1; pieces <= 4; pieces += 3)
+                for (int space = 0; space <= 24; space += 2)
+                    deal_of(ranks, pieces, space, seed);
     return check_done();
 }
