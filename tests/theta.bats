@@ -59,6 +59,12 @@ END
     run -2 lat-theta --gauge coulomb --slices --tsv a.lat
 }
 
+@test "memory grows with the lattice, not with the square of its slices" {
+    lat-start weak --group 2 --precision single --dims 2,65534 | lat-theta --gauge coulomb --slices >text
+    [ "$(grep -c '^slice' text)" -eq 65534 ]
+    awk '$1 == "theta" && NF == 2 { mean = $2 } $1 == "slice" { sum += $3 } END { d = sum / 65534 / mean - 1; exit !(d * d < 1e-24) }' text
+}
+
 @test "text, columns and JSON agree" {
     lat-start weak --dims 4,4,4,4 > a.lat
     lat-theta --json a.lat > j

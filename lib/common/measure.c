@@ -318,17 +318,18 @@ LAT_INLINE void mag_site(const lat_field *f, const lat_tour *w, int n, double *s
 }
 
 /* Sums of a chunk, of a slice across the last axis, of all: F, theta, the largest theta, and theta of each
- * slice that is fixed on its own. */
+ * slice that is fixed on its own; of those across the last axis a record has one alone. */
 typedef struct gauge_sums {
     const lat_field *f;
     const lat_condition *c;
     size_t sites, chunks;    /* of a slice across the last axis */
-    size_t slices, record;   /* 3 + slices */
+    size_t slices, record;
+    bool across;             /* the condition's slices are those of the last axis */
 } gauge_sums;
 
 LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double *p, int n)
 {
-    const int time = g->c->time, first = time == g->f->head.geom.nd - 1 ? lat_field_slab(g->f).first : 0;
+    const int time = g->across ? -1 : g->c->time;
     double share, theta;
     lat_tour w;
     for (lat_tour_start(&w, g->f, from); w.site < to; lat_tour_on(&w)) {
@@ -339,7 +340,7 @@ LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double 
         p[0] += share;
         p[1] += theta;
         p[2] = lat_worse(p[2], theta);
-        p[3 + (time < 0 ? 0 : w.x[time] + first)] += theta;
+        p[3 + (time < 0 ? 0 : w.x[time])] += theta;
     }
 }
 
@@ -360,13 +361,14 @@ static void add_records(const gauge_sums *g, double *to, const double *from, siz
             to[k] = k == 2 ? lat_worse(to[k], from[k]) : to[k] + from[k];
 }
 
-static void gauge_total(const gauge_sums *g, const double *sum, lat_gauge_state *s, double *slices)
+/* From the sums over all, and theta of the slices, `step` numbers apart. */
+static void gauge_total(const gauge_sums *g, const double *sum, const double *of_slice, size_t step, lat_gauge_state *s, double *slices)
 {
     const double weights = g->c->gauge == LAT_MAG ? g->f->head.geom.nd : lat_condition_weights(g->c);
     const double sites = (double)lat_volume(&g->f->head.geom) * g->f->head.nc;
     s->theta_slice = 0;
     for (size_t i = 0; i < g->slices; i++) {
-        const double theta = sum[3 + i] / (sites / (double)g->slices);
+        const double theta = of_slice[i * step] / (sites / (double)g->slices);
         s->theta_slice = lat_worse(s->theta_slice, theta);
         if (slices)
             slices[i] = theta;
@@ -376,20 +378,18 @@ static void gauge_total(const gauge_sums *g, const double *sum, lat_gauge_state 
     s->theta_max = sum[2] / g->f->head.nc;
 }
 
-/* The slices of this rank one after the other, the threads sharing the chunks of each. */
+/* The slices of this rank, in chunks. */
 static void gauge_slices(const gauge_sums *g, double *chunk, double *slice)
 {
-    const int count = lat_field_slab(g->f).count;
-    for (int s = 0; s < count; s++) {
-        const size_t from = g->sites * (size_t)s;
-        memset(chunk, 0, g->chunks * g->record * sizeof *chunk);
+    const size_t count = (size_t)lat_field_slab(g->f).count;
+    memset(chunk, 0, count * g->chunks * g->record * sizeof *chunk);
 #pragma omp parallel for schedule(static)
-        for (size_t c = 0; c < g->chunks; c++) {
-            const size_t to = (c + 1) * LAT_CHUNK;
-            gauge_any(g, from + c * LAT_CHUNK, from + (to < g->sites ? to : g->sites), chunk + c * g->record);
-        }
-        add_records(g, slice + (size_t)s * g->record, chunk, g->chunks);
+    for (size_t c = 0; c < count * g->chunks; c++) {
+        const size_t from = c / g->chunks * g->sites, at = c % g->chunks * LAT_CHUNK, to = at + LAT_CHUNK;
+        gauge_any(g, from + at, from + (to < g->sites ? to : g->sites), chunk + c * g->record);
     }
+    for (size_t s = 0; s < count; s++)
+        add_records(g, slice + s * g->record, chunk + s * g->chunks * g->record, g->chunks);
 }
 
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s, double *slices)
@@ -399,16 +399,17 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
     if (need_links(f, "the gauge condition"))
         return -1;
     g.chunks = (g.sites + LAT_CHUNK - 1) / LAT_CHUNK;
-    g.record = 3 + g.slices;
+    g.across = c->time == f->head.geom.nd - 1;
+    g.record = 3 + (g.across ? 1 : g.slices);
     const size_t own = (size_t)lat_field_slab(f).count, all = (size_t)lat_slices(&f->head), bytes = g.record * sizeof(double);
-    double *chunk = lat_alloc(g.chunks, bytes, "a measurement"), *room = lat_alloc(own + all + 1, bytes, "a measurement");
+    double *chunk = lat_alloc(own * g.chunks, bytes, "a measurement"), *room = lat_alloc(own + all + 1, bytes, "a measurement");
     double *slice = room, *every = room + own * g.record, *total = every + all * g.record;
     int rc = chunk && room ? 0 : -1;
     if (rc == 0)
         gauge_slices(&g, chunk, slice);
     if (rc == 0 && (rc = lat_field_gather(f, slice, bytes, every)) == 0) {
         add_records(&g, total, every, all);
-        gauge_total(&g, total, s, slices);
+        gauge_total(&g, total, g.across ? every + 3 : total + 3, g.across ? g.record : 1, s, slices);
     }
     free(chunk);
     free(room);
