@@ -8,6 +8,7 @@ set -euo pipefail
 export LC_ALL=C
 here=$(dirname "$0")
 PATH=$PATH:$here/../bin
+: "${CONVERT:=}"      # see landau.sh
 : "${TOLERANCE:=1e-7}" # of the plaquette: rounding moves it by 1e-9 where files are in single precision, by 1e-13 in double
 
 fail() {
@@ -24,7 +25,8 @@ column() {
 # but for the number of sweeps no header is believed.
 measure() {
     local before sweeps after
-    before=$(lat-convert "$config" | lat-theta --tsv | column plaquette) &&
+    # shellcheck disable=SC2086 # several words
+    before=$(lat-convert $CONVERT "$config" | lat-theta --tsv | column plaquette) &&
         sweeps=$(lat-info --tsv "$1" | column sweeps) &&
         after=$(lat-theta --tsv "$1" | cut -f2-4,6 | tail -n +2) &&
         awk -v OFS='\t' -v sweeps="$sweeps" -v before="$before" -v tolerance="$TOLERANCE" '

@@ -19,6 +19,7 @@ PATH=$PATH:$here/../bin
 : "${MAX_SWEEPS:=100000}"   # then a copy counts as not converged, and is not in the means
 : "${SEED:=1}"              # copy c has SEED + c, here and there: the same starts with annealing and without
 : "${EVERY:=600}"           # seconds between two checkpoints
+: "${CONVERT:=}"            # see landau.sh
 
 config=${1:?expected CONFIG FOLDER} folder=${2:?expected CONFIG FOLDER}
 mkdir -p "$folder"
@@ -40,7 +41,8 @@ relax() {
     stage "$1" lat-orelax --theta "$THETA" --max-sweeps "$MAX_SWEEPS" --copies-log "$folder/$1.tsv" -o "$folder/$1.lat" "${@:2}"
 }
 
-[ -e "$folder/raw.lat" ] || lat-convert "$config" | lat-reunit --precision double -o "$folder/raw.lat"
+# shellcheck disable=SC2086 # several words
+[ -e "$folder/raw.lat" ] || lat-convert $CONVERT "$config" | lat-reunit --precision double -o "$folder/raw.lat"
 [ -e "$folder/without.lat" ] || relax without --copies "$COPIES" --seed "$SEED" <"$folder/raw.lat"
 [ -e "$folder/with.lat" ] || anneal <"$folder/raw.lat" | relax with
 

@@ -15,6 +15,7 @@ PATH=$PATH:$(dirname "$0")/../bin
 : "${PRECISION:=double}"    # of the relaxation; mixed begins in single and reaches the same theta
 : "${SEED:=1}"              # of the annealing: the same seed, the same bytes
 : "${EVERY:=600}"           # seconds between two checkpoints: what a crash may cost
+: "${CONVERT:=}"            # for files that do not say what they hold, such as "--from raw --dims 32,32,32,64"
 
 config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
 
@@ -30,7 +31,8 @@ stage() {
 }
 
 # Links of files in single precision are in SU(3) to 1e-7 only: lat-reunit brings them back.
-lat-convert "$config" | lat-reunit --precision double |
+# shellcheck disable=SC2086 # several words
+lat-convert $CONVERT "$config" | lat-reunit --precision double |
     stage lat-anneal --gauge landau --from "$T_FIRST" --to "$T_LAST" --steps "$STEPS" \
         --micro "$MICRO" --seed "$SEED" |
     stage lat-orelax --gauge landau --theta "$THETA" --max-sweeps "$MAX_SWEEPS" \

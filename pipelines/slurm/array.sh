@@ -1,7 +1,8 @@
 #!/bin/bash
 # An ensemble as an array of Slurm jobs: sbatch pipelines/slurm/array.sh, from the folder that RAW is in.
 # Each job takes every 16th configuration. Cut off by the time limit, or when more configurations have come: submit it again,
-# it fixes what is missing. To submit two rounds at once: sbatch --dependency=singleton, twice.
+# it fixes what is missing. To submit two rounds at once: sbatch --dependency=singleton, twice. A job in which a configuration failed counts as
+# failed, so --dependency=afterok waits for all of them to be there. Without GPUs: sbatch --gpus-per-task=0.
 #SBATCH --job-name=landau
 #SBATCH --array=1-16
 #SBATCH --ntasks=1

@@ -16,12 +16,14 @@ GAUGE=${GAUGE:-landau}
 THETA=${THETA:-1e-14}        # see landau.sh
 PRECISION=${PRECISION:-mixed}
 EVERY=${EVERY:-600}          # seconds between two checkpoints
+CONVERT=${CONVERT:-}         # see landau.sh
 
 config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
 raw=${out%.lat}.raw.lat checkpoint=${out%.lat}.ck
 
 # One process: any format in, links brought back to SU(3). Four: the sweeps.
-[ -e "$raw" ] || lat-convert "$config" | lat-reunit --precision double -o "$raw"
+# shellcheck disable=SC2086 # several words
+[ -e "$raw" ] || lat-convert $CONVERT "$config" | lat-reunit --precision double -o "$raw"
 options=(--gauge "$GAUGE" --theta "$THETA" --precision "$PRECISION" --log "${out%.lat}.tsv" --checkpoint "$checkpoint" --every "$EVERY")
 [ ! -e "$checkpoint" ] || options+=(--resume "$checkpoint")
 
