@@ -278,6 +278,18 @@ END
     [ "$(wc -l <seen)" -eq 2 ]
 }
 
+@test "--verbose says how many ranks there are and where sweeps run" {
+    rough b.lat --dims 4,4,4,7
+    lat-orelax -v -n 3 -@ 6 --device cpu --theta 1e-4 b.lat -o c.lat 2>err
+    grep -q "^lat-orelax: 3 ranks, 3 on this host, 2 threads each$" err
+    grep -q "^lat-orelax: b.lat:0: sweeps in double by cpu .*, 3 ranks, at most 3 slices a rank$" err
+    [ "$(wc -l <err)" -eq 2 ]
+    lat-theta -v -@ 1 c.lat 2>err >t.txt
+    [ "$(cat err)" = "lat-theta: 1 rank, 1 on this host, 1 thread each" ]
+    lat-theta c.lat 2>err | cmp - t.txt
+    [ ! -s err ]
+}
+
 @test "under mpirun of somebody else rank 0 opens -i and -o" {
     rough b.lat --dims 4,4,4,6
     lat-orelax --omega 1.6 --no-provenance b.lat -o one.lat

@@ -59,6 +59,8 @@ static const struct {
                          "use N threads in total (default: all processors that this process may use)", true } },
     { LAT_HAS_RANKS, { LAT_OPT_INT, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
                        "share the lattice out to N ranks, started by mpirun (default 1)", true } },
+    { LAT_HAS_RANKS, { LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
+                       "say on stderr where it runs: ranks, threads, device, how ranks talk", true } },
     { LAT_HAS_QUIET, { LAT_OPT_FLAG, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
                        "no progress on a terminal; warnings stay", true } },
     { LAT_HAS_QUIET, { LAT_OPT_REAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
@@ -679,8 +681,20 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
         leave();
     lat_opts.force = lat_opts.force || lat_comm_foreign; /* mpirun makes of any stdout a terminal */
     settle_threads();
+    lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_comm_world->size, lat_comm_world->size > 1 ? "s" : "",
+                lat_comm_world->host_size, lat_opts.threads, lat_opts.threads > 1 ? "s" : "");
     if (tool->common & LAT_HAS_QUIET)
         lat_progress_watch();
+}
+
+void lat_verbose(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    if (lat_opts.verbose)
+        lat_say(true, format, ap);
+    va_end(ap);
 }
 
 unsigned lat_output_flags(void)

@@ -50,14 +50,14 @@ enum {
     LAT_HAS_OUTPUT = 2,  /* -o FILE, --no-clobber, --force, -0 .. -9, --no-provenance */
     LAT_HAS_THREADS = 4, /* -@ N */
     LAT_HAS_QUIET = 8,   /* -q, --progress[=SECONDS] */
-    LAT_HAS_RANKS = 16   /* -n N; set where the tool has `start` */
+    LAT_HAS_RANKS = 16   /* -n N, -v; set where the tool has `start` */
 };
 
 /* What the common options were set to. */
 typedef struct lat_common {
     const char *input;   /* path, NULL = stdin */
     const char *output;  /* path, NULL = stdout */
-    bool no_clobber, force, no_provenance, quiet;
+    bool no_clobber, force, no_provenance, quiet, verbose;
     int store;           /* LAT_STORE_... of stream.h */
     long threads;        /* total, of several ranks those of this one; default: all this process may use */
     long ranks;          /* -n, 0: not given; lat_comm_world has what came of it */
@@ -74,6 +74,9 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv);
 
 /* A usage error found later: prints "TOOL: sentence" and where to look, exits 2. */
 void lat_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* A line on stderr if --verbose was given; of several ranks, by rank 0. */
+void lat_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* --force and --no-clobber, for lat_output_open. */
 unsigned lat_output_flags(void);

@@ -58,6 +58,8 @@ static int rung(run *r, lat_copy *c[], int n)
     if (!f->dev)
         return -1;
     snprintf(f->words, sizeof f->words, "%s", f->backend->words(f->dev));
+    lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name, f->algorithm->ladder[c[0]->rung] == LAT_F32 ? "single" : "double",
+                f->words, (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
     if (load(f, c, n))
         rc = -1;
     while (rc == 0)

@@ -18,7 +18,6 @@ static const char *const methods[] = {"polar", "gram-schmidt"};
 
 static int method = POLAR, precision = -1;
 static double limit = 0.1, tolerance = 1e-6;
-static bool verbose;
 static const char *report;
 
 static const lat_option options[] = {
@@ -30,7 +29,7 @@ static const lat_option options[] = {
      "of the output (default: that of the input); single leaves a rounding of 6e-8", false},
     {LAT_OPT_REAL, "tolerance", 't', "D", &tolerance, 0, 1e300, "report how many moved farther than D", true},
     {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0, "write what moved to FILE, tab separated", true},
-    {LAT_OPT_FLAG, "verbose", 'v', NULL, &verbose, 0, 0, "say what moved on stderr", true},
+    {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0, "say on stderr what moved, and where it runs", true},
     {0}
 };
 
@@ -158,7 +157,7 @@ static int tell(const context *c, const lat_field *f, const moved *m, const lat_
     const double rms = sqrt(m->square / (double)matrices);
     char where[LAT_PLACE];
     lat_place_text(&f->head, m->worst, where);
-    if (verbose)
+    if (lat_opts.verbose)
         lat_warn("field %ld: largest move %.3g at %s, rms %.3g, %zu of %zu farther than %g; "
                  "|U U^+ - 1| from %.3g to %.3g, |1 - det U| from %.3g to %.3g", index, m->max, where, rms,
                  m->beyond, matrices, tolerance, off[0].unitarity_max, off[1].unitarity_max,

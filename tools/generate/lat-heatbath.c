@@ -324,6 +324,8 @@ static int generate(run *r)
     const lat_action action = {beta, xi};
     if (lat_field_share(&r->field) || !(r->gen = r->backend->open(&r->field, r->field.head.real, &action, lat_comm_world)) || describe(r))
         return -1;
+    lat_verbose("sweeps by %s, at most %d slices a rank", r->backend->words(r->gen),
+                (lat_slices(&r->field.head) + lat_comm_world->size - 1) / lat_comm_world->size);
     for (long i = 0; i < count; i++)
         if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every) || write_one(r))
             return -1;
