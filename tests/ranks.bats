@@ -279,7 +279,7 @@ END
 }
 
 @test "--verbose says how many ranks there are and where sweeps run" {
-    rough b.lat --dims 4,4,4,7
+    rough b.lat --dims 4,4,4,8
     lat-orelax -v -n 3 -@ 6 --device cpu --theta 1e-4 b.lat -o c.lat 2>err
     grep -q "^lat-orelax: 3 ranks, 3 on this host, 2 threads each$" err
     grep -q "^lat-orelax: b.lat:0: sweeps in double by cpu .*, 3 ranks, at most 3 slices a rank$" err
