@@ -56,6 +56,10 @@ int64_t lat_input_size(const lat_input *in);
  * Returns how many, or -1. */
 ssize_t lat_input_peek(lat_input *in, void *buf, size_t n);
 
+/* How many bytes there are from here, of which no more are asked for than n: those of a file; on a pipe those that have
+ * come when n have, or all. They wait in a buffer that grows with them and are taken by the functions below. */
+int lat_input_arrived(lat_input *in, uint64_t n, uint64_t *there);
+
 /* Takes exactly n bytes. At the end of the input it fails with
  * "NAME: truncated after OFFSET bytes". */
 int lat_input_read(lat_input *in, void *buf, size_t n);

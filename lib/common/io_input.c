@@ -62,6 +62,7 @@ lat_input *lat_input_open(const char *path)
         goto fail;
     in->name = strdup(in->standard ? "<stdin>" : path);
     in->buf = lat_alloc(BUFFER, 1, "an input buffer");
+    in->room = BUFFER;
     if (!in->name || !in->buf) {
         lat_fail("out of memory: the name of an input");
         goto fail;
@@ -123,22 +124,27 @@ static ssize_t input_read(lat_input *in, void *p, size_t n)
 /* Reads once into the buffer, which the caller knows to have room behind `end`. */
 static ssize_t input_fill(lat_input *in)
 {
-    ssize_t got = input_read(in, in->buf + in->end, BUFFER - in->end);
+    ssize_t got = input_read(in, in->buf + in->end, in->room - in->end);
 
     if (got > 0)
         in->end += (size_t)got;
     return got;
 }
 
+/* What is not taken yet to the front. */
+static void input_settle(lat_input *in)
+{
+    memmove(in->buf, in->buf + in->at, in->end - in->at);
+    in->end -= in->at;
+    in->at = 0;
+}
+
 ssize_t lat_input_peek(lat_input *in, void *buf, size_t n)
 {
     if (n > PEEK)
         n = PEEK;
-    if (BUFFER - in->at < n) {
-        memmove(in->buf, in->buf + in->at, in->end - in->at);
-        in->end -= in->at;
-        in->at = 0;
-    }
+    if (in->room - in->at < n)
+        input_settle(in);
     while (in->end - in->at < n && !in->ended)
         if (input_fill(in) < 0)
             return -1;
@@ -146,6 +152,36 @@ ssize_t lat_input_peek(lat_input *in, void *buf, size_t n)
         n = in->end - in->at;
     memcpy(buf, in->buf + in->at, n);
     return (ssize_t)n;
+}
+
+/* A full buffer becomes twice as large; an empty one again as it was. */
+static int input_resize(lat_input *in, size_t room)
+{
+    unsigned char *buf = realloc(in->buf, room);
+
+    if (!buf)
+        return lat_fail("out of memory: %zu bytes of %s", room, in->name);
+    in->buf = buf;
+    in->room = room;
+    return 0;
+}
+
+int lat_input_arrived(lat_input *in, uint64_t n, uint64_t *there)
+{
+    if (in->size >= 0) {
+        *there = (uint64_t)in->size > in->offset ? (uint64_t)in->size - in->offset : 0;
+        return 0;
+    }
+    if (n > in->end - in->at)
+        input_settle(in);
+    while (in->end < n && !in->ended) {
+        if (in->end == in->room && input_resize(in, 2 * in->room) < 0)
+            return -1;
+        if (input_fill(in) < 0)
+            return -1;
+    }
+    *there = in->end - in->at;
+    return 0;
 }
 
 /* Takes up to n bytes out of the buffer; buf may be NULL to forget them. */
@@ -157,8 +193,11 @@ static size_t input_take(lat_input *in, unsigned char *buf, size_t n)
         memcpy(buf, in->buf + in->at, n);
     in->at += n;
     in->offset += n;
-    if (in->at == in->end)
+    if (in->at == in->end) {
         in->at = in->end = 0;
+        if (in->room > BUFFER && input_resize(in, BUFFER) < 0)
+            lat_error_clear(); /* then it stays large */
+    }
     return n;
 }
 
@@ -219,7 +258,7 @@ static bool input_seek(lat_input *in, uint64_t n)
 
 int lat_input_skip(lat_input *in, uint64_t n)
 {
-    n -= input_take(in, NULL, n < BUFFER ? (size_t)n : BUFFER);
+    n -= input_take(in, NULL, n < SIZE_MAX ? (size_t)n : SIZE_MAX);
     if (n >= BUFFER && input_seek(in, n))
         return 0;
     while (n > 0) {

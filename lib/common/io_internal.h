@@ -69,8 +69,8 @@ struct lat_input {
     uint64_t offset;    /* bytes taken */
     int64_t size;
     off_t begin;        /* where we found a regular file */
-    unsigned char *buf; /* BUFFER bytes, of which at..end are not taken yet */
-    size_t at, end;
+    unsigned char *buf; /* `room` bytes, of which at..end are not taken yet */
+    size_t at, end, room; /* BUFFER, and more only for lat_input_arrived */
     void *attached;     /* of the layer above */
 };
 

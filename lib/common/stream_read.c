@@ -332,6 +332,18 @@ static void take_slowly(void *data, size_t n)
         (void)madvise((void *)from, (uintptr_t)data + n - from, MADV_NOHUGEPAGE); /* advice, no more */
 }
 
+/* Such a field is taken as a whole at once: on a pipe a 16th of the least that it can be has to have come. */
+static int check_arrival(lat_input *in, const lat_mill *m)
+{
+    const uint64_t ask = (m->compressed ? m->bytes / 1100 : m->bytes) / 16;
+    uint64_t there = ask;
+    if (lat_input_size(in) < 0 && !lat_order_natural(&m->order) && lat_input_arrived(in, ask, &there) < 0)
+        return -1;
+    return there < ask ? lat_fail("%s: truncated: %llu bytes after the header, expected %zu", m->name, (unsigned long long)there,
+                                  m->bytes)
+                       : 0;
+}
+
 /* Memory for the first `raw` bytes at least. What a header claims is allocated at once only where
  * it is no burden; more than that must have been on its way (a factor of four at a time), so that
  * a few lying bytes on a pipe cannot take a machine down. */
@@ -358,7 +370,7 @@ static int make_room(lat_mill *m, size_t raw, size_t believed, size_t *has)
 static int read_field(lat_input *in, lat_stream_state *s, lat_mill *m, lat_header *head)
 {
     size_t believed, room = 0;
-    if (check_size(in, m, &believed) < 0 || lat_mill_start(m) < 0) /* no memory for what a file cannot hold */
+    if (check_size(in, m, &believed) < 0 || check_arrival(in, m) < 0 || lat_mill_start(m) < 0) /* no memory for what a file cannot hold */
         return -1;
     m->hi = m->bytes;
     for (size_t done = 0, end; done < m->blocks; done = end) {

@@ -230,6 +230,39 @@ static void check_links(const char *format, const char *name)
     refused(format, &s, "a link that is not a number", 0);
 }
 
+/* On a pipe, where nobody knows how long it is: a header that claims gigabytes, and half a megabyte after it. */
+static void check_pipe(const char *format, const char *name, size_t at, size_t width, bool big)
+{
+    static const uint64_t claims[][4] = {{64, 64, 64, 128}, {1024, 2, 2, 1024}, {2, 1024, 1024, 2}, {1000, 1000, 1000, 1000}};
+    static unsigned char bytes[512 << 10];
+    static sample s;
+    if (!load(format, name, &s))
+        return;
+    memset(bytes, 0x3f, sizeof bytes); /* numbers of moderate size */
+    memcpy(bytes, s.bytes, s.n);
+    for (size_t c = 0; c < sizeof claims / sizeof *claims; c++) {
+        for (size_t i = 0; i < 4; i++)
+            store(bytes + at + i * width, claims[c][i], width, big);
+        fflush(stdout);
+        const int became = feed_child(format, bytes, sizeof bytes);
+        CHECK(became == FEED_REFUSED, "%s: claim %zu: %s", format, c, became == FEED_TAKEN ? "taken" : "broken");
+    }
+}
+
+/* The same of our stream, in an order where the next matrix may belong anywhere, and of headers of text. */
+static void check_pipe_text(const char *format, const char *name, const char *was, const char *is)
+{
+    static unsigned char bytes[512 << 10];
+    static sample s;
+    if (!load(format, name, &s) || !CHECK(replace(&s, was, is), "%s: no '%s'", format, was))
+        return;
+    memset(bytes, 0x3f, sizeof bytes);
+    memcpy(bytes, s.bytes, s.n);
+    fflush(stdout);
+    const int became = feed_child(format, bytes, sizeof bytes);
+    CHECK(became == FEED_REFUSED, "%s: %s", format, became == FEED_TAKEN ? "taken" : "broken");
+}
+
 /* A file that is still being written, or copied: what is written of it must be what was verified. */
 static void check_changing(const char *format, const char *name)
 {
@@ -249,6 +282,13 @@ int main(int argc, char **argv)
     check_case("numbers in headers of text: absurd ones are refused before memory is taken");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         check_text(i);
+    check_case("on a pipe memory is taken as bytes arrive, whatever extents are claimed");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].what == EXTENTS && strcmp(fields[i].format, "szin") != 0)
+            check_pipe(fields[i].format, fields[i].name, fields[i].at, fields[i].width, fields[i].big);
+    check_pipe_text("nersc", "taken-rows", "DIMENSION_1 = 2\nDIMENSION_2 = 2\nDIMENSION_3 = 2\nDIMENSION_4 = 2",
+                    "DIMENSION_1 = 64\nDIMENSION_2 = 64\nDIMENSION_3 = 64\nDIMENSION_4 = 128");
+    check_pipe_text("bmw", "taken-plain", "2 2 2 2", "999 9 9 999");
     check_case("links that are not numbers are refused");
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         check_links(plain[i], "taken-plain");

@@ -75,12 +75,14 @@ static source as_file(const unsigned char *bytes, size_t n)
     return source_new(fd);
 }
 
-/* All of it has to fit into the pipe: nobody else is there to fill it. */
+/* All of it has to fit into the pipe, which may have to be made wider: nobody else is there to fill it. */
 static source as_pipe(const unsigned char *bytes, size_t n)
 {
     int fd[2];
     if (pipe2(fd, O_CLOEXEC) < 0)
         feed_broken("no pipe");
+    if ((long)n > fcntl(fd[1], F_GETPIPE_SZ))
+        (void)fcntl(fd[1], F_SETPIPE_SZ, (int)n);
     if ((long)n > fcntl(fd[1], F_GETPIPE_SZ) || write(fd[1], bytes, n) != (ssize_t)n)
         feed_broken("a pipe does not hold %zu bytes", n);
     close(fd[1]);

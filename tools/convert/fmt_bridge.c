@@ -88,7 +88,7 @@ static int begin_text(lat_input *in, lat_header *head, lat_payload *p, lat_readi
 {
     *p = (lat_payload){.rows = r->told.nc ? r->told.nc : 3, .fetch = fetch};
     if (take_told(in, head, r) < 0 ||
-        lat_expect_bytes(in, 4 * (uint64_t)head->reals * lat_volume(&head->geom) * 2 - 1,
+        lat_expect_bytes(in, 4 * (uint64_t)head->reals * lat_volume(&head->geom) * 2 - 1, 0,
                          "a configuration of that size") < 0)
         return -1;
     return lat_says(head, "Bridge++ text");

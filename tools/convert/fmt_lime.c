@@ -89,7 +89,7 @@ static int next_record(lime *l, record *rec)
     if (rec->length > INT64_MAX - 8)
         return lat_fail("%s: expected a length below 2^63, found %llu in record '%s'", l->name,
                         (unsigned long long)rec->length, rec->type);
-    return lat_expect_bytes(l->in, rec->length, rec->type) < 0 ? -1 : 1;
+    return lat_expect_bytes(l->in, rec->length, 0, rec->type) < 0 ? -1 : 1;
 }
 
 /* Zeros up to a multiple of 8; some writers leave them out at the end of the file. */

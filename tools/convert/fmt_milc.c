@@ -105,7 +105,7 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
     if (h->real == LAT_F64)
         p->digest = big ? lat_glu_digest_big : lat_glu_digest_little;
     const uint64_t sites = listed ? lat_volume(&h->geom) : 0;
-    if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), "a configuration of that size") < 0 ||
+    if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), 5 * sites, "a configuration of that size") < 0 ||
         (listed && read_order(in, sites, big, &p->sites) < 0) || lat_input_read(in, b, sizeof b) < 0)
         return -1;
     *s = (stated){get32(b, big), get32(b + 4, big)};
@@ -227,7 +227,7 @@ static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_readi
         return lat_fail("%s: expected sites in order 0 in a MILC file of 1996, found order %lu", lat_input_name(in),
                         (unsigned long)get32(b + 24, p->big));
     const uint64_t need = lat_payload_bytes(head, 3);
-    return lat_expect_bytes(in, need, "a configuration of that size") < 0
+    return lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
                ? -1
                : lat_input_skip(in, (uint64_t)lat_input_size(in) - HEAD_1996 - need);
 }

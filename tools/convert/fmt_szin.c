@@ -84,7 +84,7 @@ static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_readi
         return -1;
     *p = (lat_payload){.big = true, .rows = head->nc, .shape = LAT_BY_COLUMNS, .order = {.sites = "lptzyx"}};
     const uint64_t need = lat_payload_bytes(head, p->rows);
-    if (lat_expect_bytes(in, need, "a configuration of that size") < 0 ||
+    if (lat_expect_bytes(in, need, 0, "a configuration of that size") < 0 ||
         lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0)
         return -1;
     return lat_says(head, "SZIN");

@@ -115,9 +115,10 @@ int lat_dispute(bool force, const char *format, ...) __attribute__((format(print
 /* Half a unit of the last digit printed in `text`: "0.571077" is exact to 5e-7. */
 double lat_printed_error(const char *text);
 
-/* `need` more bytes: fails at once where the input is known to have fewer (the size of a file; a
- * pipe that ends within 64 KiB), so that no memory is taken for what a header only promises. */
-int lat_expect_bytes(lat_input *in, uint64_t need, const char *what);
+/* `need` more bytes, for which `memory` bytes are going to be taken: fails at once where the input has fewer, so that no
+ * memory is taken for what a header only promises. A file is known to have them. Of a pipe, which is not, 64 KiB or a 16th
+ * of the memory have to have come. */
+int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *what);
 
 /* For formats that do not say their extents, or where links begin but for how far from the end: --dims
  * has to be given, and the input a file and not a pipe. */

@@ -207,26 +207,16 @@ double lat_printed_error(const char *text)
     return 0.5 * pow(10, (e ? (double)strtol(e + 1, NULL, 10) : 0) - (double)decimals);
 }
 
-int lat_expect_bytes(lat_input *in, uint64_t need, const char *what)
+int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *what)
 {
-    static unsigned char ahead[LAT_AHEAD];
-    const int64_t size = lat_input_size(in);
-    const uint64_t offset = lat_input_offset(in);
-    uint64_t there = need;
-    if (size >= 0) {
-        there = (uint64_t)size > offset ? (uint64_t)size - offset : 0;
-    } else {
-        /* A pipe that is about to end can be told from one that goes on. */
-        ssize_t n = lat_input_peek(in, ahead, need < sizeof ahead ? (size_t)need : sizeof ahead);
-        if (n < 0)
-            return -1;
-        if ((size_t)n < sizeof ahead)
-            there = (uint64_t)n;
-    }
-    if (there >= need)
+    uint64_t there, ask = need < LAT_AHEAD ? need : LAT_AHEAD;
+    ask = memory / 16 > ask ? memory / 16 : ask;
+    if (lat_input_arrived(in, ask, &there) < 0)
+        return -1;
+    if (there >= (lat_input_size(in) < 0 ? ask : need))
         return 0;
     return lat_fail("%s: truncated: %s takes %llu bytes from byte %llu, and only %llu are there",
-                    lat_input_name(in), what, (unsigned long long)need, (unsigned long long)offset,
+                    lat_input_name(in), what, (unsigned long long)need, (unsigned long long)lat_input_offset(in),
                     (unsigned long long)there);
 }
 

@@ -26,8 +26,10 @@ static int open_foreign(lat_source *s, bool whole)
     lat_header_init(&s->f.head);
     if (s->format->begin(s->in, &s->f.head, &s->p, &s->r) < 0 || lat_header_check(&s->f.head, s->name) < 0)
         return -1;
-    if (!s->p.fetch && lat_expect_bytes(s->in, lat_payload_bytes(&s->f.head, s->p.rows),
-                                        "a configuration of that size") < 0)
+    /* Of a text, that takes more bytes than its numbers do, begin has seen to the length. The slices are the survey's. */
+    if (lat_expect_bytes(s->in, s->p.fetch ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
+                         (uint64_t)lat_slice_bytes(&s->f.head) * ((uint64_t)lat_slices(&s->f.head) + 2),
+                         "a configuration of that size") < 0)
         return -1;
     s->at = lat_input_offset(s->in);
     s->whole = whole || lat_input_size(s->in) < 0 || !lat_payload_sliced(&s->p, &s->f.head);
