@@ -21,20 +21,22 @@ gpu() {
 : "${SEED:=1}"               # of configuration and starts
 : "${OMEGA:=1.35}"           # the paper's overrelaxation, SU(2) subgroup by subgroup
 : "${BATCH:=$(gpu 8 "$COPIES")}" # copies at a time on a GPU: as many as share a link once read
-: "${SLOTS:=2}"              # batches that share a GPU: one reads or writes while the other one sweeps
+: "${SLOTS:=1}"              # batches that share a GPU
+: "${SO_FAR:=}"              # anything: only the tables of what is there
 
 # thermal FOLDER: the name of a configuration there at the paper's beta = 5.7, made unless it is there already.
 thermal() {
     local file=$1/b5.7-$EXTENT.lat
-    [ -e "$file" ] || lat-heatbath -q --dims "$EXTENT,$EXTENT,$EXTENT,$EXTENT" --beta 5.7 --thermalise "${THERMALISE:-500}" \
+    [ -e "$file" ] || [ -n "$SO_FAR" ] || lat-heatbath -q --dims "$EXTENT,$EXTENT,$EXTENT,$EXTENT" --beta 5.7 --thermalise "${THERMALISE:-500}" \
         --seed "$SEED" --rows 3 -0 -o "$file"
-    realpath "$file"
+    realpath -m "$file"
 }
 
 # batches NAME FUNCTION ARGUMENT...: FUNCTION ARGUMENT... --copies N --seed SEED for some copies at a time, on all GPUs there are,
 # each in a folder NAME.FIRST that appears when it is done; so a run that was cut off goes on.
 batches() {
     local first n job jobs=()
+    [ -z "$SO_FAR" ] || return 0
     for ((first = 0; first < COPIES; first += BATCH)); do
         n=$((COPIES - first < BATCH ? COPIES - first : BATCH))
         [ ! -d "$1.$first" ] || continue
@@ -52,11 +54,13 @@ one_batch() {
     mv "$1.part" "$1"
 }
 
-# together NAME LOG: one log of those of the batches, copies numbered through.
+# together NAME LOG: one log of those of the batches that are there, copies numbered through.
 together() {
-    local first
+    local first begun=0
     for ((first = 0; first < COPIES; first += BATCH)); do
-        awk -F'\t' -v OFS='\t' -v first="$first" 'FNR > 1 { $2 += first } FNR > 1 || first == 0' "$1.$first/$2.tsv"
+        [ -d "$1.$first" ] || continue
+        awk -F'\t' -v OFS='\t' -v first="$first" -v begun=$begun 'FNR > 1 { $2 += first } FNR > 1 || !begun' "$1.$first/$2.tsv"
+        begun=1
     done >"$2.tsv"
 }
 

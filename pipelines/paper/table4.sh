@@ -39,7 +39,7 @@ ours() {
 }
 
 inexact=
-if [ "$INEXACT" -gt 0 ] && [ ! -e inexact.tsv ] && program=$(tool mag_inexact); then
+if [ "$INEXACT" -gt 0 ] && [ ! -e inexact.tsv ] && [ -z "$SO_FAR" ] && program=$(tool mag_inexact); then
     "$program" -@ $((($(nproc) + 1) / 2)) --copies "$INEXACT" --seed "$SEED" --omega "$OMEGA" --sweeps "$INEXACT_SWEEPS" -o inexact.tsv "$config" &
     inexact=$!
 fi
