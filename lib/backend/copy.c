@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define PIECE ((size_t)1 << 18)
+#define PIECE ((size_t)1 << 19)
 
 void lat_copy(void *to, const void *from, size_t bytes)
 {

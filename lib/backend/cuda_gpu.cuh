@@ -31,7 +31,9 @@ typedef struct lat_cuda_gpu {
     lat_cuda_unit *unit, *unit_host;     /* units that are swept: [nrows][beside] */
     int nrows, beside;
     struct { cudaGraphExec_t exec; int visit, nrows, beside; bool refused; } replay;
-    double *partial, *sum;               /* [units][blocks][3], and [units][4] on the host, where the device writes them */
+    double *partial, *sum;               /* of blocks, on the device; [units][parts][4] on the host, where the device writes them */
+    uint32_t parts;
+    double *total;                       /* [units][3] */
     uint32_t *arrived;                   /* [units]: blocks that have summed up; 0 between two kernels */
     double looks;                        /* so many times has the state been asked for */
     double *theta;                       /* [copies][slices] */
