@@ -35,11 +35,11 @@ static size_t link_bytes(const gpu *c, int rows) { return lat_cuda_places(c) * (
 static size_t partial_bytes(const gpu *c) { return (size_t)c->units * c->ops->state_blocks(&c->work) * 3 * sizeof(double); }
 
 /* Sums of a few blocks are for the host to add up: to find out on the device which of them is the last one takes longer. */
-#define FEW_BLOCKS 512
+#define FEW_BLOCKS 512 /* of all units */
 static size_t parts_of(const gpu *c)
 {
     const uint64_t blocks = c->ops->state_blocks(&c->work);
-    return blocks <= (uint64_t)(FEW_BLOCKS / c->units) ? (size_t)blocks : 1;
+    return blocks <= LAT_CUDA_SUMMED && blocks <= (uint64_t)(FEW_BLOCKS / c->units) ? (size_t)blocks : 1;
 }
 
 
@@ -468,17 +468,27 @@ static int await_sums(gpu *c)
     return n < all ? lat_cuda_failed(cudaStreamSynchronize(c->stream), "sweeps") : 0;
 }
 
-/* The parts of each unit, in order. */
+/* The parts of each unit, in the order of reduce() in cuda_sweeps.cuh: the same bits whoever adds them up. */
 static void add_up(gpu *c)
 {
+    enum { WARP = 32 };
     for (size_t unit = 0; unit < (size_t)c->units; unit++) {
         const double *part = c->sum + 4 * unit * c->parts;
         double *total = c->total + 3 * unit;
         total[0] = total[1] = total[2] = 0;
-        for (uint32_t k = 0; k < c->parts; k++, part += 4) {
-            total[0] += part[0];
-            total[1] += part[1];
-            total[2] = lat_worse(total[2], part[2]);
+        for (uint32_t first = 0; first < c->parts; first += WARP, part += 4 * WARP) {
+            double s[WARP][3] = {};
+            for (uint32_t k = 0; k < WARP && first + k < c->parts; k++)
+                memcpy(s[k], part + 4 * k, sizeof s[k]);
+            for (int half = WARP / 2; half; half /= 2)
+                for (int k = 0; k < half; k++) {
+                    s[k][0] += s[k + half][0];
+                    s[k][1] += s[k + half][1];
+                    s[k][2] = lat_worse(s[k][2], s[k + half][2]);
+                }
+            total[0] += s[0][0];
+            total[1] += s[0][1];
+            total[2] = lat_worse(total[2], s[0][2]);
         }
     }
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define LAT_CUDA_GROUP 32
+#define LAT_CUDA_SUMMED 256 /* threads of a block that sums up */
 
 /* n / d for n < 2^31 as a product: (n * mul >> 32) >> shift; mul = 0 stands for d = 1. */
 typedef struct lat_cuda_divisor { uint32_t mul, shift; } lat_cuda_divisor;

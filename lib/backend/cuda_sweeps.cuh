@@ -425,8 +425,7 @@ LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant_
 
 /* ---- functional and theta ---- */
 
-#define SUM_THREADS 256
-#define SUM_BOUNDS __launch_bounds__(SUM_THREADS, LAT_N <= 3 ? 2 : 1)
+#define SUM_BOUNDS __launch_bounds__(LAT_CUDA_SUMMED, LAT_N <= 3 ? 2 : 1)
 #define EARLY (LAT_N <= 3 && LAT_SIZE == 4)
 
 #if EARLY
@@ -468,7 +467,7 @@ static __device__ __forceinline__ double LAT_(worse)(double a, double b)
 /* s[0], s[1] added up and s[2] the largest over the threads of a block, always in the same order; for thread 0. */
 static __device__ __forceinline__ void LAT_(reduce)(double s[3])
 {
-    __shared__ double warp[SUM_THREADS / 32][3];
+    __shared__ double warp[LAT_CUDA_SUMMED / 32][3];
 #pragma unroll
     for (int d = 16; d; d /= 2) {
         s[0] += __shfl_down_sync(~0u, s[0], d);
@@ -480,7 +479,7 @@ static __device__ __forceinline__ void LAT_(reduce)(double s[3])
             warp[threadIdx.x / 32][k] = s[k];
     __syncthreads();
     if (threadIdx.x == 0)
-        for (int j = 1; j < SUM_THREADS / 32; j++) {
+        for (int j = 1; j < LAT_CUDA_SUMMED / 32; j++) {
             s[0] += warp[j][0];
             s[1] += warp[j][1];
             s[2] = LAT_(worse)(s[2], warp[j][2]);
@@ -519,7 +518,7 @@ static __device__ __forceinline__ void LAT_(total)(const lat_cuda_look &look, in
     __threadfence();
     s[0] = s[1] = s[2] = 0;
 #pragma unroll 4
-    for (uint32_t b = threadIdx.x; b < gridDim.x; b += SUM_THREADS) {
+    for (uint32_t b = threadIdx.x; b < gridDim.x; b += LAT_CUDA_SUMMED) {
         s[0] += __ldcg(p + 3 * b);
         s[1] += __ldcg(p + 3 * b + 1);
         s[2] = LAT_(worse)(s[2], __ldcg(p + 3 * b + 2));
@@ -547,7 +546,7 @@ template <int P, int R, int D>
 static __global__ void SUM_BOUNDS LAT_(state)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_look look)
 {
     /* Warps take the parities in turn: the second of the two sites that read a link finds it in a cache. */
-    const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, pair = n / (2 * LAT_CUDA_GROUP);
+    const uint32_t n = blockIdx.x * LAT_CUDA_SUMMED + threadIdx.x, pair = n / (2 * LAT_CUDA_GROUP);
     const int parity = (int)(n / LAT_CUDA_GROUP % 2), unit = (int)blockIdx.y;
     const uint32_t own = pair * LAT_CUDA_GROUP + n % LAT_CUDA_GROUP, i = w.from + own;
     double s[3] = {0, 0, 0};
@@ -822,14 +821,14 @@ static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, 
 static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
 {
     const uint64_t groups = (w->own + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
-    return LAT_(blocks)(2 * groups * LAT_CUDA_GROUP, SUM_THREADS);
+    return LAT_(blocks)(2 * groups * LAT_CUDA_GROUP, LAT_CUDA_SUMMED);
 }
 
 template <int P, int R, int D>
 static cudaError_t LAT_(launch_state)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t stream)
 {
     const dim3 grid((unsigned)LAT_(state_blocks)(w), (unsigned)units);
-    return LAT_(start)(LAT_(state)<P, R, D>, w, grid, SUM_THREADS, stream, *w, *look);
+    return LAT_(start)(LAT_(state)<P, R, D>, w, grid, LAT_CUDA_SUMMED, stream, *w, *look);
 }
 
 static cudaError_t LAT_(sum)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t stream)

@@ -202,10 +202,48 @@ static void check_exact(lat_real real)
     }
 }
 
-/* Copy i of many is, bit for bit, what it is alone. */
-static void check_copies(int copies, lat_gauge gauge, lat_real real)
+/* Sweeps that go out many at a time are those that go out one by one. */
+static void check_replay(const char *dims, const lat_sweep *how)
 {
-    lat_field u = rough("4 6 4 8", 3, LAT_F64), a, b;
+    lat_field u = rough(dims, 3, LAT_F64), many, single;
+    const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
+    const lat_backend *b = &lat_backend_gpu;
+    lat_device *one = start(b, &u, &c, LAT_F64, 1), *two = start(b, &u, &c, LAT_F64, 1);
+    if (!one || !two || lat_transform_new(&many, &u.head) || lat_transform_new(&single, &u.head))
+        return;
+    CHECK(!b->sweep(one, how, 23) && !b->get(one, 0, &many), "%s", lat_error());
+    for (int k = 0; k < 23; k++)
+        CHECK(!b->sweep(two, how, 1), "%s", lat_error());
+    CHECK(!b->get(two, 0, &single) && same(&many, &single), "%s %s: 23 sweeps differ from one after the other: %s", dims, kinds[how->kind], lat_error());
+    b->close(one);
+    b->close(two);
+    lat_field_free(&u);
+    lat_field_free(&many);
+    lat_field_free(&single);
+}
+
+/* Whoever opens something after all has been given back finds it as it was. */
+static void check_leave(void)
+{
+    lat_field u = rough("4 6 4 8", 3, LAT_F64);
+    const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
+    lat_gauge_state s[2];
+    for (int i = 0; i < 2; i++) {
+        lat_device *dev = start(&lat_backend_gpu, &u, &c, LAT_F64, 1);
+        CHECK(dev && !dev->backend->sweep(dev, all, 12) && !dev->backend->state(dev, s + i, NULL), "%s", lat_error());
+        if (dev)
+            dev->backend->close(dev);
+        lat_backend_leave();
+    }
+    CHECK(!memcmp(s, s + 1, sizeof *s), "F %.17g, then %.17g", s[0].functional, s[1].functional);
+    lat_backend_end();
+    lat_field_free(&u);
+}
+
+/* Copy i of many is, bit for bit, what it is alone. */
+static void check_copies(const char *dims, int copies, lat_gauge gauge, lat_real real)
+{
+    lat_field u = rough(dims, 3, LAT_F64), a, b;
     const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
     const lat_backend *gpu = &lat_backend_gpu;
     lat_device *many = start(gpu, &u, &c, real, copies);
@@ -341,15 +379,23 @@ int main(int argc, char **argv)
     check_exact(LAT_F32);
     check_case("a copy among others is what it is alone, bit for bit");
     for (int copies = 2; copies <= 10; copies += copies < 4 ? 1 : 3) {
-        check_copies(copies, LAT_LANDAU, LAT_F32);
-        check_copies(copies, LAT_COULOMB, LAT_F64);
-        check_copies(copies, LAT_MAG, LAT_F32);
+        check_copies("4 6 4 8", copies, LAT_LANDAU, LAT_F32);
+        check_copies("4 6 4 8", copies, LAT_COULOMB, LAT_F64);
+        check_copies("4 6 4 8", copies, LAT_MAG, LAT_F32);
     }
+    if (!brief) /* 128 blocks that sum up: the host's for one copy, the device's for five */
+        check_copies("16 16 16 8", 5, LAT_LANDAU, LAT_F64);
+    check_case("sweeps that go out ten at a time are those that go out one by one");
+    for (int k = 0; k < 2; k++)
+        check_replay(LATTICE, all + k);
+    check_replay(LATTICE, all + 5);
     check_case("slices and copies are frozen and thawed");
     check_frozen();
     check_case("functional and theta are those of the links that g makes");
     check_sums();
     check_case("what cannot be done is refused in a sentence");
     check_refusals();
+    check_case("what was given back is there again");
+    check_leave();
     return check_done();
 }
