@@ -91,10 +91,10 @@ static void few_queues(void)
 
 bool lat_cuda_begin(void)
 {
-    if (!start.begun)
+    if (!start.begun && driver_there()) {
         few_queues();
-    if (!start.begun && driver_there())
         start.begun = in_thread(start_device);
+    }
     return start.begun;
 }
 
@@ -128,8 +128,10 @@ bool lat_cuda_available(void)
         return false;
     }
     lat_cuda_end();
-    if (!start.begun)
+    if (!start.begun) {
+        few_queues();
         start_device(NULL);
+    }
     start.begun = true;
     if (start.count != cudaSuccess || start.devices == 0) {
         lat_fail("no GPU: %s", start.count != cudaSuccess ? cudaGetErrorString(start.count) : "no device found");
