@@ -3,11 +3,6 @@
 # shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
-# field N NAME FILE: that column of line N (from 1) of a --copies-log.
-field() {
-    awk -F'\t' -v n="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } NR == n + 1 { print $c }' "$3"
-}
-
 @test "every copy goes its own way: alone by its seed, or beside nine others, it ends the same" {
     rough a.lat --dims 4,4,4,6 --epsilon 1.2
     for precision in single mixed double; do
@@ -16,7 +11,7 @@ field() {
         for n in 1 4 9 10; do # 10 is in the second batch
             lat-orelax -p $precision --theta 1e-10 --seed $((4 + n)) --copies 1 --copies-log one.tsv a.lat -o one.lat
             for name in seed functional theta sweeps converged; do
-                [ "$(field 1 $name one.tsv)" = "$(field $n $name all.tsv)" ]
+                [ "$(field one.tsv $name)" = "$(field all.tsv $name $n)" ]
             done
         done
     done
@@ -29,7 +24,7 @@ field() {
         for c in 1 2; do
             lat-gauge --random --seed $((6 + c)) a.lat | lat-orelax --gauge $gauge --theta 1e-20 -o c.lat
             # The same trajectory but for rounding: the same maximum, quadratic in what theta allows.
-            near "$(column c.lat functional)" "$(field $c functional t.tsv)" 1e-13
+            near "$(column c.lat functional)" "$(field t.tsv functional $c)" 1e-13
         done
     done
 }

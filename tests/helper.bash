@@ -41,6 +41,14 @@ column() {
         awk -F'\t' -v name="$name" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
 }
 
+# field TABLE COLUMN [ROW]: one number of what --tsv or a log has, by the name of the column.
+field() {
+    awk -F'\t' -v name="$2" -v row="${3:-1}" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+        NR == row + 1 { if (!c) exit 1; print $c; found = 1 }
+        END { exit !found }' "$1"
+}
+
 # rough NAME [OPTION]...: links about as rough as thermal ones.
 rough() {
     local name=$1

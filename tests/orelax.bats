@@ -262,7 +262,8 @@ load helper
     lat-gauge --random --seed 2 a.lat -o b.lat
     lat-orelax b.lat -o c.lat
     for f in a b; do
-        crc=$(lat-info --tsv $f.lat | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "crc32") c = i; next } { print $c }')
+        lat-info --tsv $f.lat >info.tsv
+        crc=$(field info.tsv crc32)
         strings c.lat | grep "^history = " | grep -q " | of $crc\$"
     done
 }

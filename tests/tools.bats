@@ -2,14 +2,6 @@
 # The tools that make, transform, clean and compare configurations.
 load helper
 
-# field TSV COLUMN [ROW]: one number of what the --tsv of a tool printed.
-field() {
-    awk -F'\t' -v name="$2" -v row="${3:-1}" '
-        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
-        NR == row + 1 { if (!c) exit 1; print $c; found = 1 }
-        END { exit !found }' "$1"
-}
-
 # below A B: A < B, false for NaN.
 below() {
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 < b + 0) }' || { echo "$1 is not below $2"; return 1; }
