@@ -75,6 +75,13 @@ END
     near "$(number abelian_plaquette <j)" 0 "$(awk 'BEGIN { print 4 / sqrt(2 * 6 * 20736) }')"
 }
 
+@test "another program counts as many monopoles in each direction" {
+    # By Di_Fjk and DeGrand_current of github.com/claudio-bonati/yang-mills (lib/gauge_conf_meas.c of c0d25aa), from the phases of these links.
+    lat-start hot --dims 6,8,10,12 --group 2 --seed 3 | lat-abelian --currents k.tsv >said
+    awk -F'\t' '$2 == 1 { n[$4] += $5 < 0 ? -$5 : $5 } END { print n["x"], n["y"], n["z"], n["t"] }' k.tsv >counted
+    [ "$(cat counted)" = "2742 2696 2738 2650" ]
+}
+
 @test "after maximally Abelian gauge links are nearly diagonal, with few monopoles" {
     local group beta
     for group in 2 3; do
