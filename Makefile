@@ -127,7 +127,8 @@ gpu_code = $(foreach a,$(1),-gencode=arch=compute_$(a)$(comma)code=sm_$(a)) \
   $(foreach a,$(gpu_ptx),-gencode=arch=compute_$(a)$(comma)code=compute_$(a))
 gpu_code_few := $(call gpu_code,$(gpu_arch))
 gpu_code_many := $(call gpu_code,$(or $(GPU_ARCH),$(lastword $(filter 80 90,$(gpu_arch))))) # SU(4) and larger: for the most common one
-cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false \
+# Stack coloring of nvcc 12.4 and 13.0 gives matrices that are still needed the same local memory as others: wrong links of SU(5).
+cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false -Xcicc --Xllc=--no-stack-coloring \
   -Xcompiler -Wall$(comma)-Wextra$(comma)-fno-exceptions$(comma)-fno-rtti$(comma)-fno-threadsafe-statics -diag-suppress 550 \
   -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(gpu_ptx), and by PTX $(firstword $(gpu_ptx)) and later)"'
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
