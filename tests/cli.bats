@@ -71,6 +71,10 @@ exits() {
 }
 silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head -c 1000 "$1" | tr -d '\0')"; }
 
+need_terminal() {
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "no script from util-linux, or no pseudo-terminals for it"
+}
+
 @test "the tools of this version are there" {
     local t
     for t in abelian anneal convert diff gauge heatbath info orelax plaq reorder reunit start theta; do # lat-gluon: with FFTW
@@ -223,7 +227,7 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
 }
 
 @test "a configuration is not written to a terminal, unless --force says so" {
-    type -P script || skip "no script from util-linux"
+    need_terminal
     local t
     for t in $(writers); do
         got=0
@@ -238,7 +242,7 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
 }
 
 @test "a terminal on stdin is a usage error, not a wait" {
-    type -P script || skip "no script from util-linux"
+    need_terminal
     local t
     for t in $(readers); do
         got=0
@@ -415,7 +419,7 @@ silent() { [ ! -s "$1" ] || fail "expected nothing of $2 in $1, found:" "$(head 
 }
 
 @test "a failure takes the place of the line of progress, which fits the terminal" {
-    type -P script || skip "no script from util-linux"
+    need_terminal
     local got=0 longest
     script -qec "stty cols 60; lat-orelax --theta 1e-9 --omega 1 --max-sweeps 20 in.lat > /dev/null" /dev/null \
         < /dev/null > typed || got=$?
