@@ -81,7 +81,9 @@ fenced { gsub(/\\/, "\\\\"); print; next }
 /^- / { in_list = 1; print "- " inline(substr($0, 3)); next }
 {
     sub(/^ +/, in_list ? "  " : "")
-    print inline($0)
+    out = inline($0)
+    sub(/^\./, "\\.", out) # scdoc would lose it
+    print out
 }
 END {
     code(0)
