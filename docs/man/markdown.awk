@@ -82,7 +82,7 @@ fenced { gsub(/\\/, "\\\\"); print; next }
 {
     sub(/^ +/, in_list ? "  " : "")
     out = inline($0)
-    sub(/^\./, "\\.", out) # scdoc would lose it
+    sub(/^\./, "\\.", out) # scdoc loses a bare one
     print out
 }
 END {
