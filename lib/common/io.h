@@ -73,6 +73,9 @@ int lat_input_skip(lat_input *in, uint64_t n);
 /* Back to where lat_input_offset was `offset`, of a regular file that has not changed since it was opened. */
 int lat_input_rewind(lat_input *in, uint64_t offset);
 
+/* n bytes of a regular file from where lat_input_offset would be `offset`, without taking any: false where that cannot be had. */
+bool lat_input_ahead(const lat_input *in, uint64_t offset, void *buf, size_t n);
+
 /* `size` bytes, zero at first, that live as long as the input: what the layer above keeps of it. The
  * same bytes on every call; NULL with lat_error set if there is no memory. */
 void *lat_input_attach(lat_input *in, size_t size);

@@ -273,6 +273,13 @@ int lat_input_skip(lat_input *in, uint64_t n)
     return 0;
 }
 
+bool lat_input_ahead(const lat_input *in, uint64_t offset, void *buf, size_t n)
+{
+    if (!in->regular || offset > (uint64_t)in->size || n > (uint64_t)in->size - offset)
+        return false;
+    return pread(in->fd, buf, n, in->begin + (off_t)offset) == (ssize_t)n;
+}
+
 int lat_input_rewind(lat_input *in, uint64_t offset)
 {
     const struct stat *was = &in->file;

@@ -93,8 +93,9 @@ static bool better(const lat_copy *a, const lat_copy *b)
 /* The links as g makes them, and how good they are. */
 static int rotate(const lat_fixing *f, lat_copy *c, lat_field *v)
 {
-    if (lat_field_convert(v, LAT_F64) || lat_transform_apply(v, &c->g)
-        || (f->algorithm->store == LAT_F32 && lat_field_convert(v, LAT_F32))
+    /* In double; links in single that stay so are rounded as they are put back. */
+    if ((f->algorithm->store == LAT_F64 && lat_field_convert(v, LAT_F64)) || lat_transform_apply(v, &c->g)
+        || lat_field_convert(v, f->algorithm->store)
         || lat_measure_gauge(v, &f->condition, &c->state, f->theta))
         return -1;
     c->converged = c->state.theta_slice < f->algorithm->theta;
