@@ -261,7 +261,7 @@ static int take_off(belt *b, lat_stream_writer *w, int rank, int *rc)
 static int collect(belt *b, lat_stream_writer *w)
 {
     if (start(b, carry_all_in))
-        return -1;
+        exit(lat_report(LAT_FAILED)); /* the others wait for a word that will not come */
     int rc = w ? lat_stream_put(w, b->f->data, lat_field_slab(b->f).count) : -1;
     for (int rank = 1; rank < b->f->comm->size; rank++)
         if (take_off(b, w, rank, &rc)) {
