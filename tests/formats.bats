@@ -477,6 +477,11 @@ payload() {
         run -2 lat-convert --to $f small.lat
     done
     grep -q "  a Git LFS pointer$" list
+    # docs/formats.md has the same ones: those read, in its first table; those written, in one line.
+    diff <(awk 'NR > 1 && NF == 0 { exit } NR > 1 { print $1 }' list | sort) \
+        <(awk '/^## Boundaries/ { exit } /^\| `[a-z]/ { split($0, c, "|"); gsub(/[`, ]+/, " ", c[2]); print c[2] }' "$ROOT/docs/formats.md" | tr -s ' ' '\n' | grep . | sort)
+    diff <(awk 'NR > 1 && NF == 0 { exit } NR > 1 && $4 == "yes" { print $1 }' list | sort) \
+        <(awk '/^## What is written/ { on = 1; next } on && NF { sub(/; .*/, ""); print; exit }' "$ROOT/docs/formats.md" | tr -d '`' | tr -s ', ' '\n' | grep . | sort)
     [ "$(awk 'length > 100' list)" = "" ]
 }
 
