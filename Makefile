@@ -133,7 +133,7 @@ cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false -X
   -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(gpu_ptx), and by PTX $(firstword $(gpu_ptx)) and later)"'
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
 cufft_why := $(or $(cuda_why),$(if $(wildcard $(cuda_home)/include/cufft.h $(cuda_home)/targets/*/include/cufft.h),,cufft.h not found))
-gpu_host := cuda cuda_host cuda_rims cuda_start $(if $(cufft_why),,fourier) generate_gpu
+gpu_host := cuda cuda_host cuda_neighbours cuda_rims cuda_start $(if $(cufft_why),,fourier) generate_gpu
 cuda_obj := $(if $(cuda_why),,$(foreach f,$(gpu_host),build/cuda/$(f).o) \
   $(foreach s,4 8,$(foreach n,2 3 4 5 6 7 8,build/cuda/kernels_$(n)_$(s).o) \
     $(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,build/cuda/generate_$(n)_$(s).o)))

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench_mpi: sweeps of a lattice that ranks share, for mpi.sh: started once for each number of ranks, by mpirun or alone.
  *
- *     bench_mpi DEVICE KIND LATTICE [KIND LATTICE]...      KIND: relax, double, su3, mag, bath, coulomb
+ *     bench_mpi DEVICE KIND LATTICE [KIND LATTICE]...      KIND: relax, double, su3, mag, bath, coulomb; of lat-heatbath: links, mirror
  *
- * A line for each: kind, lattice, ranks, ms a sweep (median of 5 batches of 0.1 s, the slowest rank's), and the functional after
- * the first few, which has to be the same whatever the ranks. */
+ * A line for each: kind, lattice, ranks, ms a sweep (median of 5 batches of 0.1 s, the slowest rank's), and the functional, or the
+ * plaquette, after the first few, which has to be the same whatever the ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "backend/backend.h"
+#include "backend/generate.h"
 #include "bench.h"
 #include "common/error.h"
 #include "site/sun.h"
@@ -57,26 +58,73 @@ typedef struct kind {
     lat_gauge gauge;
     lat_real real;
     lat_sweep how;
+    bool links; /* these are made, by: */
+    lat_update update;
 } kind;
 
 #define SU2 {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1}
 static const kind kinds[] = {
-    {"relax", LAT_LANDAU, LAT_F32, SU2},
-    {"double", LAT_LANDAU, LAT_F64, SU2},
-    {"su3", LAT_LANDAU, LAT_F32, {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1}},
-    {"mag", LAT_MAG, LAT_F32, SU2},
-    {"bath", LAT_LANDAU, LAT_F32, {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1}},
-    {"coulomb", LAT_COULOMB, LAT_F32, SU2},
+    {"relax", LAT_LANDAU, LAT_F32, .how = SU2},
+    {"double", LAT_LANDAU, LAT_F64, .how = SU2},
+    {"su3", LAT_LANDAU, LAT_F32, .how = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1}},
+    {"mag", LAT_MAG, LAT_F32, .how = SU2},
+    {"bath", LAT_LANDAU, LAT_F32, .how = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1}},
+    {"coulomb", LAT_COULOMB, LAT_F32, .how = SU2},
+    {"links", .real = LAT_F32, .links = true, .update = {LAT_UPDATE_HEATBATH, 1, 0, 1}},
+    {"mirror", .real = LAT_F32, .links = true, .update = {.kind = LAT_UPDATE_OVERRELAX}},
 };
 
-/* Seconds of n sweeps and a look, of the slowest rank. */
-static double seconds(lat_device *dev, const lat_sweep *how, long n, lat_gauge_state *s)
+/* What is at work: one of them. */
+typedef struct job {
+    const kind *k;
+    lat_device *dev;
+    lat_generator *gen;
+} job;
+
+static void open_job(job *j, const kind *k, const lat_field *u, const lat_backend *backend)
+{
+    const lat_condition c = lat_condition_of(k->gauge, &u->head.geom, -1);
+    const lat_action action = {6, 1};
+    const lat_generate *make = backend == &lat_backend_gpu ? &lat_generate_gpu : &lat_generate_cpu;
+    *j = (job){.k = k};
+    if (k->links)
+        j->gen = make->open(u, k->real, &action, lat_comm_world);
+    else
+        j->dev = backend->open(u, &c, k->real, 1, lat_comm_world);
+    if (!j->gen && !j->dev)
+        stop();
+}
+
+static const char *close_job(job *j)
+{
+    static char words[128];
+    snprintf(words, sizeof words, "%s", j->gen ? j->gen->backend->words(j->gen) : j->dev->backend->words(j->dev));
+    if (j->gen)
+        j->gen->backend->close(j->gen);
+    else
+        j->dev->backend->close(j->dev);
+    return words;
+}
+
+/* n sweeps and a look. */
+static int work(const job *j, long n, double *look)
+{
+    lat_gauge_state s = {0};
+    double spatial = 0, temporal = 0;
+    const int bad = j->gen ? j->gen->backend->sweep(j->gen, &j->k->update, n) || j->gen->backend->plaquette(j->gen, &spatial, &temporal)
+                           : j->dev->backend->sweep(j->dev, &j->k->how, n) || j->dev->backend->state(j->dev, &s, NULL);
+    *look = j->gen ? (spatial + temporal) / 2 : s.functional;
+    return bad;
+}
+
+/* Its seconds, of the slowest rank. */
+static double seconds(const job *j, long n, double *look)
 {
     const lat_comm *comm = lat_comm_world;
     if (comm->barrier(comm))
         stop();
     double begin = bench_now();
-    if (dev->backend->sweep(dev, how, n) || dev->backend->state(dev, s, NULL))
+    if (work(j, n, look))
         stop();
     begin = bench_now() - begin;
     if (comm->max(comm, &begin, 1))
@@ -87,23 +135,20 @@ static double seconds(lat_device *dev, const lat_sweep *how, long n, lat_gauge_s
 static void measure(const lat_backend *backend, const kind *k, const char *dims, lat_field *u)
 {
     const lat_comm *comm = lat_comm_world;
-    const lat_condition c = lat_condition_of(k->gauge, &u->head.geom, -1);
-    lat_device *dev = backend->open(u, &c, k->real, 1, comm);
-    lat_gauge_state first, s;
-    double t[BATCHES], look[BATCHES];
-    if (!dev)
-        stop();
-    seconds(dev, &k->how, 10, &first);
-    const long n = (long)(0.1 / (seconds(dev, &k->how, 20, &s) / 20)) + 10;
+    double t[BATCHES], look[BATCHES], first, last;
+    job j;
+    open_job(&j, k, u, backend);
+    seconds(&j, 10, &first);
+    const long n = (long)(0.1 / (seconds(&j, 20, &last) / 20)) + 10;
     for (int i = 0; i < BATCHES; i++)
-        look[i] = seconds(dev, &k->how, 0, &s);
+        look[i] = seconds(&j, 0, &last);
     const double idle = bench_median(look, BATCHES);
     for (int i = 0; i < BATCHES; i++)
-        t[i] = (seconds(dev, &k->how, n, &s) - idle) / (double)n;
+        t[i] = (seconds(&j, n, &last) - idle) / (double)n;
+    const char *words = close_job(&j);
     if (comm->rank == 0)
-        printf("%s\t%s\t%d\t%.6f\t%.12f\t%s\n", k->name, dims, comm->size, 1e3 * bench_median(t, BATCHES), first.functional, backend->words(dev));
+        printf("%s\t%s\t%d\t%.6f\t%.12f\t%s\n", k->name, dims, comm->size, 1e3 * bench_median(t, BATCHES), first, words);
     fflush(stdout);
-    backend->close(dev);
 }
 
 int main(int argc, char **argv)

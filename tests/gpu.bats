@@ -180,6 +180,35 @@ as_alone() {
     cmp straight.lat cut.lat
 }
 
+@test "ranks with GPUs make the configurations of one: any group, division, precision, transport" {
+    ranks_setup
+    for n in 2 3 4 5; do
+        for transport in peer staged; do
+            as_alone $n $transport lat-heatbath --beta 6.0 --xi 1.2 --overrelax 2 --every 4
+        done
+    done
+    as_alone 4 auto lat-heatbath --beta 6.0 --precision single --every 10
+    as_alone 2 auto lat-heatbath --beta 6.0 --update metropolis --every 3
+    while read -r group dims; do
+        rough a.lat --group "$group" --dims "$dims"
+        as_alone 3 peer lat-heatbath --beta $((group * group)) --overrelax 1 --every 3
+        as_alone 2 staged lat-heatbath --beta $((group * group)) --overrelax 1 --every 3
+    done <<'END'
+2 6,4,4,10
+3 8,14
+3 6,4,6
+4 4,6,2,8
+5 4,2,4,6
+END
+    # They follow the CPU, and so do their sums.
+    lat-heatbath -n 3 --device gpu --dims 4,6,8,10 --beta 6.0 --start hot --overrelax 0 --thermalise 0 --every 10 --count 2 --log gpu.tsv -o gpu.lat
+    lat-heatbath --device cpu --dims 4,6,8,10 --beta 6.0 --start hot --overrelax 0 --thermalise 0 --every 10 --count 2 --log cpu.tsv -o cpu.lat
+    lat-info gpu.lat | grep -q 'gpu .* x 3, peer'
+    paste <(cut -f2 cpu.tsv) <(cut -f2 gpu.tsv) | awk -F'\t' 'NR > 1 { d = $1 - $2; if (!(d < 1e-11 && d > -1e-11)) bad = 1; n++ } END { exit bad || n != 20 }'
+    run -2 lat-heatbath -n 6 --device gpu --beta 6 --dims 4,4,4,10 -o b.lat
+    [[ $output == *"at most 5 ranks"* ]]
+}
+
 @test "ranks with GPUs: what cannot be done is said" {
     ranks_setup
     run -2 lat-orelax -n 6 --device gpu a.lat -o b.lat

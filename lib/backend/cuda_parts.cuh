@@ -89,3 +89,38 @@ static __device__ __forceinline__ uint32_t LAT_(quotient)(uint32_t n, lat_cuda_d
 {
     return d.mul ? __umulhi(n, d.mul) >> d.shift : n;
 }
+
+/* ---- rims ---- */
+
+/* Which block of a rim this is, *side 0 or 1 for the one below or above; or which one of all others, *side -1. Rims come early, every
+ * 2^spread-th block being one, so that others are at work while rims are on their way to the neighbours. */
+static __device__ __forceinline__ uint32_t LAT_(block_of)(uint32_t rim_blocks, uint32_t spread, int *side)
+{
+    const uint32_t rims = 2 * rim_blocks, turn = blockIdx.x >> spread;
+    if (turn < rims && blockIdx.x == turn << spread) {
+        *side = turn >= rim_blocks;
+        return turn - (*side ? rim_blocks : 0);
+    }
+    *side = -1;
+    return blockIdx.x - (turn < rims ? turn + 1 : rims);
+}
+
+/* Waits until step `number` of the neighbour on that side has come. */
+static __device__ __forceinline__ void LAT_(hear)(const uint32_t *heard, int side, uint32_t number)
+{
+    while ((int32_t)(*(const volatile uint32_t *)(heard + side) - number) < 0)
+        ;
+    __threadfence_system();
+}
+
+/* The last of `blocks` blocks of a rim to come tells the neighbour that step `number` is there. */
+static __device__ __forceinline__ void LAT_(tell)(uint32_t *arrived, uint32_t *told, uint32_t blocks, uint32_t number)
+{
+    __threadfence(); /* the last block's fence is for all of them: fences are cumulative */
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+        if (atomicInc(arrived, blocks - 1) == blocks - 1) {
+            __threadfence_system();
+            *(volatile uint32_t *)told = number;
+        }
+}

@@ -223,22 +223,19 @@ static __device__ __forceinline__ void LAT_(settle)(LAT_(problem)<P> *l, LAT_V *
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
 }
 
-/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or above, otherwise -1. Rims come
- * early, among others (lat_cuda_how), so that these are visited while g is on its way to the neighbours. Half sweeps go through the
+/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or above, otherwise -1. Half sweeps go through the
  * rest of the lattice to and fro: what the last one touched last is still in the
  * second cache. And where three time slices do not fit there, they go strip by strip through the lattice, a strip being some
  * z of all times, so that g is there still for the next time slice. */
 static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w, const lat_cuda_how &how, int parity, uint32_t threads, int *side)
 {
-    const uint32_t rims = 2 * how.rim_blocks, inner = gridDim.x - rims, turn = blockIdx.x >> how.spread;
-    if (turn < rims && blockIdx.x == turn << how.spread) {
-        *side = turn >= how.rim_blocks;
-        const uint32_t n = (turn - (*side ? how.rim_blocks : 0)) * threads + threadIdx.x;
+    const uint32_t b = LAT_(block_of)(how.rim_blocks, how.spread, side);
+    if (*side >= 0) {
+        const uint32_t n = b * threads + threadIdx.x;
         return n < w.rim ? w.from + n + (*side ? w.own - w.rim : 0) : w.half;
     }
-    const uint32_t b = blockIdx.x - (turn < rims ? turn + 1 : rims), block = parity ? inner - 1 - b : b;
+    const uint32_t inner = gridDim.x - 2 * how.rim_blocks, block = parity ? inner - 1 - b : b;
     const uint32_t n = block * threads + threadIdx.x, from = w.from + w.rim;
-    *side = -1;
     if (n >= w.own - 2 * w.rim)
         return w.half;
     if (!w.strip)
@@ -255,28 +252,6 @@ static __device__ __forceinline__ LAT_V *LAT_(beyond)(const lat_cuda_work &w, in
     const lat_cuda_side &s = w.side[side];
     const uint32_t n = i - w.from - (side ? w.own - w.rim : 0);
     return (LAT_V *)s.g + (2 * unit + (uint64_t)parity) * s.groups * (LAT_CUDA_GROUP * CHUNKS(FEW)) + LAT_(at)(s.ghost + n, CHUNKS(FEW));
-}
-
-/* Waits until half sweep `number` of the neighbour on that side has come. */
-static __device__ __forceinline__ void LAT_(hear)(const lat_cuda_work &w, int side, uint32_t number)
-{
-    while ((int32_t)(*(const volatile uint32_t *)(w.heard + side) - number) < 0)
-        ;
-    __threadfence_system();
-}
-
-/* The last block of a rim to come tells the neighbour. */
-static __device__ __forceinline__ void LAT_(tell)(const lat_cuda_work &w, const lat_cuda_how &how, int side)
-{
-    __threadfence(); /* the last block's fence is for all of them: fences are cumulative */
-    __syncthreads();
-    if (threadIdx.x == 0 && threadIdx.y == 0) {
-        const uint32_t blocks = how.rim_blocks * gridDim.y;
-        if (atomicInc(w.rim_arrived + side, blocks - 1) == blocks - 1) {
-            __threadfence_system();
-            *(volatile uint32_t *)w.side[side].told = how.number;
-        }
-    }
 }
 
 static __global__ void LAT_(carry)(const __grid_constant__ lat_cuda_work w, int unit, int parity, LAT_V *box, int into_ghosts)
@@ -321,7 +296,7 @@ static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_c
         /* The ghost of the half sweep before has come. So the neighbour has visited its rim there, which has read the ghost that
          * this block is to write: there is nothing else to be waited for. */
         if (threadIdx.x == 0 && threadIdx.y == 0)
-            LAT_(hear)(w, side, how.number - 1);
+            LAT_(hear)(w.heard, side, how.number - 1);
         __syncthreads();
     }
     if (busy) {
@@ -343,7 +318,7 @@ static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_c
             }
     }
     if (rim)
-        LAT_(tell)(w, how, side);
+        LAT_(tell)(w.rim_arrived + side, w.side[side].told, how.rim_blocks * gridDim.y, how.number);
 }
 
 #if LAT_N == 3
@@ -553,7 +528,7 @@ static __global__ void SUM_BOUNDS LAT_(state)(const __grid_constant__ lat_cuda_w
     WAIT_FOR_GRID();
     if (w.peer) {
         if (threadIdx.x < 2)
-            LAT_(hear)(w, (int)threadIdx.x, look.half);
+            LAT_(hear)(w.heard, (int)threadIdx.x, look.half);
         __syncthreads();
     }
     if (own < w.own) {

@@ -27,6 +27,15 @@ typedef struct lat_cuda_links {
     void *u;
     int overlap;                 /* kernels may begin early (compute capability 9) */
     uint32_t dims[4];            /* 1 where there is none */
+    /* Several ranks, cut across the last axis, as in lat_cuda_work: a ghost slice at both ends, `rim` sites of a parity each. Alone:
+     * from 0, own = half, rim 0. */
+    uint32_t from, own, rim;
+    uint32_t odd;                /* 1 where x + y + z + t here is odd when it is even in the lattice */
+    int64_t site_from;           /* the lattice's natural index of what is site 0 here */
+    int peer;                    /* rims go to their neighbours directly; otherwise the host sees to it */
+    lat_cuda_side side[2];
+    const uint32_t *heard;       /* [2]: the last step whose rim has come, from below and above */
+    uint32_t *rim_arrived;       /* [2]: blocks done with the rim; 0 between two kernels */
 } lat_cuda_links;
 
 typedef struct lat_cuda_draw {
@@ -34,6 +43,9 @@ typedef struct lat_cuda_draw {
     int kind;                    /* LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS */
     uint64_t seed;
     uint32_t copy, step;
+    int part;
+    uint32_t number;             /* of this step, an update or a reunitarisation, from 1 */
+    uint32_t rim_blocks, spread; /* as in lat_cuda_how; set by the launch */
 } lat_cuda_draw;
 
 #define LAT_CUDA_PARTIALS 1024   /* partial sums of the plaquette, whatever the device is */
@@ -47,10 +59,13 @@ typedef struct lat_cuda_link_ops {
     cudaError_t (*get)(const lat_cuda_links *w, void *raw, int real_raw, uint64_t first, uint64_t count, cudaStream_t);
     /* New links of axis[0].dir at the sites of one parity. */
     cudaError_t (*update)(const lat_cuda_links *w, const lat_cuda_draw *how, int parity, cudaStream_t);
-    /* All links back to SU(N); NULL where an update leaves nothing to do (site/link.h). */
-    cudaError_t (*reunit)(const lat_cuda_links *w, cudaStream_t);
-    /* partial[LAT_CUDA_PARTIALS][2], which may be the host's: sums of Re tr U_p without the last direction, and with it. */
-    cudaError_t (*plaquette)(const lat_cuda_links *w, double *partial, cudaStream_t);
+    /* All links back to SU(N), ghosts as their owners do; NULL where an update leaves nothing to do (site/link.h). */
+    cudaError_t (*reunit)(const lat_cuda_links *w, const lat_cuda_draw *how, cudaStream_t);
+    /* partial[LAT_CUDA_PARTIALS][2], which may be the host's: sums of Re tr U_p without the last direction, and with it, after
+     * step `number`. */
+    cudaError_t (*plaquette)(const lat_cuda_links *w, double *partial, uint32_t number, cudaStream_t);
+    /* Links of axis[0].dir of one parity: both rims to box[2][chunks][rim], or from there to both ghosts, below first. */
+    cudaError_t (*rim)(const lat_cuda_links *w, int parity, void *box, int into_ghosts, cudaStream_t);
 } lat_cuda_link_ops;
 
 #endif

@@ -22,8 +22,8 @@ typedef struct { uint32_t up[4], down[4]; uint64_t site; } LAT_(steps);
 static __device__ __forceinline__ LAT_(steps) LAT_(find)(const lat_cuda_links &w, uint32_t i, int parity)
 {
     LAT_(steps) s;
-    uint32_t c[4], sum = (uint32_t)parity;
-    s.site = 0;
+    uint32_t c[4], sum = (uint32_t)parity + w.odd;
+    s.site = (uint64_t)w.site_from;
 #pragma unroll
     for (int a = 0; a < 4; a++) {
         const uint32_t q = LAT_(quotient)(i, w.axis[a].by_stride);
@@ -89,20 +89,40 @@ static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w
     }
 }
 
-/* The link for this thread. Updates go through the lattice to and fro: what the last one touched last is still in the second
- * cache. */
-static __device__ __forceinline__ uint32_t LAT_(link_to_visit)(int parity)
+/* The link for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or above, otherwise -1. Updates go
+ * through the lattice to and fro: what the last one touched last is still in the second cache. */
+static __device__ __forceinline__ uint32_t LAT_(link_to_visit)(const lat_cuda_links &w, const lat_cuda_draw &how, int parity, int *side)
 {
-    return (parity ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * BLOCK + threadIdx.x;
+    const uint32_t b = LAT_(block_of)(how.rim_blocks, how.spread, side);
+    if (*side >= 0) {
+        const uint32_t n = b * BLOCK + threadIdx.x;
+        return n < w.rim ? w.from + n + (*side ? w.own - w.rim : 0) : w.half;
+    }
+    const uint32_t n = (parity ? gridDim.x - 2 * how.rim_blocks - 1 - b : b) * BLOCK + threadIdx.x;
+    return n < w.own - 2 * w.rim ? w.from + w.rim + n : w.half;
 }
 
-/* D: directions, or 0 for w.nd. KIND: of draw, or -1 for how.kind. */
+/* Where the neighbour's ghost of the link of site i in our rim is. */
+static __device__ __forceinline__ LAT_V *LAT_(beyond)(const lat_cuda_links &w, int side, int parity, uint32_t i, int dir)
+{
+    const lat_cuda_side &s = w.side[side];
+    const uint32_t j = s.ghost + i - w.from - (side ? w.own - w.rim : 0);
+    return (LAT_V *)s.g + ((size_t)(parity ? s.groups : 0) + j / LAT_CUDA_GROUP) * (uint32_t)(w.nd * CH * LAT_CUDA_GROUP)
+           + (uint32_t)(dir * CH * LAT_CUDA_GROUP) + j % LAT_CUDA_GROUP;
+}
+
+/* D: directions, or 0 for w.nd. KIND: of draw, or -1 for how.kind.
+ * A staple over a link at the rim reaches into the ghost: links of the last direction of the slice below, of other directions of both.
+ * These have come where the neighbour's step before has; and it has read there, for that step, what this one overwrites in its
+ * ghost, which it does not read in this one. So one word a step is all that neighbours say to each other. */
 template <int D, int KIND>
 static __global__ void __launch_bounds__(BLOCK, ROOM)
 LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how, int parity)
 {
-    const uint32_t i = LAT_(link_to_visit)(parity);
-    if (i >= w.half)
+    int side;
+    const uint32_t i = LAT_(link_to_visit)(w, how, parity, &side);
+    const bool rim = side >= 0 && w.peer;
+    if (i >= w.half && !rim)
         return;
     const int mu = w.axis[0].dir, nd = D ? D : w.nd;
     const LAT_(steps) steps = LAT_(find)(w, i, parity);
@@ -111,24 +131,48 @@ LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ la
     LAT_(m) s, u;
     memset(&s, 0, sizeof s);
     WAIT_FOR_GRID();
-    LAT_UNROLL for (int a = 1; a < 4; a++)
-        if (D == 4 || a < nd)
-            LAT_(add_staples)(w, parity, i, steps, a, &s);
-    u = LAT_(read)(w, parity, i, mu);
-    LAT_(link_update)(&u, &s, (LAT_T)how.k, KIND >= 0 ? KIND : how.kind, &dice);
-    LAT_(write)(w, parity, i, mu, &u);
+    if (rim) {
+        if (threadIdx.x == 0)
+            LAT_(hear)(w.heard, side, how.number - 1);
+        __syncthreads();
+    }
+    if (i < w.half) {
+        LAT_UNROLL for (int a = 1; a < 4; a++)
+            if (D == 4 || a < nd)
+                LAT_(add_staples)(w, parity, i, steps, a, &s);
+        u = LAT_(read)(w, parity, i, mu);
+        LAT_(link_update)(&u, &s, (LAT_T)how.k, KIND >= 0 ? KIND : how.kind, &dice);
+        LAT_T m[CH * PER];
+        LAT_(link_store)(m, &u);
+        LAT_(store)<LAT_LINK_ROWS>(LAT_(link_at)(w, parity, i, mu), m);
+        if (rim && (side == 1 || mu != nd - 1)) /* nobody reads links of the last direction above */
+            LAT_(store)<LAT_LINK_ROWS>(LAT_(beyond)(w, side, parity, i, mu), m);
+    }
+    if (rim)
+        LAT_(tell)(w.rim_arrived + side, w.side[side].told, how.rim_blocks, how.number);
 }
 
 #if LAT_N > 3
-static __global__ void __launch_bounds__(BLOCK) LAT_(reunitarise)(const __grid_constant__ lat_cuda_links w)
+/* The "rims" of this kernel are the ghosts. */
+static __global__ void __launch_bounds__(BLOCK) LAT_(reunitarise)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how)
 {
-    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    int side;
+    const uint32_t n = LAT_(block_of)(how.rim_blocks, 0, &side) * BLOCK + threadIdx.x;
+    const uint32_t from = side < 0 ? w.from : side ? w.from + w.own : w.from - w.rim;
     const int dir = (int)blockIdx.y / 2, parity = (int)blockIdx.y % 2;
-    if (i >= w.half)
-        return;
-    LAT_(m) u = LAT_(read)(w, parity, i, dir);
-    LAT_(link_reunit)(&u);
-    LAT_(write)(w, parity, i, dir, &u);
+    const bool shared = side >= 0 && w.peer;
+    if (shared) {
+        if (threadIdx.x == 0)
+            LAT_(hear)(w.heard, side, how.number - 1);
+        __syncthreads();
+    }
+    if (n < (side < 0 ? w.own : w.rim)) {
+        LAT_(m) u = LAT_(read)(w, parity, from + n, dir);
+        LAT_(link_reunit)(&u);
+        LAT_(write)(w, parity, from + n, dir, &u);
+    }
+    if (shared)
+        LAT_(tell)(w.rim_arrived + side, w.side[side].told, how.rim_blocks * gridDim.y, how.number);
 }
 #endif
 
@@ -153,12 +197,17 @@ static __device__ __forceinline__ void LAT_(add_up)(double v[2])
 }
 
 /* axis[] is in order here. */
-static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_constant__ lat_cuda_links w, double *partial)
+static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_constant__ lat_cuda_links w, double *partial, uint32_t number)
 {
     double sum[2] = {0, 0};
-    for (uint64_t n = (uint64_t)blockIdx.x * BLOCK + threadIdx.x; n < 2 * (uint64_t)w.half; n += (uint64_t)gridDim.x * BLOCK) {
-        const int parity = n >= w.half, other = 1 - parity;
-        const uint32_t i = (uint32_t)(parity ? n - w.half : n);
+    if (w.peer) {
+        if (threadIdx.x == 0)
+            LAT_(hear)(w.heard, 1, number);
+        __syncthreads();
+    }
+    for (uint64_t n = (uint64_t)blockIdx.x * BLOCK + threadIdx.x; n < 2 * (uint64_t)w.own; n += (uint64_t)gridDim.x * BLOCK) {
+        const int parity = n >= w.own, other = 1 - parity;
+        const uint32_t i = w.from + (uint32_t)(parity ? n - w.own : n);
         const LAT_(steps) s = LAT_(find)(w, i, parity);
         LAT_UNROLL for (int mu = 0; mu < 3; mu++)
             LAT_UNROLL for (int nu = mu + 1; nu < 4; nu++) {
@@ -180,7 +229,7 @@ static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_co
 
 /* ---- fields in natural order ---- */
 
-/* Parity and number of a site of the lattice. */
+/* Parity and number of a site, by its natural index here. */
 static __device__ void LAT_(locate)(const lat_cuda_links &w, uint64_t site, int *parity, uint32_t *i)
 {
     uint32_t sum = 0, at = 0, stride = 1;
@@ -191,7 +240,7 @@ static __device__ void LAT_(locate)(const lat_cuda_links &w, uint64_t site, int 
         at += (mu ? x : x / 2) * stride;
         stride *= mu ? w.dims[mu] : w.dims[0] / 2;
     }
-    *parity = sum & 1;
+    *parity = (sum + w.odd) & 1;
     *i = at;
 }
 
@@ -245,6 +294,24 @@ static __global__ void LAT_(get_links)(const __grid_constant__ lat_cuda_links w,
         raw[n * FULL + (unsigned)e] = (RAW)full[e];
 }
 
+/* ---- rims by way of the host ---- */
+
+static __global__ void LAT_(carry)(const __grid_constant__ lat_cuda_links w, int parity, LAT_V *box, int into_ghosts)
+{
+    const uint32_t n = blockIdx.x * BLOCK + threadIdx.x, side = blockIdx.y;
+    if (n >= w.rim)
+        return;
+    /* The ghosts are at both ends, beside the rims. */
+    const uint32_t i = side ? (into_ghosts ? w.from + w.own : w.from + w.own - w.rim) + n : (into_ghosts ? w.from - w.rim : w.from) + n;
+    LAT_V *u = LAT_(link_at)(w, parity, i, w.axis[0].dir), *b = box + (size_t)side * CH * w.rim + n;
+#pragma unroll
+    for (int c = 0; c < CH; c++)
+        if (into_ghosts)
+            u[c * LAT_CUDA_GROUP] = b[(size_t)c * w.rim];
+        else
+            b[(size_t)c * w.rim] = u[c * LAT_CUDA_GROUP];
+}
+
 /* ---- launches ---- */
 
 static unsigned LAT_(blocks)(uint64_t n)
@@ -273,16 +340,22 @@ static cudaError_t LAT_(get_field)(const lat_cuda_links *w, void *raw, int real_
 /* Kernels may begin while the last blocks of the one before are still at work: they wait for them themselves. */
 static cudaError_t LAT_(launch)(void (*kernel)(lat_cuda_links, lat_cuda_draw, int), const lat_cuda_links *w, const lat_cuda_draw *how, int parity, cudaStream_t stream)
 {
+    lat_cuda_draw h = *how;
+    h.rim_blocks = how->part == LAT_CUDA_INNER ? 0 : LAT_(blocks)(w->rim);
+    const unsigned inner = how->part == LAT_CUDA_RIM ? 0 : LAT_(blocks)(w->own - 2 * w->rim);
+    h.spread = inner >= 6 * h.rim_blocks ? 2 : inner >= 2 * h.rim_blocks ? 1 : 0;
+    if (2 * h.rim_blocks + inner == 0)
+        return cudaSuccess;
     cudaLaunchAttribute early;
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = LAT_(blocks)(w->half);
+    config.gridDim = 2 * h.rim_blocks + inner;
     config.blockDim = BLOCK;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = w->overlap ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, *w, *how, parity);
+    return cudaLaunchKernelEx(&config, kernel, *w, h, parity);
 }
 
 static cudaError_t LAT_(update)(const lat_cuda_links *w, const lat_cuda_draw *how, int parity, cudaStream_t stream)
@@ -297,9 +370,11 @@ static cudaError_t LAT_(update)(const lat_cuda_links *w, const lat_cuda_draw *ho
 }
 
 #if LAT_N > 3
-static cudaError_t LAT_(reunit)(const lat_cuda_links *w, cudaStream_t stream)
+static cudaError_t LAT_(reunit)(const lat_cuda_links *w, const lat_cuda_draw *how, cudaStream_t stream)
 {
-    LAT_(reunitarise)<<<dim3(LAT_(blocks)(w->half), 2 * (unsigned)w->nd), BLOCK, 0, stream>>>(*w);
+    lat_cuda_draw h = *how;
+    h.rim_blocks = LAT_(blocks)(w->rim);
+    LAT_(reunitarise)<<<dim3(2 * h.rim_blocks + LAT_(blocks)(w->own), 2 * (unsigned)w->nd), BLOCK, 0, stream>>>(*w, h);
     return cudaGetLastError();
 }
 #define REUNIT LAT_(reunit)
@@ -307,8 +382,14 @@ static cudaError_t LAT_(reunit)(const lat_cuda_links *w, cudaStream_t stream)
 #define REUNIT NULL
 #endif
 
-static cudaError_t LAT_(plaquette)(const lat_cuda_links *w, double *partial, cudaStream_t stream)
+static cudaError_t LAT_(plaquette)(const lat_cuda_links *w, double *partial, uint32_t number, cudaStream_t stream)
 {
-    LAT_(plaquettes)<<<LAT_CUDA_PARTIALS, BLOCK, 0, stream>>>(*w, partial);
+    LAT_(plaquettes)<<<LAT_CUDA_PARTIALS, BLOCK, 0, stream>>>(*w, partial, number);
+    return cudaGetLastError();
+}
+
+static cudaError_t LAT_(rim)(const lat_cuda_links *w, int parity, void *box, int into_ghosts, cudaStream_t stream)
+{
+    LAT_(carry)<<<dim3(LAT_(blocks)(w->rim), 2), BLOCK, 0, stream>>>(*w, parity, (LAT_V *)box, into_ghosts);
     return cudaGetLastError();
 }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_neighbours.cuh: how the rims of a rank's slab get to the ghosts of the ranks below and above, GPU to GPU: kernels write there
+ * themselves (CUDA IPC, one host), or rims go in boxes through MPI, by way of the host where MPI does not know device
+ * memory. Functions return 0, or -1 with lat_error set; every rank calls all of them. */
+#ifndef LAT_BACKEND_CUDA_NEIGHBOURS_CUH
+#define LAT_BACKEND_CUDA_NEIGHBOURS_CUH
+
+#include "cuda.cuh"
+extern "C" {
+#include "backend.h"
+}
+
+typedef struct lat_cuda_neighbours {
+    const lat_comm *comm;
+    lat_transport transport;
+    void *mapped[2];            /* memory of the neighbours below and above; one may be both */
+    void *box[2], *box_host[2]; /* rims on their way out, and in: that below or from there, then the other */
+    cudaStream_t travel;
+    cudaEvent_t packed, arrived;
+} lat_cuda_neighbours;
+
+/* What of a rank its neighbours write to. Behind the `bytes` of `memory` there is room for LAT_CUDA_WORDS words, which become 0:
+ * heard[2] and rim_arrived[2] of cuda.cuh. */
+#define LAT_CUDA_WORDS 4
+typedef struct lat_cuda_shore {
+    void *memory;
+    uint64_t bytes;
+    uint32_t groups, ghost[2];  /* as in lat_cuda_side; the first sites of both ghosts */
+} lat_cuda_shore;
+
+/* Finds the neighbours and the transport; where kernels are to write themselves, side[2] says where to. `box`: bytes of both rims in
+ * a box. Nothing is written before lat_cuda_ready. */
+int lat_cuda_meet(lat_cuda_neighbours *r, const lat_comm *comm, const lat_cuda_shore *mine, size_t box, lat_cuda_side side[2]);
+int lat_cuda_ready(const lat_cuda_neighbours *r, cudaStream_t stream); /* once ghosts and all else are as they are to be at first */
+bool lat_cuda_peer(const lat_cuda_neighbours *r);
+const char *lat_cuda_way(const lat_cuda_neighbours *r); /* "peer" */
+
+/* Where they do not: what `stream` has put into box[0], `bytes` to either side, comes out of the neighbours' box[1]. In two parts, the
+ * first of which waits for nothing: what is put into `stream` between them runs while rims travel. */
+int lat_cuda_depart(lat_cuda_neighbours *r, cudaStream_t stream);
+int lat_cuda_arrive(lat_cuda_neighbours *r, size_t bytes, cudaStream_t stream);
+
+/* Nobody's memory goes while another one has it mapped. After a failure neighbours may still be at work in it: -1, and nothing
+ * may be freed. */
+int lat_cuda_part(lat_cuda_neighbours *r);
+
+#endif
