@@ -216,7 +216,7 @@ static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_co
                 LAT_(m) v;
                 const LAT_(m) x = LAT_(read)(w, parity, i, nu), y = LAT_(read)(w, other, i + s.up[nu], mu), z = LAT_(read)(w, other, i + s.up[mu], nu);
                 LAT_(staple_up)(&v, &x, &y, &z);
-                LAT_(link_complete)(&v);
+                LAT_(fill_last)(&v);
                 const LAT_(m) u = LAT_(read)(w, parity, i, mu);
                 sum[nu == w.nd - 1] += (double)LAT_(link_overlap)(&u, &v);
             }

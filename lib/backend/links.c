@@ -2,30 +2,8 @@
 /* links.c: pure gauge theory, a site in each lane of a vector. Compiled as lanes.c is, once for each
  * vector length and N: LAT_LANES = base, avx2 or avx512, LAT_N = 2 .. 16; generate_cpu.c chooses at run
  * time. This file expands link_sweeps.h in single and in double. */
-#include <math.h>
-#include <stdint.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 #include "links.h"
-
-#if defined(__AVX512F__)
-#define BYTES 64
-#elif defined(__AVX2__)
-#define BYTES 32
-#else
-#define BYTES 16
-#endif
-
-typedef float floats __attribute__((vector_size(BYTES)));
-typedef double doubles __attribute__((vector_size(BYTES)));
-
-#define LAT_HD static inline __attribute__((always_inline, unused))
-/* Parts of an update that are called from several places: a copy in each would take the compiler minutes. */
-#define APART static __attribute__((noinline, unused))
+#include "vectors.h"
 
 #define LAT_T floats
 #define LAT_S float

@@ -28,29 +28,45 @@ LAT_HD LAT_(longs) LAT_(product)(LAT_(longs) a, uint32_t m)
 #endif
 }
 
-/* Philox4x32-10 (Salmon et al., SC11) of a counter c; check_heat compares it with Random123. The high halves
- * are anything, before and after. */
-LAT_HD void LAT_(philox)(LAT_(longs) c[4], uint64_t seed)
+/* The high half, low; the new high half is anything. A shuffle, where shifts wait for the multiplier's port. */
+LAT_HD LAT_(longs) LAT_(high)(LAT_(longs) a)
 {
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+#if LAT_SIZE * LAT_WIDTH == 64 && defined(__AVX512F__)
+    return (LAT_(longs))_mm512_shuffle_epi32((__m512i)a, (_MM_PERM_ENUM)0xf5);
+#elif LAT_SIZE * LAT_WIDTH == 32 && defined(__AVX2__)
+    return (LAT_(longs))_mm256_shuffle_epi32((__m256i)a, 0xf5);
+#else
+    return a >> 32;
+#endif
+}
+
+/* Philox4x32-10 (Salmon et al., SC11) of n counters; check_heat compares it with Random123. The high halves
+ * are anything, before and after. They go side by side: keys are the same, and none waits for its own products. */
+LAT_HD void LAT_(philox)(LAT_(longs) c[][4], int n, uint64_t seed)
+{
+    LAT_(longs) zero = {0}, k0 = zero + (uint32_t)seed, k1 = zero + (seed >> 32);
     for (int round = 0; round < 10; round++) {
-        const LAT_(longs) a = LAT_(product)(c[0], 0xD2511F53u), b = LAT_(product)(c[2], 0xCD9E8D57u);
-        c[0] = b >> 32 ^ c[1] ^ k0;
-        c[1] = b;
-        c[2] = a >> 32 ^ c[3] ^ k1;
-        c[3] = a;
+        LAT_UNROLL for (int i = 0; i < n; i++) {
+            const LAT_(longs) a = LAT_(product)(c[i][0], 0xD2511F53u), b = LAT_(product)(c[i][2], 0xCD9E8D57u);
+            c[i][0] = LAT_(high)(b) ^ c[i][1] ^ k0;
+            c[i][1] = b;
+            c[i][2] = LAT_(high)(a) ^ c[i][3] ^ k1;
+            c[i][3] = a;
+        }
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
 }
 
-/* Four words for each lane; in double the high halves are 0. */
-LAT_HD void LAT_(roll)(const LAT_(dice) *d, uint32_t draw, LAT_(bits) w[4])
+/* In single two words share 64 bits: one set of counters for either half. */
+#undef LAT_HALVES
+#define LAT_HALVES (LAT_SIZE == 4 && LAT_WIDTH > 1 ? 2 : 1)
+
+LAT_HD void LAT_(counters)(const LAT_(dice) *d, uint32_t draw, LAT_(longs) c[][4])
 {
+    LAT_(longs) zero = {0};
 #if LAT_SIZE == 4 && LAT_WIDTH > 1
-    /* Two words share 64 bits: one set of counters for either half. */
     LAT_(bits) low, high;
-    LAT_(longs) c[2][4], zero = {0};
     for (int l = 0; l < LAT_WIDTH; l++) {
         low[l] = (uint32_t)d->site[l];
         high[l] = (uint32_t)((uint64_t)d->site[l] >> 32) | d->copy << 8;
@@ -60,20 +76,35 @@ LAT_HD void LAT_(roll)(const LAT_(dice) *d, uint32_t draw, LAT_(bits) w[4])
         c[half][1] = (LAT_(longs))high >> 32 * half;
         c[half][2] = zero + d->step;
         c[half][3] = zero + draw;
-        LAT_(philox)(c[half], d->seed);
     }
+#else
+    memcpy(&c[0][0], d->site, sizeof c[0][0]);
+    c[0][1] = c[0][0] >> 32 | (uint64_t)(uint32_t)(d->copy << 8);
+    c[0][2] = zero + d->step;
+    c[0][3] = zero + draw;
+#endif
+}
+
+/* The four words of each lane; in double the high halves are 0. */
+LAT_HD void LAT_(words)(LAT_(longs) c[][4], LAT_(bits) w[4])
+{
     for (int i = 0; i < 4; i++)
+#if LAT_SIZE == 4 && LAT_WIDTH > 1
         w[i] = (LAT_(bits))((c[0][i] & 0xffffffff) | c[1][i] << 32);
 #else
-    LAT_(longs) c[4], zero = {0};
-    memcpy(&c[0], d->site, sizeof c[0]);
-    c[1] = c[0] >> 32 | (uint64_t)(uint32_t)(d->copy << 8);
-    c[2] = zero + d->step;
-    c[3] = zero + draw;
-    LAT_(philox)(c, d->seed);
-    for (int i = 0; i < 4; i++)
-        w[i] = (LAT_(bits))(c[i] & 0xffffffff);
+        w[i] = (LAT_(bits))(c[0][i] & 0xffffffff);
 #endif
+}
+
+/* Words of n draws. */
+LAT_HD void LAT_(rolls)(const LAT_(dice) *d, int n, const uint32_t draw[], LAT_(bits) w[][4])
+{
+    LAT_(longs) c[4 * LAT_HALVES][4];
+    LAT_UNROLL for (int i = 0; i < n; i++)
+        LAT_(counters)(d, draw[i], c + i * LAT_HALVES);
+    LAT_(philox)(c, n * LAT_HALVES, d->seed);
+    LAT_UNROLL for (int i = 0; i < n; i++)
+        LAT_(words)(c + i * LAT_HALVES, w[i]);
 }
 
 /* A number in (0, 1) for each lane: the 23 or, with the second word, 52 highest bits and a half. With them
@@ -89,13 +120,22 @@ LAT_HD LAT_T LAT_(fraction)(LAT_(bits) high, LAT_(bits) low)
 #endif
 }
 
-/* Four numbers in (0, 1) of draw n; in single those of double, rounded down. */
+/* Four numbers in (0, 1) each of draws n and m; in single those of double, rounded down. */
+LAT_HD void LAT_(fractions_of_two)(const LAT_(dice) *d, uint32_t n, uint32_t m, LAT_T u[8])
+{
+    const uint32_t draw[] = {2 * n, 2 * m, 2 * n + 1, 2 * m + 1};
+    LAT_(bits) w[4][4];
+    LAT_(rolls)(d, LAT_SIZE == 8 ? 4 : 2, draw, w);
+    for (int i = 0; i < 8; i++)
+        u[i] = LAT_(fraction)(w[i / 4][i % 4], LAT_SIZE == 8 ? w[2 + i / 4][i % 4] : w[i / 4][i % 4]);
+}
+
+/* The same of draw n alone. */
 LAT_HD void LAT_(fractions)(const LAT_(dice) *d, uint32_t n, LAT_T u[4])
 {
-    LAT_(bits) w[4], v[4];
-    LAT_(roll)(d, 2 * n, w);
-    if (LAT_SIZE == 8)
-        LAT_(roll)(d, 2 * n + 1, v);
+    const uint32_t draw[] = {2 * n, 2 * n + 1};
+    LAT_(bits) w[2][4];
+    LAT_(rolls)(d, LAT_SIZE == 8 ? 2 : 1, draw, w);
     for (int i = 0; i < 4; i++)
-        u[i] = LAT_(fraction)(w[i], LAT_SIZE == 8 ? v[i] : w[i]);
+        u[i] = LAT_(fraction)(w[0][i], LAT_SIZE == 8 ? w[1][i] : w[0][i]);
 }

@@ -98,15 +98,13 @@ LAT_HD void LAT_(heat_try)(LAT_T k, const LAT_T u[6], LAT_T *gap, LAT_T *open)
 LAT_HD LAT_T LAT_(heat_gap)(LAT_T k, const LAT_(dice) *d, uint32_t draw, uint32_t stride, LAT_T spare[2])
 {
     LAT_T gap = LAT_(set)(0), open = LAT_(set)(1), u[8];
-    LAT_(fractions)(d, draw, u);
-    LAT_(fractions)(d, draw + stride, u + 4);
+    LAT_(fractions_of_two)(d, draw, draw + stride, u);
     spare[0] = u[6];
     spare[1] = u[7];
     LAT_(heat_try)(k, u, &gap, &open);
     while (LAT_(mask_gt)(open, LAT_(set)(0))) {
         draw += 2 * stride;
-        LAT_(fractions)(d, draw, u);
-        LAT_(fractions)(d, draw + stride, u + 4);
+        LAT_(fractions_of_two)(d, draw, draw + stride, u);
         LAT_(heat_try)(k, u, &gap, &open);
     }
     return gap;
@@ -200,7 +198,7 @@ LAT_HD void LAT_(heat)(LAT_(m) *g, LAT_(m) x, LAT_T beta, int kind, const LAT_(d
         LAT_(hit_apply)(g, p, q, h);
         pair++;
     }
-    LAT_(orthonormal)(g);
+    LAT_(orthonormal_again)(g);
 }
 
 /* h with its rotation about the pole, which nothing depends on, taken off: h3 = 0. */

@@ -14,21 +14,6 @@
 #define LAT_LINK_ROWS (LAT_N <= 3 ? LAT_N - 1 : LAT_N)
 #endif
 
-/* The last row of a product of links from its first ones, where it is not computed. */
-LAT_HD void LAT_(link_complete)(LAT_(m) *m)
-{
-#if LAT_N == 2
-    m->e[1][0].re = LAT_(set)(0) - m->e[0][1].re;
-    m->e[1][0].im = m->e[0][1].im;
-    m->e[1][1].re = m->e[0][0].re;
-    m->e[1][1].im = LAT_(set)(0) - m->e[0][0].im;
-#elif LAT_N == 3
-    LAT_(cross)(m->e[2], m->e[0], m->e[1]);
-#else
-    (void)m;
-#endif
-}
-
 /* A link from its rows in memory, and back. */
 LAT_HD LAT_(m) LAT_(link_load)(const LAT_T *p)
 {
@@ -36,7 +21,7 @@ LAT_HD LAT_(m) LAT_(link_load)(const LAT_T *p)
     for (int a = 0; a < LAT_LINK_ROWS; a++)
         for (int b = 0; b < LAT_N; b++)
             m.e[a][b] = LAT_(load)(p + 2 * (a * LAT_N + b));
-    LAT_(link_complete)(&m);
+    LAT_(fill_last)(&m);
     return m;
 }
 
@@ -91,7 +76,7 @@ LAT_HD void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, co
 /* s += w v, v completed first. */
 LAT_HD void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
 {
-    LAT_(link_complete)(&v);
+    LAT_(fill_last)(&v);
     LAT_UNROLL for (int a = 0; a < LAT_N; a++)
         for (int b = 0; b < LAT_N; b++) {
             s->e[a][b].re += w * v.e[a][b].re;

@@ -125,6 +125,21 @@ LAT_HD LAT_(m) LAT_(mul_left)(const LAT_T *g, const LAT_(m) *k)
     return x;
 }
 
+/* The last row from the others, where it follows from them. */
+LAT_HD void LAT_(fill_last)(LAT_(m) *m)
+{
+#if LAT_N == 2
+    m->e[1][0].re = -m->e[0][1].re;
+    m->e[1][0].im = m->e[0][1].im;
+    m->e[1][1].re = m->e[0][0].re;
+    m->e[1][1].im = -m->e[0][0].im;
+#elif LAT_N == 3
+    LAT_(cross)(m->e[2], m->e[0], m->e[1]);
+#else
+    (void)m;
+#endif
+}
+
 /* Rows orthonormalised in turn. For SU(2) and SU(3) the last row completes det = 1; for other N it
  * is orthonormalised like the others, and det keeps its phase. */
 LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
@@ -149,12 +164,33 @@ LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
             m->e[a][c].im *= s;
         }
     }
-#if LAT_N == 2
-    m->e[1][0].re = -m->e[0][1].re;
-    m->e[1][0].im = m->e[0][1].im;
-    m->e[1][1].re = m->e[0][0].re;
-    m->e[1][1].im = -m->e[0][0].im;
-#elif LAT_N == 3
-    LAT_(cross)(m->e[2], m->e[0], m->e[1]);
-#endif
+    LAT_(fill_last)(m);
+}
+
+/* The same for rows that are orthonormal but for rounding, to first order: what is left is the square of what was. No root, and no
+ * row waits for another. */
+LAT_HD void LAT_(orthonormal_again)(LAT_(m) *m)
+{
+    const LAT_(m) old = *m;
+    const int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N;
+    LAT_UNROLL for (int a = 0; a < rows; a++) {
+        LAT_T n = old.e[a][0].re * old.e[a][0].re + old.e[a][0].im * old.e[a][0].im;
+        for (int c = 1; c < LAT_N; c++)
+            n += old.e[a][c].re * old.e[a][c].re + old.e[a][c].im * old.e[a][c].im;
+        const LAT_T scale = LAT_(set)((LAT_S)1.5) - LAT_(set)((LAT_S)0.5) * n;
+        for (int c = 0; c < LAT_N; c++) {
+            m->e[a][c].re *= scale;
+            m->e[a][c].im *= scale;
+        }
+        LAT_UNROLL for (int b = 0; b < a; b++) {
+            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+            for (int c = 0; c < LAT_N; c++)
+                s = LAT_(fma_conj)(s, old.e[a][c], old.e[b][c]);
+            s.re = -s.re;
+            s.im = -s.im;
+            for (int c = 0; c < LAT_N; c++)
+                m->e[a][c] = LAT_(fma)(m->e[a][c], s, old.e[b][c]);
+        }
+    }
+    LAT_(fill_last)(m);
 }
