@@ -72,13 +72,19 @@ static void check_philox(void)
         const thin_dice f = {seed, site, copy, step};
         wide_bits w[4];
         thin_bits v[4];
-        wide u[4];
-        thin t[4];
+        wide u[4], other[8];
+        thin t[4], thin_other[8];
         uint32_t expected[4], low[4];
-        wide_roll(&d, draw, w);
-        thin_roll(&f, draw, v);
+        wide_rolls(&d, 1, &draw, &w);
+        thin_rolls(&f, 1, &draw, &v);
         wide_fractions(&d, draw, u);
         thin_fractions(&f, draw, t);
+        wide_fractions_of_two(&d, draw + 3, draw, other);
+        thin_fractions_of_two(&f, draw + 3, draw, thin_other);
+        CHECK(!memcmp(u, other + 4, 4 * sizeof *u) && !memcmp(t, thin_other + 4, 4 * sizeof *t), "draw %d beside another one: other fractions", i);
+        wide_fractions(&d, draw + 3, other + 4);
+        thin_fractions(&f, draw + 3, thin_other + 4);
+        CHECK(!memcmp(other, other + 4, 4 * sizeof *u) && !memcmp(thin_other, thin_other + 4, 4 * sizeof *t), "draw %d before another one: other fractions", i);
         for (int l = 0; l < WIDE; l++) {
             lat_random(seed, (uint64_t)site[l], copy, step, draw, expected);
             for (int k = 0; k < 4; k++)
