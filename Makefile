@@ -136,7 +136,7 @@ cufft_why := $(or $(cuda_why),$(if $(wildcard $(cuda_home)/include/cufft.h $(cud
 gpu_host := cuda cuda_host cuda_neighbours cuda_rims cuda_start $(if $(cufft_why),,fourier) generate_gpu
 cuda_obj := $(if $(cuda_why),,$(foreach f,$(gpu_host),build/cuda/$(f).o) \
   $(foreach s,4 8,$(foreach n,2 3 4 5 6 7 8,build/cuda/kernels_$(n)_$(s).o) \
-    $(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,build/cuda/generate_$(n)_$(s).o)))
+    $(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,build/cuda/generate_$(n)_$(s).o) build/cuda/generate_3_$(s)_all.o))
 ifeq ($(cuda_why),)
 ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
 cuda_flags_file := $(cuda_flags) $(gpu_code_few) $(gpu_code_many)
@@ -164,10 +164,10 @@ lane_flags_avx2 := -mtune=haswell -mavx2 -mfma
 lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
 
 lane_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8,$(B)/lib/backend/lanes_$(l)_$(n).o))
-link_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,$(B)/lib/backend/links_$(l)_$(n).o))
+link_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,$(B)/lib/backend/links_$(l)_$(n).o)) $(foreach l,$(lanes),$(B)/lib/backend/links_$(l)_3_all.o)
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3)
-lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*))
+lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 2,$(subst _, ,$*)) -DLAT_ALL_ROWS)
 
 # ---- what is built ---------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh.
 $(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
-	$(call lane_cc,$(if $(filter %_2 %_3 %_4,$*),-O3,-O2 -funroll-loops))
+	$(call lane_cc,$(if $(filter %_2 %_3 %_4 %_all,$*),-O3,-O2 -funroll-loops))
 
 $(B)/lib/backend/fourier_nocuda.o: cflags += -DLAT_CUFFT_WHY='"$(cufft_why)"'
 
@@ -227,8 +227,8 @@ define gpu_cc
 	@mkdir -p $(@D)
 	$(at)$(nvcc) $(cuda_flags) $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 endef
-# N_SIZE
-gpu_kernel = $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*))
+# N_SIZE[_all]
+gpu_kernel = $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 1,$(subst _, ,$*)) -DLAT_ALL_ROWS)
 
 build/cuda/kernels_%.o: lib/backend/cuda_kernels.cu build/cuda/flags
 	$(call gpu_cc,$(gpu_kernel))

@@ -92,16 +92,18 @@ static __device__ __forceinline__ uint32_t LAT_(quotient)(uint32_t n, lat_cuda_d
 
 /* ---- rims ---- */
 
-/* Which block of a rim this is, *side 0 or 1 for the one below or above; or which one of all others, *side -1. Rims come early, every
- * 2^spread-th block being one, so that others are at work while rims are on their way to the neighbours. */
-static __device__ __forceinline__ uint32_t LAT_(block_of)(uint32_t rim_blocks, uint32_t spread, int *side)
+/* Which block of a rim this is, *side 0 or 1 for the one below or above; or which one of all others, *side -1. After `lead` others
+ * every 2^spread-th block is one of a rim, so that others are at work while rims are on their way to the neighbours. */
+static __device__ __forceinline__ uint32_t LAT_(block_of)(uint32_t rim_blocks, uint32_t lead, uint32_t spread, int *side)
 {
-    const uint32_t rims = 2 * rim_blocks, turn = blockIdx.x >> spread;
-    if (turn < rims && blockIdx.x == turn << spread) {
+    const uint32_t rims = 2 * rim_blocks, n = blockIdx.x - lead, turn = n >> spread;
+    *side = -1;
+    if (blockIdx.x < lead)
+        return blockIdx.x;
+    if (turn < rims && n == turn << spread) {
         *side = turn >= rim_blocks;
         return turn - (*side ? rim_blocks : 0);
     }
-    *side = -1;
     return blockIdx.x - (turn < rims ? turn + 1 : rims);
 }
 

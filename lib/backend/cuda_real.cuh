@@ -2,18 +2,23 @@
 /* cuda_real.cuh: the reals and the names of kernels that are compiled once for each N (LAT_N) and precision (LAT_SIZE); see
  * site/real.h. */
 #define LAT_WIDTH 1
+#if defined(LAT_ALL_ROWS)
+#define LAT_LETTER(x) x##all
+#else
+#define LAT_LETTER(x) x
+#endif
 #if LAT_SIZE == 4
 #define LAT_T float
 #define LAT_S float
 #define LAT_V float4
-#define LETTER f
+#define LETTER LAT_LETTER(f)
 #define WEIGHT(w) (w).weight_single
 #define HOW(how) (how).single
 #else
 #define LAT_T double
 #define LAT_S double
 #define LAT_V double2
-#define LETTER d
+#define LETTER LAT_LETTER(d)
 #define WEIGHT(w) (w).weight
 #define HOW(how) (how).real
 #endif

@@ -229,7 +229,7 @@ static __device__ __forceinline__ void LAT_(settle)(LAT_(problem)<P> *l, LAT_V *
  * z of all times, so that g is there still for the next time slice. */
 static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w, const lat_cuda_how &how, int parity, uint32_t threads, int *side)
 {
-    const uint32_t b = LAT_(block_of)(how.rim_blocks, how.spread, side);
+    const uint32_t b = LAT_(block_of)(how.rim_blocks, 0, how.spread, side);
     if (*side >= 0) {
         const uint32_t n = b * threads + threadIdx.x;
         return n < w.rim ? w.from + n + (*side ? w.own - w.rim : 0) : w.half;

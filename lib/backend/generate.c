@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+bool lat_generate_all_rows;
+
 const lat_generate *lat_generate_find(lat_device_choice choice)
 {
     const lat_backend *found = lat_backend_find(choice);

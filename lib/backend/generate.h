@@ -8,6 +8,7 @@
 #ifndef LAT_BACKEND_GENERATE_H
 #define LAT_BACKEND_GENERATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "backend.h"
 #include "comm/comm.h"
@@ -59,6 +60,9 @@ struct lat_generator {
 
 /* Beside the backend that lat_backend_find finds. */
 const lat_generate *lat_generate_find(lat_device_choice choice);
+
+/* For benchmarks: links of SU(3) keep all their rows inside. */
+extern bool lat_generate_all_rows;
 
 extern const lat_generate lat_generate_cpu;
 extern const lat_generate lat_generate_gpu;

@@ -42,6 +42,13 @@ static const lat_link_ops *const *const tables[] = {
 #endif
 };
 
+static const lat_link_ops *const *const all_rows[] = {
+    [LAT_ISA_BASE] = &lat_links_base_all,
+#if defined(__x86_64__)
+    [LAT_ISA_AVX2] = &lat_links_avx2_all, [LAT_ISA_AVX512] = &lat_links_avx512_all,
+#endif
+};
+
 static void cpu_close(lat_generator *gen)
 {
     cpu *c = (cpu *)gen;
@@ -201,7 +208,7 @@ static lat_generator *cpu_open(const lat_field *u, lat_real real, const lat_acti
         return NULL;
     }
     c->gen = (lat_generator){&lat_generate_cpu, comm};
-    c->ops = tables[isa][u->head.nc] + (real == LAT_F64);
+    c->ops = (lat_generate_all_rows && u->head.nc == 3 ? *all_rows[isa] : tables[isa][u->head.nc]) + (real == LAT_F64);
     c->action = *action;
     c->geom = u->head.geom;
     if (comm->size > 1)

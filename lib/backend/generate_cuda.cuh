@@ -34,8 +34,7 @@ typedef struct lat_cuda_links {
     int64_t site_from;           /* the lattice's natural index of what is site 0 here */
     int peer;                    /* rims go to their neighbours directly; otherwise the host sees to it */
     lat_cuda_side side[2];
-    const uint32_t *heard;       /* [2]: the last step whose rim has come, from below and above */
-    uint32_t *rim_arrived;       /* [2]: blocks done with the rim; 0 between two kernels */
+    const uint32_t *heard;       /* [2]: the last step that is done below and above, so that its rim has come */
 } lat_cuda_links;
 
 typedef struct lat_cuda_draw {
@@ -45,7 +44,8 @@ typedef struct lat_cuda_draw {
     uint32_t copy, step;
     int part;
     uint32_t number;             /* of this step, an update or a reunitarisation, from 1 */
-    uint32_t rim_blocks, spread; /* as in lat_cuda_how; set by the launch */
+    uint32_t rim_blocks;         /* blocks of a rim; set by the launch, as are these: */
+    uint32_t lead, spread;       /* after `lead` others every 2^spread-th block is one of a rim */
 } lat_cuda_draw;
 
 #define LAT_CUDA_PARTIALS 1024   /* partial sums of the plaquette, whatever the device is */

@@ -27,6 +27,7 @@ static const lat_cuda_link_ops *const all_ops[] = {OPS(2), OPS(3), OPS(4), OPS(5
                                                    OPS(12), OPS(13), OPS(14), OPS(15), OPS(16)};
 #undef OPS
 #define MOST_COLOURS 16
+extern "C" const lat_cuda_link_ops lat_cuda_link_ops_fall3, lat_cuda_link_ops_dall3; /* SU(3) with all rows */
 
 typedef struct gpu {
     lat_generator gen;
@@ -191,13 +192,11 @@ static size_t rim_bytes(const gpu *c) { return (size_t)c->work.rim * c->ops->mat
 static int meet(gpu *c)
 {
     lat_cuda_links *w = &c->work;
-    uint32_t *words = (uint32_t *)((char *)w->u + link_bytes(c));
     const lat_cuda_shore shore = {w->u, link_bytes(c), w->groups, {0, w->from + w->own}};
     if (lat_cuda_meet(&c->rims, c->gen.comm, &shore, 2 * rim_bytes(c), w->side))
         return -1;
     w->peer = lat_cuda_peer(&c->rims);
-    w->heard = words;
-    w->rim_arrived = words + 2;
+    w->heard = (const uint32_t *)((char *)w->u + link_bytes(c));
     return lat_cuda_ready(&c->rims, c->stream);
 }
 
@@ -216,6 +215,8 @@ static lat_generator *gpu_open(const lat_field *u, lat_real real, const lat_acti
     c->gen.backend = &lat_generate_gpu;
     c->gen.comm = comm;
     c->ops = all_ops[2 * (nc - 2) + (real == LAT_F64)];
+    if (lat_generate_all_rows && nc == 3)
+        c->ops = real == LAT_F64 ? &lat_cuda_link_ops_dall3 : &lat_cuda_link_ops_fall3;
     c->action = *action;
     c->geom = u->head.geom;
     cudaDeviceProp p = {};
@@ -258,7 +259,7 @@ static int gpu_sweep(lat_generator *gen, const lat_update *how, long n)
     static const int kinds[] = {LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS}; /* as lat_update_kind */
     gpu *c = (gpu *)gen;
     const bool by_host = c->cut && !c->work.peer;
-    lat_cuda_draw draw = {c->action.beta / c->ops->nc, kinds[how->kind], how->seed, how->copy, how->step, LAT_CUDA_ALL, 0, 0, 0};
+    lat_cuda_draw draw = {c->action.beta / c->ops->nc, kinds[how->kind], how->seed, how->copy, how->step, LAT_CUDA_ALL, 0, 0, 0, 0};
     for (long i = 0; i < n; i++, draw.step++)
         for (int mu = 0; mu < c->work.nd; mu++)
             for (int parity = 0; parity < 2; parity++) {

@@ -93,7 +93,7 @@ static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w
  * through the lattice to and fro: what the last one touched last is still in the second cache. */
 static __device__ __forceinline__ uint32_t LAT_(link_to_visit)(const lat_cuda_links &w, const lat_cuda_draw &how, int parity, int *side)
 {
-    const uint32_t b = LAT_(block_of)(how.rim_blocks, how.spread, side);
+    const uint32_t b = LAT_(block_of)(how.rim_blocks, how.lead, how.spread, side);
     if (*side >= 0) {
         const uint32_t n = b * BLOCK + threadIdx.x;
         return n < w.rim ? w.from + n + (*side ? w.own - w.rim : 0) : w.half;
@@ -111,18 +111,29 @@ static __device__ __forceinline__ LAT_V *LAT_(beyond)(const lat_cuda_links &w, i
            + (uint32_t)(dir * CH * LAT_CUDA_GROUP) + j % LAT_CUDA_GROUP;
 }
 
+/* Says to the neighbours that all steps up to `number`, of kernels before this one, are done: rims have come, ghosts have been read.
+ * In the block that is the first one. */
+static __device__ __forceinline__ void LAT_(report)(const lat_cuda_links &w, uint32_t number)
+{
+    if (threadIdx.x < 2) {
+        __threadfence_system(); /* what kernels before have written is seen here, and hence there */
+        *(volatile uint32_t *)w.side[threadIdx.x].told = number;
+    }
+}
+
 /* D: directions, or 0 for w.nd. KIND: of draw, or -1 for how.kind.
  * A staple over a link at the rim reaches into the ghost: links of the last direction of the slice below, of other directions of both.
- * These have come where the neighbour's step before has; and it has read there, for that step, what this one overwrites in its
- * ghost, which it does not read in this one. So one word a step is all that neighbours say to each other. */
+ * These have come where the neighbour is done with the step before; and it has read there, for that step, what this one overwrites in
+ * its ghost, which it does not read in this one. So one word a step, at the beginning of the next one, is all that neighbours say
+ * to each other; what waits for it, the rim, comes somewhat later. */
 template <int D, int KIND>
 static __global__ void __launch_bounds__(BLOCK, ROOM)
 LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how, int parity)
 {
     int side;
     const uint32_t i = LAT_(link_to_visit)(w, how, parity, &side);
-    const bool rim = side >= 0 && w.peer;
-    if (i >= w.half && !rim)
+    const bool rim = side >= 0 && w.peer, first = w.peer && blockIdx.x == 0;
+    if (i >= w.half && !rim && !first)
         return;
     const int mu = w.axis[0].dir, nd = D ? D : w.nd;
     const LAT_(steps) steps = LAT_(find)(w, i, parity);
@@ -131,6 +142,8 @@ LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ la
     LAT_(m) s, u;
     memset(&s, 0, sizeof s);
     WAIT_FOR_GRID();
+    if (first)
+        LAT_(report)(w, how.number - 1);
     if (rim) {
         if (threadIdx.x == 0)
             LAT_(hear)(w.heard, side, how.number - 1);
@@ -148,8 +161,6 @@ LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ la
         if (rim && (side == 1 || mu != nd - 1)) /* nobody reads links of the last direction above */
             LAT_(store)<LAT_LINK_ROWS>(LAT_(beyond)(w, side, parity, i, mu), m);
     }
-    if (rim)
-        LAT_(tell)(w.rim_arrived + side, w.side[side].told, how.rim_blocks, how.number);
 }
 
 #if LAT_N > 3
@@ -157,11 +168,12 @@ LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ la
 static __global__ void __launch_bounds__(BLOCK) LAT_(reunitarise)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how)
 {
     int side;
-    const uint32_t n = LAT_(block_of)(how.rim_blocks, 0, &side) * BLOCK + threadIdx.x;
+    const uint32_t n = LAT_(block_of)(how.rim_blocks, 0, 0, &side) * BLOCK + threadIdx.x;
     const uint32_t from = side < 0 ? w.from : side ? w.from + w.own : w.from - w.rim;
     const int dir = (int)blockIdx.y / 2, parity = (int)blockIdx.y % 2;
-    const bool shared = side >= 0 && w.peer;
-    if (shared) {
+    if (w.peer && blockIdx.x == 0 && blockIdx.y == 0)
+        LAT_(report)(w, how.number - 1);
+    if (w.peer && side >= 0) {
         if (threadIdx.x == 0)
             LAT_(hear)(w.heard, side, how.number - 1);
         __syncthreads();
@@ -171,8 +183,6 @@ static __global__ void __launch_bounds__(BLOCK) LAT_(reunitarise)(const __grid_c
         LAT_(link_reunit)(&u);
         LAT_(write)(w, parity, from + n, dir, &u);
     }
-    if (shared)
-        LAT_(tell)(w.rim_arrived + side, w.side[side].told, how.rim_blocks * gridDim.y, how.number);
 }
 #endif
 
@@ -201,6 +211,8 @@ static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_co
 {
     double sum[2] = {0, 0};
     if (w.peer) {
+        if (blockIdx.x == 0)
+            LAT_(report)(w, number);
         if (threadIdx.x == 0)
             LAT_(hear)(w.heard, 1, number);
         __syncthreads();
@@ -216,7 +228,7 @@ static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_co
                 LAT_(m) v;
                 const LAT_(m) x = LAT_(read)(w, parity, i, nu), y = LAT_(read)(w, other, i + s.up[nu], mu), z = LAT_(read)(w, other, i + s.up[mu], nu);
                 LAT_(staple_up)(&v, &x, &y, &z);
-                LAT_(fill_last)(&v);
+                LAT_(link_complete)(&v);
                 const LAT_(m) u = LAT_(read)(w, parity, i, mu);
                 sum[nu == w.nd - 1] += (double)LAT_(link_overlap)(&u, &v);
             }
@@ -289,7 +301,8 @@ static __global__ void LAT_(get_links)(const __grid_constant__ lat_cuda_links w,
     LAT_(fetch)<LAT_LINK_ROWS>(m, LAT_(link_at)(w, parity, i, (int)((first + n) % (uint64_t)w.nd)));
     for (int e = 0; e < 2 * LAT_N * LAT_LINK_ROWS; e++)
         full[e] = (double)m[e];
-    LAT_(last_row)(full);
+    if (LAT_LINK_ROWS < LAT_N)
+        LAT_(last_row)(full);
     for (int e = 0; e < FULL; e++)
         raw[n * FULL + (unsigned)e] = (RAW)full[e];
 }
@@ -343,7 +356,8 @@ static cudaError_t LAT_(launch)(void (*kernel)(lat_cuda_links, lat_cuda_draw, in
     lat_cuda_draw h = *how;
     h.rim_blocks = how->part == LAT_CUDA_INNER ? 0 : LAT_(blocks)(w->rim);
     const unsigned inner = how->part == LAT_CUDA_RIM ? 0 : LAT_(blocks)(w->own - 2 * w->rim);
-    h.spread = inner >= 6 * h.rim_blocks ? 2 : inner >= 2 * h.rim_blocks ? 1 : 0;
+    h.lead = inner / 4;
+    h.spread = inner - h.lead >= 2 * h.rim_blocks;
     if (2 * h.rim_blocks + inner == 0)
         return cudaSuccess;
     cudaLaunchAttribute early;

@@ -182,7 +182,7 @@ static void LAT_(plaquette)(const lat_link_work *w, int begin, int end, double s
                 LAT_(m) v;
                 LAT_(staple_above)(w, b, mu, nu, &v);
                 const LAT_(m) u = LAT_(link_load)(LAT_(link_at)(w, b, mu));
-                LAT_(fill_last)(&v);
+                LAT_(link_complete)(&v);
                 const LAT_T p = LAT_(link_overlap)(&u, &v);
                 for (int l = 0; l < LAT_WIDTH; l++)
                     if (w->lay->site[(size_t)b * LAT_WIDTH + (size_t)l] >= 0)

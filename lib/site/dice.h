@@ -46,7 +46,7 @@ LAT_HD void LAT_(philox)(LAT_(longs) c[][4], int n, uint64_t seed)
 {
     LAT_(longs) zero = {0}, k0 = zero + (uint32_t)seed, k1 = zero + (seed >> 32);
     for (int round = 0; round < 10; round++) {
-        LAT_UNROLL for (int i = 0; i < n; i++) {
+        LAT_UNROLL_ALL for (int i = 0; i < n; i++) {
             const LAT_(longs) a = LAT_(product)(c[i][0], 0xD2511F53u), b = LAT_(product)(c[i][2], 0xCD9E8D57u);
             c[i][0] = LAT_(high)(b) ^ c[i][1] ^ k0;
             c[i][1] = b;
@@ -88,7 +88,7 @@ LAT_HD void LAT_(counters)(const LAT_(dice) *d, uint32_t draw, LAT_(longs) c[][4
 /* The four words of each lane; in double the high halves are 0. */
 LAT_HD void LAT_(words)(LAT_(longs) c[][4], LAT_(bits) w[4])
 {
-    for (int i = 0; i < 4; i++)
+    LAT_UNROLL_ALL for (int i = 0; i < 4; i++)
 #if LAT_SIZE == 4 && LAT_WIDTH > 1
         w[i] = (LAT_(bits))((c[0][i] & 0xffffffff) | c[1][i] << 32);
 #else
@@ -100,10 +100,10 @@ LAT_HD void LAT_(words)(LAT_(longs) c[][4], LAT_(bits) w[4])
 LAT_HD void LAT_(rolls)(const LAT_(dice) *d, int n, const uint32_t draw[], LAT_(bits) w[][4])
 {
     LAT_(longs) c[4 * LAT_HALVES][4];
-    LAT_UNROLL for (int i = 0; i < n; i++)
+    LAT_UNROLL_ALL for (int i = 0; i < n; i++)
         LAT_(counters)(d, draw[i], c + i * LAT_HALVES);
     LAT_(philox)(c, n * LAT_HALVES, d->seed);
-    LAT_UNROLL for (int i = 0; i < n; i++)
+    LAT_UNROLL_ALL for (int i = 0; i < n; i++)
         LAT_(words)(c + i * LAT_HALVES, w[i]);
 }
 
@@ -126,7 +126,7 @@ LAT_HD void LAT_(fractions_of_two)(const LAT_(dice) *d, uint32_t n, uint32_t m, 
     const uint32_t draw[] = {2 * n, 2 * m, 2 * n + 1, 2 * m + 1};
     LAT_(bits) w[4][4];
     LAT_(rolls)(d, LAT_SIZE == 8 ? 4 : 2, draw, w);
-    for (int i = 0; i < 8; i++)
+    LAT_UNROLL_ALL for (int i = 0; i < 8; i++)
         u[i] = LAT_(fraction)(w[i / 4][i % 4], LAT_SIZE == 8 ? w[2 + i / 4][i % 4] : w[i / 4][i % 4]);
 }
 
@@ -136,6 +136,6 @@ LAT_HD void LAT_(fractions)(const LAT_(dice) *d, uint32_t n, LAT_T u[4])
     const uint32_t draw[] = {2 * n, 2 * n + 1};
     LAT_(bits) w[2][4];
     LAT_(rolls)(d, LAT_SIZE == 8 ? 2 : 1, draw, w);
-    for (int i = 0; i < 4; i++)
+    LAT_UNROLL_ALL for (int i = 0; i < 4; i++)
         u[i] = LAT_(fraction)(w[0][i], LAT_SIZE == 8 ? w[1][i] : w[0][i]);
 }

@@ -171,25 +171,24 @@ LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
  * row waits for another. */
 LAT_HD void LAT_(orthonormal_again)(LAT_(m) *m)
 {
-    const LAT_(m) old = *m;
     const int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N;
-    LAT_UNROLL for (int a = 0; a < rows; a++) {
-        LAT_T n = old.e[a][0].re * old.e[a][0].re + old.e[a][0].im * old.e[a][0].im;
+    LAT_UNROLL for (int a = rows - 1; a >= 0; a--) { /* the rows above are still as they were */
+        LAT_T n = m->e[a][0].re * m->e[a][0].re + m->e[a][0].im * m->e[a][0].im;
         for (int c = 1; c < LAT_N; c++)
-            n += old.e[a][c].re * old.e[a][c].re + old.e[a][c].im * old.e[a][c].im;
+            n += m->e[a][c].re * m->e[a][c].re + m->e[a][c].im * m->e[a][c].im;
+        LAT_UNROLL for (int b = 0; b < a; b++) {
+            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+            for (int c = 0; c < LAT_N; c++)
+                s = LAT_(fma_conj)(s, m->e[a][c], m->e[b][c]);
+            s.re = -s.re;
+            s.im = -s.im;
+            for (int c = 0; c < LAT_N; c++)
+                m->e[a][c] = LAT_(fma)(m->e[a][c], s, m->e[b][c]);
+        }
         const LAT_T scale = LAT_(set)((LAT_S)1.5) - LAT_(set)((LAT_S)0.5) * n;
         for (int c = 0; c < LAT_N; c++) {
             m->e[a][c].re *= scale;
             m->e[a][c].im *= scale;
-        }
-        LAT_UNROLL for (int b = 0; b < a; b++) {
-            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-            for (int c = 0; c < LAT_N; c++)
-                s = LAT_(fma_conj)(s, old.e[a][c], old.e[b][c]);
-            s.re = -s.re;
-            s.im = -s.im;
-            for (int c = 0; c < LAT_N; c++)
-                m->e[a][c] = LAT_(fma)(m->e[a][c], s, old.e[b][c]);
         }
     }
     LAT_(fill_last)(m);

@@ -17,11 +17,20 @@
  *     LAT_(rsqrt)(a)               1/sqrt(a) to a few ulp, for a in the normal range
  *     LAT_(mask_gt)(a, b)          bit l is set where a > b in lane l; LAT_ALL has all of them
  * LAT_UNROLL stands before loops that have to be unrolled where an array must not be indexed by a
- * variable, as in registers of a GPU; the includer may say how.
+ * variable, as in registers of a GPU; the includer may say how. LAT_UNROLL_ALL stands where that is so whatever N is.
  */
 #define LAT_ALL ((1u << LAT_WIDTH) - 1)
 #ifndef LAT_UNROLL
 #define LAT_UNROLL
+#endif
+#ifndef LAT_UNROLL_ALL
+#if defined(__CUDACC__)
+#define LAT_UNROLL_ALL _Pragma("unroll")
+#elif !defined(__clang__)
+#define LAT_UNROLL_ALL _Pragma("GCC unroll 8")
+#else
+#define LAT_UNROLL_ALL
+#endif
 #endif
 
 LAT_HD LAT_T LAT_(set)(LAT_S s)
