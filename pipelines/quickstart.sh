@@ -8,7 +8,6 @@ PATH=${LAT_BIN:+$LAT_BIN:}$PATH:$(dirname "$0")/../bin
 CONFIG=${1-}
 OUT=${2-landau.lat}
 GAUGE=landau
-OMEGA=1.7     # overrelaxation: best between 1.6 (small lattices) and 1.9 (large ones)
 THETA=1e-14   # mean square of the gauge condition's violation
 
 work=$(mktemp -d)
@@ -27,7 +26,7 @@ lat-theta "$work/raw.lat"
 # The job itself: one pipeline. Links of a single precision file are brought back to SU(3) first.
 lat-reunit --precision double "$work/raw.lat" |
     lat-anneal --gauge "$GAUGE" --steps 100 |
-    lat-orelax --gauge "$GAUGE" --omega "$OMEGA" --theta "$THETA" --log "$work/log.tsv" -o "$OUT"
+    lat-orelax --gauge "$GAUGE" --theta "$THETA" --log "$work/log.tsv" -o "$OUT"
 
 echo
 echo "== theta falls"
