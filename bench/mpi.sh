@@ -31,7 +31,9 @@ cases() {
     done
     for kind in links mirror; do printf '%s\n' $kind "$made"; done
     if [ "$n" -ne 2 ]; then
-        for s in 2 3 4 6 8 12 16; do printf '%s\n' relax "$slab $((4 * s))"; done
+        for s in 2 3 4 6 8 12 16; do
+            for kind in relax mag bath; do printf '%s\n' $kind "$slab $((4 * s))"; done
+        done
     fi
 }
 
@@ -46,11 +48,13 @@ for n in 1 2 4; do
     readarray -t list < <(cases $n)
     ranks $n "${list[@]}" >>"$work/table"
 done
-TRANSPORT=staged ranks 4 relax "${strong[0]}" relax "${strong[1]}" | sed 's/^relax/staged/' >>"$work/table"
+for kind in relax mag bath; do
+    TRANSPORT=staged ranks 4 $kind "${strong[0]}" $kind "${strong[1]}" | sed 's/^/staged /' >>"$work/table"
+done
 
 awk -F'\t' -v weak="$(printf '%s|' "${weak[@]}")" -v slab="$slab" '
     { t[$1, $2, $3] = $4; if (($1, $2) in F && F[$1, $2] - $5 < 1e-6 && $5 - F[$1, $2] < 1e-6) same++; else if (($1, $2) in F) differ = differ " " $1 " " $2 " on " $3;
-      if (!(($1, $2) in F)) { F[$1, $2] = $5; order[++rows] = $1 "\t" $2 } if ($3 == 4 && $1 != "staged") words = $6 }
+      if (!(($1, $2) in F)) { F[$1, $2] = $5; order[++rows] = $1 "\t" $2 } if ($3 == 4 && $1 !~ /^staged/) words = $6 }
     function verdict(r, must, aim) { return r >= aim ? "aim" : r >= must ? "must" : "NOT YET" }
     END {
         print words; n = split(weak, w, "|")
@@ -64,21 +68,27 @@ awk -F'\t' -v weak="$(printf '%s|' "${weak[@]}")" -v slab="$slab" '
             one = t[a[1], a[2], 1]; four = one / t[a[1], a[2], 4]; large = a[2] ~ /128$/
             printf "%-8s %-14s one %8.4f ms  2: %5.2f  4: %5.2f (%.4f ms)  %s\n", a[1], a[2], one, one / t[a[1], a[2], 2], four, t[a[1], a[2], 4],
                 a[1] == "relax" && (large || a[2] ~ /^32/) ? verdict(four, large ? 3.6 : 3, large ? 3.9 : 3.5) : a[1] ~ /^(links|mirror)$/ ? verdict(four, 3.6, 3.9) : ""
-            if (("staged", a[2], 4) in t && a[1] == "relax") staged = staged sprintf("staged   %-14s 4: %5.2f\n", a[2], one / t["staged", a[2], 4]) }
+            if (("staged " a[1], a[2], 4) in t) staged = staged sprintf("%-8s %-14s 4: %5.2f (%.4f ms)\n", a[1], a[2], one / t["staged " a[1], a[2], 4], t["staged " a[1], a[2], 4]) }
+        print "\nthe same with rims staged through the hosts and MPI: for ranks that share no host, and lattices that fit nowhere else"
         printf "%s", staged
-        print "\nefficiency of 4 GPUs by slices a GPU, " slab " (above 85 %: must at 8, aim at 4)"
-        for (s = 2; s <= 16; s++) if ((("relax", slab " " 4 * s, 4) in t))
-            printf "%2d slices %5.1f %%  (%.4f ms)\n", s, 100 * t["relax", slab " " 4 * s, 1] / 4 / t["relax", slab " " 4 * s, 4], t["relax", slab " " 4 * s, 4]
+        print "\nefficiency of 4 GPUs by slices a GPU, " slab " (relax above 85 %: must at 8, aim at 4)"
+        print "          relax              mag                bath"
+        for (s = 2; s <= 16; s++) if (("relax", slab " " 4 * s, 4) in t) { printf "%2d slices", s
+            for (k = 1; k <= 3; k++) { four = t[kind[k], slab " " 4 * s, 4]; printf " %5.1f %% (%.4f ms)", 100 * t[kind[k], slab " " 4 * s, 1] / 4 / four, four }
+            print "" }
         print "\nfunctional, or plaquette, on 2 and 4 as on one: " same " times" (differ ? ", NOT for" differ : "") }' "$work/table"
 cp "$work/table" "$folder/mpi.tsv"
 
 printf '\nstream of %s, f32, in and out of 4 ranks, no sweeps, GB/s of links (must 1.5, aim 2.5)\n' "$stream"
 lat-start weak -d "$stream" -e 0.35 -p single -0 -@ "$(nproc)" -o "$work/in.lat"
 size=$(stat -c %s "$work/in.lat")
-for how in "-0" "-0 -n 4" "-1 -n 4"; do
+for how in "cat" "-0" "-0 -n 4" "-1 -n 4"; do
     begin=$EPOCHREALTIME
     # shellcheck disable=SC2086 # words
-    lat-orelax -q --device "$device" -p single --store single --theta 1e9 $how <"$work/in.lat" >"$work/out.lat"
+    case $how in
+    cat) cat ;;
+    *) lat-orelax -q --device "$device" -p single --store single --theta 1e9 $how ;;
+    esac <"$work/in.lat" >"$work/out.lat"
     awk -v a="$begin" -v b="$EPOCHREALTIME" -v n="$size" -v how="$how" 'BEGIN { printf "%-8s %6.2f s  %5.2f GB/s\n", how, b - a, n / (b - a) * 1e-9 }'
     rm "$work/out.lat"
 done

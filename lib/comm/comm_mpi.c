@@ -6,6 +6,7 @@
  * waits it also looks whether another rank has failed. */
 #include "comm.h"
 
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -76,13 +77,14 @@ static int listen(void)
 }
 
 /* MPI moves long messages piece by piece, each time it is asked how they are: there, long naps would be what takes the time. */
-static int finish_all(MPI_Request *r, int n, size_t bytes)
+static int finish_all(MPI_Request *r, int n, size_t bytes) /* at most four */
 {
     const bool bulk = bytes > BULK;
+    MPI_Status status[4];
     long ns = NAP;
     for (int spins = 0;; spins++) {
         int done = 0;
-        if (check(MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE)))
+        if (check(MPI_Testall(n, r, &done, status)))
             return -1;
         if (done)
             return 0;
@@ -229,6 +231,16 @@ static void __attribute__((noreturn)) complain(int code)
     }
 }
 
+/* MPICH has a line of its own about it on stderr, where the sentence has been said. */
+static void __attribute__((noreturn)) end_all(int code)
+{
+    const int nothing = open("/dev/null", O_WRONLY);
+    if (nothing >= 0)
+        dup2(nothing, STDERR_FILENO);
+    MPI_Abort(MPI_COMM_WORLD, code);
+    _exit(code);
+}
+
 /* At exit. Who has no sentence is where all the others are. */
 static void leave(int code, void *unused)
 {
@@ -238,7 +250,7 @@ static void leave(int code, void *unused)
     if (code != 0 && *lat_error() && mpi.rank != 0)
         complain(code);
     if (code != 0 && *lat_error())
-        MPI_Abort(MPI_COMM_WORLD, code);
+        end_all(code);
     mpi_barrier(&mpi);
     MPI_Finalize();
 }

@@ -300,9 +300,21 @@ static const char *first_words(launch *l)
     return "nothing said";
 }
 
+/* As a shell has it: 128 and the signal that has ended a rank, or mpirun. MPICH's mpiexec exits with the bare number, and prints "(signal 9)". */
+static int shell_status(launch *l)
+{
+    char words[24];
+    if (WIFSIGNALED(l->status))
+        return 128 + WTERMSIG(l->status);
+    const int status = WEXITSTATUS(l->status);
+    snprintf(words, sizeof words, "(signal %d)", status);
+    l->said[l->nsaid] = '\0';
+    return strstr(l->said, words) ? 128 + status : status;
+}
+
 static void __attribute__((noreturn)) conclude(launch *l)
 {
-    const int status = WIFEXITED(l->status) ? WEXITSTATUS(l->status) : 128 + WTERMSIG(l->status);
+    const int status = shell_status(l);
     clean_up(l);
     if (l->signal)
         die_of(l->signal);
