@@ -94,6 +94,17 @@ ROWS
     done
 }
 
+@test "trajectories of the GPU and the CPU part by chaos alone, for 20 passes; their mean plaquettes agree after" {
+    make_neighbours
+    neighbours 0 20 LAT_LANES=avx512 "--device cpu"
+    neighbours 4 4 LAT_LANES=avx512 "--device cpu"
+    neighbours 19 1 LAT_LANES=avx512 "--device cpu"
+    for d in cpu gpu; do
+        lat-heatbath --device $d --dims 4,4,4,4 --beta 5.5 --start hot --thermalise 100 --every 600 --log $d.tsv -q -o x.lat
+    done
+    meet "$(mean plaquette cpu.tsv 100)" "$(mean plaquette gpu.tsv 100)" 0.005
+}
+
 @test "plaquettes that the GPU makes are the exact ones of two dimensions" {
     while read -r n beta expected; do
         for p in single double; do

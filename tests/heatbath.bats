@@ -119,6 +119,18 @@ END
     done
 }
 
+@test "trajectories of two vector lengths part by chaos alone, for 20 passes; their mean plaquettes agree after" {
+    make_neighbours
+    neighbours 0 20 LAT_LANES=base
+    neighbours 4 4 LAT_LANES=base
+    neighbours 19 1 LAT_LANES=base
+    for l in base avx512; do
+        LAT_LANES=$l lat-heatbath --dims 4,4,4,4 --beta 5.5 --start hot --thermalise 100 --every 600 --log $l.tsv -q -o x.lat
+    done
+    meet "$(mean plaquette base.tsv 100)" "$(mean plaquette avx512.tsv 100)" 0.005
+    run -1 cmp -s base.tsv avx512.tsv
+}
+
 @test "links are in SU(N) to rounding after many sweeps" {
     for n in 2 3 4 5 8 16; do
         lat-heatbath --group $n --dims 4,4,2,2 --beta $((n * n)) --thermalise 30 -o a.lat

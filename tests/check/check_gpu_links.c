@@ -96,7 +96,8 @@ static double apart(const lat_field *a, const lat_field *b)
 
 /* Heat bath and Metropolis sweeps of four dimensions draw plaquettes together: rounding, some 1e-15 a link at first and 1e-12 where a random
  * link has staples that nearly cancel, hardly grows; that of the links, most of it a gauge transformation, does slowly. Overrelaxation is
- * chaotic: differences grow 20-fold a sweep, and more with the number of subgroups: SU(16) loses its way in one. */
+ * chaotic: from links such as these, not thermal ones, differences grow 20-fold a sweep, and more with the number of subgroups: SU(16) loses its
+ * way in one. */
 static void follow(int nc, lat_geometry geom, lat_real real, lat_update_kind kind, double beta, long sweeps, double bound, double bound_links)
 {
     const lat_update how = {kind, UINT64_C(0x123456789abcdef), 3, 17};
