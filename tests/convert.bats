@@ -482,3 +482,38 @@ END
     run -1 lat-convert nosuchfile
     [[ $output == *nosuchfile* ]]
 }
+
+@test "a stream that is read once becomes the bytes of one read twice, and no file where anything in it is wrong" {
+    local to store at n byte
+    rough a.lat -d 8,8,8,24 -0 # 7 MB: several blocks
+    rough b.lat -d 8,8,8,24 -0 --seed 4
+    lat-convert -1 a.lat -o z.lat
+    cat a.lat b.lat z.lat > all.lat
+    for to in ildg vogt lat; do # to stdout: twice
+        lat-convert --no-provenance -0 --to "$to" z.lat -o one
+        lat-convert --no-provenance -0 --to "$to" z.lat > two
+        cmp one two
+    done
+    lat-convert --no-provenance -1 all.lat -o one
+    lat-convert --no-provenance -1 all.lat > two
+    cmp one two
+    lat-convert all.lat -o one # history says what was read
+    for to in a b z; do
+        lat-info --tsv $to.lat | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "crc32") c = i; next } { print $c }'
+    done | sort -u > crcs
+    grep -a -o '| copied | of ........$' one | cut -c 15- | sort -u | cmp - crcs
+    refused "holds more than one configuration" --to vogt all.lat -o x
+    for store in a z; do
+        n=$(stat -c %s $store.lat)
+        for at in 700 2000000 $((n - 40)) $((n - 24)) $((n - 20)) $((n - 4)); do
+            cp $store.lat bad.lat
+            byte=$(od -An -tu1 -j "$at" -N 1 bad.lat)
+            printf '%b' "\\x$(printf %02x $((byte ^ 16)))" | dd of=bad.lat bs=1 seek="$at" conv=notrunc status=none
+            for to in lat ildg vogt; do
+                run ! lat-convert --to $to bad.lat -o x
+                [ ! -e x ]
+            done
+        done
+    done
+    nothing_left
+}

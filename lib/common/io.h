@@ -99,6 +99,9 @@ const char *lat_output_name(const lat_output *out);
 /* True where bytes go to a regular file (then compression pays), false for a pipe. */
 bool lat_output_is_file(const lat_output *out);
 
+/* True where nobody sees anything of the output before lat_output_commit. */
+bool lat_output_is_hidden(const lat_output *out);
+
 /* As lat_input_attach. */
 void *lat_output_attach(lat_output *out, size_t size);
 

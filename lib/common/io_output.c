@@ -204,6 +204,11 @@ bool lat_output_is_file(const lat_output *out)
     return out->regular;
 }
 
+bool lat_output_is_hidden(const lat_output *out)
+{
+    return out->temp && !out->live;
+}
+
 static int output_fail(lat_output *out)
 {
     if (!out->failed)

@@ -27,8 +27,8 @@ typedef struct lat_slice_sums {
 int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after, bool group,
                        lat_slice_sums *sums);
 
-/* The same of slices that come by in any portions: it keeps copies of two of them. `end` is for when all have
- * come. */
+/* The same of slices that come by in any portions: it keeps a copy of the first, and those of a call have to stay as they
+ * are until the next call is done. `end` is for when all have come. */
 typedef struct lat_survey lat_survey;
 lat_survey *lat_survey_new(const lat_header *head, bool group); /* the head is borrowed */
 int lat_survey_add(lat_survey *s, const void *slices, int count);

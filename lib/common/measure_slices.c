@@ -286,7 +286,8 @@ struct lat_survey {
     bool group;
     int seen;
     lat_slice_sums *sums;
-    void *first, *last; /* the first slice, and the last that came, whose neighbour has not come yet */
+    void *first;      /* a copy of the first slice */
+    const void *last; /* the last that came, whose neighbour has not come yet */
 };
 
 lat_survey *lat_survey_new(const lat_header *head, bool group)
@@ -298,8 +299,7 @@ lat_survey *lat_survey_new(const lat_header *head, bool group)
     *s = (lat_survey){.head = head, .group = group};
     s->sums = lat_alloc(slices, sizeof *s->sums, "a measurement");
     s->first = lat_alloc(1, lat_slice_bytes(head), "a slice");
-    s->last = lat_alloc(1, lat_slice_bytes(head), "a slice");
-    if (s->sums && s->first && s->last)
+    if (s->sums && s->first)
         return s;
     lat_survey_free(s);
     return NULL;
@@ -323,15 +323,15 @@ int lat_survey_add(lat_survey *s, const void *slices, int count)
         return -1;
     if (count > 1 && lat_measure_slices(s->head, slices, count - 1, last, s->group, sums) < 0)
         return -1;
-    copy_slice(s->head, s->last, last);
+    s->last = last;
     s->seen += count;
-    return 0;
+    return s->seen < lat_slices(s->head) ? 0 : lat_measure_slices(s->head, last, 1, s->first, s->group, s->sums + s->seen - 1);
 }
 
 int lat_survey_end(lat_survey *s, lat_slice_sums *all)
 {
-    if (lat_measure_slices(s->head, s->last, 1, s->first, s->group, s->sums + s->seen - 1) < 0)
-        return -1;
+    if (s->seen != lat_slices(s->head))
+        return lat_fail("%d slices were measured, expected %d", s->seen, lat_slices(s->head));
     *all = lat_measure_total(s->head, s->sums);
     return 0;
 }
@@ -342,6 +342,5 @@ void lat_survey_free(lat_survey *s)
         return;
     free(s->sums);
     free(s->first);
-    free(s->last);
     free(s);
 }

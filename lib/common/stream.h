@@ -42,6 +42,9 @@ int lat_stream_skip(lat_input *in, const lat_header *head);
 typedef struct lat_stream_reader lat_stream_reader;
 lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head);
 int lat_stream_get(lat_stream_reader *r, void *slices, int count);
+/* Of a file: the CRC that the trailer will state goes to head->read_crc before the blocks are read. False where that cannot be
+ * known, and then nothing is said of why. */
+bool lat_stream_foretell(lat_input *in, lat_header *head);
 double lat_stream_largest(const lat_stream_reader *r);
 int lat_stream_end(lat_stream_reader *r, lat_header *head);
 int lat_stream_verify(const lat_header *head, const char *name, double plaquette, double link_trace,

@@ -65,7 +65,7 @@ static const lat_tool tool = {
     .name = "lat-convert",
     .args = "[FILE...]",
     .summary = "Converts gauge fields between formats. Several FILEs become one stream. A file is read twice, "
-               "some slices at a time: to verify it, and to write it. A configuration is held in memory whole where it comes "
+               "some slices at a time: to verify it, and to write it; a stream once where that suffices. A configuration is held in memory whole where it comes "
                "through a pipe, and where one of the formats is openqcd, szin, fortran, bridgetext, milc with a list of sites, or raw "
                "in an order that goes across time slices. --order, --group, --type and --endian are of the raw file that is read, or "
                "else of the one that is written.",
@@ -125,8 +125,10 @@ typedef struct job {
     int signs[LAT_MAX_DIMS]; /* to be turned, as lat_turn_signs says */
     double off;           /* how far these are from what the others make of them */
     lat_survey *survey;   /* of changed numbers */
-    void *slices;         /* changed ones, memory for `room` bytes */
-    size_t room;
+    void *slices[2];      /* changed ones in turn, memory for `room` bytes each */
+    size_t room[2];
+    int turn;
+    bool once;            /* links are verified while they are written */
     lat_payload p;        /* how a foreign target stores it */
     lat_output *out;
     lat_stream_writer *w; /* our stream */
@@ -233,14 +235,16 @@ static int plan(job *j)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-static int make_room(job *j, size_t bytes)
+/* What was there before the last call may be forgotten. */
+static void *make_room(job *j, size_t bytes)
 {
-    if (bytes <= j->room)
-        return 0;
-    free(j->slices);
-    j->slices = lat_alloc(1, bytes, "slices");
-    j->room = j->slices ? bytes : 0;
-    return j->slices ? 0 : -1;
+    const int i = j->turn = !j->turn;
+    if (bytes > j->room[i]) {
+        free(j->slices[i]);
+        j->slices[i] = lat_alloc(1, bytes, "slices");
+        j->room[i] = j->slices[i] ? bytes : 0;
+    }
+    return j->slices[i];
 }
 
 /* Slices with the precision, the signs and the rows that they will have; NULL if there is no memory. */
@@ -249,14 +253,15 @@ static const void *reshaped(job *j, const lat_header *head, const void *slices, 
     const size_t matrices = (size_t)count * lat_slice_matrices(head), n = matrices * 2 * (size_t)(head->nc * head->nc);
     if (!j->changed)
         return slices;
-    if (make_room(j, n * (size_t)j->head.real) < 0)
+    void *numbers = make_room(j, n * (size_t)j->head.real);
+    if (!numbers)
         return NULL;
-    lat_reals_convert(j->slices, j->head.real, slices, head->real, n);
-    lat_turn_signs(&j->head, j->signs, j->slices, first, count);
+    lat_reals_convert(numbers, j->head.real, slices, head->real, n);
+    lat_turn_signs(&j->head, j->signs, numbers, first, count);
     /* What is measured is what a reader of the file will find. */
     if (j->head.reals < 2 * head->nc * head->nc)
-        lat_rows_complete(&j->head, j->slices, matrices);
-    return j->slices;
+        lat_rows_complete(&j->head, numbers, matrices);
+    return numbers;
 }
 
 static int again(void *context)
@@ -320,31 +325,13 @@ static int finish_head(job *j)
     return lat_provenance(&j->head, "from %s to %s", what ? what : j->s->format->name, j->target->name);
 }
 
-static int write_foreign(job *j, bool at_once)
-{
-    const lat_format *t = j->target;
-    if (t->sums)
-        j->p.digest = NULL;
-    if ((t->head && t->head(j->out, &j->head, &j->p) < 0) || lat_source_each(j->s, at_once, put, j) < 0)
-        return -1;
-    return t->tail ? t->tail(j->out, &j->head, &j->p) : 0;
-}
-
-static int write_stream(job *j)
-{
-    j->w = lat_stream_open(j->out, &j->head, lat_opts.store);
-    if (!j->w)
-        return -1;
-    if (lat_source_each(j->s, false, put, j) == 0)
-        return lat_stream_close(j->w);
-    lat_stream_give_up(j->w);
-    return -1;
-}
-
 /* Is there another field after this one? A format that holds one cannot take it. */
-static int expect_last(lat_input *in)
+static int expect_last(const job *j)
 {
+    lat_input *in = j->s->in;
     char next[64];
+    if (j->target->many || !j->s->format->many)
+        return 0;
     const ssize_t n = lat_input_peek(in, next, sizeof next);
     const ssize_t mark = n >= 16 && memcmp(next, "LATZ", 4) == 0 ? 16 : 0;
     if (n < 0)
@@ -356,6 +343,49 @@ static int expect_last(lat_input *in)
                     lat_input_name(in), lat_formats[to]->name);
 }
 
+/* All links to where they belong. */
+static int put_all(job *j, bool at_once)
+{
+    char foretold[sizeof j->head.read_crc];
+    memcpy(foretold, j->s->f.head.read_crc, sizeof foretold);
+    if (!j->once)
+        return lat_source_each(j->s, at_once, put, j);
+    if (lat_source_look(j->s, at_once, NULL, put, j) < 0 || expect_last(j) < 0)
+        return -1;
+    return strcmp(foretold, j->s->f.head.read_crc) == 0 ? 0 : lat_fail("%s: has changed while it was read", j->s->name);
+}
+
+static int write_foreign(job *j, bool at_once)
+{
+    const lat_format *t = j->target;
+    if (t->sums)
+        j->p.digest = NULL;
+    if ((t->head && t->head(j->out, &j->head, &j->p) < 0) || put_all(j, at_once) < 0)
+        return -1;
+    return t->tail ? t->tail(j->out, &j->head, &j->p) : 0;
+}
+
+static int write_stream(job *j)
+{
+    j->w = lat_stream_open(j->out, &j->head, lat_opts.store);
+    if (!j->w)
+        return -1;
+    if (put_all(j, false) == 0)
+        return lat_stream_close(j->w);
+    lat_stream_give_up(j->w);
+    return -1;
+}
+
+/* Is all known that the target's header says before the links are read, and does nobody see the file before they were
+ * verified? Then they are read once. */
+static bool at_sight(const job *j)
+{
+    lat_header *h = &j->s->f.head;
+    const bool known = h->kind == LAT_TRANSFORM || !(isnan(h->plaquette) || isnan(h->link_trace));
+    return known && !j->s->format->foreign && !j->s->whole && !j->changed && !signs && !j->target->sums &&
+           lat_output_is_hidden(j->out) && lat_stream_foretell(j->s->in, h);
+}
+
 static int convert_one(lat_source *s, lat_output *out)
 {
     job j = {.s = s, .target = lat_formats[to], .out = out};
@@ -363,12 +393,13 @@ static int convert_one(lat_source *s, lat_output *out)
     const bool at_once = j.target->foreign && !lat_payload_sliced(&j.p, &j.head);
     bool owned = false;
     s->whole = s->whole || at_once;
-    if (rc == 0)
+    j.once = rc == 0 && at_sight(&j);
+    if (rc == 0 && !j.once)
         rc = lat_source_look(s, at_once, again, look, &j);
     if (rc == 0)
         rc = judge_rows(&j);
-    if (rc == 0 && !j.target->many && s->format->many)
-        rc = expect_last(s->in);
+    if (rc == 0 && !j.once)
+        rc = expect_last(&j);
     if (rc == 0) {
         owned = true;
         rc = finish_head(&j);
@@ -380,7 +411,8 @@ static int convert_one(lat_source *s, lat_output *out)
     if (owned)
         lat_header_free(&j.head);
     lat_survey_free(j.survey);
-    free(j.slices);
+    free(j.slices[0]);
+    free(j.slices[1]);
     return rc < 0 ? -1 : 0;
 }
 

@@ -102,14 +102,21 @@ static int from_memory(const lat_source *s, int n, lat_slices_fn *fn, void *cont
     return rc;
 }
 
+/* Where slices from t on belong, n at a time: what came before them stays as it is. */
+static char *place(const lat_source *s, char *room, int t, int n)
+{
+    return room + (size_t)(t / n % 2) * (size_t)n * lat_slice_bytes(&s->f.head);
+}
+
 /* Our stream verifies its blocks each time; the plaquette is a matter of lat_source_look. */
-static int from_stream(lat_source *s, int n, void *slices, lat_slices_fn *fn, void *context)
+static int from_stream(lat_source *s, int n, char *room, lat_slices_fn *fn, void *context)
 {
     const int all = lat_slices(&s->f.head);
     lat_stream_reader *r = lat_stream_begin(s->in, &s->f.head);
     int rc = r ? 0 : -1;
     for (int t = 0; t < all && rc == 0; t += n) {
         const int count = all - t < n ? all - t : n;
+        void *slices = place(s, room, t, n);
         rc = lat_stream_get(r, slices, count) < 0 ? -1 : fn(context, &s->f.head, slices, t, count);
     }
     if (rc == 0)
@@ -118,7 +125,7 @@ static int from_stream(lat_source *s, int n, void *slices, lat_slices_fn *fn, vo
 }
 
 /* Sums are made when the links are read first: the second time they are what they were, since the file is. */
-static int from_file(lat_source *s, int n, void *slices, lat_slices_fn *fn, void *context)
+static int from_file(lat_source *s, int n, char *room, lat_slices_fn *fn, void *context)
 {
     const int all = lat_slices(&s->f.head);
     lat_digest *const digest = s->p.digest;
@@ -127,6 +134,7 @@ static int from_file(lat_source *s, int n, void *slices, lat_slices_fn *fn, void
         s->p.digest = NULL;
     for (int t = 0; t < all && rc == 0; t += n) {
         const int count = all - t < n ? all - t : n;
+        void *slices = place(s, room, t, n);
         rc = lat_payload_read(s->in, &s->f.head, &s->p, slices, t, count);
         if (rc == 0) {
             lat_turn_signs(&s->f.head, s->signs, slices, t, count);
@@ -147,14 +155,14 @@ int lat_source_each(lat_source *s, bool at_once, lat_slices_fn *fn, void *contex
         s->fresh = false;
         return !there && keep(s) < 0 ? -1 : from_memory(s, n, fn, context);
     }
-    void *slices = lat_alloc((size_t)n, lat_slice_bytes(&s->f.head), "slices");
-    int rc = slices ? 0 : -1;
+    char *room = lat_alloc(n < lat_slices(&s->f.head) ? 2 * (size_t)n : (size_t)n, lat_slice_bytes(&s->f.head), "slices");
+    int rc = room ? 0 : -1;
     if (rc == 0 && !s->fresh)
         rc = lat_input_rewind(s->in, s->at);
     if (rc == 0)
-        rc = s->format->foreign ? from_file(s, n, slices, fn, context) : from_stream(s, n, slices, fn, context);
+        rc = s->format->foreign ? from_file(s, n, room, fn, context) : from_stream(s, n, room, fn, context);
     s->fresh = false;
-    free(slices);
+    free(room);
     return rc;
 }
 

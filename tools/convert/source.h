@@ -8,7 +8,7 @@
 
 #include "format.h"
 
-/* Slices number first to first + count - 1; the memory may be used for anything where the source keeps none. */
+/* Slices number first to first + count - 1; they stay there until the next call is done. */
 typedef int lat_slices_fn(void *context, const lat_header *head, const void *slices, int first, int count);
 
 typedef struct lat_source {
