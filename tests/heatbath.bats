@@ -201,7 +201,7 @@ END
     [[ $output == *--dims* ]]
     run -1 bash -o pipefail -c 'lat-heatbath --dims 4,5,4,4 --beta 6 | cat'
     [[ $output == *"odd"* ]]
-    for bad in "--group 1" "--group 17" "--every 0" "--update magic" "--xi 0" "--beta -1"; do
+    for bad in "--check-every 5" "--group 1" "--group 17" "--every 0" "--update magic" "--xi 0" "--beta -1"; do
         # shellcheck disable=SC2086
         run -2 lat-heatbath --dims 4,4,4,4 --beta 6 $bad -o a.lat
     done

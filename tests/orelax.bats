@@ -247,6 +247,8 @@ load helper
     [[ $output == *GPU* || $output == *CUDA* ]]
     run -2 lat-orelax --device cpu -g 0 a.lat -o b.lat
     [[ $output == *"contradict each other"* ]]
+    run -2 lat-orelax --device cpu --transport staged a.lat -o b.lat
+    run -2 lat-orelax --store single --copies 2 --select all a.lat -o b.lat
     run lat-heatbath --dims 4,4 --beta 2 -g 99 -o b.lat
     [ "$status" -ne 0 ]
     [ ! -e b.lat ]

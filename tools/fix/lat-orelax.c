@@ -271,6 +271,8 @@ int main(int argc, char **argv)
                   theta, floor);
     if (store == 1 && theta < STORED_SINGLE)
         lat_usage("--theta %g is below what links stored in single precision can hold (%g)", theta, STORED_SINGLE);
+    if (store == 1 && lat_fixing_opts.select == LAT_SELECT_ALL)
+        lat_usage("--store is for links that are rotated, and --select all writes them as they came");
     a.theta = theta;
     a.store = store == 1 ? LAT_F32 : LAT_F64;
     if (precision != DOUBLE)

@@ -342,6 +342,8 @@ static void check_usage(void)
         lat_usage("--beta is needed, for example --beta 6.0");
     if (go_on && lat_opt_given("start"))
         lat_usage("--start is for a new run, not for one that goes on");
+    if (lat_opt_given("check-every") && !log_path)
+        lat_usage("--check-every is for --log, and there is no --log");
     if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
         lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'", lat_opts.output);
     if (!lat_opt_given("thermalise"))
