@@ -306,7 +306,7 @@ check-gpu-san: $(B)/tests/check/check_gpu
 	done
 
 lint:
-	shellcheck -x setup/deps setup/install docs/man/make-pages packaging/*.bash tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh pipelines/paper/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/*.bash
+	shellcheck -x setup/deps setup/install docs/man/make-pages packaging/*.bash tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh pipelines/paper/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/long/slurm-up tests/*.bash
 
 bench: $(B)/bench/bench_sweep
 	@$<
