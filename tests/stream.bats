@@ -143,3 +143,36 @@ from_hex() {
     sed '1s/1/2/' <(lat-start cold --dims 2,2,2,2 | cat) > newer.lat
     damaged newer.lat version
 }
+
+# Files of stored blocks are read side by side by all threads, pipes one block after the other.
+@test "what is wrong with a block is said alike of a file and of a pipe" {
+    lat-start hot --dims 8,8,8,24 -p double -0 -o a.lat # seven blocks
+    local at
+    for at in 2200000 3146100 7000000; do
+        cp a.lat bad.lat
+        printf '\125\252' | dd of=bad.lat bs=1 seek=$at conv=notrunc 2>/dev/null
+        run -1 lat-theta -@ 3 bad.lat
+        [[ $output == "lat-theta: bad.lat: block "*" of 7 has a wrong checksum (damaged?)" ]]
+        said=${output#*bad.lat: }
+        run -1 bash -c 'lat-theta <bad.lat'
+        [ "$output" = "lat-theta: <stdin>: $said" ]
+        run -1 bash -c 'cat bad.lat | lat-theta'
+        [ "$output" = "lat-theta: <stdin>: $said" ]
+    done
+    python3 - <<'END'
+data = bytearray(open("a.lat", "rb").read())
+at = -1
+for _ in range(4):
+    at = data.index(b"LATB", at + 1)
+data[at:at + 4] = b"LATX"
+open("bad.lat", "wb").write(data)
+END
+    run -1 lat-theta -@ 3 bad.lat
+    [ "$output" = "lat-theta: bad.lat: expected block 4 of 7, found something else (damaged?)" ]
+    # Behind others in a file that begins elsewhere.
+    { printf 'not a field\n'; cat a.lat a.lat; } >two.lat
+    { read -r _; lat-theta --tsv -@ 3 >two.tsv; } <two.lat
+    lat-theta --tsv a.lat >one.tsv
+    [ "$(sed -n 2p two.tsv | cut -f3-)" = "$(sed -n 2p one.tsv | cut -f3-)" ]
+    [ "$(sed -n 3p two.tsv | cut -f3-)" = "$(sed -n 2p one.tsv | cut -f3-)" ]
+}
