@@ -46,8 +46,8 @@ struct lat_comm {
     /* From one rank to another; these two call it, from any thread, one at a time. In the order in which they were sent. */
     int (*send)(const lat_comm *comm, int to, const void *buf, size_t bytes);
     int (*receive)(const lat_comm *comm, int from, void *buf, size_t bytes);
-    /* Starts an exchange; its buffers are the communicator's until `finish`. One at a time, below 2 GiB a
-     * piece; from the thread that called main, and from any one at a time. */
+    /* Starts an exchange; its buffers are the communicator's until `finish`. One at a time, below 16 GiB a
+     * piece (2 GiB if it is no whole number of 8 bytes); from the thread that called main, and from any one at a time. */
     int (*begin)(const lat_comm *comm, const lat_exchange *x);
     int (*finish)(const lat_comm *comm);
     int (*barrier)(const lat_comm *comm);
