@@ -5,7 +5,7 @@
  * transformation. Each way of packing first gives back every bit, then is timed, in blocks of 1 MiB
  * on one core: ours, and zlib's levels 1 and 6 on the same raw bytes, beside what memcpy and CRC-32
  * take. Then whole streams go through a named pipe from one thread to another, with all there is
- * to it (checksums, plaquette), beside bare bytes through the same pipe.
+ * to it (checksums, plaquette), beside bare bytes through the same pipe. Before that, each side alone.
  *
  *     bench_stream [EXTENT | FILE]      default 16 */
 #include <fcntl.h>
@@ -21,6 +21,7 @@
 #include "common/codec.h"
 #include "common/deflate.h"
 #include "common/error.h"
+#include "common/measure.h"
 #include "common/stream.h"
 #include "site/sun.h"
 
@@ -343,6 +344,64 @@ static void piping(lat_field *f)
     rmdir(folder);
 }
 
+/* ---- one side alone ---------------------------------------------------------------------------- */
+
+static double write_alone(lat_field *f, const char *path, int store)
+{
+    const double t = bench_seconds(CLOCK_MONOTONIC);
+    lat_output *out = lat_output_open(path, 0);
+    need(out && lat_stream_write(out, f, store) == 0 && lat_stream_commit(out) == 0, path);
+    return bench_seconds(CLOCK_MONOTONIC) - t;
+}
+
+static double read_alone(const char *path)
+{
+    const double t = bench_seconds(CLOCK_MONOTONIC);
+    lat_field f = load_field(path);
+    const double seconds = bench_seconds(CLOCK_MONOTONIC) - t;
+    lat_field_free(&f);
+    return seconds;
+}
+
+/* MB/s, the best of a few. */
+static void alone_with(lat_field *f, const char *path, int store)
+{
+    const double megabytes = 1e-6 * (double)lat_field_reals(f) * (double)f->head.real;
+    double least[3] = {INFINITY, INFINITY, INFINITY};
+    for (int p = 0; p < 3; p++) {
+        least[0] = fmin(least[0], write_alone(f, "/dev/null", store));
+        least[1] = fmin(least[1], write_alone(f, path, store));
+        least[2] = fmin(least[2], read_alone(path));
+    }
+    printf(" %10.0f %8.0f %8.0f ", megabytes / least[0], megabytes / least[1], megabytes / least[2]);
+}
+
+static void alone(lat_field *f)
+{
+    char folder[] = "/dev/shm/lat-bench-stream.XXXXXX", path[64];
+    const int most = bench_most_threads();
+    need(mkdtemp(folder) != NULL, folder);
+    snprintf(path, sizeof path, "%s/field", folder);
+    printf("\nOne side alone, MB/s of wall time; the file is in memory\n"
+           "             stored                         compressed\n"
+           "    threads  /dev/null     file     read    /dev/null     file     read\n");
+    for (lat_real real = LAT_F64; real >= LAT_F32; real -= LAT_F64 - LAT_F32) {
+        need(lat_field_convert(f, real) == 0, "conversion");
+        need(lat_measure_plaquette(f, &f->head.plaquette, &f->head.link_trace) == 0, "the plaquette");
+        for (int t = 1; t <= most; t = t < most && 2 * t > most ? most : 2 * t) {
+            bench_threads(t);
+            printf("f%d %7d ", 8 * (int)real, t);
+            alone_with(f, path, LAT_STORE_RAW);
+            alone_with(f, path, LAT_STORE_ZLIB);
+            printf("\n");
+            fflush(stdout);
+        }
+    }
+    need(lat_field_convert(f, LAT_F64) == 0, "conversion");
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
     const char *arg = argc > 1 ? argv[1] : "16";
@@ -352,6 +411,8 @@ int main(int argc, char **argv)
     printf("%s %s SU(%d), every pass checked bit for bit\n", *end ? arg : "thermal-like field",
            lat_dims_text(&f.head.geom, dims), f.head.nc);
     packing(&f);
+    f.head.reals = 2 * f.head.nc * f.head.nc;
+    alone(&f);
     piping(&f);
     lat_field_free(&f);
     return 0;

@@ -28,6 +28,9 @@ def convert(*arguments):
 
 def once(command, target=None):
     """Wall seconds until it is on the disk, CPU seconds, KiB."""
+    for old in (path("out"), path("copy")):  # a file written over has its pages already, and a new one has not
+        if os.path.exists(old):
+            os.unlink(old)
     start = time.monotonic()
     out = open(target, "wb") if target else None
     p = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
@@ -58,7 +61,7 @@ def main():
         print("%-16s %8.2f %8.2f %6.2f %9.2f %9.2f %8.1f" % (
             " ".join([source, target, *[m for m in more if m in ("-0", "-1")]]), size / ours / 1e9, size / cat / 1e9, cat / ours,
             *cpu, max(r[0][2] for r in runs) / slices), flush=True)
-    for name in ("lat", "ildg", "nersc", "vogt", "raw", "openqcd", "milc", "packed", "out", "copy"):
+    for name in ("lat", "ildg", "nersc", "vogt", "raw", "openqcd", "milc", "packed", "copy"):
         os.unlink(path(name))
 
 
