@@ -417,6 +417,12 @@ payload() {
     lat-info read.lat | grep -q "boundary_2 = OPEN"
     "$MAKE" vogt small.ildg x spoil=open:y:1,open:y:2
     refused "not a gauge field" x
+    # Said, but not so.
+    lat-convert --to nersc small.lat | sed 's/^BOUNDARY_4 = PERIODIC/BOUNDARY_4 = OPEN/' > x
+    refused "an open boundary of the t axis is stated, and no link along it is zero" x
+    lat-convert --force x > read.lat 2> err
+    same small.lat read.lat
+    lat-info read.lat | grep -q "boundary_4 = PERIODIC"
     # HiRep and openQCD count plaquettes otherwise then.
     "$MAKE" hirep small.ildg x spoil=open plaquette=0.123
     lat-convert x > read.lat 2> err

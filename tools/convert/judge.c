@@ -160,11 +160,23 @@ static int judge_claim(const char *name, const char *what, double stated, double
                        what, stated, found, within);
 }
 
+/* Of a file that speaks of an open boundary (NERSC's can) and has all links, these would be used as if there were none. */
+static int judge_open(lat_source *s, const lat_slice_sums *sums)
+{
+    lat_header *h = &s->f.head;
+    for (int mu = 0; mu < h->geom.nd && sums->unitarity <= UNITARITY; mu++)
+        if (lat_boundary_is(h, mu, LAT_OPEN) &&
+            (lat_dispute(s->r.force, "%s: an open boundary of the %c axis is stated, and no link along it is zero (--force takes it for periodic)",
+                         s->name, "xyzt"[mu]) < 0 || lat_boundary_set(h, mu, "PERIODIC") < 0))
+            return -1;
+    return 0;
+}
+
 int lat_judge(lat_source *s, const lat_slice_sums *sums)
 {
     const lat_header *h = &s->f.head;
     const lat_reading *r = &s->r;
-    const int signs = judge_finite(s, sums) < 0 ? -1 : judge_group(s, sums);
+    const int signs = judge_finite(s, sums) < 0 || judge_open(s, sums) < 0 ? -1 : judge_group(s, sums);
     /* Over which plaquettes the mean goes when some of them are not there differs from program to program. */
     const bool force = r->force || lat_boundary_open(h);
     if (signs < 0 || judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, force) < 0 ||
