@@ -56,11 +56,11 @@ setup() {
             lat-gluon --device $d --average none --tsv $args b.lat >$d.tsv
         done
         # Each of log2 V passes of a transform rounds by epsilon = 2.2e-16 or so of the root mean square of the spectrum, which is flat here: A(p) is
-        # that to a factor, but for a few p by chance. So D and longitudinal, sums of squares, to 100 epsilon log2 V of their mean.
+        # that to a factor. So D and longitudinal, sums of squares, to 4 epsilon log2 V of their mean.
         paste cpu.tsv gpu.tsv | awk -F'\t' -v dims="$dims" '
             BEGIN { n = split(dims, L, ","); V = 1; for (i = 1; i <= n; i++) V *= L[i] }
             NR > 1 { rows++; sum += $5 + $7; for (i = 5; i <= 7; i += 2) { d = $i - $(i + NF / 2); d = d < 0 ? -d : d; if (!(d <= worst)) worst = d } if ($2 != $(2 + NF / 2)) bad++ }
-            END { bound = 100 * 2.2e-16 * log(V) / log(2) * sum / rows; print dims, worst, bound; exit bad || rows < 20 || !(worst <= bound) }'
+            END { bound = 4 * 2.2e-16 * log(V) / log(2) * sum / rows; print dims, worst, bound; exit bad || rows < 20 || !(worst <= bound) }'
     done <<'ROWS'
 8,6,5,7
 4,6,8,10
