@@ -6,7 +6,7 @@
 #include "generate_cuda.cuh"
 
 #define LAT_REGISTERS 4 /* matrices of such N are in registers */
-#if LAT_N == 4 /* Six copies of a draw would outgrow the cache of instructions. (Where matrices are in memory nvcc 13.0 makes wrong code of calls.) */
+#if LAT_N == 4 /* Six copies of a draw would outgrow the cache of instructions. (Where matrices are in memory nvcc 13.0 makes wrong code of calls, and of some loops: bench/NOTES.md.) */
 #define LAT_APART static __device__ __noinline__
 #endif
 #include "cuda_real.cuh"
