@@ -52,7 +52,7 @@ static char *place(const lat_field *f, const portion *p)
     return (char *)f->data + (size_t)p->slice * lat_slice_bytes(&f->head);
 }
 
-/* A rank waits at its ease for this word of rank 0, before its portions travel. */
+/* A rank waits at its ease for this word of rank 0, before what is long travels. */
 static int say_begin(const lat_field *f, int rank)
 {
     return f->comm->send(f->comm, rank, "", 1);
@@ -134,11 +134,9 @@ static int start(belt *b, void *(*carry)(void *))
 static int carry_out(belt *b, int rank)
 {
     portion p = first_of(b->f, rank);
-    if (say_begin(b->f, rank))
-        return -1;
     do {
         const char *slot = next_slot(b, false);
-        if (!slot || b->f->comm->send(b->f->comm, rank, slot, bytes_of(b->f, &p)))
+        if (!slot || say_begin(b->f, rank) || b->f->comm->send(b->f->comm, rank, slot, bytes_of(b->f, &p)))
             return -1;
         move_on(b, false);
     } while (next_of(b->f, &p));
@@ -182,11 +180,23 @@ static int deal_out(belt *b, lat_stream_reader *r)
     return rc || b->stopped ? -1 : 0;
 }
 
+/* All threads bring the pages of what is to come now: one alone, copying, would spend half its time on that. */
+static void touch(char *p, size_t n)
+{
+    const size_t page = 4096;
+    #pragma omp parallel for schedule(static) if (n > PORTION / 2)
+    for (size_t at = 0; at < n; at += page)
+        ((volatile char *)p)[at] = 0;
+}
+
 static int take_in(const lat_field *f)
 {
     portion p = first_of(f, f->comm->rank);
-    int rc = await_begin(f);
+    int rc;
     do {
+        rc = await_begin(f);
+        if (rc == 0)
+            touch(place(f, &p), bytes_of(f, &p));
         rc = rc ? rc : f->comm->receive(f->comm, 0, place(f, &p), bytes_of(f, &p));
     } while (rc == 0 && next_of(f, &p));
     return rc;
