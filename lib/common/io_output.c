@@ -12,6 +12,7 @@
 
 #include "error.h"
 
+#define DIRECT ((size_t)1 << 16) /* so many bytes go out from where they are: to the buffer first would take half as long again */
 #define SEND ((size_t)1 << 24) /* bytes that the disk is given at a time: at the end fsync has little to wait for */
 
 static int output_standard(lat_output *out)
@@ -258,9 +259,11 @@ int lat_output_flush(lat_output *out)
 
 int lat_output_write(lat_output *out, const void *buf, size_t n)
 {
-    if (n > BUFFER - out->used && lat_output_flush(out) < 0)
+    const bool direct = n >= DIRECT;
+
+    if ((direct || n > BUFFER - out->used) && lat_output_flush(out) < 0)
         return -1;
-    if (n >= BUFFER)
+    if (direct)
         return output_put(out, buf, n);
     if (n)
         memcpy(out->buf + out->used, buf, n);
