@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define PIECE ((size_t)1 << 19)
+#define PIECE ((size_t)1 << 20)
 
 void lat_copy(void *to, const void *from, size_t bytes)
 {

@@ -34,15 +34,6 @@ typedef lat_cuda_gpu gpu;
 static size_t link_bytes(const gpu *c, int rows) { return lat_cuda_places(c) * (size_t)c->work.nd * lat_cuda_matrix_bytes(c, rows); }
 static size_t partial_bytes(const gpu *c) { return (size_t)c->units * c->ops->state_blocks(&c->work) * 3 * sizeof(double); }
 
-/* Sums of a few blocks are for the host to add up: to find out on the device which of them is the last one takes longer. */
-#define FEW_BLOCKS 512 /* of all units */
-static size_t parts_of(const gpu *c)
-{
-    const uint64_t blocks = c->ops->state_blocks(&c->work);
-    return blocks <= LAT_CUDA_SUMMED && blocks <= (uint64_t)(FEW_BLOCKS / c->units) ? (size_t)blocks : 1;
-}
-
-
 /* Before anything is allocated: will it fit? */
 static int enough(const gpu *c)
 {
@@ -57,8 +48,7 @@ static int enough(const gpu *c)
 
 static int allocate(gpu *c)
 {
-    const size_t units = (size_t)c->units, copies = (size_t)c->copies, all = copies * (size_t)c->slices, parts = parts_of(c);
-    const size_t sums = units * parts * 4 * sizeof(double);
+    const size_t units = (size_t)c->units, copies = (size_t)c->copies, all = copies * (size_t)c->slices;
     if (lat_cuda_failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "making a stream") || enough(c)
         || lat_cuda_room(&c->work.g, lat_cuda_g_bytes(c) + LAT_CUDA_WORDS * sizeof(uint32_t), "the transformations")
         || lat_cuda_room((void **)&c->partial, partial_bytes(c), "partial sums")
@@ -67,19 +57,17 @@ static int allocate(gpu *c)
         || lat_cuda_failed(cudaMemsetAsync(c->arrived, 0, units * sizeof *c->arrived, c->stream), "partial sums")
         || lat_cuda_room((void **)&c->omega, copies * sizeof(double), "omega") || lat_cuda_room((void **)&c->bad, sizeof(int), "a flag"))
         return -1;
-    if (lat_cuda_ferry_open(&c->ferry, c->stream) || lat_cuda_failed(cudaMallocHost((void **)&c->sum, sums), "pinning memory"))
+    if (lat_cuda_ferry_open(&c->ferry, c->stream) || lat_cuda_failed(cudaMallocHost((void **)&c->sum, units * 4 * sizeof(double)), "pinning memory"))
         return -1;
-    memset(c->sum, 0, sums);
-    c->parts = (uint32_t)parts;
+    memset(c->sum, 0, units * 4 * sizeof(double));
     if (lat_cuda_failed(cudaMemsetAsync(c->omega, 0, copies * sizeof(double), c->stream), "setting omega"))
         return -1;
     c->omega_host = (double *)calloc(copies, sizeof(double));
     c->theta = (double *)lat_alloc(all, sizeof(double), "theta of slices");
-    c->total = (double *)lat_alloc(units, 3 * sizeof(double), "sums of slices");
     c->unit_host = (lat_cuda_unit *)lat_alloc(units * BESIDE, sizeof *c->unit_host, "the list of slices");
     if (!c->omega_host)
         return lat_fail("out of memory");
-    if (!c->theta || !c->total || !c->unit_host)
+    if (!c->theta || !c->unit_host)
         return -1;
     memset(c->unit_host, 0xff, units * BESIDE * sizeof *c->unit_host); /* nothing has been sent yet */
     return 0;
@@ -103,8 +91,6 @@ static void gpu_close(lat_device *dev)
     for (size_t i = 0; i < sizeof on_host / sizeof *on_host; i++)
         cudaFreeHost(on_host[i]);
     lat_cuda_ferry_close(&c->ferry);
-    if (c->replay.exec)
-        cudaGraphExecDestroy(c->replay.exec);
     for (cudaEvent_t e : {c->packed, c->arrived_rim})
         if (e)
             cudaEventDestroy(e);
@@ -113,7 +99,6 @@ static void gpu_close(lat_device *dev)
             cudaStreamDestroy(st);
     free(c->omega_host);
     free(c->theta);
-    free(c->total);
     free(c->unit_host);
     free(c);
 }
@@ -377,47 +362,6 @@ static int visit_of(const lat_sweep *how)
     return su2 ? LAT_VISIT_SU2 : LAT_VISIT_SUN;
 }
 
-/* On small lattices sweeps that draw nothing, and so are all alike, go out some at a time, as a graph: 16^4 is 7 % faster. */
-#define REPLAY 10
-#define REPLAY_SITES 1024 /* of a half sweep, for each processor, at most */
-
-static bool repeats(const gpu *c, const lat_cuda_how *h)
-{
-    const bool draws = h->visit != LAT_VISIT_SU2 && h->visit != LAT_VISIT_SUN && h->visit != LAT_VISIT_MICRO;
-    return !c->cut && !draws && !c->replay.refused
-        && (double)c->work.half * h->nrows * h->beside <= (double)REPLAY_SITES * c->work.processors;
-}
-
-static cudaError_t record(gpu *c, const lat_cuda_how *h, cudaGraph_t *graph)
-{
-    cudaError_t e = cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal);
-    if (e != cudaSuccess)
-        return e;
-    for (int half = 0; half < 2 * REPLAY && e == cudaSuccess; half++)
-        e = c->ops->half(&c->work, h, half % 2, c->stream);
-    const cudaError_t end = cudaStreamEndCapture(c->stream, graph);
-    return e != cudaSuccess ? e : end;
-}
-
-/* The graph for such sweeps. A driver that cannot have kernels that begin early in it refuses. */
-static bool replayable(gpu *c, const lat_cuda_how *h)
-{
-    if (c->replay.exec && c->replay.visit == h->visit && c->replay.nrows == h->nrows && c->replay.beside == h->beside)
-        return true;
-    cudaGraph_t graph = NULL;
-    if (c->replay.exec)
-        cudaGraphExecDestroy(c->replay.exec);
-    c->replay.exec = NULL;
-    c->replay.refused = record(c, h, &graph) != cudaSuccess || cudaGraphInstantiateWithFlags(&c->replay.exec, graph, 0) != cudaSuccess;
-    c->replay.visit = h->visit;
-    c->replay.nrows = h->nrows;
-    c->replay.beside = h->beside;
-    if (graph)
-        cudaGraphDestroy(graph);
-    cudaGetLastError(); /* what failed has been seen */
-    return !c->replay.refused;
-}
-
 static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 {
     gpu *c = (gpu *)dev;
@@ -439,9 +383,6 @@ static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
         return -1;
     if (c->nrows == 0)
         return 0;
-    for (; n >= REPLAY && repeats(c, &h) && replayable(c, &h); n -= REPLAY)
-        if (lat_cuda_failed(cudaGraphLaunch(c->replay.exec, c->stream), "sweeps"))
-            return -1;
     for (long k = 0; k < n; k++, h.step++)
         for (int parity = 0; parity < 2; parity++) {
             h.number = ++c->number;
@@ -454,54 +395,26 @@ static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 
 /* ---- functional and theta ---- */
 
-/* The device writes sums, and then the number of the look, to the host's memory: to see it there is quicker by microseconds than
- * to wait for the stream, which is what is done where it takes long. */
+/* The device writes the sums of each unit, and then the number of the look, to the host's memory: to see it there is quicker by
+ * microseconds than to wait for the stream, which is what is done where it takes long. */
 #define GLANCES 300000
 static int await_sums(gpu *c)
 {
-    const size_t all = (size_t)c->units * c->parts;
-    size_t n = 0;
-    for (long i = 0; i < GLANCES && n < all; i++)
-        while (n < all && *(const volatile double *)(c->sum + 4 * n + 3) == c->looks)
-            n++;
+    int unit = 0;
+    for (long i = 0; i < GLANCES && unit < c->units; i++)
+        while (unit < c->units && *(const volatile double *)(c->sum + 4 * (size_t)unit + 3) == c->looks)
+            unit++;
     std::atomic_thread_fence(std::memory_order_acquire);
-    return n < all ? lat_cuda_failed(cudaStreamSynchronize(c->stream), "sweeps") : 0;
-}
-
-/* The parts of each unit, in the order of reduce() in cuda_sweeps.cuh: the same bits whoever adds them up. */
-static void add_up(gpu *c)
-{
-    enum { WARP = 32 };
-    for (size_t unit = 0; unit < (size_t)c->units; unit++) {
-        const double *part = c->sum + 4 * unit * c->parts;
-        double *total = c->total + 3 * unit;
-        total[0] = total[1] = total[2] = 0;
-        for (uint32_t first = 0; first < c->parts; first += WARP, part += 4 * WARP) {
-            double s[WARP][3] = {};
-            for (uint32_t k = 0; k < WARP && first + k < c->parts; k++)
-                memcpy(s[k], part + 4 * k, sizeof s[k]);
-            for (int half = WARP / 2; half; half /= 2)
-                for (int k = 0; k < half; k++) {
-                    s[k][0] += s[k + half][0];
-                    s[k][1] += s[k + half][1];
-                    s[k][2] = lat_worse(s[k][2], s[k + half][2]);
-                }
-            total[0] += s[0][0];
-            total[1] += s[0][1];
-            total[2] = lat_worse(total[2], s[0][2]);
-        }
-    }
+    return unit < c->units ? lat_cuda_failed(cudaStreamSynchronize(c->stream), "sweeps") : 0;
 }
 
 static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 {
     gpu *c = (gpu *)dev;
     const lat_slab mine = {c->first, c->work.slices};
-    const lat_cuda_look look = {c->partial, c->sum, c->arrived, c->parts, ++c->looks, c->number};
-    if (lat_cuda_failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c))
-        return -1;
-    add_up(c);
-    if (lat_state_total(dev->comm, &c->condition, &c->geom, c->ops->nc, c->copies, mine, c->total, 3, c->theta, s))
+    const lat_cuda_look look = {c->partial, c->sum, c->arrived, ++c->looks, c->number};
+    if (lat_cuda_failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c)
+        || lat_state_total(dev->comm, &c->condition, &c->geom, c->ops->nc, c->copies, mine, c->sum, 4, c->theta, s))
         return -1;
     if (slices)
         memcpy(slices, c->theta, (size_t)c->copies * (size_t)c->slices * sizeof *slices);

@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #define LAT_CUDA_GROUP 32
-#define LAT_CUDA_SUMMED 256 /* threads of a block that sums up */
 
 /* n / d for n < 2^31 as a product: (n * mul >> 32) >> shift; mul = 0 stands for d = 1. */
 typedef struct lat_cuda_divisor { uint32_t mul, shift; } lat_cuda_divisor;
@@ -91,12 +90,11 @@ typedef struct lat_cuda_how {
     uint32_t spread;            /* every 2^spread-th of the first blocks is one of a rim */
 } lat_cuda_how;
 
-/* Where sums go: partial[units][state_blocks][3]; sum[units][parts][4], on the host: share of the functional and theta added up, the
- * largest theta, and then, when these are there, `number`. Parts are blocks, or the whole. arrived[units] is 0 before and after. */
+/* Where sums go: partial[units][state_blocks][3]; sum[units][4], on the host: share of the functional and theta added up, the
+ * largest theta, and then, when these are there, `number`. arrived[units] is 0 before and after. */
 typedef struct lat_cuda_look {
     double *partial, *sum;
     uint32_t *arrived;
-    uint32_t parts;             /* state_blocks or 1 */
     double number;
     uint32_t half;              /* number of the last half sweep: its rims are waited for */
 } lat_cuda_look;

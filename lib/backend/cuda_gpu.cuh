@@ -30,10 +30,7 @@ typedef struct lat_cuda_gpu {
     double *omega, *omega_host;          /* [copies], and what was sent there last */
     lat_cuda_unit *unit, *unit_host;     /* units that are swept: [nrows][beside] */
     int nrows, beside;
-    struct { cudaGraphExec_t exec; int visit, nrows, beside; bool refused; } replay;
-    double *partial, *sum;               /* of blocks, on the device; [units][parts][4] on the host, where the device writes them */
-    uint32_t parts;
-    double *total;                       /* [units][3] */
+    double *partial, *sum;               /* [units][blocks][3], and [units][4] on the host, where the device writes them */
     uint32_t *arrived;                   /* [units]: blocks that have summed up; 0 between two kernels */
     double looks;                        /* so many times has the state been asked for */
     double *theta;                       /* [copies][slices] */

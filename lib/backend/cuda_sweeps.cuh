@@ -400,38 +400,7 @@ LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant_
 
 /* ---- functional and theta ---- */
 
-#define SUM_BOUNDS __launch_bounds__(LAT_CUDA_SUMMED, LAT_N <= 3 ? 2 : 1)
-#define EARLY (LAT_N <= 3 && LAT_SIZE == 4)
-
-#if EARLY
-/* As links(), for one copy in single precision, which has registers for it: what two directions need is asked for at once. */
-template <int R, int D, class F>
-static __device__ __forceinline__ void LAT_(links_early)(const lat_cuda_work &w, const LAT_(view)<1> &v, const LAT_(place) &p, F add)
-{
-#pragma unroll
-    for (int from = 0; from < D; from += 2) {
-        LAT_T m[4][FULL], h[4][FULL], n[FULL];
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const int mu = from + k / 2;
-            if (mu >= D)
-                break;
-            const uint32_t next = k % 2 ? LAT_(down)(w, p, mu) : LAT_(up)(w, p, mu);
-            LAT_(fetch_link)<R>(m[k], k % 2 ? LAT_(link)<R>(v.u_other, next, D, mu) : LAT_(link)<R>(v.u, p.i, D, mu));
-            LAT_(fetch)<FEW>(h[k], v.g_other[0] + LAT_(at)(next, CHUNKS(FEW)));
-        }
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            if (from + k / 2 >= D)
-                break;
-            LAT_(complete)(m[k]);
-            LAT_(complete)(h[k]);
-            LAT_(dag)(n, m[k]);
-            add(k % 2 ? n : m[k], h[k]);
-        }
-    }
-}
-#endif
+#define SUM_THREADS 256
 
 /* The larger one; NaN is larger than anything. */
 static __device__ __forceinline__ double LAT_(worse)(double a, double b)
@@ -442,7 +411,7 @@ static __device__ __forceinline__ double LAT_(worse)(double a, double b)
 /* s[0], s[1] added up and s[2] the largest over the threads of a block, always in the same order; for thread 0. */
 static __device__ __forceinline__ void LAT_(reduce)(double s[3])
 {
-    __shared__ double warp[LAT_CUDA_SUMMED / 32][3];
+    __shared__ double warp[SUM_THREADS / 32][3];
 #pragma unroll
     for (int d = 16; d; d /= 2) {
         s[0] += __shfl_down_sync(~0u, s[0], d);
@@ -454,33 +423,19 @@ static __device__ __forceinline__ void LAT_(reduce)(double s[3])
             warp[threadIdx.x / 32][k] = s[k];
     __syncthreads();
     if (threadIdx.x == 0)
-        for (int j = 1; j < LAT_CUDA_SUMMED / 32; j++) {
+        for (int j = 1; j < SUM_THREADS / 32; j++) {
             s[0] += warp[j][0];
             s[1] += warp[j][1];
             s[2] = LAT_(worse)(s[2], warp[j][2]);
         }
 }
 
-/* Sums for the host, by one thread. */
-static __device__ __forceinline__ void LAT_(report)(double *sum, double number, const double s[3])
-{
-    for (int k = 0; k < 3; k++)
-        sum[k] = s[k];
-    __threadfence_system();
-    *(volatile double *)(sum + 3) = number;
-}
-
-/* The sums of a block, in thread 0: for the host; or, of many blocks, to memory, and the block that is the last one to come adds up
- * those of all, always in the same order. */
+/* The sums of a block, in thread 0, to memory. The block that is the last one to come adds up those of all, always in the
+ * same order, for the host. */
 static __device__ __forceinline__ void LAT_(total)(const lat_cuda_look &look, int unit, double s[3])
 {
     __shared__ bool last;
     double *const p = look.partial + 3 * (size_t)unit * gridDim.x;
-    if (look.parts > 1) {
-        if (threadIdx.x == 0)
-            LAT_(report)(look.sum + 4 * ((size_t)unit * look.parts + blockIdx.x), look.number, s);
-        return;
-    }
     if (threadIdx.x == 0) {
         for (int k = 0; k < 3; k++)
             __stcg(p + 3 * blockIdx.x + k, s[k]);
@@ -493,14 +448,18 @@ static __device__ __forceinline__ void LAT_(total)(const lat_cuda_look &look, in
     __threadfence();
     s[0] = s[1] = s[2] = 0;
 #pragma unroll 4
-    for (uint32_t b = threadIdx.x; b < gridDim.x; b += LAT_CUDA_SUMMED) {
+    for (uint32_t b = threadIdx.x; b < gridDim.x; b += SUM_THREADS) {
         s[0] += __ldcg(p + 3 * b);
         s[1] += __ldcg(p + 3 * b + 1);
         s[2] = LAT_(worse)(s[2], __ldcg(p + 3 * b + 2));
     }
     LAT_(reduce)(s);
-    if (threadIdx.x == 0)
-        LAT_(report)(look.sum + 4 * (size_t)unit, look.number, s);
+    if (threadIdx.x == 0) {
+        for (int k = 0; k < 3; k++)
+            look.sum[4 * (size_t)unit + (size_t)k] = s[k];
+        __threadfence_system();
+        *(volatile double *)(look.sum + 4 * (size_t)unit + 3) = look.number;
+    }
 }
 
 template <int R>
@@ -518,10 +477,10 @@ static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &w, co
 #endif
 
 template <int P, int R, int D>
-static __global__ void SUM_BOUNDS LAT_(state)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_look look)
+static __global__ void __launch_bounds__(SUM_THREADS, LAT_N <= 3 ? 2 : 1) LAT_(state)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_look look)
 {
     /* Warps take the parities in turn: the second of the two sites that read a link finds it in a cache. */
-    const uint32_t n = blockIdx.x * LAT_CUDA_SUMMED + threadIdx.x, pair = n / (2 * LAT_CUDA_GROUP);
+    const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, pair = n / (2 * LAT_CUDA_GROUP);
     const int parity = (int)(n / LAT_CUDA_GROUP % 2), unit = (int)blockIdx.y;
     const uint32_t own = pair * LAT_CUDA_GROUP + n % LAT_CUDA_GROUP, i = w.from + own;
     double s[3] = {0, 0, 0};
@@ -537,15 +496,10 @@ static __global__ void SUM_BOUNDS LAT_(state)(const __grid_constant__ lat_cuda_w
         const LAT_(place) p = LAT_(find)(w, i, parity);
         LAT_T own[FULL], share, theta;
         LAT_(problem)<P> l = {};
+        LAT_(links)<R, D, 1>(w, v, p, [&](int, const LAT_T *u, const LAT_T *g, LAT_T weight) {
+            LAT_(take)<R>(&l, u, g, weight);
+        });
         LAT_(fetch)<FEW>(own, v.g[0] + LAT_(at)(i, CHUNKS(FEW)));
-#if EARLY
-        if constexpr (D == 4 && R < LAT_N)
-            LAT_(links_early)<R, D>(w, v, p, [&](const LAT_T *u, const LAT_T *g) { LAT_(take)<R>(&l, u, g, (LAT_T)1); });
-        else
-#endif
-            LAT_(links)<R, D, 1>(w, v, p, [&](int, const LAT_T *u, const LAT_T *g, LAT_T weight) {
-                LAT_(take)<R>(&l, u, g, weight);
-            });
         LAT_(complete)(own);
         LAT_(turn_to)<R>(&l, own);
         LAT_(state_of)<R>(w, l, &share, &theta);
@@ -796,14 +750,14 @@ static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, 
 static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
 {
     const uint64_t groups = (w->own + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
-    return LAT_(blocks)(2 * groups * LAT_CUDA_GROUP, LAT_CUDA_SUMMED);
+    return LAT_(blocks)(2 * groups * LAT_CUDA_GROUP, SUM_THREADS);
 }
 
 template <int P, int R, int D>
 static cudaError_t LAT_(launch_state)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t stream)
 {
     const dim3 grid((unsigned)LAT_(state_blocks)(w), (unsigned)units);
-    return LAT_(start)(LAT_(state)<P, R, D>, w, grid, LAT_CUDA_SUMMED, stream, *w, *look);
+    return LAT_(start)(LAT_(state)<P, R, D>, w, grid, SUM_THREADS, stream, *w, *look);
 }
 
 static cudaError_t LAT_(sum)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t stream)

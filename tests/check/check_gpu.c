@@ -202,8 +202,8 @@ static void check_exact(lat_real real)
     }
 }
 
-/* Sweeps that go out many at a time are those that go out one by one. */
-static void check_replay(const char *dims, const lat_sweep *how)
+/* Sweeps of one call are those of as many calls. */
+static void check_calls(const char *dims, const lat_sweep *how)
 {
     lat_field u = rough(dims, 3, LAT_F64), many, single;
     const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
@@ -383,12 +383,12 @@ int main(int argc, char **argv)
         check_copies("4 6 4 8", copies, LAT_COULOMB, LAT_F64);
         check_copies("4 6 4 8", copies, LAT_MAG, LAT_F32);
     }
-    if (!brief) /* 128 blocks that sum up: the host's for one copy, the device's for five */
+    if (!brief) /* 128 blocks that sum up */
         check_copies("16 16 16 8", 5, LAT_LANDAU, LAT_F64);
-    check_case("sweeps that go out ten at a time are those that go out one by one");
+    check_case("sweeps of one call are those of as many calls");
     for (int k = 0; k < 2; k++)
-        check_replay(LATTICE, all + k);
-    check_replay(LATTICE, all + 5);
+        check_calls(LATTICE, all + k);
+    check_calls(LATTICE, all + 5);
     check_case("slices and copies are frozen and thawed");
     check_frozen();
     check_case("functional and theta are those of the links that g makes");
