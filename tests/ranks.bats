@@ -37,6 +37,21 @@ ranks_there() {
     pgrep -f "^[^ ]*/lat-anneal .*$PWD/out.lat"
 }
 
+all_there() { [ "$(ranks_there | wc -l)" -ge 3 ]; }
+
+# Rank 0 has stdin and stdout as well: the launcher's socket is gone then.
+connected() { all_there && [ -z "$(find tmp -maxdepth 1 -name 'lat-??????')" ]; }
+
+# await CONDITION: until it holds, half a minute at most.
+await() {
+    for _ in $(seq 600); do
+        ! "$1" || return 0
+        sleep 0.05
+    done
+    echo "not within half a minute: $1"
+    return 1
+}
+
 # gone: after some seconds there are none.
 gone() {
     for _ in $(seq 50); do
@@ -164,7 +179,7 @@ END
     for _ in 1 2 3 4; do
         many -o "$PWD/out.lat" 2>err 3>&- &
         pid=$!
-        while ! [ "$(ranks_there | wc -l)" -ge 3 ]; do sleep 0.05; done
+        await all_there
         sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.8 * r / 32768 }')"
         victim=$(ranks_there | shuf -n 1)
         kill -9 "$victim"
@@ -188,8 +203,7 @@ END
     for signal in TERM INT HUP KILL; do
         many -o "$PWD/out.lat" 2>err 3>&- &
         pid=$!
-        # Until all are there, and rank 0 has stdin and stdout: the launcher's socket is gone then.
-        while ! [ "$(ranks_there | wc -l)" -ge 3 ] || [ -n "$(find tmp -maxdepth 1 -name 'lat-??????')" ]; do sleep 0.05; done
+        await connected
         sleep 0.3
         kill -$signal $pid
         status=0
@@ -208,7 +222,7 @@ END
     local pid signal
     (IGNORE=--ignore-signal=HUP,CHLD,INT; many -o "$PWD/out.lat" 2>err 3>&-) &
     pid=$!
-    while ! [ "$(ranks_there | wc -l)" -ge 3 ]; do sleep 0.05; done
+    await all_there
     for signal in HUP INT; do
         kill -$signal "$pid"
         sleep 0.5
