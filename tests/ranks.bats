@@ -22,9 +22,10 @@ same() {
     cmp one.lat "$n.lat"
 }
 
-# many: a run that goes on until it is killed; by SIGINT too, which a shell ignores in what it starts in the background.
+# many: a run that goes on until it is killed; by SIGINT too, which a shell ignores in what it starts in the background, and by SIGHUP
+# under nohup.
 many() {
-    exec env "${IGNORE---default-signal=INT}" lat-anneal -n 3 -@ 1 --steps 100000000 b.lat "$@"
+    exec env "${IGNORE---default-signal=INT,HUP}" lat-anneal -n 3 -@ 1 --steps 100000000 b.lat "$@"
 }
 
 # ours: processes of this test that are still there: ranks, and who launched them.
