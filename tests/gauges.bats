@@ -132,6 +132,26 @@ END
     near "$(column m.lat functional)" "$(column w.lat functional)" 1e-14
 }
 
+@test "Coulomb gauge in one dimension is refused where a header says it, by a sentence" {
+    local tool
+    lat-start hot --dims 8 --no-provenance -0 -o line.lat
+    python3 - << 'END'
+import zlib
+head, body = open("line.lat", "rb").read().split(b"\nend = ")
+head += b"\ngauge = coulomb\nsweeps = 1\n"
+open("coulomb.lat", "wb").write(head + b"end = %08x\n" % zlib.crc32(head) + body[9:])
+END
+    lat-info --check coulomb.lat
+    for tool in lat-theta lat-reunit "lat-reorder --reflect x" lat-gluon; do
+        [ -e "${LAT_BIN:-$ROOT/bin}/${tool%% *}" ] || continue # without FFTW there is no lat-gluon
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr $tool coulomb.lat
+        # shellcheck disable=SC2154
+        [ "$stderr" = "${tool%% *}: the header says gauge coulomb, which needs two dimensions at least, in one" ]
+    done
+    lat-theta --gauge landau coulomb.lat > /dev/null
+}
+
 @test "weights and time that make no sense are usage errors" {
     rough a.lat --dims 4,4,4,4
     for bad in 1,1,1 1,1,1,1,1 1,1,1,x 0,0,0,0 1,1,1,-1 1,1,1,nan ''; do

@@ -83,6 +83,8 @@ int lat_condition_read(const lat_header *head, lat_condition *c)
         const char *axis = dot && dot[1] && !dot[2] ? strchr(axes, dot[1]) : NULL;
         if (dot && (i != LAT_COULOMB || !axis || axis - axes >= head->geom.nd))
             break;
+        if (i == LAT_COULOMB && head->geom.nd < 2)
+            return lat_fail("the header says gauge coulomb, which needs two dimensions at least, in one");
         *c = lat_condition_of((lat_gauge)i, &head->geom, axis ? (int)(axis - axes) : -1);
         if (i == LAT_LANDAU)
             memcpy(c->weight, head->weight, (size_t)head->geom.nd * sizeof *c->weight);

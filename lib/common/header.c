@@ -168,9 +168,14 @@ static int check_numbers(const lat_header *head, const char *name)
     if (isinf(head->functional) || isinf(head->theta))
         return lat_fail("%s: functional and theta must be finite, found %g and %g", name,
                         head->functional, head->theta);
+    double weights = 0;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         if (!(head->weight[mu] >= 0 && head->weight[mu] <= 1e6))
             return lat_fail("%s: weights of directions must be from 0 to 1e6, found %g", name, head->weight[mu]);
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        weights += head->weight[mu];
+    if (!(weights > 0))
+        return lat_fail("%s: weights of directions must not all be 0", name);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         if (head->weight[mu] != 1 && strcmp(head->gauge, "landau") != 0)
             return lat_fail("%s: weights of directions need gauge landau, found gauge %s", name, head->gauge);

@@ -843,6 +843,7 @@ static const struct {
     {GOOD "info.author = Andr\xe9\n", "UTF-8"},
     {GOOD "weights = 2 1 1 1\n", "weights"},
     {GOOD "gauge = coulomb\nweights = 2 1 1 1\n", "weights"},
+    {GOOD "gauge = landau\nweights = 0 0 0 0\n", "weights"},
     {GOOD "history = tab \t\n", "byte 09"},
     {GOOD "history = carriage return \r\n", "byte 0d"},
     {"kind = transform\n" GOOD_GROUP GOOD_DIMS GOOD_REAL "sites = t z y x\nendian = little\n" GOOD_STORE
