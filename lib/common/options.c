@@ -609,11 +609,12 @@ static void settle_files(const lat_tool *tool)
         lat_opts.output = NULL;
 }
 
-/* OpenMP has looked at the affinity mask and at OMP_NUM_THREADS before main. */
+/* OpenMP has looked at the affinity mask and at OMP_NUM_THREADS before main. (Of 100000 threads it dies.) */
 static long threads_usual(void)
 {
 #ifdef _OPENMP
-    return omp_get_max_threads();
+    const long threads = omp_get_max_threads();
+    return threads < MAX_THREADS ? threads : MAX_THREADS;
 #else
     return 1;
 #endif
