@@ -86,6 +86,16 @@ line' ';touch pwned' '~'; do
         [ "${#stderr_lines[@]}" -eq 1 ]
     done
     [ -z "$(find . -name 'pwned*')" ]
+    # In a table, or a line of a report, they are no more than a word.
+    name=$'tab\tnew\nline\e[2J'
+    lat-start hot --dims 2,2 -o "$name"
+    lat-orelax --copies 2 --gauge coulomb --theta 1e-3 --log log --slice-log slices --copies-log copies "$name" -o x.lat
+    lat-anneal --steps 2 --log steps "$name" -o x.lat
+    for table in log slices copies steps; do
+        awk -F'\t' 'NR == 1 { n = NF } !/^#/ && NF != n { print; bad = 1 } END { exit bad || NR < 3 }' $table
+        grep -q '^tab?new?line?' $table
+    done
+    [ "$(lat-info --check "$name" | cut -d: -f 1-3)" = 'tab?new?line?[2J: field 0: OK' ]
 }
 
 @test "an entity of XML is neither read from a file nor expanded" {

@@ -23,7 +23,7 @@ static bool kept_is_usage;
 
 /* File names and header lines come from strangers: a sentence with their newlines would be two,
  * and with their escape sequences could repaint the terminal. */
-static void make_plain(char *s)
+void lat_make_plain(char *s)
 {
     for (; *s; s++)
         if ((unsigned char)*s < ' ' || *s == 127)
@@ -38,7 +38,7 @@ static void keep(bool usage, const char *format, va_list ap)
     if (!kept[0]) {
         if (vsnprintf(kept, sizeof kept, format, ap) <= 0)
             snprintf(kept, sizeof kept, "failed, and could not say why");
-        make_plain(kept);
+        lat_make_plain(kept);
         kept_is_usage = usage;
     }
     pthread_mutex_unlock(&lock);
@@ -135,7 +135,7 @@ void lat_say(bool stays, const char *format, va_list ap)
     int saved = errno;
 
     if (vsnprintf(sentence, sizeof sentence, format, ap) > 0) {
-        make_plain(sentence);
+        lat_make_plain(sentence);
         if (!stays)
             cut_to_width(sentence);
         say_line(sentence, stays ? "\n" : "", stays);

@@ -36,6 +36,9 @@ int lat_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * lat_report then adds where to look for help and turns any code into LAT_USAGE. */
 int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Control characters become "?", for what is a line or a column elsewhere. */
+void lat_make_plain(char *text);
+
 /* The sentence kept, or "" . */
 const char *lat_error(void);
 void lat_error_clear(void);

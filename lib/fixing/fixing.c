@@ -197,6 +197,7 @@ static int prepare(run *r)
 {
     lat_fixing *f = &r->fixing;
     snprintf(f->name, sizeof f->name, "%.480s:%ld", lat_opts.input ? lat_opts.input : "stdin", f->config);
+    lat_make_plain(f->name);
     memcpy(f->crc, f->u.head.read_crc, sizeof f->crc);
     if (f->u.head.kind != LAT_GAUGE)
         return lat_fail("%s: expected a gauge field, found a gauge transformation", f->name);

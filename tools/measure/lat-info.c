@@ -160,15 +160,17 @@ static void print_tsv(FILE *to, const lat_header *head, const lat_stream_form *f
 static void print(lat_input *in, FILE *to, const lat_header *head, long index)
 {
     const lat_stream_form *form = lat_stream_last(in);
-    char dims[64];
+    char dims[64], name[4096];
     if (lat_print_opts.json)
         print_json(to, head, form, index);
     else if (lat_print_opts.tsv)
         print_tsv(to, head, form, index);
-    else if (check)
-        fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, crc-32 %08x\n", lat_input_name(in), index,
-                kind_name(head), head->nc, lat_dims_text(&head->geom, dims), 8 * (int)head->real, form->crc);
-    else
+    else if (check) {
+        snprintf(name, sizeof name, "%s", lat_input_name(in));
+        lat_make_plain(name);
+        fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, crc-32 %08x\n", name, index, kind_name(head), head->nc,
+                lat_dims_text(&head->geom, dims), 8 * (int)head->real, form->crc);
+    } else
         print_text(to, head, form, index);
 }
 
