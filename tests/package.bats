@@ -132,6 +132,24 @@ installed() {
     find stage | sort | diff before -
 }
 
+@test "what is installed can be used by others, whatever the umask and the name of the folder" {
+    local prefix="/opt/a|b&c" version
+    version=$(version)
+    umask 077
+    installed "$prefix"
+    [ -z "$(find "stage$prefix" ! -type l ! -perm -004)" ]
+    [ -z "$(find "stage$prefix" -type d ! -perm -005)" ]
+    grep -qxF "set prefix {$prefix}" "stage$prefix/share/lat/modulefiles/lat/$version"
+    grep -q "lat $version:" "stage$prefix/share/lat/modulefiles/lat/$version"
+    # A module file has no use for a name that holds in one folder alone.
+    mkdir -p "here/setup" && cp "$ROOT/setup/install" here/setup && cp -r "$ROOT"/{docs,packaging,pipelines,README.md,CHANGELOG.md,CITATION.cff,LICENSE} here
+    # shellcheck disable=SC2046 # a list of words
+    here/setup/install in "$version" "${LAT_BIN:-$ROOT/bin}" $(tools)
+    grep -qxF "set prefix {$PWD/here/in}" "here/in/share/lat/modulefiles/lat/$version"
+    here/setup/install in
+    [ -z "$(find here/in -type f)" ]
+}
+
 @test "a file that somebody else put into an installed folder stays, and its folder" {
     installed /usr
     touch stage/usr/share/lat/pipelines/mine.sh
