@@ -5,13 +5,18 @@
 _lat_values() {
     case $1 in
     choice) mapfile -t COMPREPLY < <(compgen -W "${2//|/ }" -- "$3") ;;
-    text) mapfile -t COMPREPLY < <(compgen -f -- "$3") ;;
+    text)
+        mapfile -t COMPREPLY < <(compgen -f -- "$3")
+        # Of names of files the shell knows better what to quote, and what comes after them.
+        ! compopt -o filenames +o nospace 2>/dev/null || named=1
+        ;;
     esac
 }
 
 # Names get a blank, folders a slash.
 _lat_finish() {
     local i
+    [ -z "$named" ] || return 0
     for i in "${!COMPREPLY[@]}"; do
         if [ -d "${COMPREPLY[i]}" ]; then
             COMPREPLY[i]+=/
@@ -22,7 +27,7 @@ _lat_finish() {
 }
 
 _lat_tool() {
-    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} names=() arguments=- value=
+    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} names=() arguments=- value="" named=""
     local kind letter name type argument choices
     COMPREPLY=()
     # "--gauge=la" comes as three words.

@@ -94,6 +94,37 @@ complete_line() {
     [ -z "$(complete_line lat-orelax --seed '')" ]
 }
 
+@test "an interactive bash completes names of files with blanks and quotes in them" {
+    mkdir 'my folder'
+    touch 'x y.lat' "q'.lat"
+    python3 - "$ROOT/packaging/completion.bash" <<'END'
+import os, pty, select, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execlp("bash", "bash", "--norc", "--noprofile", "-i")
+said = b""
+def wait(expected):
+    global said
+    end = time.time() + 30
+    while expected not in said:
+        assert time.time() < end and select.select([terminal], [], [], 30)[0], (expected, said)
+        said += os.read(terminal, 4096)
+def type(keys, expected):
+    global said
+    said = b""
+    os.write(terminal, keys)
+    wait(expected)
+    os.write(terminal, b"\x15") # away with the line
+type(b"PS1='$ '; source '%s'; complete -o nospace -F _lat_tool lat-info; echo re''ady\n" % sys.argv[1].encode(), b"ready\r\n")
+type(b"lat-info x\t", b"x\\ y.lat ")
+type(b'lat-info "x\t', b'"x y.lat" ')
+type(b"lat-info my\\ \t", b"my\\ folder/")
+type(b"lat-info q\t", b"q\\'.lat ")
+type(b"lat-info --js\t", b"--json ")
+os.kill(pid, 9)
+END
+}
+
 @test "zsh reads its completion" {
     command -v zsh >/dev/null || skip "no zsh"
     zsh -n "$ROOT/packaging/completion.zsh"
