@@ -40,6 +40,25 @@ END
     agrees "$(mean plaquette log.tsv 50)" .658047267359
 }
 
+@test "an anisotropy goes with its direction, and where that is not the last one the numbers are not made up" {
+    # shellcheck disable=SC2154 # stderr is set by run
+    lat-heatbath --dims 4,4,4,6 --beta 5.7 --xi 2.5 --thermalise 20 --seed 3 -o a.lat
+    lat-reorder --axes t,x,y,z a.lat -o turned.lat
+    [ "$(lat-info --json turned.lat | sed 's/.*"xi_axis": "\(.\)".*/\1/')" = x ]
+    for tool in "lat-plaq --sd" lat-heatbath "lat-heatbath --xi 2"; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr $tool turned.lat
+        [[ $stderr == "${tool%% *}: expected xi to be that of the last direction, found that of x (info.xi_axis)"* ]]
+    done
+    lat-plaq turned.lat >/dev/null
+    lat-reorder --axes y,z,t,x turned.lat -o back.lat
+    cmp <(lat-plaq --sd a.lat) <(lat-plaq --sd back.lat)
+    # An exchange of the others changes nothing.
+    lat-reorder --axes z,x,y,t a.lat | lat-info >info
+    run -1 grep xi_axis info
+    lat-reorder --axes t,x,y,z turned.lat | lat-info | grep -q 'xi_axis = y'
+}
+
 @test "the Schwinger-Dyson equation holds: any group, lattice, anisotropy" {
     # (N^2 - 1) <Re tr U S^+> = beta <|F|^2>, exactly; the difference has a mean of zero and is of order 1/sqrt(V) of
     # either side on one configuration.

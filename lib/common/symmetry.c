@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "anisotropy.h"
 #include "boundary.h"
 #include "condition.h"
 #include "error.h"
@@ -132,5 +133,5 @@ int lat_symmetry_apply(lat_field *f, const lat_symmetry *s)
     *f = to; /* the lines of the header are the same ones */
     if (reflects && f->head.kind == LAT_GAUGE && f->head.nc > 2)
         f->head.reals = 2 * f->head.nc * f->head.nc;
-    return 0;
+    return lat_anisotropy_permute(&f->head, s->axes);
 }

@@ -20,7 +20,7 @@ lat_symmetry lat_symmetry_none(void);
 
 /* Fields of either kind: applied to g and to U it gives what belongs together again. Bits are moved
  * and signs turned, nothing is rounded. The numbers of the header are invariants and stay; extents,
- * weights and the time axis of Coulomb gauge follow the axes. Two rows of SU(3) become three with a
+ * weights, the time axis of Coulomb gauge, boundaries and the axis of the anisotropy follow the axes. Two rows of SU(3) become three with a
  * reflection, since links are daggered. */
 int lat_symmetry_apply(lat_field *f, const lat_symmetry *s);
 

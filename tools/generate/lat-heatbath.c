@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "backend/generate.h"
+#include "common/anisotropy.h"
 #include "common/boundary.h"
 #include "common/error.h"
 #include "common/options.h"
@@ -115,6 +116,11 @@ static int recall_seed(const lat_header *head)
 static int recall_all(run *r, const lat_header *head)
 {
     const char *text = lat_info_get(head, "update");
+    double said;
+    if (lat_anisotropy(head, &said))
+        return -1;
+    if (!lat_opt_given("xi"))
+        xi = said;
     if (!lat_opt_given("update") && text)
         update = !strcmp(text, "metropolis");
     if (!lat_opt_given("precision"))
@@ -123,14 +129,13 @@ static int recall_all(run *r, const lat_header *head)
         rows = head->reals / (2 * head->nc);
     r->number = -1;
     if ((!lat_opt_given("beta") && recall_real(head, "beta", &beta)) ||
-        (!lat_opt_given("xi") && recall_real(head, "xi", &xi)) ||
         (!lat_opt_given("overrelax") && recall_int(head, "overrelax", 1000, &overrelax)) ||
         (!lat_opt_given("every") && recall_int(head, "every", MAX_SWEEPS, &every)) ||
         (!lat_opt_given("seed") && recall_seed(head)) || recall_int(head, "sweep", MAX_SWEEPS, &r->sweep) ||
         recall_int(head, "sequence_number", 1L << 30, &r->number))
         return -1;
-    if (!(xi > 0) || every < 1)
-        return lat_fail("info.xi and info.every: expected numbers above 0");
+    if (every < 1)
+        return lat_fail("info.every: expected a number above 0");
     r->number++;
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "common/anisotropy.h"
 #include "common/boundary.h"
 #include "common/error.h"
 #include "common/measure.h"
@@ -48,28 +49,17 @@ typedef struct measured {
     double polyakov[LAT_MAX_DIMS][2];
 } measured;
 
-/* The anisotropy asked for, else the header's. */
-static int find_xi(const lat_header *head, double *value)
-{
-    const char *text = lat_info_get(head, "xi");
-    char rest;
-    *value = xi;
-    if (!lat_opt_given("xi") && text && (sscanf(text, "%lf%c", value, &rest) != 1 || !(*value > 0)))
-        return lat_fail("info.xi: expected a number above 0, found '%.80s'", text);
-    return 0;
-}
-
 static int measure(const lat_field *f, long config, measured *m)
 {
     const int nd = f->head.geom.nd;
-    double anisotropy;
+    double anisotropy = xi; /* the one asked for, else the header's */
     lat_meter sd;
     lat_clover clover;
     *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc};
     for (int i = 0; i < NUMBERS; i++)
         m->number[i] = NAN;
     if (lat_measure_plaquette(f, &m->number[PLAQUETTE], &m->number[LINK_TRACE]) ||
-        lat_measure_planes(f, &m->number[SPATIAL], &m->number[TEMPORAL]) || find_xi(&f->head, &anisotropy))
+        lat_measure_planes(f, &m->number[SPATIAL], &m->number[TEMPORAL]))
         return -1;
     for (int mu = 0; mu < nd; mu++)
         if (lat_measure_polyakov(f, mu, m->polyakov[mu]))
@@ -81,7 +71,7 @@ static int measure(const lat_field *f, long config, measured *m)
         m->number[CLOVER] = clover.density;
         m->number[CHARGE] = clover.charge;
     }
-    if (meter && lat_boundary_closed(&f->head, -1, "--sd"))
+    if (meter && (lat_boundary_closed(&f->head, -1, "--sd") || (!lat_opt_given("xi") && lat_anisotropy(&f->head, &anisotropy))))
         return -1;
     if (meter && lat_measure_meter(f, anisotropy, &sd))
         return -1;
