@@ -27,6 +27,12 @@ one := $(here)ensemble.sh
 
 # Files come from order-only prerequisites: a copy of RAW with younger dates is no reason to begin again (verify tells if
 # it is another ensemble).
+ifeq ($(wildcard $(one)),)
+$(error expected ensemble.sh beside ensemble.mk, in a folder without blanks in its name)
+endif
+ifneq ($(words $(RAW)) $(words $(OUT)),1 1)
+$(error expected RAW and OUT without blanks in their names, found '$(RAW)' and '$(OUT)')
+endif
 configs := $(shell $(one) list '$(RAW)' '$(PART)')
 ifneq ($(.SHELLSTATUS),0)
 $(error nothing done)
@@ -39,7 +45,7 @@ jobs = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 threads = $(or $(OMP_NUM_THREADS),$(shell echo $$((($$(nproc) + $(jobs) - 1) / $(jobs)))))
 
 .PHONY: all verify $(verified)
-all: $(missing)
+all: $(missing) | $(OUT)/log
 	@$(one) report '$(RAW)' '$(PART)' '$(OUT)'
 
 $(missing): $(OUT)/%.lat: | $(RAW)/% $(OUT)/log

@@ -60,10 +60,12 @@ list() {
     find -L "$1" -maxdepth 1 -type f ! -name '.*' -printf '%f\n' | sort | awk -v part="$2" -v folder="$1" '
         BEGIN {
             if (split(part, p, "/") != 2 || p[1] < 1 || p[1] > p[2]) {
-                print "ensemble: PART: expected 1/1 or 3/16, found " part >"/dev/stderr"; exit 1 } }
+                print "ensemble: PART: expected 1/1 or 3/16, found " part >"/dev/stderr"; exit 1 }
+            fine = 1 }
         /[^A-Za-z0-9._+=,@~-]/ {
             print "ensemble: " folder "/" $0 ": expected a name of letters, digits and ._+=,@~-" >"/dev/stderr"; exit 1 }
-        (NR - 1) % p[2] == p[1] - 1'
+        (NR - 1) % p[2] == p[1] - 1
+        END { if (fine && !NR) { print "ensemble: " folder ": expected configurations, found no file" >"/dev/stderr"; exit 1 } }'
 }
 
 # The table has the rows of all parts; what counts as a failure is of this part.

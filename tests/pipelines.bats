@@ -35,6 +35,25 @@ cut_off() {
     done
 }
 
+@test "a part of an ensemble may have no configuration, a folder has some, and names without blanks" {
+    raw 1
+    # The second of 16 jobs of an array, the first to run: done, as nothing was to be done.
+    run -0 --separate-stderr ensemble PART=2/16 OUT=few
+    [ "$stderr" = "0 of 0 fixed" ]
+    mkdir empty 'a b'
+    cp raw/cfg.1 'a b'
+    run -2 --separate-stderr ensemble RAW=empty
+    [[ $stderr == "ensemble: empty: expected configurations, found no file"* ]]
+    for where in 'RAW=a b' 'OUT=c d' RAW=; do
+        run -2 --separate-stderr ensemble "$where"
+        [[ $stderr == *"expected RAW and OUT without blanks in their names"* ]]
+    done
+    cp -r "$P" 'a b/pipelines'
+    P='a b/pipelines' run -2 --separate-stderr ensemble
+    [[ $stderr == *"expected ensemble.sh beside ensemble.mk, in a folder without blanks"* ]]
+    [ ! -e landau ]
+}
+
 @test "landau.sh, coulomb.sh and mag.sh fix a configuration of any format" {
     rough a.lat --dims 4,4,4,6
     for format in lat nersc ildg scidac milc; do

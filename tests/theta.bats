@@ -27,6 +27,8 @@ value() {
     lat-start hot --dims 3,4,2,6 > one.lat
     lat-start hot --dims 3,4,2,6 --count 3 > three.lat
     lat-start hot --dims 5 --group 2 > line.lat
+    lat-plaq --tsv --sd line.lat > line.tsv
+    run -1 grep -- -nan line.tsv # a number that there is not has no sign
     cat > keys.py <<'END'
 import json, sys
 keys = ["gauge", "functional", "theta", "theta_max", "plaquette", "link_trace", "det_error_mean",

@@ -132,7 +132,7 @@ void lat_numbers_columns(FILE *to, int n, const char *const names[])
 void lat_numbers_tsv(FILE *to, int n, const double *number)
 {
     for (int i = 0; i < n; i++)
-        fprintf(to, "\t%.17g", number[i]);
+        fprintf(to, "\t%.17g", isnan(number[i]) ? NAN : number[i]); /* without a sign */
 }
 
 void lat_numbers_json(FILE *to, int n, const char *const names[], const double *number)
