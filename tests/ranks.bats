@@ -279,6 +279,21 @@ END
     [ -s one.txt ]
 }
 
+@test "the socket of rank 0 has a folder: that of TMPDIR, where there is such a word" {
+    rough a.lat --dims 4,4,4,4
+    # As it is started, mpirun says what TMPDIR and the socket are.
+    cat >mpirun.sh <<'END'
+#!/bin/bash
+echo "socket $LAT_RANKS_SOCKET" >&2
+exit 7
+END
+    chmod +x mpirun.sh
+    run -1 --separate-stderr env TMPDIR= LAT_MPIRUN=./mpirun.sh lat-gauge --random -n 2 a.lat -o b.lat
+    [[ $stderr == *"socket /tmp/lat-"* ]]
+    run -1 --separate-stderr env TMPDIR=no/such LAT_MPIRUN=./mpirun.sh lat-gauge --random -n 2 a.lat -o b.lat
+    [ "$stderr" = "lat-gauge: no folder for a socket in no/such: No such file or directory" ]
+}
+
 @test "descriptors are handed over as they are: offsets, appending, pipes between ranks" {
     rough b.lat --dims 4,4,4,6
     lat-gauge --random --no-provenance b.lat -o g.lat

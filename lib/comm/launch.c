@@ -55,10 +55,12 @@ typedef struct launch {
 static int open_socket(launch *l)
 {
     const char *tmp = getenv("TMPDIR");
-    snprintf(l->folder, sizeof l->folder, "%.40s/lat-XXXXXX", tmp && strlen(tmp) <= 40 ? tmp : "/tmp");
+    if (!tmp || !*tmp || strlen(tmp) > 40) /* a socket's name is short */
+        tmp = "/tmp";
+    snprintf(l->folder, sizeof l->folder, "%.40s/lat-XXXXXX", tmp);
     if (!mkdtemp(l->folder)) {
         *l->folder = '\0';
-        return lat_fail("no folder for a socket in %s: %s", tmp ? tmp : "/tmp", strerror(errno));
+        return lat_fail("no folder for a socket in %s: %s", tmp, strerror(errno));
     }
     l->address = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(l->address.sun_path, sizeof l->address.sun_path, "%s/rank0", l->folder);
