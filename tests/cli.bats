@@ -125,6 +125,16 @@ need_terminal() {
     a_usage_error err lat-diff
 }
 
+@test "a word in LAT_LANES that names no vectors is refused, none is none" {
+    exits 2 env LAT_LANES=AVX2 lat-theta in.lat
+    a_usage_error err lat-theta
+    grep -qx "lat-theta: LAT_LANES: expected base, avx2 or avx512, found 'AVX2'" err
+    exits 0 env LAT_LANES=AVX2 lat-theta --help
+    lat-orelax --theta 1e-2 in.lat -o widest
+    LAT_LANES='' lat-orelax --theta 1e-2 in.lat -o none
+    cmp widest none
+}
+
 @test "a value out of range is named, not taken for an option" {
     exits 2 lat-orelax --omega -1 in.lat
     a_usage_error err lat-orelax

@@ -7,7 +7,9 @@
 
 lat_isa lat_isa_widest(void)
 {
-    const char *wish = getenv("LAT_LANES");
+    const char *wish = getenv(LAT_ISA_WISH);
+    if (wish && !*wish)
+        wish = NULL;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")

@@ -3,7 +3,10 @@
 #ifndef LAT_ISA_H
 #define LAT_ISA_H
 
-/* The widest vectors of this processor; LAT_LANES=base or avx2 in the environment chooses narrower ones. */
+#define LAT_ISA_WISH "LAT_LANES"
+
+/* The widest vectors of this processor; LAT_LANES=base or avx2 in the environment chooses narrower ones. (That it is one of
+ * these words lat_options_parse sees to.) */
 typedef enum { LAT_ISA_BASE, LAT_ISA_AVX2, LAT_ISA_AVX512 } lat_isa;
 lat_isa lat_isa_widest(void);
 const char *lat_isa_name(lat_isa isa);

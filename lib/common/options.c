@@ -20,6 +20,7 @@
 #include "comm/comm.h"
 #include "error.h"
 #include "io.h"
+#include "isa.h"
 #include "progress.h"
 #include "stream.h"
 #include "text.h"
@@ -633,6 +634,16 @@ static void settle_threads(void)
 #endif
 }
 
+/* A word that is none of vectors would choose some all the same, and bytes that are to be repeated would be others. */
+static void check_lanes(void)
+{
+    const char *wish = getenv(LAT_ISA_WISH);
+
+    for (lat_isa isa = LAT_ISA_BASE; wish && *wish && strcmp(wish, lat_isa_name(isa)) != 0; isa++)
+        if (isa == LAT_ISA_AVX512)
+            lat_usage(LAT_ISA_WISH ": expected base, avx2 or avx512, found '%.80s'", wish);
+}
+
 /* argv with the tool's bare name in front, which getopt uses in its messages. */
 static char **renamed(const lat_tool *tool, int argc, char **argv)
 {
@@ -677,6 +688,7 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
         need(NULL);
     lat_opts.arguments = run.memory.text;
     check_files(tool);
+    check_lanes();
     settle_files(tool);
     if (tool->start && tool->start((int)lat_opts.ranks, argv) < 0)
         leave();
