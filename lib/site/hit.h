@@ -132,8 +132,7 @@ LAT_HD void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
     const LAT_T w = LAT_(where_gt)(trace, bound, omega, LAT_(set)(1));
 
     const LAT_(m) old = *g;
-    const int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N; /* what orthonormal does not complete */
-    for (int a = 0; a < rows; a++)
+    for (int a = 0; a < LAT_FREE_ROWS; a++)
         for (int b = 0; b < LAT_N; b++) {
             LAT_(c) s = {(LAT_(set)(1) - w) * old.e[a][b].re, (LAT_(set)(1) - w) * old.e[a][b].im};
             LAT_(c) t = LAT_(mul)(h->e[a][0], old.e[0][b]);

@@ -11,7 +11,7 @@
 
 /* Rows of a link that are kept; the last one of SU(2) and SU(3) follows from the others. (Benchmarks have SU(3) with all of them.) */
 #ifndef LAT_LINK_ROWS
-#define LAT_LINK_ROWS (LAT_N <= 3 ? LAT_N - 1 : LAT_N)
+#define LAT_LINK_ROWS LAT_FREE_ROWS
 #endif
 
 /* The last row of a product of links from its first ones, where it is not computed. */

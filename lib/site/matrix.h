@@ -140,29 +140,44 @@ LAT_HD void LAT_(fill_last)(LAT_(m) *m)
 #endif
 }
 
-/* Rows orthonormalised in turn. For SU(2) and SU(3) the last row completes det = 1; for other N it
- * is orthonormalised like the others, and det keeps its phase. */
+/* Rows that are made orthonormal one by one: all but the last, which completes det = 1, of SU(2) and SU(3); all of other N, and
+ * det keeps its phase. */
+#define LAT_FREE_ROWS (LAT_N <= 3 ? LAT_N - 1 : LAT_N)
+
+/* Row a without its part along row b. */
+LAT_HD void LAT_(row_clear)(LAT_(m) *m, int a, int b)
+{
+    LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+    for (int c = 0; c < LAT_N; c++)
+        s = LAT_(fma_conj)(s, m->e[a][c], m->e[b][c]);
+    s.re = -s.re;
+    s.im = -s.im;
+    for (int c = 0; c < LAT_N; c++)
+        m->e[a][c] = LAT_(fma)(m->e[a][c], s, m->e[b][c]);
+}
+
+LAT_HD LAT_T LAT_(row_square)(const LAT_(m) *m, int a)
+{
+    LAT_T n = m->e[a][0].re * m->e[a][0].re + m->e[a][0].im * m->e[a][0].im;
+    for (int c = 1; c < LAT_N; c++)
+        n += m->e[a][c].re * m->e[a][c].re + m->e[a][c].im * m->e[a][c].im;
+    return n;
+}
+
+LAT_HD void LAT_(row_scale)(LAT_(m) *m, int a, LAT_T s)
+{
+    for (int c = 0; c < LAT_N; c++) {
+        m->e[a][c].re *= s;
+        m->e[a][c].im *= s;
+    }
+}
+
 LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
 {
-    int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N;
-    for (int a = 0; a < rows; a++) {
-        for (int b = 0; b < a; b++) {
-            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-            for (int c = 0; c < LAT_N; c++)
-                s = LAT_(fma_conj)(s, m->e[a][c], m->e[b][c]);
-            s.re = -s.re;
-            s.im = -s.im;
-            for (int c = 0; c < LAT_N; c++)
-                m->e[a][c] = LAT_(fma)(m->e[a][c], s, m->e[b][c]);
-        }
-        LAT_T n = m->e[a][0].re * m->e[a][0].re + m->e[a][0].im * m->e[a][0].im;
-        for (int c = 1; c < LAT_N; c++)
-            n += m->e[a][c].re * m->e[a][c].re + m->e[a][c].im * m->e[a][c].im;
-        LAT_T s = LAT_(rsqrt)(n);
-        for (int c = 0; c < LAT_N; c++) {
-            m->e[a][c].re *= s;
-            m->e[a][c].im *= s;
-        }
+    for (int a = 0; a < LAT_FREE_ROWS; a++) {
+        for (int b = 0; b < a; b++)
+            LAT_(row_clear)(m, a, b);
+        LAT_(row_scale)(m, a, LAT_(rsqrt)(LAT_(row_square)(m, a)));
     }
     LAT_(fill_last)(m);
 }
@@ -171,25 +186,11 @@ LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
  * row waits for another. */
 LAT_HD void LAT_(orthonormal_again)(LAT_(m) *m)
 {
-    const int rows = LAT_N <= 3 ? LAT_N - 1 : LAT_N;
-    LAT_UNROLL for (int a = rows - 1; a >= 0; a--) { /* the rows above are still as they were */
-        LAT_T n = m->e[a][0].re * m->e[a][0].re + m->e[a][0].im * m->e[a][0].im;
-        for (int c = 1; c < LAT_N; c++)
-            n += m->e[a][c].re * m->e[a][c].re + m->e[a][c].im * m->e[a][c].im;
-        LAT_UNROLL for (int b = 0; b < a; b++) {
-            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-            for (int c = 0; c < LAT_N; c++)
-                s = LAT_(fma_conj)(s, m->e[a][c], m->e[b][c]);
-            s.re = -s.re;
-            s.im = -s.im;
-            for (int c = 0; c < LAT_N; c++)
-                m->e[a][c] = LAT_(fma)(m->e[a][c], s, m->e[b][c]);
-        }
-        const LAT_T scale = LAT_(set)((LAT_S)1.5) - LAT_(set)((LAT_S)0.5) * n;
-        for (int c = 0; c < LAT_N; c++) {
-            m->e[a][c].re *= scale;
-            m->e[a][c].im *= scale;
-        }
+    LAT_UNROLL for (int a = LAT_FREE_ROWS - 1; a >= 0; a--) { /* the rows above are still as they were */
+        const LAT_T n = LAT_(row_square)(m, a);
+        LAT_UNROLL for (int b = 0; b < a; b++)
+            LAT_(row_clear)(m, a, b);
+        LAT_(row_scale)(m, a, LAT_(set)((LAT_S)1.5) - LAT_(set)((LAT_S)0.5) * n);
     }
     LAT_(fill_last)(m);
 }
