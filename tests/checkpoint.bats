@@ -85,6 +85,31 @@ cut_off() {
     nothing_left
 }
 
+@test "a checkpoint that is there is gone on from, or stays as it is: it is never replaced" {
+    rough a.lat --dims 4,4,4,4
+    local t how="--theta 1e-25 --max-sweeps 2 --check-every 1 --every 0"
+    # shellcheck disable=SC2086 # words
+    run -3 lat-orelax $how --checkpoint ck a.lat -o c.lat
+    cp ck kept
+    echo old >log.tsv
+    for t in lat-orelax lat-anneal; do
+        run -2 --separate-stderr $t --checkpoint ck --log log.tsv a.lat -o c.lat
+        [[ ${stderr_lines[0]} == "$t: --checkpoint ck is there already: go on from it with --resume ck, or remove it" ]]
+    done
+    # Nor is it replaced by what became of another one.
+    # shellcheck disable=SC2086
+    run -2 lat-orelax $how --resume kept --checkpoint ck --log log.tsv a.lat -o c.lat
+    cmp ck kept
+    [ "$(cat log.tsv)" = old ]
+    [ ! -e c.lat ]
+    nothing_left
+    # Whatever it is called, it is the same file.
+    ln -s ck link
+    # shellcheck disable=SC2086
+    run -3 lat-orelax $how --resume link --checkpoint ck --keep a.lat -o c.lat
+    [ -e c.lat ] && [ ! -e ck ]
+}
+
 # forge FILE FROM TO: a stream of one field with this line of its header replaced, checksums right, all numbers 0 but as many
 # as the header says.
 forge() {

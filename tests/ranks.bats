@@ -172,6 +172,10 @@ END
     done
     cmp straight.lat cut.lat
     cmp t.tsv u.tsv
+    echo kept >ck
+    run -2 --separate-stderr lat-orelax -@ 1 -n 3 --checkpoint ck b.lat -o new.lat
+    [[ ${stderr_lines[0]} == "lat-orelax: --checkpoint ck is there already"* ]]
+    [ "$(cat ck)" = kept ] && [ ! -e new.lat ]
 }
 
 @test "a rank that is killed at a random moment ends all of them: one sentence, no output" {

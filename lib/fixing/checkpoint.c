@@ -249,6 +249,17 @@ static int load(lat_checkpoint *k, const char *path)
     return rc;
 }
 
+void lat_checkpoint_usage(void)
+{
+    const char *path = lat_fixing_opts.checkpoint, *resume = lat_fixing_opts.resume;
+    struct stat there, from;
+    if (lat_comm_world->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
+        return;
+    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino && from.st_dev == there.st_dev)
+        return;
+    lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it", path, path);
+}
+
 lat_checkpoint *lat_checkpoint_open(void)
 {
     const lat_fixing_options *o = &lat_fixing_opts;

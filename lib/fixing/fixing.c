@@ -257,8 +257,10 @@ static int open_all(run *r)
         lat_usage("--checkpoint needs the name of a file");
     if (lat_opt_given("every") && !o->checkpoint)
         lat_usage("--every is for --checkpoint, and there is no --checkpoint");
-    if (o->checkpoint)
+    if (o->checkpoint) {
         lat_usage_if_input("checkpoint", o->checkpoint);
+        lat_checkpoint_usage();
+    }
     if (o->save_g)
         lat_usage_if_input("save-g", o->save_g);
     if (lat_backend_begin((lat_device_choice)o->device)

@@ -103,7 +103,7 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
     {LAT_OPT_SEED, "seed", 's', "SEED", &lat_fixing_opts.seed, 0, 0, "of the random numbers; copy c has SEED + c", false}, \
     {LAT_OPT_TEXT, "save-g", 0, "FILE", &lat_fixing_opts.save_g, 0, 0, \
      "save the transformation, for lat-gauge --apply", true}, \
-    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &lat_fixing_opts.checkpoint, 0, 0, "save where the run is, now and then", true}, \
+    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &lat_fixing_opts.checkpoint, 0, 0, "save where the run is, now and then; FILE must be new, or that of --resume", true}, \
     {LAT_OPT_INT, "every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, "time between two checkpoints", true}, \
     {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
      "go on from a checkpoint, with the same input and options", true}, \
@@ -134,6 +134,9 @@ void lat_copies_print(const lat_fixing *f, FILE *log);
 /* Where a run is: of every configuration so far, what is known of its copies, and their g as long as it
  * is needed. A stream of transformations, written whole or not at all. */
 typedef struct lat_checkpoint lat_checkpoint;
+
+/* A usage error where --checkpoint names a file that is there, unless --resume names the same: it may be all that is left of a week. */
+void lat_checkpoint_usage(void);
 
 /* As --checkpoint and --resume say; NULL with lat_error set. */
 lat_checkpoint *lat_checkpoint_open(void);
