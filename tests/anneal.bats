@@ -109,3 +109,24 @@ END
     done
     [ ! -e b.lat ]
 }
+
+@test "SIGUSR1 is answered within a temperature or two, however rare the lines of the log are" {
+    rough a.lat --dims 4,4,4,4
+    local pid i
+    lat-anneal -q --steps 100000000 --check-every 100000000 --log log.tsv a.lat -o b.lat 2>err 3>&- &
+    pid=$!
+    for ((i = 0; i < 500; i++)); do
+        [ -z "$(find . -name '.b.lat.*')" ] || break
+        sleep 0.02
+    done
+    kill -USR1 $pid
+    for ((i = 0; i < 500; i++)); do
+        [ ! -s err ] || break
+        sleep 0.02
+    done
+    kill $pid
+    wait $pid || true
+    grep -qE '^lat-anneal: a.lat:0: .*step [0-9]+ of 100000000 ' err
+    [ "$(wc -l <err)" -eq 1 ]
+    [ ! -s log.tsv ] # no line of it was due
+}

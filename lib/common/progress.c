@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +35,11 @@ void lat_progress_watch(void)
     sigemptyset(&ours.sa_mask);
     if (sigaction(SIGUSR1, NULL, &was) == 0 && was.sa_handler == SIG_DFL)
         sigaction(SIGUSR1, &ours, NULL);
+}
+
+bool lat_progress_asked(void)
+{
+    return asked;
 }
 
 void lat_progress(const char *format, ...)

@@ -3,6 +3,7 @@
 #ifndef LAT_PROGRESS_H
 #define LAT_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Seconds since the first call. */
@@ -30,6 +31,9 @@ const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
 /* From here on SIGUSR1, unless it is ignored, asks for a line of progress. lat_options_parse
  * calls it for the tools that have LAT_HAS_QUIET; the others die of the signal as is usual. */
 void lat_progress_watch(void);
+
+/* It has, and no line has been printed since: for those who would first have to find out what to say. */
+bool lat_progress_asked(void);
 
 /* A log is tab-separated columns under one plain line of names; each line is flushed as it is
  * written, so that a run can be watched and what a killed one wrote is there. The file appears at

@@ -68,11 +68,12 @@ static void say(const lat_fixing *f, lat_copy *const c[], int n, long i, const l
                  f->copies, i + 1, steps, temperature(i), s[0].functional, rate, lat_left_text((double)(steps - i - 1) / rate, left));
 }
 
-static int tell(const lat_fixing *f, long i)
+/* A line for whoever waits, and one for the log where that is due. */
+static int tell(const lat_fixing *f, long i, bool due)
 {
     lat_copy *const *c = f->batch;
     const int n = f->nbatch;
-    FILE *log = f->own;
+    FILE *log = due ? f->own : NULL;
     lat_gauge_state s[LAT_BATCH];
     const double seconds = lat_seconds() - f->start;
     if (f->backend->state(f->dev, s, NULL))
@@ -86,6 +87,13 @@ static int tell(const lat_fixing *f, long i)
     }
     say(f, c, n, i, s);
     return 0;
+}
+
+/* SIGUSR1 wants to know now: 1 or 0, as rank 0 has heard it, or -1. */
+static int asked(const lat_fixing *f)
+{
+    int yes = lat_progress_asked();
+    return f->comm->broadcast(f->comm, &yes, sizeof yes, 0) ? -1 : yes;
 }
 
 /* One temperature; where a copy is in the schedule, its sweeps say. */
@@ -102,7 +110,9 @@ static int advance(lat_fixing *f)
         return -1;
     for (int k = 0; k < n; k++)
         c[k]->sweeps += 1 + micro;
-    if (((i + 1) % every == 0 || i + 1 == steps) && tell(f, i))
+    const bool due = (i + 1) % every == 0 || i + 1 == steps;
+    const int now = due ? 1 : asked(f);
+    if (now < 0 || (now && tell(f, i, due)))
         return -1;
     return i + 1 == steps;
 }
