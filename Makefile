@@ -109,13 +109,16 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
   $(if $(filter 1,$(DEBUG)),-O0,$(if $(filter 1,$(COV)),-O1 --coverage,-O2)) \
   $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 openmp := $(if $(has_openmp),-fopenmp)
-cppflags := -Ilib -D_GNU_SOURCE -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
-  -DLAT_CUDA_WHY='"$(cuda_why)"' -DLAT_MPI_WHY='"$(mpi_why)"'
+cppflags := -Ilib -D_GNU_SOURCE
 ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
 ldlibs := -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
 CPPFLAGS ?=
 CFLAGS ?=
 LDFLAGS ?=
+
+# $(call keep,FILE,TEXT): FILE holds TEXT, and is as old as that. (strip: make 4.3 does not always take the newline off.)
+same = $(and $(findstring <$(1)>,<$(2)>),$(findstring <$(2)>,<$(1)>))
+keep = $(if $(call same,$(strip $(file <$(1))),$(strip $(2))),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 
 # The CUDA backend is compiled once for all variants, by nvcc: the kernels for each N and precision by
 # themselves. Machine code for compute capabilities 7.0 (nvcc 12; 13 has given it up), 8, 9 and 10; for others, 7.5 and later,
@@ -139,19 +142,14 @@ cuda_obj := $(if $(cuda_why),,$(foreach f,$(gpu_host),build/cuda/$(f).o) \
     $(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,build/cuda/generate_$(n)_$(s).o) build/cuda/generate_3_$(s)_all.o))
 ifeq ($(cuda_why),)
 ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
-cuda_flags_file := $(cuda_flags) $(gpu_code_few) $(gpu_code_many)
-ifneq ($(file <build/cuda/flags),$(cuda_flags_file))
-$(shell mkdir -p build/cuda)
-$(file >build/cuda/flags,$(cuda_flags_file))
-endif
+$(call keep,build/cuda/flags,$(cuda_flags) $(gpu_code_few) $(gpu_code_many))
 endif
 
-# What was compiled with other flags, or by another Makefile, is compiled again.
-flags := $(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS) $(ldflags) $(LDFLAGS) $(ldlibs)
-ifneq ($(file <$(B)/flags),$(flags))
-$(shell mkdir -p $(B))
-$(file >$(B)/flags,$(flags))
-endif
+# What was compiled with other flags, or by another Makefile, is compiled again. What the machine has is the business of few
+# files; what is linked, and with what, depends on it.
+flags := $(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS)
+found := CUDA: $(cuda_why); cuFFT: $(cufft_why); MPI: $(mpi_why) $(mpi_words); $(ldflags) $(LDFLAGS) $(ldlibs)
+$(foreach f,flags found,$(call keep,$(B)/$(f),$($(f))))
 
 # One text of the sweeps, compiled for each vector length and each N of SU(N); the program chooses when it runs.
 # (-g1: to follow variables through it takes a third of the compiler's time.)
@@ -216,9 +214,12 @@ $(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
 $(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
 	$(call lane_cc,$(if $(filter %_2 %_3 %_4 %_all,$*),-O3,-O2 -funroll-loops))
 
-$(B)/lib/backend/fourier_nocuda.o: cflags += -DLAT_CUFFT_WHY='"$(cufft_why)"'
+$(B)/lib/common/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
+  -DLAT_NO_CUDA='"$(cuda_why)"' -DLAT_NO_CUFFT='"$(cufft_why)"' -DLAT_NO_MPI='"$(mpi_why)"'
 
 $(B)/lib/common/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
+
+$(B)/lib/common/build.o $(B)/lib/common/deflate.o $(B)/lib/comm/comm_mpi.o: $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
 $(B)/lib/common/measure_slices.o $(B)/lib/common/reals.o: cflags += $(optimise_more)
@@ -240,7 +241,7 @@ $(gpu_host:%=build/cuda/%.o): build/cuda/%.o: lib/backend/%.cu build/cuda/flags
 	$(call gpu_cc,$(gpu_code_few))
 
 # Made anew from what is there now: nothing stays of a file that was removed.
-$(liblat): $(lib_obj) lib/common lib/comm lib/backend lib/fixing
+$(liblat): $(lib_obj) $(B)/found lib/common lib/comm lib/backend lib/fixing
 	$(at)rm -f $@ && $(AR) rcs $@ $(lib_obj)
 
 $(B)/lib/comm/comm_mpi.o: cflags += $(patsubst -I%,-isystem %,$(filter -I% -D% -pthread,$(mpi_words)))
@@ -250,11 +251,11 @@ $(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
 $(BIN)/lat-convert: $(fmt_obj)
 # cuFFT is looked for when it is asked for: lat-gluon starts without it.
 $(BIN)/lat-gluon: tool_libs := -lfftw3 $(if $(cufft_why),,-Wl$(comma)-rpath$(comma)$(cuda_home)/lib64)
-$(tools): $(liblat) $(B)/flags
+$(tools): $(liblat)
 	@mkdir -p $(@D)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(liblat) $(tool_libs) $(ldlibs)
 
-$(checks) $(benches): $(B)/%: $(B)/%.o $(liblat) $(B)/flags
+$(checks) $(benches): $(B)/%: $(B)/%.o $(liblat)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)
 
 include tests/fuzz/fuzz.mk tests/faults/faults.mk

@@ -2,12 +2,13 @@
 /* fourier_nocuda.c: what stands in for Fourier transforms by cuFFT where it was not found. */
 #include "fourier.h"
 
+#include "common/build.h"
 #include "common/error.h"
 
 lat_fourier *lat_fourier_new(int nd, const int *extent)
 {
     (void)nd, (void)extent;
-    lat_fail("this lat was built without cuFFT (%s)", LAT_CUFFT_WHY);
+    lat_fail("this lat was built without cuFFT (%s)", lat_no_cufft);
     return NULL;
 }
 

@@ -2,11 +2,12 @@
 /* nocuda.c: what stands in for the CUDA backend where it was not built. */
 #include "backend.h"
 
+#include "common/build.h"
 #include "common/error.h"
 
 static bool available(void)
 {
-    lat_fail("this lat was built without CUDA (%s)", LAT_CUDA_WHY);
+    lat_fail("this lat was built without CUDA (%s)", lat_no_cuda);
     return false;
 }
 

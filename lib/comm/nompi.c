@@ -2,12 +2,13 @@
 /* nompi.c: in place of comm_mpi.c where that was not built. */
 #include "comm.h"
 
+#include "common/build.h"
 #include "common/error.h"
 
 const char *const lat_comm_mpi_options[] = {NULL};
 
 const lat_comm *lat_comm_mpi(void)
 {
-    lat_fail("several ranks were launched, but this lat was built without MPI (%s)", LAT_MPI_WHY);
+    lat_fail("several ranks were launched, but this lat was built without MPI (%s)", lat_no_mpi);
     return NULL;
 }

@@ -3,6 +3,7 @@
 #include "comm.h"
 
 #include <stdlib.h>
+#include "common/build.h"
 #include "common/error.h"
 
 /* A number in the environment, or -1. */
@@ -27,9 +28,8 @@ static long launched(void)
 int lat_comm_start(int ranks, char **argv)
 {
     const long there = launched();
-    const char *why = LAT_MPI_WHY;
-    if (there == 1 && ranks > 1 && *why)
-        return lat_fail("%d ranks asked for, but this lat was built without MPI (%s)", ranks, why);
+    if (there == 1 && ranks > 1 && *lat_no_mpi)
+        return lat_fail("%d ranks asked for, but this lat was built without MPI (%s)", ranks, lat_no_mpi);
     if (there == 1 && ranks > 1 && !lat_launched())
         lat_launch(ranks, argv);
     if (there == 1)

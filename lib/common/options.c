@@ -17,6 +17,7 @@
 #include <omp.h>
 #endif
 
+#include "build.h"
 #include "comm/comm.h"
 #include "error.h"
 #include "io.h"
@@ -24,16 +25,6 @@
 #include "progress.h"
 #include "stream.h"
 #include "text.h"
-
-#ifndef LAT_BUILD
-#define LAT_BUILD "an unknown compiler"
-#endif
-#ifndef LAT_CUDA_WHY
-#define LAT_CUDA_WHY "not built"
-#endif
-#ifndef LAT_MPI_WHY
-#define LAT_MPI_WHY "not built"
-#endif
 
 #define MAX_THREADS 4096
 #define PROGRESS 10 /* seconds, for a plain --progress */
@@ -491,11 +482,10 @@ static void __attribute__((noreturn)) print_help(unsigned what)
 static const char *build_facts(void)
 {
     static char text[1024];
-    const char *cuda = LAT_CUDA_WHY, *mpi = LAT_MPI_WHY;
 
-    snprintf(text, sizeof text, "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nMPI: %s%s%s\n", LAT_BUILD,
-             __VERSION__, zlibVersion(), *cuda ? "no (" : "yes", cuda, *cuda ? ")" : "",
-             *mpi ? "no (" : "yes", mpi, *mpi ? ")" : "");
+    snprintf(text, sizeof text, "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nMPI: %s%s%s\n", lat_built_with,
+             __VERSION__, zlibVersion(), *lat_no_cuda ? "no (" : "yes", lat_no_cuda, *lat_no_cuda ? ")" : "",
+             *lat_no_mpi ? "no (" : "yes", lat_no_mpi, *lat_no_mpi ? ")" : "");
     return text;
 }
 

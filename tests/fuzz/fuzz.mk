@@ -5,7 +5,7 @@ wraps := malloc calloc realloc posix_memalign free exit lat_warn
 fuzz_ldflags := $(wraps:%=-Wl,--wrap=%)
 
 check_fuzz := $(B)/tests/fuzz/check_fuzz $(B)/tests/fuzz/check_absurd
-$(check_fuzz): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(fuzz_src:%.c=$(B)/%.o) $(fmt_obj) $(liblat) $(B)/flags
+$(check_fuzz): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(fuzz_src:%.c=$(B)/%.o) $(fmt_obj) $(liblat)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) $(fuzz_ldflags) -o $@ $(filter %.o,$^) $(liblat) $(ldlibs)
 
 # The library once more, for libFuzzer: one thread, all sanitizers, no sweeps.

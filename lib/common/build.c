@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* build.c: what the Makefile says of how these tools were built. */
+#include "build.h"
+
+#ifndef LAT_BUILD
+#define LAT_BUILD "an unknown compiler"
+#define LAT_NO_CUDA "not built"
+#define LAT_NO_CUFFT "not built"
+#define LAT_NO_MPI "not built"
+#endif
+
+const char lat_built_with[] = LAT_BUILD;
+const char lat_no_cuda[] = LAT_NO_CUDA, lat_no_cufft[] = LAT_NO_CUFFT, lat_no_mpi[] = LAT_NO_MPI;
