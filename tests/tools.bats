@@ -394,7 +394,7 @@ END
     lat-start hot --dims 4,4,4,8 --seed 7 --count 2 -o a.lat
     lat-info a.lat > text
     grep -q '^lattice *4 4 4 8, SU(3)$' text
-    grep -q '^history *lat-start 0.1.0 | .*--seed 7 .*copy 1$' text
+    grep -q '^history *lat-start 0.1.0 | .*--seed 7 .*configuration 1$' text
     grep -q '^stored *compressed' text
     lat-info --json a.lat > json
     [ "$(wc -l < json)" -eq 2 ]

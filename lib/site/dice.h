@@ -6,7 +6,7 @@
 typedef struct {
     uint64_t seed;
     const int64_t *site; /* [LAT_WIDTH] global sites; an idle lane has -1, and nobody looks at it */
-    uint32_t copy, step;
+    uint32_t config, step;
 } LAT_(dice);
 
 /* 64-bit lanes, of which the low halves are words; each holds a counter. */
@@ -69,7 +69,7 @@ LAT_HD void LAT_(counters)(const LAT_(dice) *d, uint32_t draw, LAT_(longs) c[][4
     LAT_(bits) low, high;
     for (int l = 0; l < LAT_WIDTH; l++) {
         low[l] = (uint32_t)d->site[l];
-        high[l] = (uint32_t)((uint64_t)d->site[l] >> 32) | d->copy << 8;
+        high[l] = (uint32_t)((uint64_t)d->site[l] >> 32) | d->config << 8;
     }
     for (int half = 0; half < 2; half++) {
         c[half][0] = (LAT_(longs))low >> 32 * half;
@@ -79,7 +79,7 @@ LAT_HD void LAT_(counters)(const LAT_(dice) *d, uint32_t draw, LAT_(longs) c[][4
     }
 #else
     memcpy(&c[0][0], d->site, sizeof c[0][0]);
-    c[0][1] = c[0][0] >> 32 | (uint64_t)(uint32_t)(d->copy << 8);
+    c[0][1] = c[0][0] >> 32 | (uint64_t)(uint32_t)(d->config << 8);
     c[0][2] = zero + d->step;
     c[0][3] = zero + draw;
 #endif

@@ -2,7 +2,7 @@
 /* random.h: random numbers that depend on what they are for, and on nothing else.
  *
  * Random123's Philox4x32-10, keyed by the seed; the counter says which site (global natural
- * index), which step of the run, which copy (the number of the configuration in the stream), and which draw at
+ * index), which step of the run, which configuration (its number in the stream), and which draw at
  * that site and step. Threads, vector lanes, ranks and devices therefore all draw the same numbers. */
 #ifndef LAT_SITE_RANDOM_H
 #define LAT_SITE_RANDOM_H
@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <Random123/philox.h>
 
-/* Four independent 32-bit words. site < 2^40, copy < 2^24. */
-static inline void lat_random(uint64_t seed, uint64_t site, uint32_t copy, uint32_t step,
+/* Four independent 32-bit words. site < 2^40, config < 2^24. */
+static inline void lat_random(uint64_t seed, uint64_t site, uint32_t config, uint32_t step,
                               uint32_t draw, uint32_t word[4])
 {
     philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
-    philox4x32_ctr_t at = {{(uint32_t)site, (uint32_t)(site >> 32) | copy << 8, step, draw}};
+    philox4x32_ctr_t at = {{(uint32_t)site, (uint32_t)(site >> 32) | config << 8, step, draw}};
     philox4x32_ctr_t out = philox4x32(at, key);
     for (int i = 0; i < 4; i++)
         word[i] = out.v[i];

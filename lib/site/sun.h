@@ -29,10 +29,10 @@
  *                                 -1 if m is singular to rounding or not finite
  *   lat_sun_unitarity(n, m)       largest element of |m m^+ - 1|
  *   lat_sun_distance(n, a, b)     Frobenius norm of a - b
- *   lat_sun_haar(n, m, seed, site, copy, step)   Haar distributed in SU(N)
+ *   lat_sun_haar(n, m, seed, site, config, step)   Haar distributed in SU(N)
  *   lat_sun_third_row(m)          N = 3: row 2 = conj(row 0 x row 1)
  *   lat_sun_complete(n, m)        the last row from the others, of any N
- *   lat_sun_near_one(n, m, eps, seed, site, copy, step)  exp of eps times a random traceless
+ *   lat_sun_near_one(n, m, eps, seed, site, config, step)  exp of eps times a random traceless
  *                                 anti-Hermitian Gaussian matrix, projected: a weak field
  *
  * Where -1 is returned m holds nothing of use. */
@@ -365,11 +365,11 @@ static inline double lat_sun_distance(int n, const double *a, const double *b)
 }
 
 /* Two independent normal numbers of mean 0 and variance 1 (Box-Muller). */
-static inline void lat_sun_normal(double z[2], uint64_t seed, uint64_t site, uint32_t copy,
+static inline void lat_sun_normal(double z[2], uint64_t seed, uint64_t site, uint32_t config,
                                   uint32_t step, uint32_t draw)
 {
     uint32_t w[4];
-    lat_random(seed, site, copy, step, draw, w);
+    lat_random(seed, site, config, step, draw, w);
     const double radius = sqrt(-2 * log(lat_uniform(w[0], w[1])));
     const double angle = 2 * 3.14159265358979323846 * lat_uniform(w[2], w[3]);
     z[0] = radius * cos(angle);
@@ -382,14 +382,14 @@ static inline void lat_sun_normal(double z[2], uint64_t seed, uint64_t site, uin
  * Haar), so Q(Z V) = Q(Z) V and Q is Haar in U(N). Taking the phase of det Q out of the last row,
  * S(Q) = diag(1, ..., 1, conj det Q) Q, keeps S(Q V) = S(Q) V for V in SU(N), since det V = 1:
  * the distribution of S is invariant under SU(N) from the right, and Haar is the only such one.
- * The draws of row i are i*n to i*n + n - 1 of this (seed, site, copy, step). */
-static inline void lat_sun_haar(int n, double *m, uint64_t seed, uint64_t site, uint32_t copy,
+ * The draws of row i are i*n to i*n + n - 1 of this (seed, site, config, step). */
+static inline void lat_sun_haar(int n, double *m, uint64_t seed, uint64_t site, uint32_t config,
                                 uint32_t step)
 {
     uint32_t draw = 0;
     do { /* rows dependent to rounding: never seen, and another draw is as good */
         for (int i = 0; i < n * n; i++)
-            lat_sun_normal(m + 2 * i, seed, site, copy, step, draw++);
+            lat_sun_normal(m + 2 * i, seed, site, config, step, draw++);
     } while (lat_sun_gram_schmidt(n, m));
 }
 
@@ -424,14 +424,14 @@ static inline void lat_sun_exp(int n, double *c, const double *a)
 /* m = exp(i eps H), H traceless Hermitian with density exp(-tr H^2): H = sum_a w_a lambda_a / 2,
  * w_a normal of variance 1. So <1 - Re tr m / N> = eps^2 (N^2 - 1) / (4 N) for small eps. */
 static inline void lat_sun_near_one(int n, double *m, double eps, uint64_t seed, uint64_t site,
-                                    uint32_t copy, uint32_t step)
+                                    uint32_t config, uint32_t step)
 {
     double a[LAT_SUN_REALS], mean = 0;
     uint32_t draw = 0;
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++) {
             double z[2], *up = a + 2 * (i * n + j), *down = a + 2 * (j * n + i);
-            lat_sun_normal(z, seed, site, copy, step, draw++);
+            lat_sun_normal(z, seed, site, config, step, draw++);
             const double h[2] = {i == j ? 0.70710678118654752440 * z[0] : 0.5 * z[0],
                                  i == j ? 0 : 0.5 * z[1]};
             up[0] = -eps * h[1];    /* i eps H above the diagonal */

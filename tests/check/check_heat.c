@@ -65,11 +65,11 @@ static void check_philox(void)
     int64_t site[WIDE];
     for (int i = 0; i < 1000; i++) {
         const uint64_t seed = (uint64_t)i * 0x9E3779B97F4A7C15u;
-        const uint32_t copy = (uint32_t)i % 1000, step = 0x30000000u + (uint32_t)i, draw = (uint32_t)(7 * i);
+        const uint32_t config = (uint32_t)i % 1000, step = 0x30000000u + (uint32_t)i, draw = (uint32_t)(7 * i);
         for (int l = 0; l < WIDE; l++)
             site[l] = ((int64_t)i << 28) + l * 12345;
-        const wide_dice d = {seed, site, copy, step};
-        const thin_dice f = {seed, site, copy, step};
+        const wide_dice d = {seed, site, config, step};
+        const thin_dice f = {seed, site, config, step};
         wide_bits w[4];
         thin_bits v[4];
         wide u[4], other[8];
@@ -86,13 +86,13 @@ static void check_philox(void)
         thin_fractions(&f, draw + 3, thin_other + 4);
         CHECK(!memcmp(other, other + 4, 4 * sizeof *u) && !memcmp(thin_other, thin_other + 4, 4 * sizeof *t), "draw %d before another one: other fractions", i);
         for (int l = 0; l < WIDE; l++) {
-            lat_random(seed, (uint64_t)site[l], copy, step, draw, expected);
+            lat_random(seed, (uint64_t)site[l], config, step, draw, expected);
             for (int k = 0; k < 4; k++)
                 CHECK(w[k][l] == expected[k] && v[k][l] == expected[k], "draw %d, lane %d, word %d: %08x %08x, %08x", i, l, k,
                       (unsigned)w[k][l], v[k][l], expected[k]);
             /* A fraction takes two draws for 52 bits, in single the first for 23 of them. */
-            lat_random(seed, (uint64_t)site[l], copy, step, 2 * draw, expected);
-            lat_random(seed, (uint64_t)site[l], copy, step, 2 * draw + 1, low);
+            lat_random(seed, (uint64_t)site[l], config, step, 2 * draw, expected);
+            lat_random(seed, (uint64_t)site[l], config, step, 2 * draw + 1, low);
             for (int k = 0; k < 4; k++) {
                 const double bits = ldexp(expected[k], 20) + (low[k] >> 12);
                 CHECK(u[k][l] == lat_uniform(expected[k], low[k]) && (double)t[k][l] == ldexp(floor(ldexp(bits, -29)) + 0.5, -23),

@@ -297,7 +297,7 @@ static void haar_distribution(void)
 
 static void draws(void)
 {
-    check_case("a draw depends on seed, site, copy and step, each of them, and on nothing else");
+    check_case("a draw depends on seed, site, configuration and step, each of them, and on nothing else");
     for (int g = 0; g < GROUPS; g++) {
         const int n = groups[g];
         matrix a, b[6];

@@ -71,7 +71,7 @@ static int describe(lat_header *head, long index)
     head->geom = geom;
     head->nc = (int)group;
     head->real = precision ? LAT_F64 : LAT_F32;
-    head->reals = rows == group ? 2 * (int)(group * group) : group == 2 ? 4 : 12;
+    head->reals = 2 * (int)(rows * group);
     if (count > 1) {
         char number[24];
         snprintf(number, sizeof number, "%ld", index);
@@ -79,7 +79,7 @@ static int describe(lat_header *head, long index)
             return -1;
     }
     if (start == COLD ? lat_provenance(head, "cold")
-                      : lat_provenance(head, "%s, seed %llu, copy %ld", names[start],
+                      : lat_provenance(head, "%s, seed %llu, configuration %ld", names[start],
                                        (unsigned long long)seed, index))
         return -1;
     return lat_header_check(head, "--dims");
