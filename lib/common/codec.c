@@ -61,20 +61,8 @@ static inline uint64_t right64(uint64_t w) { return w >> 1 | w << 63; }
 static inline uint32_t left32(uint32_t w) { return w << 1 | w >> 31; }
 static inline uint32_t right32(uint32_t w) { return w >> 1 | w << 31; }
 
-static inline uint64_t native64(const unsigned char *p)
-{
-    uint64_t w;
-    memcpy(&w, p, 8);
-    return w;
-}
-
-static inline uint32_t native32(const unsigned char *p)
-{
-    uint32_t w;
-    memcpy(&w, p, 4);
-    return w;
-}
-
+static inline uint64_t native64(const unsigned char *p) { return lat_load64(p, false); }
+static inline uint32_t native32(const unsigned char *p) { return lat_load32(p, false); }
 
 static void filter64(const unsigned char *raw, size_t count, unsigned char *planes)
 {

@@ -231,7 +231,7 @@ static int describe(run *r)
     const lat_lines *history = &head->history;
     const char *last = history->count ? history->line[history->count - 1] : "";
     bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, words);
-    head->reals = rows == group ? 2 * (int)(group * group) : 2 * (int)(rows * group);
+    head->reals = 2 * (int)(rows * group);
     if (note_real(head, &changed, "beta", beta) || note_real(head, &changed, "xi", xi) ||
         note(head, &changed, "update", "%s", update ? "metropolis" : "heatbath") ||
         note(head, &changed, "overrelax", "%ld", overrelax) || note(head, &changed, "seed", "%llu", (unsigned long long)seed) ||
