@@ -213,7 +213,7 @@ END
     done
     for wrong in "--sites hilbert" "--sites t,z,y" "--sites t,z,y,x,parity" "--sites t,,z,y,x" "--sites=" "--links x,y,z" \
         "--links x,y,z,w" "--axes t,x,y" "--axes t,x,y,t" "--axes=" "--reflect w" "--reflect x,x" "--reflect=" "--shift 1,2,3" \
-        "--shift 1,2,3,4,5" "--shift 1,2,3,x" "--shift 1,2,3,99999999999" "--shift=" "--links="; do
+        "--shift 1,2,3,4,5" "--shift 1,2,3,x" "--shift 1,2,3,99999999999" "--shift 1,2,3,-99999999999999999999" "--shift=" "--links="; do
         # shellcheck disable=SC2086
         run -2 lat-reorder $wrong a.lat -o out.lat
         [[ ${lines[0]} == "lat-reorder: ${wrong%%[ =]*}"* ]] || { echo "$output"; return 1; }

@@ -48,7 +48,7 @@ static int parse_shift(lat_symmetry *s, int nd)
     char *end = NULL;
     for (int mu = 0; mu < nd; mu++, at = end + 1) {
         s->shift[mu] = strtol(at, &end, 10);
-        if (end == at || *end != (mu + 1 < nd ? ',' : '\0') || labs(s->shift[mu]) > INT_MAX)
+        if (end == at || *end != (mu + 1 < nd ? ',' : '\0') || s->shift[mu] < -INT_MAX || s->shift[mu] > INT_MAX)
             return lat_fail_usage("--shift %s: expected %d integers with commas between", shift, nd);
     }
     return 0;
