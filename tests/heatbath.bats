@@ -172,6 +172,13 @@ END
     grep -q 'beta = 2.5' info.txt
     grep -q 'sweep = 13' info.txt
     [ "$(grep -c 'lat-heatbath 0' info.txt)" -eq 2 ]
+    for other in "--precision single" "--rows 2" "--thermalise 1" "--seed 12"; do
+        # shellcheck disable=SC2086 # words
+        lat-heatbath $other c001.lat | lat-info >info.txt
+        [ "$(grep -c 'lat-heatbath 0' info.txt)" -eq 2 ]
+    done
+    lat-heatbath --precision double --rows 1 --thermalise 0 --seed 11 c001.lat | lat-info >info.txt
+    [ "$(grep -c 'lat-heatbath 0' info.txt)" -eq 1 ]
     # So does what another tool has done in between.
     lat-gauge --random c001.lat | lat-orelax --theta 1e-2 | lat-heatbath --continue | lat-info >info.txt
     grep 'lat-[a-z]* 0' info.txt | grep -o 'lat-[a-z]*' | paste -sd' ' | grep -qx 'lat-heatbath lat-gauge lat-orelax lat-heatbath'

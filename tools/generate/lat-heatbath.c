@@ -76,6 +76,7 @@ typedef struct run {
     lat_field field;
     long sweep;      /* done so far, since the start of the first run */
     long number;     /* of the next configuration */
+    bool other;      /* goes on otherwise than the header's parameters say */
     double plaquette;
 } run;
 
@@ -167,7 +168,10 @@ static int resume(run *r)
     if (lat_boundary_closed(head, -1, "heat bath"))
         return -1;
     lat_header_ungauge(head);
-    return recall_all(r, head) || lat_field_convert(&r->field, precision ? LAT_F64 : LAT_F32) ? -1 : 0;
+    if (recall_all(r, head))
+        return -1;
+    r->other = head->real != (precision ? LAT_F64 : LAT_F32) || thermalise > 0;
+    return lat_field_convert(&r->field, precision ? LAT_F64 : LAT_F32);
 }
 
 static int begin(run *r)
@@ -230,8 +234,9 @@ static int describe(run *r)
     const char *words = r->backend->words(r->gen);
     const lat_lines *history = &head->history;
     const char *last = history->count ? history->line[history->count - 1] : "";
-    bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, words);
-    head->reals = 2 * (int)(rows * group);
+    const int reals = 2 * (int)(rows * group);
+    bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, words) || r->other || head->reals != reals;
+    head->reals = reals;
     if (note_real(head, &changed, "beta", beta) || note_real(head, &changed, "xi", xi) ||
         note(head, &changed, "update", "%s", update ? "metropolis" : "heatbath") ||
         note(head, &changed, "overrelax", "%ld", overrelax) || note(head, &changed, "seed", "%llu", (unsigned long long)seed) ||
