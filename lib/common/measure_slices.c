@@ -6,17 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "eight.h"
 #include "error.h"
 #include "isa.h"
 #include "measure.h"
 #include "slices.h"
-#include "tour.h"
 
-enum { WIDTH = 8 };
-typedef double vec __attribute__((vector_size(8 * WIDTH)));
+enum { WIDTH = LAT_EIGHT };
+typedef lat_eight vec;
 typedef long mask __attribute__((vector_size(8 * WIDTH)));
-
-#define MATRIX(name) vec name[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS]
 
 /* Slices at hand, and the one after them. */
 typedef struct window {
@@ -54,16 +52,7 @@ LAT_INLINE void gather(const window *w, size_t t, lat_tour *tour, size_t left, e
 /* The links mu of eight sites. */
 LAT_INLINE void load(const window *w, const char *const *site, int mu, int n, vec *m)
 {
-    const size_t offset = (size_t)mu * w->matrix_bytes;
-    if (w->head->real == LAT_F64) {
-        for (int k = 0; k < 2 * n * n; k++)
-            for (int l = 0; l < WIDTH; l++)
-                m[k][l] = ((const double *)(site[l] + offset))[k];
-    } else {
-        for (int k = 0; k < 2 * n * n; k++)
-            for (int l = 0; l < WIDTH; l++)
-                m[k][l] = ((const float *)(site[l] + offset))[k];
-    }
+    lat_eight_load(site, (size_t)mu * w->matrix_bytes, w->head->real, n, m);
 }
 
 /* Re tr a b (d c)^+ */
@@ -159,9 +148,9 @@ LAT_INLINE void chunk(const window *w, size_t t, size_t from, size_t to, int n, 
 {
     const int nd = w->slice.head.geom.nd;
     vec sum = {0}, last = {0}, link = {0}, unitarity = {0}, det = {0};
-    MATRIX(here[LAT_MAX_DIMS]);
-    MATRIX(b);
-    MATRIX(c);
+    LAT_EIGHT_MATRIX(here[LAT_MAX_DIMS]);
+    LAT_EIGHT_MATRIX(b);
+    LAT_EIGHT_MATRIX(c);
     eight g;
     lat_tour tour;
     lat_tour_start(&tour, &w->slice, from);

@@ -22,4 +22,7 @@ int lat_transform_project(lat_field *g);
  * their ghosts up to date then. */
 int lat_transform_apply(lat_field *u, lat_field *g);
 
+/* That alone: ghosts of g are up to date, those of u are not asked for. */
+void lat_transform_rotate(lat_field *u, const lat_field *g);
+
 #endif
