@@ -136,3 +136,30 @@ END
     nothing_left
     [ "$(cat out)" = old ]
 }
+
+@test "links of 80 MB, whose room was taken meanwhile, are the same bytes on a disk, in memory and through a pipe" {
+    local folder=/dev/shm/lat-room.$$ fix=(lat-orelax -q --device cpu --theta 0 --max-sweeps 1 --check-every 1 --keep --no-provenance in.lat)
+    [ -w /dev/shm ] || folder=$PWD/memory
+    mkdir "$folder"
+    lat-start weak --dims 20,20,20,20 --count 2 --seed 3 -o in.lat
+    for how in -0 -1; do
+        "${fix[@]}" $how 2>/dev/null | cat >pipe.lat
+        "${fix[@]}" $how -o disk.lat 2>/dev/null || [ $? = 3 ]
+        "${fix[@]}" $how -o "$folder/memory.lat" 2>/dev/null || [ $? = 3 ]
+        (ulimit -v 8000000 && "${fix[@]}" $how -o "$folder/limited.lat" 2>/dev/null) || [ $? = 3 ]
+        cmp pipe.lat disk.lat && cmp pipe.lat "$folder/memory.lat" && cmp pipe.lat "$folder/limited.lat"
+    done
+    rm -r "$folder"
+}
+
+@test "an output that will not fit is warned of before the work, and leaves nothing" {
+    mkdir small
+    unshare -rm mount -t tmpfs tmpfs small 2>/dev/null || skip "nobody here may mount a small file system"
+    lat-start weak --dims 20,20,20,20 --seed 3 -0 -o in.lat
+    run -1 --separate-stderr unshare -rm bash -c 'mount -t tmpfs -o size=40m tmpfs small
+        lat-orelax -q --device cpu --max-sweeps 1 --keep in.lat -o small/out
+        status=$?; ls -A small; exit $status'
+    [ -z "$output" ]
+    [[ ${stderr_lines[0]} == "lat-orelax: small/out: 0.08 GB may not fit: No space left on device" ]]
+    [[ ${stderr_lines[-1]} == "lat-orelax: small/out: cannot be written: No space left on device" ]]
+}

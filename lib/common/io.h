@@ -105,6 +105,10 @@ bool lat_output_is_hidden(const lat_output *out);
 /* As lat_input_attach. */
 void *lat_output_attach(lat_output *out, size_t size);
 
+/* Some n bytes will come, after work that may take long: a thread takes room on the disk for them meanwhile, so that they are written
+ * sooner, and warns if there is none. What turns out to be too much is given back by lat_output_commit. */
+void lat_output_expect(lat_output *out, uint64_t n);
+
 int lat_output_write(lat_output *out, const void *buf, size_t n);
 
 /* Hands on what is buffered: at the end of a field, so that the next tool can begin. */

@@ -5,7 +5,8 @@
  *   io_temporary.c    files that are not whole yet, and their removal whatever happens
  *   io_open.c         what is open: no two outputs are one file, no output is an input
  *   io_input.c        lat_input
- *   io_output.c       lat_output */
+ *   io_output.c       lat_output
+ *   io_room.c         room for it, before it is written */
 #ifndef LAT_IO_INTERNAL_H
 #define LAT_IO_INTERNAL_H
 
@@ -13,6 +14,7 @@
 #include "io.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
@@ -93,8 +95,16 @@ struct lat_output {
     unsigned char *buf; /* BUFFER bytes, `used` of them waiting */
     size_t used;
     uint64_t put, sent; /* bytes written, and those that are on their way to the disk */
+    bool taking;        /* `thread` takes room, up to byte `expected`, until `enough`; `room`: up to there it has */
+    pthread_t thread;
+    atomic_bool enough;
+    uint64_t expected, room;
     void *attached;     /* of the layer above */
 };
+
+/* No more room is taken; before anything is written. And what was taken for nothing is given back: 0, or -1 with errno. */
+void lat_output_enough(lat_output *out);
+int lat_output_trim(lat_output *out);
 
 /* Rank 0 has the files. */
 static inline bool lat_io_elsewhere(void)

@@ -239,6 +239,7 @@ static int output_put(lat_output *out, const void *buf, size_t n)
         return output_fail(out);
     if (n > 0 && output_touch(out) < 0)
         return -1;
+    lat_output_enough(out);
     if (lat_io_write(out->fd, buf, n) < 0)
         return output_fail(out);
     out->put += n;
@@ -341,6 +342,8 @@ int lat_output_commit(lat_output *out)
     }
     if (rc == 0)
         rc = output_touch(out); /* an empty one is complete, too */
+    if (rc == 0 && lat_output_trim(out) < 0)
+        rc = output_fail(out);
     if (rc == 0 && out->temp)
         rc = output_show(out);
     if (rc == 0 && out->temp)
@@ -358,6 +361,7 @@ void lat_output_abort(lat_output *out)
     if (!out)
         return;
     lat_output_unregister(out);
+    lat_output_enough(out);
     if (out->fd >= 0 && !out->standard)
         close(out->fd);
     if (out->temp)

@@ -68,6 +68,9 @@ enum { LAT_STORE_AUTO = -1, LAT_STORE_RAW = 0, LAT_STORE_ZLIB = 1 };
  * head.reals says whether to drop rows (12 for SU(3), 4 for SU(2)). */
 int lat_stream_write(lat_output *out, lat_field *f, int store);
 
+/* Says that a field like this will be written, after work that may take long: lat_output_expect. */
+void lat_stream_expect(lat_output *out, const lat_header *head, int store);
+
 /* The same by slices: the header with its plaquette and link trace, as far as they are known; slices in any
  * portions, the bytes written are the same; trailer. `head` is borrowed until then. `close` frees w in any case,
  * `give_up` without a trailer. Where head.reals drops rows, the caller makes sure that the rest has them. */

@@ -223,11 +223,24 @@ static int finish(run *r)
     return rc;
 }
 
+/* What will be written, if all goes well; only a file takes notice. */
+static void expect(const run *r)
+{
+    const lat_fixing *f = &r->fixing;
+    lat_header head = f->u.head; /* borrowed */
+    head.real = f->algorithm->store;
+    if (!f->all)
+        lat_stream_expect(r->out, &head, lat_opts.store);
+}
+
 static int configuration(run *r)
 {
     lat_fixing *f = &r->fixing;
     f->start = lat_seconds();
-    const int rc = prepare(r) || sweep_all(r) ? LAT_FAILED : finish(r);
+    int rc = prepare(r);
+    if (rc == 0)
+        expect(r);
+    rc = rc || sweep_all(r) ? LAT_FAILED : finish(r);
     lat_copies_free(f);
     free(f->theta);
     f->theta = NULL;
