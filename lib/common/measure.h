@@ -8,7 +8,7 @@
 #include "condition.h"
 #include "field.h"
 
-/* Mean of Re tr U_p / N over all plaquettes (0 in one dimension: NaN), and of Re tr U_mu / N
+/* Mean of Re tr U_p / N over all plaquettes (NaN in one dimension, which has none), and of Re tr U_mu / N
  * over all links. */
 int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_trace);
 

@@ -110,13 +110,6 @@ LAT_HD LAT_T LAT_(heat_gap)(LAT_T k, const LAT_(dice) *d, uint32_t draw, uint32_
     return gap;
 }
 
-/* a_0 alone. */
-LAT_HD LAT_T LAT_(heat_a0)(LAT_T k, const LAT_(dice) *d, uint32_t draw, uint32_t stride)
-{
-    LAT_T spare[2];
-    return LAT_(set)(1) - LAT_(heat_gap)(k, d, draw, stride, spare);
-}
-
 /* a with density exp(k a_0) on S^3; draw `pair` and every `pairs` draws after it. */
 LAT_APART void LAT_(heat_sphere3)(LAT_T k, const LAT_(dice) *d, uint32_t pair, uint32_t pairs, LAT_T a[4])
 {
