@@ -98,7 +98,7 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
     {LAT_OPT_INT, "copies", 'c', "N", &lat_fixing_opts.copies, 0, LAT_MAX_COPIES, \
      "N random starts of each configuration (default: one start, from its own gauge)", false}, \
     {LAT_OPT_CHOICE, "select", 0, "best|all", &lat_fixing_opts.select, 0, 0, \
-     "of the copies: links as the best one makes them, or links as they are and every transformation", false}, \
+     "of the copies: links as the best one makes them, or links as they are and every transformation (default: best; of lat-anneal all)", false}, \
     {LAT_OPT_TEXT, "copies-log", 0, "FILE", &lat_fixing_opts.copies_log, 0, 0, "a line about each copy", true}, \
     {LAT_OPT_SEED, "seed", 's', "SEED", &lat_fixing_opts.seed, 0, 0, "of the random numbers; copy c has SEED + c", false}, \
     {LAT_OPT_TEXT, "save-g", 0, "FILE", &lat_fixing_opts.save_g, 0, 0, \
