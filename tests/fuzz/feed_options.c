@@ -3,6 +3,7 @@
  *
  * The parser is made for one command line in the life of a process. So its text is taken in here, to be reset, and
  * its exit() leads back. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 
