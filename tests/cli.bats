@@ -200,6 +200,10 @@ need_terminal() {
             grep -q 'missing.lat: ' err || fail "$(cat err)"
             exits 1 "$t" $words .
             one_sentence err "$t"
+            exits 2 "$t" $words ''
+            a_usage_error err "$t"
+            exits 2 "$t" $words -i ''
+            a_usage_error err "$t"
         }
     done
     exits 1 lat-diff missing.lat in.lat

@@ -17,6 +17,8 @@ static int input_descriptor(const char *path, bool standard)
 {
     int fd;
 
+    if (!standard && !*path) /* "$CONFIG", and no such variable */
+        return lat_fail_usage("expected the name of an input file, found ''");
     if (!standard) {
         fd = lat_io_open(path, O_RDONLY, 0);
         return fd >= 0 ? fd : lat_fail("%s: cannot be opened: %s", path, strerror(errno));
