@@ -135,6 +135,15 @@ need_terminal() {
     cmp widest none
 }
 
+@test "a tool runs behind the dynamic loader too, as where its libraries are elsewhere" {
+    local loader
+    loader=$(LC_ALL=C readelf -l "$(command -v lat-info)" | sed -n 's/.*interpreter: \(.*\)\].*/\1/p') || true
+    [ -x "$loader" ] || skip "no loader, or no readelf to find it by"
+    lat-info in.lat > plain
+    env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY "$loader" "$(command -v lat-info)" in.lat > behind
+    cmp plain behind
+}
+
 @test "a value out of range is named, not taken for an option" {
     exits 2 lat-orelax --omega -1 in.lat
     a_usage_error err lat-orelax

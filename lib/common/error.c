@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -203,11 +204,12 @@ void *lat_alloc(size_t count, size_t size, const char *what)
 /* Idle threads of GNU's OpenMP spin for milliseconds before they sleep, and take the core from those that
  * work where another program wants one too: 20 times slower, measured. How long they spin is read from the
  * environment when the library is loaded; so the program begins once more with that set, unless the
- * user has said what to do. (Here because every program of ours has this file in it.) */
+ * user has said what to do. (Here because every program of ours has this file in it.) Without an interpreter in the
+ * auxiliary vector the dynamic loader was started as a program, with ours as its argument: that is what would begin again. */
 __attribute__((constructor)) static void calm(int argc, char **argv)
 {
     (void)argc;
-    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "2000", 0))
+    if (getauxval(AT_BASE) && !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "2000", 0))
         execv("/proc/self/exe", argv); /* where that fails, all goes on as it was */
 }
 #endif
