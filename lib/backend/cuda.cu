@@ -82,21 +82,15 @@ static void gpu_close(lat_device *dev)
         return; /* neighbours may still be at work in what would go; the process is about to end */
     if (c->stream)
         cudaStreamSynchronize(c->stream);
-    if (c->cut && lat_cuda_leave_neighbours(c))
+    if (lat_cuda_part(&c->rims))
         return;
-    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->arrived, c->unit, c->omega, c->bad, c->box[0], c->box[1]};
+    void *const on_device[] = {c->work.u, c->work.g, c->partial, c->arrived, c->unit, c->omega, c->bad};
     for (size_t i = 0; i < sizeof on_device / sizeof *on_device; i++)
         cudaFree(on_device[i]);
-    void *const on_host[] = {c->sum, c->box_host[0], c->box_host[1]};
-    for (size_t i = 0; i < sizeof on_host / sizeof *on_host; i++)
-        cudaFreeHost(on_host[i]);
+    cudaFreeHost(c->sum);
     lat_cuda_ferry_close(&c->ferry);
-    for (cudaEvent_t e : {c->packed, c->arrived_rim})
-        if (e)
-            cudaEventDestroy(e);
-    for (cudaStream_t st : {c->stream, c->travel})
-        if (st)
-            cudaStreamDestroy(st);
+    if (c->stream)
+        cudaStreamDestroy(c->stream);
     free(c->omega_host);
     free(c->theta);
     free(c->unit_host);
@@ -164,7 +158,6 @@ static int load_links(gpu *c, const lat_field *u)
 static int gpu_set(lat_device *dev, int copy, const lat_field *g)
 {
     gpu *c = (gpu *)dev;
-    const lat_comm *comm = dev->comm;
     passenger p = {c, 0, copy};
     if (!g) {
         uint64_t sites = 1;
@@ -175,10 +168,7 @@ static int gpu_set(lat_device *dev, int copy, const lat_field *g)
     } else if (lat_cuda_send(&c->ferry, g, 0, lat_field_matrices(g), lead(c), place_set, &p) || (c->cut && lat_cuda_set_ghosts(c, copy))) {
         return -1;
     }
-    if (!c->cut)
-        return 0;
-    /* Nobody sweeps, and writes our ghosts, before they are as they were set. */
-    return lat_cuda_failed(cudaStreamSynchronize(c->stream), "setting g") || comm->barrier(comm) ? -1 : 0;
+    return c->cut ? lat_cuda_ready(&c->rims, c->stream) : 0; /* nobody sweeps, and writes our ghosts, before they are as they were set */
 }
 
 static int gpu_get(lat_device *dev, int copy, lat_field *g)
@@ -327,8 +317,10 @@ static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, 
         gpu_close(&c->dev);
         return NULL;
     }
-    static const char *const ways[] = {"", ", peer", ", staged", ", cuda-aware"};
-    snprintf(c->words, sizeof c->words, comm->size > 1 ? "gpu %.30s x %d%s" : "gpu %.50s", p.name, comm->size, ways[c->transport]);
+    if (comm->size > 1)
+        snprintf(c->words, sizeof c->words, "gpu %.30s x %d%s%s", p.name, comm->size, c->cut ? ", " : "", lat_cuda_way(&c->rims));
+    else
+        snprintf(c->words, sizeof c->words, "gpu %.50s", p.name);
     return &c->dev;
 }
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_gpu.cuh: a configuration on a GPU, for the two files that know it: cuda.cu, and cuda_rims.cu for what it has to do with those of
- * other ranks. */
+/* cuda_gpu.cuh: a configuration on a GPU, for the two files that know it: cuda.cu, and cuda_rims.cu for its rims. */
 #ifndef LAT_BACKEND_CUDA_GPU_CUH
 #define LAT_BACKEND_CUDA_GPU_CUH
 
-#include "cuda_host.cuh"
-extern "C" {
-#include "backend.h"
-}
+#include "cuda_neighbours.cuh"
 
 typedef struct lat_cuda_gpu {
     lat_device dev;
@@ -19,13 +15,9 @@ typedef struct lat_cuda_gpu {
     lat_slab slab;                       /* the part of the last axis that is here */
     bool cut;                            /* slices are cut by it, so that they have ghosts */
     int slices, first;                   /* of the lattice; the number in it of the first one here */
-    lat_transport transport;             /* of rims */
+    lat_cuda_neighbours rims;
+    int box_units;                       /* units that its boxes have room for */
     uint32_t number;                     /* half sweeps so far */
-    void *mapped[2];                     /* memory of the neighbours below and above; one may be both */
-    void *box[2], *box_host[2];          /* rims on their way out, and in */
-    int box_units;                       /* units they have room for */
-    cudaStream_t travel;
-    cudaEvent_t packed, arrived_rim;
     cudaStream_t stream;
     double *omega, *omega_host;          /* [copies], and what was sent there last */
     lat_cuda_unit *unit, *unit_host;     /* units that are swept: [nrows][beside] */
@@ -58,14 +50,10 @@ static inline size_t lat_cuda_g_bytes(const lat_cuda_gpu *c)
     return (size_t)c->copies * lat_cuda_places(c) * lat_cuda_matrix_bytes(c, lat_cuda_few_rows(c));
 }
 
-/* Behind g: what neighbours say to each other, heard[2] and rim_arrived[2] of lat_cuda_work. */
-#define LAT_CUDA_WORDS 4
+/* ---- rims (cuda_rims.cu); 0, or -1 with lat_error set ---- */
 
-/* ---- neighbours (cuda_rims.cu); 0, or -1 with lat_error set ---- */
-
-/* How rims will travel, and what is needed for it; when all is over, before any memory goes. */
+/* How they will travel, and what is needed for it. */
 int lat_cuda_meet_neighbours(lat_cuda_gpu *c);
-int lat_cuda_leave_neighbours(lat_cuda_gpu *c);
 
 /* All ghosts of a copy, when it is new. */
 int lat_cuda_set_ghosts(lat_cuda_gpu *c, int copy);

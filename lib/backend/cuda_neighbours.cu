@@ -55,10 +55,9 @@ static int try_peers(lat_cuda_neighbours *r, const lat_cuda_shore *mine, lat_cud
 {
     const lat_comm *comm = r->comm;
     card my, *all = (card *)lat_alloc((size_t)comm->size, sizeof(card), "what the ranks say");
-    int number = 0;
     memset(&my, 0, sizeof my);
     my.shore = *mine;
-    if (!all || lat_cuda_failed(cudaMemset((char *)mine->memory + mine->bytes, 0, LAT_CUDA_WORDS * sizeof(uint32_t)), "setting words")
+    if (!all || lat_cuda_failed(cudaMemset(lat_cuda_words(mine), 0, LAT_CUDA_WORDS * sizeof(uint32_t)), "setting words")
         || lat_cuda_failed(cudaDeviceSynchronize(), "setting words"))
         return -1;
     cudaError_t e = cudaIpcGetMemHandle(&my.handle, mine->memory);
@@ -69,14 +68,13 @@ static int try_peers(lat_cuda_neighbours *r, const lat_cuda_shore *mine, lat_cud
         e = map_neighbours(r, all + (comm->rank + comm->size - 1) % comm->size, all + (comm->rank + 1) % comm->size, side);
     free(all);
     cudaGetLastError(); /* what failed has been seen */
-    cudaGetDevice(&number);
     if (e != cudaSuccess && lat_gpu_opts.transport == LAT_TRANSPORT_PEER)
-        return lat_fail("--transport peer: GPU %d cannot reach its neighbours' memory: %s", number, cudaGetErrorString(e));
+        return lat_fail("--transport peer: GPU %d cannot reach its neighbours' memory: %s", lat_cuda_number(), cudaGetErrorString(e));
     double bad = e != cudaSuccess;
     return comm->max(comm, &bad, 1) ? -1 : bad == 0;
 }
 
-int lat_cuda_meet(lat_cuda_neighbours *r, const lat_comm *comm, const lat_cuda_shore *mine, size_t box, lat_cuda_side side[2])
+int lat_cuda_meet(lat_cuda_neighbours *r, const lat_comm *comm, const lat_cuda_shore *mine, lat_cuda_side side[2])
 {
     const int wish = lat_gpu_opts.transport, one_host = comm->host_size == comm->size;
     int peers = 0;
@@ -89,9 +87,6 @@ int lat_cuda_meet(lat_cuda_neighbours *r, const lat_comm *comm, const lat_cuda_s
         return lat_fail_usage("--transport cuda-aware: this MPI does not say that it is");
     r->transport = peers ? LAT_TRANSPORT_PEER
         : wish != LAT_TRANSPORT_STAGED && mpi_is_aware() ? LAT_TRANSPORT_CUDA_AWARE : LAT_TRANSPORT_STAGED;
-    for (int i = 0; i < 2 && !peers; i++)
-        if (lat_cuda_room(&r->box[i], box, "rims") || lat_cuda_failed(cudaMallocHost(&r->box_host[i], box), "pinning memory"))
-            return -1;
     return lat_cuda_failed(cudaStreamCreateWithFlags(&r->travel, cudaStreamNonBlocking), "making a stream")
         || lat_cuda_failed(cudaEventCreateWithFlags(&r->packed, cudaEventDisableTiming), "making an event")
         || lat_cuda_failed(cudaEventCreateWithFlags(&r->arrived, cudaEventDisableTiming), "making an event") ? -1 : 0;
@@ -114,6 +109,14 @@ const char *lat_cuda_way(const lat_cuda_neighbours *r)
 }
 
 /* ---- boxes ---- */
+
+int lat_cuda_boxes(lat_cuda_neighbours *r, size_t bytes)
+{
+    for (int i = 0; i < 2; i++)
+        if (lat_cuda_room(&r->box[i], 2 * bytes, "rims") || lat_cuda_failed(cudaMallocHost(&r->box_host[i], 2 * bytes), "pinning memory"))
+            return -1;
+    return 0;
+}
 
 int lat_cuda_depart(lat_cuda_neighbours *r, cudaStream_t stream)
 {

@@ -5,7 +5,7 @@
 #ifndef LAT_BACKEND_CUDA_NEIGHBOURS_CUH
 #define LAT_BACKEND_CUDA_NEIGHBOURS_CUH
 
-#include "cuda.cuh"
+#include "cuda_host.cuh"
 extern "C" {
 #include "backend.h"
 }
@@ -28,15 +28,19 @@ typedef struct lat_cuda_shore {
     uint32_t groups, ghost[2];  /* as in lat_cuda_side; the first sites of both ghosts */
 } lat_cuda_shore;
 
-/* Finds the neighbours and the transport; where kernels are to write themselves, side[2] says where to. `box`: bytes of both rims in
- * a box. Nothing is written before lat_cuda_ready. */
-int lat_cuda_meet(lat_cuda_neighbours *r, const lat_comm *comm, const lat_cuda_shore *mine, size_t box, lat_cuda_side side[2]);
+static inline uint32_t *lat_cuda_words(const lat_cuda_shore *s) { return (uint32_t *)((char *)s->memory + s->bytes); }
+
+/* Finds the neighbours and the transport; where kernels are to write themselves, side[2] says where to. Nothing is written
+ * before lat_cuda_ready. */
+int lat_cuda_meet(lat_cuda_neighbours *r, const lat_comm *comm, const lat_cuda_shore *mine, lat_cuda_side side[2]);
 int lat_cuda_ready(const lat_cuda_neighbours *r, cudaStream_t stream); /* once ghosts and all else are as they are to be at first */
 bool lat_cuda_peer(const lat_cuda_neighbours *r);
-const char *lat_cuda_way(const lat_cuda_neighbours *r); /* "peer" */
+const char *lat_cuda_way(const lat_cuda_neighbours *r); /* "peer"; "" before they have met */
 
 /* Where they do not: what `stream` has put into box[0], `bytes` to either side, comes out of the neighbours' box[1]. In two parts, the
- * first of which waits for nothing: what is put into `stream` between them runs while rims travel. */
+ * first of which waits for nothing: what is put into `stream` between them runs while rims travel. Before that boxes are made, with
+ * room for that many. */
+int lat_cuda_boxes(lat_cuda_neighbours *r, size_t bytes);
 int lat_cuda_depart(lat_cuda_neighbours *r, cudaStream_t stream);
 int lat_cuda_arrive(lat_cuda_neighbours *r, size_t bytes, cudaStream_t stream);
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda_host.cuh"
 #include "cuda_neighbours.cuh"
 #include "generate_cuda.cuh"
 extern "C" {
@@ -193,10 +192,10 @@ static int meet(gpu *c)
 {
     lat_cuda_links *w = &c->work;
     const lat_cuda_shore shore = {w->u, link_bytes(c), w->groups, {0, w->from + w->own}};
-    if (lat_cuda_meet(&c->rims, c->gen.comm, &shore, 2 * rim_bytes(c), w->side))
+    if (lat_cuda_meet(&c->rims, c->gen.comm, &shore, w->side) || (!lat_cuda_peer(&c->rims) && lat_cuda_boxes(&c->rims, rim_bytes(c))))
         return -1;
     w->peer = lat_cuda_peer(&c->rims);
-    w->heard = (const uint32_t *)((char *)w->u + link_bytes(c));
+    w->heard = lat_cuda_words(&shore);
     return lat_cuda_ready(&c->rims, c->stream);
 }
 
