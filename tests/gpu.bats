@@ -170,6 +170,24 @@ as_alone() {
     lat-info b.lat | grep -q 'gpu .* x 3, peer'
 }
 
+# Half of the slices are as good as done, half are rough and take some thousand sweeps: enough to wait for others to send them.
+@test "ranks with GPUs: slices in Coulomb gauge that are dealt out again go the same way" {
+    ranks_setup
+    local e n how="--gauge coulomb --omega 1 --theta 1e-20"
+    for e in 0.01 1.5; do lat-start weak --epsilon $e --seed 3 --dims 4,4,4,12 | lat-convert --to raw -o $e.raw; done
+    cat 0.01.raw 1.5.raw >both.raw
+    lat-convert --from raw --type f64 --endian little --dims 4,4,4,24 both.raw -o a.lat
+    for n in 2 3; do
+        # shellcheck disable=SC2086 # words
+        as_alone $n auto lat-orelax $how
+        # shellcheck disable=SC2086
+        lat-orelax --device gpu -n $n -v $how a.lat -o b.lat 2>said
+        grep -q 'dealt out again' said
+    done
+    as_alone 2 auto lat-orelax --gauge coulomb --omega 1 --theta 1e-16 --copies 3
+    as_alone 3 auto lat-orelax --gauge coulomb --stochastic 0.1 --theta 1e-16
+}
+
 # Killed twice on the way, once with three ranks and once with two.
 @test "ranks with GPUs: a checkpoint of three is resumed by two, and by one" {
     ranks_setup

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/error.h"
-#include "deal.h"
+#include "guests.h"
 #include "host.h"
 #include "lanes.h"
 #include "slab.h"
@@ -32,9 +32,8 @@ typedef struct parcel {
  * copy * slices + slice: g and what is known of it; units of a slice share its links. Of several ranks
  * each has some of the slices, if these are cut across the last axis, or its slab of each.
  *
- * In the first case there is nothing to be told between two looks at theta, and a slice whose home is here may be swept elsewhere
- * for a while, as a guest (deal.h): its links and g go there as they lie in lanes, and g comes back. A rank has places for its own
- * slices and then for guests; memory of a place that nobody uses is never touched, and is none. */
+ * In the first case a slice may be a guest elsewhere (guests.h): its links and g go there as they lie in lanes. Memory of a place that
+ * nobody uses is never touched, and is none. */
 typedef struct cpu {
     lat_device dev;
     const lat_lane_ops *ops;
@@ -42,18 +41,14 @@ typedef struct cpu {
     lat_geometry geom;          /* of the lattice */
     int axis[LAT_MAX_DIMS];     /* which axis of the lattice an axis of a slice is */
     lat_slab own;               /* along the last axis */
-    lat_slab mine;              /* of the condition's slices, those that are at home here */
-    int all;                    /* slices on all ranks */
+    lat_guests guests;          /* which slices are here */
     lat_layout *lay;            /* of a slice */
     lat_slab_layout *slab;      /* the same, if there are ghosts; or NULL */
     lat_lane_work work;         /* of slice 0 */
     size_t link_bytes, g_bytes; /* of a slice */
     int64_t *site;              /* [places][blocks][lanes]: global sites */
-    int slices, copies;         /* here */
+    int slices, copies;         /* at home here */
     int places, units;          /* for slices, guests included; for units */
-    int *slice;                 /* [places]: which one is there, or -1 */
-    int *at;                    /* [all]: the rank that sweeps it; NULL where none may go elsewhere */
-    bool *live;                 /* [copies][all]: is to be swept */
     int groups;                 /* groups of blocks of a slice */
     double *partial;            /* [units][groups][3]: sums and maximum */
     double *sum;                /* [copies][all][3], zero for what is not here */
@@ -84,7 +79,7 @@ static size_t global_site(const cpu *c, int place, int64_t site)
     for (int i = 0; i < c->lay->geom.nd; i++)
         y[c->axis[i]] = x[i];
     if (c->condition.time >= 0)
-        y[c->condition.time] = c->slice[place];
+        y[c->condition.time] = c->guests.slice[place];
     if (c->slab)
         y[last] = (y[last] + c->own.first - 1 + c->geom.dims[last]) % c->geom.dims[last];
     return lat_site(&c->geom, y);
@@ -232,29 +227,6 @@ static int exchange_copy(const cpu *c, int copy)
 
 /* ---- guests ---- */
 
-/* Who has a slice for good. */
-static int home_of(const cpu *c, int slice)
-{
-    const lat_comm *comm = c->dev.comm;
-    int rank = 0;
-    while (slice >= lat_slab_of(comm, rank, c->all).first + lat_slab_of(comm, rank, c->all).count)
-        rank++;
-    return rank;
-}
-
-static int guests_of(const lat_comm *comm, int rank, int all)
-{
-    return (lat_slab_of(comm, rank, all).count + 1) / 2;
-}
-
-static int place_of(const cpu *c, int slice)
-{
-    for (int p = 0; p < c->places; p++)
-        if (c->slice[p] == slice && (p >= c->slices || c->at[slice] == c->dev.comm->rank))
-            return p;
-    return -1;
-}
-
 static void name_sites(cpu *c, int place)
 {
     const size_t slots = (size_t)c->lay->nblocks * (size_t)c->lay->lanes;
@@ -262,138 +234,44 @@ static void name_sites(cpu *c, int place)
         c->site[(size_t)place * slots + i] = c->lay->site[i] < 0 ? -1 : (int64_t)global_site(c, place, c->lay->site[i]);
 }
 
-/* The number of a unit among those of all ranks, copy * all + slice; -1 if it is elsewhere, or nobody. */
-static int unit_of_all(const cpu *c, int unit)
-{
-    const int place = unit % c->places, slice = c->slice[place];
-    if (slice < 0 || (c->at && place < c->slices && c->at[slice] != c->dev.comm->rank))
-        return -1;
-    return unit / c->places * c->all + slice;
-}
-
 /* The units that are swept here. */
 static void list_active(cpu *c)
 {
     c->nactive = 0;
-    for (int unit = 0; unit < c->units; unit++) {
-        const int i = unit_of_all(c, unit);
-        if (i >= 0 && c->live[i])
+    for (int unit = 0; unit < c->units; unit++)
+        if (lat_guests_live(&c->guests, unit))
             c->active[c->nactive++] = unit;
-    }
 }
 
-/* g of all copies of the slice at a place, and its links where the other rank does not have them. */
-static int post(const cpu *c, int place, int rank, bool send, bool links)
+static int cpu_post(void *device, int place, int copy, int rank, bool send)
+{
+    cpu *c = device;
+    const lat_comm *comm = c->dev.comm;
+    const bool links = copy < 0;
+    const lat_lane_work w = unit_work(c, (links ? 0 : copy) * c->places + place);
+    void *p = links ? (void *)w.u : w.g;
+    const size_t bytes = links ? c->link_bytes : c->g_bytes;
+    if (links && !send)
+        name_sites(c, place);
+    return send ? comm->send(comm, rank, p, bytes) : comm->receive(comm, rank, p, bytes);
+}
+
+/* Which slices are here: none goes from rank to rank unless all have the same lanes. A move costs as much as a sweep or two. */
+static int deal_out(cpu *c, lat_slab mine, int all, bool dealt)
 {
     const lat_comm *comm = c->dev.comm;
-    int rc = 0;
-    for (int copy = links ? -1 : 0; copy < c->copies && rc == 0; copy++) {
-        const lat_lane_work w = unit_work(c, (copy < 0 ? 0 : copy) * c->places + place);
-        void *p = copy < 0 ? (void *)w.u : w.g;
-        const size_t bytes = copy < 0 ? c->link_bytes : c->g_bytes;
-        rc = send ? comm->send(comm, rank, p, bytes) : comm->receive(comm, rank, p, bytes);
-    }
-    return rc;
-}
-
-/* Called by all ranks, with the same moves in the same order; most of them only take note. */
-static int move_slice(cpu *c, lat_move m)
-{
-    const int me = c->dev.comm->rank;
-    const bool links = m.to != home_of(c, m.slice);
-    int rc = 0;
-    if (m.from == me) {
-        const int place = place_of(c, m.slice);
-        rc = post(c, place, m.to, true, links);
-        if (place >= c->slices)
-            c->slice[place] = -1;
-    }
-    if (m.to == me) {
-        int place = links ? c->slices : m.slice - c->mine.first;
-        while (links && c->slice[place] >= 0)
-            place++;
-        c->slice[place] = m.slice;
-        if (links)
-            name_sites(c, place);
-        rc = post(c, place, m.from, false, links);
-    }
-    c->at[m.slice] = m.to;
-    return rc;
-}
-
-static int work_for(const cpu *c, int slice)
-{
-    int n = 0;
-    for (int copy = 0; copy < c->copies; copy++)
-        n += c->live[copy * c->all + slice];
-    return n;
-}
-
-/* Guests that are done go home; all of them do if `every`. */
-static int send_home(cpu *c, bool every)
-{
-    for (int slice = 0; c->at && slice < c->all; slice++) {
-        const lat_move m = {slice, c->at[slice], home_of(c, slice)};
-        if (m.from != m.to && (every || work_for(c, slice) == 0) && move_slice(c, m))
-            return -1;
-    }
-    list_active(c);
-    return 0;
-}
-
-/* The copy with the largest theta says how far a slice is. */
-static double distance(const cpu *c, int slice)
-{
-    double worst = 0;
-    for (int copy = 0; copy < c->copies; copy++)
-        worst = c->live[copy * c->all + slice] ? lat_worse(worst, c->theta[copy * c->all + slice]) : worst;
-    return worst;
-}
-
-static int deal_again(cpu *c)
-{
-    const lat_comm *comm = c->dev.comm;
-    const size_t all = (size_t)c->all, ranks = (size_t)comm->size;
-    if (!c->at)
-        return 0;
-    if (send_home(c, false))
-        return -1;
-    int *work = lat_alloc(all + ranks, sizeof *work, "what is to be done"), *room = work + all;
-    double *theta = lat_alloc(all, sizeof *theta, "what is to be done");
-    lat_move *move = lat_alloc(all, sizeof *move, "what is to be done");
-    int n = work && theta && move ? 0 : -1;
-    for (int r = 0; r < comm->size && n == 0; r++)
-        room[r] = guests_of(comm, r, c->all);
-    for (int s = 0; s < c->all && n == 0; s++) {
-        work[s] = work_for(c, s);
-        theta[s] = distance(c, s);
-        room[c->at[s]] -= c->at[s] != home_of(c, s);
-    }
-    if (n == 0)
-        n = lat_deal(comm, c->all, c->at, work, theta, room, move);
-    int rc = n < 0 ? -1 : 0;
-    for (int i = 0; i < n && rc == 0; i++)
-        rc = move_slice(c, move[i]);
-    free(work);
-    free(theta);
-    free(move);
-    return rc;
-}
-
-/* May slices go from rank to rank? Where all have the same lanes. The same answer on all ranks. */
-static int may_move(cpu *c, bool dealt)
-{
     double lanes[2] = {c->ops->lanes, -c->ops->lanes};
-    if (!dealt || c->dev.comm->size == 1)
-        return 0;
-    if (c->dev.comm->max(c->dev.comm, lanes, 2))
+    if (comm->max(comm, lanes, 2))
         return -1;
-    if (lanes[0] + lanes[1] > 0)
-        return 0;
-    c->at = lat_alloc((size_t)c->all, sizeof *c->at, "which rank has what");
-    for (int s = 0; c->at && s < c->all; s++)
-        c->at[s] = home_of(c, s);
-    return c->at ? 0 : -1;
+    const bool may = dealt && comm->size > 1 && lanes[0] + lanes[1] == 0;
+    return lat_guests_open(&c->guests, comm, mine, all, c->copies, may ? lat_guests_few(mine) : -1, 0, cpu_post, c);
+}
+
+static int go_home(cpu *c)
+{
+    const int rc = lat_guests_home(&c->guests);
+    list_active(c);
+    return rc;
 }
 
 /* ---- g and host fields ---- */
@@ -401,7 +279,7 @@ static int may_move(cpu *c, bool dealt)
 static int cpu_set(lat_device *dev, int copy, const lat_field *g)
 {
     cpu *c = (cpu *)dev;
-    if (send_home(c, true))
+    if (go_home(c))
         return -1;
     const lat_layout *lay = c->lay;
     const int nc = c->ops->nc, elements = 2 * nc * nc, blocks = g_blocks(c);
@@ -426,7 +304,7 @@ static int cpu_set(lat_device *dev, int copy, const lat_field *g)
 static int cpu_get(lat_device *dev, int copy, lat_field *g)
 {
     cpu *c = (cpu *)dev;
-    if (send_home(c, true))
+    if (go_home(c))
         return -1;
     const lat_layout *lay = c->lay;
     const int nc = c->ops->nc, elements = 2 * nc * nc;
@@ -468,9 +346,7 @@ static void cpu_close(lat_device *dev)
     free(c->sum);
     free(c->theta);
     free(c->active);
-    free(c->slice);
-    free(c->at);
-    free(c->live);
+    lat_guests_close(&c->guests);
     free(c);
 }
 
@@ -492,19 +368,18 @@ static int divide(cpu *c, const lat_field *u)
     char text[64];
     const lat_comm *comm = c->dev.comm;
     const lat_geometry slice = slice_geometry(c);
-    const int last = c->geom.nd - 1, all = c->all = lat_condition_slices(&c->condition, &c->geom);
+    const int last = c->geom.nd - 1, all = lat_condition_slices(&c->condition, &c->geom);
     const bool dealt = c->condition.time == last, ghosts = comm->size > 1 && !dealt;
     if (ghosts && 2 * comm->size > c->geom.dims[last])
         return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d", lat_dims_text(&c->geom, text),
                               c->geom.dims[last] / 2, comm->size);
     c->own = lat_field_slab(u);
-    c->mine = dealt ? c->own : (lat_slab){0, all};
-    c->slices = c->mine.count;
     if (c->copies > INT_MAX / all / 2)
         return lat_fail("%d copies of %d slices each are too many at once", c->copies, all);
-    if (may_move(c, dealt))
+    if (deal_out(c, dealt ? c->own : (lat_slab){0, all}, all, dealt))
         return -1;
-    c->places = c->slices + (c->at ? guests_of(comm, comm->rank, all) : 0);
+    c->slices = c->guests.mine.count;
+    c->places = c->guests.places;
     c->units = c->copies * c->places;
     if (ghosts) {
         c->slab = lat_slab_layout_new(&slice, c->own, c->ops->lanes);
@@ -535,7 +410,7 @@ static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
     if (divide(c, u) || (rows = rows_of(c, u, real)) < 0)
         return -1;
     const size_t slots = (size_t)c->lay->nblocks * (size_t)c->ops->lanes, nc = (size_t)c->ops->nc, nd = (size_t)c->lay->geom.nd;
-    const size_t n = (size_t)c->places, units = (size_t)c->units, states = (size_t)c->copies * (size_t)c->all;
+    const size_t n = (size_t)c->places, units = (size_t)c->units, states = (size_t)c->copies * (size_t)c->guests.all;
     c->link_bytes = slots * 2 * nd * 2 * (size_t)rows * nc * (size_t)real;
     c->g_bytes = (size_t)g_blocks(c) * (size_t)c->ops->lanes * 2 * nc * nc * (size_t)real;
     c->groups = (c->lay->nblocks + GROUP - 1) / GROUP;
@@ -550,17 +425,11 @@ static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
     c->site = lat_alloc(n * slots, sizeof *c->site, "the table of sites");
     c->theta = lat_alloc(states, sizeof *c->theta, "partial sums");
     c->active = lat_alloc(units, sizeof *c->active, "the list of slices");
-    c->slice = lat_alloc(n, sizeof *c->slice, "the list of slices");
-    c->live = lat_alloc(states, sizeof *c->live, "the list of slices");
-    if (!c->work.u || !c->work.g || !c->partial || !c->sum || !c->site || !c->theta || !c->active || !c->slice || !c->live
+    if (!c->work.u || !c->work.g || !c->partial || !c->sum || !c->site || !c->theta || !c->active
         || (c->slab && allocate_parcels(c)))
         return -1;
-    memset(c->live, true, states * sizeof *c->live);
-    for (int p = 0; p < c->places; p++) {
-        c->slice[p] = p < c->slices ? c->mine.first + p : -1;
-        if (p < c->slices)
-            name_sites(c, p);
-    }
+    for (int p = 0; p < c->slices; p++)
+        name_sites(c, p);
     list_active(c);
     return 0;
 }
@@ -730,23 +599,23 @@ static void add_groups(const cpu *c, int unit, double sum[3])
 static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 {
     cpu *c = (cpu *)dev;
-    const size_t states = (size_t)c->copies * (size_t)c->all;
+    const size_t states = (size_t)c->copies * (size_t)c->guests.all;
 #pragma omp parallel for collapse(2) schedule(static)
     for (int unit = 0; unit < c->units; unit++)
         for (int i = 0; i < c->groups; i++) {
             const lat_lane_work w = unit_work(c, unit);
             const int begin = i * GROUP, end = begin + GROUP;
             double *p = c->partial + 3 * ((size_t)unit * (size_t)c->groups + (size_t)i);
-            if (unit_of_all(c, unit) < 0)
+            if (lat_guests_unit(&c->guests, unit) < 0)
                 continue;
             p[0] = p[1] = p[2] = 0;
             c->ops->state(&w, begin, end < c->lay->nblocks ? end : c->lay->nblocks, p, p + 2);
         }
     memset(c->sum, 0, states * 3 * sizeof *c->sum);
     for (int unit = 0; unit < c->units; unit++)
-        if (unit_of_all(c, unit) >= 0)
-            add_groups(c, unit, c->sum + 3 * (size_t)unit_of_all(c, unit));
-    if (lat_state_total(c->dev.comm, &c->condition, &c->geom, c->ops->nc, c->copies, (lat_slab){0, c->all}, c->sum, 3, c->theta, s))
+        if (lat_guests_unit(&c->guests, unit) >= 0)
+            add_groups(c, unit, c->sum + 3 * (size_t)lat_guests_unit(&c->guests, unit));
+    if (lat_state_total(c->dev.comm, &c->condition, &c->geom, c->ops->nc, c->copies, c->sum, c->theta, s))
         return -1;
     if (slices)
         memcpy(slices, c->theta, states * sizeof *slices);
@@ -756,12 +625,10 @@ static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 static long cpu_freeze(lat_device *dev, const double *theta)
 {
     cpu *c = (cpu *)dev;
-    for (int i = 0; i < c->copies * c->all; i++)
-        c->live[i] = !(c->theta[i] < theta[i / c->all]);
-    if (deal_again(c))
+    if (lat_guests_freeze(&c->guests, c->theta, theta))
         return -1;
     list_active(c);
-    return lat_state_left(c->theta, theta, c->copies, c->all);
+    return lat_state_left(c->theta, theta, c->copies, c->guests.all);
 }
 
 static bool cpu_available(void)

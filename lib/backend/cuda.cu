@@ -31,7 +31,10 @@ typedef lat_cuda_gpu gpu;
 
 /* ---- memory ---- */
 
-static size_t link_bytes(const gpu *c, int rows) { return lat_cuda_places(c) * (size_t)c->work.nd * lat_cuda_matrix_bytes(c, rows); }
+/* Links of a slice, and of all of them. */
+static size_t slice_bytes(const gpu *c, int rows) { return lat_cuda_places(c) * (size_t)c->work.nd * lat_cuda_matrix_bytes(c, rows); }
+static size_t link_bytes(const gpu *c, int rows) { return (size_t)c->work.slices * slice_bytes(c, rows); }
+
 static size_t partial_bytes(const gpu *c) { return (size_t)c->units * c->ops->state_blocks(&c->work) * 3 * sizeof(double); }
 
 /* Before anything is allocated: will it fit? */
@@ -63,11 +66,12 @@ static int allocate(gpu *c)
     if (lat_cuda_failed(cudaMemsetAsync(c->omega, 0, copies * sizeof(double), c->stream), "setting omega"))
         return -1;
     c->omega_host = (double *)calloc(copies, sizeof(double));
+    c->total = (double *)lat_alloc(all, 3 * sizeof(double), "sums of slices");
     c->theta = (double *)lat_alloc(all, sizeof(double), "theta of slices");
     c->unit_host = (lat_cuda_unit *)lat_alloc(units * BESIDE, sizeof *c->unit_host, "the list of slices");
     if (!c->omega_host)
         return lat_fail("out of memory");
-    if (!c->theta || !c->unit_host)
+    if (!c->total || !c->theta || !c->unit_host)
         return -1;
     memset(c->unit_host, 0xff, units * BESIDE * sizeof *c->unit_host); /* nothing has been sent yet */
     return 0;
@@ -92,9 +96,76 @@ static void gpu_close(lat_device *dev)
     if (c->stream)
         cudaStreamDestroy(c->stream);
     free(c->omega_host);
+    free(c->total);
     free(c->theta);
     free(c->unit_host);
+    lat_guests_close(&c->guests);
     free(c);
+}
+
+/* ---- which slices are here, and which are swept ---- */
+
+/* What a move costs, through the hosts and MPI: this many sweeps of the slice and all its copies. Measured: 64^3 in single takes 7 ms,
+ * 230 of its sweeps; in double 10 to 18 ms, 120 to 220 (bench/NOTES.md). Both take as long as there are bytes, links once and g of
+ * every copy: so N, precision and extents change the number little. */
+#define PRICE 200
+
+static int gpu_post(void *device, int place, int copy, int rank, bool send)
+{
+    gpu *c = (gpu *)device;
+    const size_t unit = (size_t)copy * (size_t)c->work.slices + (size_t)place;
+    const size_t bytes = copy < 0 ? slice_bytes(c, c->work.rows) : lat_cuda_unit_bytes(c);
+    char *const at = copy < 0 ? (char *)c->work.u + (size_t)place * bytes : (char *)c->work.g + unit * bytes;
+    return lat_cuda_post(&c->ferry, at, bytes, c->dev.comm, rank, send);
+}
+
+/* Into the list, at the end; true if another one stood there. */
+static bool add_unit(gpu *c, int *n, int place, int copy)
+{
+    lat_cuda_unit *p = c->unit_host + (*n)++;
+    const lat_cuda_unit it = {place, copy, c->site_from + (int64_t)c->guests.slice[place] * (int64_t)c->slice_step};
+    const bool other = memcmp(p, &it, sizeof it) != 0;
+    *p = it;
+    return other;
+}
+
+/* Rows of the copies of a slice that are swept; true if the list has changed. */
+static bool list_units(gpu *c)
+{
+    const int places = c->work.slices, beside = c->beside;
+    int most = 1, n = 0;
+    bool other = false;
+    for (int s = 0; s < places; s++) {
+        int active = 0;
+        for (int copy = 0; copy < c->copies; copy++)
+            active += lat_guests_live(&c->guests, copy * places + s);
+        most = active > most ? active : most;
+    }
+    c->beside = most < BESIDE ? most : BESIDE;
+    for (int s = 0; s < places; s++) {
+        for (int copy = 0; copy < c->copies; copy++)
+            if (lat_guests_live(&c->guests, copy * places + s))
+                other |= add_unit(c, &n, s, copy);
+        while (n % c->beside)
+            other |= add_unit(c, &n, s, -1);
+    }
+    c->nrows = n / c->beside;
+    return other || c->beside != beside;
+}
+
+/* To the device, if it has changed. */
+static int send_list(gpu *c)
+{
+    const bool other = list_units(c);
+    const size_t bytes = (size_t)c->nrows * (size_t)c->beside * sizeof *c->unit;
+    /* From pageable memory: it is free again when the call returns. */
+    return other ? lat_cuda_failed(cudaMemcpyAsync(c->unit, c->unit_host, bytes, cudaMemcpyHostToDevice, c->stream), "sending the list of slices") : 0;
+}
+
+/* Guests leave. */
+static int go_home(gpu *c)
+{
+    return lat_guests_home(&c->guests) || send_list(c) ? -1 : 0;
 }
 
 /* ---- fields in natural order ---- */
@@ -159,6 +230,8 @@ static int gpu_set(lat_device *dev, int copy, const lat_field *g)
 {
     gpu *c = (gpu *)dev;
     passenger p = {c, 0, copy};
+    if (go_home(c))
+        return -1;
     if (!g) {
         uint64_t sites = 1;
         for (int mu = 0; mu < c->geom.nd; mu++)
@@ -175,7 +248,7 @@ static int gpu_get(lat_device *dev, int copy, lat_field *g)
 {
     gpu *c = (gpu *)dev;
     passenger p = {c, 0, copy};
-    return lat_cuda_fetch(&c->ferry, g, lead(c), place_get, &p);
+    return go_home(c) || lat_cuda_fetch(&c->ferry, g, lead(c), place_get, &p) ? -1 : 0;
 }
 
 /* ---- opening ---- */
@@ -209,8 +282,6 @@ static int take_slab(gpu *c)
     if (comm->size == 1)
         return 0;
     c->cut = c->condition.time != last;
-    if (!c->cut)
-        c->first = c->slab.first;
     if (c->cut && all < 2 * comm->size)
         return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d", lat_dims_text(&c->geom, text), all / 2, comm->size);
     if (c->cut && c->geom.nd - (c->condition.time >= 0) < 2)
@@ -231,7 +302,7 @@ static int take_axes(gpu *c)
         const int extent = c->geom.dims[mu], here = mu == last ? c->slab.count + (c->cut ? 2 : 0) : extent;
         w->dims[mu] = (uint32_t)here;
         if (mu == w->time) {
-            w->slice_step = step;
+            c->slice_step = step;
         } else {
             if (extent % 2)
                 return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents", lat_dims_text(&c->geom, text), extent);
@@ -241,11 +312,31 @@ static int take_axes(gpu *c)
             w->extent[w->nd++] = (uint32_t)here;
         }
         if (mu == last)
-            w->site_from = ((int64_t)c->slab.first - c->cut) * (int64_t)step;
+            c->site_from = c->cut ? ((int64_t)c->slab.first - 1) * (int64_t)step : 0;
         step *= (uint64_t)extent;
     }
     w->odd = c->cut && c->slab.first % 2 == 0; /* site 0 here is one time before the first */
     w->extent[0] /= 2;
+    return 0;
+}
+
+/* Which slices are here; and places for guests as long as they take no more than a quarter of what is free beside all else. */
+static int deal_out(gpu *c)
+{
+    lat_cuda_work *w = &c->work;
+    const bool dealt = c->dev.comm->size > 1 && !c->cut;
+    const lat_slab mine = dealt ? c->slab : (lat_slab){0, c->slices};
+    size_t available = 0, total = 0;
+    w->slices = mine.count;
+    if (dealt && lat_cuda_failed(cudaMemGetInfo(&available, &total), "asking for its memory"))
+        return -1;
+    const double each = (double)(slice_bytes(c, c->ops->nc) + (size_t)c->copies * lat_cuda_unit_bytes(c)), need = each * mine.count;
+    const double room = ((double)available - need - (double)lat_cuda_ferry_bytes()) / 4 / each;
+    const int guests = (int)fmax(0, fmin(room, lat_guests_few(mine)));
+    if (lat_guests_open(&c->guests, c->dev.comm, mine, c->slices, c->copies, dealt ? guests : -1, PRICE * c->copies, gpu_post, c))
+        return -1;
+    w->slices = c->guests.places;
+    c->units = c->copies * w->slices;
     return 0;
 }
 
@@ -273,16 +364,12 @@ static int describe(gpu *c)
     w->own = w->half - 2 * w->rim;
     strips(c);
     w->groups = (w->half + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
-    w->slices = c->cut || w->time < 0 ? c->slices : (int)w->dims[w->time];
-    if (c->copies > INT_MAX / BESIDE / c->slices)
+    if (c->copies > INT_MAX / BESIDE / 2 / c->slices)
         return lat_fail("%d copies of %d slices each are too many at once", c->copies, c->slices);
-    c->units = c->copies * w->slices;
-    return 0;
+    return deal_out(c);
 }
 
 /* ---- opening ---- */
-
-static long gpu_freeze(lat_device *dev, const double *theta);
 
 static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, lat_real real, int copies, const lat_comm *comm)
 {
@@ -313,7 +400,7 @@ static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, 
         bad = gpu_set(&c->dev, i, NULL);
     for (int i = 0; i < copies * c->slices && !bad; i++)
         c->theta[i] = INFINITY;
-    if (bad || gpu_freeze(&c->dev, NULL) < 0) {
+    if (bad) {
         gpu_close(&c->dev);
         return NULL;
     }
@@ -371,6 +458,7 @@ static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
     h.unit = c->unit;
     h.nrows = c->nrows;
     h.beside = c->beside;
+    lat_guests_swept(&c->guests, n);
     if (how->kind == LAT_SWEEP_RELAX && send_omega(c, how->omega))
         return -1;
     if (c->nrows == 0)
@@ -390,80 +478,39 @@ static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 /* The device writes the sums of each unit, and then the number of the look, to the host's memory: to see it there is quicker by
  * microseconds than to wait for the stream, which is what is done where it takes long. */
 #define GLANCES 300000
-static int await_sums(gpu *c)
+static int await_sums(gpu *c, int slices)
 {
-    int unit = 0;
-    for (long i = 0; i < GLANCES && unit < c->units; i++)
-        while (unit < c->units && *(const volatile double *)(c->sum + 4 * (size_t)unit + 3) == c->looks)
-            unit++;
+    int n = 0;
+    const int units = c->copies * slices;
+    for (long i = 0; i < GLANCES && n < units; i++)
+        while (n < units && *(const volatile double *)(c->sum + 4 * (size_t)(n / slices * c->work.slices + n % slices) + 3) == c->looks)
+            n++;
     std::atomic_thread_fence(std::memory_order_acquire);
-    return unit < c->units ? lat_cuda_failed(cudaStreamSynchronize(c->stream), "sweeps") : 0;
+    return n < units ? lat_cuda_failed(cudaStreamSynchronize(c->stream), "sweeps") : 0;
 }
 
 static int gpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
 {
     gpu *c = (gpu *)dev;
-    const lat_slab mine = {c->first, c->work.slices};
-    const lat_cuda_look look = {c->partial, c->sum, c->arrived, ++c->looks, c->number};
-    if (lat_cuda_failed(c->ops->state(&c->work, c->units, &look, c->stream), "summing up") || await_sums(c)
-        || lat_state_total(dev->comm, &c->condition, &c->geom, c->ops->nc, c->copies, mine, c->sum, 4, c->theta, s))
+    const size_t states = (size_t)c->copies * (size_t)c->slices;
+    const lat_cuda_look look = {lat_guests_used(&c->guests), c->partial, c->sum, c->arrived, ++c->looks, c->number};
+    if (lat_cuda_failed(c->ops->state(&c->work, c->copies, &look, c->stream), "summing up") || await_sums(c, look.slices))
+        return -1;
+    memset(c->total, 0, states * 3 * sizeof *c->total);
+    for (int unit = 0; unit < c->units; unit++)
+        if (lat_guests_unit(&c->guests, unit) >= 0)
+            memcpy(c->total + 3 * (size_t)lat_guests_unit(&c->guests, unit), c->sum + 4 * (size_t)unit, 3 * sizeof *c->total);
+    if (lat_state_total(dev->comm, &c->condition, &c->geom, c->ops->nc, c->copies, c->total, c->theta, s))
         return -1;
     if (slices)
-        memcpy(slices, c->theta, (size_t)c->copies * (size_t)c->slices * sizeof *slices);
+        memcpy(slices, c->theta, states * sizeof *slices);
     return 0;
-}
-
-/* ---- which slices are swept ---- */
-
-/* theta NULL: all. */
-static bool swept(const gpu *c, const double *theta, int slice, int copy)
-{
-    return !theta || !(c->theta[copy * c->slices + c->first + slice] < theta[copy]);
-}
-
-/* Into the list, at the end; true if another one stood there. */
-static bool add_unit(gpu *c, int *n, int slice, int copy)
-{
-    lat_cuda_unit *p = c->unit_host + (*n)++;
-    const bool other = p->slice != slice || p->copy != copy;
-    p->slice = slice;
-    p->copy = copy;
-    return other;
-}
-
-/* Rows of the copies of a slice that are swept; true if the list has changed. */
-static bool list_units(gpu *c, const double *theta)
-{
-    const int slices = c->work.slices, beside = c->beside;
-    int most = 1, n = 0;
-    bool other = false;
-    for (int s = 0; s < slices; s++) {
-        int active = 0;
-        for (int copy = 0; copy < c->copies; copy++)
-            active += swept(c, theta, s, copy);
-        most = active > most ? active : most;
-    }
-    c->beside = most < BESIDE ? most : BESIDE;
-    for (int s = 0; s < slices; s++) {
-        for (int copy = 0; copy < c->copies; copy++)
-            if (swept(c, theta, s, copy))
-                other |= add_unit(c, &n, s, copy);
-        while (n % c->beside)
-            other |= add_unit(c, &n, s, -1);
-    }
-    c->nrows = n / c->beside;
-    return other || c->beside != beside;
 }
 
 static long gpu_freeze(lat_device *dev, const double *theta)
 {
     gpu *c = (gpu *)dev;
-    const bool other = list_units(c, theta);
-    const size_t bytes = (size_t)c->nrows * (size_t)c->beside * sizeof *c->unit;
-    /* From pageable memory: it is free again when the call returns. */
-    if (other && lat_cuda_failed(cudaMemcpyAsync(c->unit, c->unit_host, bytes, cudaMemcpyHostToDevice, c->stream), "sending the list of slices"))
-        return -1;
-    return theta ? lat_state_left(c->theta, theta, c->copies, c->slices) : (long)c->copies * c->slices;
+    return lat_guests_freeze(&c->guests, c->theta, theta) || send_list(c) ? -1 : lat_state_left(c->theta, theta, c->copies, c->slices);
 }
 
 const lat_backend lat_backend_gpu = {

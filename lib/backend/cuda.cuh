@@ -3,7 +3,7 @@
  * once for each N and precision) know of each other.
  *
  * Slices that are fixed on their own are lattices of one dimension less; otherwise the whole lattice
- * is one slice. A unit is a slice of a copy, number copy * slices + slice. The sites of one parity of a
+ * is one slice. A unit is a slice of a copy, number copy * slices + slice, slices being those that there are places for. The sites of one parity of a
  * slice are numbered with half of x fastest: i = x/2 + X/2 (y + Y (z + Z t)), so that a neighbour in y, z, t is a
  * fixed distance away and one in x the same number or the next. In memory 32 of them are a group: the threads of
  * a warp read each 16 bytes of their matrices side by side.
@@ -35,7 +35,7 @@ typedef struct lat_cuda_work {
     int nd;                     /* directions of a slice */
     int problem;
     int rows;                   /* of the links */
-    int slices;
+    int slices;                 /* places for them */
     uint32_t half;              /* sites of a parity of a slice */
     uint32_t groups;            /* of 32, the last one perhaps not full */
     uint32_t extent[4];         /* of a slice, the first one halved; 1 where there is none */
@@ -44,8 +44,7 @@ typedef struct lat_cuda_work {
     uint32_t strip;             /* sites of one time in a strip, where the lattice is visited strip by strip; or 0 */
     uint32_t times;             /* in a strip */
     lat_cuda_divisor by_strip, by_time; /* strip, times */
-    uint64_t site_step[4];      /* of the lattice's natural index, along the axes of a slice ... */
-    uint64_t slice_step;        /* ... and from slice to slice */
+    uint64_t site_step[4];      /* of the lattice's natural index, along the axes of a slice */
     double weight[4];           /* of the slice's directions; in the links already unless those are two rows of three */
     float weight_single[4];
     void *u, *g;
@@ -54,7 +53,6 @@ typedef struct lat_cuda_work {
      * cut: from 0, own = half, rim 0. */
     uint32_t from, own, rim;
     uint32_t odd;               /* 1 where x + y + z + t of a slice here is odd when it is even in the lattice */
-    int64_t site_from;          /* the lattice's natural index of what is site 0 here */
     int peer;                   /* rims go to their neighbours directly; otherwise the host sees to it */
     lat_cuda_side side[2];
     const uint32_t *heard;      /* [2]: the last half sweep whose rim has come, from below and above */
@@ -72,8 +70,9 @@ enum { LAT_VISIT_SU2, LAT_VISIT_SUN, LAT_VISIT_STIR_SU2, LAT_VISIT_STIR_SUN,
 
 enum { LAT_CUDA_ALL, LAT_CUDA_RIM, LAT_CUDA_INNER }; /* which own sites: both rims and then the others, or one of these */
 
-/* Units to be swept: rows of `beside` copies of one slice, which share its links; copy -1 is nobody. */
-typedef struct lat_cuda_unit { int slice, copy; } lat_cuda_unit;
+/* Units to be swept: rows of `beside` copies of one slice, which share its links; copy -1 is nobody. `from` is the lattice's natural
+ * index of what is site 0 of the slice. */
+typedef struct lat_cuda_unit { int slice, copy; int64_t from; } lat_cuda_unit;
 
 typedef struct lat_cuda_how {
     int visit;
@@ -90,9 +89,10 @@ typedef struct lat_cuda_how {
     uint32_t spread;            /* every 2^spread-th of the first blocks is one of a rim */
 } lat_cuda_how;
 
-/* Where sums go: partial[units][state_blocks][3]; sum[units][4], on the host: share of the functional and theta added up, the
+/* Which units: those of the first `slices` places of each copy. Where sums go: partial[units][state_blocks][3]; sum[units][4], on the host: share of the functional and theta added up, the
  * largest theta, and then, when these are there, `number`. arrived[units] is 0 before and after. */
 typedef struct lat_cuda_look {
+    int slices;
     double *partial, *sum;
     uint32_t *arrived;
     double number;
@@ -109,7 +109,7 @@ typedef struct lat_cuda_ops {
     cudaError_t (*get)(const lat_cuda_work *w, int copy, double *raw, uint64_t first, uint64_t count, cudaStream_t);
     /* Visits the sites of one parity. */
     cudaError_t (*half)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t);
-    cudaError_t (*state)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t);
+    cudaError_t (*state)(const lat_cuda_work *w, int copies, const lat_cuda_look *look, cudaStream_t);
     uint64_t (*state_blocks)(const lat_cuda_work *w);
     /* g of one parity of `units` units, from `unit` on: both rims to box, or from box to both ghosts. box[2][units][chunks][rim], chunks of
      * 16 bytes, below first. */

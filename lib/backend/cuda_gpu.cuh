@@ -4,6 +4,9 @@
 #define LAT_BACKEND_CUDA_GPU_CUH
 
 #include "cuda_neighbours.cuh"
+extern "C" {
+#include "guests.h"
+}
 
 typedef struct lat_cuda_gpu {
     lat_device dev;
@@ -14,7 +17,10 @@ typedef struct lat_cuda_gpu {
     int copies, units;
     lat_slab slab;                       /* the part of the last axis that is here */
     bool cut;                            /* slices are cut by it, so that they have ghosts */
-    int slices, first;                   /* of the lattice; the number in it of the first one here */
+    int slices;                          /* of the lattice */
+    lat_guests guests;                   /* which of them are here */
+    uint64_t slice_step;                 /* of the lattice's natural index, from slice to slice */
+    int64_t site_from;                   /* that of what is site 0 of slice 0 here */
     lat_cuda_neighbours rims;
     int box_units;                       /* units that its boxes have room for */
     uint32_t number;                     /* half sweeps so far */
@@ -25,7 +31,7 @@ typedef struct lat_cuda_gpu {
     double *partial, *sum;               /* [units][blocks][3], and [units][4] on the host, where the device writes them */
     uint32_t *arrived;                   /* [units]: blocks that have summed up; 0 between two kernels */
     double looks;                        /* so many times has the state been asked for */
-    double *theta;                       /* [copies][slices] */
+    double *total, *theta;               /* [copies][slices][3], zero for what is not here, and [copies][slices] */
     int *bad;
     lat_cuda_ferry ferry;
     char words[64];
@@ -39,16 +45,12 @@ static inline size_t lat_cuda_matrix_bytes(const lat_cuda_gpu *c, int rows)
 
 static inline int lat_cuda_few_rows(const lat_cuda_gpu *c) { return c->ops->nc <= 3 ? c->ops->nc - 1 : c->ops->nc; }
 
-/* Sites of all slices, with the gaps at the end of the last group of each parity. */
-static inline size_t lat_cuda_places(const lat_cuda_gpu *c)
-{
-    return 2 * (size_t)c->work.slices * c->work.groups * LAT_CUDA_GROUP;
-}
+/* Sites of a slice, with the gaps at the end of the last group of each parity. */
+static inline size_t lat_cuda_places(const lat_cuda_gpu *c) { return 2 * (size_t)c->work.groups * LAT_CUDA_GROUP; }
 
-static inline size_t lat_cuda_g_bytes(const lat_cuda_gpu *c)
-{
-    return (size_t)c->copies * lat_cuda_places(c) * lat_cuda_matrix_bytes(c, lat_cuda_few_rows(c));
-}
+/* g of a unit, and of all of them. */
+static inline size_t lat_cuda_unit_bytes(const lat_cuda_gpu *c) { return lat_cuda_places(c) * lat_cuda_matrix_bytes(c, lat_cuda_few_rows(c)); }
+static inline size_t lat_cuda_g_bytes(const lat_cuda_gpu *c) { return (size_t)c->units * lat_cuda_unit_bytes(c); }
 
 /* ---- rims (cuda_rims.cu); 0, or -1 with lat_error set ---- */
 

@@ -125,6 +125,22 @@ int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *field, size_t from, lat_cuda_pl
     return 0;
 }
 
+int lat_cuda_post(lat_cuda_ferry *f, void *p, size_t bytes, const lat_comm *comm, int rank, bool send)
+{
+    static const char what[] = "sending a slice";
+    void *here = f->pinned[0];
+    for (size_t at = 0; at < bytes; at += STAGE) {
+        const size_t n = bytes - at < STAGE ? bytes - at : STAGE;
+        void *there = (char *)p + at;
+        if (!send && comm->receive(comm, rank, here, n))
+            return -1;
+        if (lat_cuda_failed(cudaMemcpyAsync(send ? here : there, send ? there : here, n, cudaMemcpyDefault, f->stream), what)
+            || lat_cuda_failed(cudaStreamSynchronize(f->stream), what) || (send && comm->send(comm, rank, here, n)))
+            return -1;
+    }
+    return 0;
+}
+
 /* ---- for benchmarks ---- */
 
 /* Milliseconds of a copy. */

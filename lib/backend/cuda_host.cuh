@@ -54,4 +54,7 @@ typedef cudaError_t lat_cuda_place(void *context, void *raw, uint64_t first, uin
 int lat_cuda_send(lat_cuda_ferry *f, const lat_field *from, size_t first, size_t n, size_t to, lat_cuda_place *place, void *context);
 int lat_cuda_fetch(lat_cuda_ferry *f, lat_field *field, size_t from, lat_cuda_place *place, void *context);
 
+/* `bytes` on the device as they are, to another rank or from it. */
+int lat_cuda_post(lat_cuda_ferry *f, void *p, size_t bytes, const lat_comm *comm, int rank, bool send);
+
 #endif

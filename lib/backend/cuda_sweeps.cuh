@@ -50,14 +50,14 @@ static __device__ __forceinline__ uint32_t LAT_(down)(const lat_cuda_work &w, co
     return p.c[mu] == 0 ? p.i + (w.extent[mu] - 1) * w.stride[mu] : p.i - w.stride[mu];
 }
 
-/* The lattice's natural index. */
-static __device__ __forceinline__ int64_t LAT_(site)(const lat_cuda_work &w, const LAT_(place) &p, int slice)
+/* The lattice's natural index, from that of the slice's site 0 on. */
+static __device__ __forceinline__ int64_t LAT_(site)(const lat_cuda_work &w, const LAT_(place) &p, int64_t from)
 {
-    uint64_t s = (uint64_t)slice * w.slice_step + (uint64_t)(2 * p.c[0] + (uint32_t)p.late) * w.site_step[0];
+    uint64_t s = (uint64_t)(2 * p.c[0] + (uint32_t)p.late) * w.site_step[0];
 #pragma unroll
     for (int a = 1; a < 4; a++)
         s += p.c[a] * w.site_step[a];
-    return (int64_t)s + w.site_from;
+    return (int64_t)s + from;
 }
 
 /* ---- a visit ---- */
@@ -290,7 +290,7 @@ static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_c
     const int slice = unit[0].slice;
     const LAT_(view)<C> v = LAT_(look)<R, C>(w, slice, copy, parity);
     const LAT_(place) p = LAT_(find)(w, i, parity);
-    const int64_t site = LAT_(site)(w, p, slice);
+    const int64_t site = LAT_(site)(w, p, unit[0].from);
     WAIT_FOR_GRID();
     if (rim) {
         /* The ghost of the half sweep before has come. So the neighbour has visited its rim there, which has read the ghost that
@@ -394,7 +394,7 @@ LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant_
         LAT_(answer)<CH>(h, gs + (2 * mu + 1) * STEP);
         LAT_(take)<R>(&l, n, h, (LAT_T)1);
     }
-    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + LAT_(at)(i, CH), how, LAT_(site)(w, p, unit.slice), unit.copy);
+    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + LAT_(at)(i, CH), how, LAT_(site)(w, p, unit.from), unit.copy);
 }
 #endif
 
@@ -481,7 +481,7 @@ static __global__ void __launch_bounds__(SUM_THREADS, LAT_N <= 3 ? 2 : 1) LAT_(s
 {
     /* Warps take the parities in turn: the second of the two sites that read a link finds it in a cache. */
     const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, pair = n / (2 * LAT_CUDA_GROUP);
-    const int parity = (int)(n / LAT_CUDA_GROUP % 2), unit = (int)blockIdx.y;
+    const int parity = (int)(n / LAT_CUDA_GROUP % 2), copy = (int)blockIdx.y / look.slices, slice = (int)blockIdx.y % look.slices;
     const uint32_t own = pair * LAT_CUDA_GROUP + n % LAT_CUDA_GROUP, i = w.from + own;
     double s[3] = {0, 0, 0};
     WAIT_FOR_GRID();
@@ -491,8 +491,7 @@ static __global__ void __launch_bounds__(SUM_THREADS, LAT_N <= 3 ? 2 : 1) LAT_(s
         __syncthreads();
     }
     if (own < w.own) {
-        const int copy = unit / w.slices;
-        const LAT_(view)<1> v = LAT_(look)<R, 1>(w, unit % w.slices, &copy, parity);
+        const LAT_(view)<1> v = LAT_(look)<R, 1>(w, slice, &copy, parity);
         const LAT_(place) p = LAT_(find)(w, i, parity);
         LAT_T own[FULL], share, theta;
         LAT_(problem)<P> l = {};
@@ -507,7 +506,7 @@ static __global__ void __launch_bounds__(SUM_THREADS, LAT_N <= 3 ? 2 : 1) LAT_(s
         s[1] = s[2] = (double)theta;
     }
     LAT_(reduce)(s);
-    LAT_(total)(look, unit, s);
+    LAT_(total)(look, copy * w.slices + slice, s);
 }
 
 /* ---- fields in natural order ---- */
@@ -754,23 +753,23 @@ static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
 }
 
 template <int P, int R, int D>
-static cudaError_t LAT_(launch_state)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t stream)
+static cudaError_t LAT_(launch_state)(const lat_cuda_work *w, int copies, const lat_cuda_look *look, cudaStream_t stream)
 {
-    const dim3 grid((unsigned)LAT_(state_blocks)(w), (unsigned)units);
+    const dim3 grid((unsigned)LAT_(state_blocks)(w), (unsigned)(copies * look->slices));
     return LAT_(start)(LAT_(state)<P, R, D>, w, grid, SUM_THREADS, stream, *w, *look);
 }
 
-static cudaError_t LAT_(sum)(const lat_cuda_work *w, int units, const lat_cuda_look *look, cudaStream_t stream)
+static cudaError_t LAT_(sum)(const lat_cuda_work *w, int copies, const lat_cuda_look *look, cudaStream_t stream)
 {
 #if LAT_N <= 3
     if (w->problem == LAT_CUDA_ABELIAN)
-        return w->rows < LAT_N ? LAT_(launch_state)<LAT_CUDA_ABELIAN, FEW, 0>(w, units, look, stream)
-                               : LAT_(launch_state)<LAT_CUDA_ABELIAN, LAT_N, 0>(w, units, look, stream);
+        return w->rows < LAT_N ? LAT_(launch_state)<LAT_CUDA_ABELIAN, FEW, 0>(w, copies, look, stream)
+                               : LAT_(launch_state)<LAT_CUDA_ABELIAN, LAT_N, 0>(w, copies, look, stream);
     if (w->rows < LAT_N)
-        return LAT_(plain)(w, 4) ? LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 4>(w, units, look, stream)
-                                 : LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 0>(w, units, look, stream);
+        return LAT_(plain)(w, 4) ? LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 4>(w, copies, look, stream)
+                                 : LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 0>(w, copies, look, stream);
 #endif
-    return LAT_(launch_state)<LAT_CUDA_LINEAR, LAT_N, 0>(w, units, look, stream);
+    return LAT_(launch_state)<LAT_CUDA_LINEAR, LAT_N, 0>(w, copies, look, stream);
 }
 
 static cudaError_t LAT_(rim)(const lat_cuda_work *w, int unit, int units, int parity, void *box, int into_ghosts, cudaStream_t stream)

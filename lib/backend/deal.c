@@ -44,7 +44,7 @@ static int choose(const table *t, int slices, int from, int to, const int *work,
     return best;
 }
 
-static int plan(table *t, int slices, const int *work, const double *theta, lat_move *move)
+static int plan(table *t, int slices, const int *work, const double *theta, lat_move *move, int *less)
 {
     const int before = t->load[most(t)];
     int n = 0;
@@ -58,10 +58,11 @@ static int plan(table *t, int slices, const int *work, const double *theta, lat_
         t->load[from] -= work[s];
         t->load[to] += work[s];
     }
-    return t->load[most(t)] < before ? n : 0;
+    *less = before - t->load[most(t)];
+    return *less > 0 ? n : 0;
 }
 
-int lat_deal(const lat_comm *comm, int slices, const int *at, const int *work, const double *theta, const int *room, lat_move *move)
+int lat_deal(const lat_comm *comm, int slices, const int *at, const int *work, const double *theta, const int *room, lat_move *move, int *less)
 {
     const size_t ranks = (size_t)comm->size, all = (size_t)slices;
     int *memory = lat_alloc(2 * ranks + all, sizeof *memory, "which rank has what");
@@ -73,7 +74,7 @@ int lat_deal(const lat_comm *comm, int slices, const int *at, const int *work, c
     memcpy(t.at, at, all * sizeof *t.at);
     for (int s = 0; s < slices; s++)
         t.load[at[s]] += work[s];
-    const int n = plan(&t, slices, work, theta, move);
+    const int n = plan(&t, slices, work, theta, move, less);
     free(memory);
     return n;
 }

@@ -13,7 +13,7 @@ typedef struct lat_move {
 
 /* Slices 0 .. slices-1: at[] is where each is, work[] how much there is to do for it (0: it is done), theta[] how far it is
  * from being done; room[ranks] how many more slices each rank can take. Writes to move[slices] those moves, in order, after which the
- * rank that has most to do has less than now, if there are any: how many. The same on all ranks that know the same. */
-int lat_deal(const lat_comm *comm, int slices, const int *at, const int *work, const double *theta, const int *room, lat_move *move);
+ * rank that has most to do has less than now, by *less, if there are any: how many. The same on all ranks that know the same. */
+int lat_deal(const lat_comm *comm, int slices, const int *at, const int *work, const double *theta, const int *room, lat_move *move, int *less);
 
 #endif

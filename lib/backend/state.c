@@ -3,7 +3,6 @@
 #include "state.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "common/error.h"
 
 /* A copy, whose shares and thetas are added up in sum[slices][2], with the largest ones. */
@@ -26,20 +25,17 @@ static void state_of(const lat_condition *c, const lat_geometry *geom, int nc, c
     s->theta = total / all;
 }
 
-int lat_state_total(const lat_comm *comm, const lat_condition *c, const lat_geometry *geom, int nc, int copies, lat_slab mine,
-                    const double *sum, int stride, double *theta, lat_gauge_state *s)
+int lat_state_total(const lat_comm *comm, const lat_condition *c, const lat_geometry *geom, int nc, int copies, const double *sum,
+                    double *theta, lat_gauge_state *s)
 {
-    const size_t slices = (size_t)lat_condition_slices(c, geom), units = (size_t)copies * slices, count = (size_t)mine.count;
+    const size_t slices = (size_t)lat_condition_slices(c, geom), units = (size_t)copies * slices;
     double *room = lat_alloc(units, 3 * sizeof *room, "sums of slices"), *most = room + 2 * units;
     if (!room)
         return -1;
-    memset(room, 0, units * 3 * sizeof *room);
-    for (size_t i = 0; i < (size_t)copies * count; i++) {
-        const size_t unit = i / count * slices + (size_t)mine.first + i % count;
-        const double *p = sum + i * (size_t)stride;
-        room[2 * unit] = p[0];
-        room[2 * unit + 1] = p[1];
-        most[unit] = p[2];
+    for (size_t i = 0; i < units; i++) {
+        room[2 * i] = sum[3 * i];
+        room[2 * i + 1] = sum[3 * i + 1];
+        most[i] = sum[3 * i + 2];
     }
     const int rc = comm->sum(comm, room, (int)(2 * units)) || comm->max(comm, most, (int)units) ? -1 : 0;
     for (size_t i = 0; i < (size_t)copies && rc == 0; i++)

@@ -7,11 +7,10 @@
 #include "common/condition.h"
 #include "common/measure.h"
 
-/* `sum` is [copies][mine.count][stride]: of each slice that is fixed on its own, from number mine.first on, this rank's sites'
- * shares of the functional added up, their theta added up, and the largest theta. Ranks may share a slice or have some each.
- * Into theta[copies][slices] and s[copies], on all ranks. */
-int lat_state_total(const lat_comm *comm, const lat_condition *c, const lat_geometry *geom, int nc, int copies, lat_slab mine,
-                    const double *sum, int stride, double *theta, lat_gauge_state *s);
+/* `sum` is [copies][slices][3]: of each slice that is fixed on its own, this rank's sites' shares of the functional added up, their
+ * theta added up, and the largest theta; zero for what is not here. Into theta[copies][slices] and s[copies], on all ranks. */
+int lat_state_total(const lat_comm *comm, const lat_condition *c, const lat_geometry *geom, int nc, int copies, const double *sum,
+                    double *theta, lat_gauge_state *s);
 
 /* Slices of all copies whose theta is not below their copy's bound: those that are left. */
 long lat_state_left(const double *theta, const double *bound, int copies, int slices);

@@ -138,7 +138,7 @@ static void deal_of(int ranks, int pieces, int space, unsigned seed)
 {
     enum { SLICES = 24 };
     const lat_comm comm = pretend(0, ranks);
-    int at[SLICES], work[SLICES], room[8], all = 0, longest = -1;
+    int at[SLICES], work[SLICES], room[8], all = 0, longest = -1, less = -1;
     double theta[SLICES];
     lat_move move[SLICES];
     for (int s = 0; s < SLICES; s++) {
@@ -149,7 +149,7 @@ static void deal_of(int ranks, int pieces, int space, unsigned seed)
     }
     for (int r = 0; r < ranks; r++)
         room[r] = space;
-    const int before = most_load(at, work, SLICES, ranks), n = lat_deal(&comm, SLICES, at, work, theta, room, move);
+    const int before = most_load(at, work, SLICES, ranks), n = lat_deal(&comm, SLICES, at, work, theta, room, move, &less);
     CHECK(n >= 0, "%s", lat_error());
     for (int i = 0; i < n; i++) {
         const int s = move[i].slice;
@@ -158,7 +158,7 @@ static void deal_of(int ranks, int pieces, int space, unsigned seed)
         at[s] = move[i].to;
     }
     const int after = most_load(at, work, SLICES, ranks), share = (all + ranks - 1) / ranks;
-    CHECK(n == 0 ? after == before : after < before, "%d ranks: from %d to %d", ranks, before, after);
+    CHECK((n == 0 ? after == before : after < before) && less == before - after, "%d ranks: from %d to %d", ranks, before, after);
     if (pieces == 1 && space >= SLICES)
         CHECK(after == (before < share ? before : share), "%d ranks, %d in all: from %d to %d", ranks, all, before, after);
     for (int s = 0; longest >= 0 && pieces == 1 && s < SLICES; s++)
