@@ -76,6 +76,7 @@ typedef struct belt {
     pthread_cond_t moved;
     long filled, emptied;
     bool stopped;    /* one of the two threads has failed: the other one waits for nothing more */
+    int (*carry)(struct belt *b, int rank); /* the portions of a rank, by the carrier */
 } belt;
 
 /* Its memory, before anything travels. The same return code on all ranks. */
@@ -118,13 +119,25 @@ static void stop(belt *b)
     pthread_mutex_unlock(&b->lock);
 }
 
+static void *carry_all(void *belt_of_main)
+{
+    belt *b = belt_of_main;
+    for (int rank = 1; rank < b->f->comm->size; rank++)
+        if (b->carry(b, rank)) {
+            stop(b);
+            break;
+        }
+    return NULL;
+}
+
 /* Signals are the main thread's. */
-static int start(belt *b, void *(*carry)(void *))
+static int start(belt *b, int (*carry)(belt *b, int rank))
 {
     sigset_t all, before;
+    b->carry = carry;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int bad = pthread_create(&b->carrier, NULL, carry, b);
+    const int bad = pthread_create(&b->carrier, NULL, carry_all, b);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return bad ? lat_fail("no thread for what goes between ranks: %s", strerror(bad)) : 0;
 }
@@ -143,17 +156,6 @@ static int carry_out(belt *b, int rank)
     return 0;
 }
 
-static void *carry_all_out(void *belt_of_main)
-{
-    belt *b = belt_of_main;
-    for (int rank = 1; rank < b->f->comm->size; rank++)
-        if (carry_out(b, rank)) {
-            stop(b);
-            break;
-        }
-    return NULL;
-}
-
 static int put_on(belt *b, lat_stream_reader *r, int rank)
 {
     portion p = first_of(b->f, rank);
@@ -170,7 +172,7 @@ static int put_on(belt *b, lat_stream_reader *r, int rank)
 static int deal_out(belt *b, lat_stream_reader *r)
 {
     int rc = lat_stream_get(r, b->f->data, lat_field_slab(b->f).count);
-    if (rc || start(b, carry_all_out))
+    if (rc || start(b, carry_out))
         return -1;
     for (int rank = 1; rank < b->f->comm->size && rc == 0; rank++)
         rc = put_on(b, r, rank);
@@ -241,17 +243,6 @@ static int carry_in(belt *b, int rank)
     return 0;
 }
 
-static void *carry_all_in(void *belt_of_main)
-{
-    belt *b = belt_of_main;
-    for (int rank = 1; rank < b->f->comm->size; rank++)
-        if (carry_in(b, rank)) {
-            stop(b);
-            break;
-        }
-    return NULL;
-}
-
 /* Also after a failure to write all that is sent is taken: *rc. */
 static int take_off(belt *b, lat_stream_writer *w, int rank, int *rc)
 {
@@ -270,7 +261,7 @@ static int take_off(belt *b, lat_stream_writer *w, int rank, int *rc)
 /* Rank 0. The first portions of the others come while it writes its own slices. */
 static int collect(belt *b, lat_stream_writer *w)
 {
-    if (start(b, carry_all_in))
+    if (start(b, carry_in))
         exit(lat_report(LAT_FAILED)); /* the others wait for a word that will not come */
     int rc = w ? lat_stream_put(w, b->f->data, lat_field_slab(b->f).count) : -1;
     for (int rank = 1; rank < b->f->comm->size; rank++)
