@@ -76,6 +76,18 @@ lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices);
 int lat_agree(const lat_comm *comm, int rc);
 #define LAT_ANOTHER_FAILED "another rank has failed"
 
+/* Memory that all ranks see, zero at first: what one has written there others may read once they know of it by an atomic operation or a
+ * message. All call it; .at is NULL where that cannot be had: ranks on several hosts, or LAT_SHARED=no in the environment of rank 0.
+ * No page is there yet: rank 0 has them brought (`take`: -1 if there are none left) before anybody writes. */
+typedef struct lat_shared {
+    void *at;
+    size_t bytes;
+    int file; /* on rank 0 */
+} lat_shared;
+int lat_shared_make(const lat_comm *comm, size_t bytes, lat_shared *s);
+int lat_shared_take(const lat_shared *s);
+void lat_shared_free(lat_shared *s); /* each rank for itself */
+
 /* ---- between comm.c, comm_mpi.c (or nompi.c) and launch.c, for nobody else ---- */
 
 /* Joins the others; NULL with lat_error set. */

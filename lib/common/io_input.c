@@ -12,6 +12,8 @@
 #include "error.h"
 
 #define PEEK ((size_t)1 << 16)
+#define DIRECT ((size_t)1 << 16) /* so many bytes are read to where they belong ... */
+#define LITTLE ((size_t)1 << 14) /* ... and so that they can be, no more than this is buffered for the sake of fewer */
 
 static int input_descriptor(const char *path, bool standard)
 {
@@ -123,10 +125,11 @@ static ssize_t input_read(lat_input *in, void *p, size_t n)
     return got;
 }
 
-/* Reads once into the buffer, which the caller knows to have room behind `end`. */
-static ssize_t input_fill(lat_input *in)
+/* Reads once into the buffer, at most so much, and the caller knows it to have room behind `end`. */
+static ssize_t input_fill(lat_input *in, size_t most)
 {
-    ssize_t got = input_read(in, in->buf + in->end, in->room - in->end);
+    const size_t left = in->room - in->end;
+    ssize_t got = input_read(in, in->buf + in->end, left < most ? left : most);
 
     if (got > 0)
         in->end += (size_t)got;
@@ -148,7 +151,7 @@ ssize_t lat_input_peek(lat_input *in, void *buf, size_t n)
     if (in->room - in->at < n)
         input_settle(in);
     while (in->end - in->at < n && !in->ended)
-        if (input_fill(in) < 0)
+        if (input_fill(in, PEEK) < 0)
             return -1;
     if (in->end - in->at < n)
         n = in->end - in->at;
@@ -179,7 +182,7 @@ int lat_input_arrived(lat_input *in, uint64_t n, uint64_t *there)
     while (in->end < n && !in->ended) {
         if (in->end == in->room && input_resize(in, 2 * in->room) < 0)
             return -1;
-        if (input_fill(in) < 0)
+        if (input_fill(in, SIZE_MAX) < 0)
             return -1;
     }
     *there = in->end - in->at;
@@ -209,11 +212,11 @@ ssize_t lat_input_some(lat_input *in, void *buf, size_t n)
 
     if (in->at < in->end || n == 0)
         return (ssize_t)input_take(in, buf, n);
-    if (n < BUFFER) {
-        got = input_fill(in);
+    if (n < DIRECT) {
+        got = input_fill(in, LITTLE);
         return got > 0 ? (ssize_t)input_take(in, buf, n) : got;
     }
-    got = input_read(in, buf, n); /* a large block goes straight to where it belongs */
+    got = input_read(in, buf, n);
     if (got > 0)
         in->offset += (uint64_t)got;
     return got;
@@ -264,7 +267,7 @@ int lat_input_skip(lat_input *in, uint64_t n)
     if (n >= BUFFER && input_seek(in, n))
         return 0;
     while (n > 0) {
-        ssize_t got = input_fill(in); /* the buffer is empty here */
+        ssize_t got = input_fill(in, BUFFER); /* the buffer is empty here */
 
         if (got < 0)
             return -1;

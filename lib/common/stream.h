@@ -35,6 +35,7 @@ int lat_stream_skip(lat_input *in, const lat_header *head);
  *     r = lat_stream_begin(in, &head);
  *     lat_stream_get(r, slices, count)   the next ones, until there have been all; any count each time, but
  *                                        a few MiB at once are faster than less
+ *     lat_stream_get_stored(r, slices, count)   the same, but rows that the stream does not have are left to lat_complete_all
  *     lat_stream_end(r, &head)           trailer and CRC; frees r. With NULL for the header: gives up
  * `head` is borrowed and stays where it is. Plaquette and link trace are not checked: whoever has measured them
  * (lat_measure_slices) asks lat_stream_verify, with the largest modulus of a real (before `end`). Orders of sites
@@ -42,6 +43,7 @@ int lat_stream_skip(lat_input *in, const lat_header *head);
 typedef struct lat_stream_reader lat_stream_reader;
 lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head);
 int lat_stream_get(lat_stream_reader *r, void *slices, int count);
+int lat_stream_get_stored(lat_stream_reader *r, void *slices, int count);
 /* Of a file: the CRC that the trailer will state goes to head->read_crc before the blocks are read. False where that cannot be
  * known, and then nothing is said of why. */
 bool lat_stream_foretell(lat_input *in, lat_header *head);

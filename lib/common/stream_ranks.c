@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stream_ranks.c: portions of slices between rank 0, which has the stream, and the others.
  *
- * Rank 0 has a few slots, each for a portion. While it reads and verifies one, or writes one, with all its threads, a thread
- * of its own, the carrier, takes others to their ranks or fetches them from there: MPI moves a long message only while both
- * ends ask how it is, so what was begun and left alone would not have moved. */
+ * There are a few slots, each for a portion. Rank 0 reads and verifies into one, or writes from one, with all its threads, while others go
+ * to their ranks or come from there. Ranks of one host see the slots, and each copies its portions with all its threads. For ranks elsewhere
+ * rank 0 has a thread that carries them, the carrier: MPI moves a long message only while both ends ask how it is, so what was begun and left
+ * alone would not have moved. */
 #include "stream_ranks.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "error.h"
 #include "slices.h"
 #include "stream.h"
+#include "stream_mill.h"
 
 #define PORTION ((size_t)8 << 20) /* bytes, if that is not less than a slice */
 #define SLOTS 3
@@ -22,22 +29,35 @@
 /* Some slices of a rank. Those of rank 0 go to and from their place and are no portions. */
 typedef struct portion {
     int rank, slice, count; /* slices of the rank, from its own number `slice` on */
+    uint32_t number;        /* of all portions, in the order of the stream */
 } portion;
+
+static int slices_of(const lat_field *f, int rank)
+{
+    return lat_slab_of(f->comm, rank, lat_slices(&f->head)).count;
+}
 
 /* The first one of a rank. */
 static portion first_of(const lat_field *f, int rank)
 {
     const size_t most = PORTION / lat_slice_bytes(&f->head);
-    const int all = lat_slab_of(f->comm, rank, lat_slices(&f->head)).count;
-    return (portion){rank, 0, most < 1 ? 1 : most < (size_t)all ? (int)most : all};
+    portion p = {0, 0, 0, 0};
+    for (int r = 1; r <= rank; r++) {
+        const int all = slices_of(f, r);
+        p.number += r > 1 ? (uint32_t)((slices_of(f, r - 1) + p.count - 1) / p.count) : 0;
+        p.count = most < 1 ? 1 : most < (size_t)all ? (int)most : all;
+    }
+    p.rank = rank;
+    return p;
 }
 
 /* The one after p, and false if that was the last one of its rank. */
 static bool next_of(const lat_field *f, portion *p)
 {
-    const int left = lat_slab_of(f->comm, p->rank, lat_slices(&f->head)).count - p->slice - p->count;
+    const int left = slices_of(f, p->rank) - p->slice - p->count;
     p->slice += p->count;
     p->count = left < p->count ? left : p->count;
+    p->number++;
     return left > 0;
 }
 
@@ -52,6 +72,105 @@ static char *place(const lat_field *f, const portion *p)
     return (char *)f->data + (size_t)p->slice * lat_slice_bytes(&f->head);
 }
 
+/* ---- the belt -------------------------------------------------------------------------------- */
+
+/* Whose turn it is at a slot: to fill it for the first time 0, to empty it 1, to fill it again 2, and so on. */
+typedef struct slot {
+    _Alignas(64) _Atomic uint32_t turn;
+} slot;
+#define STOPPED UINT32_MAX /* one of the two has failed: the other one waits for nothing more */
+
+typedef struct belt {
+    const lat_field *f;
+    size_t portion;        /* bytes, at most */
+    lat_shared shared;     /* where ranks see the slots; .at is NULL where they do not */
+    slot *slots;           /* SLOTS, and their portions after a page; NULL where this rank does not see them */
+    pthread_t carrier;
+    int (*carry)(struct belt *b, int rank); /* the portions of a rank, by the carrier */
+} belt;
+
+#define PAGE 4096
+
+/* Its memory, before anything travels; with its pages if it will surely be needed. The same return code on all ranks. */
+static int make(belt *b, const lat_field *f, bool needed)
+{
+    *b = (belt){.f = f};
+    for (int rank = 1; rank < f->comm->size; rank++) {
+        const portion p = first_of(f, rank);
+        b->portion = bytes_of(f, &p) > b->portion ? bytes_of(f, &p) : b->portion;
+    }
+    const size_t bytes = PAGE + SLOTS * b->portion;
+    if (lat_shared_make(f->comm, bytes, &b->shared))
+        return -1;
+    b->slots = b->shared.at;
+    if (!b->slots && f->comm->rank == 0 && (b->slots = lat_alloc(bytes, 1, "slices of other ranks")))
+        memset(b->slots, 0, PAGE);
+    const bool bad = f->comm->rank == 0 && (!b->slots || (b->shared.at && needed && lat_shared_take(&b->shared)));
+    return lat_agree(f->comm, bad ? -1 : 0);
+}
+
+static void take_apart(belt *b)
+{
+    if (!b->shared.at)
+        free(b->slots);
+    lat_shared_free(&b->shared);
+}
+
+static long futex(_Atomic uint32_t *word, int what, uint32_t value)
+{
+    return syscall(SYS_futex, (uint32_t *)word, what, value, NULL, NULL, 0);
+}
+
+static uint32_t turn_of(const portion *p, bool full)
+{
+    return 2 * (p->number / SLOTS) + full;
+}
+
+/* A portion's place in its slot when that is full, or empty; NULL if it will not be. */
+static char *await(const belt *b, const portion *p, bool full)
+{
+    slot *s = &b->slots[p->number % SLOTS];
+    for (uint32_t is; (is = atomic_load(&s->turn)) != turn_of(p, full); futex(&s->turn, FUTEX_WAIT, is))
+        if (is == STOPPED)
+            return NULL;
+    return (char *)b->slots + PAGE + p->number % SLOTS * b->portion;
+}
+
+/* It was full, or empty, and is not any more. */
+static void pass(const belt *b, const portion *p, bool full)
+{
+    slot *s = &b->slots[p->number % SLOTS];
+    uint32_t is = turn_of(p, full);
+    atomic_compare_exchange_strong(&s->turn, &is, is + 1); /* unless it is STOPPED */
+    futex(&s->turn, FUTEX_WAKE, INT32_MAX);
+}
+
+static void stop(const belt *b)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        atomic_store(&b->slots[i].turn, STOPPED);
+        futex(&b->slots[i].turn, FUTEX_WAKE, INT32_MAX);
+    }
+}
+
+/* All threads bring the pages of what is to come now: one alone, copying, would spend half its time on that. */
+static void touch(char *p, size_t n)
+{
+    #pragma omp parallel for schedule(static) if (n > PORTION / 2)
+    for (size_t at = 0; at < n; at += PAGE)
+        ((volatile char *)p)[at] = 0;
+}
+
+static void copy(char *to, const char *from, size_t n)
+{
+    const size_t piece = (size_t)1 << 18;
+    #pragma omp parallel for schedule(static) if (n > PORTION / 2)
+    for (size_t at = 0; at < n; at += piece)
+        memcpy(to + at, from + at, n - at < piece ? n - at : piece);
+}
+
+/* ---- the carrier ----------------------------------------------------------------------------- */
+
 /* A rank waits at its ease for this word of rank 0, before what is long travels. */
 static int say_begin(const lat_field *f, int rank)
 {
@@ -64,59 +183,30 @@ static int await_begin(const lat_field *f)
     return f->comm->receive(f->comm, 0, &nothing, 1);
 }
 
-/* ---- the belt -------------------------------------------------------------------------------- */
-
-/* Slots on rank 0, which one thread fills and another one empties in turn. */
-typedef struct belt {
-    const lat_field *f;
-    char *room;      /* SLOTS slots of ... */
-    size_t slot;     /* ... so many bytes */
-    pthread_t carrier;
-    pthread_mutex_t lock;
-    pthread_cond_t moved;
-    long filled, emptied;
-    bool stopped;    /* one of the two threads has failed: the other one waits for nothing more */
-    int (*carry)(struct belt *b, int rank); /* the portions of a rank, by the carrier */
-} belt;
-
-/* Its memory, before anything travels. The same return code on all ranks. */
-static int make(belt *b, const lat_field *f)
+static int carry_out(belt *b, int rank)
 {
-    *b = (belt){.f = f, .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
-    for (int rank = 1; rank < f->comm->size; rank++) {
-        const portion p = first_of(f, rank);
-        b->slot = bytes_of(f, &p) > b->slot ? bytes_of(f, &p) : b->slot;
-    }
-    if (f->comm->rank == 0)
-        b->room = lat_alloc(SLOTS, b->slot, "slices of other ranks");
-    return lat_agree(f->comm, f->comm->rank == 0 && !b->room ? -1 : 0);
+    portion p = first_of(b->f, rank);
+    do {
+        const char *from = await(b, &p, true);
+        if (!from || say_begin(b->f, rank) || b->f->comm->send(b->f->comm, rank, from, bytes_of(b->f, &p)))
+            return -1;
+        pass(b, &p, true);
+    } while (next_of(b->f, &p));
+    return 0;
 }
 
-/* The next slot to be filled, or to be emptied; NULL if there will be none. */
-static char *next_slot(belt *b, bool fill)
+static int carry_in(belt *b, int rank)
 {
-    pthread_mutex_lock(&b->lock);
-    while (!b->stopped && (fill ? b->filled == b->emptied + SLOTS : b->filled == b->emptied))
-        pthread_cond_wait(&b->moved, &b->lock);
-    char *slot = b->stopped ? NULL : b->room + (size_t)((fill ? b->filled : b->emptied) % SLOTS) * b->slot;
-    pthread_mutex_unlock(&b->lock);
-    return slot;
-}
-
-static void move_on(belt *b, bool fill)
-{
-    pthread_mutex_lock(&b->lock);
-    ++*(fill ? &b->filled : &b->emptied);
-    pthread_cond_broadcast(&b->moved);
-    pthread_mutex_unlock(&b->lock);
-}
-
-static void stop(belt *b)
-{
-    pthread_mutex_lock(&b->lock);
-    b->stopped = true;
-    pthread_cond_broadcast(&b->moved);
-    pthread_mutex_unlock(&b->lock);
+    portion p = first_of(b->f, rank);
+    if (say_begin(b->f, rank))
+        return -1;
+    do {
+        char *to = await(b, &p, false);
+        if (!to || b->f->comm->receive(b->f->comm, rank, to, bytes_of(b->f, &p)))
+            return -1;
+        pass(b, &p, false);
+    } while (next_of(b->f, &p));
+    return 0;
 }
 
 static void *carry_all(void *belt_of_main)
@@ -134,6 +224,8 @@ static void *carry_all(void *belt_of_main)
 static int start(belt *b, int (*carry)(belt *b, int rank))
 {
     sigset_t all, before;
+    if (b->shared.at)
+        return 0;
     b->carry = carry;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -142,28 +234,25 @@ static int start(belt *b, int (*carry)(belt *b, int rank))
     return bad ? lat_fail("no thread for what goes between ranks: %s", strerror(bad)) : 0;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static int carry_out(belt *b, int rank)
+/* Has all arrived? */
+static int finish(belt *b)
 {
-    portion p = first_of(b->f, rank);
-    do {
-        const char *slot = next_slot(b, false);
-        if (!slot || say_begin(b->f, rank) || b->f->comm->send(b->f->comm, rank, slot, bytes_of(b->f, &p)))
-            return -1;
-        move_on(b, false);
-    } while (next_of(b->f, &p));
-    return 0;
+    if (b->shared.at)
+        return 0;
+    pthread_join(b->carrier, NULL);
+    return atomic_load(&b->slots[0].turn) == STOPPED ? -1 : 0;
 }
+
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int put_on(belt *b, lat_stream_reader *r, int rank)
 {
     portion p = first_of(b->f, rank);
     do {
-        char *slot = next_slot(b, true);
-        if (!slot || lat_stream_get(r, slot, p.count))
+        char *to = await(b, &p, false);
+        if (!to || lat_stream_get_stored(r, to, p.count))
             return -1;
-        move_on(b, true);
+        pass(b, &p, false);
     } while (next_of(b->f, &p));
     return 0;
 }
@@ -171,55 +260,63 @@ static int put_on(belt *b, lat_stream_reader *r, int rank)
 /* Rank 0: its own slices first, then those of the others. */
 static int deal_out(belt *b, lat_stream_reader *r)
 {
-    int rc = lat_stream_get(r, b->f->data, lat_field_slab(b->f).count);
-    if (rc || start(b, carry_out))
+    int rc = lat_stream_get_stored(r, b->f->data, lat_field_slab(b->f).count);
+    if (rc || (b->shared.at && lat_shared_take(&b->shared)) || start(b, carry_out))
         return -1;
     for (int rank = 1; rank < b->f->comm->size && rc == 0; rank++)
         rc = put_on(b, r, rank);
     if (rc)
         stop(b);
-    pthread_join(b->carrier, NULL);
-    return rc || b->stopped ? -1 : 0;
+    return finish(b) || rc ? -1 : 0;
 }
 
-/* All threads bring the pages of what is to come now: one alone, copying, would spend half its time on that. */
-static void touch(char *p, size_t n)
+static int take_one(const belt *b, const portion *p)
 {
-    const size_t page = 4096;
-    #pragma omp parallel for schedule(static) if (n > PORTION / 2)
-    for (size_t at = 0; at < n; at += page)
-        ((volatile char *)p)[at] = 0;
+    const lat_field *f = b->f;
+    if (b->shared.at) {
+        const char *from = await(b, p, true);
+        if (!from)
+            return lat_fail(LAT_ANOTHER_FAILED);
+        copy(place(f, p), from, bytes_of(f, p));
+        pass(b, p, true);
+        return 0;
+    }
+    if (await_begin(f))
+        return -1;
+    touch(place(f, p), bytes_of(f, p));
+    return f->comm->receive(f->comm, 0, place(f, p), bytes_of(f, p));
 }
 
-static int take_in(const lat_field *f)
+static int take_in(const belt *b)
 {
-    portion p = first_of(f, f->comm->rank);
+    portion p = first_of(b->f, b->f->comm->rank);
     int rc;
-    do {
-        rc = await_begin(f);
-        if (rc == 0)
-            touch(place(f, &p), bytes_of(f, &p));
-        rc = rc ? rc : f->comm->receive(f->comm, 0, place(f, &p), bytes_of(f, &p));
-    } while (rc == 0 && next_of(f, &p));
+    do
+        rc = take_one(b, &p);
+    while (rc == 0 && next_of(b->f, &p));
     return rc;
 }
 
 int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
 {
     struct { double largest; char crc[sizeof f->head.read_crc]; } found = {0, ""};
-    belt b = {.room = NULL};
-    int rc = lat_field_alloc(f) || make(&b, f) ? -1 : 0;
-    if (rc == 0 && f->comm->rank == 0) {
+    belt b;
+    if (lat_field_alloc(f) || make(&b, f, false)) /* a header may promise what never arrives */
+        return -1;
+    int rc;
+    if (f->comm->rank == 0) {
         lat_stream_reader *r = lat_stream_begin(in, &f->head);
         rc = r ? deal_out(&b, r) : -1;
         found.largest = rc ? 0 : lat_stream_largest(r);
         if (lat_stream_end(r, rc ? NULL : &f->head))
             rc = -1;
         memcpy(found.crc, f->head.read_crc, sizeof found.crc);
-    } else if (rc == 0) {
-        rc = take_in(f);
+    } else {
+        rc = take_in(&b);
     }
-    free(b.room);
+    take_apart(&b);
+    if (rc == 0 && lat_reduced(&f->head))
+        lat_complete_all(&f->head, f->data, lat_field_matrices(f));
     if (rc || f->comm->broadcast(f->comm, &found, sizeof found, 0))
         return -1;
     memcpy(f->head.read_crc, found.crc, sizeof found.crc);
@@ -229,31 +326,17 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static int carry_in(belt *b, int rank)
-{
-    portion p = first_of(b->f, rank);
-    if (say_begin(b->f, rank))
-        return -1;
-    do {
-        char *slot = next_slot(b, true);
-        if (!slot || b->f->comm->receive(b->f->comm, rank, slot, bytes_of(b->f, &p)))
-            return -1;
-        move_on(b, true);
-    } while (next_of(b->f, &p));
-    return 0;
-}
-
 /* Also after a failure to write all that is sent is taken: *rc. */
 static int take_off(belt *b, lat_stream_writer *w, int rank, int *rc)
 {
     portion p = first_of(b->f, rank);
     do {
-        const char *slot = next_slot(b, false);
-        if (!slot)
+        const char *from = await(b, &p, true);
+        if (!from)
             return -1;
         if (*rc == 0)
-            *rc = lat_stream_put(w, slot, p.count);
-        move_on(b, false);
+            *rc = lat_stream_put(w, from, p.count);
+        pass(b, &p, true);
     } while (next_of(b->f, &p));
     return 0;
 }
@@ -262,24 +345,36 @@ static int take_off(belt *b, lat_stream_writer *w, int rank, int *rc)
 static int collect(belt *b, lat_stream_writer *w)
 {
     if (start(b, carry_in))
-        exit(lat_report(LAT_FAILED)); /* the others wait for a word that will not come */
+        exit(lat_report(LAT_FAILED)); /* the others wait for what will not come */
     int rc = w ? lat_stream_put(w, b->f->data, lat_field_slab(b->f).count) : -1;
     for (int rank = 1; rank < b->f->comm->size; rank++)
         if (take_off(b, w, rank, &rc)) {
             rc = -1;
             break;
         }
-    pthread_join(b->carrier, NULL);
-    return rc;
+    return finish(b) ? -1 : rc;
 }
 
-static int hand_in(const lat_field *f)
+static int give_one(const belt *b, const portion *p)
 {
-    portion p = first_of(f, f->comm->rank);
-    int rc = await_begin(f);
-    do {
-        rc = rc ? rc : f->comm->send(f->comm, 0, place(f, &p), bytes_of(f, &p));
-    } while (rc == 0 && next_of(f, &p));
+    const lat_field *f = b->f;
+    if (!b->shared.at)
+        return f->comm->send(f->comm, 0, place(f, p), bytes_of(f, p));
+    char *to = await(b, p, false);
+    if (!to)
+        return lat_fail(LAT_ANOTHER_FAILED);
+    copy(to, place(f, p), bytes_of(f, p));
+    pass(b, p, false);
+    return 0;
+}
+
+static int hand_in(const belt *b)
+{
+    portion p = first_of(b->f, b->f->comm->rank);
+    int rc = b->shared.at ? 0 : await_begin(b->f);
+    do
+        rc = rc ? rc : give_one(b, &p);
+    while (rc == 0 && next_of(b->f, &p));
     return rc;
 }
 
@@ -287,7 +382,7 @@ int lat_ranks_write(lat_output *out, const lat_field *f, int store)
 {
     belt b;
     int rc = 0;
-    if (make(&b, f))
+    if (make(&b, f, true))
         return -1;
     if (f->comm->rank == 0) {
         lat_stream_writer *w = lat_stream_open(out, &f->head, store);
@@ -297,9 +392,9 @@ int lat_ranks_write(lat_output *out, const lat_field *f, int store)
         else
             lat_stream_give_up(w);
     } else {
-        rc = hand_in(f);
+        rc = hand_in(&b);
     }
-    free(b.room);
+    take_apart(&b);
     return lat_agree(f->comm, rc);
 }
 

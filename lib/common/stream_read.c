@@ -321,7 +321,7 @@ lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head)
     return NULL;
 }
 
-int lat_stream_get(lat_stream_reader *r, void *slices, int count)
+int lat_stream_get_stored(lat_stream_reader *r, void *slices, int count)
 {
     lat_mill *m = &r->m;
     const size_t slice = m->bytes / (size_t)lat_slices(m->head);
@@ -342,9 +342,16 @@ int lat_stream_get(lat_stream_reader *r, void *slices, int count)
             lat_job_spread(m, &m->edge, true);
         r->next = end;
     }
-    if (lat_reduced(m->head))
-        lat_complete_all(m->head, slices, (size_t)count * lat_slice_matrices(m->head));
     r->at = m->hi;
+    return 0;
+}
+
+int lat_stream_get(lat_stream_reader *r, void *slices, int count)
+{
+    if (lat_stream_get_stored(r, slices, count) < 0)
+        return -1;
+    if (lat_reduced(r->m.head))
+        lat_complete_all(r->m.head, slices, (size_t)count * lat_slice_matrices(r->m.head));
     return 0;
 }
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shared.c: memory that the ranks of one host see together. Rank 0 makes a file without a name, and the others open it by way of
+ * /proc: nothing is left behind, however they end, and no /dev/shm has to be large enough. */
+#include "comm.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "common/error.h"
+
+/* Where it is, and what is found there: under a number of rank 0's that means another process here it would be another file. */
+typedef struct address {
+    long process;
+    int fd;
+    dev_t device;
+    ino_t inode;
+} address;
+
+/* On rank 0. */
+static int create(size_t bytes, address *a)
+{
+    struct stat st;
+    const int fd = memfd_create("lat", MFD_CLOEXEC);
+    if (fd >= 0 && (ftruncate(fd, (off_t)bytes) || fstat(fd, &st))) {
+        close(fd);
+        return -1;
+    }
+    if (fd >= 0)
+        *a = (address){getpid(), fd, st.st_dev, st.st_ino};
+    return fd;
+}
+
+static int visit(const address *a)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%ld/fd/%d", a->process, a->fd);
+    const int fd = a->fd >= 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == a->device && st.st_ino == a->inode))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int lat_shared_make(const lat_comm *comm, size_t bytes, lat_shared *s)
+{
+    const char *wish = getenv("LAT_SHARED");
+    address a = {.fd = -1};
+    *s = (lat_shared){NULL, bytes, -1};
+    if (comm->size == 1 || comm->host_size < comm->size)
+        return 0;
+    if (comm->rank == 0 && !(wish && !strcmp(wish, "no")))
+        s->file = create(bytes, &a);
+    if (comm->broadcast(comm, &a, sizeof a, 0))
+        return -1;
+    if (comm->rank != 0)
+        s->file = visit(&a);
+    void *p = s->file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, 0);
+    double none = p == MAP_FAILED;
+    s->at = p == MAP_FAILED ? NULL : p;
+    const int rc = comm->max(comm, &none, 1); /* after it all have opened the file */
+    if (rc || none > 0)
+        lat_shared_free(s);
+    return rc;
+}
+
+/* Later there would be nobody to tell that none are left. */
+int lat_shared_take(const lat_shared *s)
+{
+    return fallocate(s->file, 0, 0, (off_t)s->bytes) ? lat_fail("out of memory: what ranks share needs %zu bytes", s->bytes) : 0;
+}
+
+void lat_shared_free(lat_shared *s)
+{
+    if (s->at)
+        munmap(s->at, s->bytes);
+    if (s->file >= 0)
+        close(s->file);
+    *s = (lat_shared){NULL, 0, -1};
+}
