@@ -161,6 +161,29 @@ END
     cmp sums.1 sums.5
 }
 
+# Slices of 1.2 MB, seven of them a portion: two portions a rank, eight on three slots.
+@test "portions between ranks: by shared memory and by MPI, of files and pipes, whole and cut" {
+    lat-start hot --dims 16,16,16,42 -p single --rows 2 -0 -o a.lat
+    lat-reunit --no-provenance -0 a.lat -o one.lat
+    for how in yes no; do
+        export LAT_SHARED=$how
+        lat-reunit -n 5 --no-provenance -0 a.lat -o file.lat
+        cmp one.lat file.lat
+        lat-reunit -n 5 --no-provenance <a.lat | cat >pipe.lat
+        cmp one.lat pipe.lat
+        head -c 25000000 a.lat >cut.lat
+        run -1 --separate-stderr lat-reunit -n 5 cut.lat -o never.lat
+        [[ $stderr == "lat-reunit: cut.lat: truncated"* && $stderr != *$'\n'* ]]
+        run -1 --separate-stderr lat-reunit -n 5 -o never.lat < <(cat cut.lat)
+        [[ $stderr == "lat-reunit: <stdin>: truncated after 25000000 bytes" ]]
+        run -1 --separate-stderr lat-reunit -n 5 -0 a.lat -o /dev/full
+        [[ $stderr == "lat-reunit: /dev/full: cannot be written: No space left on device" ]]
+        run -0 bash -c 'ulimit -f 20000; lat-theta -n 5 a.lat >t.txt' # less than they would share
+        [ ! -e never.lat ]
+    done
+    nothing_left
+}
+
 @test "a checkpoint of three ranks is resumed by two, and by one" {
     rough b.lat --dims 4,4,4,8
     lat-orelax --omega 1.6 --theta 1e-20 --max-sweeps 3000 --no-provenance --overrelax su2 --copies 2 --copies-log t.tsv b.lat -o straight.lat
