@@ -116,6 +116,18 @@ static char **command(const launch *l, char **argv)
     return list;
 }
 
+/* Ranks of this host need no network, and OpenMPI asks for one while they start, 0.2 s, and may print that there is a better way to use it.
+ * In an allocation its mpirun may go to other hosts; and who has chosen is heard. */
+static void stay_here(void)
+{
+    static const char *const others[] = {"LAT_MPIRUN", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (getenv(others[i]))
+            return;
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_btl", "^openib", 0);
+}
+
 static void __attribute__((noreturn)) become(char **list, int words, pid_t parent)
 {
     sigset_t none;
@@ -131,6 +143,7 @@ static void __attribute__((noreturn)) become(char **list, int words, pid_t paren
         close(fd);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    stay_here();
     execvp(list[0], list);
     dprintf(STDERR_FILENO, "%s: cannot be started: %s\n", list[0], strerror(errno));
     _exit(127);
