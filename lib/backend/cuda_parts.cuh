@@ -3,9 +3,9 @@
  * and matrices in memory as cuda.cuh has them there. */
 #include "site/template.h"
 
-#define FULL (2 * LAT_N * LAT_N)             /* reals of a matrix */
-#define FEW (LAT_N <= 3 ? LAT_N - 1 : LAT_N) /* rows of g; of links in SU(N) */
-#define PER (16 / LAT_SIZE)                  /* reals a chunk */
+#define FULL (2 * LAT_N * LAT_N) /* reals of a matrix */
+#define FEW LAT_FREE_ROWS        /* rows of g; of links in SU(N) */
+#define PER (16 / LAT_SIZE)      /* reals a chunk */
 #define CHUNKS(rows) ((2 * LAT_N * (rows) + PER - 1) / PER)
 
 /* ---- matrices to and from memory ---- */
