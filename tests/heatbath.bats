@@ -41,13 +41,13 @@ END
 }
 
 @test "an anisotropy goes with its direction, and where that is not the last one the numbers are not made up" {
-    # shellcheck disable=SC2154 # stderr is set by run
     lat-heatbath --dims 4,4,4,6 --beta 5.7 --xi 2.5 --thermalise 20 --seed 3 -o a.lat
     lat-reorder --axes t,x,y,z a.lat -o turned.lat
     [ "$(lat-info --json turned.lat | sed 's/.*"xi_axis": "\(.\)".*/\1/')" = x ]
     for tool in "lat-plaq --sd" lat-heatbath "lat-heatbath --xi 2"; do
         # shellcheck disable=SC2086 # words
         run -1 --separate-stderr $tool turned.lat
+        # shellcheck disable=SC2154 # stderr is set by run
         [[ $stderr == "${tool%% *}: expected xi to be that of the last direction, found that of x (info.xi_axis)"* ]]
     done
     lat-plaq turned.lat >/dev/null
