@@ -114,6 +114,17 @@ int lat_output_write(lat_output *out, const void *buf, size_t n);
 /* Hands on what is buffered: at the end of a field, so that the next tool can begin. */
 int lat_output_flush(lat_output *out);
 
+/* Bytes written so far; and of a hidden output: what is written next takes the place of what is there from byte `at` on (which
+ * is not beyond the end), and what is behind that stays, unless `cut`. */
+uint64_t lat_output_offset(const lat_output *out);
+int lat_output_seek(lat_output *out, uint64_t at, bool cut);
+
+/* Of a hidden output: leaves room for n bytes, the first of them *at, which lat_output_fill puts there: any part, by any thread, in any
+ * order. False where bytes have to come in their order, and then nothing has happened. What cannot be written makes all
+ * that follows fail: the next lat_output_flush says why. */
+bool lat_output_leave(lat_output *out, uint64_t n, uint64_t *at);
+void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n);
+
 /* Flush, fsync, close, rename; believe the output only after this. Frees `out` either way. */
 int lat_output_commit(lat_output *out);
 

@@ -68,10 +68,11 @@ ssize_t lat_io_read(int fd, void *buf, size_t n)
     return got;
 }
 
-int lat_io_write(int fd, const unsigned char *p, size_t n)
+int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
 {
     while (n > 0) {
-        ssize_t put = write(fd, p, n < ONCE ? n : ONCE);
+        const size_t some = n < ONCE ? n : ONCE;
+        ssize_t put = at < 0 ? write(fd, p, some) : pwrite(fd, p, some, at);
 
         if (put < 0 && try_again(fd, POLLOUT))
             continue;
@@ -81,6 +82,7 @@ int lat_io_write(int fd, const unsigned char *p, size_t n)
             return -1;
         p += put;
         n -= (size_t)put;
+        at += at < 0 ? 0 : put;
     }
     return 0;
 }

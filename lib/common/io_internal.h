@@ -28,8 +28,8 @@ int lat_io_open(const char *path, int flags, mode_t mode);
 /* As read(2), once, but not less for a signal or a descriptor that does not block. */
 ssize_t lat_io_read(int fd, void *buf, size_t n);
 
-/* All n bytes; 0, or -1 with errno. */
-int lat_io_write(int fd, const unsigned char *p, size_t n);
+/* All n bytes, where the file is or (at >= 0) from byte `at` on; 0, or -1 with errno. */
+int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at);
 
 void lat_io_widen(int fd);
 
@@ -84,7 +84,7 @@ struct lat_output {
     bool no_clobber;
     bool live;          /* written in place, to be watched */
     bool untouched;     /* live, and not one byte has gone to FILE yet */
-    int failed;         /* errno of a write that failed: what follows is in vain */
+    atomic_int failed;  /* errno of a write that failed: what follows is in vain */
     char *name;
     char *target;       /* where a file is to be, links resolved; NULL for stdout and devices */
     struct stat file;   /* what FILE is or was; st_mode is 0 if there was nothing */
@@ -94,7 +94,8 @@ struct lat_output {
     lat_temporary *temp; /* NULL where bytes go directly to their place */
     unsigned char *buf; /* BUFFER bytes, `used` of them waiting */
     size_t used;
-    uint64_t put, sent; /* bytes written, and those that are on their way to the disk */
+    uint64_t put;       /* where the next bytes go */
+    _Atomic uint64_t sent, filled; /* up to where they are on their way to the disk; bytes of lat_output_fill */
     bool taking;        /* `thread` takes room, up to byte `expected`, until `enough`; `room`: up to there it has */
     pthread_t thread;
     atomic_bool enough;

@@ -231,6 +231,15 @@ static int output_touch(lat_output *out)
     return ftruncate(out->fd, 0) < 0 ? output_fail(out) : 0;
 }
 
+/* What is before byte `end` goes to the disk, but for what other threads have not filled yet. */
+static void output_send(lat_output *out, uint64_t end)
+{
+    const uint64_t from = atomic_exchange(&out->sent, end);
+
+    if (from < end)
+        (void)sync_file_range(out->fd, (off_t)from, (off_t)(end - from), SYNC_FILE_RANGE_WRITE);
+}
+
 static int output_put(lat_output *out, const void *buf, size_t n)
 {
     if (lat_io_elsewhere())
@@ -240,13 +249,11 @@ static int output_put(lat_output *out, const void *buf, size_t n)
     if (n > 0 && output_touch(out) < 0)
         return -1;
     lat_output_enough(out);
-    if (lat_io_write(out->fd, buf, n) < 0)
+    if (lat_io_write(out->fd, buf, n, -1) < 0)
         return output_fail(out);
     out->put += n;
-    if (out->temp && out->put - out->sent >= SEND) {
-        (void)sync_file_range(out->fd, (off_t)out->sent, (off_t)(out->put - out->sent), SYNC_FILE_RANGE_WRITE);
-        out->sent = out->put;
-    }
+    if (out->temp && out->put >= out->sent + SEND)
+        output_send(out, out->put);
     return 0;
 }
 
@@ -270,6 +277,41 @@ int lat_output_write(lat_output *out, const void *buf, size_t n)
         memcpy(out->buf + out->used, buf, n);
     out->used += n;
     return 0;
+}
+
+uint64_t lat_output_offset(const lat_output *out)
+{
+    return out->put + out->used;
+}
+
+int lat_output_seek(lat_output *out, uint64_t at, bool cut)
+{
+    if (lat_output_flush(out) < 0)
+        return -1;
+    if (lseek(out->fd, (off_t)at, SEEK_SET) < 0 || (cut && ftruncate(out->fd, (off_t)at) < 0))
+        return output_fail(out);
+    out->put = at;
+    if (cut && out->sent > at)
+        out->sent = at;
+    return 0;
+}
+
+bool lat_output_leave(lat_output *out, uint64_t n, uint64_t *at)
+{
+    *at = lat_output_offset(out);
+    return lat_output_is_hidden(out) && n <= INT64_MAX - *at && lat_output_seek(out, *at + n, false) == 0;
+}
+
+void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n)
+{
+    int none = 0;
+
+    if (out->failed)
+        return;
+    if (lat_io_write(out->fd, buf, n, (off_t)at) < 0)
+        atomic_compare_exchange_strong(&out->failed, &none, errno);
+    else if ((atomic_fetch_add(&out->filled, n) + n) % SEND < n)
+        output_send(out, at);
 }
 
 /* Closes, because network file systems report a full disk only then. Of stdout a copy is

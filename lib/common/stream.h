@@ -44,9 +44,6 @@ typedef struct lat_stream_reader lat_stream_reader;
 lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head);
 int lat_stream_get(lat_stream_reader *r, void *slices, int count);
 int lat_stream_get_stored(lat_stream_reader *r, void *slices, int count);
-/* Of a file: the CRC that the trailer will state goes to head->read_crc before the blocks are read. False where that cannot be
- * known, and then nothing is said of why. */
-bool lat_stream_foretell(lat_input *in, lat_header *head);
 double lat_stream_largest(const lat_stream_reader *r);
 int lat_stream_end(lat_stream_reader *r, lat_header *head);
 int lat_stream_verify(const lat_header *head, const char *name, double plaquette, double link_trace,
@@ -79,6 +76,9 @@ void lat_stream_expect(lat_output *out, const lat_header *head, int store);
 typedef struct lat_stream_writer lat_stream_writer;
 lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int store);
 int lat_stream_put(lat_stream_writer *w, const void *slices, int count);
+/* Into a hidden output: the header as it is now in place of the one that was written; 1 if that has another length, and then
+ * there is no stream. */
+int lat_stream_restate(lat_stream_writer *w);
 int lat_stream_close(lat_stream_writer *w);
 void lat_stream_give_up(lat_stream_writer *w);
 

@@ -183,18 +183,13 @@ static int read_many(lat_input *in, lat_mill *m, size_t from, size_t end)
     return rc;
 }
 
-static bool trailer_fits(const unsigned char t[LAT_FRAME], size_t blocks)
-{
-    return memcmp(t, LAT_TRAILER_TAG, 4) == 0 && lat_load_le32(t + 12) == lat_crc(0, t, 12) && lat_load_le32(t + 4) == blocks;
-}
-
 /* The trailer after `blocks` blocks; puts the field's CRC into *crc. */
 static int read_trailer(lat_input *in, size_t blocks, uint32_t *crc)
 {
     unsigned char t[LAT_FRAME];
     if (lat_input_read(in, t, LAT_FRAME) < 0)
         return -1;
-    if (!trailer_fits(t, blocks))
+    if (memcmp(t, LAT_TRAILER_TAG, 4) != 0 || lat_load_le32(t + 12) != lat_crc(0, t, 12) || lat_load_le32(t + 4) != blocks)
         return lat_fail(
             "%s: expected the trailer of %zu blocks before byte %llu, found something else (damaged?)",
             lat_input_name(in), blocks, (unsigned long long)lat_input_offset(in));
@@ -353,35 +348,6 @@ int lat_stream_get(lat_stream_reader *r, void *slices, int count)
     if (lat_reduced(r->m.head))
         lat_complete_all(r->m.head, slices, (size_t)count * lat_slice_matrices(r->m.head));
     return 0;
-}
-
-/* Where the trailer is, from what the blocks say of their lengths; 0 if they do not. */
-static uint64_t trailer_offset(const lat_input *in, const lat_mill *m)
-{
-    uint64_t at = lat_input_offset(in);
-    unsigned char head[LAT_FRAME];
-    if (!m->compressed)
-        return at + m->bytes + LAT_FRAME * (uint64_t)m->blocks;
-    for (size_t i = 0; i < m->blocks; i++) {
-        if (!lat_input_ahead(in, at, head, LAT_FRAME) || memcmp(head, LAT_BLOCK_TAG, 4) != 0)
-            return 0;
-        at += LAT_FRAME + (uint64_t)lat_load_le32(head + 4);
-    }
-    return at;
-}
-
-bool lat_stream_foretell(lat_input *in, lat_header *head)
-{
-    const lat_stream_state *s = lat_stream_state_of(in);
-    unsigned char t[LAT_FRAME];
-    if (!s)
-        return false;
-    const lat_mill m = mill_of(in, head, s);
-    const uint64_t at = trailer_offset(in, &m);
-    if (at == 0 || !lat_input_ahead(in, at, t, LAT_FRAME) || !trailer_fits(t, m.blocks))
-        return false;
-    snprintf(head->read_crc, sizeof head->read_crc, "%08x", (unsigned)lat_load_le32(t + 8));
-    return true;
 }
 
 double lat_stream_largest(const lat_stream_reader *r)

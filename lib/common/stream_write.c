@@ -139,6 +139,7 @@ struct lat_stream_writer {
     lat_output *out;
     lat_mill m;
     size_t at; /* raw bytes that were put */
+    uint64_t begin, links; /* bytes of the output before the header, and after it */
 };
 
 static bool is_compressed(const lat_output *out, int store)
@@ -154,7 +155,7 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
     lat_stream_writer *w = lat_alloc(1, sizeof *w, "a stream");
     if (!w)
         return NULL;
-    *w = (lat_stream_writer){.out = out,
+    *w = (lat_stream_writer){.out = out, .begin = lat_output_offset(out),
                              .m = {.head = head,
                                    .name = lat_output_name(out),
                                    .block = OUR_BLOCK,
@@ -162,10 +163,20 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
                                    .compressed = compressed,
                                    .filtered = compressed,
                                    .swapped = lat_big_endian()}};
-    if (lat_mill_start(&w->m) == 0 && lat_stream_put_head(out, head, OUR_BLOCK, compressed) == 0)
+    const int rc = lat_mill_start(&w->m) < 0 ? -1 : lat_stream_put_head(out, head, OUR_BLOCK, compressed);
+    w->links = lat_output_offset(out);
+    if (rc == 0)
         return w;
     lat_stream_give_up(w);
     return NULL;
+}
+
+int lat_stream_restate(lat_stream_writer *w)
+{
+    const uint64_t end = lat_output_offset(w->out);
+    if (lat_output_seek(w->out, w->begin, false) < 0 || lat_stream_put_head(w->out, w->m.head, OUR_BLOCK, w->m.compressed) < 0)
+        return -1;
+    return lat_output_offset(w->out) != w->links ? 1 : lat_output_seek(w->out, end, false);
 }
 
 /* Raw bytes lo to hi of the block that is not wholly among them. */

@@ -411,6 +411,43 @@ static void check_writing(void)
     unlink(name);
 }
 
+/* The pattern, its parts in another order, and another beginning first. */
+static void check_places(void)
+{
+    const size_t piece = 70001, head = 1000, filled = 12 * piece;
+    lat_output *out = lat_output_open("places", 0);
+    uint64_t at = 0;
+
+    check_case("a hidden output has room left in it, to be filled by any thread, and is written over and cut");
+    if (!CHECK(out && lat_output_write(out, pattern + 1, head) == 0 && lat_output_leave(out, filled, &at) && at == head &&
+                   lat_output_offset(out) == head + filled && lat_output_write(out, "tail", 4) == 0,
+               "%s", lat_error()))
+        return;
+    #pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < filled; i += piece)
+        lat_output_fill(out, at + i, pattern + head + i, piece);
+    CHECK(lat_output_seek(out, 0, false) == 0 && lat_output_write(out, pattern, head) == 0 && lat_output_offset(out) == head,
+          "%s", lat_error());
+    CHECK(lat_output_seek(out, head + filled, true) == 0 &&
+              lat_output_write(out, pattern + head + filled, LENGTH - head - filled) == 0 && lat_output_commit(out) == 0,
+          "%s", lat_error());
+    CHECK(file_is("places", pattern, LENGTH), "content");
+    out = lat_output_open("/dev/null", 0);
+    CHECK(out && !lat_output_leave(out, 10, &at) && lat_output_offset(out) == 0, "a device has no places");
+    lat_output_abort(out);
+    lat_error_clear();
+    out = lat_output_open("full", 0);
+    const struct rlimit little = { .rlim_cur = 4096, .rlim_max = RLIM_INFINITY }, any = { RLIM_INFINITY, RLIM_INFINITY };
+    signal(SIGXFSZ, SIG_IGN);
+    if (CHECK(out && lat_output_leave(out, 10000, &at), "%s", lat_error()) && setrlimit(RLIMIT_FSIZE, &little) == 0) {
+        lat_output_fill(out, at, pattern, 10000);
+        CHECK(setrlimit(RLIMIT_FSIZE, &any) == 0 && lat_output_flush(out) < 0 && lat_output_commit(out) < 0 && !exists("full"),
+              "what could not be written was committed");
+    }
+    lat_error_clear();
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 static void check_clobber(void)
 {
     lat_output *out;
@@ -1031,6 +1068,7 @@ int main(void)
     check_truncated();
     check_input_refusals();
     check_writing();
+    check_places();
     check_clobber();
     check_special();
     check_strangers();

@@ -47,6 +47,7 @@ static const scenario scenarios[] = {
     {.words = "lat-convert in.ildg --to ildg -o out"},
     {.words = "lat-convert in.lat in.milc -1 -o out"},
     {.words = "lat-convert --to nersc in.ildg"},
+    {.words = "lat-convert --to nersc in.nersc -o out"},
     {.words = "lat-reorder --sites parity in.lat -o out"},
     {.words = "lat-reorder --shift 1,0,0,0 out -o out", .over = true},
     {.words = "lat-gauge --random --save-g g in.lat -o out"},
@@ -75,7 +76,7 @@ static const struct {
 } faults[] = {
     {"read", "EIO", false, true},     {"read", "EINTR", true, false},   {"read", "short", true, false},
     {"write", "EIO", false, true},    {"write", "ENOSPC", false, true}, {"write", "EINTR", true, false},
-    {"write", "short", true, false},  {"fsync", "EIO", false, true},    {"fsync", "EDQUOT", false, true},
+    {"write", "short", true, false},  {"seek", "EIO", false, true},     {"fsync", "EIO", false, true},    {"fsync", "EDQUOT", false, true},
     {"fsync", "EINTR", true, false},  {"rename", "EACCES", false, true},
     {"open", "EACCES", false, false}, {"open", "EMFILE", false, false}, {"open", "EINTR", true, false},
     {"close", "EIO", false, false},   {"close", "EINTR", true, false},  {"alloc", "ENOMEM", false, false},

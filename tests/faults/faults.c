@@ -4,7 +4,8 @@
  *   LAT_FAULT="KIND N EFFECT"    what happens at the N-th call of KIND; "N+" at that one and all after it
  *   LAT_FAULT_COUNT=FILE         a line "KIND CALLS" for each kind, when the process ends
  *
- * KIND is read, write, fsync, rename, open, close, alloc (malloc and its kin), mmap, or any. EFFECT is an error (EIO,
+ * KIND is read, write (pwrite, too), seek (lseek and ftruncate, of what is written), fsync, rename, open, close, alloc (malloc and its
+ * kin), mmap, or any. EFFECT is an error (EIO,
  * ENOSPC, ENOMEM, EINTR ...), "short" (half of the bytes), or a signal (TERM, INT, KILL).
  *
  * Calls count if they come from the tool itself, and for memory from libc, zlib and expat too: what the OpenMP runtime and the
@@ -31,8 +32,8 @@ void *__libc_calloc(size_t count, size_t n);
 void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t alignment, size_t n);
 
-enum kind { READ, WRITE, FSYNC, RENAME, OPEN, CLOSE, ALLOC, MMAP, ANY, KINDS };
-static const char *const kind_name[KINDS] = {"read", "write", "fsync", "rename", "open", "close", "alloc", "mmap", "any"};
+enum kind { READ, WRITE, SEEK, FSYNC, RENAME, OPEN, CLOSE, ALLOC, MMAP, ANY, KINDS };
+static const char *const kind_name[KINDS] = {"read", "write", "seek", "fsync", "rename", "open", "close", "alloc", "mmap", "any"};
 
 static const struct {
     const char *name;
@@ -133,6 +134,29 @@ ssize_t write(int fd, const void *buf, size_t n)
         return -1;
     }
     return syscall(SYS_write, fd, buf, error && n > 1 ? n / 2 : n);
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
+{
+    const int error = fault(WRITE, __builtin_return_address(0));
+    if (error > 0) {
+        errno = error;
+        return -1;
+    }
+    return syscall(SYS_pwrite64, fd, buf, error && n > 1 ? n / 2 : n, at);
+}
+
+int ftruncate(int fd, off_t n)
+{
+    FAIL(SEEK, -1);
+    return (int)syscall(SYS_ftruncate, fd, n);
+}
+
+off_t lseek(int fd, off_t at, int whence)
+{
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY)
+        FAIL(SEEK, -1);
+    return syscall(SYS_lseek, fd, at, whence);
 }
 
 int fsync(int fd)

@@ -57,6 +57,7 @@ typedef struct lime {
     bool ildg;         /* that was in ildg-binary-data */
     bool stated;       /* a checksum is stated for it */
     uint64_t length;   /* of its record */
+    uint64_t last;     /* byte after the last record; 0 until that is known */
     lat_scidac_sum stated_sum;
 } lime;
 
@@ -434,6 +435,28 @@ static int next_gauge(lime *l)
     return more;
 }
 
+/* The records after the links. */
+static int take_rest(lime *l)
+{
+    if (skip_padding(l, l->length) < 0 || next_gauge(l) < 0)
+        return -1;
+    l->last = lat_input_offset(l->in);
+    return 0;
+}
+
+/* Of a file they are read before the links. */
+static int look_behind(lime *l)
+{
+    const uint64_t links = lat_input_offset(l->in);
+    return lat_input_skip(l->in, l->length) < 0 || take_rest(l) < 0 ? -1 : lat_input_rewind(l->in, links);
+}
+
+static int says(const lime *l, lat_header *h, const lat_scidac_sum *sum)
+{
+    return lat_says(h, "%s su%dgauge %d bits, %s %08lx %08lx", l->ildg ? "ILDG" : "SciDAC", h->nc, 8 * (int)h->real,
+                    l->stated ? "checksums" : "no checksums stated, found", (unsigned long)sum->a, (unsigned long)sum->b);
+}
+
 static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
 {
     lime *l = lat_own(r, sizeof *l);
@@ -446,27 +469,22 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r
                         "binary record%s",
                         l->name, l->others, l->others == 1 ? "" : "s");
     *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
-    return found < 0 ? -1 : 0;
+    return found < 0 || (lat_input_size(in) >= 0 && look_behind(l) < 0) ? -1 : says(l, head, &l->stated_sum);
 }
 
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
 {
     lime *l = r->own;
     const lat_scidac_sum *sum = &p->sum.scidac;
-    (void)in;
     l->head = &f->head;
-    if (skip_padding(l, l->length) < 0 || next_gauge(l) < 0)
+    if (l->last ? lat_input_skip(in, l->last - lat_input_offset(in)) < 0 : take_rest(l) < 0)
         return -1;
     if (l->others)
         lat_warn("%s: only the gauge field is read, %d other binary record%s left out", l->name,
                  l->others, l->others == 1 ? " is" : "s are");
     /* Printed digits are those of the writer's double precision; the links may be rounded after. */
     r->plaquette_within += f->head.real == LAT_F32 ? 1e-6 : 1e-10;
-    if (lat_says(&f->head, "%s su%dgauge %d bits, %s %lx %lx", l->ildg ? "ILDG" : "SciDAC", f->head.nc,
-                 8 * (int)f->head.real, l->stated ? "checksums" : "no checksums stated, found", (unsigned long)sum->a,
-                 (unsigned long)sum->b) < 0)
-        return -1;
-    return judge_checksum(l, sum);
+    return says(l, &f->head, sum) < 0 ? -1 : judge_checksum(l, sum);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -527,14 +545,13 @@ static void escaped(FILE *to, const char *text)
 /* What there is no other place for: info and history. */
 static char *record_xml(const lat_header *h)
 {
+    char mean[LAT_MEAN_TEXT];
     lat_memory m;
     FILE *to = lat_memory_open(&m);
     if (!to)
         return NULL;
-    fprintf(to,
-            XML
-            "<lat><version>%s</version><plaquette>%.15g</plaquette><linkTrace>%.15g</linkTrace>",
-            LAT_VERSION, h->plaquette, h->link_trace);
+    fprintf(to, XML "<lat><version>%s</version><plaquette>%s</plaquette>", LAT_VERSION, lat_mean_text(h->plaquette, mean));
+    fprintf(to, "<linkTrace>%s</linkTrace>", lat_mean_text(h->link_trace, mean));
     for (int i = 0; i < h->info.count; i++) {
         fputs("<info>", to);
         escaped(to, h->info.line[i]);

@@ -94,6 +94,12 @@ typedef struct stated {
     uint32_t sum29, sum31;
 } stated;
 
+static int says(lat_header *h, bool big, const stated *sums)
+{
+    return lat_says(h, "MILC v5 %s%s endian, checksums %08lx %08lx", h->real == LAT_F64 ? "of GLU, double precision, " : "",
+                    big ? "big" : "little", (unsigned long)sums->sum29, (unsigned long)sums->sum31);
+}
+
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
 {
     stated *s = lat_own(r, sizeof *s);
@@ -109,24 +115,23 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
         (listed && read_order(in, sites, big, &p->sites) < 0) || lat_input_read(in, b, sizeof b) < 0)
         return -1;
     *s = (stated){get32(b, big), get32(b + 4, big)};
-    return 0;
+    return says(h, big, s);
 }
 
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
 {
     const stated *s = r->own;
     const bool glu = f->head.real == LAT_F64;
-    uint32_t s29, s31;
-    lat_milc_sums(&p->sum.milc, glu ? lat_big_endian() : p->big, &s29, &s31);
-    if ((s29 != s->sum29 || s31 != s->sum31) &&
+    stated found;
+    lat_milc_sums(&p->sum.milc, glu ? lat_big_endian() : p->big, &found.sum29, &found.sum31);
+    if ((found.sum29 != s->sum29 || found.sum31 != s->sum31) &&
         lat_dispute(
             r->force,
             "%s: checksums %08lx %08lx are stated, %08lx %08lx found in the data (damaged copy?)",
-            lat_input_name(in), (unsigned long)s->sum29, (unsigned long)s->sum31, (unsigned long)s29,
-            (unsigned long)s31) < 0)
+            lat_input_name(in), (unsigned long)s->sum29, (unsigned long)s->sum31, (unsigned long)found.sum29,
+            (unsigned long)found.sum31) < 0)
         return -1;
-    return lat_says(&f->head, "MILC v5 %s%s endian, checksums %08lx %08lx", glu ? "of GLU, double precision, " : "",
-                    p->big ? "big" : "little", (unsigned long)s29, (unsigned long)s31);
+    return says(&f->head, p->big, &found);
 }
 
 static void lay(const lat_header *head, const lat_told *told, lat_payload *p)

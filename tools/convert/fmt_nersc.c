@@ -255,6 +255,12 @@ static int parse_claims(const char *name, nersc *n, lat_reading *r)
     return 0;
 }
 
+static int says(lat_header *h, const nersc *n, uint32_t sum)
+{
+    return lat_says(h, "NERSC %s IEEE%d%s, %s %08lx", n->type, 8 * (int)h->real, n->big ? "BIG" : "LITTLE",
+                    n->summed ? "checksum" : "no checksum stated, found", (unsigned long)sum);
+}
+
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
 {
     nersc *n = lat_own(r, sizeof *n);
@@ -263,7 +269,8 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
         parse_dims(name, n, h) < 0 || parse_claims(name, n, r) < 0)
         return -1;
     *p = (lat_payload){.big = n->big, .rows = n->rows, .digest = lat_nersc_digest};
-    return 0;
+    r->doubtful = n->bare;
+    return says(h, n, n->sum);
 }
 
 /* ---- payload --------------------------------------------------------------------------------- */
@@ -318,9 +325,7 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
     }
     if (check_sum(lat_input_name(in), n, sum, r->force) < 0)
         return -1;
-    return lat_says(&f->head, "NERSC %s IEEE%d%s, %s %lx", n->type, 8 * (int)f->head.real, n->big ? "BIG" : "LITTLE",
-                    n->summed ? "checksum" : "no checksum stated, found",
-                    (unsigned long)(n->big ? sum->big : sum->little));
+    return says(&f->head, n, n->big ? sum->big : sum->little);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -342,16 +347,18 @@ static long sequence_number(const lat_header *h)
 
 static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
 {
+    char mean[LAT_MEAN_TEXT];
     fprintf(to, "BEGIN_HEADER\nHDR_VERSION = 1.0\n");
     fprintf(to, rows < h->nc ? "DATATYPE = 4D_SU%d_GAUGE\n" : "DATATYPE = 4D_SU%d_GAUGE_%dx%d\n",
             h->nc, h->nc, h->nc);
     fprintf(to, "STORAGE_FORMAT = 1.0\n");
     for (int i = 0; i < 4; i++)
         fprintf(to, "DIMENSION_%d = %d\n", i + 1, h->geom.dims[i]);
-    fprintf(to, "LINK_TRACE = %.15g\nPLAQUETTE = %.15g\n", h->link_trace, h->plaquette);
+    fprintf(to, "LINK_TRACE = %s\n", lat_mean_text(h->link_trace, mean));
+    fprintf(to, "PLAQUETTE = %s\n", lat_mean_text(h->plaquette, mean));
     for (int i = 0; i < 4; i++)
         fprintf(to, "BOUNDARY_%d = %s\n", i + 1, lat_boundary(h, i));
-    fprintf(to, "CHECKSUM = %lx\n", (unsigned long)sum);
+    fprintf(to, "CHECKSUM = %08lx\n", (unsigned long)sum);
     info_line(to, h, "ENSEMBLE_ID", "ensemble_id", "unknown");
     info_line(to, h, "ENSEMBLE_LABEL", "ensemble_label", "unknown");
     fprintf(to, "SEQUENCE_NUMBER = %ld\n", sequence_number(h));

@@ -147,6 +147,7 @@ static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_re
     if (!d || read_head(in, head, r) < 0)
         return -1;
     d->now = all_even(&head->geom) ? AS_OPENQCD : SETTLED;
+    r->doubtful = d->now == AS_OPENQCD;
     *p = d->now == SETTLED ? ddalphaamg_order : openqcd_order;
     return lat_says(head, d->now == SETTLED ? "DDalphaAMG (openQCD has even extents)" : "openQCD");
 }

@@ -37,6 +37,8 @@ typedef struct lat_reading {
 
     double largest; /* out, of our stream: modulus of a real */
 
+    bool doubtful; /* out: how the links lie is only known when they were read (end) */
+
     void *own; /* of the format, from lat_own; freed for it */
 } lat_reading;
 
@@ -75,15 +77,18 @@ typedef struct lat_format {
     /* How it stores such a field: precision head->real, head->reals a matrix. NULL: read only. */
     void (*lay)(const lat_header *head, const lat_told *told, lat_payload *p);
 
-    /* What comes before the links, p->sum their sum if `sums` (they went through once without being written), and
+    /* What comes before the links, p->sum their sum if `sums` (they went through before, being written or not), and
      * what comes after, p->sum their sum in any case. head->plaquette and link_trace are those of the numbers as they
-     * are written. NULL: nothing. */
+     * are written. NULL: nothing.
+     * Into a file that nobody sees yet the links go first, after a head in which these numbers are not yet known (0), whose place the
+     * true one takes if it is as long. So numbers are printed in a fixed width (lat_mean_text). */
     bool sums;
     int (*head)(lat_output *out, const lat_header *head, const lat_payload *p);
     int (*tail)(lat_output *out, const lat_header *head, const lat_payload *p);
 } lat_format;
 
 #define LAT_PROBE 4096
+#define LAT_MEAN_TEXT 330
 #define LAT_AHEAD (64 << 10) /* as far as lat_input_peek sees */
 
 /* The list, NULL at the end. */
@@ -108,6 +113,9 @@ void lat_dims_store(const lat_geometry *geom, unsigned char *b, bool big, bool t
 
 /* A stated plaquette times `scale`, into r: finite and at most 1, or it is none. */
 int lat_take_plaquette(lat_input *in, lat_reading *r, double stated, double scale);
+
+/* A plaquette or link trace in 17 characters; more only where its modulus is 10 or more. Returns text. */
+const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT]);
 
 /* Something in the file contradicts something else: lat_fail, or with force only lat_warn and 0. */
 int lat_dispute(bool force, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -220,6 +220,12 @@ int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *
                     (unsigned long long)there);
 }
 
+const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT])
+{
+    snprintf(text, LAT_MEAN_TEXT, "%.*f", signbit(mean) ? 14 : 15, mean);
+    return text;
+}
+
 int lat_need_dims(lat_input *in, const lat_reading *r)
 {
     return r->dims.nd ? 0

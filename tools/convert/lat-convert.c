@@ -64,8 +64,8 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-convert",
     .args = "[FILE...]",
-    .summary = "Converts gauge fields between formats. Several FILEs become one stream. A file is read twice, "
-               "some slices at a time: to verify it, and to write it; a stream once where that suffices. A configuration is held in memory whole where it comes "
+    .summary = "Converts gauge fields between formats. Several FILEs become one stream. A file is read "
+               "some slices at a time: once into a FILE, and twice into a pipe, to verify it before it is written. A configuration is held in memory whole where it comes "
                "through a pipe, and where one of the formats is openqcd, szin, fortran, bridgetext, milc with a list of sites, or raw "
                "in an order that goes across time slices. --order, --group, --type and --endian are of the raw file that is read, or "
                "else of the one that is written.",
@@ -128,10 +128,13 @@ typedef struct job {
     void *slices[2];      /* changed ones in turn, memory for `room` bytes each */
     size_t room[2];
     int turn;
-    bool once;            /* links are verified while they are written */
     lat_payload p;        /* how a foreign target stores it */
     lat_output *out;
     lat_stream_writer *w; /* our stream */
+    bool owned;           /* the lines of head are our own */
+    bool at_sight;        /* links are written while it is found out what they are, after a head that does not know yet */
+    bool spoilt;          /* and that has come to nothing */
+    uint64_t begin, links; /* bytes of the output before that head, and after it */
 } job;
 
 /* --dims is for files that do not say their extents: others have to agree. */
@@ -264,66 +267,41 @@ static const void *reshaped(job *j, const lat_header *head, const void *slices, 
     return numbers;
 }
 
-static int again(void *context)
+/* Where they belong. */
+static int put(job *j, const void *slices, int first, int count)
 {
-    job *j = context;
-    j->off = 0;
-    memset(&j->p.sum, 0, sizeof j->p.sum);
-    lat_survey_free(j->survey);
-    j->survey = NULL;
-    if (plan_signs(j) < 0)
-        return -1;
-    if (j->changed && j->head.kind == LAT_GAUGE && !(j->survey = lat_survey_new(&j->head, false)))
-        return -1;
-    return 0;
+    return j->w ? lat_stream_put(j->w, slices, count)
+                : lat_payload_write(j->out, &j->head, &j->p, slices, first, count);
 }
 
-/* What has to be known of the numbers before the first is written. */
+/* What has to be known of the numbers. What a stream does not take is no gauge field: that is better said by those who judge it. */
 static int look(void *context, const lat_header *head, const void *slices, int first, int count)
 {
     job *j = context;
     if (j->drops)
         j->off = fmax(j->off, lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
-    if ((j->survey || j->target->sums) && !(slices = reshaped(j, head, slices, first, count)))
+    if ((j->survey || j->target->sums || j->at_sight) && !(slices = reshaped(j, head, slices, first, count)))
         return -1;
     if (j->survey && lat_survey_add(j->survey, slices, count) < 0)
         return -1;
-    return j->target->sums ? lat_payload_write(NULL, &j->head, &j->p, slices, first, count) : 0;
+    if (!j->at_sight)
+        return j->target->sums ? lat_payload_write(NULL, &j->head, &j->p, slices, first, count) : 0;
+    if (j->spoilt || put(j, slices, first, count) == 0)
+        return 0;
+    if (!j->w || lat_output_flush(j->out) < 0)
+        return -1;
+    lat_error_clear();
+    j->spoilt = true;
+    return 0;
 }
 
-static int put(void *context, const lat_header *head, const void *slices, int first, int count)
+static int write_slices(void *context, const lat_header *head, const void *slices, int first, int count)
 {
-    job *j = context;
-    slices = reshaped(j, head, slices, first, count);
-    if (!slices)
-        return -1;
-    return j->w ? lat_stream_put(j->w, slices, count)
-                : lat_payload_write(j->out, &j->head, &j->p, slices, first, count);
+    slices = reshaped(context, head, slices, first, count);
+    return slices ? put(context, slices, first, count) : -1;
 }
 
 /* ---- one field ------------------------------------------------------------------------------- */
-
-/* The header, when all is known. */
-static int finish_head(job *j)
-{
-    const lat_header plan = j->head;
-    lat_slice_sums sums;
-    const char *what = j->s->format->foreign ? lat_info_get(&j->s->f.head, "source") : "stream";
-    if (lat_header_copy(&j->head, &j->s->f.head) < 0) {
-        j->head = (lat_header){0};
-        return -1;
-    }
-    j->head.real = plan.real;
-    j->head.reals = plan.reals;
-    if (j->survey) {
-        if (lat_survey_end(j->survey, &sums) < 0)
-            return -1;
-        lat_measure_means(&j->head, &sums, &j->head.plaquette, &j->head.link_trace);
-    }
-    if (!j->s->format->foreign && !j->target->foreign)
-        return lat_provenance(&j->head, "copied");
-    return lat_provenance(&j->head, "from %s to %s", what ? what : j->s->format->name, j->target->name);
-}
 
 /* Is there another field after this one? A format that holds one cannot take it. */
 static int expect_last(const job *j)
@@ -343,77 +321,139 @@ static int expect_last(const job *j)
                     lat_input_name(in), lat_formats[to]->name);
 }
 
-/* All links to where they belong. */
-static int put_all(job *j, bool at_once)
+/* The header, with all that is known. */
+static int state(job *j)
 {
-    char foretold[sizeof j->head.read_crc];
-    memcpy(foretold, j->s->f.head.read_crc, sizeof foretold);
-    if (!j->once)
-        return lat_source_each(j->s, at_once, put, j);
-    if (lat_source_look(j->s, at_once, NULL, put, j) < 0 || expect_last(j) < 0)
+    const lat_header plan = j->head, *source = &j->s->f.head;
+    const char *what = j->s->format->foreign ? lat_info_get(source, "source") : "stream";
+    lat_slice_sums sums;
+    if (j->owned)
+        lat_header_free(&j->head);
+    j->owned = true;
+    if (lat_header_copy(&j->head, source) < 0) {
+        j->head = (lat_header){0};
         return -1;
-    return strcmp(foretold, j->s->f.head.read_crc) == 0 ? 0 : lat_fail("%s: has changed while it was read", j->s->name);
+    }
+    j->head.real = plan.real;
+    j->head.reals = plan.reals;
+    if (j->survey && !j->at_sight) {
+        if (lat_survey_end(j->survey, &sums) < 0)
+            return -1;
+        lat_measure_means(&j->head, &sums, &j->head.plaquette, &j->head.link_trace);
+    }
+    if (j->at_sight && !j->s->format->foreign)
+        strcpy(j->head.read_crc, "00000000");
+    if (!j->s->format->foreign && !j->target->foreign)
+        return lat_provenance(&j->head, "copied");
+    return lat_provenance(&j->head, "from %s to %s", what ? what : j->s->format->name, j->target->name);
 }
 
-static int write_foreign(job *j, bool at_once)
+/* The head that does not know yet: what will be there has a 0. */
+static int begin_at_sight(job *j)
+{
+    lat_header *h = &j->head;
+    lat_stream_give_up(j->w);
+    j->w = NULL;
+    j->spoilt = false;
+    if (lat_output_seek(j->out, j->begin, true) < 0 || state(j) < 0)
+        return -1;
+    if (h->kind == LAT_GAUGE && h->geom.nd > 1 && isnan(h->plaquette))
+        h->plaquette = 0;
+    if (h->kind == LAT_GAUGE && isnan(h->link_trace))
+        h->link_trace = 0;
+    if (!j->target->foreign)
+        return (j->w = lat_stream_open(j->out, h, lat_opts.store)) ? 0 : -1;
+    if (j->target->head && j->target->head(j->out, h, &j->p) < 0)
+        return -1;
+    j->links = lat_output_offset(j->out);
+    return 0;
+}
+
+static int again(void *context)
+{
+    job *j = context;
+    j->off = 0;
+    memset(&j->p.sum, 0, sizeof j->p.sum);
+    lat_survey_free(j->survey);
+    j->survey = NULL;
+    if (plan_signs(j) < 0)
+        return -1;
+    if (j->changed && j->head.kind == LAT_GAUGE && !(j->survey = lat_survey_new(&j->head, false)))
+        return -1;
+    return j->at_sight ? begin_at_sight(j) : 0;
+}
+
+/* The head as it is known now in its place: 1 if it does not fit there. */
+static int restate(job *j)
+{
+    const uint64_t end = lat_output_offset(j->out);
+    if (j->w)
+        return lat_stream_restate(j->w);
+    if (!j->target->head)
+        return 0;
+    if (lat_output_seek(j->out, j->begin, false) < 0 || j->target->head(j->out, &j->head, &j->p) < 0)
+        return -1;
+    return lat_output_offset(j->out) != j->links ? 1 : lat_output_seek(j->out, end, false);
+}
+
+/* What comes after the links. */
+static int finish(job *j)
+{
+    lat_stream_writer *w = j->w;
+    j->w = NULL;
+    return w ? lat_stream_close(w) : j->target->tail ? j->target->tail(j->out, &j->head, &j->p) : 0;
+}
+
+static int write_again(job *j, bool at_once)
 {
     const lat_format *t = j->target;
     if (t->sums)
         j->p.digest = NULL;
-    if ((t->head && t->head(j->out, &j->head, &j->p) < 0) || put_all(j, at_once) < 0)
+    else
+        memset(&j->p.sum, 0, sizeof j->p.sum);
+    if (!t->foreign && !(j->w = lat_stream_open(j->out, &j->head, lat_opts.store)))
         return -1;
-    return t->tail ? t->tail(j->out, &j->head, &j->p) : 0;
+    return (t->head && t->head(j->out, &j->head, &j->p) < 0) || lat_source_each(j->s, at_once, write_slices, j) < 0 ? -1 : finish(j);
 }
 
-static int write_stream(job *j)
+/* Links were written: is that what the file is to be? Otherwise nothing is there, as before them, and 1. */
+static int complete(job *j)
 {
-    j->w = lat_stream_open(j->out, &j->head, lat_opts.store);
-    if (!j->w)
-        return -1;
-    if (put_all(j, false) == 0)
-        return lat_stream_close(j->w);
+    const int rc = j->spoilt ? 1 : restate(j);
+    if (rc <= 0)
+        return rc < 0 ? -1 : finish(j);
     lat_stream_give_up(j->w);
-    return -1;
+    j->w = NULL;
+    return lat_output_seek(j->out, j->begin, true) < 0 ? -1 : 1;
 }
 
-/* Is all known that the target's header says before the links are read, and does nobody see the file before they were
- * verified? Then they are read once. */
-static bool at_sight(const job *j)
+static int convert(job *j)
 {
-    lat_header *h = &j->s->f.head;
-    const bool known = h->kind == LAT_TRANSFORM || !(isnan(h->plaquette) || isnan(h->link_trace));
-    return known && !j->s->format->foreign && !j->s->whole && !j->changed && !signs && !j->target->sums &&
-           lat_output_is_hidden(j->out) && lat_stream_foretell(j->s->in, h);
+    const bool at_once = j->target->foreign && !lat_payload_sliced(&j->p, &j->head);
+    int rc = 1;
+    j->s->whole = j->s->whole || at_once;
+    j->begin = lat_output_offset(j->out);
+    j->at_sight = lat_output_is_hidden(j->out) && !j->s->r.doubtful;
+    if (lat_source_look(j->s, at_once, again, look, j) < 0 || judge_rows(j) < 0 || expect_last(j) < 0)
+        return -1;
+    const bool written = j->at_sight;
+    j->at_sight = false;
+    if (state(j) < 0 || (written && (rc = complete(j)) < 0))
+        return -1;
+    return rc == 1 ? write_again(j, at_once) : 0;
 }
 
 static int convert_one(lat_source *s, lat_output *out)
 {
     job j = {.s = s, .target = lat_formats[to], .out = out};
-    int rc = plan(&j);
-    const bool at_once = j.target->foreign && !lat_payload_sliced(&j.p, &j.head);
-    bool owned = false;
-    s->whole = s->whole || at_once;
-    j.once = rc == 0 && at_sight(&j);
-    if (rc == 0 && !j.once)
-        rc = lat_source_look(s, at_once, again, look, &j);
-    if (rc == 0)
-        rc = judge_rows(&j);
-    if (rc == 0 && !j.once)
-        rc = expect_last(&j);
-    if (rc == 0) {
-        owned = true;
-        rc = finish_head(&j);
-    }
-    if (rc == 0)
-        rc = j.target->foreign ? write_foreign(&j, at_once) : write_stream(&j);
-    if (rc == 0)
-        rc = lat_output_flush(out);
-    if (owned)
+    const int bad = plan(&j) < 0 || convert(&j) < 0 || lat_output_flush(out) < 0;
+    lat_stream_give_up(j.w);
+    if (j.owned)
         lat_header_free(&j.head);
     lat_survey_free(j.survey);
     free(j.slices[0]);
     free(j.slices[1]);
-    return rc < 0 ? -1 : 0;
+    return bad ? -1 : 0;
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */

@@ -11,7 +11,8 @@
 #include "payload.h"
 #include "site/sun.h"
 
-#define CHUNK ((size_t)4 << 20)  /* bytes read or written at a time */
+#define CHUNK ((size_t)4 << 20)  /* bytes read or written at a time, one after the other */
+#define ASIDE ((size_t)1 << 19)  /* by each thread, side by side: they stay in its cache until they are done */
 #define PIECE ((size_t)64 << 10) /* bytes a thread sums at a time */
 #define BATCH 256                /* matrices a thread places at a time */
 
@@ -108,13 +109,13 @@ typedef struct layout {
     bool turn;
 } layout;
 
-static layout layout_of(const lat_header *head, const lat_payload *p)
+static layout layout_of(const lat_header *head, const lat_payload *p, size_t chunk)
 {
     layout l = {.volume = lat_volume(&head->geom), .nd = (size_t)head->geom.nd};
     l.link_reals = 2 * (size_t)head->nc * (size_t)p->rows;
     l.full_reals = 2 * (size_t)head->nc * (size_t)head->nc;
     l.site_bytes = l.nd * l.link_reals * (size_t)head->real;
-    l.sites = CHUNK / l.site_bytes;
+    l.sites = chunk / l.site_bytes > 0 ? chunk / l.site_bytes : 1;
     if (l.sites > l.volume)
         l.sites = l.volume;
     l.turn = !p->fetch && p->big != lat_big_endian();
@@ -211,37 +212,102 @@ static void place_chunk(const lat_header *head, void *data, const lat_payload *p
     }
 }
 
-static int take_chunk(lat_input *in, lat_payload *p, const layout *l, void *to, size_t sites)
+/* Slices on their way, from site number `begin` of the file to before `end`. */
+typedef struct portion {
+    const lat_header *head;
+    lat_payload *p;
+    layout l;
+    size_t begin, end;
+    bool alike; /* the bytes of the file are those of the field, but for their order in a real */
+} portion;
+
+static portion portion_of(const lat_header *head, lat_payload *p, int first, int count, size_t chunk)
 {
-    return p->fetch ? p->fetch(in, p, to, sites * l->nd * l->link_reals) : lat_input_read(in, to, sites * l->site_bytes);
+    const size_t slice = lat_slice_sites(head), begin = (size_t)first * slice;
+    return (portion){.head = head, .p = p, .l = layout_of(head, p, chunk), .begin = begin, .end = begin + (size_t)count * slice,
+                     .alike = p->rows == head->nc && !placed(p)};
+}
+
+static size_t portion_bytes(const portion *w)
+{
+    return (w->end - w->begin) * w->l.site_bytes;
+}
+
+/* Sites of the chunk that begins at number `at`. */
+static size_t chunk_sites(const portion *w, size_t at)
+{
+    return w->end - at < w->l.sites ? w->end - at : w->l.sites;
+}
+
+/* Where the bytes of the file go first: `buf`, unless they are to stay where they are. */
+static unsigned char *landing(const portion *w, void *slices, size_t at, unsigned char *buf)
+{
+    return buf ? buf : (unsigned char *)slices + (at - w->begin) * w->l.site_bytes;
+}
+
+/* Those of the file become those of the field. */
+static void accept_chunk(const portion *w, void *slices, size_t at, const unsigned char *chunk)
+{
+    const size_t sites = chunk_sites(w, at);
+    if (w->p->digest)
+        w->p->digest(&w->p->sum, chunk, sites, w->l.site_bytes, at);
+    if (w->alike)
+        turn_chunk(w->head, slices, &w->l, at - w->begin, sites);
+    else
+        place_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
+}
+
+/* Of a file, by all threads side by side: 1 when they have it all, or -1. 0 if something was not to be had: nothing is taken then,
+ * and what it was is for read_on to say. */
+static int read_aside(lat_input *in, const portion *w, void *slices)
+{
+    const uint64_t offset = lat_input_offset(in);
+    const lat_sum before = w->p->sum;
+    bool good = true;
+    #pragma omp parallel reduction(&& : good)
+    {
+        unsigned char *buf = w->alike ? NULL : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
+        #pragma omp for schedule(dynamic)
+        for (size_t at = w->begin; at < w->end; at += w->l.sites) {
+            unsigned char *chunk = landing(w, slices, at, buf);
+            good = good && (w->alike || buf) &&
+                   lat_input_ahead(in, offset + (at - w->begin) * w->l.site_bytes, chunk, chunk_sites(w, at) * w->l.site_bytes);
+            if (good)
+                accept_chunk(w, slices, at, chunk);
+        }
+        free(buf);
+    }
+    if (good)
+        return lat_input_skip(in, portion_bytes(w)) < 0 ? -1 : 1;
+    w->p->sum = before;
+    lat_error_clear();
+    return 0;
+}
+
+/* One chunk after the other. */
+static int read_on(lat_input *in, const portion *w, void *slices)
+{
+    lat_payload *p = w->p;
+    unsigned char *buf = w->alike ? NULL : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
+    int bad = w->alike || buf ? 0 : -1;
+    for (size_t at = w->begin; at < w->end && !bad; at += w->l.sites) {
+        const size_t sites = chunk_sites(w, at);
+        unsigned char *chunk = landing(w, slices, at, buf);
+        bad = p->fetch ? p->fetch(in, p, chunk, sites * w->l.nd * w->l.link_reals) : lat_input_read(in, chunk, sites * w->l.site_bytes);
+        if (!bad)
+            accept_chunk(w, slices, at, chunk);
+    }
+    free(buf);
+    return bad ? -1 : 0;
 }
 
 int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first, int count)
 {
-    const layout l = layout_of(head, p);
-    const bool alike = p->rows == head->nc && !placed(p);
-    const size_t begin = (size_t)first * lat_slice_sites(head), end = begin + (size_t)count * lat_slice_sites(head);
-    unsigned char *buf = NULL;
     if (p->take)
         return p->take(in, head, p, slices);
-    if (!alike && !(buf = lat_alloc(l.sites, l.site_bytes, "a chunk of links")))
-        return -1;
-    int bad = 0;
-    for (size_t at = begin; at < end && !bad; at += l.sites) {
-        size_t sites = end - at < l.sites ? end - at : l.sites;
-        unsigned char *chunk = alike ? (unsigned char *)slices + (at - begin) * l.site_bytes : buf;
-        bad = take_chunk(in, p, &l, chunk, sites);
-        if (bad)
-            break;
-        if (p->digest)
-            p->digest(&p->sum, chunk, sites, l.site_bytes, at);
-        if (alike)
-            turn_chunk(head, slices, &l, at - begin, sites);
-        else
-            place_chunk(head, slices, p, &l, chunk, at, sites, begin * l.nd);
-    }
-    free(buf);
-    return bad ? -1 : 0;
+    const portion aside = portion_of(head, p, first, count, ASIDE), on = portion_of(head, p, first, count, CHUNK);
+    const int rc = !p->fetch && lat_input_size(in) >= 0 ? read_aside(in, &aside, slices) : 0;
+    return rc ? (rc < 0 ? -1 : 0) : read_on(in, &on, slices);
 }
 
 double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsigned char *bytes,
@@ -292,25 +358,64 @@ static void pack_chunk(const lat_header *head, const void *data, const lat_paylo
     }
 }
 
-int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices, int first,
-                      int count)
+/* The chunk that begins at number `at`, as it is in the file. */
+static void make_chunk(const portion *w, const void *slices, size_t at, unsigned char *chunk)
 {
-    const layout l = layout_of(head, p);
-    const size_t begin = (size_t)first * lat_slice_sites(head), end = begin + (size_t)count * lat_slice_sites(head);
-    unsigned char *chunk = lat_alloc(l.sites, l.site_bytes, "a chunk of links");
-    if (!chunk)
-        return -1;
-    int bad = 0;
-    for (size_t at = begin; at < end && !bad; at += l.sites) {
-        size_t sites = end - at < l.sites ? end - at : l.sites;
-        pack_chunk(head, slices, p, &l, chunk, at, sites, begin * l.nd);
-        if (p->digest)
-            p->digest(&p->sum, chunk, sites, l.site_bytes, at);
-        if (out)
-            bad = lat_output_write(out, chunk, sites * l.site_bytes);
+    const size_t sites = chunk_sites(w, at), real = (size_t)w->head->real, n = sites * w->l.site_bytes / real, piece = PIECE / real;
+    const char *from = (const char *)slices + (at - w->begin) * w->l.site_bytes; /* where it lies as in the file */
+    if (w->alike) {
+        #pragma omp parallel for schedule(static)
+        for (size_t i = 0; i < n; i += piece)
+            copy_reals(chunk + i * real, from + i * real, n - i < piece ? n - i : piece, w->head->real, w->l.turn);
+    } else {
+        pack_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
+    }
+    if (w->p->digest)
+        w->p->digest(&w->p->sum, chunk, sites, w->l.site_bytes, at);
+}
+
+/* By all threads side by side, with out NULL only for the sums. */
+static int write_aside(lat_output *out, uint64_t offset, const portion *w, const void *slices)
+{
+    bool good = true;
+    #pragma omp parallel reduction(&& : good)
+    {
+        unsigned char *chunk = lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
+        good = chunk != NULL;
+        #pragma omp for schedule(dynamic)
+        for (size_t at = w->begin; at < w->end; at += w->l.sites) {
+            if (!good)
+                continue;
+            make_chunk(w, slices, at, chunk);
+            if (out)
+                lat_output_fill(out, offset + (at - w->begin) * w->l.site_bytes, chunk, chunk_sites(w, at) * w->l.site_bytes);
+        }
+        free(chunk);
+    }
+    return good && (!out || lat_output_flush(out) == 0) ? 0 : -1;
+}
+
+/* One chunk after the other. */
+static int write_on(lat_output *out, const portion *w, const void *slices)
+{
+    unsigned char *chunk = lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
+    int bad = chunk ? 0 : -1;
+    for (size_t at = w->begin; at < w->end && !bad; at += w->l.sites) {
+        make_chunk(w, slices, at, chunk);
+        bad = lat_output_write(out, chunk, chunk_sites(w, at) * w->l.site_bytes);
     }
     free(chunk);
     return bad ? -1 : 0;
+}
+
+int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices, int first,
+                      int count)
+{
+    const portion aside = portion_of(head, p, first, count, ASIDE), on = portion_of(head, p, first, count, CHUNK);
+    uint64_t offset = 0;
+    if (!out || lat_output_leave(out, portion_bytes(&aside), &offset))
+        return write_aside(out, offset, &aside, slices);
+    return write_on(out, &on, slices);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -331,8 +436,11 @@ void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_
         same += x;
         turned += y;
     }
-    s->big += lat_big_endian() ? same : turned;
-    s->little += lat_big_endian() ? turned : same;
+    #pragma omp critical(sum)
+    {
+        s->big += lat_big_endian() ? same : turned;
+        s->little += lat_big_endian() ? turned : same;
+    }
 }
 
 /* Exclusive or of n words into the classes of their number, which starts at k, modulo m. */
@@ -366,7 +474,7 @@ void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t
             fold(c29, 29, bytes + at, words, word + at / 4);
             fold(c31, 31, bytes + at, words, word + at / 4);
         }
-        #pragma omp critical(milc_sum)
+        #pragma omp critical(sum)
         {
             for (int c = 0; c < 29; c++)
                 s->class29[c] ^= c29[c];
@@ -401,7 +509,7 @@ static void glu_digest(lat_milc_sum *s, const unsigned char *bytes, size_t reals
             c29[(first + i) % 29] ^= v;
             c31[(first + i) % 31] ^= v;
         }
-        #pragma omp critical(milc_sum)
+        #pragma omp critical(sum)
         {
             for (int c = 0; c < 29; c++)
                 s->class29[c] ^= c29[c];
@@ -432,6 +540,9 @@ void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size
         a ^= rotate(c, (unsigned)((first + i) % 29));
         b ^= rotate(c, (unsigned)((first + i) % 31));
     }
-    s->a ^= a;
-    s->b ^= b;
+    #pragma omp critical(sum)
+    {
+        s->a ^= a;
+        s->b ^= b;
+    }
 }

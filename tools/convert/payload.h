@@ -14,7 +14,7 @@
 #include "common/io.h"
 
 /* Adds to `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes` each, the
- * first of which is the file's number `first`. */
+ * first of which is the file's number `first`. Pieces come in any order, from any thread. */
 typedef void lat_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                         size_t first);
 
@@ -77,7 +77,7 @@ struct lat_payload {
     lat_fetch *fetch;   /* NULL: bytes */
     size_t fetched;     /* numbers so far */
     lat_take *take;     /* NULL: matrices */
-    lat_digest *digest; /* called for every chunk in turn; may be NULL */
+    lat_digest *digest; /* called for every chunk; may be NULL */
     lat_sum sum;
 };
 
