@@ -561,8 +561,8 @@ EOF
     lat-convert -p double a.lat | lat-convert --to ildg > double.ildg
     "$MAKE" openqcd double.ildg openqcd
     "$MAKE" ddalphaamg double.ildg ddalphaamg
-    head -c 10000 stated > cut
-    for odd in bare stated short nan fat late unsummed antiperiodic phases open badsum openqcd cut; do
+    head -c 10000 stated > half
+    for odd in bare stated short nan fat late unsummed antiperiodic phases open badsum openqcd half; do
         for to in lat nersc ildg; do
             run lat-convert --no-provenance --to $to $odd -o one
             printf '%s\n' "$status" "${output//one/<stdout>}" > words.one
