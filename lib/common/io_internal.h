@@ -100,11 +100,16 @@ struct lat_output {
     pthread_t thread;
     atomic_bool enough;
     uint64_t expected, room;
+    unsigned char *map; /* or NULL: the file from byte `mapped` on, to `expected`; up to `ready` it is there and can be filled */
+    uint64_t mapped, ready;
+    bool ahead;         /* bytes were placed in the map: the descriptor is not where they end */
     void *attached;     /* of the layer above */
 };
 
-/* No more room is taken; before anything is written. And what was taken for nothing is given back: 0, or -1 with errno. */
+/* No more room is taken: before anything is written. Nothing is mapped any more: before the file is closed or anything is
+ * expected again. What was taken for nothing is given back: 0, or -1 with errno. */
 void lat_output_enough(lat_output *out);
+void lat_output_unmap(lat_output *out);
 int lat_output_trim(lat_output *out);
 
 /* Rank 0 has the files. */

@@ -249,8 +249,9 @@ static int output_put(lat_output *out, const void *buf, size_t n)
     if (n > 0 && output_touch(out) < 0)
         return -1;
     lat_output_enough(out);
-    if (lat_io_write(out->fd, buf, n, -1) < 0)
+    if ((out->ahead && lseek(out->fd, (off_t)out->put, SEEK_SET) < 0) || lat_io_write(out->fd, buf, n, -1) < 0)
         return output_fail(out);
+    out->ahead = false;
     out->put += n;
     if (out->temp && out->put >= out->sent + SEND)
         output_send(out, out->put);
@@ -291,6 +292,7 @@ int lat_output_seek(lat_output *out, uint64_t at, bool cut)
     if (lseek(out->fd, (off_t)at, SEEK_SET) < 0 || (cut && ftruncate(out->fd, (off_t)at) < 0))
         return output_fail(out);
     out->put = at;
+    out->ahead = false;
     if (cut && out->sent > at)
         out->sent = at;
     return 0;
@@ -312,6 +314,18 @@ void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n)
         atomic_compare_exchange_strong(&out->failed, &none, errno);
     else if ((atomic_fetch_add(&out->filled, n) + n) % SEND < n)
         output_send(out, at);
+}
+
+void *lat_output_place(lat_output *out, size_t n)
+{
+    if (lat_io_elsewhere() || (out->used > 0 && lat_output_flush(out) < 0))
+        return NULL;
+    lat_output_enough(out);
+    if (out->failed || !out->map || out->put > out->ready || n > out->ready - out->put)
+        return NULL;
+    out->put += n;
+    out->ahead = true;
+    return out->map + (out->put - n - out->mapped);
 }
 
 /* Closes, because network file systems report a full disk only then. Of stdout a copy is
@@ -403,7 +417,7 @@ void lat_output_abort(lat_output *out)
     if (!out)
         return;
     lat_output_unregister(out);
-    lat_output_enough(out);
+    lat_output_unmap(out);
     if (out->fd >= 0 && !out->standard)
         close(out->fd);
     if (out->temp)

@@ -107,7 +107,7 @@ static int temporary_open(lat_temporary *t, mode_t mode)
 
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    fd = lat_io_open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    fd = lat_io_open(t->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     saved = errno;
     if (fd >= 0)
         atomic_store(&t->owner, (long)getpid());

@@ -49,6 +49,17 @@ static int load(const lat_fixing *f, lat_copy *const c[], int n)
     return 0;
 }
 
+/* What will be written, if all goes well; only a file takes notice. Said when the device has begun: before that the processors are
+ * needed. */
+static void expect(const run *r)
+{
+    const lat_fixing *f = &r->fixing;
+    lat_header head = f->u.head; /* borrowed */
+    head.real = f->algorithm->store;
+    if (!f->all)
+        lat_stream_expect(r->out, &head, lat_opts.store);
+}
+
 /* One rung of the ladder of precisions. */
 static int rung(run *r, lat_copy *c[], int n)
 {
@@ -62,6 +73,8 @@ static int rung(run *r, lat_copy *c[], int n)
                 f->words, (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
     if (load(f, c, n))
         rc = -1;
+    else
+        expect(r);
     while (rc == 0)
         if ((rc = f->algorithm->advance(f)) == 0 && lat_checkpoint_tick(r->checkpoint, f))
             rc = -1;
@@ -223,24 +236,11 @@ static int finish(run *r)
     return rc;
 }
 
-/* What will be written, if all goes well; only a file takes notice. */
-static void expect(const run *r)
-{
-    const lat_fixing *f = &r->fixing;
-    lat_header head = f->u.head; /* borrowed */
-    head.real = f->algorithm->store;
-    if (!f->all)
-        lat_stream_expect(r->out, &head, lat_opts.store);
-}
-
 static int configuration(run *r)
 {
     lat_fixing *f = &r->fixing;
     f->start = lat_seconds();
-    int rc = prepare(r);
-    if (rc == 0)
-        expect(r);
-    rc = rc || sweep_all(r) ? LAT_FAILED : finish(r);
+    const int rc = prepare(r) || sweep_all(r) ? LAT_FAILED : finish(r);
     lat_copies_free(f);
     free(f->theta);
     f->theta = NULL;
