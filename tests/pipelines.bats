@@ -321,7 +321,7 @@ END
     cp parts/or.tsv want
     rm -r parts/or.2
     run -0 --separate-stderr env SO_FAR=1 "${small[@]}"
-    [[ "$output" == *"OR  "*" 2  "*"SA/SR/OR  "*" 3  "* ]]
+    [[ "${output//$'\t'/  }" == *"OR  "*" 2  "*"SA/SR/OR  "*" 3  "* ]]
     "${small[@]}" >said 2>&1
     cmp want parts/or.tsv
     for gauge in landau mag; do
