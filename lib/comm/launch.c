@@ -116,15 +116,21 @@ static char **command(const launch *l, char **argv)
     return list;
 }
 
-/* Ranks of this host need no network, and OpenMPI asks for one while they start: 0.2 s. (Of `btl` nothing is said: Debian's own list, which
- * that would replace, saves two seconds.) In an allocation mpirun may go to other hosts; and who has chosen is heard. */
+/* For OpenMPI. Ranks of this host need no network, and it asks for one while they start: 0.2 s. (Of `btl` nothing is said: Debian's own list, which
+ * that would replace, saves two seconds.) And a folder of its own for each mpirun: of two that share one, as stages of a pipe would, the one
+ * that ends takes it away while the other begins. In an allocation mpirun may go to other hosts; and who has chosen is heard. */
 static void stay_here(void)
 {
     static const char *const others[] = {"LAT_MPIRUN", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"};
+    const char *tmp = getenv("TMPDIR");
+    char folder[4096];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (getenv(others[i]))
             return;
     setenv("OMPI_MCA_pml", "ob1", 0);
+    const int n = snprintf(folder, sizeof folder, "%s/ompi.lat.%ld", tmp && *tmp ? tmp : "/tmp", (long)getpid());
+    if (n > 0 && (size_t)n < sizeof folder)
+        setenv("OMPI_MCA_orte_top_session_dir", folder, 0);
 }
 
 static void __attribute__((noreturn)) become(char **list, int words, pid_t parent)
