@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_host.cu: errors, memory and fields on their way, for all that runs on a GPU. */
 #include <math.h>
-#include <stdlib.h>
 #include "cuda_host.cuh"
 extern "C" {
 #include "common/error.h"
@@ -61,13 +60,11 @@ lat_cuda_divisor lat_cuda_divide_by(uint32_t d)
 
 size_t lat_cuda_ferry_bytes(void) { return 2 * STAGE; }
 
-/* Large pages are pinned in half the time that cudaMallocHost takes. */
 int lat_cuda_ferry_open(lat_cuda_ferry *f, cudaStream_t stream)
 {
     f->stream = stream;
     for (int i = 0; i < 2; i++)
-        if (lat_cuda_room(&f->raw[i], STAGE, "staging buffers") || !(f->pinned[i] = lat_alloc(1, STAGE, "staging buffers"))
-            || lat_cuda_failed(cudaHostRegister(f->pinned[i], STAGE, cudaHostRegisterDefault), "pinning memory")
+        if (lat_cuda_room(&f->raw[i], STAGE, "staging buffers") || lat_cuda_failed(cudaMallocHost(&f->pinned[i], STAGE), "pinning memory")
             || lat_cuda_failed(cudaEventCreateWithFlags(&f->done[i], cudaEventDisableTiming), "making an event"))
             return -1;
     return 0;
@@ -77,9 +74,7 @@ void lat_cuda_ferry_close(lat_cuda_ferry *f)
 {
     for (int i = 0; i < 2; i++) {
         cudaFree(f->raw[i]);
-        if (f->pinned[i])
-            cudaHostUnregister(f->pinned[i]);
-        free(f->pinned[i]);
+        cudaFreeHost(f->pinned[i]);
         if (f->done[i])
             cudaEventDestroy(f->done[i]);
     }
