@@ -146,8 +146,11 @@ END
         "${fix[@]}" $how 2>/dev/null | cat >pipe.lat
         "${fix[@]}" $how -o disk.lat 2>/dev/null || [ $? = 3 ]
         "${fix[@]}" $how -o "$folder/memory.lat" 2>/dev/null || [ $? = 3 ]
+        cmp pipe.lat disk.lat && cmp pipe.lat "$folder/memory.lat"
+        # The sanitizers' shadow alone takes more.
+        if lat-orelax --version | grep -q sanitizers; then continue; fi
         (ulimit -v 8000000 && "${fix[@]}" $how -o "$folder/limited.lat" 2>/dev/null) || [ $? = 3 ]
-        cmp pipe.lat disk.lat && cmp pipe.lat "$folder/memory.lat" && cmp pipe.lat "$folder/limited.lat"
+        cmp pipe.lat "$folder/limited.lat"
     done
     rm -r "$folder"
 }
