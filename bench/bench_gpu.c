@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "backend/backend.h"
-#include "backend/copy.h"
+#include "backend/bandwidth.h"
 #include "bench.h"
 #include "common/error.h"
 #include "common/transform.h"

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/copy.h"
+#include "backend/bandwidth.h"
 #include "backend/generate.h"
 #include "backend/lanes.h"
 #include "bench.h"

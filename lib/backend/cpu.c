@@ -93,12 +93,7 @@ static int g_blocks(const cpu *c)
 
 /* ---- which lanes ---- */
 
-static const lat_lane_ops *const *const tables[] = {
-    [LAT_ISA_BASE] = lat_lanes_base,
-#if defined(__x86_64__)
-    [LAT_ISA_AVX2] = lat_lanes_avx2, [LAT_ISA_AVX512] = lat_lanes_avx512,
-#endif
-};
+static const lat_lane_ops *const *const tables[] = LAT_ISA_EACH(lat_lanes_, );
 
 /* ---- fields to lanes and back ---- */
 

@@ -4,7 +4,8 @@
 #include "cuda_host.cuh"
 extern "C" {
 #include "common/error.h"
-#include "copy.h"
+#include "bandwidth.h"
+#include "common/copy.h"
 }
 
 #define STAGE ((size_t)16 << 20) /* bytes of a buffer */

@@ -35,19 +35,9 @@ typedef struct cpu {
     char words[48];
 } cpu;
 
-static const lat_link_ops *const *const tables[] = {
-    [LAT_ISA_BASE] = lat_links_base,
-#if defined(__x86_64__)
-    [LAT_ISA_AVX2] = lat_links_avx2, [LAT_ISA_AVX512] = lat_links_avx512,
-#endif
-};
+static const lat_link_ops *const *const tables[] = LAT_ISA_EACH(lat_links_, );
 
-static const lat_link_ops *const *const all_rows[] = {
-    [LAT_ISA_BASE] = &lat_links_base_all,
-#if defined(__x86_64__)
-    [LAT_ISA_AVX2] = &lat_links_avx2_all, [LAT_ISA_AVX512] = &lat_links_avx512_all,
-#endif
-};
+static const lat_link_ops *const *const all_rows[] = LAT_ISA_EACH(&lat_links_, _all);
 
 static void cpu_close(lat_generator *gen)
 {

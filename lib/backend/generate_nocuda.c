@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* generate_nocuda.c: what stands in for making configurations on a GPU where that was not built; nobody finds it. */
-#include "copy.h"
+#include "bandwidth.h"
 #include "generate.h"
 
 const lat_generate lat_generate_gpu = {.name = "gpu"};

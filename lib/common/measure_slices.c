@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "eight.h"
+#include "copy.h"
 #include "error.h"
 #include "isa.h"
 #include "measure.h"
@@ -208,12 +209,7 @@ chunk_avx512(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *
 }
 #endif
 
-static chunk_fn *const chunks[] = {
-    [LAT_ISA_BASE] = chunk_base,
-#if defined(__x86_64__)
-    [LAT_ISA_AVX2] = chunk_avx2, [LAT_ISA_AVX512] = chunk_avx512,
-#endif
-};
+static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
 
 int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after, bool group,
                        lat_slice_sums *sums)
@@ -294,20 +290,12 @@ lat_survey *lat_survey_new(const lat_header *head, bool group)
     return NULL;
 }
 
-static void copy_slice(const lat_header *head, void *to, const void *from)
-{
-    const size_t n = lat_slice_bytes(head), piece = (size_t)1 << 20;
-    #pragma omp parallel for schedule(static) if (n > piece)
-    for (size_t i = 0; i < n; i += piece)
-        memcpy((char *)to + i, (const char *)from + i, n - i < piece ? n - i : piece);
-}
-
 int lat_survey_add(lat_survey *s, const void *slices, int count)
 {
     const char *at = slices, *last = at + (size_t)(count - 1) * lat_slice_bytes(s->head);
     lat_slice_sums *sums = s->sums + s->seen;
     if (s->seen == 0)
-        copy_slice(s->head, s->first, slices);
+        lat_copy(s->first, slices, lat_slice_bytes(s->head));
     else if (lat_measure_slices(s->head, s->last, 1, slices, s->group, sums - 1) < 0)
         return -1;
     if (count > 1 && lat_measure_slices(s->head, slices, count - 1, last, s->group, sums) < 0)

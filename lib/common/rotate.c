@@ -117,12 +117,7 @@ __attribute__((target("avx512f,avx512dq,avx512vl,avx2"))) static void chunk_avx5
 }
 #endif
 
-static chunk_fn *const chunks[] = {
-    [LAT_ISA_BASE] = chunk_base,
-#if defined(__x86_64__)
-    [LAT_ISA_AVX2] = chunk_avx2, [LAT_ISA_AVX512] = chunk_avx512,
-#endif
-};
+static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
 
 void lat_transform_rotate(lat_field *u, const lat_field *g)
 {

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "copy.h"
 #include "error.h"
 #include "slices.h"
 #include "stream.h"
@@ -161,14 +162,6 @@ static void touch(char *p, size_t n)
         ((volatile char *)p)[at] = 0;
 }
 
-static void copy(char *to, const char *from, size_t n)
-{
-    const size_t piece = (size_t)1 << 18;
-    #pragma omp parallel for schedule(static) if (n > PORTION / 2)
-    for (size_t at = 0; at < n; at += piece)
-        memcpy(to + at, from + at, n - at < piece ? n - at : piece);
-}
-
 /* ---- the carrier ----------------------------------------------------------------------------- */
 
 /* A rank waits at its ease for this word of rank 0, before what is long travels. */
@@ -277,7 +270,7 @@ static int take_one(const belt *b, const portion *p)
         const char *from = await(b, p, true);
         if (!from)
             return lat_fail(LAT_ANOTHER_FAILED);
-        copy(place(f, p), from, bytes_of(f, p));
+        lat_copy(place(f, p), from, bytes_of(f, p));
         pass(b, p, true);
         return 0;
     }
@@ -363,7 +356,7 @@ static int give_one(const belt *b, const portion *p)
     char *to = await(b, p, false);
     if (!to)
         return lat_fail(LAT_ANOTHER_FAILED);
-    copy(to, place(f, p), bytes_of(f, p));
+    lat_copy(to, place(f, p), bytes_of(f, p));
     pass(b, p, false);
     return 0;
 }

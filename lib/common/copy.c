@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#define PIECE ((size_t)1 << 20)
+#define PIECE ((size_t)1 << 18)
 
 void lat_copy(void *to, const void *from, size_t bytes)
 {
-#pragma omp parallel for schedule(static) if (bytes > PIECE)
+#pragma omp parallel for schedule(static) if (bytes > 4 * PIECE)
     for (size_t at = 0; at < bytes; at += PIECE)
         memcpy((char *)to + at, (const char *)from + at, bytes - at < PIECE ? bytes - at : PIECE);
 }

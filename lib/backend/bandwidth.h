@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bandwidth.h: what benchmarks compare with. */
+#ifndef LAT_BACKEND_BANDWIDTH_H
+#define LAT_BACKEND_BANDWIDTH_H
+
+#include <stddef.h>
+
+/* Bytes read and written by copies on the GPU, GB a second; below zero on failure. */
+double lat_gpu_copy_bandwidth(size_t bytes);
+
+#endif
