@@ -36,7 +36,7 @@
 #define LAT_(x) JOIN(x, LETTER, LAT_N)
 
 /* Lets the next kernel begin where this one has begun everywhere, and waits for the one before to be done (start() in
- * cuda_sweeps.cuh): what does not depend on that one comes before this. */
+ * cuda_launch.cuh): what does not depend on that one comes before this. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define WAIT_FOR_GRID() (cudaTriggerProgrammaticLaunchCompletion(), cudaGridDependencySynchronize())
 #else
