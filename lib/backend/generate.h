@@ -26,8 +26,8 @@ typedef enum {
 
 typedef struct lat_update {
     lat_update_kind kind;
-    uint64_t seed;       /* random numbers depend on seed, copy, step and the link; step is that of the */
-    uint32_t copy, step; /* first sweep of a call */
+    uint64_t seed;         /* random numbers depend on seed, config, step and the link; step is that of the */
+    uint32_t config, step; /* first sweep of a call */
 } lat_update;
 
 /* The backend's own struct begins with it. */

@@ -299,7 +299,7 @@ static int cpu_sweep(lat_generator *gen, const lat_update *how, long n)
     int rc = 0;
 #pragma omp parallel
     {
-        lat_link_how lane = {c->action.beta / c->ops->nc, kind[how->kind], how->seed, how->copy, how->step};
+        lat_link_how lane = {c->action.beta / c->ops->nc, kind[how->kind], how->seed, how->config, how->step};
         for (long k = 0; k < n * nd * 2 && rc == 0; k++) {
             const int mu = (int)(k / 2 % nd), odd = (int)(k % 2);
             lane.step = how->step + (uint32_t)(k / (2 * nd));

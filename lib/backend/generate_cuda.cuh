@@ -41,7 +41,7 @@ typedef struct lat_cuda_draw {
     double k;                    /* beta / N */
     int kind;                    /* LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS */
     uint64_t seed;
-    uint32_t copy, step;
+    uint32_t config, step;
     int part;
     uint32_t number;             /* of this step, an update or a reunitarisation, from 1 */
     uint32_t rim_blocks;         /* blocks of a rim; set by the launch, as are these: */

@@ -258,7 +258,7 @@ static int gpu_sweep(lat_generator *gen, const lat_update *how, long n)
     static const int kinds[] = {LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS}; /* as lat_update_kind */
     gpu *c = (gpu *)gen;
     const bool by_host = c->cut && !c->work.peer;
-    lat_cuda_draw draw = {c->action.beta / c->ops->nc, kinds[how->kind], how->seed, how->copy, how->step, LAT_CUDA_ALL, 0, 0, 0, 0};
+    lat_cuda_draw draw = {c->action.beta / c->ops->nc, kinds[how->kind], how->seed, how->config, how->step, LAT_CUDA_ALL, 0, 0, 0, 0};
     for (long i = 0; i < n; i++, draw.step++)
         for (int mu = 0; mu < c->work.nd; mu++)
             for (int parity = 0; parity < 2; parity++) {

@@ -138,7 +138,7 @@ LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ la
     const int mu = w.axis[0].dir, nd = D ? D : w.nd;
     const LAT_(steps) steps = LAT_(find)(w, i, parity);
     const int64_t link = (int64_t)steps.site * nd + mu;
-    const LAT_(dice) dice = {how.seed, &link, how.copy, how.step};
+    const LAT_(dice) dice = {how.seed, &link, how.config, how.step};
     LAT_(m) s, u;
     memset(&s, 0, sizeof s);
     WAIT_FOR_GRID();

@@ -150,7 +150,7 @@ static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end, con
 {
     const int nd = w->lay->geom.nd;
     int64_t link[LAT_WIDTH];
-    const LAT_(dice) d = {how->seed, link, how->copy, how->step};
+    const LAT_(dice) d = {how->seed, link, how->config, how->step};
     for (int b = begin; b < end; b++) {
         if (b + 1 < end)
             LAT_(link_ahead)(w, b + 1, mu);

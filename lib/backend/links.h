@@ -20,7 +20,7 @@ typedef struct lat_link_how {
     double k;     /* beta / N */
     int kind;     /* LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS */
     uint64_t seed;
-    uint32_t copy, step;
+    uint32_t config, step;
 } lat_link_how;
 
 /* New U_mu of blocks begin..end-1, all of one parity. */
