@@ -43,16 +43,34 @@ done
 ratio=$(awk -v a="$best" -v b="$su3" 'BEGIN { print a / b }')
 printf 'su2 at its best omega takes %.1f times as long: %s\n' "$ratio" "$(verdict "$ratio" 5 10 1)"
 
-printf '\nwhole command, %s^4 double, file to file, 1000 sweeps, s (must 2.5, aim 1.5 times the sweeps)\n' "$extent"
-lat-convert --rows 3 "$thermal" -o "$work/in.lat" # all 18 reals a link
-whole() { lat-orelax -q --device gpu -p double --theta 0 --max-sweeps 1000 --keep "$@" "$work/in.lat" -o "$work/out.lat" 2>/dev/null || [ $? -eq 3 ]; }
-whole --check-every 1000 --log "$work/log" --copies 1
-sweeps=$(spent "$work/log") best=
-for _ in 1 2 3 4 5; do
-    rm -f "$work/out.lat"
+# whole_in FOLDER WHERE: the whole command, best and median of seven, beside a copy of the input with fsync.
+whole_in() {
+    local times=() begin copy
+    lat-convert --rows 3 "$thermal" -o "$1/in.lat" # all 18 reals a link
     begin=$EPOCHREALTIME
-    whole
-    best=$(awk -v a="$begin" -v b="$EPOCHREALTIME" -v best="${best:-1e9}" 'BEGIN { t = b - a; print t < best ? t : best }')
-done
-ratio=$(awk -v a="$best" -v b="$sweeps" 'BEGIN { print a / b }')
-printf 'sweeps %.3f  command %.3f (best of 5)  %.2f times: %s\n' "$sweeps" "$best" "$ratio" "$(verdict "$ratio" 2.5 1.5 '')"
+    dd if="$1/in.lat" of="$1/copy" bs=16M conv=fsync status=none
+    copy=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
+    rm "$1/copy"
+    for _ in 1 2 3 4 5 6 7; do
+        begin=$EPOCHREALTIME
+        whole "$1"
+        times+=("$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')")
+        rm "$1/out.lat"
+    done
+    readarray -t times < <(printf '%s\n' "${times[@]}" | sort -g)
+    ratio=$(awk -v a="${times[3]}" -v b="$sweeps" 'BEGIN { print a / b }')
+    printf '%-10s median %.3f  best %.3f  (dd there %.3f)  %.2f times: %s\n' "$2" "${times[3]}" "${times[0]}" "$copy" "$ratio" "$(verdict "$ratio" 2.5 1.5 '')"
+}
+
+# whole FOLDER ARGUMENT...: 1000 sweeps from there to there.
+whole() {
+    lat-orelax -q --device gpu -p double --theta 0 --max-sweeps 1000 --keep "${@:2}" "$1/in.lat" -o "$1/out.lat" 2>/dev/null || [ $? -eq 3 ]
+}
+
+printf '\nwhole command, %s^4 double, file to file, 1000 sweeps, s (must 2.5, aim 1.5 times the sweeps)\n' "$extent"
+lat-convert --rows 3 "$thermal" -o "$work/in.lat"
+whole "$work" --check-every 1000 --log "$work/log" --copies 1
+sweeps=$(spent "$work/log")
+printf 'sweeps     %.3f\n' "$sweeps"
+memory=$(mktemp -d /dev/shm/lat.XXXXXX) && trap 'rm -r "$work" "$memory"' EXIT && whole_in "$memory" 'in memory'
+whole_in "$work" 'on a disk'
