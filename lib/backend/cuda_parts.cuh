@@ -107,12 +107,13 @@ static __device__ __forceinline__ uint32_t LAT_(block_of)(uint32_t rim_blocks, u
     return blockIdx.x - (turn < rims ? turn + 1 : rims);
 }
 
-/* Waits until step `number` of the neighbour on that side has come. */
+/* Waits until step `number` of the neighbour on that side has come. By acquire: a fence after a plain load takes longer. */
 static __device__ __forceinline__ void LAT_(hear)(const uint32_t *heard, int side, uint32_t number)
 {
-    while ((int32_t)(*(const volatile uint32_t *)(heard + side) - number) < 0)
-        ;
-    __threadfence_system();
+    uint32_t come;
+    do
+        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(come) : "l"(heard + side) : "memory");
+    while ((int32_t)(come - number) < 0);
 }
 
 /* The last of `blocks` blocks of a rim to come tells the neighbour that step `number` is there. */
