@@ -23,7 +23,7 @@ typedef struct card {
 
 static bool mpi_is_aware(void)
 {
-    int (*query)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"); /* OpenMPI's */
+    int (*query)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"); /* OpenMPI's, MPICH's */
     return query && query() == 1;
 }
 
@@ -110,10 +110,13 @@ const char *lat_cuda_way(const lat_cuda_neighbours *r)
 
 /* ---- boxes ---- */
 
+static bool aware(const lat_cuda_neighbours *r) { return r->transport == LAT_TRANSPORT_CUDA_AWARE; }
+
 int lat_cuda_boxes(lat_cuda_neighbours *r, size_t bytes)
 {
     for (int i = 0; i < 2; i++)
-        if (lat_cuda_room(&r->box[i], 2 * bytes, "rims") || lat_cuda_failed(cudaMallocHost(&r->box_host[i], 2 * bytes), "pinning memory"))
+        if (lat_cuda_room(&r->box[i], 2 * bytes, "rims")
+            || (!aware(r) && lat_cuda_failed(cudaMallocHost(&r->box_host[i], 2 * bytes), "pinning memory")))
             return -1;
     return 0;
 }
@@ -126,9 +129,9 @@ int lat_cuda_depart(lat_cuda_neighbours *r, cudaStream_t stream)
 
 int lat_cuda_arrive(lat_cuda_neighbours *r, size_t bytes, cudaStream_t stream)
 {
-    const bool aware = r->transport == LAT_TRANSPORT_CUDA_AWARE;
-    char *out = (char *)(aware ? r->box[0] : r->box_host[0]), *in = (char *)(aware ? r->box[1] : r->box_host[1]);
-    if ((!aware && lat_cuda_failed(cudaMemcpyAsync(out, r->box[0], 2 * bytes, cudaMemcpyDeviceToHost, r->travel), "fetching rims"))
+    const bool here = aware(r);
+    char *out = (char *)(here ? r->box[0] : r->box_host[0]), *in = (char *)(here ? r->box[1] : r->box_host[1]);
+    if ((!here && lat_cuda_failed(cudaMemcpyAsync(out, r->box[0], 2 * bytes, cudaMemcpyDeviceToHost, r->travel), "fetching rims"))
         || lat_cuda_failed(cudaStreamSynchronize(r->travel), "fetching rims"))
         return -1;
     for (size_t at = 0; at < bytes; at += PIECE) {
@@ -137,7 +140,7 @@ int lat_cuda_arrive(lat_cuda_neighbours *r, size_t bytes, cudaStream_t stream)
         if (r->comm->begin(r->comm, &x) || r->comm->finish(r->comm))
             return -1;
     }
-    if (!aware && lat_cuda_failed(cudaMemcpyAsync(r->box[1], in, 2 * bytes, cudaMemcpyHostToDevice, r->travel), "sending ghosts"))
+    if (!here && lat_cuda_failed(cudaMemcpyAsync(r->box[1], in, 2 * bytes, cudaMemcpyHostToDevice, r->travel), "sending ghosts"))
         return -1;
     return lat_cuda_failed(cudaEventRecord(r->arrived, r->travel), "sending ghosts")
         || lat_cuda_failed(cudaStreamWaitEvent(stream, r->arrived, 0), "sending ghosts") ? -1 : 0;
