@@ -4,7 +4,7 @@
  *     bench_mpi DEVICE KIND LATTICE [KIND LATTICE]...      KIND: relax, double, su3, mag, bath, coulomb; of lat-heatbath: links, mirror
  *
  * A line for each: kind, lattice, ranks, ms a sweep (median of 5 batches of 0.1 s, the slowest rank's), and the functional, or the
- * plaquette, after the first few, which has to be the same whatever the ranks. */
+ * plaquette, after the first few, which has to be the same whatever the ranks. TRANSPORT in the environment: as --transport. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,12 +159,14 @@ int main(int argc, char **argv)
     if (lat_comm_start(0, argv))
         stop();
     const lat_backend *backend = lat_backend_find(strcmp(argv[1], "cpu") ? LAT_DEVICE_GPU : LAT_DEVICE_CPU);
+    static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
     const char *transport = getenv("TRANSPORT"), *made = "";
     lat_field u = {.data = NULL};
     if (!backend)
         stop();
-    if (transport)
-        lat_gpu_opts.transport = !strcmp(transport, "staged") ? LAT_TRANSPORT_STAGED : LAT_TRANSPORT_PEER;
+    while (transport && strcmp(transport, ways[lat_gpu_opts.transport]))
+        if (++lat_gpu_opts.transport > LAT_TRANSPORT_CUDA_AWARE)
+            return 2;
     for (int i = 2; i + 1 < argc; i += 2) {
         if (strcmp(made, argv[i + 1])) {
             lat_field_free(&u);
