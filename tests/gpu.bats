@@ -124,6 +124,13 @@ END
 ranks_setup() {
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     lat-orelax -n 2 --device gpu --max-sweeps 0 --keep -q a.lat -o there.lat 2>said || [ $? -eq 3 ] || skip "$(cat said)"
+    transports="peer staged"
+    ! aware || transports+=" cuda-aware"
+}
+
+# The MPI says of itself that it was built for the memory of GPUs: OpenMPI's own words (grep -q would end them early).
+aware() {
+    ompi_info --parsable --all 2>/dev/null | grep 'mpi_built_with_cuda_support:value:true' >/dev/null
 }
 
 # as_alone N TRANSPORT TOOL [OPTION]...: the same links, to the last bit.
@@ -137,11 +144,11 @@ as_alone() {
     grep -q '^largest  *0$' difference || { echo "$*: -n $n --transport $transport:"; cat difference; return 1; }
 }
 
-@test "ranks with GPUs go the way of one, by peer memory and staged, divided evenly or not" {
+@test "ranks with GPUs go the way of one, by every transport, divided evenly or not" {
     ranks_setup
     for n in 2 3 4; do
-        for transport in peer staged; do
-            as_alone $n $transport lat-orelax --keep --omega 1.7 --theta 0 --max-sweeps 30
+        for transport in $transports; do
+            as_alone $n "$transport" lat-orelax --keep --omega 1.7 --theta 0 --max-sweeps 30
         done
     done
     as_alone 5 auto lat-orelax --keep --omega 1.7 --theta 0 --max-sweeps 30
@@ -212,8 +219,8 @@ as_alone() {
 @test "ranks with GPUs make the configurations of one: any group, division, precision, transport" {
     ranks_setup
     for n in 2 3 4 5; do
-        for transport in peer staged; do
-            as_alone $n $transport lat-heatbath --beta 6.0 --xi 1.2 --overrelax 2 --every 4
+        for transport in $transports; do
+            as_alone $n "$transport" lat-heatbath --beta 6.0 --xi 1.2 --overrelax 2 --every 4
         done
     done
     as_alone 4 auto lat-heatbath --beta 6.0 --precision single --every 10
@@ -244,6 +251,8 @@ END
     [[ $output == *"at most 5 ranks"* ]]
     run -2 lat-orelax --device gpu -g 0,x a.lat -o b.lat
     [[ $output == *"expected numbers from 0 to"* ]]
-    run -2 lat-orelax -n 2 --device gpu --transport cuda-aware a.lat -o b.lat
-    [[ $output == *"does not say that it is"* ]]
+    if ! aware; then
+        run -2 lat-orelax -n 2 --device gpu --transport cuda-aware a.lat -o b.lat
+        [[ $output == *"does not say that it is"* ]]
+    fi
 }
