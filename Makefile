@@ -222,7 +222,7 @@ $(B)/lib/common/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
 $(B)/lib/common/build.o $(B)/lib/common/deflate.o $(B)/lib/comm/comm_mpi.o: $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/common/measure_slices.o $(B)/lib/common/reals.o $(B)/lib/common/rotate.o: cflags += $(optimise_more)
+$(B)/lib/common/measure_slices.o $(B)/lib/common/stream_mill.o $(B)/lib/common/reals.o $(B)/lib/common/rotate.o: cflags += $(optimise_more)
 # Links are the same bits whatever vectors they were rotated in.
 $(B)/lib/common/rotate.o: cflags += -ffp-contract=off
 

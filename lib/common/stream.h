@@ -64,7 +64,8 @@ enum { LAT_STORE_AUTO = -1, LAT_STORE_RAW = 0, LAT_STORE_ZLIB = 1 };
 
 /* Writes header, blocks and trailer. head.plaquette and link_trace are measured here when they
  * are NaN (gauge fields only). In the order of head.order. `store` AUTO: compressed into a file, raw into a pipe.
- * head.reals says whether to drop rows (12 for SU(3), 4 for SU(2)). */
+ * head.reals says whether to drop rows (12 for SU(3), 4 for SU(2)): they become what a reader will make of the others, and where
+ * that is something else the field is refused. */
 int lat_stream_write(lat_output *out, lat_field *f, int store);
 
 /* Says that a field like this will be written, after work that may take long: lat_output_expect. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stream_mill.c: blocks on their way, in either direction: sizes, memory, and what can be done to them. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 #include "error.h"
-#include "site/sun.h"
 #include "stream_mill.h"
+#include "tour.h"
 
 #define IN_FLIGHT ((size_t)1 << 29) /* bytes of blocks under way, where that is not less than one */
 
@@ -24,17 +25,50 @@ size_t lat_first_bad(const void *data, size_t n, lat_real real)
 
 /* ---- matrices of fewer reals ----------------------------------------------------------------- */
 
-void lat_complete_all(const lat_header *head, void *matrices, size_t count)
+/* Is the new real another one than that which was there, or further from it than `near`? No branches. */
+enum { CHANGED = 1, FAR = 2 };
+
+LAT_INLINE int compare(double was, double is, double near)
+{
+    return (is != was) * CHANGED | !(fabs(is - was) <= near) * FAR;
+}
+
+/* Matrix number i of f. */
+LAT_INLINE int complete(const lat_field *f, size_t i, int n, double near)
+{
+    const size_t all = 2 * (size_t)n * (size_t)n;
+    double m[LAT_SUN_REALS];
+    int found = 0;
+    lat_load(f, i, n, m);
+    lat_sun_complete(n, m);
+    for (size_t k = n == 3 ? 12 : (size_t)f->head.reals; k < all; k++)
+        if (f->head.real == LAT_F64) {
+            double *to = (double *)f->data + i * all + k;
+            found |= compare(*to, m[k], near);
+            *to = m[k];
+        } else {
+            float *to = (float *)f->data + i * all + k;
+            found |= compare((double)*to, (double)(float)m[k], near);
+            *to = (float)m[k];
+        }
+    return found;
+}
+
+size_t lat_complete_all(const lat_header *head, void *matrices, size_t count, double near, bool *changed)
 {
     const lat_field f = {.head = *head, .data = matrices}; /* borrowed */
-    #pragma omp parallel for schedule(static) if (count > LAT_FEW)
+    size_t far = SIZE_MAX;
+    int any = 0;
+    #pragma omp parallel for schedule(static) if (count > LAT_FEW) reduction(min : far) reduction(| : any)
     for (size_t i = 0; i < count; i++) {
-        lat_field here = f;
-        double m[LAT_SUN_REALS];
-        lat_field_get(&here, i, m);
-        lat_sun_complete(head->nc, m);
-        lat_field_put(&here, i, m);
+        const int found = head->nc == 3 ? complete(&f, i, 3, near) : complete(&f, i, head->nc, near);
+        any |= found;
+        if (found & FAR && i < far)
+            far = i;
     }
+    if (changed)
+        *changed = any & CHANGED;
+    return far;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */

@@ -101,8 +101,9 @@ static inline bool lat_reduced(const lat_header *head)
 /* So many matrices are done sooner than other threads are woken up. */
 #define LAT_FEW 4096
 
-/* Makes whole matrices, `count` of them, of the reals that the stream has. */
-void lat_complete_all(const lat_header *head, void *matrices, size_t count);
+/* Makes whole matrices, `count` of them, of the reals that the stream has. If others had been there: the first matrix that was further than
+ * `near` from what it is now, or SIZE_MAX; *changed, unless it is NULL: whether any was. */
+size_t lat_complete_all(const lat_header *head, void *matrices, size_t count, double near, bool *changed);
 
 /* The first real of n bytes that is not finite. */
 size_t lat_first_bad(const void *data, size_t n, lat_real real);

@@ -309,7 +309,7 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
     }
     take_apart(&b);
     if (rc == 0 && lat_reduced(&f->head))
-        lat_complete_all(&f->head, f->data, lat_field_matrices(f));
+        lat_complete_all(&f->head, f->data, lat_field_matrices(f), 0, NULL);
     if (rc || f->comm->broadcast(f->comm, &found, sizeof found, 0))
         return -1;
     memcpy(f->head.read_crc, found.crc, sizeof found.crc);

@@ -346,7 +346,7 @@ int lat_stream_get(lat_stream_reader *r, void *slices, int count)
     if (lat_stream_get_stored(r, slices, count) < 0)
         return -1;
     if (lat_reduced(r->m.head))
-        lat_complete_all(r->m.head, slices, (size_t)count * lat_slice_matrices(r->m.head));
+        lat_complete_all(r->m.head, slices, (size_t)count * lat_slice_matrices(r->m.head), 0, NULL);
     return 0;
 }
 
@@ -444,7 +444,7 @@ static int read_field(lat_input *in, lat_stream_state *s, lat_mill *m, lat_heade
     if (finish(in, s, m, head) < 0)
         return -1;
     if (lat_reduced(head))
-        lat_complete_all(head, m->data, lat_header_matrices(head));
+        lat_complete_all(head, m->data, lat_header_matrices(head), 0, NULL);
     return check_physics(&(lat_field){.head = *head, .data = m->data}, m->name, bits_value(m->largest, head->real));
 }
 

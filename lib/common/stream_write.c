@@ -8,7 +8,6 @@
 #include "codec.h"
 #include "error.h"
 #include "measure.h"
-#include "site/sun.h"
 #include "slices.h"
 #include "stream_mill.h"
 #include "stream_ranks.h"
@@ -23,34 +22,18 @@
  * it was. The numbers of the header then describe what is written. */
 static int reduce(lat_field *f, const char *name)
 {
-    size_t matrices = lat_field_matrices(f), n = lat_full_reals(&f->head), bad = SIZE_MAX;
-    const size_t first = lat_field_site(f, 0) * (matrices / lat_field_sites(f));
-    bool changed = false;
-    #pragma omp parallel for schedule(static) if (matrices > LAT_FEW) reduction(min : bad) \
-        reduction(|| : changed)
-    for (size_t i = 0; i < matrices; i++) {
-        double was[LAT_SUN_REALS], is[LAT_SUN_REALS];
-        lat_field_get(f, i, was);
-        memcpy(is, was, n * sizeof *is);
-        lat_sun_complete(f->head.nc, is);
-        for (size_t k = 0; k < n; k++) {
-            if (f->head.real == LAT_F32)
-                is[k] = (double)(float)is[k];
-            changed = changed || is[k] != was[k];
-            if (!(fabs(is[k] - was[k]) <= NEAR_SUN) && i < bad)
-                bad = i;
-        }
-    }
+    const size_t matrices = lat_field_matrices(f), first = lat_field_site(f, 0) * (matrices / lat_field_sites(f));
+    bool changed;
+    const size_t bad = lat_complete_all(&f->head, f->data, matrices, NEAR_SUN, &changed);
     if (bad != SIZE_MAX)
         return lat_fail("%s: expected SU(%d) matrices to write %d reals of each, found number %zu "
                         "further than %g from it (write all %zu reals, or reunitarise)",
-                        name, f->head.nc, f->head.reals, bad + first, NEAR_SUN, n);
+                        name, f->head.nc, f->head.reals, bad + first, NEAR_SUN, lat_full_reals(&f->head));
     double any = changed;
     if (lat_comm_world->max(lat_comm_world, &any, 1))
         return -1;
     if (any == 0)
         return 0;
-    lat_complete_all(&f->head, f->data, matrices);
     f->head.plaquette = f->head.link_trace = NAN;
     return lat_field_share(f);
 }

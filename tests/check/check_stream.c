@@ -658,12 +658,13 @@ static void check_not_finite(void)
 static void check_not_unitary(void)
 {
     lat_field f = field_of(LAT_GAUGE, "4 4 4 4", 3, LAT_F64, 12);
-    double *m = (double *)f.data + 18 * 1000;
+    double *m = (double *)f.data + 18 * 1000, was[18];
+    memcpy(was, m, sizeof was);
     for (int k = 12; k < 18; k++)
         m[k] = -m[k];   /* det = -1, as where a boundary sign was folded in */
     CHECK(write_fails(&f) && strstr(lat_error(), "number 1000"), "%s", lat_error());
     for (int k = 12; k < 18; k++)
-        m[k] = -m[k] + 1e-9;
+        m[k] = was[k] + 1e-9;
     bytes b = written(&f, LAT_STORE_RAW);
     CHECK(read_bytes(&b, false, NULL) == 1, "%s", lat_error());
     free(b.at);
