@@ -185,6 +185,27 @@ END
     nothing_left
 }
 
+# Rank 0 has the threads of all then, where they are shared.
+@test "links of 80 MB that ranks bring into a file in memory are the same bytes as on a disk and through a pipe" {
+    local folder=/dev/shm/lat-ranks.$$ fix=(lat-orelax -q --device cpu --theta 1e9 --no-provenance in.lat)
+    [ -w /dev/shm ] || folder=$PWD/memory
+    mkdir "$folder"
+    for rows in 2 3; do
+        local how=-$((rows - 2)) # stored as they are, compressed
+        lat-start weak --dims 20,20,20,24 --rows $rows --seed 3 -o in.lat
+        "${fix[@]}" "$how" -n 2 | cat >pipe.lat
+        for shared in yes no; do
+            LAT_SHARED=$shared "${fix[@]}" "$how" -n 3 -o "$folder/memory.lat"
+            cmp pipe.lat "$folder/memory.lat"
+        done
+        OMP_NUM_THREADS=4 "${fix[@]}" "$how" -n 2 -o "$folder/memory.lat"
+        cmp pipe.lat "$folder/memory.lat"
+        "${fix[@]}" "$how" -o disk.lat
+        cmp pipe.lat disk.lat
+    done
+    rm -r "$folder"
+}
+
 @test "a checkpoint of three ranks is resumed by two, and by one" {
     rough b.lat --dims 4,4,4,8
     lat-orelax --omega 1.6 --theta 1e-20 --max-sweeps 3000 --no-provenance --overrelax su2 --copies 2 --copies-log t.tsv b.lat -o straight.lat

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/copy.h"
 #include "common/error.h"
 #include "guests.h"
 #include "host.h"

@@ -15,11 +15,9 @@
 #endif
 
 #ifdef _OPENMP
-int lat_threads(void) { return omp_get_max_threads(); }
 int lat_team_size(void) { return omp_get_num_threads(); }
 int lat_team_place(void) { return omp_get_thread_num(); }
 #else
-int lat_threads(void) { return 1; }
 int lat_team_size(void) { return 1; }
 int lat_team_place(void) { return 0; }
 #endif

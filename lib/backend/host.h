@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include "common/isa.h"
 
-/* Threads a team will have, those of the one at work, and the place of the caller in it. */
-int lat_threads(void);
+/* Threads of the team at work, and the place of the caller in it. */
 int lat_team_size(void);
 int lat_team_place(void);
 

@@ -111,13 +111,6 @@ void lat_output_expect(lat_output *out, uint64_t n);
 
 int lat_output_write(lat_output *out, const void *buf, size_t n);
 
-/* Where the next n bytes belong in memory that is the file: whoever asked puts them there, in whatever thread, before the output is
- * flushed, committed or expects more. NULL: they are for lat_output_write. Only of what was expected, in a file system that is memory
- * itself: there writing is copying, which a single thread does at a fifth of the rate. */
-void *lat_output_place(lat_output *out, size_t n);
-/* They are there. */
-void lat_output_placed(void *p, size_t n);
-
 /* Hands on what is buffered: at the end of a field, so that the next tool can begin. */
 int lat_output_flush(lat_output *out);
 
@@ -130,6 +123,10 @@ int lat_output_seek(lat_output *out, uint64_t at, bool cut);
  * order. False where bytes have to come in their order, and then nothing has happened. What cannot be written makes all
  * that follows fail: the next lat_output_flush says why. */
 bool lat_output_leave(lat_output *out, uint64_t n, uint64_t *at);
+
+/* The same where it is faster than lat_output_write: of what was expected, in a file system that is memory itself. There writing is
+ * copying, which a single thread does at a fifth of the rate. */
+bool lat_output_place(lat_output *out, uint64_t n, uint64_t *at);
 void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n);
 
 /* Flush, fsync, close, rename; believe the output only after this. Frees `out` either way. */

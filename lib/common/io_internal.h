@@ -97,12 +97,13 @@ struct lat_output {
     uint64_t put;       /* where the next bytes go */
     _Atomic uint64_t sent, filled; /* up to where they are on their way to the disk; bytes of lat_output_fill */
     bool taking;        /* `thread` takes room, up to byte `expected`, until `enough`; `room`: up to there it has */
+    int helpers;        /* threads that fill its pages with zeros */
     pthread_t thread;
     atomic_bool enough;
     uint64_t expected, room;
-    unsigned char *map; /* or NULL: the file from byte `mapped` on, to `expected`; up to `ready` it is there and can be filled */
-    uint64_t mapped, ready;
-    bool ahead;         /* bytes were placed in the map: the descriptor is not where they end */
+    unsigned char *map; /* or NULL: the file from byte `mapped` on, to `expected`; up to `room` its pages are there */
+    uint64_t mapped;
+    bool ahead;         /* bytes are left to lat_output_fill: the descriptor is not where they end */
     void *attached;     /* of the layer above */
 };
 
@@ -111,6 +112,10 @@ struct lat_output {
 void lat_output_enough(lat_output *out);
 void lat_output_unmap(lat_output *out);
 int lat_output_trim(lat_output *out);
+
+/* n bytes to the file from byte `at` on by way of the map, by any thread; false if they are not wholly in it, or there is no
+ * place for them. */
+bool lat_output_lay(const lat_output *out, uint64_t at, const void *buf, size_t n);
 
 /* Rank 0 has the files. */
 static inline bool lat_io_elsewhere(void)

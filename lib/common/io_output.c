@@ -301,31 +301,24 @@ int lat_output_seek(lat_output *out, uint64_t at, bool cut)
 bool lat_output_leave(lat_output *out, uint64_t n, uint64_t *at)
 {
     *at = lat_output_offset(out);
-    return lat_output_is_hidden(out) && n <= INT64_MAX - *at && lat_output_seek(out, *at + n, false) == 0;
+    if (!lat_output_is_hidden(out) || out->failed || n > INT64_MAX - *at || (out->used > 0 && lat_output_flush(out) < 0))
+        return false;
+    lat_output_enough(out);
+    out->put += n;
+    out->ahead = true;
+    return true;
 }
 
 void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n)
 {
     int none = 0;
 
-    if (out->failed)
+    if (out->failed || lat_output_lay(out, at, buf, n))
         return;
     if (lat_io_write(out->fd, buf, n, (off_t)at) < 0)
         atomic_compare_exchange_strong(&out->failed, &none, errno);
     else if ((atomic_fetch_add(&out->filled, n) + n) % SEND < n)
         output_send(out, at);
-}
-
-void *lat_output_place(lat_output *out, size_t n)
-{
-    if (lat_io_elsewhere() || (out->used > 0 && lat_output_flush(out) < 0))
-        return NULL;
-    lat_output_enough(out);
-    if (out->failed || !out->map || out->put > out->ready || n > out->ready - out->put)
-        return NULL;
-    out->put += n;
-    out->ahead = true;
-    return out->map + (out->put - n - out->mapped);
 }
 
 /* Closes, because network file systems report a full disk only then. Of stdout a copy is

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "copy.h"
 #include "error.h"
 #include "stream_mill.h"
 #include "tour.h"
@@ -73,15 +71,6 @@ size_t lat_complete_all(const lat_header *head, void *matrices, size_t count, do
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static int threads(void)
-{
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
-
 /* Gives a job its pieces of memory, one after the other from `own` on. */
 static void equip(lat_job *j, unsigned char *own, size_t packed, size_t plain)
 {
@@ -99,7 +88,7 @@ int lat_mill_start(lat_mill *m)
     size_t packed = m->compressed ? lat_payload_bound(raw) : m->direct ? 0 : raw;
     size_t plain = m->direct ? 0 : raw, work = m->compressed ? raw : 0;
     size_t each = (packed + plain + work + 191) / 64 * 64, edge = (packed + raw + work + 191) / 64 * 64;
-    m->width = 3 * (size_t)threads();
+    m->width = 3 * (size_t)lat_threads();
     if (m->width > m->blocks)
         m->width = m->blocks;
     if (m->width > IN_FLIGHT / each)

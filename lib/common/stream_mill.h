@@ -25,6 +25,7 @@
 typedef struct lat_job {
     size_t at, raw;              /* which raw bytes of the field */
     size_t stored;               /* bytes of payload */
+    uint64_t to;                 /* where it goes in an output, if any thread may put it there; or 0 */
     unsigned char head[LAT_FRAME];
     unsigned char *payload;      /* into the field itself where nothing has to be done to it */
     unsigned char *packed, *plain, *work;  /* this job's own memory, as far as needed */

@@ -74,20 +74,21 @@ static void encode(const lat_mill *m, lat_job *j)
     lat_store_le32(j->head + 12, lat_crc_join(lat_crc(0, j->head, 12), payload, j->stored));
 }
 
-/* To where the block has its place, `to`, if that is memory. */
-static int write_job(lat_output *out, lat_mill *m, const lat_job *j, unsigned char **to)
+/* j->to: where others will put it, or 0. */
+static int write_job(lat_output *out, lat_mill *m, lat_job *j)
 {
     if (lat_mill_settle(m, j) < 0)
         return -1;
-    *to = lat_output_place(out, LAT_FRAME + j->stored);
-    return *to || (lat_output_write(out, j->head, LAT_FRAME) == 0 && lat_output_write(out, j->payload, j->stored) == 0) ? 0 : -1;
+    if (lat_output_place(out, LAT_FRAME + j->stored, &j->to))
+        return 0;
+    j->to = 0;
+    return lat_output_write(out, j->head, LAT_FRAME) || lat_output_write(out, j->payload, j->stored) ? -1 : 0;
 }
 
-static void place_job(const lat_job *j, unsigned char *to)
+static void place_job(lat_output *out, const lat_job *j)
 {
-    memcpy(to, j->head, LAT_FRAME);
-    memcpy(to + LAT_FRAME, j->payload, j->stored);
-    lat_output_placed(to, LAT_FRAME + j->stored);
+    lat_output_fill(out, j->to, j->head, LAT_FRAME);
+    lat_output_fill(out, j->to + LAT_FRAME, j->payload, j->stored);
 }
 
 /* Blocks number `from` up to `end`: while one is written, those after it are encoded. Run by the first thread of a
@@ -106,12 +107,11 @@ static int write_blocks(lat_output *out, lat_mill *m, size_t from, size_t end)
         }
         if (i >= from + behind) {
             lat_job *j = lat_mill_job(m, i - behind);
-            unsigned char *to = NULL;
-            #pragma omp task depend(inout : j[0]) if (0) shared(rc, to)
-            rc = write_job(out, m, j, &to);
-            if (to) {
-                #pragma omp task depend(inout : j[0]) firstprivate(j, to)
-                place_job(j, to);
+            #pragma omp task depend(inout : j[0]) if (0) shared(rc)
+            rc = write_job(out, m, j);
+            if (rc == 0 && j->to) {
+                #pragma omp task depend(inout : j[0]) firstprivate(j)
+                place_job(out, j);
             }
         }
     }

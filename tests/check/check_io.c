@@ -11,8 +11,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "check.h"
 #include "common/error.h"
@@ -446,6 +450,83 @@ static void check_places(void)
     }
     lat_error_clear();
     signal(SIGXFSZ, SIG_DFL);
+}
+
+/* Pieces of the pattern, one after the other: those that have a place are put there by four threads, the others written. How many had one. */
+static int put_pieces(lat_output *out, size_t piece, int count)
+{
+    uint64_t at[256];
+    int placed = 0;
+
+    for (int i = 0; i < count; i++)
+        if (lat_output_place(out, piece, &at[i]))
+            placed++;
+        else
+            at[i] = lat_output_write(out, pattern, piece) == 0 ? 0 : UINT64_MAX;
+    #pragma omp parallel for schedule(dynamic) num_threads(4)
+    for (int i = 0; i < count; i++)
+        if (at[i] > 0)
+            lat_output_fill(out, at[i], pattern, piece);
+    return placed;
+}
+
+static bool has_pieces(const char *name, size_t piece, int count)
+{
+    FILE *f = fopen(name, "rb");
+    bool good = f && fread(got, 1, 4, f) == 4 && !memcmp(got, "head", 4);
+
+    for (int i = 0; i < count && good; i++)
+        good = fread(got, 1, piece, f) == piece && !memcmp(got, pattern, piece);
+    good = good && fread(got, 1, 5, f) == 4 && !memcmp(got, "tail", 4);
+    if (f)
+        fclose(f);
+    return good;
+}
+
+/* In a file system that is memory, whether its pages are there already or not, and with more and fewer bytes than were expected. */
+static void check_room(void)
+{
+    enum { COUNT = 72 };
+    const size_t piece = ((size_t)1 << 20) + 17;
+    const int64_t more[] = {0, 10000000, -3000000};
+    char folder[64], name[80];
+    struct statfs fs;
+
+    check_case("bytes that were expected are put into a file in memory by all threads, as soon as it is open");
+    snprintf(folder, sizeof folder, "/dev/shm/lat-check_io.%ld", (long)getpid());
+    snprintf(name, sizeof name, "%s/room", folder);
+    if (mkdir(folder, 0700) < 0 || statfs(folder, &fs) < 0 || fs.f_type != 0x01021994) { /* TMPFS_MAGIC */
+        rmdir(folder);
+        return;
+    }
+#ifdef _OPENMP
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(4);
+#endif
+    for (size_t i = 0; i < 2 * sizeof more / sizeof *more; i++) {
+        lat_output *out = lat_output_open(name, 0);
+        if (!CHECK(out && lat_output_write(out, "head", 4) == 0 && lat_output_flush(out) == 0, "%s", lat_error()))
+            break;
+        lat_output_expect(out, (uint64_t)((int64_t)(COUNT * piece) + more[i / 2]));
+        if (i % 2)
+            usleep(200000);
+        const int placed = put_pieces(out, piece, COUNT);
+#ifdef _OPENMP
+        const struct rlimit any = {RLIM_INFINITY, RLIM_INFINITY};
+        struct rlimit memory = any;
+        getrlimit(RLIMIT_AS, &memory);
+        CHECK(placed == (more[i / 2] < 0 ? COUNT - 3 : COUNT) || memory.rlim_cur != any.rlim_cur, "%d placed", placed);
+#else
+        (void)placed;
+#endif
+        CHECK(lat_output_write(out, "tail", 4) == 0 && lat_output_commit(out) == 0, "%s", lat_error());
+        CHECK(has_pieces(name, piece, COUNT), "content");
+    }
+#ifdef _OPENMP
+    omp_set_num_threads(before);
+#endif
+    unlink(name);
+    rmdir(folder);
 }
 
 static void check_clobber(void)
@@ -1069,6 +1150,7 @@ int main(void)
     check_input_refusals();
     check_writing();
     check_places();
+    check_room();
     check_clobber();
     check_special();
     check_strangers();
