@@ -79,16 +79,18 @@ awk -F'\t' -v weak="$(printf '%s|' "${weak[@]}")" -v slab="$slab" '
         print "\nfunctional, or plaquette, on 2 and 4 as on one: " same " times" (differ ? ", NOT for" differ : "") }' "$work/table"
 cp "$work/table" "$folder/mpi.tsv"
 
-printf '\nstream of %s, f32, in and out of 4 ranks, no sweeps, GB/s of links (must 1.5, aim 2.5)\n' "$stream"
+printf '\nstream of %s, f32, in and out of 4 ranks, no sweeps, from stdin to stdout and (-o) from file to file, GB/s of links (must 1.5, aim 2.5)\n' "$stream"
 lat-start weak -d "$stream" -e 0.35 -p single -0 -@ "$(nproc)" -o "$work/in.lat"
 size=$(stat -c %s "$work/in.lat")
-for how in "cat" "-0" "-0 -n 4" "-1 -n 4"; do
+unset OMP_NUM_THREADS
+for how in "cat" "-0" "-0 -o" "-0 -n 4" "-0 -n 4 -o" "-1 -n 4" "-1 -n 4 -o"; do
     begin=$EPOCHREALTIME
     # shellcheck disable=SC2086 # words
     case $how in
-    cat) cat ;;
-    *) lat-orelax -q --device "$device" -p single --store single --theta 1e9 $how ;;
-    esac <"$work/in.lat" >"$work/out.lat"
-    awk -v a="$begin" -v b="$EPOCHREALTIME" -v n="$size" -v how="$how" 'BEGIN { printf "%-8s %6.2f s  %5.2f GB/s\n", how, b - a, n / (b - a) * 1e-9 }'
+    cat) cat <"$work/in.lat" >"$work/out.lat" ;;
+    *-o) lat-orelax -q --device "$device" -p single --store single --theta 1e9 $how "$work/out.lat" "$work/in.lat" ;;
+    *) lat-orelax -q --device "$device" -p single --store single --theta 1e9 $how <"$work/in.lat" >"$work/out.lat" ;;
+    esac
+    awk -v a="$begin" -v b="$EPOCHREALTIME" -v n="$size" -v how="$how" 'BEGIN { printf "%-10s %6.2f s  %5.2f GB/s\n", how, b - a, n / (b - a) * 1e-9 }'
     rm "$work/out.lat"
 done

@@ -2,7 +2,8 @@
 /* stream_ranks.c: portions of slices between rank 0, which has the stream, and the others.
  *
  * There are a few slots, each for a portion. Rank 0 reads and verifies into one, or writes from one, with all its threads, while others go
- * to their ranks or come from there. Ranks of one host see the slots, and each copies its portions with all its threads. For ranks elsewhere
+ * to their ranks or come from there. Ranks of one host see the slots, and each copies its portions with all its threads; most of the time
+ * they wait for rank 0, so it may use as many as they have together. For ranks elsewhere
  * rank 0 has a thread that carries them, the carrier: MPI moves a long message only while both ends ask how it is, so what was begun and left
  * alone would not have moved. */
 #include "stream_ranks.h"
@@ -88,6 +89,7 @@ typedef struct belt {
     slot *slots;           /* SLOTS, and their portions after a page; NULL where this rank does not see them */
     pthread_t carrier;
     int (*carry)(struct belt *b, int rank); /* the portions of a rank, by the carrier */
+    int threads;           /* before: now rank 0 has those of all, who wait for it */
 } belt;
 
 #define PAGE 4096
@@ -107,11 +109,13 @@ static int make(belt *b, const lat_field *f, bool needed)
     if (!b->slots && f->comm->rank == 0 && (b->slots = lat_alloc(bytes, 1, "slices of other ranks")))
         memset(b->slots, 0, PAGE);
     const bool bad = f->comm->rank == 0 && (!b->slots || (b->shared.at && needed && lat_shared_take(&b->shared)));
+    b->threads = lat_threads_widen(b->shared.at && f->comm->rank == 0 ? f->comm->size : 1);
     return lat_agree(f->comm, bad ? -1 : 0);
 }
 
 static void take_apart(belt *b)
 {
+    lat_threads_set(b->threads);
     if (!b->shared.at)
         free(b->slots);
     lat_shared_free(&b->shared);
@@ -263,6 +267,13 @@ static int deal_out(belt *b, lat_stream_reader *r)
     return finish(b) || rc ? -1 : 0;
 }
 
+/* Rows that the stream does not have. */
+static void complete(const lat_field *f, char *from, int slices)
+{
+    if (lat_reduced(&f->head))
+        lat_complete_all(&f->head, from, (size_t)slices * lat_slice_matrices(&f->head), 0, NULL);
+}
+
 static int take_one(const belt *b, const portion *p)
 {
     const lat_field *f = b->f;
@@ -285,7 +296,8 @@ static int take_in(const belt *b)
     portion p = first_of(b->f, b->f->comm->rank);
     int rc;
     do
-        rc = take_one(b, &p);
+        if ((rc = take_one(b, &p)) == 0)
+            complete(b->f, place(b->f, &p), p.count);
     while (rc == 0 && next_of(b->f, &p));
     return rc;
 }
@@ -300,6 +312,8 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
     if (f->comm->rank == 0) {
         lat_stream_reader *r = lat_stream_begin(in, &f->head);
         rc = r ? deal_out(&b, r) : -1;
+        if (rc == 0)
+            complete(f, f->data, lat_field_slab(f).count);
         found.largest = rc ? 0 : lat_stream_largest(r);
         if (lat_stream_end(r, rc ? NULL : &f->head))
             rc = -1;
@@ -308,8 +322,6 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
         rc = take_in(&b);
     }
     take_apart(&b);
-    if (rc == 0 && lat_reduced(&f->head))
-        lat_complete_all(&f->head, f->data, lat_field_matrices(f), 0, NULL);
     if (rc || f->comm->broadcast(f->comm, &found, sizeof found, 0))
         return -1;
     memcpy(f->head.read_crc, found.crc, sizeof found.crc);
