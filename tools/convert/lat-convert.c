@@ -66,7 +66,7 @@ static const lat_tool tool = {
     .args = "[FILE...]",
     .summary = "Converts gauge fields between formats. Several FILEs become one stream. A file is read "
                "some slices at a time: once into a FILE, and twice into a pipe, to verify it before it is written. A configuration is held in memory whole where it comes "
-               "through a pipe, and where one of the formats is openqcd, szin, fortran, bridgetext, milc with a list of sites, or raw "
+               "through a pipe, and where one of the formats is openqcd, szin, fortran, kyu, bridgetext, milc with a list of sites, or raw "
                "in an order that goes across time slices. --order, --group, --type and --endian are of the raw file that is read, or "
                "else of the one that is written.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
