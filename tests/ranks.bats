@@ -38,6 +38,8 @@ ranks_there() {
     pgrep -f "^[^ ]*/lat-anneal .*$PWD/out.lat"
 }
 
+heating() { [ "$(pgrep -f "^[^ ]*/lat-heatbath .*$PWD/out.lat" | wc -l)" -ge 3 ]; }
+
 all_there() { [ "$(ranks_there | wc -l)" -ge 3 ]; }
 
 # Rank 0 has stdin and stdout as well: the launcher's socket is gone then.
@@ -242,6 +244,38 @@ END
         gone
         nothing_left
     done
+}
+
+@test "what OpenMPI says of a rank that died is not added to the sentence, nor is a backtrace" {
+    rough b.lat --dims 8,8,8,12
+    local pid signal
+    for signal in TERM TERM TERM TERM SEGV; do
+        lat-heatbath -n 3 -@ 1 --beta 6 --every 100000 b.lat -o "$PWD/out.lat" 2>err 3>&- &
+        pid=$!
+        await heating
+        sleep 0.5
+        kill -$signal "$(pgrep -f "^[^ ]*/lat-heatbath .*$PWD/out.lat" | if [ $signal = SEGV ]; then head -n 1; else tail -n 1; fi)"
+        status=0
+        wait $pid || status=$?
+        [ "$status" -eq 1 ]
+        cat err
+        [ "$(wc -l <err)" -eq 1 ]
+        grep -q "^lat-heatbath: one of 3 ranks was ended by signal" err
+        gone
+    done
+}
+
+@test "an mpirun that does not end after its ranks is ended" {
+    rough a.lat --dims 4,4,4,4
+    cat >mpirun.sh <<'END'
+#!/bin/bash
+mpirun --oversubscribe "$@"
+sleep 1000
+END
+    chmod +x mpirun.sh
+    LAT_MPIRUN=./mpirun.sh lat-gauge --random -n 2 a.lat -o "$PWD/b.lat"
+    lat-info --check b.lat >/dev/null
+    gone
 }
 
 @test "signals to the launcher end all ranks, and what was there before stays" {

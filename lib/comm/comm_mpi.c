@@ -284,10 +284,23 @@ static int join(void)
     return bad ? -1 : 0;
 }
 
+/* What OpenMPI itself has to say of a rank that died stays with its mpirun: rank 0's stderr is the user's, and has one sentence. */
+static void speak_apart(void)
+{
+    char number[16];
+    const int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    snprintf(number, sizeof number, "%d", fd);
+    if (fd >= 0)
+        setenv("OPAL_OUTPUT_STDERR_FD", number, 0);
+    setenv("OMPI_MCA_opal_stacktrace_output", "none", 0);
+}
+
 const lat_comm *lat_comm_mpi(void)
 {
     int level;
     main_thread = pthread_self();
+    if (lat_launched())
+        speak_apart();
     if (check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level)) || join())
         return NULL;
     lat_mute = mpi.rank != 0;

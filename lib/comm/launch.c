@@ -31,7 +31,8 @@
 #define SOCKET "LAT_RANKS_SOCKET" /* in the environment of the ranks */
 #define WORDS 8192
 #define NOTES 64                  /* files that rank 0 has made */
-#define PATIENCE 5000             /* ms for mpirun to end when it was told to */
+#define PATIENCE 5000             /* ms for mpirun to end when it was told to, */
+#define LONG_PATIENCE 10000       /* and when rank 0 has gone */
 
 typedef struct launch {
     int ranks;
@@ -268,13 +269,13 @@ static bool take_message(launch *l)
     return false;
 }
 
-/* Until mpirun has ended and all that was said is here. */
+/* Until mpirun has ended, as it does soon after rank 0 (but for its mistakes), and all that was said is here. */
 static void attend(launch *l)
 {
     int late = 0;
-    while (!l->ended && late < PATIENCE) {
+    while (!l->ended && late < (l->signal ? PATIENCE : LONG_PATIENCE)) {
         struct pollfd p[] = {{l->signals, POLLIN, 0}, {l->words, POLLIN, 0}, {l->listening, POLLIN, 0}, {l->rank0, POLLIN, 0}};
-        const int n = poll(p, 4, l->signal ? 100 : -1);
+        const int n = poll(p, 4, l->signal || (l->listening < 0 && l->rank0 < 0) ? 100 : -1);
         late += n == 0 ? 100 : 0;
         if (n > 0 && p[0].revents)
             take_signal(l);
