@@ -48,7 +48,7 @@ connected() { all_there && [ -z "$(find tmp -maxdepth 1 -name 'lat-??????')" ]; 
 # await CONDITION: until it holds, half a minute at most.
 await() {
     for _ in $(seq 600); do
-        ! "$1" || return 0
+        ! $1 || return 0
         sleep 0.05
     done
     echo "not within half a minute: $1"
@@ -389,6 +389,19 @@ END
     run -0 bash -o pipefail -c 'lat-gauge -n 2 --random b.lat | lat-orelax -n 3 --theta 1e-10 | lat-theta -n 2 --require-theta 1e-10'
     printf '%s\n' b.lat g.lat | while read -r f; do lat-theta -n 2 "$f" >/dev/null; echo "$f"; done >seen # their stdin is left alone
     [ "$(wc -l <seen)" -eq 2 ]
+}
+
+@test "descriptors that arguments name, as shells do of <() and >(), are rank 0's too" {
+    rough b.lat --dims 4,4,4,6
+    lat-gauge --random --no-provenance b.lat -o g.lat
+    lat-gauge -n 2 --random --no-provenance -1 <(cat b.lat) -o >(cat >out.lat; touch written)
+    await "test -e written"
+    cmp g.lat out.lat
+    exec 9<b.lat
+    lat-theta -n 2 --input=/proc/self/fd/9 | cmp - <(lat-theta b.lat)
+    exec 9<&-
+    run -1 --separate-stderr lat-theta -n 2 /dev/fd/9
+    [ "$stderr" = "lat-theta: /dev/fd/9: cannot be opened: No such file or directory" ]
 }
 
 @test "--verbose says how many ranks there are and where sweeps run" {

@@ -97,7 +97,8 @@ extern const char *const lat_comm_mpi_options[]; /* of the mpirun of this MPI, N
 /* Starts `ranks` times argv under mpirun and passes on stdin, stdout and stderr: exits as they do. */
 void lat_launch(int ranks, char **argv) __attribute__((noreturn));
 
-/* In a rank that lat_launch has started, rank 0 only: takes stdin, stdout and stderr over. */
+/* In a rank that lat_launch has started, before MPI; and, rank 0 only, after: takes stdin, stdout, stderr and what the arguments name over. */
+void lat_launch_reserve(char **argv);
 int lat_launch_join(void);
 void lat_launch_leave(int code); /* says how it will exit */
 int lat_launched(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launch.c: -n N. mpirun starts the ranks and carries no data: rank 0 is handed this process' own stdin, stdout
- * and stderr over a Unix socket (SCM_RIGHTS), the same open files, whatever they are.
+ * and stderr over a Unix socket (SCM_RIGHTS), the same open files, whatever they are; and under their numbers those that an
+ * argument names as /dev/fd/63, as shells do of <(...) and >(...).
  *
  * mpirun forwards stdin and stdout at 80 MB/s, through a pseudo-terminal, and what it has to say on stderr when a
  * rank dies is a page: so its stdin is /dev/null, and what it prints is kept and used only if rank 0 could not say
@@ -31,6 +32,7 @@
 #define SOCKET "LAT_RANKS_SOCKET" /* in the environment of the ranks */
 #define WORDS 8192
 #define NOTES 64                  /* files that rank 0 has made */
+#define HANDED 16                 /* descriptors, stdin, stdout and stderr among them */
 #define PATIENCE 5000             /* ms for mpirun to end when it was told to, */
 #define LONG_PATIENCE 10000       /* and when rank 0 has gone */
 
@@ -40,6 +42,7 @@ typedef struct launch {
     struct sockaddr_un address;
     int listening, rank0;   /* sockets */
     int words;              /* what mpirun and ranks print, by accident */
+    int handed[HANDED], nhanded;
     int signals;
     pid_t mpirun;
     bool ended, told;       /* mpirun has; rank 0 has said its exit code */
@@ -52,6 +55,23 @@ typedef struct launch {
 } launch;
 
 /* ---- before ---------------------------------------------------------------------------------- */
+
+/* Numbers of descriptors: 0 to 2, and those that the arguments name. How many. */
+static int descriptors(char **argv, int fd[HANDED])
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    int n = 3;
+    for (int i = 0; i < n; i++)
+        fd[i] = i;
+    for (char **a = argv; *a; a++)
+        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+            const char *name = strstr(*a, folders[i]);
+            const long number = name ? strtol(name + strlen(folders[i]), NULL, 10) : 0;
+            if (n < HANDED && number > 2 && number < 1024)
+                fd[n++] = (int)number;
+        }
+    return n;
+}
 
 static int open_socket(launch *l)
 {
@@ -159,7 +179,12 @@ static int start(launch *l, char **argv)
 {
     static const int watched[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1};
     int pipes[2];
+    int named[HANDED];
+    const int n = descriptors(argv, named);
     sigset_t set;
+    for (int i = 0; i < n; i++) /* before there are others */
+        if (i < 3 || fcntl(named[i], F_GETFD) >= 0)
+            l->handed[l->nhanded++] = named[i];
     char **list = command(l, argv);
     const pid_t me = getpid();
     struct sigaction was;
@@ -184,20 +209,21 @@ static int start(launch *l, char **argv)
 
 /* ---- meanwhile ------------------------------------------------------------------------------- */
 
-/* stdin, stdout and stderr to rank 0; ours go, so that the ends of pipes are seen where they should be. */
+/* stdin, stdout, stderr and what has a name to rank 0; ours go, so that the ends of pipes are seen where they should be. The message is
+ * their numbers. */
 static void hand_over(launch *l)
 {
-    char room[CMSG_SPACE(3 * sizeof(int))] = {0};
-    struct iovec byte = {(char *)"L", 1};
-    struct msghdr m = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    const size_t bytes = (size_t)l->nhanded * sizeof *l->handed;
+    char room[CMSG_SPACE(HANDED * sizeof(int))] = {0};
+    struct iovec numbers = {l->handed, bytes};
+    struct msghdr m = {.msg_iov = &numbers, .msg_iovlen = 1, .msg_control = room, .msg_controllen = CMSG_SPACE(bytes)};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    const int three[3] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof three);
-    memcpy(CMSG_DATA(c), three, sizeof three);
+    c->cmsg_len = CMSG_LEN(bytes);
+    memcpy(CMSG_DATA(c), l->handed, bytes);
     l->rank0 = accept4(l->listening, NULL, NULL, SOCK_CLOEXEC);
-    if (l->rank0 < 0 || sendmsg(l->rank0, &m, MSG_NOSIGNAL) != 1) {
+    if (l->rank0 < 0 || sendmsg(l->rank0, &m, MSG_NOSIGNAL) != (ssize_t)bytes) {
         lat_fail("stdin and stdout cannot be handed to rank 0: %s", strerror(errno));
         kill(l->mpirun, SIGTERM);
     }
@@ -207,6 +233,8 @@ static void hand_over(launch *l)
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
     dup2(nothing, STDOUT_FILENO);
+    for (int i = 3; i < l->nhanded; i++)
+        close(l->handed[i]);
 }
 
 static void keep_words(launch *l)
@@ -372,18 +400,42 @@ int lat_launched(void)
     return getenv(SOCKET) != NULL;
 }
 
-static int receive_three(int three[3])
+static int reserved[HANDED], nreserved;
+
+/* Keeps the numbers that will be handed over from what MPI opens. */
+void lat_launch_reserve(char **argv)
 {
-    char room[CMSG_SPACE(3 * sizeof(int))], byte;
-    struct iovec one = {&byte, 1};
-    struct msghdr m = {.msg_iov = &one, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
-    if (recvmsg(launcher, &m, MSG_CMSG_CLOEXEC) != 1)
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    nreserved = descriptors(argv, reserved);
+    for (int i = 3; i < nreserved; i++)
+        if (reserved[i] != nothing)
+            dup3(nothing, reserved[i], O_CLOEXEC);
+}
+
+/* Those that the launcher does not have either. */
+static void release(const int number[], int n)
+{
+    for (int i = 3; i < nreserved; i++) {
+        bool handed = false;
+        for (int k = 3; k < n; k++)
+            handed = handed || number[k] == reserved[i];
+        if (!handed)
+            close(reserved[i]);
+    }
+}
+
+/* Descriptors, and the numbers that they shall have; how many, or -1. */
+static int receive(int fd[HANDED], int number[HANDED])
+{
+    char room[CMSG_SPACE(HANDED * sizeof(int))];
+    struct iovec numbers = {number, HANDED * sizeof *number};
+    struct msghdr m = {.msg_iov = &numbers, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    const ssize_t bytes = recvmsg(launcher, &m, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *c = bytes > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN((size_t)bytes))
         return -1;
-    const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(3 * sizeof(int)))
-        return -1;
-    memcpy(three, CMSG_DATA(c), 3 * sizeof *three);
-    return 0;
+    memcpy(fd, CMSG_DATA(c), (size_t)bytes);
+    return (int)((size_t)bytes / sizeof *fd);
 }
 
 static void note(const char *path)
@@ -398,22 +450,23 @@ int lat_launch_join(void)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     const char *path = getenv(SOCKET);
-    int three[3];
+    int fd[HANDED], number[HANDED], n = -1;
     if (!path)
         return 0;
     snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
     launcher = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (launcher < 0 || connect(launcher, (struct sockaddr *)&a, sizeof a) || receive_three(three))
+    if (launcher < 0 || connect(launcher, (struct sockaddr *)&a, sizeof a) || (n = receive(fd, number)) < 0)
         return lat_fail("%s: rank 0 cannot reach the process that has started it: %s (is it on another host? start mpirun yourself)",
                         path, strerror(errno));
     unlink(path); /* in case the launcher is killed */
     *strrchr(a.sun_path, '/') = '\0';
     rmdir(a.sun_path);
-    for (int fd = 0; fd < 3; fd++) {
-        if (dup2(three[fd], fd) < 0)
+    for (int i = 0; i < n; i++) {
+        if (dup2(fd[i], number[i]) < 0)
             return lat_fail("stdin and stdout of rank 0 cannot be taken over: %s", strerror(errno));
-        close(three[fd]);
+        close(fd[i]);
     }
+    release(number, n);
     /* From now on the launcher's end is ours. */
     if (fcntl(launcher, F_SETOWN, getpid()) < 0 || fcntl(launcher, F_SETSIG, SIGTERM) < 0 || fcntl(launcher, F_SETFL, O_ASYNC) < 0)
         return lat_fail("rank 0 cannot watch the process that has started it: %s", strerror(errno));

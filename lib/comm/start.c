@@ -36,6 +36,8 @@ int lat_comm_start(int ranks, char **argv)
         return ranks > 1 ? lat_fail("expected %d ranks, found one (does the launcher belong to another MPI?)", ranks) : 0;
     if (ranks > 0 && ranks != there)
         return lat_fail_usage("-n %d: expected %ld, the ranks that were launched, or no -n", ranks, there);
+    if (lat_launched())
+        lat_launch_reserve(argv);
     const lat_comm *comm = lat_comm_mpi();
     if (!comm)
         return -1;
