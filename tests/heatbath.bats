@@ -240,6 +240,12 @@ END
     run -1 lat-heatbath --group 4 --beta 6 cold.lat -o a.lat
     lat-gauge --random cold.lat --save-g g.lat -o b.lat
     run -1 lat-heatbath --beta 6 g.lat -o a.lat
+    cp cold.lat kept.lat
+    run -2 lat-heatbath --beta 6 --log cold.lat cold.lat -o a.lat
+    [[ $output == *"--log cold.lat is the input as well"* ]]
+    ln cold.lat same.lat
+    run -2 lat-heatbath --beta 6 --log same.lat --continue -o a.lat <cold.lat
+    cmp cold.lat kept.lat
     [ ! -e a.lat ]
     nothing_left
 }
