@@ -265,6 +265,19 @@ END
     done
 }
 
+@test "SIGUSR1 ends no run, however early it comes" {
+    rough b.lat --dims 4,4,4,8
+    local pid i
+    for i in 0 2 4 6 8 10 12; do
+        lat-anneal -n 3 -@ 1 --steps 10 b.lat -o out.lat 3>&- &
+        pid=$!
+        await "pgrep -P $pid" # mpirun
+        sleep "$(awk -v i="$i" 'BEGIN { print 0.02 * i }')"
+        kill -USR1 $pid || true
+        wait $pid
+    done
+}
+
 @test "an mpirun that does not end after its ranks is ended" {
     rough a.lat --dims 4,4,4,4
     cat >mpirun.sh <<'END'

@@ -258,7 +258,8 @@ static void take_signal(launch *l)
     if (s.ssi_signo == SIGCHLD) {
         l->ended = l->ended || waitpid(l->mpirun, &l->status, WNOHANG) == l->mpirun;
     } else if (s.ssi_signo == SIGUSR1) {
-        kill(l->mpirun, SIGUSR1);
+        if (l->rank0 >= 0) /* all ranks are there, and it does not kill them any more */
+            kill(l->mpirun, SIGUSR1);
     } else {
         l->signal = (int)s.ssi_signo;
         if (l->rank0 >= 0)

@@ -495,14 +495,14 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     check_files(tool);
     check_lanes();
     settle_files(tool);
+    if (tool->common & LAT_HAS_QUIET)
+        lat_progress_watch();
     if (tool->start && tool->start((int)lat_opts.ranks, argv) < 0)
         leave();
     lat_opts.force = lat_opts.force || lat_comm_foreign; /* mpirun makes of any stdout a terminal */
     settle_threads();
     lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_comm_world->size, lat_comm_world->size > 1 ? "s" : "",
                 lat_comm_world->host_size, lat_opts.threads, lat_opts.threads > 1 ? "s" : "");
-    if (tool->common & LAT_HAS_QUIET)
-        lat_progress_watch();
 }
 
 void lat_verbose(const char *format, ...)
