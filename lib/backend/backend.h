@@ -110,7 +110,8 @@ typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choi
 const lat_backend *lat_backend_find(lat_device_choice choice);
 
 /* Says that lat_backend_find will be asked, once there is something to do: what it will find begins to start. Where it is
- * plain already that there is nothing to be found, -1. lat_backend_end comes before the end of a run that has begun. */
+ * plain already that there is nothing to be found, -1. lat_backend_leave says that nothing will be opened any more, so that the
+ * device comes to its end beside what is left to do. lat_backend_end comes before the end of a run that has begun. */
 int lat_backend_begin(lat_device_choice choice);
 void lat_backend_leave(void);
 void lat_backend_end(void);

@@ -375,6 +375,8 @@ static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, 
 {
     const int nc = u->head.nc;
     lat_cuda_end();
+    if (lat_cuda_gone())
+        return NULL;
     if (nc > MOST_COLOURS || (condition->gauge == LAT_MAG && nc > 3)) {
         lat_fail(nc > MOST_COLOURS ? "SU(%d): the GPU backend of this version relaxes SU(2) to SU(8)"
                                    : "SU(%d): maximally Abelian gauge is there for SU(2) and SU(3)", nc);

@@ -19,6 +19,8 @@ bool lat_cuda_begin(void);
 void lat_cuda_end(void);
 void lat_cuda_leave(void);
 bool lat_cuda_available(void);
+/* -1 with lat_error set after lat_cuda_leave: the driver has been closed. */
+int lat_cuda_gone(void);
 
 /* Of the device that is used, once there is one. */
 int lat_cuda_number(void);

@@ -19,7 +19,7 @@ extern const lat_cuda_ops lat_cuda_ops_f2;
 /* The start of CUDA takes a fifth of a second: a thread has it behind it while the input is read. Its end takes a tenth: half
  * of it is done while the output is written. */
 static struct {
-    bool begun, running;
+    bool begun, running, left;
     pthread_t thread;
     cudaError_t count, kernel; /* what was found: devices, and code for the one that is used */
     int devices, number;       /* how many there are; the one that is used */
@@ -139,7 +139,12 @@ void lat_cuda_leave(void)
         return;
     lat_cuda_end();
     if (start.kernel == cudaSuccess && lat_comm_world->size == 1) /* of several ranks MPI may have it in use, too */
-        in_thread(reset_device);
+        start.left = in_thread(reset_device);
+}
+
+int lat_cuda_gone(void)
+{
+    return start.left ? lat_fail("GPU: it was given back when the input had come to its end, and is wanted again") : 0;
 }
 
 bool lat_cuda_available(void)
