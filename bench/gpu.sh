@@ -43,9 +43,10 @@ done
 ratio=$(awk -v a="$best" -v b="$su3" 'BEGIN { print a / b }')
 printf 'su2 at its best omega takes %.1f times as long: %s\n' "$ratio" "$(verdict "$ratio" 5 10 1)"
 
-# whole_in FOLDER WHERE: the whole command, best and median of seven, beside a copy of the input with fsync.
+# whole_in FOLDER WHERE [MUST AIM]: the whole command, best and median of seven, beside a copy of the input with fsync; a verdict where a
+# promise is given: of a disk nothing can be promised.
 whole_in() {
-    local times=() begin copy
+    local times=() begin copy ratio
     lat-convert --rows 3 "$thermal" -o "$1/in.lat" # all 18 reals a link
     begin=$EPOCHREALTIME
     dd if="$1/in.lat" of="$1/copy" bs=16M conv=fsync status=none
@@ -59,7 +60,7 @@ whole_in() {
     done
     readarray -t times < <(printf '%s\n' "${times[@]}" | sort -g)
     ratio=$(awk -v a="${times[3]}" -v b="$sweeps" 'BEGIN { print a / b }')
-    printf '%-10s median %.3f  best %.3f  (dd there %.3f)  %.2f times: %s\n' "$2" "${times[3]}" "${times[0]}" "$copy" "$ratio" "$(verdict "$ratio" 2.5 1.5 '')"
+    printf '%-10s median %.3f  best %.3f  (dd there %.3f)  %.2f times%s\n' "$2" "${times[3]}" "${times[0]}" "$copy" "$ratio" "${3:+: $(verdict "$ratio" "$3" "$4" '')}"
 }
 
 # whole FOLDER ARGUMENT...: 1000 sweeps from there to there.
@@ -72,5 +73,5 @@ lat-convert --rows 3 "$thermal" -o "$work/in.lat"
 whole "$work" --check-every 1000 --log "$work/log" --copies 1
 sweeps=$(spent "$work/log")
 printf 'sweeps     %.3f\n' "$sweeps"
-memory=$(mktemp -d /dev/shm/lat.XXXXXX) && trap 'rm -r "$work" "$memory"' EXIT && whole_in "$memory" 'in memory'
+memory=$(mktemp -d /dev/shm/lat.XXXXXX) && trap 'rm -r "$work" "$memory"' EXIT && whole_in "$memory" 'in memory' 2.5 1.5
 whole_in "$work" 'on a disk'
