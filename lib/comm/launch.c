@@ -137,7 +137,8 @@ static char **command(const launch *l, char **argv)
     return list;
 }
 
-/* For OpenMPI. Ranks of this host need no network, and it asks for one while they start: 0.2 s. (Of `btl` nothing is said: Debian's own list, which
+/* For OpenMPI. Memory that PMIx shares with the ranks has a lock, and mpirun has waited for ever for one that died while it started: messages instead.
+ * Ranks of this host need no network, and it asks for one while they start: 0.2 s. (Of `btl` nothing is said: Debian's own list, which
  * that would replace, saves two seconds.) And a folder of its own for each mpirun: of two that share one, as stages of a pipe would, the one
  * that ends takes it away while the other begins. In an allocation mpirun may go to other hosts; and who has chosen is heard. */
 static void stay_here(void)
@@ -145,6 +146,7 @@ static void stay_here(void)
     static const char *const others[] = {"LAT_MPIRUN", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"};
     const char *tmp = getenv("TMPDIR");
     char folder[4096];
+    setenv("PMIX_MCA_gds", "hash", 0);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (getenv(others[i]))
             return;
