@@ -267,7 +267,7 @@ static int sweeps(run *r, long n)
     const lat_update mirror = {.kind = LAT_UPDATE_OVERRELAX};
     for (long i = 0; i < n; i++) {
         if (++r->sweep > MAX_SWEEPS)
-            return lat_fail("expected at most %ld sweeps in all: go on with another --seed", MAX_SWEEPS);
+            return lat_fail("expected at most %ld sweeps in all, which is what its random numbers last for", MAX_SWEEPS);
         draw.step = LAT_FOR_LINKS + (uint32_t)r->sweep;
         if (r->backend->sweep(r->gen, &draw, 1) || (overrelax && r->backend->sweep(r->gen, &mirror, overrelax)))
             return -1;
