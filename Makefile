@@ -136,10 +136,10 @@ cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false -X
   -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(gpu_ptx), and by PTX $(firstword $(gpu_ptx)) and later)"'
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
 cufft_why := $(or $(cuda_why),$(if $(wildcard $(cuda_home)/include/cufft.h $(cuda_home)/targets/*/include/cufft.h),,cufft.h not found))
-gpu_host := cuda cuda_host cuda_neighbours cuda_rims cuda_start $(if $(cufft_why),,fourier) generate_gpu
-cuda_obj := $(if $(cuda_why),,$(foreach f,$(gpu_host),build/cuda/$(f).o) \
-  $(foreach s,4 8,$(foreach n,2 3 4 5 6 7 8,build/cuda/kernels_$(n)_$(s).o) \
-    $(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,build/cuda/generate_$(n)_$(s).o) build/cuda/generate_3_$(s)_all.o))
+gpu_host := $(filter-out $(if $(cufft_why),lib/fourier/fourier.cu) %_kernels.cu,$(wildcard lib/*/*.cu))
+cuda_obj = $(if $(cuda_why),,$(gpu_host:%.cu=build/cuda/%.o) $(gpu_fix_obj) $(gpu_link_obj))
+gpu_fix_obj = $(foreach s,4 8,$(foreach n,$(fix_range),build/cuda/lib/fix/kernels_$(n)_$(s).o))
+gpu_link_obj = $(foreach s,4 8,$(foreach n,$(link_range),build/cuda/lib/generate/kernels_$(n)_$(s).o) build/cuda/lib/generate/kernels_3_$(s)_all.o)
 ifeq ($(cuda_why),)
 ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
 $(call keep,build/cuda/flags,$(cuda_flags) $(gpu_code_few) $(gpu_code_many))
@@ -161,16 +161,22 @@ lane_flags_base :=
 lane_flags_avx2 := -mtune=haswell -mavx2 -mfma
 lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
 
-lane_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8,$(B)/lib/backend/lanes_$(l)_$(n).o))
-link_obj = $(foreach l,$(lanes),$(foreach n,2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,$(B)/lib/backend/links_$(l)_$(n).o)) $(foreach l,$(lanes),$(B)/lib/backend/links_$(l)_3_all.o)
+# The N of SU(N): of gauge fixing, and of configurations.
+fix_range := 2 3 4 5 6 7 8
+link_range := $(fix_range) 9 10 11 12 13 14 15 16
+
+lane_obj = $(foreach l,$(lanes),$(foreach n,$(fix_range),$(B)/lib/fix/lanes_$(l)_$(n).o))
+link_obj = $(foreach l,$(lanes),$(foreach n,$(link_range) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3)
 lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 2,$(subst _, ,$*)) -DLAT_ALL_ROWS)
 
 # ---- what is built ---------------------------------------------------------------------------
 
-lib_src := $(sort $(wildcard lib/common/*.c lib/fixing/*.c) $(filter-out lib/backend/lanes.c lib/backend/links.c $(if $(cuda_why),,lib/backend/nocuda.c lib/backend/generate_nocuda.c) $(if $(cufft_why),,lib/backend/fourier_nocuda.c),$(wildcard lib/backend/*.c)) \
-  $(filter-out $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c),$(wildcard lib/comm/*.c)))
+lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
+lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/generate/generate_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c)
+lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
@@ -207,24 +213,24 @@ define lane_cc
 	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(openmp) $(call optimise,$(1)) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
 endef
 
-$(lane_obj): $(B)/lib/backend/lanes_%.o: lib/backend/lanes.c $(B)/flags Makefile
+$(lane_obj): $(B)/lib/fix/lanes_%.o: lib/fix/fix_lanes.c $(B)/flags Makefile
 	$(call lane_cc,-O2 -funroll-loops)
 
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh.
-$(link_obj): $(B)/lib/backend/links_%.o: lib/backend/links.c $(B)/flags Makefile
+$(link_obj): $(B)/lib/generate/links_%.o: lib/generate/link_lanes.c $(B)/flags Makefile
 	$(call lane_cc,$(if $(filter %_2 %_3 %_4 %_all,$*),-O3,-O2 -funroll-loops))
 
-$(B)/lib/common/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
+$(B)/lib/base/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_NO_CUDA='"$(cuda_why)"' -DLAT_NO_CUFFT='"$(cufft_why)"' -DLAT_NO_MPI='"$(mpi_why)"'
 
-$(B)/lib/common/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
+$(B)/lib/stream/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
 
-$(B)/lib/common/build.o $(B)/lib/common/deflate.o $(B)/lib/comm/comm_mpi.o: $(B)/found
+$(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o: $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/common/measure_slices.o $(B)/lib/common/stream_mill.o $(B)/lib/common/reals.o $(B)/lib/common/rotate.o: cflags += $(optimise_more)
+$(B)/lib/measure/measure_plaquette.o $(B)/lib/stream/stream_blocks.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o: cflags += $(optimise_more)
 # Links are the same bits whatever vectors they were rotated in.
-$(B)/lib/common/rotate.o: cflags += -ffp-contract=off
+$(B)/lib/lattice/rotate.o: cflags += -ffp-contract=off
 
 define gpu_cc
 	@mkdir -p $(@D)
@@ -233,17 +239,17 @@ endef
 # N_SIZE[_all]
 gpu_kernel = $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 1,$(subst _, ,$*)) -DLAT_ALL_ROWS)
 
-build/cuda/kernels_%.o: lib/backend/cuda_kernels.cu build/cuda/flags
+build/cuda/lib/fix/kernels_%.o: lib/fix/fix_kernels.cu build/cuda/flags
 	$(call gpu_cc,$(gpu_kernel))
 
-build/cuda/generate_%.o: lib/backend/generate_kernels.cu build/cuda/flags
+build/cuda/lib/generate/kernels_%.o: lib/generate/generate_kernels.cu build/cuda/flags
 	$(call gpu_cc,$(gpu_kernel))
 
-$(gpu_host:%=build/cuda/%.o): build/cuda/%.o: lib/backend/%.cu build/cuda/flags
+$(gpu_host:%.cu=build/cuda/%.o): build/cuda/%.o: %.cu build/cuda/flags
 	$(call gpu_cc,$(gpu_code_few))
 
 # Made anew from what is there now: nothing stays of a file that was removed.
-$(liblat): $(lib_obj) $(B)/found lib/common lib/comm lib/backend lib/fixing
+$(liblat): $(lib_obj) $(B)/found $(lib_layers)
 	$(at)rm -f $@ && $(AR) rcs $@ $(lib_obj)
 
 $(B)/lib/comm/comm_mpi.o: cflags += $(patsubst -I%,-isystem %,$(filter -I% -D% -pthread,$(mpi_words)))

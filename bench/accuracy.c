@@ -13,12 +13,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
-#include "common/error.h"
+#include "fix/fix.h"
+#include "base/error.h"
 #include "common/options.h"
-#include "common/stream.h"
-#include "common/tool.h"
-#include "common/transform.h"
+#include "stream/stream.h"
+#include "run/tool.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
 /* ---- links rotated in place ---- */

@@ -9,7 +9,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include "common/error.h"
+#include "base/error.h"
 
 static inline double bench_seconds(clockid_t which)
 {

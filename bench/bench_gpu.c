@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
-#include "backend/bandwidth.h"
+#include "fix/fix.h"
+#include "grid/bandwidth.h"
 #include "bench.h"
-#include "common/error.h"
-#include "common/transform.h"
+#include "base/error.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
 #define FLOP 2274.0

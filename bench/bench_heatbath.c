@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/bandwidth.h"
-#include "backend/generate.h"
-#include "backend/lanes.h"
+#include "grid/bandwidth.h"
+#include "generate/generate.h"
+#include "fix/fix_lanes.h"
 #include "bench.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "site/sun.h"
 
 /* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other. */
@@ -27,7 +27,7 @@
 #define LAT_WIDTH 1
 #define LAT_N 3
 #define LAT_(x) scalar_##x
-#define LAT_HD static inline __attribute__((unused))
+#define LAT_HOST_DEVICE static inline __attribute__((unused))
 #include "site/template.h"
 #include "site/link.h"
 
@@ -40,7 +40,7 @@ static void scalar_update(lat_field *f, size_t x, int mu, double k, int kind, ui
 {
     const lat_geometry *geom = &f->head.geom;
     const int64_t link = (int64_t)(4 * x) + mu;
-    const scalar_dice d = {1, &link, 0, step};
+    const scalar_rng d = {1, &link, 0, step};
     const size_t end = lat_neighbour(geom, x, mu, 1);
     scalar_m s = {{{{0, 0}}}}, v;
     for (int nu = 0; nu < 4; nu++) {

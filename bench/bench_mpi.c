@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
-#include "backend/generate.h"
+#include "fix/fix.h"
+#include "generate/generate.h"
 #include "bench.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "site/sun.h"
 
 #define BATCHES 5

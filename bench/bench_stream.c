@@ -18,11 +18,12 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "bench.h"
-#include "common/codec.h"
-#include "common/deflate.h"
-#include "common/error.h"
-#include "common/measure.h"
-#include "common/stream.h"
+#include "common/options.h"
+#include "stream/codec.h"
+#include "stream/deflate.h"
+#include "base/error.h"
+#include "measure/measure.h"
+#include "stream/stream.h"
 #include "site/sun.h"
 
 #define BLOCK ((size_t)1 << 20)

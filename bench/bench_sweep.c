@@ -16,11 +16,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "backend/backend.h"
-#include "backend/lanes.h"
+#include "fix/fix.h"
+#include "fix/fix_lanes.h"
 #include "bench.h"
-#include "common/error.h"
-#include "common/transform.h"
+#include "base/error.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
 #define FLOP 2274.0
@@ -33,7 +33,7 @@
 #define LAT_WIDTH 1
 #define LAT_N 3
 #define LAT_(x) scalar_##x
-#define LAT_HD static inline __attribute__((unused))
+#define LAT_HOST_DEVICE static inline __attribute__((unused))
 #include "site/template.h"
 
 static void scalar_sweep(const lat_field *u, double *g, double omega)

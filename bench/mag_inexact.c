@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/error.h"
-#include "common/measure.h"
+#include "base/error.h"
+#include "measure/measure.h"
 #include "common/options.h"
-#include "common/stream.h"
-#include "common/tool.h"
-#include "common/tour.h"
-#include "common/transform.h"
+#include "stream/stream.h"
+#include "run/tool.h"
+#include "lattice/iterate.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
 static long copies = 4, sweeps = 2000;
@@ -129,14 +129,14 @@ static void sweep(lat_field *u, bool exact)
     for (int parity = 0; parity < 2; parity++) {
 #pragma omp parallel for schedule(static)
         for (size_t from = 0; from < sites; from += chunk) {
-            lat_tour w;
-            for (lat_tour_start(&w, u, from); w.site < from + chunk && w.site < sites; lat_tour_on(&w)) {
+            lat_iterator w;
+            for (lat_iterator_start(&w, u, from); w.site < from + chunk && w.site < sites; lat_iterator_next(&w)) {
                 double *out[LAT_MAX_DIMS], *in[LAT_MAX_DIMS];
                 if ((w.x[0] + w.x[1] + w.x[2] + w.x[3]) % 2 != parity)
                     continue;
                 for (int mu = 0; mu < nd; mu++) {
                     out[mu] = links + (w.site * (size_t)nd + (size_t)mu) * size;
-                    in[mu] = links + (lat_behind(&w, mu) * (size_t)nd + (size_t)mu) * size;
+                    in[mu] = links + (lat_iterator_down(&w, mu) * (size_t)nd + (size_t)mu) * size;
                 }
                 for (int p = 0; p < n; p++)
                     for (int q = p + 1; q < n; q++)

@@ -2,51 +2,72 @@
 # The shape of the tree: who may include whom, and what stands where.
 load helper
 
-# includes FOLDER: "file: header" for every quoted include in the folder.
+# includes FOLDER: "file header" for every quoted include in the folder.
 includes() {
-    (cd "$ROOT" && grep -rnoE '^#include "[^"]+"' "$1" --include='*.[ch]' --include='*.cu') |
-        sed -E 's/^([^:]+):[0-9]+:#include "([^"]+)"/\1 \2/'
+    (cd "$ROOT" && grep -rnoE '^ *# *include "[^"]+"' "$1" --include='*.[ch]' --include='*.cu' --include='*.cuh') |
+        sed -E 's/^([^:]+):[0-9]+: *# *include "([^"]+)"/\1 \2/'
 }
 
-# own FILE HEADER: the header lies beside the file.
-own() {
-    [ -e "$ROOT/$(dirname "$1")/$2" ]
-}
-
-# only FOLDER PREFIX...: every quoted include of the folder is beside it or begins with a prefix.
+# only FOLDER NAME...: every quoted include of the folder lies beside it or in a folder of lib/ that is named.
 only() {
-    local folder=$1 file header prefix good bad=0
+    local folder=$1 file header name good bad=0
     shift
     while read -r file header; do
         good=no
-        own "$file" "$header" && good=yes
-        for prefix; do
-            [[ $header == "$prefix"/* ]] && good=yes
+        [ -e "$ROOT/$(dirname "$file")/$header" ] && good=yes
+        for name; do
+            [[ $header == "$name"/* ]] && good=yes
         done
         [ $good = yes ] || { echo "$file includes $header"; bad=1; }
     done < <(includes "$folder")
     return $bad
 }
 
-@test "lib/site includes nothing of ours but itself" {
-    only lib/site
+# The folders of lib/LAYERS, lowest first.
+layers() {
+    awk '/^[a-z]/ { print $1 }' "$ROOT/lib/LAYERS"
 }
 
-@test "lib/comm and lib/common include only each other and lib/site" {
-    only lib/comm common
-    only lib/common common comm site
+@test "lib/LAYERS has every folder of lib, and names only folders below" {
+    local name allowed below=' '
+    diff <(layers | sort) <(cd "$ROOT/lib" && ls -d */ | tr -d /)
+    while read -r name allowed; do
+        for folder in $allowed; do
+            [[ $below == *" $folder "* ]] || { echo "$name names $folder, which is not below"; return 1; }
+        done
+        below+="$name "
+    done < <(grep '^[a-z]' "$ROOT/lib/LAYERS")
 }
 
-@test "lib/backend includes only lib/common, lib/comm and lib/site beside itself" {
-    only lib/backend common comm site
+@test "a folder of lib includes only what lib/LAYERS lets it, in .c, .h, .cu and .cuh" {
+    local name allowed bad=0
+    while read -r name allowed; do
+        # shellcheck disable=SC2086 # a list of words
+        only "lib/$name" $allowed || bad=1
+    done < <(grep '^[a-z]' "$ROOT/lib/LAYERS")
+    return $bad
 }
 
 @test "tools include only lib, and nothing of each other but what lies beside them" {
-    only tools common comm site backend fixing
+    # shellcheck disable=SC2046 # a list of words
+    only tools $(layers)
 }
 
-@test "lib/fixing, the run that fixing tools share, includes the layers below" {
-    only lib/fixing common comm site backend
+@test "a header that is for its folder alone is included there alone" {
+    local header name bad=0
+    while read -r header; do
+        name=${header#"$ROOT/lib/"}
+        ! grep -rn "include \"$name\"" "$ROOT/lib" "$ROOT/tools" || { echo "$name is for its folder alone"; bad=1; }
+    done < <(find "$ROOT/lib" -name '*_internal.h')
+    return $bad
+}
+
+@test "every folder of lib has a README of a screen" {
+    local name
+    for name in $(layers); do
+        [ -e "$ROOT/lib/$name/README.md" ] || { echo "lib/$name has none"; return 1; }
+        [ "$(wc -l < "$ROOT/lib/$name/README.md")" -le 40 ] || { echo "lib/$name/README.md: more than a screen"; return 1; }
+    done
 }
 
 @test "only cuda.cu knows CUDA, and only the MPI communicator knows MPI" {
@@ -59,10 +80,10 @@ only() {
 
 @test "every header compiles alone" {
     local header
-    for header in "$ROOT"/lib/common/*.h "$ROOT"/lib/fixing/*.h "$ROOT"/lib/comm/*.h "$ROOT"/lib/backend/{backend,fourier,generate,host,lanes,layout,links}.h "$ROOT"/lib/site/{random,sun}.h; do
+    while read -r header; do
         echo "$header"
         echo "#include \"$header\"" | "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I"$ROOT/lib" -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only -xc -
-    done
+    done < <(grep -rL '(template' "$ROOT/lib" --include='*.h')
 }
 
 @test "every source file says its licence in the first line" {

@@ -3,7 +3,7 @@
 #include "comm.h"
 
 #include <string.h>
-#include "common/error.h"
+#include "base/error.h"
 
 /* ---- alone ----------------------------------------------------------------------------------- */
 

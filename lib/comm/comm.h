@@ -85,7 +85,7 @@ typedef struct lat_shared {
     int file; /* on rank 0 */
 } lat_shared;
 int lat_shared_make(const lat_comm *comm, size_t bytes, lat_shared *s);
-int lat_shared_take(const lat_shared *s);
+int lat_shared_reserve(const lat_shared *s);
 void lat_shared_free(lat_shared *s); /* each rank for itself */
 
 /* ---- between comm.c, comm_mpi.c (or nompi.c) and launch.c, for nobody else ---- */
@@ -100,7 +100,7 @@ void lat_launch(int ranks, char **argv) __attribute__((noreturn));
 /* In a rank that lat_launch has started, before MPI; and, rank 0 only, after: takes stdin, stdout, stderr and what the arguments name over. */
 void lat_launch_reserve(char **argv);
 int lat_launch_join(void);
-void lat_launch_leave(int code); /* says how it will exit */
+void lat_launch_exit_code(int code); /* says how it will exit */
 int lat_launched(void);
 
 #endif

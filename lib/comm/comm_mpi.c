@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "common/error.h"
+#include "base/error.h"
 
 #define PIECE ((size_t)1 << 30)  /* MPI counts bytes in an int */
 #define SPINS 500                /* some 50 us */
@@ -262,7 +262,7 @@ static void leave(int code, void *unused)
 {
     (void)unused;
     if (mpi.rank == 0)
-        lat_launch_leave(code);
+        lat_launch_exit_code(code);
     if (code != 0 && *lat_error() && mpi.rank != 0)
         complain(code);
     if (code != 0 && *lat_error())

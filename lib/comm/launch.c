@@ -27,7 +27,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "common/error.h"
+#include "base/error.h"
 
 #define SOCKET "LAT_RANKS_SOCKET" /* in the environment of the ranks */
 #define WORDS 8192
@@ -477,7 +477,7 @@ int lat_launch_join(void)
     return 0;
 }
 
-void lat_launch_leave(int code)
+void lat_launch_exit_code(int code)
 {
     const char m[2] = {'C', (char)code};
     if (launcher < 0)

@@ -2,8 +2,8 @@
 /* nompi.c: in place of comm_mpi.c where that was not built. */
 #include "comm.h"
 
-#include "common/build.h"
-#include "common/error.h"
+#include "base/build.h"
+#include "base/error.h"
 
 const char *const lat_comm_mpi_options[] = {NULL};
 

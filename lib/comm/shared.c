@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "common/error.h"
+#include "base/error.h"
 
 /* Where it is, and what is found there: under a number of rank 0's that means another process here it would be another file. */
 typedef struct address {
@@ -72,7 +72,7 @@ int lat_shared_make(const lat_comm *comm, size_t bytes, lat_shared *s)
 }
 
 /* Later there would be nobody to tell that none are left. */
-int lat_shared_take(const lat_shared *s)
+int lat_shared_reserve(const lat_shared *s)
 {
     return fallocate(s->file, 0, 0, (off_t)s->bytes) ? lat_fail("out of memory: what ranks share needs %zu bytes", s->bytes) : 0;
 }

@@ -3,8 +3,8 @@
 #include "comm.h"
 
 #include <stdlib.h>
-#include "common/build.h"
-#include "common/error.h"
+#include "base/build.h"
+#include "base/error.h"
 
 /* A number in the environment, or -1. */
 static long number(const char *name)

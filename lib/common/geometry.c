@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
+#include "base/error.h"
 
 #define MAX_EXTENT 65535
 #define MAX_SITE_BYTES (4 * 2 * 16 * 16 * 8) /* four links of SU(16) in double precision */

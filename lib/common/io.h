@@ -122,11 +122,11 @@ int lat_output_seek(lat_output *out, uint64_t at, bool cut);
 /* Of a hidden output: leaves room for n bytes, the first of them *at, which lat_output_fill puts there: any part, by any thread, in any
  * order. False where bytes have to come in their order, and then nothing has happened. What cannot be written makes all
  * that follows fail: the next lat_output_flush says why. */
-bool lat_output_leave(lat_output *out, uint64_t n, uint64_t *at);
+bool lat_output_reserve_at(lat_output *out, uint64_t n, uint64_t *at);
 
 /* The same where it is faster than lat_output_write: of what was expected, in a file system that is memory itself. There writing is
  * copying, which a single thread does at a fifth of the rate. */
-bool lat_output_place(lat_output *out, uint64_t n, uint64_t *at);
+bool lat_output_reserve(lat_output *out, uint64_t n, uint64_t *at);
 void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n);
 
 /* Flush, fsync, close, rename; believe the output only after this. Frees `out` either way. */

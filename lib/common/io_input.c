@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "comm/comm.h"
-#include "error.h"
+#include "base/error.h"
 
 #define PEEK ((size_t)1 << 16)
 #define DIRECT ((size_t)1 << 16) /* so many bytes are read to where they belong ... */

@@ -6,7 +6,7 @@
  *   io_open.c         what is open: no two outputs are one file, no output is an input
  *   io_input.c        lat_input
  *   io_output.c       lat_output
- *   io_room.c         room for it, before it is written */
+ *   io_reserve.c         room for it, before it is written */
 #ifndef LAT_IO_INTERNAL_H
 #define LAT_IO_INTERNAL_H
 
@@ -109,13 +109,13 @@ struct lat_output {
 
 /* No more room is taken: before anything is written. Nothing is mapped any more: before the file is closed or anything is
  * expected again. What was taken for nothing is given back: 0, or -1 with errno. */
-void lat_output_enough(lat_output *out);
+void lat_output_check_space(lat_output *out);
 void lat_output_unmap(lat_output *out);
 int lat_output_trim(lat_output *out);
 
 /* n bytes to the file from byte `at` on by way of the map, by any thread; false if they are not wholly in it, or there is no
  * place for them. */
-bool lat_output_lay(const lat_output *out, uint64_t at, const void *buf, size_t n);
+bool lat_output_write_at(const lat_output *out, uint64_t at, const void *buf, size_t n);
 
 /* Rank 0 has the files. */
 static inline bool lat_io_elsewhere(void)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /* Two outputs in one place, or an input in place of an output, would destroy each other under
  * whatever names they were given: so all that is open is in these lists. */

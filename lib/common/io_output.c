@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "base/error.h"
 
 #define DIRECT ((size_t)1 << 16) /* so many bytes go out from where they are: to the buffer first would take half as long again */
 #define SEND ((size_t)1 << 24) /* bytes that the disk is given at a time: at the end fsync has little to wait for */
@@ -248,7 +248,7 @@ static int output_put(lat_output *out, const void *buf, size_t n)
         return output_fail(out);
     if (n > 0 && output_touch(out) < 0)
         return -1;
-    lat_output_enough(out);
+    lat_output_check_space(out);
     if ((out->ahead && lseek(out->fd, (off_t)out->put, SEEK_SET) < 0) || lat_io_write(out->fd, buf, n, -1) < 0)
         return output_fail(out);
     out->ahead = false;
@@ -298,12 +298,12 @@ int lat_output_seek(lat_output *out, uint64_t at, bool cut)
     return 0;
 }
 
-bool lat_output_leave(lat_output *out, uint64_t n, uint64_t *at)
+bool lat_output_reserve_at(lat_output *out, uint64_t n, uint64_t *at)
 {
     *at = lat_output_offset(out);
     if (!lat_output_is_hidden(out) || out->failed || n > INT64_MAX - *at || (out->used > 0 && lat_output_flush(out) < 0))
         return false;
-    lat_output_enough(out);
+    lat_output_check_space(out);
     out->put += n;
     out->ahead = true;
     return true;
@@ -313,7 +313,7 @@ void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n)
 {
     int none = 0;
 
-    if (out->failed || lat_output_lay(out, at, buf, n))
+    if (out->failed || lat_output_write_at(out, at, buf, n))
         return;
     if (lat_io_write(out->fd, buf, n, (off_t)at) < 0)
         atomic_compare_exchange_strong(&out->failed, &none, errno);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "comm/comm.h"
-#include "error.h"
+#include "base/error.h"
 
 #define TEMPORARIES 16
 static lat_temporary temporaries[TEMPORARIES];

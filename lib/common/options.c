@@ -15,14 +15,13 @@
 #include <omp.h>
 #endif
 
-#include "build.h"
+#include "base/build.h"
 #include "comm/comm.h"
-#include "error.h"
+#include "base/error.h"
 #include "io.h"
-#include "isa.h"
+#include "base/isa.h"
 #include "options_internal.h"
 #include "progress.h"
-#include "stream.h"
 #include "text.h"
 
 #define MAX_THREADS 4096

@@ -53,12 +53,15 @@ enum {
     LAT_HAS_RANKS = 16   /* -n N, -v; set where the tool has `start` */
 };
 
+/* How blocks of a stream are stored: AUTO compresses them in a file and not in a pipe. */
+enum { LAT_STORE_AUTO = -1, LAT_STORE_RAW = 0, LAT_STORE_ZLIB = 1 };
+
 /* What the common options were set to. */
 typedef struct lat_common {
     const char *input;   /* path, NULL = stdin */
     const char *output;  /* path, NULL = stdout */
     bool no_clobber, force, no_provenance, quiet, verbose;
-    int store;           /* LAT_STORE_... of stream.h */
+    int store;           /* LAT_STORE_... */
     long threads;        /* total, of several ranks those of this one; default: all this process may use */
     long ranks;          /* -n, 0: not given; lat_comm_world has what came of it */
     double progress;     /* seconds between plain progress lines, 0 = none asked for */

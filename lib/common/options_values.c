@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
+#include "base/error.h"
 #include "text.h"
 
 /* "expected 1 to 5, found 'x'" about the option; texts are cut so that a sentence stays one. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "error.h"
+#include "base/error.h"
 #include "io.h"
 #include "options.h"
 
@@ -64,7 +64,7 @@ void lat_progress_end(void)
 
 /* ---- how long it will take ------------------------------------------------------------------- */
 
-double lat_pace_look(lat_pace *p, double value)
+double lat_rate_sample(lat_rate *p, double value)
 {
     const double now = lat_seconds(), gone = now - p->seconds;
     if (p->looks > 0 && gone > 0) {

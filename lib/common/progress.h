@@ -18,11 +18,11 @@ void lat_progress_end(void);
 
 /* How fast a number changes: zero it, then give it the number now and then. The change in a second, smoothed over some ten looks; 0
  * before the second one. */
-typedef struct lat_pace {
+typedef struct lat_rate {
     double seconds, value, speed;
     int looks;
-} lat_pace;
-double lat_pace_look(lat_pace *pace, double value);
+} lat_rate;
+double lat_rate_sample(lat_rate *pace, double value);
 
 /* ", 12 s left", or minutes, hours, days; nothing where that is not known: a negative number, NaN or infinity. */
 #define LAT_LEFT 32

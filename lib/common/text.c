@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
+#include "base/error.h"
 
 static ssize_t write_some(void *out, const char *buf, size_t n)
 {

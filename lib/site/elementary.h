@@ -19,14 +19,14 @@ typedef uint64_t LAT_(bits) __attribute__((vector_size(sizeof(LAT_T))));
 #endif
 #endif
 
-LAT_HD LAT_(bits) LAT_(to_bits)(LAT_T x)
+LAT_HOST_DEVICE LAT_(bits) LAT_(to_bits)(LAT_T x)
 {
     LAT_(bits) b;
     memcpy(&b, &x, sizeof b);
     return b;
 }
 
-LAT_HD LAT_T LAT_(of_bits)(LAT_(bits) b)
+LAT_HOST_DEVICE LAT_T LAT_(of_bits)(LAT_(bits) b)
 {
     LAT_T x;
     memcpy(&x, &b, sizeof x);
@@ -39,7 +39,7 @@ LAT_HD LAT_T LAT_(of_bits)(LAT_(bits) b)
 #define LAT_MAGIC (LAT_SIZE == 4 ? (LAT_S)12582912.0 : (LAT_S)6755399441055744.0)
 
 /* c[0] x^(n-1) + ... + c[n-1] */
-LAT_HD LAT_T LAT_(polynomial)(LAT_T x, const LAT_S *c, int n)
+LAT_HOST_DEVICE LAT_T LAT_(polynomial)(LAT_T x, const LAT_S *c, int n)
 {
     LAT_T p = LAT_(set)(c[0]);
     for (int i = 1; i < n; i++)
@@ -50,7 +50,7 @@ LAT_HD LAT_T LAT_(polynomial)(LAT_T x, const LAT_S *c, int n)
 
 /* ln x for normal x > 0: x = 2^e m with m in [1/sqrt 2, sqrt 2); ln m = 2 atanh s with
  * s = (m - 1)/(m + 1), |s| < 0.172, of which 2 atanh(s)/s is a polynomial in s^2. */
-LAT_HD LAT_T LAT_(log)(LAT_T x)
+LAT_HOST_DEVICE LAT_T LAT_(log)(LAT_T x)
 {
 #if LAT_SIZE == 4
     const LAT_S c[] = {0.2992453037f, 0.3997484538f, 0.6666681538f, 1.999999999f};
@@ -69,7 +69,7 @@ LAT_HD LAT_T LAT_(log)(LAT_T x)
 }
 
 /* e^x for -80 < x <= 0 in single, -700 < x <= 0 in double: 2^n e^r with |r| <= ln 2 / 2. */
-LAT_HD LAT_T LAT_(exp)(LAT_T x)
+LAT_HOST_DEVICE LAT_T LAT_(exp)(LAT_T x)
 {
 #if LAT_SIZE == 4
     const LAT_S c[] = {0.00139411189f, 0.008375134775f, 0.04166635277f, 0.1666641541f, 0.5000000047f, 1.000000038f, 1.0f};
@@ -86,7 +86,7 @@ LAT_HD LAT_T LAT_(exp)(LAT_T x)
 }
 
 /* sin pi v and cos pi v for |v| <= 1/2. */
-LAT_HD LAT_T LAT_(sine)(LAT_T v)
+LAT_HOST_DEVICE LAT_T LAT_(sine)(LAT_T v)
 {
 #if LAT_SIZE == 4
     const LAT_S c[] = {0.07765591228f, -0.5982904113f, 2.550077387f, -5.167710077f, 3.14159264f};
@@ -97,7 +97,7 @@ LAT_HD LAT_T LAT_(sine)(LAT_T v)
     return v * LAT_POLYNOMIAL(v * v, c);
 }
 
-LAT_HD LAT_T LAT_(cosine)(LAT_T v)
+LAT_HOST_DEVICE LAT_T LAT_(cosine)(LAT_T v)
 {
 #if LAT_SIZE == 4
     const LAT_S c[] = {-0.0243959321f, 0.2349370686f, -1.335211949f, 4.058709155f, -4.934802137f, 1.0f};
@@ -109,7 +109,7 @@ LAT_HD LAT_T LAT_(cosine)(LAT_T v)
 }
 
 /* sin and cos of 2 pi u for u in (0, 1), by twice the angle pi v, v = u - 1/2: sin 2 pi u = - sin 2 pi v, and so cos. */
-LAT_HD void LAT_(turn)(LAT_T u, LAT_T *sine, LAT_T *cosine)
+LAT_HOST_DEVICE void LAT_(sincos_2pi)(LAT_T u, LAT_T *sine, LAT_T *cosine)
 {
     const LAT_T v = u - LAT_(set)((LAT_S)0.5), s = LAT_(sine)(v), two = LAT_(set)(2);
     *sine = LAT_(set)(-2) * s * LAT_(cosine)(v);
@@ -117,7 +117,7 @@ LAT_HD void LAT_(turn)(LAT_T u, LAT_T *sine, LAT_T *cosine)
 }
 
 /* sqrt a for a >= 0; 0 for what rounding has made negative. */
-LAT_HD LAT_T LAT_(root)(LAT_T a)
+LAT_HOST_DEVICE LAT_T LAT_(sqrt)(LAT_T a)
 {
     const LAT_T tiny = LAT_(set)(LAT_SIZE == 4 ? (LAT_S)1e-30 : (LAT_S)1e-200);
     const LAT_T b = LAT_(where_gt)(a, tiny, a, tiny);

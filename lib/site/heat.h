@@ -4,11 +4,11 @@
  * subgroup f = k T h.n + const with n the maximum, so h = a n with a distributed about 1:
  *     linear f: exp(k a_0) on the sphere S^3, k = |r| / T
  *     MAG: exp(k cos theta) on S^2 for the direction that h turns to the pole, k = l / T */
-#ifndef LAT_APART /* of a large part: the includer may prefer one copy of it to several */
-#define LAT_APART LAT_HD
+#ifndef LAT_NOINLINE /* of a large part: the includer may prefer one copy of it to several */
+#define LAT_NOINLINE LAT_HOST_DEVICE
 #endif
 /* c = a b as SU(2) elements. */
-LAT_HD void LAT_(su2_mul)(LAT_T c[4], const LAT_T a[4], const LAT_T b[4])
+LAT_HOST_DEVICE void LAT_(su2_mul)(LAT_T c[4], const LAT_T a[4], const LAT_T b[4])
 {
     c[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
     c[1] = a[0] * b[1] + a[1] * b[0] - a[2] * b[3] + a[3] * b[2];
@@ -17,7 +17,7 @@ LAT_HD void LAT_(su2_mul)(LAT_T c[4], const LAT_T a[4], const LAT_T b[4])
 }
 
 /* The mirror image of 1 about h: h^2. The functional is the same on both sides of its maximum. */
-LAT_HD void LAT_(su2_square)(LAT_T h[4])
+LAT_HOST_DEVICE void LAT_(su2_square)(LAT_T h[4])
 {
     const LAT_T two = LAT_(set)(2) * h[0];
     h[0] = two * h[0] - LAT_(set)(1);
@@ -28,7 +28,7 @@ LAT_HD void LAT_(su2_square)(LAT_T h[4])
 /* 1 - cos theta, the density being exp(k cos theta) in (-1, 1), for uniform u: with v = 1-u it is
  * - ln(u + v e^{-2k}) / k, and its expansion for small k, where that is a quotient of small numbers. The difference
  * from 1 is drawn, here and below, since it is small where k is large. */
-LAT_HD LAT_T LAT_(polar)(LAT_T k, LAT_T u)
+LAT_HOST_DEVICE LAT_T LAT_(polar)(LAT_T k, LAT_T u)
 {
     const LAT_T one = LAT_(set)(1), two = LAT_(set)(2), small = LAT_(set)(LAT_SIZE == 4 ? (LAT_S)1e-2 : (LAT_S)1e-4);
     const LAT_T most = LAT_(set)(LAT_SIZE == 4 ? (LAT_S)39 : (LAT_S)340);
@@ -48,7 +48,7 @@ LAT_HD LAT_T LAT_(polar)(LAT_T k, LAT_T u)
  * sqrt(1 - a_0^2) exp(k a_0). Kennedy, Pendleton (1985): k (1 - a_0) is a gamma variate of shape 3/2, that is an
  * exponential one and half the square of a normal one; accepted by sqrt((1 + a_0)/2). The pair of normal
  * variates of Box and Muller makes two proposals that are independent. */
-LAT_HD void LAT_(heat_gamma)(LAT_T k, const LAT_T u[6], LAT_T gap[2], LAT_T room[2])
+LAT_HOST_DEVICE void LAT_(heat_gamma)(LAT_T k, const LAT_T u[6], LAT_T gap[2], LAT_T room[2])
 {
     const LAT_T one = LAT_(set)(1), half = LAT_(set)((LAT_S)0.5), scale = LAT_(set)(-1) / k;
     /* cos^2 and sin^2 of an angle, by the sine of twice that. */
@@ -60,7 +60,7 @@ LAT_HD void LAT_(heat_gamma)(LAT_T k, const LAT_T u[6], LAT_T gap[2], LAT_T room
 }
 
 /* Creutz (1980): exp(k a_0) alone, accepted by sqrt(1 - a_0^2). */
-LAT_HD void LAT_(heat_creutz)(LAT_T k, const LAT_T u[6], LAT_T gap[2], LAT_T room[2])
+LAT_HOST_DEVICE void LAT_(heat_creutz)(LAT_T k, const LAT_T u[6], LAT_T gap[2], LAT_T room[2])
 {
     gap[0] = LAT_(polar)(k, u[0]);
     gap[1] = LAT_(polar)(k, u[4]);
@@ -70,7 +70,7 @@ LAT_HD void LAT_(heat_creutz)(LAT_T k, const LAT_T u[6], LAT_T gap[2], LAT_T roo
 
 /* Two proposals from six numbers. Where *open is 1, the first that is accepted becomes *gap, and *open 0. What is no
  * number is accepted, and seen later. */
-LAT_HD void LAT_(heat_try)(LAT_T k, const LAT_T u[6], LAT_T *gap, LAT_T *open)
+LAT_HOST_DEVICE void LAT_(heat_try)(LAT_T k, const LAT_T u[6], LAT_T *gap, LAT_T *open)
 {
     const LAT_T bound = LAT_(set)((LAT_S)LAT_HEAT_SWITCH), zero = LAT_(set)(0);
     const unsigned large = LAT_(mask_gt)(k, bound);
@@ -95,43 +95,43 @@ LAT_HD void LAT_(heat_try)(LAT_T k, const LAT_T u[6], LAT_T *gap, LAT_T *open)
 
 /* 1 - a_0, a_0 with density sqrt(1 - a_0^2) exp(k a_0). `draw` and every `stride` draws after it are this one's, two
  * for an attempt; `spare` gets the two numbers of the first that are left over. */
-LAT_HD LAT_T LAT_(heat_gap)(LAT_T k, const LAT_(dice) *d, uint32_t draw, uint32_t stride, LAT_T spare[2])
+LAT_HOST_DEVICE LAT_T LAT_(heat_one_minus_a0)(LAT_T k, const LAT_(rng) *d, uint32_t draw, uint32_t stride, LAT_T spare[2])
 {
     LAT_T gap = LAT_(set)(0), open = LAT_(set)(1), u[8];
-    LAT_(fractions_of_two)(d, draw, draw + stride, u);
+    LAT_(uniforms_of_two)(d, draw, draw + stride, u);
     spare[0] = u[6];
     spare[1] = u[7];
     LAT_(heat_try)(k, u, &gap, &open);
     while (LAT_(mask_gt)(open, LAT_(set)(0))) {
         draw += 2 * stride;
-        LAT_(fractions_of_two)(d, draw, draw + stride, u);
+        LAT_(uniforms_of_two)(d, draw, draw + stride, u);
         LAT_(heat_try)(k, u, &gap, &open);
     }
     return gap;
 }
 
 /* a with density exp(k a_0) on S^3; draw `pair` and every `pairs` draws after it. */
-LAT_APART void LAT_(heat_sphere3)(LAT_T k, const LAT_(dice) *d, uint32_t pair, uint32_t pairs, LAT_T a[4])
+LAT_NOINLINE void LAT_(heat_sphere3)(LAT_T k, const LAT_(rng) *d, uint32_t pair, uint32_t pairs, LAT_T a[4])
 {
     LAT_T u[2], s, c;
-    const LAT_T one = LAT_(set)(1), two = LAT_(set)(2), gap = LAT_(heat_gap)(k, d, pair, pairs, u);
-    LAT_(turn)(u[1], &s, &c);
+    const LAT_T one = LAT_(set)(1), two = LAT_(set)(2), gap = LAT_(heat_one_minus_a0)(k, d, pair, pairs, u);
+    LAT_(sincos_2pi)(u[1], &s, &c);
     /* (1 - a_0^2)(1 - z^2) under one root */
-    const LAT_T z = two * u[0] - one, square = gap * (two - gap), across = LAT_(root)(square * (one - z * z));
+    const LAT_T z = two * u[0] - one, square = gap * (two - gap), across = LAT_(sqrt)(square * (one - z * z));
     a[0] = one - gap;
     a[1] = across * c;
     a[2] = across * s;
-    a[3] = LAT_(root)(square) * z;
+    a[3] = LAT_(sqrt)(square) * z;
 }
 
 /* a with density exp(k cos theta) of the direction on S^2 that it turns to the pole. */
-LAT_HD void LAT_(heat_sphere2)(LAT_T k, const LAT_(dice) *d, uint32_t pair, LAT_T a[4])
+LAT_HOST_DEVICE void LAT_(heat_sphere2)(LAT_T k, const LAT_(rng) *d, uint32_t pair, LAT_T a[4])
 {
     LAT_T u[4], s, c;
-    LAT_(fractions)(d, pair, u);
-    LAT_(turn)(u[1], &s, &c);
-    const LAT_T half = LAT_(set)((LAT_S)0.5) * LAT_(polar)(k, u[0]), sine = LAT_(root)(half);
-    a[0] = LAT_(root)(LAT_(set)(1) - half);
+    LAT_(uniforms)(d, pair, u);
+    LAT_(sincos_2pi)(u[1], &s, &c);
+    const LAT_T half = LAT_(set)((LAT_S)0.5) * LAT_(polar)(k, u[0]), sine = LAT_(sqrt)(half);
+    a[0] = LAT_(sqrt)(LAT_(set)(1) - half);
     a[1] = sine * c;
     a[2] = sine * s;
     a[3] = LAT_(set)(0);
@@ -141,10 +141,10 @@ LAT_HD void LAT_(heat_sphere2)(LAT_T k, const LAT_(dice) *d, uint32_t pair, LAT_
 #define LAT_METROPOLIS_STEP 0.7
 
 /* A proposal, and the number that decides on it. */
-LAT_HD void LAT_(heat_propose)(const LAT_(dice) *d, uint32_t pair, LAT_T h[4], LAT_T *lot)
+LAT_HOST_DEVICE void LAT_(heat_propose)(const LAT_(rng) *d, uint32_t pair, LAT_T h[4], LAT_T *lot)
 {
     LAT_T u[4];
-    LAT_(fractions)(d, pair, u);
+    LAT_(uniforms)(d, pair, u);
     h[0] = LAT_(set)(1);
     for (int i = 0; i < 3; i++)
         h[i + 1] = LAT_(set)((LAT_S)LAT_METROPOLIS_STEP) * (LAT_(set)(2) * u[i] - LAT_(set)(1));
@@ -153,7 +153,7 @@ LAT_HD void LAT_(heat_propose)(const LAT_(dice) *d, uint32_t pair, LAT_T h[4], L
 }
 
 /* h where lot < exp(gain), else 1. */
-LAT_HD void LAT_(heat_accept)(LAT_T h[4], LAT_T gain, LAT_T lot)
+LAT_HOST_DEVICE void LAT_(heat_accept)(LAT_T h[4], LAT_T gain, LAT_T lot)
 {
     const LAT_T win = gain - LAT_(log)(lot), zero = LAT_(set)(0);
     h[0] = LAT_(where_gt)(win, zero, h[0], LAT_(set)(1));
@@ -163,7 +163,7 @@ LAT_HD void LAT_(heat_accept)(LAT_T h[4], LAT_T gain, LAT_T lot)
 
 /* One visit, Landau and Coulomb gauge; beta = 1/T. `kind` is one of LAT_HEAT_BATH, LAT_HEAT_MICRO and
  * LAT_HEAT_METROPOLIS. */
-LAT_HD void LAT_(heat)(LAT_(m) *g, LAT_(m) x, LAT_T beta, int kind, const LAT_(dice) *d)
+LAT_HOST_DEVICE void LAT_(heat)(LAT_(m) *g, LAT_(m) x, LAT_T beta, int kind, const LAT_(rng) *d)
 {
     const uint32_t pairs = LAT_N * (LAT_N - 1) / 2;
     uint32_t pair = 0;
@@ -195,7 +195,7 @@ LAT_HD void LAT_(heat)(LAT_(m) *g, LAT_(m) x, LAT_T beta, int kind, const LAT_(d
 }
 
 /* h with its rotation about the pole, which nothing depends on, taken off: h3 = 0. */
-LAT_HD void LAT_(mag_plain)(LAT_T h[4])
+LAT_HOST_DEVICE void LAT_(mag_plain)(LAT_T h[4])
 {
     const LAT_T tiny = LAT_(set)(LAT_SIZE == 4 ? (LAT_S)1e-30 : (LAT_S)1e-200);
     const LAT_T n = h[0] * h[0] + h[3] * h[3], s = LAT_(rsqrt)(LAT_(where_gt)(n, tiny, n, LAT_(set)(1)));
@@ -208,7 +208,7 @@ LAT_HD void LAT_(mag_plain)(LAT_T h[4])
 }
 
 /* One visit, maximally Abelian gauge. */
-LAT_HD void LAT_(mag_heat)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T beta, int kind, const LAT_(dice) *d)
+LAT_HOST_DEVICE void LAT_(mag_heat)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T beta, int kind, const LAT_(rng) *d)
 {
     uint32_t pair = 0;
     LAT_FOR_PAIRS(p, q)
@@ -227,7 +227,7 @@ LAT_HD void LAT_(mag_heat)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T beta, int k
         } else {
             LAT_(mag_hit)(&m, p, q, count, n);
             if (kind == LAT_HEAT_BATH) {
-                LAT_(heat_sphere2)(beta * LAT_(root)(y * y + e.re * e.re + e.im * e.im), d, pair, a);
+                LAT_(heat_sphere2)(beta * LAT_(sqrt)(y * y + e.re * e.re + e.im * e.im), d, pair, a);
                 LAT_(su2_mul)(h, a, n);
                 LAT_(mag_plain)(h);
             } else {

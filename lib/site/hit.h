@@ -8,7 +8,7 @@
  * (gauge-fixing paper, section 3.1; Cabibbo-Marinari for N > 2). */
 
 /* The direction of the maximum, unnormalised. */
-LAT_HD void LAT_(hit_axis)(const LAT_(m) *x, int p, int q, LAT_T r[4])
+LAT_HOST_DEVICE void LAT_(hit_axis)(const LAT_(m) *x, int p, int q, LAT_T r[4])
 {
     r[0] = x->e[p][p].re + x->e[q][q].re;
     r[1] = LAT_(set)(0) - x->e[q][p].im - x->e[p][q].im;
@@ -17,7 +17,7 @@ LAT_HD void LAT_(hit_axis)(const LAT_(m) *x, int p, int q, LAT_T r[4])
 }
 
 /* m <- h m: rows p and q change. */
-LAT_HD void LAT_(hit_apply)(LAT_(m) *m, int p, int q, const LAT_T h[4])
+LAT_HOST_DEVICE void LAT_(hit_apply)(LAT_(m) *m, int p, int q, const LAT_T h[4])
 {
     for (int b = 0; b < LAT_N; b++) {
         LAT_(c) s = m->e[p][b], t = m->e[q][b];
@@ -29,7 +29,7 @@ LAT_HD void LAT_(hit_apply)(LAT_(m) *m, int p, int q, const LAT_T h[4])
 }
 
 /* r to unit length; where it has none (a dummy lane, a vanishing K) to 1. */
-LAT_HD void LAT_(hit_unit)(LAT_T r[4])
+LAT_HOST_DEVICE void LAT_(hit_unit)(LAT_T r[4])
 {
     const LAT_T tiny = LAT_(set)(LAT_SIZE == 4 ? 1e-30f : 1e-200);
     LAT_T n = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3];
@@ -41,7 +41,7 @@ LAT_HD void LAT_(hit_unit)(LAT_T r[4])
 }
 
 /* h^omega to first order: (1 - omega) + omega h, normalised: |.|^2 = 1 + 2 omega (omega - 1) (1 - h0) for |h| = 1. */
-LAT_HD void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
+LAT_HOST_DEVICE void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
 {
     const LAT_T one = LAT_(set)(1), two = LAT_(set)(2);
     const LAT_T s = LAT_(rsqrt)(one + two * omega * (omega - one) * (one - h[0])), t = s * omega;
@@ -57,7 +57,7 @@ LAT_HD void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
 
 /* The papers' scheme: the maximum over each SU(2) subgroup in turn, each overrelaxed. omega = 1 is
  * plain relaxation. */
-LAT_HD void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
+LAT_HOST_DEVICE void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
     LAT_FOR_PAIRS(p, q)
     {
@@ -81,7 +81,7 @@ LAT_HD void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 
 #if LAT_N > 3
 /* conj(det m) / |det m| for m = (1 - w) + w h near 1, where elimination needs no pivots. */
-LAT_HD LAT_(c) LAT_(phase)(const LAT_(m) *h, LAT_T w)
+LAT_HOST_DEVICE LAT_(c) LAT_(phase)(const LAT_(m) *h, LAT_T w)
 {
     LAT_(m) m;
     for (int a = 0; a < LAT_N; a++)
@@ -111,7 +111,7 @@ LAT_HD LAT_(c) LAT_(phase)(const LAT_(m) *h, LAT_T w)
 }
 #endif
 
-LAT_HD void LAT_(unit)(LAT_(m) *m)
+LAT_HOST_DEVICE void LAT_(unit)(LAT_(m) *m)
 {
     for (int a = 0; a < LAT_N; a++)
         for (int b = 0; b < LAT_N; b++) {
@@ -123,7 +123,7 @@ LAT_HD void LAT_(unit)(LAT_(m) *m)
 /* g <- h^omega g for the h of one visit, all of it overrelaxed at once: h^omega = (1 - omega) +
  * omega h to first order. Orthonormalising the rows of that times g projects it and cleans g in
  * one go. */
-LAT_HD void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
+LAT_HOST_DEVICE void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
 {
     LAT_T trace = h->e[0][0].re;
     for (int a = 1; a < LAT_N; a++)
@@ -151,7 +151,7 @@ LAT_HD void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
 }
 
 /* The hits of row 0 in turn, q = 1 .. N-1, from h = 1 on: h is 1 but for its first q rows and columns before. */
-LAT_HD void LAT_(hit_first)(LAT_(m) *h, int q, const LAT_T r[4])
+LAT_HOST_DEVICE void LAT_(hit_first)(LAT_(m) *h, int q, const LAT_T r[4])
 {
     for (int b = 0; b < q; b++) {
         const LAT_(c) s = h->e[0][b];
@@ -167,7 +167,7 @@ LAT_HD void LAT_(hit_first)(LAT_(m) *h, int q, const LAT_T r[4])
 }
 
 /* The `su3` scheme, for any N: rounds of plain hits find h, which is then overrelaxed. */
-LAT_HD void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
+LAT_HOST_DEVICE void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
     LAT_(m) h;
     LAT_(unit)(&h);

@@ -8,7 +8,7 @@
  *     x - x^+ - tr  is Delta(x) = sum_mu (U_mu(x) - U_mu(x-mu)) - h.c. - trace of the links as g
  *                   has transformed them; theta(x) = tr Delta Delta^+ / N */
 
-LAT_HD void LAT_(landau_state)(const LAT_(m) *x, LAT_T *trace, LAT_T *theta)
+LAT_HOST_DEVICE void LAT_(landau_state)(const LAT_(m) *x, LAT_T *trace, LAT_T *theta)
 {
     LAT_T re = x->e[0][0].re, im = x->e[0][0].im, sum = LAT_(set)(0);
     for (int a = 1; a < LAT_N; a++) {

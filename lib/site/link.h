@@ -15,14 +15,14 @@
 #endif
 
 /* The last row of a product of links from its first ones, where it is not computed. */
-LAT_HD void LAT_(link_complete)(LAT_(m) *m)
+LAT_HOST_DEVICE void LAT_(link_complete)(LAT_(m) *m)
 {
     if (LAT_LINK_ROWS < LAT_N)
         LAT_(fill_last)(m);
 }
 
 /* A link from its rows in memory, and back. */
-LAT_HD LAT_(m) LAT_(link_load)(const LAT_T *p)
+LAT_HOST_DEVICE LAT_(m) LAT_(link_load)(const LAT_T *p)
 {
     LAT_(m) m;
     for (int a = 0; a < LAT_LINK_ROWS; a++)
@@ -32,7 +32,7 @@ LAT_HD LAT_(m) LAT_(link_load)(const LAT_T *p)
     return m;
 }
 
-LAT_HD void LAT_(link_store)(LAT_T *p, const LAT_(m) *m)
+LAT_HOST_DEVICE void LAT_(link_store)(LAT_T *p, const LAT_(m) *m)
 {
     for (int a = 0; a < LAT_LINK_ROWS; a++)
         for (int b = 0; b < LAT_N; b++) {
@@ -42,7 +42,7 @@ LAT_HD void LAT_(link_store)(LAT_T *p, const LAT_(m) *m)
 }
 
 /* v = a b c^+, the staple of three links: the rows that are kept. */
-LAT_HD void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, const LAT_(m) *c)
+LAT_HOST_DEVICE void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, const LAT_(m) *c)
 {
     LAT_UNROLL for (int i = 0; i < LAT_LINK_ROWS; i++) {
         LAT_(c) t[LAT_N];
@@ -61,7 +61,7 @@ LAT_HD void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, cons
 }
 
 /* v = a^+ b c. */
-LAT_HD void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, const LAT_(m) *c)
+LAT_HOST_DEVICE void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, const LAT_(m) *c)
 {
     LAT_UNROLL for (int i = 0; i < LAT_LINK_ROWS; i++) {
         LAT_(c) t[LAT_N];
@@ -81,7 +81,7 @@ LAT_HD void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, co
 }
 
 /* s += w v, v completed first. */
-LAT_HD void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
+LAT_HOST_DEVICE void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
 {
     LAT_(link_complete)(&v);
     LAT_UNROLL for (int a = 0; a < LAT_N; a++)
@@ -93,7 +93,7 @@ LAT_HD void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
 
 /* u drawn anew from the weight above; k = beta/N, kind as for LAT_(heat). Its rows are orthonormalised
  * every time. */
-LAT_HD void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int kind, const LAT_(dice) *d)
+LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int kind, const LAT_(rng) *d)
 {
     LAT_(m) x;
     LAT_UNROLL for (int a = 0; a < LAT_N; a++)
@@ -107,7 +107,7 @@ LAT_HD void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int k
 }
 
 /* Re tr a b^+ of links; the rows that are kept are enough for SU(2). */
-LAT_HD LAT_T LAT_(link_overlap)(const LAT_(m) *a, const LAT_(m) *b)
+LAT_HOST_DEVICE LAT_T LAT_(link_overlap)(const LAT_(m) *a, const LAT_(m) *b)
 {
     LAT_T s = LAT_(set)(0);
     LAT_UNROLL for (int i = 0; i < LAT_N; i++)
@@ -118,7 +118,7 @@ LAT_HD LAT_T LAT_(link_overlap)(const LAT_(m) *a, const LAT_(m) *b)
 
 #if LAT_N > 3
 /* det u of a unitary u, by elimination with pivots. */
-LAT_HD LAT_(c) LAT_(link_det)(const LAT_(m) *u)
+LAT_HOST_DEVICE LAT_(c) LAT_(link_det)(const LAT_(m) *u)
 {
     LAT_(m) m = *u;
     LAT_(c) det = {LAT_(set)(1), LAT_(set)(0)};
@@ -152,7 +152,7 @@ LAT_HD LAT_(c) LAT_(link_det)(const LAT_(m) *u)
 
 /* u back to SU(N) by Gram-Schmidt, as the generation paper does: what LAT_(heat) leaves of SU(2) and SU(3)
  * needs nothing; of others, whose rows are orthonormal, the last row takes the phase that makes det = 1. */
-LAT_HD void LAT_(link_reunit)(LAT_(m) *u)
+LAT_HOST_DEVICE void LAT_(link_reunit)(LAT_(m) *u)
 {
     LAT_(orthonormal)(u);
 #if LAT_N > 3

@@ -15,7 +15,7 @@
 typedef struct { LAT_(m) x[LAT_N]; } LAT_(mag);
 
 /* Adds the columns of v = w g^+; w and g in memory, w with `rows` rows, g with N. */
-LAT_HD void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g, int rows, int count)
+LAT_HOST_DEVICE void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g, int rows, int count)
 {
     LAT_(c) u[LAT_N][LAT_N];
     for (int a = 0; a < rows; a++)
@@ -43,7 +43,7 @@ LAT_HD void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g, int rows
 }
 
 /* Element (a,b) of a Hermitian matrix of which the upper half is kept. */
-LAT_HD LAT_(c) LAT_(upper)(const LAT_(m) *x, int a, int b)
+LAT_HOST_DEVICE LAT_(c) LAT_(upper)(const LAT_(m) *x, int a, int b)
 {
     if (a < b)
         return x->e[a][b];
@@ -52,7 +52,7 @@ LAT_HD LAT_(c) LAT_(upper)(const LAT_(m) *x, int a, int b)
 }
 
 /* X_i = g M_i g^+. */
-LAT_HD void LAT_(mag_rotate)(LAT_(mag) *m, const LAT_T *g, int count)
+LAT_HOST_DEVICE void LAT_(mag_rotate)(LAT_(mag) *m, const LAT_T *g, int count)
 {
     LAT_UNROLL for (int i = 0; i < count; i++) {
         const LAT_(m) old = m->x[i];
@@ -74,7 +74,7 @@ LAT_HD void LAT_(mag_rotate)(LAT_(mag) *m, const LAT_T *g, int count)
 }
 
 /* d and e of Y = X_p - X_q; with one X missing, what the sum rule leaves of it. */
-LAT_HD void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count, LAT_T *d, LAT_(c) *e)
+LAT_HOST_DEVICE void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count, LAT_T *d, LAT_(c) *e)
 {
     const LAT_(m) *x = &m->x[p];
     *d = LAT_(set)((LAT_S)0.5) * (x->e[p][p].re - x->e[q][q].re);
@@ -91,7 +91,7 @@ LAT_HD void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count, LAT_T *d
 }
 
 /* The h of the maximum over the subgroup (p,q). */
-LAT_HD void LAT_(mag_hit)(const LAT_(mag) *m, int p, int q, int count, LAT_T h[4])
+LAT_HOST_DEVICE void LAT_(mag_hit)(const LAT_(mag) *m, int p, int q, int count, LAT_T h[4])
 {
     LAT_T d;
     LAT_(c) e;
@@ -109,7 +109,7 @@ LAT_HD void LAT_(mag_hit)(const LAT_(mag) *m, int p, int q, int count, LAT_T h[4
 }
 
 /* X_i <- h X_i h^+ for a hit with h3 = 0. */
-LAT_HD void LAT_(mag_apply)(LAT_(mag) *m, int p, int q, int count, const LAT_T h[4])
+LAT_HOST_DEVICE void LAT_(mag_apply)(LAT_(mag) *m, int p, int q, int count, const LAT_T h[4])
 {
     const LAT_T two = LAT_(set)(2), aa = h[0] * h[0], bb = h[1] * h[1] + h[2] * h[2];
     /* beta = h2 + i h1; ab = alpha beta, b2 = beta^2 */
@@ -141,7 +141,7 @@ LAT_HD void LAT_(mag_apply)(LAT_(mag) *m, int p, int q, int count, const LAT_T h
 }
 
 /* One visit: as relax_su2 and relax_sun of hit.h. */
-LAT_HD void LAT_(mag_relax_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
+LAT_HOST_DEVICE void LAT_(mag_relax_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
 {
     LAT_FOR_PAIRS(p, q)
     {
@@ -154,7 +154,7 @@ LAT_HD void LAT_(mag_relax_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
     LAT_(orthonormal)(g);
 }
 
-LAT_HD void LAT_(mag_relax_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
+LAT_HOST_DEVICE void LAT_(mag_relax_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
 {
     LAT_(m) h;
     LAT_(unit)(&h);
@@ -170,7 +170,7 @@ LAT_HD void LAT_(mag_relax_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
 }
 
 /* share: F = 1/(2 N D V) sum of it; theta(x) = sum_{a<b} |(X_a - X_b)_ab|^2 / N. `links` is 2D. */
-LAT_HD void LAT_(mag_state)(const LAT_(mag) *m, int count, LAT_S links, LAT_T *share, LAT_T *theta)
+LAT_HOST_DEVICE void LAT_(mag_state)(const LAT_(mag) *m, int count, LAT_S links, LAT_T *share, LAT_T *theta)
 {
     LAT_T sum = LAT_(set)(count < LAT_N ? links : 0), off = LAT_(set)(0);
     LAT_UNROLL for (int i = 0; i < count; i++) {

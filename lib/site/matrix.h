@@ -9,7 +9,7 @@ typedef struct { LAT_T re, im; } LAT_(c);
 typedef struct { LAT_(c) e[LAT_N][LAT_N]; } LAT_(m);
 
 /* a b, a conj(b): the products added to s. */
-LAT_HD LAT_(c) LAT_(fma)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
+LAT_HOST_DEVICE LAT_(c) LAT_(fma)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
 {
     s.re += a.re * b.re;
     s.re -= a.im * b.im;
@@ -18,7 +18,7 @@ LAT_HD LAT_(c) LAT_(fma)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
     return s;
 }
 
-LAT_HD LAT_(c) LAT_(fma_conj)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
+LAT_HOST_DEVICE LAT_(c) LAT_(fma_conj)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
 {
     s.re += a.re * b.re;
     s.re += a.im * b.im;
@@ -27,13 +27,13 @@ LAT_HD LAT_(c) LAT_(fma_conj)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
     return s;
 }
 
-LAT_HD LAT_(c) LAT_(mul)(LAT_(c) a, LAT_(c) b)
+LAT_HOST_DEVICE LAT_(c) LAT_(mul)(LAT_(c) a, LAT_(c) b)
 {
     LAT_(c) s = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
     return s;
 }
 
-LAT_HD LAT_(c) LAT_(load)(const LAT_T *p)
+LAT_HOST_DEVICE LAT_(c) LAT_(load)(const LAT_T *p)
 {
     LAT_(c) s = {p[0], p[1]};
     return s;
@@ -41,7 +41,7 @@ LAT_HD LAT_(c) LAT_(load)(const LAT_T *p)
 
 #if LAT_N == 3
 /* z = conj(x cross y): the third row of an SU(3) matrix from the first two. */
-LAT_HD void LAT_(cross)(LAT_(c) z[3], const LAT_(c) x[3], const LAT_(c) y[3])
+LAT_HOST_DEVICE void LAT_(cross)(LAT_(c) z[3], const LAT_(c) x[3], const LAT_(c) y[3])
 {
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -55,7 +55,7 @@ LAT_HD void LAT_(cross)(LAT_(c) z[3], const LAT_(c) x[3], const LAT_(c) y[3])
  * third row of the product, which is in SU(3) too, follows from its first two: cheaper than
  * to rebuild the link's. Then, and only then, the product is multiplied by `weight`: weights
  * of whole links are in the links. */
-LAT_HD void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int rows, LAT_T weight)
+LAT_HOST_DEVICE void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int rows, LAT_T weight)
 {
     LAT_(c) v[LAT_N][LAT_N];
     for (int a = 0; a < rows; a++) {
@@ -89,7 +89,7 @@ LAT_HD void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int ro
 #if LAT_N == 3
 /* The same from all rows of the link and two of g: the product's first two columns, and the third from them. Cheaper where
  * g is kept as two rows, and the more so where a link serves several g. */
-LAT_HD void LAT_(add_mul_dag_columns)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, LAT_T weight)
+LAT_HOST_DEVICE void LAT_(add_mul_dag_columns)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, LAT_T weight)
 {
     LAT_(c) v[2][3], z[3];
     for (int b = 0; b < 2; b++)
@@ -112,7 +112,7 @@ LAT_HD void LAT_(add_mul_dag_columns)(LAT_(m) *k, const LAT_T *w, const LAT_T *g
 #endif
 
 /* x = g k, g in memory with N rows. */
-LAT_HD LAT_(m) LAT_(mul_left)(const LAT_T *g, const LAT_(m) *k)
+LAT_HOST_DEVICE LAT_(m) LAT_(mul_left)(const LAT_T *g, const LAT_(m) *k)
 {
     LAT_(m) x;
     for (int a = 0; a < LAT_N; a++)
@@ -126,7 +126,7 @@ LAT_HD LAT_(m) LAT_(mul_left)(const LAT_T *g, const LAT_(m) *k)
 }
 
 /* The last row from the others, where it follows from them. */
-LAT_HD void LAT_(fill_last)(LAT_(m) *m)
+LAT_HOST_DEVICE void LAT_(fill_last)(LAT_(m) *m)
 {
 #if LAT_N == 2
     m->e[1][0].re = -m->e[0][1].re;
@@ -145,7 +145,7 @@ LAT_HD void LAT_(fill_last)(LAT_(m) *m)
 #define LAT_FREE_ROWS (LAT_N <= 3 ? LAT_N - 1 : LAT_N)
 
 /* Row a without its part along row b. */
-LAT_HD void LAT_(row_clear)(LAT_(m) *m, int a, int b)
+LAT_HOST_DEVICE void LAT_(row_clear)(LAT_(m) *m, int a, int b)
 {
     LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
     for (int c = 0; c < LAT_N; c++)
@@ -156,7 +156,7 @@ LAT_HD void LAT_(row_clear)(LAT_(m) *m, int a, int b)
         m->e[a][c] = LAT_(fma)(m->e[a][c], s, m->e[b][c]);
 }
 
-LAT_HD LAT_T LAT_(row_square)(const LAT_(m) *m, int a)
+LAT_HOST_DEVICE LAT_T LAT_(row_square)(const LAT_(m) *m, int a)
 {
     LAT_T n = m->e[a][0].re * m->e[a][0].re + m->e[a][0].im * m->e[a][0].im;
     for (int c = 1; c < LAT_N; c++)
@@ -164,7 +164,7 @@ LAT_HD LAT_T LAT_(row_square)(const LAT_(m) *m, int a)
     return n;
 }
 
-LAT_HD void LAT_(row_scale)(LAT_(m) *m, int a, LAT_T s)
+LAT_HOST_DEVICE void LAT_(row_scale)(LAT_(m) *m, int a, LAT_T s)
 {
     for (int c = 0; c < LAT_N; c++) {
         m->e[a][c].re *= s;
@@ -172,7 +172,7 @@ LAT_HD void LAT_(row_scale)(LAT_(m) *m, int a, LAT_T s)
     }
 }
 
-LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
+LAT_HOST_DEVICE void LAT_(orthonormal)(LAT_(m) *m)
 {
     for (int a = 0; a < LAT_FREE_ROWS; a++) {
         for (int b = 0; b < a; b++)
@@ -184,7 +184,7 @@ LAT_HD void LAT_(orthonormal)(LAT_(m) *m)
 
 /* The same for rows that are orthonormal but for rounding, to first order: what is left is the square of what was. No root, and no
  * row waits for another. */
-LAT_HD void LAT_(orthonormal_again)(LAT_(m) *m)
+LAT_HOST_DEVICE void LAT_(orthonormal_again)(LAT_(m) *m)
 {
     LAT_UNROLL for (int a = LAT_FREE_ROWS - 1; a >= 0; a--) { /* the rows above are still as they were */
         const LAT_T n = LAT_(row_square)(m, a);

@@ -10,7 +10,7 @@
  *     LAT_SIZE   bytes of one, 4 or 8
  *     LAT_N      N of SU(N)
  *     LAT_(x)    a name for x that is unique to these four
- * and LAT_HD, the storage class of a function ("static inline", with __host__ __device__ before
+ * and LAT_HOST_DEVICE, the storage class of a function ("static inline", with __host__ __device__ before
  * it under CUDA). + - * work on vectors in gcc and clang; what else is needed is here:
  *     LAT_(set)(s)                 s in every lane
  *     LAT_(where_gt)(a, b, x, y)   a > b ? x : y, lane by lane
@@ -33,7 +33,7 @@
 #endif
 #endif
 
-LAT_HD LAT_T LAT_(set)(LAT_S s)
+LAT_HOST_DEVICE LAT_T LAT_(set)(LAT_S s)
 {
     LAT_T zero = {0};
     return zero + s;
@@ -41,12 +41,12 @@ LAT_HD LAT_T LAT_(set)(LAT_S s)
 
 #if LAT_WIDTH == 1
 
-LAT_HD LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
+LAT_HOST_DEVICE LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
 {
     return a > b ? x : y;
 }
 
-LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
+LAT_HOST_DEVICE LAT_T LAT_(rsqrt)(LAT_T a)
 {
 #if defined(__CUDACC__)
     return rsqrt(a); /* of either precision */
@@ -57,14 +57,14 @@ LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
 #endif
 }
 
-LAT_HD unsigned LAT_(mask_gt)(LAT_T a, LAT_T b)
+LAT_HOST_DEVICE unsigned LAT_(mask_gt)(LAT_T a, LAT_T b)
 {
     return a > b;
 }
 
 #else
 
-LAT_HD LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
+LAT_HOST_DEVICE LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
 {
 #if LAT_SIZE == 4
     typedef int32_t mask __attribute__((vector_size(sizeof(LAT_T))));
@@ -75,7 +75,7 @@ LAT_HD LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
     return (LAT_T)(((mask)x & m) | ((mask)y & ~m));
 }
 
-LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
+LAT_HOST_DEVICE LAT_T LAT_(rsqrt)(LAT_T a)
 {
     /* The hardware's estimate and Newton steps where there is one: a quarter of the time of
      * square root and division. y <- y + y (1 - a y y) / 2 squares the relative error. */
@@ -107,7 +107,7 @@ LAT_HD LAT_T LAT_(rsqrt)(LAT_T a)
 #endif
 }
 
-LAT_HD unsigned LAT_(mask_gt)(LAT_T a, LAT_T b)
+LAT_HOST_DEVICE unsigned LAT_(mask_gt)(LAT_T a, LAT_T b)
 {
 #if defined(__AVX512F__) && LAT_SIZE * LAT_WIDTH == 64 && LAT_SIZE == 4
     return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GT_OQ);

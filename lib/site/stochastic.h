@@ -5,15 +5,15 @@
  * hits are then mirrored: the whole element has no mirror image of the same functional. */
 
 /* Number n of the visit; four of them come from a draw. `u` keeps a draw between calls. */
-LAT_HD LAT_T LAT_(lot)(const LAT_(dice) *d, uint32_t n, LAT_T u[4])
+LAT_HOST_DEVICE LAT_T LAT_(next_uniform)(const LAT_(rng) *d, uint32_t n, LAT_T u[4])
 {
     if (n % 4 == 0)
-        LAT_(fractions)(d, n / 4, u);
+        LAT_(uniforms)(d, n / 4, u);
     return u[n % 4];
 }
 
 /* h, the maximum, overrelaxed or, where u < p, mirrored. */
-LAT_HD void LAT_(stir)(LAT_T h[4], LAT_T omega, LAT_T p, LAT_T u)
+LAT_HOST_DEVICE void LAT_(overrelax_or_mirror)(LAT_T h[4], LAT_T omega, LAT_T p, LAT_T u)
 {
     LAT_T mirror[4];
     for (int i = 0; i < 4; i++)
@@ -25,7 +25,7 @@ LAT_HD void LAT_(stir)(LAT_T h[4], LAT_T omega, LAT_T p, LAT_T u)
 }
 
 /* *g <- other where u < p. */
-LAT_HD void LAT_(choose)(LAT_(m) *g, const LAT_(m) *other, LAT_T p, LAT_T u)
+LAT_HOST_DEVICE void LAT_(choose)(LAT_(m) *g, const LAT_(m) *other, LAT_T p, LAT_T u)
 {
     for (int a = 0; a < LAT_N; a++)
         for (int b = 0; b < LAT_N; b++) {
@@ -35,7 +35,7 @@ LAT_HD void LAT_(choose)(LAT_(m) *g, const LAT_(m) *other, LAT_T p, LAT_T u)
 }
 
 /* One visit, Landau and Coulomb gauge. */
-LAT_HD void LAT_(stochastic_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p, const LAT_(dice) *d)
+LAT_HOST_DEVICE void LAT_(stochastic_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p, const LAT_(rng) *d)
 {
     LAT_T u[4];
     uint32_t n = 0;
@@ -44,24 +44,24 @@ LAT_HD void LAT_(stochastic_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p, co
         LAT_T h[4];
         LAT_(hit_axis)(&x, a, b, h);
         LAT_(hit_unit)(h);
-        LAT_(stir)(h, omega, p, LAT_(lot)(d, n++, u));
+        LAT_(overrelax_or_mirror)(h, omega, p, LAT_(next_uniform)(d, n++, u));
         LAT_(hit_apply)(&x, a, b, h);
         LAT_(hit_apply)(g, a, b, h);
     }
     LAT_(orthonormal)(g);
 }
 
-LAT_HD void LAT_(stochastic_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p, const LAT_(dice) *d)
+LAT_HOST_DEVICE void LAT_(stochastic_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p, const LAT_(rng) *d)
 {
     LAT_T u[4];
     LAT_(m) mirror = *g;
     LAT_(heat)(&mirror, x, LAT_(set)(1), LAT_HEAT_MICRO, d);
     LAT_(relax_sun)(g, x, omega);
-    LAT_(choose)(g, &mirror, p, LAT_(lot)(d, 0, u));
+    LAT_(choose)(g, &mirror, p, LAT_(next_uniform)(d, 0, u));
 }
 
 /* One visit, maximally Abelian gauge. */
-LAT_HD void LAT_(mag_stochastic_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega, LAT_T p, const LAT_(dice) *d)
+LAT_HOST_DEVICE void LAT_(mag_stochastic_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega, LAT_T p, const LAT_(rng) *d)
 {
     LAT_T u[4];
     uint32_t n = 0;
@@ -69,18 +69,18 @@ LAT_HD void LAT_(mag_stochastic_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T o
     {
         LAT_T h[4];
         LAT_(mag_hit)(&m, a, b, count, h);
-        LAT_(stir)(h, omega, p, LAT_(lot)(d, n++, u));
+        LAT_(overrelax_or_mirror)(h, omega, p, LAT_(next_uniform)(d, n++, u));
         LAT_(mag_apply)(&m, a, b, count, h);
         LAT_(hit_apply)(g, a, b, h);
     }
     LAT_(orthonormal)(g);
 }
 
-LAT_HD void LAT_(mag_stochastic_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega, LAT_T p, const LAT_(dice) *d)
+LAT_HOST_DEVICE void LAT_(mag_stochastic_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega, LAT_T p, const LAT_(rng) *d)
 {
     LAT_T u[4];
     LAT_(m) mirror = *g;
     LAT_(mag_heat)(&mirror, m, count, LAT_(set)(1), LAT_HEAT_MICRO, d);
     LAT_(mag_relax_sun)(g, m, count, omega);
-    LAT_(choose)(g, &mirror, p, LAT_(lot)(d, 0, u));
+    LAT_(choose)(g, &mirror, p, LAT_(next_uniform)(d, 0, u));
 }

@@ -7,6 +7,6 @@
 #include "landau.h"
 #include "mag.h"
 #include "elementary.h"
-#include "dice.h"
+#include "rng.h"
 #include "heat.h"
 #include "stochastic.h"

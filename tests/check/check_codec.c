@@ -7,8 +7,8 @@
 #include <string.h>
 #include <zlib.h>
 #include "check.h"
-#include "common/codec.h"
-#include "common/deflate.h"
+#include "stream/codec.h"
+#include "stream/deflate.h"
 
 #define MAX_N ((size_t)1200000)
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "common/error.h"
-#include "common/field.h"
+#include "base/error.h"
+#include "lattice/field.h"
 
 /* Bytes of this process in memory. */
 static size_t resident(void)

@@ -3,7 +3,7 @@
  * against a plain definition of the same thing. */
 #include "../../tools/convert/payload.c"
 #include "check.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "common/io.h"
 #include <unistd.h>
 #include <zlib.h>

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
+#include "fix/fix.h"
 #include "check.h"
-#include "common/error.h"
-#include "common/transform.h"
+#include "base/error.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
 /* `check_gpu short`: small lattices and few sweeps, for compute-sanitizer, which makes all of it a hundred times slower. */
@@ -227,7 +227,7 @@ static void check_leave(void)
 {
     lat_field u = rough("4 6 4 8", 3, LAT_F64);
     const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
-    lat_backend_leave();
+    lat_backend_release();
     CHECK(!lat_backend_gpu.open(&u, &c, LAT_F64, 1, &lat_comm_self), "opened");
     CHECK(strstr(lat_error(), "given back"), "%s", lat_error());
     lat_backend_end();

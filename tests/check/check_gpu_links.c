@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/generate.h"
+#include "generate/generate.h"
 #include "check.h"
-#include "common/error.h"
-#include "common/measure.h"
+#include "base/error.h"
+#include "measure/measure.h"
 #include "site/sun.h"
 
 static const lat_generate *const gpu = &lat_generate_gpu, *const cpu = &lat_generate_cpu;

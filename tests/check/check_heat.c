@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
-#include "backend/lanes.h"
+#include "fix/fix.h"
+#include "fix/fix_lanes.h"
 #include "check.h"
-#include "common/error.h"
-#include "common/transform.h"
+#include "base/error.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
-#define LAT_HD static inline __attribute__((unused))
+#define LAT_HOST_DEVICE static inline __attribute__((unused))
 #define LAT_N 2
 
 #define WIDE 8
@@ -68,22 +68,22 @@ static void check_philox(void)
         const uint32_t config = (uint32_t)i % 1000, step = 0x30000000u + (uint32_t)i, draw = (uint32_t)(7 * i);
         for (int l = 0; l < WIDE; l++)
             site[l] = ((int64_t)i << 28) + l * 12345;
-        const wide_dice d = {seed, site, config, step};
-        const thin_dice f = {seed, site, config, step};
+        const wide_rng d = {seed, site, config, step};
+        const thin_rng f = {seed, site, config, step};
         wide_bits w[4];
         thin_bits v[4];
         wide u[4], other[8];
         thin t[4], thin_other[8];
         uint32_t expected[4], low[4];
-        wide_rolls(&d, 1, &draw, &w);
-        thin_rolls(&f, 1, &draw, &v);
-        wide_fractions(&d, draw, u);
-        thin_fractions(&f, draw, t);
-        wide_fractions_of_two(&d, draw + 3, draw, other);
-        thin_fractions_of_two(&f, draw + 3, draw, thin_other);
+        wide_random_words(&d, 1, &draw, &w);
+        thin_random_words(&f, 1, &draw, &v);
+        wide_uniforms(&d, draw, u);
+        thin_uniforms(&f, draw, t);
+        wide_uniforms_of_two(&d, draw + 3, draw, other);
+        thin_uniforms_of_two(&f, draw + 3, draw, thin_other);
         CHECK(!memcmp(u, other + 4, 4 * sizeof *u) && !memcmp(t, thin_other + 4, 4 * sizeof *t), "draw %d beside another one: other fractions", i);
-        wide_fractions(&d, draw + 3, other + 4);
-        thin_fractions(&f, draw + 3, thin_other + 4);
+        wide_uniforms(&d, draw + 3, other + 4);
+        thin_uniforms(&f, draw + 3, thin_other + 4);
         CHECK(!memcmp(other, other + 4, 4 * sizeof *u) && !memcmp(thin_other, thin_other + 4, 4 * sizeof *t), "draw %d before another one: other fractions", i);
         for (int l = 0; l < WIDE; l++) {
             lat_random(seed, (uint64_t)site[l], config, step, draw, expected);
@@ -118,7 +118,7 @@ static void check_functions(void)
         NEAR(one_exp(y), exp(y), exp(y) * (1 - y), 4, 0x1p-53, "exp", y);
         NEAR(one_sine(v), sin(M_PI * v), fabs(sin(M_PI * v)), 8, 0x1p-53, "sine", v);
         NEAR(one_cosine(v), cos(M_PI * v), 1, 4, 0x1p-53, "cosine", v);
-        one_turn(u, &s, &c);
+        one_sincos_2pi(u, &s, &c);
         NEAR(s, sin(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
         NEAR(c, cos(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
         NEAR(single_log(fx), log((double)fx), 1 + fabs(log(x)), 4, 0x1p-24, "single log", x);
@@ -126,7 +126,7 @@ static void check_functions(void)
         NEAR(single_exp(fy), exp((double)fy), exp((double)fy) * (1 - (double)fy), 4, 0x1p-24, "single exp", y / 10);
         NEAR(single_sine(fv), sin(M_PI * (double)fv), fabs(sin(M_PI * (double)fv)), 8, 0x1p-24, "single sine", v);
         NEAR(single_cosine(fv), cos(M_PI * (double)fv), 1, 4, 0x1p-24, "single cosine", v);
-        single_turn(fu, &fs, &fc);
+        single_sincos_2pi(fu, &fs, &fc);
         NEAR(fs, sin(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single turn", u);
         NEAR(fc, cos(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single turn", u);
     }
@@ -224,7 +224,7 @@ static void NAME(double k, uint32_t n) \
         T a[4], b[4]; \
         for (int l = 0; l < WIDE; l++) \
             site[l] = i * WIDE + l; \
-        const P##dice d = {11, site, n, 5}; \
+        const P##rng d = {11, site, n, 5}; \
         P##heat_sphere3(P##set((S)k), &d, 0, 1, a); \
         P##heat_sphere2(P##set((S)k), &d, 0, b); \
         for (int l = 0; l < WIDE; l++) { \
@@ -268,9 +268,9 @@ static void check_rates(void)
             double u[8], gap, open = 1;
             float v[8], thin_gap, thin_open = 1;
             site[0] = i;
-            const one_dice d = {12, site, (uint32_t)n, 6};
-            one_fractions(&d, 0, u);
-            one_fractions(&d, 1, u + 4);
+            const one_rng d = {12, site, (uint32_t)n, 6};
+            one_uniforms(&d, 0, u);
+            one_uniforms(&d, 1, u + 4);
             for (int j = 0; j < 8; j++)
                 v[j] = (float)u[j];
             one_heat_try(k, u, &gap, &open);

@@ -19,7 +19,7 @@
 #endif
 
 #include "check.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "common/io.h"
 
 /* More than two buffers of io_internal.h, and no round number. */
@@ -423,7 +423,7 @@ static void check_places(void)
     uint64_t at = 0;
 
     check_case("a hidden output has room left in it, to be filled by any thread, and is written over and cut");
-    if (!CHECK(out && lat_output_write(out, pattern + 1, head) == 0 && lat_output_leave(out, filled, &at) && at == head &&
+    if (!CHECK(out && lat_output_write(out, pattern + 1, head) == 0 && lat_output_reserve_at(out, filled, &at) && at == head &&
                    lat_output_offset(out) == head + filled && lat_output_write(out, "tail", 4) == 0,
                "%s", lat_error()))
         return;
@@ -437,13 +437,13 @@ static void check_places(void)
           "%s", lat_error());
     CHECK(file_is("places", pattern, LENGTH), "content");
     out = lat_output_open("/dev/null", 0);
-    CHECK(out && !lat_output_leave(out, 10, &at) && lat_output_offset(out) == 0, "a device has no places");
+    CHECK(out && !lat_output_reserve_at(out, 10, &at) && lat_output_offset(out) == 0, "a device has no places");
     lat_output_abort(out);
     lat_error_clear();
     out = lat_output_open("full", 0);
     const struct rlimit little = { .rlim_cur = 4096, .rlim_max = RLIM_INFINITY }, any = { RLIM_INFINITY, RLIM_INFINITY };
     signal(SIGXFSZ, SIG_IGN);
-    if (CHECK(out && lat_output_leave(out, 10000, &at), "%s", lat_error()) && setrlimit(RLIMIT_FSIZE, &little) == 0) {
+    if (CHECK(out && lat_output_reserve_at(out, 10000, &at), "%s", lat_error()) && setrlimit(RLIMIT_FSIZE, &little) == 0) {
         lat_output_fill(out, at, pattern, 10000);
         CHECK(setrlimit(RLIMIT_FSIZE, &any) == 0 && lat_output_flush(out) < 0 && lat_output_commit(out) < 0 && !exists("full"),
               "what could not be written was committed");
@@ -459,7 +459,7 @@ static int put_pieces(lat_output *out, size_t piece, int count)
     int placed = 0;
 
     for (int i = 0; i < count; i++)
-        if (lat_output_place(out, piece, &at[i]))
+        if (lat_output_reserve(out, piece, &at[i]))
             placed++;
         else
             at[i] = lat_output_write(out, pattern, piece) == 0 ? 0 : UINT64_MAX;

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/generate.h"
-#include "backend/lanes.h"
+#include "generate/generate.h"
+#include "fix/fix_lanes.h"
 #include "check.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "site/sun.h"
 
 static void random_field(lat_field *f, int nc, lat_geometry geom, lat_real real, double epsilon)

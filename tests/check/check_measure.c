@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_measure.c: what lib/common/measure.c measures, against values known exactly, against a
+/* check_measure.c: what lib/measure/measure.c measures, against values known exactly, against a
  * plain program that shares nothing with it but the matrix product, and under gauge
  * transformations. */
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include <omp.h>
 #endif
 #include "check.h"
-#include "common/error.h"
-#include "common/measure.h"
-#include "common/slices.h"
-#include "common/transform.h"
+#include "base/error.h"
+#include "measure/measure.h"
+#include "lattice/slices.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
 #define EPS DBL_EPSILON

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "common/error.h"
+#include "base/error.h"
 #include "common/geometry.h"
 #include "common/options.h"
 

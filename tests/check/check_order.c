@@ -4,9 +4,10 @@
 #include <string.h>
 #include "check.h"
 #include "fields.h"
-#include "common/error.h"
-#include "common/order.h"
-#include "common/stream.h"
+#include "base/error.h"
+#include "common/options.h"
+#include "lattice/order.h"
+#include "stream/stream.h"
 #include "site/sun.h"
 
 #define MOST 4096
@@ -101,14 +102,14 @@ static void check_walk(const lat_order *o, const char *sites, const cases *c)
     static size_t numbers[MOST];
     const int each = c->gauge ? c->geom.nd : 1;
     const size_t n = sorted(sites, c->links, &c->geom, each, numbers);
-    lat_walk w, v;
-    lat_walk_start(&w, o, &c->geom, each, 0);
+    lat_order_iterator w, v;
+    lat_order_start(&w, o, &c->geom, each, 0);
     for (size_t i = 0; i < n; i++) {
-        lat_walk_start(&v, o, &c->geom, each, i);
+        lat_order_start(&v, o, &c->geom, each, i);
         if (!CHECK(w.matrix == numbers[i] && v.matrix == numbers[i], "%s %s: matrix %zu is %zu, walking %zu, "
                    "starting %zu", sites, c->links, i, numbers[i], w.matrix, v.matrix))
             return;
-        lat_walk_next(&w);
+        lat_order_next(&w);
     }
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
-#include "common/bytes.h"
-#include "common/reals.h"
+#include "base/bytes.h"
+#include "lattice/reals.h"
 
 #define MOST 1500
 
@@ -22,11 +22,11 @@ static void check_turn(size_t at, size_t n, lat_real real)
 {
     const size_t to = (at * 7 + n) % 61, size = (size_t)real;
     memset(turned, 0xa5, sizeof turned);
-    lat_reals_turn(turned + to, bytes + at, n, real);
+    lat_reals_swap_bytes(turned + to, bytes + at, n, real);
     for (size_t i = 0; i < n * size; i++)
         CHECK(turned[to + i] == bytes[at + i / size * size + size - 1 - i % size], "byte %zu of %zu reals of %zu at %zu", i, n, size, at);
     CHECK(turned[to + n * size] == 0xa5 && (to == 0 || turned[to - 1] == 0xa5), "beyond %zu reals of %zu", n, size);
-    lat_reals_turn(turned + to, turned + to, n, real);
+    lat_reals_swap_bytes(turned + to, turned + to, n, real);
     CHECK(memcmp(turned + to, bytes + at, n * size) == 0, "%zu reals of %zu turned where they are", n, size);
 }
 

@@ -2,11 +2,11 @@
 /* check_slab.c: slabs of fields and layouts: every site has its place, and its neighbours. */
 #include <stdlib.h>
 #include <string.h>
-#include "backend/deal.h"
-#include "backend/slab.h"
+#include "fix/assign.h"
+#include "grid/slab.h"
 #include "check.h"
-#include "common/error.h"
-#include "common/field.h"
+#include "base/error.h"
+#include "lattice/field.h"
 
 /* Rank r of n, for what only asks who it is. */
 static lat_comm pretend(int r, int n)
@@ -140,7 +140,7 @@ static void deal_of(int ranks, int pieces, int space, unsigned seed)
     const lat_comm comm = pretend(0, ranks);
     int at[SLICES], work[SLICES], room[8], all = 0, longest = -1, less = -1;
     double theta[SLICES];
-    lat_move move[SLICES];
+    lat_migration move[SLICES];
     for (int s = 0; s < SLICES; s++) {
         at[s] = s * ranks / SLICES;
         work[s] = random_below(&seed, at[s] + 2) ? 0 : 1 + random_below(&seed, pieces);
@@ -149,7 +149,7 @@ static void deal_of(int ranks, int pieces, int space, unsigned seed)
     }
     for (int r = 0; r < ranks; r++)
         room[r] = space;
-    const int before = most_load(at, work, SLICES, ranks), n = lat_deal(&comm, SLICES, at, work, theta, room, move, &less);
+    const int before = most_load(at, work, SLICES, ranks), n = lat_assign_slices(&comm, SLICES, at, work, theta, room, move, &less);
     CHECK(n >= 0, "%s", lat_error());
     for (int i = 0; i < n; i++) {
         const int s = move[i].slice;

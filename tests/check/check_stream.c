@@ -16,11 +16,12 @@
 #endif
 #include "check.h"
 #include "fields.h"
-#include "common/codec.h"
-#include "common/error.h"
-#include "common/measure.h"
-#include "common/slices.h"
-#include "common/stream.h"
+#include "common/options.h"
+#include "stream/codec.h"
+#include "base/error.h"
+#include "measure/measure.h"
+#include "lattice/slices.h"
+#include "stream/stream.h"
 #include "site/sun.h"
 
 static char folder[] = "/tmp/lat-check-stream.XXXXXX";
@@ -1117,10 +1118,10 @@ static void check_growth(const char *sites)
     append_field(&b, (unsigned char *)data, reals * sizeof *data, 4194304, ZLIB, 8, false);
     if (CHECK(read_bytes(&b, true, &f) == 1, "%s", lat_error())) {
         lat_order order = {.sites = ""};
-        lat_walk w;
+        lat_order_iterator w;
         need(lat_order_read_sites(&order, sites, 4, false) == 0, sites);
-        lat_walk_start(&w, &order, &f.head.geom, 1, 0);
-        for (size_t i = 0; i < reals; i += 18, lat_walk_next(&w))
+        lat_order_start(&w, &order, &f.head.geom, 1, 0);
+        for (size_t i = 0; i < reals; i += 18, lat_order_next(&w))
             if (!CHECK(memcmp((double *)f.data + 18 * w.matrix, data + i, 18 * sizeof *data) == 0, "%s: matrix %zu",
                        sites, i / 18))
                 break;

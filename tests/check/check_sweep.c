@@ -5,18 +5,18 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
-#include "backend/lanes.h"
+#include "fix/fix.h"
+#include "fix/fix_lanes.h"
 #include "check.h"
-#include "common/error.h"
-#include "common/transform.h"
+#include "base/error.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
 #define LAT_T double
 #define LAT_S double
 #define LAT_SIZE 8
 #define LAT_WIDTH 1
-#define LAT_HD static inline __attribute__((unused))
+#define LAT_HOST_DEVICE static inline __attribute__((unused))
 
 #define LAT_N 2
 #define LAT_(x) two_##x

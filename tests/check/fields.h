@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "common/error.h"
-#include "common/field.h"
+#include "base/error.h"
+#include "lattice/field.h"
 #include "site/sun.h"
 
 static void need(bool good, const char *what)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "../check/check.h"
-#include "common/bytes.h"
+#include "base/bytes.h"
 #include "feed.h"
 
 #define MOST 65536

@@ -11,17 +11,18 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../tools/convert/source.h"
+#include "../../tools/convert/file_reader.h"
 #include "../../tools/convert/xml.h"
-#include "common/condition.h"
-#include "common/error.h"
-#include "common/order.h"
-#include "common/slices.h"
-#include "common/stream.h"
+#include "common/options.h"
+#include "lattice/condition.h"
+#include "base/error.h"
+#include "lattice/order.h"
+#include "lattice/slices.h"
+#include "stream/stream.h"
 
 /* Memory: 16 times the input, and what there is whatever the input: a megabyte of buffer each for input and
  * output, chunks of links, tables. A stream may be compressed 1032 to 1 (what deflate can do at most), and 64 MiB of a
- * field and 512 MiB of blocks are allocated, though not touched, before bytes arrive (stream_read.c, stream_mill.c). */
+ * field and 512 MiB of blocks are allocated, though not touched, before bytes arrive (stream_read.c, stream_blocks.c). */
 #define TIMES  16
 #define ALWAYS ((size_t)8 << 20)
 #define STREAM ((size_t)600 << 20)
@@ -281,27 +282,27 @@ static int pass(void *context, const lat_header *head, const void *slices, int f
 }
 
 /* What was looked at once, read again. */
-static void read_again(lat_source *field)
+static void read_again(lat_file_reader *field)
 {
     passed p = {.spoil = -1};
-    if (lat_source_each(field, false, pass, &p) < 0 || p.next != lat_slices(&field->f.head))
+    if (lat_file_reader_each(field, false, pass, &p) < 0 || p.next != lat_slices(&field->f.head))
         feed_broken("read once, but not twice: %s", lat_error());
 }
 
 bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
 {
     const source s = as_file(bytes, n);
-    const lat_reading r = {.told = {.big = -1}, .dims = {.nd = 4, .dims = {2, 2, 2, 2}}, .plaquette = NAN, .link_trace = NAN};
-    lat_source field;
+    const lat_read_context r = {.told = {.big = -1}, .dims = {.nd = 4, .dims = {2, 2, 2, 2}}, .plaquette = NAN, .link_trace = NAN};
+    lat_file_reader field;
     passed p = {.spoil = s.fd};
     lat_error_clear();
     lat_input *in = lat_input_open(s.path);
     fed = name;
-    if (!in || lat_source_open(&field, in, format_named(name), &r, false) <= 0 || lat_source_look(&field, false, NULL, NULL, NULL))
+    if (!in || lat_file_reader_open(&field, in, format_named(name), &r, false) <= 0 || lat_file_reader_first(&field, false, NULL, NULL, NULL))
         feed_broken("refused: %s", lat_error());
-    const bool taken = field.whole || lat_source_each(&field, false, pass, &p) == 0;
+    const bool taken = field.whole || lat_file_reader_each(&field, false, pass, &p) == 0;
     sentence(taken, s.path);
-    lat_source_close(&field);
+    lat_file_reader_close(&field);
     lat_input_close(in);
     close(s.fd);
     lat_error_clear();
@@ -311,8 +312,8 @@ bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
 /* As lat-convert does it. Files that do not say their extents have 2, 2, 2, 2 as the samples of the corpus. */
 static bool read_format(source s, const lat_format *format, bool force)
 {
-    lat_reading r = {.force = force, .told = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
-    lat_source field;
+    lat_read_context r = {.force = force, .told = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
+    lat_file_reader field;
     bool good = false;
     lat_error_clear();
     lat_input *in = lat_input_open(s.path);
@@ -320,11 +321,11 @@ static bool read_format(source s, const lat_format *format, bool force)
         format = lat_format_of(in);
     if (format && (format->told || !format->probe))
         r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
-    if (in && format && lat_source_open(&field, in, format, &r, false) > 0) {
-        good = lat_source_look(&field, false, NULL, NULL, NULL) == 0;
+    if (in && format && lat_file_reader_open(&field, in, format, &r, false) > 0) {
+        good = lat_file_reader_first(&field, false, NULL, NULL, NULL) == 0;
         if (good && format->foreign)
             read_again(&field);
-        lat_source_close(&field);
+        lat_file_reader_close(&field);
     }
     sentence(good, s.path);
     lat_input_close(in);

@@ -7,8 +7,8 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-#include "../../lib/common/options.c"
-#include "common/order.h"
+#include "common/options.c"
+#include "lattice/order.h"
 #include "feed.h"
 
 void __real_exit(int code) __attribute__((noreturn));

@@ -12,7 +12,7 @@ $(check_fuzz): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(fuzz_src:%.c=$(B)/%.o) $
 FUZZ_CC ?= clang
 SECONDS ?= 60
 F := build/fuzz
-fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(wildcard lib/common/*.c) $(filter-out lib/comm/comm_mpi.c,$(wildcard lib/comm/*.c)) $(filter-out $(mains),$(wildcard tools/convert/*.c)))
+fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(wildcard $(patsubst %,lib/%/*.c,base common lattice measure stream) lib/run/tool.c) $(filter-out lib/comm/comm_mpi.c,$(wildcard lib/comm/*.c)) $(filter-out $(mains),$(wildcard tools/convert/*.c)))
 fuzz_flags := -std=gnu11 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi \
   -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 

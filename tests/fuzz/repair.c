@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-#include "common/bytes.h"
-#include "common/codec.h"
-#include "common/stream.h"
+#include "base/bytes.h"
+#include "stream/codec.h"
+#include "stream/stream.h"
 
 #define FRAME 16
 

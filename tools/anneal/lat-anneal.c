@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-#include "common/error.h"
+#include "base/error.h"
 #include "common/progress.h"
-#include "fixing/fixing.h"
+#include "run/fixing.h"
 #include "site/sun.h"
 
 enum { LINEAR, GEOMETRIC };
@@ -56,14 +56,14 @@ static double temperature(long i)
 /* The time left is that of these copies. */
 static void say(const lat_fixing *f, lat_copy *const c[], int n, long i, const lat_gauge_state *s)
 {
-    static lat_pace pace;
+    static lat_rate pace;
     static long config, first;
     char left[LAT_LEFT];
     if (config != f->config || first != c[0]->number || (double)(i + 1) < pace.value)
-        pace = (lat_pace){.looks = 0};
+        pace = (lat_rate){.looks = 0};
     config = f->config;
     first = c[0]->number;
-    const double rate = lat_pace_look(&pace, (double)(i + 1));
+    const double rate = lat_rate_sample(&pace, (double)(i + 1));
     lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f  %.0f steps/s%s", f->name, c[0]->number + 1, c[n - 1]->number + 1,
                  f->copies, i + 1, steps, temperature(i), s[0].functional, rate, lat_left_text((double)(steps - i - 1) / rate, left));
 }

@@ -8,9 +8,9 @@
  * column, row, re and im. */
 #include <stdio.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
-#include "common/slices.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "lattice/slices.h"
 #include "format.h"
 
 #define HEAD 4096
@@ -26,7 +26,7 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
     return begins(b, n, "#BMW ") || begins(b, n, "#18BMW ");
 }
 
-static int begin_bmw(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_bmw(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     const char *name = lat_input_name(in);
     char b[HEAD + 1], sum[33] = "";
@@ -72,7 +72,7 @@ static int take_kyu(lat_input *in, const lat_header *head, lat_payload *p, void 
     return 0;
 }
 
-static int begin_kyu(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_kyu(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     if (lat_need_dims(in, r) < 0)
         return -1;

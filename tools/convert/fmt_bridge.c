@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "format.h"
 
-static int take_told(lat_input *in, lat_header *head, const lat_reading *r)
+static int take_told(lat_input *in, lat_header *head, const lat_read_context *r)
 {
     head->geom = r->dims;
     head->nc = r->told.nc ? r->told.nc : 3;
@@ -84,7 +84,7 @@ static int fetch(lat_input *in, lat_payload *p, void *to, size_t all)
     return bad ? -1 : 0;
 }
 
-static int begin_text(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_text(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     *p = (lat_payload){.rows = r->told.nc ? r->told.nc : 3, .fetch = fetch};
     if (take_told(in, head, r) < 0 ||
@@ -102,7 +102,7 @@ static bool probe_fortran(const unsigned char *b, size_t n, int64_t size)
            ((int64_t)lat_load_le32(b) == size - 8 || (int64_t)lat_load_be32(b) == size - 8);
 }
 
-static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     unsigned char b[4], *length = lat_own(r, sizeof b);
     if (!length || take_told(in, head, r) < 0 || lat_input_read(in, b, 4) < 0)
@@ -119,7 +119,7 @@ static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_re
     return lat_says(head, p->big ? "Fortran record, big endian" : "Fortran record");
 }
 
-static int end_fortran(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
+static int end_fortran(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
     unsigned char e[4];
     (void)f;

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "format.h"
 
 #define HEAD 28
@@ -46,7 +46,7 @@ static lat_payload payload(bool big, int nc, bool quaternions)
     return p;
 }
 
-static int read_head(lat_input *in, lat_header *h, lat_reading *r, bool *big)
+static int read_head(lat_input *in, lat_header *h, lat_read_context *r, bool *big)
 {
     const char *name = lat_input_name(in);
     unsigned char b[HEAD];
@@ -83,7 +83,7 @@ static int are_quaternions(lat_input *in, const lat_header *h, bool big)
            lat_payload_fit(&whole, 2, LAT_F64, ahead, (size_t)n);
 }
 
-static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     bool big = true;
     if (read_head(in, head, r, &big) < 0)
@@ -98,7 +98,7 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
+static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
 {
     (void)told;
     *p = payload(true, head->nc, head->nc == 2 && head->reals == 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_lat.c: our own stream (docs/format.md) as one of the formats. */
-#include "common/stream.h"
+#include "stream/stream.h"
 #include "format.h"
 
 static bool probe(const unsigned char *bytes, size_t n, int64_t size)

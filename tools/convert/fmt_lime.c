@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "format.h"
@@ -45,7 +45,7 @@ typedef struct lime {
     lat_input *in;
     const char *name;
     lat_header *head;
-    lat_reading *r;
+    lat_read_context *r;
 
     lat_geometry geom;      /* nd = 0 until a record says */
     int ildg_nc, ildg_bits; /* of ildg-format, 0 until there is one */
@@ -272,7 +272,7 @@ static int judge_checksum(const lime *l, const lat_scidac_sum *b)
     const lat_scidac_sum *a = &l->stated_sum;
     if (!l->stated || (a->a == b->a && a->b == b->b))
         return 0;
-    return lat_dispute(l->r->force,
+    return lat_mismatch(l->r->force,
                        "%s: SciDAC checksums %08lx %08lx are stated, %08lx %08lx found in the data "
                        "(damaged copy?)",
                        l->name, (unsigned long)a->a, (unsigned long)a->b, (unsigned long)b->a,
@@ -457,7 +457,7 @@ static int says(const lime *l, lat_header *h, const lat_scidac_sum *sum)
                     l->stated ? "checksums" : "no checksums stated, found", (unsigned long)sum->a, (unsigned long)sum->b);
 }
 
-static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     lime *l = lat_own(r, sizeof *l);
     if (!l)
@@ -472,7 +472,7 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r
     return found < 0 || (lat_input_size(in) >= 0 && look_behind(l) < 0) ? -1 : says(l, head, &l->stated_sum);
 }
 
-static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
+static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
     lime *l = r->own;
     const lat_scidac_sum *sum = &p->sum.scidac;
@@ -610,7 +610,7 @@ static int write_ildg_records(lat_output *out, const lat_header *h)
                : 0;
 }
 
-static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
+static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
 {
     (void)told;
     *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};

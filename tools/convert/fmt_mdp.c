@@ -7,8 +7,8 @@
  * t, x, y, z. Nothing is summed. Texts may end in garbage. Written little endian. */
 #include <stdio.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "format.h"
 
 #define TYPE     "File Type: MDP FIELD"
@@ -72,7 +72,7 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
                     lat_volume(&h->geom), (unsigned long)get32(b + SITES, *big));
 }
 
-static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     bool big = false;
     (void)r;
@@ -82,7 +82,7 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r
     return lat_says(head, big ? "MDP, big endian" : "MDP");
 }
 
-static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
+static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
 {
     (void)told;
     *p = lat_time_first(false, head->nc);

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "format.h"
 
 #define MAGIC 20103
@@ -100,7 +100,7 @@ static int says(lat_header *h, bool big, const stated *sums)
                     big ? "big" : "little", (unsigned long)sums->sum29, (unsigned long)sums->sum31);
 }
 
-static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
+static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
 {
     stated *s = lat_own(r, sizeof *s);
     unsigned char b[8];
@@ -118,14 +118,14 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
     return says(h, big, s);
 }
 
-static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
+static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
     const stated *s = r->own;
     const bool glu = f->head.real == LAT_F64;
     stated found;
     lat_milc_sums(&p->sum.milc, glu ? lat_big_endian() : p->big, &found.sum29, &found.sum31);
     if ((found.sum29 != s->sum29 || found.sum31 != s->sum31) &&
-        lat_dispute(
+        lat_mismatch(
             r->force,
             "%s: checksums %08lx %08lx are stated, %08lx %08lx found in the data (damaged copy?)",
             lat_input_name(in), (unsigned long)s->sum29, (unsigned long)s->sum31, (unsigned long)found.sum29,
@@ -134,7 +134,7 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
     return says(&f->head, p->big, &found);
 }
 
-static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
+static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
 {
     (void)head;
     (void)told;
@@ -190,14 +190,14 @@ static int take_plain(lat_input *in, lat_header *head, lat_payload *p, const uns
     return lat_says(head, "%s %s endian, no checksums", what, p->big ? "big" : "little");
 }
 
-static int begin_old(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_old(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     unsigned char b[OLD_HEAD];
     (void)r;
     return lat_input_read(in, b, sizeof b) < 0 ? -1 : take_plain(in, head, p, b, OLD, 4, "MILC v1");
 }
 
-static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     unsigned char b[FNAL_HEAD];
     (void)r;
@@ -221,7 +221,7 @@ static bool probe_1996(const unsigned char *b, size_t n, int64_t size)
     return begins(b, n, OF_1996);
 }
 
-static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     unsigned char b[HEAD_1996];
     (void)r;

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/boundary.h"
-#include "common/error.h"
+#include "lattice/boundary.h"
+#include "base/error.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "format.h"
@@ -228,13 +228,13 @@ static double tolerance(double usual, const char *printed)
 
 /* Checksum, plaquette, link trace. A CHECKSUM of 0 beside a PLAQUETTE or LINK_TRACE of 0 was
  * never recorded (cuLGT writes so), and neither were those that are 0. */
-static int parse_claims(const char *name, nersc *n, lat_reading *r)
+static int parse_claims(const char *name, nersc *n, lat_read_context *r)
 {
     char *end;
     errno = 0;
     unsigned long long sum = strtoull(n->checksum, &end, 16);
     if (!*n->checksum) {
-        if (lat_dispute(r->force, "%s: expected a CHECKSUM line, found none", name) < 0)
+        if (lat_mismatch(r->force, "%s: expected a CHECKSUM line, found none", name) < 0)
             return -1;
     } else if (*end || errno || n->checksum[0] == '-' || sum > UINT32_MAX) {
         return lat_fail("%s: expected CHECKSUM in at most 8 hexadecimal digits, found '%s'", name,
@@ -261,7 +261,7 @@ static int says(lat_header *h, const nersc *n, uint32_t sum)
                     n->summed ? "checksum" : "no checksum stated, found", (unsigned long)sum);
 }
 
-static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
+static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
 {
     nersc *n = lat_own(r, sizeof *n);
     const char *name = lat_input_name(in);
@@ -276,7 +276,7 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_reading *r)
 /* ---- payload --------------------------------------------------------------------------------- */
 
 /* The field was read as big endian: was it? */
-static bool is_big(const lat_field *f, const nersc *n, const lat_nersc_sum *sum, const lat_reading *r)
+static bool is_big(const lat_field *f, const nersc *n, const lat_nersc_sum *sum, const lat_read_context *r)
 {
     const bool big_fits = n->summed && sum->big == n->sum, little_fits = n->summed && sum->little == n->sum;
     if (big_fits != little_fits)
@@ -301,13 +301,13 @@ static int check_sum(const char *name, const nersc *n, const lat_nersc_sum *sum,
     const uint32_t found = n->big ? sum->big : sum->little, other = n->big ? sum->little : sum->big;
     if (!n->summed || found == n->sum)
         return 0;
-    return lat_dispute(force, "%s: CHECKSUM %lx is stated, %lx found in the data (%s)", name,
+    return lat_mismatch(force, "%s: CHECKSUM %lx is stated, %lx found in the data (%s)", name,
                        (unsigned long)n->sum, (unsigned long)found,
                        other == n->sum ? "it fits the other byte order: FLOATING_POINT is wrong"
                                        : "damaged copy?");
 }
 
-static int end(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
+static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
     nersc *n = r->own;
     const lat_nersc_sum *sum = &p->sum.nersc;
@@ -369,7 +369,7 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
     fprintf(to, "FLOATING_POINT = IEEE%dBIG\nEND_HEADER\n", 8 * (int)h->real);
 }
 
-static void lay(const lat_header *h, const lat_told *told, lat_payload *p)
+static void lay(const lat_header *h, const lat_hints *told, lat_payload *p)
 {
     (void)told;
     *p = (lat_payload){.big = true,

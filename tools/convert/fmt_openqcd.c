@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "format.h"
 
 #define HEAD 24
@@ -119,7 +119,7 @@ static bool all_even(const lat_geometry *geom)
     return !((geom->dims[0] | geom->dims[1] | geom->dims[2] | geom->dims[3]) & 1);
 }
 
-static int read_head(lat_input *in, lat_header *head, lat_reading *r)
+static int read_head(lat_input *in, lat_header *head, lat_read_context *r)
 {
     unsigned char b[HEAD];
     if (lat_input_read(in, b, sizeof b) < 0)
@@ -129,7 +129,7 @@ static int read_head(lat_input *in, lat_header *head, lat_reading *r)
                                                           : lat_take_plaquette(in, r, get_double(b + 16), 1.0 / 3);
 }
 
-static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     *p = ddalphaamg_order;
     return read_head(in, head, r) < 0 ? -1 : lat_says(head, "DDalphaAMG");
@@ -141,7 +141,7 @@ typedef struct doubt {
     double before;
 } doubt;
 
-static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     doubt *d = lat_own(r, sizeof *d);
     if (!d || read_head(in, head, r) < 0)
@@ -152,7 +152,7 @@ static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_re
     return lat_says(head, d->now == SETTLED ? "DDalphaAMG (openQCD has even extents)" : "openQCD");
 }
 
-static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r)
+static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
     doubt *d = r->own;
     const bool fits = fabs(f->head.plaquette - r->plaquette) <= r->plaquette_within;
@@ -194,14 +194,14 @@ static int write_head(lat_output *out, const lat_header *head, const lat_payload
     return lat_output_write(out, b, sizeof b);
 }
 
-static void lay_openqcd(const lat_header *head, const lat_told *told, lat_payload *p)
+static void lay_openqcd(const lat_header *head, const lat_hints *told, lat_payload *p)
 {
     (void)head;
     (void)told;
     *p = openqcd_order;
 }
 
-static void lay_ddalphaamg(const lat_header *head, const lat_told *told, lat_payload *p)
+static void lay_ddalphaamg(const lat_header *head, const lat_hints *told, lat_payload *p)
 {
     (void)head;
     (void)told;

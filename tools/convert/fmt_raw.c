@@ -11,17 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/error.h"
+#include "base/error.h"
 #include "format.h"
 
-static const lat_told raw = {.big = -1};
-static const lat_told headeronly = {.big = -1, .order = {.sites = "txyz", .links = "txyz"}};
-static const lat_told bridge = {.big = 1, .real = LAT_F64};
+static const lat_hints raw = {.big = -1};
+static const lat_hints headeronly = {.big = -1, .order = {.sites = "txyz", .links = "txyz"}};
+static const lat_hints bridge = {.big = 1, .real = LAT_F64};
 
 /* What the command line tells, and for the rest what the format is known for. */
-static lat_told merged(const lat_told *told, const lat_told *known)
+static lat_hints merged(const lat_hints *told, const lat_hints *known)
 {
-    lat_told t = *told;
+    lat_hints t = *told;
     t.nc = t.nc ? t.nc : known->nc;
     t.real = t.real ? t.real : known->real;
     t.big = t.big >= 0 ? t.big : known->big;
@@ -39,7 +39,7 @@ typedef struct guess {
 
 typedef struct search {
     lat_input *in;
-    lat_told told;
+    lat_hints told;
     uint64_t volume;
     bool header; /* there may be one */
     unsigned char *ahead;
@@ -98,7 +98,7 @@ static int settle(search *s)
     return 0;
 }
 
-static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_reading *r, search *s)
+static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_read_context *r, search *s)
 {
     const guess *g = &s->best;
     head->geom = r->dims;
@@ -117,7 +117,7 @@ static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_readi
                     (unsigned long long)g->skip);
 }
 
-static int begin_as(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r, const lat_told *known, bool header)
+static int begin_as(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r, const lat_hints *known, bool header)
 {
     search s = {.in = in, .told = merged(&r->told, known), .header = header};
     int bad = lat_need_dims(in, r);
@@ -129,22 +129,22 @@ static int begin_as(lat_input *in, lat_header *head, lat_payload *p, lat_reading
     return bad ? -1 : 0;
 }
 
-static int begin_raw(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_raw(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     return begin_as(in, head, p, r, &raw, false);
 }
 
-static int begin_headeronly(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_headeronly(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     return begin_as(in, head, p, r, &headeronly, true);
 }
 
-static int begin_bridge(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_bridge(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     return begin_as(in, head, p, r, &bridge, false);
 }
 
-static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
+static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
 {
     *p = (lat_payload){.big = told->big == 1, .rows = head->nc, .order = told->order};
 }

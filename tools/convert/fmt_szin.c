@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "format.h"
 
 /* ---- SZIN ------------------------------------------------------------------------------------ */
@@ -77,7 +77,7 @@ static int read_szin_head(lat_input *in, lat_header *h)
     return lat_header_check(h, name);
 }
 
-static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     (void)r;
     if (lat_need_size(in) < 0 || read_szin_head(in, head) < 0)
@@ -107,7 +107,7 @@ static int two_digits(const unsigned char *b)
     return atoi(text);
 }
 
-static int begin_cppacs(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin_cppacs(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     unsigned char b[HEAD];
     if (lat_input_read(in, b, sizeof b) < 0)

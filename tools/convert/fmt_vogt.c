@@ -6,8 +6,8 @@
  * little endian. */
 #include <stdint.h>
 #include <stdio.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "format.h"
 
 #define HEAD 14
@@ -64,7 +64,7 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
     return 0;
 }
 
-static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     bool big = false;
     (void)r;
@@ -74,7 +74,7 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r
     return lat_says(head, big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
 }
 
-static void lay(const lat_header *head, const lat_told *told, lat_payload *p)
+static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
 {
     (void)told;
     *p = lat_time_first(false, head->nc);

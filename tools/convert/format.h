@@ -3,32 +3,32 @@
  *
  * A format is one file, fmt_NAME.c, that defines one lat_format, and one line in the list in
  * formats.c. Byte order, missing rows, sums and the loop over the payload are in payload.h;
- * what every gauge field must satisfy is checked in judge.c after the reader has returned. */
+ * what every gauge field must satisfy is checked in validate.c after the reader has returned. */
 #ifndef LAT_FORMAT_H
 #define LAT_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "common/field.h"
+#include "lattice/field.h"
 #include "common/io.h"
-#include "common/measure.h"
+#include "measure/measure.h"
 #include "payload.h"
 
 /* What a file does not say about itself, and the command line may. */
-typedef struct lat_told {
+typedef struct lat_hints {
     bool ordered;    /* --order */
     lat_order order;
     int nc;          /* --group; 0 where not given, as the next one */
     int real;        /* --type: LAT_F32 or LAT_F64 */
     int big;         /* --endian: 1 big, 0 little, -1 where not given */
-} lat_told;
+} lat_hints;
 
 /* Between a reader and those who called it. */
-typedef struct lat_reading {
-    bool force;        /* in: a wrong stored number is a warning (lat_dispute) */
+typedef struct lat_read_context {
+    bool force;        /* in: a wrong stored number is a warning (lat_mismatch) */
     lat_geometry dims; /* in: --dims, for files that do not say; nd = 0 where not given */
-    lat_told told;     /* in */
+    lat_hints told;     /* in */
 
     /* out: what the file states and how exactly, to be compared with what is measured;
      * NaN where it states nothing. */
@@ -40,11 +40,11 @@ typedef struct lat_reading {
     bool doubtful; /* out: how the links lie is only known when they were read (end) */
 
     void *own; /* of the format, from lat_own; freed for it */
-} lat_reading;
+} lat_read_context;
 
 /* `size` bytes, zero at first, for what a format has to remember between begin and end; the same ones on
  * every call. NULL with lat_error. */
-void *lat_own(lat_reading *r, size_t size);
+void *lat_own(lat_read_context *r, size_t size);
 
 typedef struct lat_format {
     const char *name;      /* for --from and --to */
@@ -63,19 +63,19 @@ typedef struct lat_format {
 
     /* Up to the first byte of the links: fills in the header and how the links lie. NULL: our stream. What lat_error
      * blames starts with lat_input_name; memory is taken only for what lat_expect_bytes has seen. */
-    int (*begin)(lat_input *in, lat_header *head, lat_payload *p, lat_reading *r);
+    int (*begin)(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r);
 
     /* After the last byte of the links, p->sum their sum and plaquette and link_trace of f->head as measured: reads
      * what else there is, and disputes checksums that are wrong. f->data: the links, or NULL if they went by slice
      * by slice. 0; -1; or 1: *p says now how the links lie, and f->data, if there, was turned accordingly; they are
      * read (or only measured) once more. NULL: nothing to do. */
-    int (*end)(lat_input *in, lat_field *f, lat_payload *p, lat_reading *r);
+    int (*end)(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r);
 
     /* What it holds has to fit: even extents, counters of 16 bits. NULL: nothing more than the above. */
     int (*admit)(const char *name, const lat_header *head);
 
     /* How it stores such a field: precision head->real, head->reals a matrix. NULL: read only. */
-    void (*lay)(const lat_header *head, const lat_told *told, lat_payload *p);
+    void (*lay)(const lat_header *head, const lat_hints *told, lat_payload *p);
 
     /* What comes before the links, p->sum their sum if `sums` (they went through before, being written or not), and
      * what comes after, p->sum their sum in any case. head->plaquette and link_trace are those of the numbers as they
@@ -112,13 +112,13 @@ void lat_dims_load(lat_geometry *geom, const unsigned char *b, bool big, bool ti
 void lat_dims_store(const lat_geometry *geom, unsigned char *b, bool big, bool time_first);
 
 /* A stated plaquette times `scale`, into r: finite and at most 1, or it is none. */
-int lat_take_plaquette(lat_input *in, lat_reading *r, double stated, double scale);
+int lat_take_plaquette(lat_input *in, lat_read_context *r, double stated, double scale);
 
 /* A plaquette or link trace in 17 characters; more only where its modulus is 10 or more. Returns text. */
 const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT]);
 
 /* Something in the file contradicts something else: lat_fail, or with force only lat_warn and 0. */
-int lat_dispute(bool force, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int lat_mismatch(bool force, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Half a unit of the last digit printed in `text`: "0.571077" is exact to 5e-7. */
 double lat_printed_error(const char *text);
@@ -130,7 +130,7 @@ int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *
 
 /* For formats that do not say their extents, or where links begin but for how far from the end: --dims
  * has to be given, and the input a file and not a pipe. */
-int lat_need_dims(lat_input *in, const lat_reading *r);
+int lat_need_dims(lat_input *in, const lat_read_context *r);
 int lat_need_size(lat_input *in);
 
 /* The info line "source": where a field came from. */

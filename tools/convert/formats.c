@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "format.h"
 #include "payload.h"
 
@@ -168,7 +168,7 @@ void lat_dims_store(const lat_geometry *geom, unsigned char *b, bool big, bool t
     }
 }
 
-int lat_take_plaquette(lat_input *in, lat_reading *r, double stated, double scale)
+int lat_take_plaquette(lat_input *in, lat_read_context *r, double stated, double scale)
 {
     if (!(fabs(stated * scale) <= 1 + 1e-6))
         return lat_fail("%s: expected a plaquette from %g to %g in the header, found %g",
@@ -179,7 +179,7 @@ int lat_take_plaquette(lat_input *in, lat_reading *r, double stated, double scal
     return 0;
 }
 
-int lat_dispute(bool force, const char *format, ...)
+int lat_mismatch(bool force, const char *format, ...)
 {
     char *text = NULL;
     va_list ap;
@@ -226,7 +226,7 @@ const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT])
     return text;
 }
 
-int lat_need_dims(lat_input *in, const lat_reading *r)
+int lat_need_dims(lat_input *in, const lat_read_context *r)
 {
     return r->dims.nd ? 0
                       : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T",
@@ -241,7 +241,7 @@ int lat_need_size(lat_input *in)
                                               lat_input_name(in));
 }
 
-void *lat_own(lat_reading *r, size_t size)
+void *lat_own(lat_read_context *r, size_t size)
 {
     if (!r->own && !(r->own = calloc(1, size)))
         lat_fail("out of memory: %zu bytes", size);
@@ -278,7 +278,7 @@ int lat_expect_end(lat_input *in, bool force)
         return -1;
     if (clean)
         return 0;
-    return lat_dispute(
+    return lat_mismatch(
         force, "%s: goes on after the end of its configuration at byte %llu, for %llu bytes",
         lat_input_name(in), (unsigned long long)end,
         (unsigned long long)(lat_input_offset(in) - end));

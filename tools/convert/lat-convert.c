@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/boundary.h"
-#include "common/error.h"
+#include "lattice/boundary.h"
+#include "base/error.h"
 #include "common/options.h"
-#include "common/slices.h"
-#include "common/stream.h"
-#include "common/tool.h"
-#include "source.h"
+#include "lattice/slices.h"
+#include "stream/stream.h"
+#include "run/tool.h"
+#include "file_reader.h"
 
 /* Largest difference between a last row and what the others make of it, for --rows 2: real files
  * in single precision stay below 2e-6. */
@@ -30,7 +30,7 @@ static lat_geometry dims;
 static const char *order;
 static long group;
 static int type = AS_READ, endian = AS_READ;
-static lat_told told = {.big = -1};
+static lat_hints told = {.big = -1};
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "to", 't', names, &to, 0, 0, "write this format", false},
@@ -117,14 +117,14 @@ static bool told_raw(void)
 
 /* A field on its way. */
 typedef struct job {
-    lat_source *s;
+    lat_file_reader *s;
     const lat_format *target;
     lat_header head;      /* as it will be written; its lines are those of the source until it is */
     bool changed;         /* numbers are not those of the source */
     bool drops;           /* rows are dropped */
-    int signs[LAT_MAX_DIMS]; /* to be turned, as lat_turn_signs says */
+    int signs[LAT_MAX_DIMS]; /* to be turned, as lat_flip_signs says */
     double off;           /* how far these are from what the others make of them */
-    lat_survey *survey;   /* of changed numbers */
+    lat_slicewise *survey;   /* of changed numbers */
     void *slices[2];      /* changed ones in turn, memory for `room` bytes each */
     size_t room[2];
     int turn;
@@ -171,7 +171,7 @@ static int judge_rows(const job *j)
 {
     if (!j->drops || j->off <= ROWS_WITHIN)
         return 0;
-    return lat_dispute(lat_opts.force,
+    return lat_mismatch(lat_opts.force,
                        "%s: the last rows are up to %.2g off what the others make of them, "
                        "expected at most %g: --rows %ld would lose that",
                        j->s->name, j->off, ROWS_WITHIN, rows);
@@ -222,7 +222,7 @@ static int plan_signs(job *j)
 /* What is to be written, as far as the source's header says. */
 static int plan(job *j)
 {
-    static const lat_told plain = {.big = -1};
+    static const lat_hints plain = {.big = -1};
     lat_header *h = &j->head;
     *h = j->s->f.head;
     h->real = target_real(h);
@@ -260,7 +260,7 @@ static const void *reshaped(job *j, const lat_header *head, const void *slices, 
     if (!numbers)
         return NULL;
     lat_reals_convert(numbers, j->head.real, slices, head->real, n);
-    lat_turn_signs(&j->head, j->signs, numbers, first, count);
+    lat_flip_signs(&j->head, j->signs, numbers, first, count);
     /* What is measured is what a reader of the file will find. */
     if (j->head.reals < 2 * head->nc * head->nc)
         lat_rows_complete(&j->head, numbers, matrices);
@@ -282,7 +282,7 @@ static int look(void *context, const lat_header *head, const void *slices, int f
         j->off = fmax(j->off, lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
     if ((j->survey || j->target->sums || j->at_sight) && !(slices = reshaped(j, head, slices, first, count)))
         return -1;
-    if (j->survey && lat_survey_add(j->survey, slices, count) < 0)
+    if (j->survey && lat_slicewise_add(j->survey, slices, count) < 0)
         return -1;
     if (!j->at_sight)
         return j->target->sums ? lat_payload_write(NULL, &j->head, &j->p, slices, first, count) : 0;
@@ -337,7 +337,7 @@ static int state(job *j)
     j->head.real = plan.real;
     j->head.reals = plan.reals;
     if (j->survey && !j->at_sight) {
-        if (lat_survey_end(j->survey, &sums) < 0)
+        if (lat_slicewise_end(j->survey, &sums) < 0)
             return -1;
         lat_measure_means(&j->head, &sums, &j->head.plaquette, &j->head.link_trace);
     }
@@ -374,11 +374,11 @@ static int again(void *context)
     job *j = context;
     j->off = 0;
     memset(&j->p.sum, 0, sizeof j->p.sum);
-    lat_survey_free(j->survey);
+    lat_slicewise_free(j->survey);
     j->survey = NULL;
     if (plan_signs(j) < 0)
         return -1;
-    if (j->changed && j->head.kind == LAT_GAUGE && !(j->survey = lat_survey_new(&j->head, false)))
+    if (j->changed && j->head.kind == LAT_GAUGE && !(j->survey = lat_slicewise_new(&j->head, false)))
         return -1;
     return j->at_sight ? begin_at_sight(j) : 0;
 }
@@ -413,7 +413,7 @@ static int write_again(job *j, bool at_once)
         memset(&j->p.sum, 0, sizeof j->p.sum);
     if (!t->foreign && !(j->w = lat_stream_open(j->out, &j->head, lat_opts.store)))
         return -1;
-    return (t->head && t->head(j->out, &j->head, &j->p) < 0) || lat_source_each(j->s, at_once, write_slices, j) < 0 ? -1 : finish(j);
+    return (t->head && t->head(j->out, &j->head, &j->p) < 0) || lat_file_reader_each(j->s, at_once, write_slices, j) < 0 ? -1 : finish(j);
 }
 
 /* Links were written: is that what the file is to be? Otherwise nothing is there, as before them, and 1. */
@@ -434,7 +434,7 @@ static int convert(job *j)
     j->s->whole = j->s->whole || at_once;
     j->begin = lat_output_offset(j->out);
     j->at_sight = lat_output_is_hidden(j->out) && !j->s->r.doubtful;
-    if (lat_source_look(j->s, at_once, again, look, j) < 0 || judge_rows(j) < 0 || expect_last(j) < 0)
+    if (lat_file_reader_first(j->s, at_once, again, look, j) < 0 || judge_rows(j) < 0 || expect_last(j) < 0)
         return -1;
     const bool written = j->at_sight;
     j->at_sight = false;
@@ -443,14 +443,14 @@ static int convert(job *j)
     return rc == 1 ? write_again(j, at_once) : 0;
 }
 
-static int convert_one(lat_source *s, lat_output *out)
+static int convert_one(lat_file_reader *s, lat_output *out)
 {
     job j = {.s = s, .target = lat_formats[to], .out = out};
     const int bad = plan(&j) < 0 || convert(&j) < 0 || lat_output_flush(out) < 0;
     lat_stream_give_up(j.w);
     if (j.owned)
         lat_header_free(&j.head);
-    lat_survey_free(j.survey);
+    lat_slicewise_free(j.survey);
     free(j.slices[0]);
     free(j.slices[1]);
     return bad ? -1 : 0;
@@ -460,12 +460,12 @@ static int convert_one(lat_source *s, lat_output *out)
 
 static int convert_fields(lat_input *in, lat_output *out, const lat_format *format)
 {
-    const lat_reading r = {.force = lat_opts.force, .dims = dims, .told = told, .plaquette = NAN, .link_trace = NAN};
-    lat_source s;
+    const lat_read_context r = {.force = lat_opts.force, .dims = dims, .told = told, .plaquette = NAN, .link_trace = NAN};
+    lat_file_reader s;
     int more;
-    while ((more = lat_source_open(&s, in, format, &r, false)) > 0) {
+    while ((more = lat_file_reader_open(&s, in, format, &r, false)) > 0) {
         const int bad = convert_one(&s, out);
-        lat_source_close(&s);
+        lat_file_reader_close(&s);
         if (bad || !format->many)
             return bad;
     }

@@ -7,10 +7,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/error.h"
+#include "base/error.h"
 #include "common/options.h"
-#include "common/symmetry.h"
-#include "common/tool.h"
+#include "lattice/symmetry.h"
+#include "run/tool.h"
 
 static const char *sites = "natural", *links, *shift, *reflect, *axes;
 static bool conjugate;

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/bytes.h"
-#include "common/deflate.h"
-#include "common/error.h"
-#include "common/reals.h"
-#include "common/slices.h"
+#include "base/bytes.h"
+#include "stream/deflate.h"
+#include "base/error.h"
+#include "lattice/reals.h"
+#include "lattice/slices.h"
 #include "payload.h"
 #include "site/sun.h"
 
@@ -26,7 +26,7 @@ static uint32_t rotate(uint32_t v, unsigned by)
 static void copy_reals(void *to, const void *from, size_t n, lat_real real, bool turn)
 {
     if (turn)
-        lat_reals_turn(to, from, n, real);
+        lat_reals_swap_bytes(to, from, n, real);
     else
         memcpy(to, from, n * (size_t)real);
 }
@@ -54,7 +54,7 @@ void lat_field_swap(lat_field *f)
     #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < total; i += piece) {
         char *at = (char *)f->data + i * (size_t)f->head.real;
-        lat_reals_turn(at, at, total - i < piece ? total - i : piece, f->head.real);
+        lat_reals_swap_bytes(at, at, total - i < piece ? total - i : piece, f->head.real);
     }
 }
 
@@ -142,7 +142,7 @@ static void turn_chunk(const lat_header *head, void *data, const layout *l, size
     #pragma omp parallel for schedule(static)
     for (size_t i = from; i < to; i += piece) {
         char *m = (char *)data + i * (size_t)head->real;
-        lat_reals_turn(m, m, to - i < piece ? to - i : piece, head->real);
+        lat_reals_swap_bytes(m, m, to - i < piece ? to - i : piece, head->real);
     }
 }
 
@@ -155,17 +155,17 @@ static bool placed(const lat_payload *p)
 static void places(const lat_geometry *geom, const lat_payload *p, size_t first, size_t n, size_t *to)
 {
     const size_t nd = (size_t)geom->nd;
-    lat_walk w;
+    lat_order_iterator w;
     if (p->place) {
         p->place(geom, first, n, to);
         return;
     }
     if (!p->sites)
-        lat_walk_start(&w, &p->order, geom, geom->nd, first);
+        lat_order_start(&w, &p->order, geom, geom->nd, first);
     for (size_t i = 0; i < n; i++) {
         to[i] = p->sites ? p->sites[(first + i) / nd] * nd + (first + i) % nd : w.matrix;
         if (!p->sites && i + 1 < n)
-            lat_walk_next(&w);
+            lat_order_next(&w);
     }
 }
 
@@ -413,7 +413,7 @@ int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, c
 {
     const portion aside = portion_of(head, p, first, count, ASIDE), on = portion_of(head, p, first, count, CHUNK);
     uint64_t offset = 0;
-    if (!out || lat_output_leave(out, portion_bytes(&aside), &offset))
+    if (!out || lat_output_reserve_at(out, portion_bytes(&aside), &offset))
         return write_aside(out, offset, &aside, slices);
     return write_on(out, &on, slices);
 }

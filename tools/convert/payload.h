@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "common/field.h"
+#include "lattice/field.h"
 #include "common/io.h"
 
 /* Adds to `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes` each, the
@@ -90,7 +90,7 @@ static inline lat_payload lat_time_first(bool big, int rows)
 /* Bytes in the file. */
 uint64_t lat_payload_bytes(const lat_header *head, int rows);
 
-/* Are slices of the last axis (common/slices.h) one after the other in the file? (And are they bytes: text is too slow
+/* Are slices of the last axis (lattice/slices.h) one after the other in the file? (And are they bytes: text is too slow
  * to be read twice.) */
 bool lat_payload_sliced(const lat_payload *p, const lat_header *head);
 

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "common/error.h"
-#include "common/measure.h"
+#include "base/error.h"
+#include "measure/measure.h"
 #include "common/options.h"
-#include "common/stream.h"
-#include "common/tool.h"
-#include "common/transform.h"
+#include "stream/stream.h"
+#include "run/tool.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
 /* A saved g(x) farther from unitary than this is no transformation; f32 rounding is below 1e-6. */

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/error.h"
+#include "base/error.h"
 #include "common/progress.h"
-#include "fixing/fixing.h"
-#include "fixing/omega.h"
+#include "run/fixing.h"
+#include "run/omega.h"
 #include "site/sun.h"
 
 enum { SINGLE, MIXED, DOUBLE };
@@ -91,7 +91,7 @@ static double floor_of(const lat_fixing *f, lat_real real, double w)
 
 /* For the line of progress: how fast each copy goes. The time left is that to `theta` at the slope of its logarithm. */
 static struct {
-    lat_pace sweeps, log_theta;
+    lat_rate sweeps, log_theta;
     long config, seen;
 } paces[LAT_MAX_COPIES];
 
@@ -103,7 +103,7 @@ static void say(const lat_fixing *f, const lat_copy *c, double w, const lat_gaug
         memset(&paces[k], 0, sizeof paces[k]);
     paces[k].config = f->config;
     paces[k].seen = c->sweeps;
-    const double rate = lat_pace_look(&paces[k].sweeps, (double)c->sweeps), slope = lat_pace_look(&paces[k].log_theta, log(s->theta_slice));
+    const double rate = lat_rate_sample(&paces[k].sweeps, (double)c->sweeps), slope = lat_rate_sample(&paces[k].log_theta, log(s->theta_slice));
     if (!f->single)
         snprintf(copy, sizeof copy, "copy %ld of %d  ", c->number + 1, f->copies);
     lat_progress("%s: %ssweep %ld  theta %.3e  F %.12f  omega %.3f  %.0f sweeps/s  %.1f s%s", f->name, copy, c->sweeps, s->theta, s->functional,
@@ -145,7 +145,7 @@ static double own_omega(const lat_fixing *f, lat_omega *o, double now, long swee
             extent = f->u.head.geom.dims[mu];
     double w = OMEGA_SU2;
     if (scheme == LAT_OVERRELAX_SU3 || f->condition.gauge == LAT_MAG || f->u.head.nc == 2)
-        w = lat_omega_look(o, f->condition.gauge, extent, now, sweeps);
+        w = lat_omega_update(o, f->condition.gauge, extent, now, sweeps);
     /* In single alone theta must stay within reach. */
     return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / theta) : w;
 }

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/boundary.h"
-#include "common/error.h"
-#include "common/measure.h"
+#include "lattice/boundary.h"
+#include "base/error.h"
+#include "measure/measure.h"
 #include "common/options.h"
 #include "common/text.h"
-#include "common/tool.h"
+#include "run/tool.h"
 #include "site/sun.h"
 
 enum { CHUNK = 256 }; /* matrices whose sum is kept apart: results do not depend on threads */
@@ -143,7 +143,7 @@ static int refuse(const lat_field *f, const moved *m, long index)
 {
     const char *name = lat_opts.input ? lat_opts.input : "<stdin>";
     char where[LAT_PLACE];
-    lat_place_text(&f->head, m->refused, where);
+    lat_position_text(&f->head, m->refused, where);
     if (isnan(m->refused_by))
         return lat_fail("%s: field %ld: expected a matrix near SU(%d) at %s, found a singular one", name,
                         index, f->head.nc, where);
@@ -156,7 +156,7 @@ static int tell(const context *c, const lat_field *f, const moved *m, const lat_
     const size_t matrices = lat_header_matrices(&f->head);
     const double rms = sqrt(m->square / (double)matrices);
     char where[LAT_PLACE];
-    lat_place_text(&f->head, m->worst, where);
+    lat_position_text(&f->head, m->worst, where);
     if (lat_opts.verbose)
         lat_warn("field %ld: largest move %.3g at %s, rms %.3g, %zu of %zu farther than %g; "
                  "|U U^+ - 1| from %.3g to %.3g, |1 - det U| from %.3g to %.3g", index, m->max, where, rms,

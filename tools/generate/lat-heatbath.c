@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/generate.h"
-#include "common/anisotropy.h"
-#include "common/boundary.h"
-#include "common/error.h"
+#include "generate/generate.h"
+#include "lattice/anisotropy.h"
+#include "lattice/boundary.h"
+#include "base/error.h"
 #include "common/options.h"
 #include "common/progress.h"
-#include "common/stream.h"
-#include "common/tool.h"
+#include "stream/stream.h"
+#include "run/tool.h"
 #include "site/sun.h"
 
 enum { HOT, COLD };

@@ -2,10 +2,10 @@
 /* lat-start: configurations to start from: cold, hot, or weak field. */
 #include <stdio.h>
 #include <string.h>
-#include "common/error.h"
+#include "base/error.h"
 #include "common/options.h"
-#include "common/stream.h"
-#include "common/tool.h"
+#include "stream/stream.h"
+#include "run/tool.h"
 #include "site/sun.h"
 
 enum { COLD, HOT, WEAK };

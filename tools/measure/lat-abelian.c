@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/boundary.h"
-#include "common/error.h"
-#include "common/measure.h"
+#include "lattice/boundary.h"
+#include "base/error.h"
+#include "measure/measure.h"
 #include "common/options.h"
-#include "common/stream.h"
+#include "stream/stream.h"
 #include "common/text.h"
-#include "common/tool.h"
-#include "common/tour.h"
+#include "run/tool.h"
+#include "lattice/iterate.h"
 
 static bool keep_going;
 static const char *links, *currents;
@@ -173,13 +173,13 @@ static void strings_chunk(const lat_field *f, size_t from, size_t to, const void
     const projected *p = arg;
     const size_t n = (size_t)p->nc, nd = (size_t)p->geom->nd;
     double phi[LAT_MAX_COLOURS];
-    lat_tour w;
-    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w))
+    lat_iterator w;
+    for (lat_iterator_start(&w, f, from); w.site < to; lat_iterator_next(&w))
         for (int b = 1; b < p->geom->nd; b++)
             for (int a = 0; a < b; a++) {
                 const double *here = p->phase + w.site * nd * n;
-                const double *right = p->phase + (lat_ahead(&w, a) * nd + (size_t)b) * n;
-                const double *above = p->phase + (lat_ahead(&w, b) * nd + (size_t)a) * n;
+                const double *right = p->phase + (lat_iterator_up(&w, a) * nd + (size_t)b) * n;
+                const double *above = p->phase + (lat_iterator_up(&w, b) * nd + (size_t)a) * n;
                 for (size_t i = 0; i < n; i++) {
                     phi[i] = here[(size_t)a * n + i] + right[i] - above[i] - here[(size_t)b * n + i];
                     part->sum[0] += cos(phi[i]);
@@ -198,11 +198,11 @@ LAT_INLINE int string_at(const projected *p, size_t site, int a, int b, int i)
 static void currents_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
 {
     const projected *p = arg;
-    lat_tour w;
-    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w))
+    lat_iterator w;
+    for (lat_iterator_start(&w, f, from); w.site < to; lat_iterator_next(&w))
         for (int q = 0; q < p->ncubes; q++) {
             const cube *c = &cubes[q];
-            const size_t a = lat_ahead(&w, c->a), b = lat_ahead(&w, c->b), d = lat_ahead(&w, c->c);
+            const size_t a = lat_iterator_up(&w, c->a), b = lat_iterator_up(&w, c->b), d = lat_iterator_up(&w, c->c);
             for (int i = 0; i < p->nc; i++) {
                 const int flux = string_at(p, a, c->b, c->c, i) - string_at(p, w.site, c->b, c->c, i) -
                                  string_at(p, b, c->a, c->c, i) + string_at(p, w.site, c->a, c->c, i) +
@@ -220,13 +220,13 @@ static void broken_chunk(const lat_field *f, size_t from, size_t to, const void 
 {
     const projected *p = arg;
     const size_t n = (size_t)p->nc, cells = (size_t)p->ncubes;
-    lat_tour w;
-    for (lat_tour_start(&w, f, from); w.site < to; lat_tour_on(&w)) {
+    lat_iterator w;
+    for (lat_iterator_start(&w, f, from); w.site < to; lat_iterator_next(&w)) {
         bool bad = false;
         for (size_t i = 0; i < n; i++) {
             int out = 0;
             for (size_t q = 0; p->geom->nd == 4 && q < cells; q++)
-                out += p->current[(lat_ahead(&w, cubes[q].mu) * cells + q) * n + i] - p->current[(w.site * cells + q) * n + i];
+                out += p->current[(lat_iterator_up(&w, cubes[q].mu) * cells + q) * n + i] - p->current[(w.site * cells + q) * n + i];
             bad |= out != 0;
         }
         for (size_t q = 0; q < cells; q++) {

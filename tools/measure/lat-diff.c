@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/error.h"
-#include "common/measure.h"
+#include "base/error.h"
+#include "measure/measure.h"
 #include "common/options.h"
-#include "common/stream.h"
+#include "stream/stream.h"
 #include "common/text.h"
-#include "common/tool.h"
+#include "run/tool.h"
 #include "site/sun.h"
 
 enum { CHUNK = 256 }; /* matrices whose sum is kept apart: results do not depend on threads */
@@ -162,7 +162,7 @@ static void print_text(FILE *to, const lat_field *f, const difference *d, bool s
         fprintf(to, "%sfield       %ld\n", d->index ? "\n" : "", d->index);
     fprintf(to, "largest     %.6g", d->largest);
     if (d->largest > 0)
-        fprintf(to, " at %s", lat_place_text(&f->head, d->worst, place));
+        fprintf(to, " at %s", lat_position_text(&f->head, d->worst, place));
     fprintf(to, "\nrms         %.6g\n", d->rms);
     if (f->head.kind != LAT_GAUGE)
         return;

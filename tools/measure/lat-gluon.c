@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "backend/backend.h"
-#include "backend/fourier.h"
-#include "common/boundary.h"
-#include "common/error.h"
-#include "common/measure.h"
+#include "fix/fix.h"
+#include "fourier/fourier.h"
+#include "lattice/boundary.h"
+#include "base/error.h"
+#include "measure/measure.h"
 #include "common/options.h"
-#include "common/stream.h"
+#include "stream/stream.h"
 #include "common/text.h"
-#include "common/tool.h"
-#include "common/tour.h"
+#include "run/tool.h"
+#include "lattice/iterate.h"
 
 enum { ORBITS, NONE };
 

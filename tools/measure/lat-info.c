@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "common/error.h"
+#include "base/error.h"
 #include "common/options.h"
-#include "common/stream.h"
+#include "stream/stream.h"
 #include "common/text.h"
-#include "common/tool.h"
+#include "run/tool.h"
 
 static bool check;
 

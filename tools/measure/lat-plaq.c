@@ -3,14 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "common/anisotropy.h"
-#include "common/boundary.h"
-#include "common/error.h"
-#include "common/measure.h"
+#include "lattice/anisotropy.h"
+#include "lattice/boundary.h"
+#include "base/error.h"
+#include "measure/measure.h"
 #include "common/options.h"
-#include "common/stream.h"
+#include "stream/stream.h"
 #include "common/text.h"
-#include "common/tool.h"
+#include "run/tool.h"
 
 static bool meter;
 static double xi = 1;
@@ -53,7 +53,7 @@ static int measure(const lat_field *f, long config, measured *m)
 {
     const int nd = f->head.geom.nd;
     double anisotropy = xi; /* the one asked for, else the header's */
-    lat_meter sd;
+    lat_schwinger_dyson sd;
     lat_clover clover;
     *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc};
     for (int i = 0; i < NUMBERS; i++)
@@ -73,7 +73,7 @@ static int measure(const lat_field *f, long config, measured *m)
     }
     if (meter && (lat_boundary_closed(&f->head, -1, "--sd") || (!lat_opt_given("xi") && lat_anisotropy(&f->head, &anisotropy))))
         return -1;
-    if (meter && lat_measure_meter(f, anisotropy, &sd))
+    if (meter && lat_measure_schwinger_dyson(f, anisotropy, &sd))
         return -1;
     if (meter) {
         m->number[SD_TRACE] = sd.trace;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fix_kernels.cu: the kernels of the CUDA backend, compiled once for each N (LAT_N) and precision (LAT_SIZE); each template here
+ * needs those before it. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <cuda_pipeline_primitives.h>
+#include "fix_cuda.cuh"
+#include "grid/cuda_real.cuh"
+#include "fix_fields.cuh" /* links and g to their places, g back */
+#include "fix_sweeps.cuh" /* a new g */
+#include "fix_state.cuh"  /* how good it is */
+#include "fix_launch.cuh" /* all this for the host side */
+
+extern "C" const lat_cuda_ops LAT_(lat_cuda_ops);
+const lat_cuda_ops LAT_(lat_cuda_ops) = {
+    LAT_N, LAT_SIZE, (const void *)LAT_(set_g),
+    LAT_(load), LAT_(set), LAT_(get), LAT_(sweep), LAT_(sum), LAT_(state_blocks), LAT_(face_copy),
+};

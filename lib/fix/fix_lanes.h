@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fix_lanes.h: the sweeps over vectors of sites. fix_lanes.c is compiled once for each vector length of
+ * the processor family and each N. */
+#ifndef LAT_BACKEND_LANES_H
+#define LAT_BACKEND_LANES_H
+
+#include "grid/layout.h"
+
+/* What a local problem is: the sum K of 2 nd links (Landau, and Coulomb in a slice), or the X_i of
+ * maximally Abelian gauge. */
+enum { LAT_LINEAR, LAT_ABELIAN };
+
+/* A field in lanes: blocks in the layout's order, in each first the matrix (row by row, re, im),
+ * then the lane: element e of block b, lane l is at [(b * elements + e) * lanes + l].
+ * u: 2 nd links a block, first forward ones, then U_mu(x-mu)^+; `rows` rows each. g: N rows. */
+typedef struct lat_lane_work {
+    const lat_layout *lay;
+    const void *u;
+    void *g;
+    int rows;
+    int problem;
+    const int64_t *site;         /* global site of every slot, for random numbers */
+    double weight[LAT_MAX_DIMS]; /* of the layout's directions; in the links already if rows = N */
+} lat_lane_work;
+
+enum { LAT_RELAX_SU2, LAT_RELAX_SUN, LAT_DRAW };
+enum { LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS }; /* kinds of LAT_DRAW, site/heat.h */
+
+typedef struct lat_lane_how {
+    int scheme;
+    double omega;    /* relaxation ... */
+    double stochastic; /* ... and the probability of a microcanonical hit (su2) or visit (sun) instead */
+    int draw;        /* LAT_DRAW: heat bath, microcanonical, Metropolis (site/heat.h) ... */
+    double beta;     /* ... at 1/T */
+    uint64_t seed;
+    uint32_t config, step;
+} lat_lane_how;
+
+/* Visits blocks begin..end-1, all of one parity. */
+typedef void lat_lane_sweep(const lat_lane_work *w, int begin, int end, const lat_lane_how *how);
+
+/* Adds up each site's share of the functional and theta(x), and takes the maximum of theta, over
+ * blocks begin..end-1. */
+typedef void lat_lane_state(const lat_lane_work *w, int begin, int end, double sum[2], double *max);
+
+typedef struct lat_lane_ops {
+    int nc;    /* N of SU(N) */
+    int real;  /* bytes of a real, 4 or 8 */
+    int lanes; /* sites a vector */
+    lat_lane_sweep *sweep;
+    lat_lane_state *state;
+} lat_lane_ops;
+
+/* All that were compiled for one vector length, by N: of each two, in single and in double. */
+#define LAT_LANES_MOST 8 /* N = 2 .. 8 */
+extern const lat_lane_ops *const lat_lanes_base[LAT_LANES_MOST + 1];
+#if defined(__x86_64__)
+extern const lat_lane_ops *const lat_lanes_avx2[LAT_LANES_MOST + 1];
+extern const lat_lane_ops *const lat_lanes_avx512[LAT_LANES_MOST + 1];
+#endif
+
+#endif

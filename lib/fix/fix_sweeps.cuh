@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fix_sweeps.cuh: half sweeps (template; after fix_fields.cuh). A thread is a site: its links and the neighbours' g make its local
+ * problem, a visit makes a new g of that, which goes back to memory, from a rim to the neighbouring rank's ghost too. */
+
+/* Threads of a block, and how many such blocks a processor has room for: so many registers a thread may have. With one site a
+ * thread 128 of them are enough; matrices of larger N are in memory anyway, and draws in double are slower with fewer. */
+#define BLOCK 128
+#define BOUNDS(copies, visit) __launch_bounds__(256, (copies) > 1 || LAT_N > 3 || (LAT_SIZE == 8 && (visit) == LAT_VISIT_BATH) ? 1 : 2)
+
+/* ---- the local problem ---- */
+
+#define COUNT(rows) ((rows) < LAT_N ? LAT_N - 1 : LAT_N) /* X_i that are kept (site/mag.h) */
+
+/* w = u^+ */
+static __device__ __forceinline__ void LAT_(dag)(LAT_T *w, const LAT_T *u)
+{
+#pragma unroll
+    for (int a = 0; a < LAT_N; a++)
+#pragma unroll
+        for (int b = 0; b < LAT_N; b++) {
+            w[2 * (a * LAT_N + b)] = u[2 * (b * LAT_N + a)];
+            w[2 * (a * LAT_N + b) + 1] = -u[2 * (b * LAT_N + a) + 1];
+        }
+}
+
+/* Calls add(c, w, g, weight) for each of the 2 nd links w away from the site and each copy c, g being the
+ * neighbour's. D: directions, all of weight 1; or 0 for w.nd and w.weight. */
+template <int R, int D, int C, class F>
+static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w, const LAT_(view)<C> &v, const LAT_(coords) &p, F add)
+{
+    const int nd = D ? D : w.nd;
+#if LAT_N <= 3
+#pragma unroll
+#else
+#pragma unroll 1
+#endif
+    for (int mu = 0; mu < 4; mu++) {
+        if (mu >= nd)
+            break;
+        const LAT_T weight = D ? (LAT_T)1 : WEIGHT(w)[mu];
+        LAT_T m[FULL], n[FULL], h[FULL];
+        const uint32_t up = LAT_(up)(w, p, mu), down = LAT_(down)(w, p, mu);
+        LAT_(fetch_link)<R>(m, LAT_(link)<R>(v.u, p.i, nd, mu));
+        if (R < LAT_N)
+            LAT_(complete)(m);
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            LAT_(fetch)<FEW>(h, v.g_other[c] + LAT_(at)(up, CHUNKS(FEW)));
+            LAT_(complete)(h);
+            add(c, m, h, weight);
+        }
+        LAT_(fetch_link)<R>(m, LAT_(link)<R>(v.u_other, down, nd, mu));
+        if (R < LAT_N)
+            LAT_(complete)(m);
+        LAT_(dag)(n, m);
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            LAT_(fetch)<FEW>(h, v.g_other[c] + LAT_(at)(down, CHUNKS(FEW)));
+            LAT_(complete)(h);
+            add(c, n, h, weight);
+        }
+    }
+}
+
+/* k += u g^+ */
+template <int R> static __device__ __forceinline__ void LAT_(add)(LAT_(m) *k, const LAT_T *u, const LAT_T *g, LAT_T weight)
+{
+#if LAT_N == 3
+    if (R < LAT_N) {
+        LAT_(add_mul_dag_columns)(k, u, g, weight);
+        return;
+    }
+#endif
+    LAT_(add_mul_dag)(k, u, g, LAT_N, weight);
+}
+
+/* The local problem of a site: x = g K, or the X_i of maximally Abelian gauge. */
+template <int P> struct LAT_(problem) { LAT_(m) x; };
+#if LAT_N <= 3
+template <> struct LAT_(problem)<LAT_CUDA_ABELIAN> { LAT_(mag) x; };
+#endif
+
+template <int R>
+static __device__ __forceinline__ void LAT_(take)(LAT_(problem)<LAT_CUDA_LINEAR> *l, const LAT_T *u, const LAT_T *g, LAT_T weight)
+{
+    LAT_(add)<R>(&l->x, u, g, weight);
+}
+
+template <int R> static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem)<LAT_CUDA_LINEAR> *l, const LAT_T *own)
+{
+    const LAT_(m) k = l->x;
+    l->x = LAT_(mul_left)(own, &k);
+}
+
+#if LAT_N <= 3
+template <int R>
+static __device__ __forceinline__ void LAT_(take)(LAT_(problem)<LAT_CUDA_ABELIAN> *l, const LAT_T *u, const LAT_T *g, LAT_T)
+{
+    LAT_(mag_add)(&l->x, u, g, LAT_N, COUNT(R));
+}
+
+template <int R> static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem)<LAT_CUDA_ABELIAN> *l, const LAT_T *own)
+{
+    LAT_(mag_rotate)(&l->x, own, COUNT(R));
+}
+#endif
+
+/* ---- a visit ---- */
+
+/* What h, the site's g, becomes. */
+template <int R>
+static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(problem)<LAT_CUDA_LINEAR> &l, int visit, LAT_T omega, const lat_cuda_how &how, const LAT_(rng) *d)
+{
+    const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
+    switch (visit) {
+    case LAT_VISIT_SU2: LAT_(relax_su2)(h, l.x, omega); break;
+    case LAT_VISIT_SUN: LAT_(relax_sun)(h, l.x, omega); break;
+    case LAT_VISIT_STIR_SU2: LAT_(stochastic_su2)(h, l.x, omega, p, d); break;
+    case LAT_VISIT_STIR_SUN: LAT_(stochastic_sun)(h, l.x, omega, p, d); break;
+    case LAT_VISIT_BATH: LAT_(heat)(h, l.x, beta, LAT_HEAT_BATH, d); break;
+    case LAT_VISIT_MICRO: LAT_(heat)(h, l.x, beta, LAT_HEAT_MICRO, d); break;
+    default: LAT_(heat)(h, l.x, beta, LAT_HEAT_METROPOLIS, d); break;
+    }
+}
+
+#if LAT_N <= 3
+template <int R>
+static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(problem)<LAT_CUDA_ABELIAN> &l, int visit, LAT_T omega, const lat_cuda_how &how, const LAT_(rng) *d)
+{
+    const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
+    switch (visit) {
+    case LAT_VISIT_SU2: LAT_(mag_relax_su2)(h, l.x, COUNT(R), omega); break;
+    case LAT_VISIT_SUN: LAT_(mag_relax_sun)(h, l.x, COUNT(R), omega); break;
+    case LAT_VISIT_STIR_SU2: LAT_(mag_stochastic_su2)(h, l.x, COUNT(R), omega, p, d); break;
+    case LAT_VISIT_STIR_SUN: LAT_(mag_stochastic_sun)(h, l.x, COUNT(R), omega, p, d); break;
+    case LAT_VISIT_BATH: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_BATH, d); break;
+    case LAT_VISIT_MICRO: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_MICRO, d); break;
+    default: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_METROPOLIS, d); break;
+    }
+}
+#endif
+
+/* The rest of a visit, once the links have been added up. */
+template <int P, int R, int VISIT>
+static __device__ __forceinline__ void LAT_(settle)(LAT_(problem)<P> *l, LAT_V *mine, const lat_cuda_how &how, int64_t site, int copy)
+{
+    const LAT_(rng) dice = {how.seed + (uint64_t)copy, &site, how.config, how.step};
+    const LAT_T omega = (LAT_T)how.omega[copy];
+    LAT_T own[FULL];
+    LAT_(m) h;
+    LAT_(fetch)<FEW>(own, mine);
+    LAT_(complete)(own);
+    LAT_(turn_to)<R>(l, own);
+    memcpy(&h, own, sizeof h);
+    LAT_(visit)<R>(&h, *l, VISIT >= 0 ? VISIT : how.visit, omega, how, &dice);
+    LAT_(store)<FEW>(mine, (const LAT_T *)&h);
+}
+
+/* ---- a half sweep ---- */
+
+/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or above, otherwise -1. Half sweeps
+ * go through the rest of the lattice to and fro: what the last one touched last is still in the second cache. And where three time
+ * slices do not fit there, they go strip by strip through the lattice, a strip being some z of all times, so that g is there still
+ * for the next time slice. */
+static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w, const lat_cuda_how &how, int parity, uint32_t threads, int *side)
+{
+    const uint32_t b = LAT_(block_of)(how.rim_blocks, 0, how.spread, side);
+    if (*side >= 0) {
+        const uint32_t n = b * threads + threadIdx.x;
+        return n < w.rim ? w.from + n + (*side ? w.own - w.rim : 0) : w.half;
+    }
+    const uint32_t inner = gridDim.x - 2 * how.rim_blocks, block = parity ? inner - 1 - b : b;
+    const uint32_t n = block * threads + threadIdx.x, from = w.from + w.rim;
+    if (n >= w.own - 2 * w.rim)
+        return w.half;
+    if (!w.strip)
+        return from + n;
+    const uint32_t q = LAT_(quotient)(n, w.by_strip), number = LAT_(quotient)(q, w.by_time);
+    return from + n - q * w.strip + number * w.strip + (q - number * w.times) * w.stride[3];
+}
+
+/* One parity. VISIT: what is done, or -1 for how.visit. A thread visits its site in C copies. */
+template <int P, int R, int D, int C, int VISIT>
+static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how, int parity)
+{
+    int side, copy[C];
+    const uint32_t i = LAT_(site_to_visit)(w, how, parity, blockDim.x, &side);
+    const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.beside + threadIdx.y * C;
+    copy[0] = unit[0].copy;
+    const bool busy = i < w.half && copy[0] >= 0, rim = side >= 0 && w.peer;
+    if (!busy && !rim)
+        return;
+#pragma unroll
+    for (int c = 1; c < C; c++) /* nobody: the first one again, and nothing is written */
+        copy[c] = threadIdx.y * C + c < (unsigned)how.beside && unit[c].copy >= 0 ? unit[c].copy : copy[0];
+    const int slice = unit[0].slice;
+    const LAT_(view)<C> v = LAT_(fields_of)<R, C>(w, slice, copy, parity);
+    const LAT_(coords) p = LAT_(find)(w, i, parity);
+    const int64_t site = LAT_(site)(w, p, unit[0].from);
+    WAIT_FOR_GRID();
+    if (rim) {
+        /* The ghost of the half sweep before has come. So the neighbour has visited its rim there, which has read the ghost that
+         * this block is to write: there is nothing else to be waited for. */
+        if (threadIdx.x == 0 && threadIdx.y == 0)
+            LAT_(wait_flag)(w.heard, side, how.number - 1);
+        __syncthreads();
+    }
+    if (busy) {
+        LAT_(problem)<P> l[C] = {};
+        LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {
+            LAT_(take)<R>(l + c, u, g, weight);
+        });
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            if (c == 0 || copy[c] != copy[0]) {
+                LAT_V *mine = v.g[c] + LAT_(at)(i, CHUNKS(FEW));
+                LAT_(settle)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
+                if (rim) {
+                    LAT_V *there = LAT_(neighbour_ghost)(w, side, (uint64_t)copy[c] * (uint64_t)w.slices + (uint64_t)slice, parity, i);
+#pragma unroll
+                    for (int k = 0; k < CHUNKS(FEW); k++)
+                        there[k * LAT_CUDA_GROUP] = mine[k * LAT_CUDA_GROUP];
+                }
+            }
+    }
+    if (rim)
+        LAT_(signal_flag)(w.rim_arrived + side, w.side[side].told, how.rim_blocks * gridDim.y, how.number);
+}
+
+#if LAT_N == 3
+/* The same for a lattice so small that a processor has hardly more than one site for each of its lanes, and waiting for memory is all
+ * there is: everything is asked for at once, to shared memory; the links before the other parity is done. g goes through the
+ * first cache, where neighbours find it. The shared memory allows a processor four blocks: were there more, the next kernel's would
+ * crowd where there is room already. */
+#define SMALL_THREADS (LAT_SIZE == 4 ? 64 : 32)
+#define SMALL_SITES 256 /* of a half sweep, for each processor */
+
+static __device__ __forceinline__ void LAT_(ask)(LAT_V *to, const LAT_V *from, int chunks, bool cached)
+{
+#pragma unroll
+    for (int c = 0; c < chunks; c++) {
+        const uint32_t at = (uint32_t)__cvta_generic_to_shared(to + c * SMALL_THREADS);
+        const LAT_V *p = from + c * LAT_CUDA_GROUP;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+        (void)at, (void)cached;
+        to[c * SMALL_THREADS] = *p;
+#else
+        if (cached)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(at), "l"(p) : "memory");
+        else
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(p) : "memory");
+#endif
+    }
+}
+
+template <int CH> static __device__ __forceinline__ void LAT_(answer)(LAT_T *m, const LAT_V *p)
+{
+#pragma unroll
+    for (int c = 0; c < CH; c++)
+        LAT_(unpack)(m + c * PER, p[c * SMALL_THREADS], PER);
+}
+
+template <int P, int D, int VISIT>
+static __global__ void __launch_bounds__(SMALL_THREADS)
+LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how, int parity)
+{
+    constexpr int R = FEW, CH = CHUNKS(FEW), STEP = CH * SMALL_THREADS;
+    __shared__ LAT_V room[4 * D * STEP];
+    LAT_V *const links = room + threadIdx.x, *const gs = links + 2 * D * STEP;
+    const uint32_t i = blockIdx.x * SMALL_THREADS + threadIdx.x;
+    const lat_cuda_unit unit = how.unit[blockIdx.y * (unsigned)how.beside + threadIdx.y];
+    if (i >= w.half || unit.copy < 0)
+        return;
+    const LAT_(view)<1> v = LAT_(fields_of)<R, 1>(w, unit.slice, &unit.copy, parity);
+    const LAT_(coords) p = LAT_(find)(w, i, parity);
+#pragma unroll
+    for (int mu = 0; mu < D; mu++) {
+        LAT_(ask)(links + 2 * mu * STEP, LAT_(link)<R>(v.u, i, D, mu), CH, false);
+        LAT_(ask)(links + (2 * mu + 1) * STEP, LAT_(link)<R>(v.u_other, LAT_(down)(w, p, mu), D, mu), CH, false);
+    }
+    WAIT_FOR_GRID();
+#pragma unroll
+    for (int mu = 0; mu < D; mu++) {
+        LAT_(ask)(gs + 2 * mu * STEP, v.g_other[0] + LAT_(at)(LAT_(up)(w, p, mu), CH), CH, true);
+        LAT_(ask)(gs + (2 * mu + 1) * STEP, v.g_other[0] + LAT_(at)(LAT_(down)(w, p, mu), CH), CH, true);
+        __pipeline_commit();
+    }
+    LAT_(problem)<P> l = {};
+#pragma unroll
+    for (int mu = 0; mu < D; mu++) {
+        LAT_T m[FULL], n[FULL], h[FULL];
+        __pipeline_wait_prior(D - 1 - mu);
+        LAT_(answer)<CH>(m, links + 2 * mu * STEP);
+        LAT_(complete)(m);
+        LAT_(answer)<CH>(h, gs + 2 * mu * STEP);
+        LAT_(take)<R>(&l, m, h, (LAT_T)1);
+        LAT_(answer)<CH>(m, links + (2 * mu + 1) * STEP);
+        LAT_(complete)(m);
+        LAT_(dag)(n, m);
+        LAT_(answer)<CH>(h, gs + (2 * mu + 1) * STEP);
+        LAT_(take)<R>(&l, n, h, (LAT_T)1);
+    }
+    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + LAT_(at)(i, CH), how, LAT_(site)(w, p, unit.from), unit.copy);
+}
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_real.cuh: the reals and the names of kernels that are compiled once for each N (LAT_N) and precision (LAT_SIZE); see
+ * site/real.h. */
+#define LAT_WIDTH 1
+#if defined(LAT_ALL_ROWS)
+#define LAT_LETTER(x) x##all
+#else
+#define LAT_LETTER(x) x
+#endif
+#if LAT_SIZE == 4
+#define LAT_T float
+#define LAT_S float
+#define LAT_V float4
+#define LETTER LAT_LETTER(f)
+#define WEIGHT(w) (w).weight_single
+#define HOW(how) (how).single
+#else
+#define LAT_T double
+#define LAT_S double
+#define LAT_V double2
+#define LETTER LAT_LETTER(d)
+#define WEIGHT(w) (w).weight
+#define HOW(how) (how).real
+#endif
+#define LAT_HOST_DEVICE static __device__ __forceinline__
+#ifndef LAT_REGISTERS
+#define LAT_REGISTERS 3 /* matrices of such N are in registers */
+#endif
+#if LAT_N <= LAT_REGISTERS
+#define LAT_UNROLL _Pragma("unroll")
+#else
+#define LAT_UNROLL _Pragma("unroll 1")
+#endif
+#define JOIN_(a, b, c) a##_##b##c
+#define JOIN(a, b, c) JOIN_(a, b, c)
+#define LAT_(x) JOIN(x, LETTER, LAT_N)
+
+/* Lets the next kernel begin where this one has begun everywhere, and waits for the one before to be done (start() in
+ * fix_launch.cuh): what does not depend on that one comes before this. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define WAIT_FOR_GRID() (cudaTriggerProgrammaticLaunchCompletion(), cudaGridDependencySynchronize())
+#else
+#define WAIT_FOR_GRID() ((void)0)
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* layout.c: sites to lanes, and the table of neighbours. */
+#include "slab.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+
+#define MAX_LANES 16
+#define MAX_PERMS 128
+
+/* How a layout comes to be: of a lattice, or of a slab with its ghosts. */
+typedef struct plan {
+    lat_layout *lay;
+    bool slab;
+    int parity;       /* of the site with local coordinates 0 */
+    int next[4];      /* where the next block goes, or the next slot: even, odd, even and odd ghosts */
+} plan;
+
+/* Of a site with local coordinates x. */
+static int region(const plan *p, const int x[LAT_MAX_DIMS])
+{
+    const int last = p->lay->geom.nd - 1;
+    const bool ghost = p->slab && (x[last] == 0 || x[last] == p->lay->geom.dims[last] - 1);
+    return ((x[0] + x[1] + x[2] + x[3] + p->parity) & 1) + (ghost ? 2 : 0);
+}
+
+/* Cuts the first `axes` axes in two, the longest boxes first, until there is a box for every lane; false if the
+ * boxes would get odd extents before. */
+static bool cut(const lat_geometry *geom, int axes, int lanes, int boxes[LAT_MAX_DIMS])
+{
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        boxes[mu] = 1;
+    for (int n = 1; n < lanes; n *= 2) {
+        int best = -1;
+        for (int mu = axes - 1; mu >= 0; mu--) {
+            int extent = geom->dims[mu] / boxes[mu];
+            if (extent % 4 == 0 && (best < 0 || extent > geom->dims[best] / boxes[best]))
+                best = mu;
+        }
+        if (best < 0)
+            return false;
+        boxes[best] *= 2;
+    }
+    return true;
+}
+
+/* lay->site for boxes: the same place of every box is one block, even places first. */
+static void place_boxes(plan *p, const int boxes[LAT_MAX_DIMS])
+{
+    lat_layout *lay = p->lay;
+    lat_geometry box = lay->geom, grid = lay->geom;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        box.dims[mu] = lay->geom.dims[mu] / boxes[mu];
+        grid.dims[mu] = boxes[mu];
+    }
+    for (size_t i = 0; i < lat_volume(&box); i++) {
+        int x[LAT_MAX_DIMS], n[LAT_MAX_DIMS], y[LAT_MAX_DIMS];
+        lat_coordinates(&box, i, x);
+        int block = p->next[region(p, x)]++;
+        for (int l = 0; l < lay->lanes; l++) {
+            lat_coordinates(&grid, (size_t)l, n);
+            for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+                y[mu] = x[mu] + n[mu] * box.dims[mu];
+            lay->site[(int64_t)block * lay->lanes + l] = (int64_t)lat_site(&lay->geom, y);
+        }
+    }
+}
+
+/* lay->site for consecutive sites of each parity; the last block of each may have idle lanes. */
+static void place_rows(plan *p)
+{
+    lat_layout *lay = p->lay;
+    int64_t next[4];
+    for (int i = 0; i < 4; i++)
+        next[i] = (int64_t)p->next[i] * lay->lanes;
+    for (size_t i = 0; i < lat_volume(&lay->geom); i++) {
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(&lay->geom, i, x);
+        lay->site[next[region(p, x)]++] = (int64_t)i;
+    }
+}
+
+/* The number of this permutation, added if it is new; -1 if there are too many. */
+static int find_perm(lat_layout *lay, const int64_t lane[MAX_LANES])
+{
+    for (int n = 0; n < lay->nperms; n++)
+        if (!memcmp(lay->perm + n * lay->lanes, lane, (size_t)lay->lanes * sizeof *lane))
+            return n;
+    if (lay->nperms == MAX_PERMS)
+        return -1;
+    for (int l = 0; l < lay->lanes; l++) {
+        lay->perm[lay->nperms * lay->lanes + l] = lane[l];
+        lay->perm32[lay->nperms * lay->lanes + l] = (int32_t)lane[l];
+    }
+    return lay->nperms++;
+}
+
+/* Fills lay->step for `blocks` blocks. The first pass (collect == NULL) only counts the rows of `collect`. */
+static void link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
+{
+    const int nk = 2 * lay->geom.nd;
+    lay->ncollect = 0;
+    for (int b = 0; b < blocks; b++)
+        for (int k = 0; k < nk; k++) {
+            int64_t at[MAX_LANES], lane[MAX_LANES];
+            bool one_block = true, permuted = true;
+            bool taken[MAX_LANES] = {false};
+            for (int l = 0; l < lay->lanes; l++) {
+                int64_t here = (int64_t)b * lay->lanes + l, site = lay->site[here];
+                /* An idle lane is its own neighbour: any finite numbers do there. */
+                at[l] = site < 0 ? here
+                    : slot[lat_neighbour(&lay->geom, (size_t)site, k % lay->geom.nd, k < lay->geom.nd ? 1 : -1)];
+                lane[l] = at[l] % lay->lanes;
+                one_block = one_block && at[l] / lay->lanes == at[0] / lay->lanes;
+                permuted = permuted && !taken[lane[l]];
+                taken[lane[l]] = true;
+            }
+            lat_step *step = &lay->step[(size_t)b * (size_t)nk + (size_t)k];
+            step->perm = one_block && permuted ? find_perm(lay, lane) : -1;
+            step->block = (int32_t)(step->perm < 0 ? lay->ncollect : at[0] / lay->lanes);
+            if (step->perm < 0) {
+                if (lay->collect)
+                    memcpy(lay->collect + lay->ncollect * lay->lanes, at, (size_t)lay->lanes * sizeof *at);
+                lay->ncollect++;
+            }
+        }
+}
+
+/* Sites of each region. */
+static void count_sites(const plan *p, size_t count[4])
+{
+    int x[LAT_MAX_DIMS] = {0};
+    const lat_geometry *geom = &p->lay->geom;
+    const int last = geom->nd - 1;
+    const size_t slice = lat_volume(geom) / (size_t)geom->dims[last];
+    memset(count, 0, 4 * sizeof *count);
+    for (x[last] = 0; x[last] < geom->dims[last]; x[last]++) {
+        const int r = region(p, x);
+        count[r] += slice - slice / 2; /* all of a slice of one site */
+        count[r ^ 1] += slice / 2;
+    }
+}
+
+/* Everything but the geometry: 0, or -1. `ghosts`: blocks of these. */
+static int fill(plan *p, int lanes, int *ghosts)
+{
+    lat_layout *lay = p->lay;
+    char text[64];
+    int boxes[LAT_MAX_DIMS];
+    size_t volume = lat_volume(&lay->geom), count[4];
+    if (volume / (size_t)lanes > INT32_MAX / (2 * LAT_MAX_DIMS) - 4)
+        return lat_fail("lattice %s: no memory for its table of neighbours", lat_dims_text(&lay->geom, text));
+    count_sites(p, count);
+    lay->lanes = lanes;
+    int all = 0;
+    for (int r = 0; r < 4; r++) {
+        p->next[r] = all;
+        all += (int)((count[r] + (size_t)lanes - 1) / (size_t)lanes);
+    }
+    lay->neven = p->next[1];
+    lay->nblocks = p->next[2];
+    *ghosts = all - lay->nblocks;
+    lay->boxes = cut(&lay->geom, lay->geom.nd - p->slab, lanes, boxes);
+    size_t slots = (size_t)all * (size_t)lanes, steps = (size_t)all * (size_t)(2 * lay->geom.nd);
+    int64_t *slot = lat_alloc(volume, sizeof *slot, "the table of sites");
+    lay->site = lat_alloc(slots, sizeof *lay->site, "the table of sites");
+    lay->step = lat_alloc(steps, sizeof *lay->step, "the table of neighbours");
+    lay->perm = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm, "the table of neighbours");
+    lay->perm32 = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm32, "the table of neighbours");
+    if (!slot || !lay->site || !lay->step || !lay->perm || !lay->perm32) {
+        free(slot);
+        return -1;
+    }
+
+    for (size_t i = 0; i < slots; i++)
+        lay->site[i] = -1;
+    if (lay->boxes)
+        place_boxes(p, boxes);
+    else
+        place_rows(p);
+    for (size_t i = 0; i < slots; i++)
+        if (lay->site[i] >= 0)
+            slot[lay->site[i]] = (int64_t)i;
+    int64_t identity[MAX_LANES];
+    for (int l = 0; l < lanes; l++)
+        identity[l] = l;
+    find_perm(lay, identity); /* number 0 */
+    link_blocks(lay, all, slot);
+    int rc = 0;
+    if (lay->ncollect) {
+        lay->collect = lat_alloc((size_t)lay->ncollect * (size_t)lanes, sizeof *lay->collect, "the table of neighbours");
+        rc = lay->collect ? 0 : -1;
+        if (rc == 0)
+            link_blocks(lay, all, slot);
+    }
+    free(slot);
+    return rc;
+}
+
+static int check_even(const lat_geometry *geom)
+{
+    char text[64];
+    for (int mu = 0; mu < geom->nd; mu++)
+        if (geom->dims[mu] % 2)
+            return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents",
+                            lat_dims_text(geom, text), geom->dims[mu]);
+    return 0;
+}
+
+lat_layout *lat_layout_new(const lat_geometry *geom, int lanes)
+{
+    plan p = {.lay = NULL};
+    int none;
+    if (check_even(geom))
+        return NULL;
+    if (!(p.lay = calloc(1, sizeof *p.lay))) {
+        lat_fail("out of memory: a layout");
+        return NULL;
+    }
+    p.lay->geom = *geom;
+    if (fill(&p, lanes, &none) == 0)
+        return p.lay;
+    lat_layout_free(p.lay);
+    return NULL;
+}
+
+void lat_layout_free(lat_layout *lay)
+{
+    if (!lay)
+        return;
+    free(lay->site);
+    free(lay->step);
+    free(lay->perm);
+    free(lay->perm32);
+    free(lay->collect);
+    free(lay);
+}
+
+/* ---- slabs ----------------------------------------------------------------------------------- */
+
+/* The rim: slots of own and ghost slices, and which blocks have some of the own ones. */
+static int list_rim(lat_slab_layout *s, const plan *p, const int64_t *slot)
+{
+    const lat_layout *lay = s->lay;
+    const int last = lay->geom.nd - 1, count = lay->geom.dims[last] - 2;
+    const size_t slice = lat_volume(&lay->geom) / (size_t)(count + 2);
+    for (int parity = 0; parity < 2; parity++) {
+        s->low[parity] = parity ? lay->neven : 0;
+        s->high[parity] = parity ? lay->nblocks : lay->neven;
+        for (int side = 0; side < 2; side++) {
+            s->own[parity][side] = lat_alloc(slice, sizeof(int64_t), "the rim of a slab");
+            s->ghost[parity][side] = lat_alloc(slice, sizeof(int64_t), "the rim of a slab");
+            if (!s->own[parity][side] || !s->ghost[parity][side])
+                return -1;
+        }
+    }
+    for (int side = 0; side < 2; side++)
+        for (int ghost = 0; ghost < 2; ghost++) {
+            const size_t t = (size_t)(side == LAT_DOWN ? 1 - ghost : count + ghost);
+            for (size_t i = t * slice; i < (t + 1) * slice; i++) {
+                int x[LAT_MAX_DIMS];
+                lat_coordinates(&lay->geom, i, x);
+                const int parity = region(p, x) & 1, block = (int)(slot[i] / lay->lanes);
+                if (ghost) {
+                    s->ghost[parity][side][s->nghosts[parity][side]++] = slot[i];
+                    continue;
+                }
+                s->own[parity][side][s->n[parity][side]++] = slot[i];
+                if (side == LAT_DOWN && s->low[parity] < block + 1)
+                    s->low[parity] = block + 1;
+                if (side == LAT_UP && s->high[parity] > block)
+                    s->high[parity] = block;
+            }
+        }
+    for (int parity = 0; parity < 2; parity++)
+        if (s->high[parity] < s->low[parity])
+            s->high[parity] = s->low[parity];
+    return 0;
+}
+
+static int fill_slab(lat_slab_layout *s, const lat_geometry *lattice, lat_slab own, int lanes)
+{
+    plan p = {.lay = s->lay, .slab = true, .parity = (own.first + 1) & 1};
+    p.lay->geom = *lattice;
+    p.lay->geom.dims[lattice->nd - 1] = own.count + 2;
+    if (fill(&p, lanes, &s->nghost))
+        return -1;
+    int64_t *slot = lat_alloc(lat_volume(&p.lay->geom), sizeof *slot, "the table of sites");
+    if (!slot)
+        return -1;
+    for (int64_t i = 0; i < (int64_t)(p.lay->nblocks + s->nghost) * lanes; i++)
+        if (p.lay->site[i] >= 0)
+            slot[p.lay->site[i]] = i;
+    const int rc = list_rim(s, &p, slot);
+    free(slot);
+    return rc;
+}
+
+lat_slab_layout *lat_slab_layout_new(const lat_geometry *lattice, lat_slab own, int lanes)
+{
+    if (check_even(lattice))
+        return NULL;
+    lat_slab_layout *s = calloc(1, sizeof *s);
+    if (!s || !(s->lay = calloc(1, sizeof *s->lay)))
+        lat_fail("out of memory: a layout");
+    else if (fill_slab(s, lattice, own, lanes) == 0)
+        return s;
+    lat_slab_layout_free(s);
+    return NULL;
+}
+
+void lat_slab_layout_free(lat_slab_layout *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < 4; i++) {
+        free(s->own[i / 2][i % 2]);
+        free(s->ghost[i / 2][i % 2]);
+    }
+    lat_layout_free(s->lay);
+    free(s);
+}

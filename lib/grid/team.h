@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* team.h: what everything that runs on the CPU in vector lanes shares: threads that work together,
+ * reals in lanes. */
+#ifndef LAT_BACKEND_HOST_H
+#define LAT_BACKEND_HOST_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include "base/isa.h"
+
+/* Threads of the team at work, and the place of the caller in it. */
+int lat_team_threads(void);
+int lat_thread_id(void);
+
+/* Of n things, those that are the caller's in its team: from *from up to *to. */
+void lat_thread_range(int64_t n, int64_t *from, int64_t *to);
+
+/* Where the threads of a team wait for each other, several times a sweep. OpenMP's own barrier spins for
+ * milliseconds: where another program, such as the next stage of the pipeline, wants a core, two of our
+ * threads share one, and the one that has arrived keeps the other from arriving. This one spins as
+ * long as a sweep of a small lattice takes, and then sleeps until the last one has come. Zero at first. */
+typedef struct lat_barrier {
+    atomic_int there;
+    atomic_uint round;
+    atomic_int asleep;
+} lat_barrier;
+void lat_barrier_wait(lat_barrier *m, int team);
+
+/* `elements` reals a site, sites in lanes: element e of block b, lane l is number (b * elements + e) * lanes + l. */
+typedef struct lat_lane_view {
+    void *p;
+    int real, lanes, elements; /* bytes of a real */
+} lat_lane_view;
+
+static inline void lat_lane_put(lat_lane_view a, int64_t block, int lane, int e, double v)
+{
+    const int64_t i = (block * a.elements + e) * a.lanes + lane;
+    if (a.real == 4)
+        ((float *)a.p)[i] = (float)v;
+    else
+        ((double *)a.p)[i] = v;
+}
+
+static inline double lat_lane_get(lat_lane_view a, int64_t block, int lane, int e)
+{
+    const int64_t i = (block * a.elements + e) * a.lanes + lane;
+    return a.real == 4 ? (double)((const float *)a.p)[i] : ((const double *)a.p)[i];
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* anisotropy.c: what a header says of the anisotropy of a configuration. */
+#include "anisotropy.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+
+static const char letters[] = "xyzt";
+
+/* The direction that weighs xi; -1 if it is none of this lattice. */
+static int axis_of(const lat_header *head)
+{
+    const char *axis = lat_info_get(head, "xi_axis");
+    if (!axis)
+        return head->geom.nd - 1;
+    const char *letter = axis[0] && !axis[1] ? strchr(letters, axis[0]) : NULL;
+    return letter && letter - letters < head->geom.nd ? (int)(letter - letters) : -1;
+}
+
+/* The number itself. */
+static int number(const lat_header *head, double *xi)
+{
+    const char *text = lat_info_get(head, "xi");
+    char rest;
+    *xi = 1;
+    if (text && (sscanf(text, "%lf%c", xi, &rest) != 1 || !(*xi > 0 && *xi <= 1e6)))
+        return lat_fail("info.xi: expected a number above 0, found '%.80s'", text);
+    return 0;
+}
+
+int lat_anisotropy(const lat_header *head, double *xi)
+{
+    if (number(head, xi))
+        return -1;
+    if (*xi != 1 && axis_of(head) != head->geom.nd - 1)
+        return lat_fail("expected xi to be that of the last direction, found that of %.80s (info.xi_axis): lat-reorder --axes makes it the last",
+                        lat_info_get(head, "xi_axis"));
+    return 0;
+}
+
+int lat_anisotropy_permute(lat_header *head, const int axes[LAT_MAX_DIMS])
+{
+    const int was = axis_of(head), last = head->geom.nd - 1;
+    const char *text = lat_info_get(head, "xi");
+    if (!text || was < 0 || (axes[last] == last && was == last))
+        return 0;
+    for (int i = 0; i < head->geom.nd; i++)
+        if (axes[i] == was)
+            return lat_info_set(head, "xi_axis", (char[]){letters[i], '\0'});
+    return 0;
+}

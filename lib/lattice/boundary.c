@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* boundary.c: what a header says of the boundaries of the lattice. */
+#include <string.h>
+#include "boundary.h"
+#include "base/error.h"
+
+#define KEY   "boundary_1"
+#define DIGIT (sizeof KEY - 2)
+
+static void name_axis(char key[sizeof KEY], int mu)
+{
+    strcpy(key, KEY);
+    key[DIGIT] = (char)('1' + mu);
+}
+
+const char *lat_boundary(const lat_header *head, int mu)
+{
+    char key[sizeof KEY];
+    name_axis(key, mu);
+    const char *word = lat_info_get(head, key);
+    return word ? word : "PERIODIC";
+}
+
+bool lat_boundary_is(const lat_header *head, int mu, const char *word)
+{
+    return strcmp(lat_boundary(head, mu), word) == 0;
+}
+
+int lat_boundary_set(lat_header *head, int mu, const char *word)
+{
+    char key[sizeof KEY];
+    name_axis(key, mu);
+    return lat_info_set(head, key, word);
+}
+
+/* The axis that a line speaks of, -1: none. */
+static int axis_of(const char *line, int nd)
+{
+    const int mu = strncmp(line, KEY, DIGIT) == 0 && strncmp(line + DIGIT + 1, " = ", 3) == 0 ? line[DIGIT] - '1' : -1;
+    return mu >= 0 && mu < nd ? mu : -1;
+}
+
+void lat_boundary_permute(lat_header *head, const int axes[LAT_MAX_DIMS])
+{
+    int to[LAT_MAX_DIMS];
+    for (int i = 0; i < head->geom.nd; i++)
+        to[axes[i]] = i;
+    for (int k = 0; k < head->info.count; k++) {
+        const int mu = axis_of(head->info.line[k], head->geom.nd);
+        if (mu >= 0)
+            head->info.line[k][DIGIT] = (char)('1' + to[mu]);
+    }
+}
+
+unsigned lat_boundary_open(const lat_header *head)
+{
+    unsigned open = 0;
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        open |= (unsigned)lat_boundary_is(head, mu, LAT_OPEN) << mu;
+    return open;
+}
+
+size_t lat_boundary_missing(const lat_header *head)
+{
+    const unsigned open = lat_boundary_open(head);
+    size_t missing = 0;
+    for (int mu = 0; mu < head->geom.nd && head->kind == LAT_GAUGE; mu++)
+        if (open >> mu & 1)
+            missing += lat_volume(&head->geom) / (size_t)head->geom.dims[mu];
+    return missing;
+}
+
+/* Of the plane of mu and nu those stay whose corner is in the last slice of neither open axis. */
+double lat_boundary_plaquettes(const lat_header *head)
+{
+    const unsigned open = lat_boundary_open(head);
+    const int nd = head->geom.nd, *d = head->geom.dims;
+    double share = 0;
+    for (int mu = 0; mu < nd; mu++)
+        for (int nu = 0; nu < mu; nu++)
+            share += (open >> mu & 1 ? 1 - 1.0 / d[mu] : 1) * (open >> nu & 1 ? 1 - 1.0 / d[nu] : 1);
+    return share / (nd * (nd - 1) / 2);
+}
+
+int lat_boundary_closed(const lat_header *head, int except, const char *who)
+{
+    for (int mu = 0; mu < head->geom.nd; mu++)
+        if (mu != except && lat_boundary_is(head, mu, LAT_OPEN))
+            return lat_fail("%s: expected periodic boundaries, found the %c axis open (boundary_%d = OPEN), where links are missing", who,
+                            "xyzt"[mu], mu + 1);
+    return 0;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* field.c: a field in host memory. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "field.h"
+
+static size_t matrix_bytes(const lat_field *f)
+{
+    return 2 * (size_t)f->head.nc * (size_t)f->head.nc * (size_t)f->head.real;
+}
+
+int lat_field_alloc(lat_field *f)
+{
+    char text[64];
+    f->comm = lat_comm_world;
+    f->data = NULL;
+    if (lat_slices(&f->head) < f->comm->size)
+        return lat_fail_usage("lattice %s: expected at most %d ranks, a slice each, found %d", lat_dims_text(&f->head.geom, text),
+                              lat_slices(&f->head), f->comm->size);
+    /* Not one page is touched: a header may promise what never arrives. */
+    f->data = lat_alloc(lat_field_held(f), matrix_bytes(f), "a field");
+    return f->data ? 0 : -1;
+}
+
+/* ---- slabs ----------------------------------------------------------------------------------- */
+
+lat_slab lat_field_slab(const lat_field *f)
+{
+    if (!lat_field_shared(f))
+        return (lat_slab){0, lat_slices(&f->head)};
+    return lat_slab_of(f->comm, f->comm->rank, lat_slices(&f->head));
+}
+
+size_t lat_field_held(const lat_field *f)
+{
+    return lat_field_matrices(f) + (lat_field_shared(f) ? 2 * lat_slice_matrices(&f->head) : 0);
+}
+
+size_t lat_field_index(const lat_field *f, size_t site)
+{
+    const size_t slice = lat_slice_sites(&f->head), slices = (size_t)lat_slices(&f->head);
+    const lat_slab s = lat_field_slab(f);
+    const size_t t = (site / slice + slices - (size_t)s.first) % slices;
+    return site % slice + slice * (t <= (size_t)s.count ? t : (size_t)s.count + 1);
+}
+
+size_t lat_field_next(const lat_field *f, size_t i, int mu, int step)
+{
+    const lat_geometry *geom = &f->head.geom;
+    if (!lat_field_shared(f) || mu != geom->nd - 1)
+        return lat_neighbour(geom, i, mu, step);
+    const size_t slice = lat_slice_sites(&f->head);
+    if (step > 0)
+        return i + slice; /* the first ghost lies after the last own slice */
+    return i >= slice ? i - slice : i + slice * ((size_t)lat_field_slab(f).count + 1);
+}
+
+#define PIECE ((size_t)1 << 28)
+
+int lat_field_share(lat_field *f)
+{
+    if (!lat_field_shared(f))
+        return 0;
+    const size_t slice = lat_slice_bytes(&f->head), count = (size_t)lat_field_slab(f).count;
+    char *data = f->data;
+    for (size_t at = 0; at < slice; at += PIECE) {
+        const size_t n = slice - at < PIECE ? slice - at : PIECE;
+        const lat_exchange x = {
+            .to_down = data + at, .to_up = data + (count - 1) * slice + at,
+            .from_up = data + count * slice + at, .from_down = data + (count + 1) * slice + at,
+            .to_down_bytes = n, .to_up_bytes = n, .from_down_bytes = n, .from_up_bytes = n};
+        if (f->comm->begin(f->comm, &x) || f->comm->finish(f->comm))
+            return -1;
+    }
+    return 0;
+}
+
+int lat_field_gather(const lat_field *f, const void *own, size_t size, void *all)
+{
+    const int slices = lat_slices(&f->head), ranks = lat_field_shared(f) ? f->comm->size : 1;
+    const size_t most = (size_t)(slices + ranks - 1) / (size_t)ranks * size; /* the ranks' counts differ by one at most */
+    if (ranks == 1) {
+        memcpy(all, own, (size_t)slices * size);
+        return 0;
+    }
+    char *room = lat_alloc((size_t)ranks + 1, most, "records of slices"), *to = all;
+    int rc = -1;
+    if (room) {
+        memcpy(room + (size_t)ranks * most, own, (size_t)lat_field_slab(f).count * size);
+        rc = f->comm->gather(f->comm, room + (size_t)ranks * most, most, room);
+    }
+    for (int r = 0; r < ranks && rc == 0; r++) {
+        const size_t n = (size_t)lat_slab_of(f->comm, r, slices).count * size;
+        memcpy(to, room + (size_t)r * most, n);
+        to += n;
+    }
+    free(room);
+    return rc;
+}
+
+/* ---- matrices -------------------------------------------------------------------------------- */
+
+void lat_field_free(lat_field *f)
+{
+    free(f->data);
+    f->data = NULL;
+    lat_header_free(&f->head);
+}
+
+void lat_field_get(const lat_field *f, size_t i, double *m)
+{
+    size_t n = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    if (f->head.real == LAT_F64) {
+        memcpy(m, (const double *)f->data + i * n, n * sizeof *m);
+        return;
+    }
+    const float *from = (const float *)f->data + i * n;
+    for (size_t k = 0; k < n; k++)
+        m[k] = (double)from[k];
+}
+
+void lat_field_put(lat_field *f, size_t i, const double *m)
+{
+    size_t n = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    if (f->head.real == LAT_F64) {
+        memcpy((double *)f->data + i * n, m, n * sizeof *m);
+        return;
+    }
+    float *to = (float *)f->data + i * n;
+    for (size_t k = 0; k < n; k++)
+        to[k] = (float)m[k];
+}
+
+int lat_field_convert(lat_field *f, lat_real real)
+{
+    if (real == f->head.real)
+        return 0;
+    size_t n = lat_field_held(f) * 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    void *data = lat_alloc(n, (size_t)real, "a field in the other precision");
+    if (!data)
+        return -1;
+    if (real == LAT_F64) {
+        const float *from = f->data;
+        double *to = data;
+        #pragma omp parallel for schedule(static) if (n > 100000)
+        for (size_t k = 0; k < n; k++)
+            to[k] = (double)from[k];
+    } else {
+        const double *from = f->data;
+        float *to = data;
+        #pragma omp parallel for schedule(static) if (n > 100000)
+        for (size_t k = 0; k < n; k++)
+            to[k] = (float)from[k];
+        /* Rounding moves these by up to 1e-7: they are measured again when written. */
+        f->head.plaquette = f->head.link_trace = NAN;
+    }
+    free(f->data);
+    f->data = data;
+    f->head.real = real;
+    return 0;
+}

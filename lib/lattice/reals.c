@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reals.c: many numbers at once, as bits. Plain loops, which the compiler makes vectors of (-O3), for each vector length of
+ * x86; the program chooses when it runs. */
+#include "reals.h"
+
+#include "base/bytes.h"
+#include "base/isa.h"
+
+#define FEW 32 /* are done before it is known how they would be done fastest */
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void turn(unsigned char *to, const unsigned char *from, size_t n, lat_real real)
+{
+    if (real == LAT_F64)
+        for (size_t i = 0; i < n; i++)
+            lat_store64(to + 8 * i, lat_load64(from + 8 * i, true), false);
+    else
+        for (size_t i = 0; i < n; i++)
+            lat_store32(to + 4 * i, lat_load32(from + 4 * i, true), false);
+}
+
+INLINE uint64_t largest(const unsigned char *p, size_t n, lat_real real)
+{
+    int64_t wide = 0;
+    int32_t narrow = 0;
+    if (real == LAT_F64) {
+        for (size_t i = 0; i < n; i++) {
+            const int64_t v = (int64_t)(lat_load64(p + 8 * i, false) & INT64_MAX);
+            wide = v > wide ? v : wide;
+        }
+        return (uint64_t)wide;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const int32_t v = (int32_t)(lat_load32(p + 4 * i, false) & INT32_MAX);
+        narrow = v > narrow ? v : narrow;
+    }
+    return (uint64_t)narrow;
+}
+
+INLINE void sum(const unsigned char *p, size_t n, uint32_t *same, uint32_t *turned)
+{
+    uint32_t a = 0, b = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t v = lat_load32(p + 4 * i, false);
+        a += v;
+        b += __builtin_bswap32(v);
+    }
+    *same = a;
+    *turned = b;
+}
+
+/* ---- for each vector length ------------------------------------------------------------------ */
+
+typedef struct kernels {
+    void (*turn)(unsigned char *to, const unsigned char *from, size_t n, lat_real real);
+    uint64_t (*largest)(const unsigned char *p, size_t n, lat_real real);
+    void (*sum)(const unsigned char *p, size_t n, uint32_t *same, uint32_t *turned);
+} kernels;
+
+#define KERNELS(isa, attribute)                                                                             \
+    attribute static void turn_##isa(unsigned char *to, const unsigned char *from, size_t n, lat_real real) \
+    {                                                                                                       \
+        turn(to, from, n, real);                                                                            \
+    }                                                                                                       \
+    attribute static uint64_t largest_##isa(const unsigned char *p, size_t n, lat_real real)                \
+    {                                                                                                       \
+        return largest(p, n, real);                                                                         \
+    }                                                                                                       \
+    attribute static void sum_##isa(const unsigned char *p, size_t n, uint32_t *same, uint32_t *turned)     \
+    {                                                                                                       \
+        sum(p, n, same, turned);                                                                            \
+    }
+
+#define NONE
+KERNELS(base, NONE)
+#if defined(__x86_64__)
+KERNELS(avx2, __attribute__((target("avx2"))))
+KERNELS(avx512, __attribute__((target("avx512f,avx512vl,avx512dq,avx2"))))
+#endif
+
+static const kernels *best(void)
+{
+    static const kernels all[] = {
+        [LAT_ISA_BASE] = {turn_base, largest_base, sum_base},
+#if defined(__x86_64__)
+        [LAT_ISA_AVX2] = {turn_avx2, largest_avx2, sum_avx2},
+        [LAT_ISA_AVX512] = {turn_avx512, largest_avx512, sum_avx512},
+#endif
+    };
+    return &all[lat_isa_widest()];
+}
+
+void lat_reals_swap_bytes(void *to, const void *from, size_t n, lat_real real)
+{
+    if (n < FEW)
+        turn(to, from, n, real);
+    else
+        best()->turn(to, from, n, real);
+}
+
+uint64_t lat_reals_largest(const void *p, size_t n, lat_real real)
+{
+    return best()->largest(p, n, real);
+}
+
+void lat_words_sum(const void *p, size_t n, uint32_t *same, uint32_t *turned)
+{
+    best()->sum(p, n, same, turned);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rotate.c: U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, eight sites at a time. Products are not fused with sums (the Makefile sees to it),
+ * and sums are taken in one order: the same bits with all vector lengths. */
+#include "simd8.h"
+#include "base/isa.h"
+#include "transform.h"
+
+/* Eight sites: where their links are, their g and those ahead. */
+typedef struct eight {
+    char *links[LAT_SIMD8];
+    const char *here[LAT_SIMD8], *ahead[LAT_MAX_DIMS][LAT_SIMD8];
+} eight;
+
+/* Sites that the tour comes to, `left` of them at most; lanes too many repeat the last one. */
+LAT_INLINE void gather(const lat_field *u, const lat_field *g, size_t links, size_t matrix, lat_iterator *tour, size_t left, eight *e)
+{
+    for (size_t l = 0; l < LAT_SIMD8; l++) {
+        e->links[l] = (char *)u->data + tour->site * links;
+        e->here[l] = (const char *)g->data + tour->site * matrix;
+        for (int mu = 0; mu < u->head.geom.nd; mu++)
+            e->ahead[mu][l] = (const char *)g->data + lat_iterator_up(tour, mu) * matrix;
+        if (l + 1 < left)
+            lat_iterator_next(tour);
+    }
+}
+
+LAT_INLINE void store(char *const *site, size_t offset, lat_real real, int k, lat_simd8 v)
+{
+    for (int l = 0; l < LAT_SIMD8; l++)
+        if (real == LAT_F64)
+            ((double *)(site[l] + offset))[k] = v[l];
+        else
+            ((float *)(site[l] + offset))[k] = (float)v[l];
+}
+
+/* c = a b */
+LAT_INLINE void multiply(int n, lat_simd8 *c, const lat_simd8 *a, const lat_simd8 *b)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            lat_simd8 re = {0}, im = {0};
+            for (int k = 0; k < n; k++) {
+                const lat_simd8 *p = a + 2 * (i * n + k), *q = b + 2 * (k * n + j);
+                re += p[0] * q[0] - p[1] * q[1];
+                im += p[0] * q[1] + p[1] * q[0];
+            }
+            c[2 * (i * n + j)] = re;
+            c[2 * (i * n + j) + 1] = im;
+        }
+}
+
+/* a b^+ to where it belongs. */
+LAT_INLINE void put_product(int n, char *const *site, size_t offset, lat_real real, const lat_simd8 *a, const lat_simd8 *b)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            lat_simd8 re = {0}, im = {0};
+            for (int k = 0; k < n; k++) {
+                const lat_simd8 *p = a + 2 * (i * n + k), *q = b + 2 * (j * n + k);
+                re += p[0] * q[0] + p[1] * q[1];
+                im += p[1] * q[0] - p[0] * q[1];
+            }
+            store(site, offset, real, 2 * (i * n + j), re);
+            store(site, offset, real, 2 * (i * n + j) + 1, im);
+        }
+}
+
+/* Sites from..to-1. */
+LAT_INLINE void chunk(lat_field *u, const lat_field *g, size_t from, size_t to, int n)
+{
+    const size_t nd = (size_t)u->head.geom.nd, reals = 2 * (size_t)n * (size_t)n;
+    const size_t link = reals * (size_t)u->head.real, matrix = reals * (size_t)g->head.real;
+    LAT_SIMD8_MATRIX(here);
+    LAT_SIMD8_MATRIX(ahead);
+    LAT_SIMD8_MATRIX(was);
+    LAT_SIMD8_MATRIX(half);
+    lat_iterator tour;
+    eight e;
+    lat_iterator_start(&tour, g, from);
+    for (size_t i = from; i < to; i += LAT_SIMD8) {
+        gather(u, g, nd * link, matrix, &tour, to - i, &e);
+        lat_simd8_load(e.here, 0, g->head.real, n, here);
+        for (size_t mu = 0; mu < nd; mu++) {
+            lat_simd8_load((const char *const *)e.links, mu * link, u->head.real, n, was);
+            lat_simd8_load(e.ahead[mu], 0, g->head.real, n, ahead);
+            multiply(n, half, here, was);
+            put_product(n, e.links, mu * link, u->head.real, half, ahead);
+        }
+    }
+}
+
+LAT_INLINE void chunk_any(lat_field *u, const lat_field *g, size_t from, size_t to)
+{
+    switch (u->head.nc) {
+    case 2: chunk(u, g, from, to, 2); break;
+    case 3: chunk(u, g, from, to, 3); break;
+    default: chunk(u, g, from, to, u->head.nc);
+    }
+}
+
+typedef void chunk_fn(lat_field *u, const lat_field *g, size_t from, size_t to);
+
+static void chunk_base(lat_field *u, const lat_field *g, size_t from, size_t to)
+{
+    chunk_any(u, g, from, to);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void chunk_avx2(lat_field *u, const lat_field *g, size_t from, size_t to)
+{
+    chunk_any(u, g, from, to);
+}
+
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2"))) static void chunk_avx512(lat_field *u, const lat_field *g, size_t from, size_t to)
+{
+    chunk_any(u, g, from, to);
+}
+#endif
+
+static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
+
+void lat_transform_rotate(lat_field *u, const lat_field *g)
+{
+    chunk_fn *const run = chunks[lat_isa_widest()];
+    const size_t sites = lat_field_sites(u);
+    #pragma omp parallel for schedule(static)
+    for (size_t from = 0; from < sites; from += LAT_CHUNK)
+        run(u, g, from, from + LAT_CHUNK < sites ? from + LAT_CHUNK : sites);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* symmetry.c: symmetries of the lattice and of the action, applied to fields in memory. */
+#include "symmetry.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "anisotropy.h"
+#include "boundary.h"
+#include "condition.h"
+#include "base/error.h"
+#include "site/sun.h"
+
+lat_symmetry lat_symmetry_none(void)
+{
+    lat_symmetry s = {.conjugate = false};
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        s.axes[mu] = mu;
+    return s;
+}
+
+/* ---- the header ------------------------------------------------------------------------------ */
+
+/* Every condition that we know is invariant, but for its directions; others may not be. */
+static int turn_condition(lat_header *head, const lat_symmetry *s)
+{
+    lat_condition was, is;
+    if (!strcmp(head->gauge, "none"))
+        return 0;
+    if (lat_condition_read(head, &was))
+        return -1;
+    is = was;
+    for (int i = 0; i < head->geom.nd; i++) {
+        is.weight[i] = was.weight[s->axes[i]];
+        if (was.time == s->axes[i])
+            is.time = i;
+    }
+    lat_condition_write(head, &is);
+    return 0;
+}
+
+static void turn_lattice(lat_geometry *geom, const lat_symmetry *s)
+{
+    const lat_geometry was = *geom;
+    for (int i = 0; i < geom->nd; i++)
+        geom->dims[i] = was.dims[s->axes[i]];
+}
+
+/* ---- the matrices ---------------------------------------------------------------------------- */
+
+typedef struct mover {
+    const lat_field *from;
+    lat_field *to;
+    const lat_symmetry *s;
+} mover;
+
+/* x modulo `extent`, from 0. */
+static int wrap(long x, int extent)
+{
+    const long r = x % extent;
+    return (int)(r < 0 ? r + extent : r);
+}
+
+/* Where the content of site y of the result was. */
+static void origin(const mover *m, size_t y, int x[LAT_MAX_DIMS])
+{
+    const lat_geometry *was = &m->from->head.geom;
+    int to[LAT_MAX_DIMS];
+    lat_coordinates(&m->to->head.geom, y, to);
+    for (int i = 0; i < was->nd; i++) {
+        const int mu = m->s->axes[i];
+        const long z = m->s->reflect[mu] ? -to[i] : to[i];
+        x[mu] = wrap(z - m->s->shift[mu] % was->dims[mu], was->dims[mu]);
+    }
+}
+
+/* Matrix `a` of the old field to `b` of the new one. */
+static void move(const mover *m, size_t a, size_t b, bool dagger)
+{
+    const int n = m->from->head.nc;
+    double was[LAT_SUN_REALS], is[LAT_SUN_REALS];
+    lat_field_get(m->from, a, was);
+    if (dagger)
+        lat_sun_dag(n, is, was);
+    else
+        memcpy(is, was, 2 * (size_t)(n * n) * sizeof *is);
+    for (int k = 1; m->s->conjugate && k < 2 * n * n; k += 2)
+        is[k] = -is[k];
+    lat_field_put(m->to, b, is);
+}
+
+/* A reflected link leads from y to y + i, that is in the old field from x to x - mu: backwards
+ * along U_mu(x - mu). */
+static void move_links(const mover *m, size_t y, int x[LAT_MAX_DIMS])
+{
+    const lat_geometry *was = &m->from->head.geom;
+    const size_t nd = (size_t)was->nd, here = lat_site(was, x);
+    for (size_t i = 0; i < nd; i++) {
+        const int mu = m->s->axes[i];
+        const bool back = m->s->reflect[mu];
+        const size_t site = back ? lat_neighbour(was, here, mu, -1) : here;
+        move(m, site * nd + (size_t)mu, y * nd + i, back);
+    }
+}
+
+static void move_all(const mover *m)
+{
+    const size_t sites = lat_volume(&m->to->head.geom);
+#pragma omp parallel for schedule(static)
+    for (size_t y = 0; y < sites; y++) {
+        int x[LAT_MAX_DIMS] = {0};
+        origin(m, y, x);
+        if (m->to->head.kind == LAT_GAUGE)
+            move_links(m, y, x);
+        else
+            move(m, lat_site(&m->from->head.geom, x), y, false);
+    }
+}
+
+int lat_symmetry_apply(lat_field *f, const lat_symmetry *s)
+{
+    lat_field to = *f;
+    bool reflects = false;
+    if (turn_condition(&to.head, s))
+        return -1;
+    lat_boundary_permute(&to.head, s->axes);
+    turn_lattice(&to.head.geom, s);
+    if (lat_field_alloc(&to))
+        return -1;
+    move_all(&(mover){.from = f, .to = &to, .s = s});
+    free(f->data);
+    for (int mu = 0; mu < f->head.geom.nd; mu++)
+        reflects = reflects || s->reflect[mu];
+    *f = to; /* the lines of the header are the same ones */
+    if (reflects && f->head.kind == LAT_GAUGE && f->head.nc > 2)
+        f->head.reals = 2 * f->head.nc * f->head.nc;
+    return lat_anisotropy_permute(&f->head, s->axes);
+}

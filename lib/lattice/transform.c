@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transform.c: gauge transformations of fields. */
+#include "transform.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/error.h"
+#include "site/sun.h"
+
+int lat_transform_new(lat_field *g, const lat_header *u)
+{
+    memset(g, 0, sizeof *g);
+    lat_header_init(&g->head);
+    g->head.kind = LAT_TRANSFORM;
+    g->head.geom = u->geom;
+    g->head.nc = u->nc;
+    g->head.reals = 2 * u->nc * u->nc;
+    if (lat_field_alloc(g))
+        return -1;
+    double one[LAT_SUN_REALS];
+    lat_sun_one(u->nc, one);
+    const size_t sites = lat_field_sites(g);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < sites; i++)
+        lat_field_put(g, i, one);
+    return 0;
+}
+
+void lat_transform_random(lat_field *g, uint64_t seed, long config)
+{
+    const size_t sites = lat_field_sites(g);
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < sites; x++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_haar(g->head.nc, m, seed, lat_field_site(g, x), (uint32_t)config, LAT_FOR_GAUGE);
+        lat_field_put(g, x, m);
+    }
+}
+
+int lat_transform_project(lat_field *g)
+{
+    const int n = g->head.nc;
+    const size_t sites = lat_field_sites(g);
+    int bad = 0;
+#pragma omp parallel for schedule(static) reduction(| : bad)
+    for (size_t x = 0; x < sites; x++) {
+        double m[LAT_SUN_REALS];
+        lat_field_get(g, x, m);
+        bad |= lat_sun_gram_schmidt(n, m) < 0;
+        lat_field_put(g, x, m);
+    }
+    return bad ? lat_fail("the gauge transformation has become singular: are the links in SU(%d)?", n) : 0;
+}
+
+static int same_lattice(const lat_field *u, const lat_field *g)
+{
+    char a[64], b[64];
+    if (g->head.kind != LAT_TRANSFORM || u->head.kind != LAT_GAUGE)
+        return lat_fail("expected a gauge transformation to apply to a gauge field, found %s for %s",
+                        g->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field",
+                        u->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field");
+    if (u->head.copies)
+        return lat_fail("expected a gauge field alone, found one with %ld copies, whose transformations are of the "
+                        "links as they are", u->head.copies);
+    if (!lat_header_alike(&u->head, &g->head))
+        return lat_fail("the transformation is SU(%d) on %s, the gauge field SU(%d) on %s",
+                        g->head.nc, lat_dims_text(&g->head.geom, a), u->head.nc, lat_dims_text(&u->head.geom, b));
+    return 0;
+}
+
+int lat_transform_apply(lat_field *u, lat_field *g)
+{
+    if (same_lattice(u, g) || lat_field_share(g))
+        return -1;
+    lat_transform_rotate(u, g);
+    u->head.plaquette = u->head.link_trace = NAN;
+    lat_header_ungauge(&u->head);
+    return lat_field_share(u);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* measure_plaquette.c: plaquette, link trace and distance from SU(N), slice by slice.
+ *
+ * Eight sites at a time, one in each lane of a vector: the text is compiled for the vector lengths of x86, and
+ * the program chooses when it runs. Sums are kept by chunks of a slice and added in their order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lattice/simd8.h"
+#include "base/threads.h"
+#include "base/error.h"
+#include "base/isa.h"
+#include "measure.h"
+#include "lattice/slices.h"
+
+enum { WIDTH = LAT_SIMD8 };
+typedef lat_simd8 vec;
+typedef long mask __attribute__((vector_size(8 * WIDTH)));
+
+/* Slices at hand, and the one after them. */
+typedef struct window {
+    const lat_header *head;
+    lat_field slice; /* only the extents of one: 1 along the last axis */
+    const char *at, *after;
+    int count;
+    bool group; /* unitarity and determinants, too */
+    size_t sites, site_bytes, matrix_bytes;
+} window;
+
+/* Eight sites: where their links are, and those of their neighbours ahead. */
+typedef struct eight {
+    const char *here[WIDTH], *ahead[LAT_MAX_DIMS][WIDTH];
+    vec counts; /* 1; 0 for a lane that repeats the last site of a chunk */
+} eight;
+
+/* Sites that the tour comes to, `left` of them at most. */
+LAT_INLINE void gather(const window *w, size_t t, lat_iterator *tour, size_t left, eight *g)
+{
+    const int last = w->slice.head.geom.nd - 1;
+    const char *slice = w->at + t * w->sites * w->site_bytes;
+    const char *next = t + 1 < (size_t)w->count ? slice + w->sites * w->site_bytes : w->after;
+    for (size_t l = 0; l < WIDTH; l++) {
+        g->counts[l] = l < left;
+        g->here[l] = slice + tour->site * w->site_bytes;
+        for (int mu = 0; mu < last; mu++)
+            g->ahead[mu][l] = slice + lat_iterator_up(tour, mu) * w->site_bytes;
+        g->ahead[last][l] = next + tour->site * w->site_bytes;
+        if (l + 1 < left)
+            lat_iterator_next(tour);
+    }
+}
+
+/* The links mu of eight sites. */
+LAT_INLINE void load(const window *w, const char *const *site, int mu, int n, vec *m)
+{
+    lat_simd8_load(site, (size_t)mu * w->matrix_bytes, w->head->real, n, m);
+}
+
+/* Re tr a b (d c)^+ */
+LAT_INLINE vec trace(int n, const vec *a, const vec *b, const vec *c, const vec *d)
+{
+    vec sum = {0};
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            vec re[2] = {{0}}, im[2] = {{0}};
+            for (int k = 0; k < n; k++) {
+                const vec *p = a + 2 * (i * n + k), *q = b + 2 * (k * n + j);
+                const vec *r = d + 2 * (i * n + k), *s = c + 2 * (k * n + j);
+                re[0] += p[0] * q[0] - p[1] * q[1];
+                im[0] += p[0] * q[1] + p[1] * q[0];
+                re[1] += r[0] * s[0] - r[1] * s[1];
+                im[1] += r[0] * s[1] + r[1] * s[0];
+            }
+            sum += re[0] * re[1] + im[0] * im[1];
+        }
+    return sum;
+}
+
+LAT_INLINE vec larger(vec a, vec b)
+{
+    const mask take = a > b;
+    return (vec)((take & (mask)a) | (~take & (mask)b));
+}
+
+/* The largest |element|^2 of m m^+ - 1. */
+LAT_INLINE vec off_unitary(int n, const vec *m)
+{
+    vec largest = {0};
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++) {
+            vec re = {0}, im = {0};
+            for (int k = 0; k < n; k++) {
+                const vec *p = m + 2 * (i * n + k), *q = m + 2 * (j * n + k);
+                re += p[0] * q[0] + p[1] * q[1];
+                im += p[1] * q[0] - p[0] * q[1];
+            }
+            re -= i == j ? 1 : 0;
+            largest = larger(re * re + im * im, largest);
+        }
+    return largest;
+}
+
+/* |det m - 1|^2; of SU(2) and SU(3) by cofactors, of others by elimination, one after the other. */
+LAT_INLINE vec off_determinant(int n, const vec *m)
+{
+    vec re = {0}, im = {0};
+    if (n == 2) {
+        re = m[0] * m[6] - m[1] * m[7] - (m[2] * m[4] - m[3] * m[5]);
+        im = m[0] * m[7] + m[1] * m[6] - (m[2] * m[5] + m[3] * m[4]);
+    } else if (n == 3) {
+        for (int j = 0; j < 3; j++) {
+            const vec *a = m + 6 + 2 * ((j + 1) % 3), *b = m + 6 + 2 * ((j + 2) % 3), *c = a + 6, *d = b + 6;
+            const vec x = a[0] * d[0] - a[1] * d[1] - (b[0] * c[0] - b[1] * c[1]);
+            const vec y = a[0] * d[1] + a[1] * d[0] - (b[0] * c[1] + b[1] * c[0]);
+            re += m[2 * j] * x - m[2 * j + 1] * y;
+            im += m[2 * j] * y + m[2 * j + 1] * x;
+        }
+    } else {
+        for (int l = 0; l < WIDTH; l++) {
+            double one[LAT_SUN_REALS], det[2];
+            for (int k = 0; k < 2 * n * n; k++)
+                one[k] = m[k][l];
+            lat_sun_det(n, one, det);
+            re[l] = det[0];
+            im[l] = det[1];
+        }
+    }
+    return (re - 1) * (re - 1) + im * im;
+}
+
+LAT_INLINE double lanes(vec v)
+{
+    double sum = 0;
+    for (int l = 0; l < WIDTH; l++)
+        sum += v[l];
+    return sum;
+}
+
+LAT_INLINE double largest_lane(vec v)
+{
+    double most = 0;
+    for (int l = 0; l < WIDTH; l++)
+        most = lat_worse(most, v[l]);
+    return most;
+}
+
+/* Sites from..to-1 of slice t. */
+LAT_INLINE void chunk(const window *w, size_t t, size_t from, size_t to, int n, lat_slice_sums *p)
+{
+    const int nd = w->slice.head.geom.nd;
+    vec sum = {0}, last = {0}, link = {0}, unitarity = {0}, det = {0};
+    LAT_SIMD8_MATRIX(here[LAT_MAX_DIMS]);
+    LAT_SIMD8_MATRIX(b);
+    LAT_SIMD8_MATRIX(c);
+    eight g;
+    lat_iterator tour;
+    lat_iterator_start(&tour, &w->slice, from);
+    for (size_t i = from; i < to; i += WIDTH) {
+        gather(w, t, &tour, to - i, &g);
+        for (int mu = 0; mu < nd; mu++) {
+            load(w, g.here, mu, n, here[mu]);
+            for (int k = 0; k < n; k++)
+                link += g.counts * here[mu][2 * k * (n + 1)];
+            if (w->group) {
+                unitarity = larger(off_unitary(n, here[mu]), unitarity);
+                det = larger(off_determinant(n, here[mu]), det);
+            }
+        }
+        for (int nu = 1; nu < nd; nu++)
+            for (int mu = 0; mu < nu; mu++) {
+                load(w, g.ahead[mu], nu, n, b);
+                load(w, g.ahead[nu], mu, n, c);
+                const vec one = g.counts * trace(n, here[mu], b, c, here[nu]);
+                sum += one;
+                if (nu == nd - 1)
+                    last += one;
+            }
+    }
+    *p = (lat_slice_sums){lanes(sum), lanes(last), lanes(link), sqrt(largest_lane(unitarity)), sqrt(largest_lane(det))};
+}
+
+LAT_INLINE void chunk_any(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
+{
+    switch (w->head->nc) {
+    case 2: chunk(w, t, from, to, 2, p); break;
+    case 3: chunk(w, t, from, to, 3, p); break;
+    default: chunk(w, t, from, to, w->head->nc, p);
+    }
+}
+
+typedef void chunk_fn(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p);
+
+static void chunk_base(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
+{
+    chunk_any(w, t, from, to, p);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2,fma"))) static void chunk_avx2(const window *w, size_t t, size_t from, size_t to,
+                                                           lat_slice_sums *p)
+{
+    chunk_any(w, t, from, to, p);
+}
+
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void
+chunk_avx512(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
+{
+    chunk_any(w, t, from, to, p);
+}
+#endif
+
+static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
+
+int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after, bool group,
+                       lat_slice_sums *sums)
+{
+    chunk_fn *const run = chunks[lat_isa_widest()];
+    window w = {.head = head, .slice = {.head = {.geom = head->geom}}, .at = slices, .after = after, .count = count, .group = group};
+    w.slice.head.geom.dims[head->geom.nd - 1] = 1;
+    w.sites = lat_slice_sites(head);
+    w.matrix_bytes = 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real;
+    w.site_bytes = (size_t)head->geom.nd * w.matrix_bytes;
+    const size_t each = (w.sites + LAT_CHUNK - 1) / LAT_CHUNK, all = (size_t)count * each;
+    lat_slice_sums *part = lat_alloc(all, sizeof *part, "a measurement");
+    if (!part)
+        return -1;
+    #pragma omp parallel for schedule(static) if (all > 1)
+    for (size_t i = 0; i < all; i++) {
+        const size_t from = i % each * LAT_CHUNK, to = from + LAT_CHUNK;
+        run(&w, i / each, from, to < w.sites ? to : w.sites, &part[i]);
+    }
+    for (size_t i = 0; i < all; i++) {
+        lat_slice_sums *s = &sums[i / each];
+        if (i % each == 0)
+            *s = (lat_slice_sums){0};
+        s->plaquette += part[i].plaquette;
+        s->temporal += part[i].temporal;
+        s->trace += part[i].trace;
+        s->unitarity = lat_worse(s->unitarity, part[i].unitarity);
+        s->det = lat_worse(s->det, part[i].det);
+    }
+    free(part);
+    return 0;
+}
+
+lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *sums)
+{
+    lat_slice_sums all = {0};
+    for (int t = 0; t < lat_slices(head); t++) {
+        all.plaquette += sums[t].plaquette;
+        all.temporal += sums[t].temporal;
+        all.trace += sums[t].trace;
+        all.unitarity = lat_worse(all.unitarity, sums[t].unitarity);
+        all.det = lat_worse(all.det, sums[t].det);
+    }
+    return all;
+}
+
+void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette, double *link_trace)
+{
+    const int nd = head->geom.nd;
+    const double sites = (double)lat_volume(&head->geom) * head->nc;
+    *plaquette = nd > 1 ? all->plaquette / (sites * (nd * (nd - 1) / 2)) : NAN;
+    *link_trace = all->trace / (sites * nd);
+}
+
+/* ---- slices that come by --------------------------------------------------------------------- */
+
+struct lat_slicewise {
+    const lat_header *head;
+    bool group;
+    int seen;
+    lat_slice_sums *sums;
+    void *first;      /* a copy of the first slice */
+    const void *last; /* the last that came, whose neighbour has not come yet */
+};
+
+lat_slicewise *lat_slicewise_new(const lat_header *head, bool group)
+{
+    const size_t slices = (size_t)lat_slices(head);
+    lat_slicewise *s = lat_alloc(1, sizeof *s, "a measurement");
+    if (!s)
+        return NULL;
+    *s = (lat_slicewise){.head = head, .group = group};
+    s->sums = lat_alloc(slices, sizeof *s->sums, "a measurement");
+    s->first = lat_alloc(1, lat_slice_bytes(head), "a slice");
+    if (s->sums && s->first)
+        return s;
+    lat_slicewise_free(s);
+    return NULL;
+}
+
+int lat_slicewise_add(lat_slicewise *s, const void *slices, int count)
+{
+    const char *at = slices, *last = at + (size_t)(count - 1) * lat_slice_bytes(s->head);
+    lat_slice_sums *sums = s->sums + s->seen;
+    if (s->seen == 0)
+        lat_memcpy(s->first, slices, lat_slice_bytes(s->head));
+    else if (lat_measure_slices(s->head, s->last, 1, slices, s->group, sums - 1) < 0)
+        return -1;
+    if (count > 1 && lat_measure_slices(s->head, slices, count - 1, last, s->group, sums) < 0)
+        return -1;
+    s->last = last;
+    s->seen += count;
+    return s->seen < lat_slices(s->head) ? 0 : lat_measure_slices(s->head, last, 1, s->first, s->group, s->sums + s->seen - 1);
+}
+
+int lat_slicewise_end(lat_slicewise *s, lat_slice_sums *all)
+{
+    if (s->seen != lat_slices(s->head))
+        return lat_fail("%d slices were measured, expected %d", s->seen, lat_slices(s->head));
+    *all = lat_measure_total(s->head, s->sums);
+    return 0;
+}
+
+void lat_slicewise_free(lat_slicewise *s)
+{
+    if (!s)
+        return;
+    free(s->sums);
+    free(s->first);
+    free(s);
+}

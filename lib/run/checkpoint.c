@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* checkpoint.c: where a run is, in a file, so that it can be gone on with after an interruption.
+ *
+ * The file is a stream of transformations (docs/format.md), so that lat-info shows it. For every configuration
+ * up to the one at hand there is one for each copy whose g is still needed; each says in its info lines
+ *     checkpoint.run      tool and arguments: another run must not go on from here
+ *     checkpoint.field    configuration, copy, number of copies, CRC-32 of the links
+ *     checkpoint.words    of the device
+ * and the first one of a configuration has a history line about every copy of it, numbers in hexadecimal,
+ * so that nothing is rounded. */
+#include "fixing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "stream/stream.h"
+
+/* A configuration that is finished, or that a checkpoint knows of. */
+typedef struct known {
+    long config;
+    int copies, fields;
+    char crc[9], words[64];
+    lat_copy *copy;
+} known;
+
+struct lat_checkpoint {
+    double last;     /* when one was written */
+    char *run;       /* tool and arguments */
+    known *list;
+    int count;
+};
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static void known_free(known *w)
+{
+    for (int i = 0; w->copy && i < w->copies; i++)
+        lat_field_free(&w->copy[i].g);
+    free(w->copy);
+}
+
+static known *known_add(lat_checkpoint *k, long config, int copies)
+{
+    known *list = realloc(k->list, (size_t)(k->count + 1) * sizeof *list);
+    if (list)
+        k->list = list;
+    lat_copy *copy = list ? calloc((size_t)copies, sizeof *copy) : NULL;
+    if (!copy) {
+        lat_fail("out of memory: the list of configurations of a checkpoint");
+        return NULL;
+    }
+    known *w = &list[k->count++];
+    *w = (known){.config = config, .copies = copies, .copy = copy};
+    return w;
+}
+
+static known *known_find(const lat_checkpoint *k, long config)
+{
+    for (int i = 0; i < k->count; i++)
+        if (k->list[i].config == config)
+            return &k->list[i];
+    return NULL;
+}
+
+/* ---- a copy as a line ------------------------------------------------------------------------ */
+
+#define ROW "copy %ld seed %" PRIu64 " rung %d done %d judged %d converged %d sweeps %ld F %a theta %a max %a slice %a own"
+
+static int row_print(lat_lines *to, const lat_copy *c)
+{
+    char own[LAT_COPY_NUMBERS * 32] = "";
+    int n = 0;
+    for (int i = 0; i < LAT_COPY_NUMBERS; i++)
+        n += snprintf(own + n, sizeof own - (size_t)n, " %a", c->number_of[i]);
+    return lat_lines_add(to, ROW "%s", c->number, c->seed, c->rung, c->done, c->judged, c->converged, c->sweeps,
+                         c->state.functional, c->state.theta, c->state.theta_max, c->state.theta_slice, own);
+}
+
+static int row_scan(const char *line, lat_copy *c)
+{
+    int done, judged, converged, n = 0;
+    if (sscanf(line, "copy %ld seed %" SCNu64 " rung %d done %d judged %d converged %d sweeps %ld F %la theta %la max %la slice %la own%n",
+               &c->number, &c->seed, &c->rung, &done, &judged, &converged, &c->sweeps, &c->state.functional, &c->state.theta,
+               &c->state.theta_max, &c->state.theta_slice, &n) != 11 || n == 0)
+        return -1;
+    for (int i = 0, m = 0; i < LAT_COPY_NUMBERS; i++, n += m)
+        if (sscanf(line + n, " %la%n", &c->number_of[i], &m) != 1)
+            return -1;
+    c->done = done;
+    c->judged = judged;
+    c->converged = converged;
+    c->started = true;
+    return 0;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* The transformation of a copy, under a header of the checkpoint's own. */
+static int write_field(const lat_checkpoint *k, lat_output *out, const known *w, const lat_copy *c, bool first)
+{
+    char field[120];
+    lat_field g = {.data = c->g.data, .comm = c->g.comm};
+    lat_header_init(&g.head);
+    g.head.kind = LAT_TRANSFORM;
+    g.head.geom = c->g.head.geom;
+    g.head.nc = c->g.head.nc;
+    g.head.reals = c->g.head.reals;
+    snprintf(field, sizeof field, "%ld %ld %d %s", w->config, c->number, w->copies, *w->crc ? w->crc : "-");
+    int rc = lat_info_set(&g.head, "checkpoint.run", k->run) || lat_info_set(&g.head, "checkpoint.field", field)
+        || lat_info_set(&g.head, "checkpoint.words", w->words) ? -1 : 0;
+    for (int i = 0; first && rc == 0 && i < w->copies; i++)
+        if (w->copy[i].started)
+            rc = row_print(&g.head.history, &w->copy[i]);
+    if (rc == 0)
+        rc = lat_stream_write(out, &g, LAT_STORE_AUTO);
+    lat_header_free(&g.head);
+    return rc;
+}
+
+static int write_known(const lat_checkpoint *k, lat_output *out, const known *w)
+{
+    bool first = true;
+    for (int i = 0; i < w->copies; i++) {
+        if (!w->copy[i].started || !w->copy[i].g.data)
+            continue;
+        if (write_field(k, out, w, &w->copy[i], first))
+            return -1;
+        first = false;
+    }
+    return 0;
+}
+
+static known at_hand(const lat_fixing *f)
+{
+    known w = {.config = f->config, .copies = f->copies, .copy = f->copy};
+    snprintf(w.crc, sizeof w.crc, "%s", f->crc);
+    snprintf(w.words, sizeof w.words, "%s", f->words);
+    return w;
+}
+
+static int write_all(const lat_checkpoint *k, const lat_fixing *f)
+{
+    const known now = at_hand(f);
+    lat_output *out = lat_output_open(lat_fixing_opts.checkpoint, 0);
+    int rc = lat_agree(f->comm, out ? 0 : -1);
+    for (int i = 0; i < k->count && rc == 0; i++)
+        if (k->list[i].config < f->config)
+            rc = write_known(k, out, &k->list[i]);
+    if (rc == 0)
+        rc = write_known(k, out, &now);
+    if (rc == 0)
+        return lat_stream_commit(out);
+    lat_output_abort(out);
+    return rc;
+}
+
+int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
+{
+    int due = lat_fixing_opts.checkpoint && lat_seconds() - k->last >= (double)lat_fixing_opts.every;
+    if (lat_fixing_opts.checkpoint && f->comm->broadcast(f->comm, &due, sizeof due, 0)) /* by one clock */
+        return -1;
+    if (!due)
+        return 0;
+    for (int i = 0; i < f->nbatch; i++)
+        if (f->backend->get(f->dev, i, &f->batch[i]->g))
+            return -1;
+    if (write_all(k, f)) {
+        lat_warn("no checkpoint: %s", lat_error());
+        lat_error_clear();
+    }
+    k->last = lat_seconds();
+    return 0;
+}
+
+int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
+{
+    if (!lat_fixing_opts.checkpoint)
+        return 0;
+    known *w = known_find(k, f->config);
+    if (!w && !(w = known_add(k, f->config, f->copies)))
+        return -1;
+    const known now = at_hand(f);
+    memcpy(w->crc, now.crc, sizeof w->crc);
+    memcpy(w->words, now.words, sizeof w->words);
+    for (int i = 0; i < f->copies; i++) {
+        lat_field_free(&w->copy[i].g);
+        w->copy[i] = f->copy[i];
+        w->copy[i].started = true;
+        f->copy[i].g = (lat_field){.data = NULL};
+    }
+    return 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* One transformation of the file; `f` is taken over. */
+static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
+{
+    const char *run = lat_info_get(&f->head, "checkpoint.run"), *words = lat_info_get(&f->head, "checkpoint.words");
+    const char *field = lat_info_get(&f->head, "checkpoint.field");
+    long config, number;
+    int copies;
+    char crc[9];
+    if (f->head.kind != LAT_TRANSFORM || !run || !words || !field
+        || sscanf(field, "%ld %ld %d %8s", &config, &number, &copies, crc) != 4 || copies < 1 || copies > LAT_MAX_COPIES
+        || number < 0 || number >= copies || config < 0)
+        return lat_fail("%s: expected a checkpoint, found a field that is none", name);
+    if (strcmp(run, k->run) != 0)
+        return lat_fail("%s: expected the checkpoint of this run, '%s', found that of '%s'", name, k->run, run);
+    known *w = known_find(k, config);
+    if (!w && !(w = known_add(k, config, copies)))
+        return -1;
+    if (w->copies != copies || w->copy[number].g.data)
+        return lat_fail("%s: expected each copy of a configuration once, found copy %ld of %ld twice", name, number, config);
+    snprintf(w->crc, sizeof w->crc, "%s", crc);
+    snprintf(w->words, sizeof w->words, "%s", words);
+    for (int i = 0; i < f->head.history.count; i++) {
+        lat_copy c = {.number = -1};
+        if (row_scan(f->head.history.line[i], &c) || c.number < 0 || c.number >= copies)
+            return lat_fail("%s: expected a copy of configuration %ld, found '%.80s'", name, config, f->head.history.line[i]);
+        c.g = w->copy[c.number].g;
+        w->copy[c.number] = c;
+    }
+    lat_lines_free(&f->head.history);
+    lat_lines_free(&f->head.info);
+    *f->head.read_crc = '\0'; /* the copy was not read, it goes on */
+    w->copy[number].g = *f;
+    f->data = NULL;
+    lat_header_init(&f->head);
+    return 0;
+}
+
+static int load(lat_checkpoint *k, const char *path)
+{
+    lat_field f;
+    lat_input *in = lat_input_open(path);
+    int rc = in ? 1 : -1;
+    while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
+        if (take_field(k, path, &f))
+            rc = -1;
+        lat_field_free(&f);
+    }
+    lat_input_close(in);
+    return rc;
+}
+
+void lat_checkpoint_usage(void)
+{
+    const char *path = lat_fixing_opts.checkpoint, *resume = lat_fixing_opts.resume;
+    struct stat there, from;
+    if (lat_comm_world->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
+        return;
+    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino && from.st_dev == there.st_dev)
+        return;
+    lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it", path, path);
+}
+
+lat_checkpoint *lat_checkpoint_open(void)
+{
+    const lat_fixing_options *o = &lat_fixing_opts;
+    struct stat st;
+    lat_checkpoint *k = calloc(1, sizeof *k);
+    if (!k || asprintf(&k->run, "%s%s%s", lat_tool_name, lat_opts.arguments && *lat_opts.arguments ? " " : "",
+                       lat_opts.arguments ? lat_opts.arguments : "") < 0) {
+        free(k);
+        lat_fail("out of memory: a checkpoint");
+        return NULL;
+    }
+    k->last = lat_seconds();
+    if (o->checkpoint) { /* while nothing is lost yet */
+        if (lat_comm_world->rank == 0 && stat(o->checkpoint, &st) == 0 && !S_ISREG(st.st_mode)) {
+            lat_fail("%s: expected the name of a file for a checkpoint, which is removed in the end, found something else", o->checkpoint);
+            goto fail;
+        }
+        lat_output *out = lat_output_open(o->checkpoint, 0);
+        if (!out)
+            goto fail;
+        lat_output_abort(out);
+    }
+    if (o->resume && load(k, o->resume))
+        goto fail;
+    return k;
+fail:
+    lat_checkpoint_free(k);
+    return NULL;
+}
+
+void lat_checkpoint_free(lat_checkpoint *k)
+{
+    if (!k)
+        return;
+    for (int i = 0; i < k->count; i++)
+        known_free(&k->list[i]);
+    free(k->list);
+    free(k->run);
+    free(k);
+}
+
+/* Nothing that a checkpoint says of a copy is believed before it fits: its transformation goes to the device as it is. */
+static bool fits(const lat_fixing *f, const lat_copy *c)
+{
+    return c->rung >= 0 && c->rung <= f->algorithm->rungs && c->sweeps >= 0 &&
+           (c->g.data ? c->g.head.real == LAT_F64 && lat_header_alike(&c->g.head, &f->u.head)
+                      : c->judged); /* only of one that was judged is the transformation not needed any more */
+}
+
+int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
+{
+    known *w = known_find(k, f->config);
+    if (!w)
+        return 0;
+    if (strcmp(w->crc, *f->crc ? f->crc : "-") != 0 || w->copies != f->copies)
+        return lat_fail("%s: expected the configuration of the checkpoint, CRC %s and %d copies, found CRC %s and %d copies", f->name,
+                        w->crc, w->copies, f->crc, f->copies);
+    for (int i = 0; i < f->copies; i++)
+        if (w->copy[i].started && !fits(f, &w->copy[i]))
+            return lat_fail("%s: expected transformations of its lattice in the checkpoint, found something else", f->name);
+    snprintf(f->words, sizeof f->words, "%s", w->words);
+    for (int i = 0; i < f->copies; i++) {
+        if (!w->copy[i].started)
+            continue;
+        lat_header head = f->copy[i].g.head; /* what came with the stream stays */
+        if (f->copy[i].g.data)
+            free(f->copy[i].g.data);
+        else
+            head = w->copy[i].g.head;
+        f->copy[i] = w->copy[i];
+        f->copy[i].g.head = head;
+        w->copy[i].g = (lat_field){.data = NULL};
+        if (f->copy[i].judged && f->copy[i].g.data && lat_copy_measure(f, &f->copy[i]))
+            return -1;
+    }
+    return 0;
+}
+
+void lat_checkpoint_remove(void)
+{
+    if (lat_fixing_opts.checkpoint && lat_comm_world->rank == 0 && unlink(lat_fixing_opts.checkpoint) && errno != ENOENT)
+        lat_warn("%s: the checkpoint is not needed any more, but cannot be removed", lat_fixing_opts.checkpoint);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copies.c: the copies of a configuration: their starts, how good they are, which is the best. */
+#include "fixing.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "stream/stream.h"
+#include "lattice/transform.h"
+
+/* A transformation that follows its gauge field in the stream. */
+static int read_copy(const lat_fixing *f, lat_copy *c, lat_input *in)
+{
+    const int rc = lat_stream_read(in, &c->g);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || c->g.head.kind != LAT_TRANSFORM)
+        return lat_fail("%s: expected %ld copies of it, transformations, after the gauge field, found %ld", f->name,
+                        f->u.head.copies, c->number);
+    if (!lat_header_alike(&c->g.head, &f->u.head))
+        return lat_fail("%s: expected copies on the lattice and in the group of their gauge field, found another in copy %ld",
+                        f->name, c->number);
+    const char *seed = lat_info_get(&c->g.head, "copy.seed");
+    c->seed = seed ? strtoumax(seed, NULL, 10) : (uint64_t)c->number;
+    return lat_field_convert(&c->g, LAT_F64);
+}
+
+int lat_copies_make(lat_fixing *f, lat_input *in)
+{
+    const long given = f->u.head.copies, asked = lat_fixing_opts.copies;
+    if (given && asked)
+        return lat_fail_usage("%s: comes with %ld copies, which go on from where they are; --copies is for new starts",
+                              f->name, given);
+    f->copies = (int)(given ? given : asked ? asked : 1);
+    f->single = !given && !asked;
+    f->all = lat_fixing_opts.select >= 0 ? lat_fixing_opts.select == LAT_SELECT_ALL
+                                         : !f->single && f->algorithm->select == LAT_SELECT_ALL;
+    f->best = NULL;
+    f->links = (lat_field){.data = NULL};
+    if (!(f->copy = calloc((size_t)f->copies, sizeof *f->copy)))
+        return lat_fail("out of memory: the list of copies");
+    for (int i = 0; i < f->copies; i++) {
+        f->copy[i].number = i;
+        f->copy[i].seed = lat_fixing_opts.seed + (uint64_t)i;
+        if (given && read_copy(f, &f->copy[i], in))
+            return -1;
+    }
+    f->u.head.copies = 0; /* they are ours now */
+    return 0;
+}
+
+void lat_copies_free(lat_fixing *f)
+{
+    for (int i = 0; f->copy && i < f->copies; i++)
+        lat_field_free(&f->copy[i].g);
+    free(f->copy);
+    f->copy = NULL;
+    f->copies = 0;
+    lat_field_free(&f->links);
+}
+
+int lat_copy_start(const lat_fixing *f, lat_copy *c)
+{
+    if (lat_transform_new(&c->g, &f->u.head))
+        return -1;
+    if (!f->single)
+        lat_transform_random(&c->g, c->seed, f->config);
+    return 0;
+}
+
+/* u once more, to be rotated. */
+static int duplicate(const lat_field *u, lat_field *v)
+{
+    if (lat_header_copy(&v->head, &u->head))
+        return -1;
+    if (lat_field_alloc(v)) {
+        lat_header_free(&v->head);
+        return -1;
+    }
+    memcpy(v->data, u->data, lat_field_held(u) * 2 * (size_t)u->head.nc * (size_t)u->head.nc * (size_t)u->head.real);
+    return 0;
+}
+
+static bool better(const lat_copy *a, const lat_copy *b)
+{
+    if (!b || a->converged != b->converged)
+        return !b || a->converged;
+    return a->state.functional > b->state.functional;
+}
+
+/* The links as g makes them, and how good they are. */
+static int rotate(const lat_fixing *f, lat_copy *c, lat_field *v)
+{
+    /* In double; links in single that stay so are rounded as they are put back. */
+    if ((f->algorithm->store == LAT_F64 && lat_field_convert(v, LAT_F64)) || lat_transform_apply(v, &c->g)
+        || lat_field_convert(v, f->algorithm->store)
+        || lat_measure_gauge(v, &f->condition, &c->state, f->theta))
+        return -1;
+    c->converged = c->state.theta_slice < f->algorithm->theta;
+    c->judged = true;
+    if (f->algorithm->judged)
+        f->algorithm->judged(f, c);
+    return 0;
+}
+
+int lat_copy_measure(lat_fixing *f, lat_copy *c)
+{
+    lat_field v = {.data = NULL};
+    if (f->single && !f->all) {
+        v = f->u;
+        f->u = (lat_field){.data = NULL};
+    } else if (duplicate(&f->u, &v)) {
+        return -1;
+    }
+    if (rotate(f, c, &v)) {
+        lat_field_free(&v);
+        return -1;
+    }
+    if (!f->all && better(c, f->best)) {
+        if (f->best)
+            lat_field_free(&f->best->g);
+        lat_field_free(&f->links);
+        f->links = v;
+        f->best = c;
+        return 0;
+    }
+    if (!f->all)
+        lat_field_free(&c->g);
+    lat_field_free(&v);
+    return 0;
+}
+
+void lat_copies_print(const lat_fixing *f, FILE *log)
+{
+    for (int i = 0; i < f->copies; i++) {
+        const lat_copy *c = &f->copy[i];
+        fprintf(log, "%s\t%ld\t%" PRIu64 "\t%.15f\t%.6e\t%ld\t%d\t%d\n", f->name, c->number, c->seed,
+                c->state.functional, c->state.theta_slice, c->sweeps, c->converged, f->all || c == f->best);
+    }
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fixing.c: the run: configurations in, sweeps in batches of copies, what was chosen out. */
+#include "fixing.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "common/progress.h"
+#include "stream/stream.h"
+#include "stream/stream_text.h"
+#include "tool.h"
+#include "lattice/transform.h"
+
+lat_fixing_options lat_fixing_opts = {.time = -1, .select = -1, .every = 600, .seed = 1};
+
+/* Where things go. */
+typedef struct run {
+    lat_fixing fixing;
+    lat_input *in;
+    lat_output *out, *g_out;
+    FILE *copies_log;
+    lat_checkpoint *checkpoint;
+    bool unconverged; /* something that was written all the same */
+} run;
+
+/* ---- sweeps ---------------------------------------------------------------------------------- */
+
+/* The first copies that are not finished. Those of a batch are finished together, so after a resumption
+ * it is the same batch again. */
+static int next_batch(lat_fixing *f, lat_copy *c[LAT_BATCH])
+{
+    int n = 0;
+    for (int i = 0; i < f->copies && n < LAT_BATCH; i++)
+        if (!f->copy[i].judged)
+            c[n++] = &f->copy[i];
+    return n;
+}
+
+static int load(const lat_fixing *f, lat_copy *const c[], int n)
+{
+    for (int i = 0; i < n; i++) {
+        const bool fresh = !c[i]->g.data;
+        if ((fresh && lat_copy_start(f, c[i])) || f->backend->set(f->dev, i, fresh && f->single ? NULL : &c[i]->g))
+            return -1;
+        c[i]->started = true;
+    }
+    return 0;
+}
+
+/* What will be written, if all goes well; only a file takes notice. Said when the device has begun: before that the processors are
+ * needed. */
+static void expect(const run *r)
+{
+    const lat_fixing *f = &r->fixing;
+    lat_header head = f->u.head; /* borrowed */
+    head.real = f->algorithm->store;
+    if (!f->all)
+        lat_stream_expect(r->out, &head, lat_opts.store);
+}
+
+/* One rung of the ladder of precisions. */
+static int rung(run *r, lat_copy *c[], int n)
+{
+    lat_fixing *f = &r->fixing;
+    int rc = 0;
+    f->dev = f->backend->open(&f->u, &f->condition, f->algorithm->ladder[c[0]->rung], n, f->comm);
+    if (!f->dev)
+        return -1;
+    snprintf(f->words, sizeof f->words, "%s", f->backend->words(f->dev));
+    lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name, f->algorithm->ladder[c[0]->rung] == LAT_F32 ? "single" : "double",
+                f->words, (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
+    if (load(f, c, n))
+        rc = -1;
+    else
+        expect(r);
+    while (rc == 0)
+        if ((rc = f->algorithm->advance(f)) == 0 && lat_checkpoint_tick(r->checkpoint, f))
+            rc = -1;
+    for (int i = 0; i < n && rc > 0; i++)
+        if (f->backend->get(f->dev, i, &c[i]->g) || lat_transform_project(&c[i]->g))
+            rc = -1;
+    f->backend->close(f->dev);
+    f->dev = NULL;
+    return rc < 0 ? -1 : 0;
+}
+
+/* Is this batch the last thing to be done on the device? A pipe does not say. */
+static bool last_batch(const run *r)
+{
+    const lat_fixing *f = &r->fixing;
+    int left = 0;
+    for (int i = 0; i < f->copies; i++)
+        left += !f->copy[i].judged;
+    return left == f->nbatch && lat_input_size(r->in) >= 0 && (uint64_t)lat_input_size(r->in) - lat_input_offset(r->in) <= LAT_END_SIZE;
+}
+
+static int sweep_all(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    lat_copy *c[LAT_BATCH];
+    f->batch = c;
+    while ((f->nbatch = next_batch(f, c)) > 0) {
+        while (c[0]->rung < f->algorithm->rungs) {
+            if (rung(r, c, f->nbatch))
+                return -1;
+            for (int i = 0; i < f->nbatch; i++) {
+                c[i]->rung++;
+                c[i]->done = false;
+            }
+        }
+        if (last_batch(r))
+            lat_backend_release();
+        for (int i = 0; i < f->nbatch; i++)
+            if (lat_copy_measure(f, c[i]))
+                return -1;
+    }
+    return 0;
+}
+
+/* ---- what goes out --------------------------------------------------------------------------- */
+
+/* What is known of the copy into the header of what it made. */
+static int state_header(const lat_fixing *f, lat_header *head, const lat_copy *c)
+{
+    char text[24];
+    if (isfinite(f->algorithm->theta)) { /* one that was to be fulfilled */
+        lat_condition_write(head, &f->condition);
+        head->functional = c->state.functional;
+        head->theta = c->state.theta;
+        head->sweeps = c->sweeps;
+    }
+    snprintf(text, sizeof text, "%" PRIu64, c->seed);
+    return f->single ? 0 : lat_info_set(head, "copy.seed", text);
+}
+
+static int write_g(const run *r, lat_output *out, lat_copy *c)
+{
+    char words[256];
+    r->fixing.algorithm->describe(&r->fixing, c, words, sizeof words);
+    return state_header(&r->fixing, &c->g.head, c) || lat_provenance(&c->g.head, "%s", words)
+        || lat_stream_write(out, &c->g, lat_opts.store) ? -1 : 0;
+}
+
+static int write_best(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    char words[256], which[80] = "";
+    f->algorithm->describe(f, f->best, words, sizeof words);
+    if (!f->single)
+        snprintf(which, sizeof which, ", best of %d copies, seed %" PRIu64, f->copies, f->best->seed);
+    if (state_header(f, &f->links.head, f->best) || lat_provenance(&f->links.head, "%s%s", words, which)
+        || lat_stream_write(r->out, &f->links, lat_opts.store))
+        return -1;
+    return r->g_out ? write_g(r, r->g_out, f->best) : 0;
+}
+
+/* The links as they came, and the transformation of every copy. */
+static int write_all(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < f->copies; i++) {
+        least = fmin(least, f->copy[i].state.functional);
+        most = fmax(most, f->copy[i].state.functional);
+    }
+    f->u.head.copies = f->copies;
+    if (lat_provenance(&f->u.head, "%s, %s, %d copies, F %.15f to %.15f", f->words, lat_gauge_name(f->condition.gauge),
+                       f->copies, least, most)
+        || lat_stream_write(r->out, &f->u, lat_opts.store))
+        return -1;
+    for (int i = 0; i < f->copies; i++)
+        if ((r->g_out && write_g(r, r->g_out, &f->copy[i])) || (r->g_out ? lat_stream_write(r->out, &f->copy[i].g, lat_opts.store)
+                                                                        : write_g(r, r->out, &f->copy[i])))
+            return -1;
+    return 0;
+}
+
+/* Says so if what goes out has not converged: LAT_DONE if it goes out all the same. */
+static int converged(run *r)
+{
+    const lat_fixing *f = &r->fixing;
+    int missed = 0;
+    for (int i = 0; i < f->copies; i++)
+        missed += !f->copy[i].converged;
+    if (!missed)
+        return LAT_DONE;
+    if (f->best && f->best->converged) {
+        lat_warn("%s: %d of %d copies have not converged; the best of the others was taken", f->name, missed, f->copies);
+        return LAT_DONE;
+    }
+    const char *stored = f->algorithm->store == LAT_F32 ? " in links stored in single" : "";
+    if (f->all)
+        lat_fail("%s: not converged: %d of %d copies, wanted theta below %.3e%s", f->name, missed, f->copies, f->algorithm->theta, stored);
+    else
+        lat_fail("%s: not converged: theta %.3e%s after %ld sweeps, wanted below %.3e%s", f->name, f->best->state.theta_slice,
+                 f->slices > 1 ? " of a slice" : "", f->best->sweeps, f->algorithm->theta, stored);
+    if (!lat_fixing_opts.keep)
+        return LAT_UNCONVERGED;
+    lat_report(LAT_UNCONVERGED);
+    lat_error_clear();
+    r->unconverged = true;
+    return LAT_DONE;
+}
+
+/* ---- one configuration ----------------------------------------------------------------------- */
+
+static int prepare(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    snprintf(f->name, sizeof f->name, "%.480s:%ld", lat_opts.input ? lat_opts.input : "stdin", f->config);
+    lat_make_plain(f->name);
+    memcpy(f->crc, f->u.head.read_crc, sizeof f->crc);
+    if (f->u.head.kind != LAT_GAUGE)
+        return lat_fail("%s: expected a gauge field, found a gauge transformation", f->name);
+    if (!f->backend && !(f->backend = lat_backend_find((lat_device_choice)lat_fixing_opts.device)))
+        return -1;
+    if (lat_condition_make((lat_gauge)lat_fixing_opts.gauge, lat_fixing_opts.time, lat_fixing_opts.weights, &f->u.head.geom,
+                           &f->condition))
+        return -1;
+    f->slices = lat_condition_slices(&f->condition, &f->u.head.geom);
+    f->theta = lat_alloc((size_t)f->slices * LAT_BATCH, sizeof *f->theta, "theta of slices");
+    return !f->theta || lat_copies_make(f, r->in) || lat_checkpoint_restore(r->checkpoint, f) ? -1 : 0;
+}
+
+static int finish(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    lat_progress_end();
+    if (r->copies_log)
+        lat_copies_print(f, r->copies_log);
+    int rc = converged(r);
+    if (rc == LAT_DONE && ((f->all ? write_all(r) : write_best(r)) || lat_checkpoint_keep(r->checkpoint, f)))
+        rc = LAT_FAILED;
+    return rc;
+}
+
+static int configuration(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    f->start = lat_seconds();
+    const int rc = prepare(r) || sweep_all(r) ? LAT_FAILED : finish(r);
+    lat_copies_free(f);
+    free(f->theta);
+    f->theta = NULL;
+    return rc;
+}
+
+static int each(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    for (f->config = 0;; f->config++) {
+        const int more = lat_stream_read(r->in, &f->u);
+        if (more <= 0)
+            return more < 0 ? LAT_FAILED : LAT_DONE;
+        const int rc = configuration(r);
+        lat_field_free(&f->u);
+        if (rc != LAT_DONE)
+            return rc;
+    }
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static int open_all(run *r)
+{
+    const lat_fixing_options *o = &lat_fixing_opts;
+    if (o->checkpoint && !strcmp(o->checkpoint, "-"))
+        lat_usage("--checkpoint needs the name of a file");
+    if (lat_opt_given("every") && !o->checkpoint)
+        lat_usage("--every is for --checkpoint, and there is no --checkpoint");
+    if (o->checkpoint) {
+        lat_usage_if_input("checkpoint", o->checkpoint);
+        lat_checkpoint_usage();
+    }
+    if (o->save_g)
+        lat_usage_if_input("save-g", o->save_g);
+    if (lat_backend_begin((lat_device_choice)o->device)
+        || (o->save_g && !(r->g_out = lat_output_open(o->save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
+        || (o->copies_log && !(r->copies_log = lat_log_open(o->copies_log, LAT_COPIES_COLUMNS)))
+        || !(r->in = lat_input_open(lat_opts.input)) || !(r->out = lat_output_open(lat_opts.output, lat_output_flags()))
+        || !(r->checkpoint = lat_checkpoint_open()))
+        return -1;
+    return 0;
+}
+
+/* The transformations first: links whose transformation was lost would be worse than none. */
+static int commit(run *r)
+{
+    lat_output *g = r->g_out, *out = r->out;
+    r->g_out = NULL;
+    if (g && lat_stream_commit(g))
+        return LAT_FAILED;
+    r->out = NULL;
+    return lat_stream_commit(out) ? LAT_FAILED : LAT_DONE;
+}
+
+int lat_fixing_run(const lat_algorithm *algorithm, void *own)
+{
+    run r = {.fixing = {.algorithm = algorithm, .comm = lat_comm_world, .own = own}};
+    int rc = open_all(&r) ? LAT_FAILED : each(&r);
+    lat_progress_end();
+    lat_input_close(r.in);
+    if (rc == LAT_DONE)
+        rc = commit(&r);
+    lat_output_abort(r.out);
+    lat_output_abort(r.g_out);
+    if (lat_log_close(r.copies_log, lat_fixing_opts.copies_log) && rc == LAT_DONE)
+        rc = LAT_FAILED;
+    if (rc == LAT_DONE)
+        lat_checkpoint_remove();
+    lat_checkpoint_free(r.checkpoint);
+    lat_backend_end();
+    if (rc != LAT_DONE)
+        return lat_report(rc);
+    return r.unconverged ? LAT_UNCONVERGED : LAT_DONE;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tool.c: the loop that every filter is, and its line of provenance. */
+#include "tool.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "common/io.h"
+#include "stream/stream.h"
+#include "common/text.h"
+
+int lat_provenance(lat_header *head, const char *format, ...)
+{
+    const char *arguments = lat_opts.arguments ? lat_opts.arguments : "";
+    char *result;
+    va_list ap;
+    int rc;
+
+    if (lat_opts.no_provenance)
+        return 0;
+    va_start(ap, format);
+    rc = vasprintf(&result, format, ap);
+    va_end(ap);
+    if (rc < 0)
+        return lat_fail("out of memory: a line of provenance");
+    rc = lat_lines_add(&head->history, "%s %s%s%s%s%s%s%s", lat_tool_name, LAT_VERSION,
+                       *arguments ? " | " : "", arguments, *result ? " | " : "", result,
+                       *head->read_crc ? " | of " : "", head->read_crc);
+    free(result);
+    return rc;
+}
+
+/* One field: read, worked on, written. LAT_DONE, or why the run ends; *more says whether there
+ * was a field. */
+static int filter_once(lat_input *in, lat_output *out, lat_each *each, long index, void *context,
+                       bool *more)
+{
+    lat_field f = { .data = NULL };
+    int rc = lat_stream_read(in, &f), code;
+
+    *more = rc > 0;
+    if (rc <= 0)
+        return rc < 0 ? LAT_FAILED : LAT_DONE;
+    code = each(&f, index, context);
+    if (code == LAT_DONE && lat_stream_write(out, &f, lat_opts.store) < 0)
+        code = LAT_FAILED;
+    lat_field_free(&f);
+    return code < 0 ? LAT_FAILED : code;
+}
+
+static int filter_all(lat_input *in, lat_output *out, lat_each *each, lat_last *last, void *context)
+{
+    bool more = true;
+    int code = LAT_DONE;
+    long index = 0;
+
+    for (; more && code == LAT_DONE; index += more)
+        code = filter_once(in, out, each, index, context, &more);
+    if (code == LAT_DONE && last)
+        code = last(index, context);
+    return code;
+}
+
+int lat_filter_run(lat_each *each, lat_last *last, void *context)
+{
+    lat_input *in = lat_input_open(lat_opts.input);
+    lat_output *out = in ? lat_output_open(lat_opts.output, lat_output_flags()) : NULL;
+    int code = out ? filter_all(in, out, each, last, context) : LAT_FAILED;
+
+    lat_input_close(in);
+    if (code != LAT_DONE)
+        lat_output_abort(out);
+    else if (lat_stream_commit(out) < 0)
+        code = LAT_FAILED;
+    return code == LAT_DONE ? LAT_DONE : lat_report(code);
+}
+
+lat_print_options lat_print_opts;
+
+int lat_print_run(lat_print *all)
+{
+    if (lat_print_opts.tsv && lat_print_opts.json)
+        lat_usage("--tsv and --json exclude each other");
+    lat_input *in = lat_input_open(lat_opts.input);
+    lat_output *out = in ? lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT) : NULL;
+    FILE *text = out ? lat_text_open(out) : NULL;
+    int code = text ? all(in, text) : LAT_FAILED;
+
+    if (code == LAT_FAILED) {
+        if (text)
+            fclose(text);
+        lat_output_abort(out);
+    } else if (lat_text_close(text, out)) {
+        code = LAT_FAILED;
+    }
+    lat_input_close(in);
+    return code == LAT_FAILED ? lat_report(code) : code;
+}

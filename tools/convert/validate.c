@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* validate.c: is what was read the gauge field that the file says it is? */
+#include <math.h>
+#include "lattice/boundary.h"
+#include "base/error.h"
+#include "lattice/slices.h"
+#include "site/sun.h"
+#include "file_reader.h"
+
+/* Real files, of every writer and precision, have |U U^+ - 1| below 2e-6; smeared ("fat") links,
+ * gauge transformations of other groups and wrong byte orders are off by 0.1 and more. */
+#define UNITARITY   1e-2
+#define DETERMINANT 1e-2
+
+enum oddity { ORDINARY, ZERO, MINUS, OTHER };
+
+static enum oddity kind_of(int n, const double *m)
+{
+    double largest = 0, det[2];
+    for (int k = 0; k < 2 * n * n; k++)
+        largest = fmax(largest, fabs(m[k]));
+    if (largest < 1e-6)
+        return ZERO;
+    if (lat_sun_unitarity(n, m) > UNITARITY)
+        return OTHER;
+    lat_sun_det(n, m, det);
+    if (hypot(det[0] - 1, det[1]) < DETERMINANT)
+        return ORDINARY;
+    return hypot(det[0] + 1, det[1]) < DETERMINANT ? MINUS : OTHER;
+}
+
+/* Where the odd links of a direction are: how many of each kind, and the slice along it of the last one. */
+typedef struct odd_links {
+    size_t count[4];
+    int slice[4];
+    bool apart[4]; /* not all of that kind are in that slice */
+} odd_links;
+
+static int find_odd(void *context, const lat_header *head, const void *slices, int first, int count)
+{
+    const lat_field f = {.head = *head, .data = (void *)slices}; /* borrowed */
+    const size_t each = lat_slice_matrices(head), nd = (size_t)head->geom.nd;
+    for (size_t i = 0; i < (size_t)count * each; i++) {
+        double m[LAT_SUN_REALS];
+        int x[LAT_MAX_DIMS];
+        lat_field_get(&f, i, m);
+        const enum oddity k = kind_of(head->nc, m);
+        odd_links *odd = (odd_links *)context + i % nd;
+        if (k == ORDINARY)
+            continue;
+        lat_coordinates(&head->geom, (i + (size_t)first * each) / nd, x);
+        odd->apart[k] |= odd->count[k] > 0 && odd->slice[k] != x[i % nd];
+        odd->slice[k] = x[i % nd];
+        odd->count[k]++;
+    }
+    return 0;
+}
+
+/* What explains the odd links along mu: ZERO or MINUS if they fill one slice and are all of that kind; ORDINARY if there
+ * are none; else OTHER. */
+static enum oddity explained(const lat_geometry *geom, const odd_links *odd, int mu)
+{
+    const size_t slice = lat_volume(geom) / (size_t)geom->dims[mu];
+    const size_t all = odd->count[ZERO] + odd->count[MINUS] + odd->count[OTHER];
+    if (all == 0)
+        return ORDINARY;
+    for (enum oddity k = ZERO; k <= MINUS; k++)
+        if (odd->count[k] == slice && all == slice && !odd->apart[k])
+            return k;
+    return OTHER;
+}
+
+static bool all_explained(const lat_geometry *geom, const odd_links *odd)
+{
+    for (int mu = 0; mu < geom->nd; mu++)
+        if (explained(geom, &odd[mu], mu) == OTHER)
+            return false;
+    return true;
+}
+
+/* 1: there are signs to be taken off. */
+static int record_boundaries(lat_file_reader *s, const odd_links *odd)
+{
+    lat_header *h = &s->f.head;
+    int signs = 0;
+    for (int mu = 0; mu < h->geom.nd; mu++) {
+        const enum oddity k = explained(&h->geom, &odd[mu], mu);
+        if (k == ORDINARY)
+            continue;
+        if (lat_boundary_set(h, mu, k == ZERO ? LAT_OPEN : LAT_ANTIPERIODIC) < 0)
+            return -1;
+        if (k == MINUS)
+            s->signs[mu] = odd[mu].slice[k] + 1, signs = 1;
+        lat_warn(k == ZERO ? "%s: all %c-links of slice %d are zero: an open boundary, recorded as boundary_%d = OPEN"
+                           : "%s: all %c-links of slice %d have det U = -1: the signs of an antiperiodic boundary are taken off, "
+                             "and recorded as boundary_%d = ANTIPERIODIC",
+                 s->name, "xyzt"[mu], odd[mu].slice[k], mu + 1);
+    }
+    return signs;
+}
+
+static int judge_group(lat_file_reader *s, const lat_slice_sums *sums)
+{
+    const bool force = s->r.force;
+    const lat_header *h = &s->f.head;
+    odd_links odd[LAT_MAX_DIMS] = {0};
+    size_t minus = 0;
+    if (sums->unitarity <= UNITARITY && sums->det <= DETERMINANT)
+        return 0;
+    if (lat_file_reader_each(s, false, find_odd, odd) < 0)
+        return -1;
+    if (all_explained(&h->geom, odd))
+        return record_boundaries(s, odd);
+    if (sums->unitarity > UNITARITY)
+        return lat_mismatch(
+            force,
+            "%s: |U U^+ - 1| is up to %.3g, expected below %g: not a gauge field (fat "
+            "links, or a transformation?)",
+            s->name, sums->unitarity, UNITARITY);
+    for (int mu = 0; mu < h->geom.nd; mu++)
+        minus += odd[mu].count[MINUS];
+    return lat_mismatch(force,
+                       "%s: |1 - det U| is up to %.3g, expected below %g, det U = -1 on %zu of %zu "
+                       "links: phases folded into the links?",
+                       s->name, sums->det, DETERMINANT, minus, lat_header_matrices(h));
+}
+
+/* Fails at the first number that is not finite. */
+static int find_not_finite(void *context, const lat_header *head, const void *slices, int first, int count)
+{
+    const size_t each = 2 * (size_t)head->nc * (size_t)head->nc, matrices = lat_slice_matrices(head);
+    const size_t before = (size_t)first * matrices, nd = (size_t)head->geom.nd;
+    for (size_t i = 0; i < (size_t)count * matrices * each; i++) {
+        const double v = head->real == LAT_F64 ? ((const double *)slices)[i] : (double)((const float *)slices)[i];
+        if (!isfinite(v))
+            return lat_fail("%s: expected finite numbers, found %g in link %zu of site %zu", (const char *)context,
+                            v, i / each % nd, (i / each + before) / nd);
+    }
+    return 0;
+}
+
+static int judge_finite(lat_file_reader *s, const lat_slice_sums *sums)
+{
+    if (isfinite(sums->plaquette) && isfinite(sums->trace))
+        return 0;
+    if (lat_file_reader_each(s, false, find_not_finite, (void *)s->name) < 0)
+        return -1;
+    return lat_fail("%s: numbers so large that the plaquette is not finite: not a gauge field, or "
+                    "another byte order",
+                    s->name);
+}
+
+static int judge_claim(const char *name, const char *what, double stated, double within,
+                       double found, bool force)
+{
+    if (isnan(stated) || fabs(stated - found) <= within)
+        return 0;
+    return lat_mismatch(force,
+                       "%s: %s %.12g is stated, %.12g found, which differs by more than %.2g", name,
+                       what, stated, found, within);
+}
+
+/* Of a file that speaks of an open boundary (NERSC's can) and has all links, these would be used as if there were none. */
+static int judge_open(lat_file_reader *s, const lat_slice_sums *sums)
+{
+    lat_header *h = &s->f.head;
+    for (int mu = 0; mu < h->geom.nd && sums->unitarity <= UNITARITY; mu++)
+        if (lat_boundary_is(h, mu, LAT_OPEN) &&
+            (lat_mismatch(s->r.force, "%s: an open boundary of the %c axis is stated, and no link along it is zero (--force takes it for periodic)",
+                         s->name, "xyzt"[mu]) < 0 || lat_boundary_set(h, mu, "PERIODIC") < 0))
+            return -1;
+    return 0;
+}
+
+int lat_validate(lat_file_reader *s, const lat_slice_sums *sums)
+{
+    const lat_header *h = &s->f.head;
+    const lat_read_context *r = &s->r;
+    const int signs = judge_finite(s, sums) < 0 || judge_open(s, sums) < 0 ? -1 : judge_group(s, sums);
+    /* Over which plaquettes the mean goes when some of them are not there differs from program to program. */
+    const bool force = r->force || lat_boundary_open(h);
+    if (signs < 0 || judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, force) < 0 ||
+        judge_claim(s->name, "link trace", r->link_trace, r->link_trace_within, h->link_trace, force) < 0)
+        return -1;
+    return signs;
+}
