@@ -13,6 +13,7 @@
 #   make check-mpi    tests of several ranks on the CPU (make check has them too)
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make check-gpu-san: under compute-sanitizer;
 #                     make bench-gpu: its speed; make bench-mpi: on 1, 2 and 4 GPUs
+#   make format       lays C and CUDA sources out as .clang-format says
 #   make coverage     which lines of lib and tools the tests run, in build/coverage
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
 #   make man          the manual pages anew (scdoc), after a change of options or of what they are made of
@@ -274,7 +275,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint bench bench-convert bench-stream bench-heatbath bench-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -313,6 +314,10 @@ check-gpu-san: $(B)/tests/check/check_gpu
 	@for tool in memcheck racecheck initcheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 9 --quiet $< short || { echo "$$tool: failed"; exit 1; }; \
 	done
+
+# The layout of .clang-format (Debian 12's clang-format 14; later ones differ in a few places).
+format:
+	@clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
 lint:
 	shellcheck -x setup/deps setup/install docs/man/make-pages packaging/*.bash tests/run tests/fuzz/run .ci/run pipelines/*.sh pipelines/gpuslot pipelines/slurm/*.sh pipelines/paper/*.sh bench/*.sh tests/*.bats tests/long/*.bats tests/long/slurm-up tests/*.bash

@@ -2,13 +2,15 @@
 /* accuracy: what rounding does to gauge fixing, `make accuracy`.
  *
  * Repeats section 4.5 of the gauge-fixing paper: |1 - det U| and the Landau functional over 12000
- * overrelaxation sweeps. Runs "in-place-...": the links are rotated in place as there (in_place.h), all
- * 18 reals of them, in single, mixed (stored and rotated in single, hits computed in double) and double,
- * the first two also with links projected to SU(3) every 100 sweeps. Runs "ours-...": links stay and g moves
- * (docs/conventions.md), the same scheme and omega. All are measured on their links in double precision.
+ * overrelaxation sweeps. Runs "in-place-...": the links are rotated in place as there (in_place.h),
+ * all 18 reals of them, in single, mixed (stored and rotated in single, hits computed in double)
+ * and double, the first two also with links projected to SU(3) every 100 sweeps. Runs "ours-...":
+ * links stay and g moves (docs/conventions.md), the same scheme and omega. All are measured on
+ * their links in double precision.
  *
- * A table goes to stdout or -o. Then the last line of each method is judged, each against double of its own: ours
- * in single and mixed within 1e-6, relative, and after 1000 sweeps or more those rotated in place in single not. */
+ * A table goes to stdout or -o. Then the last line of each method is judged, each against double of
+ * its own: ours in single and mixed within 1e-6, relative, and after 1000 sweeps or more those
+ * rotated in place in single not. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,7 +30,8 @@
 /* Sites have a slot each, even ones first. Links are stored real by real: u[mu][real][slot]. */
 typedef struct board {
     size_t sites;
-    int *slot[2], *down[4]; /* slot[0] of a site, slot[1] the site of a slot; slot of the neighbour behind */
+    int *slot[2],
+        *down[4]; /* slot[0] of a site, slot[1] the site of a slot; slot of the neighbour behind */
 } board;
 
 #define IN_PLACE_STORE float
@@ -97,7 +100,8 @@ static void board_load(const board *c, const void *links, lat_real real, lat_fie
         double m[18];
         for (size_t e = 0; e < 18; e++) {
             const size_t from = ((i % 4) * 18 + e) * c->sites + (size_t)c->slot[0][i / 4];
-            m[e] = real == LAT_F32 ? (double)((const float *)links)[from] : ((const double *)links)[from];
+            m[e] = real == LAT_F32 ? (double)((const float *)links)[from]
+                                   : ((const double *)links)[from];
         }
         lat_field_put(u, i, m);
     }
@@ -110,17 +114,21 @@ static double omega = 1.7;
 
 static const lat_option options[] = {
     {LAT_OPT_INT, "sweeps", 0, "N", &sweeps, 1, 1e9, "sweeps of each run", false},
-    {LAT_OPT_INT, "every", 0, "N", &every, 1, 1e9, "sweeps between two lines, and two projections", false},
+    {LAT_OPT_INT, "every", 0, "N", &every, 1, 1e9, "sweeps between two lines, and two projections",
+     false},
     {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1.0, 1.999, "overrelaxation", false},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, "the table (default: stdout)", false},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
+     "the table (default: stdout)", false},
     {0},
 };
 
 static const lat_tool tool = {
     .name = "accuracy",
     .args = "[FILE]",
-    .summary = "Follow |1 - det U| and the functional over many sweeps, links rotated in place and ours.",
-    .example = "lat-start weak --dims 8,8,8,8 --epsilon 0.35 | build/gcc/bench/accuracy -o accuracy.tsv",
+    .summary =
+        "Follow |1 - det U| and the functional over many sweeps, links rotated in place and ours.",
+    .example =
+        "lat-start weak --dims 8,8,8,8 --epsilon 0.35 | build/gcc/bench/accuracy -o accuracy.tsv",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
@@ -134,9 +142,9 @@ typedef struct in_place {
 
 typedef struct trial {
     const char *name;
-    in_place theirs;  /* or, without sweeps, ours in ... */
-    bool mixed;       /* ... first single, and double from where that ends; or in one precision */
-    double functional;/* found in the end */
+    in_place theirs;   /* or, without sweeps, ours in ... */
+    bool mixed;        /* ... first single, and double from where that ends; or in one precision */
+    double functional; /* found in the end */
 } trial;
 
 enum { IN_SINGLE, IN_DOUBLE = 4, OUR_SINGLE, OUR_MIXED, OUR_DOUBLE, TRIALS };
@@ -171,7 +179,8 @@ static int tell(FILE *text, trial *t, long done, const lat_field *u, lat_gauge_s
     if (lat_measure_gauge(u, &landau, s, NULL) || lat_measure_deviation(u, &d))
         return -1;
     t->functional = s->functional;
-    fprintf(text, "%s\t%ld\t%.6e\t%.6e\t%.15f\t%.6e\n", t->name, done, d.det_mean, d.det_max, s->functional, s->theta);
+    fprintf(text, "%s\t%ld\t%.6e\t%.6e\t%.15f\t%.6e\n", t->name, done, d.det_mean, d.det_max,
+            s->functional, s->theta);
     return fflush(text) ? lat_fail("cannot write the table") : 0;
 }
 
@@ -198,10 +207,7 @@ static int run_in_place(FILE *text, trial *t, const board *c, lat_field *u)
 }
 
 /* theta of links that g transforms is rounding in single precision from about here (lat-orelax). */
-static double floor_of_single(void)
-{
-    return 1200 * 0x1p-48 / (2 - omega);
-}
+static double floor_of_single(void) { return 1200 * 0x1p-48 / (2 - omega); }
 
 static int ours(FILE *text, trial *t, const lat_field *u, lat_field *v, lat_field *g)
 {
@@ -221,7 +227,8 @@ static int ours(FILE *text, trial *t, const lat_field *u, lat_field *v, lat_fiel
         }
         if (t->mixed && real == LAT_F32 && s.theta < floor_of_single()) {
             lat_backend_cpu.close(dev);
-            if (!(dev = lat_backend_cpu.open(u, &landau, real = LAT_F64, 1, &lat_comm_self)) || lat_backend_cpu.set(dev, 0, g))
+            if (!(dev = lat_backend_cpu.open(u, &landau, real = LAT_F64, 1, &lat_comm_self))
+                || lat_backend_cpu.set(dev, 0, g))
                 break;
         }
         if (lat_backend_cpu.sweep(dev, &how, every))
@@ -252,14 +259,18 @@ static double drift(int run, int reference)
 
 static int judge(void)
 {
-    const double theirs = drift(IN_SINGLE, IN_DOUBLE), single = drift(OUR_SINGLE, OUR_DOUBLE), mixed = drift(OUR_MIXED, OUR_DOUBLE);
-    lat_warn("after %ld sweeps the functional is off double by, relative: in place in single %.1e; ours in single %.1e, mixed %.1e",
+    const double theirs = drift(IN_SINGLE, IN_DOUBLE), single = drift(OUR_SINGLE, OUR_DOUBLE),
+                 mixed = drift(OUR_MIXED, OUR_DOUBLE);
+    lat_warn("after %ld sweeps the functional is off double by, relative: in place in single %.1e; "
+             "ours in single %.1e, mixed %.1e",
              sweeps, theirs, single, mixed);
     const bool good = single <= GOOD && mixed <= GOOD, drifts = theirs > GOOD || sweeps < 1000;
     if (!good)
         lat_warn("expected ours within %g of double", GOOD);
     if (!drifts)
-        lat_warn("expected links rotated in place in single to drift by more than %g, as in the paper", GOOD);
+        lat_warn(
+            "expected links rotated in place in single to drift by more than %g, as in the paper",
+            GOOD);
     return good && drifts ? LAT_DONE : LAT_UNCONVERGED;
 }
 
@@ -269,7 +280,8 @@ static int all(FILE *text, const lat_field *u, const board *c)
     int rc = lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v);
     for (int i = 0; i < TRIALS && rc == 0; i++) {
         memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
-        rc = trials[i].theirs.sweeps ? run_in_place(text, trials + i, c, &v) : run_ours(text, trials + i, u, &v);
+        rc = trials[i].theirs.sweeps ? run_in_place(text, trials + i, c, &v)
+                                     : run_ours(text, trials + i, u, &v);
     }
     lat_field_free(&v);
     /* The table stays, whatever is to be said of it. */
@@ -292,7 +304,9 @@ static int follow(lat_input *in, FILE *text)
     lat_field u = {.data = NULL};
     board c = {.sites = 0};
     fprintf(text, "run\tsweep\tdet_mean\tdet_max\tfunctional\ttheta\n");
-    const int rc = lat_stream_read(in, &u) < 1 || check(&u) || board_new(&c, &u.head.geom) ? LAT_FAILED : all(text, &u, &c);
+    const int rc = lat_stream_read(in, &u) < 1 || check(&u) || board_new(&c, &u.head.geom)
+                       ? LAT_FAILED
+                       : all(text, &u, &c);
     board_free(&c);
     lat_field_free(&u);
     return rc;

@@ -18,10 +18,7 @@ static inline double bench_seconds(clockid_t which)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static inline double bench_now(void)
-{
-    return bench_seconds(CLOCK_MONOTONIC);
-}
+static inline double bench_now(void) { return bench_seconds(CLOCK_MONOTONIC); }
 
 /* Of the thread that calls it. */
 static inline void bench_threads(int n)
@@ -55,7 +52,8 @@ static inline double bench_median(double *t, int n)
     return t[n / 2];
 }
 
-/* Of one thread the time it had the processor, so that other programs count less; of several the clock's. */
+/* Of one thread the time it had the processor, so that other programs count less; of several the
+ * clock's. */
 static inline double bench_time(int nthreads)
 {
     return bench_seconds(nthreads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench_gpu: speed of the sweeps on one GPU, `make bench-gpu`.
  *
- * For each line the answer is checked first: the functional after some sweeps against that of the CPU backend in
- * double. Then the sweeps are timed, median of 7, some hundred sweeps each. Rates are by the count of the gauge-fixing paper, 2274
- * flop a site and sweep, in all gauges. Above them stands the copy bandwidth of the same run.
+ * For each line the answer is checked first: the functional after some sweeps against that of the
+ * CPU backend in double. Then the sweeps are timed, median of 7, some hundred sweeps each. Rates
+ * are by the count of the gauge-fixing paper, 2274 flop a site and sweep, in all gauges. Above them
+ * stands the copy bandwidth of the same run.
  *
  *     bench_gpu [NAME [LATTICE [unchecked]]]     lines that contain NAME and LATTICE alone */
 #include <math.h>
@@ -20,8 +21,8 @@
 #define FLOP 2274.0
 #define REPEAT 7
 
-/* Links about as rough as thermal ones of beta = 6 (plaquette near 0.6), in a random order out of a few
- * thousand: a large lattice is made in no time. */
+/* Links about as rough as thermal ones of beta = 6 (plaquette near 0.6), in a random order out of a
+ * few thousand: a large lattice is made in no time. */
 static int make_links(lat_field *u, const char *dims, int nc)
 {
     enum { FEW = 4096 };
@@ -45,12 +46,25 @@ static int make_links(lat_field *u, const char *dims, int nc)
     return 0;
 }
 
-static const double omega[16] = {1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7};
+static const double omega[16] = {1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7,
+                                 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7};
 
-#define SU2 {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1}
-#define SU3 {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1}
-#define BATH {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1}
-#define MICRO {.kind = LAT_SWEEP_MICRO, .temperature = 1}
+#define SU2 \
+    { \
+        .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1 \
+    }
+#define SU3 \
+    { \
+        .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1 \
+    }
+#define BATH \
+    { \
+        .kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1 \
+    }
+#define MICRO \
+    { \
+        .kind = LAT_SWEEP_MICRO, .temperature = 1 \
+    }
 
 typedef struct line {
     const char *name, *dims;
@@ -148,11 +162,18 @@ static void measure(const line *l, bool checked)
     const double dt = bench_median(t, REPEAT), tflops = FLOP * sites / dt * 1e-12;
     char promise[64] = "";
     if (l->must > 0)
-        snprintf(promise, sizeof promise, "%6.1f %6.1f  %s", l->must, l->aim, tflops >= l->aim ? "aim" : tflops >= l->must ? "must" : "NOT YET");
+        snprintf(promise, sizeof promise, "%6.1f %6.1f  %s", l->must, l->aim,
+                 tflops >= l->aim    ? "aim"
+                 : tflops >= l->must ? "must"
+                                     : "NOT YET");
     else if (l->must < 0)
-        snprintf(promise, sizeof promise, "%4.2fms %4.2fms  %s", -l->must, -l->aim, dt * 1e3 <= -l->aim ? "aim" : dt * 1e3 <= -l->must ? "must" : "NOT YET");
-    printf("%-23s %-12s %-6s %6d  %9.4f %9.4f %9.2f  %6.2f  %8.1e  %s\n", l->name, l->dims, l->real == LAT_F32 ? "single" : "double", l->copies,
-           dt * 1e3, t[0] * 1e3, tflops, check / dt, off, promise);
+        snprintf(promise, sizeof promise, "%4.2fms %4.2fms  %s", -l->must, -l->aim,
+                 dt * 1e3 <= -l->aim    ? "aim"
+                 : dt * 1e3 <= -l->must ? "must"
+                                        : "NOT YET");
+    printf("%-23s %-12s %-6s %6d  %9.4f %9.4f %9.2f  %6.2f  %8.1e  %s\n", l->name, l->dims,
+           l->real == LAT_F32 ? "single" : "double", l->copies, dt * 1e3, t[0] * 1e3, tflops,
+           check / dt, off, promise);
     fflush(stdout);
     lat_backend_gpu.close(dev);
 }
@@ -166,10 +187,11 @@ int main(int argc, char **argv)
     if (copy < 0)
         return lat_report(LAT_FAILED);
     printf("copy on the device, 1 GiB: %.0f GB/s read and written\n", copy);
-    printf("%-23s %-12s %-6s %6s  %9s %9s %9s  %6s  %8s  %s\n", "Landau unless said", "lattice", "prec.", "copies", "ms/sweep", "best", "Tflop/s",
-           "check", "F - CPU", "  must    aim");
+    printf("%-23s %-12s %-6s %6s  %9s %9s %9s  %6s  %8s  %s\n", "Landau unless said", "lattice",
+           "prec.", "copies", "ms/sweep", "best", "Tflop/s", "check", "F - CPU", "  must    aim");
     for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++)
-        if ((argc < 2 || strstr(lines[i].name, argv[1])) && (argc < 3 || strstr(lines[i].dims, argv[2])))
+        if ((argc < 2 || strstr(lines[i].name, argv[1]))
+            && (argc < 3 || strstr(lines[i].dims, argv[2])))
             measure(lines + i, argc < 4);
     lat_field_free(&links);
     return 0;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench_heatbath: speed of heat bath and overrelaxation, `make bench-heatbath`.
  *
- * SU(2), SU(3), SU(3) with 18 reals, SU(4) and SU(6) in single and double on one thread, SU(3) on all, and on a GPU where there is one: first
- * the answer is checked (overrelaxation leaves the action, heat bath sweeps keep links in SU(N)), then sweeps are timed. GB/s
- * are by the count of the generation paper's table 1: 19 links loaded and one stored for an update,
- * SU(3) with 12 reals a link and with 18; what caches serve again counts each time. Beside them stand the copy
+ * SU(2), SU(3), SU(3) with 18 reals, SU(4) and SU(6) in single and double on one thread, SU(3) on
+ * all, and on a GPU where there is one: first the answer is checked (overrelaxation leaves the
+ * action, heat bath sweeps keep links in SU(N)), then sweeps are timed. GB/s are by the count of
+ * the generation paper's table 1: 19 links loaded and one stored for an update, SU(3) with 12 reals
+ * a link and with 18; what caches serve again counts each time. Beside them stand the copy
  * bandwidth of the same run, and a plain scalar loop over the same site functions in natural order,
  * links with all their rows, in double.
  *
- *     bench_heatbath [EXTENT [cpu|gpu [N]]]       on the CPU, default 16; one of the two alone; SU(N) alone */
+ *     bench_heatbath [EXTENT [cpu|gpu [N]]]       on the CPU, default 16; one of the two alone;
+ * SU(N) alone */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,8 @@
 #include "base/error.h"
 #include "site/sun.h"
 
-/* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other. */
+/* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other.
+ */
 #define LAT_T double
 #define LAT_S double
 #define LAT_SIZE 8
@@ -47,9 +50,11 @@ static void scalar_update(lat_field *f, size_t x, int mu, double k, int kind, ui
         if (nu == mu)
             continue;
         const size_t down = lat_neighbour(geom, x, nu, -1);
-        scalar_staple_up(&v, link_of(f, x, nu), link_of(f, lat_neighbour(geom, x, nu, 1), mu), link_of(f, end, nu));
+        scalar_staple_up(&v, link_of(f, x, nu), link_of(f, lat_neighbour(geom, x, nu, 1), mu),
+                         link_of(f, end, nu));
         scalar_staple_add(&s, v, 1);
-        scalar_staple_down(&v, link_of(f, down, nu), link_of(f, down, mu), link_of(f, lat_neighbour(geom, down, mu, 1), nu));
+        scalar_staple_down(&v, link_of(f, down, nu), link_of(f, down, mu),
+                           link_of(f, lat_neighbour(geom, down, mu, 1), nu));
         scalar_staple_add(&s, v, 1);
     }
     scalar_link_update((scalar_m *)f->data + link, &s, k, kind, &d);
@@ -98,8 +103,9 @@ static int check(lat_generator *gen, lat_field *u, lat_real real)
     const int nc = u->head.nc;
     double s[2], t[2];
     lat_deviation off;
-    if (gen->backend->sweep(gen, &draw, 5) || gen->backend->plaquette(gen, &s[0], &s[1]) || gen->backend->sweep(gen, &mirror, 1) ||
-        gen->backend->plaquette(gen, &t[0], &t[1]) || gen->backend->get(gen, u) || lat_measure_deviation(u, &off))
+    if (gen->backend->sweep(gen, &draw, 5) || gen->backend->plaquette(gen, &s[0], &s[1])
+        || gen->backend->sweep(gen, &mirror, 1) || gen->backend->plaquette(gen, &t[0], &t[1])
+        || gen->backend->get(gen, u) || lat_measure_deviation(u, &off))
         return lat_report(LAT_FAILED);
     if (!(fabs(s[0] + s[1] - t[0] - t[1]) <= 64 * nc * nc * eps))
         return fail("overrelaxation changed the action", t[0] + t[1], s[0] + s[1]);
@@ -139,14 +145,19 @@ static lat_generator *start(const lat_generate *where, lat_field *u)
     return gen;
 }
 
-static double reals_of(int nc) { return nc == 2 ? 4 : nc == 3 && !lat_generate_all_rows ? 12 : 2 * nc * nc; }
+static double reals_of(int nc)
+{
+    return nc == 2 ? 4 : nc == 3 && !lat_generate_all_rows ? 12 : 2 * nc * nc;
+}
 
 /* A row; `where`: threads, or the GPU. */
 static void tell(const lat_field *u, int k, const char *where, double seconds, double copy)
 {
-    const double links = (double)lat_field_matrices(u), reals = reals_of(u->head.nc), gb = 20 * reals * u->head.real * links / seconds * 1e-9;
-    printf("%5d^4  SU(%d)  %4.0f  %-9s  %-9s  %7s  %10.2f  %7.2f  %9.2f  %7.2f", u->head.geom.dims[0], u->head.nc, reals,
-           u->head.real == LAT_F32 ? "single" : "double", names[k], where, links / seconds * 1e-6, gb, copy, gb / copy);
+    const double links = (double)lat_field_matrices(u), reals = reals_of(u->head.nc),
+                 gb = 20 * reals * u->head.real * links / seconds * 1e-9;
+    printf("%5d^4  SU(%d)  %4.0f  %-9s  %-9s  %7s  %10.2f  %7.2f  %9.2f  %7.2f",
+           u->head.geom.dims[0], u->head.nc, reals, u->head.real == LAT_F32 ? "single" : "double",
+           names[k], where, links / seconds * 1e-6, gb, copy, gb / copy);
 }
 
 static void bench(int extent, int nc, lat_real real, int nthreads, const double reference[2])
@@ -211,7 +222,9 @@ static void bench_gpu(int extent, int nc, lat_real real)
 
 static void all_gpu(int nc)
 {
-    static const struct { int extent, nc; } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, -3}, {32, 2}, {32, 4}, {16, 6}, {8, 16}};
+    static const struct {
+        int extent, nc;
+    } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, -3}, {32, 2}, {32, 4}, {16, 6}, {8, 16}};
     if (!lat_backend_gpu.available()) {
         printf("no GPU: %s\n", lat_error());
         return;
@@ -233,14 +246,15 @@ static void all_cpu(int extent, int nc)
     lat_field u = rough(extent, 3, LAT_F64);
     time_scalar(&u, reference);
     for (int k = 0; k < 2; k++)
-        printf("%5d^4  SU(3)    18  double     %-9s  %7d  %10.2f  plain scalar loop\n", extent, names[k], 1,
-               (double)lat_field_matrices(&u) / reference[k] * 1e-6);
+        printf("%5d^4  SU(3)    18  double     %-9s  %7d  %10.2f  plain scalar loop\n", extent,
+               names[k], 1, (double)lat_field_matrices(&u) / reference[k] * 1e-6);
     lat_field_free(&u);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         const int group = abs(groups[g]);
         lat_generate_all_rows = groups[g] < 0;
         for (int p = 4; p <= 8; p += 4)
-            for (int n = 1; (!nc || nc == group) && n <= (groups[g] == 3 ? most : 1); n = n < most ? most : most + 1)
+            for (int n = 1; (!nc || nc == group) && n <= (groups[g] == 3 ? most : 1);
+                 n = n < most ? most : most + 1)
                 bench(extent, group, (lat_real)p, n, reference);
     }
     lat_generate_all_rows = false;
@@ -251,7 +265,8 @@ int main(int argc, char **argv)
 {
     lat_tool_name = "bench_heatbath";
     const int extent = argc > 1 ? atoi(argv[1]) : 16, nc = argc > 3 ? atoi(argv[3]) : 0;
-    printf("lattice  group  reals  precision  sweep      threads  Mlinks/s    GB/s  copy GB/s  of copy  of scalar a thread\n");
+    printf("lattice  group  reals  precision  sweep      threads  Mlinks/s    GB/s  copy GB/s  of "
+           "copy  of scalar a thread\n");
     if (argc < 3 || !strcmp(argv[2], "cpu"))
         all_cpu(extent, nc);
     if (argc < 3 || !strcmp(argv[2], "gpu"))

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench_mpi: sweeps of a lattice that ranks share, for mpi.sh: started once for each number of ranks, by mpirun or alone.
+/* bench_mpi: sweeps of a lattice that ranks share, for mpi.sh: started once for each number of
+ * ranks, by mpirun or alone.
  *
- *     bench_mpi DEVICE KIND LATTICE [KIND LATTICE]...      KIND: relax, double, su3, mag, bath, coulomb; of lat-heatbath: links, mirror
+ *     bench_mpi DEVICE KIND LATTICE [KIND LATTICE]...      KIND: relax, double, su3, mag, bath,
+ * coulomb; of lat-heatbath: links, mirror
  *
- * A line for each: kind, lattice, ranks, ms a sweep (median of 5 batches of 0.1 s, the slowest rank's), and the functional, or the
- * plaquette, after the first few, which has to be the same whatever the ranks. TRANSPORT in the environment: as --transport. */
+ * A line for each: kind, lattice, ranks, ms a sweep (median of 5 batches of 0.1 s, the slowest
+ * rank's), and the functional, or the plaquette, after the first few, which has to be the same
+ * whatever the ranks. TRANSPORT in the environment: as --transport. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +20,10 @@
 
 #define BATCHES 5
 
-static void stop(void)
-{
-    exit(lat_report(LAT_FAILED));
-}
+static void stop(void) { exit(lat_report(LAT_FAILED)); }
 
-/* Links about as rough as thermal ones, out of a few thousand: which, the number of the link in the lattice says. */
+/* Links about as rough as thermal ones, out of a few thousand: which, the number of the link in the
+ * lattice says. */
 static void make_links(lat_field *u, const char *dims)
 {
     enum { FEW = 4096, SIZE = 18 };
@@ -62,13 +63,19 @@ typedef struct kind {
     lat_update update;
 } kind;
 
-#define SU2 {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1}
+#define SU2 \
+    { \
+        .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1 \
+    }
 static const kind kinds[] = {
     {"relax", LAT_LANDAU, LAT_F32, .how = SU2},
     {"double", LAT_LANDAU, LAT_F64, .how = SU2},
-    {"su3", LAT_LANDAU, LAT_F32, .how = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1}},
+    {"su3", LAT_LANDAU, LAT_F32,
+     .how =
+         {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1}},
     {"mag", LAT_MAG, LAT_F32, .how = SU2},
-    {"bath", LAT_LANDAU, LAT_F32, .how = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1}},
+    {"bath", LAT_LANDAU, LAT_F32,
+     .how = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1}},
     {"coulomb", LAT_COULOMB, LAT_F32, .how = SU2},
     {"links", .real = LAT_F32, .links = true, .update = {LAT_UPDATE_HEATBATH, 1, 0, 1}},
     {"mirror", .real = LAT_F32, .links = true, .update = {.kind = LAT_UPDATE_OVERRELAX}},
@@ -98,7 +105,8 @@ static void open_job(job *j, const kind *k, const lat_field *u, const lat_backen
 static const char *close_job(job *j)
 {
     static char words[128];
-    snprintf(words, sizeof words, "%s", j->gen ? j->gen->backend->words(j->gen) : j->dev->backend->words(j->dev));
+    snprintf(words, sizeof words, "%s",
+             j->gen ? j->gen->backend->words(j->gen) : j->dev->backend->words(j->dev));
     if (j->gen)
         j->gen->backend->close(j->gen);
     else
@@ -111,8 +119,10 @@ static int work(const job *j, long n, double *look)
 {
     lat_gauge_state s = {0};
     double spatial = 0, temporal = 0;
-    const int bad = j->gen ? j->gen->backend->sweep(j->gen, &j->k->update, n) || j->gen->backend->plaquette(j->gen, &spatial, &temporal)
-                           : j->dev->backend->sweep(j->dev, &j->k->how, n) || j->dev->backend->state(j->dev, &s, NULL);
+    const int bad = j->gen ? j->gen->backend->sweep(j->gen, &j->k->update, n)
+                                 || j->gen->backend->plaquette(j->gen, &spatial, &temporal)
+                           : j->dev->backend->sweep(j->dev, &j->k->how, n)
+                                 || j->dev->backend->state(j->dev, &s, NULL);
     *look = j->gen ? (spatial + temporal) / 2 : s.functional;
     return bad;
 }
@@ -147,7 +157,8 @@ static void measure(const lat_backend *backend, const kind *k, const char *dims,
         t[i] = (seconds(&j, n, &last) - idle) / (double)n;
     const char *words = close_job(&j);
     if (comm->rank == 0)
-        printf("%s\t%s\t%d\t%.6f\t%.12f\t%s\n", k->name, dims, comm->size, 1e3 * bench_median(t, BATCHES), first, words);
+        printf("%s\t%s\t%d\t%.6f\t%.12f\t%s\n", k->name, dims, comm->size,
+               1e3 * bench_median(t, BATCHES), first, words);
     fflush(stdout);
 }
 
@@ -158,7 +169,8 @@ int main(int argc, char **argv)
         return 2;
     if (lat_comm_start(0, argv))
         stop();
-    const lat_backend *backend = lat_backend_find(strcmp(argv[1], "cpu") ? LAT_DEVICE_GPU : LAT_DEVICE_CPU);
+    const lat_backend *backend = lat_backend_find(strcmp(argv[1], "cpu") ? LAT_DEVICE_GPU
+                                                                         : LAT_DEVICE_CPU);
     static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
     const char *transport = getenv("TRANSPORT"), *made = "";
     lat_field u = {.data = NULL};

@@ -5,7 +5,8 @@
  * transformation. Each way of packing first gives back every bit, then is timed, in blocks of 1 MiB
  * on one core: ours, and zlib's levels 1 and 6 on the same raw bytes, beside what memcpy and CRC-32
  * take. Then whole streams go through a named pipe from one thread to another, with all there is
- * to it (checksums, plaquette), beside bare bytes through the same pipe. Before that, each side alone.
+ * to it (checksums, plaquette), beside bare bytes through the same pipe. Before that, each side
+ * alone.
  *
  *     bench_stream [EXTENT | FILE]      default 16 */
 #include <fcntl.h>
@@ -41,7 +42,8 @@ static void need(bool good, const char *what)
         die(what);
 }
 
-/* ---- the field --------------------------------------------------------------------------------- */
+/* ---- the field ---------------------------------------------------------------------------------
+ */
 
 /* g(x) V g(x+mu)^+ with V near 1 and g random. With this width the plaquette is near 0.6. */
 static void hidden_link(const lat_field *f, size_t i, double *u)
@@ -63,7 +65,7 @@ static lat_field make_field(int extent)
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         f.head.geom.dims[mu] = extent;
     need(lat_header_check(&f.head, "bench_stream") == 0 && lat_field_alloc(&f) == 0, "a field");
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (size_t i = 0; i < lat_field_matrices(&f); i++) {
         double u[LAT_SUN_REALS];
         hidden_link(&f, i, u);
@@ -100,7 +102,8 @@ static void *raw_of(const lat_field *f, lat_real real, size_t reals, size_t *n)
     return raw;
 }
 
-/* ---- packing ----------------------------------------------------------------------------------- */
+/* ---- packing -----------------------------------------------------------------------------------
+ */
 
 /* One way of packing: ours for level 0, zlib's level else. */
 typedef struct way {
@@ -114,11 +117,12 @@ static size_t pack(const way *w, const char *raw, size_t n, lat_real real, void 
     uLongf size = (uLongf)room;
     if (w->level == 0)
         return lat_codec_pack(raw, n, (int)real, work, packed);
-    return compress2(packed, &size, (const Bytef *)raw, (uLong)n, w->level) == Z_OK ? (size_t)size : 0;
+    return compress2(packed, &size, (const Bytef *)raw, (uLong)n, w->level) == Z_OK ? (size_t)size
+                                                                                    : 0;
 }
 
-static bool unpack(const way *w, const void *packed, size_t size, lat_real real, void *work, void *raw,
-                   size_t n)
+static bool unpack(const way *w, const void *packed, size_t size, lat_real real, void *work,
+                   void *raw, size_t n)
 {
     uLongf got = (uLongf)n;
     if (w->level == 0)
@@ -153,7 +157,7 @@ static void row(const way *w, const char *raw, size_t n, lat_real real, size_t r
 {
     double in[PASSES], out[PASSES];
     size_t size = 0;
-    pass(w, raw, n < BLOCK ? n : BLOCK, real, in, out);   /* warms up */
+    pass(w, raw, n < BLOCK ? n : BLOCK, real, in, out); /* warms up */
     for (int p = 0; p < w->passes; p++)
         size = pass(w, raw, n, real, &in[p], &out[p]);
     double tin = bench_median(in, w->passes), tout = bench_median(out, w->passes);
@@ -200,7 +204,8 @@ static void packing(const lat_field *f)
     size_t n, full = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
     char *raw = raw_of(f, LAT_F64, full, &n);
     double copy = copy_speed(raw, n);
-    printf("memcpy %.0f MB/s, CRC-32 (%s) %.0f MB/s of %zu bytes; times are CPU seconds of one thread\n\n",
+    printf("memcpy %.0f MB/s, CRC-32 (%s) %.0f MB/s of %zu bytes; times are CPU seconds of one "
+           "thread\n\n",
            copy / 1e6, lat_inflate_by(), crc_speed(raw, n) / 1e6, n);
     free(raw);
     printf("reals    codec    pack MB/s unpack MB/s   ratio   to full   pack of unpack of\n");
@@ -215,13 +220,14 @@ static void packing(const lat_field *f)
         }
 }
 
-/* ---- through a pipe ---------------------------------------------------------------------------- */
+/* ---- through a pipe ----------------------------------------------------------------------------
+ */
 
 typedef struct sender {
     lat_field *f;
     const char *path;
     int store, times, threads;
-    bool bare;   /* bytes alone */
+    bool bare; /* bytes alone */
 } sender;
 
 static void *send_bare(const sender *s)
@@ -292,7 +298,9 @@ static double through(lat_field *f, int store, int threads, bool bare, const cha
 /* CPU seconds a GB, of both sides, with one thread each: the least of a few passes. */
 static double effort(lat_field *f, const char *path)
 {
-    const double gigabytes = 5e-9 * (double)(lat_field_reals(f) * (size_t)f->head.real); /* `through` sends it five times */
+    const double gigabytes = 5e-9
+                             * (double)(lat_field_reals(f)
+                                        * (size_t)f->head.real); /* `through` sends it five times */
     double least = INFINITY;
     for (int p = 0; p < PASSES; p++) {
         const double t = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -307,13 +315,15 @@ static void ordering(lat_field *f, const char *path)
 {
     static const struct {
         const char *sites, *links;
-    } orders[] = {{"natural", "x,y,z,t"},   {"natural", "t,x,y,z"},          {"standard", "x,y,z,t"},
-                  {"reversed", "x,y,z,t"},  {"parity", "x,y,z,t"},           {"parity,t,z,y,x", "x,y,z,t"},
+    } orders[] = {{"natural", "x,y,z,t"},   {"natural", "t,x,y,z"},
+                  {"standard", "x,y,z,t"},  {"reversed", "x,y,z,t"},
+                  {"parity", "x,y,z,t"},    {"parity,t,z,y,x", "x,y,z,t"},
                   {"timeslice", "x,y,z,t"}, {"timeslice-parity", "x,y,z,t"}};
     printf("\nf64 stored in another order: CPU seconds a GB, both sides, the plaquette included\n");
     for (size_t i = 0; f->head.geom.nd == 4 && i < sizeof orders / sizeof *orders; i++) {
-        need(lat_order_parse_sites(&f->head.order, orders[i].sites, 4, true) == 0 &&
-                 lat_order_parse_links(&f->head.order, orders[i].links, 4) == 0, orders[i].sites);
+        need(lat_order_parse_sites(&f->head.order, orders[i].sites, 4, true) == 0
+                 && lat_order_parse_links(&f->head.order, orders[i].links, 4) == 0,
+             orders[i].sites);
         printf("%-18s %-8s %7.2f\n", orders[i].sites, orders[i].links, effort(f, path));
         fflush(stdout);
     }
@@ -345,7 +355,8 @@ static void piping(lat_field *f)
     rmdir(folder);
 }
 
-/* ---- one side alone ---------------------------------------------------------------------------- */
+/* ---- one side alone ----------------------------------------------------------------------------
+ */
 
 static double write_alone(lat_field *f, const char *path, int store)
 {
@@ -374,7 +385,8 @@ static void alone_with(lat_field *f, const char *path, int store)
         least[1] = fmin(least[1], write_alone(f, path, store));
         least[2] = fmin(least[2], read_alone(path));
     }
-    printf(" %10.0f %8.0f %8.0f ", megabytes / least[0], megabytes / least[1], megabytes / least[2]);
+    printf(" %10.0f %8.0f %8.0f ", megabytes / least[0], megabytes / least[1],
+           megabytes / least[2]);
 }
 
 static void alone(lat_field *f)
@@ -388,7 +400,8 @@ static void alone(lat_field *f)
            "    threads  /dev/null     file     read    /dev/null     file     read\n");
     for (lat_real real = LAT_F64; real >= LAT_F32; real -= LAT_F64 - LAT_F32) {
         need(lat_field_convert(f, real) == 0, "conversion");
-        need(lat_measure_plaquette(f, &f->head.plaquette, &f->head.link_trace) == 0, "the plaquette");
+        need(lat_measure_plaquette(f, &f->head.plaquette, &f->head.link_trace) == 0,
+             "the plaquette");
         for (int t = 1; t <= most; t = t < most && 2 * t > most ? most : 2 * t) {
             bench_threads(t);
             printf("f%d %7d ", 8 * (int)real, t);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench_sweep: speed of the sweeps on the CPU, `make bench`.
  *
- * For 8^4, 16^4 and 24^4, in single and double, on 1 thread and on all: first the answer is checked (the
- * functional and theta of the lanes against those of the transformed links in natural order,
- * that relaxation never lowers the functional, that microcanonical sweeps leave it), then the sweeps are
- * timed. Rates are by the count of the gauge-fixing paper, 2274 flop a site and sweep; GB/s count
- * what a sweep must move: 2 D links of a site as they are stored, g read and written. Beside them
- * stands the copy bandwidth of the same run, and a plain scalar sweep in double as the reference.
- * Last come ratios of sweeps, on one thread, beside the bounds that they are to keep.
+ * For 8^4, 16^4 and 24^4, in single and double, on 1 thread and on all: first the answer is checked
+ * (the functional and theta of the lanes against those of the transformed links in natural order,
+ * that relaxation never lowers the functional, that microcanonical sweeps leave it), then the
+ * sweeps are timed. Rates are by the count of the gauge-fixing paper, 2274 flop a site and sweep;
+ * GB/s count what a sweep must move: 2 D links of a site as they are stored, g read and written.
+ * Beside them stands the copy bandwidth of the same run, and a plain scalar sweep in double as the
+ * reference. Last come ratios of sweeps, on one thread, beside the bounds that they are to keep.
  *
  * All times are the best of many short repetitions, those that are compared taking turns: what else
  * runs on the machine then disturbs some of them, and all alike.
@@ -48,13 +48,15 @@ static void scalar_sweep(const lat_field *u, double *g, double omega)
                 continue;
             scalar_m k = {{{{0, 0}}}};
             for (int mu = 0; mu < 4; mu++) {
-                const size_t up = lat_neighbour(geom, x, mu, 1), down = lat_neighbour(geom, x, mu, -1);
+                const size_t up = lat_neighbour(geom, x, mu, 1),
+                             down = lat_neighbour(geom, x, mu, -1);
                 double d[18];
                 scalar_add_mul_dag(&k, links + 18 * (4 * x + (size_t)mu), g + 18 * up, 2, 1);
                 lat_sun_dag(3, d, links + 18 * (4 * down + (size_t)mu));
                 scalar_add_mul_dag(&k, d, g + 18 * down, 2, 1);
             }
-            scalar_relax_su2((scalar_m *)(void *)(g + 18 * x), scalar_mul_left(g + 18 * x, &k), omega);
+            scalar_relax_su2((scalar_m *)(void *)(g + 18 * x), scalar_mul_left(g + 18 * x, &k),
+                             omega);
         }
 }
 
@@ -86,7 +88,8 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
 {
     const double one = 1;
     const lat_sweep plain = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = &one};
-    const lat_sweep bath = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5}, micro = {.kind = LAT_SWEEP_MICRO, .temperature = 0.5};
+    const lat_sweep bath = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5},
+                    micro = {.kind = LAT_SWEEP_MICRO, .temperature = 0.5};
     lat_gauge_state s, t, last = {.functional = -1};
     lat_field g, v = {.data = NULL};
     /* Re tr x is a sum of 8 terms of order 3: a few roundings of it; independent over sites,
@@ -99,15 +102,17 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
             return fail("relaxation lowered the functional", s.functional, last.functional);
         last = s;
     }
-    if (dev->backend->sweep(dev, &bath, 1) || dev->backend->state(dev, &last, NULL) || dev->backend->sweep(dev, &micro, 3)
-        || dev->backend->state(dev, &s, NULL))
+    if (dev->backend->sweep(dev, &bath, 1) || dev->backend->state(dev, &last, NULL)
+        || dev->backend->sweep(dev, &micro, 3) || dev->backend->state(dev, &s, NULL))
         return 1;
     if (!(fabs(s.functional - last.functional) <= 64 * eps))
         return fail("microcanonical sweeps changed the functional", s.functional, last.functional);
-    if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v) || lat_transform_new(&g, &u->head))
+    if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v)
+        || lat_transform_new(&g, &u->head))
         return 1;
     memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
-    const int bad = dev->backend->get(dev, 0, &g) || lat_transform_apply(&v, &g) || lat_measure_gauge(&v, condition, &t, NULL);
+    const int bad = dev->backend->get(dev, 0, &g) || lat_transform_apply(&v, &g)
+                    || lat_measure_gauge(&v, condition, &t, NULL);
     lat_field_free(&g);
     lat_field_free(&v);
     if (bad)
@@ -134,14 +139,21 @@ static lat_device *open_checked(const lat_field *u, const lat_condition *c, lat_
 }
 
 static const double omega = 1.7;
-static const lat_sweep su2 = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = &omega};
-static const lat_sweep su3 = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = &omega};
+static const lat_sweep su2 = {
+    .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = &omega};
+static const lat_sweep su3 = {
+    .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = &omega};
 
 /* Seconds a sweep. */
-typedef struct { lat_device *dev; lat_sweep how; double best; } contest;
+typedef struct {
+    lat_device *dev;
+    lat_sweep how;
+    double best;
+} contest;
 
-/* All of them in turn, there and back, for about as long as `seconds`: each then comes after one with the same fields, and
- * finds them in the caches as it would alone. One thread is timed by what it had of its core. */
+/* All of them in turn, there and back, for about as long as `seconds`: each then comes after one
+ * with the same fields, and finds them in the caches as it would alone. One thread is timed by what
+ * it had of its core. */
 static void compete(contest *c, int n, int nthreads, double sites, double seconds)
 {
     const clockid_t clock = nthreads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
@@ -169,14 +181,16 @@ static int rates(const lat_field *u, int extent, lat_real real, int nthreads, do
     if (!dev)
         return 1;
     const double sites = (double)lat_volume(&u->head.geom);
-    const double bytes = sites * real * (8 * 12 + 2 * 18), copy = bench_copy_bandwidth((size_t)bytes, nthreads);
+    const double bytes = sites * real * (8 * 12 + 2 * 18),
+                 copy = bench_copy_bandwidth((size_t)bytes, nthreads);
     contest c[] = {{dev, su2, 0}, {dev, su3, 0}};
     compete(c, 2, nthreads, sites, 1);
     for (int k = 0; k < 2; k++) {
         const double dt = c[k].best;
-        printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6.2f  %9.2f  %7.2f  %18.1f\n", extent, real == LAT_F32 ? "single" : "double",
-               k ? "su3" : "su2", nthreads, 1 / dt, FLOP * sites / dt * 1e-6, bytes / dt * 1e-9, copy,
-               bytes / dt * 1e-9 / copy, reference / dt / nthreads);
+        printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6.2f  %9.2f  %7.2f  %18.1f\n", extent,
+               real == LAT_F32 ? "single" : "double", k ? "su3" : "su2", nthreads, 1 / dt,
+               FLOP * sites / dt * 1e-6, bytes / dt * 1e-9, copy, bytes / dt * 1e-9 / copy,
+               reference / dt / nthreads);
         fflush(stdout);
     }
     lat_backend_cpu.close(dev);
@@ -185,7 +199,8 @@ static int rates(const lat_field *u, int extent, lat_real real, int nthreads, do
 
 static void ratio(int extent, lat_real real, const char *what, double found, double bound)
 {
-    printf("%5d^4  %-9s  %-62s  %5.2f  %5.2f  %s\n", extent, real == LAT_F32 ? "single" : "double", what, found, bound, found <= bound ? "PASS" : "above");
+    printf("%5d^4  %-9s  %-62s  %5.2f  %5.2f  %s\n", extent, real == LAT_F32 ? "single" : "double",
+           what, found, bound, found <= bound ? "PASS" : "above");
     fflush(stdout);
 }
 
@@ -198,21 +213,26 @@ static int ratios(const lat_field *u, int extent, lat_real real)
     int bad = 0;
     bench_threads(1);
     for (int i = 0; i < 3 && !bad; i++) {
-        const lat_condition c = lat_condition_of(gauge[i], &u->head.geom, gauge[i] == LAT_COULOMB ? 3 : -1);
+        const lat_condition c = lat_condition_of(gauge[i], &u->head.geom,
+                                                 gauge[i] == LAT_COULOMB ? 3 : -1);
         bad = !(dev[i] = open_checked(u, &c, real));
     }
     if (!bad) {
-        /* Annealing in the middle of its range; each gauge's g has seen some sweeps, and stays rough. */
-        const lat_sweep heat = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.7}, micro = {.kind = LAT_SWEEP_MICRO, .temperature = 0.7};
-        contest c[N] = {{dev[0], su2, 0}, {dev[0], su3, 0}, {dev[0], heat, 0}, {dev[0], micro, 0}, {dev[1], su2, 0}, {dev[1], su3, 0},
-                        {dev[2], su2, 0}, {dev[2], su3, 0}};
+        /* Annealing in the middle of its range; each gauge's g has seen some sweeps, and stays
+         * rough. */
+        const lat_sweep heat = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.7},
+                        micro = {.kind = LAT_SWEEP_MICRO, .temperature = 0.7};
+        contest c[N] = {{dev[0], su2, 0}, {dev[0], su3, 0}, {dev[0], heat, 0}, {dev[0], micro, 0},
+                        {dev[1], su2, 0}, {dev[1], su3, 0}, {dev[2], su2, 0},  {dev[2], su3, 0}};
         compete(c, N, 1, (double)lat_volume(&u->head.geom), extent == 8 ? 4 : 10);
         const double anneal = c[HEAT].best + 3 * c[MICRO].best;
         ratio(extent, real, "su3 / su2, Landau", c[LANDAU3].best / c[LANDAU2].best, 1.35);
         ratio(extent, real, "MAG / Landau, su2", c[MAG2].best / c[LANDAU2].best, 1.6);
         ratio(extent, real, "MAG / Landau, su3", c[MAG3].best / c[LANDAU3].best, 1.6);
-        ratio(extent, real, "heat bath and 3 microcanonical / 4 su2", anneal / (4 * c[LANDAU2].best), 1.8);
-        ratio(extent, real, "heat bath and 3 microcanonical / 4 su3", anneal / (4 * c[LANDAU3].best), 1.8);
+        ratio(extent, real, "heat bath and 3 microcanonical / 4 su2",
+              anneal / (4 * c[LANDAU2].best), 1.8);
+        ratio(extent, real, "heat bath and 3 microcanonical / 4 su3",
+              anneal / (4 * c[LANDAU3].best), 1.8);
         ratio(extent, real, "Coulomb / Landau, su2", c[COULOMB2].best / c[LANDAU2].best, 0.85);
         ratio(extent, real, "Coulomb / Landau, su3", c[COULOMB3].best / c[LANDAU3].best, 0.85);
     }
@@ -245,13 +265,15 @@ int main(int argc, char **argv)
     lat_tool_name = "bench_sweep";
     const int largest = argc > 1 ? atoi(argv[1]) : 24, most = bench_most_threads();
     lat_field u;
-    printf("lattice  precision  scheme  threads  sweeps/s   Mflop/s    GB/s  copy GB/s  of copy  of scalar a thread\n");
+    printf("lattice  precision  scheme  threads  sweeps/s   Mflop/s    GB/s  copy GB/s  of copy  "
+           "of scalar a thread\n");
     for (int i = 0; i < 3 && extents[i] <= largest; i++) {
         if (rough(&u, extents[i]))
             return 1;
         bench_threads(1);
         const double reference = time_scalar(&u);
-        printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6s  %9s  %7s  %18.1f\n", extents[i], "double", "scalar", 1, 1 / reference,
+        printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6s  %9s  %7s  %18.1f\n", extents[i],
+               "double", "scalar", 1, 1 / reference,
                FLOP * (double)lat_volume(&u.head.geom) / reference * 1e-6, "", "", "", 1.0);
         for (int p = 0; p < 2; p++)
             for (int n = 1; n <= most; n = n < most ? most : most + 1)

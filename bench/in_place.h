@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* in_place.h: the gauge-fixing paper's sweep, which rotates the links themselves (template of accuracy.c).
+/* in_place.h: the gauge-fixing paper's sweep, which rotates the links themselves (template of
+ * accuracy.c).
  *
- * All arithmetic as in its figures A.9 to A.11: a lane is a site, IN_PLACE_STORE what links are stored and
- * rotated in, IN_PLACE_HIT what the hits are computed in. IN_PLACE(x) is a name for x. */
+ * All arithmetic as in its figures A.9 to A.11: a lane is a site, IN_PLACE_STORE what links are
+ * stored and rotated in, IN_PLACE_HIT what the hits are computed in. IN_PLACE(x) is a name for x.
+ */
 
 typedef IN_PLACE_STORE IN_PLACE(store) __attribute__((vector_size(LANES * sizeof(IN_PLACE_STORE))));
 typedef IN_PLACE_HIT IN_PLACE(hit) __attribute__((vector_size(LANES * sizeof(IN_PLACE_HIT))));
-typedef struct { IN_PLACE(store) e[18]; } IN_PLACE(link);
+typedef struct {
+    IN_PLACE(store) e[18];
+} IN_PLACE(link);
 
 /* Real r (0 or 1: re, im) of element (a,b). */
 #define AT(a, b, r) (6 * (a) + 2 * (b) + (r))
 #define WIDE(v) __builtin_convertvector(v, IN_PLACE(hit))
 
 /* Adds the quaternion of the rows and columns p, q of u; `sign` -1 takes that of u^+. */
-static inline void IN_PLACE(gather)(IN_PLACE(hit) a[4], const IN_PLACE(link) *u, int p, int q, IN_PLACE_HIT sign)
+static inline void IN_PLACE(gather)(IN_PLACE(hit) a[4], const IN_PLACE(link) * u, int p, int q,
+                                    IN_PLACE_HIT sign)
 {
     a[0] += WIDE(u->e[AT(p, p, 0)]) + WIDE(u->e[AT(q, q, 0)]);
     a[1] += sign * (WIDE(u->e[AT(p, q, 1)]) + WIDE(u->e[AT(q, p, 1)]));
@@ -25,7 +30,8 @@ static inline void IN_PLACE(gather)(IN_PLACE(hit) a[4], const IN_PLACE(link) *u,
 static inline void IN_PLACE(update)(IN_PLACE(hit) a[4], IN_PLACE_HIT omega)
 {
     const IN_PLACE(hit) vector = a[1] * a[1] + a[2] * a[2] + a[3] * a[3], scalar = a[0] * a[0];
-    const IN_PLACE(hit) b = (omega * scalar + vector) / (scalar + vector), n = scalar + b * b * vector;
+    const IN_PLACE(hit) b = (omega * scalar + vector) / (scalar + vector),
+                        n = scalar + b * b * vector;
     IN_PLACE(hit) c = n;
     for (int l = 0; l < LANES; l++)
         c[l] = 1 / (sizeof c[l] == sizeof(float) ? sqrtf(n[l]) : sqrt(n[l]));
@@ -35,7 +41,7 @@ static inline void IN_PLACE(update)(IN_PLACE(hit) a[4], IN_PLACE_HIT omega)
 }
 
 /* u <- h u: rows p and q. */
-static inline void IN_PLACE(left)(IN_PLACE(link) *u, int p, int q, const IN_PLACE(store) h[4])
+static inline void IN_PLACE(left)(IN_PLACE(link) * u, int p, int q, const IN_PLACE(store) h[4])
 {
     for (int b = 0; b < 3; b++) {
         IN_PLACE(store) *s = u->e + AT(p, b, 0), *t = u->e + AT(q, b, 0);
@@ -48,7 +54,7 @@ static inline void IN_PLACE(left)(IN_PLACE(link) *u, int p, int q, const IN_PLAC
 }
 
 /* u <- u h^+: columns p and q. */
-static inline void IN_PLACE(right)(IN_PLACE(link) *u, int p, int q, const IN_PLACE(store) h[4])
+static inline void IN_PLACE(right)(IN_PLACE(link) * u, int p, int q, const IN_PLACE(store) h[4])
 {
     for (int a = 0; a < 3; a++) {
         IN_PLACE(store) *s = u->e + AT(a, p, 0), *t = u->e + AT(a, q, 0);
@@ -60,9 +66,10 @@ static inline void IN_PLACE(right)(IN_PLACE(link) *u, int p, int q, const IN_PLA
     }
 }
 
-/* Link k of the sites at slot[]: forward along k, or backward along k - 4, where it is the forward one of
- * the neighbour. */
-static inline IN_PLACE_STORE *IN_PLACE(place)(IN_PLACE_STORE *u, const board *c, int k, const int slot[LANES], int from[LANES])
+/* Link k of the sites at slot[]: forward along k, or backward along k - 4, where it is the forward
+ * one of the neighbour. */
+static inline IN_PLACE_STORE *IN_PLACE(place)(IN_PLACE_STORE *u, const board *c, int k,
+                                              const int slot[LANES], int from[LANES])
 {
     for (int l = 0; l < LANES; l++)
         from[l] = k < 4 ? slot[l] : c->down[k % 4][slot[l]];
@@ -70,7 +77,8 @@ static inline IN_PLACE_STORE *IN_PLACE(place)(IN_PLACE_STORE *u, const board *c,
 }
 
 /* The sites at slot[], all of one parity, so that no two share a link. Lanes may repeat a site. */
-static void IN_PLACE(visit)(IN_PLACE_STORE *u, const board *c, const int slot[LANES], IN_PLACE_HIT omega)
+static void IN_PLACE(visit)(IN_PLACE_STORE *u, const board *c, const int slot[LANES],
+                            IN_PLACE_HIT omega)
 {
     IN_PLACE(link) link[8];
     int from[LANES];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mag_inexact: the SU(3) update of maximally Abelian gauge as in the gauge-fixing paper, beside the exact one, pipelines/paper.
+/* mag_inexact: the SU(3) update of maximally Abelian gauge as in the gauge-fixing paper, beside the
+ * exact one, pipelines/paper.
  *
- * A hit in the SU(2) subgroup (p,q) maximises D (h0^2 + h3^2 - h1^2 - h2^2) / 2 + E ... over h, where for each of the links V away
- * from x, m its block (p,q) of rows and columns,
- *     D = 1/2 sum(|m00|^2 - |m01|^2 - |m10|^2 + |m11|^2), c = sum(m00 conj(m10) - m01 conj(m11)), E = Im c, F = Re c,
- *     h ~ (D + l, E, F, 0), l = sqrt(D^2 + E^2 + F^2)
- * is exact (docs/gauges.md). The paper puts the quaternion nearest to m, (m + adj(m)^+) / 2, in the place of m, where it is no longer: for
+ * A hit in the SU(2) subgroup (p,q) maximises D (h0^2 + h3^2 - h1^2 - h2^2) / 2 + E ... over h,
+ * where for each of the links V away from x, m its block (p,q) of rows and columns, D = 1/2
+ * sum(|m00|^2 - |m01|^2 - |m10|^2 + |m11|^2), c = sum(m00 conj(m10) - m01 conj(m11)), E = Im c, F =
+ * Re c, h ~ (D + l, E, F, 0), l = sqrt(D^2 + E^2 + F^2) is exact (docs/gauges.md). The paper puts
+ * the quaternion nearest to m, (m + adj(m)^+) / 2, in the place of m, where it is no longer: for
  * SU(2) both are the same. Links are rotated in place, as there. */
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +30,9 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "sweeps", 0, "N", &sweeps, 1, 10000000, "of each", false},
     {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1, 1.99, "overrelaxation", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the starts", false},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, "write there, not to stdout", true},
-    {0}
-};
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
+     "write there, not to stdout", true},
+    {0}};
 
 static const lat_tool tool = {
     .name = "mag_inexact",
@@ -85,7 +86,8 @@ static void gather(const block *m, double s[3])
 static void rotate(int n, double *u, int p, int q, const double h[3], bool incoming)
 {
     for (int k = 0; k < n; k++) {
-        double *a = u + 2 * (incoming ? k * n + p : p * n + k), *b = u + 2 * (incoming ? k * n + q : q * n + k);
+        double *a = u + 2 * (incoming ? k * n + p : p * n + k),
+               *b = u + 2 * (incoming ? k * n + q : q * n + k);
         const double s = incoming ? -1 : 1; /* U h^+ is (h U^+)^+ */
         const double ar = a[0], ai = s * a[1], br = b[0], bi = s * b[1];
         a[0] = h[0] * ar + h[2] * br - h[1] * bi;
@@ -130,7 +132,8 @@ static void sweep(lat_field *u, bool exact)
 #pragma omp parallel for schedule(static)
         for (size_t from = 0; from < sites; from += chunk) {
             lat_iterator w;
-            for (lat_iterator_start(&w, u, from); w.site < from + chunk && w.site < sites; lat_iterator_next(&w)) {
+            for (lat_iterator_start(&w, u, from); w.site < from + chunk && w.site < sites;
+                 lat_iterator_next(&w)) {
                 double *out[LAT_MAX_DIMS], *in[LAT_MAX_DIMS];
                 if ((w.x[0] + w.x[1] + w.x[2] + w.x[3]) % 2 != parity)
                     continue;
@@ -156,7 +159,8 @@ static int relax(const lat_field *u, long copy, bool exact, FILE *text)
         return -1;
     for (size_t x = 0; x < lat_field_matrices(&g); x++) {
         double m[LAT_SUN_REALS];
-        lat_sun_haar(g.head.nc, m, seed + (uint64_t)copy, x, 0, LAT_FOR_GAUGE); /* as lat-orelax --copies */
+        lat_sun_haar(g.head.nc, m, seed + (uint64_t)copy, x, 0,
+                     LAT_FOR_GAUGE); /* as lat-orelax --copies */
         lat_field_put(&g, x, m);
     }
     if (lat_header_copy(&v.head, &u->head) == 0 && lat_field_alloc(&v) == 0) {
@@ -169,8 +173,8 @@ static int relax(const lat_field *u, long copy, bool exact, FILE *text)
             sweep(&v, exact);
         }
         if (rc == 0 && (rc = lat_measure_gauge(&v, &mag, &state, NULL)) == 0)
-            fprintf(text, "%s\t%ld\t%ld\t%.12f\t%.3e\t%.3e\n", exact ? "exact" : "paper", copy, sweeps, state.functional,
-                    state.functional - before, state.theta);
+            fprintf(text, "%s\t%ld\t%ld\t%.12f\t%.3e\t%.3e\n", exact ? "exact" : "paper", copy,
+                    sweeps, state.functional, state.functional - before, state.theta);
         lat_field_free(&v);
     }
     lat_field_free(&g);
@@ -182,11 +186,15 @@ static int all(lat_input *in, FILE *text)
     lat_field u;
     int rc = lat_stream_read(in, &u);
     if (rc <= 0)
-        return rc < 0 ? LAT_FAILED : lat_fail("%s: no configuration", lat_input_name(in)), LAT_FAILED;
-    rc = u.head.kind == LAT_GAUGE && sweeps >= 100 ? lat_field_convert(&u, LAT_F64) : lat_fail("expected a gauge field, and 100 sweeps");
+        return rc < 0 ? LAT_FAILED : lat_fail("%s: no configuration", lat_input_name(in)),
+               LAT_FAILED;
+    rc = u.head.kind == LAT_GAUGE && sweeps >= 100
+             ? lat_field_convert(&u, LAT_F64)
+             : lat_fail("expected a gauge field, and 100 sweeps");
     for (int mu = 0; rc == 0 && mu < u.head.geom.nd; mu++)
         if (u.head.geom.dims[mu] % 2)
-            rc = lat_fail("extent %d is odd; even and odd sites need even extents", u.head.geom.dims[mu]);
+            rc = lat_fail("extent %d is odd; even and odd sites need even extents",
+                          u.head.geom.dims[mu]);
     fprintf(text, "update\tcopy\tsweeps\tfunctional\tlast_100\ttheta\n");
     for (long copy = 0; rc == 0 && copy < copies; copy++)
         rc = relax(&u, copy, false, text) || relax(&u, copy, true, text) ? -1 : 0;

@@ -104,3 +104,7 @@ layers() {
     done < <(grep -oE '`(check_[a-z]+|[a-z]+\.bats)`( \("[^"]+")?' "$ROOT/docs/robustness.md" | sed 's/`//g; s/ ("/ /; s/"$//')
     [ "$n" -ge 25 ]
 }
+
+@test "no line of C or CUDA has more than 100 columns" {
+    run -1 grep -rnE '^.{101}' "$ROOT"/{lib,tools,bench,tests} --include='*.[ch]' --include='*.cu' --include='*.cuh'
+}

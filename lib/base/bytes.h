@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bytes.h: integers of 16, 32 and 64 bits at any address, in the byte order of a format: little (le) or
- * big (be) endian, whatever the machine. */
+/* bytes.h: integers of 16, 32 and 64 bits at any address, in the byte order of a format: little
+ * (le) or big (be) endian, whatever the machine. */
 #ifndef LAT_BYTES_H
 #define LAT_BYTES_H
 

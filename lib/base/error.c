@@ -67,10 +67,7 @@ int lat_fail_usage(const char *format, ...)
 }
 
 /* The buffer does not change while it holds a sentence, so the pointer may leave the lock. */
-const char *lat_error(void)
-{
-    return kept;
-}
+const char *lat_error(void) { return kept; }
 
 void lat_error_clear(void)
 {
@@ -106,7 +103,8 @@ static void say_line(const char *sentence, const char *after, bool stays)
     int n;
 
     pthread_mutex_lock(&saying);
-    n = snprintf(line, sizeof line, "%s%.64s: %s%s", fleeting || !stays ? CLEAR : "", lat_tool_name, sentence, after);
+    n = snprintf(line, sizeof line, "%s%.64s: %s%s", fleeting || !stays ? CLEAR : "", lat_tool_name,
+                 sentence, after);
     if (n > 0)
         say(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     fleeting = !stays;
@@ -201,15 +199,17 @@ void *lat_alloc(size_t count, size_t size, const char *what)
 }
 
 #if defined(_OPENMP) && defined(__linux__) && !defined(__clang__)
-/* Idle threads of GNU's OpenMP spin for milliseconds before they sleep, and take the core from those that
- * work where another program wants one too: 20 times slower, measured. How long they spin is read from the
- * environment when the library is loaded; so the program begins once more with that set, unless the
- * user has said what to do. (Here because every program of ours has this file in it.) Without an interpreter in the
- * auxiliary vector the dynamic loader was started as a program, with ours as its argument: that is what would begin again. */
+/* Idle threads of GNU's OpenMP spin for milliseconds before they sleep, and take the core from
+ * those that work where another program wants one too: 20 times slower, measured. How long they
+ * spin is read from the environment when the library is loaded; so the program begins once more
+ * with that set, unless the user has said what to do. (Here because every program of ours has this
+ * file in it.) Without an interpreter in the auxiliary vector the dynamic loader was started as a
+ * program, with ours as its argument: that is what would begin again. */
 __attribute__((constructor)) static void calm(int argc, char **argv)
 {
     (void)argc;
-    if (getauxval(AT_BASE) && !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && !setenv("GOMP_SPINCOUNT", "2000", 0))
+    if (getauxval(AT_BASE) && !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY")
+        && !setenv("GOMP_SPINCOUNT", "2000", 0))
         execv("/proc/self/exe", argv); /* where that fails, all goes on as it was */
 }
 #endif

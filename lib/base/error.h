@@ -20,10 +20,10 @@
 
 /* Exit codes of every tool. */
 enum lat_exit {
-    LAT_DONE = 0,         /* done */
-    LAT_FAILED = 1,       /* could not: bad data, no memory, no space ... */
-    LAT_USAGE = 2,        /* the command line is wrong */
-    LAT_UNCONVERGED = 3   /* not converged, or above a tolerance that was asked for */
+    LAT_DONE = 0,       /* done */
+    LAT_FAILED = 1,     /* could not: bad data, no memory, no space ... */
+    LAT_USAGE = 2,      /* the command line is wrong */
+    LAT_UNCONVERGED = 3 /* not converged, or above a tolerance that was asked for */
 };
 
 /* The name of the running tool, for messages; lat_options_parse sets it. */

@@ -12,10 +12,11 @@ lat_isa lat_isa_widest(void)
         wish = NULL;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-        && (!wish || !strcmp(wish, "avx512")))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
+        && __builtin_cpu_supports("avx512vl") && (!wish || !strcmp(wish, "avx512")))
         return LAT_ISA_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && (!wish || strcmp(wish, "base")))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+        && (!wish || strcmp(wish, "base")))
         return LAT_ISA_AVX2;
 #else
     (void)wish;

@@ -27,10 +27,7 @@ static int gather(const lat_comm *comm, const void *mine, size_t bytes, void *al
     return 0;
 }
 
-static int nobody(void)
-{
-    return lat_fail("one rank alone has nobody to send to");
-}
+static int nobody(void) { return lat_fail("one rank alone has nobody to send to"); }
 
 static int send(const lat_comm *comm, int to, const void *buf, size_t bytes)
 {
@@ -61,7 +58,8 @@ static int done(const lat_comm *comm)
     return 0;
 }
 
-const lat_comm lat_comm_self = {"self", 0, 1, 0, 1, none, none, broadcast, gather, send, receive, begin, done, done};
+const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     none, none,
+                                broadcast, gather, send, receive, begin, done, done};
 const lat_comm *lat_comm_world = &lat_comm_self;
 bool lat_comm_foreign;
 void (*lat_comm_note)(const char *path);
@@ -70,7 +68,8 @@ void (*lat_comm_note)(const char *path);
 
 lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices)
 {
-    const long first = (long)slices * rank / comm->size, next = (long)slices * (rank + 1) / comm->size;
+    const long first = (long)slices * rank / comm->size,
+               next = (long)slices * (rank + 1) / comm->size;
     return (lat_slab){(int)first, (int)(next - first)};
 }
 

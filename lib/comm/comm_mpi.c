@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comm_mpi.c: ranks that talk by MPI, version 3. Nothing else knows MPI.
  *
- * All operations are begun without waiting and then waited for here, at first spinning and soon sleeping: MPI's own
- * waiting burns a core, and with more ranks than cores takes it from those that work. While rank 0
- * waits it also looks whether another rank has failed. */
+ * All operations are begun without waiting and then waited for here, at first spinning and soon
+ * sleeping: MPI's own waiting burns a core, and with more ranks than cores takes it from those that
+ * work. While rank 0 waits it also looks whether another rank has failed. */
 #include "comm.h"
 
 #include <fcntl.h>
@@ -19,18 +19,19 @@
 #include <unistd.h>
 #include "base/error.h"
 
-#define PIECE ((size_t)1 << 30)  /* MPI counts bytes in an int */
-#define SPINS 500                /* some 50 us */
-#define NAP 20000                /* ns, and up to ... */
+#define PIECE ((size_t)1 << 30) /* MPI counts bytes in an int */
+#define SPINS 500               /* some 50 us */
+#define NAP 20000               /* ns, and up to ... */
 #define LONG_NAP 300000
-#define BULK 65536               /* bytes */
-#define EAGER 0.02               /* s */
+#define BULK 65536 /* bytes */
+#define EAGER 0.02 /* s */
 #define SENTENCE 4096
 
 enum { TAG_BYTES, TAG_DOWN, TAG_UP, TAG_FAILED };
 
 #ifdef OPEN_MPI
-const char *const lat_comm_mpi_options[] = {"--quiet", "--oversubscribe", "--bind-to", "none", NULL};
+const char *const lat_comm_mpi_options[] = {"--quiet", "--oversubscribe", "--bind-to", "none",
+                                            NULL};
 #else
 const char *const lat_comm_mpi_options[] = {NULL};
 #endif
@@ -63,7 +64,8 @@ static void nap(long ns)
     nanosleep(&t, NULL);
 }
 
-/* On rank 0: has another rank come to its end? Then all do; the main thread does, with what another one has found. */
+/* On rank 0: has another rank come to its end? Then all do; the main thread does, with what another
+ * one has found. */
 static int listen(void)
 {
     static failure f;
@@ -78,8 +80,9 @@ static int listen(void)
     exit(lat_report(f.code));
 }
 
-/* MPI moves long messages piece by piece, each time it is asked how they are: there, naps would be what takes the time (bench/NOTES.md). For
- * the while in which one that travels arrives, only other processes that want the processor get it. */
+/* MPI moves long messages piece by piece, each time it is asked how they are: there, naps would be
+ * what takes the time (bench/NOTES.md). For the while in which one that travels arrives, only other
+ * processes that want the processor get it. */
 static int finish_all(MPI_Request *r, int n, size_t bytes) /* at most four */
 {
     const bool bulk = bytes > BULK;
@@ -114,7 +117,8 @@ static int mpi_broadcast(const lat_comm *comm, void *buf, size_t bytes, int root
     for (size_t at = 0; at < bytes; at += PIECE) {
         MPI_Request r;
         const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        if (check(MPI_Ibcast((char *)buf + at, (int)n, MPI_BYTE, root, world, &r)) || finish_all(&r, 1, n))
+        if (check(MPI_Ibcast((char *)buf + at, (int)n, MPI_BYTE, root, world, &r))
+            || finish_all(&r, 1, n))
             return -1;
     }
     return 0;
@@ -126,7 +130,10 @@ static int mpi_gather(const lat_comm *comm, const void *mine, size_t bytes, void
     (void)comm;
     if (bytes > PIECE)
         return lat_fail("MPI: %zu bytes are too many to gather", bytes);
-    return check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r)) || finish_all(&r, 1, bytes) ? -1 : 0;
+    return check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r))
+                   || finish_all(&r, 1, bytes)
+               ? -1
+               : 0;
 }
 
 /* Gathered, so that every rank does the same arithmetic in the same order. */
@@ -172,7 +179,8 @@ static int mpi_send(const lat_comm *comm, int to, const void *buf, size_t bytes)
     for (size_t at = 0; at < bytes; at += PIECE) {
         MPI_Request r;
         const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        if (check(MPI_Isend((const char *)buf + at, (int)n, MPI_BYTE, to, TAG_BYTES, world, &r)) || finish_all(&r, 1, n))
+        if (check(MPI_Isend((const char *)buf + at, (int)n, MPI_BYTE, to, TAG_BYTES, world, &r))
+            || finish_all(&r, 1, n))
             return -1;
     }
     return 0;
@@ -184,13 +192,15 @@ static int mpi_receive(const lat_comm *comm, int from, void *buf, size_t bytes)
     for (size_t at = 0; at < bytes; at += PIECE) {
         MPI_Request r;
         const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        if (check(MPI_Irecv((char *)buf + at, (int)n, MPI_BYTE, from, TAG_BYTES, world, &r)) || finish_all(&r, 1, n))
+        if (check(MPI_Irecv((char *)buf + at, (int)n, MPI_BYTE, from, TAG_BYTES, world, &r))
+            || finish_all(&r, 1, n))
             return -1;
     }
     return 0;
 }
 
-/* MPI counts in an int. What is exchanged are pairs of reals, 8 bytes and more: so 16 GiB are within reach. */
+/* MPI counts in an int. What is exchanged are pairs of reals, 8 bytes and more: so 16 GiB are
+ * within reach. */
 static int post(bool send, void *p, size_t bytes, int rank, int tag, MPI_Request *r)
 {
     const bool pairs = bytes % 8 == 0;
@@ -198,7 +208,8 @@ static int post(bool send, void *p, size_t bytes, int rank, int tag, MPI_Request
     const MPI_Datatype type = pairs ? MPI_INT64_T : MPI_BYTE;
     if (n > INT32_MAX)
         return lat_fail("MPI: %zu bytes are too many to exchange at once", bytes);
-    return check(send ? MPI_Isend(p, (int)n, type, rank, tag, world, r) : MPI_Irecv(p, (int)n, type, rank, tag, world, r));
+    return check(send ? MPI_Isend(p, (int)n, type, rank, tag, world, r)
+                      : MPI_Irecv(p, (int)n, type, rank, tag, world, r));
 }
 
 static int mpi_begin(const lat_comm *comm, const lat_exchange *x)
@@ -206,9 +217,11 @@ static int mpi_begin(const lat_comm *comm, const lat_exchange *x)
     const int down = (comm->rank + comm->size - 1) % comm->size, up = (comm->rank + 1) % comm->size;
     halo_bytes = x->to_up_bytes > x->from_up_bytes ? x->to_up_bytes : x->from_up_bytes;
     return post(false, x->from_up, x->from_up_bytes, up, TAG_DOWN, &halo[0])
-        || post(false, x->from_down, x->from_down_bytes, down, TAG_UP, &halo[1])
-        || post(true, (void *)x->to_down, x->to_down_bytes, down, TAG_DOWN, &halo[2])
-        || post(true, (void *)x->to_up, x->to_up_bytes, up, TAG_UP, &halo[3]) ? -1 : 0;
+                   || post(false, x->from_down, x->from_down_bytes, down, TAG_UP, &halo[1])
+                   || post(true, (void *)x->to_down, x->to_down_bytes, down, TAG_DOWN, &halo[2])
+                   || post(true, (void *)x->to_up, x->to_up_bytes, up, TAG_UP, &halo[3])
+               ? -1
+               : 0;
 }
 
 static int mpi_finish(const lat_comm *comm)
@@ -226,8 +239,9 @@ static int mpi_barrier(const lat_comm *comm)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static lat_comm mpi = {"mpi", 0, 1, 0, 1, mpi_sum, mpi_max, mpi_broadcast, mpi_gather, mpi_send, mpi_receive,
-                       mpi_begin, mpi_finish, mpi_barrier};
+static lat_comm mpi = {
+    "mpi",         0,          1,        0,           1,         mpi_sum,    mpi_max,
+    mpi_broadcast, mpi_gather, mpi_send, mpi_receive, mpi_begin, mpi_finish, mpi_barrier};
 
 /* Tells rank 0 why, and waits for the end. */
 static void __attribute__((noreturn)) complain(int code)
@@ -274,17 +288,23 @@ static void leave(int code, void *unused)
 static int join(void)
 {
     MPI_Comm host;
-    int level, bad = check(MPI_Comm_dup(MPI_COMM_WORLD, &world)) || check(MPI_Comm_dup(MPI_COMM_WORLD, &failures))
-        || check(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN)) || check(MPI_Query_thread(&level))
-        || check(MPI_Comm_rank(world, &mpi.rank)) || check(MPI_Comm_size(world, &mpi.size))
-        || check(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, mpi.rank, MPI_INFO_NULL, &host))
-        || check(MPI_Comm_rank(host, &mpi.host_rank)) || check(MPI_Comm_size(host, &mpi.host_size)) || check(MPI_Comm_free(&host));
+    int level, bad = check(MPI_Comm_dup(MPI_COMM_WORLD, &world))
+                     || check(MPI_Comm_dup(MPI_COMM_WORLD, &failures))
+                     || check(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN))
+                     || check(MPI_Query_thread(&level)) || check(MPI_Comm_rank(world, &mpi.rank))
+                     || check(MPI_Comm_size(world, &mpi.size))
+                     || check(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, mpi.rank,
+                                                  MPI_INFO_NULL, &host))
+                     || check(MPI_Comm_rank(host, &mpi.host_rank))
+                     || check(MPI_Comm_size(host, &mpi.host_size)) || check(MPI_Comm_free(&host));
     if (!bad && level < MPI_THREAD_SERIALIZED)
-        bad = lat_fail("MPI: expected a library that several threads may call one at a time, found one that does not allow it");
+        bad = lat_fail("MPI: expected a library that several threads may call one at a time, found "
+                       "one that does not allow it");
     return bad ? -1 : 0;
 }
 
-/* What OpenMPI itself has to say of a rank that died stays with its mpirun: rank 0's stderr is the user's, and has one sentence. */
+/* What OpenMPI itself has to say of a rank that died stays with its mpirun: rank 0's stderr is the
+ * user's, and has one sentence. */
 static void speak_apart(void)
 {
     char number[16];

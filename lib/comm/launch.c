@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launch.c: -n N. mpirun starts the ranks and carries no data: rank 0 is handed this process' own stdin, stdout
- * and stderr over a Unix socket (SCM_RIGHTS), the same open files, whatever they are; and under their numbers those that an
- * argument names as /dev/fd/63, as shells do of <(...) and >(...).
+/* launch.c: -n N. mpirun starts the ranks and carries no data: rank 0 is handed this process' own
+ * stdin, stdout and stderr over a Unix socket (SCM_RIGHTS), the same open files, whatever they are;
+ * and under their numbers those that an argument names as /dev/fd/63, as shells do of <(...) and
+ * >(...).
  *
- * mpirun forwards stdin and stdout at 80 MB/s, through a pseudo-terminal, and what it has to say on stderr when a
- * rank dies is a page: so its stdin is /dev/null, and what it prints is kept and used only if rank 0 could not say
- * itself how it ended. It is killed when this process dies, however that happens.
+ * mpirun forwards stdin and stdout at 80 MB/s, through a pseudo-terminal, and what it has to say on
+ * stderr when a rank dies is a page: so its stdin is /dev/null, and what it prints is kept and used
+ * only if rank 0 could not say itself how it ended. It is killed when this process dies, however
+ * that happens.
  *
- * mpirun may kill ranks without a chance to clean up: so rank 0 says which temporary files it has, and is sent SIGTERM
- * by the kernel when its launcher closes the socket or dies. */
+ * mpirun may kill ranks without a chance to clean up: so rank 0 says which temporary files it has,
+ * and is sent SIGTERM by the kernel when its launcher closes the socket or dies. */
 #include "comm.h"
 
 #include <errno.h>
@@ -31,24 +33,24 @@
 
 #define SOCKET "LAT_RANKS_SOCKET" /* in the environment of the ranks */
 #define WORDS 8192
-#define NOTES 64                  /* files that rank 0 has made */
-#define HANDED 16                 /* descriptors, stdin, stdout and stderr among them */
-#define PATIENCE 5000             /* ms for mpirun to end when it was told to, */
-#define LONG_PATIENCE 10000       /* and when rank 0 has gone */
+#define NOTES 64            /* files that rank 0 has made */
+#define HANDED 16           /* descriptors, stdin, stdout and stderr among them */
+#define PATIENCE 5000       /* ms for mpirun to end when it was told to, */
+#define LONG_PATIENCE 10000 /* and when rank 0 has gone */
 
 typedef struct launch {
     int ranks;
     char folder[64];
     struct sockaddr_un address;
-    int listening, rank0;   /* sockets */
-    int words;              /* what mpirun and ranks print, by accident */
+    int listening, rank0; /* sockets */
+    int words;            /* what mpirun and ranks print, by accident */
     int handed[HANDED], nhanded;
     int signals;
     pid_t mpirun;
-    bool ended, told;       /* mpirun has; rank 0 has said its exit code */
+    bool ended, told; /* mpirun has; rank 0 has said its exit code */
     int status, code;
-    int signal;             /* that is to end us */
-    char *note[NOTES];      /* the last ones */
+    int signal;        /* that is to end us */
+    char *note[NOTES]; /* the last ones */
     unsigned notes;
     char said[WORDS];
     size_t nsaid;
@@ -86,9 +88,12 @@ static int open_socket(launch *l)
     l->address = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(l->address.sun_path, sizeof l->address.sun_path, "%s/rank0", l->folder);
     l->listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (l->listening < 0 || bind(l->listening, (struct sockaddr *)&l->address, sizeof l->address) || listen(l->listening, 1))
+    if (l->listening < 0 || bind(l->listening, (struct sockaddr *)&l->address, sizeof l->address)
+        || listen(l->listening, 1))
         return lat_fail("%s: no socket for rank 0: %s", l->address.sun_path, strerror(errno));
-    return setenv(SOCKET, l->address.sun_path, 1) ? lat_fail("out of memory: the environment of the ranks") : 0;
+    return setenv(SOCKET, l->address.sun_path, 1)
+               ? lat_fail("out of memory: the environment of the ranks")
+               : 0;
 }
 
 /* Nobody else is to come. */
@@ -137,13 +142,16 @@ static char **command(const launch *l, char **argv)
     return list;
 }
 
-/* For OpenMPI. Memory that PMIx shares with the ranks has a lock, and mpirun has waited for ever for one that died while it started: messages instead.
- * Ranks of this host need no network, and it asks for one while they start: 0.2 s. (Of `btl` nothing is said: Debian's own list, which
- * that would replace, saves two seconds.) And a folder of its own for each mpirun: of two that share one, as stages of a pipe would, the one
- * that ends takes it away while the other begins. In an allocation mpirun may go to other hosts; and who has chosen is heard. */
+/* For OpenMPI. Memory that PMIx shares with the ranks has a lock, and mpirun has waited for ever
+ * for one that died while it started: messages instead. Ranks of this host need no network, and it
+ * asks for one while they start: 0.2 s. (Of `btl` nothing is said: Debian's own list, which that
+ * would replace, saves two seconds.) And a folder of its own for each mpirun: of two that share
+ * one, as stages of a pipe would, the one that ends takes it away while the other begins. In an
+ * allocation mpirun may go to other hosts; and who has chosen is heard. */
 static void stay_here(void)
 {
-    static const char *const others[] = {"LAT_MPIRUN", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"};
+    static const char *const others[] = {"LAT_MPIRUN", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+                                         "PE_HOSTFILE"};
     const char *tmp = getenv("TMPDIR");
     char folder[4096];
     setenv("PMIX_MCA_gds", "hash", 0);
@@ -151,7 +159,8 @@ static void stay_here(void)
         if (getenv(others[i]))
             return;
     setenv("OMPI_MCA_pml", "ob1", 0);
-    const int n = snprintf(folder, sizeof folder, "%s/ompi.lat.%ld", tmp && *tmp ? tmp : "/tmp", (long)getpid());
+    const int n = snprintf(folder, sizeof folder, "%s/ompi.lat.%ld", tmp && *tmp ? tmp : "/tmp",
+                           (long)getpid());
     if (n > 0 && (size_t)n < sizeof folder)
         setenv("OMPI_MCA_orte_top_session_dir", folder, 0);
 }
@@ -193,11 +202,13 @@ static int start(launch *l, char **argv)
     signal(SIGCHLD, SIG_DFL); /* where it is ignored nobody would say that mpirun has ended */
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
-        if (sigaction(watched[i], NULL, &was) || was.sa_handler != SIG_IGN) /* nohup holds for us, too */
+        if (sigaction(watched[i], NULL, &was)
+            || was.sa_handler != SIG_IGN) /* nohup holds for us, too */
             sigaddset(&set, watched[i]);
     if (!list || open_socket(l))
         return -1;
-    if (sigprocmask(SIG_BLOCK, &set, NULL) || (l->signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0 || pipe2(pipes, O_CLOEXEC))
+    if (sigprocmask(SIG_BLOCK, &set, NULL) || (l->signals = signalfd(-1, &set, SFD_CLOEXEC)) < 0
+        || pipe2(pipes, O_CLOEXEC))
         return lat_fail("no descriptors for %d ranks: %s", l->ranks, strerror(errno));
     l->words = pipes[0];
     l->mpirun = fork();
@@ -211,14 +222,17 @@ static int start(launch *l, char **argv)
 
 /* ---- meanwhile ------------------------------------------------------------------------------- */
 
-/* stdin, stdout, stderr and what has a name to rank 0; ours go, so that the ends of pipes are seen where they should be. The message is
- * their numbers. */
+/* stdin, stdout, stderr and what has a name to rank 0; ours go, so that the ends of pipes are seen
+ * where they should be. The message is their numbers. */
 static void hand_over(launch *l)
 {
     const size_t bytes = (size_t)l->nhanded * sizeof *l->handed;
     char room[CMSG_SPACE(HANDED * sizeof(int))] = {0};
     struct iovec numbers = {l->handed, bytes};
-    struct msghdr m = {.msg_iov = &numbers, .msg_iovlen = 1, .msg_control = room, .msg_controllen = CMSG_SPACE(bytes)};
+    struct msghdr m = {.msg_iov = &numbers,
+                       .msg_iovlen = 1,
+                       .msg_control = room,
+                       .msg_controllen = CMSG_SPACE(bytes)};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -270,7 +284,8 @@ static void take_signal(launch *l)
     }
 }
 
-/* A checkpoint's temporary comes under one name again and again; of many names the last ones count. */
+/* A checkpoint's temporary comes under one name again and again; of many names the last ones count.
+ */
 static void keep_note(launch *l, const char *path)
 {
     char **at = &l->note[l->notes % NOTES];
@@ -300,12 +315,16 @@ static bool take_message(launch *l)
     return false;
 }
 
-/* Until mpirun has ended, as it does soon after rank 0 (but for its mistakes), and all that was said is here. */
+/* Until mpirun has ended, as it does soon after rank 0 (but for its mistakes), and all that was
+ * said is here. */
 static void attend(launch *l)
 {
     int late = 0;
     while (!l->ended && late < (l->signal ? PATIENCE : LONG_PATIENCE)) {
-        struct pollfd p[] = {{l->signals, POLLIN, 0}, {l->words, POLLIN, 0}, {l->listening, POLLIN, 0}, {l->rank0, POLLIN, 0}};
+        struct pollfd p[] = {{l->signals, POLLIN, 0},
+                             {l->words, POLLIN, 0},
+                             {l->listening, POLLIN, 0},
+                             {l->rank0, POLLIN, 0}};
         const int n = poll(p, 4, l->signal || (l->listening < 0 && l->rank0 < 0) ? 100 : -1);
         late += n == 0 ? 100 : 0;
         if (n > 0 && p[0].revents)
@@ -352,7 +371,8 @@ static const char *first_words(launch *l)
     return "nothing said";
 }
 
-/* As a shell has it: 128 and the signal that has ended a rank, or mpirun. MPICH's mpiexec exits with the bare number, and prints "(signal 9)". */
+/* As a shell has it: 128 and the signal that has ended a rank, or mpirun. MPICH's mpiexec exits
+ * with the bare number, and prints "(signal 9)". */
 static int shell_status(launch *l)
 {
     char words[24];
@@ -377,9 +397,11 @@ static void __attribute__((noreturn)) conclude(launch *l)
     if (*lat_error()) /* why we have given up */
         exit(lat_report(LAT_FAILED));
     if (status > 128 && status < 128 + NSIG)
-        lat_fail("one of %d ranks was ended by signal %d (%s); nothing was written", l->ranks, status - 128, strsignal(status - 128));
+        lat_fail("one of %d ranks was ended by signal %d (%s); nothing was written", l->ranks,
+                 status - 128, strsignal(status - 128));
     else
-        lat_fail("%d ranks ended with status %d before they had done anything: %.400s", l->ranks, status, first_words(l));
+        lat_fail("%d ranks ended with status %d before they had done anything: %.400s", l->ranks,
+                 status, first_words(l));
     exit(lat_report(LAT_FAILED));
 }
 
@@ -398,10 +420,7 @@ void lat_launch(int ranks, char **argv)
 
 static int launcher = -1; /* the socket */
 
-int lat_launched(void)
-{
-    return getenv(SOCKET) != NULL;
-}
+int lat_launched(void) { return getenv(SOCKET) != NULL; }
 
 static int reserved[HANDED], nreserved;
 
@@ -432,7 +451,8 @@ static int receive(int fd[HANDED], int number[HANDED])
 {
     char room[CMSG_SPACE(HANDED * sizeof(int))];
     struct iovec numbers = {number, HANDED * sizeof *number};
-    struct msghdr m = {.msg_iov = &numbers, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct msghdr m = {
+        .msg_iov = &numbers, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
     const ssize_t bytes = recvmsg(launcher, &m, MSG_CMSG_CLOEXEC);
     const struct cmsghdr *c = bytes > 0 ? CMSG_FIRSTHDR(&m) : NULL;
     if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN((size_t)bytes))
@@ -458,8 +478,10 @@ int lat_launch_join(void)
         return 0;
     snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
     launcher = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (launcher < 0 || connect(launcher, (struct sockaddr *)&a, sizeof a) || (n = receive(fd, number)) < 0)
-        return lat_fail("%s: rank 0 cannot reach the process that has started it: %s (is it on another host? start mpirun yourself)",
+    if (launcher < 0 || connect(launcher, (struct sockaddr *)&a, sizeof a)
+        || (n = receive(fd, number)) < 0)
+        return lat_fail("%s: rank 0 cannot reach the process that has started it: %s (is it on "
+                        "another host? start mpirun yourself)",
                         path, strerror(errno));
     unlink(path); /* in case the launcher is killed */
     *strrchr(a.sun_path, '/') = '\0';
@@ -471,7 +493,8 @@ int lat_launch_join(void)
     }
     release(number, n);
     /* From now on the launcher's end is ours. */
-    if (fcntl(launcher, F_SETOWN, getpid()) < 0 || fcntl(launcher, F_SETSIG, SIGTERM) < 0 || fcntl(launcher, F_SETFL, O_ASYNC) < 0)
+    if (fcntl(launcher, F_SETOWN, getpid()) < 0 || fcntl(launcher, F_SETSIG, SIGTERM) < 0
+        || fcntl(launcher, F_SETFL, O_ASYNC) < 0)
         return lat_fail("rank 0 cannot watch the process that has started it: %s", strerror(errno));
     lat_comm_note = note;
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shared.c: memory that the ranks of one host see together. Rank 0 makes a file without a name, and the others open it by way of
- * /proc: nothing is left behind, however they end, and no /dev/shm has to be large enough. */
+/* shared.c: memory that the ranks of one host see together. Rank 0 makes a file without a name, and
+ * the others open it by way of /proc: nothing is left behind, however they end, and no /dev/shm has
+ * to be large enough. */
 #include "comm.h"
 
 #include <fcntl.h>
@@ -14,7 +15,8 @@
 #include <unistd.h>
 #include "base/error.h"
 
-/* Where it is, and what is found there: under a number of rank 0's that means another process here it would be another file. */
+/* Where it is, and what is found there: under a number of rank 0's that means another process here
+ * it would be another file. */
 typedef struct address {
     long process;
     int fd;
@@ -27,7 +29,9 @@ static int create(size_t bytes, address *a)
 {
     struct rlimit most;
     struct stat st;
-    const int fd = getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur >= bytes ? memfd_create("lat", MFD_CLOEXEC) : -1;
+    const int fd = getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur >= bytes
+                       ? memfd_create("lat", MFD_CLOEXEC)
+                       : -1;
     if (fd >= 0 && (ftruncate(fd, (off_t)bytes) || fstat(fd, &st))) {
         close(fd);
         return -1;
@@ -62,7 +66,8 @@ int lat_shared_make(const lat_comm *comm, size_t bytes, lat_shared *s)
         return -1;
     if (comm->rank != 0)
         s->file = visit(&a);
-    void *p = s->file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, 0);
+    void *p = s->file < 0 ? MAP_FAILED
+                          : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, 0);
     double none = p == MAP_FAILED;
     s->at = p == MAP_FAILED ? NULL : p;
     const int rc = comm->max(comm, &none, 1); /* after it all have opened the file */
@@ -74,7 +79,9 @@ int lat_shared_make(const lat_comm *comm, size_t bytes, lat_shared *s)
 /* Later there would be nobody to tell that none are left. */
 int lat_shared_reserve(const lat_shared *s)
 {
-    return fallocate(s->file, 0, 0, (off_t)s->bytes) ? lat_fail("out of memory: what ranks share needs %zu bytes", s->bytes) : 0;
+    return fallocate(s->file, 0, 0, (off_t)s->bytes)
+               ? lat_fail("out of memory: what ranks share needs %zu bytes", s->bytes)
+               : 0;
 }
 
 void lat_shared_free(lat_shared *s)

@@ -13,14 +13,17 @@ static long number(const char *name)
     return text && *text ? strtol(text, NULL, 10) : -1;
 }
 
-/* Ranks that a launcher has started, by what it has put into the environment: OpenMPI; MPICH, Intel MPI and srun
- * --mpi=pmi2; PMIx, which says it to MPI alone, under Slurm. 1 where there is none, or just one rank: a plain run. */
+/* Ranks that a launcher has started, by what it has put into the environment: OpenMPI; MPICH, Intel
+ * MPI and srun
+ * --mpi=pmi2; PMIx, which says it to MPI alone, under Slurm. 1 where there is none, or just one
+ * rank: a plain run. */
 static long launched(void)
 {
     long n = number("OMPI_COMM_WORLD_SIZE");
     if (n < 0)
         n = number("PMI_SIZE");
-    if (n < 0 && (getenv("PMIX_RANK") || getenv("PMI_RANK")) && (n = number("SLURM_STEP_NUM_TASKS")) < 0)
+    if (n < 0 && (getenv("PMIX_RANK") || getenv("PMI_RANK"))
+        && (n = number("SLURM_STEP_NUM_TASKS")) < 0)
         n = number("SLURM_NTASKS");
     return n < 1 ? 1 : n;
 }
@@ -29,13 +32,17 @@ int lat_comm_start(int ranks, char **argv)
 {
     const long there = launched();
     if (there == 1 && ranks > 1 && *lat_no_mpi)
-        return lat_fail("%d ranks asked for, but this lat was built without MPI (%s)", ranks, lat_no_mpi);
+        return lat_fail("%d ranks asked for, but this lat was built without MPI (%s)", ranks,
+                        lat_no_mpi);
     if (there == 1 && ranks > 1 && !lat_launched())
         lat_launch(ranks, argv);
     if (there == 1)
-        return ranks > 1 ? lat_fail("expected %d ranks, found one (does the launcher belong to another MPI?)", ranks) : 0;
+        return ranks > 1 ? lat_fail(
+                   "expected %d ranks, found one (does the launcher belong to another MPI?)", ranks)
+                         : 0;
     if (ranks > 0 && ranks != there)
-        return lat_fail_usage("-n %d: expected %ld, the ranks that were launched, or no -n", ranks, there);
+        return lat_fail_usage("-n %d: expected %ld, the ranks that were launched, or no -n", ranks,
+                              there);
     if (lat_launched())
         lat_launch_reserve(argv);
     const lat_comm *comm = lat_comm_mpi();

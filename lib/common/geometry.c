@@ -30,7 +30,7 @@ int lat_geometry_check(const lat_geometry *geom, const char *name)
     for (int mu = 0; mu < geom->nd; mu++) {
         if (geom->dims[mu] < 1 || geom->dims[mu] > MAX_EXTENT)
             return lat_fail("%s: expected an extent of 1 to %d in %c, found %d", name, MAX_EXTENT,
-                            "xyzt"[mu], geom->dims[mu]);
+                            "xyzt"[mu], geom -> dims[mu]);
         v *= (uint64_t)geom->dims[mu];
     }
     if (v > INT64_MAX / MAX_SITE_BYTES || v > SIZE_MAX / MAX_SITE_BYTES)
@@ -93,7 +93,7 @@ static int extent_parse(const char **text)
 
 int lat_dims_parse(const char *text, lat_geometry *geom)
 {
-    lat_geometry g = { 0, { 1, 1, 1, 1 } };
+    lat_geometry g = {0, {1, 1, 1, 1}};
     const char *p = text;
     char separator = '\0';
 

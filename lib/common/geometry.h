@@ -11,8 +11,8 @@
 #define LAT_MAX_DIMS 4
 
 typedef struct lat_geometry {
-    int nd;                  /* 1 to 4 */
-    int dims[LAT_MAX_DIMS];  /* extents in x, y, z, t; unused ones are 1 */
+    int nd;                 /* 1 to 4 */
+    int dims[LAT_MAX_DIMS]; /* extents in x, y, z, t; unused ones are 1 */
 } lat_geometry;
 
 /* Number of sites. lat_geometry_check has made sure that it fits. */

@@ -4,23 +4,25 @@
  * Input: a file, or stdin when the path is NULL or "-". Buffered, with a look ahead that works
  * on pipes, so that a format can be told from its first bytes.
  * Output: stdout when the path is NULL or "-"; otherwise a temporary ".NAME.PID.tmp" beside it
- * (O_EXCL | O_NOFOLLOW, for us alone until it is whole), renamed over FILE by lat_output_commit and removed by
- * lat_output_abort, at exit and by SIGINT, SIGTERM, SIGHUP, SIGPIPE and what else kills politely,
- * after which the process dies of that signal. So reading and writing the same file is safe.
+ * (O_EXCL | O_NOFOLLOW, for us alone until it is whole), renamed over FILE by lat_output_commit and
+ * removed by lat_output_abort, at exit and by SIGINT, SIGTERM, SIGHUP, SIGPIPE and what else kills
+ * politely, after which the process dies of that signal. So reading and writing the same file is
+ * safe.
  *
  * Where FILE is
  *   - a device, a FIFO (/dev/null, /dev/stdout, a process substitution): it is written directly;
  *   - a symbolic link to a file: as with ">" and git, the link stays and the file that it names
  *     is replaced; a link to nothing is refused, as cp does;
- *   - a symbolic link or FIFO of another user in a folder where everybody may make files: it is refused;
+ *   - a symbolic link or FIFO of another user in a folder where everybody may make files: it is
+ * refused;
  *   - write-protected: it is refused, although rename could replace it;
  *   - an ordinary file: what replaces it has its permissions, where umask is for new files.
  *
  * Two open outputs are never one file, whatever their names, nor is stdout two outputs; and no
  * output is written into a file that is open as an input ("lat-x f >> f" would never end).
  *
- * Of several ranks (comm/comm.h) rank 0 alone reads and writes. On the others an input has a name and nothing
- * else, and what an output is given is gone; nothing of it fails.
+ * Of several ranks (comm/comm.h) rank 0 alone reads and writes. On the others an input has a name
+ * and nothing else, and what an output is given is gone; nothing of it fails.
  *
  * Functions return 0 or a negative number with lat_error set. */
 #ifndef LAT_IO_H
@@ -56,8 +58,9 @@ int64_t lat_input_size(const lat_input *in);
  * Returns how many, or -1. */
 ssize_t lat_input_peek(lat_input *in, void *buf, size_t n);
 
-/* How many bytes there are from here, of which no more are asked for than n: those of a file; on a pipe those that have
- * come when n have, or all. They wait in a buffer that grows with them and are taken by the functions below. */
+/* How many bytes there are from here, of which no more are asked for than n: those of a file; on a
+ * pipe those that have come when n have, or all. They wait in a buffer that grows with them and are
+ * taken by the functions below. */
 int lat_input_arrived(lat_input *in, uint64_t n, uint64_t *there);
 
 /* Takes exactly n bytes. At the end of the input it fails with
@@ -70,14 +73,16 @@ ssize_t lat_input_some(lat_input *in, void *buf, size_t n);
 /* Takes and forgets n bytes. */
 int lat_input_skip(lat_input *in, uint64_t n);
 
-/* Back to where lat_input_offset was `offset`, of a regular file that has not changed since it was opened. */
+/* Back to where lat_input_offset was `offset`, of a regular file that has not changed since it was
+ * opened. */
 int lat_input_rewind(lat_input *in, uint64_t offset);
 
-/* n bytes of a regular file from where lat_input_offset would be `offset`, without taking any: false where that cannot be had. */
+/* n bytes of a regular file from where lat_input_offset would be `offset`, without taking any:
+ * false where that cannot be had. */
 bool lat_input_ahead(const lat_input *in, uint64_t offset, void *buf, size_t n);
 
-/* `size` bytes, zero at first, that live as long as the input: what the layer above keeps of it. The
- * same bytes on every call; NULL with lat_error set if there is no memory. */
+/* `size` bytes, zero at first, that live as long as the input: what the layer above keeps of it.
+ * The same bytes on every call; NULL with lat_error set if there is no memory. */
 void *lat_input_attach(lat_input *in, size_t size);
 
 enum {
@@ -105,8 +110,9 @@ bool lat_output_is_hidden(const lat_output *out);
 /* As lat_input_attach. */
 void *lat_output_attach(lat_output *out, size_t size);
 
-/* Some n bytes will come, after work that may take long: a thread takes room on the disk for them meanwhile, so that they are written
- * sooner, and warns if there is none. What turns out to be too much is given back by lat_output_commit. */
+/* Some n bytes will come, after work that may take long: a thread takes room on the disk for them
+ * meanwhile, so that they are written sooner, and warns if there is none. What turns out to be too
+ * much is given back by lat_output_commit. */
 void lat_output_expect(lat_output *out, uint64_t n);
 
 int lat_output_write(lat_output *out, const void *buf, size_t n);
@@ -114,18 +120,20 @@ int lat_output_write(lat_output *out, const void *buf, size_t n);
 /* Hands on what is buffered: at the end of a field, so that the next tool can begin. */
 int lat_output_flush(lat_output *out);
 
-/* Bytes written so far; and of a hidden output: what is written next takes the place of what is there from byte `at` on (which
- * is not beyond the end), and what is behind that stays, unless `cut`. */
+/* Bytes written so far; and of a hidden output: what is written next takes the place of what is
+ * there from byte `at` on (which is not beyond the end), and what is behind that stays, unless
+ * `cut`. */
 uint64_t lat_output_offset(const lat_output *out);
 int lat_output_seek(lat_output *out, uint64_t at, bool cut);
 
-/* Of a hidden output: leaves room for n bytes, the first of them *at, which lat_output_fill puts there: any part, by any thread, in any
- * order. False where bytes have to come in their order, and then nothing has happened. What cannot be written makes all
- * that follows fail: the next lat_output_flush says why. */
+/* Of a hidden output: leaves room for n bytes, the first of them *at, which lat_output_fill puts
+ * there: any part, by any thread, in any order. False where bytes have to come in their order, and
+ * then nothing has happened. What cannot be written makes all that follows fail: the next
+ * lat_output_flush says why. */
 bool lat_output_reserve_at(lat_output *out, uint64_t n, uint64_t *at);
 
-/* The same where it is faster than lat_output_write: of what was expected, in a file system that is memory itself. There writing is
- * copying, which a single thread does at a fifth of the rate. */
+/* The same where it is faster than lat_output_write: of what was expected, in a file system that is
+ * memory itself. There writing is copying, which a single thread does at a fifth of the rate. */
 bool lat_output_reserve(lat_output *out, uint64_t n, uint64_t *at);
 void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n);
 

@@ -49,7 +49,7 @@ int lat_io_open(const char *path, int flags, mode_t mode)
 /* Whoever shares our pipe may have made it non-blocking; then we wait here. */
 static bool try_again(int fd, short events)
 {
-    struct pollfd p = { .fd = fd, .events = events };
+    struct pollfd p = {.fd = fd, .events = events};
 
     if (errno == EINTR)
         return true;
@@ -96,10 +96,7 @@ void lat_io_widen(int fd)
         (void)fcntl(fd, F_SETPIPE_SZ, (int)BUFFER);
 }
 
-bool lat_io_is_standard(const char *path)
-{
-    return !path || strcmp(path, "-") == 0;
-}
+bool lat_io_is_standard(const char *path) { return !path || strcmp(path, "-") == 0; }
 
 /* True if fd is open, and not only for the other direction. */
 bool lat_io_usable(int fd, int wrong)

@@ -13,7 +13,9 @@
 
 #define PEEK ((size_t)1 << 16)
 #define DIRECT ((size_t)1 << 16) /* so many bytes are read to where they belong ... */
-#define LITTLE ((size_t)1 << 14) /* ... and so that they can be, no more than this is buffered for the sake of fewer */
+#define LITTLE \
+    ((size_t)1 \
+     << 14) /* ... and so that they can be, no more than this is buffered for the sake of fewer */
 
 static int input_descriptor(const char *path, bool standard)
 {
@@ -30,7 +32,8 @@ static int input_descriptor(const char *path, bool standard)
     if (isatty(STDIN_FILENO))
         return lat_fail_usage("<stdin>: is a terminal (give a FILE, or pipe data in)");
     if (lat_comm_foreign)
-        lat_warn("<stdin> comes through the launcher of the ranks, slowly: give -i FILE, or start with -n N instead");
+        lat_warn("<stdin> comes through the launcher of the ranks, slowly: give -i FILE, or start "
+                 "with -n N instead");
     return STDIN_FILENO;
 }
 
@@ -61,7 +64,7 @@ lat_input *lat_input_open(const char *path)
 
     if (!in)
         return NULL;
-    *in = (lat_input){ .fd = -1, .standard = lat_io_is_standard(path), .size = -1 };
+    *in = (lat_input){.fd = -1, .standard = lat_io_is_standard(path), .size = -1};
     if (!lat_io_elsewhere() && (in->fd = input_descriptor(path, in->standard)) < 0)
         goto fail;
     in->name = strdup(in->standard ? "<stdin>" : path);
@@ -96,20 +99,11 @@ void *lat_input_attach(lat_input *in, size_t size)
     return lat_io_attach(&in->attached, size, in->name);
 }
 
-const char *lat_input_name(const lat_input *in)
-{
-    return in->name;
-}
+const char *lat_input_name(const lat_input *in) { return in->name; }
 
-uint64_t lat_input_offset(const lat_input *in)
-{
-    return in->offset;
-}
+uint64_t lat_input_offset(const lat_input *in) { return in->offset; }
 
-int64_t lat_input_size(const lat_input *in)
-{
-    return in->size;
-}
+int64_t lat_input_size(const lat_input *in) { return in->size; }
 
 /* Reads once into p; 0 at the end, -1 with a sentence. */
 static ssize_t input_read(lat_input *in, void *p, size_t n)
@@ -125,7 +119,8 @@ static ssize_t input_read(lat_input *in, void *p, size_t n)
     return got;
 }
 
-/* Reads once into the buffer, at most so much, and the caller knows it to have room behind `end`. */
+/* Reads once into the buffer, at most so much, and the caller knows it to have room behind `end`.
+ */
 static ssize_t input_fill(lat_input *in, size_t most)
 {
     const size_t left = in->room - in->end;
@@ -291,9 +286,10 @@ int lat_input_rewind(lat_input *in, uint64_t offset)
     struct stat now;
 
     if (!in->regular || offset > in->offset)
-        return lat_fail("%s: cannot be read again from byte %llu", in->name, (unsigned long long)offset);
-    if (fstat(in->fd, &now) < 0 || now.st_size != was->st_size || now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
-        now.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+        return lat_fail("%s: cannot be read again from byte %llu", in->name,
+                        (unsigned long long)offset);
+    if (fstat(in->fd, &now) < 0 || now.st_size != was->st_size
+        || now.st_mtim.tv_sec != was->st_mtim.tv_sec || now.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
         return lat_fail("%s: has changed while it was read", in->name);
     if (lseek(in->fd, in->begin + (off_t)offset, SEEK_SET) < 0)
         return lat_fail("%s: cannot be read again: %s", in->name, strerror(errno));

@@ -46,11 +46,12 @@ typedef struct lat_temporary {
     char path[PATH_MAX];
 } lat_temporary;
 
-/* One that is free; from the first on, signals and exit remove the files of all. NULL with lat_error set. */
+/* One that is free; from the first on, signals and exit remove the files of all. NULL with
+ * lat_error set. */
 lat_temporary *lat_temporary_take(void);
 
-/* Creates a file beside the target, or the target itself, which is temporary until something is written to it.
- * A descriptor, or -1 with errno. */
+/* Creates a file beside the target, or the target itself, which is temporary until something is
+ * written to it. A descriptor, or -1 with errno. */
 int lat_temporary_beside(lat_temporary *t, const char *target, mode_t mode);
 int lat_temporary_in_place(lat_temporary *t, const char *target);
 
@@ -61,30 +62,30 @@ void lat_temporary_remove(lat_temporary *t);
 /* ---- what is open ------------------------------------------------------------------------ */
 
 struct lat_input {
-    lat_input *next;    /* of those open */
+    lat_input *next; /* of those open */
     int fd;
     bool standard;
     bool regular;
     struct stat file;
-    bool ended;         /* read() has returned 0 */
+    bool ended; /* read() has returned 0 */
     char *name;
-    uint64_t offset;    /* bytes taken */
+    uint64_t offset; /* bytes taken */
     int64_t size;
-    off_t begin;        /* where we found a regular file */
-    unsigned char *buf; /* `room` bytes, of which at..end are not taken yet */
+    off_t begin;          /* where we found a regular file */
+    unsigned char *buf;   /* `room` bytes, of which at..end are not taken yet */
     size_t at, end, room; /* BUFFER, and more only for lat_input_arrived */
-    void *attached;     /* of the layer above */
+    void *attached;       /* of the layer above */
 };
 
 struct lat_output {
-    lat_output *next;   /* of those open */
+    lat_output *next; /* of those open */
     int fd;
-    bool standard;      /* stdout: not ours to close */
+    bool standard; /* stdout: not ours to close */
     bool regular;
     bool no_clobber;
-    bool live;          /* written in place, to be watched */
-    bool untouched;     /* live, and not one byte has gone to FILE yet */
-    atomic_int failed;  /* errno of a write that failed: what follows is in vain */
+    bool live;         /* written in place, to be watched */
+    bool untouched;    /* live, and not one byte has gone to FILE yet */
+    atomic_int failed; /* errno of a write that failed: what follows is in vain */
     char *name;
     char *target;       /* where a file is to be, links resolved; NULL for stdout and devices */
     struct stat file;   /* what FILE is or was; st_mode is 0 if there was nothing */
@@ -92,39 +93,40 @@ struct lat_output {
     bool hidden;        /* from everybody else, until it is whole and gets this mode */
     mode_t mode;
     lat_temporary *temp; /* NULL where bytes go directly to their place */
-    unsigned char *buf; /* BUFFER bytes, `used` of them waiting */
+    unsigned char *buf;  /* BUFFER bytes, `used` of them waiting */
     size_t used;
-    uint64_t put;       /* where the next bytes go */
-    _Atomic uint64_t sent, filled; /* up to where they are on their way to the disk; bytes of lat_output_fill */
-    bool taking;        /* `thread` takes room, up to byte `expected`, until `enough`; `room`: up to there it has */
-    int helpers;        /* threads that fill its pages with zeros */
+    uint64_t put; /* where the next bytes go */
+    _Atomic uint64_t sent,
+        filled;  /* up to where they are on their way to the disk; bytes of lat_output_fill */
+    bool taking; /* `thread` takes room, up to byte `expected`, until `enough`; `room`: up to there
+                    it has */
+    int helpers; /* threads that fill its pages with zeros */
     pthread_t thread;
     atomic_bool enough;
     uint64_t expected, room;
-    unsigned char *map; /* or NULL: the file from byte `mapped` on, to `expected`; up to `room` its pages are there */
+    unsigned char *map; /* or NULL: the file from byte `mapped` on, to `expected`; up to `room` its
+                           pages are there */
     uint64_t mapped;
-    bool ahead;         /* bytes are left to lat_output_fill: the descriptor is not where they end */
-    void *attached;     /* of the layer above */
+    bool ahead;     /* bytes are left to lat_output_fill: the descriptor is not where they end */
+    void *attached; /* of the layer above */
 };
 
-/* No more room is taken: before anything is written. Nothing is mapped any more: before the file is closed or anything is
- * expected again. What was taken for nothing is given back: 0, or -1 with errno. */
+/* No more room is taken: before anything is written. Nothing is mapped any more: before the file is
+ * closed or anything is expected again. What was taken for nothing is given back: 0, or -1 with
+ * errno. */
 void lat_output_check_space(lat_output *out);
 void lat_output_unmap(lat_output *out);
 int lat_output_trim(lat_output *out);
 
-/* n bytes to the file from byte `at` on by way of the map, by any thread; false if they are not wholly in it, or there is no
- * place for them. */
+/* n bytes to the file from byte `at` on by way of the map, by any thread; false if they are not
+ * wholly in it, or there is no place for them. */
 bool lat_output_write_at(const lat_output *out, uint64_t at, const void *buf, size_t n);
 
 /* Rank 0 has the files. */
-static inline bool lat_io_elsewhere(void)
-{
-    return lat_comm_world->rank != 0;
-}
+static inline bool lat_io_elsewhere(void) { return lat_comm_world->rank != 0; }
 
-/* Refused with a sentence if it is the same file as another that is open. The output is open by now, so that
- * what its name stands for is known. */
+/* Refused with a sentence if it is the same file as another that is open. The output is open by
+ * now, so that what its name stands for is known. */
 int lat_input_register(lat_input *in);
 int lat_output_register(lat_output *out);
 void lat_input_unregister(const lat_input *in);

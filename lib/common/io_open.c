@@ -31,10 +31,7 @@ int lat_io_folder(const char *path)
 }
 
 /* True if bytes go to FILE itself and not to a temporary that takes its place. */
-bool lat_io_in_place(const lat_output *out)
-{
-    return out->live || !out->target;
-}
+bool lat_io_in_place(const lat_output *out) { return out->live || !out->target; }
 
 /* A terminal or /dev/null may be written twice. The second name of a file (a hard link) is
  * another place to rename something to, though one file to write in. */
@@ -42,11 +39,11 @@ static bool collide(const lat_output *a, const lat_output *b)
 {
     if (a->standard && b->standard)
         return true;
-    if (a->target && b->target && lat_io_same(&a->folder, &b->folder) &&
-        strcmp(a->target + lat_io_folder(a->target), b->target + lat_io_folder(b->target)) == 0)
+    if (a->target && b->target && lat_io_same(&a->folder, &b->folder)
+        && strcmp(a->target + lat_io_folder(a->target), b->target + lat_io_folder(b->target)) == 0)
         return true;
-    return (lat_io_in_place(a) || lat_io_in_place(b)) && a->file.st_mode && !S_ISCHR(a->file.st_mode) &&
-           lat_io_same(&a->file, &b->file);
+    return (lat_io_in_place(a) || lat_io_in_place(b)) && a->file.st_mode
+           && !S_ISCHR(a->file.st_mode) && lat_io_same(&a->file, &b->file);
 }
 
 static bool overwrites(const lat_output *out, const lat_input *in)

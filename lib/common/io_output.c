@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_output.c: buffered bytes to stdout, a device, or a temporary that takes a file's place when it is whole. */
+/* io_output.c: buffered bytes to stdout, a device, or a temporary that takes a file's place when it
+ * is whole. */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -12,8 +13,12 @@
 
 #include "base/error.h"
 
-#define DIRECT ((size_t)1 << 16) /* so many bytes go out from where they are: to the buffer first would take half as long again */
-#define SEND ((size_t)1 << 24) /* bytes that the disk is given at a time: at the end fsync has little to wait for */
+#define DIRECT \
+    ((size_t)1 << 16) /* so many bytes go out from where they are: to the buffer first would take \
+                         half as long again */
+#define SEND \
+    ((size_t)1 \
+     << 24) /* bytes that the disk is given at a time: at the end fsync has little to wait for */
 
 static int output_standard(lat_output *out)
 {
@@ -39,14 +44,15 @@ static int output_direct(lat_output *out, const char *path)
     return 0;
 }
 
-/* Where everybody may make files, a stranger's link or FIFO is a trap: what we write would go where they want it. (The
- * kernel refuses these as well where its protected_symlinks is set.) */
+/* Where everybody may make files, a stranger's link or FIFO is a trap: what we write would go where
+ * they want it. (The kernel refuses these as well where its protected_symlinks is set.) */
 static bool trap(const char *path)
 {
     char folder[PATH_MAX];
     struct stat it, in;
 
-    if (lstat(path, &it) < 0 || !(S_ISLNK(it.st_mode) || S_ISFIFO(it.st_mode)) || it.st_uid == geteuid())
+    if (lstat(path, &it) < 0 || !(S_ISLNK(it.st_mode) || S_ISFIFO(it.st_mode))
+        || it.st_uid == geteuid())
         return false;
     snprintf(folder, sizeof folder, "%.*s", lat_io_folder(path), path);
     return stat(*folder ? folder : ".", &in) == 0 && in.st_mode & S_IWOTH && it.st_uid != in.st_uid;
@@ -64,7 +70,8 @@ static void keep_permissions(int fd, const struct stat *was)
     (void)fchmod(fd, mode); /* without it the mode is what umask has left of this one */
 }
 
-/* Nobody else reads what is not whole yet. A file system without permissions has nothing to hide. */
+/* Nobody else reads what is not whole yet. A file system without permissions has nothing to hide.
+ */
 static void output_hide(lat_output *out)
 {
     struct stat now;
@@ -90,7 +97,8 @@ static int output_create(lat_output *out)
         return -1;
     out->regular = true;
     out->fd = out->live ? lat_temporary_in_place(out->temp, out->target)
-                        : lat_temporary_beside(out->temp, out->target, old ? out->file.st_mode & 0777 : 0666);
+                        : lat_temporary_beside(out->temp, out->target,
+                                               old ? out->file.st_mode & 0777 : 0666);
     if (out->fd >= 0) {
         if (old)
             keep_permissions(out->fd, &out->file);
@@ -141,10 +149,12 @@ static int output_file(lat_output *out, const char *path)
     int rc;
 
     if (trap(path))
-        return lat_fail("%s: is a link or FIFO of another user in a folder where everybody may make files", path);
+        return lat_fail(
+            "%s: is a link or FIFO of another user in a folder where everybody may make files",
+            path);
     if (stat(path, &out->file) < 0) {
         rc = errno;
-        out->file = (struct stat){ .st_mode = 0 };
+        out->file = (struct stat){.st_mode = 0};
         if (rc != ENOENT)
             return lat_fail("%s: cannot be written: %s", path, strerror(rc));
         rc = output_new(out, path);
@@ -169,8 +179,8 @@ static int output_prepare(lat_output *out, const char *path, unsigned flags)
     if ((out->standard ? output_standard(out) : output_file(out, path)) < 0)
         return -1;
     if (!(flags & (LAT_OUTPUT_FORCE | LAT_OUTPUT_TEXT)) && isatty(out->fd))
-        return lat_fail_usage("%s: not writing a configuration to a terminal (use -o FILE, or --force)",
-                              out->name);
+        return lat_fail_usage(
+            "%s: not writing a configuration to a terminal (use -o FILE, or --force)", out->name);
     lat_io_widen(out->fd);
     return lat_output_register(out);
 }
@@ -181,9 +191,10 @@ lat_output *lat_output_open(const char *path, unsigned flags)
 
     if (!out)
         return NULL;
-    *out = (lat_output){ .fd = -1, .standard = lat_io_is_standard(path),
-                         .no_clobber = flags & LAT_OUTPUT_NO_CLOBBER,
-                         .live = flags & LAT_OUTPUT_LIVE && !lat_io_is_standard(path) };
+    *out = (lat_output){.fd = -1,
+                        .standard = lat_io_is_standard(path),
+                        .no_clobber = flags & LAT_OUTPUT_NO_CLOBBER,
+                        .live = flags & LAT_OUTPUT_LIVE && !lat_io_is_standard(path)};
     if (output_prepare(out, path, flags) == 0)
         return out;
     lat_output_abort(out);
@@ -195,20 +206,11 @@ void *lat_output_attach(lat_output *out, size_t size)
     return lat_io_attach(&out->attached, size, out->name);
 }
 
-const char *lat_output_name(const lat_output *out)
-{
-    return out->name;
-}
+const char *lat_output_name(const lat_output *out) { return out->name; }
 
-bool lat_output_is_file(const lat_output *out)
-{
-    return out->regular;
-}
+bool lat_output_is_file(const lat_output *out) { return out->regular; }
 
-bool lat_output_is_hidden(const lat_output *out)
-{
-    return out->temp && !out->live;
-}
+bool lat_output_is_hidden(const lat_output *out) { return out->temp && !out->live; }
 
 static int output_fail(lat_output *out)
 {
@@ -249,7 +251,8 @@ static int output_put(lat_output *out, const void *buf, size_t n)
     if (n > 0 && output_touch(out) < 0)
         return -1;
     lat_output_check_space(out);
-    if ((out->ahead && lseek(out->fd, (off_t)out->put, SEEK_SET) < 0) || lat_io_write(out->fd, buf, n, -1) < 0)
+    if ((out->ahead && lseek(out->fd, (off_t)out->put, SEEK_SET) < 0)
+        || lat_io_write(out->fd, buf, n, -1) < 0)
         return output_fail(out);
     out->ahead = false;
     out->put += n;
@@ -280,10 +283,7 @@ int lat_output_write(lat_output *out, const void *buf, size_t n)
     return 0;
 }
 
-uint64_t lat_output_offset(const lat_output *out)
-{
-    return out->put + out->used;
-}
+uint64_t lat_output_offset(const lat_output *out) { return out->put + out->used; }
 
 int lat_output_seek(lat_output *out, uint64_t at, bool cut)
 {
@@ -301,7 +301,8 @@ int lat_output_seek(lat_output *out, uint64_t at, bool cut)
 bool lat_output_reserve_at(lat_output *out, uint64_t n, uint64_t *at)
 {
     *at = lat_output_offset(out);
-    if (!lat_output_is_hidden(out) || out->failed || n > INT64_MAX - *at || (out->used > 0 && lat_output_flush(out) < 0))
+    if (!lat_output_is_hidden(out) || out->failed || n > INT64_MAX - *at
+        || (out->used > 0 && lat_output_flush(out) < 0))
         return false;
     lat_output_check_space(out);
     out->put += n;
@@ -373,7 +374,8 @@ static int output_rename(lat_output *out)
     rc = out->no_clobber ? rename_new(out->temp->path, out->target)
                          : rename(out->temp->path, out->target);
     if (rc < 0 && out->no_clobber && errno == EEXIST)
-        return lat_fail("%s: exists already (--no-clobber), created by another meanwhile", out->name);
+        return lat_fail("%s: exists already (--no-clobber), created by another meanwhile",
+                        out->name);
     if (rc < 0)
         return lat_fail("%s: cannot be renamed from its temporary: %s", out->name, strerror(errno));
     lat_temporary_forget(out->temp);

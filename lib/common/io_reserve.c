@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_reserve.c: room for what will be written, taken by threads while the caller works. In a file system that is memory, the file
- * is mapped as well, so that all threads can put their bytes where they belong; whoever finds no pages there asks for them
- * first, since one that finds no place kills who touches it. Not in a file system on a disk, which is what takes its time there. */
+/* io_reserve.c: room for what will be written, taken by threads while the caller works. In a file
+ * system that is memory, the file is mapped as well, so that all threads can put their bytes where
+ * they belong; whoever finds no pages there asks for them first, since one that finds no place
+ * kills who touches it. Not in a file system on a disk, which is what takes its time there. */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -25,10 +26,7 @@
 #define PIECE ((uint64_t)1 << 25) /* taken at a time: nobody waits for more */
 #define MANY 4                    /* threads, which together make pages faster than one can write */
 
-static uint64_t page(void)
-{
-    return (uint64_t)sysconf(_SC_PAGESIZE);
-}
+static uint64_t page(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 /* Who has limited the memory of a process has not counted on this. */
 static void map(lat_output *out)
@@ -38,8 +36,8 @@ static void map(lat_output *out)
     struct statfs fs;
     void *p;
 
-    if (fstatfs(out->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC || getrlimit(RLIMIT_AS, &most) < 0 || most.rlim_cur != RLIM_INFINITY
-        || ftruncate(out->fd, (off_t)out->expected) < 0)
+    if (fstatfs(out->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC || getrlimit(RLIMIT_AS, &most) < 0
+        || most.rlim_cur != RLIM_INFINITY || ftruncate(out->fd, (off_t)out->expected) < 0)
         return;
     p = mmap(NULL, out->expected - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, (off_t)from);
     out->map = p == MAP_FAILED ? NULL : p;
@@ -67,7 +65,7 @@ static bool populate_piece(const lat_output *out, uint64_t n)
     const uint64_t part = PIECE / MANY;
     bool good = true;
 
-    #pragma omp parallel for num_threads(out->helpers) reduction(&& : good)
+#pragma omp parallel for num_threads(out->helpers) reduction(&& : good)
     for (uint64_t at = 0; at < n; at += part)
         good = populate(out, out->room + at, n - at < part ? n - at : part) && good;
     return good;
@@ -83,9 +81,11 @@ static void *take_room(void *output)
         n = out->expected - out->room < PIECE ? out->expected - out->room : PIECE;
         if (fallocate(out->fd, FALLOC_FL_KEEP_SIZE, (off_t)out->room, (off_t)n) < 0) {
             if (errno == ENOSPC || errno == EDQUOT) {
-                lat_warn("%s: %.2f GB may not fit: %s", out->name, (double)(out->expected - out->put) * 1e-9, strerror(errno));
+                lat_warn("%s: %.2f GB may not fit: %s", out->name,
+                         (double)(out->expected - out->put) * 1e-9, strerror(errno));
                 unmap(out);
-                if (ftruncate(out->fd, (off_t)out->put) == 0) /* others may have what we cannot use */
+                if (ftruncate(out->fd, (off_t)out->put)
+                    == 0) /* others may have what we cannot use */
                     out->room = out->put;
             }
             break;
@@ -130,10 +130,12 @@ void lat_output_unmap(lat_output *out)
     unmap(out);
 }
 
-/* Pages are handed back by all threads, as they come: one alone would need as long for it as all for their copies. */
+/* Pages are handed back by all threads, as they come: one alone would need as long for it as all
+ * for their copies. */
 static void hand_back(unsigned char *p, size_t n)
 {
-    const uintptr_t size = (uintptr_t)page(), from = ((uintptr_t)p + size - 1) / size * size, to = ((uintptr_t)p + n) / size * size;
+    const uintptr_t size = (uintptr_t)page(), from = ((uintptr_t)p + size - 1) / size * size,
+                    to = ((uintptr_t)p + n) / size * size;
 
     if (from < to)
         (void)madvise((void *)from, to - from, MADV_DONTNEED);
@@ -142,14 +144,17 @@ static void hand_back(unsigned char *p, size_t n)
 bool lat_output_reserve(lat_output *out, uint64_t n, uint64_t *at)
 {
     lat_output_check_space(out);
-    return out->map && lat_output_offset(out) + n <= (lat_threads() < MANY ? out->room : out->expected) && lat_output_reserve_at(out, n, at);
+    return out->map
+           && lat_output_offset(out) + n <= (lat_threads() < MANY ? out->room : out->expected)
+           && lat_output_reserve_at(out, n, at);
 }
 
 bool lat_output_write_at(const lat_output *out, uint64_t at, const void *buf, size_t n)
 {
     unsigned char *to;
 
-    if (!out->map || at < out->mapped || at > out->expected || n > out->expected - at || (at + n > out->room && !populate(out, at, n)))
+    if (!out->map || at < out->mapped || at > out->expected || n > out->expected - at
+        || (at + n > out->room && !populate(out, at, n)))
         return false;
     to = out->map + (at - out->mapped);
     memcpy(to, buf, n);

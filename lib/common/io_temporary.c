@@ -18,8 +18,8 @@
 static lat_temporary temporaries[TEMPORARIES];
 
 /* What ends a process from outside and can be caught. */
-static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGALRM, SIGXCPU, SIGXFSZ,
-                              SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF };
+static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE, SIGQUIT,   SIGALRM,
+                             SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF};
 #define DEADLY (sizeof deadly / sizeof *deadly)
 
 static void remove_temporaries(void)
@@ -33,7 +33,7 @@ static void remove_temporaries(void)
 
 static void remove_and_die(int sig)
 {
-    struct sigaction usual = { .sa_handler = SIG_DFL };
+    struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t it;
 
     remove_temporaries();
@@ -47,12 +47,12 @@ static void remove_and_die(int sig)
 /* A signal that is ignored (nohup) or that the tool handles itself is left alone. */
 static void watch_signals(void)
 {
-    struct sigaction ours = { .sa_handler = remove_and_die }, was;
+    struct sigaction ours = {.sa_handler = remove_and_die}, was;
 
     sigfillset(&ours.sa_mask);
     for (size_t i = 0; i < DEADLY; i++)
-        if (sigaction(deadly[i], NULL, &was) == 0 && !(was.sa_flags & SA_SIGINFO) &&
-            was.sa_handler == SIG_DFL)
+        if (sigaction(deadly[i], NULL, &was) == 0 && !(was.sa_flags & SA_SIGINFO)
+            && was.sa_handler == SIG_DFL)
             sigaction(deadly[i], &ours, NULL);
     atexit(remove_temporaries);
 }

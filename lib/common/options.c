@@ -35,33 +35,46 @@ static const struct {
     unsigned mask;
     lat_option option;
 } common[] = {
-    { LAT_HAS_INPUT, { LAT_OPT_TEXT, "input", 'i', "FILE", &lat_opts.input, 0, 0,
-                       "read FILE; the same as FILE without -i (default: stdin)", true } },
-    { LAT_HAS_OUTPUT, { LAT_OPT_TEXT, "output", 'o', "FILE", &lat_opts.output, 0, 0,
-                        "write FILE, which is complete or not there at all (default: stdout)", true } },
-    { LAT_HAS_OUTPUT, { LAT_OPT_FLAG, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
-                        "refuse to replace a FILE that exists", true } },
-    { LAT_HAS_OUTPUT, { LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
-                        "write binary data even to a terminal", true } },
-    { LAT_HAS_OUTPUT, { LAT_OPT_FLAG, "no-provenance", 0, NULL, &lat_opts.no_provenance, 0, 0,
-                        "add no line to the history in the header", true } },
-    { LAT_HAS_THREADS, { LAT_OPT_INT, "threads", '@', "N", &lat_opts.threads, 1, MAX_THREADS,
-                         "use N threads in total (default: all processors that this process may use)", true } },
-    { LAT_HAS_RANKS, { LAT_OPT_INT, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
-                       "share the lattice out to N ranks, started by mpirun (default 1)", true } },
-    { LAT_HAS_RANKS, { LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
-                       "say on stderr where it runs: ranks, threads, device, how ranks talk", true } },
-    { LAT_HAS_QUIET, { LAT_OPT_FLAG, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
-                       "no progress on a terminal; warnings stay", true } },
-    { LAT_HAS_QUIET, { LAT_OPT_REAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
-                       "print a plain line of progress every so often (default 10)", true } },
+    {LAT_HAS_INPUT,
+     {LAT_OPT_TEXT, "input", 'i', "FILE", &lat_opts.input, 0, 0,
+      "read FILE; the same as FILE without -i (default: stdin)", true}},
+    {LAT_HAS_OUTPUT,
+     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_opts.output, 0, 0,
+      "write FILE, which is complete or not there at all (default: stdout)", true}},
+    {LAT_HAS_OUTPUT,
+     {LAT_OPT_FLAG, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
+      "refuse to replace a FILE that exists", true}},
+    {LAT_HAS_OUTPUT,
+     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0, "write binary data even to a terminal",
+      true}},
+    {LAT_HAS_OUTPUT,
+     {LAT_OPT_FLAG, "no-provenance", 0, NULL, &lat_opts.no_provenance, 0, 0,
+      "add no line to the history in the header", true}},
+    {LAT_HAS_THREADS,
+     {LAT_OPT_INT, "threads", '@', "N", &lat_opts.threads, 1, MAX_THREADS,
+      "use N threads in total (default: all processors that this process may use)", true}},
+    {LAT_HAS_RANKS,
+     {LAT_OPT_INT, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
+      "share the lattice out to N ranks, started by mpirun (default 1)", true}},
+    {LAT_HAS_RANKS,
+     {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
+      "say on stderr where it runs: ranks, threads, device, how ranks talk", true}},
+    {LAT_HAS_QUIET,
+     {LAT_OPT_FLAG, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
+      "no progress on a terminal; warnings stay", true}},
+    {LAT_HAS_QUIET,
+     {LAT_OPT_REAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
+      "print a plain line of progress every so often (default 10)", true}},
 };
 #define COMMONS (sizeof common / sizeof *common)
 
 /* Keys of options without a letter: rows from KEY_ROW on. */
 enum { KEY_HELP = 0x200, KEY_USAGE, KEY_VERSION, KEY_TABLE, KEY_ROW = 0x300 };
-enum { GROUP_COMMON = 1000, GROUP_ABOUT = -1 }; /* a tool's own options are groups 1, 2, ...;
-                                                 * -1 is last, and where argp moves --help */
+enum {
+    GROUP_COMMON = 1000,
+    GROUP_ABOUT = -1
+}; /* a tool's own options are groups 1, 2, ...;
+    * -1 is last, and where argp moves --help */
 
 /* One option that the running tool has. */
 typedef struct {
@@ -77,17 +90,14 @@ static struct {
     struct argp_option *argp; /* and what argp makes of them */
     int entries;
     struct argp parser;
-    FILE *arguments;          /* into this memory, which becomes lat_opts.arguments */
+    FILE *arguments; /* into this memory, which becomes lat_opts.arguments */
     lat_memory memory;
-    bool remembered;          /* there is an argument in it */
+    bool remembered; /* there is an argument in it */
 } run;
 
 /* ---- failures ---------------------------------------------------------------------------- */
 
-static void __attribute__((noreturn)) leave(void)
-{
-    exit(lat_report(LAT_FAILED));
-}
+static void __attribute__((noreturn)) leave(void) { exit(lat_report(LAT_FAILED)); }
 
 static void *need(void *p)
 {
@@ -145,16 +155,14 @@ static char *help_text(const lat_option *o)
     if (strstr(help, "default"))
         value[0] = '\0'; /* the author has said it better */
     if (asprintf(&text, "%s%s%s%s%s%s", help, list ? ": " : "", list ? choices : "",
-                 *value ? " (default " : "", value, *value ? ")" : "") < 0)
+                 *value ? " (default " : "", value, *value ? ")" : "")
+        < 0)
         text = NULL;
     free(choices);
     return need(text);
 }
 
-static void add_entry(struct argp_option entry)
-{
-    run.argp[run.entries++] = entry;
-}
+static void add_entry(struct argp_option entry) { run.argp[run.entries++] = entry; }
 
 static void add_row(const lat_option *o, int group)
 {
@@ -164,10 +172,15 @@ static void add_row(const lat_option *o, int group)
     r->option = o;
     r->key = o->key ? o->key : KEY_ROW + run.count;
     run.count++;
-    add_entry((struct argp_option){
-        .name = o->name, .key = r->key, .group = group, .doc = help_text(o),
-        .arg = o->type == LAT_OPT_FLAG ? NULL : arg ? arg : "VALUE",
-        .flags = o->value == &lat_opts.progress ? OPTION_ARG_OPTIONAL : 0 });
+    add_entry(
+        (struct argp_option){.name = o->name,
+                             .key = r->key,
+                             .group = group,
+                             .doc = help_text(o),
+                             .arg = o->type == LAT_OPT_FLAG ? NULL
+                                    : arg                   ? arg
+                                                            : "VALUE",
+                             .flags = o->value == &lat_opts.progress ? OPTION_ARG_OPTIONAL : 0});
 }
 
 static const row *find_name(const char *name)
@@ -189,24 +202,34 @@ static row *find_key(int key)
 /* -0 to -9 as gzip and zstd have them; the filter leaves nothing for more effort to find. */
 static void add_levels(void)
 {
-    add_entry((struct argp_option){ .key = '0', .group = GROUP_COMMON,
-                                    .doc = "store the numbers as they are (default into a pipe)" });
-    add_entry((struct argp_option){ .key = '1', .group = GROUP_COMMON,
-                                    .doc = "compress them (default into a file); -2 to -9 mean the same: "
-                                           "gauge fields do not compress further" });
+    add_entry((struct argp_option){.key = '0',
+                                   .group = GROUP_COMMON,
+                                   .doc = "store the numbers as they are (default into a pipe)"});
+    add_entry(
+        (struct argp_option){.key = '1',
+                             .group = GROUP_COMMON,
+                             .doc = "compress them (default into a file); -2 to -9 mean the same: "
+                                    "gauge fields do not compress further"});
     for (int key = '2'; key <= '9'; key++)
-        add_entry((struct argp_option){ .key = key, .flags = OPTION_HIDDEN, .group = GROUP_COMMON });
+        add_entry((struct argp_option){.key = key, .flags = OPTION_HIDDEN, .group = GROUP_COMMON});
 }
 
 static void add_about(void)
 {
-    add_entry((struct argp_option){ .name = "help", .key = find_key('h') ? KEY_HELP : 'h',
-                                    .group = GROUP_ABOUT, .doc = "print this help" });
-    add_entry((struct argp_option){ .name = "usage", .key = KEY_USAGE, .group = GROUP_ABOUT,
-                                    .doc = "print all options in few lines" });
-    add_entry((struct argp_option){ .name = "version", .key = find_key('V') ? KEY_VERSION : 'V',
-                                    .group = GROUP_ABOUT, .doc = "print the version and how it was built" });
-    add_entry((struct argp_option){ .name = "option-table", .key = KEY_TABLE, .flags = OPTION_HIDDEN });
+    add_entry((struct argp_option){.name = "help",
+                                   .key = find_key('h') ? KEY_HELP : 'h',
+                                   .group = GROUP_ABOUT,
+                                   .doc = "print this help"});
+    add_entry((struct argp_option){.name = "usage",
+                                   .key = KEY_USAGE,
+                                   .group = GROUP_ABOUT,
+                                   .doc = "print all options in few lines"});
+    add_entry((struct argp_option){.name = "version",
+                                   .key = find_key('V') ? KEY_VERSION : 'V',
+                                   .group = GROUP_ABOUT,
+                                   .doc = "print the version and how it was built"});
+    add_entry(
+        (struct argp_option){.name = "option-table", .key = KEY_TABLE, .flags = OPTION_HIDDEN});
 }
 
 /* A tool's own option replaces a common one of its name. */
@@ -218,9 +241,10 @@ static void add_options(const lat_tool *tool)
     run.argp = need(calloc((size_t)run.own + COMMONS + 16, sizeof *run.argp));
     for (int i = 0; i < run.own; i++)
         add_row(&tool->options[i], i + 1); /* a group each keeps argp from sorting them */
-    add_entry((struct argp_option){ .doc = "Common options:", .group = GROUP_COMMON });
+    add_entry((struct argp_option){.doc = "Common options:", .group = GROUP_COMMON});
     for (size_t i = 0; i < COMMONS; i++)
-        if (((tool->common | (tool->start ? LAT_HAS_RANKS : 0)) & common[i].mask) && !find_name(common[i].option.name))
+        if (((tool->common | (tool->start ? LAT_HAS_RANKS : 0)) & common[i].mask)
+            && !find_name(common[i].option.name))
             add_row(&common[i].option, GROUP_COMMON);
     if (tool->common & LAT_HAS_OUTPUT)
         add_levels();
@@ -297,9 +321,10 @@ static const char *build_facts(void)
 {
     static char text[1024];
 
-    snprintf(text, sizeof text, "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nMPI: %s%s%s\n", lat_built_with,
-             __VERSION__, zlibVersion(), *lat_no_cuda ? "no (" : "yes", lat_no_cuda, *lat_no_cuda ? ")" : "",
-             *lat_no_mpi ? "no (" : "yes", lat_no_mpi, *lat_no_mpi ? ")" : "");
+    snprintf(text, sizeof text, "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nMPI: %s%s%s\n",
+             lat_built_with, __VERSION__, zlibVersion(), *lat_no_cuda ? "no (" : "yes", lat_no_cuda,
+             *lat_no_cuda ? ")" : "", *lat_no_mpi ? "no (" : "yes", lat_no_mpi,
+             *lat_no_mpi ? ")" : "");
     return text;
 }
 
@@ -309,28 +334,35 @@ static void __attribute__((noreturn)) print_version(void)
     said();
 }
 
-/* Of one option what --help says of it, in columns: whose it is, letter, name, type, argument, choices, help. */
+/* Of one option what --help says of it, in columns: whose it is, letter, name, type, argument,
+ * choices, help. */
 static void print_entry(const struct argp_option *e)
 {
     static const char *const types[] = {
-        [LAT_OPT_FLAG] = "flag", [LAT_OPT_INT] = "int", [LAT_OPT_SEED] = "seed", [LAT_OPT_REAL] = "real",
-        [LAT_OPT_TEXT] = "text", [LAT_OPT_CHOICE] = "choice", [LAT_OPT_DIMS] = "dims" };
+        [LAT_OPT_FLAG] = "flag", [LAT_OPT_INT] = "int",   [LAT_OPT_SEED] = "seed",
+        [LAT_OPT_REAL] = "real", [LAT_OPT_TEXT] = "text", [LAT_OPT_CHOICE] = "choice",
+        [LAT_OPT_DIMS] = "dims"};
     const row *r = find_key(e->key);
     bool optional = e->flags & OPTION_ARG_OPTIONAL;
 
     printf("option\t%s\t%c\t%s\t%s\t%s%s%s\t%s\t%s\n",
-           e->group == GROUP_ABOUT ? "about" : e->group == GROUP_COMMON ? "common" : "own",
-           e->key < KEY_HELP ? e->key : '-', e->name ? e->name : "-", types[r ? r->option->type : LAT_OPT_FLAG],
-           optional ? "[" : "", e->arg ? e->arg : "-", optional ? "]" : "",
-           r && r->option->type == LAT_OPT_CHOICE ? r->option->arg : "-", e->doc);
+           e->group == GROUP_ABOUT    ? "about"
+           : e->group == GROUP_COMMON ? "common"
+                                      : "own",
+           e->key < KEY_HELP ? e->key : '-', e->name ? e->name : "-",
+           types[r ? r->option->type : LAT_OPT_FLAG], optional ? "[" : "", e->arg ? e->arg : "-",
+           optional ? "]" : "", r && r->option->type == LAT_OPT_CHOICE ? r->option->arg : "-",
+           e->doc);
 }
 
-/* For the manual pages and for shells that complete command lines: no column is empty, "-" stands for nothing. */
+/* For the manual pages and for shells that complete command lines: no column is empty, "-" stands
+ * for nothing. */
 static void __attribute__((noreturn)) print_table(void)
 {
     const lat_tool *tool = run.tool;
 
-    printf("tool\t%s\t%s\t%s\n", tool->name, tool->args && *tool->args ? tool->args : "-", tool->summary);
+    printf("tool\t%s\t%s\t%s\n", tool->name, tool->args && *tool->args ? tool->args : "-",
+           tool->summary);
     for (const char *p = tool->example; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
         printf("example\t%.*s\n", (int)strcspn(p, "\n"), p);
     for (int i = 0; i < run.entries; i++)
@@ -392,15 +424,18 @@ static void check_files(const lat_tool *tool)
     int n = lat_opts.nfiles + input;
 
     if (input && lat_opts.nfiles > 0)
-        lat_usage("expected one input, found -i '%.80s' and '%.80s'", lat_opts.input, lat_opts.files[0]);
+        lat_usage("expected one input, found -i '%.80s' and '%.80s'", lat_opts.input,
+                  lat_opts.files[0]);
     if (n > tool->max_files && tool->max_files == 0 && !input)
         lat_usage("expected no arguments beside options, found '%.80s'", lat_opts.files[0]);
     if (lat_opts.nfiles > tool->max_files)
         lat_usage("expected at most %d argument%s, found %d, the last '%.80s'", tool->max_files,
-                  tool->max_files == 1 ? "" : "s", lat_opts.nfiles, lat_opts.files[lat_opts.nfiles - 1]);
+                  tool->max_files == 1 ? "" : "s", lat_opts.nfiles,
+                  lat_opts.files[lat_opts.nfiles - 1]);
     if (n < tool->min_files)
-        lat_usage("expected %s%d argument%s (%s), found %d", tool->min_files < tool->max_files ? "at least " : "",
-                  tool->min_files, tool->min_files == 1 ? "" : "s", tool->args, n);
+        lat_usage("expected %s%d argument%s (%s), found %d",
+                  tool->min_files < tool->max_files ? "at least " : "", tool->min_files,
+                  tool->min_files == 1 ? "" : "s", tool->args, n);
 }
 
 /* Names of files as io.h wants them. */
@@ -414,7 +449,8 @@ static void settle_files(const lat_tool *tool)
         lat_opts.output = NULL;
 }
 
-/* OpenMP has looked at the affinity mask and at OMP_NUM_THREADS before main. (Of 100000 threads it dies.) */
+/* OpenMP has looked at the affinity mask and at OMP_NUM_THREADS before main. (Of 100000 threads it
+ * dies.) */
 static long threads_usual(void)
 {
 #ifdef _OPENMP
@@ -425,7 +461,8 @@ static long threads_usual(void)
 #endif
 }
 
-/* The ranks of a host share its threads, unless the launcher has given each processors of its own. */
+/* The ranks of a host share its threads, unless the launcher has given each processors of its own.
+ */
 static void settle_threads(void)
 {
     const long here = lat_comm_world->host_size;
@@ -438,7 +475,8 @@ static void settle_threads(void)
 #endif
 }
 
-/* A word that is none of vectors would choose some all the same, and bytes that are to be repeated would be others. */
+/* A word that is none of vectors would choose some all the same, and bytes that are to be repeated
+ * would be others. */
 static void check_lanes(void)
 {
     const char *wish = getenv(LAT_ISA_WISH);
@@ -463,12 +501,12 @@ static void set_up(const lat_tool *tool, int argc)
 {
     run.tool = tool;
     lat_tool_name = tool->name;
-    lat_opts = (lat_common){ .store = LAT_STORE_AUTO, .threads = threads_usual() };
+    lat_opts = (lat_common){.store = LAT_STORE_AUTO, .threads = threads_usual()};
     lat_opts.files = need(calloc((size_t)argc + 1, sizeof *lat_opts.files));
     run.arguments = need(lat_memory_open(&run.memory));
     add_options(tool);
-    run.parser = (struct argp){ .options = run.argp, .parser = parse_one, .args_doc = tool->args,
-                                .doc = description(tool) };
+    run.parser = (struct argp){
+        .options = run.argp, .parser = parse_one, .args_doc = tool->args, .doc = description(tool)};
 }
 
 void lat_options_parse(const lat_tool *tool, int argc, char **argv)
@@ -479,8 +517,8 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     lat_io_guard();
     set_up(tool, argc);
     args = renamed(tool, argc > 0 ? argc : 1, argv);
-    rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args,
-                    ARGP_NO_HELP | ARGP_NO_EXIT, NULL, NULL);
+    rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args, ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
+                    NULL);
     free(args);
     if (rc == ENOMEM)
         need(NULL);
@@ -500,8 +538,9 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
         leave();
     lat_opts.force = lat_opts.force || lat_comm_foreign; /* mpirun makes of any stdout a terminal */
     settle_threads();
-    lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_comm_world->size, lat_comm_world->size > 1 ? "s" : "",
-                lat_comm_world->host_size, lat_opts.threads, lat_opts.threads > 1 ? "s" : "");
+    lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_comm_world->size,
+                lat_comm_world->size > 1 ? "s" : "", lat_comm_world->host_size, lat_opts.threads,
+                lat_opts.threads > 1 ? "s" : "");
 }
 
 void lat_verbose(const char *format, ...)
@@ -516,15 +555,16 @@ void lat_verbose(const char *format, ...)
 
 unsigned lat_output_flags(void)
 {
-    return (lat_opts.force ? LAT_OUTPUT_FORCE : 0) | (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0);
+    return (lat_opts.force ? LAT_OUTPUT_FORCE : 0)
+           | (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0);
 }
 
 void lat_usage_if_input(const char *option, const char *path)
 {
     struct stat in, other;
     const int rc = lat_opts.input ? stat(lat_opts.input, &in) : fstat(STDIN_FILENO, &in);
-    if (rc == 0 && S_ISREG(in.st_mode) && stat(path, &other) == 0 && in.st_ino == other.st_ino &&
-        in.st_dev == other.st_dev)
+    if (rc == 0 && S_ISREG(in.st_mode) && stat(path, &other) == 0 && in.st_ino == other.st_ino
+        && in.st_dev == other.st_dev)
         lat_usage("--%s %s is the input as well", option, path);
 }
 

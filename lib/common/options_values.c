@@ -11,13 +11,16 @@
 #include "text.h"
 
 /* "expected 1 to 5, found 'x'" about the option; texts are cut so that a sentence stays one. */
-static void __attribute__((noreturn)) bad_range(const lat_option *o, const char *what, const char *text)
+static void __attribute__((noreturn))
+bad_range(const lat_option *o, const char *what, const char *text)
 {
     if (o->min == 0 && o->max == 0)
         lat_usage("--%s: expected %s, found '%.80s'", o->name, what, text);
     if (isinf(o->max))
-        lat_usage("--%s: expected %s of at least %.15g, found '%.80s'", o->name, what, o->min, text);
-    lat_usage("--%s: expected %s from %.15g to %.15g, found '%.80s'", o->name, what, o->min, o->max, text);
+        lat_usage("--%s: expected %s of at least %.15g, found '%.80s'", o->name, what, o->min,
+                  text);
+    lat_usage("--%s: expected %s from %.15g to %.15g, found '%.80s'", o->name, what, o->min, o->max,
+              text);
 }
 
 static bool in_range(const lat_option *o, double v)
@@ -46,7 +49,8 @@ static void set_real(const lat_option *o, const char *text)
     errno = 0;
     v = strtod(text, &end);
     /* strtod alone would take blanks, hexadecimal, "inf" and "nan" too. */
-    if (!*text || *end || text[strspn(text, "0123456789.eE+-")] || errno || !isfinite(v) || !in_range(o, v))
+    if (!*text || *end || text[strspn(text, "0123456789.eE+-")] || errno || !isfinite(v)
+        || !in_range(o, v))
         bad_range(o, "a number", text);
     *(double *)o->value = v;
 }
@@ -60,8 +64,8 @@ static void set_seed(const lat_option *o, const char *text)
 
     errno = 0;
     v = strtoull(digits, &end, hex ? 16 : 10);
-    if (!isxdigit((unsigned char)*digits) || (hex && (digits[1] == 'x' || digits[1] == 'X')) || *end ||
-        errno || v > UINT64_MAX)
+    if (!isxdigit((unsigned char)*digits) || (hex && (digits[1] == 'x' || digits[1] == 'X')) || *end
+        || errno || v > UINT64_MAX)
         lat_usage("--%s: expected a whole number from 0 to 2^64 - 1, found '%.80s'", o->name, text);
     *(uint64_t *)o->value = v;
 }
@@ -155,19 +159,20 @@ void lat_option_default(const lat_option *o, char *buf, size_t size)
         shortest(buf, size, *(const double *)o->value);
     else if (o->type == LAT_OPT_TEXT && *(const char *const *)o->value)
         snprintf(buf, size, "%s", *(const char *const *)o->value);
-    else if (o->type == LAT_OPT_CHOICE && *(const int *)o->value >= 0 &&
-             (name = choice(o->arg, *(const int *)o->value, &n)))
+    else if (o->type == LAT_OPT_CHOICE && *(const int *)o->value >= 0
+             && (name = choice(o->arg, *(const int *)o->value, &n)))
         snprintf(buf, size, "%.*s", (int)n, name);
     else if (o->type == LAT_OPT_DIMS && ((const lat_geometry *)o->value)->nd > 0) {
         lat_dims_text(o->value, buf);
-        for (char *p = buf; (p = strchr(p, ' ')); )
+        for (char *p = buf; (p = strchr(p, ' '));)
             *p = ',';
     }
 }
 
 void lat_option_quote(FILE *f, const char *text)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
     bool control = false;
 
     if (*text && !text[strspn(text, plain)]) {
@@ -179,7 +184,8 @@ void lat_option_quote(FILE *f, const char *text)
     fputs(control ? "$'" : "'", f);
     for (const char *p = text; *p; p++) {
         if (iscntrl((unsigned char)*p))
-            fprintf(f, "\\%03o", (unsigned char)*p); /* always three digits: what follows is not eaten */
+            fprintf(f, "\\%03o",
+                    (unsigned char)*p); /* always three digits: what follows is not eaten */
         else if (control && (*p == '\'' || *p == '\\'))
             fprintf(f, "\\%c", *p);
         else if (*p == '\'')

@@ -37,15 +37,13 @@ void lat_progress_watch(void)
         sigaction(SIGUSR1, &ours, NULL);
 }
 
-bool lat_progress_asked(void)
-{
-    return asked;
-}
+bool lat_progress_asked(void) { return asked; }
 
 void lat_progress(const char *format, ...)
 {
     static double last = -1e9;
-    const bool plain = lat_opts.progress > 0, line = !plain && isatty(STDERR_FILENO), now_please = asked;
+    const bool plain = lat_opts.progress > 0, line = !plain && isatty(STDERR_FILENO),
+               now_please = asked;
     const double every = plain ? lat_opts.progress : 0.2, now = lat_seconds();
     if (!now_please && (lat_opts.quiet || (!plain && !line) || now - last < every))
         return;
@@ -57,10 +55,7 @@ void lat_progress(const char *format, ...)
     va_end(ap);
 }
 
-void lat_progress_end(void)
-{
-    lat_unsay();
-}
+void lat_progress_end(void) { lat_unsay(); }
 
 /* ---- how long it will take ------------------------------------------------------------------- */
 
@@ -81,7 +76,10 @@ double lat_rate_sample(lat_rate *p, double value)
 
 const char *lat_left_text(double s, char buf[LAT_LEFT])
 {
-    static const struct { const char *name; double seconds; } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"days", 86400}};
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"days", 86400}};
     int u = 0;
     buf[0] = '\0';
     if (!(s >= 0 && s < 1e8))
@@ -127,11 +125,13 @@ FILE *lat_log_open(const char *path, const char *columns)
     const cookie_io_functions_t how = {.write = write_lines, .close = close_journal};
     FILE *log;
     if (strcmp(path, "-") == 0)
-        return lat_fail_usage("-: expected the name of a file for a log, found that of stdout, which is for data"), NULL;
+        return lat_fail_usage("-: expected the name of a file for a log, found that of stdout, "
+                              "which is for data"),
+               NULL;
     lat_output *out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE);
     journal *j = out ? lat_output_attach(out, sizeof *j) : NULL;
-    if (j && lat_output_write(out, columns, strlen(columns)) == 0 && lat_output_write(out, "\n", 1) == 0
-        && (log = fopencookie(j, "w", how))) {
+    if (j && lat_output_write(out, columns, strlen(columns)) == 0
+        && lat_output_write(out, "\n", 1) == 0 && (log = fopencookie(j, "w", how))) {
         j->out = out;
         setvbuf(log, NULL, _IOLBF, 0);
         return log;

@@ -16,15 +16,16 @@ void lat_progress(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Clears the line at the end; other words on the way (error.h) do it themselves. */
 void lat_progress_end(void);
 
-/* How fast a number changes: zero it, then give it the number now and then. The change in a second, smoothed over some ten looks; 0
- * before the second one. */
+/* How fast a number changes: zero it, then give it the number now and then. The change in a second,
+ * smoothed over some ten looks; 0 before the second one. */
 typedef struct lat_rate {
     double seconds, value, speed;
     int looks;
 } lat_rate;
 double lat_rate_sample(lat_rate *pace, double value);
 
-/* ", 12 s left", or minutes, hours, days; nothing where that is not known: a negative number, NaN or infinity. */
+/* ", 12 s left", or minutes, hours, days; nothing where that is not known: a negative number, NaN
+ * or infinity. */
 #define LAT_LEFT 32
 const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
 
@@ -32,7 +33,8 @@ const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
  * calls it for the tools that have LAT_HAS_QUIET; the others die of the signal as is usual. */
 void lat_progress_watch(void);
 
-/* It has, and no line has been printed since: for those who would first have to find out what to say. */
+/* It has, and no line has been printed since: for those who would first have to find out what to
+ * say. */
 bool lat_progress_asked(void);
 
 /* A log is tab-separated columns under one plain line of names; each line is flushed as it is

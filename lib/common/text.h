@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.h: text through a lat_output and into memory; what the measuring tools print: pieces of JSON, what rows share. */
+/* text.h: text through a lat_output and into memory; what the measuring tools print: pieces of
+ * JSON, what rows share. */
 #ifndef LAT_TEXT_H
 #define LAT_TEXT_H
 
@@ -14,10 +15,10 @@ FILE *lat_text_open(lat_output *out);
 /* Closes the stream and commits `out`, or gives `out` up if anything went wrong. */
 int lat_text_close(FILE *text, lat_output *out);
 
-/* A stream into memory, as open_memstream makes one; but that of glibc forgets what it finds no memory for, and
- * neither ferror nor fclose tells. */
+/* A stream into memory, as open_memstream makes one; but that of glibc forgets what it finds no
+ * memory for, and neither ferror nor fclose tells. */
 typedef struct lat_memory {
-    char *text;     /* after lat_memory_close: all of it and a NUL, to be freed */
+    char *text; /* after lat_memory_close: all of it and a NUL, to be freed */
     size_t n, room;
 } lat_memory;
 FILE *lat_memory_open(lat_memory *m);
@@ -40,14 +41,15 @@ void lat_json_key(FILE *to, bool first, const char *key);
 /* , "key": and a number. */
 void lat_json_pair(FILE *to, const char *key, double x);
 
-/* n numbers that have names: lines, in words, of those that are not NaN; columns, a tab before each; pairs of JSON, no comma
- * before the first. */
+/* n numbers that have names: lines, in words, of those that are not NaN; columns, a tab before
+ * each; pairs of JSON, no comma before the first. */
 void lat_numbers_text(FILE *to, int n, const char *const words[], const double *number);
 void lat_numbers_columns(FILE *to, int n, const char *const names[]);
 void lat_numbers_tsv(FILE *to, int n, const double *number);
 void lat_numbers_json(FILE *to, int n, const char *const names[], const double *number);
 
-/* Polyakov loops, one for each of the lattice's directions: columns for all four, nan where there is no direction. */
+/* Polyakov loops, one for each of the lattice's directions: columns for all four, nan where there
+ * is no direction. */
 #define LAT_POLYAKOV_COLUMNS \
     "polyakov_x_re\tpolyakov_x_im\tpolyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\t" \
     "polyakov_t_re\tpolyakov_t_im"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* assign.c: from the rank that has most to do to the one that has least, one slice after the other. */
+/* assign.c: from the rank that has most to do to the one that has least, one slice after the other.
+ */
 #include "assign.h"
 
 #include <stdlib.h>
@@ -30,9 +31,11 @@ static int least(const table *t)
     return r;
 }
 
-/* Of the slices of rank `from`, the one that is to go: it leaves both ranks with less than `from` has. The largest such
- * piece of work, and of these the one that will take longest. -1 if there is none. */
-static int choose(const table *t, int slices, int from, int to, const int *work, const double *theta)
+/* Of the slices of rank `from`, the one that is to go: it leaves both ranks with less than `from`
+ * has. The largest such piece of work, and of these the one that will take longest. -1 if there is
+ * none. */
+static int choose(const table *t, int slices, int from, int to, const int *work,
+                  const double *theta)
 {
     int best = -1;
     for (int s = 0; s < slices; s++) {
@@ -44,12 +47,14 @@ static int choose(const table *t, int slices, int from, int to, const int *work,
     return best;
 }
 
-static int plan(table *t, int slices, const int *work, const double *theta, lat_migration *move, int *less)
+static int plan(table *t, int slices, const int *work, const double *theta, lat_migration *move,
+                int *less)
 {
     const int before = t->load[most(t)];
     int n = 0;
     while (n < slices) {
-        const int from = most(t), to = least(t), s = to < 0 ? -1 : choose(t, slices, from, to, work, theta);
+        const int from = most(t), to = least(t),
+                  s = to < 0 ? -1 : choose(t, slices, from, to, work, theta);
         if (s < 0)
             break;
         move[n++] = (lat_migration){s, from, to};
@@ -62,7 +67,8 @@ static int plan(table *t, int slices, const int *work, const double *theta, lat_
     return *less > 0 ? n : 0;
 }
 
-int lat_assign_slices(const lat_comm *comm, int slices, const int *at, const int *work, const double *theta, const int *room, lat_migration *move, int *less)
+int lat_assign_slices(const lat_comm *comm, int slices, const int *at, const int *work,
+                      const double *theta, const int *room, lat_migration *move, int *less)
 {
     const size_t ranks = (size_t)comm->size, all = (size_t)slices;
     int *memory = lat_alloc(2 * ranks + all, sizeof *memory, "which rank has what");

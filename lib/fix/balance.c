@@ -25,9 +25,16 @@ static int tell_room(lat_balance *h, int guests)
     return 0;
 }
 
-int lat_balance_open(lat_balance *h, const lat_comm *comm, lat_slab mine, int all, int copies, int guests, double price, lat_migrate_fn *post, void *device)
+int lat_balance_open(lat_balance *h, const lat_comm *comm, lat_slab mine, int all, int copies,
+                     int guests, double price, lat_migrate_fn *post, void *device)
 {
-    *h = (lat_balance){.comm = comm, .mine = mine, .all = all, .copies = copies, .post = post, .device = device, .price = price};
+    *h = (lat_balance){.comm = comm,
+                       .mine = mine,
+                       .all = all,
+                       .copies = copies,
+                       .post = post,
+                       .device = device,
+                       .price = price};
     h->places = mine.count + (guests > 0 ? guests : 0);
     h->slice = lat_alloc((size_t)h->places, sizeof *h->slice, "the list of slices");
     h->live = lat_alloc((size_t)copies * (size_t)all, sizeof *h->live, "the list of slices");
@@ -47,10 +54,7 @@ void lat_balance_close(lat_balance *h)
     free(h->room);
 }
 
-int lat_balance_capacity(lat_slab mine)
-{
-    return (mine.count + 1) / 2;
-}
+int lat_balance_capacity(lat_slab mine) { return (mine.count + 1) / 2; }
 
 int lat_balance_slots_used(const lat_balance *h)
 {
@@ -78,7 +82,8 @@ bool lat_balance_active(const lat_balance *h, int unit)
 static int home_of(const lat_balance *h, int slice)
 {
     int rank = 0;
-    while (slice >= lat_slab_of(h->comm, rank, h->all).first + lat_slab_of(h->comm, rank, h->all).count)
+    while (slice
+           >= lat_slab_of(h->comm, rank, h->all).first + lat_slab_of(h->comm, rank, h->all).count)
         rank++;
     return rank;
 }
@@ -94,7 +99,8 @@ static int place_of(const lat_balance *h, int slice)
 
 /* ---- moves ---- */
 
-/* g of all copies of the slice at a place, and its links where the other rank does not have them. */
+/* g of all copies of the slice at a place, and its links where the other rank does not have them.
+ */
 static int post(const lat_balance *h, int place, int rank, bool send, bool links)
 {
     int rc = 0;
@@ -146,10 +152,7 @@ static int send_home(lat_balance *h, bool every)
     return 0;
 }
 
-int lat_balance_return(lat_balance *h)
-{
-    return send_home(h, true);
-}
+int lat_balance_return(lat_balance *h) { return send_home(h, true); }
 
 /* ---- dealing ---- */
 
@@ -158,7 +161,8 @@ static double distance(const lat_balance *h, const double *theta, int slice)
 {
     double worst = 0;
     for (int copy = 0; copy < h->copies; copy++)
-        worst = h->live[copy * h->all + slice] ? lat_worse(worst, theta[copy * h->all + slice]) : worst;
+        worst = h->live[copy * h->all + slice] ? lat_worse(worst, theta[copy * h->all + slice])
+                                               : worst;
     return worst;
 }
 
@@ -210,7 +214,4 @@ int lat_balance_freeze(lat_balance *h, const double *theta, const double *bound)
     return h->at ? deal_again(h, theta) : 0;
 }
 
-void lat_balance_swept(lat_balance *h, long n)
-{
-    h->lost += h->less * (double)n;
-}
+void lat_balance_swept(lat_balance *h, long n) { h->lost += h->less * (double)n; }

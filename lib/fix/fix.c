@@ -32,10 +32,12 @@ int lat_backend_begin(lat_device_choice choice)
 {
     const lat_backend *gpu = &lat_backend_gpu;
     if (choice == LAT_DEVICE_CPU && lat_gpu_opts.list)
-        return lat_fail_usage("--gpus %s and --device cpu contradict each other", lat_gpu_opts.list);
+        return lat_fail_usage("--gpus %s and --device cpu contradict each other",
+                              lat_gpu_opts.list);
     if (choice == LAT_DEVICE_CPU && lat_gpu_opts.transport != LAT_TRANSPORT_AUTO)
         return lat_fail_usage("--transport is for GPUs, and contradicts --device cpu");
-    if (choice == LAT_DEVICE_CPU || (gpu->begin && gpu->begin()) || wanted(choice) == LAT_DEVICE_AUTO)
+    if (choice == LAT_DEVICE_CPU || (gpu->begin && gpu->begin())
+        || wanted(choice) == LAT_DEVICE_AUTO)
         return 0;
     return gpu->available() ? 0 : -1;
 }

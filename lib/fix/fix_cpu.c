@@ -3,8 +3,9 @@
  *
  * The lanes of the widest vectors this processor has are used (team.h). A half sweep reads g of
  * one parity and writes the other, so its result does not depend on the number of threads; sums
- * are taken over fixed groups of blocks, in order, for the same reason. A rank has a slab of time slices, and ghosts
- * (slab.h) where g of its neighbours is needed: at the end of a half sweep of the rim it travels while the rest is swept. */
+ * are taken over fixed groups of blocks, in order, for the same reason. A rank has a slab of time
+ * slices, and ghosts (slab.h) where g of its neighbours is needed: at the end of a half sweep of
+ * the rim it travels while the rest is swept. */
 #include "fix.h"
 
 #include <limits.h>
@@ -29,12 +30,13 @@ typedef struct parcel {
 } parcel;
 
 /* Slices that are fixed independently are lattices of their own, of one dimension less, one after
- * the other in memory; otherwise the whole lattice is one slice. A unit is a slice of a copy, number
- * copy * slices + slice: g and what is known of it; units of a slice share its links. Of several ranks
- * each has some of the slices, if these are cut across the last axis, or its slab of each.
+ * the other in memory; otherwise the whole lattice is one slice. A unit is a slice of a copy,
+ * number copy * slices + slice: g and what is known of it; units of a slice share its links. Of
+ * several ranks each has some of the slices, if these are cut across the last axis, or its slab of
+ * each.
  *
- * In the first case a slice may be a guest elsewhere (balance.h): its links and g go there as they lie in lanes. Memory of a place that
- * nobody uses is never touched, and is none. */
+ * In the first case a slice may be a guest elsewhere (balance.h): its links and g go there as they
+ * lie in lanes. Memory of a place that nobody uses is never touched, and is none. */
 typedef struct cpu {
     lat_device dev;
     const lat_lane_ops *ops;
@@ -42,7 +44,7 @@ typedef struct cpu {
     lat_geometry geom;          /* of the lattice */
     int axis[LAT_MAX_DIMS];     /* which axis of the lattice an axis of a slice is */
     lat_slab own;               /* along the last axis */
-    lat_balance guests;          /* which slices are here */
+    lat_balance guests;         /* which slices are here */
     lat_layout *lay;            /* of a slice */
     lat_slab_layout *slab;      /* the same, if there are ghosts; or NULL */
     lat_lane_work work;         /* of slice 0 */
@@ -87,10 +89,7 @@ static size_t global_site(const cpu *c, int place, int64_t site)
 }
 
 /* Blocks of g of a slice. */
-static int g_blocks(const cpu *c)
-{
-    return c->lay->nblocks + (c->slab ? c->slab->nghost : 0);
-}
+static int g_blocks(const cpu *c) { return c->lay->nblocks + (c->slab ? c->slab->nghost : 0); }
 
 /* ---- which lanes ---- */
 
@@ -98,8 +97,8 @@ static const lat_lane_ops *const *const tables[] = LAT_ISA_EACH(lat_lanes_, );
 
 /* ---- fields to lanes and back ---- */
 
-/* Largest |U - the SU(3) matrix that U's first two rows make|, over all links of all ranks: if it is rounding,
- * two rows will do. NaN counts as large. The number of rows, or -1. */
+/* Largest |U - the SU(3) matrix that U's first two rows make|, over all links of all ranks: if it
+ * is rounding, two rows will do. NaN counts as large. The number of rows, or -1. */
 static int rows_of(const cpu *c, const lat_field *u, lat_real real)
 {
     if (u->head.nc != 3)
@@ -160,7 +159,8 @@ static void load_links(const cpu *c, const lat_field *u, int slice)
 
 static lat_lane_view g_in_lanes(const cpu *c, int unit)
 {
-    return (lat_lane_view){unit_work(c, unit).g, c->ops->real, c->lay->lanes, 2 * c->ops->nc * c->ops->nc};
+    return (lat_lane_view){unit_work(c, unit).g, c->ops->real, c->lay->lanes,
+                           2 * c->ops->nc * c->ops->nc};
 }
 
 /* g of n slots of a unit, to the reals of a parcel or from them; the caller's share of them. */
@@ -181,10 +181,12 @@ static void pack(lat_lane_view g, const int64_t *slot, int64_t n, char *reals, b
 /* Bytes of a parcel of `units` units with n sites each. */
 static size_t parcel_bytes(const cpu *c, int units, int64_t n)
 {
-    return (size_t)units * (size_t)n * 2 * (size_t)c->ops->nc * (size_t)c->ops->nc * (size_t)c->ops->real;
+    return (size_t)units * (size_t)n * 2 * (size_t)c->ops->nc * (size_t)c->ops->nc
+           * (size_t)c->ops->real;
 }
 
-/* g of one parity of the rims of these units into the parcels to send, or those that came into the ghosts. */
+/* g of one parity of the rims of these units into the parcels to send, or those that came into the
+ * ghosts. */
 static void pack_all(const cpu *c, const int *unit, int units, int parity, bool out)
 {
     for (int side = 0; side < 2; side++) {
@@ -199,11 +201,14 @@ static void pack_all(const cpu *c, const int *unit, int units, int parity, bool 
 static int begin_exchange(const cpu *c, int units, int parity)
 {
     const lat_slab_layout *s = c->slab;
-    const lat_exchange x = {
-        .to_down = c->side[LAT_DOWN].out, .to_down_bytes = parcel_bytes(c, units, s->n[parity][LAT_DOWN]),
-        .to_up = c->side[LAT_UP].out, .to_up_bytes = parcel_bytes(c, units, s->n[parity][LAT_UP]),
-        .from_down = c->side[LAT_DOWN].in, .from_down_bytes = parcel_bytes(c, units, s->nghosts[parity][LAT_DOWN]),
-        .from_up = c->side[LAT_UP].in, .from_up_bytes = parcel_bytes(c, units, s->nghosts[parity][LAT_UP])};
+    const lat_exchange x = {.to_down = c->side[LAT_DOWN].out,
+                            .to_down_bytes = parcel_bytes(c, units, s->n[parity][LAT_DOWN]),
+                            .to_up = c->side[LAT_UP].out,
+                            .to_up_bytes = parcel_bytes(c, units, s->n[parity][LAT_UP]),
+                            .from_down = c->side[LAT_DOWN].in,
+                            .from_down_bytes = parcel_bytes(c, units, s->nghosts[parity][LAT_DOWN]),
+                            .from_up = c->side[LAT_UP].in,
+                            .from_up_bytes = parcel_bytes(c, units, s->nghosts[parity][LAT_UP])};
     return c->dev.comm->begin(c->dev.comm, &x);
 }
 
@@ -227,7 +232,9 @@ static void name_sites(cpu *c, int place)
 {
     const size_t slots = (size_t)c->lay->nblocks * (size_t)c->lay->lanes;
     for (size_t i = 0; i < slots; i++)
-        c->site[(size_t)place * slots + i] = c->lay->site[i] < 0 ? -1 : (int64_t)global_site(c, place, c->lay->site[i]);
+        c->site[(size_t)place * slots + i] = c->lay->site[i] < 0
+                                                 ? -1
+                                                 : (int64_t)global_site(c, place, c->lay->site[i]);
 }
 
 /* The units that are swept here. */
@@ -252,7 +259,8 @@ static int cpu_post(void *device, int place, int copy, int rank, bool send)
     return send ? comm->send(comm, rank, p, bytes) : comm->receive(comm, rank, p, bytes);
 }
 
-/* Which slices are here: none goes from rank to rank unless all have the same lanes. A move costs as much as a sweep or two. */
+/* Which slices are here: none goes from rank to rank unless all have the same lanes. A move costs
+ * as much as a sweep or two. */
 static int deal_out(cpu *c, lat_slab mine, int all, bool dealt)
 {
     const lat_comm *comm = c->dev.comm;
@@ -260,7 +268,8 @@ static int deal_out(cpu *c, lat_slab mine, int all, bool dealt)
     if (comm->max(comm, lanes, 2))
         return -1;
     const bool may = dealt && comm->size > 1 && lanes[0] + lanes[1] == 0;
-    return lat_balance_open(&c->guests, comm, mine, all, c->copies, may ? lat_balance_capacity(mine) : -1, 0, cpu_post, c);
+    return lat_balance_open(&c->guests, comm, mine, all, c->copies,
+                            may ? lat_balance_capacity(mine) : -1, 0, cpu_post, c);
 }
 
 static int go_home(cpu *c)
@@ -367,8 +376,8 @@ static int divide(cpu *c, const lat_field *u)
     const int last = c->geom.nd - 1, all = lat_condition_slices(&c->condition, &c->geom);
     const bool dealt = c->condition.time == last, ghosts = comm->size > 1 && !dealt;
     if (ghosts && 2 * comm->size > c->geom.dims[last])
-        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d", lat_dims_text(&c->geom, text),
-                              c->geom.dims[last] / 2, comm->size);
+        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d",
+                              lat_dims_text(&c->geom, text), c->geom.dims[last] / 2, comm->size);
     c->own = lat_field_slab(u);
     if (c->copies > INT_MAX / all / 2)
         return lat_fail("%d copies of %d slices each are too many at once", c->copies, all);
@@ -391,7 +400,8 @@ static int allocate_parcels(cpu *c)
     for (int side = 0; side < 2; side++) {
         const lat_slab_layout *s = c->slab;
         const int64_t out = s->n[0][side] > s->n[1][side] ? s->n[0][side] : s->n[1][side];
-        const int64_t in = s->nghosts[0][side] > s->nghosts[1][side] ? s->nghosts[0][side] : s->nghosts[1][side];
+        const int64_t in = s->nghosts[0][side] > s->nghosts[1][side] ? s->nghosts[0][side]
+                                                                     : s->nghosts[1][side];
         c->side[side].out = lat_alloc(1, parcel_bytes(c, c->units, out), "g for other ranks");
         c->side[side].in = lat_alloc(1, parcel_bytes(c, c->units, in), "g of other ranks");
         if (!c->side[side].out || !c->side[side].in)
@@ -405,15 +415,18 @@ static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
     int rows;
     if (divide(c, u) || (rows = rows_of(c, u, real)) < 0)
         return -1;
-    const size_t slots = (size_t)c->lay->nblocks * (size_t)c->ops->lanes, nc = (size_t)c->ops->nc, nd = (size_t)c->lay->geom.nd;
-    const size_t n = (size_t)c->places, units = (size_t)c->units, states = (size_t)c->copies * (size_t)c->guests.all;
+    const size_t slots = (size_t)c->lay->nblocks * (size_t)c->ops->lanes, nc = (size_t)c->ops->nc,
+                 nd = (size_t)c->lay->geom.nd;
+    const size_t n = (size_t)c->places, units = (size_t)c->units,
+                 states = (size_t)c->copies * (size_t)c->guests.all;
     c->link_bytes = slots * 2 * nd * 2 * (size_t)rows * nc * (size_t)real;
     c->g_bytes = (size_t)g_blocks(c) * (size_t)c->ops->lanes * 2 * nc * nc * (size_t)real;
     c->groups = (c->lay->nblocks + GROUP - 1) / GROUP;
-    c->work = (lat_lane_work){
-        .lay = c->lay, .u = lat_alloc(n, c->link_bytes, "the links in lanes"),
-        .g = lat_alloc(units, c->g_bytes, "g in lanes"), .rows = rows,
-        .problem = c->condition.gauge == LAT_MAG ? LAT_ABELIAN : LAT_LINEAR};
+    c->work = (lat_lane_work){.lay = c->lay,
+                              .u = lat_alloc(n, c->link_bytes, "the links in lanes"),
+                              .g = lat_alloc(units, c->g_bytes, "g in lanes"),
+                              .rows = rows,
+                              .problem = c->condition.gauge == LAT_MAG ? LAT_ABELIAN : LAT_LINEAR};
     for (int i = 0; i < c->lay->geom.nd; i++)
         c->work.weight[i] = c->condition.weight[c->axis[i]];
     c->partial = lat_alloc(units * (size_t)c->groups, 3 * sizeof *c->partial, "partial sums");
@@ -430,12 +443,13 @@ static int cpu_allocate(cpu *c, const lat_field *u, lat_real real)
     return 0;
 }
 
-static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, lat_real real, int copies,
-                            const lat_comm *comm)
+static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, lat_real real,
+                            int copies, const lat_comm *comm)
 {
     const lat_isa isa = lat_isa_widest();
     if (u->head.nc < 2 || u->head.nc > LAT_LANES_MOST) {
-        lat_fail("SU(%d): the CPU backend of this version relaxes SU(2) to SU(%d)", u->head.nc, LAT_LANES_MOST);
+        lat_fail("SU(%d): the CPU backend of this version relaxes SU(2) to SU(%d)", u->head.nc,
+                 LAT_LANES_MOST);
         return NULL;
     }
     if (condition->gauge == LAT_MAG && u->head.nc > 3) {
@@ -467,20 +481,19 @@ static lat_device *cpu_open(const lat_field *u, const lat_condition *condition, 
     return &c->dev;
 }
 
-static const char *cpu_words(const lat_device *dev)
-{
-    return ((const cpu *)dev)->words;
-}
+static const char *cpu_words(const lat_device *dev) { return ((const cpu *)dev)->words; }
 
 /* Blocks of a unit, shared out among the threads of the team. */
-static void sweep_share(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end)
+static void sweep_share(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin,
+                        int end)
 {
     int64_t from, to;
     lat_thread_range(end - begin, &from, &to);
     c->ops->sweep(w, begin + (int)from, begin + (int)to, how);
 }
 
-static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin, int end, lat_barrier *m)
+static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_how *how, int begin,
+                         int end, lat_barrier *m)
 {
     sweep_share(c, w, how, begin, end);
     lat_barrier_wait(m, lat_team_threads());
@@ -489,14 +502,21 @@ static void sweep_shared(const cpu *c, const lat_lane_work *w, const lat_lane_ho
 /* What the sweeps of a unit are: of its copy. */
 static lat_lane_how unit_how(const cpu *c, const lat_sweep *how, int unit)
 {
-    static const int draw[] = {[LAT_SWEEP_HEATBATH] = LAT_HEAT_BATH, [LAT_SWEEP_MICRO] = LAT_HEAT_MICRO,
+    static const int draw[] = {[LAT_SWEEP_HEATBATH] = LAT_HEAT_BATH,
+                               [LAT_SWEEP_MICRO] = LAT_HEAT_MICRO,
                                [LAT_SWEEP_METROPOLIS] = LAT_HEAT_METROPOLIS};
     const int copy = unit / c->places;
     const bool relax = how->kind == LAT_SWEEP_RELAX;
-    return (lat_lane_how){
-        .scheme = !relax ? LAT_DRAW : how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2 : LAT_RELAX_SUN,
-        .omega = relax ? how->omega[copy] : 1, .stochastic = relax ? how->stochastic : 0, .draw = draw[how->kind],
-        .beta = 1 / how->temperature, .seed = how->seed + (uint64_t)copy, .config = how->config, .step = how->step};
+    return (lat_lane_how){.scheme = !relax                             ? LAT_DRAW
+                                    : how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2
+                                                                       : LAT_RELAX_SUN,
+                          .omega = relax ? how->omega[copy] : 1,
+                          .stochastic = relax ? how->stochastic : 0,
+                          .draw = draw[how->kind],
+                          .beta = 1 / how->temperature,
+                          .seed = how->seed + (uint64_t)copy,
+                          .config = how->config,
+                          .step = how->step};
 }
 
 /* The rim of a parity (rim), or the rest of it, of all units. */
@@ -611,7 +631,8 @@ static int cpu_state(lat_device *dev, lat_gauge_state *s, double *slices)
     for (int unit = 0; unit < c->units; unit++)
         if (lat_balance_unit(&c->guests, unit) >= 0)
             add_groups(c, unit, c->sum + 3 * (size_t)lat_balance_unit(&c->guests, unit));
-    if (lat_state_total(c->dev.comm, &c->condition, &c->geom, c->ops->nc, c->copies, c->sum, c->theta, s))
+    if (lat_state_total(c->dev.comm, &c->condition, &c->geom, c->ops->nc, c->copies, c->sum,
+                        c->theta, s))
         return -1;
     if (slices)
         memcpy(slices, c->theta, states * sizeof *slices);
@@ -627,11 +648,9 @@ static long cpu_freeze(lat_device *dev, const double *theta)
     return lat_state_left(c->theta, theta, c->copies, c->guests.all);
 }
 
-static bool cpu_available(void)
-{
-    return true;
-}
+static bool cpu_available(void) { return true; }
 
 const lat_backend lat_backend_cpu = {
-    "cpu", NULL, NULL, NULL, cpu_available, cpu_open, cpu_close, cpu_words, cpu_set, cpu_get, cpu_sweep, cpu_state, cpu_freeze,
+    "cpu",     NULL,    NULL,    NULL,      cpu_available, cpu_open,   cpu_close,
+    cpu_words, cpu_set, cpu_get, cpu_sweep, cpu_state,     cpu_freeze,
 };

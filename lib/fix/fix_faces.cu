@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_faces.cu: several ranks: g at the rim of a slab, which is the ghost of its neighbours (cuda_halo.cuh: how it gets there). */
+/* fix_faces.cu: several ranks: g at the rim of a slab, which is the ghost of its neighbours
+ * (cuda_halo.cuh: how it gets there). */
 #include "fix_gpu.cuh"
 
 typedef lat_cuda_gpu gpu;
@@ -24,21 +25,29 @@ int lat_cuda_fix_connect(gpu *c)
 
 static int pack_rims(gpu *c, int unit, int units, int parity)
 {
-    return lat_cuda_failed(c->ops->rim(&c->work, unit, units, parity, c->rims.box[0], 0, c->stream), "packing rims")
-        || lat_cuda_halo_begin(&c->rims, c->stream) ? -1 : 0;
+    return lat_cuda_failed(c->ops->rim(&c->work, unit, units, parity, c->rims.box[0], 0, c->stream),
+                           "packing rims")
+                   || lat_cuda_halo_begin(&c->rims, c->stream)
+               ? -1
+               : 0;
 }
 
 static int unpack_ghosts(gpu *c, int unit, int units, int parity)
 {
     return lat_cuda_halo_finish(&c->rims, rim_bytes(c, units), c->stream)
-        || lat_cuda_failed(c->ops->rim(&c->work, unit, units, parity, c->rims.box[1], 1, c->stream), "unpacking ghosts") ? -1 : 0;
+                   || lat_cuda_failed(
+                       c->ops->rim(&c->work, unit, units, parity, c->rims.box[1], 1, c->stream),
+                       "unpacking ghosts")
+               ? -1
+               : 0;
 }
 
 int lat_cuda_set_ghosts(gpu *c, int copy)
 {
     for (int s = 0; s < c->work.slices; s += c->box_units)
         for (int parity = 0; parity < 2; parity++) {
-            const int n = c->work.slices - s < c->box_units ? c->work.slices - s : c->box_units, unit = copy * c->work.slices + s;
+            const int n = c->work.slices - s < c->box_units ? c->work.slices - s : c->box_units,
+                      unit = copy * c->work.slices + s;
             if (pack_rims(c, unit, n, parity) || unpack_ghosts(c, unit, n, parity)
                 || lat_cuda_failed(cudaStreamSynchronize(c->stream), "unpacking ghosts"))
                 return -1;
@@ -49,8 +58,12 @@ int lat_cuda_set_ghosts(gpu *c, int copy)
 int lat_cuda_half_staged(gpu *c, lat_cuda_how *h, int parity)
 {
     h->part = LAT_CUDA_FACE;
-    if (lat_cuda_failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep") || pack_rims(c, 0, c->units, parity))
+    if (lat_cuda_failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep")
+        || pack_rims(c, 0, c->units, parity))
         return -1;
     h->part = LAT_CUDA_INTERIOR;
-    return lat_cuda_failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep") || unpack_ghosts(c, 0, c->units, parity) ? -1 : 0;
+    return lat_cuda_failed(c->ops->half(&c->work, h, parity, c->stream), "a sweep")
+                   || unpack_ghosts(c, 0, c->units, parity)
+               ? -1
+               : 0;
 }

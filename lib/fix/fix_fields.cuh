@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_fields.cuh: what is where (template; the first one that fix_kernels.cu includes): sites and their neighbours, links and g as a
- * site sees them, ghosts; and fields in natural order, in and out. How they lie is in fix_cuda.cuh. */
+/* fix_fields.cuh: what is where (template; the first one that fix_kernels.cu includes): sites and
+ * their neighbours, links and g as a site sees them, ghosts; and fields in natural order, in and
+ * out. How they lie is in fix_cuda.cuh. */
 #include "grid/cuda_memory.cuh"
 
 /* ---- sites ---- */
 
-typedef struct { uint32_t i, c[4]; int late; } LAT_(coords); /* late: x is 2 c[0] + 1, not 2 c[0] */
+typedef struct {
+    uint32_t i, c[4];
+    int late;
+} LAT_(coords); /* late: x is 2 c[0] + 1, not 2 c[0] */
 
-static __device__ __forceinline__ LAT_(coords) LAT_(find)(const lat_cuda_work &w, uint32_t i, int parity)
+static __device__ __forceinline__ LAT_(coords)
+    LAT_(find)(const lat_cuda_work &w, uint32_t i, int parity)
 {
     LAT_(coords) p;
     p.i = i;
@@ -22,14 +27,16 @@ static __device__ __forceinline__ LAT_(coords) LAT_(find)(const lat_cuda_work &w
     return p;
 }
 
-static __device__ __forceinline__ uint32_t LAT_(up)(const lat_cuda_work &w, const LAT_(coords) &p, int mu)
+static __device__ __forceinline__ uint32_t LAT_(up)(const lat_cuda_work &w, const LAT_(coords) &p,
+                                                    int mu)
 {
     if (mu == 0 && !p.late)
         return p.i;
     return p.c[mu] + 1 == w.extent[mu] ? p.i - p.c[mu] * w.stride[mu] : p.i + w.stride[mu];
 }
 
-static __device__ __forceinline__ uint32_t LAT_(down)(const lat_cuda_work &w, const LAT_(coords) &p, int mu)
+static __device__ __forceinline__ uint32_t LAT_(down)(const lat_cuda_work &w, const LAT_(coords) &p,
+                                                      int mu)
 {
     if (mu == 0 && p.late)
         return p.i;
@@ -37,7 +44,8 @@ static __device__ __forceinline__ uint32_t LAT_(down)(const lat_cuda_work &w, co
 }
 
 /* The lattice's natural index, from that of the slice's site 0 on. */
-static __device__ __forceinline__ int64_t LAT_(site)(const lat_cuda_work &w, const LAT_(coords) &p, int64_t from)
+static __device__ __forceinline__ int64_t LAT_(site)(const lat_cuda_work &w, const LAT_(coords) &p,
+                                                     int64_t from)
 {
     uint64_t s = (uint64_t)(2 * p.c[0] + (uint32_t)p.late) * w.site_step[0];
 #pragma unroll
@@ -48,18 +56,26 @@ static __device__ __forceinline__ int64_t LAT_(site)(const lat_cuda_work &w, con
 
 /* ---- fields as sites see them ---- */
 
-/* The fields as the sites of one parity of a slice of `C` copies see them: their own, and those of the other parity. */
-template <int C> struct LAT_(view) { const LAT_V *u, *u_other; LAT_V *g[C]; const LAT_V *g_other[C]; };
+/* The fields as the sites of one parity of a slice of `C` copies see them: their own, and those of
+ * the other parity. */
+template <int C> struct LAT_(view) {
+    const LAT_V *u, *u_other;
+    LAT_V *g[C];
+    const LAT_V *g_other[C];
+};
 
-static __device__ __forceinline__ size_t LAT_(g_size)(const lat_cuda_work &w) /* of a parity of a slice, in chunks */
+static __device__ __forceinline__
+    size_t LAT_(g_size)(const lat_cuda_work &w) /* of a parity of a slice, in chunks */
 {
     return (size_t)w.groups * LAT_CUDA_GROUP * CHUNKS(FEW);
 }
 
 template <int R, int C>
-static __device__ __forceinline__ LAT_(view)<C> LAT_(fields_of)(const lat_cuda_work &w, int slice, const int copy[C], int parity)
+static __device__ __forceinline__ LAT_(view)<C> LAT_(fields_of)(const lat_cuda_work &w, int slice,
+                                                                const int copy[C], int parity)
 {
-    const size_t link = (size_t)w.groups * LAT_CUDA_GROUP * (size_t)(w.nd * CHUNKS(R)), s = 2 * (size_t)slice;
+    const size_t link = (size_t)w.groups * LAT_CUDA_GROUP * (size_t)(w.nd * CHUNKS(R)),
+                 s = 2 * (size_t)slice;
     LAT_(view)<C> v;
     v.u = (const LAT_V *)w.u + (s + (size_t)parity) * link;
     v.u_other = (const LAT_V *)w.u + (s + (size_t)(1 - parity)) * link;
@@ -73,7 +89,9 @@ static __device__ __forceinline__ LAT_(view)<C> LAT_(fields_of)(const lat_cuda_w
 }
 
 /* Where the link of site i in direction mu is. */
-template <int R> static __device__ __forceinline__ const LAT_V *LAT_(link)(const LAT_V *u, uint32_t i, int nd, int mu)
+template <int R>
+static __device__ __forceinline__ const LAT_V *LAT_(link)(const LAT_V *u, uint32_t i, int nd,
+                                                          int mu)
 {
     return u + LAT_(at)(i, nd * CHUNKS(R)) + mu * CHUNKS(R) * LAT_CUDA_GROUP;
 }
@@ -81,22 +99,30 @@ template <int R> static __device__ __forceinline__ const LAT_V *LAT_(link)(const
 /* ---- rims and ghosts ---- */
 
 /* Where unit's ghost for site i of our rim is, at the neighbour's. */
-static __device__ __forceinline__ LAT_V *LAT_(neighbour_ghost)(const lat_cuda_work &w, int side, uint64_t unit, int parity, uint32_t i)
+static __device__ __forceinline__ LAT_V *LAT_(neighbour_ghost)(const lat_cuda_work &w, int side,
+                                                               uint64_t unit, int parity,
+                                                               uint32_t i)
 {
     const lat_cuda_neighbour &s = w.side[side];
     const uint32_t n = i - w.from - (side ? w.own - w.rim : 0);
-    return (LAT_V *)s.g + (2 * unit + (uint64_t)parity) * s.groups * (LAT_CUDA_GROUP * CHUNKS(FEW)) + LAT_(at)(s.ghost + n, CHUNKS(FEW));
+    return (LAT_V *)s.g + (2 * unit + (uint64_t)parity) * s.groups * (LAT_CUDA_GROUP * CHUNKS(FEW))
+           + LAT_(at)(s.ghost + n, CHUNKS(FEW));
 }
 
-/* g of both rims to box, or from box to both ghosts: a block row is a unit. The box is that of rim() in fix_cuda.cuh. */
-static __global__ void LAT_(copy_face)(const __grid_constant__ lat_cuda_work w, int unit, int parity, LAT_V *box, int into_ghosts)
+/* g of both rims to box, or from box to both ghosts: a block row is a unit. The box is that of
+ * rim() in fix_cuda.cuh. */
+static __global__ void LAT_(copy_face)(const __grid_constant__ lat_cuda_work w, int unit,
+                                       int parity, LAT_V *box, int into_ghosts)
 {
     const uint32_t n = blockIdx.x * blockDim.x + threadIdx.x, side = blockIdx.z;
     if (n >= w.rim)
         return;
     /* The ghosts are at both ends of a slice, beside the rims. */
-    const uint32_t i = side ? (into_ghosts ? w.from + w.own : w.from + w.own - w.rim) + n : (into_ghosts ? w.from - w.rim : w.from) + n;
-    LAT_V *g = (LAT_V *)w.g + (2 * (size_t)(unit + (int)blockIdx.y) + (size_t)parity) * LAT_(g_size)(w) + LAT_(at)(i, CHUNKS(FEW));
+    const uint32_t i = side ? (into_ghosts ? w.from + w.own : w.from + w.own - w.rim) + n
+                            : (into_ghosts ? w.from - w.rim : w.from) + n;
+    LAT_V *g = (LAT_V *)w.g
+               + (2 * (size_t)(unit + (int)blockIdx.y) + (size_t)parity) * LAT_(g_size)(w)
+               + LAT_(at)(i, CHUNKS(FEW));
     LAT_V *b = box + ((size_t)side * gridDim.y + blockIdx.y) * CHUNKS(FEW) * w.rim + n;
 #pragma unroll
     for (int c = 0; c < CHUNKS(FEW); c++)
@@ -109,7 +135,8 @@ static __global__ void LAT_(copy_face)(const __grid_constant__ lat_cuda_work w, 
 /* ---- fields in natural order ---- */
 
 /* Slice, parity and number of a site of the lattice. */
-static __device__ void LAT_(locate)(const lat_cuda_work &w, uint64_t site, int *slice, int *parity, uint32_t *i)
+static __device__ void LAT_(locate)(const lat_cuda_work &w, uint64_t site, int *slice, int *parity,
+                                    uint32_t *i)
 {
     uint32_t c[4] = {0, 0, 0, 0}, sum = 0;
     *slice = 0;
@@ -127,8 +154,9 @@ static __device__ void LAT_(locate)(const lat_cuda_work &w, uint64_t site, int *
     *i = c[0] / 2 + c[1] * w.stride[1] + c[2] * w.stride[2] + c[3] * w.stride[3];
 }
 
-/* False where the rows are not orthonormal, or the last one not what the others make it, beyond a few roundings in the
- * precision of the sweeps: links of a single precision file miss it in double, and are then used as they are. */
+/* False where the rows are not orthonormal, or the last one not what the others make it, beyond a
+ * few roundings in the precision of the sweeps: links of a single precision file miss it in double,
+ * and are then used as they are. */
 template <class RAW> static __device__ bool LAT_(last_row_follows)(const RAW *u)
 {
 #if LAT_N <= 3
@@ -166,7 +194,8 @@ template <class RAW> static __device__ bool LAT_(last_row_follows)(const RAW *u)
 }
 
 template <int R, class RAW>
-static __global__ void LAT_(load_links)(const __grid_constant__ lat_cuda_work w, const RAW *raw, uint64_t first, uint64_t count, int *bad)
+static __global__ void LAT_(load_links)(const __grid_constant__ lat_cuda_work w, const RAW *raw,
+                                        uint64_t first, uint64_t count, int *bad)
 {
     const uint64_t n = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= count)
@@ -186,10 +215,12 @@ static __global__ void LAT_(load_links)(const __grid_constant__ lat_cuda_work w,
         m[e] = (LAT_T)(weight * (double)u[e]);
     const int none = 0;
     const LAT_(view)<1> v = LAT_(fields_of)<R, 1>(w, slice, &none, parity);
-    LAT_(store)<R>((LAT_V *)v.u + LAT_(at)(i, w.nd * CHUNKS(R)) + axis * CHUNKS(R) * LAT_CUDA_GROUP, m);
+    LAT_(store)<R>((LAT_V *)v.u + LAT_(at)(i, w.nd * CHUNKS(R)) + axis * CHUNKS(R) * LAT_CUDA_GROUP,
+                   m);
 }
 
-static __global__ void LAT_(set_g)(const __grid_constant__ lat_cuda_work w, int copy, const double *raw, uint64_t first, uint64_t count)
+static __global__ void LAT_(set_g)(const __grid_constant__ lat_cuda_work w, int copy,
+                                   const double *raw, uint64_t first, uint64_t count)
 {
     const uint64_t n = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= count)
@@ -204,7 +235,8 @@ static __global__ void LAT_(set_g)(const __grid_constant__ lat_cuda_work w, int 
     LAT_(store)<FEW>(v.g[0] + LAT_(at)(i, CHUNKS(FEW)), m);
 }
 
-static __global__ void LAT_(get_g)(const __grid_constant__ lat_cuda_work w, int copy, double *raw, uint64_t first, uint64_t count)
+static __global__ void LAT_(get_g)(const __grid_constant__ lat_cuda_work w, int copy, double *raw,
+                                   uint64_t first, uint64_t count)
 {
     const uint64_t n = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= count)

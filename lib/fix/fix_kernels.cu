@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_kernels.cu: the kernels of the CUDA backend, compiled once for each N (LAT_N) and precision (LAT_SIZE); each template here
- * needs those before it. */
+/* fix_kernels.cu: the kernels of the CUDA backend, compiled once for each N (LAT_N) and precision
+ * (LAT_SIZE); each template here needs those before it. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,6 +14,6 @@
 
 extern "C" const lat_cuda_ops LAT_(lat_cuda_ops);
 const lat_cuda_ops LAT_(lat_cuda_ops) = {
-    LAT_N, LAT_SIZE, (const void *)LAT_(set_g),
-    LAT_(load), LAT_(set), LAT_(get), LAT_(sweep), LAT_(sum), LAT_(state_blocks), LAT_(face_copy),
+    LAT_N,       LAT_SIZE,  (const void *)LAT_(set_g), LAT_(load),      LAT_(set), LAT_(get),
+    LAT_(sweep), LAT_(sum), LAT_(state_blocks),        LAT_(face_copy),
 };

@@ -6,7 +6,8 @@
 #define ELEMENTS (2 * LAT_N * LAT_N) /* reals of g at a site */
 
 /* g of the neighbouring block: where it lies, or put together in `room`. */
-LAT_HOST_DEVICE const LAT_T *LAT_(neighbour)(const lat_layout *lay, const LAT_T *g, lat_step step, LAT_T room[ELEMENTS])
+LAT_HOST_DEVICE const LAT_T *LAT_(neighbour)(const lat_layout *lay, const LAT_T *g, lat_step step,
+                                             LAT_T room[ELEMENTS])
 {
     if (step.perm == 0)
         return g + (size_t)step.block * ELEMENTS;
@@ -18,7 +19,8 @@ LAT_HOST_DEVICE const LAT_T *LAT_(neighbour)(const lat_layout *lay, const LAT_T 
     }
     const int64_t *slot = lay->collect + (int64_t)step.block * LAT_WIDTH;
     for (int l = 0; l < LAT_WIDTH; l++) {
-        const LAT_S *from = (const LAT_S *)g + slot[l] / LAT_WIDTH * (ELEMENTS * LAT_WIDTH) + slot[l] % LAT_WIDTH;
+        const LAT_S *from = (const LAT_S *)g + slot[l] / LAT_WIDTH * (ELEMENTS * LAT_WIDTH)
+                            + slot[l] % LAT_WIDTH;
         LAT_S *to = (LAT_S *)room + l;
         for (int e = 0; e < ELEMENTS; e++)
             to[e * LAT_WIDTH] = from[e * LAT_WIDTH];
@@ -44,7 +46,8 @@ LAT_HOST_DEVICE void LAT_(local_rows)(const lat_lane_work *w, int b, LAT_(m) *x,
     LAT_T room[ELEMENTS];
     for (int i = 0; i < 2 * nd; i++, u += n) {
         LAT_(ask)(u + 2 * nd * n, n);
-        LAT_(add_mul_dag)(&k, u, LAT_(neighbour)(lay, g, step[i], room), rows, LAT_(set)((LAT_S)w->weight[i % nd]));
+        LAT_(add_mul_dag)(&k, u, LAT_(neighbour)(lay, g, step[i], room), rows,
+                          LAT_(set)((LAT_S)w->weight[i % nd]));
     }
     *x = LAT_(mul_left)(g + (size_t)b * ELEMENTS, &k);
 }
@@ -63,7 +66,8 @@ APART void LAT_(local_two)(const lat_lane_work *w, int b, LAT_(m) *x)
 
 #if LAT_N <= 3
 /* The X_i at block b: N - 1 of them where two rows say that links are in SU(3), else all. */
-LAT_HOST_DEVICE void LAT_(mag_rows)(const lat_lane_work *w, int b, LAT_(mag) *m, int rows, int count)
+LAT_HOST_DEVICE void LAT_(mag_rows)(const lat_lane_work *w, int b, LAT_(mag) *m, int rows,
+                                    int count)
 {
     const lat_layout *lay = w->lay;
     const int nd = lay->geom.nd, n = rows * 2 * LAT_N;
@@ -80,8 +84,8 @@ LAT_HOST_DEVICE void LAT_(mag_rows)(const lat_lane_work *w, int b, LAT_(mag) *m,
 }
 #endif
 
-/* What a kind of sweep does at a block whose local problem is p; which one: a scheme, or one of these and
- * what is drawn, or the scheme. */
+/* What a kind of sweep does at a block whose local problem is p; which one: a scheme, or one of
+ * these and what is drawn, or the scheme. */
 enum { LAT_(DRAWN) = LAT_DRAW, LAT_(STIRRED) = LAT_DRAW + 3 };
 typedef void LAT_(visit)(LAT_(m) *g, const void *x, const lat_lane_how *how, const LAT_(rng) *d);
 
@@ -102,7 +106,13 @@ VISIT(micro, LAT_(m), LAT_(heat)(g, *x, beta, LAT_HEAT_MICRO, d))
 VISIT(metropolis, LAT_(m), LAT_(heat)(g, *x, beta, LAT_HEAT_METROPOLIS, d))
 VISIT(stochastic_relax_su2, LAT_(m), LAT_(stochastic_su2)(g, *x, omega, chance, d))
 VISIT(stochastic_relax_sun, LAT_(m), LAT_(stochastic_sun)(g, *x, omega, chance, d))
-static LAT_(visit) *const LAT_(linear)[] = {LAT_(su2), LAT_(sun), LAT_(bath), LAT_(micro), LAT_(metropolis), LAT_(stochastic_relax_su2), LAT_(stochastic_relax_sun)};
+static LAT_(visit) *const LAT_(linear)[] = {LAT_(su2),
+                                            LAT_(sun),
+                                            LAT_(bath),
+                                            LAT_(micro),
+                                            LAT_(metropolis),
+                                            LAT_(stochastic_relax_su2),
+                                            LAT_(stochastic_relax_sun)};
 
 #if LAT_N <= 3
 /* All of N - 1, or all of N, X_i. */
@@ -115,11 +125,14 @@ static LAT_(visit) *const LAT_(linear)[] = {LAT_(su2), LAT_(sun), LAT_(bath), LA
     VISIT(name##_sun, LAT_(mag), LAT_(mag_relax_sun)(g, *x, count, omega)) \
     VISIT(name##_bath, LAT_(mag), LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_BATH, d)) \
     VISIT(name##_micro, LAT_(mag), LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_MICRO, d)) \
-    VISIT(name##_metropolis, LAT_(mag), LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_METROPOLIS, d)) \
+    VISIT(name##_metropolis, LAT_(mag), \
+          LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_METROPOLIS, d)) \
     VISIT(name##_stirred_su2, LAT_(mag), LAT_(mag_stochastic_su2)(g, *x, count, omega, chance, d)) \
     VISIT(name##_stirred_sun, LAT_(mag), LAT_(mag_stochastic_sun)(g, *x, count, omega, chance, d)) \
-    static LAT_(visit) *const LAT_(name)[] = {LAT_(name##_su2), LAT_(name##_sun), LAT_(name##_bath), LAT_(name##_micro), \
-                                              LAT_(name##_metropolis), LAT_(name##_stirred_su2), LAT_(name##_stirred_sun)};
+    static LAT_(visit) *const LAT_(name)[] = {LAT_(name##_su2),        LAT_(name##_sun), \
+                                              LAT_(name##_bath),       LAT_(name##_micro), \
+                                              LAT_(name##_metropolis), LAT_(name##_stirred_su2), \
+                                              LAT_(name##_stirred_sun)};
 ABELIAN(mag_all, LAT_N, LAT_N)
 #if LAT_N == 3
 ABELIAN(mag_two, 2, 2)
@@ -129,7 +142,10 @@ ABELIAN(mag_two, 2, 2)
 #undef VISIT
 
 /* The local problem of block b, and what visits it. */
-typedef union { LAT_(m) linear; LAT_(mag) abelian; } LAT_(problem);
+typedef union {
+    LAT_(m) linear;
+    LAT_(mag) abelian;
+} LAT_(problem);
 
 LAT_HOST_DEVICE LAT_(visit) *const *LAT_(fields_of)(const lat_lane_work *w, int b, LAT_(problem) *x)
 {
@@ -155,7 +171,9 @@ LAT_HOST_DEVICE LAT_(visit) *const *LAT_(fields_of)(const lat_lane_work *w, int 
 
 static void LAT_(sweep)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how)
 {
-    const int kind = how->scheme == LAT_DRAW ? LAT_(DRAWN) + how->draw : how->stochastic > 0 ? LAT_(STIRRED) + how->scheme : how->scheme;
+    const int kind = how->scheme == LAT_DRAW ? LAT_(DRAWN) + how->draw
+                     : how->stochastic > 0   ? LAT_(STIRRED) + how->scheme
+                                             : how->scheme;
     LAT_(rng) d = {how->seed, NULL, how->config, how->step};
     for (int b = begin; b < end; b++) {
         LAT_(problem) x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_lanes.c: the sweeps, a site in each lane of a vector. Compiled once for each vector length and N with
- * LAT_LANES = base, avx2 or avx512, that instruction set switched on, and LAT_N = 2 .. 8; fix_cpu.c
- * chooses at run time. This file expands fix_lane_sweeps.h in single and in double. */
+/* fix_lanes.c: the sweeps, a site in each lane of a vector. Compiled once for each vector length
+ * and N with LAT_LANES = base, avx2 or avx512, that instruction set switched on, and LAT_N = 2 ..
+ * 8; fix_cpu.c chooses at run time. This file expands fix_lane_sweeps.h in single and in double. */
 #include "fix_lanes.h"
 #include "grid/vectors.h"
 
@@ -27,5 +27,5 @@
 #define JOIN_(lanes, n) lat_lanes_##lanes##_##n
 #define JOIN(lanes, n) JOIN_(lanes, n)
 
-const lat_lane_ops JOIN(LAT_LANES, LAT_N)[] = {
-    {LAT_N, 4, BYTES / 4, sweep_f, state_f}, {LAT_N, 8, BYTES / 8, sweep_d, state_d}};
+const lat_lane_ops JOIN(LAT_LANES, LAT_N)[] = {{LAT_N, 4, BYTES / 4, sweep_f, state_f},
+                                               {LAT_N, 8, BYTES / 8, sweep_d, state_d}};

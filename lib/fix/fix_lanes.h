@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_lanes.h: the sweeps over vectors of sites. fix_lanes.c is compiled once for each vector length of
- * the processor family and each N. */
+/* fix_lanes.h: the sweeps over vectors of sites. fix_lanes.c is compiled once for each vector
+ * length of the processor family and each N. */
 #ifndef LAT_BACKEND_LANES_H
 #define LAT_BACKEND_LANES_H
 
@@ -28,10 +28,11 @@ enum { LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS }; /* kinds of LAT_DRA
 
 typedef struct lat_lane_how {
     int scheme;
-    double omega;    /* relaxation ... */
-    double stochastic; /* ... and the probability of a microcanonical hit (su2) or visit (sun) instead */
-    int draw;        /* LAT_DRAW: heat bath, microcanonical, Metropolis (site/heat.h) ... */
-    double beta;     /* ... at 1/T */
+    double omega;      /* relaxation ... */
+    double stochastic; /* ... and the probability of a microcanonical hit (su2) or visit (sun)
+                          instead */
+    int draw;          /* LAT_DRAW: heat bath, microcanonical, Metropolis (site/heat.h) ... */
+    double beta;       /* ... at 1/T */
     uint64_t seed;
     uint32_t config, step;
 } lat_lane_how;

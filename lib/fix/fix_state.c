@@ -6,8 +6,8 @@
 #include "base/error.h"
 
 /* A copy, whose shares and thetas are added up in sum[slices][2], with the largest ones. */
-static void state_of(const lat_condition *c, const lat_geometry *geom, int nc, const double *sum, const double *most, double *theta,
-                     lat_gauge_state *s)
+static void state_of(const lat_condition *c, const lat_geometry *geom, int nc, const double *sum,
+                     const double *most, double *theta, lat_gauge_state *s)
 {
     const int slices = lat_condition_slices(c, geom);
     const double all = (double)lat_volume(geom), sites = all / slices;
@@ -25,8 +25,8 @@ static void state_of(const lat_condition *c, const lat_geometry *geom, int nc, c
     s->theta = total / all;
 }
 
-int lat_state_total(const lat_comm *comm, const lat_condition *c, const lat_geometry *geom, int nc, int copies, const double *sum,
-                    double *theta, lat_gauge_state *s)
+int lat_state_total(const lat_comm *comm, const lat_condition *c, const lat_geometry *geom, int nc,
+                    int copies, const double *sum, double *theta, lat_gauge_state *s)
 {
     const size_t slices = (size_t)lat_condition_slices(c, geom), units = (size_t)copies * slices;
     double *room = lat_alloc(units, 3 * sizeof *room, "sums of slices"), *most = room + 2 * units;
@@ -37,7 +37,8 @@ int lat_state_total(const lat_comm *comm, const lat_condition *c, const lat_geom
         room[2 * i + 1] = sum[3 * i + 1];
         most[i] = sum[3 * i + 2];
     }
-    const int rc = comm->sum(comm, room, (int)(2 * units)) || comm->max(comm, most, (int)units) ? -1 : 0;
+    const int rc = comm->sum(comm, room, (int)(2 * units)) || comm->max(comm, most, (int)units) ? -1
+                                                                                                : 0;
     for (size_t i = 0; i < (size_t)copies && rc == 0; i++)
         state_of(c, geom, nc, room + 2 * i * slices, most + i * slices, theta + i * slices, s + i);
     free(room);

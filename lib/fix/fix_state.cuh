@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_state.cuh: functional and theta (template; after fix_sweeps.cuh, whose local problem it takes). A thread is a site; what it
- * has is added up over its block, and then over the blocks of a unit, for the host. */
+/* fix_state.cuh: functional and theta (template; after fix_sweeps.cuh, whose local problem it
+ * takes). A thread is a site; what it has is added up over its block, and then over the blocks of a
+ * unit, for the host. */
 
 #define SUM_THREADS 256
 
@@ -10,7 +11,8 @@ static __device__ __forceinline__ double LAT_(worse)(double a, double b)
     return a >= b || a != a ? a : b;
 }
 
-/* s[0], s[1] added up and s[2] the largest over the threads of a block, always in the same order; for thread 0. */
+/* s[0], s[1] added up and s[2] the largest over the threads of a block, always in the same order;
+ * for thread 0. */
 static __device__ __forceinline__ void LAT_(reduce)(double s[3])
 {
     __shared__ double warp[SUM_THREADS / 32][3];
@@ -32,8 +34,8 @@ static __device__ __forceinline__ void LAT_(reduce)(double s[3])
         }
 }
 
-/* The sums of a block, in thread 0, to memory. The block that is the last one to come adds up those of all, always in the
- * same order, for the host. */
+/* The sums of a block, in thread 0, to memory. The block that is the last one to come adds up those
+ * of all, always in the same order, for the host. */
 static __device__ __forceinline__ void LAT_(total)(const lat_cuda_sums &look, int unit, double s[3])
 {
     __shared__ bool last;
@@ -42,7 +44,8 @@ static __device__ __forceinline__ void LAT_(total)(const lat_cuda_sums &look, in
         for (int k = 0; k < 3; k++)
             __stcg(p + 3 * blockIdx.x + k, s[k]);
         __threadfence();
-        last = atomicInc(look.arrived + unit, gridDim.x - 1) == gridDim.x - 1; /* and 0 again after the last one */
+        last = atomicInc(look.arrived + unit, gridDim.x - 1)
+               == gridDim.x - 1; /* and 0 again after the last one */
     }
     __syncthreads();
     if (!last)
@@ -65,25 +68,32 @@ static __device__ __forceinline__ void LAT_(total)(const lat_cuda_sums &look, in
 }
 
 template <int R>
-static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &, const LAT_(problem)<LAT_CUDA_LINEAR> &l, LAT_T *share, LAT_T *theta)
+static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &,
+                                                      const LAT_(problem) < LAT_CUDA_LINEAR > &l,
+                                                      LAT_T *share, LAT_T *theta)
 {
     LAT_(landau_state)(&l.x, share, theta);
 }
 
 #if LAT_N <= 3
 template <int R>
-static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &w, const LAT_(problem)<LAT_CUDA_ABELIAN> &l, LAT_T *share, LAT_T *theta)
+static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &w,
+                                                      const LAT_(problem) < LAT_CUDA_ABELIAN > &l,
+                                                      LAT_T *share, LAT_T *theta)
 {
     LAT_(mag_state)(&l.x, COUNT(R), (LAT_S)(2 * w.nd), share, theta);
 }
 #endif
 
 template <int P, int R, int D>
-static __global__ void __launch_bounds__(SUM_THREADS, LAT_N <= 3 ? 2 : 1) LAT_(state)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_sums look)
+static __global__ void __launch_bounds__(SUM_THREADS, LAT_N <= 3 ? 2 : 1)
+    LAT_(state)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_sums look)
 {
-    /* Warps take the parities in turn: the second of the two sites that read a link finds it in a cache. */
+    /* Warps take the parities in turn: the second of the two sites that read a link finds it in a
+     * cache. */
     const uint32_t n = blockIdx.x * SUM_THREADS + threadIdx.x, pair = n / (2 * LAT_CUDA_GROUP);
-    const int parity = (int)(n / LAT_CUDA_GROUP % 2), copy = (int)blockIdx.y / look.slices, slice = (int)blockIdx.y % look.slices;
+    const int parity = (int)(n / LAT_CUDA_GROUP % 2), copy = (int)blockIdx.y / look.slices,
+              slice = (int)blockIdx.y % look.slices;
     const uint32_t own = pair * LAT_CUDA_GROUP + n % LAT_CUDA_GROUP, i = w.from + own;
     double s[3] = {0, 0, 0};
     WAIT_FOR_GRID();

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_sweeps.cuh: half sweeps (template; after fix_fields.cuh). A thread is a site: its links and the neighbours' g make its local
- * problem, a visit makes a new g of that, which goes back to memory, from a rim to the neighbouring rank's ghost too. */
+/* fix_sweeps.cuh: half sweeps (template; after fix_fields.cuh). A thread is a site: its links and
+ * the neighbours' g make its local problem, a visit makes a new g of that, which goes back to
+ * memory, from a rim to the neighbouring rank's ghost too. */
 
-/* Threads of a block, and how many such blocks a processor has room for: so many registers a thread may have. With one site a
- * thread 128 of them are enough; matrices of larger N are in memory anyway, and draws in double are slower with fewer. */
+/* Threads of a block, and how many such blocks a processor has room for: so many registers a thread
+ * may have. With one site a thread 128 of them are enough; matrices of larger N are in memory
+ * anyway, and draws in double are slower with fewer. */
 #define BLOCK 128
-#define BOUNDS(copies, visit) __launch_bounds__(256, (copies) > 1 || LAT_N > 3 || (LAT_SIZE == 8 && (visit) == LAT_VISIT_BATH) ? 1 : 2)
+#define BOUNDS(copies, visit) \
+    __launch_bounds__( \
+        256, (copies) > 1 || LAT_N > 3 || (LAT_SIZE == 8 && (visit) == LAT_VISIT_BATH) ? 1 : 2)
 
 /* ---- the local problem ---- */
 
@@ -23,10 +27,12 @@ static __device__ __forceinline__ void LAT_(dag)(LAT_T *w, const LAT_T *u)
         }
 }
 
-/* Calls add(c, w, g, weight) for each of the 2 nd links w away from the site and each copy c, g being the
- * neighbour's. D: directions, all of weight 1; or 0 for w.nd and w.weight. */
+/* Calls add(c, w, g, weight) for each of the 2 nd links w away from the site and each copy c, g
+ * being the neighbour's. D: directions, all of weight 1; or 0 for w.nd and w.weight. */
 template <int R, int D, int C, class F>
-static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w, const LAT_(view)<C> &v, const LAT_(coords) &p, F add)
+static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w,
+                                                   const LAT_(view) < C > &v, const LAT_(coords) &p,
+                                                   F add)
 {
     const int nd = D ? D : w.nd;
 #if LAT_N <= 3
@@ -40,7 +46,7 @@ static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w, const
         const LAT_T weight = D ? (LAT_T)1 : WEIGHT(w)[mu];
         LAT_T m[FULL], n[FULL], h[FULL];
         const uint32_t up = LAT_(up)(w, p, mu), down = LAT_(down)(w, p, mu);
-        LAT_(fetch_link)<R>(m, LAT_(link)<R>(v.u, p.i, nd, mu));
+        LAT_(fetch_link)<R>(m, LAT_(link) < R > (v.u, p.i, nd, mu));
         if (R < LAT_N)
             LAT_(complete)(m);
 #pragma unroll
@@ -49,7 +55,7 @@ static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w, const
             LAT_(complete)(h);
             add(c, m, h, weight);
         }
-        LAT_(fetch_link)<R>(m, LAT_(link)<R>(v.u_other, down, nd, mu));
+        LAT_(fetch_link)<R>(m, LAT_(link) < R > (v.u_other, down, nd, mu));
         if (R < LAT_N)
             LAT_(complete)(m);
         LAT_(dag)(n, m);
@@ -63,7 +69,9 @@ static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w, const
 }
 
 /* k += u g^+ */
-template <int R> static __device__ __forceinline__ void LAT_(add)(LAT_(m) *k, const LAT_T *u, const LAT_T *g, LAT_T weight)
+template <int R>
+static __device__ __forceinline__ void LAT_(add)(LAT_(m) *k, const LAT_T *u, const LAT_T *g,
+                                                 LAT_T weight)
 {
 #if LAT_N == 3
     if (R < LAT_N) {
@@ -75,18 +83,25 @@ template <int R> static __device__ __forceinline__ void LAT_(add)(LAT_(m) *k, co
 }
 
 /* The local problem of a site: x = g K, or the X_i of maximally Abelian gauge. */
-template <int P> struct LAT_(problem) { LAT_(m) x; };
+template <int P> struct LAT_(problem) {
+    LAT_(m) x;
+};
 #if LAT_N <= 3
-template <> struct LAT_(problem)<LAT_CUDA_ABELIAN> { LAT_(mag) x; };
+template <> struct LAT_(problem)<LAT_CUDA_ABELIAN> {
+    LAT_(mag) x;
+};
 #endif
 
 template <int R>
-static __device__ __forceinline__ void LAT_(take)(LAT_(problem)<LAT_CUDA_LINEAR> *l, const LAT_T *u, const LAT_T *g, LAT_T weight)
+static __device__ __forceinline__ void LAT_(take)(LAT_(problem) < LAT_CUDA_LINEAR > *l,
+                                                  const LAT_T *u, const LAT_T *g, LAT_T weight)
 {
     LAT_(add)<R>(&l->x, u, g, weight);
 }
 
-template <int R> static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem)<LAT_CUDA_LINEAR> *l, const LAT_T *own)
+template <int R>
+static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_CUDA_LINEAR > *l,
+                                                     const LAT_T *own)
 {
     const LAT_(m) k = l->x;
     l->x = LAT_(mul_left)(own, &k);
@@ -94,12 +109,15 @@ template <int R> static __device__ __forceinline__ void LAT_(turn_to)(LAT_(probl
 
 #if LAT_N <= 3
 template <int R>
-static __device__ __forceinline__ void LAT_(take)(LAT_(problem)<LAT_CUDA_ABELIAN> *l, const LAT_T *u, const LAT_T *g, LAT_T)
+static __device__ __forceinline__ void LAT_(take)(LAT_(problem) < LAT_CUDA_ABELIAN > *l,
+                                                  const LAT_T *u, const LAT_T *g, LAT_T)
 {
     LAT_(mag_add)(&l->x, u, g, LAT_N, COUNT(R));
 }
 
-template <int R> static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem)<LAT_CUDA_ABELIAN> *l, const LAT_T *own)
+template <int R>
+static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_CUDA_ABELIAN > *l,
+                                                     const LAT_T *own)
 {
     LAT_(mag_rotate)(&l->x, own, COUNT(R));
 }
@@ -109,7 +127,10 @@ template <int R> static __device__ __forceinline__ void LAT_(turn_to)(LAT_(probl
 
 /* What h, the site's g, becomes. */
 template <int R>
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(problem)<LAT_CUDA_LINEAR> &l, int visit, LAT_T omega, const lat_cuda_how &how, const LAT_(rng) *d)
+static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h,
+                                                   const LAT_(problem) < LAT_CUDA_LINEAR > &l,
+                                                   int visit, LAT_T omega, const lat_cuda_how &how,
+                                                   const LAT_(rng) *d)
 {
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
     switch (visit) {
@@ -125,7 +146,10 @@ static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(proble
 
 #if LAT_N <= 3
 template <int R>
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(problem)<LAT_CUDA_ABELIAN> &l, int visit, LAT_T omega, const lat_cuda_how &how, const LAT_(rng) *d)
+static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h,
+                                                   const LAT_(problem) < LAT_CUDA_ABELIAN > &l,
+                                                   int visit, LAT_T omega, const lat_cuda_how &how,
+                                                   const LAT_(rng) *d)
 {
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
     switch (visit) {
@@ -142,7 +166,8 @@ static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h, const LAT_(proble
 
 /* The rest of a visit, once the links have been added up. */
 template <int P, int R, int VISIT>
-static __device__ __forceinline__ void LAT_(settle)(LAT_(problem)<P> *l, LAT_V *mine, const lat_cuda_how &how, int64_t site, int copy)
+static __device__ __forceinline__ void LAT_(settle)(LAT_(problem) < P > *l, LAT_V *mine,
+                                                    const lat_cuda_how &how, int64_t site, int copy)
 {
     const LAT_(rng) dice = {how.seed + (uint64_t)copy, &site, how.config, how.step};
     const LAT_T omega = (LAT_T)how.omega[copy];
@@ -158,11 +183,14 @@ static __device__ __forceinline__ void LAT_(settle)(LAT_(problem)<P> *l, LAT_V *
 
 /* ---- a half sweep ---- */
 
-/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or above, otherwise -1. Half sweeps
- * go through the rest of the lattice to and fro: what the last one touched last is still in the second cache. And where three time
- * slices do not fit there, they go strip by strip through the lattice, a strip being some z of all times, so that g is there still
+/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or
+ * above, otherwise -1. Half sweeps go through the rest of the lattice to and fro: what the last one
+ * touched last is still in the second cache. And where three time slices do not fit there, they go
+ * strip by strip through the lattice, a strip being some z of all times, so that g is there still
  * for the next time slice. */
-static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w, const lat_cuda_how &how, int parity, uint32_t threads, int *side)
+static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w,
+                                                               const lat_cuda_how &how, int parity,
+                                                               uint32_t threads, int *side)
 {
     const uint32_t b = LAT_(block_of)(how.rim_blocks, 0, how.spread, side);
     if (*side >= 0) {
@@ -181,26 +209,31 @@ static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_wo
 
 /* One parity. VISIT: what is done, or -1 for how.visit. A thread visits its site in C copies. */
 template <int P, int R, int D, int C, int VISIT>
-static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how, int parity)
+static __global__ void BOUNDS(C, VISIT)
+    LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how,
+               int parity)
 {
     int side, copy[C];
     const uint32_t i = LAT_(site_to_visit)(w, how, parity, blockDim.x, &side);
-    const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.beside + threadIdx.y * C;
+    const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.beside
+                                      + threadIdx.y * C;
     copy[0] = unit[0].copy;
     const bool busy = i < w.half && copy[0] >= 0, rim = side >= 0 && w.peer;
     if (!busy && !rim)
         return;
 #pragma unroll
     for (int c = 1; c < C; c++) /* nobody: the first one again, and nothing is written */
-        copy[c] = threadIdx.y * C + c < (unsigned)how.beside && unit[c].copy >= 0 ? unit[c].copy : copy[0];
+        copy[c] = threadIdx.y * C + c < (unsigned)how.beside && unit[c].copy >= 0 ? unit[c].copy
+                                                                                  : copy[0];
     const int slice = unit[0].slice;
     const LAT_(view)<C> v = LAT_(fields_of)<R, C>(w, slice, copy, parity);
     const LAT_(coords) p = LAT_(find)(w, i, parity);
     const int64_t site = LAT_(site)(w, p, unit[0].from);
     WAIT_FOR_GRID();
     if (rim) {
-        /* The ghost of the half sweep before has come. So the neighbour has visited its rim there, which has read the ghost that
-         * this block is to write: there is nothing else to be waited for. */
+        /* The ghost of the half sweep before has come. So the neighbour has visited its rim there,
+         * which has read the ghost that this block is to write: there is nothing else to be waited
+         * for. */
         if (threadIdx.x == 0 && threadIdx.y == 0)
             LAT_(wait_flag)(w.heard, side, how.number - 1);
         __syncthreads();
@@ -216,7 +249,9 @@ static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_c
                 LAT_V *mine = v.g[c] + LAT_(at)(i, CHUNKS(FEW));
                 LAT_(settle)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
                 if (rim) {
-                    LAT_V *there = LAT_(neighbour_ghost)(w, side, (uint64_t)copy[c] * (uint64_t)w.slices + (uint64_t)slice, parity, i);
+                    LAT_V *there = LAT_(neighbour_ghost)(
+                        w, side, (uint64_t)copy[c] * (uint64_t)w.slices + (uint64_t)slice, parity,
+                        i);
 #pragma unroll
                     for (int k = 0; k < CHUNKS(FEW); k++)
                         there[k * LAT_CUDA_GROUP] = mine[k * LAT_CUDA_GROUP];
@@ -224,18 +259,21 @@ static __global__ void BOUNDS(C, VISIT) LAT_(half)(const __grid_constant__ lat_c
             }
     }
     if (rim)
-        LAT_(signal_flag)(w.rim_arrived + side, w.side[side].told, how.rim_blocks * gridDim.y, how.number);
+        LAT_(signal_flag)(w.rim_arrived + side, w.side[side].told, how.rim_blocks * gridDim.y,
+                          how.number);
 }
 
 #if LAT_N == 3
-/* The same for a lattice so small that a processor has hardly more than one site for each of its lanes, and waiting for memory is all
- * there is: everything is asked for at once, to shared memory; the links before the other parity is done. g goes through the
- * first cache, where neighbours find it. The shared memory allows a processor four blocks: were there more, the next kernel's would
+/* The same for a lattice so small that a processor has hardly more than one site for each of its
+ * lanes, and waiting for memory is all there is: everything is asked for at once, to shared memory;
+ * the links before the other parity is done. g goes through the first cache, where neighbours find
+ * it. The shared memory allows a processor four blocks: were there more, the next kernel's would
  * crowd where there is room already. */
 #define SMALL_THREADS (LAT_SIZE == 4 ? 64 : 32)
 #define SMALL_SITES 256 /* of a half sweep, for each processor */
 
-static __device__ __forceinline__ void LAT_(ask)(LAT_V *to, const LAT_V *from, int chunks, bool cached)
+static __device__ __forceinline__ void LAT_(ask)(LAT_V *to, const LAT_V *from, int chunks,
+                                                 bool cached)
 {
 #pragma unroll
     for (int c = 0; c < chunks; c++) {
@@ -246,9 +284,15 @@ static __device__ __forceinline__ void LAT_(ask)(LAT_V *to, const LAT_V *from, i
         to[c * SMALL_THREADS] = *p;
 #else
         if (cached)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" : : "r"(at), "l"(p) : "memory");
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
+                         :
+                         : "r"(at), "l"(p)
+                         : "memory");
         else
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(p) : "memory");
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                         :
+                         : "r"(at), "l"(p)
+                         : "memory");
 #endif
     }
 }
@@ -262,7 +306,8 @@ template <int CH> static __device__ __forceinline__ void LAT_(answer)(LAT_T *m, 
 
 template <int P, int D, int VISIT>
 static __global__ void __launch_bounds__(SMALL_THREADS)
-LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how, int parity)
+    LAT_(half_small)(const __grid_constant__ lat_cuda_work w,
+                     const __grid_constant__ lat_cuda_how how, int parity)
 {
     constexpr int R = FEW, CH = CHUNKS(FEW), STEP = CH * SMALL_THREADS;
     __shared__ LAT_V room[4 * D * STEP];
@@ -275,14 +320,16 @@ LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant_
     const LAT_(coords) p = LAT_(find)(w, i, parity);
 #pragma unroll
     for (int mu = 0; mu < D; mu++) {
-        LAT_(ask)(links + 2 * mu * STEP, LAT_(link)<R>(v.u, i, D, mu), CH, false);
-        LAT_(ask)(links + (2 * mu + 1) * STEP, LAT_(link)<R>(v.u_other, LAT_(down)(w, p, mu), D, mu), CH, false);
+        LAT_(ask)(links + 2 * mu * STEP, LAT_(link) < R > (v.u, i, D, mu), CH, false);
+        LAT_(ask)(links + (2 * mu + 1) * STEP,
+                  LAT_(link) < R > (v.u_other, LAT_(down)(w, p, mu), D, mu), CH, false);
     }
     WAIT_FOR_GRID();
 #pragma unroll
     for (int mu = 0; mu < D; mu++) {
         LAT_(ask)(gs + 2 * mu * STEP, v.g_other[0] + LAT_(at)(LAT_(up)(w, p, mu), CH), CH, true);
-        LAT_(ask)(gs + (2 * mu + 1) * STEP, v.g_other[0] + LAT_(at)(LAT_(down)(w, p, mu), CH), CH, true);
+        LAT_(ask)(gs + (2 * mu + 1) * STEP, v.g_other[0] + LAT_(at)(LAT_(down)(w, p, mu), CH), CH,
+                  true);
         __pipeline_commit();
     }
     LAT_(problem)<P> l = {};
@@ -300,6 +347,7 @@ LAT_(half_small)(const __grid_constant__ lat_cuda_work w, const __grid_constant_
         LAT_(answer)<CH>(h, gs + (2 * mu + 1) * STEP);
         LAT_(take)<R>(&l, n, h, (LAT_T)1);
     }
-    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + LAT_(at)(i, CH), how, LAT_(site)(w, p, unit.from), unit.copy);
+    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + LAT_(at)(i, CH), how, LAT_(site)(w, p, unit.from),
+                              unit.copy);
 }
 #endif

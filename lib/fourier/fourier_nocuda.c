@@ -12,10 +12,7 @@ lat_fourier *lat_fourier_new(int nd, const int *extent)
     return NULL;
 }
 
-void lat_fourier_free(lat_fourier *f)
-{
-    (void)f;
-}
+void lat_fourier_free(lat_fourier *f) { (void)f; }
 
 int lat_fourier_run(lat_fourier *f, const double *a, double *transform)
 {

@@ -2,9 +2,9 @@
 /* generate.h: where configurations of pure gauge theory are made.
  *
  * A generator holds the links of one configuration and changes them, sweep by sweep, with weight
- * exp(beta/N sum_p w_p Re tr U_p), w_p = 1/xi for planes without the last direction and xi for those with
- * it (site/link.h). Links of one direction and parity are updated at a time. Functions return 0, or -1
- * with lat_error set. Every rank of the communicator calls every function. */
+ * exp(beta/N sum_p w_p Re tr U_p), w_p = 1/xi for planes without the last direction and xi for
+ * those with it (site/link.h). Links of one direction and parity are updated at a time. Functions
+ * return 0, or -1 with lat_error set. Every rank of the communicator calls every function. */
 #ifndef LAT_BACKEND_GENERATE_H
 #define LAT_BACKEND_GENERATE_H
 
@@ -26,7 +26,8 @@ typedef enum {
 
 typedef struct lat_update {
     lat_update_kind kind;
-    uint64_t seed;         /* random numbers depend on seed, config, step and the link; step is that of the */
+    uint64_t
+        seed; /* random numbers depend on seed, config, step and the link; step is that of the */
     uint32_t config, step; /* first sweep of a call */
 } lat_update;
 
@@ -35,9 +36,10 @@ typedef struct lat_generator lat_generator;
 
 typedef struct lat_generate {
     const char *name; /* "cpu", "gpu" */
-    /* Links of `u` in precision `real`. Of SU(2) and SU(3) the last row is dropped, here and inside: it follows
-     * from the others. Nothing is borrowed. */
-    lat_generator *(*open)(const lat_field *u, lat_real real, const lat_action *action, const lat_comm *comm);
+    /* Links of `u` in precision `real`. Of SU(2) and SU(3) the last row is dropped, here and
+     * inside: it follows from the others. Nothing is borrowed. */
+    lat_generator *(*open)(const lat_field *u, lat_real real, const lat_action *action,
+                           const lat_comm *comm);
     void (*close)(lat_generator *gen);
 
     /* A few words for provenance: "cpu avx512". */
@@ -46,10 +48,12 @@ typedef struct lat_generate {
     /* n sweeps over all links; after the last one links are reunitarised. */
     int (*sweep)(lat_generator *gen, const lat_update *how, long n);
 
-    /* Mean of Re tr U_p / N over planes without the last direction and over those with it; NaN where there is none. */
+    /* Mean of Re tr U_p / N over planes without the last direction and over those with it; NaN
+     * where there is none. */
     int (*plaquette)(lat_generator *gen, double *spatial, double *temporal);
 
-    /* The links, bit for bit as they are inside: a field of that precision goes out and in without a change. */
+    /* The links, bit for bit as they are inside: a field of that precision goes out and in without
+     * a change. */
     int (*get)(lat_generator *gen, lat_field *u);
 } lat_generate;
 

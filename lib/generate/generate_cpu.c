@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* generate_cpu.c: configurations on the CPU: links in vector lanes, blocks shared out among threads. An
- * update of one direction and parity reads none of the links it writes, so results do not depend on
- * the number of threads; sums are taken over fixed groups of blocks, in order, for the same reason. A rank has a slab of
- * time slices, and ghosts (slab.h): links of its rim are updated first, and travel while the rest is. */
+/* generate_cpu.c: configurations on the CPU: links in vector lanes, blocks shared out among
+ * threads. An update of one direction and parity reads none of the links it writes, so results do
+ * not depend on the number of threads; sums are taken over fixed groups of blocks, in order, for
+ * the same reason. A rank has a slab of time slices, and ghosts (slab.h): links of its rim are
+ * updated first, and travel while the rest is. */
 #include "generate.h"
 
 #include <math.h>
@@ -21,15 +22,15 @@ typedef struct cpu {
     lat_generator gen;
     const lat_link_ops *ops;
     lat_action action;
-    lat_geometry geom;       /* of the lattice */
-    lat_layout *lay;         /* of what is here */
+    lat_geometry geom; /* of the lattice */
+    lat_layout *lay;   /* of what is here */
     lat_slab own;
-    lat_slab_layout *slab;   /* the same, if there are ghosts; or NULL */
-    int blocks;              /* with those of the ghosts */
-    lat_layout view;         /* lay, but its sites are those of the lattice: */
-    int64_t *site;           /* [blocks][lanes] */
+    lat_slab_layout *slab; /* the same, if there are ghosts; or NULL */
+    int blocks;            /* with those of the ghosts */
+    lat_layout view;       /* lay, but its sites are those of the lattice: */
+    int64_t *site;         /* [blocks][lanes] */
     lat_link_work work;
-    char *out[2], *in[2];    /* to and from LAT_DOWN, LAT_UP: links of one direction and parity */
+    char *out[2], *in[2]; /* to and from LAT_DOWN, LAT_UP: links of one direction and parity */
     int groups;
     double *partial; /* [groups][2] */
     char words[48];
@@ -59,10 +60,7 @@ static void cpu_close(lat_generator *gen)
 }
 
 /* Reals of a link that are kept. */
-static int elements_of(const cpu *c)
-{
-    return 2 * c->ops->rows * c->ops->nc;
-}
+static int elements_of(const cpu *c) { return 2 * c->ops->rows * c->ops->nc; }
 
 static lat_lane_view in_lanes(const cpu *c)
 {
@@ -127,8 +125,8 @@ static int divide(cpu *c, const lat_field *u)
         return c->lay ? 0 : -1;
     }
     if (2 * size > c->geom.dims[last])
-        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d", lat_dims_text(&c->geom, text),
-                              c->geom.dims[last] / 2, size);
+        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d",
+                              lat_dims_text(&c->geom, text), c->geom.dims[last] / 2, size);
     if (!(c->slab = lat_slab_layout_new(&c->geom, c->own, c->ops->lanes)))
         return -1;
     c->lay = c->slab->lay;
@@ -158,7 +156,8 @@ static int allocate_parcels(cpu *c)
     for (int side = 0; side < 2; side++) {
         const lat_slab_layout *s = c->slab;
         const int64_t out = s->n[0][side] > s->n[1][side] ? s->n[0][side] : s->n[1][side];
-        const int64_t in = s->nghosts[0][side] > s->nghosts[1][side] ? s->nghosts[0][side] : s->nghosts[1][side];
+        const int64_t in = s->nghosts[0][side] > s->nghosts[1][side] ? s->nghosts[0][side]
+                                                                     : s->nghosts[1][side];
         c->out[side] = lat_alloc(1, parcel_bytes(c, out), "links for other ranks");
         c->in[side] = lat_alloc(1, parcel_bytes(c, in), "links of other ranks");
         if (!c->out[side] || !c->in[side])
@@ -173,7 +172,9 @@ static int allocate(cpu *c, const lat_field *u)
         return -1;
     const size_t slots = (size_t)c->blocks * (size_t)c->lay->lanes;
     c->groups = (c->lay->nblocks + GROUP - 1) / GROUP;
-    c->work = (lat_link_work){&c->view, lat_alloc(slots, parcel_bytes(c, c->geom.nd), "the links in lanes"), {1 / c->action.xi, c->action.xi}};
+    c->work = (lat_link_work){&c->view,
+                              lat_alloc(slots, parcel_bytes(c, c->geom.nd), "the links in lanes"),
+                              {1 / c->action.xi, c->action.xi}};
     c->site = lat_alloc(slots, sizeof *c->site, "the table of sites");
     c->partial = lat_alloc((size_t)c->groups, 2 * sizeof *c->partial, "partial sums");
     if (!c->work.u || !c->site || !c->partial)
@@ -185,7 +186,8 @@ static int allocate(cpu *c, const lat_field *u)
     return 0;
 }
 
-static lat_generator *cpu_open(const lat_field *u, lat_real real, const lat_action *action, const lat_comm *comm)
+static lat_generator *cpu_open(const lat_field *u, lat_real real, const lat_action *action,
+                               const lat_comm *comm)
 {
     const lat_isa isa = lat_isa_widest();
     if (u->head.nc > LAT_LINKS_MOST) {
@@ -198,7 +200,8 @@ static lat_generator *cpu_open(const lat_field *u, lat_real real, const lat_acti
         return NULL;
     }
     c->gen = (lat_generator){&lat_generate_cpu, comm};
-    c->ops = (lat_generate_all_rows && u->head.nc == 3 ? *all_rows[isa] : tables[isa][u->head.nc]) + (real == LAT_F64);
+    c->ops = (lat_generate_all_rows && u->head.nc == 3 ? *all_rows[isa] : tables[isa][u->head.nc])
+             + (real == LAT_F64);
     c->action = *action;
     c->geom = u->head.geom;
     if (comm->size > 1)
@@ -213,10 +216,7 @@ static lat_generator *cpu_open(const lat_field *u, lat_real real, const lat_acti
     return &c->gen;
 }
 
-static const char *cpu_words(const lat_generator *gen)
-{
-    return ((const cpu *)gen)->words;
-}
+static const char *cpu_words(const lat_generator *gen) { return ((const cpu *)gen)->words; }
 
 /* ---- links between ranks ---- */
 
@@ -229,8 +229,10 @@ static void pack(const cpu *c, int mu, const int64_t *slot, int64_t n, char *rea
     lat_thread_range(n, &from, &to);
     for (int64_t i = from; i < to; i++)
         for (int e = 0; e < elements; e++) {
-            const int64_t at = (slot[i] / a.lanes * a.elements + mu * elements + e) * a.lanes + slot[i] % a.lanes;
-            char *there = (char *)a.p + (size_t)at * (size_t)a.real, *here = reals + (size_t)(i * elements + e) * (size_t)a.real;
+            const int64_t at = (slot[i] / a.lanes * a.elements + mu * elements + e) * a.lanes
+                               + slot[i] % a.lanes;
+            char *there = (char *)a.p + (size_t)at * (size_t)a.real,
+                 *here = reals + (size_t)(i * elements + e) * (size_t)a.real;
             memcpy(out ? here : there, out ? there : here, (size_t)a.real);
         }
 }
@@ -249,11 +251,14 @@ static void pack_both(const cpu *c, int mu, int parity, bool out)
 static int begin_exchange(const cpu *c, int parity)
 {
     const lat_slab_layout *s = c->slab;
-    const lat_exchange x = {
-        .to_down = c->out[LAT_DOWN], .to_down_bytes = parcel_bytes(c, s->n[parity][LAT_DOWN]),
-        .to_up = c->out[LAT_UP], .to_up_bytes = parcel_bytes(c, s->n[parity][LAT_UP]),
-        .from_down = c->in[LAT_DOWN], .from_down_bytes = parcel_bytes(c, s->nghosts[parity][LAT_DOWN]),
-        .from_up = c->in[LAT_UP], .from_up_bytes = parcel_bytes(c, s->nghosts[parity][LAT_UP])};
+    const lat_exchange x = {.to_down = c->out[LAT_DOWN],
+                            .to_down_bytes = parcel_bytes(c, s->n[parity][LAT_DOWN]),
+                            .to_up = c->out[LAT_UP],
+                            .to_up_bytes = parcel_bytes(c, s->n[parity][LAT_UP]),
+                            .from_down = c->in[LAT_DOWN],
+                            .from_down_bytes = parcel_bytes(c, s->nghosts[parity][LAT_DOWN]),
+                            .from_up = c->in[LAT_UP],
+                            .from_up_bytes = parcel_bytes(c, s->nghosts[parity][LAT_UP])};
     return c->gen.comm->begin(c->gen.comm, &x);
 }
 
@@ -267,11 +272,13 @@ static void update(const cpu *c, int mu, int begin, int end, const lat_link_how 
     c->ops->update(&c->work, mu, begin + (int)from, begin + (int)to, how);
 }
 
-/* Links of one direction and parity, with ghosts; by all threads of a team. The first one, that of main, talks to the other
- * ranks; *rc is for all of them when this is over. */
-static void update_slab(const cpu *c, int mu, int parity, const lat_link_how *how, lat_barrier *m, int *rc)
+/* Links of one direction and parity, with ghosts; by all threads of a team. The first one, that of
+ * main, talks to the other ranks; *rc is for all of them when this is over. */
+static void update_slab(const cpu *c, int mu, int parity, const lat_link_how *how, lat_barrier *m,
+                        int *rc)
 {
-    const int team = lat_team_threads(), begin = parity ? c->lay->neven : 0, end = parity ? c->lay->nblocks : c->lay->neven;
+    const int team = lat_team_threads(), begin = parity ? c->lay->neven : 0,
+              end = parity ? c->lay->nblocks : c->lay->neven;
     const bool first = lat_thread_id() == 0;
     update(c, mu, begin, c->slab->low[parity], how);
     update(c, mu, c->slab->high[parity], end, how);
@@ -291,7 +298,8 @@ static void update_slab(const cpu *c, int mu, int parity, const lat_link_how *ho
 
 static int cpu_sweep(lat_generator *gen, const lat_update *how, long n)
 {
-    static const int kind[] = {[LAT_UPDATE_HEATBATH] = LAT_HEAT_BATH, [LAT_UPDATE_OVERRELAX] = LAT_HEAT_MICRO,
+    static const int kind[] = {[LAT_UPDATE_HEATBATH] = LAT_HEAT_BATH,
+                               [LAT_UPDATE_OVERRELAX] = LAT_HEAT_MICRO,
                                [LAT_UPDATE_METROPOLIS] = LAT_HEAT_METROPOLIS};
     const cpu *c = (const cpu *)gen;
     const int neven = c->lay->neven, nblocks = c->lay->nblocks, nd = c->geom.nd;
@@ -299,7 +307,8 @@ static int cpu_sweep(lat_generator *gen, const lat_update *how, long n)
     int rc = 0;
 #pragma omp parallel
     {
-        lat_link_how lane = {c->action.beta / c->ops->nc, kind[how->kind], how->seed, how->config, how->step};
+        lat_link_how lane = {c->action.beta / c->ops->nc, kind[how->kind], how->seed, how->config,
+                             how->step};
         for (long k = 0; k < n * nd * 2 && rc == 0; k++) {
             const int mu = (int)(k / 2 % nd), odd = (int)(k % 2);
             lane.step = how->step + (uint32_t)(k / (2 * nd));
@@ -310,7 +319,8 @@ static int cpu_sweep(lat_generator *gen, const lat_update *how, long n)
                 lat_barrier_wait(&m, lat_team_threads());
             }
         }
-        if (c->ops->nc > 3) { /* of others an update leaves nothing to do (site/link.h); ghosts as their owners do */
+        if (c->ops->nc > 3) { /* of others an update leaves nothing to do (site/link.h); ghosts as
+                                 their owners do */
             int64_t from, to;
             lat_thread_range(c->blocks, &from, &to);
             c->ops->reunit(&c->work, (int)from, (int)to);

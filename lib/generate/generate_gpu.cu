@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* generate_gpu.cu: configurations on NVIDIA GPUs, one a rank, a thread a link (generate_cuda.cuh says how they lie there).
+/* generate_gpu.cu: configurations on NVIDIA GPUs, one a rank, a thread a link (generate_cuda.cuh
+ * says how they lie there).
  *
- * All work goes to one stream, in order. An update of one direction and parity reads none of the links it writes, and sums are
- * taken over fixed parts in a fixed order: results on one kind of GPU are the same bit for bit. A rank has a slab of time
- * slices between two ghosts; links do not depend on the number of ranks, sums of theirs do, by rounding. */
+ * All work goes to one stream, in order. An update of one direction and parity reads none of the
+ * links it writes, and sums are taken over fixed parts in a fixed order: results on one kind of GPU
+ * are the same bit for bit. A rank has a slab of time slices between two ghosts; links do not
+ * depend on the number of ranks, sums of theirs do, by rounding. */
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -16,17 +18,21 @@ extern "C" {
 #include "base/error.h"
 #include "generate.h"
 #define OPS(n) extern const lat_cuda_link_ops lat_cuda_link_ops_f##n, lat_cuda_link_ops_d##n;
-OPS(2) OPS(3) OPS(4) OPS(5) OPS(6) OPS(7) OPS(8) OPS(9) OPS(10) OPS(11) OPS(12) OPS(13) OPS(14) OPS(15) OPS(16)
+OPS(2)
+OPS(3)
+OPS(4) OPS(5) OPS(6) OPS(7) OPS(8) OPS(9) OPS(10) OPS(11) OPS(12) OPS(13) OPS(14) OPS(15) OPS(16)
 #undef OPS
-extern const lat_generate lat_generate_gpu;
+    extern const lat_generate lat_generate_gpu;
 }
 
 #define OPS(n) &lat_cuda_link_ops_f##n, &lat_cuda_link_ops_d##n
-static const lat_cuda_link_ops *const all_ops[] = {OPS(2), OPS(3), OPS(4), OPS(5), OPS(6), OPS(7), OPS(8), OPS(9), OPS(10), OPS(11),
+static const lat_cuda_link_ops *const all_ops[] = {OPS(2),  OPS(3),  OPS(4),  OPS(5),  OPS(6),
+                                                   OPS(7),  OPS(8),  OPS(9),  OPS(10), OPS(11),
                                                    OPS(12), OPS(13), OPS(14), OPS(15), OPS(16)};
 #undef OPS
 #define MOST_COLOURS 16
-extern "C" const lat_cuda_link_ops lat_cuda_link_ops_fall3, lat_cuda_link_ops_dall3; /* SU(3) with all rows */
+extern "C" const lat_cuda_link_ops lat_cuda_link_ops_fall3,
+    lat_cuda_link_ops_dall3; /* SU(3) with all rows */
 
 typedef struct gpu {
     lat_generator gen;
@@ -39,9 +45,9 @@ typedef struct gpu {
     lat_cuda_links along[4]; /* the same for an update of each direction */
     cudaStream_t stream;
     lat_cuda_halo rims;
-    uint32_t number;         /* steps so far */
+    uint32_t number; /* steps so far */
     lat_cuda_staging ferry;
-    double *partial;         /* [LAT_CUDA_PARTIALS][2] on the host, where the device writes them */
+    double *partial; /* [LAT_CUDA_PARTIALS][2] on the host, where the device writes them */
     char words[64];
 } gpu;
 
@@ -66,7 +72,10 @@ static void gpu_close(lat_generator *gen)
 
 /* ---- fields to and fro ---- */
 
-typedef struct { const gpu *c; int real; } passenger;
+typedef struct {
+    const gpu *c;
+    int real;
+} passenger;
 
 static cudaError_t place_in(void *context, void *raw, uint64_t first, uint64_t count)
 {
@@ -81,21 +90,29 @@ static cudaError_t place_out(void *context, void *raw, uint64_t first, uint64_t 
 }
 
 /* Links here before the own ones: those of the ghost below. */
-static size_t lead(const gpu *c, const lat_field *u) { return c->cut ? lat_slice_matrices(&u->head) : 0; }
+static size_t lead(const gpu *c, const lat_field *u)
+{
+    return c->cut ? lat_slice_matrices(&u->head) : 0;
+}
 
-/* The own links and the ghosts: in the field the one above follows the own slices, and then comes the one below. */
+/* The own links and the ghosts: in the field the one above follows the own slices, and then comes
+ * the one below. */
 static int fill(gpu *c, const lat_field *u)
 {
     passenger p = {c, u->head.real};
     const size_t slice = lead(c, u), most = lat_field_matrices(u) + slice;
-    return lat_cuda_upload(&c->ferry, u, 0, most, slice, place_in, &p) || lat_cuda_upload(&c->ferry, u, most, slice, 0, place_in, &p) ? -1 : 0;
+    return lat_cuda_upload(&c->ferry, u, 0, most, slice, place_in, &p)
+                   || lat_cuda_upload(&c->ferry, u, most, slice, 0, place_in, &p)
+               ? -1
+               : 0;
 }
 
 static int gpu_get(lat_generator *gen, lat_field *u)
 {
     gpu *c = (gpu *)gen;
     passenger p = {c, u->head.real};
-    return lat_cuda_download(&c->ferry, u, lead(c, u), place_out, &p) || lat_field_share(u) ? -1 : 0;
+    return lat_cuda_download(&c->ferry, u, lead(c, u), place_out, &p) || lat_field_share(u) ? -1
+                                                                                            : 0;
 }
 
 /* ---- opening ---- */
@@ -109,9 +126,11 @@ static int take_slab(gpu *c)
     c->slab = lat_slab_of(comm, comm->rank, all);
     c->cut = comm->size > 1;
     if (all < 2 * comm->size && c->cut)
-        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d", lat_dims_text(&c->geom, text), all / 2, comm->size);
+        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d",
+                              lat_dims_text(&c->geom, text), all / 2, comm->size);
     if (c->geom.nd == 1 && c->cut)
-        return lat_fail_usage("lattice %s: GPUs cannot share one dimension, found %d ranks", lat_dims_text(&c->geom, text), comm->size);
+        return lat_fail_usage("lattice %s: GPUs cannot share one dimension, found %d ranks",
+                              lat_dims_text(&c->geom, text), comm->size);
     return 0;
 }
 
@@ -125,10 +144,12 @@ static int describe(gpu *c)
     w->nd = c->geom.nd;
     for (int a = 0; a < 4; a++) {
         const bool last = a == w->nd - 1;
-        const int whole = a < w->nd ? c->geom.dims[a] : 1, extent = last ? c->slab.count + 2 * c->cut : whole;
+        const int whole = a < w->nd ? c->geom.dims[a] : 1,
+                  extent = last ? c->slab.count + 2 * c->cut : whole;
         lat_cuda_axis *axis = w->axis + a;
         if (a < w->nd && whole % 2)
-            return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents", lat_dims_text(&c->geom, text), whole);
+            return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents",
+                            lat_dims_text(&c->geom, text), whole);
         axis->dir = a;
         w->dims[a] = (uint32_t)extent;
         axis->extent = (uint32_t)(a == 0 ? extent / 2 : extent);
@@ -162,7 +183,8 @@ static void turn(gpu *c)
         w->axis[0] = c->work.axis[mu];
         for (int a = 1; a < 4; a++) {
             w->axis[a] = c->work.axis[a <= mu ? a - 1 : a];
-            w->axis[a].weight = mu == nd - 1 || w->axis[a].dir == nd - 1 ? c->action.xi : 1 / c->action.xi;
+            w->axis[a].weight = mu == nd - 1 || w->axis[a].dir == nd - 1 ? c->action.xi
+                                                                         : 1 / c->action.xi;
         }
     }
 }
@@ -176,11 +198,15 @@ static int allocate(gpu *c)
 {
     char text[64], what[96];
     const size_t bytes = link_bytes(c);
-    snprintf(what, sizeof what, "lattice %s of SU(%d) in %s", lat_dims_text(&c->geom, text), c->ops->nc, c->ops->real == 4 ? "single" : "double");
+    snprintf(what, sizeof what, "lattice %s of SU(%d) in %s", lat_dims_text(&c->geom, text),
+             c->ops->nc, c->ops->real == 4 ? "single" : "double");
     if (lat_cuda_check_memory((double)bytes + (double)lat_cuda_staging_bytes(), what)
-        || lat_cuda_failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "making a stream")
+        || lat_cuda_failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking),
+                           "making a stream")
         || lat_cuda_malloc(&c->work.u, bytes + LAT_CUDA_FLAGS * sizeof(uint32_t), "the links")
-        || lat_cuda_failed(cudaMallocHost((void **)&c->partial, 2 * LAT_CUDA_PARTIALS * sizeof *c->partial), "pinning memory"))
+        || lat_cuda_failed(
+            cudaMallocHost((void **)&c->partial, 2 * LAT_CUDA_PARTIALS * sizeof *c->partial),
+            "pinning memory"))
         return -1;
     return lat_cuda_staging_open(&c->ferry, c->stream);
 }
@@ -192,14 +218,16 @@ static int meet(gpu *c)
 {
     lat_cuda_links *w = &c->work;
     const lat_cuda_window shore = {w->u, link_bytes(c), w->groups, {0, w->from + w->own}};
-    if (lat_cuda_halo_connect(&c->rims, c->gen.comm, &shore, w->side) || (!lat_cuda_halo_is_peer(&c->rims) && lat_cuda_halo_buffers(&c->rims, rim_bytes(c))))
+    if (lat_cuda_halo_connect(&c->rims, c->gen.comm, &shore, w->side)
+        || (!lat_cuda_halo_is_peer(&c->rims) && lat_cuda_halo_buffers(&c->rims, rim_bytes(c))))
         return -1;
     w->peer = lat_cuda_halo_is_peer(&c->rims);
     w->heard = lat_cuda_flags(&shore);
     return lat_cuda_halo_ready(&c->rims, c->stream);
 }
 
-static lat_generator *gpu_open(const lat_field *u, lat_real real, const lat_action *action, const lat_comm *comm)
+static lat_generator *gpu_open(const lat_field *u, lat_real real, const lat_action *action,
+                               const lat_comm *comm)
 {
     const int nc = u->head.nc;
     if (nc > MOST_COLOURS) {
@@ -219,7 +247,8 @@ static lat_generator *gpu_open(const lat_field *u, lat_real real, const lat_acti
     c->action = *action;
     c->geom = u->head.geom;
     cudaDeviceProp p = {};
-    bool bad = lat_cuda_failed(cudaGetDeviceProperties(&p, lat_cuda_device_number()), "asking what it is");
+    bool bad = lat_cuda_failed(cudaGetDeviceProperties(&p, lat_cuda_device_number()),
+                               "asking what it is");
     c->work.overlap = p.major >= 9;
     bad = bad || describe(c) || allocate(c) || fill(c, u) || (c->cut && meet(c));
     if (bad) {
@@ -228,16 +257,14 @@ static lat_generator *gpu_open(const lat_field *u, lat_real real, const lat_acti
     }
     turn(c);
     if (c->cut)
-        snprintf(c->words, sizeof c->words, "gpu %.30s x %d, %s", p.name, comm->size, lat_cuda_halo_transport(&c->rims));
+        snprintf(c->words, sizeof c->words, "gpu %.30s x %d, %s", p.name, comm->size,
+                 lat_cuda_halo_transport(&c->rims));
     else
         snprintf(c->words, sizeof c->words, "gpu %.50s", p.name);
     return &c->gen;
 }
 
-static const char *gpu_words(const lat_generator *gen)
-{
-    return ((const gpu *)gen)->words;
-}
+static const char *gpu_words(const lat_generator *gen) { return ((const gpu *)gen)->words; }
 
 /* ---- sweeps ---- */
 
@@ -246,25 +273,41 @@ static int update_by_host(gpu *c, const lat_cuda_links *w, lat_cuda_draw *draw, 
 {
     draw->part = LAT_CUDA_FACE;
     if (lat_cuda_failed(c->ops->update(w, draw, parity, c->stream), "a sweep")
-        || lat_cuda_failed(c->ops->rim(w, parity, c->rims.box[0], 0, c->stream), "packing rims") || lat_cuda_halo_begin(&c->rims, c->stream))
+        || lat_cuda_failed(c->ops->rim(w, parity, c->rims.box[0], 0, c->stream), "packing rims")
+        || lat_cuda_halo_begin(&c->rims, c->stream))
         return -1;
     draw->part = LAT_CUDA_INTERIOR;
-    return lat_cuda_failed(c->ops->update(w, draw, parity, c->stream), "a sweep") || lat_cuda_halo_finish(&c->rims, rim_bytes(c), c->stream)
-        || lat_cuda_failed(c->ops->rim(w, parity, c->rims.box[1], 1, c->stream), "unpacking ghosts") ? -1 : 0;
+    return lat_cuda_failed(c->ops->update(w, draw, parity, c->stream), "a sweep")
+                   || lat_cuda_halo_finish(&c->rims, rim_bytes(c), c->stream)
+                   || lat_cuda_failed(c->ops->rim(w, parity, c->rims.box[1], 1, c->stream),
+                                      "unpacking ghosts")
+               ? -1
+               : 0;
 }
 
 static int gpu_sweep(lat_generator *gen, const lat_update *how, long n)
 {
-    static const int kinds[] = {LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS}; /* as lat_update_kind */
+    static const int kinds[] = {LAT_HEAT_BATH, LAT_HEAT_MICRO,
+                                LAT_HEAT_METROPOLIS}; /* as lat_update_kind */
     gpu *c = (gpu *)gen;
     const bool by_host = c->cut && !c->work.peer;
-    lat_cuda_draw draw = {c->action.beta / c->ops->nc, kinds[how->kind], how->seed, how->config, how->step, LAT_CUDA_ALL, 0, 0, 0, 0};
+    lat_cuda_draw draw = {c->action.beta / c->ops->nc,
+                          kinds[how->kind],
+                          how->seed,
+                          how->config,
+                          how->step,
+                          LAT_CUDA_ALL,
+                          0,
+                          0,
+                          0,
+                          0};
     for (long i = 0; i < n; i++, draw.step++)
         for (int mu = 0; mu < c->work.nd; mu++)
             for (int parity = 0; parity < 2; parity++) {
                 draw.number = ++c->number;
                 if (by_host ? update_by_host(c, c->along + mu, &draw, parity)
-                            : lat_cuda_failed(c->ops->update(c->along + mu, &draw, parity, c->stream), "a sweep"))
+                            : lat_cuda_failed(
+                                c->ops->update(c->along + mu, &draw, parity, c->stream), "a sweep"))
                     return -1;
             }
     if (!c->ops->reunit)
@@ -284,7 +327,8 @@ static int gpu_plaquette(lat_generator *gen, double *spatial, double *temporal)
         return -1;
     for (int i = 0; i < 2 * LAT_CUDA_PARTIALS; i++)
         sum[i % 2] += c->partial[i];
-    if (gen->comm->sum(gen->comm, sum, 2)) /* and nobody goes on before all have read their ghosts */
+    if (gen->comm->sum(gen->comm, sum,
+                       2)) /* and nobody goes on before all have read their ghosts */
         return -1;
     *spatial = nd > 2 ? sum[0] / (traces * ((nd - 1) * (nd - 2) / 2)) : NAN;
     *temporal = nd > 1 ? sum[1] / (traces * (nd - 1)) : NAN;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* generate_nocuda.c: what stands in for making configurations on a GPU where that was not built; nobody finds it. */
+/* generate_nocuda.c: what stands in for making configurations on a GPU where that was not built;
+ * nobody finds it. */
 #include "grid/bandwidth.h"
 #include "generate.h"
 

@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* generate_sweeps.cuh: the kernels that make configurations, for one N and one precision (template; generate_kernels.cu expands
- * it). A thread is a link. */
+/* generate_sweeps.cuh: the kernels that make configurations, for one N and one precision (template;
+ * generate_kernels.cu expands it). A thread is a link. */
 #include "grid/cuda_memory.cuh"
 #include "site/link.h"
 
 #define CH CHUNKS(LAT_LINK_ROWS)
 
-/* Threads of a block, and how many blocks a processor has room for: so many registers a thread may have. */
+/* Threads of a block, and how many blocks a processor has room for: so many registers a thread may
+ * have. */
 #ifndef BLOCK
 #define BLOCK 128
 #endif
 #ifndef ROOM
-#define ROOM (LAT_N > LAT_REGISTERS ? 2 : LAT_N == 2 ? LAT_SIZE == 4 ? 8 : 5 : LAT_N == 3 ? LAT_SIZE == 4 ? 4 : 2 : LAT_SIZE == 4 ? 3 : 2)
+#define ROOM \
+    (LAT_N > LAT_REGISTERS ? 2 \
+     : LAT_N == 2          ? LAT_SIZE == 4 ? 8 : 5 \
+     : LAT_N == 3          ? LAT_SIZE == 4 ? 4 : 2 \
+     : LAT_SIZE == 4       ? 3 \
+                           : 2)
 #endif
 
 /* ---- sites ---- */
 
 /* Distances in i to the next site along each axis and to the one before. */
-typedef struct { uint32_t up[4], down[4]; uint64_t site; } LAT_(steps);
+typedef struct {
+    uint32_t up[4], down[4];
+    uint64_t site;
+} LAT_(steps);
 
-static __device__ __forceinline__ LAT_(steps) LAT_(find)(const lat_cuda_links &w, uint32_t i, int parity)
+static __device__ __forceinline__ LAT_(steps)
+    LAT_(find)(const lat_cuda_links &w, uint32_t i, int parity)
 {
     LAT_(steps) s;
     uint32_t c[4], sum = (uint32_t)parity + w.odd;
@@ -48,20 +58,25 @@ static __device__ __forceinline__ LAT_(steps) LAT_(find)(const lat_cuda_links &w
 }
 
 /* Where the link of site i of a parity is. */
-static __device__ __forceinline__ LAT_V *LAT_(link_at)(const lat_cuda_links &w, int parity, uint32_t i, int dir)
+static __device__ __forceinline__ LAT_V *LAT_(link_at)(const lat_cuda_links &w, int parity,
+                                                       uint32_t i, int dir)
 {
-    return (LAT_V *)w.u + ((size_t)(parity ? w.groups : 0) + i / LAT_CUDA_GROUP) * (uint32_t)(w.nd * CH * LAT_CUDA_GROUP)
+    return (LAT_V *)w.u
+           + ((size_t)(parity ? w.groups : 0) + i / LAT_CUDA_GROUP)
+                 * (uint32_t)(w.nd * CH * LAT_CUDA_GROUP)
            + (uint32_t)(dir * CH * LAT_CUDA_GROUP) + i % LAT_CUDA_GROUP;
 }
 
-static __device__ __forceinline__ LAT_(m) LAT_(read)(const lat_cuda_links &w, int parity, uint32_t i, int dir)
+static __device__ __forceinline__ LAT_(m)
+    LAT_(read)(const lat_cuda_links &w, int parity, uint32_t i, int dir)
 {
     LAT_T m[CH * PER];
     LAT_(fetch)<LAT_LINK_ROWS>(m, LAT_(link_at)(w, parity, i, dir));
     return LAT_(link_load)(m);
 }
 
-static __device__ __forceinline__ void LAT_(write)(const lat_cuda_links &w, int parity, uint32_t i, int dir, const LAT_(m) *u)
+static __device__ __forceinline__ void LAT_(write)(const lat_cuda_links &w, int parity, uint32_t i,
+                                                   int dir, const LAT_(m) *u)
 {
     LAT_T m[CH * PER];
     LAT_(link_store)(m, u);
@@ -71,27 +86,34 @@ static __device__ __forceinline__ void LAT_(write)(const lat_cuda_links &w, int 
 /* ---- updates ---- */
 
 /* The two staples over axis a. */
-static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w, int parity, uint32_t i, const LAT_(steps) &s, int a, LAT_(m) *sum)
+static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w, int parity,
+                                                         uint32_t i, const LAT_(steps) &s, int a,
+                                                         LAT_(m) *sum)
 {
     const int mu = w.axis[0].dir, nu = w.axis[a].dir, other = 1 - parity;
     const LAT_T weight = (LAT_T)w.axis[a].weight;
     LAT_(m) v;
     {
-        const LAT_(m) x = LAT_(read)(w, parity, i, nu), y = LAT_(read)(w, other, i + s.up[a], mu), z = LAT_(read)(w, other, i + s.up[0], nu);
+        const LAT_(m) x = LAT_(read)(w, parity, i, nu), y = LAT_(read)(w, other, i + s.up[a], mu),
+                      z = LAT_(read)(w, other, i + s.up[0], nu);
         LAT_(staple_up)(&v, &x, &y, &z);
         LAT_(staple_add)(sum, v, weight);
     }
     {
         const uint32_t back = i + s.down[a];
-        const LAT_(m) x = LAT_(read)(w, other, back, nu), y = LAT_(read)(w, other, back, mu), z = LAT_(read)(w, parity, back + s.up[0], nu);
+        const LAT_(m) x = LAT_(read)(w, other, back, nu), y = LAT_(read)(w, other, back, mu),
+                      z = LAT_(read)(w, parity, back + s.up[0], nu);
         LAT_(staple_down)(&v, &x, &y, &z);
         LAT_(staple_add)(sum, v, weight);
     }
 }
 
-/* The link for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or above, otherwise -1. Updates go
- * through the lattice to and fro: what the last one touched last is still in the second cache. */
-static __device__ __forceinline__ uint32_t LAT_(link_to_visit)(const lat_cuda_links &w, const lat_cuda_draw &how, int parity, int *side)
+/* The link for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or
+ * above, otherwise -1. Updates go through the lattice to and fro: what the last one touched last is
+ * still in the second cache. */
+static __device__ __forceinline__ uint32_t LAT_(link_to_visit)(const lat_cuda_links &w,
+                                                               const lat_cuda_draw &how, int parity,
+                                                               int *side)
 {
     const uint32_t b = LAT_(block_of)(how.rim_blocks, how.lead, how.spread, side);
     if (*side >= 0) {
@@ -103,16 +125,19 @@ static __device__ __forceinline__ uint32_t LAT_(link_to_visit)(const lat_cuda_li
 }
 
 /* Where the neighbour's ghost of the link of site i in our rim is. */
-static __device__ __forceinline__ LAT_V *LAT_(neighbour_ghost)(const lat_cuda_links &w, int side, int parity, uint32_t i, int dir)
+static __device__ __forceinline__ LAT_V *LAT_(neighbour_ghost)(const lat_cuda_links &w, int side,
+                                                               int parity, uint32_t i, int dir)
 {
     const lat_cuda_neighbour &s = w.side[side];
     const uint32_t j = s.ghost + i - w.from - (side ? w.own - w.rim : 0);
-    return (LAT_V *)s.g + ((size_t)(parity ? s.groups : 0) + j / LAT_CUDA_GROUP) * (uint32_t)(w.nd * CH * LAT_CUDA_GROUP)
+    return (LAT_V *)s.g
+           + ((size_t)(parity ? s.groups : 0) + j / LAT_CUDA_GROUP)
+                 * (uint32_t)(w.nd * CH * LAT_CUDA_GROUP)
            + (uint32_t)(dir * CH * LAT_CUDA_GROUP) + j % LAT_CUDA_GROUP;
 }
 
-/* Says to the neighbours that all steps up to `number`, of kernels before this one, are done: rims have come, ghosts have been read.
- * In the block that is the first one. */
+/* Says to the neighbours that all steps up to `number`, of kernels before this one, are done: rims
+ * have come, ghosts have been read. In the block that is the first one. */
 static __device__ __forceinline__ void LAT_(signal_step)(const lat_cuda_links &w, uint32_t number)
 {
     if (threadIdx.x < 2) {
@@ -122,13 +147,15 @@ static __device__ __forceinline__ void LAT_(signal_step)(const lat_cuda_links &w
 }
 
 /* D: directions, or 0 for w.nd. KIND: of draw, or -1 for how.kind.
- * A staple over a link at the rim reaches into the ghost: links of the last direction of the slice below, of other directions of both.
- * These have come where the neighbour is done with the step before; and it has read there, for that step, what this one overwrites in
- * its ghost, which it does not read in this one. So one word a step, at the beginning of the next one, is all that neighbours say
- * to each other; what waits for it, the rim, comes somewhat later. */
+ * A staple over a link at the rim reaches into the ghost: links of the last direction of the slice
+ * below, of other directions of both. These have come where the neighbour is done with the step
+ * before; and it has read there, for that step, what this one overwrites in its ghost, which it
+ * does not read in this one. So one word a step, at the beginning of the next one, is all that
+ * neighbours say to each other; what waits for it, the rim, comes somewhat later. */
 template <int D, int KIND>
 static __global__ void __launch_bounds__(BLOCK, ROOM)
-LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how, int parity)
+    LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how,
+                int parity)
 {
     int side;
     const uint32_t i = LAT_(link_to_visit)(w, how, parity, &side);
@@ -150,7 +177,8 @@ LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ la
         __syncthreads();
     }
     if (i < w.half) {
-        LAT_UNROLL for (int a = 1; a < 4; a++)
+        LAT_UNROLL
+        for (int a = 1; a < 4; a++)
             if (D == 4 || a < nd)
                 LAT_(add_staples)(w, parity, i, steps, a, &s);
         u = LAT_(read)(w, parity, i, mu);
@@ -165,7 +193,9 @@ LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ la
 
 #if LAT_N > 3
 /* The "rims" of this kernel are the ghosts. */
-static __global__ void __launch_bounds__(BLOCK) LAT_(reunitarise)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how)
+static __global__ void __launch_bounds__(BLOCK)
+    LAT_(reunitarise)(const __grid_constant__ lat_cuda_links w,
+                      const __grid_constant__ lat_cuda_draw how)
 {
     int side;
     const uint32_t n = LAT_(block_of)(how.rim_blocks, 0, 0, &side) * BLOCK + threadIdx.x;
@@ -207,7 +237,8 @@ static __device__ __forceinline__ void LAT_(add_up)(double v[2])
 }
 
 /* axis[] is in order here. */
-static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_constant__ lat_cuda_links w, double *partial, uint32_t number)
+static __global__ void __launch_bounds__(BLOCK)
+    LAT_(plaquettes)(const __grid_constant__ lat_cuda_links w, double *partial, uint32_t number)
 {
     double sum[2] = {0, 0};
     if (w.peer) {
@@ -217,21 +248,26 @@ static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_co
             LAT_(wait_flag)(w.heard, 1, number);
         __syncthreads();
     }
-    for (uint64_t n = (uint64_t)blockIdx.x * BLOCK + threadIdx.x; n < 2 * (uint64_t)w.own; n += (uint64_t)gridDim.x * BLOCK) {
+    for (uint64_t n = (uint64_t)blockIdx.x * BLOCK + threadIdx.x; n < 2 * (uint64_t)w.own;
+         n += (uint64_t)gridDim.x * BLOCK) {
         const int parity = n >= w.own, other = 1 - parity;
         const uint32_t i = w.from + (uint32_t)(parity ? n - w.own : n);
         const LAT_(steps) s = LAT_(find)(w, i, parity);
-        LAT_UNROLL for (int mu = 0; mu < 3; mu++)
-            LAT_UNROLL for (int nu = mu + 1; nu < 4; nu++) {
-                if (nu >= w.nd)
-                    break;
-                LAT_(m) v;
-                const LAT_(m) x = LAT_(read)(w, parity, i, nu), y = LAT_(read)(w, other, i + s.up[nu], mu), z = LAT_(read)(w, other, i + s.up[mu], nu);
-                LAT_(staple_up)(&v, &x, &y, &z);
-                LAT_(link_complete)(&v);
-                const LAT_(m) u = LAT_(read)(w, parity, i, mu);
-                sum[nu == w.nd - 1] += (double)LAT_(link_overlap)(&u, &v);
-            }
+        LAT_UNROLL
+        for (int mu = 0; mu < 3; mu++)
+            LAT_UNROLL
+        for (int nu = mu + 1; nu < 4; nu++) {
+            if (nu >= w.nd)
+                break;
+            LAT_(m) v;
+            const LAT_(m) x = LAT_(read)(w, parity, i, nu),
+                          y = LAT_(read)(w, other, i + s.up[nu], mu),
+                          z = LAT_(read)(w, other, i + s.up[mu], nu);
+            LAT_(staple_up)(&v, &x, &y, &z);
+            LAT_(link_complete)(&v);
+            const LAT_(m) u = LAT_(read)(w, parity, i, mu);
+            sum[nu == w.nd - 1] += (double)LAT_(link_overlap)(&u, &v);
+        }
     }
     LAT_(add_up)(sum);
     if (threadIdx.x == 0)
@@ -242,7 +278,8 @@ static __global__ void __launch_bounds__(BLOCK) LAT_(plaquettes)(const __grid_co
 /* ---- fields in natural order ---- */
 
 /* Parity and number of a site, by its natural index here. */
-static __device__ void LAT_(locate)(const lat_cuda_links &w, uint64_t site, int *parity, uint32_t *i)
+static __device__ void LAT_(locate)(const lat_cuda_links &w, uint64_t site, int *parity,
+                                    uint32_t *i)
 {
     uint32_t sum = 0, at = 0, stride = 1;
     for (int mu = 0; mu < 4; mu++) {
@@ -257,7 +294,8 @@ static __device__ void LAT_(locate)(const lat_cuda_links &w, uint64_t site, int 
 }
 
 template <class RAW>
-static __global__ void LAT_(load_links)(const __grid_constant__ lat_cuda_links w, const RAW *raw, uint64_t first, uint64_t count)
+static __global__ void LAT_(load_links)(const __grid_constant__ lat_cuda_links w, const RAW *raw,
+                                        uint64_t first, uint64_t count)
 {
     const uint64_t n = (uint64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (n >= count)
@@ -288,7 +326,8 @@ static __device__ void LAT_(last_row)(double *m)
 }
 
 template <class RAW>
-static __global__ void LAT_(get_links)(const __grid_constant__ lat_cuda_links w, RAW *raw, uint64_t first, uint64_t count)
+static __global__ void LAT_(get_links)(const __grid_constant__ lat_cuda_links w, RAW *raw,
+                                       uint64_t first, uint64_t count)
 {
     const uint64_t n = (uint64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (n >= count)
@@ -309,13 +348,15 @@ static __global__ void LAT_(get_links)(const __grid_constant__ lat_cuda_links w,
 
 /* ---- rims by way of the host ---- */
 
-static __global__ void LAT_(copy_face)(const __grid_constant__ lat_cuda_links w, int parity, LAT_V *box, int into_ghosts)
+static __global__ void LAT_(copy_face)(const __grid_constant__ lat_cuda_links w, int parity,
+                                       LAT_V *box, int into_ghosts)
 {
     const uint32_t n = blockIdx.x * BLOCK + threadIdx.x, side = blockIdx.y;
     if (n >= w.rim)
         return;
     /* The ghosts are at both ends, beside the rims. */
-    const uint32_t i = side ? (into_ghosts ? w.from + w.own : w.from + w.own - w.rim) + n : (into_ghosts ? w.from - w.rim : w.from) + n;
+    const uint32_t i = side ? (into_ghosts ? w.from + w.own : w.from + w.own - w.rim) + n
+                            : (into_ghosts ? w.from - w.rim : w.from) + n;
     LAT_V *u = LAT_(link_at)(w, parity, i, w.axis[0].dir), *b = box + (size_t)side * CH * w.rim + n;
 #pragma unroll
     for (int c = 0; c < CH; c++)
@@ -327,21 +368,22 @@ static __global__ void LAT_(copy_face)(const __grid_constant__ lat_cuda_links w,
 
 /* ---- launches ---- */
 
-static unsigned LAT_(blocks)(uint64_t n)
-{
-    return (unsigned)((n + BLOCK - 1) / BLOCK);
-}
+static unsigned LAT_(blocks)(uint64_t n) { return (unsigned)((n + BLOCK - 1) / BLOCK); }
 
-static cudaError_t LAT_(load_field)(const lat_cuda_links *w, const void *raw, int real_raw, uint64_t first, uint64_t count, cudaStream_t stream)
+static cudaError_t LAT_(load_field)(const lat_cuda_links *w, const void *raw, int real_raw,
+                                    uint64_t first, uint64_t count, cudaStream_t stream)
 {
     if (real_raw == 4)
-        LAT_(load_links)<<<LAT_(blocks)(count), BLOCK, 0, stream>>>(*w, (const float *)raw, first, count);
+        LAT_(load_links)<<<LAT_(blocks)(count), BLOCK, 0, stream>>>(*w, (const float *)raw, first,
+                                                                    count);
     else
-        LAT_(load_links)<<<LAT_(blocks)(count), BLOCK, 0, stream>>>(*w, (const double *)raw, first, count);
+        LAT_(load_links)<<<LAT_(blocks)(count), BLOCK, 0, stream>>>(*w, (const double *)raw, first,
+                                                                    count);
     return cudaGetLastError();
 }
 
-static cudaError_t LAT_(get_field)(const lat_cuda_links *w, void *raw, int real_raw, uint64_t first, uint64_t count, cudaStream_t stream)
+static cudaError_t LAT_(get_field)(const lat_cuda_links *w, void *raw, int real_raw, uint64_t first,
+                                   uint64_t count, cudaStream_t stream)
 {
     if (real_raw == 4)
         LAT_(get_links)<<<LAT_(blocks)(count), BLOCK, 0, stream>>>(*w, (float *)raw, first, count);
@@ -350,8 +392,11 @@ static cudaError_t LAT_(get_field)(const lat_cuda_links *w, void *raw, int real_
     return cudaGetLastError();
 }
 
-/* Kernels may begin while the last blocks of the one before are still at work: they wait for them themselves. */
-static cudaError_t LAT_(launch)(void (*kernel)(lat_cuda_links, lat_cuda_draw, int), const lat_cuda_links *w, const lat_cuda_draw *how, int parity, cudaStream_t stream)
+/* Kernels may begin while the last blocks of the one before are still at work: they wait for them
+ * themselves. */
+static cudaError_t LAT_(launch)(void (*kernel)(lat_cuda_links, lat_cuda_draw, int),
+                                const lat_cuda_links *w, const lat_cuda_draw *how, int parity,
+                                cudaStream_t stream)
 {
     lat_cuda_draw h = *how;
     h.rim_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : LAT_(blocks)(w->rim);
@@ -372,23 +417,26 @@ static cudaError_t LAT_(launch)(void (*kernel)(lat_cuda_links, lat_cuda_draw, in
     return cudaLaunchKernelEx(&config, kernel, *w, h, parity);
 }
 
-static cudaError_t LAT_(update)(const lat_cuda_links *w, const lat_cuda_draw *how, int parity, cudaStream_t stream)
+static cudaError_t LAT_(update)(const lat_cuda_links *w, const lat_cuda_draw *how, int parity,
+                                cudaStream_t stream)
 {
 #if LAT_N <= LAT_REGISTERS
     if (w->nd == 4 && how->kind == LAT_HEAT_BATH)
-        return LAT_(launch)(LAT_(visit)<4, LAT_HEAT_BATH>, w, how, parity, stream);
+        return LAT_(launch)(LAT_(visit) < 4, LAT_HEAT_BATH >, w, how, parity, stream);
     if (w->nd == 4 && how->kind == LAT_HEAT_MICRO)
-        return LAT_(launch)(LAT_(visit)<4, LAT_HEAT_MICRO>, w, how, parity, stream);
+        return LAT_(launch)(LAT_(visit) < 4, LAT_HEAT_MICRO >, w, how, parity, stream);
 #endif
-    return LAT_(launch)(LAT_(visit)<0, -1>, w, how, parity, stream);
+    return LAT_(launch)(LAT_(visit) < 0, -1 >, w, how, parity, stream);
 }
 
 #if LAT_N > 3
-static cudaError_t LAT_(reunit)(const lat_cuda_links *w, const lat_cuda_draw *how, cudaStream_t stream)
+static cudaError_t LAT_(reunit)(const lat_cuda_links *w, const lat_cuda_draw *how,
+                                cudaStream_t stream)
 {
     lat_cuda_draw h = *how;
     h.rim_blocks = LAT_(blocks)(w->rim);
-    LAT_(reunitarise)<<<dim3(2 * h.rim_blocks + LAT_(blocks)(w->own), 2 * (unsigned)w->nd), BLOCK, 0, stream>>>(*w, h);
+    LAT_(reunitarise)<<<dim3(2 * h.rim_blocks + LAT_(blocks)(w->own), 2 * (unsigned)w->nd), BLOCK,
+                        0, stream>>>(*w, h);
     return cudaGetLastError();
 }
 #define REUNIT LAT_(reunit)
@@ -396,14 +444,17 @@ static cudaError_t LAT_(reunit)(const lat_cuda_links *w, const lat_cuda_draw *ho
 #define REUNIT NULL
 #endif
 
-static cudaError_t LAT_(plaquette)(const lat_cuda_links *w, double *partial, uint32_t number, cudaStream_t stream)
+static cudaError_t LAT_(plaquette)(const lat_cuda_links *w, double *partial, uint32_t number,
+                                   cudaStream_t stream)
 {
     LAT_(plaquettes)<<<LAT_CUDA_PARTIALS, BLOCK, 0, stream>>>(*w, partial, number);
     return cudaGetLastError();
 }
 
-static cudaError_t LAT_(face_copy)(const lat_cuda_links *w, int parity, void *box, int into_ghosts, cudaStream_t stream)
+static cudaError_t LAT_(face_copy)(const lat_cuda_links *w, int parity, void *box, int into_ghosts,
+                                   cudaStream_t stream)
 {
-    LAT_(copy_face)<<<dim3(LAT_(blocks)(w->rim), 2), BLOCK, 0, stream>>>(*w, parity, (LAT_V *)box, into_ghosts);
+    LAT_(copy_face)<<<dim3(LAT_(blocks)(w->rim), 2), BLOCK, 0, stream>>>(*w, parity, (LAT_V *)box,
+                                                                         into_ghosts);
     return cudaGetLastError();
 }

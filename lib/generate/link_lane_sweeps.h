@@ -31,8 +31,10 @@ LAT_HOST_DEVICE void LAT_(permute_all)(LAT_T *to, const LAT_T *v, const lat_layo
         to[e] = LAT_(permute)(v[e], lay, perm);
 }
 
-/* U_mu of the block that `step` leads to: in box layouts a block too, perhaps with its lanes permuted. */
-LAT_HOST_DEVICE const LAT_T *LAT_(link_next)(const lat_link_work *w, lat_step step, int mu, LAT_T room[ELEMENTS])
+/* U_mu of the block that `step` leads to: in box layouts a block too, perhaps with its lanes
+ * permuted. */
+LAT_HOST_DEVICE const LAT_T *LAT_(link_next)(const lat_link_work *w, lat_step step, int mu,
+                                             LAT_T room[ELEMENTS])
 {
     const LAT_T *p = LAT_(link_at)(w, step.block, mu);
     if (step.perm == 0)
@@ -42,10 +44,12 @@ LAT_HOST_DEVICE const LAT_T *LAT_(link_next)(const lat_link_work *w, lat_step st
 }
 
 /* U_mu of any slots, one a lane. */
-APART void LAT_(link_gather)(const lat_link_work *w, const int64_t slot[LAT_WIDTH], int mu, LAT_T room[ELEMENTS])
+APART void LAT_(link_gather)(const lat_link_work *w, const int64_t slot[LAT_WIDTH], int mu,
+                             LAT_T room[ELEMENTS])
 {
     for (int l = 0; l < LAT_WIDTH; l++) {
-        const LAT_S *from = (const LAT_S *)LAT_(link_at)(w, (int)(slot[l] / LAT_WIDTH), mu) + slot[l] % LAT_WIDTH;
+        const LAT_S *from = (const LAT_S *)LAT_(link_at)(w, (int)(slot[l] / LAT_WIDTH), mu)
+                            + slot[l] % LAT_WIDTH;
         LAT_S *to = (LAT_S *)room + l;
         for (int e = 0; e < ELEMENTS; e++)
             to[e * LAT_WIDTH] = from[e * LAT_WIDTH];
@@ -53,7 +57,8 @@ APART void LAT_(link_gather)(const lat_link_work *w, const int64_t slot[LAT_WIDT
 }
 
 /* The slots one step on from others. */
-LAT_HOST_DEVICE void LAT_(slots_next)(const lat_layout *lay, const int64_t from[LAT_WIDTH], int k, int64_t to[LAT_WIDTH])
+LAT_HOST_DEVICE void LAT_(slots_next)(const lat_layout *lay, const int64_t from[LAT_WIDTH], int k,
+                                      int64_t to[LAT_WIDTH])
 {
     for (int l = 0; l < LAT_WIDTH; l++)
         to[l] = lat_slot_next(lay, from[l], k);
@@ -67,7 +72,8 @@ APART void LAT_(staple_above)(const lat_link_work *w, int b, int mu, int nu, LAT
     const LAT_T *a = LAT_(link_at)(w, b, nu);
     LAT_T up[ELEMENTS], end[ELEMENTS];
     if (lay->boxes) {
-        LAT_(times_up)(v, a, LAT_(link_next)(w, step[nu], mu, up), LAT_(link_next)(w, step[mu], nu, end));
+        LAT_(times_up)(v, a, LAT_(link_next)(w, step[nu], mu, up),
+                       LAT_(link_next)(w, step[mu], nu, end));
         return;
     }
     int64_t here[LAT_WIDTH], there[LAT_WIDTH];
@@ -80,7 +86,8 @@ APART void LAT_(staple_above)(const lat_link_work *w, int b, int mu, int nu, LAT
     LAT_(times_up)(v, a, up, end);
 }
 
-/* The staple below. In box layouts it is multiplied in the lanes of x - nu, and only then permuted. */
+/* The staple below. In box layouts it is multiplied in the lanes of x - nu, and only then permuted.
+ */
 APART void LAT_(staple_below)(const lat_link_work *w, int b, int mu, int nu, LAT_(m) *v)
 {
     const lat_layout *lay = w->lay;
@@ -137,7 +144,8 @@ LAT_HOST_DEVICE void LAT_(link_ahead)(const lat_link_work *w, int b, int mu)
 {
     const lat_layout *lay = w->lay;
     for (int nu = 0; lay->boxes && nu < lay->geom.nd; nu++) {
-        const LAT_T *p = LAT_(link_at)(w, lay->step[(size_t)b * (size_t)(2 * lay->geom.nd) + (size_t)nu].block, mu);
+        const LAT_T *p = LAT_(link_at)(
+            w, lay->step[(size_t)b * (size_t)(2 * lay->geom.nd) + (size_t)nu].block, mu);
         if (nu != mu)
 #pragma GCC unroll 1
             for (int e = 0; e < ELEMENTS; e += 64 / (int)sizeof(LAT_T))
@@ -146,7 +154,8 @@ LAT_HOST_DEVICE void LAT_(link_ahead)(const lat_link_work *w, int b, int mu)
 }
 
 /* A link's random numbers are counted by its place, x * nd + mu. */
-static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end, const lat_link_how *how)
+static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end,
+                         const lat_link_how *how)
 {
     const int nd = w->lay->geom.nd;
     int64_t link[LAT_WIDTH];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_lanes.h: pure gauge theory over vectors of sites. link_lanes.c is compiled once for each vector length
- * of the processor family, as fix_lanes.c is; each compilation exports one table. */
+/* link_lanes.h: pure gauge theory over vectors of sites. link_lanes.c is compiled once for each
+ * vector length of the processor family, as fix_lanes.c is; each compilation exports one table. */
 #ifndef LAT_BACKEND_LINKS_H
 #define LAT_BACKEND_LINKS_H
 
 #include "grid/layout.h"
 #include "fix/fix_lanes.h"
 
-/* Links in lanes: blocks in the layout's order, in each the directions, of each link its rows that are
- * kept (N - 1 for SU(2) and SU(3), else N; re, im), then the lane: element e of U_mu of block b, lane l
- * is at [((b * nd + mu) * elements + e) * lanes + l]. */
+/* Links in lanes: blocks in the layout's order, in each the directions, of each link its rows that
+ * are kept (N - 1 for SU(2) and SU(3), else N; re, im), then the lane: element e of U_mu of block
+ * b, lane l is at [((b * nd + mu) * elements + e) * lanes + l]. */
 typedef struct lat_link_work {
     const lat_layout *lay;
     void *u;
@@ -17,20 +17,21 @@ typedef struct lat_link_work {
 } lat_link_work;
 
 typedef struct lat_link_how {
-    double k;     /* beta / N */
-    int kind;     /* LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS */
+    double k; /* beta / N */
+    int kind; /* LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS */
     uint64_t seed;
     uint32_t config, step;
 } lat_link_how;
 
 /* New U_mu of blocks begin..end-1, all of one parity. */
-typedef void lat_link_update(const lat_link_work *w, int mu, int begin, int end, const lat_link_how *how);
+typedef void lat_link_update(const lat_link_work *w, int mu, int begin, int end,
+                             const lat_link_how *how);
 
 /* All links of these blocks back to SU(N). */
 typedef void lat_link_reunit(const lat_link_work *w, int begin, int end);
 
-/* Adds Re tr U_p of the plaquettes in positive directions from these blocks to sum[0] (planes without the
- * last direction) and sum[1] (with it). */
+/* Adds Re tr U_p of the plaquettes in positive directions from these blocks to sum[0] (planes
+ * without the last direction) and sum[1] (with it). */
 typedef void lat_link_plaquette(const lat_link_work *w, int begin, int end, double sum[2]);
 
 typedef struct lat_link_ops {
@@ -42,7 +43,8 @@ typedef struct lat_link_ops {
 
 /* Those of a vector length, by N: in single, then in double (link_lanes_table.c). */
 #define LAT_LINKS_MOST 16
-extern const lat_link_ops *const lat_links_base[LAT_LINKS_MOST + 1], *const lat_links_base_all; /* SU(3) with all rows */
+extern const lat_link_ops *const lat_links_base[LAT_LINKS_MOST + 1],
+    *const lat_links_base_all; /* SU(3) with all rows */
 #if defined(__x86_64__)
 extern const lat_link_ops *const lat_links_avx2[LAT_LINKS_MOST + 1], *const lat_links_avx2_all;
 extern const lat_link_ops *const lat_links_avx512[LAT_LINKS_MOST + 1], *const lat_links_avx512_all;

@@ -26,8 +26,9 @@ int lat_cuda_malloc(void **p, size_t bytes, const char *what)
         return lat_cuda_failed(e, what);
     size_t available = 0, total = 0;
     cudaMemGetInfo(&available, &total);
-    return lat_fail("GPU: out of memory: %s need %.2f GB, %.2f GB of %.2f GB are free", what, gigabytes((double)bytes),
-                    gigabytes((double)available), gigabytes((double)total));
+    return lat_fail("GPU: out of memory: %s need %.2f GB, %.2f GB of %.2f GB are free", what,
+                    gigabytes((double)bytes), gigabytes((double)available),
+                    gigabytes((double)total));
 }
 
 int lat_cuda_check_memory(double bytes, const char *what)
@@ -38,12 +39,15 @@ int lat_cuda_check_memory(double bytes, const char *what)
     if (bytes <= (double)available)
         return 0;
     const double gpus = ceil(bytes / (0.97 * (double)total));
-    return lat_fail("%s needs %.2f GB on the GPU, which has %.2f GB free of %.2f GB; %.0f such GPU%s would do", what, gigabytes(bytes),
-                    gigabytes((double)available), gigabytes((double)total), gpus, gpus > 1 ? "s" : " with nothing else on it");
+    return lat_fail(
+        "%s needs %.2f GB on the GPU, which has %.2f GB free of %.2f GB; %.0f such GPU%s would do",
+        what, gigabytes(bytes), gigabytes((double)available), gigabytes((double)total), gpus,
+        gpus > 1 ? "s" : " with nothing else on it");
 }
 
-/* n / d = (n * mul >> 32) >> shift for n < 2^31: with L = ceil(log2 d), mul = ceil(2^(31+L) / d) < 2^32 and the
- * error n (mul d - 2^(31+L)) / 2^(31+L) < d n / 2^(31+L) <= n / 2^31 < 1 (Granlund, Montgomery 1994). */
+/* n / d = (n * mul >> 32) >> shift for n < 2^31: with L = ceil(log2 d), mul = ceil(2^(31+L) / d) <
+ * 2^32 and the error n (mul d - 2^(31+L)) / 2^(31+L) < d n / 2^(31+L) <= n / 2^31 < 1 (Granlund,
+ * Montgomery 1994). */
 lat_cuda_divisor lat_cuda_divide_by(uint32_t d)
 {
     lat_cuda_divisor by = {0, 0};
@@ -65,8 +69,10 @@ int lat_cuda_staging_open(lat_cuda_staging *f, cudaStream_t stream)
 {
     f->stream = stream;
     for (int i = 0; i < 2; i++)
-        if (lat_cuda_malloc(&f->raw[i], STAGE, "staging buffers") || lat_cuda_failed(cudaMallocHost(&f->pinned[i], STAGE), "pinning memory")
-            || lat_cuda_failed(cudaEventCreateWithFlags(&f->done[i], cudaEventDisableTiming), "making an event"))
+        if (lat_cuda_malloc(&f->raw[i], STAGE, "staging buffers")
+            || lat_cuda_failed(cudaMallocHost(&f->pinned[i], STAGE), "pinning memory")
+            || lat_cuda_failed(cudaEventCreateWithFlags(&f->done[i], cudaEventDisableTiming),
+                               "making an event"))
             return -1;
     return 0;
 }
@@ -86,7 +92,8 @@ static size_t matrix_bytes(const lat_field *f)
     return 2 * (size_t)f->head.nc * (size_t)f->head.nc * (size_t)f->head.real;
 }
 
-int lat_cuda_upload(lat_cuda_staging *f, const lat_field *from, size_t first, size_t n, size_t to, lat_cuda_chunk_fn *place, void *context)
+int lat_cuda_upload(lat_cuda_staging *f, const lat_field *from, size_t first, size_t n, size_t to,
+                    lat_cuda_chunk_fn *place, void *context)
 {
     const size_t size = matrix_bytes(from), most = STAGE / size;
     int b = 0;
@@ -95,7 +102,9 @@ int lat_cuda_upload(lat_cuda_staging *f, const lat_field *from, size_t first, si
         if (lat_cuda_failed(cudaEventSynchronize(f->done[b]), "sending a field"))
             return -1;
         lat_memcpy(f->pinned[b], (const char *)from->data + (first + at) * size, count * size);
-        if (lat_cuda_failed(cudaMemcpyAsync(f->raw[b], f->pinned[b], count * size, cudaMemcpyHostToDevice, f->stream), "sending a field")
+        if (lat_cuda_failed(cudaMemcpyAsync(f->raw[b], f->pinned[b], count * size,
+                                            cudaMemcpyHostToDevice, f->stream),
+                            "sending a field")
             || lat_cuda_failed(place(context, f->raw[b], to + at, count), "sending a field")
             || lat_cuda_failed(cudaEventRecord(f->done[b], f->stream), "sending a field"))
             return -1;
@@ -103,7 +112,8 @@ int lat_cuda_upload(lat_cuda_staging *f, const lat_field *from, size_t first, si
     return 0;
 }
 
-int lat_cuda_download(lat_cuda_staging *f, lat_field *field, size_t from, lat_cuda_chunk_fn *place, void *context)
+int lat_cuda_download(lat_cuda_staging *f, lat_field *field, size_t from, lat_cuda_chunk_fn *place,
+                      void *context)
 {
     const size_t size = matrix_bytes(field), n = lat_field_matrices(field), most = STAGE / size;
     const size_t buffers = (n + most - 1) / most;
@@ -112,7 +122,9 @@ int lat_cuda_download(lat_cuda_staging *f, lat_field *field, size_t from, lat_cu
         if (k < buffers) {
             const size_t first = k * most, count = n - first < most ? n - first : most;
             if (lat_cuda_failed(place(context, f->raw[b], from + first, count), "fetching a field")
-                || lat_cuda_failed(cudaMemcpyAsync(f->pinned[b], f->raw[b], count * size, cudaMemcpyDeviceToHost, f->stream), "fetching a field")
+                || lat_cuda_failed(cudaMemcpyAsync(f->pinned[b], f->raw[b], count * size,
+                                                   cudaMemcpyDeviceToHost, f->stream),
+                                   "fetching a field")
                 || lat_cuda_failed(cudaEventRecord(f->done[b], f->stream), "fetching a field"))
                 return -1;
         }
@@ -126,7 +138,8 @@ int lat_cuda_download(lat_cuda_staging *f, lat_field *field, size_t from, lat_cu
     return 0;
 }
 
-int lat_cuda_migrate(lat_cuda_staging *f, void *p, size_t bytes, const lat_comm *comm, int rank, bool send)
+int lat_cuda_migrate(lat_cuda_staging *f, void *p, size_t bytes, const lat_comm *comm, int rank,
+                     bool send)
 {
     static const char what[] = "sending a slice";
     void *here = f->pinned[0];
@@ -135,8 +148,11 @@ int lat_cuda_migrate(lat_cuda_staging *f, void *p, size_t bytes, const lat_comm 
         void *there = (char *)p + at;
         if (!send && comm->receive(comm, rank, here, n))
             return -1;
-        if (lat_cuda_failed(cudaMemcpyAsync(send ? here : there, send ? there : here, n, cudaMemcpyDefault, f->stream), what)
-            || lat_cuda_failed(cudaStreamSynchronize(f->stream), what) || (send && comm->send(comm, rank, here, n)))
+        if (lat_cuda_failed(cudaMemcpyAsync(send ? here : there, send ? there : here, n,
+                                            cudaMemcpyDefault, f->stream),
+                            what)
+            || lat_cuda_failed(cudaStreamSynchronize(f->stream), what)
+            || (send && comm->send(comm, rank, here, n)))
             return -1;
     }
     return 0;
@@ -145,12 +161,18 @@ int lat_cuda_migrate(lat_cuda_staging *f, void *p, size_t bytes, const lat_comm 
 /* ---- for benchmarks ---- */
 
 /* Milliseconds of a copy. */
-static int time_copy(void *to, const void *from, size_t bytes, cudaEvent_t begin, cudaEvent_t end, float *ms)
+static int time_copy(void *to, const void *from, size_t bytes, cudaEvent_t begin, cudaEvent_t end,
+                     float *ms)
 {
     static const char what[] = "a benchmark";
-    return lat_cuda_failed(cudaEventRecord(begin, 0), what) || lat_cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, 0), what)
-        || lat_cuda_failed(cudaEventRecord(end, 0), what) || lat_cuda_failed(cudaEventSynchronize(end), what)
-        || lat_cuda_failed(cudaEventElapsedTime(ms, begin, end), what) ? -1 : 0;
+    return lat_cuda_failed(cudaEventRecord(begin, 0), what)
+                   || lat_cuda_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, 0),
+                                      what)
+                   || lat_cuda_failed(cudaEventRecord(end, 0), what)
+                   || lat_cuda_failed(cudaEventSynchronize(end), what)
+                   || lat_cuda_failed(cudaEventElapsedTime(ms, begin, end), what)
+               ? -1
+               : 0;
 }
 
 double lat_gpu_copy_bandwidth(size_t bytes)
@@ -159,8 +181,10 @@ double lat_gpu_copy_bandwidth(size_t bytes)
     void *a = NULL, *b = NULL;
     cudaEvent_t begin = NULL, end = NULL;
     float ms = 0, best = INFINITY;
-    int bad = lat_cuda_malloc(&a, bytes, what) || lat_cuda_malloc(&b, bytes, what) || lat_cuda_failed(cudaMemset(a, 1, bytes), what)
-        || lat_cuda_failed(cudaEventCreate(&begin), what) || lat_cuda_failed(cudaEventCreate(&end), what);
+    int bad = lat_cuda_malloc(&a, bytes, what) || lat_cuda_malloc(&b, bytes, what)
+              || lat_cuda_failed(cudaMemset(a, 1, bytes), what)
+              || lat_cuda_failed(cudaEventCreate(&begin), what)
+              || lat_cuda_failed(cudaEventCreate(&end), what);
     for (int i = 0; i < 10 && !bad; i++) {
         bad = time_copy(b, a, bytes, begin, end, &ms);
         best = fminf(best, ms);

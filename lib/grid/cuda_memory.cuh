@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_memory.cuh: what kernels for one N and one precision begin with (template; after cuda_real.cuh): site functions,
- * and matrices in memory as fix_cuda.cuh has them there. */
+/* cuda_memory.cuh: what kernels for one N and one precision begin with (template; after
+ * cuda_real.cuh): site functions, and matrices in memory as fix_cuda.cuh has them there. */
 #include "site/template.h"
 
 #define FULL (2 * LAT_N * LAT_N) /* reals of a matrix */
@@ -36,7 +36,8 @@ template <int ROWS> static __device__ __forceinline__ void LAT_(fetch)(LAT_T *m,
         LAT_(unpack)(m + c * PER, p[c * LAT_CUDA_GROUP], 2 * LAT_N * ROWS - c * PER);
 }
 
-template <int ROWS> static __device__ __forceinline__ void LAT_(fetch_link)(LAT_T *m, const LAT_V *p)
+template <int ROWS>
+static __device__ __forceinline__ void LAT_(fetch_link)(LAT_T *m, const LAT_V *p)
 {
 #pragma unroll
     for (int c = 0; c < CHUNKS(ROWS); c++)
@@ -92,9 +93,11 @@ static __device__ __forceinline__ uint32_t LAT_(quotient)(uint32_t n, lat_cuda_d
 
 /* ---- rims ---- */
 
-/* Which block of a rim this is, *side 0 or 1 for the one below or above; or which one of all others, *side -1. After `lead` others
- * every 2^spread-th block is one of a rim, so that others are at work while rims are on their way to the neighbours. */
-static __device__ __forceinline__ uint32_t LAT_(block_of)(uint32_t rim_blocks, uint32_t lead, uint32_t spread, int *side)
+/* Which block of a rim this is, *side 0 or 1 for the one below or above; or which one of all
+ * others, *side -1. After `lead` others every 2^spread-th block is one of a rim, so that others are
+ * at work while rims are on their way to the neighbours. */
+static __device__ __forceinline__ uint32_t LAT_(block_of)(uint32_t rim_blocks, uint32_t lead,
+                                                          uint32_t spread, int *side)
 {
     const uint32_t rims = 2 * rim_blocks, n = blockIdx.x - lead, turn = n >> spread;
     *side = -1;
@@ -107,17 +110,23 @@ static __device__ __forceinline__ uint32_t LAT_(block_of)(uint32_t rim_blocks, u
     return blockIdx.x - (turn < rims ? turn + 1 : rims);
 }
 
-/* Waits until step `number` of the neighbour on that side has come. By acquire: a fence after a plain load takes longer. */
-static __device__ __forceinline__ void LAT_(wait_flag)(const uint32_t *heard, int side, uint32_t number)
+/* Waits until step `number` of the neighbour on that side has come. By acquire: a fence after a
+ * plain load takes longer. */
+static __device__ __forceinline__ void LAT_(wait_flag)(const uint32_t *heard, int side,
+                                                       uint32_t number)
 {
     uint32_t come;
     do
-        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(come) : "l"(heard + side) : "memory");
+        asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+                     : "=r"(come)
+                     : "l"(heard + side)
+                     : "memory");
     while ((int32_t)(come - number) < 0);
 }
 
 /* The last of `blocks` blocks of a rim to come tells the neighbour that step `number` is there. */
-static __device__ __forceinline__ void LAT_(signal_flag)(uint32_t *arrived, uint32_t *told, uint32_t blocks, uint32_t number)
+static __device__ __forceinline__ void LAT_(signal_flag)(uint32_t *arrived, uint32_t *told,
+                                                         uint32_t blocks, uint32_t number)
 {
     __threadfence(); /* the last block's fence is for all of them: fences are cumulative */
     __syncthreads();

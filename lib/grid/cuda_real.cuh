@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_real.cuh: the reals and the names of kernels that are compiled once for each N (LAT_N) and precision (LAT_SIZE); see
- * site/real.h. */
+/* cuda_real.cuh: the reals and the names of kernels that are compiled once for each N (LAT_N) and
+ * precision (LAT_SIZE); see site/real.h. */
 #define LAT_WIDTH 1
 #if defined(LAT_ALL_ROWS)
 #define LAT_LETTER(x) x##all
@@ -35,8 +35,8 @@
 #define JOIN(a, b, c) JOIN_(a, b, c)
 #define LAT_(x) JOIN(x, LETTER, LAT_N)
 
-/* Lets the next kernel begin where this one has begun everywhere, and waits for the one before to be done (start() in
- * fix_launch.cuh): what does not depend on that one comes before this. */
+/* Lets the next kernel begin where this one has begun everywhere, and waits for the one before to
+ * be done (start() in fix_launch.cuh): what does not depend on that one comes before this. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define WAIT_FOR_GRID() (cudaTriggerProgrammaticLaunchCompletion(), cudaGridDependencySynchronize())
 #else

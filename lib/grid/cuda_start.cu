@@ -16,8 +16,8 @@ extern "C" {
 extern const lat_cuda_ops lat_cuda_ops_f2;
 }
 
-/* The start of CUDA takes a fifth of a second: a thread has it behind it while the input is read. Its end takes a tenth: half
- * of it is done while the output is written. */
+/* The start of CUDA takes a fifth of a second: a thread has it behind it while the input is read.
+ * Its end takes a tenth: half of it is done while the output is written. */
 static struct {
     bool begun, running, left;
     pthread_t thread;
@@ -36,7 +36,8 @@ static cudaError_t choose_device(void)
         char *end;
         const long v = strtol(p, &end, 10);
         if (end == p || v < 0 || v >= start.devices || (*end && *end != ',')) {
-            snprintf(start.bad_list, sizeof start.bad_list, "GPUs '%.40s': expected numbers from 0 to %d, such as 0,1", lat_gpu_opts.list,
+            snprintf(start.bad_list, sizeof start.bad_list,
+                     "GPUs '%.40s': expected numbers from 0 to %d, such as 0,1", lat_gpu_opts.list,
                      start.devices - 1);
             return cudaErrorInvalidDevice;
         }
@@ -57,7 +58,8 @@ static void *start_device(void *nothing)
             start.kernel = cudaFree(NULL); /* the context */
         if (start.kernel == cudaSuccess)
             start.kernel = cudaFuncGetAttributes(&attributes, lat_cuda_ops_f2.any);
-        if (start.kernel == cudaErrorNoKernelImageForDevice && cudaGetDeviceProperties(&start.device, start.number) != cudaSuccess)
+        if (start.kernel == cudaErrorNoKernelImageForDevice
+            && cudaGetDeviceProperties(&start.device, start.number) != cudaSuccess)
             start.kernel = cudaErrorUnknown;
     }
     return nothing;
@@ -83,8 +85,8 @@ static bool driver_there(void)
     return library;
 }
 
-/* Queues to the device that are made with a context, 8 of each kind where nobody says: a tenth of a second at its start and its end.
- * Alone we have one stream. */
+/* Queues to the device that are made with a context, 8 of each kind where nobody says: a tenth of a
+ * second at its start and its end. Alone we have one stream. */
 static void few_queues(void)
 {
     if (lat_comm_world->size > 1)
@@ -109,15 +111,17 @@ void lat_cuda_end(void)
     start.running = false;
 }
 
-/* The driver forgets the GPU when its descriptor for unified memory is closed, which takes a twentieth of a second: at the end of the
- * process nothing else would go on beside it. /dev/null takes the number, so that no file of ours gets one that the driver knows. */
+/* The driver forgets the GPU when its descriptor for unified memory is closed, which takes a
+ * twentieth of a second: at the end of the process nothing else would go on beside it. /dev/null
+ * takes the number, so that no file of ours gets one that the driver knows. */
 static void hand_back(void)
 {
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     DIR *descriptors = opendir("/proc/self/fd");
     for (const dirent *d; nothing >= 0 && descriptors && (d = readdir(descriptors));) {
         char is[32] = "";
-        if (readlinkat(dirfd(descriptors), d->d_name, is, sizeof is - 1) > 0 && !strcmp(is, "/dev/nvidia-uvm"))
+        if (readlinkat(dirfd(descriptors), d->d_name, is, sizeof is - 1) > 0
+            && !strcmp(is, "/dev/nvidia-uvm"))
             dup3(nothing, atoi(d->d_name), O_CLOEXEC);
     }
     if (descriptors)
@@ -138,13 +142,16 @@ void lat_cuda_release(void)
     if (!start.begun)
         return;
     lat_cuda_end();
-    if (start.kernel == cudaSuccess && lat_comm_world->size == 1) /* of several ranks MPI may have it in use, too */
+    if (start.kernel == cudaSuccess
+        && lat_comm_world->size == 1) /* of several ranks MPI may have it in use, too */
         start.left = in_thread(reset_device);
 }
 
 int lat_cuda_released(void)
 {
-    return start.left ? lat_fail("GPU: it was given back when the input had come to its end, and is wanted again") : 0;
+    return start.left ? lat_fail(
+               "GPU: it was given back when the input had come to its end, and is wanted again")
+                      : 0;
 }
 
 bool lat_cuda_available(void)
@@ -160,17 +167,20 @@ bool lat_cuda_available(void)
     }
     start.begun = true;
     if (start.count != cudaSuccess || start.devices == 0) {
-        lat_fail("no GPU: %s", start.count != cudaSuccess ? cudaGetErrorString(start.count) : "no device found");
+        lat_fail("no GPU: %s",
+                 start.count != cudaSuccess ? cudaGetErrorString(start.count) : "no device found");
         return false;
     }
     if (*start.bad_list)
         lat_fail_usage("%s", start.bad_list);
     else if (start.kernel == cudaErrorNoKernelImageForDevice)
-        lat_fail("%s: compute capability %d.%d is not among those this program was built for (" LAT_CUDA_ARCH ")", start.device.name,
-                 start.device.major, start.device.minor);
+        lat_fail("%s: compute capability %d.%d is not among those this program was built for "
+                 "(" LAT_CUDA_ARCH ")",
+                 start.device.name, start.device.major, start.device.minor);
     else
         lat_cuda_failed(start.kernel, "starting it");
-    return start.kernel == cudaSuccess && !lat_cuda_failed(cudaSetDevice(start.number), "choosing it"); /* for this thread */
+    return start.kernel == cudaSuccess
+           && !lat_cuda_failed(cudaSetDevice(start.number), "choosing it"); /* for this thread */
 }
 
 int lat_cuda_device_number(void) { return start.number; }

@@ -13,8 +13,8 @@
 typedef struct plan {
     lat_layout *lay;
     bool slab;
-    int parity;       /* of the site with local coordinates 0 */
-    int next[4];      /* where the next block goes, or the next slot: even, odd, even and odd ghosts */
+    int parity;  /* of the site with local coordinates 0 */
+    int next[4]; /* where the next block goes, or the next slot: even, odd, even and odd ghosts */
 } plan;
 
 /* Of a site with local coordinates x. */
@@ -25,8 +25,8 @@ static int region(const plan *p, const int x[LAT_MAX_DIMS])
     return ((x[0] + x[1] + x[2] + x[3] + p->parity) & 1) + (ghost ? 2 : 0);
 }
 
-/* Cuts the first `axes` axes in two, the longest boxes first, until there is a box for every lane; false if the
- * boxes would get odd extents before. */
+/* Cuts the first `axes` axes in two, the longest boxes first, until there is a box for every lane;
+ * false if the boxes would get odd extents before. */
 static bool cut(const lat_geometry *geom, int axes, int lanes, int boxes[LAT_MAX_DIMS])
 {
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
@@ -96,7 +96,8 @@ static int find_perm(lat_layout *lay, const int64_t lane[MAX_LANES])
     return lay->nperms++;
 }
 
-/* Fills lay->step for `blocks` blocks. The first pass (collect == NULL) only counts the rows of `collect`. */
+/* Fills lay->step for `blocks` blocks. The first pass (collect == NULL) only counts the rows of
+ * `collect`. */
 static void link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
 {
     const int nk = 2 * lay->geom.nd;
@@ -110,7 +111,8 @@ static void link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
                 int64_t here = (int64_t)b * lay->lanes + l, site = lay->site[here];
                 /* An idle lane is its own neighbour: any finite numbers do there. */
                 at[l] = site < 0 ? here
-                    : slot[lat_neighbour(&lay->geom, (size_t)site, k % lay->geom.nd, k < lay->geom.nd ? 1 : -1)];
+                                 : slot[lat_neighbour(&lay->geom, (size_t)site, k % lay->geom.nd,
+                                                      k < lay->geom.nd ? 1 : -1)];
                 lane[l] = at[l] % lay->lanes;
                 one_block = one_block && at[l] / lay->lanes == at[0] / lay->lanes;
                 permuted = permuted && !taken[lane[l]];
@@ -121,7 +123,8 @@ static void link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
             step->block = (int32_t)(step->perm < 0 ? lay->ncollect : at[0] / lay->lanes);
             if (step->perm < 0) {
                 if (lay->collect)
-                    memcpy(lay->collect + lay->ncollect * lay->lanes, at, (size_t)lay->lanes * sizeof *at);
+                    memcpy(lay->collect + lay->ncollect * lay->lanes, at,
+                           (size_t)lay->lanes * sizeof *at);
                 lay->ncollect++;
             }
         }
@@ -150,7 +153,8 @@ static int fill(plan *p, int lanes, int *ghosts)
     int boxes[LAT_MAX_DIMS];
     size_t volume = lat_volume(&lay->geom), count[4];
     if (volume / (size_t)lanes > INT32_MAX / (2 * LAT_MAX_DIMS) - 4)
-        return lat_fail("lattice %s: no memory for its table of neighbours", lat_dims_text(&lay->geom, text));
+        return lat_fail("lattice %s: no memory for its table of neighbours",
+                        lat_dims_text(&lay->geom, text));
     count_sites(p, count);
     lay->lanes = lanes;
     int all = 0;
@@ -166,8 +170,10 @@ static int fill(plan *p, int lanes, int *ghosts)
     int64_t *slot = lat_alloc(volume, sizeof *slot, "the table of sites");
     lay->site = lat_alloc(slots, sizeof *lay->site, "the table of sites");
     lay->step = lat_alloc(steps, sizeof *lay->step, "the table of neighbours");
-    lay->perm = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm, "the table of neighbours");
-    lay->perm32 = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm32, "the table of neighbours");
+    lay->perm = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm,
+                          "the table of neighbours");
+    lay->perm32 = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm32,
+                            "the table of neighbours");
     if (!slot || !lay->site || !lay->step || !lay->perm || !lay->perm32) {
         free(slot);
         return -1;
@@ -189,7 +195,8 @@ static int fill(plan *p, int lanes, int *ghosts)
     link_blocks(lay, all, slot);
     int rc = 0;
     if (lay->ncollect) {
-        lay->collect = lat_alloc((size_t)lay->ncollect * (size_t)lanes, sizeof *lay->collect, "the table of neighbours");
+        lay->collect = lat_alloc((size_t)lay->ncollect * (size_t)lanes, sizeof *lay->collect,
+                                 "the table of neighbours");
         rc = lay->collect ? 0 : -1;
         if (rc == 0)
             link_blocks(lay, all, slot);

@@ -25,20 +25,21 @@ typedef struct lat_layout {
     int lanes;
     bool boxes;         /* cut into boxes, or consecutive sites */
     int nblocks, neven; /* blocks 0 .. neven-1 hold even sites, the rest odd ones */
-    int64_t *site;      /* [nblocks][lanes]: natural index of the site, -1 for a lane that is idle */
-    lat_step *step;     /* [nblocks][2 nd] */
+    int64_t *site;  /* [nblocks][lanes]: natural index of the site, -1 for a lane that is idle */
+    lat_step *step; /* [nblocks][2 nd] */
     int nperms;
-    int64_t *perm;      /* [nperms][lanes] as 64-bit ... */
-    int32_t *perm32;    /* ... and as 32-bit lane numbers, as permuting instructions want them */
+    int64_t *perm;   /* [nperms][lanes] as 64-bit ... */
+    int32_t *perm32; /* ... and as 32-bit lane numbers, as permuting instructions want them */
     int64_t ncollect;
-    int64_t *collect;   /* [ncollect][lanes]: slot = block * lanes + lane */
+    int64_t *collect; /* [ncollect][lanes]: slot = block * lanes + lane */
 } lat_layout;
 
 /* NULL, with lat_error set, if an extent is odd or 1 (no checkerboard) or memory is short. */
 lat_layout *lat_layout_new(const lat_geometry *geom, int lanes);
 void lat_layout_free(lat_layout *lay);
 
-/* The slot one step from another, k = 0 .. 2 nd - 1 as in lay->step. An idle one leads to itself. */
+/* The slot one step from another, k = 0 .. 2 nd - 1 as in lay->step. An idle one leads to itself.
+ */
 static inline int64_t lat_slot_next(const lat_layout *lay, int64_t slot, int k)
 {
     const int64_t b = slot / lay->lanes, lane = slot % lay->lanes;

@@ -55,10 +55,7 @@ static void doze(atomic_uint *word, unsigned seen)
     sched_yield();
 }
 
-static void wake(atomic_uint *word)
-{
-    (void)word;
-}
+static void wake(atomic_uint *word) { (void)word; }
 #endif
 
 #define SPINS 2000

@@ -15,10 +15,11 @@ int lat_thread_id(void);
 /* Of n things, those that are the caller's in its team: from *from up to *to. */
 void lat_thread_range(int64_t n, int64_t *from, int64_t *to);
 
-/* Where the threads of a team wait for each other, several times a sweep. OpenMP's own barrier spins for
- * milliseconds: where another program, such as the next stage of the pipeline, wants a core, two of our
- * threads share one, and the one that has arrived keeps the other from arriving. This one spins as
- * long as a sweep of a small lattice takes, and then sleeps until the last one has come. Zero at first. */
+/* Where the threads of a team wait for each other, several times a sweep. OpenMP's own barrier
+ * spins for milliseconds: where another program, such as the next stage of the pipeline, wants a
+ * core, two of our threads share one, and the one that has arrived keeps the other from arriving.
+ * This one spins as long as a sweep of a small lattice takes, and then sleeps until the last one
+ * has come. Zero at first. */
 typedef struct lat_barrier {
     atomic_int there;
     atomic_uint round;
@@ -26,7 +27,8 @@ typedef struct lat_barrier {
 } lat_barrier;
 void lat_barrier_wait(lat_barrier *m, int team);
 
-/* `elements` reals a site, sites in lanes: element e of block b, lane l is number (b * elements + e) * lanes + l. */
+/* `elements` reals a site, sites in lanes: element e of block b, lane l is number (b * elements +
+ * e) * lanes + l. */
 typedef struct lat_lane_view {
     void *p;
     int real, lanes, elements; /* bytes of a real */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vectors.h: what fix_lanes.c and link_lanes.c are compiled for: vectors of the length that the compiler's options allow, a site in each
- * lane, and how site functions are to be expanded over them. */
+/* vectors.h: what fix_lanes.c and link_lanes.c are compiled for: vectors of the length that the
+ * compiler's options allow, a site in each lane, and how site functions are to be expanded over
+ * them. */
 #ifndef LAT_BACKEND_VECTORS_H
 #define LAT_BACKEND_VECTORS_H
 
@@ -25,10 +26,12 @@ typedef float floats __attribute__((vector_size(BYTES)));
 typedef double doubles __attribute__((vector_size(BYTES)));
 
 #define LAT_HOST_DEVICE static inline __attribute__((always_inline, unused))
-/* Parts of a visit or an update that several kinds of them share are functions of their own: what they hand over
- * costs a hundredth of the visit, and a copy in each would take the compiler minutes. */
+/* Parts of a visit or an update that several kinds of them share are functions of their own: what
+ * they hand over costs a hundredth of the visit, and a copy in each would take the compiler
+ * minutes. */
 #define APART static __attribute__((noinline, unused))
-/* Indices known to the compiler: zeros, and hits whose result nobody reads, are left out. From SU(4) on too much text. */
+/* Indices known to the compiler: zeros, and hits whose result nobody reads, are left out. From
+ * SU(4) on too much text. */
 #if LAT_N <= 3 && !defined(__clang__)
 #define LAT_UNROLL _Pragma("GCC unroll 8")
 #endif

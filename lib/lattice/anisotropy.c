@@ -34,7 +34,8 @@ int lat_anisotropy(const lat_header *head, double *xi)
     if (number(head, xi))
         return -1;
     if (*xi != 1 && axis_of(head) != head->geom.nd - 1)
-        return lat_fail("expected xi to be that of the last direction, found that of %.80s (info.xi_axis): lat-reorder --axes makes it the last",
+        return lat_fail("expected xi to be that of the last direction, found that of %.80s "
+                        "(info.xi_axis): lat-reorder --axes makes it the last",
                         lat_info_get(head, "xi_axis"));
     return 0;
 }

@@ -4,7 +4,7 @@
 #include "boundary.h"
 #include "base/error.h"
 
-#define KEY   "boundary_1"
+#define KEY "boundary_1"
 #define DIGIT (sizeof KEY - 2)
 
 static void name_axis(char key[sizeof KEY], int mu)
@@ -36,7 +36,9 @@ int lat_boundary_set(lat_header *head, int mu, const char *word)
 /* The axis that a line speaks of, -1: none. */
 static int axis_of(const char *line, int nd)
 {
-    const int mu = strncmp(line, KEY, DIGIT) == 0 && strncmp(line + DIGIT + 1, " = ", 3) == 0 ? line[DIGIT] - '1' : -1;
+    const int mu = strncmp(line, KEY, DIGIT) == 0 && strncmp(line + DIGIT + 1, " = ", 3) == 0
+                       ? line[DIGIT] - '1'
+                       : -1;
     return mu >= 0 && mu < nd ? mu : -1;
 }
 
@@ -78,7 +80,8 @@ double lat_boundary_plaquettes(const lat_header *head)
     double share = 0;
     for (int mu = 0; mu < nd; mu++)
         for (int nu = 0; nu < mu; nu++)
-            share += (open >> mu & 1 ? 1 - 1.0 / d[mu] : 1) * (open >> nu & 1 ? 1 - 1.0 / d[nu] : 1);
+            share += (open >> mu & 1 ? 1 - 1.0 / d[mu] : 1)
+                     * (open >> nu & 1 ? 1 - 1.0 / d[nu] : 1);
     return share / (nd * (nd - 1) / 2);
 }
 
@@ -86,7 +89,8 @@ int lat_boundary_closed(const lat_header *head, int except, const char *who)
 {
     for (int mu = 0; mu < head->geom.nd; mu++)
         if (mu != except && lat_boundary_is(head, mu, LAT_OPEN))
-            return lat_fail("%s: expected periodic boundaries, found the %c axis open (boundary_%d = OPEN), where links are missing", who,
-                            "xyzt"[mu], mu + 1);
+            return lat_fail("%s: expected periodic boundaries, found the %c axis open (boundary_%d "
+                            "= OPEN), where links are missing",
+                            who, "xyzt"[mu], mu + 1);
     return 0;
 }

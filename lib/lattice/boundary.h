@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* boundary.h: what a header says of the boundaries of the lattice, in the info lines boundary_1 to boundary_4 (x to t),
- * as NERSC's headers do.
+/* boundary.h: what a header says of the boundaries of the lattice, in the info lines boundary_1 to
+ * boundary_4 (x to t), as NERSC's headers do.
  *
  *   PERIODIC      where there is no such line.
  *   ANTIPERIODIC  of fermions. The links are the gauge field itself and have no signs.
- *   OPEN          the links of one slice along that axis are zero: it has no links around the boundary. */
+ *   OPEN          the links of one slice along that axis are zero: it has no links around the
+ * boundary. */
 #ifndef LAT_BOUNDARY_H
 #define LAT_BOUNDARY_H
 
@@ -24,7 +25,8 @@ void lat_boundary_permute(lat_header *head, const int axes[LAT_MAX_DIMS]);
 /* The open axes: bit mu. */
 unsigned lat_boundary_open(const lat_header *head);
 
-/* Links that are not there (not of a transformation), and the share of plaquettes that are, where so is each open axis. */
+/* Links that are not there (not of a transformation), and the share of plaquettes that are, where
+ * so is each open axis. */
 size_t lat_boundary_missing(const lat_header *head);
 double lat_boundary_plaquettes(const lat_header *head);
 
@@ -39,7 +41,8 @@ static inline bool lat_boundary_none(unsigned open, int mu, const double *reals,
     return true;
 }
 
-/* Fails where an axis other than `except` (-1: any) is open, for `who`, "Landau propagators", say, that need all links. */
+/* Fails where an axis other than `except` (-1: any) is open, for `who`, "Landau propagators", say,
+ * that need all links. */
 int lat_boundary_closed(const lat_header *head, int except, const char *who);
 
 #endif

@@ -10,10 +10,7 @@
 static const char *const names[] = {"landau", "coulomb", "mag"};
 static const char axes[] = "xyzt";
 
-const char *lat_gauge_name(lat_gauge gauge)
-{
-    return names[gauge];
-}
+const char *lat_gauge_name(lat_gauge gauge) { return names[gauge]; }
 
 lat_condition lat_condition_of(lat_gauge gauge, const lat_geometry *geom, int time)
 {
@@ -33,14 +30,16 @@ static int parse_weights(const char *text, int nd, double weight[LAT_MAX_DIMS])
     char *end = NULL;
     for (int mu = 0; mu < nd; mu++, text = end + 1) {
         weight[mu] = strtod(text, &end);
-        if (end == text || *end != (mu + 1 < nd ? ',' : '\0') || !(weight[mu] >= 0 && weight[mu] <= 1e6))
+        if (end == text || *end != (mu + 1 < nd ? ',' : '\0')
+            || !(weight[mu] >= 0 && weight[mu] <= 1e6))
             return -1;
         sum += weight[mu];
     }
     return sum > 0 ? 0 : -1;
 }
 
-int lat_condition_make(lat_gauge gauge, int time, const char *weights, const lat_geometry *geom, lat_condition *c)
+int lat_condition_make(lat_gauge gauge, int time, const char *weights, const lat_geometry *geom,
+                       lat_condition *c)
 {
     if (time >= geom->nd)
         return lat_fail_usage("--time %c: the lattice has %d dimensions", axes[time], geom->nd);
@@ -54,8 +53,9 @@ int lat_condition_make(lat_gauge gauge, int time, const char *weights, const lat
     if (gauge != LAT_LANDAU)
         return lat_fail_usage("--weights is for Landau gauge, not for %s", names[gauge]);
     if (parse_weights(weights, geom->nd, c->weight))
-        return lat_fail_usage("--weights %s: expected %d numbers from 0 to 1e6, not all 0, with commas between",
-                              weights, geom->nd);
+        return lat_fail_usage(
+            "--weights %s: expected %d numbers from 0 to 1e6, not all 0, with commas between",
+            weights, geom->nd);
     return 0;
 }
 
@@ -84,7 +84,8 @@ int lat_condition_read(const lat_header *head, lat_condition *c)
         if (dot && (i != LAT_COULOMB || !axis || axis - axes >= head->geom.nd))
             break;
         if (i == LAT_COULOMB && head->geom.nd < 2)
-            return lat_fail("the header says gauge coulomb, which needs two dimensions at least, in one");
+            return lat_fail(
+                "the header says gauge coulomb, which needs two dimensions at least, in one");
         *c = lat_condition_of((lat_gauge)i, &head->geom, axis ? (int)(axis - axes) : -1);
         if (i == LAT_LANDAU)
             memcpy(c->weight, head->weight, (size_t)head->geom.nd * sizeof *c->weight);
@@ -96,7 +97,8 @@ int lat_condition_read(const lat_header *head, lat_condition *c)
 void lat_condition_write(lat_header *head, const lat_condition *c)
 {
     const bool axis = c->gauge == LAT_COULOMB && c->time != head->geom.nd - 1;
-    snprintf(head->gauge, sizeof head->gauge, "%s%s%c", names[c->gauge], axis ? "." : "", axis ? axes[c->time] : '\0');
+    snprintf(head->gauge, sizeof head->gauge, "%s%s%c", names[c->gauge], axis ? "." : "",
+             axis ? axes[c->time] : '\0');
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         head->weight[mu] = c->gauge == LAT_LANDAU && mu < head->geom.nd ? c->weight[mu] : 1;
 }

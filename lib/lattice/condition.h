@@ -24,7 +24,8 @@ lat_condition lat_condition_of(lat_gauge gauge, const lat_geometry *geom, int ti
 
 /* The same from the options --gauge, --time (-1: the last direction) and --weights ("1,1,1,0.5", or
  * NULL), checked against each other and the lattice: 0, or -1 with a usage sentence. */
-int lat_condition_make(lat_gauge gauge, int time, const char *weights, const lat_geometry *geom, lat_condition *c);
+int lat_condition_make(lat_gauge gauge, int time, const char *weights, const lat_geometry *geom,
+                       lat_condition *c);
 
 /* The sum of the weights, D where all are 1. */
 double lat_condition_weights(const lat_condition *c);

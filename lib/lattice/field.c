@@ -17,8 +17,9 @@ int lat_field_alloc(lat_field *f)
     f->comm = lat_comm_world;
     f->data = NULL;
     if (lat_slices(&f->head) < f->comm->size)
-        return lat_fail_usage("lattice %s: expected at most %d ranks, a slice each, found %d", lat_dims_text(&f->head.geom, text),
-                              lat_slices(&f->head), f->comm->size);
+        return lat_fail_usage("lattice %s: expected at most %d ranks, a slice each, found %d",
+                              lat_dims_text(&f->head.geom, text), lat_slices(&f->head),
+                              f->comm->size);
     /* Not one page is touched: a header may promise what never arrives. */
     f->data = lat_alloc(lat_field_held(f), matrix_bytes(f), "a field");
     return f->data ? 0 : -1;
@@ -67,10 +68,14 @@ int lat_field_share(lat_field *f)
     char *data = f->data;
     for (size_t at = 0; at < slice; at += PIECE) {
         const size_t n = slice - at < PIECE ? slice - at : PIECE;
-        const lat_exchange x = {
-            .to_down = data + at, .to_up = data + (count - 1) * slice + at,
-            .from_up = data + count * slice + at, .from_down = data + (count + 1) * slice + at,
-            .to_down_bytes = n, .to_up_bytes = n, .from_down_bytes = n, .from_up_bytes = n};
+        const lat_exchange x = {.to_down = data + at,
+                                .to_up = data + (count - 1) * slice + at,
+                                .from_up = data + count * slice + at,
+                                .from_down = data + (count + 1) * slice + at,
+                                .to_down_bytes = n,
+                                .to_up_bytes = n,
+                                .from_down_bytes = n,
+                                .from_up_bytes = n};
         if (f->comm->begin(f->comm, &x) || f->comm->finish(f->comm))
             return -1;
     }
@@ -80,7 +85,8 @@ int lat_field_share(lat_field *f)
 int lat_field_gather(const lat_field *f, const void *own, size_t size, void *all)
 {
     const int slices = lat_slices(&f->head), ranks = lat_field_shared(f) ? f->comm->size : 1;
-    const size_t most = (size_t)(slices + ranks - 1) / (size_t)ranks * size; /* the ranks' counts differ by one at most */
+    const size_t most = (size_t)(slices + ranks - 1) / (size_t)ranks
+                        * size; /* the ranks' counts differ by one at most */
     if (ranks == 1) {
         memcpy(all, own, (size_t)slices * size);
         return 0;
@@ -144,13 +150,13 @@ int lat_field_convert(lat_field *f, lat_real real)
     if (real == LAT_F64) {
         const float *from = f->data;
         double *to = data;
-        #pragma omp parallel for schedule(static) if (n > 100000)
+#pragma omp parallel for schedule(static) if (n > 100000)
         for (size_t k = 0; k < n; k++)
             to[k] = (double)from[k];
     } else {
         const double *from = f->data;
         float *to = data;
-        #pragma omp parallel for schedule(static) if (n > 100000)
+#pragma omp parallel for schedule(static) if (n > 100000)
         for (size_t k = 0; k < n; k++)
             to[k] = (float)from[k];
         /* Rounding moves these by up to 1e-7: they are measured again when written. */

@@ -24,7 +24,7 @@ static int utf8_length(const unsigned char *s)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
     if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)))
-        return 0;   /* overlong, or a surrogate */
+        return 0; /* overlong, or a surrogate */
     if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)))
         return 0;
     return n;
@@ -153,8 +153,10 @@ static bool reals_known(int nc, int reals)
 static bool gauge_named(const lat_header *head)
 {
     size_t n = strnlen(head->gauge, sizeof head->gauge);
-    return n > 0 && n < sizeof head->gauge &&
-           strspn(head->gauge, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
+    return n > 0 && n < sizeof head->gauge
+           && strspn(head->gauge,
+                     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+                  == n;
 }
 
 static int check_numbers(const lat_header *head, const char *name)
@@ -163,29 +165,33 @@ static int check_numbers(const lat_header *head, const char *name)
         return lat_fail("%s: plaquette and link trace must be finite, found %g and %g", name,
                         head->plaquette, head->link_trace);
     if (head->kind == LAT_TRANSFORM && !(isnan(head->plaquette) && isnan(head->link_trace)))
-        return lat_fail("%s: a gauge transformation has no plaquette and no link trace, found %g and %g",
-                        name, head->plaquette, head->link_trace);
+        return lat_fail(
+            "%s: a gauge transformation has no plaquette and no link trace, found %g and %g", name,
+            head->plaquette, head->link_trace);
     if (isinf(head->functional) || isinf(head->theta))
         return lat_fail("%s: functional and theta must be finite, found %g and %g", name,
                         head->functional, head->theta);
     double weights = 0;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         if (!(head->weight[mu] >= 0 && head->weight[mu] <= 1e6))
-            return lat_fail("%s: weights of directions must be from 0 to 1e6, found %g", name, head->weight[mu]);
+            return lat_fail("%s: weights of directions must be from 0 to 1e6, found %g", name,
+                            head->weight[mu]);
     for (int mu = 0; mu < head->geom.nd; mu++)
         weights += head->weight[mu];
     if (!(weights > 0))
         return lat_fail("%s: weights of directions must not all be 0", name);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         if (head->weight[mu] != 1 && strcmp(head->gauge, "landau") != 0)
-            return lat_fail("%s: weights of directions need gauge landau, found gauge %s", name, head->gauge);
+            return lat_fail("%s: weights of directions need gauge landau, found gauge %s", name,
+                            head->gauge);
     if (head->sweeps < 0)
         return lat_fail("%s: sweeps must not be negative, found %ld", name, head->sweeps);
     if (head->copies < 0 || head->copies > (head->kind == LAT_GAUGE ? LAT_MAX_COPIES : 0))
-        return lat_fail("%s: a gauge field may have up to %d copies and a transformation none, found %ld", name,
-                        LAT_MAX_COPIES, head->copies);
-    if (strcmp(head->gauge, "none") == 0 &&
-        !(isnan(head->functional) && isnan(head->theta) && head->sweeps == 0))
+        return lat_fail(
+            "%s: a gauge field may have up to %d copies and a transformation none, found %ld", name,
+            LAT_MAX_COPIES, head->copies);
+    if (strcmp(head->gauge, "none") == 0
+        && !(isnan(head->functional) && isnan(head->theta) && head->sweeps == 0))
         return lat_fail("%s: functional, theta and sweeps need a gauge condition, found gauge none",
                         name);
     return 0;
@@ -199,7 +205,8 @@ int lat_header_check(const lat_header *head, const char *name)
     if (lat_geometry_check(&head->geom, name) < 0)
         return -1;
     if (head->nc < 2 || head->nc > LAT_MAX_COLOURS)
-        return lat_fail("%s: expected SU(2) to SU(%d), found SU(%d)", name, LAT_MAX_COLOURS, head->nc);
+        return lat_fail("%s: expected SU(2) to SU(%d), found SU(%d)", name, LAT_MAX_COLOURS,
+                        head->nc);
     if (head->real != LAT_F32 && head->real != LAT_F64)
         return lat_fail("%s: expected reals of 4 or 8 bytes, found %d", name, (int)head->real);
     if (!reals_known(head->nc, head->reals))
@@ -210,7 +217,8 @@ int lat_header_check(const lat_header *head, const char *name)
                                         : "",
                         head->nc, head->reals);
     if (!lat_order_fits(&head->order, head->geom.nd, head->kind == LAT_GAUGE))
-        return lat_fail("%s: expected an order of sites and links for %d dimensions", name, head->geom.nd);
+        return lat_fail("%s: expected an order of sites and links for %d dimensions", name,
+                        head->geom.nd);
     if (!gauge_named(head))
         return lat_fail("%s: expected the gauge condition as a word of 1 to %d letters", name,
                         (int)sizeof head->gauge - 1);
@@ -219,7 +227,8 @@ int lat_header_check(const lat_header *head, const char *name)
 
 bool lat_header_alike(const lat_header *a, const lat_header *b)
 {
-    return a->nc == b->nc && a->geom.nd == b->geom.nd && memcmp(a->geom.dims, b->geom.dims, sizeof a->geom.dims) == 0;
+    return a->nc == b->nc && a->geom.nd == b->geom.nd
+           && memcmp(a->geom.dims, b->geom.dims, sizeof a->geom.dims) == 0;
 }
 
 size_t lat_header_matrices(const lat_header *head)
@@ -268,7 +277,8 @@ static int info_find(const lat_header *head, const char *key)
 {
     size_t n = strlen(key);
     for (int i = 0; i < head->info.count; i++)
-        if (strncmp(head->info.line[i], key, n) == 0 && strncmp(head->info.line[i] + n, " = ", 3) == 0)
+        if (strncmp(head->info.line[i], key, n) == 0
+            && strncmp(head->info.line[i] + n, " = ", 3) == 0)
             return i;
     return -1;
 }

@@ -13,8 +13,8 @@
 typedef enum { LAT_GAUGE, LAT_TRANSFORM } lat_kind; /* nd links a site, or one matrix a site */
 typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in bytes */
 
-/* What a line of the stream has room for, 65536 bytes with "history = " and the newline, and with "info."
- * and the newline; the longest info key; how many info lines there are. */
+/* What a line of the stream has room for, 65536 bytes with "history = " and the newline, and with
+ * "info." and the newline; the longest info key; how many info lines there are. */
 #define LAT_MAX_LINE 65525
 #define LAT_MAX_INFO_LINE 65530
 #define LAT_MAX_KEY 200
@@ -24,7 +24,8 @@ typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in 
 #define LAT_MAX_COPIES 2000
 
 /* A list of lines, owned. What is added becomes one line of UTF-8: control characters become
- * blanks, other bytes question marks, and one longer than LAT_MAX_LINE is cut and ends with "...". */
+ * blanks, other bytes question marks, and one longer than LAT_MAX_LINE is cut and ends with "...".
+ */
 typedef struct lat_lines {
     int count;
     char **line;
@@ -41,24 +42,28 @@ typedef struct lat_header {
     int reals;        /* reals a matrix in the stream: 2NN, or 12 (SU(3)), or 4 (SU(2)) */
     double plaquette; /* mean Re tr U_p / N; NaN where not known (always for a transform) */
     double link_trace;
-    char gauge[16];   /* "none", "landau", ...: the condition that was imposed */
-    double weight[LAT_MAX_DIMS]; /* of each direction in the functional, 1 but for weighted Landau */
-    double functional;/* of that condition, NaN where none */
+    char gauge[16]; /* "none", "landau", ...: the condition that was imposed */
+    double
+        weight[LAT_MAX_DIMS]; /* of each direction in the functional, 1 but for weighted Landau */
+    double functional;        /* of that condition, NaN where none */
     double theta;
-    long sweeps;      /* sweeps it took, 0 where none */
-    long copies;      /* gauge field: how many transformations of it follow in the stream, 0 to LAT_MAX_COPIES */
-    lat_lines info;   /* "key = value": ensemble_id, ensemble_label, sequence_number, lfn ... */
-    lat_lines history;/* one line a stage: tool version, arguments, result, what it was read from */
-    lat_order order;  /* in which it is to be written: natural unless a tool says otherwise. Not read:
-                         lat_stream_form has the order of what was read */
-    char read_crc[9]; /* CRC-32 of the raw bytes that were read, in hex; "" if it came from elsewhere.
-                         Not written: the next stage's line in `history` says it. */
+    long sweeps;    /* sweeps it took, 0 where none */
+    long copies;    /* gauge field: how many transformations of it follow in the stream, 0 to
+                       LAT_MAX_COPIES */
+    lat_lines info; /* "key = value": ensemble_id, ensemble_label, sequence_number, lfn ... */
+    lat_lines
+        history;      /* one line a stage: tool version, arguments, result, what it was read from */
+    lat_order order;  /* in which it is to be written: natural unless a tool says otherwise. Not
+                         read:  lat_stream_form has the order of what was read */
+    char read_crc[9]; /* CRC-32 of the raw bytes that were read, in hex; "" if it came from
+                         elsewhere. Not written: the next stage's line in `history` says it. */
 } lat_header;
 
 /* A header with nothing known: kind gauge, SU(3), f64, 18 reals, plaquette NaN, gauge none. */
 void lat_header_init(lat_header *head);
 void lat_header_free(lat_header *head);
-int lat_header_copy(lat_header *to, const lat_header *from); /* overwrites *to, frees nothing of it */
+int lat_header_copy(lat_header *to,
+                    const lat_header *from); /* overwrites *to, frees nothing of it */
 
 /* Fails where the fields contradict each other or are out of range. */
 int lat_header_check(const lat_header *head, const char *name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iterate.h: how measurements go through a field: sites in natural order, in chunks of a fixed length, at most a slice
- * across the last axis, whose sums are kept apart and added in the order of the chunks and then of the slices, so that
- * a result does not depend on how many threads or ranks there were. One text serves every N; instantiated with the constants 2 and 3 it lets the
- * compiler unroll the matrix products. */
+/* iterate.h: how measurements go through a field: sites in natural order, in chunks of a fixed
+ * length, at most a slice across the last axis, whose sums are kept apart and added in the order of
+ * the chunks and then of the slices, so that a result does not depend on how many threads or ranks
+ * there were. One text serves every N; instantiated with the constants 2 and 3 it lets the compiler
+ * unroll the matrix products. */
 #ifndef LAT_TOUR_H
 #define LAT_TOUR_H
 
@@ -20,11 +21,13 @@ typedef struct lat_partial {
 } lat_partial;
 
 /* Items from..to-1 into *p, which is zero. */
-typedef void lat_chunk_fn(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p);
+typedef void lat_chunk_fn(const lat_field *f, size_t from, size_t to, const void *arg,
+                          lat_partial *p);
 
-/* All items, so many a slice; those of this rank's slices are numbered from 0, and `total` is that of all ranks:
- * 0, or -1 with lat_error set. */
-int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg, lat_partial *total);
+/* All items, so many a slice; those of this rank's slices are numbered from 0, and `total` is that
+ * of all ranks: 0, or -1 with lat_error set. */
+int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg,
+                    lat_partial *total);
 
 /* Matrix number i as doubles. */
 LAT_INLINE void lat_load(const lat_field *f, size_t i, int n, double *m)
@@ -39,7 +42,8 @@ LAT_INLINE void lat_load(const lat_field *f, size_t i, int n, double *m)
     }
 }
 
-/* An own site on its way through the field in natural order; x[last axis] counts from this rank's first slice. */
+/* An own site on its way through the field in natural order; x[last axis] counts from this rank's
+ * first slice. */
 typedef struct lat_iterator {
     int nd, extent[LAT_MAX_DIMS];
     size_t site, stride[LAT_MAX_DIMS];

@@ -87,7 +87,8 @@ bool lat_order_fits(const lat_order *o, int nd, bool links)
     int list[LAT_MAX_DIMS];
     if (o->sites[0] && (check_sites(o->sites, nd) || (!links && strchr(o->sites, LINKS))))
         return false;
-    return !o->links[0] || (links && !strchr(o->links, ',') && lat_axes_parse(o->links, nd, list) == nd);
+    return !o->links[0]
+           || (links && !strchr(o->links, ',') && lat_axes_parse(o->links, nd, list) == nd);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -95,7 +96,9 @@ bool lat_order_fits(const lat_order *o, int nd, bool links)
 static const char *word_of(char letter)
 {
     static const char *const words[] = {"x", "y", "z", "t"};
-    return letter == PARITY ? "parity" : letter == LINKS ? "links" : words[axis_of(letter, LAT_MAX_DIMS)];
+    return letter == PARITY  ? "parity"
+           : letter == LINKS ? "links"
+                             : words[axis_of(letter, LAT_MAX_DIMS)];
 }
 
 /* Words to letters, with one of `separators` between two; -1 if one is unknown or there are too
@@ -145,7 +148,9 @@ const char *lat_order_links_text(const lat_order *o, int nd, char buf[LAT_ORDER_
 int lat_order_read_sites(lat_order *o, const char *text, int nd, bool links)
 {
     char letters[LAT_MAX_DIMS + 3];
-    return letters_of(text, " ", letters) || (!links && strchr(letters, LINKS)) ? -1 : set_sites(o, letters, nd);
+    return letters_of(text, " ", letters) || (!links && strchr(letters, LINKS))
+               ? -1
+               : set_sites(o, letters, nd);
 }
 
 int lat_order_read_links(lat_order *o, const char *text, int nd)
@@ -161,8 +166,8 @@ int lat_order_read_links(lat_order *o, const char *text, int nd)
 static const struct {
     const char *name, *pattern;
 } named[] = {
-    {"natural", "TS"},   {"standard", "TF"},   {"reversed", "FT"},
-    {"parity", "plTS"},  {"timeslice", "TlS"}, {"timeslice-parity", "TplS"},
+    {"natural", "TS"},  {"standard", "TF"},   {"reversed", "FT"},
+    {"parity", "plTS"}, {"timeslice", "TlS"}, {"timeslice-parity", "TplS"},
 };
 
 /* In one dimension the slice is a site: there is nothing to split. */
@@ -278,7 +283,8 @@ static void describe(lat_order_iterator *w, const lat_order *o, const lat_geomet
     }
 }
 
-void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom, int links, size_t i)
+void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom, int links,
+                     size_t i)
 {
     describe(w, o, geom, links);
     for (int k = 0; k < w->levels; k++) {

@@ -17,12 +17,10 @@ typedef struct lat_order {
     char links[LAT_MAX_DIMS + 1]; /* the directions of a site as they come; "": x, y, z, t */
 } lat_order;
 
-static inline bool lat_order_natural(const lat_order *o)
-{
-    return !o->sites[0] && !o->links[0];
-}
+static inline bool lat_order_natural(const lat_order *o) { return !o->sites[0] && !o->links[0]; }
 
-/* Is it an order of a lattice of nd dimensions? `links`: whether there is a matrix for each direction. */
+/* Is it an order of a lattice of nd dimensions? `links`: whether there is a matrix for each
+ * direction. */
 bool lat_order_fits(const lat_order *o, int nd, bool links);
 
 /* From the text of a header, words with one blank between: 0, or -1 if that is no order of such a
@@ -46,22 +44,23 @@ int lat_axes_parse(const char *text, int nd, int axes[LAT_MAX_DIMS]);
 
 /* A walk over the matrices of a stream in their order. */
 typedef struct lat_order_iterator {
-    size_t matrix;            /* where the present one belongs: its number in natural order */
+    size_t matrix; /* where the present one belongs: its number in natural order */
     int levels;
-    struct lat_order_level {   /* slowest first */
-        char what;            /* a letter of lat_order.sites */
+    struct lat_order_level { /* slowest first */
+        char what;           /* a letter of lat_order.sites */
         size_t extent, stride;
         size_t volume, links; /* sites, and links a site, that the levels below this one make */
         size_t digit;
-        size_t base;          /* what the levels above add to `matrix` */
-        int parity;           /* that the coordinates from here on must add up to; -1: any */
+        size_t base; /* what the levels above add to `matrix` */
+        int parity;  /* that the coordinates from here on must add up to; -1: any */
     } level[LAT_MAX_DIMS + 2];
     size_t link[LAT_MAX_DIMS];
 } lat_order_iterator;
 
-/* Begins with matrix number i of the stream, i below the number of all. `links`: matrices a site, that
- * is 1 or geom->nd. */
-void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom, int links, size_t i);
+/* Begins with matrix number i of the stream, i below the number of all. `links`: matrices a site,
+ * that is 1 or geom->nd. */
+void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom, int links,
+                     size_t i);
 void lat_order_next(lat_order_iterator *w); /* not beyond the last one */
 
 #endif

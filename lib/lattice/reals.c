@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reals.c: many numbers at once, as bits. Plain loops, which the compiler makes vectors of (-O3), for each vector length of
- * x86; the program chooses when it runs. */
+/* reals.c: many numbers at once, as bits. Plain loops, which the compiler makes vectors of (-O3),
+ * for each vector length of x86; the program chooses when it runs. */
 #include "reals.h"
 
 #include "base/bytes.h"
@@ -58,18 +58,20 @@ typedef struct kernels {
     void (*sum)(const unsigned char *p, size_t n, uint32_t *same, uint32_t *turned);
 } kernels;
 
-#define KERNELS(isa, attribute)                                                                             \
-    attribute static void turn_##isa(unsigned char *to, const unsigned char *from, size_t n, lat_real real) \
-    {                                                                                                       \
-        turn(to, from, n, real);                                                                            \
-    }                                                                                                       \
-    attribute static uint64_t largest_##isa(const unsigned char *p, size_t n, lat_real real)                \
-    {                                                                                                       \
-        return largest(p, n, real);                                                                         \
-    }                                                                                                       \
-    attribute static void sum_##isa(const unsigned char *p, size_t n, uint32_t *same, uint32_t *turned)     \
-    {                                                                                                       \
-        sum(p, n, same, turned);                                                                            \
+#define KERNELS(isa, attribute) \
+    attribute static void turn_##isa(unsigned char *to, const unsigned char *from, size_t n, \
+                                     lat_real real) \
+    { \
+        turn(to, from, n, real); \
+    } \
+    attribute static uint64_t largest_##isa(const unsigned char *p, size_t n, lat_real real) \
+    { \
+        return largest(p, n, real); \
+    } \
+    attribute static void sum_##isa(const unsigned char *p, size_t n, uint32_t *same, \
+                                    uint32_t *turned) \
+    { \
+        sum(p, n, same, turned); \
     }
 
 #define NONE

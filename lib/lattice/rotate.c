@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rotate.c: U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, eight sites at a time. Products are not fused with sums (the Makefile sees to it),
- * and sums are taken in one order: the same bits with all vector lengths. */
+/* rotate.c: U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, eight sites at a time. Products are not fused with
+ * sums (the Makefile sees to it), and sums are taken in one order: the same bits with all vector
+ * lengths. */
 #include "simd8.h"
 #include "base/isa.h"
 #include "transform.h"
@@ -12,7 +13,8 @@ typedef struct eight {
 } eight;
 
 /* Sites that the tour comes to, `left` of them at most; lanes too many repeat the last one. */
-LAT_INLINE void gather(const lat_field *u, const lat_field *g, size_t links, size_t matrix, lat_iterator *tour, size_t left, eight *e)
+LAT_INLINE void gather(const lat_field *u, const lat_field *g, size_t links, size_t matrix,
+                       lat_iterator *tour, size_t left, eight *e)
 {
     for (size_t l = 0; l < LAT_SIMD8; l++) {
         e->links[l] = (char *)u->data + tour->site * links;
@@ -50,7 +52,8 @@ LAT_INLINE void multiply(int n, lat_simd8 *c, const lat_simd8 *a, const lat_simd
 }
 
 /* a b^+ to where it belongs. */
-LAT_INLINE void put_product(int n, char *const *site, size_t offset, lat_real real, const lat_simd8 *a, const lat_simd8 *b)
+LAT_INLINE void put_product(int n, char *const *site, size_t offset, lat_real real,
+                            const lat_simd8 *a, const lat_simd8 *b)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -106,12 +109,14 @@ static void chunk_base(lat_field *u, const lat_field *g, size_t from, size_t to)
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void chunk_avx2(lat_field *u, const lat_field *g, size_t from, size_t to)
+__attribute__((target("avx2"))) static void chunk_avx2(lat_field *u, const lat_field *g,
+                                                       size_t from, size_t to)
 {
     chunk_any(u, g, from, to);
 }
 
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2"))) static void chunk_avx512(lat_field *u, const lat_field *g, size_t from, size_t to)
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2"))) static void chunk_avx512(
+    lat_field *u, const lat_field *g, size_t from, size_t to)
 {
     chunk_any(u, g, from, to);
 }
@@ -123,7 +128,7 @@ void lat_transform_rotate(lat_field *u, const lat_field *g)
 {
     chunk_fn *const run = chunks[lat_isa_widest()];
     const size_t sites = lat_field_sites(u);
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (size_t from = 0; from < sites; from += LAT_CHUNK)
         run(u, g, from, from + LAT_CHUNK < sites ? from + LAT_CHUNK : sites);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* simd8.h: matrices of eight sites at a time, one in each lane of a vector. Who includes it is compiled for the vector lengths
- * of x86, and chooses when the program runs. */
+/* simd8.h: matrices of eight sites at a time, one in each lane of a vector. Who includes it is
+ * compiled for the vector lengths of x86, and chooses when the program runs. */
 #ifndef LAT_EIGHT_H
 #define LAT_EIGHT_H
 
@@ -15,11 +15,16 @@ typedef double lat_simd8 __attribute__((vector_size(8 * LAT_SIMD8)));
 
 /* Number k of the reals at p[0], p[1] ... */
 #define LAT_SIMD8_REALS(type, p, k) \
-    (lat_simd8){((const type *)(p)[0])[k], ((const type *)(p)[1])[k], ((const type *)(p)[2])[k], ((const type *)(p)[3])[k], \
-                ((const type *)(p)[4])[k], ((const type *)(p)[5])[k], ((const type *)(p)[6])[k], ((const type *)(p)[7])[k]}
+    (lat_simd8) \
+    { \
+        ((const type *)(p)[0])[k], ((const type *)(p)[1])[k], ((const type *)(p)[2])[k], \
+            ((const type *)(p)[3])[k], ((const type *)(p)[4])[k], ((const type *)(p)[5])[k], \
+            ((const type *)(p)[6])[k], ((const type *)(p)[7])[k] \
+    }
 
 /* The N by N matrices that begin `offset` bytes after site[0], site[1] ... */
-LAT_INLINE void lat_simd8_load(const char *const *site, size_t offset, lat_real real, int n, lat_simd8 *m)
+LAT_INLINE void lat_simd8_load(const char *const *site, size_t offset, lat_real real, int n,
+                               lat_simd8 *m)
 {
     const char *p[LAT_SIMD8];
     for (int l = 0; l < LAT_SIMD8; l++)

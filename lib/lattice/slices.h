@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slices.h: slices of a field, all sites of one coordinate along the last axis. In natural order they are
- * one after the other, so a field can be read, measured and written a few of them at a time. */
+/* slices.h: slices of a field, all sites of one coordinate along the last axis. In natural order
+ * they are one after the other, so a field can be read, measured and written a few of them at a
+ * time. */
 #ifndef LAT_SLICES_H
 #define LAT_SLICES_H
 
 #include "header.h"
 
 /* How many there are; sites, matrices and bytes (whole matrices of head->real) of one. */
-static inline int lat_slices(const lat_header *head)
-{
-    return head->geom.dims[head->geom.nd - 1];
-}
+static inline int lat_slices(const lat_header *head) { return head->geom.dims[head->geom.nd - 1]; }
 
 static inline size_t lat_slice_sites(const lat_header *head)
 {

@@ -49,22 +49,28 @@ int lat_transform_project(lat_field *g)
         bad |= lat_sun_gram_schmidt(n, m) < 0;
         lat_field_put(g, x, m);
     }
-    return bad ? lat_fail("the gauge transformation has become singular: are the links in SU(%d)?", n) : 0;
+    return bad ? lat_fail("the gauge transformation has become singular: are the links in SU(%d)?",
+                          n)
+               : 0;
 }
 
 static int same_lattice(const lat_field *u, const lat_field *g)
 {
     char a[64], b[64];
     if (g->head.kind != LAT_TRANSFORM || u->head.kind != LAT_GAUGE)
-        return lat_fail("expected a gauge transformation to apply to a gauge field, found %s for %s",
-                        g->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field",
-                        u->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field");
+        return lat_fail(
+            "expected a gauge transformation to apply to a gauge field, found %s for %s",
+            g->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field",
+            u->head.kind == LAT_TRANSFORM ? "a transformation" : "a gauge field");
     if (u->head.copies)
-        return lat_fail("expected a gauge field alone, found one with %ld copies, whose transformations are of the "
-                        "links as they are", u->head.copies);
+        return lat_fail("expected a gauge field alone, found one with %ld copies, whose "
+                        "transformations are of the "
+                        "links as they are",
+                        u->head.copies);
     if (!lat_header_alike(&u->head, &g->head))
         return lat_fail("the transformation is SU(%d) on %s, the gauge field SU(%d) on %s",
-                        g->head.nc, lat_dims_text(&g->head.geom, a), u->head.nc, lat_dims_text(&u->head.geom, b));
+                        g->head.nc, lat_dims_text(&g->head.geom, a), u->head.nc,
+                        lat_dims_text(&u->head.geom, b));
     return 0;
 }
 

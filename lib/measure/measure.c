@@ -25,18 +25,21 @@ static lat_partial add_up(const lat_partial *part, size_t n)
     return total;
 }
 
-int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg, lat_partial *total)
+int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg,
+                    lat_partial *total)
 {
     const size_t own = (size_t)lat_field_slab(f).count, slices = (size_t)lat_slices(&f->head);
     const size_t chunks = (items + LAT_CHUNK - 1) / LAT_CHUNK;
     lat_partial *part = lat_alloc(own * chunks, sizeof *part, "a measurement");
-    lat_partial *slice = lat_alloc(own + slices, sizeof *slice, "a measurement"), *all = slice + own;
+    lat_partial *slice = lat_alloc(own + slices, sizeof *slice, "a measurement"),
+                *all = slice + own;
     int rc = part && slice ? 0 : -1;
     if (rc == 0) {
         memset(part, 0, own * chunks * sizeof *part);
 #pragma omp parallel for schedule(static)
         for (size_t c = 0; c < own * chunks; c++) {
-            const size_t from = c / chunks * items, at = c % chunks * LAT_CHUNK, to = at + LAT_CHUNK;
+            const size_t from = c / chunks * items, at = c % chunks * LAT_CHUNK,
+                         to = at + LAT_CHUNK;
             fn(f, from + at, from + (to < items ? to : items), arg, &part[c]);
         }
         for (size_t s = 0; s < own; s++)
@@ -59,11 +62,13 @@ static int need_links(const lat_field *f, const char *what)
     return 0;
 }
 
-/* The sums of measure_plaquette.c over the whole field. The ghost after the own slices is the slice that follows. */
+/* The sums of measure_plaquette.c over the whole field. The ghost after the own slices is the slice
+ * that follows. */
 static int all_slices(const lat_field *f, lat_slice_sums *all)
 {
     const int count = lat_field_slab(f).count;
-    const char *after = (const char *)f->data + (lat_field_shared(f) ? (size_t)count * lat_slice_bytes(&f->head) : 0);
+    const char *after = (const char *)f->data
+                        + (lat_field_shared(f) ? (size_t)count * lat_slice_bytes(&f->head) : 0);
     if (need_links(f, "the plaquette"))
         return -1;
     lat_slice_sums *own = lat_alloc((size_t)count, sizeof *own, "a measurement");
@@ -102,7 +107,8 @@ int lat_measure_planes(const lat_field *f, double *spatial, double *temporal)
 /* ---- Polyakov loop --------------------------------------------------------------------------- */
 
 /* Item i is the i-th line along mu, which is not the last axis: its first site has x[mu] = 0. */
-LAT_INLINE void lines_chunk(const lat_field *f, size_t from, size_t to, int n, int mu, lat_partial *p)
+LAT_INLINE void lines_chunk(const lat_field *f, size_t from, size_t to, int n, int mu,
+                            lat_partial *p)
 {
     const lat_geometry *geom = &f->head.geom;
     const size_t nd = (size_t)geom->nd, bytes = sizeof(double) * 2 * (size_t)n * (size_t)n;
@@ -157,7 +163,8 @@ static void go_on(const lat_field *f, double *loops, bool begin)
 static int along_last(const lat_field *f, double loop[2])
 {
     const lat_comm *comm = lat_field_shared(f) ? f->comm : &lat_comm_self;
-    const size_t lines = lat_slice_sites(&f->head), reals = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    const size_t lines = lat_slice_sites(&f->head),
+                 reals = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
     double *loops = lat_alloc(lines * reals, sizeof *loops, "Polyakov loops"), t[2];
     int rc = loops ? 0 : -1;
     if (rc == 0 && comm->rank > 0)
@@ -188,7 +195,8 @@ int lat_measure_polyakov(const lat_field *f, int mu, double loop[2])
         if (along_last(f, loop))
             return -1;
     } else {
-        if (lat_over_chunks(f, lat_slice_sites(&f->head) / (size_t)geom->dims[mu], lines_any, &mu, &sum))
+        if (lat_over_chunks(f, lat_slice_sites(&f->head) / (size_t)geom->dims[mu], lines_any, &mu,
+                            &sum))
             return -1;
         loop[0] = sum.sum[0];
         loop[1] = sum.sum[1];
@@ -200,7 +208,8 @@ int lat_measure_polyakov(const lat_field *f, int mu, double loop[2])
 
 /* ---- deviations from SU(N) ------------------------------------------------------------------- */
 
-LAT_INLINE void deviation_chunk(const lat_field *f, size_t from, size_t to, int n, unsigned open, lat_partial *p)
+LAT_INLINE void deviation_chunk(const lat_field *f, size_t from, size_t to, int n, unsigned open,
+                                lat_partial *p)
 {
     double m[LAT_SUN_REALS], det[2];
     for (size_t i = from; i < to; i++) {
@@ -217,7 +226,8 @@ LAT_INLINE void deviation_chunk(const lat_field *f, size_t from, size_t to, int 
     }
 }
 
-static void deviation_any(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p)
+static void deviation_any(const lat_field *f, size_t from, size_t to, const void *arg,
+                          lat_partial *p)
 {
     const unsigned open = *(const unsigned *)arg;
     switch (f->head.nc) {
@@ -261,7 +271,8 @@ LAT_INLINE double residual(int n, const double *s)
 }
 
 /* Landau and Coulomb gauge at the site of w: its share of N W V F, and N theta(x). */
-LAT_INLINE void linear_site(const lat_field *f, const lat_condition *c, const lat_iterator *w, int n, double *share, double *theta)
+LAT_INLINE void linear_site(const lat_field *f, const lat_condition *c, const lat_iterator *w,
+                            int n, double *share, double *theta)
 {
     const int nd = f->head.geom.nd;
     double s[LAT_SUN_REALS], a[LAT_SUN_REALS], b[LAT_SUN_REALS], t[2];
@@ -293,7 +304,8 @@ LAT_INLINE void add_off_diagonal(int n, const double *v, double *x)
 }
 
 /* Maximally Abelian gauge: its share of N D V F, and N theta(x). */
-LAT_INLINE void mag_site(const lat_field *f, const lat_iterator *w, int n, double *share, double *theta)
+LAT_INLINE void mag_site(const lat_field *f, const lat_iterator *w, int n, double *share,
+                         double *theta)
 {
     const int nd = f->head.geom.nd;
     double x[LAT_SUN_REALS], a[LAT_SUN_REALS], b[LAT_SUN_REALS];
@@ -317,14 +329,14 @@ LAT_INLINE void mag_site(const lat_field *f, const lat_iterator *w, int n, doubl
         }
 }
 
-/* Sums of a chunk, of a slice across the last axis, of all: F, theta, the largest theta, and theta of each
- * slice that is fixed on its own; of those across the last axis a record has one alone. */
+/* Sums of a chunk, of a slice across the last axis, of all: F, theta, the largest theta, and theta
+ * of each slice that is fixed on its own; of those across the last axis a record has one alone. */
 typedef struct gauge_sums {
     const lat_field *f;
     const lat_condition *c;
-    size_t sites, chunks;    /* of a slice across the last axis */
+    size_t sites, chunks; /* of a slice across the last axis */
     size_t slices, record;
-    bool across;             /* the condition's slices are those of the last axis */
+    bool across; /* the condition's slices are those of the last axis */
 } gauge_sums;
 
 LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double *p, int n)
@@ -362,9 +374,11 @@ static void add_records(const gauge_sums *g, double *to, const double *from, siz
 }
 
 /* From the sums over all, and theta of the slices, `step` numbers apart. */
-static void gauge_total(const gauge_sums *g, const double *sum, const double *of_slice, size_t step, lat_gauge_state *s, double *slices)
+static void gauge_total(const gauge_sums *g, const double *sum, const double *of_slice, size_t step,
+                        lat_gauge_state *s, double *slices)
 {
-    const double weights = g->c->gauge == LAT_MAG ? g->f->head.geom.nd : lat_condition_weights(g->c);
+    const double weights = g->c->gauge == LAT_MAG ? g->f->head.geom.nd
+                                                  : lat_condition_weights(g->c);
     const double sites = (double)lat_volume(&g->f->head.geom) * g->f->head.nc;
     s->theta_slice = 0;
     for (size_t i = 0; i < g->slices; i++) {
@@ -385,31 +399,38 @@ static void gauge_slices(const gauge_sums *g, double *chunk, double *slice)
     memset(chunk, 0, count * g->chunks * g->record * sizeof *chunk);
 #pragma omp parallel for schedule(static)
     for (size_t c = 0; c < count * g->chunks; c++) {
-        const size_t from = c / g->chunks * g->sites, at = c % g->chunks * LAT_CHUNK, to = at + LAT_CHUNK;
+        const size_t from = c / g->chunks * g->sites, at = c % g->chunks * LAT_CHUNK,
+                     to = at + LAT_CHUNK;
         gauge_any(g, from + at, from + (to < g->sites ? to : g->sites), chunk + c * g->record);
     }
     for (size_t s = 0; s < count; s++)
         add_records(g, slice + s * g->record, chunk + s * g->chunks * g->record, g->chunks);
 }
 
-int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s, double *slices)
+int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s,
+                      double *slices)
 {
-    gauge_sums g = {.f = f, .c = c, .sites = lat_slice_sites(&f->head),
+    gauge_sums g = {.f = f,
+                    .c = c,
+                    .sites = lat_slice_sites(&f->head),
                     .slices = (size_t)lat_condition_slices(c, &f->head.geom)};
     if (need_links(f, "the gauge condition"))
         return -1;
     g.chunks = (g.sites + LAT_CHUNK - 1) / LAT_CHUNK;
     g.across = c->time == f->head.geom.nd - 1;
     g.record = 3 + (g.across ? 1 : g.slices);
-    const size_t own = (size_t)lat_field_slab(f).count, all = (size_t)lat_slices(&f->head), bytes = g.record * sizeof(double);
-    double *chunk = lat_alloc(own * g.chunks, bytes, "a measurement"), *room = lat_alloc(own + all + 1, bytes, "a measurement");
+    const size_t own = (size_t)lat_field_slab(f).count, all = (size_t)lat_slices(&f->head),
+                 bytes = g.record * sizeof(double);
+    double *chunk = lat_alloc(own * g.chunks, bytes, "a measurement"),
+           *room = lat_alloc(own + all + 1, bytes, "a measurement");
     double *slice = room, *every = room + own * g.record, *total = every + all * g.record;
     int rc = chunk && room ? 0 : -1;
     if (rc == 0)
         gauge_slices(&g, chunk, slice);
     if (rc == 0 && (rc = lat_field_gather(f, slice, bytes, every)) == 0) {
         add_records(&g, total, every, all);
-        gauge_total(&g, total, g.across ? every + 3 : total + 3, g.across ? g.record : 1, s, slices);
+        gauge_total(&g, total, g.across ? every + 3 : total + 3, g.across ? g.record : 1, s,
+                    slices);
     }
     free(chunk);
     free(room);

@@ -8,27 +8,29 @@
 #include "lattice/condition.h"
 #include "lattice/field.h"
 
-/* Mean of Re tr U_p / N over all plaquettes (NaN in one dimension, which has none), and of Re tr U_mu / N
- * over all links. */
+/* Mean of Re tr U_p / N over all plaquettes (NaN in one dimension, which has none), and of Re tr
+ * U_mu / N over all links. */
 int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_trace);
 
-/* The plaquette of planes without the last direction and of those with it; NaN where there is none. */
+/* The plaquette of planes without the last direction and of those with it; NaN where there is none.
+ */
 int lat_measure_planes(const lat_field *f, double *spatial, double *temporal);
 
-/* The same by slices of the last axis (slices.h): sums of Re tr over each of `count` slices, of which the one that
- * follows the last is `after` (periodic: after the last slice of all comes the first). `temporal` is the part of
- * the planes with the last axis. With `group` also the largest |element| of U U^+ - 1 and |1 - det U|; where links
- * are not finite these may be anything, and the sums are not finite. The bits of the sums depend neither on
- * threads nor on how many slices there are at once. */
+/* The same by slices of the last axis (slices.h): sums of Re tr over each of `count` slices, of
+ * which the one that follows the last is `after` (periodic: after the last slice of all comes the
+ * first). `temporal` is the part of the planes with the last axis. With `group` also the largest
+ * |element| of U U^+ - 1 and |1 - det U|; where links are not finite these may be anything, and the
+ * sums are not finite. The bits of the sums depend neither on threads nor on how many slices there
+ * are at once. */
 typedef struct lat_slice_sums {
     double plaquette, temporal, trace;
     double unitarity, det;
 } lat_slice_sums;
-int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after, bool group,
-                       lat_slice_sums *sums);
+int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after,
+                       bool group, lat_slice_sums *sums);
 
-/* The same of slices that come by in any portions: it keeps a copy of the first, and those of a call have to stay as they
- * are until the next call is done. `end` is for when all have come. */
+/* The same of slices that come by in any portions: it keeps a copy of the first, and those of a
+ * call have to stay as they are until the next call is done. `end` is for when all have come. */
 typedef struct lat_slicewise lat_slicewise;
 lat_slicewise *lat_slicewise_new(const lat_header *head, bool group); /* the head is borrowed */
 int lat_slicewise_add(lat_slicewise *s, const void *slices, int count);
@@ -37,13 +39,15 @@ void lat_slicewise_free(lat_slicewise *s);
 
 /* Those of all slices together, in their order; and the means that a header has. */
 lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *sums);
-void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette, double *link_trace);
+void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette,
+                       double *link_trace);
 
 /* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; re, im. */
 int lat_measure_polyakov(const lat_field *f, int mu, double loop[2]);
 
 typedef struct lat_deviation {
-    double det_mean, det_max;             /* |1 - det U| over all matrices, but links that an open boundary lacks */
+    double det_mean,
+        det_max; /* |1 - det U| over all matrices, but links that an open boundary lacks */
     double unitarity_mean, unitarity_max; /* largest element of |U U^+ - 1|, a matrix each */
 } lat_deviation;
 int lat_measure_deviation(const lat_field *f, lat_deviation *d);
@@ -63,20 +67,21 @@ typedef struct lat_gauge_state {
  *                    X_ab = sum over the 2 D links V away from x of
  *                    V_aa conj(V_ba) - V_ab conj(V_bb)
  * `slices`, if not NULL, gets theta of each slice (lat_condition_slices of them). */
-int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s, double *slices);
+int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s,
+                      double *slices);
 
-/* Field strength F_{mu nu}, Hermitian and traceless, from the four plaquettes around a site (clover), in four
- * dimensions:  charge  sum_x 1/(32 pi^2) eps_{mu nu rho sigma} tr F F, eps_{xyzt} = 1
- *              density mean over sites of sum_{mu<nu} tr F^2 = 1/4 F^a F^a */
+/* Field strength F_{mu nu}, Hermitian and traceless, from the four plaquettes around a site
+ * (clover), in four dimensions:  charge  sum_x 1/(32 pi^2) eps_{mu nu rho sigma} tr F F, eps_{xyzt}
+ * = 1 density mean over sites of sum_{mu<nu} tr F^2 = 1/4 F^a F^a */
 typedef struct lat_clover {
     double charge, density;
 } lat_clover;
 int lat_measure_clover(const lat_field *f, lat_clover *c);
 
-/* The Schwinger-Dyson equation of Wilson's action with anisotropy xi (generate/generate.h): with S the weighted
- * staple sum of a link U, X = U S^+ and B = (X - X^+)/2i,
- *     (N^2 - 1) <Re tr X> = beta <tr B^2 - (tr B)^2 / N>
- * exactly, for any N, beta and volume: `beta` is what the means over all links make of it. */
+/* The Schwinger-Dyson equation of Wilson's action with anisotropy xi (generate/generate.h): with S
+ * the weighted staple sum of a link U, X = U S^+ and B = (X - X^+)/2i, (N^2 - 1) <Re tr X> = beta
+ * <tr B^2 - (tr B)^2 / N> exactly, for any N, beta and volume: `beta` is what the means over all
+ * links make of it. */
 typedef struct lat_schwinger_dyson {
     double trace, force, beta;
 } lat_schwinger_dyson;

@@ -45,9 +45,10 @@ LAT_INLINE void two(const lat_field *f, size_t x, int mu, size_t y, int nu, int 
 
 /* ---- clover ---------------------------------------------------------------------------------- */
 
-/* The sum of the four plaquettes at x that turn from mu to nu, each around two corners and back around the
- * opposite ones. */
-LAT_INLINE void leaves(const lat_field *f, const lat_iterator *w, int mu, int nu, int n, double *sum)
+/* The sum of the four plaquettes at x that turn from mu to nu, each around two corners and back
+ * around the opposite ones. */
+LAT_INLINE void leaves(const lat_field *f, const lat_iterator *w, int mu, int nu, int n,
+                       double *sum)
 {
     const size_t x = w->site, xm = lat_iterator_down(w, mu), xn = lat_iterator_down(w, nu);
     const size_t xmn = lat_field_next(f, xm, nu, -1);
@@ -106,7 +107,8 @@ LAT_INLINE void clover_chunk(const lat_field *f, size_t from, size_t to, int n, 
             strength(n, q, s[i]);
             p->sum[1] += lat_overlap(n, s[i], s[i]);
         }
-        p->sum[0] += lat_overlap(n, s[0], s[3]) - lat_overlap(n, s[1], s[4]) + lat_overlap(n, s[2], s[5]);
+        p->sum[0] += lat_overlap(n, s[0], s[3]) - lat_overlap(n, s[1], s[4])
+                     + lat_overlap(n, s[2], s[5]);
     }
 }
 
@@ -135,7 +137,8 @@ int lat_measure_clover(const lat_field *f, lat_clover *c)
 /* ---- Schwinger-Dyson ------------------------------------------------------------------------- */
 
 /* The staples over U_mu(x), leading from x to x + mu (site/link.h). */
-LAT_INLINE void staples(const lat_field *f, const lat_iterator *w, int mu, double xi, int n, double *sum)
+LAT_INLINE void staples(const lat_field *f, const lat_iterator *w, int mu, double xi, int n,
+                        double *sum)
 {
     const int nd = f->head.geom.nd;
     double a[LAT_SUN_REALS], b[LAT_SUN_REALS], v[LAT_SUN_REALS];
@@ -158,7 +161,8 @@ LAT_INLINE void staples(const lat_field *f, const lat_iterator *w, int mu, doubl
     }
 }
 
-LAT_INLINE void meter_chunk(const lat_field *f, size_t from, size_t to, int n, double xi, lat_partial *p)
+LAT_INLINE void meter_chunk(const lat_field *f, size_t from, size_t to, int n, double xi,
+                            lat_partial *p)
 {
     double s[LAT_SUN_REALS], u[LAT_SUN_REALS], x[LAT_SUN_REALS];
     lat_iterator w;
@@ -196,9 +200,11 @@ int lat_measure_schwinger_dyson(const lat_field *f, double xi, lat_schwinger_dys
     const double links = (double)lat_header_matrices(&f->head), n = f->head.nc;
     lat_partial sum;
     if (f->head.kind != LAT_GAUGE)
-        return lat_fail("the Schwinger-Dyson equation is that of a gauge field, but this is a gauge transformation");
+        return lat_fail("the Schwinger-Dyson equation is that of a gauge field, but this is a "
+                        "gauge transformation");
     if (lat_over_chunks(f, lat_slice_sites(&f->head), meter_any, &xi, &sum))
         return -1;
-    *m = (lat_schwinger_dyson){sum.sum[0] / links, sum.sum[1] / links, (n * n - 1) * sum.sum[0] / sum.sum[1]};
+    *m = (lat_schwinger_dyson){sum.sum[0] / links, sum.sum[1] / links,
+                               (n * n - 1) * sum.sum[0] / sum.sum[1]};
     return 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* measure_plaquette.c: plaquette, link trace and distance from SU(N), slice by slice.
  *
- * Eight sites at a time, one in each lane of a vector: the text is compiled for the vector lengths of x86, and
- * the program chooses when it runs. Sums are kept by chunks of a slice and added in their order. */
+ * Eight sites at a time, one in each lane of a vector: the text is compiled for the vector lengths
+ * of x86, and the program chooses when it runs. Sums are kept by chunks of a slice and added in
+ * their order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,8 @@ LAT_INLINE vec off_determinant(int n, const vec *m)
         im = m[0] * m[7] + m[1] * m[6] - (m[2] * m[5] + m[3] * m[4]);
     } else if (n == 3) {
         for (int j = 0; j < 3; j++) {
-            const vec *a = m + 6 + 2 * ((j + 1) % 3), *b = m + 6 + 2 * ((j + 2) % 3), *c = a + 6, *d = b + 6;
+            const vec *a = m + 6 + 2 * ((j + 1) % 3), *b = m + 6 + 2 * ((j + 2) % 3), *c = a + 6,
+                      *d = b + 6;
             const vec x = a[0] * d[0] - a[1] * d[1] - (b[0] * c[0] - b[1] * c[1]);
             const vec y = a[0] * d[1] + a[1] * d[0] - (b[0] * c[1] + b[1] * c[0]);
             re += m[2 * j] * x - m[2 * j + 1] * y;
@@ -176,7 +178,8 @@ LAT_INLINE void chunk(const window *w, size_t t, size_t from, size_t to, int n, 
                     last += one;
             }
     }
-    *p = (lat_slice_sums){lanes(sum), lanes(last), lanes(link), sqrt(largest_lane(unitarity)), sqrt(largest_lane(det))};
+    *p = (lat_slice_sums){lanes(sum), lanes(last), lanes(link), sqrt(largest_lane(unitarity)),
+                          sqrt(largest_lane(det))};
 }
 
 LAT_INLINE void chunk_any(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
@@ -196,14 +199,14 @@ static void chunk_base(const window *w, size_t t, size_t from, size_t to, lat_sl
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void chunk_avx2(const window *w, size_t t, size_t from, size_t to,
-                                                           lat_slice_sums *p)
+__attribute__((target("avx2,fma"))) static void chunk_avx2(const window *w, size_t t, size_t from,
+                                                           size_t to, lat_slice_sums *p)
 {
     chunk_any(w, t, from, to, p);
 }
 
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void
-chunk_avx512(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void chunk_avx512(
+    const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
 {
     chunk_any(w, t, from, to, p);
 }
@@ -211,11 +214,16 @@ chunk_avx512(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *
 
 static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
 
-int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after, bool group,
-                       lat_slice_sums *sums)
+int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after,
+                       bool group, lat_slice_sums *sums)
 {
     chunk_fn *const run = chunks[lat_isa_widest()];
-    window w = {.head = head, .slice = {.head = {.geom = head->geom}}, .at = slices, .after = after, .count = count, .group = group};
+    window w = {.head = head,
+                .slice = {.head = {.geom = head->geom}},
+                .at = slices,
+                .after = after,
+                .count = count,
+                .group = group};
     w.slice.head.geom.dims[head->geom.nd - 1] = 1;
     w.sites = lat_slice_sites(head);
     w.matrix_bytes = 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real;
@@ -224,7 +232,7 @@ int lat_measure_slices(const lat_header *head, const void *slices, int count, co
     lat_slice_sums *part = lat_alloc(all, sizeof *part, "a measurement");
     if (!part)
         return -1;
-    #pragma omp parallel for schedule(static) if (all > 1)
+#pragma omp parallel for schedule(static) if (all > 1)
     for (size_t i = 0; i < all; i++) {
         const size_t from = i % each * LAT_CHUNK, to = from + LAT_CHUNK;
         run(&w, i / each, from, to < w.sites ? to : w.sites, &part[i]);
@@ -256,7 +264,8 @@ lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *s
     return all;
 }
 
-void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette, double *link_trace)
+void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette,
+                       double *link_trace)
 {
     const int nd = head->geom.nd;
     const double sites = (double)lat_volume(&head->geom) * head->nc;
@@ -302,7 +311,9 @@ int lat_slicewise_add(lat_slicewise *s, const void *slices, int count)
         return -1;
     s->last = last;
     s->seen += count;
-    return s->seen < lat_slices(s->head) ? 0 : lat_measure_slices(s->head, last, 1, s->first, s->group, s->sums + s->seen - 1);
+    return s->seen < lat_slices(s->head)
+               ? 0
+               : lat_measure_slices(s->head, last, 1, s->first, s->group, s->sums + s->seen - 1);
 }
 
 int lat_slicewise_end(lat_slicewise *s, lat_slice_sums *all)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checkpoint.c: where a run is, in a file, so that it can be gone on with after an interruption.
  *
- * The file is a stream of transformations (docs/format.md), so that lat-info shows it. For every configuration
- * up to the one at hand there is one for each copy whose g is still needed; each says in its info lines
- *     checkpoint.run      tool and arguments: another run must not go on from here
+ * The file is a stream of transformations (docs/format.md), so that lat-info shows it. For every
+ * configuration up to the one at hand there is one for each copy whose g is still needed; each says
+ * in its info lines checkpoint.run      tool and arguments: another run must not go on from here
  *     checkpoint.field    configuration, copy, number of copies, CRC-32 of the links
  *     checkpoint.words    of the device
- * and the first one of a configuration has a history line about every copy of it, numbers in hexadecimal,
- * so that nothing is rounded. */
+ * and the first one of a configuration has a history line about every copy of it, numbers in
+ * hexadecimal, so that nothing is rounded. */
 #include "fixing.h"
 
 #include <errno.h>
@@ -30,8 +30,8 @@ typedef struct known {
 } known;
 
 struct lat_checkpoint {
-    double last;     /* when one was written */
-    char *run;       /* tool and arguments */
+    double last; /* when one was written */
+    char *run;   /* tool and arguments */
     known *list;
     int count;
 };
@@ -70,7 +70,9 @@ static known *known_find(const lat_checkpoint *k, long config)
 
 /* ---- a copy as a line ------------------------------------------------------------------------ */
 
-#define ROW "copy %ld seed %" PRIu64 " rung %d done %d judged %d converged %d sweeps %ld F %a theta %a max %a slice %a own"
+#define ROW \
+    "copy %ld seed %" PRIu64 \
+    " rung %d done %d judged %d converged %d sweeps %ld F %a theta %a max %a slice %a own"
 
 static int row_print(lat_lines *to, const lat_copy *c)
 {
@@ -78,16 +80,22 @@ static int row_print(lat_lines *to, const lat_copy *c)
     int n = 0;
     for (int i = 0; i < LAT_COPY_NUMBERS; i++)
         n += snprintf(own + n, sizeof own - (size_t)n, " %a", c->number_of[i]);
-    return lat_lines_add(to, ROW "%s", c->number, c->seed, c->rung, c->done, c->judged, c->converged, c->sweeps,
-                         c->state.functional, c->state.theta, c->state.theta_max, c->state.theta_slice, own);
+    return lat_lines_add(to, ROW "%s", c->number, c->seed, c->rung, c->done, c->judged,
+                         c->converged, c->sweeps, c->state.functional, c->state.theta,
+                         c->state.theta_max, c->state.theta_slice, own);
 }
 
 static int row_scan(const char *line, lat_copy *c)
 {
     int done, judged, converged, n = 0;
-    if (sscanf(line, "copy %ld seed %" SCNu64 " rung %d done %d judged %d converged %d sweeps %ld F %la theta %la max %la slice %la own%n",
-               &c->number, &c->seed, &c->rung, &done, &judged, &converged, &c->sweeps, &c->state.functional, &c->state.theta,
-               &c->state.theta_max, &c->state.theta_slice, &n) != 11 || n == 0)
+    if (sscanf(line,
+               "copy %ld seed %" SCNu64 " rung %d done %d judged %d converged %d sweeps %ld F %la "
+               "theta %la max %la slice %la own%n",
+               &c->number, &c->seed, &c->rung, &done, &judged, &converged, &c->sweeps,
+               &c->state.functional, &c->state.theta, &c->state.theta_max, &c->state.theta_slice,
+               &n)
+            != 11
+        || n == 0)
         return -1;
     for (int i = 0, m = 0; i < LAT_COPY_NUMBERS; i++, n += m)
         if (sscanf(line + n, " %la%n", &c->number_of[i], &m) != 1)
@@ -102,7 +110,8 @@ static int row_scan(const char *line, lat_copy *c)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* The transformation of a copy, under a header of the checkpoint's own. */
-static int write_field(const lat_checkpoint *k, lat_output *out, const known *w, const lat_copy *c, bool first)
+static int write_field(const lat_checkpoint *k, lat_output *out, const known *w, const lat_copy *c,
+                       bool first)
 {
     char field[120];
     lat_field g = {.data = c->g.data, .comm = c->g.comm};
@@ -111,9 +120,13 @@ static int write_field(const lat_checkpoint *k, lat_output *out, const known *w,
     g.head.geom = c->g.head.geom;
     g.head.nc = c->g.head.nc;
     g.head.reals = c->g.head.reals;
-    snprintf(field, sizeof field, "%ld %ld %d %s", w->config, c->number, w->copies, *w->crc ? w->crc : "-");
-    int rc = lat_info_set(&g.head, "checkpoint.run", k->run) || lat_info_set(&g.head, "checkpoint.field", field)
-        || lat_info_set(&g.head, "checkpoint.words", w->words) ? -1 : 0;
+    snprintf(field, sizeof field, "%ld %ld %d %s", w->config, c->number, w->copies,
+             *w->crc ? w->crc : "-");
+    int rc = lat_info_set(&g.head, "checkpoint.run", k->run)
+                     || lat_info_set(&g.head, "checkpoint.field", field)
+                     || lat_info_set(&g.head, "checkpoint.words", w->words)
+                 ? -1
+                 : 0;
     for (int i = 0; first && rc == 0 && i < w->copies; i++)
         if (w->copy[i].started)
             rc = row_print(&g.head.history, &w->copy[i]);
@@ -162,8 +175,10 @@ static int write_all(const lat_checkpoint *k, const lat_fixing *f)
 
 int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
 {
-    int due = lat_fixing_opts.checkpoint && lat_seconds() - k->last >= (double)lat_fixing_opts.every;
-    if (lat_fixing_opts.checkpoint && f->comm->broadcast(f->comm, &due, sizeof due, 0)) /* by one clock */
+    int due = lat_fixing_opts.checkpoint
+              && lat_seconds() - k->last >= (double)lat_fixing_opts.every;
+    if (lat_fixing_opts.checkpoint
+        && f->comm->broadcast(f->comm, &due, sizeof due, 0)) /* by one clock */
         return -1;
     if (!due)
         return 0;
@@ -202,28 +217,33 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
 /* One transformation of the file; `f` is taken over. */
 static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
 {
-    const char *run = lat_info_get(&f->head, "checkpoint.run"), *words = lat_info_get(&f->head, "checkpoint.words");
+    const char *run = lat_info_get(&f->head, "checkpoint.run"),
+               *words = lat_info_get(&f->head, "checkpoint.words");
     const char *field = lat_info_get(&f->head, "checkpoint.field");
     long config, number;
     int copies;
     char crc[9];
     if (f->head.kind != LAT_TRANSFORM || !run || !words || !field
-        || sscanf(field, "%ld %ld %d %8s", &config, &number, &copies, crc) != 4 || copies < 1 || copies > LAT_MAX_COPIES
-        || number < 0 || number >= copies || config < 0)
+        || sscanf(field, "%ld %ld %d %8s", &config, &number, &copies, crc) != 4 || copies < 1
+        || copies > LAT_MAX_COPIES || number < 0 || number >= copies || config < 0)
         return lat_fail("%s: expected a checkpoint, found a field that is none", name);
     if (strcmp(run, k->run) != 0)
-        return lat_fail("%s: expected the checkpoint of this run, '%s', found that of '%s'", name, k->run, run);
+        return lat_fail("%s: expected the checkpoint of this run, '%s', found that of '%s'", name,
+                        k->run, run);
     known *w = known_find(k, config);
     if (!w && !(w = known_add(k, config, copies)))
         return -1;
     if (w->copies != copies || w->copy[number].g.data)
-        return lat_fail("%s: expected each copy of a configuration once, found copy %ld of %ld twice", name, number, config);
+        return lat_fail(
+            "%s: expected each copy of a configuration once, found copy %ld of %ld twice", name,
+            number, config);
     snprintf(w->crc, sizeof w->crc, "%s", crc);
     snprintf(w->words, sizeof w->words, "%s", words);
     for (int i = 0; i < f->head.history.count; i++) {
         lat_copy c = {.number = -1};
         if (row_scan(f->head.history.line[i], &c) || c.number < 0 || c.number >= copies)
-            return lat_fail("%s: expected a copy of configuration %ld, found '%.80s'", name, config, f->head.history.line[i]);
+            return lat_fail("%s: expected a copy of configuration %ld, found '%.80s'", name, config,
+                            f->head.history.line[i]);
         c.g = w->copy[c.number].g;
         w->copy[c.number] = c;
     }
@@ -256,9 +276,11 @@ void lat_checkpoint_usage(void)
     struct stat there, from;
     if (lat_comm_world->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
         return;
-    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino && from.st_dev == there.st_dev)
+    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
+        && from.st_dev == there.st_dev)
         return;
-    lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it", path, path);
+    lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it",
+              path, path);
 }
 
 lat_checkpoint *lat_checkpoint_open(void)
@@ -266,8 +288,11 @@ lat_checkpoint *lat_checkpoint_open(void)
     const lat_fixing_options *o = &lat_fixing_opts;
     struct stat st;
     lat_checkpoint *k = calloc(1, sizeof *k);
-    if (!k || asprintf(&k->run, "%s%s%s", lat_tool_name, lat_opts.arguments && *lat_opts.arguments ? " " : "",
-                       lat_opts.arguments ? lat_opts.arguments : "") < 0) {
+    if (!k
+        || asprintf(&k->run, "%s%s%s", lat_tool_name,
+                    lat_opts.arguments && *lat_opts.arguments ? " " : "",
+                    lat_opts.arguments ? lat_opts.arguments : "")
+               < 0) {
         free(k);
         lat_fail("out of memory: a checkpoint");
         return NULL;
@@ -275,7 +300,9 @@ lat_checkpoint *lat_checkpoint_open(void)
     k->last = lat_seconds();
     if (o->checkpoint) { /* while nothing is lost yet */
         if (lat_comm_world->rank == 0 && stat(o->checkpoint, &st) == 0 && !S_ISREG(st.st_mode)) {
-            lat_fail("%s: expected the name of a file for a checkpoint, which is removed in the end, found something else", o->checkpoint);
+            lat_fail("%s: expected the name of a file for a checkpoint, which is removed in the "
+                     "end, found something else",
+                     o->checkpoint);
             goto fail;
         }
         lat_output *out = lat_output_open(o->checkpoint, 0);
@@ -302,12 +329,14 @@ void lat_checkpoint_free(lat_checkpoint *k)
     free(k);
 }
 
-/* Nothing that a checkpoint says of a copy is believed before it fits: its transformation goes to the device as it is. */
+/* Nothing that a checkpoint says of a copy is believed before it fits: its transformation goes to
+ * the device as it is. */
 static bool fits(const lat_fixing *f, const lat_copy *c)
 {
-    return c->rung >= 0 && c->rung <= f->algorithm->rungs && c->sweeps >= 0 &&
-           (c->g.data ? c->g.head.real == LAT_F64 && lat_header_alike(&c->g.head, &f->u.head)
-                      : c->judged); /* only of one that was judged is the transformation not needed any more */
+    return c->rung >= 0 && c->rung <= f->algorithm->rungs && c->sweeps >= 0
+           && (c->g.data ? c->g.head.real == LAT_F64 && lat_header_alike(&c->g.head, &f->u.head)
+                         : c->judged); /* only of one that was judged is the transformation not
+                                          needed any more */
 }
 
 int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
@@ -316,11 +345,14 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
     if (!w)
         return 0;
     if (strcmp(w->crc, *f->crc ? f->crc : "-") != 0 || w->copies != f->copies)
-        return lat_fail("%s: expected the configuration of the checkpoint, CRC %s and %d copies, found CRC %s and %d copies", f->name,
-                        w->crc, w->copies, f->crc, f->copies);
+        return lat_fail("%s: expected the configuration of the checkpoint, CRC %s and %d copies, "
+                        "found CRC %s and %d copies",
+                        f->name, w->crc, w->copies, f->crc, f->copies);
     for (int i = 0; i < f->copies; i++)
         if (w->copy[i].started && !fits(f, &w->copy[i]))
-            return lat_fail("%s: expected transformations of its lattice in the checkpoint, found something else", f->name);
+            return lat_fail("%s: expected transformations of its lattice in the checkpoint, found "
+                            "something else",
+                            f->name);
     snprintf(f->words, sizeof f->words, "%s", w->words);
     for (int i = 0; i < f->copies; i++) {
         if (!w->copy[i].started)
@@ -341,6 +373,8 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
 
 void lat_checkpoint_remove(void)
 {
-    if (lat_fixing_opts.checkpoint && lat_comm_world->rank == 0 && unlink(lat_fixing_opts.checkpoint) && errno != ENOENT)
-        lat_warn("%s: the checkpoint is not needed any more, but cannot be removed", lat_fixing_opts.checkpoint);
+    if (lat_fixing_opts.checkpoint && lat_comm_world->rank == 0
+        && unlink(lat_fixing_opts.checkpoint) && errno != ENOENT)
+        lat_warn("%s: the checkpoint is not needed any more, but cannot be removed",
+                 lat_fixing_opts.checkpoint);
 }

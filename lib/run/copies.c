@@ -17,10 +17,12 @@ static int read_copy(const lat_fixing *f, lat_copy *c, lat_input *in)
     if (rc < 0)
         return -1;
     if (rc == 0 || c->g.head.kind != LAT_TRANSFORM)
-        return lat_fail("%s: expected %ld copies of it, transformations, after the gauge field, found %ld", f->name,
-                        f->u.head.copies, c->number);
+        return lat_fail(
+            "%s: expected %ld copies of it, transformations, after the gauge field, found %ld",
+            f->name, f->u.head.copies, c->number);
     if (!lat_header_alike(&c->g.head, &f->u.head))
-        return lat_fail("%s: expected copies on the lattice and in the group of their gauge field, found another in copy %ld",
+        return lat_fail("%s: expected copies on the lattice and in the group of their gauge field, "
+                        "found another in copy %ld",
                         f->name, c->number);
     const char *seed = lat_info_get(&c->g.head, "copy.seed");
     c->seed = seed ? strtoumax(seed, NULL, 10) : (uint64_t)c->number;
@@ -31,7 +33,8 @@ int lat_copies_make(lat_fixing *f, lat_input *in)
 {
     const long given = f->u.head.copies, asked = lat_fixing_opts.copies;
     if (given && asked)
-        return lat_fail_usage("%s: comes with %ld copies, which go on from where they are; --copies is for new starts",
+        return lat_fail_usage("%s: comes with %ld copies, which go on from where they are; "
+                              "--copies is for new starts",
                               f->name, given);
     f->copies = (int)(given ? given : asked ? asked : 1);
     f->single = !given && !asked;
@@ -79,7 +82,8 @@ static int duplicate(const lat_field *u, lat_field *v)
         lat_header_free(&v->head);
         return -1;
     }
-    memcpy(v->data, u->data, lat_field_held(u) * 2 * (size_t)u->head.nc * (size_t)u->head.nc * (size_t)u->head.real);
+    memcpy(v->data, u->data,
+           lat_field_held(u) * 2 * (size_t)u->head.nc * (size_t)u->head.nc * (size_t)u->head.real);
     return 0;
 }
 
@@ -94,8 +98,8 @@ static bool better(const lat_copy *a, const lat_copy *b)
 static int rotate(const lat_fixing *f, lat_copy *c, lat_field *v)
 {
     /* In double; links in single that stay so are rounded as they are put back. */
-    if ((f->algorithm->store == LAT_F64 && lat_field_convert(v, LAT_F64)) || lat_transform_apply(v, &c->g)
-        || lat_field_convert(v, f->algorithm->store)
+    if ((f->algorithm->store == LAT_F64 && lat_field_convert(v, LAT_F64))
+        || lat_transform_apply(v, &c->g) || lat_field_convert(v, f->algorithm->store)
         || lat_measure_gauge(v, &f->condition, &c->state, f->theta))
         return -1;
     c->converged = c->state.theta_slice < f->algorithm->theta;
@@ -136,7 +140,8 @@ void lat_copies_print(const lat_fixing *f, FILE *log)
 {
     for (int i = 0; i < f->copies; i++) {
         const lat_copy *c = &f->copy[i];
-        fprintf(log, "%s\t%ld\t%" PRIu64 "\t%.15f\t%.6e\t%ld\t%d\t%d\n", f->name, c->number, c->seed,
-                c->state.functional, c->state.theta_slice, c->sweeps, c->converged, f->all || c == f->best);
+        fprintf(log, "%s\t%ld\t%" PRIu64 "\t%.15f\t%.6e\t%ld\t%d\t%d\n", f->name, c->number,
+                c->seed, c->state.functional, c->state.theta_slice, c->sweeps, c->converged,
+                f->all || c == f->best);
     }
 }

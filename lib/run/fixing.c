@@ -27,8 +27,8 @@ typedef struct run {
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
-/* The first copies that are not finished. Those of a batch are finished together, so after a resumption
- * it is the same batch again. */
+/* The first copies that are not finished. Those of a batch are finished together, so after a
+ * resumption it is the same batch again. */
 static int next_batch(lat_fixing *f, lat_copy *c[LAT_BATCH])
 {
     int n = 0;
@@ -42,15 +42,16 @@ static int load(const lat_fixing *f, lat_copy *const c[], int n)
 {
     for (int i = 0; i < n; i++) {
         const bool fresh = !c[i]->g.data;
-        if ((fresh && lat_copy_start(f, c[i])) || f->backend->set(f->dev, i, fresh && f->single ? NULL : &c[i]->g))
+        if ((fresh && lat_copy_start(f, c[i]))
+            || f->backend->set(f->dev, i, fresh && f->single ? NULL : &c[i]->g))
             return -1;
         c[i]->started = true;
     }
     return 0;
 }
 
-/* What will be written, if all goes well; only a file takes notice. Said when the device has begun: before that the processors are
- * needed. */
+/* What will be written, if all goes well; only a file takes notice. Said when the device has begun:
+ * before that the processors are needed. */
 static void expect(const run *r)
 {
     const lat_fixing *f = &r->fixing;
@@ -69,8 +70,9 @@ static int rung(run *r, lat_copy *c[], int n)
     if (!f->dev)
         return -1;
     snprintf(f->words, sizeof f->words, "%s", f->backend->words(f->dev));
-    lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name, f->algorithm->ladder[c[0]->rung] == LAT_F32 ? "single" : "double",
-                f->words, (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
+    lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name,
+                f->algorithm->ladder[c[0]->rung] == LAT_F32 ? "single" : "double", f->words,
+                (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
     if (load(f, c, n))
         rc = -1;
     else
@@ -93,7 +95,8 @@ static bool last_batch(const run *r)
     int left = 0;
     for (int i = 0; i < f->copies; i++)
         left += !f->copy[i].judged;
-    return left == f->nbatch && lat_input_size(r->in) >= 0 && (uint64_t)lat_input_size(r->in) - lat_input_offset(r->in) <= LAT_END_SIZE;
+    return left == f->nbatch && lat_input_size(r->in) >= 0
+           && (uint64_t)lat_input_size(r->in) - lat_input_offset(r->in) <= LAT_END_SIZE;
 }
 
 static int sweep_all(run *r)
@@ -140,7 +143,9 @@ static int write_g(const run *r, lat_output *out, lat_copy *c)
     char words[256];
     r->fixing.algorithm->describe(&r->fixing, c, words, sizeof words);
     return state_header(&r->fixing, &c->g.head, c) || lat_provenance(&c->g.head, "%s", words)
-        || lat_stream_write(out, &c->g, lat_opts.store) ? -1 : 0;
+                   || lat_stream_write(out, &c->g, lat_opts.store)
+               ? -1
+               : 0;
 }
 
 static int write_best(run *r)
@@ -149,8 +154,10 @@ static int write_best(run *r)
     char words[256], which[80] = "";
     f->algorithm->describe(f, f->best, words, sizeof words);
     if (!f->single)
-        snprintf(which, sizeof which, ", best of %d copies, seed %" PRIu64, f->copies, f->best->seed);
-    if (state_header(f, &f->links.head, f->best) || lat_provenance(&f->links.head, "%s%s", words, which)
+        snprintf(which, sizeof which, ", best of %d copies, seed %" PRIu64, f->copies,
+                 f->best->seed);
+    if (state_header(f, &f->links.head, f->best)
+        || lat_provenance(&f->links.head, "%s%s", words, which)
         || lat_stream_write(r->out, &f->links, lat_opts.store))
         return -1;
     return r->g_out ? write_g(r, r->g_out, f->best) : 0;
@@ -166,13 +173,14 @@ static int write_all(run *r)
         most = fmax(most, f->copy[i].state.functional);
     }
     f->u.head.copies = f->copies;
-    if (lat_provenance(&f->u.head, "%s, %s, %d copies, F %.15f to %.15f", f->words, lat_gauge_name(f->condition.gauge),
-                       f->copies, least, most)
+    if (lat_provenance(&f->u.head, "%s, %s, %d copies, F %.15f to %.15f", f->words,
+                       lat_gauge_name(f->condition.gauge), f->copies, least, most)
         || lat_stream_write(r->out, &f->u, lat_opts.store))
         return -1;
     for (int i = 0; i < f->copies; i++)
-        if ((r->g_out && write_g(r, r->g_out, &f->copy[i])) || (r->g_out ? lat_stream_write(r->out, &f->copy[i].g, lat_opts.store)
-                                                                        : write_g(r, r->out, &f->copy[i])))
+        if ((r->g_out && write_g(r, r->g_out, &f->copy[i]))
+            || (r->g_out ? lat_stream_write(r->out, &f->copy[i].g, lat_opts.store)
+                         : write_g(r, r->out, &f->copy[i])))
             return -1;
     return 0;
 }
@@ -187,15 +195,18 @@ static int converged(run *r)
     if (!missed)
         return LAT_DONE;
     if (f->best && f->best->converged) {
-        lat_warn("%s: %d of %d copies have not converged; the best of the others was taken", f->name, missed, f->copies);
+        lat_warn("%s: %d of %d copies have not converged; the best of the others was taken",
+                 f->name, missed, f->copies);
         return LAT_DONE;
     }
     const char *stored = f->algorithm->store == LAT_F32 ? " in links stored in single" : "";
     if (f->all)
-        lat_fail("%s: not converged: %d of %d copies, wanted theta below %.3e%s", f->name, missed, f->copies, f->algorithm->theta, stored);
+        lat_fail("%s: not converged: %d of %d copies, wanted theta below %.3e%s", f->name, missed,
+                 f->copies, f->algorithm->theta, stored);
     else
-        lat_fail("%s: not converged: theta %.3e%s after %ld sweeps, wanted below %.3e%s", f->name, f->best->state.theta_slice,
-                 f->slices > 1 ? " of a slice" : "", f->best->sweeps, f->algorithm->theta, stored);
+        lat_fail("%s: not converged: theta %.3e%s after %ld sweeps, wanted below %.3e%s", f->name,
+                 f->best->state.theta_slice, f->slices > 1 ? " of a slice" : "", f->best->sweeps,
+                 f->algorithm->theta, stored);
     if (!lat_fixing_opts.keep)
         return LAT_UNCONVERGED;
     lat_report(LAT_UNCONVERGED);
@@ -209,19 +220,21 @@ static int converged(run *r)
 static int prepare(run *r)
 {
     lat_fixing *f = &r->fixing;
-    snprintf(f->name, sizeof f->name, "%.480s:%ld", lat_opts.input ? lat_opts.input : "stdin", f->config);
+    snprintf(f->name, sizeof f->name, "%.480s:%ld", lat_opts.input ? lat_opts.input : "stdin",
+             f->config);
     lat_make_plain(f->name);
     memcpy(f->crc, f->u.head.read_crc, sizeof f->crc);
     if (f->u.head.kind != LAT_GAUGE)
         return lat_fail("%s: expected a gauge field, found a gauge transformation", f->name);
     if (!f->backend && !(f->backend = lat_backend_find((lat_device_choice)lat_fixing_opts.device)))
         return -1;
-    if (lat_condition_make((lat_gauge)lat_fixing_opts.gauge, lat_fixing_opts.time, lat_fixing_opts.weights, &f->u.head.geom,
-                           &f->condition))
+    if (lat_condition_make((lat_gauge)lat_fixing_opts.gauge, lat_fixing_opts.time,
+                           lat_fixing_opts.weights, &f->u.head.geom, &f->condition))
         return -1;
     f->slices = lat_condition_slices(&f->condition, &f->u.head.geom);
     f->theta = lat_alloc((size_t)f->slices * LAT_BATCH, sizeof *f->theta, "theta of slices");
-    return !f->theta || lat_copies_make(f, r->in) || lat_checkpoint_restore(r->checkpoint, f) ? -1 : 0;
+    return !f->theta || lat_copies_make(f, r->in) || lat_checkpoint_restore(r->checkpoint, f) ? -1
+                                                                                              : 0;
 }
 
 static int finish(run *r)
@@ -231,7 +244,8 @@ static int finish(run *r)
     if (r->copies_log)
         lat_copies_print(f, r->copies_log);
     int rc = converged(r);
-    if (rc == LAT_DONE && ((f->all ? write_all(r) : write_best(r)) || lat_checkpoint_keep(r->checkpoint, f)))
+    if (rc == LAT_DONE
+        && ((f->all ? write_all(r) : write_best(r)) || lat_checkpoint_keep(r->checkpoint, f)))
         rc = LAT_FAILED;
     return rc;
 }
@@ -277,9 +291,12 @@ static int open_all(run *r)
     if (o->save_g)
         lat_usage_if_input("save-g", o->save_g);
     if (lat_backend_begin((lat_device_choice)o->device)
-        || (o->save_g && !(r->g_out = lat_output_open(o->save_g, lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
+        || (o->save_g
+            && !(r->g_out = lat_output_open(o->save_g,
+                                            lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
         || (o->copies_log && !(r->copies_log = lat_log_open(o->copies_log, LAT_COPIES_COLUMNS)))
-        || !(r->in = lat_input_open(lat_opts.input)) || !(r->out = lat_output_open(lat_opts.output, lat_output_flags()))
+        || !(r->in = lat_input_open(lat_opts.input))
+        || !(r->out = lat_output_open(lat_opts.output, lat_output_flags()))
         || !(r->checkpoint = lat_checkpoint_open()))
         return -1;
     return 0;

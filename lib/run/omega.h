@@ -13,8 +13,8 @@ typedef struct lat_omega {
     double flat;         /* looks in a row that asked for an omega closer to 2 than is usual */
 } lat_omega;
 
-/* Told of theta (of the worst slice) after so many sweeps, says with which omega to go on. `extent` is the longest
- * of the directions that are relaxed together. */
+/* Told of theta (of the worst slice) after so many sweeps, says with which omega to go on. `extent`
+ * is the longest of the directions that are relaxed together. */
 double lat_omega_update(lat_omega *o, lat_gauge gauge, int extent, double theta, long sweeps);
 
 #endif

@@ -37,7 +37,7 @@ int lat_provenance(lat_header *head, const char *format, ...)
 static int filter_once(lat_input *in, lat_output *out, lat_each *each, long index, void *context,
                        bool *more)
 {
-    lat_field f = { .data = NULL };
+    lat_field f = {.data = NULL};
     int rc = lat_stream_read(in, &f), code;
 
     *more = rc > 0;

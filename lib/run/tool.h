@@ -22,7 +22,8 @@ typedef int lat_each(lat_field *f, long index, void *context);
 typedef int lat_last(long fields, void *context);
 int lat_filter_run(lat_each *each, lat_last *last, void *context);
 
-/* What the tools that print were asked for; LAT_PRINT_OPTIONS goes into their tables, with what a row and an object are of. */
+/* What the tools that print were asked for; LAT_PRINT_OPTIONS goes into their tables, with what a
+ * row and an object are of. */
 typedef struct lat_print_options {
     bool tsv, json;     /* not both; neither: lines for people */
     const char *output; /* NULL: stdout */
@@ -30,12 +31,32 @@ typedef struct lat_print_options {
 extern lat_print_options lat_print_opts;
 
 #define LAT_PRINT_OPTIONS(row, object) \
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &lat_print_opts.tsv, 0, 0, "columns with a header line, a row a " row, true}, \
-    {LAT_OPT_FLAG, "json", 0, NULL, &lat_print_opts.json, 0, 0, "an object a " object ", one a line", true}, \
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, "write there, not to stdout", true}
+    {LAT_OPT_FLAG, \
+     "tsv", \
+     0, \
+     NULL, \
+     &lat_print_opts.tsv, \
+     0, \
+     0, \
+     "columns with a header line, a row a " row, \
+     true}, \
+        {LAT_OPT_FLAG, \
+         "json", \
+         0, \
+         NULL, \
+         &lat_print_opts.json, \
+         0, \
+         0, \
+         "an object a " object ", one a line", \
+         true}, \
+    { \
+        LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, \
+            "write there, not to stdout", true \
+    }
 
-/* Runs such a tool: `all` reads the input of lat_opts to its end and writes to `text`. It returns an exit code; after
- * LAT_FAILED nothing is kept of a file. Returns the exit code of the tool, lat_error printed. */
+/* Runs such a tool: `all` reads the input of lat_opts to its end and writes to `text`. It returns
+ * an exit code; after LAT_FAILED nothing is kept of a file. Returns the exit code of the tool,
+ * lat_error printed. */
 typedef int lat_print(lat_input *in, FILE *text);
 int lat_print_run(lat_print *all);
 

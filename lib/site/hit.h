@@ -40,7 +40,8 @@ LAT_HOST_DEVICE void LAT_(hit_unit)(LAT_T r[4])
         r[i] *= s;
 }
 
-/* h^omega to first order: (1 - omega) + omega h, normalised: |.|^2 = 1 + 2 omega (omega - 1) (1 - h0) for |h| = 1. */
+/* h^omega to first order: (1 - omega) + omega h, normalised: |.|^2 = 1 + 2 omega (omega - 1) (1 -
+ * h0) for |h| = 1. */
 LAT_HOST_DEVICE void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
 {
     const LAT_T one = LAT_(set)(1), two = LAT_(set)(2);
@@ -52,15 +53,16 @@ LAT_HOST_DEVICE void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
 
 /* The pairs (p,q) in turn, N(N-1)/2 of them. */
 #define LAT_FOR_PAIRS(p, q) \
-    LAT_UNROLL for (int p = 0; p < LAT_N - 1; p++) \
-        LAT_UNROLL for (int q = p + 1; q < LAT_N; q++)
+    LAT_UNROLL \
+    for (int p = 0; p < LAT_N - 1; p++) \
+        LAT_UNROLL \
+    for (int q = p + 1; q < LAT_N; q++)
 
 /* The papers' scheme: the maximum over each SU(2) subgroup in turn, each overrelaxed. omega = 1 is
  * plain relaxation. */
 LAT_HOST_DEVICE void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
-    LAT_FOR_PAIRS(p, q)
-    {
+    LAT_FOR_PAIRS (p, q) {
         LAT_T h[4];
         LAT_(hit_axis)(&x, p, q, h);
         LAT_(hit_unit)(h);
@@ -150,7 +152,8 @@ LAT_HOST_DEVICE void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
 #endif
 }
 
-/* The hits of row 0 in turn, q = 1 .. N-1, from h = 1 on: h is 1 but for its first q rows and columns before. */
+/* The hits of row 0 in turn, q = 1 .. N-1, from h = 1 on: h is 1 but for its first q rows and
+ * columns before. */
 LAT_HOST_DEVICE void LAT_(hit_first)(LAT_(m) *h, int q, const LAT_T r[4])
 {
     for (int b = 0; b < q; b++) {
@@ -171,9 +174,9 @@ LAT_HOST_DEVICE void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
     LAT_(m) h;
     LAT_(unit)(&h);
-    LAT_UNROLL for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
-        LAT_FOR_PAIRS(p, q)
-        {
+    LAT_UNROLL
+    for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
+        LAT_FOR_PAIRS (p, q) {
             LAT_T r[4];
             LAT_(hit_axis)(&x, p, q, r);
             LAT_(hit_unit)(r);

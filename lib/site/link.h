@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link.h: one link of pure gauge theory (template, see real.h).
  *
- * Wilson action: configurations have weight exp(beta/N sum_p w_p Re tr U_p). As a function of the link
- * U = U_mu(x) alone it is exp(beta/N Re tr U S^+) with the staple sum, which leads from x to x + mu as U does,
- *     S = sum_{nu != mu} w [ U_nu(x) U_mu(x+nu) U_nu(x+mu)^+ + U_nu(x-nu)^+ U_mu(x-nu) U_nu(x-nu+mu) ].
- * So with x = U S^+ an update is the visit LAT_(heat) of heat.h, U in the place of g and 1/T = beta/N:
- * Cabibbo and Marinari (1982) over all SU(2) subgroups, by heat bath (Kennedy-Pendleton, Creutz), by
- * overrelaxation (the mirror image in each subgroup: the action stays) or by Metropolis.
- * (The generation paper has the staple in both orientations: its (9) against (10), (12), (14), (17).) */
+ * Wilson action: configurations have weight exp(beta/N sum_p w_p Re tr U_p). As a function of the
+ * link U = U_mu(x) alone it is exp(beta/N Re tr U S^+) with the staple sum, which leads from x to x
+ * + mu as U does, S = sum_{nu != mu} w [ U_nu(x) U_mu(x+nu) U_nu(x+mu)^+ + U_nu(x-nu)^+ U_mu(x-nu)
+ * U_nu(x-nu+mu) ]. So with x = U S^+ an update is the visit LAT_(heat) of heat.h, U in the place of
+ * g and 1/T = beta/N: Cabibbo and Marinari (1982) over all SU(2) subgroups, by heat bath
+ * (Kennedy-Pendleton, Creutz), by overrelaxation (the mirror image in each subgroup: the action
+ * stays) or by Metropolis. (The generation paper has the staple in both orientations: its (9)
+ * against (10), (12), (14), (17).) */
 
-/* Rows of a link that are kept; the last one of SU(2) and SU(3) follows from the others. (Benchmarks have SU(3) with all of them.) */
+/* Rows of a link that are kept; the last one of SU(2) and SU(3) follows from the others.
+ * (Benchmarks have SU(3) with all of them.) */
 #ifndef LAT_LINK_ROWS
 #define LAT_LINK_ROWS LAT_FREE_ROWS
 #endif
@@ -42,16 +44,20 @@ LAT_HOST_DEVICE void LAT_(link_store)(LAT_T *p, const LAT_(m) *m)
 }
 
 /* v = a b c^+, the staple of three links: the rows that are kept. */
-LAT_HOST_DEVICE void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, const LAT_(m) *c)
+LAT_HOST_DEVICE void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b,
+                                     const LAT_(m) *c)
 {
-    LAT_UNROLL for (int i = 0; i < LAT_LINK_ROWS; i++) {
+    LAT_UNROLL
+    for (int i = 0; i < LAT_LINK_ROWS; i++) {
         LAT_(c) t[LAT_N];
-        LAT_UNROLL for (int j = 0; j < LAT_N; j++) {
+        LAT_UNROLL
+        for (int j = 0; j < LAT_N; j++) {
             t[j] = LAT_(mul)(a->e[i][0], b->e[0][j]);
             for (int k = 1; k < LAT_N; k++)
                 t[j] = LAT_(fma)(t[j], a->e[i][k], b->e[k][j]);
         }
-        LAT_UNROLL for (int j = 0; j < LAT_N; j++) {
+        LAT_UNROLL
+        for (int j = 0; j < LAT_N; j++) {
             LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
             for (int k = 0; k < LAT_N; k++)
                 s = LAT_(fma_conj)(s, t[k], c->e[j][k]);
@@ -61,17 +67,21 @@ LAT_HOST_DEVICE void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m)
 }
 
 /* v = a^+ b c. */
-LAT_HOST_DEVICE void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b, const LAT_(m) *c)
+LAT_HOST_DEVICE void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b,
+                                       const LAT_(m) *c)
 {
-    LAT_UNROLL for (int i = 0; i < LAT_LINK_ROWS; i++) {
+    LAT_UNROLL
+    for (int i = 0; i < LAT_LINK_ROWS; i++) {
         LAT_(c) t[LAT_N];
-        LAT_UNROLL for (int j = 0; j < LAT_N; j++) {
+        LAT_UNROLL
+        for (int j = 0; j < LAT_N; j++) {
             LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
             for (int k = 0; k < LAT_N; k++)
                 s = LAT_(fma_conj)(s, b->e[k][j], a->e[k][i]);
             t[j] = s;
         }
-        LAT_UNROLL for (int j = 0; j < LAT_N; j++) {
+        LAT_UNROLL
+        for (int j = 0; j < LAT_N; j++) {
             LAT_(c) s = LAT_(mul)(t[0], c->e[0][j]);
             for (int k = 1; k < LAT_N; k++)
                 s = LAT_(fma)(s, t[k], c->e[k][j]);
@@ -84,25 +94,29 @@ LAT_HOST_DEVICE void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(
 LAT_HOST_DEVICE void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
 {
     LAT_(link_complete)(&v);
-    LAT_UNROLL for (int a = 0; a < LAT_N; a++)
+    LAT_UNROLL
+    for (int a = 0; a < LAT_N; a++)
         for (int b = 0; b < LAT_N; b++) {
             s->e[a][b].re += w * v.e[a][b].re;
             s->e[a][b].im += w * v.e[a][b].im;
         }
 }
 
-/* u drawn anew from the weight above; k = beta/N, kind as for LAT_(heat). Its rows are orthonormalised
- * every time. */
-LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int kind, const LAT_(rng) *d)
+/* u drawn anew from the weight above; k = beta/N, kind as for LAT_(heat). Its rows are
+ * orthonormalised every time. */
+LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int kind,
+                                       const LAT_(rng) *d)
 {
     LAT_(m) x;
-    LAT_UNROLL for (int a = 0; a < LAT_N; a++)
-        LAT_UNROLL for (int b = 0; b < LAT_N; b++) {
-            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-            for (int c = 0; c < LAT_N; c++)
-                s = LAT_(fma_conj)(s, u->e[a][c], staples->e[b][c]);
-            x.e[a][b] = s;
-        }
+    LAT_UNROLL
+    for (int a = 0; a < LAT_N; a++)
+        LAT_UNROLL
+    for (int b = 0; b < LAT_N; b++) {
+        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+        for (int c = 0; c < LAT_N; c++)
+            s = LAT_(fma_conj)(s, u->e[a][c], staples->e[b][c]);
+        x.e[a][b] = s;
+    }
     LAT_(heat)(u, x, k, kind, d);
 }
 
@@ -110,7 +124,8 @@ LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T
 LAT_HOST_DEVICE LAT_T LAT_(link_overlap)(const LAT_(m) *a, const LAT_(m) *b)
 {
     LAT_T s = LAT_(set)(0);
-    LAT_UNROLL for (int i = 0; i < LAT_N; i++)
+    LAT_UNROLL
+    for (int i = 0; i < LAT_N; i++)
         for (int j = 0; j < LAT_N; j++)
             s += a->e[i][j].re * b->e[i][j].re + a->e[i][j].im * b->e[i][j].im;
     return s;
@@ -122,8 +137,11 @@ LAT_HOST_DEVICE LAT_(c) LAT_(link_det)(const LAT_(m) *u)
 {
     LAT_(m) m = *u;
     LAT_(c) det = {LAT_(set)(1), LAT_(set)(0)};
-    LAT_UNROLL for (int k = 0; k < LAT_N; k++) {
-        LAT_UNROLL for (int a = k + 1; a < LAT_N; a++) { /* the larger of rows k and a to row k, lane by lane */
+    LAT_UNROLL
+    for (int k = 0; k < LAT_N; k++) {
+        LAT_UNROLL
+        for (int a = k + 1; a < LAT_N;
+             a++) { /* the larger of rows k and a to row k, lane by lane */
             const LAT_(c) p = m.e[k][k], q = m.e[a][k];
             const LAT_T size = p.re * p.re + p.im * p.im, other = q.re * q.re + q.im * q.im;
             for (int b = k; b < LAT_N; b++) {
@@ -137,7 +155,8 @@ LAT_HOST_DEVICE LAT_(c) LAT_(link_det)(const LAT_(m) *u)
         const LAT_(c) d = m.e[k][k];
         const LAT_T r = LAT_(rsqrt)(d.re * d.re + d.im * d.im), inverse = LAT_(set)(0) - r * r;
         det = LAT_(mul)(det, d);
-        LAT_UNROLL for (int a = k + 1; a < LAT_N; a++) {
+        LAT_UNROLL
+        for (int a = k + 1; a < LAT_N; a++) {
             const LAT_(c) zero = {LAT_(set)(0), LAT_(set)(0)};
             LAT_(c) f = LAT_(fma_conj)(zero, m.e[a][k], d);
             f.re *= inverse;
@@ -150,8 +169,9 @@ LAT_HOST_DEVICE LAT_(c) LAT_(link_det)(const LAT_(m) *u)
 }
 #endif
 
-/* u back to SU(N) by Gram-Schmidt, as the generation paper does: what LAT_(heat) leaves of SU(2) and SU(3)
- * needs nothing; of others, whose rows are orthonormal, the last row takes the phase that makes det = 1. */
+/* u back to SU(N) by Gram-Schmidt, as the generation paper does: what LAT_(heat) leaves of SU(2)
+ * and SU(3) needs nothing; of others, whose rows are orthonormal, the last row takes the phase that
+ * makes det = 1. */
 LAT_HOST_DEVICE void LAT_(link_reunit)(LAT_(m) *u)
 {
     LAT_(orthonormal)(u);

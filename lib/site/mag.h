@@ -7,15 +7,18 @@
  * right for SU(2) only. The X_i add up to 2D, so N - 1 of them are enough for links in SU(N).
  *
  * A hit h on the rows (p,q) turns (Y)_pp, Y = X_p - X_q, and leaves the other terms alone. With
- * d = (Y_pp - Y_qq)/2, e = Y_pq and l = sqrt(d^2 + |e|^2) the maximum is h ~ (d + l, Im e, Re e, 0):
- * half the rotation that takes the vector (Re e, Im e, d) to the pole. A rotation about the pole
- * (h3) changes nothing. */
+ * d = (Y_pp - Y_qq)/2, e = Y_pq and l = sqrt(d^2 + |e|^2) the maximum is h ~ (d + l, Im e, Re e,
+ * 0): half the rotation that takes the vector (Re e, Im e, d) to the pole. A rotation about the
+ * pole (h3) changes nothing. */
 
 /* X_0 .. X_{count-1}; of each the diagonal and what is above it. */
-typedef struct { LAT_(m) x[LAT_N]; } LAT_(mag);
+typedef struct {
+    LAT_(m) x[LAT_N];
+} LAT_(mag);
 
 /* Adds the columns of v = w g^+; w and g in memory, w with `rows` rows, g with N. */
-LAT_HOST_DEVICE void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g, int rows, int count)
+LAT_HOST_DEVICE void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g, int rows,
+                                   int count)
 {
     LAT_(c) u[LAT_N][LAT_N];
     for (int a = 0; a < rows; a++)
@@ -25,7 +28,8 @@ LAT_HOST_DEVICE void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g,
     if (rows == 2)
         LAT_(cross)(u[2], u[0], u[1]);
 #endif
-    LAT_UNROLL for (int i = 0; i < count; i++) {
+    LAT_UNROLL
+    for (int i = 0; i < count; i++) {
         LAT_(c) v[LAT_N];
         for (int a = 0; a < LAT_N; a++) {
             LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
@@ -54,14 +58,16 @@ LAT_HOST_DEVICE LAT_(c) LAT_(upper)(const LAT_(m) *x, int a, int b)
 /* X_i = g M_i g^+. */
 LAT_HOST_DEVICE void LAT_(mag_rotate)(LAT_(mag) *m, const LAT_T *g, int count)
 {
-    LAT_UNROLL for (int i = 0; i < count; i++) {
+    LAT_UNROLL
+    for (int i = 0; i < count; i++) {
         const LAT_(m) old = m->x[i];
         for (int a = 0; a < LAT_N; a++) {
             LAT_(c) t[LAT_N];
             for (int b = 0; b < LAT_N; b++) {
                 t[b].re = t[b].im = LAT_(set)(0);
                 for (int c = 0; c < LAT_N; c++)
-                    t[b] = LAT_(fma)(t[b], LAT_(load)(g + 2 * (a * LAT_N + c)), LAT_(upper)(&old, c, b));
+                    t[b] = LAT_(fma)(t[b], LAT_(load)(g + 2 * (a * LAT_N + c)),
+                                     LAT_(upper)(&old, c, b));
             }
             for (int b = a; b < LAT_N; b++) {
                 LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
@@ -74,12 +80,14 @@ LAT_HOST_DEVICE void LAT_(mag_rotate)(LAT_(mag) *m, const LAT_T *g, int count)
 }
 
 /* d and e of Y = X_p - X_q; with one X missing, what the sum rule leaves of it. */
-LAT_HOST_DEVICE void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count, LAT_T *d, LAT_(c) *e)
+LAT_HOST_DEVICE void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count, LAT_T *d,
+                                    LAT_(c) *e)
 {
     const LAT_(m) *x = &m->x[p];
     *d = LAT_(set)((LAT_S)0.5) * (x->e[p][p].re - x->e[q][q].re);
     *e = x->e[p][q];
-    LAT_UNROLL for (int i = 0; i < count; i++) {
+    LAT_UNROLL
+    for (int i = 0; i < count; i++) {
         /* X_q = 2D - sum of the others; 2D has no part in d and e. */
         if (q < count ? i != q : 0)
             continue;
@@ -113,21 +121,27 @@ LAT_HOST_DEVICE void LAT_(mag_apply)(LAT_(mag) *m, int p, int q, int count, cons
 {
     const LAT_T two = LAT_(set)(2), aa = h[0] * h[0], bb = h[1] * h[1] + h[2] * h[2];
     /* beta = h2 + i h1; ab = alpha beta, b2 = beta^2 */
-    const LAT_(c) ab = {h[0] * h[2], h[0] * h[1]}, b2 = {h[2] * h[2] - h[1] * h[1], two * h[1] * h[2]};
-    LAT_UNROLL for (int i = 0; i < count; i++) {
+    const LAT_(c) ab = {h[0] * h[2], h[0] * h[1]},
+                  b2 = {h[2] * h[2] - h[1] * h[1], two * h[1] * h[2]};
+    LAT_UNROLL
+    for (int i = 0; i < count; i++) {
         LAT_(m) *x = &m->x[i];
-        const LAT_T s = x->e[p][p].re, t = x->e[q][q].re, across = two * (ab.re * x->e[p][q].re + ab.im * x->e[p][q].im);
+        const LAT_T s = x->e[p][p].re, t = x->e[q][q].re,
+                    across = two * (ab.re * x->e[p][q].re + ab.im * x->e[p][q].im);
         const LAT_(c) e = x->e[p][q];
         x->e[p][p].re = aa * s + bb * t + across;
         x->e[q][q].re = bb * s + aa * t - across;
         x->e[p][q].re = aa * e.re - b2.re * e.re - b2.im * e.im + ab.re * (t - s);
         x->e[p][q].im = aa * e.im - b2.im * e.re + b2.re * e.im + ab.im * (t - s);
-        LAT_UNROLL for (int c = 0; c < LAT_N; c++) {
+        LAT_UNROLL
+        for (int c = 0; c < LAT_N; c++) {
             if (c == p || c == q)
                 continue;
             const LAT_(c) u = LAT_(upper)(x, p, c), v = LAT_(upper)(x, q, c);
-            const LAT_(c) y = {h[0] * u.re + h[2] * v.re - h[1] * v.im, h[0] * u.im + h[2] * v.im + h[1] * v.re};
-            const LAT_(c) z = {h[0] * v.re - h[2] * u.re - h[1] * u.im, h[0] * v.im - h[2] * u.im + h[1] * u.re};
+            const LAT_(c) y = {h[0] * u.re + h[2] * v.re - h[1] * v.im,
+                               h[0] * u.im + h[2] * v.im + h[1] * v.re};
+            const LAT_(c) z = {h[0] * v.re - h[2] * u.re - h[1] * u.im,
+                               h[0] * v.im - h[2] * u.im + h[1] * u.re};
             if (p < c)
                 x->e[p][c] = y;
             else
@@ -143,8 +157,7 @@ LAT_HOST_DEVICE void LAT_(mag_apply)(LAT_(mag) *m, int p, int q, int count, cons
 /* One visit: as relax_su2 and relax_sun of hit.h. */
 LAT_HOST_DEVICE void LAT_(mag_relax_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
 {
-    LAT_FOR_PAIRS(p, q)
-    {
+    LAT_FOR_PAIRS (p, q) {
         LAT_T h[4];
         LAT_(mag_hit)(&m, p, q, count, h);
         LAT_(hit_power)(h, omega);
@@ -159,8 +172,7 @@ LAT_HOST_DEVICE void LAT_(mag_relax_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT
     LAT_(m) h;
     LAT_(unit)(&h);
     for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
-        LAT_FOR_PAIRS(p, q)
-        {
+        LAT_FOR_PAIRS (p, q) {
             LAT_T r[4];
             LAT_(mag_hit)(&m, p, q, count, r);
             LAT_(mag_apply)(&m, p, q, count, r);
@@ -170,16 +182,17 @@ LAT_HOST_DEVICE void LAT_(mag_relax_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT
 }
 
 /* share: F = 1/(2 N D V) sum of it; theta(x) = sum_{a<b} |(X_a - X_b)_ab|^2 / N. `links` is 2D. */
-LAT_HOST_DEVICE void LAT_(mag_state)(const LAT_(mag) *m, int count, LAT_S links, LAT_T *share, LAT_T *theta)
+LAT_HOST_DEVICE void LAT_(mag_state)(const LAT_(mag) *m, int count, LAT_S links, LAT_T *share,
+                                     LAT_T *theta)
 {
     LAT_T sum = LAT_(set)(count < LAT_N ? links : 0), off = LAT_(set)(0);
-    LAT_UNROLL for (int i = 0; i < count; i++) {
+    LAT_UNROLL
+    for (int i = 0; i < count; i++) {
         sum += m->x[i].e[i][i].re;
         if (count < LAT_N)
             sum -= m->x[i].e[LAT_N - 1][LAT_N - 1].re;
     }
-    LAT_FOR_PAIRS(p, q)
-    {
+    LAT_FOR_PAIRS (p, q) {
         LAT_T d;
         LAT_(c) e;
         LAT_(mag_axis)(m, p, q, count, &d, &e);

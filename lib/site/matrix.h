@@ -5,8 +5,12 @@
  * each; `rows` may be fewer than N. For SU(3), and only there, two rows are enough: the third is
  * conj(row 0 x row 1). */
 
-typedef struct { LAT_T re, im; } LAT_(c);
-typedef struct { LAT_(c) e[LAT_N][LAT_N]; } LAT_(m);
+typedef struct {
+    LAT_T re, im;
+} LAT_(c);
+typedef struct {
+    LAT_(c) e[LAT_N][LAT_N];
+} LAT_(m);
 
 /* a b, a conj(b): the products added to s. */
 LAT_HOST_DEVICE LAT_(c) LAT_(fma)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
@@ -55,7 +59,8 @@ LAT_HOST_DEVICE void LAT_(cross)(LAT_(c) z[3], const LAT_(c) x[3], const LAT_(c)
  * third row of the product, which is in SU(3) too, follows from its first two: cheaper than
  * to rebuild the link's. Then, and only then, the product is multiplied by `weight`: weights
  * of whole links are in the links. */
-LAT_HOST_DEVICE void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int rows, LAT_T weight)
+LAT_HOST_DEVICE void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int rows,
+                                       LAT_T weight)
 {
     LAT_(c) v[LAT_N][LAT_N];
     for (int a = 0; a < rows; a++) {
@@ -87,16 +92,18 @@ LAT_HOST_DEVICE void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *
 }
 
 #if LAT_N == 3
-/* The same from all rows of the link and two of g: the product's first two columns, and the third from them. Cheaper where
- * g is kept as two rows, and the more so where a link serves several g. */
-LAT_HOST_DEVICE void LAT_(add_mul_dag_columns)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, LAT_T weight)
+/* The same from all rows of the link and two of g: the product's first two columns, and the third
+ * from them. Cheaper where g is kept as two rows, and the more so where a link serves several g. */
+LAT_HOST_DEVICE void LAT_(add_mul_dag_columns)(LAT_(m) *k, const LAT_T *w, const LAT_T *g,
+                                               LAT_T weight)
 {
     LAT_(c) v[2][3], z[3];
     for (int b = 0; b < 2; b++)
         for (int a = 0; a < 3; a++) {
             LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
             for (int c = 0; c < 3; c++)
-                s = LAT_(fma_conj)(s, LAT_(load)(w + 2 * (a * 3 + c)), LAT_(load)(g + 2 * (b * 3 + c)));
+                s = LAT_(fma_conj)(s, LAT_(load)(w + 2 * (a * 3 + c)),
+                                   LAT_(load)(g + 2 * (b * 3 + c)));
             v[b][a] = s;
         }
     LAT_(cross)(z, v[0], v[1]);
@@ -140,8 +147,8 @@ LAT_HOST_DEVICE void LAT_(fill_last)(LAT_(m) *m)
 #endif
 }
 
-/* Rows that are made orthonormal one by one: all but the last, which completes det = 1, of SU(2) and SU(3); all of other N, and
- * det keeps its phase. */
+/* Rows that are made orthonormal one by one: all but the last, which completes det = 1, of SU(2)
+ * and SU(3); all of other N, and det keeps its phase. */
 #define LAT_FREE_ROWS (LAT_N <= 3 ? LAT_N - 1 : LAT_N)
 
 /* Row a without its part along row b. */
@@ -182,13 +189,15 @@ LAT_HOST_DEVICE void LAT_(orthonormal)(LAT_(m) *m)
     LAT_(fill_last)(m);
 }
 
-/* The same for rows that are orthonormal but for rounding, to first order: what is left is the square of what was. No root, and no
- * row waits for another. */
+/* The same for rows that are orthonormal but for rounding, to first order: what is left is the
+ * square of what was. No root, and no row waits for another. */
 LAT_HOST_DEVICE void LAT_(orthonormal_again)(LAT_(m) *m)
 {
-    LAT_UNROLL for (int a = LAT_FREE_ROWS - 1; a >= 0; a--) { /* the rows above are still as they were */
+    LAT_UNROLL
+    for (int a = LAT_FREE_ROWS - 1; a >= 0; a--) { /* the rows above are still as they were */
         const LAT_T n = LAT_(row_square)(m, a);
-        LAT_UNROLL for (int b = 0; b < a; b++)
+        LAT_UNROLL
+        for (int b = 0; b < a; b++)
             LAT_(row_clear)(m, a, b);
         LAT_(row_scale)(m, a, LAT_(set)((LAT_S)1.5) - LAT_(set)((LAT_S)0.5) * n);
     }

@@ -3,7 +3,8 @@
  *
  * Random123's Philox4x32-10, keyed by the seed; the counter says which site (global natural
  * index), which step of the run, which configuration (its number in the stream), and which draw at
- * that site and step. Threads, vector lanes, ranks and devices therefore all draw the same numbers. */
+ * that site and step. Threads, vector lanes, ranks and devices therefore all draw the same numbers.
+ */
 #ifndef LAT_SITE_RANDOM_H
 #define LAT_SITE_RANDOM_H
 

@@ -10,14 +10,15 @@
  *     LAT_SIZE   bytes of one, 4 or 8
  *     LAT_N      N of SU(N)
  *     LAT_(x)    a name for x that is unique to these four
- * and LAT_HOST_DEVICE, the storage class of a function ("static inline", with __host__ __device__ before
- * it under CUDA). + - * work on vectors in gcc and clang; what else is needed is here:
+ * and LAT_HOST_DEVICE, the storage class of a function ("static inline", with __host__ __device__
+ * before it under CUDA). + - * work on vectors in gcc and clang; what else is needed is here:
  *     LAT_(set)(s)                 s in every lane
  *     LAT_(where_gt)(a, b, x, y)   a > b ? x : y, lane by lane
  *     LAT_(rsqrt)(a)               1/sqrt(a) to a few ulp, for a in the normal range
  *     LAT_(mask_gt)(a, b)          bit l is set where a > b in lane l; LAT_ALL has all of them
  * LAT_UNROLL stands before loops that have to be unrolled where an array must not be indexed by a
- * variable, as in registers of a GPU; the includer may say how. LAT_UNROLL_ALL stands where that is so whatever N is.
+ * variable, as in registers of a GPU; the includer may say how. LAT_UNROLL_ALL stands where that is
+ * so whatever N is.
  */
 #define LAT_ALL ((1u << LAT_WIDTH) - 1)
 #ifndef LAT_UNROLL
@@ -41,10 +42,7 @@ LAT_HOST_DEVICE LAT_T LAT_(set)(LAT_S s)
 
 #if LAT_WIDTH == 1
 
-LAT_HOST_DEVICE LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
-{
-    return a > b ? x : y;
-}
+LAT_HOST_DEVICE LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y) { return a > b ? x : y; }
 
 LAT_HOST_DEVICE LAT_T LAT_(rsqrt)(LAT_T a)
 {
@@ -57,10 +55,7 @@ LAT_HOST_DEVICE LAT_T LAT_(rsqrt)(LAT_T a)
 #endif
 }
 
-LAT_HOST_DEVICE unsigned LAT_(mask_gt)(LAT_T a, LAT_T b)
-{
-    return a > b;
-}
+LAT_HOST_DEVICE unsigned LAT_(mask_gt)(LAT_T a, LAT_T b) { return a > b; }
 
 #else
 

@@ -16,7 +16,8 @@ typedef uint64_t LAT_(u64);
 typedef uint64_t LAT_(u64) __attribute__((vector_size(sizeof(LAT_T))));
 #endif
 
-/* The low half times m. Compilers know the instruction, but not always that it is what this wants. */
+/* The low half times m. Compilers know the instruction, but not always that it is what this wants.
+ */
 LAT_HOST_DEVICE LAT_(u64) LAT_(mul_low)(LAT_(u64) a, uint32_t m)
 {
 #if LAT_SIZE * LAT_WIDTH == 64 && defined(__AVX512F__)
@@ -28,7 +29,8 @@ LAT_HOST_DEVICE LAT_(u64) LAT_(mul_low)(LAT_(u64) a, uint32_t m)
 #endif
 }
 
-/* The high half, low; the new high half is anything. A shuffle, where shifts wait for the multiplier's port. */
+/* The high half, low; the new high half is anything. A shuffle, where shifts wait for the
+ * multiplier's port. */
 LAT_HOST_DEVICE LAT_(u64) LAT_(high_half)(LAT_(u64) a)
 {
 #if LAT_SIZE * LAT_WIDTH == 64 && defined(__AVX512F__)
@@ -40,14 +42,17 @@ LAT_HOST_DEVICE LAT_(u64) LAT_(high_half)(LAT_(u64) a)
 #endif
 }
 
-/* Philox4x32-10 (Salmon et al., SC11) of n counters; check_heat compares it with Random123. The high halves
- * are anything, before and after. They go side by side: keys are the same, and none waits for its own products. */
+/* Philox4x32-10 (Salmon et al., SC11) of n counters; check_heat compares it with Random123. The
+ * high halves are anything, before and after. They go side by side: keys are the same, and none
+ * waits for its own products. */
 LAT_HOST_DEVICE void LAT_(philox)(LAT_(u64) c[][4], int n, uint64_t seed)
 {
     LAT_(u64) zero = {0}, k0 = zero + (uint32_t)seed, k1 = zero + (seed >> 32);
     for (int round = 0; round < 10; round++) {
-        LAT_UNROLL_ALL for (int i = 0; i < n; i++) {
-            const LAT_(u64) a = LAT_(mul_low)(c[i][0], 0xD2511F53u), b = LAT_(mul_low)(c[i][2], 0xCD9E8D57u);
+        LAT_UNROLL_ALL
+        for (int i = 0; i < n; i++) {
+            const LAT_(u64) a = LAT_(mul_low)(c[i][0], 0xD2511F53u),
+                            b = LAT_(mul_low)(c[i][2], 0xCD9E8D57u);
             c[i][0] = LAT_(high_half)(b) ^ c[i][1] ^ k0;
             c[i][1] = b;
             c[i][2] = LAT_(high_half)(a) ^ c[i][3] ^ k1;
@@ -88,7 +93,8 @@ LAT_HOST_DEVICE void LAT_(counters)(const LAT_(rng) *d, uint32_t draw, LAT_(u64)
 /* The four words of each lane; in double the high halves are 0. */
 LAT_HOST_DEVICE void LAT_(join_words)(LAT_(u64) c[][4], LAT_(bits) w[4])
 {
-    LAT_UNROLL_ALL for (int i = 0; i < 4; i++)
+    LAT_UNROLL_ALL
+    for (int i = 0; i < 4; i++)
 #if LAT_SIZE == 4 && LAT_WIDTH > 1
         w[i] = (LAT_(bits))((c[0][i] & 0xffffffff) | c[1][i] << 32);
 #else
@@ -97,18 +103,21 @@ LAT_HOST_DEVICE void LAT_(join_words)(LAT_(u64) c[][4], LAT_(bits) w[4])
 }
 
 /* Words of n draws. */
-LAT_HOST_DEVICE void LAT_(random_words)(const LAT_(rng) *d, int n, const uint32_t draw[], LAT_(bits) w[][4])
+LAT_HOST_DEVICE void LAT_(random_words)(const LAT_(rng) *d, int n, const uint32_t draw[],
+                                        LAT_(bits) w[][4])
 {
     LAT_(u64) c[4 * LAT_HALVES][4];
-    LAT_UNROLL_ALL for (int i = 0; i < n; i++)
+    LAT_UNROLL_ALL
+    for (int i = 0; i < n; i++)
         LAT_(counters)(d, draw[i], c + i * LAT_HALVES);
     LAT_(philox)(c, n * LAT_HALVES, d->seed);
-    LAT_UNROLL_ALL for (int i = 0; i < n; i++)
+    LAT_UNROLL_ALL
+    for (int i = 0; i < n; i++)
         LAT_(join_words)(c + i * LAT_HALVES, w[i]);
 }
 
-/* A number in (0, 1) for each lane: the 23 or, with the second word, 52 highest bits and a half. With them
- * behind the point, 1.bits is less 1 - half a unit; both steps are exact. */
+/* A number in (0, 1) for each lane: the 23 or, with the second word, 52 highest bits and a half.
+ * With them behind the point, 1.bits is less 1 - half a unit; both steps are exact. */
 LAT_HOST_DEVICE LAT_T LAT_(uniform)(LAT_(bits) high, LAT_(bits) low)
 {
     const LAT_(bits) one = LAT_(to_bits)(LAT_(set)(1));
@@ -126,8 +135,10 @@ LAT_HOST_DEVICE void LAT_(uniforms_of_two)(const LAT_(rng) *d, uint32_t n, uint3
     const uint32_t draw[] = {2 * n, 2 * m, 2 * n + 1, 2 * m + 1};
     LAT_(bits) w[4][4];
     LAT_(random_words)(d, LAT_SIZE == 8 ? 4 : 2, draw, w);
-    LAT_UNROLL_ALL for (int i = 0; i < 8; i++)
-        u[i] = LAT_(uniform)(w[i / 4][i % 4], LAT_SIZE == 8 ? w[2 + i / 4][i % 4] : w[i / 4][i % 4]);
+    LAT_UNROLL_ALL
+    for (int i = 0; i < 8; i++)
+        u[i] = LAT_(uniform)(w[i / 4][i % 4],
+                             LAT_SIZE == 8 ? w[2 + i / 4][i % 4] : w[i / 4][i % 4]);
 }
 
 /* The same of draw n alone. */
@@ -136,6 +147,7 @@ LAT_HOST_DEVICE void LAT_(uniforms)(const LAT_(rng) *d, uint32_t n, LAT_T u[4])
     const uint32_t draw[] = {2 * n, 2 * n + 1};
     LAT_(bits) w[2][4];
     LAT_(random_words)(d, LAT_SIZE == 8 ? 2 : 1, draw, w);
-    LAT_UNROLL_ALL for (int i = 0; i < 4; i++)
+    LAT_UNROLL_ALL
+    for (int i = 0; i < 4; i++)
         u[i] = LAT_(uniform)(w[0][i], LAT_SIZE == 8 ? w[1][i] : w[0][i]);
 }

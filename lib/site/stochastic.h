@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stochastic.h: stochastic relaxation (template, see real.h): with probability p a hit goes to the
  * mirror image beyond the maximum, at the same functional, instead of the overrelaxed maximum
- * (gauge-fixing paper, section 2.2). With `su2` every hit decides for itself, with `su3` a visit, all of whose
- * hits are then mirrored: the whole element has no mirror image of the same functional. */
+ * (gauge-fixing paper, section 2.2). With `su2` every hit decides for itself, with `su3` a visit,
+ * all of whose hits are then mirrored: the whole element has no mirror image of the same
+ * functional. */
 
 /* Number n of the visit; four of them come from a draw. `u` keeps a draw between calls. */
 LAT_HOST_DEVICE LAT_T LAT_(next_uniform)(const LAT_(rng) *d, uint32_t n, LAT_T u[4])
@@ -35,12 +36,12 @@ LAT_HOST_DEVICE void LAT_(choose)(LAT_(m) *g, const LAT_(m) *other, LAT_T p, LAT
 }
 
 /* One visit, Landau and Coulomb gauge. */
-LAT_HOST_DEVICE void LAT_(stochastic_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p, const LAT_(rng) *d)
+LAT_HOST_DEVICE void LAT_(stochastic_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p,
+                                          const LAT_(rng) *d)
 {
     LAT_T u[4];
     uint32_t n = 0;
-    LAT_FOR_PAIRS(a, b)
-    {
+    LAT_FOR_PAIRS (a, b) {
         LAT_T h[4];
         LAT_(hit_axis)(&x, a, b, h);
         LAT_(hit_unit)(h);
@@ -51,7 +52,8 @@ LAT_HOST_DEVICE void LAT_(stochastic_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LA
     LAT_(orthonormal)(g);
 }
 
-LAT_HOST_DEVICE void LAT_(stochastic_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p, const LAT_(rng) *d)
+LAT_HOST_DEVICE void LAT_(stochastic_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LAT_T p,
+                                          const LAT_(rng) *d)
 {
     LAT_T u[4];
     LAT_(m) mirror = *g;
@@ -61,12 +63,12 @@ LAT_HOST_DEVICE void LAT_(stochastic_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LA
 }
 
 /* One visit, maximally Abelian gauge. */
-LAT_HOST_DEVICE void LAT_(mag_stochastic_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega, LAT_T p, const LAT_(rng) *d)
+LAT_HOST_DEVICE void LAT_(mag_stochastic_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega,
+                                              LAT_T p, const LAT_(rng) *d)
 {
     LAT_T u[4];
     uint32_t n = 0;
-    LAT_FOR_PAIRS(a, b)
-    {
+    LAT_FOR_PAIRS (a, b) {
         LAT_T h[4];
         LAT_(mag_hit)(&m, a, b, count, h);
         LAT_(overrelax_or_mirror)(h, omega, p, LAT_(next_uniform)(d, n++, u));
@@ -76,7 +78,8 @@ LAT_HOST_DEVICE void LAT_(mag_stochastic_su2)(LAT_(m) *g, LAT_(mag) m, int count
     LAT_(orthonormal)(g);
 }
 
-LAT_HOST_DEVICE void LAT_(mag_stochastic_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega, LAT_T p, const LAT_(rng) *d)
+LAT_HOST_DEVICE void LAT_(mag_stochastic_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega,
+                                              LAT_T p, const LAT_(rng) *d)
 {
     LAT_T u[4];
     LAT_(m) mirror = *g;

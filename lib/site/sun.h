@@ -315,7 +315,8 @@ static inline int lat_sun_polar(int n, double *m)
         if (lat_sun_invert(n, inv, m))
             return -1;
         lat_sun_dag(n, dag, inv);
-        const double s = change > 1e-2 ? sqrt(lat_sun_norm(reals, dag) / lat_sun_norm(reals, m)) : 1;
+        const double s = change > 1e-2 ? sqrt(lat_sun_norm(reals, dag) / lat_sun_norm(reals, m))
+                                       : 1;
         double moved = 0;
         for (int i = 0; i < reals; i++) {
             double x = 0.5 * (s * m[i] + dag[i] / s);
@@ -434,9 +435,9 @@ static inline void lat_sun_near_one(int n, double *m, double eps, uint64_t seed,
             lat_sun_normal(z, seed, site, config, step, draw++);
             const double h[2] = {i == j ? 0.70710678118654752440 * z[0] : 0.5 * z[0],
                                  i == j ? 0 : 0.5 * z[1]};
-            up[0] = -eps * h[1];    /* i eps H above the diagonal */
+            up[0] = -eps * h[1]; /* i eps H above the diagonal */
             up[1] = eps * h[0];
-            down[0] = eps * h[1];   /* and minus its conjugate below */
+            down[0] = eps * h[1]; /* and minus its conjugate below */
             down[1] = eps * h[0];
             if (i == j)
                 mean += up[1] / n;

@@ -18,16 +18,17 @@
 #include "deflate.h"
 #include "huffman.h"
 
-#define MAX_BYTES ((size_t)1 << 30)  /* zlib counts in 32 bits */
+#define MAX_BYTES ((size_t)1 << 30) /* zlib counts in 32 bits */
 
 /* ---- filter ------------------------------------------------------------------------------ */
 
 /* Exchanges the bits of a above `shift` that `mask` keeps with those of b. */
-#define SWAP(a, b, shift, mask) do { \
-    uint64_t t_ = ((a) >> (shift) ^ (b)) & (mask); \
-    (b) ^= t_; \
-    (a) ^= t_ << (shift); \
-} while (0)
+#define SWAP(a, b, shift, mask) \
+    do { \
+        uint64_t t_ = ((a) >> (shift) ^ (b)) & (mask); \
+        (b) ^= t_; \
+        (a) ^= t_ << (shift); \
+    } while (0)
 
 /* Eight rows of eight bytes become columns; its own inverse. Written out, here and below, because
  * arrays stay in memory where a compiler does not unroll. */
@@ -69,8 +70,9 @@ static void filter64(const unsigned char *raw, size_t count, unsigned char *plan
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
         const unsigned char *r = raw + 8 * i;
-        uint64_t w[8] = {left64(native64(r)),      left64(native64(r + 8)),  left64(native64(r + 16)),
-                         left64(native64(r + 24)), left64(native64(r + 32)), left64(native64(r + 40)),
+        uint64_t w[8] = {left64(native64(r)),      left64(native64(r + 8)),
+                         left64(native64(r + 16)), left64(native64(r + 24)),
+                         left64(native64(r + 32)), left64(native64(r + 40)),
                          left64(native64(r + 48)), left64(native64(r + 56))};
         transpose8(w);
         unsigned char *p = planes + i;
@@ -147,7 +149,7 @@ static void unfilter32(const unsigned char *planes, size_t count, unsigned char 
     for (; i + 8 <= count; i += 8) {
         const unsigned char *p = planes + i;
         uint64_t w[4] = {lat_load_le64(p + 3 * count), lat_load_le64(p + 2 * count),
-                         lat_load_le64(p + count),     lat_load_le64(p)};
+                         lat_load_le64(p + count), lat_load_le64(p)};
         transpose4(w);
         unsigned char *r = raw + 4 * i;
         lat_store32(r, right32((uint32_t)w[0]), false);
@@ -233,7 +235,7 @@ static unsigned char *put_runs(unsigned char *out, const unsigned char *p, size_
     deflateEnd(&z);
     if (rc != Z_OK && rc != Z_BUF_ERROR)
         return NULL;
-    if (z.avail_in || z.avail_out == 0)   /* no room left: maybe not all was flushed */
+    if (z.avail_in || z.avail_out == 0) /* no room left: maybe not all was flushed */
         return lat_put_stored(out, p, n);
     return out + (room - z.avail_out);
 }
@@ -247,13 +249,15 @@ static unsigned char *put_as(method how, unsigned char *out, const unsigned char
 
 size_t lat_codec_bound(size_t n)
 {
-    /* Header and check 6, the empty last block 2; each of 8 planes, and each piece of LAT_CODED bytes in
-     * them, may round up to another stored block; the bit writer goes up to 8 bytes beyond. */
+    /* Header and check 6, the empty last block 2; each of 8 planes, and each piece of LAT_CODED
+     * bytes in them, may round up to another stored block; the bit writer goes up to 8 bytes
+     * beyond. */
     return lat_stored_size(n) + 5 * (n / LAT_CODED + 8) + 16;
 }
 
 /* The pieces of a deflate stream for `planes`: neighbours of one kind go together. */
-static unsigned char *put_planes(unsigned char *out, const unsigned char *planes, size_t n, int real)
+static unsigned char *put_planes(unsigned char *out, const unsigned char *planes, size_t n,
+                                 int real)
 {
     size_t size = n / (size_t)real, begin = 0;
     method last = STORED;
@@ -274,12 +278,12 @@ size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *pac
     if (n > MAX_BYTES || (real != 1 && real != 4 && real != 8) || n % (size_t)real)
         return 0;
     lat_filter(raw, n, real, work);
-    *out++ = 0x78;   /* deflate, window of 32 KiB; level "fastest" and the check of both: RFC 1950 */
+    *out++ = 0x78; /* deflate, window of 32 KiB; level "fastest" and the check of both: RFC 1950 */
     *out++ = 0x01;
     out = put_planes(out, work, n, real);
     if (!out)
         return 0;
-    *out++ = 0x03;   /* the last block: fixed codes, nothing in it */
+    *out++ = 0x03; /* the last block: fixed codes, nothing in it */
     *out++ = 0x00;
     const uint32_t check = lat_adler(work, n);
     for (int shift = 24; shift >= 0; shift -= 8)
@@ -291,8 +295,8 @@ size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *pac
 
 int lat_codec_unpack(const void *packed, size_t size, int real, void *work, void *raw, size_t n)
 {
-    if (n > MAX_BYTES || size > 2 * MAX_BYTES || (real != 1 && real != 4 && real != 8) ||
-        n % (size_t)real || lat_inflate(packed, size, real == 1 ? raw : work, n) < 0)
+    if (n > MAX_BYTES || size > 2 * MAX_BYTES || (real != 1 && real != 4 && real != 8)
+        || n % (size_t)real || lat_inflate(packed, size, real == 1 ? raw : work, n) < 0)
         return -1;
     if (real != 1)
         lat_unfilter(work, n, real, raw);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* deflate.c: the one file that knows libdeflate, which has both with carry-less multiplication and whole blocks at once
- * where zlib goes byte by byte (docs/dependencies.md). */
+/* deflate.c: the one file that knows libdeflate, which has both with carry-less multiplication and
+ * whole blocks at once where zlib goes byte by byte (docs/dependencies.md). */
 #include "deflate.h"
 
 #include <stdbool.h>
@@ -16,15 +16,9 @@ uint32_t lat_crc_join(uint32_t first, uint32_t second, size_t second_size)
 
 #ifdef LAT_LIBDEFLATE
 
-uint32_t lat_crc(uint32_t crc, const void *p, size_t n)
-{
-    return libdeflate_crc32(crc, p, n);
-}
+uint32_t lat_crc(uint32_t crc, const void *p, size_t n) { return libdeflate_crc32(crc, p, n); }
 
-uint32_t lat_adler(const void *p, size_t n)
-{
-    return libdeflate_adler32(1, p, n);
-}
+uint32_t lat_adler(const void *p, size_t n) { return libdeflate_adler32(1, p, n); }
 
 int lat_inflate(const void *packed, size_t size, void *to, size_t n)
 {
@@ -32,27 +26,19 @@ int lat_inflate(const void *packed, size_t size, void *to, size_t n)
     size_t taken = 0;
     if (!d)
         return -1;
-    const enum libdeflate_result rc = libdeflate_zlib_decompress_ex(d, packed, size, to, n, &taken, NULL);
+    const enum libdeflate_result rc = libdeflate_zlib_decompress_ex(d, packed, size, to, n, &taken,
+                                                                    NULL);
     libdeflate_free_decompressor(d);
     return rc == LIBDEFLATE_SUCCESS && taken == size ? 0 : -1;
 }
 
-const char *lat_inflate_by(void)
-{
-    return "libdeflate " LIBDEFLATE_VERSION_STRING;
-}
+const char *lat_inflate_by(void) { return "libdeflate " LIBDEFLATE_VERSION_STRING; }
 
 #else
 
-uint32_t lat_crc(uint32_t crc, const void *p, size_t n)
-{
-    return (uint32_t)crc32_z(crc, p, n);
-}
+uint32_t lat_crc(uint32_t crc, const void *p, size_t n) { return (uint32_t)crc32_z(crc, p, n); }
 
-uint32_t lat_adler(const void *p, size_t n)
-{
-    return (uint32_t)adler32_z(1, p, n);
-}
+uint32_t lat_adler(const void *p, size_t n) { return (uint32_t)adler32_z(1, p, n); }
 
 int lat_inflate(const void *packed, size_t size, void *to, size_t n)
 {
@@ -67,9 +53,6 @@ int lat_inflate(const void *packed, size_t size, void *to, size_t n)
     return whole ? 0 : -1;
 }
 
-const char *lat_inflate_by(void)
-{
-    return "zlib " ZLIB_VERSION;
-}
+const char *lat_inflate_by(void) { return "zlib " ZLIB_VERSION; }
 
 #endif

@@ -25,10 +25,7 @@ void lat_count_bytes(uint32_t count[4][256], const unsigned char *p, size_t n)
         count[0][p[i]]++;
 }
 
-size_t lat_stored_size(size_t n)
-{
-    return n + 5 * ((n + MAX_STORED - 1) / MAX_STORED);
-}
+size_t lat_stored_size(size_t n) { return n + 5 * ((n + MAX_STORED - 1) / MAX_STORED); }
 
 /* RFC 1951, 3.2.4 */
 unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t n)
@@ -76,7 +73,8 @@ typedef struct leaf {
 static int by_count(const void *a, const void *b)
 {
     const leaf *p = a, *q = b;
-    return p->count != q->count ? (p->count > q->count) - (p->count < q->count) : p->symbol - q->symbol;
+    return p->count != q->count ? (p->count > q->count) - (p->count < q->count)
+                                : p->symbol - q->symbol;
 }
 
 /* Depths of the leaves of Huffman's tree, in the order of `leaves`, which are sorted by count:
@@ -90,8 +88,8 @@ static int tree_depths(const leaf *leaves, int n, uint8_t *depth)
     for (int node = n; node < 2 * n - 1; node++) {
         weight[node] = 0;
         for (int child = 0; child < 2; child++) {
-            bool take_leaf =
-                next_leaf < n && (next_node == node || weight[next_leaf] <= weight[next_node]);
+            bool take_leaf = next_leaf < n
+                             && (next_node == node || weight[next_leaf] <= weight[next_node]);
             int least = take_leaf ? next_leaf++ : next_node++;
             weight[node] += weight[least];
             parent[least] = node;
@@ -151,14 +149,14 @@ static void make_codes(const uint8_t length[SYMBOLS], uint32_t code[SYMBOLS])
 static void put_code(writer *w, const uint8_t length[SYMBOLS])
 {
     static const uint8_t reversed[16] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
-    put_bits(w, 0, 1);   /* not the last block */
-    put_bits(w, 2, 2);   /* its own code */
-    put_bits(w, 0, 5);   /* 257 literals and lengths */
-    put_bits(w, 1, 5);   /* 2 distances */
-    put_bits(w, 15, 4);  /* 19 lengths of lengths, of which the first three, repetitions, */
-    put_bits(w, 0, 9);   /* do not occur, */
+    put_bits(w, 0, 1);  /* not the last block */
+    put_bits(w, 2, 2);  /* its own code */
+    put_bits(w, 0, 5);  /* 257 literals and lengths */
+    put_bits(w, 1, 5);  /* 2 distances */
+    put_bits(w, 15, 4); /* 19 lengths of lengths, of which the first three, repetitions, */
+    put_bits(w, 0, 9);  /* do not occur, */
     flush_bits(w);
-    for (int i = 0; i < 16; i++)   /* and the others have four bits */
+    for (int i = 0; i < 16; i++) /* and the others have four bits */
         put_bits(w, 4, 3);
     flush_bits(w);
     for (int v = 0; v < SYMBOLS; v++) {
@@ -188,7 +186,7 @@ static bool put_coded(writer *w, const unsigned char *p, size_t n)
     make_codes(length, code);
     put_code(w, length);
     size_t i = 0;
-    for (; i + 3 <= n; i += 3) {   /* 3 times 15 bits and 7 waiting ones are fewer than 64 */
+    for (; i + 3 <= n; i += 3) { /* 3 times 15 bits and 7 waiting ones are fewer than 64 */
         uint32_t a = code[p[i]], b = code[p[i + 1]], c = code[p[i + 2]];
         put_bits(w, a & 0xffff, a >> 16);
         put_bits(w, b & 0xffff, b >> 16);
@@ -213,7 +211,7 @@ unsigned char *lat_put_huffman(unsigned char *out, const unsigned char *p, size_
             out = lat_put_stored(out, p + at, m);
             continue;
         }
-        put_bits(&w, 0, 3);   /* a stored block of nothing: begins at the next byte */
+        put_bits(&w, 0, 3); /* a stored block of nothing: begins at the next byte */
         w.used = (w.used + 7) & ~7u;
         put_bits(&w, UINT64_C(0xffff0000), 32);
         flush_bits(&w);
@@ -221,4 +219,3 @@ unsigned char *lat_put_huffman(unsigned char *out, const unsigned char *p, size_
     }
     return out;
 }
-

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_blocks.c: blocks on their way, in either direction: sizes, memory, and what can be done to them. */
+/* stream_blocks.c: blocks on their way, in either direction: sizes, memory, and what can be done to
+ * them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,22 +9,26 @@
 #include "stream_blocks.h"
 #include "lattice/iterate.h"
 
-#define IN_FLIGHT ((size_t)1 << 29) /* bytes of blocks under way, where that is not less than one */
+#define IN_FLIGHT \
+    ((size_t)1 << 29) /* bytes of blocks under way, where that is not less than one \
+                       */
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 size_t lat_first_bad(const void *data, size_t n, lat_real real)
 {
     size_t i = 0;
-    while (i < n / (size_t)real &&
-           lat_reals_largest((const char *)data + i * (size_t)real, 1, real) < lat_infinity_bits(real))
+    while (i < n / (size_t)real
+           && lat_reals_largest((const char *)data + i * (size_t)real, 1, real)
+                  < lat_infinity_bits(real))
         i++;
     return i;
 }
 
 /* ---- matrices of fewer reals ----------------------------------------------------------------- */
 
-/* Is the new real another one than that which was there, or further from it than `near`? No branches. */
+/* Is the new real another one than that which was there, or further from it than `near`? No
+ * branches. */
 enum { CHANGED = 1, FAR = 2 };
 
 LAT_INLINE int compare(double was, double is, double near)
@@ -52,14 +57,18 @@ LAT_INLINE int complete(const lat_field *f, size_t i, int n, double near)
     return found;
 }
 
-size_t lat_complete_all(const lat_header *head, void *matrices, size_t count, double near, bool *changed)
+size_t lat_complete_all(const lat_header *head, void *matrices, size_t count, double near,
+                        bool *changed)
 {
     const lat_field f = {.head = *head, .data = matrices}; /* borrowed */
     size_t far = SIZE_MAX;
     int any = 0;
-    #pragma omp parallel for schedule(static) if (count > LAT_FEW) reduction(min : far) reduction(| : any)
+#pragma omp parallel for schedule(static) if (count > LAT_FEW) reduction(min \
+                                                                         : far) reduction(| \
+                                                                                          : any)
     for (size_t i = 0; i < count; i++) {
-        const int found = head->nc == 3 ? complete(&f, i, 3, near) : complete(&f, i, head->nc, near);
+        const int found = head->nc == 3 ? complete(&f, i, 3, near)
+                                        : complete(&f, i, head->nc, near);
         any |= found;
         if (found & FAR && i < far)
             far = i;
@@ -74,7 +83,8 @@ size_t lat_complete_all(const lat_header *head, void *matrices, size_t count, do
 /* Gives a job its pieces of memory, one after the other from `own` on. */
 static void equip(lat_job *j, unsigned char *own, size_t packed, size_t plain)
 {
-    *j = (lat_job){.packed = own, .plain = own + (packed + 63) / 64 * 64,
+    *j = (lat_job){.packed = own,
+                   .plain = own + (packed + 63) / 64 * 64,
                    .work = own + (packed + 63) / 64 * 64 + (plain + 63) / 64 * 64};
 }
 
@@ -87,7 +97,8 @@ int lat_pipeline_start(lat_pipeline *m)
     size_t raw = m->block < m->bytes ? m->block : m->bytes;
     size_t packed = m->compressed ? lat_payload_bound(raw) : m->direct ? 0 : raw;
     size_t plain = m->direct ? 0 : raw, work = m->compressed ? raw : 0;
-    size_t each = (packed + plain + work + 191) / 64 * 64, edge = (packed + raw + work + 191) / 64 * 64;
+    size_t each = (packed + plain + work + 191) / 64 * 64,
+           edge = (packed + raw + work + 191) / 64 * 64;
     m->width = 3 * (size_t)lat_threads();
     if (m->width > m->blocks)
         m->width = m->blocks;
@@ -118,7 +129,8 @@ void lat_job_place(const lat_pipeline *m, lat_job *j, size_t i)
 }
 
 /* Reals k to k + n of a matrix as the stream has it, between there and the matrix in memory. */
-static void copy_reals(const lat_header *head, char *stream, char *matrix, size_t k, size_t n, bool into_field)
+static void copy_reals(const lat_header *head, char *stream, char *matrix, size_t k, size_t n,
+                       bool into_field)
 {
     const size_t real = (size_t)head->real;
     const bool quaternion = head->reals == 4;
@@ -132,8 +144,10 @@ static void copy_reals(const lat_header *head, char *stream, char *matrix, size_
 void lat_job_spread(const lat_pipeline *m, const lat_job *j, bool into_field)
 {
     const lat_header *head = m->head;
-    const size_t real = (size_t)head->real, reals = (size_t)head->reals, full = lat_full_reals(head);
-    const size_t from = j->at > m->lo ? j->at : m->lo, to = j->at + j->raw < m->hi ? j->at + j->raw : m->hi;
+    const size_t real = (size_t)head->real, reals = (size_t)head->reals,
+                 full = lat_full_reals(head);
+    const size_t from = j->at > m->lo ? j->at : m->lo,
+                 to = j->at + j->raw < m->hi ? j->at + j->raw : m->hi;
     const size_t first = m->lo / real / reals; /* matrix in memory */
     const int links = head->kind == LAT_GAUGE ? head->geom.nd : 1;
     size_t k = from / real % reals;
@@ -141,8 +155,8 @@ void lat_job_spread(const lat_pipeline *m, const lat_job *j, bool into_field)
     lat_order_start(&w, &m->order, &head->geom, links, from / real / reals);
     for (size_t i = from; i < to; lat_order_next(&w)) {
         const size_t left = (to - i) / real, n = reals - k < left ? reals - k : left;
-        copy_reals(head, (char *)j->plain + (i - j->at), (char *)m->data + (w.matrix - first) * full * real, k, n,
-                   into_field);
+        copy_reals(head, (char *)j->plain + (i - j->at),
+                   (char *)m->data + (w.matrix - first) * full * real, k, n, into_field);
         i += n * real;
         k = 0;
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stream_ranks.c: portions of slices between rank 0, which has the stream, and the others.
  *
- * There are a few slots, each for a portion. Rank 0 reads and verifies into one, or writes from one, with all its threads, while others go
- * to their ranks or come from there. Ranks of one host see the slots, and each copies its portions with all its threads; most of the time
- * they wait for rank 0, so it may use as many as they have together. For ranks elsewhere
- * rank 0 has a thread that carries them, the carrier: MPI moves a long message only while both ends ask how it is, so what was begun and left
- * alone would not have moved. */
+ * There are a few slots, each for a portion. Rank 0 reads and verifies into one, or writes from
+ * one, with all its threads, while others go to their ranks or come from there. Ranks of one host
+ * see the slots, and each copies its portions with all its threads; most of the time they wait for
+ * rank 0, so it may use as many as they have together. For ranks elsewhere rank 0 has a thread that
+ * carries them, the carrier: MPI moves a long message only while both ends ask how it is, so what
+ * was begun and left alone would not have moved. */
 #include "stream_ranks.h"
 
 #include <linux/futex.h>
@@ -76,7 +77,8 @@ static char *place(const lat_field *f, const portion *p)
 
 /* ---- the belt -------------------------------------------------------------------------------- */
 
-/* Whose turn it is at a slot: to fill it for the first time 0, to empty it 1, to fill it again 2, and so on. */
+/* Whose turn it is at a slot: to fill it for the first time 0, to empty it 1, to fill it again 2,
+ * and so on. */
 typedef struct slot {
     _Alignas(64) _Atomic uint32_t turn;
 } slot;
@@ -84,17 +86,19 @@ typedef struct slot {
 
 typedef struct belt {
     const lat_field *f;
-    size_t portion;        /* bytes, at most */
-    lat_shared shared;     /* where ranks see the slots; .at is NULL where they do not */
-    slot *slots;           /* SLOTS, and their portions after a page; NULL where this rank does not see them */
+    size_t portion;    /* bytes, at most */
+    lat_shared shared; /* where ranks see the slots; .at is NULL where they do not */
+    slot
+        *slots; /* SLOTS, and their portions after a page; NULL where this rank does not see them */
     pthread_t carrier;
     int (*carry)(struct belt *b, int rank); /* the portions of a rank, by the carrier */
-    int threads;           /* before: now rank 0 has those of all, who wait for it */
+    int threads; /* before: now rank 0 has those of all, who wait for it */
 } belt;
 
 #define PAGE 4096
 
-/* Its memory, before anything travels; with its pages if it will surely be needed. The same return code on all ranks. */
+/* Its memory, before anything travels; with its pages if it will surely be needed. The same return
+ * code on all ranks. */
 static int make(belt *b, const lat_field *f, bool needed)
 {
     *b = (belt){.f = f};
@@ -106,9 +110,11 @@ static int make(belt *b, const lat_field *f, bool needed)
     if (lat_shared_make(f->comm, bytes, &b->shared))
         return -1;
     b->slots = b->shared.at;
-    if (!b->slots && f->comm->rank == 0 && (b->slots = lat_alloc(bytes, 1, "slices of other ranks")))
+    if (!b->slots && f->comm->rank == 0
+        && (b->slots = lat_alloc(bytes, 1, "slices of other ranks")))
         memset(b->slots, 0, PAGE);
-    const bool bad = f->comm->rank == 0 && (!b->slots || (b->shared.at && needed && lat_shared_reserve(&b->shared)));
+    const bool bad = f->comm->rank == 0
+                     && (!b->slots || (b->shared.at && needed && lat_shared_reserve(&b->shared)));
     b->threads = lat_threads_widen(b->shared.at && f->comm->rank == 0 ? f->comm->size : 1);
     return lat_agree(f->comm, bad ? -1 : 0);
 }
@@ -126,16 +132,14 @@ static long futex(_Atomic uint32_t *word, int what, uint32_t value)
     return syscall(SYS_futex, (uint32_t *)word, what, value, NULL, NULL, 0);
 }
 
-static uint32_t turn_of(const portion *p, bool full)
-{
-    return 2 * (p->number / SLOTS) + full;
-}
+static uint32_t turn_of(const portion *p, bool full) { return 2 * (p->number / SLOTS) + full; }
 
 /* A portion's place in its slot when that is full, or empty; NULL if it will not be. */
 static char *await(const belt *b, const portion *p, bool full)
 {
     slot *s = &b->slots[p->number % SLOTS];
-    for (uint32_t is; (is = atomic_load(&s->turn)) != turn_of(p, full); futex(&s->turn, FUTEX_WAIT, is))
+    for (uint32_t is; (is = atomic_load(&s->turn)) != turn_of(p, full);
+         futex(&s->turn, FUTEX_WAIT, is))
         if (is == STOPPED)
             return NULL;
     return (char *)b->slots + PAGE + p->number % SLOTS * b->portion;
@@ -158,10 +162,11 @@ static void stop(const belt *b)
     }
 }
 
-/* All threads bring the pages of what is to come now: one alone, copying, would spend half its time on that. */
+/* All threads bring the pages of what is to come now: one alone, copying, would spend half its time
+ * on that. */
 static void touch(char *p, size_t n)
 {
-    #pragma omp parallel for schedule(static) if (n > PORTION / 2)
+#pragma omp parallel for schedule(static) if (n > PORTION / 2)
     for (size_t at = 0; at < n; at += PAGE)
         ((volatile char *)p)[at] = 0;
 }
@@ -169,10 +174,7 @@ static void touch(char *p, size_t n)
 /* ---- the carrier ----------------------------------------------------------------------------- */
 
 /* A rank waits at its ease for this word of rank 0, before what is long travels. */
-static int say_begin(const lat_field *f, int rank)
-{
-    return f->comm->send(f->comm, rank, "", 1);
-}
+static int say_begin(const lat_field *f, int rank) { return f->comm->send(f->comm, rank, "", 1); }
 
 static int await_begin(const lat_field *f)
 {
@@ -185,7 +187,8 @@ static int carry_out(belt *b, int rank)
     portion p = first_of(b->f, rank);
     do {
         const char *from = await(b, &p, true);
-        if (!from || say_begin(b->f, rank) || b->f->comm->send(b->f->comm, rank, from, bytes_of(b->f, &p)))
+        if (!from || say_begin(b->f, rank)
+            || b->f->comm->send(b->f->comm, rank, from, bytes_of(b->f, &p)))
             return -1;
         pass(b, &p, true);
     } while (next_of(b->f, &p));
@@ -304,7 +307,10 @@ static int take_in(const belt *b)
 
 int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
 {
-    struct { double largest; char crc[sizeof f->head.read_crc]; } found = {0, ""};
+    struct {
+        double largest;
+        char crc[sizeof f->head.read_crc];
+    } found = {0, ""};
     belt b;
     if (lat_field_alloc(f) || make(&b, f, false)) /* a header may promise what never arrives */
         return -1;
@@ -432,7 +438,9 @@ int lat_header_broadcast(lat_header *head)
     const lat_comm *comm = lat_comm_world;
     if (comm->size == 1)
         return 0;
-    size_t bytes = comm->rank == 0 ? sizeof *head + put_lines(&head->info, NULL) + put_lines(&head->history, NULL) : 0;
+    size_t bytes = comm->rank == 0 ? sizeof *head + put_lines(&head->info, NULL)
+                                         + put_lines(&head->history, NULL)
+                                   : 0;
     if (comm->broadcast(comm, &bytes, sizeof bytes, 0))
         return -1;
     char *room = lat_alloc(bytes, 1, "a header");
@@ -447,7 +455,9 @@ int lat_header_broadcast(lat_header *head)
         memcpy(head, room, sizeof *head);
         const int info = head->info.count, history = head->history.count;
         head->history = (lat_lines){0, NULL};
-        rc = take_lines(&head->info, info, &lines) || take_lines(&head->history, history, &lines) ? -1 : 0;
+        rc = take_lines(&head->info, info, &lines) || take_lines(&head->history, history, &lines)
+                 ? -1
+                 : 0;
     }
     free(room);
     return rc;

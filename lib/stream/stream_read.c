@@ -16,7 +16,7 @@
 #include "stream_blocks.h"
 #include "stream_ranks.h"
 
-#define BELIEVED ((size_t)1 << 26)  /* bytes allocated on the word of a header alone */
+#define BELIEVED ((size_t)1 << 26) /* bytes allocated on the word of a header alone */
 
 /* Payload to raw bytes, in the order of the stream; sets j->crc. NULL if damaged. */
 static unsigned char *decode_raw(const lat_pipeline *m, lat_job *j)
@@ -34,7 +34,7 @@ static unsigned char *decode_raw(const lat_pipeline *m, lat_job *j)
         j->wrong = "does not unpack to its length (damaged?)";
         return NULL;
     }
-    if (m->swapped && m->filtered)   /* unfiltering has put it into our order */
+    if (m->swapped && m->filtered) /* unfiltering has put it into our order */
         lat_reals_swap_bytes(raw, raw, j->raw / (size_t)m->head->real, m->head->real);
     j->crc = lat_crc(0, raw, j->raw);
     return raw;
@@ -62,11 +62,13 @@ static int check_frame(const lat_pipeline *m, const lat_job *j, size_t i)
 {
     size_t stored = lat_load_le32(j->head + 4), raw = lat_load_le32(j->head + 8);
     if (memcmp(j->head, LAT_BLOCK_TAG, 4) != 0)
-        return lat_fail("%s: expected block %zu of %zu, found something else (damaged?)", m->name, i + 1,
-                        m->blocks);
-    if (raw != j->raw || (m->compressed ? stored == 0 || stored > lat_payload_bound(raw) : stored != raw))
-        return lat_fail("%s: expected %zu bytes in block %zu of %zu, found %zu stored as %zu (damaged?)",
-                        m->name, j->raw, i + 1, m->blocks, raw, stored);
+        return lat_fail("%s: expected block %zu of %zu, found something else (damaged?)", m->name,
+                        i + 1, m->blocks);
+    if (raw != j->raw
+        || (m->compressed ? stored == 0 || stored > lat_payload_bound(raw) : stored != raw))
+        return lat_fail(
+            "%s: expected %zu bytes in block %zu of %zu, found %zu stored as %zu (damaged?)",
+            m->name, j->raw, i + 1, m->blocks, raw, stored);
     return 0;
 }
 
@@ -86,15 +88,17 @@ static int read_job(lat_input *in, const lat_pipeline *m, lat_job *j, size_t i)
     return lat_input_read(in, j->payload, j->stored);
 }
 
-/* The same of a file in which block i, stored as it is, begins at `offset`, by any thread. False if something is not as it should be. */
-static bool fetch_job(const lat_input *in, const lat_pipeline *m, lat_job *j, size_t i, uint64_t offset)
+/* The same of a file in which block i, stored as it is, begins at `offset`, by any thread. False if
+ * something is not as it should be. */
+static bool fetch_job(const lat_input *in, const lat_pipeline *m, lat_job *j, size_t i,
+                      uint64_t offset)
 {
     lat_job_place(m, j, i);
     j->stored = j->raw;
     j->payload = payload_of(m, j);
     return lat_input_ahead(in, offset, j->head, LAT_FRAME) && memcmp(j->head, LAT_BLOCK_TAG, 4) == 0
-        && lat_load_le32(j->head + 4) == j->stored && lat_load_le32(j->head + 8) == j->raw
-        && lat_input_ahead(in, offset + LAT_FRAME, j->payload, j->stored);
+           && lat_load_le32(j->head + 4) == j->stored && lat_load_le32(j->head + 8) == j->raw
+           && lat_input_ahead(in, offset + LAT_FRAME, j->payload, j->stored);
 }
 
 /* A regular file must be long enough for what its header claims (deflate saves 1032 to 1 at
@@ -107,7 +111,8 @@ static int check_size(const lat_input *in, const lat_pipeline *m, size_t *believ
     *believed = BELIEVED;
     if (size < 0)
         return 0;
-    uint64_t left = (uint64_t)size > lat_input_offset(in) ? (uint64_t)size - lat_input_offset(in) : 0;
+    uint64_t left = (uint64_t)size > lat_input_offset(in) ? (uint64_t)size - lat_input_offset(in)
+                                                          : 0;
     if (left < least)
         return lat_fail("%s: truncated: %llu bytes after the header, expected %llu%s", m->name,
                         (unsigned long long)left, (unsigned long long)least,
@@ -117,8 +122,8 @@ static int check_size(const lat_input *in, const lat_pipeline *m, size_t *believ
     return 0;
 }
 
-/* Blocks number `from` up to `end`: while one is read, those before it are decoded. Run by the first thread of a
- * team; a task without delay waits for what was done to its job before. */
+/* Blocks number `from` up to `end`: while one is read, those before it are decoded. Run by the
+ * first thread of a team; a task without delay waits for what was done to its job before. */
 static int read_blocks(lat_input *in, lat_pipeline *m, size_t from, size_t end)
 {
     int rc = 0;
@@ -126,22 +131,23 @@ static int read_blocks(lat_input *in, lat_pipeline *m, size_t from, size_t end)
         lat_job *j = lat_pipeline_block(m, i);
         if (i - from >= m->width) {
             lat_job *before = lat_pipeline_block(m, i - m->width);
-            #pragma omp task depend(inout : before[0]) if (0) shared(rc)
+#pragma omp task depend(inout : before[0]) if (0) shared(rc)
             rc = lat_pipeline_finish(m, before);
         }
         if (rc == 0 && (rc = read_job(in, m, j, i)) == 0) {
-            #pragma omp task depend(inout : j[0]) firstprivate(j)
+#pragma omp task depend(inout : j[0]) firstprivate(j)
             decode(m, j);
         }
     }
-    #pragma omp taskwait
+#pragma omp taskwait
     for (size_t i = end - from > m->width ? end - m->width : from; rc == 0 && i < end; i++)
         rc = lat_pipeline_finish(m, lat_pipeline_block(m, i));
     return rc;
 }
 
-/* Of a file whose blocks are stored as they are it is known where each of them is: threads read them side by side, which is several times as
- * fast from memory (bench/NOTES.md). How far it went: up to `end`, or to where something is wrong, for read_blocks to say what; SIZE_MAX after a
+/* Of a file whose blocks are stored as they are it is known where each of them is: threads read
+ * them side by side, which is several times as fast from memory (bench/NOTES.md). How far it went:
+ * up to `end`, or to where something is wrong, for read_blocks to say what; SIZE_MAX after a
  * failure. */
 static size_t read_aside(lat_input *in, lat_pipeline *m, size_t from, size_t end)
 {
@@ -150,7 +156,7 @@ static size_t read_aside(lat_input *in, lat_pipeline *m, size_t from, size_t end
         uint64_t taken = 0;
         bool good = true;
         next = end - from < m->width ? end : from + m->width;
-        #pragma omp parallel for schedule(dynamic) reduction(&& : good)
+#pragma omp parallel for schedule(dynamic) reduction(&& : good)
         for (size_t i = from; i < next; i++) {
             lat_job *j = lat_pipeline_block(m, i);
             if (fetch_job(in, m, j, i, at + (i - from) * step))
@@ -177,8 +183,8 @@ static int read_many(lat_input *in, lat_pipeline *m, size_t from, size_t end)
     int rc = 0;
     if (!m->compressed && lat_input_size(in) >= 0 && (from = read_aside(in, m, from, end)) >= end)
         return from == end ? 0 : -1;
-    #pragma omp parallel if (end - from > 1)
-    #pragma omp master
+#pragma omp parallel if (end - from > 1)
+#pragma omp master
     rc = read_blocks(in, m, from, end);
     return rc;
 }
@@ -189,10 +195,11 @@ static int read_trailer(lat_input *in, size_t blocks, uint32_t *crc)
     unsigned char t[LAT_FRAME];
     if (lat_input_read(in, t, LAT_FRAME) < 0)
         return -1;
-    if (memcmp(t, LAT_TRAILER_TAG, 4) != 0 || lat_load_le32(t + 12) != lat_crc(0, t, 12) || lat_load_le32(t + 4) != blocks)
-        return lat_fail(
-            "%s: expected the trailer of %zu blocks before byte %llu, found something else (damaged?)",
-            lat_input_name(in), blocks, (unsigned long long)lat_input_offset(in));
+    if (memcmp(t, LAT_TRAILER_TAG, 4) != 0 || lat_load_le32(t + 12) != lat_crc(0, t, 12)
+        || lat_load_le32(t + 4) != blocks)
+        return lat_fail("%s: expected the trailer of %zu blocks before byte %llu, found something "
+                        "else (damaged?)",
+                        lat_input_name(in), blocks, (unsigned long long)lat_input_offset(in));
     *crc = lat_load_le32(t + 8);
     return 0;
 }
@@ -229,8 +236,8 @@ int lat_stream_verify(const lat_header *head, const char *name, double plaquette
                       double largest)
 {
     const double bound = tolerance(head, largest);
-    return check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0 ||
-                   check_number(name, "link trace", head->link_trace, link_trace, bound) < 0
+    return check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0
+                   || check_number(name, "link trace", head->link_trace, link_trace, bound) < 0
                ? -1
                : 0;
 }
@@ -269,14 +276,14 @@ static lat_pipeline mill_of(const lat_input *in, const lat_header *head, const l
 {
     const size_t bytes = lat_header_bytes(head), block = s->form.block;
     return (lat_pipeline){.head = head,
-                      .name = lat_input_name(in),
-                      .bytes = bytes,
-                      .block = block,
-                      .blocks = (bytes + block - 1) / block,
-                      .order = s->form.order,
-                      .compressed = s->form.compressed,
-                      .filtered = s->filtered,
-                      .swapped = s->swapped};
+                          .name = lat_input_name(in),
+                          .bytes = bytes,
+                          .block = block,
+                          .blocks = (bytes + block - 1) / block,
+                          .order = s->form.order,
+                          .compressed = s->form.compressed,
+                          .filtered = s->filtered,
+                          .swapped = s->swapped};
 }
 
 /* Trailer and CRC after the last block. */
@@ -286,7 +293,8 @@ static int finish(lat_input *in, lat_stream_state *s, const lat_pipeline *m, lat
     if (read_trailer(in, m->blocks, &crc) < 0)
         return -1;
     if (crc != m->crc)
-        return lat_fail("%s: checksum of the field %08x, expected %08x (damaged?)", m->name, m->crc, crc);
+        return lat_fail("%s: checksum of the field %08x, expected %08x (damaged?)", m->name, m->crc,
+                        crc);
     note_end(in, s, m->blocks, crc);
     snprintf(head->read_crc, sizeof head->read_crc, "%08x", (unsigned)crc);
     return 0;
@@ -324,9 +332,11 @@ int lat_stream_get_stored(lat_stream_reader *r, void *slices, int count)
     m->lo = r->at;
     m->hi = r->at + (size_t)count * slice;
     if (count < 1 || m->hi > m->bytes)
-        return lat_fail("%s: has %d slices, and others were asked for", m->name, lat_slices(m->head));
+        return lat_fail("%s: has %d slices, and others were asked for", m->name,
+                        lat_slices(m->head));
     if (m->hi - m->lo < m->bytes && !lat_order_sliced(&m->order, m->head->geom.nd))
-        return lat_fail("%s: is in an order that goes across slices, and cannot be read by slices", m->name);
+        return lat_fail("%s: is in an order that goes across slices, and cannot be read by slices",
+                        m->name);
     const size_t end = (m->hi + m->block - 1) / m->block;
     if (r->next * m->block > m->lo)
         lat_job_spread(m, &m->edge, true);
@@ -362,7 +372,8 @@ int lat_stream_end(lat_stream_reader *r, lat_header *head)
     lat_stream_state *s = lat_stream_state_of(r->in);
     int rc = s ? 0 : -1;
     if (rc == 0 && head && r->at < r->m.bytes)
-        rc = lat_fail("%s: %zu bytes of a field were read, expected %zu", r->m.name, r->at, r->m.bytes);
+        rc = lat_fail("%s: %zu bytes of a field were read, expected %zu", r->m.name, r->at,
+                      r->m.bytes);
     if (rc == 0 && head)
         rc = finish(r->in, s, &r->m, head);
     lat_pipeline_free(&r->m);
@@ -381,24 +392,28 @@ static size_t memory_of(const lat_pipeline *m, size_t raw)
     return (raw + each - 1) / each * lat_full_reals(head) * (size_t)head->real;
 }
 
-/* In another order than the natural one matrices are all over the field. Their pages come one by one, not
- * by the two megabytes: what is taken stays in proportion to what has arrived. */
+/* In another order than the natural one matrices are all over the field. Their pages come one by
+ * one, not by the two megabytes: what is taken stays in proportion to what has arrived. */
 static void take_slowly(void *data, size_t n)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)data + page - 1) / page * page;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+                    from = ((uintptr_t)data + page - 1) / page * page;
     if ((uintptr_t)data + n > from)
-        (void)madvise((void *)from, (uintptr_t)data + n - from, MADV_NOHUGEPAGE); /* advice, no more */
+        (void)madvise((void *)from, (uintptr_t)data + n - from,
+                      MADV_NOHUGEPAGE); /* advice, no more */
 }
 
-/* Such a field is taken as a whole at once: on a pipe a 16th of the least that it can be has to have come. */
+/* Such a field is taken as a whole at once: on a pipe a 16th of the least that it can be has to
+ * have come. */
 static int check_arrival(lat_input *in, const lat_pipeline *m)
 {
     const uint64_t ask = (m->compressed ? m->bytes / 1100 : m->bytes) / 16;
     uint64_t there = ask;
-    if (lat_input_size(in) < 0 && !lat_order_natural(&m->order) && lat_input_arrived(in, ask, &there) < 0)
+    if (lat_input_size(in) < 0 && !lat_order_natural(&m->order)
+        && lat_input_arrived(in, ask, &there) < 0)
         return -1;
-    return there < ask ? lat_fail("%s: truncated: %llu bytes after the header, expected %zu", m->name, (unsigned long long)there,
-                                  m->bytes)
+    return there < ask ? lat_fail("%s: truncated: %llu bytes after the header, expected %zu",
+                                  m->name, (unsigned long long)there, m->bytes)
                        : 0;
 }
 
@@ -428,11 +443,14 @@ static int make_room(lat_pipeline *m, size_t raw, size_t believed, size_t *has)
 static int read_field(lat_input *in, lat_stream_state *s, lat_pipeline *m, lat_header *head)
 {
     size_t believed, room = 0;
-    if (check_size(in, m, &believed) < 0 || check_arrival(in, m) < 0 || lat_pipeline_start(m) < 0) /* no memory for what a file cannot hold */
+    if (check_size(in, m, &believed) < 0 || check_arrival(in, m) < 0
+        || lat_pipeline_start(m) < 0) /* no memory for what a file cannot hold */
         return -1;
     m->hi = m->bytes;
     for (size_t done = 0, end; done < m->blocks; done = end) {
-        if (make_room(m, (done + 1) * m->block < m->bytes ? (done + 1) * m->block : m->bytes, believed, &room) < 0)
+        if (make_room(m, (done + 1) * m->block < m->bytes ? (done + 1) * m->block : m->bytes,
+                      believed, &room)
+            < 0)
             return -1;
         for (end = done + 1; end < m->blocks && memory_of(m, (end + 1) * m->block) <= room;)
             end++;
@@ -445,7 +463,8 @@ static int read_field(lat_input *in, lat_stream_state *s, lat_pipeline *m, lat_h
         return -1;
     if (lat_reduced(head))
         lat_complete_all(head, m->data, lat_header_matrices(head), 0, NULL);
-    return check_physics(&(lat_field){.head = *head, .data = m->data}, m->name, bits_value(m->largest, head->real));
+    return check_physics(&(lat_field){.head = *head, .data = m->data}, m->name,
+                         bits_value(m->largest, head->real));
 }
 
 static int body_of_ranks(lat_input *in, lat_field *f)
@@ -491,8 +510,8 @@ int lat_stream_skip(lat_input *in, const lat_header *head)
     for (size_t i = 0; i < m.blocks; i++) {
         lat_job j;
         lat_job_place(&m, &j, i);
-        if (lat_input_read(in, j.head, LAT_FRAME) < 0 || check_frame(&m, &j, i) < 0 ||
-            lat_input_skip(in, lat_load_le32(j.head + 4)) < 0)
+        if (lat_input_read(in, j.head, LAT_FRAME) < 0 || check_frame(&m, &j, i) < 0
+            || lat_input_skip(in, lat_load_le32(j.head + 4)) < 0)
             return -1;
     }
     if (read_trailer(in, m.blocks, &crc) < 0)

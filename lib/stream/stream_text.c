@@ -15,7 +15,7 @@
 #include "common/text.h"
 
 #define MAX_HEADER ((size_t)1 << 20)
-#define MAX_TEXT ((size_t)1 << 16)   /* a line of the header, with its newline */
+#define MAX_TEXT ((size_t)1 << 16) /* a line of the header, with its newline */
 #define MIN_BLOCK ((size_t)1 << 12)
 #define MAX_BLOCK ((size_t)1 << 26)
 
@@ -38,16 +38,34 @@ const lat_stream_form *lat_stream_last(lat_input *in)
 /* ---- reading --------------------------------------------------------- */
 
 enum key {
-    KIND, GROUP, DIMS, REAL, REALS, SITES, LINKS, ENDIAN, BLOCK, COMPRESSION, FILTER, PLAQUETTE,
-    LINK_TRACE, GAUGE, WEIGHTS, FUNCTIONAL, THETA, SWEEPS, COPIES, KEYS
+    KIND,
+    GROUP,
+    DIMS,
+    REAL,
+    REALS,
+    SITES,
+    LINKS,
+    ENDIAN,
+    BLOCK,
+    COMPRESSION,
+    FILTER,
+    PLAQUETTE,
+    LINK_TRACE,
+    GAUGE,
+    WEIGHTS,
+    FUNCTIONAL,
+    THETA,
+    SWEEPS,
+    COPIES,
+    KEYS
 };
-static const char *const key_name[KEYS] = {"kind",   "group",     "dims",       "real",  "reals",
-                                           "sites",  "links",     "endian",     "block", "compression",
-                                           "filter", "plaquette", "link_trace", "gauge", "weights",
-                                           "functional", "theta", "sweeps", "copies"};
+static const char *const key_name[KEYS] = {
+    "kind",    "group",      "dims",        "real",   "reals",     "sites",      "links",
+    "endian",  "block",      "compression", "filter", "plaquette", "link_trace", "gauge",
+    "weights", "functional", "theta",       "sweeps", "copies"};
 
 typedef struct parser {
-    const char *name;          /* of the input */
+    const char *name; /* of the input */
     const char *value[KEYS];
     lat_header *head;
     lat_stream_state *state;
@@ -78,9 +96,9 @@ static int take_end(lat_input *in, lat_stream_state *s)
         return -1;
     lat_stream_end_mark(s->fields, expected);
     if (!s->fields || memcmp(found, expected, LAT_END_SIZE) != 0)
-        return lat_fail(
-            "%s: expected the end mark of %u fields before byte %llu, found something else (damaged?)",
-            lat_input_name(in), s->fields, (unsigned long long)lat_input_offset(in));
+        return lat_fail("%s: expected the end mark of %u fields before byte %llu, found something "
+                        "else (damaged?)",
+                        lat_input_name(in), s->fields, (unsigned long long)lat_input_offset(in));
     s->fields = 0;
     return 1;
 }
@@ -97,9 +115,9 @@ static int more(lat_input *in)
     if (lat_input_offset(in) == 0)
         return lat_fail("%s: empty, expected a lat stream", lat_input_name(in));
     if (s->fields)
-        return lat_fail(
-            "%s: truncated after %llu bytes: expected the end mark or another field after %u of them",
-            lat_input_name(in), (unsigned long long)lat_input_offset(in), s->fields);
+        return lat_fail("%s: truncated after %llu bytes: expected the end mark or another field "
+                        "after %u of them",
+                        lat_input_name(in), (unsigned long long)lat_input_offset(in), s->fields);
     return 0;
 }
 
@@ -123,12 +141,15 @@ static int take_magic(lat_input *in)
             continue;
         if (i >= strlen("lat-stream "))
             return lat_fail("%s: expected a lat stream of version 1, found another version "
-                            "(of a newer program?)", name);
+                            "(of a newer program?)",
+                            name);
         if (begin)
             return lat_fail("%s: expected another field or the end after %llu bytes, found "
-                            "something else", name, begin);
+                            "something else",
+                            name, begin);
         return lat_fail("%s: expected a lat stream (lat-convert reads other formats), found "
-                        "something else", name);
+                        "something else",
+                        name);
     }
     return 1;
 }
@@ -162,7 +183,8 @@ static int take_line(lat_input *in, header_text *t)
         unsigned char c;
         if (t->used + strlen(LAT_STREAM_MAGIC) == MAX_HEADER || t->used - begin == MAX_TEXT)
             return lat_fail("%s: expected a header of at most %zu bytes in lines of at most %zu, "
-                            "found more", name, MAX_HEADER, MAX_TEXT);
+                            "found more",
+                            name, MAX_HEADER, MAX_TEXT);
         if (lat_input_read(in, &c, 1) < 0)
             return -1;
         if (c == '\n')
@@ -225,8 +247,8 @@ static bool number_parse(const char **s, unsigned long max, unsigned long *value
 
 static int expected(const parser *p, enum key key, const char *what)
 {
-    return lat_fail("%s: expected %s = %s in the header, found %s%.60s%s", p->name, key_name[key], what,
-                    p->value[key] ? "'" : "", p->value[key] ? p->value[key] : "nothing",
+    return lat_fail("%s: expected %s = %s in the header, found %s%.60s%s", p->name, key_name[key],
+                    what, p->value[key] ? "'" : "", p->value[key] ? p->value[key] : "nothing",
                     p->value[key] ? "'" : "");
 }
 
@@ -271,8 +293,8 @@ static int parse_group(const parser *p)
 {
     const char *s = p->value[GROUP];
     unsigned long n;
-    if (!s || strncmp(s, "SU(", 3) != 0 || (s += 3, !number_parse(&s, LAT_MAX_COLOURS, &n)) ||
-        strcmp(s, ")") != 0 || n < 2)
+    if (!s || strncmp(s, "SU(", 3) != 0 || (s += 3, !number_parse(&s, LAT_MAX_COLOURS, &n))
+        || strcmp(s, ")") != 0 || n < 2)
         return expected(p, GROUP, "SU(2) to SU(16)");
     p->head->nc = (int)n;
     return 0;
@@ -306,15 +328,18 @@ static int parse_orders(const parser *p)
     const bool gauge = p->head->kind == LAT_GAUGE;
     const char *sites = p->value[SITES], *links = p->value[LINKS];
     if (!gauge && links)
-        return lat_fail("%s: expected no links in a transformation, found links = %.60s", p->name, links);
+        return lat_fail("%s: expected no links in a transformation, found links = %.60s", p->name,
+                        links);
     if (!sites || lat_order_read_sites(order, sites, nd, gauge))
-        return lat_fail("%s: expected an order of the sites of %d dimensions such as '%s', slowest first, "
-                        "found '%.60s', an order that this version does not read",
-                        p->name, nd, lat_order_sites_text(&natural, nd, text), sites ? sites : "");
+        return lat_fail(
+            "%s: expected an order of the sites of %d dimensions such as '%s', slowest first, "
+            "found '%.60s', an order that this version does not read",
+            p->name, nd, lat_order_sites_text(&natural, nd, text), sites ? sites : "");
     if (gauge && (!links || lat_order_read_links(order, links, nd)))
-        return lat_fail("%s: expected an order of the links of %d dimensions such as '%s', found '%.60s', "
-                        "an order that this version does not read",
-                        p->name, nd, lat_order_links_text(&natural, nd, text), links ? links : "");
+        return lat_fail(
+            "%s: expected an order of the links of %d dimensions such as '%s', found '%.60s', "
+            "an order that this version does not read",
+            p->name, nd, lat_order_links_text(&natural, nd, text), links ? links : "");
     return 0;
 }
 
@@ -324,8 +349,8 @@ static int parse_storage(const parser *p)
     int endian = parse_word(p, ENDIAN, "little|big");
     int compression = parse_word(p, COMPRESSION, "none|zlib");
     int filter = parse_word(p, FILTER, "none|rotate-shuffle");
-    if (endian < 0 || compression < 0 || filter < 0 ||
-        parse_number(p, BLOCK, MIN_BLOCK, MAX_BLOCK, &block) < 0)
+    if (endian < 0 || compression < 0 || filter < 0
+        || parse_number(p, BLOCK, MIN_BLOCK, MAX_BLOCK, &block) < 0)
         return -1;
     if (block % 8)
         return expected(p, BLOCK, "a multiple of 8");
@@ -389,19 +414,19 @@ static int parse_values(const parser *p)
     if (parse_group(p) < 0 || parse_dims(p) < 0 || parse_number(p, REALS, 1, 512, &reals) < 0)
         return -1;
     head->reals = (int)reals;
-    if (parse_orders(p) < 0 || parse_storage(p) < 0 || parse_gauge(p) < 0 || parse_copies(p) < 0 ||
-        parse_real(p, PLAQUETTE, &head->plaquette) < 0 ||
-        parse_real(p, LINK_TRACE, &head->link_trace) < 0 ||
-        parse_real(p, FUNCTIONAL, &head->functional) < 0 || parse_real(p, THETA, &head->theta) < 0 ||
-        lat_header_check(head, p->name) < 0)
+    if (parse_orders(p) < 0 || parse_storage(p) < 0 || parse_gauge(p) < 0 || parse_copies(p) < 0
+        || parse_real(p, PLAQUETTE, &head->plaquette) < 0
+        || parse_real(p, LINK_TRACE, &head->link_trace) < 0
+        || parse_real(p, FUNCTIONAL, &head->functional) < 0
+        || parse_real(p, THETA, &head->theta) < 0 || lat_header_check(head, p->name) < 0)
         return -1;
     if (head->geom.nd == 1 && p->value[PLAQUETTE])
         return lat_fail("%s: expected no plaquette in one dimension, found %.60s", p->name,
                         p->value[PLAQUETTE]);
     if ((lat_header_bytes(head) - 1) / p->state->form.block >= UINT32_MAX)
         return lat_fail(
-            "%s: expected fewer than %u blocks, found blocks of %zu bytes for a field of %zu", p->name,
-            UINT32_MAX, p->state->form.block, lat_header_bytes(head));
+            "%s: expected fewer than %u blocks, found blocks of %zu bytes for a field of %zu",
+            p->name, UINT32_MAX, p->state->form.block, lat_header_bytes(head));
     return 0;
 }
 
@@ -409,8 +434,8 @@ static int parse_values(const parser *p)
 static int parse_line(parser *p, char *line)
 {
     if (!lat_utf8(line))
-        return lat_fail("%s: expected UTF-8 in the header, found other bytes in a line of %zu", p->name,
-                        strlen(line));
+        return lat_fail("%s: expected UTF-8 in the header, found other bytes in a line of %zu",
+                        p->name, strlen(line));
     char *equals = strstr(line, " = ");
     if (!equals)
         return lat_fail("%s: expected 'key = value' in the header, found '%.60s'", p->name, line);
@@ -420,32 +445,33 @@ static int parse_line(parser *p, char *line)
         return lat_lines_add(&p->head->history, "%s", value);
     if (strncmp(line, "info.", 5) == 0) {
         if (!lat_info_key(line + 5) || p->head->info.count == LAT_MAX_INFO)
-            return lat_fail("%s: expected at most %d info lines, each with a key of lower case letters, "
-                            "found '%.60s'",
-                            p->name, LAT_MAX_INFO, line);
+            return lat_fail(
+                "%s: expected at most %d info lines, each with a key of lower case letters, "
+                "found '%.60s'",
+                p->name, LAT_MAX_INFO, line);
         if (lat_info_get(p->head, line + 5))
-            return lat_fail("%s: expected each key once in the header, found '%.60s' twice", p->name,
-                            line);
+            return lat_fail("%s: expected each key once in the header, found '%.60s' twice",
+                            p->name, line);
         return lat_info_set(p->head, line + 5, value);
     }
     for (int key = 0; key < KEYS; key++)
         if (strcmp(line, key_name[key]) == 0) {
             if (p->value[key])
-                return lat_fail("%s: expected each key once in the header, found '%s' twice", p->name,
-                                line);
+                return lat_fail("%s: expected each key once in the header, found '%s' twice",
+                                p->name, line);
             p->value[key] = value;
             return 0;
         }
-    return lat_fail(
-        "%s: expected a key of version 1 in the header, found '%.60s' (written by a newer version?)",
-        p->name, line);
+    return lat_fail("%s: expected a key of version 1 in the header, found '%.60s' (written by a "
+                    "newer version?)",
+                    p->name, line);
 }
 
 /* All lines of the header into *head and the state. */
 static int parse_text(parser *p, const header_text *t)
 {
     for (size_t at = 0; at < t->used;) {
-        size_t next = at + strlen(t->at + at) + 1;   /* before parse_line puts a NUL into it */
+        size_t next = at + strlen(t->at + at) + 1; /* before parse_line puts a NUL into it */
         if (parse_line(p, t->at + at) < 0)
             return -1;
         at = next;
@@ -472,7 +498,8 @@ int lat_stream_head(lat_input *in, lat_header *head)
         lat_stream_state *s = lat_input_attach(in, sizeof *s);
         if (!s)
             return -1;
-        *s = (lat_stream_state){.known = true, .begin = lat_input_offset(in), .fields = s->fields + 1};
+        *s = (lat_stream_state){
+            .known = true, .begin = lat_input_offset(in), .fields = s->fields + 1};
         if (lat_comm_world->rank == 0)
             rc = read_head(in, head, s);
         if (rc > 0 && lat_header_broadcast(head))
@@ -491,7 +518,8 @@ static void print_weights(FILE *to, const lat_header *head)
     for (int mu = 0; mu < head->geom.nd; mu++)
         any = any || head->weight[mu] != 1;
     for (int mu = 0; any && mu < head->geom.nd; mu++)
-        fprintf(to, "%s%.17g%s", mu ? " " : "weights = ", head->weight[mu], mu + 1 < head->geom.nd ? "" : "\n");
+        fprintf(to, "%s%.17g%s", mu ? " " : "weights = ", head->weight[mu],
+                mu + 1 < head->geom.nd ? "" : "\n");
 }
 
 static void print_real(FILE *to, enum key key, double value)
@@ -500,8 +528,8 @@ static void print_real(FILE *to, enum key key, double value)
         fprintf(to, "%s = %.17g\n", key_name[key], value);
 }
 
-/* As many characters whatever the number is, but for what no field has: where it becomes known when the links have gone by, it
- * takes the place of another (lat_stream_restate). */
+/* As many characters whatever the number is, but for what no field has: where it becomes known when
+ * the links have gone by, it takes the place of another (lat_stream_restate). */
 static void print_mean(FILE *to, enum key key, double value)
 {
     if (!isnan(value))
@@ -554,13 +582,13 @@ int lat_stream_put_head(lat_output *out, const lat_header *head, size_t block, b
     if (!to || lat_memory_close(to, &m) < 0)
         return lat_fail("out of memory: the header of %s", name);
     snprintf(end, sizeof end, "end = %08x\n", lat_crc(0, m.text, m.n));
-    int rc = m.n + strlen(end) > MAX_HEADER
-                 ? lat_fail("%s: expected a header of at most %zu bytes, found %zu (a long history?)",
-                            name, MAX_HEADER, m.n + strlen(end))
-                 : 0;
-    if (rc == 0 && (lat_output_write(out, m.text, m.n) < 0 || lat_output_write(out, end, strlen(end)) < 0))
+    int rc = m.n + strlen(end) > MAX_HEADER ? lat_fail(
+                 "%s: expected a header of at most %zu bytes, found %zu (a long history?)", name,
+                 MAX_HEADER, m.n + strlen(end))
+                                            : 0;
+    if (rc == 0
+        && (lat_output_write(out, m.text, m.n) < 0 || lat_output_write(out, end, strlen(end)) < 0))
         rc = -1;
     free(m.text);
     return rc;
 }
-

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_text.h: between stream_text.c, the header as text, and the blocks (stream_blocks.h); for nobody
- * else. */
+/* stream_text.h: between stream_text.c, the header as text, and the blocks (stream_blocks.h); for
+ * nobody else. */
 #ifndef LAT_STREAM_TEXT_H
 #define LAT_STREAM_TEXT_H
 
@@ -9,10 +9,10 @@
 
 /* What is known of an input: its last header, kept from lat_stream_head to lat_stream_body. */
 typedef struct lat_stream_state {
-    bool known;                 /* a header was read */
-    unsigned long long begin;   /* its offset */
-    unsigned fields;            /* headers since the last end mark */
-    bool filtered, swapped;     /* reals are filtered; are not in the byte order of this machine */
+    bool known;               /* a header was read */
+    unsigned long long begin; /* its offset */
+    unsigned fields;          /* headers since the last end mark */
+    bool filtered, swapped;   /* reals are filtered; are not in the byte order of this machine */
     lat_stream_form form;
 } lat_stream_state;
 

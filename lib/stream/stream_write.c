@@ -23,13 +23,15 @@
  * it was. The numbers of the header then describe what is written. */
 static int reduce(lat_field *f, const char *name)
 {
-    const size_t matrices = lat_field_matrices(f), first = lat_field_site(f, 0) * (matrices / lat_field_sites(f));
+    const size_t matrices = lat_field_matrices(f),
+                 first = lat_field_site(f, 0) * (matrices / lat_field_sites(f));
     bool changed;
     const size_t bad = lat_complete_all(&f->head, f->data, matrices, NEAR_SUN, &changed);
     if (bad != SIZE_MAX)
         return lat_fail("%s: expected SU(%d) matrices to write %d reals of each, found number %zu "
                         "further than %g from it (write all %zu reals, or reunitarise)",
-                        name, f->head.nc, f->head.reals, bad + first, NEAR_SUN, lat_full_reals(&f->head));
+                        name, f->head.nc, f->head.reals, bad + first, NEAR_SUN,
+                        lat_full_reals(&f->head));
     double any = changed;
     if (lat_comm_world->max(lat_comm_world, &any, 1))
         return -1;
@@ -57,7 +59,7 @@ static void encode(const lat_pipeline *m, lat_job *j)
     }
     j->payload = raw;
     j->stored = j->raw;
-    if (m->compressed) {   /* before swapping: the filter takes our byte order */
+    if (m->compressed) { /* before swapping: the filter takes our byte order */
         j->stored = lat_codec_pack(raw, j->raw, lat_pipeline_real(m), j->work, j->packed);
         j->payload = j->packed;
         if (j->stored == 0) {
@@ -83,7 +85,9 @@ static int write_job(lat_output *out, lat_pipeline *m, lat_job *j)
     if (lat_output_reserve(out, LAT_FRAME + j->stored, &j->to))
         return 0;
     j->to = 0;
-    return lat_output_write(out, j->head, LAT_FRAME) || lat_output_write(out, j->payload, j->stored) ? -1 : 0;
+    return lat_output_write(out, j->head, LAT_FRAME) || lat_output_write(out, j->payload, j->stored)
+               ? -1
+               : 0;
 }
 
 static void place_job(lat_output *out, const lat_job *j)
@@ -92,8 +96,8 @@ static void place_job(lat_output *out, const lat_job *j)
     lat_output_fill(out, j->to + LAT_FRAME, j->payload, j->stored);
 }
 
-/* Blocks number `from` up to `end`: while one is written, those after it are encoded. Run by the first thread of a
- * team; a task without delay waits for what was done to its job before. */
+/* Blocks number `from` up to `end`: while one is written, those after it are encoded. Run by the
+ * first thread of a team; a task without delay waits for what was done to its job before. */
 static int write_blocks(lat_output *out, lat_pipeline *m, size_t from, size_t end)
 {
     const size_t behind = m->width - 1;
@@ -103,20 +107,20 @@ static int write_blocks(lat_output *out, lat_pipeline *m, size_t from, size_t en
             lat_job *j = lat_pipeline_block(m, i);
             if (j != &m->edge)
                 lat_job_place(m, j, i);
-            #pragma omp task depend(inout : j[0]) firstprivate(j)
+#pragma omp task depend(inout : j[0]) firstprivate(j)
             encode(m, j);
         }
         if (i >= from + behind) {
             lat_job *j = lat_pipeline_block(m, i - behind);
-            #pragma omp task depend(inout : j[0]) if (0) shared(rc)
+#pragma omp task depend(inout : j[0]) if (0) shared(rc)
             rc = write_job(out, m, j);
             if (rc == 0 && j->to) {
-                #pragma omp task depend(inout : j[0]) firstprivate(j)
+#pragma omp task depend(inout : j[0]) firstprivate(j)
                 place_job(out, j);
             }
         }
     }
-    #pragma omp taskwait
+#pragma omp taskwait
     return rc;
 }
 
@@ -135,7 +139,7 @@ static int write_trailer(lat_output *out, const lat_pipeline *m)
 struct lat_stream_writer {
     lat_output *out;
     lat_pipeline m;
-    size_t at; /* raw bytes that were put */
+    size_t at;             /* raw bytes that were put */
     uint64_t begin, links; /* bytes of the output before the header, and after it */
 };
 
@@ -152,7 +156,8 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
     lat_stream_writer *w = lat_alloc(1, sizeof *w, "a stream");
     if (!w)
         return NULL;
-    *w = (lat_stream_writer){.out = out, .begin = lat_output_offset(out),
+    *w = (lat_stream_writer){.out = out,
+                             .begin = lat_output_offset(out),
                              .m = {.head = head,
                                    .name = lat_output_name(out),
                                    .block = OUR_BLOCK,
@@ -160,7 +165,9 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
                                    .compressed = compressed,
                                    .filtered = compressed,
                                    .swapped = lat_big_endian()}};
-    const int rc = lat_pipeline_start(&w->m) < 0 ? -1 : lat_stream_put_head(out, head, OUR_BLOCK, compressed);
+    const int rc = lat_pipeline_start(&w->m) < 0
+                       ? -1
+                       : lat_stream_put_head(out, head, OUR_BLOCK, compressed);
     w->links = lat_output_offset(out);
     if (rc == 0)
         return w;
@@ -171,7 +178,8 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
 int lat_stream_restate(lat_stream_writer *w)
 {
     const uint64_t end = lat_output_offset(w->out);
-    if (lat_output_seek(w->out, w->begin, false) < 0 || lat_stream_put_head(w->out, w->m.head, OUR_BLOCK, w->m.compressed) < 0)
+    if (lat_output_seek(w->out, w->begin, false) < 0
+        || lat_stream_put_head(w->out, w->m.head, OUR_BLOCK, w->m.compressed) < 0)
         return -1;
     return lat_output_offset(w->out) != w->links ? 1 : lat_output_seek(w->out, end, false);
 }
@@ -188,21 +196,23 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
 {
     lat_pipeline *m = &w->m;
     const size_t slice = m->bytes / (size_t)lat_slices(m->head);
-    m->data = (unsigned char *)slices; /* only read, unless all bytes have to be turned in their own memory */
+    m->data = (unsigned char *)
+        slices; /* only read, unless all bytes have to be turned in their own memory */
     m->lo = w->at;
     m->hi = w->at + (size_t)count * slice;
     if (count < 1 || m->hi > m->bytes)
         return lat_fail("%s: expected %zu bytes in all, got more", m->name, m->bytes);
     if (m->hi - m->lo < m->bytes && !lat_order_sliced(&m->order, m->head->geom.nd))
-        return lat_fail("%s: an order that goes across slices was to be written by slices", m->name);
+        return lat_fail("%s: an order that goes across slices was to be written by slices",
+                        m->name);
     const size_t first = m->lo / m->block, end = m->hi == m->bytes ? m->blocks : m->hi / m->block;
     int rc = 0;
     w->at = m->hi;
     if (first * m->block < m->lo)
         fill_edge(m, first);
     if (first < end) {
-        #pragma omp parallel if (end - first > 1)
-        #pragma omp master
+#pragma omp parallel if (end - first > 1)
+#pragma omp master
         rc = write_blocks(w->out, m, first, end);
     }
     if (rc == 0 && end * m->block < m->hi && (end > first || first * m->block == m->lo))
@@ -259,8 +269,8 @@ void lat_stream_expect(lat_output *out, const lat_header *head, int store)
 int lat_stream_write(lat_output *out, lat_field *f, int store)
 {
     const char *name = lat_output_name(out);
-    if (lat_header_check(&f->head, name) < 0 || (lat_reduced(&f->head) && reduce(f, name) < 0) ||
-        measure(f) < 0)
+    if (lat_header_check(&f->head, name) < 0 || (lat_reduced(&f->head) && reduce(f, name) < 0)
+        || measure(f) < 0)
         return -1;
     if (lat_field_shared(f))
         return lat_ranks_write(out, f, store);

@@ -17,7 +17,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static struct { const char *name; int cases, failed; bool bad; } check_state;
+static struct {
+    const char *name;
+    int cases, failed;
+    bool bad;
+} check_state;
 
 static void check_close(void)
 {
@@ -37,8 +41,9 @@ static void check_case(const char *name)
     check_state.bad = false;
 }
 
-__attribute__((format(printf, 5, 6)))
-static bool check_that(bool good, const char *file, int line, const char *what, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static bool check_that(bool good, const char *file, int line,
+                                                             const char *what, const char *format,
+                                                             ...)
 {
     if (!good) {
         va_list ap;

@@ -44,20 +44,21 @@ static uint64_t make(int kind, int real, size_t i)
     uint64_t bits = 0;
     uint64_t sign = random64() << (real == 8 ? 63 : 31);
     uint64_t exponent = real == 8 ? UINT64_C(0x7ff) << 52 : UINT64_C(0xff) << 23;
-    uint64_t mantissa = random64() & (real == 8 ? (UINT64_C(1) << 52) - 1 : (UINT64_C(1) << 23) - 1);
+    uint64_t mantissa = random64()
+                        & (real == 8 ? (UINT64_C(1) << 52) - 1 : (UINT64_C(1) << 23) - 1);
     switch (kind) {
-    case 0: return random64(); /* any bits */
-    case 1: return 0; /* zero */
-    case 2: x = 1; break; /* constant */
-    case 3: return mantissa | sign; /* denormal */
+    case 0: return random64();                 /* any bits */
+    case 1: return 0;                          /* zero */
+    case 2: x = 1; break;                      /* constant */
+    case 3: return mantissa | sign;            /* denormal */
     case 4: return exponent | mantissa | sign; /* NaN with all payloads */
-    case 5: return exponent | sign; /* infinite */
+    case 5: return exponent | sign;            /* infinite */
     case 6:
         x = (2 * uniform() - 1) * (1 + 1e-7 * uniform());
-        break; /* like links, noise to the last bit */
-    case 7: x = i % 18 % 8 == 0; break; /* unit matrices */
-    case 8: return i % 2 ? random64() : 0; /* noise every other */
-    case 9: return golden();                         /* Huffman codes of all lengths, and longer */
+        break;                                      /* like links, noise to the last bit */
+    case 7: x = i % 18 % 8 == 0; break;             /* unit matrices */
+    case 8: return i % 2 ? random64() : 0;          /* noise every other */
+    case 9: return golden();                        /* Huffman codes of all lengths, and longer */
     default: x = (float)(2 * uniform() - 1); break; /* single precision in double */
     }
     if (real == 8)
@@ -94,8 +95,8 @@ static void there_and_back(int kind, int real, size_t n)
     CHECK(uncompress(back, &plain, packed, (uLong)size) == Z_OK && plain == n,
           "zlib: kind %d real %d n %zu", kind, real, n);
     lat_filter(raw, n, real, work);
-    CHECK(memcmp(work, back, n) == 0, "zlib inflates to something else: kind %d real %d n %zu", kind,
-          real, n);
+    CHECK(memcmp(work, back, n) == 0, "zlib inflates to something else: kind %d real %d n %zu",
+          kind, real, n);
 }
 
 /* The filter as docs/format.md defines it, a bit at a time. */
@@ -134,7 +135,8 @@ static void check_filter(int real)
 /* Around what the code treats by eights, stored blocks by 65535, deflate by its window. */
 static void check_sizes(int real)
 {
-    const size_t near[] = {8, 16, 64, 4096, 32768, 65535, 65536, 131070, 262144, 32768 * 8, 65535 * 4, 131072 * 8};
+    const size_t near[] = {8,     16,     64,     4096,      32768,     65535,
+                           65536, 131070, 262144, 32768 * 8, 65535 * 4, 131072 * 8};
     for (int kind = 0; kind < KINDS; kind++) {
         for (size_t count = 1; count <= 20; count++) {
             fill(kind, real, count * (size_t)real);
@@ -167,10 +169,11 @@ static void check_damage(int real)
             packed[at] ^= flip;
         }
         for (size_t cut = 0; cut < size; cut += cut < 16 || cut + 16 > size ? 1 : 97)
-            CHECK(lat_codec_unpack(packed, cut, real, work, back, n) < 0, "kind %d: %zu of %zu", kind,
-                  cut, size);
+            CHECK(lat_codec_unpack(packed, cut, real, work, back, n) < 0, "kind %d: %zu of %zu",
+                  kind, cut, size);
         packed[size] = 0;
-        CHECK(lat_codec_unpack(packed, size + 1, real, work, back, n) < 0, "kind %d: a byte over", kind);
+        CHECK(lat_codec_unpack(packed, size + 1, real, work, back, n) < 0, "kind %d: a byte over",
+              kind);
         CHECK(lat_codec_unpack(packed, size, real, work, back, n - (size_t)real) < 0,
               "kind %d: too long", kind);
         CHECK(lat_codec_unpack(packed, size, real, work, back, n + (size_t)real) < 0,
@@ -201,7 +204,7 @@ static void check_foreign(int real)
 {
     size_t n = 10000 * (size_t)real;
     for (int level = 0; level <= 9; level += 3) {
-        uLongf size = (uLongf)lat_codec_bound(MAX_N);   /* room enough for any deflate of so little */
+        uLongf size = (uLongf)lat_codec_bound(MAX_N); /* room enough for any deflate of so little */
         fill(6, real, n);
         lat_filter(raw, n, real, work);
         CHECK(compress2(packed, &size, work, (uLong)n, level) == Z_OK, "level %d", level);
@@ -214,18 +217,21 @@ static void check_foreign(int real)
     }
 }
 
-/* Of every length and place up to some hundred bytes, of random longer ones, whole and in two pieces. */
+/* Of every length and place up to some hundred bytes, of random longer ones, whole and in two
+ * pieces. */
 static void check_sums(void)
 {
     fill(6, 8, MAX_N);
     CHECK(lat_crc(0, "123456789", 9) == 0xcbf43926, "found %08x", lat_crc(0, "123456789", 9));
     for (size_t i = 0; i < 2000; i++) {
-        const size_t at = i % 67, n = i < 1000 ? i / 3 : random64() % (MAX_N - at), first = n ? random64() % (n + 1) : 0;
+        const size_t at = i % 67, n = i < 1000 ? i / 3 : random64() % (MAX_N - at),
+                     first = n ? random64() % (n + 1) : 0;
         const uint32_t crc = (uint32_t)crc32_z(0, raw + at, n), one = lat_crc(0, raw + at, first);
         CHECK(lat_crc(0, raw + at, n) == crc, "%zu bytes at %zu", n, at);
-        CHECK(lat_crc(one, raw + at + first, n - first) == crc, "%zu bytes at %zu, cut at %zu", n, at, first);
-        CHECK(lat_crc_join(one, lat_crc(0, raw + at + first, n - first), n - first) == crc, "%zu bytes at %zu, joined at %zu",
-              n, at, first);
+        CHECK(lat_crc(one, raw + at + first, n - first) == crc, "%zu bytes at %zu, cut at %zu", n,
+              at, first);
+        CHECK(lat_crc_join(one, lat_crc(0, raw + at + first, n - first), n - first) == crc,
+              "%zu bytes at %zu, joined at %zu", n, at, first);
         CHECK(lat_adler(raw + at, n) == adler32_z(1, raw + at, n), "%zu bytes at %zu", n, at);
     }
 }

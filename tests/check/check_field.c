@@ -21,12 +21,12 @@ static size_t resident(void)
 
 int main(void)
 {
-    lat_field f = { .data = NULL };
+    lat_field f = {.data = NULL};
     size_t before, bytes;
 
     check_case("a field takes no memory before it is written, then what is written of it");
     lat_header_init(&f.head);
-    f.head.geom = (lat_geometry){ .nd = 4, .dims = { 48, 48, 48, 32 } };
+    f.head.geom = (lat_geometry){.nd = 4, .dims = {48, 48, 48, 32}};
     f.head.nc = 3;
     f.head.reals = 18;
     f.head.real = LAT_F32;
@@ -37,7 +37,8 @@ int main(void)
     /* An eighth of it is what the address sanitizer keeps books with. */
     CHECK(resident() - before < bytes / 4, "%zu bytes of %zu", resident() - before, bytes);
     ((char *)f.data)[0] = ((char *)f.data)[bytes - 1] = 1;
-    CHECK(resident() - before < bytes / 4, "%zu bytes of %zu after two were written", resident() - before, bytes);
+    CHECK(resident() - before < bytes / 4, "%zu bytes of %zu after two were written",
+          resident() - before, bytes);
     CHECK((size_t)f.data % 64 == 0, "%p is not aligned", f.data);
     lat_field_free(&f);
     return check_done();

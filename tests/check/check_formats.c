@@ -95,10 +95,12 @@ static void check_rows(int nc)
         lat_sun_haar(nc, m, 5, i, 0, 0);
         lat_field_put(&f, i, m);
     }
-    const double bound = 8.0 * nc * nc * DBL_EPSILON, off = lat_rows_error(&f.head, f.data, lat_field_matrices(&f));
+    const double bound = 8.0 * nc * nc * DBL_EPSILON,
+                 off = lat_rows_error(&f.head, f.data, lat_field_matrices(&f));
     CHECK(off <= bound, "SU(%d): the last row is %g off, bound %g", nc, off, bound);
     lat_rows_complete(&f.head, f.data, lat_field_matrices(&f));
-    CHECK(lat_rows_error(&f.head, f.data, lat_field_matrices(&f)) == 0, "SU(%d): completing twice", nc);
+    CHECK(lat_rows_error(&f.head, f.data, lat_field_matrices(&f)) == 0, "SU(%d): completing twice",
+          nc);
     for (size_t i = 0; i < lat_field_matrices(&f); i++) {
         double m[LAT_SUN_REALS], det[2];
         lat_field_get(&f, i, m);
@@ -138,7 +140,9 @@ static int pass_slices(lat_input *in, lat_output *out, lat_field *f, lat_payload
     for (int t = 0; t < all; t += n) {
         char *at = (char *)f->data + (size_t)t * lat_slice_bytes(&f->head);
         const int count = all - t < n ? all - t : n;
-        if ((in ? lat_payload_read(in, &f->head, p, at, t, count) : lat_payload_write(out, &f->head, p, at, t, count)) < 0)
+        if ((in ? lat_payload_read(in, &f->head, p, at, t, count)
+                : lat_payload_write(out, &f->head, p, at, t, count))
+            < 0)
             return -1;
     }
     return 0;
@@ -174,8 +178,8 @@ static void check_chunks(const char *path, int nc, lat_real real, bool big, int 
     CHECK(write_file(path, &f, &wrote, 3) == 0, "%s", lat_error());
     CHECK(pass_slices(NULL, NULL, &f, &only, lat_slices(&f.head)) == 0, "%s", lat_error());
     CHECK(read_file(path, &g, &read, 5) == 0, "%s", lat_error());
-    CHECK(wrote.sum.nersc.big == read.sum.nersc.big && wrote.sum.nersc.big == only.sum.nersc.big, "sums %x %x %x",
-          wrote.sum.nersc.big, read.sum.nersc.big, only.sum.nersc.big);
+    CHECK(wrote.sum.nersc.big == read.sum.nersc.big && wrote.sum.nersc.big == only.sum.nersc.big,
+          "sums %x %x %x", wrote.sum.nersc.big, read.sum.nersc.big, only.sum.nersc.big);
     CHECK(memcmp(f.data, g.data, lat_field_reals(&f) * (size_t)real) == 0,
           "SU(%d) %d bytes %s endian %d rows: not the same field", nc, (int)real,
           big ? "big" : "little", rows);
@@ -206,7 +210,8 @@ static void check_order(const char *path)
     size_t wrong = 0;
     for (size_t i = 0; i < v; i++)
         wrong += memcmp((float *)f.data + i * site, (float *)g.data + order[i] * site,
-                        site * sizeof(float)) != 0;
+                        site * sizeof(float))
+                 != 0;
     CHECK(wrong == 0, "%zu sites of %zu", wrong, v);
     free(order);
     lat_field_free(&f);

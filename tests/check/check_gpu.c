@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_gpu: the GPU backend against the CPU backend: the same sweeps, in every gauge and precision, on any
- * lattice; copies, slices that are frozen, g to and fro. Where there is no GPU all cases are skipped. */
+/* check_gpu: the GPU backend against the CPU backend: the same sweeps, in every gauge and
+ * precision, on any lattice; copies, slices that are frozen, g to and fro. Where there is no GPU
+ * all cases are skipped. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "lattice/transform.h"
 #include "site/sun.h"
 
-/* `check_gpu short`: small lattices and few sweeps, for compute-sanitizer, which makes all of it a hundred times slower. */
+/* `check_gpu short`: small lattices and few sweeps, for compute-sanitizer, which makes all of it a
+ * hundred times slower. */
 static bool brief;
 #define SWEEPS (brief ? 2 : 50)
 #define LATTICE (brief ? "4 4 4 6" : "8 8 8 8")
@@ -48,7 +50,8 @@ static lat_field haar(const lat_field *u, uint64_t seed)
     return g;
 }
 
-static lat_device *start(const lat_backend *backend, const lat_field *u, const lat_condition *c, lat_real real, int copies)
+static lat_device *start(const lat_backend *backend, const lat_field *u, const lat_condition *c,
+                         lat_real real, int copies)
 {
     lat_device *dev = backend->open(u, c, real, copies, &lat_comm_self);
     for (int i = 0; dev && i < copies; i++) {
@@ -67,8 +70,8 @@ static lat_device *start(const lat_backend *backend, const lat_field *u, const l
 static const char *const kinds[] = {"relaxation", "heat bath", "microcanonical", "Metropolis"};
 
 /* Both backends from the same random gauge. */
-static void compare(const char *dims, int nc, const lat_condition *condition, lat_gauge gauge, lat_real stored, lat_real real,
-                    const lat_sweep *how, int sweeps)
+static void compare(const char *dims, int nc, const lat_condition *condition, lat_gauge gauge,
+                    lat_real stored, lat_real real, const lat_sweep *how, int sweeps)
 {
     lat_field u = rough(dims, nc, stored);
     const lat_condition c = condition ? *condition : lat_condition_of(gauge, &u.head.geom, -1);
@@ -76,7 +79,8 @@ static void compare(const char *dims, int nc, const lat_condition *condition, la
     lat_gauge_state s[2];
     for (int i = 0; i < 2; i++) {
         lat_device *dev = start(backends[i], &u, &c, real, 1);
-        const bool good = dev && !backends[i]->sweep(dev, how, sweeps) && !backends[i]->state(dev, s + i, NULL);
+        const bool good = dev && !backends[i]->sweep(dev, how, sweeps)
+                          && !backends[i]->state(dev, s + i, NULL);
         CHECK(good, "%s: %s", backends[i]->name, lat_error());
         if (dev)
             backends[i]->close(dev);
@@ -89,22 +93,39 @@ static void compare(const char *dims, int nc, const lat_condition *condition, la
     /* Issue: 1e-12 in double, 1e-5 in single. */
     const double bound = real == LAT_F64 ? 1e-12 : 1e-5;
     CHECK(fabs(s[0].functional - s[1].functional) <= bound,
-          "%s SU(%d) %s %s, scheme %d, stochastic %g, %d bytes of %d: F %.15f on the CPU, %.15f on the GPU, apart by %.1e", dims, nc,
-          lat_gauge_name(gauge), kinds[how->kind], how->scheme, how->stochastic, (int)real, (int)stored, s[0].functional,
-          s[1].functional, s[0].functional - s[1].functional);
+          "%s SU(%d) %s %s, scheme %d, stochastic %g, %d bytes of %d: F %.15f on the CPU, %.15f on "
+          "the GPU, apart by %.1e",
+          dims, nc, lat_gauge_name(gauge), kinds[how->kind], how->scheme, how->stochastic,
+          (int)real, (int)stored, s[0].functional, s[1].functional,
+          s[0].functional - s[1].functional);
     lat_field_free(&u);
 }
 
 static const double omega[] = {1.7, 1.0, 1.5, 1.3, 1.9, 1.6, 1.2, 1.8, 1.4, 1.1};
 
-/* At these temperatures draws from the same random numbers draw trajectories together; at higher ones, where many sites have no
- * preferred direction, rounding grows: tenfold every other sweep at T = 1 in maximally Abelian gauge. */
+/* At these temperatures draws from the same random numbers draw trajectories together; at higher
+ * ones, where many sites have no preferred direction, rounding grows: tenfold every other sweep at
+ * T = 1 in maximally Abelian gauge. */
 static const lat_sweep all[] = {
     {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1},
     {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1},
-    {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .stochastic = 0.2, .temperature = 1, .seed = 3},
-    {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .stochastic = 0.4, .temperature = 1, .seed = 3},
-    {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = UINT64_C(0x123456789), .config = 2, .step = 17},
+    {.kind = LAT_SWEEP_RELAX,
+     .scheme = LAT_OVERRELAX_SU3,
+     .omega = omega,
+     .stochastic = 0.2,
+     .temperature = 1,
+     .seed = 3},
+    {.kind = LAT_SWEEP_RELAX,
+     .scheme = LAT_OVERRELAX_SU2,
+     .omega = omega,
+     .stochastic = 0.4,
+     .temperature = 1,
+     .seed = 3},
+    {.kind = LAT_SWEEP_HEATBATH,
+     .temperature = 0.5,
+     .seed = UINT64_C(0x123456789),
+     .config = 2,
+     .step = 17},
     {.kind = LAT_SWEEP_MICRO, .temperature = 1},
     {.kind = LAT_SWEEP_METROPOLIS, .temperature = 0.5, .seed = 9},
 };
@@ -115,14 +136,17 @@ static void check_trajectories(lat_real real)
     for (int nc = 2; nc <= 3; nc++)
         for (int gauge = LAT_LANDAU; gauge <= LAT_MAG; gauge++)
             for (int k = 0; k < ALL; k++)
-                /* Among the 600 000 proposals of 50 sweeps one is so near to the edge that single precision decides. */
+                /* Among the 600 000 proposals of 50 sweeps one is so near to the edge that single
+                 * precision decides. */
                 compare(LATTICE, nc, NULL, (lat_gauge)gauge, LAT_F64, real, all + k,
                         real == LAT_F32 && all[k].kind == LAT_SWEEP_METROPOLIS ? 1 : SWEEPS);
 }
 
 static void check_lattices(void)
 {
-    static const char *const lattices[] = {"4 4 4 4", "2 2 2 2", "2 4 6 10", "6 6 6 6", "16 2 4 8", "4 12 2 20", "10 14 6 2", "8 8", "6 10 4", "32", "2"};
+    static const char *const lattices[] = {"4 4 4 4",  "2 2 2 2",   "2 4 6 10",  "6 6 6 6",
+                                           "16 2 4 8", "4 12 2 20", "10 14 6 2", "8 8",
+                                           "6 10 4",   "32",        "2"};
     for (int i = 0; i < (int)(sizeof lattices / sizeof *lattices); i++)
         for (int gauge = LAT_LANDAU; gauge <= LAT_MAG; gauge++) {
             if (gauge == LAT_COULOMB && !strchr(lattices[i], ' '))
@@ -188,11 +212,16 @@ static void check_exact(lat_real real)
         const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
         const lat_backend *b = &lat_backend_gpu;
         lat_device *one = start(b, &u, &c, real, 1), *two = start(b, &u, &c, real, 1);
-        if (!one || !two || lat_transform_new(&half, &u.head) || lat_transform_new(&full, &u.head) || lat_transform_new(&again, &u.head))
+        if (!one || !two || lat_transform_new(&half, &u.head) || lat_transform_new(&full, &u.head)
+            || lat_transform_new(&again, &u.head))
             return;
-        CHECK(!b->sweep(one, all, 7) && !b->get(one, 0, &half) && !b->sweep(one, all, 9) && !b->get(one, 0, &full), "%s", lat_error());
-        CHECK(!b->set(two, 0, &half) && !b->get(two, 0, &again) && same(&half, &again), "SU(%d): set and got is another g: %s", nc, lat_error());
-        CHECK(!b->sweep(two, all, 9) && !b->get(two, 0, &again) && same(&full, &again), "SU(%d): it went on differently: %s", nc, lat_error());
+        CHECK(!b->sweep(one, all, 7) && !b->get(one, 0, &half) && !b->sweep(one, all, 9)
+                  && !b->get(one, 0, &full),
+              "%s", lat_error());
+        CHECK(!b->set(two, 0, &half) && !b->get(two, 0, &again) && same(&half, &again),
+              "SU(%d): set and got is another g: %s", nc, lat_error());
+        CHECK(!b->sweep(two, all, 9) && !b->get(two, 0, &again) && same(&full, &again),
+              "SU(%d): it went on differently: %s", nc, lat_error());
         b->close(one);
         b->close(two);
         lat_field_free(&u);
@@ -214,7 +243,9 @@ static void check_calls(const char *dims, const lat_sweep *how)
     CHECK(!b->sweep(one, how, 23) && !b->get(one, 0, &many), "%s", lat_error());
     for (int k = 0; k < 23; k++)
         CHECK(!b->sweep(two, how, 1), "%s", lat_error());
-    CHECK(!b->get(two, 0, &single) && same(&many, &single), "%s %s: 23 sweeps differ from one after the other: %s", dims, kinds[how->kind], lat_error());
+    CHECK(!b->get(two, 0, &single) && same(&many, &single),
+          "%s %s: 23 sweeps differ from one after the other: %s", dims, kinds[how->kind],
+          lat_error());
     b->close(one);
     b->close(two);
     lat_field_free(&u);
@@ -222,7 +253,8 @@ static void check_calls(const char *dims, const lat_sweep *how)
     lat_field_free(&single);
 }
 
-/* Whoever opens something after all has been given back is told so. The last check: it holds from now on. */
+/* Whoever opens something after all has been given back is told so. The last check: it holds from
+ * now on. */
 static void check_leave(void)
 {
     lat_field u = rough("4 6 4 8", 3, LAT_F64);
@@ -253,9 +285,12 @@ static void check_copies(const char *dims, int copies, lat_gauge gauge, lat_real
         lat_sweep how[2] = {all[0], all[4]};
         how[0].omega = omega + i;
         how[1].seed += (uint64_t)i;
-        CHECK(one && !gpu->set(one, 0, &g) && !gpu->sweep(one, how, 5) && !gpu->sweep(one, how + 1, 5) && !gpu->get(one, 0, &a)
-                  && !gpu->get(many, i, &b) && !gpu->state(one, &t, NULL), "%s", lat_error());
-        CHECK(same(&a, &b) && !memcmp(&t, s + i, sizeof t), "copy %d of %d differs from it alone", i, copies);
+        CHECK(one && !gpu->set(one, 0, &g) && !gpu->sweep(one, how, 5)
+                  && !gpu->sweep(one, how + 1, 5) && !gpu->get(one, 0, &a) && !gpu->get(many, i, &b)
+                  && !gpu->state(one, &t, NULL),
+              "%s", lat_error());
+        CHECK(same(&a, &b) && !memcmp(&t, s + i, sizeof t), "copy %d of %d differs from it alone",
+              i, copies);
         if (one)
             gpu->close(one);
         lat_field_free(&g);
@@ -291,9 +326,11 @@ static void check_frozen(void)
         CHECK(!b->sweep(dev, all + 1, 2) && !b->get(dev, 2, &g[i]), "%s", lat_error());
         b->close(dev);
     }
-    CHECK(left[0] == left[1] && left[0] > 0 && left[0] < 2 * SLICES, "%ld and %ld slices left", left[0], left[1]);
+    CHECK(left[0] == left[1] && left[0] > 0 && left[0] < 2 * SLICES, "%ld and %ld slices left",
+          left[0], left[1]);
     for (int k = 0; k < COPIES * SLICES; k++)
-        CHECK(fabs(slices[0][k] - slices[1][k]) <= 1e-11 * (1 + slices[0][k]), "slice %d: theta %g and %g", k, slices[0][k], slices[1][k]);
+        CHECK(fabs(slices[0][k] - slices[1][k]) <= 1e-11 * (1 + slices[0][k]),
+              "slice %d: theta %g and %g", k, slices[0][k], slices[1][k]);
     double worst = 0;
     for (size_t i = 0; i < lat_field_reals(&g[0]); i++)
         worst = fmax(worst, fabs(((double *)g[0].data)[i] - ((double *)g[1].data)[i]));
@@ -316,13 +353,19 @@ static void check_sums(void)
             double a[10] = {0}, b[10] = {0};
             if (!dev || lat_transform_new(&g, &u.head))
                 return;
-            CHECK(!dev->backend->sweep(dev, all, 5) && !dev->backend->state(dev, &s, a) && !dev->backend->get(dev, 0, &g)
-                      && !lat_transform_apply(&u, &g) && !lat_measure_gauge(&u, &c, &t, b), "%s", lat_error());
-            CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g", s.functional, t.functional);
-            CHECK(fabs(s.theta - t.theta) <= 1024 * 0x1p-53 * (1 + t.theta), "theta %.17g, %.17g", s.theta, t.theta);
-            CHECK(fabs(s.theta_max - t.theta_max) <= 4096 * 0x1p-53 * (1 + t.theta_max), "theta_max %.17g, %.17g", s.theta_max, t.theta_max);
+            CHECK(!dev->backend->sweep(dev, all, 5) && !dev->backend->state(dev, &s, a)
+                      && !dev->backend->get(dev, 0, &g) && !lat_transform_apply(&u, &g)
+                      && !lat_measure_gauge(&u, &c, &t, b),
+                  "%s", lat_error());
+            CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g",
+                  s.functional, t.functional);
+            CHECK(fabs(s.theta - t.theta) <= 1024 * 0x1p-53 * (1 + t.theta), "theta %.17g, %.17g",
+                  s.theta, t.theta);
+            CHECK(fabs(s.theta_max - t.theta_max) <= 4096 * 0x1p-53 * (1 + t.theta_max),
+                  "theta_max %.17g, %.17g", s.theta_max, t.theta_max);
             for (int k = 0; k < 10; k++)
-                CHECK(fabs(a[k] - b[k]) <= 1024 * 0x1p-53 * (1 + b[k]), "slice %d: theta %g, %g", k, a[k], b[k]);
+                CHECK(fabs(a[k] - b[k]) <= 1024 * 0x1p-53 * (1 + b[k]), "slice %d: theta %g, %g", k,
+                      a[k], b[k]);
             dev->backend->close(dev);
             lat_field_free(&u);
             lat_field_free(&g);
@@ -331,7 +374,12 @@ static void check_sums(void)
 
 static void check_refusals(void)
 {
-    static const struct { const char *dims; int nc, copies; lat_gauge gauge; const char *words; } bad[] = {
+    static const struct {
+        const char *dims;
+        int nc, copies;
+        lat_gauge gauge;
+        const char *words;
+    } bad[] = {
         {"4 5 4 4", 3, 1, LAT_LANDAU, "even extents"},
         {"4 4 4 4", 4, 1, LAT_MAG, "maximally Abelian"},
         {"4 4 4 4", 9, 1, LAT_LANDAU, "SU(2) to SU(8)"},
@@ -341,7 +389,8 @@ static void check_refusals(void)
         lat_field u = rough(bad[i].dims, bad[i].nc, LAT_F64);
         const lat_condition c = lat_condition_of(bad[i].gauge, &u.head.geom, -1);
         lat_device *dev = lat_backend_gpu.open(&u, &c, LAT_F64, bad[i].copies, &lat_comm_self);
-        CHECK(!dev && strstr(lat_error(), bad[i].words), "expected ..%s.., found: %s", bad[i].words, lat_error());
+        CHECK(!dev && strstr(lat_error(), bad[i].words), "expected ..%s.., found: %s", bad[i].words,
+              lat_error());
         if (dev)
             lat_backend_gpu.close(dev);
         lat_error_clear();

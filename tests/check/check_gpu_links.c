@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_gpu_links: making configurations on the GPU against the CPU: the same trajectory, plaquettes, links in and out, for any
- * group and lattice. Where there is no GPU all cases are skipped. */
+/* check_gpu_links: making configurations on the GPU against the CPU: the same trajectory,
+ * plaquettes, links in and out, for any group and lattice. Where there is no GPU all cases are
+ * skipped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +34,18 @@ static lat_field field(int nc, lat_geometry geom, lat_real real, bool rough)
     return f;
 }
 
-/* Groups of 32 that are full or not, extents of 2, strides that are no powers of two; one to four directions. */
-static const lat_geometry lattices[] = {
-    {4, {8, 8, 4, 4}}, {4, {6, 2, 10, 4}}, {4, {2, 2, 2, 2}}, {4, {2, 12, 6, 14}}, {3, {4, 6, 2, 1}}, {2, {16, 6, 1, 1}}, {1, {8, 1, 1, 1}}};
+/* Groups of 32 that are full or not, extents of 2, strides that are no powers of two; one to four
+ * directions. */
+static const lat_geometry lattices[] = {{4, {8, 8, 4, 4}},   {4, {6, 2, 10, 4}}, {4, {2, 2, 2, 2}},
+                                        {4, {2, 12, 6, 14}}, {3, {4, 6, 2, 1}},  {2, {16, 6, 1, 1}},
+                                        {1, {8, 1, 1, 1}}};
 #define LATTICES (sizeof lattices / sizeof *lattices)
 
 static const int groups[] = {2, 3, 4, 5, 8, 16};
 #define GROUPS (sizeof groups / sizeof *groups)
 
-static lat_generator *open_on(const lat_generate *where, const lat_field *f, lat_real real, double beta, double xi)
+static lat_generator *open_on(const lat_generate *where, const lat_field *f, lat_real real,
+                              double beta, double xi)
 {
     const lat_action action = {beta, xi};
     lat_generator *gen = where->open(f, real, &action, &lat_comm_self);
@@ -69,12 +73,17 @@ static void check_links(void)
                 /* Products of four matrices: N + 1 roundings each, traces of order 1. */
                 const double bound = 16 * groups[g] * (p == 4 ? 0x1p-24 : 0x1p-53);
                 for (int k = 0; k < 2; k++)
-                    CHECK(same(a[k], b[k], bound), "SU(%d), lattice %zu, %d bytes: %.17g, expected %.17g", groups[g], i, p, a[k], b[k]);
-                CHECK(!gpu->get(gen, &f), "%s", lat_error()); /* its last rows are those of the GPU now */
+                    CHECK(same(a[k], b[k], bound),
+                          "SU(%d), lattice %zu, %d bytes: %.17g, expected %.17g", groups[g], i, p,
+                          a[k], b[k]);
+                CHECK(!gpu->get(gen, &f), "%s",
+                      lat_error()); /* its last rows are those of the GPU now */
                 gpu->close(gen);
                 out = field(groups[g], lattices[i], (lat_real)p, true);
                 gen = open_on(gpu, &f, (lat_real)p, 1, 1);
-                CHECK(!gpu->get(gen, &out) && !memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p), "SU(%d), lattice %zu, %d bytes: other links", groups[g], i, p);
+                CHECK(!gpu->get(gen, &out)
+                          && !memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
+                      "SU(%d), lattice %zu, %d bytes: other links", groups[g], i, p);
                 gpu->close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
@@ -94,11 +103,13 @@ static double apart(const lat_field *a, const lat_field *b)
     return most;
 }
 
-/* Heat bath and Metropolis sweeps of four dimensions draw plaquettes together: rounding, some 1e-15 a link at first and 1e-12 where a random
- * link has staples that nearly cancel, hardly grows; that of the links, most of it a gauge transformation, does slowly. Overrelaxation is
- * chaotic: from links such as these, not thermal ones, differences grow 20-fold a sweep, and more with the number of subgroups: SU(16) loses its
- * way in one. */
-static void follow(int nc, lat_geometry geom, lat_real real, lat_update_kind kind, double beta, long sweeps, double bound, double bound_links)
+/* Heat bath and Metropolis sweeps of four dimensions draw plaquettes together: rounding, some 1e-15
+ * a link at first and 1e-12 where a random link has staples that nearly cancel, hardly grows; that
+ * of the links, most of it a gauge transformation, does slowly. Overrelaxation is chaotic: from
+ * links such as these, not thermal ones, differences grow 20-fold a sweep, and more with the number
+ * of subgroups: SU(16) loses its way in one. */
+static void follow(int nc, lat_geometry geom, lat_real real, lat_update_kind kind, double beta,
+                   long sweeps, double bound, double bound_links)
 {
     const lat_update how = {kind, UINT64_C(0x123456789abcdef), 3, 17};
     const lat_generate *const where[2] = {cpu, gpu};
@@ -107,14 +118,19 @@ static void follow(int nc, lat_geometry geom, lat_real real, lat_update_kind kin
     for (int i = 0; i < 2; i++) {
         f[i] = field(nc, geom, real, kind == LAT_UPDATE_OVERRELAX);
         lat_generator *gen = open_on(where[i], &f[i], real, beta, 1.3);
-        CHECK(!where[i]->sweep(gen, &how, sweeps) && !where[i]->plaquette(gen, s + i, t + i) && !where[i]->get(gen, &f[i]), "%s", lat_error());
+        CHECK(!where[i]->sweep(gen, &how, sweeps) && !where[i]->plaquette(gen, s + i, t + i)
+                  && !where[i]->get(gen, &f[i]),
+              "%s", lat_error());
         where[i]->close(gen);
     }
     const double links = apart(&f[0], &f[1]);
-    CHECK(links <= bound_links, "SU(%d), %d directions, kind %d, %d bytes: links apart by %g after %ld sweeps, at most %g expected", nc, geom.nd, kind, (int)real, links,
-          sweeps, bound_links);
-    CHECK(same(s[0], s[1], bound) && same(t[0], t[1], bound), "SU(%d), %d directions, kind %d, %d bytes: plaquettes %.16f %.16f, %.16f %.16f", nc, geom.nd, kind,
-          (int)real, s[0], s[1], t[0], t[1]);
+    CHECK(links <= bound_links,
+          "SU(%d), %d directions, kind %d, %d bytes: links apart by %g after %ld sweeps, at most "
+          "%g expected",
+          nc, geom.nd, kind, (int)real, links, sweeps, bound_links);
+    CHECK(same(s[0], s[1], bound) && same(t[0], t[1], bound),
+          "SU(%d), %d directions, kind %d, %d bytes: plaquettes %.16f %.16f, %.16f %.16f", nc,
+          geom.nd, kind, (int)real, s[0], s[1], t[0], t[1]);
     lat_field_free(&f[0]);
     lat_field_free(&f[1]);
 }
@@ -125,28 +141,36 @@ static void check_trajectories(void)
     for (size_t g = 0; g < GROUPS; g++)
         for (size_t i = 0; i < LATTICES; i++) {
             const long sweeps = lattices[i].nd < 4 || groups[g] > 5 ? 3 : 20;
-            follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_HEATBATH, beta[g], sweeps, 1e-11, 1e-9);
-            follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_METROPOLIS, beta[g], sweeps, 1e-11, 1e-9);
+            follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_HEATBATH, beta[g], sweeps, 1e-11,
+                   1e-9);
+            follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_METROPOLIS, beta[g], sweeps, 1e-11,
+                   1e-9);
             if (groups[g] <= 8)
-                follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_OVERRELAX, beta[g], 1, 1e-10, 1e-8);
+                follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_OVERRELAX, beta[g], 1, 1e-10,
+                       1e-8);
         }
 }
 
-/* In single a draw that is near to the edge may fall otherwise, some ten in a million: few links on a small lattice. */
+/* In single a draw that is near to the edge may fall otherwise, some ten in a million: few links on
+ * a small lattice. */
 static void check_single(void)
 {
     for (size_t g = 0; g < 4; g++) {
-        follow(groups[g], lattices[2], LAT_F32, LAT_UPDATE_HEATBATH, 2.0 * groups[g] * groups[g], 2, 1e4 * 0x1p-24, 1e4 * 0x1p-24);
-        follow(groups[g], lattices[1], LAT_F32, LAT_UPDATE_OVERRELAX, 2.0 * groups[g] * groups[g], 1, 1e4 * 0x1p-24, 1e4 * 0x1p-24);
+        follow(groups[g], lattices[2], LAT_F32, LAT_UPDATE_HEATBATH, 2.0 * groups[g] * groups[g], 2,
+               1e4 * 0x1p-24, 1e4 * 0x1p-24);
+        follow(groups[g], lattices[1], LAT_F32, LAT_UPDATE_OVERRELAX, 2.0 * groups[g] * groups[g],
+               1, 1e4 * 0x1p-24, 1e4 * 0x1p-24);
     }
 }
 
-/* Mirror images leave the action; all runs are the same bit for bit; sweeps one by one are those of one call. */
+/* Mirror images leave the action; all runs are the same bit for bit; sweeps one by one are those of
+ * one call. */
 static void check_exact(void)
 {
     for (size_t g = 0; g < GROUPS; g++)
         for (int p = 4; p <= 8; p += 4) {
-            const lat_update draw = {LAT_UPDATE_HEATBATH, 1, 0, 5}, mirror = {.kind = LAT_UPDATE_OVERRELAX};
+            const lat_update draw = {LAT_UPDATE_HEATBATH, 1, 0, 5},
+                             mirror = {.kind = LAT_UPDATE_OVERRELAX};
             const double eps = p == 4 ? 0x1p-24 : 0x1p-53;
             const int nc = groups[g];
             lat_field f[2];
@@ -157,11 +181,17 @@ static void check_exact(void)
                 lat_update next = draw;
                 for (int k = 0; k < 3; k++, next.step++)
                     CHECK(!gpu->sweep(gen, &next, 1), "%s", lat_error());
-                CHECK(!gpu->plaquette(gen, s + i, t + i) && !gpu->get(gen, &f[i]) && !gpu->sweep(gen, &mirror, 1) && !gpu->plaquette(gen, s + 2, t + 2), "%s", lat_error());
+                CHECK(!gpu->plaquette(gen, s + i, t + i) && !gpu->get(gen, &f[i])
+                          && !gpu->sweep(gen, &mirror, 1) && !gpu->plaquette(gen, s + 2, t + 2),
+                      "%s", lat_error());
                 gpu->close(gen);
             }
-            CHECK(!memcmp(f[0].data, f[1].data, lat_field_reals(&f[0]) * (size_t)p) && s[0] == s[1] && t[0] == t[1], "SU(%d), %d bytes: another run, other links", nc, p);
-            CHECK(fabs(s[2] + t[2] - s[1] - t[1]) <= 64 * nc * nc * eps, "SU(%d), %d bytes: overrelaxation changed the action by %g", nc, p, s[2] + t[2] - s[1] - t[1]);
+            CHECK(!memcmp(f[0].data, f[1].data, lat_field_reals(&f[0]) * (size_t)p) && s[0] == s[1]
+                      && t[0] == t[1],
+                  "SU(%d), %d bytes: another run, other links", nc, p);
+            CHECK(fabs(s[2] + t[2] - s[1] - t[1]) <= 64 * nc * nc * eps,
+                  "SU(%d), %d bytes: overrelaxation changed the action by %g", nc, p,
+                  s[2] + t[2] - s[1] - t[1]);
             lat_field_free(&f[0]);
             lat_field_free(&f[1]);
         }
@@ -171,7 +201,8 @@ static void check_refusals(void)
 {
     const lat_action action = {6, 1};
     lat_field f = field(3, (lat_geometry){4, {4, 3, 4, 4}}, LAT_F64, true);
-    CHECK(!gpu->open(&f, LAT_F64, &action, &lat_comm_self) && strstr(lat_error(), "is odd"), "%s", lat_error());
+    CHECK(!gpu->open(&f, LAT_F64, &action, &lat_comm_self) && strstr(lat_error(), "is odd"), "%s",
+          lat_error());
     lat_field_free(&f);
     lat_error_clear();
 }
@@ -179,12 +210,14 @@ static void check_refusals(void)
 int main(void)
 {
     if (!lat_backend_gpu.available()) {
-        printf("ok 1 - the GPU makes the configurations that the CPU makes # skip %s\n1..1\n", lat_error());
+        printf("ok 1 - the GPU makes the configurations that the CPU makes # skip %s\n1..1\n",
+               lat_error());
         return 0;
     }
     check_case("plaquettes are those of the links, links come back bit for bit");
     check_links();
-    check_case("in double the GPU follows the CPU for 20 sweeps of heat bath and Metropolis, and overrelaxation");
+    check_case("in double the GPU follows the CPU for 20 sweeps of heat bath and Metropolis, and "
+               "overrelaxation");
     check_trajectories();
     check_case("in single it does so at first");
     check_single();

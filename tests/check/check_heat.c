@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_heat: random numbers in lanes are Random123's; logarithm, exponential, sine and cosine; the
- * distributions that the heat bath draws from, by chi-square, of the site functions in single and double and
- * of the sweeps in every vector length; how often proposals are accepted. */
+ * distributions that the heat bath draws from, by chi-square, of the site functions in single and
+ * double and of the sweeps in every vector length; how often proposals are accepted. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -65,7 +65,8 @@ static void check_philox(void)
     int64_t site[WIDE];
     for (int i = 0; i < 1000; i++) {
         const uint64_t seed = (uint64_t)i * 0x9E3779B97F4A7C15u;
-        const uint32_t config = (uint32_t)i % 1000, step = 0x30000000u + (uint32_t)i, draw = (uint32_t)(7 * i);
+        const uint32_t config = (uint32_t)i % 1000, step = 0x30000000u + (uint32_t)i,
+                       draw = (uint32_t)(7 * i);
         for (int l = 0; l < WIDE; l++)
             site[l] = ((int64_t)i << 28) + l * 12345;
         const wide_rng d = {seed, site, config, step};
@@ -81,21 +82,26 @@ static void check_philox(void)
         thin_uniforms(&f, draw, t);
         wide_uniforms_of_two(&d, draw + 3, draw, other);
         thin_uniforms_of_two(&f, draw + 3, draw, thin_other);
-        CHECK(!memcmp(u, other + 4, 4 * sizeof *u) && !memcmp(t, thin_other + 4, 4 * sizeof *t), "draw %d beside another one: other fractions", i);
+        CHECK(!memcmp(u, other + 4, 4 * sizeof *u) && !memcmp(t, thin_other + 4, 4 * sizeof *t),
+              "draw %d beside another one: other fractions", i);
         wide_uniforms(&d, draw + 3, other + 4);
         thin_uniforms(&f, draw + 3, thin_other + 4);
-        CHECK(!memcmp(other, other + 4, 4 * sizeof *u) && !memcmp(thin_other, thin_other + 4, 4 * sizeof *t), "draw %d before another one: other fractions", i);
+        CHECK(!memcmp(other, other + 4, 4 * sizeof *u)
+                  && !memcmp(thin_other, thin_other + 4, 4 * sizeof *t),
+              "draw %d before another one: other fractions", i);
         for (int l = 0; l < WIDE; l++) {
             lat_random(seed, (uint64_t)site[l], config, step, draw, expected);
             for (int k = 0; k < 4; k++)
-                CHECK(w[k][l] == expected[k] && v[k][l] == expected[k], "draw %d, lane %d, word %d: %08x %08x, %08x", i, l, k,
-                      (unsigned)w[k][l], v[k][l], expected[k]);
+                CHECK(w[k][l] == expected[k] && v[k][l] == expected[k],
+                      "draw %d, lane %d, word %d: %08x %08x, %08x", i, l, k, (unsigned)w[k][l],
+                      v[k][l], expected[k]);
             /* A fraction takes two draws for 52 bits, in single the first for 23 of them. */
             lat_random(seed, (uint64_t)site[l], config, step, 2 * draw, expected);
             lat_random(seed, (uint64_t)site[l], config, step, 2 * draw + 1, low);
             for (int k = 0; k < 4; k++) {
                 const double bits = ldexp(expected[k], 20) + (low[k] >> 12);
-                CHECK(u[k][l] == lat_uniform(expected[k], low[k]) && (double)t[k][l] == ldexp(floor(ldexp(bits, -29)) + 0.5, -23),
+                CHECK(u[k][l] == lat_uniform(expected[k], low[k])
+                          && (double)t[k][l] == ldexp(floor(ldexp(bits, -29)) + 0.5, -23),
                       "fraction %d, lane %d: %.17g and %.9g", k, l, u[k][l], (double)t[k][l]);
             }
         }
@@ -103,7 +109,9 @@ static void check_philox(void)
 }
 
 /* As found, as expected, to n units of 2^-53 or 2^-24. */
-#define NEAR(x, y, size, n, unit, what, at) CHECK(fabs((double)(x) - (y)) <= (n) * (unit) * (size), what " %.17g: %.17g, %.17g", at, (double)(x), y)
+#define NEAR(x, y, size, n, unit, what, at) \
+    CHECK(fabs((double)(x) - (y)) <= (n) * (unit) * (size), what " %.17g: %.17g, %.17g", at, \
+          (double)(x), y)
 
 static void check_functions(void)
 {
@@ -112,7 +120,8 @@ static void check_functions(void)
         const float fu = (float)u, fx = (float)x, fy = (float)(y / 10), fv = fu - 0.5f;
         double s, c;
         float fs, fc;
-        /* A few roundings: of the result, or of the unit circle; a squared sine has four times its error. */
+        /* A few roundings: of the result, or of the unit circle; a squared sine has four times its
+         * error. */
         NEAR(one_log(x), log(x), 1 + fabs(log(x)), 4, 0x1p-53, "log", x);
         NEAR(one_log(u), log(u), fabs(log(u)), 4, 0x1p-53, "log", u);
         NEAR(one_exp(y), exp(y), exp(y) * (1 - y), 4, 0x1p-53, "exp", y);
@@ -123,8 +132,10 @@ static void check_functions(void)
         NEAR(c, cos(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
         NEAR(single_log(fx), log((double)fx), 1 + fabs(log(x)), 4, 0x1p-24, "single log", x);
         NEAR(single_log(fu), log((double)fu), fabs(log((double)fu)), 4, 0x1p-24, "single log", u);
-        NEAR(single_exp(fy), exp((double)fy), exp((double)fy) * (1 - (double)fy), 4, 0x1p-24, "single exp", y / 10);
-        NEAR(single_sine(fv), sin(M_PI * (double)fv), fabs(sin(M_PI * (double)fv)), 8, 0x1p-24, "single sine", v);
+        NEAR(single_exp(fy), exp((double)fy), exp((double)fy) * (1 - (double)fy), 4, 0x1p-24,
+             "single exp", y / 10);
+        NEAR(single_sine(fv), sin(M_PI * (double)fv), fabs(sin(M_PI * (double)fv)), 8, 0x1p-24,
+             "single sine", v);
         NEAR(single_cosine(fv), cos(M_PI * (double)fv), 1, 4, 0x1p-24, "single cosine", v);
         single_sincos_2pi(fu, &fs, &fc);
         NEAR(fs, sin(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single turn", u);
@@ -132,8 +143,8 @@ static void check_functions(void)
     }
 }
 
-/* Chi-square of BINS equally probable bins: mean BINS - 1, deviation sqrt(2 (BINS - 1)); 6 deviations are one
- * chance in 1e8, and the draws are the same on every run. */
+/* Chi-square of BINS equally probable bins: mean BINS - 1, deviation sqrt(2 (BINS - 1)); 6
+ * deviations are one chance in 1e8, and the draws are the same on every run. */
 #define BINS 100
 #define DRAWS 1000000
 
@@ -146,11 +157,12 @@ static void uniform(const long *count, const char *how, const char *what, double
         const double e = draws / BINS, d = (double)count[i] - e;
         chi2 += d * d / e;
     }
-    CHECK(draws >= 0.99 * DRAWS && fabs(chi2 - (BINS - 1)) <= 6 * sqrt(2.0 * (BINS - 1)), "%s: %s, k = %g: chi-square %g of %d, %g draws", how,
-          what, k, chi2, BINS - 1, draws);
+    CHECK(draws >= 0.99 * DRAWS && fabs(chi2 - (BINS - 1)) <= 6 * sqrt(2.0 * (BINS - 1)),
+          "%s: %s, k = %g: chi-square %g of %d, %g draws", how, what, k, chi2, BINS - 1, draws);
 }
 
-/* Distribution of a_0 in (-1, 1): integral of sqrt(1 - x^2) exp(k (x - 1)), by Simpson's rule in the angle. */
+/* Distribution of a_0 in (-1, 1): integral of sqrt(1 - x^2) exp(k (x - 1)), by Simpson's rule in
+ * the angle. */
 static void table3(double k, double cdf[1025])
 {
     double sum = 0;
@@ -182,9 +194,11 @@ static int bin(double p)
     return i < 0 ? 0 : i >= BINS ? BINS - 1 : i;
 }
 
-/* What is uniform if a_0 and the rest of `three` have density exp(k a_0) on S^3, and if the direction that
- * `two` turns to the pole has exp(k cos theta) on S^2. */
-typedef struct { long a0[BINS], z[BINS], azimuth[BINS]; } counts;
+/* What is uniform if a_0 and the rest of `three` have density exp(k a_0) on S^3, and if the
+ * direction that `two` turns to the pole has exp(k cos theta) on S^2. */
+typedef struct {
+    long a0[BINS], z[BINS], azimuth[BINS];
+} counts;
 
 static void count3(counts *n, const double cdf[1025], const double a[4])
 {
@@ -195,7 +209,8 @@ static void count3(counts *n, const double cdf[1025], const double a[4])
 
 static void count2(counts *n, double k, const double a[4])
 {
-    /* 1 - cos theta = 2 (a1^2 + a2^2); the distribution of cos theta is (e^{k(c-1)} - e^{-2k}) / (1 - e^{-2k}) */
+    /* 1 - cos theta = 2 (a1^2 + a2^2); the distribution of cos theta is (e^{k(c-1)} - e^{-2k}) / (1
+     * - e^{-2k}) */
     const double gap = 2 * (a[1] * a[1] + a[2] * a[2]);
     n->a0[bin(expm1(k * (2 - gap)) / expm1(2 * k))]++;
     n->azimuth[bin(0.5 + atan2(a[2], a[1]) / (2 * M_PI))]++;
@@ -214,30 +229,32 @@ static const double ks[] = {1e-6, 1e-3, 0.1, 0.5, 1.5, 1.8, 5, 20, 100};
 #define KS (int)(sizeof ks / sizeof *ks)
 
 #define DRAW(NAME, P, T, S, EPS) \
-static void NAME(double k, uint32_t n) \
-{ \
-    counts three = {{0}, {0}, {0}}, two = {{0}, {0}, {0}}; \
-    double cdf[1025]; \
-    int64_t site[WIDE]; \
-    table3(k, cdf); \
-    for (int i = 0; i < DRAWS / WIDE; i++) { \
-        T a[4], b[4]; \
-        for (int l = 0; l < WIDE; l++) \
-            site[l] = i * WIDE + l; \
-        const P##rng d = {11, site, n, 5}; \
-        P##heat_sphere3(P##set((S)k), &d, 0, 1, a); \
-        P##heat_sphere2(P##set((S)k), &d, 0, b); \
-        for (int l = 0; l < WIDE; l++) { \
-            const double x[4] = {(double)a[0][l], (double)a[1][l], (double)a[2][l], (double)a[3][l]}; \
-            const double y[4] = {(double)b[0][l], (double)b[1][l], (double)b[2][l], (double)b[3][l]}; \
-            const double norm = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]; \
-            CHECK(fabs(norm - 1) <= 32 * EPS, "|a|^2 = %.17g", norm); \
-            count3(&three, cdf, x); \
-            count2(&two, k, y); \
+    static void NAME(double k, uint32_t n) \
+    { \
+        counts three = {{0}, {0}, {0}}, two = {{0}, {0}, {0}}; \
+        double cdf[1025]; \
+        int64_t site[WIDE]; \
+        table3(k, cdf); \
+        for (int i = 0; i < DRAWS / WIDE; i++) { \
+            T a[4], b[4]; \
+            for (int l = 0; l < WIDE; l++) \
+                site[l] = i * WIDE + l; \
+            const P##rng d = {11, site, n, 5}; \
+            P##heat_sphere3(P##set((S)k), &d, 0, 1, a); \
+            P##heat_sphere2(P##set((S)k), &d, 0, b); \
+            for (int l = 0; l < WIDE; l++) { \
+                const double x[4] = {(double)a[0][l], (double)a[1][l], (double)a[2][l], \
+                                     (double)a[3][l]}; \
+                const double y[4] = {(double)b[0][l], (double)b[1][l], (double)b[2][l], \
+                                     (double)b[3][l]}; \
+                const double norm = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]; \
+                CHECK(fabs(norm - 1) <= 32 * EPS, "|a|^2 = %.17g", norm); \
+                count3(&three, cdf, x); \
+                count2(&two, k, y); \
+            } \
         } \
-    } \
-    judge(#T, k, &three, &two); \
-}
+        judge(#T, k, &three, &two); \
+    }
 DRAW(draw_double, wide_, wide, double, 0x1p-53)
 DRAW(draw_single, thin_, thin, float, 0x1p-24)
 
@@ -261,7 +278,8 @@ static void check_rates(void)
     static const double at[] = {1e-6, 0.01, 0.5, 1, 1.699, 1.701, 3, 10, 100, 1e4};
     for (size_t n = 0; n < sizeof at / sizeof *at; n++) {
         const double k = at[n];
-        const double p = k > LAT_HEAT_SWITCH ? sqrt(2 * M_PI * k) * bessel(k) : M_PI * bessel(k) / (1 - exp(-2 * k));
+        const double p = k > LAT_HEAT_SWITCH ? sqrt(2 * M_PI * k) * bessel(k)
+                                             : M_PI * bessel(k) / (1 - exp(-2 * k));
         long closed = 0, closed_single = 0;
         int64_t site[1];
         for (int i = 0; i < DRAWS; i++) {
@@ -279,19 +297,22 @@ static void check_rates(void)
             closed_single += thin_open < 1;
         }
         /* Two independent proposals: at least one is accepted. */
-        const double q = 1 - (1 - p) * (1 - p), error = sqrt(q * (1 - q) / DRAWS), one = 1 - sqrt(1 - (double)closed / DRAWS);
+        const double q = 1 - (1 - p) * (1 - p), error = sqrt(q * (1 - q) / DRAWS),
+                     one = 1 - sqrt(1 - (double)closed / DRAWS);
         printf("# %g\t%.4f\t%.4f\n", k, one, p);
-        CHECK(fabs((double)closed / DRAWS - q) <= 5 * error + 1e-6 && fabs((double)closed_single / DRAWS - q) <= 5 * error + 1e-6,
-              "k = %g: %.5f in double, %.5f in single, expected %.5f", k, (double)closed / DRAWS, (double)closed_single / DRAWS, q);
+        CHECK(fabs((double)closed / DRAWS - q) <= 5 * error + 1e-6
+                  && fabs((double)closed_single / DRAWS - q) <= 5 * error + 1e-6,
+              "k = %g: %.5f in double, %.5f in single, expected %.5f", k, (double)closed / DRAWS,
+              (double)closed_single / DRAWS, q);
         CHECK(p >= 0.709, "k = %g: only %.4f are accepted", k, p);
     }
 }
 
 /* ---- of sweeps ---- */
 
-/* Where all links are 1 and g of odd sites is 1, even sites of SU(2) draw with the same k: in D = 2 Landau gauge
- * |r| = 8; in maximally Abelian gauge X_0 - X_1 = diag(4, -4), l = 4, and the vector that h turns to the pole is the
- * pole itself. */
+/* Where all links are 1 and g of odd sites is 1, even sites of SU(2) draw with the same k: in D = 2
+ * Landau gauge |r| = 8; in maximally Abelian gauge X_0 - X_1 = diag(4, -4), l = 4, and the vector
+ * that h turns to the pole is the pole itself. */
 static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
 {
     enum { L = 512, SWEEPS = 8 };
@@ -316,12 +337,14 @@ static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
         lat_field_put(&one, i, unit);
     for (int i = 0; i < 2; i++) {
         const lat_condition c = lat_condition_of(gauges[i], &u.head.geom, -1);
-        lat_sweep sweep = {.kind = LAT_SWEEP_HEATBATH, .temperature = (i ? 4 : 8) / k, .seed = 13, .config = n};
+        lat_sweep sweep = {
+            .kind = LAT_SWEEP_HEATBATH, .temperature = (i ? 4 : 8) / k, .seed = 13, .config = n};
         lat_device *dev = lat_backend_cpu.open(&u, &c, real, 1, &lat_comm_self);
         if (!dev)
             exit(lat_report(LAT_FAILED));
         for (; sweep.step < SWEEPS; sweep.step++) {
-            if (dev->backend->set(dev, 0, &one) || dev->backend->sweep(dev, &sweep, 1) || dev->backend->get(dev, 0, &g))
+            if (dev->backend->set(dev, 0, &one) || dev->backend->sweep(dev, &sweep, 1)
+                || dev->backend->get(dev, 0, &g))
                 exit(lat_report(LAT_FAILED));
             for (size_t x = 0; x < (size_t)L * L; x++) {
                 double m[8];
@@ -350,7 +373,8 @@ int main(void)
     check_philox();
     check_case("logarithm, exponential, sine and cosine are good to a few roundings");
     check_functions();
-    check_case("the heat bath draws from exp(k a0) on S^3 and exp(k cos) on S^2, at any k, in single and double");
+    check_case("the heat bath draws from exp(k a0) on S^3 and exp(k cos) on S^2, at any k, in "
+               "single and double");
     for (int n = 0; n < KS; n++) {
         draw_double(ks[n], (uint32_t)n);
         draw_single(ks[n], (uint32_t)n);

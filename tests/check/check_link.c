@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_link: links in lanes against the same formulas in natural order; overrelaxation; clover on a
- * field of known charge. */
+/* check_link: links in lanes against the same formulas in natural order; overrelaxation; clover on
+ * a field of known charge. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +29,11 @@ static void random_field(lat_field *f, int nc, lat_geometry geom, lat_real real,
     }
 }
 
-/* Cut into boxes by every vector, by some, by none; an extent of 2; two, three and four directions. */
-static const lat_geometry lattices[] = {
-    {4, {8, 8, 4, 4}}, {4, {4, 2, 4, 4}}, {4, {6, 2, 6, 2}}, {4, {2, 2, 2, 2}}, {3, {4, 6, 2, 1}}, {2, {6, 4, 1, 1}}, {2, {16, 8, 1, 1}}};
+/* Cut into boxes by every vector, by some, by none; an extent of 2; two, three and four directions.
+ */
+static const lat_geometry lattices[] = {{4, {8, 8, 4, 4}}, {4, {4, 2, 4, 4}}, {4, {6, 2, 6, 2}},
+                                        {4, {2, 2, 2, 2}}, {3, {4, 6, 2, 1}}, {2, {6, 4, 1, 1}},
+                                        {2, {16, 8, 1, 1}}};
 #define LATTICES (sizeof lattices / sizeof *lattices)
 
 static const int groups[] = {2, 3, 4, 5, 9};
@@ -65,7 +67,9 @@ static void check_plaquettes(void)
                 /* Products of four matrices: N + 1 roundings each, traces of order 1. */
                 const double bound = 16 * groups[g] * (p == 4 ? 0x1p-24 : 0x1p-53);
                 for (int k = 0; k < 2; k++)
-                    CHECK(same(a[k], b[k], bound), "SU(%d), lattice %zu, %d bytes: %.17g, expected %.17g", groups[g], i, p, a[k], b[k]);
+                    CHECK(same(a[k], b[k], bound),
+                          "SU(%d), lattice %zu, %d bytes: %.17g, expected %.17g", groups[g], i, p,
+                          a[k], b[k]);
                 lat_generate_cpu.close(gen);
                 lat_field_free(&f);
             }
@@ -86,7 +90,8 @@ static void check_there_and_back(void)
                 random_field(&out, groups[g], lattices[i], (lat_real)p, 0);
                 gen = open_field(&f, (lat_real)p, 4, 1);
                 lat_generate_cpu.get(gen, &out);
-                CHECK(!memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p), "SU(%d), lattice %zu, %d bytes", groups[g], i, p);
+                CHECK(!memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
+                      "SU(%d), lattice %zu, %d bytes", groups[g], i, p);
                 lat_generate_cpu.close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
@@ -102,8 +107,8 @@ static double action_of(lat_generator *gen, const lat_geometry *geom, double xi)
     return (nd > 2 ? s * ((nd - 1) * (nd - 2) / 2) / xi : 0) + t * (nd - 1) * xi;
 }
 
-/* The staple sum is the derivative of the action in each link: a sweep of mirror images changes every link a
- * lot, and leaves the action alone only if every staple is right. */
+/* The staple sum is the derivative of the action in each link: a sweep of mirror images changes
+ * every link a lot, and leaves the action alone only if every staple is right. */
 static void check_overrelaxation(void)
 {
     for (size_t i = 0; i < LATTICES; i++)
@@ -120,9 +125,13 @@ static void check_overrelaxation(void)
                 lat_generate_cpu.sweep(gen, &mirror, sweeps);
                 const double after = action_of(gen, &lattices[i], xi);
                 lat_generate_cpu.get(gen, &out);
-                /* N (N-1)/2 mirrors of a trace of 2 (D-1) staples, each a few roundings, D links a site. */
-                const double bound = 8.0 * sweeps * nc * nc * 2 * nd * nd * (p == 4 ? 0x1p-24 : 0x1p-53);
-                CHECK(fabs(after - before) <= bound, "SU(%d), lattice %zu, %d bytes: action %.17g, was %.17g", nc, i, p, after, before);
+                /* N (N-1)/2 mirrors of a trace of 2 (D-1) staples, each a few roundings, D links a
+                 * site. */
+                const double bound = 8.0 * sweeps * nc * nc * 2 * nd * nd
+                                     * (p == 4 ? 0x1p-24 : 0x1p-53);
+                CHECK(fabs(after - before) <= bound,
+                      "SU(%d), lattice %zu, %d bytes: action %.17g, was %.17g", nc, i, p, after,
+                      before);
                 double moved = 0;
                 for (size_t k = 0; k < lat_field_matrices(&f); k++) {
                     double a[LAT_SUN_REALS], b[LAT_SUN_REALS];
@@ -130,15 +139,17 @@ static void check_overrelaxation(void)
                     lat_field_get(&out, k, b);
                     moved += lat_sun_distance(nc, a, b);
                 }
-                CHECK(moved > 0.1 * (double)lat_field_matrices(&f), "SU(%d), lattice %zu: moved by %g", nc, i, moved);
+                CHECK(moved > 0.1 * (double)lat_field_matrices(&f),
+                      "SU(%d), lattice %zu: moved by %g", nc, i, moved);
                 lat_generate_cpu.close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
             }
 }
 
-/* Constant field strengths 2 pi a / (X Y) in the xy plane and 2 pi b / (Z T) in zt, along sigma_3 ('t Hooft 1981):
- * charge 2 a b; of the clover, with sines in the place of angles, V sin sin / (2 pi^2). */
+/* Constant field strengths 2 pi a / (X Y) in the xy plane and 2 pi b / (Z T) in zt, along sigma_3
+ * ('t Hooft 1981): charge 2 a b; of the clover, with sines in the place of angles, V sin sin / (2
+ * pi^2). */
 static void check_charge(void)
 {
     const lat_geometry geom = {4, {6, 8, 4, 10}};
@@ -163,7 +174,8 @@ static void check_charge(void)
         if (lat_measure_clover(&f, &c))
             exit(lat_report(LAT_FAILED));
         const double s = sin(angle[0]), t = sin(angle[1]), volume = (double)lat_volume(&geom);
-        CHECK(fabs(c.charge - volume * s * t / (2 * M_PI * M_PI)) <= 1e-12, "charge %.15g of flux %d, %d", c.charge, flux[i][0], flux[i][1]);
+        CHECK(fabs(c.charge - volume * s * t / (2 * M_PI * M_PI)) <= 1e-12,
+              "charge %.15g of flux %d, %d", c.charge, flux[i][0], flux[i][1]);
         CHECK(fabs(c.density - 2 * (s * s + t * t)) <= 1e-12, "density %.15g", c.density);
         lat_field_free(&f);
     }
@@ -193,8 +205,10 @@ static void check_centre(void)
     lat_measure_planes(&f, &after[0], &after[1]);
     lat_measure_polyakov(&f, 3, turned);
     lat_sun_cmul(loop, loop, z);
-    CHECK(fabs(before[0] - after[0]) <= 1e-14 && fabs(before[1] - after[1]) <= 1e-14, "plaquettes %.15g %.15g", after[0], after[1]);
-    CHECK(fabs(loop[0] - turned[0]) <= 1e-14 && fabs(loop[1] - turned[1]) <= 1e-14, "loop %.15g %+.15gi", turned[0], turned[1]);
+    CHECK(fabs(before[0] - after[0]) <= 1e-14 && fabs(before[1] - after[1]) <= 1e-14,
+          "plaquettes %.15g %.15g", after[0], after[1]);
+    CHECK(fabs(loop[0] - turned[0]) <= 1e-14 && fabs(loop[1] - turned[1]) <= 1e-14,
+          "loop %.15g %+.15gi", turned[0], turned[1]);
     lat_field_free(&f);
 }
 

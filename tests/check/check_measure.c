@@ -20,8 +20,9 @@ typedef double matrix[LAT_SUN_REALS];
 
 /* Even and odd extents, and those where a site is its own neighbour or has one twice. */
 static const lat_geometry lattices[] = {
-    {4, {4, 4, 4, 4}}, {4, {3, 5, 2, 1}}, {4, {1, 1, 1, 1}}, {4, {2, 2, 2, 2}}, {4, {7, 3, 6, 5}},
-    {3, {5, 1, 3, 1}}, {3, {4, 4, 6, 1}}, {2, {2, 9, 1, 1}}, {2, {16, 33, 1, 1}}, {1, {13, 1, 1, 1}},
+    {4, {4, 4, 4, 4}},   {4, {3, 5, 2, 1}},  {4, {1, 1, 1, 1}}, {4, {2, 2, 2, 2}},
+    {4, {7, 3, 6, 5}},   {3, {5, 1, 3, 1}},  {3, {4, 4, 6, 1}}, {2, {2, 9, 1, 1}},
+    {2, {16, 33, 1, 1}}, {1, {13, 1, 1, 1}},
 };
 enum { LATTICES = sizeof lattices / sizeof *lattices };
 
@@ -62,18 +63,15 @@ static all measure(const lat_field *f)
 {
     all a;
     memset(&a, 0, sizeof a);
-    int rc = lat_measure_plaquette(f, &a.plaquette, &a.trace) | landau(f, &a.state) |
-             lat_measure_deviation(f, &a.off);
+    int rc = lat_measure_plaquette(f, &a.plaquette, &a.trace) | landau(f, &a.state)
+             | lat_measure_deviation(f, &a.off);
     for (int mu = 0; mu < f->head.geom.nd; mu++)
         rc |= lat_measure_polyakov(f, mu, a.loop[mu]);
     CHECK(rc == 0, "%s", lat_error());
     return a;
 }
 
-static bool near(double a, double b, double bound)
-{
-    return fabs(a - b) <= bound;
-}
+static bool near(double a, double b, double bound) { return fabs(a - b) <= bound; }
 
 /* ---- known exactly --------------------------------------------------------------------------- */
 
@@ -97,16 +95,19 @@ static void cold(void)
                     CHECK(isnan(a.plaquette), "one dimension has no plaquette, %g", a.plaquette);
                 CHECK(near(a.trace, 1, EPS), "lattice %d: %.17g", l, a.trace);
                 CHECK(near(a.state.functional, 1, EPS), "lattice %d: %.17g", l, a.state.functional);
-                CHECK(a.state.theta == 0 && a.state.theta_max == 0, "lattice %d: %g", l, a.state.theta);
+                CHECK(a.state.theta == 0 && a.state.theta_max == 0, "lattice %d: %g", l,
+                      a.state.theta);
                 for (int mu = 0; mu < f.head.geom.nd; mu++)
-                    CHECK(near(a.loop[mu][0], 1, EPS) && a.loop[mu][1] == 0, "lattice %d: loop %d", l, mu);
+                    CHECK(near(a.loop[mu][0], 1, EPS) && a.loop[mu][1] == 0, "lattice %d: loop %d",
+                          l, mu);
                 CHECK(a.off.det_max == 0 && a.off.unitarity_max == 0, "lattice %d: deviations", l);
                 lat_field_free(&f);
             }
 }
 
 /* Diagonal links with phases a, b, -(a+b), 0, ...: everything is a sum of sines and cosines.
- * Delta = 2i (S - mean S) on the diagonal, S_k = sum_mu sin phase_k(x,mu) - sin phase_k(x-mu,mu). */
+ * Delta = 2i (S - mean S) on the diagonal, S_k = sum_mu sin phase_k(x,mu) - sin phase_k(x-mu,mu).
+ */
 static void phase(const lat_geometry *geom, size_t site, int mu, int nc, double p[LAT_SUN_MAX])
 {
     int x[LAT_MAX_DIMS];
@@ -166,12 +167,17 @@ static void abelian(void)
             const double sum = nc * (double)volume;
             /* theta is at most 64 a site, of differences exact to a few EPS each. Phases are below
              * 64, so exact to 32 EPS, and four of them and their sums are off by 256 EPS. */
-            CHECK(near(a.state.functional, f_sum / (sum * nd), 32 * EPS), "lattice %d, SU(%d): %.17g", l, nc, a.state.functional);
-            CHECK(a.trace == a.state.functional || near(a.trace, a.state.functional, 8 * EPS), "trace %.17g", a.trace);
-            CHECK(near(a.state.theta, theta, 512 * EPS), "lattice %d, SU(%d): %.17g, expected %.17g", l, nc, a.state.theta, theta);
-            CHECK(near(a.state.theta_max, theta_max, 512 * EPS), "lattice %d, SU(%d): %.17g, expected %.17g", l, nc, a.state.theta_max, theta_max);
+            CHECK(near(a.state.functional, f_sum / (sum * nd), 32 * EPS),
+                  "lattice %d, SU(%d): %.17g", l, nc, a.state.functional);
+            CHECK(a.trace == a.state.functional || near(a.trace, a.state.functional, 8 * EPS),
+                  "trace %.17g", a.trace);
+            CHECK(near(a.state.theta, theta, 512 * EPS),
+                  "lattice %d, SU(%d): %.17g, expected %.17g", l, nc, a.state.theta, theta);
+            CHECK(near(a.state.theta_max, theta_max, 512 * EPS),
+                  "lattice %d, SU(%d): %.17g, expected %.17g", l, nc, a.state.theta_max, theta_max);
             if (nd > 1)
-                CHECK(near(a.plaquette, plaq / (sum * (nd * (nd - 1) / 2)), 320 * EPS), "lattice %d, SU(%d): %.17g", l, nc, a.plaquette);
+                CHECK(near(a.plaquette, plaq / (sum * (nd * (nd - 1) / 2)), 320 * EPS),
+                      "lattice %d, SU(%d): %.17g", l, nc, a.plaquette);
             lat_field_free(&f);
         }
 }
@@ -262,7 +268,8 @@ static double plain_theta(const lat_field *f, double *largest)
 
 static void plain(void)
 {
-    check_case("random links: as a plain program finds, every N, single and double, 1 to 4 dimensions");
+    check_case(
+        "random links: as a plain program finds, every N, single and double, 1 to 4 dimensions");
     for (int l = 0; l < LATTICES; l++)
         for (int nc = 2; nc <= 5; nc++)
             for (int real = LAT_F32; real <= LAT_F64; real += 4) {
@@ -273,25 +280,29 @@ static void plain(void)
                 fill_haar(&f, 17);
                 const all a = measure(&f);
                 if (f.head.geom.nd > 1)
-                    CHECK(near(a.plaquette, plain_plaquette(&f), 16 * nc * EPS), "lattice %d, SU(%d): %.17g, expected %.17g",
-                          l, nc, a.plaquette, plain_plaquette(&f));
+                    CHECK(near(a.plaquette, plain_plaquette(&f), 16 * nc * EPS),
+                          "lattice %d, SU(%d): %.17g, expected %.17g", l, nc, a.plaquette,
+                          plain_plaquette(&f));
                 for (int mu = 0; mu < f.head.geom.nd; mu++) {
                     const double bound = 8 * nc * f.head.geom.dims[mu] * EPS; /* a product a link */
                     plain_polyakov(&f, mu, loop);
-                    CHECK(near(a.loop[mu][0], loop[0], bound) && near(a.loop[mu][1], loop[1], bound),
+                    CHECK(near(a.loop[mu][0], loop[0], bound)
+                              && near(a.loop[mu][1], loop[1], bound),
                           "lattice %d, SU(%d), direction %d: %g%+gi, expected %g%+gi", l, nc, mu,
                           a.loop[mu][0], a.loop[mu][1], loop[0], loop[1]);
                 }
                 const double theta = plain_theta(&f, &largest);
-                CHECK(near(a.state.theta, theta, 64 * nc * EPS * (1 + theta)), "lattice %d, SU(%d): %.17g, expected %.17g",
-                      l, nc, a.state.theta, theta);
-                CHECK(near(a.state.theta_max, largest, 64 * nc * EPS * (1 + largest)), "lattice %d, SU(%d): maximum %g, expected %g",
-                      l, nc, a.state.theta_max, largest);
+                CHECK(near(a.state.theta, theta, 64 * nc * EPS * (1 + theta)),
+                      "lattice %d, SU(%d): %.17g, expected %.17g", l, nc, a.state.theta, theta);
+                CHECK(near(a.state.theta_max, largest, 64 * nc * EPS * (1 + largest)),
+                      "lattice %d, SU(%d): maximum %g, expected %g", l, nc, a.state.theta_max,
+                      largest);
                 /* Rounding to single moves an element by 2^-25 at most, a scalar product of two
                  * rows by 2 sqrt(2N) 2^-25, a determinant by sqrt(2) N^1.5 2^-25 and less. */
                 const double eps = real == LAT_F32 ? 0x1p-23 : 8 * EPS;
-                CHECK(a.off.unitarity_max < nc * eps && a.off.det_max < nc * eps, "lattice %d, SU(%d): off by %g, %g",
-                      l, nc, a.off.unitarity_max, a.off.det_max);
+                CHECK(a.off.unitarity_max < nc * eps && a.off.det_max < nc * eps,
+                      "lattice %d, SU(%d): off by %g, %g", l, nc, a.off.unitarity_max,
+                      a.off.det_max);
                 lat_field_free(&f);
             }
 }
@@ -301,10 +312,13 @@ static void in_portions(const lat_field *f, lat_slice_sums *sums)
 {
     const size_t each = lat_slice_bytes(&f->head);
     const int n_all = lat_slices(&f->head);
-    for (int done = 0, n = 1; done < n_all; done += n, n = n + 1 < n_all - done ? n + 1 : n_all - done) {
+    for (int done = 0, n = 1; done < n_all;
+         done += n, n = n + 1 < n_all - done ? n + 1 : n_all - done) {
         const char *at = (const char *)f->data + (size_t)done * each;
         const int next = (done + n) % n_all;
-        CHECK(lat_measure_slices(&f->head, at, n, (const char *)f->data + (size_t)next * each, true, sums + done) == 0,
+        CHECK(lat_measure_slices(&f->head, at, n, (const char *)f->data + (size_t)next * each, true,
+                                 sums + done)
+                  == 0,
               "%s", lat_error());
     }
 }
@@ -327,18 +341,21 @@ static void by_slices(void)
                     double p, trace;
                     setenv("LAT_LANES", lanes[i], 1);
                     in_portions(&f, part);
-                    CHECK(lat_measure_slices(&f.head, f.data, lat_slices(&f.head), f.data, true, whole) == 0, "%s",
-                          lat_error());
-                    CHECK(memcmp(part, whole, sizeof *part * (size_t)lat_slices(&f.head)) == 0, "lattice %d, SU(%d)", l,
-                          nc);
+                    CHECK(lat_measure_slices(&f.head, f.data, lat_slices(&f.head), f.data, true,
+                                             whole)
+                              == 0,
+                          "%s", lat_error());
+                    CHECK(memcmp(part, whole, sizeof *part * (size_t)lat_slices(&f.head)) == 0,
+                          "lattice %d, SU(%d)", l, nc);
                     const lat_slice_sums total = lat_measure_total(&f.head, part);
                     lat_measure_means(&f.head, &total, &p, &trace);
                     if (f.head.geom.nd > 1)
-                        CHECK(near(p, plain_plaquette(&f), 16 * nc * EPS), "lattice %d, SU(%d), %s: %.17g", l, nc, lanes[i],
-                              p);
-                    CHECK(near(total.unitarity, d.unitarity_max, 16 * nc * EPS) && near(total.det, d.det_max, 64 * nc * EPS),
-                          "lattice %d, SU(%d), %s: off by %g, %g; expected %g, %g", l, nc, lanes[i], total.unitarity,
-                          total.det, d.unitarity_max, d.det_max);
+                        CHECK(near(p, plain_plaquette(&f), 16 * nc * EPS),
+                              "lattice %d, SU(%d), %s: %.17g", l, nc, lanes[i], p);
+                    CHECK(near(total.unitarity, d.unitarity_max, 16 * nc * EPS)
+                              && near(total.det, d.det_max, 64 * nc * EPS),
+                          "lattice %d, SU(%d), %s: off by %g, %g; expected %g, %g", l, nc, lanes[i],
+                          total.unitarity, total.det, d.unitarity_max, d.det_max);
                 }
                 unsetenv("LAT_LANES");
                 lat_field_free(&f);
@@ -378,7 +395,8 @@ static void threads(void)
  * variance 1/(2 N^2) / (D V), theta the mean 4 D (1 - 1/N^2) for N > 2. */
 static void transformed(void)
 {
-    check_case("a random transformation: plaquette and loops stay, functional and theta are random");
+    check_case(
+        "a random transformation: plaquette and loops stay, functional and theta are random");
     const lat_geometry geom = {4, {6, 4, 5, 8}};
     for (int nc = 2; nc <= 5; nc++) {
         const double sites = (double)lat_volume(&geom);
@@ -397,18 +415,21 @@ static void transformed(void)
         const all a = measure(&f);
         CHECK(lat_transform_apply(&f, &g) == 0, "%s", lat_error());
         const all b = measure(&f);
-        CHECK(near(a.plaquette, b.plaquette, 64 * nc * EPS), "SU(%d): %g", nc, a.plaquette - b.plaquette);
+        CHECK(near(a.plaquette, b.plaquette, 64 * nc * EPS), "SU(%d): %g", nc,
+              a.plaquette - b.plaquette);
         for (int mu = 0; mu < 4; mu++)
             for (int i = 0; i < 2; i++)
-                CHECK(near(a.loop[mu][i], b.loop[mu][i], 16 * geom.dims[mu] * nc * EPS), "SU(%d), direction %d: %g",
-                      nc, mu, a.loop[mu][i] - b.loop[mu][i]);
+                CHECK(near(a.loop[mu][i], b.loop[mu][i], 16 * geom.dims[mu] * nc * EPS),
+                      "SU(%d), direction %d: %g", nc, mu, a.loop[mu][i] - b.loop[mu][i]);
         const double sigma = sqrt((nc == 2 ? 0.25 : 0.5 / (nc * nc)) / (4 * sites));
         CHECK(a.state.functional > 0.9, "SU(%d): F %g before", nc, a.state.functional);
-        CHECK(fabs(b.state.functional) < 6 * sigma, "SU(%d): F %g, sigma %g", nc, b.state.functional, sigma);
+        CHECK(fabs(b.state.functional) < 6 * sigma, "SU(%d): F %g, sigma %g", nc,
+              b.state.functional, sigma);
         /* For SU(2) <tr U^2> = -1 and tr U is real: 24 in place of 12. A site's theta scatters
          * by less than its mean, and shares links with 8 others. */
         const double theta = nc == 2 ? 24 : 16 * (1 - 1.0 / (nc * nc));
-        CHECK(near(b.state.theta, theta, 6 * theta / sqrt(sites)), "SU(%d): theta %g, expected %g", nc, b.state.theta, theta);
+        CHECK(near(b.state.theta, theta, 6 * theta / sqrt(sites)), "SU(%d): theta %g, expected %g",
+              nc, b.state.theta, theta);
         CHECK(b.state.theta_max > b.state.theta, "SU(%d): theta maximum %g", nc, b.state.theta_max);
         lat_field_free(&f);
         lat_field_free(&g);
@@ -438,18 +459,22 @@ static void deviations(void)
             lat_field_put(&f, bad, m);
             CHECK(lat_measure_deviation(&f, &d) == 0, "%s", lat_error());
             const double det = pow(1.5, nc) - 1, count = (double)lat_field_matrices(&f);
-            CHECK(near(d.det_max, det, 64 * nc * EPS * det), "SU(%d): %g, expected %g", nc, d.det_max, det);
+            CHECK(near(d.det_max, det, 64 * nc * EPS * det), "SU(%d): %g, expected %g", nc,
+                  d.det_max, det);
             CHECK(near(d.unitarity_max, 1.25, 64 * nc * EPS), "SU(%d): %g", nc, d.unitarity_max);
             CHECK(near(d.det_mean, det / count, 64 * nc * EPS), "SU(%d): mean %g", nc, d.det_mean);
-            CHECK(near(d.unitarity_mean, 1.25 / count, 64 * nc * EPS), "SU(%d): mean %g", nc, d.unitarity_mean);
+            CHECK(near(d.unitarity_mean, 1.25 / count, 64 * nc * EPS), "SU(%d): mean %g", nc,
+                  d.unitarity_mean);
             m[2 * nc * nc - 1] = NAN;
             lat_field_put(&f, bad, m);
             CHECK(lat_measure_deviation(&f, &d) == 0, "%s", lat_error());
-            CHECK(isnan(d.det_max) && isnan(d.unitarity_max), "SU(%d): %g, %g", nc, d.det_max, d.unitarity_max);
+            CHECK(isnan(d.det_max) && isnan(d.unitarity_max), "SU(%d): %g, %g", nc, d.det_max,
+                  d.unitarity_max);
             if (kind == LAT_GAUGE) {
                 lat_gauge_state s;
                 CHECK(landau(&f, &s) == 0, "%s", lat_error());
-                CHECK(isnan(s.theta) && isnan(s.theta_max), "SU(%d): theta %g, maximum %g", nc, s.theta, s.theta_max);
+                CHECK(isnan(s.theta) && isnan(s.theta_max), "SU(%d): theta %g, maximum %g", nc,
+                      s.theta, s.theta_max);
             }
             lat_field_free(&f);
         }
@@ -464,14 +489,17 @@ static void refusals(void)
     lat_gauge_state s;
     if (!make(&f, &geom, 3, LAT_F64))
         return;
-    CHECK(lat_measure_polyakov(&f, 3, loop) == -1 && strstr(lat_error(), "direction"), "'%s'", lat_error());
+    CHECK(lat_measure_polyakov(&f, 3, loop) == -1 && strstr(lat_error(), "direction"), "'%s'",
+          lat_error());
     lat_error_clear();
     CHECK(lat_measure_polyakov(&f, -1, loop) == -1, "direction -1");
     lat_error_clear();
     f.head.kind = LAT_TRANSFORM;
-    CHECK(lat_measure_plaquette(&f, &a, &b) == -1 && strstr(lat_error(), "transformation"), "'%s'", lat_error());
+    CHECK(lat_measure_plaquette(&f, &a, &b) == -1 && strstr(lat_error(), "transformation"), "'%s'",
+          lat_error());
     lat_error_clear();
-    CHECK(lat_measure_polyakov(&f, 0, loop) == -1 && strstr(lat_error(), "transformation"), "'%s'", lat_error());
+    CHECK(lat_measure_polyakov(&f, 0, loop) == -1 && strstr(lat_error(), "transformation"), "'%s'",
+          lat_error());
     lat_error_clear();
     CHECK(landau(&f, &s) == -1 && strstr(lat_error(), "transformation"), "'%s'", lat_error());
     lat_error_clear();

@@ -16,8 +16,8 @@
 /* ---- geometry ---------------------------------------------------------------------------- */
 
 static const lat_geometry lattices[] = {
-    { 1, { 5, 1, 1, 1 } }, { 2, { 3, 4, 1, 1 } }, { 3, { 2, 3, 5, 1 } }, { 4, { 4, 4, 4, 4 } },
-    { 4, { 1, 2, 3, 4 } }, { 4, { 7, 1, 2, 3 } }, { 1, { 1, 1, 1, 1 } },
+    {1, {5, 1, 1, 1}}, {2, {3, 4, 1, 1}}, {3, {2, 3, 5, 1}}, {4, {4, 4, 4, 4}},
+    {4, {1, 2, 3, 4}}, {4, {7, 1, 2, 3}}, {1, {1, 1, 1, 1}},
 };
 #define LATTICES (sizeof lattices / sizeof *lattices)
 
@@ -34,7 +34,8 @@ static void check_order(void)
                 for (x[1] = 0; x[1] < g->dims[1]; x[1]++)
                     for (x[0] = 0; x[0] < g->dims[0]; x[0]++, i++) {
                         lat_coordinates(g, i, y);
-                        CHECK(lat_site(g, x) == i, "lattice %zu: %zu, expected %zu", l, lat_site(g, x), i);
+                        CHECK(lat_site(g, x) == i, "lattice %zu: %zu, expected %zu", l,
+                              lat_site(g, x), i);
                         CHECK(memcmp(x, y, sizeof x) == 0, "lattice %zu, site %zu", l, i);
                     }
         CHECK(lat_volume(g) == i, "lattice %zu: volume %zu, expected %zu", l, lat_volume(g), i);
@@ -62,7 +63,7 @@ static void check_neighbours(void)
 
 static bool acceptable(int nd, int a, int b, int c, int d)
 {
-    lat_geometry g = { nd, { a, b, c, d } };
+    lat_geometry g = {nd, {a, b, c, d}};
     bool good = lat_geometry_check(&g, "some file") == 0;
 
     CHECK(good || strncmp(lat_error(), "some file: ", 11) == 0, "blames '%s'", lat_error());
@@ -88,26 +89,29 @@ static void check_limits(void)
 
 static void check_dims(void)
 {
-    static const char *good[] = { "8,8,8,16", "8x8x8x16", "8 8 8 16" };
-    static const char *bad[] = { "", " ", ",", "8,", ",8", "8,,8", "8,8x8", "8 8,8", "8,8,8,8,8", "8, 8", "-8", "+8",
-                                 "0", "8,0", "65536", "99999999999999999999", "8a", "8.", "0x8", "8\n", "8;8" };
+    static const char *good[] = {"8,8,8,16", "8x8x8x16", "8 8 8 16"};
+    static const char *bad[] = {
+        "",          " ",    ",",   "8,",  ",8", "8,,8", "8,8x8", "8 8,8",
+        "8,8,8,8,8", "8, 8", "-8",  "+8",  "0",  "8,0",  "65536", "99999999999999999999",
+        "8a",        "8.",   "0x8", "8\n", "8;8"};
     lat_geometry g;
     char buf[64];
 
     check_case("dimensions are read in three spellings and written in one");
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        g = (lat_geometry){ 0, { 0, 0, 0, 0 } };
+        g = (lat_geometry){0, {0, 0, 0, 0}};
         CHECK(lat_dims_parse(good[i], &g) == 0, "'%s': %s", good[i], lat_error());
         CHECK(strcmp(lat_dims_text(&g, buf), "8 8 8 16") == 0, "'%s' became '%s'", good[i], buf);
     }
-    CHECK(lat_dims_parse("7", &g) == 0 && g.nd == 1 && g.dims[0] == 7 && g.dims[1] == 1 && g.dims[3] == 1,
+    CHECK(lat_dims_parse("7", &g) == 0 && g.nd == 1 && g.dims[0] == 7 && g.dims[1] == 1
+              && g.dims[3] == 1,
           "one dimension: %d, %d %d %d", g.nd, g.dims[0], g.dims[1], g.dims[3]);
-    g = (lat_geometry){ 4, { 65535, 65535, 65535, 65535 } };
+    g = (lat_geometry){4, {65535, 65535, 65535, 65535}};
     CHECK(strcmp(lat_dims_text(&g, buf), "65535 65535 65535 65535") == 0, "'%s'", buf);
 
     check_case("what is not dimensions is refused and changes nothing");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        g = (lat_geometry){ 2, { 3, 5, 1, 1 } };
+        g = (lat_geometry){2, {3, 5, 1, 1}};
         CHECK(lat_dims_parse(bad[i], &g) < 0, "'%s' was accepted", bad[i]);
         CHECK(lat_error()[0] && g.nd == 2 && g.dims[0] == 3 && g.dims[1] == 5, "'%s'", bad[i]);
         lat_error_clear();
@@ -127,33 +131,37 @@ static struct {
 } v;
 
 static const lat_option table[] = {
-    { LAT_OPT_CHOICE, "gauge", 'g', "landau|coulomb|mag", &v.gauge, 0, 0, "condition", false },
-    { LAT_OPT_REAL, "omega", 0, "W", &v.omega, 0.5, 2, "overrelaxation", false },
-    { LAT_OPT_REAL, "theta", 0, "X", &v.theta, 0, INFINITY, "where to stop", false },
-    { LAT_OPT_REAL, "unknown", 0, "X", &v.unknown, 0, 0, "has nothing yet", false },
-    { LAT_OPT_INT, "max-sweeps", 'n', "N", &v.sweeps, 1, 1e9, "when to give up", false },
-    { LAT_OPT_SEED, "seed", 0, "S", &v.seed, 0, 0, "where chance begins", false },
-    { LAT_OPT_DIMS, "dims", 0, "X,Y,Z,T", &v.dims, 0, 0, "extents", false },
-    { LAT_OPT_TEXT, "label", 0, "TEXT", &v.label, 0, 0, "a word about it", false },
-    { LAT_OPT_CHOICE, "word", 0, "a-long-choice-of-words|another-long-choice-of-words|a-third-long-choice-of-words",
-      &v.word, 0, 0, "which one", false },
-    { LAT_OPT_FLAG, "keep", 'k', NULL, &v.keep, 0, 0, "keep it", false },
-    { LAT_OPT_TEXT, "log", 0, "FILE", &v.log, 0, 0, "where to log", true },
-    { LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false },
+    {LAT_OPT_CHOICE, "gauge", 'g', "landau|coulomb|mag", &v.gauge, 0, 0, "condition", false},
+    {LAT_OPT_REAL, "omega", 0, "W", &v.omega, 0.5, 2, "overrelaxation", false},
+    {LAT_OPT_REAL, "theta", 0, "X", &v.theta, 0, INFINITY, "where to stop", false},
+    {LAT_OPT_REAL, "unknown", 0, "X", &v.unknown, 0, 0, "has nothing yet", false},
+    {LAT_OPT_INT, "max-sweeps", 'n', "N", &v.sweeps, 1, 1e9, "when to give up", false},
+    {LAT_OPT_SEED, "seed", 0, "S", &v.seed, 0, 0, "where chance begins", false},
+    {LAT_OPT_DIMS, "dims", 0, "X,Y,Z,T", &v.dims, 0, 0, "extents", false},
+    {LAT_OPT_TEXT, "label", 0, "TEXT", &v.label, 0, 0, "a word about it", false},
+    {LAT_OPT_CHOICE, "word", 0,
+     "a-long-choice-of-words|another-long-choice-of-words|a-third-long-choice-of-words", &v.word, 0,
+     0, "which one", false},
+    {LAT_OPT_FLAG, "keep", 'k', NULL, &v.keep, 0, 0, "keep it", false},
+    {LAT_OPT_TEXT, "log", 0, "FILE", &v.log, 0, 0, "where to log", true},
+    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false},
 };
 
 #define FILTER (LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET)
-static const char example[] =
-    "lat-convert configuration.0100.lime | lat-demo --gauge landau --omega 1.7 --theta 1e-14 -@ 2 -o fixed.lat";
-static const lat_tool filter = { "lat-demo", "[FILE]", "Does nothing to a stream.", example, table, 0, 1, FILTER, NULL };
-static const lat_tool pair = { "lat-pair", "A B", "Compares nothing.", "lat-pair a b", NULL, 2, 2, 0, NULL };
+static const char example[] = "lat-convert configuration.0100.lime | lat-demo --gauge landau "
+                              "--omega 1.7 --theta 1e-14 -@ 2 -o fixed.lat";
+static const lat_tool filter = {
+    "lat-demo", "[FILE]", "Does nothing to a stream.", example, table, 0, 1, FILTER, NULL};
+static const lat_tool pair = {"lat-pair", "A B", "Compares nothing.", "lat-pair a b", NULL, 2, 2,
+                              0,          NULL};
 
 static bool mine;
 static const lat_option own_force[] = {
-    { LAT_OPT_FLAG, "force", 0, NULL, &mine, 0, 0, "a force of its own", false },
-    { LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false },
+    {LAT_OPT_FLAG, "force", 0, NULL, &mine, 0, 0, "a force of its own", false},
+    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false},
 };
-static const lat_tool forced = { "lat-own", "[FILE]", "Has its own force.", "lat-own", own_force, 0, 1, FILTER, NULL };
+static const lat_tool forced = {
+    "lat-own", "[FILE]", "Has its own force.", "lat-own", own_force, 0, 1, FILTER, NULL};
 
 /* What a child said and how it ended. */
 static struct {
@@ -169,7 +177,7 @@ static void values_reset(void)
     v.unknown = NAN;
     v.sweeps = 1000;
     v.seed = 42;
-    v.dims = (lat_geometry){ 4, { 8, 8, 8, 16 } };
+    v.dims = (lat_geometry){4, {8, 8, 8, 16}};
     v.word = 1;
 }
 
@@ -177,15 +185,18 @@ static void values_print(void)
 {
     char buf[64];
 
-    printf("gauge=%d omega=%.17g theta=%.17g sweeps=%ld seed=%llu dims=%s label=%s word=%d keep=%d\n", v.gauge,
-           v.omega, v.theta, v.sweeps, (unsigned long long)v.seed, lat_dims_text(&v.dims, buf),
-           v.label ? v.label : "none", v.word, v.keep);
-    printf("input=%s output=%s no_clobber=%d force=%d no_provenance=%d quiet=%d store=%d threads=%ld progress=%g\n",
+    printf(
+        "gauge=%d omega=%.17g theta=%.17g sweeps=%ld seed=%llu dims=%s label=%s word=%d keep=%d\n",
+        v.gauge, v.omega, v.theta, v.sweeps, (unsigned long long)v.seed,
+        lat_dims_text(&v.dims, buf), v.label ? v.label : "none", v.word, v.keep);
+    printf("input=%s output=%s no_clobber=%d force=%d no_provenance=%d quiet=%d store=%d "
+           "threads=%ld progress=%g\n",
            lat_opts.input ? lat_opts.input : "stdin", lat_opts.output ? lat_opts.output : "stdout",
-           lat_opts.no_clobber, lat_opts.force, lat_opts.no_provenance, lat_opts.quiet, lat_opts.store,
-           lat_opts.threads, lat_opts.progress);
+           lat_opts.no_clobber, lat_opts.force, lat_opts.no_provenance, lat_opts.quiet,
+           lat_opts.store, lat_opts.threads, lat_opts.progress);
     printf("files=%d first=%s given(omega)=%d given(threads)=%d mine=%d\n", lat_opts.nfiles,
-           lat_opts.nfiles ? lat_opts.files[0] : "", lat_opt_given("omega"), lat_opt_given("threads"), mine);
+           lat_opts.nfiles ? lat_opts.files[0] : "", lat_opt_given("omega"),
+           lat_opt_given("threads"), mine);
     printf("arguments=%s\n", lat_opts.arguments);
 }
 
@@ -204,7 +215,7 @@ static void slurp(int fd, char *buf, size_t size)
 static int child(const lat_tool *tool, const char *const *words, int out)
 {
     int o[2], e[2], argc = 1;
-    char *argv[32] = { (char *)(uintptr_t)"/some/where/renamed" };
+    char *argv[32] = {(char *)(uintptr_t) "/some/where/renamed"};
     pid_t pid;
 
     for (; words[argc - 1]; argc++)
@@ -231,8 +242,9 @@ static int child(const lat_tool *tool, const char *const *words, int out)
     return WIFEXITED(said.status) ? WEXITSTATUS(said.status) : -1;
 }
 
-#define RUN(tool, ...) child(tool, (const char *const[]){ __VA_ARGS__, NULL }, -1)
-#define SAYS(text) CHECK(strstr(said.out, text), "expected '%s' in\n# %s# %s", text, said.out, said.err)
+#define RUN(tool, ...) child(tool, (const char *const[]){__VA_ARGS__, NULL}, -1)
+#define SAYS(text) \
+    CHECK(strstr(said.out, text), "expected '%s' in\n# %s# %s", text, said.out, said.err)
 
 /* A usage error: exit 2, nothing on stdout, two lines on stderr. */
 static void check_usage(const lat_tool *tool, int rc, const char *what)
@@ -254,8 +266,9 @@ static void check_defaults(void)
 
     check_case("without arguments every value keeps its default");
     CHECK(RUN(&filter, NULL) == 0 && !said.err[0], "%s", said.err);
-    snprintf(expected, sizeof expected, "gauge=0 omega=%.17g theta=%.17g sweeps=1000 seed=42 dims=8 8 8 16 label=none",
-             1.7, 1e-14);
+    snprintf(expected, sizeof expected,
+             "gauge=0 omega=%.17g theta=%.17g sweeps=1000 seed=42 dims=8 8 8 16 label=none", 1.7,
+             1e-14);
     SAYS(expected);
     SAYS("word=1 keep=0\n");
     SAYS("input=stdin output=stdout no_clobber=0 force=0 no_provenance=0 quiet=0 store=-1 ");
@@ -267,11 +280,17 @@ static void check_defaults(void)
 static void check_values(void)
 {
     check_case("every type of value is taken in every spelling getopt knows");
-    CHECK(RUN(&filter, "-gmag", "--omega", "1", "--theta=2.5e-1", "-n", "7", "--seed", "0xFFFFFFFFFFFFFFFF", "--dims",
-              "4x4", "--label=", "--wor", "a-third-long-choice-of-words", "-k") == 0, "%s", said.err);
-    SAYS("gauge=2 omega=1 theta=0.25 sweeps=7 seed=18446744073709551615 dims=4 4 label= word=2 keep=1\n");
+    CHECK(RUN(&filter, "-gmag", "--omega", "1", "--theta=2.5e-1", "-n", "7", "--seed",
+              "0xFFFFFFFFFFFFFFFF", "--dims", "4x4", "--label=", "--wor",
+              "a-third-long-choice-of-words", "-k")
+              == 0,
+          "%s", said.err);
+    SAYS("gauge=2 omega=1 theta=0.25 sweeps=7 seed=18446744073709551615 dims=4 4 label= word=2 "
+         "keep=1\n");
     SAYS("given(omega)=1");
-    CHECK(RUN(&filter, "--seed=18446744073709551615", "-n1000000000", "--omega=.5", "--unknown", "-1e300") == 0,
+    CHECK(RUN(&filter, "--seed=18446744073709551615", "-n1000000000", "--omega=.5", "--unknown",
+              "-1e300")
+              == 0,
           "%s", said.err);
     SAYS("omega=0.5 ");
     SAYS("sweeps=1000000000 seed=18446744073709551615 ");
@@ -279,7 +298,9 @@ static void check_values(void)
     SAYS("omega=2 ");
 
     check_case("the common options are set");
-    CHECK(RUN(&filter, "-o", "out", "--no-clobber", "--force", "--no-provenance", "-q", "--progress", "-@2", "in") == 0,
+    CHECK(RUN(&filter, "-o", "out", "--no-clobber", "--force", "--no-provenance", "-q",
+              "--progress", "-@2", "in")
+              == 0,
           "%s", said.err);
     SAYS("input=in output=out no_clobber=1 force=1 no_provenance=1 quiet=1 store=-1 ");
     SAYS("progress=10\n");
@@ -298,7 +319,7 @@ static void check_values(void)
     CHECK(RUN(&filter, "-0") == 0, "%s", said.err);
     SAYS(" store=0 ");
     for (char digit = '1'; digit <= '9'; digit++) {
-        const char level[] = { '-', digit, '\0' };
+        const char level[] = {'-', digit, '\0'};
 
         CHECK(RUN(&filter, "-0", level) == 0, "%s", said.err);
         SAYS(" store=1 ");
@@ -318,32 +339,81 @@ static void check_values(void)
 static void check_refusals(void)
 {
     static const char *const bad[][3] = {
-        { "--omega", "-1" }, { "--omega", "2.0000001" }, { "--omega", "" }, { "--omega", "1x" }, { "--omega", " 1" },
-        { "--omega", "1 " }, { "--omega", "nan" }, { "--omega", "0x1p0" }, { "--omega", "1,5" }, { "--omega", "." },
-        { "--theta", "inf" }, { "--theta", "1e999" }, { "--theta", "-1e-300" }, { "--theta", "1e-999" },
-        { "-n", "0" }, { "-n", "1000000001" }, { "-n", "1e3" }, { "-n", "7.0" }, { "-n", "" }, { "-n", " 7" },
-        { "-n", "0x10" }, { "-n", "99999999999999999999" }, { "-n", "-" }, { "-n", "7 8" },
-        { "--seed", "-1" }, { "--seed", "+1" }, { "--seed", "18446744073709551616" }, { "--seed", "0x" },
-        { "--seed", "0x10000000000000000" }, { "--seed", "1f" }, { "--seed", "" }, { "--seed", "0x0x1" }, { "--seed", " 1" },
-        { "--gauge", "lan" }, { "--gauge", "" }, { "--gauge", "Landau" }, { "--gauge", "landau|coulomb" }, { "--gauge", "mag " },
-        { "--dims", "8,8,8,8,8" }, { "--dims", "0" }, { "--dims", "65535,65535,65535,65535" }, { "--dims", "" },
-        { "-@", "0" }, { "-@", "-1" }, { "-@", "two" }, { "-@", "100000" }, { "--progress=0" }, { "--progress=x" },
-        { "--bogus" }, { "-z" }, { "-o" }, { "--omega" }, { "--keep=1" }, { "--l" }, { "a", "b" }, { "-i", "a", "b" }, { "-i" },
+        {"--omega", "-1"},
+        {"--omega", "2.0000001"},
+        {"--omega", ""},
+        {"--omega", "1x"},
+        {"--omega", " 1"},
+        {"--omega", "1 "},
+        {"--omega", "nan"},
+        {"--omega", "0x1p0"},
+        {"--omega", "1,5"},
+        {"--omega", "."},
+        {"--theta", "inf"},
+        {"--theta", "1e999"},
+        {"--theta", "-1e-300"},
+        {"--theta", "1e-999"},
+        {"-n", "0"},
+        {"-n", "1000000001"},
+        {"-n", "1e3"},
+        {"-n", "7.0"},
+        {"-n", ""},
+        {"-n", " 7"},
+        {"-n", "0x10"},
+        {"-n", "99999999999999999999"},
+        {"-n", "-"},
+        {"-n", "7 8"},
+        {"--seed", "-1"},
+        {"--seed", "+1"},
+        {"--seed", "18446744073709551616"},
+        {"--seed", "0x"},
+        {"--seed", "0x10000000000000000"},
+        {"--seed", "1f"},
+        {"--seed", ""},
+        {"--seed", "0x0x1"},
+        {"--seed", " 1"},
+        {"--gauge", "lan"},
+        {"--gauge", ""},
+        {"--gauge", "Landau"},
+        {"--gauge", "landau|coulomb"},
+        {"--gauge", "mag "},
+        {"--dims", "8,8,8,8,8"},
+        {"--dims", "0"},
+        {"--dims", "65535,65535,65535,65535"},
+        {"--dims", ""},
+        {"-@", "0"},
+        {"-@", "-1"},
+        {"-@", "two"},
+        {"-@", "100000"},
+        {"--progress=0"},
+        {"--progress=x"},
+        {"--bogus"},
+        {"-z"},
+        {"-o"},
+        {"--omega"},
+        {"--keep=1"},
+        {"--l"},
+        {"a", "b"},
+        {"-i", "a", "b"},
+        {"-i"},
     };
 
     check_case("a wrong command line is exit 2 and two lines on stderr");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char what[128];
 
-        snprintf(what, sizeof what, "%s %s %s", bad[i][0], bad[i][1] ? bad[i][1] : "", bad[i][2] ? bad[i][2] : "");
+        snprintf(what, sizeof what, "%s %s %s", bad[i][0], bad[i][1] ? bad[i][1] : "",
+                 bad[i][2] ? bad[i][2] : "");
         check_usage(&filter, RUN(&filter, bad[i][0], bad[i][1], bad[i][2]), what);
     }
 
     check_case("an error about a choice lists the choices, one about a range the range");
     RUN(&filter, "--gauge", "x");
-    CHECK(strstr(said.err, "--gauge: expected landau, coulomb or mag, found 'x'\n"), "%s", said.err);
+    CHECK(strstr(said.err, "--gauge: expected landau, coulomb or mag, found 'x'\n"), "%s",
+          said.err);
     RUN(&filter, "--omega", "-1");
-    CHECK(strstr(said.err, "--omega: expected a number from 0.5 to 2, found '-1'\n"), "%s", said.err);
+    CHECK(strstr(said.err, "--omega: expected a number from 0.5 to 2, found '-1'\n"), "%s",
+          said.err);
     RUN(&filter, "--label", "x", "--omega", "evil\n\033[2J");
     check_usage(&filter, 2, "a value with a newline");
 
@@ -393,14 +463,32 @@ static char *arguments_said(void)
 
 static void check_provenance(void)
 {
-    static const char *const values[] = { "plain", "two words", "it's", "", "a\"b", "$HOME `id` \\", "*?[x]", "a|b;c&d",
-                                          "tab\there", "line\nbreak", "\033[31mred\033[0m", "\0017", "don't\n\\n",
-                                          "M\xc3\xbcller", "#x", "~", "-x", "{a,b}", "!!" };
+    static const char *const values[] = {"plain",
+                                         "two words",
+                                         "it's",
+                                         "",
+                                         "a\"b",
+                                         "$HOME `id` \\",
+                                         "*?[x]",
+                                         "a|b;c&d",
+                                         "tab\there",
+                                         "line\nbreak",
+                                         "\033[31mred\033[0m",
+                                         "\0017",
+                                         "don't\n\\n",
+                                         "M\xc3\xbcller",
+                                         "#x",
+                                         "~",
+                                         "-x",
+                                         "{a,b}",
+                                         "!!"};
     char all[256];
 
     check_case("provenance keeps what changes the result, in order and by long name");
-    CHECK(RUN(&filter, "-kn7", "in", "--om=1", "-o", "out", "-@2", "-q", "--progress", "-3", "--force", "--no-clobber",
-              "--no-provenance", "--log", "x", "--dims", "4 4") == 0, "%s", said.err);
+    CHECK(RUN(&filter, "-kn7", "in", "--om=1", "-o", "out", "-@2", "-q", "--progress", "-3",
+              "--force", "--no-clobber", "--no-provenance", "--log", "x", "--dims", "4 4")
+              == 0,
+          "%s", said.err);
     SAYS("\narguments=--keep --max-sweeps 7 --omega 1 --dims '4 4'\n");
     CHECK(RUN(&filter, "--no-provenance", "-i", "in") == 0, "%s", said.err);
     SAYS("\narguments=\n");
@@ -418,7 +506,8 @@ static void check_provenance(void)
             if (iscntrl((unsigned char)*p))
                 break;
         CHECK(!*p, "value %zu: byte %d in '%s'", i, *p, line);
-        CHECK(strncmp(line, "--label ", 8) == 0 && shell_reads(line, value), "value %zu: '%s'", i, line);
+        CHECK(strncmp(line, "--label ", 8) == 0 && shell_reads(line, value), "value %zu: '%s'", i,
+              line);
     }
 }
 
@@ -457,37 +546,68 @@ static void join(char *text)
 
 static void check_help(void)
 {
-    static const char *const names[] = { "--gauge=landau|coulomb|mag", "--omega=W", "--theta=X", "--max-sweeps=N", "--seed=S",
-                                         "--dims=X,Y,Z,T", "--label=TEXT", "--word=", "--keep", "--log=FILE", "--input=FILE",
-                                         "--output=FILE", "--no-clobber", "--force", "--no-provenance", "-0 ", "-1 ",
-                                         "-@, --threads=N", "--progress[=SECONDS]", "--quiet", "--help", "--version",
-                                         "Does nothing to a stream.", "lat-demo [OPTION...] [FILE]" };
-    static const char *const defaults[] = { "(default landau)", "(default 1.7)", "(default 1e-14)", "(default 1000)",
-                                            "(default 42)", "(default 8,8,8,16)", "another-long-choice-of-words" };
+    static const char *const names[] = {"--gauge=landau|coulomb|mag",
+                                        "--omega=W",
+                                        "--theta=X",
+                                        "--max-sweeps=N",
+                                        "--seed=S",
+                                        "--dims=X,Y,Z,T",
+                                        "--label=TEXT",
+                                        "--word=",
+                                        "--keep",
+                                        "--log=FILE",
+                                        "--input=FILE",
+                                        "--output=FILE",
+                                        "--no-clobber",
+                                        "--force",
+                                        "--no-provenance",
+                                        "-0 ",
+                                        "-1 ",
+                                        "-@, --threads=N",
+                                        "--progress[=SECONDS]",
+                                        "--quiet",
+                                        "--help",
+                                        "--version",
+                                        "Does nothing to a stream.",
+                                        "lat-demo [OPTION...] [FILE]"};
+    static const char *const defaults[] = {"(default landau)",
+                                           "(default 1.7)",
+                                           "(default 1e-14)",
+                                           "(default 1000)",
+                                           "(default 42)",
+                                           "(default 8,8,8,16)",
+                                           "another-long-choice-of-words"};
     char *tail;
     int full[2];
 
-    check_case("--help is on stdout, below 80 columns, with every option, its default and the example");
+    check_case(
+        "--help is on stdout, below 80 columns, with every option, its default and the example");
     CHECK(RUN(&filter, "--help") == 0 && !said.err[0], "%s", said.err);
     CHECK(longest_line(said.out) < 80, "a line has %zu columns", longest_line(said.out));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         SAYS(names[i]);
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         SAYS(defaults[i]);
-    CHECK(!strstr(strstr(said.out, "--unknown"), "has nothing yet (default"), "a default of NaN was shown");
+    CHECK(!strstr(strstr(said.out, "--unknown"), "has nothing yet (default"),
+          "a default of NaN was shown");
     CHECK(!strstr(said.out, ") (default"), "a default twice");
-    CHECK(strstr(said.out, "--unknown") < strstr(said.out, "--max-sweeps") && strstr(said.out, "--log") < strstr(said.out, "--input"),
+    CHECK(strstr(said.out, "--unknown") < strstr(said.out, "--max-sweeps")
+              && strstr(said.out, "--log") < strstr(said.out, "--input"),
           "the tool's own options come first, in their order");
     tail = strstr(said.out, "\nExample:\n");
     if (CHECK(tail, "no example in %s", said.out)) {
         join(tail);
-        CHECK(strncmp(tail, " Example: ", 10) == 0 && strncmp(tail + 10, example, strlen(example)) == 0 &&
-              strlen(tail + 10) <= strlen(example) + 1, "'%s'", tail);
+        CHECK(strncmp(tail, " Example: ", 10) == 0
+                  && strncmp(tail + 10, example, strlen(example)) == 0
+                  && strlen(tail + 10) <= strlen(example) + 1,
+              "'%s'", tail);
     }
 
     check_case("--version begins with the tool and its version, then how it was built");
     CHECK(RUN(&filter, "--version") == 0 && !said.err[0], "%s", said.err);
-    CHECK(strncmp(said.out, "lat-demo " LAT_VERSION "\nbuilt with ", 11 + 9 + strlen(LAT_VERSION)) == 0, "%s", said.out);
+    CHECK(strncmp(said.out, "lat-demo " LAT_VERSION "\nbuilt with ", 11 + 9 + strlen(LAT_VERSION))
+              == 0,
+          "%s", said.out);
     SAYS("\nzlib 1");
     SAYS("\nCUDA: ");
     SAYS("\nMPI: ");
@@ -496,8 +616,10 @@ static void check_help(void)
     full[0] = open("/dev/full", O_WRONLY);
     if (full[0] < 0)
         return;
-    CHECK(child(&filter, (const char *const[]){ "--help", NULL }, full[0]) == 1, "status %d", said.status);
-    CHECK(strcmp(said.err, "lat-demo: <stdout>: cannot be written: No space left on device\n") == 0, "%s", said.err);
+    CHECK(child(&filter, (const char *const[]){"--help", NULL}, full[0]) == 1, "status %d",
+          said.status);
+    CHECK(strcmp(said.err, "lat-demo: <stdout>: cannot be written: No space left on device\n") == 0,
+          "%s", said.err);
     close(full[0]);
 }
 

@@ -29,7 +29,8 @@ static int by_key(const void *p, const void *q)
     return 0;
 }
 
-static entry entry_of(const char *sites, const char *links, const lat_geometry *geom, int each, size_t number)
+static entry entry_of(const char *sites, const char *links, const lat_geometry *geom, int each,
+                      size_t number)
 {
     entry e = {.number = number};
     int x[LAT_MAX_DIMS], sum = 0, mu = (int)(number % (size_t)each);
@@ -40,15 +41,17 @@ static entry entry_of(const char *sites, const char *links, const lat_geometry *
         else if (*p == 'p')
             break;
     for (const char *p = sites; *p; p++)
-        e.key[e.n++] = *p == 'p' ? sum % 2 : *p == 'l' ? (int)(strchr(links, "xyzt"[mu]) - links)
-                                                      : x[strchr("xyzt", *p) - "xyzt"];
+        e.key[e.n++] = *p == 'p'   ? sum % 2
+                       : *p == 'l' ? (int)(strchr(links, "xyzt"[mu]) - links)
+                                   : x[strchr("xyzt", *p) - "xyzt"];
     if (!strchr(sites, 'l'))
         e.key[e.n++] = each > 1 ? (int)(strchr(links, "xyzt"[mu]) - links) : 0;
     return e;
 }
 
 /* Natural numbers of the matrices as they are stored: how many. */
-static size_t sorted(const char *sites, const char *links, const lat_geometry *geom, int each, size_t *numbers)
+static size_t sorted(const char *sites, const char *links, const lat_geometry *geom, int each,
+                     size_t *numbers)
 {
     static entry all[MOST];
     const size_t n = lat_volume(geom) * (size_t)each;
@@ -64,7 +67,8 @@ static size_t sorted(const char *sites, const char *links, const lat_geometry *g
 /* ---- every order ----------------------------------------------------------------------------- */
 
 /* Calls `use` for every string of `n` different letters of `from` that begins with `letters`. */
-static void strings(const char *from, int n, char *letters, void (*use)(const char *letters, void *), void *context)
+static void strings(const char *from, int n, char *letters,
+                    void (*use)(const char *letters, void *), void *context)
 {
     const size_t length = strlen(letters);
     if (n == 0) {
@@ -85,7 +89,9 @@ static const char *spelled(const char *letters, char *text)
     *text = '\0';
     for (const char *p = letters; *p; p++)
         sprintf(text + strlen(text), "%s%s", p > letters ? " " : "",
-                *p == 'p' ? "parity" : *p == 'l' ? "links" : (char[]){*p, '\0'});
+                *p == 'p'   ? "parity"
+                : *p == 'l' ? "links"
+                            : (char[]){*p, '\0'});
     return text;
 }
 
@@ -106,8 +112,10 @@ static void check_walk(const lat_order *o, const char *sites, const cases *c)
     lat_order_start(&w, o, &c->geom, each, 0);
     for (size_t i = 0; i < n; i++) {
         lat_order_start(&v, o, &c->geom, each, i);
-        if (!CHECK(w.matrix == numbers[i] && v.matrix == numbers[i], "%s %s: matrix %zu is %zu, walking %zu, "
-                   "starting %zu", sites, c->links, i, numbers[i], w.matrix, v.matrix))
+        if (!CHECK(w.matrix == numbers[i] && v.matrix == numbers[i],
+                   "%s %s: matrix %zu is %zu, walking %zu, "
+                   "starting %zu",
+                   sites, c->links, i, numbers[i], w.matrix, v.matrix))
             return;
         lat_order_next(&w);
     }
@@ -126,8 +134,9 @@ static void one_order(const char *letters, void *context)
     c->good++;
     CHECK(strcmp(lat_order_sites_text(&o, nd, again), text) == 0, "%s became %s", text, again);
     if (c->gauge)
-        CHECK(lat_order_read_links(&o, spelled(c->links, word), nd) == 0 &&
-              strcmp(lat_order_links_text(&o, nd, again), word) == 0, "%s became %s", word, again);
+        CHECK(lat_order_read_links(&o, spelled(c->links, word), nd) == 0
+                  && strcmp(lat_order_links_text(&o, nd, again), word) == 0,
+              "%s became %s", word, again);
     check_walk(&o, letters, c);
 }
 
@@ -140,9 +149,10 @@ static void check_orders(void)
         lat_geometry geom;
         const char *links;
     } shapes[] = {
-        {{4, {3, 2, 3, 4}}, "xyzt"}, {{4, {3, 5, 3, 1}}, "txyz"}, {{4, {2, 2, 4, 3}}, "zytx"}, {{3, {5, 3, 7, 1}}, "zxy"},
-        {{3, {4, 1, 6, 1}}, "xyz"},  {{2, {5, 7, 1, 1}}, "yx"},   {{2, {6, 5, 1, 1}}, "xy"},   {{2, {1, 1, 1, 1}}, "yx"},
-        {{1, {9, 1, 1, 1}}, "x"},    {{1, {8, 1, 1, 1}}, "x"},    {{1, {1, 1, 1, 1}}, "x"},
+        {{4, {3, 2, 3, 4}}, "xyzt"}, {{4, {3, 5, 3, 1}}, "txyz"}, {{4, {2, 2, 4, 3}}, "zytx"},
+        {{3, {5, 3, 7, 1}}, "zxy"},  {{3, {4, 1, 6, 1}}, "xyz"},  {{2, {5, 7, 1, 1}}, "yx"},
+        {{2, {6, 5, 1, 1}}, "xy"},   {{2, {1, 1, 1, 1}}, "yx"},   {{1, {9, 1, 1, 1}}, "x"},
+        {{1, {8, 1, 1, 1}}, "x"},    {{1, {1, 1, 1, 1}}, "x"},
     };
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int gauge = 0; gauge < 2; gauge++) {
@@ -152,8 +162,8 @@ static void check_orders(void)
             snprintf(from, sizeof from, "%.*spl", nd, "xyzt");
             for (int n = 1; n <= nd + 2; n++)
                 strings(from, n, letters, one_order, &c);
-            CHECK(c.good == (gauge ? factorial[nd + 2] - factorial[nd] : factorial[nd + 1]), "shape %zu: %d orders, %d none",
-                  s, c.good, c.bad);
+            CHECK(c.good == (gauge ? factorial[nd + 2] - factorial[nd] : factorial[nd + 1]),
+                  "shape %zu: %d orders, %d none", s, c.good, c.bad);
         }
 }
 
@@ -167,7 +177,8 @@ static void check_names(void)
         {"natural", "t z y x", "z y x", "x", "t z y x"},
         {"standard", "t x y z", "z x y", "x", "t x y z"},
         {"reversed", "x y z t", "x y z", "x", "x y z t"},
-        {"parity", "parity links t z y x", "parity links z y x", "parity links x", "parity t z y x"},
+        {"parity", "parity links t z y x", "parity links z y x", "parity links x",
+         "parity t z y x"},
         {"timeslice", "t links z y x", "z links y x", "x", "t z y x"},
         {"timeslice-parity", "t parity links z y x", "z parity links y x", "x", "t parity z y x"},
         {"t,links,z,y,x", "t links z y x", NULL, NULL, "t z y x"},
@@ -179,24 +190,30 @@ static void check_names(void)
         {"links", NULL, NULL, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *const expected[] = {names[i].four, names[i].three, names[i].one, names[i].transform};
+        const char *const expected[] = {names[i].four, names[i].three, names[i].one,
+                                        names[i].transform};
         const int nd[] = {4, 3, 1, 4};
         for (int k = 0; k < 4; k++) {
             char text[LAT_ORDER_TEXT];
             lat_order o = {.sites = ""};
             const int rc = lat_order_parse_sites(&o, names[i].option, nd[k], k < 3);
-            CHECK(rc == (expected[k] ? 0 : -1), "%s in %d dimensions: %d", names[i].option, nd[k], rc);
+            CHECK(rc == (expected[k] ? 0 : -1), "%s in %d dimensions: %d", names[i].option, nd[k],
+                  rc);
             if (rc == 0 && expected[k])
-                CHECK(strcmp(lat_order_sites_text(&o, nd[k], text), expected[k]) == 0, "%s: %s", names[i].option, text);
+                CHECK(strcmp(lat_order_sites_text(&o, nd[k], text), expected[k]) == 0, "%s: %s",
+                      names[i].option, text);
         }
     }
     lat_order o = {.sites = ""};
-    CHECK(lat_order_parse_sites(&o, "t,z,y,x", 4, true) == 0 && lat_order_parse_links(&o, "xyzt", 4) == 0 &&
-          lat_order_natural(&o), "natural is natural, however it is said");
+    CHECK(lat_order_parse_sites(&o, "t,z,y,x", 4, true) == 0
+              && lat_order_parse_links(&o, "xyzt", 4) == 0 && lat_order_natural(&o),
+          "natural is natural, however it is said");
     CHECK(lat_order_parse_links(&o, "t,x,yz", 4) == 0 && !strcmp(o.links, "txyz"), "%s", o.links);
-    CHECK(lat_order_parse_links(&o, "t,x,y", 4) < 0 && lat_order_parse_links(&o, "t,x,y,t", 4) < 0 &&
-          lat_order_parse_links(&o, "t,x,y,z,", 4) < 0 && lat_order_parse_links(&o, ",t,x,y,z", 4) < 0 &&
-          lat_order_parse_links(&o, "xyzw", 4) < 0 && lat_order_parse_links(&o, "", 1) < 0, "links");
+    CHECK(lat_order_parse_links(&o, "t,x,y", 4) < 0 && lat_order_parse_links(&o, "t,x,y,t", 4) < 0
+              && lat_order_parse_links(&o, "t,x,y,z,", 4) < 0
+              && lat_order_parse_links(&o, ",t,x,y,z", 4) < 0
+              && lat_order_parse_links(&o, "xyzw", 4) < 0 && lat_order_parse_links(&o, "", 1) < 0,
+          "links");
 }
 
 /* ---- in a stream ----------------------------------------------------------------------------- */
@@ -222,21 +239,25 @@ static void store(lat_field *f, int how)
 static void stored_bytes(void *bytes, size_t n)
 {
     FILE *f = fopen(path, "rb");
-    need(f && fseek(f, -(long)(n + 32), SEEK_END) == 0 && fread(bytes, 1, n, f) == n && fclose(f) == 0, path);
+    need(f && fseek(f, -(long)(n + 32), SEEK_END) == 0 && fread(bytes, 1, n, f) == n
+             && fclose(f) == 0,
+         path);
 }
 
 /* Whole matrices in the stream are those of memory, in the order of the definition. */
 static void check_bytes(const lat_field *f, const char *sites, const char *links)
 {
     static size_t numbers[MOST];
-    const size_t size = 2 * (size_t)(f->head.nc * f->head.nc) * (size_t)f->head.real, bytes = lat_header_bytes(&f->head);
+    const size_t size = 2 * (size_t)(f->head.nc * f->head.nc) * (size_t)f->head.real,
+                 bytes = lat_header_bytes(&f->head);
     const int each = f->head.kind == LAT_GAUGE ? f->head.geom.nd : 1;
     const size_t n = sorted(sites, links, &f->head.geom, each, numbers);
     char *there = malloc(bytes);
     need(there && n * size == bytes, "memory");
     stored_bytes(there, bytes);
     for (size_t i = 0; i < n; i++)
-        if (!CHECK(memcmp(there + i * size, (char *)f->data + numbers[i] * size, size) == 0, "%s: matrix %zu", sites, i))
+        if (!CHECK(memcmp(there + i * size, (char *)f->data + numbers[i] * size, size) == 0,
+                   "%s: matrix %zu", sites, i))
             break;
     free(there);
 }
@@ -251,23 +272,31 @@ static void check_streams(void)
         int reals;
         const char *sites, *links;
     } shapes[] = {
-        {LAT_GAUGE, "3 5 2 4", 3, LAT_F64, 18, "plzytx", "txyz"}, {LAT_GAUGE, "3 5 2 4", 3, LAT_F32, 12, "tplzyx", "zyxt"},
-        {LAT_GAUGE, "3 3 3 3", 2, LAT_F64, 4, "xyzt", "txyz"},    {LAT_GAUGE, "3 3 3 3", 2, LAT_F32, 8, "tpxyz", "xyzt"},
-        {LAT_GAUGE, "5 7 3", 5, LAT_F32, 50, "zlxpy", "zxy"},     {LAT_TRANSFORM, "3 5 7 2", 3, LAT_F32, 12, "ptzyx", ""},
-        {LAT_TRANSFORM, "9", 2, LAT_F64, 8, "px", ""},            {LAT_GAUGE, "8 8 8 8", 3, LAT_F64, 18, "plxyzt", "ytxz"},
-        {LAT_GAUGE, "8 9 8 7", 3, LAT_F32, 12, "tlzyx", "ytxz"},  {LAT_GAUGE, "9 8 8 9", 2, LAT_F64, 4, "pxyzt", "xyzt"},
+        {LAT_GAUGE, "3 5 2 4", 3, LAT_F64, 18, "plzytx", "txyz"},
+        {LAT_GAUGE, "3 5 2 4", 3, LAT_F32, 12, "tplzyx", "zyxt"},
+        {LAT_GAUGE, "3 3 3 3", 2, LAT_F64, 4, "xyzt", "txyz"},
+        {LAT_GAUGE, "3 3 3 3", 2, LAT_F32, 8, "tpxyz", "xyzt"},
+        {LAT_GAUGE, "5 7 3", 5, LAT_F32, 50, "zlxpy", "zxy"},
+        {LAT_TRANSFORM, "3 5 7 2", 3, LAT_F32, 12, "ptzyx", ""},
+        {LAT_TRANSFORM, "9", 2, LAT_F64, 8, "px", ""},
+        {LAT_GAUGE, "8 8 8 8", 3, LAT_F64, 18, "plxyzt", "ytxz"},
+        {LAT_GAUGE, "8 9 8 7", 3, LAT_F32, 12, "tlzyx", "ytxz"},
+        {LAT_GAUGE, "9 8 8 9", 2, LAT_F64, 4, "pxyzt", "xyzt"},
     };
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        lat_field f = field_of(shapes[s].kind, shapes[s].dims, shapes[s].nc, shapes[s].real, shapes[s].reals);
+        lat_field f = field_of(shapes[s].kind, shapes[s].dims, shapes[s].nc, shapes[s].real,
+                               shapes[s].reals);
         strcpy(f.head.order.sites, shapes[s].sites);
         strcpy(f.head.order.links, strcmp(shapes[s].links, "xyzt") ? shapes[s].links : "");
         for (int how = LAT_STORE_RAW; how <= LAT_STORE_ZLIB; how++) {
             store(&f, how);
             lat_field g = back();
-            CHECK(memcmp(f.data, g.data, lat_field_reals(&f) * (size_t)f.head.real) == 0 && lat_order_natural(&g.head.order),
+            CHECK(memcmp(f.data, g.data, lat_field_reals(&f) * (size_t)f.head.real) == 0
+                      && lat_order_natural(&g.head.order),
                   "shape %zu, stored %d", s, how);
             lat_field_free(&g);
-            if (how == LAT_STORE_RAW && f.head.reals == 2 * f.head.nc * f.head.nc && lat_header_bytes(&f.head) <= 1 << 20)
+            if (how == LAT_STORE_RAW && f.head.reals == 2 * f.head.nc * f.head.nc
+                && lat_header_bytes(&f.head) <= 1 << 20)
                 check_bytes(&f, shapes[s].sites, shapes[s].links);
         }
         lat_field_free(&f);
@@ -282,8 +311,9 @@ static void check_refused(void)
         const char *dims;
         lat_order order;
     } wrong[] = {
-        {LAT_GAUGE, "2 2 2", {"tzyx", ""}},     {LAT_GAUGE, "2 2 2 2", {"zyx", ""}},   {LAT_GAUGE, "2 2 2 2", {"tzyxl", ""}},
-        {LAT_GAUGE, "2 2 2 2", {"", "xyz"}},    {LAT_TRANSFORM, "2 2", {"", "yx"}},    {LAT_TRANSFORM, "2 2", {"lyx", ""}},
+        {LAT_GAUGE, "2 2 2", {"tzyx", ""}},     {LAT_GAUGE, "2 2 2 2", {"zyx", ""}},
+        {LAT_GAUGE, "2 2 2 2", {"tzyxl", ""}},  {LAT_GAUGE, "2 2 2 2", {"", "xyz"}},
+        {LAT_TRANSFORM, "2 2", {"", "yx"}},     {LAT_TRANSFORM, "2 2", {"lyx", ""}},
         {LAT_GAUGE, "2 2 2 2", {"tzypx", "q"}}, {LAT_GAUGE, "2 2", {"yxp", ""}},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -292,7 +322,8 @@ static void check_refused(void)
         lat_error_clear();
         lat_output *out = lat_output_open(path, 0);
         need(out != NULL, path);
-        CHECK(lat_stream_write(out, &f, LAT_STORE_RAW) < 0 && strstr(lat_error(), "order"), "%zu: %s", i, lat_error());
+        CHECK(lat_stream_write(out, &f, LAT_STORE_RAW) < 0 && strstr(lat_error(), "order"),
+              "%zu: %s", i, lat_error());
         lat_output_abort(out);
         lat_field_free(&f);
     }
@@ -302,7 +333,8 @@ int main(void)
 {
     const int fd = mkstemp(path);
     need(fd >= 0, path);
-    check_case("every order of 1 to 4 axes is the sorted list of docs/format.md, walked from anywhere");
+    check_case(
+        "every order of 1 to 4 axes is the sorted list of docs/format.md, walked from anywhere");
     check_orders();
     check_case("orders by name and as options");
     check_names();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_reals.c: numbers in bulk are what they are one by one, with each vector length, of any number at any address. */
+/* check_reals.c: numbers in bulk are what they are one by one, with each vector length, of any
+ * number at any address. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,13 @@ static void check_turn(size_t at, size_t n, lat_real real)
     memset(turned, 0xa5, sizeof turned);
     lat_reals_swap_bytes(turned + to, bytes + at, n, real);
     for (size_t i = 0; i < n * size; i++)
-        CHECK(turned[to + i] == bytes[at + i / size * size + size - 1 - i % size], "byte %zu of %zu reals of %zu at %zu", i, n, size, at);
-    CHECK(turned[to + n * size] == 0xa5 && (to == 0 || turned[to - 1] == 0xa5), "beyond %zu reals of %zu", n, size);
+        CHECK(turned[to + i] == bytes[at + i / size * size + size - 1 - i % size],
+              "byte %zu of %zu reals of %zu at %zu", i, n, size, at);
+    CHECK(turned[to + n * size] == 0xa5 && (to == 0 || turned[to - 1] == 0xa5),
+          "beyond %zu reals of %zu", n, size);
     lat_reals_swap_bytes(turned + to, turned + to, n, real);
-    CHECK(memcmp(turned + to, bytes + at, n * size) == 0, "%zu reals of %zu turned where they are", n, size);
+    CHECK(memcmp(turned + to, bytes + at, n * size) == 0, "%zu reals of %zu turned where they are",
+          n, size);
 }
 
 static void check_largest(size_t at, size_t n, lat_real real)
@@ -35,7 +39,8 @@ static void check_largest(size_t at, size_t n, lat_real real)
     uint64_t most = 0;
     for (size_t i = 0; i < n; i++) {
         const unsigned char *p = bytes + at + i * (size_t)real;
-        const uint64_t v = real == LAT_F64 ? lat_load64(p, false) << 1 >> 1 : lat_load32(p, false) << 1 >> 1;
+        const uint64_t v = real == LAT_F64 ? lat_load64(p, false) << 1 >> 1
+                                           : lat_load32(p, false) << 1 >> 1;
         most = v > most ? v : most;
     }
     CHECK(lat_reals_largest(bytes + at, n, real) == most, "%zu reals of %d at %zu", n, real, at);
@@ -49,7 +54,8 @@ static void check_sum(size_t at, size_t n)
         other += lat_load32(bytes + at + 4 * i, true);
     }
     lat_words_sum(bytes + at, n, &a, &b);
-    CHECK(a == same && b == other, "%zu words at %zu: %08x %08x, expected %08x %08x", n, at, a, b, same, other);
+    CHECK(a == same && b == other, "%zu words at %zu: %08x %08x, expected %08x %08x", n, at, a, b,
+          same, other);
 }
 
 /* The one odd number, wherever it stands. */
@@ -62,10 +68,14 @@ static void check_found(lat_real real)
             float s[300] = {0};
             d[(i + 1) % 300] = -1.7e308;
             s[(i + 1) % 300] = -3e38f;
-            CHECK(lat_reals_largest(real == LAT_F64 ? (void *)d : (void *)s, 300, real) < lat_infinity_bits(real), "number %zu", i);
+            CHECK(lat_reals_largest(real == LAT_F64 ? (void *)d : (void *)s, 300, real)
+                      < lat_infinity_bits(real),
+                  "number %zu", i);
             d[i] = odd[k];
             s[i] = (float)odd[k];
-            CHECK(lat_reals_largest(real == LAT_F64 ? (void *)d : (void *)s, 300, real) >= lat_infinity_bits(real), "number %zu", i);
+            CHECK(lat_reals_largest(real == LAT_F64 ? (void *)d : (void *)s, 300, real)
+                      >= lat_infinity_bits(real),
+                  "number %zu", i);
         }
 }
 

@@ -17,10 +17,12 @@ static lat_comm pretend(int r, int n)
     return comm;
 }
 
-static const char *const lattices[] = {"8", "6,10", "4,6,8", "4,4,4,4", "8,8,8,6", "16,2,4,10", "4,4,4,7"};
+static const char *const lattices[] = {"8",       "6,10",      "4,6,8",  "4,4,4,4",
+                                       "8,8,8,6", "16,2,4,10", "4,4,4,7"};
 enum { LATTICES = sizeof lattices / sizeof *lattices };
 
-/* All ranks' own sites are all sites, in order; index is the inverse of site; next leads where the lattice does. */
+/* All ranks' own sites are all sites, in order; index is the inverse of site; next leads where the
+ * lattice does. */
 static void field_of(const char *dims, int n)
 {
     lat_field f = {.data = NULL};
@@ -42,15 +44,21 @@ static void field_of(const char *dims, int n)
                     const size_t there = lat_field_index(&f, lat_neighbour(geom, x, mu, step));
                     /* With all slices but one here, that one is both ghosts. */
                     const bool twice = lat_field_slab(&f).count == lat_slices(&f.head) - 1;
-                    wrong += next >= lat_field_held(&f) || (next != there && !(twice && next % lat_slice_sites(&f.head) == there % lat_slice_sites(&f.head)));
+                    wrong += next >= lat_field_held(&f)
+                             || (next != there
+                                 && !(twice
+                                      && next % lat_slice_sites(&f.head)
+                                             == there % lat_slice_sites(&f.head)));
                 }
         }
     }
-    CHECK(wrong == 0 && expected == lat_volume(geom), "%s on %d ranks: %zu wrong of %zu", dims, n, wrong, expected);
+    CHECK(wrong == 0 && expected == lat_volume(geom), "%s on %d ranks: %zu wrong of %zu", dims, n,
+          wrong, expected);
 }
 
 /* The lattice's site at local coordinates. */
-static size_t global(const lat_geometry *lattice, const lat_slab_layout *s, lat_slab own, int64_t site)
+static size_t global(const lat_geometry *lattice, const lat_slab_layout *s, lat_slab own,
+                     int64_t site)
 {
     int x[LAT_MAX_DIMS];
     const int last = lattice->nd - 1, extent = lattice->dims[last];
@@ -66,8 +74,8 @@ static int parity_of(const lat_geometry *geom, size_t site)
     return (x[0] + x[1] + x[2] + x[3]) & 1;
 }
 
-/* The rim's lists: what rank r sends down, rank r - 1 has as its upper ghost, site by site; blocks that are not
- * in the rim have no neighbours in ghosts. */
+/* The rim's lists: what rank r sends down, rank r - 1 has as its upper ghost, site by site; blocks
+ * that are not in the rim have no neighbours in ghosts. */
 static void layout_of(const char *dims, int n, int lanes)
 {
     lat_geometry geom;
@@ -96,20 +104,25 @@ static void layout_of(const char *dims, int n, int lanes)
             wrong += parity_of(&geom, x) != odd;
             for (int k = 0; k < nk; k++) {
                 const int64_t next = lat_slot_next(lay, i, k);
-                wrong += lay->site[next] < 0 || global(&geom, s[r], own[r], lay->site[next]) != lat_neighbour(&geom, x, k % geom.nd, k < geom.nd ? 1 : -1);
+                wrong += lay->site[next] < 0
+                         || global(&geom, s[r], own[r], lay->site[next])
+                                != lat_neighbour(&geom, x, k % geom.nd, k < geom.nd ? 1 : -1);
                 wrong += next / lanes >= lay->nblocks && !rim;
             }
         }
         const int down = (r + n - 1) % n;
         for (int parity = 0; parity < 2; parity++) {
             const int64_t sites = s[r]->n[parity][LAT_DOWN];
-            wrong += sites != s[down]->nghosts[parity][LAT_UP] || s[down]->n[parity][LAT_UP] != s[r]->nghosts[parity][LAT_DOWN];
+            wrong += sites != s[down]->nghosts[parity][LAT_UP]
+                     || s[down]->n[parity][LAT_UP] != s[r]->nghosts[parity][LAT_DOWN];
             for (int64_t i = 0; i < sites && wrong == 0; i++)
                 wrong += global(&geom, s[r], own[r], lay->site[s[r]->own[parity][LAT_DOWN][i]])
-                    != global(&geom, s[down], own[down], s[down]->lay->site[s[down]->ghost[parity][LAT_UP][i]]);
+                         != global(&geom, s[down], own[down],
+                                   s[down]->lay->site[s[down]->ghost[parity][LAT_UP][i]]);
         }
     }
-    CHECK(wrong == 0 && seen == volume, "%s on %d ranks in %d lanes: %zu wrong, %zu sites of %zu", dims, n, lanes, wrong, seen, volume);
+    CHECK(wrong == 0 && seen == volume, "%s on %d ranks in %d lanes: %zu wrong, %zu sites of %zu",
+          dims, n, lanes, wrong, seen, volume);
     for (int r = 0; r < n; r++)
         lat_slab_layout_free(s[r]);
     free(s);
@@ -132,8 +145,9 @@ static int most_load(const int *at, const int *work, int slices, int ranks)
     return most;
 }
 
-/* Moves are from where a slice is to where there is room, and only if the rank that has most has less after all of them. With
- * pieces of one size and room for all, nobody has more than its share rounded up. */
+/* Moves are from where a slice is to where there is room, and only if the rank that has most has
+ * less after all of them. With pieces of one size and room for all, nobody has more than its share
+ * rounded up. */
 static void deal_of(int ranks, int pieces, int space, unsigned seed)
 {
     enum { SLICES = 24 };
@@ -149,20 +163,26 @@ static void deal_of(int ranks, int pieces, int space, unsigned seed)
     }
     for (int r = 0; r < ranks; r++)
         room[r] = space;
-    const int before = most_load(at, work, SLICES, ranks), n = lat_assign_slices(&comm, SLICES, at, work, theta, room, move, &less);
+    const int before = most_load(at, work, SLICES, ranks),
+              n = lat_assign_slices(&comm, SLICES, at, work, theta, room, move, &less);
     CHECK(n >= 0, "%s", lat_error());
     for (int i = 0; i < n; i++) {
         const int s = move[i].slice;
-        CHECK(at[s] == move[i].from && move[i].from != move[i].to && work[s] > 0 && --room[move[i].to] >= 0, "move %d of slice %d", i, s);
+        CHECK(at[s] == move[i].from && move[i].from != move[i].to && work[s] > 0
+                  && --room[move[i].to] >= 0,
+              "move %d of slice %d", i, s);
         longest = i == 0 ? s : longest;
         at[s] = move[i].to;
     }
     const int after = most_load(at, work, SLICES, ranks), share = (all + ranks - 1) / ranks;
-    CHECK((n == 0 ? after == before : after < before) && less == before - after, "%d ranks: from %d to %d", ranks, before, after);
+    CHECK((n == 0 ? after == before : after < before) && less == before - after,
+          "%d ranks: from %d to %d", ranks, before, after);
     if (pieces == 1 && space >= SLICES)
-        CHECK(after == (before < share ? before : share), "%d ranks, %d in all: from %d to %d", ranks, all, before, after);
+        CHECK(after == (before < share ? before : share), "%d ranks, %d in all: from %d to %d",
+              ranks, all, before, after);
     for (int s = 0; longest >= 0 && pieces == 1 && s < SLICES; s++)
-        CHECK(s * ranks / SLICES != move[0].from || work[s] == 0 || theta[s] <= theta[longest], "slice %d stays, %d goes", s, longest);
+        CHECK(s * ranks / SLICES != move[0].from || work[s] == 0 || theta[s] <= theta[longest],
+              "slice %d stays, %d goes", s, longest);
 }
 
 int main(void)
@@ -178,14 +198,16 @@ int main(void)
                 layout_of(lattices[i], n, lanes);
     check_case("an odd extent has no even and odd sites");
     const lat_geometry odd = {3, {4, 4, 7, 1}};
-    CHECK(!lat_slab_layout_new(&odd, (lat_slab){0, 3}, 4) && strstr(lat_error(), "odd"), "%s", lat_error());
+    CHECK(!lat_slab_layout_new(&odd, (lat_slab){0, 3}, 4) && strstr(lat_error(), "odd"), "%s",
+          lat_error());
     check_case("slices are dealt out evenly");
     for (int slices = 1; slices < 40; slices++)
         for (int n = 1; n <= slices; n++) {
             const lat_comm comm = pretend(0, n);
             for (int r = 0, next = 0; r < n; r++) {
                 const lat_slab s = lat_slab_of(&comm, r, slices);
-                CHECK(s.first == next && (s.count == slices / n || s.count == slices / n + 1), "%d slices, rank %d of %d", slices, r, n);
+                CHECK(s.first == next && (s.count == slices / n || s.count == slices / n + 1),
+                      "%d slices, rank %d of %d", slices, r, n);
                 next += s.count;
                 CHECK(r + 1 < n || next == slices, "%d slices, %d ranks", slices, n);
             }

@@ -27,7 +27,8 @@
 static char folder[] = "/tmp/lat-check-stream.XXXXXX";
 static char path[64];
 
-/* ---- streams as bytes -------------------------------------------------------------------------- */
+/* ---- streams as bytes --------------------------------------------------------------------------
+ */
 
 typedef struct bytes {
     size_t n;
@@ -141,7 +142,8 @@ static bytes written_by_slices(const lat_field *f, int store)
     const int all = lat_slices(&f->head);
     need(w != NULL, "writing by slices");
     for (int done = 0, n = 1; done < all; done += n, n = n + 1 < all - done ? n + 1 : all - done)
-        need(lat_stream_put(w, (char *)f->data + (size_t)done * lat_slice_bytes(&f->head), n) == 0, "a portion");
+        need(lat_stream_put(w, (char *)f->data + (size_t)done * lat_slice_bytes(&f->head), n) == 0,
+             "a portion");
     need(lat_stream_close(w) == 0 && lat_stream_commit(out) == 0, "the end");
     return slurp(path);
 }
@@ -178,7 +180,8 @@ static int write_fails(lat_field *f)
     return rc < 0;
 }
 
-/* ---- by hand ----------------------------------------------------------------------------------- */
+/* ---- by hand -----------------------------------------------------------------------------------
+ */
 
 /* Header of these lines, each with its newline, the first and last are added here. */
 static bytes head_of(const char *lines)
@@ -228,7 +231,8 @@ static void append_field(bytes *b, const unsigned char *raw, size_t n, size_t bl
                          int real, bool swap)
 {
     size_t blocks = 0;
-    unsigned char *work = malloc(block), *turned = malloc(block), *packed = malloc(2 * block + 1024);
+    unsigned char *work = malloc(block), *turned = malloc(block),
+                  *packed = malloc(2 * block + 1024);
     need(work && turned && packed, "memory");
     for (size_t at = 0; at < n; at += block, blocks++) {
         size_t m = n - at < block ? n - at : block;
@@ -249,12 +253,10 @@ static void append_field(bytes *b, const unsigned char *raw, size_t n, size_t bl
     free(packed);
 }
 
-/* ---- fields ------------------------------------------------------------------------------------ */
+/* ---- fields ------------------------------------------------------------------------------------
+ */
 
-static bool same_number(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
+static bool same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 static bool same_lines(const lat_lines *a, const lat_lines *b)
 {
@@ -267,13 +269,13 @@ static bool same_lines(const lat_lines *a, const lat_lines *b)
 static bool same_field(const lat_field *a, const lat_field *b)
 {
     const lat_header *p = &a->head, *q = &b->head;
-    return p->kind == q->kind && memcmp(&p->geom, &q->geom, sizeof p->geom) == 0 && p->nc == q->nc &&
-           p->real == q->real && p->reals == q->reals && same_number(p->plaquette, q->plaquette) &&
-           same_number(p->link_trace, q->link_trace) && strcmp(p->gauge, q->gauge) == 0 &&
-           same_number(p->functional, q->functional) && same_number(p->theta, q->theta) &&
-           p->sweeps == q->sweeps && same_lines(&p->info, &q->info) &&
-           same_lines(&p->history, &q->history) &&
-           memcmp(a->data, b->data, lat_field_reals(a) * (size_t)p->real) == 0;
+    return p->kind == q->kind && memcmp(&p->geom, &q->geom, sizeof p->geom) == 0 && p->nc == q->nc
+           && p->real == q->real && p->reals == q->reals && same_number(p->plaquette, q->plaquette)
+           && same_number(p->link_trace, q->link_trace) && strcmp(p->gauge, q->gauge) == 0
+           && same_number(p->functional, q->functional) && same_number(p->theta, q->theta)
+           && p->sweeps == q->sweeps && same_lines(&p->info, &q->info)
+           && same_lines(&p->history, &q->history)
+           && memcmp(a->data, b->data, lat_field_reals(a) * (size_t)p->real) == 0;
 }
 
 static const struct {
@@ -283,14 +285,14 @@ static const struct {
     lat_real real;
     int reals;
 } shapes[] = {
-    {LAT_GAUGE, "4 4 4 4", 3, LAT_F64, 18}, {LAT_GAUGE, "4 4 4 4", 3, LAT_F32, 18},
-    {LAT_GAUGE, "2 3 4 5", 3, LAT_F64, 12}, {LAT_GAUGE, "2 3 4 5", 3, LAT_F32, 12},
-    {LAT_GAUGE, "3 3 3 3", 2, LAT_F64, 8},  {LAT_GAUGE, "3 3 3 3", 2, LAT_F64, 4},
-    {LAT_GAUGE, "3 3 3 3", 2, LAT_F32, 4},  {LAT_GAUGE, "5 3", 5, LAT_F32, 50},
-    {LAT_GAUGE, "7", 4, LAT_F64, 32},       {LAT_GAUGE, "1 1 1 1", 16, LAT_F32, 512},
-    {LAT_GAUGE, "3 1 5", 3, LAT_F64, 18},   {LAT_TRANSFORM, "4 4 4 2", 3, LAT_F64, 18},
+    {LAT_GAUGE, "4 4 4 4", 3, LAT_F64, 18},     {LAT_GAUGE, "4 4 4 4", 3, LAT_F32, 18},
+    {LAT_GAUGE, "2 3 4 5", 3, LAT_F64, 12},     {LAT_GAUGE, "2 3 4 5", 3, LAT_F32, 12},
+    {LAT_GAUGE, "3 3 3 3", 2, LAT_F64, 8},      {LAT_GAUGE, "3 3 3 3", 2, LAT_F64, 4},
+    {LAT_GAUGE, "3 3 3 3", 2, LAT_F32, 4},      {LAT_GAUGE, "5 3", 5, LAT_F32, 50},
+    {LAT_GAUGE, "7", 4, LAT_F64, 32},           {LAT_GAUGE, "1 1 1 1", 16, LAT_F32, 512},
+    {LAT_GAUGE, "3 1 5", 3, LAT_F64, 18},       {LAT_TRANSFORM, "4 4 4 2", 3, LAT_F64, 18},
     {LAT_TRANSFORM, "3 5 7 1", 3, LAT_F32, 12}, {LAT_TRANSFORM, "1", 2, LAT_F32, 4},
-    {LAT_GAUGE, "8 8 8 8", 3, LAT_F64, 18}, {LAT_GAUGE, "8 8 8 12", 3, LAT_F32, 12},
+    {LAT_GAUGE, "8 8 8 8", 3, LAT_F64, 18},     {LAT_GAUGE, "8 8 8 12", 3, LAT_F32, 12},
     {LAT_GAUGE, "12 8 8 8", 3, LAT_F64, 12},
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
@@ -300,18 +302,20 @@ static lat_field shape(size_t s)
     return field_of(shapes[s].kind, shapes[s].dims, shapes[s].nc, shapes[s].real, shapes[s].reals);
 }
 
-/* ---- cases ------------------------------------------------------------------------------------- */
+/* ---- cases -------------------------------------------------------------------------------------
+ */
 
 static void check_round_trips(void)
 {
     for (size_t s = 0; s < SHAPES; s++)
         for (int store = LAT_STORE_RAW; store <= LAT_STORE_ZLIB; store++) {
             lat_field f = shape(s), back;
-            need(lat_info_set(&f.head, "lfn", "lfn://somewhere/a = b") == 0 &&
-                     lat_info_set(&f.head, "empty", "") == 0 &&
-                     lat_lines_add(&f.head.history, "lat-start 0.1.0 | --seed 17 | \xc3\xa9tape %zu",
-                                   s) == 0 &&
-                     lat_lines_add(&f.head.history, "%s", "") == 0,
+            need(lat_info_set(&f.head, "lfn", "lfn://somewhere/a = b") == 0
+                     && lat_info_set(&f.head, "empty", "") == 0
+                     && lat_lines_add(&f.head.history,
+                                      "lat-start 0.1.0 | --seed 17 | \xc3\xa9tape %zu", s)
+                            == 0
+                     && lat_lines_add(&f.head.history, "%s", "") == 0,
                  "lines");
             if (s % 2) {
                 strcpy(f.head.gauge, "landau");
@@ -323,27 +327,28 @@ static void check_round_trips(void)
             if (f.head.kind == LAT_GAUGE) {
                 double p, l;
                 need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
-                CHECK(same_number(f.head.plaquette, p) && f.head.link_trace == l, "shape %zu: %g %g", s,
-                      p, l);
+                CHECK(same_number(f.head.plaquette, p) && f.head.link_trace == l,
+                      "shape %zu: %g %g", s, p, l);
             }
             if (CHECK(read_bytes(&b, false, &back) == 1, "shape %zu store %d: %s", s, store,
                       lat_error())) {
                 CHECK(same_field(&f, &back), "shape %zu store %d", s, store);
-                CHECK(strcmp(lat_info_get(&back.head, "lfn"), "lfn://somewhere/a = b") == 0, "shape %zu",
-                      s);
+                CHECK(strcmp(lat_info_get(&back.head, "lfn"), "lfn://somewhere/a = b") == 0,
+                      "shape %zu", s);
                 lat_field_free(&back);
             }
             bytes c = written_by_slices(&f, store);
-            CHECK(c.n == b.n && memcmp(c.at, b.at, b.n) == 0, "shape %zu store %d: other bytes by slices", s, store);
+            CHECK(c.n == b.n && memcmp(c.at, b.at, b.n) == 0,
+                  "shape %zu store %d: other bytes by slices", s, store);
             free(c.at);
             for (int first = 1; first < 4; first += 2)
-                if (CHECK(read_by_slices(&b, first, &back) == 0, "shape %zu store %d by slices: %s", s, store,
-                          lat_error())) {
+                if (CHECK(read_by_slices(&b, first, &back) == 0, "shape %zu store %d by slices: %s",
+                          s, store, lat_error())) {
                     CHECK(same_field(&f, &back), "shape %zu store %d by slices", s, store);
                     lat_field_free(&back);
                 }
-            if (b.n <= 65536 &&
-                CHECK(read_bytes(&b, true, &back) == 1, "shape %zu piped: %s", s, lat_error())) {
+            if (b.n <= 65536
+                && CHECK(read_bytes(&b, true, &back) == 1, "shape %zu piped: %s", s, lat_error())) {
                 CHECK(same_field(&f, &back), "shape %zu store %d piped", s, store);
                 lat_field_free(&back);
             }
@@ -400,9 +405,9 @@ static void check_bytes(void)
         float x = (float)(i % 37) / 37;
         memcpy(raw + 4 * i, &x, 4);
     }
-    bytes b =
-        head_of("kind = transform\ngroup = SU(3)\ndims = 13 13\nreal = f32\nreals = 18\nsites = y x\n"
-                "endian = little\nblock = 4096\ncompression = zlib\nfilter = none\n");
+    bytes b = head_of(
+        "kind = transform\ngroup = SU(3)\ndims = 13 13\nreal = f32\nreals = 18\nsites = y x\n"
+        "endian = little\nblock = 4096\ncompression = zlib\nfilter = none\n");
     _Static_assert(sizeof raw >= 13 * 13 * 72, "enough of it");
     append_field(&b, raw, 13 * 13 * 72, 4096, ZLIB, 4, false);
     CHECK(read_bytes(&b, false, NULL) == 1, "%s", lat_error());
@@ -448,7 +453,8 @@ static void check_end_mark(void)
                 append(&many, b.at, field);
             append_frame(&many, "LATZ", said, 0);
             if (said == there && there > 0)
-                CHECK(read_bytes(&many, false, NULL) == (int)there, "%u fields: %s", there, lat_error());
+                CHECK(read_bytes(&many, false, NULL) == (int)there, "%u fields: %s", there,
+                      lat_error());
             else
                 refused(&many, "another number of fields", 4 * said + there);
             append(&many, "LATZ", 4);
@@ -496,7 +502,7 @@ static void check_foreign(void)
     const size_t blocks[] = {4096, 4104, 10000, 1 << 20};
     for (size_t s = 0; s < SHAPES; s++) {
         lat_field f = shape(s), back;
-        bytes ours = written(&f, LAT_STORE_RAW);   /* completes the matrices, measures */
+        bytes ours = written(&f, LAT_STORE_RAW); /* completes the matrices, measures */
         size_t real = (size_t)f.head.real, n = lat_header_bytes(&f.head);
         if (n > 200000) {
             free(ours.at);
@@ -524,26 +530,30 @@ static void check_foreign(void)
                                 raw[i + j] = raw[i + real - 1 - j];
                                 raw[i + real - 1 - j] = t;
                             }
-                    snprintf(
-                        lines, sizeof lines,
-                        "kind = %s\ngroup = SU(%d)\ndims = %s\nreal = f%d\nreals = %d\n"
-                        "sites = %s\n%s%s%sendian = %s\nblock = %zu\ncompression = %s\nfilter = %s\n",
-                        gauge ? "gauge" : "transform", f.head.nc, lat_dims_text(&f.head.geom, dims),
-                        (int)real * 8, f.head.reals, sites[nd], gauge ? "links = " : "",
-                        gauge ? links[nd] : "", gauge ? "\n" : "", big ? "big" : "little", blocks[k],
-                        how == PLAIN ? "none" : "zlib", how == FILTERED ? "rotate-shuffle" : "none");
+                    snprintf(lines, sizeof lines,
+                             "kind = %s\ngroup = SU(%d)\ndims = %s\nreal = f%d\nreals = %d\n"
+                             "sites = %s\n%s%s%sendian = %s\nblock = %zu\ncompression = %s\nfilter "
+                             "= %s\n",
+                             gauge ? "gauge" : "transform", f.head.nc,
+                             lat_dims_text(&f.head.geom, dims), (int)real * 8, f.head.reals,
+                             sites[nd], gauge ? "links = " : "", gauge ? links[nd] : "",
+                             gauge ? "\n" : "", big ? "big" : "little", blocks[k],
+                             how == PLAIN ? "none" : "zlib",
+                             how == FILTERED ? "rotate-shuffle" : "none");
                     bytes b = head_of(lines);
                     append_field(&b, raw, n, blocks[k], how, (int)real, swap);
                     if (CHECK(read_bytes(&b, false, &back) == 1, "shape %zu %s %d block %zu: %s", s,
                               big ? "big" : "little", how, blocks[k], lat_error())) {
                         CHECK(memcmp(f.data, back.data, lat_field_reals(&f) * real) == 0,
-                              "shape %zu %s %d block %zu", s, big ? "big" : "little", how, blocks[k]);
+                              "shape %zu %s %d block %zu", s, big ? "big" : "little", how,
+                              blocks[k]);
                         lat_field_free(&back);
                     }
-                    if (CHECK(read_by_slices(&b, 2, &back) == 0, "shape %zu block %zu by slices: %s", s, blocks[k],
-                              lat_error()))
+                    if (CHECK(read_by_slices(&b, 2, &back) == 0,
+                              "shape %zu block %zu by slices: %s", s, blocks[k], lat_error()))
                         CHECK(memcmp(f.data, back.data, lat_field_reals(&f) * real) == 0,
-                              "shape %zu %s %d block %zu by slices", s, big ? "big" : "little", how, blocks[k]);
+                              "shape %zu %s %d block %zu by slices", s, big ? "big" : "little", how,
+                              blocks[k]);
                     lat_field_free(&back);
                     free(b.at);
                 }
@@ -574,8 +584,8 @@ static void check_physics(void)
         lat_field f = field_of(LAT_GAUGE, "4 4 4 4", 3, reals[i], 18);
         double p, l;
         need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
-        /* Accepted: what rounding of the links may do, stream_read.c's tolerance() shows why; refused:
-         * a few times that. u bounds the rounding of a real relative to it, 1024 links. */
+        /* Accepted: what rounding of the links may do, stream_read.c's tolerance() shows why;
+         * refused: a few times that. u bounds the rounding of a real relative to it, 1024 links. */
         double u = reals[i] == LAT_F32 ? 0x1p-24 : 0x1p-53;
         double bound = 4 * u + (64 + 4 * 32) * DBL_EPSILON;
         CHECK(read_with(&f, p + 0.99 * bound, l) == 1, "f%d: %s", 8 * reals[i], lat_error());
@@ -583,9 +593,11 @@ static void check_physics(void)
         CHECK(read_with(&f, p, l + 0.99 * bound) == 1, "f%d: %s", 8 * reals[i], lat_error());
         const double off[] = {2 * bound, -2 * bound, 1e-3, 1, -2, 1e300};
         for (size_t k = 0; k < sizeof off / sizeof *off; k++) {
-            CHECK(read_with(&f, p + off[k], l) < 0, "f%d plaquette off by %g", 8 * reals[i], off[k]);
+            CHECK(read_with(&f, p + off[k], l) < 0, "f%d plaquette off by %g", 8 * reals[i],
+                  off[k]);
             CHECK(strstr(lat_error(), "plaquette") != NULL, "%s", lat_error());
-            CHECK(read_with(&f, p, l + off[k]) < 0, "f%d link trace off by %g", 8 * reals[i], off[k]);
+            CHECK(read_with(&f, p, l + off[k]) < 0, "f%d link trace off by %g", 8 * reals[i],
+                  off[k]);
             CHECK(strstr(lat_error(), "link trace") != NULL, "%s", lat_error());
         }
         lat_field_free(&f);
@@ -595,7 +607,7 @@ static void check_physics(void)
 /* Which reals of a matrix are stored, and in which order. */
 static void check_order(void)
 {
-    const float q[4] = {0.1f, 0.3f, 0.5f, 0.8f};   /* q0 to q3; their squares add to 0.99 */
+    const float q[4] = {0.1f, 0.3f, 0.5f, 0.8f}; /* q0 to q3; their squares add to 0.99 */
     const double m[8] = {0.1f, 0.8f, 0.5f, 0.3f, -0.5f, 0.3f, 0.1f, -0.8f};
     lat_field f = field_of(LAT_TRANSFORM, "3", 2, LAT_F32, 4), back;
     lat_field_put(&f, 1, m);
@@ -643,10 +655,10 @@ static void check_not_finite(void)
             lat_field f = field_of(LAT_TRANSFORM, "8 8 8 4", 3, LAT_F64, 18);
             ((double *)f.data)[18 * matrix + 5 * at] = bad[k];
             CHECK(write_fails(&f) && strstr(lat_error(), where), "%s: %s", where, lat_error());
-            bytes b =
-                head_of("kind = transform\ngroup = SU(3)\ndims = 8 8 8 4\nreal = f64\nreals = 18\nsites "
-                        "= t z y x\n"
-                        "endian = little\nblock = 16384\ncompression = zlib\nfilter = rotate-shuffle\n");
+            bytes b = head_of(
+                "kind = transform\ngroup = SU(3)\ndims = 8 8 8 4\nreal = f64\nreals = 18\nsites "
+                "= t z y x\n"
+                "endian = little\nblock = 16384\ncompression = zlib\nfilter = rotate-shuffle\n");
             append_field(&b, f.data, lat_header_bytes(&f.head), 16384, FILTERED, 8, false);
             CHECK(read_bytes(&b, false, NULL) < 0 && strstr(lat_error(), where), "%s: %s", where,
                   lat_error());
@@ -662,7 +674,7 @@ static void check_not_unitary(void)
     double *m = (double *)f.data + 18 * 1000, was[18];
     memcpy(was, m, sizeof was);
     for (int k = 12; k < 18; k++)
-        m[k] = -m[k];   /* det = -1, as where a boundary sign was folded in */
+        m[k] = -m[k]; /* det = -1, as where a boundary sign was folded in */
     CHECK(write_fails(&f) && strstr(lat_error(), "number 1000"), "%s", lat_error());
     for (int k = 12; k < 18; k++)
         m[k] = was[k] + 1e-9;
@@ -715,8 +727,8 @@ static void check_skip(void)
         lat_field g = {.head = head};
         CHECK((i ? lat_stream_body(in, &g) : lat_stream_skip(in, &head)) == 1, "%s", lat_error());
         const lat_stream_form *form = lat_stream_last(in);
-        CHECK(form->compressed && form->block == 1 << 20 && form->blocks == 3, "%zu %u", form->block,
-              form->blocks);
+        CHECK(form->compressed && form->block == 1 << 20 && form->blocks == 3, "%zu %u",
+              form->block, form->blocks);
         CHECK(form->stored == b.n - 16, "%llu of %zu", form->stored,
               b.n); /* the end mark is no field's */
         CHECK(i == 0 || form->crc == crc, "%08x and %08x", form->crc, crc);
@@ -739,8 +751,9 @@ static void check_skip(void)
 #define GOOD_STORE "block = 4096\ncompression = none\nfilter = none\n"
 #define GOOD GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL GOOD_ORDER GOOD_STORE
 #define WITH_DIMS(dims) GOOD_KIND GOOD_GROUP "dims = " dims "\n" GOOD_REAL GOOD_ORDER GOOD_STORE
-#define WITH_BLOCK(block) GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL GOOD_ORDER "block = " block \
-                          "\ncompression = none\nfilter = none\n"
+#define WITH_BLOCK(block) \
+    GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL GOOD_ORDER "block = " block \
+                                                        "\ncompression = none\nfilter = none\n"
 
 /* Lines of a header, and a word that the sentence must have. */
 static const struct {
@@ -785,21 +798,25 @@ static const struct {
     {GOOD_KIND GOOD_GROUP GOOD_DIMS "real = f32\nreals = 8\n" GOOD_ORDER GOOD_STORE, "reals"},
     {GOOD_KIND GOOD_GROUP GOOD_DIMS "real = f32\nreals = 4\n" GOOD_ORDER GOOD_STORE, "reals"},
     {GOOD_KIND GOOD_GROUP GOOD_DIMS "real = f32\nreals = -18\n" GOOD_ORDER GOOD_STORE, "reals"},
-    {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL "links = x y z t\nendian = little\n" GOOD_STORE, "order"},
+    {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL "links = x y z t\nendian = little\n" GOOD_STORE,
+     "order"},
     {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL
      "sites = x y z z\nlinks = x y z t\nendian = little\n" GOOD_STORE,
      "such as 't z y x'"},
     {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL
      "sites = t z y x\nlinks = t x y x\nendian = little\n" GOOD_STORE,
      "such as 'x y z t'"},
-    {"kind = transform\n" GOOD_GROUP GOOD_DIMS GOOD_REAL "sites = links t z y x\nendian = little\n" GOOD_STORE,
+    {"kind = transform\n" GOOD_GROUP GOOD_DIMS GOOD_REAL
+     "sites = links t z y x\nendian = little\n" GOOD_STORE,
      "order of the sites"},
-    {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL "sites = t z y x\nendian = little\n" GOOD_STORE, "links"},
+    {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL "sites = t z y x\nendian = little\n" GOOD_STORE,
+     "links"},
     {"kind = transform\n" GOOD_GROUP GOOD_DIMS GOOD_REAL GOOD_ORDER GOOD_STORE, "links"},
     {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL
      "sites = t z y x\nlinks = x y z t\nendian = middle\n" GOOD_STORE,
      "endian"},
-    {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL "sites = t z y x\nlinks = x y z t\n" GOOD_STORE, "endian"},
+    {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL "sites = t z y x\nlinks = x y z t\n" GOOD_STORE,
+     "endian"},
     {WITH_BLOCK("0"), "block"},
     {WITH_BLOCK("4088"), "block"},
     {WITH_BLOCK("4097"), "block"},
@@ -815,7 +832,8 @@ static const struct {
     {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL GOOD_ORDER
      "block = 4096\ncompression = zlib\nfilter = shuffle\n",
      "filter"},
-    {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL GOOD_ORDER "block = 4096\ncompression = zlib\n", "filter"},
+    {GOOD_KIND GOOD_GROUP GOOD_DIMS GOOD_REAL GOOD_ORDER "block = 4096\ncompression = zlib\n",
+     "filter"},
     {GOOD GOOD_DIMS, "twice"},
     {GOOD GOOD_KIND, "twice"},
     {GOOD "info.a = 1\ninfo.a = 1\n", "twice"},
@@ -848,10 +866,12 @@ static const struct {
     {GOOD "gauge = landau\nweights = 0 0 0 0\n", "weights"},
     {GOOD "history = tab \t\n", "byte 09"},
     {GOOD "history = carriage return \r\n", "byte 0d"},
-    {"kind = transform\n" GOOD_GROUP GOOD_DIMS GOOD_REAL "sites = t z y x\nendian = little\n" GOOD_STORE
-     "plaquette = 0.5\n", "plaquette"},
-    {GOOD_KIND GOOD_GROUP "dims = 2\n" GOOD_REAL "sites = x\nlinks = x\nendian = little\n" GOOD_STORE
-     "plaquette = 0.5\n", "plaquette"},
+    {"kind = transform\n" GOOD_GROUP GOOD_DIMS GOOD_REAL
+     "sites = t z y x\nendian = little\n" GOOD_STORE "plaquette = 0.5\n",
+     "plaquette"},
+    {GOOD_KIND GOOD_GROUP "dims = 2\n" GOOD_REAL
+                          "sites = x\nlinks = x\nendian = little\n" GOOD_STORE "plaquette = 0.5\n",
+     "plaquette"},
 };
 
 static void check_hostile(void)
@@ -864,7 +884,8 @@ static void check_hostile(void)
         lat_header head;
         lat_error_clear();
         lat_input *in = open_bytes(&b, true);
-        CHECK(in && lat_stream_head(in, &head) < 0, "header %zu (%s) was accepted", i, hostile[i].word);
+        CHECK(in && lat_stream_head(in, &head) < 0, "header %zu (%s) was accepted", i,
+              hostile[i].word);
         CHECK(strstr(lat_error(), hostile[i].word) != NULL, "header %zu: no '%s' in: %s", i,
               hostile[i].word, lat_error());
         lat_input_close(in);
@@ -889,10 +910,12 @@ static bytes long_line(const char *begin, size_t n)
     return b;
 }
 
-/* The longest lines that can be read are written again as they were, and copied; one more byte is refused. */
+/* The longest lines that can be read are written again as they were, and copied; one more byte is
+ * refused. */
 static void check_longest(void)
 {
-    static const char *const begin[] = {"history = ", "info.k = ", "info.a.longer-key_2 = \xc3\xa9 = "};
+    static const char *const begin[] = {
+        "history = ", "info.k = ", "info.a.longer-key_2 = \xc3\xa9 = "};
     for (size_t i = 0; i < sizeof begin / sizeof *begin; i++) {
         bytes b = long_line(begin[i], 65536);
         lat_field f, again;
@@ -904,17 +927,19 @@ static void check_longest(void)
         const char *line = (i ? f.head.info : f.head.history).line[0];
         const size_t key = strlen(i ? "info." : "history = ");
         const unsigned char *was = b.at + strlen(LAT_STREAM_MAGIC GOOD) + key;
-        CHECK(strlen(line) == 65535 - key && memcmp(line, was, 65535 - key) == 0, "%s: %zu bytes", begin[i],
-              strlen(line));
+        CHECK(strlen(line) == 65535 - key && memcmp(line, was, 65535 - key) == 0, "%s: %zu bytes",
+              begin[i], strlen(line));
         bytes c = written(&f, LAT_STORE_RAW);
         CHECK(memmem(c.at, c.n, was - key, 65536) != NULL, "%s: another line is written", begin[i]);
         if (CHECK(read_bytes(&c, false, &again) == 1, "%s: %s", begin[i], lat_error())) {
-            CHECK(same_lines(&f.head.info, &again.head.info) && same_lines(&f.head.history, &again.head.history),
+            CHECK(same_lines(&f.head.info, &again.head.info)
+                      && same_lines(&f.head.history, &again.head.history),
                   "%s: read again", begin[i]);
             lat_field_free(&again);
         }
-        CHECK(lat_header_copy(&copy, &f.head) == 0 && same_lines(&f.head.info, &copy.info) &&
-                  same_lines(&f.head.history, &copy.history), "%s: copied", begin[i]);
+        CHECK(lat_header_copy(&copy, &f.head) == 0 && same_lines(&f.head.info, &copy.info)
+                  && same_lines(&f.head.history, &copy.history),
+              "%s: copied", begin[i]);
         lat_header_free(&copy);
         lat_field_free(&f);
         free(b.at);
@@ -929,11 +954,14 @@ static void check_longest(void)
     lat_header_init(&head);
     memset(value, 'x', LAT_MAX_INFO_LINE - 4);
     value[LAT_MAX_INFO_LINE - 4] = 0;
-    CHECK(lat_info_set(&head, "k", value) == 0 && strcmp(lat_info_get(&head, "k"), value) == 0, "%s", lat_error());
+    CHECK(lat_info_set(&head, "k", value) == 0 && strcmp(lat_info_get(&head, "k"), value) == 0,
+          "%s", lat_error());
     strcat(value, "x");
     lat_error_clear();
-    CHECK(lat_info_set(&head, "k", value) < 0 && strstr(lat_error(), "info line k"), "%s", lat_error());
-    CHECK(head.info.count == 1 && strlen(lat_info_get(&head, "k")) == LAT_MAX_INFO_LINE - 4, "the old one is gone");
+    CHECK(lat_info_set(&head, "k", value) < 0 && strstr(lat_error(), "info line k"), "%s",
+          lat_error());
+    CHECK(head.info.count == 1 && strlen(lat_info_get(&head, "k")) == LAT_MAX_INFO_LINE - 4,
+          "the old one is gone");
     lat_error_clear();
     lat_header_free(&head);
     free(value);
@@ -949,7 +977,8 @@ static void check_endless(void)
     line[69999] = '\n';
     line[70000] = 0;
     bytes b = head_of(line);
-    CHECK(read_bytes(&b, false, NULL) < 0 && strstr(lat_error(), "lines of at most"), "%s", lat_error());
+    CHECK(read_bytes(&b, false, NULL) < 0 && strstr(lat_error(), "lines of at most"), "%s",
+          lat_error());
     free(b.at);
     for (int i = 0; i < 1200000; i += 100) {
         memset(much + i, 'x', 99);
@@ -984,17 +1013,20 @@ static void check_endless(void)
 static void check_claims(void)
 {
     const char *const claims[] = {
-        WITH_DIMS("64 64 64 64"), WITH_DIMS("4096 512 512 16"), WITH_DIMS("65535 1024 64 1"),
+        WITH_DIMS("64 64 64 64"),
+        WITH_DIMS("4096 512 512 16"),
+        WITH_DIMS("65535 1024 64 1"),
         GOOD_KIND "group = SU(16)\ndims = 1024 1024 1024 64\nreal = f64\nreals = 512\n" GOOD_ORDER
-        "block = 67108864\ncompression = zlib\nfilter = rotate-shuffle\n",
+                  "block = 67108864\ncompression = zlib\nfilter = rotate-shuffle\n",
     };
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
         bytes b = head_of(claims[i]);
-        CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "truncated"), "claim %zu: %s", i,
-              lat_error());
-        CHECK(read_bytes(&b, false, NULL) < 0 && strstr(lat_error(), "bytes after the header, expected"),
+        CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "truncated"), "claim %zu: %s",
+              i, lat_error());
+        CHECK(read_bytes(&b, false, NULL) < 0
+                  && strstr(lat_error(), "bytes after the header, expected"),
               "claim %zu: %s", i, lat_error());
         free(b.at);
     }
@@ -1003,22 +1035,26 @@ static void check_claims(void)
           after.ru_maxrss - before.ru_maxrss);
 }
 
-/* Five gigabytes claimed in an order in which each matrix is on a page of its own, and one block of them: a 16th would have to
- * come before they are taken. */
+/* Five gigabytes claimed in an order in which each matrix is on a page of its own, and one block of
+ * them: a 16th would have to come before they are taken. */
 static void check_scattered(void)
 {
     static const unsigned char zeros[524288];
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
-    bytes b = head_of(GOOD_KIND GOOD_GROUP "dims = 64 64 64 64\n" GOOD_REAL
+    bytes b = head_of(GOOD_KIND GOOD_GROUP
+                      "dims = 64 64 64 64\n" GOOD_REAL
                       "sites = links x y z t\nlinks = x y z t\nendian = little\n"
                       "block = 524288\ncompression = none\nfilter = none\n");
     append_block(&b, zeros, sizeof zeros, sizeof zeros);
     CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "truncated"), "%s", lat_error());
-    CHECK(read_bytes(&b, false, NULL) < 0 && strstr(lat_error(), "bytes after the header, expected"), "%s", lat_error());
+    CHECK(read_bytes(&b, false, NULL) < 0
+              && strstr(lat_error(), "bytes after the header, expected"),
+          "%s", lat_error());
     free(b.at);
     getrusage(RUSAGE_SELF, &after);
-    CHECK(after.ru_maxrss - before.ru_maxrss < 100000, "%ld KiB more memory", after.ru_maxrss - before.ru_maxrss);
+    CHECK(after.ru_maxrss - before.ru_maxrss < 100000, "%ld KiB more memory",
+          after.ru_maxrss - before.ru_maxrss);
 }
 
 /* Refused by a sentence with that word, from a file and from a pipe. Frees the bytes. */
@@ -1032,7 +1068,8 @@ static void contradicts(bytes *b, const char *word)
     *b = (bytes){0};
 }
 
-/* Frames that contradict the header, each with its checksum right. The field is 4096 bytes and 512. */
+/* Frames that contradict the header, each with its checksum right. The field is 4096 bytes and 512.
+ */
 static void check_frames(void)
 {
     unsigned char raw[16 * 4 * 72] = {0};
@@ -1063,12 +1100,13 @@ static void check_frames(void)
     b = head_of(GOOD), append_block(&b, raw, 4096, 4096), append_block(&b, raw, 512, 512);
     append_frame(&b, "LATF", 2, crc), append_frame(&b, "LATZ", 1, 0);
     contradicts(&b, "expected the trailer of 2 blocks");
-    b = head_of(GOOD), append_block(&b, raw, 0, 4096), append_trailer(&b, 1, crc), append(&b, raw, n);
+    b = head_of(GOOD), append_block(&b, raw, 0, 4096), append_trailer(&b, 1, crc),
+    append(&b, raw, n);
     contradicts(&b, "found 4096 stored as 0");
 }
 
-/* A stream whose first block is what deflate makes of `deflated` bytes, and `more` bytes of payload,
- * where 4096 are expected. */
+/* A stream whose first block is what deflate makes of `deflated` bytes, and `more` bytes of
+ * payload, where 4096 are expected. */
 static bytes deflated_block(size_t deflated, int more)
 {
     unsigned char raw[16 * 4 * 72] = {0}, payload[8192] = {0};
@@ -1106,8 +1144,10 @@ static void check_growth(const char *sites)
 {
     enum { X = 16, T = 120 };
     char lines[256];
-    snprintf(lines, sizeof lines, "kind = transform\ngroup = SU(3)\ndims = 16 16 16 120\nreal = f64\nreals = 18\n"
-             "sites = %s\nendian = little\nblock = 4194304\ncompression = zlib\nfilter = none\n", sites);
+    snprintf(lines, sizeof lines,
+             "kind = transform\ngroup = SU(3)\ndims = 16 16 16 120\nreal = f64\nreals = 18\n"
+             "sites = %s\nendian = little\nblock = 4194304\ncompression = zlib\nfilter = none\n",
+             sites);
     bytes b = head_of(lines);
     const size_t reals = (size_t)X * X * X * T * 18;
     double *data = calloc(reals, sizeof *data);
@@ -1122,8 +1162,8 @@ static void check_growth(const char *sites)
         need(lat_order_read_sites(&order, sites, 4, false) == 0, sites);
         lat_order_start(&w, &order, &f.head.geom, 1, 0);
         for (size_t i = 0; i < reals; i += 18, lat_order_next(&w))
-            if (!CHECK(memcmp((double *)f.data + 18 * w.matrix, data + i, 18 * sizeof *data) == 0, "%s: matrix %zu",
-                       sites, i / 18))
+            if (!CHECK(memcmp((double *)f.data + 18 * w.matrix, data + i, 18 * sizeof *data) == 0,
+                       "%s: matrix %zu", sites, i / 18))
                 break;
         lat_field_free(&f);
     }
@@ -1141,38 +1181,45 @@ static void check_headers(void)
     for (int i = 0; i < 200000; i += 2)
         memcpy(longest + i, "\xc3\xa9", 2);
     longest[200000] = 0;
-    need(lat_lines_add(&a.history, "%s", "a\nb\tc\x7f\x01") == 0 &&
-             lat_lines_add(
-                 &a.history, "%s",
-                 "\xc3\xa9 \xff \xc3 \xed\xa0\x80 \xe2\x82\xac \xf0\x9f\x98\x80 \xf8 \xc0\xaf") == 0 &&
-             lat_lines_add(&a.history, "%s", longest) == 0,
+    need(lat_lines_add(&a.history, "%s", "a\nb\tc\x7f\x01") == 0
+             && lat_lines_add(
+                    &a.history, "%s",
+                    "\xc3\xa9 \xff \xc3 \xed\xa0\x80 \xe2\x82\xac \xf0\x9f\x98\x80 \xf8 \xc0\xaf")
+                    == 0
+             && lat_lines_add(&a.history, "%s", longest) == 0,
          "lines");
     CHECK(strcmp(a.history.line[0], "a b c  ") == 0, "'%s'", a.history.line[0]);
-    CHECK(strcmp(a.history.line[1], "\xc3\xa9 ? ? ??? \xe2\x82\xac \xf0\x9f\x98\x80 ? ??") == 0, "'%s'",
-          a.history.line[1]);
+    CHECK(strcmp(a.history.line[1], "\xc3\xa9 ? ? ??? \xe2\x82\xac \xf0\x9f\x98\x80 ? ??") == 0,
+          "'%s'", a.history.line[1]);
     /* Whole characters and three dots: of two bytes each and three, 65525 has room for all. */
     const size_t length = strlen(a.history.line[2]);
-    CHECK(length == LAT_MAX_LINE && strcmp(a.history.line[2] + length - 5, "\xc3\xa9...") == 0, "%zu", length);
+    CHECK(length == LAT_MAX_LINE && strcmp(a.history.line[2] + length - 5, "\xc3\xa9...") == 0,
+          "%zu", length);
     longest[LAT_MAX_LINE + 1] = 0;
-    need(lat_lines_add(&a.history, "x%s", longest + 2) == 0 && lat_lines_add(&a.history, "x%s", longest) == 0,
+    need(lat_lines_add(&a.history, "x%s", longest + 2) == 0
+             && lat_lines_add(&a.history, "x%s", longest) == 0,
          "lines");
-    CHECK(strlen(a.history.line[3]) == LAT_MAX_LINE && strcmp(a.history.line[3] + 1, longest + 2) == 0,
+    CHECK(strlen(a.history.line[3]) == LAT_MAX_LINE
+              && strcmp(a.history.line[3] + 1, longest + 2) == 0,
           "the longest line, %zu", strlen(a.history.line[3]));
-    CHECK(strlen(a.history.line[4]) == LAT_MAX_LINE - 1 && strcmp(a.history.line[4] + LAT_MAX_LINE - 6, "\xc3\xa9...") == 0,
+    CHECK(strlen(a.history.line[4]) == LAT_MAX_LINE - 1
+              && strcmp(a.history.line[4] + LAT_MAX_LINE - 6, "\xc3\xa9...") == 0,
           "cut inside a character, %zu", strlen(a.history.line[4]));
-    CHECK(lat_info_set(&a, "ensemble_id", "x") == 0 && lat_info_set(&a, "ensemble_label", "y") == 0 &&
-          lat_info_set(&a, "ensemble_id", "z") == 0, "%s", lat_error());
-    CHECK(a.info.count == 2 && strcmp(lat_info_get(&a, "ensemble_id"), "z") == 0 &&
-              strcmp(lat_info_get(&a, "ensemble_label"), "y") == 0 && !lat_info_get(&a, "ensemble"),
+    CHECK(lat_info_set(&a, "ensemble_id", "x") == 0 && lat_info_set(&a, "ensemble_label", "y") == 0
+              && lat_info_set(&a, "ensemble_id", "z") == 0,
+          "%s", lat_error());
+    CHECK(a.info.count == 2 && strcmp(lat_info_get(&a, "ensemble_id"), "z") == 0
+              && strcmp(lat_info_get(&a, "ensemble_label"), "y") == 0
+              && !lat_info_get(&a, "ensemble"),
           "info lines");
-    CHECK(lat_info_set(&a, "Upper", "x") < 0 && lat_info_set(&a, "", "x") < 0 &&
-              lat_info_set(&a, "a b", "x") < 0 && lat_info_set(&a, "a=b", "x") < 0,
+    CHECK(lat_info_set(&a, "Upper", "x") < 0 && lat_info_set(&a, "", "x") < 0
+              && lat_info_set(&a, "a b", "x") < 0 && lat_info_set(&a, "a=b", "x") < 0,
           "keys");
     strcpy(a.gauge, "landau");
     a.theta = 1e-14;
     a.sweeps = 7;
-    CHECK(lat_header_copy(&b, &a) == 0 && same_lines(&a.info, &b.info) &&
-              same_lines(&a.history, &b.history) && b.info.line != a.info.line && b.sweeps == 7,
+    CHECK(lat_header_copy(&b, &a) == 0 && same_lines(&a.info, &b.info)
+              && same_lines(&a.history, &b.history) && b.info.line != a.info.line && b.sweeps == 7,
           "copy");
     CHECK(lat_header_check(&b, "b") == 0, "%s", lat_error());
     lat_error_clear();
@@ -1192,8 +1239,8 @@ static void check_headers(void)
           "too many lines");
     lat_error_clear();
     lat_header_ungauge(&b);
-    CHECK(strcmp(b.gauge, "none") == 0 && isnan(b.theta) && b.sweeps == 0 &&
-              lat_header_check(&b, "b") == 0,
+    CHECK(strcmp(b.gauge, "none") == 0 && isnan(b.theta) && b.sweeps == 0
+              && lat_header_check(&b, "b") == 0,
           "ungauge");
     lat_header_free(&b);
     CHECK(b.info.count == 0 && b.history.count == 0 && b.nc == 3, "freed");

@@ -40,10 +40,7 @@ static double det_error(int n, const double *m)
 
 /* Each element of a product of n terms of size 1 is right to about n EPS; a determinant, a
  * factorisation or a Newton step lose some n EPS more. */
-static double bound(int n)
-{
-    return 8 * n * EPS;
-}
+static double bound(int n) { return 8 * n * EPS; }
 
 static void products(void)
 {
@@ -141,7 +138,8 @@ static void projections(void)
 /* U = exp(i phi) W P with P positive: W is what polar must find. P Hermitian, 1 + small. */
 static void nearest(void)
 {
-    check_case("polar finds the unitary factor, and is no farther than Gram-Schmidt or a neighbour");
+    check_case(
+        "polar finds the unitary factor, and is no farther than Gram-Schmidt or a neighbour");
     for (int g = 0; g < GROUPS; g++)
         for (int k = 0; k < 100; k++) {
             const int n = groups[g];
@@ -152,7 +150,9 @@ static void nearest(void)
             for (int i = 0; i < n; i++)
                 for (int j = 0; j < n; j++) {
                     p[2 * (i * n + j)] += 0.02 * (h[2 * (i * n + j)] + h[2 * (j * n + i)]) / n;
-                    p[2 * (i * n + j) + 1] += 0.02 * (h[2 * (i * n + j) + 1] - h[2 * (j * n + i) + 1]) / n;
+                    p[2 * (i * n + j) + 1] += 0.02
+                                              * (h[2 * (i * n + j) + 1] - h[2 * (j * n + i) + 1])
+                                              / n;
                 }
             lat_sun_mul(n, m, w, p);
             copy(n, polar, m);
@@ -198,7 +198,8 @@ static void refusals(void)
             CHECK(lat_sun_polar(n, a) == 0 && difference(n, a, b) < bound(n), "N %d: %g", n, scale);
             for (int i = 0; i < 2 * n * n; i++)
                 a[i] = scale * b[i];
-            CHECK(lat_sun_gram_schmidt(n, a) == 0 && difference(n, a, b) < bound(n), "N %d: %g", n, scale);
+            CHECK(lat_sun_gram_schmidt(n, a) == 0 && difference(n, a, b) < bound(n), "N %d: %g", n,
+                  scale);
         }
     }
 }
@@ -259,11 +260,14 @@ static void haar_moments(void)
         const double s = 5 / sqrt(K), special = n == 2 ? 1 : 0;
         CHECK(worst < bound(n), "N %d: off SU(N) by %g", n, worst);
         CHECK(fabs(trace2 - 1) < s, "N %d: <|tr U|^2> = %g", n, trace2);
-        CHECK(fabs(fixed[0] - 1) < s && fabs(fixed[1] - 1) < s, "N %d: <|tr VU|^2> = %g, <|tr UV|^2> = %g", n, fixed[0], fixed[1]);
-        CHECK(hypot(tt[0] - special, tt[1]) < 1.5 * s, "N %d: <(tr U)^2> = %g%+gi", n, tt[0], tt[1]);
+        CHECK(fabs(fixed[0] - 1) < s && fabs(fixed[1] - 1) < s,
+              "N %d: <|tr VU|^2> = %g, <|tr UV|^2> = %g", n, fixed[0], fixed[1]);
+        CHECK(hypot(tt[0] - special, tt[1]) < 1.5 * s, "N %d: <(tr U)^2> = %g%+gi", n, tt[0],
+              tt[1]);
         CHECK(hypot(sq[0] + special, sq[1]) < 1.5 * s, "N %d: <tr U^2> = %g%+gi", n, sq[0], sq[1]);
         for (int i = 0; i < n * n; i++) {
-            CHECK(hypot(mean[2 * i], mean[2 * i + 1]) < s / sqrt(n), "N %d: <U_%d> = %g%+gi", n, i, mean[2 * i], mean[2 * i + 1]);
+            CHECK(hypot(mean[2 * i], mean[2 * i + 1]) < s / sqrt(n), "N %d: <U_%d> = %g%+gi", n, i,
+                  mean[2 * i], mean[2 * i + 1]);
             CHECK(fabs(square[i] - 1.0 / n) < s / n, "N %d: <|U_%d|^2> = %g", n, i, square[i]);
         }
     }
@@ -291,13 +295,15 @@ static void haar_distribution(void)
         sum += count[b];
         double x = 2 * (b + 1.0) / BINS - 1;
         double f = 0.5 + (x * sqrt(fmax(0, 1 - x * x)) + asin(fmin(1, x))) / 3.14159265358979323846;
-        CHECK(fabs((double)sum / K - f) * sqrt(K) < 2.2, "F(%g) = %g, expected %g", x, (double)sum / K, f);
+        CHECK(fabs((double)sum / K - f) * sqrt(K) < 2.2, "F(%g) = %g, expected %g", x,
+              (double)sum / K, f);
     }
 }
 
 static void draws(void)
 {
-    check_case("a draw depends on seed, site, configuration and step, each of them, and on nothing else");
+    check_case(
+        "a draw depends on seed, site, configuration and step, each of them, and on nothing else");
     for (int g = 0; g < GROUPS; g++) {
         const int n = groups[g];
         matrix a, b[6];
@@ -370,7 +376,8 @@ static void exponentials(void)
         CHECK(difference(n, s, f) < 40 * n * EPS * size, "N %d: %g", n, difference(n, s, f));
         lat_sun_trace(n, a, t);
         lat_sun_det(n, e, d);
-        CHECK(hypot(d[0] - exp(t[0]) * cos(t[1]), d[1] - exp(t[0]) * sin(t[1])) < 100 * n * EPS * size,
+        CHECK(hypot(d[0] - exp(t[0]) * cos(t[1]), d[1] - exp(t[0]) * sin(t[1]))
+                  < 100 * n * EPS * size,
               "N %d: det", n);
     }
 }

@@ -29,7 +29,8 @@
 #undef LAT_N
 #undef LAT_
 
-static const char *const lattices[] = {"4 4 4 4", "8 8 8 8", "2 2 2 2", "2 4 6 10", "6 6 6 6", "16 2 4 8", "4 12 2 20", "8 8", "6 10 4", "32"};
+static const char *const lattices[] = {"4 4 4 4",  "8 8 8 8",   "2 2 2 2", "2 4 6 10", "6 6 6 6",
+                                       "16 2 4 8", "4 12 2 20", "8 8",     "6 10 4",   "32"};
 #define LATTICES (int)(sizeof lattices / sizeof *lattices)
 
 static lat_geometry geometry(const char *dims)
@@ -92,17 +93,21 @@ static void check_layout(const char *dims, int lanes)
         slot[x] = i;
         seen++;
     }
-    CHECK(seen == volume && wrong == 0, "%s in %d lanes: %zu of %zu sites, %zu in the wrong half", dims, lanes, seen, volume, wrong);
+    CHECK(seen == volume && wrong == 0, "%s in %d lanes: %zu of %zu sites, %zu in the wrong half",
+          dims, lanes, seen, volume, wrong);
     wrong = 0;
     for (int b = 0; b < lay->nblocks; b++)
         for (int k = 0; k < 2 * geom.nd; k++) {
             const lat_step s = lay->step[b * 2 * geom.nd + k];
             for (int l = 0; l < lanes; l++) {
                 const int64_t x = lay->site[(int64_t)b * lanes + l];
-                const int64_t from = s.perm < 0 ? lay->collect[(int64_t)s.block * lanes + l]
-                                                : (int64_t)s.block * lanes + lay->perm[s.perm * lanes + l];
+                const int64_t from = s.perm < 0
+                                         ? lay->collect[(int64_t)s.block * lanes + l]
+                                         : (int64_t)s.block * lanes + lay->perm[s.perm * lanes + l];
                 if (x >= 0)
-                    wrong += from != slot[lat_neighbour(&geom, (size_t)x, k % geom.nd, k < geom.nd ? 1 : -1)];
+                    wrong +=
+                        from
+                        != slot[lat_neighbour(&geom, (size_t)x, k % geom.nd, k < geom.nd ? 1 : -1)];
                 if (s.perm >= 0)
                     wrong += lay->perm[s.perm * lanes + l] != lay->perm32[s.perm * lanes + l];
             }
@@ -116,46 +121,46 @@ static void check_layout(const char *dims, int lanes)
 
 /* One sweep in natural order, scalar. */
 #define SCALAR_SWEEP(NAME, N, P) \
-static void NAME(const lat_field *u, lat_field *g, lat_gauge gauge, int scheme, double omega) \
-{ \
-    const lat_geometry *geom = &u->head.geom; \
-    const size_t nd = (size_t)geom->nd; \
-    double *gs = g->data; \
-    for (int parity = 0; parity < 2; parity++) \
-        for (size_t x = 0; x < lat_volume(geom); x++) { \
-            int at[LAT_MAX_DIMS]; \
-            lat_coordinates(geom, x, at); \
-            if (((at[0] + at[1] + at[2] + at[3]) & 1) != parity) \
-                continue; \
-            P##m k; \
-            P##mag m; \
-            memset(&k, 0, sizeof k); \
-            memset(&m, 0, sizeof m); \
-            for (size_t i = 0; i < 2 * nd; i++) { \
-                double w[2 * N * N], d[2 * N * N]; \
-                const size_t there = lat_neighbour(geom, x, (int)(i % nd), i < nd ? 1 : -1); \
-                if (i < nd) \
-                    lat_field_get(u, x * nd + i, w); \
-                else { \
-                    lat_field_get(u, there * nd + i - nd, d); \
-                    lat_sun_dag(N, w, d); \
+    static void NAME(const lat_field *u, lat_field *g, lat_gauge gauge, int scheme, double omega) \
+    { \
+        const lat_geometry *geom = &u->head.geom; \
+        const size_t nd = (size_t)geom->nd; \
+        double *gs = g->data; \
+        for (int parity = 0; parity < 2; parity++) \
+            for (size_t x = 0; x < lat_volume(geom); x++) { \
+                int at[LAT_MAX_DIMS]; \
+                lat_coordinates(geom, x, at); \
+                if (((at[0] + at[1] + at[2] + at[3]) & 1) != parity) \
+                    continue; \
+                P##m k; \
+                P##mag m; \
+                memset(&k, 0, sizeof k); \
+                memset(&m, 0, sizeof m); \
+                for (size_t i = 0; i < 2 * nd; i++) { \
+                    double w[2 * N * N], d[2 * N * N]; \
+                    const size_t there = lat_neighbour(geom, x, (int)(i % nd), i < nd ? 1 : -1); \
+                    if (i < nd) \
+                        lat_field_get(u, x *nd + i, w); \
+                    else { \
+                        lat_field_get(u, there *nd + i - nd, d); \
+                        lat_sun_dag(N, w, d); \
+                    } \
+                    P##add_mul_dag(&k, w, gs + 2 * N * N * there, N, 1); \
+                    P##mag_add(&m, w, gs + 2 * N * N * there, N, N); \
                 } \
-                P##add_mul_dag(&k, w, gs + 2 * N * N * there, N, 1); \
-                P##mag_add(&m, w, gs + 2 * N * N * there, N, N); \
+                P##m *here = (P##m *)(void *)(gs + 2 * N * N * x); \
+                const P##m xk = P##mul_left(gs + 2 * N * N * x, &k); \
+                P##mag_rotate(&m, gs + 2 * N * N * x, N); \
+                if (gauge == LAT_MAG && scheme == LAT_OVERRELAX_SU2) \
+                    P##mag_relax_su2(here, m, N, omega); \
+                else if (gauge == LAT_MAG) \
+                    P##mag_relax_sun(here, m, N, omega); \
+                else if (scheme == LAT_OVERRELAX_SU2) \
+                    P##relax_su2(here, xk, omega); \
+                else \
+                    P##relax_sun(here, xk, omega); \
             } \
-            P##m *here = (P##m *)(void *)(gs + 2 * N * N * x); \
-            const P##m xk = P##mul_left(gs + 2 * N * N * x, &k); \
-            P##mag_rotate(&m, gs + 2 * N * N * x, N); \
-            if (gauge == LAT_MAG && scheme == LAT_OVERRELAX_SU2) \
-                P##mag_relax_su2(here, m, N, omega); \
-            else if (gauge == LAT_MAG) \
-                P##mag_relax_sun(here, m, N, omega); \
-            else if (scheme == LAT_OVERRELAX_SU2) \
-                P##relax_su2(here, xk, omega); \
-            else \
-                P##relax_sun(here, xk, omega); \
-        } \
-}
+    }
 SCALAR_SWEEP(scalar_two, 2, two_)
 SCALAR_SWEEP(scalar_three, 3, three_)
 
@@ -167,25 +172,33 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, int scheme)
     const double omega = 1.6;
     const lat_sweep how = {.scheme = (lat_overrelax)scheme, .omega = &omega};
     lat_device *dev = lat_backend_cpu.open(&u, &c, LAT_F64, 1, &lat_comm_self);
-    if (!CHECK(dev && !dev->backend->set(dev, 0, &g) && !lat_transform_new(&back, &u.head), "%s: %s", dims, lat_error()))
+    if (!CHECK(dev && !dev->backend->set(dev, 0, &g) && !lat_transform_new(&back, &u.head),
+               "%s: %s", dims, lat_error()))
         return;
     const int sweeps = 3;
-    CHECK(!dev->backend->sweep(dev, &how, sweeps) && !dev->backend->get(dev, 0, &back), "%s", lat_error());
+    CHECK(!dev->backend->sweep(dev, &how, sweeps) && !dev->backend->get(dev, 0, &back), "%s",
+          lat_error());
     for (int i = 0; i < sweeps; i++)
         (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, scheme, omega);
-    /* Each visit rounds g to about 100 eps; where K is small, rotations far from their maximum turn that
-     * into more: a factor 1000 is allowed over the 3 sweeps. */
+    /* Each visit rounds g to about 100 eps; where K is small, rotations far from their maximum turn
+     * that into more: a factor 1000 is allowed over the 3 sweeps. */
     double worst = 0;
     for (size_t i = 0; i < lat_field_reals(&g); i++)
         worst = fmax(worst, fabs(((double *)g.data)[i] - ((double *)back.data)[i]));
-    CHECK(worst <= 1e5 * 0x1p-53, "%s SU(%d) %s scheme %d: lanes and scalar differ by %g", dims, nc, lat_gauge_name(gauge), scheme, worst);
+    CHECK(worst <= 1e5 * 0x1p-53, "%s SU(%d) %s scheme %d: lanes and scalar differ by %g", dims, nc,
+          lat_gauge_name(gauge), scheme, worst);
 
     /* The lanes' functional and theta are those of the links that g makes. */
     lat_gauge_state s, t;
-    CHECK(!dev->backend->state(dev, &s, NULL) && !lat_transform_apply(&u, &back) && !lat_measure_gauge(&u, &c, &t, NULL), "%s", lat_error());
-    CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g", s.functional, t.functional);
-    CHECK(fabs(s.theta - t.theta) <= 1024 * 0x1p-53 * (1 + t.theta), "theta %.17g, %.17g", s.theta, t.theta);
-    CHECK(fabs(s.theta_max - t.theta_max) <= 4096 * 0x1p-53 * (1 + t.theta_max), "theta_max %.17g, %.17g", s.theta_max, t.theta_max);
+    CHECK(!dev->backend->state(dev, &s, NULL) && !lat_transform_apply(&u, &back)
+              && !lat_measure_gauge(&u, &c, &t, NULL),
+          "%s", lat_error());
+    CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g",
+          s.functional, t.functional);
+    CHECK(fabs(s.theta - t.theta) <= 1024 * 0x1p-53 * (1 + t.theta), "theta %.17g, %.17g", s.theta,
+          t.theta);
+    CHECK(fabs(s.theta_max - t.theta_max) <= 4096 * 0x1p-53 * (1 + t.theta_max),
+          "theta_max %.17g, %.17g", s.theta_max, t.theta_max);
     lat_backend_cpu.close(dev);
     lat_field_free(&u);
     lat_field_free(&g);
@@ -207,10 +220,7 @@ static void random_su2(double h[4], uint64_t i)
         h[k] /= sqrt(n);
 }
 
-static double re_trace(const three_m *x)
-{
-    return x->e[0][0].re + x->e[1][1].re + x->e[2][2].re;
-}
+static double re_trace(const three_m *x) { return x->e[0][0].re + x->e[1][1].re + x->e[2][2].re; }
 
 /* sum_i (X_i)_ii, all three kept. */
 static double abelian(const three_mag *m)
@@ -250,27 +260,34 @@ static void check_hits(void)
                 three_mag_apply(&best_mag, p, q, 3, hm);
                 /* Traces of eight unitary matrices: 24 at most, so a few roundings of 24. */
                 const double eps = 24 * 16 * 0x1p-53;
-                CHECK(re_trace(&best) >= re_trace(&x) - eps && abelian(&best_mag) >= abelian(&m) - eps, "lower after a hit");
+                CHECK(re_trace(&best) >= re_trace(&x) - eps
+                          && abelian(&best_mag) >= abelian(&m) - eps,
+                      "lower after a hit");
                 for (uint64_t k = 0; k < 20; k++) {
                     three_m y = x;
                     three_mag n = m;
                     random_su2(other, 20 * i + k);
                     three_hit_apply(&y, p, q, other);
-                    CHECK(re_trace(&y) <= re_trace(&best) + eps, "a random hit is better: %.17g, %.17g", re_trace(&y), re_trace(&best));
+                    CHECK(re_trace(&y) <= re_trace(&best) + eps,
+                          "a random hit is better: %.17g, %.17g", re_trace(&y), re_trace(&best));
                     other[3] = 0; /* a phase about the pole is all that this leaves out */
                     three_hit_unit(other);
                     three_mag_apply(&n, p, q, 3, other);
-                    CHECK(abelian(&n) <= abelian(&best_mag) + eps, "a random hit is better: %.17g, %.17g", abelian(&n), abelian(&best_mag));
+                    CHECK(abelian(&n) <= abelian(&best_mag) + eps,
+                          "a random hit is better: %.17g, %.17g", abelian(&n), abelian(&best_mag));
                 }
-                /* The square of the rotation to the maximum goes as far beyond it: nothing changes. */
+                /* The square of the rotation to the maximum goes as far beyond it: nothing changes.
+                 */
                 double r2 = 2 * h[0], twice[4] = {r2 * h[0] - 1, r2 * h[1], r2 * h[2], r2 * h[3]};
                 three_m mirror = x;
                 three_hit_apply(&mirror, p, q, twice);
-                CHECK(fabs(re_trace(&mirror) - re_trace(&x)) <= eps, "microcanonical: off by %g", re_trace(&mirror) - re_trace(&x));
+                CHECK(fabs(re_trace(&mirror) - re_trace(&x)) <= eps, "microcanonical: off by %g",
+                      re_trace(&mirror) - re_trace(&x));
                 double s2 = 2 * hm[0], twice_mag[4] = {s2 * hm[0] - 1, s2 * hm[1], s2 * hm[2], 0};
                 three_mag mirror_mag = m;
                 three_mag_apply(&mirror_mag, p, q, 3, twice_mag);
-                CHECK(fabs(abelian(&mirror_mag) - abelian(&m)) <= eps, "microcanonical, MAG: off by %g", abelian(&mirror_mag) - abelian(&m));
+                CHECK(fabs(abelian(&mirror_mag) - abelian(&m)) <= eps,
+                      "microcanonical, MAG: off by %g", abelian(&mirror_mag) - abelian(&m));
             }
 }
 
@@ -292,7 +309,8 @@ static void check_two_of_three(void)
         double fa, ta, fb, tb;
         three_mag_state(&m, 3, 8, &fa, &ta);
         three_mag_state(&m, 2, 8, &fb, &tb);
-        CHECK(fabs(fa - fb) <= 1e-13 && fabs(ta - tb) <= 1e-12 * (1 + ta), "%g %g, %g %g", fa, fb, ta, tb);
+        CHECK(fabs(fa - fb) <= 1e-13 && fabs(ta - tb) <= 1e-12 * (1 + ta), "%g %g, %g %g", fa, fb,
+              ta, tb);
     }
 }
 
@@ -310,7 +328,8 @@ static void check_nothing(void)
     three_mag_relax_sun(&g, m, 2, 1.7);
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
-            CHECK(g.e[a][b].re == (a == b) && g.e[a][b].im == 0, "element %d%d is %g %g", a, b, g.e[a][b].re, g.e[a][b].im);
+            CHECK(g.e[a][b].re == (a == b) && g.e[a][b].im == 0, "element %d%d is %g %g", a, b,
+                  g.e[a][b].re, g.e[a][b].im);
 }
 
 int main(void)
@@ -319,7 +338,9 @@ int main(void)
     for (int i = 0; i < LATTICES; i++)
         for (int lanes = 2; lanes <= 16; lanes *= 2)
             check_layout(lattices[i], lanes);
-    static const struct { const char *set, *name; } sets[] = {
+    static const struct {
+        const char *set, *name;
+    } sets[] = {
         {"base", "a sweep in the shortest lanes is a sweep one site after the other"},
         {"avx2", "a sweep in AVX2 lanes is a sweep one site after the other"},
         {"avx512", "a sweep in AVX-512 lanes is a sweep one site after the other"},

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_faults.c: every tool, with one call after the other failing (faults.c), and with signals in between.
+/* check_faults.c: every tool, with one call after the other failing (faults.c), and with signals in
+ * between.
  *
  * Of each run is asked
  *   - where a call was cut short or interrupted: nothing is to be noticed at all;
- *   - where it failed: exit status 1 and one sentence on stderr, or everything as usual if the tool can do without
- *     (a read, write, fsync or rename that fails is never nothing);
+ *   - where it failed: exit status 1 and one sentence on stderr, or everything as usual if the tool
+ * can do without (a read, write, fsync or rename that fails is never nothing);
  *   - where a signal came: that it died of it, silently;
- *   - in any case: no temporary is left; each output is complete, or not there, or what it was before; where there is one output, it is
- *     not there unless the tool has said that it is done; inputs are as they were.
+ *   - in any case: no temporary is left; each output is complete, or not there, or what it was
+ * before; where there is one output, it is not there unless the tool has said that it is done;
+ * inputs are as they were.
  *
  *   check_faults          a few calls of each kind, for make check
  *   check_faults full     all of them
@@ -31,7 +33,7 @@
 
 #define WORDS 32
 #define FILES 8
-#define FEW   7  /* calls of a kind that fail, of many */
+#define FEW 7 /* calls of a kind that fail, of many */
 
 typedef struct scenario {
     const char *words;
@@ -40,7 +42,8 @@ typedef struct scenario {
     bool may_warn; /* and go on: a checkpoint that is not to be had */
 } scenario;
 
-/* Names that begin with "in" are inputs, with "log" logs: those have times in them and are written as they go. */
+/* Names that begin with "in" are inputs, with "log" logs: those have times in them and are written
+ * as they go. */
 static const scenario scenarios[] = {
     {.words = "lat-start hot --dims 2,2,2,2 --count 2 -o out"},
     {.words = "lat-convert in.nersc -o out"},
@@ -74,17 +77,22 @@ static const struct {
     const char *kind, *effect;
     bool harmless, fatal;
 } faults[] = {
-    {"read", "EIO", false, true},     {"read", "EINTR", true, false},   {"read", "short", true, false},
-    {"write", "EIO", false, true},    {"write", "ENOSPC", false, true}, {"write", "EINTR", true, false},
-    {"write", "short", true, false},  {"seek", "EIO", false, true},     {"fsync", "EIO", false, true},    {"fsync", "EDQUOT", false, true},
+    {"read", "EIO", false, true},     {"read", "EINTR", true, false},
+    {"read", "short", true, false},   {"write", "EIO", false, true},
+    {"write", "ENOSPC", false, true}, {"write", "EINTR", true, false},
+    {"write", "short", true, false},  {"seek", "EIO", false, true},
+    {"fsync", "EIO", false, true},    {"fsync", "EDQUOT", false, true},
     {"fsync", "EINTR", true, false},  {"rename", "EACCES", false, true},
-    {"open", "EACCES", false, false}, {"open", "EMFILE", false, false}, {"open", "EINTR", true, false},
-    {"close", "EIO", false, false},   {"close", "EINTR", true, false},  {"alloc", "ENOMEM", false, false},
-    {"mmap", "ENOMEM", false, false}, {"any", "TERM", false, false},    {"any", "INT", false, false},
+    {"open", "EACCES", false, false}, {"open", "EMFILE", false, false},
+    {"open", "EINTR", true, false},   {"close", "EIO", false, false},
+    {"close", "EINTR", true, false},  {"alloc", "ENOMEM", false, false},
+    {"mmap", "ENOMEM", false, false}, {"any", "TERM", false, false},
+    {"any", "INT", false, false},
 };
 #define FAULTS (sizeof faults / sizeof *faults)
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------------------------------
+ */
 
 typedef struct content {
     char name[64];
@@ -184,7 +192,8 @@ static void tidy(bool before)
         spill("out", find(&inputs, "in.lat"));
 }
 
-/* ---- runs -------------------------------------------------------------------------------------- */
+/* ---- runs --------------------------------------------------------------------------------------
+ */
 
 typedef struct outcome {
     int status;      /* of waitpid */
@@ -200,7 +209,8 @@ static void outcome_free(outcome *o)
     forget(&o->left);
 }
 
-static void start(const scenario *s, const char *fault, const char *count, const int *out, const int *err)
+static void start(const scenario *s, const char *fault, const char *count, const int *out,
+                  const int *err)
 {
     char words[256], path[PATH_MAX + 64], *argv[WORDS + 1], *next = words;
     int argc = 0;
@@ -246,7 +256,8 @@ static void drain(outcome *o, int out, int err)
 {
     bool more[2] = {true, true};
     while (more[0] || more[1]) {
-        struct pollfd p[2] = {{.fd = more[0] ? out : -1, .events = POLLIN}, {.fd = more[1] ? err : -1, .events = POLLIN}};
+        struct pollfd p[2] = {{.fd = more[0] ? out : -1, .events = POLLIN},
+                              {.fd = more[1] ? err : -1, .events = POLLIN}};
         need(poll(p, 2, -1) >= 0, "poll");
         if (p[0].revents)
             append(&o->printed, out, &more[0]);
@@ -276,12 +287,10 @@ static outcome go(const scenario *s, bool before, const char *fault, const char 
     return o;
 }
 
-/* ---- judging ----------------------------------------------------------------------------------- */
+/* ---- judging -----------------------------------------------------------------------------------
+ */
 
-static bool is_log(const char *name)
-{
-    return strncmp(name, "log", 3) == 0;
-}
+static bool is_log(const char *name) { return strncmp(name, "log", 3) == 0; }
 
 /* "lat-x: sentence", one line; where a tool may warn, such lines */
 static bool one_sentence(const scenario *s, const content *said)
@@ -289,10 +298,11 @@ static bool one_sentence(const scenario *s, const content *said)
     const size_t n = strcspn(s->words, " ");
     const char *text = (const char *)said->bytes, *end = text + said->n, *line;
     bool good = said->n > 0;
-    for (; good && text < end && (text == (const char *)said->bytes || s->may_warn); text = line + 1) {
+    for (; good && text < end && (text == (const char *)said->bytes || s->may_warn);
+         text = line + 1) {
         line = memchr(text, '\n', (size_t)(end - text));
-        good = line && strncmp(text, s->words, n) == 0 && strncmp(text + n, ": ", 2) == 0 && line - text > (ptrdiff_t)n + 4 &&
-               line[-1] != '.';
+        good = line && strncmp(text, s->words, n) == 0 && strncmp(text + n, ": ", 2) == 0
+               && line - text > (ptrdiff_t)n + 4 && line[-1] != '.';
         if (!good)
             break;
     }
@@ -301,9 +311,10 @@ static bool one_sentence(const scenario *s, const content *said)
 
 static bool as_usual(const scenario *s, const outcome *o, const outcome *usual)
 {
-    bool good = o->status == 0 && (o->said.n == 0 || (s->may_warn && one_sentence(s, &o->said))) &&
-                o->printed.n == usual->printed.n &&
-                (o->printed.n == 0 || memcmp(o->printed.bytes, usual->printed.bytes, o->printed.n) == 0);
+    bool good = o->status == 0 && (o->said.n == 0 || (s->may_warn && one_sentence(s, &o->said)))
+                && o->printed.n == usual->printed.n
+                && (o->printed.n == 0
+                    || memcmp(o->printed.bytes, usual->printed.bytes, o->printed.n) == 0);
     for (int i = 0; good && i < usual->left.count; i++) {
         const content *c = &usual->left.file[i], *there = find(&o->left, c->name);
         good = is_log(c->name) ? there != NULL : same(c, there);
@@ -312,10 +323,12 @@ static bool as_usual(const scenario *s, const outcome *o, const outcome *usual)
 }
 
 /* No temporary, and every file whole. `done`: the one output may be the new one. */
-static const char *harm(const scenario *s, const outcome *o, const outcome *usual, bool before, bool done)
+static const char *harm(const scenario *s, const outcome *o, const outcome *usual, bool before,
+                        bool done)
 {
-    const bool several = strstr(s->words, "-log") || strstr(s->words, "--log") || strstr(s->words, "--save-g") ||
-                         strstr(s->words, "--report") || strstr(s->words, "--links") || strstr(s->words, "--checkpoint");
+    const bool several = strstr(s->words, "-log") || strstr(s->words, "--log")
+                         || strstr(s->words, "--save-g") || strstr(s->words, "--report")
+                         || strstr(s->words, "--links") || strstr(s->words, "--checkpoint");
     for (int i = 0; i < o->left.count; i++) {
         const content *c = &o->left.file[i];
         const bool old = before && strcmp(c->name, "out") == 0 && same(c, find(&inputs, "in.lat"));
@@ -335,7 +348,8 @@ static const char *harm(const scenario *s, const outcome *o, const outcome *usua
     return NULL;
 }
 
-static const char *judge(const scenario *s, size_t f, const outcome *o, const outcome *usual, bool before)
+static const char *judge(const scenario *s, size_t f, const outcome *o, const outcome *usual,
+                         bool before)
 {
     const bool signalled = strcmp(faults[f].kind, "any") == 0;
     const int wanted = strcmp(faults[f].effect, "INT") == 0 ? SIGINT : SIGTERM;
@@ -357,7 +371,8 @@ static const char *judge(const scenario *s, size_t f, const outcome *o, const ou
     return harm(s, o, usual, before, false);
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all ---------------------------------------------------------------------------------------
+ */
 
 static long calls_of(const content *counts, const char *kind)
 {
@@ -368,7 +383,8 @@ static long calls_of(const content *counts, const char *kind)
     return at && sscanf(at + strlen(word), "%ld", &n) == 1 ? n : -1;
 }
 
-/* All calls, or the first, the last, and some between; those differ from kind to kind and effect to effect. */
+/* All calls, or the first, the last, and some between; those differ from kind to kind and effect to
+ * effect. */
 static bool chosen(long i, long n, size_t f, bool full)
 {
     if (full || n <= FEW || i < 2 || i > n - 2)
@@ -387,12 +403,15 @@ static void check_fault(const scenario *s, size_t f, long n, const outcome *usua
         if (!chosen(i, n, f, full))
             continue;
         /* A disk that is full stays full, and memory that is out. */
-        const bool onwards = strcmp(faults[f].effect, "ENOSPC") == 0 || (strcmp(faults[f].effect, "ENOMEM") == 0 && i % 2);
-        snprintf(what, sizeof what, "%s %ld%s %s", faults[f].kind, i, onwards ? "+" : "", faults[f].effect);
+        const bool onwards = strcmp(faults[f].effect, "ENOSPC") == 0
+                             || (strcmp(faults[f].effect, "ENOMEM") == 0 && i % 2);
+        snprintf(what, sizeof what, "%s %ld%s %s", faults[f].kind, i, onwards ? "+" : "",
+                 faults[f].effect);
         outcome o = go(s, before, what, NULL);
         const char *wrong = judge(s, f, &o, usual, before);
-        CHECK(!wrong, "%s: LAT_FAULT='%s': %s (status %x, %zu bytes on stderr: %.200s)", s->words, what, wrong ? wrong : "",
-              (unsigned)o.status, o.said.n, o.said.bytes ? (const char *)o.said.bytes : "");
+        CHECK(!wrong, "%s: LAT_FAULT='%s': %s (status %x, %zu bytes on stderr: %.200s)", s->words,
+              what, wrong ? wrong : "", (unsigned)o.status, o.said.n,
+              o.said.bytes ? (const char *)o.said.bytes : "");
         runs++;
         ended += o.status != 0;
         outcome_free(&o);
@@ -402,13 +421,14 @@ static void check_fault(const scenario *s, size_t f, long n, const outcome *usua
 static void check_scenario(const scenario *s, bool full)
 {
     char title[300];
-    snprintf(title, sizeof title, "%s%s: whatever call fails, all is said and nothing is left", s->words,
-             s->piped ? " < in.lat" : "");
+    snprintf(title, sizeof title, "%s%s: whatever call fails, all is said and nothing is left",
+             s->words, s->piped ? " < in.lat" : "");
     check_case(title);
     outcome usual = go(s, false, NULL, "../count");
     content counts = slurp("../count");
     counts.bytes[counts.n] = 0;
-    if (!CHECK(usual.status == 0 && usual.said.n == 0, "status %x: %s", (unsigned)usual.status, usual.said.bytes ? (const char *)usual.said.bytes : "")) {
+    if (!CHECK(usual.status == 0 && usual.said.n == 0, "status %x: %s", (unsigned)usual.status,
+               usual.said.bytes ? (const char *)usual.said.bytes : "")) {
         outcome_free(&usual);
         free(counts.bytes);
         check_close();
@@ -419,9 +439,12 @@ static void check_scenario(const scenario *s, bool full)
         CHECK(n >= 0, "no count of %s", faults[f].kind);
         check_fault(s, f, n, &usual, full);
     }
-    CHECK(calls_of(&counts, "alloc") > 5 && calls_of(&counts, "write") > 0 && calls_of(&counts, "close") > 0,
+    CHECK(calls_of(&counts, "alloc") > 5 && calls_of(&counts, "write") > 0
+              && calls_of(&counts, "close") > 0,
           "hardly anything was counted");
-    CHECK(!strstr(s->words, "-o ") || (calls_of(&counts, "fsync") > 0 && calls_of(&counts, "rename") > 0), "no fsync or rename");
+    CHECK(!strstr(s->words, "-o ")
+              || (calls_of(&counts, "fsync") > 0 && calls_of(&counts, "rename") > 0),
+          "no fsync or rename");
     outcome_free(&usual);
     free(counts.bytes);
     check_close();
@@ -438,7 +461,8 @@ static void check_all_tools(void)
         const char *name = list[i]->d_name;
         bool found = strncmp(name, "lat-", 4) != 0;
         for (size_t k = 0; k < SCENARIOS; k++)
-            found |= strncmp(scenarios[k].words, name, strlen(name)) == 0 && scenarios[k].words[strlen(name)] == ' ';
+            found |= strncmp(scenarios[k].words, name, strlen(name)) == 0
+                     && scenarios[k].words[strlen(name)] == ' ';
         CHECK(found, "no command line with %s", name);
         free(list[i]);
     }
@@ -450,12 +474,13 @@ static void check_all_tools(void)
 static void make_inputs(void)
 {
     char command[4 * PATH_MAX];
-    snprintf(command, sizeof command,
-             "PATH='%s':$PATH; lat-start weak --dims 2,2,2,2 --seed 5 --count 3 -0 -o in.lat &&"
-             " lat-start weak --dims 2,2,2,2 --seed 5 -p single -o in.one &&"
-             " lat-convert --to nersc in.one -o in.nersc && lat-convert --to ildg in.one -o in.ildg &&"
-             " lat-convert --to milc in.one -o in.milc && rm in.one",
-             bin);
+    snprintf(
+        command, sizeof command,
+        "PATH='%s':$PATH; lat-start weak --dims 2,2,2,2 --seed 5 --count 3 -0 -o in.lat &&"
+        " lat-start weak --dims 2,2,2,2 --seed 5 -p single -o in.one &&"
+        " lat-convert --to nersc in.one -o in.nersc && lat-convert --to ildg in.one -o in.ildg &&"
+        " lat-convert --to milc in.one -o in.milc && rm in.one",
+        bin);
     need(system(command) == 0, "making inputs");
     inputs = look();
 }
@@ -491,6 +516,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < inputs.count; i++)
         unlink(inputs.file[i].name);
     forget(&inputs);
-    need(chdir("..") == 0 && rmdir("work") == 0 && unlink("count") == 0 && chdir("/") == 0 && rmdir(here) == 0, here);
+    need(chdir("..") == 0 && rmdir("work") == 0 && unlink("count") == 0 && chdir("/") == 0
+             && rmdir(here) == 0,
+         here);
     return check_done();
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* faults.c: a library to be preloaded, in which one call of a tool fails.
  *
- *   LAT_FAULT="KIND N EFFECT"    what happens at the N-th call of KIND; "N+" at that one and all after it
- *   LAT_FAULT_COUNT=FILE         a line "KIND CALLS" for each kind, when the process ends
+ *   LAT_FAULT="KIND N EFFECT"    what happens at the N-th call of KIND; "N+" at that one and all
+ * after it LAT_FAULT_COUNT=FILE         a line "KIND CALLS" for each kind, when the process ends
  *
- * KIND is read, write (pwrite, too), seek (lseek and ftruncate, of what is written), fsync, rename, open, close, alloc (malloc and its
- * kin), mmap, or any. EFFECT is an error (EIO,
- * ENOSPC, ENOMEM, EINTR ...), "short" (half of the bytes), or a signal (TERM, INT, KILL).
+ * KIND is read, write (pwrite, too), seek (lseek and ftruncate, of what is written), fsync, rename,
+ * open, close, alloc (malloc and its kin), mmap, or any. EFFECT is an error (EIO, ENOSPC, ENOMEM,
+ * EINTR ...), "short" (half of the bytes), or a signal (TERM, INT, KILL).
  *
- * Calls count if they come from the tool itself, and for memory from libc, zlib and expat too: what the OpenMP runtime and the
- * dynamic linker do is their affair. */
+ * Calls count if they come from the tool itself, and for memory from libc, zlib and expat too: what
+ * the OpenMP runtime and the dynamic linker do is their affair. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,14 +33,16 @@ void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t alignment, size_t n);
 
 enum kind { READ, WRITE, SEEK, FSYNC, RENAME, OPEN, CLOSE, ALLOC, MMAP, ANY, KINDS };
-static const char *const kind_name[KINDS] = {"read", "write", "seek", "fsync", "rename", "open", "close", "alloc", "mmap", "any"};
+static const char *const kind_name[KINDS] = {"read", "write", "seek",  "fsync", "rename",
+                                             "open", "close", "alloc", "mmap",  "any"};
 
 static const struct {
     const char *name;
     int error, signal;
-} effects[] = {{"EIO", EIO, 0},       {"ENOSPC", ENOSPC, 0}, {"ENOMEM", ENOMEM, 0}, {"EINTR", EINTR, 0},
-               {"EACCES", EACCES, 0}, {"EMFILE", EMFILE, 0}, {"EXDEV", EXDEV, 0},   {"EDQUOT", EDQUOT, 0},
-               {"short", 0, 0},       {"TERM", 0, SIGTERM},  {"INT", 0, SIGINT},    {"KILL", 0, SIGKILL}};
+} effects[] = {{"EIO", EIO, 0},      {"ENOSPC", ENOSPC, 0}, {"ENOMEM", ENOMEM, 0},
+               {"EINTR", EINTR, 0},  {"EACCES", EACCES, 0}, {"EMFILE", EMFILE, 0},
+               {"EXDEV", EXDEV, 0},  {"EDQUOT", EDQUOT, 0}, {"short", 0, 0},
+               {"TERM", 0, SIGTERM}, {"INT", 0, SIGINT},    {"KILL", 0, SIGKILL}};
 #define EFFECTS (sizeof effects / sizeof *effects)
 
 static atomic_long calls[KINDS];
@@ -49,7 +51,8 @@ static long number;
 static bool onwards, active;
 static size_t effect;
 
-/* ---- whose call it is -------------------------------------------------------------------------- */
+/* ---- whose call it is --------------------------------------------------------------------------
+ */
 
 typedef struct range {
     uintptr_t from, to;
@@ -61,7 +64,8 @@ static int note_object(struct dl_phdr_info *o, size_t size, void *first)
 {
     const char *slash = strrchr(o->dlpi_name, '/'), *name = slash ? slash + 1 : o->dlpi_name;
     const bool tool = *(bool *)first;
-    const bool known = strncmp(name, "libc.", 5) == 0 || strncmp(name, "libz.", 5) == 0 || strncmp(name, "libexpat.", 9) == 0;
+    const bool known = strncmp(name, "libc.", 5) == 0 || strncmp(name, "libz.", 5) == 0
+                       || strncmp(name, "libexpat.", 9) == 0;
     (void)size;
     *(bool *)first = false;
     for (int i = 0; (tool || known) && i < o->dlpi_phnum; i++) {
@@ -85,7 +89,8 @@ static bool within(const range *r, size_t n, const void *caller)
     return false;
 }
 
-/* ---- what happens ------------------------------------------------------------------------------ */
+/* ---- what happens ------------------------------------------------------------------------------
+ */
 
 static bool hit(int which)
 {
@@ -96,7 +101,8 @@ static bool hit(int which)
 /* An error to be returned; -1 for half of the bytes; 0 for nothing. */
 static int fault(int which, const void *caller)
 {
-    if (!active || !(which == ALLOC ? within(allocating, allocatings, caller) : within(own, owns, caller)))
+    if (!active
+        || !(which == ALLOC ? within(allocating, allocatings, caller) : within(own, owns, caller)))
         return 0;
     const bool this_one = hit(which), any = hit(ANY);
     if (!this_one && !any)
@@ -106,13 +112,13 @@ static int fault(int which, const void *caller)
     return effects[effect].signal ? 0 : effects[effect].error ? effects[effect].error : -1;
 }
 
-#define FAIL(which, value)                                                                                             \
-    do {                                                                                                               \
-        const int error_ = fault(which, __builtin_return_address(0));                                                  \
-        if (error_ > 0) {                                                                                              \
-            errno = error_;                                                                                            \
-            return value;                                                                                              \
-        }                                                                                                              \
+#define FAIL(which, value) \
+    do { \
+        const int error_ = fault(which, __builtin_return_address(0)); \
+        if (error_ > 0) { \
+            errno = error_; \
+            return value; \
+        } \
     } while (0)
 
 ssize_t read(int fd, void *buf, size_t n)
@@ -229,7 +235,8 @@ void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
     return (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset);
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------- */
+/* ---- beginning and end -------------------------------------------------------------------------
+ */
 
 static int lookup(const char *word)
 {
@@ -245,8 +252,9 @@ __attribute__((constructor)) static void begin(void)
     char name[16], plus[2] = "", how[16];
     bool first = true;
     dl_iterate_phdr(note_object, &first);
-    if (what && (sscanf(what, "%15s %ld%1[+] %15s", name, &number, plus, how) == 4 ||
-                 sscanf(what, "%15s %ld %15s", name, &number, how) == 3)) {
+    if (what
+        && (sscanf(what, "%15s %ld%1[+] %15s", name, &number, plus, how) == 4
+            || sscanf(what, "%15s %ld %15s", name, &number, how) == 3)) {
         kind = lookup(name);
         onwards = *plus;
         while (effect < EFFECTS && strcmp(effects[effect].name, how) != 0)
@@ -258,8 +266,8 @@ __attribute__((constructor)) static void begin(void)
     }
 }
 
-/* Calls count from main on: before it the CUDA runtime, which is part of the tool, makes itself known, and does not survive
- * without memory. */
+/* Calls count from main on: before it the CUDA runtime, which is part of the tool, makes itself
+ * known, and does not survive without memory. */
 typedef int a_main(int, char **, char **);
 static a_main *tool_main;
 
@@ -269,10 +277,13 @@ static int counted_main(int argc, char **argv, char **environment)
     return tool_main(argc, argv, environment);
 }
 
-int __libc_start_main(a_main *main, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
-int __libc_start_main(a_main *main, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+int __libc_start_main(a_main *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end);
+int __libc_start_main(a_main *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end)
 {
-    typedef int starter(a_main *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+    typedef int starter(a_main *, int, char **, void (*)(void), void (*)(void), void (*)(void),
+                        void *);
     starter *start;
     *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
     tool_main = main;

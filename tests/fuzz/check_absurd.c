@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_absurd.c: absurd numbers in the headers of every format: extents of nothing, below nothing and beyond all bounds,
- * products that overflow, NaN and infinity. All are refused, and before memory is taken: feed.c allows for 16 times the bytes
- * there are and 8 MiB, where these claim gigabytes.
+/* check_absurd.c: absurd numbers in the headers of every format: extents of nothing, below nothing
+ * and beyond all bounds, products that overflow, NaN and infinity. All are refused, and before
+ * memory is taken: feed.c allows for 16 times the bytes there are and 8 MiB, where these claim
+ * gigabytes.
  *
- * The samples are those of tests/fuzz/corpus, or of the folder that is the argument. (Headers of our own stream: check_stream.c.) */
+ * The samples are those of tests/fuzz/corpus, or of the folder that is the argument. (Headers of
+ * our own stream: check_stream.c.) */
 #include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
@@ -39,10 +41,12 @@ static void refused(const char *format, const sample *s, const char *what, long 
 {
     fflush(stdout);
     const int became = feed_child(format, s->bytes, s->n);
-    CHECK(became == FEED_REFUSED, "%s: %s %ld: %s", format, what, which, became == FEED_TAKEN ? "taken" : "broken");
+    CHECK(became == FEED_REFUSED, "%s: %s %ld: %s", format, what, which,
+          became == FEED_TAKEN ? "taken" : "broken");
 }
 
-/* ---- binary headers ---------------------------------------------------------------------------- */
+/* ---- binary headers ----------------------------------------------------------------------------
+ */
 
 enum what { EXTENTS, NUMBER, REAL }; /* four extents one after the other; one number; one f64 */
 
@@ -52,26 +56,49 @@ static const struct field {
     size_t at, width;
     bool big;
 } fields[] = {
-    {"openqcd", "taken-plain", EXTENTS, 0, 4, false},    {"openqcd", "taken-plain", REAL, 16, 8, false},
-    {"ddalphaamg", "taken-plain", EXTENTS, 0, 4, false}, {"ddalphaamg", "taken-plain", REAL, 16, 8, false},
-    {"hirep", "taken-plain", EXTENTS, 4, 4, true},       {"hirep", "taken-plain", NUMBER, 0, 4, true},
-    {"hirep", "taken-plain", REAL, 20, 8, true},         {"hirep", "taken-quaternions", EXTENTS, 4, 4, true},
-    {"vogt", "taken-plain", EXTENTS, 4, 2, false},       {"vogt", "taken-plain", NUMBER, 0, 2, false},
-    {"vogt", "taken-plain", NUMBER, 2, 2, false},        {"vogt", "taken-plain", NUMBER, 12, 2, false},
-    {"mdp", "taken-plain", EXTENTS, 188, 4, false},      {"mdp", "taken-plain", NUMBER, 184, 4, false},
-    {"mdp", "taken-plain", NUMBER, 228, 4, false},       {"mdp", "taken-plain", NUMBER, 232, 4, false},
-    {"mdp", "taken-big", EXTENTS, 188, 4, true},         {"milc", "taken-little", EXTENTS, 4, 4, false},
-    {"milc", "taken-list", EXTENTS, 4, 4, true},         {"milc", "taken-list", NUMBER, 88, 4, true},
-    {"milcold", "taken-plain", EXTENTS, 4, 4, false},    {"fnal", "taken-plain", EXTENTS, 16, 4, false},
-    {"fnal", "taken-plain", NUMBER, 8, 4, false},        {"fnal", "taken-plain", NUMBER, 12, 4, false},
-    {"szin", "taken-version1", EXTENTS, 76, 4, true},    {"szin", "taken-version1", NUMBER, 48, 4, true},
-    {"szin", "taken-version1", NUMBER, 52, 4, true},     {"fortran", "taken-plain", NUMBER, 0, 4, false},
-    {"fortran", "taken-big", NUMBER, 0, 4, true},        {"ildg", "taken-qio", NUMBER, 8, 8, true},
+    {"openqcd", "taken-plain", EXTENTS, 0, 4, false},
+    {"openqcd", "taken-plain", REAL, 16, 8, false},
+    {"ddalphaamg", "taken-plain", EXTENTS, 0, 4, false},
+    {"ddalphaamg", "taken-plain", REAL, 16, 8, false},
+    {"hirep", "taken-plain", EXTENTS, 4, 4, true},
+    {"hirep", "taken-plain", NUMBER, 0, 4, true},
+    {"hirep", "taken-plain", REAL, 20, 8, true},
+    {"hirep", "taken-quaternions", EXTENTS, 4, 4, true},
+    {"vogt", "taken-plain", EXTENTS, 4, 2, false},
+    {"vogt", "taken-plain", NUMBER, 0, 2, false},
+    {"vogt", "taken-plain", NUMBER, 2, 2, false},
+    {"vogt", "taken-plain", NUMBER, 12, 2, false},
+    {"mdp", "taken-plain", EXTENTS, 188, 4, false},
+    {"mdp", "taken-plain", NUMBER, 184, 4, false},
+    {"mdp", "taken-plain", NUMBER, 228, 4, false},
+    {"mdp", "taken-plain", NUMBER, 232, 4, false},
+    {"mdp", "taken-big", EXTENTS, 188, 4, true},
+    {"milc", "taken-little", EXTENTS, 4, 4, false},
+    {"milc", "taken-list", EXTENTS, 4, 4, true},
+    {"milc", "taken-list", NUMBER, 88, 4, true},
+    {"milcold", "taken-plain", EXTENTS, 4, 4, false},
+    {"fnal", "taken-plain", EXTENTS, 16, 4, false},
+    {"fnal", "taken-plain", NUMBER, 8, 4, false},
+    {"fnal", "taken-plain", NUMBER, 12, 4, false},
+    {"szin", "taken-version1", EXTENTS, 76, 4, true},
+    {"szin", "taken-version1", NUMBER, 48, 4, true},
+    {"szin", "taken-version1", NUMBER, 52, 4, true},
+    {"fortran", "taken-plain", NUMBER, 0, 4, false},
+    {"fortran", "taken-big", NUMBER, 0, 4, true},
+    {"ildg", "taken-qio", NUMBER, 8, 8, true},
     {"scidac", "taken-plain", NUMBER, 8, 8, true},
 };
 
 /* Cut to the width of the field. */
-static const uint64_t absurd[] = {0, UINT64_MAX, 65535, 65536, 1 << 24, 0x7fffffff, 0x80000000, 0x7fffffffffffffff, 0x8000000000000000};
+static const uint64_t absurd[] = {0,
+                                  UINT64_MAX,
+                                  65535,
+                                  65536,
+                                  1 << 24,
+                                  0x7fffffff,
+                                  0x80000000,
+                                  0x7fffffffffffffff,
+                                  0x8000000000000000};
 static const double unreal[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e300, -7};
 #define ABSURD (sizeof absurd / sizeof *absurd)
 #define UNREAL (sizeof unreal / sizeof *unreal)
@@ -101,7 +128,9 @@ static void check_extents(const sample *good, const struct field *f)
                 if (i == which || which == 4)
                     other |= put(&s, f, f->at + (size_t)i * f->width, absurd[v]);
             if (other)
-                refused(f->format, &s, which == 4 ? "all extents are absurd number" : "an extent is absurd number", (long)v);
+                refused(f->format, &s,
+                        which == 4 ? "all extents are absurd number" : "an extent is absurd number",
+                        (long)v);
         }
 }
 
@@ -123,7 +152,8 @@ static void check_field(const struct field *f)
     }
 }
 
-/* ---- headers of text --------------------------------------------------------------------------- */
+/* ---- headers of text ---------------------------------------------------------------------------
+ */
 
 static const struct text {
     const char *format, *name, *was, *is;
@@ -150,7 +180,8 @@ static const struct text {
     {"ildg", "taken-qio", "<lx>2</lx>", "<lx>18446744073709551618</lx>"},
     {"ildg", "taken-qio", "<lx>2</lx>", "<lx>nan</lx>"},
     {"ildg", "taken-qio", "<lx>2</lx>", "<lx></lx>"},
-    {"ildg", "taken-qio", "<lx>2</lx><ly>2</ly><lz>2</lz><lt>2</lt>", "<lx>65535</lx><ly>65535</ly><lz>65535</lz><lt>65535</lt>"},
+    {"ildg", "taken-qio", "<lx>2</lx><ly>2</ly><lz>2</lz><lt>2</lt>",
+     "<lx>65535</lx><ly>65535</ly><lz>65535</lz><lt>65535</lt>"},
     {"ildg", "taken-qio", "<precision>32</precision>", "<precision>0</precision>"},
     {"ildg", "taken-qio", "<precision>32</precision>", "<precision>-32</precision>"},
     {"ildg", "taken-qio", "<field>su3gauge</field>", "<field>su99gauge</field>"},
@@ -187,7 +218,8 @@ static bool replace_in_record(sample *s, const char *was, const char *is)
 {
     const unsigned char *there = memmem(s->bytes, s->n, was, strlen(was));
     for (size_t at = 0, next; there && at + 144 <= s->n; at = next) {
-        const size_t length = (size_t)lat_load_be64(s->bytes + at + 8), longer = length + strlen(is) - strlen(was);
+        const size_t length = (size_t)lat_load_be64(s->bytes + at + 8),
+                     longer = length + strlen(is) - strlen(was);
         next = at + 144 + (length + 7) / 8 * 8;
         if ((size_t)(there - s->bytes) > next || next > s->n)
             continue;
@@ -214,26 +246,32 @@ static void check_text(size_t i)
         return;
     /* The record is put together well: the same text in its place is taken. */
     if (lime && CHECK(replace_in_record(&s, t->was, t->was), "%s: no '%s'", t->format, t->was))
-        CHECK(feed_child(t->format, s.bytes, s.n) == FEED_TAKEN, "%s: the record is not put together well", t->format);
-    if (CHECK(lime ? replace_in_record(&s, t->was, t->is) : replace(&s, t->was, t->is), "%s: no '%s'", t->format, t->was))
+        CHECK(feed_child(t->format, s.bytes, s.n) == FEED_TAKEN,
+              "%s: the record is not put together well", t->format);
+    if (CHECK(lime ? replace_in_record(&s, t->was, t->is) : replace(&s, t->was, t->is),
+              "%s: no '%s'", t->format, t->was))
         refused(t->format, &s, t->is, (long)i);
 }
 
-/* ---- numbers that are none --------------------------------------------------------------------- */
+/* ---- numbers that are none ---------------------------------------------------------------------
+ */
 
 static void check_links(const char *format, const char *name)
 {
     static sample s;
     if (!load(format, name, &s))
         return;
-    memset(s.bytes + s.n - 64, 0xff, 8); /* a NaN in single and in double precision, in any byte order */
+    memset(s.bytes + s.n - 64, 0xff,
+           8); /* a NaN in single and in double precision, in any byte order */
     refused(format, &s, "a link that is not a number", 0);
 }
 
-/* On a pipe, where nobody knows how long it is: a header that claims gigabytes, and half a megabyte after it. */
+/* On a pipe, where nobody knows how long it is: a header that claims gigabytes, and half a megabyte
+ * after it. */
 static void check_pipe(const char *format, const char *name, size_t at, size_t width, bool big)
 {
-    static const uint64_t claims[][4] = {{64, 64, 64, 128}, {1024, 2, 2, 1024}, {2, 1024, 1024, 2}, {1000, 1000, 1000, 1000}};
+    static const uint64_t claims[][4] = {
+        {64, 64, 64, 128}, {1024, 2, 2, 1024}, {2, 1024, 1024, 2}, {1000, 1000, 1000, 1000}};
     static unsigned char bytes[512 << 10];
     static sample s;
     if (!load(format, name, &s))
@@ -245,11 +283,13 @@ static void check_pipe(const char *format, const char *name, size_t at, size_t w
             store(bytes + at + i * width, claims[c][i], width, big);
         fflush(stdout);
         const int became = feed_child(format, bytes, sizeof bytes);
-        CHECK(became == FEED_REFUSED, "%s: claim %zu: %s", format, c, became == FEED_TAKEN ? "taken" : "broken");
+        CHECK(became == FEED_REFUSED, "%s: claim %zu: %s", format, c,
+              became == FEED_TAKEN ? "taken" : "broken");
     }
 }
 
-/* The same of our stream, in an order where the next matrix may belong anywhere, and of headers of text. */
+/* The same of our stream, in an order where the next matrix may belong anywhere, and of headers of
+ * text. */
 static void check_pipe_text(const char *format, const char *name, const char *was, const char *is)
 {
     static unsigned char bytes[512 << 10];
@@ -263,7 +303,8 @@ static void check_pipe_text(const char *format, const char *name, const char *wa
     CHECK(became == FEED_REFUSED, "%s: %s", format, became == FEED_TAKEN ? "taken" : "broken");
 }
 
-/* A file that is still being written, or copied: what is written of it must be what was verified. */
+/* A file that is still being written, or copied: what is written of it must be what was verified.
+ */
 static void check_changing(const char *format, const char *name)
 {
     static sample s;
@@ -273,8 +314,9 @@ static void check_changing(const char *format, const char *name)
 
 int main(int argc, char **argv)
 {
-    static const char *const plain[] = {"openqcd", "ddalphaamg", "hirep", "vogt", "mdp", "milcold", "fnal", "szin", "cppacs",
-                                        "fortran", "raw", "bridge"};
+    static const char *const plain[] = {"openqcd", "ddalphaamg", "hirep", "vogt",
+                                        "mdp",     "milcold",    "fnal",  "szin",
+                                        "cppacs",  "fortran",    "raw",   "bridge"};
     corpus = argc > 1 ? argv[1] : corpus;
     check_case("numbers in binary headers: absurd ones are refused before memory is taken");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -285,8 +327,10 @@ int main(int argc, char **argv)
     check_case("on a pipe memory is taken as bytes arrive, whatever extents are claimed");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].what == EXTENTS && strcmp(fields[i].format, "szin") != 0)
-            check_pipe(fields[i].format, fields[i].name, fields[i].at, fields[i].width, fields[i].big);
-    check_pipe_text("nersc", "taken-rows", "DIMENSION_1 = 2\nDIMENSION_2 = 2\nDIMENSION_3 = 2\nDIMENSION_4 = 2",
+            check_pipe(fields[i].format, fields[i].name, fields[i].at, fields[i].width,
+                       fields[i].big);
+    check_pipe_text("nersc", "taken-rows",
+                    "DIMENSION_1 = 2\nDIMENSION_2 = 2\nDIMENSION_3 = 2\nDIMENSION_4 = 2",
                     "DIMENSION_1 = 64\nDIMENSION_2 = 64\nDIMENSION_3 = 64\nDIMENSION_4 = 128");
     check_pipe_text("bmw", "taken-plain", "2 2 2 2", "999 9 9 999");
     check_case("links that are not numbers are refused");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_fuzz.c: every sample of the corpus again, with any compiler. The folder of a sample says who is fed with
- * it, its name whether it is "taken" or "refused" (feed.h).
+/* check_fuzz.c: every sample of the corpus again, with any compiler. The folder of a sample says
+ * who is fed with it, its name whether it is "taken" or "refused" (feed.h).
  *
  *   check_fuzz [FOLDER]     tests/fuzz/corpus, from the root of the repository
  *   check_fuzz -v FILE...   feeds these, in folders of those names: what became of each */
@@ -37,10 +37,7 @@ static int feed_file(const char *name, const char *path)
     return feed_child(name, bytes, n);
 }
 
-static int samples(const struct dirent *e)
-{
-    return e->d_name[0] != '.';
-}
+static int samples(const struct dirent *e) { return e->d_name[0] != '.'; }
 
 static void feed_folder(const char *corpus, const char *name)
 {
@@ -48,7 +45,8 @@ static void feed_folder(const char *corpus, const char *name)
     struct dirent **list;
     char folder[4096], path[8192], title[256];
     snprintf(folder, sizeof folder, "%s/%s", corpus, name);
-    snprintf(title, sizeof title, "%s: samples do no harm, are taken or refused as they should", name);
+    snprintf(title, sizeof title, "%s: samples do no harm, are taken or refused as they should",
+             name);
     check_case(title);
     const int n = scandir(folder, &list, samples, alphasort);
     CHECK(n > 0, "no samples in %s", folder);

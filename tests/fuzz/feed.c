@@ -20,10 +20,11 @@
 #include "lattice/slices.h"
 #include "stream/stream.h"
 
-/* Memory: 16 times the input, and what there is whatever the input: a megabyte of buffer each for input and
- * output, chunks of links, tables. A stream may be compressed 1032 to 1 (what deflate can do at most), and 64 MiB of a
- * field and 512 MiB of blocks are allocated, though not touched, before bytes arrive (stream_read.c, stream_blocks.c). */
-#define TIMES  16
+/* Memory: 16 times the input, and what there is whatever the input: a megabyte of buffer each for
+ * input and output, chunks of links, tables. A stream may be compressed 1032 to 1 (what deflate can
+ * do at most), and 64 MiB of a field and 512 MiB of blocks are allocated, though not touched,
+ * before bytes arrive (stream_read.c, stream_blocks.c). */
+#define TIMES 16
 #define ALWAYS ((size_t)8 << 20)
 #define STREAM ((size_t)600 << 20)
 
@@ -76,7 +77,8 @@ static source as_file(const unsigned char *bytes, size_t n)
     return source_new(fd);
 }
 
-/* All of it has to fit into the pipe, which may have to be made wider: nobody else is there to fill it. */
+/* All of it has to fit into the pipe, which may have to be made wider: nobody else is there to fill
+ * it. */
 static source as_pipe(const unsigned char *bytes, size_t n)
 {
     int fd[2];
@@ -97,7 +99,8 @@ static void sentence(bool taken, const char *name)
         feed_broken("taken, but: %s", s);
     if (!taken && (!*s || strchr(s, '\n')))
         feed_broken("refused without a sentence");
-    if (!taken && name && strncmp(s, name, strlen(name)) != 0 && strncmp(s, "out of memory", 13) != 0)
+    if (!taken && name && strncmp(s, name, strlen(name)) != 0
+        && strncmp(s, "out of memory", 13) != 0)
         feed_broken("does not begin with the name: %s", s);
 }
 
@@ -111,28 +114,27 @@ static bool same_lines(const lat_lines *a, const lat_lines *b)
     return same;
 }
 
-static bool same_number(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
+static bool same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 /* What docs/format.md promises: everything that was read goes on as it was. */
 static void compare(const lat_field *a, const lat_field *b)
 {
     const lat_header *h = &a->head, *k = &b->head;
-    if (h->kind != k->kind || h->nc != k->nc || memcmp(&h->geom, &k->geom, sizeof h->geom) != 0 ||
-        h->real != k->real || h->reals != k->reals || strcmp(h->gauge, k->gauge) != 0 || h->sweeps != k->sweeps ||
-        h->copies != k->copies || memcmp(h->weight, k->weight, sizeof h->weight) != 0 ||
-        !same_number(h->functional, k->functional) || !same_number(h->theta, k->theta))
+    if (h->kind != k->kind || h->nc != k->nc || memcmp(&h->geom, &k->geom, sizeof h->geom) != 0
+        || h->real != k->real || h->reals != k->reals || strcmp(h->gauge, k->gauge) != 0
+        || h->sweeps != k->sweeps || h->copies != k->copies
+        || memcmp(h->weight, k->weight, sizeof h->weight) != 0
+        || !same_number(h->functional, k->functional) || !same_number(h->theta, k->theta))
         feed_broken("the header is another one when read again");
     if (!same_lines(&h->info, &k->info) || !same_lines(&h->history, &k->history))
         feed_broken("lines are other ones when read again");
-    if (h->reals == 2 * h->nc * h->nc &&
-        memcmp(a->data, b->data, lat_field_reals(a) * (size_t)h->real) != 0)
+    if (h->reals == 2 * h->nc * h->nc
+        && memcmp(a->data, b->data, lat_field_reals(a) * (size_t)h->real) != 0)
         feed_broken("links are other ones when read again");
 }
 
-/* Rows that are not those of a group element cannot be left out again: that is refused with a sentence. */
+/* Rows that are not those of a group element cannot be left out again: that is refused with a
+ * sentence. */
 static bool write_to(const char *path, lat_field *f)
 {
     lat_output *out = lat_output_open(path, LAT_OUTPUT_FORCE);
@@ -214,7 +216,8 @@ static bool skip_stream(source s)
     return taken;
 }
 
-/* By slices, one or two at a time; false without a sentence where one would take memory out of proportion. */
+/* By slices, one or two at a time; false without a sentence where one would take memory out of
+ * proportion. */
 static bool read_slices(source s, size_t most)
 {
     lat_header head;
@@ -241,13 +244,15 @@ static bool read_slices(source s, size_t most)
 
 static bool feed_stream(const unsigned char *bytes, size_t n)
 {
-    const bool file = read_stream(as_file(bytes, n), true), piped = read_stream(as_pipe(bytes, n), false);
+    const bool file = read_stream(as_file(bytes, n), true),
+               piped = read_stream(as_pipe(bytes, n), false);
     if (file != piped)
-        feed_broken("%s from a file, %s from a pipe: %s", file ? "taken" : "refused", piped ? "taken" : "refused",
-                    lat_error());
+        feed_broken("%s from a file, %s from a pipe: %s", file ? "taken" : "refused",
+                    piped ? "taken" : "refused", lat_error());
     if (!skip_stream(as_file(bytes, n)) && file)
         feed_broken("read, but not skipped: %s", lat_error());
-    if (!read_slices(as_pipe(bytes, n), TIMES * n) && file && *lat_error() && !strstr(lat_error(), "across slices"))
+    if (!read_slices(as_pipe(bytes, n), TIMES * n) && file && *lat_error()
+        && !strstr(lat_error(), "across slices"))
         feed_broken("read, but not by slices: %s", lat_error());
     return file;
 }
@@ -263,7 +268,7 @@ static const lat_format *format_named(const char *name)
 }
 
 typedef struct passed {
-    int next; /* slice that has to come */
+    int next;  /* slice that has to come */
     int spoil; /* a file that is to change on the way, or -1 */
 } passed;
 
@@ -273,7 +278,8 @@ static int pass(void *context, const lat_header *head, const void *slices, int f
     const struct timespec tick = {.tv_nsec = 20000000}; /* of the clock that files have */
     (void)slices;
     if (first != p->next || count < 1 || first + count > lat_slices(head))
-        feed_broken("slices %d to %d after %d of %d", first, first + count, p->next, lat_slices(head));
+        feed_broken("slices %d to %d after %d of %d", first, first + count, p->next,
+                    lat_slices(head));
     p->next = first + count;
     if (p->spoil >= 0 && (nanosleep(&tick, NULL) < 0 || pwrite(p->spoil, "x", 1, 0) != 1))
         feed_broken("the file cannot be changed");
@@ -292,13 +298,17 @@ static void read_again(lat_file_reader *field)
 bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
 {
     const source s = as_file(bytes, n);
-    const lat_read_context r = {.told = {.big = -1}, .dims = {.nd = 4, .dims = {2, 2, 2, 2}}, .plaquette = NAN, .link_trace = NAN};
+    const lat_read_context r = {.told = {.big = -1},
+                                .dims = {.nd = 4, .dims = {2, 2, 2, 2}},
+                                .plaquette = NAN,
+                                .link_trace = NAN};
     lat_file_reader field;
     passed p = {.spoil = s.fd};
     lat_error_clear();
     lat_input *in = lat_input_open(s.path);
     fed = name;
-    if (!in || lat_file_reader_open(&field, in, format_named(name), &r, false) <= 0 || lat_file_reader_first(&field, false, NULL, NULL, NULL))
+    if (!in || lat_file_reader_open(&field, in, format_named(name), &r, false) <= 0
+        || lat_file_reader_first(&field, false, NULL, NULL, NULL))
         feed_broken("refused: %s", lat_error());
     const bool taken = field.whole || lat_file_reader_each(&field, false, pass, &p) == 0;
     sentence(taken, s.path);
@@ -309,7 +319,8 @@ bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
     return taken;
 }
 
-/* As lat-convert does it. Files that do not say their extents have 2, 2, 2, 2 as the samples of the corpus. */
+/* As lat-convert does it. Files that do not say their extents have 2, 2, 2, 2 as the samples of the
+ * corpus. */
 static bool read_format(source s, const lat_format *format, bool force)
 {
     lat_read_context r = {.force = force, .told = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
@@ -373,7 +384,8 @@ static bool feed_words(const unsigned char *bytes, size_t n)
     lat_error_clear();
     if (lat_dims_parse(s, &geom) == 0) {
         good = true;
-        if (lat_dims_parse(lat_dims_text(&geom, dims), &again) < 0 || memcmp(&geom, &again, sizeof geom) != 0)
+        if (lat_dims_parse(lat_dims_text(&geom, dims), &again) < 0
+            || memcmp(&geom, &again, sizeof geom) != 0)
             feed_broken("extents are others when read again: %s", dims);
     }
     for (int nd = 1; nd <= 4; nd++) {
@@ -424,7 +436,8 @@ static bool feed_named(const char *name, const unsigned char *bytes, size_t n)
 bool feed(const char *name, const unsigned char *bytes, size_t n)
 {
     fed = name;
-    feed_memory(TIMES * n + ALWAYS + (strcmp(name, "stream") == 0 || strcmp(name, "any") == 0 ? STREAM : 0));
+    feed_memory(TIMES * n + ALWAYS
+                + (strcmp(name, "stream") == 0 || strcmp(name, "any") == 0 ? STREAM : 0));
     const bool taken = feed_named(name, bytes, n);
     feed_memory(0);
     lat_error_clear();

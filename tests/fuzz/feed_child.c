@@ -23,7 +23,8 @@ int feed_child(const char *name, const unsigned char *bytes, size_t n)
             _exit(code); /* what its exit() has left is no leak */
         exit(code);
     }
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) > FEED_REFUSED)
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)
+        || WEXITSTATUS(status) > FEED_REFUSED)
         return FEED_BROKEN;
     return WEXITSTATUS(status);
 }

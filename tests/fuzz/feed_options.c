@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* feed_options.c: command lines of any kind into the parser of options (feed.h).
  *
- * The parser is made for one command line in the life of a process. So its text is taken in here, to be reset, and
- * its exit() leads back. */
+ * The parser is made for one command line in the life of a process. So its text is taken in here,
+ * to be reset, and its exit() leads back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ void __wrap_exit(int code)
     __real_exit(code);
 }
 
-/* ---- memory that is left where exit() would have been ------------------------------------------ */
+/* ---- memory that is left where exit() would have been ------------------------------------------
+ */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HOOKS 1
@@ -60,7 +61,8 @@ static void on_free(const volatile void *p)
 static void keep_memory(void)
 {
     static bool installed;
-    if (!installed) { /* what libc keeps for itself comes first: a variable of --help, a buffer of stdout */
+    if (!installed) { /* what libc keeps for itself comes first: a variable of --help, a buffer of
+                         stdout */
         setenv("ARGP_HELP_FMT", "no-dup-args-note,rmargin=79", 1);
         printf("\n");
         __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
@@ -75,16 +77,13 @@ static void free_memory(void)
         free((void *)(uintptr_t)left[--count]);
 }
 #else
-static void keep_memory(void)
-{
-}
+static void keep_memory(void) {}
 
-static void free_memory(void)
-{
-}
+static void free_memory(void) {}
 #endif
 
-/* ---- a tool with options of all types ---------------------------------------------------------- */
+/* ---- a tool with options of all types ----------------------------------------------------------
+ */
 
 static bool flag;
 static long number;

@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     return 0;
 }
 
-/* Checksums end nearly every change of a stream where it begins: of eight, seven get the right ones. */
+/* Checksums end nearly every change of a stream where it begins: of eight, seven get the right
+ * ones. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned seed)
 {
     n = LLVMFuzzerMutate(bytes, n, most);

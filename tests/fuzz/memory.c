@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c: counts what the code under test allocates. The linker puts these functions in the place of malloc and
- * its kin (-Wl,--wrap), in our objects only: expat, zlib and libc go on with theirs. */
+/* memory.c: counts what the code under test allocates. The linker puts these functions in the place
+ * of malloc and its kin (-Wl,--wrap), in our objects only: expat, zlib and libc go on with theirs.
+ */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,8 +18,9 @@ void *__wrap_realloc(void *p, size_t n);
 int __wrap_posix_memalign(void **p, size_t alignment, size_t n);
 void __wrap_free(void *p);
 
-static size_t most;   /* 0: not counting */
-static int64_t live;  /* below 0 where memory that libc has allocated is freed: strdup, open_memstream */
+static size_t most; /* 0: not counting */
+static int64_t
+    live; /* below 0 where memory that libc has allocated is freed: strdup, open_memstream */
 
 void feed_memory(size_t limit)
 {
@@ -31,7 +33,8 @@ static void ask(size_t n)
     if (most && (n > most || live + (int64_t)n > (int64_t)most)) {
         const size_t limit = most;
         most = 0;
-        feed_broken("%zu bytes more than the %lld there are, allowed are %zu", n, (long long)live, limit);
+        feed_broken("%zu bytes more than the %lld there are, allowed are %zu", n, (long long)live,
+                    limit);
     }
 }
 

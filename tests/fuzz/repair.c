@@ -32,7 +32,8 @@ static size_t repair_header(unsigned char *bytes, size_t at, size_t n)
 }
 
 /* The bytes that a payload stands for, into the field's CRC. */
-static uint32_t add_raw(uint32_t sum, const unsigned char *payload, size_t stored, size_t raw, int real)
+static uint32_t add_raw(uint32_t sum, const unsigned char *payload, size_t stored, size_t raw,
+                        int real)
 {
     if (!real)
         return crc(sum, payload, stored);
@@ -64,9 +65,10 @@ void repair(unsigned char *bytes, size_t n)
             if (!at)
                 return;
             sum = blocks = 0;
-            real = !says(bytes + from, at - from, "compression = zlib") ? 0
+            real = !says(bytes + from, at - from, "compression = zlib")        ? 0
                    : !says(bytes + from, at - from, "filter = rotate-shuffle") ? 1
-                   : says(bytes + from, at - from, "real = f64") ? 8 : 4;
+                   : says(bytes + from, at - from, "real = f64")               ? 8
+                                                                               : 4;
         } else if (memcmp(p, "LATB", 4) == 0) {
             const size_t stored = lat_load_le32(p + 4);
             if (stored > n - at - FRAME)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-anneal: simulated annealing of the gauge, before lat-orelax.
  *
- * At each temperature one sweep draws g with weight exp(f / T), then microcanonical sweeps move it far at
- * constant f (gauge-fixing paper, section 2.2; docs/conventions.md, "Annealing"). */
+ * At each temperature one sweep draws g with weight exp(f / T), then microcanonical sweeps move it
+ * far at constant f (gauge-fixing paper, section 2.2; docs/conventions.md, "Annealing"). */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -22,13 +22,16 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "from", 0, "T", &from, 1e-9, 1e9, "first temperature", false},
     {LAT_OPT_REAL, "to", 0, "T", &to, 1e-9, 1e9, "last temperature", false},
     {LAT_OPT_INT, "steps", 0, "N", &steps, 1, 1e8, "temperatures, both ends among them", false},
-    {LAT_OPT_CHOICE, "schedule", 0, "linear|geometric", &schedule, 0, 0, "how temperatures fall", false},
-    {LAT_OPT_INT, "micro", 0, "K", &micro, 0, 1000, "microcanonical sweeps at each temperature", false},
+    {LAT_OPT_CHOICE, "schedule", 0, "linear|geometric", &schedule, 0, 0, "how temperatures fall",
+     false},
+    {LAT_OPT_INT, "micro", 0, "K", &micro, 0, 1000, "microcanonical sweeps at each temperature",
+     false},
     {LAT_OPT_CHOICE, "update", 0, "heatbath|metropolis", &update, 0, 0,
      "how g is drawn; metropolis is the reference for tests", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "of the sweeps; the links are rotated in double either way", false},
-    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "temperature and functional as they go", true},
+    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "temperature and functional as they go",
+     true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
      "temperatures between two lines of the log (default: a hundredth of all)", true},
     LAT_FIXING_OPTIONS,
@@ -38,7 +41,8 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-anneal",
     .args = "[FILE]",
-    .summary = "Brings every configuration in FILE or on stdin near a gauge by simulated annealing.",
+    .summary =
+        "Brings every configuration in FILE or on stdin near a gauge by simulated annealing.",
     .example = "lat-anneal --from 1.4 --to 0.1 --steps 2000 cfg.lat | lat-orelax -o cfg.landau.lat",
     .options = options,
     .max_files = 1,
@@ -64,8 +68,10 @@ static void say(const lat_fixing *f, lat_copy *const c[], int n, long i, const l
     config = f->config;
     first = c[0]->number;
     const double rate = lat_rate_sample(&pace, (double)(i + 1));
-    lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f  %.0f steps/s%s", f->name, c[0]->number + 1, c[n - 1]->number + 1,
-                 f->copies, i + 1, steps, temperature(i), s[0].functional, rate, lat_left_text((double)(steps - i - 1) / rate, left));
+    lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f  %.0f steps/s%s",
+                 f->name, c[0]->number + 1, c[n - 1]->number + 1, f->copies, i + 1, steps,
+                 temperature(i), s[0].functional, rate,
+                 lat_left_text((double)(steps - i - 1) / rate, left));
 }
 
 /* A line for whoever waits, and one for the log where that is due. */
@@ -80,10 +86,11 @@ static int tell(const lat_fixing *f, long i, bool due)
         return -1;
     for (int k = 0; k < n; k++) {
         if (!isfinite(s[k].functional))
-            return lat_fail("%s: the functional became %g at step %ld: are the links in SU(N)?", f->name, s[k].functional, i + 1);
+            return lat_fail("%s: the functional became %g at step %ld: are the links in SU(N)?",
+                            f->name, s[k].functional, i + 1);
         if (log)
-            fprintf(log, "%s\t%ld\t%.9g\t%.15f\t%.6e\t%.3f\t%ld\n", f->name, i + 1, temperature(i), s[k].functional,
-                    s[k].theta, seconds, c[k]->number);
+            fprintf(log, "%s\t%ld\t%.9g\t%.15f\t%.6e\t%.3f\t%ld\n", f->name, i + 1, temperature(i),
+                    s[k].functional, s[k].theta, seconds, c[k]->number);
     }
     say(f, c, n, i, s);
     return 0;
@@ -101,9 +108,13 @@ static int advance(lat_fixing *f)
 {
     lat_copy *const *c = f->batch;
     const int n = f->nbatch;
-    const long i = c[0]->sweeps / (1 + micro), every = check_every ? check_every : steps > 100 ? steps / 100 : 1;
-    const lat_sweep draw = {.kind = update ? LAT_SWEEP_METROPOLIS : LAT_SWEEP_HEATBATH, .temperature = temperature(i),
-                            .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number, .config = (uint32_t)f->config,
+    const long i = c[0]->sweeps / (1 + micro), every = check_every   ? check_every
+                                                       : steps > 100 ? steps / 100
+                                                                     : 1;
+    const lat_sweep draw = {.kind = update ? LAT_SWEEP_METROPOLIS : LAT_SWEEP_HEATBATH,
+                            .temperature = temperature(i),
+                            .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number,
+                            .config = (uint32_t)f->config,
                             .step = LAT_FOR_ANNEAL + (uint32_t)i};
     const lat_sweep mirror = {.kind = LAT_SWEEP_MICRO, .temperature = 1};
     if (f->backend->sweep(f->dev, &draw, 1) || (micro && f->backend->sweep(f->dev, &mirror, micro)))
@@ -119,15 +130,21 @@ static int advance(lat_fixing *f)
 
 static void describe(const lat_fixing *f, const lat_copy *c, char *words, size_t size)
 {
-    snprintf(words, size, "%s, %s, F %.15f", f->words, lat_gauge_name(f->condition.gauge), c->state.functional);
+    snprintf(words, size, "%s, %s, F %.15f", f->words, lat_gauge_name(f->condition.gauge),
+             c->state.functional);
 }
 
 int main(int argc, char **argv)
 {
     FILE *log = NULL;
     lat_options_parse(&tool, argc, argv);
-    const lat_algorithm a = {.select = LAT_SELECT_ALL, .ladder = {precision ? LAT_F64 : LAT_F32}, .rungs = 1, .theta = INFINITY,
-                             .store = LAT_F64, .advance = advance, .describe = describe};
+    const lat_algorithm a = {.select = LAT_SELECT_ALL,
+                             .ladder = {precision ? LAT_F64 : LAT_F32},
+                             .rungs = 1,
+                             .theta = INFINITY,
+                             .store = LAT_F64,
+                             .advance = advance,
+                             .describe = describe};
     if (log_path && !(log = lat_log_open(log_path, "config\tstep\tT\tF\ttheta\tseconds\tcopy")))
         return lat_report(LAT_FAILED);
     int rc = lat_fixing_run(&a, log);

@@ -16,29 +16,36 @@ static int open_stream(lat_file_reader *s, bool whole)
 {
     const int more = lat_stream_head(s->in, &s->f.head);
     s->at = lat_input_offset(s->in);
-    s->whole = whole || lat_input_size(s->in) < 0 ||
-               (more > 0 && !lat_order_sliced(&lat_stream_last(s->in)->order, s->f.head.geom.nd));
+    s->whole = whole || lat_input_size(s->in) < 0
+               || (more > 0
+                   && !lat_order_sliced(&lat_stream_last(s->in)->order, s->f.head.geom.nd));
     return more;
 }
 
 static int open_foreign(lat_file_reader *s, bool whole)
 {
     lat_header_init(&s->f.head);
-    if (s->format->begin(s->in, &s->f.head, &s->p, &s->r) < 0 || lat_header_check(&s->f.head, s->name) < 0)
+    if (s->format->begin(s->in, &s->f.head, &s->p, &s->r) < 0
+        || lat_header_check(&s->f.head, s->name) < 0)
         return -1;
-    /* Of a text, that takes more bytes than its numbers do, begin has seen to the length. The slices are the survey's. */
+    /* Of a text, that takes more bytes than its numbers do, begin has seen to the length. The
+     * slices are the survey's. */
     if (lat_expect_bytes(s->in, s->p.fetch ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
-                         (uint64_t)lat_slice_bytes(&s->f.head) * ((uint64_t)lat_slices(&s->f.head) + 2),
-                         "a configuration of that size") < 0)
+                         (uint64_t)lat_slice_bytes(&s->f.head)
+                             * ((uint64_t)lat_slices(&s->f.head) + 2),
+                         "a configuration of that size")
+        < 0)
         return -1;
     s->at = lat_input_offset(s->in);
     s->whole = whole || lat_input_size(s->in) < 0 || !lat_payload_sliced(&s->p, &s->f.head);
     return 1;
 }
 
-int lat_file_reader_open(lat_file_reader *s, lat_input *in, const lat_format *format, const lat_read_context *r, bool whole)
+int lat_file_reader_open(lat_file_reader *s, lat_input *in, const lat_format *format,
+                         const lat_read_context *r, bool whole)
 {
-    *s = (lat_file_reader){.in = in, .name = lat_input_name(in), .format = format, .r = *r, .fresh = true};
+    *s = (lat_file_reader){
+        .in = in, .name = lat_input_name(in), .format = format, .r = *r, .fresh = true};
     const int more = format->foreign ? open_foreign(s, whole) : open_stream(s, whole);
     if (more <= 0)
         lat_file_reader_close(s);
@@ -70,10 +77,12 @@ static void turn(const lat_header *head, void *matrix)
             ((float *)matrix)[k] *= -1;
 }
 
-void lat_flip_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void *slices, int first, int count)
+void lat_flip_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void *slices, int first,
+                    int count)
 {
     const lat_geometry *geom = &head->geom;
-    const size_t bytes = 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real, each = lat_slice_sites(head);
+    const size_t bytes = 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real,
+                 each = lat_slice_sites(head);
     for (int mu = 0; mu < geom->nd; mu++)
         for (size_t i = 0; signs[mu] && i < (size_t)count * each; i++) {
             int x[LAT_MAX_DIMS];
@@ -88,8 +97,9 @@ static int keep(lat_file_reader *s)
 {
     if (!s->format->foreign)
         return lat_stream_body(s->in, &s->f) < 0 ? -1 : 0;
-    return lat_field_alloc(&s->f) < 0 ? -1
-                                      : lat_payload_read(s->in, &s->f.head, &s->p, s->f.data, 0, lat_slices(&s->f.head));
+    return lat_field_alloc(&s->f) < 0
+               ? -1
+               : lat_payload_read(s->in, &s->f.head, &s->p, s->f.data, 0, lat_slices(&s->f.head));
 }
 
 static int from_memory(const lat_file_reader *s, int n, lat_slices_fn *fn, void *context)
@@ -98,7 +108,8 @@ static int from_memory(const lat_file_reader *s, int n, lat_slices_fn *fn, void 
     const size_t slice = lat_slice_bytes(&s->f.head);
     int rc = 0;
     for (int t = 0; t < all && rc == 0; t += n)
-        rc = fn(context, &s->f.head, (const char *)s->f.data + (size_t)t * slice, t, all - t < n ? all - t : n);
+        rc = fn(context, &s->f.head, (const char *)s->f.data + (size_t)t * slice, t,
+                all - t < n ? all - t : n);
     return rc;
 }
 
@@ -124,7 +135,8 @@ static int from_stream(lat_file_reader *s, int n, char *room, lat_slices_fn *fn,
     return lat_stream_end(r, rc == 0 ? &s->f.head : NULL) < 0 ? -1 : rc;
 }
 
-/* Sums are made when the links are read first: the second time they are what they were, since the file is. */
+/* Sums are made when the links are read first: the second time they are what they were, since the
+ * file is. */
 static int from_file(lat_file_reader *s, int n, char *room, lat_slices_fn *fn, void *context)
 {
     const int all = lat_slices(&s->f.head);
@@ -155,12 +167,14 @@ int lat_file_reader_each(lat_file_reader *s, bool at_once, lat_slices_fn *fn, vo
         s->fresh = false;
         return !there && keep(s) < 0 ? -1 : from_memory(s, n, fn, context);
     }
-    char *room = lat_alloc(n < lat_slices(&s->f.head) ? 2 * (size_t)n : (size_t)n, lat_slice_bytes(&s->f.head), "slices");
+    char *room = lat_alloc(n < lat_slices(&s->f.head) ? 2 * (size_t)n : (size_t)n,
+                           lat_slice_bytes(&s->f.head), "slices");
     int rc = room ? 0 : -1;
     if (rc == 0 && !s->fresh)
         rc = lat_input_rewind(s->in, s->at);
     if (rc == 0)
-        rc = s->format->foreign ? from_file(s, n, room, fn, context) : from_stream(s, n, room, fn, context);
+        rc = s->format->foreign ? from_file(s, n, room, fn, context)
+                                : from_stream(s, n, room, fn, context);
     s->fresh = false;
     free(room);
     return rc;
@@ -182,7 +196,8 @@ static int see(void *context, const lat_header *head, const void *slices, int fi
     return l->fn ? l->fn(l->context, head, slices, first, count) : 0;
 }
 
-/* Plaquette and link trace of a stream: those of its header, verified, or else the measured ones. */
+/* Plaquette and link trace of a stream: those of its header, verified, or else the measured ones.
+ */
 static int settle_stream(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;
@@ -218,7 +233,8 @@ static int settle_foreign(lat_file_reader *s, const lat_slice_sums *sums)
 static int look_once(lat_file_reader *s, bool at_once, look *l)
 {
     lat_slice_sums sums = {0};
-    if (lat_file_reader_each(s, at_once, see, l) < 0 || (l->survey && lat_slicewise_end(l->survey, &sums) < 0))
+    if (lat_file_reader_each(s, at_once, see, l) < 0
+        || (l->survey && lat_slicewise_end(l->survey, &sums) < 0))
         return -1;
     if (s->format->foreign)
         return settle_foreign(s, &sums);
@@ -228,16 +244,19 @@ static int look_once(lat_file_reader *s, bool at_once, look *l)
 /* Whole fields of a stream were verified when they were read. */
 static bool measured(const lat_file_reader *s)
 {
-    return s->f.head.kind == LAT_GAUGE && (s->format->foreign || !s->whole || isnan(s->f.head.plaquette));
+    return s->f.head.kind == LAT_GAUGE
+           && (s->format->foreign || !s->whole || isnan(s->f.head.plaquette));
 }
 
-int lat_file_reader_first(lat_file_reader *s, bool at_once, lat_again_fn *again, lat_slices_fn *fn, void *context)
+int lat_file_reader_first(lat_file_reader *s, bool at_once, lat_again_fn *again, lat_slices_fn *fn,
+                          void *context)
 {
     int rc = 1;
     while (rc == 1) {
         look l = {.fn = fn, .context = context};
         rc = again ? again(context) : 0;
-        if (rc == 0 && measured(s) && !(l.survey = lat_slicewise_new(&s->f.head, s->format->foreign)))
+        if (rc == 0 && measured(s)
+            && !(l.survey = lat_slicewise_new(&s->f.head, s->format->foreign)))
             rc = -1;
         if (rc == 0)
             rc = look_once(s, at_once, &l);

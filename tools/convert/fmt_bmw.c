@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_bmw.c: BMW and KYU, big endian doubles; read only.
  *
- * BMW: a text "#BMW X Y Z T CHECKSUM" and anything after it, 4096 bytes; then two rows of each link in the order
- * of ILDG. "#18BMW ...": all three rows. How its checksum is made is not known to us.
+ * BMW: a text "#BMW X Y Z T CHECKSUM" and anything after it, 4096 bytes; then two rows of each link
+ * in the order of ILDG. "#18BMW ...": all three rows. How its checksum is made is not known to us.
  *
- * KYU: no header. All first reals, of all sites with x fastest, then all second ones: direction slowest, then
- * column, row, re and im. */
+ * KYU: no header. All first reals, of all sites with x fastest, then all second ones: direction
+ * slowest, then column, row, re and im. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -37,8 +37,11 @@ static int begin_bmw(lat_input *in, lat_header *head, lat_payload *p, lat_read_c
     b[HEAD] = 0;
     b[strcspn(b, "\n")] = 0;
     const bool whole = begins((unsigned char *)b, HEAD, "#18BMW ");
-    if (sscanf(b, whole ? "#18BMW %5d %5d %5d %5d %32s" : "#BMW %5d %5d %5d %5d %32s", d, d + 1, d + 2, d + 3, sum) < 4)
-        return lat_fail("%s: expected #BMW and four extents in the first line, found '%.40s'", name, b);
+    if (sscanf(b, whole ? "#18BMW %5d %5d %5d %5d %32s" : "#BMW %5d %5d %5d %5d %32s", d, d + 1,
+               d + 2, d + 3, sum)
+        < 4)
+        return lat_fail("%s: expected #BMW and four extents in the first line, found '%.40s'", name,
+                        b);
     head->reals = whole ? 18 : 12;
     *p = (lat_payload){.big = true, .rows = whole ? 3 : 2};
     return lat_says(head, "BMW, %d reals, checksum %s not verified", head->reals, sum);
@@ -66,7 +69,8 @@ static int take_kyu(lat_input *in, const lat_header *head, lat_payload *p, void 
     (void)p;
     for (size_t i = 0; i < 72; i++) {
         const size_t mu = i / 18, column = i / 6 % 3, row = i / 2 % 3;
-        if (take_plane(in, lat_volume(&head->geom), links, mu * 18 + 2 * (3 * row + column) + i % 2) < 0)
+        if (take_plane(in, lat_volume(&head->geom), links, mu * 18 + 2 * (3 * row + column) + i % 2)
+            < 0)
             return -1;
     }
     return 0;

@@ -34,7 +34,8 @@ static bool probe_text(const unsigned char *b, size_t n, int64_t size)
     return digit;
 }
 
-/* Numbers from text[*at] on, as many as are complete: `last` if the text ends there. How many, or -1. */
+/* Numbers from text[*at] on, as many as are complete: `last` if the text ends there. How many, or
+ * -1. */
 static long numbers(const char *name, char *text, size_t n, bool last, size_t *at, double *to,
                     size_t want)
 {
@@ -71,7 +72,8 @@ static int fetch(lat_input *in, lat_payload *p, void *to, size_t all)
             bad = -1;
             break;
         }
-        const long got = numbers(name, text, (size_t)n, n < LAT_AHEAD, &at, (double *)to + done, all - done);
+        const long got = numbers(name, text, (size_t)n, n < LAT_AHEAD, &at, (double *)to + done,
+                                 all - done);
         bad = got < 0 || lat_input_skip(in, at) < 0;
         if (!bad && at == 0)
             bad = lat_fail(n ? "%s: expected numbers, found %zu and no end to the next one"
@@ -87,9 +89,10 @@ static int fetch(lat_input *in, lat_payload *p, void *to, size_t all)
 static int begin_text(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     *p = (lat_payload){.rows = r->told.nc ? r->told.nc : 3, .fetch = fetch};
-    if (take_told(in, head, r) < 0 ||
-        lat_expect_bytes(in, 4 * (uint64_t)head->reals * lat_volume(&head->geom) * 2 - 1, 0,
-                         "a configuration of that size") < 0)
+    if (take_told(in, head, r) < 0
+        || lat_expect_bytes(in, 4 * (uint64_t)head->reals * lat_volume(&head->geom) * 2 - 1, 0,
+                            "a configuration of that size")
+               < 0)
         return -1;
     return lat_says(head, "Bridge++ text");
 }
@@ -98,8 +101,8 @@ static int begin_text(lat_input *in, lat_header *head, lat_payload *p, lat_read_
 
 static bool probe_fortran(const unsigned char *b, size_t n, int64_t size)
 {
-    return n >= 4 && size > 8 && (size - 8) % 256 == 0 &&
-           ((int64_t)lat_load_le32(b) == size - 8 || (int64_t)lat_load_be32(b) == size - 8);
+    return n >= 4 && size > 8 && (size - 8) % 256 == 0
+           && ((int64_t)lat_load_le32(b) == size - 8 || (int64_t)lat_load_be32(b) == size - 8);
 }
 
 static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
@@ -108,11 +111,13 @@ static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_re
     if (!length || take_told(in, head, r) < 0 || lat_input_read(in, b, 4) < 0)
         return -1;
     const uint64_t need = lat_payload_bytes(head, head->nc);
-    *p = (lat_payload){.big = lat_load_be32(b) == need, .rows = head->nc, .order = {.sites = "ltzyx"}};
+    *p = (lat_payload){
+        .big = lat_load_be32(b) == need, .rows = head->nc, .order = {.sites = "ltzyx"}};
     if (!p->big && lat_load_le32(b) != need)
-        return lat_fail("%s: expected a Fortran record of %llu bytes as --dims says, found %lu (or %lu)",
-                        lat_input_name(in), (unsigned long long)need, (unsigned long)lat_load_le32(b),
-                        (unsigned long)lat_load_be32(b));
+        return lat_fail(
+            "%s: expected a Fortran record of %llu bytes as --dims says, found %lu (or %lu)",
+            lat_input_name(in), (unsigned long long)need, (unsigned long)lat_load_le32(b),
+            (unsigned long)lat_load_be32(b));
     if (r->told.ordered)
         p->order = r->told.order;
     memcpy(length, b, sizeof b);
@@ -128,7 +133,8 @@ static int end_fortran(lat_input *in, lat_field *f, lat_payload *p, lat_read_con
         return -1;
     return memcmp(r->own, e, 4) == 0
                ? 0
-               : lat_fail("%s: the Fortran record does not end with its length", lat_input_name(in));
+               : lat_fail("%s: the Fortran record does not end with its length",
+                          lat_input_name(in));
 }
 
 const lat_format lat_format_bridgetext = {

@@ -2,9 +2,9 @@
 /* fmt_hirep.c: HiRep, SU(N) in double precision.
  *
  * Big endian (a converter of theirs makes little endian ones, read too): i32 N, T, X, Y, Z, f64
- * plaquette; then sites with t slowest and z fastest, directions t, x, y, z. SU(2) comes as matrices
- * or as quaternions, by an option of its compilation: the length of the file tells, on a pipe the
- * first links do. */
+ * plaquette; then sites with t slowest and z fastest, directions t, x, y, z. SU(2) comes as
+ * matrices or as quaternions, by an option of its compilation: the length of the file tells, on a
+ * pipe the first links do. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,9 +27,9 @@ static uint64_t bytes_of(uint64_t nc, uint64_t volume, bool quaternions)
 static bool fits(const unsigned char *b, int64_t size, bool big)
 {
     const uint64_t nc = get32(b, big), volume = lat_probe_volume(b + 4, big);
-    return nc >= 2 && nc <= LAT_MAX_COLOURS && volume &&
-           (lat_probe_size(size, bytes_of(nc, volume, false)) ||
-            (nc == 2 && lat_probe_size(size, bytes_of(nc, volume, true))));
+    return nc >= 2 && nc <= LAT_MAX_COLOURS && volume
+           && (lat_probe_size(size, bytes_of(nc, volume, false))
+               || (nc == 2 && lat_probe_size(size, bytes_of(nc, volume, true))));
 }
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
@@ -79,8 +79,8 @@ static int are_quaternions(lat_input *in, const lat_header *h, bool big)
     const ssize_t n = lat_input_peek(in, ahead, sizeof ahead);
     if (n < 0)
         return -1;
-    return lat_payload_fit(&four, 2, LAT_F64, ahead, (size_t)n) >
-           lat_payload_fit(&whole, 2, LAT_F64, ahead, (size_t)n);
+    return lat_payload_fit(&four, 2, LAT_F64, ahead, (size_t)n)
+           > lat_payload_fit(&whole, 2, LAT_F64, ahead, (size_t)n);
 }
 
 static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
@@ -93,7 +93,8 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
         return -1;
     *p = payload(big, head->nc, quaternions);
     head->reals = quaternions ? 4 : head->reals;
-    return lat_says(head, "HiRep SU(%d)%s%s", head->nc, quaternions ? " quaternions" : "", big ? "" : " little endian");
+    return lat_says(head, "HiRep SU(%d)%s%s", head->nc, quaternions ? " quaternions" : "",
+                    big ? "" : " little endian");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -21,10 +21,10 @@
 #include "format.h"
 #include "xml.h"
 
-#define MAGIC      0x456789abu
-#define HEAD       144
-#define BEGINS     0x8000u
-#define ENDS       0x4000u
+#define MAGIC 0x456789abu
+#define HEAD 144
+#define BEGINS 0x8000u
+#define ENDS 0x4000u
 #define TEXT_LIMIT ((uint64_t)64 << 10) /* of the records that are parsed */
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
@@ -180,11 +180,11 @@ static int take_ildg_format(lime *l, const char *type, const char *xml)
             return -1;
         geom.dims[i] = (int)extent;
     }
-    if (element(l, type, xml, "field", field, sizeof field) < 0 ||
-        element_number(l, type, xml, "precision", 1024, &bits) < 0)
+    if (element(l, type, xml, "field", field, sizeof field) < 0
+        || element_number(l, type, xml, "precision", 1024, &bits) < 0)
         return -1;
-    if (sscanf(field, "su%2dgauge%n", &nc, &end) != 1 || !end || field[end] || nc < 2 ||
-        nc > LAT_MAX_COLOURS)
+    if (sscanf(field, "su%2dgauge%n", &nc, &end) != 1 || !end || field[end] || nc < 2
+        || nc > LAT_MAX_COLOURS)
         return lat_fail("%s: expected field su3gauge in record '%s', found '%s'", l->name, type,
                         field);
     if (bits != 32 && bits != 64)
@@ -200,8 +200,8 @@ static int take_private_file(lime *l, const char *type, const char *xml)
     char text[128];
     long spacetime = 4, volfmt = 0;
     lat_geometry geom;
-    if (element_number(l, type, xml, "spacetime", 16, &spacetime) < 0 ||
-        element_number(l, type, xml, "volfmt", 16, &volfmt) < 0)
+    if (element_number(l, type, xml, "spacetime", 16, &spacetime) < 0
+        || element_number(l, type, xml, "volfmt", 16, &volfmt) < 0)
         return -1;
     if (volfmt != 0)
         return lat_fail("%s: is one volume of a QIO file in several (volfmt %ld): put it together "
@@ -225,10 +225,10 @@ static int take_private_record(lime *l, const char *type, const char *xml)
 {
     char precision[16] = "";
     long colours = 0, typesize = 0, datacount = 0;
-    if (element(l, type, xml, "precision", precision, sizeof precision) < 0 ||
-        element_number(l, type, xml, "colors", 1000, &colours) < 0 ||
-        element_number(l, type, xml, "typesize", 1 << 30, &typesize) < 0 ||
-        element_number(l, type, xml, "datacount", 1 << 30, &datacount) < 0)
+    if (element(l, type, xml, "precision", precision, sizeof precision) < 0
+        || element_number(l, type, xml, "colors", 1000, &colours) < 0
+        || element_number(l, type, xml, "typesize", 1 << 30, &typesize) < 0
+        || element_number(l, type, xml, "datacount", 1 << 30, &datacount) < 0)
         return -1;
     l->bits = strcmp(precision, "F") == 0 ? 32 : strcmp(precision, "D") == 0 ? 64 : 0;
     l->colours = (int)colours;
@@ -272,11 +272,12 @@ static int judge_checksum(const lime *l, const lat_scidac_sum *b)
     const lat_scidac_sum *a = &l->stated_sum;
     if (!l->stated || (a->a == b->a && a->b == b->b))
         return 0;
-    return lat_mismatch(l->r->force,
-                       "%s: SciDAC checksums %08lx %08lx are stated, %08lx %08lx found in the data "
-                       "(damaged copy?)",
-                       l->name, (unsigned long)a->a, (unsigned long)a->b, (unsigned long)b->a,
-                       (unsigned long)b->b);
+    return lat_mismatch(
+        l->r->force,
+        "%s: SciDAC checksums %08lx %08lx are stated, %08lx %08lx found in the data "
+        "(damaged copy?)",
+        l->name, (unsigned long)a->a, (unsigned long)a->b, (unsigned long)b->a,
+        (unsigned long)b->b);
 }
 
 /* tmLQCD's text: "plaquette = 0.571077" among others. */
@@ -326,8 +327,8 @@ static int describe_mismatch(const lime *l, const record *rec, uint64_t volume)
     return lat_fail(
         "%s: record '%s' has %llu bytes, expected %llu for a su%dgauge of %d bits on %s", l->name,
         rec->type, (unsigned long long)rec->length,
-        (unsigned long long)(volume * 4 * 2 * (uint64_t)l->ildg_nc * (uint64_t)l->ildg_nc *
-                             (uint64_t)l->ildg_bits / 8),
+        (unsigned long long)(volume * 4 * 2 * (uint64_t)l->ildg_nc * (uint64_t)l->ildg_nc
+                             * (uint64_t)l->ildg_bits / 8),
         l->ildg_nc, l->ildg_bits, lat_dims_text(&l->geom, dims));
 }
 
@@ -448,13 +449,16 @@ static int take_rest(lime *l)
 static int look_behind(lime *l)
 {
     const uint64_t links = lat_input_offset(l->in);
-    return lat_input_skip(l->in, l->length) < 0 || take_rest(l) < 0 ? -1 : lat_input_rewind(l->in, links);
+    return lat_input_skip(l->in, l->length) < 0 || take_rest(l) < 0
+               ? -1
+               : lat_input_rewind(l->in, links);
 }
 
 static int says(const lime *l, lat_header *h, const lat_scidac_sum *sum)
 {
-    return lat_says(h, "%s su%dgauge %d bits, %s %08lx %08lx", l->ildg ? "ILDG" : "SciDAC", h->nc, 8 * (int)h->real,
-                    l->stated ? "checksums" : "no checksums stated, found", (unsigned long)sum->a, (unsigned long)sum->b);
+    return lat_says(h, "%s su%dgauge %d bits, %s %08lx %08lx", l->ildg ? "ILDG" : "SciDAC", h->nc,
+                    8 * (int)h->real, l->stated ? "checksums" : "no checksums stated, found",
+                    (unsigned long)sum->a, (unsigned long)sum->b);
 }
 
 static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
@@ -469,7 +473,9 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
                         "binary record%s",
                         l->name, l->others, l->others == 1 ? "" : "s");
     *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
-    return found < 0 || (lat_input_size(in) >= 0 && look_behind(l) < 0) ? -1 : says(l, head, &l->stated_sum);
+    return found < 0 || (lat_input_size(in) >= 0 && look_behind(l) < 0)
+               ? -1
+               : says(l, head, &l->stated_sum);
 }
 
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
@@ -511,8 +517,8 @@ static int write_text(lat_output *out, unsigned flags, const char *type, char *t
     if (!text)
         return lat_fail("out of memory for record '%s'", type);
     const uint64_t n = strlen(text) + 1;
-    int bad = write_record_head(out, flags, type, n) < 0 ||
-              lat_output_write(out, text, (size_t)n) < 0 || write_padding(out, n) < 0;
+    int bad = write_record_head(out, flags, type, n) < 0
+              || lat_output_write(out, text, (size_t)n) < 0 || write_padding(out, n) < 0;
     free(text);
     return bad ? -1 : 0;
 }
@@ -550,7 +556,8 @@ static char *record_xml(const lat_header *h)
     FILE *to = lat_memory_open(&m);
     if (!to)
         return NULL;
-    fprintf(to, XML "<lat><version>%s</version><plaquette>%s</plaquette>", LAT_VERSION, lat_mean_text(h->plaquette, mean));
+    fprintf(to, XML "<lat><version>%s</version><plaquette>%s</plaquette>", LAT_VERSION,
+            lat_mean_text(h->plaquette, mean));
     fprintf(to, "<linkTrace>%s</linkTrace>", lat_mean_text(h->link_trace, mean));
     for (int i = 0; i < h->info.count; i++) {
         fputs("<info>", to);
@@ -573,10 +580,11 @@ static int write_before(lat_output *out, const lat_header *h)
     if (write_text(out, BEGINS, "scidac-private-file-xml",
                    print(XML "<scidacFile><version>1.1</version><spacetime>4"
                              "</spacetime><dims>%d %d %d %d </dims><volfmt>0</volfmt></scidacFile>",
-                         d[0], d[1], d[2], d[3])) < 0)
+                         d[0], d[1], d[2], d[3]))
+        < 0)
         return -1;
-    if (write_text(out, ENDS, "scidac-file-xml", print(XML "<title>gauge configuration</title>")) <
-        0)
+    if (write_text(out, ENDS, "scidac-file-xml", print(XML "<title>gauge configuration</title>"))
+        < 0)
         return -1;
     /* No clock: the same input gives the same bytes. */
     return write_text(out, BEGINS, "scidac-private-record-xml",
@@ -586,8 +594,9 @@ static int write_before(lat_output *out, const lat_header *h)
                                 "</datatype><precision>%c</precision><colors>%d</"
                                 "colors><typesize>%d</typesize><datacount>4"
                                 "</datacount></scidacRecord>",
-                            f, h->nc, f, h->nc, 2 * h->nc * h->nc * bits / 8)) < 0 ||
-                   write_text(out, 0, "scidac-record-xml", record_xml(h)) < 0
+                            f, h->nc, f, h->nc, 2 * h->nc * h->nc * bits / 8))
+                       < 0
+                   || write_text(out, 0, "scidac-record-xml", record_xml(h)) < 0
                ? -1
                : 0;
 }
@@ -604,8 +613,10 @@ static int write_ildg_records(lat_output *out, const lat_header *h)
                                 "<field>su%dgauge</field><precision>%d</precision><lx>%d</"
                                 "lx><ly>%d</ly><lz>%d</lz><lt>%d</lt>"
                                 "</ildgFormat>",
-                            h->nc, 8 * (int)h->real, d[0], d[1], d[2], d[3])) < 0 ||
-                   write_text(out, 0, "ildg-data-lfn", print("%s", lfn ? lfn : "lfn://unknown")) < 0
+                            h->nc, 8 * (int)h->real, d[0], d[1], d[2], d[3]))
+                       < 0
+                   || write_text(out, 0, "ildg-data-lfn", print("%s", lfn ? lfn : "lfn://unknown"))
+                          < 0
                ? -1
                : 0;
 }
@@ -620,7 +631,8 @@ static int write_head(lat_output *out, const lat_header *head, const lat_payload
 {
     if (write_before(out, head) < 0 || (ildg && write_ildg_records(out, head) < 0))
         return -1;
-    return write_record_head(out, 0, ildg ? "ildg-binary-data" : "scidac-binary-data", lat_payload_bytes(head, p->rows));
+    return write_record_head(out, 0, ildg ? "ildg-binary-data" : "scidac-binary-data",
+                             lat_payload_bytes(head, p->rows));
 }
 
 static int write_ildg_head(lat_output *out, const lat_header *head, const lat_payload *p)

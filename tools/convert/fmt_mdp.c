@@ -2,17 +2,17 @@
 /* fmt_mdp.c: MDP fields (FermiQCD, cuLGT, qcdutils), SU(N) in either precision.
  *
  * char[60] "File Type: MDP FIELD\n", char[60] program, char[60] date, u32 magic (FermiQCD's or
- * qcdutils'), i32 number of dimensions (4), i32 box[10] = T, X, Y, Z, 0 ..., i32 bytes a site, i32 sites;
- * the byte order is that of the magic number. Then sites with t slowest and z fastest, directions
- * t, x, y, z. Nothing is summed. Texts may end in garbage. Written little endian. */
+ * qcdutils'), i32 number of dimensions (4), i32 box[10] = T, X, Y, Z, 0 ..., i32 bytes a site, i32
+ * sites; the byte order is that of the magic number. Then sites with t slowest and z fastest,
+ * directions t, x, y, z. Nothing is summed. Texts may end in garbage. Written little endian. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"
 
-#define TYPE     "File Type: MDP FIELD"
-#define HEAD     236
+#define TYPE "File Type: MDP FIELD"
+#define HEAD 236
 #define FERMIQCD 0x87654321u
 #define QCDUTILS 1325884739u
 
@@ -23,10 +23,7 @@ static uint32_t get32(const unsigned char *p, bool big)
     return big ? lat_load_be32(p) : lat_load_le32(p);
 }
 
-static bool is_magic(uint32_t v)
-{
-    return v == FERMIQCD || v == QCDUTILS;
-}
+static bool is_magic(uint32_t v) { return v == FERMIQCD || v == QCDUTILS; }
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
@@ -94,7 +91,8 @@ static int write_head(lat_output *out, const lat_header *h, const lat_payload *p
     (void)p;
     strcpy((char *)b, TYPE "\n");
     strcpy((char *)b + 60, "lat-convert\n");
-    strcpy((char *)b + 120, "Thu Jan  1 00:00:00 1970\n"); /* no clock: the same input, the same bytes */
+    strcpy((char *)b + 120,
+           "Thu Jan  1 00:00:00 1970\n"); /* no clock: the same input, the same bytes */
     lat_store_le32(b + MAGIC, FERMIQCD);
     lat_store_le32(b + DIMENSIONS, 4);
     lat_dims_store(&h->geom, b + BOX, false, true);

@@ -6,13 +6,15 @@
  * of the file), u32 sum29, u32 sum31, and the links as f32, 18 reals, directions x, y, z, t.
  * Written little endian and in natural order.
  *
- * GLU writes 20104 and f64, and sums over reals what MILC sums over words: of each the sum of its two halves.
+ * GLU writes 20104 and f64, and sums over reals what MILC sums over words: of each the sum of its
+ * two halves.
  *
- * The format of 1996: i32 53546, X, Y, Z, T, bytes of the header, order (0: natural), a text and parameters; links
- * as above are the end of the file, and nothing is summed.
+ * The format of 1996: i32 53546, X, Y, Z, T, bytes of the header, order (0: natural), a text and
+ * parameters; links as above are the end of the file, and nothing is summed.
  *
- * Versions 1 to 4: i32 59354, X, Y, Z, T, two f32 parameters, links as above. Fermilab: i32 0x71626434, time,
- * 4 bytes a real, 72 reals a site, X, Y, Z, T, order (0: natural), links as above. Neither has sums. */
+ * Versions 1 to 4: i32 59354, X, Y, Z, T, two f32 parameters, links as above. Fermilab: i32
+ * 0x71626434, time, 4 bytes a real, 72 reals a site, X, Y, Z, T, order (0: natural), links as
+ * above. Neither has sums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +23,9 @@
 #include "format.h"
 
 #define MAGIC 20103
-#define GLU   20104
+#define GLU 20104
 #define STAMP 64
-#define HEAD  (5 * 4 + STAMP + 4)
+#define HEAD (5 * 4 + STAMP + 4)
 
 static uint32_t get32(const unsigned char *p, bool big)
 {
@@ -96,8 +98,9 @@ typedef struct stated {
 
 static int says(lat_header *h, bool big, const stated *sums)
 {
-    return lat_says(h, "MILC v5 %s%s endian, checksums %08lx %08lx", h->real == LAT_F64 ? "of GLU, double precision, " : "",
-                    big ? "big" : "little", (unsigned long)sums->sum29, (unsigned long)sums->sum31);
+    return lat_says(h, "MILC v5 %s%s endian, checksums %08lx %08lx",
+                    h->real == LAT_F64 ? "of GLU, double precision, " : "", big ? "big" : "little",
+                    (unsigned long)sums->sum29, (unsigned long)sums->sum31);
 }
 
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
@@ -111,8 +114,11 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context 
     if (h->real == LAT_F64)
         p->digest = big ? lat_glu_digest_big : lat_glu_digest_little;
     const uint64_t sites = listed ? lat_volume(&h->geom) : 0;
-    if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), 5 * sites, "a configuration of that size") < 0 ||
-        (listed && read_order(in, sites, big, &p->sites) < 0) || lat_input_read(in, b, sizeof b) < 0)
+    if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), 5 * sites,
+                         "a configuration of that size")
+            < 0
+        || (listed && read_order(in, sites, big, &p->sites) < 0)
+        || lat_input_read(in, b, sizeof b) < 0)
         return -1;
     *s = (stated){get32(b, big), get32(b + 4, big)};
     return says(h, big, s);
@@ -124,12 +130,13 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
     const bool glu = f->head.real == LAT_F64;
     stated found;
     lat_milc_sums(&p->sum.milc, glu ? lat_big_endian() : p->big, &found.sum29, &found.sum31);
-    if ((found.sum29 != s->sum29 || found.sum31 != s->sum31) &&
-        lat_mismatch(
-            r->force,
-            "%s: checksums %08lx %08lx are stated, %08lx %08lx found in the data (damaged copy?)",
-            lat_input_name(in), (unsigned long)s->sum29, (unsigned long)s->sum31, (unsigned long)found.sum29,
-            (unsigned long)found.sum31) < 0)
+    if ((found.sum29 != s->sum29 || found.sum31 != s->sum31)
+        && lat_mismatch(r->force,
+                        "%s: checksums %08lx %08lx are stated, %08lx %08lx found in the data "
+                        "(damaged copy?)",
+                        lat_input_name(in), (unsigned long)s->sum29, (unsigned long)s->sum31,
+                        (unsigned long)found.sum29, (unsigned long)found.sum31)
+               < 0)
         return -1;
     return says(&f->head, p->big, &found);
 }
@@ -160,9 +167,9 @@ static int write_head(lat_output *out, const lat_header *head, const lat_payload
 
 /* ---- without sums ---------------------------------------------------------------------------- */
 
-#define OLD       59354
-#define OLD_HEAD  28
-#define FNAL      0x71626434
+#define OLD 59354
+#define OLD_HEAD 28
+#define FNAL 0x71626434
 #define FNAL_HEAD 36
 
 static bool probe_old(const unsigned char *b, size_t n, int64_t size)
@@ -178,8 +185,8 @@ static bool probe_fnal(const unsigned char *b, size_t n, int64_t size)
 }
 
 /* Whole head in b; `dims`: where the extents are. */
-static int take_plain(lat_input *in, lat_header *head, lat_payload *p, const unsigned char *b, uint32_t magic,
-                      size_t dims, const char *what)
+static int take_plain(lat_input *in, lat_header *head, lat_payload *p, const unsigned char *b,
+                      uint32_t magic, size_t dims, const char *what)
 {
     *p = (lat_payload){.big = get32(b, true) == magic, .rows = 3};
     if (!begins(b, 4, magic))
@@ -208,11 +215,12 @@ static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_read_
     if (begins(b, 4, FNAL) && (real != 4 || each != 72 || order))
         return lat_fail("%s: expected 72 reals of 4 bytes a site in order 0, found %lu of %lu in "
                         "order %lu: not a gauge field",
-                        lat_input_name(in), (unsigned long)each, (unsigned long)real, (unsigned long)order);
+                        lat_input_name(in), (unsigned long)each, (unsigned long)real,
+                        (unsigned long)order);
     return take_plain(in, head, p, b, FNAL, 16, "Fermilab");
 }
 
-#define OF_1996   53546
+#define OF_1996 53546
 #define HEAD_1996 28
 
 static bool probe_1996(const unsigned char *b, size_t n, int64_t size)
@@ -225,12 +233,13 @@ static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_read_
 {
     unsigned char b[HEAD_1996];
     (void)r;
-    if (lat_need_size(in) < 0 || lat_input_read(in, b, sizeof b) < 0 ||
-        take_plain(in, head, p, b, OF_1996, 4, "MILC of 1996") < 0 || lat_header_check(head, lat_input_name(in)) < 0)
+    if (lat_need_size(in) < 0 || lat_input_read(in, b, sizeof b) < 0
+        || take_plain(in, head, p, b, OF_1996, 4, "MILC of 1996") < 0
+        || lat_header_check(head, lat_input_name(in)) < 0)
         return -1;
     if (get32(b + 24, p->big))
-        return lat_fail("%s: expected sites in order 0 in a MILC file of 1996, found order %lu", lat_input_name(in),
-                        (unsigned long)get32(b + 24, p->big));
+        return lat_fail("%s: expected sites in order 0 in a MILC file of 1996, found order %lu",
+                        lat_input_name(in), (unsigned long)get32(b + 24, p->big));
     const uint64_t need = lat_payload_bytes(head, 3);
     return lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
                ? -1

@@ -22,14 +22,14 @@
 #include "common/text.h"
 #include "format.h"
 
-#define LIMIT      ((size_t)64 << 10) /* of the header */
-#define MOST_LINES 256                /* kept as info */
+#define LIMIT ((size_t)64 << 10) /* of the header */
+#define MOST_LINES 256           /* kept as info */
 
 /* Tolerances of the readers in use (QDP++ and Grid: 1e-5 and 1e-5, 1e-6); more where fewer
  * digits are printed, within reason. */
-#define PLAQUETTE_WITHIN  1e-5
+#define PLAQUETTE_WITHIN 1e-5
 #define LINK_TRACE_WITHIN 1e-6
-#define PRINTED_WITHIN    1e-4
+#define PRINTED_WITHIN 1e-4
 
 typedef struct nersc {
     char type[64], floating[64], checksum[64], plaquette[64], trace[64];
@@ -89,9 +89,9 @@ static int keep_info(lat_header *h, char *key, char *value)
         value[n - 1] = 0;
         value++;
     }
-    if (!*key || strlen(key) > 60 || !*value || h->info.count >= MOST_LINES ||
-        lat_info_get(h, key) || strcmp(key, "milc_info") == 0 || strcmp(key, "hdr_version") == 0 ||
-        strcmp(key, "storage_format") == 0)
+    if (!*key || strlen(key) > 60 || !*value || h->info.count >= MOST_LINES || lat_info_get(h, key)
+        || strcmp(key, "milc_info") == 0 || strcmp(key, "hdr_version") == 0
+        || strcmp(key, "storage_format") == 0)
         return 0;
     if (strncmp(key, "boundary_", 9) == 0 && strcmp(value, "PERIODIC") == 0)
         return 0;
@@ -240,8 +240,8 @@ static int parse_claims(const char *name, nersc *n, lat_read_context *r)
         return lat_fail("%s: expected CHECKSUM in at most 8 hexadecimal digits, found '%s'", name,
                         n->checksum);
     }
-    if (parse_number(name, "PLAQUETTE", n->plaquette, &r->plaquette) < 0 ||
-        parse_number(name, "LINK_TRACE", n->trace, &r->link_trace) < 0)
+    if (parse_number(name, "PLAQUETTE", n->plaquette, &r->plaquette) < 0
+        || parse_number(name, "LINK_TRACE", n->trace, &r->link_trace) < 0)
         return -1;
     n->sum = (uint32_t)sum;
     n->summed = *n->checksum != 0;
@@ -257,16 +257,18 @@ static int parse_claims(const char *name, nersc *n, lat_read_context *r)
 
 static int says(lat_header *h, const nersc *n, uint32_t sum)
 {
-    return lat_says(h, "NERSC %s IEEE%d%s, %s %08lx", n->type, 8 * (int)h->real, n->big ? "BIG" : "LITTLE",
-                    n->summed ? "checksum" : "no checksum stated, found", (unsigned long)sum);
+    return lat_says(h, "NERSC %s IEEE%d%s, %s %08lx", n->type, 8 * (int)h->real,
+                    n->big ? "BIG" : "LITTLE", n->summed ? "checksum" : "no checksum stated, found",
+                    (unsigned long)sum);
 }
 
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
 {
     nersc *n = lat_own(r, sizeof *n);
     const char *name = lat_input_name(in);
-    if (!n || read_lines(in, n, h) < 0 || parse_type(name, n, h) < 0 || parse_floating(name, n, h) < 0 ||
-        parse_dims(name, n, h) < 0 || parse_claims(name, n, r) < 0)
+    if (!n || read_lines(in, n, h) < 0 || parse_type(name, n, h) < 0
+        || parse_floating(name, n, h) < 0 || parse_dims(name, n, h) < 0
+        || parse_claims(name, n, r) < 0)
         return -1;
     *p = (lat_payload){.big = n->big, .rows = n->rows, .digest = lat_nersc_digest};
     r->doubtful = n->bare;
@@ -276,9 +278,11 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context 
 /* ---- payload --------------------------------------------------------------------------------- */
 
 /* The field was read as big endian: was it? */
-static bool is_big(const lat_field *f, const nersc *n, const lat_nersc_sum *sum, const lat_read_context *r)
+static bool is_big(const lat_field *f, const nersc *n, const lat_nersc_sum *sum,
+                   const lat_read_context *r)
 {
-    const bool big_fits = n->summed && sum->big == n->sum, little_fits = n->summed && sum->little == n->sum;
+    const bool big_fits = n->summed && sum->big == n->sum,
+               little_fits = n->summed && sum->little == n->sum;
     if (big_fits != little_fits)
         return big_fits;
     /* Read in the wrong order links are of all sizes, and seldom finite. */
@@ -302,9 +306,9 @@ static int check_sum(const char *name, const nersc *n, const lat_nersc_sum *sum,
     if (!n->summed || found == n->sum)
         return 0;
     return lat_mismatch(force, "%s: CHECKSUM %lx is stated, %lx found in the data (%s)", name,
-                       (unsigned long)n->sum, (unsigned long)found,
-                       other == n->sum ? "it fits the other byte order: FLOATING_POINT is wrong"
-                                       : "damaged copy?");
+                        (unsigned long)n->sum, (unsigned long)found,
+                        other == n->sum ? "it fits the other byte order: FLOATING_POINT is wrong"
+                                        : "damaged copy?");
 }
 
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
@@ -314,7 +318,8 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
     if (n->bare) {
         n->bare = false;
         if (!is_big(f, n, sum, r)) {
-            lat_warn("%s: FLOATING_POINT = %s does not say the byte order, and it is little endian: so its %s",
+            lat_warn("%s: FLOATING_POINT = %s does not say the byte order, and it is little "
+                     "endian: so its %s",
                      lat_input_name(in), n->floating,
                      n->summed && sum->little == n->sum ? "CHECKSUM is as stated"
                      : isnan(r->plaquette)              ? "plaquette is at most 1"

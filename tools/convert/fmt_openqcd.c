@@ -30,10 +30,7 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
 
 /* ---- where links lie ------------------------------------------------------------------------- */
 
-static bool odd(const int x[4])
-{
-    return (x[0] + x[1] + x[2] + x[3]) & 1;
-}
+static bool odd(const int x[4]) { return (x[0] + x[1] + x[2] + x[3]) & 1; }
 
 /* The odd site number i: z takes every second value, which ones depends on the others. */
 static void odd_site(const int *d, size_t i, int x[4])
@@ -92,7 +89,7 @@ static size_t to_openqcd(const lat_geometry *geom, size_t link)
 static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t))
 {
     const size_t links = lat_field_matrices(f);
-    double (*u)[18] = f->data, hand[18], there[18];
+    double(*u)[18] = f->data, hand[18], there[18];
     unsigned char *done = calloc(links, 1);
     if (!done)
         return lat_fail("out of memory: marks for %zu links", links);
@@ -125,8 +122,9 @@ static int read_head(lat_input *in, lat_header *head, lat_read_context *r)
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
     lat_dims_load(&head->geom, b, false, true);
-    return lat_header_check(head, lat_input_name(in)) < 0 ? -1
-                                                          : lat_take_plaquette(in, r, get_double(b + 16), 1.0 / 3);
+    return lat_header_check(head, lat_input_name(in)) < 0
+               ? -1
+               : lat_take_plaquette(in, r, get_double(b + 16), 1.0 / 3);
 }
 
 static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)

@@ -6,7 +6,8 @@
  *               sites with t slowest and z fastest, directions t, x, y, z
  *   bridge      Bridge++ binary, JLQCD: big endian doubles in the order of ILDG
  *
- * N, precision and byte order that are not told are those in which the first matrices are unitary. */
+ * N, precision and byte order that are not told are those in which the first matrices are unitary.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +73,8 @@ static void try_all(search *s)
     for (int nc = first; nc <= last; nc++)
         for (int real = LAT_F32; real <= LAT_F64; real += LAT_F64 - LAT_F32)
             for (int big = 0; big < 2; big++)
-                if ((!s->told.real || s->told.real == real) &&
-                    (s->told.big < 0 || s->told.big == big))
+                if ((!s->told.real || s->told.real == real)
+                    && (s->told.big < 0 || s->told.big == big))
                     consider(s, (guess){.nc = nc, .real = real, .big = big});
 }
 
@@ -83,9 +84,10 @@ static int settle(search *s)
     const guess *g = &s->best;
     try_all(s);
     if (!s->guesses)
-        return lat_fail("%s: has %lld bytes, which are not four links of any SU(N) that is meant on "
-                        "each of %llu sites",
-                        name, (long long)lat_input_size(s->in), (unsigned long long)s->volume);
+        return lat_fail(
+            "%s: has %lld bytes, which are not four links of any SU(N) that is meant on "
+            "each of %llu sites",
+            name, (long long)lat_input_size(s->in), (unsigned long long)s->volume);
     if (s->guesses == 1)
         return 0;
     if (g->fit < 0.5)
@@ -98,7 +100,8 @@ static int settle(search *s)
     return 0;
 }
 
-static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_read_context *r, search *s)
+static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_read_context *r,
+                search *s)
 {
     const guess *g = &s->best;
     head->geom = r->dims;
@@ -113,18 +116,20 @@ static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_read_
     head->real = (lat_real)g->real;
     head->reals = 2 * g->nc * g->nc;
     *p = (lat_payload){.big = g->big, .rows = g->nc, .order = s->told.order};
-    return lat_says(head, "raw SU(%d) f%d, %s endian, after %llu bytes", g->nc, 8 * g->real, g->big ? "big" : "little",
-                    (unsigned long long)g->skip);
+    return lat_says(head, "raw SU(%d) f%d, %s endian, after %llu bytes", g->nc, 8 * g->real,
+                    g->big ? "big" : "little", (unsigned long long)g->skip);
 }
 
-static int begin_as(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r, const lat_hints *known, bool header)
+static int begin_as(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r,
+                    const lat_hints *known, bool header)
 {
     search s = {.in = in, .told = merged(&r->told, known), .header = header};
     int bad = lat_need_dims(in, r);
     if (!bad && header)
         bad = lat_need_size(in);
     if (!bad)
-        bad = !(s.ahead = lat_alloc(LAT_AHEAD, 1, "the first bytes of a file")) || take(in, head, p, r, &s) < 0;
+        bad = !(s.ahead = lat_alloc(LAT_AHEAD, 1, "the first bytes of a file"))
+              || take(in, head, p, r, &s) < 0;
     free(s.ahead);
     return bad ? -1 : 0;
 }

@@ -2,13 +2,13 @@
 /* fmt_szin.c: SZIN, versions 1 to 7, and CP-PACS; both are read only.
  *
  * SZIN: big endian. i32 length of a date, of a banner, of a record; both texts, an i32 a character;
- * i32 version, a number of words that depends on it, with dimensions and N among them, i32 X, Y, Z, T,
- * things that we leave; the links are the end of the file: f32, direction slowest, even sites, then
- * odd ones, x fastest, and matrices column by column.
+ * i32 version, a number of words that depends on it, with dimensions and N among them, i32 X, Y, Z,
+ * T, things that we leave; the links are the end of the file: f32, direction slowest, even sites,
+ * then odd ones, x fastest, and matrices column by column.
  *
  * CP-PACS: i32 19920410 (which tells the byte order) and 1020 bytes; f64 in the order of ILDG. Two
- * digits at byte 18 are X = Y = Z, two at 21 are T; they are not always right, and --dims goes before
- * them. */
+ * digits at byte 18 are X = Y = Z, two at 21 are T; they are not always right, and --dims goes
+ * before them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,10 +82,11 @@ static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_read_
     (void)r;
     if (lat_need_size(in) < 0 || read_szin_head(in, head) < 0)
         return -1;
-    *p = (lat_payload){.big = true, .rows = head->nc, .shape = LAT_BY_COLUMNS, .order = {.sites = "lptzyx"}};
+    *p = (lat_payload){
+        .big = true, .rows = head->nc, .shape = LAT_BY_COLUMNS, .order = {.sites = "lptzyx"}};
     const uint64_t need = lat_payload_bytes(head, p->rows);
-    if (lat_expect_bytes(in, need, 0, "a configuration of that size") < 0 ||
-        lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0)
+    if (lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
+        || lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0)
         return -1;
     return lat_says(head, "SZIN");
 }
@@ -93,7 +94,7 @@ static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_read_
 /* ---- CP-PACS --------------------------------------------------------------------------------- */
 
 #define MAGIC 19920410u
-#define HEAD  1024
+#define HEAD 1024
 
 static bool probe_cppacs(const unsigned char *b, size_t n, int64_t size)
 {
@@ -113,8 +114,8 @@ static int begin_cppacs(lat_input *in, lat_header *head, lat_payload *p, lat_rea
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
     if (!probe_cppacs(b, sizeof b, -1))
-        return lat_fail("%s: expected the number %u of CP-PACS, found %lu", lat_input_name(in), MAGIC,
-                        (unsigned long)lat_load_be32(b));
+        return lat_fail("%s: expected the number %u of CP-PACS, found %lu", lat_input_name(in),
+                        MAGIC, (unsigned long)lat_load_be32(b));
     *p = (lat_payload){.big = lat_load_be32(b) == MAGIC, .rows = 3};
     const int l = two_digits(b + 18), t = two_digits(b + 21);
     if (!r->dims.nd && (l < 1 || t < 1))

@@ -2,8 +2,8 @@
 /* fmt_vogt.c: cuLGT's VOGT files, SU(N) in either precision.
  *
  * i16 number of dimensions (4), N, T, X, Y, Z, bytes of a real (4 or 8), in the byte order of the
- * writer; then sites with t slowest and z fastest, directions t, x, y, z. Nothing is summed. Written
- * little endian. */
+ * writer; then sites with t slowest and z fastest, directions t, x, y, z. Nothing is summed.
+ * Written little endian. */
 #include <stdint.h>
 #include <stdio.h>
 #include "base/bytes.h"
@@ -22,8 +22,8 @@ static void get_words(const unsigned char *b, bool big, int v[WORDS])
 
 static bool sensible(const int v[WORDS])
 {
-    return v[DIMENSIONS] == 4 && v[COLOURS] >= 2 && v[COLOURS] <= LAT_MAX_COLOURS &&
-           (v[REAL] == LAT_F32 || v[REAL] == LAT_F64);
+    return v[DIMENSIONS] == 4 && v[COLOURS] >= 2 && v[COLOURS] <= LAT_MAX_COLOURS
+           && (v[REAL] == LAT_F32 || v[REAL] == LAT_F64);
 }
 
 static bool fits(const unsigned char *b, int64_t size, bool big)
@@ -36,8 +36,9 @@ static bool fits(const unsigned char *b, int64_t size, bool big)
             return false;
         volume *= (uint64_t)v[i];
     }
-    return sensible(v) &&
-           lat_probe_size(size, HEAD + 8 * volume * (uint64_t)(v[COLOURS] * v[COLOURS] * v[REAL]));
+    return sensible(v)
+           && lat_probe_size(size,
+                             HEAD + 8 * volume * (uint64_t)(v[COLOURS] * v[COLOURS] * v[REAL]));
 }
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)

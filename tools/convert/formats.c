@@ -12,28 +12,28 @@
 #include "payload.h"
 
 /* A new format is one line here: FORMAT(name), defined as lat_format_name in fmt_name.c. */
-#define FORMATS                                                                                    \
-    FORMAT(lat)                                                                                    \
-    FORMAT(nersc)                                                                                  \
-    FORMAT(ildg)                                                                                   \
-    FORMAT(scidac)                                                                                 \
-    FORMAT(milc)                                                                                   \
-    FORMAT(milcold)                                                                                \
-    FORMAT(milc1996)                                                                               \
-    FORMAT(fnal)                                                                                   \
-    FORMAT(bmw)                                                                                    \
-    FORMAT(mdp)                                                                                    \
-    FORMAT(cppacs)                                                                                 \
-    FORMAT(szin)                                                                                   \
-    FORMAT(vogt)                                                                                   \
-    FORMAT(hirep)                                                                                  \
-    FORMAT(openqcd)                                                                                \
-    FORMAT(ddalphaamg)                                                                             \
-    FORMAT(fortran)                                                                                \
-    FORMAT(bridgetext)                                                                             \
-    FORMAT(bridge)                                                                                 \
-    FORMAT(kyu)                                                                                    \
-    FORMAT(headeronly)                                                                             \
+#define FORMATS \
+    FORMAT(lat) \
+    FORMAT(nersc) \
+    FORMAT(ildg) \
+    FORMAT(scidac) \
+    FORMAT(milc) \
+    FORMAT(milcold) \
+    FORMAT(milc1996) \
+    FORMAT(fnal) \
+    FORMAT(bmw) \
+    FORMAT(mdp) \
+    FORMAT(cppacs) \
+    FORMAT(szin) \
+    FORMAT(vogt) \
+    FORMAT(hirep) \
+    FORMAT(openqcd) \
+    FORMAT(ddalphaamg) \
+    FORMAT(fortran) \
+    FORMAT(bridgetext) \
+    FORMAT(bridge) \
+    FORMAT(kyu) \
+    FORMAT(headeronly) \
     FORMAT(raw)
 
 #define FORMAT(name) extern const lat_format lat_format_##name;
@@ -59,11 +59,11 @@ static bool is_lfs(const unsigned char *b, size_t n, int64_t size)
 static bool is_packed(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
-    return begins(b, n, "\x1f\x8b\x08") || begins(b, n, "BZh") ||
-           begins(b, n,
-                  "\xfd"
-                  "7zXZ") ||
-           begins(b, n, "\x28\xb5\x2f\xfd");
+    return begins(b, n, "\x1f\x8b\x08") || begins(b, n, "BZh")
+           || begins(b, n,
+                     "\xfd"
+                     "7zXZ")
+           || begins(b, n, "\x28\xb5\x2f\xfd");
 }
 
 static bool is_hdf5(const unsigned char *b, size_t n, int64_t size)
@@ -88,7 +88,8 @@ static const struct refused {
      "the file holds only the address of the data: run 'git lfs pull' where it came from"},
     {"a compressed file", is_packed,
      "decompress it on the way, for instance 'gzip -dc FILE | lat-convert'"},
-    {"an HDF5 file", is_hdf5, "write its links as ILDG or NERSC first, or as plain numbers for --from raw"},
+    {"an HDF5 file", is_hdf5,
+     "write its links as ILDG or NERSC first, or as plain numbers for --from raw"},
     {"a NumPy array", is_numpy, "write its links as plain numbers, by tofile(), for --from raw"},
     {NULL, NULL, NULL}};
 
@@ -146,10 +147,7 @@ uint64_t lat_probe_volume(const unsigned char *b, bool big)
     return v;
 }
 
-bool lat_probe_size(int64_t size, uint64_t bytes)
-{
-    return size < 0 || (uint64_t)size == bytes;
-}
+bool lat_probe_size(int64_t size, uint64_t bytes) { return size < 0 || (uint64_t)size == bytes; }
 
 void lat_dims_load(lat_geometry *geom, const unsigned char *b, bool big, bool time_first)
 {
@@ -216,8 +214,8 @@ int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *
     if (there >= (lat_input_size(in) < 0 ? ask : need))
         return 0;
     return lat_fail("%s: truncated: %s takes %llu bytes from byte %llu, and only %llu are there",
-                    lat_input_name(in), what, (unsigned long long)need, (unsigned long long)lat_input_offset(in),
-                    (unsigned long long)there);
+                    lat_input_name(in), what, (unsigned long long)need,
+                    (unsigned long long)lat_input_offset(in), (unsigned long long)there);
 }
 
 const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT])
@@ -228,17 +226,18 @@ const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT])
 
 int lat_need_dims(lat_input *in, const lat_read_context *r)
 {
-    return r->dims.nd ? 0
-                      : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T",
-                                 lat_input_name(in));
+    return r->dims.nd
+               ? 0
+               : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T", lat_input_name(in));
 }
 
 int lat_need_size(lat_input *in)
 {
-    return lat_input_size(in) >= 0 ? 0
-                                   : lat_fail("%s: in this format links are found from the end, so a "
-                                              "file is expected, found a pipe",
-                                              lat_input_name(in));
+    return lat_input_size(in) >= 0
+               ? 0
+               : lat_fail("%s: in this format links are found from the end, so a "
+                          "file is expected, found a pipe",
+                          lat_input_name(in));
 }
 
 void *lat_own(lat_read_context *r, size_t size)

@@ -43,17 +43,23 @@ static const lat_option options[] = {
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not say them",
      false},
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
-     "raw files: sites in this order (" LAT_ORDERS ", or a list, slowest first), and directions, as in "
-     "t,x,y,z/t,x,y,z (default: that of ILDG)", false},
+     "raw files: sites in this order (" LAT_ORDERS
+     ", or a list, slowest first), and directions, as in "
+     "t,x,y,z/t,x,y,z (default: that of ILDG)",
+     false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
      "raw files: SU(N) (default: told by the length of a file, else 3)", false},
     {LAT_OPT_CHOICE, "type", 0, "f32|f64", &type, 0, 0,
-     "raw files: type of the reals (default: told by the length, or by links being unitary)", false},
+     "raw files: type of the reals (default: told by the length, or by links being unitary)",
+     false},
     {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
-     "raw files: their byte order (default: the one in which links are unitary; written: little)", false},
+     "raw files: their byte order (default: the one in which links are unitary; written: little)",
+     false},
     {LAT_OPT_FLAG, "signs", 0, NULL, &signs, 0, 0,
-     "write links with the signs of antiperiodic boundaries, which are taken off when such a file is read: those of the last "
-     "slice along an axis whose boundary the header calls ANTIPERIODIC", false},
+     "write links with the signs of antiperiodic boundaries, which are taken off when such a file "
+     "is read: those of the last "
+     "slice along an axis whose boundary the header calls ANTIPERIODIC",
+     false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn where a stated checksum, plaquette or trace is wrong or links are not in SU(N); "
      "write binary data even to a terminal",
@@ -64,11 +70,15 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-convert",
     .args = "[FILE...]",
-    .summary = "Converts gauge fields between formats. Several FILEs become one stream. A file is read "
-               "some slices at a time: once into a FILE, and twice into a pipe, to verify it before it is written. A configuration is held in memory whole where it comes "
-               "through a pipe, and where one of the formats is openqcd, szin, fortran, kyu, bridgetext, milc with a list of sites, or raw "
-               "in an order that goes across time slices. --order, --group, --type and --endian are of the raw file that is read, or "
-               "else of the one that is written.",
+    .summary =
+        "Converts gauge fields between formats. Several FILEs become one stream. A file is read "
+        "some slices at a time: once into a FILE, and twice into a pipe, to verify it before it is "
+        "written. A configuration is held in memory whole where it comes "
+        "through a pipe, and where one of the formats is openqcd, szin, fortran, kyu, bridgetext, "
+        "milc with a list of sites, or raw "
+        "in an order that goes across time slices. --order, --group, --type and --endian are of "
+        "the raw file that is read, or "
+        "else of the one that is written.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
                "cfg.0100.landau",
     .options = options,
@@ -88,10 +98,7 @@ static void name_formats(void)
     }
 }
 
-static bool writes(const lat_format *f)
-{
-    return !f->foreign || f->lay;
-}
+static bool writes(const lat_format *f) { return !f->foreign || f->lay; }
 
 static int print_list(void)
 {
@@ -108,10 +115,7 @@ static int print_list(void)
 }
 
 /* Was anything said that only raw files need? */
-static bool told_raw(void)
-{
-    return order || group || type != AS_READ || endian != AS_READ;
-}
+static bool told_raw(void) { return order || group || type != AS_READ || endian != AS_READ; }
 
 /* ---- one field ------------------------------------------------------------------------------- */
 
@@ -119,21 +123,22 @@ static bool told_raw(void)
 typedef struct job {
     lat_file_reader *s;
     const lat_format *target;
-    lat_header head;      /* as it will be written; its lines are those of the source until it is */
-    bool changed;         /* numbers are not those of the source */
-    bool drops;           /* rows are dropped */
+    lat_header head; /* as it will be written; its lines are those of the source until it is */
+    bool changed;    /* numbers are not those of the source */
+    bool drops;      /* rows are dropped */
     int signs[LAT_MAX_DIMS]; /* to be turned, as lat_flip_signs says */
-    double off;           /* how far these are from what the others make of them */
+    double off;              /* how far these are from what the others make of them */
     lat_slicewise *survey;   /* of changed numbers */
-    void *slices[2];      /* changed ones in turn, memory for `room` bytes each */
+    void *slices[2];         /* changed ones in turn, memory for `room` bytes each */
     size_t room[2];
     int turn;
-    lat_payload p;        /* how a foreign target stores it */
+    lat_payload p; /* how a foreign target stores it */
     lat_output *out;
     lat_stream_writer *w; /* our stream */
     bool owned;           /* the lines of head are our own */
-    bool at_sight;        /* links are written while it is found out what they are, after a head that does not know yet */
-    bool spoilt;          /* and that has come to nothing */
+    bool at_sight; /* links are written while it is found out what they are, after a head that does
+                      not know yet */
+    bool spoilt;   /* and that has come to nothing */
     uint64_t begin, links; /* bytes of the output before that head, and after it */
 } job;
 
@@ -162,7 +167,8 @@ static int choose_rows(const char *name, const lat_format *target, lat_header *h
     if (rows < h->nc && h->nc > target->fewer_rows)
         return lat_fail("%s: expected --rows %d for %s files, which hold whole matrices%s, found "
                         "%ld",
-                        name, h->nc, target->name, target->fewer_rows ? " of that group" : "", rows);
+                        name, h->nc, target->name, target->fewer_rows ? " of that group" : "",
+                        rows);
     h->reals = rows == h->nc ? 2 * h->nc * h->nc : 2 * h->nc * (h->nc - 1);
     return 0;
 }
@@ -172,9 +178,9 @@ static int judge_rows(const job *j)
     if (!j->drops || j->off <= ROWS_WITHIN)
         return 0;
     return lat_mismatch(lat_opts.force,
-                       "%s: the last rows are up to %.2g off what the others make of them, "
-                       "expected at most %g: --rows %ld would lose that",
-                       j->s->name, j->off, ROWS_WITHIN, rows);
+                        "%s: the last rows are up to %.2g off what the others make of them, "
+                        "expected at most %g: --rows %ld would lose that",
+                        j->s->name, j->off, ROWS_WITHIN, rows);
 }
 
 /* As --precision asks; without it as it is, or exactly in double where the format has only that. */
@@ -214,7 +220,8 @@ static int plan_signs(job *j)
             j->signs[mu] = geom->dims[mu], any = true;
     j->changed = j->changed || any;
     if (any && j->head.reals < 2 * j->head.nc * j->head.nc)
-        return lat_fail("%s: links with signs have det U = -1, which without their last rows is lost: --signs needs --rows %d",
+        return lat_fail("%s: links with signs have det U = -1, which without their last rows is "
+                        "lost: --signs needs --rows %d",
                         j->s->name, j->head.nc);
     return 0;
 }
@@ -226,8 +233,8 @@ static int plan(job *j)
     lat_header *h = &j->head;
     *h = j->s->f.head;
     h->real = target_real(h);
-    if (expect_dims(j->s->name, h) < 0 || choose_rows(j->s->name, j->target, h) < 0 ||
-        admit(j->s->name, j->target, h) < 0)
+    if (expect_dims(j->s->name, h) < 0 || choose_rows(j->s->name, j->target, h) < 0
+        || admit(j->s->name, j->target, h) < 0)
         return -1;
     j->drops = h->reals < j->s->f.head.reals;
     j->changed = j->drops || h->real != j->s->f.head.real;
@@ -250,10 +257,13 @@ static void *make_room(job *j, size_t bytes)
     return j->slices[i];
 }
 
-/* Slices with the precision, the signs and the rows that they will have; NULL if there is no memory. */
-static const void *reshaped(job *j, const lat_header *head, const void *slices, int first, int count)
+/* Slices with the precision, the signs and the rows that they will have; NULL if there is no
+ * memory. */
+static const void *reshaped(job *j, const lat_header *head, const void *slices, int first,
+                            int count)
 {
-    const size_t matrices = (size_t)count * lat_slice_matrices(head), n = matrices * 2 * (size_t)(head->nc * head->nc);
+    const size_t matrices = (size_t)count * lat_slice_matrices(head),
+                 n = matrices * 2 * (size_t)(head->nc * head->nc);
     if (!j->changed)
         return slices;
     void *numbers = make_room(j, n * (size_t)j->head.real);
@@ -274,13 +284,16 @@ static int put(job *j, const void *slices, int first, int count)
                 : lat_payload_write(j->out, &j->head, &j->p, slices, first, count);
 }
 
-/* What has to be known of the numbers. What a stream does not take is no gauge field: that is better said by those who judge it. */
+/* What has to be known of the numbers. What a stream does not take is no gauge field: that is
+ * better said by those who judge it. */
 static int look(void *context, const lat_header *head, const void *slices, int first, int count)
 {
     job *j = context;
     if (j->drops)
-        j->off = fmax(j->off, lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
-    if ((j->survey || j->target->sums || j->at_sight) && !(slices = reshaped(j, head, slices, first, count)))
+        j->off = fmax(j->off,
+                      lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
+    if ((j->survey || j->target->sums || j->at_sight)
+        && !(slices = reshaped(j, head, slices, first, count)))
         return -1;
     if (j->survey && lat_slicewise_add(j->survey, slices, count) < 0)
         return -1;
@@ -295,7 +308,8 @@ static int look(void *context, const lat_header *head, const void *slices, int f
     return 0;
 }
 
-static int write_slices(void *context, const lat_header *head, const void *slices, int first, int count)
+static int write_slices(void *context, const lat_header *head, const void *slices, int first,
+                        int count)
 {
     slices = reshaped(context, head, slices, first, count);
     return slices ? put(context, slices, first, count) : -1;
@@ -345,7 +359,8 @@ static int state(job *j)
         strcpy(j->head.read_crc, "00000000");
     if (!j->s->format->foreign && !j->target->foreign)
         return lat_provenance(&j->head, "copied");
-    return lat_provenance(&j->head, "from %s to %s", what ? what : j->s->format->name, j->target->name);
+    return lat_provenance(&j->head, "from %s to %s", what ? what : j->s->format->name,
+                          j->target->name);
 }
 
 /* The head that does not know yet: what will be there has a 0. */
@@ -378,7 +393,8 @@ static int again(void *context)
     j->survey = NULL;
     if (plan_signs(j) < 0)
         return -1;
-    if (j->changed && j->head.kind == LAT_GAUGE && !(j->survey = lat_slicewise_new(&j->head, false)))
+    if (j->changed && j->head.kind == LAT_GAUGE
+        && !(j->survey = lat_slicewise_new(&j->head, false)))
         return -1;
     return j->at_sight ? begin_at_sight(j) : 0;
 }
@@ -391,7 +407,8 @@ static int restate(job *j)
         return lat_stream_restate(j->w);
     if (!j->target->head)
         return 0;
-    if (lat_output_seek(j->out, j->begin, false) < 0 || j->target->head(j->out, &j->head, &j->p) < 0)
+    if (lat_output_seek(j->out, j->begin, false) < 0
+        || j->target->head(j->out, &j->head, &j->p) < 0)
         return -1;
     return lat_output_offset(j->out) != j->links ? 1 : lat_output_seek(j->out, end, false);
 }
@@ -413,10 +430,14 @@ static int write_again(job *j, bool at_once)
         memset(&j->p.sum, 0, sizeof j->p.sum);
     if (!t->foreign && !(j->w = lat_stream_open(j->out, &j->head, lat_opts.store)))
         return -1;
-    return (t->head && t->head(j->out, &j->head, &j->p) < 0) || lat_file_reader_each(j->s, at_once, write_slices, j) < 0 ? -1 : finish(j);
+    return (t->head && t->head(j->out, &j->head, &j->p) < 0)
+                   || lat_file_reader_each(j->s, at_once, write_slices, j) < 0
+               ? -1
+               : finish(j);
 }
 
-/* Links were written: is that what the file is to be? Otherwise nothing is there, as before them, and 1. */
+/* Links were written: is that what the file is to be? Otherwise nothing is there, as before them,
+ * and 1. */
 static int complete(job *j)
 {
     const int rc = j->spoilt ? 1 : restate(j);
@@ -434,7 +455,8 @@ static int convert(job *j)
     j->s->whole = j->s->whole || at_once;
     j->begin = lat_output_offset(j->out);
     j->at_sight = lat_output_is_hidden(j->out) && !j->s->r.doubtful;
-    if (lat_file_reader_first(j->s, at_once, again, look, j) < 0 || judge_rows(j) < 0 || expect_last(j) < 0)
+    if (lat_file_reader_first(j->s, at_once, again, look, j) < 0 || judge_rows(j) < 0
+        || expect_last(j) < 0)
         return -1;
     const bool written = j->at_sight;
     j->at_sight = false;
@@ -460,7 +482,8 @@ static int convert_one(lat_file_reader *s, lat_output *out)
 
 static int convert_fields(lat_input *in, lat_output *out, const lat_format *format)
 {
-    const lat_read_context r = {.force = lat_opts.force, .dims = dims, .told = told, .plaquette = NAN, .link_trace = NAN};
+    const lat_read_context r = {
+        .force = lat_opts.force, .dims = dims, .told = told, .plaquette = NAN, .link_trace = NAN};
     lat_file_reader s;
     int more;
     while ((more = lat_file_reader_open(&s, in, format, &r, false)) > 0) {
@@ -480,8 +503,9 @@ static int convert_file(const char *path, lat_output *out)
     const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
     int bad = format ? 0 : -1;
     if (!bad && told_raw() && !format->told && !lat_formats[to]->told)
-        bad = lat_fail("%s: is in format %s, and --order, --group, --type and --endian are for raw files",
-                       lat_input_name(in), format->name);
+        bad = lat_fail(
+            "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
+            lat_input_name(in), format->name);
     if (!bad)
         bad = convert_fields(in, out, format);
     lat_input_close(in);
@@ -494,12 +518,14 @@ static void check_usage(void)
 {
     const lat_format *target = lat_formats[to];
     if (signs && !target->foreign)
-        lat_usage("--signs: a stream has no signs in its links, and says in its header where they belong");
+        lat_usage("--signs: a stream has no signs in its links, and says in its header where they "
+                  "belong");
     if (!writes(target))
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
     if (target->only && precision != AS_READ && (precision == DOUBLE) != (target->only == LAT_F64))
-        lat_usage("--precision %s: %s files hold %s precision", precision == DOUBLE ? "double" : "single",
-                  target->name, precision == DOUBLE ? "single" : "double");
+        lat_usage("--precision %s: %s files hold %s precision",
+                  precision == DOUBLE ? "double" : "single", target->name,
+                  precision == DOUBLE ? "single" : "double");
     if (lat_opts.nfiles > 1 && !target->many)
         lat_usage("--to %s: such a file holds one configuration, found %d input files",
                   target->name, lat_opts.nfiles);
@@ -514,9 +540,10 @@ static void parse_order(void)
     const char *slash = strchr(order, '/');
     const size_t n = slash ? (size_t)(slash - order) : strlen(order);
     snprintf(sites, sizeof sites, "%.*s", (int)(n < sizeof sites ? n : sizeof sites - 1), order);
-    if (n >= sizeof sites || lat_order_parse_sites(&told.order, sites, 4, true) < 0 ||
-        (slash && lat_order_parse_links(&told.order, slash + 1, 4) < 0))
-        lat_usage("--order %s: expected " LAT_ORDERS ", or a list such as t,x,y,z, and perhaps /t,x,y,z for the "
+    if (n >= sizeof sites || lat_order_parse_sites(&told.order, sites, 4, true) < 0
+        || (slash && lat_order_parse_links(&told.order, slash + 1, 4) < 0))
+        lat_usage("--order %s: expected " LAT_ORDERS
+                  ", or a list such as t,x,y,z, and perhaps /t,x,y,z for the "
                   "directions",
                   order);
     told.ordered = true;
@@ -529,8 +556,9 @@ static void check_raw(void)
     if (!told_raw())
         return;
     if (!reads && !writes && from >= 0)
-        lat_usage("--order, --group, --type and --endian are for raw files: found --from %s --to %s",
-                  lat_formats[from]->name, lat_formats[to]->name);
+        lat_usage(
+            "--order, --group, --type and --endian are for raw files: found --from %s --to %s",
+            lat_formats[from]->name, lat_formats[to]->name);
     if (order)
         parse_order();
     told.nc = (int)group;

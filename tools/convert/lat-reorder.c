@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-reorder: the order in which a stream holds a field, and symmetries of the lattice.
  *
- * Two things, kept apart: --sites and --links choose the order of the output and change nothing of the
- * configuration (docs/format.md, "Orders"); the others make another, equivalent configuration
+ * Two things, kept apart: --sites and --links choose the order of the output and change nothing of
+ * the configuration (docs/format.md, "Orders"); the others make another, equivalent configuration
  * (docs/conventions.md, "Symmetries of the lattice"). */
 #include <limits.h>
 #include <stdlib.h>
@@ -17,24 +17,30 @@ static bool conjugate;
 
 static const lat_option options[] = {
     {LAT_OPT_TEXT, "sites", 's', "ORDER", &sites, 0, 0,
-     "store sites in this order: " LAT_ORDERS ", or a list, slowest first, such as t,parity,links,z,y,x", false},
+     "store sites in this order: " LAT_ORDERS
+     ", or a list, slowest first, such as t,parity,links,z,y,x",
+     false},
     {LAT_OPT_TEXT, "links", 'l', "AXES", &links, 0, 0,
      "store the directions of a site in this order, such as t,x,y,z (default: x,y,z,t)", false},
-    {LAT_OPT_TEXT, "shift", 0, "X,Y,Z,T", &shift, 0, 0, "shift the configuration cyclically by so many sites", false},
-    {LAT_OPT_TEXT, "reflect", 0, "AXES", &reflect, 0, 0, "reflect these axes: t for time, x,y,z for parity", false},
+    {LAT_OPT_TEXT, "shift", 0, "X,Y,Z,T", &shift, 0, 0,
+     "shift the configuration cyclically by so many sites", false},
+    {LAT_OPT_TEXT, "reflect", 0, "AXES", &reflect, 0, 0,
+     "reflect these axes: t for time, x,y,z for parity", false},
     {LAT_OPT_TEXT, "axes", 0, "AXES", &axes, 0, 0,
      "permute the axes: t,x,y,z makes the old t axis x, the old x axis y ...", false},
     {LAT_OPT_FLAG, "conjugate", 0, NULL, &conjugate, 0, 0, "charge conjugation, U -> U*", false},
-    {0}
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-reorder",
     .args = "[FILE]",
-    .summary = "Stores fields in another order of sites and links, or natural again, and applies symmetries of the "
-               "lattice: first a shift, then reflections, then a permutation of axes, and charge conjugation.",
-    .example = "lat-reorder --sites parity cfg.lat -o cfg.parity.lat\n"
-               "lat-reorder --axes t,x,y,z cfg.lat | lat-orelax --gauge coulomb --time x -o fixed.lat",
+    .summary = "Stores fields in another order of sites and links, or natural again, and applies "
+               "symmetries of the "
+               "lattice: first a shift, then reflections, then a permutation of axes, and charge "
+               "conjugation.",
+    .example =
+        "lat-reorder --sites parity cfg.lat -o cfg.parity.lat\n"
+        "lat-reorder --axes t,x,y,z cfg.lat | lat-orelax --gauge coulomb --time x -o fixed.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
@@ -48,8 +54,10 @@ static int parse_shift(lat_symmetry *s, int nd)
     char *end = NULL;
     for (int mu = 0; mu < nd; mu++, at = end + 1) {
         s->shift[mu] = strtol(at, &end, 10);
-        if (end == at || *end != (mu + 1 < nd ? ',' : '\0') || s->shift[mu] < -INT_MAX || s->shift[mu] > INT_MAX)
-            return lat_fail_usage("--shift %s: expected %d integers with commas between", shift, nd);
+        if (end == at || *end != (mu + 1 < nd ? ',' : '\0') || s->shift[mu] < -INT_MAX
+            || s->shift[mu] > INT_MAX)
+            return lat_fail_usage("--shift %s: expected %d integers with commas between", shift,
+                                  nd);
     }
     return 0;
 }
@@ -59,11 +67,13 @@ static int parse_axes(lat_symmetry *s, int nd)
     int list[LAT_MAX_DIMS];
     const int n = reflect ? lat_axes_parse(reflect, nd, list) : 0;
     if (n < 0)
-        return lat_fail_usage("--reflect %s: expected axes of %d, each once, such as t or x,y", reflect, nd);
+        return lat_fail_usage("--reflect %s: expected axes of %d, each once, such as t or x,y",
+                              reflect, nd);
     for (int i = 0; i < n; i++)
         s->reflect[list[i]] = true;
     if (axes && lat_axes_parse(axes, nd, s->axes) != nd)
-        return lat_fail_usage("--axes %s: expected all %d axes, each once, such as t,x,y,z", axes, nd);
+        return lat_fail_usage("--axes %s: expected all %d axes, each once, such as t,x,y,z", axes,
+                              nd);
     return 0;
 }
 
@@ -83,10 +93,13 @@ static int order(lat_header *head)
     const int nd = head->geom.nd;
     const bool gauge = head->kind == LAT_GAUGE;
     if (lat_order_parse_sites(&head->order, sites, nd, gauge))
-        return lat_fail_usage("--sites %s: expected " LAT_ORDERS ", or all %d axes, each once, perhaps with parity and "
-                              "links between", sites, nd);
+        return lat_fail_usage("--sites %s: expected " LAT_ORDERS
+                              ", or all %d axes, each once, perhaps with parity and "
+                              "links between",
+                              sites, nd);
     if (gauge && links && lat_order_parse_links(&head->order, links, nd))
-        return lat_fail_usage("--links %s: expected all %d directions, each once, such as t,x,y,z", links, nd);
+        return lat_fail_usage("--links %s: expected all %d directions, each once, such as t,x,y,z",
+                              links, nd);
     return 0;
 }
 
@@ -102,7 +115,9 @@ static int each(lat_field *f, long index, void *context)
         return LAT_FAILED;
     lat_order_sites_text(&head->order, head->geom.nd, s);
     lat_order_links_text(&head->order, head->geom.nd, l);
-    return lat_provenance(head, "sites %s%s%s", s, gauge ? ", links " : "", gauge ? l : "") ? LAT_FAILED : LAT_DONE;
+    return lat_provenance(head, "sites %s%s%s", s, gauge ? ", links " : "", gauge ? l : "")
+               ? LAT_FAILED
+               : LAT_DONE;
 }
 
 int main(int argc, char **argv)

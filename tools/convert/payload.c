@@ -11,15 +11,14 @@
 #include "payload.h"
 #include "site/sun.h"
 
-#define CHUNK ((size_t)4 << 20)  /* bytes read or written at a time, one after the other */
-#define ASIDE ((size_t)1 << 19)  /* by each thread, side by side: they stay in its cache until they are done */
+#define CHUNK ((size_t)4 << 20) /* bytes read or written at a time, one after the other */
+#define ASIDE \
+    ((size_t)1 << 19) /* by each thread, side by side: they stay in its cache until they are done \
+                       */
 #define PIECE ((size_t)64 << 10) /* bytes a thread sums at a time */
 #define BATCH 256                /* matrices a thread places at a time */
 
-static uint32_t rotate(uint32_t v, unsigned by)
-{
-    return by ? v << by | v >> (32 - by) : v;
-}
+static uint32_t rotate(uint32_t v, unsigned by) { return by ? v << by | v >> (32 - by) : v; }
 
 /* ---- byte order and rows --------------------------------------------------------------------- */
 
@@ -34,11 +33,12 @@ static void copy_reals(void *to, const void *from, size_t n, lat_real real, bool
 void lat_reals_convert(void *to, lat_real to_real, const void *from, lat_real from_real, size_t n)
 {
     const size_t piece = PIECE / 8;
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i += piece) {
         const size_t end = n - i < piece ? n : i + piece;
         if (to_real == from_real)
-            memcpy((char *)to + i * (size_t)to_real, (const char *)from + i * (size_t)to_real, (end - i) * (size_t)to_real);
+            memcpy((char *)to + i * (size_t)to_real, (const char *)from + i * (size_t)to_real,
+                   (end - i) * (size_t)to_real);
         else if (to_real == LAT_F64)
             for (size_t k = i; k < end; k++)
                 ((double *)to)[k] = (double)((const float *)from)[k];
@@ -51,7 +51,7 @@ void lat_reals_convert(void *to, lat_real to_real, const void *from, lat_real fr
 void lat_field_swap(lat_field *f)
 {
     const size_t total = lat_field_reals(f), piece = PIECE / 8;
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (size_t i = 0; i < total; i += piece) {
         char *at = (char *)f->data + i * (size_t)f->head.real;
         lat_reals_swap_bytes(at, at, total - i < piece ? total - i : piece, f->head.real);
@@ -76,7 +76,7 @@ static void complete(const lat_header *head, void *matrices, size_t i)
 
 void lat_rows_complete(const lat_header *head, void *matrices, size_t count)
 {
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++)
         complete(head, matrices, i);
 }
@@ -86,7 +86,7 @@ double lat_rows_error(const lat_header *head, const void *matrices, size_t count
     const lat_field f = {.head = *head, .data = (void *)matrices}; /* borrowed */
     const int n = head->nc;
     double largest = 0;
-    #pragma omp parallel for schedule(static) reduction(max : largest)
+#pragma omp parallel for schedule(static) reduction(max : largest)
     for (size_t i = 0; i < count; i++) {
         double m[LAT_SUN_REALS], u[LAT_SUN_REALS];
         lat_field_get(&f, i, u);
@@ -124,22 +124,24 @@ static layout layout_of(const lat_header *head, const lat_payload *p, size_t chu
 
 uint64_t lat_payload_bytes(const lat_header *head, int rows)
 {
-    return (uint64_t)lat_header_matrices(head) * 2 * (uint64_t)head->nc * (uint64_t)rows *
-           (uint64_t)head->real;
+    return (uint64_t)lat_header_matrices(head) * 2 * (uint64_t)head->nc * (uint64_t)rows
+           * (uint64_t)head->real;
 }
 
 bool lat_payload_sliced(const lat_payload *p, const lat_header *head)
 {
-    return !p->sites && !p->place && !p->fetch && !p->take && lat_order_sliced(&p->order, head->geom.nd);
+    return !p->sites && !p->place && !p->fetch && !p->take
+           && lat_order_sliced(&p->order, head->geom.nd);
 }
 
-/* `sites` of them, number `at` of the memory on, that lie as the field does: turned where they are. */
+/* `sites` of them, number `at` of the memory on, that lie as the field does: turned where they are.
+ */
 static void turn_chunk(const lat_header *head, void *data, const layout *l, size_t at, size_t sites)
 {
     const size_t n = l->nd * l->full_reals, from = at * n, to = (at + sites) * n, piece = PIECE / 8;
     if (!l->turn)
         return;
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (size_t i = from; i < to; i += piece) {
         char *m = (char *)data + i * (size_t)head->real;
         lat_reals_swap_bytes(m, m, to - i < piece ? to - i : piece, head->real);
@@ -152,7 +154,8 @@ static bool placed(const lat_payload *p)
     return p->sites || p->place || p->shape != LAT_BY_ROWS || !lat_order_natural(&p->order);
 }
 
-static void places(const lat_geometry *geom, const lat_payload *p, size_t first, size_t n, size_t *to)
+static void places(const lat_geometry *geom, const lat_payload *p, size_t first, size_t n,
+                   size_t *to)
 {
     const size_t nd = (size_t)geom->nd;
     lat_order_iterator w;
@@ -191,20 +194,21 @@ static void reshape(void *matrix, lat_shape shape, size_t nc, size_t real)
         }
 }
 
-/* A chunk, site number `first` of the file on, whose matrices lack a row, or lie elsewhere or otherwise;
- * `before`: matrices of the field before those in memory. */
+/* A chunk, site number `first` of the file on, whose matrices lack a row, or lie elsewhere or
+ * otherwise; `before`: matrices of the field before those in memory. */
 static void place_chunk(const lat_header *head, void *data, const lat_payload *p, const layout *l,
                         const unsigned char *chunk, size_t first, size_t sites, size_t before)
 {
     const size_t real = (size_t)head->real, count = sites * l->nd;
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (size_t at = 0; at < count; at += BATCH) {
         const size_t n = count - at < BATCH ? count - at : BATCH;
         size_t to[BATCH];
         places(&head->geom, p, first * l->nd + at, n, to);
         for (size_t i = 0; i < n; i++) {
             char *m = (char *)data + (to[i] - before) * l->full_reals * real;
-            copy_reals(m, chunk + (at + i) * l->link_reals * real, l->link_reals, head->real, l->turn);
+            copy_reals(m, chunk + (at + i) * l->link_reals * real, l->link_reals, head->real,
+                       l->turn);
             reshape(m, p->shape, (size_t)head->nc, real);
             if (p->rows < head->nc)
                 complete(head, data, to[i] - before);
@@ -221,17 +225,19 @@ typedef struct portion {
     bool alike; /* the bytes of the file are those of the field, but for their order in a real */
 } portion;
 
-static portion portion_of(const lat_header *head, lat_payload *p, int first, int count, size_t chunk)
+static portion portion_of(const lat_header *head, lat_payload *p, int first, int count,
+                          size_t chunk)
 {
     const size_t slice = lat_slice_sites(head), begin = (size_t)first * slice;
-    return (portion){.head = head, .p = p, .l = layout_of(head, p, chunk), .begin = begin, .end = begin + (size_t)count * slice,
+    return (portion){.head = head,
+                     .p = p,
+                     .l = layout_of(head, p, chunk),
+                     .begin = begin,
+                     .end = begin + (size_t)count * slice,
                      .alike = p->rows == head->nc && !placed(p)};
 }
 
-static size_t portion_bytes(const portion *w)
-{
-    return (w->end - w->begin) * w->l.site_bytes;
-}
+static size_t portion_bytes(const portion *w) { return (w->end - w->begin) * w->l.site_bytes; }
 
 /* Sites of the chunk that begins at number `at`. */
 static size_t chunk_sites(const portion *w, size_t at)
@@ -257,21 +263,23 @@ static void accept_chunk(const portion *w, void *slices, size_t at, const unsign
         place_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
 }
 
-/* Of a file, by all threads side by side: 1 when they have it all, or -1. 0 if something was not to be had: nothing is taken then,
- * and what it was is for read_on to say. */
+/* Of a file, by all threads side by side: 1 when they have it all, or -1. 0 if something was not to
+ * be had: nothing is taken then, and what it was is for read_on to say. */
 static int read_aside(lat_input *in, const portion *w, void *slices)
 {
     const uint64_t offset = lat_input_offset(in);
     const lat_sum before = w->p->sum;
     bool good = true;
-    #pragma omp parallel reduction(&& : good)
+#pragma omp parallel reduction(&& : good)
     {
-        unsigned char *buf = w->alike ? NULL : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
-        #pragma omp for schedule(dynamic)
+        unsigned char *buf = w->alike ? NULL
+                                      : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
+#pragma omp for schedule(dynamic)
         for (size_t at = w->begin; at < w->end; at += w->l.sites) {
             unsigned char *chunk = landing(w, slices, at, buf);
-            good = good && (w->alike || buf) &&
-                   lat_input_ahead(in, offset + (at - w->begin) * w->l.site_bytes, chunk, chunk_sites(w, at) * w->l.site_bytes);
+            good = good && (w->alike || buf)
+                   && lat_input_ahead(in, offset + (at - w->begin) * w->l.site_bytes, chunk,
+                                      chunk_sites(w, at) * w->l.site_bytes);
             if (good)
                 accept_chunk(w, slices, at, chunk);
         }
@@ -288,12 +296,14 @@ static int read_aside(lat_input *in, const portion *w, void *slices)
 static int read_on(lat_input *in, const portion *w, void *slices)
 {
     lat_payload *p = w->p;
-    unsigned char *buf = w->alike ? NULL : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
+    unsigned char *buf = w->alike ? NULL
+                                  : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
     int bad = w->alike || buf ? 0 : -1;
     for (size_t at = w->begin; at < w->end && !bad; at += w->l.sites) {
         const size_t sites = chunk_sites(w, at);
         unsigned char *chunk = landing(w, slices, at, buf);
-        bad = p->fetch ? p->fetch(in, p, chunk, sites * w->l.nd * w->l.link_reals) : lat_input_read(in, chunk, sites * w->l.site_bytes);
+        bad = p->fetch ? p->fetch(in, p, chunk, sites * w->l.nd * w->l.link_reals)
+                       : lat_input_read(in, chunk, sites * w->l.site_bytes);
         if (!bad)
             accept_chunk(w, slices, at, chunk);
     }
@@ -301,11 +311,13 @@ static int read_on(lat_input *in, const portion *w, void *slices)
     return bad ? -1 : 0;
 }
 
-int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first, int count)
+int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first,
+                     int count)
 {
     if (p->take)
         return p->take(in, head, p, slices);
-    const portion aside = portion_of(head, p, first, count, ASIDE), on = portion_of(head, p, first, count, CHUNK);
+    const portion aside = portion_of(head, p, first, count, ASIDE),
+                  on = portion_of(head, p, first, count, CHUNK);
     const int rc = !p->fetch && lat_input_size(in) >= 0 ? read_aside(in, &aside, slices) : 0;
     return rc ? (rc < 0 ? -1 : 0) : read_on(in, &on, slices);
 }
@@ -343,30 +355,35 @@ static void pack(const lat_payload *p, const layout *l, void *to, const void *fr
     copy_reals(to, from, l->link_reals, real, l->turn);
 }
 
-static void pack_chunk(const lat_header *head, const void *data, const lat_payload *p, const layout *l,
-                       unsigned char *chunk, size_t first, size_t sites, size_t before)
+static void pack_chunk(const lat_header *head, const void *data, const lat_payload *p,
+                       const layout *l, unsigned char *chunk, size_t first, size_t sites,
+                       size_t before)
 {
     const size_t real = (size_t)head->real, count = sites * l->nd;
-    #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
     for (size_t at = 0; at < count; at += BATCH) {
         const size_t n = count - at < BATCH ? count - at : BATCH;
         size_t from[BATCH];
         places(&head->geom, p, first * l->nd + at, n, from);
         for (size_t i = 0; i < n; i++)
             pack(p, l, chunk + (at + i) * l->link_reals * real,
-                 (const char *)data + (from[i] - before) * l->full_reals * real, (size_t)head->nc, head->real);
+                 (const char *)data + (from[i] - before) * l->full_reals * real, (size_t)head->nc,
+                 head->real);
     }
 }
 
 /* The chunk that begins at number `at`, as it is in the file. */
 static void make_chunk(const portion *w, const void *slices, size_t at, unsigned char *chunk)
 {
-    const size_t sites = chunk_sites(w, at), real = (size_t)w->head->real, n = sites * w->l.site_bytes / real, piece = PIECE / real;
-    const char *from = (const char *)slices + (at - w->begin) * w->l.site_bytes; /* where it lies as in the file */
+    const size_t sites = chunk_sites(w, at), real = (size_t)w->head->real,
+                 n = sites * w->l.site_bytes / real, piece = PIECE / real;
+    const char *from = (const char *)slices
+                       + (at - w->begin) * w->l.site_bytes; /* where it lies as in the file */
     if (w->alike) {
-        #pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static)
         for (size_t i = 0; i < n; i += piece)
-            copy_reals(chunk + i * real, from + i * real, n - i < piece ? n - i : piece, w->head->real, w->l.turn);
+            copy_reals(chunk + i * real, from + i * real, n - i < piece ? n - i : piece,
+                       w->head->real, w->l.turn);
     } else {
         pack_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
     }
@@ -378,17 +395,18 @@ static void make_chunk(const portion *w, const void *slices, size_t at, unsigned
 static int write_aside(lat_output *out, uint64_t offset, const portion *w, const void *slices)
 {
     bool good = true;
-    #pragma omp parallel reduction(&& : good)
+#pragma omp parallel reduction(&& : good)
     {
         unsigned char *chunk = lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
         good = chunk != NULL;
-        #pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic)
         for (size_t at = w->begin; at < w->end; at += w->l.sites) {
             if (!good)
                 continue;
             make_chunk(w, slices, at, chunk);
             if (out)
-                lat_output_fill(out, offset + (at - w->begin) * w->l.site_bytes, chunk, chunk_sites(w, at) * w->l.site_bytes);
+                lat_output_fill(out, offset + (at - w->begin) * w->l.site_bytes, chunk,
+                                chunk_sites(w, at) * w->l.site_bytes);
         }
         free(chunk);
     }
@@ -408,10 +426,11 @@ static int write_on(lat_output *out, const portion *w, const void *slices)
     return bad ? -1 : 0;
 }
 
-int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices, int first,
-                      int count)
+int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,
+                      int first, int count)
 {
-    const portion aside = portion_of(head, p, first, count, ASIDE), on = portion_of(head, p, first, count, CHUNK);
+    const portion aside = portion_of(head, p, first, count, ASIDE),
+                  on = portion_of(head, p, first, count, CHUNK);
     uint64_t offset = 0;
     if (!out || lat_output_reserve_at(out, portion_bytes(&aside), &offset))
         return write_aside(out, offset, &aside, slices);
@@ -427,7 +446,7 @@ void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_
     const size_t n = sites * site_bytes;
     uint32_t same = 0, turned = 0;
     (void)first;
-    #pragma omp parallel for schedule(static) reduction(+ : same, turned)
+#pragma omp parallel for schedule(static) reduction(+ : same, turned)
     for (size_t at = 0; at < n; at += PIECE) {
         const unsigned char *b = bytes + at;
         const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
@@ -436,7 +455,7 @@ void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_
         same += x;
         turned += y;
     }
-    #pragma omp critical(sum)
+#pragma omp critical(sum)
     {
         s->big += lat_big_endian() ? same : turned;
         s->little += lat_big_endian() ? turned : same;
@@ -465,16 +484,16 @@ void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t
     lat_milc_sum *s = sum;
     const size_t n = sites * site_bytes;
     const uint64_t word = (uint64_t)first * site_bytes / 4;
-    #pragma omp parallel
+#pragma omp parallel
     {
         uint32_t c29[29] = {0}, c31[31] = {0};
-        #pragma omp for schedule(static)
+#pragma omp for schedule(static)
         for (size_t at = 0; at < n; at += PIECE) {
             const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
             fold(c29, 29, bytes + at, words, word + at / 4);
             fold(c31, 31, bytes + at, words, word + at / 4);
         }
-        #pragma omp critical(sum)
+#pragma omp critical(sum)
         {
             for (int c = 0; c < 29; c++)
                 s->class29[c] ^= c29[c];
@@ -498,18 +517,20 @@ void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t 
     *sum31 = gather(sum->class31, 31, big != lat_big_endian());
 }
 
-static void glu_digest(lat_milc_sum *s, const unsigned char *bytes, size_t reals, uint64_t first, bool turn)
+static void glu_digest(lat_milc_sum *s, const unsigned char *bytes, size_t reals, uint64_t first,
+                       bool turn)
 {
-    #pragma omp parallel
+#pragma omp parallel
     {
         uint32_t c29[29] = {0}, c31[31] = {0};
-        #pragma omp for schedule(static)
+#pragma omp for schedule(static)
         for (size_t i = 0; i < reals; i++) {
-            const uint32_t v = lat_load32(bytes + 8 * i, turn) + lat_load32(bytes + 8 * i + 4, turn);
+            const uint32_t v = lat_load32(bytes + 8 * i, turn)
+                               + lat_load32(bytes + 8 * i + 4, turn);
             c29[(first + i) % 29] ^= v;
             c31[(first + i) % 31] ^= v;
         }
-        #pragma omp critical(sum)
+#pragma omp critical(sum)
         {
             for (int c = 0; c < 29; c++)
                 s->class29[c] ^= c29[c];
@@ -519,14 +540,18 @@ static void glu_digest(lat_milc_sum *s, const unsigned char *bytes, size_t reals
     }
 }
 
-void lat_glu_digest_big(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes, size_t first)
+void lat_glu_digest_big(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                        size_t first)
 {
-    glu_digest(sum, bytes, sites * site_bytes / 8, (uint64_t)first * site_bytes / 8, !lat_big_endian());
+    glu_digest(sum, bytes, sites * site_bytes / 8, (uint64_t)first * site_bytes / 8,
+               !lat_big_endian());
 }
 
-void lat_glu_digest_little(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes, size_t first)
+void lat_glu_digest_little(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
+                           size_t first)
 {
-    glu_digest(sum, bytes, sites * site_bytes / 8, (uint64_t)first * site_bytes / 8, lat_big_endian());
+    glu_digest(sum, bytes, sites * site_bytes / 8, (uint64_t)first * site_bytes / 8,
+               lat_big_endian());
 }
 
 void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
@@ -534,13 +559,13 @@ void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size
 {
     lat_scidac_sum *s = sum;
     uint32_t a = 0, b = 0;
-    #pragma omp parallel for schedule(static) reduction(^ : a, b)
+#pragma omp parallel for schedule(static) reduction(^ : a, b)
     for (size_t i = 0; i < sites; i++) {
         const uint32_t c = lat_crc(0, bytes + i * site_bytes, site_bytes);
         a ^= rotate(c, (unsigned)((first + i) % 29));
         b ^= rotate(c, (unsigned)((first + i) % 31));
     }
-    #pragma omp critical(sum)
+#pragma omp critical(sum)
     {
         s->a ^= a;
         s->b ^= b;

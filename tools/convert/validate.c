@@ -9,7 +9,7 @@
 
 /* Real files, of every writer and precision, have |U U^+ - 1| below 2e-6; smeared ("fat") links,
  * gauge transformations of other groups and wrong byte orders are off by 0.1 and more. */
-#define UNITARITY   1e-2
+#define UNITARITY 1e-2
 #define DETERMINANT 1e-2
 
 enum oddity { ORDINARY, ZERO, MINUS, OTHER };
@@ -29,7 +29,8 @@ static enum oddity kind_of(int n, const double *m)
     return hypot(det[0] + 1, det[1]) < DETERMINANT ? MINUS : OTHER;
 }
 
-/* Where the odd links of a direction are: how many of each kind, and the slice along it of the last one. */
+/* Where the odd links of a direction are: how many of each kind, and the slice along it of the last
+ * one. */
 typedef struct odd_links {
     size_t count[4];
     int slice[4];
@@ -56,8 +57,8 @@ static int find_odd(void *context, const lat_header *head, const void *slices, i
     return 0;
 }
 
-/* What explains the odd links along mu: ZERO or MINUS if they fill one slice and are all of that kind; ORDINARY if there
- * are none; else OTHER. */
+/* What explains the odd links along mu: ZERO or MINUS if they fill one slice and are all of that
+ * kind; ORDINARY if there are none; else OTHER. */
 static enum oddity explained(const lat_geometry *geom, const odd_links *odd, int mu)
 {
     const size_t slice = lat_volume(geom) / (size_t)geom->dims[mu];
@@ -91,8 +92,10 @@ static int record_boundaries(lat_file_reader *s, const odd_links *odd)
             return -1;
         if (k == MINUS)
             s->signs[mu] = odd[mu].slice[k] + 1, signs = 1;
-        lat_warn(k == ZERO ? "%s: all %c-links of slice %d are zero: an open boundary, recorded as boundary_%d = OPEN"
-                           : "%s: all %c-links of slice %d have det U = -1: the signs of an antiperiodic boundary are taken off, "
+        lat_warn(k == ZERO ? "%s: all %c-links of slice %d are zero: an open boundary, recorded as "
+                             "boundary_%d = OPEN"
+                           : "%s: all %c-links of slice %d have det U = -1: the signs of an "
+                             "antiperiodic boundary are taken off, "
                              "and recorded as boundary_%d = ANTIPERIODIC",
                  s->name, "xyzt"[mu], odd[mu].slice[k], mu + 1);
     }
@@ -119,22 +122,26 @@ static int judge_group(lat_file_reader *s, const lat_slice_sums *sums)
             s->name, sums->unitarity, UNITARITY);
     for (int mu = 0; mu < h->geom.nd; mu++)
         minus += odd[mu].count[MINUS];
-    return lat_mismatch(force,
-                       "%s: |1 - det U| is up to %.3g, expected below %g, det U = -1 on %zu of %zu "
-                       "links: phases folded into the links?",
-                       s->name, sums->det, DETERMINANT, minus, lat_header_matrices(h));
+    return lat_mismatch(
+        force,
+        "%s: |1 - det U| is up to %.3g, expected below %g, det U = -1 on %zu of %zu "
+        "links: phases folded into the links?",
+        s->name, sums->det, DETERMINANT, minus, lat_header_matrices(h));
 }
 
 /* Fails at the first number that is not finite. */
-static int find_not_finite(void *context, const lat_header *head, const void *slices, int first, int count)
+static int find_not_finite(void *context, const lat_header *head, const void *slices, int first,
+                           int count)
 {
-    const size_t each = 2 * (size_t)head->nc * (size_t)head->nc, matrices = lat_slice_matrices(head);
+    const size_t each = 2 * (size_t)head->nc * (size_t)head->nc,
+                 matrices = lat_slice_matrices(head);
     const size_t before = (size_t)first * matrices, nd = (size_t)head->geom.nd;
     for (size_t i = 0; i < (size_t)count * matrices * each; i++) {
-        const double v = head->real == LAT_F64 ? ((const double *)slices)[i] : (double)((const float *)slices)[i];
+        const double v = head->real == LAT_F64 ? ((const double *)slices)[i]
+                                               : (double)((const float *)slices)[i];
         if (!isfinite(v))
-            return lat_fail("%s: expected finite numbers, found %g in link %zu of site %zu", (const char *)context,
-                            v, i / each % nd, (i / each + before) / nd);
+            return lat_fail("%s: expected finite numbers, found %g in link %zu of site %zu",
+                            (const char *)context, v, i / each % nd, (i / each + before) / nd);
     }
     return 0;
 }
@@ -156,18 +163,23 @@ static int judge_claim(const char *name, const char *what, double stated, double
     if (isnan(stated) || fabs(stated - found) <= within)
         return 0;
     return lat_mismatch(force,
-                       "%s: %s %.12g is stated, %.12g found, which differs by more than %.2g", name,
-                       what, stated, found, within);
+                        "%s: %s %.12g is stated, %.12g found, which differs by more than %.2g",
+                        name, what, stated, found, within);
 }
 
-/* Of a file that speaks of an open boundary (NERSC's can) and has all links, these would be used as if there were none. */
+/* Of a file that speaks of an open boundary (NERSC's can) and has all links, these would be used as
+ * if there were none. */
 static int judge_open(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;
     for (int mu = 0; mu < h->geom.nd && sums->unitarity <= UNITARITY; mu++)
-        if (lat_boundary_is(h, mu, LAT_OPEN) &&
-            (lat_mismatch(s->r.force, "%s: an open boundary of the %c axis is stated, and no link along it is zero (--force takes it for periodic)",
-                         s->name, "xyzt"[mu]) < 0 || lat_boundary_set(h, mu, "PERIODIC") < 0))
+        if (lat_boundary_is(h, mu, LAT_OPEN)
+            && (lat_mismatch(s->r.force,
+                             "%s: an open boundary of the %c axis is stated, and no link along it "
+                             "is zero (--force takes it for periodic)",
+                             s->name, "xyzt"[mu])
+                    < 0
+                || lat_boundary_set(h, mu, "PERIODIC") < 0))
             return -1;
     return 0;
 }
@@ -176,11 +188,17 @@ int lat_validate(lat_file_reader *s, const lat_slice_sums *sums)
 {
     const lat_header *h = &s->f.head;
     const lat_read_context *r = &s->r;
-    const int signs = judge_finite(s, sums) < 0 || judge_open(s, sums) < 0 ? -1 : judge_group(s, sums);
-    /* Over which plaquettes the mean goes when some of them are not there differs from program to program. */
+    const int signs = judge_finite(s, sums) < 0 || judge_open(s, sums) < 0 ? -1
+                                                                           : judge_group(s, sums);
+    /* Over which plaquettes the mean goes when some of them are not there differs from program to
+     * program. */
     const bool force = r->force || lat_boundary_open(h);
-    if (signs < 0 || judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, force) < 0 ||
-        judge_claim(s->name, "link trace", r->link_trace, r->link_trace_within, h->link_trace, force) < 0)
+    if (signs < 0
+        || judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, force)
+               < 0
+        || judge_claim(s->name, "link trace", r->link_trace, r->link_trace_within, h->link_trace,
+                       force)
+               < 0)
         return -1;
     return signs;
 }

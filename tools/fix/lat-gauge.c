@@ -20,23 +20,25 @@ static uint64_t seed = 1;
 static int precision = -1;
 
 static const lat_option options[] = {
-    {LAT_OPT_FLAG, "random", 'r', NULL, &random_g, 0, 0, "apply a Haar random transformation", false},
+    {LAT_OPT_FLAG, "random", 'r', NULL, &random_g, 0, 0, "apply a Haar random transformation",
+     false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of --random", false},
     {LAT_OPT_TEXT, "save-g", 0, "FILE", &save_g, 0, 0, "write what --random applies to FILE", true},
     {LAT_OPT_TEXT, "apply", 'a', "G", &apply, 0, 0,
      "apply the saved transformation: one for all configurations, or one each", false},
-    {LAT_OPT_FLAG, "invert", 0, NULL, &invert, 0, 0, "transformations in, their inverses out", false},
+    {LAT_OPT_FLAG, "invert", 0, NULL, &invert, 0, 0, "transformations in, their inverses out",
+     false},
     {LAT_OPT_TEXT, "compose", 0, "H", &compose, 0, 0,
      "transformations g in, h(x) g(x) out: g first, then h", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "of the output (default: that of the input)", false},
-    {0}
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-gauge",
     .args = "[FILE]",
-    .summary = "Applies gauge transformations U(x,mu) -> g(x) U(x,mu) g(x+mu)^+, inverts or composes them.",
+    .summary = "Applies gauge transformations U(x,mu) -> g(x) U(x,mu) g(x+mu)^+, inverts or "
+               "composes them.",
     .example = "lat-gauge --random --seed 7 --save-g g.lat cfg.lat | lat-orelax -o fixed.lat",
     .options = options,
     .max_files = 1,
@@ -46,11 +48,11 @@ static const lat_tool tool = {
 
 /* What is open beside the input and the output. */
 typedef struct run {
-    const char *name;        /* of the input */
-    lat_input *saved;        /* the stream of G or H */
+    const char *name; /* of the input */
+    lat_input *saved; /* the stream of G or H */
     lat_output *g_out;
-    lat_field g;             /* the last of `saved` */
-    long read;               /* how many of `saved` were read */
+    lat_field g; /* the last of `saved` */
+    long read;   /* how many of `saved` were read */
 } run;
 
 /* ---- saved transformations ------------------------------------------------------------------- */
@@ -63,7 +65,8 @@ static int check_unitary(const char *name, const lat_field *g)
     if (lat_measure_deviation(g, &off))
         return -1;
     if (!(off.unitarity_max <= UNITARY))
-        return lat_fail("%s: expected unitary matrices, found |g g^+ - 1| = %g", name, off.unitarity_max);
+        return lat_fail("%s: expected unitary matrices, found |g g^+ - 1| = %g", name,
+                        off.unitarity_max);
     return 0;
 }
 
@@ -134,17 +137,23 @@ static int do_random(run *r, lat_field *f, long index)
     lat_transform_random(&g, seed, index);
     int rc = lat_transform_apply(f, &g);
     if (rc == 0 && r->g_out)
-        rc = lat_provenance(&g.head, "random, seed %llu, configuration %ld", (unsigned long long)seed, index) ||
-             lat_stream_write(r->g_out, &g, lat_opts.store) ? -1 : 0;
+        rc = lat_provenance(&g.head, "random, seed %llu, configuration %ld",
+                            (unsigned long long)seed, index)
+                     || lat_stream_write(r->g_out, &g, lat_opts.store)
+                 ? -1
+                 : 0;
     lat_field_free(&g);
-    return rc ? -1 : lat_provenance(&f->head, "random, seed %llu, configuration %ld", (unsigned long long)seed, index);
+    return rc ? -1
+              : lat_provenance(&f->head, "random, seed %llu, configuration %ld",
+                               (unsigned long long)seed, index);
 }
 
 static int do_apply(run *r, lat_field *f, long index)
 {
     if (f->head.kind != LAT_GAUGE)
         return lat_fail("%s: expected a gauge field for --apply, found a gauge transformation "
-                        "(--compose multiplies two)", r->name);
+                        "(--compose multiplies two)",
+                        r->name);
     if (next_saved(r, index) || lat_transform_apply(f, &r->g))
         return -1;
     return lat_provenance(&f->head, "%s", "");
@@ -207,8 +216,10 @@ static int each(lat_field *f, long index, void *context)
     const lat_real wanted = precision < 0 ? f->head.real : precision ? LAT_F64 : LAT_F32;
     if (wanted == LAT_F64 && !compose && lat_field_convert(f, LAT_F64))
         return LAT_FAILED;
-    const int rc = random_g ? do_random(r, f, index) : apply ? do_apply(r, f, index)
-                 : invert ? do_invert(r, f) : do_compose(r, f, index);
+    const int rc = random_g ? do_random(r, f, index)
+                   : apply  ? do_apply(r, f, index)
+                   : invert ? do_invert(r, f)
+                            : do_compose(r, f, index);
     return rc || lat_field_convert(f, wanted) ? LAT_FAILED : LAT_DONE;
 }
 
@@ -227,8 +238,8 @@ static int open_beside(run *r)
 {
     const char *saved = apply ? apply : compose;
     r->name = lat_opts.input ? lat_opts.input : "<stdin>";
-    if ((saved && !(r->saved = lat_input_open(saved))) ||
-        (save_g && !(r->g_out = lat_output_open(save_g, lat_output_flags()))))
+    if ((saved && !(r->saved = lat_input_open(saved)))
+        || (save_g && !(r->g_out = lat_output_open(save_g, lat_output_flags()))))
         return -1;
     return 0;
 }

@@ -27,11 +27,13 @@ static const lat_option options[] = {
      "refuse a field where a matrix would move farther than D", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "of the output (default: that of the input); single leaves a rounding of 6e-8", false},
-    {LAT_OPT_REAL, "tolerance", 't', "D", &tolerance, 0, 1e300, "report how many moved farther than D", true},
-    {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0, "write what moved to FILE, tab separated", true},
-    {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0, "say on stderr what moved, and where it runs", true},
-    {0}
-};
+    {LAT_OPT_REAL, "tolerance", 't', "D", &tolerance, 0, 1e300,
+     "report how many moved farther than D", true},
+    {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0, "write what moved to FILE, tab separated",
+     true},
+    {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
+     "say on stderr what moved, and where it runs", true},
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-reunit",
@@ -118,7 +120,8 @@ static int project(lat_field *f, moved *all)
 {
     const size_t matrices = lat_slice_matrices(&f->head), chunks = (matrices + CHUNK - 1) / CHUNK;
     const size_t own = (size_t)lat_field_slab(f).count, slices = (size_t)lat_slices(&f->head);
-    moved *part = lat_alloc(own * chunks, sizeof *part, "a projection"), *slice = lat_alloc(own + slices, sizeof *slice, "a projection");
+    moved *part = lat_alloc(own * chunks, sizeof *part, "a projection"),
+          *slice = lat_alloc(own + slices, sizeof *slice, "a projection");
     int rc = part && slice ? 0 : -1;
     if (rc == 0) {
 #pragma omp parallel for schedule(static)
@@ -145,13 +148,15 @@ static int refuse(const lat_field *f, const moved *m, long index)
     char where[LAT_PLACE];
     lat_position_text(&f->head, m->refused, where);
     if (isnan(m->refused_by))
-        return lat_fail("%s: field %ld: expected a matrix near SU(%d) at %s, found a singular one", name,
-                        index, f->head.nc, where);
+        return lat_fail("%s: field %ld: expected a matrix near SU(%d) at %s, found a singular one",
+                        name, index, f->head.nc, where);
     return lat_fail("%s: field %ld: expected a matrix within %g of SU(%d) at %s, found one at %g "
-                    "(--limit accepts it)", name, index, limit, f->head.nc, where, m->refused_by);
+                    "(--limit accepts it)",
+                    name, index, limit, f->head.nc, where, m->refused_by);
 }
 
-static int tell(const context *c, const lat_field *f, const moved *m, const lat_deviation off[2], long index)
+static int tell(const context *c, const lat_field *f, const moved *m, const lat_deviation off[2],
+                long index)
 {
     const size_t matrices = lat_header_matrices(&f->head);
     const double rms = sqrt(m->square / (double)matrices);
@@ -159,16 +164,17 @@ static int tell(const context *c, const lat_field *f, const moved *m, const lat_
     lat_position_text(&f->head, m->worst, where);
     if (lat_opts.verbose)
         lat_warn("field %ld: largest move %.3g at %s, rms %.3g, %zu of %zu farther than %g; "
-                 "|U U^+ - 1| from %.3g to %.3g, |1 - det U| from %.3g to %.3g", index, m->max, where, rms,
-                 m->beyond, matrices, tolerance, off[0].unitarity_max, off[1].unitarity_max,
-                 off[0].det_max, off[1].det_max);
+                 "|U U^+ - 1| from %.3g to %.3g, |1 - det U| from %.3g to %.3g",
+                 index, m->max, where, rms, m->beyond, matrices, tolerance, off[0].unitarity_max,
+                 off[1].unitarity_max, off[0].det_max, off[1].det_max);
     if (c->text) {
         if (index == 0)
-            fprintf(c->text, "config\tmatrices\tmoved_max\tmoved_rms\tbeyond\ttolerance\tworst\t"
+            fprintf(c->text,
+                    "config\tmatrices\tmoved_max\tmoved_rms\tbeyond\ttolerance\tworst\t"
                     "unitarity_before\tunitarity_after\tdet_error_before\tdet_error_after\n");
-        fprintf(c->text, "%ld\t%zu\t%.17g\t%.17g\t%zu\t%.17g\t%s\t%.17g\t%.17g\t%.17g\t%.17g\n", index, matrices,
-                m->max, rms, m->beyond, tolerance, where, off[0].unitarity_max, off[1].unitarity_max,
-                off[0].det_max, off[1].det_max);
+        fprintf(c->text, "%ld\t%zu\t%.17g\t%.17g\t%zu\t%.17g\t%s\t%.17g\t%.17g\t%.17g\t%.17g\n",
+                index, matrices, m->max, rms, m->beyond, tolerance, where, off[0].unitarity_max,
+                off[1].unitarity_max, off[0].det_max, off[1].det_max);
     }
     return 0;
 }
@@ -180,7 +186,8 @@ static int forget(lat_field *f)
     lat_condition condition;
     f->head.plaquette = f->head.link_trace = NAN;
     if (f->head.kind == LAT_GAUGE && strcmp(f->head.gauge, "none")) {
-        if (lat_condition_read(&f->head, &condition) || lat_measure_gauge(f, &condition, &state, NULL))
+        if (lat_condition_read(&f->head, &condition)
+            || lat_measure_gauge(f, &condition, &state, NULL))
             return -1;
         f->head.functional = state.functional;
         f->head.theta = state.theta;
@@ -195,17 +202,17 @@ static int each(lat_field *f, long index, void *with)
     const lat_real wanted = precision < 0 ? f->head.real : precision ? LAT_F64 : LAT_F32;
     lat_deviation off[2];
     moved m;
-    if (lat_measure_deviation(f, &off[0]) || (wanted == LAT_F64 && lat_field_convert(f, wanted)) ||
-        project(f, &m))
+    if (lat_measure_deviation(f, &off[0]) || (wanted == LAT_F64 && lat_field_convert(f, wanted))
+        || project(f, &m))
         return LAT_FAILED;
     if (m.refused != NONE) {
         refuse(f, &m, index);
         return LAT_FAILED;
     }
-    if (lat_field_convert(f, wanted) || lat_measure_deviation(f, &off[1]) || forget(f) ||
-        lat_provenance(&f->head, "%s, largest move %.3g, rms %.3g", methods[method], m.max,
-                       sqrt(m.square / (double)lat_header_matrices(&f->head))) ||
-        tell(with, f, &m, off, index))
+    if (lat_field_convert(f, wanted) || lat_measure_deviation(f, &off[1]) || forget(f)
+        || lat_provenance(&f->head, "%s, largest move %.3g, rms %.3g", methods[method], m.max,
+                          sqrt(m.square / (double)lat_header_matrices(&f->head)))
+        || tell(with, f, &m, off, index))
         return LAT_FAILED;
     return LAT_DONE;
 }
@@ -218,7 +225,9 @@ int main(int argc, char **argv)
         lat_usage("--report needs the name of a file: stdout is for the configuration");
     if (report)
         lat_usage_if_input("report", report);
-    if (report && (!(c.out = lat_output_open(report, LAT_OUTPUT_TEXT | lat_output_flags())) || !(c.text = lat_text_open(c.out)))) {
+    if (report
+        && (!(c.out = lat_output_open(report, LAT_OUTPUT_TEXT | lat_output_flags()))
+            || !(c.text = lat_text_open(c.out)))) {
         lat_output_abort(c.out);
         return lat_report(LAT_FAILED);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-heatbath: configurations of SU(N) pure gauge theory, Wilson action (generation paper, section 2;
- * docs/conventions.md, "Configurations").
+/* lat-heatbath: configurations of SU(N) pure gauge theory, Wilson action (generation paper, section
+ * 2; docs/conventions.md, "Configurations").
  *
  * A sweep here is one heat bath sweep over all links and --overrelax overrelaxation sweeps. What is
  * written is the whole state: a run that continues from its last configuration goes on as if it had
@@ -34,24 +34,37 @@ static bool go_on;
 static const char *log_path;
 
 static const lat_option options[] = {
-    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents, 1 to 4 even ones (needed for a new run)", false},
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
+     "extents, 1 to 4 even ones (needed for a new run)", false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
-    {LAT_OPT_REAL, "beta", 'b', "BETA", &beta, 0, 1e6, "coupling, 2 N / g^2 (needed for a new run)", false},
-    {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3, "bare anisotropy: planes with the last direction weigh XI, others 1/XI", false},
-    {LAT_OPT_CHOICE, "start", 0, "hot|cold", &start, 0, 0, "Haar random links, or all links 1", false},
-    {LAT_OPT_INT, "thermalise", 't', "N", &thermalise, 0, MAX_SWEEPS, "sweeps before the first --every (default: 500; 0 when continuing)", false},
-    {LAT_OPT_INT, "every", 'e', "N", &every, 1, MAX_SWEEPS, "sweeps from one configuration to the next", false},
+    {LAT_OPT_REAL, "beta", 'b', "BETA", &beta, 0, 1e6, "coupling, 2 N / g^2 (needed for a new run)",
+     false},
+    {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
+     "bare anisotropy: planes with the last direction weigh XI, others 1/XI", false},
+    {LAT_OPT_CHOICE, "start", 0, "hot|cold", &start, 0, 0, "Haar random links, or all links 1",
+     false},
+    {LAT_OPT_INT, "thermalise", 't', "N", &thermalise, 0, MAX_SWEEPS,
+     "sweeps before the first --every (default: 500; 0 when continuing)", false},
+    {LAT_OPT_INT, "every", 'e', "N", &every, 1, MAX_SWEEPS,
+     "sweeps from one configuration to the next", false},
     {LAT_OPT_INT, "count", 'c', "K", &count, 1, 1 << 24, "configurations to write", true},
-    {LAT_OPT_CHOICE, "update", 0, "heatbath|metropolis", &update, 0, 0, "how links are drawn; metropolis is the reference for tests", false},
-    {LAT_OPT_INT, "overrelax", 'r', "K", &overrelax, 0, 1000, "overrelaxation sweeps after each heat bath sweep", false},
+    {LAT_OPT_CHOICE, "update", 0, "heatbath|metropolis", &update, 0, 0,
+     "how links are drawn; metropolis is the reference for tests", false},
+    {LAT_OPT_INT, "overrelax", 'r', "K", &overrelax, 0, 1000,
+     "overrelaxation sweeps after each heat bath sweep", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the random numbers", false},
-    {LAT_OPT_FLAG, "continue", 0, NULL, &go_on, 0, 0, "go on from the last configuration on stdin, as with FILE", true},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "of sweeps and links", false},
+    {LAT_OPT_FLAG, "continue", 0, NULL, &go_on, 0, 0,
+     "go on from the last configuration on stdin, as with FILE", true},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "of sweeps and links",
+     false},
     {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
-     "rows of each link to store (default: 1 for SU(2), 2 for SU(3), which lose nothing, else N)", false},
+     "rows of each link to store (default: 1 for SU(2), 2 for SU(3), which lose nothing, else N)",
+     false},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "plaquettes as they go", true},
-    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8, "sweeps between two lines of the log", true},
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0, "where sweeps run; auto: the fastest there is", false},
+    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
+     "sweeps between two lines of the log", true},
+    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
+     "where sweeps run; auto: the fastest there is", false},
     LAT_GPU_OPTIONS,
     {0},
 };
@@ -59,7 +72,8 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-heatbath",
     .args = "[FILE]",
-    .summary = "Makes configurations of SU(N) pure gauge theory, or goes on from the last one in FILE.",
+    .summary =
+        "Makes configurations of SU(N) pure gauge theory, or goes on from the last one in FILE.",
     .example = "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 100 -o 'cfg.%04d.lat'",
     .options = options,
     .max_files = 1,
@@ -74,9 +88,9 @@ typedef struct run {
     lat_output *out; /* the stream, or the file of the next configuration */
     FILE *log;
     lat_field field;
-    long sweep;      /* done so far, since the start of the first run */
-    long number;     /* of the next configuration */
-    bool other;      /* goes on otherwise than the header's parameters say */
+    long sweep;  /* done so far, since the start of the first run */
+    long number; /* of the next configuration */
+    bool other;  /* goes on otherwise than the header's parameters say */
     double plaquette;
 } run;
 
@@ -97,7 +111,8 @@ static int recall_int(const lat_header *head, const char *key, long max, long *v
     const char *text = lat_info_get(head, key);
     char rest;
     if (text && (sscanf(text, "%ld%c", value, &rest) != 1 || *value < 0 || *value > max))
-        return lat_fail("info.%s: expected a whole number from 0 to %ld, found '%.80s'", key, max, text);
+        return lat_fail("info.%s: expected a whole number from 0 to %ld, found '%.80s'", key, max,
+                        text);
     return 0;
 }
 
@@ -129,11 +144,12 @@ static int recall_all(run *r, const lat_header *head)
     if (!lat_opt_given("rows"))
         rows = head->reals / (2 * head->nc);
     r->number = -1;
-    if ((!lat_opt_given("beta") && recall_real(head, "beta", &beta)) ||
-        (!lat_opt_given("overrelax") && recall_int(head, "overrelax", 1000, &overrelax)) ||
-        (!lat_opt_given("every") && recall_int(head, "every", MAX_SWEEPS, &every)) ||
-        (!lat_opt_given("seed") && recall_seed(head)) || recall_int(head, "sweep", MAX_SWEEPS, &r->sweep) ||
-        recall_int(head, "sequence_number", 1L << 30, &r->number))
+    if ((!lat_opt_given("beta") && recall_real(head, "beta", &beta))
+        || (!lat_opt_given("overrelax") && recall_int(head, "overrelax", 1000, &overrelax))
+        || (!lat_opt_given("every") && recall_int(head, "every", MAX_SWEEPS, &every))
+        || (!lat_opt_given("seed") && recall_seed(head))
+        || recall_int(head, "sweep", MAX_SWEEPS, &r->sweep)
+        || recall_int(head, "sequence_number", 1L << 30, &r->number))
         return -1;
     if (every < 1)
         return lat_fail("info.every: expected a number above 0");
@@ -162,9 +178,11 @@ static int resume(run *r)
         return -1;
     if (head->kind != LAT_GAUGE)
         return lat_fail("expected a gauge field to go on from, found a gauge transformation");
-    if ((lat_opt_given("group") && group != head->nc) ||
-        (lat_opt_given("dims") && (geom.nd != head->geom.nd || memcmp(geom.dims, head->geom.dims, sizeof geom.dims))))
-        return lat_fail("--group and --dims are those of the configuration, which is of SU(%d)", head->nc);
+    if ((lat_opt_given("group") && group != head->nc)
+        || (lat_opt_given("dims")
+            && (geom.nd != head->geom.nd || memcmp(geom.dims, head->geom.dims, sizeof geom.dims))))
+        return lat_fail("--group and --dims are those of the configuration, which is of SU(%d)",
+                        head->nc);
     if (lat_boundary_closed(head, -1, "heat bath"))
         return -1;
     lat_header_ungauge(head);
@@ -190,7 +208,8 @@ static int begin(run *r)
         if (start == COLD)
             lat_sun_one((int)group, m);
         else
-            lat_sun_haar((int)group, m, seed, lat_field_site(&r->field, i / nd) * nd + i % nd, 0, LAT_FOR_LINKS);
+            lat_sun_haar((int)group, m, seed, lat_field_site(&r->field, i / nd) * nd + i % nd, 0,
+                         LAT_FOR_LINKS);
         lat_field_put(&r->field, i, m);
     }
     return 0;
@@ -235,12 +254,14 @@ static int describe(run *r)
     const lat_lines *history = &head->history;
     const char *last = history->count ? history->line[history->count - 1] : "";
     const int reals = 2 * (int)(rows * group);
-    bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, words) || r->other || head->reals != reals;
+    bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, words) || r->other
+                   || head->reals != reals;
     head->reals = reals;
-    if (note_real(head, &changed, "beta", beta) || note_real(head, &changed, "xi", xi) ||
-        note(head, &changed, "update", "%s", update ? "metropolis" : "heatbath") ||
-        note(head, &changed, "overrelax", "%ld", overrelax) || note(head, &changed, "seed", "%llu", (unsigned long long)seed) ||
-        note(head, &changed, "every", "%ld", every))
+    if (note_real(head, &changed, "beta", beta) || note_real(head, &changed, "xi", xi)
+        || note(head, &changed, "update", "%s", update ? "metropolis" : "heatbath")
+        || note(head, &changed, "overrelax", "%ld", overrelax)
+        || note(head, &changed, "seed", "%llu", (unsigned long long)seed)
+        || note(head, &changed, "every", "%ld", every))
         return -1;
     return changed ? lat_provenance(head, "%s", words) : 0;
 }
@@ -255,9 +276,11 @@ static int tell(run *r)
     const int nd = r->field.head.geom.nd;
     r->plaquette = nd < 2 ? NAN : nd == 2 ? temporal : (spatial * (nd - 2) + 2 * temporal) / nd;
     if (nd > 1 && !isfinite(r->plaquette))
-        return lat_fail("the plaquette became %g at sweep %ld: are the links in SU(N)?", r->plaquette, r->sweep);
+        return lat_fail("the plaquette became %g at sweep %ld: are the links in SU(N)?",
+                        r->plaquette, r->sweep);
     if (r->log)
-        fprintf(r->log, "%ld\t%.15f\t%.15f\t%.15f\t%.3f\n", r->sweep, r->plaquette, spatial, temporal, lat_seconds());
+        fprintf(r->log, "%ld\t%.15f\t%.15f\t%.15f\t%.3f\n", r->sweep, r->plaquette, spatial,
+                temporal, lat_seconds());
     return 0;
 }
 
@@ -267,9 +290,12 @@ static int sweeps(run *r, long n)
     const lat_update mirror = {.kind = LAT_UPDATE_OVERRELAX};
     for (long i = 0; i < n; i++) {
         if (++r->sweep > MAX_SWEEPS)
-            return lat_fail("expected at most %ld sweeps in all, which is what its random numbers last for", MAX_SWEEPS);
+            return lat_fail(
+                "expected at most %ld sweeps in all, which is what its random numbers last for",
+                MAX_SWEEPS);
         draw.step = LAT_FOR_LINKS + (uint32_t)r->sweep;
-        if (r->backend->sweep(r->gen, &draw, 1) || (overrelax && r->backend->sweep(r->gen, &mirror, overrelax)))
+        if (r->backend->sweep(r->gen, &draw, 1)
+            || (overrelax && r->backend->sweep(r->gen, &mirror, overrelax)))
             return -1;
         if (r->log && r->sweep % check_every == 0 && tell(r))
             return -1;
@@ -304,8 +330,10 @@ static int open_output(run *r)
     }
     const bool zeros = p[1] == '0';
     const long width = strtol(p + 1, NULL, 10);
-    snprintf(digits, sizeof digits, zeros ? "%0*ld" : "%*ld", width > 20 ? 20 : (int)width, r->number);
-    const int n = snprintf(name, sizeof name, "%.*s%s%s", (int)(p - lat_opts.output), lat_opts.output, digits, strchr(p, 'd') + 1);
+    snprintf(digits, sizeof digits, zeros ? "%0*ld" : "%*ld", width > 20 ? 20 : (int)width,
+             r->number);
+    const int n = snprintf(name, sizeof name, "%.*s%s%s", (int)(p - lat_opts.output),
+                           lat_opts.output, digits, strchr(p, 'd') + 1);
     if (n < 0 || n >= (int)sizeof name)
         return lat_fail("%.200s: too long for a name", lat_opts.output);
     r->out = lat_output_open(name, lat_output_flags());
@@ -316,8 +344,8 @@ static int write_one(run *r)
 {
     lat_header *head = &r->field.head;
     bool changed;
-    if (r->backend->get(r->gen, &r->field) || note(head, &changed, "sweep", "%ld", r->sweep) ||
-        note(head, &changed, "sequence_number", "%ld", r->number))
+    if (r->backend->get(r->gen, &r->field) || note(head, &changed, "sweep", "%ld", r->sweep)
+        || note(head, &changed, "sequence_number", "%ld", r->number))
         return -1;
     r->number++;
     head->plaquette = head->link_trace = NAN; /* measured by the writer */
@@ -332,12 +360,15 @@ static int write_one(run *r)
 static int generate(run *r)
 {
     const lat_action action = {beta, xi};
-    if (lat_field_share(&r->field) || !(r->gen = r->backend->open(&r->field, r->field.head.real, &action, lat_comm_world)) || describe(r))
+    if (lat_field_share(&r->field)
+        || !(r->gen = r->backend->open(&r->field, r->field.head.real, &action, lat_comm_world))
+        || describe(r))
         return -1;
     lat_verbose("sweeps by %s, at most %d slices a rank", r->backend->words(r->gen),
                 (lat_slices(&r->field.head) + lat_comm_world->size - 1) / lat_comm_world->size);
     for (long i = 0; i < count; i++)
-        if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every) || write_one(r))
+        if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every)
+            || write_one(r))
             return -1;
     return 0;
 }
@@ -357,7 +388,8 @@ static void check_usage(void)
     if (go_on && log_path)
         lat_usage_if_input("log", log_path);
     if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
-        lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'", lat_opts.output);
+        lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'",
+                  lat_opts.output);
     if (!lat_opt_given("thermalise"))
         thermalise = go_on ? 0 : 500;
 }
@@ -367,7 +399,11 @@ static void check_rows(void)
     if (!rows)
         rows = group <= 3 ? group - 1 : group;
     if (rows != group && (rows != group - 1 || group > 3))
-        lat_usage("SU(%ld) is stored with %s%ld rows, not %ld", group, group == 2 ? "1 or " : group == 3 ? "2 or " : "", group, rows);
+        lat_usage("SU(%ld) is stored with %s%ld rows, not %ld", group,
+                  group == 2   ? "1 or "
+                  : group == 3 ? "2 or "
+                               : "",
+                  group, rows);
 }
 
 /* Everything but the sweeps; 0 or -1. */
@@ -375,14 +411,15 @@ static int set_up(run *r)
 {
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
-    if (lat_backend_begin((lat_device_choice)device) || (go_on ? resume(r) : begin(r)) ||
-        !(r->backend = lat_generate_find((lat_device_choice)device)))
+    if (lat_backend_begin((lat_device_choice)device) || (go_on ? resume(r) : begin(r))
+        || !(r->backend = lat_generate_find((lat_device_choice)device)))
         return -1;
     if (isnan(beta))
         lat_usage("--beta is needed: the configuration does not say which it was made with");
     group = r->field.head.nc;
     check_rows();
-    if (log_path && !(r->log = lat_log_open(log_path, "sweep\tplaquette\tspatial\ttemporal\tseconds")))
+    if (log_path
+        && !(r->log = lat_log_open(log_path, "sweep\tplaquette\tspatial\ttemporal\tseconds")))
         return -1;
     return 0;
 }

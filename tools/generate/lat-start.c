@@ -19,8 +19,8 @@ static lat_geometry geom;
 
 static const lat_option options[] = {
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents, 1 to 4 of them (needed)", false},
-    {LAT_OPT_CHOICE, "start", 0, "cold|hot|weak", &start, 0, 0,
-     "all links 1; Haar random; near 1", false},
+    {LAT_OPT_CHOICE, "start", 0, "cold|hot|weak", &start, 0, 0, "all links 1; Haar random; near 1",
+     false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the random numbers", false},
     {LAT_OPT_REAL, "epsilon", 'e', "EPS", &epsilon, 0, 100,
@@ -29,8 +29,7 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "of the links", false},
     {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
      "rows of each link to store, N-1 for SU(2) and SU(3) (default: all)", false},
-    {0}
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-start",
@@ -62,7 +61,10 @@ static void check_usage(void)
         rows = group;
     if (rows != group && (rows != group - 1 || group > 3))
         lat_usage("SU(%ld) is stored with %s%ld rows, not %ld", group,
-                  group == 2 ? "1 or " : group == 3 ? "2 or " : "", group, rows);
+                  group == 2   ? "1 or "
+                  : group == 3 ? "2 or "
+                               : "",
+                  group, rows);
 }
 
 static int describe(lat_header *head, long index)

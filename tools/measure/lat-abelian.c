@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-abelian: Abelian projection: the diagonal part of links in maximally Abelian gauge, and its magnetic monopoles
- * (docs/conventions.md, "Abelian projection"). */
+/* lat-abelian: Abelian projection: the diagonal part of links in maximally Abelian gauge, and its
+ * magnetic monopoles (docs/conventions.md, "Abelian projection"). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,19 +18,22 @@ static bool keep_going;
 static const char *links, *currents;
 
 static const lat_option options[] = {
-    {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0, "write the Abelian links, as diagonal SU(N) matrices", true},
-    {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0, "write the monopole currents, a row for each that is not 0", true},
+    {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0,
+     "write the Abelian links, as diagonal SU(N) matrices", true},
+    {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0,
+     "write the monopole currents, a row for each that is not 0", true},
     {LAT_OPT_FLAG, "any-gauge", 0, NULL, &keep_going, 0, 0,
      "project configurations of which the header says that they are in another gauge, too", false},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
-    {0}
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-abelian",
     .args = "[FILE]",
-    .summary = "Projects links in maximally Abelian gauge on their diagonal, and counts its monopoles.",
-    .example = "lat-orelax --gauge mag --theta 1e-14 cfg.0100.lat | lat-abelian --tsv --currents cfg.0100.tsv",
+    .summary =
+        "Projects links in maximally Abelian gauge on their diagonal, and counts its monopoles.",
+    .example = "lat-orelax --gauge mag --theta 1e-14 cfg.0100.lat | lat-abelian --tsv --currents "
+               "cfg.0100.tsv",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
@@ -38,47 +41,55 @@ static const lat_tool tool = {
 
 #define TURN (2 * M_PI)
 
-enum { FUNCTIONAL, THETA, OFF_DIAGONAL, OFF_DIAGONAL_MAX, OVERLAP, PLAQUETTE, DENSITY, DENSITY_SPATIAL, DENSITY_TEMPORAL, NUMBERS };
+enum {
+    FUNCTIONAL,
+    THETA,
+    OFF_DIAGONAL,
+    OFF_DIAGONAL_MAX,
+    OVERLAP,
+    PLAQUETTE,
+    DENSITY,
+    DENSITY_SPATIAL,
+    DENSITY_TEMPORAL,
+    NUMBERS
+};
 static const char *const names[NUMBERS] = {
-    "functional", "theta", "off_diagonal", "off_diagonal_max", "overlap", "abelian_plaquette", "monopoles", "monopoles_spatial",
-    "monopoles_temporal"};
-static const char *const words[NUMBERS] = {
-    "functional", "theta", "off-diagonal", "  maximum", "overlap", "plaquette", "monopoles", "  spatial", "  temporal"};
+    "functional",        "theta",     "off_diagonal",      "off_diagonal_max",  "overlap",
+    "abelian_plaquette", "monopoles", "monopoles_spatial", "monopoles_temporal"};
+static const char *const words[NUMBERS] = {"functional", "theta",     "off-diagonal",
+                                           "  maximum",  "overlap",   "plaquette",
+                                           "monopoles",  "  spatial", "  temporal"};
 
 typedef struct measured {
     long config;
     lat_geometry geom;
     int nc;
-    double number[NUMBERS]; /* NaN where there is none */
+    double number[NUMBERS];         /* NaN where there is none */
     double colour[LAT_MAX_COLOURS]; /* density of each */
-    long broken; /* sites where a current is not conserved, or those of the colours do not add up to 0 */
+    long broken; /* sites where a current is not conserved, or those of the colours do not add up to
+                    0 */
 } measured;
 
-/* The cubes of three directions a < b < c at a site; the current through one goes along mu, the direction left over, and
- * `sign` is that of the permutation (mu,a,b,c). In three dimensions there is one, and no direction. */
+/* The cubes of three directions a < b < c at a site; the current through one goes along mu, the
+ * direction left over, and `sign` is that of the permutation (mu,a,b,c). In three dimensions there
+ * is one, and no direction. */
 typedef struct cube {
     int mu, a, b, c, sign;
 } cube;
 static const cube cubes[] = {{3, 0, 1, 2, -1}, {2, 0, 1, 3, 1}, {1, 0, 2, 3, -1}, {0, 1, 2, 3, 1}};
 
-static int cubes_of(const lat_geometry *geom)
-{
-    return geom->nd == 4 ? 4 : geom->nd == 3 ? 1 : 0;
-}
+static int cubes_of(const lat_geometry *geom) { return geom->nd == 4 ? 4 : geom->nd == 3 ? 1 : 0; }
 
 /* The planes, in the order 01 02 12 03 13 23: a < b is number b (b-1) / 2 + a. */
-static int plane(int a, int b)
-{
-    return b * (b - 1) / 2 + a;
-}
+static int plane(int a, int b) { return b * (b - 1) / 2 + a; }
 
 typedef struct projected {
     const lat_geometry *geom;
     int nc, planes, ncubes;
     size_t sites;
-    double *phase;         /* [site][mu][colour] */
-    signed char *strings;  /* [site][plane][colour]: n of a plaquette */
-    signed char *current;  /* [site][cube][colour]: k */
+    double *phase;        /* [site][mu][colour] */
+    signed char *strings; /* [site][plane][colour]: n of a plaquette */
+    signed char *current; /* [site][cube][colour]: k */
 } projected;
 
 static void projected_free(projected *p)
@@ -92,23 +103,26 @@ static int projected_new(projected *p, const lat_field *f)
 {
     const lat_geometry *geom = &f->head.geom;
     const size_t n = (size_t)f->head.nc;
-    *p = (projected){.geom = geom, .nc = f->head.nc, .planes = geom->nd * (geom->nd - 1) / 2, .ncubes = cubes_of(geom),
+    *p = (projected){.geom = geom,
+                     .nc = f->head.nc,
+                     .planes = geom->nd * (geom->nd - 1) / 2,
+                     .ncubes = cubes_of(geom),
                      .sites = lat_volume(geom)};
     /* One element more, so that nothing is none in one dimension. */
     p->phase = lat_alloc(p->sites * (size_t)geom->nd * n, sizeof *p->phase, "Abelian phases");
-    p->strings = lat_alloc(p->sites * (size_t)p->planes * n + 1, sizeof *p->strings, "Dirac strings");
-    p->current = lat_alloc(p->sites * (size_t)p->ncubes * n + 1, sizeof *p->current, "monopole currents");
+    p->strings = lat_alloc(p->sites * (size_t)p->planes * n + 1, sizeof *p->strings,
+                           "Dirac strings");
+    p->current = lat_alloc(p->sites * (size_t)p->ncubes * n + 1, sizeof *p->current,
+                           "monopole currents");
     return p->phase && p->strings && p->current ? 0 : -1; /* the caller frees it in any case */
 }
 
 /* To -pi .. pi. */
-LAT_INLINE double wrap(double angle)
-{
-    return angle - TURN * rint(angle / TURN);
-}
+LAT_INLINE double wrap(double angle) { return angle - TURN * rint(angle / TURN); }
 
-/* The diagonal SU(N) matrix nearest to U in the sense of Brandstaeter, Schierholz and Wiese (PLB 272 (1991) 319): the phases of
- * the diagonal elements, of which an N-th of their sum is taken away. Of SU(2) it is the nearest one. */
+/* The diagonal SU(N) matrix nearest to U in the sense of Brandstaeter, Schierholz and Wiese (PLB
+ * 272 (1991) 319): the phases of the diagonal elements, of which an N-th of their sum is taken
+ * away. Of SU(2) it is the nearest one. */
 LAT_INLINE void phases(int n, const double *u, double *phase)
 {
     double sum = 0;
@@ -123,7 +137,8 @@ LAT_INLINE void phases(int n, const double *u, double *phase)
 }
 
 /* Off-diagonal squares, their largest of a link, and Re tr U u^+. */
-static void links_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
+static void links_chunk(const lat_field *f, size_t from, size_t to, const void *arg,
+                        lat_partial *part)
 {
     const projected *p = arg;
     const int n = p->nc;
@@ -145,8 +160,9 @@ static void links_chunk(const lat_field *f, size_t from, size_t to, const void *
     }
 }
 
-/* The angles of a plaquette are phi_i = reduced + 2 pi n_i, -pi to pi at first. Their sum is 2 pi times an integer l; so l of
- * the largest (|l| of the smallest) are shifted once more, and the sum is 0 (as for SU(3) in Stack, Tucker, Wensley, hep-lat/0110196). */
+/* The angles of a plaquette are phi_i = reduced + 2 pi n_i, -pi to pi at first. Their sum is 2 pi
+ * times an integer l; so l of the largest (|l| of the smallest) are shifted once more, and the sum
+ * is 0 (as for SU(3) in Stack, Tucker, Wensley, hep-lat/0110196). */
 static void count_strings(int n, const double *phi, signed char *strings)
 {
     double reduced[LAT_MAX_COLOURS], sum = 0;
@@ -168,7 +184,8 @@ static void count_strings(int n, const double *phi, signed char *strings)
 }
 
 /* Strings of all plaquettes at sites from..to-1, and the sum of cos phi. */
-static void strings_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
+static void strings_chunk(const lat_field *f, size_t from, size_t to, const void *arg,
+                          lat_partial *part)
 {
     const projected *p = arg;
     const size_t n = (size_t)p->nc, nd = (size_t)p->geom->nd;
@@ -181,10 +198,12 @@ static void strings_chunk(const lat_field *f, size_t from, size_t to, const void
                 const double *right = p->phase + (lat_iterator_up(&w, a) * nd + (size_t)b) * n;
                 const double *above = p->phase + (lat_iterator_up(&w, b) * nd + (size_t)a) * n;
                 for (size_t i = 0; i < n; i++) {
-                    phi[i] = here[(size_t)a * n + i] + right[i] - above[i] - here[(size_t)b * n + i];
+                    phi[i] = here[(size_t)a * n + i] + right[i] - above[i]
+                             - here[(size_t)b * n + i];
                     part->sum[0] += cos(phi[i]);
                 }
-                count_strings(p->nc, phi, p->strings + (w.site * (size_t)p->planes + (size_t)plane(a, b)) * n);
+                count_strings(p->nc, phi,
+                              p->strings + (w.site * (size_t)p->planes + (size_t)plane(a, b)) * n);
             }
 }
 
@@ -193,30 +212,38 @@ LAT_INLINE int string_at(const projected *p, size_t site, int a, int b, int i)
     return p->strings[(site * (size_t)p->planes + (size_t)plane(a, b)) * (size_t)p->nc + (size_t)i];
 }
 
-/* k_mu = -1/2 eps_{mu nu rho sigma} d_nu n_{rho sigma} (DeGrand and Toussaint, PRD 22 (1980) 2478): the flux of the reduced angles out
- * of a cube over 2 pi, since that of phi is 0. */
-static void currents_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
+/* k_mu = -1/2 eps_{mu nu rho sigma} d_nu n_{rho sigma} (DeGrand and Toussaint, PRD 22 (1980) 2478):
+ * the flux of the reduced angles out of a cube over 2 pi, since that of phi is 0. */
+static void currents_chunk(const lat_field *f, size_t from, size_t to, const void *arg,
+                           lat_partial *part)
 {
     const projected *p = arg;
     lat_iterator w;
     for (lat_iterator_start(&w, f, from); w.site < to; lat_iterator_next(&w))
         for (int q = 0; q < p->ncubes; q++) {
             const cube *c = &cubes[q];
-            const size_t a = lat_iterator_up(&w, c->a), b = lat_iterator_up(&w, c->b), d = lat_iterator_up(&w, c->c);
+            const size_t a = lat_iterator_up(&w, c->a), b = lat_iterator_up(&w, c->b),
+                         d = lat_iterator_up(&w, c->c);
             for (int i = 0; i < p->nc; i++) {
-                const int flux = string_at(p, a, c->b, c->c, i) - string_at(p, w.site, c->b, c->c, i) -
-                                 string_at(p, b, c->a, c->c, i) + string_at(p, w.site, c->a, c->c, i) +
-                                 string_at(p, d, c->a, c->b, i) - string_at(p, w.site, c->a, c->b, i);
+                const int flux = string_at(p, a, c->b, c->c, i)
+                                 - string_at(p, w.site, c->b, c->c, i)
+                                 - string_at(p, b, c->a, c->c, i)
+                                 + string_at(p, w.site, c->a, c->c, i)
+                                 + string_at(p, d, c->a, c->b, i)
+                                 - string_at(p, w.site, c->a, c->b, i);
                 const int k = -c->sign * flux;
-                p->current[(w.site * (size_t)p->ncubes + (size_t)q) * (size_t)p->nc + (size_t)i] = (signed char)k;
+                p->current[(w.site * (size_t)p->ncubes + (size_t)q) * (size_t)p->nc + (size_t)i] =
+                    (signed char)k;
                 part->sum[c->mu == p->geom->nd - 1] += abs(k);
             }
         }
 }
 
-/* Sites where sum_mu k_mu(x + mu) - k_mu(x) is not 0 for a colour, or the colours' currents do not add up to 0. In three dimensions
- * there is no direction to flow along, and the second is what there is. */
-static void broken_chunk(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *part)
+/* Sites where sum_mu k_mu(x + mu) - k_mu(x) is not 0 for a colour, or the colours' currents do not
+ * add up to 0. In three dimensions there is no direction to flow along, and the second is what
+ * there is. */
+static void broken_chunk(const lat_field *f, size_t from, size_t to, const void *arg,
+                         lat_partial *part)
 {
     const projected *p = arg;
     const size_t n = (size_t)p->nc, cells = (size_t)p->ncubes;
@@ -226,7 +253,8 @@ static void broken_chunk(const lat_field *f, size_t from, size_t to, const void 
         for (size_t i = 0; i < n; i++) {
             int out = 0;
             for (size_t q = 0; p->geom->nd == 4 && q < cells; q++)
-                out += p->current[(lat_iterator_up(&w, cubes[q].mu) * cells + q) * n + i] - p->current[(w.site * cells + q) * n + i];
+                out += p->current[(lat_iterator_up(&w, cubes[q].mu) * cells + q) * n + i]
+                       - p->current[(w.site * cells + q) * n + i];
             bad |= out != 0;
         }
         for (size_t q = 0; q < cells; q++) {
@@ -294,7 +322,8 @@ static void print_currents(FILE *to, const projected *p, long config)
             }
 }
 
-/* Makes f the Abelian field and writes it. It is in no gauge that it says: the diagonal phases are free. */
+/* Makes f the Abelian field and writes it. It is in no gauge that it says: the diagonal phases are
+ * free. */
 static int write_links(lat_output *out, lat_field *f, const projected *p)
 {
     const int n = p->nc;
@@ -310,7 +339,10 @@ static int write_links(lat_output *out, lat_field *f, const projected *p)
     }
     lat_header_ungauge(&f->head);
     f->head.plaquette = f->head.link_trace = NAN;
-    return lat_provenance(&f->head, "Abelian projection") || lat_stream_write(out, f, lat_opts.store) ? -1 : 0;
+    return lat_provenance(&f->head, "Abelian projection")
+                   || lat_stream_write(out, f, lat_opts.store)
+               ? -1
+               : 0;
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -363,9 +395,12 @@ static int measure(const lat_field *f, projected *p, measured *m)
     const lat_condition mag = lat_condition_of(LAT_MAG, &f->head.geom, -1);
     lat_gauge_state state;
     if (f->head.kind != LAT_GAUGE)
-        return lat_fail("the Abelian projection is that of a gauge field, but this is a gauge transformation");
+        return lat_fail(
+            "the Abelian projection is that of a gauge field, but this is a gauge transformation");
     if (!keep_going && strcmp(f->head.gauge, "mag") && strcmp(f->head.gauge, "none"))
-        return lat_fail("expected a configuration in maximally Abelian gauge, found gauge %s; --any-gauge takes it as it is", f->head.gauge);
+        return lat_fail("expected a configuration in maximally Abelian gauge, found gauge %s; "
+                        "--any-gauge takes it as it is",
+                        f->head.gauge);
     if (lat_measure_gauge(f, &mag, &state, NULL) || projected_new(p, f))
         return -1;
     m->number[FUNCTIONAL] = state.functional;
@@ -417,8 +452,10 @@ static int all(lat_input *in, FILE *text)
     outputs out = {NULL, NULL};
     lat_output *table = NULL;
     int rc = -1;
-    if ((!links || (out.links = lat_output_open(links, 0))) &&
-        (!currents || ((table = lat_output_open(currents, LAT_OUTPUT_TEXT)) && (out.currents = lat_text_open(table))))) {
+    if ((!links || (out.links = lat_output_open(links, 0)))
+        && (!currents
+            || ((table = lat_output_open(currents, LAT_OUTPUT_TEXT))
+                && (out.currents = lat_text_open(table))))) {
         if (out.currents)
             fprintf(out.currents, "config\tcolour\tsite\tdirection\tcurrent\n");
         rc = each(in, text, &out);

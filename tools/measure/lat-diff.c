@@ -18,17 +18,18 @@ static bool invariant;
 static double tolerance = NAN;
 
 static const lat_option options[] = {
-    {LAT_OPT_REAL, "tolerance", 't', "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T", true},
+    {LAT_OPT_REAL, "tolerance", 't', "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T",
+     true},
     {LAT_OPT_FLAG, "invariant", 0, NULL, &invariant, 0, 0,
      "judge plaquette and Polyakov loops only, not links and link trace", true},
     LAT_PRINT_OPTIONS("field", "field"),
-    {0}
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-diff",
     .args = "A B",
-    .summary = "Compares two streams, field by field: links, plaquette, link trace, Polyakov loops.",
+    .summary =
+        "Compares two streams, field by field: links, plaquette, link trace, Polyakov loops.",
     .example = "lat-diff --invariant --tolerance 1e-12 before.lat after.lat",
     .options = options,
     .min_files = 2,
@@ -41,7 +42,7 @@ typedef struct difference {
     long index;
     double largest, rms; /* of the moduli of the differences of matrix elements */
     double plaquette, link_trace, polyakov[LAT_MAX_DIMS][2];
-    size_t worst;        /* the matrix with the largest difference */
+    size_t worst; /* the matrix with the largest difference */
 } difference;
 
 static int comparable(const lat_field *a, const lat_field *b, const char *const name[2])
@@ -54,7 +55,8 @@ static int comparable(const lat_field *a, const lat_field *b, const char *const 
                         q->kind == LAT_GAUGE ? "gauge field" : "gauge transformation");
     if (p->nc != q->nc)
         return lat_fail("%s is of SU(%d) and %s of SU(%d)", name[0], p->nc, name[1], q->nc);
-    if (p->geom.nd != q->geom.nd || memcmp(p->geom.dims, q->geom.dims, sizeof(int) * (size_t)p->geom.nd))
+    if (p->geom.nd != q->geom.nd
+        || memcmp(p->geom.dims, q->geom.dims, sizeof(int) * (size_t)p->geom.nd))
         return lat_fail("%s has extents %s and %s %s", name[0], lat_dims_text(&p->geom, d), name[1],
                         lat_dims_text(&q->geom, e));
     return 0;
@@ -135,10 +137,7 @@ static int compare(const lat_field *a, const lat_field *b, difference *d)
 }
 
 /* Is x too large? NaN is, where there is such a quantity at all. */
-static bool above(double x)
-{
-    return !(fabs(x) <= tolerance);
-}
+static bool above(double x) { return !(fabs(x) <= tolerance); }
 
 static bool too_far(const lat_field *f, const difference *d)
 {
@@ -168,14 +167,16 @@ static void print_text(FILE *to, const lat_field *f, const difference *d, bool s
         return;
     fprintf(to, "plaquette   %.6g\nlink trace  %.6g\n", d->plaquette, d->link_trace);
     for (int mu = 0; mu < f->head.geom.nd; mu++)
-        fprintf(to, "Polyakov %c  %.6g %+.6gi\n", "xyzt"[mu], d->polyakov[mu][0], d->polyakov[mu][1]);
+        fprintf(to, "Polyakov %c  %.6g %+.6gi\n", "xyzt"[mu], d -> polyakov[mu][0],
+                d -> polyakov[mu][1]);
 }
 
 static void print_tsv(FILE *to, const difference *d)
 {
     if (d->index == 0)
         fprintf(to, "field\tlargest\trms\tplaquette\tlink_trace\t" LAT_POLYAKOV_COLUMNS "\n");
-    fprintf(to, "%ld\t%.17g\t%.17g\t%.17g\t%.17g", d->index, d->largest, d->rms, d->plaquette, d->link_trace);
+    fprintf(to, "%ld\t%.17g\t%.17g\t%.17g\t%.17g", d->index, d->largest, d->rms, d->plaquette,
+            d->link_trace);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         fprintf(to, "\t%.17g\t%.17g", d->polyakov[mu][0], d->polyakov[mu][1]);
     fputc('\n', to);
@@ -200,8 +201,8 @@ static void print_json(FILE *to, const lat_field *f, const difference *d)
 /* ---- the story ------------------------------------------------------------------------------- */
 
 /* One pair of fields: an exit code. */
-static int pair(const lat_field *a, const lat_field *b, lat_input *in, const char *const name[2], FILE *text,
-                long index)
+static int pair(const lat_field *a, const lat_field *b, lat_input *in, const char *const name[2],
+                FILE *text, long index)
 {
     difference d = {.index = index};
     if (comparable(a, b, name) || compare(a, b, &d))

@@ -30,22 +30,25 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
      "direction across which Coulomb gauge cuts slices (default: the last)", false},
     {LAT_OPT_CHOICE, "average", 0, "orbits|none", &average, 0, 0,
-     "over momenta that the symmetries of the lattice make equal: reflections, axes of one length", false},
+     "over momenta that the symmetries of the lattice make equal: reflections, axes of one length",
+     false},
     {LAT_OPT_REAL, "cylinder", 0, "R", &cylinder, 0, 1e9,
      "only momenta within R * 2 pi / X of the diagonal, X the first extent (default: all)", false},
     {LAT_OPT_REAL, "cone", 0, "DEGREES", &cone, 0, 180,
      "only momenta within this angle of the diagonal (default: all)", false},
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0, "where Fourier transforms run: gpu is cuFFT, cpu FFTW; auto: the faster one", false},
-    {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0, "one table, the mean over all configurations, with its error", true},
+    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
+     "where Fourier transforms run: gpu is cuFFT, cpu FFTW; auto: the faster one", false},
+    {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
+     "one table, the mean over all configurations, with its error", true},
     LAT_PRINT_OPTIONS("momentum", "configuration"),
-    {0}
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-gluon",
     .args = "[FILE]",
     .summary = "Measures the gluon propagator in momentum space, in Landau or Coulomb gauge.",
-    .example = "lat-orelax --gauge landau --theta 1e-14 cfg.0100.lat | lat-gluon --tsv --cylinder 1",
+    .example =
+        "lat-orelax --gauge landau --theta 1e-14 cfg.0100.lat | lat-gluon --tsv --cylinder 1",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
@@ -53,26 +56,29 @@ static const lat_tool tool = {
 
 /* ---- the momenta ----------------------------------------------------------------------------- */
 
-/* An orbit: momenta that are equal by symmetry; or one momentum. D and L are means over the members. */
+/* An orbit: momenta that are equal by symmetry; or one momentum. D and L are means over the
+ * members. */
 typedef struct orbit {
-    int n[LAT_MAX_DIMS];    /* one of them: p_mu = 2 pi n_mu / L_mu */
-    long members;           /* of all V momenta; p and -p are two of them and have one value */
-    long independent;       /* values among them */
+    int n[LAT_MAX_DIMS]; /* one of them: p_mu = 2 pi n_mu / L_mu */
+    long members;        /* of all V momenta; p and -p are two of them and have one value */
+    long independent;    /* values among them */
     double p, phat2, distance, angle;
-    double d, d2, l;        /* sums over members, then means */
+    double d, d2, l; /* sums over members, then means */
     double error;
 } orbit;
 
-/* The directions of the gauge condition, the lattice of momenta, and where each momentum's orbit is. */
+/* The directions of the gauge condition, the lattice of momenta, and where each momentum's orbit
+ * is. */
 typedef struct momenta {
     lat_geometry geom;
-    int time;                  /* -1: Landau gauge */
-    int nd, axis[LAT_MAX_DIMS];/* in rising order; extents of them: */
+    int time;                   /* -1: Landau gauge */
+    int nd, axis[LAT_MAX_DIMS]; /* in rising order; extents of them: */
     int extent[LAT_MAX_DIMS];
-    size_t sites, half, slices;/* sites of a slice; momenta with 0 <= n_0 <= extent_0 / 2; slices */
-    size_t *of;                /* [half] -> orbit */
+    size_t sites, half,
+        slices; /* sites of a slice; momenta with 0 <= n_0 <= extent_0 / 2; slices */
+    size_t *of; /* [half] -> orbit */
     size_t orbits;
-    orbit *orbit;              /* rising in phat2 */
+    orbit *orbit; /* rising in phat2 */
 } momenta;
 
 static void momenta_free(momenta *m)
@@ -94,7 +100,8 @@ static void momentum(const momenta *m, size_t h, int n[LAT_MAX_DIMS])
     }
 }
 
-/* p and -p both lie in the half of the spectrum that is kept where n_0 is 0 or at the end of the zone. */
+/* p and -p both lie in the half of the spectrum that is kept where n_0 is 0 or at the end of the
+ * zone. */
 static long weight(const momenta *m, const int *n)
 {
     return n[0] == 0 || 2 * n[0] == m->extent[0] ? 1 : 2;
@@ -124,8 +131,9 @@ static void representative(const momenta *m, int *n)
                 }
 }
 
-/* Where it lies: |p|, phat^2, and distance and angle from the nearest diagonal of the lattice of momenta,
- * the direction in which artefacts of the lattice are smallest (Leinweber et al., hep-lat/9811027). */
+/* Where it lies: |p|, phat^2, and distance and angle from the nearest diagonal of the lattice of
+ * momenta, the direction in which artefacts of the lattice are smallest (Leinweber et al.,
+ * hep-lat/9811027). */
 static void place(const momenta *m, orbit *o)
 {
     double p2 = 0, along = 0;
@@ -216,7 +224,10 @@ static int sort_orbits(momenta *m)
 
 static int momenta_new(momenta *m, const lat_condition *c, const lat_geometry *geom)
 {
-    *m = (momenta){.geom = *geom, .time = c->time, .sites = 1, .slices = (size_t)lat_condition_slices(c, geom)};
+    *m = (momenta){.geom = *geom,
+                   .time = c->time,
+                   .sites = 1,
+                   .slices = (size_t)lat_condition_slices(c, geom)};
     for (int mu = 0; mu < geom->nd; mu++)
         if (mu != c->time) {
             m->axis[m->nd] = mu;
@@ -251,12 +262,12 @@ typedef struct sums {
 
 /* What is needed to transform one slice. */
 typedef struct work {
-    double *a;         /* [sites] a real component of A_mu(x) */
-    fftw_complex *f;   /* [half] its transform */
-    double complex *s; /* [half] sum_mu phat_mu A_mu(p) of it */
+    double *a;           /* [sites] a real component of A_mu(x) */
+    fftw_complex *f;     /* [half] its transform */
+    double complex *s;   /* [half] sum_mu phat_mu A_mu(p) of it */
     double *all, *along; /* [half] sums over components, all slices: |A|^2 and |phat A|^2 */
     fftw_plan plan;
-    lat_fourier *gpu;  /* NULL: by the plan */
+    lat_fourier *gpu; /* NULL: by the plan */
 } work;
 
 static void work_free(work *w)
@@ -277,7 +288,8 @@ static void work_free(work *w)
 /* By cuFFT where it is asked for, or there and worth it. */
 static int choose_fourier(work *w, const momenta *m, const int *slowest_first)
 {
-    if (device == LAT_DEVICE_GPU || (device == LAT_DEVICE_AUTO && m->sites * m->slices >= SITES_FOR_GPU))
+    if (device == LAT_DEVICE_GPU
+        || (device == LAT_DEVICE_AUTO && m->sites * m->slices >= SITES_FOR_GPU))
         w->gpu = lat_fourier_new(m->nd, m->extent);
     if (w->gpu || device == LAT_DEVICE_GPU)
         return w->gpu ? 0 : -1;
@@ -291,7 +303,8 @@ static int work_new(work *w, const momenta *m)
     int n[LAT_MAX_DIMS];
     for (int i = 0; i < m->nd; i++)
         n[i] = m->extent[m->nd - 1 - i]; /* FFTW: slowest first */
-    *w = (work){.a = fftw_malloc(m->sites * sizeof *w->a), .f = fftw_malloc(m->half * sizeof *w->f)};
+    *w = (work){.a = fftw_malloc(m->sites * sizeof *w->a),
+                .f = fftw_malloc(m->half * sizeof *w->f)};
     w->s = lat_alloc(m->half, sizeof *w->s, "a divergence");
     w->all = lat_alloc(m->half, sizeof *w->all, "a propagator");
     w->along = lat_alloc(m->half, sizeof *w->along, "a propagator");
@@ -317,8 +330,9 @@ static size_t site_of(const momenta *m, size_t slice, size_t i)
     return lat_site(&m->geom, x);
 }
 
-/* Element (i,j) of A_mu(x + mu/2) = (U - U^+)/(2i) - trace: its real part for i <= j, its imaginary part for
- * i > j (that of (j,i)). A is agA of the continuum up to order a^2 (Mandula, Ogilvie, PLB 185 (1987) 127). */
+/* Element (i,j) of A_mu(x + mu/2) = (U - U^+)/(2i) - trace: its real part for i <= j, its imaginary
+ * part for i > j (that of (j,i)). A is agA of the continuum up to order a^2 (Mandula, Ogilvie, PLB
+ * 185 (1987) 127). */
 LAT_INLINE double element(int n, const double *u, int i, int j)
 {
     const double *a = u + 2 * (i * n + j), *b = u + 2 * (j * n + i);
@@ -328,7 +342,8 @@ LAT_INLINE double element(int n, const double *u, int i, int j)
     return i <= j ? (a[1] + b[1]) / 2 - trace / n : (a[0] - b[0]) / 2;
 }
 
-static void load_slice(const lat_field *f, const momenta *m, size_t slice, int mu, int i, int j, double *a)
+static void load_slice(const lat_field *f, const momenta *m, size_t slice, int mu, int i, int j,
+                       double *a)
 {
     const int n = f->head.nc;
     const size_t nd = (size_t)m->geom.nd;
@@ -340,8 +355,8 @@ static void load_slice(const lat_field *f, const momenta *m, size_t slice, int m
     }
 }
 
-/* w->f is a component of A_mu in this slice: A_mu(p) = sum_x exp(-i p (x + mu/2)) A_mu(x + mu/2), k being mu's
- * place among the axes. */
+/* w->f is a component of A_mu in this slice: A_mu(p) = sum_x exp(-i p (x + mu/2)) A_mu(x + mu/2), k
+ * being mu's place among the axes. */
 static void add_direction(work *w, const momenta *m, int k, double share)
 {
 #pragma omp parallel for schedule(static)
@@ -356,7 +371,8 @@ static void add_direction(work *w, const momenta *m, int k, double share)
 }
 
 /* tr A A^+ has the diagonal elements once, real and imaginary parts of the others twice. */
-static int add_component(const lat_field *f, work *w, const momenta *m, size_t slice, int i, int j, double *square)
+static int add_component(const lat_field *f, work *w, const momenta *m, size_t slice, int i, int j,
+                         double *square)
 {
     const double share = i == j ? 1 : 2;
     for (int k = 0; k < m->nd; k++) {
@@ -378,11 +394,12 @@ static int add_component(const lat_field *f, work *w, const momenta *m, size_t s
 }
 
 /* D and L of every momentum into its orbit: with N^2 - 1 colours (2 tr T^a T^b = delta^ab),
- *     L = 2 sum |phat A|^2 / phat^2 / ((N^2-1) V), D = (2 sum |A|^2 / ((N^2-1) V) - L) / polarisations,
- * which are nd - 1; nd at p = 0, where nothing is longitudinal. */
+ *     L = 2 sum |phat A|^2 / phat^2 / ((N^2-1) V), D = (2 sum |A|^2 / ((N^2-1) V) - L) /
+ * polarisations, which are nd - 1; nd at p = 0, where nothing is longitudinal. */
 static void into_orbits(const work *w, momenta *m, int nc, sums *s)
 {
-    const double volume = (double)m->sites, scale = 2 / ((nc * nc - 1) * volume * (double)m->slices);
+    const double volume = (double)m->sites,
+                 scale = 2 / ((nc * nc - 1) * volume * (double)m->slices);
     for (size_t h = 0; h < m->half; h++) {
         orbit *o = &m->orbit[m->of[h]];
         int n[LAT_MAX_DIMS];
@@ -400,7 +417,9 @@ static void into_orbits(const work *w, momenta *m, int nc, sums *s)
         const double members = (double)o->members;
         o->d /= members;
         o->l /= members;
-        o->error = o->independent > 1 ? sqrt(fmax(o->d2 / members - o->d * o->d, 0) / (double)(o->independent - 1)) : NAN;
+        o->error = o->independent > 1
+                       ? sqrt(fmax(o->d2 / members - o->d * o->d, 0) / (double)(o->independent - 1))
+                       : NAN;
         if (m->nd == 1 && o->phat2 > 0)
             o->d = o->error = NAN; /* nothing is transverse in one dimension */
     }
@@ -435,7 +454,8 @@ static int transform(const lat_field *f, momenta *m, sums *s)
     return 0;
 }
 
-/* theta of the gauge condition is 4 / (N V) sum_x tr |div A|^2, and a sum over momenta by Parseval's equation. */
+/* theta of the gauge condition is 4 / (N V) sum_x tr |div A|^2, and a sum over momenta by
+ * Parseval's equation. */
 static double theta(const momenta *m, int nc, const sums *s)
 {
     const double sites = (double)m->sites;
@@ -445,7 +465,7 @@ static double theta(const momenta *m, int nc, const sums *s)
 /* ---- printing -------------------------------------------------------------------------------- */
 
 typedef struct report {
-    long config;       /* number of it, or how many were averaged */
+    long config; /* number of it, or how many were averaged */
     bool several;
     const momenta *m;
     const char *gauge;
@@ -478,12 +498,13 @@ static void print_text(FILE *to, const report *r)
     fprintf(to, "gauge          %s, theta %.6g\n", r->gauge, r->theta);
     fprintf(to, "link trace     %.15g\n", r->link_trace);
     fprintf(to, "field squared  %.15g\n\n", r->square);
-    fprintf(to, "%-16s %10s %10s %16s %10s %12s %8s\n", "momentum", "|p|", "phat^2", "D", "+-", "longitudinal", "members");
+    fprintf(to, "%-16s %10s %10s %16s %10s %12s %8s\n", "momentum", "|p|", "phat^2", "D", "+-",
+            "longitudinal", "members");
     for (size_t i = 0; i < r->m->orbits; i++) {
         const orbit *o = &r->m->orbit[i];
         if (kept(o))
-            fprintf(to, "%-16s %10.6f %10.6f %16.9g %10.3g %12.3g %8ld\n", name(r->m, o, text), o->p, o->phat2, o->d, o->error,
-                    o->l, o->members);
+            fprintf(to, "%-16s %10.6f %10.6f %16.9g %10.3g %12.3g %8ld\n", name(r->m, o, text),
+                    o->p, o->phat2, o->d, o->error, o->l, o->members);
     }
 }
 
@@ -491,14 +512,18 @@ static void print_tsv(FILE *to, const report *r)
 {
     char text[64];
     if (mean || r->config == 0)
-        fprintf(to, "%s\tmomentum\tp\tphat2\tD\tD_error\tlongitudinal\tmembers\tcylinder\tcone\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\n",
+        fprintf(to,
+                "%s\tmomentum\tp\tphat2\tD\tD_"
+                "error\tlongitudinal\tmembers\tcylinder\tcone\tgauge\ttheta\t" LAT_LATTICE_COLUMNS
+                "\n",
                 mean ? "configs" : "config");
     for (size_t i = 0; i < r->m->orbits; i++) {
         const orbit *o = &r->m->orbit[i];
         if (!kept(o))
             continue;
-        fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%ld\t%.6g\t%.6g\t%s\t%.17g", r->config, name(r->m, o, text),
-                o->p, o->phat2, o->d, o->error, o->l, o->members, o->distance, o->angle, r->gauge, r->theta);
+        fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%ld\t%.6g\t%.6g\t%s\t%.17g",
+                r->config, name(r->m, o, text), o->p, o->phat2, o->d, o->error, o->l, o->members,
+                o->distance, o->angle, r->gauge, r->theta);
         lat_lattice_tsv(to, &r->m->geom, r->nc);
         fputc('\n', to);
     }
@@ -561,15 +586,20 @@ static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
 {
     lat_header called = *head; /* borrowed, for the name */
     if (head->kind != LAT_GAUGE)
-        return lat_fail("the gluon propagator is that of a gauge field, but this is a gauge transformation");
+        return lat_fail(
+            "the gluon propagator is that of a gauge field, but this is a gauge transformation");
     const bool told = lat_opt_given("gauge") || time_axis >= 0 || !strcmp(head->gauge, "none");
-    if (told ? lat_condition_make((lat_gauge)gauge, time_axis, NULL, &head->geom, c) : lat_condition_read(head, c))
+    if (told ? lat_condition_make((lat_gauge)gauge, time_axis, NULL, &head->geom, c)
+             : lat_condition_read(head, c))
         return -1;
     if (c->gauge == LAT_MAG)
-        return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge takes it as one", head->gauge);
+        return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge "
+                        "takes it as one",
+                        head->gauge);
     for (int mu = 0; mu < head->geom.nd; mu++)
         if (mu != c->time && c->weight[mu] != 1)
-            return lat_fail("expected Landau gauge with equal weights, found others; --gauge landau takes it as such");
+            return lat_fail("expected Landau gauge with equal weights, found others; --gauge "
+                            "landau takes it as such");
     lat_condition_write(&called, c);
     memcpy(gauge_name, called.gauge, sizeof called.gauge);
     return 0;
@@ -582,10 +612,7 @@ typedef struct totals {
     double theta;
 } totals;
 
-static void totals_free(totals *t)
-{
-    free(t->d);
-}
+static void totals_free(totals *t) { free(t->d); }
 
 static int totals_add(totals *t, const momenta *m, const sums *s, double one_theta)
 {
@@ -607,7 +634,8 @@ static int totals_add(totals *t, const momenta *m, const sums *s, double one_the
     return 0;
 }
 
-/* The orbits of m become those of the means; the error is that of a mean of independent configurations. */
+/* The orbits of m become those of the means; the error is that of a mean of independent
+ * configurations. */
 static report totals_mean(const totals *t, momenta *m, long configs, report last)
 {
     const double n = (double)configs;
@@ -627,28 +655,35 @@ static report totals_mean(const totals *t, momenta *m, long configs, report last
 /* The momenta of this field: those of the one before, unless lattice or gauge differ. */
 static int prepare(momenta *m, const lat_condition *c, const lat_geometry *geom, long config)
 {
-    const bool same = m->of && m->time == c->time && m->geom.nd == geom->nd && !memcmp(m->geom.dims, geom->dims, sizeof geom->dims);
+    const bool same = m->of && m->time == c->time && m->geom.nd == geom->nd
+                      && !memcmp(m->geom.dims, geom->dims, sizeof geom->dims);
     if (same)
         return 0;
     if (mean && config > 0)
-        return lat_fail("--mean: expected configurations of one lattice and gauge, found another one at number %ld", config);
+        return lat_fail("--mean: expected configurations of one lattice and gauge, found another "
+                        "one at number %ld",
+                        config);
     momenta_free(m);
     return momenta_new(m, c, geom);
 }
 
-static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals *t, report *r, long config)
+static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals *t, report *r,
+               long config)
 {
     char called[16];
     lat_condition c;
     sums s;
     int more;
-    if (choose(&f->head, &c, called) || lat_boundary_closed(&f->head, c.time, "momenta") || prepare(m, &c, &f->head.geom, config) || transform(f, m, &s))
+    if (choose(&f->head, &c, called) || lat_boundary_closed(&f->head, c.time, "momenta")
+        || prepare(m, &c, &f->head.geom, config) || transform(f, m, &s))
         return -1;
     if (mean && config > 0 && r->nc != f->head.nc)
-        return lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)", r->nc, f->head.nc);
+        return lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)",
+                        r->nc, f->head.nc);
     if ((more = lat_stream_more(in)) < 0)
         return -1;
-    *r = (report){config, config > 0 || more > 0, m, lat_gauge_name(c.gauge), f->head.nc, theta(m, f->head.nc, &s), s.square, s.link_trace};
+    *r = (report){config,     config > 0 || more > 0,   m,        lat_gauge_name(c.gauge),
+                  f->head.nc, theta(m, f->head.nc, &s), s.square, s.link_trace};
     if (mean)
         return totals_add(t, m, &s, r->theta);
     r->gauge = called;

@@ -11,11 +11,10 @@
 
 static bool check;
 
-static const lat_option options[] = {
-    {LAT_OPT_FLAG, "check", 'c', NULL, &check, 0, 0, "verify every number; exit 1 if damaged", true},
-    LAT_PRINT_OPTIONS("field", "field"),
-    {0}
-};
+static const lat_option options[] = {{LAT_OPT_FLAG, "check", 'c', NULL, &check, 0, 0,
+                                      "verify every number; exit 1 if damaged", true},
+                                     LAT_PRINT_OPTIONS("field", "field"),
+                                     {0}};
 
 static const lat_tool tool = {
     .name = "lat-info",
@@ -38,13 +37,15 @@ static double ratio(const lat_header *head, const lat_stream_form *form)
     return (double)lat_header_bytes(head) / (double)form->stored;
 }
 
-static const char *sites_text(const lat_header *head, const lat_stream_form *form, char buf[LAT_ORDER_TEXT])
+static const char *sites_text(const lat_header *head, const lat_stream_form *form,
+                              char buf[LAT_ORDER_TEXT])
 {
     return lat_order_sites_text(&form->order, head->geom.nd, buf);
 }
 
 /* "" for a transformation. */
-static const char *links_text(const lat_header *head, const lat_stream_form *form, char buf[LAT_ORDER_TEXT])
+static const char *links_text(const lat_header *head, const lat_stream_form *form,
+                              char buf[LAT_ORDER_TEXT])
 {
     return head->kind == LAT_GAUGE ? lat_order_links_text(&form->order, head->geom.nd, buf) : "";
 }
@@ -70,8 +71,9 @@ static void print_text(FILE *to, const lat_header *head, const lat_stream_form *
             head->kind == LAT_GAUGE ? "gauge field" : "gauge transformation");
     fprintf(to, "lattice     %s, SU(%d)\n", lat_dims_text(&head->geom, dims), head->nc);
     fprintf(to, "numbers     f%d, %d reals a matrix\n", 8 * (int)head->real, head->reals);
-    fprintf(to, "order       sites %s%s%s%s\n", sites_text(head, form, sites), head->kind == LAT_GAUGE ? ", links " : "",
-            links_text(head, form, links), lat_order_natural(&form->order) ? " (natural)" : "");
+    fprintf(to, "order       sites %s%s%s%s\n", sites_text(head, form, sites),
+            head->kind == LAT_GAUGE ? ", links " : "", links_text(head, form, links),
+            lat_order_natural(&form->order) ? " (natural)" : "");
     print_known(to, "plaquette", head->plaquette);
     print_known(to, "link trace", head->link_trace);
     fprintf(to, "gauge       %s\n", head->gauge);
@@ -125,8 +127,10 @@ static void print_json(FILE *to, const lat_header *head, const lat_stream_form *
     lat_json_string(to, head->gauge);
     lat_json_pair(to, "functional", head->functional);
     lat_json_pair(to, "theta", head->theta);
-    fprintf(to, ", \"sweeps\": %ld, \"compressed\": %s, \"block\": %zu, \"blocks\": %u, \"stored\": %llu",
-            head->sweeps, form->compressed ? "true" : "false", form->block, form->blocks, form->stored);
+    fprintf(
+        to,
+        ", \"sweeps\": %ld, \"compressed\": %s, \"block\": %zu, \"blocks\": %u, \"stored\": %llu",
+        head->sweeps, form->compressed ? "true" : "false", form->block, form->blocks, form->stored);
     fprintf(to, ", \"copies\": %ld", head->copies);
     lat_json_pair(to, "ratio", ratio(head, form));
     fprintf(to, ", \"crc32\": \"%08x\", \"verified\": %s", form->crc, check ? "true" : "false");
@@ -144,15 +148,20 @@ static void print_tsv(FILE *to, const lat_header *head, const lat_stream_form *f
 {
     char sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT];
     if (index == 0)
-        fprintf(to, "field\tkind\tdims\tgroup\treal\treals\tplaquette\tlink_trace\tgauge\tfunctional\t"
-                "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\tsites\tlinks\n");
+        fprintf(
+            to,
+            "field\tkind\tdims\tgroup\treal\treals\tplaquette\tlink_trace\tgauge\tfunctional\t"
+            "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\tsites\tlinks\n");
     fprintf(to, "%ld\t%s", index, kind_name(head));
     for (int mu = 0; mu < head->geom.nd; mu++)
         fprintf(to, "%c%d", mu ? ',' : '\t', head->geom.dims[mu]);
-    fprintf(to, "\tSU(%d)\tf%d\t%d\t%.17g\t%.17g\t%s\t%.17g\t%.17g\t%ld\t%d\t%u\t%llu\t%.6g\t%08x\t%d\t%s\t%s\n",
-            head->nc, 8 * (int)head->real, head->reals, head->plaquette, head->link_trace, head->gauge,
-            head->functional, head->theta, head->sweeps, form->compressed, form->blocks, form->stored,
-            ratio(head, form), form->crc, check, sites_text(head, form, sites), links_text(head, form, links));
+    fprintf(to,
+            "\tSU(%d)\tf%d\t%d\t%.17g\t%.17g\t%s\t%.17g\t%.17g\t%ld\t%d\t%u\t%llu\t%.6g\t%08x\t%"
+            "d\t%s\t%s\n",
+            head->nc, 8 * (int)head->real, head->reals, head->plaquette, head->link_trace,
+            head->gauge, head->functional, head->theta, head->sweeps, form->compressed,
+            form->blocks, form->stored, ratio(head, form), form->crc, check,
+            sites_text(head, form, sites), links_text(head, form, links));
 }
 
 /* ---- the story ------------------------------------------------------------------------------- */
@@ -168,8 +177,9 @@ static void print(lat_input *in, FILE *to, const lat_header *head, long index)
     else if (check) {
         snprintf(name, sizeof name, "%s", lat_input_name(in));
         lat_make_plain(name);
-        fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, crc-32 %08x\n", name, index, kind_name(head), head->nc,
-                lat_dims_text(&head->geom, dims), 8 * (int)head->real, form->crc);
+        fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, crc-32 %08x\n", name, index,
+                kind_name(head), head->nc, lat_dims_text(&head->geom, dims), 8 * (int)head->real,
+                form->crc);
     } else
         print_text(to, head, form, index);
 }

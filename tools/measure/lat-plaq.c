@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-plaq: what configurations are like, in any gauge: plaquettes, Polyakov loops, action, charge. */
+/* lat-plaq: what configurations are like, in any gauge: plaquettes, Polyakov loops, action, charge.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,12 @@ static double xi = 1;
 
 static const lat_option options[] = {
     {LAT_OPT_FLAG, "sd", 0, NULL, &meter, 0, 0,
-     "beta from the Schwinger-Dyson equation as well: what the configuration says it was made at", true},
-    {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3, "anisotropy in that (default: that of the header, or 1)", false},
+     "beta from the Schwinger-Dyson equation as well: what the configuration says it was made at",
+     true},
+    {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
+     "anisotropy in that (default: that of the header, or 1)", false},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
-    {0}
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-plaq",
@@ -34,12 +36,27 @@ static const lat_tool tool = {
 };
 
 /* Everything that is measured has a name in the columns and in JSON, and one in words. */
-enum { PLAQUETTE, SPATIAL, TEMPORAL, LINK_TRACE, DENSITY, CLOVER, CHARGE, SD_TRACE, SD_FORCE, SD_BETA, NUMBERS };
+enum {
+    PLAQUETTE,
+    SPATIAL,
+    TEMPORAL,
+    LINK_TRACE,
+    DENSITY,
+    CLOVER,
+    CHARGE,
+    SD_TRACE,
+    SD_FORCE,
+    SD_BETA,
+    NUMBERS
+};
 static const char *const names[NUMBERS] = {
-    "plaquette", "plaquette_spatial", "plaquette_temporal", "link_trace", "action_density", "action_density_clover",
-    "charge", "sd_trace", "sd_force", "sd_beta"};
+    "plaquette",  "plaquette_spatial", "plaquette_temporal",
+    "link_trace", "action_density",    "action_density_clover",
+    "charge",     "sd_trace",          "sd_force",
+    "sd_beta"};
 static const char *const words[NUMBERS] = {
-    "plaquette", "  spatial", "  temporal", "link trace", "action density", "  clover", "charge", "Re tr U S^+", "|F|^2", "beta by these"};
+    "plaquette", "  spatial", "  temporal",  "link trace", "action density",
+    "  clover",  "charge",    "Re tr U S^+", "|F|^2",      "beta by these"};
 
 typedef struct measured {
     long config;
@@ -58,20 +75,26 @@ static int measure(const lat_field *f, long config, measured *m)
     *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc};
     for (int i = 0; i < NUMBERS; i++)
         m->number[i] = NAN;
-    if (lat_measure_plaquette(f, &m->number[PLAQUETTE], &m->number[LINK_TRACE]) ||
-        lat_measure_planes(f, &m->number[SPATIAL], &m->number[TEMPORAL]))
+    if (lat_measure_plaquette(f, &m->number[PLAQUETTE], &m->number[LINK_TRACE])
+        || lat_measure_planes(f, &m->number[SPATIAL], &m->number[TEMPORAL]))
         return -1;
     for (int mu = 0; mu < nd; mu++)
         if (lat_measure_polyakov(f, mu, m->polyakov[mu]))
             return -1;
-    m->number[DENSITY] = nd * (nd - 1) * m->nc * (lat_boundary_plaquettes(&f->head) - m->number[PLAQUETTE]); /* 2 sum_p Re tr (1 - U_p) / V */
-    if (nd == 4 && !lat_boundary_open(&f->head)) { /* the clover needs all four plaquettes of a site and plane */
+    m->number[DENSITY] = nd * (nd - 1) * m->nc
+                         * (lat_boundary_plaquettes(&f->head)
+                            - m->number[PLAQUETTE]); /* 2 sum_p Re tr (1 - U_p) / V */
+    if (nd == 4
+        && !lat_boundary_open(
+            &f->head)) { /* the clover needs all four plaquettes of a site and plane */
         if (lat_measure_clover(f, &clover))
             return -1;
         m->number[CLOVER] = clover.density;
         m->number[CHARGE] = clover.charge;
     }
-    if (meter && (lat_boundary_closed(&f->head, -1, "--sd") || (!lat_opt_given("xi") && lat_anisotropy(&f->head, &anisotropy))))
+    if (meter
+        && (lat_boundary_closed(&f->head, -1, "--sd")
+            || (!lat_opt_given("xi") && lat_anisotropy(&f->head, &anisotropy))))
         return -1;
     if (meter && lat_measure_schwinger_dyson(f, anisotropy, &sd))
         return -1;

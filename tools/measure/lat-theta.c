@@ -21,13 +21,15 @@ static const lat_option options[] = {
      "condition to measure (default: that of the header, or landau)", false},
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
      "direction across which Coulomb gauge cuts slices (default: the last)", false},
-    {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0, "of the directions in Landau gauge", false},
-    {LAT_OPT_FLAG, "slices", 0, NULL, &slices, 0, 0, "theta of each slice of Coulomb gauge as well", true},
-    {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0, "theta as other programs define it", true},
+    {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0, "of the directions in Landau gauge",
+     false},
+    {LAT_OPT_FLAG, "slices", 0, NULL, &slices, 0, 0, "theta of each slice of Coulomb gauge as well",
+     true},
+    {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0, "theta as other programs define it",
+     true},
     {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 0, "exit 3 if a theta is above X", true},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
-    {0}
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-theta",
@@ -65,7 +67,8 @@ static int choose(const lat_header *head, lat_condition *c)
 static int measure(const lat_field *f, long config, measured *m)
 {
     lat_header name = f->head; /* borrowed, for the name of the condition */
-    *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc, .claimed_theta = f->head.theta};
+    *m = (measured){
+        .config = config, .geom = f->head.geom, .nc = f->head.nc, .claimed_theta = f->head.theta};
     memcpy(m->claimed, f->head.gauge, sizeof m->claimed);
     if (choose(&f->head, &m->condition))
         return -1;
@@ -73,8 +76,9 @@ static int measure(const lat_field *f, long config, measured *m)
     memcpy(m->gauge, name.gauge, sizeof m->gauge);
     m->nslices = lat_condition_slices(&m->condition, &m->geom);
     m->slice = lat_alloc((size_t)m->nslices, sizeof *m->slice, "theta of slices");
-    if (!m->slice || lat_measure_gauge(f, &m->condition, &m->state, m->slice) || lat_measure_deviation(f, &m->off) ||
-        lat_measure_plaquette(f, &m->plaquette, &m->link_trace))
+    if (!m->slice || lat_measure_gauge(f, &m->condition, &m->state, m->slice)
+        || lat_measure_deviation(f, &m->off)
+        || lat_measure_plaquette(f, &m->plaquette, &m->link_trace))
         return -1;
     for (int mu = 0; mu < m->geom.nd; mu++)
         if (lat_measure_polyakov(f, mu, m->polyakov[mu]))
@@ -90,7 +94,8 @@ typedef struct convention {
 } convention;
 
 static const convention list[] = {
-    {"lat", "sum_x tr Delta Delta^+ / (N V), Delta = sum_mu U_mu(x) - U_mu(x-mu) - h.c. - trace", MEAN},
+    {"lat", "sum_x tr Delta Delta^+ / (N V), Delta = sum_mu U_mu(x) - U_mu(x-mu) - h.c. - trace",
+     MEAN},
     {"lat maximum", "largest tr Delta Delta^+ / N of a site", MAXIMUM},
     {"cuLGT 1", "as lat", MEAN},
     {"cuLGT 2", "largest tr Delta Delta^+ / N of a site", MAXIMUM},
@@ -144,7 +149,8 @@ static void print_text(FILE *to, const measured *m, bool several)
     fprintf(to, "plaquette      %.15g\n", m->plaquette);
     fprintf(to, "link trace     %.15g\n", m->link_trace);
     fprintf(to, "|1 - det U|    mean %.6g, maximum %.6g\n", m->off.det_mean, m->off.det_max);
-    fprintf(to, "|U U^+ - 1|    mean %.6g, maximum %.6g\n", m->off.unitarity_mean, m->off.unitarity_max);
+    fprintf(to, "|U U^+ - 1|    mean %.6g, maximum %.6g\n", m->off.unitarity_mean,
+            m->off.unitarity_max);
     lat_polyakov_text(to, &m->geom, m->polyakov);
     if (conventions)
         fprintf(to, "theta as defined by\n");
@@ -163,17 +169,17 @@ static void print_tsv(FILE *to, const measured *m)
         fprintf(to, "config\tgauge\tconvention\ttheta\tdefinition\n");
     else if (m->config == 0)
         fprintf(to, "config\tgauge\tfunctional\ttheta\ttheta_max\tplaquette\tlink_trace\t"
-                "det_error_mean\tdet_error_max\tunitarity_max\t" LAT_POLYAKOV_COLUMNS "\t"
-                LAT_LATTICE_COLUMNS "\n");
+                    "det_error_mean\tdet_error_max\tunitarity_max\t" LAT_POLYAKOV_COLUMNS
+                    "\t" LAT_LATTICE_COLUMNS "\n");
     if (conventions) {
         for (int i = 0; i < CONVENTIONS; i++)
             fprintf(to, "%ld\t%s\t%s\t%.17g\t%s\n", m->config, m->gauge, list[i].name,
                     converted(&list[i], m), list[i].definition);
         return;
     }
-    fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", m->config, m->gauge,
-            m->state.functional, m->state.theta, m->state.theta_max, m->plaquette, m->link_trace,
-            m->off.det_mean, m->off.det_max, m->off.unitarity_max);
+    fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", m->config,
+            m->gauge, m->state.functional, m->state.theta, m->state.theta_max, m->plaquette,
+            m->link_trace, m->off.det_mean, m->off.det_max, m->off.unitarity_max);
     lat_polyakov_tsv(to, &m->geom, m->polyakov);
     lat_lattice_tsv(to, &m->geom, m->nc);
     fputc('\n', to);
