@@ -17,6 +17,7 @@
 #include <string.h>
 #include "fix/fix.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "stream/stream.h"
 #include "run/tool.h"

@@ -10,6 +10,7 @@
 #include <omp.h>
 #endif
 #include "base/error.h"
+#include "base/memory.h"
 
 static inline double bench_seconds(clockid_t which)
 {

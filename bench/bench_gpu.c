@@ -15,6 +15,8 @@
 #include "grid/bandwidth.h"
 #include "bench.h"
 #include "base/error.h"
+#include "base/threads.h"
+#include "base/memory.h"
 #include "lattice/transform.h"
 #include "site/sun.h"
 
@@ -180,6 +182,7 @@ static void measure(const line *l, bool checked)
 
 int main(int argc, char **argv)
 {
+    lat_threads_limit_spinning(argv);
     lat_tool_name = "bench_gpu";
     if (!lat_backend_gpu.available())
         return lat_report(LAT_FAILED);

@@ -20,6 +20,7 @@
 #include "fix/fix_lanes.h"
 #include "bench.h"
 #include "base/error.h"
+#include "base/threads.h"
 #include "site/sun.h"
 
 /* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other.
@@ -263,6 +264,7 @@ static void all_cpu(int extent, int nc)
 
 int main(int argc, char **argv)
 {
+    lat_threads_limit_spinning(argv);
     lat_tool_name = "bench_heatbath";
     const int extent = argc > 1 ? atoi(argv[1]) : 16, nc = argc > 3 ? atoi(argv[3]) : 0;
     printf("lattice  group  reals  precision  sweep      threads  Mlinks/s    GB/s  copy GB/s  of "

@@ -16,6 +16,7 @@
 #include "generate/generate.h"
 #include "bench.h"
 #include "base/error.h"
+#include "base/threads.h"
 #include "site/sun.h"
 
 #define BATCHES 5
@@ -164,6 +165,7 @@ static void measure(const lat_backend *backend, const kind *k, const char *dims,
 
 int main(int argc, char **argv)
 {
+    lat_threads_limit_spinning(argv);
     lat_tool_name = "bench_mpi";
     if (argc < 4 || argc % 2)
         return 2;

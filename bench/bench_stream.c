@@ -23,6 +23,8 @@
 #include "stream/codec.h"
 #include "stream/deflate.h"
 #include "base/error.h"
+#include "base/threads.h"
+#include "base/memory.h"
 #include "measure/measure.h"
 #include "stream/stream.h"
 #include "site/sun.h"
@@ -418,6 +420,7 @@ static void alone(lat_field *f)
 
 int main(int argc, char **argv)
 {
+    lat_threads_limit_spinning(argv);
     const char *arg = argc > 1 ? argv[1] : "16";
     char *end, dims[64];
     long extent = strtol(arg, &end, 10);

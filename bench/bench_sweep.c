@@ -20,6 +20,8 @@
 #include "fix/fix_lanes.h"
 #include "bench.h"
 #include "base/error.h"
+#include "base/threads.h"
+#include "base/memory.h"
 #include "lattice/transform.h"
 #include "site/sun.h"
 
@@ -260,6 +262,7 @@ static int rough(lat_field *u, int extent)
 
 int main(int argc, char **argv)
 {
+    lat_threads_limit_spinning(argv);
     static const int extents[] = {8, 16, 24};
     static const lat_real reals[] = {LAT_F64, LAT_F32};
     lat_tool_name = "bench_sweep";

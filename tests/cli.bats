@@ -144,6 +144,58 @@ need_terminal() {
     cmp plain behind
 }
 
+# executed COMMAND...: how often its process has executed a program that ld.so loads; the environment is to say nothing of threads
+# that wait, but what the command says.
+executed() {
+    env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY LD_DEBUG=files "$@" 2>&1 >out | grep -c 'transferring control:' || true
+}
+
+# limits_spinning: the tools execute themselves once more, to limit how long threads of GNU's OpenMP spin (lib/base/threads.h).
+limits_spinning() {
+    lat-info --version | grep -q '^built with gcc.*, OpenMP'
+}
+
+@test "a tool executes itself once more to say how threads wait, and not where the environment says it" {
+    [ "$(executed env true)" -eq 2 ] || skip "ld.so does not say what it loads"
+    local times=1
+    limits_spinning && times=2
+    lat-info in.lat > plain
+    [ "$(executed lat-info in.lat)" -eq $times ]
+    cmp out plain
+    [ "$(executed env GOMP_SPINCOUNT=5 lat-info in.lat)" -eq 2 ] # env, and the tool
+    cmp out plain
+    [ "$(executed env OMP_WAIT_POLICY=passive lat-info in.lat)" -eq 2 ]
+    cmp out plain
+}
+
+@test "a process has the name of its tool" {
+    local pid i
+    mkfifo pipe
+    env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY lat-info pipe > out 3>&- &
+    pid=$!
+    for ((i = 0; i < 100; i++)); do
+        if limits_spinning; then
+            tr '\0' '\n' < /proc/$pid/environ | grep -qx GOMP_SPINCOUNT=2000 && break
+        elif [ "$(cat /proc/$pid/comm)" = lat-info ]; then
+            break
+        fi
+        sleep 0.1
+    done
+    [ "$i" -lt 100 ]
+    [ "$(cat /proc/$pid/comm)" = lat-info ]
+    cat in.lat > pipe
+    wait $pid
+    lat-info in.lat | cmp - out
+}
+
+@test "a tool whose file was removed meanwhile runs on, and executes nothing else in its place" {
+    lat-info in.lat > plain
+    cp "$(command -v lat-info)" copy
+    cp "$(command -v lat-start)" 'copy (deleted)' # what the kernel calls the file
+    (exec 4< copy && rm copy && exec env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY /proc/self/fd/4 in.lat) > out
+    cmp plain out
+}
+
 @test "a value out of range is named, not taken for an option" {
     exits 2 lat-orelax --omega -1 in.lat
     a_usage_error err lat-orelax

@@ -335,6 +335,30 @@ END
     nothing_left
 }
 
+@test "ranks, and the process that starts them, have the name of the tool" {
+    rough b.lat --dims 4,4,4,8
+    local pid p n=0
+    unset GOMP_SPINCOUNT OMP_WAIT_POLICY
+    many -o "$PWD/out.lat" 2>err 3>&- &
+    pid=$!
+    await all_there
+    for p in $pid $(ranks_there); do
+        [ "$(cat "/proc/$p/comm")" = lat-anneal ] || { echo "$p: $(cat "/proc/$p/comm")"; return 1; }
+        n=$((n + 1))
+    done
+    kill $pid
+    wait $pid || true
+    gone
+    [ "$n" -ge 4 ]
+}
+
+@test "ranks of a program whose file was removed are not started, with a sentence" {
+    rough b.lat --dims 4,4,4,4
+    cp "$(command -v lat-theta)" copy
+    run -1 --separate-stderr bash -c 'exec 4< copy && rm copy && exec /proc/self/fd/4 -n 2 b.lat'
+    [[ $stderr == "lat-theta: 2 ranks: the file of this program cannot be found"* ]]
+}
+
 @test "a reader that has enough ends all ranks silently, as SIGPIPE does" {
     rough b.lat --dims 8,8,8,8
     lat-gauge -n 2 --random b.lat 2>err 3>&- | head -c 1000 >part || true

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* error.c: the kept sentence, the lines on stderr, and memory that says what it was for. */
+/* error.c: the kept sentence, and all that is printed on stderr. */
 #include "error.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define SENTENCE 8192 /* a path of PATH_MAX, and something to say about it */
@@ -177,39 +173,3 @@ int lat_report(int code)
     say_line(kept, hint, true);
     return code;
 }
-
-void *lat_alloc(size_t count, size_t size, const char *what)
-{
-    const size_t huge = (size_t)2 << 20;
-    size_t n;
-    void *p;
-
-    if (__builtin_mul_overflow(count, size, &n) || n > PTRDIFF_MAX - 64) {
-        lat_fail("out of memory: %s needs %zu times %zu bytes", what, count, size);
-        return NULL;
-    }
-    if (posix_memalign(&p, n >= huge ? huge : 64, n ? n : 1) != 0) {
-        lat_fail("out of memory: %s needs %zu bytes", what, n);
-        return NULL;
-    }
-    /* A sweep walks through all of a field: large pages save it a fifth of its time. */
-    if (n >= huge)
-        (void)madvise(p, n, MADV_HUGEPAGE);
-    return p;
-}
-
-#if defined(_OPENMP) && defined(__linux__) && !defined(__clang__)
-/* Idle threads of GNU's OpenMP spin for milliseconds before they sleep, and take the core from
- * those that work where another program wants one too: 20 times slower, measured. How long they
- * spin is read from the environment when the library is loaded; so the program begins once more
- * with that set, unless the user has said what to do. (Here because every program of ours has this
- * file in it.) Without an interpreter in the auxiliary vector the dynamic loader was started as a
- * program, with ours as its argument: that is what would begin again. */
-__attribute__((constructor)) static void calm(int argc, char **argv)
-{
-    (void)argc;
-    if (getauxval(AT_BASE) && !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY")
-        && !setenv("GOMP_SPINCOUNT", "2000", 0))
-        execv("/proc/self/exe", argv); /* where that fails, all goes on as it was */
-}
-#endif

@@ -59,8 +59,4 @@ void lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * after lat_fail_usage, for use in `return`. With LAT_USAGE a second line says where to look. */
 int lat_report(int code);
 
-/* malloc that fails with a sentence: "out of memory: WHAT needs N bytes". Aligned to 64 bytes.
- * count * size is checked for overflow. Free with free(). Contents are undefined. */
-void *lat_alloc(size_t count, size_t size, const char *what);
-
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* threads.c: threads, and memcpy by all of them. */
+/* threads.c: the number of threads, how they wait, and memcpy by all of them. */
 #include "threads.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#include "program.h"
 
-#define PIECE ((size_t)1 << 18)
+#define CHUNK ((size_t)1 << 18) /* bytes that a thread copies at a time */
 
 #ifdef _OPENMP
 int lat_threads(void) { return omp_get_max_threads(); }
@@ -26,9 +29,22 @@ int lat_threads_widen(int times)
     return before;
 }
 
+void lat_threads_limit_spinning(char **argv)
+{
+#if defined(_OPENMP) && !defined(__clang__)
+    char path[PATH_MAX];
+
+    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && lat_program_path(path)
+        && !setenv("GOMP_SPINCOUNT", "2000", 0))
+        execv(path, argv);
+#else
+    (void)argv;
+#endif
+}
+
 void lat_memcpy(void *to, const void *from, size_t bytes)
 {
-#pragma omp parallel for schedule(static) if (bytes > 4 * PIECE)
-    for (size_t at = 0; at < bytes; at += PIECE)
-        memcpy((char *)to + at, (const char *)from + at, bytes - at < PIECE ? bytes - at : PIECE);
+#pragma omp parallel for schedule(static) if (bytes > 4 * CHUNK)
+    for (size_t at = 0; at < bytes; at += CHUNK)
+        memcpy((char *)to + at, (const char *)from + at, bytes - at < CHUNK ? bytes - at : CHUNK);
 }

@@ -1,19 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* threads.h: how many threads there are, and memcpy by all of them: one alone does not fill the way
- * to memory or to a device. */
-#ifndef LAT_COPY_H
-#define LAT_COPY_H
+/* threads.h: the number of threads, how they wait, and memcpy by all of them. */
+#ifndef LAT_THREADS_H
+#define LAT_THREADS_H
 
 #include <stddef.h>
 
-/* Those that a team will have. */
+/* Number of threads of the next parallel region; 1 without OpenMP. */
 int lat_threads(void);
-
-/* `times` as many from now on, as far as there are processors for them; how many there were, for
- * lat_threads_set. */
-int lat_threads_widen(int times);
 void lat_threads_set(int n);
 
+/* Multiplies the number of threads by `times`, but does not go beyond the processors that this
+ * process may use. Returns the number before, for lat_threads_set. */
+int lat_threads_widen(int times);
+
+/* Makes idle threads sleep after some 10 us.
+ *
+ * Those of GNU's OpenMP spin for milliseconds first, and take the processor from threads that work
+ * where processes share processors: a run beside another one was 20 times slower (bench/NOTES.md).
+ * libgomp reads how long they spin (GOMP_SPINCOUNT) when it is loaded, before main. So this
+ * function sets GOMP_SPINCOUNT=2000 and executes the program once more, with the same arguments,
+ * under its own path: it does not return then, and the process keeps its number and its name.
+ *
+ * It returns, and nothing has happened, where
+ *   - GOMP_SPINCOUNT or OMP_WAIT_POLICY is in the environment: by the user, or by the first call;
+ *   - the program has no OpenMP, or that of LLVM, whose threads yield;
+ *   - lat_program_path finds no path or the program cannot be executed: only speed is lost.
+ *
+ * Call it first in main: before threads, before descriptors that are not to be inherited.
+ * lat_options_parse does. */
+void lat_threads_limit_spinning(char **argv);
+
+/* As memcpy, by all threads: one alone does not use the bandwidth of memory or of a device. */
 void lat_memcpy(void *to, const void *from, size_t bytes);
 
 #endif

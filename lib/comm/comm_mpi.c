@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/memory.h"
 
 #define PIECE ((size_t)1 << 30) /* MPI counts bytes in an int */
 #define SPINS 500               /* some 50 us */

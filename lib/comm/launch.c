@@ -30,6 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/program.h"
 
 #define SOCKET "LAT_RANKS_SOCKET" /* in the environment of the ranks */
 #define WORDS 8192
@@ -116,19 +117,23 @@ static void clean_up(launch *l)
 /* The words of LAT_MPIRUN, its options, -n N, this program and its arguments. */
 static char **command(const launch *l, char **argv)
 {
-    static char self[4096], count[16];
+    static char self[PATH_MAX], count[16];
     const char *given = getenv("LAT_MPIRUN");
     char *words = strdup(given && *given ? given : "mpirun"), *at = NULL;
     size_t n = 0, most = words ? strlen(words) + 16 : 0;
     for (char **a = argv; *a; a++)
         most++;
     char **list = calloc(most, sizeof *list);
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (!words || !list || length < 0) {
+    if (!words || !list) {
         lat_fail("out of memory: the command line of the ranks");
         return NULL;
     }
-    self[length] = '\0';
+    if (!lat_program_path(self)) {
+        lat_fail("%d ranks: the file of this program cannot be found, to start it %d times (was it "
+                 "replaced, or started through the dynamic loader?)",
+                 l->ranks, l->ranks);
+        return NULL;
+    }
     snprintf(count, sizeof count, "%d", l->ranks);
     for (char *w = strtok_r(words, " ", &at); w; w = strtok_r(NULL, " ", &at))
         list[n++] = w;

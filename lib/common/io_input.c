@@ -10,6 +10,7 @@
 
 #include "comm/comm.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #define PEEK ((size_t)1 << 16)
 #define DIRECT ((size_t)1 << 16) /* so many bytes are read to where they belong ... */

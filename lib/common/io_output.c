@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #define DIRECT \
     ((size_t)1 << 16) /* so many bytes go out from where they are: to the buffer first would take \

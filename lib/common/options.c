@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "io.h"
 #include "base/isa.h"
+#include "base/threads.h"
 #include "options_internal.h"
 #include "progress.h"
 #include "text.h"
@@ -514,6 +515,7 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     char **args;
     int rc;
 
+    lat_threads_limit_spinning(argv);
     lat_io_guard();
     set_up(tool, argc);
     args = renamed(tool, argc > 0 ? argc : 1, argv);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/memory.h"
 
 typedef struct table {
     int ranks;

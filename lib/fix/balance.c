@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "assign.h"
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "base/threads.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "balance.h"
 #include "grid/team.h"
 #include "fix_lanes.h"

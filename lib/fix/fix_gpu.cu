@@ -16,11 +16,13 @@
 #include "fix_gpu.cuh"
 extern "C" {
 #include "base/error.h"
+#include "base/memory.h"
 #include "fix_state.h"
 #define OPS(n) extern const lat_cuda_ops lat_cuda_ops_f##n, lat_cuda_ops_d##n;
 OPS(2)
 OPS(3)
-OPS(4) OPS(5) OPS(6) OPS(7) OPS(8)
+OPS(4)
+OPS(5) OPS(6) OPS(7) OPS(8)
 #undef OPS
     extern const lat_backend lat_backend_gpu;
 }

@@ -3,7 +3,7 @@
 #include "fix_state.h"
 
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/memory.h"
 
 /* A copy, whose shares and thetas are added up in sum[slices][2], with the largest ones. */
 static void state_of(const lat_condition *c, const lat_geometry *geom, int nc, const double *sum,

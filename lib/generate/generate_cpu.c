@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "grid/team.h"
 #include "link_lanes.h"
 #include "site/sun.h"

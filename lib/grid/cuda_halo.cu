@@ -8,6 +8,7 @@
 #include "cuda_host.cuh"
 extern "C" {
 #include "base/error.h"
+#include "base/memory.h"
 }
 
 #define PIECE ((size_t)1 << 28) /* that MPI is given at a time */

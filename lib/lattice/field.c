@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "field.h"
 
 static size_t matrix_bytes(const lat_field *f)

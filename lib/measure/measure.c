@@ -7,6 +7,7 @@
 #include <string.h>
 #include "lattice/boundary.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "site/sun.h"
 #include "lattice/slices.h"
 #include "lattice/iterate.h"

@@ -10,6 +10,7 @@
 #include "lattice/simd8.h"
 #include "base/threads.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/isa.h"
 #include "measure.h"
 #include "lattice/slices.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/progress.h"
 #include "stream/stream.h"
 #include "stream/stream_text.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/threads.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "stream_blocks.h"
 #include "lattice/iterate.h"
 

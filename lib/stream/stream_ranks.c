@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "base/threads.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "lattice/slices.h"
 #include "stream.h"
 #include "stream_blocks.h"

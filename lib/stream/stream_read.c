@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "codec.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/measure.h"
 #include "lattice/slices.h"
 #include "stream_blocks.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "codec.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "measure/measure.h"
 #include "lattice/slices.h"

@@ -641,6 +641,8 @@ static void check_threads(const char *self)
 
 int main(int argc, char **argv)
 {
+    setenv("GOMP_SPINCOUNT", "2000",
+           0); /* lat_options_parse is not to execute this program again */
     if (argc == 2 && strcmp(argv[1], "--threads-please") == 0) {
         lat_options_parse(&filter, 1, argv);
         printf("%ld\n", lat_opts.threads);

@@ -229,7 +229,7 @@ static void start(const scenario *s, const char *fault, const char *count, const
     alarm(60); /* SIGALRM is how a hang ends */
     setenv("LD_PRELOAD", library, 1);
     setenv("OMP_NUM_THREADS", "1", 1);
-    setenv("GOMP_SPINCOUNT", "0", 1); /* a tool begins itself once more to set it */
+    setenv("GOMP_SPINCOUNT", "0", 1); /* a tool executes itself once more to set it */
     if (fault)
         setenv("LAT_FAULT", fault, 1);
     if (count)

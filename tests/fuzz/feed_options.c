@@ -142,6 +142,8 @@ bool feed_options(const unsigned char *bytes, size_t n)
     static char *argv[WORDS + 2] = {name};
     int argc = 1;
     volatile int code;
+    setenv("GOMP_SPINCOUNT", "2000",
+           0); /* lat_options_parse is not to execute this program again */
     n = n < sizeof line - 1 ? n : sizeof line - 1;
     memcpy(line, bytes, n);
     line[n] = 0;

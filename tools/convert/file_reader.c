@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/memory.h"
 #include "lattice/slices.h"
 #include "stream/stream.h"
 #include "file_reader.h"

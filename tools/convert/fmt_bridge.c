@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "format.h"
 
 static int take_told(lat_input *in, lat_header *head, const lat_read_context *r)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "format.h"

@@ -20,6 +20,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "format.h"
 
 #define MAGIC 20103

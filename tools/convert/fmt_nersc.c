@@ -18,6 +18,7 @@
 #include <string.h>
 #include "lattice/boundary.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "format.h"

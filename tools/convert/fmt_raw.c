@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "format.h"
 
 static const lat_hints raw = {.big = -1};

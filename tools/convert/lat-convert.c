@@ -10,6 +10,7 @@
 #include <string.h>
 #include "lattice/boundary.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "lattice/slices.h"
 #include "stream/stream.h"

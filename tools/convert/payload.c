@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "stream/deflate.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "lattice/reals.h"
 #include "lattice/slices.h"
 #include "payload.h"

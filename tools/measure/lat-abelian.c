@@ -7,6 +7,7 @@
 #include <string.h>
 #include "lattice/boundary.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/measure.h"
 #include "common/options.h"
 #include "stream/stream.h"

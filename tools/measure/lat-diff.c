@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/measure.h"
 #include "common/options.h"
 #include "stream/stream.h"

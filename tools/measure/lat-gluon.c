@@ -11,6 +11,7 @@
 #include "fourier/fourier.h"
 #include "lattice/boundary.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "measure/measure.h"
 #include "common/options.h"
 #include "stream/stream.h"

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.h: aligned memory whose failure is a sentence. */
+#ifndef LAT_MEMORY_H
+#define LAT_MEMORY_H
+
+#include <stddef.h>
+
+/* Allocates count * size bytes, aligned to 64 bytes; from 2 MiB on aligned to 2 MiB and advised to
+ * be huge pages. `what` names the purpose in the sentence of a failure:
+ *
+ *     out of memory: WHAT needs N bytes
+ *
+ * Returns NULL, with lat_error set, if there is no memory or count * size overflows. The contents
+ * are undefined. The caller frees it by free(). */
+void *lat_alloc(size_t count, size_t size, const char *what);
+
+#endif
