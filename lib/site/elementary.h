@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* elementary.h: logarithm, exponential, sine and cosine over LAT_T (template, see real.h), for
- * drawing random numbers: the same text in every lane, on every device. Good to a few ulp of LAT_T.
+/* elementary.h: logarithm, exponential, sine, cosine and square root over LAT_T (template, see
+ * real.h), for drawing random numbers. One text for all lanes and devices; good to a few ulp.
  *
- * The polynomials interpolate at Chebyshev nodes, in 60 digits. What they leave out is below 2^-57
- * in double and 2^-27 in single, relative to the result. */
+ * The polynomials interpolate at Chebyshev nodes, computed with 60 digits. Their relative error is
+ * below 2^-57 in double and 2^-27 in single precision. */
 
+/* LAT_(bits): the bits of LAT_T. */
 #if LAT_WIDTH == 1
 #if LAT_SIZE == 4
 typedef uint32_t LAT_(bits);
@@ -35,8 +36,7 @@ LAT_HOST_DEVICE LAT_T LAT_(of_bits)(LAT_(bits) b)
 
 #define LAT_MANTISSA (LAT_SIZE == 4 ? 23 : 52)
 #define LAT_BIAS (LAT_SIZE == 4 ? 127 : 1023)
-/* 1.5 * 2^mantissa: the low bits of a number near it are that number as an integer, and adding it
- * rounds. */
+/* 1.5 * 2^mantissa. Adding it rounds a number to an integer, which is then in the low bits. */
 #define LAT_MAGIC (LAT_SIZE == 4 ? (LAT_S)12582912.0 : (LAT_S)6755399441055744.0)
 
 /* c[0] x^(n-1) + ... + c[n-1] */
@@ -62,7 +62,7 @@ LAT_HOST_DEVICE LAT_T LAT_(log)(LAT_T x)
         0.285714287607382805, 0.39999999999301912,  0.666666666666676464, 2.0};
     const uint64_t half = UINT64_C(0x3fe6a09e667f3bcd), bias = LAT_BIAS;
 #endif
-    /* Bits above those of 1/sqrt 2, floored to whole exponents: e + bias. */
+    /* e + bias: the bits beyond those of 1/sqrt 2, rounded down to whole exponents. */
     const LAT_(bits) b = LAT_(to_bits)(x), e = (b - half + (bias << LAT_MANTISSA)) >> LAT_MANTISSA;
     const LAT_T m = LAT_(of_bits)(b + (bias << LAT_MANTISSA) - (e << LAT_MANTISSA));
     const LAT_T exponent = LAT_(of_bits)(LAT_(to_bits)(LAT_(set)(LAT_MAGIC)) + e)
@@ -133,8 +133,8 @@ LAT_HOST_DEVICE LAT_T LAT_(cosine)(LAT_T v)
     return LAT_POLYNOMIAL(v * v, c);
 }
 
-/* sin and cos of 2 pi u for u in (0, 1), by twice the angle pi v, v = u - 1/2: sin 2 pi u = - sin 2
- * pi v, and so cos. */
+/* sin and cos of 2 pi u for u in (0, 1). With v = u - 1/2 they are - sin 2 pi v and - cos 2 pi v,
+ * by the double-angle formulas. */
 LAT_HOST_DEVICE void LAT_(sincos_2pi)(LAT_T u, LAT_T *sine, LAT_T *cosine)
 {
     const LAT_T v = u - LAT_(set)((LAT_S)0.5), s = LAT_(sine)(v), two = LAT_(set)(2);
@@ -142,7 +142,7 @@ LAT_HOST_DEVICE void LAT_(sincos_2pi)(LAT_T u, LAT_T *sine, LAT_T *cosine)
     *cosine = two * s * s - LAT_(set)(1);
 }
 
-/* sqrt a for a >= 0; 0 for what rounding has made negative. */
+/* sqrt a; 0 where a <= 0, which is rounding. */
 LAT_HOST_DEVICE LAT_T LAT_(sqrt)(LAT_T a)
 {
     const LAT_T tiny = LAT_(set)(LAT_SIZE == 4 ? (LAT_S)1e-30 : (LAT_S)1e-200);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hit.h: one visit of a site: find the h in SU(N) that raises Re tr(h x), x = g K, and
- * replace g by h g (template, see real.h).
+/* hit.h: relaxation and overrelaxation of one site in Landau and Coulomb gauge (template, see
+ * real.h): find the h in SU(N) that maximises Re tr(h x), x = g K (landau.h), and replace g by h g.
  *
- * An SU(2) element acting on the rows (p,q) is four reals,
+ * A hit is the update of one SU(2) subgroup. Its element, on the rows (p,q), is four reals,
  *     h = [[h0 + i h3, h2 + i h1], [-h2 + i h1, h0 - i h3]],
- * and Re tr(h x) = h . r + const with r from LAT_(hit_axis): the maximum is at h = r / |r|
- * (gauge-fixing paper, section 3.1; Cabibbo-Marinari for N > 2). */
+ * and Re tr(h x) = h . r + const with r of LAT_(hit_axis): the maximum is at h = r / |r|
+ * (arXiv:1212.5221, section 2.2.1; N > 2: Cabibbo, Marinari, PLB 119 (1982) 387). */
 
-/* The direction of the maximum, unnormalised. */
+/* r, the direction of the maximum, not normalised. */
 LAT_HOST_DEVICE void LAT_(hit_axis)(const LAT_(m) *x, int p, int q, LAT_T r[4])
 {
     r[0] = x->e[p][p].re + x->e[q][q].re;
@@ -28,7 +28,7 @@ LAT_HOST_DEVICE void LAT_(hit_apply)(LAT_(m) *m, int p, int q, const LAT_T h[4])
     }
 }
 
-/* r to unit length; where it has none (a dummy lane, a vanishing K) to 1. */
+/* r <- r / |r|; where |r| = 0 (an idle lane, K = 0) r <- 1. */
 LAT_HOST_DEVICE void LAT_(hit_unit)(LAT_T r[4])
 {
     const LAT_T tiny = LAT_(set)(LAT_SIZE == 4 ? 1e-30f : 1e-200);
@@ -40,8 +40,8 @@ LAT_HOST_DEVICE void LAT_(hit_unit)(LAT_T r[4])
         r[i] *= s;
 }
 
-/* h^omega to first order: (1 - omega) + omega h, normalised: |.|^2 = 1 + 2 omega (omega - 1) (1 -
- * h0) for |h| = 1. */
+/* h <- h^omega to first order, which is (1 - omega) + omega h, normalised; its square is
+ * 1 + 2 omega (omega - 1) (1 - h0), as |h| = 1. */
 LAT_HOST_DEVICE void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
 {
     const LAT_T one = LAT_(set)(1), two = LAT_(set)(2);
@@ -51,15 +51,15 @@ LAT_HOST_DEVICE void LAT_(hit_power)(LAT_T h[4], LAT_T omega)
         h[i] *= t;
 }
 
-/* The pairs (p,q) in turn, N(N-1)/2 of them. */
+/* Loops over the N (N - 1) / 2 pairs p < q of rows, q fastest: (0,1), (0,2), ... */
 #define LAT_FOR_PAIRS(p, q) \
     LAT_UNROLL \
     for (int p = 0; p < LAT_N - 1; p++) \
         LAT_UNROLL \
     for (int q = p + 1; q < LAT_N; q++)
 
-/* The papers' scheme: the maximum over each SU(2) subgroup in turn, each overrelaxed. omega = 1 is
- * plain relaxation. */
+/* Site update, scheme su2 (arXiv:1212.5221, section 2.2.3): the hit of each SU(2) subgroup is
+ * overrelaxed. omega = 1 is relaxation. */
 LAT_HOST_DEVICE void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
     LAT_FOR_PAIRS (p, q) {
@@ -73,16 +73,17 @@ LAT_HOST_DEVICE void LAT_(relax_su2)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
     LAT_(orthonormal)(g);
 }
 
-/* Rounds of hits that find h, the maximum over SU(N). One does not converge once it is
- * overrelaxed: what the first round leaves is amplified. */
-#define LAT_RELAX_ROUNDS 2
+/* Passes over the SU(2) subgroups that find h, the maximum over SU(N). One pass is not enough: what
+ * it leaves is amplified by the overrelaxation, and sweeps do not converge. */
+#define LAT_RELAX_PASSES 2
 
-/* The element is overrelaxed while |1 - h|^2 = 2 (N - Re tr h) is below this, and taken as it is
- * above, where the first order of h^omega means nothing. */
+/* h is overrelaxed where |1 - h|^2 = 2 (N - Re tr h) is below this. Above, the first order of
+ * h^omega is no approximation, and h is taken as it is. */
 #define LAT_RELAX_SMALL 1.0
 
 #if LAT_N > 3
-/* conj(det m) / |det m| for m = (1 - w) + w h near 1, where elimination needs no pivots. */
+/* conj(det m) / |det m| of m = (1 - w) + w h, by elimination; m is near 1, so that no pivots are
+ * needed. */
 LAT_HOST_DEVICE LAT_(c) LAT_(phase)(const LAT_(m) *h, LAT_T w)
 {
     LAT_(m) m;
@@ -113,6 +114,7 @@ LAT_HOST_DEVICE LAT_(c) LAT_(phase)(const LAT_(m) *h, LAT_T w)
 }
 #endif
 
+/* m <- 1. */
 LAT_HOST_DEVICE void LAT_(unit)(LAT_(m) *m)
 {
     for (int a = 0; a < LAT_N; a++)
@@ -122,9 +124,8 @@ LAT_HOST_DEVICE void LAT_(unit)(LAT_(m) *m)
         }
 }
 
-/* g <- h^omega g for the h of one visit, all of it overrelaxed at once: h^omega = (1 - omega) +
- * omega h to first order. Orthonormalising the rows of that times g projects it and cleans g in
- * one go. */
+/* g <- h^omega g for the h of one site in SU(N): h^omega = (1 - omega) + omega h to first order.
+ * Orthonormalising the rows of the product projects it to SU(N), and takes the rounding off g. */
 LAT_HOST_DEVICE void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
 {
     LAT_T trace = h->e[0][0].re;
@@ -145,15 +146,15 @@ LAT_HOST_DEVICE void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
         }
     LAT_(orthonormal)(g);
 #if LAT_N > 3
-    /* To first order h^omega leaves SU(N) for U(N), whose maximum is another one: det back to 1. */
+    /* The first order of h^omega is in U(N), whose maximum is another one: det back to 1. */
     const LAT_(c) back = LAT_(phase)(h, LAT_(where_gt)(trace, bound, omega, LAT_(set)(0)));
     for (int b = 0; b < LAT_N; b++)
         g->e[LAT_N - 1][b] = LAT_(mul)(back, g->e[LAT_N - 1][b]);
 #endif
 }
 
-/* The hits of row 0 in turn, q = 1 .. N-1, from h = 1 on: h is 1 but for its first q rows and
- * columns before. */
+/* h <- r h for the hits r of row 0, p = 0 and q = 1 .. N-1 in this order, h = 1 at the beginning:
+ * before hit q only the first q rows and columns of h differ from 1. */
 LAT_HOST_DEVICE void LAT_(hit_first)(LAT_(m) *h, int q, const LAT_T r[4])
 {
     for (int b = 0; b < q; b++) {
@@ -169,19 +170,20 @@ LAT_HOST_DEVICE void LAT_(hit_first)(LAT_(m) *h, int q, const LAT_T r[4])
     h->e[q][q].im = LAT_(set)(0) - r[3];
 }
 
-/* The `su3` scheme, for any N: rounds of plain hits find h, which is then overrelaxed. */
+/* Site update, scheme su3, for any N: hits without overrelaxation find h, which is overrelaxed as a
+ * whole. */
 LAT_HOST_DEVICE void LAT_(relax_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega)
 {
     LAT_(m) h;
     LAT_(unit)(&h);
     LAT_UNROLL
-    for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
+    for (int pass = 0; pass < LAT_RELAX_PASSES; pass++)
         LAT_FOR_PAIRS (p, q) {
             LAT_T r[4];
             LAT_(hit_axis)(&x, p, q, r);
             LAT_(hit_unit)(r);
             LAT_(hit_apply)(&x, p, q, r);
-            if (round == 0 && p == 0)
+            if (pass == 0 && p == 0)
                 LAT_(hit_first)(&h, q, r);
             else
                 LAT_(hit_apply)(&h, p, q, r);

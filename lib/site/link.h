@@ -2,28 +2,30 @@
 /* link.h: one link of pure gauge theory (template, see real.h).
  *
  * Wilson action: configurations have weight exp(beta/N sum_p w_p Re tr U_p). As a function of the
- * link U = U_mu(x) alone it is exp(beta/N Re tr U S^+) with the staple sum, which leads from x to x
- * + mu as U does, S = sum_{nu != mu} w [ U_nu(x) U_mu(x+nu) U_nu(x+mu)^+ + U_nu(x-nu)^+ U_mu(x-nu)
- * U_nu(x-nu+mu) ]. So with x = U S^+ an update is the visit LAT_(heat) of heat.h, U in the place of
- * g and 1/T = beta/N: Cabibbo and Marinari (1982) over all SU(2) subgroups, by heat bath
- * (Kennedy-Pendleton, Creutz), by overrelaxation (the mirror image in each subgroup: the action
- * stays) or by Metropolis. (The generation paper has the staple in both orientations: its (9)
- * against (10), (12), (14), (17).) */
+ * link U = U_mu(x) alone this is exp(beta/N Re tr U S^+) with the staple sum, which leads from x to
+ * x + mu as U does,
+ *     S = sum_{nu != mu} w [ U_nu(x) U_mu(x+nu) U_nu(x+mu)^+
+ *                            + U_nu(x-nu)^+ U_mu(x-nu) U_nu(x-nu+mu) ].
+ * With X = U S^+ the update of a link is LAT_(heat) of heat.h, U instead of g and beta/N instead of
+ * 1/T: all SU(2) subgroups (Cabibbo, Marinari, PLB 119 (1982) 387) by heat bath (Kennedy-Pendleton,
+ * Creutz), by overrelaxation (the reflection in each subgroup, which leaves the action) or by
+ * Metropolis. arXiv:1112.4533 has the staple in both orientations: compare its (9) with (10), (12),
+ * (14), (17). */
 
-/* Rows of a link that are kept; the last one of SU(2) and SU(3) follows from the others.
- * (Benchmarks have SU(3) with all of them.) */
+/* Rows of a link that are stored. The last one of SU(2) and SU(3) follows from the others;
+ * benchmarks store all of SU(3), too. */
 #ifndef LAT_LINK_ROWS
 #define LAT_LINK_ROWS LAT_FREE_ROWS
 #endif
 
-/* The last row of a product of links from its first ones, where it is not computed. */
+/* The last row of a product of links from the others, where it is not computed. */
 LAT_HOST_DEVICE void LAT_(link_complete)(LAT_(m) *m)
 {
     if (LAT_LINK_ROWS < LAT_N)
         LAT_(fill_last)(m);
 }
 
-/* A link from its rows in memory, and back. */
+/* A link from its stored rows, row by row, re and im interleaved; and back. */
 LAT_HOST_DEVICE LAT_(m) LAT_(link_load)(const LAT_T *p)
 {
     LAT_(m) m;
@@ -43,7 +45,7 @@ LAT_HOST_DEVICE void LAT_(link_store)(LAT_T *p, const LAT_(m) *m)
         }
 }
 
-/* v = a b c^+, the staple of three links: the rows that are kept. */
+/* v = a b c^+, the staple of three links: its first LAT_LINK_ROWS rows. */
 LAT_HOST_DEVICE void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b,
                                      const LAT_(m) *c)
 {
@@ -66,7 +68,7 @@ LAT_HOST_DEVICE void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m)
     }
 }
 
-/* v = a^+ b c. */
+/* v = a^+ b c: the same rows. */
 LAT_HOST_DEVICE void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b,
                                        const LAT_(m) *c)
 {
@@ -90,7 +92,7 @@ LAT_HOST_DEVICE void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(
     }
 }
 
-/* s += w v, v completed first. */
+/* s += w v, after the last row of v is completed. */
 LAT_HOST_DEVICE void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
 {
     LAT_(link_complete)(&v);
@@ -102,10 +104,10 @@ LAT_HOST_DEVICE void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
         }
 }
 
-/* u drawn anew from the weight above; k = beta/N, kind as for LAT_(heat). Its rows are
- * orthonormalised every time. */
+/* The update of link u: k = beta/N, kind as for LAT_(heat). The rows of u are orthonormal to
+ * rounding afterwards. */
 LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int kind,
-                                       const LAT_(rng) *d)
+                                       const LAT_(rng) *rng)
 {
     LAT_(m) x;
     LAT_UNROLL
@@ -117,10 +119,10 @@ LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T
             s = LAT_(fma_conj)(s, u->e[a][c], staples->e[b][c]);
         x.e[a][b] = s;
     }
-    LAT_(heat)(u, x, k, kind, d);
+    LAT_(heat)(u, x, k, kind, rng);
 }
 
-/* Re tr a b^+ of links; the rows that are kept are enough for SU(2). */
+/* Re tr a b^+ of links. */
 LAT_HOST_DEVICE LAT_T LAT_(link_overlap)(const LAT_(m) *a, const LAT_(m) *b)
 {
     LAT_T s = LAT_(set)(0);
@@ -140,8 +142,7 @@ LAT_HOST_DEVICE LAT_(c) LAT_(link_det)(const LAT_(m) *u)
     LAT_UNROLL
     for (int k = 0; k < LAT_N; k++) {
         LAT_UNROLL
-        for (int a = k + 1; a < LAT_N;
-             a++) { /* the larger of rows k and a to row k, lane by lane */
+        for (int a = k + 1; a < LAT_N; a++) { /* rows k and a: the larger to row k, in each lane */
             const LAT_(c) p = m.e[k][k], q = m.e[a][k];
             const LAT_T size = p.re * p.re + p.im * p.im, other = q.re * q.re + q.im * q.im;
             for (int b = k; b < LAT_N; b++) {
@@ -169,9 +170,8 @@ LAT_HOST_DEVICE LAT_(c) LAT_(link_det)(const LAT_(m) *u)
 }
 #endif
 
-/* u back to SU(N) by Gram-Schmidt, as the generation paper does: what LAT_(heat) leaves of SU(2)
- * and SU(3) needs nothing; of others, whose rows are orthonormal, the last row takes the phase that
- * makes det = 1. */
+/* Projects u to SU(N) by Gram-Schmidt (arXiv:1112.4533). N > 3: rows that are orthonormal leave the
+ * phase of det free; the last row is multiplied so that det = 1. */
 LAT_HOST_DEVICE void LAT_(link_reunit)(LAT_(m) *u)
 {
     LAT_(orthonormal)(u);

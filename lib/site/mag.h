@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mag.h: maximally Abelian gauge at one site (template, see real.h).
+/* mag.h: maximally Abelian gauge at one site (template, see real.h): relaxation, overrelaxation,
+ * functional and theta.
  *
- * With V the 2D links away from the site, as g of the neighbours transforms them, V = U g^+, and
- * M_i the sum of (column i of V)(column i of V)^+, the functional of the site is
- * sum_i (X_i)_ii with X_i = g M_i g^+ (Hermitian): exactly, for any N, where the papers' update is
- * right for SU(2) only. The X_i add up to 2D, so N - 1 of them are enough for links in SU(N).
+ * Let V be the 2D links of the site, each in the direction away from it, with g of the neighbour
+ * applied, V = U g^+, and let M_i be the sum of (column i of V)(column i of V)^+. The functional of
+ * the site is sum_i (X_i)_ii with X_i = g M_i g^+ (Hermitian), for any N; the update of
+ * arXiv:1212.5221, section 2.2.2, is right for SU(2) only. The X_i add up to 2D, so N - 1 of them
+ * (`count`) are enough for links in SU(N).
  *
- * A hit h on the rows (p,q) turns (Y)_pp, Y = X_p - X_q, and leaves the other terms alone. With
+ * A hit h on the rows (p,q) changes Y_pp, Y = X_p - X_q, and leaves the other terms alone. With
  * d = (Y_pp - Y_qq)/2, e = Y_pq and l = sqrt(d^2 + |e|^2) the maximum is h ~ (d + l, Im e, Re e,
- * 0): half the rotation that takes the vector (Re e, Im e, d) to the pole. A rotation about the
- * pole (h3) changes nothing. */
+ * 0): half the rotation of the vector (Re e, Im e, d) to the pole. A rotation about the pole (h3)
+ * does not change the functional. */
 
-/* X_0 .. X_{count-1}; of each the diagonal and what is above it. */
+/* X_0 .. X_{count-1}; of each the diagonal and the elements above it. */
 typedef struct {
     LAT_(m) x[LAT_N];
 } LAT_(mag);
 
-/* Adds the columns of v = w g^+; w and g in memory, w with `rows` rows, g with N. */
+/* m->x[i] += (column i)(column i)^+ of v = w g^+. Both are in memory; w has `rows` rows, g has N.
+ */
 LAT_HOST_DEVICE void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g, int rows,
                                    int count)
 {
@@ -79,7 +82,7 @@ LAT_HOST_DEVICE void LAT_(mag_rotate)(LAT_(mag) *m, const LAT_T *g, int count)
     }
 }
 
-/* d and e of Y = X_p - X_q; with one X missing, what the sum rule leaves of it. */
+/* d and e of Y = X_p - X_q. Where X_q is not kept (q = count), it is 2D minus the others. */
 LAT_HOST_DEVICE void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count, LAT_T *d,
                                     LAT_(c) *e)
 {
@@ -88,7 +91,7 @@ LAT_HOST_DEVICE void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count,
     *e = x->e[p][q];
     LAT_UNROLL
     for (int i = 0; i < count; i++) {
-        /* X_q = 2D - sum of the others; 2D has no part in d and e. */
+        /* 2D drops out of d and e. */
         if (q < count ? i != q : 0)
             continue;
         const LAT_S sign = q < count ? -1 : 1;
@@ -98,7 +101,7 @@ LAT_HOST_DEVICE void LAT_(mag_axis)(const LAT_(mag) *m, int p, int q, int count,
     }
 }
 
-/* The h of the maximum over the subgroup (p,q). */
+/* h of the maximum over the SU(2) subgroup (p,q). */
 LAT_HOST_DEVICE void LAT_(mag_hit)(const LAT_(mag) *m, int p, int q, int count, LAT_T h[4])
 {
     LAT_T d;
@@ -154,7 +157,7 @@ LAT_HOST_DEVICE void LAT_(mag_apply)(LAT_(mag) *m, int p, int q, int count, cons
     }
 }
 
-/* One visit: as relax_su2 and relax_sun of hit.h. */
+/* Site updates: as relax_su2 and relax_sun of hit.h. */
 LAT_HOST_DEVICE void LAT_(mag_relax_su2)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T omega)
 {
     LAT_FOR_PAIRS (p, q) {
@@ -171,7 +174,7 @@ LAT_HOST_DEVICE void LAT_(mag_relax_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT
 {
     LAT_(m) h;
     LAT_(unit)(&h);
-    for (int round = 0; round < LAT_RELAX_ROUNDS; round++)
+    for (int pass = 0; pass < LAT_RELAX_PASSES; pass++)
         LAT_FOR_PAIRS (p, q) {
             LAT_T r[4];
             LAT_(mag_hit)(&m, p, q, count, r);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* matrix.h: N by N complex matrices over LAT_T (template, see real.h).
+/* matrix.h: N by N complex matrices over LAT_T, N = LAT_N at compile time (template, see real.h).
  *
- * In memory a matrix is its elements row by row, re then im, LAT_WIDTH sites side by side in
- * each; `rows` may be fewer than N. For SU(3), and only there, two rows are enough: the third is
- * conj(row 0 x row 1). */
+ * In memory a matrix is its elements row by row, re then im, LAT_WIDTH sites side by side in each;
+ * `rows` may be fewer than N: SU(3) needs two rows, because the third is conj(row 0 x row 1).
+ * (sun.h has the same for N at run time, in double, on the host.) */
 
+/* LAT_(c): a complex number; LAT_(m): a matrix, e[row][column]. */
 typedef struct {
     LAT_T re, im;
 } LAT_(c);
@@ -12,7 +13,7 @@ typedef struct {
     LAT_(c) e[LAT_N][LAT_N];
 } LAT_(m);
 
-/* a b, a conj(b): the products added to s. */
+/* s + a b and s + a conj(b). */
 LAT_HOST_DEVICE LAT_(c) LAT_(fma)(LAT_(c) s, LAT_(c) a, LAT_(c) b)
 {
     s.re += a.re * b.re;
@@ -55,10 +56,10 @@ LAT_HOST_DEVICE void LAT_(cross)(LAT_(c) z[3], const LAT_(c) x[3], const LAT_(c)
 }
 #endif
 
-/* k += w g^+, both in memory; w has `rows` rows, g has N. With two rows of an SU(3) link the
- * third row of the product, which is in SU(3) too, follows from its first two: cheaper than
- * to rebuild the link's. Then, and only then, the product is multiplied by `weight`: weights
- * of whole links are in the links. */
+/* k += w g^+, both in memory; w has `rows` rows, g has N. Where w is two rows of an SU(3) link, the
+ * third row of the product, which is in SU(3) too, follows from its first two; that is cheaper than
+ * to rebuild the third row of w. Only then the product is multiplied by `weight`: links that are
+ * stored whole have the weight in them. */
 LAT_HOST_DEVICE void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *g, int rows,
                                        LAT_T weight)
 {
@@ -92,8 +93,8 @@ LAT_HOST_DEVICE void LAT_(add_mul_dag)(LAT_(m) *k, const LAT_T *w, const LAT_T *
 }
 
 #if LAT_N == 3
-/* The same from all rows of the link and two of g: the product's first two columns, and the third
- * from them. Cheaper where g is kept as two rows, and the more so where a link serves several g. */
+/* k += weight w g^+ from all rows of w and two of g: two columns of the product, and the third from
+ * them. Cheaper where g is stored as two rows, above all where one link serves several g. */
 LAT_HOST_DEVICE void LAT_(add_mul_dag_columns)(LAT_(m) *k, const LAT_T *w, const LAT_T *g,
                                                LAT_T weight)
 {
@@ -132,7 +133,7 @@ LAT_HOST_DEVICE LAT_(m) LAT_(mul_left)(const LAT_T *g, const LAT_(m) *k)
     return x;
 }
 
-/* The last row from the others, where it follows from them. */
+/* The last row from the others, N = 2 and 3; of other N nothing. */
 LAT_HOST_DEVICE void LAT_(fill_last)(LAT_(m) *m)
 {
 #if LAT_N == 2
@@ -147,11 +148,11 @@ LAT_HOST_DEVICE void LAT_(fill_last)(LAT_(m) *m)
 #endif
 }
 
-/* Rows that are made orthonormal one by one: all but the last, which completes det = 1, of SU(2)
- * and SU(3); all of other N, and det keeps its phase. */
+/* Rows that LAT_(orthonormal) orthonormalises one by one. N = 2 and 3: all but the last, which is
+ * chosen so that det = 1. Other N: all, and det keeps its phase. */
 #define LAT_FREE_ROWS (LAT_N <= 3 ? LAT_N - 1 : LAT_N)
 
-/* Row a without its part along row b. */
+/* row a -= (row a . conj row b) row b, for a row b of length 1. */
 LAT_HOST_DEVICE void LAT_(row_clear)(LAT_(m) *m, int a, int b)
 {
     LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
@@ -163,6 +164,7 @@ LAT_HOST_DEVICE void LAT_(row_clear)(LAT_(m) *m, int a, int b)
         m->e[a][c] = LAT_(fma)(m->e[a][c], s, m->e[b][c]);
 }
 
+/* |row a|^2 */
 LAT_HOST_DEVICE LAT_T LAT_(row_square)(const LAT_(m) *m, int a)
 {
     LAT_T n = m->e[a][0].re * m->e[a][0].re + m->e[a][0].im * m->e[a][0].im;
@@ -171,6 +173,7 @@ LAT_HOST_DEVICE LAT_T LAT_(row_square)(const LAT_(m) *m, int a)
     return n;
 }
 
+/* row a *= s */
 LAT_HOST_DEVICE void LAT_(row_scale)(LAT_(m) *m, int a, LAT_T s)
 {
     for (int c = 0; c < LAT_N; c++) {
@@ -179,6 +182,7 @@ LAT_HOST_DEVICE void LAT_(row_scale)(LAT_(m) *m, int a, LAT_T s)
     }
 }
 
+/* Gram-Schmidt of the rows, from the first. */
 LAT_HOST_DEVICE void LAT_(orthonormal)(LAT_(m) *m)
 {
     for (int a = 0; a < LAT_FREE_ROWS; a++) {
@@ -189,8 +193,8 @@ LAT_HOST_DEVICE void LAT_(orthonormal)(LAT_(m) *m)
     LAT_(fill_last)(m);
 }
 
-/* The same for rows that are orthonormal but for rounding, to first order: what is left is the
- * square of what was. No root, and no row waits for another. */
+/* Gram-Schmidt to first order, for rows that are orthonormal up to rounding: the error left is the
+ * square of the error before. It needs no square root, and its rows are independent. */
 LAT_HOST_DEVICE void LAT_(orthonormal_again)(LAT_(m) *m)
 {
     LAT_UNROLL

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* random.h: random numbers that depend on what they are for, and on nothing else.
+/* random.h: counter-based random numbers. A number depends on what it is for, and on nothing else.
  *
- * Random123's Philox4x32-10, keyed by the seed; the counter says which site (global natural
+ * Philox4x32-10 of Random123, keyed by the seed. The counter says which site (global natural
  * index), which step of the run, which configuration (its number in the stream), and which draw at
- * that site and step. Threads, vector lanes, ranks and devices therefore all draw the same numbers.
- */
+ * that site and step. So all threads, vector lanes, ranks and devices draw the same numbers
+ * (docs/conventions.md, "Random numbers"). */
 #ifndef LAT_SITE_RANDOM_H
 #define LAT_SITE_RANDOM_H
 
 #include <stdint.h>
 #include <Random123/philox.h>
+
+/* The registry of random streams: what numbers are for. One of these is added to `step`, which is
+ * below 2^28, so that tools with the same seed never draw the same numbers. */
+#define LAT_FOR_START UINT32_C(0x10000000)  /* links of lat-start */
+#define LAT_FOR_GAUGE UINT32_C(0x20000000)  /* transformations of lat-gauge */
+#define LAT_FOR_ANNEAL UINT32_C(0x30000000) /* sweeps of lat-anneal */
+#define LAT_FOR_RELAX UINT32_C(0x40000000)  /* sweeps of lat-orelax */
+#define LAT_FOR_LINKS UINT32_C(0x50000000)  /* sweeps of lat-heatbath */
 
 /* Four independent 32-bit words. site < 2^40, config < 2^24. */
 static inline void lat_random(uint64_t seed, uint64_t site, uint32_t config, uint32_t step,

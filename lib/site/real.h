@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* real.h: the real numbers that site functions compute with.
+/* real.h: the real numbers that site functions compute with (template).
  *
- * A site function is written once, over a type LAT_T that is a scalar (a thread is a site, as on
- * a GPU) or a vector (a lane is a site, as on the CPU). Before including a template the includer
- * defines
- *     LAT_T      the type: float, double, or a vector of them
- *     LAT_S      the scalar in it, float or double
- *     LAT_WIDTH  how many, 1 for a scalar
- *     LAT_SIZE   bytes of one, 4 or 8
- *     LAT_N      N of SU(N)
- *     LAT_(x)    a name for x that is unique to these four
- * and LAT_HOST_DEVICE, the storage class of a function ("static inline", with __host__ __device__
- * before it under CUDA). + - * work on vectors in gcc and clang; what else is needed is here:
- *     LAT_(set)(s)                 s in every lane
+ * A site function is written once, over a type LAT_T that is a scalar (one site a thread, as on a
+ * GPU) or a vector (one site a lane, as on the CPU). The includer of a template first defines
+ *     LAT_T            the type: float, double, or a vector of them
+ *     LAT_S            the scalar in it, float or double
+ *     LAT_WIDTH        how many scalars, 1 for a scalar
+ *     LAT_SIZE         bytes of one, 4 or 8
+ *     LAT_N            N of SU(N)
+ *     LAT_(x)          a name for x, unique to these
+ *     LAT_HOST_DEVICE  the storage class of a function ("static inline"; under CUDA __device__,
+ * too) (scalar.h does so for double, one site.) The operators + - * work on vectors in gcc and
+ * clang; what else is needed is here: LAT_(set)(s)                 s in every lane
  *     LAT_(where_gt)(a, b, x, y)   a > b ? x : y, lane by lane
  *     LAT_(rsqrt)(a)               1/sqrt(a) to a few ulp, for a in the normal range
- *     LAT_(mask_gt)(a, b)          bit l is set where a > b in lane l; LAT_ALL has all of them
- * LAT_UNROLL stands before loops that have to be unrolled where an array must not be indexed by a
- * variable, as in registers of a GPU; the includer may say how. LAT_UNROLL_ALL stands where that is
- * so whatever N is.
- */
+ *     LAT_(mask_gt)(a, b)          bit l is set where a > b in lane l; LAT_ALL: all bits
+ * LAT_UNROLL stands before loops that have to be unrolled where a variable must not index an array,
+ * as in registers of a GPU; the includer may define it. LAT_UNROLL_ALL stands where this is so for
+ * any N. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__AVX2__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#endif
+
 #define LAT_ALL ((1u << LAT_WIDTH) - 1)
 #ifndef LAT_UNROLL
 #define LAT_UNROLL
@@ -72,8 +77,8 @@ LAT_HOST_DEVICE LAT_T LAT_(where_gt)(LAT_T a, LAT_T b, LAT_T x, LAT_T y)
 
 LAT_HOST_DEVICE LAT_T LAT_(rsqrt)(LAT_T a)
 {
-    /* The hardware's estimate and Newton steps where there is one: a quarter of the time of
-     * square root and division. y <- y + y (1 - a y y) / 2 squares the relative error. */
+    /* Where the hardware has an estimate, that and Newton's steps y <- y + y (1 - a y y) / 2, each
+     * of which squares the relative error: a quarter of the time of square root and division. */
 #if defined(__AVX512F__) && LAT_SIZE == 8
     LAT_T y = (LAT_T)_mm512_rsqrt14_pd((__m512d)a);
     y += y * (0.5 - 0.5 * a * y * y);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sun.h: N by N complex matrices of doubles, N at run time: row-major, re and im interleaved,
- * 2*N*N doubles. For what is done once a site, not once a sweep. No allocation, no state;
- * results never overlap inputs unless it says so. */
+/* sun.h: N by N complex matrices of doubles, N at run time. In memory a matrix is row-major, re and
+ * im interleaved, 2 N N doubles. For what is done once a site, not once a sweep; matrix.h is for
+ * sweeps. No allocation, no state. Outputs must not overlap inputs unless it says so.
+ *
+ * Algebra compiles as device code, too; functions that draw random numbers are for the host. */
 #ifndef LAT_SITE_SUN_H
 #define LAT_SITE_SUN_H
 
@@ -11,48 +13,48 @@
 #include <string.h>
 #include "random.h"
 
+#if defined(__CUDACC__)
+#define LAT_SUN_HOST_DEVICE static inline __host__ __device__
+#else
+#define LAT_SUN_HOST_DEVICE static inline
+#endif
+
 /* Largest N. A matrix on the stack is `double m[LAT_SUN_REALS]`. */
 #define LAT_SUN_MAX 16
 #define LAT_SUN_REALS (2 * LAT_SUN_MAX * LAT_SUN_MAX)
 
-/* Contracts; bodies below.
+/* What the functions do; bodies below. Where one returns -1, m is undefined.
  *   lat_sun_one(n, m)             m = 1
  *   lat_sun_mul(n, c, a, b)       c = a b
  *   lat_sun_mul_dag(n, c, a, b)   c = a b^+
  *   lat_sun_dag(n, c, a)          c = a^+
  *   lat_sun_trace(n, a, t)        t[2] = tr a
- *   lat_sun_det(n, a, d)          d[2] = det a by elimination with pivoting
- *   lat_sun_gram_schmidt(n, m)    rows orthonormalised in turn; last row completes det = 1;
- *                                 -1 if the rows are dependent to rounding or not finite
- *   lat_sun_polar(n, m)           nearest SU(N) matrix in the Frobenius norm up to the phase of
- *                                 det, by Newton's iteration to convergence, then det = 1;
- *                                 -1 if m is singular to rounding or not finite
- *   lat_sun_unitarity(n, m)       largest element of |m m^+ - 1|
+ *   lat_sun_det(n, a, d)          d[2] = det a, by elimination with pivoting
+ *   lat_sun_invert(n, inv, a)     inv = a^-1 by Gauss-Jordan elimination; -1 where a pivot is zero
+ *                                 to rounding, or a not finite
+ *   lat_sun_gram_schmidt(n, m)    m <- rows orthonormalised from the first, det = 1 by the last;
+ *                                 -1 where rows are dependent to rounding or not finite
+ *   lat_sun_polar(n, m)           m <- the nearest U(N) matrix in the Frobenius norm, by Newton's
+ *                                 iteration to convergence, times the phase that makes det = 1;
+ *                                 -1 where m is singular to rounding or not finite
+ *   lat_sun_last_row(n, m)        N = 2, 3: the last row from the others, det = 1; else nothing
+ *   lat_sun_complete(n, m)        the same for any N, by cofactors from N = 4 on
+ *   lat_sun_unitarity(n, m)       largest |element| of m m^+ - 1; NaN where m has NaN
  *   lat_sun_distance(n, a, b)     Frobenius norm of a - b
- *   lat_sun_haar(n, m, seed, site, config, step)   Haar distributed in SU(N)
- *   lat_sun_third_row(m)          N = 3: row 2 = conj(row 0 x row 1)
- *   lat_sun_complete(n, m)        the last row from the others, of any N
- *   lat_sun_near_one(n, m, eps, seed, site, config, step)  exp of eps times a random traceless
- *                                 anti-Hermitian Gaussian matrix, projected: a weak field
- *
- * Where -1 is returned m holds nothing of use. */
+ *   lat_sun_exp(n, c, a)          c = exp(a)
+ *   lat_sun_normal(z, seed, site, config, step, draw)   two normal numbers (random.h)
+ *   lat_sun_haar(n, m, seed, site, config, step)        m: Haar distributed in SU(N)
+ *   lat_sun_near_one(n, m, eps, seed, site, config, step)   m = exp(i eps H), H random, traceless
+ *                                 Hermitian, Gaussian: a weak field */
 
-/* What random matrices are for: add one of these to `step`, which is below 2^28, so that tools
- * given the same seed never draw the same numbers (docs/conventions.md, "Random numbers"). */
-#define LAT_FOR_START UINT32_C(0x10000000)  /* links of lat-start */
-#define LAT_FOR_GAUGE UINT32_C(0x20000000)  /* transformations of lat-gauge */
-#define LAT_FOR_ANNEAL UINT32_C(0x30000000) /* sweeps of lat-anneal */
-#define LAT_FOR_RELAX UINT32_C(0x40000000)  /* sweeps of lat-orelax */
-#define LAT_FOR_LINKS UINT32_C(0x50000000)  /* sweeps of lat-heatbath */
-
-static inline void lat_sun_one(int n, double *m)
+LAT_SUN_HOST_DEVICE void lat_sun_one(int n, double *m)
 {
     memset(m, 0, sizeof(double) * 2 * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++)
         m[2 * (i * n + i)] = 1;
 }
 
-static inline void lat_sun_mul(int n, double *c, const double *a, const double *b)
+LAT_SUN_HOST_DEVICE void lat_sun_mul(int n, double *c, const double *a, const double *b)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -67,7 +69,7 @@ static inline void lat_sun_mul(int n, double *c, const double *a, const double *
         }
 }
 
-static inline void lat_sun_mul_dag(int n, double *c, const double *a, const double *b)
+LAT_SUN_HOST_DEVICE void lat_sun_mul_dag(int n, double *c, const double *a, const double *b)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -82,7 +84,7 @@ static inline void lat_sun_mul_dag(int n, double *c, const double *a, const doub
         }
 }
 
-static inline void lat_sun_dag(int n, double *c, const double *a)
+LAT_SUN_HOST_DEVICE void lat_sun_dag(int n, double *c, const double *a)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -91,7 +93,7 @@ static inline void lat_sun_dag(int n, double *c, const double *a)
         }
 }
 
-static inline void lat_sun_trace(int n, const double *a, double t[2])
+LAT_SUN_HOST_DEVICE void lat_sun_trace(int n, const double *a, double t[2])
 {
     t[0] = t[1] = 0;
     for (int i = 0; i < n; i++) {
@@ -100,15 +102,15 @@ static inline void lat_sun_trace(int n, const double *a, double t[2])
     }
 }
 
-/* re and im of p q and of p / q. */
-static inline void lat_sun_cmul(double z[2], const double p[2], const double q[2])
+/* z = p q and z = p / q; z may be p or q. */
+LAT_SUN_HOST_DEVICE void lat_sun_cmul(double z[2], const double p[2], const double q[2])
 {
     double re = p[0] * q[0] - p[1] * q[1], im = p[0] * q[1] + p[1] * q[0];
     z[0] = re;
     z[1] = im;
 }
 
-static inline void lat_sun_cdiv(double z[2], const double p[2], const double q[2])
+LAT_SUN_HOST_DEVICE void lat_sun_cdiv(double z[2], const double p[2], const double q[2])
 {
     double norm = q[0] * q[0] + q[1] * q[1];
     double re = (p[0] * q[0] + p[1] * q[1]) / norm, im = (p[1] * q[0] - p[0] * q[1]) / norm;
@@ -116,9 +118,10 @@ static inline void lat_sun_cdiv(double z[2], const double p[2], const double q[2
     z[1] = im;
 }
 
-/* Brings the largest element of column k, from row k down, to row k; returns its modulus, and
- * turns *sign round if rows moved. The same rows of b, if there is one, move too. */
-static inline double lat_sun_pivot(int n, double *a, double *b, int k, double *sign)
+/* Swaps rows so that the largest element of column k, from row k down, is in row k; returns its
+ * modulus, and changes the sign of *sign where rows were swapped. b: NULL, or a matrix whose rows
+ * are swapped, too. */
+LAT_SUN_HOST_DEVICE double lat_sun_pivot(int n, double *a, double *b, int k, double *sign)
 {
     int best = k;
     double size = -1;
@@ -146,7 +149,8 @@ static inline double lat_sun_pivot(int n, double *a, double *b, int k, double *s
 }
 
 /* row -= factor * other, over n complex numbers. */
-static inline void lat_sun_row_take(int n, double *row, const double factor[2], const double *other)
+LAT_SUN_HOST_DEVICE void lat_sun_row_take(int n, double *row, const double factor[2],
+                                          const double *other)
 {
     for (int j = 0; j < n; j++) {
         double z[2];
@@ -156,7 +160,7 @@ static inline void lat_sun_row_take(int n, double *row, const double factor[2], 
     }
 }
 
-static inline void lat_sun_det(int n, const double *a, double d[2])
+LAT_SUN_HOST_DEVICE void lat_sun_det(int n, const double *a, double d[2])
 {
     double m[LAT_SUN_REALS], sign = 1;
     memcpy(m, a, sizeof(double) * 2 * (size_t)n * (size_t)n);
@@ -178,8 +182,7 @@ static inline void lat_sun_det(int n, const double *a, double d[2])
     d[1] *= sign;
 }
 
-/* inv = a^-1 by Gauss-Jordan elimination; -1 if a pivot is nothing but rounding. */
-static inline int lat_sun_invert(int n, double *inv, const double *a)
+LAT_SUN_HOST_DEVICE int lat_sun_invert(int n, double *inv, const double *a)
 {
     double m[LAT_SUN_REALS], sign = 1, largest = 0;
     const int reals = 2 * n * n;
@@ -210,9 +213,16 @@ static inline int lat_sun_invert(int n, double *inv, const double *a)
     return 0;
 }
 
-static inline void lat_sun_third_row(double *m)
+/* SU(2): (a, b) gives (-b*, a*). SU(3): row 2 = conj(row 0 x row 1). */
+LAT_SUN_HOST_DEVICE void lat_sun_last_row(int n, double *m)
 {
-    for (int j = 0; j < 3; j++) {
+    if (n == 2) {
+        m[4] = -m[2];
+        m[5] = m[3];
+        m[6] = m[0];
+        m[7] = -m[1];
+    }
+    for (int j = 0; n == 3 && j < 3; j++) {
         const double *a = m + 2 * ((j + 1) % 3), *b = m + 2 * ((j + 2) % 3);
         const double *c = a + 6, *d = b + 6; /* the same columns of row 1 */
         m[12 + 2 * j] = (a[0] * d[0] - a[1] * d[1]) - (b[0] * c[0] - b[1] * c[1]);
@@ -221,7 +231,7 @@ static inline void lat_sun_third_row(double *m)
 }
 
 /* U^+ = U^-1 is the transposed matrix of cofactors, as det U = 1. */
-static inline void lat_sun_last_cofactors(int n, double *m)
+LAT_SUN_HOST_DEVICE void lat_sun_last_cofactors(int n, double *m)
 {
     for (int j = 0; j < n; j++) {
         double minor[LAT_SUN_REALS], det[2];
@@ -238,21 +248,15 @@ static inline void lat_sun_last_cofactors(int n, double *m)
     }
 }
 
-static inline void lat_sun_complete(int n, double *m)
+LAT_SUN_HOST_DEVICE void lat_sun_complete(int n, double *m)
 {
-    if (n == 2) {
-        m[4] = -m[2];
-        m[5] = m[3];
-        m[6] = m[0];
-        m[7] = -m[1];
-    } else if (n == 3) {
-        lat_sun_third_row(m);
-    } else {
+    if (n <= 3)
+        lat_sun_last_row(n, m);
+    else
         lat_sun_last_cofactors(n, m);
-    }
 }
 
-static inline double lat_sun_norm(int count, const double *v)
+LAT_SUN_HOST_DEVICE double lat_sun_norm(int count, const double *v)
 {
     double s = 0;
     for (int i = 0; i < count; i++)
@@ -260,9 +264,10 @@ static inline double lat_sun_norm(int count, const double *v)
     return sqrt(s);
 }
 
-/* Row r of m made orthogonal to the rows above and of length 1. Projecting twice is enough for
- * orthogonality to rounding (Kahan; Giraud, Langou, Rozloznik 2005). */
-static inline int lat_sun_row_orthonormal(int n, double *m, int r)
+/* Row r of m is made orthogonal to the rows above it, and of length 1. To project twice is enough
+ * for orthogonality to rounding (Kahan; Giraud, Langou, Rozloznik, Comput. Math. Appl. 50 (2005)
+ * 1069). */
+LAT_SUN_HOST_DEVICE int lat_sun_row_orthonormal(int n, double *m, int r)
 {
     double *row = m + 2 * n * r;
     const double before = lat_sun_norm(2 * n, row);
@@ -284,29 +289,29 @@ static inline int lat_sun_row_orthonormal(int n, double *m, int r)
     return 0;
 }
 
-static inline int lat_sun_gram_schmidt(int n, double *m)
+LAT_SUN_HOST_DEVICE int lat_sun_gram_schmidt(int n, double *m)
 {
-    const int own = n == 3 ? 2 : n; /* for N = 3 the last row is a cross product */
-    for (int r = 0; r < own; r++)
+    const int rows = n == 3 ? 2 : n; /* N = 3: the last row is a cross product */
+    for (int r = 0; r < rows; r++)
         if (lat_sun_row_orthonormal(n, m, r))
             return -1;
     if (n == 3) {
-        lat_sun_third_row(m);
+        lat_sun_last_row(n, m);
         return 0;
     }
     double d[2];
     lat_sun_det(n, m, d);
     const double size = hypot(d[0], d[1]);
-    const double back[2] = {d[0] / size, -d[1] / size};
+    const double phase[2] = {d[0] / size, -d[1] / size};
     for (int j = 0; j < n; j++)
-        lat_sun_cmul(m + 2 * (n * (n - 1) + j), m + 2 * (n * (n - 1) + j), back);
+        lat_sun_cmul(m + 2 * (n * (n - 1) + j), m + 2 * (n * (n - 1) + j), phase);
     return 0;
 }
 
 /* Newton's iteration X <- (s X + (s X)^-+) / 2 with s = sqrt(|X^-1| / |X|) in the Frobenius norm
- * (Higham, Functions of Matrices, section 8.6): quadratic, and about 9 steps from the worst
- * matrix that is not singular in double. Near the end s is 1. */
-static inline int lat_sun_polar(int n, double *m)
+ * (Higham, Functions of Matrices, section 8.6). It converges quadratically, in about 9 steps for
+ * the worst matrix that is not singular in double. Near convergence s is 1. */
+LAT_SUN_HOST_DEVICE int lat_sun_polar(int n, double *m)
 {
     const int reals = 2 * n * n;
     double inv[LAT_SUN_REALS], dag[LAT_SUN_REALS];
@@ -317,29 +322,29 @@ static inline int lat_sun_polar(int n, double *m)
         lat_sun_dag(n, dag, inv);
         const double s = change > 1e-2 ? sqrt(lat_sun_norm(reals, dag) / lat_sun_norm(reals, m))
                                        : 1;
-        double moved = 0;
+        double largest = 0;
         for (int i = 0; i < reals; i++) {
             double x = 0.5 * (s * m[i] + dag[i] / s);
-            moved = fmax(moved, fabs(x - m[i]));
+            largest = fmax(largest, fabs(x - m[i]));
             m[i] = x;
         }
         /* The step after a change of d leaves an error of order d^2. */
-        change = moved;
+        change = largest;
         if (change < 1e-9)
             break;
     }
     double d[2];
     lat_sun_det(n, m, d);
-    if (!(fabs(hypot(d[0], d[1]) - 1) < 0.5)) /* also where numbers overflowed on the way */
+    if (!(fabs(hypot(d[0], d[1]) - 1) < 0.5)) /* or an overflow in between */
         return -1;
     const double angle = -atan2(d[1], d[0]) / n;
-    const double back[2] = {cos(angle), sin(angle)};
+    const double phase[2] = {cos(angle), sin(angle)};
     for (int i = 0; i < n * n; i++)
-        lat_sun_cmul(m + 2 * i, m + 2 * i, back);
+        lat_sun_cmul(m + 2 * i, m + 2 * i, phase);
     return 0;
 }
 
-static inline double lat_sun_unitarity(int n, const double *m)
+LAT_SUN_HOST_DEVICE double lat_sun_unitarity(int n, const double *m)
 {
     double largest = 0;
     for (int i = 0; i < n; i++)
@@ -351,13 +356,13 @@ static inline double lat_sun_unitarity(int n, const double *m)
                 im += p[1] * q[0] - p[0] * q[1];
             }
             double size = sqrt(re * re + im * im);
-            if (!(size <= largest)) /* and once NaN, NaN it stays */
+            if (!(size <= largest)) /* NaN stays NaN */
                 largest = largest == largest ? size : largest;
         }
     return largest;
 }
 
-static inline double lat_sun_distance(int n, const double *a, const double *b)
+LAT_SUN_HOST_DEVICE double lat_sun_distance(int n, const double *a, const double *b)
 {
     double s = 0;
     for (int i = 0; i < 2 * n * n; i++)
@@ -388,22 +393,22 @@ static inline void lat_sun_haar(int n, double *m, uint64_t seed, uint64_t site, 
                                 uint32_t step)
 {
     uint32_t draw = 0;
-    do { /* rows dependent to rounding: never seen, and another draw is as good */
+    do { /* again where rows are dependent to rounding, which was never seen */
         for (int i = 0; i < n * n; i++)
             lat_sun_normal(m + 2 * i, seed, site, config, step, draw++);
     } while (lat_sun_gram_schmidt(n, m));
 }
 
-/* c = exp(a), a scaled down to a norm below 1/16, a Taylor series to rounding, and squared up. */
-static inline void lat_sun_exp(int n, double *c, const double *a)
+/* Scaling and squaring: the Taylor series of a / 2^k of norm below 1/16, squared k times. */
+LAT_SUN_HOST_DEVICE void lat_sun_exp(int n, double *c, const double *a)
 {
     const int reals = 2 * n * n;
     double x[LAT_SUN_REALS], term[LAT_SUN_REALS], next[LAT_SUN_REALS];
-    int twice = 0;
+    int squarings = 0;
     double scale = 1;
-    while (lat_sun_norm(reals, a) * scale > 0.0625 && twice < 64) {
+    while (lat_sun_norm(reals, a) * scale > 0.0625 && squarings < 64) {
         scale /= 2;
-        twice++;
+        squarings++;
     }
     for (int i = 0; i < reals; i++)
         x[i] = scale * a[i];
@@ -416,7 +421,7 @@ static inline void lat_sun_exp(int n, double *c, const double *a)
             c[i] += term[i];
         }
     }
-    for (; twice > 0; twice--) {
+    for (; squarings > 0; squarings--) {
         lat_sun_mul(n, next, c, c);
         memcpy(c, next, sizeof(double) * (size_t)reals);
     }
