@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* anisotropy.c: what a header says of the anisotropy of a configuration. */
+/* anisotropy.c: the anisotropy of a configuration in its header. */
 #include "anisotropy.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static const char letters[] = "xyzt";
 
-/* The direction that weighs xi; -1 if it is none of this lattice. */
+/* The direction whose planes have the weight xi; -1 if the lattice has no such direction. */
 static int axis_of(const lat_header *head)
 {
     const char *axis = lat_info_get(head, "xi_axis");
@@ -18,8 +18,8 @@ static int axis_of(const lat_header *head)
     return letter && letter - letters < head->geom.nd ? (int)(letter - letters) : -1;
 }
 
-/* The number itself. */
-static int number(const lat_header *head, double *xi)
+/* The value of xi. */
+static int read_xi(const lat_header *head, double *xi)
 {
     const char *text = lat_info_get(head, "xi");
     char rest;
@@ -31,7 +31,7 @@ static int number(const lat_header *head, double *xi)
 
 int lat_anisotropy(const lat_header *head, double *xi)
 {
-    if (number(head, xi))
+    if (read_xi(head, xi))
         return -1;
     if (*xi != 1 && axis_of(head) != head->geom.nd - 1)
         return lat_fail("expected xi to be that of the last direction, found that of %.80s "
@@ -42,12 +42,12 @@ int lat_anisotropy(const lat_header *head, double *xi)
 
 int lat_anisotropy_permute(lat_header *head, const int axes[LAT_MAX_DIMS])
 {
-    const int was = axis_of(head), last = head->geom.nd - 1;
+    const int old = axis_of(head), last = head->geom.nd - 1;
     const char *text = lat_info_get(head, "xi");
-    if (!text || was < 0 || (axes[last] == last && was == last))
+    if (!text || old < 0 || (axes[last] == last && old == last))
         return 0;
     for (int i = 0; i < head->geom.nd; i++)
-        if (axes[i] == was)
+        if (axes[i] == old)
             return lat_info_set(head, "xi_axis", (char[]){letters[i], '\0'});
     return 0;
 }

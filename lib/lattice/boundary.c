@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* boundary.c: what a header says of the boundaries of the lattice. */
+/* boundary.c: boundary conditions in the header. */
 #include <string.h>
 #include "boundary.h"
 #include "base/error.h"
@@ -33,7 +33,7 @@ int lat_boundary_set(lat_header *head, int mu, const char *word)
     return lat_info_set(head, key, word);
 }
 
-/* The axis that a line speaks of, -1: none. */
+/* The axis of an info line boundary_N; -1: another line. */
 static int axis_of(const char *line, int nd)
 {
     const int mu = strncmp(line, KEY, DIGIT) == 0 && strncmp(line + DIGIT + 1, " = ", 3) == 0
@@ -72,17 +72,18 @@ size_t lat_boundary_missing(const lat_header *head)
     return missing;
 }
 
-/* Of the plane of mu and nu those stay whose corner is in the last slice of neither open axis. */
+/* In the plane of mu and nu a plaquette exists if its corner x is not in the last slice along an
+ * open axis. */
 double lat_boundary_plaquettes(const lat_header *head)
 {
     const unsigned open = lat_boundary_open(head);
     const int nd = head->geom.nd, *d = head->geom.dims;
-    double share = 0;
+    double fraction = 0;
     for (int mu = 0; mu < nd; mu++)
         for (int nu = 0; nu < mu; nu++)
-            share += (open >> mu & 1 ? 1 - 1.0 / d[mu] : 1)
-                     * (open >> nu & 1 ? 1 - 1.0 / d[nu] : 1);
-    return share / (nd * (nd - 1) / 2);
+            fraction += (open >> mu & 1 ? 1 - 1.0 / d[mu] : 1)
+                        * (open >> nu & 1 ? 1 - 1.0 / d[nu] : 1);
+    return fraction / (nd * (nd - 1) / 2);
 }
 
 int lat_boundary_closed(const lat_header *head, int except, const char *who)

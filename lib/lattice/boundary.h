@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* boundary.h: what a header says of the boundaries of the lattice, in the info lines boundary_1 to
- * boundary_4 (x to t), as NERSC's headers do.
+/* boundary.h: boundary conditions of the lattice, which the header states in the info lines
+ * boundary_1 to boundary_4 (x to t), as NERSC headers do:
  *
  *   PERIODIC      where there is no such line.
- *   ANTIPERIODIC  of fermions. The links are the gauge field itself and have no signs.
- *   OPEN          the links of one slice along that axis are zero: it has no links around the
- * boundary. */
+ *   ANTIPERIODIC  of fermions. The links are the gauge field itself; no signs are in them.
+ *   OPEN          the links across the boundary are missing: those of one slice along that axis
+ *                 are zero. */
 #ifndef LAT_BOUNDARY_H
 #define LAT_BOUNDARY_H
 
@@ -14,23 +14,23 @@
 #define LAT_ANTIPERIODIC "ANTIPERIODIC"
 #define LAT_OPEN "OPEN"
 
-/* The word for axis mu; and whether it is this one. */
+/* The word for axis mu, and whether it is `word`; lat_boundary_set is 0 or -1. */
 const char *lat_boundary(const lat_header *head, int mu);
 bool lat_boundary_is(const lat_header *head, int mu, const char *word);
 int lat_boundary_set(lat_header *head, int mu, const char *word);
 
-/* After a permutation: what was said of axis axes[i] is said of axis i. */
+/* After a permutation: the line of axis axes[i] becomes that of axis i. */
 void lat_boundary_permute(lat_header *head, const int axes[LAT_MAX_DIMS]);
 
 /* The open axes: bit mu. */
 unsigned lat_boundary_open(const lat_header *head);
 
-/* Links that are not there (not of a transformation), and the share of plaquettes that are, where
- * so is each open axis. */
+/* With open boundaries: the number of missing links (0 of a transformation), and the fraction of
+ * plaquettes that exist. */
 size_t lat_boundary_missing(const lat_header *head);
 double lat_boundary_plaquettes(const lat_header *head);
 
-/* Is the link along mu with these reals one of those? `open` as above. */
+/* Is the link along mu with these n reals a missing one? `open`: lat_boundary_open. */
 static inline bool lat_boundary_none(unsigned open, int mu, const double *reals, int n)
 {
     if (!(open >> mu & 1))
@@ -41,8 +41,8 @@ static inline bool lat_boundary_none(unsigned open, int mu, const double *reals,
     return true;
 }
 
-/* Fails where an axis other than `except` (-1: any) is open, for `who`, "Landau propagators", say,
- * that need all links. */
+/* 0, or -1 where an axis other than `except` (-1: any) is open. `who` begins the sentence:
+ * "momenta", say, which need all links. */
 int lat_boundary_closed(const lat_header *head, int except, const char *who);
 
 #endif

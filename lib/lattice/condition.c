@@ -72,7 +72,7 @@ int lat_condition_slices(const lat_condition *c, const lat_geometry *geom)
     return c->time < 0 ? 1 : geom->dims[c->time];
 }
 
-/* In a header Coulomb gauge with slices across another than the last direction is "coulomb.x". */
+/* In a header Coulomb gauge whose time is x, not the last direction, is "coulomb.x". */
 int lat_condition_read(const lat_header *head, lat_condition *c)
 {
     const char *dot = strchr(head->gauge, '.');

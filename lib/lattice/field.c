@@ -21,7 +21,7 @@ int lat_field_alloc(lat_field *f)
         return lat_fail_usage("lattice %s: expected at most %d ranks, a slice each, found %d",
                               lat_dims_text(&f->head.geom, text), lat_slices(&f->head),
                               f->comm->size);
-    /* Not one page is touched: a header may promise what never arrives. */
+    /* No page is touched: a header may state more than the stream holds. */
     f->data = lat_alloc(lat_field_held(f), matrix_bytes(f), "a field");
     return f->data ? 0 : -1;
 }
@@ -59,7 +59,7 @@ size_t lat_field_next(const lat_field *f, size_t i, int mu, int step)
     return i >= slice ? i - slice : i + slice * ((size_t)lat_field_slab(f).count + 1);
 }
 
-#define PIECE ((size_t)1 << 28)
+#define EXCHANGE_BYTES ((size_t)1 << 28) /* of a slice at a time */
 
 int lat_field_share(lat_field *f)
 {
@@ -67,8 +67,8 @@ int lat_field_share(lat_field *f)
         return 0;
     const size_t slice = lat_slice_bytes(&f->head), count = (size_t)lat_field_slab(f).count;
     char *data = f->data;
-    for (size_t at = 0; at < slice; at += PIECE) {
-        const size_t n = slice - at < PIECE ? slice - at : PIECE;
+    for (size_t at = 0; at < slice; at += EXCHANGE_BYTES) {
+        const size_t n = slice - at < EXCHANGE_BYTES ? slice - at : EXCHANGE_BYTES;
         const lat_exchange x = {.to_down = data + at,
                                 .to_up = data + (count - 1) * slice + at,
                                 .from_up = data + count * slice + at,
@@ -86,24 +86,24 @@ int lat_field_share(lat_field *f)
 int lat_field_gather(const lat_field *f, const void *own, size_t size, void *all)
 {
     const int slices = lat_slices(&f->head), ranks = lat_field_shared(f) ? f->comm->size : 1;
-    const size_t most = (size_t)(slices + ranks - 1) / (size_t)ranks
-                        * size; /* the ranks' counts differ by one at most */
+    /* The counts of the ranks differ by one at most. */
+    const size_t bytes = (size_t)(slices + ranks - 1) / (size_t)ranks * size;
     if (ranks == 1) {
         memcpy(all, own, (size_t)slices * size);
         return 0;
     }
-    char *room = lat_alloc((size_t)ranks + 1, most, "records of slices"), *to = all;
+    char *gathered = lat_alloc((size_t)ranks + 1, bytes, "records of slices"), *to = all;
     int rc = -1;
-    if (room) {
-        memcpy(room + (size_t)ranks * most, own, (size_t)lat_field_slab(f).count * size);
-        rc = f->comm->gather(f->comm, room + (size_t)ranks * most, most, room);
+    if (gathered) {
+        memcpy(gathered + (size_t)ranks * bytes, own, (size_t)lat_field_slab(f).count * size);
+        rc = f->comm->gather(f->comm, gathered + (size_t)ranks * bytes, bytes, gathered);
     }
     for (int r = 0; r < ranks && rc == 0; r++) {
         const size_t n = (size_t)lat_slab_of(f->comm, r, slices).count * size;
-        memcpy(to, room + (size_t)r * most, n);
+        memcpy(to, gathered + (size_t)r * bytes, n);
         to += n;
     }
-    free(room);
+    free(gathered);
     return rc;
 }
 
@@ -160,7 +160,8 @@ int lat_field_convert(lat_field *f, lat_real real)
 #pragma omp parallel for schedule(static) if (n > 100000)
         for (size_t k = 0; k < n; k++)
             to[k] = (float)from[k];
-        /* Rounding moves these by up to 1e-7: they are measured again when written. */
+        /* Rounding changes these by up to 1e-7; they are measured again when the field is written.
+         */
         f->head.plaquette = f->head.link_trace = NAN;
     }
     free(f->data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* header.c: what is known about a field, beside its numbers. */
+/* header.c: the header of a field. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -38,8 +38,8 @@ bool lat_utf8(const char *text)
     return true;
 }
 
-/* Makes s fit for a header line whatever it was: a control character becomes a blank, a byte
- * that is not UTF-8 a question mark. */
+/* Makes any text a header line: a control character becomes a blank, a byte that is not UTF-8 a
+ * question mark. */
 static void clean(char *text)
 {
     int n;
@@ -52,7 +52,7 @@ static void clean(char *text)
     }
 }
 
-/* Cuts UTF-8 to `most` bytes, "..." among them, between two characters. */
+/* Cuts UTF-8 to `most` bytes including "...", between two characters. */
 static void cut(char *text, size_t most)
 {
     size_t end = most - strlen("...");
@@ -63,7 +63,7 @@ static void cut(char *text, size_t most)
     strcpy(text + end, "...");
 }
 
-/* Takes `text` over, which may be NULL for want of memory. */
+/* Appends `text` and owns it then; NULL: there was no memory for it. */
 static int append(lat_lines *lines, char *text)
 {
     char **line = text ? realloc(lines->line, ((size_t)lines->count + 1) * sizeof *line) : NULL;
@@ -143,7 +143,7 @@ int lat_header_copy(lat_header *to, const lat_header *from)
     return 0;
 }
 
-/* Reals a matrix that the stream knows: all of them, two rows of SU(3), a quaternion of SU(2). */
+/* Numbers of reals a matrix that a stream may hold: all, two rows of SU(3), one row of SU(2). */
 static bool reals_known(int nc, int reals)
 {
     return reals == 2 * nc * nc || (nc == 3 && reals == 12) || (nc == 2 && reals == 4);
@@ -241,15 +241,15 @@ size_t lat_header_bytes(const lat_header *head)
     return lat_header_matrices(head) * (size_t)head->reals * (size_t)head->real;
 }
 
-const char *lat_position_text(const lat_header *head, size_t i, char buf[LAT_PLACE])
+const char *lat_position_text(const lat_header *head, size_t i, char buf[LAT_POSITION_TEXT])
 {
     const size_t per = head->kind == LAT_GAUGE ? (size_t)head->geom.nd : 1;
     int x[LAT_MAX_DIMS], n = 0;
     lat_coordinates(&head->geom, i / per, x);
     for (int mu = 0; mu < head->geom.nd; mu++)
-        n += snprintf(buf + n, LAT_PLACE - (size_t)n, "%s%d", mu ? "," : "", x[mu]);
+        n += snprintf(buf + n, LAT_POSITION_TEXT - (size_t)n, "%s%d", mu ? "," : "", x[mu]);
     if (head->kind == LAT_GAUGE)
-        snprintf(buf + n, LAT_PLACE - (size_t)n, " %c", "xyzt"[i % per]);
+        snprintf(buf + n, LAT_POSITION_TEXT - (size_t)n, " %c", "xyzt"[i % per]);
     return buf;
 }
 
@@ -295,7 +295,7 @@ bool lat_info_key(const char *key)
     return n > 0 && n <= LAT_MAX_KEY && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.-") == n;
 }
 
-/* "key = value" fit for a header, to be freed; NULL with lat_error set. */
+/* The line "key = value", to be freed; NULL with lat_error set. */
 static char *info_line(const char *key, const char *value)
 {
     char *text;

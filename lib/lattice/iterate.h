@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iterate.h: how measurements go through a field: sites in natural order, in chunks of a fixed
- * length, at most a slice across the last axis, whose sums are kept apart and added in the order of
- * the chunks and then of the slices, so that a result does not depend on how many threads or ranks
- * there were. One text serves every N; instantiated with the constants 2 and 3 it lets the compiler
- * unroll the matrix products. */
-#ifndef LAT_TOUR_H
-#define LAT_TOUR_H
+/* iterate.h: loops over the sites of a field in natural order, and sums in a fixed order.
+ *
+ * A slice across the last axis is cut into chunks of LAT_CHUNK items. Each chunk has its own sum;
+ * sums are added in the order of the chunks, then of the slices. So results do not depend on the
+ * number of threads and ranks. One text serves every N; instantiated with the constants 2 and 3 it
+ * lets the compiler unroll the matrix products. */
+#ifndef LAT_ITERATE_H
+#define LAT_ITERATE_H
 
 #include <string.h>
 #include "field.h"
@@ -15,21 +16,22 @@ enum { LAT_CHUNK = 256, LAT_SUMS = 4 };
 
 #define LAT_INLINE static inline __attribute__((always_inline))
 
-/* What one chunk found. */
+/* Sums and maxima of a chunk; what they are is up to the caller. */
 typedef struct lat_partial {
     double sum[LAT_SUMS], max[2];
 } lat_partial;
 
-/* Items from..to-1 into *p, which is zero. */
+/* Adds items from .. to-1 of this rank to *p, which is zero. */
 typedef void lat_chunk_fn(const lat_field *f, size_t from, size_t to, const void *arg,
                           lat_partial *p);
 
-/* All items, so many a slice; those of this rank's slices are numbered from 0, and `total` is that
- * of all ranks: 0, or -1 with lat_error set. */
+/* Calls fn for all chunks, of `items` items (sites, links, lines) a slice; this rank's are numbered
+ * from 0. *total: the sums and maxima over all ranks, the same bits on each. All ranks call it.
+ * 0, or -1 with lat_error set. */
 int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg,
                     lat_partial *total);
 
-/* Matrix number i as doubles. */
+/* Matrix number i as doubles: lat_field_get (field.h) inline, n = head.nc. */
 LAT_INLINE void lat_load(const lat_field *f, size_t i, int n, double *m)
 {
     const size_t reals = 2 * (size_t)n * (size_t)n;
@@ -42,15 +44,16 @@ LAT_INLINE void lat_load(const lat_field *f, size_t i, int n, double *m)
     }
 }
 
-/* An own site on its way through the field in natural order; x[last axis] counts from this rank's
- * first slice. */
+/* An iterator over this rank's sites in natural order. */
 typedef struct lat_iterator {
-    int nd, extent[LAT_MAX_DIMS];
+    int nd, extent[LAT_MAX_DIMS]; /* of this rank's slab */
     size_t site, stride[LAT_MAX_DIMS];
-    size_t ahead[LAT_MAX_DIMS], behind[LAT_MAX_DIMS]; /* around the boundary */
-    int x[LAT_MAX_DIMS];
+    size_t wrap_up[LAT_MAX_DIMS], wrap_down[LAT_MAX_DIMS]; /* strides across the boundary, or to
+                                                              the ghosts; modulo 2^64 */
+    int x[LAT_MAX_DIMS]; /* x[last axis] counts from this rank's first slice */
 } lat_iterator;
 
+/* Begins at `site`, below the number of this rank's sites. */
 static inline void lat_iterator_start(lat_iterator *w, const lat_field *f, size_t site)
 {
     const lat_geometry *geom = &f->head.geom;
@@ -62,14 +65,15 @@ static inline void lat_iterator_start(lat_iterator *w, const lat_field *f, size_
         const size_t extent = last ? (size_t)lat_field_slab(f).count : (size_t)geom->dims[mu];
         w->stride[mu] = stride;
         w->extent[mu] = (int)extent;
-        w->ahead[mu] = ghosts ? stride : stride - stride * extent; /* that is, backwards */
-        w->behind[mu] = ghosts ? stride * (extent + 1) : stride * (extent - 1);
+        w->wrap_up[mu] = ghosts ? stride : stride - stride * extent; /* negative */
+        w->wrap_down[mu] = ghosts ? stride * (extent + 1) : stride * (extent - 1);
         w->x[mu] = (int)(rest % extent);
         rest /= extent;
         stride *= extent;
     }
 }
 
+/* The next site; after the last one w->site is the number of sites. */
 LAT_INLINE void lat_iterator_next(lat_iterator *w)
 {
     w->site++;
@@ -77,14 +81,15 @@ LAT_INLINE void lat_iterator_next(lat_iterator *w)
         w->x[mu] = 0;
 }
 
+/* The neighbours x + mu and x - mu: own sites, or ghosts (field.h). */
 LAT_INLINE size_t lat_iterator_up(const lat_iterator *w, int mu)
 {
-    return w->site + (w->x[mu] + 1 < w->extent[mu] ? w->stride[mu] : w->ahead[mu]);
+    return w->site + (w->x[mu] + 1 < w->extent[mu] ? w->stride[mu] : w->wrap_up[mu]);
 }
 
 LAT_INLINE size_t lat_iterator_down(const lat_iterator *w, int mu)
 {
-    return w->site + (w->x[mu] > 0 ? -w->stride[mu] : w->behind[mu]);
+    return w->site + (w->x[mu] > 0 ? -w->stride[mu] : w->wrap_down[mu]);
 }
 
 /* Re tr a b^+. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order.c: orders by name, as text, and the walk through a field in one of them. */
+/* order.c: orders by name and as text, and an iterator over the matrices of a stream. */
 #include "order.h"
 
 #include <stdio.h>
@@ -162,7 +162,7 @@ int lat_order_read_links(lat_order *o, const char *text, int nd)
 /* ---- options --------------------------------------------------------------------------------- */
 
 /* T: the last axis, time; S: the others, x fastest; F: the others, x slowest. Named after the
- * patterns of the gauge-fixing paper, section 4.2.1. */
+ * patterns of arXiv:1212.5221, section 4.2.1. */
 static const struct {
     const char *name, *pattern;
 } named[] = {
@@ -217,18 +217,19 @@ int lat_order_parse_links(lat_order *o, const char *text, int nd)
     return set_links(o, letters, nd);
 }
 
-/* ---- walking --------------------------------------------------------------------------------- */
+/* ---- the iterator
+ * --------------------------------------------------------------------------------- */
 
 typedef struct lat_order_level level;
 
-/* How many matrices the levels below `l` make. Of a box of V sites (V + 1) / 2 are even: the
- * numbers of even and odd ones differ by one if all extents are odd, and not at all otherwise. */
+/* The number of matrices of the levels below `l`. Of a box of V sites (V + 1) / 2 are even: the
+ * numbers of even and odd sites differ by one if all extents are odd, and are equal otherwise. */
 static size_t below(const level *l, int parity)
 {
     return (parity < 0 ? l->volume : (l->volume + 1 - (size_t)parity) / 2) * l->links;
 }
 
-/* The parity that is left for the levels below, with this digit. */
+/* The parity that the coordinates of the levels below must have, with this digit. */
 static int parity_below(const level *l, size_t digit)
 {
     if (l->what == PARITY)
@@ -241,8 +242,8 @@ static size_t base_below(const lat_order_iterator *w, const level *l)
     return l->base + (l->what == LINKS ? w->link[l->digit] : l->digit * l->stride);
 }
 
-/* Takes the first digit from *digit on that has matrices below it; false if there is none. */
-static bool settle(level *l, size_t digit)
+/* Sets the first digit, from `digit` on, that has matrices below it; false if there is none. */
+static bool set_digit(level *l, size_t digit)
 {
     while (digit < l->extent && below(l, parity_below(l, digit)) == 0)
         digit++;
@@ -250,7 +251,7 @@ static bool settle(level *l, size_t digit)
     return digit < l->extent;
 }
 
-/* What level k gets from the one above. */
+/* Base and parity of level k, from the level above. */
 static void inherit(lat_order_iterator *w, int k)
 {
     w->level[k].base = k ? base_below(w, &w->level[k - 1]) : 0;
@@ -290,7 +291,7 @@ void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geomet
     for (int k = 0; k < w->levels; k++) {
         level *l = &w->level[k];
         inherit(w, k);
-        if (l->parity >= 0 && l->what != LINKS) { /* below even and odd digits by turns */
+        if (l->parity >= 0 && l->what != LINKS) { /* even and odd digits alternate below */
             const size_t two = l->volume * l->links;
             l->digit = 2 * (i / two);
             i %= two;
@@ -314,13 +315,13 @@ void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geomet
 void lat_order_next(lat_order_iterator *w)
 {
     int k = w->levels - 1;
-    while (k >= 0 && !settle(&w->level[k], w->level[k].digit + 1))
+    while (k >= 0 && !set_digit(&w->level[k], w->level[k].digit + 1))
         k--;
     if (k < 0)
         return;
     for (k++; k < w->levels; k++) {
         inherit(w, k);
-        settle(&w->level[k], 0);
+        set_digit(&w->level[k], 0);
     }
     w->matrix = base_below(w, &w->level[w->levels - 1]);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order.h: in which order a stream holds the matrices of a field (docs/format.md, "Orders").
+/* order.h: the order in which a stream holds the matrices of a field (docs/format.md, "Orders").
  *
- * In memory a field is always in natural order. An order of a stream is a list, slowest first, of
- * the axes, of `parity` (that of the sum of the coordinates whose axes come after it) and of
- * `links` (the directions of a site, which are fastest where the list does not have them): matrices
- * are sorted by these. */
+ * In memory a field is in natural order always. The order of a stream is a list, slowest first, of
+ * the axes, of `parity` (that of the sum of the coordinates whose axes come after it in the list)
+ * and of `links` (the directions of a site, fastest where the list does not have them). Matrices
+ * are sorted by this list. */
 #ifndef LAT_ORDER_H
 #define LAT_ORDER_H
 
@@ -14,17 +14,17 @@
 /* All zeros is the natural order, of any lattice. */
 typedef struct lat_order {
     char sites[LAT_MAX_DIMS + 3]; /* of "xyzt", 'p' for parity, 'l' for links; "": natural */
-    char links[LAT_MAX_DIMS + 1]; /* the directions of a site as they come; "": x, y, z, t */
+    char links[LAT_MAX_DIMS + 1]; /* the directions of a site in their order; "": x, y, z, t */
 } lat_order;
 
 static inline bool lat_order_natural(const lat_order *o) { return !o->sites[0] && !o->links[0]; }
 
-/* Is it an order of a lattice of nd dimensions? `links`: whether there is a matrix for each
- * direction. */
+/* Is it an order of a lattice of nd dimensions? `links`: there is a matrix for each direction (a
+ * gauge field). */
 bool lat_order_fits(const lat_order *o, int nd, bool links);
 
-/* From the text of a header, words with one blank between: 0, or -1 if that is no order of such a
- * lattice. */
+/* From the text of a header, words with one blank between them: 0, or -1 if that is no order of
+ * such a lattice. lat_error is not set, here and below. */
 int lat_order_read_sites(lat_order *o, const char *text, int nd, bool links);
 int lat_order_read_links(lat_order *o, const char *text, int nd);
 
@@ -34,7 +34,7 @@ int lat_order_read_links(lat_order *o, const char *text, int nd);
 int lat_order_parse_sites(lat_order *o, const char *text, int nd, bool links);
 int lat_order_parse_links(lat_order *o, const char *text, int nd);
 
-/* What the header says of it. */
+/* As the header has it. Returns buf. */
 #define LAT_ORDER_TEXT 32
 const char *lat_order_sites_text(const lat_order *o, int nd, char buf[LAT_ORDER_TEXT]);
 const char *lat_order_links_text(const lat_order *o, int nd, char buf[LAT_ORDER_TEXT]);
@@ -42,25 +42,25 @@ const char *lat_order_links_text(const lat_order *o, int nd, char buf[LAT_ORDER_
 /* Axes as an option has them, "t" or "x,t" or "xt", each at most once: how many, or -1. */
 int lat_axes_parse(const char *text, int nd, int axes[LAT_MAX_DIMS]);
 
-/* A walk over the matrices of a stream in their order. */
+/* An iterator over the matrices of a stream in their order. */
 typedef struct lat_order_iterator {
-    size_t matrix; /* where the present one belongs: its number in natural order */
+    size_t matrix; /* the present one: its number in natural order */
     int levels;
     struct lat_order_level { /* slowest first */
         char what;           /* a letter of lat_order.sites */
         size_t extent, stride;
-        size_t volume, links; /* sites, and links a site, that the levels below this one make */
+        size_t volume, links; /* sites, and links a site, of the levels below this one */
         size_t digit;
-        size_t base; /* what the levels above add to `matrix` */
-        int parity;  /* that the coordinates from here on must add up to; -1: any */
+        size_t base; /* the part of `matrix` from the levels above */
+        int parity;  /* of the sum of the coordinates from here on; -1: any */
     } level[LAT_MAX_DIMS + 2];
     size_t link[LAT_MAX_DIMS];
 } lat_order_iterator;
 
-/* Begins with matrix number i of the stream, i below the number of all. `links`: matrices a site,
- * that is 1 or geom->nd. */
+/* Begins with matrix number i of the stream, i below their number. `links`: matrices a site, 1 or
+ * geom->nd. */
 void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom, int links,
                      size_t i);
-void lat_order_next(lat_order_iterator *w); /* not beyond the last one */
+void lat_order_next(lat_order_iterator *w); /* not after the last one */
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reals.c: many numbers at once, as bits. Plain loops, which the compiler makes vectors of (-O3),
- * for each vector length of x86; the program chooses when it runs. */
+/* reals.c: operations on the bits of many numbers. Plain loops that the compiler vectorises (-O3),
+ * compiled for each vector length of x86; which of them runs is decided at run time. */
 #include "reals.h"
 
 #include "base/bytes.h"
 #include "base/isa.h"
 
-#define FEW 32 /* are done before it is known how they would be done fastest */
+#define SMALL 32 /* so few reals are not worth the choice of a vector length */
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE void turn(unsigned char *to, const unsigned char *from, size_t n, lat_real real)
+INLINE void swap_bytes(unsigned char *to, const unsigned char *from, size_t n, lat_real real)
 {
     if (real == LAT_F64)
         for (size_t i = 0; i < n; i++)
@@ -38,7 +38,7 @@ INLINE uint64_t largest(const unsigned char *p, size_t n, lat_real real)
     return (uint64_t)narrow;
 }
 
-INLINE void sum(const unsigned char *p, size_t n, uint32_t *same, uint32_t *turned)
+INLINE void sum(const unsigned char *p, size_t n, uint32_t *same, uint32_t *swapped)
 {
     uint32_t a = 0, b = 0;
     for (size_t i = 0; i < n; i++) {
@@ -47,31 +47,31 @@ INLINE void sum(const unsigned char *p, size_t n, uint32_t *same, uint32_t *turn
         b += __builtin_bswap32(v);
     }
     *same = a;
-    *turned = b;
+    *swapped = b;
 }
 
 /* ---- for each vector length ------------------------------------------------------------------ */
 
 typedef struct kernels {
-    void (*turn)(unsigned char *to, const unsigned char *from, size_t n, lat_real real);
+    void (*swap_bytes)(unsigned char *to, const unsigned char *from, size_t n, lat_real real);
     uint64_t (*largest)(const unsigned char *p, size_t n, lat_real real);
-    void (*sum)(const unsigned char *p, size_t n, uint32_t *same, uint32_t *turned);
+    void (*sum)(const unsigned char *p, size_t n, uint32_t *same, uint32_t *swapped);
 } kernels;
 
 #define KERNELS(isa, attribute) \
-    attribute static void turn_##isa(unsigned char *to, const unsigned char *from, size_t n, \
-                                     lat_real real) \
+    attribute static void swap_bytes_##isa(unsigned char *to, const unsigned char *from, size_t n, \
+                                           lat_real real) \
     { \
-        turn(to, from, n, real); \
+        swap_bytes(to, from, n, real); \
     } \
     attribute static uint64_t largest_##isa(const unsigned char *p, size_t n, lat_real real) \
     { \
         return largest(p, n, real); \
     } \
     attribute static void sum_##isa(const unsigned char *p, size_t n, uint32_t *same, \
-                                    uint32_t *turned) \
+                                    uint32_t *swapped) \
     { \
-        sum(p, n, same, turned); \
+        sum(p, n, same, swapped); \
     }
 
 #define NONE
@@ -84,10 +84,10 @@ KERNELS(avx512, __attribute__((target("avx512f,avx512vl,avx512dq,avx2"))))
 static const kernels *best(void)
 {
     static const kernels all[] = {
-        [LAT_ISA_BASE] = {turn_base, largest_base, sum_base},
+        [LAT_ISA_BASE] = {swap_bytes_base, largest_base, sum_base},
 #if defined(__x86_64__)
-        [LAT_ISA_AVX2] = {turn_avx2, largest_avx2, sum_avx2},
-        [LAT_ISA_AVX512] = {turn_avx512, largest_avx512, sum_avx512},
+        [LAT_ISA_AVX2] = {swap_bytes_avx2, largest_avx2, sum_avx2},
+        [LAT_ISA_AVX512] = {swap_bytes_avx512, largest_avx512, sum_avx512},
 #endif
     };
     return &all[lat_isa_widest()];
@@ -95,10 +95,10 @@ static const kernels *best(void)
 
 void lat_reals_swap_bytes(void *to, const void *from, size_t n, lat_real real)
 {
-    if (n < FEW)
-        turn(to, from, n, real);
+    if (n < SMALL)
+        swap_bytes(to, from, n, real);
     else
-        best()->turn(to, from, n, real);
+        best()->swap_bytes(to, from, n, real);
 }
 
 uint64_t lat_reals_largest(const void *p, size_t n, lat_real real)
@@ -106,7 +106,7 @@ uint64_t lat_reals_largest(const void *p, size_t n, lat_real real)
     return best()->largest(p, n, real);
 }
 
-void lat_words_sum(const void *p, size_t n, uint32_t *same, uint32_t *turned)
+void lat_words_sum(const void *p, size_t n, uint32_t *same, uint32_t *swapped)
 {
-    best()->sum(p, n, same, turned);
+    best()->sum(p, n, same, swapped);
 }

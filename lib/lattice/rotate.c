@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rotate.c: U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, eight sites at a time. Products are not fused with
- * sums (the Makefile sees to it), and sums are taken in one order: the same bits with all vector
- * lengths. */
+ * sums (-ffp-contract=off in the Makefile), and the order of sums is fixed: the bits are the same
+ * for all vector lengths. */
 #include "simd8.h"
 #include "base/isa.h"
 #include "transform.h"
 
-/* Eight sites: where their links are, their g and those ahead. */
-typedef struct eight {
+/* Eight sites: addresses of their links, of g(x) and of g(x + mu). */
+typedef struct addresses {
     char *links[LAT_SIMD8];
-    const char *here[LAT_SIMD8], *ahead[LAT_MAX_DIMS][LAT_SIMD8];
-} eight;
+    const char *g[LAT_SIMD8], *g_up[LAT_MAX_DIMS][LAT_SIMD8];
+} addresses;
 
-/* Sites that the tour comes to, `left` of them at most; lanes too many repeat the last one. */
+/* The next eight sites of the iterator, or `left` if fewer; then the other lanes repeat the last.
+ */
 LAT_INLINE void gather(const lat_field *u, const lat_field *g, size_t links, size_t matrix,
-                       lat_iterator *tour, size_t left, eight *e)
+                       lat_iterator *it, size_t left, addresses *a)
 {
     for (size_t l = 0; l < LAT_SIMD8; l++) {
-        e->links[l] = (char *)u->data + tour->site * links;
-        e->here[l] = (const char *)g->data + tour->site * matrix;
+        a->links[l] = (char *)u->data + it->site * links;
+        a->g[l] = (const char *)g->data + it->site * matrix;
         for (int mu = 0; mu < u->head.geom.nd; mu++)
-            e->ahead[mu][l] = (const char *)g->data + lat_iterator_up(tour, mu) * matrix;
+            a->g_up[mu][l] = (const char *)g->data + lat_iterator_up(it, mu) * matrix;
         if (l + 1 < left)
-            lat_iterator_next(tour);
+            lat_iterator_next(it);
     }
 }
 
@@ -51,9 +52,9 @@ LAT_INLINE void multiply(int n, lat_simd8 *c, const lat_simd8 *a, const lat_simd
         }
 }
 
-/* a b^+ to where it belongs. */
-LAT_INLINE void put_product(int n, char *const *site, size_t offset, lat_real real,
-                            const lat_simd8 *a, const lat_simd8 *b)
+/* Stores a b^+ as the matrix `offset` bytes after site[0] .. site[7]. */
+LAT_INLINE void store_mul_dag(int n, char *const *site, size_t offset, lat_real real,
+                              const lat_simd8 *a, const lat_simd8 *b)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -68,26 +69,26 @@ LAT_INLINE void put_product(int n, char *const *site, size_t offset, lat_real re
         }
 }
 
-/* Sites from..to-1. */
+/* Sites from .. to-1. */
 LAT_INLINE void chunk(lat_field *u, const lat_field *g, size_t from, size_t to, int n)
 {
     const size_t nd = (size_t)u->head.geom.nd, reals = 2 * (size_t)n * (size_t)n;
     const size_t link = reals * (size_t)u->head.real, matrix = reals * (size_t)g->head.real;
     LAT_SIMD8_MATRIX(here);
-    LAT_SIMD8_MATRIX(ahead);
-    LAT_SIMD8_MATRIX(was);
-    LAT_SIMD8_MATRIX(half);
-    lat_iterator tour;
-    eight e;
-    lat_iterator_start(&tour, g, from);
+    LAT_SIMD8_MATRIX(up);
+    LAT_SIMD8_MATRIX(old);
+    LAT_SIMD8_MATRIX(product);
+    lat_iterator it;
+    addresses a;
+    lat_iterator_start(&it, g, from);
     for (size_t i = from; i < to; i += LAT_SIMD8) {
-        gather(u, g, nd * link, matrix, &tour, to - i, &e);
-        lat_simd8_load(e.here, 0, g->head.real, n, here);
+        gather(u, g, nd * link, matrix, &it, to - i, &a);
+        lat_simd8_load(a.g, 0, g->head.real, n, here);
         for (size_t mu = 0; mu < nd; mu++) {
-            lat_simd8_load((const char *const *)e.links, mu * link, u->head.real, n, was);
-            lat_simd8_load(e.ahead[mu], 0, g->head.real, n, ahead);
-            multiply(n, half, here, was);
-            put_product(n, e.links, mu * link, u->head.real, half, ahead);
+            lat_simd8_load((const char *const *)a.links, mu * link, u->head.real, n, old);
+            lat_simd8_load(a.g_up[mu], 0, g->head.real, n, up);
+            multiply(n, product, here, old);
+            store_mul_dag(n, a.links, mu * link, u->head.real, product, up);
         }
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* simd8.h: matrices of eight sites at a time, one in each lane of a vector. Who includes it is
- * compiled for the vector lengths of x86, and chooses when the program runs. */
-#ifndef LAT_EIGHT_H
-#define LAT_EIGHT_H
+/* simd8.h: matrices of eight sites, one in each lane of a vector of 8 doubles. The includer is
+ * compiled for each vector length of x86, and chooses one at run time (base/isa.h). */
+#ifndef LAT_SIMD8_H
+#define LAT_SIMD8_H
 
 #include <stddef.h>
 #include "header.h"
@@ -11,9 +11,10 @@
 enum { LAT_SIMD8 = 8 };
 typedef double lat_simd8 __attribute__((vector_size(8 * LAT_SIMD8)));
 
+/* Declares an N by N matrix of eight sites: number 2 (i N + j) is Re m_ij, the next one Im m_ij. */
 #define LAT_SIMD8_MATRIX(name) lat_simd8 name[2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS]
 
-/* Number k of the reals at p[0], p[1] ... */
+/* Real number k at each of p[0] .. p[7]. */
 #define LAT_SIMD8_REALS(type, p, k) \
     (lat_simd8) \
     { \
@@ -22,7 +23,7 @@ typedef double lat_simd8 __attribute__((vector_size(8 * LAT_SIMD8)));
             ((const type *)(p)[6])[k], ((const type *)(p)[7])[k] \
     }
 
-/* The N by N matrices that begin `offset` bytes after site[0], site[1] ... */
+/* Loads the N by N matrices that begin `offset` bytes after site[0] .. site[7], as doubles. */
 LAT_INLINE void lat_simd8_load(const char *const *site, size_t offset, lat_real real, int n,
                                lat_simd8 *m)
 {

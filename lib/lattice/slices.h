@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slices.h: slices of a field, all sites of one coordinate along the last axis. In natural order
- * they are one after the other, so a field can be read, measured and written a few of them at a
- * time. */
+/* slices.h: slices of a field: all sites of one coordinate along the last axis. In natural order
+ * they are contiguous, one after the other, so that a field can be read, measured and written a few
+ * slices at a time. */
 #ifndef LAT_SLICES_H
 #define LAT_SLICES_H
 
 #include "header.h"
 
-/* How many there are; sites, matrices and bytes (whole matrices of head->real) of one. */
+/* The number of slices; sites, matrices and bytes (whole matrices of head->real) of one. */
 static inline int lat_slices(const lat_header *head) { return head->geom.dims[head->geom.nd - 1]; }
 
 static inline size_t lat_slice_sites(const lat_header *head)
@@ -25,7 +25,7 @@ static inline size_t lat_slice_bytes(const lat_header *head)
     return lat_slice_matrices(head) * 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real;
 }
 
-/* Does an order of sites and links in nd dimensions keep them one after the other, too? */
+/* Are slices one after the other in this order of sites and links in nd dimensions? */
 static inline bool lat_order_sliced(const lat_order *o, int nd)
 {
     return !o->sites[0] || o->sites[0] == "xyzt"[nd - 1];

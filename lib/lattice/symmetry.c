@@ -20,8 +20,9 @@ lat_symmetry lat_symmetry_none(void)
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* Every condition that we know is invariant, but for its directions; others may not be. */
-static int turn_condition(lat_header *head, const lat_symmetry *s)
+/* The conditions known here are invariant, except for their directions; unknown ones are refused.
+ */
+static int permute_condition(lat_header *head, const lat_symmetry *s)
 {
     lat_condition was, is;
     if (!strcmp(head->gauge, "none"))
@@ -38,7 +39,7 @@ static int turn_condition(lat_header *head, const lat_symmetry *s)
     return 0;
 }
 
-static void turn_lattice(lat_geometry *geom, const lat_symmetry *s)
+static void permute_extents(lat_geometry *geom, const lat_symmetry *s)
 {
     const lat_geometry was = *geom;
     for (int i = 0; i < geom->nd; i++)
@@ -47,11 +48,11 @@ static void turn_lattice(lat_geometry *geom, const lat_symmetry *s)
 
 /* ---- the matrices ---------------------------------------------------------------------------- */
 
-typedef struct mover {
+typedef struct mapping {
     const lat_field *from;
     lat_field *to;
     const lat_symmetry *s;
-} mover;
+} mapping;
 
 /* x modulo `extent`, from 0. */
 static int wrap(long x, int extent)
@@ -60,8 +61,8 @@ static int wrap(long x, int extent)
     return (int)(r < 0 ? r + extent : r);
 }
 
-/* Where the content of site y of the result was. */
-static void origin(const mover *m, size_t y, int x[LAT_MAX_DIMS])
+/* x: the old site of what is at site y of the result. */
+static void old_site(const mapping *m, size_t y, int x[LAT_MAX_DIMS])
 {
     const lat_geometry *was = &m->from->head.geom;
     int to[LAT_MAX_DIMS];
@@ -73,8 +74,8 @@ static void origin(const mover *m, size_t y, int x[LAT_MAX_DIMS])
     }
 }
 
-/* Matrix `a` of the old field to `b` of the new one. */
-static void move(const mover *m, size_t a, size_t b, bool dagger)
+/* Matrix `a` of the old field becomes matrix `b` of the new one. */
+static void map_matrix(const mapping *m, size_t a, size_t b, bool dagger)
 {
     const int n = m->from->head.nc;
     double was[LAT_SUN_REALS], is[LAT_SUN_REALS];
@@ -90,7 +91,7 @@ static void move(const mover *m, size_t a, size_t b, bool dagger)
 
 /* A reflected link leads from y to y + i, that is in the old field from x to x - mu: backwards
  * along U_mu(x - mu). */
-static void move_links(const mover *m, size_t y, int x[LAT_MAX_DIMS])
+static void map_links(const mapping *m, size_t y, int x[LAT_MAX_DIMS])
 {
     const lat_geometry *was = &m->from->head.geom;
     const size_t nd = (size_t)was->nd, here = lat_site(was, x);
@@ -98,21 +99,21 @@ static void move_links(const mover *m, size_t y, int x[LAT_MAX_DIMS])
         const int mu = m->s->axes[i];
         const bool back = m->s->reflect[mu];
         const size_t site = back ? lat_neighbour(was, here, mu, -1) : here;
-        move(m, site * nd + (size_t)mu, y * nd + i, back);
+        map_matrix(m, site * nd + (size_t)mu, y * nd + i, back);
     }
 }
 
-static void move_all(const mover *m)
+static void map_all(const mapping *m)
 {
     const size_t sites = lat_volume(&m->to->head.geom);
 #pragma omp parallel for schedule(static)
     for (size_t y = 0; y < sites; y++) {
         int x[LAT_MAX_DIMS] = {0};
-        origin(m, y, x);
+        old_site(m, y, x);
         if (m->to->head.kind == LAT_GAUGE)
-            move_links(m, y, x);
+            map_links(m, y, x);
         else
-            move(m, lat_site(&m->from->head.geom, x), y, false);
+            map_matrix(m, lat_site(&m->from->head.geom, x), y, false);
     }
 }
 
@@ -120,17 +121,17 @@ int lat_symmetry_apply(lat_field *f, const lat_symmetry *s)
 {
     lat_field to = *f;
     bool reflects = false;
-    if (turn_condition(&to.head, s))
+    if (permute_condition(&to.head, s))
         return -1;
     lat_boundary_permute(&to.head, s->axes);
-    turn_lattice(&to.head.geom, s);
+    permute_extents(&to.head.geom, s);
     if (lat_field_alloc(&to))
         return -1;
-    move_all(&(mover){.from = f, .to = &to, .s = s});
+    map_all(&(mapping){.from = f, .to = &to, .s = s});
     free(f->data);
     for (int mu = 0; mu < f->head.geom.nd; mu++)
         reflects = reflects || s->reflect[mu];
-    *f = to; /* the lines of the header are the same ones */
+    *f = to; /* its header has the same lines */
     if (reflects && f->head.kind == LAT_GAUGE && f->head.nc > 2)
         f->head.reals = 2 * f->head.nc * f->head.nc;
     return lat_anisotropy_permute(&f->head, s->axes);

@@ -9,19 +9,20 @@
 
 /* First the shift, then the reflections, then the permutation; conjugation commutes with them. */
 typedef struct lat_symmetry {
-    long shift[LAT_MAX_DIMS];   /* what is at x goes to x + shift, periodically */
-    bool reflect[LAT_MAX_DIMS]; /* what is at x_mu goes to -x_mu */
-    int axes[LAT_MAX_DIMS];     /* axis number i of the result was axis number axes[i] */
+    long shift[LAT_MAX_DIMS];   /* x goes to x + shift, periodically */
+    bool reflect[LAT_MAX_DIMS]; /* x_mu goes to -x_mu */
+    int axes[LAT_MAX_DIMS];     /* axis i of the result was axis axes[i] */
     bool conjugate;             /* every matrix becomes its complex conjugate */
 } lat_symmetry;
 
-/* Changes nothing. */
+/* The identity. */
 lat_symmetry lat_symmetry_none(void);
 
-/* Fields of either kind: applied to g and to U it gives what belongs together again. Bits are moved
- * and signs turned, nothing is rounded. The numbers of the header are invariants and stay; extents,
- * weights, the time axis of Coulomb gauge, boundaries and the axis of the anisotropy follow the
- * axes. Two rows of SU(3) become three with a reflection, since links are daggered. */
+/* Applies s to a field of either kind; U and g that belong together still do, if both are mapped.
+ * Bits are copied and signs are changed; nothing is rounded. Plaquette, functional and theta are
+ * invariant and stay in the header; extents, weights, the time axis of Coulomb gauge, boundaries
+ * and the axis of the anisotropy are permuted. A reflection daggers links, so that two stored rows
+ * of SU(3) become three. For one rank. 0, or -1 with lat_error set. */
 int lat_symmetry_apply(lat_field *f, const lat_symmetry *s);
 
 #endif

@@ -8,22 +8,23 @@
 #include <stdint.h>
 #include "field.h"
 
-/* A transformation for the lattice and group of `u`, f64, all g(x) = 1: 0 or -1. Free it. */
+/* g(x) = 1 on the lattice and in the group of `u`, f64: 0, or -1 with lat_error set. To be freed by
+ * lat_field_free. */
 int lat_transform_new(lat_field *g, const lat_header *u);
 
-/* Every g(x) a Haar random matrix, which depends on seed, site and the number of the configuration
- * alone. */
+/* g(x) <- Haar random matrices. They depend on seed, global site and the number of the
+ * configuration only. */
 void lat_transform_random(lat_field *g, uint64_t seed, long config);
 
-/* Every g(x) projected onto SU(N) by Gram-Schmidt; fails where one is singular. */
+/* Projects g(x) to SU(N) by Gram-Schmidt: 0, or -1 where one is singular. */
 int lat_transform_project(lat_field *g);
 
-/* U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, rounded once to u's precision. Fails if lattice or group
- * differ. The plaquette, the link trace and the gauge condition in u's header are forgotten. Both
- * have their ghosts up to date then. */
+/* U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, rounded once to the precision of u. Plaquette, link trace and
+ * gauge condition in the header of u become unknown. Exchanges the halos of both. All ranks call
+ * it: 0, or -1 where lattice or group differ. */
 int lat_transform_apply(lat_field *u, lat_field *g);
 
-/* That alone: ghosts of g are up to date, those of u are not asked for. */
+/* The same without checks, header and halo exchange: the ghosts of g must be up to date. */
 void lat_transform_rotate(lat_field *u, const lat_field *g);
 
 #endif

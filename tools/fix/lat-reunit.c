@@ -146,7 +146,7 @@ static int project(lat_field *f, moved *all)
 static int refuse(const lat_field *f, const moved *m, long index)
 {
     const char *name = lat_opts.input ? lat_opts.input : "<stdin>";
-    char where[LAT_PLACE];
+    char where[LAT_POSITION_TEXT];
     lat_position_text(&f->head, m->refused, where);
     if (isnan(m->refused_by))
         return lat_fail("%s: field %ld: expected a matrix near SU(%d) at %s, found a singular one",
@@ -161,7 +161,7 @@ static int tell(const context *c, const lat_field *f, const moved *m, const lat_
 {
     const size_t matrices = lat_header_matrices(&f->head);
     const double rms = sqrt(m->square / (double)matrices);
-    char where[LAT_PLACE];
+    char where[LAT_POSITION_TEXT];
     lat_position_text(&f->head, m->worst, where);
     if (lat_opts.verbose)
         lat_warn("field %ld: largest move %.3g at %s, rms %.3g, %zu of %zu farther than %g; "

@@ -157,12 +157,12 @@ static bool too_far(const lat_field *f, const difference *d)
 
 static void print_text(FILE *to, const lat_field *f, const difference *d, bool several)
 {
-    char place[LAT_PLACE];
+    char position[LAT_POSITION_TEXT];
     if (several)
         fprintf(to, "%sfield       %ld\n", d->index ? "\n" : "", d->index);
     fprintf(to, "largest     %.6g", d->largest);
     if (d->largest > 0)
-        fprintf(to, " at %s", lat_position_text(&f->head, d->worst, place));
+        fprintf(to, " at %s", lat_position_text(&f->head, d->worst, position));
     fprintf(to, "\nrms         %.6g\n", d->rms);
     if (f->head.kind != LAT_GAUGE)
         return;
