@@ -63,8 +63,8 @@ static int need_links(const lat_field *f, const char *what)
     return 0;
 }
 
-/* The sums of measure_plaquette.c over the whole field. The ghost after the own slices is the slice
- * that follows. */
+/* The sums of measure_plaquette.c over the whole field. The first ghost is the slice after the own
+ * ones. */
 static int all_slices(const lat_field *f, lat_slice_sums *all)
 {
     const int count = lat_field_slab(f).count;
@@ -107,7 +107,7 @@ int lat_measure_planes(const lat_field *f, double *spatial, double *temporal)
 
 /* ---- Polyakov loop --------------------------------------------------------------------------- */
 
-/* Item i is the i-th line along mu, which is not the last axis: its first site has x[mu] = 0. */
+/* Item i is line number i along mu, not the last axis; its first site has x[mu] = 0. */
 LAT_INLINE void lines_chunk(const lat_field *f, size_t from, size_t to, int n, int mu,
                             lat_partial *p)
 {
@@ -142,8 +142,9 @@ static void lines_any(const lat_field *f, size_t from, size_t to, const void *ar
     }
 }
 
-/* Along the last axis: what the ranks before have of each line, times what this one has. */
-static void go_on(const lat_field *f, double *loops, bool begin)
+/* Along the last axis: loops <- loops times the links of this rank; `begin`: this is the first
+ * rank, loops is undefined. */
+static void extend_loops(const lat_field *f, double *loops, bool begin)
 {
     const int n = f->head.nc, nd = f->head.geom.nd, count = lat_field_slab(f).count;
     const size_t lines = lat_slice_sites(&f->head), reals = 2 * (size_t)n * (size_t)n;
@@ -161,7 +162,8 @@ static void go_on(const lat_field *f, double *loops, bool begin)
     }
 }
 
-static int along_last(const lat_field *f, double loop[2])
+/* The sum over all lines along the last axis: the ranks multiply one after the other. */
+static int polyakov_last_axis(const lat_field *f, double loop[2])
 {
     const lat_comm *comm = lat_field_shared(f) ? f->comm : &lat_comm_self;
     const size_t lines = lat_slice_sites(&f->head),
@@ -171,7 +173,7 @@ static int along_last(const lat_field *f, double loop[2])
     if (rc == 0 && comm->rank > 0)
         rc = comm->receive(comm, comm->rank - 1, loops, lines * reals * sizeof *loops);
     if (rc == 0)
-        go_on(f, loops, comm->rank == 0);
+        extend_loops(f, loops, comm->rank == 0);
     if (rc == 0 && comm->rank + 1 < comm->size)
         rc = comm->send(comm, comm->rank + 1, loops, lines * reals * sizeof *loops);
     loop[0] = loop[1] = 0;
@@ -193,7 +195,7 @@ int lat_measure_polyakov(const lat_field *f, int mu, double loop[2])
     if (mu < 0 || mu >= geom->nd)
         return lat_fail("direction %d of a Polyakov loop is not in 0 to %d", mu, geom->nd - 1);
     if (mu == geom->nd - 1) {
-        if (along_last(f, loop))
+        if (polyakov_last_axis(f, loop))
             return -1;
     } else {
         if (lat_over_chunks(f, lat_slice_sites(&f->head) / (size_t)geom->dims[mu], lines_any, &mu,
@@ -271,21 +273,21 @@ LAT_INLINE double residual(int n, const double *s)
     return sum;
 }
 
-/* Landau and Coulomb gauge at the site of w: its share of N W V F, and N theta(x). */
+/* Landau and Coulomb gauge at the site of w: its term of N W V F, and N theta(x). */
 LAT_INLINE void linear_site(const lat_field *f, const lat_condition *c, const lat_iterator *w,
-                            int n, double *share, double *theta)
+                            int n, double *term, double *theta)
 {
     const int nd = f->head.geom.nd;
     double s[LAT_SUN_REALS], a[LAT_SUN_REALS], b[LAT_SUN_REALS], t[2];
     memset(s, 0, sizeof(double) * 2 * (size_t)(n * n));
-    *share = 0;
+    *term = 0;
     for (int mu = 0; mu < nd; mu++) {
         if (c->weight[mu] == 0)
             continue;
         lat_load(f, w->site * (size_t)nd + (size_t)mu, n, a);
         lat_load(f, lat_iterator_down(w, mu) * (size_t)nd + (size_t)mu, n, b);
         lat_sun_trace(n, a, t);
-        *share += c->weight[mu] * t[0];
+        *term += c->weight[mu] * t[0];
         for (int i = 0; i < 2 * n * n; i++)
             s[i] += c->weight[mu] * (a[i] - b[i]);
     }
@@ -304,19 +306,19 @@ LAT_INLINE void add_off_diagonal(int n, const double *v, double *x)
         }
 }
 
-/* Maximally Abelian gauge: its share of N D V F, and N theta(x). */
-LAT_INLINE void mag_site(const lat_field *f, const lat_iterator *w, int n, double *share,
+/* Maximally Abelian gauge: its term of N D V F, and N theta(x). */
+LAT_INLINE void mag_site(const lat_field *f, const lat_iterator *w, int n, double *term,
                          double *theta)
 {
     const int nd = f->head.geom.nd;
     double x[LAT_SUN_REALS], a[LAT_SUN_REALS], b[LAT_SUN_REALS];
     memset(x, 0, sizeof(double) * 2 * (size_t)(n * n));
-    *share = *theta = 0;
+    *term = *theta = 0;
     for (int mu = 0; mu < nd; mu++) {
         lat_load(f, w->site * (size_t)nd + (size_t)mu, n, a);
         for (int i = 0; i < n; i++) {
             const double *d = a + 2 * (i * n + i);
-            *share += d[0] * d[0] + d[1] * d[1];
+            *term += d[0] * d[0] + d[1] * d[1];
         }
         add_off_diagonal(n, a, x);
         lat_load(f, lat_iterator_down(w, mu) * (size_t)nd + (size_t)mu, n, b);
@@ -330,27 +332,28 @@ LAT_INLINE void mag_site(const lat_field *f, const lat_iterator *w, int n, doubl
         }
 }
 
-/* Sums of a chunk, of a slice across the last axis, of all: F, theta, the largest theta, and theta
- * of each slice that is fixed on its own; of those across the last axis a record has one alone. */
+/* A record has the sums of a chunk, of a slice across the last axis, or of all: functional, theta,
+ * the largest theta, then theta of each slice that is fixed independently. If these are the slices
+ * across the last axis, a record has one of them only. */
 typedef struct gauge_sums {
     const lat_field *f;
     const lat_condition *c;
     size_t sites, chunks; /* of a slice across the last axis */
     size_t slices, record;
-    bool across; /* the condition's slices are those of the last axis */
+    bool across; /* the slices of the condition are those of the last axis */
 } gauge_sums;
 
 LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double *p, int n)
 {
     const int time = g->across ? -1 : g->c->time;
-    double share, theta;
+    double term, theta;
     lat_iterator w;
     for (lat_iterator_start(&w, g->f, from); w.site < to; lat_iterator_next(&w)) {
         if (g->c->gauge == LAT_MAG)
-            mag_site(g->f, &w, n, &share, &theta);
+            mag_site(g->f, &w, n, &term, &theta);
         else
-            linear_site(g->f, g->c, &w, n, &share, &theta);
-        p[0] += share;
+            linear_site(g->f, g->c, &w, n, &term, &theta);
+        p[0] += term;
         p[1] += theta;
         p[2] = lat_worse(p[2], theta);
         p[3 + (time < 0 ? 0 : w.x[time])] += theta;
@@ -366,6 +369,7 @@ static void gauge_any(const gauge_sums *g, size_t from, size_t to, double *p)
     }
 }
 
+/* to = the sum of n records. */
 static void add_records(const gauge_sums *g, double *to, const double *from, size_t n)
 {
     memset(to, 0, g->record * sizeof *to);
@@ -374,7 +378,7 @@ static void add_records(const gauge_sums *g, double *to, const double *from, siz
             to[k] = k == 2 ? lat_worse(to[k], from[k]) : to[k] + from[k];
 }
 
-/* From the sums over all, and theta of the slices, `step` numbers apart. */
+/* *s and slices[] from the sums over all sites, and theta of the slices, `step` numbers apart. */
 static void gauge_total(const gauge_sums *g, const double *sum, const double *of_slice, size_t step,
                         lat_gauge_state *s, double *slices)
 {
@@ -423,9 +427,9 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
     const size_t own = (size_t)lat_field_slab(f).count, all = (size_t)lat_slices(&f->head),
                  bytes = g.record * sizeof(double);
     double *chunk = lat_alloc(own * g.chunks, bytes, "a measurement"),
-           *room = lat_alloc(own + all + 1, bytes, "a measurement");
-    double *slice = room, *every = room + own * g.record, *total = every + all * g.record;
-    int rc = chunk && room ? 0 : -1;
+           *records = lat_alloc(own + all + 1, bytes, "a measurement");
+    double *slice = records, *every = records + own * g.record, *total = every + all * g.record;
+    int rc = chunk && records ? 0 : -1;
     if (rc == 0)
         gauge_slices(&g, chunk, slice);
     if (rc == 0 && (rc = lat_field_gather(f, slice, bytes, every)) == 0) {
@@ -434,6 +438,6 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
                     slices);
     }
     free(chunk);
-    free(room);
+    free(records);
     return rc;
 }

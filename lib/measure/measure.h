@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measure.h: what a field is, measured on the host in double precision (docs/conventions.md).
+/* measure.h: observables of a field, measured on the host in double precision
+ * (docs/conventions.md).
  *
- * Sums are taken in an order that does not depend on the number of threads. */
+ * Sums are taken in a fixed order, so that results depend neither on threads nor on ranks.
+ * Functions that take a lat_field are called by all ranks, with its ghosts up to date
+ * (lat_field_exchange), and give the same bits on each: 0, or -1 with lat_error set. */
 #ifndef LAT_MEASURE_H
 #define LAT_MEASURE_H
 
@@ -12,16 +15,16 @@
  * U_mu / N over all links. */
 int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_trace);
 
-/* The plaquette of planes without the last direction and of those with it; NaN where there is none.
- */
+/* The plaquette of planes without the last direction, and of planes with it; NaN where there is no
+ * such plane. */
 int lat_measure_planes(const lat_field *f, double *spatial, double *temporal);
 
-/* The same by slices of the last axis (slices.h): sums of Re tr over each of `count` slices, of
- * which the one that follows the last is `after` (periodic: after the last slice of all comes the
- * first). `temporal` is the part of the planes with the last axis. With `group` also the largest
- * |element| of U U^+ - 1 and |1 - det U|; where links are not finite these may be anything, and the
- * sums are not finite. The bits of the sums depend neither on threads nor on how many slices there
- * are at once. */
+/* The same by slices across the last axis (slices.h). sums[t] gets the sums of Re tr over slice t
+ * of `count` in memory; `after` is the slice that follows the last of them (after the last slice of
+ * the lattice comes the first). `temporal` is the part of `plaquette` from planes with the last
+ * axis. With `group` also the largest |element| of U U^+ - 1 and |1 - det U|; where links are not
+ * finite these are undefined, and the sums are not finite. The bits depend neither on threads nor
+ * on `count`. For one rank: 0, or -1 without memory. */
 typedef struct lat_slice_sums {
     double plaquette, temporal, trace;
     double unitarity, det;
@@ -29,26 +32,28 @@ typedef struct lat_slice_sums {
 int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after,
                        bool group, lat_slice_sums *sums);
 
-/* The same of slices that come by in any portions: it keeps a copy of the first, and those of a
- * call have to stay as they are until the next call is done. `end` is for when all have come. */
+/* The same slice by slice, while a field is read: lat_slicewise_add takes the next `count` slices,
+ * any number at a time. It keeps a copy of the first slice; the slices of one call must stay in
+ * memory until the next call has returned. lat_slicewise_end, after all slices, has their sum. */
 typedef struct lat_slicewise lat_slicewise;
-lat_slicewise *lat_slicewise_new(const lat_header *head, bool group); /* the head is borrowed */
+lat_slicewise *lat_slicewise_new(const lat_header *head, bool group); /* head is borrowed */
 int lat_slicewise_add(lat_slicewise *s, const void *slices, int count);
 int lat_slicewise_end(lat_slicewise *s, lat_slice_sums *all);
 void lat_slicewise_free(lat_slicewise *s);
 
-/* Those of all slices together, in their order; and the means that a header has. */
+/* The sum over all slices of the lattice, in their order; and the means that a header has. */
 lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *sums);
 void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette,
                        double *link_trace);
 
-/* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; re, im. */
+/* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; loop[0] re, loop[1]
+ * im. */
 int lat_measure_polyakov(const lat_field *f, int mu, double loop[2]);
 
+/* Deviation from SU(N), over all matrices except links that an open boundary lacks. */
 typedef struct lat_deviation {
-    double det_mean,
-        det_max; /* |1 - det U| over all matrices, but links that an open boundary lacks */
-    double unitarity_mean, unitarity_max; /* largest element of |U U^+ - 1|, a matrix each */
+    double det_mean, det_max;             /* |1 - det U| */
+    double unitarity_mean, unitarity_max; /* largest |element| of U U^+ - 1, of each matrix */
 } lat_deviation;
 int lat_measure_deviation(const lat_field *f, lat_deviation *d);
 
@@ -56,32 +61,35 @@ typedef struct lat_gauge_state {
     double functional;
     double theta;       /* mean over sites */
     double theta_max;   /* of a site */
-    double theta_slice; /* largest mean over a slice that is fixed on its own; else as theta */
+    double theta_slice; /* largest mean over a slice that is fixed independently; else theta */
 } lat_gauge_state;
 
-/* How well the links fulfil a gauge condition, docs/gauges.md and docs/conventions.md:
+/* Functional and theta of a gauge condition (docs/gauges.md, docs/conventions.md;
+ * arXiv:1212.5221, section 2.1):
  *   Landau, Coulomb  F = 1/(N W V) sum w_mu Re tr U_mu(x), W = sum w_mu;
  *                    Delta(x) = sum_mu w_mu (U_mu(x) - U_mu(x-mu)) - h.c. - trace;
  *                    theta(x) = tr Delta Delta^+ / N
  *   MAG              F = 1/(N D V) sum |U_mu(x)_ii|^2; theta(x) = sum_{a<b} |X_ab|^2 / N,
  *                    X_ab = sum over the 2 D links V away from x of
  *                    V_aa conj(V_ba) - V_ab conj(V_bb)
- * `slices`, if not NULL, gets theta of each slice (lat_condition_slices of them). */
+ * slices: NULL, or [lat_condition_slices], which gets theta of each slice. */
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s,
                       double *slices);
 
 /* Field strength F_{mu nu}, Hermitian and traceless, from the four plaquettes around a site
- * (clover), in four dimensions:  charge  sum_x 1/(32 pi^2) eps_{mu nu rho sigma} tr F F, eps_{xyzt}
- * = 1 density mean over sites of sum_{mu<nu} tr F^2 = 1/4 F^a F^a */
+ * (clover). In four dimensions charge   sum_x 1/(32 pi^2) eps_{mu nu rho sigma} tr F F, eps_{xyzt}
+ * = 1 density  mean over sites of sum_{mu<nu} tr F^2 = 1/4 F^a F^a */
 typedef struct lat_clover {
     double charge, density;
 } lat_clover;
 int lat_measure_clover(const lat_field *f, lat_clover *c);
 
-/* The Schwinger-Dyson equation of Wilson's action with anisotropy xi (generate/generate.h): with S
- * the weighted staple sum of a link U, X = U S^+ and B = (X - X^+)/2i, (N^2 - 1) <Re tr X> = beta
- * <tr B^2 - (tr B)^2 / N> exactly, for any N, beta and volume: `beta` is what the means over all
- * links make of it. */
+/* beta by the Schwinger-Dyson equation of the Wilson action with anisotropy xi
+ * (generate/generate.h). With S the weighted staple sum of a link U, X = U S^+ and
+ * B = (X - X^+)/2i,
+ *     (N^2 - 1) <Re tr X> = beta <tr B^2 - (tr B)^2 / N>
+ * exactly, for any N, beta and volume. `trace` and `force` are the two means over all links, `beta`
+ * what they give. */
 typedef struct lat_schwinger_dyson {
     double trace, force, beta;
 } lat_schwinger_dyson;

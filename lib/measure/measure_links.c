@@ -35,7 +35,8 @@ LAT_INLINE void link_of(const lat_field *f, size_t site, int mu, int n, double *
 }
 
 /* c = U_mu(x) U_nu(y). */
-LAT_INLINE void two(const lat_field *f, size_t x, int mu, size_t y, int nu, int n, double *c)
+LAT_INLINE void link_product(const lat_field *f, size_t x, int mu, size_t y, int nu, int n,
+                             double *c)
 {
     double a[LAT_SUN_REALS], b[LAT_SUN_REALS];
     link_of(f, x, mu, n, a);
@@ -45,8 +46,8 @@ LAT_INLINE void two(const lat_field *f, size_t x, int mu, size_t y, int nu, int 
 
 /* ---- clover ---------------------------------------------------------------------------------- */
 
-/* The sum of the four plaquettes at x that turn from mu to nu, each around two corners and back
- * around the opposite ones. */
+/* The sum of the four plaquettes at x that lead from mu towards nu (the leaves of the clover); each
+ * is a product of two links times the dagger of another one. */
 LAT_INLINE void leaves(const lat_field *f, const lat_iterator *w, int mu, int nu, int n,
                        double *sum)
 {
@@ -55,24 +56,24 @@ LAT_INLINE void leaves(const lat_field *f, const lat_iterator *w, int mu, int nu
     double a[LAT_SUN_REALS], p[LAT_SUN_REALS], q[LAT_SUN_REALS], v[LAT_SUN_REALS];
     memset(sum, 0, sizeof *sum * 2 * (size_t)(n * n));
     /* U_mu(x) U_nu(x+mu) [U_nu(x) U_mu(x+nu)]^+ */
-    two(f, x, mu, lat_iterator_up(w, mu), nu, n, p);
-    two(f, x, nu, lat_iterator_up(w, nu), mu, n, q);
+    link_product(f, x, mu, lat_iterator_up(w, mu), nu, n, p);
+    link_product(f, x, nu, lat_iterator_up(w, nu), mu, n, q);
     lat_sun_mul_dag(n, v, p, q);
     add(n, sum, 1, v);
     /* U_nu(x) [U_nu(x-mu) U_mu(x-mu+nu)]^+ U_mu(x-mu) */
-    two(f, xm, nu, lat_field_next(f, xm, nu, 1), mu, n, p);
+    link_product(f, xm, nu, lat_field_next(f, xm, nu, 1), mu, n, p);
     link_of(f, x, nu, n, a);
     lat_sun_mul_dag(n, q, a, p);
     link_of(f, xm, mu, n, a);
     lat_sun_mul(n, v, q, a);
     add(n, sum, 1, v);
     /* [U_nu(x-mu-nu) U_mu(x-mu)]^+ U_mu(x-mu-nu) U_nu(x-nu) */
-    two(f, xmn, nu, xm, mu, n, p);
-    two(f, xmn, mu, xn, nu, n, q);
+    link_product(f, xmn, nu, xm, mu, n, p);
+    link_product(f, xmn, mu, xn, nu, n, q);
     dag_mul(n, v, p, q);
     add(n, sum, 1, v);
     /* U_nu(x-nu)^+ U_mu(x-nu) U_nu(x+mu-nu) U_mu(x)^+ */
-    two(f, xn, mu, lat_field_next(f, xn, mu, 1), nu, n, p);
+    link_product(f, xn, mu, lat_field_next(f, xn, mu, 1), nu, n, p);
     link_of(f, xn, nu, n, a);
     dag_mul(n, q, a, p);
     link_of(f, x, mu, n, a);
@@ -80,7 +81,7 @@ LAT_INLINE void leaves(const lat_field *f, const lat_iterator *w, int mu, int nu
     add(n, sum, 1, v);
 }
 
-/* F = (Q - Q^+)/8i without its trace. */
+/* F = (Q - Q^+)/8i without its trace, Q the sum of the leaves. */
 LAT_INLINE void strength(int n, const double *q, double *f)
 {
     double trace = 0;
@@ -136,7 +137,7 @@ int lat_measure_clover(const lat_field *f, lat_clover *c)
 
 /* ---- Schwinger-Dyson ------------------------------------------------------------------------- */
 
-/* The staples over U_mu(x), leading from x to x + mu (site/link.h). */
+/* The weighted staple sum of U_mu(x), which leads from x to x + mu (site/link.h). */
 LAT_INLINE void staples(const lat_field *f, const lat_iterator *w, int mu, double xi, int n,
                         double *sum)
 {
@@ -149,20 +150,20 @@ LAT_INLINE void staples(const lat_field *f, const lat_iterator *w, int mu, doubl
         if (nu == mu)
             continue;
         /* U_nu(x) U_mu(x+nu) U_nu(x+mu)^+ */
-        two(f, w->site, nu, lat_iterator_up(w, nu), mu, n, b);
+        link_product(f, w->site, nu, lat_iterator_up(w, nu), mu, n, b);
         link_of(f, lat_iterator_up(w, mu), nu, n, a);
         lat_sun_mul_dag(n, v, b, a);
         add(n, sum, weight, v);
         /* U_nu(x-nu)^+ U_mu(x-nu) U_nu(x-nu+mu) */
-        two(f, below, mu, lat_field_next(f, below, mu, 1), nu, n, b);
+        link_product(f, below, mu, lat_field_next(f, below, mu, 1), nu, n, b);
         link_of(f, below, nu, n, a);
         dag_mul(n, v, a, b);
         add(n, sum, weight, v);
     }
 }
 
-LAT_INLINE void meter_chunk(const lat_field *f, size_t from, size_t to, int n, double xi,
-                            lat_partial *p)
+LAT_INLINE void schwinger_dyson_chunk(const lat_field *f, size_t from, size_t to, int n, double xi,
+                                      lat_partial *p)
 {
     double s[LAT_SUN_REALS], u[LAT_SUN_REALS], x[LAT_SUN_REALS];
     lat_iterator w;
@@ -185,13 +186,14 @@ LAT_INLINE void meter_chunk(const lat_field *f, size_t from, size_t to, int n, d
         }
 }
 
-static void meter_any(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p)
+static void schwinger_dyson_any(const lat_field *f, size_t from, size_t to, const void *arg,
+                                lat_partial *p)
 {
     const double xi = *(const double *)arg;
     switch (f->head.nc) {
-    case 2: meter_chunk(f, from, to, 2, xi, p); break;
-    case 3: meter_chunk(f, from, to, 3, xi, p); break;
-    default: meter_chunk(f, from, to, f->head.nc, xi, p);
+    case 2: schwinger_dyson_chunk(f, from, to, 2, xi, p); break;
+    case 3: schwinger_dyson_chunk(f, from, to, 3, xi, p); break;
+    default: schwinger_dyson_chunk(f, from, to, f->head.nc, xi, p);
     }
 }
 
@@ -202,7 +204,7 @@ int lat_measure_schwinger_dyson(const lat_field *f, double xi, lat_schwinger_dys
     if (f->head.kind != LAT_GAUGE)
         return lat_fail("the Schwinger-Dyson equation is that of a gauge field, but this is a "
                         "gauge transformation");
-    if (lat_over_chunks(f, lat_slice_sites(&f->head), meter_any, &xi, &sum))
+    if (lat_over_chunks(f, lat_slice_sites(&f->head), schwinger_dyson_any, &xi, &sum))
         return -1;
     *m = (lat_schwinger_dyson){sum.sum[0] / links, sum.sum[1] / links,
                                (n * n - 1) * sum.sum[0] / sum.sum[1]};

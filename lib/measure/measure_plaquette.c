@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measure_plaquette.c: plaquette, link trace and distance from SU(N), slice by slice.
+/* measure_plaquette.c: plaquette, link trace and deviation from SU(N), slice by slice.
  *
- * Eight sites at a time, one in each lane of a vector: the text is compiled for the vector lengths
- * of x86, and the program chooses when it runs. Sums are kept by chunks of a slice and added in
- * their order. */
+ * Eight sites at a time, one in each lane of a vector. The text is compiled for the vector lengths
+ * of x86, one of which is chosen at run time. Each chunk of a slice has its own sums, which are
+ * added in the order of the chunks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,41 +19,42 @@ enum { WIDTH = LAT_SIMD8 };
 typedef lat_simd8 vec;
 typedef long mask __attribute__((vector_size(8 * WIDTH)));
 
-/* Slices at hand, and the one after them. */
-typedef struct window {
+/* Consecutive slices in memory, and the one after them. */
+typedef struct slice_range {
     const lat_header *head;
-    lat_field slice; /* only the extents of one: 1 along the last axis */
+    lat_field slice; /* for its extents: 1 along the last axis */
     const char *at, *after;
     int count;
     bool group; /* unitarity and determinants, too */
     size_t sites, site_bytes, matrix_bytes;
-} window;
+} slice_range;
 
-/* Eight sites: where their links are, and those of their neighbours ahead. */
-typedef struct eight {
-    const char *here[WIDTH], *ahead[LAT_MAX_DIMS][WIDTH];
-    vec counts; /* 1; 0 for a lane that repeats the last site of a chunk */
-} eight;
+/* Eight sites: addresses of their links, and of the links at x + mu. */
+typedef struct addresses {
+    const char *here[WIDTH], *up[LAT_MAX_DIMS][WIDTH];
+    vec weight; /* 1; 0 for a lane that repeats the last site of a chunk */
+} addresses;
 
-/* Sites that the tour comes to, `left` of them at most. */
-LAT_INLINE void gather(const window *w, size_t t, lat_iterator *tour, size_t left, eight *g)
+/* The next eight sites of the iterator in slice t, or `left` if fewer; then the other lanes repeat
+ * the last. */
+LAT_INLINE void gather(const slice_range *w, size_t t, lat_iterator *it, size_t left, addresses *a)
 {
     const int last = w->slice.head.geom.nd - 1;
     const char *slice = w->at + t * w->sites * w->site_bytes;
     const char *next = t + 1 < (size_t)w->count ? slice + w->sites * w->site_bytes : w->after;
     for (size_t l = 0; l < WIDTH; l++) {
-        g->counts[l] = l < left;
-        g->here[l] = slice + tour->site * w->site_bytes;
+        a->weight[l] = l < left;
+        a->here[l] = slice + it->site * w->site_bytes;
         for (int mu = 0; mu < last; mu++)
-            g->ahead[mu][l] = slice + lat_iterator_up(tour, mu) * w->site_bytes;
-        g->ahead[last][l] = next + tour->site * w->site_bytes;
+            a->up[mu][l] = slice + lat_iterator_up(it, mu) * w->site_bytes;
+        a->up[last][l] = next + it->site * w->site_bytes;
         if (l + 1 < left)
-            lat_iterator_next(tour);
+            lat_iterator_next(it);
     }
 }
 
 /* The links mu of eight sites. */
-LAT_INLINE void load(const window *w, const char *const *site, int mu, int n, vec *m)
+LAT_INLINE void load(const slice_range *w, const char *const *site, int mu, int n, vec *m)
 {
     lat_simd8_load(site, (size_t)mu * w->matrix_bytes, w->head->real, n, m);
 }
@@ -131,7 +132,7 @@ LAT_INLINE vec off_determinant(int n, const vec *m)
     return (re - 1) * (re - 1) + im * im;
 }
 
-LAT_INLINE double lanes(vec v)
+LAT_INLINE double sum_lanes(vec v)
 {
     double sum = 0;
     for (int l = 0; l < WIDTH; l++)
@@ -147,23 +148,24 @@ LAT_INLINE double largest_lane(vec v)
     return most;
 }
 
-/* Sites from..to-1 of slice t. */
-LAT_INLINE void chunk(const window *w, size_t t, size_t from, size_t to, int n, lat_slice_sums *p)
+/* The sums of sites from .. to-1 of slice t. */
+LAT_INLINE void chunk(const slice_range *w, size_t t, size_t from, size_t to, int n,
+                      lat_slice_sums *p)
 {
     const int nd = w->slice.head.geom.nd;
     vec sum = {0}, last = {0}, link = {0}, unitarity = {0}, det = {0};
     LAT_SIMD8_MATRIX(here[LAT_MAX_DIMS]);
     LAT_SIMD8_MATRIX(b);
     LAT_SIMD8_MATRIX(c);
-    eight g;
-    lat_iterator tour;
-    lat_iterator_start(&tour, &w->slice, from);
+    addresses a;
+    lat_iterator it;
+    lat_iterator_start(&it, &w->slice, from);
     for (size_t i = from; i < to; i += WIDTH) {
-        gather(w, t, &tour, to - i, &g);
+        gather(w, t, &it, to - i, &a);
         for (int mu = 0; mu < nd; mu++) {
-            load(w, g.here, mu, n, here[mu]);
+            load(w, a.here, mu, n, here[mu]);
             for (int k = 0; k < n; k++)
-                link += g.counts * here[mu][2 * k * (n + 1)];
+                link += a.weight * here[mu][2 * k * (n + 1)];
             if (w->group) {
                 unitarity = larger(off_unitary(n, here[mu]), unitarity);
                 det = larger(off_determinant(n, here[mu]), det);
@@ -171,19 +173,19 @@ LAT_INLINE void chunk(const window *w, size_t t, size_t from, size_t to, int n, 
         }
         for (int nu = 1; nu < nd; nu++)
             for (int mu = 0; mu < nu; mu++) {
-                load(w, g.ahead[mu], nu, n, b);
-                load(w, g.ahead[nu], mu, n, c);
-                const vec one = g.counts * trace(n, here[mu], b, c, here[nu]);
+                load(w, a.up[mu], nu, n, b);
+                load(w, a.up[nu], mu, n, c);
+                const vec one = a.weight * trace(n, here[mu], b, c, here[nu]);
                 sum += one;
                 if (nu == nd - 1)
                     last += one;
             }
     }
-    *p = (lat_slice_sums){lanes(sum), lanes(last), lanes(link), sqrt(largest_lane(unitarity)),
-                          sqrt(largest_lane(det))};
+    *p = (lat_slice_sums){sum_lanes(sum), sum_lanes(last), sum_lanes(link),
+                          sqrt(largest_lane(unitarity)), sqrt(largest_lane(det))};
 }
 
-LAT_INLINE void chunk_any(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
+LAT_INLINE void chunk_any(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
 {
     switch (w->head->nc) {
     case 2: chunk(w, t, from, to, 2, p); break;
@@ -192,22 +194,23 @@ LAT_INLINE void chunk_any(const window *w, size_t t, size_t from, size_t to, lat
     }
 }
 
-typedef void chunk_fn(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p);
+typedef void chunk_fn(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p);
 
-static void chunk_base(const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
+static void chunk_base(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
 {
     chunk_any(w, t, from, to, p);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void chunk_avx2(const window *w, size_t t, size_t from,
-                                                           size_t to, lat_slice_sums *p)
+__attribute__((target("avx2,fma"))) static void chunk_avx2(const slice_range *w, size_t t,
+                                                           size_t from, size_t to,
+                                                           lat_slice_sums *p)
 {
     chunk_any(w, t, from, to, p);
 }
 
 __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void chunk_avx512(
-    const window *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
+    const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
 {
     chunk_any(w, t, from, to, p);
 }
@@ -219,12 +222,12 @@ int lat_measure_slices(const lat_header *head, const void *slices, int count, co
                        bool group, lat_slice_sums *sums)
 {
     chunk_fn *const run = chunks[lat_isa_widest()];
-    window w = {.head = head,
-                .slice = {.head = {.geom = head->geom}},
-                .at = slices,
-                .after = after,
-                .count = count,
-                .group = group};
+    slice_range w = {.head = head,
+                     .slice = {.head = {.geom = head->geom}},
+                     .at = slices,
+                     .after = after,
+                     .count = count,
+                     .group = group};
     w.slice.head.geom.dims[head->geom.nd - 1] = 1;
     w.sites = lat_slice_sites(head);
     w.matrix_bytes = 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real;
@@ -274,15 +277,15 @@ void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double
     *link_trace = all->trace / (sites * nd);
 }
 
-/* ---- slices that come by --------------------------------------------------------------------- */
+/* ---- slice by slice -------------------------------------------------------------------------- */
 
 struct lat_slicewise {
     const lat_header *head;
     bool group;
-    int seen;
+    int added; /* slices */
     lat_slice_sums *sums;
     void *first;      /* a copy of the first slice */
-    const void *last; /* the last that came, whose neighbour has not come yet */
+    const void *last; /* the last one added, measured when the next one is there */
 };
 
 lat_slicewise *lat_slicewise_new(const lat_header *head, bool group)
@@ -303,24 +306,24 @@ lat_slicewise *lat_slicewise_new(const lat_header *head, bool group)
 int lat_slicewise_add(lat_slicewise *s, const void *slices, int count)
 {
     const char *at = slices, *last = at + (size_t)(count - 1) * lat_slice_bytes(s->head);
-    lat_slice_sums *sums = s->sums + s->seen;
-    if (s->seen == 0)
+    lat_slice_sums *sums = s->sums + s->added;
+    if (s->added == 0)
         lat_memcpy(s->first, slices, lat_slice_bytes(s->head));
     else if (lat_measure_slices(s->head, s->last, 1, slices, s->group, sums - 1) < 0)
         return -1;
     if (count > 1 && lat_measure_slices(s->head, slices, count - 1, last, s->group, sums) < 0)
         return -1;
     s->last = last;
-    s->seen += count;
-    return s->seen < lat_slices(s->head)
+    s->added += count;
+    return s->added < lat_slices(s->head)
                ? 0
-               : lat_measure_slices(s->head, last, 1, s->first, s->group, s->sums + s->seen - 1);
+               : lat_measure_slices(s->head, last, 1, s->first, s->group, s->sums + s->added - 1);
 }
 
 int lat_slicewise_end(lat_slicewise *s, lat_slice_sums *all)
 {
-    if (s->seen != lat_slices(s->head))
-        return lat_fail("%d slices were measured, expected %d", s->seen, lat_slices(s->head));
+    if (s->added != lat_slices(s->head))
+        return lat_fail("%d slices were measured, expected %d", s->added, lat_slices(s->head));
     *all = lat_measure_total(s->head, s->sums);
     return 0;
 }
