@@ -143,12 +143,13 @@ END
     run -3 lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --every 0 --precision mixed a.lat -o c.lat
     local change
     for change in "dims = 4 4 4 4|dims = 2 2 2 2" "dims = 4 4 4 4|dims = 4 4 4 8" \
-        "real = f64|real = f32" " rung 0 | rung -1000000 " " rung 0 | rung 1000000 " "copy 0 |copy 1 " \
+        "real = f64|real = f32" " stage 0 | stage -1000000 " " stage 0 | stage 1000000 " "copy 0 |copy 1 " \
         "checkpoint.field = 0 0 1|checkpoint.field = 0 5 1" "checkpoint.field = 0 0 1|checkpoint.field = 0 0 1999" \
-        "checkpoint.words|checkpoint.other"; do
+        "checkpoint.device|checkpoint.words"; do
         forge ck "${change%|*}" "${change#*|}" >said
         run -1 --separate-stderr lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --precision mixed --resume forged a.lat -o c.lat
         [[ $stderr == "lat-orelax: "*": expected "* ]] || { echo "$change: $stderr"; return 1; }
         [ ! -e c.lat ]
     done
+    [[ $stderr == *"expected a checkpoint of this version"* ]]
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkpoint.c: where a run is, in a file, so that it can be gone on with after an interruption.
+/* checkpoint.c: the state of a run in a file, so that an interrupted run can be resumed.
  *
- * The file is a stream of transformations (docs/format.md), so that lat-info shows it. For every
- * configuration up to the one at hand there is one for each copy whose g is still needed; each says
- * in its info lines checkpoint.run      tool and arguments: another run must not go on from here
+ * The file is a stream of transformations (docs/format.md); lat-info shows it. For every
+ * configuration up to the present one it has one transformation for each copy whose g is still
+ * needed. Their info lines are
+ *     checkpoint.run      tool and arguments: a run with others must not resume from here
  *     checkpoint.field    configuration, copy, number of copies, CRC-32 of the links
- *     checkpoint.words    of the device
- * and the first one of a configuration has a history line about every copy of it, numbers in
- * hexadecimal, so that nothing is rounded. */
+ *     checkpoint.device   description of the device
+ * and the first one of a configuration has a history line for each copy, numbers in hexadecimal, so
+ * that nothing is rounded. */
 #include "fixing.h"
 
 #include <errno.h>
@@ -21,16 +22,16 @@
 #include "common/progress.h"
 #include "stream/stream.h"
 
-/* A configuration that is finished, or that a checkpoint knows of. */
+/* A configuration that is done, or that was read from a checkpoint. */
 typedef struct known {
     long config;
     int copies, fields;
-    char crc[9], words[64];
+    char crc[9], device[64];
     lat_copy *copy;
 } known;
 
 struct lat_checkpoint {
-    double last; /* when one was written */
+    double last; /* time of the last checkpoint (lat_seconds) */
     char *run;   /* tool and arguments */
     known *list;
     int count;
@@ -72,7 +73,7 @@ static known *known_find(const lat_checkpoint *k, long config)
 
 #define ROW \
     "copy %ld seed %" PRIu64 \
-    " rung %d done %d judged %d converged %d sweeps %ld F %a theta %a max %a slice %a own"
+    " stage %d done %d measured %d converged %d sweeps %ld F %a theta %a max %a slice %a own"
 
 static int row_print(lat_lines *to, const lat_copy *c)
 {
@@ -80,20 +81,20 @@ static int row_print(lat_lines *to, const lat_copy *c)
     int n = 0;
     for (int i = 0; i < LAT_COPY_NUMBERS; i++)
         n += snprintf(own + n, sizeof own - (size_t)n, " %a", c->number_of[i]);
-    return lat_lines_add(to, ROW "%s", c->number, c->seed, c->rung, c->done, c->judged,
+    return lat_lines_add(to, ROW "%s", c->number, c->seed, c->stage, c->done, c->measured,
                          c->converged, c->sweeps, c->state.functional, c->state.theta,
                          c->state.theta_max, c->state.theta_slice, own);
 }
 
 static int row_scan(const char *line, lat_copy *c)
 {
-    int done, judged, converged, n = 0;
-    if (sscanf(line,
-               "copy %ld seed %" SCNu64 " rung %d done %d judged %d converged %d sweeps %ld F %la "
-               "theta %la max %la slice %la own%n",
-               &c->number, &c->seed, &c->rung, &done, &judged, &converged, &c->sweeps,
-               &c->state.functional, &c->state.theta, &c->state.theta_max, &c->state.theta_slice,
-               &n)
+    int done, measured, converged, n = 0;
+    if (sscanf(
+            line,
+            "copy %ld seed %" SCNu64 " stage %d done %d measured %d converged %d sweeps %ld F %la "
+            "theta %la max %la slice %la own%n",
+            &c->number, &c->seed, &c->stage, &done, &measured, &converged, &c->sweeps,
+            &c->state.functional, &c->state.theta, &c->state.theta_max, &c->state.theta_slice, &n)
             != 11
         || n == 0)
         return -1;
@@ -101,7 +102,7 @@ static int row_scan(const char *line, lat_copy *c)
         if (sscanf(line + n, " %la%n", &c->number_of[i], &m) != 1)
             return -1;
     c->done = done;
-    c->judged = judged;
+    c->measured = measured;
     c->converged = converged;
     c->started = true;
     return 0;
@@ -109,7 +110,7 @@ static int row_scan(const char *line, lat_copy *c)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The transformation of a copy, under a header of the checkpoint's own. */
+/* The transformation of a copy, with a header for the checkpoint. */
 static int write_field(const lat_checkpoint *k, lat_output *out, const known *w, const lat_copy *c,
                        bool first)
 {
@@ -124,7 +125,7 @@ static int write_field(const lat_checkpoint *k, lat_output *out, const known *w,
              *w->crc ? w->crc : "-");
     int rc = lat_info_set(&g.head, "checkpoint.run", k->run)
                      || lat_info_set(&g.head, "checkpoint.field", field)
-                     || lat_info_set(&g.head, "checkpoint.words", w->words)
+                     || lat_info_set(&g.head, "checkpoint.device", w->device)
                  ? -1
                  : 0;
     for (int i = 0; first && rc == 0 && i < w->copies; i++)
@@ -149,17 +150,17 @@ static int write_known(const lat_checkpoint *k, lat_output *out, const known *w)
     return 0;
 }
 
-static known at_hand(const lat_fixing *f)
+static known present(const lat_fixing *f)
 {
     known w = {.config = f->config, .copies = f->copies, .copy = f->copy};
     snprintf(w.crc, sizeof w.crc, "%s", f->crc);
-    snprintf(w.words, sizeof w.words, "%s", f->words);
+    snprintf(w.device, sizeof w.device, "%s", f->device_text);
     return w;
 }
 
 static int write_all(const lat_checkpoint *k, const lat_fixing *f)
 {
-    const known now = at_hand(f);
+    const known now = present(f);
     lat_output *out = lat_output_open(lat_fixing_opts.checkpoint, 0);
     int rc = lat_agree(f->comm, out ? 0 : -1);
     for (int i = 0; i < k->count && rc == 0; i++)
@@ -178,7 +179,7 @@ int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
     int due = lat_fixing_opts.checkpoint
               && lat_seconds() - k->last >= (double)lat_fixing_opts.every;
     if (lat_fixing_opts.checkpoint
-        && f->comm->broadcast(f->comm, &due, sizeof due, 0)) /* by one clock */
+        && f->comm->broadcast(f->comm, &due, sizeof due, 0)) /* rank 0 has the clock */
         return -1;
     if (!due)
         return 0;
@@ -200,9 +201,9 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
     known *w = known_find(k, f->config);
     if (!w && !(w = known_add(k, f->config, f->copies)))
         return -1;
-    const known now = at_hand(f);
+    const known now = present(f);
     memcpy(w->crc, now.crc, sizeof w->crc);
-    memcpy(w->words, now.words, sizeof w->words);
+    memcpy(w->device, now.device, sizeof w->device);
     for (int i = 0; i < f->copies; i++) {
         lat_field_free(&w->copy[i].g);
         w->copy[i] = f->copy[i];
@@ -214,16 +215,19 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* One transformation of the file; `f` is taken over. */
+/* One transformation of the file; takes over f. */
 static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
 {
     const char *run = lat_info_get(&f->head, "checkpoint.run"),
-               *words = lat_info_get(&f->head, "checkpoint.words");
+               *device = lat_info_get(&f->head, "checkpoint.device");
     const char *field = lat_info_get(&f->head, "checkpoint.field");
     long config, number;
     int copies;
     char crc[9];
-    if (f->head.kind != LAT_TRANSFORM || !run || !words || !field
+    if (run && !device)
+        return lat_fail("%s: expected a checkpoint of this version, found one of another version",
+                        name);
+    if (f->head.kind != LAT_TRANSFORM || !run || !device || !field
         || sscanf(field, "%ld %ld %d %8s", &config, &number, &copies, crc) != 4 || copies < 1
         || copies > LAT_MAX_COPIES || number < 0 || number >= copies || config < 0)
         return lat_fail("%s: expected a checkpoint, found a field that is none", name);
@@ -238,7 +242,7 @@ static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
             "%s: expected each copy of a configuration once, found copy %ld of %ld twice", name,
             number, config);
     snprintf(w->crc, sizeof w->crc, "%s", crc);
-    snprintf(w->words, sizeof w->words, "%s", words);
+    snprintf(w->device, sizeof w->device, "%s", device);
     for (int i = 0; i < f->head.history.count; i++) {
         lat_copy c = {.number = -1};
         if (row_scan(f->head.history.line[i], &c) || c.number < 0 || c.number >= copies)
@@ -249,7 +253,7 @@ static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
     }
     lat_lines_free(&f->head.history);
     lat_lines_free(&f->head.info);
-    *f->head.read_crc = '\0'; /* the copy was not read, it goes on */
+    *f->head.read_crc = '\0'; /* its g goes on, it is no input */
     w->copy[number].g = *f;
     f->data = NULL;
     lat_header_init(&f->head);
@@ -298,7 +302,7 @@ lat_checkpoint *lat_checkpoint_open(void)
         return NULL;
     }
     k->last = lat_seconds();
-    if (o->checkpoint) { /* while nothing is lost yet */
+    if (o->checkpoint) { /* before any sweep, when nothing is lost */
         if (lat_comm_world->rank == 0 && stat(o->checkpoint, &st) == 0 && !S_ISREG(st.st_mode)) {
             lat_fail("%s: expected the name of a file for a checkpoint, which is removed in the "
                      "end, found something else",
@@ -329,13 +333,12 @@ void lat_checkpoint_free(lat_checkpoint *k)
     free(k);
 }
 
-/* Nothing that a checkpoint says of a copy is believed before it fits: its transformation goes to
- * the device as it is. */
+/* Is the copy of the checkpoint one of this run? Its g goes to the device unchecked. */
 static bool fits(const lat_fixing *f, const lat_copy *c)
 {
-    return c->rung >= 0 && c->rung <= f->algorithm->rungs && c->sweeps >= 0
+    return c->stage >= 0 && c->stage <= f->algorithm->stages && c->sweeps >= 0
            && (c->g.data ? c->g.head.real == LAT_F64 && lat_header_alike(&c->g.head, &f->u.head)
-                         : c->judged); /* only of one that was judged is the transformation not
+                         : c->measured); /* only of one that was measured is the transformation not
                                           needed any more */
 }
 
@@ -353,7 +356,7 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
             return lat_fail("%s: expected transformations of its lattice in the checkpoint, found "
                             "something else",
                             f->name);
-    snprintf(f->words, sizeof f->words, "%s", w->words);
+    snprintf(f->device_text, sizeof f->device_text, "%s", w->device);
     for (int i = 0; i < f->copies; i++) {
         if (!w->copy[i].started)
             continue;
@@ -365,7 +368,7 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
         f->copy[i] = w->copy[i];
         f->copy[i].g.head = head;
         w->copy[i].g = (lat_field){.data = NULL};
-        if (f->copy[i].judged && f->copy[i].g.data && lat_copy_measure(f, &f->copy[i]))
+        if (f->copy[i].measured && f->copy[i].g.data && lat_copy_measure(f, &f->copy[i]))
             return -1;
     }
     return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copies.c: the copies of a configuration: their starts, how good they are, which is the best. */
+/* copies.c: the Gribov copies of a configuration: their starts, their functional, the best of them.
+ */
 #include "fixing.h"
 
 #include <inttypes.h>
@@ -50,7 +51,7 @@ int lat_copies_make(lat_fixing *f, lat_input *in)
         if (given && read_copy(f, &f->copy[i], in))
             return -1;
     }
-    f->u.head.copies = 0; /* they are ours now */
+    f->u.head.copies = 0; /* f->copy has them */
     return 0;
 }
 
@@ -73,7 +74,7 @@ int lat_copy_start(const lat_fixing *f, lat_copy *c)
     return 0;
 }
 
-/* u once more, to be rotated. */
+/* v = a copy of u, to be transformed. */
 static int duplicate(const lat_field *u, lat_field *v)
 {
     if (lat_header_copy(&v->head, &u->head))
@@ -94,18 +95,18 @@ static bool better(const lat_copy *a, const lat_copy *b)
     return a->state.functional > b->state.functional;
 }
 
-/* The links as g makes them, and how good they are. */
-static int rotate(const lat_fixing *f, lat_copy *c, lat_field *v)
+/* Transforms the links v by g and measures them. */
+static int transform_and_measure(const lat_fixing *f, lat_copy *c, lat_field *v)
 {
-    /* In double; links in single that stay so are rounded as they are put back. */
+    /* In double; links in single are rounded once, when they are stored. */
     if ((f->algorithm->store == LAT_F64 && lat_field_convert(v, LAT_F64))
         || lat_transform_apply(v, &c->g) || lat_field_convert(v, f->algorithm->store)
         || lat_measure_gauge(v, &f->condition, &c->state, f->theta))
         return -1;
     c->converged = c->state.theta_slice < f->algorithm->theta;
-    c->judged = true;
-    if (f->algorithm->judged)
-        f->algorithm->judged(f, c);
+    c->measured = true;
+    if (f->algorithm->measured)
+        f->algorithm->measured(f, c);
     return 0;
 }
 
@@ -118,7 +119,7 @@ int lat_copy_measure(lat_fixing *f, lat_copy *c)
     } else if (duplicate(&f->u, &v)) {
         return -1;
     }
-    if (rotate(f, c, &v)) {
+    if (transform_and_measure(f, c, &v)) {
         lat_field_free(&v);
         return -1;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fixing.c: the run: configurations in, sweeps in batches of copies, what was chosen out. */
+/* fixing.c: the run: configurations are read, swept in batches of copies, measured and written. */
 #include "fixing.h"
 
 #include <inttypes.h>
@@ -16,25 +16,24 @@
 
 lat_fixing_options lat_fixing_opts = {.time = -1, .select = -1, .every = 600, .seed = 1};
 
-/* Where things go. */
 typedef struct run {
     lat_fixing fixing;
     lat_input *in;
     lat_output *out, *g_out;
     FILE *copies_log;
     lat_checkpoint *checkpoint;
-    bool unconverged; /* something that was written all the same */
+    bool unconverged; /* a configuration was written that has not converged (--keep) */
 } run;
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
-/* The first copies that are not finished. Those of a batch are finished together, so after a
- * resumption it is the same batch again. */
+/* The first copies that are not measured. A batch is done as a whole, so that a run that resumes
+ * has the same batches. */
 static int next_batch(lat_fixing *f, lat_copy *c[LAT_BATCH])
 {
     int n = 0;
     for (int i = 0; i < f->copies && n < LAT_BATCH; i++)
-        if (!f->copy[i].judged)
+        if (!f->copy[i].measured)
             c[n++] = &f->copy[i];
     return n;
 }
@@ -51,8 +50,8 @@ static int load(const lat_fixing *f, lat_copy *const c[], int n)
     return 0;
 }
 
-/* What will be written, if all goes well; only a file takes notice. Said when the device has begun:
- * before that the processors are needed. */
+/* Says what will be written, so that a file can be preallocated. After the device is opened,
+ * because that needs the processors. */
 static void expect(const run *r)
 {
     const lat_fixing *f = &r->fixing;
@@ -62,18 +61,19 @@ static void expect(const run *r)
         lat_stream_expect(r->out, &head, lat_opts.store);
 }
 
-/* One rung of the ladder of precisions. */
-static int rung(run *r, lat_copy *c[], int n)
+/* One precision stage: sweeps until all n copies are done with it. */
+static int run_stage(run *r, lat_copy *c[], int n)
 {
     lat_fixing *f = &r->fixing;
     int rc = 0;
-    f->dev = f->backend->open(&f->u, &f->condition, f->algorithm->ladder[c[0]->rung], n, f->comm);
+    f->dev = f->backend->open(&f->u, &f->condition, f->algorithm->precision[c[0]->stage], n,
+                              f->comm);
     if (!f->dev)
         return -1;
-    snprintf(f->words, sizeof f->words, "%s", f->backend->words(f->dev));
+    snprintf(f->device_text, sizeof f->device_text, "%s", f->backend->words(f->dev));
     lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name,
-                f->algorithm->ladder[c[0]->rung] == LAT_F32 ? "single" : "double", f->words,
-                (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
+                f->algorithm->precision[c[0]->stage] == LAT_F32 ? "single" : "double",
+                f->device_text, (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
     if (load(f, c, n))
         rc = -1;
     else
@@ -89,13 +89,13 @@ static int rung(run *r, lat_copy *c[], int n)
     return rc < 0 ? -1 : 0;
 }
 
-/* Is this batch the last thing to be done on the device? A pipe does not say. */
+/* Is this batch the last work for the device? Of a pipe this is not known. */
 static bool last_batch(const run *r)
 {
     const lat_fixing *f = &r->fixing;
     int left = 0;
     for (int i = 0; i < f->copies; i++)
-        left += !f->copy[i].judged;
+        left += !f->copy[i].measured;
     return left == f->nbatch && lat_input_size(r->in) >= 0
            && (uint64_t)lat_input_size(r->in) - lat_input_offset(r->in) <= LAT_END_SIZE;
 }
@@ -106,11 +106,11 @@ static int sweep_all(run *r)
     lat_copy *c[LAT_BATCH];
     f->batch = c;
     while ((f->nbatch = next_batch(f, c)) > 0) {
-        while (c[0]->rung < f->algorithm->rungs) {
-            if (rung(r, c, f->nbatch))
+        while (c[0]->stage < f->algorithm->stages) {
+            if (run_stage(r, c, f->nbatch))
                 return -1;
             for (int i = 0; i < f->nbatch; i++) {
-                c[i]->rung++;
+                c[i]->stage++;
                 c[i]->done = false;
             }
         }
@@ -123,13 +123,13 @@ static int sweep_all(run *r)
     return 0;
 }
 
-/* ---- what goes out --------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-/* What is known of the copy into the header of what it made. */
+/* Writes the state of the copy into the header of its links or of its g. */
 static int state_header(const lat_fixing *f, lat_header *head, const lat_copy *c)
 {
     char text[24];
-    if (isfinite(f->algorithm->theta)) { /* one that was to be fulfilled */
+    if (isfinite(f->algorithm->theta)) { /* not after annealing */
         lat_condition_write(head, &f->condition);
         head->functional = c->state.functional;
         head->theta = c->state.theta;
@@ -141,9 +141,9 @@ static int state_header(const lat_fixing *f, lat_header *head, const lat_copy *c
 
 static int write_g(const run *r, lat_output *out, lat_copy *c)
 {
-    char words[256];
-    r->fixing.algorithm->describe(&r->fixing, c, words, sizeof words);
-    return state_header(&r->fixing, &c->g.head, c) || lat_provenance(&c->g.head, "%s", words)
+    char text[256];
+    r->fixing.algorithm->describe(&r->fixing, c, text, sizeof text);
+    return state_header(&r->fixing, &c->g.head, c) || lat_provenance(&c->g.head, "%s", text)
                    || lat_stream_write(out, &c->g, lat_opts.store)
                ? -1
                : 0;
@@ -152,19 +152,19 @@ static int write_g(const run *r, lat_output *out, lat_copy *c)
 static int write_best(run *r)
 {
     lat_fixing *f = &r->fixing;
-    char words[256], which[80] = "";
-    f->algorithm->describe(f, f->best, words, sizeof words);
+    char text[256], which[80] = "";
+    f->algorithm->describe(f, f->best, text, sizeof text);
     if (!f->single)
         snprintf(which, sizeof which, ", best of %d copies, seed %" PRIu64, f->copies,
                  f->best->seed);
     if (state_header(f, &f->links.head, f->best)
-        || lat_provenance(&f->links.head, "%s%s", words, which)
+        || lat_provenance(&f->links.head, "%s%s", text, which)
         || lat_stream_write(r->out, &f->links, lat_opts.store))
         return -1;
     return r->g_out ? write_g(r, r->g_out, f->best) : 0;
 }
 
-/* The links as they came, and the transformation of every copy. */
+/* The links as they were read, and the transformation of every copy. */
 static int write_all(run *r)
 {
     lat_fixing *f = &r->fixing;
@@ -174,7 +174,7 @@ static int write_all(run *r)
         most = fmax(most, f->copy[i].state.functional);
     }
     f->u.head.copies = f->copies;
-    if (lat_provenance(&f->u.head, "%s, %s, %d copies, F %.15f to %.15f", f->words,
+    if (lat_provenance(&f->u.head, "%s, %s, %d copies, F %.15f to %.15f", f->device_text,
                        lat_gauge_name(f->condition.gauge), f->copies, least, most)
         || lat_stream_write(r->out, &f->u, lat_opts.store))
         return -1;
@@ -186,23 +186,23 @@ static int write_all(run *r)
     return 0;
 }
 
-/* Says so if what goes out has not converged: LAT_DONE if it goes out all the same. */
+/* Reports copies that have not converged: LAT_DONE if the configuration is written nevertheless. */
 static int converged(run *r)
 {
     const lat_fixing *f = &r->fixing;
-    int missed = 0;
+    int failed = 0;
     for (int i = 0; i < f->copies; i++)
-        missed += !f->copy[i].converged;
-    if (!missed)
+        failed += !f->copy[i].converged;
+    if (!failed)
         return LAT_DONE;
     if (f->best && f->best->converged) {
         lat_warn("%s: %d of %d copies have not converged; the best of the others was taken",
-                 f->name, missed, f->copies);
+                 f->name, failed, f->copies);
         return LAT_DONE;
     }
     const char *stored = f->algorithm->store == LAT_F32 ? " in links stored in single" : "";
     if (f->all)
-        lat_fail("%s: not converged: %d of %d copies, wanted theta below %.3e%s", f->name, missed,
+        lat_fail("%s: not converged: %d of %d copies, wanted theta below %.3e%s", f->name, failed,
                  f->copies, f->algorithm->theta, stored);
     else
         lat_fail("%s: not converged: theta %.3e%s after %ld sweeps, wanted below %.3e%s", f->name,
@@ -262,7 +262,7 @@ static int configuration(run *r)
     return rc;
 }
 
-static int each(run *r)
+static int all_configurations(run *r)
 {
     lat_fixing *f = &r->fixing;
     for (f->config = 0;; f->config++) {
@@ -303,7 +303,8 @@ static int open_all(run *r)
     return 0;
 }
 
-/* The transformations first: links whose transformation was lost would be worse than none. */
+/* The transformations are committed first: links without their transformation are worse than none.
+ */
 static int commit(run *r)
 {
     lat_output *g = r->g_out, *out = r->out;
@@ -317,7 +318,7 @@ static int commit(run *r)
 int lat_fixing_run(const lat_algorithm *algorithm, void *own)
 {
     run r = {.fixing = {.algorithm = algorithm, .comm = lat_comm_world, .own = own}};
-    int rc = open_all(&r) ? LAT_FAILED : each(&r);
+    int rc = open_all(&r) ? LAT_FAILED : all_configurations(&r);
     lat_progress_end();
     lat_input_close(r.in);
     if (rc == LAT_DONE)

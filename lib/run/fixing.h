@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fixing.h: what lat-orelax and lat-anneal share: configurations come in, each with one start or
- * many copies of it; an algorithm moves them on a device; the best one or all of them go out.
+/* fixing.h: the run of lat-orelax and lat-anneal. Configurations are read, each with one start or
+ * many Gribov copies; an algorithm sweeps over g(x) on a device, in one or two precision stages;
+ * the links of the best copy, or all transformations, are written.
  *
- * A run without copies has one start, g = 1. Copy c of --copies N starts from Haar random g(x),
- * those of lat-gauge --random with seed + c, and draws what it draws with that seed: it goes the
- * same way whether other copies run beside it or not. Copies that came with the stream go on from
- * where they were. */
+ * Without copies a run has one start, g = 1. Copy c of --copies N starts from Haar random g(x),
+ * those of lat-gauge --random with seed + c, and draws its random numbers with that seed: its
+ * result does not depend on the other copies. Copies that come with the stream continue from their
+ * g. */
 #ifndef LAT_FIXING_H
 #define LAT_FIXING_H
 
@@ -13,22 +14,21 @@
 #include "fix/fix.h"
 #include "common/options.h"
 
-#define LAT_COPY_NUMBERS 10 /* what an algorithm may remember of a copy */
-#define LAT_BATCH \
-    8 /* copies on the device at a time: enough for a link once read to serve several */
+#define LAT_COPY_NUMBERS 10 /* doubles that an algorithm may keep with a copy */
+#define LAT_BATCH 8         /* copies on the device at a time, which share the reading of links */
 
-/* A copy of a configuration. What an algorithm needs to go on is here and in g, and nowhere else:
- * it is what a checkpoint keeps. */
+/* A copy of a configuration. All that is needed to continue is here and in g: a checkpoint keeps
+ * this. */
 typedef struct lat_copy {
-    long number;       /* from 0 */
-    uint64_t seed;     /* of its random start, or what came with the stream */
-    lat_field g;       /* f64; data NULL before the start and when it is no longer needed */
-    int rung;          /* of the ladder of precisions */
-    bool started;      /* known to a checkpoint */
-    bool done, judged; /* done: on this rung */
+    long number;         /* from 0 */
+    uint64_t seed;       /* of its random start, or from the stream */
+    lat_field g;         /* f64; data NULL before the start and when it is no longer needed */
+    int stage;           /* precision stage, index of lat_algorithm.precision; `stages`: all done */
+    bool started;        /* has begun; a checkpoint has it */
+    bool done, measured; /* done: with this stage; measured: `state` and `converged` are valid */
     long sweeps;
-    double number_of[LAT_COPY_NUMBERS]; /* the algorithm's, 0 at first */
-    /* once judged, of the links as they are written: */
+    double number_of[LAT_COPY_NUMBERS]; /* of the algorithm, 0 at first */
+    /* of the links as they are written: */
     bool converged;
     lat_gauge_state state;
 } lat_copy;
@@ -36,29 +36,30 @@ typedef struct lat_copy {
 typedef struct lat_fixing lat_fixing;
 
 typedef struct lat_algorithm {
-    int select;         /* where --select is not given and there are copies */
-    lat_real ladder[2]; /* the precisions of the sweeps, one after the other */
-    int rungs;
-    double theta;   /* copies with theta of every slice below it have converged; INFINITY: all */
-    lat_real store; /* precision of the rotated links */
+    int select;            /* default of --select where there are copies */
+    lat_real precision[2]; /* of the sweeps, stage by stage */
+    int stages;            /* 1 or 2 */
+    double theta;   /* a copy has converged if theta of each slice is below; INFINITY: always */
+    lat_real store; /* precision of the links written */
 
-    /* Sweeps for a while with the copies f->batch, which are on f->dev: 1 if all of them are done
-     * on this rung, 0 to be called again, -1 on failure. In between a checkpoint may be written. */
+    /* Sweeps over the copies f->batch, which are on f->dev, up to the next convergence test: 1 if
+     * all of them are done with this stage, 0 to be called again, -1 on failure. A checkpoint may
+     * be written between two calls. */
     int (*advance)(lat_fixing *f);
 
-    /* Words for the history about a copy that is done. */
-    void (*describe)(const lat_fixing *f, const lat_copy *c, char *words, size_t size);
+    /* The text about a copy in the history. */
+    void (*describe)(const lat_fixing *f, const lat_copy *c, char *text, size_t size);
 
-    /* A copy has been judged: a line for the log. May be NULL. */
-    void (*judged)(const lat_fixing *f, const lat_copy *c);
+    /* A copy has been measured: a line for the log. May be NULL. */
+    void (*measured)(const lat_fixing *f, const lat_copy *c);
 } lat_algorithm;
 
 struct lat_fixing {
     const lat_algorithm *algorithm;
     const lat_backend *backend;
     const lat_comm *comm;
-    void *own; /* the tool's */
-    /* the configuration at hand */
+    void *own; /* of the tool */
+    /* the present configuration */
     long config; /* its number in the stream */
     char name[512];
     char crc[9]; /* of its links as they were read */
@@ -69,17 +70,17 @@ struct lat_fixing {
     lat_copy *copy;
     int copies;
     bool single;     /* one start, g = 1, no copies */
-    bool all;        /* of the copies go out, not the best alone */
-    lat_field links; /* as the best copy makes them, once one is judged */
+    bool all;        /* all copies are written, not the best one */
+    lat_field links; /* transformed by the best copy, once one is measured */
     lat_copy *best;
-    double start;     /* lat_seconds */
-    char words[64];   /* of the device, for provenance */
-    lat_device *dev;  /* while sweeps run, with ... */
-    lat_copy **batch; /* ... these copies on it */
+    double start;         /* lat_seconds */
+    char device_text[64]; /* description of the device, for provenance */
+    lat_device *dev;      /* while sweeps run */
+    lat_copy **batch;     /* the copies on it */
     int nbatch;
 };
 
-/* Options that both tools have; LAT_FIXING_OPTIONS goes into their tables. */
+/* Options of both tools; LAT_FIXING_OPTIONS puts them into an option table. */
 typedef struct lat_fixing_options {
     int gauge, time, device, select;
     const char *weights, *copies_log, *checkpoint, *resume, *save_g;
@@ -203,50 +204,52 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
          false}, \
         LAT_GPU_OPTIONS
 
-/* The whole run of a tool, after lat_options_parse: its exit code, all words said. */
+/* Runs a tool after lat_options_parse: returns its exit code; all messages have been printed. All
+ * ranks call it. */
 int lat_fixing_run(const lat_algorithm *algorithm, void *own);
 
-/* ---- the parts, for fixing.c alone ---- */
+/* ---- parts of the run, called by fixing.c only; 0, or -1 with lat_error set ---- */
 
-/* f->copy for the configuration f->u; those that follow it are read from `in`: 0 or -1. */
+/* Makes f->copy for the configuration f->u; copies that follow it in the stream are read from `in`.
+ */
 int lat_copies_make(lat_fixing *f, lat_input *in);
 void lat_copies_free(lat_fixing *f);
 
-/* g of a copy that has none yet: 0 or -1. */
+/* Makes the first g of a copy: 1 or random. */
 int lat_copy_start(const lat_fixing *f, lat_copy *c);
 
-/* Measures the links as the copy's g makes them. Where only the best goes out, the better of it and
- * f->best keeps its g and its links, f->links; with a single start these are f->u, rotated in
- * place: 0 or -1. */
+/* Measures the links that the g of the copy transforms. Unless all copies are written, the better
+ * of this copy and f->best keeps its g and its links, f->links; with a single start these are f->u,
+ * transformed in place. */
 int lat_copy_measure(lat_fixing *f, lat_copy *c);
 
 /* Lines of --copies-log, and the names of its columns. */
 #define LAT_COPIES_COLUMNS "config\tcopy\tseed\tfunctional\ttheta\tsweeps\tconverged\tselected"
 void lat_copies_print(const lat_fixing *f, FILE *log);
 
-/* Where a run is: of every configuration so far, what is known of its copies, and their g as long
- * as it is needed. A stream of transformations, written whole or not at all. */
+/* A checkpoint: of each configuration so far the state of its copies, and their g as long as they
+ * are needed. The file is a stream of transformations, replaced as a whole. */
 typedef struct lat_checkpoint lat_checkpoint;
 
-/* A usage error where --checkpoint names a file that is there, unless --resume names the same: it
- * may be all that is left of a week. */
+/* A usage error where the file of --checkpoint exists, unless --resume names the same file: it may
+ * be the only copy of a long run. */
 void lat_checkpoint_usage(void);
 
-/* As --checkpoint and --resume say; NULL with lat_error set. */
+/* As the options --checkpoint and --resume say; NULL with lat_error set. */
 lat_checkpoint *lat_checkpoint_open(void);
 void lat_checkpoint_free(lat_checkpoint *k);
 
-/* Puts f->copy where the checkpoint has it, if it has this configuration: 0 or -1. */
+/* Restores f->copy, if the checkpoint has this configuration. */
 int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f);
 
-/* Writes one if it is time; takes g from the device for it. What cannot be written is a warning:
- * the run goes on. -1 if the device fails. */
+/* Writes a checkpoint if one is due, with g from the device. A file that cannot be written is a
+ * warning, and the run continues; -1 if the device fails. All ranks call it. */
 int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f);
 
-/* The configuration is finished: takes over its copies. */
+/* The configuration is done: the checkpoint takes over its copies. */
 int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f);
 
-/* The run is done: the file is not needed any more. */
+/* The run is done: removes the file. */
 void lat_checkpoint_remove(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tool.c: the loop that every filter is, and its line of provenance. */
+/* tool.c: the loop of a filter over its fields, and the line of provenance. */
 #include "tool.h"
 
 #include <stdarg.h>
@@ -32,7 +32,7 @@ int lat_provenance(lat_header *head, const char *format, ...)
     return rc;
 }
 
-/* One field: read, worked on, written. LAT_DONE, or why the run ends; *more says whether there
+/* Reads, changes and writes one field. LAT_DONE, or the exit code that ends the run; *more: there
  * was a field. */
 static int filter_once(lat_input *in, lat_output *out, lat_each *each, long index, void *context,
                        bool *more)

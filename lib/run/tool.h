@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tool.h: what the mains of all filters share: open, loop over the fields, write, close. */
+/* tool.h: what the mains of filters and of measuring tools share: open, loop over the fields,
+ * write, close. */
 #ifndef LAT_TOOL_H
 #define LAT_TOOL_H
 
@@ -7,25 +8,26 @@
 #include "lattice/field.h"
 #include "common/options.h"
 
-/* Adds this stage's line to the provenance:
- *   "lat-orelax 0.1.0 | ARGUMENTS | RESULT | of CRC", RESULT from the format, CRC that of the field
- * that was read (lat-info shows it of a file); nothing with --no-provenance. */
+/* Adds a line of provenance to the history:
+ *     "lat-orelax 0.1.0 | ARGUMENTS | RESULT | of CRC"
+ * RESULT is printed from the format, CRC is that of the field that was read (lat-info shows it of a
+ * file). Adds nothing with --no-provenance. 0, or -1 with lat_error set. */
 int lat_provenance(lat_header *head, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Runs a filter: opens the input and output of lat_opts, calls `each` for every field of the
- * input stream, then `last` (may be NULL) once, and commits. Both are open before anything is
- * computed, each field leaves as soon as it is written, and an output appended to the input
- * itself is refused. `each` returns LAT_DONE and has changed *f in place: it is written; or another
- * exit code: the run ends with it and no output, and lat_error is printed if it is set. `index`
- * counts fields from 0, `last` is told how many there were. Returns the exit code of the tool. */
+/* Runs a filter: opens input and output of lat_opts, calls `each` for every field of the input,
+ * then `last` (may be NULL) once, and commits. Input and output are opened before anything is
+ * computed; each field is written as soon as it is done; an output appended to the input is
+ * refused. `each` changes *f in place and returns LAT_DONE, and f is written; with another exit
+ * code the run ends without output. `index` counts fields from 0; `last` gets their number. Returns
+ * the exit code of the tool; lat_error, if set, has been printed. All ranks call it. */
 typedef int lat_each(lat_field *f, long index, void *context);
 typedef int lat_last(long fields, void *context);
 int lat_filter_run(lat_each *each, lat_last *last, void *context);
 
-/* What the tools that print were asked for; LAT_PRINT_OPTIONS goes into their tables, with what a
- * row and an object are of. */
+/* Options of the tools that print; LAT_PRINT_OPTIONS puts them into an option table. `row` and
+ * `object` say what a row of --tsv and an object of --json is about. */
 typedef struct lat_print_options {
-    bool tsv, json;     /* not both; neither: lines for people */
+    bool tsv, json;     /* at most one; neither: text */
     const char *output; /* NULL: stdout */
 } lat_print_options;
 extern lat_print_options lat_print_opts;
@@ -54,9 +56,9 @@ extern lat_print_options lat_print_opts;
             "write there, not to stdout", true \
     }
 
-/* Runs such a tool: `all` reads the input of lat_opts to its end and writes to `text`. It returns
- * an exit code; after LAT_FAILED nothing is kept of a file. Returns the exit code of the tool,
- * lat_error printed. */
+/* Runs a tool that prints: `all` reads the input of lat_opts to its end, prints to `text` and
+ * returns an exit code; after LAT_FAILED an output file is discarded. Returns the exit code of the
+ * tool; lat_error has been printed. */
 typedef int lat_print(lat_input *in, FILE *text);
 int lat_print_run(lat_print *all);
 

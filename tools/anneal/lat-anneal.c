@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-anneal: simulated annealing of the gauge, before lat-orelax.
  *
- * At each temperature one sweep draws g with weight exp(f / T), then microcanonical sweeps move it
- * far at constant f (gauge-fixing paper, section 2.2; docs/conventions.md, "Annealing"). */
+ * At each temperature one sweep draws g with weight exp(f / T); then microcanonical sweeps change
+ * it at constant f (arXiv:1212.5221, sections 2.2.4 and 2.3; docs/conventions.md, "Annealing"). */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -50,32 +50,33 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* Temperature number i of `steps`: both ends are reached. */
+/* Temperature number i of `steps`; the first is `from`, the last is `to`. */
 static double temperature(long i)
 {
     const double s = steps > 1 ? (double)i / (double)(steps - 1) : 1;
     return schedule == LINEAR ? from + (to - from) * s : from * pow(to / from, s);
 }
 
-/* The time left is that of these copies. */
-static void say(const lat_fixing *f, lat_copy *const c[], int n, long i, const lat_gauge_state *s)
+/* The time left is that of the present copies. */
+static void print_progress(const lat_fixing *f, lat_copy *const c[], int n, long i,
+                           const lat_gauge_state *s)
 {
-    static lat_rate pace;
+    static lat_rate rate_of_steps;
     static long config, first;
     char left[LAT_LEFT];
-    if (config != f->config || first != c[0]->number || (double)(i + 1) < pace.value)
-        pace = (lat_rate){.looks = 0};
+    if (config != f->config || first != c[0]->number || (double)(i + 1) < rate_of_steps.value)
+        rate_of_steps = (lat_rate){.value = 0};
     config = f->config;
     first = c[0]->number;
-    const double rate = lat_rate_sample(&pace, (double)(i + 1));
+    const double rate = lat_rate_sample(&rate_of_steps, (double)(i + 1));
     lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f  %.0f steps/s%s",
                  f->name, c[0]->number + 1, c[n - 1]->number + 1, f->copies, i + 1, steps,
                  temperature(i), s[0].functional, rate,
                  lat_left_text((double)(steps - i - 1) / rate, left));
 }
 
-/* A line for whoever waits, and one for the log where that is due. */
-static int tell(const lat_fixing *f, long i, bool due)
+/* The line of progress, and lines of the log if due. */
+static int report(const lat_fixing *f, long i, bool due)
 {
     lat_copy *const *c = f->batch;
     const int n = f->nbatch;
@@ -92,18 +93,18 @@ static int tell(const lat_fixing *f, long i, bool due)
             fprintf(log, "%s\t%ld\t%.9g\t%.15f\t%.6e\t%.3f\t%ld\n", f->name, i + 1, temperature(i),
                     s[k].functional, s[k].theta, seconds, c[k]->number);
     }
-    say(f, c, n, i, s);
+    print_progress(f, c, n, i, s);
     return 0;
 }
 
-/* SIGUSR1 wants to know now: 1 or 0, as rank 0 has heard it, or -1. */
-static int asked(const lat_fixing *f)
+/* Did rank 0 receive SIGUSR1, which asks for a line of progress? 1 or 0 on all ranks, or -1. */
+static int progress_asked(const lat_fixing *f)
 {
     int yes = lat_progress_asked();
     return f->comm->broadcast(f->comm, &yes, sizeof yes, 0) ? -1 : yes;
 }
 
-/* One temperature; where a copy is in the schedule, its sweeps say. */
+/* One temperature; the number of sweeps of a copy is its position in the schedule. */
 static int advance(lat_fixing *f)
 {
     lat_copy *const *c = f->batch;
@@ -116,21 +117,22 @@ static int advance(lat_fixing *f)
                             .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number,
                             .config = (uint32_t)f->config,
                             .step = LAT_FOR_ANNEAL + (uint32_t)i};
-    const lat_sweep mirror = {.kind = LAT_SWEEP_MICRO, .temperature = 1};
-    if (f->backend->sweep(f->dev, &draw, 1) || (micro && f->backend->sweep(f->dev, &mirror, micro)))
+    const lat_sweep micro_sweep = {.kind = LAT_SWEEP_MICRO, .temperature = 1};
+    if (f->backend->sweep(f->dev, &draw, 1)
+        || (micro && f->backend->sweep(f->dev, &micro_sweep, micro)))
         return -1;
     for (int k = 0; k < n; k++)
         c[k]->sweeps += 1 + micro;
     const bool due = (i + 1) % every == 0 || i + 1 == steps;
-    const int now = due ? 1 : asked(f);
-    if (now < 0 || (now && tell(f, i, due)))
+    const int now = due ? 1 : progress_asked(f);
+    if (now < 0 || (now && report(f, i, due)))
         return -1;
     return i + 1 == steps;
 }
 
-static void describe(const lat_fixing *f, const lat_copy *c, char *words, size_t size)
+static void describe(const lat_fixing *f, const lat_copy *c, char *text, size_t size)
 {
-    snprintf(words, size, "%s, %s, F %.15f", f->words, lat_gauge_name(f->condition.gauge),
+    snprintf(text, size, "%s, %s, F %.15f", f->device_text, lat_gauge_name(f->condition.gauge),
              c->state.functional);
 }
 
@@ -139,8 +141,8 @@ int main(int argc, char **argv)
     FILE *log = NULL;
     lat_options_parse(&tool, argc, argv);
     const lat_algorithm a = {.select = LAT_SELECT_ALL,
-                             .ladder = {precision ? LAT_F64 : LAT_F32},
-                             .rungs = 1,
+                             .precision = {precision ? LAT_F64 : LAT_F32},
+                             .stages = 1,
                              .theta = INFINITY,
                              .store = LAT_F64,
                              .advance = advance,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-orelax: relaxation and overrelaxation to a gauge condition.
+/* lat-orelax: relaxation and overrelaxation to a gauge condition (arXiv:1212.5221, section 2.2).
  *
- * The links stay as they were read; sweeps move the transformation g; at the end g is applied
+ * The links stay as they were read; sweeps change the transformation g; in the end g is applied
  * once, in double precision (docs/conventions.md, "Sweeps and precisions"). */
 #include <math.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ static const char *const precisions[] = {"single", "mixed", "double"}, *const sc
                                                                                            "su2"};
 
 static int scheme = LAT_OVERRELAX_SU3, precision = DOUBLE, store;
-static double omega, theta = 1e-12, stochastic; /* omega 0: it finds itself */
+static double omega, theta = 1e-12, stochastic; /* omega 0: auto */
 static const char *omega_text;
 static long max_sweeps = 100000, check_every = 10;
 static const char *log_path, *slice_log;
@@ -66,20 +66,20 @@ typedef struct logs {
     FILE *log, *slices;
 } logs;
 
-/* What is remembered of a copy, in lat_copy.number_of. */
-typedef struct memory {
-    double best, since; /* the last time theta had fallen by a tenth: to what, and when */
-    double begin;       /* sweeps when this precision began ... */
-    double rung;        /* ... which is number rung - 1 of the ladder; 0: none has begun */
+/* The state of a copy between convergence tests, in lat_copy.number_of. */
+typedef struct copy_state {
+    double best, since; /* theta when it last fell by a tenth, and the sweep of that */
+    double begin;       /* sweeps at the beginning of the present precision stage ... */
+    double stage;       /* ... which is number stage - 1; 0: none has begun */
     double used;        /* omega of the sweeps */
-    lat_omega omega;    /* how it finds itself */
-} memory;
-_Static_assert(sizeof(memory) <= LAT_COPY_NUMBERS * sizeof(double), "a copy has room for it");
+    lat_omega omega;    /* the state of its tuning */
+} copy_state;
+_Static_assert(sizeof(copy_state) <= LAT_COPY_NUMBERS * sizeof(double), "lat_copy.number_of");
 
 /* The smallest theta that sweeps are sure to reach. Delta is made of the elements of x = g K, of
- * size 2 D, so rounding alone gives theta about (2 D eps)^2, and overrelaxation amplifies what
- * each visit adds by 1/(2 - omega). Measured on thermal links in single precision:
- * 1.4e-12 / (2 - omega), the same for both schemes and all vector lengths; here with a factor 3. */
+ * size 2 D, so that rounding alone gives theta of about (2 D eps)^2; overrelaxation amplifies what
+ * each site update adds by 1/(2 - omega). Measured on thermal links in single precision: 1.4e-12 /
+ * (2 - omega), for both schemes and all vector lengths; here with a factor 3. */
 static double theta_floor(lat_real real, double w)
 {
     const double at_one = 1200 * (real == LAT_F32 ? 0x1p-48 : 0x1p-106);
@@ -93,28 +93,28 @@ static double floor_of(const lat_fixing *f, lat_real real, double w)
     return mean * mean * theta_floor(real, w);
 }
 
-/* What rounding the links to single precision makes of theta: 2 D links of rounding 2^-24 each and
- * three rows, 3e-15 to 4e-15 on thermal links; here with a factor 3. */
+/* theta of links rounded to single precision: 2 D links with a rounding of 2^-24 each and three
+ * rows give 3e-15 to 4e-15 on thermal links; here with a factor 3. */
 #define STORED_SINGLE 1e-14
 
-/* For the line of progress: how fast each copy goes. The time left is that to `theta` at the slope
- * of its logarithm. */
+/* For the line of progress: the rate of sweeps of each copy. The time left is that until `theta` at
+ * the present slope of log theta. */
 static struct {
     lat_rate sweeps, log_theta;
-    long config, seen;
-} paces[LAT_MAX_COPIES];
+    long config, last_sweep;
+} rates[LAT_MAX_COPIES];
 
-static void say(const lat_fixing *f, const lat_copy *c, double w, const lat_gauge_state *s,
-                double seconds)
+static void print_progress(const lat_fixing *f, const lat_copy *c, double w,
+                           const lat_gauge_state *s, double seconds)
 {
     const size_t k = (size_t)c->number % LAT_MAX_COPIES;
     char copy[40] = "", left[LAT_LEFT];
-    if (paces[k].config != f->config || c->sweeps < paces[k].seen)
-        memset(&paces[k], 0, sizeof paces[k]);
-    paces[k].config = f->config;
-    paces[k].seen = c->sweeps;
-    const double rate = lat_rate_sample(&paces[k].sweeps, (double)c->sweeps),
-                 slope = lat_rate_sample(&paces[k].log_theta, log(s->theta_slice));
+    if (rates[k].config != f->config || c->sweeps < rates[k].last_sweep)
+        memset(&rates[k], 0, sizeof rates[k]);
+    rates[k].config = f->config;
+    rates[k].last_sweep = c->sweeps;
+    const double rate = lat_rate_sample(&rates[k].sweeps, (double)c->sweeps),
+                 slope = lat_rate_sample(&rates[k].log_theta, log(s->theta_slice));
     if (!f->single)
         snprintf(copy, sizeof copy, "copy %ld of %d  ", c->number + 1, f->copies);
     lat_progress(
@@ -123,8 +123,9 @@ static void say(const lat_fixing *f, const lat_copy *c, double w, const lat_gaug
         lat_left_text(slope < 0 && theta > 0 ? log(theta / s->theta_slice) / slope : NAN, left));
 }
 
-static void tell(const lat_fixing *f, const lat_copy *c, double w, const lat_gauge_state *s,
-                 const double *slices)
+/* After a convergence test: lines of the logs, and progress. */
+static void report(const lat_fixing *f, const lat_copy *c, double w, const lat_gauge_state *s,
+                   const double *slices)
 {
     const logs *l = f->own;
     const double seconds = lat_seconds() - f->start;
@@ -133,27 +134,29 @@ static void tell(const lat_fixing *f, const lat_copy *c, double w, const lat_gau
                 s->functional, seconds, c->number, w);
     for (int i = 0; l->slices && i < f->slices; i++)
         fprintf(l->slices, "%s\t%ld\t%d\t%.6e\t%ld\n", f->name, c->sweeps, i, slices[i], c->number);
-    say(f, c, w, s, seconds);
+    print_progress(f, c, w, s, seconds);
 }
 
-/* Near the floor of a precision theta falls by a tenth in so many sweeps, or not at all. */
-#define PATIENCE 500
+/* Near the floor of a precision, theta has stalled if it did not fall by a tenth in so many sweeps.
+ */
+#define STALLED_SWEEPS 500
 
-/* Theta that ends this precision: that of the ladder's next begins where this one's ends. Theta
- * seen in single differs from that of the links by rounding: aim a little lower. */
+/* theta that ends a precision stage. Single before double: the floor of single, where double takes
+ * over. Single alone: a little below what was asked for, because theta as the sweeps have it
+ * differs from that of the links by rounding. */
 static double target(const lat_fixing *f, lat_real real, double w)
 {
     if (real == LAT_F64)
         return theta;
-    return f->algorithm->rungs > 1 ? fmax(theta, floor_of(f, real, w)) : 0.8 * theta;
+    return f->algorithm->stages > 1 ? fmax(theta, floor_of(f, real, w)) : 0.8 * theta;
 }
 
-/* Subgroup by subgroup, in a linear problem, the diagonal directions are overrelaxed more than
- * once: the best omega hardly depends on the lattice, and it is flat (bench/NOTES.md). All else is
- * block SOR. */
+/* Scheme su2, linear conditions, N > 2: the diagonal directions are overrelaxed by more than one
+ * hit, so that the best omega hardly depends on the lattice, and the minimum is flat
+ * (bench/NOTES.md). In all other cases a sweep is block SOR (run/omega.h). */
 #define OMEGA_SU2 1.55
 
-static double own_omega(const lat_fixing *f, lat_omega *o, double now, long sweeps)
+static double auto_omega(const lat_fixing *f, lat_omega *o, double now, long sweeps)
 {
     int extent = 1;
     for (int mu = 0; mu < f->u.head.geom.nd; mu++)
@@ -162,18 +165,19 @@ static double own_omega(const lat_fixing *f, lat_omega *o, double now, long swee
     double w = OMEGA_SU2;
     if (scheme == LAT_OVERRELAX_SU3 || f->condition.gauge == LAT_MAG || f->u.head.nc == 2)
         w = lat_omega_update(o, f->condition.gauge, extent, now, sweeps);
-    /* In single alone theta must stay within reach. */
+    /* In single alone the floor must stay below theta. */
     return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / theta) : w;
 }
 
-/* A look at a copy: is it done on this rung? It is when theta is below the target, when sweeps have
- * run out, or when theta, near its floor, has ceased to fall. -1 on failure. */
-static int look(const lat_fixing *f, lat_copy *c, const lat_gauge_state *s)
+/* The convergence test of a copy: is it done with this precision stage? It is when theta is below
+ * the target, when it has reached --max-sweeps, or when theta has stalled near its floor. 0, or -1
+ * where theta is not finite. */
+static int test_convergence(const lat_fixing *f, lat_copy *c, const lat_gauge_state *s)
 {
-    memory *m = (memory *)c->number_of;
-    const lat_real real = f->algorithm->ladder[c->rung];
-    if (m->rung < c->rung + 1) {
-        m->rung = c->rung + 1;
+    copy_state *m = (copy_state *)c->number_of;
+    const lat_real real = f->algorithm->precision[c->stage];
+    if (m->stage < c->stage + 1) {
+        m->stage = c->stage + 1;
         m->begin = m->since = (double)c->sweeps;
         m->best = INFINITY;
     }
@@ -184,16 +188,15 @@ static int look(const lat_fixing *f, lat_copy *c, const lat_gauge_state *s)
         m->best = s->theta_slice;
         m->since = (double)c->sweeps;
     }
-    m->used = omega != 0 ? omega : own_omega(f, &m->omega, s->theta_slice, c->sweeps);
+    m->used = omega != 0 ? omega : auto_omega(f, &m->omega, s->theta_slice, c->sweeps);
     const double w = m->used;
     c->done = s->theta_slice < target(f, real, w) || c->sweeps >= max_sweeps
               || (s->theta_slice < 100 * floor_of(f, real, w)
-                  && (double)c->sweeps - m->since >= PATIENCE);
+                  && (double)c->sweeps - m->since >= STALLED_SWEEPS);
     return 0;
 }
 
-/* n sweeps of the copies that are not done; one that reaches --max-sweeps on the way stops there.
- */
+/* So many sweeps of the copies that are not done; a copy that reaches --max-sweeps stops there. */
 static int sweep(const lat_fixing *f, long sweeps)
 {
     lat_copy *const *c = f->batch;
@@ -206,13 +209,13 @@ static int sweep(const lat_fixing *f, long sweeps)
                      .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number,
                      .config = (uint32_t)f->config};
     for (int i = 0; i < n; i++)
-        w[i] = ((memory *)c[i]->number_of)->used;
+        w[i] = ((copy_state *)c[i]->number_of)->used;
     while (sweeps > 0) {
         long most = sweeps;
         const lat_copy *any = NULL;
         for (int i = 0; i < n; i++) {
             const bool stops = c[i]->done || c[i]->sweeps >= max_sweeps;
-            bound[i] = stops ? INFINITY : target(f, f->algorithm->ladder[c[i]->rung], w[i]);
+            bound[i] = stops ? INFINITY : target(f, f->algorithm->precision[c[i]->stage], w[i]);
             if (!stops && max_sweeps - c[i]->sweeps < most)
                 most = max_sweeps - c[i]->sweeps;
             if (!stops)
@@ -221,8 +224,8 @@ static int sweep(const lat_fixing *f, long sweeps)
         if (!any)
             return 0;
         /* All copies of the batch began this precision together. */
-        how.step = LAT_FOR_RELAX + ((uint32_t)any->rung << 26)
-                   + (uint32_t)(any->sweeps - (long)((const memory *)any->number_of)->begin);
+        how.step = LAT_FOR_RELAX + ((uint32_t)any->stage << 26)
+                   + (uint32_t)(any->sweeps - (long)((const copy_state *)any->number_of)->begin);
         if (f->backend->freeze(f->dev, bound) < 0 || f->backend->sweep(f->dev, &how, most))
             return -1;
         for (int i = 0; i < n; i++)
@@ -243,17 +246,17 @@ static int advance(lat_fixing *f)
         return -1;
     for (int i = 0; i < n; i++) {
         if (!c[i]->done) {
-            if (look(f, c[i], &s[i]))
+            if (test_convergence(f, c[i], &s[i]))
                 return -1;
-            tell(f, c[i], ((const memory *)c[i]->number_of)->used, &s[i],
-                 f->theta + (size_t)i * (size_t)f->slices);
+            report(f, c[i], ((const copy_state *)c[i]->number_of)->used, &s[i],
+                   f->theta + (size_t)i * (size_t)f->slices);
         }
         done = done && c[i]->done;
     }
     return done ? 1 : sweep(f, check_every);
 }
 
-static void judged(const lat_fixing *f, const lat_copy *c)
+static void log_result(const lat_fixing *f, const lat_copy *c)
 {
     const logs *l = f->own;
     if (l->log)
@@ -262,15 +265,15 @@ static void judged(const lat_fixing *f, const lat_copy *c)
                 c->state.functional, lat_seconds() - f->start, c->number);
 }
 
-static void describe(const lat_fixing *f, const lat_copy *c, char *words, size_t size)
+static void describe(const lat_fixing *f, const lat_copy *c, char *text, size_t size)
 {
-    const memory *m = (const memory *)c->number_of;
-    snprintf(words, size, "%s, %s omega %s%.4g %s, %ld sweeps, theta %.3e, F %.15f", f->words,
+    const copy_state *m = (const copy_state *)c->number_of;
+    snprintf(text, size, "%s, %s omega %s%.4g %s, %ld sweeps, theta %.3e, F %.15f", f->device_text,
              schemes[scheme], omega == 0 ? "auto, last " : "", m->used, precisions[precision],
              c->sweeps, c->state.theta, c->state.functional);
 }
 
-/* The number, or 0 for auto. */
+/* --omega: the number, or 0 for auto. */
 static double parse_omega(const char *text)
 {
     char *end;
@@ -286,8 +289,10 @@ static double parse_omega(const char *text)
 
 int main(int argc, char **argv)
 {
-    lat_algorithm a = {
-        .select = LAT_SELECT_BEST, .advance = advance, .describe = describe, .judged = judged};
+    lat_algorithm a = {.select = LAT_SELECT_BEST,
+                       .advance = advance,
+                       .describe = describe,
+                       .measured = log_result};
     logs l = {NULL, NULL};
     lat_options_parse(&tool, argc, argv);
     omega = parse_omega(omega_text);
@@ -305,9 +310,9 @@ int main(int argc, char **argv)
     a.theta = theta;
     a.store = store == 1 ? LAT_F32 : LAT_F64;
     if (precision != DOUBLE)
-        a.ladder[a.rungs++] = LAT_F32;
+        a.precision[a.stages++] = LAT_F32;
     if (precision != SINGLE)
-        a.ladder[a.rungs++] = LAT_F64;
+        a.precision[a.stages++] = LAT_F64;
     if ((log_path
          && !(l.log = lat_log_open(log_path, "config\tsweep\ttheta\tF\tseconds\tcopy\tomega")))
         || (slice_log
