@@ -298,7 +298,7 @@ static void read_again(lat_file_reader *field)
 bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
 {
     const source s = as_file(bytes, n);
-    const lat_read_context r = {.told = {.big = -1},
+    const lat_read_context r = {.hints = {.big = -1},
                                 .dims = {.nd = 4, .dims = {2, 2, 2, 2}},
                                 .plaquette = NAN,
                                 .link_trace = NAN};
@@ -323,14 +323,15 @@ bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
  * corpus. */
 static bool read_format(source s, const lat_format *format, bool force)
 {
-    lat_read_context r = {.force = force, .told = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
+    lat_read_context r = {
+        .force = force, .hints = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
     lat_file_reader field;
     bool good = false;
     lat_error_clear();
     lat_input *in = lat_input_open(s.path);
     if (in && !format)
         format = lat_format_of(in);
-    if (format && (format->told || !format->probe))
+    if (format && (format->takes_hints || !format->probe))
         r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
     if (in && format && lat_file_reader_open(&field, in, format, &r, false) > 0) {
         good = lat_file_reader_first(&field, false, NULL, NULL, NULL) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file_reader.c: a field of a file, slice by slice. */
+/* file_reader.c: reads a field of a file slice by slice. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "stream/stream.h"
 #include "file_reader.h"
 
-#define PORTION ((size_t)8 << 20) /* bytes of slices at a time, where that is not less than one */
+#define SLICE_BYTES ((size_t)8 << 20) /* bytes of slices at a time, but one slice at least */
 
 /* ---- up to the links ------------------------------------------------------------------------- */
 
@@ -28,9 +28,8 @@ static int open_foreign(lat_file_reader *s, bool whole)
     if (s->format->begin(s->in, &s->f.head, &s->p, &s->r) < 0
         || lat_header_check(&s->f.head, s->name) < 0)
         return -1;
-    /* Of a text, that takes more bytes than its numbers do, begin has seen to the length. The
-     * slices are the survey's. */
-    if (lat_expect_bytes(s->in, s->p.fetch ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
+    /* The length of a text was checked by begin. The slices are those that a measurement keeps. */
+    if (lat_expect_bytes(s->in, s->p.read_reals ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
                          (uint64_t)lat_slice_bytes(&s->f.head)
                              * ((uint64_t)lat_slices(&s->f.head) + 2),
                          "a configuration of that size")
@@ -55,20 +54,22 @@ int lat_file_reader_open(lat_file_reader *s, lat_input *in, const lat_format *fo
 void lat_file_reader_close(lat_file_reader *s)
 {
     free(s->p.sites);
-    free(s->r.own);
+    free(s->r.state);
     lat_field_free(&s->f);
     *s = (lat_file_reader){0};
 }
 
 /* ---- the links ------------------------------------------------------------------------------- */
 
-static int portion(const lat_file_reader *s, bool at_once)
+/* The number of slices to be read at a time. */
+static int slices_at_a_time(const lat_file_reader *s, bool at_once)
 {
-    const size_t slice = lat_slice_bytes(&s->f.head), n = slice < PORTION ? PORTION / slice : 1;
+    const size_t slice = lat_slice_bytes(&s->f.head),
+                 n = slice < SLICE_BYTES ? SLICE_BYTES / slice : 1;
     return at_once || n > (size_t)lat_slices(&s->f.head) ? lat_slices(&s->f.head) : (int)n;
 }
 
-static void turn(const lat_header *head, void *matrix)
+static void negate(const lat_header *head, void *matrix)
 {
     for (int k = 0; k < 2 * head->nc * head->nc; k++)
         if (head->real == LAT_F64)
@@ -88,12 +89,12 @@ void lat_flip_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void 
             int x[LAT_MAX_DIMS];
             lat_coordinates(geom, i + (size_t)first * each, x);
             if (x[mu] == signs[mu] - 1)
-                turn(head, (char *)slices + (i * (size_t)geom->nd + (size_t)mu) * bytes);
+                negate(head, (char *)slices + (i * (size_t)geom->nd + (size_t)mu) * bytes);
         }
 }
 
-/* Into memory, all at once. */
-static int keep(lat_file_reader *s)
+/* Reads the whole field into memory. */
+static int read_whole(lat_file_reader *s)
 {
     if (!s->format->foreign)
         return lat_stream_body(s->in, &s->f) < 0 ? -1 : 0;
@@ -102,7 +103,7 @@ static int keep(lat_file_reader *s)
                : lat_payload_read(s->in, &s->f.head, &s->p, s->f.data, 0, lat_slices(&s->f.head));
 }
 
-static int from_memory(const lat_file_reader *s, int n, lat_slices_fn *fn, void *context)
+static int each_of_memory(const lat_file_reader *s, int n, lat_slices_fn *fn, void *context)
 {
     const int all = lat_slices(&s->f.head);
     const size_t slice = lat_slice_bytes(&s->f.head);
@@ -113,21 +114,22 @@ static int from_memory(const lat_file_reader *s, int n, lat_slices_fn *fn, void 
     return rc;
 }
 
-/* Where slices from t on belong, n at a time: what came before them stays as it is. */
-static char *place(const lat_file_reader *s, char *room, int t, int n)
+/* The buffer for slices from t on, n at a time. There are two: the slices before stay in memory. */
+static char *buffer_for(const lat_file_reader *s, char *buffers, int t, int n)
 {
-    return room + (size_t)(t / n % 2) * (size_t)n * lat_slice_bytes(&s->f.head);
+    return buffers + (size_t)(t / n % 2) * (size_t)n * lat_slice_bytes(&s->f.head);
 }
 
-/* Our stream verifies its blocks each time; the plaquette is a matter of lat_file_reader_first. */
-static int from_stream(lat_file_reader *s, int n, char *room, lat_slices_fn *fn, void *context)
+/* Blocks of our stream are verified each time; the plaquette is, by lat_file_reader_first. */
+static int each_of_stream(lat_file_reader *s, int n, char *buffers, lat_slices_fn *fn,
+                          void *context)
 {
     const int all = lat_slices(&s->f.head);
     lat_stream_reader *r = lat_stream_begin(s->in, &s->f.head);
     int rc = r ? 0 : -1;
     for (int t = 0; t < all && rc == 0; t += n) {
         const int count = all - t < n ? all - t : n;
-        void *slices = place(s, room, t, n);
+        void *slices = buffer_for(s, buffers, t, n);
         rc = lat_stream_get(r, slices, count) < 0 ? -1 : fn(context, &s->f.head, slices, t, count);
     }
     if (rc == 0)
@@ -135,9 +137,9 @@ static int from_stream(lat_file_reader *s, int n, char *room, lat_slices_fn *fn,
     return lat_stream_end(r, rc == 0 ? &s->f.head : NULL) < 0 ? -1 : rc;
 }
 
-/* Sums are made when the links are read first: the second time they are what they were, since the
- * file is. */
-static int from_file(lat_file_reader *s, int n, char *room, lat_slices_fn *fn, void *context)
+/* Checksums are computed in the first pass only; then rewinding makes sure that the file has not
+ * changed. */
+static int each_of_file(lat_file_reader *s, int n, char *buffers, lat_slices_fn *fn, void *context)
 {
     const int all = lat_slices(&s->f.head);
     lat_digest *const digest = s->p.digest;
@@ -146,7 +148,7 @@ static int from_file(lat_file_reader *s, int n, char *room, lat_slices_fn *fn, v
         s->p.digest = NULL;
     for (int t = 0; t < all && rc == 0; t += n) {
         const int count = all - t < n ? all - t : n;
-        void *slices = place(s, room, t, n);
+        void *slices = buffer_for(s, buffers, t, n);
         rc = lat_payload_read(s->in, &s->f.head, &s->p, slices, t, count);
         if (rc == 0) {
             lat_flip_signs(&s->f.head, s->signs, slices, t, count);
@@ -155,50 +157,51 @@ static int from_file(lat_file_reader *s, int n, char *room, lat_slices_fn *fn, v
     }
     s->p.digest = digest;
     if (rc == 0 && !s->fresh)
-        rc = lat_input_rewind(s->in, s->at); /* what was verified before is what was read now */
+        rc = lat_input_rewind(s->in, s->at); /* is the file as it was when it was verified? */
     return rc;
 }
 
 int lat_file_reader_each(lat_file_reader *s, bool at_once, lat_slices_fn *fn, void *context)
 {
-    const int n = portion(s, at_once);
+    const int n = slices_at_a_time(s, at_once);
     if (s->whole) {
         const bool there = s->f.data != NULL;
         s->fresh = false;
-        return !there && keep(s) < 0 ? -1 : from_memory(s, n, fn, context);
+        return !there && read_whole(s) < 0 ? -1 : each_of_memory(s, n, fn, context);
     }
-    char *room = lat_alloc(n < lat_slices(&s->f.head) ? 2 * (size_t)n : (size_t)n,
-                           lat_slice_bytes(&s->f.head), "slices");
-    int rc = room ? 0 : -1;
+    char *buffers = lat_alloc(n < lat_slices(&s->f.head) ? 2 * (size_t)n : (size_t)n,
+                              lat_slice_bytes(&s->f.head), "slices");
+    int rc = buffers ? 0 : -1;
     if (rc == 0 && !s->fresh)
         rc = lat_input_rewind(s->in, s->at);
     if (rc == 0)
-        rc = s->format->foreign ? from_file(s, n, room, fn, context)
-                                : from_stream(s, n, room, fn, context);
+        rc = s->format->foreign ? each_of_file(s, n, buffers, fn, context)
+                                : each_of_stream(s, n, buffers, fn, context);
     s->fresh = false;
-    free(room);
+    free(buffers);
     return rc;
 }
 
-/* ---- what they are --------------------------------------------------------------------------- */
+/* ---- the first pass -------------------------------------------------------------------------- */
 
-typedef struct look {
-    lat_slicewise *survey; /* NULL: not measured */
+typedef struct first_pass {
+    lat_slicewise *measurement; /* NULL: not measured */
     lat_slices_fn *fn;
     void *context;
-} look;
+} first_pass;
 
-static int see(void *context, const lat_header *head, const void *slices, int first, int count)
+static int pass_slices(void *context, const lat_header *head, const void *slices, int first,
+                       int count)
 {
-    const look *l = context;
-    if (l->survey && lat_slicewise_add(l->survey, slices, count) < 0)
+    const first_pass *l = context;
+    if (l->measurement && lat_slicewise_add(l->measurement, slices, count) < 0)
         return -1;
     return l->fn ? l->fn(l->context, head, slices, first, count) : 0;
 }
 
 /* Plaquette and link trace of a stream: those of its header, verified, or else the measured ones.
  */
-static int settle_stream(lat_file_reader *s, const lat_slice_sums *sums)
+static int verify_stream(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;
     double plaquette, link_trace;
@@ -209,12 +212,12 @@ static int settle_stream(lat_file_reader *s, const lat_slice_sums *sums)
     return 0;
 }
 
-/* 1: look again. */
-static int settle_foreign(lat_file_reader *s, const lat_slice_sums *sums)
+/* 1: the links have to be read once more. */
+static int verify_foreign(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;
     lat_measure_means(h, sums, &h->plaquette, &h->link_trace);
-    if (s->judged)
+    if (s->validated)
         return 0;
     const int rc = s->format->end ? s->format->end(s->in, &s->f, &s->p, &s->r) : 0;
     if (rc == 1 && !s->whole) {
@@ -224,43 +227,44 @@ static int settle_foreign(lat_file_reader *s, const lat_slice_sums *sums)
     if (rc)
         return rc;
     const int signs = lat_expect_end(s->in, s->r.force) < 0 ? -1 : lat_validate(s, sums);
-    s->judged = true;
+    s->validated = true;
     if (signs == 1 && s->whole)
         lat_flip_signs(h, s->signs, s->f.data, 0, lat_slices(h));
     return signs;
 }
 
-static int look_once(lat_file_reader *s, bool at_once, look *l)
+static int pass_once(lat_file_reader *s, bool at_once, first_pass *l)
 {
     lat_slice_sums sums = {0};
-    if (lat_file_reader_each(s, at_once, see, l) < 0
-        || (l->survey && lat_slicewise_end(l->survey, &sums) < 0))
+    if (lat_file_reader_each(s, at_once, pass_slices, l) < 0
+        || (l->measurement && lat_slicewise_end(l->measurement, &sums) < 0))
         return -1;
     if (s->format->foreign)
-        return settle_foreign(s, &sums);
-    return l->survey ? settle_stream(s, &sums) : 0;
+        return verify_foreign(s, &sums);
+    return l->measurement ? verify_stream(s, &sums) : 0;
 }
 
-/* Whole fields of a stream were verified when they were read. */
+/* Is plaquette and link trace to be measured? A whole field of a stream was verified when it was
+ * read. */
 static bool measured(const lat_file_reader *s)
 {
     return s->f.head.kind == LAT_GAUGE
            && (s->format->foreign || !s->whole || isnan(s->f.head.plaquette));
 }
 
-int lat_file_reader_first(lat_file_reader *s, bool at_once, lat_again_fn *again, lat_slices_fn *fn,
-                          void *context)
+int lat_file_reader_first(lat_file_reader *s, bool at_once, lat_restart_fn *restart,
+                          lat_slices_fn *fn, void *context)
 {
     int rc = 1;
     while (rc == 1) {
-        look l = {.fn = fn, .context = context};
-        rc = again ? again(context) : 0;
+        first_pass l = {.fn = fn, .context = context};
+        rc = restart ? restart(context) : 0;
         if (rc == 0 && measured(s)
-            && !(l.survey = lat_slicewise_new(&s->f.head, s->format->foreign)))
+            && !(l.measurement = lat_slicewise_new(&s->f.head, s->format->foreign)))
             rc = -1;
         if (rc == 0)
-            rc = look_once(s, at_once, &l);
-        lat_slicewise_free(l.survey);
+            rc = pass_once(s, at_once, &l);
+        lat_slicewise_free(l.measurement);
     }
     return rc;
 }

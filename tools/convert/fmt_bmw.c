@@ -44,11 +44,11 @@ static int begin_bmw(lat_input *in, lat_header *head, lat_payload *p, lat_read_c
                         b);
     head->reals = whole ? 18 : 12;
     *p = (lat_payload){.big = true, .rows = whole ? 3 : 2};
-    return lat_says(head, "BMW, %d reals, checksum %s not verified", head->reals, sum);
+    return lat_set_source(head, "BMW, %d reals, checksum %s not verified", head->reals, sum);
 }
 
 /* One real of every site. */
-static int take_plane(lat_input *in, size_t volume, double *links, size_t at)
+static int read_plane(lat_input *in, size_t volume, double *links, size_t at)
 {
     static unsigned char b[1 << 16];
     const size_t most = sizeof b / 8;
@@ -64,12 +64,12 @@ static int take_plane(lat_input *in, size_t volume, double *links, size_t at)
     return 0;
 }
 
-static int take_kyu(lat_input *in, const lat_header *head, lat_payload *p, void *links)
+static int read_kyu(lat_input *in, const lat_header *head, lat_payload *p, void *links)
 {
     (void)p;
     for (size_t i = 0; i < 72; i++) {
         const size_t mu = i / 18, column = i / 6 % 3, row = i / 2 % 3;
-        if (take_plane(in, lat_volume(&head->geom), links, mu * 18 + 2 * (3 * row + column) + i % 2)
+        if (read_plane(in, lat_volume(&head->geom), links, mu * 18 + 2 * (3 * row + column) + i % 2)
             < 0)
             return -1;
     }
@@ -81,8 +81,8 @@ static int begin_kyu(lat_input *in, lat_header *head, lat_payload *p, lat_read_c
     if (lat_need_dims(in, r) < 0)
         return -1;
     head->geom = r->dims;
-    *p = (lat_payload){.big = true, .rows = 3, .take = take_kyu};
-    return lat_says(head, "KYU");
+    *p = (lat_payload){.big = true, .rows = 3, .read_links = read_kyu};
+    return lat_set_source(head, "KYU");
 }
 
 const lat_format lat_format_bmw = {

@@ -13,10 +13,10 @@
 #include "base/memory.h"
 #include "format.h"
 
-static int take_told(lat_input *in, lat_header *head, const lat_read_context *r)
+static int take_hints(lat_input *in, lat_header *head, const lat_read_context *r)
 {
     head->geom = r->dims;
-    head->nc = r->told.nc ? r->told.nc : 3;
+    head->nc = r->hints.nc ? r->hints.nc : 3;
     head->reals = 2 * head->nc * head->nc;
     return lat_need_dims(in, r) < 0 ? -1 : lat_header_check(head, lat_input_name(in));
 }
@@ -61,27 +61,27 @@ static long numbers(const char *name, char *text, size_t n, bool last, size_t *a
     return (long)got;
 }
 
-static int fetch(lat_input *in, lat_payload *p, void *to, size_t all)
+static int read_reals(lat_input *in, lat_payload *p, void *to, size_t all)
 {
     const char *name = lat_input_name(in);
-    char *text = lat_alloc(LAT_AHEAD + 1, 1, "text");
+    char *text = lat_alloc(LAT_PEEK + 1, 1, "text");
     int bad = text ? 0 : -1;
     for (size_t done = 0; !bad && done < all;) {
         size_t at = 0;
-        const ssize_t n = lat_input_peek(in, text, LAT_AHEAD);
+        const ssize_t n = lat_input_peek(in, text, LAT_PEEK);
         if (n < 0) {
             bad = -1;
             break;
         }
-        const long got = numbers(name, text, (size_t)n, n < LAT_AHEAD, &at, (double *)to + done,
+        const long got = numbers(name, text, (size_t)n, n < LAT_PEEK, &at, (double *)to + done,
                                  all - done);
         bad = got < 0 || lat_input_skip(in, at) < 0;
         if (!bad && at == 0)
             bad = lat_fail(n ? "%s: expected numbers, found %zu and no end to the next one"
                              : "%s: truncated: after %zu numbers",
-                           name, p->fetched);
+                           name, p->reals_read);
         done += got > 0 ? (size_t)got : 0;
-        p->fetched += got > 0 ? (size_t)got : 0;
+        p->reals_read += got > 0 ? (size_t)got : 0;
     }
     free(text);
     return bad ? -1 : 0;
@@ -89,13 +89,13 @@ static int fetch(lat_input *in, lat_payload *p, void *to, size_t all)
 
 static int begin_text(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    *p = (lat_payload){.rows = r->told.nc ? r->told.nc : 3, .fetch = fetch};
-    if (take_told(in, head, r) < 0
+    *p = (lat_payload){.rows = r->hints.nc ? r->hints.nc : 3, .read_reals = read_reals};
+    if (take_hints(in, head, r) < 0
         || lat_expect_bytes(in, 4 * (uint64_t)head->reals * lat_volume(&head->geom) * 2 - 1, 0,
                             "a configuration of that size")
                < 0)
         return -1;
-    return lat_says(head, "Bridge++ text");
+    return lat_set_source(head, "Bridge++ text");
 }
 
 /* ---- Fortran --------------------------------------------------------------------------------- */
@@ -108,8 +108,8 @@ static bool probe_fortran(const unsigned char *b, size_t n, int64_t size)
 
 static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    unsigned char b[4], *length = lat_own(r, sizeof b);
-    if (!length || take_told(in, head, r) < 0 || lat_input_read(in, b, 4) < 0)
+    unsigned char b[4], *length = lat_format_state(r, sizeof b);
+    if (!length || take_hints(in, head, r) < 0 || lat_input_read(in, b, 4) < 0)
         return -1;
     const uint64_t need = lat_payload_bytes(head, head->nc);
     *p = (lat_payload){
@@ -119,10 +119,10 @@ static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_re
             "%s: expected a Fortran record of %llu bytes as --dims says, found %lu (or %lu)",
             lat_input_name(in), (unsigned long long)need, (unsigned long)lat_load_le32(b),
             (unsigned long)lat_load_be32(b));
-    if (r->told.ordered)
-        p->order = r->told.order;
+    if (r->hints.ordered)
+        p->order = r->hints.order;
     memcpy(length, b, sizeof b);
-    return lat_says(head, p->big ? "Fortran record, big endian" : "Fortran record");
+    return lat_set_source(head, p->big ? "Fortran record, big endian" : "Fortran record");
 }
 
 static int end_fortran(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
@@ -132,7 +132,7 @@ static int end_fortran(lat_input *in, lat_field *f, lat_payload *p, lat_read_con
     (void)p;
     if (lat_input_read(in, e, 4) < 0)
         return -1;
-    return memcmp(r->own, e, 4) == 0
+    return memcmp(r->state, e, 4) == 0
                ? 0
                : lat_fail("%s: the Fortran record does not end with its length",
                           lat_input_name(in));
@@ -143,7 +143,7 @@ const lat_format lat_format_bridgetext = {
     .extension = ".txt",
     .about = "Bridge++ text: numbers in the order of ILDG; --dims",
     .foreign = true,
-    .told = true,
+    .takes_hints = true,
     .nd = 4,
     .probe = probe_text,
     .begin = begin_text,
@@ -154,7 +154,7 @@ const lat_format lat_format_fortran = {
     .extension = ".f77",
     .about = "Bridge++ Fortran, direction slowest (or --order natural); --dims",
     .foreign = true,
-    .told = true,
+    .takes_hints = true,
     .nd = 4,
     .probe = probe_fortran,
     .begin = begin_fortran,

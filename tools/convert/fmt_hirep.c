@@ -69,7 +69,7 @@ static int read_head(lat_input *in, lat_header *h, lat_read_context *r, bool *bi
 /* 1 or 0, or -1. */
 static int are_quaternions(lat_input *in, const lat_header *h, bool big)
 {
-    static unsigned char ahead[LAT_AHEAD];
+    static unsigned char ahead[LAT_PEEK];
     const lat_payload whole = payload(big, 2, false), four = payload(big, 2, true);
     const uint64_t volume = lat_volume(&h->geom);
     if (h->nc != 2)
@@ -93,15 +93,15 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
         return -1;
     *p = payload(big, head->nc, quaternions);
     head->reals = quaternions ? 4 : head->reals;
-    return lat_says(head, "HiRep SU(%d)%s%s", head->nc, quaternions ? " quaternions" : "",
-                    big ? "" : " little endian");
+    return lat_set_source(head, "HiRep SU(%d)%s%s", head->nc, quaternions ? " quaternions" : "",
+                          big ? "" : " little endian");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
+static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
-    (void)told;
+    (void)hints;
     *p = payload(true, head->nc, head->nc == 2 && head->reals == 4);
 }
 
@@ -127,6 +127,6 @@ const lat_format lat_format_hirep = {
     .nd = 4,
     .probe = probe,
     .begin = begin,
-    .lay = lay,
+    .layout = layout,
     .head = write_head,
 };

@@ -6,7 +6,7 @@
  * then the data, padded with zeros to 8 bytes. The links are in ildg-binary-data or
  * scidac-binary-data: big endian, sites with x fastest, directions x, y, z, t, row-major. Extents
  * and precision are in ildg-format or in the SciDAC private XML, or only --dims knows them.
- * scidac-checksum belongs to the binary record before it, and is judged when all is read. */
+ * scidac-checksum belongs to the binary record before it, and is verified when all is read. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -62,7 +62,7 @@ typedef struct lime {
     lat_scidac_sum stated_sum;
 } lime;
 
-/* Control characters would spoil a message. */
+/* Makes text printable, for messages. */
 static void printable(char *s)
 {
     for (; *s; s++)
@@ -268,7 +268,7 @@ static int take_checksum(lime *l, const char *type, const char *xml)
     return 0;
 }
 
-static int judge_checksum(const lime *l, const lat_scidac_sum *b)
+static int verify_checksum(const lime *l, const lat_scidac_sum *b)
 {
     const lat_scidac_sum *a = &l->stated_sum;
     if (!l->stated || (a->a == b->a && a->b == b->b))
@@ -446,8 +446,8 @@ static int take_rest(lime *l)
     return 0;
 }
 
-/* Of a file they are read before the links. */
-static int look_behind(lime *l)
+/* Of a file, the records after the links are read first. */
+static int read_ahead(lime *l)
 {
     const uint64_t links = lat_input_offset(l->in);
     return lat_input_skip(l->in, l->length) < 0 || take_rest(l) < 0
@@ -455,16 +455,17 @@ static int look_behind(lime *l)
                : lat_input_rewind(l->in, links);
 }
 
-static int says(const lime *l, lat_header *h, const lat_scidac_sum *sum)
+static int set_source(const lime *l, lat_header *h, const lat_scidac_sum *sum)
 {
-    return lat_says(h, "%s su%dgauge %d bits, %s %08lx %08lx", l->ildg ? "ILDG" : "SciDAC", h->nc,
-                    8 * (int)h->real, l->stated ? "checksums" : "no checksums stated, found",
-                    (unsigned long)sum->a, (unsigned long)sum->b);
+    return lat_set_source(h, "%s su%dgauge %d bits, %s %08lx %08lx", l->ildg ? "ILDG" : "SciDAC",
+                          h->nc, 8 * (int)h->real,
+                          l->stated ? "checksums" : "no checksums stated, found",
+                          (unsigned long)sum->a, (unsigned long)sum->b);
 }
 
 static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    lime *l = lat_own(r, sizeof *l);
+    lime *l = lat_format_state(r, sizeof *l);
     if (!l)
         return -1;
     *l = (lime){.in = in, .name = lat_input_name(in), .head = head, .r = r, .geom = r->dims};
@@ -474,14 +475,14 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
                         "binary record%s",
                         l->name, l->others, l->others == 1 ? "" : "s");
     *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
-    return found < 0 || (lat_input_size(in) >= 0 && look_behind(l) < 0)
+    return found < 0 || (lat_input_size(in) >= 0 && read_ahead(l) < 0)
                ? -1
-               : says(l, head, &l->stated_sum);
+               : set_source(l, head, &l->stated_sum);
 }
 
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
-    lime *l = r->own;
+    lime *l = r->state;
     const lat_scidac_sum *sum = &p->sum.scidac;
     l->head = &f->head;
     if (l->last ? lat_input_skip(in, l->last - lat_input_offset(in)) < 0 : take_rest(l) < 0)
@@ -491,7 +492,7 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
                  l->others, l->others == 1 ? " is" : "s are");
     /* Printed digits are those of the writer's double precision; the links may be rounded after. */
     r->plaquette_within += f->head.real == LAT_F32 ? 1e-6 : 1e-10;
-    return says(l, &f->head, sum) < 0 ? -1 : judge_checksum(l, sum);
+    return set_source(l, &f->head, sum) < 0 ? -1 : verify_checksum(l, sum);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -549,7 +550,7 @@ static void escaped(FILE *to, const char *text)
             putc(*text, to);
 }
 
-/* What there is no other place for: info and history. */
+/* The record for info and history. */
 static char *record_xml(const lat_header *h)
 {
     char mean[LAT_MEAN_TEXT];
@@ -622,9 +623,9 @@ static int write_ildg_records(lat_output *out, const lat_header *h)
                : 0;
 }
 
-static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
+static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
-    (void)told;
+    (void)hints;
     *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
 }
 
@@ -665,7 +666,7 @@ const lat_format lat_format_ildg = {
     .probe = probe,
     .begin = begin,
     .end = end,
-    .lay = lay,
+    .layout = layout,
     .head = write_ildg_head,
     .tail = write_tail,
 };
@@ -679,7 +680,7 @@ const lat_format lat_format_scidac = {
     .probe = probe,
     .begin = begin,
     .end = end,
-    .lay = lay,
+    .layout = layout,
     .head = write_scidac_head,
     .tail = write_tail,
 };

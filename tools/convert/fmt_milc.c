@@ -85,9 +85,9 @@ static int read_order(lat_input *in, size_t volume, bool big, uint32_t **order)
     for (size_t i = 0; i < volume && !bad; i++) {
         list[i] = get32((unsigned char *)&list[i], big);
         if (list[i] >= volume || seen[list[i]]++)
-            bad = lat_fail(
-                "%s: expected each of %zu sites once in the list of sites, found %lu at place %zu",
-                name, volume, (unsigned long)list[i], i);
+            bad = lat_fail("%s: expected each of %zu sites once in the list of sites, found %lu at "
+                           "position %zu",
+                           name, volume, (unsigned long)list[i], i);
     }
     free(seen);
     return bad ? -1 : 0;
@@ -97,16 +97,17 @@ typedef struct stated {
     uint32_t sum29, sum31;
 } stated;
 
-static int says(lat_header *h, bool big, const stated *sums)
+static int set_source(lat_header *h, bool big, const stated *sums)
 {
-    return lat_says(h, "MILC v5 %s%s endian, checksums %08lx %08lx",
-                    h->real == LAT_F64 ? "of GLU, double precision, " : "", big ? "big" : "little",
-                    (unsigned long)sums->sum29, (unsigned long)sums->sum31);
+    return lat_set_source(h, "MILC v5 %s%s endian, checksums %08lx %08lx",
+                          h->real == LAT_F64 ? "of GLU, double precision, " : "",
+                          big ? "big" : "little", (unsigned long)sums->sum29,
+                          (unsigned long)sums->sum31);
 }
 
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
 {
-    stated *s = lat_own(r, sizeof *s);
+    stated *s = lat_format_state(r, sizeof *s);
     unsigned char b[8];
     bool big = false, listed = false;
     if (!s || read_head(in, h, &big, &listed) < 0)
@@ -122,12 +123,12 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context 
         || lat_input_read(in, b, sizeof b) < 0)
         return -1;
     *s = (stated){get32(b, big), get32(b + 4, big)};
-    return says(h, big, s);
+    return set_source(h, big, s);
 }
 
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
-    const stated *s = r->own;
+    const stated *s = r->state;
     const bool glu = f->head.real == LAT_F64;
     stated found;
     lat_milc_sums(&p->sum.milc, glu ? lat_big_endian() : p->big, &found.sum29, &found.sum31);
@@ -139,13 +140,13 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
                         (unsigned long)found.sum29, (unsigned long)found.sum31)
                < 0)
         return -1;
-    return says(&f->head, p->big, &found);
+    return set_source(&f->head, p->big, &found);
 }
 
-static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
+static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
     (void)head;
-    (void)told;
+    (void)hints;
     *p = (lat_payload){.rows = 3, .digest = lat_milc_digest};
 }
 
@@ -195,7 +196,7 @@ static int take_plain(lat_input *in, lat_header *head, lat_payload *p, const uns
                         (unsigned long)magic, what, (unsigned long)get32(b, false));
     head->real = LAT_F32;
     lat_dims_load(&head->geom, b + dims, p->big, false);
-    return lat_says(head, "%s %s endian, no checksums", what, p->big ? "big" : "little");
+    return lat_set_source(head, "%s %s endian, no checksums", what, p->big ? "big" : "little");
 }
 
 static int begin_old(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
@@ -291,7 +292,7 @@ const lat_format lat_format_milc = {
     .probe = probe,
     .begin = begin,
     .end = end,
-    .lay = lay,
+    .layout = layout,
     .sums = true,
     .head = write_head,
 };

@@ -50,7 +50,7 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
 
 /* ---- header ---------------------------------------------------------------------------------- */
 
-/* Blanks off both ends, in place. */
+/* Cuts blanks off both ends, in the same memory. */
 static char *trim(char *s)
 {
     while (isspace((unsigned char)*s))
@@ -62,8 +62,8 @@ static char *trim(char *s)
     return s;
 }
 
-/* Where the field for KEY is, or NULL: then it is information only. */
-static char *slot(nersc *n, const char *key)
+/* The member for KEY, or NULL: it is information only. */
+static char *member_of(nersc *n, const char *key)
 {
     const struct {
         const char *key;
@@ -79,7 +79,7 @@ static char *slot(nersc *n, const char *key)
     return NULL;
 }
 
-/* What is said beside the numbers is kept as info, in lower case; of a key said twice the first. */
+/* Other keys become info lines, in lower case; the first one counts. */
 static int keep_info(lat_header *h, char *key, char *value)
 {
     size_t n = strlen(value);
@@ -105,7 +105,7 @@ static int take_line(nersc *n, lat_header *h, char *line)
     if (!equals)
         return 0;
     *equals = 0;
-    char *key = trim(line), *value = trim(equals + 1), *at = slot(n, key);
+    char *key = trim(line), *value = trim(equals + 1), *at = member_of(n, key);
     if (!at)
         return keep_info(h, key, value);
     if (!*at)
@@ -113,7 +113,7 @@ static int take_line(nersc *n, lat_header *h, char *line)
     return 0;
 }
 
-/* Takes the header's lines off the input. */
+/* Reads the lines of the header. */
 static int read_lines(lat_input *in, nersc *n, lat_header *h)
 {
     char *text = lat_alloc(LIMIT + 1, 1, "a NERSC header");
@@ -229,7 +229,7 @@ static double tolerance(double usual, const char *printed)
 
 /* Checksum, plaquette, link trace. A CHECKSUM of 0 beside a PLAQUETTE or LINK_TRACE of 0 was
  * never recorded (cuLGT writes so), and neither were those that are 0. */
-static int parse_claims(const char *name, nersc *n, lat_read_context *r)
+static int parse_stated(const char *name, nersc *n, lat_read_context *r)
 {
     char *end;
     errno = 0;
@@ -256,29 +256,29 @@ static int parse_claims(const char *name, nersc *n, lat_read_context *r)
     return 0;
 }
 
-static int says(lat_header *h, const nersc *n, uint32_t sum)
+static int set_source(lat_header *h, const nersc *n, uint32_t sum)
 {
-    return lat_says(h, "NERSC %s IEEE%d%s, %s %08lx", n->type, 8 * (int)h->real,
-                    n->big ? "BIG" : "LITTLE", n->summed ? "checksum" : "no checksum stated, found",
-                    (unsigned long)sum);
+    return lat_set_source(h, "NERSC %s IEEE%d%s, %s %08lx", n->type, 8 * (int)h->real,
+                          n->big ? "BIG" : "LITTLE",
+                          n->summed ? "checksum" : "no checksum stated, found", (unsigned long)sum);
 }
 
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
 {
-    nersc *n = lat_own(r, sizeof *n);
+    nersc *n = lat_format_state(r, sizeof *n);
     const char *name = lat_input_name(in);
     if (!n || read_lines(in, n, h) < 0 || parse_type(name, n, h) < 0
         || parse_floating(name, n, h) < 0 || parse_dims(name, n, h) < 0
-        || parse_claims(name, n, r) < 0)
+        || parse_stated(name, n, r) < 0)
         return -1;
     *p = (lat_payload){.big = n->big, .rows = n->rows, .digest = lat_nersc_digest};
-    r->doubtful = n->bare;
-    return says(h, n, n->sum);
+    r->ambiguous = n->bare;
+    return set_source(h, n, n->sum);
 }
 
 /* ---- payload --------------------------------------------------------------------------------- */
 
-/* The field was read as big endian: was it? */
+/* The field was read as big endian: is it? */
 static bool is_big(const lat_field *f, const nersc *n, const lat_nersc_sum *sum,
                    const lat_read_context *r)
 {
@@ -314,7 +314,7 @@ static int check_sum(const char *name, const nersc *n, const lat_nersc_sum *sum,
 
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
-    nersc *n = r->own;
+    nersc *n = r->state;
     const lat_nersc_sum *sum = &p->sum.nersc;
     if (n->bare) {
         n->bare = false;
@@ -331,7 +331,7 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
     }
     if (check_sum(lat_input_name(in), n, sum, r->force) < 0)
         return -1;
-    return says(&f->head, n, n->big ? sum->big : sum->little);
+    return set_source(&f->head, n, n->big ? sum->big : sum->little);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -375,9 +375,9 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
     fprintf(to, "FLOATING_POINT = IEEE%dBIG\nEND_HEADER\n", 8 * (int)h->real);
 }
 
-static void lay(const lat_header *h, const lat_hints *told, lat_payload *p)
+static void layout(const lat_header *h, const lat_hints *hints, lat_payload *p)
 {
-    (void)told;
+    (void)hints;
     *p = (lat_payload){.big = true,
                        .rows = h->reals < 2 * h->nc * h->nc ? h->nc - 1 : h->nc,
                        .digest = lat_nersc_digest};
@@ -406,7 +406,7 @@ const lat_format lat_format_nersc = {
     .probe = probe,
     .begin = begin,
     .end = end,
-    .lay = lay,
+    .layout = layout,
     .sums = true,
     .head = write_head,
 };

@@ -28,7 +28,7 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
     return volume && lat_probe_size(size, HEAD + 576 * volume) && fabs(get_double(b + 16)) <= 3.1;
 }
 
-/* ---- where links lie ------------------------------------------------------------------------- */
+/* ---- the order of links ---------------------------------------------------------------------- */
 
 static bool odd(const int x[4]) { return (x[0] + x[1] + x[2] + x[3]) & 1; }
 
@@ -42,7 +42,8 @@ static void odd_site(const int *d, size_t i, int x[4])
     x[2] = 2 * (int)(i % half) + ((x[0] + x[1] + x[3] + 1) & 1);
 }
 
-static void place(const lat_geometry *geom, size_t first, size_t n, size_t *to)
+/* lat_matrix_map of openQCD. */
+static void map_openqcd(const lat_geometry *geom, size_t first, size_t n, size_t *to)
 {
     for (size_t i = 0; i < n; i++) {
         const size_t k = first + i;
@@ -55,7 +56,7 @@ static void place(const lat_geometry *geom, size_t first, size_t n, size_t *to)
     }
 }
 
-/* The other way: which matrix of the file is this link? */
+/* The inverse: the number of a link in the file. */
 static size_t number_of(const lat_geometry *geom, size_t link)
 {
     const int *d = geom->dims, mu = (int)(link % 4);
@@ -68,11 +69,11 @@ static size_t number_of(const lat_geometry *geom, size_t link)
     return 8 * (row * (size_t)d[2] / 2 + (size_t)x[2] / 2) + 2 * (((size_t)mu + 1) % 4) + backward;
 }
 
-static const lat_payload openqcd_order = {.rows = 3, .place = place};
+static const lat_payload openqcd_order = {.rows = 3, .map = map_openqcd};
 static const lat_payload ddalphaamg_order = {.rows = 3, .order = {.links = "tzyx"}};
 
-/* Of a file that was read in one order, where each link belongs in the other. The directions
- * t, z, y, x are their own inverse. */
+/* Of a file that was read in one order: the number that each link has in the other. The order of
+ * directions t, z, y, x is its own inverse. */
 static size_t to_ddalphaamg(const lat_geometry *geom, size_t link)
 {
     return number_of(geom, link) ^ 3;
@@ -80,28 +81,28 @@ static size_t to_ddalphaamg(const lat_geometry *geom, size_t link)
 
 static size_t to_openqcd(const lat_geometry *geom, size_t link)
 {
-    size_t there;
-    place(geom, link ^ 3, 1, &there);
-    return there;
+    size_t target;
+    map_openqcd(geom, link ^ 3, 1, &target);
+    return target;
 }
 
-/* Carries every link to its place, cycle by cycle: no second field is needed. */
+/* Permutes the links in memory, cycle by cycle, without a second field. */
 static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t))
 {
     const size_t links = lat_field_matrices(f);
-    double(*u)[18] = f->data, hand[18], there[18];
+    double(*u)[18] = f->data, moving[18], next_link[18];
     unsigned char *done = calloc(links, 1);
     if (!done)
         return lat_fail("out of memory: marks for %zu links", links);
     for (size_t start = 0; start < links; start++) {
         size_t at = start;
-        memcpy(hand, u[start], sizeof hand);
+        memcpy(moving, u[start], sizeof moving);
         while (!done[at]) {
             const size_t next = target(&f->head.geom, at);
             done[at] = 1;
-            memcpy(there, u[next], sizeof there);
-            memcpy(u[next], hand, sizeof hand);
-            memcpy(hand, there, sizeof hand);
+            memcpy(next_link, u[next], sizeof next_link);
+            memcpy(u[next], moving, sizeof moving);
+            memcpy(moving, next_link, sizeof moving);
             at = next;
         }
     }
@@ -130,44 +131,45 @@ static int read_head(lat_input *in, lat_header *head, lat_read_context *r)
 static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     *p = ddalphaamg_order;
-    return read_head(in, head, r) < 0 ? -1 : lat_says(head, "DDalphaAMG");
+    return read_head(in, head, r) < 0 ? -1 : lat_set_source(head, "DDalphaAMG");
 }
 
-/* Which order the links are in, and the plaquette of the other one. */
-typedef struct doubt {
-    enum { AS_OPENQCD, AS_DDALPHAAMG, SETTLED } now;
+/* Which of the two orders is being tried, and the plaquette in the one tried before. */
+typedef struct order_test {
+    enum { AS_OPENQCD, AS_DDALPHAAMG, DECIDED } now;
     double before;
-} doubt;
+} order_test;
 
 static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    doubt *d = lat_own(r, sizeof *d);
+    order_test *d = lat_format_state(r, sizeof *d);
     if (!d || read_head(in, head, r) < 0)
         return -1;
-    d->now = all_even(&head->geom) ? AS_OPENQCD : SETTLED;
-    r->doubtful = d->now == AS_OPENQCD;
-    *p = d->now == SETTLED ? ddalphaamg_order : openqcd_order;
-    return lat_says(head, d->now == SETTLED ? "DDalphaAMG (openQCD has even extents)" : "openQCD");
+    d->now = all_even(&head->geom) ? AS_OPENQCD : DECIDED;
+    r->ambiguous = d->now == AS_OPENQCD;
+    *p = d->now == DECIDED ? ddalphaamg_order : openqcd_order;
+    return lat_set_source(head,
+                          d->now == DECIDED ? "DDalphaAMG (openQCD has even extents)" : "openQCD");
 }
 
 static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
-    doubt *d = r->own;
+    order_test *d = r->state;
     const bool fits = fabs(f->head.plaquette - r->plaquette) <= r->plaquette_within;
     (void)p;
-    if (d->now == SETTLED || (d->now == AS_OPENQCD && fits))
+    if (d->now == DECIDED || (d->now == AS_OPENQCD && fits))
         return 0;
     if (d->now == AS_OPENQCD) {
         d->now = AS_DDALPHAAMG;
         d->before = f->head.plaquette;
         return rearrange(f, to_ddalphaamg) < 0 ? -1 : 1;
     }
-    d->now = SETTLED;
-    if (!fits) /* the judge has the last word */
+    d->now = DECIDED;
+    if (!fits) /* lat_validate reports it */
         return rearrange(f, to_openqcd) < 0 ? -1 : 1;
     lat_warn("%s: is DDalphaAMG's, not openQCD's: so its plaquette is %.12g as stated, else %.12g",
              lat_input_name(in), r->plaquette, d->before);
-    return lat_says(&f->head, "DDalphaAMG (told from openQCD by the plaquette)");
+    return lat_set_source(&f->head, "DDalphaAMG (told from openQCD by the plaquette)");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -192,17 +194,17 @@ static int write_head(lat_output *out, const lat_header *head, const lat_payload
     return lat_output_write(out, b, sizeof b);
 }
 
-static void lay_openqcd(const lat_header *head, const lat_hints *told, lat_payload *p)
+static void layout_openqcd(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
     (void)head;
-    (void)told;
+    (void)hints;
     *p = openqcd_order;
 }
 
-static void lay_ddalphaamg(const lat_header *head, const lat_hints *told, lat_payload *p)
+static void layout_ddalphaamg(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
     (void)head;
-    (void)told;
+    (void)hints;
     *p = ddalphaamg_order;
 }
 
@@ -218,7 +220,7 @@ const lat_format lat_format_openqcd = {
     .begin = begin_openqcd,
     .end = end_openqcd,
     .admit = even_only,
-    .lay = lay_openqcd,
+    .layout = layout_openqcd,
     .head = write_head,
 };
 
@@ -231,6 +233,6 @@ const lat_format lat_format_ddalphaamg = {
     .nd = 4,
     .nc = 3,
     .begin = begin_ddalphaamg,
-    .lay = lay_ddalphaamg,
+    .layout = layout_ddalphaamg,
     .head = write_head,
 };

@@ -6,7 +6,8 @@
  *               sites with t slowest and z fastest, directions t, x, y, z
  *   bridge      Bridge++ binary, JLQCD: big endian doubles in the order of ILDG
  *
- * N, precision and byte order that are not told are those in which the first matrices are unitary.
+ * N, precision and byte order, where no option gives them, are those in which the first matrices
+ * are unitary.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,10 +21,10 @@ static const lat_hints raw = {.big = -1};
 static const lat_hints headeronly = {.big = -1, .order = {.sites = "txyz", .links = "txyz"}};
 static const lat_hints bridge = {.big = 1, .real = LAT_F64};
 
-/* What the command line tells, and for the rest what the format is known for. */
-static lat_hints merged(const lat_hints *told, const lat_hints *known)
+/* The options, and for the rest what the format is known for. */
+static lat_hints merged(const lat_hints *hints, const lat_hints *known)
 {
-    lat_hints t = *told;
+    lat_hints t = *hints;
     t.nc = t.nc ? t.nc : known->nc;
     t.real = t.real ? t.real : known->real;
     t.big = t.big >= 0 ? t.big : known->big;
@@ -32,7 +33,7 @@ static lat_hints merged(const lat_hints *told, const lat_hints *known)
     return t;
 }
 
-/* One way to read the file, and how well that goes with its first bytes. */
+/* One way to read the file, and the fraction of its first matrices that are unitary then. */
 typedef struct guess {
     int nc, real, big;
     uint64_t skip; /* bytes before the links */
@@ -41,7 +42,7 @@ typedef struct guess {
 
 typedef struct search {
     lat_input *in;
-    lat_hints told;
+    lat_hints hints;
     uint64_t volume;
     bool header; /* there may be one */
     unsigned char *ahead;
@@ -65,21 +66,21 @@ static void consider(search *s, guess g)
         s->best = g;
 }
 
-/* Tries what is not told. */
+/* Tries all that the options leave open. */
 static void try_all(search *s)
 {
     const bool any = lat_input_size(s->in) >= 0 && !s->header;
-    const int first = s->told.nc ? s->told.nc : any ? 2 : 3;
-    const int last = s->told.nc ? s->told.nc : any ? LAT_MAX_COLOURS : 3;
+    const int first = s->hints.nc ? s->hints.nc : any ? 2 : 3;
+    const int last = s->hints.nc ? s->hints.nc : any ? LAT_MAX_COLOURS : 3;
     for (int nc = first; nc <= last; nc++)
         for (int real = LAT_F32; real <= LAT_F64; real += LAT_F64 - LAT_F32)
             for (int big = 0; big < 2; big++)
-                if ((!s->told.real || s->told.real == real)
-                    && (s->told.big < 0 || s->told.big == big))
+                if ((!s->hints.real || s->hints.real == real)
+                    && (s->hints.big < 0 || s->hints.big == big))
                     consider(s, (guess){.nc = nc, .real = real, .big = big});
 }
 
-static int settle(search *s)
+static int decide(search *s)
 {
     const char *name = lat_input_name(s->in);
     const guess *g = &s->best;
@@ -109,27 +110,27 @@ static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_read_
     if (lat_geometry_check(&head->geom, lat_input_name(in)) < 0)
         return -1;
     s->volume = lat_volume(&head->geom);
-    const ssize_t n = lat_input_peek(in, s->ahead, LAT_AHEAD);
+    const ssize_t n = lat_input_peek(in, s->ahead, LAT_PEEK);
     s->n = n < 0 ? 0 : (size_t)n;
-    if (n < 0 || settle(s) < 0 || lat_input_skip(in, g->skip) < 0)
+    if (n < 0 || decide(s) < 0 || lat_input_skip(in, g->skip) < 0)
         return -1;
     head->nc = g->nc;
     head->real = (lat_real)g->real;
     head->reals = 2 * g->nc * g->nc;
-    *p = (lat_payload){.big = g->big, .rows = g->nc, .order = s->told.order};
-    return lat_says(head, "raw SU(%d) f%d, %s endian, after %llu bytes", g->nc, 8 * g->real,
-                    g->big ? "big" : "little", (unsigned long long)g->skip);
+    *p = (lat_payload){.big = g->big, .rows = g->nc, .order = s->hints.order};
+    return lat_set_source(head, "raw SU(%d) f%d, %s endian, after %llu bytes", g->nc, 8 * g->real,
+                          g->big ? "big" : "little", (unsigned long long)g->skip);
 }
 
 static int begin_as(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r,
                     const lat_hints *known, bool header)
 {
-    search s = {.in = in, .told = merged(&r->told, known), .header = header};
+    search s = {.in = in, .hints = merged(&r->hints, known), .header = header};
     int bad = lat_need_dims(in, r);
     if (!bad && header)
         bad = lat_need_size(in);
     if (!bad)
-        bad = !(s.ahead = lat_alloc(LAT_AHEAD, 1, "the first bytes of a file"))
+        bad = !(s.ahead = lat_alloc(LAT_PEEK, 1, "the first bytes of a file"))
               || take(in, head, p, r, &s) < 0;
     free(s.ahead);
     return bad ? -1 : 0;
@@ -150,9 +151,9 @@ static int begin_bridge(lat_input *in, lat_header *head, lat_payload *p, lat_rea
     return begin_as(in, head, p, r, &bridge, false);
 }
 
-static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
+static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
-    *p = (lat_payload){.big = told->big == 1, .rows = head->nc, .order = told->order};
+    *p = (lat_payload){.big = hints->big == 1, .rows = head->nc, .order = hints->order};
 }
 
 const lat_format lat_format_raw = {
@@ -160,10 +161,10 @@ const lat_format lat_format_raw = {
     .extension = ".raw",
     .about = "only links: --dims, --order, --group, --type, --endian",
     .foreign = true,
-    .told = true,
+    .takes_hints = true,
     .nd = 4,
     .begin = begin_raw,
-    .lay = lay,
+    .layout = layout,
 };
 
 const lat_format lat_format_headeronly = {
@@ -171,7 +172,7 @@ const lat_format lat_format_headeronly = {
     .extension = ".dat",
     .about = "cuLGT HEADERONLY and plain: any header, then links; --dims",
     .foreign = true,
-    .told = true,
+    .takes_hints = true,
     .nd = 4,
     .begin = begin_headeronly,
 };
@@ -181,7 +182,7 @@ const lat_format lat_format_bridge = {
     .extension = ".bin",
     .about = "Bridge++ binary, JLQCD: big endian, ILDG order; --dims",
     .foreign = true,
-    .told = true,
+    .takes_hints = true,
     .nd = 4,
     .begin = begin_bridge,
 };

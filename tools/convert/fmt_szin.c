@@ -88,7 +88,7 @@ static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_read_
     if (lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
         || lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0)
         return -1;
-    return lat_says(head, "SZIN");
+    return lat_set_source(head, "SZIN");
 }
 
 /* ---- CP-PACS --------------------------------------------------------------------------------- */
@@ -121,7 +121,7 @@ static int begin_cppacs(lat_input *in, lat_header *head, lat_payload *p, lat_rea
     if (!r->dims.nd && (l < 1 || t < 1))
         return lat_need_dims(in, r);
     head->geom = r->dims.nd ? r->dims : (lat_geometry){.nd = 4, .dims = {l, l, l, t}};
-    return lat_says(head, p->big ? "CP-PACS, big endian" : "CP-PACS, little endian");
+    return lat_set_source(head, p->big ? "CP-PACS, big endian" : "CP-PACS, little endian");
 }
 
 const lat_format lat_format_szin = {

@@ -72,12 +72,12 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
     if (read_head(in, head, &big) < 0)
         return -1;
     *p = lat_time_first(big, head->nc);
-    return lat_says(head, big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
+    return lat_set_source(head, big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
 }
 
-static void lay(const lat_header *head, const lat_hints *told, lat_payload *p)
+static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
-    (void)told;
+    (void)hints;
     *p = lat_time_first(false, head->nc);
 }
 
@@ -112,6 +112,6 @@ const lat_format lat_format_vogt = {
     .probe = probe,
     .begin = begin,
     .admit = admit,
-    .lay = lay,
+    .layout = layout,
     .head = write_head,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* formats.c: the list of formats, and telling which one a file is in. */
+/* formats.c: the list of formats, and which of them a file is in. */
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ FORMATS
 #define FORMAT(name) &lat_format_##name,
 const lat_format *const lat_formats[] = {FORMATS NULL};
 
-/* ---- what is known by name only -------------------------------------------------------------- */
+/* ---- recognised, but not read ---------------------------------------------------------------- */
 
 static bool begins(const unsigned char *b, size_t n, const char *text)
 {
@@ -78,7 +78,7 @@ static bool is_numpy(const unsigned char *b, size_t n, int64_t size)
     return begins(b, n, "\x93NUMPY");
 }
 
-/* Specific signs first. */
+/* The most specific first. */
 static const struct refused {
     const char *name;
     bool (*is)(const unsigned char *b, size_t n, int64_t size);
@@ -172,7 +172,7 @@ int lat_take_plaquette(lat_input *in, lat_read_context *r, double stated, double
         return lat_fail("%s: expected a plaquette from %g to %g in the header, found %g",
                         lat_input_name(in), -1 / scale, 1 / scale, stated);
     r->plaquette = stated * scale;
-    /* Programs that store all digits differ only in the order of their sums. */
+    /* All digits are stored; programs differ in the order of their sums only. */
     r->plaquette_within = 1e-10;
     return 0;
 }
@@ -207,7 +207,7 @@ double lat_printed_error(const char *text)
 
 int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *what)
 {
-    uint64_t there, ask = need < LAT_AHEAD ? need : LAT_AHEAD;
+    uint64_t there, ask = need < LAT_PEEK ? need : LAT_PEEK;
     ask = memory / 16 > ask ? memory / 16 : ask;
     if (lat_input_arrived(in, ask, &there) < 0)
         return -1;
@@ -240,14 +240,14 @@ int lat_need_size(lat_input *in)
                           lat_input_name(in));
 }
 
-void *lat_own(lat_read_context *r, size_t size)
+void *lat_format_state(lat_read_context *r, size_t size)
 {
-    if (!r->own && !(r->own = calloc(1, size)))
+    if (!r->state && !(r->state = calloc(1, size)))
         lat_fail("out of memory: %zu bytes", size);
-    return r->own;
+    return r->state;
 }
 
-int lat_says(lat_header *head, const char *format, ...)
+int lat_set_source(lat_header *head, const char *format, ...)
 {
     char text[200];
     va_list ap;

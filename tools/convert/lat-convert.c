@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-convert: gauge fields from and to the formats of other codes.
+/* lat-convert: gauge fields from and to the formats of other programs.
  *
- * A file's format is told by its first bytes. What a file states about itself (checksums,
- * plaquette, link trace) is verified; the links are not changed by a bit unless --precision or
- * --rows asks for it. */
+ * The format of a file is recognised by its first bytes. What a file states about itself
+ * (checksums, plaquette, link trace) is verified. The bits of the links do not change, unless
+ * --precision or --rows asks for it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #include "run/tool.h"
 #include "file_reader.h"
 
-/* Largest difference between a last row and what the others make of it, for --rows 2: real files
- * in single precision stay below 2e-6. */
+/* Largest deviation of a last row from the one that the others give, for --rows 2: files in single
+ * precision have less than 2e-6. */
 #define ROWS_WITHIN 1e-5
 
 enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
@@ -31,7 +31,7 @@ static lat_geometry dims;
 static const char *order;
 static long group;
 static int type = AS_READ, endian = AS_READ;
-static lat_hints told = {.big = -1};
+static lat_hints hints = {.big = -1};
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "to", 't', names, &to, 0, 0, "write this format", false},
@@ -99,7 +99,7 @@ static void name_formats(void)
     }
 }
 
-static bool writes(const lat_format *f) { return !f->foreign || f->lay; }
+static bool writes(const lat_format *f) { return !f->foreign || f->layout; }
 
 static int print_list(void)
 {
@@ -115,35 +115,37 @@ static int print_list(void)
                : lat_report((lat_fail("<stdout>: cannot be written"), LAT_FAILED));
 }
 
-/* Was anything said that only raw files need? */
-static bool told_raw(void) { return order || group || type != AS_READ || endian != AS_READ; }
+/* Is an option given that only raw files take? */
+static bool raw_options_given(void)
+{
+    return order || group || type != AS_READ || endian != AS_READ;
+}
 
 /* ---- one field ------------------------------------------------------------------------------- */
 
-/* A field on its way. */
+/* The conversion of a field. */
 typedef struct job {
     lat_file_reader *s;
     const lat_format *target;
-    lat_header head; /* as it will be written; its lines are those of the source until it is */
-    bool changed;    /* numbers are not those of the source */
-    bool drops;      /* rows are dropped */
-    int signs[LAT_MAX_DIMS]; /* to be turned, as lat_flip_signs says */
-    double off;              /* how far these are from what the others make of them */
-    lat_slicewise *survey;   /* of changed numbers */
-    void *slices[2];         /* changed ones in turn, memory for `room` bytes each */
-    size_t room[2];
-    int turn;
+    lat_header head; /* as it will be written; its lines are borrowed from s until `owned` */
+    bool changed;    /* precision, rows or signs are not those of the input */
+    bool drops;      /* the last rows are dropped */
+    int signs[LAT_MAX_DIMS]; /* to be put into the links, for lat_flip_signs */
+    double off;              /* largest deviation of a last row from the one that the others give */
+    lat_slicewise *measurement; /* of changed numbers */
+    void *buffer[2];            /* for changed slices, used alternately */
+    size_t capacity[2];         /* bytes */
+    int current;
     lat_payload p; /* how a foreign target stores it */
     lat_output *out;
-    lat_stream_writer *w; /* our stream */
-    bool owned;           /* the lines of head are our own */
-    bool at_sight; /* links are written while it is found out what they are, after a head that does
-                      not know yet */
-    bool spoilt;   /* and that has come to nothing */
-    uint64_t begin, links; /* bytes of the output before that head, and after it */
+    lat_stream_writer *w;  /* our stream */
+    bool owned;            /* the lines of head are its own */
+    bool single_pass;      /* links are written in the first pass, after a provisional head */
+    bool must_restart;     /* that has failed: they have to be written in a second pass */
+    uint64_t begin, links; /* bytes of the output before the provisional head, and after it */
 } job;
 
-/* --dims is for files that do not say their extents: others have to agree. */
+/* --dims is for files that do not state their extents; others must agree with it. */
 static int expect_dims(const char *name, const lat_header *h)
 {
     char here[64], asked[64];
@@ -174,7 +176,7 @@ static int choose_rows(const char *name, const lat_format *target, lat_header *h
     return 0;
 }
 
-static int judge_rows(const job *j)
+static int check_rows(const job *j)
 {
     if (!j->drops || j->off <= ROWS_WITHIN)
         return 0;
@@ -184,7 +186,7 @@ static int judge_rows(const job *j)
                         j->s->name, j->off, ROWS_WITHIN, rows);
 }
 
-/* As --precision asks; without it as it is, or exactly in double where the format has only that. */
+/* As --precision says; without it that of the input, or double where the format has only that. */
 static lat_real target_real(const lat_header *h)
 {
     if (precision != AS_READ)
@@ -211,7 +213,7 @@ static int admit(const char *name, const lat_format *format, const lat_header *h
     return format->admit ? format->admit(name, h) : 0;
 }
 
-/* Which signs are to be put into the links, when the source's header is known. */
+/* Signs to be put into the links, once the header of the input is known. */
 static int plan_signs(job *j)
 {
     const lat_geometry *geom = &j->head.geom;
@@ -227,10 +229,10 @@ static int plan_signs(job *j)
     return 0;
 }
 
-/* What is to be written, as far as the source's header says. */
+/* What will be written, as far as the header of the input says. */
 static int plan(job *j)
 {
-    static const lat_hints plain = {.big = -1};
+    static const lat_hints none = {.big = -1};
     lat_header *h = &j->head;
     *h = j->s->f.head;
     h->real = target_real(h);
@@ -240,26 +242,26 @@ static int plan(job *j)
     j->drops = h->reals < j->s->f.head.reals;
     j->changed = j->drops || h->real != j->s->f.head.real;
     if (j->target->foreign)
-        j->target->lay(h, j->s->format->told ? &plain : &told, &j->p);
+        j->target->layout(h, j->s->format->takes_hints ? &none : &hints, &j->p);
     return 0;
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* What was there before the last call may be forgotten. */
-static void *make_room(job *j, size_t bytes)
+/* The other buffer, of at least so many bytes: the slices of the last call stay in memory. NULL
+ * without memory. */
+static void *next_buffer(job *j, size_t bytes)
 {
-    const int i = j->turn = !j->turn;
-    if (bytes > j->room[i]) {
-        free(j->slices[i]);
-        j->slices[i] = lat_alloc(1, bytes, "slices");
-        j->room[i] = j->slices[i] ? bytes : 0;
+    const int i = j->current = !j->current;
+    if (bytes > j->capacity[i]) {
+        free(j->buffer[i]);
+        j->buffer[i] = lat_alloc(1, bytes, "slices");
+        j->capacity[i] = j->buffer[i] ? bytes : 0;
     }
-    return j->slices[i];
+    return j->buffer[i];
 }
 
-/* Slices with the precision, the signs and the rows that they will have; NULL if there is no
- * memory. */
+/* Slices in the precision, with the signs and the rows that are written; NULL without memory. */
 static const void *reshaped(job *j, const lat_header *head, const void *slices, int first,
                             int count)
 {
@@ -267,45 +269,46 @@ static const void *reshaped(job *j, const lat_header *head, const void *slices, 
                  n = matrices * 2 * (size_t)(head->nc * head->nc);
     if (!j->changed)
         return slices;
-    void *numbers = make_room(j, n * (size_t)j->head.real);
+    void *numbers = next_buffer(j, n * (size_t)j->head.real);
     if (!numbers)
         return NULL;
     lat_reals_convert(numbers, j->head.real, slices, head->real, n);
     lat_flip_signs(&j->head, j->signs, numbers, first, count);
-    /* What is measured is what a reader of the file will find. */
+    /* Measured are the links that a reader of the file will have. */
     if (j->head.reals < 2 * head->nc * head->nc)
         lat_rows_complete(&j->head, numbers, matrices);
     return numbers;
 }
 
-/* Where they belong. */
 static int put(job *j, const void *slices, int first, int count)
 {
     return j->w ? lat_stream_put(j->w, slices, count)
                 : lat_payload_write(j->out, &j->head, &j->p, slices, first, count);
 }
 
-/* What has to be known of the numbers. What a stream does not take is no gauge field: that is
- * better said by those who judge it. */
-static int look(void *context, const lat_header *head, const void *slices, int first, int count)
+/* The first pass over the links: measures what is needed, and writes them if single_pass. Numbers
+ * that our stream refuses are no gauge field; validate.c has the better message, so writing waits.
+ */
+static int first_pass(void *context, const lat_header *head, const void *slices, int first,
+                      int count)
 {
     job *j = context;
     if (j->drops)
         j->off = fmax(j->off,
                       lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
-    if ((j->survey || j->target->sums || j->at_sight)
+    if ((j->measurement || j->target->sums || j->single_pass)
         && !(slices = reshaped(j, head, slices, first, count)))
         return -1;
-    if (j->survey && lat_slicewise_add(j->survey, slices, count) < 0)
+    if (j->measurement && lat_slicewise_add(j->measurement, slices, count) < 0)
         return -1;
-    if (!j->at_sight)
+    if (!j->single_pass)
         return j->target->sums ? lat_payload_write(NULL, &j->head, &j->p, slices, first, count) : 0;
-    if (j->spoilt || put(j, slices, first, count) == 0)
+    if (j->must_restart || put(j, slices, first, count) == 0)
         return 0;
     if (!j->w || lat_output_flush(j->out) < 0)
         return -1;
     lat_error_clear();
-    j->spoilt = true;
+    j->must_restart = true;
     return 0;
 }
 
@@ -318,7 +321,7 @@ static int write_slices(void *context, const lat_header *head, const void *slice
 
 /* ---- one field ------------------------------------------------------------------------------- */
 
-/* Is there another field after this one? A format that holds one cannot take it. */
+/* Fails where another field follows and the target holds only one. */
 static int expect_last(const job *j)
 {
     lat_input *in = j->s->in;
@@ -336,8 +339,8 @@ static int expect_last(const job *j)
                     lat_input_name(in), lat_formats[to]->name);
 }
 
-/* The header, with all that is known. */
-static int state(job *j)
+/* The header to be written, with all that is known. */
+static int make_header(job *j)
 {
     const lat_header plan = j->head, *source = &j->s->f.head;
     const char *what = j->s->format->foreign ? lat_info_get(source, "source") : "stream";
@@ -351,12 +354,12 @@ static int state(job *j)
     }
     j->head.real = plan.real;
     j->head.reals = plan.reals;
-    if (j->survey && !j->at_sight) {
-        if (lat_slicewise_end(j->survey, &sums) < 0)
+    if (j->measurement && !j->single_pass) {
+        if (lat_slicewise_end(j->measurement, &sums) < 0)
             return -1;
         lat_measure_means(&j->head, &sums, &j->head.plaquette, &j->head.link_trace);
     }
-    if (j->at_sight && !j->s->format->foreign)
+    if (j->single_pass && !j->s->format->foreign)
         strcpy(j->head.read_crc, "00000000");
     if (!j->s->format->foreign && !j->target->foreign)
         return lat_provenance(&j->head, "copied");
@@ -364,14 +367,14 @@ static int state(job *j)
                           j->target->name);
 }
 
-/* The head that does not know yet: what will be there has a 0. */
-static int begin_at_sight(job *j)
+/* Writes the provisional head, in which numbers not known yet are 0. */
+static int begin_single_pass(job *j)
 {
     lat_header *h = &j->head;
     lat_stream_give_up(j->w);
     j->w = NULL;
-    j->spoilt = false;
-    if (lat_output_seek(j->out, j->begin, true) < 0 || state(j) < 0)
+    j->must_restart = false;
+    if (lat_output_seek(j->out, j->begin, true) < 0 || make_header(j) < 0)
         return -1;
     if (h->kind == LAT_GAUGE && h->geom.nd > 1 && isnan(h->plaquette))
         h->plaquette = 0;
@@ -385,23 +388,24 @@ static int begin_at_sight(job *j)
     return 0;
 }
 
-static int again(void *context)
+/* Before each reading of the first pass. */
+static int restart(void *context)
 {
     job *j = context;
     j->off = 0;
     memset(&j->p.sum, 0, sizeof j->p.sum);
-    lat_slicewise_free(j->survey);
-    j->survey = NULL;
+    lat_slicewise_free(j->measurement);
+    j->measurement = NULL;
     if (plan_signs(j) < 0)
         return -1;
     if (j->changed && j->head.kind == LAT_GAUGE
-        && !(j->survey = lat_slicewise_new(&j->head, false)))
+        && !(j->measurement = lat_slicewise_new(&j->head, false)))
         return -1;
-    return j->at_sight ? begin_at_sight(j) : 0;
+    return j->single_pass ? begin_single_pass(j) : 0;
 }
 
-/* The head as it is known now in its place: 1 if it does not fit there. */
-static int restate(job *j)
+/* Replaces the provisional head by the final one: 1 if that has another length. */
+static int replace_head(job *j)
 {
     const uint64_t end = lat_output_offset(j->out);
     if (j->w)
@@ -414,7 +418,7 @@ static int restate(job *j)
     return lat_output_offset(j->out) != j->links ? 1 : lat_output_seek(j->out, end, false);
 }
 
-/* What comes after the links. */
+/* Writes what comes after the links. */
 static int finish(job *j)
 {
     lat_stream_writer *w = j->w;
@@ -422,7 +426,8 @@ static int finish(job *j)
     return w ? lat_stream_close(w) : j->target->tail ? j->target->tail(j->out, &j->head, &j->p) : 0;
 }
 
-static int write_again(job *j, bool at_once)
+/* The second pass writes head, links and tail. */
+static int second_pass(job *j, bool at_once)
 {
     const lat_format *t = j->target;
     if (t->sums)
@@ -437,11 +442,11 @@ static int write_again(job *j, bool at_once)
                : finish(j);
 }
 
-/* Links were written: is that what the file is to be? Otherwise nothing is there, as before them,
- * and 1. */
+/* After a single pass: 0 if the output is complete. 1 if it has to be written again; then it is as
+ * it was before. */
 static int complete(job *j)
 {
-    const int rc = j->spoilt ? 1 : restate(j);
+    const int rc = j->must_restart ? 1 : replace_head(j);
     if (rc <= 0)
         return rc < 0 ? -1 : finish(j);
     lat_stream_give_up(j->w);
@@ -455,15 +460,15 @@ static int convert(job *j)
     int rc = 1;
     j->s->whole = j->s->whole || at_once;
     j->begin = lat_output_offset(j->out);
-    j->at_sight = lat_output_is_hidden(j->out) && !j->s->r.doubtful;
-    if (lat_file_reader_first(j->s, at_once, again, look, j) < 0 || judge_rows(j) < 0
+    j->single_pass = lat_output_is_hidden(j->out) && !j->s->r.ambiguous;
+    if (lat_file_reader_first(j->s, at_once, restart, first_pass, j) < 0 || check_rows(j) < 0
         || expect_last(j) < 0)
         return -1;
-    const bool written = j->at_sight;
-    j->at_sight = false;
-    if (state(j) < 0 || (written && (rc = complete(j)) < 0))
+    const bool written = j->single_pass;
+    j->single_pass = false;
+    if (make_header(j) < 0 || (written && (rc = complete(j)) < 0))
         return -1;
-    return rc == 1 ? write_again(j, at_once) : 0;
+    return rc == 1 ? second_pass(j, at_once) : 0;
 }
 
 static int convert_one(lat_file_reader *s, lat_output *out)
@@ -473,9 +478,9 @@ static int convert_one(lat_file_reader *s, lat_output *out)
     lat_stream_give_up(j.w);
     if (j.owned)
         lat_header_free(&j.head);
-    lat_slicewise_free(j.survey);
-    free(j.slices[0]);
-    free(j.slices[1]);
+    lat_slicewise_free(j.measurement);
+    free(j.buffer[0]);
+    free(j.buffer[1]);
     return bad ? -1 : 0;
 }
 
@@ -484,7 +489,7 @@ static int convert_one(lat_file_reader *s, lat_output *out)
 static int convert_fields(lat_input *in, lat_output *out, const lat_format *format)
 {
     const lat_read_context r = {
-        .force = lat_opts.force, .dims = dims, .told = told, .plaquette = NAN, .link_trace = NAN};
+        .force = lat_opts.force, .dims = dims, .hints = hints, .plaquette = NAN, .link_trace = NAN};
     lat_file_reader s;
     int more;
     while ((more = lat_file_reader_open(&s, in, format, &r, false)) > 0) {
@@ -503,7 +508,7 @@ static int convert_file(const char *path, lat_output *out)
         return -1;
     const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
     int bad = format ? 0 : -1;
-    if (!bad && told_raw() && !format->told && !lat_formats[to]->told)
+    if (!bad && raw_options_given() && !format->takes_hints && !lat_formats[to]->takes_hints)
         bad = lat_fail(
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
             lat_input_name(in), format->name);
@@ -541,20 +546,20 @@ static void parse_order(void)
     const char *slash = strchr(order, '/');
     const size_t n = slash ? (size_t)(slash - order) : strlen(order);
     snprintf(sites, sizeof sites, "%.*s", (int)(n < sizeof sites ? n : sizeof sites - 1), order);
-    if (n >= sizeof sites || lat_order_parse_sites(&told.order, sites, 4, true) < 0
-        || (slash && lat_order_parse_links(&told.order, slash + 1, 4) < 0))
+    if (n >= sizeof sites || lat_order_parse_sites(&hints.order, sites, 4, true) < 0
+        || (slash && lat_order_parse_links(&hints.order, slash + 1, 4) < 0))
         lat_usage("--order %s: expected " LAT_ORDERS
                   ", or a list such as t,x,y,z, and perhaps /t,x,y,z for the "
                   "directions",
                   order);
-    told.ordered = true;
+    hints.ordered = true;
 }
 
 static void check_raw(void)
 {
-    const bool reads = from >= 0 && lat_formats[from]->told;
-    const bool writes = lat_formats[to]->told;
-    if (!told_raw())
+    const bool reads = from >= 0 && lat_formats[from]->takes_hints;
+    const bool writes = lat_formats[to]->takes_hints;
+    if (!raw_options_given())
         return;
     if (!reads && !writes && from >= 0)
         lat_usage(
@@ -562,9 +567,9 @@ static void check_raw(void)
             lat_formats[from]->name, lat_formats[to]->name);
     if (order)
         parse_order();
-    told.nc = (int)group;
-    told.real = type == AS_READ ? 0 : type == SINGLE ? LAT_F32 : LAT_F64;
-    told.big = endian == AS_READ ? -1 : endian;
+    hints.nc = (int)group;
+    hints.real = type == AS_READ ? 0 : type == SINGLE ? LAT_F32 : LAT_F64;
+    hints.big = endian == AS_READ ? -1 : endian;
     if (!writes || reads)
         return;
     if (group)

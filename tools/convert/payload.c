@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* payload.c: chunks, byte order, missing rows and sums, once for all formats. */
+/* payload.c: chunks, byte order, missing rows and checksums, for all formats. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +12,19 @@
 #include "payload.h"
 #include "site/sun.h"
 
-#define CHUNK ((size_t)4 << 20) /* bytes read or written at a time, one after the other */
-#define ASIDE \
-    ((size_t)1 << 19) /* by each thread, side by side: they stay in its cache until they are done \
-                       */
-#define PIECE ((size_t)64 << 10) /* bytes a thread sums at a time */
-#define BATCH 256                /* matrices a thread places at a time */
+#define SERIAL_CHUNK ((size_t)4 << 20) /* bytes read or written at a time, one after the other */
+/* bytes that each thread reads or writes at a time: they stay in its cache until they are done */
+#define PARALLEL_CHUNK ((size_t)1 << 19)
+#define THREAD_BYTES ((size_t)64 << 10) /* that a thread converts or sums at a time */
+#define BATCH 256                       /* matrices that a thread maps at a time */
 
 static uint32_t rotate(uint32_t v, unsigned by) { return by ? v << by | v >> (32 - by) : v; }
 
 /* ---- byte order and rows --------------------------------------------------------------------- */
 
-static void copy_reals(void *to, const void *from, size_t n, lat_real real, bool turn)
+static void copy_reals(void *to, const void *from, size_t n, lat_real real, bool swap)
 {
-    if (turn)
+    if (swap)
         lat_reals_swap_bytes(to, from, n, real);
     else
         memcpy(to, from, n * (size_t)real);
@@ -33,10 +32,10 @@ static void copy_reals(void *to, const void *from, size_t n, lat_real real, bool
 
 void lat_reals_convert(void *to, lat_real to_real, const void *from, lat_real from_real, size_t n)
 {
-    const size_t piece = PIECE / 8;
+    const size_t part = THREAD_BYTES / 8;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i += piece) {
-        const size_t end = n - i < piece ? n : i + piece;
+    for (size_t i = 0; i < n; i += part) {
+        const size_t end = n - i < part ? n : i + part;
         if (to_real == from_real)
             memcpy((char *)to + i * (size_t)to_real, (const char *)from + i * (size_t)to_real,
                    (end - i) * (size_t)to_real);
@@ -51,11 +50,11 @@ void lat_reals_convert(void *to, lat_real to_real, const void *from, lat_real fr
 
 void lat_field_swap(lat_field *f)
 {
-    const size_t total = lat_field_reals(f), piece = PIECE / 8;
+    const size_t total = lat_field_reals(f), part = THREAD_BYTES / 8;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < total; i += piece) {
+    for (size_t i = 0; i < total; i += part) {
         char *at = (char *)f->data + i * (size_t)f->head.real;
-        lat_reals_swap_bytes(at, at, total - i < piece ? total - i : piece, f->head.real);
+        lat_reals_swap_bytes(at, at, total - i < part ? total - i : part, f->head.real);
     }
 }
 
@@ -67,7 +66,7 @@ static void complete(const lat_header *head, void *matrices, size_t i)
     const size_t kept = 2 * (size_t)n * (size_t)(n - 1), all = kept + 2 * (size_t)n;
     lat_field_get(&f, i, m);
     lat_sun_complete(n, m);
-    /* Only the last row is stored: the others are to stay as they are to the bit, NaNs too. */
+    /* Only the last row is stored: the bits of the others, NaN too, do not change. */
     for (size_t k = kept; k < all; k++)
         if (head->real == LAT_F64)
             ((double *)matrices)[i * all + k] = m[k];
@@ -101,13 +100,13 @@ double lat_rows_error(const lat_header *head, const void *matrices, size_t count
 
 /* ---- the loop over chunks -------------------------------------------------------------------- */
 
-/* Sizes that both directions need. */
+/* Sizes, for reading and for writing. */
 typedef struct layout {
     size_t volume, nd;
     size_t link_reals, full_reals; /* of a matrix in the file and in memory */
     size_t site_bytes;             /* in the file */
-    size_t sites;                  /* a chunk */
-    bool turn;
+    size_t sites;                  /* of a chunk */
+    bool swap;                     /* the byte order of the file is not that of this machine */
 } layout;
 
 static layout layout_of(const lat_header *head, const lat_payload *p, size_t chunk)
@@ -119,7 +118,7 @@ static layout layout_of(const lat_header *head, const lat_payload *p, size_t chu
     l.sites = chunk / l.site_bytes > 0 ? chunk / l.site_bytes : 1;
     if (l.sites > l.volume)
         l.sites = l.volume;
-    l.turn = !p->fetch && p->big != lat_big_endian();
+    l.swap = !p->read_reals && p->big != lat_big_endian();
     return l;
 }
 
@@ -131,37 +130,37 @@ uint64_t lat_payload_bytes(const lat_header *head, int rows)
 
 bool lat_payload_sliced(const lat_payload *p, const lat_header *head)
 {
-    return !p->sites && !p->place && !p->fetch && !p->take
+    return !p->sites && !p->map && !p->read_reals && !p->read_links
            && lat_order_sliced(&p->order, head->geom.nd);
 }
 
-/* `sites` of them, number `at` of the memory on, that lie as the field does: turned where they are.
- */
-static void turn_chunk(const lat_header *head, void *data, const layout *l, size_t at, size_t sites)
+/* Swaps the bytes of `sites` sites in place, from number `at` of the memory on. */
+static void swap_chunk(const lat_header *head, void *data, const layout *l, size_t at, size_t sites)
 {
-    const size_t n = l->nd * l->full_reals, from = at * n, to = (at + sites) * n, piece = PIECE / 8;
-    if (!l->turn)
+    const size_t n = l->nd * l->full_reals, from = at * n, to = (at + sites) * n,
+                 part = THREAD_BYTES / 8;
+    if (!l->swap)
         return;
 #pragma omp parallel for schedule(static)
-    for (size_t i = from; i < to; i += piece) {
+    for (size_t i = from; i < to; i += part) {
         char *m = (char *)data + i * (size_t)head->real;
-        lat_reals_swap_bytes(m, m, to - i < piece ? to - i : piece, head->real);
+        lat_reals_swap_bytes(m, m, to - i < part ? to - i : part, head->real);
     }
 }
 
-/* Matrices in natural order, row by row, but for the last rows. */
-static bool placed(const lat_payload *p)
+/* Are matrices in another order, or stored in another way, than in memory? (Missing rows apart.) */
+static bool reordered(const lat_payload *p)
 {
-    return p->sites || p->place || p->shape != LAT_BY_ROWS || !lat_order_natural(&p->order);
+    return p->sites || p->map || p->shape != LAT_BY_ROWS || !lat_order_natural(&p->order);
 }
 
-static void places(const lat_geometry *geom, const lat_payload *p, size_t first, size_t n,
-                   size_t *to)
+static void map_matrices(const lat_geometry *geom, const lat_payload *p, size_t first, size_t n,
+                         size_t *to)
 {
     const size_t nd = (size_t)geom->nd;
     lat_order_iterator w;
-    if (p->place) {
-        p->place(geom, first, n, to);
+    if (p->map) {
+        p->map(geom, first, n, to);
         return;
     }
     if (!p->sites)
@@ -173,7 +172,7 @@ static void places(const lat_geometry *geom, const lat_payload *p, size_t first,
     }
 }
 
-/* From the file's way of storing a matrix to ours, and back: either way the same. */
+/* Between the file's way of storing a matrix and ours; it is its own inverse. */
 static void reshape(void *matrix, lat_shape shape, size_t nc, size_t real)
 {
     unsigned char *m = matrix, z[16];
@@ -195,21 +194,21 @@ static void reshape(void *matrix, lat_shape shape, size_t nc, size_t real)
         }
 }
 
-/* A chunk, site number `first` of the file on, whose matrices lack a row, or lie elsewhere or
- * otherwise; `before`: matrices of the field before those in memory. */
-static void place_chunk(const lat_header *head, void *data, const lat_payload *p, const layout *l,
-                        const unsigned char *chunk, size_t first, size_t sites, size_t before)
+/* Unpacks a chunk, from site `first` of the file on, of matrices that are reordered or lack a row.
+ * `before`: matrices of the field before those in memory. */
+static void unpack_chunk(const lat_header *head, void *data, const lat_payload *p, const layout *l,
+                         const unsigned char *chunk, size_t first, size_t sites, size_t before)
 {
     const size_t real = (size_t)head->real, count = sites * l->nd;
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < count; at += BATCH) {
         const size_t n = count - at < BATCH ? count - at : BATCH;
         size_t to[BATCH];
-        places(&head->geom, p, first * l->nd + at, n, to);
+        map_matrices(&head->geom, p, first * l->nd + at, n, to);
         for (size_t i = 0; i < n; i++) {
             char *m = (char *)data + (to[i] - before) * l->full_reals * real;
             copy_reals(m, chunk + (at + i) * l->link_reals * real, l->link_reals, head->real,
-                       l->turn);
+                       l->swap);
             reshape(m, p->shape, (size_t)head->nc, real);
             if (p->rows < head->nc)
                 complete(head, data, to[i] - before);
@@ -217,96 +216,98 @@ static void place_chunk(const lat_header *head, void *data, const lat_payload *p
     }
 }
 
-/* Slices on their way, from site number `begin` of the file to before `end`. */
-typedef struct portion {
+/* Slices to be read or written: sites begin .. end-1 of the file. */
+typedef struct transfer {
     const lat_header *head;
     lat_payload *p;
     layout l;
     size_t begin, end;
-    bool alike; /* the bytes of the file are those of the field, but for their order in a real */
-} portion;
+    bool same_layout; /* the file has the bytes of the field, except for byte order */
+} transfer;
 
-static portion portion_of(const lat_header *head, lat_payload *p, int first, int count,
-                          size_t chunk)
+static transfer transfer_of(const lat_header *head, lat_payload *p, int first, int count,
+                            size_t chunk)
 {
     const size_t slice = lat_slice_sites(head), begin = (size_t)first * slice;
-    return (portion){.head = head,
-                     .p = p,
-                     .l = layout_of(head, p, chunk),
-                     .begin = begin,
-                     .end = begin + (size_t)count * slice,
-                     .alike = p->rows == head->nc && !placed(p)};
+    return (transfer){.head = head,
+                      .p = p,
+                      .l = layout_of(head, p, chunk),
+                      .begin = begin,
+                      .end = begin + (size_t)count * slice,
+                      .same_layout = p->rows == head->nc && !reordered(p)};
 }
 
-static size_t portion_bytes(const portion *w) { return (w->end - w->begin) * w->l.site_bytes; }
+static size_t transfer_bytes(const transfer *w) { return (w->end - w->begin) * w->l.site_bytes; }
 
-/* Sites of the chunk that begins at number `at`. */
-static size_t chunk_sites(const portion *w, size_t at)
+/* Sites of the chunk that begins at site `at`. */
+static size_t chunk_sites(const transfer *w, size_t at)
 {
     return w->end - at < w->l.sites ? w->end - at : w->l.sites;
 }
 
-/* Where the bytes of the file go first: `buf`, unless they are to stay where they are. */
-static unsigned char *landing(const portion *w, void *slices, size_t at, unsigned char *buf)
+/* Where the bytes of a chunk are read to: `buf`, or, if that is NULL, their final address. */
+static unsigned char *read_address(const transfer *w, void *slices, size_t at, unsigned char *buf)
 {
     return buf ? buf : (unsigned char *)slices + (at - w->begin) * w->l.site_bytes;
 }
 
-/* Those of the file become those of the field. */
-static void accept_chunk(const portion *w, void *slices, size_t at, const unsigned char *chunk)
+/* Adds a chunk of the file to the checksum and converts it to the field. */
+static void convert_chunk(const transfer *w, void *slices, size_t at, const unsigned char *chunk)
 {
     const size_t sites = chunk_sites(w, at);
     if (w->p->digest)
         w->p->digest(&w->p->sum, chunk, sites, w->l.site_bytes, at);
-    if (w->alike)
-        turn_chunk(w->head, slices, &w->l, at - w->begin, sites);
+    if (w->same_layout)
+        swap_chunk(w->head, slices, &w->l, at - w->begin, sites);
     else
-        place_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
+        unpack_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
 }
 
-/* Of a file, by all threads side by side: 1 when they have it all, or -1. 0 if something was not to
- * be had: nothing is taken then, and what it was is for read_on to say. */
-static int read_aside(lat_input *in, const portion *w, void *slices)
+/* Reads a file with all threads at once: 1 when all is read, -1, or 0 if something could not be
+ * read: then nothing is taken, and read_serial finds out what it was. */
+static int read_parallel(lat_input *in, const transfer *w, void *slices)
 {
     const uint64_t offset = lat_input_offset(in);
     const lat_sum before = w->p->sum;
     bool good = true;
 #pragma omp parallel reduction(&& : good)
     {
-        unsigned char *buf = w->alike ? NULL
-                                      : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
+        unsigned char *buf = w->same_layout
+                                 ? NULL
+                                 : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
 #pragma omp for schedule(dynamic)
         for (size_t at = w->begin; at < w->end; at += w->l.sites) {
-            unsigned char *chunk = landing(w, slices, at, buf);
-            good = good && (w->alike || buf)
+            unsigned char *chunk = read_address(w, slices, at, buf);
+            good = good && (w->same_layout || buf)
                    && lat_input_ahead(in, offset + (at - w->begin) * w->l.site_bytes, chunk,
                                       chunk_sites(w, at) * w->l.site_bytes);
             if (good)
-                accept_chunk(w, slices, at, chunk);
+                convert_chunk(w, slices, at, chunk);
         }
         free(buf);
     }
     if (good)
-        return lat_input_skip(in, portion_bytes(w)) < 0 ? -1 : 1;
+        return lat_input_skip(in, transfer_bytes(w)) < 0 ? -1 : 1;
     w->p->sum = before;
     lat_error_clear();
     return 0;
 }
 
-/* One chunk after the other. */
-static int read_on(lat_input *in, const portion *w, void *slices)
+/* Reads one chunk after the other. */
+static int read_serial(lat_input *in, const transfer *w, void *slices)
 {
     lat_payload *p = w->p;
-    unsigned char *buf = w->alike ? NULL
-                                  : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
-    int bad = w->alike || buf ? 0 : -1;
+    unsigned char *buf = w->same_layout
+                             ? NULL
+                             : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
+    int bad = w->same_layout || buf ? 0 : -1;
     for (size_t at = w->begin; at < w->end && !bad; at += w->l.sites) {
         const size_t sites = chunk_sites(w, at);
-        unsigned char *chunk = landing(w, slices, at, buf);
-        bad = p->fetch ? p->fetch(in, p, chunk, sites * w->l.nd * w->l.link_reals)
-                       : lat_input_read(in, chunk, sites * w->l.site_bytes);
+        unsigned char *chunk = read_address(w, slices, at, buf);
+        bad = p->read_reals ? p->read_reals(in, p, chunk, sites * w->l.nd * w->l.link_reals)
+                            : lat_input_read(in, chunk, sites * w->l.site_bytes);
         if (!bad)
-            accept_chunk(w, slices, at, chunk);
+            convert_chunk(w, slices, at, chunk);
     }
     free(buf);
     return bad ? -1 : 0;
@@ -315,12 +316,13 @@ static int read_on(lat_input *in, const portion *w, void *slices)
 int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first,
                      int count)
 {
-    if (p->take)
-        return p->take(in, head, p, slices);
-    const portion aside = portion_of(head, p, first, count, ASIDE),
-                  on = portion_of(head, p, first, count, CHUNK);
-    const int rc = !p->fetch && lat_input_size(in) >= 0 ? read_aside(in, &aside, slices) : 0;
-    return rc ? (rc < 0 ? -1 : 0) : read_on(in, &on, slices);
+    if (p->read_links)
+        return p->read_links(in, head, p, slices);
+    const transfer parallel = transfer_of(head, p, first, count, PARALLEL_CHUNK),
+                   serial = transfer_of(head, p, first, count, SERIAL_CHUNK);
+    const int rc = !p->read_reals && lat_input_size(in) >= 0 ? read_parallel(in, &parallel, slices)
+                                                             : 0;
+    return rc ? (rc < 0 ? -1 : 0) : read_serial(in, &serial, slices);
 }
 
 double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsigned char *bytes,
@@ -343,7 +345,7 @@ double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsign
     return n >= each ? (double)good / (double)(n / each) : 0;
 }
 
-/* One matrix of a field into the file. */
+/* Packs a matrix of a field as the file stores it. */
 static void pack(const lat_payload *p, const layout *l, void *to, const void *from, size_t nc,
                  lat_real real)
 {
@@ -353,9 +355,10 @@ static void pack(const lat_payload *p, const layout *l, void *to, const void *fr
         reshape(m, p->shape, nc, (size_t)real);
         from = m;
     }
-    copy_reals(to, from, l->link_reals, real, l->turn);
+    copy_reals(to, from, l->link_reals, real, l->swap);
 }
 
+/* The inverse of unpack_chunk. */
 static void pack_chunk(const lat_header *head, const void *data, const lat_payload *p,
                        const layout *l, unsigned char *chunk, size_t first, size_t sites,
                        size_t before)
@@ -365,7 +368,7 @@ static void pack_chunk(const lat_header *head, const void *data, const lat_paylo
     for (size_t at = 0; at < count; at += BATCH) {
         const size_t n = count - at < BATCH ? count - at : BATCH;
         size_t from[BATCH];
-        places(&head->geom, p, first * l->nd + at, n, from);
+        map_matrices(&head->geom, p, first * l->nd + at, n, from);
         for (size_t i = 0; i < n; i++)
             pack(p, l, chunk + (at + i) * l->link_reals * real,
                  (const char *)data + (from[i] - before) * l->full_reals * real, (size_t)head->nc,
@@ -373,18 +376,18 @@ static void pack_chunk(const lat_header *head, const void *data, const lat_paylo
     }
 }
 
-/* The chunk that begins at number `at`, as it is in the file. */
-static void make_chunk(const portion *w, const void *slices, size_t at, unsigned char *chunk)
+/* Makes the chunk that begins at site `at`, as it is in the file, and adds it to the checksum. */
+static void make_chunk(const transfer *w, const void *slices, size_t at, unsigned char *chunk)
 {
     const size_t sites = chunk_sites(w, at), real = (size_t)w->head->real,
-                 n = sites * w->l.site_bytes / real, piece = PIECE / real;
+                 n = sites * w->l.site_bytes / real, part = THREAD_BYTES / real;
     const char *from = (const char *)slices
-                       + (at - w->begin) * w->l.site_bytes; /* where it lies as in the file */
-    if (w->alike) {
+                       + (at - w->begin) * w->l.site_bytes; /* if same_layout */
+    if (w->same_layout) {
 #pragma omp parallel for schedule(static)
-        for (size_t i = 0; i < n; i += piece)
-            copy_reals(chunk + i * real, from + i * real, n - i < piece ? n - i : piece,
-                       w->head->real, w->l.turn);
+        for (size_t i = 0; i < n; i += part)
+            copy_reals(chunk + i * real, from + i * real, n - i < part ? n - i : part,
+                       w->head->real, w->l.swap);
     } else {
         pack_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
     }
@@ -392,8 +395,8 @@ static void make_chunk(const portion *w, const void *slices, size_t at, unsigned
         w->p->digest(&w->p->sum, chunk, sites, w->l.site_bytes, at);
 }
 
-/* By all threads side by side, with out NULL only for the sums. */
-static int write_aside(lat_output *out, uint64_t offset, const portion *w, const void *slices)
+/* Writes with all threads at once; with out NULL it computes the checksum only. */
+static int write_parallel(lat_output *out, uint64_t offset, const transfer *w, const void *slices)
 {
     bool good = true;
 #pragma omp parallel reduction(&& : good)
@@ -414,8 +417,8 @@ static int write_aside(lat_output *out, uint64_t offset, const portion *w, const
     return good && (!out || lat_output_flush(out) == 0) ? 0 : -1;
 }
 
-/* One chunk after the other. */
-static int write_on(lat_output *out, const portion *w, const void *slices)
+/* Writes one chunk after the other. */
+static int write_serial(lat_output *out, const transfer *w, const void *slices)
 {
     unsigned char *chunk = lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
     int bad = chunk ? 0 : -1;
@@ -430,40 +433,40 @@ static int write_on(lat_output *out, const portion *w, const void *slices)
 int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,
                       int first, int count)
 {
-    const portion aside = portion_of(head, p, first, count, ASIDE),
-                  on = portion_of(head, p, first, count, CHUNK);
+    const transfer parallel = transfer_of(head, p, first, count, PARALLEL_CHUNK),
+                   serial = transfer_of(head, p, first, count, SERIAL_CHUNK);
     uint64_t offset = 0;
-    if (!out || lat_output_reserve_at(out, portion_bytes(&aside), &offset))
-        return write_aside(out, offset, &aside, slices);
-    return write_on(out, &on, slices);
+    if (!out || lat_output_reserve_at(out, transfer_bytes(&parallel), &offset))
+        return write_parallel(out, offset, &parallel, slices);
+    return write_serial(out, &serial, slices);
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+/* ---- checksums ------------------------------------------------------------------------------- */
 
 void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                       size_t first)
 {
     lat_nersc_sum *s = sum;
     const size_t n = sites * site_bytes;
-    uint32_t same = 0, turned = 0;
+    uint32_t same = 0, swapped = 0;
     (void)first;
-#pragma omp parallel for schedule(static) reduction(+ : same, turned)
-    for (size_t at = 0; at < n; at += PIECE) {
+#pragma omp parallel for schedule(static) reduction(+ : same, swapped)
+    for (size_t at = 0; at < n; at += THREAD_BYTES) {
         const unsigned char *b = bytes + at;
-        const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
+        const size_t words = (n - at < THREAD_BYTES ? n - at : THREAD_BYTES) / 4;
         uint32_t x, y;
         lat_words_sum(b, words, &x, &y);
         same += x;
-        turned += y;
+        swapped += y;
     }
 #pragma omp critical(sum)
     {
-        s->big += lat_big_endian() ? same : turned;
-        s->little += lat_big_endian() ? turned : same;
+        s->big += lat_big_endian() ? same : swapped;
+        s->little += lat_big_endian() ? swapped : same;
     }
 }
 
-/* Exclusive or of n words into the classes of their number, which starts at k, modulo m. */
+/* class[k mod m] ^= word k, for n words from number k on. */
 static inline void fold(uint32_t *class, const unsigned m, const unsigned char *bytes, size_t n,
                         uint64_t k)
 {
@@ -477,8 +480,9 @@ static inline void fold(uint32_t *class, const unsigned m, const unsigned char *
         class[c] ^= lat_load32(bytes + 4 * i, false);
 }
 
-/* The rotation of a word depends only on its class, and exclusive or commutes with rotation and
- * with the order of bytes: so words are only gathered here, and rotated once at the end. */
+/* The rotation of a word depends on its class only, and exclusive or commutes with rotations and
+ * with the byte order. So words are only combined by class here, and rotated once, by
+ * lat_milc_sums. */
 void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                      size_t first)
 {
@@ -489,8 +493,8 @@ void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t
     {
         uint32_t c29[29] = {0}, c31[31] = {0};
 #pragma omp for schedule(static)
-        for (size_t at = 0; at < n; at += PIECE) {
-            const size_t words = (n - at < PIECE ? n - at : PIECE) / 4;
+        for (size_t at = 0; at < n; at += THREAD_BYTES) {
+            const size_t words = (n - at < THREAD_BYTES ? n - at : THREAD_BYTES) / 4;
             fold(c29, 29, bytes + at, words, word + at / 4);
             fold(c31, 31, bytes + at, words, word + at / 4);
         }
@@ -504,30 +508,31 @@ void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t
     }
 }
 
-static uint32_t gather(const uint32_t *class, unsigned m, bool turn)
+/* The exclusive or of all classes, rotated. */
+static uint32_t rotate_classes(const uint32_t *class, unsigned m, bool swap)
 {
     uint32_t sum = 0;
     for (unsigned c = 0; c < m; c++)
-        sum ^= rotate(turn ? __builtin_bswap32(class[c]) : class[c], c);
+        sum ^= rotate(swap ? __builtin_bswap32(class[c]) : class[c], c);
     return sum;
 }
 
 void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t *sum31)
 {
-    *sum29 = gather(sum->class29, 29, big != lat_big_endian());
-    *sum31 = gather(sum->class31, 31, big != lat_big_endian());
+    *sum29 = rotate_classes(sum->class29, 29, big != lat_big_endian());
+    *sum31 = rotate_classes(sum->class31, 31, big != lat_big_endian());
 }
 
 static void glu_digest(lat_milc_sum *s, const unsigned char *bytes, size_t reals, uint64_t first,
-                       bool turn)
+                       bool swap)
 {
 #pragma omp parallel
     {
         uint32_t c29[29] = {0}, c31[31] = {0};
 #pragma omp for schedule(static)
         for (size_t i = 0; i < reals; i++) {
-            const uint32_t v = lat_load32(bytes + 8 * i, turn)
-                               + lat_load32(bytes + 8 * i + 4, turn);
+            const uint32_t v = lat_load32(bytes + 8 * i, swap)
+                               + lat_load32(bytes + 8 * i + 4, swap);
             c29[(first + i) % 29] ^= v;
             c31[(first + i) % 31] ^= v;
         }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* payload.h: the numbers of a foreign file, into a field and out of one.
+/* payload.h: the links of a foreign file, read and written.
  *
- * All formats here store one matrix after the other, re and im together. They differ in byte order,
- * in the order of sites and directions, in how much of a matrix they store and in how they sum up.
- * Bytes travel in chunks of a few MiB. */
+ * Formats store one matrix after the other, re and im together (but for lat_read_reals and
+ * lat_read_links below). They differ in byte order, in the order of sites and directions, in the
+ * part of a matrix that they store, and in their checksums. Bytes are read and written in chunks of
+ * a few MiB. */
 #ifndef LAT_PAYLOAD_H
 #define LAT_PAYLOAD_H
 
@@ -13,20 +14,20 @@
 #include "lattice/field.h"
 #include "common/io.h"
 
-/* Adds to `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes` each, the
- * first of which is the file's number `first`. Pieces come in any order, from any thread. */
+/* Adds to the checksum `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes`
+ * each; the first of them is number `first` of the file. Chunks come in any order, from any thread.
+ */
 typedef void lat_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                         size_t first);
 
-/* Where the n matrices of a file from number `first` on belong: their numbers in natural order. */
-typedef void lat_placing(const lat_geometry *geom, size_t first, size_t n, size_t *to);
+/* to[i]: the number in natural order of matrix first + i of the file, i < n. */
+typedef void lat_matrix_map(const lat_geometry *geom, size_t first, size_t n, size_t *to);
 
-/* How a matrix lies in the file: row by row; column by column; SU(2) as the quaternion q0..q3 of
- * HiRep, U = [[q0 + i q3, -q2 + i q1], [q2 + i q1, q0 - i q3]], which is one row in another order.
- */
+/* How a matrix is stored: row by row; column by column; SU(2) as the quaternion q0..q3 of HiRep,
+ * U = [[q0 + i q3, -q2 + i q1], [q2 + i q1, q0 - i q3]], which is one row in another order. */
 typedef enum { LAT_BY_ROWS, LAT_BY_COLUMNS, LAT_QUATERNIONS } lat_shape;
 
-/* NERSC: the sum of all 32-bit words, read in either byte order. */
+/* NERSC: the sum of all 32-bit words, in both byte orders. */
 typedef struct lat_nersc_sum {
     uint32_t big, little;
 } lat_nersc_sum;
@@ -41,7 +42,7 @@ void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t
                      size_t first);
 void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t *sum31);
 
-/* GLU's double precision: the same of the sums of the two halves of each real, read in either byte
+/* GLU in double precision: the same of the sums of the two halves of each real, in either byte
  * order. */
 void lat_glu_digest_big(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                         size_t first);
@@ -56,7 +57,7 @@ typedef struct lat_scidac_sum {
 void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                        size_t first);
 
-/* One of them, zero at first. */
+/* One of these, zero at first. */
 typedef union lat_sum {
     lat_nersc_sum nersc;
     lat_milc_sum milc;
@@ -65,59 +66,59 @@ typedef union lat_sum {
 
 typedef struct lat_payload lat_payload;
 
-/* The next n numbers of a file that does not hold them as bytes, in the byte order of this machine.
- */
-typedef int lat_fetch(lat_input *in, lat_payload *p, void *to, size_t n);
+/* The next n reals of a text file, in the byte order of this machine. 0 or -1. */
+typedef int lat_read_reals(lat_input *in, lat_payload *p, void *to, size_t n);
 
-/* All links of a file that does not hold matrices, to where they belong. */
-typedef int lat_take(lat_input *in, const lat_header *head, lat_payload *p, void *links);
+/* All links, in natural order, of a file that does not hold matrix after matrix. 0 or -1. */
+typedef int lat_read_links(lat_input *in, const lat_header *head, lat_payload *p, void *links);
 
 struct lat_payload {
     bool big;        /* big endian in the file */
     int rows;        /* rows of a matrix in the file: nc, or nc - 1 completed by det U = 1 */
     lat_shape shape; /* quaternions: rows = 1 */
-    lat_order order; /* of the file; or, for what that cannot say, one of the next two */
+    lat_order order; /* of the file; if it is no such order, one of the next two */
     uint32_t *sites; /* sites[i] = natural index of the file's site i (reading only); owned */
-    lat_placing *place;
-    lat_fetch *fetch;   /* NULL: bytes */
-    size_t fetched;     /* numbers so far */
-    lat_take *take;     /* NULL: matrices */
-    lat_digest *digest; /* called for every chunk; may be NULL */
+    lat_matrix_map *map;
+    lat_read_reals *read_reals; /* NULL: the file has bytes */
+    size_t reals_read;          /* so far */
+    lat_read_links *read_links; /* NULL: the file has matrices */
+    lat_digest *digest;         /* the checksum; may be NULL */
     lat_sum sum;
 };
 
-/* Whole matrices (or so many rows of them) with t slowest and z fastest, directions t, x, y, z:
- * cuLGT, MDP, HiRep. */
+/* The layout of cuLGT, MDP and HiRep: `rows` rows of a matrix, t slowest and z fastest, directions
+ * t, x, y, z. */
 static inline lat_payload lat_time_first(bool big, int rows)
 {
     return (lat_payload){.big = big, .rows = rows, .order = {.sites = "txyz", .links = "txyz"}};
 }
 
-/* Bytes in the file. */
+/* Bytes of the links in the file. */
 uint64_t lat_payload_bytes(const lat_header *head, int rows);
 
-/* Are slices of the last axis (lattice/slices.h) one after the other in the file? (And are they
- * bytes: text is too slow to be read twice.) */
+/* Are slices of the last axis (lattice/slices.h) one after the other in the file? False of text,
+ * too, which is too slow to be read twice. */
 bool lat_payload_sliced(const lat_payload *p, const lat_header *head);
 
-/* The next `count` slices of the file, number `first` on, into memory for just these; all of them
- * at once where they are not one after the other. */
+/* Reads the next `count` slices of the file, from number `first` on, into memory for just these;
+ * all at once where they are not one after the other. 0 or -1. */
 int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first,
                      int count);
 
-/* The other way; with out NULL only sums, for formats whose header holds a sum. */
+/* Writes them; with out NULL it computes the checksum only, for formats that have it in the header.
+ */
 int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,
                       int first, int count);
 
-/* The share, 0 to 1, of unitary matrices (of SU(2): quaternions of norm 1) among the whole ones in
- * these bytes of a file, if they are what p, nc and real say. 0 if there are none. */
+/* The fraction, 0 to 1, of unitary matrices (of SU(2): quaternions of norm 1) among the whole ones
+ * in these bytes of a file, read as p, nc and real say. 0 if there are none. */
 double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsigned char *bytes,
                        size_t n);
 
-/* n reals of one precision to another, or the same. */
+/* Converts n reals from one precision to another, or copies them. */
 void lat_reals_convert(void *to, lat_real to_real, const void *from, lat_real from_real, size_t n);
 
-/* All numbers of the field, byte order turned. */
+/* Reverses the byte order of all numbers of the field. */
 void lat_field_swap(lat_field *f);
 
 /* The last row of each of `count` matrices from the others: (-b*, a*) for SU(2), conj(row 0 x row

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* validate.c: is what was read the gauge field that the file says it is? */
+/* validate.c: is what was read the gauge field that the file states? */
 #include <math.h>
 #include "lattice/boundary.h"
 #include "base/error.h"
@@ -7,14 +7,16 @@
 #include "site/sun.h"
 #include "file_reader.h"
 
-/* Real files, of every writer and precision, have |U U^+ - 1| below 2e-6; smeared ("fat") links,
- * gauge transformations of other groups and wrong byte orders are off by 0.1 and more. */
+/* Bounds on |U U^+ - 1| and |1 - det U|. In files of all writers and precisions the first is below
+ * 2e-6; smeared ("fat") links, transformations of other groups and wrong byte orders have 0.1 and
+ * more. */
 #define UNITARITY 1e-2
 #define DETERMINANT 1e-2
 
-enum oddity { ORDINARY, ZERO, MINUS, OTHER };
+/* The class of a link: in SU(N); zero; det = -1; neither. */
+enum link_class { SUN, ZERO, MINUS, OTHER, CLASSES };
 
-static enum oddity kind_of(int n, const double *m)
+static enum link_class classify(int n, const double *m)
 {
     double largest = 0, det[2];
     for (int k = 0; k < 2 * n * n; k++)
@@ -25,19 +27,19 @@ static enum oddity kind_of(int n, const double *m)
         return OTHER;
     lat_sun_det(n, m, det);
     if (hypot(det[0] - 1, det[1]) < DETERMINANT)
-        return ORDINARY;
+        return SUN;
     return hypot(det[0] + 1, det[1]) < DETERMINANT ? MINUS : OTHER;
 }
 
-/* Where the odd links of a direction are: how many of each kind, and the slice along it of the last
- * one. */
-typedef struct odd_links {
-    size_t count[4];
-    int slice[4];
-    bool apart[4]; /* not all of that kind are in that slice */
-} odd_links;
+/* The links of a direction that are not in SU(N), by class. */
+typedef struct link_counts {
+    size_t count[CLASSES];
+    int slice[CLASSES];   /* the slice along the direction that has the last one found */
+    bool spread[CLASSES]; /* they are not all in that slice */
+} link_counts;
 
-static int find_odd(void *context, const lat_header *head, const void *slices, int first, int count)
+static int count_links(void *context, const lat_header *head, const void *slices, int first,
+                       int count)
 {
     const lat_field f = {.head = *head, .data = (void *)slices}; /* borrowed */
     const size_t each = lat_slice_matrices(head), nd = (size_t)head->geom.nd;
@@ -45,75 +47,75 @@ static int find_odd(void *context, const lat_header *head, const void *slices, i
         double m[LAT_SUN_REALS];
         int x[LAT_MAX_DIMS];
         lat_field_get(&f, i, m);
-        const enum oddity k = kind_of(head->nc, m);
-        odd_links *odd = (odd_links *)context + i % nd;
-        if (k == ORDINARY)
+        const enum link_class k = classify(head->nc, m);
+        link_counts *counts = (link_counts *)context + i % nd;
+        if (k == SUN)
             continue;
         lat_coordinates(&head->geom, (i + (size_t)first * each) / nd, x);
-        odd->apart[k] |= odd->count[k] > 0 && odd->slice[k] != x[i % nd];
-        odd->slice[k] = x[i % nd];
-        odd->count[k]++;
+        counts->spread[k] |= counts->count[k] > 0 && counts->slice[k] != x[i % nd];
+        counts->slice[k] = x[i % nd];
+        counts->count[k]++;
     }
     return 0;
 }
 
-/* What explains the odd links along mu: ZERO or MINUS if they fill one slice and are all of that
- * kind; ORDINARY if there are none; else OTHER. */
-static enum oddity explained(const lat_geometry *geom, const odd_links *odd, int mu)
+/* The class that explains the direction mu: ZERO or MINUS if these links fill one slice and all
+ * others are in SU(N); SUN if all are; else OTHER. */
+static enum link_class explained(const lat_geometry *geom, const link_counts *counts, int mu)
 {
     const size_t slice = lat_volume(geom) / (size_t)geom->dims[mu];
-    const size_t all = odd->count[ZERO] + odd->count[MINUS] + odd->count[OTHER];
+    const size_t all = counts->count[ZERO] + counts->count[MINUS] + counts->count[OTHER];
     if (all == 0)
-        return ORDINARY;
-    for (enum oddity k = ZERO; k <= MINUS; k++)
-        if (odd->count[k] == slice && all == slice && !odd->apart[k])
+        return SUN;
+    for (enum link_class k = ZERO; k <= MINUS; k++)
+        if (counts->count[k] == slice && all == slice && !counts->spread[k])
             return k;
     return OTHER;
 }
 
-static bool all_explained(const lat_geometry *geom, const odd_links *odd)
+static bool all_explained(const lat_geometry *geom, const link_counts *counts)
 {
     for (int mu = 0; mu < geom->nd; mu++)
-        if (explained(geom, &odd[mu], mu) == OTHER)
+        if (explained(geom, &counts[mu], mu) == OTHER)
             return false;
     return true;
 }
 
-/* 1: there are signs to be taken off. */
-static int record_boundaries(lat_file_reader *s, const odd_links *odd)
+/* 1: there are signs to be removed. */
+static int record_boundaries(lat_file_reader *s, const link_counts *counts)
 {
     lat_header *h = &s->f.head;
     int signs = 0;
     for (int mu = 0; mu < h->geom.nd; mu++) {
-        const enum oddity k = explained(&h->geom, &odd[mu], mu);
-        if (k == ORDINARY)
+        const enum link_class k = explained(&h->geom, &counts[mu], mu);
+        if (k == SUN)
             continue;
         if (lat_boundary_set(h, mu, k == ZERO ? LAT_OPEN : LAT_ANTIPERIODIC) < 0)
             return -1;
         if (k == MINUS)
-            s->signs[mu] = odd[mu].slice[k] + 1, signs = 1;
+            s->signs[mu] = counts[mu].slice[k] + 1, signs = 1;
         lat_warn(k == ZERO ? "%s: all %c-links of slice %d are zero: an open boundary, recorded as "
                              "boundary_%d = OPEN"
                            : "%s: all %c-links of slice %d have det U = -1: the signs of an "
                              "antiperiodic boundary are taken off, "
                              "and recorded as boundary_%d = ANTIPERIODIC",
-                 s->name, "xyzt"[mu], odd[mu].slice[k], mu + 1);
+                 s->name, "xyzt"[mu], counts[mu].slice[k], mu + 1);
     }
     return signs;
 }
 
-static int judge_group(lat_file_reader *s, const lat_slice_sums *sums)
+static int validate_group(lat_file_reader *s, const lat_slice_sums *sums)
 {
     const bool force = s->r.force;
     const lat_header *h = &s->f.head;
-    odd_links odd[LAT_MAX_DIMS] = {0};
+    link_counts counts[LAT_MAX_DIMS] = {0};
     size_t minus = 0;
     if (sums->unitarity <= UNITARITY && sums->det <= DETERMINANT)
         return 0;
-    if (lat_file_reader_each(s, false, find_odd, odd) < 0)
+    if (lat_file_reader_each(s, false, count_links, counts) < 0)
         return -1;
-    if (all_explained(&h->geom, odd))
-        return record_boundaries(s, odd);
+    if (all_explained(&h->geom, counts))
+        return record_boundaries(s, counts);
     if (sums->unitarity > UNITARITY)
         return lat_mismatch(
             force,
@@ -121,7 +123,7 @@ static int judge_group(lat_file_reader *s, const lat_slice_sums *sums)
             "links, or a transformation?)",
             s->name, sums->unitarity, UNITARITY);
     for (int mu = 0; mu < h->geom.nd; mu++)
-        minus += odd[mu].count[MINUS];
+        minus += counts[mu].count[MINUS];
     return lat_mismatch(
         force,
         "%s: |1 - det U| is up to %.3g, expected below %g, det U = -1 on %zu of %zu "
@@ -146,7 +148,7 @@ static int find_not_finite(void *context, const lat_header *head, const void *sl
     return 0;
 }
 
-static int judge_finite(lat_file_reader *s, const lat_slice_sums *sums)
+static int validate_finite(lat_file_reader *s, const lat_slice_sums *sums)
 {
     if (isfinite(sums->plaquette) && isfinite(sums->trace))
         return 0;
@@ -157,8 +159,8 @@ static int judge_finite(lat_file_reader *s, const lat_slice_sums *sums)
                     s->name);
 }
 
-static int judge_claim(const char *name, const char *what, double stated, double within,
-                       double found, bool force)
+static int validate_stated(const char *name, const char *what, double stated, double within,
+                           double found, bool force)
 {
     if (isnan(stated) || fabs(stated - found) <= within)
         return 0;
@@ -167,9 +169,9 @@ static int judge_claim(const char *name, const char *what, double stated, double
                         name, what, stated, found, within);
 }
 
-/* Of a file that speaks of an open boundary (NERSC's can) and has all links, these would be used as
- * if there were none. */
-static int judge_open(lat_file_reader *s, const lat_slice_sums *sums)
+/* A file that states an open boundary (NERSC can) has links of zero there; else it is a mismatch.
+ */
+static int validate_open(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;
     for (int mu = 0; mu < h->geom.nd && sums->unitarity <= UNITARITY; mu++)
@@ -188,16 +190,17 @@ int lat_validate(lat_file_reader *s, const lat_slice_sums *sums)
 {
     const lat_header *h = &s->f.head;
     const lat_read_context *r = &s->r;
-    const int signs = judge_finite(s, sums) < 0 || judge_open(s, sums) < 0 ? -1
-                                                                           : judge_group(s, sums);
-    /* Over which plaquettes the mean goes when some of them are not there differs from program to
-     * program. */
+    const int signs = validate_finite(s, sums) < 0 || validate_open(s, sums) < 0
+                          ? -1
+                          : validate_group(s, sums);
+    /* With an open boundary programs differ in the plaquettes that they average over. */
     const bool force = r->force || lat_boundary_open(h);
     if (signs < 0
-        || judge_claim(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette, force)
+        || validate_stated(s->name, "plaquette", r->plaquette, r->plaquette_within, h->plaquette,
+                           force)
                < 0
-        || judge_claim(s->name, "link trace", r->link_trace, r->link_trace_within, h->link_trace,
-                       force)
+        || validate_stated(s->name, "link trace", r->link_trace, r->link_trace_within,
+                           h->link_trace, force)
                < 0)
         return -1;
     return signs;

@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-/* The text of the first element `tag` (a namespace prefix is ignored), blanks cut off both ends,
- * into text. The document may begin with blanks and ends at its first NUL. A document type is not
+/* text = that of the first element `tag` (a namespace prefix is ignored), without blanks at both
+ * ends. The document may begin with blanks and ends at its first NUL. A document type is not
  * accepted, so there are no entities to expand.
  * Returns 1; 0 if there is no such element; -1 if the document is not well-formed or the text
- * longer than the place: then text is a few words about it. */
+ * longer than size - 1: then text is a few words about it. */
 int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size);
 
 #endif
