@@ -11,7 +11,7 @@
 #include "lattice/transform.h"
 #include "site/sun.h"
 
-/* A saved g(x) farther from unitary than this is no transformation; f32 rounding is below 1e-6. */
+/* Largest |g g^+ - 1| of a saved transformation; rounding to f32 gives less than 1e-6. */
 #define UNITARY 1e-5
 
 static bool random_g, invert;
@@ -46,7 +46,7 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* What is open beside the input and the output. */
+/* What is open besides input and output. */
 typedef struct run {
     const char *name; /* of the input */
     lat_input *saved; /* the stream of G or H */
@@ -70,9 +70,9 @@ static int check_unitary(const char *name, const lat_field *g)
     return 0;
 }
 
-/* Checks g and, in single precision, takes its rounding off: what is applied then is unitary in
- * double, so that the plaquette stays. A double one is used as it is. */
-static int settle(const char *name, lat_field *g)
+/* Checks g. One in single precision is projected to SU(N) in double, so that the plaquette does not
+ * change; one in double is used as it is. */
+static int check_and_project(const char *name, lat_field *g)
 {
     if (check_unitary(name, g))
         return -1;
@@ -96,7 +96,7 @@ static int next_saved(run *r, long index)
 {
     lat_field g;
     if (index > 0 && r->read < index)
-        return 0; /* there was only one, and it serves all */
+        return 0; /* one transformation for all configurations */
     const int rc = lat_stream_read(r->saved, &g);
     if (rc < 0)
         return -1;
@@ -104,7 +104,7 @@ static int next_saved(run *r, long index)
         lat_field_free(&r->g);
         r->g = g;
         r->read++;
-        return settle(lat_input_name(r->saved), &r->g);
+        return check_and_project(lat_input_name(r->saved), &r->g);
     }
     if (index > 1)
         return lat_fail("%s: has %ld transformations, and the input more fields than that",
@@ -124,7 +124,7 @@ static int none_left(run *r, long fields)
     return more < 0 ? -1 : 0;
 }
 
-/* ---- the four jobs --------------------------------------------------------------------------- */
+/* ---- the four modes -------------------------------------------------------------------------- */
 
 static int do_random(run *r, lat_field *f, long index)
 {
@@ -159,18 +159,18 @@ static int do_apply(run *r, lat_field *f, long index)
     return lat_provenance(&f->head, "%s", "");
 }
 
-static int need_transform(const run *r, lat_field *f, const char *job)
+static int need_transform(const run *r, lat_field *f, const char *mode)
 {
     if (f->head.kind != LAT_TRANSFORM)
         return lat_fail("%s: expected a gauge transformation for --%s, found a gauge field",
-                        r->name, job);
-    lat_header_ungauge(&f->head); /* it took a field to a gauge; its inverse or product does not */
+                        r->name, mode);
+    lat_header_ungauge(&f->head); /* g led to a gauge; its inverse or product does not */
     return 0;
 }
 
 static int do_invert(run *r, lat_field *f)
 {
-    /* The dagger is the inverse of a unitary matrix only; of a rounded one it keeps all bits. */
+    /* The dagger keeps all bits; it is the inverse if g is unitary. */
     if (need_transform(r, f, "invert") || check_unitary(r->name, f))
         return -1;
     const size_t sites = lat_field_matrices(f);
@@ -187,7 +187,7 @@ static int do_invert(run *r, lat_field *f)
 static int do_compose(run *r, lat_field *f, long index)
 {
     char a[64], b[64];
-    if (need_transform(r, f, "compose") || settle(r->name, f) || next_saved(r, index))
+    if (need_transform(r, f, "compose") || check_and_project(r->name, f) || next_saved(r, index))
         return -1;
     const lat_header *g = &f->head, *h = &r->g.head;
     if (!lat_header_alike(g, h))
@@ -206,10 +206,10 @@ static int do_compose(run *r, lat_field *f, long index)
     return lat_provenance(&f->head, "%s", "");
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* A higher precision is taken before the work, a lower one after it: one rounding either way. A
- * product takes it when it has taken the rounding off (settle). */
+ * product takes it in check_and_project. */
 static int each(lat_field *f, long index, void *context)
 {
     run *r = context;
@@ -223,7 +223,8 @@ static int each(lat_field *f, long index, void *context)
     return rc || lat_field_convert(f, wanted) ? LAT_FAILED : LAT_DONE;
 }
 
-/* The transformations first: a result whose transformation was lost would be worse than none. */
+/* The transformations are committed first: a result without its transformation is worse than none.
+ */
 static int last(long fields, void *context)
 {
     run *r = context;
@@ -246,10 +247,10 @@ static int open_beside(run *r)
 
 static void check_usage(void)
 {
-    const int jobs = random_g + invert + (apply != NULL) + (compose != NULL);
+    const int modes = random_g + invert + (apply != NULL) + (compose != NULL);
     const char *saved = apply ? apply : compose;
-    if (jobs != 1)
-        lat_usage("expected one of --random, --apply, --invert and --compose, found %d", jobs);
+    if (modes != 1)
+        lat_usage("expected one of --random, --apply, --invert and --compose, found %d", modes);
     if (lat_opt_given("seed") && !random_g)
         lat_usage("--seed is for --random");
     if (save_g && !random_g)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-reunit: links back to SU(N), and a report of what moved. */
+/* lat-reunit: projects links to SU(N), and reports the distances. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "run/tool.h"
 #include "site/sun.h"
 
-enum { CHUNK = 256 }; /* matrices whose sum is kept apart: results do not depend on threads */
+enum { CHUNK = 256 }; /* matrices a partial sum: results do not depend on threads */
 enum { POLAR, GRAM_SCHMIDT };
 static const char *const methods[] = {"polar", "gram-schmidt"};
 
@@ -108,8 +108,8 @@ static void add_up(moved *all, const moved *part, size_t n)
     }
 }
 
-/* From a rank's own matrix to that of the lattice. */
-static void rename_matrices(const lat_field *f, moved *m)
+/* From numbers of this rank's matrices to global ones. */
+static void globalise(const lat_field *f, moved *m)
 {
     const size_t first = lat_field_site(f, 0) * (lat_field_matrices(f) / lat_field_sites(f));
     m->worst += first;
@@ -132,7 +132,7 @@ static int project(lat_field *f, moved *all)
         }
         for (size_t s = 0; s < own; s++) {
             add_up(&slice[s], part + s * chunks, chunks);
-            rename_matrices(f, &slice[s]);
+            globalise(f, &slice[s]);
         }
         rc = lat_field_gather(f, slice, sizeof *slice, slice + own);
     }
@@ -156,8 +156,8 @@ static int refuse(const lat_field *f, const moved *m, long index)
                     name, index, limit, f->head.nc, where, m->refused_by);
 }
 
-static int tell(const context *c, const lat_field *f, const moved *m, const lat_deviation off[2],
-                long index)
+static int print_report(const context *c, const lat_field *f, const moved *m,
+                        const lat_deviation off[2], long index)
 {
     const size_t matrices = lat_header_matrices(&f->head);
     const double rms = sqrt(m->square / (double)matrices);
@@ -180,8 +180,8 @@ static int tell(const context *c, const lat_field *f, const moved *m, const lat_
     return 0;
 }
 
-/* The links have moved: what the header says about them is measured again or forgotten. */
-static int forget(lat_field *f)
+/* The links have changed: what the header states is measured again, or becomes unknown. */
+static int update_header(lat_field *f)
 {
     lat_gauge_state state;
     lat_condition condition;
@@ -210,10 +210,10 @@ static int each(lat_field *f, long index, void *with)
         refuse(f, &m, index);
         return LAT_FAILED;
     }
-    if (lat_field_convert(f, wanted) || lat_measure_deviation(f, &off[1]) || forget(f)
+    if (lat_field_convert(f, wanted) || lat_measure_deviation(f, &off[1]) || update_header(f)
         || lat_provenance(&f->head, "%s, largest move %.3g, rms %.3g", methods[method], m.max,
                           sqrt(m.square / (double)lat_header_matrices(&f->head)))
-        || tell(with, f, &m, off, index))
+        || print_report(with, f, &m, off, index))
         return LAT_FAILED;
     return LAT_DONE;
 }

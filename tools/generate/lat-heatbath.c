@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-heatbath: configurations of SU(N) pure gauge theory, Wilson action (generation paper, section
+/* lat-heatbath: configurations of SU(N) pure gauge theory, Wilson action (arXiv:1112.4533, section
  * 2; docs/conventions.md, "Configurations").
  *
- * A sweep here is one heat bath sweep over all links and --overrelax overrelaxation sweeps. What is
- * written is the whole state: a run that continues from its last configuration goes on as if it had
- * never stopped, byte for byte. */
+ * A sweep of this tool is one heat bath sweep over all links and --overrelax overrelaxation sweeps.
+ * A configuration that is written is the whole state: a run that continues from its last
+ * configuration gives the same bytes as one that was not interrupted. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -23,14 +23,14 @@
 
 enum { HOT, COLD };
 enum { HEATBATH, METROPOLIS };
-#define MAX_SWEEPS ((1L << 28) - 1) /* what a random number's counter has room for */
+#define MAX_SWEEPS ((1L << 28) - 1) /* the counter of random numbers has 28 bits for them */
 
 static lat_geometry geom;
 static int start = COLD, update, precision = 1, device;
 static long group = 3, overrelax = 4, thermalise = -1, every = 10, count = 1, rows, check_every = 1;
 static uint64_t seed = 1;
 static double beta = NAN, xi = 1;
-static bool go_on;
+static bool continued;
 static const char *log_path;
 
 static const lat_option options[] = {
@@ -53,7 +53,7 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "overrelax", 'r', "K", &overrelax, 0, 1000,
      "overrelaxation sweeps after each heat bath sweep", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the random numbers", false},
-    {LAT_OPT_FLAG, "continue", 0, NULL, &go_on, 0, 0,
+    {LAT_OPT_FLAG, "continue", 0, NULL, &continued, 0, 0,
      "go on from the last configuration on stdin, as with FILE", true},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "of sweeps and links",
      false},
@@ -90,14 +90,14 @@ typedef struct run {
     lat_field field;
     long sweep;  /* done so far, since the start of the first run */
     long number; /* of the next configuration */
-    bool other;  /* goes on otherwise than the header's parameters say */
+    bool other;  /* continues with other parameters than those of the header */
     double plaquette;
 } run;
 
-/* ---- where a run begins ---- */
+/* ---- the first configuration ---- */
 
-/* Numbers of the header; where it has none they stay as they are. */
-static int recall_real(const lat_header *head, const char *key, double *value)
+/* Numbers in info lines of the header; *value stays where there is no such line. */
+static int read_real(const lat_header *head, const char *key, double *value)
 {
     const char *text = lat_info_get(head, key);
     char rest;
@@ -106,7 +106,7 @@ static int recall_real(const lat_header *head, const char *key, double *value)
     return 0;
 }
 
-static int recall_int(const lat_header *head, const char *key, long max, long *value)
+static int read_int(const lat_header *head, const char *key, long max, long *value)
 {
     const char *text = lat_info_get(head, key);
     char rest;
@@ -116,7 +116,7 @@ static int recall_int(const lat_header *head, const char *key, long max, long *v
     return 0;
 }
 
-static int recall_seed(const lat_header *head)
+static int read_seed(const lat_header *head)
 {
     const char *text = lat_info_get(head, "seed");
     unsigned long long v;
@@ -128,15 +128,15 @@ static int recall_seed(const lat_header *head)
     return 0;
 }
 
-/* The options that were not given from the header. */
-static int recall_all(run *r, const lat_header *head)
+/* Options that were not given get the values of the header. */
+static int read_all(run *r, const lat_header *head)
 {
     const char *text = lat_info_get(head, "update");
-    double said;
-    if (lat_anisotropy(head, &said))
+    double stated;
+    if (lat_anisotropy(head, &stated))
         return -1;
     if (!lat_opt_given("xi"))
-        xi = said;
+        xi = stated;
     if (!lat_opt_given("update") && text)
         update = !strcmp(text, "metropolis");
     if (!lat_opt_given("precision"))
@@ -144,12 +144,12 @@ static int recall_all(run *r, const lat_header *head)
     if (!lat_opt_given("rows"))
         rows = head->reals / (2 * head->nc);
     r->number = -1;
-    if ((!lat_opt_given("beta") && recall_real(head, "beta", &beta))
-        || (!lat_opt_given("overrelax") && recall_int(head, "overrelax", 1000, &overrelax))
-        || (!lat_opt_given("every") && recall_int(head, "every", MAX_SWEEPS, &every))
-        || (!lat_opt_given("seed") && recall_seed(head))
-        || recall_int(head, "sweep", MAX_SWEEPS, &r->sweep)
-        || recall_int(head, "sequence_number", 1L << 30, &r->number))
+    if ((!lat_opt_given("beta") && read_real(head, "beta", &beta))
+        || (!lat_opt_given("overrelax") && read_int(head, "overrelax", 1000, &overrelax))
+        || (!lat_opt_given("every") && read_int(head, "every", MAX_SWEEPS, &every))
+        || (!lat_opt_given("seed") && read_seed(head))
+        || read_int(head, "sweep", MAX_SWEEPS, &r->sweep)
+        || read_int(head, "sequence_number", 1L << 30, &r->number))
         return -1;
     if (every < 1)
         return lat_fail("info.every: expected a number above 0");
@@ -186,12 +186,13 @@ static int resume(run *r)
     if (lat_boundary_closed(head, -1, "heat bath"))
         return -1;
     lat_header_ungauge(head);
-    if (recall_all(r, head))
+    if (read_all(r, head))
         return -1;
     r->other = head->real != (precision ? LAT_F64 : LAT_F32) || thermalise > 0;
     return lat_field_convert(&r->field, precision ? LAT_F64 : LAT_F32);
 }
 
+/* Hot or cold links. */
 static int begin(run *r)
 {
     lat_header *head = &r->field.head;
@@ -215,60 +216,61 @@ static int begin(run *r)
     return 0;
 }
 
-/* ---- what configurations say of themselves ---- */
+/* ---- the header of a configuration ---- */
 
-static int note(lat_header *head, bool *changed, const char *key, const char *format, ...)
+static int set_info(lat_header *head, bool *changed, const char *key, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Sets info.KEY; *changed becomes true if it was something else. */
-static int note(lat_header *head, bool *changed, const char *key, const char *format, ...)
+static int set_info(lat_header *head, bool *changed, const char *key, const char *format, ...)
 {
     char text[64];
     va_list ap;
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    const char *was = lat_info_get(head, key);
-    if (was && !strcmp(was, text))
+    const char *old = lat_info_get(head, key);
+    if (old && !strcmp(old, text))
         return 0;
     *changed = true;
     return lat_info_set(head, key, text);
 }
 
 /* A number in as few digits as read back the same. */
-static int note_real(lat_header *head, bool *changed, const char *key, double value)
+static int set_info_real(lat_header *head, bool *changed, const char *key, double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.15g", value);
     if (strtod(text, NULL) != value)
         snprintf(text, sizeof text, "%.17g", value);
-    return note(head, changed, key, "%s", text);
+    return set_info(head, changed, key, "%s", text);
 }
 
-/* The parameters of the run, and a line of history unless the run goes on with the same ones in the
- * same place: then it is as if it had never stopped. */
+/* Sets the parameters of the run, and adds a line of history, unless the run continues with the
+ * same parameters on the same device: then the header is that of a run that was not interrupted. */
 static int describe(run *r)
 {
     lat_header *head = &r->field.head;
-    const char *words = r->backend->words(r->gen);
+    const char *device_text = r->backend->words(r->gen);
     const lat_lines *history = &head->history;
     const char *last = history->count ? history->line[history->count - 1] : "";
     const int reals = 2 * (int)(rows * group);
-    bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, words) || r->other
+    bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, device_text) || r->other
                    || head->reals != reals;
     head->reals = reals;
-    if (note_real(head, &changed, "beta", beta) || note_real(head, &changed, "xi", xi)
-        || note(head, &changed, "update", "%s", update ? "metropolis" : "heatbath")
-        || note(head, &changed, "overrelax", "%ld", overrelax)
-        || note(head, &changed, "seed", "%llu", (unsigned long long)seed)
-        || note(head, &changed, "every", "%ld", every))
+    if (set_info_real(head, &changed, "beta", beta) || set_info_real(head, &changed, "xi", xi)
+        || set_info(head, &changed, "update", "%s", update ? "metropolis" : "heatbath")
+        || set_info(head, &changed, "overrelax", "%ld", overrelax)
+        || set_info(head, &changed, "seed", "%llu", (unsigned long long)seed)
+        || set_info(head, &changed, "every", "%ld", every))
         return -1;
-    return changed ? lat_provenance(head, "%s", words) : 0;
+    return changed ? lat_provenance(head, "%s", device_text) : 0;
 }
 
 /* ---- sweeps ---- */
 
-static int tell(run *r)
+/* Measures the plaquette, and adds a line to the log. */
+static int log_plaquette(run *r)
 {
     double spatial, temporal;
     if (r->gen->backend->plaquette(r->gen, &spatial, &temporal))
@@ -287,7 +289,7 @@ static int tell(run *r)
 static int sweeps(run *r, long n)
 {
     lat_update draw = {.kind = update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH, .seed = seed};
-    const lat_update mirror = {.kind = LAT_UPDATE_OVERRELAX};
+    const lat_update reflection = {.kind = LAT_UPDATE_OVERRELAX};
     for (long i = 0; i < n; i++) {
         if (++r->sweep > MAX_SWEEPS)
             return lat_fail(
@@ -295,9 +297,9 @@ static int sweeps(run *r, long n)
                 MAX_SWEEPS);
         draw.step = LAT_FOR_LINKS + (uint32_t)r->sweep;
         if (r->backend->sweep(r->gen, &draw, 1)
-            || (overrelax && r->backend->sweep(r->gen, &mirror, overrelax)))
+            || (overrelax && r->backend->sweep(r->gen, &reflection, overrelax)))
             return -1;
-        if (r->log && r->sweep % check_every == 0 && tell(r))
+        if (r->log && r->sweep % check_every == 0 && log_plaquette(r))
             return -1;
         lat_progress("sweep %ld, next configuration %ld", r->sweep, r->number);
     }
@@ -318,8 +320,8 @@ static int numbers_in(const char *name)
     return n;
 }
 
-/* The file of the next configuration, or the stream. Open before the sweeps, so that what cannot be
- * written is known before. */
+/* Opens the file of the next configuration, or the stream. Before the sweeps, so that a file that
+ * cannot be written is reported early. */
 static int open_output(run *r)
 {
     char name[4096], digits[24];
@@ -344,8 +346,8 @@ static int write_one(run *r)
 {
     lat_header *head = &r->field.head;
     bool changed;
-    if (r->backend->get(r->gen, &r->field) || note(head, &changed, "sweep", "%ld", r->sweep)
-        || note(head, &changed, "sequence_number", "%ld", r->number))
+    if (r->backend->get(r->gen, &r->field) || set_info(head, &changed, "sweep", "%ld", r->sweep)
+        || set_info(head, &changed, "sequence_number", "%ld", r->number))
         return -1;
     r->number++;
     head->plaquette = head->link_trace = NAN; /* measured by the writer */
@@ -373,25 +375,25 @@ static int generate(run *r)
     return 0;
 }
 
-/* ---- the story ---- */
+/* ---- the run ---- */
 
 static void check_usage(void)
 {
-    if (!go_on && !lat_opt_given("dims"))
+    if (!continued && !lat_opt_given("dims"))
         lat_usage("--dims is needed, for example --dims 8,8,8,16, or a FILE to go on from");
-    if (!go_on && isnan(beta))
+    if (!continued && isnan(beta))
         lat_usage("--beta is needed, for example --beta 6.0");
-    if (go_on && lat_opt_given("start"))
+    if (continued && lat_opt_given("start"))
         lat_usage("--start is for a new run, not for one that goes on");
     if (lat_opt_given("check-every") && !log_path)
         lat_usage("--check-every is for --log, and there is no --log");
-    if (go_on && log_path)
+    if (continued && log_path)
         lat_usage_if_input("log", log_path);
     if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
         lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'",
                   lat_opts.output);
     if (!lat_opt_given("thermalise"))
-        thermalise = go_on ? 0 : 500;
+        thermalise = continued ? 0 : 500;
 }
 
 static void check_rows(void)
@@ -407,11 +409,11 @@ static void check_rows(void)
 }
 
 /* Everything but the sweeps; 0 or -1. */
-static int set_up(run *r)
+static int prepare(run *r)
 {
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
-    if (lat_backend_begin((lat_device_choice)device) || (go_on ? resume(r) : begin(r))
+    if (lat_backend_begin((lat_device_choice)device) || (continued ? resume(r) : begin(r))
         || !(r->backend = lat_generate_find((lat_device_choice)device)))
         return -1;
     if (isnan(beta))
@@ -428,9 +430,9 @@ int main(int argc, char **argv)
 {
     run r = {.number = 0};
     lat_options_parse(&tool, argc, argv);
-    go_on = go_on || lat_opts.nfiles || lat_opt_given("input");
+    continued = continued || lat_opts.nfiles || lat_opt_given("input");
     check_usage();
-    bool bad = set_up(&r) || generate(&r);
+    bool bad = prepare(&r) || generate(&r);
     lat_progress_end();
     if (r.gen)
         r.backend->close(r.gen);

@@ -87,7 +87,7 @@ static int describe(lat_header *head, long index)
     return lat_header_check(head, "--dims");
 }
 
-/* A link's random numbers are counted by its place, x * nd + mu, and by the configuration. */
+/* The counter of the random numbers of a link: its index x * nd + mu, and the configuration. */
 static void fill(lat_field *f, long index)
 {
     const size_t links = lat_field_matrices(f);

@@ -15,7 +15,7 @@
 #include "run/tool.h"
 #include "lattice/iterate.h"
 
-static bool keep_going;
+static bool any_gauge;
 static const char *links, *currents;
 
 static const lat_option options[] = {
@@ -23,7 +23,7 @@ static const lat_option options[] = {
      "write the Abelian links, as diagonal SU(N) matrices", true},
     {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0,
      "write the monopole currents, a row for each that is not 0", true},
-    {LAT_OPT_FLAG, "any-gauge", 0, NULL, &keep_going, 0, 0,
+    {LAT_OPT_FLAG, "any-gauge", 0, NULL, &any_gauge, 0, 0,
      "project configurations of which the header says that they are in another gauge, too", false},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
@@ -40,7 +40,7 @@ static const lat_tool tool = {
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
 
-#define TURN (2 * M_PI)
+#define TWO_PI (2 * M_PI)
 
 enum {
     FUNCTIONAL,
@@ -57,9 +57,9 @@ enum {
 static const char *const names[NUMBERS] = {
     "functional",        "theta",     "off_diagonal",      "off_diagonal_max",  "overlap",
     "abelian_plaquette", "monopoles", "monopoles_spatial", "monopoles_temporal"};
-static const char *const words[NUMBERS] = {"functional", "theta",     "off-diagonal",
-                                           "  maximum",  "overlap",   "plaquette",
-                                           "monopoles",  "  spatial", "  temporal"};
+static const char *const labels[NUMBERS] = {"functional", "theta",     "off-diagonal",
+                                            "  maximum",  "overlap",   "plaquette",
+                                            "monopoles",  "  spatial", "  temporal"};
 
 typedef struct measured {
     long config;
@@ -67,13 +67,13 @@ typedef struct measured {
     int nc;
     double number[NUMBERS];         /* NaN where there is none */
     double colour[LAT_MAX_COLOURS]; /* density of each */
-    long broken; /* sites where a current is not conserved, or those of the colours do not add up to
-                    0 */
+    long violations; /* sites where a current is not conserved, or the currents of the colours do
+                        not add up to 0 */
 } measured;
 
-/* The cubes of three directions a < b < c at a site; the current through one goes along mu, the
- * direction left over, and `sign` is that of the permutation (mu,a,b,c). In three dimensions there
- * is one, and no direction. */
+/* A cube of directions a < b < c at a site. The current through it flows along mu, the fourth
+ * direction; `sign` is that of the permutation (mu,a,b,c). In three dimensions there is one cube
+ * and no mu. */
 typedef struct cube {
     int mu, a, b, c, sign;
 } cube;
@@ -109,7 +109,7 @@ static int projected_new(projected *p, const lat_field *f)
                      .planes = geom->nd * (geom->nd - 1) / 2,
                      .ncubes = cubes_of(geom),
                      .sites = lat_volume(geom)};
-    /* One element more, so that nothing is none in one dimension. */
+    /* One element more: in one dimension there are none. */
     p->phase = lat_alloc(p->sites * (size_t)geom->nd * n, sizeof *p->phase, "Abelian phases");
     p->strings = lat_alloc(p->sites * (size_t)p->planes * n + 1, sizeof *p->strings,
                            "Dirac strings");
@@ -118,12 +118,12 @@ static int projected_new(projected *p, const lat_field *f)
     return p->phase && p->strings && p->current ? 0 : -1; /* the caller frees it in any case */
 }
 
-/* To -pi .. pi. */
-LAT_INLINE double wrap(double angle) { return angle - TURN * rint(angle / TURN); }
+/* angle modulo 2 pi, from -pi to pi. */
+LAT_INLINE double wrap(double angle) { return angle - TWO_PI * rint(angle / TWO_PI); }
 
 /* The diagonal SU(N) matrix nearest to U in the sense of Brandstaeter, Schierholz and Wiese (PLB
- * 272 (1991) 319): the phases of the diagonal elements, of which an N-th of their sum is taken
- * away. Of SU(2) it is the nearest one. */
+ * 272 (1991) 319): the phases of the diagonal elements minus an N-th of their sum. For SU(2)
+ * it is the nearest matrix. */
 LAT_INLINE void phases(int n, const double *u, double *phase)
 {
     double sum = 0;
@@ -162,24 +162,24 @@ static void links_chunk(const lat_field *f, size_t from, size_t to, const void *
 }
 
 /* The angles of a plaquette are phi_i = reduced + 2 pi n_i, -pi to pi at first. Their sum is 2 pi
- * times an integer l; so l of the largest (|l| of the smallest) are shifted once more, and the sum
- * is 0 (as for SU(3) in Stack, Tucker, Wensley, hep-lat/0110196). */
+ * times an integer l; so l of the largest (|l| of the smallest) are shifted once more, and then
+ * the sum is 0 (as for SU(3) in Stack, Tucker, Wensley, hep-lat/0110196). */
 static void count_strings(int n, const double *phi, signed char *strings)
 {
     double reduced[LAT_MAX_COLOURS], sum = 0;
     for (int i = 0; i < n; i++) {
-        const double turns = rint(phi[i] / TURN);
-        strings[i] = (signed char)turns;
-        reduced[i] = phi[i] - TURN * turns;
+        const double n_i = rint(phi[i] / TWO_PI);
+        strings[i] = (signed char)n_i;
+        reduced[i] = phi[i] - TWO_PI * n_i;
         sum += reduced[i];
     }
-    for (int l = (int)rint(sum / TURN); l != 0; l -= l > 0 ? 1 : -1) {
+    for (int l = (int)rint(sum / TWO_PI); l != 0; l -= l > 0 ? 1 : -1) {
         const int sign = l > 0 ? 1 : -1;
         int most = 0;
         for (int i = 1; i < n; i++)
             if (sign * reduced[i] > sign * reduced[most])
                 most = i;
-        reduced[most] -= TURN * sign;
+        reduced[most] -= TWO_PI * sign;
         strings[most] = (signed char)(strings[most] + sign);
     }
 }
@@ -241,10 +241,9 @@ static void currents_chunk(const lat_field *f, size_t from, size_t to, const voi
 }
 
 /* Sites where sum_mu k_mu(x + mu) - k_mu(x) is not 0 for a colour, or the colours' currents do not
- * add up to 0. In three dimensions there is no direction to flow along, and the second is what
- * there is. */
-static void broken_chunk(const lat_field *f, size_t from, size_t to, const void *arg,
-                         lat_partial *part)
+ * add up to 0. In three dimensions there is no direction mu, and only the second is tested. */
+static void violations_chunk(const lat_field *f, size_t from, size_t to, const void *arg,
+                             lat_partial *part)
 {
     const projected *p = arg;
     const size_t n = (size_t)p->nc, cells = (size_t)p->ncubes;
@@ -297,13 +296,13 @@ static int project(const lat_field *f, projected *p, measured *m)
     m->number[DENSITY_SPATIAL] = p->ncubes == 4 ? sum.sum[0] / (sites * n * 3) : NAN;
     m->number[DENSITY_TEMPORAL] = p->ncubes == 4 ? sum.sum[1] / (sites * n) : NAN;
     colours(p, m);
-    if (lat_over_chunks(f, lat_slice_sites(&f->head), broken_chunk, p, &sum))
+    if (lat_over_chunks(f, lat_slice_sites(&f->head), violations_chunk, p, &sum))
         return -1;
-    m->broken = lrint(sum.sum[0]);
+    m->violations = lrint(sum.sum[0]);
     return 0;
 }
 
-/* ---- what else is written -------------------------------------------------------------------- */
+/* ---- links and currents ---------------------------------------------------------------------- */
 
 static void print_currents(FILE *to, const projected *p, long config)
 {
@@ -323,8 +322,8 @@ static void print_currents(FILE *to, const projected *p, long config)
             }
 }
 
-/* Makes f the Abelian field and writes it. It is in no gauge that it says: the diagonal phases are
- * free. */
+/* Makes f the Abelian field and writes it. Its header states no gauge, because the diagonal phases
+ * are free. */
 static int write_links(lat_output *out, lat_field *f, const projected *p)
 {
     const int n = p->nc;
@@ -353,10 +352,10 @@ static void print_text(FILE *to, const measured *m, bool several)
     if (several)
         fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
     lat_lattice_text(to, &m->geom, m->nc);
-    lat_numbers_text(to, NUMBERS, words, m->number);
+    lat_numbers_text(to, NUMBERS, labels, m->number);
     for (int i = 0; cubes_of(&m->geom) && i < m->nc; i++)
         fprintf(to, "  colour %-5d %.15g\n", i + 1, m->colour[i]);
-    fprintf(to, "not conserved  %ld\n", m->broken);
+    fprintf(to, "not conserved  %ld\n", m->violations);
 }
 
 static void print_tsv(FILE *to, const measured *m)
@@ -368,7 +367,7 @@ static void print_tsv(FILE *to, const measured *m)
     }
     fprintf(to, "%ld", m->config);
     lat_numbers_tsv(to, NUMBERS, m->number);
-    fprintf(to, "\t%ld", m->broken);
+    fprintf(to, "\t%ld", m->violations);
     lat_lattice_tsv(to, &m->geom, m->nc);
     fputc('\n', to);
 }
@@ -384,12 +383,12 @@ static void print_json(FILE *to, const measured *m, bool several)
         fputs(i ? ", " : "[", to);
         lat_json_number(to, m->colour[i]);
     }
-    fprintf(to, "], \"not_conserved\": %ld", m->broken);
+    fprintf(to, "], \"not_conserved\": %ld", m->violations);
     lat_lattice_json(to, &m->geom, m->nc);
     fputs("}\n", to);
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static int measure(const lat_field *f, projected *p, measured *m)
 {
@@ -398,7 +397,7 @@ static int measure(const lat_field *f, projected *p, measured *m)
     if (f->head.kind != LAT_GAUGE)
         return lat_fail(
             "the Abelian projection is that of a gauge field, but this is a gauge transformation");
-    if (!keep_going && strcmp(f->head.gauge, "mag") && strcmp(f->head.gauge, "none"))
+    if (!any_gauge && strcmp(f->head.gauge, "mag") && strcmp(f->head.gauge, "none"))
         return lat_fail("expected a configuration in maximally Abelian gauge, found gauge %s; "
                         "--any-gauge takes it as it is",
                         f->head.gauge);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-diff: how far apart two streams are, in their links and in what no gauge changes. */
+/* lat-diff: differences of two streams, in their links and in gauge invariant observables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "run/tool.h"
 #include "site/sun.h"
 
-enum { CHUNK = 256 }; /* matrices whose sum is kept apart: results do not depend on threads */
+enum { CHUNK = 256 }; /* matrices a partial sum: results do not depend on threads */
 
 static bool invariant;
 static double tolerance = NAN;
@@ -137,20 +137,20 @@ static int compare(const lat_field *a, const lat_field *b, difference *d)
     return 0;
 }
 
-/* Is x too large? NaN is, where there is such a quantity at all. */
+/* Is |x| above the tolerance? NaN is. */
 static bool above(double x) { return !(fabs(x) <= tolerance); }
 
-static bool too_far(const lat_field *f, const difference *d)
+static bool above_tolerance(const lat_field *f, const difference *d)
 {
     const bool links = f->head.kind == LAT_GAUGE;
-    bool far = !invariant && above(d->largest);
+    bool any = !invariant && above(d->largest);
     if (links && !invariant)
-        far = far || above(d->link_trace);
+        any = any || above(d->link_trace);
     if (links && f->head.geom.nd > 1) /* one dimension has no plaquette */
-        far = far || above(d->plaquette);
+        any = any || above(d->plaquette);
     for (int mu = 0; links && mu < f->head.geom.nd; mu++)
-        far = far || above(d->polyakov[mu][0]) || above(d->polyakov[mu][1]);
-    return far;
+        any = any || above(d->polyakov[mu][0]) || above(d->polyakov[mu][1]);
+    return any;
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static void print_json(FILE *to, const lat_field *f, const difference *d)
     fputs("]}\n", to);
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* One pair of fields: an exit code. */
 static int pair(const lat_field *a, const lat_field *b, lat_input *in, const char *const name[2],
@@ -219,7 +219,7 @@ static int pair(const lat_field *a, const lat_field *b, lat_input *in, const cha
         print_text(text, a, &d, index > 0 || more > 0);
     if (fflush(text))
         return LAT_FAILED;
-    return lat_opt_given("tolerance") && too_far(a, &d) ? LAT_UNCONVERGED : LAT_DONE;
+    return lat_opt_given("tolerance") && above_tolerance(a, &d) ? LAT_UNCONVERGED : LAT_DONE;
 }
 
 /* Field by field of both inputs: an exit code. */

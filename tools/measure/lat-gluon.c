@@ -57,27 +57,26 @@ static const lat_tool tool = {
 
 /* ---- the momenta ----------------------------------------------------------------------------- */
 
-/* An orbit: momenta that are equal by symmetry; or one momentum. D and L are means over the
- * members. */
+/* An orbit: momenta that the symmetries of the lattice map on each other; without --average one
+ * momentum. D and L are means over its members. */
 typedef struct orbit {
     int n[LAT_MAX_DIMS]; /* one of them: p_mu = 2 pi n_mu / L_mu */
-    long members;        /* of all V momenta; p and -p are two of them and have one value */
-    long independent;    /* values among them */
+    long members;        /* among all V momenta; p and -p are two members with one value */
+    long independent;    /* independent values among them */
     double p, phat2, distance, angle;
     double d, d2, l; /* sums over members, then means */
     double error;
 } orbit;
 
-/* The directions of the gauge condition, the lattice of momenta, and where each momentum's orbit
- * is. */
+/* The directions of the gauge condition, the lattice of momenta, and the orbit of each momentum. */
 typedef struct momenta {
     lat_geometry geom;
     int time;                   /* -1: Landau gauge */
-    int nd, axis[LAT_MAX_DIMS]; /* in rising order; extents of them: */
-    int extent[LAT_MAX_DIMS];
-    size_t sites, half,
-        slices; /* sites of a slice; momenta with 0 <= n_0 <= extent_0 / 2; slices */
-    size_t *of; /* [half] -> orbit */
+    int nd, axis[LAT_MAX_DIMS]; /* the directions, in rising order */
+    int extent[LAT_MAX_DIMS];   /* of these */
+    size_t sites, slices;       /* sites of a slice; slices */
+    size_t half;                /* momenta with 0 <= n_0 <= extent_0 / 2, which the FFT gives */
+    size_t *of;                 /* [half] -> orbit */
     size_t orbits;
     orbit *orbit; /* rising in phat2 */
 } momenta;
@@ -89,6 +88,7 @@ static void momenta_free(momenta *m)
     *m = (momenta){.of = NULL};
 }
 
+/* n of momentum number h of the half spectrum. */
 static void momentum(const momenta *m, size_t h, int n[LAT_MAX_DIMS])
 {
     const size_t first = (size_t)m->extent[0] / 2 + 1;
@@ -101,15 +101,15 @@ static void momentum(const momenta *m, size_t h, int n[LAT_MAX_DIMS])
     }
 }
 
-/* p and -p both lie in the half of the spectrum that is kept where n_0 is 0 or at the end of the
- * zone. */
+/* How many momenta n of the half spectrum stands for: p and -p, unless both are in it, where n_0 is
+ * 0 or at the edge of the Brillouin zone. */
 static long weight(const momenta *m, const int *n)
 {
     return n[0] == 0 || 2 * n[0] == m->extent[0] ? 1 : 2;
 }
 
 /* Is p = -p, modulo 2 pi? */
-static bool own_mirror(const momenta *m, const int *n)
+static bool is_own_negative(const momenta *m, const int *n)
 {
     for (int i = 0; i < m->nd; i++)
         if (n[i] != 0 && 2 * abs(n[i]) != m->extent[i])
@@ -126,16 +126,15 @@ static void representative(const momenta *m, int *n)
         for (int i = 0; i < m->nd; i++)
             for (int j = i + 1; j < m->nd; j++)
                 if (m->extent[i] == m->extent[j] && n[i] < n[j]) {
-                    const int keep = n[i];
-                    n[i] = n[j];
-                    n[j] = keep;
+                    const int larger = n[j];
+                    n[j] = n[i];
+                    n[i] = larger;
                 }
 }
 
-/* Where it lies: |p|, phat^2, and distance and angle from the nearest diagonal of the lattice of
- * momenta, the direction in which artefacts of the lattice are smallest (Leinweber et al.,
- * hep-lat/9811027). */
-static void place(const momenta *m, orbit *o)
+/* |p|, phat^2, and distance and angle from the nearest diagonal of the lattice of momenta, the
+ * direction in which lattice artefacts are smallest (Leinweber et al., hep-lat/9811027). */
+static void set_kinematics(const momenta *m, orbit *o)
 {
     double p2 = 0, along = 0;
     for (int i = 0; i < m->nd; i++) {
@@ -176,8 +175,9 @@ static int rising(const void *left, const void *right)
     return 0;
 }
 
-/* Sorts the momenta of `list` into orbits: m->orbit in the order of their names, m->of. */
-static int gather(momenta *m, key *list)
+/* Collects the momenta of `list` in orbits: m->orbit, in the order of their representatives, and
+ * m->of. */
+static int make_orbits(momenta *m, key *list)
 {
     qsort(list, m->half, sizeof *list, compare);
     m->orbits = 0;
@@ -198,7 +198,7 @@ static int gather(momenta *m, key *list)
     return 0;
 }
 
-/* Orbits in rising phat^2: what was number i becomes number to[i]. */
+/* Sorts the orbits by phat^2: number i becomes number to[i]. */
 static int sort_orbits(momenta *m)
 {
     size_t *to = lat_alloc(m->orbits, sizeof *to, "orbits of momenta");
@@ -206,14 +206,14 @@ static int sort_orbits(momenta *m)
         return -1;
     for (size_t i = 0; i < m->orbits; i++) {
         orbit *o = &m->orbit[i];
-        place(m, o);
-        o->independent = (long)i; /* where it was */
+        set_kinematics(m, o);
+        o->independent = (long)i; /* its number before */
     }
     qsort(m->orbit, m->orbits, sizeof *m->orbit, rising);
     for (size_t i = 0; i < m->orbits; i++) {
         orbit *o = &m->orbit[i];
         to[o->independent] = i;
-        o->independent = own_mirror(m, o->n) ? o->members : o->members / 2;
+        o->independent = is_own_negative(m, o->n) ? o->members : o->members / 2;
         if (average == NONE)
             o->independent = 1;
     }
@@ -245,7 +245,7 @@ static int momenta_new(momenta *m, const lat_condition *c, const lat_geometry *g
         if (average == ORBITS)
             representative(m, list[h].n);
     }
-    rc = rc || gather(m, list) || sort_orbits(m) ? -1 : 0;
+    rc = rc || make_orbits(m, list) || sort_orbits(m) ? -1 : 0;
     free(list);
     if (rc)
         momenta_free(m);
@@ -261,7 +261,7 @@ typedef struct sums {
     double link_trace;
 } sums;
 
-/* What is needed to transform one slice. */
+/* Buffers and the plan of the Fourier transform of a slice. */
 typedef struct work {
     double *a;           /* [sites] a real component of A_mu(x) */
     fftw_complex *f;     /* [half] its transform */
@@ -283,10 +283,10 @@ static void work_free(work *w)
     free(w->along);
 }
 
-/* Starting CUDA takes 0.3 s; then 0.12 s are won for each 10^6 sites (bench/NOTES.md). */
+/* CUDA starts in 0.3 s, and then saves 0.12 s for each 10^6 sites (bench/NOTES.md). */
 #define SITES_FOR_GPU 3000000
 
-/* By cuFFT where it is asked for, or there and worth it. */
+/* cuFFT with --device gpu, or where there is a GPU and the lattice is large enough; else FFTW. */
 static int choose_fourier(work *w, const momenta *m, const int *slowest_first)
 {
     if (device == LAT_DEVICE_GPU
@@ -294,7 +294,7 @@ static int choose_fourier(work *w, const momenta *m, const int *slowest_first)
         w->gpu = lat_fourier_new(m->nd, m->extent);
     if (w->gpu || device == LAT_DEVICE_GPU)
         return w->gpu ? 0 : -1;
-    lat_error_clear(); /* FFTW will do */
+    lat_error_clear(); /* there is no GPU */
     w->plan = fftw_plan_dft_r2c(m->nd, slowest_first, w->a, w->f, FFTW_ESTIMATE);
     return w->plan ? 0 : lat_fail("out of memory: a Fourier transform of %zu sites", m->sites);
 }
@@ -356,9 +356,9 @@ static void load_slice(const lat_field *f, const momenta *m, size_t slice, int m
     }
 }
 
-/* w->f is a component of A_mu in this slice: A_mu(p) = sum_x exp(-i p (x + mu/2)) A_mu(x + mu/2), k
- * being mu's place among the axes. */
-static void add_direction(work *w, const momenta *m, int k, double share)
+/* Adds a component of A_mu in this slice, whose transform is w->f, mu = m->axis[k]:
+ * A_mu(p) = sum_x exp(-i p (x + mu/2)) A_mu(x + mu/2). */
+static void add_direction(work *w, const momenta *m, int k, double factor)
 {
 #pragma omp parallel for schedule(static)
     for (size_t h = 0; h < m->half; h++) {
@@ -367,7 +367,7 @@ static void add_direction(work *w, const momenta *m, int k, double share)
         const double p = 2 * M_PI * n[k] / m->extent[k];
         const double complex a = w->f[h] * cexp(-I * (p / 2));
         w->s[h] = (k > 0 ? w->s[h] : 0) + 2 * sin(p / 2) * a;
-        w->all[h] += share * (creal(a) * creal(a) + cimag(a) * cimag(a));
+        w->all[h] += factor * (creal(a) * creal(a) + cimag(a) * cimag(a));
     }
 }
 
@@ -375,22 +375,22 @@ static void add_direction(work *w, const momenta *m, int k, double share)
 static int add_component(const lat_field *f, work *w, const momenta *m, size_t slice, int i, int j,
                          double *square)
 {
-    const double share = i == j ? 1 : 2;
+    const double factor = i == j ? 1 : 2;
     for (int k = 0; k < m->nd; k++) {
         double sum = 0;
         load_slice(f, m, slice, m->axis[k], i, j, w->a);
         for (size_t x = 0; x < m->sites; x++)
             sum += w->a[x] * w->a[x];
-        *square += share * sum;
+        *square += factor * sum;
         if (!w->gpu)
             fftw_execute(w->plan);
         else if (lat_fourier_run(w->gpu, w->a, (double *)w->f))
             return -1;
-        add_direction(w, m, k, share);
+        add_direction(w, m, k, factor);
     }
 #pragma omp parallel for schedule(static)
     for (size_t h = 0; h < m->half; h++)
-        w->along[h] += share * (creal(w->s[h]) * creal(w->s[h]) + cimag(w->s[h]) * cimag(w->s[h]));
+        w->along[h] += factor * (creal(w->s[h]) * creal(w->s[h]) + cimag(w->s[h]) * cimag(w->s[h]));
     return 0;
 }
 
@@ -580,18 +580,19 @@ static int print(FILE *to, const report *r)
     return fflush(to) ? -1 : 0;
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
-/* The condition asked for, else the header's, else Landau gauge; with it a name for it. */
+/* The condition of the options, else that of the header, else Landau gauge; and its name. */
 static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
 {
     lat_header called = *head; /* borrowed, for the name */
     if (head->kind != LAT_GAUGE)
         return lat_fail(
             "the gluon propagator is that of a gauge field, but this is a gauge transformation");
-    const bool told = lat_opt_given("gauge") || time_axis >= 0 || !strcmp(head->gauge, "none");
-    if (told ? lat_condition_make((lat_gauge)gauge, time_axis, NULL, &head->geom, c)
-             : lat_condition_read(head, c))
+    const bool by_options = lat_opt_given("gauge") || time_axis >= 0
+                            || !strcmp(head->gauge, "none");
+    if (by_options ? lat_condition_make((lat_gauge)gauge, time_axis, NULL, &head->geom, c)
+                   : lat_condition_read(head, c))
         return -1;
     if (c->gauge == LAT_MAG)
         return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge "
@@ -653,7 +654,7 @@ static report totals_mean(const totals *t, momenta *m, long configs, report last
     return last;
 }
 
-/* The momenta of this field: those of the one before, unless lattice or gauge differ. */
+/* The momenta of this field: those of the field before, unless lattice or gauge differ. */
 static int prepare(momenta *m, const lat_condition *c, const lat_geometry *geom, long config)
 {
     const bool same = m->of && m->time == c->time && m->geom.nd == geom->nd

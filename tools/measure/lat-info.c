@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-info: what a stream says about itself, where it came from, and whether it is intact. */
+/* lat-info: headers and history of the fields of a stream; with --check its checksums and numbers.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static void print_tsv(FILE *to, const lat_header *head, const lat_stream_form *f
             sites_text(head, form, sites), links_text(head, form, links));
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void print(lat_input *in, FILE *to, const lat_header *head, long index)
 {

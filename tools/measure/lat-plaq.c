@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-plaq: what configurations are like, in any gauge: plaquettes, Polyakov loops, action, charge.
- */
+/* lat-plaq: gauge invariant observables of configurations: plaquettes, Polyakov loops, action
+ * density, topological charge, beta by the Schwinger-Dyson equation. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 #include "common/text.h"
 #include "run/tool.h"
 
-static bool meter;
+static bool schwinger_dyson;
 static double xi = 1;
 
 static const lat_option options[] = {
-    {LAT_OPT_FLAG, "sd", 0, NULL, &meter, 0, 0,
+    {LAT_OPT_FLAG, "sd", 0, NULL, &schwinger_dyson, 0, 0,
      "beta from the Schwinger-Dyson equation as well: what the configuration says it was made at",
      true},
     {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
@@ -35,7 +35,7 @@ static const lat_tool tool = {
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
 
-/* Everything that is measured has a name in the columns and in JSON, and one in words. */
+/* The observables: names in columns and JSON, labels in text. */
 enum {
     PLAQUETTE,
     SPATIAL,
@@ -54,7 +54,7 @@ static const char *const names[NUMBERS] = {
     "link_trace", "action_density",    "action_density_clover",
     "charge",     "sd_trace",          "sd_force",
     "sd_beta"};
-static const char *const words[NUMBERS] = {
+static const char *const labels[NUMBERS] = {
     "plaquette", "  spatial", "  temporal",  "link trace", "action density",
     "  clover",  "charge",    "Re tr U S^+", "|F|^2",      "beta by these"};
 
@@ -69,7 +69,7 @@ typedef struct measured {
 static int measure(const lat_field *f, long config, measured *m)
 {
     const int nd = f->head.geom.nd;
-    double anisotropy = xi; /* the one asked for, else the header's */
+    double anisotropy = xi; /* of the option, else of the header */
     lat_schwinger_dyson sd;
     lat_clover clover;
     *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc};
@@ -81,24 +81,23 @@ static int measure(const lat_field *f, long config, measured *m)
     for (int mu = 0; mu < nd; mu++)
         if (lat_measure_polyakov(f, mu, m->polyakov[mu]))
             return -1;
+    /* 2 sum_p Re tr (1 - U_p) / V */
     m->number[DENSITY] = nd * (nd - 1) * m->nc
-                         * (lat_boundary_plaquettes(&f->head)
-                            - m->number[PLAQUETTE]); /* 2 sum_p Re tr (1 - U_p) / V */
-    if (nd == 4
-        && !lat_boundary_open(
-            &f->head)) { /* the clover needs all four plaquettes of a site and plane */
+                         * (lat_boundary_plaquettes(&f->head) - m->number[PLAQUETTE]);
+    /* The clover needs all four plaquettes around a site. */
+    if (nd == 4 && !lat_boundary_open(&f->head)) {
         if (lat_measure_clover(f, &clover))
             return -1;
         m->number[CLOVER] = clover.density;
         m->number[CHARGE] = clover.charge;
     }
-    if (meter
+    if (schwinger_dyson
         && (lat_boundary_closed(&f->head, -1, "--sd")
             || (!lat_opt_given("xi") && lat_anisotropy(&f->head, &anisotropy))))
         return -1;
-    if (meter && lat_measure_schwinger_dyson(f, anisotropy, &sd))
+    if (schwinger_dyson && lat_measure_schwinger_dyson(f, anisotropy, &sd))
         return -1;
-    if (meter) {
+    if (schwinger_dyson) {
         m->number[SD_TRACE] = sd.trace;
         m->number[SD_FORCE] = sd.force;
         m->number[SD_BETA] = sd.beta;
@@ -113,7 +112,7 @@ static void print_text(FILE *to, const measured *m, bool several)
     if (several)
         fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
     lat_lattice_text(to, &m->geom, m->nc);
-    lat_numbers_text(to, NUMBERS, words, m->number);
+    lat_numbers_text(to, NUMBERS, labels, m->number);
     lat_polyakov_text(to, &m->geom, m->polyakov);
 }
 
@@ -142,7 +141,7 @@ static void print_json(FILE *to, const measured *m, bool several)
     fputs("}\n", to);
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static int all(lat_input *in, FILE *text)
 {
@@ -169,7 +168,7 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (lat_opt_given("xi") && !meter)
+    if (lat_opt_given("xi") && !schwinger_dyson)
         lat_usage("--xi is for --sd, and there is no --sd");
     return lat_print_run(all);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-theta: how well the gauge is fixed, and what no gauge transformation changes. */
+/* lat-theta: functional and theta of a gauge condition, and gauge invariant observables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ typedef struct measured {
     double polyakov[LAT_MAX_DIMS][2];
 } measured;
 
-/* Which condition: the one asked for, else the header's, else Landau gauge. */
+/* The condition of the options, else that of the header, else Landau gauge. */
 static int choose(const lat_header *head, lat_condition *c)
 {
     if (lat_opt_given("gauge") || time_axis >= 0 || weights || !strcmp(head->gauge, "none"))
@@ -87,7 +87,7 @@ static int measure(const lat_field *f, long config, measured *m)
     return 0;
 }
 
-/* ---- theta of others (docs/conventions.md, "Theta in other programs") ------------------------ */
+/* ---- theta elsewhere (docs/conventions.md, "Theta in other programs") ------------------------ */
 
 typedef struct convention {
     const char *name, *definition;
@@ -219,7 +219,7 @@ static void print_json(FILE *to, const measured *m, bool several)
     fputs(conventions ? "}}\n" : "}\n", to);
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static int one(lat_input *in, FILE *text, lat_field *f, long config)
 {
@@ -237,7 +237,7 @@ static int one(lat_input *in, FILE *text, lat_field *f, long config)
     else
         print_text(text, &m, several);
     free(m.slice);
-    /* Every slice that is fixed on its own must be good; NaN is above everything. */
+    /* Every slice that is fixed independently has to pass; NaN does not. */
     if (lat_opt_given("require-theta") && !(m.state.theta_slice <= require)) {
         lat_warn("%s: configuration %ld has theta %g%s, above %g", lat_input_name(in), config,
                  m.state.theta_slice, m.nslices > 1 ? " in a slice" : "", require);
@@ -267,6 +267,6 @@ int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
     if (lat_print_opts.tsv && slices)
-        lat_usage("--slices is for text and --json: a row of --tsv has no place for them");
+        lat_usage("--slices is for text and --json: a row of --tsv has no columns for them");
     return lat_print_run(all);
 }
