@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device.h: what a rank computes on: the CPU or one GPU. A device is opened once and serves any
+ * number of grids (grid.h), fields and operations. Functions return 0 or a pointer, or -1 or NULL
+ * with lat_error set. Every rank of the communicator calls every function. C and C++. */
+#ifndef LAT_GRID_DEVICE_H
+#define LAT_GRID_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "comm/comm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choice;
+#define LAT_DEVICES "auto|cpu|gpu"
+
+/* How faces travel between GPUs: kernels write to the neighbour's memory (PEER), MPI takes device
+ * memory (CUDA_AWARE), or faces go through the host (STAGED). */
+typedef enum {
+    LAT_TRANSPORT_AUTO,
+    LAT_TRANSPORT_PEER,
+    LAT_TRANSPORT_STAGED,
+    LAT_TRANSPORT_CUDA_AWARE
+} lat_transport;
+#define LAT_TRANSPORTS "auto|peer|staged|cuda-aware"
+
+typedef struct lat_device_options {
+    int choice;       /* lat_device_choice; AUTO is the GPU if all ranks have one, else the CPU */
+    const char *gpus; /* GPUs that the ranks of a host take in turn: "0,2,3"; NULL: all there are */
+    int transport;    /* lat_transport */
+    bool check;       /* the CPU as a checking device: every grid has a halo, also on one rank, and
+                         ghosts are NaN whenever they are not up to date (halo.h) */
+} lat_device_options;
+
+typedef struct lat_device {
+    const struct lat_grid_ops *grid; /* grid_ops.h: the CPU's or the GPU's */
+    const lat_comm *comm;
+    lat_device_options options;
+    bool gpu;
+    char name[64]; /* for provenance: "cpu avx512", "gpu NVIDIA H200" */
+} lat_device;
+
+/* Starts what takes long before the device can be opened (the driver of a GPU) in a thread, so that
+ * the caller can read its input meanwhile. Optional. -1 if it is plain already that the device
+ * cannot be opened, or that the options contradict each other. */
+int lat_device_begin(const lat_device_options *options, const lat_comm *comm);
+
+/* The device that was asked for. Borrows `comm`. */
+lat_device *lat_device_open(const lat_device_options *options, const lat_comm *comm);
+
+/* Ends it. All grids of it are freed before. What takes long to be given back goes on in a thread;
+ * nothing can be opened afterwards. */
+void lat_device_close(lat_device *dev);
+
+/* Waits for the threads of lat_device_begin and lat_device_close; before the process ends. */
+void lat_device_end(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

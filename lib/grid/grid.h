@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grid.h: the part of a lattice that a rank has, how its sites lie in memory, and fields on them.
+ *
+ * Ranks cut the lattice across its last axis: each has a slab of consecutive slices. Where a field
+ * is asked for at neighbouring sites there is a halo: a ghost slice below and one above the slab,
+ * copies of the neighbours' faces (halo.h). Sites have a parity, that of x + y + z + t.
+ *
+ * A grid may be cut into independent slices across one direction (Coulomb gauge): these are
+ * lattices of one dimension less. A rank has slots for some of them; slice[slot] says which one a
+ * slot holds. Otherwise there is one slot, the slab itself. A unit is the part of one member of a
+ * field in one slot: number member * slots + slot.
+ *
+ * Functions return 0 or a pointer, or -1 or NULL with lat_error set. Every rank calls every
+ * function but those that say otherwise. C and C++. */
+#ifndef LAT_GRID_GRID_H
+#define LAT_GRID_GRID_H
+
+#include <stdint.h>
+#include "device.h"
+#include "lattice/field.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a real number is stored on a device. HALF: 16-bit fixed point with a norm a site, on GPUs.
+ * Whoever asks for it uses a switch without default, so that a new one cannot be taken for another.
+ */
+typedef enum { LAT_STORAGE_SINGLE, LAT_STORAGE_DOUBLE, LAT_STORAGE_HALF } lat_storage;
+#define LAT_STORAGES 3
+
+/* Bytes of a real. */
+static inline size_t lat_storage_bytes(lat_storage s)
+{
+    switch (s) {
+    case LAT_STORAGE_SINGLE: return 4;
+    case LAT_STORAGE_DOUBLE: return 8;
+    case LAT_STORAGE_HALF: return 2;
+    }
+    return 0;
+}
+
+/* That of a host field's precision. */
+static inline lat_storage lat_storage_of(lat_real real)
+{
+    switch (real) {
+    case LAT_F32: return LAT_STORAGE_SINGLE;
+    case LAT_F64: return LAT_STORAGE_DOUBLE;
+    }
+    return LAT_STORAGE_DOUBLE;
+}
+
+/* ---- grids ----------------------------------------------------------------------------------- */
+
+typedef struct lat_grid_spec {
+    lat_geometry lattice; /* of all ranks; even extents along every axis of a slot */
+    lat_storage storage;  /* of the grid's fields */
+    int across;           /* direction across which slices are independent lattices, or -1 */
+    bool halo;            /* fields may have ghosts, if there are several ranks and slots are cut */
+} lat_grid_spec;
+
+/* What both kinds of device tell of a grid; theirs begin with it. */
+typedef struct lat_grid {
+    lat_device *dev;
+    lat_grid_spec spec;
+    lat_geometry slot;      /* the lattice of a slot as all ranks have it */
+    int axis[LAT_MAX_DIMS]; /* the lattice's axis for each axis of a slot */
+    lat_slab slab;          /* this rank's slices along the lattice's last axis */
+    bool halo;              /* there are ghosts: the last axis of a slot is cut among ranks */
+    bool distributed;       /* slots are whole slices, of which ranks have different ones */
+    int slices;             /* independent slices on all ranks, 1 if across is -1 */
+    int slots, *slice;      /* [slots]: the slice of each, or -1 */
+} lat_grid;
+
+/* Fails with a usage error where ranks would have fewer than two slices each, and with a sentence
+ * where an extent is odd. The slots are those of the rank's own slices, in order. */
+lat_grid *lat_grid_new(lat_device *dev, const lat_grid_spec *spec);
+void lat_grid_free(lat_grid *grid); /* all its fields are freed before */
+
+/* As many slots; before the first field is made. New ones are empty. */
+int lat_grid_set_slots(lat_grid *grid, int slots);
+
+/* Says that a slot holds this slice from now on, or none (-1). One rank may call it alone. */
+void lat_grid_assign(lat_grid *grid, int slot, int slice);
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+/* What a field has at a site: so many objects of so many stored reals. A matrix field (nc > 0)
+ * stores the first reals / (2 nc) rows of nc x nc matrices; rows that are not stored follow from
+ * the others, for nc 2 and 3. Links: nd objects; a transformation g: 1 object; a spinor: 1 object
+ * of 24 reals, nc 0. */
+typedef struct lat_shape {
+    int objects, reals, nc;
+    bool ghosts; /* has them where the grid has a halo */
+    bool both;   /* links at both ends of a site, 2 nd objects: first U_mu(x), then U_mu(x-mu)^+ */
+} lat_shape;
+
+/* `members` fields of one shape side by side: Gribov copies, right-hand sides.
+ * CPU: [unit][block][object][real][lane]; GPU: [unit][parity][group][object][16-byte chunk][32]. */
+typedef struct lat_dfield {
+    lat_grid *grid;
+    lat_shape shape;
+    int members;
+    size_t unit_bytes;
+    void *data;
+    struct lat_halo *halo; /* halo.h; NULL without ghosts */
+} lat_dfield;
+
+/* Bytes of a unit of a field of that shape on this rank. */
+size_t lat_dfield_unit_bytes(const lat_grid *grid, lat_shape shape);
+
+/* Undefined numbers; `what` is for messages about memory: "the links". */
+lat_dfield *lat_dfield_new(lat_grid *grid, lat_shape shape, int members, const char *what);
+void lat_dfield_free(lat_dfield *f);
+
+/* A host field into a member, rounded once to the grid's storage, ghosts too; NULL: unit matrices.
+ * Idle lanes get unit matrices. `weight`, if not NULL: the object of lattice direction mu is
+ * multiplied by weight[mu] before it is rounded. Only for slots that hold the rank's own slices. */
+int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight);
+
+/* And back, bit for bit what is stored; rows that are not stored are completed in double if
+ * `exact`, else in the grid's storage. Own sites only: call lat_field_share where ghosts are
+ * wanted. */
+int lat_dfield_get(const lat_dfield *f, int member, lat_field *host, bool exact);
+
+/* Sends a unit to another rank or receives it from there, as it lies: these two ranks call it. */
+int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* halo.h: the faces of a slab to the ghosts of the neighbouring ranks.
+ *
+ * An exchange is begun and finished; in between the interior is computed. Two orders of overlap:
+ *     a sweep writes f:     faces of f, begin, interior of f, finish      (gauge fixing, heat bath)
+ *     an operator reads f:  begin, interior of the result, finish, faces  (Dirac operators)
+ * The CPU runs them as lat_cpu_sweep and lat_cpu_operator (cpu_run.h), a GPU as lat_cuda_sweep and
+ * lat_cuda_operator (cuda_halo.cuh); between GPUs that reach each other's memory kernels write the
+ * faces to the neighbours' ghosts themselves. On the checking device ghosts are NaN from begin to
+ * finish, and again once lat_halo_stale says that their owners have changed.
+ *
+ * Functions return 0, or -1 with lat_error set. Every rank calls every function. C and C++. */
+#ifndef LAT_GRID_HALO_H
+#define LAT_GRID_HALO_H
+
+#include "grid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What travels: sites of one parity, some units, some consecutive objects of each site. */
+typedef struct lat_halo_part {
+    int parity;
+    const int *unit; /* [units]; the same list on all ranks */
+    int units;
+    int object, objects;
+} lat_halo_part;
+
+/* Starts an exchange of faces, which have been written; one at a time a communicator. What `part`
+ * points to stays until finish. */
+int lat_halo_begin(lat_dfield *f, const lat_halo_part *part);
+
+/* Waits for it: the ghosts are those of the neighbours' faces. */
+int lat_halo_finish(lat_dfield *f);
+
+/* All ghosts of a member, begun and finished. Nothing if there are none. */
+int lat_halo_exchange(lat_dfield *f, int member);
+
+/* Ghosts of that parity and these objects no longer agree with their owners, until the next
+ * exchange of them. The checking device makes them NaN; others do nothing. Sweeps and operators
+ * call it. */
+void lat_halo_stale(lat_dfield *f, const lat_halo_part *part);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reduce.h: sums over a lattice, in double, in a fixed order: sites of a slice across the last axis
+ * of a slot, then these slices in order. A slice belongs to one rank, so the sums have the same
+ * bits on any number of ranks and threads, and on the CPU with any vector length if the numbers
+ * have.
+ *
+ * The devices make sums of slices (cpu_run.h: lat_cpu_reduce; cuda_reduce.cuh); this adds them up.
+ * C and C++. */
+#ifndef LAT_GRID_REDUCE_H
+#define LAT_GRID_REDUCE_H
+
+#include "grid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Slices across the last axis of a slot that this rank has: the slab's if slots are cut among
+ * ranks, else all. */
+int lat_reduce_slices(const lat_grid *grid);
+
+/* sum[units][slices][numbers]: those of this rank, units as in grid.h. To total[members *
+ * grid->slices][numbers]: member * grid->slices + slice, the same bits on all ranks. The last
+ * `most` of the numbers are not added up: the largest is taken, NaN being larger than anything. 0,
+ * or -1 with lat_error set; every rank calls it. */
+int lat_reduce_total(const lat_grid *grid, int members, int numbers, int most, const double *sum,
+                     double *total);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
