@@ -176,7 +176,7 @@ lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
 lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(cuda_why),,lib/grid/nocuda.c lib/generate/generate_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c)
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(cuda_obj)
 liblat := $(B)/liblat.a

@@ -9,8 +9,8 @@
 
 typedef struct table {
     int ranks;
-    int *load, *room; /* [ranks] */
-    int *at;          /* [slices] */
+    int *load, *capacity; /* [ranks] */
+    int *at;              /* [slices] */
 } table;
 
 static int most(const table *t)
@@ -21,17 +21,17 @@ static int most(const table *t)
     return r;
 }
 
-/* Among those that have room; -1 if nobody has. */
+/* Among those that have capacity; -1 if none has. */
 static int least(const table *t)
 {
     int r = -1;
     for (int i = 0; i < t->ranks; i++)
-        if (t->room[i] > 0 && (r < 0 || t->load[i] < t->load[r]))
+        if (t->capacity[i] > 0 && (r < 0 || t->load[i] < t->load[r]))
             r = i;
     return r;
 }
 
-/* Of the slices of rank `from`, the one that is to go: it leaves both ranks with less than `from`
+/* Of the slices of rank `from`, the one that is to go: it leaves both ranks with gain than `from`
  * has. The largest such piece of work, and of these the one that will take longest. -1 if there is
  * none. */
 static int choose(const table *t, int slices, int from, int to, const int *work,
@@ -47,8 +47,8 @@ static int choose(const table *t, int slices, int from, int to, const int *work,
     return best;
 }
 
-static int plan(table *t, int slices, const int *work, const double *theta, lat_migration *move,
-                int *less)
+static int plan(table *t, int slices, const int *work, const double *theta, lat_migration *list,
+                int *gain)
 {
     const int before = t->load[most(t)];
     int n = 0;
@@ -57,18 +57,18 @@ static int plan(table *t, int slices, const int *work, const double *theta, lat_
                   s = to < 0 ? -1 : choose(t, slices, from, to, work, theta);
         if (s < 0)
             break;
-        move[n++] = (lat_migration){s, from, to};
+        list[n++] = (lat_migration){s, from, to};
         t->at[s] = to;
-        t->room[to]--;
+        t->capacity[to]--;
         t->load[from] -= work[s];
         t->load[to] += work[s];
     }
-    *less = before - t->load[most(t)];
-    return *less > 0 ? n : 0;
+    *gain = before - t->load[most(t)];
+    return *gain > 0 ? n : 0;
 }
 
 int lat_assign_slices(const lat_comm *comm, int slices, const int *at, const int *work,
-                      const double *theta, const int *room, lat_migration *move, int *less)
+                      const double *theta, const int *capacity, lat_migration *list, int *gain)
 {
     const size_t ranks = (size_t)comm->size, all = (size_t)slices;
     int *memory = lat_alloc(2 * ranks + all, sizeof *memory, "which rank has what");
@@ -76,11 +76,11 @@ int lat_assign_slices(const lat_comm *comm, int slices, const int *at, const int
         return -1;
     table t = {comm->size, memory, memory + ranks, memory + 2 * ranks};
     memset(t.load, 0, ranks * sizeof *t.load);
-    memcpy(t.room, room, ranks * sizeof *t.room);
+    memcpy(t.capacity, capacity, ranks * sizeof *t.capacity);
     memcpy(t.at, at, all * sizeof *t.at);
     for (int s = 0; s < slices; s++)
         t.load[at[s]] += work[s];
-    const int n = plan(&t, slices, work, theta, move, less);
+    const int n = plan(&t, slices, work, theta, list, gain);
     free(memory);
     return n;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* assign.h: which rank sweeps which slice, where slices are fixed independently and are done at
- * different times: those that are not done are dealt out again, so that no rank waits for another
- * one longer than it must. */
-#ifndef LAT_BACKEND_DEAL_H
-#define LAT_BACKEND_DEAL_H
+/* assign.h: which rank sweeps which slice, where slices are fixed independently and converge at
+ * different times: the largest work of the busiest rank goes to the idlest (longest processing time
+ * first, Graham 1969), as long as the busiest gains. */
+#ifndef LAT_FIX_ASSIGN_H
+#define LAT_FIX_ASSIGN_H
 
 #include "comm/comm.h"
 
@@ -12,11 +12,12 @@ typedef struct lat_migration {
     int slice, from, to;
 } lat_migration;
 
-/* Slices 0 .. slices-1: at[] is where each is, work[] how much there is to do for it (0: it is
- * done), theta[] how far it is from being done; room[ranks] how many more slices each rank can
- * take. Writes to move[slices] those moves, in order, after which the rank that has most to do has
- * less than now, by *less, if there are any: how many. The same on all ranks that know the same. */
+/* For slices 0 .. slices-1: at[slices], the rank of each; work[slices], how much there is to do for
+ * it (0: it has converged); theta[slices], how far it is from being done; capacity[ranks], how many
+ * more slices each rank can take. Writes to list[slices] the migrations, in order, after which the
+ * busiest rank has less to do than now, by *gain. Returns how many, or -1 with lat_error set. The
+ * same on all ranks that know the same; no rank communicates. */
 int lat_assign_slices(const lat_comm *comm, int slices, const int *at, const int *work,
-                      const double *theta, const int *room, lat_migration *move, int *less);
+                      const double *theta, const int *capacity, lat_migration *list, int *gain);
 
 #endif

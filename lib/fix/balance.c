@@ -1,217 +1,215 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* balance.c: which slice is where, and what that takes. All ranks know it of all. */
+/* balance.c: which rank sweeps which slice. Every rank knows it of all. */
 #include "balance.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "assign.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
-#include "assign.h"
 
-/* ---- places ---- */
+static const lat_comm *comm_of(const lat_balance *b) { return b->grid->dev->comm; }
 
-static int tell_room(lat_balance *h, int guests)
+/* The rank whose slab a slice is in. */
+static int owner_of(const lat_balance *b, int slice)
 {
-    const size_t all = (size_t)h->all, ranks = (size_t)h->comm->size;
-    h->at = lat_alloc(all, sizeof *h->at, "which rank has what");
-    h->room = lat_alloc(ranks, sizeof *h->room, "which rank has what");
-    if (!h->at || !h->room || h->comm->gather(h->comm, &guests, sizeof guests, h->room))
-        return -1;
-    for (int r = 0; r < h->comm->size; r++) {
-        const lat_slab there = lat_slab_of(h->comm, r, h->all);
-        for (int s = 0; s < there.count; s++)
-            h->at[there.first + s] = r;
+    const lat_comm *comm = comm_of(b);
+    int rank = 0;
+    for (;; rank++) {
+        const lat_slab there = lat_slab_of(comm, rank, b->grid->slices);
+        if (slice < there.first + there.count)
+            return rank;
     }
-    return 0;
 }
 
-int lat_balance_open(lat_balance *h, const lat_comm *comm, lat_slab mine, int all, int copies,
-                     int guests, double price, lat_migrate_fn *post, void *device)
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+int lat_balance_capacity(const lat_grid *grid)
 {
-    *h = (lat_balance){.comm = comm,
-                       .mine = mine,
-                       .all = all,
-                       .copies = copies,
-                       .post = post,
-                       .device = device,
-                       .price = price};
-    h->places = mine.count + (guests > 0 ? guests : 0);
-    h->slice = lat_alloc((size_t)h->places, sizeof *h->slice, "the list of slices");
-    h->live = lat_alloc((size_t)copies * (size_t)all, sizeof *h->live, "the list of slices");
-    if (!h->slice || !h->live || (guests >= 0 && tell_room(h, guests)))
+    return grid->distributed ? (grid->slab.count + 1) / 2 : 0;
+}
+
+/* Every rank learns how many slices each can take. */
+static int share_capacities(lat_balance *b)
+{
+    const lat_comm *comm = comm_of(b);
+    const int mine = b->grid->slots - b->owned;
+    b->rank_of = lat_alloc((size_t)b->grid->slices, sizeof *b->rank_of, "the ranks of slices");
+    b->capacity = lat_alloc((size_t)comm->size, sizeof *b->capacity, "the ranks of slices");
+    if (!b->rank_of || !b->capacity || comm->gather(comm, &mine, sizeof mine, b->capacity))
         return -1;
-    memset(h->live, true, (size_t)copies * (size_t)all * sizeof *h->live);
-    for (int p = 0; p < h->places; p++)
-        h->slice[p] = p < mine.count ? mine.first + p : -1;
+    for (int s = 0; s < b->grid->slices; s++)
+        b->rank_of[s] = owner_of(b, s);
     return 0;
 }
 
-void lat_balance_close(lat_balance *h)
+int lat_balance_open(lat_balance *b, lat_dfield *u, lat_dfield *g, bool may, double cost)
 {
-    free(h->slice);
-    free(h->live);
-    free(h->at);
-    free(h->room);
+    lat_grid *grid = g->grid;
+    *b = (lat_balance){.grid = grid,
+                       .u = u,
+                       .g = g,
+                       .copies = g->members,
+                       .owned = grid->distributed ? grid->slab.count : grid->slots,
+                       .cost = cost};
+    const size_t n = (size_t)b->copies * (size_t)grid->slices;
+    b->active = lat_alloc(n, sizeof *b->active, "the list of slices");
+    if (!b->active || (grid->distributed && may && share_capacities(b)))
+        return -1;
+    memset(b->active, true, n * sizeof *b->active);
+    return 0;
 }
 
-int lat_balance_capacity(lat_slab mine) { return (mine.count + 1) / 2; }
-
-int lat_balance_slots_used(const lat_balance *h)
+void lat_balance_close(lat_balance *b)
 {
-    int n = h->places;
-    while (n > h->mine.count && h->slice[n - 1] < 0)
+    free(b->active);
+    free(b->rank_of);
+    free(b->capacity);
+}
+
+int lat_balance_slots_used(const lat_balance *b)
+{
+    int n = b->grid->slots;
+    while (n > b->owned && b->grid->slice[n - 1] < 0)
         n--;
     return n;
 }
 
-int lat_balance_unit(const lat_balance *h, int unit)
+bool lat_balance_here(const lat_balance *b, int unit)
 {
-    const int place = unit % h->places, slice = h->slice[place];
-    if (slice < 0 || (h->at && place < h->mine.count && h->at[slice] != h->comm->rank))
-        return -1;
-    return unit / h->places * h->all + slice;
+    const int slot = unit % b->grid->slots, slice = b->grid->slice[slot];
+    return slice >= 0 && (!b->rank_of || slot >= b->owned || b->rank_of[slice] == comm_of(b)->rank);
 }
 
-bool lat_balance_active(const lat_balance *h, int unit)
+bool lat_balance_active(const lat_balance *b, int unit)
 {
-    const int i = lat_balance_unit(h, unit);
-    return i >= 0 && h->live[i];
+    const int copy = unit / b->grid->slots, slice = b->grid->slice[unit % b->grid->slots];
+    return lat_balance_here(b, unit) && b->active[copy * b->grid->slices + slice];
 }
 
-/* Who has a slice for good. */
-static int home_of(const lat_balance *h, int slice)
-{
-    int rank = 0;
-    while (slice
-           >= lat_slab_of(h->comm, rank, h->all).first + lat_slab_of(h->comm, rank, h->all).count)
-        rank++;
-    return rank;
-}
+/* ---- migrations ------------------------------------------------------------------------------ */
 
-/* Of a slice that is swept here. */
-static int place_of(const lat_balance *h, int slice)
+/* g of all copies of the slice in a slot, and its links where the other rank does not have them. */
+static int transfer(const lat_balance *b, int slot, int rank, bool send, bool links)
 {
-    int p = 0;
-    while (h->slice[p] != slice)
-        p++;
-    return p;
-}
-
-/* ---- moves ---- */
-
-/* g of all copies of the slice at a place, and its links where the other rank does not have them.
- */
-static int post(const lat_balance *h, int place, int rank, bool send, bool links)
-{
-    int rc = 0;
-    for (int copy = links ? -1 : 0; copy < h->copies && rc == 0; copy++)
-        rc = h->post(h->device, place, copy, rank, send);
+    int rc = links ? lat_dfield_migrate(b->u, slot, rank, send) : 0;
+    for (int copy = 0; copy < b->copies && rc == 0; copy++)
+        rc = lat_dfield_migrate(b->g, copy * b->grid->slots + slot, rank, send);
     return rc;
 }
 
-/* Called by all ranks, with the same moves in the same order; most of them only take note. */
-static int move_slice(lat_balance *h, lat_migration m)
+static int slot_of(const lat_balance *b, int slice)
 {
-    const int me = h->comm->rank;
-    const bool links = m.to != home_of(h, m.slice);
+    int slot = 0;
+    while (b->grid->slice[slot] != slice)
+        slot++;
+    return slot;
+}
+
+/* Called by all ranks, with the same migrations in the same order; most of them only note it. */
+static int migrate(lat_balance *b, lat_migration m)
+{
+    const int me = comm_of(b)->rank;
+    const bool links = m.to != owner_of(b, m.slice);
     int rc = 0;
     if (m.from == me) {
-        const int place = place_of(h, m.slice);
-        rc = post(h, place, m.to, true, links);
-        if (place >= h->mine.count)
-            h->slice[place] = -1;
+        const int slot = slot_of(b, m.slice);
+        rc = transfer(b, slot, m.to, true, links);
+        if (slot >= b->owned)
+            lat_grid_assign(b->grid, slot, -1);
     }
     if (m.to == me) {
-        int place = links ? h->mine.count : m.slice - h->mine.first;
-        while (links && h->slice[place] >= 0)
-            place++;
-        h->slice[place] = m.slice;
-        rc = post(h, place, m.from, false, links);
+        int slot = links ? b->owned : m.slice - b->grid->slab.first;
+        while (links && b->grid->slice[slot] >= 0)
+            slot++;
+        lat_grid_assign(b->grid, slot, m.slice);
+        rc = transfer(b, slot, m.from, false, links);
     }
-    h->at[m.slice] = m.to;
+    b->rank_of[m.slice] = m.to;
     return rc;
 }
 
 /* Copies of a slice that are to be swept. */
-static int work_for(const lat_balance *h, int slice)
+static int work_for(const lat_balance *b, int slice)
 {
     int n = 0;
-    for (int copy = 0; copy < h->copies; copy++)
-        n += h->live[copy * h->all + slice];
+    for (int copy = 0; copy < b->copies; copy++)
+        n += b->active[copy * b->grid->slices + slice];
     return n;
 }
 
-/* Guests that are done go home; all of them do if `every`. */
-static int send_home(lat_balance *h, bool every)
+/* Migrated slices that are done return; all of them do if `every`. */
+static int return_slices(lat_balance *b, bool every)
 {
-    for (int slice = 0; h->at && slice < h->all; slice++) {
-        const lat_migration m = {slice, h->at[slice], home_of(h, slice)};
-        if (m.from != m.to && (every || work_for(h, slice) == 0) && move_slice(h, m))
+    for (int slice = 0; b->rank_of && slice < b->grid->slices; slice++) {
+        const lat_migration m = {slice, b->rank_of[slice], owner_of(b, slice)};
+        if (m.from != m.to && (every || work_for(b, slice) == 0) && migrate(b, m))
             return -1;
     }
     return 0;
 }
 
-int lat_balance_return(lat_balance *h) { return send_home(h, true); }
+int lat_balance_return(lat_balance *b) { return return_slices(b, true); }
 
-/* ---- dealing ---- */
+/* ---- assignment ------------------------------------------------------------------------------ */
 
-/* The copy with the largest theta says how far a slice is. */
-static double distance(const lat_balance *h, const double *theta, int slice)
+/* The copy with the largest theta says how far a slice is from its end. */
+static double distance(const lat_balance *b, const double *theta, int slice)
 {
     double worst = 0;
-    for (int copy = 0; copy < h->copies; copy++)
-        worst = h->live[copy * h->all + slice] ? lat_worse(worst, theta[copy * h->all + slice])
-                                               : worst;
+    for (int i = slice; i < b->copies * b->grid->slices; i += b->grid->slices)
+        worst = b->active[i] ? lat_worse(worst, theta[i]) : worst;
     return worst;
 }
 
-/* The moves to be made, and h->less: how many, or -1. */
-static int plan(lat_balance *h, const double *theta, lat_migration *move)
+/* The migrations to be made, and b->gain: how many, or -1. */
+static int plan(lat_balance *b, const double *theta, lat_migration *list)
 {
-    const size_t all = (size_t)h->all, ranks = (size_t)h->comm->size;
-    int *work = lat_alloc(all + ranks, sizeof *work, "what is to be done"), *room = work + all;
-    double *far = lat_alloc(all, sizeof *far, "what is to be done");
+    const lat_comm *comm = comm_of(b);
+    const int slices = b->grid->slices;
+    int *work = lat_alloc((size_t)(slices + comm->size), sizeof *work, "the work of ranks");
+    double *far = lat_alloc((size_t)slices, sizeof *far, "the work of ranks");
     int n = -1;
     if (work && far) {
-        memcpy(room, h->room, ranks * sizeof *room);
-        for (int s = 0; s < h->all; s++) {
-            work[s] = work_for(h, s);
-            far[s] = distance(h, theta, s);
-            room[h->at[s]] -= h->at[s] != home_of(h, s);
+        int *capacity = work + slices, gain = 0;
+        memcpy(capacity, b->capacity, (size_t)comm->size * sizeof *capacity);
+        for (int s = 0; s < slices; s++) {
+            work[s] = work_for(b, s);
+            far[s] = distance(b, theta, s);
+            capacity[b->rank_of[s]] -= b->rank_of[s] != owner_of(b, s);
         }
-        int less = 0;
-        n = lat_assign_slices(h->comm, h->all, h->at, work, far, room, move, &less);
-        h->less = less;
+        n = lat_assign_slices(comm, slices, b->rank_of, work, far, capacity, list, &gain);
+        b->gain = gain;
     }
     free(work);
     free(far);
     return n;
 }
 
-static int deal_again(lat_balance *h, const double *theta)
+static int rebalance(lat_balance *b, const double *theta)
 {
-    if (send_home(h, false))
+    if (return_slices(b, false))
         return -1;
-    lat_migration *move = lat_alloc((size_t)h->all, sizeof *move, "what is to be done");
-    const int n = move ? plan(h, theta, move) : -1;
+    lat_migration *list = lat_alloc((size_t)b->grid->slices, sizeof *list, "the work of ranks");
+    const int n = list ? plan(b, theta, list) : -1;
     int rc = n < 0 ? -1 : 0;
-    if (n <= 0 || h->lost >= n * h->price) {
-        h->less = h->lost = 0;
+    if (n <= 0 || b->lost >= n * b->cost) {
+        b->gain = b->lost = 0;
         if (n > 0)
-            lat_verbose("slices dealt out again: %d go from rank to rank", n);
+            lat_verbose("load balancing: %d slices migrate to other ranks", n);
         for (int i = 0; i < n && rc == 0; i++)
-            rc = move_slice(h, move[i]);
+            rc = migrate(b, list[i]);
     }
-    free(move);
+    free(list);
     return rc;
 }
 
-int lat_balance_freeze(lat_balance *h, const double *theta, const double *bound)
+int lat_balance_freeze(lat_balance *b, const double *theta, const double *bound)
 {
-    for (int i = 0; i < h->copies * h->all; i++)
-        h->live[i] = !(theta[i] < bound[i / h->all]);
-    return h->at ? deal_again(h, theta) : 0;
+    for (int i = 0; i < b->copies * b->grid->slices; i++)
+        b->active[i] = !(theta[i] < bound[i / b->grid->slices]);
+    return b->rank_of ? rebalance(b, theta) : 0;
 }
 
-void lat_balance_swept(lat_balance *h, long n) { h->lost += h->less * (double)n; }
+void lat_balance_swept(lat_balance *b, long n) { b->lost += b->gain * (double)n; }

@@ -200,18 +200,18 @@ LAT_HOST_DEVICE void LAT_(shares)(const lat_lane_work *w, int b, LAT_T *share, L
     LAT_(landau_state)(&x.linear, share, theta);
 }
 
-static void LAT_(state)(const lat_lane_work *w, int begin, int end, double sum[2], double *max)
+static void LAT_(state)(const lat_lane_work *w, int begin, int end, double *out)
 {
+    const lat_layout *lay = w->lay;
     for (int b = begin; b < end; b++) {
         LAT_T share, theta;
         LAT_(shares)(w, b, &share, &theta);
         for (int l = 0; l < LAT_WIDTH; l++) {
-            if (w->lay->site[(size_t)b * LAT_WIDTH + (size_t)l] < 0)
+            const int64_t site = lay->site[(size_t)b * LAT_WIDTH + (size_t)l];
+            if (site < 0)
                 continue;
-            sum[0] += (double)share[l];
-            sum[1] += (double)theta[l];
-            if (!((double)theta[l] <= *max)) /* so that NaN stays */
-                *max = (double)theta[l];
+            out[2 * (site - lay->first)] = (double)share[l];
+            out[2 * (site - lay->first) + 1] = (double)theta[l];
         }
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fix_lanes.h: the sweeps over vectors of sites. fix_lanes.c is compiled once for each vector
  * length of the processor family and each N. */
-#ifndef LAT_BACKEND_LANES_H
-#define LAT_BACKEND_LANES_H
+#ifndef LAT_FIX_LANES_H
+#define LAT_FIX_LANES_H
 
 #include "grid/layout.h"
 
@@ -40,9 +40,9 @@ typedef struct lat_lane_how {
 /* Visits blocks begin..end-1, all of one parity. */
 typedef void lat_lane_sweep(const lat_lane_work *w, int begin, int end, const lat_lane_how *how);
 
-/* Adds up each site's share of the functional and theta(x), and takes the maximum of theta, over
- * blocks begin..end-1. */
-typedef void lat_lane_state(const lat_lane_work *w, int begin, int end, double sum[2], double *max);
+/* Each site's share of the functional and theta(x), of blocks begin..end-1: those of the own site
+ * with natural index i to out[2 i], out[2 i + 1] (grid/cpu_reduce.h). */
+typedef void lat_lane_state(const lat_lane_work *w, int begin, int end, double *out);
 
 typedef struct lat_lane_ops {
     int nc;    /* N of SU(N) */

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* generate_nocuda.c: what stands in for making configurations on a GPU where that was not built;
- * nobody finds it. */
-#include "grid/bandwidth.h"
+/* generate_nocuda.c: stands in for generate_gpu.cu where CUDA was not built; no GPU can be opened
+ * there. */
 #include "generate.h"
 
-const lat_generate lat_generate_gpu = {.name = "gpu"};
-
-double lat_gpu_copy_bandwidth(size_t bytes)
-{
-    (void)bytes;
-    return -1;
-}
+const lat_generate_ops lat_generate_gpu = {.open = NULL};

@@ -61,7 +61,7 @@ LAT_HOST_DEVICE void LAT_(slots_next)(const lat_layout *lay, const int64_t from[
                                       int64_t to[LAT_WIDTH])
 {
     for (int l = 0; l < LAT_WIDTH; l++)
-        to[l] = lat_slot_next(lay, from[l], k);
+        to[l] = lat_position_next(lay, from[l], k);
 }
 
 /* The staple over U_mu of block b on the side of nu, the rows that are kept. */
@@ -166,7 +166,7 @@ static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end,
         const LAT_(m) s = LAT_(staples)(w, b, mu);
         LAT_(m) u = LAT_(link_load)(LAT_(link_at)(w, b, mu));
         for (int l = 0; l < LAT_WIDTH; l++)
-            link[l] = w->lay->site[(size_t)b * LAT_WIDTH + (size_t)l] * nd + mu;
+            link[l] = w->site[(size_t)b * LAT_WIDTH + (size_t)l] * nd + mu;
         LAT_(link_update)(&u, &s, LAT_(set)((LAT_S)how->k), how->kind, &d);
         LAT_(link_store)(LAT_(link_at)(w, b, mu), &u);
     }
@@ -182,10 +182,12 @@ static void LAT_(reunit)(const lat_link_work *w, int begin, int end)
         }
 }
 
-static void LAT_(plaquette)(const lat_link_work *w, int begin, int end, double sum[2])
+static void LAT_(plaquette)(const lat_link_work *w, int begin, int end, double *out)
 {
-    const int nd = w->lay->geom.nd;
-    for (int b = begin; b < end; b++)
+    const lat_layout *lay = w->lay;
+    const int nd = lay->geom.nd;
+    for (int b = begin; b < end; b++) {
+        double sum[2][LAT_WIDTH] = {{0}};
         for (int mu = 0; mu < nd; mu++)
             for (int nu = mu + 1; nu < nd; nu++) {
                 LAT_(m) v;
@@ -194,9 +196,14 @@ static void LAT_(plaquette)(const lat_link_work *w, int begin, int end, double s
                 LAT_(link_complete)(&v);
                 const LAT_T p = LAT_(link_overlap)(&u, &v);
                 for (int l = 0; l < LAT_WIDTH; l++)
-                    if (w->lay->site[(size_t)b * LAT_WIDTH + (size_t)l] >= 0)
-                        sum[nu == nd - 1] += (double)p[l];
+                    sum[nu == nd - 1][l] += (double)p[l];
             }
+        for (int l = 0; l < LAT_WIDTH; l++) {
+            const int64_t site = lay->site[(size_t)b * LAT_WIDTH + (size_t)l];
+            for (int k = 0; k < 2 && site >= 0; k++)
+                out[2 * (site - lay->first) + k] = sum[k][l];
+        }
+    }
 }
 
 #undef ELEMENTS

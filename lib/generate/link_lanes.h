@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link_lanes.h: pure gauge theory over vectors of sites. link_lanes.c is compiled once for each
  * vector length of the processor family, as fix_lanes.c is; each compilation exports one table. */
-#ifndef LAT_BACKEND_LINKS_H
-#define LAT_BACKEND_LINKS_H
+#ifndef LAT_GENERATE_LINK_LANES_H
+#define LAT_GENERATE_LINK_LANES_H
 
 #include "grid/layout.h"
 #include "fix/fix_lanes.h"
@@ -12,6 +12,7 @@
  * b, lane l is at [((b * nd + mu) * elements + e) * lanes + l]. */
 typedef struct lat_link_work {
     const lat_layout *lay;
+    const int64_t *site; /* of the whole lattice, of every lane: [blocks][lanes] */
     void *u;
     double weight[2]; /* of a plane without and with the last direction: 1/xi, xi */
 } lat_link_work;
@@ -30,9 +31,10 @@ typedef void lat_link_update(const lat_link_work *w, int mu, int begin, int end,
 /* All links of these blocks back to SU(N). */
 typedef void lat_link_reunit(const lat_link_work *w, int begin, int end);
 
-/* Adds Re tr U_p of the plaquettes in positive directions from these blocks to sum[0] (planes
- * without the last direction) and sum[1] (with it). */
-typedef void lat_link_plaquette(const lat_link_work *w, int begin, int end, double sum[2]);
+/* Re tr U_p of the plaquettes in positive directions from each site of these blocks, added up: of
+ * planes without the last direction to out[2 i], with it to out[2 i + 1], i being the own site's
+ * natural index (grid/cpu_reduce.h). */
+typedef void lat_link_plaquette(const lat_link_work *w, int begin, int end, double *out);
 
 typedef struct lat_link_ops {
     int nc, real, lanes, rows; /* as in lat_lane_ops; rows of a link that are kept */

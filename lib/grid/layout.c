@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* layout.c: sites to lanes, and the table of neighbours. */
-#include "slab.h"
+#include "layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 /* How a layout comes to be: of a lattice, or of a slab with its ghosts. */
 typedef struct plan {
     lat_layout *lay;
-    bool slab;
+    bool halo;
     int parity;  /* of the site with local coordinates 0 */
     int next[4]; /* where the next block goes, or the next slot: even, odd, even and odd ghosts */
 } plan;
@@ -22,7 +22,7 @@ typedef struct plan {
 static int region(const plan *p, const int x[LAT_MAX_DIMS])
 {
     const int last = p->lay->geom.nd - 1;
-    const bool ghost = p->slab && (x[last] == 0 || x[last] == p->lay->geom.dims[last] - 1);
+    const bool ghost = p->halo && (x[last] == 0 || x[last] == p->lay->geom.dims[last] - 1);
     return ((x[0] + x[1] + x[2] + x[3] + p->parity) & 1) + (ghost ? 2 : 0);
 }
 
@@ -146,8 +146,8 @@ static void count_sites(const plan *p, size_t count[4])
     }
 }
 
-/* Everything but the geometry: 0, or -1. `ghosts`: blocks of these. */
-static int fill(plan *p, int lanes, int *ghosts)
+/* Everything but the geometry and the faces, and where each site is: 0, or -1. */
+static int fill(plan *p, int lanes, int64_t *position)
 {
     lat_layout *lay = p->lay;
     char text[64];
@@ -165,20 +165,17 @@ static int fill(plan *p, int lanes, int *ghosts)
     }
     lay->neven = p->next[1];
     lay->nblocks = p->next[2];
-    *ghosts = all - lay->nblocks;
-    lay->boxes = cut(&lay->geom, lay->geom.nd - p->slab, lanes, boxes);
+    lay->nghost = all - lay->nblocks;
+    lay->boxes = cut(&lay->geom, lay->geom.nd - p->halo, lanes, boxes);
     size_t slots = (size_t)all * (size_t)lanes, steps = (size_t)all * (size_t)(2 * lay->geom.nd);
-    int64_t *slot = lat_alloc(volume, sizeof *slot, "the table of sites");
     lay->site = lat_alloc(slots, sizeof *lay->site, "the table of sites");
     lay->step = lat_alloc(steps, sizeof *lay->step, "the table of neighbours");
     lay->perm = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm,
                           "the table of neighbours");
     lay->perm32 = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm32,
                             "the table of neighbours");
-    if (!slot || !lay->site || !lay->step || !lay->perm || !lay->perm32) {
-        free(slot);
+    if (!lay->site || !lay->step || !lay->perm || !lay->perm32)
         return -1;
-    }
 
     for (size_t i = 0; i < slots; i++)
         lay->site[i] = -1;
@@ -188,22 +185,58 @@ static int fill(plan *p, int lanes, int *ghosts)
         place_rows(p);
     for (size_t i = 0; i < slots; i++)
         if (lay->site[i] >= 0)
-            slot[lay->site[i]] = (int64_t)i;
+            position[lay->site[i]] = (int64_t)i;
     int64_t identity[MAX_LANES];
     for (int l = 0; l < lanes; l++)
         identity[l] = l;
     find_perm(lay, identity); /* number 0 */
-    link_blocks(lay, all, slot);
-    int rc = 0;
-    if (lay->ncollect) {
-        lay->collect = lat_alloc((size_t)lay->ncollect * (size_t)lanes, sizeof *lay->collect,
-                                 "the table of neighbours");
-        rc = lay->collect ? 0 : -1;
-        if (rc == 0)
-            link_blocks(lay, all, slot);
+    link_blocks(lay, all, position);
+    if (lay->ncollect == 0)
+        return 0;
+    lay->collect = lat_alloc((size_t)lay->ncollect * (size_t)lanes, sizeof *lay->collect,
+                             "the table of neighbours");
+    if (!lay->collect)
+        return -1;
+    link_blocks(lay, all, position);
+    return 0;
+}
+
+/* The faces: positions of own and ghost sites, and which blocks have some of the own ones. */
+static int list_faces(plan *p, const int64_t *position)
+{
+    lat_layout *lay = p->lay;
+    const int last = lay->geom.nd - 1, count = lay->geom.dims[last] - 2;
+    const size_t slice = lat_volume(&lay->geom) / (size_t)(count + 2);
+    for (int i = 0; i < 4; i++) {
+        lat_face *f = &lay->face[i / 2][i % 2];
+        f->own = lat_alloc(slice, sizeof *f->own, "the faces of a slab");
+        f->ghost = lat_alloc(slice, sizeof *f->ghost, "the faces of a slab");
+        if (!f->own || !f->ghost)
+            return -1;
     }
-    free(slot);
-    return rc;
+    for (int i = 0; i < 4; i++) {
+        const int side = i / 2, ghost = i % 2;
+        const size_t t = (size_t)(side == LAT_DOWN ? 1 - ghost : count + ghost);
+        for (size_t n = t * slice; n < (t + 1) * slice; n++) {
+            int x[LAT_MAX_DIMS];
+            lat_coordinates(&lay->geom, n, x);
+            const int parity = region(p, x) & 1, block = (int)(position[n] / lay->lanes);
+            lat_face *f = &lay->face[parity][side];
+            if (ghost) {
+                f->ghost[f->ghosts++] = position[n];
+                continue;
+            }
+            f->own[f->sites++] = position[n];
+            if (side == LAT_DOWN && lay->low[parity] < block + 1)
+                lay->low[parity] = block + 1;
+            if (side == LAT_UP && lay->high[parity] > block)
+                lay->high[parity] = block;
+        }
+    }
+    for (int parity = 0; parity < 2; parity++)
+        if (lay->high[parity] < lay->low[parity])
+            lay->high[parity] = lay->low[parity];
+    return 0;
 }
 
 static int check_even(const lat_geometry *geom)
@@ -216,20 +249,34 @@ static int check_even(const lat_geometry *geom)
     return 0;
 }
 
-lat_layout *lat_layout_new(const lat_geometry *geom, int lanes)
+lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int lanes)
 {
-    plan p = {.lay = NULL};
-    int none;
-    if (check_even(geom))
+    if (check_even(lattice))
         return NULL;
-    if (!(p.lay = calloc(1, sizeof *p.lay))) {
+    plan p = {
+        .lay = calloc(1, sizeof *p.lay), .halo = own, .parity = own ? (own->first + 1) & 1 : 0};
+    lat_layout *lay = p.lay;
+    if (!lay) {
         lat_fail("out of memory: a layout");
         return NULL;
     }
-    p.lay->geom = *geom;
-    if (fill(&p, lanes, &none) == 0)
-        return p.lay;
-    lat_layout_free(p.lay);
+    lay->geom = *lattice;
+    if (own) {
+        lay->first = (int64_t)(lat_volume(lattice) / (size_t)lattice->dims[lattice->nd - 1]);
+        lay->geom.dims[lattice->nd - 1] = own->count + 2;
+    }
+    int64_t *position = lat_alloc(lat_volume(&lay->geom), sizeof *position, "the table of sites");
+    int rc = position ? fill(&p, lanes, position) : -1;
+    for (int parity = 0; parity < 2 && rc == 0; parity++) {
+        lay->low[parity] = parity ? lay->neven : 0;
+        lay->high[parity] = parity ? lay->nblocks : lay->neven;
+    }
+    if (rc == 0 && own)
+        rc = list_faces(&p, position);
+    free(position);
+    if (rc == 0)
+        return lay;
+    lat_layout_free(lay);
     return NULL;
 }
 
@@ -237,95 +284,14 @@ void lat_layout_free(lat_layout *lay)
 {
     if (!lay)
         return;
+    for (int i = 0; i < 4; i++) {
+        free(lay->face[i / 2][i % 2].own);
+        free(lay->face[i / 2][i % 2].ghost);
+    }
     free(lay->site);
     free(lay->step);
     free(lay->perm);
     free(lay->perm32);
     free(lay->collect);
     free(lay);
-}
-
-/* ---- slabs ----------------------------------------------------------------------------------- */
-
-/* The rim: slots of own and ghost slices, and which blocks have some of the own ones. */
-static int list_rim(lat_slab_layout *s, const plan *p, const int64_t *slot)
-{
-    const lat_layout *lay = s->lay;
-    const int last = lay->geom.nd - 1, count = lay->geom.dims[last] - 2;
-    const size_t slice = lat_volume(&lay->geom) / (size_t)(count + 2);
-    for (int parity = 0; parity < 2; parity++) {
-        s->low[parity] = parity ? lay->neven : 0;
-        s->high[parity] = parity ? lay->nblocks : lay->neven;
-        for (int side = 0; side < 2; side++) {
-            s->own[parity][side] = lat_alloc(slice, sizeof(int64_t), "the rim of a slab");
-            s->ghost[parity][side] = lat_alloc(slice, sizeof(int64_t), "the rim of a slab");
-            if (!s->own[parity][side] || !s->ghost[parity][side])
-                return -1;
-        }
-    }
-    for (int side = 0; side < 2; side++)
-        for (int ghost = 0; ghost < 2; ghost++) {
-            const size_t t = (size_t)(side == LAT_DOWN ? 1 - ghost : count + ghost);
-            for (size_t i = t * slice; i < (t + 1) * slice; i++) {
-                int x[LAT_MAX_DIMS];
-                lat_coordinates(&lay->geom, i, x);
-                const int parity = region(p, x) & 1, block = (int)(slot[i] / lay->lanes);
-                if (ghost) {
-                    s->ghost[parity][side][s->nghosts[parity][side]++] = slot[i];
-                    continue;
-                }
-                s->own[parity][side][s->n[parity][side]++] = slot[i];
-                if (side == LAT_DOWN && s->low[parity] < block + 1)
-                    s->low[parity] = block + 1;
-                if (side == LAT_UP && s->high[parity] > block)
-                    s->high[parity] = block;
-            }
-        }
-    for (int parity = 0; parity < 2; parity++)
-        if (s->high[parity] < s->low[parity])
-            s->high[parity] = s->low[parity];
-    return 0;
-}
-
-static int fill_slab(lat_slab_layout *s, const lat_geometry *lattice, lat_slab own, int lanes)
-{
-    plan p = {.lay = s->lay, .slab = true, .parity = (own.first + 1) & 1};
-    p.lay->geom = *lattice;
-    p.lay->geom.dims[lattice->nd - 1] = own.count + 2;
-    if (fill(&p, lanes, &s->nghost))
-        return -1;
-    int64_t *slot = lat_alloc(lat_volume(&p.lay->geom), sizeof *slot, "the table of sites");
-    if (!slot)
-        return -1;
-    for (int64_t i = 0; i < (int64_t)(p.lay->nblocks + s->nghost) * lanes; i++)
-        if (p.lay->site[i] >= 0)
-            slot[p.lay->site[i]] = i;
-    const int rc = list_rim(s, &p, slot);
-    free(slot);
-    return rc;
-}
-
-lat_slab_layout *lat_slab_layout_new(const lat_geometry *lattice, lat_slab own, int lanes)
-{
-    if (check_even(lattice))
-        return NULL;
-    lat_slab_layout *s = calloc(1, sizeof *s);
-    if (!s || !(s->lay = calloc(1, sizeof *s->lay)))
-        lat_fail("out of memory: a layout");
-    else if (fill_slab(s, lattice, own, lanes) == 0)
-        return s;
-    lat_slab_layout_free(s);
-    return NULL;
-}
-
-void lat_slab_layout_free(lat_slab_layout *s)
-{
-    if (!s)
-        return;
-    for (int i = 0; i < 4; i++) {
-        free(s->own[i / 2][i % 2]);
-        free(s->ghost[i / 2][i % 2]);
-    }
-    lat_layout_free(s->lay);
-    free(s);
 }

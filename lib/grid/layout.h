@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layout.h: which site is in which lane of which vector.
+/* layout.h: which site is in which lane of which vector, on the CPU.
  *
  * A block is one vector's worth of sites, all of one parity; blocks of even sites come first.
  * Where the extents allow it the lattice is cut into as many equal boxes of even extents as a
  * vector has lanes, and a block holds the same site of every box: then the neighbours of a
- * block are a block again, sometimes with its lanes permuted at the rim of the boxes. Otherwise
+ * block are a block again, sometimes with its lanes permuted at the faces of the boxes. Otherwise
  * a block holds consecutive sites of one parity and its neighbours are collected lane by lane.
- * The arithmetic of a site is the same either way. */
-#ifndef LAT_BACKEND_LAYOUT_H
-#define LAT_BACKEND_LAYOUT_H
+ * The arithmetic of a site is the same either way.
+ *
+ * With a halo the layout is of a slab and a ghost slice on either side. Local coordinates are those
+ * of the lattice, but along the last axis 0 is the ghost slice below, 1 to count are the own
+ * slices, and count + 1 is the ghost slice above. The parity of a site is that of its coordinates
+ * in the lattice. Blocks of ghosts follow the own ones; their steps are right within their slice.
+ * Lanes do not run along the last axis then. */
+#ifndef LAT_GRID_LAYOUT_H
+#define LAT_GRID_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "comm/comm.h"
 #include "common/geometry.h"
 
 /* The neighbour of a block in one of its 2 nd directions: +x, +y, .. -x, -y, .. */
@@ -20,29 +27,44 @@ typedef struct lat_step {
     int32_t perm;  /* 0: lanes as they are; n > 0: lane l comes from lane perm[n][l]; -1: collect */
 } lat_step;
 
+enum { LAT_DOWN, LAT_UP };
+
+/* Sites of one parity in the own face on one side, and in the ghost slice there: their positions,
+ * block * lanes + lane, in natural order, which is the order in which they travel. */
+typedef struct lat_face {
+    int64_t sites, *own;
+    int64_t ghosts, *ghost;
+} lat_face;
+
 typedef struct lat_layout {
-    lat_geometry geom;
+    lat_geometry geom; /* local */
     int lanes;
     bool boxes;         /* cut into boxes, or consecutive sites */
-    int nblocks, neven; /* blocks 0 .. neven-1 hold even sites, the rest odd ones */
-    int64_t *site;  /* [nblocks][lanes]: natural index of the site, -1 for a lane that is idle */
-    lat_step *step; /* [nblocks][2 nd] */
+    int nblocks, neven; /* own blocks: 0 .. neven-1 hold even sites, the rest odd ones */
+    int nghost;         /* blocks of ghosts, after the own ones */
+    int64_t first;  /* natural index of the first own site: the sites of the ghost slice below */
+    int64_t *site;  /* [blocks][lanes]: natural index of the site, -1 for a lane that is idle */
+    lat_step *step; /* [blocks][2 nd] */
     int nperms;
     int64_t *perm;   /* [nperms][lanes] as 64-bit ... */
     int32_t *perm32; /* ... and as 32-bit lane numbers, as permuting instructions want them */
     int64_t ncollect;
-    int64_t *collect; /* [ncollect][lanes]: slot = block * lanes + lane */
+    int64_t *collect; /* [ncollect][lanes]: position = block * lanes + lane */
+    int low[2],
+        high[2]; /* of each parity: blocks before low and from high on have sites in faces */
+    lat_face face[2][2]; /* [parity][LAT_DOWN or LAT_UP] */
 } lat_layout;
 
-/* NULL, with lat_error set, if an extent is odd or 1 (no checkerboard) or memory is short. */
-lat_layout *lat_layout_new(const lat_geometry *geom, int lanes);
+/* Of a whole lattice (own NULL), or of the slices `own` of it with a halo. NULL, with lat_error
+ * set, if an extent is odd (no checkerboard) or memory is short. */
+lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int lanes);
 void lat_layout_free(lat_layout *lay);
 
-/* The slot one step from another, k = 0 .. 2 nd - 1 as in lay->step. An idle one leads to itself.
- */
-static inline int64_t lat_slot_next(const lat_layout *lay, int64_t slot, int k)
+/* The position one step from another, k = 0 .. 2 nd - 1 as in lay->step. An idle one leads to
+ * itself. */
+static inline int64_t lat_position_next(const lat_layout *lay, int64_t position, int k)
 {
-    const int64_t b = slot / lay->lanes, lane = slot % lay->lanes;
+    const int64_t b = position / lay->lanes, lane = position % lay->lanes;
     const lat_step s = lay->step[b * 2 * lay->geom.nd + k];
     return s.perm < 0 ? lay->collect[(int64_t)s.block * lay->lanes + lane]
                       : (int64_t)s.block * lay->lanes + lay->perm[s.perm * lay->lanes + lane];

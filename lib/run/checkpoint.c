@@ -184,7 +184,7 @@ int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
     if (!due)
         return 0;
     for (int i = 0; i < f->nbatch; i++)
-        if (f->backend->get(f->dev, i, &f->batch[i]->g))
+        if (f->fixer->ops->get(f->fixer, i, &f->batch[i]->g))
             return -1;
     if (write_all(k, f)) {
         lat_warn("no checkpoint: %s", lat_error());

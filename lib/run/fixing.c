@@ -43,7 +43,7 @@ static int load(const lat_fixing *f, lat_copy *const c[], int n)
     for (int i = 0; i < n; i++) {
         const bool fresh = !c[i]->g.data;
         if ((fresh && lat_copy_start(f, c[i]))
-            || f->backend->set(f->dev, i, fresh && f->single ? NULL : &c[i]->g))
+            || f->fixer->ops->set(f->fixer, i, fresh && f->single ? NULL : &c[i]->g))
             return -1;
         c[i]->started = true;
     }
@@ -66,11 +66,11 @@ static int run_stage(run *r, lat_copy *c[], int n)
 {
     lat_fixing *f = &r->fixing;
     int rc = 0;
-    f->dev = f->backend->open(&f->u, &f->condition, f->algorithm->precision[c[0]->stage], n,
-                              f->comm);
-    if (!f->dev)
+    f->fixer = lat_fix_open(f->device, &f->u, &f->condition, f->algorithm->precision[c[0]->stage],
+                            n);
+    if (!f->fixer)
         return -1;
-    snprintf(f->device_text, sizeof f->device_text, "%s", f->backend->words(f->dev));
+    snprintf(f->device_text, sizeof f->device_text, "%s", f->fixer->ops->description(f->fixer));
     lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name,
                 f->algorithm->precision[c[0]->stage] == LAT_F32 ? "single" : "double",
                 f->device_text, (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
@@ -82,10 +82,10 @@ static int run_stage(run *r, lat_copy *c[], int n)
         if ((rc = f->algorithm->advance(f)) == 0 && lat_checkpoint_tick(r->checkpoint, f))
             rc = -1;
     for (int i = 0; i < n && rc > 0; i++)
-        if (f->backend->get(f->dev, i, &c[i]->g) || lat_transform_project(&c[i]->g))
+        if (f->fixer->ops->get(f->fixer, i, &c[i]->g) || lat_transform_project(&c[i]->g))
             rc = -1;
-    f->backend->close(f->dev);
-    f->dev = NULL;
+    f->fixer->ops->close(f->fixer);
+    f->fixer = NULL;
     return rc < 0 ? -1 : 0;
 }
 
@@ -114,8 +114,10 @@ static int sweep_all(run *r)
                 c[i]->done = false;
             }
         }
-        if (last_batch(r))
-            lat_backend_release();
+        if (last_batch(r)) {
+            lat_device_close(f->device);
+            f->device = NULL;
+        }
         for (int i = 0; i < f->nbatch; i++)
             if (lat_copy_measure(f, c[i]))
                 return -1;
@@ -227,7 +229,7 @@ static int prepare(run *r)
     memcpy(f->crc, f->u.head.read_crc, sizeof f->crc);
     if (f->u.head.kind != LAT_GAUGE)
         return lat_fail("%s: expected a gauge field, found a gauge transformation", f->name);
-    if (!f->backend && !(f->backend = lat_backend_find((lat_device_choice)lat_fixing_opts.device)))
+    if (!f->device && !(f->device = lat_device_open(&lat_fixing_opts.device, f->comm)))
         return -1;
     if (lat_condition_make((lat_gauge)lat_fixing_opts.gauge, lat_fixing_opts.time,
                            lat_fixing_opts.weights, &f->u.head.geom, &f->condition))
@@ -291,7 +293,7 @@ static int open_all(run *r)
     }
     if (o->save_g)
         lat_usage_if_input("save-g", o->save_g);
-    if (lat_backend_begin((lat_device_choice)o->device)
+    if (lat_device_begin(&o->device, r->fixing.comm)
         || (o->save_g
             && !(r->g_out = lat_output_open(o->save_g,
                                             lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
@@ -330,7 +332,9 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own)
     if (rc == LAT_DONE)
         lat_checkpoint_remove();
     lat_checkpoint_free(r.checkpoint);
-    lat_backend_end();
+    if (rc == LAT_DONE)
+        lat_device_close(r.fixing.device);
+    lat_device_end();
     if (rc != LAT_DONE)
         return lat_report(rc);
     return r.unconverged ? LAT_UNCONVERGED : LAT_DONE;

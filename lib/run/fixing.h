@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include "fix/fix.h"
 #include "common/options.h"
+#include "device_options.h"
 
 #define LAT_COPY_NUMBERS 10 /* doubles that an algorithm may keep with a copy */
 #define LAT_BATCH 8         /* copies on the device at a time, which share the reading of links */
@@ -42,7 +43,7 @@ typedef struct lat_algorithm {
     double theta;   /* a copy has converged if theta of each slice is below; INFINITY: always */
     lat_real store; /* precision of the links written */
 
-    /* Sweeps over the copies f->batch, which are on f->dev, up to the next convergence test: 1 if
+    /* Sweeps over the copies f->batch, which are on f->fixer, up to the next convergence test: 1 if
      * all of them are done with this stage, 0 to be called again, -1 on failure. A checkpoint may
      * be written between two calls. */
     int (*advance)(lat_fixing *f);
@@ -56,7 +57,6 @@ typedef struct lat_algorithm {
 
 struct lat_fixing {
     const lat_algorithm *algorithm;
-    const lat_backend *backend;
     const lat_comm *comm;
     void *own; /* of the tool */
     /* the present configuration */
@@ -75,14 +75,16 @@ struct lat_fixing {
     lat_copy *best;
     double start;         /* lat_seconds */
     char device_text[64]; /* description of the device, for provenance */
-    lat_device *dev;      /* while sweeps run */
-    lat_copy **batch;     /* the copies on it */
+    lat_device *device;
+    lat_fixer *fixer; /* while sweeps run, with ... */
+    lat_copy **batch; /* ... these copies on the device */
     int nbatch;
 };
 
 /* Options of both tools; LAT_FIXING_OPTIONS puts them into an option table. */
 typedef struct lat_fixing_options {
-    int gauge, time, device, select;
+    int gauge, time, select;
+    lat_device_options device;
     const char *weights, *copies_log, *checkpoint, *resume, *save_g;
     long copies, every;
     uint64_t seed;
@@ -92,117 +94,33 @@ extern lat_fixing_options lat_fixing_opts;
 
 enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
 
+/* clang-format off */
 #define LAT_FIXING_OPTIONS \
-    {LAT_OPT_CHOICE, \
-     "gauge", \
-     0, \
-     LAT_GAUGES, \
-     &lat_fixing_opts.gauge, \
-     0, \
-     0, \
-     "gauge condition; mag: maximally Abelian", \
-     false}, \
-        {LAT_OPT_CHOICE, \
-         "time", \
-         0, \
-         "x|y|z|t", \
-         &lat_fixing_opts.time, \
-         0, \
-         0, \
-         "direction across which Coulomb gauge cuts slices (default: the last)", \
-         false}, \
-        {LAT_OPT_TEXT, \
-         "weights", \
-         0, \
-         "WX,WY,..", \
-         &lat_fixing_opts.weights, \
-         0, \
-         0, \
-         "of the directions in Landau gauge (default 1)", \
-         false}, \
-        {LAT_OPT_INT, \
-         "copies", \
-         'c', \
-         "N", \
-         &lat_fixing_opts.copies, \
-         0, \
-         LAT_MAX_COPIES, \
-         "N random starts of each configuration (default: one start, from its own gauge)", \
-         false}, \
-        {LAT_OPT_CHOICE, \
-         "select", \
-         0, \
-         "best|all", \
-         &lat_fixing_opts.select, \
-         0, \
-         0, \
-         "of the copies: links as the best one makes them, or links as they are and every " \
-         "transformation (default: best; of lat-anneal all)", \
-         false}, \
-        {LAT_OPT_TEXT, \
-         "copies-log", \
-         0, \
-         "FILE", \
-         &lat_fixing_opts.copies_log, \
-         0, \
-         0, \
-         "a line about each copy", \
-         true}, \
-        {LAT_OPT_SEED, \
-         "seed", \
-         's', \
-         "SEED", \
-         &lat_fixing_opts.seed, \
-         0, \
-         0, \
-         "of the random numbers; copy c has SEED + c", \
-         false}, \
-        {LAT_OPT_TEXT, \
-         "save-g", \
-         0, \
-         "FILE", \
-         &lat_fixing_opts.save_g, \
-         0, \
-         0, \
-         "save the transformation, for lat-gauge --apply", \
-         true}, \
-        {LAT_OPT_TEXT, \
-         "checkpoint", \
-         0, \
-         "FILE", \
-         &lat_fixing_opts.checkpoint, \
-         0, \
-         0, \
-         "save where the run is, now and then; FILE must be new, or that of --resume", \
-         true}, \
-        {LAT_OPT_INT, \
-         "every", \
-         0, \
-         "SECONDS", \
-         &lat_fixing_opts.every, \
-         0, \
-         1e7, \
-         "time between two checkpoints", \
-         true}, \
-        {LAT_OPT_TEXT, \
-         "resume", \
-         0, \
-         "FILE", \
-         &lat_fixing_opts.resume, \
-         0, \
-         0, \
-         "go on from a checkpoint, with the same input and options", \
-         true}, \
-        {LAT_OPT_CHOICE, \
-         "device", \
-         0, \
-         LAT_DEVICES, \
-         &lat_fixing_opts.device, \
-         0, \
-         0, \
-         "where sweeps run; auto: the fastest there is", \
-         false}, \
-        LAT_GPU_OPTIONS
+    {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &lat_fixing_opts.gauge, 0, 0, \
+     "gauge condition; mag: maximally Abelian", false}, \
+    {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &lat_fixing_opts.time, 0, 0, \
+     "direction across which Coulomb gauge cuts slices (default: the last)", false}, \
+    {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &lat_fixing_opts.weights, 0, 0, \
+     "of the directions in Landau gauge (default 1)", false}, \
+    {LAT_OPT_INT, "copies", 'c', "N", &lat_fixing_opts.copies, 0, LAT_MAX_COPIES, \
+     "N random starts of each configuration (default: one start, from its own gauge)", false}, \
+    {LAT_OPT_CHOICE, "select", 0, "best|all", &lat_fixing_opts.select, 0, 0, \
+     "of the copies: links as the best one makes them, \
+     or links as they are and every transformation (default: best; of lat-anneal all)", false}, \
+    {LAT_OPT_TEXT, "copies-log", 0, "FILE", &lat_fixing_opts.copies_log, 0, 0, \
+     "a line about each copy", true}, \
+    {LAT_OPT_SEED, "seed", 's', "SEED", &lat_fixing_opts.seed, 0, 0, \
+     "of the random numbers; copy c has SEED + c", false}, \
+    {LAT_OPT_TEXT, "save-g", 0, "FILE", &lat_fixing_opts.save_g, 0, 0, \
+     "save the transformation, for lat-gauge --apply", true}, \
+    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &lat_fixing_opts.checkpoint, 0, 0, \
+     "save where the run is, now and then; FILE must be new, or that of --resume", true}, \
+    {LAT_OPT_INT, "every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, \
+     "time between two checkpoints", true}, \
+    {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
+     "go on from a checkpoint, with the same input and options", true}, \
+    LAT_DEVICE_OPTIONS(lat_fixing_opts.device)
+/* clang-format on */
 
 /* Runs a tool after lat_options_parse: returns its exit code; all messages have been printed. All
  * ranks call it. */

@@ -83,7 +83,7 @@ static int report(const lat_fixing *f, long i, bool due)
     FILE *log = due ? f->own : NULL;
     lat_gauge_state s[LAT_BATCH];
     const double seconds = lat_seconds() - f->start;
-    if (f->backend->state(f->dev, s, NULL))
+    if (f->fixer->ops->state(f->fixer, s, NULL))
         return -1;
     for (int k = 0; k < n; k++) {
         if (!isfinite(s[k].functional))
@@ -118,8 +118,8 @@ static int advance(lat_fixing *f)
                             .config = (uint32_t)f->config,
                             .step = LAT_FOR_ANNEAL + (uint32_t)i};
     const lat_sweep micro_sweep = {.kind = LAT_SWEEP_MICRO, .temperature = 1};
-    if (f->backend->sweep(f->dev, &draw, 1)
-        || (micro && f->backend->sweep(f->dev, &micro_sweep, micro)))
+    if (f->fixer->ops->sweep(f->fixer, &draw, 1)
+        || (micro && f->fixer->ops->sweep(f->fixer, &micro_sweep, micro)))
         return -1;
     for (int k = 0; k < n; k++)
         c[k]->sweeps += 1 + micro;

@@ -226,7 +226,8 @@ static int sweep(const lat_fixing *f, long sweeps)
         /* All copies of the batch began this precision together. */
         how.step = LAT_FOR_RELAX + ((uint32_t)any->stage << 26)
                    + (uint32_t)(any->sweeps - (long)((const copy_state *)any->number_of)->begin);
-        if (f->backend->freeze(f->dev, bound) < 0 || f->backend->sweep(f->dev, &how, most))
+        if (f->fixer->ops->freeze(f->fixer, bound) < 0
+            || f->fixer->ops->sweep(f->fixer, &how, most))
             return -1;
         for (int i = 0; i < n; i++)
             if (isfinite(bound[i]))
@@ -242,7 +243,7 @@ static int advance(lat_fixing *f)
     const int n = f->nbatch;
     lat_gauge_state s[LAT_BATCH];
     bool done = true;
-    if (f->backend->state(f->dev, s, f->theta))
+    if (f->fixer->ops->state(f->fixer, s, f->theta))
         return -1;
     for (int i = 0; i < n; i++) {
         if (!c[i]->done) {

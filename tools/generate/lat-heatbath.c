@@ -18,6 +18,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "stream/stream.h"
+#include "run/device_options.h"
 #include "run/tool.h"
 #include "site/sun.h"
 
@@ -26,7 +27,8 @@ enum { HEATBATH, METROPOLIS };
 #define MAX_SWEEPS ((1L << 28) - 1) /* the counter of random numbers has 28 bits for them */
 
 static lat_geometry geom;
-static int start = COLD, update, precision = 1, device;
+static int start = COLD, update, precision = 1;
+static lat_device_options device;
 static long group = 3, overrelax = 4, thermalise = -1, every = 10, count = 1, rows, check_every = 1;
 static uint64_t seed = 1;
 static double beta = NAN, xi = 1;
@@ -63,9 +65,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "plaquettes as they go", true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
      "sweeps between two lines of the log", true},
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
-     "where sweeps run; auto: the fastest there is", false},
-    LAT_GPU_OPTIONS,
+    LAT_DEVICE_OPTIONS(device),
     {0},
 };
 
@@ -82,7 +82,7 @@ static const lat_tool tool = {
 };
 
 typedef struct run {
-    const lat_generate *backend;
+    lat_device *device;
     lat_generator *gen;
     bool numbered;   /* files, not a stream */
     lat_output *out; /* the stream, or the file of the next configuration */
@@ -251,7 +251,7 @@ static int set_info_real(lat_header *head, bool *changed, const char *key, doubl
 static int describe(run *r)
 {
     lat_header *head = &r->field.head;
-    const char *device_text = r->backend->words(r->gen);
+    const char *device_text = r->gen->ops->description(r->gen);
     const lat_lines *history = &head->history;
     const char *last = history->count ? history->line[history->count - 1] : "";
     const int reals = 2 * (int)(rows * group);
@@ -273,7 +273,7 @@ static int describe(run *r)
 static int log_plaquette(run *r)
 {
     double spatial, temporal;
-    if (r->gen->backend->plaquette(r->gen, &spatial, &temporal))
+    if (r->gen->ops->plaquette(r->gen, &spatial, &temporal))
         return -1;
     const int nd = r->field.head.geom.nd;
     r->plaquette = nd < 2 ? NAN : nd == 2 ? temporal : (spatial * (nd - 2) + 2 * temporal) / nd;
@@ -296,8 +296,8 @@ static int sweeps(run *r, long n)
                 "expected at most %ld sweeps in all, which is what its random numbers last for",
                 MAX_SWEEPS);
         draw.step = LAT_FOR_LINKS + (uint32_t)r->sweep;
-        if (r->backend->sweep(r->gen, &draw, 1)
-            || (overrelax && r->backend->sweep(r->gen, &reflection, overrelax)))
+        if (r->gen->ops->sweep(r->gen, &draw, 1)
+            || (overrelax && r->gen->ops->sweep(r->gen, &reflection, overrelax)))
             return -1;
         if (r->log && r->sweep % check_every == 0 && log_plaquette(r))
             return -1;
@@ -346,7 +346,7 @@ static int write_one(run *r)
 {
     lat_header *head = &r->field.head;
     bool changed;
-    if (r->backend->get(r->gen, &r->field) || set_info(head, &changed, "sweep", "%ld", r->sweep)
+    if (r->gen->ops->get(r->gen, &r->field) || set_info(head, &changed, "sweep", "%ld", r->sweep)
         || set_info(head, &changed, "sequence_number", "%ld", r->number))
         return -1;
     r->number++;
@@ -361,12 +361,12 @@ static int write_one(run *r)
 
 static int generate(run *r)
 {
-    const lat_action action = {beta, xi};
+    const lat_action action = {.beta = beta, .xi = xi};
     if (lat_field_share(&r->field)
-        || !(r->gen = r->backend->open(&r->field, r->field.head.real, &action, lat_comm_world))
+        || !(r->gen = lat_generate_open(r->device, &r->field, r->field.head.real, &action))
         || describe(r))
         return -1;
-    lat_verbose("sweeps by %s, at most %d slices a rank", r->backend->words(r->gen),
+    lat_verbose("sweeps by %s, at most %d slices a rank", r->gen->ops->description(r->gen),
                 (lat_slices(&r->field.head) + lat_comm_world->size - 1) / lat_comm_world->size);
     for (long i = 0; i < count; i++)
         if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every)
@@ -413,8 +413,8 @@ static int prepare(run *r)
 {
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
-    if (lat_backend_begin((lat_device_choice)device) || (continued ? resume(r) : begin(r))
-        || !(r->backend = lat_generate_find((lat_device_choice)device)))
+    if (lat_device_begin(&device, lat_comm_world) || (continued ? resume(r) : begin(r))
+        || !(r->device = lat_device_open(&device, lat_comm_world)))
         return -1;
     if (isnan(beta))
         lat_usage("--beta is needed: the configuration does not say which it was made with");
@@ -435,9 +435,11 @@ int main(int argc, char **argv)
     bool bad = prepare(&r) || generate(&r);
     lat_progress_end();
     if (r.gen)
-        r.backend->close(r.gen);
+        r.gen->ops->close(r.gen);
     lat_field_free(&r.field);
-    lat_backend_end();
+    if (!bad)
+        lat_device_close(r.device);
+    lat_device_end();
     bad = lat_log_close(r.log, log_path) || bad;
     if (bad)
         lat_output_abort(r.out);

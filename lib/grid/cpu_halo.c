@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cpu_halo.c: faces into send buffers, receive buffers into ghosts, by all threads of a team. */
+#include "cpu_halo.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+
+struct lat_halo {
+    char *send[2], *receive[2]; /* LAT_DOWN, LAT_UP */
+    const lat_halo_part *part;  /* of the exchange that is under way */
+};
+
+static bool checks(const lat_dfield *f) { return f->grid->dev->options.check; }
+
+static size_t site_bytes(const lat_dfield *f, int objects)
+{
+    return (size_t)(objects * f->shape.reals) * lat_storage_bytes(f->grid->spec.storage);
+}
+
+int lat_cpu_halo_new(lat_dfield *f)
+{
+    const lat_layout *lay = lat_cpu(f->grid)->lay;
+    const size_t units = (size_t)f->members * (size_t)f->grid->slots;
+    if (!(f->halo = calloc(1, sizeof *f->halo)))
+        return lat_fail("out of memory: a halo");
+    for (int side = 0; side < 2; side++) {
+        int64_t sites = 0;
+        for (int parity = 0; parity < 2; parity++) {
+            const lat_face *face = &lay->face[parity][side];
+            sites = face->sites > sites ? face->sites : sites;
+            sites = face->ghosts > sites ? face->ghosts : sites;
+        }
+        const size_t bytes = (size_t)sites * site_bytes(f, f->shape.objects);
+        f->halo->send[side] = lat_alloc(units, bytes, "send buffers");
+        f->halo->receive[side] = lat_alloc(units, bytes, "receive buffers");
+        if (!f->halo->send[side] || !f->halo->receive[side])
+            return -1;
+    }
+    return 0;
+}
+
+void lat_cpu_halo_free(lat_dfield *f)
+{
+    for (int side = 0; side < 2; side++) {
+        free(f->halo->send[side]);
+        free(f->halo->receive[side]);
+    }
+    free(f->halo);
+}
+
+/* ---- packing --------------------------------------------------------------------------------- */
+
+/* The caller's share of the sites at n positions of a unit: to `buffer`, from it, or NaN. */
+enum { PACK, UNPACK, POISON };
+static void move_sites(const lat_dfield *f, const lat_halo_part *part, int unit,
+                       const int64_t *position, int64_t n, char *buffer, int how)
+{
+    const int lanes = lat_cpu(f->grid)->lay->lanes;
+    const int64_t all = f->shape.objects * f->shape.reals, reals = part->objects * f->shape.reals;
+    const size_t real = lat_storage_bytes(f->grid->spec.storage);
+    const float nan_single = NAN;
+    const double nan_double = NAN;
+    const void *poison = real == sizeof nan_single ? (const void *)&nan_single : &nan_double;
+    int64_t from, to;
+    lat_thread_range(n, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        const int64_t first = position[i] / lanes * all + part->object * f->shape.reals;
+        for (int64_t e = 0; e < reals; e++) {
+            char *site = (char *)lat_cpu_unit(f, unit)
+                         + (size_t)((first + e) * lanes + position[i] % lanes) * real;
+            char *there = buffer + (size_t)(i * reals + e) * real;
+            memcpy(how == PACK ? there : site,
+                   how == PACK     ? site
+                   : how == UNPACK ? there
+                                   : poison,
+                   real);
+        }
+    }
+}
+
+/* Own faces into the send buffers; the receive buffers into ghosts; or NaN into ghosts. */
+static void move_part(lat_dfield *f, const lat_halo_part *part, int how)
+{
+    for (int side = 0; side < 2; side++) {
+        const lat_face *face = &lat_cpu(f->grid)->lay->face[part->parity][side];
+        const int64_t n = how == PACK ? face->sites : face->ghosts;
+        const int64_t *position = how == PACK ? face->own : face->ghost;
+        char *buffer = how == PACK ? f->halo->send[side] : f->halo->receive[side];
+        const size_t bytes = (size_t)n * site_bytes(f, part->objects);
+        for (int i = 0; i < part->units; i++)
+            move_sites(f, part, part->unit[i], position, n, buffer + (size_t)i * bytes, how);
+    }
+}
+
+static int begin_exchange(lat_dfield *f, const lat_halo_part *part)
+{
+    const lat_comm *comm = f->grid->dev->comm;
+    const lat_face *face = lat_cpu(f->grid)->lay->face[part->parity];
+    const size_t site = site_bytes(f, part->objects) * (size_t)part->units;
+    const lat_exchange x = {.to_down = f->halo->send[LAT_DOWN],
+                            .to_down_bytes = (size_t)face[LAT_DOWN].sites * site,
+                            .to_up = f->halo->send[LAT_UP],
+                            .to_up_bytes = (size_t)face[LAT_UP].sites * site,
+                            .from_down = f->halo->receive[LAT_DOWN],
+                            .from_down_bytes = (size_t)face[LAT_DOWN].ghosts * site,
+                            .from_up = f->halo->receive[LAT_UP],
+                            .from_up_bytes = (size_t)face[LAT_UP].ghosts * site};
+    return comm->begin(comm, &x);
+}
+
+/* ---- one thread ------------------------------------------------------------------------------ */
+
+int lat_cpu_halo_begin(lat_dfield *f, const lat_halo_part *part)
+{
+    f->halo->part = part;
+    lat_cpu_halo_stale(f, part);
+#pragma omp parallel
+    move_part(f, part, PACK);
+    return begin_exchange(f, part);
+}
+
+int lat_cpu_halo_finish(lat_dfield *f)
+{
+    const lat_comm *comm = f->grid->dev->comm;
+    if (comm->finish(comm))
+        return -1;
+#pragma omp parallel
+    move_part(f, f->halo->part, UNPACK);
+    return 0;
+}
+
+void lat_cpu_halo_stale(lat_dfield *f, const lat_halo_part *part)
+{
+    if (!checks(f))
+        return;
+#pragma omp parallel
+    move_part(f, part, POISON);
+}
+
+/* ---- a team ---------------------------------------------------------------------------------- */
+
+/* Blocks begin .. end-1 of all units. */
+static void apply_to(const lat_halo_part *part, lat_cpu_apply *apply, void *context, int begin,
+                     int end)
+{
+    int64_t from, to;
+    lat_thread_range(end - begin, &from, &to);
+    for (int i = 0; i < part->units && from < to; i++)
+        apply(context, part->unit[i], begin + (int)from, begin + (int)to);
+}
+
+static void wait(lat_cpu_team *team) { lat_barrier_wait(&team->barrier, lat_team_threads()); }
+
+/* Packs and begins; the interior is computed; and what has come is in the ghosts. */
+static void exchange(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,
+                     lat_cpu_apply *apply, void *context, int begin, int end)
+{
+    const lat_comm *comm = f->grid->dev->comm;
+    const bool first = lat_thread_id() == 0;
+    move_part(f, part, PACK);
+    wait(team);
+    if (first)
+        team->rc = begin_exchange(f, part);
+    apply_to(part, apply, context, begin, end);
+    if (first && team->rc == 0)
+        team->rc = comm->finish(comm);
+    wait(team);
+    if (team->rc == 0)
+        move_part(f, part, UNPACK);
+    wait(team);
+}
+
+static void poison(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part)
+{
+    if (!checks(f))
+        return;
+    move_part(f, part, POISON);
+    wait(team);
+}
+
+void lat_cpu_sweep(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,
+                   lat_cpu_apply *apply, void *context)
+{
+    const lat_layout *lay = lat_cpu(f->grid)->lay;
+    const int parity = part->parity, low = lay->low[parity], high = lay->high[parity];
+    const int begin = parity ? lay->neven : 0, end = parity ? lay->nblocks : lay->neven;
+    if (!f->halo) {
+        apply_to(part, apply, context, begin, end);
+        wait(team);
+        return;
+    }
+    poison(team, f, part);
+    apply_to(part, apply, context, begin, low);
+    apply_to(part, apply, context, high, end);
+    wait(team);
+    exchange(team, f, part, apply, context, low, high);
+}
+
+void lat_cpu_operator(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,
+                      lat_cpu_apply *apply, void *context)
+{
+    const lat_layout *lay = lat_cpu(f->grid)->lay;
+    const int parity = 1 - part->parity, low = lay->low[parity], high = lay->high[parity];
+    const int begin = parity ? lay->neven : 0, end = parity ? lay->nblocks : lay->neven;
+    if (!f->halo) {
+        apply_to(part, apply, context, begin, end);
+        wait(team);
+        return;
+    }
+    poison(team, f, part);
+    exchange(team, f, part, apply, context, low, high);
+    if (team->rc == 0) {
+        apply_to(part, apply, context, begin, low);
+        apply_to(part, apply, context, high, end);
+    }
+    wait(team);
+    poison(team, f, part);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cpu_reduce.c: the numbers of all sites go to memory in natural order, where they are added up: so
+ * sums depend neither on lanes nor on threads nor on ranks. Units are taken some at a time. */
+#include "cpu_reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "reduce.h"
+
+enum { GROUP = 32, SIDE = 8, NUMBERS = 4 }; /* blocks a task; sums side by side; at most */
+#define BYTES ((size_t)32 << 20)            /* of numbers at a time, if a unit takes less */
+
+/* Sites 0, SIDE, 2 SIDE .. are added up apart from the next ones: SIDE short chains instead of one
+ * long one, which also rounds less. */
+static void add_slice(const double *v, size_t sites, int numbers, int most, double *sum)
+{
+    double side[SIDE * NUMBERS] = {0};
+    const int width = SIDE * numbers;
+    size_t i = 0;
+    for (; i + SIDE <= sites; i += SIDE, v += width)
+        for (int e = 0; e < width; e++)
+            side[e] += v[e];
+    for (int e = 0; e < (int)(sites - i) * numbers; e++)
+        side[e] += v[e];
+    for (int k = 0; k < numbers; k++) {
+        sum[k] = side[k];
+        for (int s = 1; s < SIDE; s++)
+            sum[k] += side[s * numbers + k];
+    }
+    v -= (sites / SIDE) * (size_t)width;
+    for (int k = 0; k < most; k++) {
+        double *largest = sum + numbers + k;
+        *largest = v[numbers - most + k];
+        for (i = 1; i < sites; i++)
+            *largest = lat_worse(*largest, v[i * (size_t)numbers + (size_t)(numbers - most + k)]);
+    }
+}
+
+int lat_cpu_reduce(const lat_grid *grid, int units, const bool *active, int numbers, int most,
+                   lat_cpu_numbers *fn, void *context, double *sum)
+{
+    const lat_layout *lay = lat_cpu(grid)->lay;
+    const int slices = lat_reduce_slices(grid), row = slices * (numbers + most);
+    const int groups = (lay->nblocks + GROUP - 1) / GROUP;
+    const size_t slice = lat_volume(&grid->slot) / (size_t)grid->slot.dims[grid->slot.nd - 1];
+    const size_t unit_numbers = slice * (size_t)slices * (size_t)numbers;
+    int most_units = (int)(BYTES / (unit_numbers * sizeof(double)));
+    most_units = most_units < 1 ? 1 : most_units > units ? units : most_units;
+    double *v = lat_alloc((size_t)most_units, unit_numbers * sizeof *v, "numbers to be added up");
+    if (!v)
+        return -1;
+    memset(sum, 0, (size_t)(units * row) * sizeof *sum);
+    for (int first = 0; first < units; first += most_units) {
+        const int n = units - first < most_units ? units - first : most_units;
+#pragma omp parallel
+        {
+#pragma omp for collapse(2) schedule(static)
+            for (int u = 0; u < n; u++)
+                for (int i = 0; i < groups; i++) {
+                    const int begin = i * GROUP, end = begin + GROUP;
+                    if (!active || active[first + u])
+                        fn(context, first + u, begin, end < lay->nblocks ? end : lay->nblocks,
+                           v + (size_t)u * unit_numbers);
+                }
+#pragma omp for collapse(2) schedule(static)
+            for (int u = 0; u < n; u++)
+                for (int s = 0; s < slices; s++)
+                    if (!active || active[first + u])
+                        add_slice(v + (size_t)u * unit_numbers
+                                      + (size_t)s * slice * (size_t)numbers,
+                                  slice, numbers, most,
+                                  sum + (size_t)(first + u) * (size_t)row
+                                      + (size_t)(s * (numbers + most)));
+        }
+    }
+    free(v);
+    return 0;
+}

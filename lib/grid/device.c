@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device.c: the choice of a device. */
+#include "device.h"
+
+#include "base/error.h"
+#include "grid_internal.h"
+
+/* Who names GPUs wants one of them. */
+static int wanted(const lat_device_options *o)
+{
+    return o->choice == LAT_DEVICE_AUTO && o->gpus ? LAT_DEVICE_GPU : o->choice;
+}
+
+int lat_device_begin(const lat_device_options *o, const lat_comm *comm)
+{
+    if (o->choice == LAT_DEVICE_CPU && o->gpus)
+        return lat_fail_usage("--gpus %s and --device cpu contradict each other", o->gpus);
+    if (o->choice == LAT_DEVICE_CPU && o->transport != LAT_TRANSPORT_AUTO)
+        return lat_fail_usage("--transport is for GPUs, and contradicts --device cpu");
+    if (o->choice == LAT_DEVICE_CPU || lat_cuda_begin(o, comm) || wanted(o) == LAT_DEVICE_AUTO)
+        return 0;
+    return lat_cuda_available(o, comm) ? 0 : -1;
+}
+
+lat_device *lat_device_open(const lat_device_options *o, const lat_comm *comm)
+{
+    if (wanted(o) == LAT_DEVICE_CPU || o->check)
+        return lat_device_cpu(o, comm);
+    double missing = !lat_cuda_available(o, comm);
+    if (wanted(o) == LAT_DEVICE_GPU)
+        return missing ? NULL : lat_device_gpu(o, comm);
+    if (missing)
+        lat_error_clear(); /* the CPU will do */
+    /* Ranks on different devices would not understand each other. */
+    if (comm->max(comm, &missing, 1))
+        return NULL;
+    return missing ? lat_device_cpu(o, comm) : lat_device_gpu(o, comm);
+}
+
+void lat_device_close(lat_device *dev)
+{
+    if (dev)
+        dev->grid->close(dev);
+}
+
+void lat_device_end(void) { lat_cuda_end(); }

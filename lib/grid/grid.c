@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grid.c: what grids and fields of the CPU and of GPUs share. */
+#include "grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "grid_internal.h"
+
+/* ---- grids ----------------------------------------------------------------------------------- */
+
+/* The lattice of a slot, and where its axes are in the whole one. */
+static int make_slot(lat_grid *g)
+{
+    char text[64];
+    const lat_geometry *all = &g->spec.lattice;
+    g->slot = (lat_geometry){.nd = 0, .dims = {1, 1, 1, 1}};
+    for (int mu = 0; mu < all->nd; mu++) {
+        if (mu == g->spec.across)
+            continue;
+        if (all->dims[mu] % 2)
+            return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents",
+                            lat_dims_text(all, text), all->dims[mu]);
+        g->axis[g->slot.nd] = mu;
+        g->slot.dims[g->slot.nd++] = all->dims[mu];
+    }
+    return 0;
+}
+
+/* Which slices are here, and whether they end in ghosts. */
+static int divide(lat_grid *g)
+{
+    char text[64];
+    const lat_comm *comm = g->dev->comm;
+    const lat_geometry *all = &g->spec.lattice;
+    const int last = all->nd - 1, extent = all->dims[last];
+    g->slab = lat_slab_of(comm, comm->rank, extent);
+    g->slices = g->spec.across < 0 ? 1 : all->dims[g->spec.across];
+    g->distributed = g->spec.across == last && comm->size > 1;
+    g->halo = g->spec.across != last && (comm->size > 1 || (g->dev->options.check && g->spec.halo));
+    if (g->halo && extent < 2 * comm->size)
+        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d",
+                              lat_dims_text(all, text), extent / 2, comm->size);
+    return 0;
+}
+
+int lat_grid_set_slots(lat_grid *g, int slots)
+{
+    int *slice = lat_alloc((size_t)slots, sizeof *slice, "the list of slices");
+    if (!slice)
+        return -1;
+    const int own = g->distributed ? g->slab.count : g->slices,
+              first = g->distributed ? g->slab.first : 0;
+    for (int s = 0; s < slots; s++)
+        slice[s] = s < own ? first + s : -1;
+    free(g->slice);
+    g->slice = slice;
+    g->slots = slots;
+    return g->dev->grid->slots_changed(g);
+}
+
+void lat_grid_assign(lat_grid *g, int slot, int slice)
+{
+    g->slice[slot] = slice;
+    if (slice >= 0)
+        g->dev->grid->assigned(g, slot);
+}
+
+lat_grid *lat_grid_new(lat_device *dev, const lat_grid_spec *spec)
+{
+    lat_grid common = {.dev = dev, .spec = *spec};
+    if (make_slot(&common) || divide(&common))
+        return NULL;
+    lat_grid *g = dev->grid->grid_new(&common);
+    if (g && lat_grid_set_slots(g, g->distributed ? g->slab.count : g->slices)) {
+        lat_grid_free(g);
+        return NULL;
+    }
+    return g;
+}
+
+void lat_grid_free(lat_grid *g)
+{
+    if (!g)
+        return;
+    free(g->slice);
+    g->dev->grid->grid_free(g);
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+size_t lat_dfield_unit_bytes(const lat_grid *g, lat_shape shape)
+{
+    return g->dev->grid->unit_bytes(g, shape);
+}
+
+lat_dfield *lat_dfield_new(lat_grid *g, lat_shape shape, int members, const char *what)
+{
+    lat_dfield *f = calloc(1, sizeof *f);
+    if (!f) {
+        lat_fail("out of memory: %s", what);
+        return NULL;
+    }
+    shape.ghosts = shape.ghosts && g->halo;
+    *f = (lat_dfield){.grid = g,
+                      .shape = shape,
+                      .members = members,
+                      .unit_bytes = lat_dfield_unit_bytes(g, shape)};
+    const lat_grid_ops *ops = g->dev->grid;
+    f->data = ops->field_alloc(f, (size_t)members * (size_t)g->slots * f->unit_bytes, what);
+    if (!f->data || (shape.ghosts && ops->halo_new(f))) {
+        lat_dfield_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void lat_dfield_free(lat_dfield *f)
+{
+    if (!f)
+        return;
+    const lat_grid_ops *ops = f->grid->dev->grid;
+    if (f->halo)
+        ops->halo_free(f);
+    ops->field_free(f);
+    free(f);
+}
+
+int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight)
+{
+    return f->grid->dev->grid->put(f, member, host, weight) || lat_halo_exchange(f, member) ? -1
+                                                                                            : 0;
+}
+
+int lat_dfield_get(const lat_dfield *f, int member, lat_field *host, bool exact)
+{
+    return f->grid->dev->grid->get(f, member, host, exact);
+}
+
+int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send)
+{
+    return f->grid->dev->grid->migrate(f, unit, rank, send);
+}
+
+/* ---- halos ----------------------------------------------------------------------------------- */
+
+int lat_halo_begin(lat_dfield *f, const lat_halo_part *part)
+{
+    return f->grid->dev->grid->halo_begin(f, part);
+}
+
+int lat_halo_finish(lat_dfield *f) { return f->grid->dev->grid->halo_finish(f); }
+
+void lat_halo_stale(lat_dfield *f, const lat_halo_part *part)
+{
+    if (f->halo)
+        f->grid->dev->grid->halo_stale(f, part);
+}
+
+int lat_halo_exchange(lat_dfield *f, int member)
+{
+    for (int slot = 0; f->halo && slot < f->grid->slots; slot++)
+        for (int parity = 0; parity < 2; parity++) {
+            const int unit = member * f->grid->slots + slot;
+            const lat_halo_part part = {parity, &unit, 1, 0, f->shape.objects};
+            if (lat_halo_begin(f, &part) || lat_halo_finish(f))
+                return -1;
+        }
+    return 0;
+}

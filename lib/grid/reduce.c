@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reduce.c: sums of slices, added up in order. */
+#include "reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+
+int lat_reduce_slices(const lat_grid *g)
+{
+    return g->halo ? g->slab.count : g->slot.dims[g->slot.nd - 1];
+}
+
+/* The sums and largest numbers of `slices` slices, in order, into *total. */
+static void add_slices(const double *sum, int slices, int numbers, int most, double *total)
+{
+    memcpy(total, sum, (size_t)numbers * sizeof *sum);
+    for (int s = 1; s < slices; s++)
+        for (int k = 0; k < numbers; k++) {
+            const double v = sum[s * numbers + k];
+            total[k] = k < numbers - most ? total[k] + v : lat_worse(total[k], v);
+        }
+}
+
+/* all[units][slices][numbers] of every rank: zero where a rank has nothing; sums of numbers and
+ * zeros are exact. */
+static int gather(const lat_comm *comm, size_t rows, int numbers, int most, double *all)
+{
+    const int sums = numbers - most;
+    double *split = lat_alloc(rows, (size_t)numbers * sizeof *split, "sums of slices");
+    if (!split)
+        return -1;
+    double *largest = split + rows * (size_t)sums;
+    for (size_t i = 0; i < rows; i++) {
+        memcpy(split + i * (size_t)sums, all + i * (size_t)numbers, (size_t)sums * sizeof *all);
+        memcpy(largest + i * (size_t)most, all + i * (size_t)numbers + sums,
+               (size_t)most * sizeof *all);
+    }
+    const int rc = comm->sum(comm, split, (int)rows * sums)
+                   || (most && comm->max(comm, largest, (int)rows * most));
+    for (size_t i = 0; i < rows && !rc; i++) {
+        memcpy(all + i * (size_t)numbers, split + i * (size_t)sums, (size_t)sums * sizeof *all);
+        memcpy(all + i * (size_t)numbers + sums, largest + i * (size_t)most,
+               (size_t)most * sizeof *all);
+    }
+    free(split);
+    return rc ? -1 : 0;
+}
+
+int lat_reduce_total(const lat_grid *g, int members, int numbers, int most, const double *sum,
+                     double *total)
+{
+    const lat_comm *comm = g->dev->comm;
+    const int here = lat_reduce_slices(g), there = g->halo ? g->slab.first : 0,
+              slices = g->slot.dims[g->slot.nd - 1];
+    /* Sums of slices that a rank has whole are added up before they travel. */
+    const int kept = g->halo ? slices : 1;
+    const size_t units = (size_t)members * (size_t)g->slices, row = (size_t)kept * (size_t)numbers;
+    double *all = lat_alloc(units, row * sizeof *all, "sums of slices");
+    if (!all)
+        return -1;
+    memset(all, 0, units * row * sizeof *all);
+    for (int unit = 0; unit < members * g->slots; unit++) {
+        const int slice = g->slice[unit % g->slots];
+        if (slice < 0)
+            continue;
+        double *to = all + ((size_t)(unit / g->slots) * (size_t)g->slices + (size_t)slice) * row;
+        const double *from = sum + (size_t)unit * (size_t)here * (size_t)numbers;
+        if (g->halo)
+            memcpy(to + there * numbers, from, (size_t)(here * numbers) * sizeof *all);
+        else
+            add_slices(from, here, numbers, most, to);
+    }
+    const int rc = gather(comm, units * (size_t)kept, numbers, most, all);
+    for (size_t i = 0; i < units && rc == 0; i++)
+        add_slices(all + i * row, kept, numbers, most, total + i * (size_t)numbers);
+    free(all);
+    return rc;
+}

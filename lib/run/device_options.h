@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device_options.h: options that choose a device, for the tables of tools that run on one. */
+#ifndef LAT_RUN_DEVICE_OPTIONS_H
+#define LAT_RUN_DEVICE_OPTIONS_H
+
+#include "common/options.h"
+#include "grid/device.h"
+
+/* clang-format off */
+#define LAT_DEVICE_OPTIONS(o) /* o: a lat_device_options with static storage */ \
+    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \
+     "where sweeps run; auto: the fastest there is", false}, \
+    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &(o).gpus, 0, 0, \
+     "numbers of the GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", \
+     true}, \
+    {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
+     "how faces go from GPU to GPU; auto: between those of one host directly", true}
+/* clang-format on */
+
+#endif
