@@ -213,7 +213,7 @@ static double floor_of_single(void) { return 1200 * 0x1p-48 / (2 - omega); }
 static int ours(FILE *text, trial *t, const lat_field *u, lat_field *v, lat_field *g)
 {
     const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
-    const lat_sweep how = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = &omega};
+    const lat_sweep how = {.update = LAT_UPDATE_RELAX_SU2, .omega = &omega};
     lat_real real = t->theirs.real;
     lat_gauge_state s;
     lat_device *dev = lat_backend_cpu.open(u, &landau, real, 1, &lat_comm_self);

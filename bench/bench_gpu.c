@@ -53,19 +53,19 @@ static const double omega[16] = {1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7,
 
 #define SU2 \
     { \
-        .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1 \
+        .update = LAT_UPDATE_RELAX_SU2, .omega = omega, .temperature = 1 \
     }
 #define SU3 \
     { \
-        .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1 \
+        .update = LAT_UPDATE_RELAX_SUN, .omega = omega, .temperature = 1 \
     }
 #define BATH \
     { \
-        .kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1 \
+        .update = LAT_UPDATE_HEATBATH, .temperature = 0.5, .seed = 1 \
     }
 #define MICRO \
     { \
-        .kind = LAT_SWEEP_MICRO, .temperature = 1 \
+        .update = LAT_UPDATE_MICROCANONICAL, .temperature = 1 \
     }
 
 typedef struct line {

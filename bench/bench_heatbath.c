@@ -84,7 +84,7 @@ static void time_scalar(const lat_field *u, double seconds[2])
         seconds[k] = 1e30;
         for (int r = 0; r < 3; r++) {
             const double start = bench_time(1);
-            scalar_sweep(&f, 6.0, k ? LAT_HEAT_MICRO : LAT_HEAT_BATH, (uint32_t)r);
+            scalar_sweep(&f, 6.0, k ? LAT_UPDATE_MICROCANONICAL : LAT_UPDATE_HEATBATH, (uint32_t)r);
             seconds[k] = fmin(seconds[k], bench_time(1) - start);
         }
     }
@@ -99,7 +99,8 @@ static int fail(const char *what, double found, double expected)
 
 static int check(lat_generator *gen, lat_field *u, lat_real real)
 {
-    const lat_update draw = {LAT_UPDATE_HEATBATH, 1, 0, 0}, mirror = {.kind = LAT_UPDATE_OVERRELAX};
+    const lat_link_sweep draw = {LAT_UPDATE_HEATBATH, 1, 0, 0},
+                         mirror = {.update = LAT_UPDATE_MICROCANONICAL};
     const double eps = real == LAT_F32 ? 0x1p-24 : 0x1p-53;
     const int nc = u->head.nc;
     double s[2], t[2];
@@ -170,7 +171,7 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
     const double copy = bench_copy_bandwidth((size_t)(links * reals_of(nc) * real), nthreads);
     const long n = (long)(3e5 / links) + 1;
     for (int k = 0; k < 2; k++) {
-        const lat_update how = {k ? LAT_UPDATE_OVERRELAX : LAT_UPDATE_HEATBATH, 1, 0, 9};
+        const lat_link_sweep how = {k ? LAT_UPDATE_MICROCANONICAL : LAT_UPDATE_HEATBATH, 1, 0, 9};
         char where[16];
         double best = 1e30;
         for (int r = 0; r < 7; r++) {
@@ -190,7 +191,7 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
 }
 
 /* n sweeps and a plaquette, which waits for them. */
-static double gpu_seconds(lat_generator *gen, const lat_update *how, long n)
+static double gpu_seconds(lat_generator *gen, const lat_link_sweep *how, long n)
 {
     double s, t;
     const double begin = bench_now();
@@ -206,7 +207,7 @@ static void bench_gpu(int extent, int nc, lat_real real)
     lat_generator *gen = start(&lat_generate_gpu, &u);
     const double copy = lat_gpu_copy_bandwidth((size_t)1 << 30);
     for (int k = 0; k < 2; k++) {
-        const lat_update how = {k ? LAT_UPDATE_OVERRELAX : LAT_UPDATE_HEATBATH, 1, 0, 9};
+        const lat_link_sweep how = {k ? LAT_UPDATE_MICROCANONICAL : LAT_UPDATE_HEATBATH, 1, 0, 9};
         const long n = (long)(0.02 / gpu_seconds(gen, &how, 1)) + 1;
         double t[7];
         for (int r = 0; r < 7; r++) {

@@ -61,25 +61,24 @@ typedef struct kind {
     lat_real real;
     lat_sweep how;
     bool links; /* these are made, by: */
-    lat_update update;
+    lat_link_sweep update;
 } kind;
 
 #define SU2 \
     { \
-        .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1 \
+        .update = LAT_UPDATE_RELAX_SU2, .omega = omega, .temperature = 1 \
     }
 static const kind kinds[] = {
     {"relax", LAT_LANDAU, LAT_F32, .how = SU2},
     {"double", LAT_LANDAU, LAT_F64, .how = SU2},
     {"su3", LAT_LANDAU, LAT_F32,
-     .how =
-         {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1}},
+     .how = {.update = LAT_UPDATE_RELAX_SUN, .omega = omega, .temperature = 1}},
     {"mag", LAT_MAG, LAT_F32, .how = SU2},
     {"bath", LAT_LANDAU, LAT_F32,
-     .how = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5, .seed = 1}},
+     .how = {.update = LAT_UPDATE_HEATBATH, .temperature = 0.5, .seed = 1}},
     {"coulomb", LAT_COULOMB, LAT_F32, .how = SU2},
     {"links", .real = LAT_F32, .links = true, .update = {LAT_UPDATE_HEATBATH, 1, 0, 1}},
-    {"mirror", .real = LAT_F32, .links = true, .update = {.kind = LAT_UPDATE_OVERRELAX}},
+    {"mirror", .real = LAT_F32, .links = true, .update = {.update = LAT_UPDATE_MICROCANONICAL}},
 };
 
 /* What is at work: one of them. */

@@ -89,9 +89,9 @@ static int fail(const char *what, double found, double expected)
 static int check(lat_device *dev, const lat_field *u, const lat_condition *condition, lat_real real)
 {
     const double one = 1;
-    const lat_sweep plain = {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = &one};
-    const lat_sweep bath = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.5},
-                    micro = {.kind = LAT_SWEEP_MICRO, .temperature = 0.5};
+    const lat_sweep plain = {.update = LAT_UPDATE_RELAX_SU2, .omega = &one};
+    const lat_sweep bath = {.update = LAT_UPDATE_HEATBATH, .temperature = 0.5},
+                    micro = {.update = LAT_UPDATE_MICROCANONICAL, .temperature = 0.5};
     lat_gauge_state s, t, last = {.functional = -1};
     lat_field g, v = {.data = NULL};
     /* Re tr x is a sum of 8 terms of order 3: a few roundings of it; independent over sites,
@@ -141,10 +141,8 @@ static lat_device *open_checked(const lat_field *u, const lat_condition *c, lat_
 }
 
 static const double omega = 1.7;
-static const lat_sweep su2 = {
-    .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = &omega};
-static const lat_sweep su3 = {
-    .kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = &omega};
+static const lat_sweep su2 = {.update = LAT_UPDATE_RELAX_SU2, .omega = &omega};
+static const lat_sweep su3 = {.update = LAT_UPDATE_RELAX_SUN, .omega = &omega};
 
 /* Seconds a sweep. */
 typedef struct {
@@ -222,8 +220,8 @@ static int ratios(const lat_field *u, int extent, lat_real real)
     if (!bad) {
         /* Annealing in the middle of its range; each gauge's g has seen some sweeps, and stays
          * rough. */
-        const lat_sweep heat = {.kind = LAT_SWEEP_HEATBATH, .temperature = 0.7},
-                        micro = {.kind = LAT_SWEEP_MICRO, .temperature = 0.7};
+        const lat_sweep heat = {.update = LAT_UPDATE_HEATBATH, .temperature = 0.7},
+                        micro = {.update = LAT_UPDATE_MICROCANONICAL, .temperature = 0.7};
         contest c[N] = {{dev[0], su2, 0}, {dev[0], su3, 0}, {dev[0], heat, 0}, {dev[0], micro, 0},
                         {dev[1], su2, 0}, {dev[1], su3, 0}, {dev[2], su2, 0},  {dev[2], su3, 0}};
         compete(c, N, 1, (double)lat_volume(&u->head.geom), extent == 8 ? 4 : 10);

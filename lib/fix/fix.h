@@ -13,26 +13,13 @@
 #include "grid/device.h"
 #include "lattice/field.h"
 #include "measure/measure.h"
-
-/* What one sweep does at a site (site/hit.h). */
-typedef enum {
-    LAT_OVERRELAX_SU3, /* the whole SU(N) element, overrelaxed at once */
-    LAT_OVERRELAX_SU2  /* SU(2) subgroup by SU(2) subgroup, as the papers do */
-} lat_overrelax;
-
-/* What a sweep is for. */
-typedef enum {
-    LAT_SWEEP_RELAX,     /* to the maximum, overrelaxed by scheme and omega */
-    LAT_SWEEP_HEATBATH,  /* g drawn with weight exp(f / T), site/heat.h */
-    LAT_SWEEP_MICRO,     /* to the mirror image: the functional stays */
-    LAT_SWEEP_METROPOLIS /* as heatbath, by proposals: the reference of its tests */
-} lat_sweep_kind;
+#include "site/update.h"
 
 typedef struct lat_sweep {
-    lat_sweep_kind kind;
-    lat_overrelax scheme;
-    const double *omega; /* [copies] 1: relaxation; below 2 (RELAX only) */
-    double stochastic; /* RELAX: probability that a hit (su2) or a visit (su3) is microcanonical */
+    lat_update update;
+    const double *omega; /* [copies] 1: relaxation; below 2. Of relaxations, else NULL */
+    double stochastic;   /* of stochastic relaxation: the probability that a hit (SU2) or a site
+                            (SUN) is microcanonical */
     double temperature;
     uint64_t seed; /* copy c draws with seed + c; numbers depend on that, on the number of ... */
     uint32_t config,
@@ -71,6 +58,8 @@ typedef struct lat_fix_ops {
      * are swept no more (INFINITY ends a copy); the others are, also if they were frozen before.
      * Returns how many are left in all, -1 on failure. */
     long (*freeze)(lat_fixer *f, const double *theta);
+
+    int groups; /* its code is for SU(2) to SU(groups) */
 } lat_fix_ops;
 
 struct lat_fixer {

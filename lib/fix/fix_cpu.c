@@ -164,7 +164,7 @@ static int open_fields(cpu *c, const lat_field *u, lat_real real, int copies)
         return -1;
     c->work = (lat_lane_work){.lay = lat_cpu(c->grid)->lay,
                               .rows = rows,
-                              .problem = c->condition.gauge == LAT_MAG ? LAT_ABELIAN : LAT_LINEAR};
+                              .problem = lat_gauge_table[c->condition.gauge].problem};
     for (int i = 0; i < nd; i++)
         c->work.weight[i] = c->condition.weight[c->grid->axis[i]];
     return 0;
@@ -189,15 +189,8 @@ static lat_fixer *cpu_open(lat_device *dev, const lat_field *u, const lat_condit
                            lat_real real, int copies)
 {
     const int nc = u->head.nc;
-    if (nc < 2 || nc > LAT_LANES_MOST) {
-        lat_fail("SU(%d): the CPU backend of this version relaxes SU(2) to SU(%d)", nc,
-                 LAT_LANES_MOST);
+    if (lat_gauge_check_group(condition->gauge, nc))
         return NULL;
-    }
-    if (condition->gauge == LAT_MAG && nc > 3) {
-        lat_fail("SU(%d): maximally Abelian gauge is there for SU(2) and SU(3)", nc);
-        return NULL;
-    }
     cpu *c = calloc(1, sizeof *c);
     if (!c) {
         lat_fail("out of memory");
@@ -222,17 +215,10 @@ static const char *cpu_description(const lat_fixer *f) { return f->dev->name; }
 /* What the sweeps of a unit are: of its copy. */
 static lat_lane_how unit_how(const cpu *c, const lat_sweep *how, int unit)
 {
-    static const int draw[] = {[LAT_SWEEP_HEATBATH] = LAT_HEAT_BATH,
-                               [LAT_SWEEP_MICRO] = LAT_HEAT_MICRO,
-                               [LAT_SWEEP_METROPOLIS] = LAT_HEAT_METROPOLIS};
     const int copy = unit / c->grid->slots;
-    const bool relax = how->kind == LAT_SWEEP_RELAX;
-    return (lat_lane_how){.scheme = !relax                             ? LAT_DRAW
-                                    : how->scheme == LAT_OVERRELAX_SU2 ? LAT_RELAX_SU2
-                                                                       : LAT_RELAX_SUN,
-                          .omega = relax ? how->omega[copy] : 1,
-                          .stochastic = relax ? how->stochastic : 0,
-                          .draw = draw[how->kind],
+    return (lat_lane_how){.update = how->update,
+                          .omega = how->omega ? how->omega[copy] : 1,
+                          .stochastic = how->stochastic,
                           .beta = 1 / how->temperature,
                           .seed = how->seed + (uint64_t)copy,
                           .config = how->config,
@@ -334,4 +320,5 @@ const lat_fix_ops lat_fix_cpu = {
     .sweep = cpu_sweep,
     .state = cpu_state,
     .freeze = cpu_freeze,
+    .groups = LAT_FIX_MOST,
 };

@@ -16,6 +16,8 @@
 
 #include <cuda_runtime.h>
 #include <stdint.h>
+#include "site/groups.h"
+#include "site/update.h"
 
 #define LAT_CUDA_GROUP 32
 
@@ -32,14 +34,9 @@ typedef struct lat_cuda_neighbour {
     uint32_t *told;  /* its word for the last half sweep that we have told it of */
 } lat_cuda_neighbour;
 
-enum {
-    LAT_CUDA_LINEAR,
-    LAT_CUDA_ABELIAN
-}; /* local problem: K, or the X_i of maximally Abelian gauge */
-
 typedef struct lat_cuda_work {
     int nd; /* directions of a slice */
-    int problem;
+    lat_problem problem;
     int rows;               /* of the links */
     int slices;             /* places for them */
     uint32_t half;          /* sites of a parity of a slice */
@@ -72,17 +69,6 @@ typedef struct lat_cuda_work {
     uint32_t dims[4];
 } lat_cuda_work;
 
-enum { LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS }; /* site/heat.h */
-enum {
-    LAT_VISIT_SU2,
-    LAT_VISIT_SUN,
-    LAT_VISIT_STIR_SU2,
-    LAT_VISIT_STIR_SUN,
-    LAT_VISIT_BATH,
-    LAT_VISIT_MICRO,
-    LAT_VISIT_METROPOLIS
-};
-
 enum {
     LAT_CUDA_ALL,
     LAT_CUDA_FACE,
@@ -97,7 +83,7 @@ typedef struct lat_cuda_unit {
 } lat_cuda_unit;
 
 typedef struct lat_cuda_how {
-    int visit;
+    lat_update update;
     const double *omega; /* [copies], on the device */
     struct {
         double stochastic, beta;

@@ -18,20 +18,15 @@ extern "C" {
 #include "base/error.h"
 #include "base/memory.h"
 #include "fix_state.h"
-#define OPS(n) extern const lat_cuda_ops lat_cuda_ops_f##n, lat_cuda_ops_d##n;
-OPS(2)
-OPS(3)
-OPS(4)
-OPS(5) OPS(6) OPS(7) OPS(8)
-#undef OPS
-    extern const lat_backend lat_backend_gpu;
+#define DECLARE(n, of) extern const lat_cuda_ops lat_cuda_ops_f##n, lat_cuda_ops_d##n;
+LAT_EACH_GROUP(LAT_GPU_FIX_MOST, DECLARE, )
+#undef DECLARE
+extern const lat_backend lat_backend_gpu;
 }
 
-#define OPS(n) &lat_cuda_ops_f##n, &lat_cuda_ops_d##n
-static const lat_cuda_ops *const all_ops[] = {OPS(2), OPS(3), OPS(4), OPS(5),
-                                              OPS(6), OPS(7), OPS(8)};
-#undef OPS
-#define MOST_COLOURS 8
+#define ENTRY(n, of) &lat_cuda_ops_f##n, &lat_cuda_ops_d##n,
+static const lat_cuda_ops *const all_ops[] = {LAT_EACH_GROUP(LAT_GPU_FIX_MOST, ENTRY, )};
+#undef ENTRY
 #define BESIDE 8 /* copies that share a block */
 
 typedef lat_cuda_gpu gpu;
@@ -408,7 +403,7 @@ static int describe(gpu *c)
     uint64_t half = 1;
     w->all = c->geom.nd;
     w->time = c->condition.time;
-    w->problem = c->condition.gauge == LAT_MAG ? LAT_CUDA_ABELIAN : LAT_CUDA_LINEAR;
+    w->problem = lat_gauge_table[c->condition.gauge].problem;
     if (take_slab(c) || take_axes(c))
         return -1;
     for (int a = 0; a < 4; a++) {
@@ -439,13 +434,9 @@ static lat_device *gpu_open(const lat_field *u, const lat_condition *condition, 
     lat_cuda_end();
     if (lat_cuda_released())
         return NULL;
-    if (nc > MOST_COLOURS || (condition->gauge == LAT_MAG && nc > 3)) {
-        lat_fail(nc > MOST_COLOURS
-                     ? "SU(%d): the GPU backend of this version relaxes SU(2) to SU(8)"
-                     : "SU(%d): maximally Abelian gauge is there for SU(2) and SU(3)",
-                 nc);
+    if (lat_gauge_check_group(condition->gauge, nc)
+        || lat_cuda_check_group(nc, lat_backend_gpu.groups))
         return NULL;
-    }
     gpu *c = (gpu *)calloc(1, sizeof *c);
     if (!c) {
         lat_fail("out of memory");
@@ -495,26 +486,12 @@ static int send_omega(gpu *c, const double *omega)
         "sending omega");
 }
 
-static int visit_of(const lat_sweep *how)
-{
-    const bool su2 = how->scheme == LAT_OVERRELAX_SU2;
-    switch (how->kind) {
-    case LAT_SWEEP_HEATBATH: return LAT_VISIT_BATH;
-    case LAT_SWEEP_MICRO: return LAT_VISIT_MICRO;
-    case LAT_SWEEP_METROPOLIS: return LAT_VISIT_METROPOLIS;
-    case LAT_SWEEP_RELAX: break;
-    }
-    if (how->stochastic > 0)
-        return su2 ? LAT_VISIT_STIR_SU2 : LAT_VISIT_STIR_SUN;
-    return su2 ? LAT_VISIT_SU2 : LAT_VISIT_SUN;
-}
-
 static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
 {
     gpu *c = (gpu *)dev;
     lat_cuda_how h;
     memset(&h, 0, sizeof h);
-    h.visit = visit_of(how);
+    h.update = how->update;
     h.omega = c->omega;
     h.real.stochastic = how->stochastic;
     h.real.beta = 1 / how->temperature;
@@ -527,7 +504,7 @@ static int gpu_sweep(lat_device *dev, const lat_sweep *how, long n)
     h.nrows = c->nrows;
     h.beside = c->beside;
     lat_balance_swept(&c->guests, n);
-    if (how->kind == LAT_SWEEP_RELAX && send_omega(c, how->omega))
+    if (how->omega && send_omega(c, how->omega))
         return -1;
     if (c->nrows == 0)
         return 0;
@@ -597,5 +574,5 @@ static long gpu_freeze(lat_device *dev, const double *theta)
 const lat_backend lat_backend_gpu = {
     "gpu",     lat_cuda_begin, lat_cuda_end, lat_cuda_release, lat_cuda_available,
     gpu_open,  gpu_close,      gpu_words,    gpu_set,          gpu_get,
-    gpu_sweep, gpu_state,      gpu_freeze,
+    gpu_sweep, gpu_state,      gpu_freeze,   LAT_GPU_FIX_MOST,
 };

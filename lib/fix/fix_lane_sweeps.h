@@ -64,7 +64,7 @@ APART void LAT_(local_two)(const lat_lane_work *w, int b, LAT_(m) *x)
 }
 #endif
 
-#if LAT_N <= 3
+#if LAT_N <= LAT_ABELIAN_MOST
 /* The X_i at block b: N - 1 of them where two rows say that links are in SU(3), else all. */
 LAT_HOST_DEVICE void LAT_(mag_rows)(const lat_lane_work *w, int b, LAT_(mag) *m, int rows,
                                     int count)
@@ -84,70 +84,58 @@ LAT_HOST_DEVICE void LAT_(mag_rows)(const lat_lane_work *w, int b, LAT_(mag) *m,
 }
 #endif
 
-/* What a kind of sweep does at a block whose local problem is p; which one: a scheme, or one of
- * these and what is drawn, or the scheme. */
-enum { LAT_(DRAWN) = LAT_DRAW, LAT_(STIRRED) = LAT_DRAW + 3 };
-typedef void LAT_(visit)(LAT_(m) *g, const void *x, const lat_lane_how *how, const LAT_(rng) *d);
+/* The updates of a block whose local problem is `local`: a function each, and a table of them. */
+typedef void LAT_(update)(LAT_(m) *g, const void *local, const lat_lane_how *how,
+                          const LAT_(rng) *d);
 
-#define VISIT(name, problem, hit) \
-    APART void LAT_(name)(LAT_(m) *g, const void *p, const lat_lane_how *how, const LAT_(rng) *d) \
+#define FUNCTION(name, type, n, call) \
+    APART void LAT_(name)(LAT_(m) *g, const void *local, const lat_lane_how *how, \
+                          const LAT_(rng) *d) \
     { \
-        const problem *x = p; \
+        enum { count = n }; \
+        const type *x = local; \
         const LAT_T omega = LAT_(set)((LAT_S)how->omega), beta = LAT_(set)((LAT_S)how->beta); \
-        const LAT_T chance = LAT_(set)((LAT_S)how->stochastic); \
-        hit; \
-        (void)omega, (void)beta, (void)chance, (void)d; \
+        const LAT_T p = LAT_(set)((LAT_S)how->stochastic); \
+        call; \
+        (void)omega, (void)beta, (void)p, (void)d; \
     }
+#define LINEAR(NAME, linear, abelian, table, n) FUNCTION(table##_##NAME, LAT_(m), n, linear)
+#define ABELIAN(NAME, linear, abelian, table, n) FUNCTION(table##_##NAME, LAT_(mag), n, abelian)
+#define ENTRY(NAME, linear, abelian, table, n) [LAT_UPDATE_##NAME] = LAT_(table##_##NAME),
+#define TABLE(PROBLEM, table, n) \
+    LAT_EACH_UPDATE(PROBLEM, table, n) \
+    static LAT_(update) *const LAT_(table)[] = {LAT_EACH_UPDATE(ENTRY, table, n)};
 
-VISIT(su2, LAT_(m), LAT_(relax_su2)(g, *x, omega))
-VISIT(sun, LAT_(m), LAT_(relax_sun)(g, *x, omega))
-VISIT(bath, LAT_(m), LAT_(heat)(g, *x, beta, LAT_HEAT_BATH, d))
-VISIT(micro, LAT_(m), LAT_(heat)(g, *x, beta, LAT_HEAT_MICRO, d))
-VISIT(metropolis, LAT_(m), LAT_(heat)(g, *x, beta, LAT_HEAT_METROPOLIS, d))
-VISIT(stochastic_relax_su2, LAT_(m), LAT_(stochastic_su2)(g, *x, omega, chance, d))
-VISIT(stochastic_relax_sun, LAT_(m), LAT_(stochastic_sun)(g, *x, omega, chance, d))
-static LAT_(visit) *const LAT_(linear)[] = {LAT_(su2),
-                                            LAT_(sun),
-                                            LAT_(bath),
-                                            LAT_(micro),
-                                            LAT_(metropolis),
-                                            LAT_(stochastic_relax_su2),
-                                            LAT_(stochastic_relax_sun)};
+TABLE(LINEAR, linear, LAT_N)
 
-#if LAT_N <= 3
+#if LAT_N <= LAT_ABELIAN_MOST
 /* All of N - 1, or all of N, X_i. */
-#define ABELIAN(name, count, rows) \
-    APART void LAT_(name##_local)(const lat_lane_work *w, int b, LAT_(mag) *m) \
+#define ABELIAN_TABLE(table, n) \
+    APART void LAT_(table##_local)(const lat_lane_work *w, int b, LAT_(mag) *m) \
     { \
-        LAT_(mag_rows)(w, b, m, rows, count); \
+        LAT_(mag_rows)(w, b, m, n, n); \
     } \
-    VISIT(name##_su2, LAT_(mag), LAT_(mag_relax_su2)(g, *x, count, omega)) \
-    VISIT(name##_sun, LAT_(mag), LAT_(mag_relax_sun)(g, *x, count, omega)) \
-    VISIT(name##_bath, LAT_(mag), LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_BATH, d)) \
-    VISIT(name##_micro, LAT_(mag), LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_MICRO, d)) \
-    VISIT(name##_metropolis, LAT_(mag), \
-          LAT_(mag_heat)(g, *x, count, beta, LAT_HEAT_METROPOLIS, d)) \
-    VISIT(name##_stirred_su2, LAT_(mag), LAT_(mag_stochastic_su2)(g, *x, count, omega, chance, d)) \
-    VISIT(name##_stirred_sun, LAT_(mag), LAT_(mag_stochastic_sun)(g, *x, count, omega, chance, d)) \
-    static LAT_(visit) *const LAT_(name)[] = {LAT_(name##_su2),        LAT_(name##_sun), \
-                                              LAT_(name##_bath),       LAT_(name##_micro), \
-                                              LAT_(name##_metropolis), LAT_(name##_stirred_su2), \
-                                              LAT_(name##_stirred_sun)};
-ABELIAN(mag_all, LAT_N, LAT_N)
+    TABLE(ABELIAN, table, n)
+ABELIAN_TABLE(mag_all, LAT_N)
 #if LAT_N == 3
-ABELIAN(mag_two, 2, 2)
+ABELIAN_TABLE(mag_two, 2)
 #endif
+#undef ABELIAN_TABLE
+#endif
+#undef FUNCTION
+#undef LINEAR
 #undef ABELIAN
-#endif
-#undef VISIT
+#undef ENTRY
+#undef TABLE
 
-/* The local problem of block b, and what visits it. */
+/* The local problem of block b, and its updates. */
 typedef union {
     LAT_(m) linear;
     LAT_(mag) abelian;
 } LAT_(problem);
 
-LAT_HOST_DEVICE LAT_(visit) *const *LAT_(fields_of)(const lat_lane_work *w, int b, LAT_(problem) *x)
+LAT_HOST_DEVICE LAT_(update) *const *LAT_(fields_of)(const lat_lane_work *w, int b,
+                                                     LAT_(problem) *x)
 {
 #if LAT_N == 3
     if (w->rows == 2 && w->problem == LAT_ABELIAN) {
@@ -159,7 +147,7 @@ LAT_HOST_DEVICE LAT_(visit) *const *LAT_(fields_of)(const lat_lane_work *w, int 
         return LAT_(linear);
     }
 #endif
-#if LAT_N <= 3
+#if LAT_N <= LAT_ABELIAN_MOST
     if (w->problem == LAT_ABELIAN) {
         LAT_(mag_all_local)(w, b, &x->abelian);
         return LAT_(mag_all);
@@ -171,15 +159,12 @@ LAT_HOST_DEVICE LAT_(visit) *const *LAT_(fields_of)(const lat_lane_work *w, int 
 
 static void LAT_(sweep)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how)
 {
-    const int kind = how->scheme == LAT_DRAW ? LAT_(DRAWN) + how->draw
-                     : how->stochastic > 0   ? LAT_(STIRRED) + how->scheme
-                                             : how->scheme;
     LAT_(rng) d = {how->seed, NULL, how->config, how->step};
     for (int b = begin; b < end; b++) {
         LAT_(problem) x;
-        LAT_(visit) *const *visits = LAT_(fields_of)(w, b, &x);
+        LAT_(update) *const *updates = LAT_(fields_of)(w, b, &x);
         d.site = w->site + (size_t)b * LAT_WIDTH;
-        visits[kind]((LAT_(m) *)w->g + b, &x, how, &d);
+        updates[how->update]((LAT_(m) *)w->g + b, &x, how, &d);
     }
 }
 
@@ -187,7 +172,7 @@ LAT_HOST_DEVICE void LAT_(shares)(const lat_lane_work *w, int b, LAT_T *share, L
 {
     LAT_(problem) x;
     LAT_(fields_of)(w, b, &x);
-#if LAT_N <= 3
+#if LAT_N <= LAT_ABELIAN_MOST
     if (w->problem == LAT_ABELIAN) {
         const LAT_S links = (LAT_S)(2 * w->lay->geom.nd);
         if (w->rows < LAT_N)

@@ -5,10 +5,8 @@
 #define LAT_FIX_LANES_H
 
 #include "grid/layout.h"
-
-/* What a local problem is: the sum K of 2 nd links (Landau, and Coulomb in a slice), or the X_i of
- * maximally Abelian gauge. */
-enum { LAT_LINEAR, LAT_ABELIAN };
+#include "site/groups.h"
+#include "site/update.h"
 
 /* A field in lanes: blocks in the layout's order, in each first the matrix (row by row, re, im),
  * then the lane: element e of block b, lane l is at [(b * elements + e) * lanes + l].
@@ -18,21 +16,15 @@ typedef struct lat_lane_work {
     const void *u;
     void *g;
     int rows;
-    int problem;
+    lat_problem problem;
     const int64_t *site;         /* global site of every slot, for random numbers */
     double weight[LAT_MAX_DIMS]; /* of the layout's directions; in the links already if rows = N */
 } lat_lane_work;
 
-enum { LAT_RELAX_SU2, LAT_RELAX_SUN, LAT_DRAW };
-enum { LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS }; /* kinds of LAT_DRAW, site/heat.h */
-
 typedef struct lat_lane_how {
-    int scheme;
-    double omega;      /* relaxation ... */
-    double stochastic; /* ... and the probability of a microcanonical hit (su2) or visit (sun)
-                          instead */
-    int draw;          /* LAT_DRAW: heat bath, microcanonical, Metropolis (site/heat.h) ... */
-    double beta;       /* ... at 1/T */
+    lat_update update;
+    double omega, stochastic; /* of relaxations: as in lat_sweep */
+    double beta;              /* 1/T */
     uint64_t seed;
     uint32_t config, step;
 } lat_lane_how;
@@ -53,11 +45,10 @@ typedef struct lat_lane_ops {
 } lat_lane_ops;
 
 /* All that were compiled for one vector length, by N: of each two, in single and in double. */
-#define LAT_LANES_MOST 8 /* N = 2 .. 8 */
-extern const lat_lane_ops *const lat_lanes_base[LAT_LANES_MOST + 1];
+extern const lat_lane_ops *const lat_lanes_base[LAT_FIX_MOST + 1];
 #if defined(__x86_64__)
-extern const lat_lane_ops *const lat_lanes_avx2[LAT_LANES_MOST + 1];
-extern const lat_lane_ops *const lat_lanes_avx512[LAT_LANES_MOST + 1];
+extern const lat_lane_ops *const lat_lanes_avx2[LAT_FIX_MOST + 1];
+extern const lat_lane_ops *const lat_lanes_avx512[LAT_FIX_MOST + 1];
 #endif
 
 #endif

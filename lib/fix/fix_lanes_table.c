@@ -2,14 +2,12 @@
 /* fix_lanes_table.c: what fix_lanes.c was compiled for. */
 #include "fix_lanes.h"
 
+#define DECLARE(n, lanes) extern const lat_lane_ops lat_lanes_##lanes##_##n[];
+#define ENTRY(n, lanes) [n] = lat_lanes_##lanes##_##n,
 #define TABLE(lanes) \
-    extern const lat_lane_ops lat_lanes_##lanes##_2[], lat_lanes_##lanes##_3[], \
-        lat_lanes_##lanes##_4[], lat_lanes_##lanes##_5[], lat_lanes_##lanes##_6[], \
-        lat_lanes_##lanes##_7[], lat_lanes_##lanes##_8[]; \
-    const lat_lane_ops *const lat_lanes_##lanes[LAT_LANES_MOST + 1] = { \
-        [2] = lat_lanes_##lanes##_2, lat_lanes_##lanes##_3, lat_lanes_##lanes##_4, \
-        lat_lanes_##lanes##_5,       lat_lanes_##lanes##_6, lat_lanes_##lanes##_7, \
-        lat_lanes_##lanes##_8}
+    LAT_EACH_GROUP(LAT_FIX_MOST, DECLARE, lanes) \
+    const lat_lane_ops *const lat_lanes_##lanes[LAT_FIX_MOST + 1] = { \
+        LAT_EACH_GROUP(LAT_FIX_MOST, ENTRY, lanes)}
 
 TABLE(base);
 #if defined(__x86_64__)

@@ -89,7 +89,7 @@ static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how
                            parity);
     }
 #if LAT_SIZE == 4
-    if constexpr (P == LAT_CUDA_LINEAR && D == 4)
+    if constexpr (P == LAT_LINEAR && D == 4)
         if (how->beside > 1)
             return LAT_(launch)<P, FEW, D, 2, VISIT>(w, how, parity, stream);
 #endif
@@ -101,12 +101,14 @@ template <int P, int D>
 static cudaError_t LAT_(tuned)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,
                                cudaStream_t stream)
 {
-    switch (how->visit) {
-    case LAT_VISIT_SU2: return LAT_(launch_tuned)<P, D, LAT_VISIT_SU2>(w, how, parity, stream);
-    case LAT_VISIT_SUN: return LAT_(launch_tuned)<P, D, LAT_VISIT_SUN>(w, how, parity, stream);
-    case LAT_VISIT_BATH: return LAT_(launch_tuned)<P, D, LAT_VISIT_BATH>(w, how, parity, stream);
-    default: return LAT_(launch_tuned)<P, D, LAT_VISIT_MICRO>(w, how, parity, stream);
+    switch ((int)how->update) {
+#define CASE(NAME, linear, abelian, ...) \
+    case LAT_UPDATE_##NAME: \
+        return LAT_(launch_tuned)<P, D, LAT_UPDATE_##NAME>(w, how, parity, stream);
+        LAT_EACH_TUNED_UPDATE(CASE, )
+#undef CASE
     }
+    return cudaErrorInvalidValue;
 }
 
 /* nd directions of weight 1, links in SU(N). */
@@ -120,25 +122,31 @@ static bool LAT_(plain)(const lat_cuda_work *w, int nd)
 #endif
 
 /* The kernels that are there for all that matters, and those that do all else. */
+template <int P>
+static cudaError_t LAT_(sweep_of)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,
+                                  cudaStream_t stream)
+{
+#if LAT_N <= 3
+    const bool tuned = how->update < LAT_TUNED_UPDATES;
+    if (tuned && LAT_(plain)(w, 4))
+        return LAT_(tuned)<P, 4>(w, how, parity, stream);
+    if constexpr (P == LAT_LINEAR)
+        if (tuned && LAT_(plain)(w, 3))
+            return LAT_(tuned)<P, 3>(w, how, parity, stream);
+    if (w->rows < LAT_N)
+        return LAT_(launch)<P, FEW, 0, 1, -1>(w, how, parity, stream);
+#endif
+    return LAT_(launch)<P, LAT_N, 0, 1, -1>(w, how, parity, stream);
+}
+
 static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,
                                cudaStream_t stream)
 {
-#if LAT_N <= 3
-    const bool mag = w->problem == LAT_CUDA_ABELIAN;
-    const bool common = how->visit == LAT_VISIT_SU2 || how->visit == LAT_VISIT_SUN
-                        || how->visit == LAT_VISIT_BATH || how->visit == LAT_VISIT_MICRO;
-    if (common && LAT_(plain)(w, 4))
-        return mag ? LAT_(tuned)<LAT_CUDA_ABELIAN, 4>(w, how, parity, stream)
-                   : LAT_(tuned)<LAT_CUDA_LINEAR, 4>(w, how, parity, stream);
-    if (common && !mag && LAT_(plain)(w, 3))
-        return LAT_(tuned)<LAT_CUDA_LINEAR, 3>(w, how, parity, stream);
-    if (w->rows < LAT_N)
-        return mag ? LAT_(launch)<LAT_CUDA_ABELIAN, FEW, 0, 1, -1>(w, how, parity, stream)
-                   : LAT_(launch)<LAT_CUDA_LINEAR, FEW, 0, 1, -1>(w, how, parity, stream);
-    if (mag)
-        return LAT_(launch)<LAT_CUDA_ABELIAN, LAT_N, 0, 1, -1>(w, how, parity, stream);
+#if LAT_N <= LAT_ABELIAN_MOST
+    if (w->problem == LAT_ABELIAN)
+        return LAT_(sweep_of)<LAT_ABELIAN>(w, how, parity, stream);
 #endif
-    return LAT_(launch)<LAT_CUDA_LINEAR, LAT_N, 0, 1, -1>(w, how, parity, stream);
+    return LAT_(sweep_of)<LAT_LINEAR>(w, how, parity, stream);
 }
 
 static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
@@ -159,16 +167,14 @@ static cudaError_t LAT_(sum)(const lat_cuda_work *w, int copies, const lat_cuda_
                              cudaStream_t stream)
 {
 #if LAT_N <= 3
-    if (w->problem == LAT_CUDA_ABELIAN)
-        return w->rows < LAT_N
-                   ? LAT_(launch_state)<LAT_CUDA_ABELIAN, FEW, 0>(w, copies, look, stream)
-                   : LAT_(launch_state)<LAT_CUDA_ABELIAN, LAT_N, 0>(w, copies, look, stream);
+    if (w->problem == LAT_ABELIAN)
+        return w->rows < LAT_N ? LAT_(launch_state)<LAT_ABELIAN, FEW, 0>(w, copies, look, stream)
+                               : LAT_(launch_state)<LAT_ABELIAN, LAT_N, 0>(w, copies, look, stream);
     if (w->rows < LAT_N)
-        return LAT_(plain)(w, 4)
-                   ? LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 4>(w, copies, look, stream)
-                   : LAT_(launch_state)<LAT_CUDA_LINEAR, FEW, 0>(w, copies, look, stream);
+        return LAT_(plain)(w, 4) ? LAT_(launch_state)<LAT_LINEAR, FEW, 4>(w, copies, look, stream)
+                                 : LAT_(launch_state)<LAT_LINEAR, FEW, 0>(w, copies, look, stream);
 #endif
-    return LAT_(launch_state)<LAT_CUDA_LINEAR, LAT_N, 0>(w, copies, look, stream);
+    return LAT_(launch_state)<LAT_LINEAR, LAT_N, 0>(w, copies, look, stream);
 }
 
 static cudaError_t LAT_(face_copy)(const lat_cuda_work *w, int unit, int units, int parity,

@@ -13,7 +13,7 @@ static void state_of(const lat_grid *grid, const lat_condition *c, int nc, const
 {
     const lat_geometry *geom = &grid->spec.lattice;
     const double all = (double)lat_volume(geom), sites = all / grid->slices;
-    const double links = c->gauge == LAT_MAG ? geom->nd : lat_condition_weights(c);
+    const double links = lat_condition_weights(c);
     double f = 0, sum = 0;
     s->theta_max = s->theta_slice = 0;
     for (int i = 0; i < grid->slices; i++, total += 3) {

@@ -69,16 +69,16 @@ static __device__ __forceinline__ void LAT_(total)(const lat_cuda_sums &look, in
 
 template <int R>
 static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &,
-                                                      const LAT_(problem) < LAT_CUDA_LINEAR > &l,
+                                                      const LAT_(problem) < LAT_LINEAR > &l,
                                                       LAT_T *share, LAT_T *theta)
 {
     LAT_(landau_state)(&l.x, share, theta);
 }
 
-#if LAT_N <= 3
+#if LAT_N <= LAT_ABELIAN_MOST
 template <int R>
 static __device__ __forceinline__ void LAT_(state_of)(const lat_cuda_work &w,
-                                                      const LAT_(problem) < LAT_CUDA_ABELIAN > &l,
+                                                      const LAT_(problem) < LAT_ABELIAN > &l,
                                                       LAT_T *share, LAT_T *theta)
 {
     LAT_(mag_state)(&l.x, COUNT(R), (LAT_S)(2 * w.nd), share, theta);

@@ -9,7 +9,8 @@
 #define BLOCK 128
 #define BOUNDS(copies, visit) \
     __launch_bounds__( \
-        256, (copies) > 1 || LAT_N > 3 || (LAT_SIZE == 8 && (visit) == LAT_VISIT_BATH) ? 1 : 2)
+        256, \
+        (copies) > 1 || LAT_N > 3 || (LAT_SIZE == 8 && (visit) == LAT_UPDATE_HEATBATH) ? 1 : 2)
 
 /* ---- the local problem ---- */
 
@@ -86,37 +87,37 @@ static __device__ __forceinline__ void LAT_(add)(LAT_(m) *k, const LAT_T *u, con
 template <int P> struct LAT_(problem) {
     LAT_(m) x;
 };
-#if LAT_N <= 3
-template <> struct LAT_(problem)<LAT_CUDA_ABELIAN> {
+#if LAT_N <= LAT_ABELIAN_MOST
+template <> struct LAT_(problem)<LAT_ABELIAN> {
     LAT_(mag) x;
 };
 #endif
 
 template <int R>
-static __device__ __forceinline__ void LAT_(take)(LAT_(problem) < LAT_CUDA_LINEAR > *l,
-                                                  const LAT_T *u, const LAT_T *g, LAT_T weight)
+static __device__ __forceinline__ void LAT_(take)(LAT_(problem) < LAT_LINEAR > *l, const LAT_T *u,
+                                                  const LAT_T *g, LAT_T weight)
 {
     LAT_(add)<R>(&l->x, u, g, weight);
 }
 
 template <int R>
-static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_CUDA_LINEAR > *l,
+static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_LINEAR > *l,
                                                      const LAT_T *own)
 {
     const LAT_(m) k = l->x;
     l->x = LAT_(mul_left)(own, &k);
 }
 
-#if LAT_N <= 3
+#if LAT_N <= LAT_ABELIAN_MOST
 template <int R>
-static __device__ __forceinline__ void LAT_(take)(LAT_(problem) < LAT_CUDA_ABELIAN > *l,
-                                                  const LAT_T *u, const LAT_T *g, LAT_T)
+static __device__ __forceinline__ void LAT_(take)(LAT_(problem) < LAT_ABELIAN > *l, const LAT_T *u,
+                                                  const LAT_T *g, LAT_T)
 {
     LAT_(mag_add)(&l->x, u, g, LAT_N, COUNT(R));
 }
 
 template <int R>
-static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_CUDA_ABELIAN > *l,
+static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_ABELIAN > *l,
                                                      const LAT_T *own)
 {
     LAT_(mag_rotate)(&l->x, own, COUNT(R));
@@ -125,44 +126,44 @@ static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_CUDA_AB
 
 /* ---- a visit ---- */
 
-/* What h, the site's g, becomes. */
+/* What *g, the site's, becomes: an update of site/update.h. */
+#define CASE(NAME, call) \
+    case LAT_UPDATE_##NAME: \
+        call; \
+        break;
+#define LINEAR(NAME, linear, abelian, ...) CASE(NAME, linear)
+#define ABELIAN(NAME, linear, abelian, ...) CASE(NAME, abelian)
 template <int R>
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h,
-                                                   const LAT_(problem) < LAT_CUDA_LINEAR > &l,
-                                                   int visit, LAT_T omega, const lat_cuda_how &how,
-                                                   const LAT_(rng) *d)
+static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
+                                                   const LAT_(problem) < LAT_LINEAR > &l,
+                                                   lat_update update, LAT_T omega,
+                                                   const lat_cuda_how &how, const LAT_(rng) *d)
 {
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
-    switch (visit) {
-    case LAT_VISIT_SU2: LAT_(relax_su2)(h, l.x, omega); break;
-    case LAT_VISIT_SUN: LAT_(relax_sun)(h, l.x, omega); break;
-    case LAT_VISIT_STIR_SU2: LAT_(stochastic_su2)(h, l.x, omega, p, d); break;
-    case LAT_VISIT_STIR_SUN: LAT_(stochastic_sun)(h, l.x, omega, p, d); break;
-    case LAT_VISIT_BATH: LAT_(heat)(h, l.x, beta, LAT_HEAT_BATH, d); break;
-    case LAT_VISIT_MICRO: LAT_(heat)(h, l.x, beta, LAT_HEAT_MICRO, d); break;
-    default: LAT_(heat)(h, l.x, beta, LAT_HEAT_METROPOLIS, d); break;
+    const LAT_(m) *const x = &l.x;
+    switch (update) {
+        LAT_EACH_UPDATE(LINEAR, )
     }
 }
 
-#if LAT_N <= 3
+#if LAT_N <= LAT_ABELIAN_MOST
 template <int R>
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *h,
-                                                   const LAT_(problem) < LAT_CUDA_ABELIAN > &l,
-                                                   int visit, LAT_T omega, const lat_cuda_how &how,
-                                                   const LAT_(rng) *d)
+static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
+                                                   const LAT_(problem) < LAT_ABELIAN > &l,
+                                                   lat_update update, LAT_T omega,
+                                                   const lat_cuda_how &how, const LAT_(rng) *d)
 {
+    constexpr int count = COUNT(R);
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
-    switch (visit) {
-    case LAT_VISIT_SU2: LAT_(mag_relax_su2)(h, l.x, COUNT(R), omega); break;
-    case LAT_VISIT_SUN: LAT_(mag_relax_sun)(h, l.x, COUNT(R), omega); break;
-    case LAT_VISIT_STIR_SU2: LAT_(mag_stochastic_su2)(h, l.x, COUNT(R), omega, p, d); break;
-    case LAT_VISIT_STIR_SUN: LAT_(mag_stochastic_sun)(h, l.x, COUNT(R), omega, p, d); break;
-    case LAT_VISIT_BATH: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_BATH, d); break;
-    case LAT_VISIT_MICRO: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_MICRO, d); break;
-    default: LAT_(mag_heat)(h, l.x, COUNT(R), beta, LAT_HEAT_METROPOLIS, d); break;
+    const LAT_(mag) *const x = &l.x;
+    switch (update) {
+        LAT_EACH_UPDATE(ABELIAN, )
     }
 }
 #endif
+#undef CASE
+#undef LINEAR
+#undef ABELIAN
 
 /* The rest of a visit, once the links have been added up. */
 template <int P, int R, int VISIT>
@@ -177,7 +178,7 @@ static __device__ __forceinline__ void LAT_(settle)(LAT_(problem) < P > *l, LAT_
     LAT_(complete)(own);
     LAT_(turn_to)<R>(l, own);
     memcpy(&h, own, sizeof h);
-    LAT_(visit)<R>(&h, *l, VISIT >= 0 ? VISIT : how.visit, omega, how, &dice);
+    LAT_(visit)<R>(&h, *l, VISIT >= 0 ? (lat_update)VISIT : how.update, omega, how, &dice);
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
 }
 
@@ -207,7 +208,7 @@ static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_wo
     return from + n - q * w.strip + number * w.strip + (q - number * w.times) * w.stride[3];
 }
 
-/* One parity. VISIT: what is done, or -1 for how.visit. A thread visits its site in C copies. */
+/* One parity. VISIT: the update, or -1 for how.update. A thread visits its site in C copies. */
 template <int P, int R, int D, int C, int VISIT>
 static __global__ void BOUNDS(C, VISIT)
     LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how,

@@ -14,24 +14,19 @@
 #include <stdint.h>
 #include "grid/device.h"
 #include "lattice/field.h"
+#include "site/update.h"
 
 typedef struct lat_action {
     double beta, xi;
     bool all_rows; /* links of SU(3) keep all their rows inside: for benchmarks */
 } lat_action;
 
-typedef enum {
-    LAT_UPDATE_HEATBATH,
-    LAT_UPDATE_OVERRELAX, /* the mirror image in each SU(2) subgroup: the action stays */
-    LAT_UPDATE_METROPOLIS /* as heatbath, by proposals: the reference of its tests */
-} lat_update_kind;
-
-typedef struct lat_update {
-    lat_update_kind kind;
+typedef struct lat_link_sweep {
+    lat_update update; /* heat bath, microcanonical or Metropolis */
     uint64_t
         seed; /* random numbers depend on seed, config, step and the link; step is that of the */
     uint32_t config, step; /* first sweep of a call */
-} lat_update;
+} lat_link_sweep;
 
 /* The CPU's or the GPU's own struct begins with it. */
 typedef struct lat_generator lat_generator;
@@ -47,7 +42,7 @@ typedef struct lat_generate_ops {
     const char *(*description)(const lat_generator *gen);
 
     /* n sweeps over all links; after the last one links are reunitarised. */
-    int (*sweep)(lat_generator *gen, const lat_update *how, long n);
+    int (*sweep)(lat_generator *gen, const lat_link_sweep *how, long n);
 
     /* Mean of Re tr U_p / N over planes without the last direction and over those with it, summed
      * slice by slice, then over slices (grid/reduce.h); NaN where there is none. */
@@ -56,6 +51,8 @@ typedef struct lat_generate_ops {
     /* The links, bit for bit as they are inside: a field of that precision goes out and in without
      * a change. */
     int (*get)(lat_generator *gen, lat_field *u);
+
+    int groups; /* its code is for SU(2) to SU(groups) */
 } lat_generate_ops;
 
 struct lat_generator {

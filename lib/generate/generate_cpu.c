@@ -63,7 +63,7 @@ static lat_generator *cpu_open(lat_device *dev, const lat_field *u, lat_real rea
     const lat_isa isa = lat_isa_widest();
     const int nc = u->head.nc;
     if (nc > LAT_LINKS_MOST) {
-        lat_fail("SU(%d): the CPU backend makes SU(2) to SU(%d)", nc, LAT_LINKS_MOST);
+        lat_fail("SU(%d): links are updated of SU(2) to SU(%d)", nc, LAT_LINKS_MOST);
         return NULL;
     }
     cpu *c = calloc(1, sizeof *c);
@@ -104,19 +104,15 @@ static void update_blocks(void *context, int unit, int begin, int end)
     p->c->ops->update(&p->c->work, p->mu, begin, end, &p->how);
 }
 
-static int cpu_sweep(lat_generator *gen, const lat_update *how, long n)
+static int cpu_sweep(lat_generator *gen, const lat_link_sweep *how, long n)
 {
-    static const int kind[] = {[LAT_UPDATE_HEATBATH] = LAT_HEAT_BATH,
-                               [LAT_UPDATE_OVERRELAX] = LAT_HEAT_MICRO,
-                               [LAT_UPDATE_METROPOLIS] = LAT_HEAT_METROPOLIS};
     static const int unit = 0;
     const cpu *c = (const cpu *)gen;
     const int nd = c->grid->slot.nd;
     lat_cpu_team team = {.rc = 0};
 #pragma omp parallel
     {
-        update p = {
-            c, 0, {c->action.beta / c->ops->nc, kind[how->kind], how->seed, how->config, 0}};
+        update p = {c, 0, {c->action.beta / c->ops->nc, how->update, how->seed, how->config, 0}};
         for (long k = 0; k < n * nd * 2 && team.rc == 0; k++) {
             p.mu = (int)(k / 2 % nd);
             p.how.step = how->step + (uint32_t)(k / (2 * nd));
@@ -160,4 +156,5 @@ const lat_generate_ops lat_generate_cpu = {
     .sweep = cpu_sweep,
     .plaquette = cpu_plaquette,
     .get = cpu_get,
+    .groups = LAT_LINKS_MOST,
 };

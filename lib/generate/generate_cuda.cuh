@@ -41,8 +41,8 @@ typedef struct lat_cuda_links {
 } lat_cuda_links;
 
 typedef struct lat_cuda_draw {
-    double k; /* beta / N */
-    int kind; /* LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS */
+    double k;          /* beta / N */
+    lat_update update; /* heat bath, microcanonical or Metropolis */
     uint64_t seed;
     uint32_t config, step;
     int part;

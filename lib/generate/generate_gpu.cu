@@ -17,20 +17,16 @@
 extern "C" {
 #include "base/error.h"
 #include "generate.h"
-#define OPS(n) extern const lat_cuda_link_ops lat_cuda_link_ops_f##n, lat_cuda_link_ops_d##n;
-OPS(2)
-OPS(3)
-OPS(4) OPS(5) OPS(6) OPS(7) OPS(8) OPS(9) OPS(10) OPS(11) OPS(12) OPS(13) OPS(14) OPS(15) OPS(16)
-#undef OPS
-    extern const lat_generate lat_generate_gpu;
+#define DECLARE(n, of) \
+    extern const lat_cuda_link_ops lat_cuda_link_ops_f##n, lat_cuda_link_ops_d##n;
+LAT_EACH_GROUP(LAT_GPU_LINKS_MOST, DECLARE, )
+#undef DECLARE
+extern const lat_generate lat_generate_gpu;
 }
 
-#define OPS(n) &lat_cuda_link_ops_f##n, &lat_cuda_link_ops_d##n
-static const lat_cuda_link_ops *const all_ops[] = {OPS(2),  OPS(3),  OPS(4),  OPS(5),  OPS(6),
-                                                   OPS(7),  OPS(8),  OPS(9),  OPS(10), OPS(11),
-                                                   OPS(12), OPS(13), OPS(14), OPS(15), OPS(16)};
-#undef OPS
-#define MOST_COLOURS 16
+#define ENTRY(n, of) &lat_cuda_link_ops_f##n, &lat_cuda_link_ops_d##n,
+static const lat_cuda_link_ops *const all_ops[] = {LAT_EACH_GROUP(LAT_GPU_LINKS_MOST, ENTRY, )};
+#undef ENTRY
 extern "C" const lat_cuda_link_ops lat_cuda_link_ops_fall3,
     lat_cuda_link_ops_dall3; /* SU(3) with all rows */
 
@@ -230,10 +226,8 @@ static lat_generator *gpu_open(const lat_field *u, lat_real real, const lat_acti
                                const lat_comm *comm)
 {
     const int nc = u->head.nc;
-    if (nc > MOST_COLOURS) {
-        lat_fail("SU(%d): the GPU backend makes SU(2) to SU(%d)", nc, MOST_COLOURS);
+    if (lat_cuda_check_group(nc, lat_generate_gpu.groups))
         return NULL;
-    }
     gpu *c = (gpu *)calloc(1, sizeof *c);
     if (!c) {
         lat_fail("out of memory: a generator");
@@ -285,14 +279,12 @@ static int update_by_host(gpu *c, const lat_cuda_links *w, lat_cuda_draw *draw, 
                : 0;
 }
 
-static int gpu_sweep(lat_generator *gen, const lat_update *how, long n)
+static int gpu_sweep(lat_generator *gen, const lat_link_sweep *how, long n)
 {
-    static const int kinds[] = {LAT_HEAT_BATH, LAT_HEAT_MICRO,
-                                LAT_HEAT_METROPOLIS}; /* as lat_update_kind */
     gpu *c = (gpu *)gen;
     const bool by_host = c->cut && !c->work.peer;
     lat_cuda_draw draw = {c->action.beta / c->ops->nc,
-                          kinds[how->kind],
+                          how->update,
                           how->seed,
                           how->config,
                           how->step,
@@ -336,5 +328,5 @@ static int gpu_plaquette(lat_generator *gen, double *spatial, double *temporal)
 }
 
 const lat_generate lat_generate_gpu = {
-    "gpu", gpu_open, gpu_close, gpu_words, gpu_sweep, gpu_plaquette, gpu_get,
+    "gpu", gpu_open, gpu_close, gpu_words, gpu_sweep, gpu_plaquette, gpu_get, LAT_GPU_LINKS_MOST,
 };

@@ -146,7 +146,7 @@ static __device__ __forceinline__ void LAT_(signal_step)(const lat_cuda_links &w
     }
 }
 
-/* D: directions, or 0 for w.nd. KIND: of draw, or -1 for how.kind.
+/* D: directions, or 0 for w.nd. KIND: the update, or -1 for how.update.
  * A staple over a link at the rim reaches into the ghost: links of the last direction of the slice
  * below, of other directions of both. These have come where the neighbour is done with the step
  * before; and it has read there, for that step, what this one overwrites in its ghost, which it
@@ -182,7 +182,7 @@ static __global__ void __launch_bounds__(BLOCK, ROOM)
             if (D == 4 || a < nd)
                 LAT_(add_staples)(w, parity, i, steps, a, &s);
         u = LAT_(read)(w, parity, i, mu);
-        LAT_(link_update)(&u, &s, (LAT_T)how.k, KIND >= 0 ? KIND : how.kind, &dice);
+        LAT_(link_update)(&u, &s, (LAT_T)how.k, KIND >= 0 ? (lat_update)KIND : how.update, &dice);
         LAT_T m[CH * PER];
         LAT_(link_store)(m, &u);
         LAT_(store)<LAT_LINK_ROWS>(LAT_(link_at)(w, parity, i, mu), m);
@@ -421,10 +421,10 @@ static cudaError_t LAT_(update)(const lat_cuda_links *w, const lat_cuda_draw *ho
                                 cudaStream_t stream)
 {
 #if LAT_N <= LAT_REGISTERS
-    if (w->nd == 4 && how->kind == LAT_HEAT_BATH)
-        return LAT_(launch)(LAT_(visit) < 4, LAT_HEAT_BATH >, w, how, parity, stream);
-    if (w->nd == 4 && how->kind == LAT_HEAT_MICRO)
-        return LAT_(launch)(LAT_(visit) < 4, LAT_HEAT_MICRO >, w, how, parity, stream);
+    if (w->nd == 4 && how->update == LAT_UPDATE_HEATBATH)
+        return LAT_(launch)(LAT_(visit) < 4, LAT_UPDATE_HEATBATH >, w, how, parity, stream);
+    if (w->nd == 4 && how->update == LAT_UPDATE_MICROCANONICAL)
+        return LAT_(launch)(LAT_(visit) < 4, LAT_UPDATE_MICROCANONICAL >, w, how, parity, stream);
 #endif
     return LAT_(launch)(LAT_(visit) < 0, -1 >, w, how, parity, stream);
 }

@@ -167,7 +167,7 @@ static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end,
         LAT_(m) u = LAT_(link_load)(LAT_(link_at)(w, b, mu));
         for (int l = 0; l < LAT_WIDTH; l++)
             link[l] = w->site[(size_t)b * LAT_WIDTH + (size_t)l] * nd + mu;
-        LAT_(link_update)(&u, &s, LAT_(set)((LAT_S)how->k), how->kind, &d);
+        LAT_(link_update)(&u, &s, LAT_(set)((LAT_S)how->k), how->update, &d);
         LAT_(link_store)(LAT_(link_at)(w, b, mu), &u);
     }
 }

@@ -5,7 +5,8 @@
 #define LAT_GENERATE_LINK_LANES_H
 
 #include "grid/layout.h"
-#include "fix/fix_lanes.h"
+#include "site/groups.h"
+#include "site/update.h"
 
 /* Links in lanes: blocks in the layout's order, in each the directions, of each link its rows that
  * are kept (N - 1 for SU(2) and SU(3), else N; re, im), then the lane: element e of U_mu of block
@@ -18,8 +19,8 @@ typedef struct lat_link_work {
 } lat_link_work;
 
 typedef struct lat_link_how {
-    double k; /* beta / N */
-    int kind; /* LAT_HEAT_BATH, LAT_HEAT_MICRO, LAT_HEAT_METROPOLIS */
+    double k;          /* beta / N */
+    lat_update update; /* heat bath, microcanonical or Metropolis */
     uint64_t seed;
     uint32_t config, step;
 } lat_link_how;
@@ -44,7 +45,6 @@ typedef struct lat_link_ops {
 } lat_link_ops;
 
 /* Those of a vector length, by N: in single, then in double (link_lanes_table.c). */
-#define LAT_LINKS_MOST 16
 extern const lat_link_ops *const lat_links_base[LAT_LINKS_MOST + 1],
     *const lat_links_base_all; /* SU(3) with all rows */
 #if defined(__x86_64__)

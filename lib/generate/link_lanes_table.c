@@ -2,16 +2,13 @@
 /* link_lanes_table.c: what link_lanes.c was compiled for. */
 #include "link_lanes.h"
 
-#define ONE(lanes, n) lat_links_##lanes##_##n
+#define DECLARE(n, lanes) extern const lat_link_ops lat_links_##lanes##_##n[];
+#define ENTRY(n, lanes) [n] = lat_links_##lanes##_##n,
 #define TABLE(lanes) \
-    extern const lat_link_ops ONE(lanes, 2)[], ONE(lanes, 3)[], ONE(lanes, 4)[], ONE(lanes, 5)[], \
-        ONE(lanes, 6)[], ONE(lanes, 7)[], ONE(lanes, 8)[], ONE(lanes, 9)[], ONE(lanes, 10)[], \
-        ONE(lanes, 11)[], ONE(lanes, 12)[], ONE(lanes, 13)[], ONE(lanes, 14)[], ONE(lanes, 15)[], \
-        ONE(lanes, 16)[], lat_links_##lanes##_3_all[]; \
+    LAT_EACH_GROUP(LAT_LINKS_MOST, DECLARE, lanes) \
+    extern const lat_link_ops lat_links_##lanes##_3_all[]; \
     const lat_link_ops *const lat_links_##lanes[LAT_LINKS_MOST + 1] = { \
-        [2] = ONE(lanes, 2), ONE(lanes, 3),  ONE(lanes, 4),  ONE(lanes, 5),  ONE(lanes, 6), \
-        ONE(lanes, 7),       ONE(lanes, 8),  ONE(lanes, 9),  ONE(lanes, 10), ONE(lanes, 11), \
-        ONE(lanes, 12),      ONE(lanes, 13), ONE(lanes, 14), ONE(lanes, 15), ONE(lanes, 16)}; \
+        LAT_EACH_GROUP(LAT_LINKS_MOST, ENTRY, lanes)}; \
     const lat_link_ops *const lat_links_##lanes##_all = lat_links_##lanes##_3_all
 
 TABLE(base);

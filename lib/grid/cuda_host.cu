@@ -61,6 +61,15 @@ lat_cuda_divisor lat_cuda_divide_by(uint32_t d)
     return by;
 }
 
+int lat_cuda_check_group(int nc, int groups)
+{
+    if (nc <= groups)
+        return 0;
+    return lat_fail("SU(%d): this program was built with GPU code for SU(2) to SU(%d); "
+                    "make GPU_GROUPS=%d builds it with more",
+                    nc, groups, nc);
+}
+
 /* ---- fields in natural order ---- */
 
 size_t lat_cuda_staging_bytes(void) { return 2 * STAGE; }

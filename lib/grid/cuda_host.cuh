@@ -36,6 +36,9 @@ int lat_cuda_malloc(void **p, size_t bytes, const char *what);
 /* Will that many bytes fit? `what` begins the sentence otherwise: "lattice 4 4 4 4 in single". */
 int lat_cuda_check_memory(double bytes, const char *what);
 
+/* -1 if there is no code for SU(nc): this program's is for SU(2) to SU(groups). */
+int lat_cuda_check_group(int nc, int groups);
+
 lat_cuda_divisor lat_cuda_divide_by(uint32_t d);
 
 /* Fields in natural order, between the host and `raw` on the device, a buffer at a time. All work

@@ -7,17 +7,28 @@
 #include <string.h>
 #include "base/error.h"
 
-static const char *const names[] = {"landau", "coulomb", "mag"};
+#define ROW(NAME, ...) [LAT_##NAME] = {__VA_ARGS__},
+const lat_gauge_row lat_gauge_table[] = {LAT_EACH_GAUGE(ROW)};
+#define GAUGES ((int)(sizeof lat_gauge_table / sizeof *lat_gauge_table))
 static const char axes[] = "xyzt";
 
-const char *lat_gauge_name(lat_gauge gauge) { return names[gauge]; }
+const char *lat_gauge_name(lat_gauge gauge) { return lat_gauge_table[gauge].name; }
+
+int lat_gauge_check_group(lat_gauge gauge, int nc)
+{
+    const lat_gauge_row *row = lat_gauge_table + gauge;
+    if (nc <= row->groups)
+        return 0;
+    return lat_fail("SU(%d): fixing to %s is there for SU(2) to SU(%d)", nc, row->title,
+                    row->groups);
+}
 
 lat_condition lat_condition_of(lat_gauge gauge, const lat_geometry *geom, int time)
 {
     lat_condition c = {.gauge = gauge, .time = -1};
     for (int mu = 0; mu < geom->nd; mu++)
         c.weight[mu] = 1;
-    if (gauge == LAT_COULOMB) {
+    if (lat_gauge_table[gauge].sliced) {
         c.time = time < 0 ? geom->nd - 1 : time;
         c.weight[c.time] = 0;
     }
@@ -41,17 +52,18 @@ static int parse_weights(const char *text, int nd, double weight[LAT_MAX_DIMS])
 int lat_condition_make(lat_gauge gauge, int time, const char *weights, const lat_geometry *geom,
                        lat_condition *c)
 {
+    const lat_gauge_row *row = lat_gauge_table + gauge;
     if (time >= geom->nd)
         return lat_fail_usage("--time %c: the lattice has %d dimensions", axes[time], geom->nd);
-    if (time >= 0 && gauge != LAT_COULOMB)
-        return lat_fail_usage("--time is for Coulomb gauge, not for %s", names[gauge]);
-    if (gauge == LAT_COULOMB && geom->nd < 2)
-        return lat_fail_usage("Coulomb gauge needs two dimensions at least");
+    if (time >= 0 && !row->sliced)
+        return lat_fail_usage("--time is for Coulomb gauge, not for %s", row->name);
+    if (row->sliced && geom->nd < 2)
+        return lat_fail_usage("%s needs two dimensions at least", row->title);
     *c = lat_condition_of(gauge, geom, time);
     if (!weights)
         return 0;
-    if (gauge != LAT_LANDAU)
-        return lat_fail_usage("--weights is for Landau gauge, not for %s", names[gauge]);
+    if (!row->weighted)
+        return lat_fail_usage("--weights is for Landau gauge, not for %s", row->name);
     if (parse_weights(weights, geom->nd, c->weight))
         return lat_fail_usage(
             "--weights %s: expected %d numbers from 0 to 1e6, not all 0, with commas between",
@@ -77,17 +89,18 @@ int lat_condition_read(const lat_header *head, lat_condition *c)
 {
     const char *dot = strchr(head->gauge, '.');
     const size_t length = dot ? (size_t)(dot - head->gauge) : strlen(head->gauge);
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
-        if (length != strlen(names[i]) || memcmp(head->gauge, names[i], length))
+    for (int i = 0; i < GAUGES; i++) {
+        const lat_gauge_row *row = lat_gauge_table + i;
+        if (length != strlen(row->name) || memcmp(head->gauge, row->name, length))
             continue;
         const char *axis = dot && dot[1] && !dot[2] ? strchr(axes, dot[1]) : NULL;
-        if (dot && (i != LAT_COULOMB || !axis || axis - axes >= head->geom.nd))
+        if (dot && (!row->sliced || !axis || axis - axes >= head->geom.nd))
             break;
-        if (i == LAT_COULOMB && head->geom.nd < 2)
-            return lat_fail(
-                "the header says gauge coulomb, which needs two dimensions at least, in one");
+        if (row->sliced && head->geom.nd < 2)
+            return lat_fail("the header says gauge %s, which needs two dimensions at least, in one",
+                            row->name);
         *c = lat_condition_of((lat_gauge)i, &head->geom, axis ? (int)(axis - axes) : -1);
-        if (i == LAT_LANDAU)
+        if (row->weighted)
             memcpy(c->weight, head->weight, (size_t)head->geom.nd * sizeof *c->weight);
         return 0;
     }
@@ -96,9 +109,10 @@ int lat_condition_read(const lat_header *head, lat_condition *c)
 
 void lat_condition_write(lat_header *head, const lat_condition *c)
 {
-    const bool axis = c->gauge == LAT_COULOMB && c->time != head->geom.nd - 1;
-    snprintf(head->gauge, sizeof head->gauge, "%s%s%c", names[c->gauge], axis ? "." : "",
+    const lat_gauge_row *row = lat_gauge_table + c->gauge;
+    const bool axis = row->sliced && c->time != head->geom.nd - 1;
+    snprintf(head->gauge, sizeof head->gauge, "%s%s%c", row->name, axis ? "." : "",
              axis ? axes[c->time] : '\0');
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
-        head->weight[mu] = c->gauge == LAT_LANDAU && mu < head->geom.nd ? c->weight[mu] : 1;
+        head->weight[mu] = row->weighted && mu < head->geom.nd ? c->weight[mu] : 1;
 }

@@ -3,12 +3,32 @@
 #ifndef LAT_CONDITION_H
 #define LAT_CONDITION_H
 
+#include <stdbool.h>
 #include "header.h"
+#include "site/groups.h"
+#include "site/update.h"
 
-typedef enum { LAT_LANDAU, LAT_COULOMB, LAT_MAG } lat_gauge;
+/* The list of gauges: X(NAME, name, title, local problem, largest N of SU(N) that is fixed, slices
+ * are fixed independently of each other, directions may have weights). */
+#define LAT_EACH_GAUGE(X) \
+    X(LANDAU, "landau", "Landau gauge", LAT_LINEAR, LAT_FIX_MOST, false, true) \
+    X(COULOMB, "coulomb", "Coulomb gauge", LAT_LINEAR, LAT_FIX_MOST, true, false) \
+    X(MAG, "mag", "maximally Abelian gauge", LAT_ABELIAN, LAT_ABELIAN_MOST, false, false)
 
-/* Their names as the choices of an option, in the order of lat_gauge. */
-#define LAT_GAUGES "landau|coulomb|mag"
+#define LAT_GAUGE_ENUM(NAME, ...) LAT_##NAME,
+typedef enum { LAT_EACH_GAUGE(LAT_GAUGE_ENUM) } lat_gauge;
+
+typedef struct lat_gauge_row {
+    const char *name, *title;
+    lat_problem problem;
+    int groups;
+    bool sliced, weighted;
+} lat_gauge_row;
+extern const lat_gauge_row lat_gauge_table[]; /* by lat_gauge */
+
+/* The choices of an option, "landau|coulomb|...". */
+#define LAT_GAUGE_CHOICE(NAME, name, ...) "|" name
+#define LAT_GAUGES (&(LAT_EACH_GAUGE(LAT_GAUGE_CHOICE))[1])
 
 typedef struct lat_condition {
     lat_gauge gauge;
@@ -17,6 +37,9 @@ typedef struct lat_condition {
 } lat_condition;
 
 const char *lat_gauge_name(lat_gauge gauge);
+
+/* -1 with a sentence if this gauge of SU(nc) cannot be fixed. */
+int lat_gauge_check_group(lat_gauge gauge, int nc);
 
 /* The condition with weight 1 in all its directions. `time` is for Coulomb gauge; -1: the last
  * direction. */

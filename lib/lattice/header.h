@@ -6,9 +6,8 @@
 #include <stddef.h>
 #include <stdbool.h>
 #include "common/geometry.h"
+#include "site/groups.h"
 #include "order.h"
-
-#define LAT_MAX_COLOURS 16
 
 typedef enum { LAT_GAUGE, LAT_TRANSFORM } lat_kind; /* nd links a site, or one matrix a site */
 typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in bytes */

@@ -12,7 +12,6 @@
 #include "lattice/slices.h"
 #include "lattice/iterate.h"
 
-_Static_assert(LAT_SUN_MAX == LAT_MAX_COLOURS, "sun.h and header.h disagree about the largest N");
 
 static lat_partial add_up(const lat_partial *part, size_t n)
 {
@@ -338,6 +337,7 @@ LAT_INLINE void mag_site(const lat_field *f, const lat_iterator *w, int n, doubl
 typedef struct gauge_sums {
     const lat_field *f;
     const lat_condition *c;
+    lat_problem problem;
     size_t sites, chunks; /* of a slice across the last axis */
     size_t slices, record;
     bool across; /* the slices of the condition are those of the last axis */
@@ -349,7 +349,7 @@ LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double 
     double term, theta;
     lat_iterator w;
     for (lat_iterator_start(&w, g->f, from); w.site < to; lat_iterator_next(&w)) {
-        if (g->c->gauge == LAT_MAG)
+        if (g->problem == LAT_ABELIAN)
             mag_site(g->f, &w, n, &term, &theta);
         else
             linear_site(g->f, g->c, &w, n, &term, &theta);
@@ -382,8 +382,7 @@ static void add_records(const gauge_sums *g, double *to, const double *from, siz
 static void gauge_total(const gauge_sums *g, const double *sum, const double *of_slice, size_t step,
                         lat_gauge_state *s, double *slices)
 {
-    const double weights = g->c->gauge == LAT_MAG ? g->f->head.geom.nd
-                                                  : lat_condition_weights(g->c);
+    const double weights = lat_condition_weights(g->c);
     const double sites = (double)lat_volume(&g->f->head.geom) * g->f->head.nc;
     s->theta_slice = 0;
     for (size_t i = 0; i < g->slices; i++) {
@@ -417,6 +416,7 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
 {
     gauge_sums g = {.f = f,
                     .c = c,
+                    .problem = lat_gauge_table[c->gauge].problem,
                     .sites = lat_slice_sites(&f->head),
                     .slices = (size_t)lat_condition_slices(c, &f->head.geom)};
     if (need_links(f, "the gauge condition"))

@@ -17,7 +17,7 @@
  * about twice the best value (maximally Abelian gauge: the best), because omega rises quickly. It
  * stays between LEAST / extent and MOST. */
 #define START 2.4
-#define START_MAG 1.2
+#define START_ABELIAN 1.2
 #define LEAST 0.85
 #define MOST 0.5
 
@@ -39,7 +39,8 @@ static double bounded(lat_omega *o, double next, double present, double least)
 
 double lat_omega_update(lat_omega *o, lat_gauge gauge, int extent, double theta, long sweeps)
 {
-    const double start = fmin((gauge == LAT_MAG ? START_MAG : START) / extent, MOST);
+    const bool abelian = lat_gauge_table[gauge].problem == LAT_ABELIAN;
+    const double start = fmin((abelian ? START_ABELIAN : START) / extent, MOST);
     if (o->omega == 0) {
         *o = (lat_omega){
             .omega = 2 - start, .theta = theta, .sweep = (double)sweeps, .lowest = MOST};

@@ -11,6 +11,8 @@
  *     MAG              density exp(k cos theta) on S^2, k = l / T, l of mag.h, for the direction
  *                      that h rotates to the pole
  * Cabibbo, Marinari, PLB 119 (1982) 387; in gauge fixing: arXiv:1212.5221, section 2.2. */
+#include "update.h"
+
 #ifndef LAT_NOINLINE /* the includer may prefer one copy of the largest function to several */
 #define LAT_NOINLINE LAT_HOST_DEVICE
 #endif
@@ -188,9 +190,10 @@ LAT_HOST_DEVICE void LAT_(heat_accept)(LAT_T h[4], LAT_T gain, LAT_T uniform)
 }
 
 /* One site update, Landau and Coulomb gauge: g <- h g, x = g K (landau.h) with the h of all SU(2)
- * subgroups one after the other; beta = 1/T. `kind` is one of LAT_HEAT_BATH, LAT_HEAT_MICRO and
- * LAT_HEAT_METROPOLIS. */
-LAT_HOST_DEVICE void LAT_(heat)(LAT_(m) *g, LAT_(m) x, LAT_T beta, int kind, const LAT_(rng) *rng)
+ * subgroups one after the other; beta = 1/T. `update` is one of LAT_UPDATE_HEATBATH,
+ * LAT_UPDATE_MICROCANONICAL and LAT_UPDATE_METROPOLIS. */
+LAT_HOST_DEVICE void LAT_(heat)(LAT_(m) *g, LAT_(m) x, LAT_T beta, lat_update update,
+                                const LAT_(rng) *rng)
 {
     const uint32_t pairs = LAT_N * (LAT_N - 1) / 2;
     uint32_t pair = 0;
@@ -200,11 +203,11 @@ LAT_HOST_DEVICE void LAT_(heat)(LAT_(m) *g, LAT_(m) x, LAT_T beta, int kind, con
         for (int i = 0; i < 4; i++)
             n[i] = r[i];
         LAT_(hit_unit)(n);
-        if (kind == LAT_HEAT_BATH) {
+        if (update == LAT_UPDATE_HEATBATH) {
             const LAT_T k = beta * (r[0] * n[0] + r[1] * n[1] + r[2] * n[2] + r[3] * n[3]);
             LAT_(heat_sphere3)(k, rng, pair, pairs, a);
             LAT_(su2_mul)(h, a, n);
-        } else if (kind == LAT_HEAT_MICRO) {
+        } else if (update == LAT_UPDATE_MICROCANONICAL) {
             for (int i = 0; i < 4; i++)
                 h[i] = n[i];
             LAT_(su2_square)(h);
@@ -236,15 +239,15 @@ LAT_HOST_DEVICE void LAT_(mag_remove_h3)(LAT_T h[4])
 }
 
 /* The same in maximally Abelian gauge; m: X_i of the first `count` columns (mag.h). */
-LAT_HOST_DEVICE void LAT_(mag_heat)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T beta, int kind,
-                                    const LAT_(rng) *rng)
+LAT_HOST_DEVICE void LAT_(mag_heat)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T beta,
+                                    lat_update update, const LAT_(rng) *rng)
 {
     uint32_t pair = 0;
     LAT_FOR_PAIRS (p, q) {
         LAT_T h[4], a[4], n[4], y, uniform;
         LAT_(c) e;
         LAT_(mag_axis)(&m, p, q, count, &y, &e);
-        if (kind == LAT_HEAT_METROPOLIS) {
+        if (update == LAT_UPDATE_METROPOLIS) {
             LAT_(heat_propose)(rng, pair, h, &uniform);
             h[3] = LAT_(set)(0); /* a phase does not change f */
             LAT_(hit_unit)(h);
@@ -254,7 +257,7 @@ LAT_HOST_DEVICE void LAT_(mag_heat)(LAT_(m) *g, LAT_(mag) m, int count, LAT_T be
             LAT_(heat_accept)(h, beta * gain, uniform);
         } else {
             LAT_(mag_hit)(&m, p, q, count, n);
-            if (kind == LAT_HEAT_BATH) {
+            if (update == LAT_UPDATE_HEATBATH) {
                 LAT_(heat_sphere2)(beta * LAT_(sqrt)(y * y + e.re * e.re + e.im * e.im), rng, pair,
                                    a);
                 LAT_(su2_mul)(h, a, n);

@@ -104,10 +104,10 @@ LAT_HOST_DEVICE void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
         }
 }
 
-/* The update of link u: k = beta/N, kind as for LAT_(heat). The rows of u are orthonormal to
+/* The update of link u: k = beta/N, `update` as for LAT_(heat). The rows of u are orthonormal to
  * rounding afterwards. */
-LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k, int kind,
-                                       const LAT_(rng) *rng)
+LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T k,
+                                       lat_update update, const LAT_(rng) *rng)
 {
     LAT_(m) x;
     LAT_UNROLL
@@ -119,7 +119,7 @@ LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T
             s = LAT_(fma_conj)(s, u->e[a][c], staples->e[b][c]);
         x.e[a][b] = s;
     }
-    LAT_(heat)(u, x, k, kind, rng);
+    LAT_(heat)(u, x, k, update, rng);
 }
 
 /* Re tr a b^+ of links. */

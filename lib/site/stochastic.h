@@ -58,7 +58,7 @@ LAT_HOST_DEVICE void LAT_(stochastic_sun)(LAT_(m) *g, LAT_(m) x, LAT_T omega, LA
 {
     LAT_T u[4];
     LAT_(m) reflected = *g;
-    LAT_(heat)(&reflected, x, LAT_(set)(1), LAT_HEAT_MICRO, rng);
+    LAT_(heat)(&reflected, x, LAT_(set)(1), LAT_UPDATE_MICROCANONICAL, rng);
     LAT_(relax_sun)(g, x, omega);
     LAT_(select)(g, &reflected, p, LAT_(next_uniform)(rng, 0, u));
 }
@@ -84,7 +84,7 @@ LAT_HOST_DEVICE void LAT_(mag_stochastic_sun)(LAT_(m) *g, LAT_(mag) m, int count
 {
     LAT_T u[4];
     LAT_(m) reflected = *g;
-    LAT_(mag_heat)(&reflected, m, count, LAT_(set)(1), LAT_HEAT_MICRO, rng);
+    LAT_(mag_heat)(&reflected, m, count, LAT_(set)(1), LAT_UPDATE_MICROCANONICAL, rng);
     LAT_(mag_relax_sun)(g, m, count, omega);
     LAT_(select)(g, &reflected, p, LAT_(next_uniform)(rng, 0, u));
 }

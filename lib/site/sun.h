@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include "groups.h"
 #include "random.h"
 
 #if defined(__CUDACC__)
@@ -19,9 +20,8 @@
 #define LAT_SUN_HOST_DEVICE static inline
 #endif
 
-/* Largest N. A matrix on the stack is `double m[LAT_SUN_REALS]`. */
-#define LAT_SUN_MAX 16
-#define LAT_SUN_REALS (2 * LAT_SUN_MAX * LAT_SUN_MAX)
+/* A matrix on the stack is `double m[LAT_SUN_REALS]`. */
+#define LAT_SUN_REALS (2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS)
 
 /* What the functions do; bodies below. Where one returns -1, m is undefined.
  *   lat_sun_one(n, m)             m = 1

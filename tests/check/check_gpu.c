@@ -67,7 +67,9 @@ static lat_device *start(const lat_backend *backend, const lat_field *u, const l
     return dev;
 }
 
-static const char *const kinds[] = {"relaxation", "heat bath", "microcanonical", "Metropolis"};
+#define NAME(NAME, ...) [LAT_UPDATE_##NAME] = #NAME,
+static const char *const updates[] = {LAT_EACH_UPDATE(NAME, )};
+#undef NAME
 
 /* Both backends from the same random gauge. */
 static void compare(const char *dims, int nc, const lat_condition *condition, lat_gauge gauge,
@@ -93,11 +95,10 @@ static void compare(const char *dims, int nc, const lat_condition *condition, la
     /* Issue: 1e-12 in double, 1e-5 in single. */
     const double bound = real == LAT_F64 ? 1e-12 : 1e-5;
     CHECK(fabs(s[0].functional - s[1].functional) <= bound,
-          "%s SU(%d) %s %s, scheme %d, stochastic %g, %d bytes of %d: F %.15f on the CPU, %.15f on "
+          "%s SU(%d) %s %s, stochastic %g, %d bytes of %d: F %.15f on the CPU, %.15f on "
           "the GPU, apart by %.1e",
-          dims, nc, lat_gauge_name(gauge), kinds[how->kind], how->scheme, how->stochastic,
-          (int)real, (int)stored, s[0].functional, s[1].functional,
-          s[0].functional - s[1].functional);
+          dims, nc, lat_gauge_name(gauge), updates[how->update], how->stochastic, (int)real,
+          (int)stored, s[0].functional, s[1].functional, s[0].functional - s[1].functional);
     lat_field_free(&u);
 }
 
@@ -107,27 +108,25 @@ static const double omega[] = {1.7, 1.0, 1.5, 1.3, 1.9, 1.6, 1.2, 1.8, 1.4, 1.1}
  * ones, where many sites have no preferred direction, rounding grows: tenfold every other sweep at
  * T = 1 in maximally Abelian gauge. */
 static const lat_sweep all[] = {
-    {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU3, .omega = omega, .temperature = 1},
-    {.kind = LAT_SWEEP_RELAX, .scheme = LAT_OVERRELAX_SU2, .omega = omega, .temperature = 1},
-    {.kind = LAT_SWEEP_RELAX,
-     .scheme = LAT_OVERRELAX_SU3,
+    {.update = LAT_UPDATE_RELAX_SUN, .omega = omega, .temperature = 1},
+    {.update = LAT_UPDATE_RELAX_SU2, .omega = omega, .temperature = 1},
+    {.update = LAT_UPDATE_STOCHASTIC_SUN,
      .omega = omega,
      .stochastic = 0.2,
      .temperature = 1,
      .seed = 3},
-    {.kind = LAT_SWEEP_RELAX,
-     .scheme = LAT_OVERRELAX_SU2,
+    {.update = LAT_UPDATE_STOCHASTIC_SU2,
      .omega = omega,
      .stochastic = 0.4,
      .temperature = 1,
      .seed = 3},
-    {.kind = LAT_SWEEP_HEATBATH,
+    {.update = LAT_UPDATE_HEATBATH,
      .temperature = 0.5,
      .seed = UINT64_C(0x123456789),
      .config = 2,
      .step = 17},
-    {.kind = LAT_SWEEP_MICRO, .temperature = 1},
-    {.kind = LAT_SWEEP_METROPOLIS, .temperature = 0.5, .seed = 9},
+    {.update = LAT_UPDATE_MICROCANONICAL, .temperature = 1},
+    {.update = LAT_UPDATE_METROPOLIS, .temperature = 0.5, .seed = 9},
 };
 #define ALL (int)(sizeof all / sizeof *all)
 
@@ -139,7 +138,7 @@ static void check_trajectories(lat_real real)
                 /* Among the 600 000 proposals of 50 sweeps one is so near to the edge that single
                  * precision decides. */
                 compare(LATTICE, nc, NULL, (lat_gauge)gauge, LAT_F64, real, all + k,
-                        real == LAT_F32 && all[k].kind == LAT_SWEEP_METROPOLIS ? 1 : SWEEPS);
+                        real == LAT_F32 && all[k].update == LAT_UPDATE_METROPOLIS ? 1 : SWEEPS);
 }
 
 static void check_lattices(void)
@@ -173,7 +172,7 @@ static void check_conditions(void)
     w.weight[0] = 0.5;
     w.weight[1] = 0;
     w.weight[3] = 2;
-    for (int nc = 2; nc <= 4; nc++)
+    for (int nc = 2; nc <= 4 && nc <= lat_backend_gpu.groups; nc++)
         compare("4 6 8 10", nc, &w, LAT_LANDAU, LAT_F64, LAT_F64, all, 20);
 }
 
@@ -190,7 +189,7 @@ static void check_rounded_links(void)
 
 static void check_groups(void)
 {
-    for (int nc = 4; nc <= 8; nc++)
+    for (int nc = 4; nc <= lat_backend_gpu.groups; nc++)
         for (int k = 0; k < ALL; k++) {
             lat_sweep how = all[k];
             how.temperature = 0.15;
@@ -207,7 +206,7 @@ static bool same(const lat_field *a, const lat_field *b)
 /* What was got and set goes on as if nothing had been; and so do other runs. */
 static void check_exact(lat_real real)
 {
-    for (int nc = 2; nc <= 4; nc++) {
+    for (int nc = 2; nc <= 4 && nc <= lat_backend_gpu.groups; nc++) {
         lat_field u = rough("4 6 4 8", nc, LAT_F64), half, full, again;
         const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
         const lat_backend *b = &lat_backend_gpu;
@@ -244,7 +243,7 @@ static void check_calls(const char *dims, const lat_sweep *how)
     for (int k = 0; k < 23; k++)
         CHECK(!b->sweep(two, how, 1), "%s", lat_error());
     CHECK(!b->get(two, 0, &single) && same(&many, &single),
-          "%s %s: 23 sweeps differ from one after the other: %s", dims, kinds[how->kind],
+          "%s %s: 23 sweeps differ from one after the other: %s", dims, updates[how->update],
           lat_error());
     b->close(one);
     b->close(two);
@@ -372,8 +371,25 @@ static void check_sums(void)
         }
 }
 
+/* A group that the program was built without (make GPU_GROUPS=4). */
+static void check_missing_group(void)
+{
+    const int nc = lat_backend_gpu.groups + 1;
+    if (nc > LAT_FIX_MOST)
+        return;
+    lat_field u = rough("4 4 4 4", nc, LAT_F64);
+    const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
+    lat_device *dev = lat_backend_gpu.open(&u, &c, LAT_F64, 1, &lat_comm_self);
+    CHECK(!dev && strstr(lat_error(), "GPU_GROUPS"), "SU(%d): found: %s", nc, lat_error());
+    if (dev)
+        lat_backend_gpu.close(dev);
+    lat_error_clear();
+    lat_field_free(&u);
+}
+
 static void check_refusals(void)
 {
+    check_missing_group();
     static const struct {
         const char *dims;
         int nc, copies;
@@ -415,7 +431,7 @@ int main(int argc, char **argv)
     check_conditions();
     check_case("links that are in SU(N) to single precision only");
     check_rounded_links();
-    check_case("SU(4) to SU(8)");
+    check_case("SU(4) and larger, as far as there is GPU code");
     check_groups();
     check_case("g that was got and is set goes on bit for bit, and runs repeat bit for bit");
     check_exact(LAT_F64);

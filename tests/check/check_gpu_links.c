@@ -63,7 +63,7 @@ static bool same(double a, double b, double tolerance)
 static void check_links(void)
 {
     for (size_t i = 0; i < LATTICES; i++)
-        for (size_t g = 0; g < GROUPS; g++)
+        for (size_t g = 0; g < GROUPS && groups[g] <= lat_generate_gpu.groups; g++)
             for (int p = 4; p <= 8; p += 4) {
                 lat_field f = field(groups[g], lattices[i], (lat_real)p, false), out;
                 double a[2], b[2];
@@ -108,15 +108,15 @@ static double apart(const lat_field *a, const lat_field *b)
  * of the links, most of it a gauge transformation, does slowly. Overrelaxation is chaotic: from
  * links such as these, not thermal ones, differences grow 20-fold a sweep, and more with the number
  * of subgroups: SU(16) loses its way in one. */
-static void follow(int nc, lat_geometry geom, lat_real real, lat_update_kind kind, double beta,
+static void follow(int nc, lat_geometry geom, lat_real real, lat_update kind, double beta,
                    long sweeps, double bound, double bound_links)
 {
-    const lat_update how = {kind, UINT64_C(0x123456789abcdef), 3, 17};
+    const lat_link_sweep how = {kind, UINT64_C(0x123456789abcdef), 3, 17};
     const lat_generate *const where[2] = {cpu, gpu};
     lat_field f[2];
     double s[2], t[2];
     for (int i = 0; i < 2; i++) {
-        f[i] = field(nc, geom, real, kind == LAT_UPDATE_OVERRELAX);
+        f[i] = field(nc, geom, real, kind == LAT_UPDATE_MICROCANONICAL);
         lat_generator *gen = open_on(where[i], &f[i], real, beta, 1.3);
         CHECK(!where[i]->sweep(gen, &how, sweeps) && !where[i]->plaquette(gen, s + i, t + i)
                   && !where[i]->get(gen, &f[i]),
@@ -138,7 +138,7 @@ static void follow(int nc, lat_geometry geom, lat_real real, lat_update_kind kin
 static void check_trajectories(void)
 {
     static const double beta[] = {2.4, 6, 10.9, 17, 40, 180}; /* of groups[] */
-    for (size_t g = 0; g < GROUPS; g++)
+    for (size_t g = 0; g < GROUPS && groups[g] <= lat_generate_gpu.groups; g++)
         for (size_t i = 0; i < LATTICES; i++) {
             const long sweeps = lattices[i].nd < 4 || groups[g] > 5 ? 3 : 20;
             follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_HEATBATH, beta[g], sweeps, 1e-11,
@@ -146,8 +146,8 @@ static void check_trajectories(void)
             follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_METROPOLIS, beta[g], sweeps, 1e-11,
                    1e-9);
             if (groups[g] <= 8)
-                follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_OVERRELAX, beta[g], 1, 1e-10,
-                       1e-8);
+                follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_MICROCANONICAL, beta[g], 1,
+                       1e-10, 1e-8);
         }
 }
 
@@ -155,11 +155,11 @@ static void check_trajectories(void)
  * a small lattice. */
 static void check_single(void)
 {
-    for (size_t g = 0; g < 4; g++) {
+    for (size_t g = 0; g < 4 && groups[g] <= lat_generate_gpu.groups; g++) {
         follow(groups[g], lattices[2], LAT_F32, LAT_UPDATE_HEATBATH, 2.0 * groups[g] * groups[g], 2,
                1e4 * 0x1p-24, 1e4 * 0x1p-24);
-        follow(groups[g], lattices[1], LAT_F32, LAT_UPDATE_OVERRELAX, 2.0 * groups[g] * groups[g],
-               1, 1e4 * 0x1p-24, 1e4 * 0x1p-24);
+        follow(groups[g], lattices[1], LAT_F32, LAT_UPDATE_MICROCANONICAL,
+               2.0 * groups[g] * groups[g], 1, 1e4 * 0x1p-24, 1e4 * 0x1p-24);
     }
 }
 
@@ -167,10 +167,10 @@ static void check_single(void)
  * one call. */
 static void check_exact(void)
 {
-    for (size_t g = 0; g < GROUPS; g++)
+    for (size_t g = 0; g < GROUPS && groups[g] <= lat_generate_gpu.groups; g++)
         for (int p = 4; p <= 8; p += 4) {
-            const lat_update draw = {LAT_UPDATE_HEATBATH, 1, 0, 5},
-                             mirror = {.kind = LAT_UPDATE_OVERRELAX};
+            const lat_link_sweep draw = {LAT_UPDATE_HEATBATH, 1, 0, 5},
+                                 mirror = {.update = LAT_UPDATE_MICROCANONICAL};
             const double eps = p == 4 ? 0x1p-24 : 0x1p-53;
             const int nc = groups[g];
             lat_field f[2];
@@ -178,7 +178,7 @@ static void check_exact(void)
             for (int i = 0; i < 2; i++) {
                 f[i] = field(nc, lattices[3], (lat_real)p, true);
                 lat_generator *gen = open_on(gpu, &f[i], (lat_real)p, 2.0 * nc * nc, 1);
-                lat_update next = draw;
+                lat_link_sweep next = draw;
                 for (int k = 0; k < 3; k++, next.step++)
                     CHECK(!gpu->sweep(gen, &next, 1), "%s", lat_error());
                 CHECK(!gpu->plaquette(gen, s + i, t + i) && !gpu->get(gen, &f[i])

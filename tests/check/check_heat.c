@@ -338,7 +338,7 @@ static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
     for (int i = 0; i < 2; i++) {
         const lat_condition c = lat_condition_of(gauges[i], &u.head.geom, -1);
         lat_sweep sweep = {
-            .kind = LAT_SWEEP_HEATBATH, .temperature = (i ? 4 : 8) / k, .seed = 13, .config = n};
+            .update = LAT_UPDATE_HEATBATH, .temperature = (i ? 4 : 8) / k, .seed = 13, .config = n};
         lat_device *dev = lat_backend_cpu.open(&u, &c, real, 1, &lat_comm_self);
         if (!dev)
             exit(lat_report(LAT_FAILED));

@@ -81,7 +81,7 @@ static void check_there_and_back(void)
         for (size_t g = 0; g < GROUPS; g++)
             for (int p = 4; p <= 8; p += 4) {
                 lat_field f, out;
-                const lat_update draw = {LAT_UPDATE_HEATBATH, 5, 0, 1};
+                const lat_link_sweep draw = {LAT_UPDATE_HEATBATH, 5, 0, 1};
                 random_field(&f, groups[g], lattices[i], (lat_real)p, 0);
                 lat_generator *gen = open_field(&f, (lat_real)p, 4, 1);
                 lat_generate_cpu.sweep(gen, &draw, 2);
@@ -117,7 +117,7 @@ static void check_overrelaxation(void)
                 lat_field f, out;
                 const double xi = 1.5;
                 const int nc = groups[g], nd = lattices[i].nd, sweeps = 3;
-                const lat_update mirror = {.kind = LAT_UPDATE_OVERRELAX};
+                const lat_link_sweep mirror = {.update = LAT_UPDATE_MICROCANONICAL};
                 random_field(&f, nc, lattices[i], (lat_real)p, 0.4);
                 random_field(&out, nc, lattices[i], (lat_real)p, 0.4);
                 lat_generator *gen = open_field(&f, (lat_real)p, 4, xi);

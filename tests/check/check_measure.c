@@ -108,13 +108,13 @@ static void cold(void)
 /* Diagonal links with phases a, b, -(a+b), 0, ...: everything is a sum of sines and cosines.
  * Delta = 2i (S - mean S) on the diagonal, S_k = sum_mu sin phase_k(x,mu) - sin phase_k(x-mu,mu).
  */
-static void phase(const lat_geometry *geom, size_t site, int mu, int nc, double p[LAT_SUN_MAX])
+static void phase(const lat_geometry *geom, size_t site, int mu, int nc, double p[LAT_MAX_COLOURS])
 {
     int x[LAT_MAX_DIMS];
     lat_coordinates(geom, site, x);
     const double a = 0.3 * x[0] * (mu + 1) + 0.7 * x[1] - 0.4 * x[2] * x[2] + x[3] + 0.1 * mu;
     const double b = nc > 2 ? 1.1 * x[1] * x[2] - 0.9 * x[0] + 0.5 * x[3] * mu + 0.2 : 0;
-    memset(p, 0, sizeof(double) * LAT_SUN_MAX);
+    memset(p, 0, sizeof(double) * LAT_MAX_COLOURS);
     p[0] = a;
     p[1] = nc > 2 ? b : -a;
     if (nc > 2)
@@ -129,12 +129,13 @@ static void abelian(void)
             const lat_geometry *geom = &lattices[l];
             const size_t volume = lat_volume(geom);
             const int nd = geom->nd;
-            double f_sum = 0, theta = 0, theta_max = 0, plaq = 0, p[LAT_SUN_MAX], q[LAT_SUN_MAX];
+            double f_sum = 0, theta = 0, theta_max = 0, plaq = 0, p[LAT_MAX_COLOURS],
+                   q[LAT_MAX_COLOURS];
             lat_field f;
             if (!make(&f, geom, nc, LAT_F64))
                 return;
             for (size_t x = 0; x < volume; x++) {
-                double s[LAT_SUN_MAX] = {0}, mean = 0, site = 0;
+                double s[LAT_MAX_COLOURS] = {0}, mean = 0, site = 0;
                 for (int mu = 0; mu < nd; mu++) {
                     matrix m;
                     phase(geom, x, mu, nc, p);
@@ -148,7 +149,7 @@ static void abelian(void)
                     }
                     lat_field_put(&f, x * (size_t)nd + (size_t)mu, m);
                     for (int nu = mu + 1; nu < nd; nu++) {
-                        double a[LAT_SUN_MAX], b[LAT_SUN_MAX];
+                        double a[LAT_MAX_COLOURS], b[LAT_MAX_COLOURS];
                         phase(geom, lat_neighbour(geom, x, mu, 1), nu, nc, q);
                         phase(geom, lat_neighbour(geom, x, nu, 1), mu, nc, a);
                         phase(geom, x, nu, nc, b);

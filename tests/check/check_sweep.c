@@ -121,7 +121,8 @@ static void check_layout(const char *dims, int lanes)
 
 /* One sweep in natural order, scalar. */
 #define SCALAR_SWEEP(NAME, N, P) \
-    static void NAME(const lat_field *u, lat_field *g, lat_gauge gauge, int scheme, double omega) \
+    static void NAME(const lat_field *u, lat_field *g, lat_gauge gauge, lat_update update, \
+                     double omega) \
     { \
         const lat_geometry *geom = &u->head.geom; \
         const size_t nd = (size_t)geom->nd; \
@@ -151,11 +152,11 @@ static void check_layout(const char *dims, int lanes)
                 P##m *here = (P##m *)(void *)(gs + 2 * N * N * x); \
                 const P##m xk = P##mul_left(gs + 2 * N * N * x, &k); \
                 P##mag_rotate(&m, gs + 2 * N * N * x, N); \
-                if (gauge == LAT_MAG && scheme == LAT_OVERRELAX_SU2) \
+                if (gauge == LAT_MAG && update == LAT_UPDATE_RELAX_SU2) \
                     P##mag_relax_su2(here, m, N, omega); \
                 else if (gauge == LAT_MAG) \
                     P##mag_relax_sun(here, m, N, omega); \
-                else if (scheme == LAT_OVERRELAX_SU2) \
+                else if (update == LAT_UPDATE_RELAX_SU2) \
                     P##relax_su2(here, xk, omega); \
                 else \
                     P##relax_sun(here, xk, omega); \
@@ -164,13 +165,13 @@ static void check_layout(const char *dims, int lanes)
 SCALAR_SWEEP(scalar_two, 2, two_)
 SCALAR_SWEEP(scalar_three, 3, three_)
 
-static void check_sweeps(const char *dims, int nc, lat_gauge gauge, int scheme)
+static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update update)
 {
     /* A rough field in a random gauge: rotations of all sizes occur in the first sweeps. */
     lat_field u = rough(dims, nc, 0.35), g = haar(&u), back;
     const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
     const double omega = 1.6;
-    const lat_sweep how = {.scheme = (lat_overrelax)scheme, .omega = &omega};
+    const lat_sweep how = {.update = update, .omega = &omega};
     lat_device *dev = lat_backend_cpu.open(&u, &c, LAT_F64, 1, &lat_comm_self);
     if (!CHECK(dev && !dev->backend->set(dev, 0, &g) && !lat_transform_new(&back, &u.head),
                "%s: %s", dims, lat_error()))
@@ -179,14 +180,14 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, int scheme)
     CHECK(!dev->backend->sweep(dev, &how, sweeps) && !dev->backend->get(dev, 0, &back), "%s",
           lat_error());
     for (int i = 0; i < sweeps; i++)
-        (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, scheme, omega);
+        (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, update, omega);
     /* Each visit rounds g to about 100 eps; where K is small, rotations far from their maximum turn
      * that into more: a factor 1000 is allowed over the 3 sweeps. */
     double worst = 0;
     for (size_t i = 0; i < lat_field_reals(&g); i++)
         worst = fmax(worst, fabs(((double *)g.data)[i] - ((double *)back.data)[i]));
-    CHECK(worst <= 1e5 * 0x1p-53, "%s SU(%d) %s scheme %d: lanes and scalar differ by %g", dims, nc,
-          lat_gauge_name(gauge), scheme, worst);
+    CHECK(worst <= 1e5 * 0x1p-53, "%s SU(%d) %s update %d: lanes and scalar differ by %g", dims, nc,
+          lat_gauge_name(gauge), update, worst);
 
     /* The lanes' functional and theta are those of the links that g makes. */
     lat_gauge_state s, t;
@@ -350,9 +351,9 @@ int main(void)
         check_case(sets[i].name);
         for (int k = 0; k < LATTICES; k++)
             for (int nc = 2; nc <= 3; nc++)
-                for (int scheme = 0; scheme < 2; scheme++) {
-                    check_sweeps(lattices[k], nc, LAT_LANDAU, scheme);
-                    check_sweeps(lattices[k], nc, LAT_MAG, scheme);
+                for (lat_update i = LAT_UPDATE_RELAX_SU2; i <= LAT_UPDATE_RELAX_SUN; i++) {
+                    check_sweeps(lattices[k], nc, LAT_LANDAU, i);
+                    check_sweeps(lattices[k], nc, LAT_MAG, i);
                 }
     }
     unsetenv("LAT_LANES");

@@ -112,12 +112,12 @@ static int advance(lat_fixing *f)
     const long i = c[0]->sweeps / (1 + micro), every = check_every   ? check_every
                                                        : steps > 100 ? steps / 100
                                                                      : 1;
-    const lat_sweep draw = {.kind = update ? LAT_SWEEP_METROPOLIS : LAT_SWEEP_HEATBATH,
+    const lat_sweep draw = {.update = update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH,
                             .temperature = temperature(i),
                             .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number,
                             .config = (uint32_t)f->config,
                             .step = LAT_FOR_ANNEAL + (uint32_t)i};
-    const lat_sweep micro_sweep = {.kind = LAT_SWEEP_MICRO, .temperature = 1};
+    const lat_sweep micro_sweep = {.update = LAT_UPDATE_MICROCANONICAL, .temperature = 1};
     if (f->fixer->ops->sweep(f->fixer, &draw, 1)
         || (micro && f->fixer->ops->sweep(f->fixer, &micro_sweep, micro)))
         return -1;

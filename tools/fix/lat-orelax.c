@@ -17,7 +17,12 @@ enum { SINGLE, MIXED, DOUBLE };
 static const char *const precisions[] = {"single", "mixed", "double"}, *const schemes[] = {"su3",
                                                                                            "su2"};
 
-static int scheme = LAT_OVERRELAX_SU3, precision = DOUBLE, store;
+/* By scheme; without and with --stochastic. */
+enum { WHOLE };
+static const lat_update updates[][2] = {{LAT_UPDATE_RELAX_SUN, LAT_UPDATE_STOCHASTIC_SUN},
+                                        {LAT_UPDATE_RELAX_SU2, LAT_UPDATE_STOCHASTIC_SU2}};
+
+static int scheme = WHOLE, precision = DOUBLE, store;
 static double omega, theta = 1e-12, stochastic; /* omega 0: auto */
 static const char *omega_text;
 static long max_sweeps = 100000, check_every = 10;
@@ -163,7 +168,8 @@ static double auto_omega(const lat_fixing *f, lat_omega *o, double now, long swe
         if (f->condition.weight[mu] > 0 && f->u.head.geom.dims[mu] > extent)
             extent = f->u.head.geom.dims[mu];
     double w = OMEGA_SU2;
-    if (scheme == LAT_OVERRELAX_SU3 || f->condition.gauge == LAT_MAG || f->u.head.nc == 2)
+    if (scheme == WHOLE || lat_gauge_table[f->condition.gauge].problem == LAT_ABELIAN
+        || f->u.head.nc == 2)
         w = lat_omega_update(o, f->condition.gauge, extent, now, sweeps);
     /* In single alone the floor must stay below theta. */
     return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / theta) : w;
@@ -202,8 +208,7 @@ static int sweep(const lat_fixing *f, long sweeps)
     lat_copy *const *c = f->batch;
     const int n = f->nbatch;
     double w[LAT_BATCH], bound[LAT_BATCH];
-    lat_sweep how = {.kind = LAT_SWEEP_RELAX,
-                     .scheme = (lat_overrelax)scheme,
+    lat_sweep how = {.update = updates[scheme][stochastic > 0],
                      .omega = w,
                      .stochastic = stochastic,
                      .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number,

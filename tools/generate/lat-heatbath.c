@@ -288,8 +288,9 @@ static int log_plaquette(run *r)
 
 static int sweeps(run *r, long n)
 {
-    lat_update draw = {.kind = update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH, .seed = seed};
-    const lat_update reflection = {.kind = LAT_UPDATE_OVERRELAX};
+    lat_link_sweep draw = {.update = update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH,
+                           .seed = seed};
+    const lat_link_sweep reflection = {.update = LAT_UPDATE_MICROCANONICAL};
     for (long i = 0; i < n; i++) {
         if (++r->sweep > MAX_SWEEPS)
             return lat_fail(

@@ -594,7 +594,7 @@ static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
     if (by_options ? lat_condition_make((lat_gauge)gauge, time_axis, NULL, &head->geom, c)
                    : lat_condition_read(head, c))
         return -1;
-    if (c->gauge == LAT_MAG)
+    if (lat_gauge_table[c->gauge].problem != LAT_LINEAR)
         return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge "
                         "takes it as one",
                         head->gauge);

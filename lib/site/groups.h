@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* groups.h: the N of SU(N): those of fields, and those that sweeps are compiled for. The Makefile
+ * reads the numbers here; every table of N is expanded from the lists. */
+#ifndef LAT_SITE_GROUPS_H
+#define LAT_SITE_GROUPS_H
+
+#define LAT_MAX_COLOURS 16 /* fields: SU(2) to SU(16) */
+#define LAT_FIX_MOST 8     /* gauge fixing */
+#define LAT_LINKS_MOST 16  /* updates of links */
+#define LAT_ABELIAN_MOST 3 /* gauges whose local problem is LAT_ABELIAN (update.h) */
+
+/* GPU code of fewer of them: make GPU_GROUPS=4 for SU(2) to SU(4). */
+#if defined(LAT_GPU_GROUPS) && LAT_GPU_GROUPS < LAT_FIX_MOST
+#define LAT_GPU_FIX_MOST LAT_GPU_GROUPS
+#else
+#define LAT_GPU_FIX_MOST LAT_FIX_MOST
+#endif
+#if defined(LAT_GPU_GROUPS) && LAT_GPU_GROUPS < LAT_LINKS_MOST
+#define LAT_GPU_LINKS_MOST LAT_GPU_GROUPS
+#else
+#define LAT_GPU_LINKS_MOST LAT_LINKS_MOST
+#endif
+
+/* X(2, of) X(3, of) .. X(most, of) */
+#define LAT_EACH_GROUP(most, X, of) LAT_EACH_GROUP_(most, X, of)
+#define LAT_EACH_GROUP_(most, X, of) LAT_GROUPS_##most(X, of)
+#define LAT_GROUPS_2(X, of) X(2, of)
+#define LAT_GROUPS_3(X, of) LAT_GROUPS_2(X, of) X(3, of)
+#define LAT_GROUPS_4(X, of) LAT_GROUPS_3(X, of) X(4, of)
+#define LAT_GROUPS_5(X, of) LAT_GROUPS_4(X, of) X(5, of)
+#define LAT_GROUPS_6(X, of) LAT_GROUPS_5(X, of) X(6, of)
+#define LAT_GROUPS_7(X, of) LAT_GROUPS_6(X, of) X(7, of)
+#define LAT_GROUPS_8(X, of) LAT_GROUPS_7(X, of) X(8, of)
+#define LAT_GROUPS_9(X, of) LAT_GROUPS_8(X, of) X(9, of)
+#define LAT_GROUPS_10(X, of) LAT_GROUPS_9(X, of) X(10, of)
+#define LAT_GROUPS_11(X, of) LAT_GROUPS_10(X, of) X(11, of)
+#define LAT_GROUPS_12(X, of) LAT_GROUPS_11(X, of) X(12, of)
+#define LAT_GROUPS_13(X, of) LAT_GROUPS_12(X, of) X(13, of)
+#define LAT_GROUPS_14(X, of) LAT_GROUPS_13(X, of) X(14, of)
+#define LAT_GROUPS_15(X, of) LAT_GROUPS_14(X, of) X(15, of)
+#define LAT_GROUPS_16(X, of) LAT_GROUPS_15(X, of) X(16, of)
+
+#endif
