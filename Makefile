@@ -22,6 +22,7 @@
 # Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  SAN=1 (address and undefined)
 #           DEBUG=1  BITS=1 (no fused multiply-add)  COV=1 (count lines)  WERROR=1  V=1 (show commands)
 #           GPU_ARCH=90: for GPUs of compute capability 9.0 alone; "80 90" for two
+#           GPU_GROUPS=4: GPU code of SU(2) to SU(4) alone, in a fraction of the time
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -139,17 +140,20 @@ cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
 cufft_why := $(or $(cuda_why),$(if $(wildcard $(cuda_home)/include/cufft.h $(cuda_home)/targets/*/include/cufft.h),,cufft.h not found))
 gpu_host := $(filter-out $(if $(cufft_why),lib/fourier/fourier.cu) %_kernels.cu,$(wildcard lib/*/*.cu))
 cuda_obj = $(if $(cuda_why),,$(gpu_host:%.cu=build/cuda/%.o) $(gpu_fix_obj) $(gpu_link_obj))
-gpu_fix_obj = $(foreach s,4 8,$(foreach n,$(fix_range),build/cuda/lib/fix/kernels_$(n)_$(s).o))
-gpu_link_obj = $(foreach s,4 8,$(foreach n,$(link_range),build/cuda/lib/generate/kernels_$(n)_$(s).o) build/cuda/lib/generate/kernels_3_$(s)_all.o)
+# What GPU_GROUPS leaves of a list of N.
+gpu_few = $(if $(GPU_GROUPS),$(filter $(shell seq 2 $(GPU_GROUPS)),$(1)),$(1))
+gpu_fix_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(fix_range)),build/cuda/lib/fix/kernels_$(n)_$(s).o))
+gpu_link_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(link_range)),build/cuda/lib/generate/kernels_$(n)_$(s).o) build/cuda/lib/generate/kernels_3_$(s)_all.o)
 ifeq ($(cuda_why),)
 ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
 $(call keep,build/cuda/flags,$(cuda_flags) $(gpu_code_few) $(gpu_code_many))
+$(call keep,build/cuda/groups,GPU_GROUPS=$(GPU_GROUPS))
 endif
 
 # What was compiled with other flags, or by another Makefile, is compiled again. What the machine has is the business of few
 # files; what is linked, and with what, depends on it.
 flags := $(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS)
-found := CUDA: $(cuda_why); cuFFT: $(cufft_why); MPI: $(mpi_why) $(mpi_words); $(ldflags) $(LDFLAGS) $(ldlibs)
+found := CUDA: $(cuda_why) $(GPU_GROUPS); cuFFT: $(cufft_why); MPI: $(mpi_why) $(mpi_words); $(ldflags) $(LDFLAGS) $(ldlibs)
 $(foreach f,flags found,$(call keep,$(B)/$(f),$($(f))))
 
 # One text of the sweeps, compiled for each vector length and each N of SU(N); the program chooses when it runs.
@@ -162,9 +166,11 @@ lane_flags_base :=
 lane_flags_avx2 := -mtune=haswell -mavx2 -mfma
 lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma -mprefer-vector-width=512
 
-# The N of SU(N): of gauge fixing, and of configurations.
-fix_range := 2 3 4 5 6 7 8
-link_range := $(fix_range) 9 10 11 12 13 14 15 16
+# The N of SU(N), of gauge fixing and of configurations: 2 to what lib/site/groups.h says.
+groups_to = $(shell seq 2 $$(sed -n 's/^.define LAT_$(1)_MOST \([0-9]*\).*/\1/p' lib/site/groups.h))
+fix_range := $(call groups_to,FIX)
+link_range := $(call groups_to,LINKS)
+$(if $(filter-out $(link_range),$(GPU_GROUPS)),$(error GPU_GROUPS=$(GPU_GROUPS): expected a number from 2 to $(lastword $(link_range))))
 
 lane_obj = $(foreach l,$(lanes),$(foreach n,$(fix_range),$(B)/lib/fix/lanes_$(l)_$(n).o))
 link_obj = $(foreach l,$(lanes),$(foreach n,$(link_range) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
@@ -195,7 +201,7 @@ all: $(tools) $(B)/said
 $(B)/said: $(tools) Makefile
 	@printf 'built %s in %s/ with %s\n' '$(notdir $(tools))' '$(BIN)' '$(CC)' | fold -s -w 100
 	@printf '  CPU     vector lanes: %s; threads: %s\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))'
-	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc)$(comma) compute capabilities $(gpu_arch))'
+	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc)$(comma) compute capabilities $(gpu_arch)$(if $(GPU_GROUPS),$(comma) SU(2) to SU($(GPU_GROUPS))))'
 	@printf '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
 	@printf '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon$(if $(cufft_why),,$(comma) and cuFFT))'
 	@printf '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
@@ -248,6 +254,10 @@ build/cuda/lib/generate/kernels_%.o: lib/generate/generate_kernels.cu build/cuda
 
 $(gpu_host:%.cu=build/cuda/%.o): build/cuda/%.o: %.cu build/cuda/flags
 	$(call gpu_cc,$(gpu_code_few))
+
+gpu_tables := build/cuda/lib/fix/fix_gpu.o build/cuda/lib/generate/generate_gpu.o
+$(gpu_tables): build/cuda/groups
+$(gpu_tables): cuda_flags += $(if $(GPU_GROUPS),-DLAT_GPU_GROUPS=$(GPU_GROUPS))
 
 # Made anew from what is there now: nothing stays of a file that was removed.
 $(liblat): $(lib_obj) $(B)/found $(lib_layers)
