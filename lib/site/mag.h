@@ -184,8 +184,8 @@ LAT_HOST_DEVICE void LAT_(mag_relax_sun)(LAT_(m) *g, LAT_(mag) m, int count, LAT
     LAT_(overrelax)(g, &h, omega);
 }
 
-/* share: F = 1/(2 N D V) sum of it; theta(x) = sum_{a<b} |(X_a - X_b)_ab|^2 / N. `links` is 2D. */
-LAT_HOST_DEVICE void LAT_(mag_state)(const LAT_(mag) *m, int count, LAT_S links, LAT_T *share,
+/* *part: F = 1/(2 N D V) sum of it; theta(x) = sum_{a<b} |(X_a - X_b)_ab|^2 / N. `links` is 2D. */
+LAT_HOST_DEVICE void LAT_(mag_state)(const LAT_(mag) *m, int count, LAT_S links, LAT_T *part,
                                      LAT_T *theta)
 {
     LAT_T sum = LAT_(set)(count < LAT_N ? links : 0), off = LAT_(set)(0);
@@ -201,6 +201,6 @@ LAT_HOST_DEVICE void LAT_(mag_state)(const LAT_(mag) *m, int count, LAT_S links,
         LAT_(mag_axis)(m, p, q, count, &d, &e);
         off += e.re * e.re + e.im * e.im;
     }
-    *share = sum;
+    *part = sum;
     *theta = off * LAT_(set)((LAT_S)(1.0 / LAT_N));
 }

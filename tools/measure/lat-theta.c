@@ -47,8 +47,8 @@ typedef struct measured {
     long config;
     lat_geometry geom;
     int nc;
-    char gauge[16], claimed[16]; /* measured; what the header says was imposed */
-    double claimed_theta, plaquette, link_trace;
+    char gauge[16], stated[16]; /* measured; what the header says was imposed */
+    double stated_theta, plaquette, link_trace;
     lat_condition condition;
     lat_gauge_state state;
     int nslices;
@@ -69,8 +69,8 @@ static int measure(const lat_field *f, long config, measured *m)
 {
     lat_header name = f->head; /* borrowed, for the name of the condition */
     *m = (measured){
-        .config = config, .geom = f->head.geom, .nc = f->head.nc, .claimed_theta = f->head.theta};
-    memcpy(m->claimed, f->head.gauge, sizeof m->claimed);
+        .config = config, .geom = f->head.geom, .nc = f->head.nc, .stated_theta = f->head.theta};
+    memcpy(m->stated, f->head.gauge, sizeof m->stated);
     if (choose(&f->head, &m->condition))
         return -1;
     lat_condition_write(&name, &m->condition);
@@ -136,10 +136,10 @@ static void print_text(FILE *to, const measured *m, bool several)
         fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
     lat_lattice_text(to, &m->geom, m->nc);
     fprintf(to, "gauge          %s", m->gauge);
-    if (!strcmp(m->claimed, "none"))
+    if (!strcmp(m->stated, "none"))
         fprintf(to, " (the header names none)\n");
     else
-        fprintf(to, " (header: %s, theta %.6g)\n", m->claimed, m->claimed_theta);
+        fprintf(to, " (header: %s, theta %.6g)\n", m->stated, m->stated_theta);
     fprintf(to, "functional     %.15g\n", m->state.functional);
     fprintf(to, "theta          %.15g\n", m->state.theta);
     fprintf(to, "theta maximum  %.15g\n", m->state.theta_max);
