@@ -20,45 +20,35 @@
 #include "fix/fix_lanes.h"
 #include "bench.h"
 #include "base/error.h"
-#include "base/threads.h"
+#include "site/scalar.h"
 #include "site/sun.h"
 
 /* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other.
  */
-#define LAT_T double
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH 1
-#define LAT_N 3
-#define LAT_(x) scalar_##x
-#define LAT_HOST_DEVICE static inline __attribute__((unused))
-#include "site/template.h"
-#include "site/link.h"
-
-static const scalar_m *link_of(const lat_field *u, size_t x, int mu)
+static const m_d3 *link_of(const lat_field *u, size_t x, int mu)
 {
-    return (const scalar_m *)u->data + 4 * x + mu;
+    return (const m_d3 *)u->data + 4 * x + mu;
 }
 
 static void scalar_update(lat_field *f, size_t x, int mu, double k, int kind, uint32_t step)
 {
     const lat_geometry *geom = &f->head.geom;
     const int64_t link = (int64_t)(4 * x) + mu;
-    const scalar_rng d = {1, &link, 0, step};
+    const rng_d3 d = {1, &link, 0, step};
     const size_t end = lat_neighbour(geom, x, mu, 1);
-    scalar_m s = {{{{0, 0}}}}, v;
+    m_d3 s = {{{{0, 0}}}}, v;
     for (int nu = 0; nu < 4; nu++) {
         if (nu == mu)
             continue;
         const size_t down = lat_neighbour(geom, x, nu, -1);
-        scalar_staple_up(&v, link_of(f, x, nu), link_of(f, lat_neighbour(geom, x, nu, 1), mu),
-                         link_of(f, end, nu));
-        scalar_staple_add(&s, v, 1);
-        scalar_staple_down(&v, link_of(f, down, nu), link_of(f, down, mu),
-                           link_of(f, lat_neighbour(geom, down, mu, 1), nu));
-        scalar_staple_add(&s, v, 1);
+        staple_up_d3(&v, link_of(f, x, nu), link_of(f, lat_neighbour(geom, x, nu, 1), mu),
+                     link_of(f, end, nu));
+        staple_add_d3(&s, v, 1);
+        staple_down_d3(&v, link_of(f, down, nu), link_of(f, down, mu),
+                       link_of(f, lat_neighbour(geom, down, mu, 1), nu));
+        staple_add_d3(&s, v, 1);
     }
-    scalar_link_update((scalar_m *)f->data + link, &s, k, kind, &d);
+    link_update_d3((m_d3 *)f->data + link, &s, k, kind, &d);
 }
 
 static void scalar_sweep(lat_field *f, double beta, int kind, uint32_t step)

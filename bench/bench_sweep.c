@@ -23,21 +23,13 @@
 #include "base/threads.h"
 #include "base/memory.h"
 #include "lattice/transform.h"
+#include "site/scalar.h"
 #include "site/sun.h"
 
 #define FLOP 2274.0
 
 /* The reference: the same site functions one site after the other, scalar and in double, natural
  * order, links as they lie. What a compiler makes of a plain loop. */
-#define LAT_T double
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH 1
-#define LAT_N 3
-#define LAT_(x) scalar_##x
-#define LAT_HOST_DEVICE static inline __attribute__((unused))
-#include "site/template.h"
-
 static void scalar_sweep(const lat_field *u, double *g, double omega)
 {
     const lat_geometry *geom = &u->head.geom;
@@ -48,17 +40,16 @@ static void scalar_sweep(const lat_field *u, double *g, double omega)
             lat_coordinates(geom, x, at);
             if (((at[0] + at[1] + at[2] + at[3]) & 1) != parity)
                 continue;
-            scalar_m k = {{{{0, 0}}}};
+            m_d3 k = {{{{0, 0}}}};
             for (int mu = 0; mu < 4; mu++) {
                 const size_t up = lat_neighbour(geom, x, mu, 1),
                              down = lat_neighbour(geom, x, mu, -1);
                 double d[18];
-                scalar_add_mul_dag(&k, links + 18 * (4 * x + (size_t)mu), g + 18 * up, 2, 1);
+                add_mul_dag_d3(&k, links + 18 * (4 * x + (size_t)mu), g + 18 * up, 2, 1);
                 lat_sun_dag(3, d, links + 18 * (4 * down + (size_t)mu));
-                scalar_add_mul_dag(&k, d, g + 18 * down, 2, 1);
+                add_mul_dag_d3(&k, d, g + 18 * down, 2, 1);
             }
-            scalar_relax_su2((scalar_m *)(void *)(g + 18 * x), scalar_mul_left(g + 18 * x, &k),
-                             omega);
+            relax_su2_d3((m_d3 *)(void *)(g + 18 * x), mul_left_d3(g + 18 * x, &k), omega);
         }
 }
 

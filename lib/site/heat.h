@@ -10,7 +10,8 @@
  *     Landau, Coulomb  density exp(k a_0) on the sphere S^3, k = |r| / T, r of LAT_(hit_axis)
  *     MAG              density exp(k cos theta) on S^2, k = l / T, l of mag.h, for the direction
  *                      that h rotates to the pole
- * Cabibbo, Marinari, PLB 119 (1982) 387; in gauge fixing: arXiv:1212.5221, section 2.2. */
+ * Cabibbo, Marinari, PLB 119 (1982) 387; in gauge fixing: arXiv:1212.5221, sections
+ * 2.2.4 and 2.3. */
 #include "update.h"
 
 #ifndef LAT_NOINLINE /* the includer may prefer one copy of the largest function to several */

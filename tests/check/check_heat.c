@@ -11,6 +11,7 @@
 #include "check.h"
 #include "base/error.h"
 #include "lattice/transform.h"
+#include "site/scalar.h"
 #include "site/sun.h"
 
 #define LAT_HOST_DEVICE static inline __attribute__((unused))
@@ -20,17 +21,6 @@
 typedef double wide __attribute__((vector_size(8 * WIDE)));
 typedef float thin __attribute__((vector_size(4 * WIDE)));
 
-#define LAT_T double
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH 1
-#define LAT_(x) one_##x
-#include "site/template.h"
-#undef LAT_T
-#undef LAT_S
-#undef LAT_SIZE
-#undef LAT_WIDTH
-#undef LAT_
 #define LAT_T float
 #define LAT_S float
 #define LAT_SIZE 4
@@ -122,12 +112,12 @@ static void check_functions(void)
         float fs, fc;
         /* A few roundings: of the result, or of the unit circle; a squared sine has four times its
          * error. */
-        NEAR(one_log(x), log(x), 1 + fabs(log(x)), 4, 0x1p-53, "log", x);
-        NEAR(one_log(u), log(u), fabs(log(u)), 4, 0x1p-53, "log", u);
-        NEAR(one_exp(y), exp(y), exp(y) * (1 - y), 4, 0x1p-53, "exp", y);
-        NEAR(one_sine(v), sin(M_PI * v), fabs(sin(M_PI * v)), 8, 0x1p-53, "sine", v);
-        NEAR(one_cosine(v), cos(M_PI * v), 1, 4, 0x1p-53, "cosine", v);
-        one_sincos_2pi(u, &s, &c);
+        NEAR(log_d2(x), log(x), 1 + fabs(log(x)), 4, 0x1p-53, "log", x);
+        NEAR(log_d2(u), log(u), fabs(log(u)), 4, 0x1p-53, "log", u);
+        NEAR(exp_d2(y), exp(y), exp(y) * (1 - y), 4, 0x1p-53, "exp", y);
+        NEAR(sine_d2(v), sin(M_PI * v), fabs(sin(M_PI * v)), 8, 0x1p-53, "sine", v);
+        NEAR(cosine_d2(v), cos(M_PI * v), 1, 4, 0x1p-53, "cosine", v);
+        sincos_2pi_d2(u, &s, &c);
         NEAR(s, sin(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
         NEAR(c, cos(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
         NEAR(single_log(fx), log((double)fx), 1 + fabs(log(x)), 4, 0x1p-24, "single log", x);
@@ -286,12 +276,12 @@ static void check_rates(void)
             double u[8], gap, open = 1;
             float v[8], thin_gap, thin_open = 1;
             site[0] = i;
-            const one_rng d = {12, site, (uint32_t)n, 6};
-            one_uniforms(&d, 0, u);
-            one_uniforms(&d, 1, u + 4);
+            const rng_d2 d = {12, site, (uint32_t)n, 6};
+            uniforms_d2(&d, 0, u);
+            uniforms_d2(&d, 1, u + 4);
             for (int j = 0; j < 8; j++)
                 v[j] = (float)u[j];
-            one_heat_try(k, u, &gap, &open);
+            heat_try_d2(k, u, &gap, &open);
             single_heat_try((float)k, v, &thin_gap, &thin_open);
             closed += open < 1;
             closed_single += thin_open < 1;

@@ -10,24 +10,8 @@
 #include "check.h"
 #include "base/error.h"
 #include "lattice/transform.h"
+#include "site/scalar.h"
 #include "site/sun.h"
-
-#define LAT_T double
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH 1
-#define LAT_HOST_DEVICE static inline __attribute__((unused))
-
-#define LAT_N 2
-#define LAT_(x) two_##x
-#include "site/template.h"
-#undef LAT_N
-#undef LAT_
-#define LAT_N 3
-#define LAT_(x) three_##x
-#include "site/template.h"
-#undef LAT_N
-#undef LAT_
 
 static const char *const lattices[] = {"4 4 4 4",  "8 8 8 8",   "2 2 2 2", "2 4 6 10", "6 6 6 6",
                                        "16 2 4 8", "4 12 2 20", "8 8",     "6 10 4",   "32"};
@@ -221,15 +205,15 @@ static void random_su2(double h[4], uint64_t i)
         h[k] /= sqrt(n);
 }
 
-static double re_trace(const three_m *x) { return x->e[0][0].re + x->e[1][1].re + x->e[2][2].re; }
+static double re_trace(const m_d3 *x) { return x->e[0][0].re + x->e[1][1].re + x->e[2][2].re; }
 
 /* sum_i (X_i)_ii, all three kept. */
-static double abelian(const three_mag *m)
+static double abelian(const mag_d3 *m)
 {
     return m->x[0].e[0][0].re + m->x[1].e[1][1].re + m->x[2].e[2][2].re;
 }
 
-static void random_problem(three_m *x, three_mag *m, uint64_t i)
+static void random_problem(m_d3 *x, mag_d3 *m, uint64_t i)
 {
     double one[18], w[18];
     lat_sun_one(3, one);
@@ -237,8 +221,8 @@ static void random_problem(three_m *x, three_mag *m, uint64_t i)
     memset(m, 0, sizeof *m);
     for (uint64_t k = 0; k < 8; k++) {
         lat_sun_haar(3, w, 11, 8 * i + k, 0, 0);
-        three_add_mul_dag(x, w, one, 3, 1);
-        three_mag_add(m, w, one, 3, 3);
+        add_mul_dag_d3(x, w, one, 3, 1);
+        mag_add_d3(m, w, one, 3, 3);
     }
 }
 
@@ -247,46 +231,46 @@ static void check_hits(void)
     for (uint64_t i = 0; i < 500; i++)
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) {
-                three_m x;
-                three_mag m;
+                m_d3 x;
+                mag_d3 m;
                 double h[4], other[4];
                 random_problem(&x, &m, i);
-                three_hit_axis(&x, p, q, h);
-                three_hit_unit(h);
-                three_m best = x;
-                three_hit_apply(&best, p, q, h);
+                hit_axis_d3(&x, p, q, h);
+                hit_unit_d3(h);
+                m_d3 best = x;
+                hit_apply_d3(&best, p, q, h);
                 double hm[4];
-                three_mag_hit(&m, p, q, 3, hm);
-                three_mag best_mag = m;
-                three_mag_apply(&best_mag, p, q, 3, hm);
+                mag_hit_d3(&m, p, q, 3, hm);
+                mag_d3 best_mag = m;
+                mag_apply_d3(&best_mag, p, q, 3, hm);
                 /* Traces of eight unitary matrices: 24 at most, so a few roundings of 24. */
                 const double eps = 24 * 16 * 0x1p-53;
                 CHECK(re_trace(&best) >= re_trace(&x) - eps
                           && abelian(&best_mag) >= abelian(&m) - eps,
                       "lower after a hit");
                 for (uint64_t k = 0; k < 20; k++) {
-                    three_m y = x;
-                    three_mag n = m;
+                    m_d3 y = x;
+                    mag_d3 n = m;
                     random_su2(other, 20 * i + k);
-                    three_hit_apply(&y, p, q, other);
+                    hit_apply_d3(&y, p, q, other);
                     CHECK(re_trace(&y) <= re_trace(&best) + eps,
                           "a random hit is better: %.17g, %.17g", re_trace(&y), re_trace(&best));
                     other[3] = 0; /* a phase about the pole is all that this leaves out */
-                    three_hit_unit(other);
-                    three_mag_apply(&n, p, q, 3, other);
+                    hit_unit_d3(other);
+                    mag_apply_d3(&n, p, q, 3, other);
                     CHECK(abelian(&n) <= abelian(&best_mag) + eps,
                           "a random hit is better: %.17g, %.17g", abelian(&n), abelian(&best_mag));
                 }
                 /* The square of the rotation to the maximum goes as far beyond it: nothing changes.
                  */
                 double r2 = 2 * h[0], twice[4] = {r2 * h[0] - 1, r2 * h[1], r2 * h[2], r2 * h[3]};
-                three_m mirror = x;
-                three_hit_apply(&mirror, p, q, twice);
+                m_d3 mirror = x;
+                hit_apply_d3(&mirror, p, q, twice);
                 CHECK(fabs(re_trace(&mirror) - re_trace(&x)) <= eps, "microcanonical: off by %g",
                       re_trace(&mirror) - re_trace(&x));
                 double s2 = 2 * hm[0], twice_mag[4] = {s2 * hm[0] - 1, s2 * hm[1], s2 * hm[2], 0};
-                three_mag mirror_mag = m;
-                three_mag_apply(&mirror_mag, p, q, 3, twice_mag);
+                mag_d3 mirror_mag = m;
+                mag_apply_d3(&mirror_mag, p, q, 3, twice_mag);
                 CHECK(fabs(abelian(&mirror_mag) - abelian(&m)) <= eps,
                       "microcanonical, MAG: off by %g", abelian(&mirror_mag) - abelian(&m));
             }
@@ -296,20 +280,20 @@ static void check_hits(void)
 static void check_two_of_three(void)
 {
     for (uint64_t i = 0; i < 500; i++) {
-        three_m x;
-        three_mag m;
+        m_d3 x;
+        mag_d3 m;
         random_problem(&x, &m, i);
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) {
                 double a[4], b[4];
-                three_mag_hit(&m, p, q, 3, a);
-                three_mag_hit(&m, p, q, 2, b);
+                mag_hit_d3(&m, p, q, 3, a);
+                mag_hit_d3(&m, p, q, 2, b);
                 for (int k = 0; k < 4; k++)
                     CHECK(fabs(a[k] - b[k]) <= 1e-12, "pair %d%d: %g and %g", p, q, a[k], b[k]);
             }
         double fa, ta, fb, tb;
-        three_mag_state(&m, 3, 8, &fa, &ta);
-        three_mag_state(&m, 2, 8, &fb, &tb);
+        mag_state_d3(&m, 3, 8, &fa, &ta);
+        mag_state_d3(&m, 2, 8, &fb, &tb);
         CHECK(fabs(fa - fb) <= 1e-13 && fabs(ta - tb) <= 1e-12 * (1 + ta), "%g %g, %g %g", fa, fb,
               ta, tb);
     }
@@ -318,15 +302,15 @@ static void check_two_of_three(void)
 /* Where there is nothing to climb (idle lanes, K = 0) g stays, and is no NaN. */
 static void check_nothing(void)
 {
-    three_m x, g;
-    three_mag m;
+    m_d3 x, g;
+    mag_d3 m;
     memset(&x, 0, sizeof x);
     memset(&m, 0, sizeof m);
-    three_unit(&g);
-    three_relax_su2(&g, x, 1.7);
-    three_relax_sun(&g, x, 1.7);
-    three_mag_relax_su2(&g, m, 2, 1.7);
-    three_mag_relax_sun(&g, m, 2, 1.7);
+    unit_d3(&g);
+    relax_su2_d3(&g, x, 1.7);
+    relax_sun_d3(&g, x, 1.7);
+    mag_relax_su2_d3(&g, m, 2, 1.7);
+    mag_relax_sun_d3(&g, m, 2, 1.7);
     for (int a = 0; a < 3; a++)
         for (int b = 0; b < 3; b++)
             CHECK(g.e[a][b].re == (a == b) && g.e[a][b].im == 0, "element %d%d is %g %g", a, b,
