@@ -34,7 +34,7 @@ static int make_links(lat_field *u, const char *dims, int nc)
     u->head.reals = 2 * nc * nc;
     const size_t size = (size_t)(2 * nc * nc);
     double *some = lat_alloc(FEW * size, sizeof *some, "links");
-    if (!some || lat_dims_parse(dims, &u->head.geom) || lat_field_alloc(u))
+    if (!some || lat_dims_parse(dims, &u->head.geom) || lat_field_alloc(u, lat_comm_world))
         return -1;
     for (size_t i = 0; i < FEW; i++)
         lat_sun_near_one(nc, some + i * size, 0.35, 1, i, 0, 0);

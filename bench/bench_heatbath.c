@@ -67,7 +67,7 @@ static void scalar_sweep(lat_field *f, double beta, int kind, uint32_t step)
 static void time_scalar(const lat_field *u, double seconds[2])
 {
     lat_field f = {.data = NULL};
-    if (lat_header_copy(&f.head, &u->head) || lat_field_alloc(&f))
+    if (lat_header_copy(&f.head, &u->head) || lat_field_alloc(&f, lat_comm_world))
         exit(lat_report(LAT_FAILED));
     memcpy(f.data, u->data, lat_field_reals(u) * sizeof(double));
     for (int k = 0; k < 2; k++) {
@@ -116,7 +116,7 @@ static lat_field rough(int extent, int nc, lat_real real)
     u.head.nc = nc;
     u.head.reals = 2 * nc * nc;
     u.head.real = real;
-    if (lat_field_alloc(&u))
+    if (lat_field_alloc(&u, lat_comm_world))
         exit(lat_report(LAT_FAILED));
 #pragma omp parallel for schedule(static)
     for (size_t k = 0; k < lat_field_matrices(&u); k++) {

@@ -34,7 +34,7 @@ static void make_links(lat_field *u, const char *dims)
     u->head.nc = 3;
     u->head.reals = SIZE;
     u->head.real = LAT_F32;
-    if (lat_dims_parse(dims, &u->head.geom) || lat_field_alloc(u))
+    if (lat_dims_parse(dims, &u->head.geom) || lat_field_alloc(u, lat_comm_world))
         stop();
     for (uint32_t i = 0; i < FEW; i++) {
         double m[SIZE];
@@ -49,7 +49,7 @@ static void make_links(lat_field *u, const char *dims)
         lat_random(1, lat_field_site(u, i / nd) * nd + i % nd, 0, 0, 0, w);
         memcpy((float *)u->data + i * SIZE, some[w[0] % FEW], sizeof *some);
     }
-    if (lat_field_share(u))
+    if (lat_field_exchange(u))
         stop();
 }
 

@@ -66,7 +66,8 @@ static lat_field make_field(int extent)
     lat_header_init(&f.head);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         f.head.geom.dims[mu] = extent;
-    need(lat_header_check(&f.head, "bench_stream") == 0 && lat_field_alloc(&f) == 0, "a field");
+    need(lat_header_check(&f.head, "bench_stream") == 0 && lat_field_alloc(&f, lat_comm_world) == 0,
+         "a field");
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < lat_field_matrices(&f); i++) {
         double u[LAT_SUN_REALS];

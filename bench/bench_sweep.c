@@ -100,8 +100,8 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
         return 1;
     if (!(fabs(s.functional - last.functional) <= 64 * eps))
         return fail("microcanonical sweeps changed the functional", s.functional, last.functional);
-    if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v)
-        || lat_transform_new(&g, &u->head))
+    if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, lat_comm_world)
+        || lat_transform_new(&g, &u->head, lat_comm_world))
         return 1;
     memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
     const int bad = dev->backend->get(dev, 0, &g) || lat_transform_apply(&v, &g)
@@ -241,7 +241,7 @@ static int rough(lat_field *u, int extent)
     for (int mu = 0; mu < 4; mu++)
         u->head.geom.dims[mu] = extent;
     u->head.geom.nd = 4;
-    if (lat_field_alloc(u))
+    if (lat_field_alloc(u, lat_comm_world))
         return lat_report(LAT_FAILED);
 #pragma omp parallel for schedule(static)
     for (size_t k = 0; k < lat_field_matrices(u); k++)

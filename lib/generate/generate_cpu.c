@@ -86,7 +86,7 @@ static const char *cpu_description(const lat_generator *gen) { return gen->dev->
 static int cpu_get(lat_generator *gen, lat_field *u)
 {
     const cpu *c = (const cpu *)gen;
-    return lat_dfield_get(c->u, 0, u, true) || lat_field_share(u) ? -1 : 0;
+    return lat_dfield_get(c->u, 0, u, true) || lat_field_exchange(u) ? -1 : 0;
 }
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */

@@ -107,8 +107,8 @@ static int gpu_get(lat_generator *gen, lat_field *u)
 {
     gpu *c = (gpu *)gen;
     passenger p = {c, u->head.real};
-    return lat_cuda_download(&c->ferry, u, lead(c, u), place_out, &p) || lat_field_share(u) ? -1
-                                                                                            : 0;
+    return lat_cuda_download(&c->ferry, u, lead(c, u), place_out, &p) || lat_field_exchange(u) ? -1
+                                                                                               : 0;
 }
 
 /* ---- opening ---- */

@@ -119,7 +119,7 @@ void lat_dfield_free(lat_dfield *f);
 int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight);
 
 /* And back, bit for bit what is stored; rows that are not stored are completed in double if
- * `exact`, else in the grid's storage. Own sites only: call lat_field_share where ghosts are
+ * `exact`, else in the grid's storage. Own sites only: call lat_field_exchange where ghosts are
  * wanted. */
 int lat_dfield_get(const lat_dfield *f, int member, lat_field *host, bool exact);
 

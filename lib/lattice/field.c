@@ -12,15 +12,14 @@ static size_t matrix_bytes(const lat_field *f)
     return 2 * (size_t)f->head.nc * (size_t)f->head.nc * (size_t)f->head.real;
 }
 
-int lat_field_alloc(lat_field *f)
+int lat_field_alloc(lat_field *f, const lat_comm *comm)
 {
     char text[64];
-    f->comm = lat_comm_world;
+    f->comm = comm;
     f->data = NULL;
-    if (lat_slices(&f->head) < f->comm->size)
+    if (comm && lat_slices(&f->head) < comm->size)
         return lat_fail_usage("lattice %s: expected at most %d ranks, a slice each, found %d",
-                              lat_dims_text(&f->head.geom, text), lat_slices(&f->head),
-                              f->comm->size);
+                              lat_dims_text(&f->head.geom, text), lat_slices(&f->head), comm->size);
     /* No page is touched: a header may state more than the stream holds. */
     f->data = lat_alloc(lat_field_held(f), matrix_bytes(f), "a field");
     return f->data ? 0 : -1;
@@ -61,7 +60,7 @@ size_t lat_field_next(const lat_field *f, size_t i, int mu, int step)
 
 #define EXCHANGE_BYTES ((size_t)1 << 28) /* of a slice at a time */
 
-int lat_field_share(lat_field *f)
+int lat_field_exchange(lat_field *f)
 {
     if (!lat_field_shared(f))
         return 0;

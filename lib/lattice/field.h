@@ -22,10 +22,11 @@ typedef struct lat_field {
     const lat_comm *comm; /* the ranks that share it; NULL: this one alone */
 } lat_field;
 
-/* Allocates the data for f->head, which must be filled in and checked, for the ranks of
- * lat_comm_world; the data are undefined, and take no memory before they are written. Fails with
- * fewer slices than ranks. */
-int lat_field_alloc(lat_field *f);
+/* Allocates the data for f->head, which must be filled in and checked, shared by the ranks of
+ * `comm` (NULL: this one alone), which must outlive the field. The data are undefined, and take no
+ * memory before they are written. 0, or -1 with lat_error set: no memory, or fewer slices than
+ * ranks. */
+int lat_field_alloc(lat_field *f, const lat_comm *comm);
 void lat_field_free(lat_field *f); /* data and head; f may be used again */
 
 /* Do several ranks share it? */
@@ -65,7 +66,7 @@ size_t lat_field_next(const lat_field *f, size_t i, int mu, int step);
 
 /* Halo exchange: fills the ghosts of all ranks. Call it after own matrices have changed and before
  * neighbours are read. All ranks call it: 0, or -1 with lat_error set. */
-int lat_field_share(lat_field *f);
+int lat_field_exchange(lat_field *f);
 
 /* Gathers a record of `size` bytes for each slice. `own`: the records of this rank's slices; `all`:
  * those of all slices in the order of the lattice, the same bits on all ranks. All ranks call it:

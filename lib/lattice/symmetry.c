@@ -125,7 +125,7 @@ int lat_symmetry_apply(lat_field *f, const lat_symmetry *s)
         return -1;
     lat_boundary_permute(&to.head, s->axes);
     permute_extents(&to.head.geom, s);
-    if (lat_field_alloc(&to))
+    if (lat_field_alloc(&to, f->comm))
         return -1;
     map_all(&(mapping){.from = f, .to = &to, .s = s});
     free(f->data);

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "site/sun.h"
 
-int lat_transform_new(lat_field *g, const lat_header *u)
+int lat_transform_new(lat_field *g, const lat_header *u, const lat_comm *comm)
 {
     memset(g, 0, sizeof *g);
     lat_header_init(&g->head);
@@ -15,7 +15,7 @@ int lat_transform_new(lat_field *g, const lat_header *u)
     g->head.geom = u->geom;
     g->head.nc = u->nc;
     g->head.reals = 2 * u->nc * u->nc;
-    if (lat_field_alloc(g))
+    if (lat_field_alloc(g, comm))
         return -1;
     double one[LAT_SUN_REALS];
     lat_sun_one(u->nc, one);
@@ -76,10 +76,10 @@ static int same_lattice(const lat_field *u, const lat_field *g)
 
 int lat_transform_apply(lat_field *u, lat_field *g)
 {
-    if (same_lattice(u, g) || lat_field_share(g))
+    if (same_lattice(u, g) || lat_field_exchange(g))
         return -1;
     lat_transform_rotate(u, g);
     u->head.plaquette = u->head.link_trace = NAN;
     lat_header_ungauge(&u->head);
-    return lat_field_share(u);
+    return lat_field_exchange(u);
 }

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include "field.h"
 
-/* g(x) = 1 on the lattice and in the group of `u`, f64: 0, or -1 with lat_error set. To be freed by
- * lat_field_free. */
-int lat_transform_new(lat_field *g, const lat_header *u);
+/* g(x) = 1 on the lattice and in the group of `u`, f64, for the ranks of `comm`: 0, or -1 with
+ * lat_error set. To be freed by lat_field_free. */
+int lat_transform_new(lat_field *g, const lat_header *u, const lat_comm *comm);
 
 /* g(x) <- Haar random matrices. They depend on seed, global site and the number of the
  * configuration only. */

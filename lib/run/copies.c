@@ -67,7 +67,7 @@ void lat_copies_free(lat_fixing *f)
 
 int lat_copy_start(const lat_fixing *f, lat_copy *c)
 {
-    if (lat_transform_new(&c->g, &f->u.head))
+    if (lat_transform_new(&c->g, &f->u.head, f->comm))
         return -1;
     if (!f->single)
         lat_transform_random(&c->g, c->seed, f->config);
@@ -79,7 +79,7 @@ static int duplicate(const lat_field *u, lat_field *v)
 {
     if (lat_header_copy(&v->head, &u->head))
         return -1;
-    if (lat_field_alloc(v)) {
+    if (lat_field_alloc(v, u->comm)) {
         lat_header_free(&v->head);
         return -1;
     }

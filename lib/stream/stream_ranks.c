@@ -313,7 +313,8 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
         char crc[sizeof f->head.read_crc];
     } found = {0, ""};
     belt b;
-    if (lat_field_alloc(f) || make(&b, f, false)) /* a header may promise what never arrives */
+    if (lat_field_alloc(f, lat_comm_world)
+        || make(&b, f, false)) /* a header may promise what never arrives */
         return -1;
     int rc;
     if (f->comm->rank == 0) {
@@ -333,7 +334,7 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
         return -1;
     memcpy(f->head.read_crc, found.crc, sizeof found.crc);
     *largest = found.largest;
-    return lat_field_share(f);
+    return lat_field_exchange(f);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ static int reduce(lat_field *f, const char *name)
     if (any == 0)
         return 0;
     f->head.plaquette = f->head.link_trace = NAN;
-    return lat_field_share(f);
+    return lat_field_exchange(f);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */

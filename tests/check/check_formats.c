@@ -88,7 +88,7 @@ static void check_rows(int nc)
     f.head.geom = (lat_geometry){.nd = 4, .dims = {2, 3, 1, 2}};
     f.head.nc = nc;
     f.head.reals = 2 * nc * nc;
-    if (!CHECK(lat_field_alloc(&f) == 0, "%s", lat_error()))
+    if (!CHECK(lat_field_alloc(&f, lat_comm_world) == 0, "%s", lat_error()))
         return;
     for (size_t i = 0; i < lat_field_matrices(&f); i++) {
         double m[LAT_SUN_REALS];
@@ -122,7 +122,7 @@ static int new_field(lat_field *f, int nc, lat_real real)
     f->head.nc = nc;
     f->head.real = real;
     f->head.reals = 2 * nc * nc;
-    return lat_field_alloc(f);
+    return lat_field_alloc(f, lat_comm_world);
 }
 
 static void fill(lat_field *f)

@@ -27,7 +27,7 @@ static lat_field rough(const char *dims, int nc, lat_real real)
     u.head.nc = nc;
     u.head.reals = 2 * nc * nc;
     u.head.real = real;
-    if (lat_field_alloc(&u))
+    if (lat_field_alloc(&u, lat_comm_world))
         exit(lat_report(LAT_FAILED));
     for (size_t i = 0; i < lat_field_matrices(&u); i++) {
         double m[LAT_SUN_REALS];
@@ -40,7 +40,7 @@ static lat_field rough(const char *dims, int nc, lat_real real)
 static lat_field haar(const lat_field *u, uint64_t seed)
 {
     lat_field g;
-    if (lat_transform_new(&g, &u->head))
+    if (lat_transform_new(&g, &u->head, lat_comm_world))
         exit(lat_report(LAT_FAILED));
     for (size_t i = 0; i < lat_field_matrices(&g); i++) {
         double m[LAT_SUN_REALS];
@@ -211,8 +211,9 @@ static void check_exact(lat_real real)
         const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
         const lat_backend *b = &lat_backend_gpu;
         lat_device *one = start(b, &u, &c, real, 1), *two = start(b, &u, &c, real, 1);
-        if (!one || !two || lat_transform_new(&half, &u.head) || lat_transform_new(&full, &u.head)
-            || lat_transform_new(&again, &u.head))
+        if (!one || !two || lat_transform_new(&half, &u.head, lat_comm_world)
+            || lat_transform_new(&full, &u.head, lat_comm_world)
+            || lat_transform_new(&again, &u.head, lat_comm_world))
             return;
         CHECK(!b->sweep(one, all, 7) && !b->get(one, 0, &half) && !b->sweep(one, all, 9)
                   && !b->get(one, 0, &full),
@@ -237,7 +238,8 @@ static void check_calls(const char *dims, const lat_sweep *how)
     const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
     const lat_backend *b = &lat_backend_gpu;
     lat_device *one = start(b, &u, &c, LAT_F64, 1), *two = start(b, &u, &c, LAT_F64, 1);
-    if (!one || !two || lat_transform_new(&many, &u.head) || lat_transform_new(&single, &u.head))
+    if (!one || !two || lat_transform_new(&many, &u.head, lat_comm_world)
+        || lat_transform_new(&single, &u.head, lat_comm_world))
         return;
     CHECK(!b->sweep(one, how, 23) && !b->get(one, 0, &many), "%s", lat_error());
     for (int k = 0; k < 23; k++)
@@ -273,7 +275,8 @@ static void check_copies(const char *dims, int copies, lat_gauge gauge, lat_real
     const lat_backend *gpu = &lat_backend_gpu;
     lat_device *many = start(gpu, &u, &c, real, copies);
     lat_gauge_state s[16], t;
-    if (!many || lat_transform_new(&a, &u.head) || lat_transform_new(&b, &u.head))
+    if (!many || lat_transform_new(&a, &u.head, lat_comm_world)
+        || lat_transform_new(&b, &u.head, lat_comm_world))
         return;
     for (int k = 0; k < 2; k++)
         CHECK(!gpu->sweep(many, all + 4 * k, 5), "%s", lat_error());
@@ -313,7 +316,7 @@ static void check_frozen(void)
     for (int i = 0; i < 2; i++) {
         const lat_backend *b = backends[i];
         lat_device *dev = start(b, &u, &c, LAT_F64, COPIES);
-        if (!dev || lat_transform_new(&g[i], &u.head))
+        if (!dev || lat_transform_new(&g[i], &u.head, lat_comm_world))
             return;
         CHECK(!b->sweep(dev, all, 8) && !b->state(dev, s[i], slices[i]), "%s", lat_error());
         for (int k = 0; k < COPIES && i == 0; k++)
@@ -350,7 +353,7 @@ static void check_sums(void)
             lat_device *dev = start(&lat_backend_gpu, &u, &c, LAT_F64, 1);
             lat_gauge_state s, t;
             double a[10] = {0}, b[10] = {0};
-            if (!dev || lat_transform_new(&g, &u.head))
+            if (!dev || lat_transform_new(&g, &u.head, lat_comm_world))
                 return;
             CHECK(!dev->backend->sweep(dev, all, 5) && !dev->backend->state(dev, &s, a)
                       && !dev->backend->get(dev, 0, &g) && !lat_transform_apply(&u, &g)

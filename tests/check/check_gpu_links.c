@@ -21,7 +21,7 @@ static lat_field field(int nc, lat_geometry geom, lat_real real, bool rough)
     f.head.nc = nc;
     f.head.real = real;
     f.head.reals = 2 * nc * nc;
-    if (lat_header_check(&f.head, "field") || lat_field_alloc(&f))
+    if (lat_header_check(&f.head, "field") || lat_field_alloc(&f, lat_comm_world))
         exit(lat_report(LAT_FAILED));
     for (size_t i = 0; i < lat_field_matrices(&f); i++) {
         double m[LAT_SUN_REALS];

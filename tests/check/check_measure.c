@@ -34,7 +34,7 @@ static bool make(lat_field *f, const lat_geometry *geom, int nc, lat_real real)
     f->head.nc = nc;
     f->head.real = real;
     f->head.reals = 2 * nc * nc;
-    return CHECK(lat_field_alloc(f) == 0, "%s", lat_error());
+    return CHECK(lat_field_alloc(f, lat_comm_world) == 0, "%s", lat_error());
 }
 
 static void fill_haar(lat_field *f, uint64_t seed)
@@ -403,7 +403,7 @@ static void transformed(void)
         const double sites = (double)lat_volume(&geom);
         lat_field f, g;
         matrix m;
-        if (!make(&f, &geom, nc, LAT_F64) || lat_transform_new(&g, &f.head))
+        if (!make(&f, &geom, nc, LAT_F64) || lat_transform_new(&g, &f.head, lat_comm_world))
             return;
         for (size_t i = 0; i < lat_field_matrices(&f); i++) {
             lat_sun_near_one(nc, m, 0.2, 5, i, 0, 0);

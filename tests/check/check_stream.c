@@ -155,7 +155,7 @@ static int read_by_slices(const bytes *b, int first, lat_field *f)
     lat_input *in = open_bytes(b, false);
     lat_header_init(&f->head);
     f->data = NULL;
-    if (!in || lat_stream_head(in, &f->head) != 1 || lat_field_alloc(f) < 0)
+    if (!in || lat_stream_head(in, &f->head) != 1 || lat_field_alloc(f, lat_comm_world) < 0)
         return -1;
     lat_stream_reader *r = lat_stream_begin(in, &f->head);
     const int all = lat_slices(&f->head);

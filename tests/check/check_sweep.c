@@ -32,7 +32,7 @@ static lat_field rough(const char *dims, int nc, double eps)
     u.head.geom = geometry(dims);
     u.head.nc = nc;
     u.head.reals = 2 * nc * nc;
-    if (lat_field_alloc(&u))
+    if (lat_field_alloc(&u, lat_comm_world))
         exit(lat_report(LAT_FAILED));
     for (size_t i = 0; i < lat_field_matrices(&u); i++) {
         double m[LAT_SUN_REALS];
@@ -45,7 +45,7 @@ static lat_field rough(const char *dims, int nc, double eps)
 static lat_field haar(const lat_field *u)
 {
     lat_field g;
-    if (lat_transform_new(&g, &u->head))
+    if (lat_transform_new(&g, &u->head, lat_comm_world))
         exit(lat_report(LAT_FAILED));
     for (size_t i = 0; i < lat_field_matrices(&g); i++) {
         double m[LAT_SUN_REALS];
@@ -157,7 +157,8 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
     const double omega = 1.6;
     const lat_sweep how = {.update = update, .omega = &omega};
     lat_device *dev = lat_backend_cpu.open(&u, &c, LAT_F64, 1, &lat_comm_self);
-    if (!CHECK(dev && !dev->backend->set(dev, 0, &g) && !lat_transform_new(&back, &u.head),
+    if (!CHECK(dev && !dev->backend->set(dev, 0, &g)
+                   && !lat_transform_new(&back, &u.head, lat_comm_world),
                "%s: %s", dims, lat_error()))
         return;
     const int sweeps = 3;

@@ -28,7 +28,7 @@ static lat_field field_of(lat_kind kind, const char *dims, int nc, lat_real real
     f.head.nc = nc;
     f.head.real = real;
     f.head.reals = reals;
-    need(lat_field_alloc(&f) == 0, "a field");
+    need(lat_field_alloc(&f, lat_comm_world) == 0, "a field");
     for (size_t i = 0; i < lat_field_matrices(&f); i++) {
         double m[LAT_SUN_REALS];
         lat_sun_haar(nc, m, 17, i, 0, 0);

@@ -132,7 +132,7 @@ static int do_random(run *r, lat_field *f, long index)
     if (f->head.kind != LAT_GAUGE)
         return lat_fail("%s: expected a gauge field for --random, found a gauge transformation",
                         r->name);
-    if (lat_transform_new(&g, &f->head))
+    if (lat_transform_new(&g, &f->head, f->comm))
         return -1;
     lat_transform_random(&g, seed, index);
     int rc = lat_transform_apply(f, &g);

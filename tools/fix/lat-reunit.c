@@ -140,7 +140,7 @@ static int project(lat_field *f, moved *all)
         add_up(all, slice + own, slices);
     free(part);
     free(slice);
-    return rc ? rc : lat_field_share(f);
+    return rc ? rc : lat_field_exchange(f);
 }
 
 static int refuse(const lat_field *f, const moved *m, long index)

@@ -200,7 +200,7 @@ static int begin(run *r)
     head->nc = (int)group;
     head->real = precision ? LAT_F64 : LAT_F32;
     head->reals = 2 * head->nc * head->nc;
-    if (lat_header_check(head, "--dims") || lat_field_alloc(&r->field))
+    if (lat_header_check(head, "--dims") || lat_field_alloc(&r->field, lat_comm_world))
         return -1;
     const size_t links = lat_field_matrices(&r->field), nd = (size_t)head->geom.nd;
 #pragma omp parallel for schedule(static)
@@ -363,7 +363,7 @@ static int write_one(run *r)
 static int generate(run *r)
 {
     const lat_action action = {.beta = beta, .xi = xi};
-    if (lat_field_share(&r->field)
+    if (lat_field_exchange(&r->field)
         || !(r->gen = lat_generate_open(r->device, &r->field, r->field.head.real, &action))
         || describe(r))
         return -1;

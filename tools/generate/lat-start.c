@@ -107,7 +107,7 @@ static void fill(lat_field *f, long index)
 static int make(lat_output *out, long index)
 {
     lat_field f = {.data = NULL};
-    int rc = describe(&f.head, index) || lat_field_alloc(&f) ? -1 : 0;
+    int rc = describe(&f.head, index) || lat_field_alloc(&f, lat_comm_world) ? -1 : 0;
     if (rc == 0) {
         fill(&f, index);
         rc = lat_stream_write(out, &f, lat_opts.store);
