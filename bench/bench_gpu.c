@@ -19,34 +19,10 @@
 #include "base/memory.h"
 #include "lattice/transform.h"
 #include "site/sun.h"
+#include "../tests/check/fields.h"
 
 #define FLOP 2274.0
 #define REPEAT 7
-
-/* Links about as rough as thermal ones of beta = 6 (plaquette near 0.6), in a random order out of a
- * few thousand: a large lattice is made in no time. */
-static int make_links(lat_field *u, const char *dims, int nc)
-{
-    enum { FEW = 4096 };
-    memset(u, 0, sizeof *u);
-    lat_header_init(&u->head);
-    u->head.nc = nc;
-    u->head.reals = 2 * nc * nc;
-    const size_t size = (size_t)(2 * nc * nc);
-    double *some = lat_alloc(FEW * size, sizeof *some, "links");
-    if (!some || lat_dims_parse(dims, &u->head.geom) || lat_field_alloc(u, lat_comm_world))
-        return -1;
-    for (size_t i = 0; i < FEW; i++)
-        lat_sun_near_one(nc, some + i * size, 0.35, 1, i, 0, 0);
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < lat_field_matrices(u); i++) {
-        uint32_t w[4];
-        lat_random(1, i, 0, 0, 0, w);
-        memcpy((double *)u->data + i * size, some + w[0] % FEW * size, size * sizeof *some);
-    }
-    free(some);
-    return 0;
-}
 
 static const double omega[16] = {1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7,
                                  1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7};
@@ -138,8 +114,8 @@ static void measure(const line *l, bool checked)
 {
     if (strcmp(l->dims, last_dims) || l->nc != last_nc) {
         lat_field_free(&links);
-        if (make_links(&links, l->dims, l->nc))
-            exit(lat_report(LAT_FAILED));
+        links = field_new(LAT_GAUGE, geometry_of(l->dims), l->nc, LAT_F64);
+        fill_near_one_fast(&links, ROUGH, 1);
         last_dims = l->dims;
         last_nc = l->nc;
     }

@@ -19,9 +19,7 @@
 #include "generate/generate.h"
 #include "fix/fix_lanes.h"
 #include "bench.h"
-#include "base/error.h"
-#include "site/scalar.h"
-#include "site/sun.h"
+#include "../tests/check/fields.h"
 
 /* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other.
  */
@@ -108,22 +106,12 @@ static int check(lat_generator *gen, lat_field *u, lat_real real)
 
 static const char *const names[] = {"heatbath", "overrelax"};
 
+/* extent^4, rough links. */
 static lat_field rough(int extent, int nc, lat_real real)
 {
-    lat_field u = {.data = NULL};
-    lat_header_init(&u.head);
-    u.head.geom = (lat_geometry){4, {extent, extent, extent, extent}};
-    u.head.nc = nc;
-    u.head.reals = 2 * nc * nc;
-    u.head.real = real;
-    if (lat_field_alloc(&u, lat_comm_world))
-        exit(lat_report(LAT_FAILED));
-#pragma omp parallel for schedule(static)
-    for (size_t k = 0; k < lat_field_matrices(&u); k++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_near_one(nc, m, 0.35, 1, k, 0, 0);
-        lat_field_put(&u, k, m);
-    }
+    const lat_geometry geom = {4, {extent, extent, extent, extent}};
+    lat_field u = field_new(LAT_GAUGE, geom, nc, real);
+    fill_near_one(&u, ROUGH, 1);
     return u;
 }
 

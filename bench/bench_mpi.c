@@ -18,39 +18,20 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "site/sun.h"
+#include "../tests/check/fields.h"
 
 #define BATCHES 5
 
 static void stop(void) { exit(lat_report(LAT_FAILED)); }
 
-/* Links about as rough as thermal ones, out of a few thousand: which, the number of the link in the
- * lattice says. */
-static void make_links(lat_field *u, const char *dims)
+/* Rough links, the same on any number of ranks. */
+static lat_field make_links(const char *dims)
 {
-    enum { FEW = 4096, SIZE = 18 };
-    static float some[FEW][SIZE];
-    memset(u, 0, sizeof *u);
-    lat_header_init(&u->head);
-    u->head.nc = 3;
-    u->head.reals = SIZE;
-    u->head.real = LAT_F32;
-    if (lat_dims_parse(dims, &u->head.geom) || lat_field_alloc(u, lat_comm_world))
+    lat_field u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F32);
+    fill_near_one_fast(&u, ROUGH, 1);
+    if (lat_field_share(&u))
         stop();
-    for (uint32_t i = 0; i < FEW; i++) {
-        double m[SIZE];
-        lat_sun_near_one(3, m, 0.35, 1, i, 0, 0);
-        for (int e = 0; e < SIZE; e++)
-            some[i][e] = (float)m[e];
-    }
-    const size_t nd = (size_t)u->head.geom.nd, own = lat_field_matrices(u);
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < own; i++) {
-        uint32_t w[4];
-        lat_random(1, lat_field_site(u, i / nd) * nd + i % nd, 0, 0, 0, w);
-        memcpy((float *)u->data + i * SIZE, some[w[0] % FEW], sizeof *some);
-    }
-    if (lat_field_exchange(u))
-        stop();
+    return u;
 }
 
 static const double omega[1] = {1.7};
@@ -183,7 +164,7 @@ int main(int argc, char **argv)
     for (int i = 2; i + 1 < argc; i += 2) {
         if (strcmp(made, argv[i + 1])) {
             lat_field_free(&u);
-            make_links(&u, made = argv[i + 1]);
+            u = make_links(made = argv[i + 1]);
         }
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             if (!strcmp(kinds[k].name, argv[i]))

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include "bench.h"
+#include "../tests/check/fields.h"
 #include "common/options.h"
 #include "stream/codec.h"
 #include "stream/deflate.h"
@@ -27,53 +28,22 @@
 #include "base/memory.h"
 #include "measure/measure.h"
 #include "stream/stream.h"
-#include "site/sun.h"
 
 #define BLOCK ((size_t)1 << 20)
 #define PASSES 5
 
-static void die(const char *what)
-{
-    fprintf(stderr, "bench_stream: %s: %s\n", what, lat_error());
-    exit(1);
-}
-
-static void need(bool good, const char *what)
-{
-    if (!good)
-        die(what);
-}
-
 /* ---- the field ---------------------------------------------------------------------------------
  */
 
-/* g(x) V g(x+mu)^+ with V near 1 and g random. With this width the plaquette is near 0.6. */
-static void hidden_link(const lat_field *f, size_t i, double *u)
-{
-    int n = f->head.nc, nd = f->head.geom.nd, mu = (int)(i % (size_t)nd);
-    size_t site = i / (size_t)nd;
-    double v[LAT_SUN_REALS], g[LAT_SUN_REALS], h[LAT_SUN_REALS], gv[LAT_SUN_REALS];
-    lat_sun_near_one(n, v, 0.43, 1, i, 0, LAT_FOR_START);
-    lat_sun_haar(n, g, 1, site, 0, LAT_FOR_GAUGE);
-    lat_sun_haar(n, h, 1, lat_neighbour(&f->head.geom, site, mu, 1), 0, LAT_FOR_GAUGE);
-    lat_sun_mul(n, gv, g, v);
-    lat_sun_mul_dag(n, u, gv, h);
-}
-
+/* Links near one, by a random gauge transformation. With this width the plaquette is near 0.6. */
 static lat_field make_field(int extent)
 {
-    lat_field f;
-    lat_header_init(&f.head);
-    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
-        f.head.geom.dims[mu] = extent;
-    need(lat_header_check(&f.head, "bench_stream") == 0 && lat_field_alloc(&f, lat_comm_world) == 0,
-         "a field");
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < lat_field_matrices(&f); i++) {
-        double u[LAT_SUN_REALS];
-        hidden_link(&f, i, u);
-        lat_field_put(&f, i, u);
-    }
+    const lat_geometry geom = {4, {extent, extent, extent, extent}};
+    lat_field f = field_new(LAT_GAUGE, geom, 3, LAT_F64);
+    fill_near_one(&f, 0.43, 1);
+    lat_field g = haar_transform(&f, 2);
+    need(lat_transform_apply(&f, &g) == 0, "a gauge transformation");
+    lat_field_free(&g);
     return f;
 }
 
@@ -147,7 +117,7 @@ static size_t pass(const way *w, const char *raw, size_t n, lat_real real, doubl
         need(size > 0 && unpack(w, packed, size, real, work, back, m), w->name);
         double t2 = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         if (memcmp(raw + at, back, m) != 0)
-            die("what was unpacked is not what was packed");
+            need(false, "what was unpacked is not what was packed");
         *in += t1 - t0;
         *out += t2 - t1;
         total += size;

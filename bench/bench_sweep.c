@@ -25,6 +25,7 @@
 #include "lattice/transform.h"
 #include "site/scalar.h"
 #include "site/sun.h"
+#include "../tests/check/fields.h"
 
 #define FLOP 2274.0
 
@@ -233,20 +234,13 @@ static int ratios(const lat_field *u, int extent, lat_real real)
     return bad;
 }
 
-/* Links about as rough as thermal ones of beta = 6: plaquette near 0.6. */
-static int rough(lat_field *u, int extent)
+/* extent^4, rough links. */
+static lat_field rough(int extent)
 {
-    *u = (lat_field){.data = NULL};
-    lat_header_init(&u->head);
-    for (int mu = 0; mu < 4; mu++)
-        u->head.geom.dims[mu] = extent;
-    u->head.geom.nd = 4;
-    if (lat_field_alloc(u, lat_comm_world))
-        return lat_report(LAT_FAILED);
-#pragma omp parallel for schedule(static)
-    for (size_t k = 0; k < lat_field_matrices(u); k++)
-        lat_sun_near_one(3, (double *)u->data + 18 * k, 0.35, 1, k, 0, 0);
-    return 0;
+    const lat_geometry geom = {4, {extent, extent, extent, extent}};
+    lat_field u = field_new(LAT_GAUGE, geom, 3, LAT_F64);
+    fill_near_one(&u, ROUGH, 1);
+    return u;
 }
 
 int main(int argc, char **argv)
@@ -260,8 +254,7 @@ int main(int argc, char **argv)
     printf("lattice  precision  scheme  threads  sweeps/s   Mflop/s    GB/s  copy GB/s  of copy  "
            "of scalar a thread\n");
     for (int i = 0; i < 3 && extents[i] <= largest; i++) {
-        if (rough(&u, extents[i]))
-            return 1;
+        u = rough(extents[i]);
         bench_threads(1);
         const double reference = time_scalar(&u);
         printf("%5d^4  %-9s  %-6s  %7d  %8.1f  %8.1f  %6s  %9s  %7s  %18.1f\n", extents[i],
@@ -276,8 +269,7 @@ int main(int argc, char **argv)
     }
     printf("\nlattice  precision  %-62s  ratio  bound\n", "time a site and sweep");
     for (int i = 0; i < 2 && extents[i] <= largest; i++) {
-        if (rough(&u, extents[i]))
-            return 1;
+        u = rough(extents[i]);
         for (int p = 0; p < 2; p++)
             if (ratios(&u, extents[i], reals[p]))
                 return 1;

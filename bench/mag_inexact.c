@@ -157,13 +157,8 @@ static int relax(const lat_field *u, long copy, bool exact, FILE *text)
     int rc = -1;
     if (lat_transform_new(&g, &u->head, lat_comm_world))
         return -1;
-    for (size_t x = 0; x < lat_field_matrices(&g); x++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_haar(g.head.nc, m, seed + (uint64_t)copy, x, 0,
-                     LAT_FOR_GAUGE); /* as lat-orelax --copies */
-        lat_field_put(&g, x, m);
-    }
-    if (lat_header_copy(&v.head, &u->head) == 0 && lat_field_alloc(&v, lat_comm_world) == 0) {
+    lat_transform_random(&g, seed + (uint64_t)copy, 0); /* as lat-orelax --copies */
+    if (lat_header_copy(&v.head, &u->head) == 0 && lat_field_alloc(&v) == 0) {
         memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
         rc = lat_transform_apply(&v, &g);
         double before = 0;

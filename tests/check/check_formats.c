@@ -3,7 +3,7 @@
  * against a plain definition of the same thing. */
 #include "../../tools/convert/payload.c"
 #include "check.h"
-#include "base/error.h"
+#include "fields.h"
 #include "common/io.h"
 #include <unistd.h>
 #include <zlib.h>
@@ -83,18 +83,8 @@ static void check_sums(const unsigned char *b)
  * elimination, are then good to N^2 eps or so. */
 static void check_rows(int nc)
 {
-    lat_field f = {0};
-    lat_header_init(&f.head);
-    f.head.geom = (lat_geometry){.nd = 4, .dims = {2, 3, 1, 2}};
-    f.head.nc = nc;
-    f.head.reals = 2 * nc * nc;
-    if (!CHECK(lat_field_alloc(&f, lat_comm_world) == 0, "%s", lat_error()))
-        return;
-    for (size_t i = 0; i < lat_field_matrices(&f); i++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_haar(nc, m, 5, i, 0, 0);
-        lat_field_put(&f, i, m);
-    }
+    lat_field f = field_new(LAT_GAUGE, (lat_geometry){.nd = 4, .dims = {2, 3, 1, 2}}, nc, LAT_F64);
+    fill_haar(&f, 5);
     const double bound = 8.0 * nc * nc * DBL_EPSILON,
                  off = lat_rows_error(&f.head, f.data, lat_field_matrices(&f));
     CHECK(off <= bound, "SU(%d): the last row is %g off, bound %g", nc, off, bound);
@@ -114,15 +104,10 @@ static void check_rows(int nc)
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 /* A payload of more than one chunk. */
-static int new_field(lat_field *f, int nc, lat_real real)
+static lat_field new_field(int nc, lat_real real)
 {
-    *f = (lat_field){0};
-    lat_header_init(&f->head);
-    f->head.geom = (lat_geometry){.nd = 4, .dims = {9, 7, 11, real == LAT_F32 ? 33 : 17}};
-    f->head.nc = nc;
-    f->head.real = real;
-    f->head.reals = 2 * nc * nc;
-    return lat_field_alloc(f, lat_comm_world);
+    const lat_geometry geom = {.nd = 4, .dims = {9, 7, 11, real == LAT_F32 ? 33 : 17}};
+    return field_new(LAT_GAUGE, geom, nc, real);
 }
 
 static void fill(lat_field *f)
@@ -168,11 +153,9 @@ static int read_file(const char *path, lat_field *f, lat_payload *p, int n)
 
 static void check_chunks(const char *path, int nc, lat_real real, bool big, int rows)
 {
-    lat_field f, g;
+    lat_field f = new_field(nc, real), g = new_field(nc, real);
     const lat_payload plain = {.big = big, .rows = rows, .digest = lat_nersc_digest};
     lat_payload wrote = plain, read = plain, only = plain;
-    if (!CHECK(new_field(&f, nc, real) == 0 && new_field(&g, nc, real) == 0, "%s", lat_error()))
-        return;
     fill(&f);
     CHECK(lat_payload_bytes(&f.head, rows) > CHUNK, "one chunk only");
     CHECK(write_file(path, &f, &wrote, 3) == 0, "%s", lat_error());
@@ -193,10 +176,8 @@ static void check_chunks(const char *path, int nc, lat_real real, bool big, int 
 /* Sites of the file in another order. */
 static void check_order(const char *path)
 {
-    lat_field f, g;
+    lat_field f = new_field(3, LAT_F32), g = new_field(3, LAT_F32);
     lat_payload p = {.big = true, .rows = 3};
-    if (!CHECK(new_field(&f, 3, LAT_F32) == 0 && new_field(&g, 3, LAT_F32) == 0, "%s", lat_error()))
-        return;
     fill(&f);
     const size_t v = lat_volume(&f.head.geom), site = 4 * 18;
     uint32_t *order = malloc(v * sizeof *order);

@@ -8,9 +8,7 @@
 #include <string.h>
 #include "fix/fix.h"
 #include "check.h"
-#include "base/error.h"
-#include "lattice/transform.h"
-#include "site/sun.h"
+#include "fields.h"
 
 /* `check_gpu short`: small lattices and few sweeps, for compute-sanitizer, which makes all of it a
  * hundred times slower. */
@@ -20,34 +18,9 @@ static bool brief;
 
 static lat_field rough(const char *dims, int nc, lat_real real)
 {
-    lat_field u = {.data = NULL};
-    lat_header_init(&u.head);
-    if (lat_dims_parse(dims, &u.head.geom))
-        exit(lat_report(LAT_FAILED));
-    u.head.nc = nc;
-    u.head.reals = 2 * nc * nc;
-    u.head.real = real;
-    if (lat_field_alloc(&u, lat_comm_world))
-        exit(lat_report(LAT_FAILED));
-    for (size_t i = 0; i < lat_field_matrices(&u); i++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_near_one(nc, m, 0.35, 3, i, 0, 0);
-        lat_field_put(&u, i, m);
-    }
+    lat_field u = field_new(LAT_GAUGE, geometry_of(dims), nc, real);
+    fill_near_one(&u, ROUGH, 3);
     return u;
-}
-
-static lat_field haar(const lat_field *u, uint64_t seed)
-{
-    lat_field g;
-    if (lat_transform_new(&g, &u->head, lat_comm_world))
-        exit(lat_report(LAT_FAILED));
-    for (size_t i = 0; i < lat_field_matrices(&g); i++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_haar(u->head.nc, m, seed, i, 0, 0);
-        lat_field_put(&g, i, m);
-    }
-    return g;
 }
 
 static lat_device *start(const lat_backend *backend, const lat_field *u, const lat_condition *c,
@@ -55,7 +28,7 @@ static lat_device *start(const lat_backend *backend, const lat_field *u, const l
 {
     lat_device *dev = backend->open(u, c, real, copies, &lat_comm_self);
     for (int i = 0; dev && i < copies; i++) {
-        lat_field g = haar(u, 5 + (uint64_t)i);
+        lat_field g = haar_transform(u, 5 + (uint64_t)i);
         if (backend->set(dev, i, &g)) {
             backend->close(dev);
             dev = NULL;
@@ -282,7 +255,7 @@ static void check_copies(const char *dims, int copies, lat_gauge gauge, lat_real
         CHECK(!gpu->sweep(many, all + 4 * k, 5), "%s", lat_error());
     CHECK(!gpu->state(many, s, NULL), "%s", lat_error());
     for (int i = 0; i < copies; i++) {
-        lat_field g = haar(&u, 5 + (uint64_t)i);
+        lat_field g = haar_transform(&u, 5 + (uint64_t)i);
         lat_device *one = gpu->open(&u, &c, real, 1, &lat_comm_self);
         lat_sweep how[2] = {all[0], all[4]};
         how[0].omega = omega + i;

@@ -7,30 +7,22 @@
 #include <string.h>
 #include "generate/generate.h"
 #include "check.h"
-#include "base/error.h"
+#include "fields.h"
 #include "measure/measure.h"
-#include "site/sun.h"
 
 static const lat_generate *const gpu = &lat_generate_gpu, *const cpu = &lat_generate_cpu;
 
-static lat_field field(int nc, lat_geometry geom, lat_real real, bool rough)
+static lat_field haar_links(int nc, lat_geometry geom, lat_real real)
 {
-    lat_field f = {.data = NULL};
-    lat_header_init(&f.head);
-    f.head.geom = geom;
-    f.head.nc = nc;
-    f.head.real = real;
-    f.head.reals = 2 * nc * nc;
-    if (lat_header_check(&f.head, "field") || lat_field_alloc(&f, lat_comm_world))
-        exit(lat_report(LAT_FAILED));
-    for (size_t i = 0; i < lat_field_matrices(&f); i++) {
-        double m[LAT_SUN_REALS];
-        if (rough)
-            lat_sun_near_one(nc, m, 0.35, 3, i, 0, 0);
-        else
-            lat_sun_haar(nc, m, 3, i, 0, 0);
-        lat_field_put(&f, i, m);
-    }
+    lat_field f = field_new(LAT_GAUGE, geom, nc, real);
+    fill_haar(&f, 3);
+    return f;
+}
+
+static lat_field rough_links(int nc, lat_geometry geom, lat_real real)
+{
+    lat_field f = field_new(LAT_GAUGE, geom, nc, real);
+    fill_near_one(&f, ROUGH, 3);
     return f;
 }
 
@@ -65,7 +57,7 @@ static void check_links(void)
     for (size_t i = 0; i < LATTICES; i++)
         for (size_t g = 0; g < GROUPS && groups[g] <= lat_generate_gpu.groups; g++)
             for (int p = 4; p <= 8; p += 4) {
-                lat_field f = field(groups[g], lattices[i], (lat_real)p, false), out;
+                lat_field f = haar_links(groups[g], lattices[i], (lat_real)p), out;
                 double a[2], b[2];
                 lat_generator *gen = open_on(gpu, &f, (lat_real)p, 1, 1);
                 CHECK(!gpu->plaquette(gen, &a[0], &a[1]), "%s", lat_error());
@@ -79,7 +71,7 @@ static void check_links(void)
                 CHECK(!gpu->get(gen, &f), "%s",
                       lat_error()); /* its last rows are those of the GPU now */
                 gpu->close(gen);
-                out = field(groups[g], lattices[i], (lat_real)p, true);
+                out = rough_links(groups[g], lattices[i], (lat_real)p);
                 gen = open_on(gpu, &f, (lat_real)p, 1, 1);
                 CHECK(!gpu->get(gen, &out)
                           && !memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
@@ -116,7 +108,7 @@ static void follow(int nc, lat_geometry geom, lat_real real, lat_update kind, do
     lat_field f[2];
     double s[2], t[2];
     for (int i = 0; i < 2; i++) {
-        f[i] = field(nc, geom, real, kind == LAT_UPDATE_MICROCANONICAL);
+        f[i] = (kind == LAT_UPDATE_MICROCANONICAL ? rough_links : haar_links)(nc, geom, real);
         lat_generator *gen = open_on(where[i], &f[i], real, beta, 1.3);
         CHECK(!where[i]->sweep(gen, &how, sweeps) && !where[i]->plaquette(gen, s + i, t + i)
                   && !where[i]->get(gen, &f[i]),
@@ -176,7 +168,7 @@ static void check_exact(void)
             lat_field f[2];
             double s[3], t[3];
             for (int i = 0; i < 2; i++) {
-                f[i] = field(nc, lattices[3], (lat_real)p, true);
+                f[i] = rough_links(nc, lattices[3], (lat_real)p);
                 lat_generator *gen = open_on(gpu, &f[i], (lat_real)p, 2.0 * nc * nc, 1);
                 lat_link_sweep next = draw;
                 for (int k = 0; k < 3; k++, next.step++)
@@ -200,7 +192,7 @@ static void check_exact(void)
 static void check_refusals(void)
 {
     const lat_action action = {6, 1};
-    lat_field f = field(3, (lat_geometry){4, {4, 3, 4, 4}}, LAT_F64, true);
+    lat_field f = rough_links(3, (lat_geometry){4, {4, 3, 4, 4}}, LAT_F64);
     CHECK(!gpu->open(&f, LAT_F64, &action, &lat_comm_self) && strstr(lat_error(), "is odd"), "%s",
           lat_error());
     lat_field_free(&f);

@@ -7,26 +7,20 @@
 #include "generate/generate.h"
 #include "fix/fix_lanes.h"
 #include "check.h"
-#include "base/error.h"
-#include "site/sun.h"
+#include "fields.h"
 
-static void random_field(lat_field *f, int nc, lat_geometry geom, lat_real real, double epsilon)
+static lat_field haar_links(int nc, lat_geometry geom, lat_real real)
 {
-    lat_header_init(&f->head);
-    f->head.geom = geom;
-    f->head.nc = nc;
-    f->head.real = real;
-    f->head.reals = 2 * nc * nc;
-    if (lat_header_check(&f->head, "field") || lat_field_alloc(f, lat_comm_world))
-        exit(lat_report(LAT_FAILED));
-    for (size_t i = 0; i < lat_field_matrices(f); i++) {
-        double m[LAT_SUN_REALS];
-        if (epsilon > 0)
-            lat_sun_near_one(nc, m, epsilon, 3, i, 0, 0);
-        else
-            lat_sun_haar(nc, m, 3, i, 0, 0);
-        lat_field_put(f, i, m);
-    }
+    lat_field f = field_new(LAT_GAUGE, geom, nc, real);
+    fill_haar(&f, 3);
+    return f;
+}
+
+static lat_field links_near_one(int nc, lat_geometry geom, lat_real real, double epsilon)
+{
+    lat_field f = field_new(LAT_GAUGE, geom, nc, real);
+    fill_near_one(&f, epsilon, 3);
+    return f;
 }
 
 /* Cut into boxes by every vector, by some, by none; an extent of 2; two, three and four directions.
@@ -58,9 +52,8 @@ static void check_plaquettes(void)
     for (size_t i = 0; i < LATTICES; i++)
         for (size_t g = 0; g < GROUPS; g++)
             for (int p = 4; p <= 8; p += 4) {
-                lat_field f;
                 double a[2], b[2];
-                random_field(&f, groups[g], lattices[i], (lat_real)p, 0);
+                lat_field f = haar_links(groups[g], lattices[i], (lat_real)p);
                 lat_generator *gen = open_field(&f, (lat_real)p, 1, 1);
                 lat_generate_cpu.plaquette(gen, &a[0], &a[1]);
                 lat_measure_planes(&f, &b[0], &b[1]);
@@ -80,14 +73,13 @@ static void check_there_and_back(void)
     for (size_t i = 0; i < LATTICES; i++)
         for (size_t g = 0; g < GROUPS; g++)
             for (int p = 4; p <= 8; p += 4) {
-                lat_field f, out;
                 const lat_link_sweep draw = {LAT_UPDATE_HEATBATH, 5, 0, 1};
-                random_field(&f, groups[g], lattices[i], (lat_real)p, 0);
+                lat_field f = haar_links(groups[g], lattices[i], (lat_real)p), out;
                 lat_generator *gen = open_field(&f, (lat_real)p, 4, 1);
                 lat_generate_cpu.sweep(gen, &draw, 2);
                 lat_generate_cpu.get(gen, &f);
                 lat_generate_cpu.close(gen);
-                random_field(&out, groups[g], lattices[i], (lat_real)p, 0);
+                out = haar_links(groups[g], lattices[i], (lat_real)p);
                 gen = open_field(&f, (lat_real)p, 4, 1);
                 lat_generate_cpu.get(gen, &out);
                 CHECK(!memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
@@ -114,12 +106,11 @@ static void check_overrelaxation(void)
     for (size_t i = 0; i < LATTICES; i++)
         for (size_t g = 0; g < GROUPS; g++)
             for (int p = 4; p <= 8; p += 4) {
-                lat_field f, out;
                 const double xi = 1.5;
                 const int nc = groups[g], nd = lattices[i].nd, sweeps = 3;
                 const lat_link_sweep mirror = {.update = LAT_UPDATE_MICROCANONICAL};
-                random_field(&f, nc, lattices[i], (lat_real)p, 0.4);
-                random_field(&out, nc, lattices[i], (lat_real)p, 0.4);
+                lat_field f = links_near_one(nc, lattices[i], (lat_real)p, 0.4), out;
+                out = links_near_one(nc, lattices[i], (lat_real)p, 0.4);
                 lat_generator *gen = open_field(&f, (lat_real)p, 4, xi);
                 const double before = action_of(gen, &lattices[i], xi);
                 lat_generate_cpu.sweep(gen, &mirror, sweeps);
@@ -155,9 +146,8 @@ static void check_charge(void)
     const lat_geometry geom = {4, {6, 8, 4, 10}};
     static const int flux[][2] = {{1, 1}, {2, -1}, {0, 3}};
     for (size_t i = 0; i < sizeof flux / sizeof *flux; i++) {
-        lat_field f;
         lat_clover c;
-        random_field(&f, 2, geom, LAT_F64, 0);
+        lat_field f = haar_links(2, geom, LAT_F64);
         const double angle[2] = {2 * M_PI * flux[i][0] / 48, 2 * M_PI * flux[i][1] / 40};
         for (size_t x = 0; x < lat_volume(&geom); x++) {
             int at[LAT_MAX_DIMS];
@@ -185,9 +175,8 @@ static void check_charge(void)
 static void check_centre(void)
 {
     const lat_geometry geom = {4, {4, 2, 4, 6}};
-    lat_field f;
     double before[2], after[2], loop[2], turned[2];
-    random_field(&f, 3, geom, LAT_F64, 0.3);
+    lat_field f = links_near_one(3, geom, LAT_F64, 0.3);
     lat_measure_planes(&f, &before[0], &before[1]);
     lat_measure_polyakov(&f, 3, loop);
     const double z[2] = {-0.5, sqrt(0.75)};

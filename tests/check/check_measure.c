@@ -8,11 +8,9 @@
 #include <omp.h>
 #endif
 #include "check.h"
-#include "base/error.h"
+#include "fields.h"
 #include "measure/measure.h"
 #include "lattice/slices.h"
-#include "lattice/transform.h"
-#include "site/sun.h"
 
 #define EPS DBL_EPSILON
 
@@ -25,26 +23,6 @@ static const lat_geometry lattices[] = {
     {2, {16, 33, 1, 1}}, {1, {13, 1, 1, 1}},
 };
 enum { LATTICES = sizeof lattices / sizeof *lattices };
-
-static bool make(lat_field *f, const lat_geometry *geom, int nc, lat_real real)
-{
-    memset(f, 0, sizeof *f);
-    lat_header_init(&f->head);
-    f->head.geom = *geom;
-    f->head.nc = nc;
-    f->head.real = real;
-    f->head.reals = 2 * nc * nc;
-    return CHECK(lat_field_alloc(f, lat_comm_world) == 0, "%s", lat_error());
-}
-
-static void fill_haar(lat_field *f, uint64_t seed)
-{
-    matrix m;
-    for (size_t i = 0; i < lat_field_matrices(f); i++) {
-        lat_sun_haar(f->head.nc, m, seed, i, 0, 0);
-        lat_field_put(f, i, m);
-    }
-}
 
 static int landau(const lat_field *f, lat_gauge_state *s)
 {
@@ -81,10 +59,8 @@ static void cold(void)
     for (int l = 0; l < LATTICES; l++)
         for (int nc = 2; nc <= 5; nc++)
             for (int real = LAT_F32; real <= LAT_F64; real += 4) {
-                lat_field f;
                 matrix one;
-                if (!make(&f, &lattices[l], nc, (lat_real)real))
-                    return;
+                lat_field f = field_new(LAT_GAUGE, lattices[l], nc, (lat_real)real);
                 lat_sun_one(nc, one);
                 for (size_t i = 0; i < lat_field_matrices(&f); i++)
                     lat_field_put(&f, i, one);
@@ -131,9 +107,7 @@ static void abelian(void)
             const int nd = geom->nd;
             double f_sum = 0, theta = 0, theta_max = 0, plaq = 0, p[LAT_MAX_COLOURS],
                    q[LAT_MAX_COLOURS];
-            lat_field f;
-            if (!make(&f, geom, nc, LAT_F64))
-                return;
+            lat_field f = field_new(LAT_GAUGE, *geom, nc, LAT_F64);
             for (size_t x = 0; x < volume; x++) {
                 double s[LAT_MAX_COLOURS] = {0}, mean = 0, site = 0;
                 for (int mu = 0; mu < nd; mu++) {
@@ -274,10 +248,8 @@ static void plain(void)
     for (int l = 0; l < LATTICES; l++)
         for (int nc = 2; nc <= 5; nc++)
             for (int real = LAT_F32; real <= LAT_F64; real += 4) {
-                lat_field f;
                 double loop[2], largest;
-                if (!make(&f, &lattices[l], nc, (lat_real)real))
-                    return;
+                lat_field f = field_new(LAT_GAUGE, lattices[l], nc, (lat_real)real);
                 fill_haar(&f, 17);
                 const all a = measure(&f);
                 if (f.head.geom.nd > 1)
@@ -331,11 +303,9 @@ static void by_slices(void)
     for (int l = 0; l < LATTICES; l++)
         for (int nc = 2; nc <= 5; nc++)
             for (int real = LAT_F32; real <= LAT_F64; real += 4) {
-                lat_field f;
                 lat_slice_sums part[64], whole[64];
                 lat_deviation d;
-                if (!make(&f, &lattices[l], nc, (lat_real)real))
-                    return;
+                lat_field f = field_new(LAT_GAUGE, lattices[l], nc, (lat_real)real);
                 fill_haar(&f, 5);
                 CHECK(lat_measure_deviation(&f, &d) == 0, "%s", lat_error());
                 for (int i = 0; i < 3; i++) {
@@ -372,9 +342,7 @@ static void threads(void)
     const lat_geometry geom = {4, {8, 6, 10, 9}};
     const int usual = omp_get_max_threads();
     for (int nc = 2; nc <= 4; nc++) {
-        lat_field f;
-        if (!make(&f, &geom, nc, LAT_F64))
-            return;
+        lat_field f = field_new(LAT_GAUGE, geom, nc, LAT_F64);
         fill_haar(&f, 3);
         omp_set_num_threads(1);
         const all a = measure(&f);
@@ -401,18 +369,9 @@ static void transformed(void)
     const lat_geometry geom = {4, {6, 4, 5, 8}};
     for (int nc = 2; nc <= 5; nc++) {
         const double sites = (double)lat_volume(&geom);
-        lat_field f, g;
-        matrix m;
-        if (!make(&f, &geom, nc, LAT_F64) || lat_transform_new(&g, &f.head, lat_comm_world))
-            return;
-        for (size_t i = 0; i < lat_field_matrices(&f); i++) {
-            lat_sun_near_one(nc, m, 0.2, 5, i, 0, 0);
-            lat_field_put(&f, i, m);
-        }
-        for (size_t i = 0; i < lat_field_matrices(&g); i++) {
-            lat_sun_haar(nc, m, 6, i, 0, 0);
-            lat_field_put(&g, i, m);
-        }
+        lat_field f = field_new(LAT_GAUGE, geom, nc, LAT_F64);
+        fill_near_one(&f, 0.2, 5);
+        lat_field g = haar_transform(&f, 6);
         const all a = measure(&f);
         CHECK(lat_transform_apply(&f, &g) == 0, "%s", lat_error());
         const all b = measure(&f);
@@ -445,10 +404,8 @@ static void deviations(void)
     const lat_geometry geom = {4, {4, 4, 4, 5}};
     for (int nc = 2; nc <= 5; nc++)
         for (int kind = LAT_GAUGE; kind <= LAT_TRANSFORM; kind++) {
-            lat_field f;
             matrix m;
-            if (!make(&f, &geom, nc, LAT_F64))
-                return;
+            lat_field f = field_new(LAT_GAUGE, geom, nc, LAT_F64);
             if (kind == LAT_TRANSFORM)
                 f.head.kind = LAT_TRANSFORM; /* fewer matrices than there is room for */
             fill_haar(&f, 7);
@@ -485,11 +442,9 @@ static void refusals(void)
 {
     check_case("a transformation has no plaquette, loop or gauge condition, and 4 is no direction");
     const lat_geometry geom = {3, {2, 2, 2, 1}};
-    lat_field f;
     double a, b, loop[2];
     lat_gauge_state s;
-    if (!make(&f, &geom, 3, LAT_F64))
-        return;
+    lat_field f = field_new(LAT_GAUGE, geom, 3, LAT_F64);
     CHECK(lat_measure_polyakov(&f, 3, loop) == -1 && strstr(lat_error(), "direction"), "'%s'",
           lat_error());
     lat_error_clear();

@@ -284,8 +284,8 @@ static void check_streams(void)
         {LAT_GAUGE, "9 8 8 9", 2, LAT_F64, 4, "pxyzt", "xyzt"},
     };
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        lat_field f = field_of(shapes[s].kind, shapes[s].dims, shapes[s].nc, shapes[s].real,
-                               shapes[s].reals);
+        lat_field f = stored_field(shapes[s].kind, shapes[s].dims, shapes[s].nc, shapes[s].real,
+                                   shapes[s].reals, 17);
         strcpy(f.head.order.sites, shapes[s].sites);
         strcpy(f.head.order.links, strcmp(shapes[s].links, "xyzt") ? shapes[s].links : "");
         for (int how = LAT_STORE_RAW; how <= LAT_STORE_ZLIB; how++) {
@@ -317,7 +317,7 @@ static void check_refused(void)
         {LAT_GAUGE, "2 2 2 2", {"tzypx", "q"}}, {LAT_GAUGE, "2 2", {"yxp", ""}},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        lat_field f = field_of(wrong[i].kind, wrong[i].dims, 2, LAT_F64, 8);
+        lat_field f = stored_field(wrong[i].kind, wrong[i].dims, 2, LAT_F64, 8, 17);
         f.head.order = wrong[i].order;
         lat_error_clear();
         lat_output *out = lat_output_open(path, 0);

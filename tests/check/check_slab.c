@@ -23,7 +23,7 @@ enum { LATTICES = sizeof lattices / sizeof *lattices };
 
 /* All ranks' own sites are all sites, in order; index is the inverse of site; next leads where the
  * lattice does. */
-static void field_of(const char *dims, int n)
+static void check_field_index(const char *dims, int n)
 {
     lat_field f = {.data = NULL};
     size_t expected = 0, wrong = 0;
@@ -190,7 +190,7 @@ int main(void)
     check_case("fields in slabs: own sites, ghosts, neighbours");
     for (int i = 0; i < LATTICES; i++)
         for (int n = 2; n <= 6; n++)
-            field_of(lattices[i], n);
+            check_field_index(lattices[i], n);
     check_case("layouts of slabs: own sites, ghosts, neighbours, the rim");
     for (int i = 0; i + 1 < LATTICES; i++) /* not the odd one */
         for (int n = 1; n <= 3; n++)

@@ -299,7 +299,8 @@ static const struct {
 
 static lat_field shape(size_t s)
 {
-    return field_of(shapes[s].kind, shapes[s].dims, shapes[s].nc, shapes[s].real, shapes[s].reals);
+    return stored_field(shapes[s].kind, shapes[s].dims, shapes[s].nc, shapes[s].real,
+                        shapes[s].reals, 17);
 }
 
 /* ---- cases -------------------------------------------------------------------------------------
@@ -376,7 +377,7 @@ static void check_again(void)
 /* A field of two matrices of SU(2) in one dimension, as small as streams get. */
 static bytes tiny(int store)
 {
-    lat_field f = field_of(LAT_GAUGE, "2", 2, LAT_F32, 4);
+    lat_field f = stored_field(LAT_GAUGE, "2", 2, LAT_F32, 4, 17);
     bytes b = written(&f, store);
     lat_field_free(&f);
     return b;
@@ -581,7 +582,7 @@ static void check_physics(void)
 {
     const lat_real reals[] = {LAT_F32, LAT_F64};
     for (int i = 0; i < 2; i++) {
-        lat_field f = field_of(LAT_GAUGE, "4 4 4 4", 3, reals[i], 18);
+        lat_field f = stored_field(LAT_GAUGE, "4 4 4 4", 3, reals[i], 18, 17);
         double p, l;
         need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
         /* Accepted: what rounding of the links may do, stream_read.c's tolerance() shows why;
@@ -609,7 +610,7 @@ static void check_order(void)
 {
     const float q[4] = {0.1f, 0.3f, 0.5f, 0.8f}; /* q0 to q3; their squares add to 0.99 */
     const double m[8] = {0.1f, 0.8f, 0.5f, 0.3f, -0.5f, 0.3f, 0.1f, -0.8f};
-    lat_field f = field_of(LAT_TRANSFORM, "3", 2, LAT_F32, 4), back;
+    lat_field f = stored_field(LAT_TRANSFORM, "3", 2, LAT_F32, 4, 17), back;
     lat_field_put(&f, 1, m);
     bytes b = written(&f, LAT_STORE_RAW);
     CHECK(memcmp(b.at + b.n - 32 - 2 * sizeof q, q, sizeof q) == 0, "not q0, q1, q2, q3");
@@ -621,7 +622,7 @@ static void check_order(void)
     }
     free(b.at);
     lat_field_free(&f);
-    f = field_of(LAT_TRANSFORM, "3", 3, LAT_F64, 12);
+    f = stored_field(LAT_TRANSFORM, "3", 3, LAT_F64, 12, 17);
     b = written(&f, LAT_STORE_RAW);
     for (size_t i = 0; i < 3; i++)
         CHECK(memcmp(b.at + b.n - 32 - (3 - i) * 96, (double *)f.data + 18 * i, 96) == 0,
@@ -634,7 +635,7 @@ static void check_order(void)
  * enough to what is measured after it. */
 static void check_rounding(void)
 {
-    lat_field f = field_of(LAT_GAUGE, "4 4 4 4", 3, LAT_F64, 18);
+    lat_field f = stored_field(LAT_GAUGE, "4 4 4 4", 3, LAT_F64, 18, 17);
     double p, l;
     need(lat_measure_plaquette(&f, &p, &l) == 0, "measuring");
     f.head.plaquette = p;
@@ -652,7 +653,7 @@ static void check_not_finite(void)
             size_t matrix = at == 0 ? 0 : at == 1 ? 777 : 2047;
             char where[32];
             snprintf(where, sizeof where, "matrix %zu", matrix);
-            lat_field f = field_of(LAT_TRANSFORM, "8 8 8 4", 3, LAT_F64, 18);
+            lat_field f = stored_field(LAT_TRANSFORM, "8 8 8 4", 3, LAT_F64, 18, 17);
             ((double *)f.data)[18 * matrix + 5 * at] = bad[k];
             CHECK(write_fails(&f) && strstr(lat_error(), where), "%s: %s", where, lat_error());
             bytes b = head_of(
@@ -670,7 +671,7 @@ static void check_not_finite(void)
 /* Two rows are enough only of SU(3) matrices. */
 static void check_not_unitary(void)
 {
-    lat_field f = field_of(LAT_GAUGE, "4 4 4 4", 3, LAT_F64, 12);
+    lat_field f = stored_field(LAT_GAUGE, "4 4 4 4", 3, LAT_F64, 12, 17);
     double *m = (double *)f.data + 18 * 1000, was[18];
     memcpy(was, m, sizeof was);
     for (int k = 12; k < 18; k++)
@@ -1000,7 +1001,7 @@ static void check_endless(void)
     CHECK(read_bytes(&b, true, NULL) < 0 && strstr(lat_error(), "checksum of the header"), "%s",
           lat_error());
     free(b.at);
-    lat_field f = field_of(LAT_GAUGE, "2", 2, LAT_F32, 4);
+    lat_field f = stored_field(LAT_GAUGE, "2", 2, LAT_F32, 4, 17);
     for (int i = 0; i < 17; i++)
         need(lat_lines_add(&f.head.history, "%.65000s", line) == 0, "a line");
     CHECK(write_fails(&f) && strstr(lat_error(), "header of at most"), "%s", lat_error());
@@ -1253,7 +1254,7 @@ static void check_headers(void)
 /* Precision in memory. */
 static void check_convert(void)
 {
-    lat_field f = field_of(LAT_GAUGE, "3 3 3 2", 3, LAT_F64, 18);
+    lat_field f = stored_field(LAT_GAUGE, "3 3 3 2", 3, LAT_F64, 18, 17);
     size_t n = lat_field_reals(&f);
     double *was = malloc(n * sizeof *was), m[18];
     need(was != NULL, "memory");

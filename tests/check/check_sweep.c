@@ -8,58 +8,17 @@
 #include "fix/fix.h"
 #include "fix/fix_lanes.h"
 #include "check.h"
-#include "base/error.h"
-#include "lattice/transform.h"
-#include "site/scalar.h"
-#include "site/sun.h"
+#include "fields.h"
 
 static const char *const lattices[] = {"4 4 4 4",  "8 8 8 8",   "2 2 2 2", "2 4 6 10", "6 6 6 6",
                                        "16 2 4 8", "4 12 2 20", "8 8",     "6 10 4",   "32"};
 #define LATTICES (int)(sizeof lattices / sizeof *lattices)
 
-static lat_geometry geometry(const char *dims)
-{
-    lat_geometry g;
-    if (lat_dims_parse(dims, &g))
-        exit(lat_report(LAT_FAILED));
-    return g;
-}
-
-static lat_field rough(const char *dims, int nc, double eps)
-{
-    lat_field u = {.data = NULL};
-    lat_header_init(&u.head);
-    u.head.geom = geometry(dims);
-    u.head.nc = nc;
-    u.head.reals = 2 * nc * nc;
-    if (lat_field_alloc(&u, lat_comm_world))
-        exit(lat_report(LAT_FAILED));
-    for (size_t i = 0; i < lat_field_matrices(&u); i++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_near_one(nc, m, eps, 3, i, 0, 0);
-        lat_field_put(&u, i, m);
-    }
-    return u;
-}
-
-static lat_field haar(const lat_field *u)
-{
-    lat_field g;
-    if (lat_transform_new(&g, &u->head, lat_comm_world))
-        exit(lat_report(LAT_FAILED));
-    for (size_t i = 0; i < lat_field_matrices(&g); i++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_haar(u->head.nc, m, 5, i, 0, 0);
-        lat_field_put(&g, i, m);
-    }
-    return g;
-}
-
 /* ---- layout ---- */
 
 static void check_layout(const char *dims, int lanes)
 {
-    const lat_geometry geom = geometry(dims);
+    const lat_geometry geom = geometry_of(dims);
     const size_t volume = lat_volume(&geom);
     lat_layout *lay = lat_layout_new(&geom, lanes);
     if (!CHECK(lay != NULL, "%s: %s", dims, lat_error()))
@@ -152,7 +111,9 @@ SCALAR_SWEEP(scalar_three, 3, three_)
 static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update update)
 {
     /* A rough field in a random gauge: rotations of all sizes occur in the first sweeps. */
-    lat_field u = rough(dims, nc, 0.35), g = haar(&u), back;
+    lat_field u = field_new(LAT_GAUGE, geometry_of(dims), nc, LAT_F64), back;
+    fill_near_one(&u, ROUGH, 3);
+    lat_field g = haar_transform(&u, 5);
     const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
     const double omega = 1.6;
     const lat_sweep how = {.update = update, .omega = &omega};

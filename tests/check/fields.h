@@ -1,40 +1,127 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fields.h: fields for the checks of streams. */
-#ifndef CHECK_FIELDS_H
-#define CHECK_FIELDS_H
+/* fields.h: random SU(N) links and gauge transformations for the check programs and the benchmarks.
+ * All of them are made here.
+ *
+ *     lat_field u = field_new(LAT_GAUGE, geometry_of("4 4 4 4"), 3, LAT_F64);
+ *     fill_near_one(&u, ROUGH, 3);
+ *     lat_field g = haar_transform(&u, 5);
+ *
+ * A matrix depends on the seed and on its number in the lattice (site * nd + direction, or the
+ * site) alone: ranks, threads and precisions have the same field. Each call names its seed, so that
+ * a failure comes again. What cannot be made ends the program. The caller frees a field by
+ * lat_field_free. */
+#ifndef LAT_TESTS_FIELDS_H
+#define LAT_TESTS_FIELDS_H
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "lattice/field.h"
+#include "lattice/transform.h"
 #include "site/sun.h"
 
-static void need(bool good, const char *what)
+/* The epsilon of fill_near_one for rough links: SU(3) plaquettes of 0.72. Thermal ones of beta = 6
+ * have 0.59. */
+#define ROUGH 0.35
+
+/* Ends the program unless `good`: a condition without which no case can run. */
+static inline void need(bool good, const char *what)
 {
     if (good)
         return;
-    printf("Bail out! %s: %s\n", what, lat_error());
+    fflush(stdout);
+    fprintf(stderr, "Bail out! %s: %s\n", what, lat_error());
     exit(1);
 }
 
-/* Random links, the same ones each time. */
-static lat_field field_of(lat_kind kind, const char *dims, int nc, lat_real real, int reals)
+/* Extents as in --dims: "4 4 4 4", "8,8". */
+static inline lat_geometry geometry_of(const char *dims)
 {
-    lat_field f;
+    lat_geometry geom;
+    need(lat_dims_parse(dims, &geom) == 0, dims);
+    return geom;
+}
+
+/* A field with all reals of each matrix stored; its matrices are undefined. */
+static inline lat_field field_new(lat_kind kind, lat_geometry geom, int nc, lat_real real)
+{
+    lat_field f = {.data = NULL};
     lat_header_init(&f.head);
-    need(lat_dims_parse(dims, &f.head.geom) == 0, dims);
     f.head.kind = kind;
+    f.head.geom = geom;
     f.head.nc = nc;
     f.head.real = real;
-    f.head.reals = reals;
-    need(lat_field_alloc(&f, lat_comm_world) == 0, "a field");
-    for (size_t i = 0; i < lat_field_matrices(&f); i++) {
-        double m[LAT_SUN_REALS];
-        lat_sun_haar(nc, m, 17, i, 0, 0);
-        lat_field_put(&f, i, m);
-    }
+    f.head.reals = 2 * nc * nc;
+    need(lat_header_check(&f.head, "a field") == 0 && lat_field_alloc(&f) == 0, "a field");
     return f;
+}
+
+/* The number in the lattice of this rank's matrix i. */
+static inline uint64_t matrix_number(const lat_field *f, size_t i)
+{
+    const size_t each = f->head.kind == LAT_GAUGE ? (size_t)f->head.geom.nd : 1;
+    return lat_field_site(f, i / each) * each + i % each;
+}
+
+/* Haar distributed matrices. */
+static inline void fill_haar(lat_field *f, uint64_t seed)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_matrices(f); i++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_haar(f->head.nc, m, seed, matrix_number(f, i), 0, 0);
+        lat_field_put(f, i, m);
+    }
+}
+
+/* exp of epsilon times a Gaussian matrix of the algebra: a rough field for epsilon = ROUGH, a
+ * smooth one for less. */
+static inline void fill_near_one(lat_field *f, double epsilon, uint64_t seed)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_matrices(f); i++) {
+        double m[LAT_SUN_REALS];
+        lat_sun_near_one(f->head.nc, m, epsilon, seed, matrix_number(f, i), 0, 0);
+        lat_field_put(f, i, m);
+    }
+}
+
+/* As fill_near_one, but each matrix is one of 4096, chosen at random. Benchmarks fill large
+ * lattices so: it takes less time. */
+static inline void fill_near_one_fast(lat_field *f, double epsilon, uint64_t seed)
+{
+    enum { POOL = 4096 };
+    const size_t size = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    double *pool = lat_alloc(POOL * size, sizeof *pool, "links");
+    need(pool != NULL, "links");
+    for (size_t i = 0; i < POOL; i++)
+        lat_sun_near_one(f->head.nc, pool + i * size, epsilon, seed, i, 0, 0);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_matrices(f); i++) {
+        uint32_t word[4];
+        lat_random(seed, matrix_number(f, i), 0, 0, 0, word);
+        lat_field_put(f, i, pool + word[0] % POOL * size);
+    }
+    free(pool);
+}
+
+/* Haar distributed matrices of which a stream stores `reals` reals each (docs/format.md). */
+static inline lat_field stored_field(lat_kind kind, const char *dims, int nc, lat_real real,
+                                     int reals, uint64_t seed)
+{
+    lat_field f = field_new(kind, geometry_of(dims), nc, real);
+    f.head.reals = reals;
+    fill_haar(&f, seed);
+    return f;
+}
+
+/* A Haar distributed g(x) for the lattice and the group of u, in double. */
+static inline lat_field haar_transform(const lat_field *u, uint64_t seed)
+{
+    lat_field g = field_new(LAT_TRANSFORM, u->head.geom, u->head.nc, LAT_F64);
+    fill_haar(&g, seed);
+    return g;
 }
 
 #endif
