@@ -29,7 +29,7 @@ static lat_field make_links(const char *dims)
 {
     lat_field u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F32);
     fill_near_one_fast(&u, ROUGH, 1);
-    if (lat_field_share(&u))
+    if (lat_field_exchange(&u))
         stop();
     return u;
 }

@@ -158,7 +158,7 @@ static int relax(const lat_field *u, long copy, bool exact, FILE *text)
     if (lat_transform_new(&g, &u->head, lat_comm_world))
         return -1;
     lat_transform_random(&g, seed + (uint64_t)copy, 0); /* as lat-orelax --copies */
-    if (lat_header_copy(&v.head, &u->head) == 0 && lat_field_alloc(&v) == 0) {
+    if (lat_header_copy(&v.head, &u->head) == 0 && lat_field_alloc(&v, lat_comm_world) == 0) {
         memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
         rc = lat_transform_apply(&v, &g);
         double before = 0;

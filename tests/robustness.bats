@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What docs/robustness.md promises of tools at work: long streams, texts from strangers, folders of strangers. Beside this file
-# stand check_stream (flips, cuts), check_io (links, permissions), check_fuzz and check_faults.
+# stand check_stream_damage (flips, cuts), check_io_paths (links, permissions), check_fuzz and check_faults.
 # shellcheck disable=SC2154,SC2016  # run sets stderr; what is not to be expanded is meant so
 load helper
 

@@ -53,7 +53,7 @@ static inline lat_field field_new(lat_kind kind, lat_geometry geom, int nc, lat_
     f.head.nc = nc;
     f.head.real = real;
     f.head.reals = 2 * nc * nc;
-    need(lat_header_check(&f.head, "a field") == 0 && lat_field_alloc(&f) == 0, "a field");
+    need(lat_header_check(&f.head, "a field") == 0 && lat_field_alloc(&f, lat_comm_world) == 0, "a field");
     return f;
 }
 

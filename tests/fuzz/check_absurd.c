@@ -5,7 +5,7 @@
  * gigabytes.
  *
  * The samples are those of tests/fuzz/corpus, or of the folder that is the argument. (Headers of
- * our own stream: check_stream.c.) */
+ * our own stream: check_stream_header.c.) */
 #include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
