@@ -19,8 +19,7 @@ int lat_gauge_check_group(lat_gauge gauge, int nc)
     const lat_gauge_row *row = lat_gauge_table + gauge;
     if (nc <= row->groups)
         return 0;
-    return lat_fail("SU(%d): fixing to %s is there for SU(2) to SU(%d)", nc, row->title,
-                    row->groups);
+    return lat_fail("SU(%d): %s is fixed for SU(2) to SU(%d)", nc, row->title, row->groups);
 }
 
 lat_condition lat_condition_of(lat_gauge gauge, const lat_geometry *geom, int time)
