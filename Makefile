@@ -315,12 +315,13 @@ where: $(if $(NAME),$(B)/bench/$(NAME))
 check-mpi: $(tools) $(B)/tests/check/check_slab
 	@LAT_TESTS='ranks check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
 
+gpu_checks := $(addprefix $(B)/tests/check/,check_grid check_fix_devices check_generate_devices)
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
-check-gpu: $(tools) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
-	@LAT_JOBS=1 LAT_TESTS='gpu check_gpu check_gpu_links' tests/run $(BIN) $(B)/tests/check/check_gpu $(B)/tests/check/check_gpu_links
+check-gpu: $(tools) $(gpu_checks)
+	@LAT_JOBS=1 LAT_TESTS='gpu check_grid check_fix_devices check_generate_devices' tests/run $(BIN) $(gpu_checks)
 
 # Memory, races in shared memory, reading what was never written: short runs of the same tests.
-check-gpu-san: $(B)/tests/check/check_gpu
+check-gpu-san: $(B)/tests/check/check_fix_devices
 	@for tool in memcheck racecheck initcheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 9 --quiet $< short || { echo "$$tool: failed"; exit 1; }; \
 	done

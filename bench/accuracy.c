@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../tests/check/devices.h"
 #include "fix/fix.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -216,26 +217,26 @@ static int ours(FILE *text, trial *t, const lat_field *u, lat_field *v, lat_fiel
     const lat_sweep how = {.update = LAT_UPDATE_RELAX_SU2, .omega = &omega};
     lat_real real = t->theirs.real;
     lat_gauge_state s;
-    lat_device *dev = lat_backend_cpu.open(u, &landau, real, 1, &lat_comm_self);
+    lat_fixer *dev = lat_fix_open(cpu_device(), u, &landau, real, 1);
     for (long done = 0; dev; done += every) {
         memcpy(v->data, u->data, lat_field_reals(u) * sizeof(double));
-        if (lat_backend_cpu.get(dev, 0, g) || lat_transform_project(g) || lat_transform_apply(v, g)
+        if (dev->ops->get(dev, 0, g) || lat_transform_project(g) || lat_transform_apply(v, g)
             || tell(text, t, done, v, &s))
             break;
         if (done >= sweeps) {
-            lat_backend_cpu.close(dev);
+            dev->ops->close(dev);
             return 0;
         }
         if (t->mixed && real == LAT_F32 && s.theta < floor_of_single()) {
-            lat_backend_cpu.close(dev);
-            if (!(dev = lat_backend_cpu.open(u, &landau, real = LAT_F64, 1, &lat_comm_self))
-                || lat_backend_cpu.set(dev, 0, g))
+            dev->ops->close(dev);
+            if (!(dev = lat_fix_open(cpu_device(), u, &landau, real = LAT_F64, 1))
+                || dev->ops->set(dev, 0, g))
                 break;
         }
-        if (lat_backend_cpu.sweep(dev, &how, every))
+        if (dev->ops->sweep(dev, &how, every))
             break;
     }
-    lat_backend_cpu.close(dev);
+    dev->ops->close(dev);
     return -1;
 }
 

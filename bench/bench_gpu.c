@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "lattice/transform.h"
 #include "site/sun.h"
+#include "../tests/check/devices.h"
 #include "../tests/check/fields.h"
 
 #define FLOP 2274.0
@@ -83,11 +84,11 @@ static const line lines[] = {
 };
 
 /* Seconds of n sweeps and one look at theta, which waits for them. */
-static double seconds(lat_device *dev, const lat_sweep *how, long n)
+static double seconds(lat_fixer *dev, const lat_sweep *how, long n)
 {
     lat_gauge_state s[16];
     double start = bench_now();
-    if (dev->backend->sweep(dev, how, n) || dev->backend->state(dev, s, NULL))
+    if (dev->ops->sweep(dev, how, n) || dev->ops->state(dev, s, NULL))
         exit(lat_report(LAT_FAILED));
     return bench_now() - start;
 }
@@ -99,13 +100,13 @@ static lat_field links;
 /* |F of the GPU - F of the CPU in double| after a few sweeps. */
 static double apart(const line *l, const lat_field *u, const lat_condition *c)
 {
-    const lat_backend *const backends[2] = {&lat_backend_cpu, &lat_backend_gpu};
+    lat_device *const devices[2] = {cpu_device(), gpu_device()};
     lat_gauge_state s[2][16];
     for (int i = 0; i < 2; i++) {
-        lat_device *dev = backends[i]->open(u, c, i ? l->real : LAT_F64, 1, &lat_comm_self);
-        if (!dev || backends[i]->sweep(dev, &l->how, 3) || backends[i]->state(dev, s[i], NULL))
+        lat_fixer *dev = lat_fix_open(devices[i], u, c, i ? l->real : LAT_F64, 1);
+        if (!dev || dev->ops->sweep(dev, &l->how, 3) || dev->ops->state(dev, s[i], NULL))
             exit(lat_report(LAT_FAILED));
-        backends[i]->close(dev);
+        dev->ops->close(dev);
     }
     return fabs(s[0]->functional - s[1]->functional);
 }
@@ -125,7 +126,7 @@ static void measure(const line *l, bool checked)
         printf("%-23s %-12s: F differs from the CPU's by %g\n", l->name, l->dims, off);
         return;
     }
-    lat_device *dev = lat_backend_gpu.open(&links, &c, l->real, l->copies, &lat_comm_self);
+    lat_fixer *dev = lat_fix_open(gpu_device(), &links, &c, l->real, l->copies);
     if (!dev)
         exit(lat_report(LAT_FAILED));
     const double sites = (double)lat_volume(&links.head.geom) * l->copies;
@@ -153,14 +154,14 @@ static void measure(const line *l, bool checked)
            l->real == LAT_F32 ? "single" : "double", l->copies, dt * 1e3, t[0] * 1e3, tflops,
            check / dt, off, promise);
     fflush(stdout);
-    lat_backend_gpu.close(dev);
+    dev->ops->close(dev);
 }
 
 int main(int argc, char **argv)
 {
     lat_threads_limit_spinning(argv);
     lat_tool_name = "bench_gpu";
-    if (!lat_backend_gpu.available())
+    if (!gpu_device())
         return lat_report(LAT_FAILED);
     const double copy = lat_gpu_copy_bandwidth((size_t)1 << 30);
     if (copy < 0)

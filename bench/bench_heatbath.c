@@ -19,6 +19,7 @@
 #include "generate/generate.h"
 #include "fix/fix_lanes.h"
 #include "bench.h"
+#include "../tests/check/devices.h"
 #include "../tests/check/fields.h"
 
 /* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other.
@@ -93,9 +94,9 @@ static int check(lat_generator *gen, lat_field *u, lat_real real)
     const int nc = u->head.nc;
     double s[2], t[2];
     lat_deviation off;
-    if (gen->backend->sweep(gen, &draw, 5) || gen->backend->plaquette(gen, &s[0], &s[1])
-        || gen->backend->sweep(gen, &mirror, 1) || gen->backend->plaquette(gen, &t[0], &t[1])
-        || gen->backend->get(gen, u) || lat_measure_deviation(u, &off))
+    if (gen->ops->sweep(gen, &draw, 5) || gen->ops->plaquette(gen, &s[0], &s[1])
+        || gen->ops->sweep(gen, &mirror, 1) || gen->ops->plaquette(gen, &t[0], &t[1])
+        || gen->ops->get(gen, u) || lat_measure_deviation(u, &off))
         return lat_report(LAT_FAILED);
     if (!(fabs(s[0] + s[1] - t[0] - t[1]) <= 64 * nc * nc * eps))
         return fail("overrelaxation changed the action", t[0] + t[1], s[0] + s[1]);
@@ -106,6 +107,8 @@ static int check(lat_generator *gen, lat_field *u, lat_real real)
 
 static const char *const names[] = {"heatbath", "overrelax"};
 
+static bool all_rows; /* of SU(3) links are kept */
+
 /* extent^4, rough links. */
 static lat_field rough(int extent, int nc, lat_real real)
 {
@@ -115,20 +118,17 @@ static lat_field rough(int extent, int nc, lat_real real)
     return u;
 }
 
-static lat_generator *start(const lat_generate *where, lat_field *u)
+static lat_generator *start(lat_device *on, lat_field *u)
 {
     const int nc = u->head.nc;
-    const lat_action action = {nc == 2 ? 2.4 : nc == 3 ? 6.0 : nc == 4 ? 10.9 : 25.05, 1};
-    lat_generator *gen = where->open(u, u->head.real, &action, &lat_comm_self);
+    const lat_action action = {nc == 2 ? 2.4 : nc == 3 ? 6.0 : nc == 4 ? 10.9 : 25.05, 1, all_rows};
+    lat_generator *gen = lat_generate_open(on, u, u->head.real, &action);
     if (!gen || check(gen, u, u->head.real))
         exit(*lat_error() ? lat_report(LAT_FAILED) : 1);
     return gen;
 }
 
-static double reals_of(int nc)
-{
-    return nc == 2 ? 4 : nc == 3 && !lat_generate_all_rows ? 12 : 2 * nc * nc;
-}
+static double reals_of(int nc) { return nc == 2 ? 4 : nc == 3 && !all_rows ? 12 : 2 * nc * nc; }
 
 /* A row; `where`: threads, or the GPU. */
 static void tell(const lat_field *u, int k, const char *where, double seconds, double copy)
@@ -144,7 +144,7 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
 {
     bench_threads(nthreads);
     lat_field u = rough(extent, nc, real);
-    lat_generator *gen = start(&lat_generate_cpu, &u);
+    lat_generator *gen = start(cpu_device(), &u);
     const double links = (double)lat_field_matrices(&u);
     const double copy = bench_copy_bandwidth((size_t)(links * reals_of(nc) * real), nthreads);
     const long n = (long)(3e5 / links) + 1;
@@ -154,7 +154,7 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
         double best = 1e30;
         for (int r = 0; r < 7; r++) {
             const double begin = bench_time(nthreads);
-            gen->backend->sweep(gen, &how, n);
+            gen->ops->sweep(gen, &how, n);
             best = fmin(best, (bench_time(nthreads) - begin) / (double)n);
         }
         snprintf(where, sizeof where, "%d", nthreads);
@@ -164,7 +164,7 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
         printf("\n");
         fflush(stdout);
     }
-    gen->backend->close(gen);
+    gen->ops->close(gen);
     lat_field_free(&u);
 }
 
@@ -173,7 +173,7 @@ static double gpu_seconds(lat_generator *gen, const lat_link_sweep *how, long n)
 {
     double s, t;
     const double begin = bench_now();
-    if (gen->backend->sweep(gen, how, n) || gen->backend->plaquette(gen, &s, &t))
+    if (gen->ops->sweep(gen, how, n) || gen->ops->plaquette(gen, &s, &t))
         exit(lat_report(LAT_FAILED));
     return bench_now() - begin;
 }
@@ -182,7 +182,7 @@ static void bench_gpu(int extent, int nc, lat_real real)
 {
     bench_threads(bench_most_threads());
     lat_field u = rough(extent, nc, real);
-    lat_generator *gen = start(&lat_generate_gpu, &u);
+    lat_generator *gen = start(gpu_device(), &u);
     const double copy = lat_gpu_copy_bandwidth((size_t)1 << 30);
     for (int k = 0; k < 2; k++) {
         const lat_link_sweep how = {k ? LAT_UPDATE_MICROCANONICAL : LAT_UPDATE_HEATBATH, 1, 0, 9};
@@ -196,7 +196,7 @@ static void bench_gpu(int extent, int nc, lat_real real)
         printf("\n");
         fflush(stdout);
     }
-    gen->backend->close(gen);
+    gen->ops->close(gen);
     lat_field_free(&u);
 }
 
@@ -205,17 +205,17 @@ static void all_gpu(int nc)
     static const struct {
         int extent, nc;
     } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, -3}, {32, 2}, {32, 4}, {16, 6}, {8, 16}};
-    if (!lat_backend_gpu.available()) {
+    if (!gpu_device()) {
         printf("no GPU: %s\n", lat_error());
         return;
     }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        lat_generate_all_rows = lines[i].nc < 0;
+        all_rows = lines[i].nc < 0;
         for (int p = 4; p <= 8; p += 4)
             if (!nc || nc == abs(lines[i].nc))
                 bench_gpu(lines[i].extent, abs(lines[i].nc), (lat_real)p);
     }
-    lat_generate_all_rows = false;
+    all_rows = false;
 }
 
 static void all_cpu(int extent, int nc)
@@ -231,13 +231,13 @@ static void all_cpu(int extent, int nc)
     lat_field_free(&u);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         const int group = abs(groups[g]);
-        lat_generate_all_rows = groups[g] < 0;
+        all_rows = groups[g] < 0;
         for (int p = 4; p <= 8; p += 4)
             for (int n = 1; (!nc || nc == group) && n <= (groups[g] == 3 ? most : 1);
                  n = n < most ? most : most + 1)
                 bench(extent, group, (lat_real)p, n, reference);
     }
-    lat_generate_all_rows = false;
+    all_rows = false;
     bench_threads(most);
 }
 

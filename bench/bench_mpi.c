@@ -65,21 +65,20 @@ static const kind kinds[] = {
 /* What is at work: one of them. */
 typedef struct job {
     const kind *k;
-    lat_device *dev;
+    lat_fixer *fixer;
     lat_generator *gen;
 } job;
 
-static void open_job(job *j, const kind *k, const lat_field *u, const lat_backend *backend)
+static void open_job(job *j, const kind *k, const lat_field *u, lat_device *dev)
 {
     const lat_condition c = lat_condition_of(k->gauge, &u->head.geom, -1);
-    const lat_action action = {6, 1};
-    const lat_generate *make = backend == &lat_backend_gpu ? &lat_generate_gpu : &lat_generate_cpu;
+    const lat_action action = {.beta = 6, .xi = 1};
     *j = (job){.k = k};
     if (k->links)
-        j->gen = make->open(u, k->real, &action, lat_comm_world);
+        j->gen = lat_generate_open(dev, u, k->real, &action);
     else
-        j->dev = backend->open(u, &c, k->real, 1, lat_comm_world);
-    if (!j->gen && !j->dev)
+        j->fixer = lat_fix_open(dev, u, &c, k->real, 1);
+    if (!j->gen && !j->fixer)
         stop();
 }
 
@@ -87,11 +86,11 @@ static const char *close_job(job *j)
 {
     static char words[128];
     snprintf(words, sizeof words, "%s",
-             j->gen ? j->gen->backend->words(j->gen) : j->dev->backend->words(j->dev));
+             j->gen ? j->gen->ops->description(j->gen) : j->fixer->ops->description(j->fixer));
     if (j->gen)
-        j->gen->backend->close(j->gen);
+        j->gen->ops->close(j->gen);
     else
-        j->dev->backend->close(j->dev);
+        j->fixer->ops->close(j->fixer);
     return words;
 }
 
@@ -100,10 +99,10 @@ static int work(const job *j, long n, double *look)
 {
     lat_gauge_state s = {0};
     double spatial = 0, temporal = 0;
-    const int bad = j->gen ? j->gen->backend->sweep(j->gen, &j->k->update, n)
-                                 || j->gen->backend->plaquette(j->gen, &spatial, &temporal)
-                           : j->dev->backend->sweep(j->dev, &j->k->how, n)
-                                 || j->dev->backend->state(j->dev, &s, NULL);
+    const int bad = j->gen ? j->gen->ops->sweep(j->gen, &j->k->update, n)
+                                 || j->gen->ops->plaquette(j->gen, &spatial, &temporal)
+                           : j->fixer->ops->sweep(j->fixer, &j->k->how, n)
+                                 || j->fixer->ops->state(j->fixer, &s, NULL);
     *look = j->gen ? (spatial + temporal) / 2 : s.functional;
     return bad;
 }
@@ -123,12 +122,12 @@ static double seconds(const job *j, long n, double *look)
     return begin;
 }
 
-static void measure(const lat_backend *backend, const kind *k, const char *dims, lat_field *u)
+static void measure(lat_device *dev, const kind *k, const char *dims, lat_field *u)
 {
     const lat_comm *comm = lat_comm_world;
     double t[BATCHES], look[BATCHES], first, last;
     job j;
-    open_job(&j, k, u, backend);
+    open_job(&j, k, u, dev);
     seconds(&j, 10, &first);
     const long n = (long)(0.1 / (seconds(&j, 20, &last) / 20)) + 10;
     for (int i = 0; i < BATCHES; i++)
@@ -151,16 +150,17 @@ int main(int argc, char **argv)
         return 2;
     if (lat_comm_start(0, argv))
         stop();
-    const lat_backend *backend = lat_backend_find(strcmp(argv[1], "cpu") ? LAT_DEVICE_GPU
-                                                                         : LAT_DEVICE_CPU);
     static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
+    lat_device_options options = {.choice = strcmp(argv[1], "cpu") ? LAT_DEVICE_GPU
+                                                                   : LAT_DEVICE_CPU};
     const char *transport = getenv("TRANSPORT"), *made = "";
     lat_field u = {.data = NULL};
-    if (!backend)
-        stop();
-    while (transport && strcmp(transport, ways[lat_gpu_opts.transport]))
-        if (++lat_gpu_opts.transport > LAT_TRANSPORT_CUDA_AWARE)
+    while (transport && strcmp(transport, ways[options.transport]))
+        if (++options.transport > LAT_TRANSPORT_CUDA_AWARE)
             return 2;
+    lat_device *dev = lat_device_open(&options, lat_comm_world);
+    if (!dev)
+        stop();
     for (int i = 2; i + 1 < argc; i += 2) {
         if (strcmp(made, argv[i + 1])) {
             lat_field_free(&u);
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
         }
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             if (!strcmp(kinds[k].name, argv[i]))
-                measure(backend, kinds + k, made, &u);
+                measure(dev, kinds + k, made, &u);
     }
     lat_field_free(&u);
     return 0;

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "../tests/check/devices.h"
 #include "fix/fix.h"
 #include "fix/fix_lanes.h"
 #include "bench.h"
@@ -78,7 +79,7 @@ static int fail(const char *what, double found, double expected)
 }
 
 /* The lanes against the links they stand for, a monotone functional, and one that stays. */
-static int check(lat_device *dev, const lat_field *u, const lat_condition *condition, lat_real real)
+static int check(lat_fixer *dev, const lat_field *u, const lat_condition *condition, lat_real real)
 {
     const double one = 1;
     const lat_sweep plain = {.update = LAT_UPDATE_RELAX_SU2, .omega = &one};
@@ -121,12 +122,12 @@ static int check(lat_device *dev, const lat_field *u, const lat_condition *condi
 /* Opened, checked, and closed again if that failed. */
 static lat_device *open_checked(const lat_field *u, const lat_condition *c, lat_real real)
 {
-    lat_device *dev = lat_backend_cpu.open(u, c, real, 1, &lat_comm_self);
+    lat_fixer *dev = lat_fix_open(cpu_device(), u, c, real, 1);
     if (!dev || check(dev, u, c, real)) {
         if (*lat_error())
             lat_report(LAT_FAILED);
         if (dev)
-            lat_backend_cpu.close(dev);
+            dev->ops->close(dev);
         return NULL;
     }
     return dev;
@@ -138,7 +139,7 @@ static const lat_sweep su3 = {.update = LAT_UPDATE_RELAX_SUN, .omega = &omega};
 
 /* Seconds a sweep. */
 typedef struct {
-    lat_device *dev;
+    lat_fixer *dev;
     lat_sweep how;
     double best;
 } contest;
@@ -169,7 +170,7 @@ static int rates(const lat_field *u, int extent, lat_real real, int nthreads, do
 {
     bench_threads(nthreads);
     const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
-    lat_device *dev = open_checked(u, &landau, real);
+    lat_fixer *dev = open_checked(u, &landau, real);
     if (!dev)
         return 1;
     const double sites = (double)lat_volume(&u->head.geom);
@@ -185,7 +186,7 @@ static int rates(const lat_field *u, int extent, lat_real real, int nthreads, do
                reference / dt / nthreads);
         fflush(stdout);
     }
-    lat_backend_cpu.close(dev);
+    dev->ops->close(dev);
     return 0;
 }
 
@@ -201,7 +202,7 @@ static int ratios(const lat_field *u, int extent, lat_real real)
 {
     enum { LANDAU2, LANDAU3, HEAT, MICRO, MAG2, MAG3, COULOMB2, COULOMB3, N };
     static const lat_gauge gauge[] = {LAT_LANDAU, LAT_MAG, LAT_COULOMB};
-    lat_device *dev[3] = {NULL};
+    lat_fixer *dev[3] = {NULL};
     int bad = 0;
     bench_threads(1);
     for (int i = 0; i < 3 && !bad; i++) {
@@ -230,7 +231,7 @@ static int ratios(const lat_field *u, int extent, lat_real real)
     }
     for (int i = 0; i < 3; i++)
         if (dev[i])
-            lat_backend_cpu.close(dev[i]);
+            dev[i]->ops->close(dev[i]);
     return bad;
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "devices.h"
 #include "fix/fix.h"
 #include "fix/fix_lanes.h"
 #include "check.h"
@@ -330,7 +331,7 @@ static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
         const lat_condition c = lat_condition_of(gauges[i], &u.head.geom, -1);
         lat_sweep sweep = {
             .update = LAT_UPDATE_HEATBATH, .temperature = (i ? 4 : 8) / k, .seed = 13, .config = n};
-        lat_device *dev = lat_backend_cpu.open(&u, &c, real, 1, &lat_comm_self);
+        lat_fixer *dev = lat_fix_open(cpu_device(), &u, &c, real, 1);
         if (!dev)
             exit(lat_report(LAT_FAILED));
         for (; sweep.step < SWEEPS; sweep.step++) {
@@ -349,7 +350,7 @@ static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
                     count3(&count[i], cdf, a);
             }
         }
-        lat_backend_cpu.close(dev);
+        dev->ops->close(dev);
     }
     judge(how, k, &count[0], &count[1]);
     lat_field_free(&u);

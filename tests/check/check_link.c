@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "devices.h"
 #include "generate/generate.h"
 #include "fix/fix_lanes.h"
 #include "check.h"
 #include "fields.h"
+#include "measure/measure.h"
 
 static lat_field haar_links(int nc, lat_geometry geom, lat_real real)
 {
@@ -35,8 +37,8 @@ static const int groups[] = {2, 3, 4, 5, 9};
 
 static lat_generator *open_field(const lat_field *f, lat_real real, double beta, double xi)
 {
-    const lat_action action = {beta, xi};
-    lat_generator *gen = lat_generate_cpu.open(f, real, &action, &lat_comm_self);
+    const lat_action action = {.beta = beta, .xi = xi};
+    lat_generator *gen = lat_generate_open(cpu_device(), f, real, &action);
     if (!gen)
         exit(lat_report(LAT_FAILED));
     return gen;
@@ -55,7 +57,7 @@ static void check_plaquettes(void)
                 double a[2], b[2];
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p);
                 lat_generator *gen = open_field(&f, (lat_real)p, 1, 1);
-                lat_generate_cpu.plaquette(gen, &a[0], &a[1]);
+                gen->ops->plaquette(gen, &a[0], &a[1]);
                 lat_measure_planes(&f, &b[0], &b[1]);
                 /* Products of four matrices: N + 1 roundings each, traces of order 1. */
                 const double bound = 16 * groups[g] * (p == 4 ? 0x1p-24 : 0x1p-53);
@@ -63,7 +65,7 @@ static void check_plaquettes(void)
                     CHECK(same(a[k], b[k], bound),
                           "SU(%d), lattice %zu, %d bytes: %.17g, expected %.17g", groups[g], i, p,
                           a[k], b[k]);
-                lat_generate_cpu.close(gen);
+                gen->ops->close(gen);
                 lat_field_free(&f);
             }
 }
@@ -76,15 +78,15 @@ static void check_there_and_back(void)
                 const lat_link_sweep draw = {LAT_UPDATE_HEATBATH, 5, 0, 1};
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p), out;
                 lat_generator *gen = open_field(&f, (lat_real)p, 4, 1);
-                lat_generate_cpu.sweep(gen, &draw, 2);
-                lat_generate_cpu.get(gen, &f);
-                lat_generate_cpu.close(gen);
+                gen->ops->sweep(gen, &draw, 2);
+                gen->ops->get(gen, &f);
+                gen->ops->close(gen);
                 out = haar_links(groups[g], lattices[i], (lat_real)p);
                 gen = open_field(&f, (lat_real)p, 4, 1);
-                lat_generate_cpu.get(gen, &out);
+                gen->ops->get(gen, &out);
                 CHECK(!memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
                       "SU(%d), lattice %zu, %d bytes", groups[g], i, p);
-                lat_generate_cpu.close(gen);
+                gen->ops->close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
             }
@@ -95,7 +97,7 @@ static double action_of(lat_generator *gen, const lat_geometry *geom, double xi)
 {
     double s, t;
     const int nd = geom->nd;
-    lat_generate_cpu.plaquette(gen, &s, &t);
+    gen->ops->plaquette(gen, &s, &t);
     return (nd > 2 ? s * ((nd - 1) * (nd - 2) / 2) / xi : 0) + t * (nd - 1) * xi;
 }
 
@@ -113,9 +115,9 @@ static void check_overrelaxation(void)
                 out = links_near_one(nc, lattices[i], (lat_real)p, 0.4);
                 lat_generator *gen = open_field(&f, (lat_real)p, 4, xi);
                 const double before = action_of(gen, &lattices[i], xi);
-                lat_generate_cpu.sweep(gen, &mirror, sweeps);
+                gen->ops->sweep(gen, &mirror, sweeps);
                 const double after = action_of(gen, &lattices[i], xi);
-                lat_generate_cpu.get(gen, &out);
+                gen->ops->get(gen, &out);
                 /* N (N-1)/2 mirrors of a trace of 2 (D-1) staples, each a few roundings, D links a
                  * site. */
                 const double bound = 8.0 * sweeps * nc * nc * 2 * nd * nd
@@ -132,7 +134,7 @@ static void check_overrelaxation(void)
                 }
                 CHECK(moved > 0.1 * (double)lat_field_matrices(&f),
                       "SU(%d), lattice %zu: moved by %g", nc, i, moved);
-                lat_generate_cpu.close(gen);
+                gen->ops->close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
             }

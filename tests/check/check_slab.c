@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fix/assign.h"
-#include "grid/slab.h"
+#include "grid/layout.h"
 #include "check.h"
 #include "base/error.h"
 #include "lattice/field.h"
@@ -57,12 +57,11 @@ static void check_field_index(const char *dims, int n)
 }
 
 /* The lattice's site at local coordinates. */
-static size_t global(const lat_geometry *lattice, const lat_slab_layout *s, lat_slab own,
-                     int64_t site)
+static size_t global(const lat_geometry *lattice, const lat_layout *lay, lat_slab own, int64_t site)
 {
     int x[LAT_MAX_DIMS];
     const int last = lattice->nd - 1, extent = lattice->dims[last];
-    lat_coordinates(&s->lay->geom, (size_t)site, x);
+    lat_coordinates(&lay->geom, (size_t)site, x);
     x[last] = (x[last] + own.first - 1 + extent) % extent;
     return lat_site(lattice, x);
 }
@@ -74,8 +73,8 @@ static int parity_of(const lat_geometry *geom, size_t site)
     return (x[0] + x[1] + x[2] + x[3]) & 1;
 }
 
-/* The rim's lists: what rank r sends down, rank r - 1 has as its upper ghost, site by site; blocks
- * that are not in the rim have no neighbours in ghosts. */
+/* The lists of the faces: what rank r sends down, rank r - 1 has as its upper ghost, site by site;
+ * blocks that are not in a face have no neighbours in ghosts. */
 static void layout_of(const char *dims, int n, int lanes)
 {
     lat_geometry geom;
@@ -83,48 +82,48 @@ static void layout_of(const char *dims, int n, int lanes)
     const size_t volume = lat_volume(&geom);
     const int slices = geom.dims[geom.nd - 1], nk = 2 * geom.nd;
     size_t seen = 0, wrong = 0;
-    lat_slab_layout **s = calloc((size_t)n, sizeof *s);
+    lat_layout **s = calloc((size_t)n, sizeof *s);
     lat_slab *own = calloc((size_t)n, sizeof *own);
     for (int r = 0; r < n; r++) {
         const lat_comm comm = pretend(r, n);
         own[r] = lat_slab_of(&comm, r, slices);
-        s[r] = lat_slab_layout_new(&geom, own[r], lanes);
+        s[r] = lat_layout_new(&geom, &own[r], lanes);
         if (!CHECK(s[r] != NULL, "%s", lat_error()))
             return;
     }
     for (int r = 0; r < n; r++) {
-        const lat_layout *lay = s[r]->lay;
+        const lat_layout *lay = s[r];
         for (int64_t i = 0; i < (int64_t)lay->nblocks * lanes; i++) {
             if (lay->site[i] < 0)
                 continue;
-            const size_t x = global(&geom, s[r], own[r], lay->site[i]);
+            const size_t x = global(&geom, lay, own[r], lay->site[i]);
             const int b = (int)(i / lanes), odd = b >= lay->neven;
-            const bool rim = b < s[r]->low[odd] || b >= s[r]->high[odd];
+            const bool in_face = b < lay->low[odd] || b >= lay->high[odd];
             seen++;
             wrong += parity_of(&geom, x) != odd;
             for (int k = 0; k < nk; k++) {
-                const int64_t next = lat_slot_next(lay, i, k);
+                const int64_t next = lat_position_next(lay, i, k);
                 wrong += lay->site[next] < 0
-                         || global(&geom, s[r], own[r], lay->site[next])
+                         || global(&geom, lay, own[r], lay->site[next])
                                 != lat_neighbour(&geom, x, k % geom.nd, k < geom.nd ? 1 : -1);
-                wrong += next / lanes >= lay->nblocks && !rim;
+                wrong += next / lanes >= lay->nblocks && !in_face;
             }
         }
         const int down = (r + n - 1) % n;
         for (int parity = 0; parity < 2; parity++) {
-            const int64_t sites = s[r]->n[parity][LAT_DOWN];
-            wrong += sites != s[down]->nghosts[parity][LAT_UP]
-                     || s[down]->n[parity][LAT_UP] != s[r]->nghosts[parity][LAT_DOWN];
+            const int64_t sites = lay->face[parity][LAT_DOWN].sites;
+            wrong += sites != s[down]->face[parity][LAT_UP].ghosts
+                     || s[down]->face[parity][LAT_UP].sites != lay->face[parity][LAT_DOWN].ghosts;
             for (int64_t i = 0; i < sites && wrong == 0; i++)
-                wrong += global(&geom, s[r], own[r], lay->site[s[r]->own[parity][LAT_DOWN][i]])
+                wrong += global(&geom, lay, own[r], lay->site[lay->face[parity][LAT_DOWN].own[i]])
                          != global(&geom, s[down], own[down],
-                                   s[down]->lay->site[s[down]->ghost[parity][LAT_UP][i]]);
+                                   s[down]->site[s[down]->face[parity][LAT_UP].ghost[i]]);
         }
     }
     CHECK(wrong == 0 && seen == volume, "%s on %d ranks in %d lanes: %zu wrong, %zu sites of %zu",
           dims, n, lanes, wrong, seen, volume);
     for (int r = 0; r < n; r++)
-        lat_slab_layout_free(s[r]);
+        lat_layout_free(s[r]);
     free(s);
     free(own);
 }
@@ -145,16 +144,16 @@ static int most_load(const int *at, const int *work, int slices, int ranks)
     return most;
 }
 
-/* Moves are from where a slice is to where there is room, and only if the rank that has most has
- * less after all of them. With pieces of one size and room for all, nobody has more than its share
- * rounded up. */
-static void deal_of(int ranks, int pieces, int space, unsigned seed)
+/* Moves are from where a slice is to where there is capacity, and only if the rank that has most
+ * has gain after all of them. With pieces of one size and capacity for all, nobody has more than
+ * its share rounded up. */
+static void balance_of(int ranks, int pieces, int space, unsigned seed)
 {
     enum { SLICES = 24 };
     const lat_comm comm = pretend(0, ranks);
-    int at[SLICES], work[SLICES], room[8], all = 0, longest = -1, less = -1;
+    int at[SLICES], work[SLICES], capacity[8], all = 0, longest = -1, gain = -1;
     double theta[SLICES];
-    lat_migration move[SLICES];
+    lat_migration list[SLICES];
     for (int s = 0; s < SLICES; s++) {
         at[s] = s * ranks / SLICES;
         work[s] = random_below(&seed, at[s] + 2) ? 0 : 1 + random_below(&seed, pieces);
@@ -162,26 +161,26 @@ static void deal_of(int ranks, int pieces, int space, unsigned seed)
         all += work[s];
     }
     for (int r = 0; r < ranks; r++)
-        room[r] = space;
+        capacity[r] = space;
     const int before = most_load(at, work, SLICES, ranks),
-              n = lat_assign_slices(&comm, SLICES, at, work, theta, room, move, &less);
+              n = lat_assign_slices(&comm, SLICES, at, work, theta, capacity, list, &gain);
     CHECK(n >= 0, "%s", lat_error());
     for (int i = 0; i < n; i++) {
-        const int s = move[i].slice;
-        CHECK(at[s] == move[i].from && move[i].from != move[i].to && work[s] > 0
-                  && --room[move[i].to] >= 0,
+        const int s = list[i].slice;
+        CHECK(at[s] == list[i].from && list[i].from != list[i].to && work[s] > 0
+                  && --capacity[list[i].to] >= 0,
               "move %d of slice %d", i, s);
         longest = i == 0 ? s : longest;
-        at[s] = move[i].to;
+        at[s] = list[i].to;
     }
     const int after = most_load(at, work, SLICES, ranks), share = (all + ranks - 1) / ranks;
-    CHECK((n == 0 ? after == before : after < before) && less == before - after,
+    CHECK((n == 0 ? after == before : after < before) && gain == before - after,
           "%d ranks: from %d to %d", ranks, before, after);
     if (pieces == 1 && space >= SLICES)
         CHECK(after == (before < share ? before : share), "%d ranks, %d in all: from %d to %d",
               ranks, all, before, after);
     for (int s = 0; longest >= 0 && pieces == 1 && s < SLICES; s++)
-        CHECK(s * ranks / SLICES != move[0].from || work[s] == 0 || theta[s] <= theta[longest],
+        CHECK(s * ranks / SLICES != list[0].from || work[s] == 0 || theta[s] <= theta[longest],
               "slice %d stays, %d goes", s, longest);
 }
 
@@ -191,16 +190,16 @@ int main(void)
     for (int i = 0; i < LATTICES; i++)
         for (int n = 2; n <= 6; n++)
             check_field_index(lattices[i], n);
-    check_case("layouts of slabs: own sites, ghosts, neighbours, the rim");
+    check_case("layouts of slabs: own sites, ghosts, neighbours, faces");
     for (int i = 0; i + 1 < LATTICES; i++) /* not the odd one */
         for (int n = 1; n <= 3; n++)
             for (int lanes = 2; lanes <= 16; lanes *= 2)
                 layout_of(lattices[i], n, lanes);
     check_case("an odd extent has no even and odd sites");
     const lat_geometry odd = {3, {4, 4, 7, 1}};
-    CHECK(!lat_slab_layout_new(&odd, (lat_slab){0, 3}, 4) && strstr(lat_error(), "odd"), "%s",
+    CHECK(!lat_layout_new(&odd, &(lat_slab){0, 3}, 4) && strstr(lat_error(), "odd"), "%s",
           lat_error());
-    check_case("slices are dealt out evenly");
+    check_case("slabs of ranks differ by one slice at most");
     for (int slices = 1; slices < 40; slices++)
         for (int n = 1; n <= slices; n++) {
             const lat_comm comm = pretend(0, n);
@@ -212,11 +211,11 @@ int main(void)
                 CHECK(r + 1 < n || next == slices, "%d slices, %d ranks", slices, n);
             }
         }
-    check_case("slices that are not done are dealt out again");
+    check_case("slices that are left are balanced among ranks");
     for (unsigned seed = 1; seed <= 300; seed++)
         for (int ranks = 2; ranks <= 8; ranks++)
             for (int pieces = 1; pieces <= 4; pieces += 3)
                 for (int space = 0; space <= 24; space += 2)
-                    deal_of(ranks, pieces, space, seed);
+                    balance_of(ranks, pieces, space, seed);
     return check_done();
 }

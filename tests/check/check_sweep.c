@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "devices.h"
 #include "fix/fix.h"
 #include "fix/fix_lanes.h"
 #include "check.h"
@@ -117,7 +118,7 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
     const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
     const double omega = 1.6;
     const lat_sweep how = {.update = update, .omega = &omega};
-    lat_device *dev = lat_backend_cpu.open(&u, &c, LAT_F64, 1, &lat_comm_self);
+    lat_fixer *dev = lat_fix_open(cpu_device(), &u, &c, LAT_F64, 1);
     if (!CHECK(dev && !dev->backend->set(dev, 0, &g)
                    && !lat_transform_new(&back, &u.head, lat_comm_world),
                "%s: %s", dims, lat_error()))
@@ -146,7 +147,7 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
           t.theta);
     CHECK(fabs(s.theta_max - t.theta_max) <= 4096 * 0x1p-53 * (1 + t.theta_max),
           "theta_max %.17g, %.17g", s.theta_max, t.theta_max);
-    lat_backend_cpu.close(dev);
+    dev->ops->close(dev);
     lat_field_free(&u);
     lat_field_free(&g);
     lat_field_free(&back);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "lattice/field.h"
 #include "lattice/transform.h"
 #include "site/sun.h"
@@ -53,7 +54,8 @@ static inline lat_field field_new(lat_kind kind, lat_geometry geom, int nc, lat_
     f.head.nc = nc;
     f.head.real = real;
     f.head.reals = 2 * nc * nc;
-    need(lat_header_check(&f.head, "a field") == 0 && lat_field_alloc(&f, lat_comm_world) == 0, "a field");
+    need(lat_header_check(&f.head, "a field") == 0 && lat_field_alloc(&f, lat_comm_world) == 0,
+         "a field");
     return f;
 }
 

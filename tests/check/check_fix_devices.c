@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_gpu: the GPU backend against the CPU backend: the same sweeps, in every gauge and
- * precision, on any lattice; copies, slices that are frozen, g to and fro. Where there is no GPU
- * all cases are skipped. */
+/* check_fix_devices: gauge fixing on the checking device and on the GPU against that on the CPU:
+ * the same sweeps, in every gauge and precision, on any lattice; copies, slices that are frozen, g
+ * in and out. Where there is no GPU its cases are skipped. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "fix/fix.h"
 #include "check.h"
+#include "devices.h"
 #include "fields.h"
+#include "measure/measure.h"
 
-/* `check_gpu short`: small lattices and few sweeps, for compute-sanitizer, which makes all of it a
- * hundred times slower. */
+/* `check_fix_devices short`: small lattices and few sweeps, for compute-sanitizer, which makes all
+ * of it a hundred times slower. */
 static bool brief;
 #define SWEEPS (brief ? 2 : 50)
 #define LATTICE (brief ? "4 4 4 6" : "8 8 8 8")
@@ -23,19 +25,24 @@ static lat_field rough(const char *dims, int nc, lat_real real)
     return u;
 }
 
-static lat_device *start(const lat_backend *backend, const lat_field *u, const lat_condition *c,
-                         lat_real real, int copies)
+static lat_device *under; /* the device that is compared with the CPU */
+
+/* The largest N that it has code for. */
+static int groups(void) { return (under->gpu ? &lat_fix_gpu : &lat_fix_cpu)->groups; }
+
+static lat_fixer *start(lat_device *on, const lat_field *u, const lat_condition *c, lat_real real,
+                        int copies)
 {
-    lat_device *dev = backend->open(u, c, real, copies, &lat_comm_self);
+    lat_fixer *dev = lat_fix_open(on, u, c, real, copies);
     for (int i = 0; dev && i < copies; i++) {
         lat_field g = haar_transform(u, 5 + (uint64_t)i);
-        if (backend->set(dev, i, &g)) {
-            backend->close(dev);
+        if (dev->ops->set(dev, i, &g)) {
+            dev->ops->close(dev);
             dev = NULL;
         }
         lat_field_free(&g);
     }
-    CHECK(dev != NULL, "%s: %s", backend->name, lat_error());
+    CHECK(dev != NULL, "%s: %s", on->name, lat_error());
     lat_error_clear();
     return dev;
 }
@@ -44,21 +51,21 @@ static lat_device *start(const lat_backend *backend, const lat_field *u, const l
 static const char *const updates[] = {LAT_EACH_UPDATE(NAME, )};
 #undef NAME
 
-/* Both backends from the same random gauge. */
+/* Both devices from the same random gauge. */
 static void compare(const char *dims, int nc, const lat_condition *condition, lat_gauge gauge,
                     lat_real stored, lat_real real, const lat_sweep *how, int sweeps)
 {
     lat_field u = rough(dims, nc, stored);
     const lat_condition c = condition ? *condition : lat_condition_of(gauge, &u.head.geom, -1);
-    const lat_backend *const backends[2] = {&lat_backend_cpu, &lat_backend_gpu};
+    lat_device *const devices[2] = {cpu_device(), under};
     lat_gauge_state s[2];
     for (int i = 0; i < 2; i++) {
-        lat_device *dev = start(backends[i], &u, &c, real, 1);
-        const bool good = dev && !backends[i]->sweep(dev, how, sweeps)
-                          && !backends[i]->state(dev, s + i, NULL);
-        CHECK(good, "%s: %s", backends[i]->name, lat_error());
+        lat_fixer *dev = start(devices[i], &u, &c, real, 1);
+        const bool good = dev && !dev->ops->sweep(dev, how, sweeps)
+                          && !dev->ops->state(dev, s + i, NULL);
+        CHECK(good, "%s: %s", devices[i]->name, lat_error());
         if (dev)
-            backends[i]->close(dev);
+            dev->ops->close(dev);
         if (!good) {
             lat_error_clear();
             lat_field_free(&u);
@@ -145,7 +152,7 @@ static void check_conditions(void)
     w.weight[0] = 0.5;
     w.weight[1] = 0;
     w.weight[3] = 2;
-    for (int nc = 2; nc <= 4 && nc <= lat_backend_gpu.groups; nc++)
+    for (int nc = 2; nc <= 4 && nc <= groups(); nc++)
         compare("4 6 8 10", nc, &w, LAT_LANDAU, LAT_F64, LAT_F64, all, 20);
 }
 
@@ -162,7 +169,7 @@ static void check_rounded_links(void)
 
 static void check_groups(void)
 {
-    for (int nc = 4; nc <= lat_backend_gpu.groups; nc++)
+    for (int nc = 4; nc <= groups(); nc++)
         for (int k = 0; k < ALL; k++) {
             lat_sweep how = all[k];
             how.temperature = 0.15;
@@ -179,24 +186,25 @@ static bool same(const lat_field *a, const lat_field *b)
 /* What was got and set goes on as if nothing had been; and so do other runs. */
 static void check_exact(lat_real real)
 {
-    for (int nc = 2; nc <= 4 && nc <= lat_backend_gpu.groups; nc++) {
+    for (int nc = 2; nc <= 4 && nc <= groups(); nc++) {
         lat_field u = rough("4 6 4 8", nc, LAT_F64), half, full, again;
         const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
-        const lat_backend *b = &lat_backend_gpu;
-        lat_device *one = start(b, &u, &c, real, 1), *two = start(b, &u, &c, real, 1);
+        lat_fixer *one = start(under, &u, &c, real, 1), *two = start(under, &u, &c, real, 1);
         if (!one || !two || lat_transform_new(&half, &u.head, lat_comm_world)
             || lat_transform_new(&full, &u.head, lat_comm_world)
             || lat_transform_new(&again, &u.head, lat_comm_world))
             return;
-        CHECK(!b->sweep(one, all, 7) && !b->get(one, 0, &half) && !b->sweep(one, all, 9)
-                  && !b->get(one, 0, &full),
+        CHECK(!one->ops->sweep(one, all, 7) && !one->ops->get(one, 0, &half)
+                  && !one->ops->sweep(one, all, 9) && !one->ops->get(one, 0, &full),
               "%s", lat_error());
-        CHECK(!b->set(two, 0, &half) && !b->get(two, 0, &again) && same(&half, &again),
+        CHECK(!two->ops->set(two, 0, &half) && !two->ops->get(two, 0, &again)
+                  && same(&half, &again),
               "SU(%d): set and got is another g: %s", nc, lat_error());
-        CHECK(!b->sweep(two, all, 9) && !b->get(two, 0, &again) && same(&full, &again),
+        CHECK(!two->ops->sweep(two, all, 9) && !two->ops->get(two, 0, &again)
+                  && same(&full, &again),
               "SU(%d): it went on differently: %s", nc, lat_error());
-        b->close(one);
-        b->close(two);
+        one->ops->close(one);
+        two->ops->close(two);
         lat_field_free(&u);
         lat_field_free(&half);
         lat_field_free(&full);
@@ -209,35 +217,31 @@ static void check_calls(const char *dims, const lat_sweep *how)
 {
     lat_field u = rough(dims, 3, LAT_F64), many, single;
     const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
-    const lat_backend *b = &lat_backend_gpu;
-    lat_device *one = start(b, &u, &c, LAT_F64, 1), *two = start(b, &u, &c, LAT_F64, 1);
+    lat_fixer *one = start(under, &u, &c, LAT_F64, 1), *two = start(under, &u, &c, LAT_F64, 1);
     if (!one || !two || lat_transform_new(&many, &u.head, lat_comm_world)
         || lat_transform_new(&single, &u.head, lat_comm_world))
         return;
-    CHECK(!b->sweep(one, how, 23) && !b->get(one, 0, &many), "%s", lat_error());
+    CHECK(!one->ops->sweep(one, how, 23) && !one->ops->get(one, 0, &many), "%s", lat_error());
     for (int k = 0; k < 23; k++)
-        CHECK(!b->sweep(two, how, 1), "%s", lat_error());
-    CHECK(!b->get(two, 0, &single) && same(&many, &single),
+        CHECK(!two->ops->sweep(two, how, 1), "%s", lat_error());
+    CHECK(!two->ops->get(two, 0, &single) && same(&many, &single),
           "%s %s: 23 sweeps differ from one after the other: %s", dims, updates[how->update],
           lat_error());
-    b->close(one);
-    b->close(two);
+    one->ops->close(one);
+    two->ops->close(two);
     lat_field_free(&u);
     lat_field_free(&many);
     lat_field_free(&single);
 }
 
-/* Whoever opens something after all has been given back is told so. The last check: it holds from
- * now on. */
-static void check_leave(void)
+/* A GPU that has been given back cannot be opened again. The last check: it holds from now on. */
+static void check_closed(void)
 {
-    lat_field u = rough("4 6 4 8", 3, LAT_F64);
-    const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
-    lat_backend_release();
-    CHECK(!lat_backend_gpu.open(&u, &c, LAT_F64, 1, &lat_comm_self), "opened");
+    const lat_device_options gpu = {.choice = LAT_DEVICE_GPU};
+    lat_device_close(under);
+    CHECK(!lat_device_open(&gpu, lat_comm_world), "opened");
     CHECK(strstr(lat_error(), "given back"), "%s", lat_error());
-    lat_backend_end();
-    lat_field_free(&u);
+    lat_device_end();
 }
 
 /* Copy i of many is, bit for bit, what it is alone. */
@@ -245,32 +249,31 @@ static void check_copies(const char *dims, int copies, lat_gauge gauge, lat_real
 {
     lat_field u = rough(dims, 3, LAT_F64), a, b;
     const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
-    const lat_backend *gpu = &lat_backend_gpu;
-    lat_device *many = start(gpu, &u, &c, real, copies);
+    lat_fixer *many = start(under, &u, &c, real, copies);
     lat_gauge_state s[16], t;
     if (!many || lat_transform_new(&a, &u.head, lat_comm_world)
         || lat_transform_new(&b, &u.head, lat_comm_world))
         return;
     for (int k = 0; k < 2; k++)
-        CHECK(!gpu->sweep(many, all + 4 * k, 5), "%s", lat_error());
-    CHECK(!gpu->state(many, s, NULL), "%s", lat_error());
+        CHECK(!many->ops->sweep(many, all + 4 * k, 5), "%s", lat_error());
+    CHECK(!many->ops->state(many, s, NULL), "%s", lat_error());
     for (int i = 0; i < copies; i++) {
         lat_field g = haar_transform(&u, 5 + (uint64_t)i);
-        lat_device *one = gpu->open(&u, &c, real, 1, &lat_comm_self);
+        lat_fixer *one = lat_fix_open(under, &u, &c, real, 1);
         lat_sweep how[2] = {all[0], all[4]};
         how[0].omega = omega + i;
         how[1].seed += (uint64_t)i;
-        CHECK(one && !gpu->set(one, 0, &g) && !gpu->sweep(one, how, 5)
-                  && !gpu->sweep(one, how + 1, 5) && !gpu->get(one, 0, &a) && !gpu->get(many, i, &b)
-                  && !gpu->state(one, &t, NULL),
+        CHECK(one && !one->ops->set(one, 0, &g) && !one->ops->sweep(one, how, 5)
+                  && !one->ops->sweep(one, how + 1, 5) && !one->ops->get(one, 0, &a)
+                  && !many->ops->get(many, i, &b) && !one->ops->state(one, &t, NULL),
               "%s", lat_error());
         CHECK(same(&a, &b) && !memcmp(&t, s + i, sizeof t), "copy %d of %d differs from it alone",
               i, copies);
         if (one)
-            gpu->close(one);
+            one->ops->close(one);
         lat_field_free(&g);
     }
-    gpu->close(many);
+    many->ops->close(many);
     lat_field_free(&u);
     lat_field_free(&a);
     lat_field_free(&b);
@@ -282,24 +285,26 @@ static void check_frozen(void)
     enum { COPIES = 3, SLICES = 6 };
     lat_field u = rough("4 4 4 6", 3, LAT_F64), g[2];
     const lat_condition c = lat_condition_of(LAT_COULOMB, &u.head.geom, -1);
-    const lat_backend *const backends[2] = {&lat_backend_cpu, &lat_backend_gpu};
+    lat_device *const devices[2] = {cpu_device(), under};
     lat_gauge_state s[2][COPIES];
     double slices[2][COPIES * SLICES], bound[COPIES];
     long left[2];
     for (int i = 0; i < 2; i++) {
-        const lat_backend *b = backends[i];
-        lat_device *dev = start(b, &u, &c, LAT_F64, COPIES);
+        lat_fixer *dev = start(devices[i], &u, &c, LAT_F64, COPIES);
         if (!dev || lat_transform_new(&g[i], &u.head, lat_comm_world))
             return;
-        CHECK(!b->sweep(dev, all, 8) && !b->state(dev, s[i], slices[i]), "%s", lat_error());
+        CHECK(!dev->ops->sweep(dev, all, 8) && !dev->ops->state(dev, s[i], slices[i]), "%s",
+              lat_error());
         for (int k = 0; k < COPIES && i == 0; k++)
             bound[k] = k == 1 ? INFINITY : s[0][k].theta; /* some above, some below; copy 1 ends */
-        left[i] = b->freeze(dev, bound);
-        CHECK(!b->sweep(dev, all, 5) && !b->state(dev, s[i], slices[i]), "%s", lat_error());
+        left[i] = dev->ops->freeze(dev, bound);
+        CHECK(!dev->ops->sweep(dev, all, 5) && !dev->ops->state(dev, s[i], slices[i]), "%s",
+              lat_error());
         const double none[COPIES] = {0, 0, 0};
-        CHECK(b->freeze(dev, none) == COPIES * SLICES, "thawed");
-        CHECK(!b->sweep(dev, all + 1, 2) && !b->get(dev, 2, &g[i]), "%s", lat_error());
-        b->close(dev);
+        CHECK(dev->ops->freeze(dev, none) == COPIES * SLICES, "thawed");
+        CHECK(!dev->ops->sweep(dev, all + 1, 2) && !dev->ops->get(dev, 2, &g[i]), "%s",
+              lat_error());
+        dev->ops->close(dev);
     }
     CHECK(left[0] == left[1] && left[0] > 0 && left[0] < 2 * SLICES, "%ld and %ld slices left",
           left[0], left[1]);
@@ -323,13 +328,13 @@ static void check_sums(void)
         for (int gauge = LAT_LANDAU; gauge <= LAT_MAG; gauge++) {
             lat_field u = rough("4 6 8 10", nc, LAT_F64), g;
             const lat_condition c = lat_condition_of((lat_gauge)gauge, &u.head.geom, -1);
-            lat_device *dev = start(&lat_backend_gpu, &u, &c, LAT_F64, 1);
+            lat_fixer *dev = start(under, &u, &c, LAT_F64, 1);
             lat_gauge_state s, t;
             double a[10] = {0}, b[10] = {0};
             if (!dev || lat_transform_new(&g, &u.head, lat_comm_world))
                 return;
-            CHECK(!dev->backend->sweep(dev, all, 5) && !dev->backend->state(dev, &s, a)
-                      && !dev->backend->get(dev, 0, &g) && !lat_transform_apply(&u, &g)
+            CHECK(!dev->ops->sweep(dev, all, 5) && !dev->ops->state(dev, &s, a)
+                      && !dev->ops->get(dev, 0, &g) && !lat_transform_apply(&u, &g)
                       && !lat_measure_gauge(&u, &c, &t, b),
                   "%s", lat_error());
             CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g",
@@ -341,7 +346,7 @@ static void check_sums(void)
             for (int k = 0; k < 10; k++)
                 CHECK(fabs(a[k] - b[k]) <= 1024 * 0x1p-53 * (1 + b[k]), "slice %d: theta %g, %g", k,
                       a[k], b[k]);
-            dev->backend->close(dev);
+            dev->ops->close(dev);
             lat_field_free(&u);
             lat_field_free(&g);
         }
@@ -350,15 +355,15 @@ static void check_sums(void)
 /* A group that the program was built without (make GPU_GROUPS=4). */
 static void check_missing_group(void)
 {
-    const int nc = lat_backend_gpu.groups + 1;
-    if (nc > LAT_FIX_MOST)
+    const int nc = groups() + 1;
+    if (nc > LAT_FIX_MOST || !under->gpu)
         return;
     lat_field u = rough("4 4 4 4", nc, LAT_F64);
     const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
-    lat_device *dev = lat_backend_gpu.open(&u, &c, LAT_F64, 1, &lat_comm_self);
+    lat_fixer *dev = lat_fix_open(under, &u, &c, LAT_F64, 1);
     CHECK(!dev && strstr(lat_error(), "GPU_GROUPS"), "SU(%d): found: %s", nc, lat_error());
     if (dev)
-        lat_backend_gpu.close(dev);
+        dev->ops->close(dev);
     lat_error_clear();
     lat_field_free(&u);
 }
@@ -377,42 +382,38 @@ static void check_refusals(void)
         {"4 4 4 4", 9, 1, LAT_LANDAU, "SU(2) to SU(8)"},
         {"8 8 8 8", 3, 8000000, LAT_LANDAU, "such GPUs would do"},
     };
-    for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {
+    for (int i = 0; i < (int)(sizeof bad / sizeof *bad) - !under->gpu; i++) {
         lat_field u = rough(bad[i].dims, bad[i].nc, LAT_F64);
         const lat_condition c = lat_condition_of(bad[i].gauge, &u.head.geom, -1);
-        lat_device *dev = lat_backend_gpu.open(&u, &c, LAT_F64, bad[i].copies, &lat_comm_self);
+        lat_fixer *dev = lat_fix_open(under, &u, &c, LAT_F64, bad[i].copies);
         CHECK(!dev && strstr(lat_error(), bad[i].words), "expected ..%s.., found: %s", bad[i].words,
               lat_error());
         if (dev)
-            lat_backend_gpu.close(dev);
+            dev->ops->close(dev);
         lat_error_clear();
         lat_field_free(&u);
     }
 }
 
-int main(int argc, char **argv)
+static void check_device(void)
 {
-    brief = argc > 1 && !strcmp(argv[1], "short");
-    if (!lat_backend_gpu.available()) {
-        printf("ok 1 - the GPU does what the CPU does # skip %s\n1..1\n", lat_error());
-        return 0;
-    }
-    check_case("in double the GPU follows the CPU: every gauge and algorithm, SU(2) and SU(3)");
+    device_case(under, "in double it follows the CPU: every gauge and algorithm, SU(2) and SU(3)");
     check_trajectories(LAT_F64);
-    check_case("in single the GPU follows the CPU: every gauge and algorithm, SU(2) and SU(3)");
+    device_case(under, "in single it follows the CPU: every gauge and algorithm, SU(2) and SU(3)");
     check_trajectories(LAT_F32);
-    check_case("on any lattice");
+    device_case(under, "on any lattice");
     check_lattices();
-    check_case("slices across any direction, weighted directions");
+    device_case(under, "slices across any direction, weighted directions");
     check_conditions();
-    check_case("links that are in SU(N) to single precision only");
+    device_case(under, "links that are in SU(N) to single precision only");
     check_rounded_links();
-    check_case("SU(4) and larger, as far as there is GPU code");
+    device_case(under, "SU(4) and larger, as far as there is code");
     check_groups();
-    check_case("g that was got and is set goes on bit for bit, and runs repeat bit for bit");
+    device_case(under,
+                "g that was got and is set goes on bit for bit, and runs repeat bit for bit");
     check_exact(LAT_F64);
     check_exact(LAT_F32);
-    check_case("a copy among others is what it is alone, bit for bit");
+    device_case(under, "a copy among others is what it is alone, bit for bit");
     for (int copies = 2; copies <= 10; copies += copies < 4 ? 1 : 3) {
         check_copies("4 6 4 8", copies, LAT_LANDAU, LAT_F32);
         check_copies("4 6 4 8", copies, LAT_COULOMB, LAT_F64);
@@ -420,17 +421,29 @@ int main(int argc, char **argv)
     }
     if (!brief) /* 128 blocks that sum up */
         check_copies("16 16 16 8", 5, LAT_LANDAU, LAT_F64);
-    check_case("sweeps of one call are those of as many calls");
+    device_case(under, "sweeps of one call are those of as many calls");
     for (int k = 0; k < 2; k++)
         check_calls(LATTICE, all + k);
     check_calls(LATTICE, all + 5);
-    check_case("slices and copies are frozen and thawed");
+    device_case(under, "slices and copies are frozen and thawed");
     check_frozen();
-    check_case("functional and theta are those of the links that g makes");
+    device_case(under, "functional and theta are those of the links that g makes");
     check_sums();
-    check_case("what cannot be done is refused in a sentence");
+    device_case(under, "what cannot be done is refused in a sentence");
     check_refusals();
-    check_case("what was given back is not opened again");
-    check_leave();
+}
+
+int main(int argc, char **argv)
+{
+    brief = argc > 1 && !strcmp(argv[1], "short");
+    under = checking_device();
+    check_device();
+    if (!(under = gpu_device())) {
+        check_skipped("GPU: gauge fixing", lat_error());
+        return check_done();
+    }
+    check_device();
+    check_case("GPU: what was given back is not opened again");
+    check_closed();
     return check_done();
 }

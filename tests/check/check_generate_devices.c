@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_gpu_links: making configurations on the GPU against the CPU: the same trajectory,
- * plaquettes, links in and out, for any group and lattice. Where there is no GPU all cases are
- * skipped. */
+/* check_generate_devices: making configurations on the checking device and on the GPU against that
+ * on the CPU: the same trajectory, plaquettes, links in and out, for any group and lattice. Where
+ * there is no GPU its cases are skipped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "generate/generate.h"
 #include "check.h"
+#include "devices.h"
 #include "fields.h"
 #include "measure/measure.h"
 
-static const lat_generate *const gpu = &lat_generate_gpu, *const cpu = &lat_generate_cpu;
+static lat_device *under; /* the device that is compared with the CPU */
+
+/* The largest N that it has code for. */
+static int largest(void) { return (under->gpu ? &lat_generate_gpu : &lat_generate_cpu)->groups; }
 
 static lat_field haar_links(int nc, lat_geometry geom, lat_real real)
 {
@@ -36,11 +40,11 @@ static const lat_geometry lattices[] = {{4, {8, 8, 4, 4}},   {4, {6, 2, 10, 4}},
 static const int groups[] = {2, 3, 4, 5, 8, 16};
 #define GROUPS (sizeof groups / sizeof *groups)
 
-static lat_generator *open_on(const lat_generate *where, const lat_field *f, lat_real real,
-                              double beta, double xi)
+static lat_generator *open_on(lat_device *on, const lat_field *f, lat_real real, double beta,
+                              double xi)
 {
-    const lat_action action = {beta, xi};
-    lat_generator *gen = where->open(f, real, &action, &lat_comm_self);
+    const lat_action action = {.beta = beta, .xi = xi};
+    lat_generator *gen = lat_generate_open(on, f, real, &action);
     if (!gen)
         exit(lat_report(LAT_FAILED));
     return gen;
@@ -55,12 +59,12 @@ static bool same(double a, double b, double tolerance)
 static void check_links(void)
 {
     for (size_t i = 0; i < LATTICES; i++)
-        for (size_t g = 0; g < GROUPS && groups[g] <= lat_generate_gpu.groups; g++)
+        for (size_t g = 0; g < GROUPS && groups[g] <= largest(); g++)
             for (int p = 4; p <= 8; p += 4) {
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p), out;
                 double a[2], b[2];
-                lat_generator *gen = open_on(gpu, &f, (lat_real)p, 1, 1);
-                CHECK(!gpu->plaquette(gen, &a[0], &a[1]), "%s", lat_error());
+                lat_generator *gen = open_on(under, &f, (lat_real)p, 1, 1);
+                CHECK(!gen->ops->plaquette(gen, &a[0], &a[1]), "%s", lat_error());
                 lat_measure_planes(&f, &b[0], &b[1]);
                 /* Products of four matrices: N + 1 roundings each, traces of order 1. */
                 const double bound = 16 * groups[g] * (p == 4 ? 0x1p-24 : 0x1p-53);
@@ -68,15 +72,15 @@ static void check_links(void)
                     CHECK(same(a[k], b[k], bound),
                           "SU(%d), lattice %zu, %d bytes: %.17g, expected %.17g", groups[g], i, p,
                           a[k], b[k]);
-                CHECK(!gpu->get(gen, &f), "%s",
+                CHECK(!gen->ops->get(gen, &f), "%s",
                       lat_error()); /* its last rows are those of the GPU now */
-                gpu->close(gen);
+                gen->ops->close(gen);
                 out = rough_links(groups[g], lattices[i], (lat_real)p);
-                gen = open_on(gpu, &f, (lat_real)p, 1, 1);
-                CHECK(!gpu->get(gen, &out)
+                gen = open_on(under, &f, (lat_real)p, 1, 1);
+                CHECK(!gen->ops->get(gen, &out)
                           && !memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
                       "SU(%d), lattice %zu, %d bytes: other links", groups[g], i, p);
-                gpu->close(gen);
+                gen->ops->close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
             }
@@ -104,16 +108,16 @@ static void follow(int nc, lat_geometry geom, lat_real real, lat_update kind, do
                    long sweeps, double bound, double bound_links)
 {
     const lat_link_sweep how = {kind, UINT64_C(0x123456789abcdef), 3, 17};
-    const lat_generate *const where[2] = {cpu, gpu};
+    lat_device *const where[2] = {cpu_device(), under};
     lat_field f[2];
     double s[2], t[2];
     for (int i = 0; i < 2; i++) {
         f[i] = (kind == LAT_UPDATE_MICROCANONICAL ? rough_links : haar_links)(nc, geom, real);
         lat_generator *gen = open_on(where[i], &f[i], real, beta, 1.3);
-        CHECK(!where[i]->sweep(gen, &how, sweeps) && !where[i]->plaquette(gen, s + i, t + i)
-                  && !where[i]->get(gen, &f[i]),
+        CHECK(!gen->ops->sweep(gen, &how, sweeps) && !gen->ops->plaquette(gen, s + i, t + i)
+                  && !gen->ops->get(gen, &f[i]),
               "%s", lat_error());
-        where[i]->close(gen);
+        gen->ops->close(gen);
     }
     const double links = apart(&f[0], &f[1]);
     CHECK(links <= bound_links,
@@ -130,7 +134,7 @@ static void follow(int nc, lat_geometry geom, lat_real real, lat_update kind, do
 static void check_trajectories(void)
 {
     static const double beta[] = {2.4, 6, 10.9, 17, 40, 180}; /* of groups[] */
-    for (size_t g = 0; g < GROUPS && groups[g] <= lat_generate_gpu.groups; g++)
+    for (size_t g = 0; g < GROUPS && groups[g] <= largest(); g++)
         for (size_t i = 0; i < LATTICES; i++) {
             const long sweeps = lattices[i].nd < 4 || groups[g] > 5 ? 3 : 20;
             follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_HEATBATH, beta[g], sweeps, 1e-11,
@@ -147,7 +151,7 @@ static void check_trajectories(void)
  * a small lattice. */
 static void check_single(void)
 {
-    for (size_t g = 0; g < 4 && groups[g] <= lat_generate_gpu.groups; g++) {
+    for (size_t g = 0; g < 4 && groups[g] <= largest(); g++) {
         follow(groups[g], lattices[2], LAT_F32, LAT_UPDATE_HEATBATH, 2.0 * groups[g] * groups[g], 2,
                1e4 * 0x1p-24, 1e4 * 0x1p-24);
         follow(groups[g], lattices[1], LAT_F32, LAT_UPDATE_MICROCANONICAL,
@@ -159,7 +163,7 @@ static void check_single(void)
  * one call. */
 static void check_exact(void)
 {
-    for (size_t g = 0; g < GROUPS && groups[g] <= lat_generate_gpu.groups; g++)
+    for (size_t g = 0; g < GROUPS && groups[g] <= largest(); g++)
         for (int p = 4; p <= 8; p += 4) {
             const lat_link_sweep draw = {LAT_UPDATE_HEATBATH, 1, 0, 5},
                                  mirror = {.update = LAT_UPDATE_MICROCANONICAL};
@@ -169,14 +173,15 @@ static void check_exact(void)
             double s[3], t[3];
             for (int i = 0; i < 2; i++) {
                 f[i] = rough_links(nc, lattices[3], (lat_real)p);
-                lat_generator *gen = open_on(gpu, &f[i], (lat_real)p, 2.0 * nc * nc, 1);
+                lat_generator *gen = open_on(under, &f[i], (lat_real)p, 2.0 * nc * nc, 1);
                 lat_link_sweep next = draw;
                 for (int k = 0; k < 3; k++, next.step++)
-                    CHECK(!gpu->sweep(gen, &next, 1), "%s", lat_error());
-                CHECK(!gpu->plaquette(gen, s + i, t + i) && !gpu->get(gen, &f[i])
-                          && !gpu->sweep(gen, &mirror, 1) && !gpu->plaquette(gen, s + 2, t + 2),
+                    CHECK(!gen->ops->sweep(gen, &next, 1), "%s", lat_error());
+                CHECK(!gen->ops->plaquette(gen, s + i, t + i) && !gen->ops->get(gen, &f[i])
+                          && !gen->ops->sweep(gen, &mirror, 1)
+                          && !gen->ops->plaquette(gen, s + 2, t + 2),
                       "%s", lat_error());
-                gpu->close(gen);
+                gen->ops->close(gen);
             }
             CHECK(!memcmp(f[0].data, f[1].data, lat_field_reals(&f[0]) * (size_t)p) && s[0] == s[1]
                       && t[0] == t[1],
@@ -191,31 +196,37 @@ static void check_exact(void)
 
 static void check_refusals(void)
 {
-    const lat_action action = {6, 1};
+    const lat_action action = {.beta = 6, .xi = 1};
     lat_field f = rough_links(3, (lat_geometry){4, {4, 3, 4, 4}}, LAT_F64);
-    CHECK(!gpu->open(&f, LAT_F64, &action, &lat_comm_self) && strstr(lat_error(), "is odd"), "%s",
+    CHECK(!lat_generate_open(under, &f, LAT_F64, &action) && strstr(lat_error(), "is odd"), "%s",
           lat_error());
     lat_field_free(&f);
     lat_error_clear();
 }
 
+static void check_device(void)
+{
+    device_case(under, "plaquettes are those of the links, links come back bit for bit");
+    check_links();
+    device_case(under,
+                "in double it follows the CPU for 20 sweeps of heat bath and Metropolis, and "
+                "overrelaxation");
+    check_trajectories();
+    device_case(under, "in single it does so at first");
+    check_single();
+    device_case(under, "runs repeat bit for bit, overrelaxation leaves the action");
+    check_exact();
+    device_case(under, "odd extents are refused");
+    check_refusals();
+}
+
 int main(void)
 {
-    if (!lat_backend_gpu.available()) {
-        printf("ok 1 - the GPU makes the configurations that the CPU makes # skip %s\n1..1\n",
-               lat_error());
-        return 0;
-    }
-    check_case("plaquettes are those of the links, links come back bit for bit");
-    check_links();
-    check_case("in double the GPU follows the CPU for 20 sweeps of heat bath and Metropolis, and "
-               "overrelaxation");
-    check_trajectories();
-    check_case("in single it does so at first");
-    check_single();
-    check_case("runs repeat bit for bit, overrelaxation leaves the action");
-    check_exact();
-    check_case("odd extents are refused");
-    check_refusals();
+    under = checking_device();
+    check_device();
+    if ((under = gpu_device()))
+        check_device();
+    else
+        check_skipped("GPU: configurations", lat_error());
     return check_done();
 }

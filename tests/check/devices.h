@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* devices.h: the devices on which checks and benchmarks run, opened when first asked for: the CPU,
+ * the checking device (every grid has a halo, ghosts that are not up to date are NaN), and the GPU,
+ * NULL where there is none. */
+#ifndef LAT_TESTS_DEVICES_H
+#define LAT_TESTS_DEVICES_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include "base/error.h"
+#include "comm/comm.h"
+#include "grid/device.h"
+
+static lat_device *opened_devices[3];
+
+/* "GPU: WHAT", "checking device: WHAT": the name of a case of that device; good for two calls. */
+static inline const char *device_says(const lat_device *dev, const char *what)
+{
+    static char name[2][160];
+    static int n;
+    n = 1 - n;
+    snprintf(name[n], sizeof name[n], "%s: %s",
+             dev->gpu             ? "GPU"
+             : dev->options.check ? "checking device"
+                                  : "CPU",
+             what);
+    return name[n];
+}
+
+/* Begins such a case; a case that cannot run. For programs with check.h. */
+#define device_case(dev, what) check_case(device_says(dev, what))
+static inline const char *skipped_says(const char *what, const char *why)
+{
+    static char name[300];
+    snprintf(name, sizeof name, "%s # skip %.200s", what, why);
+    return name;
+}
+#define check_skipped(what, why) check_case(skipped_says(what, why))
+
+static inline lat_device *opened_device(int i, lat_device_options options)
+{
+    if (!opened_devices[i])
+        opened_devices[i] = lat_device_open(&options, lat_comm_world);
+    return opened_devices[i];
+}
+
+static inline lat_device *cpu_device(void)
+{
+    return opened_device(0, (lat_device_options){.choice = LAT_DEVICE_CPU});
+}
+
+static inline lat_device *checking_device(void)
+{
+    return opened_device(1, (lat_device_options){.choice = LAT_DEVICE_CPU, .check = true});
+}
+
+static inline lat_device *gpu_device(void)
+{
+    return opened_device(2, (lat_device_options){.choice = LAT_DEVICE_GPU});
+}
+
+#endif
