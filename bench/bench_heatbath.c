@@ -21,6 +21,7 @@
 #include "bench.h"
 #include "../tests/check/devices.h"
 #include "../tests/check/fields.h"
+#include "site/scalar.h"
 
 /* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other.
  */

@@ -10,6 +10,7 @@
 #include "fix/fix_lanes.h"
 #include "check.h"
 #include "fields.h"
+#include "site/scalar.h"
 
 static const char *const lattices[] = {"4 4 4 4",  "8 8 8 8",   "2 2 2 2", "2 4 6 10", "6 6 6 6",
                                        "16 2 4 8", "4 12 2 20", "8 8",     "6 10 4",   "32"};
@@ -64,7 +65,7 @@ static void check_layout(const char *dims, int lanes)
 /* ---- sweeps ---- */
 
 /* One sweep in natural order, scalar. */
-#define SCALAR_SWEEP(NAME, N, P) \
+#define SCALAR_SWEEP(NAME, N, D) \
     static void NAME(const lat_field *u, lat_field *g, lat_gauge gauge, lat_update update, \
                      double omega) \
     { \
@@ -77,8 +78,8 @@ static void check_layout(const char *dims, int lanes)
                 lat_coordinates(geom, x, at); \
                 if (((at[0] + at[1] + at[2] + at[3]) & 1) != parity) \
                     continue; \
-                P##m k; \
-                P##mag m; \
+                m##D k; \
+                mag##D m; \
                 memset(&k, 0, sizeof k); \
                 memset(&m, 0, sizeof m); \
                 for (size_t i = 0; i < 2 * nd; i++) { \
@@ -90,24 +91,24 @@ static void check_layout(const char *dims, int lanes)
                         lat_field_get(u, there *nd + i - nd, d); \
                         lat_sun_dag(N, w, d); \
                     } \
-                    P##add_mul_dag(&k, w, gs + 2 * N * N * there, N, 1); \
-                    P##mag_add(&m, w, gs + 2 * N * N * there, N, N); \
+                    add_mul_dag##D(&k, w, gs + 2 * N * N * there, N, 1); \
+                    mag_add##D(&m, w, gs + 2 * N * N * there, N, N); \
                 } \
-                P##m *here = (P##m *)(void *)(gs + 2 * N * N * x); \
-                const P##m xk = P##mul_left(gs + 2 * N * N * x, &k); \
-                P##mag_rotate(&m, gs + 2 * N * N * x, N); \
+                m##D *here = (m##D *)(void *)(gs + 2 * N * N * x); \
+                const m##D xk = mul_left##D(gs + 2 * N * N * x, &k); \
+                mag_rotate##D(&m, gs + 2 * N * N * x, N); \
                 if (gauge == LAT_MAG && update == LAT_UPDATE_RELAX_SU2) \
-                    P##mag_relax_su2(here, m, N, omega); \
+                    mag_relax_su2##D(here, m, N, omega); \
                 else if (gauge == LAT_MAG) \
-                    P##mag_relax_sun(here, m, N, omega); \
+                    mag_relax_sun##D(here, m, N, omega); \
                 else if (update == LAT_UPDATE_RELAX_SU2) \
-                    P##relax_su2(here, xk, omega); \
+                    relax_su2##D(here, xk, omega); \
                 else \
-                    P##relax_sun(here, xk, omega); \
+                    relax_sun##D(here, xk, omega); \
             } \
     }
-SCALAR_SWEEP(scalar_two, 2, two_)
-SCALAR_SWEEP(scalar_three, 3, three_)
+SCALAR_SWEEP(scalar_two, 2, _d2)
+SCALAR_SWEEP(scalar_three, 3, _d3)
 
 static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update update)
 {
