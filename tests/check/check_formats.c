@@ -157,7 +157,7 @@ static void check_chunks(const char *path, int nc, lat_real real, bool big, int 
     const lat_payload plain = {.big = big, .rows = rows, .digest = lat_nersc_digest};
     lat_payload wrote = plain, read = plain, only = plain;
     fill(&f);
-    CHECK(lat_payload_bytes(&f.head, rows) > CHUNK, "one chunk only");
+    CHECK(lat_payload_bytes(&f.head, rows) > SERIAL_CHUNK, "one chunk only");
     CHECK(write_file(path, &f, &wrote, 3) == 0, "%s", lat_error());
     CHECK(pass_slices(NULL, NULL, &f, &only, lat_slices(&f.head)) == 0, "%s", lat_error());
     CHECK(read_file(path, &g, &read, 5) == 0, "%s", lat_error());
