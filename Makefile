@@ -235,7 +235,7 @@ $(B)/lib/stream/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
 $(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o: $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/measure/measure_plaquette.o $(B)/lib/stream/stream_blocks.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o: cflags += $(optimise_more)
+$(B)/lib/measure/measure_plaquette.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o: cflags += $(optimise_more)
 # Links are the same bits whatever vectors they were rotated in.
 $(B)/lib/lattice/rotate.o: cflags += -ffp-contract=off
 

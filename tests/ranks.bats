@@ -395,7 +395,7 @@ END
     LAT_MPIRUN=/no/mpirun run -1 --separate-stderr lat-theta -n 2 b.lat
     [[ $stderr == "lat-theta: 2 ranks ended with status 127 before they had done anything: /no/mpirun: cannot be started: No such file or directory" ]]
     LAT_MPIRUN=false run -1 --separate-stderr lat-theta -n 2 b.lat
-    [[ $stderr == "lat-theta: 2 ranks ended with status 1 before they had done anything: nothing said" ]]
+    [[ $stderr == "lat-theta: 2 ranks ended with status 1 before they had done anything: no output" ]]
     LAT_MPIRUN=false lat-theta -n 1 b.lat >one.txt # a plain run needs none
     [ -s one.txt ]
 }

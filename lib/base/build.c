@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* build.c: what the Makefile says of how these tools were built. */
+/* build.c: how these tools were built, defined by the Makefile. */
 #include "build.h"
 
 #ifndef LAT_BUILD

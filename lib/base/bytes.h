@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bytes.h: integers of 16, 32 and 64 bits at any address, in the byte order of a format: little
- * (le) or big (be) endian, whatever the machine. */
+/* bytes.h: integers of 32 and 64 bits at any address, aligned or not, in a given byte order: little
+ * (le) or big (be) endian, whatever that of the machine is. */
 #ifndef LAT_BYTES_H
 #define LAT_BYTES_H
 
@@ -10,29 +10,30 @@
 
 static inline bool lat_big_endian(void) { return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__; }
 
-static inline uint32_t lat_load32(const void *p, bool turn)
+/* In the byte order of this machine; `swap`: in the other one. */
+static inline uint32_t lat_load32(const void *p, bool swap)
 {
     uint32_t v;
     memcpy(&v, p, sizeof v);
-    return turn ? __builtin_bswap32(v) : v;
+    return swap ? __builtin_bswap32(v) : v;
 }
 
-static inline uint64_t lat_load64(const void *p, bool turn)
+static inline uint64_t lat_load64(const void *p, bool swap)
 {
     uint64_t v;
     memcpy(&v, p, sizeof v);
-    return turn ? __builtin_bswap64(v) : v;
+    return swap ? __builtin_bswap64(v) : v;
 }
 
-static inline void lat_store32(void *p, uint32_t v, bool turn)
+static inline void lat_store32(void *p, uint32_t v, bool swap)
 {
-    v = turn ? __builtin_bswap32(v) : v;
+    v = swap ? __builtin_bswap32(v) : v;
     memcpy(p, &v, sizeof v);
 }
 
-static inline void lat_store64(void *p, uint64_t v, bool turn)
+static inline void lat_store64(void *p, uint64_t v, bool swap)
 {
-    v = turn ? __builtin_bswap64(v) : v;
+    v = swap ? __builtin_bswap64(v) : v;
     memcpy(p, &v, sizeof v);
 }
 

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SENTENCE 8192 /* a path of PATH_MAX, and something to say about it */
+#define SENTENCE 8192 /* bytes: a path of PATH_MAX and a sentence about it */
 
 const char *lat_tool_name = "lat";
 bool lat_mute;
@@ -18,8 +18,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char kept[SENTENCE];
 static bool kept_is_usage;
 
-/* File names and header lines come from strangers: a sentence with their newlines would be two,
- * and with their escape sequences could repaint the terminal. */
+/* File names and header lines are not trusted: newlines in them would make two lines of a sentence,
+ * escape sequences could change the terminal. */
 void lat_make_plain(char *s)
 {
     for (; *s; s++)
@@ -62,7 +62,7 @@ int lat_fail_usage(const char *format, ...)
     return -1;
 }
 
-/* The buffer does not change while it holds a sentence, so the pointer may leave the lock. */
+/* The buffer does not change while it holds a sentence, so no lock is needed for reading it. */
 const char *lat_error(void) { return kept; }
 
 void lat_error_clear(void)
@@ -73,9 +73,9 @@ void lat_error_clear(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The whole of a message goes out in one write, so that the tools of a pipe, which share one
- * stderr, do not cut each other's lines. Where stderr is gone there is nobody to tell. */
-static void say(const char *text, size_t n)
+/* The tools of a pipe share one stderr: a line by one write is not mixed with theirs. An error of
+ * write cannot be reported. */
+static void print(const char *text, size_t n)
 {
     while (n > 0 && !lat_mute) {
         ssize_t put = write(STDERR_FILENO, text, n);
@@ -90,41 +90,41 @@ static void say(const char *text, size_t n)
 }
 
 #define CLEAR "\r\033[K"
-static pthread_mutex_t saying = PTHREAD_MUTEX_INITIALIZER;
-static bool fleeting; /* the cursor is at the end of a line that is to go */
+static pthread_mutex_t printing = PTHREAD_MUTEX_INITIALIZER;
+static bool transient; /* the cursor is at the end of a line that the next one replaces */
 
-static void say_line(const char *sentence, const char *after, bool stays)
+static void print_line(const char *sentence, const char *after, bool stays)
 {
     char line[SENTENCE + 256];
     int n;
 
-    pthread_mutex_lock(&saying);
-    n = snprintf(line, sizeof line, "%s%.64s: %s%s", fleeting || !stays ? CLEAR : "", lat_tool_name,
-                 sentence, after);
+    pthread_mutex_lock(&printing);
+    n = snprintf(line, sizeof line, "%s%.64s: %s%s", transient || !stays ? CLEAR : "",
+                 lat_tool_name, sentence, after);
     if (n > 0)
-        say(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
-    fleeting = !stays;
-    pthread_mutex_unlock(&saying);
+        print(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+    transient = !stays;
+    pthread_mutex_unlock(&printing);
 }
 
-/* A line that the terminal broke in two could not be taken away. Bytes are at least as many as
- * columns; a character of several is not cut in the middle. */
+/* A line that the terminal has broken in two cannot be cleared. Columns are at most as many as
+ * bytes; a character of several bytes (UTF-8) is cut as a whole. */
 static void cut_to_width(char *sentence)
 {
-    size_t room, before = strnlen(lat_tool_name, 64) + 3; /* ": ", and the cursor */
+    size_t width, before = strnlen(lat_tool_name, 64) + 3; /* ": ", and the cursor */
     struct winsize w;
 
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col == 0)
         return;
-    room = w.ws_col > before ? w.ws_col - before : 0;
-    if (strlen(sentence) <= room)
+    width = w.ws_col > before ? w.ws_col - before : 0;
+    if (strlen(sentence) <= width)
         return;
-    while (room > 0 && ((unsigned char)sentence[room] & 0xc0) == 0x80)
-        room--;
-    sentence[room] = '\0';
+    while (width > 0 && ((unsigned char)sentence[width] & 0xc0) == 0x80)
+        width--;
+    sentence[width] = '\0';
 }
 
-void lat_say(bool stays, const char *format, va_list ap)
+void lat_stderr_print(bool stays, const char *format, va_list ap)
 {
     char sentence[SENTENCE];
     int saved = errno;
@@ -133,18 +133,18 @@ void lat_say(bool stays, const char *format, va_list ap)
         lat_make_plain(sentence);
         if (!stays)
             cut_to_width(sentence);
-        say_line(sentence, stays ? "\n" : "", stays);
+        print_line(sentence, stays ? "\n" : "", stays);
     }
     errno = saved;
 }
 
-void lat_unsay(void)
+void lat_stderr_clear(void)
 {
-    pthread_mutex_lock(&saying);
-    if (fleeting)
-        say(CLEAR, strlen(CLEAR));
-    fleeting = false;
-    pthread_mutex_unlock(&saying);
+    pthread_mutex_lock(&printing);
+    if (transient)
+        print(CLEAR, strlen(CLEAR));
+    transient = false;
+    pthread_mutex_unlock(&printing);
 }
 
 void lat_warn(const char *format, ...)
@@ -152,7 +152,7 @@ void lat_warn(const char *format, ...)
     va_list ap;
 
     va_start(ap, format);
-    lat_say(true, format, ap);
+    lat_stderr_print(true, format, ap);
     va_end(ap);
 }
 
@@ -170,6 +170,6 @@ int lat_report(int code)
         code = LAT_USAGE;
     if (code == LAT_USAGE)
         snprintf(hint, sizeof hint, "\nTry '%.64s --help' for more information.\n", lat_tool_name);
-    say_line(kept, hint, true);
+    print_line(kept, hint, true);
     return code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* isa.c: which vectors this processor has. */
+/* isa.c: the vector instructions of this processor. */
 #include "isa.h"
 
 #include <stdlib.h>
@@ -7,19 +7,19 @@
 
 lat_isa lat_isa_widest(void)
 {
-    const char *wish = getenv(LAT_ISA_WISH);
-    if (wish && !*wish)
-        wish = NULL;
+    const char *choice = getenv(LAT_ISA_VARIABLE);
+    if (choice && !*choice)
+        choice = NULL;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
-        && __builtin_cpu_supports("avx512vl") && (!wish || !strcmp(wish, "avx512")))
+        && __builtin_cpu_supports("avx512vl") && (!choice || !strcmp(choice, "avx512")))
         return LAT_ISA_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-        && (!wish || strcmp(wish, "base")))
+        && (!choice || strcmp(choice, "base")))
         return LAT_ISA_AVX2;
 #else
-    (void)wish;
+    (void)choice;
 #endif
     return LAT_ISA_BASE;
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* isa.h: which vectors this processor has. */
+/* isa.h: the vector instructions of this processor. */
 #ifndef LAT_ISA_H
 #define LAT_ISA_H
 
-#define LAT_ISA_WISH "LAT_LANES"
-
-/* The widest vectors of this processor; LAT_LANES=base or avx2 in the environment chooses narrower
- * ones. (That it is one of these words lat_options_parse sees to.) */
+/* In the order of the vectors' length; BASE: those that every processor of this architecture has.
+ */
 typedef enum { LAT_ISA_BASE, LAT_ISA_AVX2, LAT_ISA_AVX512 } lat_isa;
+
+/* The widest vectors of this processor; or narrower ones, if LAT_LANES=base or avx2 is in the
+ * environment. (lat_options_parse refuses other words.) */
 lat_isa lat_isa_widest(void);
+#define LAT_ISA_VARIABLE "LAT_LANES"
+
+/* "base", "avx2" or "avx512". */
 const char *lat_isa_name(lat_isa isa);
 
-/* What there is for each of them, as initialiser of a table: prefix, base or avx2 or avx512,
- * suffix. */
+/* The initialiser of a table by lat_isa, of the names PREFIXbaseSUFFIX, PREFIXavx2SUFFIX, ... */
 #if defined(__x86_64__)
 #define LAT_ISA_EACH(prefix, suffix) \
     { \

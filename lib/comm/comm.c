@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comm.c: one rank alone, and what is made of any number. */
+/* comm.c: the communicator of a single rank, and functions for any communicator. */
 #include "comm.h"
 
 #include <string.h>
 #include "base/error.h"
 
-/* ---- alone ----------------------------------------------------------------------------------- */
+/* ---- a single rank --------------------------------------------------------------------------- */
 
-static int none(const lat_comm *comm, double *v, int n)
+static int no_operation(const lat_comm *comm, double *v, int n)
 {
     (void)comm, (void)v, (void)n;
     return 0;
@@ -27,18 +27,18 @@ static int gather(const lat_comm *comm, const void *mine, size_t bytes, void *al
     return 0;
 }
 
-static int nobody(void) { return lat_fail("one rank alone has nobody to send to"); }
+static int no_other_rank(void) { return lat_fail("a single rank has no other to send to"); }
 
 static int send(const lat_comm *comm, int to, const void *buf, size_t bytes)
 {
     (void)comm, (void)to, (void)buf, (void)bytes;
-    return nobody();
+    return no_other_rank();
 }
 
 static int receive(const lat_comm *comm, int from, void *buf, size_t bytes)
 {
     (void)comm, (void)from, (void)buf, (void)bytes;
-    return nobody();
+    return no_other_rank();
 }
 
 /* Both neighbours are the rank itself. */
@@ -46,7 +46,7 @@ static int begin(const lat_comm *comm, const lat_exchange *x)
 {
     (void)comm;
     if (x->to_down_bytes != x->from_up_bytes || x->to_up_bytes != x->from_down_bytes)
-        return lat_fail("a rank alone sends itself what it does not expect");
+        return lat_fail("a single rank sends itself other lengths than it receives");
     memmove(x->from_up, x->to_down, x->to_down_bytes);
     memmove(x->from_down, x->to_up, x->to_up_bytes);
     return 0;
@@ -58,13 +58,13 @@ static int done(const lat_comm *comm)
     return 0;
 }
 
-const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     none, none,
-                                broadcast, gather, send, receive, begin, done, done};
+const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     no_operation, no_operation,
+                                broadcast, gather, send, receive, begin, done,         done};
 const lat_comm *lat_comm_world = &lat_comm_self;
-bool lat_comm_foreign;
-void (*lat_comm_note)(const char *path);
+bool lat_comm_external;
+void (*lat_comm_report_temporary)(const char *path);
 
-/* ---- what is made of them -------------------------------------------------------------------- */
+/* ---- any communicator ------------------------------------------------------------------------ */
 
 lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices)
 {

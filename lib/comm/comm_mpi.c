@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comm_mpi.c: ranks that talk by MPI, version 3. Nothing else knows MPI.
+/* comm_mpi.c: the communicator of several ranks, by MPI version 3. No other file knows MPI.
  *
- * All operations are begun without waiting and then waited for here, at first spinning and soon
- * sleeping: MPI's own waiting burns a core, and with more ranks than cores takes it from those that
- * work. While rank 0 waits it also looks whether another rank has failed. */
-#include "comm.h"
+ * Every operation is a nonblocking one of MPI, and finish_all waits for it: it polls a short time
+ * and then sleeps between polls. A blocking call of MPI keeps a processor busy, and with more ranks
+ * than processors it takes one from ranks that work. While rank 0 waits, it also polls for a rank
+ * that has failed. */
+#include "comm_internal.h"
 
 #include <fcntl.h>
 #include <mpi.h>
@@ -20,12 +21,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define PIECE ((size_t)1 << 30) /* MPI counts bytes in an int */
-#define SPINS 500               /* some 50 us */
-#define NAP 20000               /* ns, and up to ... */
-#define LONG_NAP 300000
-#define BULK 65536 /* bytes */
-#define EAGER 0.02 /* s */
+#define MAX_MESSAGE ((size_t)1 << 30) /* bytes; MPI counts them in an int */
+#define POLLS 500                     /* before the first sleep, some 50 us */
+#define MIN_SLEEP 20000               /* ns */
+#define MAX_SLEEP 300000              /* ns */
+#define LONG_MESSAGE 65536            /* bytes */
+#define YIELD_TIME 0.02               /* s, in which a long message is polled for without sleep */
 #define SENTENCE 4096
 
 enum { TAG_BYTES, TAG_DOWN, TAG_UP, TAG_FAILED };
@@ -37,10 +38,10 @@ const char *const lat_comm_mpi_options[] = {"--quiet", "--oversubscribe", "--bin
 const char *const lat_comm_mpi_options[] = {NULL};
 #endif
 
-static MPI_Comm world, failures; /* a communicator of its own each */
+static MPI_Comm world, failures; /* each apart from MPI_COMM_WORLD */
 static pthread_t main_thread;
-static MPI_Request halo[4];
-static size_t halo_bytes;
+static MPI_Request exchange[4];
+static size_t exchange_bytes;
 
 typedef struct failure {
     int code, rank;
@@ -59,54 +60,56 @@ static int check(int rc)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static void nap(long ns)
+static void sleep_ns(long ns)
 {
     const struct timespec t = {.tv_nsec = ns};
     nanosleep(&t, NULL);
 }
 
-/* On rank 0: has another rank come to its end? Then all do; the main thread does, with what another
- * one has found. */
-static int listen(void)
+/* On rank 0: has another rank failed? Then the main thread exits with that rank's sentence; another
+ * thread gets -1. */
+static int poll_failures(void)
 {
     static failure f;
     MPI_Status status;
-    int there = 0;
-    if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, failures, &there, &status) != MPI_SUCCESS || !there)
+    int found = 0;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, failures, &found, &status) != MPI_SUCCESS || !found)
         return 0;
     MPI_Recv(&f, sizeof f, MPI_BYTE, status.MPI_SOURCE, TAG_FAILED, failures, MPI_STATUS_IGNORE);
-    lat_fail("%s", f.sentence); /* unless this rank has one of its own */
+    lat_fail("%s", f.sentence); /* a sentence that rank 0 has already stays */
     if (!pthread_equal(pthread_self(), main_thread))
         return -1;
     exit(lat_report(f.code));
 }
 
-/* MPI moves long messages piece by piece, each time it is asked how they are: there, naps would be
- * what takes the time (bench/NOTES.md). For the while in which one that travels arrives, only other
- * processes that want the processor get it. */
-static int finish_all(MPI_Request *r, int n, size_t bytes) /* at most four */
+/* Waits for n <= 4 requests, the longest of `bytes` bytes.
+ *
+ * MPI moves a part of a long message at each poll, so sleeps would make it slow (bench/NOTES.md).
+ * For YIELD_TIME, in which a message that is under way arrives, the processor is only yielded to
+ * other processes. */
+static int finish_all(MPI_Request *r, int n, size_t bytes)
 {
-    const bool bulk = bytes > BULK;
+    const bool is_long = bytes > LONG_MESSAGE;
     MPI_Status status[4];
-    long ns = NAP;
-    const double begin = bulk ? MPI_Wtime() : 0;
-    for (int spins = 0;; spins++) {
+    long ns = MIN_SLEEP;
+    const double begin = is_long ? MPI_Wtime() : 0;
+    for (int polls = 0;; polls++) {
         int done = 0;
         if (check(MPI_Testall(n, r, &done, status)))
             return -1;
         if (done)
             return 0;
-        if (spins < SPINS)
+        if (polls < POLLS)
             continue;
-        if (lat_comm_world->rank == 0 && listen())
+        if (lat_comm_world->rank == 0 && poll_failures())
             return -1;
-        if (bulk && MPI_Wtime() - begin < EAGER)
+        if (is_long && MPI_Wtime() - begin < YIELD_TIME)
             sched_yield();
         else
-            nap(ns);
-        ns = bulk ? NAP : ns < LONG_NAP ? ns + ns / 4 : LONG_NAP;
-        if (bulk)
-            spins = 0;
+            sleep_ns(ns);
+        ns = is_long ? MIN_SLEEP : ns < MAX_SLEEP ? ns + ns / 4 : MAX_SLEEP;
+        if (is_long)
+            polls = 0;
     }
 }
 
@@ -115,9 +118,9 @@ static int finish_all(MPI_Request *r, int n, size_t bytes) /* at most four */
 static int mpi_broadcast(const lat_comm *comm, void *buf, size_t bytes, int root)
 {
     (void)comm;
-    for (size_t at = 0; at < bytes; at += PIECE) {
+    for (size_t at = 0; at < bytes; at += MAX_MESSAGE) {
         MPI_Request r;
-        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        const size_t n = bytes - at < MAX_MESSAGE ? bytes - at : MAX_MESSAGE;
         if (check(MPI_Ibcast((char *)buf + at, (int)n, MPI_BYTE, root, world, &r))
             || finish_all(&r, 1, n))
             return -1;
@@ -129,7 +132,7 @@ static int mpi_gather(const lat_comm *comm, const void *mine, size_t bytes, void
 {
     MPI_Request r;
     (void)comm;
-    if (bytes > PIECE)
+    if (bytes > MAX_MESSAGE)
         return lat_fail("MPI: %zu bytes are too many to gather", bytes);
     return check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r))
                    || finish_all(&r, 1, bytes)
@@ -137,8 +140,8 @@ static int mpi_gather(const lat_comm *comm, const void *mine, size_t bytes, void
                : 0;
 }
 
-/* Gathered, so that every rank does the same arithmetic in the same order. */
-static double *gathered(const lat_comm *comm, const double *v, int n)
+/* The v of all ranks, to be freed: every rank then does the same arithmetic in the same order. */
+static double *gather_all(const lat_comm *comm, const double *v, int n)
 {
     double *all = lat_alloc((size_t)comm->size * (size_t)n, sizeof *all, "sums of all ranks");
     if (all && mpi_gather(comm, v, (size_t)n * sizeof *v, all)) {
@@ -150,7 +153,7 @@ static double *gathered(const lat_comm *comm, const double *v, int n)
 
 static int mpi_sum(const lat_comm *comm, double *v, int n)
 {
-    double *all = gathered(comm, v, n);
+    double *all = gather_all(comm, v, n);
     if (!all)
         return -1;
     memcpy(v, all, (size_t)n * sizeof *v);
@@ -163,7 +166,7 @@ static int mpi_sum(const lat_comm *comm, double *v, int n)
 
 static int mpi_max(const lat_comm *comm, double *v, int n)
 {
-    double *all = gathered(comm, v, n);
+    double *all = gather_all(comm, v, n);
     if (!all)
         return -1;
     memcpy(v, all, (size_t)n * sizeof *v);
@@ -177,9 +180,9 @@ static int mpi_max(const lat_comm *comm, double *v, int n)
 static int mpi_send(const lat_comm *comm, int to, const void *buf, size_t bytes)
 {
     (void)comm;
-    for (size_t at = 0; at < bytes; at += PIECE) {
+    for (size_t at = 0; at < bytes; at += MAX_MESSAGE) {
         MPI_Request r;
-        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        const size_t n = bytes - at < MAX_MESSAGE ? bytes - at : MAX_MESSAGE;
         if (check(MPI_Isend((const char *)buf + at, (int)n, MPI_BYTE, to, TAG_BYTES, world, &r))
             || finish_all(&r, 1, n))
             return -1;
@@ -190,9 +193,9 @@ static int mpi_send(const lat_comm *comm, int to, const void *buf, size_t bytes)
 static int mpi_receive(const lat_comm *comm, int from, void *buf, size_t bytes)
 {
     (void)comm;
-    for (size_t at = 0; at < bytes; at += PIECE) {
+    for (size_t at = 0; at < bytes; at += MAX_MESSAGE) {
         MPI_Request r;
-        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        const size_t n = bytes - at < MAX_MESSAGE ? bytes - at : MAX_MESSAGE;
         if (check(MPI_Irecv((char *)buf + at, (int)n, MPI_BYTE, from, TAG_BYTES, world, &r))
             || finish_all(&r, 1, n))
             return -1;
@@ -200,13 +203,13 @@ static int mpi_receive(const lat_comm *comm, int from, void *buf, size_t bytes)
     return 0;
 }
 
-/* MPI counts in an int. What is exchanged are pairs of reals, 8 bytes and more: so 16 GiB are
- * within reach. */
+/* MPI counts in an int. Faces consist of pairs of reals, a multiple of 8 bytes: counted in units of
+ * 8 bytes, messages of 16 GiB are possible. */
 static int post(bool send, void *p, size_t bytes, int rank, int tag, MPI_Request *r)
 {
-    const bool pairs = bytes % 8 == 0;
-    const size_t n = pairs ? bytes / 8 : bytes;
-    const MPI_Datatype type = pairs ? MPI_INT64_T : MPI_BYTE;
+    const bool words = bytes % 8 == 0;
+    const size_t n = words ? bytes / 8 : bytes;
+    const MPI_Datatype type = words ? MPI_INT64_T : MPI_BYTE;
     if (n > INT32_MAX)
         return lat_fail("MPI: %zu bytes are too many to exchange at once", bytes);
     return check(send ? MPI_Isend(p, (int)n, type, rank, tag, world, r)
@@ -216,11 +219,11 @@ static int post(bool send, void *p, size_t bytes, int rank, int tag, MPI_Request
 static int mpi_begin(const lat_comm *comm, const lat_exchange *x)
 {
     const int down = (comm->rank + comm->size - 1) % comm->size, up = (comm->rank + 1) % comm->size;
-    halo_bytes = x->to_up_bytes > x->from_up_bytes ? x->to_up_bytes : x->from_up_bytes;
-    return post(false, x->from_up, x->from_up_bytes, up, TAG_DOWN, &halo[0])
-                   || post(false, x->from_down, x->from_down_bytes, down, TAG_UP, &halo[1])
-                   || post(true, (void *)x->to_down, x->to_down_bytes, down, TAG_DOWN, &halo[2])
-                   || post(true, (void *)x->to_up, x->to_up_bytes, up, TAG_UP, &halo[3])
+    exchange_bytes = x->to_up_bytes > x->from_up_bytes ? x->to_up_bytes : x->from_up_bytes;
+    return post(false, x->from_up, x->from_up_bytes, up, TAG_DOWN, &exchange[0])
+                   || post(false, x->from_down, x->from_down_bytes, down, TAG_UP, &exchange[1])
+                   || post(true, (void *)x->to_down, x->to_down_bytes, down, TAG_DOWN, &exchange[2])
+                   || post(true, (void *)x->to_up, x->to_up_bytes, up, TAG_UP, &exchange[3])
                ? -1
                : 0;
 }
@@ -228,7 +231,7 @@ static int mpi_begin(const lat_comm *comm, const lat_exchange *x)
 static int mpi_finish(const lat_comm *comm)
 {
     (void)comm;
-    return finish_all(halo, 4, halo_bytes);
+    return finish_all(exchange, 4, exchange_bytes);
 }
 
 static int mpi_barrier(const lat_comm *comm)
@@ -238,14 +241,14 @@ static int mpi_barrier(const lat_comm *comm)
     return check(MPI_Ibarrier(world, &r)) || finish_all(&r, 1, 0) ? -1 : 0;
 }
 
-/* ---- beginning and end ----------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 static lat_comm mpi = {
     "mpi",         0,          1,        0,           1,         mpi_sum,    mpi_max,
     mpi_broadcast, mpi_gather, mpi_send, mpi_receive, mpi_begin, mpi_finish, mpi_barrier};
 
-/* Tells rank 0 why, and waits for the end. */
-static void __attribute__((noreturn)) complain(int code)
+/* Sends rank 0 the sentence, and waits until rank 0 ends all ranks. */
+static void __attribute__((noreturn)) report_failure(int code)
 {
     static failure f;
     MPI_Request r;
@@ -254,39 +257,39 @@ static void __attribute__((noreturn)) complain(int code)
     f.rank = mpi.rank;
     snprintf(f.sentence, sizeof f.sentence, "%s", lat_error());
     if (!strcmp(f.sentence, LAT_ANOTHER_FAILED))
-        sleep(1); /* that one knows more */
+        sleep(1); /* that rank has the cause, and its message is to be the first */
     MPI_Isend(&f, sizeof f, MPI_BYTE, 0, TAG_FAILED, failures, &r);
     for (;;) {
         MPI_Test(&r, &done, MPI_STATUS_IGNORE);
-        nap(LONG_NAP);
+        sleep_ns(MAX_SLEEP);
     }
 }
 
-/* MPICH has a line of its own about it on stderr, where the sentence has been said. */
-static void __attribute__((noreturn)) end_all(int code)
+/* The sentence has been printed. MPICH would print a line of its own after it. */
+static void __attribute__((noreturn)) abort_all_ranks(int code)
 {
-    const int nothing = open("/dev/null", O_WRONLY);
-    if (nothing >= 0)
-        dup2(nothing, STDERR_FILENO);
+    const int null = open("/dev/null", O_WRONLY);
+    if (null >= 0)
+        dup2(null, STDERR_FILENO);
     MPI_Abort(MPI_COMM_WORLD, code);
     _exit(code);
 }
 
-/* At exit. Who has no sentence is where all the others are. */
-static void leave(int code, void *unused)
+/* At exit. A rank without a sentence ends normally, and so do all the others. */
+static void finalize(int code, void *unused)
 {
     (void)unused;
     if (mpi.rank == 0)
         lat_launch_exit_code(code);
     if (code != 0 && *lat_error() && mpi.rank != 0)
-        complain(code);
+        report_failure(code);
     if (code != 0 && *lat_error())
-        end_all(code);
+        abort_all_ranks(code);
     mpi_barrier(&mpi);
     MPI_Finalize();
 }
 
-static int join(void)
+static int set_up_communicators(void)
 {
     MPI_Comm host;
     int level, bad = check(MPI_Comm_dup(MPI_COMM_WORLD, &world))
@@ -304,9 +307,9 @@ static int join(void)
     return bad ? -1 : 0;
 }
 
-/* What OpenMPI itself has to say of a rank that died stays with its mpirun: rank 0's stderr is the
- * user's, and has one sentence. */
-static void speak_apart(void)
+/* OpenMPI's own messages about a rank that died go to the stderr of mpirun, which launch.c reads.
+ * The stderr that rank 0 receives later is the user's, for one sentence. */
+static void redirect_openmpi_messages(void)
 {
     char number[16];
     const int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -321,12 +324,12 @@ const lat_comm *lat_comm_mpi(void)
     int level;
     main_thread = pthread_self();
     if (lat_launched())
-        speak_apart();
-    if (check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level)) || join())
+        redirect_openmpi_messages();
+    if (check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level)) || set_up_communicators())
         return NULL;
     lat_mute = mpi.rank != 0;
-    on_exit(leave, NULL);
-    /* What a rank prints must not get into the data of rank 0. */
+    on_exit(finalize, NULL);
+    /* What another rank prints must not get into the data that rank 0 writes. */
     if (mpi.rank != 0 ? dup2(STDERR_FILENO, STDOUT_FILENO) < 0 : lat_launch_join()) {
         lat_fail("the descriptors of rank %d cannot be set up", mpi.rank);
         return NULL;

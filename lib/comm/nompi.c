@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nompi.c: in place of comm_mpi.c where that was not built. */
-#include "comm.h"
+/* nompi.c: takes the place of comm_mpi.c in a build without MPI. */
+#include "comm_internal.h"
 
 #include "base/build.h"
 #include "base/error.h"

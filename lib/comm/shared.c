@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shared.c: memory that the ranks of one host see together. Rank 0 makes a file without a name, and
- * the others open it by way of /proc: nothing is left behind, however they end, and no /dev/shm has
- * to be large enough. */
-#include "comm.h"
+/* shared.c: memory that the ranks of one host have in common. Rank 0 makes a file without a name
+ * (memfd_create), and the others open it under /proc: nothing is left behind, however they end, and
+ * /dev/shm need not be large enough. */
+#include "shared.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include "base/error.h"
 
-/* Where it is, and what is found there: under a number of rank 0's that means another process here
- * it would be another file. */
+/* Where the file is, and which file it is: in another PID namespace the same process number is
+ * another process, with another file. */
 typedef struct address {
     long process;
     int fd;
@@ -24,7 +24,7 @@ typedef struct address {
     ino_t inode;
 } address;
 
-/* On rank 0. A limit on files holds for this one, and a signal would say so. */
+/* On rank 0. RLIMIT_FSIZE holds for this file, too: beyond it a write is SIGXFSZ. */
 static int create(size_t bytes, address *a)
 {
     struct rlimit most;
@@ -41,7 +41,7 @@ static int create(size_t bytes, address *a)
     return fd;
 }
 
-static int visit(const address *a)
+static int open_of_rank0(const address *a)
 {
     char path[64];
     struct stat st;
@@ -53,34 +53,33 @@ static int visit(const address *a)
     return -1;
 }
 
-int lat_shared_make(const lat_comm *comm, size_t bytes, lat_shared *s)
+int lat_shared_alloc(const lat_comm *comm, size_t bytes, lat_shared *s)
 {
-    const char *wish = getenv("LAT_SHARED");
+    const char *choice = getenv("LAT_SHARED");
     address a = {.fd = -1};
     *s = (lat_shared){NULL, bytes, -1};
     if (comm->size == 1 || comm->host_size < comm->size)
         return 0;
-    if (comm->rank == 0 && !(wish && !strcmp(wish, "no")))
+    if (comm->rank == 0 && !(choice && !strcmp(choice, "no")))
         s->file = create(bytes, &a);
     if (comm->broadcast(comm, &a, sizeof a, 0))
         return -1;
     if (comm->rank != 0)
-        s->file = visit(&a);
+        s->file = open_of_rank0(&a);
     void *p = s->file < 0 ? MAP_FAILED
                           : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, 0);
     double none = p == MAP_FAILED;
     s->at = p == MAP_FAILED ? NULL : p;
-    const int rc = comm->max(comm, &none, 1); /* after it all have opened the file */
+    const int rc = comm->max(comm, &none, 1); /* after it all ranks have opened the file */
     if (rc || none > 0)
         lat_shared_free(s);
     return rc;
 }
 
-/* Later there would be nobody to tell that none are left. */
 int lat_shared_reserve(const lat_shared *s)
 {
     return fallocate(s->file, 0, 0, (off_t)s->bytes)
-               ? lat_fail("out of memory: what ranks share needs %zu bytes", s->bytes)
+               ? lat_fail("out of memory: shared memory of the ranks needs %zu bytes", s->bytes)
                : 0;
 }
 

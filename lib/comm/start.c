@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* start.c: are there other ranks, or shall there be? */
-#include "comm.h"
+/* start.c: decides whether this process runs alone, joins ranks or starts them. */
+#include "comm_internal.h"
 
 #include <stdlib.h>
 #include "base/build.h"
@@ -13,11 +13,10 @@ static long number(const char *name)
     return text && *text ? strtol(text, NULL, 10) : -1;
 }
 
-/* Ranks that a launcher has started, by what it has put into the environment: OpenMPI; MPICH, Intel
- * MPI and srun
- * --mpi=pmi2; PMIx, which says it to MPI alone, under Slurm. 1 where there is none, or just one
- * rank: a plain run. */
-static long launched(void)
+/* Number of ranks that a launcher has started; 1 without a launcher. Launchers put it into the
+ * environment: OpenMPI; MPICH, Intel MPI and srun --mpi=pmi2. Under PMIx only MPI is told, and
+ * Slurm's own variable has it. */
+static long ranks_of_launcher(void)
 {
     long n = number("OMPI_COMM_WORLD_SIZE");
     if (n < 0)
@@ -30,7 +29,7 @@ static long launched(void)
 
 int lat_comm_start(int ranks, char **argv)
 {
-    const long there = launched();
+    const long there = ranks_of_launcher();
     if (there == 1 && ranks > 1 && *lat_no_mpi)
         return lat_fail("%d ranks asked for, but this lat was built without MPI (%s)", ranks,
                         lat_no_mpi);
@@ -49,6 +48,6 @@ int lat_comm_start(int ranks, char **argv)
     if (!comm)
         return -1;
     lat_comm_world = comm;
-    lat_comm_foreign = !lat_launched();
+    lat_comm_external = !lat_launched();
     return 0;
 }

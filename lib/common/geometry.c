@@ -80,7 +80,8 @@ const char *lat_dims_text(const lat_geometry *geom, char buf[64])
     return buf;
 }
 
-/* The next extent at *text; values beyond MAX_EXTENT stop growing, the check refuses them. */
+/* Parses digits at *text and moves behind them. A value beyond MAX_EXTENT does not grow any more;
+ * lat_geometry_check refuses it. */
 static int extent_parse(const char **text)
 {
     int v = 0;

@@ -15,20 +15,22 @@ typedef struct lat_geometry {
     int dims[LAT_MAX_DIMS]; /* extents in x, y, z, t; unused ones are 1 */
 } lat_geometry;
 
-/* Number of sites. lat_geometry_check has made sure that it fits. */
+/* Number of sites. It does not overflow after lat_geometry_check. */
 size_t lat_volume(const lat_geometry *geom);
 
 /* Fails unless 1 <= nd <= 4, every extent is in 1..65535 and volume * 4 * 2 * 16 * 16 * 8
- * bytes fit in a signed 64-bit number. `name` is the file to blame. */
+ * bytes fit in a signed 64-bit number. `name` is that of the file, for the sentence. */
 int lat_geometry_check(const lat_geometry *geom, const char *name);
 
+/* Coordinates of the site with a natural index, and the index of the site with coordinates; unused
+ * coordinates are 0. */
 void lat_coordinates(const lat_geometry *geom, size_t site, int x[LAT_MAX_DIMS]);
 size_t lat_site(const lat_geometry *geom, const int x[LAT_MAX_DIMS]);
 
-/* The neighbour of `site` one step along mu (step = +1 or -1). */
+/* Natural index of the neighbour of `site` in direction mu (step = +1 or -1). */
 size_t lat_neighbour(const lat_geometry *geom, size_t site, int mu, int step);
 
-/* "8 8 8 16" into buf. */
+/* Writes "8 8 8 16" to buf, and returns it. */
 const char *lat_dims_text(const lat_geometry *geom, char buf[64]);
 
 /* Reads "8,8,8,16", "8x8x8x16" or "8 8 8 16" and nothing after it; -1 with lat_error. */

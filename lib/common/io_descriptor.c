@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_descriptor.c: descriptors: opened away from the standard ones, read and written to the end. */
+/* io_descriptor.c: descriptors: opened above the standard ones, read and written to the end. */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ONCE ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB a call */
+#define MAX_CALL ((size_t)1 << 30) /* bytes; Linux moves at most 2 GiB - 4 KiB a call */
 
 void lat_io_guard(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0) {
-            /* The wrong way round: reading this stdin or writing this stdout stays an error. */
+            /* stdin for writing, stdout for reading: using them stays an error. */
             int got = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 
             if (got >= 0 && got != fd)
@@ -22,7 +22,7 @@ void lat_io_guard(void)
         }
 }
 
-/* The descriptor, or a copy of it above stderr, where printf and friends cannot find it. */
+/* fd, or if that is a standard descriptor, a copy above them; fd is closed then. */
 static int above_standard(int fd)
 {
     int high, saved;
@@ -46,8 +46,9 @@ int lat_io_open(const char *path, int flags, mode_t mode)
     return above_standard(fd);
 }
 
-/* Whoever shares our pipe may have made it non-blocking; then we wait here. */
-static bool try_again(int fd, short events)
+/* After a call that failed: true if it is to be repeated. Another process that shares the pipe may
+ * have made it nonblocking; then this waits. */
+static bool retry(int fd, short events)
 {
     struct pollfd p = {.fd = fd, .events = events};
 
@@ -63,21 +64,21 @@ ssize_t lat_io_read(int fd, void *buf, size_t n)
     ssize_t got;
 
     do
-        got = read(fd, buf, n < ONCE ? n : ONCE);
-    while (got < 0 && try_again(fd, POLLIN));
+        got = read(fd, buf, n < MAX_CALL ? n : MAX_CALL);
+    while (got < 0 && retry(fd, POLLIN));
     return got;
 }
 
 int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
 {
     while (n > 0) {
-        const size_t some = n < ONCE ? n : ONCE;
+        const size_t some = n < MAX_CALL ? n : MAX_CALL;
         ssize_t put = at < 0 ? write(fd, p, some) : pwrite(fd, p, some, at);
 
-        if (put < 0 && try_again(fd, POLLOUT))
+        if (put < 0 && retry(fd, POLLOUT))
             continue;
         if (put == 0)
-            errno = ENOSPC; /* has no error of its own; going on would never end */
+            errno = ENOSPC; /* write has returned 0 without an error: no endless loop */
         if (put <= 0)
             return -1;
         p += put;
@@ -87,7 +88,7 @@ int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
     return 0;
 }
 
-/* Fewer switches between the tools of a pipe. Where it is not allowed, 64 KiB do too. */
+/* Fewer context switches between the tools of a pipe than with its 64 KiB. */
 void lat_io_widen(int fd)
 {
     int size = fcntl(fd, F_GETPIPE_SZ);
@@ -98,7 +99,6 @@ void lat_io_widen(int fd)
 
 bool lat_io_is_standard(const char *path) { return !path || strcmp(path, "-") == 0; }
 
-/* True if fd is open, and not only for the other direction. */
 bool lat_io_usable(int fd, int wrong)
 {
     int flags = fcntl(fd, F_GETFL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_input.c: buffered bytes of a file or a pipe, with a look ahead. */
+/* io_input.c: lat_input: buffered bytes of a file or a pipe. */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -12,11 +12,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define PEEK ((size_t)1 << 16)
-#define DIRECT ((size_t)1 << 16) /* so many bytes are read to where they belong ... */
-#define LITTLE \
-    ((size_t)1 \
-     << 14) /* ... and so that they can be, no more than this is buffered for the sake of fewer */
+#define PEEK ((size_t)1 << 16)   /* bytes that lat_input_peek can show */
+#define DIRECT ((size_t)1 << 16) /* bytes that are read without the buffer */
+#define FILL ((size_t)1 << 14)   /* bytes that fewer than DIRECT read ahead: more would be copied */
 
 static int input_descriptor(const char *path, bool standard)
 {
@@ -32,13 +30,13 @@ static int input_descriptor(const char *path, bool standard)
         return lat_fail("<stdin>: is closed");
     if (isatty(STDIN_FILENO))
         return lat_fail_usage("<stdin>: is a terminal (give a FILE, or pipe data in)");
-    if (lat_comm_foreign)
+    if (lat_comm_external)
         lat_warn("<stdin> comes through the launcher of the ranks, slowly: give -i FILE, or start "
                  "with -n N instead");
     return STDIN_FILENO;
 }
 
-static int input_look(lat_input *in)
+static int input_examine(lat_input *in)
 {
     const struct stat *st = &in->file;
     off_t here;
@@ -70,12 +68,12 @@ lat_input *lat_input_open(const char *path)
         goto fail;
     in->name = strdup(in->standard ? "<stdin>" : path);
     in->buf = lat_alloc(BUFFER, 1, "an input buffer");
-    in->room = BUFFER;
+    in->capacity = BUFFER;
     if (!in->name || !in->buf) {
         lat_fail("out of memory: the name of an input");
         goto fail;
     }
-    if (lat_io_elsewhere() || input_look(in) == 0)
+    if (lat_io_elsewhere() || input_examine(in) == 0)
         return in;
 fail:
     lat_input_close(in);
@@ -120,11 +118,11 @@ static ssize_t input_read(lat_input *in, void *p, size_t n)
     return got;
 }
 
-/* Reads once into the buffer, at most so much, and the caller knows it to have room behind `end`.
- */
+/* Reads once into the buffer, at most `most` bytes; the caller knows that there is space behind
+ * `end`. */
 static ssize_t input_fill(lat_input *in, size_t most)
 {
-    const size_t left = in->room - in->end;
+    const size_t left = in->capacity - in->end;
     ssize_t got = input_read(in, in->buf + in->end, left < most ? left : most);
 
     if (got > 0)
@@ -132,8 +130,8 @@ static ssize_t input_fill(lat_input *in, size_t most)
     return got;
 }
 
-/* What is not taken yet to the front. */
-static void input_settle(lat_input *in)
+/* Moves unread bytes to the front of the buffer. */
+static void input_compact(lat_input *in)
 {
     memmove(in->buf, in->buf + in->at, in->end - in->at);
     in->end -= in->at;
@@ -144,8 +142,8 @@ ssize_t lat_input_peek(lat_input *in, void *buf, size_t n)
 {
     if (n > PEEK)
         n = PEEK;
-    if (in->room - in->at < n)
-        input_settle(in);
+    if (in->capacity - in->at < n)
+        input_compact(in);
     while (in->end - in->at < n && !in->ended)
         if (input_fill(in, PEEK) < 0)
             return -1;
@@ -155,37 +153,36 @@ ssize_t lat_input_peek(lat_input *in, void *buf, size_t n)
     return (ssize_t)n;
 }
 
-/* A full buffer becomes twice as large; an empty one again as it was. */
-static int input_resize(lat_input *in, size_t room)
+static int input_resize(lat_input *in, size_t capacity)
 {
-    unsigned char *buf = realloc(in->buf, room);
+    unsigned char *buf = realloc(in->buf, capacity);
 
     if (!buf)
-        return lat_fail("out of memory: %zu bytes of %s", room, in->name);
+        return lat_fail("out of memory: %zu bytes of %s", capacity, in->name);
     in->buf = buf;
-    in->room = room;
+    in->capacity = capacity;
     return 0;
 }
 
-int lat_input_arrived(lat_input *in, uint64_t n, uint64_t *there)
+int lat_input_wait(lat_input *in, uint64_t n, uint64_t *arrived)
 {
     if (in->size >= 0) {
-        *there = (uint64_t)in->size > in->offset ? (uint64_t)in->size - in->offset : 0;
+        *arrived = (uint64_t)in->size > in->offset ? (uint64_t)in->size - in->offset : 0;
         return 0;
     }
     if (n > in->end - in->at)
-        input_settle(in);
+        input_compact(in);
     while (in->end < n && !in->ended) {
-        if (in->end == in->room && input_resize(in, 2 * in->room) < 0)
+        if (in->end == in->capacity && input_resize(in, 2 * in->capacity) < 0)
             return -1;
         if (input_fill(in, SIZE_MAX) < 0)
             return -1;
     }
-    *there = in->end - in->at;
+    *arrived = in->end - in->at;
     return 0;
 }
 
-/* Takes up to n bytes out of the buffer; buf may be NULL to forget them. */
+/* Takes up to n bytes out of the buffer, to buf unless that is NULL. Returns how many. */
 static size_t input_take(lat_input *in, unsigned char *buf, size_t n)
 {
     if (n > in->end - in->at)
@@ -196,20 +193,20 @@ static size_t input_take(lat_input *in, unsigned char *buf, size_t n)
     in->offset += n;
     if (in->at == in->end) {
         in->at = in->end = 0;
-        if (in->room > BUFFER && input_resize(in, BUFFER) < 0)
-            lat_error_clear(); /* then it stays large */
+        if (in->capacity > BUFFER && input_resize(in, BUFFER) < 0)
+            lat_error_clear(); /* the buffer stays large */
     }
     return n;
 }
 
-ssize_t lat_input_some(lat_input *in, void *buf, size_t n)
+ssize_t lat_input_read_some(lat_input *in, void *buf, size_t n)
 {
     ssize_t got;
 
     if (in->at < in->end || n == 0)
         return (ssize_t)input_take(in, buf, n);
     if (n < DIRECT) {
-        got = input_fill(in, LITTLE);
+        got = input_fill(in, FILL);
         return got > 0 ? (ssize_t)input_take(in, buf, n) : got;
     }
     got = input_read(in, buf, n);
@@ -228,7 +225,7 @@ int lat_input_read(lat_input *in, void *buf, size_t n)
     unsigned char *p = buf;
 
     while (n > 0) {
-        ssize_t got = lat_input_some(in, p, n);
+        ssize_t got = lat_input_read_some(in, p, n);
 
         if (got < 0)
             return -1;
@@ -240,7 +237,7 @@ int lat_input_read(lat_input *in, void *buf, size_t n)
     return 0;
 }
 
-/* Steps over n bytes of a regular file, if it has them. */
+/* Skips n bytes of a regular file; false if it does not have them. */
 static bool input_seek(lat_input *in, uint64_t n)
 {
     struct stat st;
@@ -274,7 +271,7 @@ int lat_input_skip(lat_input *in, uint64_t n)
     return 0;
 }
 
-bool lat_input_ahead(const lat_input *in, uint64_t offset, void *buf, size_t n)
+bool lat_input_pread(const lat_input *in, uint64_t offset, void *buf, size_t n)
 {
     if (!in->regular || offset > (uint64_t)in->size || n > (uint64_t)in->size - offset)
         return false;

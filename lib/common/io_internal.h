@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io_internal.h: what the files behind io.h share.
  *
- *   io_descriptor.c   descriptors: opened, read and written to the end
- *   io_temporary.c    files that are not whole yet, and their removal whatever happens
- *   io_open.c         what is open: no two outputs are one file, no output is an input
+ *   io_descriptor.c   descriptors: open, read, write
+ *   io_temporary.c    temporary files, and their removal at exit and by signals
+ *   io_open.c         lists of open inputs and outputs: no two outputs are one file
  *   io_input.c        lat_input
  *   io_output.c       lat_output
- *   io_reserve.c         room for it, before it is written */
+ *   io_reserve.c      lat_output: preallocated space, and a memory map of it */
 #ifndef LAT_IO_INTERNAL_H
 #define LAT_IO_INTERNAL_H
 
@@ -18,129 +18,137 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#define BUFFER ((size_t)1 << 20)
+#define BUFFER ((size_t)1 << 20) /* bytes of the buffer of an input or output */
 
-/* ---- descriptors ------------------------------------------------------------------------- */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
-/* As open(2), with a number above 2 whatever is free: printf and friends cannot find it. */
+/* As open(2), with a number above 2 whatever is free: printf and friends cannot write to it. */
 int lat_io_open(const char *path, int flags, mode_t mode);
 
-/* As read(2), once, but not less for a signal or a descriptor that does not block. */
+/* As read(2), but a signal or a nonblocking descriptor does not make it return early. */
 ssize_t lat_io_read(int fd, void *buf, size_t n);
 
-/* All n bytes, where the file is or (at >= 0) from byte `at` on; 0, or -1 with errno. */
+/* Writes all n bytes, at the file's position, or (at >= 0) from byte `at` on; 0, or -1 with errno.
+ */
 int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at);
 
+/* Makes the buffer of a pipe 1 MiB, if that is allowed. */
 void lat_io_widen(int fd);
 
+/* True for the paths that mean stdin or stdout: NULL and "-". */
 bool lat_io_is_standard(const char *path);
+
+/* True if fd is open, and not only in the access mode `wrong` (O_RDONLY, O_WRONLY). */
 bool lat_io_usable(int fd, int wrong);
 
-/* ---- temporaries ------------------------------------------------------------------------- */
+/* ---- temporary files ------------------------------------------------------------------------- */
 
-/* A fixed table, so that a signal handler may walk it: no lock, no allocation. A slot's path is
- * complete before `owner` says that it counts. */
+/* An element of a fixed table, which a signal handler may read: no lock, no allocation. The path is
+ * complete before `owner` is set. */
 typedef struct lat_temporary {
     atomic_bool taken; /* by an output, from before its file exists until after it is gone */
-    atomic_long owner; /* the process that must remove it, 0 for none; a fork's child must not */
+    atomic_long owner; /* process that must remove the file, 0: none; a forked child must not */
     char path[PATH_MAX];
 } lat_temporary;
 
-/* One that is free; from the first on, signals and exit remove the files of all. NULL with
- * lat_error set. */
+/* A free element. The first call installs the signal handlers and the function at exit that remove
+ * the files of all. NULL with lat_error set. */
 lat_temporary *lat_temporary_take(void);
 
-/* Creates a file beside the target, or the target itself, which is temporary until something is
- * written to it. A descriptor, or -1 with errno. */
+/* Creates a file beside the target; or the target itself, which is removed until
+ * lat_temporary_keep. Returns a descriptor, or -1 with errno. */
 int lat_temporary_beside(lat_temporary *t, const char *target, mode_t mode);
 int lat_temporary_in_place(lat_temporary *t, const char *target);
 
-/* The file stays, or goes. */
-void lat_temporary_forget(lat_temporary *t);
+/* Keeps the file, or removes it; the element is free then. */
+void lat_temporary_keep(lat_temporary *t);
 void lat_temporary_remove(lat_temporary *t);
 
-/* ---- what is open ------------------------------------------------------------------------ */
+/* ---- open files ------------------------------------------------------------------------------ */
 
 struct lat_input {
-    lat_input *next; /* of those open */
+    lat_input *next; /* in the list of open inputs */
     int fd;
-    bool standard;
+    bool standard; /* stdin, which is not closed */
     bool regular;
-    struct stat file;
-    bool ended; /* read() has returned 0 */
+    struct stat file; /* when it was opened */
+    bool ended;       /* read() has returned 0 */
     char *name;
-    uint64_t offset; /* bytes taken */
+    uint64_t offset; /* bytes read by the caller */
     int64_t size;
-    off_t begin;          /* where we found a regular file */
-    unsigned char *buf;   /* `room` bytes, of which at..end are not taken yet */
-    size_t at, end, room; /* BUFFER, and more only for lat_input_arrived */
-    void *attached;       /* of the layer above */
+    off_t begin;              /* position at which a regular file was opened */
+    unsigned char *buf;       /* bytes at .. end-1 have not been read by the caller */
+    size_t at, end, capacity; /* of buf: BUFFER, and more only for lat_input_wait */
+    void *attached;
 };
 
 struct lat_output {
-    lat_output *next; /* of those open */
+    lat_output *next; /* in the list of open outputs */
     int fd;
-    bool standard; /* stdout: not ours to close */
+    bool standard; /* stdout, which is not closed */
     bool regular;
     bool no_clobber;
-    bool live;         /* written in place, to be watched */
-    bool untouched;    /* live, and not one byte has gone to FILE yet */
-    atomic_int failed; /* errno of a write that failed: what follows is in vain */
+    bool live;         /* FILE itself is written, LAT_OUTPUT_LIVE */
+    bool untouched;    /* live, and no byte has been written to FILE yet */
+    atomic_int failed; /* errno of the first write that failed, or 0; nothing is written after it */
     char *name;
-    char *target;       /* where a file is to be, links resolved; NULL for stdout and devices */
-    struct stat file;   /* what FILE is or was; st_mode is 0 if there was nothing */
+    char *target;       /* FILE with links resolved; NULL for stdout and devices */
+    struct stat file;   /* of FILE; st_mode is 0 if there was none */
     struct stat folder; /* of the target */
-    bool hidden;        /* from everybody else, until it is whole and gets this mode */
+    bool hidden;        /* others have no permission, until the commit sets `mode` */
     mode_t mode;
-    lat_temporary *temp; /* NULL where bytes go directly to their place */
-    unsigned char *buf;  /* BUFFER bytes, `used` of them waiting */
+    lat_temporary *temp; /* NULL where FILE is written directly */
+    unsigned char *buf;  /* BUFFER bytes, `used` of them not written yet */
     size_t used;
-    uint64_t put; /* where the next bytes go */
-    _Atomic uint64_t sent,
-        filled;  /* up to where they are on their way to the disk; bytes of lat_output_fill */
-    bool taking; /* `thread` takes room, up to byte `expected`, until `enough`; `room`: up to there
-                    it has */
-    int helpers; /* threads that fill its pages with zeros */
+    uint64_t position;           /* of the next byte that is written to the file */
+    bool repositioned;           /* `position` is not that of the descriptor */
+    _Atomic uint64_t synced;     /* writing to the disk has begun up to here */
+    _Atomic uint64_t written_at; /* bytes written by lat_output_write_at */
+    void *attached;
+    /* io_reserve.c: bytes from `position` up to `expected` are preallocated by `thread`. */
+    bool preallocating; /* the thread runs, or has not been joined */
     pthread_t thread;
-    atomic_bool enough;
-    uint64_t expected, room;
-    unsigned char *map; /* or NULL: the file from byte `mapped` on, to `expected`; up to `room` its
-                           pages are there */
+    atomic_bool stop;            /* asks the thread to end */
+    int helpers;                 /* threads that populate pages of the map */
+    uint64_t expected, reserved; /* the thread has preallocated up to `reserved` */
+    unsigned char *map; /* of the file from byte `mapped` up to `expected`; or NULL. Its pages exist
+                         * up to `reserved` */
     uint64_t mapped;
-    bool ahead;     /* bytes are left to lat_output_fill: the descriptor is not where they end */
-    void *attached; /* of the layer above */
 };
 
-/* No more room is taken: before anything is written. Nothing is mapped any more: before the file is
- * closed or anything is expected again. What was taken for nothing is given back: 0, or -1 with
- * errno. */
-void lat_output_check_space(lat_output *out);
+/* Ends preallocation; must precede every write. */
+void lat_output_stop_preallocation(lat_output *out);
+
+/* The same, and removes the map; must precede closing the file, and another preallocation. */
 void lat_output_unmap(lat_output *out);
+
+/* The same, and gives back the space behind `position`: 0, or -1 with errno. */
 int lat_output_trim(lat_output *out);
 
-/* n bytes to the file from byte `at` on by way of the map, by any thread; false if they are not
- * wholly in it, or there is no place for them. */
-bool lat_output_write_at(const lat_output *out, uint64_t at, const void *buf, size_t n);
+/* Copies n bytes into the map, from byte `at` of the file on; by any thread. False if the map does
+ * not have them all, or there is no space for them. */
+bool lat_output_write_mapped(const lat_output *out, uint64_t at, const void *buf, size_t n);
 
-/* Rank 0 has the files. */
+/* True on the ranks that have no files: all but rank 0. */
 static inline bool lat_io_elsewhere(void) { return lat_comm_world->rank != 0; }
 
-/* Refused with a sentence if it is the same file as another that is open. The output is open by
- * now, so that what its name stands for is known. */
+/* Puts it into the list. Fails, with a sentence, if it is the same file as another that is open. An
+ * output has been opened by then, so that its file is known. */
 int lat_input_register(lat_input *in);
 int lat_output_register(lat_output *out);
 void lat_input_unregister(const lat_input *in);
 void lat_output_unregister(const lat_output *out);
 
+/* True if both are the same file. */
 bool lat_io_same(const struct stat *a, const struct stat *b);
 
 /* Length of the part of a path before the last name, the slash included. */
 int lat_io_folder(const char *path);
 
-/* True if bytes go to FILE itself and not to a temporary that takes its place. */
+/* True if bytes are written to FILE itself, and not to a temporary that will replace it. */
 bool lat_io_in_place(const lat_output *out);
 
-/* *at, of `size` zeros the first time; NULL with a sentence. */
+/* *at, allocated by the first call: `size` zeros. NULL with lat_error set. */
 void *lat_io_attach(void **at, size_t size, const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_open.c: what is open, so that no two outputs are one file and no output is an input. */
+/* io_open.c: lists of open inputs and outputs: no two outputs are one file, no output is an input.
+ */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -11,8 +12,8 @@
 
 #include "base/error.h"
 
-/* Two outputs in one place, or an input in place of an output, would destroy each other under
- * whatever names they were given: so all that is open is in these lists. */
+/* Two outputs that are one file, or an input that is an output, would destroy each other, whatever
+ * their names. */
 static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
 static lat_input *inputs;
 static lat_output *outputs;
@@ -22,7 +23,6 @@ bool lat_io_same(const struct stat *a, const struct stat *b)
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* Length of the part of a path before the last name, the slash included. */
 int lat_io_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -30,11 +30,10 @@ int lat_io_folder(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* True if bytes go to FILE itself and not to a temporary that takes its place. */
 bool lat_io_in_place(const lat_output *out) { return out->live || !out->target; }
 
-/* A terminal or /dev/null may be written twice. The second name of a file (a hard link) is
- * another place to rename something to, though one file to write in. */
+/* A terminal or /dev/null may be two outputs. Two names of one file (hard links) may be, too, where
+ * temporaries are renamed to them, and not where the file itself is written. */
 static bool collide(const lat_output *a, const lat_output *b)
 {
     if (a->standard && b->standard)
@@ -80,7 +79,6 @@ static int output_collision(const lat_output *out)
     return 0;
 }
 
-/* The output is open by now, so that what its name stands for is known. */
 int lat_output_register(lat_output *out)
 {
     char folder[PATH_MAX];

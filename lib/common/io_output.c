@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_output.c: buffered bytes to stdout, a device, or a temporary that takes a file's place when it
- * is whole. */
+/* io_output.c: lat_output: buffered bytes to stdout, to a device, or to a temporary file that
+ * replaces FILE when it is complete. */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -14,12 +14,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define DIRECT \
-    ((size_t)1 << 16) /* so many bytes go out from where they are: to the buffer first would take \
-                         half as long again */
-#define SEND \
-    ((size_t)1 \
-     << 24) /* bytes that the disk is given at a time: at the end fsync has little to wait for */
+#define DIRECT ((size_t)1 << 16) /* bytes that are written without the buffer: a copy less */
+#define SYNC ((size_t)1 << 24)   /* bytes that go to the disk at a time: fsync then waits for few */
 
 static int output_standard(lat_output *out)
 {
@@ -32,7 +28,8 @@ static int output_standard(lat_output *out)
     return 0;
 }
 
-/* A device, FIFO or the like, which exists and stays; and is what it was when it was examined. */
+/* Opens what exists and stays: a device, a FIFO; or a live FILE. It must still be the file that was
+ * examined. */
 static int output_direct(lat_output *out, const char *path)
 {
     struct stat now;
@@ -45,9 +42,10 @@ static int output_direct(lat_output *out, const char *path)
     return 0;
 }
 
-/* Where everybody may make files, a stranger's link or FIFO is a trap: what we write would go where
- * they want it. (The kernel refuses these as well where its protected_symlinks is set.) */
-static bool trap(const char *path)
+/* True for a link or FIFO of another user in a folder that everybody may write to: it would lead
+ * our bytes to where that user wants them. (The kernel refuses these, too, with
+ * protected_symlinks.) */
+static bool is_trap(const char *path)
 {
     char folder[PATH_MAX];
     struct stat it, in;
@@ -59,20 +57,19 @@ static bool trap(const char *path)
     return stat(*folder ? folder : ".", &in) == 0 && in.st_mode & S_IWOTH && it.st_uid != in.st_uid;
 }
 
-/* A file that replaces one is for the same people. Where we cannot give it to the same group,
- * ours gets no more than everybody has. */
-static void keep_permissions(int fd, const struct stat *was)
+/* Gives a file the permissions of the one that it replaces. Where it cannot get the same group, its
+ * own group gets no more than everybody has. */
+static void copy_permissions(int fd, const struct stat *was)
 {
     mode_t mode = was->st_mode & 0777;
     struct stat now;
 
     if (fstat(fd, &now) == 0 && now.st_gid != was->st_gid && fchown(fd, (uid_t)-1, was->st_gid) < 0)
         mode &= ~(mode_t)070 | (mode & 07) << 3;
-    (void)fchmod(fd, mode); /* without it the mode is what umask has left of this one */
+    (void)fchmod(fd, mode); /* on failure it has this mode less umask */
 }
 
-/* Nobody else reads what is not whole yet. A file system without permissions has nothing to hide.
- */
+/* Others may not read an incomplete file. A file system without permissions cannot hide it. */
 static void output_hide(lat_output *out)
 {
     struct stat now;
@@ -102,7 +99,7 @@ static int output_create(lat_output *out)
                                                old ? out->file.st_mode & 0777 : 0666);
     if (out->fd >= 0) {
         if (old)
-            keep_permissions(out->fd, &out->file);
+            copy_permissions(out->fd, &out->file);
         if (!out->live)
             output_hide(out);
         return 0;
@@ -112,7 +109,7 @@ static int output_create(lat_output *out)
                     folder ? out->target : ".", strerror(errno));
 }
 
-/* A FILE that exists and is a file: may we replace it, and where is it really? */
+/* A FILE that is a regular file: may it be replaced, and where is it, links resolved? */
 static int output_existing(lat_output *out, const char *path)
 {
     if (out->no_clobber)
@@ -149,7 +146,7 @@ static int output_file(lat_output *out, const char *path)
 {
     int rc;
 
-    if (trap(path))
+    if (is_trap(path))
         return lat_fail(
             "%s: is a link or FIFO of another user in a folder where everybody may make files",
             path);
@@ -168,7 +165,7 @@ static int output_file(lat_output *out, const char *path)
     return rc;
 }
 
-/* Everything needed to write, the memory first: a FIFO's reader should not wait for it. */
+/* Allocates, then opens: the reader of a FIFO is not to wait for memory that there is not. */
 static int output_prepare(lat_output *out, const char *path, unsigned flags)
 {
     out->name = strdup(out->standard ? "<stdout>" : path);
@@ -220,45 +217,45 @@ static int output_fail(lat_output *out)
     return lat_fail("%s: cannot be written: %s", out->name, strerror(out->failed));
 }
 
-/* From here on a live FILE is ours. */
-static int output_touch(lat_output *out)
+/* Before the first byte: empties a live FILE, and keeps it whatever happens from now on. */
+static int output_claim(lat_output *out)
 {
     if (!out->untouched)
         return 0;
     out->untouched = false;
     if (out->temp) {
-        lat_temporary_forget(out->temp);
+        lat_temporary_keep(out->temp);
         out->temp = NULL;
         return 0;
     }
     return ftruncate(out->fd, 0) < 0 ? output_fail(out) : 0;
 }
 
-/* What is before byte `end` goes to the disk, but for what other threads have not filled yet. */
-static void output_send(lat_output *out, uint64_t end)
+/* Begins to write what is before byte `end` to the disk. */
+static void output_sync_to(lat_output *out, uint64_t end)
 {
-    const uint64_t from = atomic_exchange(&out->sent, end);
+    const uint64_t from = atomic_exchange(&out->synced, end);
 
     if (from < end)
         (void)sync_file_range(out->fd, (off_t)from, (off_t)(end - from), SYNC_FILE_RANGE_WRITE);
 }
 
-static int output_put(lat_output *out, const void *buf, size_t n)
+static int output_write(lat_output *out, const void *buf, size_t n)
 {
     if (lat_io_elsewhere())
         return 0;
     if (out->failed)
         return output_fail(out);
-    if (n > 0 && output_touch(out) < 0)
+    if (n > 0 && output_claim(out) < 0)
         return -1;
-    lat_output_check_space(out);
-    if ((out->ahead && lseek(out->fd, (off_t)out->put, SEEK_SET) < 0)
+    lat_output_stop_preallocation(out);
+    if ((out->repositioned && lseek(out->fd, (off_t)out->position, SEEK_SET) < 0)
         || lat_io_write(out->fd, buf, n, -1) < 0)
         return output_fail(out);
-    out->ahead = false;
-    out->put += n;
-    if (out->temp && out->put >= out->sent + SEND)
-        output_send(out, out->put);
+    out->repositioned = false;
+    out->position += n;
+    if (out->temp && out->position >= out->synced + SYNC)
+        output_sync_to(out, out->position);
     return 0;
 }
 
@@ -267,7 +264,7 @@ int lat_output_flush(lat_output *out)
     size_t n = out->used;
 
     out->used = 0;
-    return output_put(out, out->buf, n);
+    return output_write(out, out->buf, n);
 }
 
 int lat_output_write(lat_output *out, const void *buf, size_t n)
@@ -277,14 +274,14 @@ int lat_output_write(lat_output *out, const void *buf, size_t n)
     if ((direct || n > BUFFER - out->used) && lat_output_flush(out) < 0)
         return -1;
     if (direct)
-        return output_put(out, buf, n);
+        return output_write(out, buf, n);
     if (n)
         memcpy(out->buf + out->used, buf, n);
     out->used += n;
     return 0;
 }
 
-uint64_t lat_output_offset(const lat_output *out) { return out->put + out->used; }
+uint64_t lat_output_offset(const lat_output *out) { return out->position + out->used; }
 
 int lat_output_seek(lat_output *out, uint64_t at, bool cut)
 {
@@ -292,39 +289,39 @@ int lat_output_seek(lat_output *out, uint64_t at, bool cut)
         return -1;
     if (lseek(out->fd, (off_t)at, SEEK_SET) < 0 || (cut && ftruncate(out->fd, (off_t)at) < 0))
         return output_fail(out);
-    out->put = at;
-    out->ahead = false;
-    if (cut && out->sent > at)
-        out->sent = at;
+    out->position = at;
+    out->repositioned = false;
+    if (cut && out->synced > at)
+        out->synced = at;
     return 0;
 }
 
-bool lat_output_reserve_at(lat_output *out, uint64_t n, uint64_t *at)
+bool lat_output_reserve(lat_output *out, uint64_t n, uint64_t *at)
 {
     *at = lat_output_offset(out);
     if (!lat_output_is_hidden(out) || out->failed || n > INT64_MAX - *at
         || (out->used > 0 && lat_output_flush(out) < 0))
         return false;
-    lat_output_check_space(out);
-    out->put += n;
-    out->ahead = true;
+    lat_output_stop_preallocation(out);
+    out->position += n;
+    out->repositioned = true;
     return true;
 }
 
-void lat_output_fill(lat_output *out, uint64_t at, const void *buf, size_t n)
+void lat_output_write_at(lat_output *out, uint64_t at, const void *buf, size_t n)
 {
     int none = 0;
 
-    if (out->failed || lat_output_write_at(out, at, buf, n))
+    if (out->failed || lat_output_write_mapped(out, at, buf, n))
         return;
     if (lat_io_write(out->fd, buf, n, (off_t)at) < 0)
         atomic_compare_exchange_strong(&out->failed, &none, errno);
-    else if ((atomic_fetch_add(&out->filled, n) + n) % SEND < n)
-        output_send(out, at);
+    else if ((atomic_fetch_add(&out->written_at, n) + n) % SYNC < n)
+        output_sync_to(out, at);
 }
 
-/* Closes, because network file systems report a full disk only then. Of stdout a copy is
- * closed, which asks the same question and keeps the number 1 taken. */
+/* Network file systems report a full disk only at close. Of stdout a copy is closed, which gives
+ * the same answer and keeps the number 1 taken. */
 static int output_close(lat_output *out)
 {
     int fd = out->standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : out->fd;
@@ -336,8 +333,8 @@ static int output_close(lat_output *out)
     return 0;
 }
 
-/* To the disk; a file system that cannot do it says so by EINVAL. */
-static int output_sync(lat_output *out)
+/* A file system without fsync returns EINVAL. */
+static int output_fsync(lat_output *out)
 {
     int rc;
 
@@ -347,8 +344,9 @@ static int output_sync(lat_output *out)
     return rc == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : output_fail(out);
 }
 
-/* Makes the temporary the target unless there is one. Not every file system has the flag, and
- * not every one has links; then an empty file of that name, made by O_EXCL, takes the place. */
+/* Renames the temporary to the target unless that exists. Not every file system has
+ * RENAME_NOREPLACE, and not every one has links: then O_EXCL creates an empty file of that name,
+ * which is renamed over. */
 static int rename_new(const char *from, const char *to)
 {
     int fd;
@@ -379,7 +377,7 @@ static int output_rename(lat_output *out)
                         out->name);
     if (rc < 0)
         return lat_fail("%s: cannot be renamed from its temporary: %s", out->name, strerror(errno));
-    lat_temporary_forget(out->temp);
+    lat_temporary_keep(out->temp);
     out->temp = NULL;
     return 0;
 }
@@ -393,18 +391,18 @@ int lat_output_commit(lat_output *out)
         return 0;
     }
     if (rc == 0)
-        rc = output_touch(out); /* an empty one is complete, too */
+        rc = output_claim(out); /* an output of no bytes is complete, too */
     if (rc == 0 && lat_output_trim(out) < 0)
         rc = output_fail(out);
     if (rc == 0 && out->temp)
         rc = output_show(out);
     if (rc == 0 && out->temp)
-        rc = output_sync(out);
+        rc = output_fsync(out);
     if (rc == 0)
         rc = output_close(out);
     if (rc == 0 && out->temp)
         rc = output_rename(out);
-    lat_output_abort(out); /* nothing is left to give up unless something failed */
+    lat_output_abort(out); /* frees; removes a temporary only after a failure */
     return rc;
 }
 

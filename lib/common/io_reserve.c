@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_reserve.c: room for what will be written, taken by threads while the caller works. In a file
- * system that is memory, the file is mapped as well, so that all threads can put their bytes where
- * they belong; whoever finds no pages there asks for them first, since one that finds no place
- * kills who touches it. Not in a file system on a disk, which is what takes its time there. */
+/* io_reserve.c: space for what will be written, preallocated by a thread while the caller computes.
+ *
+ * In tmpfs the file is also mapped into memory, so that all threads can copy their bytes to where
+ * they belong. A write to a map without a free page is SIGBUS, so pages are populated first. Where
+ * the file system is on a disk, the disk takes the time, and nothing is mapped. */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -15,23 +16,23 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/threads.h"
 #include "base/error.h"
+#include "base/threads.h"
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14; others say EINVAL */
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels return EINVAL */
 #endif
 
-#define FEW ((uint64_t)1 << 26)   /* bytes that are written as soon as a thread has been started */
-#define PIECE ((uint64_t)1 << 25) /* taken at a time: nobody waits for more */
-#define MANY 4                    /* threads, which together make pages faster than one can write */
+#define MIN_BYTES ((uint64_t)1 << 26) /* fewer are written as soon as a thread is started */
+#define STEP ((uint64_t)1 << 25) /* bytes preallocated at a time; lat_output_write waits for it */
+#define MANY_THREADS 4           /* populate pages faster than one thread writes */
 
 static uint64_t page(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
-/* Who has limited the memory of a process has not counted on this. */
+/* Not where address space is limited: the limit was not chosen for a map. */
 static void map(lat_output *out)
 {
-    const uint64_t from = out->put / page() * page();
+    const uint64_t from = out->position / page() * page();
     struct rlimit most;
     struct statfs fs;
     void *p;
@@ -51,7 +52,7 @@ static void unmap(lat_output *out)
     out->map = NULL;
 }
 
-/* Pages of the map for the n bytes from `at` on: they can be filled without fail then. */
+/* Populates the pages of the n bytes from `at` on: they can be written without SIGBUS then. */
 static bool populate(const lat_output *out, uint64_t at, uint64_t n)
 {
     const uint64_t from = at / page() * page();
@@ -59,80 +60,85 @@ static bool populate(const lat_output *out, uint64_t at, uint64_t n)
     return madvise(out->map + (from - out->mapped), at + n - from, MADV_POPULATE_WRITE) == 0;
 }
 
-/* The same where room has been taken, by the helpers. */
-static bool populate_piece(const lat_output *out, uint64_t n)
+/* The same for the next n preallocated bytes, by all helpers. */
+static bool populate_step(const lat_output *out, uint64_t n)
 {
-    const uint64_t part = PIECE / MANY;
+    const uint64_t part = STEP / MANY_THREADS;
     bool good = true;
 
 #pragma omp parallel for num_threads(out->helpers) reduction(&& : good)
     for (uint64_t at = 0; at < n; at += part)
-        good = populate(out, out->room + at, n - at < part ? n - at : part) && good;
+        good = populate(out, out->reserved + at, n - at < part ? n - at : part) && good;
     return good;
 }
 
-/* Not every file system can do it: then bytes find their room when they are written. */
-static void *take_room(void *output)
+/* There is no space: warns, and gives back what was preallocated, which others may need. */
+static void give_back(lat_output *out)
+{
+    lat_warn("%s: %.2f GB may not fit: %s", out->name,
+             (double)(out->expected - out->position) * 1e-9, strerror(errno));
+    unmap(out);
+    if (ftruncate(out->fd, (off_t)out->position) == 0)
+        out->reserved = out->position;
+}
+
+/* The thread. A file system without fallocate allocates space when bytes are written. */
+static void *preallocate(void *output)
 {
     lat_output *out = output;
     uint64_t n;
 
-    for (map(out); out->room < out->expected && !atomic_load(&out->enough); out->room += n) {
-        n = out->expected - out->room < PIECE ? out->expected - out->room : PIECE;
-        if (fallocate(out->fd, FALLOC_FL_KEEP_SIZE, (off_t)out->room, (off_t)n) < 0) {
-            if (errno == ENOSPC || errno == EDQUOT) {
-                lat_warn("%s: %.2f GB may not fit: %s", out->name,
-                         (double)(out->expected - out->put) * 1e-9, strerror(errno));
-                unmap(out);
-                if (ftruncate(out->fd, (off_t)out->put)
-                    == 0) /* others may have what we cannot use */
-                    out->room = out->put;
-            }
+    for (map(out); out->reserved < out->expected && !atomic_load(&out->stop); out->reserved += n) {
+        n = out->expected - out->reserved < STEP ? out->expected - out->reserved : STEP;
+        if (fallocate(out->fd, FALLOC_FL_KEEP_SIZE, (off_t)out->reserved, (off_t)n) < 0) {
+            if (errno == ENOSPC || errno == EDQUOT)
+                give_back(out);
             break;
         }
-        if (out->map && !populate_piece(out, n))
+        if (out->map && !populate_step(out, n))
             unmap(out);
     }
     return NULL;
 }
 
-void lat_output_expect(lat_output *out, uint64_t n)
+void lat_output_preallocate(lat_output *out, uint64_t n)
 {
     sigset_t all, before;
 
-    if (out->taking && out->expected == out->put + n)
+    if (out->preallocating && out->expected == out->position + n)
         return;
     lat_output_unmap(out);
-    if (lat_io_elsewhere() || !lat_output_is_hidden(out) || n < FEW || n > INT64_MAX / 2 - out->put)
+    if (lat_io_elsewhere() || !lat_output_is_hidden(out) || n < MIN_BYTES
+        || n > INT64_MAX / 2 - out->position)
         return;
-    out->room = out->put;
-    out->expected = out->put + n;
-    out->helpers = lat_threads() < MANY ? lat_threads() : MANY;
-    atomic_store(&out->enough, false);
-    sigfillset(&all); /* signals are the main thread's */
+    out->reserved = out->position;
+    out->expected = out->position + n;
+    out->helpers = lat_threads() < MANY_THREADS ? lat_threads() : MANY_THREADS;
+    atomic_store(&out->stop, false);
+    sigfillset(&all); /* signals stay with the main thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    out->taking = pthread_create(&out->thread, NULL, take_room, out) == 0;
+    out->preallocating = pthread_create(&out->thread, NULL, preallocate, out) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void lat_output_check_space(lat_output *out)
+void lat_output_stop_preallocation(lat_output *out)
 {
-    if (!out->taking)
+    if (!out->preallocating)
         return;
-    atomic_store(&out->enough, true);
+    atomic_store(&out->stop, true);
     pthread_join(out->thread, NULL);
-    out->taking = false;
+    out->preallocating = false;
 }
 
 void lat_output_unmap(lat_output *out)
 {
-    lat_output_check_space(out);
+    lat_output_stop_preallocation(out);
     unmap(out);
 }
 
-/* Pages are handed back by all threads, as they come: one alone would need as long for it as all
- * for their copies. */
-static void hand_back(unsigned char *p, size_t n)
+/* Removes whole pages of the bytes from this process' map, by the thread that has copied them.
+ * munmap at the end would do it with one thread, and take as long as all copies. */
+static void drop_pages(unsigned char *p, size_t n)
 {
     const uintptr_t size = (uintptr_t)page(), from = ((uintptr_t)p + size - 1) / size * size,
                     to = ((uintptr_t)p + n) / size * size;
@@ -141,29 +147,30 @@ static void hand_back(unsigned char *p, size_t n)
         (void)madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-bool lat_output_reserve(lat_output *out, uint64_t n, uint64_t *at)
+bool lat_output_reserve_mapped(lat_output *out, uint64_t n, uint64_t *at)
 {
-    lat_output_check_space(out);
+    lat_output_stop_preallocation(out);
     return out->map
-           && lat_output_offset(out) + n <= (lat_threads() < MANY ? out->room : out->expected)
-           && lat_output_reserve_at(out, n, at);
+           && lat_output_offset(out) + n
+                  <= (lat_threads() < MANY_THREADS ? out->reserved : out->expected)
+           && lat_output_reserve(out, n, at);
 }
 
-bool lat_output_write_at(const lat_output *out, uint64_t at, const void *buf, size_t n)
+bool lat_output_write_mapped(const lat_output *out, uint64_t at, const void *buf, size_t n)
 {
     unsigned char *to;
 
     if (!out->map || at < out->mapped || at > out->expected || n > out->expected - at
-        || (at + n > out->room && !populate(out, at, n)))
+        || (at + n > out->reserved && !populate(out, at, n)))
         return false;
     to = out->map + (at - out->mapped);
     memcpy(to, buf, n);
-    hand_back(to, n);
+    drop_pages(to, n);
     return true;
 }
 
 int lat_output_trim(lat_output *out)
 {
     lat_output_unmap(out);
-    return out->expected > out->put && ftruncate(out->fd, (off_t)out->put) < 0 ? -1 : 0;
+    return out->expected > out->position && ftruncate(out->fd, (off_t)out->position) < 0 ? -1 : 0;
 }

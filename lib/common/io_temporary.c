@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_temporary.c: files that are not whole yet, removed whatever happens. */
+/* io_temporary.c: temporary files, removed at exit and by signals. */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define TEMPORARIES 16
 static lat_temporary temporaries[TEMPORARIES];
 
-/* What ends a process from outside and can be caught. */
+/* Signals from outside that end a process and can be caught. */
 static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE, SIGQUIT,   SIGALRM,
                              SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF};
 #define DEADLY (sizeof deadly / sizeof *deadly)
@@ -41,11 +41,11 @@ static void remove_and_die(int sig)
     raise(sig);
     sigemptyset(&it);
     sigaddset(&it, sig);
-    pthread_sigmask(SIG_UNBLOCK, &it, NULL); /* here it is delivered */
+    pthread_sigmask(SIG_UNBLOCK, &it, NULL); /* the process dies here */
 }
 
 /* A signal that is ignored (nohup) or that the tool handles itself is left alone. */
-static void watch_signals(void)
+static void install_handlers(void)
 {
     struct sigaction ours = {.sa_handler = remove_and_die}, was;
 
@@ -61,7 +61,7 @@ lat_temporary *lat_temporary_take(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, watch_signals);
+    pthread_once(&once, install_handlers);
     for (int i = 0; i < TEMPORARIES; i++)
         if (!atomic_exchange(&temporaries[i].taken, true))
             return &temporaries[i];
@@ -69,7 +69,7 @@ lat_temporary *lat_temporary_take(void)
     return NULL;
 }
 
-void lat_temporary_forget(lat_temporary *t)
+void lat_temporary_keep(lat_temporary *t)
 {
     atomic_store(&t->owner, 0);
     atomic_store(&t->taken, false);
@@ -78,20 +78,21 @@ void lat_temporary_forget(lat_temporary *t)
 void lat_temporary_remove(lat_temporary *t)
 {
     (void)unlink(t->path);
-    lat_temporary_forget(t);
+    lat_temporary_keep(t);
 }
 
-/* ".NAME.PID.tmp" beside the target; a name near NAME_MAX is shortened. `more` tells apart what
- * a crashed process of our number, or one on another host, has left there. */
-static int temporary_name(lat_temporary *t, const char *target, int more)
+/* ".NAME.PID.tmp" beside the target; a name near NAME_MAX is shortened. `attempt`, if
+ * not 0, is appended: a crashed process of the same number, or one on another host, may have left a
+ * file of that name. */
+static int temporary_name(lat_temporary *t, const char *target, int attempt)
 {
     int folder = lat_io_folder(target), n;
-    char again[16] = "";
+    char suffix[16] = "";
 
-    if (more)
-        snprintf(again, sizeof again, ".%d", more);
+    if (attempt)
+        snprintf(suffix, sizeof suffix, ".%d", attempt);
     n = snprintf(t->path, sizeof t->path, "%.*s.%.200s.%ld%s.tmp", folder, target, target + folder,
-                 (long)getpid(), again);
+                 (long)getpid(), suffix);
     if (n < 0 || (size_t)n >= sizeof t->path) {
         errno = ENAMETOOLONG;
         return -1;
@@ -99,7 +100,7 @@ static int temporary_name(lat_temporary *t, const char *target, int more)
     return 0;
 }
 
-/* Creates t->path; signals wait, so that none falls between the file and its registration. */
+/* Creates t->path. Signals are blocked meanwhile: none comes between the file and its owner. */
 static int temporary_open(lat_temporary *t, mode_t mode)
 {
     sigset_t all, before;
@@ -120,19 +121,18 @@ int lat_temporary_beside(lat_temporary *t, const char *target, mode_t mode)
 {
     int fd = -1;
 
-    for (int more = 0; more < 100; more++) {
-        if (temporary_name(t, target, more) < 0)
+    for (int attempt = 0; attempt < 100; attempt++) {
+        if (temporary_name(t, target, attempt) < 0)
             return -1;
         fd = temporary_open(t, mode);
         if (fd >= 0 || errno != EEXIST)
             break;
     }
-    if (fd >= 0 && lat_comm_note)
-        lat_comm_note(t->path);
+    if (fd >= 0 && lat_comm_report_temporary)
+        lat_comm_report_temporary(t->path);
     return fd;
 }
 
-/* The target itself, which is temporary until something is written to it. */
 int lat_temporary_in_place(lat_temporary *t, const char *target)
 {
     if (strlen(target) >= sizeof t->path) {

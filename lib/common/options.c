@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options.c: the tables of options, handed to argp; what provenance remembers. */
+/* options.c: the table of a tool's options, parsed by argp; --help, --version, provenance. */
 #include "options.h"
 
 #include <argp.h>
@@ -23,7 +23,7 @@
 #include "base/threads.h"
 #include "options_internal.h"
 #include "progress.h"
-#include "text.h"
+#include "memory_stream.h"
 
 #define MAX_THREADS 4096
 #define PROGRESS 10 /* seconds, for a plain --progress */
@@ -31,7 +31,7 @@
 
 lat_common lat_opts;
 
-/* The options that tools share, each where `mask` has its bit. */
+/* The options that tools share. A tool has those of its bits in lat_tool.common. */
 static const struct {
     unsigned mask;
     lat_option option;
@@ -87,24 +87,24 @@ typedef struct {
 static struct {
     const lat_tool *tool;
     row *rows;
-    int count, own;           /* own ones come first */
-    struct argp_option *argp; /* and what argp makes of them */
+    int count, own;           /* all; the tool's own, which come first */
+    struct argp_option *argp; /* the same for argp */
     int entries;
     struct argp parser;
-    FILE *arguments; /* into this memory, which becomes lat_opts.arguments */
-    lat_memory memory;
-    bool remembered; /* there is an argument in it */
+    FILE *arguments; /* writes to `memory`, whose text becomes lat_opts.arguments */
+    lat_memory_stream memory;
+    bool recorded; /* at least one argument is in it */
 } run;
 
-/* ---- failures ---------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
-static void __attribute__((noreturn)) leave(void) { exit(lat_report(LAT_FAILED)); }
+static void __attribute__((noreturn)) exit_failed(void) { exit(lat_report(LAT_FAILED)); }
 
-static void *need(void *p)
+static void *require(void *p)
 {
     if (!p) {
         lat_fail("out of memory: the command line");
-        leave();
+        exit_failed();
     }
     return p;
 }
@@ -116,7 +116,7 @@ void lat_usage(const char *format, ...)
 
     va_start(ap, format);
     if (vasprintf(&sentence, format, ap) < 0)
-        sentence = need(NULL);
+        sentence = require(NULL);
     va_end(ap);
     lat_error_clear();
     lat_fail_usage("%s", sentence);
@@ -124,23 +124,23 @@ void lat_usage(const char *format, ...)
     exit(lat_report(LAT_USAGE));
 }
 
-/* ---- provenance -------------------------------------------------------------------------- */
+/* ---- provenance ------------------------------------------------------------------------------ */
 
-static void remember(const lat_option *o, const char *text)
+static void record(const lat_option *o, const char *text)
 {
     if (o->local)
         return;
-    fprintf(run.arguments, "%s--%s", run.remembered ? " " : "", o->name);
-    run.remembered = true;
+    fprintf(run.arguments, "%s--%s", run.recorded ? " " : "", o->name);
+    run.recorded = true;
     if (o->type != LAT_OPT_FLAG) {
         fputc(' ', run.arguments);
         lat_option_quote(run.arguments, text);
     }
 }
 
-/* ---- help -------------------------------------------------------------------------------- */
+/* ---- help ------------------------------------------------------------------------------------ */
 
-/* Does "      --name=choices" fit a line of --help? If not, the choices move into the help. */
+/* True if "      --name=choices" fits in a line of --help; otherwise the choices go to its text. */
 static bool choices_fit(const lat_option *o)
 {
     return strlen(o->name) + strlen(o->arg) + 9 <= WIDTH;
@@ -149,18 +149,18 @@ static bool choices_fit(const lat_option *o)
 static char *help_text(const lat_option *o)
 {
     bool list = o->type == LAT_OPT_CHOICE && !choices_fit(o);
-    char value[256], *choices = list ? need(lat_option_choices(o->arg)) : NULL, *text;
+    char value[256], *choices = list ? require(lat_option_choices(o->arg)) : NULL, *text;
     const char *help = o->help ? o->help : "";
 
     lat_option_default(o, value, sizeof value);
     if (strstr(help, "default"))
-        value[0] = '\0'; /* the author has said it better */
+        value[0] = '\0'; /* the text says it */
     if (asprintf(&text, "%s%s%s%s%s%s", help, list ? ": " : "", list ? choices : "",
                  *value ? " (default " : "", value, *value ? ")" : "")
         < 0)
         text = NULL;
     free(choices);
-    return need(text);
+    return require(text);
 }
 
 static void add_entry(struct argp_option entry) { run.argp[run.entries++] = entry; }
@@ -200,7 +200,7 @@ static row *find_key(int key)
     return NULL;
 }
 
-/* -0 to -9 as gzip and zstd have them; the filter leaves nothing for more effort to find. */
+/* -0 to -9, as gzip and zstd have them. After the filter more effort finds nothing more. */
 static void add_levels(void)
 {
     add_entry((struct argp_option){.key = '0',
@@ -238,8 +238,8 @@ static void add_options(const lat_tool *tool)
 {
     while (tool->options && tool->options[run.own].type != LAT_OPT_END)
         run.own++;
-    run.rows = need(calloc((size_t)run.own + COMMONS, sizeof *run.rows));
-    run.argp = need(calloc((size_t)run.own + COMMONS + 16, sizeof *run.argp));
+    run.rows = require(calloc((size_t)run.own + COMMONS, sizeof *run.rows));
+    run.argp = require(calloc((size_t)run.own + COMMONS + 16, sizeof *run.argp));
     for (int i = 0; i < run.own; i++)
         add_row(&tool->options[i], i + 1); /* a group each keeps argp from sorting them */
     add_entry((struct argp_option){.doc = "Common options:", .group = GROUP_COMMON});
@@ -252,16 +252,16 @@ static void add_options(const lat_tool *tool)
     add_about();
 }
 
-/* One line of the example, broken where a shell lets us: after a "|", or by a backslash. */
+/* Prints a line of the example; a long one continues after a "|", or after a backslash. */
 static void example_line(FILE *f, const char *line, size_t n)
 {
-    size_t room = WIDTH - 2;
+    size_t width = WIDTH - 2;
     const char *indent = "  ";
 
-    while (n > room) {
+    while (n > width) {
         size_t cut = 0, pipe = 0;
 
-        for (size_t i = 1; i + 2 <= room; i++)
+        for (size_t i = 1; i + 2 <= width; i++)
             if (line[i] == ' ') {
                 cut = i;
                 if (line[i - 1] == '|')
@@ -273,7 +273,7 @@ static void example_line(FILE *f, const char *line, size_t n)
         line += (pipe ? pipe : cut) + 1;
         n -= (pipe ? pipe : cut) + 1;
         indent = "      ";
-        room = WIDTH - 6;
+        width = WIDTH - 6;
     }
     fprintf(f, "%s%.*s\n", indent, (int)n, line);
 }
@@ -283,8 +283,8 @@ static char *description(const lat_tool *tool)
 {
     const char *p = tool->example;
     size_t n;
-    lat_memory m;
-    FILE *f = need(lat_memory_open(&m));
+    lat_memory_stream m;
+    FILE *f = require(lat_memory_stream_open(&m));
 
     fputs(tool->summary, f);
     if (p && *p) {
@@ -296,14 +296,14 @@ static char *description(const lat_tool *tool)
                 break;
         }
     }
-    return need(lat_memory_close(f, &m) == 0 ? m.text : NULL);
+    return require(lat_memory_stream_close(f, &m) == 0 ? m.text : NULL);
 }
 
-static void __attribute__((noreturn)) said(void)
+static void __attribute__((noreturn)) exit_printed(void)
 {
     if (fflush(stdout) != 0 || ferror(stdout)) {
         lat_fail("<stdout>: cannot be written: %s", strerror(errno));
-        leave();
+        exit_failed();
     }
     exit(LAT_DONE);
 }
@@ -315,7 +315,7 @@ static void __attribute__((noreturn)) print_help(unsigned what)
     snprintf(format, sizeof format, "no-dup-args-note,rmargin=%d", WIDTH);
     setenv("ARGP_HELP_FMT", format, 1);
     argp_help(&run.parser, stdout, what, (char *)(uintptr_t)run.tool->name);
-    said();
+    exit_printed();
 }
 
 static const char *build_facts(void)
@@ -332,11 +332,10 @@ static const char *build_facts(void)
 static void __attribute__((noreturn)) print_version(void)
 {
     printf("%s %s\n%s", run.tool->name, LAT_VERSION, build_facts());
-    said();
+    exit_printed();
 }
 
-/* Of one option what --help says of it, in columns: whose it is, letter, name, type, argument,
- * choices, help. */
+/* One option in columns: group, letter, name, type, argument, choices, help. */
 static void print_entry(const struct argp_option *e)
 {
     static const char *const types[] = {
@@ -356,8 +355,8 @@ static void print_entry(const struct argp_option *e)
            e->doc);
 }
 
-/* For the manual pages and for shells that complete command lines: no column is empty, "-" stands
- * for nothing. */
+/* For the manual pages and for the completion of shells. No column is empty: "-" stands for none.
+ */
 static void __attribute__((noreturn)) print_table(void)
 {
     const lat_tool *tool = run.tool;
@@ -369,10 +368,10 @@ static void __attribute__((noreturn)) print_table(void)
     for (int i = 0; i < run.entries; i++)
         if (run.argp[i].key && !(run.argp[i].flags & OPTION_HIDDEN))
             print_entry(&run.argp[i]);
-    said();
+    exit_printed();
 }
 
-/* ---- parsing ----------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 static error_t parse_row(row *r, char *text)
 {
@@ -383,7 +382,7 @@ static error_t parse_row(row *r, char *text)
         text = usual;
     }
     lat_option_set(r->option, text);
-    remember(r->option, text);
+    record(r->option, text);
     r->given = true;
     return 0;
 }
@@ -393,7 +392,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state)
     row *r;
 
     if (key == ARGP_KEY_INIT) {
-        state->err_stream = NULL; /* argp's hint is not ours; getopt has its own way to stderr */
+        state->err_stream = NULL; /* no hint of argp; getopt prints to stderr itself */
         return 0;
     }
     if (key == ARGP_KEY_ARG) {
@@ -439,8 +438,8 @@ static void check_files(const lat_tool *tool)
                   tool->min_files == 1 ? "" : "s", tool->args, n);
 }
 
-/* Names of files as io.h wants them. */
-static void settle_files(const lat_tool *tool)
+/* Sets lat_opts.input and .output for io.h: NULL for stdin and stdout. */
+static void set_files(const lat_tool *tool)
 {
     if ((tool->common & LAT_HAS_INPUT) && lat_opts.nfiles > 0)
         lat_opts.input = lat_opts.files[0];
@@ -450,9 +449,9 @@ static void settle_files(const lat_tool *tool)
         lat_opts.output = NULL;
 }
 
-/* OpenMP has looked at the affinity mask and at OMP_NUM_THREADS before main. (Of 100000 threads it
- * dies.) */
-static long threads_usual(void)
+/* OpenMP has read the affinity mask and OMP_NUM_THREADS before main. (With 100000 threads it would
+ * abort.) */
+static long default_threads(void)
 {
 #ifdef _OPENMP
     const long threads = omp_get_max_threads();
@@ -462,9 +461,8 @@ static long threads_usual(void)
 #endif
 }
 
-/* The ranks of a host share its threads, unless the launcher has given each processors of its own.
- */
-static void settle_threads(void)
+/* The ranks of a host share its threads, unless the launcher has bound each rank to processors. */
+static void set_threads(void)
 {
     const long here = lat_comm_world->host_size;
     if (here > 1 && (lat_opt_given("threads") || lat_opts.threads >= sysconf(_SC_NPROCESSORS_ONLN)))
@@ -476,21 +474,22 @@ static void settle_threads(void)
 #endif
 }
 
-/* A word that is none of vectors would choose some all the same, and bytes that are to be repeated
- * would be others. */
+/* Refuses an unknown word, which would mean the widest vectors: a run that is to be repeated bit
+ * for bit would not be. */
 static void check_lanes(void)
 {
-    const char *wish = getenv(LAT_ISA_WISH);
+    const char *choice = getenv(LAT_ISA_VARIABLE);
 
-    for (lat_isa isa = LAT_ISA_BASE; wish && *wish && strcmp(wish, lat_isa_name(isa)) != 0; isa++)
+    for (lat_isa isa = LAT_ISA_BASE; choice && *choice && strcmp(choice, lat_isa_name(isa)) != 0;
+         isa++)
         if (isa == LAT_ISA_AVX512)
-            lat_usage(LAT_ISA_WISH ": expected base, avx2 or avx512, found '%.80s'", wish);
+            lat_usage(LAT_ISA_VARIABLE ": expected base, avx2 or avx512, found '%.80s'", choice);
 }
 
-/* argv with the tool's bare name in front, which getopt uses in its messages. */
-static char **renamed(const lat_tool *tool, int argc, char **argv)
+/* argv with the tool's name as argv[0], which getopt prints. To be freed. */
+static char **with_tool_name(const lat_tool *tool, int argc, char **argv)
 {
-    char **copy = need(calloc((size_t)argc + 2, sizeof *copy));
+    char **copy = require(calloc((size_t)argc + 2, sizeof *copy));
 
     copy[0] = (char *)(uintptr_t)tool->name;
     for (int i = 1; i < argc; i++)
@@ -502,9 +501,9 @@ static void set_up(const lat_tool *tool, int argc)
 {
     run.tool = tool;
     lat_tool_name = tool->name;
-    lat_opts = (lat_common){.store = LAT_STORE_AUTO, .threads = threads_usual()};
-    lat_opts.files = need(calloc((size_t)argc + 1, sizeof *lat_opts.files));
-    run.arguments = need(lat_memory_open(&run.memory));
+    lat_opts = (lat_common){.store = LAT_STORE_AUTO, .threads = default_threads()};
+    lat_opts.files = require(calloc((size_t)argc + 1, sizeof *lat_opts.files));
+    run.arguments = require(lat_memory_stream_open(&run.memory));
     add_options(tool);
     run.parser = (struct argp){
         .options = run.argp, .parser = parse_one, .args_doc = tool->args, .doc = description(tool)};
@@ -518,28 +517,29 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     lat_threads_limit_spinning(argv);
     lat_io_guard();
     set_up(tool, argc);
-    args = renamed(tool, argc > 0 ? argc : 1, argv);
+    args = with_tool_name(tool, argc > 0 ? argc : 1, argv);
     rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args, ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
                     NULL);
     free(args);
     if (rc == ENOMEM)
-        need(NULL);
+        require(NULL);
     if (rc) { /* getopt has printed the first line */
         fprintf(stderr, "Try '%s --help' for more information.\n", tool->name);
         exit(LAT_USAGE);
     }
-    if (lat_memory_close(run.arguments, &run.memory) < 0)
-        need(NULL);
+    if (lat_memory_stream_close(run.arguments, &run.memory) < 0)
+        require(NULL);
     lat_opts.arguments = run.memory.text;
     check_files(tool);
     check_lanes();
-    settle_files(tool);
+    set_files(tool);
     if (tool->common & LAT_HAS_QUIET)
         lat_progress_watch();
     if (tool->start && tool->start((int)lat_opts.ranks, argv) < 0)
-        leave();
-    lat_opts.force = lat_opts.force || lat_comm_foreign; /* mpirun makes of any stdout a terminal */
-    settle_threads();
+        exit_failed();
+    lat_opts.force = lat_opts.force
+                     || lat_comm_external; /* mpirun gives rank 0 a terminal as stdout */
+    set_threads();
     lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_comm_world->size,
                 lat_comm_world->size > 1 ? "s" : "", lat_comm_world->host_size, lat_opts.threads,
                 lat_opts.threads > 1 ? "s" : "");
@@ -551,7 +551,7 @@ void lat_verbose(const char *format, ...)
 
     va_start(ap, format);
     if (lat_opts.verbose)
-        lat_say(true, format, ap);
+        lat_stderr_print(true, format, ap);
     va_end(ap);
 }
 

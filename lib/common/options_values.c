@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options_values.c: strict values of options: from text and to it. */
+/* options_values.c: values of options, from text and to text. */
 #include "options_internal.h"
 
 #include <ctype.h>
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "text.h"
+#include "memory_stream.h"
 
-/* "expected 1 to 5, found 'x'" about the option; texts are cut so that a sentence stays one. */
+/* "--OPTION: expected WHAT from 1 to 5, found 'TEXT'"; a long text is cut. */
 static void __attribute__((noreturn))
 bad_range(const lat_option *o, const char *what, const char *text)
 {
@@ -48,7 +48,7 @@ static void set_real(const lat_option *o, const char *text)
 
     errno = 0;
     v = strtod(text, &end);
-    /* strtod alone would take blanks, hexadecimal, "inf" and "nan" too. */
+    /* strtod alone would accept blanks, hexadecimal, "inf" and "nan". */
     if (!*text || *end || text[strspn(text, "0123456789.eE+-")] || errno || !isfinite(v)
         || !in_range(o, v))
         bad_range(o, "a number", text);
@@ -70,7 +70,7 @@ static void set_seed(const lat_option *o, const char *text)
     *(uint64_t *)o->value = v;
 }
 
-/* Writes choice number i of "a|b|c" into *length and returns its start, NULL after the last. */
+/* Choice number i of "a|b|c": returns its start, NULL after the last one; its length in *length. */
 static const char *choice(const char *choices, int i, size_t *length)
 {
     for (; i > 0; i--) {
@@ -87,14 +87,14 @@ char *lat_option_choices(const char *choices)
 {
     const char *name, *last;
     size_t n, more;
-    lat_memory m;
-    FILE *f = lat_memory_open(&m);
+    lat_memory_stream m;
+    FILE *f = lat_memory_stream_open(&m);
 
     for (int i = 0; f && (name = choice(choices, i, &n)); i++) {
         last = choice(choices, i + 1, &more);
         fprintf(f, "%s%.*s", i == 0 ? "" : last ? ", " : " or ", (int)n, name);
     }
-    return f && lat_memory_close(f, &m) == 0 ? m.text : NULL;
+    return f && lat_memory_stream_close(f, &m) == 0 ? m.text : NULL;
 }
 
 static void set_choice(const lat_option *o, const char *text)
@@ -184,8 +184,7 @@ void lat_option_quote(FILE *f, const char *text)
     fputs(control ? "$'" : "'", f);
     for (const char *p = text; *p; p++) {
         if (iscntrl((unsigned char)*p))
-            fprintf(f, "\\%03o",
-                    (unsigned char)*p); /* always three digits: what follows is not eaten */
+            fprintf(f, "\\%03o", (unsigned char)*p); /* three digits: a digit may follow */
         else if (control && (*p == '\'' || *p == '\\'))
             fprintf(f, "\\%c", *p);
         else if (*p == '\'')

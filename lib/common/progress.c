@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.c: progress on stderr, logs in files. */
+/* progress.c: lines of progress on stderr, the time that is left, logs. */
 #include "progress.h"
 
 #include <signal.h>
@@ -43,35 +43,35 @@ void lat_progress(const char *format, ...)
 {
     static double last = -1e9;
     const bool plain = lat_opts.progress > 0, line = !plain && isatty(STDERR_FILENO),
-               now_please = asked;
+               requested = asked;
     const double every = plain ? lat_opts.progress : 0.2, now = lat_seconds();
-    if (!now_please && (lat_opts.quiet || (!plain && !line) || now - last < every))
+    if (!requested && (lat_opts.quiet || (!plain && !line) || now - last < every))
         return;
     asked = 0;
     last = now;
     va_list ap;
     va_start(ap, format);
-    lat_say(plain || now_please, format, ap);
+    lat_stderr_print(plain || requested, format, ap);
     va_end(ap);
 }
 
-void lat_progress_end(void) { lat_unsay(); }
+void lat_progress_end(void) { lat_stderr_clear(); }
 
-/* ---- how long it will take ------------------------------------------------------------------- */
+/* ---- time left ------------------------------------------------------------------------------- */
 
-double lat_rate_sample(lat_rate *p, double value)
+double lat_rate_sample(lat_rate *r, double value)
 {
-    const double now = lat_seconds(), gone = now - p->seconds;
-    if (p->looks > 0 && gone > 0) {
-        const double share = p->looks < 10 ? 1.0 / p->looks : 0.1;
-        p->speed += share * ((value - p->value) / gone - p->speed);
+    const double now = lat_seconds(), elapsed = now - r->seconds;
+    if (r->samples > 0 && elapsed > 0) {
+        const double weight = r->samples < 10 ? 1.0 / r->samples : 0.1;
+        r->per_second += weight * ((value - r->value) / elapsed - r->per_second);
     }
-    if (p->looks == 0 || gone > 0) {
-        p->looks += p->looks < 10;
-        p->seconds = now;
-        p->value = value;
+    if (r->samples == 0 || elapsed > 0) {
+        r->samples += r->samples < 10;
+        r->seconds = now;
+        r->value = value;
     }
-    return p->speed;
+    return r->per_second;
 }
 
 const char *lat_left_text(double s, char buf[LAT_LEFT])
@@ -92,13 +92,13 @@ const char *lat_left_text(double s, char buf[LAT_LEFT])
 
 /* ---- logs ------------------------------------------------------------------------------------ */
 
-/* Kept by the output. */
+/* Attached to the output. */
 typedef struct {
     lat_output *out;
-    bool begun; /* there is a line below the names of the columns */
+    bool begun; /* a line was written after the names of the columns */
 } journal;
 
-/* Not the place to fail: the run goes on, and the output remembers until lat_log_close. */
+/* A failure does not end the run: the sentence is cleared, and lat_log_close fails. */
 static ssize_t write_lines(void *cookie, const char *lines, size_t n)
 {
     journal *j = cookie;

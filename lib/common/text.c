@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c: text through a lat_output and into memory, pieces of JSON, what rows share. */
+/* text.c: text to an output: plain lines, columns, JSON. */
 #include "text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 
 static ssize_t write_some(void *out, const char *buf, size_t n)
@@ -26,47 +24,9 @@ int lat_text_close(FILE *text, lat_output *out)
     const int bad = ferror(text);
     if (fclose(text) || bad) {
         lat_output_abort(out);
-        return lat_fail("writing text failed"); /* the cause is kept already */
+        return lat_fail("writing text failed"); /* unless there is a sentence with the cause */
     }
     return lat_output_commit(out);
-}
-
-/* There is always room for the NUL. */
-static ssize_t remember(void *memory, const char *buf, size_t n)
-{
-    lat_memory *m = memory;
-    if (n >= m->room - m->n) {
-        const size_t room = 2 * m->room + n;
-        char *text = realloc(m->text, room);
-        if (!text)
-            return 0; /* ferror() from here on */
-        m->text = text;
-        m->room = room;
-    }
-    memcpy(m->text + m->n, buf, n);
-    m->n += n;
-    return (ssize_t)n;
-}
-
-FILE *lat_memory_open(lat_memory *m)
-{
-    *m = (lat_memory){.room = 256, .text = malloc(256)};
-    FILE *to = m->text ? fopencookie(m, "w", (cookie_io_functions_t){.write = remember}) : NULL;
-    if (!to)
-        free(m->text);
-    return to;
-}
-
-int lat_memory_close(FILE *to, lat_memory *m)
-{
-    const int bad = ferror(to);
-    if (fclose(to) || bad) {
-        free(m->text);
-        m->text = NULL;
-        return -1;
-    }
-    m->text[m->n] = 0;
-    return 0;
 }
 
 void lat_json_string(FILE *to, const char *s)
@@ -114,13 +74,13 @@ void lat_json_pair(FILE *to, const char *key, double x)
     lat_json_number(to, x);
 }
 
-/* ---- what rows share --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-void lat_numbers_text(FILE *to, int n, const char *const words[], const double *number)
+void lat_numbers_text(FILE *to, int n, const char *const names[], const double *number)
 {
     for (int i = 0; i < n; i++)
         if (!isnan(number[i]))
-            fprintf(to, "%-14s %.15g\n", words[i], number[i]);
+            fprintf(to, "%-14s %.15g\n", names[i], number[i]);
 }
 
 void lat_numbers_columns(FILE *to, int n, const char *const names[])
@@ -141,29 +101,6 @@ void lat_numbers_json(FILE *to, int n, const char *const names[], const double *
         lat_json_key(to, i == 0, names[i]);
         lat_json_number(to, number[i]);
     }
-}
-
-void lat_polyakov_text(FILE *to, const lat_geometry *geom, const double loop[][2])
-{
-    for (int mu = 0; mu < geom->nd; mu++)
-        fprintf(to, "Polyakov %c     %.15g %+.15gi\n", "xyzt"[mu], loop[mu][0], loop[mu][1]);
-}
-
-void lat_polyakov_tsv(FILE *to, const lat_geometry *geom, const double loop[][2])
-{
-    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
-        for (int i = 0; i < 2; i++)
-            fprintf(to, "\t%.17g", mu < geom->nd ? loop[mu][i] : NAN);
-}
-
-void lat_polyakov_json(FILE *to, const lat_geometry *geom, const double loop[][2])
-{
-    lat_json_key(to, false, "polyakov");
-    for (int mu = 0; mu < geom->nd; mu++) {
-        fputs(mu ? ", " : "[", to);
-        lat_json_complex(to, loop[mu]);
-    }
-    fputc(']', to);
 }
 
 void lat_lattice_text(FILE *to, const lat_geometry *geom, int nc)

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "common/progress.h"
 #include "stream/stream.h"
-#include "stream/stream_text.h"
 #include "tool.h"
 #include "lattice/transform.h"
 
@@ -58,7 +57,7 @@ static void expect(const run *r)
     lat_header head = f->u.head; /* borrowed */
     head.real = f->algorithm->store;
     if (!f->all)
-        lat_stream_expect(r->out, &head, lat_opts.store);
+        lat_stream_preallocate(r->out, &head, lat_opts.store);
 }
 
 /* One precision stage: sweeps until all n copies are done with it. */
@@ -96,8 +95,7 @@ static bool last_batch(const run *r)
     int left = 0;
     for (int i = 0; i < f->copies; i++)
         left += !f->copy[i].measured;
-    return left == f->nbatch && lat_input_size(r->in) >= 0
-           && (uint64_t)lat_input_size(r->in) - lat_input_offset(r->in) <= LAT_END_SIZE;
+    return left == f->nbatch && lat_stream_last_field(r->in);
 }
 
 static int sweep_all(run *r)

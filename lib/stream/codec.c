@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* codec.c: filter, and one zlib stream a block, each byte plane deflated as it deserves.
+/* codec.c: the filter, and one zlib stream (RFC 1950, 1951) for each block.
  *
- * Of a link only the exponent can be compressed: the mantissa is noise, and to search it for
- * repetitions is what makes zlib slow on gauge fields (40 MB/s, to save 4 %). So the filter
- * brings all exponents together, and for each byte plane its histogram decides what is done with
- * it. The pieces are put together by hand into one ordinary zlib stream (RFC 1950, 1951), each
- * beginning at a byte: stored planes are copied, planes that are worth Huffman's code get it from
- * huffman.c, runs are left to deflate. */
+ * Only the exponents of links can be compressed. The mantissas are noise, and zlib, which searches
+ * them for repetitions, is slow on gauge fields (40 MB/s, for 4 %). So the filter brings the
+ * exponents together in byte planes, and the histogram of each plane decides: it is stored; or
+ * coded by huffman.c; or, if one byte dominates, run-length coded by zlib. The parts, each of which
+ * begins at a byte, are one ordinary zlib stream. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,13 +15,13 @@
 #include "base/bytes.h"
 #include "codec.h"
 #include "deflate.h"
-#include "huffman.h"
+#include "huffman_internal.h"
 
 #define MAX_BYTES ((size_t)1 << 30) /* zlib counts in 32 bits */
 
-/* ---- filter ------------------------------------------------------------------------------ */
+/* ---- filter ---------------------------------------------------------------------------------- */
 
-/* Exchanges the bits of a above `shift` that `mask` keeps with those of b. */
+/* Exchanges those bits of a that `mask << shift` has with those of b that `mask` has. */
 #define SWAP(a, b, shift, mask) \
     do { \
         uint64_t t_ = ((a) >> (shift) ^ (b)) & (mask); \
@@ -30,8 +29,8 @@
         (a) ^= t_ << (shift); \
     } while (0)
 
-/* Eight rows of eight bytes become columns; its own inverse. Written out, here and below, because
- * arrays stay in memory where a compiler does not unroll. */
+/* Transposes 8 by 8 bytes; its own inverse. Unrolled by hand, here and below: where the compiler
+ * does not unroll, the arrays would be in memory. */
 static inline void transpose8(uint64_t w[8])
 {
     SWAP(w[0], w[4], 32, UINT64_C(0x00000000ffffffff));
@@ -48,7 +47,7 @@ static inline void transpose8(uint64_t w[8])
     SWAP(w[6], w[7], 8, UINT64_C(0x00ff00ff00ff00ff));
 }
 
-/* The same for two 4 by 4 squares, one in each half. */
+/* Transposes two 4 by 4 squares of bytes, one in each half of the words. */
 static inline void transpose4(uint64_t w[4])
 {
     SWAP(w[0], w[2], 16, UINT64_C(0x0000ffff0000ffff));
@@ -189,13 +188,13 @@ void lat_unfilter(const void *planes, size_t n, int real, void *raw)
         memcpy(raw, planes, n);
 }
 
-/* ---- pack -------------------------------------------------------------------------------- */
+/* ---- pack ------------------------------------------------------------------------------------ */
 
 typedef enum { STORED, HUFFMAN, RUNS } method;
 
-/* How to deflate n bytes, from the histogram of a sample of them. Above 7.85 of 8 bits of entropy
- * Huffman's code saves less than 2 %, not worth its time; where one byte dominates, run lengths
- * cost less than the one bit a byte that Huffman's code cannot go below. */
+/* The method for n bytes, by the histogram of a sample of them. Above 7.85 bits of entropy a byte
+ * Huffman's code would save less than 2 %. Where one byte dominates, run lengths take less than one
+ * bit a byte, which is the least that Huffman's code takes. */
 static method choose(const unsigned char *p, size_t n)
 {
     const size_t piece = 1024, step = n < 32 * piece ? piece : 4 * piece;
@@ -217,27 +216,27 @@ static method choose(const unsigned char *p, size_t n)
     return bits > 7.85 * (double)sample ? STORED : most > 0.8 * (double)sample ? RUNS : HUFFMAN;
 }
 
-/* ---- the pieces together -------------------------------------------------------------------- */
+/* ---- planes ---------------------------------------------------------------------------------- */
 
-/* Runs by deflate, no block the last, ending at a byte; stored blocks if those are not longer.
- * NULL on failure. */
+/* Run lengths by zlib, padded to a byte, no block marked as the last; stored blocks if those are
+ * not longer. Returns the end, or NULL if there is no memory. */
 static unsigned char *put_runs(unsigned char *out, const unsigned char *p, size_t n)
 {
     z_stream z = {0};
-    size_t room = lat_stored_size(n);
+    size_t capacity = lat_stored_size(n);
     if (deflateInit2(&z, 1, Z_DEFLATED, -15, 9, Z_RLE) != Z_OK)
         return NULL;
     z.next_in = (Bytef *)(uintptr_t)p;
     z.avail_in = (uInt)n;
     z.next_out = out;
-    z.avail_out = (uInt)room;
+    z.avail_out = (uInt)capacity;
     int rc = deflate(&z, Z_SYNC_FLUSH);
     deflateEnd(&z);
     if (rc != Z_OK && rc != Z_BUF_ERROR)
         return NULL;
-    if (z.avail_in || z.avail_out == 0) /* no room left: maybe not all was flushed */
+    if (z.avail_in || z.avail_out == 0) /* full: maybe not all was flushed */
         return lat_put_stored(out, p, n);
-    return out + (room - z.avail_out);
+    return out + (capacity - z.avail_out);
 }
 
 static unsigned char *put_as(method how, unsigned char *out, const unsigned char *p, size_t n)
@@ -249,13 +248,13 @@ static unsigned char *put_as(method how, unsigned char *out, const unsigned char
 
 size_t lat_codec_bound(size_t n)
 {
-    /* Header and check 6, the empty last block 2; each of 8 planes, and each piece of LAT_CODED
-     * bytes in them, may round up to another stored block; the bit writer goes up to 8 bytes
-     * beyond. */
+    /* Header and checksum are 6 bytes, the empty last block 2. Each of 8 planes, and each LAT_CODED
+     * bytes in them, may round up to another stored block. The bit writer needs up to 8 bytes more.
+     */
     return lat_stored_size(n) + 5 * (n / LAT_CODED + 8) + 16;
 }
 
-/* The pieces of a deflate stream for `planes`: neighbours of one kind go together. */
+/* All planes as deflate blocks; neighbouring planes with the same method together. */
 static unsigned char *put_planes(unsigned char *out, const unsigned char *planes, size_t n,
                                  int real)
 {
@@ -278,12 +277,12 @@ size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *pac
     if (n > MAX_BYTES || (real != 1 && real != 4 && real != 8) || n % (size_t)real)
         return 0;
     lat_filter(raw, n, real, work);
-    *out++ = 0x78; /* deflate, window of 32 KiB; level "fastest" and the check of both: RFC 1950 */
+    *out++ = 0x78; /* RFC 1950: deflate, window of 32 KiB; level "fastest", check bits */
     *out++ = 0x01;
     out = put_planes(out, work, n, real);
     if (!out)
         return 0;
-    *out++ = 0x03; /* the last block: fixed codes, nothing in it */
+    *out++ = 0x03; /* the last block: fixed codes, empty */
     *out++ = 0x00;
     const uint32_t check = lat_adler(work, n);
     for (int shift = 24; shift >= 0; shift -= 8)
@@ -291,7 +290,7 @@ size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *pac
     return (size_t)(out - (unsigned char *)packed);
 }
 
-/* ---- unpack ------------------------------------------------------------------------------ */
+/* ---- unpack ---------------------------------------------------------------------------------- */
 
 int lat_codec_unpack(const void *packed, size_t size, int real, void *work, void *raw, size_t n)
 {

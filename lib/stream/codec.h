@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* codec.h: one block of reals, filtered and deflated (docs/format.md, "Blocks").
+/* codec.h: compresses one block of reals (docs/format.md, "Blocks").
  *
- * Filter: each real's bits are rotated left by one, so that the exponent fills the top bits and
- * the sign goes to the bottom; then bytes are transposed: all top bytes, then all second bytes, ...
- * Each byte plane is deflated as it deserves (stored, Huffman only, or run lengths) inside one
- * ordinary zlib stream, so that any inflate reads it. */
+ * Filter: the bits of each real are rotated left by one, so that the exponent fills the highest
+ * bits and the sign is the lowest one; then bytes are transposed into byte planes: the highest byte
+ * of all reals, then the second one of all, ... Each plane is stored, Huffman-coded or run-length
+ * coded, by its histogram, in one ordinary zlib stream, which any inflate reads. */
 #ifndef LAT_CODEC_H
 #define LAT_CODEC_H
 
 #include <stddef.h>
 
-/* Room that lat_codec_pack may need for n raw bytes. */
+/* Bytes that lat_codec_pack may write for n raw bytes. */
 size_t lat_codec_bound(size_t n);
 
-/* Packs n bytes (a multiple of `real`, 4 or 8; at most 1 GiB) from raw; work is n bytes of
- * scratch. Reals are in the byte order of this machine. real = 1: without the filter.
- * Returns the packed size, at most lat_codec_bound(n), or 0 on failure. */
+/* Packs n bytes of reals, in the byte order of this machine, from `raw` to `packed`.
+ *   n      a multiple of `real`, at most 1 GiB
+ *   real   bytes of a real, 4 or 8; 1: without the filter
+ *   work   n bytes of scratch
+ * Returns the number of packed bytes, at most lat_codec_bound(n); 0 if there is no memory, or for
+ * another n or `real`. */
 size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *packed);
 
-/* Unpacks exactly n raw bytes; 0, or -1 if the stream is damaged, has another length or
- * leaves bytes over. */
+/* Unpacks `size` packed bytes to n raw bytes; `real` and `work` as above. Returns 0, or -1, without
+ * a sentence, if the packed bytes are damaged or make another number of raw bytes. */
 int lat_codec_unpack(const void *packed, size_t size, int real, void *work, void *raw, size_t n);
 
 /* The filter alone, for tests and benchmarks. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* deflate.c: the one file that knows libdeflate, which has both with carry-less multiplication and
- * whole blocks at once where zlib goes byte by byte (docs/dependencies.md). */
+/* deflate.c: checksums and inflate; the only file that knows libdeflate, which is faster than zlib
+ * at both (docs/dependencies.md). */
 #include "deflate.h"
 
 #include <stdbool.h>

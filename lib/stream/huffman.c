@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* huffman.c: blocks of deflate (RFC 1951) for bytes that are noise, or noise with a skewed
- * histogram. */
-#include "huffman.h"
+/* huffman.c: stored and Huffman-coded blocks of deflate (RFC 1951), for bytes without repetitions.
+ */
+#include "huffman_internal.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -43,8 +43,8 @@ unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t
     return out;
 }
 
-/* Bits on their way out, lowest first: fewer than 8 between calls of flush_bits, which may write up
- * to 8 bytes beyond them. */
+/* A bit writer, lowest bit first. After flush_bits fewer than 8 bits are left in `bits`; it stores
+ * 8 bytes at a time, so up to 8 bytes behind the end. */
 typedef struct writer {
     unsigned char *out;
     uint64_t bits;
@@ -117,7 +117,7 @@ static void code_lengths(const uint32_t count[SYMBOLS], uint8_t length[SYMBOLS])
         if (count[v])
             leaves[n++] = (leaf){count[v], v};
     qsort(leaves, (size_t)n, sizeof *leaves, by_count);
-    /* Counts brought nearer to each other make a flatter tree; their order stays. */
+    /* Counts that are closer to each other make a flatter tree; their order stays. */
     while (tree_depths(leaves, n, depth) > LONGEST)
         for (int i = 0; i < n; i++)
             leaves[i].count = leaves[i].count / 2 + 1;
@@ -125,7 +125,8 @@ static void code_lengths(const uint32_t count[SYMBOLS], uint8_t length[SYMBOLS])
         length[leaves[i].symbol] = depth[i];
 }
 
-/* Canonical codes for the lengths (RFC 1951, 3.2.2), first bit lowest; length << 16 beside them. */
+/* Canonical codes of the lengths (RFC 1951, 3.2.2): in the low 16 bits the code, its first bit
+ * lowest; above them the length. */
 static void make_codes(const uint8_t length[SYMBOLS], uint32_t code[SYMBOLS])
 {
     uint32_t next[LONGEST + 2] = {0}, many[LONGEST + 2] = {0};
@@ -135,16 +136,16 @@ static void make_codes(const uint8_t length[SYMBOLS], uint32_t code[SYMBOLS])
     for (int l = 1; l <= LONGEST; l++)
         next[l] = (next[l - 1] + many[l - 1]) << 1;
     for (int v = 0; v < SYMBOLS; v++) {
-        uint32_t c = length[v] ? next[length[v]]++ : 0, turned = 0;
+        uint32_t c = length[v] ? next[length[v]]++ : 0, reversed = 0;
         for (int b = 0; b < length[v]; b++)
-            turned |= (c >> b & 1) << (length[v] - 1 - b);
-        code[v] = turned | (uint32_t)length[v] << 16;
+            reversed |= (c >> b & 1) << (length[v] - 1 - b);
+        code[v] = reversed | (uint32_t)length[v] << 16;
     }
 }
 
-/* The code of a block (RFC 1951, 3.2.7): 257 literals; two distances, which nobody uses, but a
- * complete code asks no favours of a decoder; lengths 0 to 15 as four bits each, since nothing
- * cleverer is needed for 130 bytes of many thousand. */
+/* Writes the code at the head of a block (RFC 1951, 3.2.7): 257 literals; two distances, which do
+ * not occur, because some decoders refuse an incomplete code; the lengths 0 to 15 as four bits
+ * each, which takes 130 bytes of many thousand. */
 #define CODE_BITS (17 + 19 * 3 + (SYMBOLS + 2) * 4)
 static void put_code(writer *w, const uint8_t length[SYMBOLS])
 {
@@ -168,7 +169,7 @@ static void put_code(writer *w, const uint8_t length[SYMBOLS])
     flush_bits(w);
 }
 
-/* One block of up to LAT_CODED bytes, not the last, if that is shorter than to store them. */
+/* Writes one block of up to LAT_CODED bytes, unless storing them is shorter: then false. */
 static bool put_coded(writer *w, const unsigned char *p, size_t n)
 {
     uint32_t four[4][256] = {{0}}, count[SYMBOLS], code[SYMBOLS];
@@ -211,7 +212,7 @@ unsigned char *lat_put_huffman(unsigned char *out, const unsigned char *p, size_
             out = lat_put_stored(out, p + at, m);
             continue;
         }
-        put_bits(&w, 0, 3); /* a stored block of nothing: begins at the next byte */
+        put_bits(&w, 0, 3); /* an empty stored block, which begins at the next byte */
         w.used = (w.used + 7) & ~7u;
         put_bits(&w, UINT64_C(0xffff0000), 32);
         flush_bits(&w);

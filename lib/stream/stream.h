@@ -1,45 +1,84 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream.h: the common format, docs/format.md. Header, blocks, trailer; again and again.
+/* stream.h: configurations in the format of docs/format.md: fields one after the other, each with
+ * header, blocks and trailer; an end mark after the last one.
  *
- * Reading one stream:
+ * Reading all fields:
+ *
  *     while ((rc = lat_stream_read(in, &field)) > 0) { ... lat_field_free(&field); }
- *     rc < 0 is an error; rc == 0 the end of the input after at least one field.
- * Empty input, a truncated or damaged field, an end without the end mark, and anything after a
- * trailer that is neither that nor another header are errors. Every block's CRC, the field's CRC,
- * the plaquette and the link trace are verified; NaN or infinite numbers are refused. */
+ *
+ * rc < 0 is an error; rc == 0 is the end of the input after at least one field.
+ *
+ * Errors are: empty input; a truncated or damaged field; an input that ends without the end mark;
+ * anything after a trailer that is neither the end mark nor another header. Every block's CRC, the
+ * field's CRC, the plaquette and the link trace are verified; NaN and infinite numbers are refused.
+ *
+ * Fields in memory are in natural order (lattice/field.h), whatever the order of the stream. With
+ * several ranks (comm/comm.h) all of them call each function; rank 0 reads and writes, and each
+ * rank has its slab of the field. The functions by slices are for rank 0 alone. */
 #ifndef LAT_STREAM_H
 #define LAT_STREAM_H
 
 #include "lattice/field.h"
 #include "common/io.h"
 
-/* First bytes of every stream. */
+/* The first bytes of every stream. */
 #define LAT_STREAM_MAGIC "lat-stream 1\n"
 
-/* True if the n bytes (from lat_input_peek) begin a stream. */
+/* True if n bytes (from lat_input_peek) begin a stream. */
 bool lat_stream_is(const void *bytes, size_t n);
 
-/* The next field: 1 and a field to be freed, 0 at the end of the input, -1 on failure. */
+/* ---- reading fields -------------------------------------------------------------------------- */
+
+/* Reads the next field: 1 and a field to be freed, 0 at the end of the input, -1 on failure. */
 int lat_stream_read(lat_input *in, lat_field *f);
 
-/* Is there another field? 1, 0 at the end of the input, -1 on failure. Takes only end marks. */
+/* Is there another field? 1, 0 at the end of the input, -1 on failure. Reads end marks, and waits
+ * for the byte after them. */
 int lat_stream_more(lat_input *in);
 
-/* The next header only, its blocks not yet read (lat-info): 1, 0 or -1 as above. Then either
- * lat_stream_body reads them or lat_stream_skip jumps over them, checking only their frame. */
+/* False if there may be another field after the one that was read last; true if a regular file ends
+ * there. Reads nothing, waits for nothing, and verifies nothing: for a decision about speed. */
+bool lat_stream_last_field(const lat_input *in);
+
+/* Reads the next header: 1, 0 or -1 as lat_stream_read. The caller frees it (lat_header_free). One
+ * of these must follow:
+ *   lat_stream_body    reads the blocks into f->data, f->head being the header: 1, or -1
+ *   lat_stream_skip    skips the blocks, and checks the length of each alone: 1, or -1
+ *   lat_stream_begin   reads them by slices, see below */
 int lat_stream_head(lat_input *in, lat_header *head);
-int lat_stream_body(lat_input *in, lat_field *f); /* f->head as lat_stream_head left it */
+int lat_stream_body(lat_input *in, lat_field *f);
 int lat_stream_skip(lat_input *in, const lat_header *head);
 
-/* The same by slices (slices.h), with memory of a few blocks beside that of the caller: after
- * lat_stream_head, r = lat_stream_begin(in, &head); lat_stream_get(r, slices, count)   the next
- * ones, until there have been all; any count each time, but a few MiB at once are faster than less
- *     lat_stream_get_stored(r, slices, count)   the same, but rows that the stream does not have
- * are left to lat_complete_all lat_stream_end(r, &head)           trailer and CRC; frees r. With
- * NULL for the header: gives up `head` is borrowed and stays where it is. Plaquette and link trace
- * are not checked: whoever has measured them (lat_measure_slices) asks lat_stream_verify, with the
- * largest modulus of a real (before `end`). Orders of sites that go across slices are refused,
- * unless all slices are asked for at once. */
+/* What the last header said about how its blocks are stored, for lat-info. */
+typedef struct lat_stream_form {
+    lat_order order;
+    bool compressed;
+    size_t block;              /* raw bytes a block */
+    unsigned blocks;           /* after body, skip or end: how many there were */
+    unsigned long long stored; /* after body, skip or end: bytes of the whole field in the stream */
+    unsigned crc;              /* after body, skip or end: CRC-32 of the field's raw bytes */
+} lat_stream_form;
+const lat_stream_form *lat_stream_last(lat_input *in);
+
+/* ---- reading by slices ----------------------------------------------------------------------- */
+
+/* A field by slices of the last axis (lattice/slices.h), in memory of a few blocks beside that of
+ * the caller. After lat_stream_head:
+ *
+ *     r = lat_stream_begin(in, &head);             NULL with lat_error set
+ *     lat_stream_get(r, slices, count);            the next `count` slices, until there are no more
+ *     largest = lat_stream_largest(r);             the largest modulus of a real, for verify
+ *     lat_stream_end(r, &head);                    trailer and CRC; frees r
+ *     lat_stream_verify(&head, name, plaquette, link_trace, largest);
+ *
+ * `count` may change from call to call; a few MiB at once are faster than less.
+ * lat_stream_get_stored leaves the reals that the stream does not have (head.reals) undefined;
+ * lat_stream_get computes them. lat_stream_end with NULL for the header gives up, and only frees r.
+ * `head` is borrowed until the end.
+ *
+ * Plaquette and link trace are not measured here: the caller measures them (lat_measure_slices) and
+ * lat_stream_verify compares them with the header's. A stream whose order goes across slices is
+ * refused, unless all slices are read by one call. */
 typedef struct lat_stream_reader lat_stream_reader;
 lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head);
 int lat_stream_get(lat_stream_reader *r, void *slices, int count);
@@ -49,42 +88,41 @@ int lat_stream_end(lat_stream_reader *r, lat_header *head);
 int lat_stream_verify(const lat_header *head, const char *name, double plaquette, double link_trace,
                       double largest);
 
-/* What the last header read said about how its blocks are stored, for lat-info. */
-typedef struct lat_stream_form {
-    lat_order order;
-    bool compressed;
-    size_t block;              /* raw bytes a block */
-    unsigned blocks;           /* after body or skip: how many there were */
-    unsigned long long stored; /* after body or skip: bytes of the whole field in the stream */
-    unsigned crc;              /* after body or skip: CRC-32 of the field's raw bytes */
-} lat_stream_form;
-const lat_stream_form *lat_stream_last(lat_input *in);
+/* ---- writing --------------------------------------------------------------------------------- */
 
-/* Writes header, blocks and trailer. head.plaquette and link_trace are measured here when they
- * are NaN (gauge fields only). In the order of head.order. `store` (common/options.h) AUTO:
- * compressed into a file, raw into a pipe. head.reals says whether to drop rows (12 for SU(3), 4
- * for SU(2)): they become what a reader will make of the others, and where that is something else
- * the field is refused. */
+/* Writes header, blocks and trailer, in the order of f->head.order. `store` (common/options.h):
+ * LAT_STORE_AUTO compresses into a file, and not into a pipe.
+ *
+ * If plaquette or link trace of a gauge field are NaN, they are measured and set. If f->head.reals
+ * is less than all reals of a matrix (12 for SU(3), 4 for SU(2)), the others in memory become what
+ * a reader will compute; a field with a matrix that is not in SU(N) is refused. */
 int lat_stream_write(lat_output *out, lat_field *f, int store);
 
-/* Says that a field like this will be written, after work that may take long: lat_output_expect. */
-void lat_stream_expect(lat_output *out, const lat_header *head, int store);
+/* Preallocates space for such a field, lat_output_preallocate. */
+void lat_stream_preallocate(lat_output *out, const lat_header *head, int store);
 
-/* The same by slices: the header with its plaquette and link trace, as far as they are known;
- * slices in any portions, the bytes written are the same; trailer. `head` is borrowed until then.
- * `close` frees w in any case, `give_up` without a trailer. Where head.reals drops rows, the caller
- * makes sure that the rest has them. */
+/* Writes the end mark after all fields, and commits and frees `out` in any case. A stream without
+ * the end mark, because its writer failed between two fields, is refused by every reader. */
+int lat_stream_commit(lat_output *out);
+
+/* ---- writing by slices ----------------------------------------------------------------------- */
+
+/*     w = lat_stream_open(out, &head, store);      writes the header; NULL with lat_error set
+ *     lat_stream_put(w, slices, count);            the next `count` slices, until there are no more
+ *     lat_stream_close(w);                         writes the trailer, and frees w in any case
+ *
+ * The bytes do not depend on `count`. `head` is borrowed until the end; its plaquette and link
+ * trace are written as they are. Where head.reals drops rows, the caller makes sure that they
+ * follow from the others. lat_stream_abort frees w and writes nothing more; NULL is allowed. */
 typedef struct lat_stream_writer lat_stream_writer;
 lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int store);
 int lat_stream_put(lat_stream_writer *w, const void *slices, int count);
-/* Into a hidden output: the header as it is now in place of the one that was written; 1 if that has
- * another length, and then there is no stream. */
-int lat_stream_restate(lat_stream_writer *w);
 int lat_stream_close(lat_stream_writer *w);
-void lat_stream_give_up(lat_stream_writer *w);
+void lat_stream_abort(lat_stream_writer *w);
 
-/* The end mark after the fields written, and lat_output_commit. A stream that ends without it,
- * because its writer failed between two fields, is one that every reader refuses. Frees `out`. */
-int lat_stream_commit(lat_output *out);
+/* Writes the header once more, as it is now, over the one that lat_stream_open wrote; between open
+ * and close, of an output that lat_output_is_hidden. 0, or -1; or 1 if the new header has another
+ * length: then the output holds no stream any more. */
+int lat_stream_rewrite_head(lat_stream_writer *w);
 
 #endif

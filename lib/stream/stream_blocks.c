@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_blocks.c: blocks on their way, in either direction: sizes, memory, and what can be done to
- * them. */
-#include <math.h>
+/* stream_blocks.c: the block pipeline: sizes, memory, copies to and from the field, results. */
+#include "stream_blocks_internal.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include "base/threads.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "stream_blocks.h"
+#include "base/threads.h"
 #include "lattice/iterate.h"
+#include "stream_reduced_internal.h"
 
-#define IN_FLIGHT \
-    ((size_t)1 << 29) /* bytes of blocks under way, where that is not less than one \
-                       */
+#define MAX_RING_BYTES ((size_t)1 << 29) /* of the buffers of a ring of more than one block */
+#define BLOCKS_A_THREAD 3                /* one is decoded, one waits, one is read */
+#define ALIGNMENT 64
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
+static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-size_t lat_first_bad(const void *data, size_t n, lat_real real)
+size_t lat_first_not_finite(const void *data, size_t n, lat_real real)
 {
     size_t i = 0;
     while (i < n / (size_t)real
@@ -26,160 +26,125 @@ size_t lat_first_bad(const void *data, size_t n, lat_real real)
     return i;
 }
 
-/* ---- matrices of fewer reals ----------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Is the new real another one than that which was there, or further from it than `near`? No
- * branches. */
-enum { CHANGED = 1, FAR = 2 };
-
-LAT_INLINE int compare(double was, double is, double near)
+/* Buffers of a block, one after the other in `memory`. */
+static void set_buffers(lat_block *b, unsigned char *memory, size_t packed, size_t plain)
 {
-    return (is != was) * CHANGED | !(fabs(is - was) <= near) * FAR;
+    *b = (lat_block){.packed = memory,
+                     .plain = memory + aligned(packed),
+                     .work = memory + aligned(packed) + aligned(plain)};
 }
 
-/* Matrix number i of f. */
-LAT_INLINE int complete(const lat_field *f, size_t i, int n, double near)
+int lat_pipeline_init(lat_pipeline *p)
 {
-    const size_t all = 2 * (size_t)n * (size_t)n;
-    double m[LAT_SUN_REALS];
-    int found = 0;
-    lat_load(f, i, n, m);
-    lat_sun_complete(n, m);
-    for (size_t k = n == 3 ? 12 : (size_t)f->head.reals; k < all; k++)
-        if (f->head.real == LAT_F64) {
-            double *to = (double *)f->data + i * all + k;
-            found |= compare(*to, m[k], near);
-            *to = m[k];
-        } else {
-            float *to = (float *)f->data + i * all + k;
-            found |= compare((double)*to, (double)(float)m[k], near);
-            *to = (float)m[k];
-        }
-    return found;
+    const lat_header *head = p->head;
+    p->bytes = lat_header_bytes(head);
+    p->blocks = (p->bytes + p->block_bytes - 1) / p->block_bytes;
+    p->direct = !p->swapped && !lat_reduced(head) && lat_order_natural(&p->order);
+    const size_t raw = p->block_bytes < p->bytes ? p->block_bytes : p->bytes;
+    const size_t packed = p->compressed ? lat_payload_bound(raw) : p->direct ? 0 : raw;
+    const size_t plain = p->direct ? 0 : raw, work = p->compressed ? raw : 0;
+    const size_t each = aligned(packed) + aligned(plain) + aligned(work) + ALIGNMENT,
+                 partial = aligned(packed) + aligned(raw) + aligned(work);
+    p->ring_size = BLOCKS_A_THREAD * (size_t)lat_threads();
+    if (p->ring_size > p->blocks)
+        p->ring_size = p->blocks;
+    if (p->ring_size > MAX_RING_BYTES / each)
+        p->ring_size = MAX_RING_BYTES / each ? MAX_RING_BYTES / each : 1;
+    p->ring = lat_alloc(p->ring_size, sizeof *p->ring, "blocks");
+    p->memory = lat_alloc(1, p->ring_size * each + partial, "blocks");
+    if (!p->ring || !p->memory)
+        return -1;
+    for (size_t i = 0; i < p->ring_size; i++)
+        set_buffers(&p->ring[i], p->memory + i * each, packed, plain);
+    set_buffers(&p->partial, p->memory + p->ring_size * each, packed, raw);
+    return 0;
 }
 
-size_t lat_complete_all(const lat_header *head, void *matrices, size_t count, double near,
-                        bool *changed)
+void lat_pipeline_free(lat_pipeline *p)
 {
-    const lat_field f = {.head = *head, .data = matrices}; /* borrowed */
-    size_t far = SIZE_MAX;
-    int any = 0;
-#pragma omp parallel for schedule(static) if (count > LAT_FEW) reduction(min \
-                                                                         : far) reduction(| \
-                                                                                          : any)
-    for (size_t i = 0; i < count; i++) {
-        const int found = head->nc == 3 ? complete(&f, i, 3, near)
-                                        : complete(&f, i, head->nc, near);
-        any |= found;
-        if (found & FAR && i < far)
-            far = i;
-    }
-    if (changed)
-        *changed = any & CHANGED;
-    return far;
+    free(p->ring);
+    free(p->memory);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Gives a job its pieces of memory, one after the other from `own` on. */
-static void equip(lat_job *j, unsigned char *own, size_t packed, size_t plain)
+lat_block *lat_pipeline_block(lat_pipeline *p, size_t i)
 {
-    *j = (lat_job){.packed = own,
-                   .plain = own + (packed + 63) / 64 * 64,
-                   .work = own + (packed + 63) / 64 * 64 + (plain + 63) / 64 * 64};
+    const size_t first = i * p->block_bytes,
+                 next = p->bytes - first < p->block_bytes ? p->bytes : first + p->block_bytes;
+    return first >= p->begin && next <= p->end ? &p->ring[i % p->ring_size] : &p->partial;
 }
 
-int lat_pipeline_start(lat_pipeline *m)
+void lat_block_init(const lat_pipeline *p, lat_block *b, size_t i)
 {
-    const lat_header *head = m->head;
-    m->bytes = lat_header_bytes(head);
-    m->blocks = (m->bytes + m->block - 1) / m->block;
-    m->direct = !m->swapped && !lat_reduced(head) && lat_order_natural(&m->order);
-    size_t raw = m->block < m->bytes ? m->block : m->bytes;
-    size_t packed = m->compressed ? lat_payload_bound(raw) : m->direct ? 0 : raw;
-    size_t plain = m->direct ? 0 : raw, work = m->compressed ? raw : 0;
-    size_t each = (packed + plain + work + 191) / 64 * 64,
-           edge = (packed + raw + work + 191) / 64 * 64;
-    m->width = 3 * (size_t)lat_threads();
-    if (m->width > m->blocks)
-        m->width = m->blocks;
-    if (m->width > IN_FLIGHT / each)
-        m->width = IN_FLIGHT / each ? IN_FLIGHT / each : 1;
-    m->jobs = lat_alloc(m->width, sizeof *m->jobs, "blocks");
-    m->memory = lat_alloc(1, m->width * each + edge, "blocks");
-    if (!m->jobs || !m->memory)
-        return -1;
-    for (size_t i = 0; i < m->width; i++)
-        equip(&m->jobs[i], m->memory + i * each, packed, plain);
-    equip(&m->edge, m->memory + m->width * each, packed, raw);
-    return 0;
+    b->offset = i * p->block_bytes;
+    b->raw = p->bytes - b->offset < p->block_bytes ? p->bytes - b->offset : p->block_bytes;
+    b->largest = 0;
+    b->error = NULL;
 }
 
-void lat_pipeline_free(lat_pipeline *m)
-{
-    free(m->jobs);
-    free(m->memory);
-}
-
-void lat_job_place(const lat_pipeline *m, lat_job *j, size_t i)
-{
-    j->at = i * m->block;
-    j->raw = m->bytes - j->at < m->block ? m->bytes - j->at : m->block;
-    j->largest = 0;
-    j->wrong = NULL;
-}
-
-/* Reals k to k + n of a matrix as the stream has it, between there and the matrix in memory. */
+/* Copies reals k up to k + n of one matrix. A quaternion has q3, q2, q1 behind q0 in memory. */
 static void copy_reals(const lat_header *head, char *stream, char *matrix, size_t k, size_t n,
-                       bool into_field)
+                       bool to_memory)
 {
     const size_t real = (size_t)head->real;
     const bool quaternion = head->reals == 4;
     for (size_t i = 0; i < n; i += quaternion ? 1 : n) {
-        const size_t slot = quaternion && (k + i) % 2 ? 4 - (k + i) : k + i;
-        char *there = matrix + slot * real, *here = stream + i * real;
-        memcpy(into_field ? there : here, into_field ? here : there, (quaternion ? 1 : n) * real);
+        const size_t at = quaternion && (k + i) % 2 ? 4 - (k + i) : k + i;
+        char *memory = matrix + at * real, *plain = stream + i * real;
+        memcpy(to_memory ? memory : plain, to_memory ? plain : memory, (quaternion ? 1 : n) * real);
     }
 }
 
-void lat_job_spread(const lat_pipeline *m, const lat_job *j, bool into_field)
+static void copy_block(const lat_pipeline *p, const lat_block *b, bool to_memory)
 {
-    const lat_header *head = m->head;
+    const lat_header *head = p->head;
     const size_t real = (size_t)head->real, reals = (size_t)head->reals,
                  full = lat_full_reals(head);
-    const size_t from = j->at > m->lo ? j->at : m->lo,
-                 to = j->at + j->raw < m->hi ? j->at + j->raw : m->hi;
-    const size_t first = m->lo / real / reals; /* matrix in memory */
+    const size_t from = b->offset > p->begin ? b->offset : p->begin,
+                 to = b->offset + b->raw < p->end ? b->offset + b->raw : p->end;
+    const size_t first = p->begin / real / reals; /* matrix in memory */
     const int links = head->kind == LAT_GAUGE ? head->geom.nd : 1;
     size_t k = from / real % reals;
     lat_order_iterator w;
-    lat_order_start(&w, &m->order, &head->geom, links, from / real / reals);
+    lat_order_start(&w, &p->order, &head->geom, links, from / real / reals);
     for (size_t i = from; i < to; lat_order_next(&w)) {
         const size_t left = (to - i) / real, n = reals - k < left ? reals - k : left;
-        copy_reals(head, (char *)j->plain + (i - j->at),
-                   (char *)m->data + (w.matrix - first) * full * real, k, n, into_field);
+        copy_reals(head, (char *)b->plain + (i - b->offset),
+                   (char *)p->data + (w.matrix - first) * full * real, k, n, to_memory);
         i += n * real;
         k = 0;
     }
 }
 
-lat_job *lat_pipeline_block(lat_pipeline *m, size_t i)
+void lat_block_scatter(const lat_pipeline *p, const lat_block *b) { copy_block(p, b, true); }
+void lat_block_gather(const lat_pipeline *p, const lat_block *b) { copy_block(p, b, false); }
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+int lat_pipeline_verify_block(lat_pipeline *p, const lat_block *b)
 {
-    const size_t at = i * m->block, end = m->bytes - at < m->block ? m->bytes : at + m->block;
-    return at >= m->lo && end <= m->hi ? &m->jobs[i % m->width] : &m->edge;
+    const lat_header *head = p->head;
+    const size_t i = b->offset / p->block_bytes;
+    if (b->error && b->largest >= lat_infinity_bits(head->real))
+        return lat_fail("%s: expected finite numbers, found NaN or infinity in matrix %zu", p->name,
+                        (b->offset / (size_t)head->real + b->stored) / (size_t)head->reals);
+    if (b->error)
+        return lat_fail("%s: block %zu of %zu %s", p->name, i + 1, p->blocks, b->error);
+    p->crc = i ? lat_crc_join(p->crc, b->crc, b->raw) : b->crc;
+    if (b->largest > p->largest)
+        p->largest = b->largest;
+    return 0;
 }
 
-int lat_pipeline_finish(lat_pipeline *m, const lat_job *j)
+double lat_pipeline_largest(const lat_pipeline *p)
 {
-    const lat_header *head = m->head;
-    const size_t i = j->at / m->block;
-    if (j->wrong && j->largest >= lat_infinity_bits(head->real))
-        return lat_fail("%s: expected finite numbers, found NaN or infinity in matrix %zu", m->name,
-                        (j->at / (size_t)head->real + j->stored) / (size_t)head->reals);
-    if (j->wrong)
-        return lat_fail("%s: block %zu of %zu %s", m->name, i + 1, m->blocks, j->wrong);
-    m->crc = i ? lat_crc_join(m->crc, j->crc, j->raw) : j->crc;
-    if (j->largest > m->largest)
-        m->largest = j->largest;
-    return 0;
+    double d;
+    float s;
+    const uint32_t low = (uint32_t)p->largest;
+    memcpy(&d, &p->largest, sizeof d);
+    memcpy(&s, &low, sizeof s);
+    return p->head->real == LAT_F64 ? d : (double)s;
 }

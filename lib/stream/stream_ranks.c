@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_ranks.c: portions of slices between rank 0, which has the stream, and the others.
+/* stream_ranks.c: moves slices between rank 0, which has the stream, and the other ranks.
  *
- * There are a few slots, each for a portion. Rank 0 reads and verifies into one, or writes from
- * one, with all its threads, while others go to their ranks or come from there. Ranks of one host
- * see the slots, and each copies its portions with all its threads; most of the time they wait for
- * rank 0, so it may use as many as they have together. For ranks elsewhere rank 0 has a thread that
- * carries them, the carrier: MPI moves a long message only while both ends ask how it is, so what
- * was begun and left alone would not have moved. */
-#include "stream_ranks.h"
+ * Chunks of slices go through a bounded ring buffer with one producer and one consumer:
+ *
+ *   reading   rank 0 decodes blocks into an entry     -> the rank that owns the slices
+ *   writing   the rank that owns the slices           -> rank 0 encodes blocks from the entry
+ *
+ * Where all ranks are on one host, the ring is in shared memory, and each rank copies its chunks
+ * with all its threads. Otherwise the ring is in rank 0's memory, and a transfer thread of rank 0
+ * is the other end: it sends each chunk, or receives it. It exists because MPI moves a long message
+ * only while both ends call MPI: a message that was begun and left alone would wait. Meanwhile the
+ * other ranks sleep, so rank 0 may use as many threads as all of them together. */
+#include "stream_ranks_internal.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -18,291 +22,298 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "base/threads.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
+#include "comm/shared.h"
 #include "lattice/slices.h"
 #include "stream.h"
-#include "stream_blocks.h"
+#include "stream_reduced_internal.h"
 
-#define PORTION ((size_t)8 << 20) /* bytes, if that is not less than a slice */
-#define SLOTS 3
+#define CHUNK_BYTES ((size_t)8 << 20) /* at most, or one slice if that is larger */
+#define ENTRIES 3
+#define PAGE 4096
 
-/* ---- portions -------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* Some slices of a rank. Those of rank 0 go to and from their place and are no portions. */
-typedef struct portion {
-    int rank, slice, count; /* slices of the rank, from its own number `slice` on */
-    uint32_t number;        /* of all portions, in the order of the stream */
-} portion;
+/* Slices slice .. slice+count-1 of those that `rank` has. Slices of rank 0 are in no chunk. */
+typedef struct chunk {
+    int rank, slice, count;
+    uint32_t number; /* of all chunks, in the order of the stream */
+} chunk;
 
 static int slices_of(const lat_field *f, int rank)
 {
     return lat_slab_of(f->comm, rank, lat_slices(&f->head)).count;
 }
 
-/* The first one of a rank. */
-static portion first_of(const lat_field *f, int rank)
+static chunk first_chunk(const lat_field *f, int rank)
 {
-    const size_t most = PORTION / lat_slice_bytes(&f->head);
-    portion p = {0, 0, 0, 0};
+    const size_t most = CHUNK_BYTES / lat_slice_bytes(&f->head);
+    chunk c = {0, 0, 0, 0};
     for (int r = 1; r <= rank; r++) {
         const int all = slices_of(f, r);
-        p.number += r > 1 ? (uint32_t)((slices_of(f, r - 1) + p.count - 1) / p.count) : 0;
-        p.count = most < 1 ? 1 : most < (size_t)all ? (int)most : all;
+        c.number += r > 1 ? (uint32_t)((slices_of(f, r - 1) + c.count - 1) / c.count) : 0;
+        c.count = most < 1 ? 1 : most < (size_t)all ? (int)most : all;
     }
-    p.rank = rank;
-    return p;
+    c.rank = rank;
+    return c;
 }
 
-/* The one after p, and false if that was the last one of its rank. */
-static bool next_of(const lat_field *f, portion *p)
+/* Makes *c the next chunk of its rank; false if there is none. */
+static bool next_chunk(const lat_field *f, chunk *c)
 {
-    const int left = slices_of(f, p->rank) - p->slice - p->count;
-    p->slice += p->count;
-    p->count = left < p->count ? left : p->count;
-    p->number++;
+    const int left = slices_of(f, c->rank) - c->slice - c->count;
+    c->slice += c->count;
+    c->count = left < c->count ? left : c->count;
+    c->number++;
     return left > 0;
 }
 
-static size_t bytes_of(const lat_field *f, const portion *p)
+static size_t chunk_bytes(const lat_field *f, const chunk *c)
 {
-    return (size_t)p->count * lat_slice_bytes(&f->head);
+    return (size_t)c->count * lat_slice_bytes(&f->head);
 }
 
-/* Where it is on its rank. */
-static char *place(const lat_field *f, const portion *p)
+/* On its own rank. */
+static char *chunk_data(const lat_field *f, const chunk *c)
 {
-    return (char *)f->data + (size_t)p->slice * lat_slice_bytes(&f->head);
+    return (char *)f->data + (size_t)c->slice * lat_slice_bytes(&f->head);
 }
 
-/* ---- the belt -------------------------------------------------------------------------------- */
+/* ---- the ring buffer ------------------------------------------------------------------------- */
 
-/* Whose turn it is at a slot: to fill it for the first time 0, to empty it 1, to fill it again 2,
- * and so on. */
-typedef struct slot {
-    _Alignas(64) _Atomic uint32_t turn;
-} slot;
-#define STOPPED UINT32_MAX /* one of the two has failed: the other one waits for nothing more */
+/* Chunk number c uses entry c % ENTRIES. With k = c / ENTRIES, the entry's sequence number is 2 k
+ * while the producer may fill it, then 2 k + 1 while the consumer may empty it, then 2 k + 2. */
+typedef struct entry {
+    _Alignas(64) _Atomic uint32_t sequence;
+} entry;
+#define ABORTED \
+    UINT32_MAX /* producer or consumer has failed, and the other one waits no longer \
+                */
 
-typedef struct belt {
+typedef struct ring {
     const lat_field *f;
-    size_t portion;    /* bytes, at most */
-    lat_shared shared; /* where ranks see the slots; .at is NULL where they do not */
-    slot
-        *slots; /* SLOTS, and their portions after a page; NULL where this rank does not see them */
-    pthread_t carrier;
-    int (*carry)(struct belt *b, int rank); /* the portions of a rank, by the carrier */
-    int threads; /* before: now rank 0 has those of all, who wait for it */
-} belt;
+    size_t chunk_bytes; /* of the largest chunk */
+    lat_shared shared;  /* .at is NULL where ranks have no memory in common */
+    entry *entries;     /* one page, then ENTRIES chunks; NULL where this rank does not see them */
+    pthread_t thread;   /* the transfer thread */
+    int (*transfer)(struct ring *r, int rank); /* what it does for each other rank */
+    int threads;                               /* that this rank had before */
+} ring;
 
-#define PAGE 4096
-
-/* Its memory, before anything travels; with its pages if it will surely be needed. The same return
- * code on all ranks. */
-static int make(belt *b, const lat_field *f, bool needed)
+/* `needed`: memory is allocated at once, not when it is first touched. The same return code on all
+ * ranks. ring_free must follow a success. */
+static int ring_init(ring *r, const lat_field *f, bool needed)
 {
-    *b = (belt){.f = f};
+    *r = (ring){.f = f};
     for (int rank = 1; rank < f->comm->size; rank++) {
-        const portion p = first_of(f, rank);
-        b->portion = bytes_of(f, &p) > b->portion ? bytes_of(f, &p) : b->portion;
+        const chunk c = first_chunk(f, rank);
+        r->chunk_bytes = chunk_bytes(f, &c) > r->chunk_bytes ? chunk_bytes(f, &c) : r->chunk_bytes;
     }
-    const size_t bytes = PAGE + SLOTS * b->portion;
-    if (lat_shared_make(f->comm, bytes, &b->shared))
+    const size_t bytes = PAGE + ENTRIES * r->chunk_bytes;
+    if (lat_shared_alloc(f->comm, bytes, &r->shared))
         return -1;
-    b->slots = b->shared.at;
-    if (!b->slots && f->comm->rank == 0
-        && (b->slots = lat_alloc(bytes, 1, "slices of other ranks")))
-        memset(b->slots, 0, PAGE);
+    r->entries = r->shared.at;
+    if (!r->entries && f->comm->rank == 0
+        && (r->entries = lat_alloc(bytes, 1, "slices of other ranks")))
+        memset(r->entries, 0, PAGE);
     const bool bad = f->comm->rank == 0
-                     && (!b->slots || (b->shared.at && needed && lat_shared_reserve(&b->shared)));
-    b->threads = lat_threads_widen(b->shared.at && f->comm->rank == 0 ? f->comm->size : 1);
+                     && (!r->entries || (r->shared.at && needed && lat_shared_reserve(&r->shared)));
+    r->threads = lat_threads_widen(r->shared.at && f->comm->rank == 0 ? f->comm->size : 1);
     return lat_agree(f->comm, bad ? -1 : 0);
 }
 
-static void take_apart(belt *b)
+static void ring_free(ring *r)
 {
-    lat_threads_set(b->threads);
-    if (!b->shared.at)
-        free(b->slots);
-    lat_shared_free(&b->shared);
+    lat_threads_set(r->threads);
+    if (!r->shared.at)
+        free(r->entries);
+    lat_shared_free(&r->shared);
 }
 
-static long futex(_Atomic uint32_t *word, int what, uint32_t value)
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
-    return syscall(SYS_futex, (uint32_t *)word, what, value, NULL, NULL, 0);
+    return syscall(SYS_futex, (uint32_t *)word, operation, value, NULL, NULL, 0);
 }
 
-static uint32_t turn_of(const portion *p, bool full) { return 2 * (p->number / SLOTS) + full; }
+static uint32_t sequence_of(const chunk *c, bool full) { return 2 * (c->number / ENTRIES) + full; }
 
-/* A portion's place in its slot when that is full, or empty; NULL if it will not be. */
-static char *await(const belt *b, const portion *p, bool full)
+/* Waits until the chunk's entry is full (the consumer), or empty (the producer). Returns the
+ * entry's memory, or NULL if the ring was aborted. */
+static char *ring_wait(const ring *r, const chunk *c, bool full)
 {
-    slot *s = &b->slots[p->number % SLOTS];
-    for (uint32_t is; (is = atomic_load(&s->turn)) != turn_of(p, full);
-         futex(&s->turn, FUTEX_WAIT, is))
-        if (is == STOPPED)
+    entry *e = &r->entries[c->number % ENTRIES];
+    for (uint32_t now; (now = atomic_load(&e->sequence)) != sequence_of(c, full);
+         futex(&e->sequence, FUTEX_WAIT, now))
+        if (now == ABORTED)
             return NULL;
-    return (char *)b->slots + PAGE + p->number % SLOTS * b->portion;
+    return (char *)r->entries + PAGE + c->number % ENTRIES * r->chunk_bytes;
 }
 
-/* It was full, or empty, and is not any more. */
-static void pass(const belt *b, const portion *p, bool full)
+/* Gives an entry, which was full or empty, to the other side. */
+static void ring_advance(const ring *r, const chunk *c, bool full)
 {
-    slot *s = &b->slots[p->number % SLOTS];
-    uint32_t is = turn_of(p, full);
-    atomic_compare_exchange_strong(&s->turn, &is, is + 1); /* unless it is STOPPED */
-    futex(&s->turn, FUTEX_WAKE, INT32_MAX);
+    entry *e = &r->entries[c->number % ENTRIES];
+    uint32_t now = sequence_of(c, full);
+    atomic_compare_exchange_strong(&e->sequence, &now, now + 1); /* unless it is ABORTED */
+    futex(&e->sequence, FUTEX_WAKE, INT32_MAX);
 }
 
-static void stop(const belt *b)
+static void ring_abort(const ring *r)
 {
-    for (int i = 0; i < SLOTS; i++) {
-        atomic_store(&b->slots[i].turn, STOPPED);
-        futex(&b->slots[i].turn, FUTEX_WAKE, INT32_MAX);
+    for (int i = 0; i < ENTRIES; i++) {
+        atomic_store(&r->entries[i].sequence, ABORTED);
+        futex(&r->entries[i].sequence, FUTEX_WAKE, INT32_MAX);
     }
 }
 
-/* All threads bring the pages of what is to come now: one alone, copying, would spend half its time
- * on that. */
-static void touch(char *p, size_t n)
+/* Touches the pages with all threads, before they are received into: one thread alone would spend
+ * half its time on page faults. */
+static void touch_pages(char *p, size_t n)
 {
-#pragma omp parallel for schedule(static) if (n > PORTION / 2)
+#pragma omp parallel for schedule(static) if (n > CHUNK_BYTES / 2)
     for (size_t at = 0; at < n; at += PAGE)
         ((volatile char *)p)[at] = 0;
 }
 
-/* ---- the carrier ----------------------------------------------------------------------------- */
+/* ---- the transfer thread --------------------------------------------------------------------- */
 
-/* A rank waits at its ease for this word of rank 0, before what is long travels. */
-static int say_begin(const lat_field *f, int rank) { return f->comm->send(f->comm, rank, "", 1); }
+/* A byte before the chunks of a rank: the rank sleeps until it comes, for waiting for a long
+ * message would burn a processor. */
+static int send_ready(const lat_field *f, int rank) { return f->comm->send(f->comm, rank, "", 1); }
 
-static int await_begin(const lat_field *f)
+static int wait_ready(const lat_field *f)
 {
-    char nothing;
-    return f->comm->receive(f->comm, 0, &nothing, 1);
+    char byte;
+    return f->comm->receive(f->comm, 0, &byte, 1);
 }
 
-static int carry_out(belt *b, int rank)
+/* Consumes what rank 0 has read. */
+static int send_chunks(ring *r, int rank)
 {
-    portion p = first_of(b->f, rank);
+    chunk c = first_chunk(r->f, rank);
     do {
-        const char *from = await(b, &p, true);
-        if (!from || say_begin(b->f, rank)
-            || b->f->comm->send(b->f->comm, rank, from, bytes_of(b->f, &p)))
+        const char *from = ring_wait(r, &c, true);
+        if (!from || send_ready(r->f, rank)
+            || r->f->comm->send(r->f->comm, rank, from, chunk_bytes(r->f, &c)))
             return -1;
-        pass(b, &p, true);
-    } while (next_of(b->f, &p));
+        ring_advance(r, &c, true);
+    } while (next_chunk(r->f, &c));
     return 0;
 }
 
-static int carry_in(belt *b, int rank)
+/* Produces what rank 0 will write. */
+static int receive_chunks(ring *r, int rank)
 {
-    portion p = first_of(b->f, rank);
-    if (say_begin(b->f, rank))
+    chunk c = first_chunk(r->f, rank);
+    if (send_ready(r->f, rank))
         return -1;
     do {
-        char *to = await(b, &p, false);
-        if (!to || b->f->comm->receive(b->f->comm, rank, to, bytes_of(b->f, &p)))
+        char *to = ring_wait(r, &c, false);
+        if (!to || r->f->comm->receive(r->f->comm, rank, to, chunk_bytes(r->f, &c)))
             return -1;
-        pass(b, &p, false);
-    } while (next_of(b->f, &p));
+        ring_advance(r, &c, false);
+    } while (next_chunk(r->f, &c));
     return 0;
 }
 
-static void *carry_all(void *belt_of_main)
+static void *transfer_all(void *ring_of_main)
 {
-    belt *b = belt_of_main;
-    for (int rank = 1; rank < b->f->comm->size; rank++)
-        if (b->carry(b, rank)) {
-            stop(b);
+    ring *r = ring_of_main;
+    for (int rank = 1; rank < r->f->comm->size; rank++)
+        if (r->transfer(r, rank)) {
+            ring_abort(r);
             break;
         }
     return NULL;
 }
 
-/* Signals are the main thread's. */
-static int start(belt *b, int (*carry)(belt *b, int rank))
+/* On rank 0. Signals stay with the main thread. */
+static int start_transfer(ring *r, int (*transfer)(ring *r, int rank))
 {
     sigset_t all, before;
-    if (b->shared.at)
+    if (r->shared.at)
         return 0;
-    b->carry = carry;
+    r->transfer = transfer;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int bad = pthread_create(&b->carrier, NULL, carry_all, b);
+    const int bad = pthread_create(&r->thread, NULL, transfer_all, r);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return bad ? lat_fail("no thread for what goes between ranks: %s", strerror(bad)) : 0;
+    return bad ? lat_fail("no thread for transfers between ranks: %s", strerror(bad)) : 0;
 }
 
-/* Has all arrived? */
-static int finish(belt *b)
+/* 0 if all chunks were sent or received. */
+static int finish_transfer(ring *r)
 {
-    if (b->shared.at)
+    if (r->shared.at)
         return 0;
-    pthread_join(b->carrier, NULL);
-    return atomic_load(&b->slots[0].turn) == STOPPED ? -1 : 0;
+    pthread_join(r->thread, NULL);
+    return atomic_load(&r->entries[0].sequence) == ABORTED ? -1 : 0;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int put_on(belt *b, lat_stream_reader *r, int rank)
+/* Rank 0 is the producer, for the slices of `rank`. */
+static int produce_from_stream(ring *r, lat_stream_reader *reader, int rank)
 {
-    portion p = first_of(b->f, rank);
+    chunk c = first_chunk(r->f, rank);
     do {
-        char *to = await(b, &p, false);
-        if (!to || lat_stream_get_stored(r, to, p.count))
+        char *to = ring_wait(r, &c, false);
+        if (!to || lat_stream_get_stored(reader, to, c.count))
             return -1;
-        pass(b, &p, false);
-    } while (next_of(b->f, &p));
+        ring_advance(r, &c, false);
+    } while (next_chunk(r->f, &c));
     return 0;
 }
 
-/* Rank 0: its own slices first, then those of the others. */
-static int deal_out(belt *b, lat_stream_reader *r)
+/* Rank 0: its own slices, then those of the others. The ring's memory is allocated after the first:
+ * a header may claim slices that never arrive. */
+static int read_all_slices(ring *r, lat_stream_reader *reader)
 {
-    int rc = lat_stream_get_stored(r, b->f->data, lat_field_slab(b->f).count);
-    if (rc || (b->shared.at && lat_shared_reserve(&b->shared)) || start(b, carry_out))
+    int rc = lat_stream_get_stored(reader, r->f->data, lat_field_slab(r->f).count);
+    if (rc || (r->shared.at && lat_shared_reserve(&r->shared)) || start_transfer(r, send_chunks))
         return -1;
-    for (int rank = 1; rank < b->f->comm->size && rc == 0; rank++)
-        rc = put_on(b, r, rank);
+    for (int rank = 1; rank < r->f->comm->size && rc == 0; rank++)
+        rc = produce_from_stream(r, reader, rank);
     if (rc)
-        stop(b);
-    return finish(b) || rc ? -1 : 0;
+        ring_abort(r);
+    return finish_transfer(r) || rc ? -1 : 0;
 }
 
-/* Rows that the stream does not have. */
-static void complete(const lat_field *f, char *from, int slices)
+/* Each rank computes the rows that its own slices lack. */
+static void complete(const lat_field *f, char *slices, int count)
 {
     if (lat_reduced(&f->head))
-        lat_complete_all(&f->head, from, (size_t)slices * lat_slice_matrices(&f->head), 0, NULL);
+        lat_complete_all(&f->head, slices, (size_t)count * lat_slice_matrices(&f->head), 0, NULL);
 }
 
-static int take_one(const belt *b, const portion *p)
+/* Another rank is the consumer: from shared memory, or by a message of the transfer thread. */
+static int consume_chunk(const ring *r, const chunk *c)
 {
-    const lat_field *f = b->f;
-    if (b->shared.at) {
-        const char *from = await(b, p, true);
+    const lat_field *f = r->f;
+    if (r->shared.at) {
+        const char *from = ring_wait(r, c, true);
         if (!from)
             return lat_fail(LAT_ANOTHER_FAILED);
-        lat_memcpy(place(f, p), from, bytes_of(f, p));
-        pass(b, p, true);
+        lat_memcpy(chunk_data(f, c), from, chunk_bytes(f, c));
+        ring_advance(r, c, true);
         return 0;
     }
-    if (await_begin(f))
+    if (wait_ready(f))
         return -1;
-    touch(place(f, p), bytes_of(f, p));
-    return f->comm->receive(f->comm, 0, place(f, p), bytes_of(f, p));
+    touch_pages(chunk_data(f, c), chunk_bytes(f, c));
+    return f->comm->receive(f->comm, 0, chunk_data(f, c), chunk_bytes(f, c));
 }
 
-static int take_in(const belt *b)
+static int consume_own_slices(const ring *r)
 {
-    portion p = first_of(b->f, b->f->comm->rank);
+    chunk c = first_chunk(r->f, r->f->comm->rank);
     int rc;
     do
-        if ((rc = take_one(b, &p)) == 0)
-            complete(b->f, place(b->f, &p), p.count);
-    while (rc == 0 && next_of(b->f, &p));
+        if ((rc = consume_chunk(r, &c)) == 0)
+            complete(r->f, chunk_data(r->f, &c), c.count);
+    while (rc == 0 && next_chunk(r->f, &c));
     return rc;
 }
 
@@ -312,24 +323,23 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
         double largest;
         char crc[sizeof f->head.read_crc];
     } found = {0, ""};
-    belt b;
-    if (lat_field_alloc(f, lat_comm_world)
-        || make(&b, f, false)) /* a header may promise what never arrives */
+    ring r;
+    if (lat_field_alloc(f, lat_comm_world) || ring_init(&r, f, false))
         return -1;
     int rc;
     if (f->comm->rank == 0) {
-        lat_stream_reader *r = lat_stream_begin(in, &f->head);
-        rc = r ? deal_out(&b, r) : -1;
+        lat_stream_reader *reader = lat_stream_begin(in, &f->head);
+        rc = reader ? read_all_slices(&r, reader) : -1;
         if (rc == 0)
             complete(f, f->data, lat_field_slab(f).count);
-        found.largest = rc ? 0 : lat_stream_largest(r);
-        if (lat_stream_end(r, rc ? NULL : &f->head))
+        found.largest = rc ? 0 : lat_stream_largest(reader);
+        if (lat_stream_end(reader, rc ? NULL : &f->head))
             rc = -1;
         memcpy(found.crc, f->head.read_crc, sizeof found.crc);
     } else {
-        rc = take_in(&b);
+        rc = consume_own_slices(&r);
     }
-    take_apart(&b);
+    ring_free(&r);
     if (rc || f->comm->broadcast(f->comm, &found, sizeof found, 0))
         return -1;
     memcpy(f->head.read_crc, found.crc, sizeof found.crc);
@@ -339,128 +349,76 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Also after a failure to write all that is sent is taken: *rc. */
-static int take_off(belt *b, lat_stream_writer *w, int rank, int *rc)
+/* Rank 0 is the consumer, for the slices of `rank`. After a failure to write, *rc, it still empties
+ * the ring: the producers are not told. */
+static int consume_into_stream(ring *r, lat_stream_writer *w, int rank, int *rc)
 {
-    portion p = first_of(b->f, rank);
+    chunk c = first_chunk(r->f, rank);
     do {
-        const char *from = await(b, &p, true);
+        const char *from = ring_wait(r, &c, true);
         if (!from)
             return -1;
         if (*rc == 0)
-            *rc = lat_stream_put(w, from, p.count);
-        pass(b, &p, true);
-    } while (next_of(b->f, &p));
+            *rc = lat_stream_put(w, from, c.count);
+        ring_advance(r, &c, true);
+    } while (next_chunk(r->f, &c));
     return 0;
 }
 
-/* Rank 0. The first portions of the others come while it writes its own slices. */
-static int collect(belt *b, lat_stream_writer *w)
+/* Rank 0. While it writes its own slices, the first chunks of the others arrive. */
+static int write_all_slices(ring *r, lat_stream_writer *w)
 {
-    if (start(b, carry_in))
-        exit(lat_report(LAT_FAILED)); /* the others wait for what will not come */
-    int rc = w ? lat_stream_put(w, b->f->data, lat_field_slab(b->f).count) : -1;
-    for (int rank = 1; rank < b->f->comm->size; rank++)
-        if (take_off(b, w, rank, &rc)) {
+    if (start_transfer(r, receive_chunks))
+        exit(lat_report(LAT_FAILED)); /* the others would wait for ever */
+    int rc = w ? lat_stream_put(w, r->f->data, lat_field_slab(r->f).count) : -1;
+    for (int rank = 1; rank < r->f->comm->size; rank++)
+        if (consume_into_stream(r, w, rank, &rc)) {
             rc = -1;
             break;
         }
-    return finish(b) ? -1 : rc;
+    return finish_transfer(r) ? -1 : rc;
 }
 
-static int give_one(const belt *b, const portion *p)
+/* Another rank is the producer: into shared memory, or by a message to the transfer thread. */
+static int produce_chunk(const ring *r, const chunk *c)
 {
-    const lat_field *f = b->f;
-    if (!b->shared.at)
-        return f->comm->send(f->comm, 0, place(f, p), bytes_of(f, p));
-    char *to = await(b, p, false);
+    const lat_field *f = r->f;
+    if (!r->shared.at)
+        return f->comm->send(f->comm, 0, chunk_data(f, c), chunk_bytes(f, c));
+    char *to = ring_wait(r, c, false);
     if (!to)
         return lat_fail(LAT_ANOTHER_FAILED);
-    lat_memcpy(to, place(f, p), bytes_of(f, p));
-    pass(b, p, false);
+    lat_memcpy(to, chunk_data(f, c), chunk_bytes(f, c));
+    ring_advance(r, c, false);
     return 0;
 }
 
-static int hand_in(const belt *b)
+static int produce_own_slices(const ring *r)
 {
-    portion p = first_of(b->f, b->f->comm->rank);
-    int rc = b->shared.at ? 0 : await_begin(b->f);
+    chunk c = first_chunk(r->f, r->f->comm->rank);
+    int rc = r->shared.at ? 0 : wait_ready(r->f);
     do
-        rc = rc ? rc : give_one(b, &p);
-    while (rc == 0 && next_of(b->f, &p));
+        rc = rc ? rc : produce_chunk(r, &c);
+    while (rc == 0 && next_chunk(r->f, &c));
     return rc;
 }
 
 int lat_ranks_write(lat_output *out, const lat_field *f, int store)
 {
-    belt b;
+    ring r;
     int rc = 0;
-    if (make(&b, f, true))
+    if (ring_init(&r, f, true))
         return -1;
     if (f->comm->rank == 0) {
         lat_stream_writer *w = lat_stream_open(out, &f->head, store);
-        rc = collect(&b, w);
+        rc = write_all_slices(&r, w);
         if (rc == 0)
             rc = lat_stream_close(w);
         else
-            lat_stream_give_up(w);
+            lat_stream_abort(w);
     } else {
-        rc = hand_in(&b);
+        rc = produce_own_slices(&r);
     }
-    take_apart(&b);
+    ring_free(&r);
     return lat_agree(f->comm, rc);
-}
-
-/* ---- headers --------------------------------------------------------------------------------- */
-
-/* The lines one after the other, with their zeros; how many bytes. */
-static size_t put_lines(const lat_lines *lines, char *to)
-{
-    size_t n = 0;
-    for (int i = 0; i < lines->count; i++) {
-        const size_t length = strlen(lines->line[i]) + 1;
-        if (to)
-            memcpy(to + n, lines->line[i], length);
-        n += length;
-    }
-    return n;
-}
-
-static int take_lines(lat_lines *lines, int count, const char **from)
-{
-    *lines = (lat_lines){0, NULL};
-    for (int i = 0; i < count; i++, *from += strlen(*from) + 1)
-        if (lat_lines_add(lines, "%s", *from))
-            return -1;
-    return 0;
-}
-
-int lat_header_broadcast(lat_header *head)
-{
-    const lat_comm *comm = lat_comm_world;
-    if (comm->size == 1)
-        return 0;
-    size_t bytes = comm->rank == 0 ? sizeof *head + put_lines(&head->info, NULL)
-                                         + put_lines(&head->history, NULL)
-                                   : 0;
-    if (comm->broadcast(comm, &bytes, sizeof bytes, 0))
-        return -1;
-    char *room = lat_alloc(bytes, 1, "a header");
-    int rc = room ? 0 : -1;
-    if (rc == 0 && comm->rank == 0) {
-        memcpy(room, head, sizeof *head);
-        const size_t n = put_lines(&head->info, room + sizeof *head);
-        put_lines(&head->history, room + sizeof *head + n);
-    }
-    if (rc == 0 && (rc = comm->broadcast(comm, room, bytes, 0)) == 0 && comm->rank != 0) {
-        const char *lines = room + sizeof *head;
-        memcpy(head, room, sizeof *head);
-        const int info = head->info.count, history = head->history.count;
-        head->history = (lat_lines){0, NULL};
-        rc = take_lines(&head->info, info, &lines) || take_lines(&head->history, history, &lines)
-                 ? -1
-                 : 0;
-    }
-    free(room);
-    return rc;
 }

@@ -197,7 +197,7 @@ static inline void take_mixed(lat_input *in, size_t length)
                   at, rc, n);
             break;
         case 1:
-            rc = lat_input_some(in, got, n);
+            rc = lat_input_read_some(in, got, n);
             if (!CHECK(rc > 0 && (size_t)rc <= n && memcmp(got, pattern + at, (size_t)rc) == 0,
                        "some at %zu: %zd", at, rc))
                 return;
@@ -219,7 +219,7 @@ static inline void take_mixed(lat_input *in, size_t length)
         CHECK(lat_input_offset(in) == at, "offset %llu, expected %zu",
               (unsigned long long)lat_input_offset(in), at);
     }
-    CHECK(lat_input_peek(in, got, 10) == 0 && lat_input_some(in, got, 10) == 0,
+    CHECK(lat_input_peek(in, got, 10) == 0 && lat_input_read_some(in, got, 10) == 0,
           "there is more after the end");
 }
 

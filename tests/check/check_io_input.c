@@ -106,7 +106,7 @@ static void check_again(void)
         CHECK(lat_input_read(in, got, LENGTH - from) == 0
                   && memcmp(got, pattern + from, LENGTH - from) == 0,
               "from %zu: other bytes", from);
-        CHECK(lat_input_some(in, got, 1) == 0, "from %zu: no end", from);
+        CHECK(lat_input_read_some(in, got, 1) == 0, "from %zu: no end", from);
     }
     CHECK(in && lat_input_rewind(in, LENGTH + 1) < 0, "beyond the end");
     f = fopen("again", "ab");

@@ -74,14 +74,14 @@ static void check_reserved(void)
     check_case("space reserved in a hidden output is filled by any thread; what was written is "
                "written over and cut");
     if (!CHECK(out && lat_output_write(out, pattern + 1, head) == 0
-                   && lat_output_reserve_at(out, filled, &at) && at == head
+                   && lat_output_reserve(out, filled, &at) && at == head
                    && lat_output_offset(out) == head + filled
                    && lat_output_write(out, "tail", 4) == 0,
                "%s", lat_error()))
         return;
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < filled; i += piece)
-        lat_output_fill(out, at + i, pattern + head + i, piece);
+        lat_output_write_at(out, at + i, pattern + head + i, piece);
     CHECK(lat_output_seek(out, 0, false) == 0 && lat_output_write(out, pattern, head) == 0
               && lat_output_offset(out) == head,
           "%s", lat_error());
@@ -91,7 +91,7 @@ static void check_reserved(void)
           "%s", lat_error());
     CHECK(file_is("reserved", pattern, LENGTH), "content");
     out = lat_output_open("/dev/null", 0);
-    CHECK(out && !lat_output_reserve_at(out, 10, &at) && lat_output_offset(out) == 0,
+    CHECK(out && !lat_output_reserve(out, 10, &at) && lat_output_offset(out) == 0,
           "space was reserved in a device");
     lat_output_abort(out);
     lat_error_clear();
@@ -99,9 +99,9 @@ static void check_reserved(void)
     const struct rlimit little = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY},
                         any = {RLIM_INFINITY, RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
-    if (CHECK(out && lat_output_reserve_at(out, 10000, &at), "%s", lat_error())
+    if (CHECK(out && lat_output_reserve(out, 10000, &at), "%s", lat_error())
         && setrlimit(RLIMIT_FSIZE, &little) == 0) {
-        lat_output_fill(out, at, pattern, 10000);
+        lat_output_write_at(out, at, pattern, 10000);
         CHECK(setrlimit(RLIMIT_FSIZE, &any) == 0 && lat_output_flush(out) < 0
                   && lat_output_commit(out) < 0 && !exists("full"),
               "what could not be written was committed");
@@ -118,14 +118,14 @@ static int put_pieces(lat_output *out, size_t piece, int count)
     int reserved = 0;
 
     for (int i = 0; i < count; i++)
-        if (lat_output_reserve(out, piece, &at[i]))
+        if (lat_output_reserve_mapped(out, piece, &at[i]))
             reserved++;
         else
             at[i] = lat_output_write(out, pattern, piece) == 0 ? 0 : UINT64_MAX;
 #pragma omp parallel for schedule(dynamic) num_threads(4)
     for (int i = 0; i < count; i++)
         if (at[i] > 0)
-            lat_output_fill(out, at[i], pattern, piece);
+            lat_output_write_at(out, at[i], pattern, piece);
     return reserved;
 }
 
@@ -170,7 +170,7 @@ static void check_preallocated(void)
         if (!CHECK(out && lat_output_write(out, "head", 4) == 0 && lat_output_flush(out) == 0, "%s",
                    lat_error()))
             break;
-        lat_output_expect(out, (uint64_t)((int64_t)(COUNT * piece) + more[i / 2]));
+        lat_output_preallocate(out, (uint64_t)((int64_t)(COUNT * piece) + more[i / 2]));
         if (i % 2)
             usleep(200000);
         const int reserved = put_pieces(out, piece, COUNT);

@@ -161,7 +161,7 @@ bool feed_options(const unsigned char *bytes, size_t n)
         lat_options_parse(&tool, argc, argv);
         judge();
     } else if (run.arguments && !lat_opts.arguments) {
-        lat_memory_close(run.arguments, &run.memory);
+        lat_memory_stream_close(run.arguments, &run.memory);
     }
     parsing = false;
     free_memory();

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
-#include "common/text.h"
+#include "common/memory_stream.h"
 #include "format.h"
 #include "xml.h"
 
@@ -554,8 +554,8 @@ static void escaped(FILE *to, const char *text)
 static char *record_xml(const lat_header *h)
 {
     char mean[LAT_MEAN_TEXT];
-    lat_memory m;
-    FILE *to = lat_memory_open(&m);
+    lat_memory_stream m;
+    FILE *to = lat_memory_stream_open(&m);
     if (!to)
         return NULL;
     fprintf(to, XML "<lat><version>%s</version><plaquette>%s</plaquette>", LAT_VERSION,
@@ -572,7 +572,7 @@ static char *record_xml(const lat_header *h)
         fputs("</history>", to);
     }
     fputs("</lat>", to);
-    return lat_memory_close(to, &m) == 0 ? m.text : NULL;
+    return lat_memory_stream_close(to, &m) == 0 ? m.text : NULL;
 }
 
 static int write_before(lat_output *out, const lat_header *h)

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
-#include "common/text.h"
+#include "common/memory_stream.h"
 #include "format.h"
 
 #define LIMIT ((size_t)64 << 10) /* of the header */
@@ -385,11 +385,11 @@ static void layout(const lat_header *h, const lat_hints *hints, lat_payload *p)
 
 static int write_head(lat_output *out, const lat_header *h, const lat_payload *p)
 {
-    lat_memory m;
-    FILE *to = lat_memory_open(&m);
+    lat_memory_stream m;
+    FILE *to = lat_memory_stream_open(&m);
     if (to)
         print_head(to, h, p->rows, p->sum.nersc.big);
-    if (!to || lat_memory_close(to, &m) < 0)
+    if (!to || lat_memory_stream_close(to, &m) < 0)
         return lat_fail("out of memory for a NERSC header");
     const int bad = lat_output_write(out, m.text, m.n);
     free(m.text);

@@ -209,7 +209,7 @@ int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *
 {
     uint64_t there, ask = need < LAT_PEEK ? need : LAT_PEEK;
     ask = memory / 16 > ask ? memory / 16 : ask;
-    if (lat_input_arrived(in, ask, &there) < 0)
+    if (lat_input_wait(in, ask, &there) < 0)
         return -1;
     if (there >= (lat_input_size(in) < 0 ? ask : need))
         return 0;
@@ -271,7 +271,7 @@ int lat_expect_end(lat_input *in, bool force)
     unsigned char b[16384];
     bool clean = true;
     ssize_t n;
-    while ((n = lat_input_some(in, b, sizeof b)) > 0)
+    while ((n = lat_input_read_some(in, b, sizeof b)) > 0)
         clean = clean && blank(b, (size_t)n);
     if (n < 0)
         return -1;

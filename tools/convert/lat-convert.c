@@ -371,7 +371,7 @@ static int make_header(job *j)
 static int begin_single_pass(job *j)
 {
     lat_header *h = &j->head;
-    lat_stream_give_up(j->w);
+    lat_stream_abort(j->w);
     j->w = NULL;
     j->must_restart = false;
     if (lat_output_seek(j->out, j->begin, true) < 0 || make_header(j) < 0)
@@ -409,7 +409,7 @@ static int replace_head(job *j)
 {
     const uint64_t end = lat_output_offset(j->out);
     if (j->w)
-        return lat_stream_restate(j->w);
+        return lat_stream_rewrite_head(j->w);
     if (!j->target->head)
         return 0;
     if (lat_output_seek(j->out, j->begin, false) < 0
@@ -449,7 +449,7 @@ static int complete(job *j)
     const int rc = j->must_restart ? 1 : replace_head(j);
     if (rc <= 0)
         return rc < 0 ? -1 : finish(j);
-    lat_stream_give_up(j->w);
+    lat_stream_abort(j->w);
     j->w = NULL;
     return lat_output_seek(j->out, j->begin, true) < 0 ? -1 : 1;
 }
@@ -475,7 +475,7 @@ static int convert_one(lat_file_reader *s, lat_output *out)
 {
     job j = {.s = s, .target = lat_formats[to], .out = out};
     const int bad = plan(&j) < 0 || convert(&j) < 0 || lat_output_flush(out) < 0;
-    lat_stream_give_up(j.w);
+    lat_stream_abort(j.w);
     if (j.owned)
         lat_header_free(&j.head);
     lat_slicewise_free(j.measurement);

@@ -279,7 +279,7 @@ static int read_parallel(lat_input *in, const transfer *w, void *slices)
         for (size_t at = w->begin; at < w->end; at += w->l.sites) {
             unsigned char *chunk = read_address(w, slices, at, buf);
             good = good && (w->same_layout || buf)
-                   && lat_input_ahead(in, offset + (at - w->begin) * w->l.site_bytes, chunk,
+                   && lat_input_pread(in, offset + (at - w->begin) * w->l.site_bytes, chunk,
                                       chunk_sites(w, at) * w->l.site_bytes);
             if (good)
                 convert_chunk(w, slices, at, chunk);
@@ -409,7 +409,7 @@ static int write_parallel(lat_output *out, uint64_t offset, const transfer *w, c
                 continue;
             make_chunk(w, slices, at, chunk);
             if (out)
-                lat_output_fill(out, offset + (at - w->begin) * w->l.site_bytes, chunk,
+                lat_output_write_at(out, offset + (at - w->begin) * w->l.site_bytes, chunk,
                                 chunk_sites(w, at) * w->l.site_bytes);
         }
         free(chunk);
@@ -436,7 +436,7 @@ int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, c
     const transfer parallel = transfer_of(head, p, first, count, PARALLEL_CHUNK),
                    serial = transfer_of(head, p, first, count, SERIAL_CHUNK);
     uint64_t offset = 0;
-    if (!out || lat_output_reserve_at(out, transfer_bytes(&parallel), &offset))
+    if (!out || lat_output_reserve(out, transfer_bytes(&parallel), &offset))
         return write_parallel(out, offset, &parallel, slices);
     return write_serial(out, &serial, slices);
 }

@@ -8,6 +8,7 @@
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "measure/measure.h"
+#include "measure/measure_text.h"
 #include "common/options.h"
 #include "stream/stream.h"
 #include "common/text.h"

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "measure/measure.h"
+#include "measure/measure_text.h"
 #include "common/options.h"
 #include "stream/stream.h"
 #include "common/text.h"

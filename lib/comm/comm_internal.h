@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comm_internal.h: between start.c, comm_mpi.c (or nompi.c) and launch.c. */
+#ifndef LAT_COMM_INTERNAL_H
+#define LAT_COMM_INTERNAL_H
+
+#include "comm.h"
+
+/* ---- comm_mpi.c, nompi.c --------------------------------------------------------------------- */
+
+/* Initialises MPI and joins the other ranks; NULL with lat_error set. */
+const lat_comm *lat_comm_mpi(void);
+
+/* Options for the mpirun of this MPI; NULL at the end. */
+extern const char *const lat_comm_mpi_options[];
+
+/* ---- launch.c -------------------------------------------------------------------------------- */
+
+/* Starts argv `ranks` times under mpirun, passes signals on, and exits as the ranks do. */
+void lat_launch(int ranks, char **argv) __attribute__((noreturn));
+
+/* True in a rank that lat_launch has started. */
+int lat_launched(void);
+
+/* In such a rank, before MPI is initialised: reserves the numbers of the descriptors that will be
+ * received. */
+void lat_launch_reserve(char **argv);
+
+/* In rank 0, after that: receives stdin, stdout, stderr and the descriptors that arguments name. */
+int lat_launch_join(void);
+
+/* In rank 0, at exit: tells the launcher the exit code. */
+void lat_launch_exit_code(int code);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* huffman_internal.h: two kinds of block of deflate (RFC 1951): stored bytes, and bytes in
+ * Huffman's code without a search for repetitions. Any inflate reads them. zlib's deflate writes
+ * the same at a third of the rate (bench/NOTES.md). For codec.c. */
+#ifndef LAT_HUFFMAN_INTERNAL_H
+#define LAT_HUFFMAN_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAT_CODED ((size_t)1 << 17) /* bytes that share one Huffman code */
+
+/* Adds n bytes to a histogram, which is the sum of count[0] to count[3]: with one array, equal
+ * bytes in a row would wait for each other. */
+void lat_count_bytes(uint32_t count[4][256], const unsigned char *p, size_t n);
+
+/* Writes n bytes as stored blocks, none of them marked as the last. lat_stored_size: how many bytes
+ * that are. Returns the end of what was written. */
+size_t lat_stored_size(size_t n);
+unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t n);
+
+/* Writes n bytes as blocks of up to LAT_CODED bytes, each with a code of its own, or stored where
+ * that is shorter. None is marked as the last; the last bits are padded to a byte. Writes at most
+ * lat_stored_size(n) + 5 (n / LAT_CODED + 1) bytes, and may overwrite up to 8 bytes behind them.
+ * Returns the end of what was written. */
+unsigned char *lat_put_huffman(unsigned char *out, const unsigned char *p, size_t n);
+
+#endif
