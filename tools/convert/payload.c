@@ -410,7 +410,7 @@ static int write_parallel(lat_output *out, uint64_t offset, const transfer *w, c
             make_chunk(w, slices, at, chunk);
             if (out)
                 lat_output_write_at(out, offset + (at - w->begin) * w->l.site_bytes, chunk,
-                                chunk_sites(w, at) * w->l.site_bytes);
+                                    chunk_sites(w, at) * w->l.site_bytes);
         }
         free(chunk);
     }
