@@ -20,6 +20,7 @@
 #include "fix/fix_lanes.h"
 #include "bench.h"
 #include "../tests/check/devices.h"
+#include "base/threads.h"
 #include "../tests/check/fields.h"
 #include "site/scalar.h"
 
