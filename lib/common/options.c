@@ -41,7 +41,7 @@ static const struct {
       "read FILE; the same as FILE without -i (default: stdin)", true}},
     {LAT_HAS_OUTPUT,
      {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_opts.output, 0, 0,
-      "write FILE, which is complete or not there at all (default: stdout)", true}},
+      "write to FILE, which appears whole or not at all (default: stdout)", true}},
     {LAT_HAS_OUTPUT,
      {LAT_OPT_FLAG, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
       "refuse to replace a FILE that exists", true}},
@@ -56,16 +56,16 @@ static const struct {
       "use N threads in total (default: all processors that this process may use)", true}},
     {LAT_HAS_RANKS,
      {LAT_OPT_INT, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
-      "share the lattice out to N ranks, started by mpirun (default 1)", true}},
+      "divide the lattice among N ranks, which mpirun starts (default 1)", true}},
     {LAT_HAS_RANKS,
      {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
-      "say on stderr where it runs: ranks, threads, device, how ranks talk", true}},
+      "print on stderr where the program runs: ranks, threads, device, transport", true}},
     {LAT_HAS_QUIET,
      {LAT_OPT_FLAG, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
-      "no progress on a terminal; warnings stay", true}},
+      "print no progress on a terminal; warnings stay", true}},
     {LAT_HAS_QUIET,
      {LAT_OPT_REAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
-      "print a plain line of progress every so often (default 10)", true}},
+      "print a line of progress every SECONDS (default 10)", true}},
 };
 #define COMMONS (sizeof common / sizeof *common)
 
@@ -205,12 +205,11 @@ static void add_levels(void)
 {
     add_entry((struct argp_option){.key = '0',
                                    .group = GROUP_COMMON,
-                                   .doc = "store the numbers as they are (default into a pipe)"});
-    add_entry(
-        (struct argp_option){.key = '1',
-                             .group = GROUP_COMMON,
-                             .doc = "compress them (default into a file); -2 to -9 mean the same: "
-                                    "gauge fields do not compress further"});
+                                   .doc = "write the numbers uncompressed (default into a pipe)"});
+    add_entry((struct argp_option){.key = '1',
+                                   .group = GROUP_COMMON,
+                                   .doc = "compress the numbers (default into a file); -2 to -9 do "
+                                          "the same, as gauge fields do not compress further"});
     for (int key = '2'; key <= '9'; key++)
         add_entry((struct argp_option){.key = key, .flags = OPTION_HIDDEN, .group = GROUP_COMMON});
 }
@@ -224,7 +223,7 @@ static void add_about(void)
     add_entry((struct argp_option){.name = "usage",
                                    .key = KEY_USAGE,
                                    .group = GROUP_ABOUT,
-                                   .doc = "print all options in few lines"});
+                                   .doc = "print all options in a few lines"});
     add_entry((struct argp_option){.name = "version",
                                    .key = find_key('V') ? KEY_VERSION : 'V',
                                    .group = GROUP_ABOUT,

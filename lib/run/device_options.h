@@ -9,12 +9,12 @@
 /* clang-format off */
 #define LAT_DEVICE_OPTIONS(o) /* o: a lat_device_options with static storage */ \
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \
-     "where sweeps run; auto: the fastest there is", false}, \
+     "device of the sweeps; auto: the fastest one", false}, \
     {LAT_OPT_TEXT, "gpus", 'g', "LIST", &(o).gpus, 0, 0, \
-     "numbers of the GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", \
+     "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", \
      true}, \
     {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
-     "how faces go from GPU to GPU; auto: between those of one host directly", true}
+     "how faces go from GPU to GPU; auto: directly between those of one host", true}
 /* clang-format on */
 
 #endif

@@ -99,26 +99,26 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
     {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &lat_fixing_opts.gauge, 0, 0, \
      "gauge condition; mag: maximally Abelian", false}, \
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &lat_fixing_opts.time, 0, 0, \
-     "direction across which Coulomb gauge cuts slices (default: the last)", false}, \
+     "direction across which slices are cut in Coulomb gauge (default: the last)", false}, \
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &lat_fixing_opts.weights, 0, 0, \
-     "of the directions in Landau gauge (default 1)", false}, \
+     "weights of the directions in Landau gauge (default 1)", false}, \
     {LAT_OPT_INT, "copies", 'c', "N", &lat_fixing_opts.copies, 0, LAT_MAX_COPIES, \
-     "N random starts of each configuration (default: one start, from its own gauge)", false}, \
+     "make N random starts of each configuration (default: one start, from its own gauge)", false}, \
     {LAT_OPT_CHOICE, "select", 0, "best|all", &lat_fixing_opts.select, 0, 0, \
-     "of the copies: links as the best one makes them, \
-     or links as they are and every transformation (default: best; of lat-anneal all)", false}, \
+     "best: write the links as transformed by the best copy; all: write the links as read, then " \
+     "every transformation (default: best; of lat-anneal all)", false}, \
     {LAT_OPT_TEXT, "copies-log", 0, "FILE", &lat_fixing_opts.copies_log, 0, 0, \
-     "a line about each copy", true}, \
+     "write a line for each copy to FILE", true}, \
     {LAT_OPT_SEED, "seed", 's', "SEED", &lat_fixing_opts.seed, 0, 0, \
-     "of the random numbers; copy c has SEED + c", false}, \
+     "seed of the random numbers; copy c has SEED + c", false}, \
     {LAT_OPT_TEXT, "save-g", 0, "FILE", &lat_fixing_opts.save_g, 0, 0, \
-     "save the transformation, for lat-gauge --apply", true}, \
+     "write the transformation to FILE, for lat-gauge --apply", true}, \
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &lat_fixing_opts.checkpoint, 0, 0, \
-     "save where the run is, now and then; FILE must be new, or that of --resume", true}, \
+     "write checkpoints to FILE, which must be new, or that of --resume", true}, \
     {LAT_OPT_INT, "every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, \
      "time between two checkpoints", true}, \
     {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
-     "go on from a checkpoint, with the same input and options", true}, \
+     "continue from the checkpoint FILE, with the same input and options", true}, \
     LAT_DEVICE_OPTIONS(lat_fixing_opts.device)
 /* clang-format on */
 

@@ -40,7 +40,7 @@ extern lat_print_options lat_print_opts;
      &lat_print_opts.tsv, \
      0, \
      0, \
-     "columns with a header line, a row a " row, \
+     "print columns with a header line, one row for each " row, \
      true}, \
         {LAT_OPT_FLAG, \
          "json", \
@@ -49,11 +49,11 @@ extern lat_print_options lat_print_opts;
          &lat_print_opts.json, \
          0, \
          0, \
-         "an object a " object ", one a line", \
+         "print one object for each " object ", one on a line", \
          true}, \
     { \
         LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, \
-            "write there, not to stdout", true \
+            "write to FILE (default: stdout)", true \
     }
 
 /* Runs a tool that prints: `all` reads the input of lat_opts to its end, prints to `text` and

@@ -36,36 +36,36 @@ static lat_hints hints = {.big = -1};
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "to", 't', names, &to, 0, 0, "write this format", false},
     {LAT_OPT_CHOICE, "from", 'f', names, &from, 0, 0,
-     "read this format (default: told by the first bytes)", false},
+     "read this format (default: recognised by the first bytes)", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "write numbers of this precision (default: as read)", false},
     {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
-     "write so many rows of each link: N, or N-1 for SU(2) and SU(3) (default: as read)", false},
-    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not say them",
+     "write ROWS rows of each link: N, or N-1 for SU(2) and SU(3) (default: as read)", false},
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not state them",
      false},
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
-     "raw files: sites in this order (" LAT_ORDERS
-     ", or a list, slowest first), and directions, as in "
-     "t,x,y,z/t,x,y,z (default: that of ILDG)",
+     "raw files: order of the sites (" LAT_ORDERS
+     ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z (default: that of "
+     "ILDG)",
      false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
-     "raw files: SU(N) (default: told by the length of a file, else 3)", false},
+     "raw files: N of SU(N) (default: from the length of the file, else 3)", false},
     {LAT_OPT_CHOICE, "type", 0, "f32|f64", &type, 0, 0,
-     "raw files: type of the reals (default: told by the length, or by links being unitary)",
+     "raw files: type of the reals (default: from the length, or the one in which links are "
+     "unitary)",
      false},
     {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
-     "raw files: their byte order (default: the one in which links are unitary; written: little)",
+     "raw files: byte order (default: the one in which links are unitary; little when written)",
      false},
     {LAT_OPT_FLAG, "signs", 0, NULL, &signs, 0, 0,
-     "write links with the signs of antiperiodic boundaries, which are taken off when such a file "
-     "is read: those of the last "
+     "write links with the signs of antiperiodic boundaries, which reading takes off: in the last "
      "slice along an axis whose boundary the header calls ANTIPERIODIC",
      false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
-     "only warn where a stated checksum, plaquette or trace is wrong or links are not in SU(N); "
+     "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "
      "write binary data even to a terminal",
      false},
-    {LAT_OPT_FLAG, "list", 'l', NULL, &list, 0, 0, "list the formats, and stop", true},
+    {LAT_OPT_FLAG, "list", 'l', NULL, &list, 0, 0, "list the formats and exit", true},
     {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false}};
 
 static const lat_tool tool = {
@@ -73,13 +73,14 @@ static const lat_tool tool = {
     .args = "[FILE...]",
     .summary =
         "Converts gauge fields between formats. Several FILEs become one stream. A file is read "
-        "some slices at a time: once into a FILE, and twice into a pipe, to verify it before it is "
-        "written. A configuration is held in memory whole where it comes "
-        "through a pipe, and where one of the formats is openqcd, szin, fortran, kyu, bridgetext, "
-        "milc with a list of sites, or raw "
-        "in an order that goes across time slices. --order, --group, --type and --endian are of "
-        "the raw file that is read, or "
-        "else of the one that is written.",
+        "slice by slice: once if the output is a FILE, twice if it is a pipe, to verify it before "
+        "it is written. "
+        "The whole configuration is in memory if it comes through a pipe, or if one of the formats "
+        "is openqcd, szin, "
+        "fortran, kyu, bridgetext, milc with a list of sites, or raw in an order that goes across "
+        "time slices. "
+        "--order, --group, --type and --endian describe the raw file that is read, or else the one "
+        "that is written.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
                "cfg.0100.landau",
     .options = options,

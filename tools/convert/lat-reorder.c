@@ -23,21 +23,21 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "links", 'l', "AXES", &links, 0, 0,
      "store the directions of a site in this order, such as t,x,y,z (default: x,y,z,t)", false},
     {LAT_OPT_TEXT, "shift", 0, "X,Y,Z,T", &shift, 0, 0,
-     "shift the configuration cyclically by so many sites", false},
+     "shift the configuration cyclically by X,Y,Z,T sites", false},
     {LAT_OPT_TEXT, "reflect", 0, "AXES", &reflect, 0, 0,
      "reflect these axes: t for time, x,y,z for parity", false},
     {LAT_OPT_TEXT, "axes", 0, "AXES", &axes, 0, 0,
-     "permute the axes: t,x,y,z makes the old t axis x, the old x axis y ...", false},
-    {LAT_OPT_FLAG, "conjugate", 0, NULL, &conjugate, 0, 0, "charge conjugation, U -> U*", false},
+     "permute the axes: with t,x,y,z the old t axis becomes x, the old x axis y ...", false},
+    {LAT_OPT_FLAG, "conjugate", 0, NULL, &conjugate, 0, 0, "apply charge conjugation, U -> U*",
+     false},
     {0}};
 
 static const lat_tool tool = {
     .name = "lat-reorder",
     .args = "[FILE]",
-    .summary = "Stores fields in another order of sites and links, or natural again, and applies "
-               "symmetries of the "
-               "lattice: first a shift, then reflections, then a permutation of axes, and charge "
-               "conjugation.",
+    .summary = "Stores fields in another order of sites and links, or in natural order again, and "
+               "applies symmetries of the lattice: first a shift, then reflections, then a "
+               "permutation of axes, and charge conjugation.",
     .example =
         "lat-reorder --sites parity cfg.lat -o cfg.parity.lat\n"
         "lat-reorder --axes t,x,y,z cfg.lat | lat-orelax --gauge coulomb --time x -o fixed.lat",

@@ -23,17 +23,18 @@ static const char *report;
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "method", 'm', "polar|gram-schmidt", &method, 0, 0,
-     "the nearest matrix; rows one after the other", false},
+     "polar: the nearest matrix; gram-schmidt: rows one after the other", false},
     {LAT_OPT_REAL, "limit", 0, "D", &limit, 0, 1e300,
-     "refuse a field where a matrix would move farther than D", false},
+     "refuse a field if a matrix would move farther than D", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "of the output (default: that of the input); single leaves a rounding of 6e-8", false},
+     "precision of the output (default: that of the input); single leaves a rounding of 6e-8",
+     false},
     {LAT_OPT_REAL, "tolerance", 't', "D", &tolerance, 0, 1e300,
-     "report how many moved farther than D", true},
-    {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0, "write what moved to FILE, tab separated",
-     true},
+     "report the number of matrices that moved farther than D", true},
+    {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0,
+     "write to FILE which matrices moved, in columns separated by tabs", true},
     {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
-     "say on stderr what moved, and where it runs", true},
+     "print on stderr what moved, and where the program runs", true},
     {0}};
 
 static const lat_tool tool = {

@@ -18,23 +18,25 @@ static double epsilon = 0.1;
 static lat_geometry geom;
 
 static const lat_option options[] = {
-    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents, 1 to 4 of them (needed)", false},
-    {LAT_OPT_CHOICE, "start", 0, "cold|hot|weak", &start, 0, 0, "all links 1; Haar random; near 1",
-     false},
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents, 1 to 4 (needed)", false},
+    {LAT_OPT_CHOICE, "start", 0, "cold|hot|weak", &start, 0, 0,
+     "cold: all links 1; hot: Haar random links; weak: links near 1", false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the random numbers", false},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
     {LAT_OPT_REAL, "epsilon", 'e', "EPS", &epsilon, 0, 100,
      "width of the weak field: <1 - Re tr U/N> is EPS^2 (N^2-1)/(4N)", false},
-    {LAT_OPT_INT, "count", 'c', "K", &count, 1, 1 << 24, "configurations, all different", false},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "of the links", false},
+    {LAT_OPT_INT, "count", 'c', "K", &count, 1, 1 << 24, "number of configurations, all different",
+     false},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "precision of the links",
+     false},
     {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
-     "rows of each link to store, N-1 for SU(2) and SU(3) (default: all)", false},
+     "rows of each link to store: N, or N-1 for SU(2) and SU(3) (default: N)", false},
     {0}};
 
 static const lat_tool tool = {
     .name = "lat-start",
     .args = "[cold|hot|weak]",
-    .summary = "Makes configurations to start from: cold, hot, or weak field.",
+    .summary = "Makes start configurations: cold, hot, or weak field.",
     .example = "lat-start hot --dims 8,8,8,16 --seed 7 | lat-theta",
     .options = options,
     .max_files = 1,

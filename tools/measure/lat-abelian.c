@@ -20,19 +20,19 @@ static const char *links, *currents;
 
 static const lat_option options[] = {
     {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0,
-     "write the Abelian links, as diagonal SU(N) matrices", true},
+     "write the Abelian links to FILE, as diagonal SU(N) matrices", true},
     {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0,
-     "write the monopole currents, a row for each that is not 0", true},
+     "write the monopole currents to FILE, one row for each that is not 0", true},
     {LAT_OPT_FLAG, "any-gauge", 0, NULL, &any_gauge, 0, 0,
-     "project configurations of which the header says that they are in another gauge, too", false},
+     "accept configurations whose header names another gauge", false},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
 
 static const lat_tool tool = {
     .name = "lat-abelian",
     .args = "[FILE]",
-    .summary =
-        "Projects links in maximally Abelian gauge on their diagonal, and counts its monopoles.",
+    .summary = "Projects links in maximally Abelian gauge to Abelian links, and measures monopole "
+               "currents and their density.",
     .example = "lat-orelax --gauge mag --theta 1e-14 cfg.0100.lat | lat-abelian --tsv --currents "
                "cfg.0100.tsv",
     .options = options,

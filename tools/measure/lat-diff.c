@@ -23,7 +23,7 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "tolerance", 't', "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T",
      true},
     {LAT_OPT_FLAG, "invariant", 0, NULL, &invariant, 0, 0,
-     "judge plaquette and Polyakov loops only, not links and link trace", true},
+     "apply --tolerance to plaquette and Polyakov loops only, not to links and link trace", true},
     LAT_PRINT_OPTIONS("field", "field"),
     {0}};
 

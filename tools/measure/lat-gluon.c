@@ -27,20 +27,22 @@ static bool mean;
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "gauge", 0, "landau|coulomb", &gauge, 0, 0,
-     "gauge the configurations are in (default: that of the header, or landau)", false},
+     "gauge of the configurations (default: that of the header, or landau)", false},
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
-     "direction across which Coulomb gauge cuts slices (default: the last)", false},
+     "direction across which slices are cut in Coulomb gauge (default: the last)", false},
     {LAT_OPT_CHOICE, "average", 0, "orbits|none", &average, 0, 0,
-     "over momenta that the symmetries of the lattice make equal: reflections, axes of one length",
+     "average over momenta that symmetries of the lattice make equal (reflections, axes of equal "
+     "extent), or not",
      false},
     {LAT_OPT_REAL, "cylinder", 0, "R", &cylinder, 0, 1e9,
-     "only momenta within R * 2 pi / X of the diagonal, X the first extent (default: all)", false},
+     "only momenta within R * 2 pi / X of the diagonal, X being the first extent (default: all)",
+     false},
     {LAT_OPT_REAL, "cone", 0, "DEGREES", &cone, 0, 180,
      "only momenta within this angle of the diagonal (default: all)", false},
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
-     "where Fourier transforms run: gpu is cuFFT, cpu FFTW; auto: the faster one", false},
+     "device of the Fourier transforms: cpu is FFTW, gpu is cuFFT; auto: the faster one", false},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
-     "one table, the mean over all configurations, with its error", true},
+     "print one table, the mean over all configurations, with its error", true},
     LAT_PRINT_OPTIONS("momentum", "configuration"),
     {0}};
 

@@ -13,14 +13,15 @@
 static bool check;
 
 static const lat_option options[] = {{LAT_OPT_FLAG, "check", 'c', NULL, &check, 0, 0,
-                                      "verify every number; exit 1 if damaged", true},
+                                      "verify every number; exit 1 if any is damaged", true},
                                      LAT_PRINT_OPTIONS("field", "field"),
                                      {0}};
 
 static const lat_tool tool = {
     .name = "lat-info",
     .args = "[FILE]",
-    .summary = "Shows the header and the history of every field of a stream, or checks all of it.",
+    .summary = "Shows the header and the history of every field of a stream, or verifies the whole "
+               "stream.",
     .example = "lat-info --check fixed.lat",
     .options = options,
     .max_files = 1,
