@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Completion for bash: what a tool takes it says itself (TOOL --option-table), so this knows all of them, old and new.
+# Completion for bash. Each tool lists its own options (TOOL --option-table), so this works for all tools, old and new.
 
-# _lat_values TYPE CHOICES WORD: what may stand for the value of an option.
+# _lat_values TYPE CHOICES WORD: possible values of an option.
 _lat_values() {
     case $1 in
     choice) mapfile -t COMPREPLY < <(compgen -W "${2//|/ }" -- "$3") ;;
     text)
         mapfile -t COMPREPLY < <(compgen -f -- "$3")
-        # Of names of files the shell knows better what to quote, and what comes after them.
+        # The shell quotes names of files itself, and adds what comes after them.
         ! compopt -o filenames +o nospace 2>/dev/null || named=1
         ;;
     esac

@@ -1,4 +1,4 @@
-# Completion for zsh: what a tool takes it says itself (TOOL --option-table), so this knows all of them, old and new.
+# Completion for zsh. Each tool lists its own options (TOOL --option-table), so this works for all tools, old and new.
 local kind section letter name type argument choices help tail positional='*:file:_files'
 local -a specs
 while IFS=$'\t' read -r kind section letter name type argument choices help; do

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# An ensemble to a gauge, each configuration once: make -f ensemble.mk RAW=raw GAUGE=landau -j8
+# Fixes each configuration of an ensemble once: make -f ensemble.mk RAW=raw GAUGE=landau -j8
 #
-#   RAW    folder of configurations, one a file, in any format that lat-convert reads
-#   GAUGE  landau, coulomb or mag: GAUGE.sh beside this file, the pipeline that does it
+#   RAW    folder of configurations, one in each file, in any format that lat-convert reads
+#   GAUGE  landau, coulomb or mag: the pipeline is GAUGE.sh beside this file
 #   OUT    folder of results (default: GAUGE). RAW/NAME becomes OUT/NAME.lat, its logs are OUT/log/NAME.*
-#   PART   3/16: of every 16 configurations the third, for an array of jobs (default 1/1)
+#   PART   3/16: the third of every 16 configurations, for an array of jobs (default 1/1)
 #   and every variable of GAUGE.sh, such as THETA=1e-20
 #
 #   make -f ensemble.mk ...          fixes what is missing; OUT/table.tsv has a row for each, failures are listed at the end
 #   make -f ensemble.mk ... verify   reads and measures everything again, against the raw files and the table
 #
-# Interrupt it, kill it, run it again: what is there is whole, what is not is begun or gone on with. A configuration that
-# failed is tried again. Jobs wait for a GPU of their own (gpuslot); without GPUs they share the processors.
+# You may interrupt it, kill it, and run it again: files that are there are whole, missing ones are made, from their checkpoint if
+# there is one. A configuration that failed is tried again. Each job waits for a GPU (gpuslot); without GPUs jobs share the processors.
 
 RAW ?= raw
 GAUGE ?= landau
@@ -25,8 +25,8 @@ MAKEFLAGS += --no-builtin-rules --keep-going
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 one := $(here)ensemble.sh
 
-# Files come from order-only prerequisites: a copy of RAW with younger dates is no reason to begin again (verify tells if
-# it is another ensemble).
+# Prerequisites are order-only: a copy of RAW with younger dates is no reason to begin again (verify finds out if it is another
+# ensemble).
 ifeq ($(wildcard $(one)),)
 $(error expected ensemble.sh beside ensemble.mk, in a folder without blanks in its name)
 endif

@@ -1,15 +1,15 @@
 #!/bin/bash
-# What ensemble.mk does with a configuration, and with the list of them:
-#   ensemble.sh fix GAUGE CONFIG OUT.lat     fixes it by GAUGE.sh, measures it, and only then lets OUT.lat appear
-#   ensemble.sh verify GAUGE CONFIG OUT.lat  measures it again: is it as it was, and as CONFIG is?
-#   ensemble.sh list RAW PART                names of the configurations of a part
+# ensemble.mk calls this for each configuration, and for the list of them:
+#   ensemble.sh fix GAUGE CONFIG OUT.lat     runs GAUGE.sh, measures the result, and only then moves it to OUT.lat
+#   ensemble.sh verify GAUGE CONFIG OUT.lat  measures OUT.lat again, and compares with its row and with CONFIG
+#   ensemble.sh list RAW PART                prints the names of the configurations of a part
 #   ensemble.sh report RAW PART OUT          writes OUT/table.tsv, lists failures
 set -euo pipefail
 export LC_ALL=C
 here=$(dirname "$0")
 PATH=$PATH:$here/../bin
 : "${CONVERT:=}"      # see landau.sh
-: "${TOLERANCE:=1e-7}" # of the plaquette: rounding moves it by 1e-9 where files are in single precision, by 1e-13 in double
+: "${TOLERANCE:=1e-7}" # of the plaquette: rounding changes it by 1e-9 if files are in single precision, by 1e-13 in double
 
 fail() {
     echo "ensemble: $*" >&2
@@ -21,8 +21,8 @@ column() {
     awk -F'\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
 }
 
-# measure FIXED: gauge, functional, theta, sweeps, plaquette before and after. Every byte of both files is read and verified, and
-# but for the number of sweeps no header is believed.
+# measure FIXED: gauge, functional, theta, sweeps, plaquette before and after. It reads and verifies every byte of both files. Only
+# the number of sweeps is taken from a header.
 measure() {
     local before sweeps after
     # shellcheck disable=SC2086 # several words
@@ -34,7 +34,7 @@ measure() {
             !(d * d <= tolerance * tolerance) { print "ensemble: plaquette " $4 ", " before " in the raw file" >"/dev/stderr"; exit 1 }' <<<"$after"
 }
 
-# What lies in OUT has been measured, and has its row in the table: it is moved there last.
+# A file in OUT has been measured, and has its row in the table: moving it there is the last step.
 fix() {
     local start=$EPOCHREALTIME row
     rm -f "$(dirname "$log")/.$name.lat"{,-*}.[0-9]*.tmp # what kill -9 has left
@@ -44,7 +44,7 @@ fix() {
         mv "$log.lat" "$out"
 }
 
-# Rows without name and seconds agree; the smallest theta are rounding, which is not the same on every processor.
+# The rows must agree, except name and seconds. The smallest theta is rounding, which differs between processors.
 verify() {
     local now
     [ -e "$out" ] || fail "$out: not there yet"
@@ -68,7 +68,7 @@ list() {
         END { if (fine && !NR) { print "ensemble: " folder ": expected configurations, found no file" >"/dev/stderr"; exit 1 } }'
 }
 
-# The table has the rows of all parts; what counts as a failure is of this part.
+# The table has the rows of all parts. Only failures of this part count.
 report() {
     local new=$3/.table.tsv.$$.tmp
     { echo "config	gauge	functional	theta	sweeps	plaquette_before	plaquette_after	seconds"
@@ -80,7 +80,7 @@ report() {
         END { print NR - bad " of " NR " fixed"; exit bad > 0 }' >&2
 }
 
-# fixed: fix, with what went wrong in one line of OUT/log/NAME.failed, all that was said in NAME.err.
+# fixed: runs fix. After a failure OUT/log/NAME.failed has one line that says why, NAME.err all messages.
 fixed() {
     local rc=0 why
     rm -f "$log.failed"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# From a configuration (or nothing) to Landau gauge, and the proof that the physics stayed: `make quickstart`.
+# Fixes a configuration to Landau gauge, and proves that the physics stayed the same: `make quickstart`.
 #   pipelines/quickstart.sh [CONFIG [OUT.lat]]
-# CONFIG is any file lat-convert reads; without one, a configuration of SU(3) pure gauge theory is made.
+# CONFIG is any file that lat-convert reads. Without one, the script makes a configuration of SU(3) pure gauge theory.
 set -euo pipefail
 PATH=${LAT_BIN:+$LAT_BIN:}$PATH:$(dirname "$0")/../bin
 
@@ -23,7 +23,7 @@ fi
 echo "== $CONFIG, before"
 lat-theta "$work/raw.lat"
 
-# The job itself: one pipeline. Links of a single precision file are brought back to SU(3) first.
+# The job itself is one pipeline. Links of a file in single precision are first projected to SU(3).
 lat-reunit --precision double "$work/raw.lat" |
     lat-anneal --gauge "$GAUGE" --steps 100 |
     lat-orelax --gauge "$GAUGE" --theta "$THETA" --log "$work/log.tsv" -o "$OUT"

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Sourced by the scripts of this folder. They repeat results of "Coulomb, Landau and Maximally Abelian Gauge Fixing in Lattice
-# QCD with Multi-GPUs" (Schroeck and Vogt, Comput. Phys. Commun. 184 (2013) 1907) and print them beside the paper's; docs/paper.md
-# has what came of them. With a GPU on the paper's lattice, 32^4, without on 12^4; every variable may be set for once.
+# The scripts of this folder source this file. They repeat results of "Coulomb, Landau and Maximally Abelian Gauge Fixing in Lattice
+# QCD with Multi-GPUs" (Schroeck and Vogt, Comput. Phys. Commun. 184 (2013) 1907) and print them beside the paper's. docs/paper.md
+# has the results. With a GPU the lattice is the paper's, 32^4, without one 12^4. You may set every variable for one run.
 set -euo pipefail
-set -a # variables and functions are those of batches too
+set -a # batches have the variables and functions, too
 LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..

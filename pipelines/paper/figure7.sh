@@ -1,5 +1,6 @@
 #!/bin/bash
-# Figure 7: functional and theta as a hot field is annealed, and between which temperatures the functional rises: pipelines/paper/figure7.sh FOLDER
+# Figure 7: functional and theta while a hot field is annealed, and the temperatures between which the functional rises:
+# pipelines/paper/figure7.sh FOLDER
 # FOLDER/figure7.tsv has the temperatures, GAUGE.png and .pdf are pictures.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

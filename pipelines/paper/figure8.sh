@@ -1,6 +1,8 @@
 #!/bin/bash
-# Figure 8: how far random starts end below the best of them, after no, some and more annealing, at beta = 5.7: pipelines/paper/figure8.sh FOLDER
-# GAUGE=mag for maximally Abelian gauge, which the paper does not show. FOLDER/GAUGE/table.tsv has the means, figure8.png and .pdf are the picture.
+# Figure 8: distance of random starts below the best one, at beta = 5.7, without, with some and with more annealing:
+# pipelines/paper/figure8.sh FOLDER
+# GAUGE=mag does maximally Abelian gauge, which the paper does not show. FOLDER/GAUGE/table.tsv has the means, figure8.png and .pdf are the
+# picture.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Figures 1 and 2: what single, mixed and double precision do to det U and to the Landau functional over 12000 sweeps:
+# Figures 1 and 2: det U and the Landau functional over 12000 sweeps in single, mixed and double precision:
 # pipelines/paper/figures1-2.sh FOLDER
-# `make accuracy` of the sources does it (bench/accuracy.c); here is its last line of each run beside what the paper's figures show.
+# `make accuracy` of the sources does the runs (bench/accuracy.c). This prints the last line of each run beside the paper's figures.
 set -euo pipefail
 EXTENT=${EXTENT:-8} # scalar reference code, on the CPU: the paper's 32^4 takes a day
 # shellcheck source-path=SCRIPTDIR source=common.sh

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Figures 3 to 6: speed of Landau overrelaxation, SU(2) subgroup by subgroup, against lattice, precision, device and number of GPUs:
 # pipelines/paper/figures3-6.sh FOLDER
-# Rates count 2274 flop a site and sweep as the paper does: in figures 3 and 4 of whole commands, from the first look at theta to the last, in
-# figures 5 and 6 of sweeps, by the sources' bench/bench_mpi.c.
+# Rates count 2274 flop a site and sweep, as the paper does. In figures 3 and 4 they are those of whole commands, from the first check of
+# theta to the last; in figures 5 and 6 those of sweeps, by the sources' bench/bench_mpi.c.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Table 4: maximally Abelian gauge at beta = 5.7 from random starts, overrelaxation alone (OR) against annealing, stochastic relaxation and
 # overrelaxation (SA/SR/OR): pipelines/paper/table4.sh FOLDER
-# FOLDER/table4.tsv has our means, the paper's below them. "exact" and "paper's update" are relaxation by exact hits and by the paper's, which
-# for SU(3) maximises something else (docs/gauges.md); they need the sources' bench/.
+# FOLDER/table4.tsv has our means, and the paper's below them. "exact" and "paper's update" are relaxation by exact hits and by the paper's,
+# which for SU(3) maximise another function (docs/gauges.md). They need the sources' bench/.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# One large lattice on several GPUs: sbatch pipelines/slurm/gpus.sh CONFIG OUT.lat
-# For lattices that one GPU does not hold, or not fast enough; for many small ones array.sh is better. The lattice is cut along its last
-# direction, a rank and a GPU for each part. Data go through files, not through srun, which would pass them on at some MB/s and to
-# all ranks. Cut off by the time limit: submit it again, it goes on from its checkpoint.
+# Fixes one large lattice on several GPUs: sbatch pipelines/slurm/gpus.sh CONFIG OUT.lat
+# Use it for a lattice that does not fit on one GPU, or takes too long there. For many small lattices array.sh is better. The lattice
+# is cut across its last direction, with a rank and a GPU for each slab. Data go through files. srun would pass them on at some MB/s,
+# and to all ranks. After the time limit submit it again: it continues from its checkpoint.
 #SBATCH --job-name=landau
 #SBATCH --nodes=1
 #SBATCH --ntasks=4
@@ -21,14 +21,14 @@ CONVERT=${CONVERT:-}         # see landau.sh
 config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
 raw=${out%.lat}.raw.lat checkpoint=${out%.lat}.ck
 
-# One process: any format in, links brought back to SU(3). Four: the sweeps.
+# One process reads any format and projects links to SU(3). Four do the sweeps.
 # shellcheck disable=SC2086 # several words
 [ -e "$raw" ] || lat-convert $CONVERT "$config" | lat-reunit --precision double -o "$raw"
 options=(--gauge "$GAUGE" --theta "$THETA" --precision "$PRECISION" --log "${out%.lat}.tsv" --checkpoint "$checkpoint" --every "$EVERY")
 [ ! -e "$checkpoint" ] || options+=(--resume "$checkpoint")
 
-# srun starts SLURM_NTASKS ranks, of which the first alone reads -i, writes -o and speaks. On one machine without Slurm
-# the same is: lat-orelax -n 4 ... < raw.lat > out.lat
+# srun starts SLURM_NTASKS ranks. Only the first one reads -i, writes -o and prints messages. On one machine without Slurm
+# lat-orelax -n 4 ... < raw.lat > out.lat does the same.
 srun --input=none lat-orelax "${options[@]}" -i "$raw" -o "$out"
 lat-theta --require-theta "$THETA" "$out"
 rm -f "$raw"
