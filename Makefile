@@ -293,7 +293,7 @@ CONFIG ?=
 quickstart:
 	$(if $(filter yes,$(DEPS)),@setup/deps build)
 	@$(MAKE) --no-print-directory all
-	@LAT_BIN="$$PWD/$(BIN)" pipelines/quickstart.sh $(if $(CONFIG),'$(CONFIG)')
+	@LAT_BIN="$$PWD/$(BIN)" pipelines/quickstart.sh $(if $(CONFIG),'$(subst ','\'',$(CONFIG))')
 
 check: deps
 	@$(MAKE) --no-print-directory all

@@ -1,30 +1,33 @@
 #!/bin/bash
-# Makes Gribov copies of a configuration, with annealing and without: pipelines/gribov.sh CONFIG FOLDER
-# FOLDER/without.tsv and with.tsv have a line for each copy, table.tsv has their summary. histogram.tsv has the number of copies by
-# their distance below the best one; copies.png and copies.pdf show it, if there is gnuplot. best.lat is the best of all. After a
-# crash the same command continues. Use another FOLDER for other parameters: results that are there are not made again.
-# Copy and edit this script, or set a variable for one run: COPIES=100 GAUGE=mag pipelines/gribov.sh CONFIG FOLDER
+# Gribov copies of a configuration, with annealing and without: pipelines/gribov.sh CONFIG FOLDER
+# FOLDER/without.tsv and with.tsv have a line for each copy, table.tsv their summary, histogram.tsv how many lie how far below the
+# best one, copies.png and copies.pdf the picture of it, if there is gnuplot; best.lat is the best of all. After a crash the same
+# command goes on. Other parameters want another FOLDER: what is there already is not done again.
+# Copy and edit, or set a variable for once: COPIES=100 GAUGE=mag pipelines/gribov.sh CONFIG FOLDER
 set -euo pipefail
+unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:$here/../bin
 
 : "${GAUGE:=landau}"        # landau, coulomb or mag
-: "${COPIES:=20}"           # number of random starts; the share of the best copy has an error of at most 0.5/sqrt(COPIES)
-: "${T_FIRST:=1.4}"         # above the jump of F in every gauge, see landau.sh
-: "${T_LAST:=0.1}"          # see landau.sh
-: "${STEPS:=1000}"          # number of temperatures: double it until the table no longer changes
-: "${MICRO:=3}"             # microcanonical sweeps at each temperature
-: "${THETA:=1e-12}"         # functionals are then right to 1e-11 or so, which tells copies apart
+: "${COPIES:=20}"           # random starts; the rate of the best one has an error of 1/sqrt(COPIES) at most half of that
+: "${T_FIRST:=1.4}"         # above the jump of F in every gauge, see landau.sh, coulomb.sh, mag.sh
+: "${T_LAST:=0.1}"          # see fix.sh
+: "${STEPS:=1000}"          # temperatures: double them until the table no longer changes
+: "${MICRO:=3}"             # microcanonical sweeps at each of them
+: "${THETA:=1e-12}"         # functionals are then right to 1e-11 or so, and copies are told apart
 : "${SAME:=1e-9}"           # relative deviation below which two copies are the same
-: "${MAX_SWEEPS:=100000}"   # a copy with more sweeps counts as not converged, and is not in the means
-: "${SEED:=1}"              # copy c has SEED + c: the same starts with annealing and without
+: "${MAX_SWEEPS:=100000}"   # then a copy counts as not converged, and is not in the means
+: "${SEED:=1}"              # copy c has SEED + c, here and there: the same starts with annealing and without
 : "${EVERY:=600}"           # seconds between two checkpoints
-: "${CONVERT:=}"            # see landau.sh
+: "${CONVERT:=}"            # see fix.sh
 
 config=${1:?expected CONFIG FOLDER} folder=${2:?expected CONFIG FOLDER}
+[[ $config != -?* ]] || config=./$config # a name, not an option
+[[ $folder != -* ]] || folder=./$folder
 mkdir -p "$folder"
 
-# stage NAME TOOL OPTION...: runs TOOL with a checkpoint, from which it continues.
+# stage NAME TOOL OPTION...: with a checkpoint to go on from.
 stage() {
     local ck=$folder/$1.ck
     shift
@@ -36,7 +39,7 @@ anneal() {
     stage anneal lat-anneal --copies "$COPIES" --seed "$SEED" --from "$T_FIRST" --to "$T_LAST" --steps "$STEPS" --micro "$MICRO"
 }
 
-# relax NAME [OPTION]...: relaxes the copies of the input, or random starts; keeps the best one.
+# relax NAME [OPTION]...: of all copies that come along or are begun; the best one stays.
 relax() {
     stage "$1" lat-orelax --theta "$THETA" --max-sweeps "$MAX_SWEEPS" --copies-log "$folder/$1.tsv" -o "$folder/$1.lat" "${@:2}"
 }

@@ -7,6 +7,8 @@ PATH=${LAT_BIN:+$LAT_BIN:}$PATH:$(dirname "$0")/../bin
 
 CONFIG=${1-}
 OUT=${2-landau.lat}
+[[ $CONFIG != -?* ]] || CONFIG=./$CONFIG # a name, not an option
+[[ $OUT != -* ]] || OUT=./$OUT
 GAUGE=landau
 THETA=1e-14   # mean square of the gauge condition's violation
 

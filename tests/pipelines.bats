@@ -2,14 +2,9 @@
 # Pipelines from end to end: one configuration, its copies, ensembles, pictures.
 # shellcheck disable=SC2154,SC2030,SC2031  # run sets stderr; each test is a shell of its own
 load helper
+load ensemble
 
 P=$ROOT/pipelines
-export STEPS=10 EVERY=0
-
-# ensemble [ARGUMENT]...: make -f ensemble.mk, without what a make above this one says.
-ensemble() {
-    MAKEFLAGS='' MAKELEVEL='' make -f "$P/ensemble.mk" -j2 "$@"
-}
 
 # raw N: so many small configurations, NERSC files raw/cfg.*
 raw() {
@@ -49,9 +44,96 @@ cut_off() {
         [[ $stderr == *"expected RAW and OUT without blanks in their names"* ]]
     done
     cp -r "$P" 'a b/pipelines'
-    P='a b/pipelines' run -2 --separate-stderr ensemble
+    ROOT='a b' run -2 --separate-stderr ensemble
     [[ $stderr == *"expected ensemble.sh beside ensemble.mk, in a folder without blanks"* ]]
     [ ! -e landau ]
+}
+
+@test "what an ensemble cannot do is refused at once: RAW for OUT, an unknown GAUGE, folders that make has other ideas about" {
+    raw 1
+    ln -s raw link
+    for out in raw ./raw/ link raw/../raw; do
+        run -2 --separate-stderr ensemble OUT=$out
+        [[ $stderr == "ensemble: RAW and OUT: expected two folders, found raw and $out"* ]]
+    done
+    mkdir -p results/log && cp raw/cfg.1 results/log
+    run -2 --separate-stderr ensemble RAW=results/log OUT=results
+    [[ $stderr == "ensemble: RAW and OUT: expected two folders"* ]]
+    # A script that is none of a gauge is no gauge either, and verify is told the same.
+    # shellcheck disable=SC2016
+    for gauge in nonsense gribov quickstart ensemble fix ../pipelines/landau "q'q" '$(touch pwned)' ''; do
+        for goal in all verify; do
+            run -2 --separate-stderr ensemble GAUGE="${gauge//\$/\$\$}" OUT=x $goal
+            [[ $stderr == "ensemble: GAUGE: expected landau, coulomb, mag, or the NAME of a copy NAME.sh beside them, found '$gauge'"* ]]
+        done
+    done
+    run -2 env GAUGE=nonsense "$P/slurm/gpus.sh" raw/cfg.1 x/a.lat
+    for out in "q'q" 'a%b' 'a;b' 'a:b'; do
+        run -2 --separate-stderr ensemble OUT="$out"
+        [[ $stderr == "ensemble: OUT: expected a folder whose name has no characters"*"found $out"* ]]
+    done
+    [ ! -e x ]
+    [ -z "$(find . -name '*.lat' -o -name 'pwned*')" ]
+    [ "$(find raw results -type f | tr '\n' ' ')" = "raw/cfg.1 results/log/cfg.1 " ]
+    # A copy with parameters of its own is one.
+    cp -r "$P" mine
+    sed 's/STEPS:=1000/STEPS:=7/' "$P/mag.sh" >mine/mine.sh
+    chmod +x mine/mine.sh
+    unset STEPS
+    mkdir copied && ln -s ../mine copied/pipelines
+    ROOT=copied run -0 ensemble GAUGE=mine
+    grep -q "^cfg.1	mag	" mine/table.tsv
+    lat-info mine/cfg.1.lat | grep -q 'lat-anneal .*--steps 7 '
+}
+
+@test "names of configurations are names: -n2, q'q, blanks, in every pipeline; an ensemble refuses what make cannot have" {
+    rough first.lat --dims 4,4,4,4
+    local name gauge
+    export COPIES=2
+    for name in -n2 "q'q" 'a b' 'a=b' '~'; do
+        cp first.lat "./$name"
+        for gauge in landau coulomb mag; do
+            ln -sf "$P/$gauge.sh" run.sh # by another name, from elsewhere
+            ./run.sh "$name" "$name.$gauge.lat"
+            lat-theta --require-theta 1e-14 "./$name.$gauge.lat" >theta
+        done
+        "$P/gribov.sh" "$name" "$name.copies" >said
+        [ -e "./$name.copies/best.lat" ]
+        "$P/quickstart.sh" "$name" "$name.quick.lat" >said
+        [ -e "./$name.quick.lat" ]
+    done
+    mkdir -- -raw
+    for name in -n2 a=b '~' .+,@_~; do cp first.lat "./-raw/$name"; done
+    rm ./-raw/.*
+    run -0 --separate-stderr ensemble RAW=-raw OUT=-out
+    [ "$stderr" = "3 of 3 fixed" ]
+    for name in -n2 a=b '~'; do [ -e "./-out/$name.lat" ]; done
+    run -0 ensemble RAW=-raw OUT=-out verify
+    [ "$output" = "3 verified" ]
+    for name in "q'q" 'a b' 'a%b'; do
+        cp first.lat "./-raw/$name"
+        run -2 --separate-stderr ensemble RAW=-raw OUT=-out
+        [[ $stderr == "ensemble: ./-raw/$name: expected a name of letters, digits and ._+=,@~-"* ]]
+        rm "./-raw/$name"
+    done
+}
+
+@test "CDPATH of the environment does no harm" {
+    # Folders of these names are elsewhere too, and cd would go there and say so.
+    mkdir -p elsewhere/{copies,pipelines,raw,landau} here/pipelines
+    cp -r "$P/." here/pipelines
+    rough here/a.lat --dims 4,4,4,4
+    export CDPATH=$PWD/elsewhere COPIES=2
+    cd ./here
+    pipelines/gribov.sh a.lat copies >said
+    [ -e copies/best.lat ]
+    pipelines/landau.sh a.lat b.lat
+    pipelines/quickstart.sh a.lat c.lat >said
+    mkdir raw && mv a.lat raw/
+    ROOT=. run -0 ensemble
+    [ -e b.lat ]
+    [ -e landau/a.lat.lat ]
+    [ -z "$(find ../elsewhere -type f)" ]
 }
 
 @test "landau.sh, coulomb.sh and mag.sh fix a configuration of any format" {
@@ -67,7 +149,8 @@ cut_off() {
             near "$(column a.lat plaquette)" "$(column $gauge.lat plaquette)" 1e-7 # single precision
             [ "$(grep -vc '^#' $gauge.lat-anneal.tsv)" -gt 5 ]
             grep -q '# .* converged' $gauge.lat-orelax.tsv
-            [ ! -e $gauge.lat-anneal.ck ] && [ ! -e $gauge.lat-orelax.ck ]
+            [ ! -e $gauge.lat-anneal.ck ]
+            [ ! -e $gauge.lat-orelax.ck ]
         done
     done
     [ "$(cut -f3 coulomb.slices.tsv | sort -u | wc -l)" -eq 7 ]
@@ -86,7 +169,8 @@ cut_off() {
     rough a.lat --dims 4,4,4,4
     run -3 --separate-stderr env MAX_SWEEPS=3 "$P/landau.sh" a.lat b.lat
     [[ "$stderr" == *"not converged"* ]]
-    [ ! -e b.lat ] && [ ! -e b.lat-orelax.ck ]
+    [ ! -e b.lat ]
+    [ ! -e b.lat-orelax.ck ]
     "$P/landau.sh" a.lat b.lat
     head -c 20000 a.lat >cut.lat
     run -1 --separate-stderr "$P/landau.sh" cut.lat c.lat
@@ -134,13 +218,22 @@ cut_off() {
     done
     wait
     [ ! -e twice ]
-    [ "$(sort used | uniq | tr '\n' ' ')" = "3 5 " ] && [ "$(wc -l <used)" -eq 8 ]
+    [ "$(sort used | uniq | tr '\n' ' ')" = "3 5 " ]
+    [ "$(wc -l <used)" -eq 8 ]
     export CUDA_VISIBLE_DEVICES=7
     "$P/gpuslot" sleep 100 3>&- &
     pid=$!
     until [ "$(cat /proc/$pid/comm)" = sleep ]; do sleep 0.02; done
     run -124 timeout 0.5 "$P/gpuslot" true
+    # Who waits for this GPU is not in the way of who wants another one.
+    "$P/gpuslot" true 3>&- &
+    waits=$!
+    sleep 0.3
+    CUDA_VISIBLE_DEVICES=8 timeout 30 "$P/gpuslot" true
+    CUDA_VISIBLE_DEVICES=7,8 timeout 30 "$P/gpuslot" true
+    kill -0 $waits
     kill -9 $pid
+    wait $waits
     run -7 "$P/gpuslot" sh -c 'exit 7'
     # shellcheck disable=SC2016
     run -0 env CUDA_VISIBLE_DEVICES='' "$P/gpuslot" sh -c 'echo "[$CUDA_VISIBLE_DEVICES]"'
@@ -153,6 +246,26 @@ cut_off() {
     # shellcheck disable=SC2016
     PATH=$PWD/bin:$PATH run -0 "$P/gpuslot" env -u CUDA_VISIBLE_DEVICES "$P/gpuslot" sh -c 'echo "$CUDA_VISIBLE_DEVICES"'
     [ "$output" = 6 ] # 4 is taken
+}
+
+@test "gpuslot says what it wants instead of waiting for ever" {
+    export TMPDIR=$PWD
+    local slots gpus
+    for gpus in 0 ''; do
+        CUDA_VISIBLE_DEVICES=$gpus run -2 --separate-stderr timeout 30 "$P/gpuslot"
+        [ "$stderr" = "gpuslot: expected gpuslot COMMAND..., found no COMMAND" ]
+        for slots in 0 00 -1 many 1.5; do
+            CUDA_VISIBLE_DEVICES=$gpus SLOTS=$slots run -2 --separate-stderr timeout 30 "$P/gpuslot" true
+            [ "$stderr" = "gpuslot: SLOTS: expected 1 or more jobs that share a GPU, found '$slots'" ]
+        done
+    done
+    CUDA_VISIBLE_DEVICES=0 SLOTS=08 run -0 "$P/gpuslot" true
+    # No GPU: -1 by hand, NoDevFiles by Slurm. They are no GPU that one waits for.
+    for gpus in -1 NoDevFiles; do
+        # shellcheck disable=SC2016
+        CUDA_VISIBLE_DEVICES=$gpus run -0 timeout 30 "$P/gpuslot" timeout 30 "$P/gpuslot" sh -c 'echo "$CUDA_VISIBLE_DEVICES"'
+        [ "$output" = $gpus ]
+    done
 }
 
 @test "an ensemble goes on past a damaged and an unconverged configuration, and names both" {
@@ -186,6 +299,195 @@ cut_off() {
     run -0 ensemble verify
     [ "$output" = "6 verified" ]
     nothing_left
+}
+
+@test "a result counts where it is there, in the gauge and below the theta that are asked for" {
+    raw 3
+    # A Landau file is no Coulomb file, whoever asks; and nothing is added to the folder.
+    ensemble OUT=out THETA=1e-12
+    rm out/cfg.3.lat
+    stat -c '%n %i' out/*.lat >before
+    wrong() {
+        run -2 --separate-stderr ensemble OUT=out "$@"
+        [[ $stderr == *"ensemble: out/cfg.1.lat: $says"* ]]
+        [[ $stderr == *"2 of 3 are results for other parameters: remove them, or name another OUT"* ]]
+        [ "$(stat -c '%n %i' out/*.lat)" = "$(cat before)" ]
+        run -2 --separate-stderr ensemble OUT=out "$@" verify
+        [[ $stderr == *"out/cfg.1.lat: does not hold"* && $stderr == *"out/cfg.2.lat: does not hold"* && $output != *verified* ]]
+    }
+    says="expected --gauge coulomb --time t, found --gauge landau" wrong GAUGE=coulomb
+    [[ $stderr == *"out/cfg.1.lat: gauge landau in its header, expected --gauge coulomb --time t"* ]]
+    says="expected --gauge mag, found --gauge landau" wrong GAUGE=mag
+    says="expected --gauge landau --weights 1,1,1,2, found --gauge landau" wrong WEIGHTS=1,1,1,2
+    says="theta $(awk -F'\t' '$1 == "cfg.1" { print $9 }' out/table.tsv) is above 1e-20: not reached" wrong THETA=1e-20
+    # Finished, it says the same; its table has what is there, not what is in its log.
+    run -0 --separate-stderr ensemble OUT=out
+    [ "$stderr" = "3 of 3 fixed" ]
+    run -2 --separate-stderr ensemble OUT=out GAUGE=coulomb
+    [[ $stderr == *"3 of 3 are results for other parameters"*"0 of 3 fixed"* ]]
+    run -2 --separate-stderr ensemble OUT=out THETA=1e-20
+    [[ $stderr == *"not reached"*"0 of 3 fixed"* ]]
+    # What holds for less holds.
+    run -0 --separate-stderr ensemble OUT=out THETA=1e-8
+    run -0 ensemble OUT=out THETA=1e-8 verify
+    # Coulomb gauge: the worst slice decides, not the mean; slices across x are other ones.
+    ensemble OUT=slices GAUGE=coulomb
+    for i in 1 2 3; do
+        worst=$(lat-theta slices/cfg.$i.lat | awk '/^worst slice/ { print $3 }')
+        near "$(awk -F'\t' -v c=cfg.$i '$1 == c { print $9 }' slices/table.tsv)" "$worst" 1e-30
+        awk -F'\t' -v c=cfg.$i '$1 == c { exit !($9 > $4) }' slices/table.tsv
+    done
+    between=$(awk -F'\t' '$1 == "cfg.1" { print ($4 + $9) / 2 }' slices/table.tsv)
+    run -2 --separate-stderr ensemble OUT=slices GAUGE=coulomb THETA="$between"
+    [[ $stderr == *"slices/cfg.1.lat: theta "*" is above $between: not reached"* ]]
+    run -2 --separate-stderr ensemble OUT=slices GAUGE=coulomb ACROSS=x
+    [[ $stderr == *"slices/cfg.1.lat: expected --gauge coulomb --time x, found --gauge coulomb --time t"* ]]
+    run -2 --separate-stderr ensemble OUT=slices GAUGE=coulomb ACROSS=x verify
+    [[ $stderr == *"slices/cfg.1.lat: gauge coulomb in its header, expected --gauge coulomb --time x"* ]]
+}
+
+@test "a report has what is there: a failure of before does not hide a result, a row does not stand for one" {
+    raw 3
+    ensemble
+    echo "failed (1): cfg.1: long ago" >landau/log/cfg.1.failed
+    run -0 --separate-stderr ensemble
+    [ "$stderr" = "3 of 3 fixed" ]
+    # A row without its result, which cannot be made again; another part's table does not have it either.
+    rm landau/cfg.2.lat
+    head -c 3000 raw/cfg.2 >short && mv short raw/cfg.2
+    run -2 --separate-stderr ensemble
+    [[ $stderr == *"failed (1): cfg.2: "*"2 of 3 fixed"* ]]
+    [ "$(cut -f1 landau/table.tsv | tr '\n' ' ')" = "config cfg.1 cfg.3 " ]
+    run -0 --separate-stderr ensemble PART=3/3
+    [ "$(cut -f1 landau/table.tsv | tr '\n' ' ')" = "config cfg.1 cfg.3 " ]
+    # Results whose logs are lost, or whose rows are not whole, are measured, not made again.
+    rm raw/cfg.2
+    cp landau/table.tsv before
+    stat -c '%n %i' landau/*.lat >inodes
+    rm -r landau/log
+    run -0 --separate-stderr ensemble
+    [ "$stderr" = "2 of 2 fixed" ]
+    : >landau/log/cfg.1.row
+    run -2 --separate-stderr ensemble
+    [[ $stderr == "not measured: cfg.1: landau/log/cfg.1.row is not whole; "*"1 of 2 fixed"* ]]
+    run -0 --separate-stderr ensemble
+    [ "$stderr" = "2 of 2 fixed" ]
+    cmp <(cut -f1-7,9- before) <(cut -f1-7,9- landau/table.tsv)
+    [ "$(stat -c '%n %i' landau/*.lat)" = "$(cat inodes)" ]
+    # A file of another gauge that somebody put there is not.
+    lat-orelax --gauge mag --theta 1e-14 landau/cfg.1.lat -o landau/new.lat && mv landau/new.lat landau/cfg.1.lat
+    rm landau/log/cfg.1.row
+    run -2 --separate-stderr ensemble
+    [[ $stderr == *"failed (1): cfg.1: "*"1 of 2 fixed"* ]]
+    grep -qF "landau/cfg.1.lat: gauge mag in its header, expected --gauge landau" landau/log/cfg.1.err
+}
+
+# slow_relaxation: lat-orelax waits until there is a file named go; each one's options are in the file begun.
+slow_relaxation() {
+    mkdir bin
+    cat >bin/lat-orelax <<END
+#!/bin/bash
+echo "\$*" >>"$PWD/begun"
+until [ -e "$PWD/go" ]; do sleep 0.02; done
+PATH=\${PATH#*:}
+exec lat-orelax "\$@"
+END
+    chmod +x bin/lat-orelax
+    PATH=$PWD/bin:$PATH
+}
+
+# until COMMAND...: waits for it, some 30 s at most.
+await() {
+    local i
+    for ((i = 0; i < 600; i++)); do
+        if "$@" >/dev/null 2>&1; then return 0; fi
+        sleep 0.05
+    done
+    echo "in vain: $*"
+    return 1
+}
+
+@test "a configuration is made by one run at a time, whoever was killed" {
+    raw 3
+    slow_relaxation
+    # make alone is killed; what it has started goes on.
+    started
+    first=$!
+    await grep -c cfg.2 begun
+    kill -9 $first
+    wait $first || true
+    # A temporary file of it, and one of a dead run.
+    touch landau/log/.cfg.1.lat.4194305.tmp landau/log/.cfg.3.lat.4194305.tmp landau/log/.cfg.3.lat-orelax.tsv.4194305.7.tmp landau/log/.cfg.3.lat.x.tmp
+    started
+    second=$!
+    await grep -c cfg.3 begun
+    grep -q "^ensemble: cfg.1: another run has it ($HOSTNAME, process [0-9]*)$" said
+    [ -e landau/log/.cfg.1.lat.4194305.tmp ]
+    [ -e landau/log/.cfg.3.lat.x.tmp ]
+    [ ! -e landau/log/.cfg.3.lat.4194305.tmp ]
+    [ ! -e landau/log/.cfg.3.lat-orelax.tsv.4194305.7.tmp ]
+    touch go
+    wait $second
+    [ "$(tail -n 1 said)" = "3 of 3 fixed" ]
+    [ "$(wc -l <begun)" -eq 3 ]
+    # All of a run is killed while another one waits: that does it again, and takes away what is left.
+    rm go begun said landau/*.lat
+    # shellcheck disable=SC2016
+    setsid env MAKEFLAGS= MAKELEVEL= make -f "$P/ensemble.mk" -j3 >/dev/null 2>&1 3>&- &
+    first=$!
+    await grep -c cfg.3 begun
+    started
+    second=$!
+    await grep -c waiting said
+    touch landau/log/.cfg.1.lat.4194305.tmp
+    touch go && kill -9 -- -$first
+    wait $first || true
+    wait $second
+    [ "$(tail -n 1 said)" = "3 of 3 fixed" ]
+    rm landau/log/.cfg.3.lat.x.tmp
+    nothing_left
+}
+
+@test "an array of Slurm jobs that is submitted again while it runs makes each configuration once" {
+    raw 4
+    slow_relaxation
+    array() {
+        SLURM_ARRAY_TASK_ID=$1 PIPELINES=$P MAKEFLAGS='' MAKELEVEL='' bash "$PWD/array.sh" >>"said.$2" 2>&1
+    }
+    sed 's/^PARTS=[0-9]*/PARTS=2/' "$P/slurm/array.sh" >array.sh
+    for job in a b; do for task in 1 2; do array $task $job 3>&- & done; done
+    await sh -c 'cat said.* | grep waiting'
+    touch go
+    wait
+    for job in a b; do
+        [ "$(grep -c "^2 of 2 fixed" said.$job)" -eq 2 ] || { cat said.*; false; }
+    done
+    [ "$(grep -o -e '-o landau/log/cfg.[0-9].lat ' begun | sort -u | wc -l)" -eq 4 ]
+    [ "$(wc -l <begun)" -eq 4 ]
+    [ "$(wc -l <landau/table.tsv)" -eq 5 ]
+    run -0 ensemble verify
+}
+
+@test "ensembles are right when make alone is killed and when two makes work on one OUT" {
+    campaign 4
+}
+
+@test "what was begun with other parameters does not fail for ever" {
+    mkdir raw
+    rough raw/a --dims 4,4,4,4
+    # A checkpoint that is of 3000 temperatures.
+    STEPS=3000 setsid "$P/landau.sh" raw/a b.lat >/dev/null 2>&1 3>&- &
+    first=$!
+    await test -e b.lat-anneal.ck
+    kill -9 -- -$first
+    wait $first || true
+    mkdir -p landau/log
+    mv b.lat-anneal.ck landau/log/a.lat-anneal.ck
+    cp landau/log/a.lat-anneal.ck a.ck
+    run -1 --separate-stderr lat-anneal --gauge landau --steps 10 --resume a.ck raw/a -o x.lat
+    run -0 --separate-stderr ensemble
+    [ "$stderr" = "1 of 1 fixed" ]
+    [ -z "$(find landau -name '*.ck' -o -name '*.failed' -o -name '*.err')" ]
 }
 
 @test "verify finds a damaged result, another raw file, and a row that is not true" {
@@ -222,7 +524,19 @@ END
     "$P/slurm/gpus.sh" a.nersc b.lat 3>&- >said
     lat-theta --require-theta 1e-14 b.lat >theta
     near "$(column a.lat plaquette)" "$(column b.lat plaquette)" 1e-13
-    [ ! -e b.raw.lat ] && [ ! -e b.ck ]
+    [ ! -e b.raw.lat ]
+    [ ! -e b.ck ]
+    # What is left of another configuration is not taken for this one.
+    lat-start hot --dims 4,4,4,8 -o c.raw.lat
+    "$P/slurm/gpus.sh" a.nersc c.lat 3>&- >said
+    near "$(column a.lat plaquette)" "$(column c.lat plaquette)" 1e-13
+    # One job at a time.
+    exec {lock}>>c.lock
+    flock "$lock"
+    run -1 --separate-stderr "$P/slurm/gpus.sh" a.nersc c.lat 3>&-
+    [ "$stderr" = "gpus.sh: another job is at c.lat: it has c.lock" ]
+    exec {lock}>&-
+    rm c.lat
     # A checkpoint that is there is handed on; this one is damaged.
     : >c.ck
     run ! "$P/slurm/gpus.sh" a.nersc c.lat 3>&-
@@ -236,7 +550,7 @@ END
     raw 7
     : >"raw/.hidden"
     for part in 1/3 2/3 3/3; do
-        "$P/ensemble.sh" list raw $part >list.${part%/3}
+        "$P/ensemble.sh" begin landau raw $part landau >list.${part%/3}
         SLURM_ARRAY_TASK_ID=${part%/3} PIPELINES=$P bash <(sed 's/^PARTS=[0-9]*/PARTS=3/' "$P/slurm/array.sh") >>said 2>&1
     done
     [ "$(sort list.*)" = "$(ls raw)" ]
@@ -258,7 +572,7 @@ END
     ensemble OUT=straight
     cut_off env MAKEFLAGS='' make -f "$P/ensemble.mk" -j2 OUT=cut
     for i in 1 2 3 4 5 6; do cmp straight/cfg.$i.lat cut/cfg.$i.lat; done
-    cmp <(cut -f1-7 straight/table.tsv) <(cut -f1-7 cut/table.tsv)
+    cmp <(cut -f1-7,9- straight/table.tsv) <(cut -f1-7,9- cut/table.tsv)
     [ -z "$(find cut -name '*.ck')" ]
     run -0 ensemble OUT=cut verify
 }
@@ -267,7 +581,8 @@ END
     mkdir -p raw landau/log
     (cd raw && seq -f 'cfg.%05g.lime' 10000 | xargs touch)
     (cd landau && seq -f 'cfg.%05g.lime.lat' 10000 | xargs touch)
-    (cd landau/log && seq -f 'cfg.%05g.lime.row' 10000 | xargs touch)
+    (cd landau/log && seq -f 'cfg.%05g.lime' 10000 | awk -v OFS='\t' '
+        { f = $1 ".row"; print $1, "landau", ".9", "1e-18", 30, ".7", ".7", "1.00", "1e-18", "--gauge landau" >f; close(f) }')
     TIMEFORMAT='%U %S' # of processors: other work on this machine does not count
     { time ensemble 2>said; } 2>spent
     [ "$(cat said)" = "10000 of 10000 fixed" ]
@@ -292,7 +607,8 @@ END
         [ ! -s said ] || { cat said; return 1; }
     done
     for file in both anneal relax copies one slices; do
-        [ "$(head -c 4 $file.png | tail -c 3)" = PNG ] && [ "$(head -c 4 $file.pdf)" = %PDF ]
+        [ "$(head -c 4 $file.png | tail -c 3)" = PNG ]
+        [ "$(head -c 4 $file.pdf)" = %PDF ]
         # Empty axes take about 5 kB and 8 kB.
         [ "$(stat -c %s $file.png)" -gt 9000 ]
     done

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Fixes an ensemble by an array of Slurm jobs: sbatch pipelines/slurm/array.sh, from the folder that RAW is in.
-# Each job takes every 16th configuration. After the time limit, or if more configurations have come, submit it again: it fixes
-# those that are missing. To submit two rounds at once, call sbatch --dependency=singleton twice. A job in which a configuration
-# failed counts as failed, so --dependency=afterok waits until all of them are there. Without GPUs: sbatch --gpus-per-task=0.
+# An ensemble as an array of Slurm jobs: sbatch pipelines/slurm/array.sh, from the folder that RAW is in.
+# Each job takes every 16th configuration. Cut off by the time limit, or when more configurations have come: submit it again,
+# it fixes what is missing; while the first one runs it waits for what that has in hand. To submit two rounds at once without that:
+# sbatch --dependency=singleton, twice. A job in which a configuration failed counts as failed, so --dependency=afterok waits for all of them to be there. Without GPUs: sbatch --gpus-per-task=0.
 #SBATCH --job-name=landau
 #SBATCH --array=1-16
 #SBATCH --ntasks=1
@@ -12,8 +12,8 @@
 #SBATCH --output=%x.%A.%a.out
 set -euo pipefail
 
-PARTS=16                           # as many as --array has above; so --array=3 alone is still the third of 16
-JOBS=2                             # one job on the GPU, while another one reads or writes
+PARTS=16                           # as many as --array says above; so --array=3 alone is still the third of 16
+JOBS=2                             # one on the GPU while another one reads or writes
 PIPELINES=${PIPELINES:-pipelines}  # a copy of this folder; Slurm runs a copy of this script from elsewhere
 
 make -f "$PIPELINES/ensemble.mk" -j$JOBS RAW=raw GAUGE=landau PART="$SLURM_ARRAY_TASK_ID/$PARTS"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Fixes one large lattice on several GPUs: sbatch pipelines/slurm/gpus.sh CONFIG OUT.lat
-# Use it for a lattice that does not fit on one GPU, or takes too long there. For many small lattices array.sh is better. The lattice
-# is cut across its last direction, with a rank and a GPU for each slab. Data go through files. srun would pass them on at some MB/s,
-# and to all ranks. After the time limit submit it again: it continues from its checkpoint.
+# One large lattice on several GPUs: sbatch pipelines/slurm/gpus.sh CONFIG OUT.lat
+# For lattices that one GPU does not hold, or not fast enough; for many small ones array.sh is better. The lattice is cut along its last
+# direction, a rank and a GPU for each part. Data go through files, not through srun, which would pass them on at some MB/s and to
+# all ranks. Cut off by the time limit: submit it again, it goes on from its checkpoint.
 #SBATCH --job-name=landau
 #SBATCH --nodes=1
 #SBATCH --ntasks=4
@@ -13,22 +13,29 @@
 set -euo pipefail
 
 GAUGE=${GAUGE:-landau}
-THETA=${THETA:-1e-14}        # see landau.sh
+THETA=${THETA:-1e-14}        # see landau.sh, coulomb.sh, mag.sh
 PRECISION=${PRECISION:-mixed}
 EVERY=${EVERY:-600}          # seconds between two checkpoints
-CONVERT=${CONVERT:-}         # see landau.sh
+CONVERT=${CONVERT:-}         # see fix.sh
 
 config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
+[[ $config != -?* ]] || config=./$config # a name, not an option
+[[ $out != -* ]] || out=./$out
+case $GAUGE in landau | coulomb | mag) ;; *) echo "gpus.sh: GAUGE: expected landau, coulomb or mag, found '$GAUGE'" >&2; exit 2 ;; esac
 raw=${out%.lat}.raw.lat checkpoint=${out%.lat}.ck
 
-# One process reads any format and projects links to SU(3). Four do the sweeps.
+# One job at a time: it has the lock until it ends, however that is.
+exec {lock}>>"${out%.lat}.lock"
+flock -n "$lock" || { echo "gpus.sh: another job is at $out: it has ${out%.lat}.lock" >&2; exit 1; }
+
+# One process: any format in, links brought back to SU(3). Four: the sweeps. (Again in each job: raw.lat may be of another CONFIG.)
 # shellcheck disable=SC2086 # several words
-[ -e "$raw" ] || lat-convert $CONVERT "$config" | lat-reunit --precision double -o "$raw"
+lat-convert $CONVERT "$config" | lat-reunit --precision double -o "$raw"
 options=(--gauge "$GAUGE" --theta "$THETA" --precision "$PRECISION" --log "${out%.lat}.tsv" --checkpoint "$checkpoint" --every "$EVERY")
 [ ! -e "$checkpoint" ] || options+=(--resume "$checkpoint")
 
-# srun starts SLURM_NTASKS ranks. Only the first one reads -i, writes -o and prints messages. On one machine without Slurm
-# lat-orelax -n 4 ... < raw.lat > out.lat does the same.
+# srun starts SLURM_NTASKS ranks, of which the first alone reads -i, writes -o and speaks. On one machine without Slurm
+# the same is: lat-orelax -n 4 ... < raw.lat > out.lat
 srun --input=none lat-orelax "${options[@]}" -i "$raw" -o "$out"
-lat-theta --require-theta "$THETA" "$out"
+lat-theta --gauge "$GAUGE" --require-theta "$THETA" "$out"
 rm -f "$raw"

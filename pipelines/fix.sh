@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# The pipeline of landau.sh, coulomb.sh and mag.sh, which source this file after their own parameters:
+#   GAUGE.sh CONFIG OUT.lat     fixes CONFIG, any file that lat-convert reads. OUT.lat appears when it is whole. Beside it are a
+#                               log of each stage and, while they run, checkpoints: after a crash the same command goes on.
+#                               Exit status 3: not converged
+#   GAUGE.sh --condition        prints what lat-theta needs to judge a result: --gauge coulomb --time t --require-theta 1e-14
+# Set a variable for one run: THETA=1e-20 pipelines/landau.sh CONFIG OUT.lat
+# Keep parameters: copy landau.sh to mine.sh in this folder, and edit it.
+set -euo pipefail
+PATH=$PATH:$(dirname "$(realpath "$0")")/../bin
+
+: "${T_LAST:=0.1}"        # last temperature: F is within some 5 % of its maximum, relaxation is faster from there
+: "${MICRO:=3}"           # microcanonical sweeps at each temperature, as in the cuLGT paper: they decorrelate cheaply
+: "${MAX_SWEEPS:=100000}" # then relaxation is given up as stuck; another SEED may not be
+: "${PRECISION:=double}"  # of the relaxation; mixed begins in single and reaches the same theta
+: "${SEED:=1}"            # of the annealing: the same seed, the same bytes
+: "${EVERY:=600}"         # seconds between two checkpoints: what a crash may cost
+: "${CONVERT:=}"          # for files that do not say what they hold, such as "--from raw --dims 32,32,32,64"
+
+[ -n "${gauge+set}" ] || { echo "fix.sh: expected landau.sh, coulomb.sh or mag.sh, which source it" >&2; exit 2; }
+if [ "${1-}" = --condition ]; then
+    echo "${gauge[*]} --require-theta $THETA"
+    exit
+fi
+config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
+[[ $config != -?* ]] || config=./$config # a name, not an option
+[[ $out != -* ]] || out=./$out
+logs=()
+[ "${gauge[1]}" != coulomb ] || logs=(--slice-log "${out%.lat}.slices.tsv")
+
+# stage TOOL OPTION...: with a log, and a checkpoint to go on from, unless it ended without convergence.
+stage() {
+    local name=${out%.lat}.$1
+    [ ! -e "$name.ck" ] || set -- "$@" --resume "$name.ck"
+    "$@" "${gauge[@]}" --log "$name.tsv" --checkpoint "$name.ck" --every "$EVERY" || {
+        local rc=$?
+        [ $rc -ne 3 ] || rm -f "$name.ck"
+        return $rc
+    }
+}
+
+# Links of files in single precision are in SU(3) to 1e-7 only: lat-reunit brings them back.
+# shellcheck disable=SC2086 # several words
+lat-convert $CONVERT "$config" | lat-reunit --precision double |
+    stage lat-anneal --from "$T_FIRST" --to "$T_LAST" --steps "$STEPS" --micro "$MICRO" --seed "$SEED" |
+    stage lat-orelax --theta "$THETA" --max-sweeps "$MAX_SWEEPS" --precision "$PRECISION" "${logs[@]}" -o "$out"
