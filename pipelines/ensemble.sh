@@ -186,7 +186,7 @@ verify() {
         function far(i, t) { return !((was[i + 1] - is[i])^2 <= t^2) }
         { split($0, was); split(now, is) }
         NF != 10 || was[2] != is[1] || was[10] != condition || far(2, 1e-12) || far(3, was[4] / 1000 + 1e-27) || far(5, 1e-12) || far(6, 1e-12) {
-            print "ensemble: measured " now " " condition ", expected " $0; exit 1 }' "$log.row" >&2
+            print "ensemble: measured " now " " condition ", expected " $0; exit 1 }' <"$log.row" >&2
 }
 
 # at OUT.lat: sets the variables of this configuration.
@@ -202,6 +202,7 @@ at() {
 # results that are there, of all parts, go to TABLE. Exit status 1 if there is anything to say.
 judge() {
     local rows=$out/log/.rows
+    [[ $rows == /* ]] || rows=./$rows # a=b/log/.rows is a file, not a variable of awk
     ask
     mkdir -p "$out/log" || fail "$out/log cannot be made"
     exec {held}>>"$out/log/.lock"

@@ -110,6 +110,9 @@ cut_off() {
     for name in -n2 a=b '~'; do [ -e "./-out/$name.lat" ]; done
     run -0 ensemble RAW=-raw OUT=-out verify
     [ "$output" = "3 verified" ]
+    run -0 --separate-stderr ensemble RAW=-raw OUT=o=u,t
+    [ "$stderr" = "3 of 3 fixed" ]
+    run -0 ensemble RAW=-raw OUT=o=u,t verify
     for name in "q'q" 'a b' 'a%b'; do
         cp first.lat "./-raw/$name"
         run -2 --separate-stderr ensemble RAW=-raw OUT=-out
