@@ -174,7 +174,7 @@ static int project(lat_field *u)
 }
 
 /* A line of the table about the links u. */
-static int tell(FILE *text, trial *t, long done, const lat_field *u, lat_gauge_state *s)
+static int print_row(FILE *text, trial *t, long done, const lat_field *u, lat_gauge_state *s)
 {
     const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
     lat_deviation d;
@@ -200,7 +200,7 @@ static int run_in_place(FILE *text, trial *t, const board *c, lat_field *u)
             board_store(c, links, how->real, u);
             board_load(c, links, how->real, u);
         }
-        if (rc || (rc = tell(text, t, done, u, &s)) || done >= sweeps)
+        if (rc || (rc = print_row(text, t, done, u, &s)) || done >= sweeps)
             break;
         how->sweeps(links, c, omega, every);
     }
@@ -221,7 +221,7 @@ static int ours(FILE *text, trial *t, const lat_field *u, lat_field *v, lat_fiel
     for (long done = 0; dev; done += every) {
         memcpy(v->data, u->data, lat_field_reals(u) * sizeof(double));
         if (dev->ops->get(dev, 0, g) || lat_transform_project(g) || lat_transform_apply(v, g)
-            || tell(text, t, done, v, &s))
+            || print_row(text, t, done, v, &s))
             break;
         if (done >= sweeps) {
             dev->ops->close(dev);

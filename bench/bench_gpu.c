@@ -132,10 +132,10 @@ static void measure(const line *l, bool checked)
     const double sites = (double)lat_volume(&links.head.geom) * l->copies;
     seconds(dev, &l->how, 10);
     const long n = (long)(0.05 / (seconds(dev, &l->how, 20) / 20)) + 10;
-    double t[REPEAT], look[REPEAT];
+    double t[REPEAT], state[REPEAT];
     for (int r = 0; r < REPEAT; r++)
-        look[r] = seconds(dev, &l->how, 0);
-    const double check = bench_median(look, REPEAT);
+        state[r] = seconds(dev, &l->how, 0);
+    const double check = bench_median(state, REPEAT);
     for (int r = 0; r < REPEAT; r++)
         t[r] = (seconds(dev, &l->how, n) - check) / (double)n;
     const double dt = bench_median(t, REPEAT), tflops = FLOP * sites / dt * 1e-12;

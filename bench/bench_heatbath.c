@@ -133,7 +133,7 @@ static lat_generator *start(lat_device *on, lat_field *u)
 static double reals_of(int nc) { return nc == 2 ? 4 : nc == 3 && !all_rows ? 12 : 2 * nc * nc; }
 
 /* A row; `where`: threads, or the GPU. */
-static void tell(const lat_field *u, int k, const char *where, double seconds, double copy)
+static void print_row(const lat_field *u, int k, const char *where, double seconds, double copy)
 {
     const double links = (double)lat_field_matrices(u), reals = reals_of(u->head.nc),
                  gb = 20 * reals * u->head.real * links / seconds * 1e-9;
@@ -160,7 +160,7 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
             best = fmin(best, (bench_time(nthreads) - begin) / (double)n);
         }
         snprintf(where, sizeof where, "%d", nthreads);
-        tell(&u, k, where, best, copy);
+        print_row(&u, k, where, best, copy);
         if (nc == 3)
             printf("  %18.1f", reference[k] / best / nthreads);
         printf("\n");
@@ -194,7 +194,7 @@ static void bench_gpu(int extent, int nc, lat_real real)
             const double few = gpu_seconds(gen, &how, n);
             t[r] = (gpu_seconds(gen, &how, 3 * n) - few) / (double)(2 * n);
         }
-        tell(&u, k, "gpu", bench_median(t, 7), copy);
+        print_row(&u, k, "gpu", bench_median(t, 7), copy);
         printf("\n");
         fflush(stdout);
     }

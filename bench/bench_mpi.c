@@ -94,8 +94,8 @@ static const char *close_job(job *j)
     return words;
 }
 
-/* n sweeps and a look. */
-static int work(const job *j, long n, double *look)
+/* n sweeps and a measurement of the functional or the plaquette. */
+static int work(const job *j, long n, double *value)
 {
     lat_gauge_state s = {0};
     double spatial = 0, temporal = 0;
@@ -103,18 +103,18 @@ static int work(const job *j, long n, double *look)
                                  || j->gen->ops->plaquette(j->gen, &spatial, &temporal)
                            : j->fixer->ops->sweep(j->fixer, &j->k->how, n)
                                  || j->fixer->ops->state(j->fixer, &s, NULL);
-    *look = j->gen ? (spatial + temporal) / 2 : s.functional;
+    *value = j->gen ? (spatial + temporal) / 2 : s.functional;
     return bad;
 }
 
 /* Its seconds, of the slowest rank. */
-static double seconds(const job *j, long n, double *look)
+static double seconds(const job *j, long n, double *value)
 {
     const lat_comm *comm = lat_comm_world;
     if (comm->barrier(comm))
         stop();
     double begin = bench_now();
-    if (work(j, n, look))
+    if (work(j, n, value))
         stop();
     begin = bench_now() - begin;
     if (comm->max(comm, &begin, 1))
@@ -125,14 +125,14 @@ static double seconds(const job *j, long n, double *look)
 static void measure(lat_device *dev, const kind *k, const char *dims, lat_field *u)
 {
     const lat_comm *comm = lat_comm_world;
-    double t[BATCHES], look[BATCHES], first, last;
+    double t[BATCHES], idle_time[BATCHES], first, last;
     job j;
     open_job(&j, k, u, dev);
     seconds(&j, 10, &first);
     const long n = (long)(0.1 / (seconds(&j, 20, &last) / 20)) + 10;
     for (int i = 0; i < BATCHES; i++)
-        look[i] = seconds(&j, 0, &last);
-    const double idle = bench_median(look, BATCHES);
+        idle_time[i] = seconds(&j, 0, &last);
+    const double idle = bench_median(idle_time, BATCHES);
     for (int i = 0; i < BATCHES; i++)
         t[i] = (seconds(&j, n, &last) - idle) / (double)n;
     const char *words = close_job(&j);

@@ -77,8 +77,8 @@ static inline IN_PLACE_STORE *IN_PLACE(place)(IN_PLACE_STORE *u, const board *c,
 }
 
 /* The sites at slot[], all of one parity, so that no two share a link. Lanes may repeat a site. */
-static void IN_PLACE(visit)(IN_PLACE_STORE *u, const board *c, const int slot[LANES],
-                            IN_PLACE_HIT omega)
+static void IN_PLACE(update_site)(IN_PLACE_STORE *u, const board *c, const int slot[LANES],
+                                  IN_PLACE_HIT omega)
 {
     IN_PLACE(link) link[8];
     int from[LANES];
@@ -120,7 +120,7 @@ static void IN_PLACE(sweeps)(void *links, const board *c, double omega, long n)
             int slot[LANES];
             for (int l = 0; l < LANES; l++)
                 slot[l] = (i % 2 ? half : 0) + (first + l < half ? first + l : half - 1);
-            IN_PLACE(visit)(links, c, slot, (IN_PLACE_HIT)omega);
+            IN_PLACE(update_site)(links, c, slot, (IN_PLACE_HIT)omega);
         }
     }
 }

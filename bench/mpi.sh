@@ -69,7 +69,7 @@ awk -F'\t' -v weak="$(printf '%s|' "${weak[@]}")" -v slab="$slab" '
             printf "%-8s %-14s one %8.4f ms  2: %5.2f  4: %5.2f (%.4f ms)  %s\n", a[1], a[2], one, one / t[a[1], a[2], 2], four, t[a[1], a[2], 4],
                 a[1] == "relax" && (large || a[2] ~ /^32/) ? verdict(four, large ? 3.6 : 3, large ? 3.9 : 3.5) : a[1] ~ /^(links|mirror)$/ ? verdict(four, 3.6, 3.9) : ""
             if (("staged " a[1], a[2], 4) in t) staged = staged sprintf("%-8s %-14s 4: %5.2f (%.4f ms)\n", a[1], a[2], one / t["staged " a[1], a[2], 4], t["staged " a[1], a[2], 4]) }
-        print "\nthe same with rims staged through the hosts and MPI: for ranks that share no host, and lattices that fit nowhere else"
+        print "\nthe same with faces staged through the hosts and MPI: for ranks that share no host, and lattices that fit nowhere else"
         printf "%s", staged
         print "\nefficiency of 4 GPUs by slices a GPU, " slab " (relax above 85 %: must at 8, aim at 4)"
         print "          relax              mag                bath"

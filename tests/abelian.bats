@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lat-abelian: Abelian links and monopoles.
+# Purpose: lat-abelian projects links to the Abelian subgroup and counts monopoles; both against exact values and a second program.
 load helper
 
 # number NAME < JSON
@@ -65,7 +65,7 @@ END
 
 @test "independent random phases have 7/15 of a monopole a link" {
     # Haar random links have such phases in every direction; of the six faces of a cube five are then independent and uniform, and k is
-    # their sum in turns, rounded: 1 with probability 26/120, 2 with 1/120, and as often -1, -2. E |k| = 7/15, E k^2 = 1/2.
+    # their sum in units of 2 pi, rounded: 1 with probability 26/120, 2 with 1/120, and as often -1, -2. E |k| = 7/15, E k^2 = 1/2.
     lat-start hot --dims 12,12,12,12 --group 2 --seed 9 | lat-abelian --json >j
     # 4 sigma, of which neighbouring cubes leave at most sqrt(13) of what it would be alone: each shares faces with 12 others.
     near "$(number monopoles <j)" 0.4666666667 "$(awk 'BEGIN { print 4 * sqrt(13 * (1/2 - 49/225) / 82944) }')"
@@ -131,7 +131,7 @@ END
     done
 }
 
-@test "another gauge, a transformation, two outputs in one place are refused" {
+@test "another gauge, a transformation, two outputs to one file are refused" {
     lat-start hot --dims 4,4,4,4 -o a.lat
     lat-orelax --gauge landau --theta 1e-3 a.lat -o landau.lat
     run -1 lat-abelian landau.lat

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lat-anneal: simulated annealing towards a gauge.
+# Purpose: lat-anneal samples the distribution that it should, gets colder, and raises the functional (simulated annealing).
 load helper
 
 # mean LOG: mean of F over the lines of a log after the first fifth.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tools do with open and antiperiodic boundaries (docs/gauges.md); recognising them: formats.bats.
+# Purpose: the tools treat open and antiperiodic boundaries as docs/gauges.md says. formats.bats tests how they are recognised.
 load helper
 load formats
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Checkpoints: a run that was cut off ends as if it had not been.
+# Purpose: a run that was killed and resumed from its checkpoint ends with the bytes of an uninterrupted run.
 # shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 

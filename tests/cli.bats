@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The command line contract, asked of every tool that was built (docs/conventions.md has the physics).
+# Purpose: every tool that was built keeps the command line contract: help, exit codes, stdin and stdout, outputs, provenance.
 # shellcheck disable=SC2154  # status, output, stderr and lines are set by run
 load helper
 
@@ -56,7 +56,7 @@ one_sentence() {
     [ "$(wc -l < "$1")" -eq 1 ] || fail "expected one line of $2, found:" "$(cat "$1")"
     grep -q "^$2: .*[^.]$" "$1" || fail "expected a sentence of $2, found:" "$(cat "$1")"
 }
-# a_usage_error FILE TOOL: two lines, the second one says where to look
+# a_usage_error FILE TOOL: two lines, the second one names the help
 a_usage_error() {
     [ "$(wc -l < "$1")" -eq 2 ] || fail "expected two lines of $2, found:" "$(cat "$1")"
     head -n 1 "$1" | grep -q "^$2: " || fail "expected a sentence of $2, found:" "$(cat "$1")"
@@ -388,7 +388,7 @@ limits_spinning() {
     done
 }
 
-@test "a closed stdout is exit 1 and a sentence, and FILEs do not take its place" {
+@test "a closed stdout is exit 1 and a sentence, and no FILE gets its number" {
     local t got
     for t in $(tools); do
         got=0
@@ -493,7 +493,7 @@ limits_spinning() {
     grep -qE 'step [0-9]+ of 40  T [0-9.]+  F [0-9.]+  [1-9][0-9]* steps/s, [0-9]+ (s|min) left$' err || fail "$(cat err)"
 }
 
-@test "a failure takes the place of the line of progress, which fits the terminal" {
+@test "a failure replaces the line of progress, which fits the terminal" {
     need_terminal
     local got=0 longest
     script -qec "stty cols 60; lat-orelax --theta 1e-9 --omega 1 --max-sweeps 20 in.lat > /dev/null" /dev/null \
@@ -505,7 +505,7 @@ limits_spinning() {
     [ "$longest" -eq 59 ] || fail "a line of progress has $longest columns:" "$(cat -v typed)"
 }
 
-@test "a log is there at once, line by line, and never in place of something else" {
+@test "a log is written line by line from the start, and replaces no other kind of file" {
     local pid i path
     mkfifo slow
     exec 9<> slow
@@ -578,7 +578,7 @@ limits_spinning() {
     lat-info --check out.lat
 }
 
-@test "two outputs in one place are refused before computing, whatever their names" {
+@test "two outputs to one file are refused before computing, whatever their names" {
     local t path
     mkfifo slow
     exec 9<> slow

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# lat-convert: foreign files in, foreign files out, and what is refused. A second opinion comes from
+# Purpose: lat-convert reads and writes NERSC, LIME and MILC files and refuses wrong ones. A second opinion comes from
 # check_foreign.py; odd and damaged files are made by make_foreign.py. Neither has a line of our code.
 load helper
 load formats
@@ -150,7 +150,7 @@ END
     done
 }
 
-@test "NERSC without FLOATING_POINT is IEEE32BIG, and without checksum the plaquette tells the byte order" {
+@test "NERSC without FLOATING_POINT is IEEE32BIG, and without checksum the plaquette decides the byte order" {
     local order
     small
     lat-convert small.ildg > a.lat
@@ -382,7 +382,7 @@ END
     "$CHECK" sums a.milc
     lat-convert a.milc > single.lat
     run -3 lat-diff --tolerance 1e-10 a.lat single.lat
-    # Rounding to 24 bits: half a unit of the last place of numbers up to 1.
+    # Rounding to 24 bits: half a unit in the last digit of numbers up to 1.
     lat-diff --tolerance 6e-8 a.lat single.lat
     lat-convert --precision double single.lat > double.lat
     lat-diff --tolerance 0 single.lat double.lat

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Gribov copies: many starts of one configuration, between tools and at the end.
+# Purpose: Gribov copies: many random starts of one configuration go independently through the tools, and the best is chosen.
 # shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
-@test "every copy goes its own way: alone by its seed, or beside nine others, it ends the same" {
+@test "a copy ends the same alone by its seed or beside nine others" {
     rough a.lat --dims 4,4,4,6 --epsilon 1.2
     for precision in single mixed double; do
         lat-orelax -p $precision --theta 1e-10 --seed 5 --copies 10 --copies-log all.tsv a.lat -o best.lat

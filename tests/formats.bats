@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# lat-convert: the formats of other codes beside NERSC, LIME and MILC (convert.bats). Samples are made by
+# Purpose: lat-convert reads and writes the formats of other codes; NERSC, LIME and MILC are in convert.bats. Samples are made by
 # make_foreign.py, what is written is read by check_foreign.py: neither has a line of our code.
 load helper
 load formats
@@ -59,7 +59,7 @@ real() {
     real oqcd_hirep_pb_L8T8
 }
 
-@test "DDalphaAMG is told from openQCD by the plaquette, and a word is said about it" {
+@test "DDalphaAMG is recognised by the plaquette, where openQCD has the same header, and a warning says so" {
     small
     "$MAKE" ddalphaamg small.ildg x.ddalphaamg
     reads x.ddalphaamg --from ddalphaamg
@@ -220,7 +220,7 @@ real() {
     refused "found order 1" x
 }
 
-@test "raw files: order, type, byte order and N as told, or as the links say" {
+@test "raw files: order, type, byte order and N by options, or as found from the links" {
     local n p order
     for n in 2 3 4; do
         for p in single double; do
@@ -525,7 +525,7 @@ payload() {
     done
 }
 
-@test "a bare IEEE32 that turns out little endian is said in one line, with the evidence" {
+@test "a bare IEEE32 that is little endian is reported in one line, with the evidence" {
     small 3 single 2,2,2,4
     "$MAKE" nersc small.ildg x floating=IEEE32 order=little
     lat-convert x > read.lat 2> err

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Landau, Coulomb and maximally Abelian gauge: what holds for each of them.
+# Purpose: properties that hold in Landau, Coulomb and maximally Abelian gauge alike.
 load helper
 
 GAUGES="landau coulomb mag"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lat-gluon: the propagator of fields where it is known, and what must hold on all.
+# Purpose: lat-gluon gives the exact gluon propagator of fields whose propagator is known, and its symmetries on all fields.
 load helper
 
 setup() {
@@ -20,7 +20,7 @@ number() {
         # shellcheck disable=SC2086
         lat-convert --from raw --dims "$dims" --group "$group" --type f64 --endian little a.raw |
             lat-gluon --average none --tsv $args >a.tsv
-        # At all other momenta there is rounding: sqrt(V) eps of amplitudes below 1/4, squared, times V; with room.
+        # At all other momenta there is rounding: sqrt(V) eps of amplitudes below 1/4, squared, times V; the bound is larger.
         awk -F'\t' '
             FNR == NR { d[$1] = $2; l[$1] = $3; n++; next }
             FNR == 1 { next }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --device gpu does what --device cpu does. Skipped where there is no GPU.
+# Purpose: --device gpu gives the results of --device cpu, on one rank and several. Skipped where there is no GPU.
 load helper
 load heatbath
 
@@ -178,7 +178,7 @@ as_alone() {
 }
 
 # Half of the slices are as good as done, half are rough and take some thousand sweeps: enough to wait for others to send them.
-@test "ranks with GPUs: slices in Coulomb gauge that are dealt out again go the same way" {
+@test "ranks with GPUs: slices in Coulomb gauge that migrate to other ranks end the same" {
     ranks_setup
     local e n how="--gauge coulomb --omega 1 --theta 1e-20"
     for e in 0.01 1.5; do lat-start weak --epsilon $e --seed 3 --dims 4,4,4,12 | lat-convert --to raw -o $e.raw; done
@@ -189,7 +189,7 @@ as_alone() {
         as_alone $n auto lat-orelax $how
         # shellcheck disable=SC2086
         lat-orelax --device gpu -n $n -v $how a.lat -o b.lat 2>said
-        grep -q 'dealt out again' said
+        grep -q 'load balancing: .* slices migrate' said
     done
     as_alone 2 auto lat-orelax --gauge coulomb --omega 1 --theta 1e-16 --copies 3
     as_alone 3 auto lat-orelax --gauge coulomb --stochastic 0.1 --theta 1e-16

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lat-heatbath and lat-plaq: configurations of pure gauge theory.
+# Purpose: lat-heatbath samples pure gauge theory: exact plaquettes, literature values, reproducible chains; lat-plaq measures them.
 load helper
 load heatbath
 

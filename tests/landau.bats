@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Known maxima of real configurations: two independent programs agree on these values.
+# Purpose: real configurations reach the maxima of Landau gauge that two independent programs agree on.
 load helper
 
 sweeps() { # of the last line of a log
@@ -39,7 +39,7 @@ reaches() {
     run -0 bash -o pipefail -c "lat-convert '$DATA/milc_lat.sample.l8888' | lat-orelax --gauge landau --omega 1.7 --theta 1e-14 -@ 2 -o fixed.lat"
     [ -z "$output" ]
     lat-theta --require-theta 1e-14 fixed.lat
-    # As it was read, in single precision and not quite unitary: the functional moves in the ninth place.
+    # As it was read, in single precision and not quite unitary: the functional changes in the ninth digit.
     near "$(column fixed.lat functional)" .861104025437 1e-8
     near "$(column fixed.lat plaquette)" .593560240433 1e-11
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lat-orelax: to Landau gauge and no further.
+# Purpose: lat-orelax fixes Landau gauge and changes nothing that is gauge invariant; precisions, omega, exit codes.
 # shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
@@ -44,7 +44,7 @@ load helper
     done
 }
 
-@test "single, mixed and double end in the same place as far as each can see" {
+@test "single, mixed and double end with the same functional within their precisions" {
     rough a.lat --dims 8,8,4,8
     lat-orelax --theta 1e-10 --precision single a.lat -o s.lat
     lat-orelax --theta 1e-20 --precision mixed a.lat -o m.lat
@@ -298,7 +298,7 @@ load helper
     while read -r gauge omega; do
         lat-orelax --gauge "$gauge" --omega "$omega" --copies 6 --copies-log best.tsv a.lat -o b.lat
         lat-orelax --gauge "$gauge" --omega auto --copies 6 --copies-log auto.tsv --log log.tsv a.lat -o c.lat
-        # Means over copies; theta is looked at every 10 sweeps, so a few more.
+        # Means over copies; theta is measured every 10 sweeps, so a few more.
         awk -F'\t' 'FNR > 1 { s[FILENAME] += $6 } END { exit !(s["auto.tsv"] <= 1.25 * s["best.tsv"] + 60) }' best.tsv auto.tsv ||
             { paste best.tsv auto.tsv; false; }
         [ "$(grep -v '^#' log.tsv | tail -n +2 | cut -f7 | sort -u | wc -l)" -gt 3 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a package is made of: manual pages, completion, installation, and papers that agree with each other.
+# Purpose: manual pages, completion and installation are complete, and the version is the same in all files.
 load helper
 
 version() {

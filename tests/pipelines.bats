@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Pipelines from end to end: one configuration, its copies, ensembles, pictures.
+# Purpose: the pipelines run from end to end: one configuration, its copies, ensembles, pictures.
 # shellcheck disable=SC2154,SC2030,SC2031  # run sets stderr; each test is a shell of its own
 load helper
 load ensemble
@@ -168,7 +168,7 @@ cut_off() {
     nothing_left
 }
 
-@test "a pipeline tells what is damaged from what has not converged" {
+@test "a pipeline distinguishes damaged files from runs that did not converge" {
     rough a.lat --dims 4,4,4,4
     run -3 --separate-stderr env MAX_SWEEPS=3 "$P/landau.sh" a.lat b.lat
     [[ "$stderr" == *"not converged"* ]]
@@ -510,7 +510,7 @@ await() {
 @test "the multi-GPU job fixes a configuration on the ranks that srun starts, and goes on from its checkpoint" {
     rough a.lat --dims 4,4,4,8
     lat-convert --to nersc a.lat -o a.nersc
-    # In Slurm's place: as many ranks by mpirun, where it is and the tools know it, else one.
+    # Instead of Slurm: as many ranks by mpirun, where it is and the tools know it, else one.
     mkdir bin
     cat >bin/srun <<'END'
 #!/bin/bash
@@ -632,7 +632,7 @@ END
         out/or.tsv out/table4.tsv
     awk -F'\t' 'FNR > 1 { s += $6 } END { printf "%.0f\n", s / 3 + 80 }' out/sr.tsv out/sa-sr-or.tsv >want
     grep -q "^SA/SR/OR	3	3	$(cat want)	" out/table4.tsv
-    # In batches they are the same copies; what was cut off goes on, and what is there can be looked at before.
+    # In batches they are the same copies; what was cut off goes on, and what is there can be read before.
     local small=(env BATCH=2 STEPS=20 RELAX=50 INEXACT=0 THETA=1e-10 "$R/table4.sh" parts)
     mkdir parts && mv out/b5.7-4.lat parts/
     "${small[@]}" >said 2>&1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Several ranks on one lattice: -n N, and the same under somebody else's mpirun.
+# Purpose: several ranks that share a lattice give the bytes of one rank, started by -n N or by another mpirun; killed ranks end the run.
 # shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
@@ -91,17 +91,17 @@ gone() {
     done
 }
 
-# uneven N LOG SLICES THETA: at some look N ranks that keep their slices have more to do, one of them, than if they were dealt out again.
+# uneven N LOG SLICES THETA: at some convergence test one of N ranks that keep their slices has more active slices than its share.
 uneven() {
     awk -F'\t' -v n="$1" -v slices="$3" -v theta="$4" '
-        function look(r, all, most) { for (r in load) { all += load[r]; if (load[r] > most) most = load[r] }
+        function test(r, all, most) { for (r in load) { all += load[r]; if (load[r] > most) most = load[r] }
             if (most > int((all + n - 1) / n)) found = 1; delete load }
-        NR > 1 && $2 != at { look(); at = $2 }
+        NR > 1 && $2 != at { test(); at = $2 }
         NR > 1 && $4 >= theta { load[int((($3 + 1) * n - 1) / slices)]++ }
         END { exit !found }' "$2"
 }
 
-@test "slices in Coulomb gauge that are dealt out again go the same way, also through a checkpoint" {
+@test "slices in Coulomb gauge that migrate to other ranks end the same, also through a checkpoint" {
     rough a.lat --dims 4,4,4,24 --epsilon 1.5
     local how="--gauge coulomb --omega 1.6 --theta 1e-12 --check-every 2"
     # shellcheck disable=SC2086 # words

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lat-reorder: orders of the stream, which change nothing, and symmetries, which are changes of nothing.
+# Purpose: lat-reorder changes the order of the numbers and nothing else; symmetries of the lattice leave what is measured.
 load helper
 
 names="natural standard reversed parity timeslice timeslice-parity"
@@ -182,7 +182,7 @@ sys.stdout.buffer.write(head + b"end = %08x\n" % zlib.crc32(head) + data[data.in
 END
 }
 
-@test "another order than that of the numbers is found out by plaquette and link trace, where they can tell" {
+@test "another order than that of the numbers is found out by plaquette and link trace, where they depend on it" {
     command -v python3 > tool.txt || skip "no python3"
     lat-start hot --dims 4,4,4,4 -o a.lat
     for order in "x y z t" "parity t z y x" "t links z y x"; do
@@ -281,7 +281,7 @@ END
     lat-convert --rows 2 --no-provenance w.lat | cmp u.lat -
 }
 
-@test "plaquette and theta stay, Polyakov loops turn with the lattice" {
+@test "plaquette and theta stay, Polyakov loops are permuted with the axes" {
     rough u.lat --dims 4,3,2,5
     table u.lat > u
     # Sums of at most 720 numbers of modulus at most 60, in another order: 720 eps 60 = 1e-11.

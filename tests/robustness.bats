@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What docs/robustness.md promises of tools at work: long streams, texts from strangers, folders of strangers. Beside this file
+# Purpose: docs/robustness.md holds of running tools: long streams, hostile headers and names, shared folders. Beside this file
 # stand check_stream_damage (flips, cuts), check_io_paths (links, permissions), check_fuzz and check_faults.
 # shellcheck disable=SC2154,SC2016  # run sets stderr; what is not to be expanded is meant so
 load helper
@@ -137,8 +137,8 @@ END
     [ "$(cat out)" = old ]
 }
 
-@test "links of 80 MB, whose room was taken meanwhile, are the same bytes on a disk, in memory and through a pipe" {
-    local folder=/dev/shm/lat-room.$$ fix=(lat-orelax -q --device cpu --theta 0 --max-sweeps 1 --check-every 1 --keep --no-provenance in.lat)
+@test "links of 80 MB, whose space was used up meanwhile, are the same bytes on a disk, in memory and through a pipe" {
+    local folder=/dev/shm/lat-space.$$ fix=(lat-orelax -q --device cpu --theta 0 --max-sweeps 1 --check-every 1 --keep --no-provenance in.lat)
     [ -w /dev/shm ] || folder=$PWD/memory
     mkdir "$folder"
     lat-start weak --dims 20,20,20,20 --count 2 --seed 3 -o in.lat

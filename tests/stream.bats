@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The stream as a user of files and pipes meets it, and as a stranger reads it.
+# Purpose: streams go through files and pipes unchanged, and a reader written from docs/format.md alone reads them.
 load helper
 
 # stranger FILE [RAW]: one line a field, by the reader that knows docs/format.md only.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lat-theta: the gauge condition, and what no gauge transformation changes.
+# Purpose: lat-theta measures the gauge condition in all conventions, and what no gauge transformation changes.
 load helper
 
 # value NAME < JSON: a number of a one-line object.
@@ -47,7 +47,7 @@ END
     [ "$(lat-theta --json line.lat | python3 keys.py)" = 1 ]
 }
 
-@test "theta of every slice: in text and JSON the same, refused where it has no place" {
+@test "theta of every slice: the same in text and JSON, refused where it does not apply" {
     lat-start weak --dims 4,2,3,5 >a.lat
     lat-theta --gauge coulomb --time z --slices a.lat | awk '$1 == "slice" { print $3 }' >text
     lat-theta --gauge coulomb --time z --slices --json a.lat >j

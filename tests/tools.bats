@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The tools that make, transform, clean and compare configurations.
+# Purpose: lat-start, lat-gauge, lat-reunit, lat-diff and lat-info: the tools that make, transform, clean and compare configurations.
 load helper
 
 # below A B: A < B, false for NaN.
@@ -166,7 +166,7 @@ link_bound=1.1e-14
     nothing_left
 }
 
-@test "lat-gauge keeps the precision and the rows of its input unless told otherwise" {
+@test "lat-gauge keeps the precision and the rows of its input unless an option changes them" {
     lat-start hot --dims 4,4,4,4 --precision single --rows 2 > a.lat
     lat-gauge --random a.lat | lat-info --tsv > i.tsv
     [ "$(field i.tsv real)" = f32 ]
@@ -362,7 +362,7 @@ END
     cmp a.tsv b.tsv
 }
 
-@test "lat-reunit refuses a matrix beyond --limit, names its place, and writes nothing" {
+@test "lat-reunit refuses a matrix beyond --limit, names its position, and writes nothing" {
     lat-start hot --dims 4,4,4,4 --precision single > rough.lat
     run -1 lat-reunit --precision double --limit 1e-9 rough.lat -o no.lat --report no.tsv
     [[ $output == *"field 0: expected a matrix within 1e-09 of SU(3) at 0,0,0,0 x, found one at "* ]]

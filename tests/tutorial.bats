@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# docs/tutorial.md: its commands, all of them, on a smaller lattice.
+# Purpose: all commands of docs/tutorial.md run, on a smaller lattice.
 load helper
 
 @test "the tutorial runs from its first command to its last" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_codec.c: filter and blocks give back every bit, of any numbers, in any number; what
- * they make is a zlib stream; and damaged blocks are refused. */
+/* check_codec.c: filter and compressed blocks give back every bit of any numbers; zlib reads what
+ * they write; damaged blocks are refused. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -204,7 +204,7 @@ static void check_foreign(int real)
 {
     size_t n = 10000 * (size_t)real;
     for (int level = 0; level <= 9; level += 3) {
-        uLongf size = (uLongf)lat_codec_bound(MAX_N); /* room enough for any deflate of so little */
+        uLongf size = (uLongf)lat_codec_bound(MAX_N); /* large enough for any deflate of so few */
         fill(6, real, n);
         lat_filter(raw, n, real, work);
         CHECK(compress2(packed, &size, work, (uLong)n, level) == Z_OK, "level %d", level);
@@ -217,7 +217,7 @@ static void check_foreign(int real)
     }
 }
 
-/* Of every length and place up to some hundred bytes, of random longer ones, whole and in two
+/* Of every length and offset up to some hundred bytes, of random longer ones, whole and in two
  * pieces. */
 static void check_sums(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_field.c: what a field takes of the machine. */
+/* check_field.c: a field takes no memory before it is written, and is aligned. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ int main(void)
     if (!CHECK(lat_field_alloc(&f, lat_comm_world) == 0, "%s", lat_error()))
         return check_done();
     bytes = lat_field_reals(&f) * sizeof(float);
-    /* An eighth of it is what the address sanitizer keeps books with. */
+    /* An eighth of it is the address sanitizer's own memory. */
     CHECK(resident() - before < bytes / 4, "%zu bytes of %zu", resident() - before, bytes);
     ((char *)f.data)[0] = ((char *)f.data)[bytes - 1] = 1;
     CHECK(resident() - before < bytes / 4, "%zu bytes of %zu after two were written",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_formats.c: what the foreign formats share: sums, byte order, missing rows, chunks. Each
- * against a plain definition of the same thing. */
+/* check_formats.c: what the foreign formats share (tools/convert/payload.c): checksums, byte order,
+ * missing rows, chunks. Each is compared with a plain definition. */
 #include "../../tools/convert/payload.c"
 #include "check.h"
 #include "fields.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_heat: random numbers in lanes are Random123's; logarithm, exponential, sine and cosine; the
- * distributions that the heat bath draws from, by chi-square, of the site functions in single and
- * double and of the sweeps in every vector length; how often proposals are accepted. */
+/* check_heat.c: random numbers in lanes are those of Random123; logarithm, exponential, sine and
+ * cosine are accurate; the heat bath draws from its distributions, by chi-square, as a site
+ * function in single and double and as a sweep in every vector length; proposals are accepted as
+ * often as computed. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -119,8 +120,8 @@ static void check_functions(void)
         NEAR(sine_d2(v), sin(M_PI * v), fabs(sin(M_PI * v)), 8, 0x1p-53, "sine", v);
         NEAR(cosine_d2(v), cos(M_PI * v), 1, 4, 0x1p-53, "cosine", v);
         sincos_2pi_d2(u, &s, &c);
-        NEAR(s, sin(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
-        NEAR(c, cos(2 * M_PI * u), 1, 16, 0x1p-53, "turn", u);
+        NEAR(s, sin(2 * M_PI * u), 1, 16, 0x1p-53, "sincos", u);
+        NEAR(c, cos(2 * M_PI * u), 1, 16, 0x1p-53, "sincos", u);
         NEAR(single_log(fx), log((double)fx), 1 + fabs(log(x)), 4, 0x1p-24, "single log", x);
         NEAR(single_log(fu), log((double)fu), fabs(log((double)fu)), 4, 0x1p-24, "single log", u);
         NEAR(single_exp(fy), exp((double)fy), exp((double)fy) * (1 - (double)fy), 4, 0x1p-24,
@@ -129,8 +130,8 @@ static void check_functions(void)
              "single sine", v);
         NEAR(single_cosine(fv), cos(M_PI * (double)fv), 1, 4, 0x1p-24, "single cosine", v);
         single_sincos_2pi(fu, &fs, &fc);
-        NEAR(fs, sin(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single turn", u);
-        NEAR(fc, cos(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single turn", u);
+        NEAR(fs, sin(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single sincos", u);
+        NEAR(fc, cos(2 * M_PI * (double)fu), 1, 16, 0x1p-24, "single sincos", u);
     }
 }
 
@@ -172,7 +173,7 @@ static void table3(double k, double cdf[1025])
         cdf[i] /= sum;
 }
 
-static double look(const double cdf[1025], double x)
+static double cdf_at(const double cdf[1025], double x)
 {
     const double at = acos(-fmin(1, fmax(-1, x))) / M_PI * 1024;
     const int i = at >= 1024 ? 1023 : (int)at;
@@ -186,14 +187,14 @@ static int bin(double p)
 }
 
 /* What is uniform if a_0 and the rest of `three` have density exp(k a_0) on S^3, and if the
- * direction that `two` turns to the pole has exp(k cos theta) on S^2. */
+ * direction that `two` rotates to the pole has exp(k cos theta) on S^2. */
 typedef struct {
     long a0[BINS], z[BINS], azimuth[BINS];
 } counts;
 
 static void count3(counts *n, const double cdf[1025], const double a[4])
 {
-    n->a0[bin(look(cdf, a[0]))]++;
+    n->a0[bin(cdf_at(cdf, a[0]))]++;
     n->z[bin(0.5 + 0.5 * a[3] / sqrt(a[1] * a[1] + a[2] * a[2] + a[3] * a[3]))]++;
     n->azimuth[bin(0.5 + atan2(a[2], a[1]) / (2 * M_PI))]++;
 }

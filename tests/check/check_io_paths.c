@@ -236,13 +236,13 @@ static void check_permissions(void)
     check_case("it has the group of the file, or else gives our group no more than everybody");
     if (geteuid() != 0)
         return; /* whom to give it to, and who else to be, only root can choose */
-    for (int stranger = 0; stranger < 2; stranger++) {
+    for (int other = 0; other < 2; other++) {
         put_file("shared", "old", 3);
         if (chown("shared", 65534, 4) != 0 || chmod("shared", 0664) != 0 || chmod(".", 0777) != 0)
             abort();
         pid_t pid = fork_flushed();
         if (pid == 0) {
-            if (stranger
+            if (other
                 && (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
                 _exit(0);
             out = lat_output_open("shared", 0);
@@ -250,9 +250,9 @@ static void check_permissions(void)
         }
         CHECK(ended(pid) == 0 && stat("shared", &st) == 0 && file_is("shared", "new", 3),
               "not written");
-        CHECK(stranger ? st.st_gid == 65534 && (st.st_mode & 07777) == 0644
-                       : st.st_gid == 4 && (st.st_mode & 07777) == 0664,
-              "stranger %d: group %d, mode %o", stranger, (int)st.st_gid, st.st_mode & 07777);
+        CHECK(other ? st.st_gid == 65534 && (st.st_mode & 07777) == 0644
+                    : st.st_gid == 4 && (st.st_mode & 07777) == 0664,
+              "other %d: group %d, mode %o", other, (int)st.st_gid, st.st_mode & 07777);
         unlink("shared");
     }
 }

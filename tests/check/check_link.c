@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_link: links in lanes against the same formulas in natural order; overrelaxation; clover on
- * a field of known charge. */
+/* check_link.c: links in lanes have the plaquettes of natural order; overrelaxation leaves the
+ * action; the clover finds the charge of a field whose charge is known. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static void check_overrelaxation(void)
 }
 
 /* Constant field strengths 2 pi a / (X Y) in the xy plane and 2 pi b / (Z T) in zt, along sigma_3
- * ('t Hooft 1981): charge 2 a b; of the clover, with sines in the place of angles, V sin sin / (2
+ * ('t Hooft 1981): charge 2 a b; of the clover, with sines instead of angles, V sin sin / (2
  * pi^2). */
 static void check_charge(void)
 {
@@ -173,7 +173,8 @@ static void check_charge(void)
     }
 }
 
-/* A centre element on all time links of a slice leaves plaquettes and turns the Polyakov loop. */
+/* A centre element on all time links of a slice leaves plaquettes and multiplies the Polyakov loop.
+ */
 static void check_centre(void)
 {
     const lat_geometry geom = {4, {4, 2, 4, 6}};
@@ -213,7 +214,7 @@ int main(void)
     check_overrelaxation();
     check_case("the clover finds the charge of constant fields");
     check_charge();
-    check_case("a centre transformation leaves plaquettes and turns the Polyakov loop");
+    check_case("a centre transformation leaves plaquettes and multiplies the Polyakov loop");
     check_centre();
     return check_done();
 }

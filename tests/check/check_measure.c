@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_measure.c: what lib/measure/measure.c measures, against values known exactly, against a
- * plain program that shares nothing with it but the matrix product, and under gauge
- * transformations. */
+/* check_measure.c: the measurements of lib/measure agree with exact values, with a plain program
+ * that shares only the matrix product with them, and are gauge invariant where they must be. */
 #include <stdlib.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -385,7 +384,7 @@ static void transformed(void)
         CHECK(a.state.functional > 0.9, "SU(%d): F %g before", nc, a.state.functional);
         CHECK(fabs(b.state.functional) < 6 * sigma, "SU(%d): F %g, sigma %g", nc,
               b.state.functional, sigma);
-        /* For SU(2) <tr U^2> = -1 and tr U is real: 24 in place of 12. A site's theta scatters
+        /* For SU(2) <tr U^2> = -1 and tr U is real: 24 instead of 12. A site's theta scatters
          * by less than its mean, and shares links with 8 others. */
         const double theta = nc == 2 ? 24 : 16 * (1 - 1.0 / (nc * nc));
         CHECK(near(b.state.theta, theta, 6 * theta / sqrt(sites)), "SU(%d): theta %g, expected %g",
@@ -407,7 +406,7 @@ static void deviations(void)
             matrix m;
             lat_field f = field_new(LAT_GAUGE, geom, nc, LAT_F64);
             if (kind == LAT_TRANSFORM)
-                f.head.kind = LAT_TRANSFORM; /* fewer matrices than there is room for */
+                f.head.kind = LAT_TRANSFORM; /* fewer matrices than are allocated */
             fill_haar(&f, 7);
             const size_t bad = lat_field_matrices(&f) / 2;
             lat_deviation d;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_options.c: the lattice's geometry, and command lines as a child process sees them. */
+/* check_options.c: extents, coordinates and neighbours of a lattice; command lines, parsed in a
+ * child process: values, errors and exit codes. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <math.h>

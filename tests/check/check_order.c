@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_order.c: orders are what docs/format.md says: matrices sorted by what the list names. */
+/* check_order.c: the order of matrices in a stream is that of docs/format.md: sorted by the words
+ * of the list. */
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
@@ -55,7 +56,7 @@ static size_t sorted(const char *sites, const char *links, const lat_geometry *g
 {
     static entry all[MOST];
     const size_t n = lat_volume(geom) * (size_t)each;
-    need(n <= MOST, "room");
+    need(n <= MOST, "memory");
     for (size_t i = 0; i < n; i++)
         all[i] = entry_of(sites, links, geom, each, i);
     qsort(all, n, sizeof *all, by_key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_reals.c: numbers in bulk are what they are one by one, with each vector length, of any
- * number at any address. */
+/* check_reals.c: conversions of many reals give what they give of one, with each vector length, for
+ * any count at any address. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

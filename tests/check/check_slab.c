@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_slab.c: slabs of fields and layouts: every site has its place, and its neighbours. */
+/* check_slab.c: in the slabs of fields and layouts every site has an index and its neighbours;
+ * slices are assigned to ranks evenly. */
 #include <stdlib.h>
 #include <string.h>
 #include "fix/assign.h"

@@ -129,7 +129,8 @@ static inline int read_bytes(const bytes *b, bool piped, lat_field *last)
     return rc < 0 ? -1 : count;
 }
 
-/* Never accepted, and a sentence says why. From a file and a pipe, of many cases by turns. */
+/* Never accepted, and a sentence says why. From a file and a pipe; of many cases from one of the
+ * two. */
 static inline bool refused(const bytes *b, const char *format, size_t i)
 {
     bool good = true;

@@ -17,7 +17,7 @@ static void check_flips(void)
     }
 }
 
-/* Any byte replaced by any other: not all of them, but every place, in several blocks. */
+/* Each byte of several blocks, replaced by one other byte. */
 static void check_bytes(void)
 {
     unsigned char raw[3 * 4096 - 96];

@@ -21,7 +21,7 @@ static void check_lines(lat_header *a)
     CHECK(strcmp(a->history.line[0], "a b c  ") == 0, "'%s'", a->history.line[0]);
     CHECK(strcmp(a->history.line[1], "\xc3\xa9 ? ? ??? \xe2\x82\xac \xf0\x9f\x98\x80 ? ??") == 0,
           "'%s'", a->history.line[1]);
-    /* Whole characters and three dots: of two bytes each and three, 65525 has room for all. */
+    /* Whole characters and three dots: of two bytes each and three, all fit into 65525. */
     const size_t length = strlen(a->history.line[2]);
     CHECK(length == LAT_MAX_LINE && strcmp(a->history.line[2] + length - 5, "\xc3\xa9...") == 0,
           "%zu", length);

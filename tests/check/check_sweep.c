@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_sweep: the sweeps in vector lanes against the same site functions as scalars, the layout of
- * sites in lanes, and that a visit finds the maximum it is after. */
+/* check_sweep.c: sweeps in vector lanes give what the same site functions give as scalars; every
+ * site has its lane and its neighbours; a site update finds its maximum. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -129,8 +129,8 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
           lat_error());
     for (int i = 0; i < sweeps; i++)
         (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, update, omega);
-    /* Each visit rounds g to about 100 eps; where K is small, rotations far from their maximum turn
-     * that into more: a factor 1000 is allowed over the 3 sweeps. */
+    /* Each update rounds g to about 100 eps; where K is small, rotations far from their maximum
+     * make more of it: a factor 1000 is allowed over the 3 sweeps. */
     double worst = 0;
     for (size_t i = 0; i < lat_field_reals(&g); i++)
         worst = fmax(worst, fabs(((double *)g.data)[i] - ((double *)back.data)[i]));
@@ -154,7 +154,7 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
     lat_field_free(&back);
 }
 
-/* ---- visits ---- */
+/* ---- site updates ---- */
 
 static void random_su2(double h[4], uint64_t i)
 {

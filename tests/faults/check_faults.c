@@ -142,7 +142,7 @@ static int real_names(const struct dirent *e)
     return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 }
 
-static folder look(void)
+static folder list_folder(void)
 {
     folder f = {.count = 0};
     struct dirent **list;
@@ -283,7 +283,7 @@ static outcome go(const scenario *s, bool before, const char *fault, const char 
     need(waitpid(child, &o.status, 0) == child, "waitpid");
     close(out[0]);
     close(err[0]);
-    o.left = look();
+    o.left = list_folder();
     return o;
 }
 
@@ -482,7 +482,7 @@ static void make_inputs(void)
         " lat-convert --to milc in.one -o in.milc && rm in.one",
         bin);
     need(system(command) == 0, "making inputs");
-    inputs = look();
+    inputs = list_folder();
 }
 
 int main(int argc, char **argv)

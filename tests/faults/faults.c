@@ -5,8 +5,8 @@
  * after it LAT_FAULT_COUNT=FILE         a line "KIND CALLS" for each kind, when the process ends
  *
  * KIND is read, write (pwrite, too), seek (lseek and ftruncate, of what is written), fsync, rename,
- * open, close, alloc (malloc and its kin), mmap, or any. EFFECT is an error (EIO, ENOSPC, ENOMEM,
- * EINTR ...), "short" (half of the bytes), or a signal (TERM, INT, KILL).
+ * open, close, alloc (malloc, calloc, realloc, posix_memalign), mmap, or any. EFFECT is an error
+ * (EIO, ENOSPC, ENOMEM, EINTR ...), "short" (half of the bytes), or a signal (TERM, INT, KILL).
  *
  * Calls count if they come from the tool itself, and for memory from libc, zlib and expat too: what
  * the OpenMP runtime and the dynamic linker do is their affair. */
@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's own, under names that nobody takes the place of */
+/* glibc's own, under names that nobody overrides */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t count, size_t n);
 void *__libc_realloc(void *p, size_t n);

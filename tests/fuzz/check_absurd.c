@@ -244,7 +244,7 @@ static void check_text(size_t i)
     static sample s;
     if (!load(t->format, t->name, &s))
         return;
-    /* The record is put together well: the same text in its place is taken. */
+    /* The record is put together well: the same text unchanged is taken. */
     if (lime && CHECK(replace_in_record(&s, t->was, t->was), "%s: no '%s'", t->format, t->was))
         CHECK(feed_child(t->format, s.bytes, s.n) == FEED_TAKEN,
               "%s: the record is not put together well", t->format);

@@ -287,7 +287,7 @@ static int pass(void *context, const lat_header *head, const void *slices, int f
     return 0;
 }
 
-/* What was looked at once, read again. */
+/* The payload that the first pass read, once more. */
 static void read_again(lat_file_reader *field)
 {
     passed p = {.spoil = -1};
@@ -367,7 +367,7 @@ static bool feed_xml(const unsigned char *bytes, size_t n)
         good = lat_xml_text((const char *)bytes, n, tags[i], text, 64) >= 0 && good;
         for (size_t k = 64; k < sizeof text; k++)
             if (text[k] != 'x')
-                feed_broken("text beyond its place");
+                feed_broken("text beyond its buffer");
         if (text[0] != 'x' && !memchr(text, 0, 64))
             feed_broken("text without an end");
     }

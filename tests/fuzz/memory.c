@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c: counts what the code under test allocates. The linker puts these functions in the place
- * of malloc and its kin (-Wl,--wrap), in our objects only: expat, zlib and libc go on with theirs.
- */
+/* memory.c: counts what the code under test allocates. The linker replaces malloc, calloc,
+ * realloc, posix_memalign and free by these functions (-Wl,--wrap) in our objects only: expat, zlib
+ * and libc keep theirs. */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What rounding does over 12000 sweeps on 16^4.
+# Purpose: rounding over 12000 sweeps on 16^4 stays within the bounds of docs.
 load ../helper
 
 @test "over 12000 sweeps on 16^4 ours in single stays within 1e-6 of double, where links rotated in place drift by 1e-5" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Which maxima random starts reach (docs/gauges.md, "Known maxima").
+# Purpose: random starts reach the maxima of docs/gauges.md, "Known maxima", as often as stated there.
 load ../helper
 
 # reach NAME GAUGE SCHEME F: "reached above failed", of 100 random starts of a configuration those that end within

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lat-heatbath in four dimensions against an independent program and the literature, more precisely than in
+# Purpose: lat-heatbath in four dimensions agrees with an independent program and the literature, more precisely than in
 # tests/heatbath.bats.
 load ../helper
 load ../heatbath
@@ -36,7 +36,7 @@ binder() {
 
 @test "SU(2) on N^3 x 4 deconfines as the Ising model orders" {
     # At the transition the cumulant is -1.403(16) (Engels, Mashkevich, Scheideler, Zinovjev, hep-lat/9509091), on any lattice up to corrections
-    # that vanish with its size; below it goes to 0 with the size, above to -2. So lattices of two sizes change places there, and
+    # that vanish with its size; below it goes to 0 with the size, above to -2. So the order of two lattice sizes changes there, and
     # that it happens between 2.27 and 2.33 is part of this test. 0.12: three errors of some
     # .02 here, and what 12^3 is off; at 2.27 it has -0.6, at 2.33 -1.8.
     local critical

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Ranks on two hosts, and ranks under Slurm, as far as one machine can have that: two network namespaces with a cable between them, each
+# Purpose: ranks on two hosts and under Slurm, simulated on one machine: two network namespaces with a cable between them, each
 # under a host name of its own, and a Slurm of one node. Both want root; skipped with a reason where they cannot be had.
 # shellcheck disable=SC2154  # status, output and stderr are set by run
 load ../helper

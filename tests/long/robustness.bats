@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Campaigns of docs/robustness.md that take minutes.
+# Purpose: campaigns of docs/robustness.md that take minutes.
 load ../helper
 
 @test "whatever call of any tool fails, all is said and nothing is left" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Sweeps against omega on thermal lattices; bench/sweeps.awk judges.
+# Purpose: the number of sweeps against omega on thermal lattices; bench/sweeps.awk decides.
 load ../helper
 
 # measure EXTENT: on EXTENT^4, with what the environment says; what build/sweeps has already stays.
