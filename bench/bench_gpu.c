@@ -83,7 +83,7 @@ static const line lines[] = {
     {"SU(8)", "16 16 16 16", 8, LAT_LANDAU, LAT_F64, 1, SU3, 0, 0},
 };
 
-/* Seconds of n sweeps and one look at theta, which waits for them. */
+/* Seconds of n sweeps and one measurement of theta, which waits for them. */
 static double seconds(lat_fixer *dev, const lat_sweep *how, long n)
 {
     lat_gauge_state s[16];

@@ -22,6 +22,7 @@
 #include "../tests/check/devices.h"
 #include "base/threads.h"
 #include "../tests/check/fields.h"
+#include "measure/measure.h"
 #include "site/scalar.h"
 
 /* The plain loop for SU(3): what a compiler makes of the site functions, one link after the other.

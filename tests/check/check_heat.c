@@ -336,8 +336,8 @@ static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
         if (!dev)
             exit(lat_report(LAT_FAILED));
         for (; sweep.step < SWEEPS; sweep.step++) {
-            if (dev->backend->set(dev, 0, &one) || dev->backend->sweep(dev, &sweep, 1)
-                || dev->backend->get(dev, 0, &g))
+            if (dev->ops->set(dev, 0, &one) || dev->ops->sweep(dev, &sweep, 1)
+                || dev->ops->get(dev, 0, &g))
                 exit(lat_report(LAT_FAILED));
             for (size_t x = 0; x < (size_t)L * L; x++) {
                 double m[8];

@@ -22,7 +22,7 @@ static void check_layout(const char *dims, int lanes)
 {
     const lat_geometry geom = geometry_of(dims);
     const size_t volume = lat_volume(&geom);
-    lat_layout *lay = lat_layout_new(&geom, lanes);
+    lat_layout *lay = lat_layout_new(&geom, NULL, lanes);
     if (!CHECK(lay != NULL, "%s: %s", dims, lat_error()))
         return;
     int64_t *slot = calloc(volume, sizeof *slot);
@@ -120,12 +120,12 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
     const double omega = 1.6;
     const lat_sweep how = {.update = update, .omega = &omega};
     lat_fixer *dev = lat_fix_open(cpu_device(), &u, &c, LAT_F64, 1);
-    if (!CHECK(dev && !dev->backend->set(dev, 0, &g)
+    if (!CHECK(dev && !dev->ops->set(dev, 0, &g)
                    && !lat_transform_new(&back, &u.head, lat_comm_world),
                "%s: %s", dims, lat_error()))
         return;
     const int sweeps = 3;
-    CHECK(!dev->backend->sweep(dev, &how, sweeps) && !dev->backend->get(dev, 0, &back), "%s",
+    CHECK(!dev->ops->sweep(dev, &how, sweeps) && !dev->ops->get(dev, 0, &back), "%s",
           lat_error());
     for (int i = 0; i < sweeps; i++)
         (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, update, omega);
@@ -139,7 +139,7 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
 
     /* The lanes' functional and theta are those of the links that g makes. */
     lat_gauge_state s, t;
-    CHECK(!dev->backend->state(dev, &s, NULL) && !lat_transform_apply(&u, &back)
+    CHECK(!dev->ops->state(dev, &s, NULL) && !lat_transform_apply(&u, &back)
               && !lat_measure_gauge(&u, &c, &t, NULL),
           "%s", lat_error());
     CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g",
