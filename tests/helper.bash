@@ -20,6 +20,15 @@ need_data() {
     done
 }
 
+# need_numpy: $PYTHON is a Python that has numpy, which finds python/lat; skip where there is none.
+need_numpy() {
+    export PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1
+    for PYTHON in python3 /usr/bin/python3; do
+        ! "$PYTHON" -c 'import numpy' 2>/dev/null || return 0
+    done
+    skip "no numpy for python3"
+}
+
 # near A B TOLERANCE: |A - B| <= TOLERANCE, false for NaN.
 near() {
     awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d <= t) }' ||

@@ -153,12 +153,19 @@ installed() {
         grep -q "^#compdef.* $tool\b" "$top/share/zsh/site-functions/_lat"
     done
     grep -qxF "set prefix {$prefix}" "$top/share/lat/modulefiles/lat/$(version)"
+    # shellcheck disable=SC2016 # as it stands in the file
+    grep -qxF 'prepend-path PYTHONPATH $prefix/share/lat/python' "$top/share/lat/modulefiles/lat/$(version)"
     env -i PATH="$top/bin:/usr/bin:/bin" lat-start cold -d 4,4 -o cold.lat
     PATH=$top/bin:/usr/bin:/bin STEPS=2 bash "$top/share/lat/pipelines/landau.sh" cold.lat fixed.lat
     [ -s fixed.lat ]
     PATH=$top/bin:/usr/bin:/bin bash "$top/share/lat/pipelines/quickstart.sh" cold.lat quick.lat
     [ -s quick.lat ]
     diff -r "$ROOT/pipelines" "$top/share/lat/pipelines"
+    diff -r -x __pycache__ "$ROOT/python/lat" "$top/share/lat/python/lat"
+    if (need_numpy); then
+        need_numpy
+        PYTHONPATH=$top/share/lat/python "$PYTHON" -m lat cold.lat | grep -q '^  dims *4 4$'
+    fi
     DESTDIR=$PWD/stage "$ROOT/setup/install" "$prefix"
     find stage | sort | diff before -
 }
@@ -173,7 +180,7 @@ installed() {
     grep -qxF "set prefix {$prefix}" "stage$prefix/share/lat/modulefiles/lat/$version"
     grep -q "lat $version:" "stage$prefix/share/lat/modulefiles/lat/$version"
     # A module file has no use for a name that holds in one folder alone.
-    mkdir -p "here/setup" && cp "$ROOT/setup/install" here/setup && cp -r "$ROOT"/{docs,packaging,pipelines,README.md,CHANGELOG.md,CITATION.cff,LICENSE} here
+    mkdir -p "here/setup" && cp "$ROOT/setup/install" here/setup && cp -r "$ROOT"/{docs,packaging,pipelines,python,README.md,CHANGELOG.md,CITATION.cff,LICENSE} here
     # shellcheck disable=SC2046 # a list of words
     here/setup/install in "$version" "${LAT_BIN:-$ROOT/bin}" $(tools)
     grep -qxF "set prefix {$PWD/here/in}" "here/in/share/lat/modulefiles/lat/$version"
@@ -195,6 +202,7 @@ installed() {
     [ -n "$date" ]
     grep -qx "version: $version" "$ROOT/CITATION.cff"
     grep -qx "date-released: $date" "$ROOT/CITATION.cff"
+    grep -qx "__version__ = \"$version\"" "$ROOT/python/lat/__init__.py"
     head -n 1 "$ROOT/debian/changelog" | grep -qF "($version"
     grep -qF "version(\"$version\"" "$ROOT/packaging/spack/package.py"
     python3 -c 'compile(open(__import__("sys").argv[1]).read(), "package.py", "exec")' "$ROOT/packaging/spack/package.py"

@@ -5,8 +5,8 @@ load helper
 names="natural standard reversed parity timeslice timeslice-parity"
 
 stranger() {
-    command -v python3 > tool.txt || skip "no python3"
-    python3 "$ROOT/tests/read_stream.py" "$@"
+    need_numpy
+    "$PYTHON" "$ROOT/tests/stranger.py" "$@"
 }
 
 # line FILE KEY: that line of the header.

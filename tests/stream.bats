@@ -2,10 +2,10 @@
 # Purpose: streams go through files and pipes unchanged, and a reader written from docs/format.md alone reads them.
 load helper
 
-# stranger FILE [RAW]: one line a field, by the reader that knows docs/format.md only.
+# stranger FILE [RAW]: one line a field, by the reader that knows docs/format.md only, python/lat.
 stranger() {
-    command -v python3 > tool.txt || skip "no python3"
-    python3 "$ROOT/tests/read_stream.py" "$@"
+    need_numpy
+    "$PYTHON" "$ROOT/tests/stranger.py" "$@"
 }
 
 # damaged FILE WORD: no tool takes it, each says WORD, and nothing is written.
@@ -44,7 +44,7 @@ from_hex() {
             lat-info --check raw.lat > check.txt
             [[ $(cat check.txt) == *"$crc"* ]]
             # Rounding of a sum of fewer than 10^4 numbers below 1, either side; of f32, the third
-            # row is rounded by us and not by the stranger: 2 eps, 3 of 9 elements, 4 links.
+            # row is rounded by either side from other sums: 2 eps, 3 of 9 elements, 4 links.
             tolerance=$([ "$precision" = double ] && echo 1e-13 || echo 5e-7)
             near "$trace" "$(sed 's/.*"link_trace": *\([^,}]*\).*/\1/' ours.json)" "$tolerance"
             [ "$plaquette" = nan ] ||

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What docs/conventions.md, "Symmetries of the lattice", says of each symmetry, link by link.
 
-symmetry.py KIND N X,Y,.. OLD NEW CASE...: OLD has the numbers of a field as read_stream.py writes them, X,Y,.. are
+symmetry.py KIND N X,Y,.. OLD NEW CASE...: OLD has the numbers of a field as stranger.py writes them, X,Y,.. are
 its extents, NEW has those of the fields that it became, one for each CASE: shift=1,2,.., reflect=x, axes=t,x,..
 or conjugate. Exit status 1 unless they are that, exactly. Loops over the old field and says where each matrix goes,
 where our program asks where it came from."""

@@ -12,6 +12,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
+/* Characters of a decimal number: no hexadecimal one, no infinity, no blank before it. */
+#define DECIMAL "0123456789+-.e"
+
 #define MIN_BLOCK ((size_t)1 << 12)
 #define MAX_BLOCK ((size_t)1 << 26)
 
@@ -93,7 +96,7 @@ static int parse_real(const parser *p, lat_stream_key key, double *value)
     if (!s)
         return 0;
     *value = strtod(s, &end);
-    if (!*s || strspn(s, "0123456789+-.e") != strlen(s) || *end || !isfinite(*value))
+    if (!*s || strspn(s, DECIMAL) != strlen(s) || *end || !isfinite(*value))
         return expected(p, key, "a finite number");
     return 0;
 }
@@ -188,8 +191,9 @@ static int parse_gauge(const parser *p)
         const char *at = p->value[LAT_KEY_WEIGHTS];
         char *end = NULL;
         for (int mu = 0; mu < head->geom.nd; mu++, at = end + 1) {
+            const size_t digits = strspn(at, DECIMAL);
             head->weight[mu] = strtod(at, &end);
-            if (end == at || *end != (mu + 1 < head->geom.nd ? ' ' : '\0'))
+            if (digits == 0 || end != at + digits || *end != (mu + 1 < head->geom.nd ? ' ' : '\0'))
                 return expected(p, LAT_KEY_WEIGHTS, "as many numbers as there are directions");
         }
     }

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""random_headers.py SEED COUNT: small fields with random headers, right ones and wrong ones, are accepted or refused alike by
+python/lat and by lat-info --check; of those that are accepted lat-reorder gives the numbers that python/lat wrote.
+
+One seed makes the same headers always. Exit status 1 and the header if the two disagree."""
+import io
+import random
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+
+import lat
+from lat.elements import to_matrices
+from lat.kinds import AXES, KINDS
+
+VALUES = {
+    "kind": ["gauge", "transform", "spinor", "Gauge", ""],
+    "group": ["SU(1)", "SU(02)", "SU(17)", "SU(3", "U(3)", "SU(3) ", "SU(-3)", "SU(+3)", "SU(2)", "SU(3)"],
+    "dims": ["0 2", "2 2 2 2 2", "", "2  2", " 2", "2 ", "65536", "02", "2,2", "65535 65535 65535 65535", "1", "+1", "1.0"],
+    "real": ["f16", "F64", "f32", "f64", ""],
+    "reals": ["0", "12", "4", "18", "8", "16", "512", "6", "018"],
+    "sites": ["t z y x", "x", "y x", "z y x", "parity t z y x", "t parity z y x", "links t z y x", "t z y x links", "t z y parity",
+              "t z y parity links x", "t z y x parity links", "", "t z y t", "parity parity t z y x", "w z y x", "t  z y x"],
+    "links": ["x y z t", "x", "x y", "t z y x", "x y z", "x x y z", "", "parity x y z t", "x y z t "],
+    "endian": ["big", "little", "Little", "middle"],
+    "block": ["4096", "4095", "4100", "67108864", "67108872", "0", "04096", "4104"],
+    "compression": ["none", "zlib", "lzma", ""],
+    "filter": ["none", "rotate-shuffle", "shuffle"],
+    "plaquette": ["nan", "inf", "1e400", "0x1p3", "1e-400", "2", "1,5", "", " 0", "."],
+    "link_trace": ["nan", "-inf", "3", "1e5", "--1", "1e", "e5", "0 "],
+    "gauge": ["none", "landau", "coulomb", "coulomb.x", "mag", "a b", "", "0123456789abcdef", "0123456789abcde", "M.a-g_1", "gr\u00fcn"],
+    "weights": ["1 1 1 1", "1 1", "1", "0 0 0 0", "-1 1 1 1", "1e6 1 1 1", "1000001 1 1 1", "1  1", "nan 1 1 1", "1 2 3",
+                "0x1 1", "1 0x2", " 1", "2 1", "2  1", "3 1 ", "1e1 0"],
+    "functional": ["0.5", "-1e-3", "nan", "1e309", ""],
+    "theta": ["1e-14", "0", "-0", "NaN", "1e-14 "],
+    "sweeps": ["0", "10", "-1", "01", "1e3", "9223372036854775808"],
+    "copies": ["1", "2000", "0", "2001", "02", "x"],
+    "info.a": ["", " ", "text", "gr\u00fcn", "= = =", "x" * 1000],
+    "info.A": ["x"], "info.": ["x"], "info." + "k" * 200: ["x"], "info." + "k" * 201: ["x"], "info.a b": ["x"],
+    "info.boundary_1": ["OPEN", "ANTIPERIODIC", "PERIODIC"],
+    "history": ["", " ", "lat-start 0.1.0 | words", "gr\u00fcn \u00df"],
+    "unknown": ["x"], "Kind": ["gauge"], "": ["x"], "end": ["00000000"],
+}
+
+
+def random_field(rng, numbers):
+    """A field with a right header, and the options to write it with."""
+    kind = rng.choice(sorted(KINDS))
+    n = rng.choice([2, 2, 3, 3, 3, 4, 5])
+    dims = [rng.randint(1, 4) for _ in range(rng.randint(1, 4))]
+    reals = rng.choice(KINDS[kind].reals(n))
+    real = rng.choice(["f32", "f64"])
+    shape = KINDS[kind].shape(dims, n)[:-2] + (reals,)
+    array = to_matrices(numbers.uniform(-1, 1, shape).astype("f4" if real == "f32" else "f8"), n)
+    keys = {"info": {"a.b-c_9": "gr\u00fcn = x"} if rng.random() < .3 else {}, "history": ["one", "", " two "][:rng.randint(0, 3)]}
+    if rng.random() < .5:
+        keys.update(gauge=rng.choice(["landau", "mag", "other.1"]), theta=10 ** rng.uniform(-300, 0), sweeps=rng.randint(0, 99999))
+    make = lat.gauge_field if kind == "gauge" else lat.transformation
+    sites, links = list(AXES[:len(dims)]), list(AXES[:len(dims)])
+    rng.shuffle(sites)
+    rng.shuffle(links)
+    if kind == "gauge" and rng.random() < .3:
+        sites.insert(rng.randrange(len(sites)), "links")
+    if rng.random() < .4:
+        last = max(i for i, w in enumerate(sites) if w != "links")
+        sites.insert(rng.randint(0, last), "parity")
+    compression = rng.choice(["none", "zlib"])
+    options = {"sites": sites, "links": links, "compression": compression, "endian": rng.choice(["little", "big"]),
+               "block": rng.choice([4096, 8192, 1048576]), "filter": rng.choice(["none", "rotate-shuffle"]) if compression == "zlib" else None}
+    return make(array, real=real, reals=reals, **keys), options
+
+
+def changed(rng, data):
+    """The header with a line or two changed, or in another order, its CRC made right."""
+    end = data.index(b"\nend = ") + 1
+    lines = data[:end].decode().split("\n")[1:-1]
+    for _ in range(rng.choice([0, 1, 1, 1, 2])):
+        key = rng.choice(sorted(VALUES))
+        line = f"{key} = {rng.choice(VALUES[key])}"
+        places = [i for i, old in enumerate(lines) if old.startswith(key + " = ")]
+        what = rng.random()
+        if places and what < .7:
+            lines[rng.choice(places)] = line
+        elif places and what < .8:
+            del lines[rng.choice(places)]
+        else:
+            lines.insert(rng.randint(0, len(lines)), line)
+    if rng.random() < .3:
+        rng.shuffle(lines)
+    body = "".join(line + "\n" for line in ["lat-stream 1"] + lines).encode()
+    if rng.random() < .05:
+        body = body.replace(b" = ", rng.choice([b"=", b" =", b" =\t", b" = \xff"]), rng.randint(1, 3))
+    return body + b"end = %08x\n" % zlib.crc32(body) + data[data.index(b"\n", end) + 1:]
+
+
+def ours(data):
+    try:
+        return list(lat.read(io.BytesIO(data))), ""
+    except lat.StreamError as wrong:
+        return None, str(wrong)
+
+
+def run(rng, numbers):
+    field, options = random_field(rng, numbers)
+    out = io.BytesIO()
+    lat.write(out, field, provenance=rng.random() < .5, **options)
+    data = changed(rng, out.getvalue())
+    fields, sentence = ours(data)
+    with open("random.lat", "wb") as file:
+        file.write(data)
+    info = subprocess.run(["lat-info", "--check", "random.lat"], capture_output=True, text=True)
+    head = data[:data.index(b"\nend = ")].decode(errors="replace")
+    if (info.returncode == 0) != (fields is not None):
+        sys.exit(f"random_headers.py: the two disagree\n{head}\npython/lat: {sentence or 'accepts it'}\n{info.stdout}{info.stderr}")
+    if fields is None:
+        return 0
+    natural = subprocess.run(["lat-reorder", "-0", "random.lat"], capture_output=True)
+    again, _ = ours(natural.stdout)
+    if not again or again[0].array.tobytes() != fields[0].array.tobytes():
+        sys.exit(f"random_headers.py: other numbers\n{head}\n{natural.stderr.decode()}")
+    return 1
+
+
+def main():
+    seed, count = int(sys.argv[1]), int(sys.argv[2])
+    rng, numbers = random.Random(seed), np.random.default_rng(seed)
+    accepted = sum(run(rng, numbers) for _ in range(count))
+    print(accepted, "accepted,", count - accepted, "refused")
+    if not count / 10 < accepted < count * 9 / 10:
+        sys.exit("random_headers.py: too few of one sort")
+
+
+main()
