@@ -7,13 +7,11 @@
 #include <cuda_pipeline_primitives.h>
 #include "fix_cuda.cuh"
 #include "grid/cuda_real.cuh"
-#include "fix_fields.cuh" /* links and g to their places, g back */
+#include "grid/cuda_tuning.h"
+#include "fix_fields.cuh" /* links and g as a site sees them */
 #include "fix_sweeps.cuh" /* a new g */
 #include "fix_state.cuh"  /* how good it is */
 #include "fix_launch.cuh" /* all this for the host side */
 
 extern "C" const lat_cuda_ops LAT_(lat_cuda_ops);
-const lat_cuda_ops LAT_(lat_cuda_ops) = {
-    LAT_N,       LAT_SIZE,  (const void *)LAT_(set_g), LAT_(load),      LAT_(set), LAT_(get),
-    LAT_(sweep), LAT_(sum), LAT_(state_blocks),        LAT_(face_copy),
-};
+const lat_cuda_ops LAT_(lat_cuda_ops) = {LAT_(sweep), LAT_(sum)};

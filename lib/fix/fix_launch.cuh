@@ -2,62 +2,6 @@
 /* fix_launch.cuh: the functions of lat_cuda_ops (template; after the kernels): which kernel, and on
  * how many blocks. */
 
-static unsigned LAT_(blocks)(uint64_t n, unsigned threads)
-{
-    return (unsigned)((n + threads - 1) / threads);
-}
-
-static cudaError_t LAT_(load)(const lat_cuda_work *w, const void *raw, int real_raw, uint64_t first,
-                              uint64_t count, int *bad, cudaStream_t stream)
-{
-    const unsigned threads = 128, blocks = LAT_(blocks)(count, threads);
-    if (w->rows < LAT_N && real_raw == 4)
-        LAT_(load_links)<FEW, float>
-            <<<blocks, threads, 0, stream>>>(*w, (const float *)raw, first, count, bad);
-    else if (w->rows < LAT_N)
-        LAT_(load_links)<FEW, double>
-            <<<blocks, threads, 0, stream>>>(*w, (const double *)raw, first, count, bad);
-    else if (real_raw == 4)
-        LAT_(load_links)<LAT_N, float>
-            <<<blocks, threads, 0, stream>>>(*w, (const float *)raw, first, count, bad);
-    else
-        LAT_(load_links)<LAT_N, double>
-            <<<blocks, threads, 0, stream>>>(*w, (const double *)raw, first, count, bad);
-    return cudaGetLastError();
-}
-
-static cudaError_t LAT_(set)(const lat_cuda_work *w, int copy, const double *raw, uint64_t first,
-                             uint64_t count, cudaStream_t stream)
-{
-    LAT_(set_g)<<<LAT_(blocks)(count, 128), 128, 0, stream>>>(*w, copy, raw, first, count);
-    return cudaGetLastError();
-}
-
-static cudaError_t LAT_(get)(const lat_cuda_work *w, int copy, double *raw, uint64_t first,
-                             uint64_t count, cudaStream_t stream)
-{
-    LAT_(get_g)<<<LAT_(blocks)(count, 128), 128, 0, stream>>>(*w, copy, raw, first, count);
-    return cudaGetLastError();
-}
-
-/* A kernel that may begin while the last blocks of the one before are still at work: it waits for
- * them itself. */
-template <class... A>
-static cudaError_t LAT_(start)(void (*kernel)(A...), const lat_cuda_work *w, dim3 grid, dim3 block,
-                               cudaStream_t stream, A... a)
-{
-    cudaLaunchAttribute early;
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = w->overlap ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, a...);
-}
-
 /* `beside` copies of a slice share a block, and the links that it reads in its cache. */
 template <int P, int R, int D, int C, int VISIT>
 static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,
@@ -65,13 +9,15 @@ static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how,
 {
     const unsigned y = (unsigned)(how->beside + C - 1) / C, x = y == 1 ? BLOCK : y == 2 ? 64 : 32;
     lat_cuda_how h = *how;
-    h.rim_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : LAT_(blocks)(w->rim, x);
-    const unsigned inner = how->part == LAT_CUDA_FACE ? 0 : LAT_(blocks)(w->own - 2 * w->rim, x);
-    h.spread = inner >= 6 * h.rim_blocks ? 2 : inner >= 2 * h.rim_blocks ? 1 : 0;
-    const dim3 block(x, y), grid(2 * h.rim_blocks + inner, (unsigned)how->nrows);
+    h.face_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, x);
+    const unsigned inner = how->part == LAT_CUDA_FACE ? 0
+                                                      : lat_cuda_blocks(w->own - 2 * w->face, x);
+    h.spread = inner >= 6 * h.face_blocks ? 2 : inner >= 2 * h.face_blocks ? 1 : 0;
+    const dim3 block(x, y), grid(2 * h.face_blocks + inner, (unsigned)how->nrows);
     if (grid.x == 0)
         return cudaSuccess;
-    return LAT_(start)(LAT_(half) < P, R, D, C, VISIT >, w, grid, block, stream, *w, h, parity);
+    return lat_cuda_start(w->overlap, LAT_(half) < P, R, D, C, VISIT >, grid, block, stream, *w, h,
+                          parity);
 }
 
 #if LAT_N <= 3
@@ -81,12 +27,13 @@ static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how
                                       cudaStream_t stream)
 {
 #if LAT_N == 3
-    if (how->beside == 1 && w->rim == 0
-        && (uint64_t)w->half * (uint64_t)how->nrows <= (uint64_t)w->processors * SMALL_SITES) {
+    if (how->beside == 1 && w->face == 0
+        && (uint64_t)w->half * (uint64_t)how->nrows
+               <= (uint64_t)w->processors * LAT_CUDA_SMALL_SITES) {
         const dim3 block(SMALL_THREADS, 1),
-            grid(LAT_(blocks)(w->half, SMALL_THREADS), (unsigned)how->nrows);
-        return LAT_(start)(LAT_(half_small) < P, D, VISIT >, w, grid, block, stream, *w, *how,
-                           parity);
+            grid(lat_cuda_blocks(w->half, SMALL_THREADS), (unsigned)how->nrows);
+        return lat_cuda_start(w->overlap, LAT_(half_small) < P, D, VISIT >, grid, block, stream, *w,
+                              *how, parity);
     }
 #if LAT_SIZE == 4
     if constexpr (P == LAT_LINEAR && D == 4)
@@ -127,7 +74,7 @@ static cudaError_t LAT_(sweep_of)(const lat_cuda_work *w, const lat_cuda_how *ho
                                   cudaStream_t stream)
 {
 #if LAT_N <= 3
-    const bool tuned = how->update < LAT_TUNED_UPDATES;
+    const bool tuned = (int)how->update < (int)LAT_TUNED_UPDATES;
     if (tuned && LAT_(plain)(w, 4))
         return LAT_(tuned)<P, 4>(w, how, parity, stream);
     if constexpr (P == LAT_LINEAR)
@@ -149,38 +96,24 @@ static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, 
     return LAT_(sweep_of)<LAT_LINEAR>(w, how, parity, stream);
 }
 
-static uint64_t LAT_(state_blocks)(const lat_cuda_work *w)
-{
-    const uint64_t groups = (w->own + LAT_CUDA_GROUP - 1) / LAT_CUDA_GROUP;
-    return LAT_(blocks)(2 * groups * LAT_CUDA_GROUP, SUM_THREADS);
-}
-
 template <int P, int R, int D>
-static cudaError_t LAT_(launch_state)(const lat_cuda_work *w, int copies, const lat_cuda_sums *look,
-                                      cudaStream_t stream)
+static cudaError_t LAT_(launch_state)(const lat_cuda_work *w, const lat_cuda_sums *sums,
+                                      uint32_t number, cudaStream_t stream)
 {
-    const dim3 grid((unsigned)LAT_(state_blocks)(w), (unsigned)(copies * look->slices));
-    return LAT_(start)(LAT_(state) < P, R, D >, w, grid, SUM_THREADS, stream, *w, *look);
+    return lat_cuda_start(w->overlap, LAT_(state) < P, R, D >, lat_cuda_sums_blocks(sums),
+                          LAT_CUDA_SUM_THREADS, stream, *w, *sums, number);
 }
 
-static cudaError_t LAT_(sum)(const lat_cuda_work *w, int copies, const lat_cuda_sums *look,
+static cudaError_t LAT_(sum)(const lat_cuda_work *w, const lat_cuda_sums *sums, uint32_t number,
                              cudaStream_t stream)
 {
 #if LAT_N <= 3
     if (w->problem == LAT_ABELIAN)
-        return w->rows < LAT_N ? LAT_(launch_state)<LAT_ABELIAN, FEW, 0>(w, copies, look, stream)
-                               : LAT_(launch_state)<LAT_ABELIAN, LAT_N, 0>(w, copies, look, stream);
+        return w->rows < LAT_N ? LAT_(launch_state)<LAT_ABELIAN, FEW, 0>(w, sums, number, stream)
+                               : LAT_(launch_state)<LAT_ABELIAN, LAT_N, 0>(w, sums, number, stream);
     if (w->rows < LAT_N)
-        return LAT_(plain)(w, 4) ? LAT_(launch_state)<LAT_LINEAR, FEW, 4>(w, copies, look, stream)
-                                 : LAT_(launch_state)<LAT_LINEAR, FEW, 0>(w, copies, look, stream);
+        return LAT_(plain)(w, 4) ? LAT_(launch_state)<LAT_LINEAR, FEW, 4>(w, sums, number, stream)
+                                 : LAT_(launch_state)<LAT_LINEAR, FEW, 0>(w, sums, number, stream);
 #endif
-    return LAT_(launch_state)<LAT_LINEAR, LAT_N, 0>(w, copies, look, stream);
-}
-
-static cudaError_t LAT_(face_copy)(const lat_cuda_work *w, int unit, int units, int parity,
-                                   void *box, int into_ghosts, cudaStream_t stream)
-{
-    const dim3 grid(LAT_(blocks)(w->rim, 128), (unsigned)units, 2);
-    LAT_(copy_face)<<<grid, 128, 0, stream>>>(*w, unit, parity, (LAT_V *)box, into_ghosts);
-    return cudaGetLastError();
+    return LAT_(launch_state)<LAT_LINEAR, LAT_N, 0>(w, sums, number, stream);
 }

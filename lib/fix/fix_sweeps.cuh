@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fix_sweeps.cuh: half sweeps (template; after fix_fields.cuh). A thread is a site: its links and
  * the neighbours' g make its local problem, a visit makes a new g of that, which goes back to
- * memory, from a rim to the neighbouring rank's ghost too. */
+ * memory, from a face to the neighbouring rank's ghost too. */
 
-/* Threads of a block, and how many such blocks a processor has room for: so many registers a thread
- * may have. With one site a thread 128 of them are enough; matrices of larger N are in memory
+/* Threads of a block, and how many such blocks a processor takes: so many registers a thread may
+ * have. With one site a thread 128 of them are enough; matrices of larger N are in memory
  * anyway, and draws in double are slower with fewer. */
 #define BLOCK 128
 #define BOUNDS(copies, visit) \
@@ -32,8 +32,8 @@ static __device__ __forceinline__ void LAT_(dag)(LAT_T *w, const LAT_T *u)
  * being the neighbour's. D: directions, all of weight 1; or 0 for w.nd and w.weight. */
 template <int R, int D, int C, class F>
 static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w,
-                                                   const LAT_(view) < C > &v, const LAT_(coords) &p,
-                                                   F add)
+                                                   const LAT_(view) < C > &v,
+                                                   const lat_cuda_coordinates &p, F add)
 {
     const int nd = D ? D : w.nd;
 #if LAT_N <= 3
@@ -46,13 +46,13 @@ static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w,
             break;
         const LAT_T weight = D ? (LAT_T)1 : WEIGHT(w)[mu];
         LAT_T m[FULL], n[FULL], h[FULL];
-        const uint32_t up = LAT_(up)(w, p, mu), down = LAT_(down)(w, p, mu);
+        const uint32_t up = lat_cuda_up(w, p, mu), down = lat_cuda_down(w, p, mu);
         LAT_(fetch_link)<R>(m, LAT_(link) < R > (v.u, p.i, nd, mu));
         if (R < LAT_N)
             LAT_(complete)(m);
 #pragma unroll
         for (int c = 0; c < C; c++) {
-            LAT_(fetch)<FEW>(h, v.g_other[c] + LAT_(at)(up, CHUNKS(FEW)));
+            LAT_(fetch)<FEW>(h, v.g_other[c] + lat_cuda_at(up, CHUNKS(FEW)));
             LAT_(complete)(h);
             add(c, m, h, weight);
         }
@@ -62,7 +62,7 @@ static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w,
         LAT_(dag)(n, m);
 #pragma unroll
         for (int c = 0; c < C; c++) {
-            LAT_(fetch)<FEW>(h, v.g_other[c] + LAT_(at)(down, CHUNKS(FEW)));
+            LAT_(fetch)<FEW>(h, v.g_other[c] + lat_cuda_at(down, CHUNKS(FEW)));
             LAT_(complete)(h);
             add(c, n, h, weight);
         }
@@ -170,7 +170,7 @@ template <int P, int R, int VISIT>
 static __device__ __forceinline__ void LAT_(settle)(LAT_(problem) < P > *l, LAT_V *mine,
                                                     const lat_cuda_how &how, int64_t site, int copy)
 {
-    const LAT_(rng) dice = {how.seed + (uint64_t)copy, &site, how.config, how.step};
+    const LAT_(rng) rng = {how.seed + (uint64_t)copy, &site, how.config, how.step};
     const LAT_T omega = (LAT_T)how.omega[copy];
     LAT_T own[FULL];
     LAT_(m) h;
@@ -178,33 +178,24 @@ static __device__ __forceinline__ void LAT_(settle)(LAT_(problem) < P > *l, LAT_
     LAT_(complete)(own);
     LAT_(turn_to)<R>(l, own);
     memcpy(&h, own, sizeof h);
-    LAT_(visit)<R>(&h, *l, VISIT >= 0 ? (lat_update)VISIT : how.update, omega, how, &dice);
+    LAT_(visit)<R>(&h, *l, VISIT >= 0 ? (lat_update)VISIT : how.update, omega, how, &rng);
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
 }
 
 /* ---- a half sweep ---- */
 
-/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the rim below or
- * above, otherwise -1. Half sweeps go through the rest of the lattice to and fro: what the last one
- * touched last is still in the second cache. And where three time slices do not fit there, they go
- * strip by strip through the lattice, a strip being some z of all times, so that g is there still
- * for the next time slice. */
+/* The site for this thread (lat_cuda_site_of). Where three time slices do not fit into the second
+ * cache, half sweeps go strip by strip through the lattice, a strip being some z of all times, so
+ * that g is there still for the next time slice. */
 static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w,
                                                                const lat_cuda_how &how, int parity,
-                                                               uint32_t threads, int *side)
+                                                               int *side)
 {
-    const uint32_t b = LAT_(block_of)(how.rim_blocks, 0, how.spread, side);
-    if (*side >= 0) {
-        const uint32_t n = b * threads + threadIdx.x;
-        return n < w.rim ? w.from + n + (*side ? w.own - w.rim : 0) : w.half;
-    }
-    const uint32_t inner = gridDim.x - 2 * how.rim_blocks, block = parity ? inner - 1 - b : b;
-    const uint32_t n = block * threads + threadIdx.x, from = w.from + w.rim;
-    if (n >= w.own - 2 * w.rim)
-        return w.half;
-    if (!w.strip)
-        return from + n;
-    const uint32_t q = LAT_(quotient)(n, w.by_strip), number = LAT_(quotient)(q, w.by_time);
+    const uint32_t i = lat_cuda_site_of(w, how.face_blocks, 0, how.spread, parity, side);
+    if (!w.strip || *side >= 0 || i >= w.half)
+        return i;
+    const uint32_t from = w.from + w.face, n = i - from;
+    const uint32_t q = lat_cuda_quotient(n, w.by_strip), number = lat_cuda_quotient(q, w.by_time);
     return from + n - q * w.strip + number * w.strip + (q - number * w.times) * w.stride[3];
 }
 
@@ -215,12 +206,12 @@ static __global__ void BOUNDS(C, VISIT)
                int parity)
 {
     int side, copy[C];
-    const uint32_t i = LAT_(site_to_visit)(w, how, parity, blockDim.x, &side);
+    const uint32_t i = LAT_(site_to_visit)(w, how, parity, &side);
     const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.beside
                                       + threadIdx.y * C;
     copy[0] = unit[0].copy;
-    const bool busy = i < w.half && copy[0] >= 0, rim = side >= 0 && w.peer;
-    if (!busy && !rim)
+    const bool busy = i < w.half && copy[0] >= 0, face = side >= 0 && w.peers.direct;
+    if (!busy && !face)
         return;
 #pragma unroll
     for (int c = 1; c < C; c++) /* nobody: the first one again, and nothing is written */
@@ -228,15 +219,15 @@ static __global__ void BOUNDS(C, VISIT)
                                                                                   : copy[0];
     const int slice = unit[0].slice;
     const LAT_(view)<C> v = LAT_(fields_of)<R, C>(w, slice, copy, parity);
-    const LAT_(coords) p = LAT_(find)(w, i, parity);
-    const int64_t site = LAT_(site)(w, p, unit[0].from);
+    const lat_cuda_coordinates p = lat_cuda_find(w, i, parity);
+    const int64_t site = lat_cuda_site(w, p, unit[0].from);
     WAIT_FOR_GRID();
-    if (rim) {
-        /* The ghost of the half sweep before has come. So the neighbour has visited its rim there,
+    if (face) {
+        /* The ghost of the half sweep before has come. So the neighbour has visited its face there,
          * which has read the ghost that this block is to write: there is nothing else to be waited
          * for. */
         if (threadIdx.x == 0 && threadIdx.y == 0)
-            LAT_(wait_flag)(w.heard, side, how.number - 1);
+            lat_cuda_wait_flag(w.peers, side, how.number - 1);
         __syncthreads();
     }
     if (busy) {
@@ -247,21 +238,20 @@ static __global__ void BOUNDS(C, VISIT)
 #pragma unroll
         for (int c = 0; c < C; c++)
             if (c == 0 || copy[c] != copy[0]) {
-                LAT_V *mine = v.g[c] + LAT_(at)(i, CHUNKS(FEW));
+                LAT_V *mine = v.g[c] + lat_cuda_at(i, CHUNKS(FEW));
                 LAT_(settle)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
-                if (rim) {
-                    LAT_V *there = LAT_(neighbour_ghost)(
-                        w, side, (uint64_t)copy[c] * (uint64_t)w.slices + (uint64_t)slice, parity,
-                        i);
+                if (face) {
+                    LAT_V *there = lat_cuda_ghost<LAT_V>(
+                        w, w.peers, side, (uint64_t)copy[c] * (uint64_t)w.slots + (uint64_t)slice,
+                        parity, i, CHUNKS(FEW));
 #pragma unroll
                     for (int k = 0; k < CHUNKS(FEW); k++)
                         there[k * LAT_CUDA_GROUP] = mine[k * LAT_CUDA_GROUP];
                 }
             }
     }
-    if (rim)
-        LAT_(signal_flag)(w.rim_arrived + side, w.side[side].told, how.rim_blocks * gridDim.y,
-                          how.number);
+    if (face)
+        lat_cuda_signal_face(w.peers, side, how.face_blocks * gridDim.y, how.number);
 }
 
 #if LAT_N == 3
@@ -271,10 +261,9 @@ static __global__ void BOUNDS(C, VISIT)
  * it. The shared memory allows a processor four blocks: were there more, the next kernel's would
  * crowd where there is room already. */
 #define SMALL_THREADS (LAT_SIZE == 4 ? 64 : 32)
-#define SMALL_SITES 256 /* of a half sweep, for each processor */
 
-static __device__ __forceinline__ void LAT_(ask)(LAT_V *to, const LAT_V *from, int chunks,
-                                                 bool cached)
+static __device__ __forceinline__ void LAT_(to_shared)(LAT_V *to, const LAT_V *from, int chunks,
+                                                       bool cached)
 {
 #pragma unroll
     for (int c = 0; c < chunks; c++) {
@@ -298,7 +287,7 @@ static __device__ __forceinline__ void LAT_(ask)(LAT_V *to, const LAT_V *from, i
     }
 }
 
-template <int CH> static __device__ __forceinline__ void LAT_(answer)(LAT_T *m, const LAT_V *p)
+template <int CH> static __device__ __forceinline__ void LAT_(from_shared)(LAT_T *m, const LAT_V *p)
 {
 #pragma unroll
     for (int c = 0; c < CH; c++)
@@ -311,26 +300,27 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
                      const __grid_constant__ lat_cuda_how how, int parity)
 {
     constexpr int R = FEW, CH = CHUNKS(FEW), STEP = CH * SMALL_THREADS;
-    __shared__ LAT_V room[4 * D * STEP];
-    LAT_V *const links = room + threadIdx.x, *const gs = links + 2 * D * STEP;
+    __shared__ LAT_V shared[4 * D * STEP];
+    LAT_V *const links = shared + threadIdx.x, *const gs = links + 2 * D * STEP;
     const uint32_t i = blockIdx.x * SMALL_THREADS + threadIdx.x;
     const lat_cuda_unit unit = how.unit[blockIdx.y * (unsigned)how.beside + threadIdx.y];
     if (i >= w.half || unit.copy < 0)
         return;
     const LAT_(view)<1> v = LAT_(fields_of)<R, 1>(w, unit.slice, &unit.copy, parity);
-    const LAT_(coords) p = LAT_(find)(w, i, parity);
+    const lat_cuda_coordinates p = lat_cuda_find(w, i, parity);
 #pragma unroll
     for (int mu = 0; mu < D; mu++) {
-        LAT_(ask)(links + 2 * mu * STEP, LAT_(link) < R > (v.u, i, D, mu), CH, false);
-        LAT_(ask)(links + (2 * mu + 1) * STEP,
-                  LAT_(link) < R > (v.u_other, LAT_(down)(w, p, mu), D, mu), CH, false);
+        LAT_(to_shared)(links + 2 * mu * STEP, LAT_(link) < R > (v.u, i, D, mu), CH, false);
+        LAT_(to_shared)(links + (2 * mu + 1) * STEP,
+                        LAT_(link) < R > (v.u_other, lat_cuda_down(w, p, mu), D, mu), CH, false);
     }
     WAIT_FOR_GRID();
 #pragma unroll
     for (int mu = 0; mu < D; mu++) {
-        LAT_(ask)(gs + 2 * mu * STEP, v.g_other[0] + LAT_(at)(LAT_(up)(w, p, mu), CH), CH, true);
-        LAT_(ask)(gs + (2 * mu + 1) * STEP, v.g_other[0] + LAT_(at)(LAT_(down)(w, p, mu), CH), CH,
-                  true);
+        LAT_(to_shared)(gs + 2 * mu * STEP, v.g_other[0] + lat_cuda_at(lat_cuda_up(w, p, mu), CH),
+                        CH, true);
+        LAT_(to_shared)(gs + (2 * mu + 1) * STEP,
+                        v.g_other[0] + lat_cuda_at(lat_cuda_down(w, p, mu), CH), CH, true);
         __pipeline_commit();
     }
     LAT_(problem)<P> l = {};
@@ -338,17 +328,17 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
     for (int mu = 0; mu < D; mu++) {
         LAT_T m[FULL], n[FULL], h[FULL];
         __pipeline_wait_prior(D - 1 - mu);
-        LAT_(answer)<CH>(m, links + 2 * mu * STEP);
+        LAT_(from_shared)<CH>(m, links + 2 * mu * STEP);
         LAT_(complete)(m);
-        LAT_(answer)<CH>(h, gs + 2 * mu * STEP);
+        LAT_(from_shared)<CH>(h, gs + 2 * mu * STEP);
         LAT_(take)<R>(&l, m, h, (LAT_T)1);
-        LAT_(answer)<CH>(m, links + (2 * mu + 1) * STEP);
+        LAT_(from_shared)<CH>(m, links + (2 * mu + 1) * STEP);
         LAT_(complete)(m);
         LAT_(dag)(n, m);
-        LAT_(answer)<CH>(h, gs + (2 * mu + 1) * STEP);
+        LAT_(from_shared)<CH>(h, gs + (2 * mu + 1) * STEP);
         LAT_(take)<R>(&l, n, h, (LAT_T)1);
     }
-    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + LAT_(at)(i, CH), how, LAT_(site)(w, p, unit.from),
+    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + lat_cuda_at(i, CH), how, lat_cuda_site(w, p, unit.from),
                               unit.copy);
 }
 #endif

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
-#include "grid/cuda_host.cuh"
+#include "grid/cuda_device.cuh"
 extern "C" {
 #include "base/error.h"
 #include "fourier.h"
@@ -89,7 +89,8 @@ static int plan(lat_fourier *c, int nd, const int *extent)
 
 lat_fourier *lat_fourier_new(int nd, const int *extent)
 {
-    if (!lat_cuda_available() || load())
+    const lat_device_options any = {};
+    if (!lat_cuda_available(&any, lat_comm_world) || load())
         return NULL;
     lat_fourier *c = (lat_fourier *)calloc(1, sizeof *c);
     if (!c) {

@@ -17,15 +17,8 @@
 
 extern "C" const lat_cuda_link_ops LAT_(lat_cuda_link_ops);
 const lat_cuda_link_ops LAT_(lat_cuda_link_ops) = {
-    LAT_N,
-    LAT_SIZE,
     LAT_LINK_ROWS,
-    16 * CHUNKS(LAT_LINK_ROWS),
-    (const void *)LAT_(plaquettes),
-    LAT_(load_field),
-    LAT_(get_field),
     LAT_(update),
     REUNIT,
     LAT_(plaquette),
-    LAT_(face_copy),
 };

@@ -1,212 +1,398 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_halo.cu: rims to neighbours' ghosts, what the host does for it. */
+/* cuda_halo.cu: faces to neighbours' ghosts: connection, buffers, the two orders of overlap. */
 #include "cuda_halo.cuh"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda_host.cuh"
+#include "cuda_dfield.cuh"
+#include "cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
 #include "base/memory.h"
 }
 
-#define PIECE ((size_t)1 << 28) /* that MPI is given at a time */
+struct lat_halo {
+    lat_cuda_peers peers;
+    void *mapped[2];     /* the neighbours' memory below and above; one rank may be both */
+    lat_transport sweep; /* how faces of sweeps go; AUTO before they are connected */
+    bool aware;          /* MPI takes device memory */
+    /* What an exchange needs: buffers [2 sides][units][chunks][face], 16 bytes each. */
+    void *send, *receive, *send_host, *receive_host;
+    size_t reserved; /* bytes of a side */
+    int *unit, *unit_host, units, units_reserved;
+    const lat_halo_part *part; /* of the exchange that is under way */
+    cudaStream_t stream;       /* for exchanges */
+    cudaEvent_t packed, arrived;
+};
 
-/* ---- neighbours ---- */
+static cudaStream_t stream_of(const lat_dfield *f)
+{
+    return lat_cuda_device_of(f->grid->dev)->stream;
+}
 
-/* What a rank says of itself. */
-typedef struct card {
-    cudaIpcMemHandle_t handle;
-    lat_cuda_window shore;
-    int fails;
-} card;
+/* ---- packing --------------------------------------------------------------------------------- */
 
+#define THREADS 128
+
+/* Chunks of sites of one parity: `chunks` of a site, of which `count` from `first` on are
+ * exchanged. */
+typedef struct faces {
+    char *data;
+    size_t unit_bytes, parity_bytes;
+    int chunks, first, count;
+    const int *unit;
+    int units;
+} faces;
+
+/* Both faces to the send buffers, or the receive buffers to both ghosts: a block row is a unit. */
+static __global__ void copy_faces(const __grid_constant__ lat_cuda_grid w,
+                                  const __grid_constant__ faces f, int4 *buffer, int to_ghosts)
+{
+    const uint32_t n = blockIdx.x * THREADS + threadIdx.x, side = blockIdx.z;
+    if (n >= w.face)
+        return;
+    /* The ghosts are at both ends of a slot, beside the faces. */
+    const uint32_t i = side ? (to_ghosts ? w.from + w.own : w.from + w.own - w.face) + n
+                            : (to_ghosts ? w.from - w.face : w.from) + n;
+    for (int u = (int)blockIdx.y; u < f.units; u += (int)gridDim.y) {
+        int4 *site = (int4 *)(f.data + (size_t)f.unit[u] * f.unit_bytes + f.parity_bytes)
+                     + lat_cuda_at(i, f.chunks) + (size_t)f.first * LAT_CUDA_GROUP;
+        int4 *b = buffer + ((size_t)side * (size_t)f.units + (size_t)u) * (size_t)f.count * w.face
+                  + n;
+        for (int c = 0; c < f.count; c++)
+            if (to_ghosts)
+                site[c * LAT_CUDA_GROUP] = b[(size_t)c * w.face];
+            else
+                b[(size_t)c * w.face] = site[c * LAT_CUDA_GROUP];
+    }
+}
+
+static size_t object_chunks(const lat_dfield *f)
+{
+    return lat_cuda_object_bytes(f->grid, f->shape) / 16;
+}
+
+static size_t side_bytes(const lat_dfield *f, const lat_halo_part *part)
+{
+    return 16 * (size_t)part->units * (size_t)part->objects * object_chunks(f)
+           * lat_cuda(f->grid)->face;
+}
+
+static cudaError_t launch_copy(const lat_dfield *f, const lat_halo_part *part, void *buffer,
+                               int to_ghosts)
+{
+    const lat_cuda_grid *w = lat_cuda(f->grid);
+    const int chunks = (int)object_chunks(f);
+    if (part->units == 0)
+        return cudaSuccess;
+    const faces p = {(char *)f->data,
+                     f->unit_bytes,
+                     part->parity ? f->unit_bytes / 2 : 0,
+                     f->shape.objects * chunks,
+                     part->object * chunks,
+                     part->objects * chunks,
+                     f->halo->unit,
+                     part->units};
+    const dim3 grid(lat_cuda_blocks(w->face, THREADS),
+                    (unsigned)(part->units < 65535 ? part->units : 65535), 2);
+    copy_faces<<<grid, THREADS, 0, stream_of(f)>>>(*w, p, (int4 *)buffer, to_ghosts);
+    return cudaGetLastError();
+}
+
+/* ---- exchange -------------------------------------------------------------------------------- */
+
+/* MPI says of itself that it takes device memory: OpenMPI's function, and MPICH's. */
 static bool mpi_is_aware(void)
 {
-    int (*query)(void) = (int (*)(void))dlsym(RTLD_DEFAULT,
-                                              "MPIX_Query_cuda_support"); /* OpenMPI's, MPICH's */
+    int (*query)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
     return query && query() == 1;
 }
 
-/* Maps the neighbours' memory; their cards are below and above. */
-static cudaError_t map_neighbours(lat_cuda_halo *r, const card *below, const card *above,
-                                  lat_cuda_neighbour side[2])
+int lat_cuda_halo_new(lat_dfield *f)
 {
-    const card *const cards[2] = {below, above};
+    const int wish = f->grid->dev->options.transport;
+    lat_halo *h = (lat_halo *)calloc(1, sizeof *h);
+    f->halo = h;
+    if (!h)
+        return lat_fail("out of memory: a halo");
+    h->aware = (wish == LAT_TRANSPORT_AUTO || wish == LAT_TRANSPORT_CUDA_AWARE) && mpi_is_aware();
+    if (wish == LAT_TRANSPORT_CUDA_AWARE && !h->aware)
+        return lat_fail_usage("--transport cuda-aware: this MPI does not say that it is");
+    cudaError_t e = cudaStreamCreateWithFlags(&h->stream, cudaStreamNonBlocking);
+    e = e ? e : cudaEventCreateWithFlags(&h->packed, cudaEventDisableTiming);
+    e = e ? e : cudaEventCreateWithFlags(&h->arrived, cudaEventDisableTiming);
+    return lat_cuda_failed(e, "making a stream");
+}
+
+static void free_buffers(lat_halo *h)
+{
+    cudaFree(h->send);
+    cudaFree(h->receive);
+    cudaFreeHost(h->send_host);
+    cudaFreeHost(h->receive_host);
+    h->send = h->receive = h->send_host = h->receive_host = NULL;
+    h->reserved = 0;
+}
+
+/* Buffers for so many bytes to and from a side. */
+static int reserve(lat_halo *h, size_t bytes)
+{
+    if (bytes <= h->reserved)
+        return 0;
+    if (lat_cuda_failed(cudaDeviceSynchronize(), "faces"))
+        return -1;
+    free_buffers(h);
+    cudaError_t e = cudaSuccess;
+    if (lat_cuda_malloc(&h->send, 2 * bytes, "send buffers")
+        || lat_cuda_malloc(&h->receive, 2 * bytes, "receive buffers"))
+        return -1;
+    if (!h->aware && !(e = cudaMallocHost(&h->send_host, 2 * bytes)))
+        e = cudaMallocHost(&h->receive_host, 2 * bytes);
+    if (lat_cuda_failed(e, "pinning memory"))
+        return -1;
+    h->reserved = bytes;
+    return 0;
+}
+
+/* The list of units to the device, if it has changed. */
+static int send_units(lat_halo *h, const lat_halo_part *part, cudaStream_t stream)
+{
+    const size_t bytes = (size_t)part->units * sizeof *part->unit;
+    if (part->units == h->units && !memcmp(h->unit_host, part->unit, bytes))
+        return 0;
+    if (part->units > h->units_reserved) {
+        cudaFree(h->unit);
+        free(h->unit_host);
+        h->unit = NULL;
+        h->units = h->units_reserved = 0;
+        h->unit_host = (int *)lat_alloc((size_t)part->units, sizeof *h->unit_host,
+                                        "the list of units");
+        if (!h->unit_host || lat_cuda_malloc((void **)&h->unit, bytes, "the list of units"))
+            return -1;
+        h->units_reserved = part->units;
+    }
+    memcpy(h->unit_host, part->unit, bytes);
+    h->units = part->units;
+    /* From pageable memory: it is free again when the call returns. */
+    return lat_cuda_failed(
+        cudaMemcpyAsync(h->unit, part->unit, bytes, cudaMemcpyHostToDevice, stream),
+        "sending the list of units");
+}
+
+int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part)
+{
+    lat_halo *h = f->halo;
+    const cudaStream_t stream = stream_of(f);
+    h->part = part;
+    if (reserve(h, side_bytes(f, part)) || send_units(h, part, stream))
+        return -1;
+    cudaError_t e = launch_copy(f, part, h->send, 0);
+    e = e ? e : cudaEventRecord(h->packed, stream);
+    return lat_cuda_failed(e ? e : cudaStreamWaitEvent(h->stream, h->packed, 0), "packing faces");
+}
+
+/* From the send buffers to the neighbours' receive buffers. */
+static int exchange(lat_dfield *f, size_t bytes)
+{
+    lat_halo *h = f->halo;
+    const lat_comm *comm = f->grid->dev->comm;
+    char *out = (char *)(h->aware ? h->send : h->send_host),
+         *in = (char *)(h->aware ? h->receive : h->receive_host);
+    cudaError_t e = cudaSuccess;
+    if (!h->aware)
+        e = cudaMemcpyAsync(out, h->send, 2 * bytes, cudaMemcpyDeviceToHost, h->stream);
+    if (lat_cuda_failed(e ? e : cudaStreamSynchronize(h->stream), "fetching faces"))
+        return -1;
+    for (size_t at = 0; at < bytes; at += LAT_CUDA_PIECE) {
+        const size_t n = bytes - at < LAT_CUDA_PIECE ? bytes - at : LAT_CUDA_PIECE;
+        const lat_exchange x = {out + at, out + bytes + at, in + at, in + bytes + at, n, n, n, n};
+        if (comm->begin(comm, &x) || comm->finish(comm))
+            return -1;
+    }
+    if (!h->aware)
+        e = cudaMemcpyAsync(h->receive, in, 2 * bytes, cudaMemcpyHostToDevice, h->stream);
+    return lat_cuda_failed(e, "sending ghosts");
+}
+
+int lat_cuda_halo_finish(lat_dfield *f)
+{
+    lat_halo *h = f->halo;
+    const lat_comm *comm = f->grid->dev->comm;
+    const cudaStream_t stream = stream_of(f);
+    if (exchange(f, side_bytes(f, h->part)))
+        return -1;
+    cudaError_t e = cudaEventRecord(h->arrived, h->stream);
+    e = e ? e : cudaStreamWaitEvent(stream, h->arrived, 0);
+    e = e ? e : launch_copy(f, h->part, h->receive, 1);
+    if (!h->peers.direct)
+        return lat_cuda_failed(e, "unpacking ghosts");
+    /* No neighbour's next kernel writes ghosts before these are there. */
+    e = e ? e : cudaStreamSynchronize(stream);
+    return lat_cuda_failed(e, "unpacking ghosts") || comm->barrier(comm) ? -1 : 0;
+}
+
+void lat_cuda_halo_stale(lat_dfield *, const lat_halo_part *) {}
+
+/* ---- connection ------------------------------------------------------------------------------ */
+
+/* What a rank says of its field. */
+typedef struct description {
+    cudaIpcMemHandle_t handle;
+    uint64_t bytes; /* of the numbers; flags are behind them */
+    uint32_t groups, ghost[2];
+    int fails;
+} description;
+
+/* Maps the neighbours' memory. */
+static cudaError_t map_neighbours(lat_halo *h, const description *below, const description *above)
+{
+    const description *const there[2] = {below, above};
     for (int s = 0; s < 2; s++) {
-        const lat_cuda_window *there = &cards[s]->shore;
-        if (cards[s]->fails)
+        lat_cuda_neighbour *side = h->peers.side + s;
+        if (there[s]->fails)
             return cudaErrorInvalidResourceHandle;
         if (s == 1 && below == above) {
-            r->mapped[1] = r->mapped[0];
+            h->mapped[1] = h->mapped[0];
         } else {
-            const cudaError_t e = cudaIpcOpenMemHandle(&r->mapped[s], cards[s]->handle,
+            const cudaError_t e = cudaIpcOpenMemHandle(&h->mapped[s], there[s]->handle,
                                                        cudaIpcMemLazyEnablePeerAccess);
             if (e != cudaSuccess)
                 return e;
         }
-        side[s].g = r->mapped[s];
-        side[s].groups = there->groups;
-        side[s].ghost = there->ghost[1 - s];
-        side[s].told = (uint32_t *)((char *)r->mapped[s] + there->bytes)
-                       + (1 - s); /* its heard[] */
+        side->data = h->mapped[s];
+        side->groups = there[s]->groups;
+        side->ghost = there[s]->ghost[1 - s];
+        side->flag = (uint32_t *)((char *)h->mapped[s] + there[s]->bytes) + LAT_CUDA_RECEIVED
+                     + (1 - s);
     }
     return cudaSuccess;
 }
 
-/* -1, or 1 if all ranks have it, or 0. */
-static int try_peers(lat_cuda_halo *r, const lat_cuda_window *mine, lat_cuda_neighbour side[2])
+/* -1, or 1 if all ranks reach their neighbours' memory, or 0. */
+static int try_peers(lat_dfield *f)
 {
-    const lat_comm *comm = r->comm;
-    card my, *all = (card *)lat_alloc((size_t)comm->size, sizeof(card), "what the ranks say");
+    lat_halo *h = f->halo;
+    const lat_cuda_grid *w = lat_cuda(f->grid);
+    const lat_comm *comm = f->grid->dev->comm;
+    description my, *all = (description *)lat_alloc((size_t)comm->size, sizeof *all,
+                                                    "what ranks say of their fields");
+    if (!all)
+        return -1;
     memset(&my, 0, sizeof my);
-    my.shore = *mine;
-    if (!all
-        || lat_cuda_failed(cudaMemset(lat_cuda_flags(mine), 0, LAT_CUDA_FLAGS * sizeof(uint32_t)),
-                           "setting words")
-        || lat_cuda_failed(cudaDeviceSynchronize(), "setting words"))
-        return -1;
-    cudaError_t e = cudaIpcGetMemHandle(&my.handle, mine->memory);
+    my.bytes = lat_cuda_field_bytes(f);
+    my.groups = w->groups;
+    my.ghost[1] = w->from + w->own;
+    cudaError_t e = cudaIpcGetMemHandle(&my.handle, f->data);
     my.fails = e != cudaSuccess;
-    if (comm->gather(comm, &my, sizeof my, all))
+    if (comm->gather(comm, &my, sizeof my, all)) {
+        free(all);
         return -1;
+    }
     if (e == cudaSuccess)
-        e = map_neighbours(r, all + (comm->rank + comm->size - 1) % comm->size,
-                           all + (comm->rank + 1) % comm->size, side);
+        e = map_neighbours(h, all + (comm->rank + comm->size - 1) % comm->size,
+                           all + (comm->rank + 1) % comm->size);
     free(all);
     cudaGetLastError(); /* what failed has been seen */
-    if (e != cudaSuccess && lat_gpu_opts.transport == LAT_TRANSPORT_PEER)
+    if (e != cudaSuccess && f->grid->dev->options.transport == LAT_TRANSPORT_PEER)
         return lat_fail("--transport peer: GPU %d cannot reach its neighbours' memory: %s",
                         lat_cuda_device_number(), cudaGetErrorString(e));
     double bad = e != cudaSuccess;
     return comm->max(comm, &bad, 1) ? -1 : bad == 0;
 }
 
-int lat_cuda_halo_connect(lat_cuda_halo *r, const lat_comm *comm, const lat_cuda_window *mine,
-                          lat_cuda_neighbour side[2])
+int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
 {
-    const int wish = lat_gpu_opts.transport, one_host = comm->host_size == comm->size;
-    int peers = 0;
-    r->comm = comm;
+    lat_halo *h = f->halo;
+    const lat_comm *comm = f->grid->dev->comm;
+    const int wish = f->grid->dev->options.transport, one_host = comm->host_size == comm->size;
+    int direct = 0;
+    memset(peers, 0, sizeof *peers);
+    if (!h)
+        return 0;
     if (wish == LAT_TRANSPORT_PEER && !one_host)
         return lat_fail_usage(
             "--transport peer: expected all %d ranks on one host, found %d on this one", comm->size,
             comm->host_size);
     if ((wish == LAT_TRANSPORT_PEER || wish == LAT_TRANSPORT_AUTO) && one_host
-        && (peers = try_peers(r, mine, side)) < 0)
+        && (direct = try_peers(f)) < 0)
         return -1;
-    if (wish == LAT_TRANSPORT_CUDA_AWARE && !mpi_is_aware())
-        return lat_fail_usage("--transport cuda-aware: this MPI does not say that it is");
-    r->transport = peers                                            ? LAT_TRANSPORT_PEER
-                   : wish != LAT_TRANSPORT_STAGED && mpi_is_aware() ? LAT_TRANSPORT_CUDA_AWARE
-                                                                    : LAT_TRANSPORT_STAGED;
-    return lat_cuda_failed(cudaStreamCreateWithFlags(&r->travel, cudaStreamNonBlocking),
-                           "making a stream")
-                   || lat_cuda_failed(cudaEventCreateWithFlags(&r->packed, cudaEventDisableTiming),
-                                      "making an event")
-                   || lat_cuda_failed(cudaEventCreateWithFlags(&r->arrived, cudaEventDisableTiming),
-                                      "making an event")
+    h->sweep = direct     ? LAT_TRANSPORT_PEER
+               : h->aware ? LAT_TRANSPORT_CUDA_AWARE
+                          : LAT_TRANSPORT_STAGED;
+    h->peers.direct = direct;
+    h->peers.received = lat_cuda_flags(f) + LAT_CUDA_RECEIVED;
+    h->peers.face_done = lat_cuda_flags(f) + LAT_CUDA_FACE_DONE;
+    *peers = h->peers;
+    return lat_cuda_failed(cudaStreamSynchronize(stream_of(f)), "setting ghosts")
+                   || comm->barrier(comm)
                ? -1
                : 0;
 }
 
-int lat_cuda_halo_ready(const lat_cuda_halo *r, cudaStream_t stream)
+void lat_cuda_describe(const lat_dfield *f, char *text, size_t size)
 {
-    return lat_cuda_failed(cudaStreamSynchronize(stream), "setting ghosts")
-                   || r->comm->barrier(r->comm)
-               ? -1
-               : 0;
+    static const char *const transports[] = {"", ", peer", ", staged", ", cuda-aware"};
+    snprintf(text, size, "%s%s", f->grid->dev->name, f->halo ? transports[f->halo->sweep] : "");
 }
 
-bool lat_cuda_halo_is_peer(const lat_cuda_halo *r) { return r->transport == LAT_TRANSPORT_PEER; }
-
-const char *lat_cuda_halo_transport(const lat_cuda_halo *r)
+/* Memory that a neighbour has mapped stays until all ranks are here. */
+static int unmap(lat_dfield *f)
 {
-    static const char *const ways[] = {"", "peer", "staged", "cuda-aware"};
-    return ways[r->transport];
-}
-
-/* ---- boxes ---- */
-
-static bool aware(const lat_cuda_halo *r) { return r->transport == LAT_TRANSPORT_CUDA_AWARE; }
-
-int lat_cuda_halo_buffers(lat_cuda_halo *r, size_t bytes)
-{
-    for (int i = 0; i < 2; i++)
-        if (lat_cuda_malloc(&r->box[i], 2 * bytes, "rims")
-            || (!aware(r)
-                && lat_cuda_failed(cudaMallocHost(&r->box_host[i], 2 * bytes), "pinning memory")))
-            return -1;
-    return 0;
-}
-
-int lat_cuda_halo_begin(lat_cuda_halo *r, cudaStream_t stream)
-{
-    return lat_cuda_failed(cudaEventRecord(r->packed, stream), "packing rims")
-                   || lat_cuda_failed(cudaStreamWaitEvent(r->travel, r->packed, 0), "packing rims")
-               ? -1
-               : 0;
-}
-
-int lat_cuda_halo_finish(lat_cuda_halo *r, size_t bytes, cudaStream_t stream)
-{
-    const bool here = aware(r);
-    char *out = (char *)(here ? r->box[0] : r->box_host[0]),
-         *in = (char *)(here ? r->box[1] : r->box_host[1]);
-    if ((!here
-         && lat_cuda_failed(
-             cudaMemcpyAsync(out, r->box[0], 2 * bytes, cudaMemcpyDeviceToHost, r->travel),
-             "fetching rims"))
-        || lat_cuda_failed(cudaStreamSynchronize(r->travel), "fetching rims"))
-        return -1;
-    for (size_t at = 0; at < bytes; at += PIECE) {
-        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        const lat_exchange x = {out + at, out + bytes + at, in + at, in + bytes + at, n, n, n, n};
-        if (r->comm->begin(r->comm, &x) || r->comm->finish(r->comm))
-            return -1;
-    }
-    if (!here
-        && lat_cuda_failed(
-            cudaMemcpyAsync(r->box[1], in, 2 * bytes, cudaMemcpyHostToDevice, r->travel),
-            "sending ghosts"))
-        return -1;
-    return lat_cuda_failed(cudaEventRecord(r->arrived, r->travel), "sending ghosts")
-                   || lat_cuda_failed(cudaStreamWaitEvent(stream, r->arrived, 0), "sending ghosts")
-               ? -1
-               : 0;
-}
-
-/* ---- the end ---- */
-
-/* Whoever has been mapped is, and stays so until all have come here. */
-static int unmap(lat_cuda_halo *r)
-{
-    if (!lat_cuda_halo_is_peer(r))
-        return 0;
-    if (r->comm->barrier(r->comm))
+    lat_halo *h = f->halo;
+    const lat_comm *comm = f->grid->dev->comm;
+    cudaStreamSynchronize(stream_of(f));
+    if (comm->barrier(comm))
         return -1;
     for (int s = 0; s < 2; s++)
-        if (r->mapped[s] && (s == 0 || r->mapped[1] != r->mapped[0]))
-            cudaIpcCloseMemHandle(r->mapped[s]);
-    return r->comm->barrier(r->comm);
+        if (h->mapped[s] && (s == 0 || h->mapped[1] != h->mapped[0]))
+            cudaIpcCloseMemHandle(h->mapped[s]);
+    return comm->barrier(comm);
 }
 
-int lat_cuda_halo_disconnect(lat_cuda_halo *r)
+void lat_cuda_halo_free(lat_dfield *f)
 {
-    if (!r->comm)
-        return 0;
-    if (*lat_error() || unmap(r))
-        return -1;
-    for (int i = 0; i < 2; i++) {
-        cudaFree(r->box[i]);
-        cudaFreeHost(r->box_host[i]);
+    lat_halo *h = f->halo;
+    /* After a failure neighbours may still be at work in the field, and kernels may wait for them:
+     * it stays until the process ends, soon. */
+    if (h->peers.direct && (*lat_error() || unmap(f))) {
+        f->data = NULL;
+        return;
     }
-    if (r->packed)
-        cudaEventDestroy(r->packed);
-    if (r->arrived)
-        cudaEventDestroy(r->arrived);
-    if (r->travel)
-        cudaStreamDestroy(r->travel);
-    return 0;
+    free_buffers(h);
+    cudaFree(h->unit);
+    free(h->unit_host);
+    if (h->packed)
+        cudaEventDestroy(h->packed);
+    if (h->arrived)
+        cudaEventDestroy(h->arrived);
+    if (h->stream)
+        cudaStreamDestroy(h->stream);
+    free(h);
+}
+
+/* ---- orders of overlap ----------------------------------------------------------------------- */
+
+int lat_cuda_sweep(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch, void *context)
+{
+    static const char what[] = "a sweep";
+    if (!f->halo || f->halo->peers.direct)
+        return lat_cuda_failed(launch(context, LAT_CUDA_ALL), what);
+    if (lat_cuda_failed(launch(context, LAT_CUDA_FACE), what) || lat_cuda_halo_begin(f, part)
+        || lat_cuda_failed(launch(context, LAT_CUDA_INTERIOR), what))
+        return -1;
+    return lat_cuda_halo_finish(f);
+}
+
+int lat_cuda_operator(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch,
+                      void *context)
+{
+    static const char what[] = "an operator";
+    if (!f->halo)
+        return lat_cuda_failed(launch(context, LAT_CUDA_ALL), what);
+    if (lat_cuda_halo_begin(f, part) || lat_cuda_failed(launch(context, LAT_CUDA_INTERIOR), what)
+        || lat_cuda_halo_finish(f))
+        return -1;
+    return lat_cuda_failed(launch(context, LAT_CUDA_FACE), what);
 }

@@ -1,59 +1,156 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_halo.cuh: how the rims of a rank's slab get to the ghosts of the ranks below and above, GPU
- * to GPU: kernels write there themselves (CUDA IPC, one host), or rims go in boxes through MPI, by
- * way of the host where MPI does not know device memory. Functions return 0, or -1 with lat_error
- * set; every rank calls all of them. */
-#ifndef LAT_BACKEND_CUDA_NEIGHBOURS_CUH
-#define LAT_BACKEND_CUDA_NEIGHBOURS_CUH
+/* cuda_halo.cuh: halo exchange between GPUs (halo.h).
+ *
+ * Faces go through send and receive buffers and MPI, by way of the host where MPI does not know
+ * device memory. Between GPUs of one host that reach each other's memory (CUDA IPC) kernels of
+ * sweeps write the faces to the neighbours' ghosts themselves, once a field is connected, and
+ * neighbours wait for each other by flags. Functions return 0, or -1 with lat_error set; every rank
+ * calls all of them. */
+#ifndef LAT_GRID_CUDA_HALO_CUH
+#define LAT_GRID_CUDA_HALO_CUH
 
-#include "cuda_host.cuh"
+#include "cuda_device.cuh"
+#include "cuda_grid.cuh"
 extern "C" {
-#include "fix/fix.h"
+#include "halo.h"
 }
 
-typedef struct lat_cuda_halo {
-    const lat_comm *comm;
-    lat_transport transport;
-    void *mapped[2]; /* memory of the neighbours below and above; one may be both */
-    void *box[2],
-        *box_host[2]; /* rims on their way out, and in: that below or from there, then the other */
-    cudaStream_t travel;
-    cudaEvent_t packed, arrived;
-} lat_cuda_halo;
+/* Where the rank that has the slab below (0) or above (1) ours wants our face: in its ghost. */
+typedef struct lat_cuda_neighbour {
+    void *data;      /* its field, mapped */
+    uint32_t groups; /* its number of them */
+    uint32_t ghost;  /* the first site of its ghost on our side */
+    uint32_t *flag;  /* its flag for us: the last step that it knows of */
+} lat_cuda_neighbour;
 
-/* What of a rank its neighbours write to. Behind the `bytes` of `memory` there is room for
- * LAT_CUDA_FLAGS words, which become 0: heard[2] and rim_arrived[2] of fix_cuda.cuh. */
-#define LAT_CUDA_FLAGS 4
-typedef struct lat_cuda_window {
-    void *memory;
-    uint64_t bytes;
-    uint32_t groups, ghost[2]; /* as in lat_cuda_neighbour; the first sites of both ghosts */
-} lat_cuda_window;
+/* What kernels know of a field's halo. */
+typedef struct lat_cuda_peers {
+    int direct; /* they write faces to the neighbours' ghosts; else the host sees to it */
+    lat_cuda_neighbour side[2];
+    const uint32_t *received; /* [2]: the last step of the ranks below and above */
+    uint32_t *face_done;      /* [2]: blocks done with a face; 0 between two kernels */
+} lat_cuda_peers;
 
-static inline uint32_t *lat_cuda_flags(const lat_cuda_window *s)
+/* ---- host ------------------------------------------------------------------------------------ */
+
+/* For lat_grid_ops. */
+int lat_cuda_halo_new(lat_dfield *f);
+void lat_cuda_halo_free(lat_dfield *f);
+int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part);
+int lat_cuda_halo_finish(lat_dfield *f);
+void lat_cuda_halo_stale(lat_dfield *f, const lat_halo_part *part);
+
+/* Finds out how faces of sweeps go to the neighbours; *peers is for the kernels of sweeps, all zero
+ * without a halo. After the first lat_dfield_put; nobody writes ghosts before all ranks are here.
+ */
+int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers);
+
+/* A few words for provenance: "gpu NVIDIA H200 x 4, peer". */
+void lat_cuda_describe(const lat_dfield *f, char *text, size_t size);
+
+/* Which own sites a kernel computes: both faces and then the interior, or one of these. */
+enum { LAT_CUDA_ALL, LAT_CUDA_FACE, LAT_CUDA_INTERIOR };
+
+/* Launches a kernel on the device's stream. */
+typedef cudaError_t lat_cuda_launch(void *context, int sites);
+
+/* The two orders of overlap. A sweep writes what `part` says of f: faces, which are exchanged while
+ * the interior is computed; or all at once, where kernels write to the neighbours' ghosts
+ * themselves or there is no halo. */
+int lat_cuda_sweep(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch,
+                   void *context);
+
+/* An operator reads what `part` says of f at neighbouring sites, and writes another field: ghosts
+ * of f are exchanged while the interior is computed; then faces. */
+int lat_cuda_operator(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch,
+                      void *context);
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* Which block of a face this is, *side 0 or 1 for the one below or above; or which one of all
+ * others, *side -1. After `lead` others every 2^spread-th block is one of a face, so that others
+ * are at work while faces are on their way to the neighbours. */
+static __device__ __forceinline__ uint32_t lat_cuda_block_of(uint32_t face_blocks, uint32_t lead,
+                                                             uint32_t spread, int *side)
 {
-    return (uint32_t *)((char *)s->memory + s->bytes);
+    const uint32_t faces = 2 * face_blocks, n = blockIdx.x - lead, number = n >> spread;
+    *side = -1;
+    if (blockIdx.x < lead)
+        return blockIdx.x;
+    if (number < faces && n == number << spread) {
+        *side = number >= face_blocks;
+        return number - (*side ? face_blocks : 0);
+    }
+    return blockIdx.x - (number < faces ? number + 1 : faces);
 }
 
-/* Finds the neighbours and the transport; where kernels are to write themselves, side[2] says where
- * to. Nothing is written before lat_cuda_halo_ready. */
-int lat_cuda_halo_connect(lat_cuda_halo *r, const lat_comm *comm, const lat_cuda_window *mine,
-                          lat_cuda_neighbour side[2]);
-int lat_cuda_halo_ready(
-    const lat_cuda_halo *r,
-    cudaStream_t stream); /* once ghosts and all else are as they are to be at first */
-bool lat_cuda_halo_is_peer(const lat_cuda_halo *r);
-const char *lat_cuda_halo_transport(const lat_cuda_halo *r); /* "peer"; "" before they have met */
+/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the face below or
+ * above, otherwise -1. Sweeps go through the interior to and fro: what the last one touched last is
+ * still in the second cache. */
+static __device__ __forceinline__ uint32_t lat_cuda_site_of(const lat_cuda_grid &w,
+                                                            uint32_t face_blocks, uint32_t lead,
+                                                            uint32_t spread, int parity, int *side)
+{
+    const uint32_t b = lat_cuda_block_of(face_blocks, lead, spread, side);
+    if (*side >= 0) {
+        const uint32_t n = b * blockDim.x + threadIdx.x;
+        return n < w.face ? w.from + n + (*side ? w.own - w.face : 0) : w.half;
+    }
+    const uint32_t inner = gridDim.x - 2 * face_blocks,
+                   n = (parity ? inner - 1 - b : b) * blockDim.x + threadIdx.x;
+    return n < w.own - 2 * w.face ? w.from + w.face + n : w.half;
+}
 
-/* Where they do not: what `stream` has put into box[0], `bytes` to either side, comes out of the
- * neighbours' box[1]. In two parts, the first of which waits for nothing: what is put into `stream`
- * between them runs while rims travel. Before that boxes are made, with room for that many. */
-int lat_cuda_halo_buffers(lat_cuda_halo *r, size_t bytes);
-int lat_cuda_halo_begin(lat_cuda_halo *r, cudaStream_t stream);
-int lat_cuda_halo_finish(lat_cuda_halo *r, size_t bytes, cudaStream_t stream);
+/* The neighbour's ghost of site i of our face, of a unit of `chunks` chunks a site. */
+template <class V>
+static __device__ __forceinline__ V *lat_cuda_ghost(const lat_cuda_grid &w,
+                                                    const lat_cuda_peers &peers, int side,
+                                                    uint64_t unit, int parity, uint32_t i,
+                                                    int chunks)
+{
+    const lat_cuda_neighbour &s = peers.side[side];
+    const uint32_t n = i - w.from - (side ? w.own - w.face : 0);
+    return (V *)s.data
+           + (2 * unit + (uint64_t)parity) * s.groups * (uint32_t)(LAT_CUDA_GROUP * chunks)
+           + lat_cuda_at(s.ghost + n, chunks);
+}
 
-/* Nobody's memory goes while another one has it mapped. After a failure neighbours may still be at
- * work in it: -1, and nothing may be freed. */
-int lat_cuda_halo_disconnect(lat_cuda_halo *r);
+/* Waits for step `number` of the neighbour on that side. By acquire: a fence after a
+ * plain load takes longer. */
+static __device__ __forceinline__ void lat_cuda_wait_flag(const lat_cuda_peers &peers, int side,
+                                                          uint32_t number)
+{
+    uint32_t received;
+    do
+        asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
+                     : "=r"(received)
+                     : "l"(peers.received + side)
+                     : "memory");
+    while ((int32_t)(received - number) < 0);
+}
+
+/* The last of `blocks` blocks of a face to come tells the neighbour that step `number` is there. */
+static __device__ __forceinline__ void lat_cuda_signal_face(const lat_cuda_peers &peers, int side,
+                                                            uint32_t blocks, uint32_t number)
+{
+    __threadfence(); /* the last block's fence is for all of them: fences are cumulative */
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+        if (atomicInc(peers.face_done + side, blocks - 1) == blocks - 1) {
+            __threadfence_system();
+            *(volatile uint32_t *)peers.side[side].flag = number;
+        }
+}
+
+/* Tells the neighbours that all steps up to `number`, of kernels before this one, are done: faces
+ * have come, ghosts have been read. In the block that is the first one. */
+static __device__ __forceinline__ void lat_cuda_signal_step(const lat_cuda_peers &peers,
+                                                            uint32_t number)
+{
+    if (threadIdx.x < 2) {
+        __threadfence_system(); /* what kernels before have written is seen here, and hence there */
+        *(volatile uint32_t *)peers.side[threadIdx.x].flag = number;
+    }
+}
 
 #endif

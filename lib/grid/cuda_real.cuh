@@ -7,20 +7,20 @@
 #else
 #define LAT_LETTER(x) x
 #endif
+#undef LAT_T
+#undef LAT_S
+#undef LAT_V
+#undef LETTER
 #if LAT_SIZE == 4
 #define LAT_T float
 #define LAT_S float
 #define LAT_V float4
 #define LETTER LAT_LETTER(f)
-#define WEIGHT(w) (w).weight_single
-#define HOW(how) (how).single
 #else
 #define LAT_T double
 #define LAT_S double
 #define LAT_V double2
 #define LETTER LAT_LETTER(d)
-#define WEIGHT(w) (w).weight
-#define HOW(how) (how).real
 #endif
 #define LAT_HOST_DEVICE static __device__ __forceinline__
 #ifndef LAT_REGISTERS
@@ -36,7 +36,8 @@
 #define LAT_(x) JOIN(x, LETTER, LAT_N)
 
 /* Lets the next kernel begin where this one has begun everywhere, and waits for the one before to
- * be done (start() in fix_launch.cuh): what does not depend on that one comes before this. */
+ * be done (lat_cuda_start in cuda_device.cuh): what does not depend on that one comes before this.
+ */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define WAIT_FOR_GRID() (cudaTriggerProgrammaticLaunchCompletion(), cudaGridDependencySynchronize())
 #else

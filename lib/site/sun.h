@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include <string.h>
 #include "groups.h"
+#if !defined(__CUDACC__)
 #include "random.h"
+#endif
 
 #if defined(__CUDACC__)
 #define LAT_SUN_HOST_DEVICE static inline __host__ __device__
@@ -370,6 +372,36 @@ LAT_SUN_HOST_DEVICE double lat_sun_distance(int n, const double *a, const double
     return sqrt(s);
 }
 
+/* Scaling and squaring: the Taylor series of a / 2^k of norm below 1/16, squared k times. */
+LAT_SUN_HOST_DEVICE void lat_sun_exp(int n, double *c, const double *a)
+{
+    const int reals = 2 * n * n;
+    double x[LAT_SUN_REALS], term[LAT_SUN_REALS], next[LAT_SUN_REALS];
+    int squarings = 0;
+    double scale = 1;
+    while (lat_sun_norm(reals, a) * scale > 0.0625 && squarings < 64) {
+        scale /= 2;
+        squarings++;
+    }
+    for (int i = 0; i < reals; i++)
+        x[i] = scale * a[i];
+    lat_sun_one(n, c);
+    lat_sun_one(n, term);
+    for (int k = 1; k <= 10; k++) { /* 16^-11 / 11! < 1e-20 */
+        lat_sun_mul(n, next, term, x);
+        for (int i = 0; i < reals; i++) {
+            term[i] = next[i] / k;
+            c[i] += term[i];
+        }
+    }
+    for (; squarings > 0; squarings--) {
+        lat_sun_mul(n, next, c, c);
+        memcpy(c, next, sizeof(double) * (size_t)reals);
+    }
+}
+
+#if !defined(__CUDACC__)
+
 /* Two independent normal numbers of mean 0 and variance 1 (Box-Muller). */
 static inline void lat_sun_normal(double z[2], uint64_t seed, uint64_t site, uint32_t config,
                                   uint32_t step, uint32_t draw)
@@ -399,34 +431,6 @@ static inline void lat_sun_haar(int n, double *m, uint64_t seed, uint64_t site, 
     } while (lat_sun_gram_schmidt(n, m));
 }
 
-/* Scaling and squaring: the Taylor series of a / 2^k of norm below 1/16, squared k times. */
-LAT_SUN_HOST_DEVICE void lat_sun_exp(int n, double *c, const double *a)
-{
-    const int reals = 2 * n * n;
-    double x[LAT_SUN_REALS], term[LAT_SUN_REALS], next[LAT_SUN_REALS];
-    int squarings = 0;
-    double scale = 1;
-    while (lat_sun_norm(reals, a) * scale > 0.0625 && squarings < 64) {
-        scale /= 2;
-        squarings++;
-    }
-    for (int i = 0; i < reals; i++)
-        x[i] = scale * a[i];
-    lat_sun_one(n, c);
-    lat_sun_one(n, term);
-    for (int k = 1; k <= 10; k++) { /* 16^-11 / 11! < 1e-20 */
-        lat_sun_mul(n, next, term, x);
-        for (int i = 0; i < reals; i++) {
-            term[i] = next[i] / k;
-            c[i] += term[i];
-        }
-    }
-    for (; squarings > 0; squarings--) {
-        lat_sun_mul(n, next, c, c);
-        memcpy(c, next, sizeof(double) * (size_t)reals);
-    }
-}
-
 /* m = exp(i eps H), H traceless Hermitian with density exp(-tr H^2): H = sum_a w_a lambda_a / 2,
  * w_a normal of variance 1. So <1 - Re tr m / N> = eps^2 (N^2 - 1) / (4 N) for small eps. */
 static inline void lat_sun_near_one(int n, double *m, double eps, uint64_t seed, uint64_t site,
@@ -452,5 +456,7 @@ static inline void lat_sun_near_one(int n, double *m, double eps, uint64_t seed,
     lat_sun_exp(n, m, a);
     lat_sun_polar(n, m);
 }
+
+#endif
 
 #endif

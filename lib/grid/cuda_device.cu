@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_start.cu: is there a GPU, which one is ours, and its start. */
+/* cuda_device.cu: is there a GPU, which one is this rank's, its start and its end. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -9,18 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cuda_host.cuh"
+#include "cuda_device.cuh"
+#include "cuda_dfield.cuh"
+#include "cuda_tuning.h"
 extern "C" {
-#include "fix/fix.h"
 #include "base/error.h"
-extern const lat_cuda_ops lat_cuda_ops_f2;
+#include "grid_internal.h"
 }
 
 /* The start of CUDA takes a fifth of a second: a thread has it behind it while the input is read.
  * Its end takes a tenth: half of it is done while the output is written. */
 static struct {
-    bool begun, running, left;
+    bool begun, running, closed;
     pthread_t thread;
+    const char *gpus; /* the options', and where this rank is */
+    int host_rank, ranks;
     cudaError_t count, kernel; /* what was found: devices, and code for the one that is used */
     int devices, number;       /* how many there are; the one that is used */
     cudaDeviceProp device;
@@ -30,21 +33,20 @@ static struct {
 /* Of the list, or of all there are, the one for this rank of its host. */
 static cudaError_t choose_device(void)
 {
-    const int rank = lat_comm_world->host_rank;
     int list[64], n = 0;
-    for (const char *p = lat_gpu_opts.list; p && *p && n < 64;) {
+    for (const char *p = start.gpus; p && *p && n < 64;) {
         char *end;
         const long v = strtol(p, &end, 10);
         if (end == p || v < 0 || v >= start.devices || (*end && *end != ',')) {
             snprintf(start.bad_list, sizeof start.bad_list,
-                     "GPUs '%.40s': expected numbers from 0 to %d, such as 0,1", lat_gpu_opts.list,
+                     "GPUs '%.40s': expected numbers from 0 to %d, such as 0,1", start.gpus,
                      start.devices - 1);
             return cudaErrorInvalidDevice;
         }
         list[n++] = (int)v;
         p = *end ? end + 1 : end;
     }
-    start.number = n ? list[rank % n] : rank % start.devices;
+    start.number = n ? list[start.host_rank % n] : start.host_rank % start.devices;
     return cudaSetDevice(start.number);
 }
 
@@ -57,7 +59,7 @@ static void *start_device(void *nothing)
         if (start.kernel == cudaSuccess)
             start.kernel = cudaFree(NULL); /* the context */
         if (start.kernel == cudaSuccess)
-            start.kernel = cudaFuncGetAttributes(&attributes, lat_cuda_ops_f2.any);
+            start.kernel = cudaFuncGetAttributes(&attributes, lat_cuda_any_kernel());
         if (start.kernel == cudaErrorNoKernelImageForDevice
             && cudaGetDeviceProperties(&start.device, start.number) != cudaSuccess)
             start.kernel = cudaErrorUnknown;
@@ -86,19 +88,27 @@ static bool driver_there(void)
 }
 
 /* Queues to the device that are made with a context, 8 of each kind where nobody says: a tenth of a
- * second at its start and its end. Alone we have one stream. */
+ * second at its start and its end. A rank alone has one stream. */
 static void few_queues(void)
 {
-    if (lat_comm_world->size > 1)
+    if (start.ranks > 1)
         return;
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
     setenv("CUDA_DEVICE_MAX_COPY_CONNECTIONS", "1", 0);
 }
 
-bool lat_cuda_begin(void)
+static void set_choice(const lat_device_options *options, const lat_comm *comm)
+{
+    start.gpus = options->gpus;
+    start.host_rank = comm->host_rank;
+    start.ranks = comm->size;
+    few_queues();
+}
+
+bool lat_cuda_begin(const lat_device_options *options, const lat_comm *comm)
 {
     if (!start.begun && driver_there()) {
-        few_queues();
+        set_choice(options, comm);
         start.begun = in_thread(start_device);
     }
     return start.begun;
@@ -137,32 +147,19 @@ static void *reset_device(void *nothing)
     return nothing;
 }
 
-void lat_cuda_release(void)
-{
-    if (!start.begun)
-        return;
-    lat_cuda_end();
-    if (start.kernel == cudaSuccess
-        && lat_comm_world->size == 1) /* of several ranks MPI may have it in use, too */
-        start.left = in_thread(reset_device);
-}
-
-int lat_cuda_released(void)
-{
-    return start.left ? lat_fail(
-               "GPU: it was given back when the input had come to its end, and is wanted again")
-                      : 0;
-}
-
-bool lat_cuda_available(void)
+bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm)
 {
     if (!driver_there()) {
         lat_fail("no GPU: no NVIDIA driver found");
         return false;
     }
+    if (start.closed) {
+        lat_fail("GPU: it was given back when the input had come to its end, and is wanted again");
+        return false;
+    }
     lat_cuda_end();
     if (!start.begun) {
-        few_queues();
+        set_choice(options, comm);
         start_device(NULL);
     }
     start.begun = true;
@@ -184,3 +181,64 @@ bool lat_cuda_available(void)
 }
 
 int lat_cuda_device_number(void) { return start.number; }
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+static int open_device(lat_cuda_device *c)
+{
+    cudaDeviceProp p = {};
+    if (lat_cuda_failed(cudaGetDeviceProperties(&p, start.number), "asking what it is")
+        || lat_cuda_failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking),
+                           "making a stream"))
+        return -1;
+    c->processors = p.multiProcessorCount;
+    c->overlap = p.major >= 9;
+    if (start.ranks > 1)
+        snprintf(c->dev.name, sizeof c->dev.name, "gpu %.30s x %d", p.name, start.ranks);
+    else
+        snprintf(c->dev.name, sizeof c->dev.name, "gpu %.50s", p.name);
+    for (int i = 0; i < 2; i++)
+        if (lat_cuda_malloc(&c->raw[i], LAT_CUDA_STAGE, "staging buffers")
+            || lat_cuda_failed(cudaMallocHost(&c->pinned[i], LAT_CUDA_STAGE), "pinning memory")
+            || lat_cuda_failed(cudaEventCreateWithFlags(&c->done[i], cudaEventDisableTiming),
+                               "making an event"))
+            return -1;
+    return 0;
+}
+
+lat_device *lat_device_gpu(const lat_device_options *options, const lat_comm *comm)
+{
+    lat_cuda_device *c = (lat_cuda_device *)calloc(1, sizeof *c);
+    if (!c) {
+        lat_fail("out of memory: a device");
+        return NULL;
+    }
+    c->dev.grid = &lat_grid_gpu;
+    c->dev.comm = comm;
+    c->dev.options = *options;
+    c->dev.gpu = true;
+    if (open_device(c)) {
+        lat_cuda_device_close(&c->dev);
+        return NULL;
+    }
+    return &c->dev;
+}
+
+void lat_cuda_device_close(lat_device *dev)
+{
+    lat_cuda_device *c = (lat_cuda_device *)dev;
+    const int ranks = dev->comm->size;
+    if (ranks > 1 && *lat_error())
+        return; /* neighbours may still be at work in its memory; the process is about to end */
+    for (int i = 0; i < 2; i++) {
+        cudaFree(c->raw[i]);
+        cudaFreeHost(c->pinned[i]);
+        if (c->done[i])
+            cudaEventDestroy(c->done[i]);
+    }
+    if (c->stream)
+        cudaStreamDestroy(c->stream);
+    free(c);
+    if (ranks == 1) /* of several ranks MPI may have it in use, too */
+        start.closed = in_thread(reset_device);
+}

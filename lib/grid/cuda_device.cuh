@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_device.cuh: a GPU as a device (device.h), for all that runs on it: errors, memory, its
+ * stream. Functions return 0, or -1 with lat_error set. */
+#ifndef LAT_GRID_CUDA_DEVICE_CUH
+#define LAT_GRID_CUDA_DEVICE_CUH
+
+#include <cuda_runtime.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+extern "C" {
+#include "device.h"
+}
+
+/* All work goes to one stream, in order. Two pairs of staging buffers, one half each at work: host
+ * fields in natural order, on the device and pinned on the host. */
+typedef struct lat_cuda_device {
+    lat_device dev;
+    int processors; /* multiprocessors */
+    int overlap;    /* kernels may begin early (compute capability 9) */
+    cudaStream_t stream;
+    void *raw[2], *pinned[2];
+    cudaEvent_t done[2]; /* a pair of buffers is free again */
+} lat_cuda_device;
+
+static inline const lat_cuda_device *lat_cuda_device_of(const lat_device *dev)
+{
+    return (const lat_cuda_device *)dev;
+}
+
+/* For lat_grid_ops. */
+void lat_cuda_device_close(lat_device *dev);
+
+/* CUDA is started for this process, if it has not been; false, with lat_error set, if no GPU can be
+ * used. */
+extern "C" bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm);
+
+/* The GPU that is used, once there is one. */
+int lat_cuda_device_number(void);
+
+/* e, and what was being done, as an error. */
+int lat_cuda_failed(cudaError_t e, const char *what);
+
+/* `bytes` on the device, for `what`. */
+int lat_cuda_malloc(void **p, size_t bytes, const char *what);
+
+/* Will that many bytes fit? `what` begins the sentence otherwise: "lattice 4 4 4 4 in single". */
+int lat_cuda_check_memory(double bytes, const char *what);
+
+/* Blocks of so many threads for n of them. */
+static inline unsigned lat_cuda_blocks(uint64_t n, unsigned threads)
+{
+    return (unsigned)((n + threads - 1) / threads);
+}
+
+/* Launches a kernel that may begin, if `overlap`, while the last blocks of the one before are still
+ * at work: it waits for them itself (WAIT_FOR_GRID in cuda_real.cuh). */
+template <class... A>
+static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(A...), dim3 grid, dim3 block,
+                                         cudaStream_t stream, A... a)
+{
+    cudaLaunchAttribute early;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = overlap ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, a...);
+}
+
+/* -1 if there is no code for SU(nc): this program's is for SU(2) to SU(groups). */
+int lat_cuda_check_group(int nc, int groups);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/NOTES.md
+ * has the tables). Results do not depend on them. */
+#ifndef LAT_GRID_CUDA_TUNING_H
+#define LAT_GRID_CUDA_TUNING_H
+
+/* Bytes of a pair of staging buffers, and those that MPI gets at a time. */
+#define LAT_CUDA_STAGE ((size_t)16 << 20)
+#define LAT_CUDA_PIECE ((size_t)1 << 28)
+
+/* Links and g of a time slice that are taken whole: three such slices fit into the second cache (60
+ * MB, of which some 40 serve) with what is read once. Larger ones are cut into strips: 64^3x32 from
+ * 16.1 to 18.6 Tflop/s. */
+#define LAT_CUDA_SLICE_BYTES 24e6
+
+/* Sites of a half sweep for each multiprocessor up to which the kernel for small lattices is the
+ * faster one: 16^4 from 12.9 to 9.9 us a sweep. */
+#define LAT_CUDA_SMALL_SITES 256
+
+/* Sweeps of a slice and all its copies that its migration costs, through the hosts and MPI: 64^3 in
+ * single takes 7 ms, 230 of its sweeps; in double 10 to 18 ms, 120 to 220. Both take as long as
+ * there are bytes, links once and g of every copy: N, precision and extents change it little. */
+#define LAT_CUDA_MIGRATION_SWEEPS 200
+
+/* So many times the host reads the flag of a sum before it waits for the stream instead, which
+ * takes 3 us more (16^4: 15.6 us for theta): some milliseconds. */
+#define LAT_CUDA_FLAG_READS 300000
+
+#endif
