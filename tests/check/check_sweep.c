@@ -299,9 +299,9 @@ int main(void)
         check_case(sets[i].name);
         for (int k = 0; k < LATTICES; k++)
             for (int nc = 2; nc <= 3; nc++)
-                for (lat_update i = LAT_UPDATE_RELAX_SU2; i <= LAT_UPDATE_RELAX_SUN; i++) {
-                    check_sweeps(lattices[k], nc, LAT_LANDAU, i);
-                    check_sweeps(lattices[k], nc, LAT_MAG, i);
+                for (lat_update n = LAT_UPDATE_RELAX_SU2; n <= LAT_UPDATE_RELAX_SUN; n++) {
+                    check_sweeps(lattices[k], nc, LAT_LANDAU, n);
+                    check_sweeps(lattices[k], nc, LAT_MAG, n);
                 }
     }
     unsetenv("LAT_LANES");
