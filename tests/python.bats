@@ -268,6 +268,8 @@ END
     refused bad.lat "1 blocks"
     forge bad.lat 'd[:t] + mark(b"LATE", 1, 0) + d[t+16:]'
     refused bad.lat "checksum 00000000 of the field"
+    forge bad.lat 'd[:t] + mark(b"LATX", 1, zlib.crc32(d[b+16:t])) + d[t+16:]'
+    refused bad.lat "the trailer of the field"
     forge bad.lat 'd[:-16] + mark(b"LATZ", 2, 0)'
     refused bad.lat "end mark after 1 fields"
     forge bad.lat 'd[:-16] + mark(b"LATZ", 1, 1)'
