@@ -14,7 +14,7 @@
 #include "site/groups.h"
 #include "site/update.h"
 
-typedef struct lat_cuda_links : lat_cuda_grid {
+typedef struct lat_cuda_links : lat_cuda_sites {
     lat_cuda_axis axis[4]; /* an update is of axis[0].dir */
     double weight[4];      /* of planes of axis[0] and that one: 1/xi or xi */
     int64_t site_from;     /* the lattice's natural index of what is site 0 here */

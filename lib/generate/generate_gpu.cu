@@ -88,7 +88,7 @@ static int describe(gpu *c)
         return -1;
     for (int mu = 0; mu <= last; mu++) {
         lat_cuda_links *w = c->along + mu;
-        *(lat_cuda_grid *)w = *lat_cuda(c->grid);
+        *(lat_cuda_sites *)w = *lat_cuda(c->grid);
         lat_cuda_axes(c->grid, mu, w->axis);
         for (int a = 1; a < 4; a++)
             w->weight[a] = mu == last || w->axis[a].dir == last ? c->action.xi : 1 / c->action.xi;

@@ -54,7 +54,7 @@ void lat_cuda_field_free(lat_dfield *f) { cudaFree(f->data); }
 
 /* A member of a field and a host field on its way. */
 typedef struct transfer {
-    lat_cuda_grid grid;
+    lat_cuda_lattice grid;
     char *data; /* of the member */
     size_t unit_bytes;
     int objects, reals, chunks, nc; /* chunks of an object */
@@ -219,7 +219,7 @@ static transfer transfer_of(const lat_dfield *f, int member, const lat_field *ho
 
 static uint64_t own_objects(const transfer *t, const lat_dfield *f)
 {
-    const lat_cuda_grid *w = &t->grid;
+    const lat_cuda_lattice *w = &t->grid;
     uint64_t n = (uint64_t)t->per_site;
     for (int mu = 0; mu < w->directions; mu++)
         n *= w->dims[mu] - (mu == w->directions - 1 && f->grid->halo ? 2 : 0);

@@ -32,7 +32,7 @@ static void set_axes(lat_gpu_grid *g)
 {
     const lat_grid *grid = &g->grid;
     const lat_geometry *all = &grid->spec.lattice;
-    lat_cuda_grid *w = &g->cuda;
+    lat_cuda_lattice *w = &g->cuda;
     const int last = all->nd - 1;
     uint64_t step = 1, here = 1;
     w->directions = all->nd;
@@ -64,7 +64,7 @@ static void set_axes(lat_gpu_grid *g)
 static int set_sites(lat_gpu_grid *g)
 {
     char text[64];
-    lat_cuda_grid *w = &g->cuda;
+    lat_cuda_lattice *w = &g->cuda;
     const lat_grid *grid = &g->grid;
     uint64_t half = 1;
     if (grid->halo && w->nd < 2)

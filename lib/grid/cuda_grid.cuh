@@ -26,36 +26,45 @@ typedef struct lat_cuda_divisor {
     uint32_t mul, shift;
 } lat_cuda_divisor;
 
-typedef struct lat_cuda_grid {
-    int nd, slots;          /* axes of a slot */
-    uint32_t half;          /* sites of a parity of a slot, ghosts included */
-    uint32_t groups;        /* of 32, the last one perhaps not full */
-    uint32_t extent[4];     /* of a slot, ghosts included, the first one halved; 1: there is none */
-    uint32_t stride[4];     /* of i */
-    lat_cuda_divisor by[3]; /* extent[0..2] */
+/* Three structs, so that a kernel is given no more than it needs: a launch takes the longer, the
+ * more parameters it has. First the numbers of sites. */
+typedef struct lat_cuda_sites {
+    int nd, slots;   /* axes of a slot */
+    uint32_t half;   /* sites of a parity of a slot, ghosts included */
+    uint32_t groups; /* of 32, the last one perhaps not full */
     /* Own sites of a parity follow each other; the first and the last `face` of them are the
      * neighbours' ghosts, and as many ghosts lie before and behind them. Without a halo: from 0,
      * own = half, face 0. */
     uint32_t from, own, face;
-    uint32_t odd; /* 1 where x + y + z + t of a slot here is odd when it is even in the lattice */
-    uint64_t site_step[4]; /* of the lattice's natural index, along the axes of a slot */
-    /* For host fields: the lattice's directions, the one across which slots are cut (-1: none), and
-     * extents here, ghosts included; natural index of the first own site here. */
+    uint32_t odd; /* 1 where x + y + z + t of a slice here is odd when it is even in the lattice */
+} lat_cuda_sites;
+
+/* With their coordinates. */
+typedef struct lat_cuda_grid : lat_cuda_sites {
+    uint32_t extent[4];     /* of a slot, ghosts included, the first one halved; 1: there is none */
+    uint32_t stride[4];     /* of i */
+    lat_cuda_divisor by[3]; /* extent[0..2] */
+    uint64_t site_step[4];  /* of the lattice's natural index, along the axes of a slot */
+} lat_cuda_grid;
+
+/* With the order of host fields: the lattice's directions, the one across which slots are cut (-1:
+ * none), and extents here, ghosts included; natural index of the first own site here. */
+typedef struct lat_cuda_lattice : lat_cuda_grid {
     int directions, across;
     uint32_t dims[4];
     uint64_t first_own;
-} lat_cuda_grid;
+} lat_cuda_lattice;
 
 /* ---- host ------------------------------------------------------------------------------------ */
 
 typedef struct lat_gpu_grid {
     lat_grid grid;
-    lat_cuda_grid cuda;
+    lat_cuda_lattice cuda;
     int64_t site_from;   /* the lattice's natural index of site 0 of the slot of slice 0 */
     uint64_t slice_step; /* of that index, from slice to slice */
 } lat_gpu_grid;
 
-static inline const lat_cuda_grid *lat_cuda(const lat_grid *grid)
+static inline const lat_cuda_lattice *lat_cuda(const lat_grid *grid)
 {
     return &((const lat_gpu_grid *)grid)->cuda;
 }
@@ -150,7 +159,7 @@ typedef struct lat_cuda_distances {
     uint64_t site;
 } lat_cuda_distances;
 
-static __device__ __forceinline__ lat_cuda_distances lat_cuda_find(const lat_cuda_grid &w,
+static __device__ __forceinline__ lat_cuda_distances lat_cuda_find(const lat_cuda_sites &w,
                                                                    const lat_cuda_axis axis[4],
                                                                    uint32_t i, int parity,
                                                                    int64_t from)
@@ -182,7 +191,7 @@ static __device__ __forceinline__ lat_cuda_distances lat_cuda_find(const lat_cud
 }
 
 /* Slot, parity and number of a site, by its natural index here. */
-static __device__ __forceinline__ void lat_cuda_locate(const lat_cuda_grid &w, uint64_t site,
+static __device__ __forceinline__ void lat_cuda_locate(const lat_cuda_lattice &w, uint64_t site,
                                                        int *slot, int *parity, uint32_t *i)
 {
     uint32_t c[4] = {0, 0, 0, 0}, sum = 0;

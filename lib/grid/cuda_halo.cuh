@@ -87,7 +87,7 @@ static __device__ __forceinline__ uint32_t lat_cuda_block_of(uint32_t face_block
 /* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the face below or
  * above, otherwise -1. Sweeps go through the interior to and fro: what the last one touched last is
  * still in the second cache. */
-static __device__ __forceinline__ uint32_t lat_cuda_site_of(const lat_cuda_grid &w,
+static __device__ __forceinline__ uint32_t lat_cuda_site_of(const lat_cuda_sites &w,
                                                             uint32_t face_blocks, uint32_t lead,
                                                             uint32_t spread, int parity, int *side)
 {
@@ -103,7 +103,7 @@ static __device__ __forceinline__ uint32_t lat_cuda_site_of(const lat_cuda_grid 
 
 /* The neighbour's ghost of site i of our face, of a unit of `chunks` chunks a site. */
 template <class V>
-static __device__ __forceinline__ V *lat_cuda_ghost(const lat_cuda_grid &w,
+static __device__ __forceinline__ V *lat_cuda_ghost(const lat_cuda_sites &w,
                                                     const lat_cuda_peers &peers, int side,
                                                     uint64_t unit, int parity, uint32_t i,
                                                     int chunks)

@@ -51,7 +51,7 @@ typedef struct lat_cuda_summand {
     bool there; /* otherwise the thread has no site */
 } lat_cuda_summand;
 
-static __device__ __forceinline__ lat_cuda_summand lat_cuda_summand_of(const lat_cuda_grid &w,
+static __device__ __forceinline__ lat_cuda_summand lat_cuda_summand_of(const lat_cuda_sites &w,
                                                                        const lat_cuda_sums &s)
 {
     lat_cuda_summand p;
