@@ -21,7 +21,7 @@ only() {
         done
         [ $good = yes ] || { echo "$file includes $header"; bad=1; }
     done < <(includes "$folder")
-    return $bad
+    return "$bad"
 }
 
 # The folders of lib/LAYERS, lowest first.
@@ -46,7 +46,7 @@ layers() {
         # shellcheck disable=SC2086 # a list of words
         only "lib/$name" $allowed || bad=1
     done < <(grep '^[a-z]' "$ROOT/lib/LAYERS")
-    return $bad
+    return "$bad"
 }
 
 @test "tools include only lib, and nothing of each other but what lies beside them" {
@@ -60,7 +60,7 @@ layers() {
         name=${header#"$ROOT/lib/"}
         ! grep -rn "include \"$name\"" "$ROOT/lib" "$ROOT/tools" || { echo "$name is for its folder alone"; bad=1; }
     done < <(find "$ROOT/lib" -name '*_internal.h')
-    return $bad
+    return "$bad"
 }
 
 @test "every folder of lib has a README of a screen" {
