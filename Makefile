@@ -157,7 +157,8 @@ found := CUDA: $(cuda_why) $(GPU_GROUPS); cuFFT: $(cufft_why); MPI: $(mpi_why) $
 $(foreach f,flags found,$(call keep,$(B)/$(f),$($(f))))
 
 # One text of the sweeps, compiled for each vector length and each N of SU(N); the program chooses when it runs.
-# (-g1: to follow variables through it takes a third of the compiler's time.)
+# (-g1: to follow variables through it takes a third of the compiler's time. Functions begin at multiples of 32 bytes:
+# otherwise the same machine code is up to a tenth slower or faster by where it happens to lie, bench/NOTES.md.)
 lanes := base
 ifneq ($(filter x86_64%,$(machine)),)
 lanes += avx2 avx512
@@ -176,7 +177,7 @@ lane_obj = $(foreach l,$(lanes),$(foreach n,$(fix_range),$(B)/lib/fix/lanes_$(l)
 link_obj = $(foreach l,$(lanes),$(foreach n,$(link_range) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3)
-lane_flags = -g1 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 2,$(subst _, ,$*)) -DLAT_ALL_ROWS)
+lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 2,$(subst _, ,$*)) -DLAT_ALL_ROWS)
 
 # ---- what is built ---------------------------------------------------------------------------
 
