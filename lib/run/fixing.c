@@ -330,8 +330,7 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own)
     if (rc == LAT_DONE)
         lat_checkpoint_remove();
     lat_checkpoint_free(r.checkpoint);
-    if (rc == LAT_DONE)
-        lat_device_close(r.fixing.device);
+    lat_device_close(r.fixing.device);
     lat_device_end();
     if (rc != LAT_DONE)
         return lat_report(rc);

@@ -439,8 +439,7 @@ int main(int argc, char **argv)
     if (r.gen)
         r.gen->ops->close(r.gen);
     lat_field_free(&r.field);
-    if (!bad)
-        lat_device_close(r.device);
+    lat_device_close(r.device);
     lat_device_end();
     bad = lat_log_close(r.log, log_path) || bad;
     if (bad)
