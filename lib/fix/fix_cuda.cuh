@@ -27,7 +27,7 @@ typedef struct lat_cuda_work : lat_cuda_grid {
     int processors, overlap;            /* of the device */
 } lat_cuda_work;
 
-/* Units to be swept: rows of `beside` copies of a slot, which share its links; copy -1 is nobody.
+/* Units to be swept: rows of `batch` copies of a slot, which share its links; copy -1 is nobody.
  * `from` is the lattice's natural index of the slot's site 0. */
 typedef struct lat_cuda_unit {
     int slice, copy;
@@ -45,8 +45,8 @@ typedef struct lat_cuda_how {
     } single;
     uint64_t seed;
     uint32_t config, step;
-    const lat_cuda_unit *unit; /* [nrows][beside], on the device */
-    int nrows, beside;
+    const lat_cuda_unit *unit; /* [nrows][batch], on the device */
+    int nrows, batch;
     int part;             /* LAT_CUDA_ALL, _FACE or _INTERIOR */
     uint32_t number;      /* of the half sweep, from 1 */
     uint32_t face_blocks; /* blocks of a face; set by the launch, as is this: */

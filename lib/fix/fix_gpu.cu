@@ -27,7 +27,7 @@ LAT_EACH_GROUP(LAT_GPU_FIX_MOST, DECLARE, )
 #define ENTRY(n, of) &lat_cuda_ops_f##n, &lat_cuda_ops_d##n,
 static const lat_cuda_ops *const all_ops[] = {LAT_EACH_GROUP(LAT_GPU_FIX_MOST, ENTRY, )};
 #undef ENTRY
-#define BESIDE 8 /* copies that share a block */
+#define BATCH 8 /* copies that share a block */
 
 typedef struct gpu {
     lat_fixer fixer;
@@ -42,8 +42,8 @@ typedef struct gpu {
     lat_cuda_sums sums;
     uint32_t number;                 /* half sweeps so far */
     double *omega, *omega_host;      /* [copies], and what was sent there last */
-    lat_cuda_unit *unit, *unit_host; /* units that are swept: [nrows][beside] */
-    int nrows, beside;
+    lat_cuda_unit *unit, *unit_host; /* units that are swept: [nrows][batch] */
+    int nrows, batch;
     int *active, nactive; /* the same as a list of units */
     double *theta;        /* [copies][slices] */
     char description[80];
@@ -86,7 +86,7 @@ static bool add_unit(gpu *c, int *n, int slot, int copy)
 /* Rows of the copies of a slice that are swept; true if the list has changed. */
 static bool list_units(gpu *c)
 {
-    const int slots = c->grid->slots, beside = c->beside;
+    const int slots = c->grid->slots, batch = c->batch;
     int most = 1, n = 0;
     bool other = false;
     c->nactive = 0;
@@ -99,23 +99,23 @@ static bool list_units(gpu *c)
             }
         most = active > most ? active : most;
     }
-    c->beside = most < BESIDE ? most : BESIDE;
+    c->batch = most < BATCH ? most : BATCH;
     for (int s = 0; s < slots; s++) {
         for (int copy = 0; copy < c->copies; copy++)
             if (lat_balance_active(&c->balance, copy * slots + s))
                 other |= add_unit(c, &n, s, copy);
-        while (n % c->beside)
+        while (n % c->batch)
             other |= add_unit(c, &n, s, -1);
     }
-    c->nrows = n / c->beside;
-    return other || c->beside != beside;
+    c->nrows = n / c->batch;
+    return other || c->batch != batch;
 }
 
 /* To the device, if it has changed. */
 static int send_list(gpu *c)
 {
     const bool other = list_units(c);
-    const size_t bytes = (size_t)c->nrows * (size_t)c->beside * sizeof *c->unit;
+    const size_t bytes = (size_t)c->nrows * (size_t)c->batch * sizeof *c->unit;
     /* From pageable memory: it is free again when the call returns. */
     return other ? lat_cuda_failed(
                cudaMemcpyAsync(c->unit, c->unit_host, bytes, cudaMemcpyHostToDevice, c->stream),
@@ -239,7 +239,7 @@ static int open_fields(gpu *c, const lat_field *u, lat_real real)
     const lat_grid_spec spec = {u->head.geom, lat_storage_of(real), c->condition.time, true};
     if (!(c->grid = lat_grid_new(c->fixer.dev, &spec)))
         return -1;
-    if (c->copies > INT_MAX / BESIDE / 2 / c->grid->slices)
+    if (c->copies > INT_MAX / BATCH / 2 / c->grid->slices)
         return lat_fail("%d copies of %d slices each are too many at once", c->copies,
                         c->grid->slices);
     if (make_slots(c)
@@ -258,8 +258,7 @@ static int open_lists(gpu *c)
     const size_t copies = (size_t)c->copies, units = copies * (size_t)c->grid->slots,
                  states = copies * (size_t)c->grid->slices;
     if (lat_cuda_sums_open(&c->sums, c->grid, c->copies, 3)
-        || lat_cuda_malloc((void **)&c->unit, units * BESIDE * sizeof *c->unit,
-                           "the list of slices")
+        || lat_cuda_malloc((void **)&c->unit, units * BATCH * sizeof *c->unit, "the list of slices")
         || lat_cuda_malloc((void **)&c->omega, copies * sizeof *c->omega, "omega")
         || lat_cuda_failed(cudaMemsetAsync(c->omega, 0, copies * sizeof *c->omega, c->stream),
                            "setting omega"))
@@ -267,12 +266,12 @@ static int open_lists(gpu *c)
     c->omega_host = (double *)lat_alloc(copies, sizeof *c->omega_host, "omega");
     c->theta = (double *)lat_alloc(states, sizeof *c->theta, "theta of slices");
     c->active = (int *)lat_alloc(units, sizeof *c->active, "the list of slices");
-    c->unit_host = (lat_cuda_unit *)lat_alloc(units * BESIDE, sizeof *c->unit_host,
+    c->unit_host = (lat_cuda_unit *)lat_alloc(units * BATCH, sizeof *c->unit_host,
                                               "the list of slices");
     if (!c->omega_host || !c->theta || !c->active || !c->unit_host)
         return -1;
     memset(c->omega_host, 0, copies * sizeof *c->omega_host);
-    memset(c->unit_host, 0xff, units * BESIDE * sizeof *c->unit_host); /* nothing has been sent */
+    memset(c->unit_host, 0xff, units * BATCH * sizeof *c->unit_host); /* nothing has been sent */
     for (size_t i = 0; i < states; i++)
         c->theta[i] = INFINITY;
     return send_list(c);
@@ -350,7 +349,7 @@ static int gpu_sweep(lat_fixer *f, const lat_sweep *how, long n)
     h->step = how->step;
     h->unit = c->unit;
     h->nrows = c->nrows;
-    h->beside = c->beside;
+    h->batch = c->batch;
     lat_balance_swept(&c->balance, n);
     if (how->omega && send_omega(c, how->omega))
         return -1;

@@ -2,12 +2,12 @@
 /* fix_launch.cuh: the functions of lat_cuda_ops (template; after the kernels): which kernel, and on
  * how many blocks. */
 
-/* `beside` copies of a slice share a block, and the links that it reads in its cache. */
+/* `batch` copies of a slice share a block, and the links that it reads in its cache. */
 template <int P, int R, int D, int C, int VISIT>
 static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,
                                 cudaStream_t stream)
 {
-    const unsigned y = (unsigned)(how->beside + C - 1) / C, x = y == 1 ? BLOCK : y == 2 ? 64 : 32;
+    const unsigned y = (unsigned)(how->batch + C - 1) / C, x = y == 1 ? BLOCK : y == 2 ? 64 : 32;
     lat_cuda_how h = *how;
     h.face_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, x);
     const unsigned inner = how->part == LAT_CUDA_FACE ? 0
@@ -27,7 +27,7 @@ static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how
                                       cudaStream_t stream)
 {
 #if LAT_N == 3
-    if (how->beside == 1 && w->face == 0
+    if (how->batch == 1 && w->face == 0
         && (uint64_t)w->half * (uint64_t)how->nrows
                <= (uint64_t)w->processors * LAT_CUDA_SMALL_SITES) {
         const dim3 block(SMALL_THREADS, 1),
@@ -37,7 +37,7 @@ static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how
     }
 #if LAT_SIZE == 4
     if constexpr (P == LAT_LINEAR && D == 4)
-        if (how->beside > 1)
+        if (how->batch > 1)
             return LAT_(launch)<P, FEW, D, 2, VISIT>(w, how, parity, stream);
 #endif
 #endif

@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS, LAT_N <= 3 ? 2 : 
         });
         LAT_(fetch)<FEW>(own, v.g[0] + lat_cuda_at(x.i, CHUNKS(FEW)));
         LAT_(complete)(own);
-        LAT_(turn_to)<R>(&l, own);
+        LAT_(rotate_by)<R>(&l, own);
         LAT_(state_of)<R>(w, l, &share, &theta);
         s[0] = (double)share;
         s[1] = s[2] = (double)theta;

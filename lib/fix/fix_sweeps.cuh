@@ -101,8 +101,8 @@ static __device__ __forceinline__ void LAT_(take)(LAT_(problem) < LAT_LINEAR > *
 }
 
 template <int R>
-static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_LINEAR > *l,
-                                                     const LAT_T *own)
+static __device__ __forceinline__ void LAT_(rotate_by)(LAT_(problem) < LAT_LINEAR > *l,
+                                                       const LAT_T *own)
 {
     const LAT_(m) k = l->x;
     l->x = LAT_(mul_left)(own, &k);
@@ -117,8 +117,8 @@ static __device__ __forceinline__ void LAT_(take)(LAT_(problem) < LAT_ABELIAN > 
 }
 
 template <int R>
-static __device__ __forceinline__ void LAT_(turn_to)(LAT_(problem) < LAT_ABELIAN > *l,
-                                                     const LAT_T *own)
+static __device__ __forceinline__ void LAT_(rotate_by)(LAT_(problem) < LAT_ABELIAN > *l,
+                                                       const LAT_T *own)
 {
     LAT_(mag_rotate)(&l->x, own, COUNT(R));
 }
@@ -167,8 +167,9 @@ static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
 
 /* The rest of a visit, once the links have been added up. */
 template <int P, int R, int VISIT>
-static __device__ __forceinline__ void LAT_(settle)(LAT_(problem) < P > *l, LAT_V *mine,
-                                                    const lat_cuda_how &how, int64_t site, int copy)
+static __device__ __forceinline__ void LAT_(finish_site)(LAT_(problem) < P > *l, LAT_V *mine,
+                                                         const lat_cuda_how &how, int64_t site,
+                                                         int copy)
 {
     const LAT_(rng) rng = {how.seed + (uint64_t)copy, &site, how.config, how.step};
     const LAT_T omega = (LAT_T)how.omega[copy];
@@ -176,7 +177,7 @@ static __device__ __forceinline__ void LAT_(settle)(LAT_(problem) < P > *l, LAT_
     LAT_(m) h;
     LAT_(fetch)<FEW>(own, mine);
     LAT_(complete)(own);
-    LAT_(turn_to)<R>(l, own);
+    LAT_(rotate_by)<R>(l, own);
     memcpy(&h, own, sizeof h);
     LAT_(visit)<R>(&h, *l, VISIT >= 0 ? (lat_update)VISIT : how.update, omega, how, &rng);
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
@@ -207,16 +208,15 @@ static __global__ void BOUNDS(C, VISIT)
 {
     int side, copy[C];
     const uint32_t i = LAT_(site_to_visit)(w, how, parity, &side);
-    const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.beside
-                                      + threadIdx.y * C;
+    const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.batch + threadIdx.y * C;
     copy[0] = unit[0].copy;
     const bool busy = i < w.half && copy[0] >= 0, face = side >= 0 && w.peers.direct;
     if (!busy && !face)
         return;
 #pragma unroll
     for (int c = 1; c < C; c++) /* nobody: the first one again, and nothing is written */
-        copy[c] = threadIdx.y * C + c < (unsigned)how.beside && unit[c].copy >= 0 ? unit[c].copy
-                                                                                  : copy[0];
+        copy[c] = threadIdx.y * C + c < (unsigned)how.batch && unit[c].copy >= 0 ? unit[c].copy
+                                                                                 : copy[0];
     const int slice = unit[0].slice;
     const LAT_(view)<C> v = LAT_(fields_of)<R, C>(w, slice, copy, parity);
     const lat_cuda_coordinates p = lat_cuda_find(w, i, parity);
@@ -239,7 +239,7 @@ static __global__ void BOUNDS(C, VISIT)
         for (int c = 0; c < C; c++)
             if (c == 0 || copy[c] != copy[0]) {
                 LAT_V *mine = v.g[c] + lat_cuda_at(i, CHUNKS(FEW));
-                LAT_(settle)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
+                LAT_(finish_site)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
                 if (face) {
                     LAT_V *there = lat_cuda_ghost<LAT_V>(
                         w, w.peers, side, (uint64_t)copy[c] * (uint64_t)w.slots + (uint64_t)slice,
@@ -259,7 +259,7 @@ static __global__ void BOUNDS(C, VISIT)
  * lanes, and waiting for memory is all there is: everything is asked for at once, to shared memory;
  * the links before the other parity is done. g goes through the first cache, where neighbours find
  * it. The shared memory allows a processor four blocks: were there more, the next kernel's would
- * crowd where there is room already. */
+ * crowd out the others. */
 #define SMALL_THREADS (LAT_SIZE == 4 ? 64 : 32)
 
 static __device__ __forceinline__ void LAT_(to_shared)(LAT_V *to, const LAT_V *from, int chunks,
@@ -303,7 +303,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
     __shared__ LAT_V shared[4 * D * STEP];
     LAT_V *const links = shared + threadIdx.x, *const gs = links + 2 * D * STEP;
     const uint32_t i = blockIdx.x * SMALL_THREADS + threadIdx.x;
-    const lat_cuda_unit unit = how.unit[blockIdx.y * (unsigned)how.beside + threadIdx.y];
+    const lat_cuda_unit unit = how.unit[blockIdx.y * (unsigned)how.batch + threadIdx.y];
     if (i >= w.half || unit.copy < 0)
         return;
     const LAT_(view)<1> v = LAT_(fields_of)<R, 1>(w, unit.slice, &unit.copy, parity);
@@ -338,7 +338,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
         LAT_(from_shared)<CH>(h, gs + (2 * mu + 1) * STEP);
         LAT_(take)<R>(&l, n, h, (LAT_T)1);
     }
-    LAT_(settle)<P, R, VISIT>(&l, v.g[0] + lat_cuda_at(i, CH), how, lat_cuda_site(w, p, unit.from),
-                              unit.copy);
+    LAT_(finish_site)<P, R, VISIT>(&l, v.g[0] + lat_cuda_at(i, CH), how,
+                                   lat_cuda_site(w, p, unit.from), unit.copy);
 }
 #endif

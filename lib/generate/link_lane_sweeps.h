@@ -34,23 +34,23 @@ LAT_HOST_DEVICE void LAT_(permute_all)(LAT_T *to, const LAT_T *v, const lat_layo
 /* U_mu of the block that `step` leads to: in box layouts a block too, perhaps with its lanes
  * permuted. */
 LAT_HOST_DEVICE const LAT_T *LAT_(link_next)(const lat_link_work *w, lat_step step, int mu,
-                                             LAT_T room[ELEMENTS])
+                                             LAT_T gathered[ELEMENTS])
 {
     const LAT_T *p = LAT_(link_at)(w, step.block, mu);
     if (step.perm == 0)
         return p;
-    LAT_(permute_all)(room, p, w->lay, step.perm);
-    return room;
+    LAT_(permute_all)(gathered, p, w->lay, step.perm);
+    return gathered;
 }
 
 /* U_mu of any slots, one a lane. */
 APART void LAT_(link_gather)(const lat_link_work *w, const int64_t slot[LAT_WIDTH], int mu,
-                             LAT_T room[ELEMENTS])
+                             LAT_T gathered[ELEMENTS])
 {
     for (int l = 0; l < LAT_WIDTH; l++) {
         const LAT_S *from = (const LAT_S *)LAT_(link_at)(w, (int)(slot[l] / LAT_WIDTH), mu)
                             + slot[l] % LAT_WIDTH;
-        LAT_S *to = (LAT_S *)room + l;
+        LAT_S *to = (LAT_S *)gathered + l;
         for (int e = 0; e < ELEMENTS; e++)
             to[e * LAT_WIDTH] = from[e * LAT_WIDTH];
     }
@@ -153,7 +153,7 @@ LAT_HOST_DEVICE void LAT_(link_ahead)(const lat_link_work *w, int b, int mu)
     }
 }
 
-/* A link's random numbers are counted by its place, x * nd + mu. */
+/* A link's random numbers are counted by its number, x * nd + mu. */
 static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end,
                          const lat_link_how *how)
 {

@@ -88,7 +88,7 @@ static __device__ bool drops_row(const transfer &t)
 }
 
 /* Where real e of an object is. */
-template <class T> static __device__ size_t place(int e)
+template <class T> static __device__ size_t offset_of(int e)
 {
     const int per = 16 / (int)sizeof(T);
     return (size_t)(e / per * per) * LAT_CUDA_GROUP + (size_t)(e % per);
@@ -126,9 +126,9 @@ static __global__ void put_objects(const __grid_constant__ transfer t, const RAW
     if (!p)
         return;
     for (int e = 0; e < t.chunks * 16 / (int)sizeof(T); e++)
-        p[place<T>(e)] = e >= t.reals ? (T)0
-                         : m          ? (T)(t.weight[mu] * (double)m[e])
-                                      : (T)(t.nc && e % (2 * t.nc + 2) == 0);
+        p[offset_of<T>(e)] = e >= t.reals ? (T)0
+                             : m          ? (T)(t.weight[mu] * (double)m[e])
+                                          : (T)(t.nc && e % (2 * t.nc + 2) == 0);
 }
 
 template <class T, class RAW>
@@ -144,13 +144,13 @@ static __global__ void get_objects(const __grid_constant__ transfer t, RAW *raw,
     if (!p)
         return; /* as the host has it */
     for (int e = 0; e < t.full; e++)
-        m[e] = e < t.reals ? (RAW)(double)p[place<T>(e)] : (RAW)0;
+        m[e] = e < t.reals ? (RAW)(double)p[offset_of<T>(e)] : (RAW)0;
     if (!drops_row(t))
         return;
     T own[18];
     double d[18];
     for (int e = 0; e < t.reals; e++)
-        d[e] = (double)(own[e] = p[place<T>(e)]);
+        d[e] = (double)(own[e] = p[offset_of<T>(e)]);
     if (t.exact || t.nc == 2)
         lat_sun_last_row(t.nc, d);
     else {

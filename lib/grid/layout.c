@@ -46,8 +46,8 @@ static bool cut(const lat_geometry *geom, int axes, int lanes, int boxes[LAT_MAX
     return true;
 }
 
-/* lay->site for boxes: the same place of every box is one block, even places first. */
-static void place_boxes(plan *p, const int boxes[LAT_MAX_DIMS])
+/* lay->site for boxes: the same site of every box is one block, even sites first. */
+static void list_boxes(plan *p, const int boxes[LAT_MAX_DIMS])
 {
     lat_layout *lay = p->lay;
     lat_geometry box = lay->geom, grid = lay->geom;
@@ -69,7 +69,7 @@ static void place_boxes(plan *p, const int boxes[LAT_MAX_DIMS])
 }
 
 /* lay->site for consecutive sites of each parity; the last block of each may have idle lanes. */
-static void place_rows(plan *p)
+static void list_rows(plan *p)
 {
     lat_layout *lay = p->lay;
     int64_t next[4];
@@ -180,9 +180,9 @@ static int fill(plan *p, int lanes, int64_t *position)
     for (size_t i = 0; i < slots; i++)
         lay->site[i] = -1;
     if (lay->boxes)
-        place_boxes(p, boxes);
+        list_boxes(p, boxes);
     else
-        place_rows(p);
+        list_rows(p);
     for (size_t i = 0; i < slots; i++)
         if (lay->site[i] >= 0)
             position[lay->site[i]] = (int64_t)i;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "base/isa.h"
 
-/* Threads of the team at work, and the place of the caller in it. */
+/* Threads of the team at work, and the number of the caller among them. */
 int lat_team_threads(void);
 int lat_thread_id(void);
 
