@@ -171,5 +171,7 @@ int main(int argc, char **argv)
                 measure(dev, kinds + k, made, &u);
     }
     lat_field_free(&u);
+    lat_device_close(dev);
+    lat_device_end();
     return 0;
 }
