@@ -271,5 +271,4 @@ const lat_grid_ops lat_grid_cpu = {
     .halo_free = lat_cpu_halo_free,
     .halo_begin = lat_cpu_halo_begin,
     .halo_finish = lat_cpu_halo_finish,
-    .halo_stale = lat_cpu_halo_stale,
 };

@@ -116,9 +116,12 @@ static int begin_exchange(lat_dfield *f, const lat_halo_part *part)
 int lat_cpu_halo_begin(lat_dfield *f, const lat_halo_part *part)
 {
     f->halo->part = part;
-    lat_cpu_halo_stale(f, part);
 #pragma omp parallel
-    move_part(f, part, PACK);
+    {
+        if (checks(f))
+            move_part(f, part, POISON);
+        move_part(f, part, PACK);
+    }
     return begin_exchange(f, part);
 }
 
@@ -132,90 +135,97 @@ int lat_cpu_halo_finish(lat_dfield *f)
     return 0;
 }
 
-void lat_cpu_halo_stale(lat_dfield *f, const lat_halo_part *part)
-{
-    if (!checks(f))
-        return;
-#pragma omp parallel
-    move_part(f, part, POISON);
-}
-
 /* ---- a team ---------------------------------------------------------------------------------- */
 
-/* Blocks begin .. end-1 of all units. */
-static void apply_to(const lat_halo_part *part, lat_cpu_apply *apply, void *context, int begin,
-                     int end)
+/* What a team does: the arguments of lat_cpu_sweep and lat_cpu_operator. */
+typedef struct task {
+    lat_cpu_team *team;
+    lat_dfield *f;
+    const lat_halo_part *part;
+    lat_cpu_apply *apply;
+    void *context;
+} task;
+
+static void wait(const task *t) { lat_barrier_wait(&t->team->barrier, lat_team_threads()); }
+
+/* On the checking device ghosts become NaN. */
+static void poison(const task *t)
+{
+    if (!checks(t->f))
+        return;
+    move_part(t->f, t->part, POISON);
+    wait(t);
+}
+
+/* To blocks begin .. end-1 of all units. */
+static void apply_to(const task *t, int begin, int end)
 {
     int64_t from, to;
     lat_thread_range(end - begin, &from, &to);
-    for (int i = 0; i < part->units && from < to; i++)
-        apply(context, part->unit[i], begin + (int)from, begin + (int)to);
+    for (int i = 0; i < t->part->units && from < to; i++)
+        t->apply(t->context, t->part->unit[i], begin + (int)from, begin + (int)to);
 }
 
-static void wait(lat_cpu_team *team) { lat_barrier_wait(&team->barrier, lat_team_threads()); }
-
-/* Packs and begins; the interior is computed; and what has come is in the ghosts. */
-static void exchange(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,
-                     lat_cpu_apply *apply, void *context, int begin, int end)
+/* To the own blocks of a parity: those with sites in faces, or all. */
+static void apply_faces(const task *t, int parity)
 {
-    const lat_comm *comm = f->grid->dev->comm;
+    const lat_layout *lay = lat_cpu(t->f->grid)->lay;
+    apply_to(t, parity ? lay->neven : 0, lay->low[parity]);
+    apply_to(t, lay->high[parity], parity ? lay->nblocks : lay->neven);
+}
+
+static void apply_all(const task *t, int parity)
+{
+    const lat_layout *lay = lat_cpu(t->f->grid)->lay;
+    apply_to(t, parity ? lay->neven : 0, parity ? lay->nblocks : lay->neven);
+    wait(t);
+}
+
+/* Faces of the part travel while the interior of a parity is computed. */
+static void exchange(const task *t, int parity)
+{
+    const lat_layout *lay = lat_cpu(t->f->grid)->lay;
+    const lat_comm *comm = t->f->grid->dev->comm;
     const bool first = lat_thread_id() == 0;
-    move_part(f, part, PACK);
-    wait(team);
+    move_part(t->f, t->part, PACK);
+    wait(t);
     if (first)
-        team->rc = begin_exchange(f, part);
-    apply_to(part, apply, context, begin, end);
-    if (first && team->rc == 0)
-        team->rc = comm->finish(comm);
-    wait(team);
-    if (team->rc == 0)
-        move_part(f, part, UNPACK);
-    wait(team);
-}
-
-static void poison(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part)
-{
-    if (!checks(f))
-        return;
-    move_part(f, part, POISON);
-    wait(team);
+        t->team->rc = begin_exchange(t->f, t->part);
+    apply_to(t, lay->low[parity], lay->high[parity]);
+    if (first && t->team->rc == 0)
+        t->team->rc = comm->finish(comm);
+    wait(t);
+    if (t->team->rc == 0)
+        move_part(t->f, t->part, UNPACK);
+    wait(t);
 }
 
 void lat_cpu_sweep(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,
                    lat_cpu_apply *apply, void *context)
 {
-    const lat_layout *lay = lat_cpu(f->grid)->lay;
-    const int parity = part->parity, low = lay->low[parity], high = lay->high[parity];
-    const int begin = parity ? lay->neven : 0, end = parity ? lay->nblocks : lay->neven;
+    const task t = {team, f, part, apply, context};
     if (!f->halo) {
-        apply_to(part, apply, context, begin, end);
-        wait(team);
+        apply_all(&t, part->parity);
         return;
     }
-    poison(team, f, part);
-    apply_to(part, apply, context, begin, low);
-    apply_to(part, apply, context, high, end);
-    wait(team);
-    exchange(team, f, part, apply, context, low, high);
+    poison(&t);
+    apply_faces(&t, part->parity);
+    wait(&t);
+    exchange(&t, part->parity);
 }
 
 void lat_cpu_operator(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,
                       lat_cpu_apply *apply, void *context)
 {
-    const lat_layout *lay = lat_cpu(f->grid)->lay;
-    const int parity = 1 - part->parity, low = lay->low[parity], high = lay->high[parity];
-    const int begin = parity ? lay->neven : 0, end = parity ? lay->nblocks : lay->neven;
+    const task t = {team, f, part, apply, context};
     if (!f->halo) {
-        apply_to(part, apply, context, begin, end);
-        wait(team);
+        apply_all(&t, 1 - part->parity);
         return;
     }
-    poison(team, f, part);
-    exchange(team, f, part, apply, context, low, high);
-    if (team->rc == 0) {
-        apply_to(part, apply, context, begin, low);
-        apply_to(part, apply, context, high, end);
-    }
-    wait(team);
-    poison(team, f, part);
+    poison(&t);
+    exchange(&t, 1 - part->parity);
+    if (team->rc == 0)
+        apply_faces(&t, 1 - part->parity);
+    wait(&t);
+    poison(&t);
 }

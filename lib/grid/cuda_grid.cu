@@ -149,5 +149,5 @@ const lat_grid_ops lat_grid_gpu = {
     lat_cuda_device_close, gpu_grid_new,        gpu_grid_free,        gpu_slots_changed,
     gpu_assigned,          gpu_unit_bytes,      lat_cuda_field_alloc, lat_cuda_field_free,
     lat_cuda_put,          lat_cuda_get,        lat_cuda_migrate,     lat_cuda_halo_new,
-    lat_cuda_halo_free,    lat_cuda_halo_begin, lat_cuda_halo_finish, lat_cuda_halo_stale,
+    lat_cuda_halo_free,    lat_cuda_halo_begin, lat_cuda_halo_finish,
 };

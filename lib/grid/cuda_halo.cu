@@ -233,8 +233,6 @@ int lat_cuda_halo_finish(lat_dfield *f)
     return lat_cuda_failed(e, "unpacking ghosts") || comm->barrier(comm) ? -1 : 0;
 }
 
-void lat_cuda_halo_stale(lat_dfield *, const lat_halo_part *) {}
-
 /* ---- connection ------------------------------------------------------------------------------ */
 
 /* What a rank says of its field. */

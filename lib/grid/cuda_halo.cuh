@@ -38,7 +38,6 @@ int lat_cuda_halo_new(lat_dfield *f);
 void lat_cuda_halo_free(lat_dfield *f);
 int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part);
 int lat_cuda_halo_finish(lat_dfield *f);
-void lat_cuda_halo_stale(lat_dfield *f, const lat_halo_part *part);
 
 /* Finds out how faces of sweeps go to the neighbours; *peers is for the kernels of sweeps, all zero
  * without a halo. After the first lat_dfield_put; nobody writes ghosts before all ranks are here.

@@ -152,12 +152,6 @@ int lat_halo_begin(lat_dfield *f, const lat_halo_part *part)
 
 int lat_halo_finish(lat_dfield *f) { return f->grid->dev->grid->halo_finish(f); }
 
-void lat_halo_stale(lat_dfield *f, const lat_halo_part *part)
-{
-    if (f->halo)
-        f->grid->dev->grid->halo_stale(f, part);
-}
-
 int lat_halo_exchange(lat_dfield *f, int member)
 {
     for (int slot = 0; f->halo && slot < f->grid->slots; slot++)

@@ -28,7 +28,6 @@ typedef struct lat_grid_ops {
     void (*halo_free)(lat_dfield *f);
     int (*halo_begin)(lat_dfield *f, const lat_halo_part *part);
     int (*halo_finish)(lat_dfield *f);
-    void (*halo_stale)(lat_dfield *f, const lat_halo_part *part);
 } lat_grid_ops;
 
 extern const lat_grid_ops lat_grid_cpu, lat_grid_gpu;

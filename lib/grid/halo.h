@@ -4,10 +4,10 @@
  * An exchange is begun and finished; in between the interior is computed. Two orders of overlap:
  *     a sweep writes f:     faces of f, begin, interior of f, finish      (gauge fixing, heat bath)
  *     an operator reads f:  begin, interior of the result, finish, faces  (Dirac operators)
- * The CPU runs them as lat_cpu_sweep and lat_cpu_operator (cpu_run.h), a GPU as lat_cuda_sweep and
+ * The CPU runs them as lat_cpu_sweep and lat_cpu_operator (cpu_halo.h), a GPU as lat_cuda_sweep and
  * lat_cuda_operator (cuda_halo.cuh); between GPUs that reach each other's memory kernels write the
  * faces to the neighbours' ghosts themselves. On the checking device ghosts are NaN from begin to
- * finish, and again once lat_halo_stale says that their owners have changed.
+ * finish, while a sweep writes their owners, and after an operator has read them.
  *
  * Functions return 0, or -1 with lat_error set. Every rank calls every function. C and C++. */
 #ifndef LAT_GRID_HALO_H
@@ -36,11 +36,6 @@ int lat_halo_finish(lat_dfield *f);
 
 /* All ghosts of a member, begun and finished. Nothing if there are none. */
 int lat_halo_exchange(lat_dfield *f, int member);
-
-/* Ghosts of that parity and these objects no longer agree with their owners, until the next
- * exchange of them. The checking device makes them NaN; others do nothing. Sweeps and operators
- * call it. */
-void lat_halo_stale(lat_dfield *f, const lat_halo_part *part);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
  * bits on any number of ranks and threads, and on the CPU with any vector length if the numbers
  * have.
  *
- * The devices make sums of slices (cpu_run.h: lat_cpu_reduce; cuda_reduce.cuh); this adds them up.
+ * The devices make sums of slices (lat_cpu_reduce, cuda_reduce.cuh); this adds them up.
  * C and C++. */
 #ifndef LAT_GRID_REDUCE_H
 #define LAT_GRID_REDUCE_H
