@@ -140,10 +140,8 @@ static int make_slots(cpu *c, bool *may)
 static int open_fields(cpu *c, const lat_field *u, lat_real real, int copies)
 {
     lat_device *dev = c->fixer.dev;
-    const lat_grid_spec spec = {.lattice = u->head.geom,
-                                .storage = lat_storage_of(real),
-                                .across = c->condition.time,
-                                .halo = true};
+    const lat_grid_spec spec = {
+        .lattice = u->head.geom, .storage = lat_storage_of(real), .across = c->condition.time};
     bool may;
     if (!(c->grid = lat_grid_new(dev, &spec)) || make_slots(c, &may))
         return -1;

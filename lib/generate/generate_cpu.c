@@ -41,7 +41,7 @@ static void cpu_close(lat_generator *gen)
 static int open_fields(cpu *c, const lat_field *u, lat_real real)
 {
     const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = lat_storage_of(real), .across = -1, .halo = true};
+        .lattice = u->head.geom, .storage = lat_storage_of(real), .across = -1};
     const int nc = c->ops->nc;
     const lat_shape links = {
         .objects = u->head.geom.nd, .reals = 2 * c->ops->rows * nc, .nc = nc, .ghosts = true};

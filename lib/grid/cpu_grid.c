@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/isa.h"
 #include "base/memory.h"
 #include "cpu_halo.h"
 #include "grid_internal.h"
@@ -63,9 +64,9 @@ static lat_grid *cpu_grid_new(const lat_grid *common)
         return NULL;
     }
     g->grid = *common;
-    g->isa = lat_isa_widest();
     g->lay = lat_layout_new(&common->slot, common->halo ? &common->slab : NULL,
-                            vector_bytes(g->isa) / (int)lat_storage_bytes(common->spec.storage));
+                            vector_bytes(lat_isa_widest())
+                                / (int)lat_storage_bytes(common->spec.storage));
     if (!g->lay) {
         cpu_grid_free(&g->grid);
         return NULL;
@@ -236,7 +237,7 @@ static void get_block(const lat_dfield *f, int unit, int b, lat_field *host)
 
 static int cpu_get(const lat_dfield *f, int member, lat_field *host, bool exact)
 {
-    (void)exact; /* single rows are completed in double, too */
+    (void)exact; /* is always so */
     const lat_cpu_grid *g = lat_cpu(f->grid);
     const int slots = f->grid->slots;
 #pragma omp parallel for collapse(2) schedule(static)

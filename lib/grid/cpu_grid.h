@@ -4,13 +4,11 @@
 #ifndef LAT_GRID_CPU_GRID_H
 #define LAT_GRID_CPU_GRID_H
 
-#include "base/isa.h"
 #include "grid.h"
 #include "layout.h"
 
 typedef struct lat_cpu_grid {
     lat_grid grid;
-    lat_isa isa;
     lat_layout *lay; /* of a slot */
     int blocks;      /* of a slot, ghosts included */
     int64_t *site;   /* [slots][blocks][lanes]: natural index in the whole lattice; -1: idle */

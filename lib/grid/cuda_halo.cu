@@ -15,9 +15,8 @@ extern "C" {
 
 struct lat_halo {
     lat_cuda_peers peers;
-    void *mapped[2];     /* the neighbours' memory below and above; one rank may be both */
-    lat_transport sweep; /* how faces of sweeps go; AUTO before they are connected */
-    bool aware;          /* MPI takes device memory */
+    void *mapped[2]; /* the neighbours' memory below and above; one rank may be both */
+    bool aware;      /* MPI takes device memory */
     /* What an exchange needs: buffers [2 sides][units][chunks][face], 16 bytes each. */
     void *send, *receive, *send_host, *receive_host;
     size_t reserved; /* bytes of a side */
@@ -316,9 +315,6 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
     if ((wish == LAT_TRANSPORT_PEER || wish == LAT_TRANSPORT_AUTO) && one_host
         && (direct = try_peers(f)) < 0)
         return -1;
-    h->sweep = direct     ? LAT_TRANSPORT_PEER
-               : h->aware ? LAT_TRANSPORT_CUDA_AWARE
-                          : LAT_TRANSPORT_STAGED;
     h->peers.direct = direct;
     h->peers.received = lat_cuda_flags(f) + LAT_CUDA_RECEIVED;
     h->peers.face_done = lat_cuda_flags(f) + LAT_CUDA_FACE_DONE;
@@ -331,8 +327,12 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
 
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size)
 {
-    static const char *const transports[] = {"", ", peer", ", staged", ", cuda-aware"};
-    snprintf(text, size, "%s%s", f->grid->dev->name, f->halo ? transports[f->halo->sweep] : "");
+    const lat_halo *h = f->halo;
+    snprintf(text, size, "%s%s", f->grid->dev->name,
+             !h                ? ""
+             : h->peers.direct ? ", peer"
+             : h->aware        ? ", cuda-aware"
+                               : ", staged");
 }
 
 /* Memory that a neighbour has mapped stays until all ranks are here. */

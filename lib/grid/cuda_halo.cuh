@@ -44,7 +44,7 @@ int lat_cuda_halo_finish(lat_dfield *f);
  */
 int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers);
 
-/* A few words for provenance: "gpu NVIDIA H200 x 4, peer". */
+/* A few words for provenance, and how faces go: "gpu NVIDIA H200 x 4, peer". */
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size);
 
 /* Which own sites a kernel computes: both faces and then the interior, or one of these. */

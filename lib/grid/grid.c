@@ -38,7 +38,7 @@ static int divide(lat_grid *g)
     g->slab = lat_slab_of(comm, comm->rank, extent);
     g->slices = g->spec.across < 0 ? 1 : all->dims[g->spec.across];
     g->distributed = g->spec.across == last && comm->size > 1;
-    g->halo = g->spec.across != last && (comm->size > 1 || (g->dev->options.check && g->spec.halo));
+    g->halo = g->spec.across != last && (comm->size > 1 || g->dev->options.check);
     if (g->halo && extent < 2 * comm->size)
         return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d",
                               lat_dims_text(all, text), extent / 2, comm->size);

@@ -56,7 +56,6 @@ typedef struct lat_grid_spec {
     lat_geometry lattice; /* of all ranks; even extents along every axis of a slot */
     lat_storage storage;  /* of the grid's fields */
     int across;           /* direction across which slices are independent lattices, or -1 */
-    bool halo;            /* fields may have ghosts, if there are several ranks and slots are cut */
 } lat_grid_spec;
 
 /* What both kinds of device tell of a grid; theirs begin with it. */
@@ -118,9 +117,9 @@ void lat_dfield_free(lat_dfield *f);
  * multiplied by weight[mu] before it is rounded. Only for slots that hold the rank's own slices. */
 int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight);
 
-/* And back, bit for bit what is stored; rows that are not stored are completed in double if
- * `exact`, else in the grid's storage. Own sites only: call lat_field_exchange where ghosts are
- * wanted. */
+/* And back, bit for bit what is stored. Rows that are not stored are completed in double if
+ * `exact`, or on the CPU; else in the grid's storage. Own sites only: call lat_field_exchange where
+ * ghosts of the host field are wanted. */
 int lat_dfield_get(const lat_dfield *f, int member, lat_field *host, bool exact);
 
 /* Sends a unit to another rank or receives it from there, as it lies: these two ranks call it. */
