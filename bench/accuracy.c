@@ -243,7 +243,7 @@ static int ours(FILE *text, trial *t, const lat_field *u, lat_field *v, lat_fiel
 static int run_ours(FILE *text, trial *t, const lat_field *u, lat_field *v)
 {
     lat_field g;
-    if (lat_transform_new(&g, &u->head, lat_comm_world))
+    if (lat_transform_new(&g, &u->head, &lat_comm_self))
         return -1;
     const int rc = ours(text, t, u, v, &g);
     lat_field_free(&g);
@@ -279,7 +279,7 @@ static int judge(void)
 static int all(FILE *text, const lat_field *u, const board *c)
 {
     lat_field v = {.data = NULL};
-    int rc = lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, lat_comm_world);
+    int rc = lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, &lat_comm_self);
     for (int i = 0; i < TRIALS && rc == 0; i++) {
         memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
         rc = trials[i].theirs.sweeps ? run_in_place(text, trials + i, c, &v)

@@ -69,7 +69,7 @@ static void scalar_sweep(lat_field *f, double beta, int kind, uint32_t step)
 static void time_scalar(const lat_field *u, double seconds[2])
 {
     lat_field f = {.data = NULL};
-    if (lat_header_copy(&f.head, &u->head) || lat_field_alloc(&f, lat_comm_world))
+    if (lat_header_copy(&f.head, &u->head) || lat_field_alloc(&f, &lat_comm_self))
         exit(lat_report(LAT_FAILED));
     memcpy(f.data, u->data, lat_field_reals(u) * sizeof(double));
     for (int k = 0; k < 2; k++) {

@@ -25,9 +25,9 @@
 static void stop(void) { exit(lat_report(LAT_FAILED)); }
 
 /* Rough links, the same on any number of ranks. */
-static lat_field make_links(const char *dims)
+static lat_field make_links(const char *dims, const lat_comm *comm)
 {
-    lat_field u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F32);
+    lat_field u = field_of_ranks(LAT_GAUGE, geometry_of(dims), 3, LAT_F32, comm);
     fill_near_one_fast(&u, ROUGH, 1);
     if (lat_field_exchange(&u))
         stop();
@@ -65,6 +65,7 @@ static const kind kinds[] = {
 /* What is at work: one of them. */
 typedef struct job {
     const kind *k;
+    const lat_comm *comm;
     lat_fixer *fixer;
     lat_generator *gen;
 } job;
@@ -73,7 +74,7 @@ static void open_job(job *j, const kind *k, const lat_field *u, lat_device *dev)
 {
     const lat_condition c = lat_condition_of(k->gauge, &u->head.geom, -1);
     const lat_action action = {.beta = 6, .xi = 1};
-    *j = (job){.k = k};
+    *j = (job){.k = k, .comm = dev->comm};
     if (k->links)
         j->gen = lat_generate_open(dev, u, k->real, &action);
     else
@@ -110,7 +111,7 @@ static int work(const job *j, long n, double *value)
 /* Its seconds, of the slowest rank. */
 static double seconds(const job *j, long n, double *value)
 {
-    const lat_comm *comm = lat_comm_world;
+    const lat_comm *comm = j->comm;
     if (comm->barrier(comm))
         stop();
     double begin = bench_now();
@@ -124,7 +125,6 @@ static double seconds(const job *j, long n, double *value)
 
 static void measure(lat_device *dev, const kind *k, const char *dims, lat_field *u)
 {
-    const lat_comm *comm = lat_comm_world;
     double t[BATCHES], idle_time[BATCHES], first, last;
     job j;
     open_job(&j, k, u, dev);
@@ -136,8 +136,8 @@ static void measure(lat_device *dev, const kind *k, const char *dims, lat_field 
     for (int i = 0; i < BATCHES; i++)
         t[i] = (seconds(&j, n, &last) - idle) / (double)n;
     const char *words = close_job(&j);
-    if (comm->rank == 0)
-        printf("%s\t%s\t%d\t%.6f\t%.12f\t%s\n", k->name, dims, comm->size,
+    if (j.comm->rank == 0)
+        printf("%s\t%s\t%d\t%.6f\t%.12f\t%s\n", k->name, dims, j.comm->size,
                1e3 * bench_median(t, BATCHES), first, words);
     fflush(stdout);
 }
@@ -148,7 +148,8 @@ int main(int argc, char **argv)
     lat_tool_name = "bench_mpi";
     if (argc < 4 || argc % 2)
         return 2;
-    if (lat_comm_start(0, argv))
+    const lat_comm *comm = lat_comm_start(0, argv);
+    if (!comm)
         stop();
     static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
     lat_device_options options = {.choice = strcmp(argv[1], "cpu") ? LAT_DEVICE_GPU
@@ -158,13 +159,13 @@ int main(int argc, char **argv)
     while (transport && strcmp(transport, ways[options.transport]))
         if (++options.transport > LAT_TRANSPORT_CUDA_AWARE)
             return 2;
-    lat_device *dev = lat_device_open(&options, lat_comm_world);
+    lat_device *dev = lat_device_open(&options, comm);
     if (!dev)
         stop();
     for (int i = 2; i + 1 < argc; i += 2) {
         if (strcmp(made, argv[i + 1])) {
             lat_field_free(&u);
-            u = make_links(made = argv[i + 1]);
+            u = make_links(made = argv[i + 1], comm);
         }
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             if (!strcmp(kinds[k].name, argv[i]))

@@ -50,7 +50,7 @@ static lat_field make_field(int extent)
 static lat_field load_field(const char *path)
 {
     lat_field f = {.data = NULL};
-    lat_input *in = lat_input_open(path);
+    lat_input *in = lat_input_open(path, &lat_comm_self);
     need(in && lat_stream_read(in, &f) > 0, path);
     lat_input_close(in);
     return f;
@@ -225,7 +225,7 @@ static void *send_stream(void *arg)
     bench_threads(s->threads);
     if (s->bare)
         return send_bare(s);
-    lat_output *out = lat_output_open(s->path, 0);
+    lat_output *out = lat_output_open(s->path, 0, &lat_comm_self);
     need(out != NULL, s->path);
     for (int i = 0; i < s->times; i++)
         need(lat_stream_write(out, s->f, s->store) == 0, "writing");
@@ -237,7 +237,7 @@ static void receive(const sender *s, size_t n)
 {
     lat_field g;
     int count = 0, rc = 0;
-    lat_input *in = lat_input_open(s->path);
+    lat_input *in = lat_input_open(s->path, &lat_comm_self);
     need(in != NULL, s->path);
     if (s->bare) {
         char *to = lat_alloc(n, 1, "a field");
@@ -334,7 +334,7 @@ static void piping(lat_field *f)
 static double write_alone(lat_field *f, const char *path, int store)
 {
     const double t = bench_seconds(CLOCK_MONOTONIC);
-    lat_output *out = lat_output_open(path, 0);
+    lat_output *out = lat_output_open(path, 0, &lat_comm_self);
     need(out && lat_stream_write(out, f, store) == 0 && lat_stream_commit(out) == 0, path);
     return bench_seconds(CLOCK_MONOTONIC) - t;
 }

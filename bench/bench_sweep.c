@@ -102,8 +102,8 @@ static int check(lat_fixer *dev, const lat_field *u, const lat_condition *condit
         return 1;
     if (!(fabs(s.functional - last.functional) <= 64 * eps))
         return fail("microcanonical sweeps changed the functional", s.functional, last.functional);
-    if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, lat_comm_world)
-        || lat_transform_new(&g, &u->head, lat_comm_world))
+    if (lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, &lat_comm_self)
+        || lat_transform_new(&g, &u->head, &lat_comm_self))
         return 1;
     memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
     const int bad = dev->ops->get(dev, 0, &g) || lat_transform_apply(&v, &g)

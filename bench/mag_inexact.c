@@ -155,10 +155,10 @@ static int relax(const lat_field *u, long copy, bool exact, FILE *text)
     lat_gauge_state state;
     lat_field v = {.data = NULL}, g;
     int rc = -1;
-    if (lat_transform_new(&g, &u->head, lat_comm_world))
+    if (lat_transform_new(&g, &u->head, &lat_comm_self))
         return -1;
     lat_transform_random(&g, seed + (uint64_t)copy, 0); /* as lat-orelax --copies */
-    if (lat_header_copy(&v.head, &u->head) == 0 && lat_field_alloc(&v, lat_comm_world) == 0) {
+    if (lat_header_copy(&v.head, &u->head) == 0 && lat_field_alloc(&v, &lat_comm_self) == 0) {
         memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
         rc = lat_transform_apply(&v, &g);
         double before = 0;

@@ -60,7 +60,6 @@ static int done(const lat_comm *comm)
 
 const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     no_operation, no_operation,
                                 broadcast, gather, send, receive, begin, done,         done};
-const lat_comm *lat_comm_world = &lat_comm_self;
 bool lat_comm_external;
 void (*lat_comm_report_temporary)(const char *path);
 

@@ -58,16 +58,13 @@ struct lat_comm {
 
 extern const lat_comm lat_comm_self;
 
-/* The ranks of this run: lat_comm_self until lat_comm_start has found others. */
-extern const lat_comm *lat_comm_world;
-
-/* Joins or starts the ranks. Called once, with the arguments of main and the number of -n (0: not
- * given), before any other function here.
+/* Joins or starts the ranks: their communicator, lat_comm_self where there is one. Called once,
+ * with the arguments of main and the number of -n (0: not given), before any other function here.
  *
  * Where a launcher (mpirun, srun) has started this process with others, it joins them. Otherwise,
  * if -n asks for several ranks, it starts them, waits for them, exits as they do, and does not
- * return. -1 with lat_error set. */
-int lat_comm_start(int ranks, char **argv);
+ * return. NULL with lat_error set. */
+const lat_comm *lat_comm_start(int ranks, char **argv);
 
 /* True if the user's launcher, not lat_comm_start, has started the ranks: then stdin and stdout are
  * pipes of the launcher. */

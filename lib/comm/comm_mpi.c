@@ -38,6 +38,7 @@ const char *const lat_comm_mpi_options[] = {"--quiet", "--oversubscribe", "--bin
 const char *const lat_comm_mpi_options[] = {NULL};
 #endif
 
+static lat_comm mpi;
 static MPI_Comm world, failures; /* each apart from MPI_COMM_WORLD */
 static pthread_t main_thread;
 static MPI_Request exchange[4];
@@ -101,7 +102,7 @@ static int finish_all(MPI_Request *r, int n, size_t bytes)
             return 0;
         if (polls < POLLS)
             continue;
-        if (lat_comm_world->rank == 0 && poll_failures())
+        if (mpi.rank == 0 && poll_failures())
             return -1;
         if (is_long && MPI_Wtime() - begin < YIELD_TIME)
             sched_yield();

@@ -27,27 +27,33 @@ static long ranks_of_launcher(void)
     return n < 1 ? 1 : n;
 }
 
-int lat_comm_start(int ranks, char **argv)
+/* -n asks for `ranks`, the launcher has started `there`: do they agree? */
+static int check(int ranks, long there)
 {
-    const long there = ranks_of_launcher();
-    if (there == 1 && ranks > 1 && *lat_no_mpi)
+    if (there > 1)
+        return ranks > 0 && ranks != there ? lat_fail_usage(
+                   "-n %d: expected %ld, the ranks that were launched, or no -n", ranks, there)
+                                           : 0;
+    if (ranks > 1 && *lat_no_mpi)
         return lat_fail("%d ranks asked for, but this lat was built without MPI (%s)", ranks,
                         lat_no_mpi);
-    if (there == 1 && ranks > 1 && !lat_launched())
+    if (ranks > 1 && lat_launched())
+        return lat_fail("expected %d ranks, found one (does the launcher belong to another MPI?)",
+                        ranks);
+    return 0;
+}
+
+const lat_comm *lat_comm_start(int ranks, char **argv)
+{
+    const long there = ranks_of_launcher();
+    if (check(ranks, there))
+        return NULL;
+    if (there == 1 && ranks > 1)
         lat_launch(ranks, argv);
     if (there == 1)
-        return ranks > 1 ? lat_fail(
-                   "expected %d ranks, found one (does the launcher belong to another MPI?)", ranks)
-                         : 0;
-    if (ranks > 0 && ranks != there)
-        return lat_fail_usage("-n %d: expected %ld, the ranks that were launched, or no -n", ranks,
-                              there);
+        return &lat_comm_self;
     if (lat_launched())
         lat_launch_reserve(argv);
-    const lat_comm *comm = lat_comm_mpi();
-    if (!comm)
-        return -1;
-    lat_comm_world = comm;
     lat_comm_external = !lat_launched();
-    return 0;
+    return lat_comm_mpi();
 }

@@ -21,8 +21,9 @@
  * Two open outputs are never one file, whatever their names; stdout is not two outputs; and no
  * output is written directly to a file that is open as an input ("lat-x f >> f" would never end).
  *
- * With several ranks (comm/comm.h) rank 0 alone reads and writes. On the others an input has a name
- * and no bytes, writing discards, and no call fails.
+ * An input or output belongs to the ranks of a communicator, each of which opens it. Rank 0 alone
+ * reads and writes. On the others an input has a name and no bytes, writing discards, and no call
+ * fails.
  *
  * Functions return 0, or a negative number with lat_error set, unless they say what they return. */
 #ifndef LAT_IO_H
@@ -32,6 +33,7 @@
 #include <stdint.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include "comm/comm.h"
 
 typedef struct lat_input lat_input;
 typedef struct lat_output lat_output;
@@ -44,11 +46,14 @@ void lat_io_guard(void);
 
 /* NULL on failure. Refuses a directory, and a stdin that is a terminal (lat_fail_usage; the
  * sentence says to give a FILE). */
-lat_input *lat_input_open(const char *path);
+lat_input *lat_input_open(const char *path, const lat_comm *comm);
 void lat_input_close(lat_input *in);
 
 /* The name for messages: the path, or "<stdin>". */
 const char *lat_input_name(const lat_input *in);
+
+/* The ranks that have opened it. */
+const lat_comm *lat_input_comm(const lat_input *in);
 
 /* Bytes read so far. */
 uint64_t lat_input_offset(const lat_input *in);
@@ -102,10 +107,13 @@ enum {
 
 /* NULL on failure. `flags` are some of the above. A terminal is refused without FORCE or TEXT
  * (lat_fail_usage). NO_CLOBBER does not concern devices and FIFOs. */
-lat_output *lat_output_open(const char *path, unsigned flags);
+lat_output *lat_output_open(const char *path, unsigned flags, const lat_comm *comm);
 
 /* The name for messages: the path, or "<stdout>". */
 const char *lat_output_name(const lat_output *out);
+
+/* The ranks that have opened it. */
+const lat_comm *lat_output_comm(const lat_output *out);
 
 /* True for a regular file, where compression pays. */
 bool lat_output_is_file(const lat_output *out);

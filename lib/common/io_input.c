@@ -57,14 +57,14 @@ static int input_examine(lat_input *in)
     return lat_input_register(in);
 }
 
-lat_input *lat_input_open(const char *path)
+lat_input *lat_input_open(const char *path, const lat_comm *comm)
 {
     lat_input *in = lat_alloc(1, sizeof *in, "an input");
 
     if (!in)
         return NULL;
-    *in = (lat_input){.fd = -1, .standard = lat_io_is_standard(path), .size = -1};
-    if (!lat_io_elsewhere() && (in->fd = input_descriptor(path, in->standard)) < 0)
+    *in = (lat_input){.comm = comm, .fd = -1, .standard = lat_io_is_standard(path), .size = -1};
+    if (!lat_io_elsewhere(comm) && (in->fd = input_descriptor(path, in->standard)) < 0)
         goto fail;
     in->name = strdup(in->standard ? "<stdin>" : path);
     in->buf = lat_alloc(BUFFER, 1, "an input buffer");
@@ -73,7 +73,7 @@ lat_input *lat_input_open(const char *path)
         lat_fail("out of memory: the name of an input");
         goto fail;
     }
-    if (lat_io_elsewhere() || input_examine(in) == 0)
+    if (lat_io_elsewhere(comm) || input_examine(in) == 0)
         return in;
 fail:
     lat_input_close(in);
@@ -99,6 +99,8 @@ void *lat_input_attach(lat_input *in, size_t size)
 }
 
 const char *lat_input_name(const lat_input *in) { return in->name; }
+
+const lat_comm *lat_input_comm(const lat_input *in) { return in->comm; }
 
 uint64_t lat_input_offset(const lat_input *in) { return in->offset; }
 

@@ -10,7 +10,6 @@
 #ifndef LAT_IO_INTERNAL_H
 #define LAT_IO_INTERNAL_H
 
-#include "comm/comm.h"
 #include "io.h"
 
 #include <limits.h>
@@ -68,6 +67,7 @@ void lat_temporary_remove(lat_temporary *t);
 
 struct lat_input {
     lat_input *next; /* in the list of open inputs */
+    const lat_comm *comm;
     int fd;
     bool standard; /* stdin, which is not closed */
     bool regular;
@@ -84,6 +84,7 @@ struct lat_input {
 
 struct lat_output {
     lat_output *next; /* in the list of open outputs */
+    const lat_comm *comm;
     int fd;
     bool standard; /* stdout, which is not closed */
     bool regular;
@@ -130,7 +131,7 @@ int lat_output_trim(lat_output *out);
 bool lat_output_write_mapped(const lat_output *out, uint64_t at, const void *buf, size_t n);
 
 /* True on the ranks that have no files: all but rank 0. */
-static inline bool lat_io_elsewhere(void) { return lat_comm_world->rank != 0; }
+static inline bool lat_io_elsewhere(const lat_comm *comm) { return comm->rank != 0; }
 
 /* Puts it into the list. Fails, with a sentence, if it is the same file as another that is open. An
  * output has been opened by then, so that its file is known. */

@@ -172,7 +172,7 @@ static int output_prepare(lat_output *out, const char *path, unsigned flags)
     out->buf = lat_alloc(BUFFER, 1, "an output buffer");
     if (!out->name || !out->buf)
         return lat_fail("out of memory: the name of an output");
-    if (lat_io_elsewhere())
+    if (lat_io_elsewhere(out->comm))
         return 0;
     if ((out->standard ? output_standard(out) : output_file(out, path)) < 0)
         return -1;
@@ -183,13 +183,14 @@ static int output_prepare(lat_output *out, const char *path, unsigned flags)
     return lat_output_register(out);
 }
 
-lat_output *lat_output_open(const char *path, unsigned flags)
+lat_output *lat_output_open(const char *path, unsigned flags, const lat_comm *comm)
 {
     lat_output *out = lat_alloc(1, sizeof *out, "an output");
 
     if (!out)
         return NULL;
-    *out = (lat_output){.fd = -1,
+    *out = (lat_output){.comm = comm,
+                        .fd = -1,
                         .standard = lat_io_is_standard(path),
                         .no_clobber = flags & LAT_OUTPUT_NO_CLOBBER,
                         .live = flags & LAT_OUTPUT_LIVE && !lat_io_is_standard(path)};
@@ -205,6 +206,8 @@ void *lat_output_attach(lat_output *out, size_t size)
 }
 
 const char *lat_output_name(const lat_output *out) { return out->name; }
+
+const lat_comm *lat_output_comm(const lat_output *out) { return out->comm; }
 
 bool lat_output_is_file(const lat_output *out) { return out->regular; }
 
@@ -242,7 +245,7 @@ static void output_sync_to(lat_output *out, uint64_t end)
 
 static int output_write(lat_output *out, const void *buf, size_t n)
 {
-    if (lat_io_elsewhere())
+    if (lat_io_elsewhere(out->comm))
         return 0;
     if (out->failed)
         return output_fail(out);
@@ -386,7 +389,7 @@ int lat_output_commit(lat_output *out)
 {
     int rc = lat_output_flush(out);
 
-    if (lat_io_elsewhere()) {
+    if (lat_io_elsewhere(out->comm)) {
         lat_output_abort(out);
         return 0;
     }

@@ -108,7 +108,7 @@ void lat_output_preallocate(lat_output *out, uint64_t n)
     if (out->preallocating && out->expected == out->position + n)
         return;
     lat_output_unmap(out);
-    if (lat_io_elsewhere() || !lat_output_is_hidden(out) || n < MIN_BYTES
+    if (lat_io_elsewhere(out->comm) || !lat_output_is_hidden(out) || n < MIN_BYTES
         || n > INT64_MAX / 2 - out->position)
         return;
     out->reserved = out->position;

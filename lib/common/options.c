@@ -463,7 +463,7 @@ static long default_threads(void)
 /* The ranks of a host share its threads, unless the launcher has bound each rank to processors. */
 static void set_threads(void)
 {
-    const long here = lat_comm_world->host_size;
+    const long here = lat_opts.comm->host_size;
     if (here > 1 && (lat_opt_given("threads") || lat_opts.threads >= sysconf(_SC_NPROCESSORS_ONLN)))
         lat_opts.threads = lat_opts.threads > here ? lat_opts.threads / here : 1;
 #ifdef _OPENMP
@@ -534,13 +534,14 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     set_files(tool);
     if (tool->common & LAT_HAS_QUIET)
         lat_progress_watch();
-    if (tool->start && tool->start((int)lat_opts.ranks, argv) < 0)
+    lat_opts.comm = tool->start ? tool->start((int)lat_opts.ranks, argv) : &lat_comm_self;
+    if (!lat_opts.comm)
         exit_failed();
     lat_opts.force = lat_opts.force
                      || lat_comm_external; /* mpirun gives rank 0 a terminal as stdout */
     set_threads();
-    lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_comm_world->size,
-                lat_comm_world->size > 1 ? "s" : "", lat_comm_world->host_size, lat_opts.threads,
+    lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_opts.comm->size,
+                lat_opts.comm->size > 1 ? "s" : "", lat_opts.comm->host_size, lat_opts.threads,
                 lat_opts.threads > 1 ? "s" : "");
 }
 

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "comm/comm.h"
 #include "geometry.h"
 
 typedef enum {
@@ -45,7 +46,7 @@ typedef struct lat_tool {
     int min_files, max_files;  /* positional arguments */
     unsigned common;           /* common options that it has: some of LAT_HAS_... */
     /* lat_comm_start (comm/comm.h) in a tool that works with several ranks, else NULL */
-    int (*start)(int ranks, char **argv);
+    const lat_comm *(*start)(int ranks, char **argv);
 } lat_tool;
 
 enum {
@@ -64,11 +65,12 @@ typedef struct lat_common {
     const char *input;  /* path, NULL = stdin */
     const char *output; /* path, NULL = stdout */
     bool no_clobber, force, no_provenance, quiet, verbose;
-    int store;       /* LAT_STORE_... */
-    long threads;    /* of this rank; default: all processors that this process may use */
-    long ranks;      /* -n, 0: not given; lat_comm_world has the ranks */
-    double progress; /* seconds between plain progress lines, 0 = none asked for */
-    int nfiles;      /* positional arguments, "-" meaning stdin */
+    int store;            /* LAT_STORE_... */
+    long threads;         /* of this rank; default: all processors that this process may use */
+    long ranks;           /* -n, 0: not given */
+    const lat_comm *comm; /* the ranks of this run */
+    double progress;      /* seconds between plain progress lines, 0 = none asked for */
+    int nfiles;           /* positional arguments, "-" meaning stdin */
     char **files;
     char *arguments; /* for provenance: those that change the result, quoted for a shell */
 } lat_common;

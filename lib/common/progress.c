@@ -120,7 +120,7 @@ static int close_journal(void *cookie)
     return 0;
 }
 
-FILE *lat_log_open(const char *path, const char *columns)
+FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm)
 {
     const cookie_io_functions_t how = {.write = write_lines, .close = close_journal};
     FILE *log;
@@ -128,7 +128,7 @@ FILE *lat_log_open(const char *path, const char *columns)
         return lat_fail_usage("-: expected the name of a file for a log, found that of stdout, "
                               "which is for data"),
                NULL;
-    lat_output *out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE);
+    lat_output *out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE, comm);
     journal *j = out ? lat_output_attach(out, sizeof *j) : NULL;
     if (j && lat_output_write(out, columns, strlen(columns)) == 0
         && lat_output_write(out, "\n", 1) == 0 && (log = fopencookie(j, "w", how))) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "comm/comm.h"
 
 /* Seconds since the first call. */
 double lat_seconds(void);
@@ -50,8 +51,8 @@ const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
  *
  * It is an output (io.h, LAT_OUTPUT_LIVE): the file is there at once; a run that fails before its
  * first line leaves an old file as it was, and no new one; and the log can be neither an input or
- * another output, nor stdout. */
-FILE *lat_log_open(const char *path, const char *columns); /* NULL with lat_error set */
-int lat_log_close(FILE *log, const char *path);            /* 0, or -1 if anything was lost */
+ * another output, nor stdout. NULL with lat_error set. */
+FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm);
+int lat_log_close(FILE *log, const char *path); /* 0, or -1 if anything was lost */
 
 #endif

@@ -90,7 +90,7 @@ static int plan(lat_fourier *c, int nd, const int *extent)
 lat_fourier *lat_fourier_new(int nd, const int *extent)
 {
     const lat_device_options any = {};
-    if (!lat_cuda_available(&any, lat_comm_world) || load())
+    if (!lat_cuda_available(&any, &lat_comm_self) || load())
         return NULL;
     lat_fourier *c = (lat_fourier *)calloc(1, sizeof *c);
     if (!c) {

@@ -161,7 +161,7 @@ static known present(const lat_fixing *f)
 static int write_all(const lat_checkpoint *k, const lat_fixing *f)
 {
     const known now = present(f);
-    lat_output *out = lat_output_open(lat_fixing_opts.checkpoint, 0);
+    lat_output *out = lat_output_open(lat_fixing_opts.checkpoint, 0, f->comm);
     int rc = lat_agree(f->comm, out ? 0 : -1);
     for (int i = 0; i < k->count && rc == 0; i++)
         if (k->list[i].config < f->config)
@@ -260,10 +260,10 @@ static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
     return 0;
 }
 
-static int load(lat_checkpoint *k, const char *path)
+static int load(lat_checkpoint *k, const char *path, const lat_comm *comm)
 {
     lat_field f;
-    lat_input *in = lat_input_open(path);
+    lat_input *in = lat_input_open(path, comm);
     int rc = in ? 1 : -1;
     while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
         if (take_field(k, path, &f))
@@ -274,11 +274,11 @@ static int load(lat_checkpoint *k, const char *path)
     return rc;
 }
 
-void lat_checkpoint_usage(void)
+void lat_checkpoint_usage(const lat_comm *comm)
 {
     const char *path = lat_fixing_opts.checkpoint, *resume = lat_fixing_opts.resume;
     struct stat there, from;
-    if (lat_comm_world->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
+    if (comm->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
         return;
     if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
         && from.st_dev == there.st_dev)
@@ -287,7 +287,7 @@ void lat_checkpoint_usage(void)
               path, path);
 }
 
-lat_checkpoint *lat_checkpoint_open(void)
+lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
 {
     const lat_fixing_options *o = &lat_fixing_opts;
     struct stat st;
@@ -303,18 +303,18 @@ lat_checkpoint *lat_checkpoint_open(void)
     }
     k->last = lat_seconds();
     if (o->checkpoint) { /* before any sweep, when nothing is lost */
-        if (lat_comm_world->rank == 0 && stat(o->checkpoint, &st) == 0 && !S_ISREG(st.st_mode)) {
+        if (comm->rank == 0 && stat(o->checkpoint, &st) == 0 && !S_ISREG(st.st_mode)) {
             lat_fail("%s: expected the name of a file for a checkpoint, which is removed in the "
                      "end, found something else",
                      o->checkpoint);
             goto fail;
         }
-        lat_output *out = lat_output_open(o->checkpoint, 0);
+        lat_output *out = lat_output_open(o->checkpoint, 0, comm);
         if (!out)
             goto fail;
         lat_output_abort(out);
     }
-    if (o->resume && load(k, o->resume))
+    if (o->resume && load(k, o->resume, comm))
         goto fail;
     return k;
 fail:
@@ -374,10 +374,10 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
     return 0;
 }
 
-void lat_checkpoint_remove(void)
+void lat_checkpoint_remove(const lat_comm *comm)
 {
-    if (lat_fixing_opts.checkpoint && lat_comm_world->rank == 0
-        && unlink(lat_fixing_opts.checkpoint) && errno != ENOENT)
+    if (lat_fixing_opts.checkpoint && comm->rank == 0 && unlink(lat_fixing_opts.checkpoint)
+        && errno != ENOENT)
         lat_warn("%s: the checkpoint is not needed any more, but cannot be removed",
                  lat_fixing_opts.checkpoint);
 }

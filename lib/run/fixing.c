@@ -280,6 +280,7 @@ static int all_configurations(run *r)
 
 static int open_all(run *r)
 {
+    const lat_comm *comm = r->fixing.comm;
     const lat_fixing_options *o = &lat_fixing_opts;
     if (o->checkpoint && !strcmp(o->checkpoint, "-"))
         lat_usage("--checkpoint needs the name of a file");
@@ -287,18 +288,19 @@ static int open_all(run *r)
         lat_usage("--every is for --checkpoint, and there is no --checkpoint");
     if (o->checkpoint) {
         lat_usage_if_input("checkpoint", o->checkpoint);
-        lat_checkpoint_usage();
+        lat_checkpoint_usage(comm);
     }
     if (o->save_g)
         lat_usage_if_input("save-g", o->save_g);
-    if (lat_device_begin(&o->device, r->fixing.comm)
+    if (lat_device_begin(&o->device, comm)
         || (o->save_g
             && !(r->g_out = lat_output_open(o->save_g,
-                                            lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0)))
-        || (o->copies_log && !(r->copies_log = lat_log_open(o->copies_log, LAT_COPIES_COLUMNS)))
-        || !(r->in = lat_input_open(lat_opts.input))
-        || !(r->out = lat_output_open(lat_opts.output, lat_output_flags()))
-        || !(r->checkpoint = lat_checkpoint_open()))
+                                            lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0, comm)))
+        || (o->copies_log
+            && !(r->copies_log = lat_log_open(o->copies_log, LAT_COPIES_COLUMNS, comm)))
+        || !(r->in = lat_input_open(lat_opts.input, comm))
+        || !(r->out = lat_output_open(lat_opts.output, lat_output_flags(), comm))
+        || !(r->checkpoint = lat_checkpoint_open(comm)))
         return -1;
     return 0;
 }
@@ -317,7 +319,7 @@ static int commit(run *r)
 
 int lat_fixing_run(const lat_algorithm *algorithm, void *own)
 {
-    run r = {.fixing = {.algorithm = algorithm, .comm = lat_comm_world, .own = own}};
+    run r = {.fixing = {.algorithm = algorithm, .comm = lat_opts.comm, .own = own}};
     int rc = open_all(&r) ? LAT_FAILED : all_configurations(&r);
     lat_progress_end();
     lat_input_close(r.in);
@@ -328,7 +330,7 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own)
     if (lat_log_close(r.copies_log, lat_fixing_opts.copies_log) && rc == LAT_DONE)
         rc = LAT_FAILED;
     if (rc == LAT_DONE)
-        lat_checkpoint_remove();
+        lat_checkpoint_remove(r.fixing.comm);
     lat_checkpoint_free(r.checkpoint);
     lat_device_close(r.fixing.device);
     lat_device_end();

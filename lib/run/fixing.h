@@ -152,10 +152,10 @@ typedef struct lat_checkpoint lat_checkpoint;
 
 /* A usage error where the file of --checkpoint exists, unless --resume names the same file: it may
  * be the only copy of a long run. */
-void lat_checkpoint_usage(void);
+void lat_checkpoint_usage(const lat_comm *comm);
 
 /* As the options --checkpoint and --resume say; NULL with lat_error set. */
-lat_checkpoint *lat_checkpoint_open(void);
+lat_checkpoint *lat_checkpoint_open(const lat_comm *comm);
 void lat_checkpoint_free(lat_checkpoint *k);
 
 /* Restores f->copy, if the checkpoint has this configuration. */
@@ -169,6 +169,6 @@ int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f);
 int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f);
 
 /* The run is done: removes the file. */
-void lat_checkpoint_remove(void);
+void lat_checkpoint_remove(const lat_comm *comm);
 
 #endif

@@ -65,8 +65,9 @@ static int filter_all(lat_input *in, lat_output *out, lat_each *each, lat_last *
 
 int lat_filter_run(lat_each *each, lat_last *last, void *context)
 {
-    lat_input *in = lat_input_open(lat_opts.input);
-    lat_output *out = in ? lat_output_open(lat_opts.output, lat_output_flags()) : NULL;
+    lat_input *in = lat_input_open(lat_opts.input, lat_opts.comm);
+    lat_output *out = in ? lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm)
+                         : NULL;
     int code = out ? filter_all(in, out, each, last, context) : LAT_FAILED;
 
     lat_input_close(in);
@@ -83,8 +84,9 @@ int lat_print_run(lat_print *all)
 {
     if (lat_print_opts.tsv && lat_print_opts.json)
         lat_usage("--tsv and --json exclude each other");
-    lat_input *in = lat_input_open(lat_opts.input);
-    lat_output *out = in ? lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT) : NULL;
+    lat_input *in = lat_input_open(lat_opts.input, lat_opts.comm);
+    lat_output *out = in ? lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT, lat_opts.comm)
+                         : NULL;
     FILE *text = out ? lat_text_open(out) : NULL;
     int code = text ? all(in, text) : LAT_FAILED;
 

@@ -13,8 +13,9 @@
  * field's CRC, the plaquette and the link trace are verified; NaN and infinite numbers are refused.
  *
  * Fields in memory are in natural order (lattice/field.h), whatever the order of the stream. With
- * several ranks (comm/comm.h) all of them call each function; rank 0 reads and writes, and each
- * rank has its slab of the field. The functions by slices are for rank 0 alone. */
+ * several ranks those of the communicator of the input or output call each function; rank 0 reads
+ * and writes, and each rank has its slab of the field. The functions by slices are for rank 0
+ * alone. */
 #ifndef LAT_STREAM_H
 #define LAT_STREAM_H
 

@@ -136,7 +136,7 @@ int lat_stream_body(lat_input *in, lat_field *f)
     if (!s)
         return -1;
     f->comm = NULL;
-    if (lat_comm_world->size > 1)
+    if (lat_input_comm(in)->size > 1)
         return read_shared(in, f);
     lat_pipeline p = lat_pipeline_of_input(in, &f->head, s);
     int rc = read_field(in, s, &p, &f->head);
@@ -165,8 +165,9 @@ int lat_stream_read(lat_input *in, lat_field *f)
 /* Replaces the reals that will be dropped by those that a reader will compute; fails if a matrix is
  * not near SU(N). The plaquette and link trace in the header then are those of the written field.
  */
-static int reduce(lat_field *f, const char *name)
+static int reduce(lat_field *f, const lat_output *out)
 {
+    const lat_comm *comm = lat_output_comm(out);
     const size_t matrices = lat_field_matrices(f),
                  first = lat_field_site(f, 0) * (matrices / lat_field_sites(f));
     bool changed;
@@ -174,10 +175,10 @@ static int reduce(lat_field *f, const char *name)
     if (bad != SIZE_MAX)
         return lat_fail("%s: expected SU(%d) matrices to write %d reals of each, found number %zu "
                         "further than %g from it (write all %zu reals, or reunitarise)",
-                        name, f->head.nc, f->head.reals, bad + first, NEAR_SUN,
+                        lat_output_name(out), f->head.nc, f->head.reals, bad + first, NEAR_SUN,
                         lat_full_reals(&f->head));
     double any = changed;
-    if (lat_comm_world->max(lat_comm_world, &any, 1))
+    if (comm->max(comm, &any, 1))
         return -1;
     if (any == 0)
         return 0;
@@ -207,9 +208,8 @@ void lat_stream_preallocate(lat_output *out, const lat_header *head, int store)
 
 int lat_stream_write(lat_output *out, lat_field *f, int store)
 {
-    const char *name = lat_output_name(out);
-    if (lat_header_check(&f->head, name) < 0 || (lat_reduced(&f->head) && reduce(f, name) < 0)
-        || measure(f) < 0)
+    if (lat_header_check(&f->head, lat_output_name(out)) < 0
+        || (lat_reduced(&f->head) && reduce(f, out) < 0) || measure(f) < 0)
         return -1;
     if (lat_field_shared(f))
         return lat_ranks_write(out, f, store);

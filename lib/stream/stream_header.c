@@ -84,7 +84,7 @@ static int more(lat_input *in)
 
 int lat_stream_more(lat_input *in)
 {
-    const lat_comm *comm = lat_comm_world;
+    const lat_comm *comm = lat_input_comm(in);
     int rc = comm->rank == 0 ? more(in) : 0;
     return rc < 0 || comm->broadcast(comm, &rc, sizeof rc, 0) ? -1 : rc;
 }
@@ -212,9 +212,8 @@ static int unpack_lines(lat_lines *lines, int count, const char **from)
 }
 
 /* From rank 0 to the other ranks, whose *head is overwritten. */
-static int broadcast(lat_header *head)
+static int broadcast(const lat_comm *comm, lat_header *head)
 {
-    const lat_comm *comm = lat_comm_world;
     if (comm->size == 1)
         return 0;
     size_t bytes = comm->rank == 0 ? sizeof *head + pack_lines(&head->info, NULL)
@@ -259,6 +258,7 @@ static int read_head(lat_input *in, lat_header *head, lat_stream_state *state)
 
 int lat_stream_head(lat_input *in, lat_header *head)
 {
+    const lat_comm *comm = lat_input_comm(in);
     lat_header_init(head);
     int rc = lat_stream_more(in);
     if (rc > 0) {
@@ -267,9 +267,9 @@ int lat_stream_head(lat_input *in, lat_header *head)
             return -1;
         *s = (lat_stream_state){
             .known = true, .begin = lat_input_offset(in), .fields = s->fields + 1};
-        if (lat_comm_world->rank == 0)
+        if (comm->rank == 0)
             rc = read_head(in, head, s);
-        if (rc > 0 && broadcast(head))
+        if (rc > 0 && broadcast(comm, head))
             rc = -1;
     }
     if (rc < 0)

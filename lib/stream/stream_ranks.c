@@ -324,7 +324,7 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
         char crc[sizeof f->head.read_crc];
     } found = {0, ""};
     ring r;
-    if (lat_field_alloc(f, lat_comm_world) || ring_init(&r, f, false))
+    if (lat_field_alloc(f, lat_input_comm(in)) || ring_init(&r, f, false))
         return -1;
     int rc;
     if (f->comm->rank == 0) {

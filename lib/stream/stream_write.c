@@ -229,9 +229,10 @@ int lat_stream_close(lat_stream_writer *w)
 int lat_stream_commit(lat_output *out)
 {
     unsigned char mark[LAT_END_SIZE];
+    const lat_comm *comm = lat_output_comm(out);
     const unsigned *fields = lat_output_attach(out, sizeof *fields);
     int rc = fields ? 0 : -1;
-    if (rc == 0 && lat_comm_world->barrier(lat_comm_world)) /* no rank has failed so far */
+    if (rc == 0 && comm->barrier(comm)) /* no rank has failed so far */
         rc = -1;
     if (rc == 0 && *fields) {
         lat_stream_end_mark(*fields, mark);
@@ -241,5 +242,5 @@ int lat_stream_commit(lat_output *out)
         rc = lat_output_commit(out);
     else
         lat_output_abort(out);
-    return lat_agree(lat_comm_world, rc);
+    return lat_agree(comm, rc);
 }

@@ -31,7 +31,7 @@ int main(void)
     f.head.reals = 18;
     f.head.real = LAT_F32;
     before = resident();
-    if (!CHECK(lat_field_alloc(&f, lat_comm_world) == 0, "%s", lat_error()))
+    if (!CHECK(lat_field_alloc(&f, &lat_comm_self) == 0, "%s", lat_error()))
         return check_done();
     bytes = lat_field_reals(&f) * sizeof(float);
     /* An eighth of it is the address sanitizer's own memory. */

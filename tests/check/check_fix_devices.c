@@ -190,9 +190,9 @@ static void check_exact(lat_real real)
         lat_field u = rough("4 6 4 8", nc, LAT_F64), half, full, again;
         const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
         lat_fixer *one = start(under, &u, &c, real, 1), *two = start(under, &u, &c, real, 1);
-        if (!one || !two || lat_transform_new(&half, &u.head, lat_comm_world)
-            || lat_transform_new(&full, &u.head, lat_comm_world)
-            || lat_transform_new(&again, &u.head, lat_comm_world))
+        if (!one || !two || lat_transform_new(&half, &u.head, &lat_comm_self)
+            || lat_transform_new(&full, &u.head, &lat_comm_self)
+            || lat_transform_new(&again, &u.head, &lat_comm_self))
             return;
         CHECK(!one->ops->sweep(one, all, 7) && !one->ops->get(one, 0, &half)
                   && !one->ops->sweep(one, all, 9) && !one->ops->get(one, 0, &full),
@@ -218,8 +218,8 @@ static void check_calls(const char *dims, const lat_sweep *how)
     lat_field u = rough(dims, 3, LAT_F64), many, single;
     const lat_condition c = lat_condition_of(LAT_LANDAU, &u.head.geom, -1);
     lat_fixer *one = start(under, &u, &c, LAT_F64, 1), *two = start(under, &u, &c, LAT_F64, 1);
-    if (!one || !two || lat_transform_new(&many, &u.head, lat_comm_world)
-        || lat_transform_new(&single, &u.head, lat_comm_world))
+    if (!one || !two || lat_transform_new(&many, &u.head, &lat_comm_self)
+        || lat_transform_new(&single, &u.head, &lat_comm_self))
         return;
     CHECK(!one->ops->sweep(one, how, 23) && !one->ops->get(one, 0, &many), "%s", lat_error());
     for (int k = 0; k < 23; k++)
@@ -239,7 +239,7 @@ static void check_closed(void)
 {
     const lat_device_options gpu = {.choice = LAT_DEVICE_GPU};
     lat_device_close(under);
-    CHECK(!lat_device_open(&gpu, lat_comm_world), "opened");
+    CHECK(!lat_device_open(&gpu, &lat_comm_self), "opened");
     CHECK(strstr(lat_error(), "given back"), "%s", lat_error());
     lat_device_end();
 }
@@ -251,8 +251,8 @@ static void check_copies(const char *dims, int copies, lat_gauge gauge, lat_real
     const lat_condition c = lat_condition_of(gauge, &u.head.geom, -1);
     lat_fixer *many = start(under, &u, &c, real, copies);
     lat_gauge_state s[16], t;
-    if (!many || lat_transform_new(&a, &u.head, lat_comm_world)
-        || lat_transform_new(&b, &u.head, lat_comm_world))
+    if (!many || lat_transform_new(&a, &u.head, &lat_comm_self)
+        || lat_transform_new(&b, &u.head, &lat_comm_self))
         return;
     for (int k = 0; k < 2; k++)
         CHECK(!many->ops->sweep(many, all + 4 * k, 5), "%s", lat_error());
@@ -291,7 +291,7 @@ static void check_frozen(void)
     long left[2];
     for (int i = 0; i < 2; i++) {
         lat_fixer *dev = start(devices[i], &u, &c, LAT_F64, COPIES);
-        if (!dev || lat_transform_new(&g[i], &u.head, lat_comm_world))
+        if (!dev || lat_transform_new(&g[i], &u.head, &lat_comm_self))
             return;
         CHECK(!dev->ops->sweep(dev, all, 8) && !dev->ops->state(dev, s[i], slices[i]), "%s",
               lat_error());
@@ -331,7 +331,7 @@ static void check_sums(void)
             lat_fixer *dev = start(under, &u, &c, LAT_F64, 1);
             lat_gauge_state s, t;
             double a[10] = {0}, b[10] = {0};
-            if (!dev || lat_transform_new(&g, &u.head, lat_comm_world))
+            if (!dev || lat_transform_new(&g, &u.head, &lat_comm_self))
                 return;
             CHECK(!dev->ops->sweep(dev, all, 5) && !dev->ops->state(dev, &s, a)
                       && !dev->ops->get(dev, 0, &g) && !lat_transform_apply(&u, &g)

@@ -135,7 +135,7 @@ static int pass_slices(lat_input *in, lat_output *out, lat_field *f, lat_payload
 
 static int write_file(const char *path, lat_field *f, lat_payload *p, int n)
 {
-    lat_output *out = lat_output_open(path, 0);
+    lat_output *out = lat_output_open(path, 0, &lat_comm_self);
     if (!out || pass_slices(NULL, out, f, p, n) < 0) {
         lat_output_abort(out);
         return -1;
@@ -145,7 +145,7 @@ static int write_file(const char *path, lat_field *f, lat_payload *p, int n)
 
 static int read_file(const char *path, lat_field *f, lat_payload *p, int n)
 {
-    lat_input *in = lat_input_open(path);
+    lat_input *in = lat_input_open(path, &lat_comm_self);
     int bad = !in || pass_slices(in, NULL, f, p, n) < 0;
     lat_input_close(in);
     return bad ? -1 : 0;

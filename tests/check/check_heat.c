@@ -321,8 +321,8 @@ static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
     u.head.geom = (lat_geometry){.nd = 2, .dims = {L, L, 1, 1}};
     u.head.nc = 2;
     u.head.reals = 8;
-    if (lat_field_alloc(&u, lat_comm_world) || lat_transform_new(&one, &u.head, lat_comm_world)
-        || lat_transform_new(&g, &u.head, lat_comm_world))
+    if (lat_field_alloc(&u, &lat_comm_self) || lat_transform_new(&one, &u.head, &lat_comm_self)
+        || lat_transform_new(&g, &u.head, &lat_comm_self))
         exit(lat_report(LAT_FAILED));
     for (size_t i = 0; i < lat_field_matrices(&u); i++)
         lat_field_put(&u, i, unit);

@@ -226,7 +226,7 @@ static inline void take_mixed(lat_input *in, size_t length)
 /* The output, or a CHECK that fails. */
 static inline lat_output *opened(const char *path, unsigned flags)
 {
-    lat_output *out = lat_output_open(path, flags);
+    lat_output *out = lat_output_open(path, flags, &lat_comm_self);
 
     CHECK(out, "%s: %s", path ? path : "stdout", lat_error());
     return out;
@@ -249,7 +249,7 @@ static inline bool write_mixed(lat_output *out, size_t length)
 /* One byte to stdout: 0, or -1. */
 static inline int short_stdout(void)
 {
-    lat_output *out = lat_output_open(NULL, 0);
+    lat_output *out = lat_output_open(NULL, 0, &lat_comm_self);
 
     return out && lat_output_write(out, "x", 1) == 0 && lat_output_commit(out) == 0 ? 0 : -1;
 }

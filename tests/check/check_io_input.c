@@ -37,7 +37,7 @@ static void check_reading(void)
     put_file("data", pattern, LENGTH);
     check_case("a file is read by any mixture of peek, some, read and skip");
     for (int i = 0; i < 10; i++) {
-        in = lat_input_open("data");
+        in = lat_input_open("data", &lat_comm_self);
         if (!CHECK(in, "%s", lat_error()))
             return;
         CHECK(lat_input_size(in) == (int64_t)LENGTH && strcmp(lat_input_name(in), "data") == 0,
@@ -47,7 +47,7 @@ static void check_reading(void)
     }
 
     check_case("a long skip in a file lands where it should");
-    in = lat_input_open("data");
+    in = lat_input_open("data", &lat_comm_self);
     CHECK(in && lat_input_read(in, got, 5) == 0 && lat_input_skip(in, LENGTH - 25) == 0, "%s",
           lat_error());
     CHECK(in && lat_input_offset(in) == LENGTH - 20, "offset %llu",
@@ -65,7 +65,7 @@ static void check_reading(void)
         if (i % 2)
             fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
         interrupts(true);
-        in = lat_input_open(i % 3 ? "-" : NULL);
+        in = lat_input_open(i % 3 ? "-" : NULL, &lat_comm_self);
         if (CHECK(in, "%s", lat_error())) {
             CHECK(lat_input_size(in) == -1 && strcmp(lat_input_name(in), "<stdin>") == 0,
                   "size, name");
@@ -81,7 +81,7 @@ static void check_reading(void)
     if (fd < 0 || lseek(fd, 1000, SEEK_SET) != 1000 || dup2(fd, STDIN_FILENO) != STDIN_FILENO)
         abort();
     close(fd);
-    in = lat_input_open(NULL);
+    in = lat_input_open(NULL, &lat_comm_self);
     CHECK(in && lat_input_size(in) == (int64_t)LENGTH - 1000, "size %lld",
           in ? (long long)lat_input_size(in) : -2);
     CHECK(in && lat_input_read(in, got, 10) == 0 && memcmp(got, pattern + 1000, 10) == 0
@@ -99,7 +99,7 @@ static void check_again(void)
 
     check_case("a file can be read again while it stays as it was, a pipe cannot");
     put_file("again", pattern, LENGTH);
-    in = lat_input_open("again");
+    in = lat_input_open("again", &lat_comm_self);
     for (size_t from = 0; in && from < LENGTH; from += LENGTH / 3 + 1) {
         CHECK(lat_input_rewind(in, from) == 0 && lat_input_offset(in) == from, "from %zu: %s", from,
               lat_error());
@@ -119,7 +119,7 @@ static void check_again(void)
     fd = pipe_of_pattern(&pid, LENGTH);
     dup2(fd, STDIN_FILENO);
     close(fd);
-    in = lat_input_open(NULL);
+    in = lat_input_open(NULL, &lat_comm_self);
     lat_error_clear();
     CHECK(in && lat_input_read(in, got, LENGTH) == 0 && lat_input_rewind(in, 0) < 0, "a pipe: %s",
           lat_error());
@@ -148,7 +148,7 @@ static void check_truncated(void)
                 dup2(fd, STDIN_FILENO);
                 close(fd);
             }
-            in = lat_input_open(piped ? NULL : "short");
+            in = lat_input_open(piped ? NULL : "short", &lat_comm_self);
             if (!CHECK(in, "%s", lat_error()))
                 return;
             if (lengths[i] > 10)
@@ -171,17 +171,21 @@ static void check_input_refusals(void)
     int fd = open(".", O_RDONLY);
 
     check_case("a missing file, a directory, a closed stdin and one for writing are refused");
-    CHECK(!lat_input_open("missing") && sentence("missing: cannot be opened: No such file"),
+    CHECK(!lat_input_open("missing", &lat_comm_self)
+              && sentence("missing: cannot be opened: No such file"),
           "missing");
-    CHECK(!lat_input_open(".") && sentence(".: expected a file, found a directory"), "directory");
+    CHECK(!lat_input_open(".", &lat_comm_self) && sentence(".: expected a file, found a directory"),
+          "directory");
     dup2(fd, STDIN_FILENO);
     close(fd);
-    CHECK(!lat_input_open(NULL) && sentence("<stdin>: expected a file, found a directory"),
+    CHECK(!lat_input_open(NULL, &lat_comm_self)
+              && sentence("<stdin>: expected a file, found a directory"),
           "directory on stdin");
     close(STDIN_FILENO);
-    CHECK(!lat_input_open("-") && sentence("<stdin>: is closed"), "closed");
+    CHECK(!lat_input_open("-", &lat_comm_self) && sentence("<stdin>: is closed"), "closed");
     lat_io_guard();
-    CHECK(!lat_input_open("-") && sentence("<stdin>: is closed"), "closed and guarded");
+    CHECK(!lat_input_open("-", &lat_comm_self) && sentence("<stdin>: is closed"),
+          "closed and guarded");
     lat_input_close(NULL);
     dup2(STDOUT_FILENO, STDIN_FILENO); /* something harmless again */
 }

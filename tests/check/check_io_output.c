@@ -43,7 +43,7 @@ static void check_writing(void)
     CHECK(file_is("new", "two", 3), "content");
 
     check_case("the same file may be read and written");
-    lat_input *in = lat_input_open("new");
+    lat_input *in = lat_input_open("new", &lat_comm_self);
     out = opened("new", 0);
     CHECK(in && out, "%s", lat_error());
     CHECK(lat_output_write(out, "three", 5) == 0 && lat_input_read(in, got, 1) == 0
@@ -68,7 +68,7 @@ static void check_writing(void)
 static void check_reserved(void)
 {
     const size_t piece = 70001, head = 1000, filled = 12 * piece;
-    lat_output *out = lat_output_open("reserved", 0);
+    lat_output *out = lat_output_open("reserved", 0, &lat_comm_self);
     uint64_t at = 0;
 
     check_case("space reserved in a hidden output is filled by any thread; what was written is "
@@ -90,12 +90,12 @@ static void check_reserved(void)
               && lat_output_commit(out) == 0,
           "%s", lat_error());
     CHECK(file_is("reserved", pattern, LENGTH), "content");
-    out = lat_output_open("/dev/null", 0);
+    out = lat_output_open("/dev/null", 0, &lat_comm_self);
     CHECK(out && !lat_output_reserve(out, 10, &at) && lat_output_offset(out) == 0,
           "space was reserved in a device");
     lat_output_abort(out);
     lat_error_clear();
-    out = lat_output_open("full", 0);
+    out = lat_output_open("full", 0, &lat_comm_self);
     const struct rlimit little = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY},
                         any = {RLIM_INFINITY, RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
@@ -166,7 +166,7 @@ static void check_preallocated(void)
     omp_set_num_threads(4);
 #endif
     for (size_t i = 0; i < 2 * sizeof more / sizeof *more; i++) {
-        lat_output *out = lat_output_open(name, 0);
+        lat_output *out = lat_output_open(name, 0, &lat_comm_self);
         if (!CHECK(out && lat_output_write(out, "head", 4) == 0 && lat_output_flush(out) == 0, "%s",
                    lat_error()))
             break;
@@ -200,7 +200,8 @@ static void check_clobber(void)
 
     check_case("no-clobber refuses a file at once, and one that appears meanwhile at commit");
     put_file("old", "old", 3);
-    CHECK(!lat_output_open("old", LAT_OUTPUT_NO_CLOBBER) && sentence("old: exists already"),
+    CHECK(!lat_output_open("old", LAT_OUTPUT_NO_CLOBBER, &lat_comm_self)
+              && sentence("old: exists already"),
           "opened");
     CHECK(temporaries(NULL) == 0, "a temporary");
     unlink("fresh");
@@ -267,16 +268,17 @@ static void check_live_input(void)
 
     put_file("live", "y", 1);
     check_case("a live output is no input, whichever is first");
-    in = lat_input_open("live");
-    CHECK(in && !lat_output_open("./live", LAT_OUTPUT_LIVE)
+    in = lat_input_open("live", &lat_comm_self);
+    CHECK(in && !lat_output_open("./live", LAT_OUTPUT_LIVE, &lat_comm_self)
               && sentence("live: is the output as well"),
           "input first");
     lat_input_close(in);
     out = opened("live", LAT_OUTPUT_LIVE);
-    CHECK(out && !lat_input_open("./live") && sentence("./live: is the output as well"),
+    CHECK(out && !lat_input_open("./live", &lat_comm_self)
+              && sentence("./live: is the output as well"),
           "output first");
     lat_output_abort(out);
-    in = lat_input_open("live");
+    in = lat_input_open("live", &lat_comm_self);
     CHECK(in && file_is("live", "y", 1), "%s", lat_error());
     lat_input_close(in);
     unlink("live");
@@ -289,7 +291,7 @@ static void check_live_signal(void)
         pid_t pid = fork_flushed();
 
         if (pid == 0) {
-            lat_output *out = lat_output_open("live", LAT_OUTPUT_LIVE);
+            lat_output *out = lat_output_open("live", LAT_OUTPUT_LIVE, &lat_comm_self);
             if (!out || lat_output_write(out, "x", 1) < 0 || (flushed && lat_output_flush(out) < 0))
                 _exit(1);
             raise(SIGTERM);

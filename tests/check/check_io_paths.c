@@ -20,9 +20,11 @@ static void check_links(void)
           lat_error());
     CHECK(lstat("link", &st) == 0 && S_ISLNK(st.st_mode) && file_is("sub/real", "new", 3),
           "link or content");
-    CHECK(!lat_output_open("link", LAT_OUTPUT_NO_CLOBBER) && sentence("link: exists already"),
+    CHECK(!lat_output_open("link", LAT_OUTPUT_NO_CLOBBER, &lat_comm_self)
+              && sentence("link: exists already"),
           "clobbered");
-    CHECK(!lat_output_open("dangling", 0) && sentence("dangling: is a symbolic link to nothing"),
+    CHECK(!lat_output_open("dangling", 0, &lat_comm_self)
+              && sentence("dangling: is a symbolic link to nothing"),
           "dangling");
     CHECK(!exists("nowhere"), "created");
 }
@@ -71,24 +73,29 @@ static void check_refusals(void)
 
     check_case("folders, missing folders and write-protected files are refused by name");
     put_file("old", "old", 3);
-    CHECK(!lat_output_open("sub", 0) && sentence("sub: expected a file, found a directory"),
+    CHECK(!lat_output_open("sub", 0, &lat_comm_self)
+              && sentence("sub: expected a file, found a directory"),
           "folder");
-    CHECK(!lat_output_open("none/", 0)
+    CHECK(!lat_output_open("none/", 0, &lat_comm_self)
               && sentence("none/: expected a file, found the name of a directory"),
           "none/");
-    CHECK(!lat_output_open("none/x", 0)
+    CHECK(!lat_output_open("none/x", 0, &lat_comm_self)
               && sentence("none/x: cannot create a file in none/: No such file"),
           "none/x");
-    CHECK(!lat_output_open("old/x", 0) && sentence("old/x: cannot be written: Not a directory"),
+    CHECK(!lat_output_open("old/x", 0, &lat_comm_self)
+              && sentence("old/x: cannot be written: Not a directory"),
           "old/x");
-    CHECK(!lat_output_open("", 0) && sentence("expected the name of an output file"), "empty");
+    CHECK(!lat_output_open("", 0, &lat_comm_self)
+              && sentence("expected the name of an output file"),
+          "empty");
     chmod("old", 0444);
     chmod(".", 0777);
     pid = fork_flushed();
     if (pid == 0) {
         if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) /* root may write anything */
             _exit(0);
-        _exit(lat_output_open("old", 0) || !sentence("old: cannot be replaced: Permission denied"));
+        _exit(lat_output_open("old", 0, &lat_comm_self)
+              || !sentence("old: cannot be replaced: Permission denied"));
     }
     CHECK(ended(pid) == 0, "a write-protected file was accepted");
     CHECK(file_is("old", "old", 3) && temporaries(NULL) == 0, "content, or a temporary");
@@ -128,7 +135,8 @@ static void check_many(void)
             break;
     }
     CHECK(n == 16 && temporaries(NULL) == 16, "%d outputs, %d temporaries", n, temporaries(NULL));
-    CHECK(!lat_output_open("more", 0) && sentence("more than 16 output files at once"),
+    CHECK(!lat_output_open("more", 0, &lat_comm_self)
+              && sentence("more than 16 output files at once"),
           "a seventeenth");
     for (int i = 0; i < n; i++)
         CHECK((i % 2 ? lat_output_commit(many[i]) : (lat_output_abort(many[i]), 0)) == 0, "%s",
@@ -141,7 +149,7 @@ static void check_many(void)
 static bool refused(const char *one, unsigned flags, const char *other, unsigned other_flags,
                     const char *why)
 {
-    lat_output *a = opened(one, flags), *b = lat_output_open(other, other_flags);
+    lat_output *a = opened(one, flags), *b = lat_output_open(other, other_flags, &lat_comm_self);
     bool good = a && !b && sentence(why);
 
     lat_output_abort(b);
@@ -245,7 +253,7 @@ static void check_permissions(void)
             if (other
                 && (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
                 _exit(0);
-            out = lat_output_open("shared", 0);
+            out = lat_output_open("shared", 0, &lat_comm_self);
             _exit(!out || lat_output_write(out, "new", 3) < 0 || lat_output_commit(out) < 0);
         }
         CHECK(ended(pid) == 0 && stat("shared", &st) == 0 && file_is("shared", "new", 3),
@@ -319,7 +327,7 @@ static void check_traps(void)
                 abort();
             const int reader = fifo ? open("common/trap", O_RDONLY | O_NONBLOCK) : -1;
             lat_error_clear();
-            lat_output *out = lat_output_open("common/trap", 0);
+            lat_output *out = lat_output_open("common/trap", 0, &lat_comm_self);
             if (open_to_all)
                 CHECK(!out
                           && (strstr(lat_error(), "of another user")

@@ -27,8 +27,8 @@ static void check_signals(void)
 
             setrlimit(RLIMIT_CORE, &none);
             signal(deadly[i], SIG_DFL); /* a shell ignores some of them for what runs behind it */
-            a = lat_output_open("kept", 0);
-            b = lat_output_open("another", 0);
+            a = lat_output_open("kept", 0, &lat_comm_self);
+            b = lat_output_open("another", 0, &lat_comm_self);
             if (!a || !b || lat_output_write(a, pattern, LENGTH) < 0 || temporaries(NULL) != 2)
                 _exit(1);
             raise(deadly[i]);
@@ -50,7 +50,8 @@ static void check_thread(void)
     if (threaded == 0) {
         pthread_t thread;
 
-        if (!lat_output_open("kept", 0) || pthread_create(&thread, NULL, killer, NULL) != 0)
+        if (!lat_output_open("kept", 0, &lat_comm_self)
+            || pthread_create(&thread, NULL, killer, NULL) != 0)
             _exit(1);
         pthread_join(thread, NULL);
         _exit(2);
@@ -68,7 +69,7 @@ static void check_ignored(void)
 
         if (pid == 0) {
             signal(i ? SIGHUP : SIGINT, SIG_IGN);
-            out = lat_output_open("nohup", 0);
+            out = lat_output_open("nohup", 0, &lat_comm_self);
             raise(i ? SIGHUP : SIGINT);
             _exit(!out || lat_output_write(out, "x", 1) < 0 || lat_output_commit(out) < 0);
         }
@@ -87,7 +88,7 @@ static void check_pipe(void)
     pid_t pid = fork_flushed();
     if (pid == 0) {
         dup2(p[1], STDOUT_FILENO);
-        if (!lat_output_open("beside", 0))
+        if (!lat_output_open("beside", 0, &lat_comm_self))
             _exit(1);
         _exit(short_stdout() != 0);
     }
@@ -107,7 +108,7 @@ static void check_exit(void)
     out = opened("parent", 0);
     pid = fork_flushed();
     if (pid == 0) {
-        left = lat_output_open("child", 0);
+        left = lat_output_open("child", 0, &lat_comm_self);
         if (!left || temporaries(NULL) != 2)
             _exit(1);
         exit(0);

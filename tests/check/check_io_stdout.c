@@ -20,7 +20,7 @@ static bool in_child(int (*what)(void), int fd)
 
 static int write_stdout(void)
 {
-    lat_output *out = lat_output_open("-", 0);
+    lat_output *out = lat_output_open("-", 0, &lat_comm_self);
 
     return out && write_mixed(out, LENGTH) && lat_output_commit(out) == 0 ? 0 : -1;
 }
@@ -36,10 +36,10 @@ static int full_stdout(void)
 
 static int closed_stdout(void)
 {
-    if (lat_output_open(NULL, 0) || strcmp(lat_error(), "<stdout>: is closed") != 0)
+    if (lat_output_open(NULL, 0, &lat_comm_self) || strcmp(lat_error(), "<stdout>: is closed") != 0)
         return -1;
     lat_io_guard();
-    return lat_output_open("-", LAT_OUTPUT_FORCE) ? -1 : 0;
+    return lat_output_open("-", LAT_OUTPUT_FORCE, &lat_comm_self) ? -1 : 0;
 }
 
 /* With 0, 1 and 2 closed, files get other numbers all the same. */
@@ -51,8 +51,8 @@ static int high_numbers(void)
 
     close(STDIN_FILENO);
     close(STDERR_FILENO);
-    in = lat_input_open("data");
-    out = lat_output_open("high", 0);
+    in = lat_input_open("data", &lat_comm_self);
+    out = lat_output_open("high", 0, &lat_comm_self);
     if (in && out && fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0) {
         lat_io_guard();
         rc = fcntl(0, F_GETFD) < 0 || fcntl(1, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0;
@@ -66,8 +66,8 @@ static int high_numbers(void)
 
 static int appending_stdout(void)
 {
-    lat_input *in = lat_input_open("appended");
-    int rc = in && !lat_output_open(NULL, 0)
+    lat_input *in = lat_input_open("appended", &lat_comm_self);
+    int rc = in && !lat_output_open(NULL, 0, &lat_comm_self)
                      && strcmp(lat_error(), "appended: is the output as well") == 0
                  ? 0
                  : -1;
@@ -80,10 +80,10 @@ static int appending_stdout(void)
  * aborted. */
 static int twice_stdout(void)
 {
-    lat_output *out = lat_output_open(NULL, 0);
-    bool good = out && !lat_output_open("-", 0)
+    lat_output *out = lat_output_open(NULL, 0, &lat_comm_self);
+    bool good = out && !lat_output_open("-", 0, &lat_comm_self)
                 && sentence("<stdout>: cannot be two outputs of one run")
-                && !lat_output_open("./stdout", 0)
+                && !lat_output_open("./stdout", 0, &lat_comm_self)
                 && sentence("./stdout: is the same output as <stdout>");
 
     lat_output_abort(out);
@@ -112,7 +112,7 @@ static void check_stdout(void)
     close(p[1]);
     dup2(p[0], STDIN_FILENO);
     close(p[0]);
-    in = lat_input_open(NULL);
+    in = lat_input_open(NULL, &lat_comm_self);
     usleep(20000); /* let the pipe become full */
     if (CHECK(in, "%s", lat_error()))
         take_mixed(in, LENGTH);

@@ -224,7 +224,7 @@ static char path[] = "/tmp/lat-check-order.XXXXXX";
 static lat_field back(void)
 {
     lat_field f = {.data = NULL};
-    lat_input *in = lat_input_open(path);
+    lat_input *in = lat_input_open(path, &lat_comm_self);
     need(in && lat_stream_read(in, &f) == 1 && lat_stream_more(in) == 0, "reading");
     lat_input_close(in);
     return f;
@@ -232,7 +232,7 @@ static lat_field back(void)
 
 static void store(lat_field *f, int how)
 {
-    lat_output *out = lat_output_open(path, 0);
+    lat_output *out = lat_output_open(path, 0, &lat_comm_self);
     need(out && lat_stream_write(out, f, how) == 0 && lat_stream_commit(out) == 0, "writing");
 }
 
@@ -321,7 +321,7 @@ static void check_refused(void)
         lat_field f = stored_field(wrong[i].kind, wrong[i].dims, 2, LAT_F64, 8, 17);
         f.head.order = wrong[i].order;
         lat_error_clear();
-        lat_output *out = lat_output_open(path, 0);
+        lat_output *out = lat_output_open(path, 0, &lat_comm_self);
         need(out != NULL, path);
         CHECK(lat_stream_write(out, &f, LAT_STORE_RAW) < 0 && strstr(lat_error(), "order"),
               "%zu: %s", i, lat_error());

@@ -92,7 +92,7 @@ static inline lat_input *open_bytes(const bytes *b, bool piped)
 {
     if (!piped) {
         write_bytes(b);
-        return lat_input_open(path);
+        return lat_input_open(path, &lat_comm_self);
     }
     int fd[2];
     need(pipe(fd) == 0, "pipe");
@@ -102,7 +102,7 @@ static inline lat_input *open_bytes(const bytes *b, bool piped)
     close(fd[1]);
     dup2(fd[0], STDIN_FILENO);
     close(fd[0]);
-    return lat_input_open(NULL);
+    return lat_input_open(NULL, &lat_comm_self);
 }
 
 /* Reads all fields: how many, or -1. Keeps the last one in *last if that is not NULL. */
@@ -158,7 +158,7 @@ static inline void contradicts(bytes *b, const char *word)
 
 static inline bytes written(lat_field *f, int store)
 {
-    lat_output *out = lat_output_open(path, 0);
+    lat_output *out = lat_output_open(path, 0, &lat_comm_self);
     need(out && lat_stream_write(out, f, store) == 0 && lat_stream_commit(out) == 0, "writing");
     return file_bytes(path);
 }
@@ -170,7 +170,7 @@ static inline int read_by_slices(const bytes *b, int first, lat_field *f)
     lat_input *in = open_bytes(b, false);
     lat_header_init(&f->head);
     f->data = NULL;
-    if (!in || lat_stream_head(in, &f->head) != 1 || lat_field_alloc(f, lat_comm_world) < 0)
+    if (!in || lat_stream_head(in, &f->head) != 1 || lat_field_alloc(f, &lat_comm_self) < 0)
         return -1;
     lat_stream_reader *r = lat_stream_begin(in, &f->head);
     const int all = lat_slices(&f->head);
@@ -188,7 +188,7 @@ static inline int read_by_slices(const bytes *b, int first, lat_field *f)
 static inline int write_fails(lat_field *f)
 {
     lat_error_clear();
-    lat_output *out = lat_output_open(path, 0);
+    lat_output *out = lat_output_open(path, 0, &lat_comm_self);
     need(out != NULL, "opening");
     int rc = lat_stream_write(out, f, LAT_STORE_RAW);
     lat_output_abort(out);

@@ -21,7 +21,7 @@ static bool same_field(const lat_field *a, const lat_field *b)
 /* The same by slices, in portions of 1, 2, 3, ... of them. */
 static bytes written_by_slices(const lat_field *f, int store)
 {
-    lat_output *out = lat_output_open(path, 0);
+    lat_output *out = lat_output_open(path, 0, &lat_comm_self);
     lat_stream_writer *w = out ? lat_stream_open(out, &f->head, store) : NULL;
     const int all = lat_slices(&f->head);
     need(w != NULL, "writing by slices");
@@ -239,7 +239,7 @@ static void check_skip(void)
     append(&two, b.at, b.n);
     append(&two, b.at, b.n);
     write_bytes(&two);
-    lat_input *in = lat_input_open(path);
+    lat_input *in = lat_input_open(path, &lat_comm_self);
     need(in != NULL, path);
     unsigned crc = 0;
     for (int i = 0; i < 2; i++) {

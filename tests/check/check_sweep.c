@@ -121,12 +121,11 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
     const lat_sweep how = {.update = update, .omega = &omega};
     lat_fixer *dev = lat_fix_open(cpu_device(), &u, &c, LAT_F64, 1);
     if (!CHECK(dev && !dev->ops->set(dev, 0, &g)
-                   && !lat_transform_new(&back, &u.head, lat_comm_world),
+                   && !lat_transform_new(&back, &u.head, &lat_comm_self),
                "%s: %s", dims, lat_error()))
         return;
     const int sweeps = 3;
-    CHECK(!dev->ops->sweep(dev, &how, sweeps) && !dev->ops->get(dev, 0, &back), "%s",
-          lat_error());
+    CHECK(!dev->ops->sweep(dev, &how, sweeps) && !dev->ops->get(dev, 0, &back), "%s", lat_error());
     for (int i = 0; i < sweeps; i++)
         (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, update, omega);
     /* Each update rounds g to about 100 eps; where K is small, rotations far from their maximum

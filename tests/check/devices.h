@@ -40,7 +40,7 @@ static inline const char *skipped_says(const char *what, const char *why)
 static inline lat_device *opened_device(int i, lat_device_options options)
 {
     if (!opened_devices[i])
-        opened_devices[i] = lat_device_open(&options, lat_comm_world);
+        opened_devices[i] = lat_device_open(&options, &lat_comm_self);
     return opened_devices[i];
 }
 

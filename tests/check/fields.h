@@ -45,7 +45,8 @@ static inline lat_geometry geometry_of(const char *dims)
 }
 
 /* A field with all reals of each matrix stored; its matrices are undefined. */
-static inline lat_field field_new(lat_kind kind, lat_geometry geom, int nc, lat_real real)
+static inline lat_field field_of_ranks(lat_kind kind, lat_geometry geom, int nc, lat_real real,
+                                       const lat_comm *comm)
 {
     lat_field f = {.data = NULL};
     lat_header_init(&f.head);
@@ -54,9 +55,13 @@ static inline lat_field field_new(lat_kind kind, lat_geometry geom, int nc, lat_
     f.head.nc = nc;
     f.head.real = real;
     f.head.reals = 2 * nc * nc;
-    need(lat_header_check(&f.head, "a field") == 0 && lat_field_alloc(&f, lat_comm_world) == 0,
-         "a field");
+    need(lat_header_check(&f.head, "a field") == 0 && lat_field_alloc(&f, comm) == 0, "a field");
     return f;
+}
+
+static inline lat_field field_new(lat_kind kind, lat_geometry geom, int nc, lat_real real)
+{
+    return field_of_ranks(kind, geom, nc, real, &lat_comm_self);
 }
 
 /* The number in the lattice of this rank's matrix i. */

@@ -137,7 +137,7 @@ static void compare(const lat_field *a, const lat_field *b)
  * sentence. */
 static bool write_to(const char *path, lat_field *f)
 {
-    lat_output *out = lat_output_open(path, LAT_OUTPUT_FORCE);
+    lat_output *out = lat_output_open(path, LAT_OUTPUT_FORCE, &lat_comm_self);
     if (!out)
         feed_broken("no output: %s", lat_error());
     if (lat_stream_write(out, f, f->head.history.count % 2 ? LAT_STORE_ZLIB : LAT_STORE_RAW) < 0) {
@@ -166,7 +166,7 @@ static void write_and_read(lat_field *f)
     if (pipe2(fd, O_CLOEXEC) < 0)
         feed_broken("no pipe");
     source to = source_new(fd[1]), from = source_new(fd[0]);
-    lat_input *in = lat_input_open(from.path);
+    lat_input *in = lat_input_open(from.path, &lat_comm_self);
     const bool written = write_to(to.path, f);
     close(fd[1]);
     close(fd[0]);
@@ -186,7 +186,7 @@ static bool read_stream(source s, bool again)
     lat_field f;
     int rc = -1;
     lat_error_clear();
-    lat_input *in = lat_input_open(s.path);
+    lat_input *in = lat_input_open(s.path, &lat_comm_self);
     while (in && (rc = lat_stream_read(in, &f)) > 0) {
         if (again)
             write_and_read(&f);
@@ -204,7 +204,7 @@ static bool skip_stream(source s)
     lat_header head;
     int rc = -1, ok = 1;
     lat_error_clear();
-    lat_input *in = lat_input_open(s.path);
+    lat_input *in = lat_input_open(s.path, &lat_comm_self);
     while (in && ok > 0 && (rc = lat_stream_head(in, &head)) > 0) {
         ok = lat_stream_skip(in, &head);
         lat_header_free(&head);
@@ -224,7 +224,7 @@ static bool read_slices(source s, size_t most)
     bool good = true;
     int rc = -1;
     lat_error_clear();
-    lat_input *in = lat_input_open(s.path);
+    lat_input *in = lat_input_open(s.path, &lat_comm_self);
     while (in && good && (rc = lat_stream_head(in, &head)) > 0) {
         const int all = lat_slices(&head), some = all % 2 ? 1 : 2;
         const size_t size = (size_t)some * lat_slice_bytes(&head);
@@ -305,7 +305,7 @@ bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
     lat_file_reader field;
     passed p = {.spoil = s.fd};
     lat_error_clear();
-    lat_input *in = lat_input_open(s.path);
+    lat_input *in = lat_input_open(s.path, &lat_comm_self);
     fed = name;
     if (!in || lat_file_reader_open(&field, in, format_named(name), &r, false) <= 0
         || lat_file_reader_first(&field, false, NULL, NULL, NULL))
@@ -328,7 +328,7 @@ static bool read_format(source s, const lat_format *format, bool force)
     lat_file_reader field;
     bool good = false;
     lat_error_clear();
-    lat_input *in = lat_input_open(s.path);
+    lat_input *in = lat_input_open(s.path, &lat_comm_self);
     if (in && !format)
         format = lat_format_of(in);
     if (format && (format->takes_hints || !format->probe))

@@ -148,7 +148,9 @@ int main(int argc, char **argv)
                              .store = LAT_F64,
                              .advance = advance,
                              .describe = describe};
-    if (log_path && !(log = lat_log_open(log_path, "config\tstep\tT\tF\ttheta\tseconds\tcopy")))
+    if (log_path
+        && !(log = lat_log_open(log_path, "config\tstep\tT\tF\ttheta\tseconds\tcopy",
+                                lat_opts.comm)))
         return lat_report(LAT_FAILED);
     int rc = lat_fixing_run(&a, log);
     if (lat_log_close(log, log_path) && rc == LAT_DONE)

@@ -98,7 +98,7 @@ static int read_whole(lat_file_reader *s)
 {
     if (!s->format->foreign)
         return lat_stream_body(s->in, &s->f) < 0 ? -1 : 0;
-    return lat_field_alloc(&s->f, lat_comm_world) < 0
+    return lat_field_alloc(&s->f, lat_input_comm(s->in)) < 0
                ? -1
                : lat_payload_read(s->in, &s->f.head, &s->p, s->f.data, 0, lat_slices(&s->f.head));
 }

@@ -504,7 +504,7 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
 
 static int convert_file(const char *path, lat_output *out)
 {
-    lat_input *in = lat_input_open(path);
+    lat_input *in = lat_input_open(path, lat_opts.comm);
     if (!in)
         return -1;
     const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
@@ -599,7 +599,7 @@ int main(int argc, char **argv)
         return print_list();
     check_raw();
     check_usage();
-    lat_output *out = lat_output_open(lat_opts.output, lat_output_flags());
+    lat_output *out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm);
     if (!out)
         return lat_report(LAT_FAILED);
     if (convert_all(out) < 0) {

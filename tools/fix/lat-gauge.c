@@ -240,8 +240,8 @@ static int open_beside(run *r)
 {
     const char *saved = apply ? apply : compose;
     r->name = lat_opts.input ? lat_opts.input : "<stdin>";
-    if ((saved && !(r->saved = lat_input_open(saved)))
-        || (save_g && !(r->g_out = lat_output_open(save_g, lat_output_flags()))))
+    if ((saved && !(r->saved = lat_input_open(saved, lat_opts.comm)))
+        || (save_g && !(r->g_out = lat_output_open(save_g, lat_output_flags(), lat_opts.comm))))
         return -1;
     return 0;
 }

@@ -322,9 +322,11 @@ int main(int argc, char **argv)
     if (precision != SINGLE)
         a.precision[a.stages++] = LAT_F64;
     if ((log_path
-         && !(l.log = lat_log_open(log_path, "config\tsweep\ttheta\tF\tseconds\tcopy\tomega")))
+         && !(l.log = lat_log_open(log_path, "config\tsweep\ttheta\tF\tseconds\tcopy\tomega",
+                                   lat_opts.comm)))
         || (slice_log
-            && !(l.slices = lat_log_open(slice_log, "config\tsweep\tslice\ttheta\tcopy")))) {
+            && !(l.slices = lat_log_open(slice_log, "config\tsweep\tslice\ttheta\tcopy",
+                                         lat_opts.comm)))) {
         lat_log_close(l.log, log_path);
         return lat_report(LAT_FAILED);
     }

@@ -228,7 +228,7 @@ int main(int argc, char **argv)
     if (report)
         lat_usage_if_input("report", report);
     if (report
-        && (!(c.out = lat_output_open(report, LAT_OUTPUT_TEXT | lat_output_flags()))
+        && (!(c.out = lat_output_open(report, LAT_OUTPUT_TEXT | lat_output_flags(), lat_opts.comm))
             || !(c.text = lat_text_open(c.out)))) {
         lat_output_abort(c.out);
         return lat_report(LAT_FAILED);

@@ -161,7 +161,7 @@ static int read_all(run *r, const lat_header *head)
 /* The last configuration of the input. */
 static int read_last(lat_field *last)
 {
-    lat_input *in = lat_input_open(lat_opts.input);
+    lat_input *in = lat_input_open(lat_opts.input, lat_opts.comm);
     lat_field f = {.data = NULL};
     int rc = in ? 1 : -1;
     while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
@@ -201,7 +201,7 @@ static int begin(run *r)
     head->nc = (int)group;
     head->real = precision ? LAT_F64 : LAT_F32;
     head->reals = 2 * head->nc * head->nc;
-    if (lat_header_check(head, "--dims") || lat_field_alloc(&r->field, lat_comm_world))
+    if (lat_header_check(head, "--dims") || lat_field_alloc(&r->field, lat_opts.comm))
         return -1;
     const size_t links = lat_field_matrices(&r->field), nd = (size_t)head->geom.nd;
 #pragma omp parallel for schedule(static)
@@ -329,7 +329,7 @@ static int open_output(run *r)
     char name[4096], digits[24];
     const char *p = r->numbered ? strchr(lat_opts.output, '%') : NULL;
     if (!p) {
-        r->out = lat_output_open(lat_opts.output, lat_output_flags());
+        r->out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm);
         return r->out ? 0 : -1;
     }
     const bool zeros = p[1] == '0';
@@ -340,7 +340,7 @@ static int open_output(run *r)
                            lat_opts.output, digits, strchr(p, 'd') + 1);
     if (n < 0 || n >= (int)sizeof name)
         return lat_fail("%.200s: too long for a name", lat_opts.output);
-    r->out = lat_output_open(name, lat_output_flags());
+    r->out = lat_output_open(name, lat_output_flags(), lat_opts.comm);
     return r->out ? 0 : -1;
 }
 
@@ -369,7 +369,7 @@ static int generate(run *r)
         || describe(r))
         return -1;
     lat_verbose("sweeps by %s, at most %d slices a rank", r->gen->ops->description(r->gen),
-                (lat_slices(&r->field.head) + lat_comm_world->size - 1) / lat_comm_world->size);
+                (lat_slices(&r->field.head) + lat_opts.comm->size - 1) / lat_opts.comm->size);
     for (long i = 0; i < count; i++)
         if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every)
             || write_one(r))
@@ -415,15 +415,16 @@ static int prepare(run *r)
 {
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
-    if (lat_device_begin(&device, lat_comm_world) || (continued ? resume(r) : begin(r))
-        || !(r->device = lat_device_open(&device, lat_comm_world)))
+    if (lat_device_begin(&device, lat_opts.comm) || (continued ? resume(r) : begin(r))
+        || !(r->device = lat_device_open(&device, lat_opts.comm)))
         return -1;
     if (isnan(beta))
         lat_usage("--beta is needed: the configuration does not say which it was made with");
     group = r->field.head.nc;
     check_rows();
     if (log_path
-        && !(r->log = lat_log_open(log_path, "sweep\tplaquette\tspatial\ttemporal\tseconds")))
+        && !(r->log = lat_log_open(log_path, "sweep\tplaquette\tspatial\ttemporal\tseconds",
+                                   lat_opts.comm)))
         return -1;
     return 0;
 }

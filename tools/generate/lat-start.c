@@ -109,7 +109,7 @@ static void fill(lat_field *f, long index)
 static int make(lat_output *out, long index)
 {
     lat_field f = {.data = NULL};
-    int rc = describe(&f.head, index) || lat_field_alloc(&f, lat_comm_world) ? -1 : 0;
+    int rc = describe(&f.head, index) || lat_field_alloc(&f, lat_opts.comm) ? -1 : 0;
     if (rc == 0) {
         fill(&f, index);
         rc = lat_stream_write(out, &f, lat_opts.store);
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
     check_usage();
-    lat_output *out = lat_output_open(lat_opts.output, lat_output_flags());
+    lat_output *out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm);
     if (!out)
         return lat_report(LAT_FAILED);
     for (long index = 0; index < count; index++)

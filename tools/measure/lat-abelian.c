@@ -452,9 +452,9 @@ static int all(lat_input *in, FILE *text)
     outputs out = {NULL, NULL};
     lat_output *table = NULL;
     int rc = -1;
-    if ((!links || (out.links = lat_output_open(links, 0)))
+    if ((!links || (out.links = lat_output_open(links, 0, lat_opts.comm)))
         && (!currents
-            || ((table = lat_output_open(currents, LAT_OUTPUT_TEXT))
+            || ((table = lat_output_open(currents, LAT_OUTPUT_TEXT, lat_opts.comm))
                 && (out.currents = lat_text_open(table))))) {
         if (out.currents)
             fprintf(out.currents, "config\tcolour\tsite\tdirection\tcurrent\n");

@@ -253,7 +253,7 @@ static int both(lat_input *const in[2], FILE *text)
 
 static int all(lat_input *first, FILE *text)
 {
-    lat_input *const in[2] = {first, lat_input_open(lat_opts.files[1])};
+    lat_input *const in[2] = {first, lat_input_open(lat_opts.files[1], lat_opts.comm)};
     const int code = in[1] ? both(in, text) : LAT_FAILED;
     lat_input_close(in[1]);
     return code;
