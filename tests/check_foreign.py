@@ -161,7 +161,7 @@ def openqcd(data, ddalphaamg=False):
     f = Field()
     f.real, f.big = 8, False
     t, x, y, z, p = struct.unpack("<4id", data[:24])
-    f.dims = [x, y, z, t]
+    f.dims = [z, y, x, t] if ddalphaamg else [x, y, z, t]
     f.stated, f.printed = {"plaquette": p / 3}, {"plaquette": "%.17g" % p}
     return natural(f, data[24:], link_numbers(f.dims, links="tzyx") if ddalphaamg else openqcd_numbers(f.dims))
 

@@ -74,6 +74,15 @@ real() {
     refused "is stated" --from ddalphaamg x.openqcd
     "$MAKE" ddalphaamg small.ildg x.ddalphaamg plaquette=0.3
     refused "plaquette 0.3 is stated" x.ddalphaamg
+    # The extents in the header are T, Z, Y, X: X = 2, Z = 6.
+    [ "$(head -c 16 y.ddalphaamg | od -An -v -t d4 | tr -s ' ')" = " 4 6 4 2" ]
+    # Where X and Z differ, --dims says which of the two it is, too.
+    "$MAKE" ddalphaamg small.ildg x.ddalphaamg
+    reads x.ddalphaamg --dims 2,4,6,4
+    lat-convert x.ddalphaamg --to nersc -o one.nersc 2> err
+    "$CHECK" sums one.nersc
+    lat-convert one.nersc > read.lat
+    same small.lat read.lat
     # Neither fits: the links stay as openQCD would have them.
     "$MAKE" openqcd small.ildg x.openqcd plaquette=0.3
     lat-convert --force x.openqcd > read.lat

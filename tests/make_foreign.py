@@ -142,7 +142,9 @@ def time_first(f):
 def openqcd(f, plaquette=None, ddalphaamg=False):
     numbers = cf.link_numbers(f.dims, links="tzyx") if ddalphaamg else cf.openqcd_numbers(f.dims)
     p = float(plaquette) if plaquette else cf.plaquette(f)[0]
-    return struct.pack("<4id", *time_first(f), 3 * p) + matrices(f, numbers, False, 8)
+    t, x, y, z = time_first(f)
+    extents = (t, z, y, x) if ddalphaamg else (t, x, y, z)  # DDalphaAMG: enum { T, Z, Y, X }
+    return struct.pack("<4id", *extents, 3 * p) + matrices(f, numbers, False, 8)
 
 
 def ddalphaamg(f, plaquette=None):

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_openqcd.c: openQCD's exported configurations, and DDalphaAMG's with the same header.
  *
- * Little endian: i32 T, X, Y, Z, f64 three times the plaquette; then 3 x 3 matrices in double.
- * openQCD: for each odd site, t slowest and z fastest, the links +t, -t, +x, -x, +y, -y, +z, -z,
- * where -mu is the one that comes here from x - mu; all extents are even. DDalphaAMG: all sites,
- * x fastest, directions t, z, y, x. Header and size are the same, so the plaquette tells. */
+ * Little endian: four i32 extents, f64 three times the plaquette; then 3 x 3 matrices in double.
+ * openQCD: extents T, X, Y, Z; for each odd site, t slowest and z fastest, the links +t, -t, +x,
+ * -x, +y, -y, +z, -z, where -mu is the one that comes here from x - mu; all extents are even.
+ * DDalphaAMG: extents T, Z, Y, X; all sites, x fastest, directions t, z, y, x. Length and form of
+ * the header are the same, so the plaquette tells, or --dims where X and Z differ. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,14 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
     const uint64_t volume = n >= HEAD ? lat_probe_volume(b, false) : 0;
     return volume && lat_probe_size(size, HEAD + 576 * volume) && fabs(get_double(b + 16)) <= 3.1;
+}
+
+/* Between the extents as openQCD and as DDalphaAMG would have them. */
+static void exchange_x_z(lat_geometry *geom)
+{
+    const int x = geom->dims[0];
+    geom->dims[0] = geom->dims[2];
+    geom->dims[2] = x;
 }
 
 /* ---- the order of links ---------------------------------------------------------------------- */
@@ -72,8 +81,8 @@ static size_t number_of(const lat_geometry *geom, size_t link)
 static const lat_payload openqcd_order = {.rows = 3, .map = map_openqcd};
 static const lat_payload ddalphaamg_order = {.rows = 3, .order = {.links = "tzyx"}};
 
-/* Of a file that was read in one order: the number that each link has in the other. The order of
- * directions t, z, y, x is its own inverse. */
+/* Of a file that was read in one order: the number that each link has in the other. `geom` has the
+ * extents as openQCD would have them. The order of directions t, z, y, x is its own inverse. */
 static size_t to_ddalphaamg(const lat_geometry *geom, size_t link)
 {
     return number_of(geom, link) ^ 3;
@@ -86,9 +95,13 @@ static size_t to_openqcd(const lat_geometry *geom, size_t link)
     return target;
 }
 
-/* Permutes the links in memory, cycle by cycle, without a second field. */
-static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t))
+/* Permutes the links in memory, cycle by cycle, without a second field. `from`: f->head has the
+ * extents of openQCD; it gets those of DDalphaAMG. Else the other way round. */
+static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t), bool from)
 {
+    lat_geometry openqcd = f->head.geom;
+    if (!from)
+        exchange_x_z(&openqcd);
     const size_t links = lat_field_matrices(f);
     double(*u)[18] = f->data, moving[18], next_link[18];
     unsigned char *done = calloc(links, 1);
@@ -98,7 +111,7 @@ static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t
         size_t at = start;
         memcpy(moving, u[start], sizeof moving);
         while (!done[at]) {
-            const size_t next = target(&f->head.geom, at);
+            const size_t next = target(&openqcd, at);
             done[at] = 1;
             memcpy(next_link, u[next], sizeof next_link);
             memcpy(u[next], moving, sizeof moving);
@@ -107,6 +120,7 @@ static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t
         }
     }
     free(done);
+    exchange_x_z(&f->head.geom);
     return 0;
 }
 
@@ -117,12 +131,14 @@ static bool all_even(const lat_geometry *geom)
     return !((geom->dims[0] | geom->dims[1] | geom->dims[2] | geom->dims[3]) & 1);
 }
 
-static int read_head(lat_input *in, lat_header *head, lat_read_context *r)
+static int read_head(lat_input *in, lat_header *head, lat_read_context *r, bool ddalphaamg)
 {
     unsigned char b[HEAD];
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
     lat_dims_load(&head->geom, b, false, true);
+    if (ddalphaamg)
+        exchange_x_z(&head->geom);
     return lat_header_check(head, lat_input_name(in)) < 0
                ? -1
                : lat_take_plaquette(in, r, get_double(b + 16), 1.0 / 3);
@@ -131,7 +147,7 @@ static int read_head(lat_input *in, lat_header *head, lat_read_context *r)
 static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     *p = ddalphaamg_order;
-    return read_head(in, head, r) < 0 ? -1 : lat_set_source(head, "DDalphaAMG");
+    return read_head(in, head, r, true) < 0 ? -1 : lat_set_source(head, "DDalphaAMG");
 }
 
 /* Which of the two orders is being tried, and the plaquette in the one tried before. */
@@ -140,16 +156,29 @@ typedef struct order_test {
     double before;
 } order_test;
 
+/* Does --dims name the extents of DDalphaAMG, and not those of openQCD? */
+static bool dims_tell(const lat_geometry *dims, const lat_geometry *openqcd)
+{
+    lat_geometry other = *openqcd;
+    exchange_x_z(&other);
+    return dims->nd && memcmp(dims->dims, openqcd->dims, sizeof dims->dims) != 0
+           && memcmp(dims->dims, other.dims, sizeof dims->dims) == 0;
+}
+
 static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     order_test *d = lat_format_state(r, sizeof *d);
-    if (!d || read_head(in, head, r) < 0)
+    if (!d || read_head(in, head, r, false) < 0)
         return -1;
-    d->now = all_even(&head->geom) ? AS_OPENQCD : DECIDED;
+    const bool told = dims_tell(&r->dims, &head->geom), odd_extent = !all_even(&head->geom);
+    d->now = told || odd_extent ? DECIDED : AS_OPENQCD;
     r->ambiguous = d->now == AS_OPENQCD;
     *p = d->now == DECIDED ? ddalphaamg_order : openqcd_order;
-    return lat_set_source(head,
-                          d->now == DECIDED ? "DDalphaAMG (openQCD has even extents)" : "openQCD");
+    if (d->now == DECIDED)
+        exchange_x_z(&head->geom);
+    return lat_set_source(head, odd_extent ? "DDalphaAMG (openQCD has even extents)"
+                                : told     ? "DDalphaAMG (as --dims tells)"
+                                           : "openQCD");
 }
 
 static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
@@ -162,11 +191,11 @@ static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_read_con
     if (d->now == AS_OPENQCD) {
         d->now = AS_DDALPHAAMG;
         d->before = f->head.plaquette;
-        return rearrange(f, to_ddalphaamg) < 0 ? -1 : 1;
+        return rearrange(f, to_ddalphaamg, true) < 0 ? -1 : 1;
     }
     d->now = DECIDED;
     if (!fits) /* lat_validate reports it */
-        return rearrange(f, to_openqcd) < 0 ? -1 : 1;
+        return rearrange(f, to_openqcd, false) < 0 ? -1 : 1;
     lat_warn("%s: is DDalphaAMG's, not openQCD's: so its plaquette is %.12g as stated, else %.12g",
              lat_input_name(in), r->plaquette, d->before);
     return lat_set_source(&f->head, "DDalphaAMG (told from openQCD by the plaquette)");
@@ -182,16 +211,29 @@ static int even_only(const char *name, const lat_header *h)
                                          lat_dims_text(&h->geom, dims));
 }
 
-static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
+static int write_head(lat_output *out, const lat_geometry *geom, double plaquette)
 {
     unsigned char b[HEAD];
-    const double three = 3 * head->plaquette;
+    const double three = 3 * plaquette;
     uint64_t bits;
-    (void)p;
     memcpy(&bits, &three, sizeof bits);
-    lat_dims_store(&head->geom, b, false, true);
+    lat_dims_store(geom, b, false, true);
     lat_store_le64(b + 16, bits);
     return lat_output_write(out, b, sizeof b);
+}
+
+static int head_openqcd(lat_output *out, const lat_header *head, const lat_payload *p)
+{
+    (void)p;
+    return write_head(out, &head->geom, head->plaquette);
+}
+
+static int head_ddalphaamg(lat_output *out, const lat_header *head, const lat_payload *p)
+{
+    lat_geometry geom = head->geom;
+    (void)p;
+    exchange_x_z(&geom);
+    return write_head(out, &geom, head->plaquette);
 }
 
 static void layout_openqcd(const lat_header *head, const lat_hints *hints, lat_payload *p)
@@ -221,18 +263,18 @@ const lat_format lat_format_openqcd = {
     .end = end_openqcd,
     .admit = even_only,
     .layout = layout_openqcd,
-    .head = write_head,
+    .head = head_openqcd,
 };
 
 const lat_format lat_format_ddalphaamg = {
     .name = "ddalphaamg",
     .extension = ".ddamg",
-    .about = "DDalphaAMG: openQCD's header, all sites in another order",
+    .about = "DDalphaAMG: openQCD's header with extents T, Z, Y, X; another order",
     .foreign = true,
     .only = LAT_F64,
     .nd = 4,
     .nc = 3,
     .begin = begin_ddalphaamg,
     .layout = layout_ddalphaamg,
-    .head = write_head,
+    .head = head_ddalphaamg,
 };

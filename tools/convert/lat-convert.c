@@ -394,9 +394,12 @@ static int restart(void *context)
 {
     job *j = context;
     j->off = 0;
-    memset(&j->p.sum, 0, sizeof j->p.sum);
     lat_slicewise_free(j->measurement);
     j->measurement = NULL;
+    /* The first reading may have found other extents. */
+    if (!j->owned && plan(j) < 0)
+        return -1;
+    memset(&j->p.sum, 0, sizeof j->p.sum);
     if (plan_signs(j) < 0)
         return -1;
     if (j->changed && j->head.kind == LAT_GAUGE
