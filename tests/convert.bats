@@ -578,3 +578,39 @@ EOF
     cmp one two
     nothing_left
 }
+
+@test "the extension of the output says the format; one that contradicts --to, or is of no format that is written, is refused" {
+    local dot
+    lat-start weak -d 4,4,4,4 -o x.lat
+    for dot in nersc ildg lime scidac oqcd openqcd ddamg ddalphaamg hirep vogt mdp; do
+        lat-convert --no-provenance x.lat -o y.$dot
+        case $dot in lime) to=ildg ;; oqcd) to=openqcd ;; ddamg) to=ddalphaamg ;; *) to=$dot ;; esac
+        lat-convert --no-provenance --to $to x.lat > z
+        cmp y.$dot z
+    done
+    lat-convert --precision single x.lat -o y.milc
+    [ "$(head -c 4 y.milc | od -An -t d4 | tr -d ' ')" -eq 20103 ]
+    # No extension, and one of nobody: a stream.
+    for name in y cfg.0100 cfg.landau .nersc y.lat; do
+        lat-convert x.lat -o $name
+        [ "$(head -c 12 $name)" = "lat-stream 1" ]
+    done
+    # The folder is not the name.
+    mkdir a.nersc
+    lat-convert x.lat -o a.nersc/y
+    [ "$(head -c 12 a.nersc/y)" = "lat-stream 1" ]
+    run -2 lat-convert --to ildg x.lat -o never.nersc
+    [[ $output == *"never.nersc has the extension of nersc files"* ]]
+    run -2 lat-convert --to lat x.lat -o never.ildg
+    run -2 lat-convert --to nersc x.lat -o never.lat
+    for dot in h5 npy gz txt dat bin szin; do
+        run -2 lat-convert x.lat -o never.$dot
+        [[ $output == *"no format that is written has the extension .$dot"* ]]
+    done
+    [ -z "$(ls never* 2> /dev/null)" ]
+    lat-convert --to raw x.lat -o links.bin
+    lat-convert --to scidac x.lat -o z.lime
+    "$CHECK" records z.lime | grep -q scidac-binary-data
+    lat-convert --to ildg x.lat -o forced.nersc --force
+    "$CHECK" sums forced.nersc
+}

@@ -49,7 +49,8 @@ void *lat_format_state(lat_read_context *r, size_t size);
 
 typedef struct lat_format {
     const char *name;      /* for --from and --to */
-    const char *extension; /* usual ending of the name of a file */
+    const char *extension; /* usual ending of the name of a file; "." and `name` is one, too */
+    const char *also;      /* another ending, or NULL */
     const char *about;     /* one line for --list */
     bool many;             /* holds any number of fields one after another */
     bool foreign;          /* not our stream: what it holds is validated */
@@ -106,6 +107,9 @@ const lat_format *lat_format_of(lat_input *in);
 
 /* Names of formats that are recognised and not read, NULL at the end. */
 const char *lat_format_refused(size_t i);
+
+/* Is this (".h5") an extension of such files? */
+bool lat_format_extension_refused(const char *extension);
 
 /* For probes: the product of four 32-bit extents, 0 unless each is from 1 to 1024; and whether a
  * file of `size` bytes has exactly these many (on a pipe, where the size is not known, true). */

@@ -98,6 +98,16 @@ const char *lat_format_refused(size_t i)
     return i < sizeof refused / sizeof *refused ? refused[i].name : NULL;
 }
 
+bool lat_format_extension_refused(const char *extension)
+{
+    static const char *const list[] = {".gz",  ".bz2",  ".xz",  ".zst", ".h5",
+                                       ".hdf", ".hdf5", ".npy", ".npz"};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (strcmp(extension, list[i]) == 0)
+            return true;
+    return false;
+}
+
 /* ---- recognition ----------------------------------------------------------------------------- */
 
 static void no_format(lat_input *in, const unsigned char *b, size_t n)

@@ -24,7 +24,7 @@
 enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 
 static char names[256]; /* of the formats, "lat|nersc|..." */
-static int from = -1, to = 0, precision = AS_READ;
+static int from = -1, to = -1, precision = AS_READ;
 static long rows; /* 0: as read */
 static bool list, signs;
 static lat_geometry dims;
@@ -34,7 +34,8 @@ static int type = AS_READ, endian = AS_READ;
 static lat_hints hints = {.big = -1};
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "to", 't', names, &to, 0, 0, "write this format", false},
+    {LAT_OPT_CHOICE, "to", 't', names, &to, 0, 0,
+     "write this format (default: that of the extension of the output, else lat)", false},
     {LAT_OPT_CHOICE, "from", 'f', names, &from, 0, 0,
      "read this format (default: recognised by the first bytes)", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
@@ -63,7 +64,8 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "
-     "write binary data even to a terminal",
+     "write binary data even to a terminal, and a format "
+     "that the extension does not say",
      false},
     {LAT_OPT_FLAG, "list", 'l', NULL, &list, 0, 0, "list the formats and exit", true},
     {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false}};
@@ -524,6 +526,41 @@ static int convert_file(const char *path, lat_output *out)
 
 /* ---- command line ---------------------------------------------------------------------------- */
 
+/* The extension of the output's name, ".nersc"; NULL where it has none, or is no file. */
+static const char *extension(void)
+{
+    const char *slash = lat_opts.output ? strrchr(lat_opts.output, '/') : NULL;
+    const char *name = slash ? slash + 1 : lat_opts.output, *dot = name ? strrchr(name, '.') : NULL;
+    return dot && dot > name && dot[1] ? dot : NULL;
+}
+
+/* Does a file of this format have such an extension? */
+static bool extends(const lat_format *f, const char *dot)
+{
+    return !strcmp(dot, f->extension) || !strcmp(dot + 1, f->name)
+           || (f->also && !strcmp(dot, f->also));
+}
+
+/* --to, or what the extension says; refuses names that would mislead. */
+static void choose_target(void)
+{
+    const char *dot = extension();
+    const lat_format *const *named = lat_formats, *const *known = lat_formats;
+    while (dot && *named && !(extends(*named, dot) && writes(*named)))
+        named++;
+    while (dot && *known && !extends(*known, dot))
+        known++;
+    const bool is_named = dot && *named, fits = to >= 0 && dot && extends(lat_formats[to], dot);
+    if (to >= 0 && is_named && !fits && !lat_opts.force)
+        lat_usage("--to %s: the output %s has the extension of %s files (--force writes it)",
+                  lat_formats[to]->name, lat_opts.output, (*named)->name);
+    if (to < 0 && !is_named && dot && (*known || lat_format_extension_refused(dot)))
+        lat_usage("%s: no format that is written has the extension %s: say --to NAME (--list)",
+                  lat_opts.output, dot);
+    if (to < 0)
+        to = is_named ? (int)(named - lat_formats) : 0;
+}
+
 static void check_usage(void)
 {
     const lat_format *target = lat_formats[to];
@@ -600,6 +637,7 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (list)
         return print_list();
+    choose_target();
     check_raw();
     check_usage();
     lat_output *out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm);
