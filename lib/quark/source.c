@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* source.c: sources of quark propagators. */
+#include "source.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "gauss.h"
+#include "lattice/iterate.h"
+#include "site/random.h"
+#include "smear.h"
+
+typedef enum { NOTHING, POINT, WALL, MOMENTUM, BOX, BALL, GAUSS, NOISE } shape;
+enum { SPIN = 1, COLOUR = 2, TIME = 4, EVENODD = 8 };
+enum { MOST_STEPS = 16 };
+
+/* A step: Gaussian smearing, or another kind of links from here on. */
+typedef struct step {
+    bool gauss;
+    double width;
+    int times;
+    lat_smear links;
+    lat_field smeared; /* data NULL: none yet */
+} step;
+
+struct lat_source {
+    char *text;
+    lat_geometry geom;
+    int nc;
+    shape shape;
+    int x[4], box[3];
+    double n[4]; /* momentum */
+    double r;
+    bool everywhere; /* noise on all slices */
+    int roots;       /* noise: 2 or 4 */
+    uint64_t seed;
+    unsigned dilute;
+    step step[MOST_STEPS];
+    int steps;
+    const lat_field *u;
+    long config;
+};
+
+/* ---- reading text ---------------------------------------------------------------------------- */
+
+/* `count` numbers with commas between, and nothing after them: how many there are, or -1. */
+static int read_numbers(const char *p, int most, double *v)
+{
+    char *end;
+    for (int i = 0; i < most; i++, p = end + 1) {
+        if (isspace((unsigned char)*p))
+            return -1;
+        v[i] = strtod(p, &end);
+        if (end == p || !isfinite(v[i]))
+            return -1;
+        if (!*end)
+            return i + 1;
+        if (*end != ',')
+            return -1;
+    }
+    return -1;
+}
+
+static bool whole(double v, double least, double most)
+{
+    return v == floor(v) && v >= least && v <= most;
+}
+
+/* A coordinate along mu. */
+static int coordinate(const lat_source *s, int mu, double v, int *x)
+{
+    char dims[64];
+    if (!whole(v, 0, s->geom.dims[mu] - 1))
+        return lat_fail_usage("source %s: expected a coordinate %c from 0 to %d on lattice %s, "
+                              "found %g",
+                              s->text, "xyzt"[mu], s -> geom.dims[mu] - 1,
+                              lat_dims_text(&s->geom, dims), v);
+    *x = (int)v;
+    return 0;
+}
+
+static int read_site(lat_source *s, const double *v)
+{
+    for (int mu = 0; mu < 4; mu++)
+        if (coordinate(s, mu, v[mu], &s->x[mu]))
+            return -1;
+    return 0;
+}
+
+static int read_gauss(lat_source *s, double width, double times)
+{
+    step *p = &s->step[s->steps++];
+    if (!(width >= 0 && width < 1e6) || !whole(times, 0, 1e6))
+        return lat_fail_usage("source %s: expected gauss:W,N with a width W and a number N of "
+                              "steps, found W %g, N %g",
+                              s->text, width, times);
+    *p = (step){.gauss = times > 0 && width > 0, .width = width, .times = (int)times};
+    s->steps -= !p->gauss;
+    return 0;
+}
+
+/* "z4", "t=3", "seed=7", "dilute=spin-colour": one word of noise. */
+static int noise_word(lat_source *s, char *word)
+{
+    static const char *const names[] = {"spin", "colour", "time", "evenodd"};
+    char *end;
+    if (!strcmp(word, "z2") || !strcmp(word, "z4")) {
+        s->roots = word[1] - '0';
+        return 0;
+    }
+    if (!strncmp(word, "t=", 2)) {
+        const double t = strtod(word + 2, &end);
+        s->everywhere = false;
+        return end == word + 2 || *end ? 1 : coordinate(s, 3, t, &s->x[3]);
+    }
+    if (!strncmp(word, "seed=", 5)) {
+        errno = 0;
+        s->seed = strtoull(word + 5, &end, 10);
+        return !isdigit((unsigned char)word[5]) || *end || errno;
+    }
+    if (strncmp(word, "dilute=", 7))
+        return 1;
+    for (char *rest = word + 7, *name; (name = strsep(&rest, "-"));) {
+        int i = 0;
+        while (i < 4 && strcmp(name, names[i]))
+            i++;
+        if (i == 4 || s->dilute >> i & 1)
+            return 1;
+        s->dilute |= 1u << i;
+    }
+    return 0;
+}
+
+static int read_noise(lat_source *s, char *list)
+{
+    s->everywhere = true;
+    s->seed = 1;
+    for (char *word; (word = strsep(&list, ","));) {
+        const int rc = noise_word(s, word);
+        if (rc > 0)
+            return lat_fail_usage("source %s: expected z2 or z4, t=T, seed=S, dilute=spin-colour-"
+                                  "time-evenodd (some of these), found '%s'",
+                                  s->text, word);
+        if (rc)
+            return -1;
+    }
+    if (!s->roots)
+        return lat_fail_usage("source %s: expected noise:z2 or noise:z4", s->text);
+    if (s->dilute & TIME && !s->everywhere)
+        return lat_fail_usage("source %s: noise on one slice cannot be diluted in time", s->text);
+    return 0;
+}
+
+static const struct kind {
+    const char *name, *numbers;
+    shape shape;
+    int least, most; /* how many numbers; 0: other words */
+} kinds[] = {{"point", "x,y,z,t", POINT, 4, 4},
+             {"wall", "t or t,nx,ny,nz", WALL, 1, 4},
+             {"momentum", "nx,ny,nz,nt", MOMENTUM, 4, 4},
+             {"box", "x,y,z,t,lx,ly,lz", BOX, 7, 7},
+             {"ball", "r,x,y,z,t", BALL, 5, 5},
+             {"gauss", "w,n,x,y,z,t", GAUSS, 6, 6},
+             {"noise", "z4,t=T,seed=S,dilute=..", NOISE, 0, 0}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int read_wall(lat_source *s, int count, const double *v)
+{
+    for (int i = 1; i < count; i++)
+        s->n[i - 1] = v[i];
+    if (count != 1 && count != 4)
+        return 1;
+    return coordinate(s, 3, v[0], &s->x[3]);
+}
+
+static int read_box(lat_source *s, const double *v)
+{
+    for (int i = 0; i < 3; i++) {
+        if (!whole(v[4 + i], 1, s->geom.dims[i]))
+            return lat_fail_usage("source %s: expected an extent along %c from 1 to %d, found %g",
+                                  s->text, "xyz"[i], s -> geom.dims[i], v[4 + i]);
+        s->box[i] = (int)v[4 + i];
+    }
+    return read_site(s, v);
+}
+
+static int read_kind(lat_source *s, const struct kind *k, char *list)
+{
+    double v[8];
+    s->shape = k->shape;
+    if (k->shape == NOISE)
+        return read_noise(s, list);
+    const int count = read_numbers(list, k->most, v);
+    int rc = count < k->least;
+    if (rc == 0)
+        switch (k->shape) {
+        case POINT: rc = read_site(s, v); break;
+        case WALL: rc = read_wall(s, count, v); break;
+        case BOX: rc = read_box(s, v); break;
+        case GAUSS: rc = read_site(s, v + 2) || read_gauss(s, v[0], v[1]) ? -1 : 0; break;
+        case MOMENTUM: memcpy(s->n, v, 4 * sizeof *v); break;
+        case BALL:
+            s->r = v[0];
+            rc = v[0] > 0 ? read_site(s, v + 1) : 1;
+            break;
+        default: break;
+        }
+    return rc <= 0 ? rc
+                   : lat_fail_usage("source %s: expected %s:%s, found '%s:%s'", s->text, k->name,
+                                    k->numbers, k->name, list);
+}
+
+static int read_source(lat_source *s, char *word)
+{
+    char *list = strchr(word, ':');
+    if (list)
+        *list++ = '\0';
+    for (int i = 0; list && i < KINDS; i++)
+        if (!strcmp(word, kinds[i].name))
+            return read_kind(s, &kinds[i], list);
+    return lat_fail_usage("expected a source point:, wall:, momentum:, box:, ball:, gauss: or "
+                          "noise:, found '%s'",
+                          s->text);
+}
+
+static int read_step(lat_source *s, const char *word)
+{
+    double v[2];
+    if (s->steps == MOST_STEPS)
+        return lat_fail_usage("source %s: expected at most %d steps", s->text, MOST_STEPS);
+    if (!strncmp(word, "gauss:", 6)) {
+        if (read_numbers(word + 6, 2, v) == 2)
+            return read_gauss(s, v[0], v[1]);
+        return lat_fail_usage("%s: expected gauss:W,N, found '%s'", s->text, word);
+    }
+    step *p = &s->step[s->steps++];
+    *p = (step){.gauss = false};
+    return lat_smear_parse(word, &p->links);
+}
+
+static int read_all(lat_source *s, bool sink)
+{
+    char *copy = strdup(s->text), *rest = copy, *word = sink ? NULL : strsep(&rest, "/");
+    int rc = !copy ? lat_fail("out of memory: a source") : sink ? 0 : read_source(s, word);
+    while (rc == 0 && rest && (word = strsep(&rest, "/")))
+        rc = read_step(s, word);
+    free(copy);
+    return rc;
+}
+
+static lat_source *make(const char *text, const lat_header *head, bool sink)
+{
+    char dims[64];
+    lat_source *s = calloc(1, sizeof *s);
+    if (s)
+        s->text = strdup(text);
+    if (!s || !s->text) {
+        lat_fail("out of memory: a source");
+        lat_source_free(s);
+        return NULL;
+    }
+    s->geom = head->geom;
+    s->nc = head->nc;
+    if (s->geom.nd != 4)
+        lat_fail("lattice %s: quarks are in four dimensions", lat_dims_text(&s->geom, dims));
+    if (s->geom.nd != 4 || read_all(s, sink)) {
+        lat_source_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+lat_source *lat_source_new(const char *text, const lat_header *head)
+{
+    return make(text, head, false);
+}
+
+lat_source *lat_sink_new(const char *text, const lat_header *head)
+{
+    return make(text, head, true);
+}
+
+static void drop_links(lat_source *s)
+{
+    for (int i = 0; i < s->steps; i++)
+        if (s->step[i].smeared.data)
+            lat_field_free(&s->step[i].smeared);
+}
+
+void lat_source_free(lat_source *s)
+{
+    if (!s)
+        return;
+    drop_links(s);
+    free(s->text);
+    free(s);
+}
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+int lat_source_columns(const lat_source *s)
+{
+    const unsigned both = SPIN | COLOUR;
+    return s->shape == NOISE && (s->dilute & both) != both ? 1 : 4 * s->nc;
+}
+
+int lat_source_fields(const lat_source *s)
+{
+    const bool one = lat_source_columns(s) == 1;
+    return (s->dilute & TIME ? s->geom.dims[3] : 1) * (s->dilute & EVENODD ? 2 : 1)
+           * (one && s->dilute & SPIN ? 4 : 1) * (one && s->dilute & COLOUR ? s->nc : 1);
+}
+
+bool lat_source_uses_links(const lat_source *s) { return s->steps > 0; }
+
+char *lat_source_text(const lat_source *s, int field)
+{
+    char *text = NULL;
+    const int fields = lat_source_fields(s);
+    const int rc = fields > 1 ? asprintf(&text, "%s field %d of %d", s->text, field, fields)
+                              : asprintf(&text, "%s", s->text);
+    if (rc < 0)
+        lat_fail("out of memory: the text of a source");
+    return rc < 0 ? NULL : text;
+}
+
+bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
+{
+    static const struct {
+        const char *form;
+        int first, count;
+    } forms[] = {{"point:%d,%d,%d,%d", 0, 4},
+                 {"gauss:%*[^,],%*[^,],%d,%d,%d,%d", 0, 4},
+                 {"ball:%*[^,],%d,%d,%d,%d", 0, 4},
+                 {"box:%d,%d,%d,%d", 0, 4},
+                 {"wall:%d", 3, 1}};
+    memset(x, 0, LAT_MAX_DIMS * sizeof *x);
+    for (size_t i = 0; text && i < sizeof forms / sizeof *forms; i++) {
+        int v[4];
+        if (sscanf(text, forms[i].form, &v[0], &v[1], &v[2], &v[3]) == forms[i].count) {
+            memcpy(x + forms[i].first, v, (size_t)forms[i].count * sizeof *v);
+            return true;
+        }
+    }
+    const char *t = text && !strncmp(text, "noise:", 6) ? strstr(text, ",t=") : NULL;
+    return t && sscanf(t, ",t=%d", &x[3]) == 1;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* The number of field `field` in what is diluted, the first slowest. */
+typedef struct part {
+    int time, parity, spin, colour; /* -1: all */
+} part;
+
+static part part_of(const lat_source *s, int field, int column)
+{
+    const bool one = lat_source_columns(s) == 1;
+    part p = {-1, -1, -1, -1};
+    if (!one) {
+        p.spin = column / s->nc;
+        p.colour = column % s->nc;
+    }
+    if (one && s->dilute & COLOUR) {
+        p.colour = field % s->nc;
+        field /= s->nc;
+    }
+    if (one && s->dilute & SPIN) {
+        p.spin = field % 4;
+        field /= 4;
+    }
+    if (s->dilute & EVENODD) {
+        p.parity = field % 2;
+        field /= 2;
+    }
+    if (s->dilute & TIME)
+        p.time = field;
+    else if (s->shape == NOISE && !s->everywhere)
+        p.time = s->x[3];
+    return p;
+}
+
+static void phase(const lat_source *s, const int *x, int axes, double z[2])
+{
+    double angle = 0;
+    for (int mu = 0; mu < axes; mu++) {
+        /* n x / L without its whole part: exact for whole n. */
+        const double turns = s->n[mu] * x[mu] / s->geom.dims[mu];
+        angle += turns - floor(turns);
+    }
+    z[0] = cos(2 * M_PI * angle);
+    z[1] = sin(2 * M_PI * angle);
+}
+
+/* exp(-d^2 / r^2), d to the nearest image in space. */
+static double ball(const lat_source *s, const int *x)
+{
+    double d2 = 0;
+    for (int i = 0; i < 3; i++) {
+        const int L = s->geom.dims[i], d = abs(x[i] - s->x[i]);
+        d2 += pow(d < L - d ? d : L - d, 2);
+    }
+    return exp(-d2 / (s->r * s->r));
+}
+
+static bool in_box(const lat_source *s, const int *x)
+{
+    for (int i = 0; i < 3; i++)
+        if ((x[i] - s->x[i] + s->geom.dims[i]) % s->geom.dims[i] >= s->box[i])
+            return false;
+    return true;
+}
+
+/* The value at x, for all spins and colours but of noise. False where it is zero. */
+static bool value(const lat_source *s, const int *x, double z[2])
+{
+    z[0] = 1;
+    z[1] = 0;
+    if (s->shape == MOMENTUM) {
+        phase(s, x, 4, z);
+        return true;
+    }
+    if (x[3] != s->x[3])
+        return false;
+    switch (s->shape) {
+    case WALL: phase(s, x, 3, z); return true;
+    case BOX: return in_box(s, x);
+    case BALL: z[0] = ball(s, x); return true;
+    default: return !memcmp(x, s->x, sizeof s->x);
+    }
+}
+
+/* A power of i, or of -1: the two highest bits, or the highest, of a word for this site, spin and
+ * colour. */
+static void noise(const lat_source *s, uint64_t site, int component, double z[2])
+{
+    static const double roots[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    uint32_t w[4];
+    lat_random(s->seed, site, (uint32_t)s->config, LAT_FOR_SOURCE, (uint32_t)component, w);
+    memcpy(z, roots[s->roots == 4 ? w[0] >> 30 : (w[0] >> 31) * 2], sizeof roots[0]);
+}
+
+static void noise_site(const lat_source *s, const part *p, const int *x, uint64_t site, double *psi)
+{
+    if ((p->time >= 0 && x[3] != p->time)
+        || (p->parity >= 0 && (x[0] + x[1] + x[2] + x[3]) % 2 != p->parity))
+        return;
+    for (int spin = 0; spin < 4; spin++)
+        for (int c = 0; c < s->nc; c++) {
+            const int drawn = (s->dilute & SPIN ? 0 : spin * s->nc) + (s->dilute & COLOUR ? 0 : c);
+            if ((p->spin < 0 || p->spin == spin) && (p->colour < 0 || p->colour == c))
+                noise(s, site, drawn, psi + 2 * (spin * s->nc + c));
+        }
+}
+
+int lat_source_make(const lat_source *s, int field, int column, double *psi)
+{
+    const size_t sites = lat_field_sites(s->u), reals = 8 * (size_t)s->nc;
+    const part p = part_of(s, field, column);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < sites; i++) {
+        int x[LAT_MAX_DIMS];
+        const size_t site = lat_field_site(s->u, i);
+        double z[2], *at = psi + i * reals;
+        lat_coordinates(&s->geom, site, x);
+        memset(at, 0, reals * sizeof *at);
+        if (s->shape == NOISE)
+            noise_site(s, &p, x, site, at);
+        else if (value(s, x, z))
+            memcpy(at + 2 * column, z, sizeof z);
+    }
+    const int slices = lat_field_slab(s->u).count;
+    for (int t = 0; s->steps && t < slices; t++)
+        if (lat_sink_smear(s, t, 1, psi + (size_t)t * lat_slice_sites(&s->u->head) * reals))
+            return -1;
+    return 0;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+int lat_source_begin(lat_source *s, const lat_field *u, long config)
+{
+    char a[64], b[64];
+    drop_links(s);
+    if (memcmp(&u->head.geom, &s->geom, sizeof s->geom) || u->head.nc != s->nc)
+        return lat_fail("source %s is for SU(%d) on %s, the links are SU(%d) on %s", s->text, s->nc,
+                        lat_dims_text(&s->geom, a), u->head.nc, lat_dims_text(&u->head.geom, b));
+    if (s->steps && (u->head.kind != LAT_GAUGE || !u->data))
+        return lat_fail("source %s: smearing needs links", s->text);
+    s->u = u;
+    s->config = config;
+    const lat_field *links = u;
+    for (int i = 0; i < s->steps; i++)
+        if (!s->step[i].gauss) {
+            if (lat_smear_links(links, &s->step[i].links, &s->step[i].smeared))
+                return -1;
+            links = &s->step[i].smeared;
+        }
+    return 0;
+}
+
+static bool zero(const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i] != 0)
+            return false;
+    return true;
+}
+
+int lat_sink_smear(const lat_source *s, int t, int columns, double *psi)
+{
+    const lat_field *links = s->u;
+    if (zero(psi, lat_slice_sites(&s->u->head) * (size_t)columns * 8 * (size_t)s->nc))
+        return 0;
+    for (int i = 0; i < s->steps; i++)
+        if (!s->step[i].gauss)
+            links = &s->step[i].smeared;
+        else if (lat_gauss_slice(links, t, s->step[i].width, s->step[i].times, columns, psi))
+            return -1;
+    return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* source.h: sources of quark propagators, from their text (docs/quarks.md, "Sources").
+ *
+ * A text is a source, then steps with "/" before each:
+ *
+ *   point:x,y,z,t                     1 at a site
+ *   wall:t[,nx,ny,nz]                 exp(ipx) on slice t, p = 2 pi n / L
+ *   momentum:nx,ny,nz,nt              exp(ipx) everywhere; n may be half integers, or any number
+ *   box:x,y,z,t,lx,ly,lz              1 on lx by ly by lz sites of slice t from (x,y,z) on
+ *   ball:r,x,y,z,t                    exp(-d^2/r^2) on slice t, d the distance on the torus
+ *   gauss:w,n,x,y,z,t                 point:x,y,z,t/gauss:w,n
+ *   noise:z2|z4[,t=T][,seed=S][,dilute=D]   random numbers of modulus 1 on slice T, or everywhere;
+ *                                     D of spin, colour, time, evenodd with "-" between
+ *   /gauss:w,n                        Gaussian smearing (gauss.h)
+ *   /ape:.. /stout:.. /hyp:..         smears the links that later steps use (smear.h)
+ *
+ * so "wall:0/ape:0.5,20,spatial/gauss:4,50". A source of a propagator has 4 N columns, source spin
+ * slow, source colour fast; column (s, c) is the above at spin s and colour c. Noise is one column,
+ * with a number for each site, spin and colour; what it is diluted in is a field each: all slices,
+ * both parities, 4 spins or N colours in this order, the first slowest. Numbers are the same for
+ * spins and colours that are diluted. Diluted in both spin and colour it has 4 N columns. */
+#ifndef LAT_SOURCE_H
+#define LAT_SOURCE_H
+
+#include "lattice/field.h"
+
+typedef struct lat_source lat_source;
+
+/* What a text means on the lattice of `head`: NULL with a sentence about usage if it is none, or
+ * has coordinates that the lattice does not have. lat_source_free takes NULL, too. */
+lat_source *lat_source_new(const char *text, const lat_header *head);
+void lat_source_free(lat_source *s);
+
+int lat_source_columns(const lat_source *s); /* of a field: 4 N, or 1 */
+int lat_source_fields(const lat_source *s);  /* 1, or more of diluted noise */
+bool lat_source_uses_links(const lat_source *s);
+
+/* Before the columns of each configuration, with its number in the stream, which random numbers
+ * depend on: the links, or any field of the lattice on its ranks if links are not used. The ghosts
+ * must be up to date. `u` is borrowed until the next call. All ranks call it: 0, or -1. */
+int lat_source_begin(lat_source *s, const lat_field *u, long config);
+
+/* Column number `column` of field number `field` at all own sites: psi has lat_field_sites(u)
+ * spinors [spin][colour][re, im]. 0, or -1 without memory. */
+int lat_source_make(const lat_source *s, int field, int column, double *psi);
+
+/* The text of a header: of field number `field`, where there are several (" field 3 of 8").
+ * The caller frees it. NULL without memory. */
+char *lat_source_text(const lat_source *s, int field);
+
+/* The site from which distances and phases count, of the text of a header; 0 where a source has no
+ * place along an axis, and for text that is none of ours. True if it has a time. */
+bool lat_source_place(const char *text, int x[LAT_MAX_DIMS]);
+
+/* ---- steps alone, for sinks ------------------------------------------------------------------ */
+
+/* Reads steps, "ape:0.5,20/gauss:4,50", without "/" at the beginning. */
+lat_source *lat_sink_new(const char *text, const lat_header *head);
+
+/* Smears `columns` spinors a site of own slice t (counted from this rank's first), after
+ * lat_source_begin. psi is the slice, [site][column][spin][colour][re, im]. 0, or -1. */
+int lat_sink_smear(const lat_source *s, int t, int columns, double *psi);
+
+#endif
