@@ -294,7 +294,7 @@ static void ordering(lat_field *f, const char *path)
                   {"timeslice", "x,y,z,t"}, {"timeslice-parity", "x,y,z,t"}};
     printf("\nf64 stored in another order: CPU seconds a GB, both sides, the plaquette included\n");
     for (size_t i = 0; f->head.geom.nd == 4 && i < sizeof orders / sizeof *orders; i++) {
-        need(lat_order_parse_sites(&f->head.order, orders[i].sites, 4, true) == 0
+        need(lat_order_parse_sites(&f->head.order, orders[i].sites, 4, LAT_ORDER_LINKS) == 0
                  && lat_order_parse_links(&f->head.order, orders[i].links, 4) == 0,
              orders[i].sites);
         printf("%-18s %-8s %7.2f\n", orders[i].sites, orders[i].links, effort(f, path));

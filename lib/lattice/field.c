@@ -9,7 +9,7 @@
 
 static size_t matrix_bytes(const lat_field *f)
 {
-    return 2 * (size_t)f->head.nc * (size_t)f->head.nc * (size_t)f->head.real;
+    return lat_header_full_reals(&f->head) * (size_t)f->head.real;
 }
 
 int lat_field_alloc(lat_field *f, const lat_comm *comm)
@@ -117,7 +117,7 @@ void lat_field_free(lat_field *f)
 
 void lat_field_get(const lat_field *f, size_t i, double *m)
 {
-    size_t n = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    size_t n = lat_header_full_reals(&f->head);
     if (f->head.real == LAT_F64) {
         memcpy(m, (const double *)f->data + i * n, n * sizeof *m);
         return;
@@ -129,7 +129,7 @@ void lat_field_get(const lat_field *f, size_t i, double *m)
 
 void lat_field_put(lat_field *f, size_t i, const double *m)
 {
-    size_t n = 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    size_t n = lat_header_full_reals(&f->head);
     if (f->head.real == LAT_F64) {
         memcpy((double *)f->data + i * n, m, n * sizeof *m);
         return;
@@ -143,7 +143,7 @@ int lat_field_convert(lat_field *f, lat_real real)
 {
     if (real == f->head.real)
         return 0;
-    size_t n = lat_field_held(f) * 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    size_t n = lat_field_held(f) * lat_header_full_reals(&f->head);
     void *data = lat_alloc(n, (size_t)real, "a field in the other precision");
     if (!data)
         return -1;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* field.h: a gauge field or gauge transformation in host memory.
+/* field.h: a field in host memory: links, a gauge transformation, spinors.
  *
- * Full matrices in the precision of the header, natural order: site (x fastest), then
+ * Whole objects in the precision of the header, natural order: site (x fastest), then
  * direction x, y, z, t (one matrix a site for a transformation), then row, column, re/im.
- * U_mu(x) leads from x to x+mu and becomes g(x) U_mu(x) g(x+mu)^+ (docs/conventions.md). */
+ * U_mu(x) leads from x to x+mu and becomes g(x) U_mu(x) g(x+mu)^+ (docs/conventions.md).
+ *
+ * Spinors: site, column, spin, colour, re/im, in the basis of DeGrand and Rossi; column
+ * source spin * N + source colour of a propagator. "Matrix" below is object: a link, a g, a
+ * spinor. */
 #ifndef LAT_FIELD_H
 #define LAT_FIELD_H
 
@@ -18,7 +22,7 @@
  * all slices, numbered as in the lattice, and no ghosts. */
 typedef struct lat_field {
     lat_header head;      /* of the whole field, on every rank */
-    void *data;           /* lat_field_held(f) matrices, 2 * nc * nc reals of head.real each */
+    void *data;           /* lat_field_held(f) matrices, lat_header_full_reals reals each */
     const lat_comm *comm; /* the ranks that share it; NULL: this one alone */
 } lat_field;
 
@@ -42,11 +46,11 @@ static inline size_t lat_field_sites(const lat_field *f)
 }
 static inline size_t lat_field_matrices(const lat_field *f)
 {
-    return lat_field_sites(f) * (f->head.kind == LAT_GAUGE ? (size_t)f->head.geom.nd : 1);
+    return lat_field_sites(f) * lat_header_objects(&f->head);
 }
 static inline size_t lat_field_reals(const lat_field *f)
 {
-    return lat_field_matrices(f) * 2 * (size_t)f->head.nc * (size_t)f->head.nc;
+    return lat_field_matrices(f) * lat_header_full_reals(&f->head);
 }
 
 /* Matrices in memory: own and ghosts. */
@@ -73,8 +77,8 @@ int lat_field_exchange(lat_field *f);
  * 0, or -1 with lat_error set. */
 int lat_field_gather(const lat_field *f, const void *own, size_t size, void *all);
 
-/* Matrix number i (site * nd + mu of a gauge field, site of a transformation) as 2*nc*nc doubles,
- * and back, rounded to the precision of the field. */
+/* Object number i (site * objects + mu, or + column) as lat_header_full_reals doubles, and back,
+ * rounded to the precision of the field. */
 void lat_field_get(const lat_field *f, size_t i, double *m);
 void lat_field_put(lat_field *f, size_t i, const double *m);
 

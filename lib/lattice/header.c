@@ -123,12 +123,14 @@ void lat_header_init(lat_header *head)
         .functional = NAN,
         .theta = NAN,
     };
+    lat_quark_init(&head->quark);
 }
 
 void lat_header_free(lat_header *head)
 {
     lat_lines_free(&head->info);
     lat_lines_free(&head->history);
+    lat_quark_free(&head->quark);
     lat_header_init(head);
 }
 
@@ -136,17 +138,76 @@ int lat_header_copy(lat_header *to, const lat_header *from)
 {
     *to = *from;
     to->info = to->history = (lat_lines){0};
-    if (lines_copy(&to->info, &from->info) < 0 || lines_copy(&to->history, &from->history) < 0) {
+    lat_quark_init(&to->quark);
+    if (lat_quark_copy(&to->quark, &from->quark) < 0 || lines_copy(&to->info, &from->info) < 0
+        || lines_copy(&to->history, &from->history) < 0) {
         lat_header_free(to);
         return -1;
     }
     return 0;
 }
 
-/* Numbers of reals a matrix that a stream may hold: all, two rows of SU(3), one row of SU(2). */
-static bool reals_known(int nc, int reals)
+/* ---- kinds ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word, *text;
+} kinds[] = {
+    [LAT_GAUGE] = {"gauge", "a gauge field"},
+    [LAT_TRANSFORM] = {"transform", "a gauge transformation"},
+    [LAT_SPINOR] = {"spinor", "a spinor field"},
+    [LAT_PROPAGATOR] = {"propagator", "a quark propagator"},
+    [LAT_MODES] = {"modes", "a field of modes"},
+};
+
+const char *lat_kind_word(lat_kind kind) { return kinds[kind].word; }
+const char *lat_kind_text(lat_kind kind) { return kinds[kind].text; }
+
+int lat_header_need(const lat_header *head, lat_kind kind, const char *name)
 {
-    return reals == 2 * nc * nc || (nc == 3 && reals == 12) || (nc == 2 && reals == 4);
+    return head->kind == kind ? 0
+                              : lat_fail("%s: expected %s, found %s", name, lat_kind_text(kind),
+                                         lat_kind_text(head->kind));
+}
+
+void lat_header_make_spinors(lat_header *head, lat_kind kind, int columns)
+{
+    lat_quark_free(&head->quark);
+    head->kind = kind;
+    head->quark.columns = kind == LAT_MODES ? columns : kind == LAT_PROPAGATOR ? 4 * head->nc : 1;
+    head->reals = 8 * head->nc;
+    head->plaquette = head->link_trace = NAN;
+    head->copies = 0;
+}
+
+size_t lat_header_objects(const lat_header *head)
+{
+    return head->kind == LAT_GAUGE    ? (size_t)head->geom.nd
+           : lat_header_spinors(head) ? (size_t)head->quark.columns
+                                      : 1;
+}
+
+size_t lat_header_full_reals(const lat_header *head)
+{
+    return lat_header_spinors(head) ? 8 * (size_t)head->nc
+                                    : 2 * (size_t)head->nc * (size_t)head->nc;
+}
+
+lat_order_objects lat_header_order_objects(const lat_header *head)
+{
+    return head->kind == LAT_GAUGE                                   ? LAT_ORDER_LINKS
+           : head->kind == LAT_PROPAGATOR || head->kind == LAT_MODES ? LAT_ORDER_COLUMNS
+                                                                     : LAT_ORDER_ONE;
+}
+
+/* ---- checks ------------------------------------------------------------------------------ */
+
+/* Numbers of reals that a stream may hold of an object: all, of links and g two rows of SU(3) or
+ * one of SU(2). */
+static bool reals_known(const lat_header *head)
+{
+    return (size_t)head->reals == lat_header_full_reals(head)
+           || (!lat_header_spinors(head)
+               && ((head->nc == 3 && head->reals == 12) || (head->nc == 2 && head->reals == 4)));
 }
 
 /* A condition is a word: letters, digits, '-', '_' and '.'. */
@@ -164,10 +225,9 @@ static int check_numbers(const lat_header *head, const char *name)
     if (isinf(head->plaquette) || isinf(head->link_trace))
         return lat_fail("%s: plaquette and link trace must be finite, found %g and %g", name,
                         head->plaquette, head->link_trace);
-    if (head->kind == LAT_TRANSFORM && !(isnan(head->plaquette) && isnan(head->link_trace)))
-        return lat_fail(
-            "%s: a gauge transformation has no plaquette and no link trace, found %g and %g", name,
-            head->plaquette, head->link_trace);
+    if (head->kind != LAT_GAUGE && !(isnan(head->plaquette) && isnan(head->link_trace)))
+        return lat_fail("%s: %s has no plaquette and no link trace, found %g and %g", name,
+                        lat_kind_text(head->kind), head->plaquette, head->link_trace);
     if (isinf(head->functional) || isinf(head->theta))
         return lat_fail("%s: functional and theta must be finite, found %g and %g", name,
                         head->functional, head->theta);
@@ -188,7 +248,7 @@ static int check_numbers(const lat_header *head, const char *name)
         return lat_fail("%s: sweeps must not be negative, found %ld", name, head->sweeps);
     if (head->copies < 0 || head->copies > (head->kind == LAT_GAUGE ? LAT_MAX_COPIES : 0))
         return lat_fail(
-            "%s: a gauge field may have up to %d copies and a transformation none, found %ld", name,
+            "%s: a gauge field may have up to %d copies and another field none, found %ld", name,
             LAT_MAX_COPIES, head->copies);
     if (strcmp(head->gauge, "none") == 0
         && !(isnan(head->functional) && isnan(head->theta) && head->sweeps == 0))
@@ -197,11 +257,33 @@ static int check_numbers(const lat_header *head, const char *name)
     return 0;
 }
 
+/* Four dimensions, a number of columns that fits the kind, and bytes that 63 bits count. */
+static int check_spinors(const lat_header *head, const char *name)
+{
+    const int columns = head->quark.columns, one = head->kind == LAT_SPINOR,
+              expected = one ? 1 : 4 * head->nc;
+    uint64_t bytes = 64 * (uint64_t)head->nc * (uint64_t)(columns < 1 ? 1 : columns);
+    if (head->geom.nd != LAT_MAX_DIMS)
+        return lat_fail("%s: %s is in four dimensions, found %d", name, lat_kind_text(head->kind),
+                        head->geom.nd);
+    if (head->kind != LAT_MODES && columns != expected)
+        return lat_fail("%s: expected %d columns of %s of SU(%d), found %d", name, expected,
+                        lat_kind_text(head->kind), head->nc, columns);
+    if (columns < 1 || columns > LAT_MAX_COLUMNS)
+        return lat_fail("%s: expected 1 to %d columns, found %d", name, LAT_MAX_COLUMNS, columns);
+    if (bytes > INT64_MAX / lat_volume(&head->geom))
+        return lat_fail("%s: expected fewer than 2^63 bytes, found %d columns on %zu sites", name,
+                        columns, lat_volume(&head->geom));
+    if (head->quark.eigenvalue && head->kind != LAT_MODES)
+        return lat_fail("%s: eigenvalues are those of modes, found %s", name,
+                        lat_kind_text(head->kind));
+    return lat_quark_check(&head->quark, name);
+}
+
 int lat_header_check(const lat_header *head, const char *name)
 {
-    if (head->kind != LAT_GAUGE && head->kind != LAT_TRANSFORM)
-        return lat_fail("%s: expected a gauge field or a transformation, found kind %d", name,
-                        (int)head->kind);
+    if ((unsigned)head->kind > LAT_MODES)
+        return lat_fail("%s: expected a kind of field, found number %d", name, (int)head->kind);
     if (lat_geometry_check(&head->geom, name) < 0)
         return -1;
     if (head->nc < 2 || head->nc > LAT_MAX_COLOURS)
@@ -209,16 +291,19 @@ int lat_header_check(const lat_header *head, const char *name)
                         head->nc);
     if (head->real != LAT_F32 && head->real != LAT_F64)
         return lat_fail("%s: expected reals of 4 or 8 bytes, found %d", name, (int)head->real);
-    if (!reals_known(head->nc, head->reals))
-        return lat_fail("%s: expected %d%s reals a matrix of SU(%d), found %d", name,
-                        2 * head->nc * head->nc,
-                        head->nc == 3   ? " or 12"
-                        : head->nc == 2 ? " or 4"
-                                        : "",
-                        head->nc, head->reals);
-    if (!lat_order_fits(&head->order, head->geom.nd, head->kind == LAT_GAUGE))
-        return lat_fail("%s: expected an order of sites and links for %d dimensions", name,
-                        head->geom.nd);
+    if (!reals_known(head))
+        return lat_fail("%s: expected %zu%s reals a %s of SU(%d), found %d", name,
+                        lat_header_full_reals(head),
+                        lat_header_spinors(head) ? ""
+                        : head->nc == 3          ? " or 12"
+                        : head->nc == 2          ? " or 4"
+                                                 : "",
+                        lat_header_spinors(head) ? "spinor" : "matrix", head->nc, head->reals);
+    if (lat_header_spinors(head) && check_spinors(head, name) < 0)
+        return -1;
+    if (!lat_order_fits(&head->order, head->geom.nd, lat_header_order_objects(head)))
+        return lat_fail("%s: expected an order of sites, links or columns for %d dimensions and %s",
+                        name, head->geom.nd, lat_kind_text(head->kind));
     if (!gauge_named(head))
         return lat_fail("%s: expected the gauge condition as a word of 1 to %d letters", name,
                         (int)sizeof head->gauge - 1);
@@ -233,7 +318,7 @@ bool lat_header_alike(const lat_header *a, const lat_header *b)
 
 size_t lat_header_matrices(const lat_header *head)
 {
-    return lat_volume(&head->geom) * (head->kind == LAT_GAUGE ? (size_t)head->geom.nd : 1);
+    return lat_volume(&head->geom) * lat_header_objects(head);
 }
 
 size_t lat_header_bytes(const lat_header *head)
@@ -243,13 +328,15 @@ size_t lat_header_bytes(const lat_header *head)
 
 const char *lat_position_text(const lat_header *head, size_t i, char buf[LAT_POSITION_TEXT])
 {
-    const size_t per = head->kind == LAT_GAUGE ? (size_t)head->geom.nd : 1;
+    const size_t per = lat_header_objects(head);
     int x[LAT_MAX_DIMS], n = 0;
     lat_coordinates(&head->geom, i / per, x);
     for (int mu = 0; mu < head->geom.nd; mu++)
         n += snprintf(buf + n, LAT_POSITION_TEXT - (size_t)n, "%s%d", mu ? "," : "", x[mu]);
     if (head->kind == LAT_GAUGE)
         snprintf(buf + n, LAT_POSITION_TEXT - (size_t)n, " %c", "xyzt"[i % per]);
+    else if (per > 1)
+        snprintf(buf + n, LAT_POSITION_TEXT - (size_t)n, " column %zu", i % per);
     return buf;
 }
 

@@ -8,8 +8,11 @@
 #include "common/geometry.h"
 #include "site/groups.h"
 #include "order.h"
+#include "quark.h"
 
-typedef enum { LAT_GAUGE, LAT_TRANSFORM } lat_kind; /* nd links a site, or one matrix a site */
+/* What a field has at a site (docs/format.md). Its objects are N x N matrices: nd links, or one g;
+ * or they are spinors of 4 N complex numbers: one, 4 N, or any number of them. */
+typedef enum { LAT_GAUGE, LAT_TRANSFORM, LAT_SPINOR, LAT_PROPAGATOR, LAT_MODES } lat_kind;
 typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in bytes */
 
 /* Bytes of a history line and of an info line: 65536 with "history = " or "info." and the newline;
@@ -38,10 +41,12 @@ typedef struct lat_header {
     lat_geometry geom;
     int nc;            /* N of SU(N), 2 to 16 */
     lat_real real;     /* type of the numbers */
-    int reals;         /* reals a matrix in the stream: 2NN, or 12 (SU(3)), or 4 (SU(2)) */
-    double plaquette;  /* mean Re tr U_p / N; NaN where not known (always for a transformation) */
+    int reals;         /* of an object in the stream: 2NN, or 12 (SU(3)), or 4 (SU(2)); 8N */
+    double plaquette;  /* mean Re tr U_p / N; NaN where not known (always if kind is not gauge) */
     double link_trace; /* mean Re tr U_mu / N; likewise */
-    char gauge[16];    /* the condition that was imposed: "landau", ...; "none" */
+    lat_quark quark;   /* of spinors, propagators and modes alone */
+    char gauge[16];    /* the condition that was imposed: "landau", ...; "none". Of spinors, this
+                          and the next four are those of their links. */
     /* Of each direction in the functional, 1 except in weighted Landau gauge. */
     double weight[LAT_MAX_DIMS];
     double functional; /* of that condition, NaN where none */
@@ -72,7 +77,26 @@ int lat_header_check(const lat_header *head, const char *name);
 /* The same lattice and group? */
 bool lat_header_alike(const lat_header *a, const lat_header *b);
 
-/* Number of matrices in the field, and of bytes in the stream (reals * real each). */
+/* Has it spinors? Makes it a header of spinors, all of the quark part unknown; head->nc is set.
+ * `columns` is read for modes alone. */
+static inline bool lat_header_spinors(const lat_header *head) { return head->kind >= LAT_SPINOR; }
+void lat_header_make_spinors(lat_header *head, lat_kind kind, int columns);
+
+/* The kind as the stream has it, "gauge"; and for sentences, "a gauge field". lat_header_need: 0,
+ * or -1 with "name: expected a gauge field, found a quark propagator". */
+const char *lat_kind_word(lat_kind kind);
+const char *lat_kind_text(lat_kind kind);
+int lat_header_need(const lat_header *head, lat_kind kind, const char *name);
+
+/* Objects a site: nd, 1, 1, 4N, columns; reals of one in memory: 2NN or 8N. */
+size_t lat_header_objects(const lat_header *head);
+size_t lat_header_full_reals(const lat_header *head);
+
+/* The word of the order language for the objects of a site (order.h). */
+lat_order_objects lat_header_order_objects(const lat_header *head);
+
+/* Number of objects (matrices, spinors) in the field, and of bytes in the stream (reals * real
+ * each). */
 size_t lat_header_matrices(const lat_header *head);
 size_t lat_header_bytes(const lat_header *head);
 
@@ -83,8 +107,8 @@ bool lat_info_key(const char *key);
 const char *lat_info_get(const lat_header *head, const char *key);
 int lat_info_set(lat_header *head, const char *key, const char *value);
 
-/* The position of matrix i as text: "1,0,3,2 t" of a link, "1,0,3,2" in a transformation. Returns
- * buf. */
+/* The position of object i as text: "1,0,3,2 t" of a link, "1,0,3,2" in a transformation or a
+ * spinor, "1,0,3,2 column 7" in a propagator. Returns buf. */
 #define LAT_POSITION_TEXT 64
 const char *lat_position_text(const lat_header *head, size_t i, char buf[LAT_POSITION_TEXT]);
 

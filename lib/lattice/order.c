@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order.c: orders by name and as text, and an iterator over the matrices of a stream. */
+/* order.c: orders by name and as text, and an iterator over the objects of a stream. */
 #include "order.h"
 
 #include <stdio.h>
@@ -7,8 +7,17 @@
 
 #define PARITY 'p'
 #define LINKS 'l'
+#define COLUMNS 'c'
 
 static const char axes[] = "xyzt";
+
+static bool of_objects(char letter) { return letter == LINKS || letter == COLUMNS; }
+
+/* The letter of these objects, '\0' where a site has one. */
+static char letter_of(lat_order_objects objects)
+{
+    return objects == LAT_ORDER_LINKS ? LINKS : objects == LAT_ORDER_COLUMNS ? COLUMNS : '\0';
+}
 
 /* ---- lists of axes --------------------------------------------------------------------------- */
 
@@ -38,21 +47,22 @@ int lat_axes_parse(const char *text, int nd, int list[LAT_MAX_DIMS])
 
 /* ---- an order as letters --------------------------------------------------------------------- */
 
-/* Each axis once, parity before one of them, links before something: canonical, or -1. */
+/* Each axis once, parity before one of them, links (or columns) before something: canonical, or -1.
+ */
 static int check_sites(const char *letters, int nd)
 {
-    int seen = 0, parity = 0, links = 0, axis;
+    int seen = 0, parity = 0, objects = 0, axis;
     for (const char *p = letters; *p; p++) {
         if (*p == PARITY && seen < (1 << nd) - 1)
             parity++;
-        else if (*p == LINKS && p[1])
-            links++;
+        else if (of_objects(*p) && p[1])
+            objects++;
         else if ((axis = axis_of(*p, nd)) >= 0 && !(seen & 1 << axis))
             seen |= 1 << axis;
         else
             return -1;
     }
-    return seen == (1 << nd) - 1 && parity <= 1 && links <= 1 ? 0 : -1;
+    return seen == (1 << nd) - 1 && parity <= 1 && objects <= 1 ? 0 : -1;
 }
 
 /* From slowest to fastest: "tzyx". */
@@ -82,13 +92,23 @@ static int set_links(lat_order *o, const char *letters, int nd)
     return 0;
 }
 
-bool lat_order_fits(const lat_order *o, int nd, bool links)
+/* Has the list no other objects than these? */
+static bool fits_objects(const char *letters, lat_order_objects objects)
+{
+    for (; *letters; letters++)
+        if (of_objects(*letters) && *letters != letter_of(objects))
+            return false;
+    return true;
+}
+
+bool lat_order_fits(const lat_order *o, int nd, lat_order_objects objects)
 {
     int list[LAT_MAX_DIMS];
-    if (o->sites[0] && (check_sites(o->sites, nd) || (!links && strchr(o->sites, LINKS))))
+    if (o->sites[0] && (check_sites(o->sites, nd) || !fits_objects(o->sites, objects)))
         return false;
     return !o->links[0]
-           || (links && !strchr(o->links, ',') && lat_axes_parse(o->links, nd, list) == nd);
+           || (objects == LAT_ORDER_LINKS && !strchr(o->links, ',')
+               && lat_axes_parse(o->links, nd, list) == nd);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -96,16 +116,17 @@ bool lat_order_fits(const lat_order *o, int nd, bool links)
 static const char *word_of(char letter)
 {
     static const char *const words[] = {"x", "y", "z", "t"};
-    return letter == PARITY  ? "parity"
-           : letter == LINKS ? "links"
-                             : words[axis_of(letter, LAT_MAX_DIMS)];
+    return letter == PARITY    ? "parity"
+           : letter == LINKS   ? "links"
+           : letter == COLUMNS ? "columns"
+                               : words[axis_of(letter, LAT_MAX_DIMS)];
 }
 
 /* Words to letters, with one of `separators` between two; -1 if one is unknown or there are too
  * many. */
 static int letters_of(const char *text, const char *separators, char letters[LAT_MAX_DIMS + 3])
 {
-    static const char known[] = "xyztpl";
+    static const char known[] = "xyztplc";
     for (size_t n = 0; n < LAT_MAX_DIMS + 2; n++) {
         const size_t length = strcspn(text, separators);
         const char *k = known;
@@ -145,10 +166,10 @@ const char *lat_order_links_text(const lat_order *o, int nd, char buf[LAT_ORDER_
     return text_of(o->links[0] ? o->links : natural, buf);
 }
 
-int lat_order_read_sites(lat_order *o, const char *text, int nd, bool links)
+int lat_order_read_sites(lat_order *o, const char *text, int nd, lat_order_objects objects)
 {
     char letters[LAT_MAX_DIMS + 3];
-    return letters_of(text, " ", letters) || (!links && strchr(letters, LINKS))
+    return letters_of(text, " ", letters) || !fits_objects(letters, objects)
                ? -1
                : set_sites(o, letters, nd);
 }
@@ -186,23 +207,29 @@ static void expand(const char *pattern, int nd, char *letters)
     *letters = '\0';
 }
 
-/* Takes links away at the end of the list, where they are anyway, or everywhere. */
-static void drop_links(char *letters, bool everywhere)
+/* Takes away a word of objects at the end of the list, where they are anyway, or one that the field
+ * does not have. */
+static void drop_objects(char *letters, lat_order_objects objects)
 {
-    char *l = strchr(letters, LINKS);
-    if (l && (everywhere || !l[1]))
-        memmove(l, l + 1, strlen(l));
+    char *to = letters;
+    for (const char *p = letters; *p; p++)
+        if (!of_objects(*p) || (*p == letter_of(objects) && p[1]))
+            *to++ = *p;
+    *to = '\0';
 }
 
-int lat_order_parse_sites(lat_order *o, const char *text, int nd, bool links)
+int lat_order_parse_sites(lat_order *o, const char *text, int nd, lat_order_objects objects)
 {
-    char letters[LAT_MAX_DIMS + 3] = "";
+    char letters[LAT_MAX_DIMS + 3] = "", *links;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (!strcmp(text, named[i].name))
+        if (!strcmp(text, named[i].name)) {
             expand(named[i].pattern, nd, letters);
+            if (objects == LAT_ORDER_COLUMNS && (links = strchr(letters, LINKS)))
+                *links = COLUMNS;
+        }
     if (!letters[0] && letters_of(text, ", ", letters))
         return -1;
-    drop_links(letters, !links);
+    drop_objects(letters, objects);
     return set_sites(o, letters, nd);
 }
 
@@ -217,8 +244,7 @@ int lat_order_parse_links(lat_order *o, const char *text, int nd)
     return set_links(o, letters, nd);
 }
 
-/* ---- the iterator
- * --------------------------------------------------------------------------------- */
+/* ---- the iterator --------------------------------------------------------------------------- */
 
 typedef struct lat_order_level level;
 
@@ -226,7 +252,7 @@ typedef struct lat_order_level level;
  * numbers of even and odd sites differ by one if all extents are odd, and are equal otherwise. */
 static size_t below(const level *l, int parity)
 {
-    return (parity < 0 ? l->volume : (l->volume + 1 - (size_t)parity) / 2) * l->links;
+    return (parity < 0 ? l->volume : (l->volume + 1 - (size_t)parity) / 2) * l->objects;
 }
 
 /* The parity that the coordinates of the levels below must have, with this digit. */
@@ -234,12 +260,12 @@ static int parity_below(const level *l, size_t digit)
 {
     if (l->what == PARITY)
         return (int)digit;
-    return l->parity < 0 || l->what == LINKS ? l->parity : l->parity ^ (int)(digit & 1);
+    return l->parity < 0 || of_objects(l->what) ? l->parity : l->parity ^ (int)(digit & 1);
 }
 
 static size_t base_below(const lat_order_iterator *w, const level *l)
 {
-    return l->base + (l->what == LINKS ? w->link[l->digit] : l->digit * l->stride);
+    return l->base + (l->what == LINKS && w->permuted ? w->link[l->digit] : l->digit * l->stride);
 }
 
 /* Sets the first digit, from `digit` on, that has matrices below it; false if there is none. */
@@ -258,41 +284,45 @@ static void inherit(lat_order_iterator *w, int k)
     w->level[k].parity = k ? parity_below(&w->level[k - 1], w->level[k - 1].digit) : -1;
 }
 
-static void describe(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom, int links)
+static void describe(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom,
+                     int objects)
 {
     char letters[LAT_MAX_DIMS + 3];
     size_t stride[LAT_MAX_DIMS], volume = 1, each = 1;
     natural_sites(letters, geom->nd);
     if (o->sites[0])
         strcpy(letters, o->sites);
-    if (links > 1 && !strchr(letters, LINKS))
+    if (objects > 1 && !strchr(letters, LINKS) && !strchr(letters, COLUMNS))
         strcat(letters, "l");
-    stride[0] = (size_t)links;
+    stride[0] = (size_t)objects;
     for (int mu = 1; mu < geom->nd; mu++)
         stride[mu] = stride[mu - 1] * (size_t)geom->dims[mu - 1];
-    for (int i = 0; i < links; i++)
-        w->link[i] = o->links[0] ? (size_t)axis_of(o->links[i], geom->nd) : (size_t)i;
+    w->permuted = o->links[0] != '\0';
+    for (int i = 0; w->permuted && i < geom->nd; i++)
+        w->link[i] = (size_t)axis_of(o->links[i], geom->nd);
     w->levels = (int)strlen(letters);
     for (int k = w->levels - 1; k >= 0; k--) {
         const int axis = axis_of(letters[k], geom->nd);
         level *l = &w->level[k];
-        *l = (level){.what = letters[k], .volume = volume, .links = each};
-        l->stride = axis < 0 ? 0 : stride[axis];
-        l->extent = axis >= 0 ? (size_t)geom->dims[axis] : letters[k] == PARITY ? 2 : (size_t)links;
+        *l = (level){.what = letters[k], .volume = volume, .objects = each};
+        l->stride = axis >= 0 ? stride[axis] : of_objects(letters[k]) ? 1 : 0;
+        l->extent = axis >= 0              ? (size_t)geom->dims[axis]
+                    : letters[k] == PARITY ? 2
+                                           : (size_t)objects;
         volume *= axis >= 0 ? l->extent : 1;
-        each *= letters[k] == LINKS ? l->extent : 1;
+        each *= of_objects(letters[k]) ? l->extent : 1;
     }
 }
 
-void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom, int links,
-                     size_t i)
+void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom,
+                     int objects, size_t i)
 {
-    describe(w, o, geom, links);
+    describe(w, o, geom, objects);
     for (int k = 0; k < w->levels; k++) {
         level *l = &w->level[k];
         inherit(w, k);
-        if (l->parity >= 0 && l->what != LINKS) { /* even and odd digits alternate below */
-            const size_t two = l->volume * l->links;
+        if (l->parity >= 0 && !of_objects(l->what)) { /* even and odd digits alternate below */
+            const size_t two = l->volume * l->objects;
             l->digit = 2 * (i / two);
             i %= two;
         } else if (l->what == PARITY) {

@@ -22,7 +22,7 @@ static inline size_t lat_slice_matrices(const lat_header *head)
 
 static inline size_t lat_slice_bytes(const lat_header *head)
 {
-    return lat_slice_matrices(head) * 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real;
+    return lat_slice_matrices(head) * lat_header_full_reals(head) * (size_t)head->real;
 }
 
 /* Are slices one after the other in this order of sites and links in nd dimensions? */

@@ -19,9 +19,10 @@ void lat_transform_random(lat_field *g, uint64_t seed, long config);
 /* Projects g(x) to SU(N) by Gram-Schmidt: 0, or -1 where one is singular. */
 int lat_transform_project(lat_field *g);
 
-/* U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, rounded once to the precision of u. Plaquette, link trace and
- * gauge condition in the header of u become unknown. Exchanges the halos of both. All ranks call
- * it: 0, or -1 where lattice or group differ. */
+/* U_mu(x) <- g(x) U_mu(x) g(x+mu)^+, and psi(x) <- g(x) psi(x) of every spinor (of a propagator
+ * this rotates the sink alone), rounded once to the precision of u. Plaquette, link trace, gauge
+ * condition and CRC of the links in the header of u become unknown. Exchanges the halos of both.
+ * All ranks call it: 0, or -1 where lattice or group differ. */
 int lat_transform_apply(lat_field *u, lat_field *g);
 
 /* The same without checks, header and halo exchange: the ghosts of g must be up to date. */

@@ -202,8 +202,8 @@ int lat_measure_schwinger_dyson(const lat_field *f, double xi, lat_schwinger_dys
     const double links = (double)lat_header_matrices(&f->head), n = f->head.nc;
     lat_partial sum;
     if (f->head.kind != LAT_GAUGE)
-        return lat_fail("the Schwinger-Dyson equation is that of a gauge field, but this is a "
-                        "gauge transformation");
+        return lat_fail("the Schwinger-Dyson equation is that of a gauge field, but this is %s",
+                        lat_kind_text(f->head.kind));
     if (lat_over_chunks(f, lat_slice_sites(&f->head), schwinger_dyson_any, &xi, &sum))
         return -1;
     *m = (lat_schwinger_dyson){sum.sum[0] / links, sum.sum[1] / links,

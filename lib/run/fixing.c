@@ -225,8 +225,8 @@ static int prepare(run *r)
              f->config);
     lat_make_plain(f->name);
     memcpy(f->crc, f->u.head.read_crc, sizeof f->crc);
-    if (f->u.head.kind != LAT_GAUGE)
-        return lat_fail("%s: expected a gauge field, found a gauge transformation", f->name);
+    if (lat_header_need(&f->u.head, LAT_GAUGE, f->name))
+        return -1;
     if (!f->device && !(f->device = lat_device_open(&lat_fixing_opts.device, f->comm)))
         return -1;
     if (lat_condition_make((lat_gauge)lat_fixing_opts.gauge, lat_fixing_opts.time,

@@ -102,14 +102,14 @@ static void copy_block(const lat_pipeline *p, const lat_block *b, bool to_memory
 {
     const lat_header *head = p->head;
     const size_t real = (size_t)head->real, reals = (size_t)head->reals,
-                 full = lat_full_reals(head);
+                 full = lat_header_full_reals(head);
     const size_t from = b->offset > p->begin ? b->offset : p->begin,
                  to = b->offset + b->raw < p->end ? b->offset + b->raw : p->end;
     const size_t first = p->begin / real / reals; /* matrix in memory */
-    const int links = head->kind == LAT_GAUGE ? head->geom.nd : 1;
+    const int objects = (int)lat_header_objects(head);
     size_t k = from / real % reals;
     lat_order_iterator w;
-    lat_order_start(&w, &p->order, &head->geom, links, from / real / reals);
+    lat_order_start(&w, &p->order, &head->geom, objects, from / real / reals);
     for (size_t i = from; i < to; lat_order_next(&w)) {
         const size_t left = (to - i) / real, n = reals - k < left ? reals - k : left;
         copy_reals(head, (char *)b->plain + (i - b->offset),
@@ -129,7 +129,8 @@ int lat_pipeline_verify_block(lat_pipeline *p, const lat_block *b)
     const lat_header *head = p->head;
     const size_t i = b->offset / p->block_bytes;
     if (b->error && b->largest >= lat_infinity_bits(head->real))
-        return lat_fail("%s: expected finite numbers, found NaN or infinity in matrix %zu", p->name,
+        return lat_fail("%s: expected finite numbers, found NaN or infinity in %s %zu", p->name,
+                        lat_header_spinors(head) ? "spinor" : "matrix",
                         (b->offset / (size_t)head->real + b->stored) / (size_t)head->reals);
     if (b->error)
         return lat_fail("%s: block %zu of %zu %s", p->name, i + 1, p->blocks, b->error);

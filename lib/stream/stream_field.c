@@ -40,7 +40,7 @@ static size_t memory_needed(const lat_pipeline *p, size_t raw)
     const lat_header *head = p->head;
     raw = lat_order_natural(&p->order) ? raw : p->bytes;
     size_t each = (size_t)head->reals * (size_t)head->real;
-    return (raw + each - 1) / each * lat_full_reals(head) * (size_t)head->real;
+    return (raw + each - 1) / each * lat_header_full_reals(head) * (size_t)head->real;
 }
 
 /* In another order than the natural one matrices are written all over the field. With small pages,
@@ -176,7 +176,7 @@ static int reduce(lat_field *f, const lat_output *out)
         return lat_fail("%s: expected SU(%d) matrices to write %d reals of each, found number %zu "
                         "further than %g from it (write all %zu reals, or reunitarise)",
                         lat_output_name(out), f->head.nc, f->head.reals, bad + first, NEAR_SUN,
-                        lat_full_reals(&f->head));
+                        lat_header_full_reals(&f->head));
     double any = changed;
     if (comm->max(comm, &any, 1))
         return -1;

@@ -211,22 +211,66 @@ static int unpack_lines(lat_lines *lines, int count, const char **from)
     return 0;
 }
 
+/* The source and the numbers of columns, as pack_lines. */
+static size_t pack_quark(const lat_quark *q, char *to)
+{
+    const size_t source = q->source ? strlen(q->source) + 1 : 0,
+                 numbers = (size_t)q->columns * sizeof(double);
+    size_t n = 0;
+    if (to && source)
+        memcpy(to, q->source, source);
+    n += source;
+    if (to && q->residual)
+        memcpy(to + n, q->residual, numbers);
+    n += q->residual ? numbers : 0;
+    if (to && q->eigenvalue)
+        memcpy(to + n, q->eigenvalue, numbers);
+    return n + (q->eigenvalue ? numbers : 0);
+}
+
+static double *unpack_numbers(const double *there, int count, const char **from)
+{
+    const size_t bytes = (size_t)count * sizeof(double);
+    double *numbers = there ? lat_alloc((size_t)count, sizeof *numbers, "numbers of columns")
+                            : NULL;
+    if (numbers)
+        memcpy(numbers, *from, bytes);
+    *from += there ? bytes : 0;
+    return numbers;
+}
+
+/* The pointers of *q are those of rank 0, and say what there is. */
+static int unpack_quark(lat_quark *q, const char **from)
+{
+    const lat_quark there = *q;
+    q->source = there.source ? strdup(*from) : NULL;
+    *from += there.source ? strlen(*from) + 1 : 0;
+    q->residual = unpack_numbers(there.residual, q->columns, from);
+    q->eigenvalue = unpack_numbers(there.eigenvalue, q->columns, from);
+    return !q->source != !there.source || !q->residual != !there.residual
+                   || !q->eigenvalue != !there.eigenvalue
+               ? lat_fail("out of memory: a header")
+               : 0;
+}
+
 /* From rank 0 to the other ranks, whose *head is overwritten. */
 static int broadcast(const lat_comm *comm, lat_header *head)
 {
     if (comm->size == 1)
         return 0;
-    size_t bytes = comm->rank == 0 ? sizeof *head + pack_lines(&head->info, NULL)
-                                         + pack_lines(&head->history, NULL)
-                                   : 0;
+    size_t bytes = comm->rank == 0
+                       ? sizeof *head + pack_lines(&head->info, NULL)
+                             + pack_lines(&head->history, NULL) + pack_quark(&head->quark, NULL)
+                       : 0;
     if (comm->broadcast(comm, &bytes, sizeof bytes, 0))
         return -1;
     char *packed = lat_alloc(bytes, 1, "a header");
     int rc = packed ? 0 : -1;
     if (rc == 0 && comm->rank == 0) {
         memcpy(packed, head, sizeof *head);
-        const size_t n = pack_lines(&head->info, packed + sizeof *head);
-        pack_lines(&head->history, packed + sizeof *head + n);
+        size_t n = sizeof *head + pack_lines(&head->info, packed + sizeof *head);
+        n += pack_lines(&head->history, packed + n);
+        pack_quark(&head->quark, packed + n);
     }
     if (rc == 0 && (rc = comm->broadcast(comm, packed, bytes, 0)) == 0 && comm->rank != 0) {
         const char *lines = packed + sizeof *head;
@@ -235,6 +279,7 @@ static int broadcast(const lat_comm *comm, lat_header *head)
         head->history = (lat_lines){0, NULL};
         rc = unpack_lines(&head->info, info, &lines)
                      || unpack_lines(&head->history, history, &lines)
+                     || unpack_quark(&head->quark, &lines)
                  ? -1
                  : 0;
     }

@@ -19,16 +19,13 @@
 #define MAX_BLOCK ((size_t)1 << 26)
 
 const char *const lat_stream_key_name[LAT_KEYS] = {
-    "kind",    "group",      "dims",        "real",   "reals",     "sites",      "links",
-    "endian",  "block",      "compression", "filter", "plaquette", "link_trace", "gauge",
-    "weights", "functional", "theta",       "sweeps", "copies"};
+    "kind",   "group",    "dims",       "real",        "reals",     "columns",     "sites",
+    "links",  "endian",   "block",      "compression", "filter",    "plaquette",   "link_trace",
+    "gauge",  "weights",  "functional", "theta",       "sweeps",    "copies",      "basis",
+    "source", "operator", "mass",       "kappa",       "csw",       "csw_t",       "xi",
+    "nu",     "twist",    "m0",         "boundary",    "residuals", "eigenvalues", "links_crc"};
 
-typedef struct parser {
-    const char *name; /* of the input */
-    const char *value[LAT_KEYS];
-    lat_header *head;
-    lat_stream_state *state;
-} parser;
+typedef lat_stream_parser parser;
 
 bool lat_stream_parse_crc(const char *s, uint32_t *crc)
 {
@@ -57,7 +54,7 @@ static bool parse_digits(const char **s, unsigned long max, unsigned long *value
     return true;
 }
 
-static int expected(const parser *p, lat_stream_key key, const char *what)
+int lat_stream_expected(const parser *p, lat_stream_key key, const char *what)
 {
     return lat_fail("%s: expected %s = %s in the header, found %s%.60s%s", p->name,
                     lat_stream_key_name[key], what, p->value[key] ? "'" : "",
@@ -74,22 +71,21 @@ static int parse_word(const parser *p, lat_stream_key key, const char *words)
          w = strchr(w, '|'), w = w ? w + 1 : NULL, which++)
         if (strncmp(w, value, n) == 0 && (w[n] == '|' || !w[n]))
             return which;
-    return expected(p, key, words);
+    return lat_stream_expected(p, key, words);
 }
 
-static int parse_number(const parser *p, lat_stream_key key, unsigned long min, unsigned long max,
-                        unsigned long *value)
+int lat_stream_parse_number(const parser *p, lat_stream_key key, unsigned long min,
+                            unsigned long max, unsigned long *value)
 {
     char what[80];
     const char *s = p->value[key];
     if (s && parse_digits(&s, max, value) && !*s && *value >= min)
         return 0;
     snprintf(what, sizeof what, "%lu to %lu", min, max);
-    return expected(p, key, what);
+    return lat_stream_expected(p, key, what);
 }
 
-/* A finite real; *value stays if the key is missing. */
-static int parse_real(const parser *p, lat_stream_key key, double *value)
+int lat_stream_parse_real(const parser *p, lat_stream_key key, double *value)
 {
     const char *s = p->value[key];
     char *end;
@@ -97,7 +93,23 @@ static int parse_real(const parser *p, lat_stream_key key, double *value)
         return 0;
     *value = strtod(s, &end);
     if (!*s || strspn(s, DECIMAL) != strlen(s) || *end || !isfinite(*value))
-        return expected(p, key, "a finite number");
+        return lat_stream_expected(p, key, "a finite number");
+    return 0;
+}
+
+int lat_stream_parse_reals(const parser *p, lat_stream_key key, int n, double *values)
+{
+    char what[64];
+    const char *at = p->value[key];
+    char *end = NULL;
+    snprintf(what, sizeof what, "%d finite numbers", n);
+    for (int i = 0; i < n; i++, at = end + 1) {
+        const size_t digits = strspn(at, DECIMAL);
+        values[i] = strtod(at, &end);
+        if (digits == 0 || end != at + digits || *end != (i + 1 < n ? ' ' : '\0')
+            || !isfinite(values[i]))
+            return lat_stream_expected(p, key, what);
+    }
     return 0;
 }
 
@@ -107,7 +119,7 @@ static int parse_group(const parser *p)
     unsigned long n;
     if (!s || strncmp(s, "SU(", 3) != 0 || (s += 3, !parse_digits(&s, LAT_MAX_COLOURS, &n))
         || strcmp(s, ")") != 0 || n < 2)
-        return expected(p, LAT_KEY_GROUP, "SU(2) to SU(16)");
+        return lat_stream_expected(p, LAT_KEY_GROUP, "SU(2) to SU(16)");
     p->head->nc = (int)n;
     return 0;
 }
@@ -127,7 +139,7 @@ static int parse_dims(const parser *p)
         if (*s++ != ' ')
             break;
     }
-    return expected(p, LAT_KEY_DIMS, "1 to 4 extents of 1 to 65535");
+    return lat_stream_expected(p, LAT_KEY_DIMS, "1 to 4 extents of 1 to 65535");
 }
 
 /* Sets the order of the stream in the state. In memory the field has natural order, and head->order
@@ -141,9 +153,9 @@ static int parse_orders(const parser *p)
     const bool gauge = p->head->kind == LAT_GAUGE;
     const char *sites = p->value[LAT_KEY_SITES], *links = p->value[LAT_KEY_LINKS];
     if (!gauge && links)
-        return lat_fail("%s: expected no links in a transformation, found links = %.60s", p->name,
-                        links);
-    if (!sites || lat_order_read_sites(order, sites, nd, gauge))
+        return lat_fail("%s: expected no links in %s, found links = %.60s", p->name,
+                        lat_kind_text(p->head->kind), links);
+    if (!sites || lat_order_read_sites(order, sites, nd, lat_header_order_objects(p->head)))
         return lat_fail(
             "%s: expected an order of the sites of %d dimensions such as '%s', slowest first, "
             "found '%.60s', an order that this version does not read",
@@ -163,10 +175,10 @@ static int parse_storage(const parser *p)
     int compression = parse_word(p, LAT_KEY_COMPRESSION, "none|zlib");
     int filter = parse_word(p, LAT_KEY_FILTER, "none|rotate-shuffle");
     if (endian < 0 || compression < 0 || filter < 0
-        || parse_number(p, LAT_KEY_BLOCK, MIN_BLOCK, MAX_BLOCK, &block) < 0)
+        || lat_stream_parse_number(p, LAT_KEY_BLOCK, MIN_BLOCK, MAX_BLOCK, &block) < 0)
         return -1;
     if (block % 8)
-        return expected(p, LAT_KEY_BLOCK, "a multiple of 8");
+        return lat_stream_expected(p, LAT_KEY_BLOCK, "a multiple of 8");
     if (filter && !compression)
         return lat_fail(
             "%s: expected filter = none with compression = none, found filter = rotate-shuffle",
@@ -184,21 +196,14 @@ static int parse_gauge(const parser *p)
     unsigned long sweeps;
     if (p->value[LAT_KEY_GAUGE]) {
         if (strlen(p->value[LAT_KEY_GAUGE]) >= sizeof head->gauge)
-            return expected(p, LAT_KEY_GAUGE, "a word of at most 15 letters");
+            return lat_stream_expected(p, LAT_KEY_GAUGE, "a word of at most 15 letters");
         strcpy(head->gauge, p->value[LAT_KEY_GAUGE]);
     }
-    if (p->value[LAT_KEY_WEIGHTS]) {
-        const char *at = p->value[LAT_KEY_WEIGHTS];
-        char *end = NULL;
-        for (int mu = 0; mu < head->geom.nd; mu++, at = end + 1) {
-            const size_t digits = strspn(at, DECIMAL);
-            head->weight[mu] = strtod(at, &end);
-            if (digits == 0 || end != at + digits || *end != (mu + 1 < head->geom.nd ? ' ' : '\0'))
-                return expected(p, LAT_KEY_WEIGHTS, "as many numbers as there are directions");
-        }
-    }
+    if (p->value[LAT_KEY_WEIGHTS]
+        && lat_stream_parse_reals(p, LAT_KEY_WEIGHTS, head->geom.nd, head->weight) < 0)
+        return -1;
     if (p->value[LAT_KEY_SWEEPS]) {
-        if (parse_number(p, LAT_KEY_SWEEPS, 0, LONG_MAX, &sweeps) < 0)
+        if (lat_stream_parse_number(p, LAT_KEY_SWEEPS, 0, LONG_MAX, &sweeps) < 0)
             return -1;
         head->sweeps = (long)sweeps;
     }
@@ -208,7 +213,8 @@ static int parse_gauge(const parser *p)
 static int parse_copies(const parser *p)
 {
     unsigned long copies = 0;
-    if (p->value[LAT_KEY_COPIES] && parse_number(p, LAT_KEY_COPIES, 1, LAT_MAX_COPIES, &copies) < 0)
+    if (p->value[LAT_KEY_COPIES]
+        && lat_stream_parse_number(p, LAT_KEY_COPIES, 1, LAT_MAX_COPIES, &copies) < 0)
         return -1;
     p->head->copies = (long)copies;
     return 0;
@@ -219,21 +225,23 @@ static int parse_values(const parser *p)
 {
     lat_header *head = p->head;
     unsigned long reals;
-    int kind = parse_word(p, LAT_KEY_KIND, "gauge|transform");
+    int kind = parse_word(p, LAT_KEY_KIND, "gauge|transform|spinor|propagator|modes");
     int real = parse_word(p, LAT_KEY_REAL, "f32|f64");
     if (kind < 0 || real < 0)
         return -1;
-    head->kind = kind == 0 ? LAT_GAUGE : LAT_TRANSFORM;
+    head->kind = (lat_kind)kind; /* in the order of the enum */
     head->real = real == 0 ? LAT_F32 : LAT_F64;
     if (parse_group(p) < 0 || parse_dims(p) < 0
-        || parse_number(p, LAT_KEY_REALS, 1, 512, &reals) < 0)
+        || lat_stream_parse_number(p, LAT_KEY_REALS, 1, 512, &reals) < 0)
         return -1;
     head->reals = (int)reals;
-    if (parse_orders(p) < 0 || parse_storage(p) < 0 || parse_gauge(p) < 0 || parse_copies(p) < 0
-        || parse_real(p, LAT_KEY_PLAQUETTE, &head->plaquette) < 0
-        || parse_real(p, LAT_KEY_LINK_TRACE, &head->link_trace) < 0
-        || parse_real(p, LAT_KEY_FUNCTIONAL, &head->functional) < 0
-        || parse_real(p, LAT_KEY_THETA, &head->theta) < 0 || lat_header_check(head, p->name) < 0)
+    if (lat_stream_parse_columns(p) < 0 || parse_orders(p) < 0 || parse_storage(p) < 0
+        || parse_gauge(p) < 0 || parse_copies(p) < 0
+        || lat_stream_parse_real(p, LAT_KEY_PLAQUETTE, &head->plaquette) < 0
+        || lat_stream_parse_real(p, LAT_KEY_LINK_TRACE, &head->link_trace) < 0
+        || lat_stream_parse_real(p, LAT_KEY_FUNCTIONAL, &head->functional) < 0
+        || lat_stream_parse_real(p, LAT_KEY_THETA, &head->theta) < 0
+        || lat_stream_parse_quark(p) < 0 || lat_header_check(head, p->name) < 0)
         return -1;
     if (head->geom.nd == 1 && p->value[LAT_KEY_PLAQUETTE])
         return lat_fail("%s: expected no plaquette in one dimension, found %.60s", p->name,

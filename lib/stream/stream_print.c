@@ -20,7 +20,7 @@ static void print_weights(FILE *to, const lat_header *head)
                 mu + 1 < head->geom.nd ? "" : "\n");
 }
 
-static void print_real(FILE *to, lat_stream_key key, double value)
+void lat_stream_print_real(FILE *to, lat_stream_key key, double value)
 {
     if (!isnan(value))
         fprintf(to, "%s = %.17g\n", lat_stream_key_name[key], value);
@@ -40,11 +40,13 @@ static void print_header(FILE *to, const lat_header *head, size_t block, bool co
     char dims[64], order[LAT_ORDER_TEXT];
     const int nd = head->geom.nd;
     fputs(LAT_STREAM_MAGIC, to);
-    fprintf(to, "kind = %s\n", head->kind == LAT_GAUGE ? "gauge" : "transform");
+    fprintf(to, "kind = %s\n", lat_kind_word(head->kind));
     fprintf(to, "group = SU(%d)\n", head->nc);
     fprintf(to, "dims = %s\n", lat_dims_text(&head->geom, dims));
     fprintf(to, "real = %s\n", head->real == LAT_F32 ? "f32" : "f64");
     fprintf(to, "reals = %d\n", head->reals);
+    if (lat_header_order_objects(head) == LAT_ORDER_COLUMNS)
+        fprintf(to, "columns = %d\n", head->quark.columns);
     fprintf(to, "sites = %s\n", lat_order_sites_text(&head->order, nd, order));
     if (head->kind == LAT_GAUGE)
         fprintf(to, "links = %s\n", lat_order_links_text(&head->order, nd, order));
@@ -57,12 +59,14 @@ static void print_header(FILE *to, const lat_header *head, size_t block, bool co
     if (strcmp(head->gauge, "none") != 0) {
         fprintf(to, "gauge = %s\n", head->gauge);
         print_weights(to, head);
-        print_real(to, LAT_KEY_FUNCTIONAL, head->functional);
-        print_real(to, LAT_KEY_THETA, head->theta);
+        lat_stream_print_real(to, LAT_KEY_FUNCTIONAL, head->functional);
+        lat_stream_print_real(to, LAT_KEY_THETA, head->theta);
         fprintf(to, "sweeps = %ld\n", head->sweeps);
     }
     if (head->copies)
         fprintf(to, "copies = %ld\n", head->copies);
+    if (lat_header_spinors(head))
+        lat_stream_print_quark(to, head);
     for (int i = 0; i < head->info.count; i++)
         fprintf(to, "info.%s\n", head->info.line[i]);
     for (int i = 0; i < head->history.count; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stream_reduced_internal.h: matrices of which the stream has fewer reals than memory.
  *
- * In memory a matrix always has 2 N N reals. The stream may have the first two rows of SU(3) (12
- * reals), or the quaternion q0, q1, q2, q3 of SU(2) (4 reals), whose order in memory is q0, q3, q2,
- * q1. The others follow from det U = 1 and U U^+ = 1. */
+ * In memory a matrix always has 2 N N reals (and a spinor 8 N, in the stream, too). The stream may
+ * have the first two rows of SU(3) (12 reals), or the quaternion q0, q1, q2, q3 of SU(2) (4 reals),
+ * whose order in memory is q0, q3, q2, q1. The others follow from det U = 1 and U U^+ = 1. */
 #ifndef LAT_STREAM_REDUCED_INTERNAL_H
 #define LAT_STREAM_REDUCED_INTERNAL_H
 
@@ -11,14 +11,9 @@
 #include <stddef.h>
 #include "lattice/header.h"
 
-static inline size_t lat_full_reals(const lat_header *head)
-{
-    return 2 * (size_t)head->nc * (size_t)head->nc;
-}
-
 static inline bool lat_reduced(const lat_header *head)
 {
-    return (size_t)head->reals != lat_full_reals(head);
+    return (size_t)head->reals != lat_header_full_reals(head);
 }
 
 /* Computes the reals that the stream does not have from those that it has, in `count` matrices.

@@ -12,6 +12,7 @@
 #include "site/sun.h"
 
 #define MOST 4096
+#define COLUMNS 5 /* an odd number of them */
 
 /* ---- the definition -------------------------------------------------------------------------- */
 
@@ -41,12 +42,13 @@ static entry entry_of(const char *sites, const char *links, const lat_geometry *
             sum += x[strchr("xyzt", *p) - "xyzt"];
         else if (*p == 'p')
             break;
+    const int place = each > 1 && *links ? (int)(strchr(links, "xyzt"[mu]) - links) : mu;
     for (const char *p = sites; *p; p++)
-        e.key[e.n++] = *p == 'p'   ? sum % 2
-                       : *p == 'l' ? (int)(strchr(links, "xyzt"[mu]) - links)
-                                   : x[strchr("xyzt", *p) - "xyzt"];
-    if (!strchr(sites, 'l'))
-        e.key[e.n++] = each > 1 ? (int)(strchr(links, "xyzt"[mu]) - links) : 0;
+        e.key[e.n++] = *p == 'p'                ? sum % 2
+                       : *p == 'l' || *p == 'c' ? place
+                                                : x[strchr("xyzt", *p) - "xyzt"];
+    if (!strchr(sites, 'l') && !strchr(sites, 'c'))
+        e.key[e.n++] = place;
     return e;
 }
 
@@ -92,6 +94,7 @@ static const char *spelled(const char *letters, char *text)
         sprintf(text + strlen(text), "%s%s", p > letters ? " " : "",
                 *p == 'p'   ? "parity"
                 : *p == 'l' ? "links"
+                : *p == 'c' ? "columns"
                             : (char[]){*p, '\0'});
     return text;
 }
@@ -99,7 +102,7 @@ static const char *spelled(const char *letters, char *text)
 typedef struct cases {
     lat_geometry geom;
     const char *links;
-    bool gauge;
+    lat_order_objects objects;
     int good, bad;
 } cases;
 
@@ -107,7 +110,9 @@ typedef struct cases {
 static void check_walk(const lat_order *o, const char *sites, const cases *c)
 {
     static size_t numbers[MOST];
-    const int each = c->gauge ? c->geom.nd : 1;
+    const int each = c->objects == LAT_ORDER_LINKS     ? c->geom.nd
+                     : c->objects == LAT_ORDER_COLUMNS ? COLUMNS
+                                                       : 1;
     const size_t n = sorted(sites, c->links, &c->geom, each, numbers);
     lat_order_iterator w, v;
     lat_order_start(&w, o, &c->geom, each, 0);
@@ -128,21 +133,21 @@ static void one_order(const char *letters, void *context)
     char text[LAT_ORDER_TEXT], again[LAT_ORDER_TEXT], word[LAT_ORDER_TEXT];
     lat_order o = {.sites = ""};
     const int nd = c->geom.nd;
-    if (lat_order_read_sites(&o, spelled(letters, text), nd, c->gauge)) {
+    if (lat_order_read_sites(&o, spelled(letters, text), nd, c->objects)) {
         c->bad++;
         return;
     }
     c->good++;
     CHECK(strcmp(lat_order_sites_text(&o, nd, again), text) == 0, "%s became %s", text, again);
-    if (c->gauge)
+    if (c->objects == LAT_ORDER_LINKS)
         CHECK(lat_order_read_links(&o, spelled(c->links, word), nd) == 0
                   && strcmp(lat_order_links_text(&o, nd, again), word) == 0,
               "%s became %s", word, again);
     check_walk(&o, letters, c);
 }
 
-/* Of nd axes there are (nd + 2)! - nd! orders with and without parity and links; without links, for
- * transformations, (nd + 1)!. */
+/* Of nd axes there are (nd + 2)! - nd! orders with and without parity and links (or columns);
+ * without these, for transformations, (nd + 1)!. */
 static void check_orders(void)
 {
     static const int factorial[] = {1, 1, 2, 6, 24, 120, 720};
@@ -156,14 +161,17 @@ static void check_orders(void)
         {{1, {8, 1, 1, 1}}, "x"},    {{1, {1, 1, 1, 1}}, "x"},
     };
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (int gauge = 0; gauge < 2; gauge++) {
-            cases c = {.geom = shapes[s].geom, .links = shapes[s].links, .gauge = gauge};
+        for (int objects = 0; objects <= LAT_ORDER_COLUMNS; objects++) {
+            cases c = {.geom = shapes[s].geom,
+                       .links = objects == LAT_ORDER_LINKS ? shapes[s].links : "",
+                       .objects = (lat_order_objects)objects};
             const int nd = c.geom.nd;
             char from[8], letters[8] = "";
-            snprintf(from, sizeof from, "%.*spl", nd, "xyzt");
+            snprintf(from, sizeof from, "%.*sp%c", nd, "xyzt",
+                     objects == LAT_ORDER_COLUMNS ? 'c' : 'l');
             for (int n = 1; n <= nd + 2; n++)
                 strings(from, n, letters, one_order, &c);
-            CHECK(c.good == (gauge ? factorial[nd + 2] - factorial[nd] : factorial[nd + 1]),
+            CHECK(c.good == (objects ? factorial[nd + 2] - factorial[nd] : factorial[nd + 1]),
                   "shape %zu: %d orders, %d none", s, c.good, c.bad);
         }
 }
@@ -197,7 +205,8 @@ static void check_names(void)
         for (int k = 0; k < 4; k++) {
             char text[LAT_ORDER_TEXT];
             lat_order o = {.sites = ""};
-            const int rc = lat_order_parse_sites(&o, names[i].option, nd[k], k < 3);
+            const int rc = lat_order_parse_sites(&o, names[i].option, nd[k],
+                                                 k < 3 ? LAT_ORDER_LINKS : LAT_ORDER_ONE);
             CHECK(rc == (expected[k] ? 0 : -1), "%s in %d dimensions: %d", names[i].option, nd[k],
                   rc);
             if (rc == 0 && expected[k])
@@ -206,7 +215,14 @@ static void check_names(void)
         }
     }
     lat_order o = {.sites = ""};
-    CHECK(lat_order_parse_sites(&o, "t,z,y,x", 4, true) == 0
+    char text[LAT_ORDER_TEXT];
+    CHECK(lat_order_parse_sites(&o, "timeslice-parity", 4, LAT_ORDER_COLUMNS) == 0
+              && !strcmp(lat_order_sites_text(&o, 4, text), "t parity columns z y x"),
+          "%s of columns", text);
+    CHECK(lat_order_parse_sites(&o, "columns,t,links,z,y,x", 4, LAT_ORDER_COLUMNS) == 0
+              && !strcmp(lat_order_sites_text(&o, 4, text), "columns t z y x"),
+          "%s of columns", text);
+    CHECK(lat_order_parse_sites(&o, "t,z,y,x", 4, LAT_ORDER_LINKS) == 0
               && lat_order_parse_links(&o, "xyzt", 4) == 0 && lat_order_natural(&o),
           "natural is natural, however it is said");
     CHECK(lat_order_parse_links(&o, "t,x,yz", 4) == 0 && !strcmp(o.links, "txyz"), "%s", o.links);
@@ -249,9 +265,9 @@ static void stored_bytes(void *bytes, size_t n)
 static void check_bytes(const lat_field *f, const char *sites, const char *links)
 {
     static size_t numbers[MOST];
-    const size_t size = 2 * (size_t)(f->head.nc * f->head.nc) * (size_t)f->head.real,
+    const size_t size = lat_header_full_reals(&f->head) * (size_t)f->head.real,
                  bytes = lat_header_bytes(&f->head);
-    const int each = f->head.kind == LAT_GAUGE ? f->head.geom.nd : 1;
+    const int each = (int)lat_header_objects(&f->head);
     const size_t n = sorted(sites, links, &f->head.geom, each, numbers);
     char *there = malloc(bytes);
     need(there && n * size == bytes, "memory");
@@ -280,6 +296,10 @@ static void check_streams(void)
         {LAT_GAUGE, "5 7 3", 5, LAT_F32, 50, "zlxpy", "zxy"},
         {LAT_TRANSFORM, "3 5 7 2", 3, LAT_F32, 12, "ptzyx", ""},
         {LAT_TRANSFORM, "9", 2, LAT_F64, 8, "px", ""},
+        {LAT_SPINOR, "3 5 2 4", 3, LAT_F64, 24, "ptzyx", ""},
+        {LAT_PROPAGATOR, "3 5 2 3", 3, LAT_F64, 24, "ctzyx", ""},
+        {LAT_PROPAGATOR, "3 2 2 3", 2, LAT_F32, 16, "tpczyx", ""},
+        {LAT_MODES, "3 5 2 4", 3, LAT_F32, 24, "xczpyt", ""},
         {LAT_GAUGE, "8 8 8 8", 3, LAT_F64, 18, "plxyzt", "ytxz"},
         {LAT_GAUGE, "8 9 8 7", 3, LAT_F32, 12, "tlzyx", "ytxz"},
         {LAT_GAUGE, "9 8 8 9", 2, LAT_F64, 4, "pxyzt", "xyzt"},
@@ -296,7 +316,7 @@ static void check_streams(void)
                       && lat_order_natural(&g.head.order),
                   "shape %zu, stored %d", s, how);
             lat_field_free(&g);
-            if (how == LAT_STORE_RAW && f.head.reals == 2 * f.head.nc * f.head.nc
+            if (how == LAT_STORE_RAW && (size_t)f.head.reals == lat_header_full_reals(&f.head)
                 && lat_header_bytes(&f.head) <= 1 << 20)
                 check_bytes(&f, shapes[s].sites, shapes[s].links);
         }
@@ -312,13 +332,23 @@ static void check_refused(void)
         const char *dims;
         lat_order order;
     } wrong[] = {
-        {LAT_GAUGE, "2 2 2", {"tzyx", ""}},     {LAT_GAUGE, "2 2 2 2", {"zyx", ""}},
-        {LAT_GAUGE, "2 2 2 2", {"tzyxl", ""}},  {LAT_GAUGE, "2 2 2 2", {"", "xyz"}},
-        {LAT_TRANSFORM, "2 2", {"", "yx"}},     {LAT_TRANSFORM, "2 2", {"lyx", ""}},
-        {LAT_GAUGE, "2 2 2 2", {"tzypx", "q"}}, {LAT_GAUGE, "2 2", {"yxp", ""}},
+        {LAT_GAUGE, "2 2 2", {"tzyx", ""}},
+        {LAT_GAUGE, "2 2 2 2", {"zyx", ""}},
+        {LAT_GAUGE, "2 2 2 2", {"tzyxl", ""}},
+        {LAT_GAUGE, "2 2 2 2", {"", "xyz"}},
+        {LAT_TRANSFORM, "2 2", {"", "yx"}},
+        {LAT_TRANSFORM, "2 2", {"lyx", ""}},
+        {LAT_GAUGE, "2 2 2 2", {"ctzyx", ""}},
+        {LAT_SPINOR, "2 2 2 2", {"ctzyx", ""}},
+        {LAT_PROPAGATOR, "2 2 2 2", {"ltzyx", ""}},
+        {LAT_PROPAGATOR, "2 2 2 2", {"tzyxc", ""}},
+        {LAT_MODES, "2 2 2 2", {"", "xyzt"}},
+        {LAT_GAUGE, "2 2 2 2", {"tzypx", "q"}},
+        {LAT_GAUGE, "2 2", {"yxp", ""}},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        lat_field f = stored_field(wrong[i].kind, wrong[i].dims, 2, LAT_F64, 8, 17);
+        lat_field f = stored_field(wrong[i].kind, wrong[i].dims, 2, LAT_F64,
+                                   wrong[i].kind >= LAT_SPINOR ? 16 : 8, 17);
         f.head.order = wrong[i].order;
         lat_error_clear();
         lat_output *out = lat_output_open(path, 0, &lat_comm_self);

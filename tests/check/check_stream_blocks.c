@@ -143,7 +143,7 @@ static void check_growth(const char *sites)
     if (CHECK(read_bytes(&b, true, &f) == 1, "%s", lat_error())) {
         lat_order order = {.sites = ""};
         lat_order_iterator w;
-        need(lat_order_read_sites(&order, sites, 4, false) == 0, sites);
+        need(lat_order_read_sites(&order, sites, 4, LAT_ORDER_ONE) == 0, sites);
         lat_order_start(&w, &order, &f.head.geom, 1, 0);
         for (size_t i = 0; i < reals; i += 18, lat_order_next(&w))
             if (!CHECK(memcmp((double *)f.data + 18 * w.matrix, data + i, 18 * sizeof *data) == 0,

@@ -6,6 +6,48 @@
 #endif
 #include "check_stream.h"
 
+static bool same_numbers(const double *a, const double *b, int n)
+{
+    return !a == !b && (!a || memcmp(a, b, (size_t)n * sizeof *a) == 0);
+}
+
+static bool same_quark(const lat_quark *p, const lat_quark *q)
+{
+    return p->columns == q->columns && strcmp(p->basis, q->basis) == 0 && !p->source == !q->source
+           && (!p->source || strcmp(p->source, q->source) == 0)
+           && lat_fermion_same(&p->fermion, &q->fermion)
+           && same_numbers(p->residual, q->residual, p->columns)
+           && same_numbers(p->eigenvalue, q->eigenvalue, p->columns)
+           && strcmp(p->links, q->links) == 0;
+}
+
+/* All that a header can say of spinors; every other field has a part of it. */
+static void state_quark(lat_quark *q, bool modes, size_t which)
+{
+    double numbers[LAT_MAX_COLUMNS];
+    for (int i = 0; i < q->columns; i++)
+        numbers[i] = 1e-10 / (i + 1);
+    if (which % 3 == 2)
+        return;
+    q->fermion = (lat_fermion){
+        .name = "wilson",
+        .mass = lat_mass_of_kappa(.1 + .01 * (double)which),
+        .csw = 1.769,
+        .csw_t = 1. / 3,
+        .xi = 2.464,
+        .nu = .95,
+        .twist = -.01,
+        .boundary = {{.theta = .1}, {.theta = 0}, {.theta = 1}, {.dirichlet = true}}};
+    if (which % 3 == 1) {
+        q->fermion = (lat_fermion){.name = "overlap", .mass = -4, .xi = 1, .nu = 1, .m0 = 1.4};
+        strcpy(q->links, "0123cdef");
+    }
+    need(lat_quark_set_source(q, "point:0,0,0,0 \xc3\xa9 = x") == 0
+             && lat_quark_set_residuals(q, numbers) == 0
+             && (!modes || lat_quark_set_eigenvalues(q, numbers) == 0),
+         "numbers");
+}
+
 static bool same_field(const lat_field *a, const lat_field *b)
 {
     const lat_header *p = &a->head, *q = &b->head;
@@ -13,8 +55,8 @@ static bool same_field(const lat_field *a, const lat_field *b)
            && p->real == q->real && p->reals == q->reals && same_number(p->plaquette, q->plaquette)
            && same_number(p->link_trace, q->link_trace) && strcmp(p->gauge, q->gauge) == 0
            && same_number(p->functional, q->functional) && same_number(p->theta, q->theta)
-           && p->sweeps == q->sweeps && same_lines(&p->info, &q->info)
-           && same_lines(&p->history, &q->history)
+           && p->sweeps == q->sweeps && same_quark(&p->quark, &q->quark)
+           && same_lines(&p->info, &q->info) && same_lines(&p->history, &q->history)
            && memcmp(a->data, b->data, lat_field_reals(a) * (size_t)p->real) == 0;
 }
 
@@ -44,6 +86,8 @@ static void check_round_trips(void)
                             == 0
                      && lat_lines_add(&f.head.history, "%s", "") == 0,
                  "lines");
+            if (lat_header_spinors(&f.head))
+                state_quark(&f.head.quark, f.head.kind == LAT_MODES, s);
             if (s % 2) {
                 strcpy(f.head.gauge, "landau");
                 f.head.functional = 0.1 + 1. / 3;
@@ -142,7 +186,9 @@ static bytes foreign_stream(const lat_field *f, unsigned char *raw, size_t n, fo
     const size_t real = (size_t)f->head.real;
     const int nd = f->head.geom.nd;
     const bool gauge = f->head.kind == LAT_GAUGE;
-    char lines[1024], dims[64];
+    char lines[1024], dims[64], columns[64] = "";
+    if (lat_header_order_objects(&f->head) == LAT_ORDER_COLUMNS)
+        snprintf(columns, sizeof columns, "columns = %d\n", f->head.quark.columns);
     for (size_t i = 0; way.big && i < n; i += real)
         for (size_t j = 0; j < real / 2; j++) {
             const unsigned char t = raw[i + j];
@@ -150,12 +196,14 @@ static bytes foreign_stream(const lat_field *f, unsigned char *raw, size_t n, fo
             raw[i + real - 1 - j] = t;
         }
     snprintf(lines, sizeof lines,
-             "kind = %s\ngroup = SU(%d)\ndims = %s\nreal = f%d\nreals = %d\nsites = %s\n%s%s%s"
+             "kind = %s\ngroup = SU(%d)\ndims = %s\nreal = f%d\nreals = %d\n%s%ssites = %s\n%s%s%s"
              "endian = %s\nblock = %zu\ncompression = %s\nfilter = %s\n",
-             gauge ? "gauge" : "transform", f->head.nc, lat_dims_text(&f->head.geom, dims),
-             (int)real * 8, f->head.reals, sites[nd], gauge ? "links = " : "",
-             gauge ? links[nd] : "", gauge ? "\n" : "", way.big ? "big" : "little", way.block,
-             way.how == PLAIN ? "none" : "zlib", way.how == FILTERED ? "rotate-shuffle" : "none");
+             lat_kind_word(f->head.kind), f->head.nc, lat_dims_text(&f->head.geom, dims),
+             (int)real * 8, f->head.reals, columns,
+             lat_header_spinors(&f->head) ? "basis = degrand-rossi\n" : "", sites[nd],
+             gauge ? "links = " : "", gauge ? links[nd] : "", gauge ? "\n" : "",
+             way.big ? "big" : "little", way.block, way.how == PLAIN ? "none" : "zlib",
+             way.how == FILTERED ? "rotate-shuffle" : "none");
     bytes b = head_of(lines);
     append_field(&b, raw, n, way.block, way.how, (int)real,
                  way.big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));

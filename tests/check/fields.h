@@ -44,7 +44,9 @@ static inline lat_geometry geometry_of(const char *dims)
     return geom;
 }
 
-/* A field with all reals of each matrix stored; its matrices are undefined. */
+enum { MODES = 5 }; /* columns of a field of modes */
+
+/* A field with all reals of each matrix or spinor stored, which are undefined. */
 static inline lat_field field_of_ranks(lat_kind kind, lat_geometry geom, int nc, lat_real real,
                                        const lat_comm *comm)
 {
@@ -55,6 +57,8 @@ static inline lat_field field_of_ranks(lat_kind kind, lat_geometry geom, int nc,
     f.head.nc = nc;
     f.head.real = real;
     f.head.reals = 2 * nc * nc;
+    if (kind >= LAT_SPINOR)
+        lat_header_make_spinors(&f.head, kind, MODES);
     need(lat_header_check(&f.head, "a field") == 0 && lat_field_alloc(&f, comm) == 0, "a field");
     return f;
 }
@@ -67,7 +71,7 @@ static inline lat_field field_new(lat_kind kind, lat_geometry geom, int nc, lat_
 /* The number in the lattice of this rank's matrix i. */
 static inline uint64_t matrix_number(const lat_field *f, size_t i)
 {
-    const size_t each = f->head.kind == LAT_GAUGE ? (size_t)f->head.geom.nd : 1;
+    const size_t each = lat_header_objects(&f->head);
     return lat_field_site(f, i / each) * each + i % each;
 }
 
@@ -79,6 +83,21 @@ static inline void fill_haar(lat_field *f, uint64_t seed)
         double m[LAT_SUN_REALS];
         lat_sun_haar(f->head.nc, m, seed, matrix_number(f, i), 0, 0);
         lat_field_put(f, i, m);
+    }
+}
+
+/* Spinors of random numbers from -1 to 1. */
+static inline void fill_spinors(lat_field *f, uint64_t seed)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_matrices(f); i++) {
+        double psi[8 * LAT_MAX_COLOURS];
+        for (uint32_t k = 0; k < 8 * (uint32_t)f->head.nc; k++) {
+            uint32_t word[4];
+            lat_random(seed, matrix_number(f, i), 0, k, 0, word);
+            psi[k] = word[0] * 0x1p-31 - 1 + word[1] * 0x1p-63;
+        }
+        lat_field_put(f, i, psi);
     }
 }
 
@@ -113,13 +132,17 @@ static inline void fill_near_one_fast(lat_field *f, double epsilon, uint64_t see
     free(pool);
 }
 
-/* Haar distributed matrices of which a stream stores `reals` reals each (docs/format.md). */
+/* Haar distributed matrices, or random spinors, of which a stream stores `reals` reals each
+ * (docs/format.md). */
 static inline lat_field stored_field(lat_kind kind, const char *dims, int nc, lat_real real,
                                      int reals, uint64_t seed)
 {
     lat_field f = field_new(kind, geometry_of(dims), nc, real);
     f.head.reals = reals;
-    fill_haar(&f, seed);
+    if (lat_header_spinors(&f.head))
+        fill_spinors(&f, seed);
+    else
+        fill_haar(&f, seed);
     return f;
 }
 

@@ -393,13 +393,14 @@ static bool feed_words(const unsigned char *bytes, size_t n)
         lat_order o = {.sites = ""}, back = {.sites = ""};
         lat_condition c;
         const lat_geometry box = {.nd = nd, .dims = {2, 2, 2, 2}};
-        if (lat_order_parse_sites(&o, s, nd, true) == 0) {
+        if (lat_order_parse_sites(&o, s, nd, LAT_ORDER_LINKS) == 0) {
             good = true;
-            if (lat_order_read_sites(&back, lat_order_sites_text(&o, nd, order), nd, true))
+            if (lat_order_read_sites(&back, lat_order_sites_text(&o, nd, order), nd,
+                                     LAT_ORDER_LINKS))
                 feed_broken("an order is refused when read again: %s", order);
         }
         good = lat_order_parse_links(&o, s, nd) == 0 || good;
-        good = lat_order_read_sites(&o, s, nd, false) == 0 || good;
+        good = lat_order_read_sites(&o, s, nd, LAT_ORDER_ONE) == 0 || good;
         good = lat_order_read_links(&o, s, nd) == 0 || good;
         good = lat_condition_make(LAT_LANDAU, -1, s, &box, &c) == 0 || good;
     }

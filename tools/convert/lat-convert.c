@@ -164,6 +164,8 @@ static int choose_rows(const char *name, const lat_format *target, lat_header *h
 {
     if (rows == 0)
         return 0;
+    if (lat_header_spinors(h))
+        return lat_fail("%s: --rows is for matrices, and this is %s", name, lat_kind_text(h->kind));
     if (rows != h->nc && (rows != h->nc - 1 || h->nc > 3))
         return lat_fail("%s: expected --rows %d%s for SU(%d), found %ld", name, h->nc,
                         h->nc == 3   ? " or 2"
@@ -201,8 +203,8 @@ static lat_real target_real(const lat_header *h)
 static int admit(const char *name, const lat_format *format, const lat_header *h)
 {
     if (format->foreign && h->kind != LAT_GAUGE)
-        return lat_fail("%s: holds a gauge transformation, and %s files hold gauge fields", name,
-                        format->name);
+        return lat_fail("%s: holds %s, and %s files hold gauge fields", name,
+                        lat_kind_text(h->kind), format->name);
     if (format->nd && h->geom.nd != format->nd)
         return lat_fail("%s: has %d dimensions, and %s files have %d", name, h->geom.nd,
                         format->name, format->nd);
@@ -269,7 +271,7 @@ static const void *reshaped(job *j, const lat_header *head, const void *slices, 
                             int count)
 {
     const size_t matrices = (size_t)count * lat_slice_matrices(head),
-                 n = matrices * 2 * (size_t)(head->nc * head->nc);
+                 n = matrices * lat_header_full_reals(head);
     if (!j->changed)
         return slices;
     void *numbers = next_buffer(j, n * (size_t)j->head.real);
@@ -278,7 +280,7 @@ static const void *reshaped(job *j, const lat_header *head, const void *slices, 
     lat_reals_convert(numbers, j->head.real, slices, head->real, n);
     lat_flip_signs(&j->head, j->signs, numbers, first, count);
     /* Measured are the links that a reader of the file will have. */
-    if (j->head.reals < 2 * head->nc * head->nc)
+    if ((size_t)j->head.reals < lat_header_full_reals(head))
         lat_rows_complete(&j->head, numbers, matrices);
     return numbers;
 }
@@ -587,7 +589,7 @@ static void parse_order(void)
     const char *slash = strchr(order, '/');
     const size_t n = slash ? (size_t)(slash - order) : strlen(order);
     snprintf(sites, sizeof sites, "%.*s", (int)(n < sizeof sites ? n : sizeof sites - 1), order);
-    if (n >= sizeof sites || lat_order_parse_sites(&hints.order, sites, 4, true) < 0
+    if (n >= sizeof sites || lat_order_parse_sites(&hints.order, sites, 4, LAT_ORDER_LINKS) < 0
         || (slash && lat_order_parse_links(&hints.order, slash + 1, 4) < 0))
         lat_usage("--order %s: expected " LAT_ORDERS
                   ", or a list such as t,x,y,z, and perhaps /t,x,y,z for the "

@@ -35,8 +35,9 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-reorder",
     .args = "[FILE]",
-    .summary = "Stores fields in another order of sites and links, or in natural order again, and "
-               "applies symmetries of the lattice: first a shift, then reflections, then a "
+    .summary = "Stores fields in another order of sites, links and columns, or in natural order "
+               "again, and applies symmetries of the lattice to links and gauge transformations: "
+               "first a shift, then reflections, then a "
                "permutation of axes, and charge conjugation.",
     .example =
         "lat-reorder --sites parity cfg.lat -o cfg.parity.lat\n"
@@ -91,13 +92,12 @@ static int change(lat_field *f)
 static int order(lat_header *head)
 {
     const int nd = head->geom.nd;
-    const bool gauge = head->kind == LAT_GAUGE;
-    if (lat_order_parse_sites(&head->order, sites, nd, gauge))
+    if (lat_order_parse_sites(&head->order, sites, nd, lat_header_order_objects(head)))
         return lat_fail_usage("--sites %s: expected " LAT_ORDERS
                               ", or all %d axes, each once, perhaps with parity and "
-                              "links between",
+                              "links or columns between",
                               sites, nd);
-    if (gauge && links && lat_order_parse_links(&head->order, links, nd))
+    if (head->kind == LAT_GAUGE && links && lat_order_parse_links(&head->order, links, nd))
         return lat_fail_usage("--links %s: expected all %d directions, each once, such as t,x,y,z",
                               links, nd);
     return 0;

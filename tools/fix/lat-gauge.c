@@ -38,8 +38,9 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-gauge",
     .args = "[FILE]",
-    .summary = "Applies gauge transformations U(x,mu) -> g(x) U(x,mu) g(x+mu)^+, inverts or "
-               "composes them.",
+    .summary =
+        "Applies gauge transformations U(x,mu) -> g(x) U(x,mu) g(x+mu)^+, and psi(x) -> g(x) "
+        "psi(x) to spinors and to the sink of propagators; inverts or composes them.",
     .example = "lat-gauge --random --seed 7 --save-g g.lat cfg.lat | lat-orelax -o fixed.lat",
     .options = options,
     .max_files = 1,
@@ -61,8 +62,8 @@ typedef struct run {
 static int check_unitary(const char *name, const lat_field *g)
 {
     lat_deviation off;
-    if (g->head.kind != LAT_TRANSFORM)
-        return lat_fail("%s: expected a gauge transformation, found a gauge field", name);
+    if (lat_header_need(&g->head, LAT_TRANSFORM, name))
+        return -1;
     if (lat_measure_deviation(g, &off))
         return -1;
     if (!(off.unitarity_max <= UNITARY))
@@ -130,8 +131,8 @@ static int none_left(run *r, long fields)
 static int do_random(run *r, lat_field *f, long index)
 {
     lat_field g;
-    if (f->head.kind != LAT_GAUGE)
-        return lat_fail("%s: expected a gauge field for --random, found a gauge transformation",
+    if (f->head.kind == LAT_TRANSFORM)
+        return lat_fail("%s: expected links or spinors for --random, found a gauge transformation",
                         r->name);
     if (lat_transform_new(&g, &f->head, f->comm))
         return -1;
@@ -151,8 +152,8 @@ static int do_random(run *r, lat_field *f, long index)
 
 static int do_apply(run *r, lat_field *f, long index)
 {
-    if (f->head.kind != LAT_GAUGE)
-        return lat_fail("%s: expected a gauge field for --apply, found a gauge transformation "
+    if (f->head.kind == LAT_TRANSFORM)
+        return lat_fail("%s: expected links or spinors for --apply, found a gauge transformation "
                         "(--compose multiplies two)",
                         r->name);
     if (next_saved(r, index) || lat_transform_apply(f, &r->g))
@@ -163,8 +164,8 @@ static int do_apply(run *r, lat_field *f, long index)
 static int need_transform(const run *r, lat_field *f, const char *mode)
 {
     if (f->head.kind != LAT_TRANSFORM)
-        return lat_fail("%s: expected a gauge transformation for --%s, found a gauge field",
-                        r->name, mode);
+        return lat_fail("%s: expected a gauge transformation for --%s, found %s", r->name, mode,
+                        lat_kind_text(f->head.kind));
     lat_header_ungauge(&f->head); /* g led to a gauge; its inverse or product does not */
     return 0;
 }

@@ -178,7 +178,8 @@ static int resume(run *r)
     if (read_last(&r->field))
         return -1;
     if (head->kind != LAT_GAUGE)
-        return lat_fail("expected a gauge field to go on from, found a gauge transformation");
+        return lat_fail("expected a gauge field to go on from, found %s",
+                        lat_kind_text(head->kind));
     if ((lat_opt_given("group") && group != head->nc)
         || (lat_opt_given("dims")
             && (geom.nd != head->geom.nd || memcmp(geom.dims, head->geom.dims, sizeof geom.dims))))

@@ -395,8 +395,8 @@ static int measure(const lat_field *f, projected *p, measured *m)
     const lat_condition mag = lat_condition_of(LAT_MAG, &f->head.geom, -1);
     lat_gauge_state state;
     if (f->head.kind != LAT_GAUGE)
-        return lat_fail(
-            "the Abelian projection is that of a gauge field, but this is a gauge transformation");
+        return lat_fail("the Abelian projection is that of a gauge field, but this is %s",
+                        lat_kind_text(f->head.kind));
     if (!any_gauge && strcmp(f->head.gauge, "mag") && strcmp(f->head.gauge, "none"))
         return lat_fail("expected a configuration in maximally Abelian gauge, found gauge %s; "
                         "--any-gauge takes it as it is",

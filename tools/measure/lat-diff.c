@@ -31,7 +31,8 @@ static const lat_tool tool = {
     .name = "lat-diff",
     .args = "A B",
     .summary =
-        "Compares two streams, field by field: links, plaquette, link trace, Polyakov loops.",
+        "Compares two streams, field by field: links, plaquette, link trace, Polyakov loops; the "
+        "numbers of gauge transformations, spinors and propagators.",
     .example = "lat-diff --invariant --tolerance 1e-12 before.lat after.lat",
     .options = options,
     .min_files = 2,
@@ -52,15 +53,17 @@ static int comparable(const lat_field *a, const lat_field *b, const char *const 
     const lat_header *p = &a->head, *q = &b->head;
     char d[64], e[64];
     if (p->kind != q->kind)
-        return lat_fail("%s is a %s and %s a %s", name[0],
-                        p->kind == LAT_GAUGE ? "gauge field" : "gauge transformation", name[1],
-                        q->kind == LAT_GAUGE ? "gauge field" : "gauge transformation");
+        return lat_fail("%s is %s and %s %s", name[0], lat_kind_text(p->kind), name[1],
+                        lat_kind_text(q->kind));
     if (p->nc != q->nc)
         return lat_fail("%s is of SU(%d) and %s of SU(%d)", name[0], p->nc, name[1], q->nc);
     if (p->geom.nd != q->geom.nd
         || memcmp(p->geom.dims, q->geom.dims, sizeof(int) * (size_t)p->geom.nd))
         return lat_fail("%s has extents %s and %s %s", name[0], lat_dims_text(&p->geom, d), name[1],
                         lat_dims_text(&q->geom, e));
+    if (lat_header_objects(p) != lat_header_objects(q))
+        return lat_fail("%s has %zu columns and %s %zu", name[0], lat_header_objects(p), name[1],
+                        lat_header_objects(q));
     return 0;
 }
 
@@ -71,13 +74,13 @@ typedef struct partial {
 
 static partial compare_chunk(const lat_field *a, const lat_field *b, size_t from, size_t to)
 {
-    const int n = a->head.nc;
-    double p[LAT_SUN_REALS], q[LAT_SUN_REALS];
+    const size_t elements = lat_header_full_reals(&a->head) / 2;
+    double p[LAT_SUN_REALS], q[LAT_SUN_REALS]; /* more than the 8 N of a spinor */
     partial part = {.worst = from};
     for (size_t i = from; i < to; i++) {
         lat_field_get(a, i, p);
         lat_field_get(b, i, q);
-        for (int k = 0; k < n * n; k++) {
+        for (size_t k = 0; k < elements; k++) {
             const double d = hypot(p[2 * k] - q[2 * k], p[2 * k + 1] - q[2 * k + 1]);
             part.sum += d * d;
             if (!(d <= part.max) && !isnan(part.max)) {
@@ -110,7 +113,7 @@ static int compare_links(const lat_field *a, const lat_field *b, difference *d)
             d->worst = part[c].worst;
         }
     }
-    d->rms = sqrt(sum / ((double)matrices * a->head.nc * a->head.nc));
+    d->rms = sqrt(sum / ((double)matrices * (double)lat_header_full_reals(&a->head) / 2));
     free(part);
     return 0;
 }

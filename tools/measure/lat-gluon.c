@@ -589,8 +589,8 @@ static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
 {
     lat_header called = *head; /* borrowed, for the name */
     if (head->kind != LAT_GAUGE)
-        return lat_fail(
-            "the gluon propagator is that of a gauge field, but this is a gauge transformation");
+        return lat_fail("the gluon propagator is that of a gauge field, but this is %s",
+                        lat_kind_text(head->kind));
     const bool by_options = lat_opt_given("gauge") || time_axis >= 0
                             || !strcmp(head->gauge, "none");
     if (by_options ? lat_condition_make((lat_gauge)gauge, time_axis, NULL, &head->geom, c)

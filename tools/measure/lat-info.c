@@ -28,11 +28,6 @@ static const lat_tool tool = {
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
 
-static const char *kind_name(const lat_header *head)
-{
-    return head->kind == LAT_GAUGE ? "gauge" : "transform";
-}
-
 /* Raw bytes over stored bytes; the stored ones include header and frames. */
 static double ratio(const lat_header *head, const lat_stream_form *form)
 {
@@ -45,7 +40,7 @@ static const char *sites_text(const lat_header *head, const lat_stream_form *for
     return lat_order_sites_text(&form->order, head->geom.nd, buf);
 }
 
-/* "" for a transformation. */
+/* "" where there are none. */
 static const char *links_text(const lat_header *head, const lat_stream_form *form,
                               char buf[LAT_ORDER_TEXT])
 {
@@ -66,13 +61,58 @@ static void print_known(FILE *to, const char *name, double value)
         fprintf(to, "%-11s %.15g\n", name, value);
 }
 
+static void print_numbers(FILE *to, const char *name, const double *numbers, int n)
+{
+    double largest = 0;
+    for (int i = 0; numbers && i < n; i++)
+        largest = fmax(largest, fabs(numbers[i]));
+    if (numbers && n == 1)
+        fprintf(to, "%-11s %.6g\n", name, numbers[0]);
+    else if (numbers)
+        fprintf(to, "%-11s %d numbers, the largest %.6g\n", name, n, largest);
+}
+
+static void print_unless(FILE *to, const char *name, double value, double usual)
+{
+    if (value != usual)
+        fprintf(to, ", %s %.15g", name, value);
+}
+
+static void print_quark(FILE *to, const lat_quark *q)
+{
+    const lat_fermion *f = &q->fermion;
+    char boundary[LAT_BOUNDARY_TEXT];
+    fprintf(to, "columns     %d, basis %s\n", q->columns, q->basis);
+    if (q->source)
+        fprintf(to, "source      %s\n", q->source);
+    if (lat_fermion_known(f)) {
+        fprintf(to, "operator    %s, mass %.15g", f->name, f->mass);
+        if (strcmp(f->name, "overlap") != 0)
+            print_unless(to, "kappa", lat_kappa_of_mass(f->mass), INFINITY);
+        print_unless(to, "csw", f->csw, 0);
+        print_unless(to, "csw_t", f->csw_t, f->csw);
+        print_unless(to, "xi", f->xi, 1);
+        print_unless(to, "nu", f->nu, 1);
+        print_unless(to, "twist", f->twist, 0);
+        print_unless(to, "m0", f->m0, 0);
+        fprintf(to, ", boundary %s\n", lat_boundary_text(f->boundary, boundary));
+    }
+    print_numbers(to, "residuals", q->residual, q->columns);
+    print_numbers(to, "eigenvalues", q->eigenvalue, q->columns);
+    if (q->links[0])
+        fprintf(to, "links       crc-32 %s\n", q->links);
+}
+
 static void print_text(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
     char dims[64], sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT];
     fprintf(to, "%sfield       %ld: %s\n", index ? "\n" : "", index,
-            head->kind == LAT_GAUGE ? "gauge field" : "gauge transformation");
+            strchr(lat_kind_text(head->kind), ' ') + 1);
     fprintf(to, "lattice     %s, SU(%d)\n", lat_dims_text(&head->geom, dims), head->nc);
-    fprintf(to, "numbers     f%d, %d reals a matrix\n", 8 * (int)head->real, head->reals);
+    fprintf(to, "numbers     f%d, %d reals a %s\n", 8 * (int)head->real, head->reals,
+            lat_header_spinors(head) ? "spinor" : "matrix");
+    if (lat_header_spinors(head))
+        print_quark(to, &head->quark);
     fprintf(to, "order       sites %s%s%s%s\n", sites_text(head, form, sites),
             head->kind == LAT_GAUGE ? ", links " : "", links_text(head, form, links),
             lat_order_natural(&form->order) ? " (natural)" : "");
@@ -95,6 +135,48 @@ static void print_text(FILE *to, const lat_header *head, const lat_stream_form *
 
 /* ---- JSON and TSV ---------------------------------------------------------------------------- */
 
+static void json_numbers(FILE *to, const char *name, const double *numbers, int n)
+{
+    if (!numbers)
+        return;
+    lat_json_key(to, false, name);
+    for (int i = 0; i < n; i++)
+        fprintf(to, "%c%.17g", i ? ',' : '[', numbers[i]);
+    fputc(']', to);
+}
+
+static void json_text(FILE *to, const char *name, const char *text)
+{
+    lat_json_key(to, false, name);
+    lat_json_string(to, text);
+}
+
+/* What is known of spinors. */
+static void json_quark(FILE *to, const lat_quark *q)
+{
+    const lat_fermion *f = &q->fermion;
+    char boundary[LAT_BOUNDARY_TEXT];
+    fprintf(to, ", \"columns\": %d", q->columns);
+    json_text(to, "basis", q->basis);
+    if (q->source)
+        json_text(to, "source", q->source);
+    if (lat_fermion_known(f)) {
+        json_text(to, "operator", f->name);
+        lat_json_pair(to, "mass", f->mass);
+        lat_json_pair(to, "csw", f->csw);
+        lat_json_pair(to, "csw_t", f->csw_t);
+        lat_json_pair(to, "xi", f->xi);
+        lat_json_pair(to, "nu", f->nu);
+        lat_json_pair(to, "twist", f->twist);
+        lat_json_pair(to, "m0", f->m0);
+        json_text(to, "boundary", lat_boundary_text(f->boundary, boundary));
+    }
+    json_numbers(to, "residuals", q->residual, q->columns);
+    json_numbers(to, "eigenvalues", q->eigenvalue, q->columns);
+    if (q->links[0])
+        json_text(to, "links_crc", q->links);
+}
+
 /* The info lines as an object: what stands before " = " is the key. */
 static void json_info(FILE *to, const lat_lines *info)
 {
@@ -115,7 +197,7 @@ static void json_info(FILE *to, const lat_lines *info)
 static void print_json(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
     char order[LAT_ORDER_TEXT];
-    fprintf(to, "{\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, kind_name(head));
+    fprintf(to, "{\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, lat_kind_word(head->kind));
     for (int mu = 0; mu < head->geom.nd; mu++)
         fprintf(to, "%s%d", mu ? ", " : "", head->geom.dims[mu]);
     fprintf(to, "], \"group\": \"SU(%d)\", \"real\": \"f%d\", \"reals\": %d", head->nc,
@@ -123,6 +205,8 @@ static void print_json(FILE *to, const lat_header *head, const lat_stream_form *
     fprintf(to, ", \"sites\": \"%s\"", sites_text(head, form, order));
     if (head->kind == LAT_GAUGE)
         fprintf(to, ", \"links\": \"%s\"", links_text(head, form, order));
+    if (lat_header_spinors(head))
+        json_quark(to, &head->quark);
     lat_json_pair(to, "plaquette", head->plaquette);
     lat_json_pair(to, "link_trace", head->link_trace);
     lat_json_key(to, false, "gauge");
@@ -154,7 +238,7 @@ static void print_tsv(FILE *to, const lat_header *head, const lat_stream_form *f
             to,
             "field\tkind\tdims\tgroup\treal\treals\tplaquette\tlink_trace\tgauge\tfunctional\t"
             "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\tsites\tlinks\n");
-    fprintf(to, "%ld\t%s", index, kind_name(head));
+    fprintf(to, "%ld\t%s", index, lat_kind_word(head->kind));
     for (int mu = 0; mu < head->geom.nd; mu++)
         fprintf(to, "%c%d", mu ? ',' : '\t', head->geom.dims[mu]);
     fprintf(to,
@@ -180,8 +264,8 @@ static void print(lat_input *in, FILE *to, const lat_header *head, long index)
         snprintf(name, sizeof name, "%s", lat_input_name(in));
         lat_make_plain(name);
         fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, crc-32 %08x\n", name, index,
-                kind_name(head), head->nc, lat_dims_text(&head->geom, dims), 8 * (int)head->real,
-                form->crc);
+                lat_kind_word(head->kind), head->nc, lat_dims_text(&head->geom, dims),
+                8 * (int)head->real, form->crc);
     } else
         print_text(to, head, form, index);
 }

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fermion.c: the parameters of a Dirac operator. */
+#include "fermion.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+
+#define MAX_THETA 2
+#define MAX_NUMBER 1e6 /* modulus of a parameter */
+
+void lat_fermion_init(lat_fermion *f) { *f = (lat_fermion){.name = "", .xi = 1, .nu = 1}; }
+
+bool lat_fermion_same(const lat_fermion *a, const lat_fermion *b)
+{
+    bool same = !strcmp(a->name, b->name) && a->mass == b->mass && a->csw == b->csw
+                && a->csw_t == b->csw_t && a->xi == b->xi && a->nu == b->nu && a->twist == b->twist
+                && a->m0 == b->m0;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        same = same && a->boundary[mu].dirichlet == b->boundary[mu].dirichlet
+               && a->boundary[mu].theta == b->boundary[mu].theta;
+    return same;
+}
+
+int lat_fermion_check(const lat_fermion *f, const char *name)
+{
+    const bool overlap = !strcmp(f->name, "overlap");
+    if (!lat_fermion_known(f))
+        return 0;
+    if (!overlap && strcmp(f->name, "wilson") != 0)
+        return lat_fail("%s: expected operator wilson or overlap, found '%.15s'", name, f->name);
+    const double number[] = {f->mass, f->csw, f->csw_t, f->xi, f->nu, f->twist, f->m0};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        if (!(fabs(number[i]) <= MAX_NUMBER))
+            return lat_fail("%s: expected parameters of operator %s from -1e6 to 1e6, found %g",
+                            name, f->name, number[i]);
+    if (!(f->xi > 0))
+        return lat_fail("%s: expected an anisotropy xi above 0, found %g", name, f->xi);
+    if (!overlap && f->m0 != 0)
+        return lat_fail("%s: expected no m0 of operator wilson, found %g", name, f->m0);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        if (!(fabs(f->boundary[mu].theta) <= MAX_THETA)
+            || (f->boundary[mu].dirichlet && f->boundary[mu].theta != 0))
+            return lat_fail("%s: expected boundary phases from -%d to %d, in units of pi, found %g",
+                            name, MAX_THETA, MAX_THETA, f->boundary[mu].theta);
+    return 0;
+}
+
+double lat_kappa_of_mass(double mass)
+{
+    const double kappa = 1 / (2 * mass + 8);
+    return isfinite(kappa) ? kappa : NAN;
+}
+
+double lat_mass_of_kappa(double kappa) { return 1 / (2 * kappa) - 4; }
+
+/* ---- boundaries as text ---------------------------------------------------------------------- */
+
+/* One word of n characters. */
+static int parse_phase(const char *word, size_t n, lat_phase *phase)
+{
+    char *end;
+    *phase = (lat_phase){.dirichlet = n == 1 && *word == 'd', .theta = n == 1 && *word == 'a'};
+    if (n == 1 && strchr("pad", *word))
+        return 0;
+    if (n == 0 || strspn(word, "0123456789+-.e") < n)
+        return -1;
+    phase->theta = strtod(word, &end);
+    return end == word + n && fabs(phase->theta) <= MAX_THETA ? 0 : -1;
+}
+
+int lat_boundary_parse(const char *text, lat_phase boundary[LAT_MAX_DIMS])
+{
+    lat_phase found[LAT_MAX_DIMS];
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        const size_t n = strcspn(text, ",");
+        if (parse_phase(text, n, &found[mu]) || (text[n] == ',') != (mu + 1 < LAT_MAX_DIMS))
+            return -1;
+        text += n + 1;
+    }
+    memcpy(boundary, found, sizeof found);
+    return 0;
+}
+
+char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOUNDARY_TEXT])
+{
+    int n = 0;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        const double theta = boundary[mu].theta;
+        const char *word = boundary[mu].dirichlet ? "d" : theta == 0 ? "p" : theta == 1 ? "a" : "";
+        n += snprintf(buf + n, LAT_BOUNDARY_TEXT - (size_t)n, "%s%s", mu ? "," : "", word);
+        if (!*word)
+            n += snprintf(buf + n, LAT_BOUNDARY_TEXT - (size_t)n, "%.17g", theta);
+    }
+    return buf;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fermion.h: the parameters of a Dirac operator M, as options and headers have them.
+ *
+ * M is that of docs/format.md, "The operator": 4 + m on the diagonal, half of each hop. Programs
+ * that divide it by 2 kappa or count its mass in another way are converted where their files are
+ * read. */
+#ifndef LAT_FERMION_H
+#define LAT_FERMION_H
+
+#include <stdbool.h>
+#include "common/geometry.h"
+
+/* The hop across one boundary, from the last site of an axis to the first one: forward hops carry
+ * exp(i pi theta), backward hops its conjugate; or there is none (Dirichlet). */
+typedef struct lat_phase {
+    bool dirichlet;
+    double theta; /* -2 to 2; 0 periodic, 1 antiperiodic; 0 with dirichlet */
+} lat_phase;
+
+typedef struct lat_fermion {
+    char name[16];     /* "wilson" or "overlap"; "": there is no operator, or it is not known */
+    double mass;       /* m = 1/(2 kappa) - 4; M has m + 1 + 3 nu/xi on the diagonal */
+    double csw, csw_t; /* of spatial planes, and of planes with time; 0: no clover term */
+    double xi, nu;     /* bare anisotropy; 1, 1 */
+    double twist;      /* M + i twist gamma5 */
+    double m0;         /* overlap: of the kernel D_W - m0 */
+    lat_phase boundary[LAT_MAX_DIMS];
+} lat_fermion;
+
+/* No operator: name "", xi and nu 1, all else 0, periodic. */
+void lat_fermion_init(lat_fermion *f);
+
+static inline bool lat_fermion_known(const lat_fermion *f) { return f->name[0] != '\0'; }
+bool lat_fermion_same(const lat_fermion *a, const lat_fermion *b);
+
+/* 0, or -1 where a number is out of range; `name` begins the sentence. */
+int lat_fermion_check(const lat_fermion *f, const char *name);
+
+/* kappa = 1/(2 m + 8); NaN where it is not finite. And back. */
+double lat_kappa_of_mass(double mass);
+double lat_mass_of_kappa(double kappa);
+
+/* Four boundaries, x to t, with commas between: p periodic, a antiperiodic, d Dirichlet, or theta
+ * as a number: "p,p,p,a", "0,0,0,0.5". 0, or -1 (lat_error is not set) and the boundaries are as
+ * before. Text returns buf. */
+#define LAT_BOUNDARY_TEXT 128
+int lat_boundary_parse(const char *text, lat_phase boundary[LAT_MAX_DIMS]);
+char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOUNDARY_TEXT]);
+
+#endif
