@@ -369,6 +369,11 @@ END
 
 @test "the examples of docs/python.md run, and print what they say" {
     rough cfg.lat --dims 4,4,4,8
+    py <<'END'
+import lat
+import numpy as np
+lat.write("prop.lat", lat.propagator(np.ones((3, 2, 2, 2, 12, 4, 3)) * np.array([1, 2, 3j]).reshape(3, 1, 1, 1, 1, 1, 1)))
+END
     py "$ROOT/docs/python.md" >examples <<'END'
 import re, sys
 for code in re.findall(r"```python\n(.*?)```", open(sys.argv[1]).read(), re.S):
@@ -377,6 +382,7 @@ END
     [ "$(grep -c . examples)" -ge 3 ]
     near "$(sed -n 's/^plaquette //p' examples)" "$(column cfg.lat plaquette)" 1e-13
     near "$(sed -n 's/^Polyakov loop (\([^+-]*\)[+-].*/\1/p' examples)" "$(column cfg.lat polyakov_t_re)" 1e-13
+    grep -qx '2 10368.0' examples # 9 times 8 sites, 12 columns, 12 components
     lat-info --check mine.lat
 }
 

@@ -13,6 +13,9 @@ def show(field, number, name):
     print(f"{name}: field {number}")
     rows = [(key, getattr(header, key)) for key in STORAGE + MEASURED]
     rows = [(key, _text(key, value)) for key, value in rows if value is not None]
+    rows += [(key, value) for key, value in (("basis", header.basis), ("source", header.source)) if value is not None]
+    rows += header.operator.encode().items() if header.operator else []
+    rows += [(key, _text(key, getattr(header, key))) for key in ("residuals", "eigenvalues", "links_crc") if getattr(header, key)]
     rows += [("info." + key, value) for key, value in header.info.items()]
     rows += [("history", line) for line in header.history]
     rows += [("checked", f"header, {header.blocks} blocks, CRC {field.crc:08x}, {header.elements * header.reals} finite numbers")]

@@ -1,14 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SU(N) matrices from the reals that are stored of them, and back (docs/format.md, "The numbers of a field")."""
+"""SU(N) matrices and spinors from the reals that are stored of them, and back (docs/format.md, "The numbers of a field")."""
 import numpy as np
 
 from .errors import demand
+from .kinds import KINDS
 
 CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # element c of a cross product takes a, b: (c, a, b)
 
 
 def complex_of(real):
     return np.dtype(np.complex64 if real == "f32" else np.complex128)
+
+
+def to_array(reals, header):
+    """The array of a field from its reals [t, z, y, x, object, real]."""
+    if not KINDS[header.kind].spinors:
+        return to_matrices(reals, header.n).reshape(header.shape)
+    return reals.view(complex_of(header.real)).reshape(header.shape)
+
+
+def from_array(array, header):
+    """The inverse of to_array."""
+    if not KINDS[header.kind].spinors:
+        return to_reals(array, header.reals)
+    dtype = np.dtype(np.float32 if array.dtype == np.complex64 else np.float64)
+    return np.ascontiguousarray(array).view(dtype).reshape(array.shape[:-2] + (header.reals,))
 
 
 def to_matrices(reals, n):

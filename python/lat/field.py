@@ -11,11 +11,12 @@ from .kinds import KINDS
 
 
 class Field:
-    """A gauge field or a gauge transformation.
+    """A gauge field, a gauge transformation, or spinors.
 
     header      what its header says (Header)
     array       complex64 (f32) or complex128 (f64): [t, z, y, x, mu, row, column] of links, [t, z, y, x, row, column] of a
-                transformation; in fewer dimensions without t, z ..
+                transformation; in fewer dimensions without t, z ..; [t, z, y, x, spin, colour] of a spinor,
+                [t, z, y, x, column, spin, colour] of a propagator and of modes
     crc         CRC-32 of the raw bytes in the stream that it was read from, otherwise None
     plaquette, link_trace   as measured when it was read, otherwise None"""
 
@@ -40,6 +41,12 @@ class Field:
         demand(self.kind == "transform", "a gauge transformation, a field of kind transform", f"kind {self.kind}")
         return self.array
 
+    @property
+    def spinors(self):
+        """The array of a spinor, a propagator or modes."""
+        demand(KINDS[self.kind].spinors, "spinors, a field of kind spinor, propagator or modes", f"kind {self.kind}")
+        return self.array
+
     def replace(self, array):
         """A new field of the same kind with info and history of this one and other numbers: the gauge, and all that was
         measured, is not taken over."""
@@ -54,15 +61,17 @@ class Field:
 
 def _new(kind, array, real=None, reals=0, **keys):
     array = np.asarray(array)
-    directed = KINDS[kind].directed
-    site_axes = 3 if directed else 2
-    nd = array.ndim - site_axes
-    names = "[t, z, y, x, mu, row, column]" if directed else "[t, z, y, x, row, column]"
-    demand(1 <= nd <= 4 and array.shape[-1] == array.shape[-2] and (not directed or array.shape[-3] == nd),
-           f"an array {names}, or one of fewer dimensions", f"shape {array.shape}")
+    what = KINDS[kind]
+    nd = array.ndim - (3 if what.objects else 2)
+    names = {"links": "mu, ", "columns": "column, ", None: ""}[what.objects] + ("spin, colour" if what.spinors else "row, column")
+    demand((nd == 4 if what.spinors else 1 <= nd <= 4) and array.shape[-2:] == what.element(array.shape[-1])
+           and (not what.directed or array.shape[-3] == nd),
+           f"an array [t, z, y, x, {names}]{'' if what.spinors else ', or one of fewer dimensions'}", f"shape {array.shape}")
     if real is None:
         real = "f32" if array.dtype in (np.complex64, np.float32) else "f64"
     demand(real in ("f32", "f64"), "real f32 or f64", repr(real))
+    if what.objects == "columns":
+        keys["columns"] = int(array.shape[-3])
     header = Header(kind, int(array.shape[-1]), tuple(reversed(array.shape[:nd])), real=real, reals=reals, **keys)
     return Field(header, array.astype(complex_of(real), copy=False))
 
@@ -78,3 +87,19 @@ def gauge_field(u, real=None, reals=0, **keys):
 def transformation(g, real=None, reals=0, **keys):
     """A field of one matrix a site, g[t, z, y, x, row, column]; the rest as of gauge_field."""
     return _new("transform", g, real, reals, **copy.deepcopy(keys))
+
+
+def spinor(psi, real=None, **keys):
+    """A field of one spinor a site, psi[t, z, y, x, spin, colour], in the basis of docs/format.md. Others are keys of the header:
+    source="point:0,0,0,0", operator=lat.Operator("wilson", mass=0.1), residuals=[1e-11]"""
+    return _new("spinor", psi, real, **copy.deepcopy(keys))
+
+
+def propagator(s, real=None, **keys):
+    """A propagator s[t, z, y, x, column, spin, colour], column = N * source spin + source colour; the rest as of spinor."""
+    return _new("propagator", s, real, **copy.deepcopy(keys))
+
+
+def modes(v, real=None, **keys):
+    """Any number of spinors a site, v[t, z, y, x, column, spin, colour]; the rest as of spinor, and eigenvalues."""
+    return _new("modes", v, real, **copy.deepcopy(keys))

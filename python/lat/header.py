@@ -9,15 +9,20 @@ from typing import Dict, List, Optional, Tuple
 from . import orders
 from .errors import StreamError, demand, shown
 from .kinds import AXES, KINDS
+from .operator import KEYS as OPERATOR
+from .operator import Operator
+from .operator import number as _number
 
 FIRST_LINE = b"lat-stream 1\n"
 LINE_LIMIT, HEADER_LIMIT, INFO_LIMIT = 65536, 1048576, 1000
 HISTORY_LIMIT = LINE_LIMIT - len("history = \n")
-STORAGE = ("kind", "group", "dims", "real", "reals", "sites", "links", "endian", "block", "compression", "filter")
+STORAGE = ("kind", "group", "dims", "real", "reals", "columns", "sites", "links", "endian", "block", "compression", "filter")
 NUMBERS = ("plaquette", "link_trace", "functional", "theta")
 MEASURED = ("plaquette", "link_trace", "gauge", "weights", "functional", "theta", "sweeps", "copies")
 INFO_KEY = re.compile(r"info\.[a-z0-9_.-]{1,200}")
-DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?")
+SPINORS = ("basis", "source", *OPERATOR, "residuals", "eigenvalues", "links_crc")
+OPTIONAL = ("links", "columns")
+COLUMN_LIMIT = 2048
 
 
 @dataclass
@@ -25,11 +30,12 @@ class Header:
     """What the header of a field says. dims, boundary and weights go with x, y, z, t. sites, links, endian, block, compression
     and filter are those of the stream that the field was read from; a Writer has its own."""
 
-    kind: str  # gauge, transform
+    kind: str  # gauge, transform, spinor, propagator, modes
     n: int  # of SU(N)
     dims: Tuple[int, ...]
     real: str = "f64"
-    reals: int = 0  # of a matrix, stored; 0: all
+    reals: int = 0  # of a matrix or spinor, stored; 0: all
+    columns: Optional[int] = None  # of a propagator or of modes
     sites: Tuple[str, ...] = ()  # (): natural order
     links: Optional[Tuple[str, ...]] = ()
     endian: str = "little"
@@ -44,15 +50,26 @@ class Header:
     theta: Optional[float] = None
     sweeps: Optional[int] = None
     copies: Optional[int] = None
+    basis: Optional[str] = None  # of spinors
+    source: Optional[str] = None
+    operator: Optional[Operator] = None
+    residuals: Optional[Tuple[float, ...]] = None  # one a column
+    eigenvalues: Optional[Tuple[float, ...]] = None
+    links_crc: Optional[str] = None
     info: Dict[str, str] = field(default_factory=dict)  # without "info."
     history: List[str] = field(default_factory=list)  # oldest first
 
     def __post_init__(self):
         demand(self.kind in KINDS, "kind " + " or ".join(KINDS), shown(self.kind))
         self.dims = tuple(self.dims)
-        self.reals = self.reals or 2 * self.n ** 2
+        kind = KINDS[self.kind]
+        self.reals = self.reals or kind.reals(self.n)[0]
+        if kind.objects == "columns":
+            self.columns = kind.columns(self.n) if self.columns is None else self.columns
+        if kind.spinors:
+            self.basis = self.basis or "degrand-rossi"
         self.sites = tuple(self.sites) or orders.natural_sites(self.nd)
-        self.links = (tuple(self.links or ()) or orders.natural_links(self.nd)) if KINDS[self.kind].directed else None
+        self.links = (tuple(self.links or ()) or orders.natural_links(self.nd)) if kind.directed else None
 
     # ---- what follows from it
 
@@ -67,12 +84,12 @@ class Header:
     @property
     def shape(self):
         """Of the array."""
-        return KINDS[self.kind].shape(self.dims, self.n)
+        return KINDS[self.kind].shape(self.dims, self.n, self.columns)
 
     @property
     def elements(self):
-        """How many matrices."""
-        return math.prod(self.dims) * KINDS[self.kind].directions(self.nd)
+        """How many matrices or spinors."""
+        return math.prod(self.dims) * KINDS[self.kind].count(self.nd, self.columns)
 
     @property
     def width(self):
@@ -109,7 +126,7 @@ class Header:
     def decode(cls, text):
         """From the bytes of a header, FIRST_LINE to the `end` line; StreamError if anything is wrong."""
         keys, info, history = _lines(text)
-        missing = [k for k in STORAGE if k not in keys and k != "links"]
+        missing = [k for k in STORAGE if k not in keys and k not in OPTIONAL]
         demand(not missing, "a line " + ", ".join(missing[:1]) + " in the header", "none")
         kind = _choice(keys, "kind", KINDS)
         group = re.fullmatch(r"SU\((.*)\)", keys["group"])
@@ -117,19 +134,22 @@ class Header:
         n = _integer("N of group", group[1], 2, 16)
         dims = [_integer("dims", word, 1, 65535) for word in keys["dims"].split(" ")]
         demand(len(dims) <= 4, "1 to 4 extents in dims", len(dims))
-        directed = KINDS[kind].directed
+        directed, objects = KINDS[kind].directed, KINDS[kind].objects
+        demand(("columns" in keys) == (objects == "columns"), "a line columns for propagators and modes and for them only", f"kind = {kind}")
         demand(("links" in keys) == directed, "a line links for gauge fields and for them only", f"kind = {kind}")
         sites = keys["sites"].split(" ")
-        orders.check_sites(sites, len(dims), directed)
+        orders.check_sites(sites, len(dims), objects)
         if directed:
             orders.check_links(keys["links"].split(" "), len(dims))
         head = cls(kind, n, dims, sites=sites, links=keys["links"].split(" ") if directed else None, info=info, history=history,
                    real=_choice(keys, "real", ("f32", "f64")), reals=_integer("reals", keys["reals"], 1, 512),
+                   columns=_integer("columns", keys["columns"], 1, COLUMN_LIMIT) if "columns" in keys else None,
                    endian=_choice(keys, "endian", ("little", "big")), block=_integer("block", keys["block"], 4096, 67108864),
                    compression=_choice(keys, "compression", ("none", "zlib")),
                    filter=_choice(keys, "filter", ("none", "rotate-shuffle")))
         head._check_storage()
         head._read_measured(keys)
+        head._read_spinors(keys)
         return head
 
     def _check_storage(self):
@@ -137,6 +157,11 @@ class Header:
         demand(self.reals in allowed, "reals = " + " or ".join(map(str, allowed)), self.reals)
         demand(self.block % 8 == 0, "block, a multiple of 8", self.block)
         demand(self.filter == "none" or self.compression != "none", "filter = none without compression", self.filter)
+        kind = KINDS[self.kind]
+        demand(not kind.spinors or self.nd == 4, f"four dimensions of kind = {self.kind}", self.nd)
+        demand(self.columns is None or kind.columns(self.n) in (None, self.columns), f"columns = {kind.columns(self.n)}", self.columns)
+        demand(not kind.spinors or math.prod(self.dims) * (self.columns or 1) * 64 * self.n < 2 ** 63, "a field that 63 bits can count",
+               self.columns)
         demand(math.prod(self.dims) * 4 * 512 * 8 < 2 ** 63, "a field that 63 bits can count", "x".join(map(str, self.dims)))
         demand(self.blocks < 2 ** 32 - 1, "fewer than 2^32 - 1 blocks", self.blocks)
 
@@ -163,11 +188,32 @@ class Header:
             self.weights = weights if any(w != 1 for w in weights) else None
             demand(self.gauge == "landau" or not self.weights, "gauge = landau beside weights", shown(gauge))
 
+    def _read_spinors(self, keys):
+        if not KINDS[self.kind].spinors:
+            for key in SPINORS:
+                demand(key not in keys, f"{key} of spinors", f"it in kind = {self.kind}")
+            return
+        demand(keys.get("basis") == "degrand-rossi", "basis = degrand-rossi", shown(keys.get("basis")))
+        self.source = keys.get("source")
+        self.operator = Operator.decode(keys)
+        for name in ("residuals", "eigenvalues"):
+            if name in keys:
+                values = tuple(_number(name, word) for word in keys[name].split(" "))
+                demand(len(values) == (self.columns or 1), f"{self.columns or 1} numbers of {name}", len(values))
+                setattr(self, name, values)
+        demand(not self.residuals or min(self.residuals) >= 0, "residuals of 0 or more", shown(keys.get("residuals")))
+        demand(self.eigenvalues is None or self.kind == "modes", "eigenvalues of kind = modes", f"kind = {self.kind}")
+        self.links_crc = keys.get("links_crc")
+        demand(self.links_crc is None or re.fullmatch("[0-9a-f]{8}", self.links_crc), "eight hexadecimal digits of links_crc",
+               shown(self.links_crc))
+
     # ---- to text
 
     def encode(self):
         """The bytes of the header, FIRST_LINE to the `end` line; StreamError where a reader would refuse them."""
-        keys = {name: getattr(self, name) for name in STORAGE + MEASURED}
+        keys = {name: getattr(self, name) for name in STORAGE + MEASURED + ("basis", "source")}
+        keys.update(self.operator.encode() if self.operator else {})
+        keys.update((name, getattr(self, name)) for name in ("residuals", "eigenvalues", "links_crc"))
         lines = [f"{name} = {_text(name, value)}" for name, value in keys.items() if value is not None]
         lines += [f"info.{key} = {value}" for key, value in self.info.items()]
         lines += [f"history = {line}" for line in self.history]
@@ -202,7 +248,7 @@ def _lines(text):
             demand(key[5:] not in info, f"one line {key} in the header", "two")
             info[key[5:]] = value
         else:
-            demand(key in STORAGE + MEASURED, "keys of lat-stream 1 in the header", shown(key))
+            demand(key in STORAGE + MEASURED + SPINORS, "keys of lat-stream 1 in the header", shown(key))
             demand(key not in keys, f"one line {key} in the header", "two")
             keys[key] = value
     demand(len(info) <= INFO_LIMIT, f"at most {INFO_LIMIT} info lines", len(info))
@@ -219,16 +265,11 @@ def _integer(name, text, low, high):
     return int(text)
 
 
-def _number(name, text):
-    demand(DECIMAL.fullmatch(text) and math.isfinite(float(text)), f"a finite decimal number for {name}", shown(text))
-    return float(text)
-
-
 def _text(name, value):
     """A value as a line has it."""
     if name in NUMBERS:
         return f"{value:.16e}"
-    if name == "weights":
+    if name in ("weights", "residuals", "eigenvalues"):
         return " ".join(f"{w:.16e}" for w in value)
     if name in ("dims", "sites", "links"):
         return " ".join(map(str, value))

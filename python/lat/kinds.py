@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kinds of fields, and how many matrices each has at a site. A new kind (spinor, propagator) is a line of KINDS; if its
-elements are not SU(N) matrices, elements.py learns how its reals are stored."""
+"""The kinds of fields: what stands at a site. Objects are SU(N) matrices [row, column] or spinors [spin, colour]."""
 from dataclasses import dataclass
+from typing import Optional
 
 AXES = "xyzt"
 
@@ -9,18 +9,34 @@ AXES = "xyzt"
 @dataclass(frozen=True)
 class Kind:
     name: str
-    directed: bool  # one element for each direction of a site, in the order of the line `links`
+    objects: Optional[str] = None  # the word of the order language for several objects a site; None: one
+    spinors: bool = False
 
-    def directions(self, nd):
-        return nd if self.directed else 1
+    @property
+    def directed(self):
+        """One matrix for each direction of a site, in the order of the line `links`."""
+        return self.objects == "links"
 
-    def shape(self, dims, n):
-        """The shape of the array of a field: sites with x last, direction, row, column."""
-        return tuple(reversed(dims)) + ((len(dims),) if self.directed else ()) + (n, n)
+    def count(self, nd, columns):
+        """Objects a site."""
+        return nd if self.directed else columns if self.objects else 1
+
+    def columns(self, n):
+        """The only number of columns of this kind; None: any."""
+        return 4 * n if self.name == "propagator" else None
+
+    def element(self, n):
+        """The shape of an object."""
+        return (4, n) if self.spinors else (n, n)
+
+    def shape(self, dims, n, columns=None):
+        """The shape of the array of a field: sites with x last, direction or column, then an object."""
+        return tuple(reversed(dims)) + ((self.count(len(dims), columns),) if self.objects else ()) + self.element(n)
 
     def reals(self, n):
-        """How many reals of a matrix may be stored, all of them first."""
-        return [2 * n * n] + {2: [4], 3: [12]}.get(n, [])
+        """How many reals of an object may be stored, all of them first."""
+        return [8 * n] if self.spinors else [2 * n * n] + {2: [4], 3: [12]}.get(n, [])
 
 
-KINDS = {kind.name: kind for kind in (Kind("gauge", True), Kind("transform", False))}
+KINDS = {kind.name: kind for kind in (Kind("gauge", "links"), Kind("transform"), Kind("spinor", None, True),
+                                      Kind("propagator", "columns", True), Kind("modes", "columns", True))}

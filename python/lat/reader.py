@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 
 from . import codec, measure
-from .elements import to_matrices
+from .elements import to_array
 from .errors import StreamError, demand, shown
 from .field import Field
 from .header import FIRST_LINE, HEADER_LIMIT, LINE_LIMIT, Header
@@ -147,8 +147,7 @@ class Reader:
         reals = raw.view(f"{codec.swapped(header)}f{header.width}")
         if not reals.dtype.isnative:
             reals = reals.astype(reals.dtype.newbyteorder("="))
-        order = Order(header.dims, header.sites, header.links)
-        array = to_matrices(order.to_natural(reals.reshape(-1, header.reals)), header.n).reshape(header.shape)
+        array = to_array(Order(header).to_natural(reals.reshape(-1, header.reals)), header)
         return Field(header, array, crc, *self._measured(header, array, largest))
 
     @staticmethod

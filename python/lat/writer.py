@@ -12,10 +12,11 @@ import zlib
 import numpy as np
 
 from . import codec, measure
-from .elements import complex_of, to_matrices, to_reals
+from .elements import complex_of, from_array, to_matrices
 from .errors import StreamError, demand
 from .field import Field
 from .header import HISTORY_LIMIT, Header
+from .kinds import KINDS
 from .orders import Order, check_links, check_sites, natural_links, natural_sites
 
 
@@ -137,7 +138,7 @@ class Writer:
         """That of the field, stored as this writer stores."""
         header = copy.deepcopy(field.header)
         header.sites = self.sites or natural_sites(header.nd)
-        check_sites(header.sites, header.nd, header.links is not None)
+        check_sites(header.sites, header.nd, KINDS[header.kind].objects)
         if header.links is not None:
             header.links = self.links or natural_links(header.nd)
             check_links(header.links, header.nd)
@@ -151,7 +152,7 @@ class Writer:
         """The reals as they are stored; sets plaquette and link trace of the header unless they are right already."""
         array = np.ascontiguousarray(field.array, complex_of(header.real))
         demand(array.shape == header.shape, f"an array of shape {header.shape}", array.shape)
-        reals = to_reals(array, header.reals)
+        reals = from_array(array, header)
         m = max(float(reals.max()), -float(reals.min()))
         demand(np.isfinite(m), "finite numbers", "NaN or infinity")
         if header.kind == "gauge":
@@ -161,8 +162,7 @@ class Writer:
                 said = getattr(header, name)
                 if value == value and (said is None or not abs(said - value) <= bound):
                     setattr(header, name, value)
-        stored = Order(header.dims, header.sites, header.links).to_stored(
-            reals.reshape(tuple(reversed(header.dims)) + ((header.nd,) if header.links else ()) + (header.reals,)))
+        stored = Order(header).to_stored(reals.reshape(header.shape[:-2] + (header.reals,)))
         return np.ascontiguousarray(stored, f"{codec.swapped(header)}f{header.width}").reshape(-1)
 
     def _blocks(self, header, reals):
