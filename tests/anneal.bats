@@ -130,3 +130,40 @@ END
     [ "$(wc -l <err)" -eq 1 ]
     [ ! -s log.tsv ] # no line of it was due
 }
+
+@test "an annealed stream names its gauge, which lat-orelax follows, and a contradiction is refused unless forced" {
+    rough a.lat --dims 4,4,4,6
+    for gauge in landau "landau --weights 1,1,1,0.5" coulomb "coulomb --time x" mag; do
+        # shellcheck disable=SC2086 # several words
+        lat-anneal --gauge $gauge --steps 20 a.lat -o near.lat
+        case $gauge in *x) name=coulomb.x ;; *) name=${gauge%% *} ;; esac
+        lat-info near.lat > info
+        grep -qx "gauge       none" info
+        grep -q "annealed_for = $name\$" info
+        [ "$(column near.lat gauge)" = "$name" ]
+        lat-orelax --theta 1e-12 near.lat -o followed.lat
+        # shellcheck disable=SC2086
+        lat-orelax --theta 1e-12 --gauge $gauge near.lat -o asked.lat
+        lat-diff --tolerance 0 followed.lat asked.lat
+        lat-info followed.lat > info
+        grep -qx "gauge       $name" info
+        # What is fixed is not only near.
+        run -1 grep annealed info
+    done
+    # mag; other gauges contradict it.
+    for other in landau coulomb; do
+        run -2 lat-orelax --gauge $other near.lat -o never.lat
+        [[ $output == *"was annealed for gauge mag, found options for $other"* ]]
+        [ ! -e never.lat ]
+    done
+    run -2 lat-orelax --weights 1,1,1,0.5 near.lat -o never.lat
+    run -0 --separate-stderr lat-orelax --gauge landau --theta 1e-10 --force near.lat -o forced.lat
+    [[ $stderr == *"was annealed for gauge mag, and is taken to landau"* ]]
+    [ "$(column forced.lat gauge)" = landau ]
+    # Copies, axes in another order, and links that have moved away.
+    lat-anneal --gauge coulomb --time y --copies 2 --steps 5 a.lat | lat-orelax --theta 1e-10 -o copies.lat
+    [ "$(column copies.lat gauge)" = coulomb.y ]
+    lat-anneal --gauge coulomb --time y --steps 5 a.lat | lat-reorder --axes y,x,z,t | lat-info | grep -q "annealed_for = coulomb.x"
+    lat-anneal --gauge mag --steps 5 a.lat | lat-gauge --random > away.lat
+    run -1 grep -a annealed_for away.lat
+}

@@ -46,8 +46,10 @@ static const struct {
      {LAT_OPT_FLAG, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
       "refuse to replace a FILE that exists", true}},
     {LAT_HAS_OUTPUT,
-     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0, "write binary data even to a terminal",
-      true}},
+     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
+      "go on, with a warning, where data are refused although they can be read; write binary data "
+      "even to a terminal",
+      false}},
     {LAT_HAS_OUTPUT,
      {LAT_OPT_FLAG, "no-provenance", 0, NULL, &lat_opts.no_provenance, 0, 0,
       "add no line to the history in the header", true}},
@@ -537,8 +539,6 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     lat_opts.comm = tool->start ? tool->start((int)lat_opts.ranks, argv) : &lat_comm_self;
     if (!lat_opts.comm)
         exit_failed();
-    lat_opts.force = lat_opts.force
-                     || lat_comm_external; /* mpirun gives rank 0 a terminal as stdout */
     set_threads();
     lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_opts.comm->size,
                 lat_opts.comm->size > 1 ? "s" : "", lat_opts.comm->host_size, lat_opts.threads,
@@ -557,7 +557,8 @@ void lat_verbose(const char *format, ...)
 
 unsigned lat_output_flags(void)
 {
-    return (lat_opts.force ? LAT_OUTPUT_FORCE : 0)
+    /* mpirun gives rank 0 a terminal as stdout. */
+    return (lat_opts.force || lat_comm_external ? LAT_OUTPUT_FORCE : 0)
            | (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0);
 }
 

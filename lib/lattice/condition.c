@@ -84,13 +84,13 @@ int lat_condition_slices(const lat_condition *c, const lat_geometry *geom)
 }
 
 /* In a header Coulomb gauge whose time is x, not the last direction, is "coulomb.x". */
-int lat_condition_read(const lat_header *head, lat_condition *c)
+static int read_name(const lat_header *head, const char *name, lat_condition *c)
 {
-    const char *dot = strchr(head->gauge, '.');
-    const size_t length = dot ? (size_t)(dot - head->gauge) : strlen(head->gauge);
+    const char *dot = strchr(name, '.');
+    const size_t length = dot ? (size_t)(dot - name) : strlen(name);
     for (int i = 0; i < GAUGES; i++) {
         const lat_gauge_row *row = lat_gauge_table + i;
-        if (length != strlen(row->name) || memcmp(head->gauge, row->name, length))
+        if (length != strlen(row->name) || memcmp(name, row->name, length))
             continue;
         const char *axis = dot && dot[1] && !dot[2] ? strchr(axes, dot[1]) : NULL;
         if (dot && (!row->sliced || !axis || axis - axes >= head->geom.nd))
@@ -99,19 +99,75 @@ int lat_condition_read(const lat_header *head, lat_condition *c)
             return lat_fail("the header says gauge %s, which needs two dimensions at least, in one",
                             row->name);
         *c = lat_condition_of((lat_gauge)i, &head->geom, axis ? (int)(axis - axes) : -1);
-        if (row->weighted)
-            memcpy(c->weight, head->weight, (size_t)head->geom.nd * sizeof *c->weight);
         return 0;
     }
-    return lat_fail("the header says gauge %s, which this version does not know", head->gauge);
+    return lat_fail("the header says gauge %.40s, which this version does not know", name);
+}
+
+int lat_condition_read(const lat_header *head, lat_condition *c)
+{
+    if (read_name(head, head->gauge, c))
+        return -1;
+    if (lat_gauge_table[c->gauge].weighted)
+        memcpy(c->weight, head->weight, (size_t)head->geom.nd * sizeof *c->weight);
+    return 0;
+}
+
+const char *lat_condition_text(const lat_condition *c, const lat_geometry *geom,
+                               char buf[LAT_CONDITION_TEXT])
+{
+    const lat_gauge_row *row = lat_gauge_table + c->gauge;
+    const bool axis = row->sliced && c->time != geom->nd - 1;
+    snprintf(buf, LAT_CONDITION_TEXT, "%s%s%c", row->name, axis ? "." : "",
+             axis ? axes[c->time] : '\0');
+    return buf;
 }
 
 void lat_condition_write(lat_header *head, const lat_condition *c)
 {
     const lat_gauge_row *row = lat_gauge_table + c->gauge;
-    const bool axis = row->sliced && c->time != head->geom.nd - 1;
-    snprintf(head->gauge, sizeof head->gauge, "%s%s%c", row->name, axis ? "." : "",
-             axis ? axes[c->time] : '\0');
+    lat_condition_text(c, &head->geom, head->gauge);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         head->weight[mu] = row->weighted && mu < head->geom.nd ? c->weight[mu] : 1;
+}
+
+int lat_condition_write_annealed(lat_header *head, const lat_condition *c)
+{
+    char name[LAT_CONDITION_TEXT], weights[LAT_MAX_DIMS * 32] = "";
+    bool weighted = false;
+    size_t n = 0;
+    lat_condition_text(c, &head->geom, name);
+    for (int mu = 0; mu < head->geom.nd; mu++) {
+        weighted = weighted || (lat_gauge_table[c->gauge].weighted && c->weight[mu] != 1);
+        n += (size_t)snprintf(weights + n, sizeof weights - n, "%s%.17g", mu ? "," : "",
+                              c->weight[mu]);
+    }
+    lat_info_remove(head, LAT_INFO_ANNEALED_WEIGHTS);
+    return lat_info_set(head, LAT_INFO_ANNEALED, name) < 0
+                   || (weighted && lat_info_set(head, LAT_INFO_ANNEALED_WEIGHTS, weights) < 0)
+               ? -1
+               : 0;
+}
+
+int lat_condition_read_annealed(const lat_header *head, lat_condition *c)
+{
+    const char *name = lat_info_get(head, LAT_INFO_ANNEALED),
+               *weights = lat_info_get(head, LAT_INFO_ANNEALED_WEIGHTS);
+    if (!name)
+        return 0;
+    if (read_name(head, name, c))
+        return -1;
+    if (weights
+        && (!lat_gauge_table[c->gauge].weighted
+            || parse_weights(weights, head->geom.nd, c->weight)))
+        return lat_fail("the header says " LAT_INFO_ANNEALED_WEIGHTS
+                        " = %.80s, expected %d numbers from 0 to 1e6 for Landau gauge",
+                        weights, head->geom.nd);
+    return 1;
+}
+
+bool lat_condition_same(const lat_condition *a, const lat_condition *b)
+{
+    return a->gauge == b->gauge && a->time == b->time
+           && memcmp(a->weight, b->weight, sizeof a->weight) == 0;
 }

@@ -61,4 +61,16 @@ int lat_condition_slices(const lat_condition *c, const lat_geometry *geom);
 int lat_condition_read(const lat_header *head, lat_condition *c);
 void lat_condition_write(lat_header *head, const lat_condition *c);
 
+/* The condition that links were annealed for, which they are near and not in, as info lines: gauge
+ * "none" stays. 0 or -1. Read: 1; 0 if the header names none; -1. */
+int lat_condition_write_annealed(lat_header *head, const lat_condition *c);
+int lat_condition_read_annealed(const lat_header *head, lat_condition *c);
+
+bool lat_condition_same(const lat_condition *a, const lat_condition *b);
+
+/* Its name in a header, "coulomb.x". Returns buf. */
+#define LAT_CONDITION_TEXT 16
+const char *lat_condition_text(const lat_condition *c, const lat_geometry *geom,
+                               char buf[LAT_CONDITION_TEXT]);
+
 #endif

@@ -355,6 +355,8 @@ void lat_header_ungauge(lat_header *head)
     head->sweeps = 0;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         head->weight[mu] = 1;
+    lat_info_remove(head, LAT_INFO_ANNEALED);
+    lat_info_remove(head, LAT_INFO_ANNEALED_WEIGHTS);
 }
 
 /* ---- info -------------------------------------------------------------------------------- */
@@ -416,4 +418,15 @@ int lat_info_set(lat_header *head, const char *key, const char *value)
     free(head->info.line[old]);
     head->info.line[old] = text;
     return 0;
+}
+
+void lat_info_remove(lat_header *head, const char *key)
+{
+    const int i = info_find(head, key);
+    if (i < 0)
+        return;
+    free(head->info.line[i]);
+    head->info.count--;
+    memmove(head->info.line + i, head->info.line + i + 1,
+            (size_t)(head->info.count - i) * sizeof *head->info.line);
 }

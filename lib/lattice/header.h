@@ -106,6 +106,12 @@ size_t lat_header_bytes(const lat_header *head);
 bool lat_info_key(const char *key);
 const char *lat_info_get(const lat_header *head, const char *key);
 int lat_info_set(lat_header *head, const char *key, const char *value);
+void lat_info_remove(lat_header *head, const char *key);
+
+/* Info lines about the gauge that links were annealed for, which they are not in
+ * (lattice/condition.h has their values). */
+#define LAT_INFO_ANNEALED "annealed_for"
+#define LAT_INFO_ANNEALED_WEIGHTS "annealed_weights"
 
 /* The position of object i as text: "1,0,3,2 t" of a link, "1,0,3,2" in a transformation or a
  * spinor, "1,0,3,2 column 7" in a propagator. Returns buf. */
@@ -118,7 +124,8 @@ bool lat_utf8(const char *text);
 /* Takes over measured numbers that are finite and were not known (NaN) before. */
 void lat_header_measured(lat_header *head, double plaquette, double link_trace);
 
-/* The links have changed, so that no gauge condition holds: gauge none, NaN, 0 sweeps. */
+/* The links have changed, so that no gauge condition holds: gauge none, NaN, 0 sweeps; and none is
+ * near. */
 void lat_header_ungauge(lat_header *head);
 
 #endif

@@ -22,20 +22,31 @@ lat_symmetry lat_symmetry_none(void)
 
 /* The conditions known here are invariant, except for their directions; unknown ones are refused.
  */
-static int permute_condition(lat_header *head, const lat_symmetry *s)
+static lat_condition permuted(const lat_condition *was, int nd, const lat_symmetry *s)
 {
-    lat_condition was, is;
-    if (!strcmp(head->gauge, "none"))
-        return 0;
-    if (lat_condition_read(head, &was))
-        return -1;
-    is = was;
-    for (int i = 0; i < head->geom.nd; i++) {
-        is.weight[i] = was.weight[s->axes[i]];
-        if (was.time == s->axes[i])
+    lat_condition is = *was;
+    for (int i = 0; i < nd; i++) {
+        is.weight[i] = was->weight[s->axes[i]];
+        if (was->time == s->axes[i])
             is.time = i;
     }
-    lat_condition_write(head, &is);
+    return is;
+}
+
+static int permute_condition(lat_header *head, const lat_symmetry *s)
+{
+    lat_condition c;
+    const int annealed = lat_condition_read_annealed(head, &c);
+    if (annealed > 0)
+        c = permuted(&c, head->geom.nd, s);
+    if (annealed < 0 || (annealed && lat_condition_write_annealed(head, &c)))
+        return -1;
+    if (!strcmp(head->gauge, "none"))
+        return 0;
+    if (lat_condition_read(head, &c))
+        return -1;
+    c = permuted(&c, head->geom.nd, s);
+    lat_condition_write(head, &c);
     return 0;
 }
 

@@ -129,11 +129,13 @@ static int sweep_all(run *r)
 static int state_header(const lat_fixing *f, lat_header *head, const lat_copy *c)
 {
     char text[24];
-    if (isfinite(f->algorithm->theta)) { /* not after annealing */
+    if (isfinite(f->algorithm->theta)) {
         lat_condition_write(head, &f->condition);
         head->functional = c->state.functional;
         head->theta = c->state.theta;
         head->sweeps = c->sweeps;
+    } else if (lat_condition_write_annealed(head, &f->condition)) {
+        return -1;
     }
     snprintf(text, sizeof text, "%" PRIu64, c->seed);
     return f->single ? 0 : lat_info_set(head, "copy.seed", text);
@@ -174,6 +176,10 @@ static int write_all(run *r)
         most = fmax(most, f->copy[i].state.functional);
     }
     f->u.head.copies = f->copies;
+    lat_info_remove(&f->u.head, LAT_INFO_ANNEALED);
+    lat_info_remove(&f->u.head, LAT_INFO_ANNEALED_WEIGHTS);
+    if (!isfinite(f->algorithm->theta) && lat_condition_write_annealed(&f->u.head, &f->condition))
+        return -1;
     if (lat_provenance(&f->u.head, "%s, %s, %d copies, F %.15f to %.15f", f->device_text,
                        lat_gauge_name(f->condition.gauge), f->copies, least, most)
         || lat_stream_write(r->out, &f->u, lat_opts.store))
@@ -218,6 +224,37 @@ static int converged(run *r)
 
 /* ---- one configuration ----------------------------------------------------------------------- */
 
+/* The condition of the options; without them the one that the stream was annealed for. */
+static int choose_condition(lat_fixing *f)
+{
+    const lat_fixing_options *o = &lat_fixing_opts;
+    const lat_geometry *geom = &f->u.head.geom;
+    char here[LAT_CONDITION_TEXT], asked[LAT_CONDITION_TEXT];
+    lat_condition stated;
+    const int annealed = lat_condition_read_annealed(&f->u.head, &stated);
+    const bool follows = annealed > 0 && !lat_opt_given("gauge");
+    if (annealed < 0)
+        return -1;
+    if (follows && o->time < 0 && !o->weights) {
+        f->condition = stated;
+        return 0;
+    }
+    if (lat_condition_make(follows ? stated.gauge : (lat_gauge)o->gauge, o->time, o->weights, geom,
+                           &f->condition))
+        return -1;
+    if (!annealed || lat_condition_same(&f->condition, &stated))
+        return 0;
+    lat_condition_text(&stated, geom, here);
+    lat_condition_text(&f->condition, geom, asked);
+    if (!lat_opts.force)
+        return lat_fail_usage("%s: was annealed for gauge %s%s, found options for %s%s (without "
+                              "--gauge that of the stream is taken; --force takes the other)",
+                              f->name, here, strcmp(here, asked) ? "" : " with other weights",
+                              asked, strcmp(here, asked) ? "" : " with other weights");
+    lat_warn("%s: was annealed for gauge %s, and is taken to %s (--force)", f->name, here, asked);
+    return 0;
+}
+
 static int prepare(run *r)
 {
     lat_fixing *f = &r->fixing;
@@ -229,8 +266,7 @@ static int prepare(run *r)
         return -1;
     if (!f->device && !(f->device = lat_device_open(&lat_fixing_opts.device, f->comm)))
         return -1;
-    if (lat_condition_make((lat_gauge)lat_fixing_opts.gauge, lat_fixing_opts.time,
-                           lat_fixing_opts.weights, &f->u.head.geom, &f->condition))
+    if (choose_condition(f))
         return -1;
     f->slices = lat_condition_slices(&f->condition, &f->u.head.geom);
     f->theta = lat_alloc((size_t)f->slices * LAT_BATCH, sizeof *f->theta, "theta of slices");

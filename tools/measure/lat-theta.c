@@ -20,7 +20,8 @@ static const char *weights;
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &gauge, 0, 0,
-     "condition to measure (default: that of the header, or landau)", false},
+     "condition to measure (default: that of the header, the one it was annealed for, or landau)",
+     false},
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
      "direction across which slices are cut in Coulomb gauge (default: the last)", false},
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0,
@@ -58,10 +59,16 @@ typedef struct measured {
     double polyakov[LAT_MAX_DIMS][2];
 } measured;
 
-/* The condition of the options, else that of the header, else Landau gauge. */
+/* The condition of the options; else that of the header; else the one that the links were annealed
+ * for; else Landau gauge. */
 static int choose(const lat_header *head, lat_condition *c)
 {
-    if (lat_opt_given("gauge") || time_axis >= 0 || weights || !strcmp(head->gauge, "none"))
+    const bool by_options = lat_opt_given("gauge") || time_axis >= 0 || weights,
+               none = !strcmp(head->gauge, "none");
+    const int annealed = by_options || !none ? 0 : lat_condition_read_annealed(head, c);
+    if (annealed)
+        return annealed < 0 ? -1 : 0;
+    if (by_options || none)
         return lat_condition_make((lat_gauge)gauge, time_axis, weights, &head->geom, c);
     return lat_condition_read(head, c);
 }
