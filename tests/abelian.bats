@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Purpose: lat-abelian projects links to the Abelian subgroup and counts monopoles; both against exact values and a second program.
+# shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
 # number NAME < JSON
@@ -37,7 +38,7 @@ for t in range(6):
                     e = cmath.exp(0.3j * math.pi * turned.get((x, y, z, t, mu), 0))
                     sys.stdout.buffer.write(struct.pack("<8d", e.real, e.imag, 0, 0, 0, 0, e.real, -e.imag))
 END
-    lat-convert --from raw --dims 4,4,4,6 --group 2 a.raw | lat-abelian --currents k.tsv --json >j
+    lat-convert --from raw --dims 4,4,4,6 --group 2 a.raw | lat-abelian --force --currents k.tsv --json >j
     printf '0\t%s\n' $'1\t1,2,0,2\tz\t-1' $'2\t1,2,0,2\tz\t1' $'1\t1,2,0,3\tt\t-1' $'2\t1,2,0,3\tt\t1' \
         $'1\t1,2,0,3\tz\t1' $'2\t1,2,0,3\tz\t-1' $'1\t1,2,3,3\tt\t1' $'2\t1,2,3,3\tt\t-1' >want
     tail -n +2 k.tsv | cmp - want
@@ -49,7 +50,7 @@ END
     command -v python3 >/dev/null || skip "no python3"
     local group
     for group in 2 3 4; do
-        lat-start hot --dims 4,3,5,4 --group $group --seed $group | lat-abelian --currents k.tsv --json --links u.lat >j
+        lat-start hot --dims 4,3,5,4 --group $group --seed $group | lat-abelian --force --currents k.tsv --json --links u.lat >j
         lat-convert --to raw u.lat -o u.raw
         python3 "$ROOT/tests/monopoles.py" 4,3,5,4 $group u.raw >want
         cmp k.tsv want
@@ -66,7 +67,7 @@ END
 @test "independent random phases have 7/15 of a monopole a link" {
     # Haar random links have such phases in every direction; of the six faces of a cube five are then independent and uniform, and k is
     # their sum in units of 2 pi, rounded: 1 with probability 26/120, 2 with 1/120, and as often -1, -2. E |k| = 7/15, E k^2 = 1/2.
-    lat-start hot --dims 12,12,12,12 --group 2 --seed 9 | lat-abelian --json >j
+    lat-start hot --dims 12,12,12,12 --group 2 --seed 9 | lat-abelian --force --json >j
     # 4 sigma, of which neighbouring cubes leave at most sqrt(13) of what it would be alone: each shares faces with 12 others.
     near "$(number monopoles <j)" 0.4666666667 "$(awk 'BEGIN { print 4 * sqrt(13 * (1/2 - 49/225) / 82944) }')"
     near "$(number monopoles_temporal <j)" 0.4666666667 "$(awk 'BEGIN { print 4 * sqrt(13 * (1/2 - 49/225) / 20736) }')"
@@ -77,7 +78,7 @@ END
 
 @test "another program counts as many monopoles in each direction" {
     # By Di_Fjk and DeGrand_current of github.com/claudio-bonati/yang-mills (lib/gauge_conf_meas.c of c0d25aa), from the phases of these links.
-    lat-start hot --dims 6,8,10,12 --group 2 --seed 3 | lat-abelian --currents k.tsv >said
+    lat-start hot --dims 6,8,10,12 --group 2 --seed 3 | lat-abelian --force --currents k.tsv >said
     awk -F'\t' '$2 == 1 { n[$4] += $5 < 0 ? -$5 : $5 } END { print n["x"], n["y"], n["z"], n["t"] }' k.tsv >counted
     [ "$(cat counted)" = "2742 2696 2738 2650" ]
 }
@@ -95,7 +96,7 @@ END
         near "$(number theta <j)" "$(column mag.lat theta --gauge mag)" 1e-20
         # Rows are unit vectors.
         near "$(number off_diagonal <j)" "$(awk -v f="$(number functional <j)" 'BEGIN { print 1 - f }')" 1e-6
-        lat-abelian --json a.lat >raw
+        lat-abelian --force --json a.lat >raw
         awk -v mag="$(number monopoles <j)" -v raw="$(number monopoles <raw)" 'BEGIN { exit !(mag > 0 && mag < raw / 4) }'
         # The projection of a projection is itself, and its plaquette that of lat-plaq.
         lat-abelian --json u.lat >again
@@ -112,20 +113,20 @@ END
 
 @test "text, columns and JSON agree; streams, threads, three dimensions and fewer" {
     lat-start hot --dims 4,5,3 --group 3 --count 2 -o a.lat
-    lat-abelian --tsv -@ 1 a.lat >one.tsv
-    lat-abelian --tsv -@ 3 --currents k.tsv a.lat >three.tsv
+    lat-abelian --force --tsv -@ 1 a.lat >one.tsv
+    lat-abelian --force --tsv -@ 3 --currents k.tsv a.lat >three.tsv
     cmp one.tsv three.tsv
     [ "$(wc -l <one.tsv)" -eq 3 ]
     [ "$(cut -f1 k.tsv | sort -u | tr '\n' ' ')" = "0 1 config " ]
     # The charges of a torus add up to 0, of every colour.
     awk -F'\t' 'FNR > 1 { n++; sum[$1, $2] += $5; if ($4 != "-") bad++ } END { for (i in sum) if (sum[i]) bad++; exit bad || n < 20 }' k.tsv
-    lat-abelian --json a.lat >j
+    lat-abelian --force --json a.lat >j
     [ "$(wc -l <j)" -eq 2 ]
     near "$(tail -n 1 j | number monopoles)" "$(tail -n 1 one.tsv | cut -f8)" 0
-    lat-abelian a.lat >text
+    lat-abelian --force a.lat >text
     near "$(awk '$1 == "monopoles" { print $2 }' text | tail -n 1)" "$(tail -n 1 one.tsv | cut -f8)" 1e-14
     for dims in 4,6 7; do
-        lat-start hot --dims $dims | lat-abelian --tsv --currents k.tsv >b.tsv
+        lat-start hot --dims $dims | lat-abelian --force --tsv --currents k.tsv >b.tsv
         [ "$(sed -n 2p b.tsv | cut -f8)" = nan ]
         [ "$(wc -l <k.tsv)" -eq 1 ]
     done
@@ -134,16 +135,28 @@ END
 @test "another gauge, a transformation, two outputs to one file are refused" {
     lat-start hot --dims 4,4,4,4 -o a.lat
     lat-orelax --gauge landau --theta 1e-3 a.lat -o landau.lat
-    run -1 lat-abelian landau.lat
-    [[ $output == *"expected a configuration in maximally Abelian gauge, found gauge landau"* ]]
-    lat-abelian --any-gauge landau.lat >said
+    run -3 lat-abelian --links u.lat --currents k.tsv landau.lat -o said
+    [[ $output == *"not in gauge mag: theta "*", expected at most 1e-08, header: landau"* ]]
+    [ ! -e u.lat ] && [ ! -e k.tsv ] && [ ! -e said ]
+    run -0 --separate-stderr lat-abelian --force --links u.lat landau.lat
+    [[ $stderr == *"is measured although it is not in gauge mag"* ]]
+    [[ $output == *"not maximally Abelian (--force)"* ]]
+    lat-info u.lat | grep -q 'not in maximally Abelian gauge (--force)'
+    lat-abelian --force --tsv landau.lat 2>/dev/null >forced.tsv
+    [ "$(field forced.tsv forced)" = 1 ]
+    lat-abelian --force --json landau.lat 2>/dev/null | grep -q '"forced": true'
+    lat-orelax --gauge mag --theta 1e-5 --omega 1 --check-every 1 a.lat -o near.lat
+    run -3 lat-abelian near.lat
+    lat-abelian --require-theta 1e-5 --tsv near.lat >near.tsv
+    [ "$(field near.tsv forced)" = 0 ]
+    rm u.lat
     lat-gauge --random --save-g g.lat a.lat >/dev/null
     run -1 lat-abelian g.lat
     [[ $output == *"gauge transformation"* ]]
     run -2 lat-abelian --tsv --json a.lat
     run -2 lat-abelian --links a.lat a.lat
     run -2 lat-abelian --links - a.lat
-    lat-abelian --links - -o text a.lat | lat-info >said
+    lat-abelian --force --links - -o text a.lat | lat-info >said
     grep -q 'lat-abelian' said
     run -2 lat-abelian --links u.lat --currents u.lat a.lat
     [ ! -e u.lat ]

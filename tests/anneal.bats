@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Purpose: lat-anneal samples the distribution that it should, gets colder, and raises the functional (simulated annealing).
+# shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
 # mean LOG: mean of F over the lines of a log after the first fifth.

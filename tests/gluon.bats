@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Purpose: lat-gluon gives the exact gluon propagator of fields whose propagator is known, and its symmetries on all fields.
+# shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
 setup() {
@@ -19,7 +20,7 @@ number() {
         python3 "$ROOT/tests/plane_waves.py" "$dims" "$group" "$time" a.raw expected
         # shellcheck disable=SC2086
         lat-convert --from raw --dims "$dims" --group "$group" --type f64 --endian little a.raw |
-            lat-gluon --average none --tsv $args >a.tsv
+            lat-gluon --force --average none --tsv $args >a.tsv
         # At all other momenta there is rounding: sqrt(V) eps of amplitudes below 1/4, squared, times V; the bound is larger.
         awk -F'\t' '
             FNR == NR { d[$1] = $2; l[$1] = $3; n++; next }
@@ -41,8 +42,8 @@ END
     # gluon_prop/out.sample.su3_gluon_prop.1 of MILC 7: mean over the six permutations of 0 <= z <= y <= x. In our terms D / u0^2
     # and longitudinal / (3 u0^2), u0 the link trace; at p = 0 it divides by three polarisations and not by four.
     lat-convert "$DATA/nersc_milc_GF_555_6.1" -o a.lat
-    lat-gluon --average none --tsv a.lat >a.tsv
-    awk -F'\t' -v u0="$(lat-gluon --json a.lat | number link_trace)" '
+    lat-gluon --force --average none --tsv a.lat >a.tsv
+    awk -F'\t' -v u0="$(lat-gluon --force --json a.lat | number link_trace)" '
         FNR == NR { d[$2] = $5; l[$2] = $7; next }
         function at(x, y, z, t) { k = x "," y "," z "," t; sum_d += d[k]; sum_l += l[k]; n += k in d }
         {
@@ -100,7 +101,7 @@ END
     for file in a.lat b.lat; do
         for args in "--gauge landau" "--gauge coulomb" "--gauge coulomb --time y"; do
             # shellcheck disable=SC2086
-            awk -v a="$(lat-gluon --json $args $file | number theta)" -v b="$(column $file theta $args)" \
+            awk -v a="$(lat-gluon --force --json $args $file | number theta)" -v b="$(column $file theta $args)" \
                 'BEGIN { exit !(b > 0.01 && (a / b - 1)^2 < 1e-24) }' # a sum of 1000 and more positive numbers
         done
     done
@@ -118,9 +119,9 @@ END
     lat-start hot --dims 6,5,4,7 -o a.lat
     for args in "--gauge landau" "--gauge coulomb --time z"; do
         # shellcheck disable=SC2086
-        lat-gluon --tsv $args a.lat >a.tsv
+        lat-gluon --force --tsv $args a.lat >a.tsv
         # shellcheck disable=SC2086
-        awk -F'\t' -v square="$(lat-gluon --json $args a.lat | number field_squared)" '
+        awk -F'\t' -v square="$(lat-gluon --force --json $args a.lat | number field_squared)" '
             FNR > 1 { d = split($2, n, ","); V += $8; sum += $8 * (($4 > 0 ? d - 1 : d) * $5 + $7) }
             END { exit !(V == (d == 4 ? 840 : 210) && (sum / (V * d * square) - 1)^2 < 1e-26) }' a.tsv
     done
@@ -128,8 +129,8 @@ END
 
 @test "orbits are the momenta that reflections and axes of one length make equal, their error that of the mean" {
     lat-start hot --dims 6,4,6,4 -o a.lat
-    lat-gluon --average none --tsv a.lat >none.tsv
-    lat-gluon --tsv a.lat >orbits.tsv
+    lat-gluon --force --average none --tsv a.lat >none.tsv
+    lat-gluon --force --tsv a.lat >orbits.tsv
     awk -F'\t' '
         function abs(v) { return v < 0 ? -v : v }
         function key(text) {
@@ -154,8 +155,8 @@ END
 
 @test "cuts keep what lies near the diagonal" {
     lat-start hot --dims 8,8,8,16 --group 2 -o a.lat
-    lat-gluon --tsv a.lat >all.tsv
-    lat-gluon --tsv --cylinder 1 --cone 25 a.lat >cut.tsv
+    lat-gluon --force --tsv a.lat >all.tsv
+    lat-gluon --force --tsv --cylinder 1 --cone 25 a.lat >cut.tsv
     awk -F'\t' '
         BEGIN { pi = 4 * atan2(1, 1) }
         FNR == 1 { next }
@@ -171,8 +172,8 @@ END
 
 @test "--mean is the mean over configurations, with the error of independent ones" {
     lat-start hot --dims 4,4,6 --count 5 -o a.lat
-    lat-gluon --tsv a.lat >each.tsv
-    lat-gluon --tsv --mean a.lat >mean.tsv
+    lat-gluon --force --tsv a.lat >each.tsv
+    lat-gluon --force --tsv --mean a.lat >mean.tsv
     awk -F'\t' '
         FNR == 1 { next }
         FNR == NR { n[$2]++; d[$2] += $5; square[$2] += $5^2; l[$2] += $7; theta += $12; rows++; next }
@@ -183,9 +184,9 @@ END
         }
         END { exit bad || seen * 5 != rows }' each.tsv mean.tsv
     lat-start hot --dims 4,4,4 >>a.lat
-    run -1 lat-gluon --mean a.lat
+    run -1 lat-gluon --force --mean a.lat
     [[ $output == *"one lattice and gauge, found another one at number 5"* ]]
-    lat-gluon --tsv a.lat >each.tsv # without --mean lattices may differ
+    lat-gluon --force --tsv a.lat >each.tsv # without --mean lattices may differ
     [ "$(cut -f1 each.tsv | sort -u | wc -l)" -eq 7 ]
 }
 
@@ -205,7 +206,7 @@ END
 import json
 j = json.load(open("j"))
 rows = [line.rstrip("\n").split("\t") for line in open("one.tsv")][1:]
-assert list(j) == ["gauge", "theta", "link_trace", "field_squared", "dims", "group", "propagator"], list(j)
+assert list(j) == ["gauge", "theta", "forced", "link_trace", "field_squared", "dims", "group", "propagator"], list(j)
 assert len(rows) == len(j["propagator"]) and j["dims"] == [4, 4, 4, 6] and j["group"] == "SU(3)"
 for r, o in zip(rows, j["propagator"]):
     assert r[1] == ",".join(map(str, o["momentum"])) and float(r[4]) == o["D"] and int(r[7]) == o["members"]
@@ -218,7 +219,29 @@ END
     lat-orelax --gauge mag --theta 1e-8 a.lat -o mag.lat
     run -1 lat-gluon mag.lat
     [[ $output == *"expected a configuration in Landau or Coulomb gauge, found mag"* ]]
-    lat-gluon --gauge landau mag.lat >text
+    # theta of the links decides, whatever the header says.
+    run -3 lat-gluon --gauge landau mag.lat -o never
+    [[ $output == *"not in gauge landau: theta "*", expected at most 1e-08, header: mag"* ]]
+    [ ! -e never ]
+    run -3 lat-gluon --tsv a.lat
+    [ "${#lines[@]}" -eq 1 ]
+    lat-orelax --theta 1e-5 --omega 1 --check-every 1 a.lat -o near.lat
+    run -3 lat-gluon near.lat
+    lat-gluon --require-theta 1e-5 --tsv near.lat >near.tsv
+    [ "$(field near.tsv forced)" = 0 ]
+    # A stream stops at the first one that is not fixed; one slice of Coulomb gauge is enough.
+    lat-orelax --gauge coulomb --theta 1e-10 a.lat -o coulomb.lat
+    lat-gluon coulomb.lat >text
+    run -1 grep -q force text
+    lat-gauge --random --seed 4 coulomb.lat | cat coulomb.lat - >two.lat
+    run -3 lat-gluon --gauge coulomb two.lat
+    [[ $output == *"configuration 1 is not in gauge coulomb: theta "*" of a slice"* ]]
+    run -0 --separate-stderr lat-gluon --force --gauge landau mag.lat
+    [[ $stderr == *"is measured although it is not in gauge landau"* ]]
+    [[ $output == *"which is not in it (--force)"* ]]
+    lat-gluon --force --tsv --mean --gauge coulomb two.lat >mean.tsv 2>/dev/null
+    [ "$(field mean.tsv forced)" = 1 ]
+    lat-gluon --force --json a.lat 2>/dev/null | grep -q '"forced": true'
     lat-orelax --weights 1,1,1,0.5 --theta 1e-8 a.lat -o weighted.lat
     run -1 lat-gluon weighted.lat
     [[ $output == *"equal weights"* ]]

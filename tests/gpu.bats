@@ -53,7 +53,7 @@ setup() {
         lat-start hot --dims "$dims" --seed 5 -o b.lat
         for d in cpu gpu; do
             # shellcheck disable=SC2086 # several words
-            lat-gluon --device $d --average none --tsv $args b.lat >$d.tsv
+            lat-gluon --force --device $d --average none --tsv $args b.lat >$d.tsv
         done
         # Each of log2 V passes of a transform rounds by epsilon = 2.2e-16 or so of the root mean square of the spectrum, which is flat here: A(p) is
         # that to a factor. So D and longitudinal, sums of squares, to 4 epsilon log2 V of their mean.

@@ -90,7 +90,8 @@ int lat_print_run(lat_print *all)
     FILE *text = out ? lat_text_open(out) : NULL;
     int code = text ? all(in, text) : LAT_FAILED;
 
-    if (code == LAT_FAILED) {
+    const bool failed = code == LAT_FAILED || *lat_error();
+    if (failed) {
         if (text)
             fclose(text);
         lat_output_abort(out);
@@ -98,5 +99,30 @@ int lat_print_run(lat_print *all)
         code = LAT_FAILED;
     }
     lat_input_close(in);
-    return code == LAT_FAILED ? lat_report(code) : code;
+    return failed || code == LAT_FAILED ? lat_report(code) : code;
+}
+
+double lat_require_theta = 1e-8;
+
+bool lat_gauge_is_off(const lat_gauge_state *s) { return !(s->theta_slice <= lat_require_theta); }
+
+int lat_require_gauge(const lat_header *head, const lat_condition *c, const lat_gauge_state *s,
+                      const char *name, long config)
+{
+    char gauge[LAT_CONDITION_TEXT];
+    if (!lat_gauge_is_off(s))
+        return LAT_DONE;
+    lat_condition_text(c, &head->geom, gauge);
+    if (lat_opts.force) {
+        lat_warn("%s: configuration %ld is measured although it is not in gauge %s: theta %.3g%s, "
+                 "above %g (--force)",
+                 name, config, gauge, s->theta_slice, c->time < 0 ? "" : " of a slice",
+                 lat_require_theta);
+        return LAT_DONE;
+    }
+    lat_fail("%s: configuration %ld is not in gauge %s: theta %.3g%s, expected at most %g, header: "
+             "%s (--require-theta, --force)",
+             name, config, gauge, s->theta_slice, c->time < 0 ? "" : " of a slice",
+             lat_require_theta, head->gauge);
+    return LAT_UNCONVERGED;
 }

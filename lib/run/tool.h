@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "lattice/field.h"
 #include "common/options.h"
+#include "measure/measure.h"
 
 /* Adds a line of provenance to the history:
  *     "lat-orelax 0.1.0 | ARGUMENTS | RESULT | of CRC"
@@ -51,15 +52,40 @@ extern lat_print_options lat_print_opts;
          0, \
          "print one object for each " object ", one on a line", \
          true}, \
+        {LAT_OPT_FLAG, \
+         "force", \
+         0, \
+         NULL, \
+         &lat_opts.force, \
+         0, \
+         0, \
+         "go on, with a warning, where data are refused although they can be read", \
+         true}, \
     { \
         LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, \
             "write to FILE (default: stdout)", true \
     }
 
 /* Runs a tool that prints: `all` reads the input of lat_opts to its end, prints to `text` and
- * returns an exit code; after LAT_FAILED an output file is discarded. Returns the exit code of the
- * tool; lat_error has been printed. */
+ * returns an exit code; after a failure (lat_fail, whatever the code) an output file is discarded.
+ * Returns the exit code of the tool; lat_error has been printed. */
 typedef int lat_print(lat_input *in, FILE *text);
 int lat_print_run(lat_print *all);
+
+/* A measurement that means something in a gauge alone. LAT_REQUIRE_OPTION says how far from it a
+ * configuration may be. lat_require_gauge: LAT_DONE; or LAT_UNCONVERGED with a sentence, where
+ * theta of the links (of the worst slice) is above that; with --force a warning, and LAT_DONE.
+ * lat_gauge_is_off: is it above? */
+extern double lat_require_theta;
+#define LAT_REQUIRE_OPTION \
+    { \
+        LAT_OPT_REAL, "require-theta", 0, "X", &lat_require_theta, 0, 0, \
+            "refuse (exit 3) a configuration whose theta is above X, in Coulomb gauge that of a " \
+            "slice", \
+            true \
+    }
+bool lat_gauge_is_off(const lat_gauge_state *s);
+int lat_require_gauge(const lat_header *head, const lat_condition *c, const lat_gauge_state *s,
+                      const char *name, long config);
 
 #endif

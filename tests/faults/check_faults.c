@@ -67,8 +67,8 @@ static const scenario scenarios[] = {
     {.words = "lat-info --check in.lat"},
     {.words = "lat-info --json in.lat -o out"},
     {.words = "lat-diff in.lat in.lat"},
-    {.words = "lat-abelian --links g --currents currents in.lat -o out"},
-    {.words = "lat-gluon in.lat -o out"},
+    {.words = "lat-abelian --force --links g --currents currents in.lat -o out"},
+    {.words = "lat-gluon --force in.lat -o out"},
 };
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)
 

@@ -15,7 +15,6 @@
 #include "run/tool.h"
 #include "lattice/iterate.h"
 
-static bool any_gauge;
 static const char *links, *currents;
 
 static const lat_option options[] = {
@@ -23,8 +22,7 @@ static const lat_option options[] = {
      "write the Abelian links to FILE, as diagonal SU(N) matrices", true},
     {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0,
      "write the monopole currents to FILE, one row for each that is not 0", true},
-    {LAT_OPT_FLAG, "any-gauge", 0, NULL, &any_gauge, 0, 0,
-     "accept configurations whose header names another gauge", false},
+    LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
 
@@ -69,6 +67,7 @@ typedef struct measured {
     double colour[LAT_MAX_COLOURS]; /* density of each */
     long violations; /* sites where a current is not conserved, or the currents of the colours do
                         not add up to 0 */
+    bool forced;     /* it is not in maximally Abelian gauge */
 } measured;
 
 /* A cube of directions a < b < c at a site. The current through it flows along mu, the fourth
@@ -324,7 +323,7 @@ static void print_currents(FILE *to, const projected *p, long config)
 
 /* Makes f the Abelian field and writes it. Its header states no gauge, because the diagonal phases
  * are free. */
-static int write_links(lat_output *out, lat_field *f, const projected *p)
+static int write_links(lat_output *out, lat_field *f, const projected *p, const measured *m)
 {
     const int n = p->nc;
 #pragma omp parallel for schedule(static)
@@ -339,7 +338,9 @@ static int write_links(lat_output *out, lat_field *f, const projected *p)
     }
     lat_header_ungauge(&f->head);
     f->head.plaquette = f->head.link_trace = NAN;
-    return lat_provenance(&f->head, "Abelian projection")
+    return lat_provenance(&f->head, "Abelian projection%s",
+                          m->forced ? " of links that are not in maximally Abelian gauge (--force)"
+                                    : "")
                    || lat_stream_write(out, f, lat_opts.store)
                ? -1
                : 0;
@@ -352,6 +353,8 @@ static void print_text(FILE *to, const measured *m, bool several)
     if (several)
         fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
     lat_lattice_text(to, &m->geom, m->nc);
+    if (m->forced)
+        fprintf(to, "gauge          not maximally Abelian (--force)\n");
     lat_numbers_text(to, NUMBERS, labels, m->number);
     for (int i = 0; cubes_of(&m->geom) && i < m->nc; i++)
         fprintf(to, "  colour %-5d %.15g\n", i + 1, m->colour[i]);
@@ -363,13 +366,13 @@ static void print_tsv(FILE *to, const measured *m)
     if (m->config == 0) {
         fprintf(to, "config");
         lat_numbers_columns(to, NUMBERS, names);
-        fprintf(to, "\tnot_conserved\t" LAT_LATTICE_COLUMNS "\n");
+        fprintf(to, "\tnot_conserved\t" LAT_LATTICE_COLUMNS "\tforced\n");
     }
     fprintf(to, "%ld", m->config);
     lat_numbers_tsv(to, NUMBERS, m->number);
     fprintf(to, "\t%ld", m->violations);
     lat_lattice_tsv(to, &m->geom, m->nc);
-    fputc('\n', to);
+    fprintf(to, "\t%d\n", m->forced);
 }
 
 static void print_json(FILE *to, const measured *m, bool several)
@@ -383,29 +386,33 @@ static void print_json(FILE *to, const measured *m, bool several)
         fputs(i ? ", " : "[", to);
         lat_json_number(to, m->colour[i]);
     }
-    fprintf(to, "], \"not_conserved\": %ld", m->violations);
+    fprintf(to, "], \"not_conserved\": %ld, \"forced\": %s", m->violations,
+            m->forced ? "true" : "false");
     lat_lattice_json(to, &m->geom, m->nc);
     fputs("}\n", to);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static int measure(const lat_field *f, projected *p, measured *m)
+/* An exit code. */
+static int measure(const lat_field *f, projected *p, measured *m, const char *name)
 {
     const lat_condition mag = lat_condition_of(LAT_MAG, &f->head.geom, -1);
     lat_gauge_state state;
-    if (f->head.kind != LAT_GAUGE)
-        return lat_fail("the Abelian projection is that of a gauge field, but this is %s",
-                        lat_kind_text(f->head.kind));
-    if (!any_gauge && strcmp(f->head.gauge, "mag") && strcmp(f->head.gauge, "none"))
-        return lat_fail("expected a configuration in maximally Abelian gauge, found gauge %s; "
-                        "--any-gauge takes it as it is",
-                        f->head.gauge);
-    if (lat_measure_gauge(f, &mag, &state, NULL) || projected_new(p, f))
-        return -1;
+    if (f->head.kind != LAT_GAUGE) {
+        lat_fail("the Abelian projection is that of a gauge field, but this is %s",
+                 lat_kind_text(f->head.kind));
+        return LAT_FAILED;
+    }
+    if (lat_boundary_closed(&f->head, -1, "monopoles") || lat_measure_gauge(f, &mag, &state, NULL))
+        return LAT_FAILED;
+    const int off = lat_require_gauge(&f->head, &mag, &state, name, m->config);
+    if (off != LAT_DONE)
+        return off;
+    m->forced = lat_gauge_is_off(&state);
     m->number[FUNCTIONAL] = state.functional;
     m->number[THETA] = state.theta;
-    return project(f, p, m);
+    return projected_new(p, f) || project(f, p, m) ? LAT_FAILED : LAT_DONE;
 }
 
 typedef struct outputs {
@@ -413,24 +420,27 @@ typedef struct outputs {
     FILE *currents;
 } outputs;
 
+/* One configuration: an exit code. */
 static int one(lat_field *f, const outputs *out, FILE *text, measured *m, lat_input *in)
 {
     projected p = {.phase = NULL};
-    int rc = lat_boundary_closed(&f->head, -1, "monopoles") ? -1 : measure(f, &p, m), more = 0;
-    if (rc == 0 && out->currents)
+    int code = measure(f, &p, m, lat_input_name(in)), more = 0;
+    if (code == LAT_DONE && out->currents)
         print_currents(out->currents, &p, m->config);
-    if (rc == 0 && out->links)
-        rc = write_links(out->links, f, &p);
+    if (code == LAT_DONE && out->links && write_links(out->links, f, &p, m))
+        code = LAT_FAILED;
     projected_free(&p);
-    if (rc || (more = lat_stream_more(in)) < 0)
-        return -1;
+    if (code != LAT_DONE)
+        return code;
+    if ((more = lat_stream_more(in)) < 0)
+        return LAT_FAILED;
     if (lat_print_opts.tsv)
         print_tsv(text, m);
     else if (lat_print_opts.json)
         print_json(text, m, m->config > 0 || more > 0);
     else
         print_text(text, m, m->config > 0 || more > 0);
-    return fflush(text) ? -1 : 0;
+    return fflush(text) ? LAT_FAILED : LAT_DONE;
 }
 
 static int each(lat_input *in, FILE *text, const outputs *out)
@@ -439,19 +449,19 @@ static int each(lat_input *in, FILE *text, const outputs *out)
     int rc;
     for (long config = 0; (rc = lat_stream_read(in, &f)) > 0; config++) {
         measured m = {.config = config, .geom = f.head.geom, .nc = f.head.nc};
-        rc = one(&f, out, text, &m, in);
+        const int code = one(&f, out, text, &m, in);
         lat_field_free(&f);
-        if (rc)
-            return -1;
+        if (code != LAT_DONE)
+            return code;
     }
-    return rc;
+    return rc < 0 ? LAT_FAILED : LAT_DONE;
 }
 
 static int all(lat_input *in, FILE *text)
 {
     outputs out = {NULL, NULL};
     lat_output *table = NULL;
-    int rc = -1;
+    int rc = LAT_FAILED;
     if ((!links || (out.links = lat_output_open(links, 0, lat_opts.comm)))
         && (!currents
             || ((table = lat_output_open(currents, LAT_OUTPUT_TEXT, lat_opts.comm))
@@ -460,12 +470,12 @@ static int all(lat_input *in, FILE *text)
             fprintf(out.currents, "config\tcolour\tsite\tdirection\tcurrent\n");
         rc = each(in, text, &out);
     }
-    if (rc) {
+    if (rc != LAT_DONE) {
         if (out.currents)
             fclose(out.currents);
         lat_output_abort(table);
         lat_output_abort(out.links);
-        return LAT_FAILED;
+        return rc;
     }
     if (out.currents)
         rc = lat_text_close(out.currents, table);

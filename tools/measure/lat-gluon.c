@@ -43,6 +43,7 @@ static const lat_option options[] = {
      "device of the Fourier transforms: cpu is FFTW, gpu is cuFFT; auto: the faster one", false},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
      "print one table, the mean over all configurations, with its error", true},
+    LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("momentum", "configuration"),
     {0}};
 
@@ -474,6 +475,7 @@ typedef struct report {
     const char *gauge;
     int nc;
     double theta, square, link_trace;
+    bool forced; /* it is not in the gauge */
 } report;
 
 static bool kept(const orbit *o)
@@ -498,7 +500,8 @@ static void print_text(FILE *to, const report *r)
     else if (r->several)
         fprintf(to, "%sconfiguration  %ld\n", r->config ? "\n" : "", r->config);
     lat_lattice_text(to, &r->m->geom, r->nc);
-    fprintf(to, "gauge          %s, theta %.6g\n", r->gauge, r->theta);
+    fprintf(to, "gauge          %s, theta %.6g%s\n", r->gauge, r->theta,
+            r->forced ? ", which is not in it (--force)" : "");
     fprintf(to, "link trace     %.15g\n", r->link_trace);
     fprintf(to, "field squared  %.15g\n\n", r->square);
     fprintf(to, "%-16s %10s %10s %16s %10s %12s %8s\n", "momentum", "|p|", "phat^2", "D", "+-",
@@ -517,8 +520,8 @@ static void print_tsv(FILE *to, const report *r)
     if (mean || r->config == 0)
         fprintf(to,
                 "%s\tmomentum\tp\tphat2\tD\tD_"
-                "error\tlongitudinal\tmembers\tcylinder\tcone\tgauge\ttheta\t" LAT_LATTICE_COLUMNS
-                "\n",
+                "error\tlongitudinal\tmembers\tcylinder\tcone\tgauge\ttheta"
+                "\t" LAT_LATTICE_COLUMNS "\tforced\n",
                 mean ? "configs" : "config");
     for (size_t i = 0; i < r->m->orbits; i++) {
         const orbit *o = &r->m->orbit[i];
@@ -528,7 +531,7 @@ static void print_tsv(FILE *to, const report *r)
                 r->config, name(r->m, o, text), o->p, o->phat2, o->d, o->error, o->l, o->members,
                 o->distance, o->angle, r->gauge, r->theta);
         lat_lattice_tsv(to, &r->m->geom, r->nc);
-        fputc('\n', to);
+        fprintf(to, "\t%d\n", r->forced);
     }
 }
 
@@ -556,6 +559,7 @@ static void print_json(FILE *to, const report *r)
         fprintf(to, "\"%s\": %ld, ", mean ? "configs" : "config", r->config);
     fprintf(to, "\"gauge\": \"%s\"", r->gauge);
     lat_json_pair(to, "theta", r->theta);
+    fprintf(to, ", \"forced\": %s", r->forced ? "true" : "false");
     lat_json_pair(to, "link_trace", r->link_trace);
     lat_json_pair(to, "field_squared", r->square);
     lat_lattice_json(to, &r->m->geom, r->nc);
@@ -614,11 +618,12 @@ typedef struct totals {
     double *d, *d2, *l;
     sums s;
     double theta;
+    bool forced;
 } totals;
 
 static void totals_free(totals *t) { free(t->d); }
 
-static int totals_add(totals *t, const momenta *m, const sums *s, double one_theta)
+static int totals_add(totals *t, const momenta *m, const sums *s, const report *one)
 {
     if (!t->d) {
         if (!(t->d = lat_alloc(m->orbits, 3 * sizeof *t->d, "means")))
@@ -634,7 +639,8 @@ static int totals_add(totals *t, const momenta *m, const sums *s, double one_the
     }
     t->s.square += s->square;
     t->s.link_trace += s->link_trace;
-    t->theta += one_theta;
+    t->theta += one->theta;
+    t->forced = t->forced || one->forced;
     return 0;
 }
 
@@ -651,6 +657,7 @@ static report totals_mean(const totals *t, momenta *m, long configs, report last
     }
     last.config = configs;
     last.theta = t->theta / n;
+    last.forced = t->forced;
     last.square = t->s.square / n;
     last.link_trace = t->s.link_trace / n;
     return last;
@@ -671,27 +678,43 @@ static int prepare(momenta *m, const lat_condition *c, const lat_geometry *geom,
     return momenta_new(m, c, geom);
 }
 
+/* One configuration: an exit code. */
 static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals *t, report *r,
                long config)
 {
     char called[16];
     lat_condition c;
+    lat_gauge_state state;
     sums s;
     int more;
     if (choose(&f->head, &c, called) || lat_boundary_closed(&f->head, c.time, "momenta")
-        || prepare(m, &c, &f->head.geom, config) || transform(f, m, &s))
-        return -1;
-    if (mean && config > 0 && r->nc != f->head.nc)
-        return lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)",
-                        r->nc, f->head.nc);
+        || lat_measure_gauge(f, &c, &state, NULL))
+        return LAT_FAILED;
+    const int off = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
+    if (off != LAT_DONE)
+        return off;
+    if (prepare(m, &c, &f->head.geom, config) || transform(f, m, &s))
+        return LAT_FAILED;
+    if (mean && config > 0 && r->nc != f->head.nc) {
+        lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)", r->nc,
+                 f->head.nc);
+        return LAT_FAILED;
+    }
     if ((more = lat_stream_more(in)) < 0)
-        return -1;
-    *r = (report){config,     config > 0 || more > 0,   m,        lat_gauge_name(c.gauge),
-                  f->head.nc, theta(m, f->head.nc, &s), s.square, s.link_trace};
+        return LAT_FAILED;
+    *r = (report){.config = config,
+                  .several = config > 0 || more > 0,
+                  .m = m,
+                  .gauge = lat_gauge_name(c.gauge),
+                  .nc = f->head.nc,
+                  .theta = theta(m, f->head.nc, &s),
+                  .square = s.square,
+                  .link_trace = s.link_trace,
+                  .forced = lat_gauge_is_off(&state)};
     if (mean)
-        return totals_add(t, m, &s, r->theta);
+        return totals_add(t, m, &s, r) ? LAT_FAILED : LAT_DONE;
     r->gauge = called;
-    return print(text, r);
+    return print(text, r) ? LAT_FAILED : LAT_DONE;
 }
 
 static int all(lat_input *in, FILE *text)
@@ -701,20 +724,19 @@ static int all(lat_input *in, FILE *text)
     report r;
     lat_field f;
     long config = 0;
-    int rc;
-    for (; (rc = lat_stream_read(in, &f)) > 0; config++) {
-        rc = one(&f, in, text, &m, &t, &r, config);
-        lat_field_free(&f);
-        if (rc)
-            break;
+    int rc, code = LAT_DONE;
+    for (; code == LAT_DONE && (rc = lat_stream_read(in, &f)) != 0; config++) {
+        code = rc < 0 ? LAT_FAILED : one(&f, in, text, &m, &t, &r, config);
+        if (rc > 0)
+            lat_field_free(&f);
     }
-    if (rc == 0 && mean && config > 0) {
+    if (code == LAT_DONE && mean && config > 0) {
         r = totals_mean(&t, &m, config, r);
-        rc = print(text, &r);
+        code = print(text, &r) ? LAT_FAILED : LAT_DONE;
     }
     totals_free(&t);
     momenta_free(&m);
-    return rc < 0 ? LAT_FAILED : LAT_DONE;
+    return code;
 }
 
 int main(int argc, char **argv)
