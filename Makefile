@@ -190,7 +190,6 @@ liblat := $(B)/liblat.a
 
 mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c),$(wildcard tools/*/lat-*.c)))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
-fmt_obj := $(patsubst %.c,$(B)/%.o,$(sort $(filter-out $(mains),$(wildcard tools/convert/*.c))))
 checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
 benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c),$(wildcard bench/*.c))))
 
@@ -266,9 +265,8 @@ $(liblat): $(lib_obj) $(B)/found $(lib_layers)
 
 $(B)/lib/comm/comm_mpi.o: cflags += $(patsubst -I%,-isystem %,$(filter -I% -D% -pthread,$(mpi_words)))
 
-# Each tool is the one main of its name; lat-convert has the formats beside it.
+# Each tool is the one main of its name.
 $(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
-$(BIN)/lat-convert: $(fmt_obj)
 # cuFFT is looked for when it is asked for: lat-gluon starts without it.
 $(BIN)/lat-gluon: tool_libs := -lfftw3 $(if $(cufft_why),,-Wl$(comma)-rpath$(comma)$(cuda_home)/lib64)
 $(tools): $(liblat)

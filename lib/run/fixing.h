@@ -97,8 +97,8 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
 /* clang-format off */
 #define LAT_FIXING_OPTIONS \
     {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &lat_fixing_opts.gauge, 0, 0, \
-     "gauge condition; mag: maximally Abelian (default: the one that the stream was annealed for, " \
-     "or landau)", false}, \
+     "gauge condition; mag: maximally Abelian (default: the one that the stream was annealed " \
+     "for, or landau)", false}, \
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &lat_fixing_opts.time, 0, 0, \
      "direction across which slices are cut in Coulomb gauge (default: the last)", false}, \
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &lat_fixing_opts.weights, 0, 0, \

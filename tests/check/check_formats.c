@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_formats.c: what the foreign formats share (tools/convert/payload.c): checksums, byte order,
+/* check_formats.c: what the foreign formats share (lib/formats/payload.c): checksums, byte order,
  * missing rows, chunks. Each is compared with a plain definition. */
-#include "../../tools/convert/payload.c"
+#include "../../lib/formats/payload.c"
 #include "check.h"
 #include "fields.h"
 #include "common/io.h"

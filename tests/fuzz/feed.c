@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../tools/convert/file_reader.h"
-#include "../../tools/convert/xml.h"
+#include "formats/file_reader.h"
+#include "formats/xml.h"
 #include "common/options.h"
 #include "lattice/condition.h"
 #include "base/error.h"

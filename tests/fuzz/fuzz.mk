@@ -5,14 +5,14 @@ wraps := malloc calloc realloc posix_memalign free exit lat_warn
 fuzz_ldflags := $(wraps:%=-Wl,--wrap=%)
 
 check_fuzz := $(B)/tests/fuzz/check_fuzz $(B)/tests/fuzz/check_absurd
-$(check_fuzz): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(fuzz_src:%.c=$(B)/%.o) $(fmt_obj) $(liblat)
+$(check_fuzz): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(fuzz_src:%.c=$(B)/%.o) $(liblat)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) $(fuzz_ldflags) -o $@ $(filter %.o,$^) $(liblat) $(ldlibs)
 
 # The library once more, for libFuzzer: one thread, all sanitizers, no sweeps.
 FUZZ_CC ?= clang
 SECONDS ?= 60
 F := build/fuzz
-fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(wildcard $(patsubst %,lib/%/*.c,base common lattice measure stream) lib/run/tool.c) $(filter-out lib/comm/comm_mpi.c,$(wildcard lib/comm/*.c)) $(filter-out $(mains),$(wildcard tools/convert/*.c)))
+fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(wildcard $(patsubst %,lib/%/*.c,base common lattice measure stream formats) lib/run/tool.c) $(filter-out lib/comm/comm_mpi.c,$(wildcard lib/comm/*.c)))
 fuzz_flags := -std=gnu11 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi \
   -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 

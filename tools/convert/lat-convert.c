@@ -15,7 +15,7 @@
 #include "lattice/slices.h"
 #include "stream/stream.h"
 #include "run/tool.h"
-#include "file_reader.h"
+#include "formats/file_reader.h"
 
 /* Largest deviation of a last row from the one that the others give, for --rows 2: files in single
  * precision have less than 2e-6. */
