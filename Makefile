@@ -19,10 +19,15 @@
 #   make man          the manual pages anew (scdoc), after a change of options or of what they are made of
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
 #
-# Switches: CC=clang  CUDA=1 MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  SAN=1 (address and undefined)
+# Switches: CC=clang  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  SAN=1 (address and undefined)
 #           DEBUG=1  BITS=1 (no fused multiply-add)  COV=1 (count lines)  WERROR=1  V=1 (show commands)
-#           GPU_ARCH=90: for GPUs of compute capability 9.0 alone; "80 90" for two
-#           GPU_GROUPS=4: GPU code of SU(2) to SU(4) alone, in a fraction of the time
+#           CUDA=1: GPU code for all GPUs, whether one is here or not (packages, clusters); 0: none.
+#           Without it GPU code is built if nvcc and a GPU are here, for that GPU
+#           GPU_ARCH=90: for GPUs of compute capability 9.0 alone; "80 90" for two; any: for all, compiled by
+#           the driver when the program first runs
+#           GPU_GROUPS=16: GPU code of SU(2) to SU(16); default SU(2) to SU(4), in a fraction of the time
+#           CPU_GROUPS=4: code of SU(2) to SU(4) for the CPU; default all. make quickstart does so
+# make install builds and installs with the switches of the last build, unless it gets others.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -34,7 +39,13 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
 have = $(shell command -v $(1) 2>/dev/null)
+# The switches of the last build (target `all`): what make install goes by.
+remembered := CC CUDA MPI OPENMP FFTW DEFLATE DEBUG BITS GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS CFLAGS LDFLAGS
+ifneq ($(filter install,$(MAKECMDGOALS)),)
+-include build/switches
+endif
 default_cc := $(notdir $(firstword $(call have,gcc) $(call have,clang) cc))
+given := $(foreach v,$(remembered),$(if $(filter command environment file,$(firstword $(origin $(v)))),$(v)))
 ifeq ($(origin CC),default)
 CC := $(default_cc)
 endif
@@ -86,6 +97,14 @@ endif
 nvcc := $(call have,nvcc)
 mpicc := $(call have,mpicc)
 cuda_why := $(if $(filter 0,$(CUDA)),CUDA=0,$(if $(nvcc),$(if $(call have,g++),$(if $(filter 1,$(SAN)),not with SAN=1),g++ not found),nvcc not found))
+# GPU code is built for the GPU that is here, or because it was asked for. (nvidia-smi says which one is here; a container may
+# have the GPU without it.)
+ifeq ($(cuda_why),)
+gpu_found := $(shell nvidia-smi --query-gpu=compute_cap --format=csv$(comma)noheader 2>/dev/null | sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/\1\2/p' | sort -un)
+ifeq ($(or $(filter 1,$(CUDA)),$(GPU_ARCH),$(gpu_found),$(wildcard /dev/nvidia[0-9] /dev/dxg)),)
+cuda_why := no GPU here: CUDA=1 builds GPU code all the same
+endif
+endif
 mpi_why := $(if $(filter 0,$(MPI)),MPI=0,$(if $(mpicc),,mpicc not found))
 mpi_words := $(if $(mpi_why),,$(shell $(mpicc) -show))
 ifeq ($(CUDA),1)
@@ -123,15 +142,22 @@ same = $(and $(findstring <$(1)>,<$(2)>),$(findstring <$(2)>,<$(1)>))
 keep = $(if $(call same,$(strip $(file <$(1))),$(strip $(2))),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 
 # The CUDA backend is compiled once for all variants, by nvcc: the kernels for each N and precision by
-# themselves. Machine code for compute capabilities 7.0 (nvcc 12; 13 has given it up), 8, 9 and 10; for others, 7.5 and later,
-# an intermediate one that the driver compiles when it is first used, of the oldest and of the newest of these.
+# themselves. For a GPU that is here: its machine code, and an intermediate one (PTX) for later GPUs. For all GPUs (CUDA=1):
+# machine code for compute capabilities 7.0 (nvcc 12; 13 has given it up), 8, 9 and 10; for others, 7.5 and later, PTX of the
+# oldest and of the newest of these, which the driver compiles when it is first used. GPU_ARCH=any: PTX of the oldest alone.
+GPU_GROUPS ?= 4
 gpu_known := $(if $(cuda_why),,$(shell $(nvcc) --list-gpu-arch | sed 's/^compute_//'))
-gpu_arch := $(or $(GPU_ARCH),$(filter 70 80 90 100,$(gpu_known)))
-gpu_ptx := $(if $(GPU_ARCH),,$(firstword $(filter 70 75,$(gpu_known))) $(lastword $(gpu_arch)))
+gpu_oldest := $(firstword $(filter 70 75,$(gpu_known)))
+gpu_here := $(if $(filter 1,$(CUDA)),,$(filter $(gpu_known),$(gpu_found)))
+gpu_many := $(filter 70 80 90 100,$(gpu_known))
+gpu_arch := $(filter-out any,$(or $(GPU_ARCH),$(gpu_here),$(gpu_many)))
+gpu_ptx := $(if $(filter any,$(GPU_ARCH)),$(gpu_oldest),$(if $(GPU_ARCH),,$(if $(gpu_here),$(lastword $(gpu_here)),$(gpu_oldest) $(lastword $(gpu_many)))))
+gpu_kinds := $(or $(if $(gpu_arch),compute capability $(gpu_arch)$(if $(gpu_ptx),$(comma) others by PTX)),every GPU by PTX)
+gpu_reason := $(if $(GPU_ARCH),GPU_ARCH=$(GPU_ARCH),$(if $(gpu_here),the GPU here,$(if $(filter 1,$(CUDA)),CUDA=1,a GPU is here)))
 gpu_code = $(foreach a,$(1),-gencode=arch=compute_$(a)$(comma)code=sm_$(a)) \
   $(foreach a,$(gpu_ptx),-gencode=arch=compute_$(a)$(comma)code=compute_$(a))
 gpu_code_few := $(call gpu_code,$(gpu_arch))
-gpu_code_many := $(call gpu_code,$(or $(GPU_ARCH),$(lastword $(filter 80 90,$(gpu_arch))))) # SU(4) and larger: for the most common one
+gpu_code_many := $(call gpu_code,$(if $(GPU_ARCH)$(gpu_here),$(gpu_arch),$(lastword $(filter 80 90,$(gpu_arch))))) # SU(4) and larger: for the most common one
 # Stack coloring of nvcc 12.4 and 13.0 gives matrices that are still needed the same local memory as others: wrong links of SU(5).
 cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false -Xcicc --Xllc=--no-stack-coloring \
   -Xcompiler -Wall$(comma)-Wextra$(comma)-fno-exceptions$(comma)-fno-rtti$(comma)-fno-threadsafe-statics -diag-suppress 550 \
@@ -141,7 +167,7 @@ cufft_why := $(or $(cuda_why),$(if $(wildcard $(cuda_home)/include/cufft.h $(cud
 gpu_host := $(filter-out $(if $(cufft_why),lib/fourier/fourier.cu) %_kernels.cu,$(wildcard lib/*/*.cu))
 cuda_obj = $(if $(cuda_why),,$(gpu_host:%.cu=build/cuda/%.o) $(gpu_fix_obj) $(gpu_link_obj))
 # What GPU_GROUPS leaves of a list of N.
-gpu_few = $(if $(GPU_GROUPS),$(filter $(shell seq 2 $(GPU_GROUPS)),$(1)),$(1))
+gpu_few = $(filter $(shell seq 2 $(GPU_GROUPS)),$(1))
 gpu_fix_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(fix_range)),build/cuda/lib/fix/kernels_$(n)_$(s).o))
 gpu_link_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(link_range)),build/cuda/lib/generate/kernels_$(n)_$(s).o) build/cuda/lib/generate/kernels_3_$(s)_all.o)
 ifeq ($(cuda_why),)
@@ -153,7 +179,7 @@ endif
 # What was compiled with other flags, or by another Makefile, is compiled again. What the machine has is the business of few
 # files; what is linked, and with what, depends on it.
 flags := $(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS)
-found := CUDA: $(cuda_why) $(GPU_GROUPS); cuFFT: $(cufft_why); MPI: $(mpi_why) $(mpi_words); $(ldflags) $(LDFLAGS) $(ldlibs)
+found := CUDA: $(cuda_why) $(GPU_GROUPS); CPU: $(CPU_GROUPS); cuFFT: $(cufft_why); MPI: $(mpi_why) $(mpi_words); $(ldflags) $(LDFLAGS) $(ldlibs)
 $(foreach f,flags found,$(call keep,$(B)/$(f),$($(f))))
 
 # One text of the sweeps, compiled for each vector length and each N of SU(N); the program chooses when it runs.
@@ -171,10 +197,12 @@ lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx
 groups_to = $(shell seq 2 $$(sed -n 's/^.define LAT_$(1)_MOST \([0-9]*\).*/\1/p' lib/site/groups.h))
 fix_range := $(call groups_to,FIX)
 link_range := $(call groups_to,LINKS)
-$(if $(filter-out $(link_range),$(GPU_GROUPS)),$(error GPU_GROUPS=$(GPU_GROUPS): expected a number from 2 to $(lastword $(link_range))))
+CPU_GROUPS ?= $(if $(filter 1,$(QUICK)),4,$(lastword $(link_range)))
+$(foreach v,GPU_GROUPS CPU_GROUPS,$(if $(filter-out $(link_range),$($(v))),$(error $(v)=$($(v)): expected a number from 2 to $(lastword $(link_range)))))
+cpu_few = $(filter $(shell seq 2 $(CPU_GROUPS)),$(1))
 
-lane_obj = $(foreach l,$(lanes),$(foreach n,$(fix_range),$(B)/lib/fix/lanes_$(l)_$(n).o))
-link_obj = $(foreach l,$(lanes),$(foreach n,$(link_range) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
+lane_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(fix_range)),$(B)/lib/fix/lanes_$(l)_$(n).o))
+link_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(link_range)) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3)
 lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 2,$(subst _, ,$*)) -DLAT_ALL_ROWS)
@@ -195,36 +223,59 @@ benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/benc
 
 .PHONY: all
 all: $(tools) $(B)/said
-	@:
+	@:$(if $(filter 1,$(SAN) $(COV) $(QUICK)),,$(remember))
+
+# (Not by make -n.)
+remember = $(if $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,$(call keep,build/switches,$(foreach v,$(given),$(call switch,$(v)))))
+
+# A line that sets a variable, also CC, which make has a default of; as long as nobody sets it otherwise.
+define switch
+ifneq ($$(filter undefined default,$$(origin $(1))),)
+$(1) = $(subst $(hash),\$(hash),$(value $(1)))
+endif
+
+endef
+
+# What is built, and why: before the first file is compiled, and again whenever it changes.
+$(B)/plan: $(B)/flags $(B)/found Makefile
+	@mkdir -p $(@D)
+	@$(say) 'with %s\n' '$(CC)'
+	@$(say) '  CPU     vector lanes: %s; threads: %s; SU(2) to SU(%s)\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))' '$(CPU_GROUPS)'
+	@$(say) '  CUDA    %s\n' '$(if $(cuda_why),no GPU code ($(cuda_why)),$(nvcc)$(comma) for $(gpu_kinds) ($(gpu_reason)); SU(2) to SU($(GPU_GROUPS)))'
+	@$(say) '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
+	@$(say) '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon$(if $(cufft_why),,$(comma) and cuFFT))'
+	@$(say) '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
+	@touch $@
 
 # Say once what was built, and again whenever it changes.
 $(B)/said: $(tools) Makefile
-	@printf 'built %s in %s/ with %s\n' '$(notdir $(tools))' '$(BIN)' '$(CC)' | fold -s -w 100
-	@printf '  CPU     vector lanes: %s; threads: %s\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))'
-	@printf '  CUDA    %s\n' '$(if $(cuda_why),no: $(cuda_why),$(nvcc)$(comma) compute capabilities $(gpu_arch)$(if $(GPU_GROUPS),$(comma) SU(2) to SU($(GPU_GROUPS))))'
-	@printf '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
-	@printf '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon$(if $(cufft_why),,$(comma) and cuFFT))'
-	@printf '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
+	@$(say) 'built %s in %s/\n' '$(notdir $(tools))' '$(BIN)' | fold -s -w 100
 	@touch $@
+
+# A line a file; make -s is silent.
+say = $(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),:,printf)
+line = @$(say) '  %-5s %s\n' '$(1)' '$(2)'
 
 no_compiler = $(if $(machine),,$(error $(CC) not found: run setup/deps build, or name another compiler with CC=))
 
-$(B)/%.o: %.c $(B)/flags Makefile
+$(B)/%.o: %.c $(B)/flags Makefile | $(B)/plan
 	$(no_compiler)
+	$(call line,CC,$<)
 	@mkdir -p $(@D)
 	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 define lane_cc
 	$(no_compiler)
+	$(call line,CC,$<: $(word 1,$(subst _, ,$*))$(comma) SU($(word 2,$(subst _, ,$*)))$(if $(filter %_all,$*),$(comma) all rows))
 	@mkdir -p $(@D)
 	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(openmp) $(call optimise,$(1)) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
 endef
 
-$(lane_obj): $(B)/lib/fix/lanes_%.o: lib/fix/fix_lanes.c $(B)/flags Makefile
+$(lane_obj): $(B)/lib/fix/lanes_%.o: lib/fix/fix_lanes.c $(B)/flags Makefile | $(B)/plan
 	$(call lane_cc,-O2 -funroll-loops)
 
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh.
-$(link_obj): $(B)/lib/generate/links_%.o: lib/generate/link_lanes.c $(B)/flags Makefile
+$(link_obj): $(B)/lib/generate/links_%.o: lib/generate/link_lanes.c $(B)/flags Makefile | $(B)/plan
 	$(call lane_cc,$(if $(filter %_2 %_3 %_4 %_all,$*),-O3,-O2 -funroll-loops))
 
 $(B)/lib/base/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
@@ -239,25 +290,32 @@ $(B)/lib/measure/measure_plaquette.o $(B)/lib/stream/stream_blocks.o $(B)/lib/st
 # Links are the same bits whatever vectors they were rotated in.
 $(B)/lib/lattice/rotate.o: cflags += -ffp-contract=off
 
+# The tables of N, and the devices that stand on them.
+cpu_tables := $(addprefix $(B)/lib/,fix/fix_lanes_table.o fix/fix_cpu.o generate/link_lanes_table.o generate/generate_cpu.o)
+$(call keep,$(B)/groups,CPU_GROUPS=$(CPU_GROUPS))
+$(cpu_tables): $(B)/groups
+$(cpu_tables): cflags += -DLAT_CPU_GROUPS=$(CPU_GROUPS)
+
 define gpu_cc
+	$(call line,NVCC,$<$(if $(filter %_kernels.cu,$<),: SU($(word 1,$(subst _, ,$*)))$(comma) $(if $(filter 4,$(word 2,$(subst _, ,$*))),single,double)$(if $(filter %_all,$*),$(comma) all rows)))
 	@mkdir -p $(@D)
 	$(at)$(nvcc) $(cuda_flags) $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 endef
 # N_SIZE[_all]
 gpu_kernel = $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 1,$(subst _, ,$*)) -DLAT_ALL_ROWS)
 
-build/cuda/lib/fix/kernels_%.o: lib/fix/fix_kernels.cu build/cuda/flags
+build/cuda/lib/fix/kernels_%.o: lib/fix/fix_kernels.cu build/cuda/flags | $(B)/plan
 	$(call gpu_cc,$(gpu_kernel))
 
-build/cuda/lib/generate/kernels_%.o: lib/generate/generate_kernels.cu build/cuda/flags
+build/cuda/lib/generate/kernels_%.o: lib/generate/generate_kernels.cu build/cuda/flags | $(B)/plan
 	$(call gpu_cc,$(gpu_kernel))
 
-$(gpu_host:%.cu=build/cuda/%.o): build/cuda/%.o: %.cu build/cuda/flags
+$(gpu_host:%.cu=build/cuda/%.o): build/cuda/%.o: %.cu build/cuda/flags | $(B)/plan
 	$(call gpu_cc,$(gpu_code_few))
 
 gpu_tables := build/cuda/lib/fix/fix_gpu.o build/cuda/lib/generate/generate_gpu.o
 $(gpu_tables): build/cuda/groups
-$(gpu_tables): cuda_flags += $(if $(GPU_GROUPS),-DLAT_GPU_GROUPS=$(GPU_GROUPS))
+$(gpu_tables): cuda_flags += -DLAT_GPU_GROUPS=$(GPU_GROUPS)
 
 # Made anew from what is there now: nothing stays of a file that was removed.
 $(liblat): $(lib_obj) $(B)/found $(lib_layers)
@@ -270,6 +328,7 @@ $(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
 # cuFFT is looked for when it is asked for: lat-gluon starts without it.
 $(BIN)/lat-gluon: tool_libs := -lfftw3 $(if $(cufft_why),,-Wl$(comma)-rpath$(comma)$(cuda_home)/lib64)
 $(tools): $(liblat)
+	$(call line,LINK,$@)
 	@mkdir -p $(@D)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(liblat) $(tool_libs) $(ldlibs)
 
@@ -289,10 +348,12 @@ deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
 CONFIG ?=
+# With CUDA=1 for the GPU that is here, or for any by PTX.
+quick_arch = $(if $(filter 1,$(CUDA)),$(if $(GPU_ARCH),,GPU_ARCH='$(or $(filter $(gpu_known),$(gpu_found)),any)'))
 quickstart:
 	$(if $(filter yes,$(DEPS)),@setup/deps build)
-	@$(MAKE) --no-print-directory all
-	@LAT_BIN="$$PWD/$(BIN)" pipelines/quickstart.sh $(if $(CONFIG),'$(subst ','\'',$(CONFIG))')
+	@$(MAKE) --no-print-directory all QUICK=1 $(quick_arch)
+	@$(remember)LAT_BIN="$$PWD/$(BIN)" pipelines/quickstart.sh $(if $(CONFIG),'$(subst ','\'',$(CONFIG))')
 
 check: deps
 	@$(MAKE) --no-print-directory all
@@ -397,6 +458,7 @@ man: $(tools)
 
 PREFIX ?= /usr/local
 install: all
+	$(if $(strip $(given)),@echo 'installing what was built with $(foreach v,$(given),$(v)=$($(v)))')
 	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)' $(version) $(BIN) $(notdir $(tools))
 
 uninstall:

@@ -38,6 +38,20 @@ setup() {
     lat-theta --require-theta 1e-10 b.lat
 }
 
+@test "a group without GPU code runs on the CPU, with a sentence that says how to get it, unless a GPU was asked for" {
+    local n
+    for n in 5 6 7 8 none; do
+        [ $n != none ] || skip "GPU code of all groups was built"
+        lat-start hot -N $n --dims 4,4,4,4 -o n.lat
+        lat-orelax --device gpu --max-sweeps 0 --keep -q n.lat -o gpu.lat 2>said || [ $? -eq 3 ] || break
+    done
+    grep -q "^lat-orelax: .*SU($n): this program was built with GPU code for SU(2) to SU($((n - 1))); 'make GPU_GROUPS=$n'" said
+    [ ! -e gpu.lat ] || [ $n -gt 5 ]
+    lat-orelax --max-sweeps 1 --keep n.lat -o auto.lat 2>said || [ $? -eq 3 ]
+    grep -q "'make GPU_GROUPS=$n' builds it with more; it runs on the CPU" said
+    lat-info auto.lat | grep -q 'cpu'
+}
+
 @test "the GPU gives the same bytes each time" {
     for i in 1 2; do
         lat-anneal --device gpu --steps 30 --no-provenance a.lat | lat-orelax --device gpu --theta 1e-12 --no-provenance -o $i.lat

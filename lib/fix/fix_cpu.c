@@ -187,7 +187,8 @@ static lat_fixer *cpu_open(lat_device *dev, const lat_field *u, const lat_condit
                            lat_real real, int copies)
 {
     const int nc = u->head.nc;
-    if (lat_gauge_check_group(condition->gauge, nc))
+    if (lat_gauge_check_group(condition->gauge, nc)
+        || lat_device_check_group(false, nc, lat_fix_cpu.groups))
         return NULL;
     cpu *c = calloc(1, sizeof *c);
     if (!c) {
@@ -318,5 +319,5 @@ const lat_fix_ops lat_fix_cpu = {
     .sweep = cpu_sweep,
     .state = cpu_state,
     .freeze = cpu_freeze,
-    .groups = LAT_FIX_MOST,
+    .groups = LAT_CPU_FIX_MOST,
 };

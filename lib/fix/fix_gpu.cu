@@ -281,7 +281,8 @@ static lat_fixer *gpu_open(lat_device *dev, const lat_field *u, const lat_condit
                            lat_real real, int copies)
 {
     const int nc = u->head.nc;
-    if (lat_gauge_check_group(condition->gauge, nc) || lat_cuda_check_group(nc, lat_fix_gpu.groups))
+    if (lat_gauge_check_group(condition->gauge, nc)
+        || lat_device_check_group(true, nc, lat_fix_gpu.groups))
         return NULL;
     gpu *c = (gpu *)calloc(1, sizeof *c);
     if (!c) {

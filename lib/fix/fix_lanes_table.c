@@ -5,9 +5,9 @@
 #define DECLARE(n, lanes) extern const lat_lane_ops lat_lanes_##lanes##_##n[];
 #define ENTRY(n, lanes) [n] = lat_lanes_##lanes##_##n,
 #define TABLE(lanes) \
-    LAT_EACH_GROUP(LAT_FIX_MOST, DECLARE, lanes) \
+    LAT_EACH_GROUP(LAT_CPU_FIX_MOST, DECLARE, lanes) \
     const lat_lane_ops *const lat_lanes_##lanes[LAT_FIX_MOST + 1] = { \
-        LAT_EACH_GROUP(LAT_FIX_MOST, ENTRY, lanes)}
+        LAT_EACH_GROUP(LAT_CPU_FIX_MOST, ENTRY, lanes)}
 
 TABLE(base);
 #if defined(__x86_64__)

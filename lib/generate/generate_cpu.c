@@ -66,6 +66,8 @@ static lat_generator *cpu_open(lat_device *dev, const lat_field *u, lat_real rea
         lat_fail("SU(%d): links are updated of SU(2) to SU(%d)", nc, LAT_LINKS_MOST);
         return NULL;
     }
+    if (lat_device_check_group(false, nc, lat_generate_cpu.groups))
+        return NULL;
     cpu *c = calloc(1, sizeof *c);
     if (!c) {
         lat_fail("out of memory: a generator");
@@ -156,5 +158,5 @@ const lat_generate_ops lat_generate_cpu = {
     .sweep = cpu_sweep,
     .plaquette = cpu_plaquette,
     .get = cpu_get,
-    .groups = LAT_LINKS_MOST,
+    .groups = LAT_CPU_LINKS_MOST,
 };

@@ -104,7 +104,7 @@ static lat_generator *gpu_open(lat_device *dev, const lat_field *u, lat_real rea
                                const lat_action *action)
 {
     const int nc = u->head.nc;
-    if (lat_cuda_check_group(nc, lat_generate_gpu.groups))
+    if (lat_device_check_group(true, nc, lat_generate_gpu.groups))
         return NULL;
     gpu *c = (gpu *)calloc(1, sizeof *c);
     if (!c) {

@@ -71,7 +71,4 @@ static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(A...), dim3
     return cudaLaunchKernelEx(&config, kernel, a...);
 }
 
-/* -1 if there is no code for SU(nc): this program's is for SU(2) to SU(groups). */
-int lat_cuda_check_group(int nc, int groups);
-
 #endif

@@ -42,15 +42,6 @@ int lat_cuda_check_memory(double bytes, const char *what)
         gpus > 1 ? "s" : " with nothing else on it");
 }
 
-int lat_cuda_check_group(int nc, int groups)
-{
-    if (nc <= groups)
-        return 0;
-    return lat_fail("SU(%d): this program was built with GPU code for SU(2) to SU(%d); "
-                    "make GPU_GROUPS=%d builds it with more",
-                    nc, groups, nc);
-}
-
 /* ---- for benchmarks ---- */
 
 double lat_gpu_copy_bandwidth(size_t bytes)

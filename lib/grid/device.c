@@ -37,6 +37,33 @@ lat_device *lat_device_open(const lat_device_options *o, const lat_comm *comm)
     return missing ? lat_device_cpu(o, comm) : lat_device_gpu(o, comm);
 }
 
+lat_device *lat_device_open_for(const lat_device_options *o, const lat_comm *comm, int nc,
+                                int groups)
+{
+    lat_device *dev = lat_device_open(o, comm);
+    if (!dev || !dev->gpu || wanted(o) != LAT_DEVICE_AUTO || nc <= groups)
+        return dev;
+    lat_device_check_group(true, nc, groups);
+    lat_warn("%s; it runs on the CPU", lat_error());
+    lat_error_clear();
+    lat_device_close(dev);
+    return lat_device_cpu(o, comm);
+}
+
+int lat_device_check_group(bool gpu, int nc, int groups)
+{
+    if (nc <= groups)
+        return 0;
+    if (gpu)
+        return lat_fail("SU(%d): this program was built with GPU code for SU(2) to SU(%d); "
+                        "'make GPU_GROUPS=%d' builds it with more",
+                        nc, groups, nc);
+    return lat_fail(
+        "SU(%d): this program was built for SU(2) to SU(%d), as 'make quickstart' does; "
+        "'make' builds it for all groups",
+        nc, groups);
+}
+
 void lat_device_close(lat_device *dev)
 {
     if (dev)

@@ -50,6 +50,15 @@ int lat_device_begin(const lat_device_options *options, const lat_comm *comm);
 /* The device that was asked for. Borrows `comm`. */
 lat_device *lat_device_open(const lat_device_options *options, const lat_comm *comm);
 
+/* The same for fields of SU(nc), where GPU code was built for SU(2) to SU(groups): AUTO is the CPU,
+ * with a warning, if that does not include nc. */
+lat_device *lat_device_open_for(const lat_device_options *options, const lat_comm *comm, int nc,
+                                int groups);
+
+/* -1 if sweeps on a GPU, or on the CPU, were built for SU(2) to SU(groups) alone and nc is larger:
+ * the sentence says how to build more. */
+int lat_device_check_group(bool gpu, int nc, int groups);
+
 /* Ends it. All grids of it are freed before. What takes long to be given back goes on in a thread;
  * nothing can be opened afterwards. */
 void lat_device_close(lat_device *dev);

@@ -264,7 +264,9 @@ static int prepare(run *r)
     memcpy(f->crc, f->u.head.read_crc, sizeof f->crc);
     if (lat_header_need(&f->u.head, LAT_GAUGE, f->name))
         return -1;
-    if (!f->device && !(f->device = lat_device_open(&lat_fixing_opts.device, f->comm)))
+    if (!f->device
+        && !(f->device = lat_device_open_for(&lat_fixing_opts.device, f->comm, f->u.head.nc,
+                                             lat_fix_gpu.groups)))
         return -1;
     if (choose_condition(f))
         return -1;

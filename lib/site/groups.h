@@ -9,7 +9,7 @@
 #define LAT_LINKS_MOST 16  /* updates of links */
 #define LAT_ABELIAN_MOST 3 /* gauges whose local problem is LAT_ABELIAN (update.h) */
 
-/* GPU code of fewer of them: make GPU_GROUPS=4 for SU(2) to SU(4). */
+/* What was built of them: GPU code by make GPU_GROUPS=16, the CPU's by make CPU_GROUPS=4. */
 #if defined(LAT_GPU_GROUPS) && LAT_GPU_GROUPS < LAT_FIX_MOST
 #define LAT_GPU_FIX_MOST LAT_GPU_GROUPS
 #else
@@ -19,6 +19,16 @@
 #define LAT_GPU_LINKS_MOST LAT_GPU_GROUPS
 #else
 #define LAT_GPU_LINKS_MOST LAT_LINKS_MOST
+#endif
+#if defined(LAT_CPU_GROUPS) && LAT_CPU_GROUPS < LAT_FIX_MOST
+#define LAT_CPU_FIX_MOST LAT_CPU_GROUPS
+#else
+#define LAT_CPU_FIX_MOST LAT_FIX_MOST
+#endif
+#if defined(LAT_CPU_GROUPS) && LAT_CPU_GROUPS < LAT_LINKS_MOST
+#define LAT_CPU_LINKS_MOST LAT_CPU_GROUPS
+#else
+#define LAT_CPU_LINKS_MOST LAT_LINKS_MOST
 #endif
 
 /* X(2, of) X(3, of) .. X(most, of) */

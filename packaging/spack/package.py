@@ -48,6 +48,7 @@ class Lat(MakefilePackage, CudaPackage):
 
         targets = [f"CC={spack_cc}", f"CUDA={switch('cuda')}", f"MPI={switch('mpi')}", f"OPENMP={switch('openmp')}"]
         if self.spec.satisfies("+cuda"):
+            targets.append("GPU_GROUPS=16")
             targets.append("GPU_ARCH=" + " ".join(self.spec.variants["cuda_arch"].value))
         return targets
 

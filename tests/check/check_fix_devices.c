@@ -352,10 +352,16 @@ static void check_sums(void)
         }
 }
 
-/* A group that the program was built without (make GPU_GROUPS=4). */
+/* A group that the program was built without (make GPU_GROUPS=4, make quickstart). */
 static void check_missing_group(void)
 {
     const int nc = groups() + 1;
+    CHECK(lat_device_check_group(false, 4, 4) == 0 && lat_device_check_group(true, 4, 4) == 0,
+          "SU(4): %s", lat_error());
+    CHECK(lat_device_check_group(false, 5, 4) == -1
+              && strstr(lat_error(), "SU(5): this program was built for SU(2) to SU(4)"),
+          "found: %s", lat_error());
+    lat_error_clear();
     if (nc > LAT_FIX_MOST || !under->gpu)
         return;
     lat_field u = rough("4 4 4 4", nc, LAT_F64);

@@ -417,7 +417,8 @@ static int prepare(run *r)
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
     if (lat_device_begin(&device, lat_opts.comm) || (continued ? resume(r) : begin(r))
-        || !(r->device = lat_device_open(&device, lat_opts.comm)))
+        || !(r->device = lat_device_open_for(&device, lat_opts.comm, r->field.head.nc,
+                                             lat_generate_gpu.groups)))
         return -1;
     if (isnan(beta))
         lat_usage("--beta is needed: the configuration does not say which it was made with");

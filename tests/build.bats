@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2154  # status, output and lines are set by run
+# Purpose: make builds what it says, says why, and make install installs what was built. Compilers that only make files stand
+# in for the real ones.
+load helper
+
+# A tree with these sources and a build of its own, and a machine that has gcc, g++ and ar alone.
+setup() {
+    local name
+    cd "$BATS_TEST_TMPDIR" || return 1
+    mkdir tree here
+    for name in Makefile lib tools tests bench setup docs packaging pipelines python README.md CHANGELOG.md CITATION.cff LICENSE; do
+        ln -s "$ROOT/$name" tree
+    done
+    for name in bash sh sed awk seq head tail tr sort find mkdir touch rm cat printf dirname basename realpath fold nproc make \
+        install ln tac rmdir chmod ar cmp; do
+        ln -s "$(command -v "$name")" here
+    done
+    # Makes the file of -o, and notes its arguments.
+    compiler gcc
+    compiler g++
+}
+
+# compiler NAME [COMMAND]: COMMAND answers questions.
+compiler() {
+    {
+        echo '#!/bin/bash'
+        # shellcheck disable=SC2016 # of the script
+        echo 'case $1 in -dumpmachine) echo x86_64-linux-gnu; exit ;; '"${2-}"' esac'
+        # shellcheck disable=SC2016
+        echo '[[ " $* " != *" - "* ]] || cat >/dev/null'
+        # shellcheck disable=SC2016
+        echo 'while [ $# -gt 0 ]; do [ "$1" != -o ] || { [ "$2" = /dev/null ] || echo "#!/bin/sh" >"$2"; chmod -f +x "$2"; }; shift; done'
+    } >"here/$1"
+    chmod +x "here/$1"
+}
+
+with_nvcc() {
+    compiler nvcc '--list-gpu-arch) printf "compute_%s\n" 75 80 86 87 90 100 120; exit ;;'
+}
+
+# with_gpu CAPABILITY...: nvidia-smi knows these GPUs.
+with_gpu() {
+    { echo '#!/bin/bash'; printf 'echo %s\n' "$@"; } >here/nvidia-smi
+    chmod +x here/nvidia-smi
+}
+
+build() {
+    env -i PATH="$PWD/here" HOME="$PWD" make -C tree --no-print-directory -j2 DEPS=no "$@"
+}
+
+# plan WHAT [SWITCH]...: the line about WHAT that make prints first.
+plan() {
+    rm -rf tree/build
+    build "${@:2}" build/gcc/plan | sed -n "s/^  $1 *//p"
+}
+
+# compiled: how many files of GPU code make would compile, for SU(5) or any.
+compiled() {
+    build -n "${@:2}" | grep -c "nvcc.*$1"
+}
+
+@test "GPU code is built for the GPU that is here, or if it is asked for, and make says for which and why" {
+    local here
+    if compgen -G '/dev/nvidia[0-9]' >/dev/null || [ -e /dev/dxg ]; then skip "a GPU is here"; fi
+    [ "$(plan CUDA)" = "no GPU code (nvcc not found)" ]
+    with_nvcc
+    here=$PWD/here/nvcc
+    [ "$(plan CUDA)" = "no GPU code (no GPU here: CUDA=1 builds GPU code all the same)" ]
+    [ "$(compiled . || true)" = 0 ]
+    [ "$(plan CUDA CUDA=1)" = "$here, for compute capability 80 90 100, others by PTX (CUDA=1); SU(2) to SU(4)" ]
+    [ "$(compiled kernels CUDA=1)" -ge 13 ]
+    [ "$(compiled 'LAT_N=5' CUDA=1 || true)" = 0 ]
+    [ "$(plan CUDA GPU_ARCH='80 86')" = "$here, for compute capability 80 86 (GPU_ARCH=80 86); SU(2) to SU(4)" ]
+    [ "$(plan CUDA GPU_ARCH=any)" = "$here, for every GPU by PTX (GPU_ARCH=any); SU(2) to SU(4)" ]
+    [ "$(plan CUDA CUDA=1 GPU_GROUPS=16)" = "$here, for compute capability 80 90 100, others by PTX (CUDA=1); SU(2) to SU(16)" ]
+    [ "$(compiled 'LAT_N=5' CUDA=1 GPU_GROUPS=16)" -ge 4 ]
+    with_gpu 9.0 8.6 9.0
+    [ "$(plan CUDA)" = "$here, for compute capability 86 90, others by PTX (the GPU here); SU(2) to SU(4)" ]
+    [ "$(plan CUDA CUDA=0)" = "no GPU code (CUDA=0)" ]
+    [ "$(plan CUDA CUDA=1)" = "$here, for compute capability 80 90 100, others by PTX (CUDA=1); SU(2) to SU(4)" ]
+    # What is no answer of nvidia-smi counts as none.
+    with_gpu 'NVIDIA-SMI has failed'
+    [ "$(plan CUDA)" = "no GPU code (no GPU here: CUDA=1 builds GPU code all the same)" ]
+    rm here/nvcc
+    run -2 build CUDA=1
+    [[ $output == *"CUDA=1, but nvcc not found"* ]]
+}
+
+@test "the GPU code of each kind of GPU is what nvcc is told to make" {
+    with_nvcc
+    build -n CUDA=1 build/cuda/lib/fix/kernels_3_4.o >all
+    grep -q 'code=sm_80 .*code=sm_90 .*code=sm_100 .*code=compute_75 .*code=compute_100 ' all
+    build -n GPU_ARCH=any build/cuda/lib/fix/kernels_3_4.o >any
+    grep -q 'arch=compute_75,code=compute_75 ' any
+    run -1 grep -q 'code=sm_' any
+    with_gpu 8.6
+    build -n build/cuda/lib/fix/kernels_4_8.o >native
+    grep -q 'arch=compute_86,code=sm_86 .*arch=compute_86,code=compute_86 ' native
+    run -1 grep -qE '(75|80|90)( |$)' native
+}
+
+@test "make says a line a file, what it builds before it builds it, and make -s nothing" {
+    build FFTW=0 >said
+    grep -qx 'with gcc' <(head -n 1 said)
+    grep -qx '  CPU     vector lanes: base avx2 avx512; threads: OpenMP; SU(2) to SU(16)' <(head -n 2 said)
+    grep -qx '  CC    lib/base/error.c' said
+    grep -qx '  CC    lib/fix/fix_lanes.c: avx2, SU(8)' said
+    grep -qx '  CC    lib/generate/link_lanes.c: base, SU(3), all rows' said
+    grep -qx '  LINK  bin/lat-theta' said
+    [ "$(grep -c '^  CC ' said)" = "$(find tree/build -name '*.o' | wc -l)" ]
+    tail -n 3 said | tr '\n' ' ' | grep -q 'built .*lat-theta.* in bin/'
+    # Nothing is left to do, and nothing to say.
+    build FFTW=0 >again
+    [ ! -s again ]
+    rm -rf tree/build
+    build -s >silent
+    [ ! -s silent ]
+}
+
+@test "make quickstart builds SU(2) to SU(4), with CUDA=1 for every GPU; make builds the other groups" {
+    with_nvcc
+    build -n quickstart >said
+    grep -q "make.* all QUICK=1 *\$" said
+    build -n quickstart CUDA=1 >said
+    grep -q "make.* all QUICK=1 GPU_ARCH='any'" said
+    build -n quickstart CUDA=1 GPU_ARCH=90 >said
+    grep -q "make.* all QUICK=1 *\$" said
+    with_gpu 9.0
+    build -n quickstart CUDA=1 >said
+    grep -q "make.* all QUICK=1 GPU_ARCH='90'" said
+    rm here/nvidia-smi
+    build QUICK=1 >quick
+    grep -q 'SU(2) to SU(4)$' quick
+    grep -q 'fix_lanes.c: avx512, SU(4)' quick
+    run -1 grep -q 'lanes.c: .*SU(5)' quick
+    build >rest
+    grep -q 'fix_lanes.c: avx512, SU(8)' rest
+    run -1 grep -q 'lanes.c: .*SU([234])' rest
+    run -2 build GPU_GROUPS=17
+    [[ $output == *"GPU_GROUPS=17: expected a number from 2 to 16"* ]]
+    run -2 build CPU_GROUPS=all
+    [[ $output == *"CPU_GROUPS=all: expected a number from 2 to 16"* ]]
+}
+
+@test "make install goes by the switches of the last build, unless it gets others" {
+    with_nvcc
+    compiler clang
+    local to=$PWD/to
+    build CUDA=1 GPU_GROUPS=3 CFLAGS='-DA="x y" -g' >/dev/null
+    build install PREFIX="$to" >said
+    # Nothing is compiled for what was built.
+    run -1 grep -qE '^  (CC|NVCC|LINK) ' said
+    grep -q '^installing what was built with CUDA=1 GPU_GROUPS=3 CFLAGS=' said
+    [ -x "$to/bin/lat-theta" ]
+    build CC=clang CUDA=0 >/dev/null
+    build install PREFIX="$to" >said
+    run -1 grep -qE '^  (CC|NVCC|LINK) ' said
+    grep -qx 'installing what was built with CC=clang CUDA=0' said
+    cmp tree/build/clang/bin/lat-theta "$to/bin/lat-theta"
+    build install PREFIX="$to" CC=gcc >said
+    grep -qx 'with gcc' said
+    # make install alone, without a build, takes what it finds, and so does a build without switches.
+    build >/dev/null
+    build install PREFIX="$to" >said
+    run -1 grep -q '^installing' said
+    # A build for tests is not what is installed.
+    build SAN=1 CUDA=0 >/dev/null
+    build install PREFIX="$to" >said
+    run -1 grep -qE '^  (CC|NVCC|LINK) |^installing' said
+    # quickstart remembers its switches, not what it leaves out.
+    build -n quickstart CUDA=0 >/dev/null
+    build install PREFIX="$to" >said
+    run -1 grep -q '^installing' said
+}
