@@ -9,6 +9,19 @@ number() {
     lat-info "$2" | awk -v key="$1" 'index($0, key) == 1 { print $NF }'
 }
 
+# manifest FOLDER: of each file of a collection name, extents, plaquette, link trace, crc and options, from MANIFEST.tsv, whose
+# first line names the columns; "-" for a column that is not there.
+manifest() {
+    awk -F'\t' -v OFS='\t' -v want='file dims_xyzt plaquette_computed linktrace_computed crc options' '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, name, " "); next }
+        { for (i = 1; i <= n; i++) printf "%s%s", at[name[i]] && $at[name[i]] != "" ? $at[name[i]] : "-", i < n ? OFS : "\n" }' "$1/MANIFEST.tsv"
+}
+
+# extents STREAM: 4x6x2x8
+extents() {
+    lat-info "$1" | awk '/^lattice/ { gsub(",", "", $5); print $2 "x" $3 "x" $4 "x" $5 }'
+}
+
 crc() { number crc-32 "$1"; }
 
 # same A B: identical links, as two streams.

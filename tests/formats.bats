@@ -24,23 +24,7 @@ reads() {
     same small.lat read.lat
 }
 
-# real FILE [OPTION]...: MANIFEST's dims, plaquette and link trace.
-real() {
-    local file=$1 dims plaquette trace
-    shift
-    need_data MANIFEST.tsv "$file"
-    IFS=$'\t' read -r dims plaquette trace < <(awk -F'\t' -v OFS='\t' -v f="$file" '$1 == f { print $7, $11, $12 }' "$DATA/MANIFEST.tsv")
-    lat-convert "$@" "$DATA/$file" > real.lat
-    # The manifest has 12 digits.
-    near "$(number plaquette real.lat)" "$plaquette" 2e-12
-    near "$(number 'link trace' real.lat)" "$trace" 2e-12
-    [ "$(lat-info real.lat | awk '/^lattice/ { gsub(",", "", $5); print $2 "x" $3 "x" $4 "x" $5 }')" = "$dims" ]
-    # shellcheck disable=SC2002
-    cat "$DATA/$file" | lat-convert "$@" > piped.lat
-    same real.lat piped.lat
-}
-
-@test "openQCD: the real file, an independent writer, an independent reader" {
+@test "openQCD: an independent writer, an independent reader" {
     small
     "$MAKE" openqcd small.ildg x.openqcd
     reads x.openqcd
@@ -56,7 +40,6 @@ real() {
     refused "expected a plaquette from -3 to 3 in the header, found nan" --from openqcd x.openqcd
     small 3 double 2,2,3,2
     refused "openqcd files have even extents, found 2 2 3 2" --to openqcd small.lat
-    real oqcd_hirep_pb_L8T8
 }
 
 @test "DDalphaAMG is recognised by the plaquette, where openQCD has the same header, and a warning says so" {
@@ -91,7 +74,6 @@ real() {
     small 3 double 2,3,2,3
     "$MAKE" ddalphaamg small.ildg x.ddalphaamg
     reads x.ddalphaamg
-    real oqcd_ddalphaamg_4x4x4x4b6.0000id3n1
 }
 
 @test "HiRep: matrices of any SU(N), quaternions of SU(2), both byte orders" {
@@ -121,10 +103,6 @@ real() {
     "$MAKE" hirep small.ildg x.hirep plaquette=0.3
     refused "plaquette 0.3 is stated" x.hirep
     refused "of that group" --rows 2 --to hirep small.lat
-    real hirep_pb_L8T8
-    cp real.lat hirep.lat
-    real oqcd_hirep_pb_L8T8
-    same real.lat hirep.lat
 }
 
 @test "VOGT: any SU(N), both precisions, both byte orders" {
@@ -147,7 +125,6 @@ real() {
     refused "truncated" --from vogt part
     lat-start hot -d 2,2,2,40000 -N 2 -p single -o long.lat
     refused "extents up to 32767, found 40000" --to vogt long.lat
-    real vogt_culgt_l4444
 }
 
 @test "MDP: any SU(N), both precisions, both byte orders, both magic numbers" {
@@ -172,10 +149,6 @@ real() {
     refused "expected 48 sites as its extents make, found 47" x.mdp
     "$MAKE" mdp small.ildg x.mdp magic=7
     refused "the magic number" x.mdp
-    real mdp_culgt_l4444.mdp
-    mv real.lat mdp.lat
-    real vogt_culgt_l4444
-    same real.lat mdp.lat
 }
 
 @test "MILC of versions 1 to 4 and Fermilab, in both byte orders" {
@@ -192,7 +165,6 @@ real() {
     "$MAKE" milcold small.ildg x spoil=fat
     refused "not a gauge field" x
     run -2 lat-convert --to fnal small.lat
-    real milcold_ks_imp_dyn1_l4448
 }
 
 @test "GLU's MILC in double precision, MILC of 1996, BMW and KYU" {
@@ -280,10 +252,6 @@ real() {
     run -1 bash -o pipefail -c 'cat x | lat-convert --from headeronly --dims 2,3,2,4'
     [[ $output == *"found a pipe"* ]]
     refused "are not four links" --from headeronly --dims 20,20,20,20 x
-    need_data mdp_culgt_l4444.mdp
-    lat-convert "$DATA/mdp_culgt_l4444.mdp" > a.lat
-    lat-convert --from headeronly --dims 4,4,4,4 --type f32 --endian little "$DATA/mdp_culgt_l4444.mdp" > b.lat
-    same a.lat b.lat
 }
 
 @test "Bridge++: text, binary and Fortran" {
@@ -311,7 +279,6 @@ real() {
     "$MAKE" fortran small.ildg x length=1
     refused "does not end with its length" --from fortran --dims 2,3,2,4 x
     refused "expected a Fortran record of 36864 bytes as --dims says, found 27648" --from fortran --dims 2,4,2,4 x
-    real bridgetext_clg_04040408.txt --dims 4,4,4,8
 }
 
 @test "CP-PACS with its extents and without, SZIN of every version" {
@@ -577,4 +544,38 @@ END
     printf '\100\100' | dd of=x.ildg bs=1 seek=$(($(stat -c %s x.ildg) - 900)) conv=notrunc status=none
     run -1 bash -o pipefail -c 'lat-convert x.ildg > out'
     [ ! -s out ]
+}
+
+# real FILE [OPTION]...: a file of another program, as real.lat: MANIFEST's dims, plaquette and link trace.
+real() {
+    local file=$1 dims plaquette trace
+    shift
+    IFS=$'\t' read -r dims plaquette trace < <(manifest "$DATA" | awk -F'\t' -v OFS='\t' -v f="$file" '$1 == f { print $2, $3, $4 }')
+    lat-convert "$@" "$DATA/$file" > real.lat
+    # The manifest has 12 digits.
+    near "$(number plaquette real.lat)" "$plaquette" 2e-12
+    near "$(number 'link trace' real.lat)" "$trace" 2e-12
+    [ "$(extents real.lat)" = "$dims" ]
+    # shellcheck disable=SC2002
+    cat "$DATA/$file" | lat-convert "$@" > piped.lat
+    same real.lat piped.lat
+}
+
+@test "files of openQCD, DDalphaAMG, HiRep, cuLGT, MDP, old MILC and Bridge++ hold what MANIFEST.tsv says" {
+    need_data MANIFEST.tsv oqcd_hirep_pb_L8T8 oqcd_ddalphaamg_4x4x4x4b6.0000id3n1 hirep_pb_L8T8 vogt_culgt_l4444 \
+        mdp_culgt_l4444.mdp milcold_ks_imp_dyn1_l4448 bridgetext_clg_04040408.txt
+    real oqcd_ddalphaamg_4x4x4x4b6.0000id3n1
+    real milcold_ks_imp_dyn1_l4448
+    real bridgetext_clg_04040408.txt --dims 4,4,4,8
+    # One field in two formats.
+    real hirep_pb_L8T8
+    mv real.lat hirep.lat
+    real oqcd_hirep_pb_L8T8
+    same real.lat hirep.lat
+    real vogt_culgt_l4444
+    mv real.lat vogt.lat
+    real mdp_culgt_l4444.mdp
+    same real.lat vogt.lat
+    lat-convert --from headeronly --dims 4,4,4,4 --type f32 --endian little "$DATA/mdp_culgt_l4444.mdp" > b.lat
+    same real.lat b.lat
 }

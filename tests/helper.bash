@@ -12,12 +12,20 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# need_data FILE...: skip with a reason where the real configurations are not there.
+# need_data FILE...: skip where there is no folder with files of other programs (LAT_DATA; CONTRIBUTING.md says what is in it).
 need_data() {
     local f
+    [ -d "$DATA" ] || skip "LAT_DATA names no folder with files of other programs"
     for f; do
-        [ -e "$DATA/$f" ] || skip "no $f in $DATA"
+        [ -e "$DATA/$f" ] || skip "no $f in the folder of LAT_DATA"
     done
+}
+
+# thermal NAME [OPTION]...: a configuration at beta = 6, the same on all processors of a family.
+thermal() {
+    local name=$1
+    shift
+    LAT_LANES=base lat-heatbath --device cpu --dims 8,8,8,8 --beta 6.0 --thermalise 60 --seed 1 "$@" -o "$name"
 }
 
 # need_numpy: $PYTHON is a Python that has numpy, which finds python/lat; skip where there is none.

@@ -34,6 +34,20 @@ reaches() {
     reaches milc_lat.sample.l8888 .861104025437
 }
 
+@test "a MILC file by an independent writer, through a pipe, into Landau gauge" {
+    command -v python3 >/dev/null || skip "no python3"
+    thermal a.lat --dims 4,4,4,8
+    lat-convert --to ildg --precision single a.lat -o a.ildg
+    PYTHONDONTWRITEBYTECODE=1 "$BATS_TEST_DIRNAME/make_foreign.py" milc a.ildg a.milc order=big
+    run -0 bash -o pipefail -c "lat-convert a.milc | lat-orelax --gauge landau --omega 1.7 --theta 1e-14 -@ 2 -o fixed.lat"
+    [ -z "$output" ]
+    lat-theta --require-theta 1e-14 fixed.lat
+    lat-orelax --gauge landau --omega 1.7 --theta 1e-14 a.lat -o b.lat
+    # The file has links in single precision, which are not quite unitary: the functional changes in the ninth digit.
+    near "$(column fixed.lat functional)" "$(column b.lat functional)" 1e-8
+    near "$(column fixed.lat plaquette)" "$(column a.lat plaquette)" 1e-7
+}
+
 @test "a real configuration, through a pipe, into Landau gauge" {
     need_data milc_lat.sample.l8888
     run -0 bash -o pipefail -c "lat-convert '$DATA/milc_lat.sample.l8888' | lat-orelax --gauge landau --omega 1.7 --theta 1e-14 -@ 2 -o fixed.lat"
@@ -61,7 +75,20 @@ reaches() {
 END
 }
 
-@test "the su3 scheme needs at most 60 sweeps where su2 at its best needs at least 170" {
+@test "the su3 scheme needs at most half the sweeps of su2 at its best" {
+    local omega needed best=100000
+    thermal a.lat
+    lat-orelax --omega 1.7 --theta 1e-12 --check-every 1 --log log.tsv a.lat -o b.lat
+    needed=$(sweeps log.tsv)
+    for omega in 1.3 1.4 1.5 1.6 1.7 1.8; do
+        lat-orelax --overrelax su2 --omega $omega --theta 1e-12 --check-every 1 --log log.tsv a.lat -o b.lat
+        [ "$(sweeps log.tsv)" -ge "$best" ] || best=$(sweeps log.tsv)
+    done
+    echo "su3: $needed, su2: $best"
+    [ $((2 * needed)) -le "$best" ]
+}
+
+@test "the su3 scheme needs at most 60 sweeps where su2 at its best needs at least 170, on a published configuration" {
     need_data milc_lat.sample.l8888
     lat-convert "$DATA/milc_lat.sample.l8888" | lat-reunit --precision double -o a.lat
     lat-orelax --omega 1.7 --theta 1e-12 --check-every 1 --log log.tsv a.lat -o b.lat

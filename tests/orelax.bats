@@ -293,8 +293,7 @@ load helper
 }
 
 @test "omega finds itself: sweeps within reach of the best fixed omega, and the log shows it moving" {
-    need_data milc_lat.sample.l8888
-    lat-convert "$DATA/milc_lat.sample.l8888" | lat-reunit --precision double -o a.lat
+    thermal a.lat
     while read -r gauge omega; do
         lat-orelax --gauge "$gauge" --omega "$omega" --copies 6 --copies-log best.tsv a.lat -o b.lat
         lat-orelax --gauge "$gauge" --omega auto --copies 6 --copies-log auto.tsv --log log.tsv a.lat -o c.lat
@@ -304,8 +303,8 @@ load helper
         [ "$(grep -v '^#' log.tsv | tail -n +2 | cut -f7 | sort -u | wc -l)" -gt 3 ]
     done <<'END'
 landau 1.7
-coulomb 1.7
-mag 1.85
+coulomb 1.85
+mag 1.8
 END
 }
 
