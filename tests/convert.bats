@@ -7,7 +7,7 @@ load formats
 
 # Samples of every format from configurations of ours, in $BATS_FILE_TMPDIR/samples, by make_samples.py.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR"
+    cd "$BATS_FILE_TMPDIR" || return 1
     command -v python3 >/dev/null || return 0
     lat-heatbath --dims 4,6,2,8 --beta 6.0 --thermalise 20 -o double.lat
     lat-heatbath -N 2 --dims 4,6,2,8 --beta 2.4 --thermalise 20 -o su2.lat
