@@ -203,6 +203,7 @@ cpu_few = $(filter $(shell seq 2 $(CPU_GROUPS)),$(1))
 
 lane_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(fix_range)),$(B)/lib/fix/lanes_$(l)_$(n).o))
 link_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(link_range)) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
+dirac_obj = $(foreach l,$(lanes),$(foreach n,2 3,$(B)/lib/dirac/dirac_$(l)_$(n).o))
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3)
 lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 2,$(subst _, ,$*)) -DLAT_ALL_ROWS)
@@ -210,10 +211,10 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -D
 # ---- what is built ---------------------------------------------------------------------------
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
-lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
+lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/dirac/dirac_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
   $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
-lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(cuda_obj)
+lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(dirac_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
 mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c),$(wildcard tools/*/lat-*.c)))
@@ -277,6 +278,9 @@ $(lane_obj): $(B)/lib/fix/lanes_%.o: lib/fix/fix_lanes.c $(B)/flags Makefile | $
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh.
 $(link_obj): $(B)/lib/generate/links_%.o: lib/generate/link_lanes.c $(B)/flags Makefile | $(B)/plan
 	$(call lane_cc,$(if $(filter %_2 %_3 %_4 %_all,$*),-O3,-O2 -funroll-loops))
+
+$(dirac_obj): $(B)/lib/dirac/dirac_%.o: lib/dirac/dirac_lanes.c $(B)/flags Makefile | $(B)/plan
+	$(call lane_cc,-O3)
 
 $(B)/lib/base/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_NO_CUDA='"$(cuda_why)"' -DLAT_NO_CUFFT='"$(cufft_why)"' -DLAT_NO_MPI='"$(mpi_why)"'

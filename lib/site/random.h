@@ -19,6 +19,7 @@
 #define LAT_FOR_RELAX UINT32_C(0x40000000)  /* sweeps of lat-orelax */
 #define LAT_FOR_LINKS UINT32_C(0x50000000)  /* sweeps of lat-heatbath */
 #define LAT_FOR_SOURCE UINT32_C(0x60000000) /* noise sources of quarks */
+#define LAT_FOR_SPINORS UINT32_C(0x70000000) /* random vectors of lib/dirac */
 
 /* Four independent 32-bit words. site < 2^40, config < 2^24. */
 static inline void lat_random(uint64_t seed, uint64_t site, uint32_t config, uint32_t step,

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dirac.c: Dirac operators: what devices share. */
+#include "dirac.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/error.h"
+
+/* 0 if a number of the operator is one. */
+static int check_fermion(const lat_fermion *f)
+{
+    const struct {
+        const char *name;
+        double v;
+    } number[] = {{"mass", f->mass}, {"csw", f->csw}, {"csw_t", f->csw_t},
+                  {"xi", f->xi},     {"nu", f->nu},   {"twist", f->twist}};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        if (!isfinite(number[i].v))
+            return lat_fail("Dirac operator: expected a finite %s, found %g", number[i].name,
+                            number[i].v);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        if (!f->boundary[mu].dirichlet && !isfinite(f->boundary[mu].theta))
+            return lat_fail("Dirac operator: expected a finite boundary phase, found %g",
+                            f->boundary[mu].theta);
+    if (strcmp(f->name, "wilson"))
+        return lat_fail("Dirac operator: expected wilson, found %s", *f->name ? f->name : "none");
+    if (!(f->xi > 0) || !(f->nu > 0))
+        return lat_fail("Dirac operator: expected xi and nu above 0, found %g and %g", f->xi,
+                        f->nu);
+    return 0;
+}
+
+lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+                          const lat_dirac_options *options)
+{
+    static const lat_dirac_options usual;
+    const lat_geometry *here = &s->grid->spec.lattice, *there = &u->head.geom;
+    char a[64], b[64];
+    if (check_fermion(fermion))
+        return NULL;
+    if (u->head.kind != LAT_GAUGE || u->head.nc != s->nc || here->nd != there->nd
+        || memcmp(here->dims, there->dims, sizeof here->dims)) {
+        lat_fail("Dirac operator: expected links of SU(%d) on %s, found SU(%d) on %s", s->nc,
+                 lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
+        return NULL;
+    }
+    return lat_dirac_cpu.open(s, u, fermion, options ? options : &usual);
+}
+
+void lat_dirac_close(lat_dirac *d)
+{
+    if (d)
+        d->ops->close(d);
+}

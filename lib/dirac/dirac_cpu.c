@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dirac_cpu.c: Dirac operators on the CPU. A call is a few hops by all threads; each overlaps the
+ * exchange of its faces with the interior (grid/cpu_halo.h). */
+#include "dirac_cpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "grid/cpu_halo.h"
+#include "hop_table.h"
+#include "lattice/field.h"
+#include "links.h"
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static void cpu_close(lat_dirac *d)
+{
+    lat_cpu_dirac *c = lat_cpu_dirac_of(d);
+    lat_hop_table_free(&c->table);
+    lat_dfield_free(c->tmp);
+    lat_dfield_free(c->other);
+    free(c->links);
+    free(c->clover);
+    free(c->inverse);
+    free(c);
+}
+
+/* log |det A| where A is the same at all sites. */
+static void scalar_logdet(lat_cpu_dirac *c)
+{
+    const lat_diagonal *g = &c->work.diagonal;
+    const double half_volume = (double)lat_volume(&c->s->space.grid->spec.lattice) / 2;
+    const int spins = 4 * c->s->space.nc;
+    for (int parity = 0; parity < 2; parity++)
+        c->logdet[parity] = half_volume * spins * log(g->scalar * g->scalar + g->twist * g->twist)
+                            / 2;
+}
+
+static int fill(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *options)
+{
+    const lat_fermion *f = &c->d.fermion;
+    const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
+    c->w = f->nu / f->xi;
+    c->d.reals = lat_link_reals(u, g->grid.spec.storage, options->reals);
+    if (c->d.reals < 0 || lat_hop_table_fill(&c->table, g, f->boundary)
+        || lat_cpu_dirac_links(c, u))
+        return -1;
+    c->d.clover = f->csw != 0 || f->csw_t != 0;
+    c->work = (lat_hop_work){.table = &c->table,
+                             .links = c->links,
+                             .reals = c->d.reals,
+                             .columns = c->s->space.columns,
+                             .temporal = 1 / c->w};
+    c->work.diagonal = (lat_diagonal){1 + 3 * c->w + f->mass, f->twist, NULL, NULL};
+    if (c->d.clover) {
+        if (lat_cpu_dirac_clover(c, u, options->traceless))
+            return -1;
+        c->work.diagonal.clover = c->clover;
+        c->work.diagonal.inverse = c->inverse;
+    } else {
+        if (c->work.diagonal.scalar == 0 && f->twist == 0)
+            return lat_fail("mass %g: the diagonal of the Dirac operator is 0", f->mass);
+        scalar_logdet(c);
+    }
+    c->tmp = lat_spinor_new(&c->s->space, "a field of the Dirac operator");
+    return c->tmp ? 0 : -1;
+}
+
+static lat_dirac *cpu_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+                           const lat_dirac_options *options)
+{
+    lat_cpu_dirac *c = calloc(1, sizeof *c);
+    if (!c) {
+        lat_fail("out of memory: a Dirac operator");
+        return NULL;
+    }
+    c->d = (lat_dirac){.ops = &lat_dirac_cpu, .space = s, .fermion = *fermion};
+    c->s = lat_cpu_spinors_of(s);
+    if (fill(c, u, options) == 0)
+        return &c->d;
+    cpu_close(&c->d);
+    return NULL;
+}
+
+/* ---- hops ------------------------------------------------------------------------------------ */
+
+/* One hop of a call, from in to `parity` sites of out. */
+typedef struct hop {
+    lat_parity parity;
+    lat_dfield *out, *in;
+    lat_hop_call call; /* but fields, columns */
+} hop;
+
+typedef struct context {
+    const lat_cpu_dirac *c;
+    const lat_hop_call *call;
+} context;
+
+static void hop_blocks(void *context_, int unit, int begin, int end)
+{
+    const context *p = context_;
+    (void)unit;
+    p->c->s->lanes->hop(&p->c->work, p->call, begin, end);
+}
+
+/* The caller's share of a hop. */
+static void do_hop(const lat_cpu_dirac *c, lat_cpu_team *team, const hop *h)
+{
+    static const int unit = 0;
+    const lat_hop_call *k = &h->call;
+    const int first = k->column[0], last = k->column[k->columns - 1];
+    const lat_halo_part part = {1 - (int)h->parity, &unit, 1, first, last - first + 1};
+    context p = {c, k};
+    lat_cpu_operator(team, h->in, &part, hop_blocks, &p);
+}
+
+/* Bytes of vectors that a hop of all active columns reads and writes. */
+static double hop_bytes(const lat_cpu_dirac *c, int columns)
+{
+    const lat_layout *lay = lat_cpu(c->s->space.grid)->lay;
+    const double half = (double)lay->nblocks / 2 * lay->lanes * c->s->lanes->real;
+    return half * (8 * c->d.reals + columns * 16. * c->s->space.nc);
+}
+
+#define SECOND_CACHE (1 << 20)
+
+static bool chosen(lat_cache how, bool best)
+{
+    return how == LAT_CACHE_AUTO ? best : how == LAT_CACHE_ALWAYS;
+}
+
+static void complete(const lat_cpu_dirac *c, const lat_spinor_part *p, hop *h)
+{
+    const double bytes = hop_bytes(c, p->columns);
+    h->call.out = h->out->data;
+    h->call.in = h->in->data;
+    h->call.columns = p->columns;
+    h->call.column = p->column;
+    h->call.ahead = chosen(c->ahead, bytes > SECOND_CACHE);
+    h->call.past_cache = chosen(c->past_cache, bytes > SECOND_CACHE);
+}
+
+/* Hops one after the other; the sums of the last `summed` ones together. */
+static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
+               const lat_dirac_end *end)
+{
+    lat_cpu_team team = {.rc = 0};
+    const int numbers = end ? (end->dot ? 2 : 0) + (end->norm ? 1 : 0) : 0;
+    if (p->columns == 0)
+        return 0;
+    if (numbers && lat_cpu_sum_room(c->s, p, numbers))
+        return -1;
+    for (int i = 0; i < hops; i++) {
+        complete(c, p, &h[i]);
+        if (end && h[i].out == h[hops - 1].out) {
+            h[i].call.add = end->add;
+            h[i].call.numbers = numbers;
+            h[i].call.sums = numbers ? c->s->numbers : NULL;
+            h[i].call.with = end->dot ? end->with->data : NULL;
+        }
+    }
+#pragma omp parallel
+    {
+        for (int i = 0; i < hops && team.rc == 0; i++)
+            do_hop(c, &team, &h[i]);
+        if (numbers && team.rc == 0)
+            lat_cpu_sum_slices(c->s, p, numbers);
+    }
+    if (team.rc || (numbers && lat_cpu_sum_total(c->s, p, numbers)))
+        return -1;
+    for (int i = 0; i < p->columns && numbers; i++) {
+        const double *v = c->s->total + i * numbers;
+        if (end->dot)
+            end->dot[p->column[i]] = (lat_scalar){v[0], v[1]};
+        if (end->norm)
+            end->norm[p->column[i]] = v[numbers - 1];
+    }
+    return 0;
+}
+
+/* The rest of a call: what is done to spins. */
+static lat_hop_call call_of(lat_dirac_kind kind)
+{
+    const bool dagger = kind == LAT_DAGGER;
+    return (lat_hop_call){.flip_in = dagger,
+                          .flip_chi = dagger,
+                          .flip_out = dagger || kind == LAT_GAMMA5,
+                          .dagger = dagger,
+                          .a = 1,
+                          .b = 1};
+}
+
+/* Is A more than a number? */
+static bool has_blocks(const lat_cpu_dirac *c) { return c->d.clover || c->d.fermion.twist != 0; }
+
+static int cpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
+                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in,
+                   const lat_dirac_end *end)
+{
+    lat_cpu_dirac *c = lat_cpu_dirac_of(d);
+    hop h[2];
+    int n = 0;
+    for (int parity = 0; parity < 2; parity++) {
+        if (p->parity != LAT_BOTH && (int)p->parity != parity)
+            continue;
+        h[n] = (hop){(lat_parity)parity, out, in, call_of(dagger ? LAT_DAGGER : LAT_PLAIN)};
+        h[n].call.chi = chi ? chi->data : NULL;
+        h[n].call.a = a;
+        h[n++].call.b = b * c->w;
+    }
+    return run(c, p, h, n, end);
+}
+
+/* ---- M --------------------------------------------------------------------------------------- */
+
+/* M, M^+ or gamma5 M. */
+static int full(lat_cpu_dirac *c, lat_dirac_kind kind, const lat_spinor_part *p, lat_dfield *out,
+                lat_dfield *in, const lat_dirac_end *end)
+{
+    hop h[2];
+    for (int parity = 0; parity < 2; parity++) {
+        h[parity] = (hop){(lat_parity)parity, out, in, call_of(kind)};
+        lat_hop_call *k = &h[parity].call;
+        k->chi = in->data;
+        k->block = has_blocks(c) ? LAT_BLOCK_APPLY : LAT_BLOCK_NONE;
+        k->a = c->work.diagonal.scalar;
+        k->b = -c->w / 2;
+    }
+    return run(c, p, h, 2, end);
+}
+
+/* S, S^+ or gamma5 S. */
+static int schur(lat_cpu_dirac *c, lat_dirac_matrix matrix, const lat_spinor_part *p,
+                 lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    const bool blocks = has_blocks(c), symmetric = matrix.form == LAT_SYMMETRIC,
+               last = symmetric && matrix.kind == LAT_DAGGER && blocks;
+    const double scalar = c->work.diagonal.scalar, hops = -c->w * c->w / 4;
+    lat_dfield *from = in;
+    if (last) { /* A^-1 comes first: to a field of its own, as chi is `in` */
+        if (!c->other && !(c->other = lat_spinor_new(&c->s->space, "a field of S^+")))
+            return -1;
+        if (c->d.ops->diagonal(&c->d, true, true, p, c->other, in))
+            return -1;
+        from = c->other;
+    }
+    hop h[2] = {{(lat_parity)(1 - (int)p->parity), c->tmp, from,
+                 call_of(matrix.kind == LAT_DAGGER ? LAT_DAGGER : LAT_PLAIN)},
+                {p->parity, out, c->tmp, call_of(matrix.kind)}};
+    h[1].call.chi = in->data;
+    if (blocks) {
+        h[0].call.block = LAT_BLOCK_INVERT;
+        h[1].call.block = !symmetric ? LAT_BLOCK_APPLY : last ? LAT_BLOCK_NONE : LAT_BLOCK_INVERT;
+        h[1].call.b = hops;
+    } else {
+        h[1].call.a = symmetric ? 1 : scalar;
+        h[1].call.b = symmetric ? hops / (scalar * scalar) : hops / scalar;
+    }
+    return run(c, p, h, 2, end);
+}
+
+static int apply_one(lat_cpu_dirac *c, lat_dirac_matrix matrix, const lat_spinor_part *p,
+                     lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    return matrix.form == LAT_FULL ? full(c, matrix.kind, p, out, in, end)
+                                   : schur(c, matrix, p, out, in, end);
+}
+
+static int cpu_apply(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
+                     lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    lat_cpu_dirac *c = lat_cpu_dirac_of(d);
+    if ((matrix.form == LAT_FULL) != (p->parity == LAT_BOTH))
+        return lat_fail("Dirac operator: expected sites of %s parity",
+                        matrix.form == LAT_FULL ? "either" : "one");
+    if (matrix.kind != LAT_NORMAL)
+        return apply_one(c, matrix, p, out, in, end);
+    /* S in is on the same sites of tmp as `in`, the hop of S^+ goes to the other ones. */
+    const lat_dirac_matrix plain = {matrix.form, LAT_PLAIN}, dagger = {matrix.form, LAT_DAGGER};
+    return apply_one(c, plain, p, c->tmp, in, NULL) || apply_one(c, dagger, p, out, c->tmp, end)
+               ? -1
+               : 0;
+}
+
+/* ---- the diagonal, and the system of one parity ---------------------------------------------- */
+
+static int cpu_diagonal(lat_dirac *d, bool inverse, bool dagger, const lat_spinor_part *p,
+                        lat_dfield *out, const lat_dfield *in)
+{
+    const lat_cpu_dirac *c = lat_cpu_dirac_of(d);
+    const lat_hop_call call = {.out = out->data,
+                               .in = in->data,
+                               .columns = p->columns,
+                               .column = p->column,
+                               .dagger = dagger,
+                               .block = inverse ? LAT_BLOCK_INVERT : LAT_BLOCK_APPLY};
+    int begin, end;
+    lat_cpu_blocks(d->space->grid, p->parity, &begin, &end);
+#pragma omp parallel
+    {
+        int64_t from, to;
+        lat_thread_range(end - begin, &from, &to);
+        c->s->lanes->diagonal(&c->work, &call, begin + (int)from, begin + (int)to);
+    }
+    return 0;
+}
+
+static int cpu_logdet(lat_dirac *d, lat_parity parity, double *log, long *negative)
+{
+    const lat_cpu_dirac *c = lat_cpu_dirac_of(d);
+    *log = 0;
+    *negative = 0;
+    for (int i = 0; i < 2; i++)
+        if (parity == LAT_BOTH || (int)parity == i) {
+            *log += c->logdet[i];
+            *negative += c->negative[i];
+        }
+    return 0;
+}
+
+static int check_system(lat_dirac_form form, const lat_spinor_part *p)
+{
+    return form == LAT_FULL || p->parity == LAT_BOTH
+               ? lat_fail("Dirac operator: expected a Schur complement of one parity")
+               : 0;
+}
+
+static int cpu_prepare(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *rhs,
+                       lat_dfield *b)
+{
+    lat_cpu_dirac *c = lat_cpu_dirac_of(d);
+    const lat_spinor_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
+    if (check_system(form, p) || cpu_diagonal(d, true, false, &other, c->tmp, b)
+        || cpu_hop(d, false, p, 1, b, .5, rhs, c->tmp, NULL))
+        return -1;
+    return form == LAT_SYMMETRIC ? cpu_diagonal(d, true, false, p, rhs, rhs) : 0;
+}
+
+static int cpu_reconstruct(lat_dirac *d, const lat_spinor_part *p, lat_dfield *x,
+                           const lat_dfield *b)
+{
+    lat_cpu_dirac *c = lat_cpu_dirac_of(d);
+    const lat_spinor_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
+    /* To tmp first: x is read at neighbours. */
+    if (check_system(LAT_SYMMETRIC, p) || cpu_hop(d, false, &other, 1, b, .5, c->tmp, x, NULL))
+        return -1;
+    return cpu_diagonal(d, true, false, &other, x, c->tmp);
+}
+
+/* ---- flops ----------------------------------------------------------------------------------- */
+
+static double cpu_flops(const lat_dirac *d, lat_dirac_matrix matrix)
+{
+    const int n = d->space->nc, reals = 8 * n;
+    /* 16 N by N matrices, 8 half spinors, the sum of 8 spinors; a chi + b h. */
+    const double hops = 16 * (8. * n * n - 2 * n) + 8 * 4 * n + 7 * reals, end = 3 * reals;
+    const double block = d->clover               ? 2 * (8. * 2 * n * 2 * n - 4 * n)
+                         : d->fermion.twist != 0 ? 2. * reals
+                                                 : 0;
+    const double one = matrix.form == LAT_FULL ? hops + end + block
+                                               : (2 * hops + end + 2 * block) / 2;
+    return matrix.kind == LAT_NORMAL ? 2 * one : one;
+}
+
+const lat_dirac_ops lat_dirac_cpu = {
+    .open = cpu_open,
+    .close = cpu_close,
+    .apply = cpu_apply,
+    .hop = cpu_hop,
+    .diagonal = cpu_diagonal,
+    .logdet = cpu_logdet,
+    .prepare = cpu_prepare,
+    .reconstruct = cpu_reconstruct,
+    .flops = cpu_flops,
+};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dirac_cpu_fields.c: links and clover blocks of a Dirac operator, from the host into lanes. */
+#include <math.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "clover.h"
+#include "dirac_cpu.h"
+#include "hop_table.h"
+#include "links.h"
+#include "site/sun.h"
+
+static lat_lane_view lanes_of(const lat_cpu_dirac *c, void *p, int elements)
+{
+    const lat_grid *grid = c->s->space.grid;
+    return (lat_lane_view){p, (int)lat_storage_bytes(grid->spec.storage), lat_cpu(grid)->lay->lanes,
+                           elements};
+}
+
+static void *new_lanes(const lat_cpu_dirac *c, int elements, const char *what)
+{
+    const lat_grid *grid = c->s->space.grid;
+    const lat_layout *lay = lat_cpu(grid)->lay;
+    return lat_alloc((size_t)lay->nblocks * (size_t)lay->lanes,
+                     (size_t)elements * lat_storage_bytes(grid->spec.storage), what);
+}
+
+/* U_mu(x), or U_mu(x-mu)^+; x is a site of the lattice. */
+static void hop_link(const lat_field *u, size_t x, int mu, bool backward, double *m)
+{
+    double v[LAT_SUN_REALS];
+    const size_t nd = (size_t)u->head.geom.nd, i = lat_field_index(u, x);
+    if (!backward) {
+        lat_field_get(u, i * nd + (size_t)mu, m);
+        return;
+    }
+    lat_field_get(u, lat_field_next(u, i, mu, -1) * nd + (size_t)mu, v);
+    lat_sun_dag(u->head.nc, m, v);
+}
+
+int lat_cpu_dirac_links(lat_cpu_dirac *c, const lat_field *u)
+{
+    const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
+    const int nc = u->head.nc, reals = c->d.reals;
+    if (!(c->links = new_lanes(c, 8 * reals, "the links")))
+        return -1;
+    const lat_lane_view v = lanes_of(c, c->links, 8 * reals);
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < g->lay->nblocks; b++)
+        for (int l = 0; l < v.lanes; l++) {
+            const int64_t x = lat_cpu_sites(g, 0)[(int64_t)b * v.lanes + l];
+            for (int d = 0; d < 8; d++) {
+                double m[LAT_SUN_REALS], packed[LAT_SUN_REALS];
+                if (x < 0)
+                    lat_sun_one(nc, m);
+                else
+                    hop_link(u, (size_t)x, lat_hop_axis(d), d & 1, m);
+                lat_link_pack(nc, reals, m, packed);
+                for (int e = 0; e < reals; e++)
+                    lat_lane_put(v, b, l, d * reals + e, packed[e]);
+            }
+        }
+    return 0;
+}
+
+static void put_clover(lat_lane_view v, int b, int l, const lat_clover *c)
+{
+    double packed[LAT_CLOVER_REALS(3)];
+    for (int which = 0; which < 2; which++)
+        lat_clover_pack(c, which, .5, packed + which * v.elements / 2);
+    for (int e = 0; e < v.elements; e++)
+        lat_lane_put(v, b, l, e, packed[e]);
+}
+
+/* A site's blocks, both kinds; its numbers for log det. The number of the one that is singular. */
+static int clover_site(lat_cpu_dirac *c, const lat_field *u, bool traceless, int b, int l)
+{
+    const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
+    const int elements = LAT_CLOVER_REALS(u->head.nc);
+    const lat_lane_view v = lanes_of(c, c->clover, elements),
+                        inverse = lanes_of(c, c->inverse, elements);
+    const int64_t x = lat_cpu_sites(g, 0)[(int64_t)b * v.lanes + l];
+    double *number = c->s->numbers + (int64_t)b * 2 * v.lanes + l;
+    lat_clover site;
+    int negative, rc = 0;
+    if (x < 0) { /* an idle lane has any numbers */
+        memset(&site, 0, sizeof site);
+        site.rows = 2 * u->head.nc;
+        put_clover(v, b, l, &site);
+        put_clover(inverse, b, l, &site);
+        return 0;
+    }
+    lat_clover_at(u, &c->d.fermion, traceless, lat_field_index(u, (size_t)x), &site);
+    put_clover(v, b, l, &site);
+    rc = lat_clover_invert(&site, c->d.fermion.twist, number, &negative);
+    number[v.lanes] = negative;
+    put_clover(inverse, b, l, &site);
+    return rc;
+}
+
+int lat_cpu_dirac_clover(lat_cpu_dirac *c, const lat_field *u, bool traceless)
+{
+    const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
+    const int elements = LAT_CLOVER_REALS(u->head.nc), lanes = g->lay->lanes, first = 0;
+    const lat_spinor_part one = {LAT_BOTH, 1, &first};
+    int64_t bad = -1;
+    int which = 0;
+    if (!(c->clover = new_lanes(c, elements, "the clover term"))
+        || !(c->inverse = new_lanes(c, elements, "the inverse of the clover term"))
+        || lat_cpu_sum_room(c->s, &one, 2))
+        return -1;
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < g->lay->nblocks; b++)
+        for (int l = 0; l < lanes; l++) {
+            const int rc = clover_site(c, u, traceless, b, l);
+            const int64_t x = lat_cpu_sites(g, 0)[(int64_t)b * lanes + l];
+            if (rc) {
+#pragma omp critical
+                if (bad < 0 || x < bad) {
+                    bad = x;
+                    which = rc;
+                }
+            }
+        }
+    int rc = 0;
+    if (bad >= 0) {
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(&u->head.geom, (size_t)bad, x);
+        rc = lat_fail("clover term at %d,%d,%d,%d: its block of gamma5 = %d cannot be inverted "
+                      "(mass %g, csw %g)",
+                      x[0], x[1], x[2], x[3], which == 1 ? 1 : -1, c->d.fermion.mass,
+                      c->d.fermion.csw);
+    }
+    if (lat_agree(c->s->space.grid->dev->comm, rc))
+        return -1;
+    for (int parity = 0; parity < 2; parity++) {
+        const lat_spinor_part p = {(lat_parity)parity, 1, &first};
+        lat_cpu_sum_slices(c->s, &p, 2);
+        if (lat_cpu_sum_total(c->s, &p, 2))
+            return -1;
+        c->logdet[parity] = c->s->total[0];
+        c->negative[parity] = lround(c->s->total[1]);
+    }
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dirac_lanes.c: Dirac operators and spinors, a site in each lane of a vector. Compiled as
+ * fix_lanes.c is, for each vector length and N: LAT_LANES = base, avx2 or avx512, LAT_N = 2 or 3;
+ * dirac_cpu.c chooses at run time. This file expands hop_lanes.h and spinor_lanes.h in single and
+ * in double. */
+#include "dirac_lanes.h"
+#include "grid/vectors.h"
+#if defined(__x86_64__) && !defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define HALF (4 * LAT_N)   /* vectors of two spins */
+#define SPINOR (8 * LAT_N) /* of four */
+#define CLOVER LAT_CLOVER_REALS(LAT_N)
+#define LINK_REALS (2 * LAT_N * LAT_N)
+
+/* What was loaded stays in a register: gcc would fold the load into each of its uses, and loads are
+ * what the kernel is bound by then. STREAM stores past the caches. */
+#if defined(__x86_64__)
+#define KEEP(x) asm("" : "+v"(x))
+#define FENCE _mm_sfence()
+#if BYTES == 64
+#define STREAM(p, x) _mm512_stream_ps((float *)(p), (__m512)(x))
+#elif BYTES == 32
+#define STREAM(p, x) _mm256_stream_ps((float *)(p), (__m256)(x))
+#else
+#define STREAM(p, x) _mm_stream_ps((float *)(p), (__m128)(x))
+#endif
+#else
+#define KEEP(x) (void)(x)
+#define FENCE (void)0
+#define STREAM(p, x) (*(p) = (x))
+#endif
+
+#define LAT_T floats
+#define LAT_S float
+#define LAT_SIZE 4
+#define LAT_WIDTH (BYTES / 4)
+#define LAT_(x) x##_f
+#include "dirac_lanes_sweeps.h"
+#undef LAT_T
+#undef LAT_S
+#undef LAT_SIZE
+#undef LAT_WIDTH
+#undef LAT_
+
+#define LAT_T doubles
+#define LAT_S double
+#define LAT_SIZE 8
+#define LAT_WIDTH (BYTES / 8)
+#define LAT_(x) x##_d
+#include "dirac_lanes_sweeps.h"
+
+#define JOIN_(lanes, n) lat_dirac_##lanes##_##n
+#define JOIN(lanes, n) JOIN_(lanes, n)
+const lat_dirac_lanes JOIN(LAT_LANES,
+                           LAT_N)[] = {{LAT_N, 4, BYTES / 4, hop_f, diagonal_f, axpby_f, axpys_f,
+                                        dots_f, cg_f, bicgstab_f, bicgstab_direction_f},
+                                       {LAT_N, 8, BYTES / 8, hop_d, diagonal_d, axpby_d, axpys_d,
+                                        dots_d, cg_d, bicgstab_d, bicgstab_direction_d}};

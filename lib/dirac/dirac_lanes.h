@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dirac_lanes.h: Dirac operators and spinors over vectors of sites. dirac_lanes.c is compiled for
+ * each vector length of the processor family and N; each compilation exports two tables, for single
+ * and for double.
+ *
+ * A vector has one real of each site of a block (grid/layout.h). Vectors lie so:
+ *     spinors   [block][column][spin][colour][re, im]
+ *     links     [block][8][row][colour][re, im], 8: forward and backward of t, x, y, z; backward
+ *               ones are U_mu(x-mu)^+. 12 (4) reals: all rows but the last; 8 of SU(3): angles.
+ *     clover    [block][2][diagonal: 2N, below it: N(2N-1) complex, row by row], for the spins
+ *               (upper + lower) and (upper - lower), of which it makes the same; divided by 2
+ * What depends on the storage is `void`. */
+#ifndef LAT_DIRAC_DIRAC_LANES_H
+#define LAT_DIRAC_DIRAC_LANES_H
+
+#include "grid/layout.h"
+#include "spinor.h"
+
+#define LAT_DIRAC_MOST 3 /* SU(2) to SU(3) */
+
+/* Vectors of a site's clover term. */
+#define LAT_CLOVER_REALS(nc) (8 * (nc) * (nc))
+
+/* Where a block's neighbours are: block, and what is done to its half spinors. */
+typedef struct lat_hop_step {
+    int32_t block; /* or the row of `collect`, if there is a perm -1 */
+    int32_t twist; /* 0: nothing; else the number of a twist */
+} lat_hop_step;
+
+/* Lanes are permuted, or sites collected (-1); then multiplied by phases that differ by lane. */
+typedef struct lat_hop_twist {
+    int32_t perm, phase; /* phase -1: all 1 */
+    bool real;           /* so are the phases */
+} lat_hop_twist;
+
+/* What a hop needs to know of its lattice. */
+typedef struct lat_hop_table {
+    lat_hop_step *step; /* [own blocks][8] */
+    lat_hop_twist *twist;
+    int32_t *perm;    /* [nperms][vector / 4 bytes]: as permuting instructions want it */
+    int64_t *collect; /* [rows][lanes]: block * lanes + lane; of the layout */
+    void *phase;      /* [nphases][re, im] vectors */
+    int ntwists, nphases;
+} lat_hop_table;
+
+typedef enum { LAT_BLOCK_NONE, LAT_BLOCK_APPLY, LAT_BLOCK_INVERT } lat_block_kind;
+
+/* A: scalar, i twist gamma5, clover term in any combination. */
+typedef struct lat_diagonal {
+    double scalar, twist; /* twist: its sign is that of M */
+    const void *clover;   /* with the scalar in it; NULL: none */
+    const void *inverse;  /* of clover; of clover^2 + twist^2 if there is a twist */
+} lat_diagonal;
+
+typedef struct lat_hop_work {
+    const lat_hop_table *table;
+    const void *links;
+    int reals;       /* a link */
+    int columns;     /* of a field */
+    double temporal; /* what temporal hops have more than spatial ones: xi/nu */
+    lat_diagonal diagonal;
+} lat_hop_work;
+
+/* D in is h; then h <- A^-1 h if `block` is INVERT; y <- a chi + b h, or A chi + b h if it is
+ * APPLY; with `add`: y <- out + add y. out <- y. The flips exchange upper and lower spins as they
+ * are read and written: D^+ = gamma5 D gamma5. */
+typedef struct lat_hop_call {
+    void *out;
+    const void *in, *chi, *with;
+    int columns; /* that are active */
+    const int *column;
+    bool flip_in, flip_chi, flip_out;
+    bool dagger; /* the sign of the twist */
+    lat_block_kind block;
+    double a, b;
+    const double *add; /* by column number */
+    double *sums;      /* NULL: none; else numbers of each site, see lat_sum_numbers */
+    int numbers;
+    bool ahead;      /* prefetch: the field leaves the second cache */
+    bool past_cache; /* and out is not read soon */
+} lat_hop_call;
+
+/* Numbers for sums: number k of site `lane` of a block and of the i-th active column is at
+ * [((block * columns + i) * numbers + k) * lanes + lane]. */
+
+typedef struct lat_pass {
+    int columns, all; /* active; of the fields */
+    const int *column;
+    int terms;
+    const void *x[LAT_SPINOR_TERMS];
+    const lat_scalar *a[LAT_SPINOR_TERMS];
+    void *y, *z;
+    const lat_scalar *b;
+    double *sums;
+    int numbers;
+} lat_pass;
+
+typedef void lat_hop_blocks(const lat_hop_work *w, const lat_hop_call *c, int begin, int end);
+typedef void lat_pass_blocks(const lat_pass *p, int begin, int end);
+
+typedef struct lat_dirac_lanes {
+    int nc, real, lanes;
+    lat_hop_blocks *hop;
+    lat_hop_blocks *diagonal;   /* out <- A in or A^-1 in, by call->block */
+    lat_pass_blocks *axpby;     /* y <- a[0] x[0] + b y */
+    lat_pass_blocks *axpys;     /* y <- y + sum a[j] x[j] */
+    lat_pass_blocks *dots;      /* numbers: re, im of <x[j], y>; then |y|^2 if numbers is odd */
+    lat_pass_blocks *cg;        /* y <- y + a[0] z; z <- a[1] x[0] + a[2] z, real parts */
+    lat_pass_blocks *bicgstab;  /* y += a[0] x[0] + a[1] z; z -= a[1] x[1]; <x[2], z>, |z|^2 */
+    lat_pass_blocks *direction; /* y <- x[0] + a[0] (y - a[1] x[1]) */
+} lat_dirac_lanes;
+
+/* By N: in single, then in double (dirac_lanes_table.c). */
+extern const lat_dirac_lanes *const lat_dirac_base[LAT_DIRAC_MOST + 1];
+#if defined(__x86_64__)
+extern const lat_dirac_lanes *const lat_dirac_avx2[LAT_DIRAC_MOST + 1];
+extern const lat_dirac_lanes *const lat_dirac_avx512[LAT_DIRAC_MOST + 1];
+#endif
+
+#endif

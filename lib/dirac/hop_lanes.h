@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hop_lanes.h: the hop over blocks of sites, with what follows in the same pass (template;
+ * dirac_lanes.c expands it).
+ *
+ * bench/NOTES.md has what was tried. What makes it fast: real and imaginary parts of many sites in
+ * vectors of their own; the half spinor is projected first, then permuted; a link is loaded once
+ * into a register; the sum over directions is in plain local variables; right-hand sides of a block
+ * come one after the other while its links are in the first cache. One text serves D and D^+: they
+ * differ in where the upper and the lower spins of a field are. */
+
+/* An index that the compiler knows when it first sees the text. */
+#if LAT_N == 3
+#define COLOURS(...) \
+    { \
+        { \
+            enum { c = 0 }; \
+            __VA_ARGS__ \
+        } \
+        { \
+            enum { c = 1 }; \
+            __VA_ARGS__ \
+        } \
+        { \
+            enum { c = 2 }; \
+            __VA_ARGS__ \
+        } \
+    }
+#else
+#define COLOURS(...) \
+    { \
+        { \
+            enum { c = 0 }; \
+            __VA_ARGS__ \
+        } \
+        { \
+            enum { c = 1 }; \
+            __VA_ARGS__ \
+        } \
+    }
+#endif
+
+typedef struct {
+    LAT_T v[2][LAT_N][2];
+} LAT_(half);
+typedef struct {
+    LAT_T v[4][LAT_N][2];
+} LAT_(spinor);
+
+/* ---- to the neighbour's half spinor ---------------------------------------------------------- */
+
+/* The two spins of (1 - gamma_mu) psi, (1 + gamma_mu) psi that the others follow from; of t only
+ * those two spins that are left, by half. d: forward and backward of t, x, y, z. */
+#define P(s, k) ((s) < 2 ? up : low)[((s) % 2 * LAT_N + c) * 2 + (k)]
+#define COPY(i, a) COLOURS(h.v[i][c][0] = P(a, 0); h.v[i][c][1] = P(a, 1);)
+#define ADD(i, a, b) COLOURS(h.v[i][c][0] = P(a, 0) + P(b, 0); h.v[i][c][1] = P(a, 1) + P(b, 1);)
+#define SUB(i, a, b) COLOURS(h.v[i][c][0] = P(a, 0) - P(b, 0); h.v[i][c][1] = P(a, 1) - P(b, 1);)
+#define ADDI(i, a, b) COLOURS(h.v[i][c][0] = P(a, 0) - P(b, 1); h.v[i][c][1] = P(a, 1) + P(b, 0);)
+#define SUBI(i, a, b) COLOURS(h.v[i][c][0] = P(a, 0) + P(b, 1); h.v[i][c][1] = P(a, 1) - P(b, 0);)
+LAT_HOST_DEVICE LAT_(half) LAT_(project)(const LAT_T *up, const LAT_T *low, int d)
+{
+    LAT_(half) h;
+    switch (d) {
+    case 0: COPY(0, 2) COPY(1, 3) break;
+    case 1: COPY(0, 0) COPY(1, 1) break;
+    case 2: ADDI(0, 0, 3) ADDI(1, 1, 2) break;
+    case 3: SUBI(0, 0, 3) SUBI(1, 1, 2) break;
+    case 4: SUB(0, 0, 3) ADD(1, 1, 2) break;
+    case 5: ADD(0, 0, 3) SUB(1, 1, 2) break;
+    case 6: ADDI(0, 0, 2) SUBI(1, 1, 3) break;
+    default: SUBI(0, 0, 2) ADDI(1, 1, 3) break;
+    }
+    return h;
+}
+#undef P
+#undef COPY
+#undef ADD
+#undef SUB
+#undef ADDI
+#undef SUBI
+
+/* Spinors of any sites, one a lane. */
+APART void LAT_(collect)(LAT_T *to, const LAT_T *in, size_t pitch, const int64_t *position)
+{
+    for (int l = 0; l < LAT_WIDTH; l++) {
+        const LAT_S *from = (const LAT_S *)(in + (size_t)(position[l] / LAT_WIDTH) * pitch)
+                            + position[l] % LAT_WIDTH;
+        for (int e = 0; e < SPINOR; e++)
+            ((LAT_S *)to)[e * LAT_WIDTH + l] = from[e * LAT_WIDTH];
+    }
+}
+
+APART void LAT_(rotate)(LAT_(half) *h, const LAT_T phase[2])
+{
+    for (int i = 0; i < 2; i++)
+        COLOURS(const LAT_T re = h->v[i][c][0]; const LAT_T im = h->v[i][c][1];
+                h->v[i][c][0] = re * phase[0] - im * phase[1];
+                h->v[i][c][1] = re * phase[1] + im * phase[0];)
+}
+
+#define EACH(x) \
+    for (int i = 0; i < 2; i++) \
+    COLOURS(h.v[i][c][0] = x(h.v[i][c][0]); h.v[i][c][1] = x(h.v[i][c][1]);)
+#define PERMUTE(v) LAT_(permute_lanes)(v, perm)
+#define TIMES(v) (v * phase[0])
+/* Lanes permuted, boundary phases. Backward hops have the conjugate phase in the table already. */
+LAT_HOST_DEVICE LAT_(half) LAT_(twist)(LAT_(half) h, const lat_hop_table *table, int n)
+{
+    const lat_hop_twist t = table->twist[n];
+    if (t.perm > 0) {
+        const int32_t *perm = table->perm + t.perm * (BYTES / 4);
+        EACH(PERMUTE)
+    }
+    if (t.phase >= 0) {
+        const LAT_T *phase = (const LAT_T *)table->phase + 2 * t.phase;
+        if (t.real) {
+            EACH(TIMES)
+        } else {
+            LAT_(half) other = h; /* so that h itself can be in registers */
+            LAT_(rotate)(&other, phase);
+            h = other;
+        }
+    }
+    return h;
+}
+#undef EACH
+#undef PERMUTE
+#undef TIMES
+
+/* ---- to the four spins of the sum ------------------------------------------------------------ */
+
+/* One colour of the product, a and b, is added. The sum of t, which comes first, counts `weight`
+ * times: x+, the next but one, multiplies it. */
+#define R(s, k) r->v[s][c][k]
+#define W(s, k) (d == 2 ? weight * R(s, k) : R(s, k))
+#define ADD(s, x) \
+    R(s, 0) = W(s, 0) + x[0]; \
+    R(s, 1) = W(s, 1) + x[1];
+#define SUB(s, x) \
+    R(s, 0) = W(s, 0) - x[0]; \
+    R(s, 1) = W(s, 1) - x[1];
+#define ADDI(s, x) \
+    R(s, 0) = W(s, 0) - x[1]; \
+    R(s, 1) = W(s, 1) + x[0];
+#define SUBI(s, x) \
+    R(s, 0) = W(s, 0) + x[1]; \
+    R(s, 1) = W(s, 1) - x[0];
+#define SET(s, x) \
+    R(s, 0) = x[0]; \
+    R(s, 1) = x[1];
+LAT_HOST_DEVICE void LAT_(spread)(LAT_(spinor) *r, const LAT_T a[2], const LAT_T b[2], int c, int d,
+                                  LAT_T weight)
+{
+    switch (d) {
+    case 0: SET(2, a) SET(3, b) break;
+    case 1: SET(0, a) SET(1, b) break;
+    case 2: ADD(0, a) ADD(1, b) SUBI(2, b) SUBI(3, a) break;
+    case 3: ADD(0, a) ADD(1, b) ADDI(2, b) ADDI(3, a) break;
+    case 4: ADD(0, a) ADD(1, b) ADD(2, b) SUB(3, a) break;
+    case 5: ADD(0, a) ADD(1, b) SUB(2, b) ADD(3, a) break;
+    case 6: ADD(0, a) ADD(1, b) SUBI(2, a) ADDI(3, b) break;
+    default: ADD(0, a) ADD(1, b) ADDI(2, a) SUBI(3, b) break;
+    }
+}
+#undef R
+#undef W
+#undef ADD
+#undef SUB
+#undef ADDI
+#undef SUBI
+#undef SET
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+/* The last row of an SU(3) or SU(2) matrix from the others. */
+#define U(i, j, k) u[((i)*LAT_N + (j)) * 2 + (k)]
+#if LAT_N == 3
+#define CROSS(j, a, b) \
+    { \
+        LAT_T re = U(0, a, 0) * U(1, b, 0), im = U(0, a, 0) * U(1, b, 1); \
+        re -= U(0, a, 1) * U(1, b, 1); \
+        im += U(0, a, 1) * U(1, b, 0); \
+        re -= U(0, b, 0) * U(1, a, 0); \
+        im -= U(0, b, 0) * U(1, a, 1); \
+        re += U(0, b, 1) * U(1, a, 1); \
+        im -= U(0, b, 1) * U(1, a, 0); \
+        last[2 * j] = re; \
+        last[2 * j + 1] = -im; \
+    }
+LAT_HOST_DEVICE void LAT_(last_row)(LAT_T last[2 * LAT_N],
+                                    const LAT_T *u){CROSS(0, 1, 2) CROSS(1, 2, 0) CROSS(2, 0, 1)}
+#undef CROSS
+#else
+LAT_HOST_DEVICE void LAT_(last_row)(LAT_T last[2 * LAT_N], const LAT_T *u)
+{
+    last[0] = -U(0, 1, 0);
+    last[1] = U(0, 1, 1);
+    last[2] = U(0, 0, 0);
+    last[3] = -U(0, 0, 1);
+}
+#endif
+#undef U
+
+#if LAT_N == 3
+/* c exp(i (x + y)) for angles in units of 2 pi, from their own exponentials. */
+#define TURN(to, s, x, y) \
+    to.re = (s) * (x.re * y.re - x.im * y.im); \
+    to.im = (s) * (x.re * y.im + x.im * y.re);
+/* Two rows of a link from its eight angles (links.c: lat_link_angles). */
+APART void LAT_(from_angles)(LAT_T *to, const LAT_T *angle)
+{
+    LAT_T s[3], c[3];
+    LAT_(c) f[5], z[6], x, y;
+    for (int i = 0; i < 3; i++)
+        LAT_(sincos_2pi)(angle[i], &s[i], &c[i]);
+    for (int i = 0; i < 5; i++)
+        LAT_(sincos_2pi)(angle[3 + i], &f[i].im, &f[i].re);
+    const LAT_(c) one = {LAT_(set)(1), LAT_(set)(0)};
+    const LAT_(c) g2 = {f[2].re, -f[2].im}, g4 = {f[4].re, -f[4].im};
+    TURN(z[0], c[0] * c[1], f[0], one)
+    TURN(z[1], s[0], f[2], one)
+    TURN(z[2], c[0] * s[1], f[3], one)
+    /* s2 s3 e(-4-5) - s1 c2 c3 e(1+2-3) */
+    x = (LAT_(c)){f[3].re, -f[3].im};
+    TURN(z[3], s[1] * s[2], x, g4)
+    TURN(x, LAT_(set)(1), f[0], f[1])
+    TURN(y, s[0] * c[1] * c[2], x, g2)
+    z[3].re -= y.re;
+    z[3].im -= y.im;
+    TURN(z[4], c[0] * c[2], f[1], one)
+    /* - c2 s3 e(-1-5) - s1 s2 c3 e(2-3+4) */
+    x = (LAT_(c)){f[0].re, -f[0].im};
+    TURN(z[5], -(c[1] * s[2]), x, g4)
+    TURN(x, LAT_(set)(1), f[1], f[3])
+    TURN(y, s[0] * s[1] * c[2], x, g2)
+    z[5].re -= y.re;
+    z[5].im -= y.im;
+    for (int i = 0; i < 6; i++) {
+        to[2 * i] = z[i].re;
+        to[2 * i + 1] = z[i].im;
+    }
+}
+#undef TURN
+#endif
+
+/* r += spread(U h). The rows of U but the last are at u, and that at `last`. */
+#define LINK(j) \
+    { \
+        const LAT_T *row = c == LAT_N - 1 ? last : u + c * 2 * LAT_N; \
+        w[0] = row[2 * (j)]; \
+        w[1] = row[2 * (j) + 1]; \
+        KEEP(w[0]); \
+        KEEP(w[1]); \
+    }
+#define MUL(x, y) \
+    x[0] = w[0] * y[0]; \
+    x[1] = w[0] * y[1]; \
+    x[0] -= w[1] * y[1]; \
+    x[1] += w[1] * y[0];
+#define MAC(x, y) \
+    x[0] += w[0] * y[0]; \
+    x[1] += w[0] * y[1]; \
+    x[0] -= w[1] * y[1]; \
+    x[1] += w[1] * y[0];
+LAT_HOST_DEVICE void LAT_(times_link)(LAT_(spinor) *r, const LAT_T *u, const LAT_T *last,
+                                      const LAT_(half) *h, int d, LAT_T weight)
+{
+    LAT_T a[2], b[2], w[2];
+#if LAT_N == 3
+#define THIRD LINK(2) MAC(a, h->v[0][2]) MAC(b, h->v[1][2])
+#else
+#define THIRD
+#endif
+    COLOURS(LINK(0) MUL(a, h->v[0][0]) MUL(b, h->v[1][0]) LINK(1) MAC(a, h->v[0][1])
+                MAC(b, h->v[1][1]) THIRD LAT_(spread)(r, a, b, c, d, weight);)
+#undef THIRD
+}
+#undef LINK
+#undef MUL
+#undef MAC
+
+/* ---- the diagonal ---------------------------------------------------------------------------- */
+
+/* y = H x, H one of the two Hermitian matrices of a site's clover term. */
+LAT_HOST_DEVICE void LAT_(hermitian)(LAT_T y[2 * LAT_N][2], LAT_T x[2 * LAT_N][2],
+                                     const LAT_T *packed)
+{
+    const LAT_T *below = packed + 2 * LAT_N;
+    LAT_UNROLL
+    for (int i = 0; i < 2 * LAT_N; i++) {
+        y[i][0] = packed[i] * x[i][0];
+        y[i][1] = packed[i] * x[i][1];
+        LAT_UNROLL
+        for (int j = 0; j < i; j++, below += 2) {
+            LAT_T re = below[0], im = below[1];
+            KEEP(re);
+            KEEP(im);
+            y[i][0] += re * x[j][0];
+            y[i][1] += re * x[j][1];
+            y[i][0] -= im * x[j][1];
+            y[i][1] += im * x[j][0];
+            y[j][0] += re * x[i][0];
+            y[j][1] += re * x[i][1];
+            y[j][0] += im * x[i][1];
+            y[j][1] -= im * x[i][0];
+        }
+    }
+}
+
+/* y = C x, C the packed clover term or its inverse; x and y are upper spins, then lower ones. */
+APART void LAT_(clover)(LAT_T *y, const LAT_T *x, const LAT_T *packed)
+{
+    LAT_T sum[2 * LAT_N][2], plus[2 * LAT_N][2], minus[2 * LAT_N][2];
+    for (int i = 0; i < HALF; i++)
+        (&sum[0][0])[i] = x[i] + x[HALF + i];
+    LAT_(hermitian)(plus, sum, packed);
+    for (int i = 0; i < HALF; i++)
+        (&sum[0][0])[i] = x[i] - x[HALF + i];
+    LAT_(hermitian)(minus, sum, packed + CLOVER / 2);
+    for (int i = 0; i < HALF; i++) {
+        y[i] = (&plus[0][0])[i] + (&minus[0][0])[i];
+        y[HALF + i] = (&plus[0][0])[i] - (&minus[0][0])[i];
+    }
+}
+
+/* y += i s gamma5 x */
+LAT_HOST_DEVICE void LAT_(add_twist)(LAT_T *y, const LAT_T *x, LAT_T s)
+{
+    for (int i = 0; i < SPINOR; i += 2) {
+        const LAT_T *from = x + (i < HALF ? i + HALF : i - HALF);
+        y[i] -= s * from[1];
+        y[i + 1] += s * from[0];
+    }
+}
+
+/* y = A x, or A^-1 x = A^+ (A^+A)^-1 x, of one block. */
+APART void LAT_(block)(LAT_T *y, const LAT_T *x, const lat_diagonal *g, size_t block, bool inverse,
+                       bool dagger)
+{
+    const LAT_T *clover = (const LAT_T *)g->clover + block * CLOVER,
+                *inverted = (const LAT_T *)g->inverse + block * CLOVER;
+    const LAT_T twist = LAT_(set)((LAT_S)(dagger ? -g->twist : g->twist));
+    LAT_T t[SPINOR];
+    if (!g->clover) {
+        const double square = g->scalar * g->scalar + g->twist * g->twist;
+        const LAT_T s = LAT_(set)((LAT_S)(inverse ? g->scalar / square : g->scalar));
+        for (int i = 0; i < SPINOR; i++)
+            y[i] = s * x[i];
+        LAT_(add_twist)(y, x, inverse ? LAT_(set)((LAT_S)(-1 / square)) * twist : twist);
+    } else if (!inverse) {
+        LAT_(clover)(y, x, clover);
+        LAT_(add_twist)(y, x, twist);
+    } else if (g->twist == 0) {
+        LAT_(clover)(y, x, inverted);
+    } else {
+        LAT_(clover)(t, x, clover);
+        LAT_(add_twist)(t, x, -twist);
+        LAT_(clover)(y, t, inverted);
+    }
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* A number of each lane, in double. */
+LAT_HOST_DEVICE void LAT_(put_number)(double *to, LAT_T v)
+{
+    LAT_S lane[LAT_WIDTH];
+    memcpy(lane, &v, sizeof v);
+    for (int l = 0; l < LAT_WIDTH; l++)
+        to[l] = (double)lane[l];
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------- */
+
+#define SIDE(p, flip) ((p) + ((flip) ? HALF : 0)) /* the upper spins, and with !flip the lower */
+
+/* Asks for n vectors. */
+LAT_HOST_DEVICE void LAT_(fetch)(const LAT_T *v, int n)
+{
+#pragma GCC unroll 1
+    for (int i = 0; i < n; i += 64 / (int)sizeof(LAT_T))
+        __builtin_prefetch(v + i);
+}
+
+/* What comes next: where it reads its spinors, and which links are to be fetched meanwhile. */
+typedef struct {
+    const LAT_T *in, *links;
+    const lat_hop_step *step; /* NULL: nothing */
+    int share;                /* of the links, a direction */
+} LAT_(ahead);
+
+/* One direction of a block. `last` has the last rows of all directions; those of links that are
+ * stored without are made if `first`. */
+LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, const LAT_T *u,
+                                     int reals, LAT_T *last, bool first, const LAT_T *in, bool flip,
+                                     size_t pitch, const lat_hop_step *step,
+                                     const LAT_(ahead) *next, int d, LAT_T weight)
+{
+    LAT_T other[SPINOR];
+    const lat_hop_step st = step[d];
+    const LAT_T *p = in + (size_t)st.block * pitch;
+    u += d * reals;
+    if (next->step) {
+        const LAT_T *q = next->in + (size_t)next->step[d].block * pitch;
+        if (d < 2)
+            LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF);
+        else
+            LAT_(fetch)(q, SPINOR);
+        LAT_(fetch)(next->links + d * next->share, next->share);
+    }
+    if (reals < LINK_REALS) {
+        last += d * 2 * LAT_N;
+        if (first)
+            LAT_(last_row)(last, u);
+    }
+    if (__builtin_expect(st.twist && w->table->twist[st.twist].perm < 0, 0)) {
+        LAT_(collect)(other, in, pitch, w->table->collect + (size_t)st.block * LAT_WIDTH);
+        p = other;
+    }
+    LAT_(half) h = LAT_(project)(SIDE(p, flip), SIDE(p, !flip), d);
+    if (__builtin_expect(st.twist, 0))
+        h = LAT_(twist)(h, w->table, st.twist);
+    LAT_(times_link)(r, u, reals < LINK_REALS ? last : u + LINK_REALS - 2 * LAT_N, &h, d, weight);
+}
+
+/* r <- A^-1 r, or A chi + b r. */
+LAT_HOST_DEVICE void LAT_(end_block)(LAT_(spinor) *r, const lat_hop_work *w, const lat_hop_call *k,
+                                     const LAT_T *chi, int block, LAT_T b)
+{
+    LAT_T x[SPINOR], y[SPINOR];
+    if (k->block == LAT_BLOCK_INVERT) {
+        memcpy(x, r, sizeof x);
+        LAT_(block)(y, x, &w->diagonal, (size_t)block, true, k->dagger);
+        memcpy(r, y, sizeof y);
+        return;
+    }
+    memcpy(x, SIDE(chi, k->flip_chi), sizeof x / 2);
+    memcpy(x + HALF, SIDE(chi, !k->flip_chi), sizeof x / 2);
+    LAT_(block)(y, x, &w->diagonal, (size_t)block, false, k->dagger);
+    for (int s = 0; s < 4; s++)
+        COLOURS(for (int e = 0; e < 2; e++)
+                    r->v[s][c][e] = y[(s * LAT_N + c) * 2 + e] + b * r->v[s][c][e];)
+}
+
+#define EACH_REAL(p, flip, ...) \
+    { \
+        const LAT_T *const half_[2] = {SIDE(p, flip), SIDE(p, !(flip))}; \
+        for (int s = 0; s < 4; s++) \
+            COLOURS(for (int e = 0; e < 2; e++) { \
+                const LAT_T y = half_[s / 2][(s % 2 * LAT_N + c) * 2 + e]; \
+                LAT_T *x = &r->v[s][c][e]; \
+                __VA_ARGS__ \
+            }) \
+    }
+
+/* <with, out> and |out|^2 of each site. */
+LAT_HOST_DEVICE void LAT_(end_sums)(const LAT_(spinor) *r, const lat_hop_call *k, const LAT_T *with,
+                                    double *to)
+{
+    if (with) {
+        const LAT_T *const half[2] = {SIDE(with, k->flip_out), SIDE(with, !k->flip_out)};
+        LAT_T re = LAT_(set)(0), im = re, re2 = re, im2 = re;
+        for (int s = 0; s < 4; s++)
+            COLOURS(const LAT_T *y = half[s / 2] + (s % 2 * LAT_N + c) * 2;
+                    re += y[0] * r->v[s][c][0]; re2 += y[1] * r->v[s][c][1];
+                    im += y[0] * r->v[s][c][1]; im2 -= y[1] * r->v[s][c][0];)
+        LAT_(put_number)(to, re + re2);
+        LAT_(put_number)(to + LAT_WIDTH, im + im2);
+        to += 2 * LAT_WIDTH;
+    }
+    if (k->numbers & 1) {
+        LAT_T q[2] = {LAT_(set)(0), LAT_(set)(0)};
+        for (int s = 0; s < 4; s++)
+            COLOURS(for (int e = 0; e < 2; e++) q[e] += r->v[s][c][e] * r->v[s][c][e];)
+        LAT_(put_number)(to, q[0] + q[1]);
+    }
+}
+
+/* What follows the hop of a block and column, and the store. */
+LAT_HOST_DEVICE void LAT_(end)(LAT_(spinor) *r, const lat_hop_work *w, const lat_hop_call *k,
+                               int block, int i, size_t at)
+{
+    const LAT_T b = LAT_(set)((LAT_S)k->b);
+    LAT_T *out = (LAT_T *)k->out + at;
+    const LAT_T *chi = k->chi ? (const LAT_T *)k->chi + at : NULL;
+    if (k->block != LAT_BLOCK_NONE)
+        LAT_(end_block)(r, w, k, chi, block, b);
+    if (k->block != LAT_BLOCK_APPLY) {
+        if (chi) {
+            const LAT_T a = LAT_(set)((LAT_S)k->a);
+            EACH_REAL(chi, k->flip_chi, *x = a * y + b * *x;)
+        } else if (k->b != 1) {
+            for (int s = 0; s < 4; s++)
+                COLOURS(for (int e = 0; e < 2; e++) r->v[s][c][e] *= b;)
+        }
+    }
+    if (k->add) {
+        const LAT_T g = LAT_(set)((LAT_S)k->add[k->column[i]]);
+        EACH_REAL(out, k->flip_out, *x = y + g * *x;)
+    }
+    if (k->sums)
+        LAT_(end_sums)(r, k, k->with ? (const LAT_T *)k->with + at : NULL,
+                       k->sums
+                           + ((size_t)block * (size_t)k->columns + (size_t)i) * (size_t)k->numbers
+                                 * LAT_WIDTH);
+    LAT_T *const half[2] = {SIDE(out, k->flip_out), SIDE(out, !k->flip_out)};
+    if (k->past_cache)
+        for (int s = 0; s < 4; s++)
+            COLOURS(for (int e = 0; e < 2; e++)
+                        STREAM(half[s / 2] + (s % 2 * LAT_N + c) * 2 + e, r->v[s][c][e]);)
+    else
+        for (int s = 0; s < 4; s++)
+            COLOURS(for (int e = 0; e < 2; e++)
+                        half[s / 2][(s % 2 * LAT_N + c) * 2 + e] = r->v[s][c][e];)
+}
+#undef EACH_REAL
+
+static void LAT_(hop)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end)
+{
+    const size_t pitch = (size_t)w->columns * SPINOR;
+    const LAT_T weight = LAT_(set)((LAT_S)(2 * w->temporal));
+    LAT_T last[8 * 2 * LAT_N];
+#if LAT_N == 3
+    LAT_T rows[8 * 12];
+#endif
+    for (int b = begin; b < end; b++) {
+        const lat_hop_step *step = w->table->step + (size_t)b * 8;
+        const LAT_T *u = (const LAT_T *)w->links + (size_t)b * 8 * (size_t)w->reals;
+        const LAT_T *links_ahead = u + 8 * w->reals;
+        int reals = w->reals;
+#if LAT_N == 3
+        if (reals == 8) {
+            for (int d = 0; d < 8; d++)
+                LAT_(from_angles)(rows + 12 * d, u + 8 * d);
+            u = rows;
+            reals = 12;
+        }
+#endif
+        for (int i = 0; i < k->columns; i++) {
+            const bool more = i + 1 < k->columns;
+            const LAT_T *in = (const LAT_T *)k->in + (size_t)k->column[i] * SPINOR;
+            const LAT_(ahead) next = {
+                .in = (const LAT_T *)k->in + (size_t)k->column[more ? i + 1 : 0] * SPINOR,
+                .step = !k->ahead || (!more && b + 1 == end) ? NULL
+                        : more                               ? step
+                                                             : step + 8,
+                .links = b + 1 == end ? u : links_ahead + i * (8 * w->reals / k->columns),
+                .share = b + 1 == end ? 0 : w->reals / k->columns};
+            LAT_(spinor) r;
+#define DIRECTION(d) \
+    LAT_(direction)(&r, w, u, reals, last, i == 0, in, k->flip_in, pitch, step, &next, d, weight);
+            DIRECTION(0)
+            DIRECTION(1)
+            DIRECTION(2)
+            DIRECTION(3)
+            DIRECTION(4)
+            DIRECTION(5)
+            DIRECTION(6)
+            DIRECTION(7)
+#undef DIRECTION
+            LAT_(end)(&r, w, k, b, i, (size_t)b * pitch + (size_t)k->column[i] * SPINOR);
+        }
+    }
+    if (k->past_cache)
+        FENCE;
+}
+
+/* out <- A in, or A^-1 in. */
+static void LAT_(diagonal)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end)
+{
+    const size_t pitch = (size_t)w->columns * SPINOR;
+    for (int b = begin; b < end; b++)
+        for (int i = 0; i < k->columns; i++) {
+            const size_t at = (size_t)b * pitch + (size_t)k->column[i] * SPINOR;
+            LAT_T y[SPINOR];
+            LAT_(block)(y, (const LAT_T *)k->in + at, &w->diagonal, (size_t)b,
+                        k->block == LAT_BLOCK_INVERT, k->dagger);
+            memcpy((LAT_T *)k->out + at, y, sizeof y);
+        }
+}
+#undef COLOURS
+#undef SIDE

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* links.c: links in fewer reals. */
+#include "links.h"
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+#include "base/error.h"
+#include "site/sun.h"
+
+/* ---- angles ---------------------------------------------------------------------------------- */
+
+static double turns(double complex z)
+{
+    const double v = z == 0 ? 0 : carg(z) / (2 * M_PI), w = v < 0 ? v + 1 : v;
+    return w < 1 ? w : 0;
+}
+
+static double complex turned(double v) { return cexp(2 * M_PI * I * v); }
+
+static void to_angles(const double *m, double *angle)
+{
+    const double complex *u = (const double complex *)(const void *)m;
+    /* theta_1 from the middle of row 1, theta_2 from its ends, theta_3 from the middle column. */
+    const double c1 = hypot(cabs(u[0]), cabs(u[2]));
+    angle[0] = atan2(cabs(u[1]), c1) / (2 * M_PI);
+    angle[1] = atan2(cabs(u[2]), cabs(u[0])) / (2 * M_PI);
+    angle[2] = atan2(cabs(u[7]), cabs(u[4])) / (2 * M_PI);
+    angle[3] = turns(u[0]);
+    angle[4] = turns(u[4]);
+    angle[5] = turns(u[1]);
+    angle[6] = turns(u[2]);
+    angle[7] = turns(u[7]);
+}
+
+static void of_angles(const double *angle, double *m)
+{
+    double complex *u = (double complex *)(void *)m, f[5];
+    double c[3], s[3];
+    for (int i = 0; i < 3; i++) {
+        c[i] = cos(2 * M_PI * angle[i]);
+        s[i] = sin(2 * M_PI * angle[i]);
+    }
+    for (int i = 0; i < 5; i++)
+        f[i] = turned(angle[3 + i]);
+    u[0] = c[0] * c[1] * f[0];
+    u[1] = s[0] * f[2];
+    u[2] = c[0] * s[1] * f[3];
+    u[3] = s[1] * s[2] * conj(f[3] * f[4]) - s[0] * c[1] * c[2] * f[0] * f[1] * conj(f[2]);
+    u[4] = c[0] * c[2] * f[1];
+    u[5] = -c[1] * s[2] * conj(f[0] * f[4]) - s[0] * s[1] * c[2] * f[1] * conj(f[2]) * f[3];
+}
+
+/* ---- any number of reals --------------------------------------------------------------------- */
+
+void lat_link_pack(int nc, int reals, const double *m, double *packed)
+{
+    if (nc == 3 && reals == 8)
+        to_angles(m, packed);
+    else
+        memcpy(packed, m, (size_t)reals * sizeof *m);
+}
+
+void lat_link_unpack(int nc, int reals, const double *packed, double *m)
+{
+    if (nc == 3 && reals == 8)
+        of_angles(packed, m);
+    else
+        memcpy(m, packed, (size_t)reals * sizeof *m);
+    if (reals < 2 * nc * nc)
+        lat_sun_complete(nc, m);
+}
+
+/* ---- which ----------------------------------------------------------------------------------- */
+
+/* The largest change of a link's element from packing, over own links, and where. */
+static double worst_link(const lat_field *u, int reals, size_t *where)
+{
+    const int nc = u->head.nc;
+    double worst = 0;
+    *where = 0;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_matrices(u); i++) {
+        double m[LAT_SUN_REALS], packed[18], back[LAT_SUN_REALS], off = 0;
+        lat_field_get(u, i, m);
+        lat_link_pack(nc, reals, m, packed);
+        lat_link_unpack(nc, reals, packed, back);
+        for (int e = 0; e < 2 * nc * nc; e++)
+            off = lat_worse(off, fabs(back[e] - m[e]));
+        if (!(off > worst) && off == off)
+            continue;
+#pragma omp critical
+        if (lat_worse(off, worst) != worst || off != off) {
+            worst = off;
+            *where = i;
+        }
+    }
+    return worst;
+}
+
+int lat_link_reals(const lat_field *u, lat_storage storage, int asked)
+{
+    const int nc = u->head.nc, all = 2 * nc * nc, few = 2 * nc * (nc - 1);
+    if (asked && asked != all && asked != few && !(nc == 3 && asked == 8))
+        return lat_fail("%d reals a link: expected %s of SU(%d)", asked,
+                        nc == 3 ? "18, 12 or 8" : "8 or 4", nc);
+    if (asked == all)
+        return all;
+    const int reals = asked ? asked : few;
+    /* Links are as unitary as the program that wrote them left them: 1024 roundings. */
+    const double bound = 1024 * (storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24);
+    size_t where;
+    const double own = worst_link(u, reals, &where);
+    double worst = own;
+    const lat_comm *comm = u->comm ? u->comm : &lat_comm_self;
+    if (comm->max(comm, &worst, 1))
+        return -1;
+    if (worst <= bound)
+        return reals;
+    if (!asked)
+        return all;
+    char text[LAT_POSITION_TEXT];
+    return own == worst || own != own
+               ? lat_fail("link at %s: %d reals a link need SU(%d) to %.1e, found %.1e",
+                          lat_position_text(&u->head,
+                                            lat_field_site(u, where / (size_t)u->head.geom.nd)
+                                                    * (size_t)u->head.geom.nd
+                                                + where % (size_t)u->head.geom.nd,
+                                            text),
+                          asked, nc, bound, worst)
+               : lat_fail(LAT_ANOTHER_FAILED);
+}

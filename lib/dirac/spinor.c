@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* spinor.c: spaces of spinors: what devices share. */
+#include "spinor.h"
+
+#include "base/error.h"
+
+lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
+{
+    if (nc < 2 || nc > 3) {
+        lat_fail("SU(%d): Dirac operators are for SU(2) and SU(3)", nc);
+        return NULL;
+    }
+    if (grid->slot.nd != 4 || grid->spec.across >= 0) {
+        lat_fail("%d dimensions: Dirac operators are for 4", grid->slot.nd);
+        return NULL;
+    }
+    if (columns < 1 || columns > LAT_SPINOR_COLUMNS) {
+        lat_fail("%d columns of spinors: expected 1 to %d", columns, LAT_SPINOR_COLUMNS);
+        return NULL;
+    }
+    if (grid->dev->gpu) {
+        lat_fail("%s: Dirac operators run on the CPU alone", grid->dev->name);
+        return NULL;
+    }
+    return lat_spinor_cpu.open(grid, nc, columns);
+}
+
+void lat_spinor_close(lat_spinor_space *s)
+{
+    if (s)
+        s->ops->close(s);
+}
+
+lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what)
+{
+    lat_dfield *x = lat_dfield_new(s->grid, lat_spinor_shape(s->nc, s->columns), 1, what);
+    int all[LAT_SPINOR_COLUMNS];
+    for (int c = 0; c < s->columns; c++)
+        all[c] = c;
+    const lat_spinor_part p = {LAT_BOTH, s->columns, all};
+    if (x && s->ops->zero(s, &p, x)) {
+        lat_dfield_free(x);
+        return NULL;
+    }
+    return x;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* spinor.h: batches of spinors on a device, and their linear algebra.
+ *
+ * A batch is one field (grid/grid.h) of `columns` right-hand sides side by side: on the CPU
+ * [block][column][spin][colour][re, im][lane]. It covers all sites; an operation works on sites of
+ * one parity, or on both, and on the columns that it is given: those that have converged are left
+ * out. What it does to a column does not depend, to the last bit, on the other columns, on threads
+ * or on ranks.
+ *
+ * Inside, spins are those of a basis with gamma_t = diag(1, 1, -1, -1): upper = (a + b)/sqrt 2,
+ * lower = (a - b)/sqrt 2, where a and b are the upper and the lower two spins in the basis of
+ * DeGrand and Rossi, which host fields have. gamma5 exchanges upper and lower. The change is
+ * unitary: norms and products are those of the host's.
+ *
+ * Scalars are arrays by column number, and only those of active columns are read or written.
+ * Norms and products are added up in double: sites of a slice in natural order, even ones, then odd
+ * ones, then slices in order.
+ *
+ * A space has a table of functions of its device. They return 0 or a pointer, or -1 or NULL with
+ * lat_error set. Every rank of the device calls every function. C and C++.
+ *
+ *     lat_spinor_space *s = lat_spinor_open(grid, 3, 12);
+ *     lat_dfield *x = lat_spinor_new(s, "the solution");
+ *     const int all[] = {0, 1, .. 11};
+ *     const lat_spinor_part odd = {LAT_ODD, 12, all};
+ *     double norm[12];
+ *     s->ops->axpby(s, &odd, a, x, NULL, y, norm);
+ */
+#ifndef LAT_DIRAC_SPINOR_H
+#define LAT_DIRAC_SPINOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "grid/grid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LAT_SPINOR_COLUMNS 64 /* of a batch, at most */
+#define LAT_SPINOR_TERMS 16   /* fields of axpys and dots, at most */
+
+/* A complex number; as double[2] and double _Complex. */
+typedef struct lat_scalar {
+    double re, im;
+} lat_scalar;
+
+typedef enum { LAT_EVEN, LAT_ODD, LAT_BOTH } lat_parity;
+
+/* What an operation works on. The columns are in ascending order. */
+typedef struct lat_spinor_part {
+    lat_parity parity;
+    int columns;
+    const int *column; /* [columns] */
+} lat_spinor_part;
+
+/* Where all batches have the same shape. The device's own struct begins with it. */
+typedef struct lat_spinor_space {
+    const struct lat_spinor_ops *ops;
+    lat_grid *grid;
+    int nc, columns;
+} lat_spinor_space;
+
+/* <x, y> is the sum of conj(x) y; |x|^2 = <x, x>. Scalars a, b .. have `columns` numbers; NULL
+ * stands for 1. Norms and products that are NULL are not computed. Different names are different
+ * fields. */
+typedef struct lat_spinor_ops {
+    lat_spinor_space *(*open)(lat_grid *grid, int nc, int columns);
+    void (*close)(lat_spinor_space *s); /* the grid stays */
+
+    /* Spinor `object` of each site of a host field of spinors (lattice/field.h) to a column, and
+     * back: own sites, both parities; one rounding to the storage, besides those of the change of
+     * basis. */
+    int (*put)(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host, int object);
+    int (*get)(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host, int object);
+
+    int (*zero)(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x);
+    int (*copy)(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_dfield *y);
+
+    /* Independent Gaussian numbers with mean 0 and |.|^2 = 1 each (complex), counted by seed,
+     * column number and site. */
+    int (*random)(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x);
+
+    /* x <- gamma5 x */
+    int (*gamma5)(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x);
+
+    /* y <- a x + b y, and |y|^2 */
+    int (*axpby)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
+                 const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm);
+
+    /* y <- y + sum_j a[j] x[j], j < n, and |y|^2 */
+    int (*axpys)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *const *a,
+                 const lat_dfield *const *x, lat_dfield *y, double *norm);
+
+    /* dot[j] = <x[j], y>, j < n, and |y|^2; n may be 0 */
+    int (*dots)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_dfield *const *x,
+                const lat_dfield *y, lat_scalar *const *dot, double *norm);
+
+    /* CG, also for each shift: x <- x + a p, then p <- c r + b p. Real scalars. */
+    int (*cg)(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,
+              const double *c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r);
+
+    /* BiCGstab, second half: x <- x + a p + w r, then r <- r - w t; <r0, r> and |r|^2 of the new
+     * r. */
+    int (*bicgstab)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
+                    const lat_scalar *w, lat_dfield *x, const lat_dfield *dir, lat_dfield *r,
+                    const lat_dfield *t, const lat_dfield *r0, lat_scalar *dot, double *norm);
+
+    /* BiCGstab, direction: p <- r + b (p - w v) */
+    int (*bicgstab_direction)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *b,
+                              const lat_scalar *w, const lat_dfield *r, const lat_dfield *v,
+                              lat_dfield *dir);
+
+    /* y <- x, where x is of the space `from`, on a grid of the same lattice and device with another
+     * storage: rounded once. For mixed precision; called with the space of y. */
+    int (*convert)(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
+                   const lat_dfield *x, lat_dfield *y);
+} lat_spinor_ops;
+
+extern const lat_spinor_ops lat_spinor_cpu;
+
+/* The shape of a batch, for grids with across = -1. */
+static inline lat_shape lat_spinor_shape(int nc, int columns)
+{
+    lat_shape shape = {columns, 8 * nc, 0, true, false};
+    return shape;
+}
+
+/* Batches of 1 to LAT_SPINOR_COLUMNS columns for SU(2) and SU(3) on four-dimensional lattices.
+ * Borrows the grid (across -1; with a halo). */
+lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns);
+void lat_spinor_close(lat_spinor_space *s); /* its batches are freed before */
+
+/* A batch of zeros; lat_dfield_free. `what` is for messages about memory. */
+lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* spinor_cpu.c: batches of spinors on the CPU: in and out, linear algebra, sums. */
+#include "spinor_cpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/isa.h"
+#include "base/memory.h"
+#include "grid/reduce.h"
+#include "grid/team.h"
+#include "lattice/field.h"
+#include "site/random.h"
+
+static const lat_dirac_lanes *const *const tables[] = LAT_ISA_EACH(lat_dirac_, );
+
+void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *end)
+{
+    const lat_layout *lay = lat_cpu(grid)->lay;
+    *begin = parity == LAT_ODD ? lay->neven : 0;
+    *end = parity == LAT_EVEN ? lay->neven : lay->nblocks;
+}
+
+/* ---- the space ------------------------------------------------------------------------------- */
+
+static void cpu_close(lat_spinor_space *space)
+{
+    lat_cpu_spinors *s = lat_cpu_spinors_of(space);
+    free(s->position);
+    free(s->order);
+    free(s->first);
+    free(s->numbers);
+    free(s->slices);
+    free(s->total);
+    free(s);
+}
+
+/* Where sites are, and in which order they are added up. */
+static int order_sites(lat_cpu_spinors *s)
+{
+    const lat_grid *grid = s->space.grid;
+    const lat_layout *lay = lat_cpu(grid)->lay;
+    const size_t slice = lat_volume(&grid->slot) / (size_t)grid->slot.dims[grid->slot.nd - 1];
+    const int slices = lat_reduce_slices(grid), lanes = lay->lanes;
+    const size_t sites = slice * (size_t)slices;
+    s->position = lat_alloc(sites, sizeof *s->position, "the table of sites");
+    s->order = lat_alloc(sites, sizeof *s->order, "the table of sites");
+    s->first = lat_alloc((size_t)slices * 2 + 1, sizeof *s->first, "the table of sites");
+    if (!s->position || !s->order || !s->first)
+        return -1;
+    for (int64_t i = 0; i < (int64_t)lay->nblocks * lanes; i++)
+        if (lay->site[i] >= 0)
+            s->position[lay->site[i] - lay->first] = (int32_t)i;
+    int64_t n = 0;
+    for (int t = 0; t < slices; t++)
+        for (int parity = 0; parity < 2; parity++) {
+            s->first[2 * t + parity] = n;
+            for (size_t i = (size_t)t * slice; i < (size_t)(t + 1) * slice; i++)
+                if ((s->position[i] / lanes >= lay->neven) == parity)
+                    s->order[n++] = s->position[i];
+        }
+    s->first[2 * slices] = n;
+    return 0;
+}
+
+static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
+{
+    lat_cpu_spinors *s = calloc(1, sizeof *s);
+    if (!s) {
+        lat_fail("out of memory: spinors");
+        return NULL;
+    }
+    s->space = (lat_spinor_space){&lat_spinor_cpu, grid, nc, columns};
+    s->lanes = tables[lat_isa_widest()][nc] + (grid->spec.storage == LAT_STORAGE_DOUBLE);
+    const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
+    s->slices = lat_alloc(rows, (size_t)lat_reduce_slices(grid) * sizeof(double), "sums of slices");
+    s->total = lat_alloc(rows, sizeof(double), "sums");
+    if (s->slices && s->total && !order_sites(s))
+        return &s->space;
+    cpu_close(&s->space);
+    return NULL;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+{
+    const lat_layout *lay = lat_cpu(s->space.grid)->lay;
+    const size_t need = (size_t)lay->nblocks * (size_t)lay->lanes * (size_t)(p->columns * numbers);
+    if (need <= s->room)
+        return 0;
+    free(s->numbers);
+    s->room = 0;
+    s->numbers = lat_alloc(need, sizeof *s->numbers, "numbers to be added up");
+    if (!s->numbers)
+        return -1;
+    s->room = need;
+    return 0;
+}
+
+/* Numbers of sites n .. end-1 of the order: SIDE short chains instead of one long one. */
+enum { SIDE = 8 };
+static double add_sites(const double *v, const int32_t *order, int64_t n, int64_t end, int shift,
+                        int64_t pitch)
+{
+    double side[SIDE] = {0};
+    const int32_t mask = (1 << shift) - 1;
+    for (; n + SIDE <= end; n += SIDE)
+        for (int e = 0; e < SIDE; e++)
+            side[e] += v[(order[n + e] >> shift) * pitch + (order[n + e] & mask)];
+    for (int e = 0; n + e < end; e++)
+        side[e] += v[(order[n + e] >> shift) * pitch + (order[n + e] & mask)];
+    return ((side[0] + side[1]) + (side[2] + side[3]))
+           + ((side[4] + side[5]) + (side[6] + side[7]));
+}
+
+void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+{
+    const int slices = lat_reduce_slices(s->space.grid), rows = p->columns * numbers;
+    const int shift = __builtin_ctz((unsigned)s->lanes->lanes);
+    const int64_t pitch = (int64_t)rows << shift;
+    int64_t from, to;
+    lat_thread_range((int64_t)slices * rows, &from, &to);
+    for (int64_t n = from; n < to; n++) {
+        const int t = (int)(n / rows), row = (int)(n % rows);
+        const double *v = s->numbers + ((int64_t)row << shift);
+        const int64_t *at = s->first + 2 * t;
+        double sum = 0;
+        if (p->parity != LAT_ODD)
+            sum = add_sites(v, s->order, at[0], at[1], shift, pitch);
+        if (p->parity != LAT_EVEN)
+            sum += add_sites(v, s->order, at[1], at[2], shift, pitch);
+        s->slices[((row / numbers) * slices + t) * numbers + row % numbers] = sum;
+    }
+}
+
+int lat_cpu_sum_total(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+{
+    return lat_reduce_total(s->space.grid, p->columns, numbers, 0, s->slices, s->total);
+}
+
+/* ---- in and out ------------------------------------------------------------------------------ */
+
+static void change_basis(int half, const double *from, double *to)
+{
+    for (int e = 0; e < half; e++) {
+        to[e] = (from[e] + from[half + e]) * M_SQRT1_2;
+        to[half + e] = (from[e] - from[half + e]) * M_SQRT1_2;
+    }
+}
+
+static lat_lane_view view(const lat_dfield *x)
+{
+    return (lat_lane_view){x->data, (int)lat_storage_bytes(x->grid->spec.storage),
+                           lat_cpu(x->grid)->lay->lanes, x->shape.objects * x->shape.reals};
+}
+
+typedef struct transfer {
+    lat_dfield *x;
+    int column, object;
+    const lat_field *host;
+    lat_field *to;
+    uint64_t seed;
+} transfer;
+
+typedef void on_site(const transfer *t, int64_t site, double *spinor);
+
+/* Spinors of own sites of these blocks, each made by `fill`; or handed to `take`. */
+static void visit(const transfer *t, int begin, int end, on_site *fill, on_site *take)
+{
+    const lat_lane_view v = view(t->x);
+    const int reals = t->x->shape.reals, first = t->column * reals;
+    const int64_t *site = lat_cpu_sites(lat_cpu(t->x->grid), 0);
+#pragma omp parallel for schedule(static)
+    for (int b = begin; b < end; b++)
+        for (int l = 0; l < v.lanes; l++) {
+            double psi[24], inside[24];
+            const int64_t x = site[(int64_t)b * v.lanes + l];
+            if (x < 0)
+                continue;
+            if (fill) {
+                fill(t, x, psi);
+                change_basis(reals / 2, psi, inside);
+                for (int e = 0; e < reals; e++)
+                    lat_lane_put(v, b, l, first + e, inside[e]);
+            } else {
+                for (int e = 0; e < reals; e++)
+                    inside[e] = lat_lane_get(v, b, l, first + e);
+                change_basis(reals / 2, inside, psi);
+                take(t, x, psi);
+            }
+        }
+}
+
+static size_t host_spinor(const lat_field *host, int64_t site, int object)
+{
+    return lat_field_index(host, (size_t)site) * lat_header_objects(&host->head) + (size_t)object;
+}
+
+static void from_host(const transfer *t, int64_t site, double *spinor)
+{
+    lat_field_get(t->host, host_spinor(t->host, site, t->object), spinor);
+}
+
+static void to_host(const transfer *t, int64_t site, double *spinor)
+{
+    lat_field_put(t->to, host_spinor(t->to, site, t->object), spinor);
+}
+
+static int check_host(const lat_spinor_space *s, const lat_field *host, int object)
+{
+    const lat_geometry *a = &host->head.geom, *b = &s->grid->spec.lattice;
+    char there[64], here[64];
+    if (!lat_header_spinors(&host->head) || host->head.nc != s->nc)
+        return lat_fail("expected spinors of SU(%d), found %s of SU(%d)", s->nc,
+                        lat_kind_text(host->head.kind), host->head.nc);
+    if (a->nd != b->nd || memcmp(a->dims, b->dims, sizeof a->dims))
+        return lat_fail("expected spinors on %s, found %s", lat_dims_text(b, here),
+                        lat_dims_text(a, there));
+    if (object < 0 || (size_t)object >= lat_header_objects(&host->head))
+        return lat_fail("column %d: expected fewer than %zu", object,
+                        lat_header_objects(&host->head));
+    return 0;
+}
+
+static int cpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
+                   int object)
+{
+    const transfer t = {.x = x, .column = column, .object = object, .host = host};
+    if (check_host(s, host, object))
+        return -1;
+    visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, from_host, NULL);
+    return 0;
+}
+
+static int cpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
+                   int object)
+{
+    const transfer t = {.x = (lat_dfield *)x, .column = column, .object = object, .to = host};
+    if (check_host(s, host, object))
+        return -1;
+    visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, NULL, to_host);
+    return 0;
+}
+
+static void draw(const transfer *t, int64_t site, double *spinor)
+{
+    for (int e = 0; e < t->x->shape.reals; e += 2) {
+        uint32_t w[4];
+        lat_random(t->seed, (uint64_t)site, (uint32_t)t->column, LAT_FOR_SPINORS, (uint32_t)e, w);
+        const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
+                     angle = 2 * M_PI * lat_uniform(w[2], w[3]);
+        spinor[e] = r * cos(angle);
+        spinor[e + 1] = r * sin(angle);
+    }
+}
+
+static int cpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)
+{
+    int begin, end;
+    lat_cpu_blocks(s->grid, p->parity, &begin, &end);
+    for (int i = 0; i < p->columns; i++) {
+        const transfer t = {.x = x, .column = p->column[i], .seed = seed};
+        visit(&t, begin, end, draw, NULL);
+    }
+    return 0;
+}
+
+/* ---- whole spinors --------------------------------------------------------------------------- */
+
+/* The reals of a block's column: where, and how many bytes. */
+static char *column_at(const lat_dfield *x, int block, int column, size_t *bytes)
+{
+    *bytes = (size_t)x->shape.reals * (size_t)lat_cpu(x->grid)->lay->lanes
+             * lat_storage_bytes(x->grid->spec.storage);
+    return (char *)x->data + ((size_t)block * (size_t)x->shape.objects + (size_t)column) * *bytes;
+}
+
+typedef void on_column(char *x, const char *y, size_t bytes);
+
+static void to_zero(char *x, const char *y, size_t bytes)
+{
+    (void)y;
+    memset(x, 0, bytes);
+}
+
+static void to_copy(char *x, const char *y, size_t bytes) { memcpy(x, y, bytes); }
+
+static void to_exchange(char *x, const char *y, size_t bytes)
+{
+    char t[24 * 64 / 2];
+    (void)y;
+    memcpy(t, x, bytes / 2);
+    memcpy(x, x + bytes / 2, bytes / 2);
+    memcpy(x + bytes / 2, t, bytes / 2);
+}
+
+static void each_column(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x,
+                        const lat_dfield *y, on_column *fn)
+{
+    int begin, end;
+    lat_cpu_blocks(s->grid, p->parity, &begin, &end);
+#pragma omp parallel for schedule(static)
+    for (int b = begin; b < end; b++)
+        for (int i = 0; i < p->columns; i++) {
+            size_t bytes;
+            char *to = column_at(x, b, p->column[i], &bytes);
+            fn(to, y ? column_at(y, b, p->column[i], &bytes) : NULL, bytes);
+        }
+}
+
+static int cpu_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+{
+    each_column(s, p, x, NULL, to_zero);
+    return 0;
+}
+
+static int cpu_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                    lat_dfield *y)
+{
+    each_column(s, p, y, x, to_copy);
+    return 0;
+}
+
+static int cpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+{
+    each_column(s, p, x, NULL, to_exchange);
+    return 0;
+}
+
+static int cpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
+                       const lat_dfield *x, lat_dfield *y)
+{
+    const lat_layout *lay = lat_cpu(s->grid)->lay;
+    const int32_t *position = ((const lat_cpu_spinors *)from)->position;
+    const lat_lane_view a = view(x), b = view(y);
+    const int reals = y->shape.reals;
+    int begin, end;
+    lat_cpu_blocks(s->grid, p->parity, &begin, &end);
+#pragma omp parallel for schedule(static)
+    for (int block = begin; block < end; block++)
+        for (int i = 0; i < p->columns; i++)
+            for (int l = 0; l < b.lanes; l++) {
+                const int64_t site = lay->site[(int64_t)block * b.lanes + l];
+                if (site < 0)
+                    continue;
+                const int32_t at = position[site - lay->first];
+                for (int e = p->column[i] * reals; e < (p->column[i] + 1) * reals; e++)
+                    lat_lane_put(b, block, l, e, lat_lane_get(a, at / a.lanes, at % a.lanes, e));
+            }
+    return 0;
+}
+
+/* ---- linear algebra -------------------------------------------------------------------------- */
+
+/* Runs a pass over the part's blocks, and adds up its numbers. */
+static int run(lat_spinor_space *space, const lat_spinor_part *p, lat_pass_blocks *fn,
+               lat_pass *pass)
+{
+    lat_cpu_spinors *s = lat_cpu_spinors_of(space);
+    int begin, end;
+    lat_cpu_blocks(space->grid, p->parity, &begin, &end);
+    pass->columns = p->columns;
+    pass->all = space->columns;
+    pass->column = p->column;
+    if (pass->numbers && lat_cpu_sum_room(s, p, pass->numbers))
+        return -1;
+    pass->sums = s->numbers;
+#pragma omp parallel
+    {
+        int64_t from, to;
+        lat_thread_range(end - begin, &from, &to);
+        fn(pass, begin + (int)from, begin + (int)to);
+        if (pass->numbers) {
+#pragma omp barrier
+            lat_cpu_sum_slices(s, p, pass->numbers);
+        }
+    }
+    return pass->numbers ? lat_cpu_sum_total(s, p, pass->numbers) : 0;
+}
+
+static const lat_cpu_spinors *lanes_of(const lat_spinor_space *s)
+{
+    return (const lat_cpu_spinors *)s;
+}
+
+/* Number k of each active column. */
+static void read_norm(const lat_spinor_space *s, const lat_spinor_part *p, int numbers, int k,
+                      double *norm)
+{
+    for (int i = 0; norm && i < p->columns; i++)
+        norm[p->column[i]] = lanes_of(s)->total[i * numbers + k];
+}
+
+static void read_dot(const lat_spinor_space *s, const lat_spinor_part *p, int numbers, int k,
+                     lat_scalar *dot)
+{
+    for (int i = 0; dot && i < p->columns; i++) {
+        const double *v = lanes_of(s)->total + i * numbers + k;
+        dot[p->column[i]] = (lat_scalar){v[0], v[1]};
+    }
+}
+
+static int cpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
+                     const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
+{
+    lat_pass pass = {.x = {x->data}, .a = {a}, .y = y->data, .b = b, .numbers = norm != NULL};
+    if (run(s, p, lanes_of(s)->lanes->axpby, &pass))
+        return -1;
+    read_norm(s, p, 1, 0, norm);
+    return 0;
+}
+
+static int check_terms(int n)
+{
+    return n >= 0 && n <= LAT_SPINOR_TERMS
+               ? 0
+               : lat_fail("%d fields at once: expected at most %d", n, LAT_SPINOR_TERMS);
+}
+
+static int cpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                     const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
+                     double *norm)
+{
+    lat_pass pass = {.terms = n, .y = y->data, .numbers = norm != NULL};
+    if (check_terms(n))
+        return -1;
+    for (int j = 0; j < n; j++) {
+        pass.a[j] = a[j];
+        pass.x[j] = x[j]->data;
+    }
+    if (run(s, p, lanes_of(s)->lanes->axpys, &pass))
+        return -1;
+    read_norm(s, p, 1, 0, norm);
+    return 0;
+}
+
+static int cpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                    const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
+                    double *norm)
+{
+    lat_pass pass = {.terms = n, .y = y->data, .numbers = 2 * n + (norm != NULL)};
+    if (check_terms(n))
+        return -1;
+    for (int j = 0; j < n; j++)
+        pass.x[j] = x[j]->data;
+    if (run(s, p, lanes_of(s)->lanes->dots, &pass))
+        return -1;
+    for (int j = 0; j < n; j++)
+        read_dot(s, p, pass.numbers, 2 * j, dot[j]);
+    read_norm(s, p, pass.numbers, 2 * n, norm);
+    return 0;
+}
+
+/* A real scalar a column as a complex one. */
+static const lat_scalar *complex_of(const lat_spinor_part *p, const double *a, lat_scalar *to)
+{
+    for (int i = 0; a && i < p->columns; i++)
+        to[p->column[i]] = (lat_scalar){a[p->column[i]], 0};
+    return a ? to : NULL;
+}
+
+static int cpu_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,
+                  const double *c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
+{
+    lat_scalar scalar[3][LAT_SPINOR_COLUMNS];
+    lat_pass pass = {.x = {r->data},
+                     .a = {complex_of(p, a, scalar[0]), complex_of(p, c, scalar[1]),
+                           complex_of(p, b, scalar[2])},
+                     .y = x->data,
+                     .z = dir->data};
+    return run(s, p, lanes_of(s)->lanes->cg, &pass);
+}
+
+static int cpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
+                        const lat_scalar *w, lat_dfield *x, const lat_dfield *dir, lat_dfield *r,
+                        const lat_dfield *t, const lat_dfield *r0, lat_scalar *dot, double *norm)
+{
+    lat_pass pass = {
+        .x = {dir->data, t->data, r0->data}, .a = {a, w}, .y = x->data, .z = r->data, .numbers = 3};
+    if (run(s, p, lanes_of(s)->lanes->bicgstab, &pass))
+        return -1;
+    read_dot(s, p, 3, 0, dot);
+    read_norm(s, p, 3, 2, norm);
+    return 0;
+}
+
+static int cpu_bicgstab_direction(lat_spinor_space *s, const lat_spinor_part *p,
+                                  const lat_scalar *b, const lat_scalar *w, const lat_dfield *r,
+                                  const lat_dfield *v, lat_dfield *dir)
+{
+    lat_pass pass = {.x = {r->data, v->data}, .a = {b, w}, .y = dir->data};
+    return run(s, p, lanes_of(s)->lanes->direction, &pass);
+}
+
+const lat_spinor_ops lat_spinor_cpu = {
+    .open = cpu_open,
+    .close = cpu_close,
+    .put = cpu_put,
+    .get = cpu_get,
+    .zero = cpu_zero,
+    .copy = cpu_copy,
+    .random = cpu_random,
+    .gamma5 = cpu_gamma5,
+    .axpby = cpu_axpby,
+    .axpys = cpu_axpys,
+    .dots = cpu_dots,
+    .cg = cpu_cg,
+    .bicgstab = cpu_bicgstab,
+    .bicgstab_direction = cpu_bicgstab_direction,
+    .convert = cpu_convert,
+};

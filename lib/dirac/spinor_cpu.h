@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* spinor_cpu.h: batches of spinors on the CPU, for what runs on them: dirac_cpu.c. */
+#ifndef LAT_DIRAC_SPINOR_CPU_H
+#define LAT_DIRAC_SPINOR_CPU_H
+
+#include "dirac_lanes.h"
+#include "grid/cpu_grid.h"
+
+#define LAT_SUM_NUMBERS (2 * LAT_SPINOR_TERMS + 1) /* of a site and column, at most */
+
+typedef struct lat_cpu_spinors {
+    lat_spinor_space space;
+    const lat_dirac_lanes *lanes;
+    int32_t *position; /* of own sites by natural index: block * lanes + lane */
+    int32_t *order;    /* positions in the order of sums: slices, in each the even, then the odd */
+    int64_t *first;    /* [slices][2] and the end: where they begin in `order` */
+    double *numbers;   /* of sites, as dirac_lanes.h has them */
+    size_t room;       /* in `numbers` */
+    double *slices, *total; /* [columns][slices][numbers], [columns][numbers] */
+} lat_cpu_spinors;
+
+static inline lat_cpu_spinors *lat_cpu_spinors_of(lat_spinor_space *s)
+{
+    return (lat_cpu_spinors *)s;
+}
+
+/* Makes room for so many numbers of each site and active column. */
+int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers);
+
+/* Adds them up, slice by slice, to s->slices; all threads of a team call it, once all numbers have
+ * been written. */
+void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers);
+
+/* And over slices and ranks, to s->total[active column][numbers]; one thread. */
+int lat_cpu_sum_total(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers);
+
+/* Where blocks of a parity begin and end. */
+void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *end);
+
+#endif
