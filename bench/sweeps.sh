@@ -20,7 +20,7 @@ measure() {
     local log=$folder/copies.tsv key rc=0
     key=$(printf '%s\t%s\t%s\t%s\t%s\t' "$(basename "$1" .lat)" "${@:2}")
     ! grep -qF "$key" "$table" || return 0
-    lat-orelax -q --gauge "$3" --overrelax "$4" --omega "$5" --theta 1e-12 --check-every 5 --max-sweeps "$most" \
+    lat-orelax -q --gauge "$3" --overrelax "$4" --omega "$5" --precision double --theta 1e-12 --check-every 5 --max-sweeps "$most" \
         --copies "$starts" --copies-log "$log" --keep -o /dev/null "$1" || rc=$?
     [ $rc = 0 ] || [ $rc = 3 ] || return $rc
     awk -F'\t' -v OFS='\t' -v key="$key" '

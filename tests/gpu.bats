@@ -161,17 +161,17 @@ as_alone() {
     ranks_setup
     for n in 2 3 4; do
         for transport in $transports; do
-            as_alone $n "$transport" lat-orelax --keep --omega 1.7 --theta 0 --max-sweeps 30
+            as_alone $n "$transport" lat-orelax --precision double --keep --omega 1.7 --theta 0 --max-sweeps 30
         done
     done
-    as_alone 5 auto lat-orelax --keep --omega 1.7 --theta 0 --max-sweeps 30
+    as_alone 5 auto lat-orelax --precision double --keep --omega 1.7 --theta 0 --max-sweeps 30
 }
 
 @test "ranks with GPUs go the way of one in every gauge, scheme and precision" {
     ranks_setup
     for gauge in landau coulomb mag "coulomb --time y"; do
         # shellcheck disable=SC2086 # two words
-        for how in "--overrelax su2" "--stochastic 0.3" "--precision single --overrelax su3"; do
+        for how in "--precision double --overrelax su2" "--precision double --stochastic 0.3" "--precision single --overrelax su3"; do
             as_alone 3 auto lat-orelax --gauge $gauge --omega 1.6 $how --theta 1e-4 --check-every 10
         done
     done

@@ -315,3 +315,55 @@ END
         [[ ${stderr_lines[0]} == "lat-orelax: --omega: expected a number from 1 to 1.999 or auto, found '$omega'" ]]
     done
 }
+
+@test "mixed is the default, and ends with the functional of double to 1e-12: thermal and rough links, several gauges and groups" {
+    local name gauge c
+    thermal thermal.lat --dims 8,8,8,8
+    thermal su2.lat -N 2 --dims 6,6,6,6 --beta 2.4
+    rough rough.lat --dims 6,4,8,4
+    rough su5.lat -N 5 --dims 4,4,4,4
+    lat-convert --precision single thermal.lat -o single.lat
+    while read -r name gauge; do
+        lat-orelax --gauge "$gauge" --theta 1e-13 --copies 3 --seed 2 --copies-log default.tsv "$name.lat" -o default.lat
+        lat-orelax --gauge "$gauge" --theta 1e-13 --copies 3 --seed 2 --copies-log double.tsv --precision double "$name.lat" -o double.lat
+        lat-info default.lat | grep -q ' mixed, '
+        lat-theta --gauge "$gauge" --require-theta 1e-13 default.lat >theta.txt
+        # Each copy ends in the same maximum. F is quadratic about it: theta < 1e-13 leaves it right to 1e-13 times the
+        # inverse of the smallest curvature.
+        for c in 1 2 3; do
+            awk -v a="$(field default.tsv functional $c)" -v b="$(field double.tsv functional $c)" \
+                'BEGIN { d = a / b - 1; exit !(d < 1e-12 && d > -1e-12) }' || { echo "$name $gauge"; paste default.tsv double.tsv; false; }
+        done
+    done <<'END'
+thermal landau
+thermal coulomb
+thermal mag
+single landau
+su2 landau
+su2 mag
+rough landau
+rough coulomb
+rough mag
+su5 landau
+su5 coulomb
+END
+    # One that is nearly in the gauge already: all sweeps are in double.
+    lat-orelax --theta 1e-13 thermal.lat -o near.lat
+    lat-orelax --theta 1e-20 --no-provenance near.lat -o mixed.lat
+    lat-orelax --theta 1e-20 --no-provenance --precision double near.lat -o double.lat
+    lat-diff --tolerance 0 mixed.lat double.lat
+}
+
+@test "mixed and double end with the same functional on published configurations" {
+    local name gauge
+    need_data milc_lat.sample.l4444 milc_lat.sample.l8888
+    for name in l4444 l8888; do
+        lat-convert "$DATA/milc_lat.sample.$name" | lat-reunit --precision double -o $name.lat
+        for gauge in landau coulomb mag; do
+            lat-orelax --gauge $gauge --theta 1e-14 $name.lat -o default.lat
+            lat-orelax --gauge $gauge --theta 1e-14 --precision double $name.lat -o double.lat
+            awk -v a="$(column default.lat functional)" -v b="$(column double.lat functional)" \
+                'BEGIN { d = a / b - 1; exit !(d < 1e-12 && d > -1e-12) }' || { echo "$name $gauge"; false; }
+        done
+    done
+}

@@ -72,7 +72,7 @@ gone() {
     for gauge in landau coulomb "coulomb --time x" mag; do
         rm -f one.lat
         # shellcheck disable=SC2086
-        for n in 2 3 4; do same $n lat-orelax --gauge $gauge --omega 1.6 --theta 1e-9 --check-every 5 a.lat; done
+        for n in 2 3 4; do same $n lat-orelax --gauge $gauge --omega 1.6 --precision double --theta 1e-9 --check-every 5 a.lat; done
         for how in "--overrelax su2 -p single" "--stochastic 0.4 -p mixed --copies 2 --select all"; do
             rm -f one.lat
             # shellcheck disable=SC2086
@@ -444,7 +444,7 @@ END
 
 @test "--verbose says how many ranks there are and where sweeps run" {
     rough b.lat --dims 4,4,4,8
-    lat-orelax -v -n 3 -@ 6 --device cpu --theta 1e-4 b.lat -o c.lat 2>err
+    lat-orelax -v --precision double -n 3 -@ 6 --device cpu --theta 1e-4 b.lat -o c.lat 2>err
     grep -q "^lat-orelax: 3 ranks, 3 on this host, 2 threads each$" err
     grep -q "^lat-orelax: b.lat:0: sweeps in double by cpu .*, 3 ranks, at most 3 slices a rank$" err
     [ "$(wc -l <err)" -eq 2 ]

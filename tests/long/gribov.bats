@@ -8,7 +8,7 @@ reach() {
     local name=$1 gauge=$2 scheme=$3 known=$4
     [ -e "$name.lat" ] ||
         lat-convert "$DATA/milc_lat.sample.$name" | lat-reunit --method gram-schmidt --precision double -o "$name.lat"
-    lat-orelax --gauge "$gauge" --overrelax "$scheme" --omega 1.7 --theta 1e-14 --copies 100 --seed 1 \
+    lat-orelax --gauge "$gauge" --overrelax "$scheme" --precision double --omega 1.7 --theta 1e-14 --copies 100 --seed 1 \
         --copies-log copies.tsv "$name.lat" -o best.lat
     near "$(column best.lat functional)" "$known" 1e-10 >&2
     awk -F'\t' -v known="$known" '

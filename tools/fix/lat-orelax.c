@@ -22,7 +22,7 @@ enum { WHOLE };
 static const lat_update updates[][2] = {{LAT_UPDATE_RELAX_SUN, LAT_UPDATE_STOCHASTIC_SUN},
                                         {LAT_UPDATE_RELAX_SU2, LAT_UPDATE_STOCHASTIC_SU2}};
 
-static int scheme = WHOLE, precision = DOUBLE, store;
+static int scheme = WHOLE, precision = MIXED, store;
 static double omega, theta = 1e-12, stochastic; /* omega 0: auto */
 static const char *omega_text;
 static long max_sweeps = 100000, check_every = 10;
@@ -45,7 +45,8 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two checks of theta",
      false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
-     "precision of the sweeps; mixed begins in single and ends in double", false},
+     "precision of the sweeps; mixed begins in single and ends in double, and reaches every theta "
+     "that double reaches", false},
     {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
      "precision of the links in the output; single holds theta to 1e-14", false},
     {LAT_OPT_FLAG, "keep", 'k', NULL, &lat_fixing_opts.keep, 0, 0,
@@ -144,8 +145,8 @@ static void report(const lat_fixing *f, const lat_copy *c, double w, const lat_g
     print_progress(f, c, w, s, seconds);
 }
 
-/* Near the floor of a precision, theta has stalled if it did not fall by a tenth in so many sweeps.
- */
+/* theta has stalled if it did not fall by a tenth in so many sweeps: near the floor of a precision
+ * that is all it can do. Single before double ends then wherever theta is: nothing is lost. */
 #define STALLED_SWEEPS 500
 
 /* theta that ends a precision stage. Single before double: the floor of single, where double takes
@@ -199,7 +200,8 @@ static int test_convergence(const lat_fixing *f, lat_copy *c, const lat_gauge_st
     m->used = omega != 0 ? omega : auto_omega(f, &m->omega, s->theta_slice, c->sweeps);
     const double w = m->used;
     c->done = s->theta_slice < target(f, real, w) || c->sweeps >= max_sweeps
-              || (s->theta_slice < 100 * floor_of(f, real, w)
+              || ((c->stage + 1 < f->algorithm->stages
+                   || s->theta_slice < 100 * floor_of(f, real, w))
                   && (double)c->sweeps - m->since >= STALLED_SWEEPS);
     return 0;
 }
