@@ -80,7 +80,7 @@ awk -F'\t' -v weak="$(printf '%s|' "${weak[@]}")" -v slab="$slab" '
 cp "$work/table" "$folder/mpi.tsv"
 
 printf '\nstream of %s, f32, in and out of 4 ranks, no sweeps, from stdin to stdout and (-o) from file to file, GB/s of links (must 1.5, aim 2.5)\n' "$stream"
-lat-start weak -d "$stream" -e 0.35 -p single -0 -@ "$(nproc)" -o "$work/in.lat"
+lat-start weak -d "$stream" --epsilon 0.35 -p single -0 -@ "$(nproc)" -o "$work/in.lat"
 size=$(stat -c %s "$work/in.lat")
 unset OMP_NUM_THREADS
 for how in "cat" "-0" "-0 -o" "-0 -n 4" "-0 -n 4 -o" "-1 -n 4" "-1 -n 4 -o"; do

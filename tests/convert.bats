@@ -406,7 +406,7 @@ END
 }
 
 @test "several files become one stream, and a stream of several does not fit a foreign file" {
-    lat-start hot -d 2,2,2,2 -c 2 -o two.lat
+    lat-start hot -d 2,2,2,2 --count 2 -o two.lat
     lat-start weak -d 2,2,2,4 | lat-convert --to nersc -o c.nersc
     lat-convert two.lat c.nersc -o three.lat
     [ "$(lat-info three.lat | grep -c ^crc)" -eq 3 ]
@@ -555,7 +555,7 @@ EOF
     done
     # Means of either sign, and of three sizes, are as long; a link trace that a file does not state was as good as 0.
     for n in 0.1 0.35 1 2; do
-        lat-start weak -e $n -d 8,8,8,8 | lat-convert --to vogt > odd.vogt
+        lat-start weak --epsilon $n -d 8,8,8,8 | lat-convert --to vogt > odd.vogt
         for to in nersc ildg lat; do
             [ "$(bytes_read lat-convert --no-provenance -0 --to $to odd.vogt -o one)" -lt $((3 * $(stat -c %s odd.vogt) / 2 + 65536)) ]
             lat-convert --no-provenance -0 --to $to odd.vogt > two

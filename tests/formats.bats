@@ -484,7 +484,7 @@ payload() {
 
 @test "a gauge transformation is no gauge field, and several fields are not one" {
     local to
-    lat-start hot -d 2,2,2,2 -c 2 -o two.lat
+    lat-start hot -d 2,2,2,2 --count 2 -o two.lat
     lat-gauge --random --save-g g.lat two.lat > /dev/null
     for to in nersc ildg scidac milc openqcd hirep vogt mdp raw; do
         refused "holds a gauge transformation, and $to files hold gauge fields" --to $to g.lat

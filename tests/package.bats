@@ -59,6 +59,30 @@ tools() {
     done
 }
 
+@test "a letter is the same option in all tools, and an option has the same letter" {
+    local tool
+    for tool in $(tools); do
+        "$tool" --option-table | awk -F'\t' -v t="$tool" '$1 == "option" && $3 != "-" && $4 != "-" { print $3, $4, t }'
+    done >letters
+    [ "$(wc -l <letters)" -gt 60 ]
+    awk '{ if ($1 in name && name[$1] != $2) { print "-" $1 ": --" name[$1] " of " tool[$1] ", --" $2 " of " $3; bad = 1 }
+           if ($2 in letter && letter[$2] != $1) { print "--" $2 ": -" letter[$2] ", -" $1 " of " $3; bad = 1 }
+           name[$1] = $2; tool[$1] = $3; letter[$2] = $1 }
+         END { exit bad }' letters
+}
+
+@test "lat(7) names every tool, exit status and variable of the environment, and says how to cite and report" {
+    local page=$ROOT/docs/man/pages/lat.7 tool word
+    for tool in $(tools); do grep -q "^\\\\fB$tool\\\\fR(1)" "$page"; done
+    for word in "INPUT AND OUTPUT" "EXIT STATUS" ENVIRONMENT REPORTING AUTHORS COPYING; do grep -qE "^\.SH \"?$word" "$page"; done
+    # Those that the programs ask for, but those of batch systems and MPI.
+    grep -rhoE 'getenv\("[A-Z_]+"\)' "$ROOT/lib" "$ROOT/tools" | cut -d'"' -f2 | grep -E '^(LAT_|TMPDIR|OMP_|GOMP_)' | sort -u >asked
+    [ "$(wc -l <asked)" -ge 5 ]
+    while read -r word; do
+        sed 's/\\&//g; s/\\//g' "$page" | grep -q "$word" || { echo "lat(7) does not name $word"; return 1; }
+    done <asked
+}
+
 # complete_line WORD...: what the last word may become, in the order in which it is offered.
 complete_line() {
     COMP_WORDS=("$@")

@@ -94,7 +94,7 @@ END
 
 @test "tools that want links say which field they found" {
     for command in lat-theta lat-plaq lat-gluon lat-abelian lat-reunit "lat-orelax --max-sweeps 1" lat-anneal "lat-reorder --shift 1,0,0,0" \
-                   "lat-convert -t nersc" "lat-convert --rows 2" "lat-gauge --invert"; do
+                   "lat-convert --to nersc" "lat-convert --rows 2" "lat-gauge --invert"; do
         # shellcheck disable=SC2086 # words
         run -1 --separate-stderr $command s.lat
         [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$command: $stderr"; return 1; }

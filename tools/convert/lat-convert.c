@@ -34,7 +34,7 @@ static int type = AS_READ, endian = AS_READ;
 static lat_hints hints = {.big = -1};
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "to", 't', names, &to, 0, 0,
+    {LAT_OPT_CHOICE, "to", 0, names, &to, 0, 0,
      "write this format (default: that of the extension of the output, else lat)", false},
     {LAT_OPT_CHOICE, "from", 'f', names, &from, 0, 0,
      "read this format (default: recognised by the first bytes)", false},
@@ -67,7 +67,7 @@ static const lat_option options[] = {
      "write binary data even to a terminal, and a format "
      "that the extension does not say",
      false},
-    {LAT_OPT_FLAG, "list", 'l', NULL, &list, 0, 0, "list the formats and exit", true},
+    {LAT_OPT_FLAG, "list", 0, NULL, &list, 0, 0, "list the formats and exit", true},
     {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false}};
 
 static const lat_tool tool = {

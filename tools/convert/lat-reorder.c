@@ -16,11 +16,11 @@ static const char *sites = "natural", *links, *shift, *reflect, *axes;
 static bool conjugate;
 
 static const lat_option options[] = {
-    {LAT_OPT_TEXT, "sites", 's', "ORDER", &sites, 0, 0,
+    {LAT_OPT_TEXT, "sites", 0, "ORDER", &sites, 0, 0,
      "store sites in this order: " LAT_ORDERS
      ", or a list, slowest first, such as t,parity,links,z,y,x",
      false},
-    {LAT_OPT_TEXT, "links", 'l', "AXES", &links, 0, 0,
+    {LAT_OPT_TEXT, "links", 0, "AXES", &links, 0, 0,
      "store the directions of a site in this order, such as t,x,y,z (default: x,y,z,t)", false},
     {LAT_OPT_TEXT, "shift", 0, "X,Y,Z,T", &shift, 0, 0,
      "shift the configuration cyclically by X,Y,Z,T sites", false},

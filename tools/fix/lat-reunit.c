@@ -29,7 +29,7 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "precision of the output (default: that of the input); single leaves a rounding of 6e-8",
      false},
-    {LAT_OPT_REAL, "tolerance", 't', "D", &tolerance, 0, 1e300,
+    {LAT_OPT_REAL, "tolerance", 0, "D", &tolerance, 0, 1e300,
      "report the number of matrices that moved farther than D", true},
     {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0,
      "write to FILE which matrices moved, in columns separated by tabs", true},

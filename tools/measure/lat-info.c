@@ -12,7 +12,7 @@
 
 static bool check;
 
-static const lat_option options[] = {{LAT_OPT_FLAG, "check", 'c', NULL, &check, 0, 0,
+static const lat_option options[] = {{LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
                                       "verify every number; exit 1 if any is damaged", true},
                                      LAT_PRINT_OPTIONS("field", "field"),
                                      {0}};
