@@ -529,3 +529,25 @@ END
     run -2 lat-heatbath -n 4 --dims 4,4,4,6 --beta 6 -o x.lat
     [[ $output == *"at most 3 ranks"* ]]
 }
+
+@test "every rank knows the link that is farthest from SU(N), whoever has it" {
+    local t
+    command -v python3 >/dev/null || skip "no python3"
+    lat-start hot --dims 2,2,2,4 -p single | lat-convert --to raw -o a.raw
+    for t in 0 3; do
+        python3 - $t <<'END'
+import sys
+from array import array
+a = array("f", open("a.raw", "rb").read())
+at = 18 * (4 * (1 + 2 * (1 + 2 * (0 + 2 * int(sys.argv[1])))) + 1)
+for i in range(at, at + 18):
+    a[i] *= 1.005
+open("b.raw", "wb").write(a.tobytes())
+END
+        lat-convert --force --from raw --dims 2,2,2,4 --group 3 --type f32 --endian little b.raw -o b.lat 2>err
+        for n in 1 2 3; do
+            run -0 --separate-stderr lat-theta -n $n b.lat
+            [[ $stderr == *"links are up to 0.0151 from SU(3), at 1,1,0,$t y, as the header says"* ]]
+        done
+    done
+}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Purpose: lat-start, lat-gauge, lat-reunit, lat-diff and lat-info: the tools that make, transform, clean and compare configurations.
+# shellcheck disable=SC2154  # status, output and stderr are set by run
 load helper
 
 # below A B: A < B, false for NaN.
@@ -516,4 +517,79 @@ assert o["theta"] is None and o["dims"] == [2, 2] and o["verified"] is False'
         $tool --version | head -n 1 | grep -q "^$tool 0.1.0$"
         run -2 $tool --no-such-option
     done
+}
+
+# unmark IN OUT: the stream without the info line of --force, as another program might have written it.
+unmark() {
+    python3 - "$1" "$2" << 'END'
+import re, sys, zlib
+data = open(sys.argv[1], "rb").read()
+end = data.index(b"end = ")
+head = re.sub(rb"info.not_in_group = [^\n]*\n", b"", data[:end])
+assert len(head) < end
+open(sys.argv[2], "wb").write(head + b"end = %08x\n" % zlib.crc32(head) + data[data.index(b"\n", end) + 1:])
+END
+}
+
+@test "links far from SU(N) are refused with the place of the worst, by every tool; with --force the header says so" {
+    command -v python3 > /dev/null || skip "no python3"
+    local line
+    rough a.lat --dims 4,4,4,4 -p single
+    lat-convert --to raw a.lat -o a.raw
+    # One link of 1024 is 1.005 U: at 3,1,2,0, direction z; then all are 1.3 U; then all are 0.
+    python3 - << 'END'
+from array import array
+a = array("f", open("a.raw", "rb").read())
+one, fat = array("f", a), array("f", [1.3 * x for x in a])
+at = 18 * (4 * (3 + 4 * (1 + 4 * 2)) + 2)
+for i in range(at, at + 18):
+    one[i] *= 1.005
+for name, b in ("one", one), ("fat", fat), ("zero", array("f", bytes(4 * len(a)))):
+    open(name + ".raw", "wb").write(b.tobytes())
+END
+    for name in one fat zero; do
+        run -1 lat-convert --from raw --dims 4,4,4,4 --group 3 --type f32 --endian little $name.raw -o never
+        [[ $output == *"not a gauge field"* ]]
+        [ ! -e never ]
+        lat-convert --force --from raw --dims 4,4,4,4 --group 3 --type f32 --endian little $name.raw -o $name.lat 2> err
+        lat-info $name.lat | grep -q "not_in_group = "
+        unmark $name.lat $name.bare.lat
+    done
+    # |1.005^2 - 1| and |1.005^3 - 1|
+    grep -q "is up to 0.01, at 3,1,2,0 z" <(lat-convert --force --from raw --dims 4,4,4,4 --group 3 --type f32 --endian little one.raw 2>&1 > /dev/null)
+    lat-info one.lat | grep -q "not_in_group = 0.0151 at 3,1,2,0 z"
+    while read -r line; do
+        # shellcheck disable=SC2086 # several words
+        run -1 $line one.bare.lat
+        [[ $output == *"expected links within 1e-05 of SU(3), found one at 0.0151, the farthest, at 3,1,2,0 z"* ]] || { echo "$line: $output"; return 1; }
+        # What is marked, is taken, with a warning.
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr $line one.lat
+        [[ $stderr == *"links are up to 0.0151 from SU(3), at 3,1,2,0 z, as the header says"* ]] || { echo "$line: $stderr"; return 1; }
+    done << 'END'
+lat-theta
+lat-plaq
+lat-info --check
+lat-orelax --theta 1e-3 -o out.lat
+lat-anneal --steps 2 -o out.lat
+lat-gauge --random -o out.lat
+lat-reorder --shift 1,0,0,0 -o out.lat
+lat-convert -o out.lat
+lat-diff a.lat
+END
+    lat-info out.lat | grep -q "not_in_group = 0.0151 at 3,1,2,0 z"
+    # Landau gauge of zeros, and of 1.3 U.
+    for name in fat zero; do
+        run -1 lat-orelax $name.bare.lat -o never
+        [ ! -e never ]
+    done
+    run -0 --separate-stderr lat-orelax --force --theta 1e-3 one.bare.lat -o forced.lat
+    [[ $stderr == *"links are up to 0.0151 from SU(3), at 3,1,2,0 z (--force)"* ]]
+    lat-info forced.lat | grep -q "not_in_group = 0.0151 at 3,1,2,0 z"
+    # lat-reunit mends, and takes the mark off.
+    lat-reunit --limit 1 one.bare.lat -o mended.lat
+    lat-reunit --limit 1 one.lat -o mended.lat
+    run -1 grep -a not_in_group mended.lat
+    lat-theta mended.lat > said 2> err
+    [ ! -s err ]
 }

@@ -199,6 +199,23 @@ static int pass_slices(void *context, const lat_header *head, const void *slices
     return l->fn ? l->fn(l->context, head, slices, first, count) : 0;
 }
 
+static int search(void *context, const lat_header *head, const void *slices, int first, int count)
+{
+    const size_t each = lat_slice_matrices(head);
+    lat_farthest_search(context, head, slices, (size_t)first * each, (size_t)count * each);
+    return 0;
+}
+
+static int verify_group(lat_file_reader *s, double distance)
+{
+    lat_farthest far = {0, 0, 0};
+    if (distance <= LAT_SUN_WITHIN)
+        return 0;
+    return lat_file_reader_each(s, false, search, &far) < 0
+               ? -1
+               : lat_farthest_check(&far, &s->f.head, s->name);
+}
+
 /* Plaquette and link trace of a stream: those of its header, verified, or else the measured ones.
  */
 static int verify_stream(lat_file_reader *s, const lat_slice_sums *sums)
@@ -206,7 +223,8 @@ static int verify_stream(lat_file_reader *s, const lat_slice_sums *sums)
     lat_header *h = &s->f.head;
     double plaquette, link_trace;
     lat_measure_means(h, sums, &plaquette, &link_trace);
-    if (lat_stream_verify(h, s->name, plaquette, link_trace, s->r.largest) < 0)
+    if (lat_stream_verify(h, s->name, plaquette, link_trace, s->r.largest) < 0
+        || verify_group(s, sums->distance) < 0)
         return -1;
     lat_header_measured(h, plaquette, link_trace);
     return 0;
@@ -259,8 +277,7 @@ int lat_file_reader_first(lat_file_reader *s, bool at_once, lat_restart_fn *rest
     while (rc == 1) {
         first_pass l = {.fn = fn, .context = context};
         rc = restart ? restart(context) : 0;
-        if (rc == 0 && measured(s)
-            && !(l.measurement = lat_slicewise_new(&s->f.head, s->format->foreign)))
+        if (rc == 0 && measured(s) && !(l.measurement = lat_slicewise_new(&s->f.head, true)))
             rc = -1;
         if (rc == 0)
             rc = pass_once(s, at_once, &l);

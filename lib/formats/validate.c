@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* validate.c: is what was read the gauge field that the file states? */
 #include <math.h>
+#include <stdio.h>
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "lattice/slices.h"
 #include "site/sun.h"
 #include "file_reader.h"
-
-/* Bounds on |U U^+ - 1| and |1 - det U|. In files of all writers and precisions the first is below
- * 2e-6; smeared ("fat") links, transformations of other groups and wrong byte orders have 0.1 and
- * more. */
-#define UNITARITY 1e-2
-#define DETERMINANT 1e-2
 
 /* The class of a link: in SU(N); zero; det = -1; neither. */
 enum link_class { SUN, ZERO, MINUS, OTHER, CLASSES };
@@ -23,12 +18,12 @@ static enum link_class classify(int n, const double *m)
         largest = fmax(largest, fabs(m[k]));
     if (largest < 1e-6)
         return ZERO;
-    if (lat_sun_unitarity(n, m) > UNITARITY)
+    if (!(lat_sun_unitarity(n, m) <= LAT_SUN_WITHIN))
         return OTHER;
     lat_sun_det(n, m, det);
-    if (hypot(det[0] - 1, det[1]) < DETERMINANT)
+    if (hypot(det[0] - 1, det[1]) <= LAT_SUN_WITHIN)
         return SUN;
-    return hypot(det[0] + 1, det[1]) < DETERMINANT ? MINUS : OTHER;
+    return hypot(det[0] + 1, det[1]) <= LAT_SUN_WITHIN ? MINUS : OTHER;
 }
 
 /* The links of a direction that are not in SU(N), by class. */
@@ -37,6 +32,11 @@ typedef struct link_counts {
     int slice[CLASSES];   /* the slice along the direction that has the last one found */
     bool spread[CLASSES]; /* they are not all in that slice */
 } link_counts;
+
+typedef struct survey {
+    link_counts counts[LAT_MAX_DIMS];
+    lat_farthest far; /* of all links */
+} survey;
 
 static int count_links(void *context, const lat_header *head, const void *slices, int first,
                        int count)
@@ -48,9 +48,13 @@ static int count_links(void *context, const lat_header *head, const void *slices
         int x[LAT_MAX_DIMS];
         lat_field_get(&f, i, m);
         const enum link_class k = classify(head->nc, m);
-        link_counts *counts = (link_counts *)context + i % nd;
+        link_counts *counts = ((survey *)context)->counts + i % nd;
         if (k == SUN)
             continue;
+        lat_farthest_search(&((survey *)context)->far, head,
+                            (const char *)slices
+                                + i * 2 * (size_t)(head->nc * head->nc) * (size_t)head->real,
+                            i + (size_t)first * each, 1);
         lat_coordinates(&head->geom, (i + (size_t)first * each) / nd, x);
         counts->spread[k] |= counts->count[k] > 0 && counts->slice[k] != x[i % nd];
         counts->slice[k] = x[i % nd];
@@ -104,31 +108,40 @@ static int record_boundaries(lat_file_reader *s, const link_counts *counts)
     return signs;
 }
 
-static int validate_group(lat_file_reader *s, const lat_slice_sums *sums)
+static int not_in_group(lat_file_reader *s, const survey *found)
 {
     const bool force = s->r.force;
-    const lat_header *h = &s->f.head;
-    link_counts counts[LAT_MAX_DIMS] = {0};
+    lat_header *h = &s->f.head;
+    char where[LAT_POSITION_TEXT], text[LAT_POSITION_TEXT + 40];
     size_t minus = 0;
-    if (sums->unitarity <= UNITARITY && sums->det <= DETERMINANT)
-        return 0;
-    if (lat_file_reader_each(s, false, count_links, counts) < 0)
-        return -1;
-    if (all_explained(&h->geom, counts))
-        return record_boundaries(s, counts);
-    if (sums->unitarity > UNITARITY)
-        return lat_mismatch(
-            force,
-            "%s: |U U^+ - 1| is up to %.3g, expected below %g: not a gauge field (fat "
-            "links, or a transformation?)",
-            s->name, sums->unitarity, UNITARITY);
+    lat_position_text(h, found->far.link, where);
+    snprintf(text, sizeof text, "%.3g at %s", found->far.distance, where);
     for (int mu = 0; mu < h->geom.nd; mu++)
-        minus += counts[mu].count[MINUS];
-    return lat_mismatch(
-        force,
-        "%s: |1 - det U| is up to %.3g, expected below %g, det U = -1 on %zu of %zu "
-        "links: phases folded into the links?",
-        s->name, sums->det, DETERMINANT, minus, lat_header_matrices(h));
+        minus += found->counts[mu].count[MINUS];
+    const int rc =
+        !(found->far.unitarity <= LAT_SUN_WITHIN)
+            ? lat_mismatch(force,
+                           "%s: |U U^+ - 1| is up to %.3g, at %s, expected below %g: not a gauge "
+                           "field (fat links, or a transformation?)",
+                           s->name, found->far.unitarity, where, LAT_SUN_WITHIN)
+            : lat_mismatch(force,
+                           "%s: |1 - det U| is up to %.3g, at %s, expected below %g, det U = -1 "
+                           "on %zu of %zu links: phases folded into the links?",
+                           s->name, found->far.distance, where, LAT_SUN_WITHIN, minus,
+                           lat_header_matrices(h));
+    return rc < 0 ? -1 : lat_info_set(h, LAT_INFO_NOT_IN_GROUP, text);
+}
+
+static int validate_group(lat_file_reader *s, const lat_slice_sums *sums)
+{
+    survey found = {.far = {0, 0, 0}};
+    if (sums->distance <= LAT_SUN_WITHIN)
+        return 0;
+    if (lat_file_reader_each(s, false, count_links, &found) < 0)
+        return -1;
+    if (all_explained(&s->f.head.geom, found.counts))
+        return record_boundaries(s, found.counts);
+    return not_in_group(s, &found);
 }
 
 /* Fails at the first number that is not finite. */
@@ -174,7 +187,7 @@ static int validate_stated(const char *name, const char *what, double stated, do
 static int validate_open(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;
-    for (int mu = 0; mu < h->geom.nd && sums->unitarity <= UNITARITY; mu++)
+    for (int mu = 0; mu < h->geom.nd && sums->distance <= LAT_SUN_WITHIN; mu++)
         if (lat_boundary_is(h, mu, LAT_OPEN)
             && (lat_mismatch(s->r.force,
                              "%s: an open boundary of the %c axis is stated, and no link along it "

@@ -65,7 +65,7 @@ static int need_links(const lat_field *f, const char *what)
 
 /* The sums of measure_plaquette.c over the whole field. The first ghost is the slice after the own
  * ones. */
-static int all_slices(const lat_field *f, lat_slice_sums *all)
+int lat_measure_sums(const lat_field *f, bool group, lat_slice_sums *all)
 {
     const int count = lat_field_slab(f).count;
     const char *after = (const char *)f->data
@@ -74,7 +74,7 @@ static int all_slices(const lat_field *f, lat_slice_sums *all)
         return -1;
     lat_slice_sums *own = lat_alloc((size_t)count, sizeof *own, "a measurement");
     lat_slice_sums *sums = lat_alloc((size_t)lat_slices(&f->head), sizeof *sums, "a measurement");
-    int rc = own && sums ? lat_measure_slices(&f->head, f->data, count, after, false, own) : -1;
+    int rc = own && sums ? lat_measure_slices(&f->head, f->data, count, after, group, own) : -1;
     if (rc == 0)
         rc = lat_field_gather(f, own, sizeof *own, sums);
     if (rc == 0)
@@ -87,7 +87,7 @@ static int all_slices(const lat_field *f, lat_slice_sums *all)
 int lat_measure_plaquette(const lat_field *f, double *plaquette, double *link_trace)
 {
     lat_slice_sums all;
-    if (all_slices(f, &all) < 0)
+    if (lat_measure_sums(f, false, &all) < 0)
         return -1;
     lat_measure_means(&f->head, &all, plaquette, link_trace);
     return 0;
@@ -98,7 +98,7 @@ int lat_measure_planes(const lat_field *f, double *spatial, double *temporal)
     const int nd = f->head.geom.nd;
     const double sites = (double)lat_volume(&f->head.geom) * f->head.nc;
     lat_slice_sums all;
-    if (all_slices(f, &all) < 0)
+    if (lat_measure_sums(f, false, &all) < 0)
         return -1;
     *spatial = nd > 2 ? (all.plaquette - all.temporal) / (sites * ((nd - 1) * (nd - 2) / 2)) : NAN;
     *temporal = nd > 1 ? all.temporal / (sites * (nd - 1)) : NAN;

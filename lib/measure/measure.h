@@ -22,12 +22,14 @@ int lat_measure_planes(const lat_field *f, double *spatial, double *temporal);
 /* The same by slices across the last axis (slices.h). sums[t] gets the sums of Re tr over slice t
  * of `count` in memory; `after` is the slice that follows the last of them (after the last slice of
  * the lattice comes the first). `temporal` is the part of `plaquette` from planes with the last
- * axis. With `group` also the largest |element| of U U^+ - 1 and |1 - det U|; where links are not
- * finite these are undefined, and the sums are not finite. The bits depend neither on threads nor
- * on `count`. For one rank: 0, or -1 without memory. */
+ * axis. With `group` also the largest distance of a link from SU(N), but for links that an open
+ * boundary lacks: of SU(2) and SU(3) the root of the squares by which rows are not orthonormal and
+ * the last one is not made of the others, of larger N the larger of |element| of U U^+ - 1 and
+ * |1 - det U|; undefined where links are not finite, and then the sums are not finite. The bits
+ * depend neither on threads nor on `count`. For one rank: 0, or -1 without memory. */
 typedef struct lat_slice_sums {
     double plaquette, temporal, trace;
-    double unitarity, det;
+    double distance;
 } lat_slice_sums;
 int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after,
                        bool group, lat_slice_sums *sums);
@@ -45,6 +47,39 @@ void lat_slicewise_free(lat_slicewise *s);
 lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *sums);
 void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette,
                        double *link_trace);
+
+/* The same sums over the whole field. All ranks call it. */
+int lat_measure_sums(const lat_field *f, bool group, lat_slice_sums *all);
+
+/* ---- are the links in SU(N)? ----------------------------------------------------------------- */
+
+/* How far from SU(N) a link may be. In files of all writers it is 2e-6 at most, in doubles too, for
+ * many are rounded singles; in our own doubles 1e-14. */
+#define LAT_SUN_WITHIN 1e-5
+
+/* The info line of links that were taken with --force although one is farther: "0.8 at 1,0,3,2 t".
+ * Every tool takes such a field, with a warning. */
+#define LAT_INFO_NOT_IN_GROUP "not_in_group"
+
+/* Where the tool mends such links: all are accepted. */
+extern bool lat_accept_any_links;
+
+/* The link that is farthest from SU(N): the larger of |element| of U U^+ - 1 and |1 - det U|. Zero
+ * at first; lat_farthest_search goes on with `count` links in memory, whose first is number `first`
+ * of the field. */
+typedef struct lat_farthest {
+    double distance, unitarity; /* the latter: |element| alone */
+    size_t link;
+} lat_farthest;
+void lat_farthest_search(lat_farthest *far, const lat_header *head, const void *links, size_t first,
+                         size_t count);
+
+/* 0 if that is within LAT_SUN_WITHIN, or head has the info line (a warning says so); else -1 with a
+ * sentence, or with --force a warning, and head gets the info line. */
+int lat_farthest_check(const lat_farthest *far, lat_header *head, const char *name);
+
+/* Both, for a field of which `distance` is that of lat_slice_sums. All ranks call it. */
+int lat_measure_in_group(lat_field *f, double distance, const char *name);
 
 /* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; loop[0] re, loop[1]
  * im. */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "lattice/boundary.h"
 #include "lattice/simd8.h"
 #include "base/threads.h"
 #include "base/error.h"
@@ -25,7 +26,8 @@ typedef struct slice_range {
     lat_field slice; /* for its extents: 1 along the last axis */
     const char *at, *after;
     int count;
-    bool group; /* unitarity and determinants, too */
+    bool group;    /* distances from SU(N), too */
+    unsigned open; /* bit mu: links along mu may be missing (lattice/boundary.h) */
     size_t sites, site_bytes, matrix_bytes;
 } slice_range;
 
@@ -85,7 +87,7 @@ LAT_INLINE vec larger(vec a, vec b)
     return (vec)((take & (mask)a) | (~take & (mask)b));
 }
 
-/* The largest |element|^2 of m m^+ - 1. */
+/* The largest |element|^2 of m m^+ - 1: of larger N, as the next. */
 LAT_INLINE vec off_unitary(int n, const vec *m)
 {
     vec largest = {0};
@@ -103,33 +105,69 @@ LAT_INLINE vec off_unitary(int n, const vec *m)
     return largest;
 }
 
-/* |det m - 1|^2; of SU(2) and SU(3) by cofactors, of others by elimination, one after the other. */
+/* |det m - 1|^2 by elimination, one lane after the other. */
 LAT_INLINE vec off_determinant(int n, const vec *m)
 {
     vec re = {0}, im = {0};
-    if (n == 2) {
-        re = m[0] * m[6] - m[1] * m[7] - (m[2] * m[4] - m[3] * m[5]);
-        im = m[0] * m[7] + m[1] * m[6] - (m[2] * m[5] + m[3] * m[4]);
-    } else if (n == 3) {
-        for (int j = 0; j < 3; j++) {
-            const vec *a = m + 6 + 2 * ((j + 1) % 3), *b = m + 6 + 2 * ((j + 2) % 3), *c = a + 6,
-                      *d = b + 6;
-            const vec x = a[0] * d[0] - a[1] * d[1] - (b[0] * c[0] - b[1] * c[1]);
-            const vec y = a[0] * d[1] + a[1] * d[0] - (b[0] * c[1] + b[1] * c[0]);
-            re += m[2 * j] * x - m[2 * j + 1] * y;
-            im += m[2 * j] * y + m[2 * j + 1] * x;
-        }
-    } else {
-        for (int l = 0; l < WIDTH; l++) {
-            double one[LAT_SUN_REALS], det[2];
-            for (int k = 0; k < 2 * n * n; k++)
-                one[k] = m[k][l];
-            lat_sun_det(n, one, det);
-            re[l] = det[0];
-            im[l] = det[1];
-        }
+    for (int l = 0; l < WIDTH; l++) {
+        double one[LAT_SUN_REALS], det[2];
+        for (int k = 0; k < 2 * n * n; k++)
+            one[k] = m[k][l];
+        lat_sun_det(n, one, det);
+        re[l] = det[0];
+        im[l] = det[1];
     }
     return (re - 1) * (re - 1) + im * im;
+}
+
+/* The square of a distance from SU(2) or SU(3): the rows before the last have length 1 and are
+ * orthogonal, and make the last one; then m m^+ = 1 and det m = 1. */
+LAT_INLINE vec off_rows(int n, const vec *m)
+{
+    const vec *a = m, *b = m + 2 * n, *last = m + 2 * n * (n - 1);
+    vec sum = {0};
+    for (int i = 0; i + 1 < n; i++) {
+        vec norm = {0};
+        for (int k = 0; k < 2 * n; k++)
+            norm += m[2 * n * i + k] * m[2 * n * i + k];
+        sum += (norm - 1) * (norm - 1);
+    }
+    if (n == 3) {
+        vec re = {0}, im = {0};
+        for (int k = 0; k < 6; k += 2) {
+            re += a[k] * b[k] + a[k + 1] * b[k + 1];
+            im += a[k + 1] * b[k] - a[k] * b[k + 1];
+        }
+        sum += re * re + im * im;
+    }
+    for (int j = 0; j < n; j++) {
+        vec re, im;
+        if (n == 2) { /* (-b*, a*) */
+            re = last[2 * j] - (j ? a[0] : -a[2]);
+            im = last[2 * j + 1] - (j ? -a[1] : a[3]);
+        } else { /* conj(a x b) */
+            const int p = 2 * ((j + 1) % 3), q = 2 * ((j + 2) % 3);
+            re = last[2 * j]
+                 - (a[p] * b[q] - a[p + 1] * b[q + 1] - a[q] * b[p] + a[q + 1] * b[p + 1]);
+            im = last[2 * j + 1]
+                 + (a[p] * b[q + 1] + a[p + 1] * b[q] - a[q] * b[p + 1] - a[q + 1] * b[p]);
+        }
+        sum += re * re + im * im;
+    }
+    return sum;
+}
+
+/* The square of the distance of lat_slice_sums. A link of zeros, where an open boundary has them,
+ * is at none. */
+LAT_INLINE vec off_group(int n, const vec *m, bool open)
+{
+    const vec off = n <= 3 ? off_rows(n, m) : larger(off_unitary(n, m), off_determinant(n, m));
+    vec norm = {0};
+    if (!open)
+        return off;
+    for (int k = 0; k < 2 * n * n; k++)
+        norm += m[k] * m[k];
+    return (vec)((mask)off & (norm != 0));
 }
 
 LAT_INLINE double sum_lanes(vec v)
@@ -153,7 +191,7 @@ LAT_INLINE void chunk(const slice_range *w, size_t t, size_t from, size_t to, in
                       lat_slice_sums *p)
 {
     const int nd = w->slice.head.geom.nd;
-    vec sum = {0}, last = {0}, link = {0}, unitarity = {0}, det = {0};
+    vec sum = {0}, last = {0}, link = {0}, off = {0};
     LAT_SIMD8_MATRIX(here[LAT_MAX_DIMS]);
     LAT_SIMD8_MATRIX(b);
     LAT_SIMD8_MATRIX(c);
@@ -166,10 +204,8 @@ LAT_INLINE void chunk(const slice_range *w, size_t t, size_t from, size_t to, in
             load(w, a.here, mu, n, here[mu]);
             for (int k = 0; k < n; k++)
                 link += a.weight * here[mu][2 * k * (n + 1)];
-            if (w->group) {
-                unitarity = larger(off_unitary(n, here[mu]), unitarity);
-                det = larger(off_determinant(n, here[mu]), det);
-            }
+            if (w->group)
+                off = larger(off_group(n, here[mu], w->open >> mu & 1), off);
         }
         for (int nu = 1; nu < nd; nu++)
             for (int mu = 0; mu < nu; mu++) {
@@ -182,7 +218,7 @@ LAT_INLINE void chunk(const slice_range *w, size_t t, size_t from, size_t to, in
             }
     }
     *p = (lat_slice_sums){sum_lanes(sum), sum_lanes(last), sum_lanes(link),
-                          sqrt(largest_lane(unitarity)), sqrt(largest_lane(det))};
+                          sqrt(largest_lane(off))};
 }
 
 LAT_INLINE void chunk_any(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
@@ -227,7 +263,8 @@ int lat_measure_slices(const lat_header *head, const void *slices, int count, co
                      .at = slices,
                      .after = after,
                      .count = count,
-                     .group = group};
+                     .group = group,
+                     .open = lat_boundary_open(head)};
     w.slice.head.geom.dims[head->geom.nd - 1] = 1;
     w.sites = lat_slice_sites(head);
     w.matrix_bytes = 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real;
@@ -248,8 +285,7 @@ int lat_measure_slices(const lat_header *head, const void *slices, int count, co
         s->plaquette += part[i].plaquette;
         s->temporal += part[i].temporal;
         s->trace += part[i].trace;
-        s->unitarity = lat_worse(s->unitarity, part[i].unitarity);
-        s->det = lat_worse(s->det, part[i].det);
+        s->distance = lat_worse(s->distance, part[i].distance);
     }
     free(part);
     return 0;
@@ -262,8 +298,7 @@ lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *s
         all.plaquette += sums[t].plaquette;
         all.temporal += sums[t].temporal;
         all.trace += sums[t].trace;
-        all.unitarity = lat_worse(all.unitarity, sums[t].unitarity);
-        all.det = lat_worse(all.det, sums[t].det);
+        all.distance = lat_worse(all.distance, sums[t].distance);
     }
     return all;
 }

@@ -23,14 +23,19 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int check_plaquette(const lat_field *f, const char *name, double largest)
+/* One pass over the links: plaquette, link trace, distance from SU(N). */
+static int check_links(lat_field *f, const char *name, double largest)
 {
     double plaquette, link_trace;
-    if (isnan(f->head.plaquette) && isnan(f->head.link_trace))
+    lat_slice_sums all;
+    if (f->head.kind != LAT_GAUGE)
         return 0;
-    return lat_measure_plaquette(f, &plaquette, &link_trace) < 0
+    if (lat_measure_sums(f, true, &all) < 0)
+        return -1;
+    lat_measure_means(&f->head, &all, &plaquette, &link_trace);
+    return lat_stream_verify(&f->head, name, plaquette, link_trace, largest) < 0
                ? -1
-               : lat_stream_verify(&f->head, name, plaquette, link_trace, largest);
+               : lat_measure_in_group(f, all.distance, name);
 }
 
 /* Bytes of the field in memory that the first `raw` bytes of the stream need. In another order than
@@ -114,15 +119,16 @@ static int read_field(lat_input *in, lat_stream_state *s, lat_pipeline *p, lat_h
         return -1;
     if (lat_reduced(head))
         lat_complete_all(head, p->data, lat_header_matrices(head), 0, NULL);
-    return check_plaquette(&(lat_field){.head = *head, .data = p->data}, p->name,
-                           lat_pipeline_largest(p));
+    lat_field f = {.head = *head, .data = p->data}; /* borrowed */
+    const int rc = check_links(&f, p->name, lat_pipeline_largest(p));
+    *head = f.head;
+    return rc;
 }
 
 static int read_shared(lat_input *in, lat_field *f)
 {
     double largest;
-    if (lat_ranks_read(in, f, &largest) == 0
-        && check_plaquette(f, lat_input_name(in), largest) == 0)
+    if (lat_ranks_read(in, f, &largest) == 0 && check_links(f, lat_input_name(in), largest) == 0)
         return 1;
     free(f->data);
     f->data = NULL;

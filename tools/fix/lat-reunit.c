@@ -186,6 +186,7 @@ static int update_header(lat_field *f)
 {
     lat_gauge_state state;
     lat_condition condition;
+    lat_info_remove(&f->head, LAT_INFO_NOT_IN_GROUP);
     f->head.plaquette = f->head.link_trace = NAN;
     if (f->head.kind == LAT_GAUGE && strcmp(f->head.gauge, "none")) {
         if (lat_condition_read(&f->head, &condition)
@@ -223,6 +224,7 @@ int main(int argc, char **argv)
 {
     context c = {.out = NULL};
     lat_options_parse(&tool, argc, argv);
+    lat_accept_any_links = true; /* --limit judges them */
     if (report && !lat_opts.output && !strcmp(report, "-"))
         lat_usage("--report needs the name of a file: stdout is for the configuration");
     if (report)
