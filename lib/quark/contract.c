@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* contract.c: channels, momenta, mesons, and sums over a slice. */
+#include "contract.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "contract_internal.h"
+#include "lattice/iterate.h"
+#include "lattice/slices.h"
+
+/* ---- channels -------------------------------------------------------------------------------- */
+
+enum { MOST_CHANNELS = 300 };
+
+/* Names of mesons, sink and source. */
+static const char *const mesons[][3] = {
+    {"pion", "g5", "g5"},     {"rho_x", "gx", "gx"},    {"rho_y", "gy", "gy"},
+    {"rho_z", "gz", "gz"},    {"a0", "1", "1"},         {"a1_x", "gxg5", "gxg5"},
+    {"a1_y", "gyg5", "gyg5"}, {"a1_z", "gzg5", "gzg5"}, {"b1_x", "gygz", "gygz"},
+    {"b1_y", "gzgx", "gzgx"}, {"b1_z", "gxgy", "gxgy"}, {"axial_t", "gtg5", "g5"}};
+enum { MESONS = sizeof mesons / sizeof *mesons };
+
+static const struct {
+    const char *name;
+    lat_channel_kind kind;
+} baryons[] = {
+    {"nucleon", LAT_NUCLEON},   {"sigma", LAT_SIGMA},      {"xi", LAT_XI},
+    {"lambda", LAT_LAMBDA},     {"delta", LAT_DELTA},      {"nucleon_nr", LAT_NUCLEON_NR},
+    {"sigma_nr", LAT_SIGMA_NR}, {"delta_nr", LAT_DELTA_NR}};
+enum { BARYONS = sizeof baryons / sizeof *baryons, RELATIVISTIC = 5 };
+
+typedef struct channel_list {
+    lat_channel *channel;
+    int count;
+} channel_list;
+
+static int append(channel_list *l, lat_channel c)
+{
+    for (int i = 0; i < l->count; i++)
+        if (!strcmp(l->channel[i].name, c.name))
+            return 0; /* once is enough */
+    if (l->count == MOST_CHANNELS)
+        return lat_fail_usage("expected at most %d channels", MOST_CHANNELS);
+    l->channel[l->count++] = c;
+    return 0;
+}
+
+static int append_meson(channel_list *l, const char *name, const char *sink, const char *source)
+{
+    lat_channel c = {.kind = LAT_MESON};
+    if (strlen(name) >= sizeof c.name)
+        return lat_fail_usage("channel %s: the name is too long", name);
+    strcpy(c.name, name);
+    if (lat_gamma_parse(sink, &c.sink) || lat_gamma_parse(source, &c.source))
+        return -1;
+    return append(l, c);
+}
+
+/* Mesons whose names begin with a word, up to "_". 1 if there is none. */
+static int append_mesons(channel_list *l, const char *word, bool all)
+{
+    const size_t n = strlen(word);
+    int rc = 1;
+    for (int i = 0; rc >= 0 && i < MESONS; i++)
+        if (all || !strcmp(mesons[i][0], word)
+            || (!strncmp(mesons[i][0], word, n) && mesons[i][0][n] == '_' && strcmp(word, "axial")))
+            rc = append_meson(l, mesons[i][0], mesons[i][1], mesons[i][2]);
+    return rc;
+}
+
+static int append_baryons(channel_list *l, const char *word, int nc, bool all)
+{
+    int rc = 1;
+    for (int i = 0; rc >= 0 && i < BARYONS; i++)
+        for (int backward = 0; rc >= 0 && backward < (i < RELATIVISTIC ? 2 : 1); backward++) {
+            lat_channel c = {.kind = baryons[i].kind, .backward = backward > 0};
+            snprintf(c.name, sizeof c.name, "%s%s", baryons[i].name, backward ? "_backward" : "");
+            if (!all && strcmp(word, c.name))
+                continue;
+            rc = nc == 3 ? append(l, c)
+                         : lat_fail_usage("channel %s: baryons have three colours, the propagator "
+                                          "has %d",
+                                          c.name, nc);
+        }
+    return rc;
+}
+
+static int append_word(channel_list *l, char *word, int nc)
+{
+    const bool all = !strcmp(word, "all");
+    const lat_channel pcac = {.name = "pcac", .kind = LAT_PCAC};
+    char *colon = strchr(word, ':');
+    if (colon) {
+        char name[80];
+        snprintf(name, sizeof name, "%s", word);
+        *colon = '\0';
+        return append_meson(l, name, word, colon + 1);
+    }
+    if (all && (append_mesons(l, word, true) || append(l, pcac)))
+        return -1;
+    if (all)
+        return nc == 3 ? append_baryons(l, word, nc, true) : 0;
+    if (!strcmp(word, "pcac"))
+        return append(l, pcac);
+    int rc = append_mesons(l, word, !strcmp(word, "mesons"));
+    if (rc > 0)
+        rc = append_baryons(l, word, nc, !strcmp(word, "baryons"));
+    return rc <= 0 ? rc
+                   : lat_fail_usage("expected channels pion, rho, a0, a1, b1, axial_t, pcac, "
+                                    "nucleon, sigma, xi, lambda, delta, nucleon_nr, sigma_nr, "
+                                    "delta_nr, a pair as gtg5:g5, mesons, baryons or all, found "
+                                    "'%s'",
+                                    word);
+}
+
+lat_channel *lat_channels_parse(const char *text, int nc, int *count)
+{
+    channel_list l = {lat_alloc(MOST_CHANNELS, sizeof(lat_channel), "channels"), 0};
+    char *copy = strdup(text), *rest = copy, *word;
+    int rc = l.channel && copy ? 0 : lat_fail("out of memory: channels");
+    while (rc == 0 && (word = strsep(&rest, ",")))
+        rc = append_word(&l, word, nc);
+    free(copy);
+    *count = l.count;
+    if (rc == 0)
+        return l.channel;
+    free(l.channel);
+    return NULL;
+}
+
+/* ---- momenta --------------------------------------------------------------------------------- */
+
+static int square(const int *n) { return n[0] * n[0] + n[1] * n[1] + n[2] * n[2]; }
+
+static int by_square(const void *left, const void *right)
+{
+    const int *a = left, *b = right;
+    if (square(a) != square(b))
+        return square(a) - square(b);
+    for (int i = 2; i >= 0; i--) /* (1,0,0) before (-1,0,0), x first */
+        if (a[i] != b[i])
+            return abs(a[i]) != abs(b[i]) ? abs(a[i]) - abs(b[i]) : b[i] - a[i];
+    return 0;
+}
+
+typedef int triple[3];
+
+/* Different momenta, -L/2 < n <= L/2, of n^2 <= n2. */
+static triple *momenta_upto(long n2, const lat_geometry *geom, int *count)
+{
+    int low[3], high[3];
+    for (int i = 0; i < 3; i++) {
+        const int most = (int)floor(sqrt((double)n2));
+        high[i] = geom->dims[i] / 2 < most ? geom->dims[i] / 2 : most;
+        low[i] = -((geom->dims[i] - 1) / 2) > -most ? -((geom->dims[i] - 1) / 2) : -most;
+    }
+    const size_t all = (size_t)(high[0] - low[0] + 1) * (size_t)(high[1] - low[1] + 1)
+                       * (size_t)(high[2] - low[2] + 1);
+    triple *list = lat_alloc(all, sizeof *list, "momenta");
+    *count = 0;
+    for (int z = low[2]; list && z <= high[2]; z++)
+        for (int y = low[1]; y <= high[1]; y++)
+            for (int x = low[0]; x <= high[0]; x++) {
+                const triple n = {x, y, z};
+                if (square(n) <= n2)
+                    memcpy(list[(*count)++], n, sizeof n);
+            }
+    if (list)
+        qsort(list, (size_t)*count, sizeof *list, by_square);
+    return list;
+}
+
+int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))[3]
+{
+    char *end;
+    const long n2 = strtol(text, &end, 10);
+    *count = 0;
+    if (end != text && !*end && n2 >= 0 && n2 <= 1000)
+        return momenta_upto(n2, geom, count);
+    triple *list = lat_alloc(strlen(text) / 2 + 1, sizeof *list, "momenta");
+    const char *p = text;
+    for (int used = 0; list; p += used + 1) {
+        int *n = list[*count];
+        used = -1;
+        if (sscanf(p, "%d,%d,%d%n", &n[0], &n[1], &n[2], &used) != 3 || used < 0)
+            break;
+        ++*count;
+        if (!p[used])
+            return list;
+        if (p[used] != ';' && p[used] != '/')
+            break;
+    }
+    free(list);
+    lat_fail_usage("expected momenta as a largest n^2, or as nx,ny,nz with / between, found '%s'",
+                   text);
+    return NULL;
+}
+
+/* ---- mesons ---------------------------------------------------------------------------------- */
+
+/* A channel as sum_ab i^power S1[a1][b1] conj(S2[a2][b2]), colours summed. */
+typedef struct trace {
+    int a1[16], b1[16], a2[16], b2[16], power[16];
+} trace;
+
+/* -tr[ A' S1 B' S2^+ ], A' = gamma5 A, B' = gamma_t B^+ gamma_t gamma5. */
+static trace trace_of(lat_gamma sink, lat_gamma source)
+{
+    const lat_gamma g5 = lat_gamma_of(LAT_GAMMA_5), gt = lat_gamma_of(LAT_GAMMA_T);
+    const lat_gamma bar = lat_gamma_mul(gt, lat_gamma_mul(lat_gamma_dag(source), gt));
+    const lat_gamma l = lat_gamma_mul(g5, sink), r = lat_gamma_mul(bar, g5);
+    trace t;
+    for (int k = 0; k < 16; k++) {
+        const int a = k / 4, b = k % 4;
+        t.a1[k] = l.column[a];
+        t.b1[k] = b;
+        t.a2[k] = a;
+        t.b2[k] = r.column[b];
+        t.power[k] = (2 + l.power[a] + r.power[b]) % 4;
+    }
+    return t;
+}
+
+LAT_INLINE cplx meson_site(const trace *t, int n, const double *s1, const double *s2)
+{
+    cplx total = {0, 0};
+    for (int k = 0; k < 16; k++) {
+        double re = 0, im = 0;
+        for (int c = 0; c < n; c++) { /* of the source */
+            const double *p = s1 + 2 * (((t->b1[k] * n + c) * 4 + t->a1[k]) * n);
+            const double *q = s2 + 2 * (((t->b2[k] * n + c) * 4 + t->a2[k]) * n);
+            for (int i = 0; i < n; i++) {
+                re += p[2 * i] * q[2 * i] + p[2 * i + 1] * q[2 * i + 1];
+                im += p[2 * i + 1] * q[2 * i] - p[2 * i] * q[2 * i + 1];
+            }
+        }
+        switch (t->power[k]) {
+        case 0: total.re += re, total.im += im; break;
+        case 1: total.re -= im, total.im += re; break;
+        case 2: total.re -= re, total.im -= im; break;
+        default: total.re += im, total.im -= re;
+        }
+    }
+    return total;
+}
+
+static cplx meson(const trace *t, int n, const double *s1, const double *s2)
+{
+    switch (n) {
+    case 2: return meson_site(t, 2, s1, s2);
+    case 3: return meson_site(t, 3, s1, s2);
+    default: return meson_site(t, n, s1, s2);
+    }
+}
+
+static void site_load(site_propagator *to, const double *s)
+{
+    for (int column = 0; column < 12; column++)
+        for (int i = 0; i < 12; i++)
+            memcpy(&to->s[i % 3][column % 3][i / 3][column / 3], s + 2 * (12 * column + i),
+                   sizeof(cplx));
+}
+
+/* ---- sums over a slice ----------------------------------------------------------------------- */
+
+/* All that a chunk of sites needs. */
+typedef struct job {
+    const lat_contraction *c;
+    const trace *trace; /* of each channel; of PCAC that of axial_t, then that of the pion */
+    const cplx *phase;  /* [momentum][x, y, z][coordinate] */
+    int longest;        /* coordinates in a row of `phase` */
+    bool baryons, two;
+    const double *first, *second;
+} job;
+
+static cplx phase_of(const job *j, int momentum, const int *x)
+{
+    const cplx *p = j->phase + (size_t)(3 * momentum * j->longest);
+    cplx xy = {0, 0}, xyz = {0, 0};
+    cplx_add(&xy, p[x[0]], p[j->longest + x[1]]);
+    cplx_add(&xyz, xy, p[2 * j->longest + x[2]]);
+    return xyz;
+}
+
+/* Adds site number `site` of the slice, the value of each channel times each phase. */
+static void add_site(const job *j, size_t site, const cplx *phase, cplx *sum)
+{
+    const lat_contraction *c = j->c;
+    const int n = c->head->nc;
+    const size_t reals = 32 * (size_t)n * (size_t)n;
+    const double *s1 = j->first + site * reals, *s2 = j->second + site * reals;
+    site_propagator u, s;
+    if (j->baryons)
+        site_load(&u, s1);
+    if (j->baryons && j->two)
+        site_load(&s, s2);
+    for (int k = 0; k < c->channels; k++) {
+        const lat_channel *channel = &c->channel[k];
+        cplx *to = sum + k * c->momenta;
+        cplx v = channel->kind == LAT_MESON  ? meson(&j->trace[k], n, s1, s2)
+                 : channel->kind == LAT_PCAC ? (cplx){meson(&j->trace[k], n, s1, s2).re,
+                                                      meson(&j->trace[c->channels], n, s1, s2).re}
+                                             : lat_baryon_site(channel, &u, j->two ? &s : &u);
+        if (channel->kind == LAT_PCAC) {
+            to->re += v.re;
+            to->im += v.im;
+            continue;
+        }
+        for (int m = 0; m < c->momenta; m++)
+            cplx_add(&to[m], v, phase[m]);
+    }
+}
+
+static void add_chunk(const job *j, size_t from, size_t to, cplx *phase, cplx *sum)
+{
+    for (size_t site = from; site < to; site++) {
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(&j->c->head->geom, site, x);
+        for (int m = 0; m < j->c->momenta; m++)
+            phase[m] = phase_of(j, m, x);
+        add_site(j, site, phase, sum);
+    }
+}
+
+static cplx *make_phases(const lat_contraction *c, int longest)
+{
+    cplx *phase = lat_alloc((size_t)(3 * c->momenta * longest), sizeof *phase, "phases");
+    for (int m = 0; phase && m < c->momenta; m++)
+        for (int i = 0; i < 3; i++)
+            for (int x = 0; x < c->head->geom.dims[i]; x++) {
+                const int L = c->head->geom.dims[i];
+                const long turns = (long)c->momentum[m][i] * (x - c->place[i]) % L;
+                const double angle = 2 * M_PI * (double)turns / L;
+                phase[(3 * m + i) * longest + x] = (cplx){cos(angle), sin(angle)};
+            }
+    return phase;
+}
+
+static void make_traces(const lat_contraction *c, trace *t)
+{
+    lat_gamma g5 = lat_gamma_of(LAT_GAMMA_5);
+    for (int k = 0; k < c->channels; k++)
+        if (c->channel[k].kind == LAT_MESON)
+            t[k] = trace_of(c->channel[k].sink, c->channel[k].source);
+        else
+            t[k] = trace_of(lat_gamma_mul(lat_gamma_of(LAT_GAMMA_T), g5), g5);
+    t[c->channels] = trace_of(g5, g5);
+}
+
+/* Chunks have sums of their own, which are added in their order. */
+static int sum_chunks(job *j, double *out)
+{
+    const size_t sites = lat_slice_sites(j->c->head), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
+    const size_t numbers = (size_t)j->c->channels * (size_t)j->c->momenta;
+    const size_t momenta = (size_t)j->c->momenta;
+    cplx *sum = lat_alloc(chunks * (numbers + momenta), sizeof *sum, "correlators");
+    if (!sum)
+        return -1;
+    memset(sum, 0, chunks * (numbers + momenta) * sizeof *sum);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < chunks; i++)
+        add_chunk(j, i * LAT_CHUNK, i + 1 < chunks ? (i + 1) * LAT_CHUNK : sites,
+                  sum + chunks * numbers + i * momenta, sum + i * numbers);
+    memset(out, 0, numbers * 2 * sizeof *out);
+    for (size_t i = 0; i < chunks * numbers; i++) {
+        out[2 * (i % numbers)] += sum[i].re;
+        out[2 * (i % numbers) + 1] += sum[i].im;
+    }
+    free(sum);
+    return 0;
+}
+
+int lat_contract_slice(const lat_contraction *c, const double *first, const double *second,
+                       double *out)
+{
+    job j = {.c = c, .first = first, .second = second, .two = first != second};
+    for (int i = 0; i < 3; i++)
+        j.longest = c->head->geom.dims[i] > j.longest ? c->head->geom.dims[i] : j.longest;
+    for (int k = 0; k < c->channels; k++)
+        j.baryons |= lat_channel_baryon(&c->channel[k]);
+    trace *t = lat_alloc((size_t)c->channels + 1, sizeof *t, "channels");
+    cplx *phase = make_phases(c, j.longest);
+    int rc = -1;
+    if (t && phase) {
+        make_traces(c, t);
+        j.trace = t;
+        j.phase = phase;
+        rc = sum_chunks(&j, out);
+    }
+    free(t);
+    free(phase);
+    return rc;
+}
