@@ -77,7 +77,7 @@ need_terminal() {
 
 @test "the tools of this version are there" {
     local t
-    for t in abelian anneal convert diff gauge heatbath info orelax plaq reorder reunit start theta; do # lat-gluon: with FFTW
+    for t in abelian anneal convert corr diff gauge heatbath info orelax plaq reorder reunit source start theta; do # lat-gluon: with FFTW
         tools | grep -qx "lat-$t" || fail "no lat-$t"
     done
     [ "$(filters | wc -l)" -ge 4 ]

@@ -482,6 +482,44 @@ int lat_source_make(const lat_source *s, int field, int column, double *psi)
     return 0;
 }
 
+static int make_columns(const lat_source *s, int field, lat_field *b)
+{
+    const size_t sites = lat_field_sites(b), n = 8 * (size_t)s->nc;
+    const int columns = lat_source_columns(s);
+    double *psi = lat_alloc(sites, n * sizeof *psi, "a source");
+    int rc = psi ? 0 : -1;
+    for (int c = 0; rc == 0 && c < columns; c++) {
+        rc = lat_source_make(s, field, c, psi);
+        for (size_t i = 0; rc == 0 && i < sites; i++)
+            lat_field_put(b, i * (size_t)columns + (size_t)c, psi + i * n);
+    }
+    free(psi);
+    return rc;
+}
+
+int lat_source_field(const lat_source *s, int field, lat_field *b)
+{
+    const lat_header *links = &s->u->head;
+    const int columns = lat_source_columns(s);
+    memset(b, 0, sizeof *b);
+    if (lat_header_copy(&b->head, links))
+        return -1;
+    b->head.real = LAT_F64;
+    b->head.order = (lat_order){.sites = ""};
+    lat_header_make_spinors(&b->head, columns == 1 ? LAT_SPINOR : LAT_PROPAGATOR, columns);
+    if (links->kind == LAT_GAUGE)
+        memcpy(b->head.quark.links, links->read_crc, sizeof b->head.quark.links);
+    char *text = lat_source_text(s, field);
+    const int rc = !text || lat_quark_set_source(&b->head.quark, text)
+                           || lat_field_alloc(b, s->u->comm) || make_columns(s, field, b)
+                       ? -1
+                       : 0;
+    free(text);
+    if (rc)
+        lat_field_free(b);
+    return rc;
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 int lat_source_begin(lat_source *s, const lat_field *u, long config)

@@ -44,6 +44,10 @@ int lat_source_begin(lat_source *s, const lat_field *u, long config);
  * spinors [spin][colour][re, im]. 0, or -1 without memory. */
 int lat_source_make(const lat_source *s, int field, int column, double *psi);
 
+/* The whole field as a stream has it: a spinor or a propagator, in double, whose header has the
+ * text, and of links their CRC and gauge; *b is to be freed. 0, or -1. */
+int lat_source_field(const lat_source *s, int field, lat_field *b);
+
 /* The text of a header: of field number `field`, where there are several (" field 3 of 8").
  * The caller frees it. NULL without memory. */
 char *lat_source_text(const lat_source *s, int field);

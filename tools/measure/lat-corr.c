@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-corr: correlators of mesons and baryons from quark propagators (docs/quarks.md,
+ * "Correlators"). Propagators are contracted slice by slice as they are read. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "common/options.h"
+#include "common/text.h"
+#include "quark/contract.h"
+#include "quark/source.h"
+#include "run/tool.h"
+#include "stream/stream.h"
+
+static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_file, *origin;
+static bool force;
+
+static const lat_option options[] = {
+    {LAT_OPT_TEXT, "channels", 'c', "LIST", &channels, 0, 0,
+     "with commas: pion, rho, a0, a1, b1, axial_t, pcac, nucleon, sigma, xi, lambda, delta, "
+     "nucleon_nr, .., pairs SINK:SOURCE as gtg5:g5; mesons, baryons, all",
+     false},
+    {LAT_OPT_TEXT, "momenta", 'p', "P", &momenta, 0, 0,
+     "all momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..", false},
+    {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
+     "propagators of a second quark: the antiquark of mesons, s of baryons", false},
+    {LAT_OPT_TEXT, "sink", 0, "STEPS", &sink, 0, 0,
+     "smear at the sink, as after a source: gauss:w,n or ape:a,n/gauss:w,n; needs --gauge-file",
+     false},
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "links for --sink", false},
+    {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &origin, 0, 0,
+     "site of the source, from which t and phases count (default: what the header says)", false},
+    {LAT_OPT_FLAG, "force", 'f', NULL, &force, 0, 0,
+     "contract propagators of different configurations or sources, too", false},
+    LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-corr",
+    .args = "[FILE]...",
+    .summary = "Measures correlators of mesons and baryons from quark propagators.",
+    .example = "lat-corr --channels pion,rho,nucleon --momenta 1 prop.lat > corr.tsv",
+    .options = options,
+    .max_files = 1 << 20,
+    .common = LAT_HAS_THREADS,
+    .start = lat_comm_start,
+};
+
+/* ---- a propagator, slice by slice ------------------------------------------------------------ */
+
+/* A field that is being read: as a whole where ranks share it or its order goes across slices. */
+typedef struct feed {
+    lat_input *in;
+    lat_field f;               /* f.data NULL: by slices */
+    lat_stream_reader *reader; /* by slices */
+    void *raw;
+    double *slice;
+} feed;
+
+static void feed_free(feed *d)
+{
+    if (d->reader)
+        lat_stream_end(d->reader, NULL);
+    d->reader = NULL;
+    free(d->raw);
+    free(d->slice);
+    d->raw = NULL;
+    d->slice = NULL;
+    lat_field_free(&d->f);
+}
+
+static size_t slice_reals(const lat_header *head)
+{
+    return lat_slice_matrices(head) * lat_header_full_reals(head);
+}
+
+/* After the header: memory, and the whole field if it has to be. */
+static int feed_start(feed *d)
+{
+    const lat_header *head = &d->f.head;
+    d->f.comm = lat_opts.comm;
+    d->slice = lat_alloc(slice_reals(head), sizeof *d->slice, "a slice of a propagator");
+    if (!d->slice)
+        return -1;
+    if (lat_field_shared(&d->f) || !lat_order_sliced(&lat_stream_last(d->in)->order, head->geom.nd))
+        return lat_field_alloc(&d->f, lat_opts.comm) || lat_stream_body(d->in, &d->f) < 0 ? -1 : 0;
+    d->raw = lat_alloc(slice_reals(head), (size_t)head->real, "a slice of a propagator");
+    d->reader = d->raw ? lat_stream_begin(d->in, head) : NULL;
+    return d->reader ? 0 : -1;
+}
+
+/* Slice t of this rank in doubles, t rising from 0. */
+static int feed_slice(feed *d, int t)
+{
+    const size_t n = slice_reals(&d->f.head), real = (size_t)d->f.head.real;
+    if (d->reader && lat_stream_get(d->reader, d->raw, 1) < 0)
+        return -1;
+    const void *from = d->reader ? d->raw : (const char *)d->f.data + (size_t)t * n * real;
+    if (d->f.head.real == LAT_F64)
+        lat_memcpy(d->slice, from, n * sizeof *d->slice);
+    else
+        for (size_t i = 0; i < n; i++)
+            d->slice[i] = ((const float *)from)[i];
+    return 0;
+}
+
+static int feed_end(feed *d)
+{
+    if (!d->reader)
+        return 0;
+    const double largest = lat_stream_largest(d->reader);
+    lat_stream_reader *reader = d->reader;
+    d->reader = NULL;
+    return lat_stream_end(reader, &d->f.head) < 0
+                   || lat_stream_verify(&d->f.head, lat_input_name(d->in), NAN, NAN, largest)
+               ? -1
+               : 0;
+}
+
+/* The next propagator of the input: 1, 0 at the end, -1. */
+static int feed_next(feed *d)
+{
+    char text[64];
+    memset(&d->f, 0, sizeof d->f);
+    const int rc = lat_stream_head(d->in, &d->f.head);
+    const lat_header *head = &d->f.head;
+    const char *name = lat_input_name(d->in);
+    if (rc <= 0)
+        return rc;
+    if (lat_header_need(head, LAT_PROPAGATOR, name))
+        return -1;
+    if (head->geom.nd != 4)
+        return lat_fail("%s: expected four dimensions, found %s", name,
+                        lat_dims_text(&head->geom, text));
+    if (!force && head->quark.source && !head->quark.residual
+        && !lat_fermion_known(&head->quark.fermion))
+        return lat_fail("%s: expected a propagator, found a source (no operator in its header; "
+                        "lat-solve makes the propagator; --force takes it)",
+                        name);
+    return 1;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+typedef struct run {
+    FILE *text;
+    feed first, second;
+    lat_input *gauge;
+    lat_field u; /* of gauge */
+    bool have_u;
+    lat_source *sink;
+    lat_channel *channel;
+    int (*momentum)[3];
+    lat_contraction job;
+    int place[LAT_MAX_DIMS];
+    double *own, *all; /* correlators of own slices, of all */
+    bool headed;       /* the line of names was printed */
+} run;
+
+/* Do the two belong together? */
+static int check_pair(const run *r)
+{
+    const lat_header *a = &r->first.f.head, *b = &r->second.f.head;
+    const char *name = lat_input_name(r->second.in);
+    char x[64], y[64];
+    if (!lat_header_alike(a, b))
+        return lat_fail("%s: expected SU(%d) on %s as in the first propagator, found SU(%d) on %s",
+                        name, a->nc, lat_dims_text(&a->geom, x), b->nc, lat_dims_text(&b->geom, y));
+    if (force)
+        return 0;
+    if (*a->quark.links && *b->quark.links && strcmp(a->quark.links, b->quark.links))
+        return lat_fail("%s: expected a propagator of the configuration of the first, of CRC %s, "
+                        "found one of CRC %s (--force takes it)",
+                        name, a->quark.links, b->quark.links);
+    if (a->quark.source && b->quark.source && strcmp(a->quark.source, b->quark.source))
+        return lat_fail("%s: expected the source of the first propagator, %.200s, found %.200s "
+                        "(--force takes it)",
+                        name, a->quark.source, b->quark.source);
+    return 0;
+}
+
+/* The links that the sink is smeared with: those of the propagator's CRC; the next ones where it
+ * has none. */
+static int find_links(run *r, long config)
+{
+    const lat_header *head = &r->first.f.head;
+    const char *wanted = head->quark.links;
+    if (!r->gauge)
+        return 0;
+    while (!r->have_u || !*wanted || strcmp(wanted, r->u.head.read_crc) != 0) {
+        lat_field_free(&r->u);
+        const int rc = lat_stream_read(r->gauge, &r->u);
+        r->have_u = rc > 0;
+        if (rc < 0 || (rc > 0 && lat_header_need(&r->u.head, LAT_GAUGE, gauge_file)))
+            return -1;
+        if (rc == 0)
+            return lat_fail("%s: expected links of CRC %s for configuration %ld, found none",
+                            gauge_file, *wanted ? wanted : "unknown", config);
+        if (!*wanted || force)
+            break;
+    }
+    if (!lat_header_alike(head, &r->u.head))
+        return lat_fail("%s: expected links on the lattice of the propagator, found others",
+                        gauge_file);
+    if (!r->sink && !(r->sink = lat_sink_new(sink, head)))
+        return -1;
+    return lat_field_exchange(&r->u) || lat_source_begin(r->sink, &r->u, config) ? -1 : 0;
+}
+
+/* What depends on the lattice: channels, momenta, memory. */
+static int prepare(run *r)
+{
+    const lat_header *head = &r->first.f.head;
+    free(r->channel);
+    free(r->momentum);
+    free(r->own);
+    free(r->all);
+    r->own = r->all = NULL;
+    r->momentum = NULL;
+    r->channel = lat_channels_parse(channels, head->nc, &r->job.channels);
+    if (r->channel)
+        r->momentum = lat_momenta_parse(momenta, &head->geom, &r->job.momenta);
+    if (!r->channel || !r->momentum)
+        return -1;
+    lat_source_place(head->quark.source, r->place);
+    if (origin
+        && sscanf(origin, "%d,%d,%d,%d", &r->place[0], &r->place[1], &r->place[2], &r->place[3])
+               != 4)
+        return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
+    for (int mu = 0; mu < 4; mu++)
+        if (r->place[mu] < 0 || r->place[mu] >= head->geom.dims[mu])
+            return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %d",
+                                  "xyzt"[mu], head -> geom.dims[mu] - 1, r->place[mu]);
+    memcpy(r->job.place, r->place, sizeof r->job.place);
+    r->job.head = head;
+    r->job.channel = r->channel;
+    r->job.momentum = (const int(*)[3])r->momentum;
+    const size_t numbers = 2 * (size_t)r->job.channels * (size_t)r->job.momenta;
+    r->own = lat_alloc((size_t)lat_slices(head), numbers * sizeof(double), "correlators");
+    r->all = lat_alloc((size_t)lat_slices(head), numbers * sizeof(double), "correlators");
+    return r->own && r->all ? 0 : -1;
+}
+
+/* Slices before that of the source are as if the boundary in time lay before the source: a quark
+ * there gets the phase of the boundary. The angle of a channel, in units of pi. */
+static double boundary_angle(const run *r, lat_channel_kind kind)
+{
+    const lat_phase *a = &r->first.f.head.quark.fermion.boundary[3];
+    const lat_phase *b = second ? &r->second.f.head.quark.fermion.boundary[3] : a;
+    const double u = a->dirichlet ? 0 : a->theta, s = b->dirichlet ? 0 : b->theta;
+    switch (kind) {
+    case LAT_MESON: return u - s;
+    case LAT_PCAC: return 0;
+    case LAT_SIGMA:
+    case LAT_LAMBDA:
+    case LAT_SIGMA_NR: return 2 * u + s;
+    case LAT_XI: return u + 2 * s;
+    default: return 3 * u;
+    }
+}
+
+static void turn(double *z, double angle)
+{
+    /* Multiples of pi are exact. */
+    const double c = fmod(angle, 2) == 0 ? 1 : fabs(fmod(angle, 2)) == 1 ? -1 : cos(M_PI * angle);
+    const double s = fabs(c) == 1 ? 0 : sin(M_PI * angle), re = z[0];
+    z[0] = c * re - s * z[1];
+    z[1] = c * z[1] + s * re;
+}
+
+/* The number of channel c, momentum m at t from the source. */
+static double *number(const run *r, int c, int m, int t)
+{
+    const int T = lat_slices(r->job.head), slice = ((t + r->place[3]) % T + T) % T;
+    return r->all
+           + 2
+                 * (((size_t)slice * (size_t)r->job.channels + (size_t)c) * (size_t)r->job.momenta
+                    + (size_t)m);
+}
+
+static void finish(run *r)
+{
+    const int T = lat_slices(r->job.head);
+    for (int c = 0; c < r->job.channels; c++)
+        for (int t = 0; t < T; t++)
+            for (int m = 0; m < r->job.momenta && t + r->place[3] >= T; m++)
+                turn(number(r, c, m, t), boundary_angle(r, r->channel[c].kind));
+}
+
+/* (C_A(t+1) - C_A(t-1)) / (4 C_P(t)) of a channel that has (C_A, C_P). */
+static double pcac(const run *r, int c, int t)
+{
+    return (number(r, c, 0, t + 1)[0] - number(r, c, 0, t - 1)[0]) / (4 * number(r, c, 0, t)[1]);
+}
+
+static void value(const run *r, int c, int m, int t, double z[2])
+{
+    memcpy(z, number(r, c, m, t), 2 * sizeof *z);
+    if (r->channel[c].kind == LAT_PCAC) {
+        z[0] = pcac(r, c, t);
+        z[1] = 0;
+    }
+}
+
+static int contract(run *r)
+{
+    const lat_header *head = &r->first.f.head;
+    const size_t numbers = 2 * (size_t)r->job.channels * (size_t)r->job.momenta;
+    const int slices = lat_field_slab(&r->first.f).count;
+    int rc = 0;
+    for (int t = 0; rc == 0 && t < slices; t++) {
+        rc = feed_slice(&r->first, t) || (second && feed_slice(&r->second, t));
+        if (rc == 0 && r->sink)
+            rc = lat_sink_smear(r->sink, t, 4 * head->nc, r->first.slice)
+                 || (second && lat_sink_smear(r->sink, t, 4 * head->nc, r->second.slice));
+        rc = rc
+             || lat_contract_slice(&r->job, r->first.slice,
+                                   second ? r->second.slice : r->first.slice,
+                                   r->own + (size_t)t * numbers);
+    }
+    rc = lat_agree(lat_opts.comm, rc ? -1 : 0);
+    return rc || feed_end(&r->first) || (second && feed_end(&r->second))
+                   || lat_field_gather(&r->first.f, r->own, numbers * sizeof(double), r->all)
+               ? -1
+               : 0;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+/* PCAC has momentum 0 alone. */
+static int momenta_of(const run *r, int c)
+{
+    return r->channel[c].kind == LAT_PCAC ? 1 : r->job.momenta;
+}
+
+static const int *momentum_of(const run *r, int c, int m)
+{
+    static const int zero[3];
+    return r->channel[c].kind == LAT_PCAC ? zero : r->momentum[m];
+}
+
+static void print_tsv(run *r, const char *file, long config)
+{
+    const int T = lat_slices(r->job.head);
+    if (!r->headed)
+        fprintf(r->text, "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\n", file ? "file\t" : "");
+    r->headed = true;
+    for (int c = 0; c < r->job.channels; c++)
+        for (int m = 0; m < momenta_of(r, c); m++)
+            for (int t = 0; t < T; t++) {
+                const int *n = momentum_of(r, c, m);
+                double z[2];
+                value(r, c, m, t, z);
+                fprintf(r->text, "%s%s%ld\t%s\t%d\t%d\t%d\t%d", file ? file : "",
+                        file ? "\t" : "", config, r->channel[c].name, n[0], n[1], n[2], t);
+                lat_numbers_tsv(r->text, 2, z);
+                fputc('\n', r->text);
+            }
+}
+
+static void json_values(const run *r, int c, int m, int part)
+{
+    double z[2];
+    for (int t = 0; t < lat_slices(r->job.head); t++) {
+        value(r, c, m, t, z);
+        fputs(t ? ", " : "[", r->text);
+        lat_json_number(r->text, z[part]);
+    }
+    fputc(']', r->text);
+}
+
+static void print_json(run *r, const char *file, long config)
+{
+    const lat_header *head = r->job.head;
+    const char *before = "";
+    fputc('{', r->text);
+    if (file) {
+        lat_json_key(r->text, true, "file");
+        lat_json_string(r->text, file);
+        fputs(", ", r->text);
+    }
+    fprintf(r->text, "\"configuration\": %ld", config);
+    if (head->quark.source) {
+        lat_json_key(r->text, false, "source");
+        lat_json_string(r->text, head->quark.source);
+    }
+    if (lat_fermion_known(&head->quark.fermion))
+        lat_json_pair(r->text, "mass", head->quark.fermion.mass);
+    if (*head->quark.links)
+        fprintf(r->text, ", \"links_crc\": \"%s\"", head->quark.links);
+    lat_lattice_json(r->text, &head->geom, head->nc);
+    fputs(", \"correlators\": [", r->text);
+    for (int c = 0; c < r->job.channels; c++)
+        for (int m = 0; m < momenta_of(r, c); m++) {
+            const int *n = momentum_of(r, c, m);
+            fprintf(r->text, "%s{\"channel\": \"%s\", \"p\": [%d, %d, %d], \"re\": ", before,
+                    r->channel[c].name, n[0], n[1], n[2]);
+            json_values(r, c, m, 0);
+            fputs(", \"im\": ", r->text);
+            json_values(r, c, m, 1);
+            fputc('}', r->text);
+            before = ", ";
+        }
+    fputs("]}\n", r->text);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int next_second(run *r, long config)
+{
+    const int rc = second ? feed_next(&r->second) : 1;
+    if (rc == 0)
+        return lat_fail("%s: expected a propagator for configuration %ld of the first quark, found "
+                        "the end",
+                        second, config);
+    return rc < 0 || (second && check_pair(r)) ? -1 : 0;
+}
+
+static int configuration(run *r, const char *file, long config)
+{
+    if (next_second(r, config) || prepare(r) || find_links(r, config) || feed_start(&r->first)
+        || (second && feed_start(&r->second)) || contract(r))
+        return -1;
+    finish(r);
+    if (lat_print_opts.json)
+        print_json(r, file, config);
+    else
+        print_tsv(r, file, config);
+    return fflush(r->text) ? -1 : 0;
+}
+
+/* All propagators of a file. `name`: what the column has, or NULL. */
+static int read_file(run *r, const char *path, const char *name)
+{
+    int rc = -1;
+    if (!(r->first.in = lat_input_open(path, lat_opts.comm)))
+        return -1;
+    for (long config = 0; (rc = feed_next(&r->first)) > 0; config++) {
+        rc = configuration(r, name, config);
+        feed_free(&r->first);
+        feed_free(&r->second);
+        if (rc)
+            break;
+    }
+    feed_free(&r->first);
+    lat_input_close(r->first.in);
+    r->first.in = NULL;
+    return rc;
+}
+
+static int read_all(run *r)
+{
+    static char *standard[] = {NULL};
+    char **files = lat_opts.nfiles ? lat_opts.files : standard;
+    const int n = lat_opts.nfiles ? lat_opts.nfiles : 1;
+    int rc = (second && !(r->second.in = lat_input_open(second, lat_opts.comm)))
+                     || (gauge_file && !(r->gauge = lat_input_open(gauge_file, lat_opts.comm)))
+                 ? -1
+                 : 0;
+    for (int i = 0; rc == 0 && i < n; i++) {
+        const char *path = files[i] && strcmp(files[i], "-") ? files[i] : NULL;
+        rc = read_file(r, path, n > 1 ? files[i] : NULL);
+    }
+    const int more = rc == 0 && second ? lat_stream_more(r->second.in) : 0;
+    if (more > 0)
+        rc = lat_fail("%s: expected as many propagators as of the first quark, found more", second);
+    lat_input_close(r->second.in);
+    lat_input_close(r->gauge);
+    return rc || more < 0 ? -1 : 0;
+}
+
+static void check_usage(void)
+{
+    int standard = lat_opts.nfiles == 0;
+    if (lat_print_opts.tsv && lat_print_opts.json)
+        lat_usage("--tsv and --json exclude each other");
+    for (int i = 0; i < lat_opts.nfiles; i++)
+        standard += !strcmp(lat_opts.files[i], "-");
+    standard += (second && !strcmp(second, "-")) + (gauge_file && !strcmp(gauge_file, "-"));
+    if (standard > 1)
+        lat_usage("only one of the inputs can be stdin");
+    if (sink && !gauge_file)
+        lat_usage("--sink smears with links: --gauge-file is needed");
+    if (gauge_file && !sink)
+        lat_usage("--gauge-file is for --sink");
+}
+
+int main(int argc, char **argv)
+{
+    run r = {.have_u = false};
+    lat_options_parse(&tool, argc, argv);
+    check_usage();
+    lat_output *out = lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT, lat_opts.comm);
+    r.text = out ? lat_text_open(out) : NULL;
+    int rc = r.text ? read_all(&r) : -1;
+    if (rc) {
+        if (r.text)
+            fclose(r.text);
+        lat_output_abort(out);
+    } else {
+        rc = lat_text_close(r.text, out);
+    }
+    lat_source_free(r.sink);
+    lat_field_free(&r.u);
+    free(r.channel);
+    free(r.momentum);
+    free(r.own);
+    free(r.all);
+    return rc ? lat_report(LAT_FAILED) : LAT_DONE;
+}
