@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# Purpose: lat-source and lat-corr give what docs/quarks.md says: against numpy, exact free fields, symmetries; and refuse the rest.
+# shellcheck disable=SC2154  # output and stderr are set by run
+load helper
+
+free() { "$PYTHON" "$ROOT/tests/free_quarks.py" free "$@"; }
+
+# agree A B [BOUND]: the rows of A are in B, to BOUND (1e-12) of the largest number of their channel in A.
+agree() {
+    awk -F'\t' -v bound="${3:-1e-12}" '
+        function abs(v) { return v < 0 ? -v : v }
+        $1 == "configuration" { next }
+        { key = $2 " " $3 " " $4 " " $5 " " $6 }
+        FNR == NR {
+            re[key] = $7; im[key] = $8; rows++
+            if (abs($7) > largest[$2]) largest[$2] = abs($7)
+            if (abs($8) > largest[$2]) largest[$2] = abs($8)
+            next
+        }
+        key in re {
+            seen++
+            if (!(abs($7 - re[key]) <= bound * largest[$2] && abs($8 - im[key]) <= bound * largest[$2])) {
+                print key ": " $7, $8 " expected " re[key], im[key]; bad++
+            }
+        }
+        END { if (bad || seen != rows || !rows) { print rows + 0 " rows, " seen + 0 " found, " bad + 0 " differ"; exit 1 } }' "$1" "$2"
+}
+
+# random NAME SEED [CRC [SOURCE]]: a propagator of random numbers.
+random() {
+    "$PYTHON" - "$1" "$2" "${3:-0123cdef}" "${4:-point:1,2,0,3}" <<'END'
+import sys
+import lat
+import numpy as np
+
+name, seed, crc, source = sys.argv[1:]
+rng = np.random.default_rng(int(seed))
+shape = (5, 2, 3, 4, 12, 4, 3)
+s = rng.normal(size=shape) + 1j * rng.normal(size=shape)
+operator = lat.Operator("wilson", mass=.1, boundary=("p", "p", "p", "a"))
+lat.write(name, lat.propagator(s, source=source, operator=operator, residuals=[1e-12] * 12, links_crc=crc))
+END
+}
+
+@test "mesons and baryons of random propagators are those of numpy, with momenta, a second quark and antiperiodic time" {
+    need_numpy
+    random a.lat 1
+    random b.lat 2
+    "$PYTHON" "$ROOT/tests/free_quarks.py" corr a.lat b.lat 1,2,0,3 '0,0,0;1,0,0;-1,1,1' >expected
+    lat-corr --second b.lat --channels mesons,gxgy:gt,baryons --momenta 0,0,0/1,0,0/-1,1,1 a.lat >found
+    agree expected found
+    [ "$(cut -f 2 expected | sort -u | wc -l)" -eq 21 ]
+}
+
+@test "free quarks: numpy from momentum space, PCAC mass .0959, backward is minus forward for antiperiodic time, plus for periodic" {
+    need_numpy
+    for theta in 0 1; do
+        free 4,6,4,16 .1 $theta 1,0,2,5 a.lat
+        "$PYTHON" "$ROOT/tests/free_quarks.py" corr a.lat a.lat 1,0,2,5 "0,0,0;0,1,0" | grep -v gxgy:gt >expected # zero of free quarks
+        lat-corr --channels mesons,baryons,pcac --momenta 0,0,0/0,1,0 a.lat >found
+        agree expected found
+        awk -F'\t' -v sign=$((theta ? -1 : 1)) '
+            $3 $4 $5 == "000" && $2 ~ /^nucleon/ { c[$2, $6] = $7 }
+            END {
+                for (t = 1; t < 16; t++)
+                    if (!((c["nucleon_backward", 16 - t] - sign * c["nucleon", t])^2 < 1e-26 * c["nucleon", 1]^2)) exit 1
+                exit !(c["nucleon", 1] > 0)
+            }' found
+        # All diagonal channels are positive, the a0 and b1 but for the parity partner that free quarks have none of.
+        awk -F'\t' '$2 == "pion" && $3 $4 $5 == "000" && !($7 > 0) { exit 1 }' found
+    done
+    free 8,8,8,32 .1 1 0,0,0,0 a.lat
+    near "$(lat-corr --channels pcac a.lat | awk -F'\t' '$2 == "pcac" && $6 == 8 { print $7 }')" .0959 1e-4
+}
+
+@test "a translation moves nothing but the origin, cubic rotations exchange channels" {
+    need_numpy
+    free 4,4,4,8 .2 1 0,0,0,0 a.lat
+    free 4,4,4,8 .2 1 3,1,2,6 b.lat
+    for file in a b; do lat-corr --channels all --momenta 2 $file.lat >$file; done
+    agree a b
+    awk -F'\t' '
+        function abs(v) { return v < 0 ? -v : v }
+        { c[$2, $3 "," $4 "," $5, $6] = $7 }
+        END {
+            for (t = 0; t < 8; t++) {
+                worst = abs(c["rho_x", "1,0,0", t] - c["rho_y", "0,1,0", t]) + abs(c["b1_z", "0,0,1", t] - c["b1_x", "-1,0,0", t])
+                if (!(worst < 1e-14)) exit 1
+            }
+            exit !(c["rho_x", "1,0,0", 2] > 0 && abs(c["rho_x", "1,0,0", 2] - c["rho_x", "0,1,0", 2]) > 1e-9)
+        }' a
+}
+
+@test "correlators do not change under gauge transformations of the sink" {
+    need_numpy
+    random a.lat 3
+    lat-gauge --random --seed 5 a.lat -o g.lat
+    run lat-diff --tolerance 1e-3 a.lat g.lat
+    [ "$status" -ne 0 ]
+    lat-corr --channels all --momenta 1 a.lat >a
+    lat-corr --channels all --momenta 1 g.lat >g
+    grep -v pcac a >b
+    agree b g 1e-11
+}
+
+@test "any number of threads and ranks, vector lengths and orders of a stream give the same bytes" {
+    need_numpy
+    random a.lat 4
+    lat-start weak --dims 4,3,2,5 --seed 2 -o u.lat
+    args=(--channels all --momenta 3 --force --sink "ape:0.4,1/gauss:1,2" --gauge-file u.lat)
+    lat-corr -@ 1 "${args[@]}" a.lat >one
+    lat-corr -@ 3 "${args[@]}" a.lat >three
+    lat-reorder --sites parity a.lat | lat-corr "${args[@]}" >order
+    cmp one three
+    cmp one order
+    lat-source -@ 1 noise:z4,seed=3,dilute=evenodd/stout:.1,2/gauss:2,5 u.lat >source
+    lat-theta --version | grep -q "^MPI: yes" && command -v mpirun >/dev/null || skip "no MPI"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+    for n in 2 5; do
+        lat-corr -n $n -@ 1 "${args[@]}" a.lat >ranks
+        cmp one ranks
+        lat-source -n $n -@ 1 noise:z4,seed=3,dilute=evenodd/stout:.1,2/gauss:2,5 u.lat >ranks
+        cmp source ranks
+        lat-source -n $n -@ 1 momentum:1,0,0,0.5/hyp:.7,.6,.3,1/gauss:1,3 u.lat | lat-corr --force >ranks
+        lat-source momentum:1,0,0,0.5/hyp:.7,.6,.3,1/gauss:1,3 u.lat | lat-corr --force | cmp - ranks
+    done
+}
+
+@test "a smeared sink has the factor of a plane wave on unit links, a smeared source is gauge covariant" {
+    lat-start cold --dims 4,4,6,4 -o cold.lat
+    lat-source wall:1,1,0,2 cold.lat -o wall.lat
+    lat-corr --force --channels pion wall.lat >plain
+    lat-corr --force --channels pion --sink gauss:1.5,3 --gauge-file cold.lat wall.lat >smeared
+    awk -F'\t' -v pi=3.14159265358979 '
+        FNR == 1 { next }
+        FNR == NR { plain[$6] = $7; next }
+        { a = 2.25 / 12; f = (1 - 6 * a + 2 * a * (cos(pi / 2) + 1 + cos(2 * pi / 3)))^6; if (!(($7 - f * plain[$6])^2 < 1e-20)) exit 1 }
+        END { exit !(plain[0] == 12 * 96) }' plain smeared
+    rough u.lat --dims 4,4,6,4
+    lat-gauge --random --seed 3 u.lat -o g.lat
+    for steps in gauss:2,5 ape:.5,4,spatial/gauss:2,5 stout:.1,2/gauss:2,5 hyp:.75,.6,.3,1/gauss:2,5; do
+        # The column at x0 turns by g(x0): what is summed over colours stays. Momenta and another gamma see more than the norm.
+        lat-source "point:1,0,3,2/$steps" u.lat | lat-corr --force --channels pion,axial_t --momenta 2 >u
+        lat-source "point:1,0,3,2/$steps" g.lat | lat-corr --force --channels pion,axial_t --momenta 2 >g
+        agree u g
+    done
+}
+
+@test "sources without links, in single precision, and sequential sources" {
+    need_numpy
+    lat-source ball:1.5,0,0,0,2 --dims 4,4,4,6 --group 2 --precision single -o a.lat
+    lat-info a.lat >info
+    grep -q '^source *ball:1.5,0,0,0,2$' info
+    grep -q 'f32' info
+    random s.lat 7
+    lat-start weak --dims 4,3,2,5 --seed 2 -o u.lat
+    lat-source sequential:gxg5,3,1,0,1 s.lat -o a.lat
+    TESTS=$ROOT/tests "$PYTHON" - <<'END'
+import os
+import sys
+
+import lat
+import numpy as np
+
+sys.path.insert(0, os.environ["TESTS"])
+from free_quarks import G5, X
+
+s, a = (next(lat.read(name)) for name in ("s.lat", "a.lat"))
+x = np.arange(4)[None, None, :], np.arange(2)[:, None, None]
+phase = np.exp(2j * np.pi * (x[0] / 4 + x[1] / 2)) * np.ones((2, 3, 4))
+want = np.einsum("rs,zyx,zyxcsa->zyxcra", X @ G5, phase, s.spinors[3])
+assert abs(a.spinors[3] - want).max() < 1e-14
+assert abs(np.delete(a.spinors, 3, axis=0)).max() == 0
+assert a.header.source.startswith("sequential:gxg5,3,1,0,1 of point"), a.header.source
+assert a.header.operator is None and a.header.residuals is None, a.header.operator
+END
+    # Steps smear before and after: of a wave on unit links twice the factor.
+    lat-start cold --dims 4,4,4,4 -o cold.lat
+    lat-source wall:2,1,0,0 cold.lat -o wall.lat
+    lat-source sequential:g5,2/gauss:1,2 --gauge-file cold.lat wall.lat | lat-corr --force --channels pion >found
+    awk -F'\t' '$6 == 2 { a = 1 / 8; exit !(($7 - 12 * 64 * (1 - 2 * a)^8)^2 < 1e-18) }' found
+}
+
+@test "several files get a column, JSON is JSON, a stream of several propagators is counted" {
+    need_numpy
+    random a.lat 1
+    random b.lat 2
+    lat-corr --channels pion a.lat b.lat >both
+    [ "$(head -n 1 both)" = "$(printf 'file\tconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim')" ]
+    [ "$(cut -f 1 both | sort | uniq -c | sort -n | tr -s ' ' | tr '\n' ';')" = " 1 file; 5 a.lat; 5 b.lat;" ]
+    "$PYTHON" -c '
+import lat
+lat.write("c.lat", [next(lat.read("a.lat")), next(lat.read("b.lat"))])'
+    lat-corr --channels pion c.lat | cut -f 1-2,6-7 | tail -n +2 | cut -f 1,4 >c
+    tail -n +2 both | awk -F'\t' '{ print ($1 == "b.lat") + 0 "\t" $8 }' | cmp - c
+    lat-corr --json --channels pion,pcac --momenta 1 c.lat | "$PYTHON" -c '
+import json, sys
+for k, line in enumerate(sys.stdin):
+    one = json.loads(line)
+    assert one["configuration"] == k and len(one["correlators"]) == 7 and one["links_crc"] == "0123cdef"
+assert k == 1'
+    lat-corr --second c.lat --channels pion c.lat >d
+    lat-corr --channels pion c.lat | cmp - d
+}
+
+refuses() {
+    run --separate-stderr "${@:2}"
+    [ "$status" -eq 1 ] || [ "$status" -eq 2 ]
+    [ -z "$output" ]
+    [[ $stderr == *$1* ]] || { echo "$stderr"; return 1; }
+    [ "$status" -eq 2 ] || [ "$(wc -l <<<"$stderr")" -eq 1 ]
+}
+
+@test "what makes wrong physics is refused in a sentence" {
+    need_numpy
+    random a.lat 1
+    random other.lat 2 89abcdef
+    random moved.lat 2 0123cdef point:0,0,0,0
+    lat-start cold --dims 4,4,4,4 -o u.lat
+    lat-source point:0,0,0,0 u.lat -o source.lat
+    refuses 'of CRC 0123cdef, found one of CRC 89abcdef' lat-corr --second other.lat a.lat
+    refuses 'expected the source of the first propagator' lat-corr --second moved.lat a.lat
+    lat-corr --second other.lat --force a.lat >forced
+    refuses 'found a source' lat-corr source.lat
+    refuses 'expected SU(3) on' lat-corr --force --second source.lat a.lat
+    refuses 'a gauge field' lat-corr u.lat
+    refuses 'links of CRC 0123cdef' lat-corr --sink gauss:1,1 --gauge-file u.lat a.lat
+    refuses 'gauge-file is needed' lat-corr --sink gauss:1,1 a.lat
+    refuses "found 'kaon'" lat-corr --channels pion,kaon a.lat
+    refuses 'expected momenta' lat-corr --momenta 1,0 a.lat
+    refuses 'origin' lat-corr --origin 4,0,0,0 a.lat
+    lat-start cold --dims 4,4,4,4 --group 2 | lat-source point:0,0,0,0 - -o two.lat
+    refuses 'three colours' lat-corr --force --channels nucleon two.lat
+    "$PYTHON" -c '
+import lat
+lat.write("c.lat", [next(lat.read("a.lat"))] * 2)'
+    refuses 'found the end' lat-corr --second a.lat -o none c.lat
+    refuses 'found more' lat-corr --second c.lat -o none a.lat
+    [ ! -e none ]
+    refuses 'coordinate x from 0 to 3' lat-source point:4,0,0,0 u.lat
+    refuses 'smearing needs links' lat-source wall:0/gauss:1,1 --dims 4,4,4,4
+    refuses 'a quark propagator' lat-source wall:0 source.lat
+    refuses 'expected t from 0 to 3' lat-source sequential:g5,4 source.lat
+    refuses 'four dimensions' lat-source wall:0 --dims 4,4,4
+    head -c 5000 a.lat >cut.lat
+    refuses 'truncated' lat-corr cut.lat
+    nothing_left
+}
