@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Purpose: lat-source and lat-corr give what docs/quarks.md says: against numpy, exact free fields, symmetries; and refuse the rest.
-# shellcheck disable=SC2154  # output and stderr are set by run
+# shellcheck disable=SC2154,SC2030,SC2031  # output and stderr are set by run; each test is a shell of its own
 load helper
 
 free() { "$PYTHON" "$ROOT/tests/free_quarks.py" free "$@"; }
