@@ -354,8 +354,8 @@ static void print_tsv(run *r, const char *file, long config)
                 const int *n = momentum_of(r, c, m);
                 double z[2];
                 value(r, c, m, t, z);
-                fprintf(r->text, "%s%s%ld\t%s\t%d\t%d\t%d\t%d", file ? file : "",
-                        file ? "\t" : "", config, r->channel[c].name, n[0], n[1], n[2], t);
+                fprintf(r->text, "%s%s%ld\t%s\t%d\t%d\t%d\t%d", file ? file : "", file ? "\t" : "",
+                        config, r->channel[c].name, n[0], n[1], n[2], t);
                 lat_numbers_tsv(r->text, 2, z);
                 fputc('\n', r->text);
             }

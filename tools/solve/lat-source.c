@@ -57,7 +57,8 @@ typedef struct run {
 
 static int write_field(run *r, lat_field *f)
 {
-    return lat_provenance(&f->head, "%s", r->text) || lat_field_convert(f, precision ? LAT_F64 : LAT_F32)
+    return lat_provenance(&f->head, "%s", r->text)
+                   || lat_field_convert(f, precision ? LAT_F64 : LAT_F32)
                    || lat_stream_write(r->out, f, lat_opts.store) < 0
                ? -1
                : 0;
