@@ -47,6 +47,8 @@ typedef struct lat_read_context {
  * call. NULL with lat_error set. */
 void *lat_format_state(lat_read_context *r, size_t size);
 
+struct lat_quark_format; /* quarks.h */
+
 typedef struct lat_format {
     const char *name;      /* for --from and --to */
     const char *extension; /* usual ending of the name of a file; "." and `name` is one, too */
@@ -92,6 +94,9 @@ typedef struct lat_format {
     bool sums;
     int (*head)(lat_output *out, const lat_header *head, const lat_payload *p);
     int (*tail)(lat_output *out, const lat_header *head, const lat_payload *p);
+
+    /* It holds spinors or propagators: its functions, in place of begin to tail. */
+    const struct lat_quark_format *quarks;
 } lat_format;
 
 #define LAT_PROBE 4096

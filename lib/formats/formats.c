@@ -14,6 +14,16 @@
 /* A new format is one line here: FORMAT(name), defined as lat_format_name in fmt_name.c. */
 #define FORMATS \
     FORMAT(lat) \
+    FORMAT(chroma_prop) \
+    FORMAT(usqcd_prop) \
+    FORMAT(etmc_prop) \
+    FORMAT(npy_prop) \
+    FORMAT(milc_prop) \
+    FORMAT(fermilab_prop) \
+    FORMAT(openqcd_sfld) \
+    FORMAT(ddalphaamg_vector) \
+    FORMAT(kyu_prop) \
+    FORMAT(xqcd_prop) \
     FORMAT(nersc) \
     FORMAT(ildg) \
     FORMAT(scidac) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-convert: gauge fields from and to the formats of other programs.
+/* lat-convert: gauge fields and propagators from and to the formats of other programs.
  *
  * The format of a file is recognised by its first bytes. What a file states about itself
  * (checksums, plaquette, link trace) is verified. The bits of the links do not change, unless
@@ -16,6 +16,7 @@
 #include "stream/stream.h"
 #include "run/tool.h"
 #include "formats/file_reader.h"
+#include "convert_quarks.h"
 
 /* Largest deviation of a last row from the one that the others give, for --rows 2: files in single
  * precision have less than 2e-6. */
@@ -23,7 +24,7 @@
 
 enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 
-static char names[256]; /* of the formats, "lat|nersc|..." */
+static char names[512]; /* of the formats, "lat|nersc|..." */
 static int from = -1, to = -1, precision = AS_READ;
 static long rows; /* 0: as read */
 static bool list, signs;
@@ -32,6 +33,10 @@ static const char *order;
 static long group;
 static int type = AS_READ, endian = AS_READ;
 static lat_hints hints = {.big = -1};
+static const char *basis;
+static int normalisation = -1;
+static bool no_checksum;
+static lat_quark_hints quarks = {.kappa = NAN};
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "to", 0, names, &to, 0, 0,
@@ -62,6 +67,18 @@ static const lat_option options[] = {
      "write links with the signs of antiperiodic boundaries, which reading takes off: in the last "
      "slice along an axis whose boundary the header calls ANTIPERIODIC",
      false},
+    {LAT_OPT_TEXT, "basis", 0, "NAME", &basis, 0, 0,
+     "spinors: spin basis of the foreign file: degrand-rossi, milc, fermilab, ukqcd, dirac-pauli, "
+     "chiral, bmw, ddalphaamg (default: the usual one of its format)",
+     false},
+    {LAT_OPT_CHOICE, "normalisation", 0, "mass|kappa", &normalisation, 0, 0,
+     "spinors: the foreign file holds M^-1 (mass) or M^-1/(2 kappa) (default: as its format "
+     "usually)",
+     false},
+    {LAT_OPT_REAL, "kappa", 0, "K", &quarks.kappa, 0, 1e6,
+     "spinors: kappa of --normalisation kappa (default: that of the header)", false},
+    {LAT_OPT_FLAG, "no-checksum", 0, NULL, &no_checksum, 0, 0,
+     "milc-prop: do not verify checksums, which MILC made in another way before May 2000", false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "
      "write binary data even to a terminal, and a format "
@@ -74,7 +91,8 @@ static const lat_tool tool = {
     .name = "lat-convert",
     .args = "[FILE...]",
     .summary =
-        "Converts gauge fields between formats. Several FILEs become one stream. A file is read "
+        "Converts gauge fields and quark propagators between formats. Several FILEs become one "
+        "stream. A file is read "
         "slice by slice: once if the output is a FILE, twice if it is a pipe, to verify it before "
         "it is written. "
         "The whole configuration is in memory if it comes through a pipe, or if one of the formats "
@@ -82,7 +100,8 @@ static const lat_tool tool = {
         "fortran, kyu, bridgetext, milc with a list of sites, or raw in an order that goes across "
         "time slices. "
         "--order, --group, --type and --endian describe the raw file that is read, or else the one "
-        "that is written.",
+        "that is written. Spinors and quark propagators of other programs are brought to the basis "
+        "of DeGrand and Rossi and to M^-1, and back; they are in memory as a whole.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
                "cfg.0100.landau",
     .options = options,
@@ -102,14 +121,18 @@ static void name_formats(void)
     }
 }
 
-static bool writes(const lat_format *f) { return !f->foreign || f->layout; }
+static bool writes(const lat_format *f)
+{
+    return !f->foreign || f->layout || (f->quarks && f->quarks->write);
+}
 
 static int print_list(void)
 {
-    printf("%-10s %-10s %-5s %-6s %s\n", "format", "extension", "reads", "writes", "about");
+    printf("%-17s %-10s %-5s %-6s %s\n", "format", "extension", "reads", "writes", "about");
     for (const lat_format *const *f = lat_formats; *f; f++)
-        printf("%-10s %-10s %-5s %-6s %s\n", (*f)->name, (*f)->extension, "yes",
-               writes(*f) ? "yes" : "no", (*f)->about);
+        printf("%-17s %-10s %-5s %-6s %s%s\n", (*f)->name, (*f)->extension, "yes",
+               writes(*f) ? "yes" : "no", (*f)->about,
+               (*f)->quarks && !(*f)->quarks->proven ? "; unproven: from its source alone" : "");
     printf("\nrecognised, and refused by name:\n");
     for (size_t i = 0; lat_format_refused(i); i++)
         printf("  %s\n", lat_format_refused(i));
@@ -521,7 +544,12 @@ static int convert_file(const char *path, lat_output *out)
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
             lat_input_name(in), format->name);
     if (!bad)
-        bad = convert_fields(in, out, format);
+        bad = format->quarks || lat_formats[to]->quarks
+                  ? lat_quarks_convert(in, out, format, lat_formats[to], &quarks,
+                                       precision == SINGLE   ? LAT_F32
+                                       : precision == DOUBLE ? LAT_F64
+                                                             : 0)
+                  : convert_fields(in, out, format);
     lat_input_close(in);
     return bad;
 }
@@ -580,6 +608,16 @@ static void check_usage(void)
                   target->name, lat_opts.nfiles);
     if (dims.nd && dims.nd != 4)
         lat_usage("--dims: expected four extents, found %d", dims.nd);
+    if (basis && !(quarks.basis = lat_basis_find(basis)))
+        lat_usage("--basis: %s", lat_error());
+    if (lat_opt_given("kappa") && quarks.kappa == 0)
+        lat_usage("--kappa: expected a number above 0");
+    quarks.dims = dims;
+    quarks.norm = normalisation < 0 ? LAT_NORM_FORMAT
+                  : normalisation   ? LAT_NORM_KAPPA
+                                    : LAT_NORM_MASS;
+    quarks.force = lat_opts.force;
+    quarks.no_checksum = no_checksum;
 }
 
 /* --order SITES[/LINKS] */

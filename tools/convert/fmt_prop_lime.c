@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_prop_lime.c: spinors and propagators in LIME containers.
+ *
+ * chroma-prop: QIO of Chroma and QDP++, one record of sites [spin][source spin][colour][source
+ * colour]; its XML says how it was solved.
+ * usqcd-prop: QIO by the agreement of USQCD: a source (a complex field) and twelve sinks, or pairs
+ * of source and sink. Sinks are [spin][colour] a site. Sources are left out. etmc-prop: tmLQCD, one
+ * sink, or a source and sinks, or twelve of them.
+ *
+ * All are big endian, x fastest. The basis of USQCD's files is by agreement that of DeGrand and
+ * Rossi. tmLQCD may write lx for lz: the length of the data tells. scidac-checksum belongs to the
+ * binary record before it. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "lime.h"
+#include "quarks.h"
+#include "xml.h"
+
+#define XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+#define SPINOR_REALS 24
+#define PROPAGATOR_REALS 288
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+typedef struct reader {
+    lat_input *in;
+    const char *name;
+    lat_field *f;
+    const lat_quark_hints *h;
+    lat_geometry geom; /* nd = 0 until a record says */
+    bool etmc;         /* of tmLQCD: geom.dims[2] may be wrong */
+    bool pairs;        /* sinks are every second spinor */
+    int spin, colour;  /* of the sink that comes, -1: not stated */
+    int spinors;       /* spinor records so far */
+    unsigned seen;     /* bit for each column that was read */
+    bool single;       /* a record of a whole propagator was read */
+    bool stated;       /* a checksum follows the data that were kept */
+    bool kept;         /* the last binary record is part of the field */
+    lat_scidac_sum sum;
+    char *record_xml; /* of Chroma */
+} reader;
+
+/* The text of an element: 1, 0 or -1. */
+static int element(const reader *r, const char *type, const char *xml, const char *tag, char *text,
+                   size_t size)
+{
+    const int found = lat_xml_text(xml, strlen(xml), tag, text, size);
+    return found < 0 ? lat_fail("%s: record '%s' is not proper XML: %s", r->name, type, text)
+                     : found;
+}
+
+/* *value stays where there is no such number. */
+static int number(const reader *r, const char *type, const char *xml, const char *tag, int *value)
+{
+    char text[64], *end;
+    const int found = element(r, type, xml, tag, text, sizeof text);
+    if (found <= 0)
+        return found;
+    errno = 0;
+    const long v = strtol(text, &end, 10);
+    if (end == text || *end || errno || v < 0 || v > 65535)
+        return lat_fail("%s: expected <%s> of record '%s' from 0 to 65535, found '%.60s'", r->name,
+                        tag, type, text);
+    *value = (int)v;
+    return 0;
+}
+
+static int take_private_file(reader *r, const char *type, const char *xml)
+{
+    char text[128];
+    int volfmt = 0;
+    if (number(r, type, xml, "volfmt", &volfmt) < 0)
+        return -1;
+    if (volfmt != 0)
+        return lat_fail("%s: is one volume of a QIO file in several (volfmt %d): put it together "
+                        "into a single file first, for instance with qio-convert-mesh",
+                        r->name, volfmt);
+    const int found = element(r, type, xml, "dims", text, sizeof text);
+    if (found <= 0)
+        return found;
+    if (lat_dims_parse(text, &r->geom) < 0 || r->geom.nd != 4)
+        return lat_fail("%s: expected four extents in <dims> of record '%s', found '%.60s'",
+                        r->name, type, text);
+    return lat_geometry_check(&r->geom, r->name);
+}
+
+static int take_etmc(reader *r, const char *type, const char *xml)
+{
+    int precision = 0, flavours = 1, d[4] = {0};
+    static const char *const tag[4] = {"lx", "ly", "lz", "lt"};
+    for (int mu = 0; mu < 4; mu++)
+        if (number(r, type, xml, tag[mu], &d[mu]) < 0)
+            return -1;
+    if (number(r, type, xml, "precision", &precision) < 0
+        || number(r, type, xml, "flavours", &flavours) < 0)
+        return -1;
+    if (flavours != 1)
+        return lat_fail("%s: expected one flavour, found %d", r->name, flavours);
+    r->geom = (lat_geometry){.nd = 4, .dims = {d[0], d[1], d[2], d[3]}};
+    r->etmc = true;
+    r->f->head.real = precision == 32 ? LAT_F32 : LAT_F64;
+    return lat_geometry_check(&r->geom, r->name);
+}
+
+/* Spin and colour of the source, of the sink that comes. */
+static int take_record_xml(reader *r, const char *type, char **xml)
+{
+    r->spin = r->colour = -1;
+    if (strstr(*xml, "<usqcdPropInfo") || strstr(*xml, "<usqcdInfo")
+        || strstr(*xml, "<usqcdSourceInfo"))
+        return number(r, type, *xml, "spin", &r->spin) < 0
+                       || number(r, type, *xml, "color", &r->colour) < 0
+                   ? -1
+                   : 0;
+    free(r->record_xml);
+    r->record_xml = *xml;
+    *xml = NULL;
+    return 0;
+}
+
+static int hex(const reader *r, const char *type, const char *xml, const char *tag, uint32_t *value)
+{
+    char text[64] = "", *end;
+    const int found = element(r, type, xml, tag, text, sizeof text);
+    const unsigned long v = strtoul(text, &end, 16);
+    if (found < 0)
+        return -1;
+    if (!found || end == text || *end || !isxdigit((unsigned char)*text) || v > UINT32_MAX)
+        return lat_fail("%s: expected <%s> of record '%s' in 8 hexadecimal digits, found '%.60s'",
+                        r->name, tag, type, text);
+    *value = (uint32_t)v;
+    return 0;
+}
+
+static int take_checksum(reader *r, const char *type, const char *xml)
+{
+    lat_scidac_sum s;
+    if (!r->kept)
+        return 0;
+    r->kept = false;
+    r->stated = true;
+    if (hex(r, type, xml, "suma", &s.a) < 0 || hex(r, type, xml, "sumb", &s.b) < 0)
+        return -1;
+    if (s.a == r->sum.a && s.b == r->sum.b)
+        return 0;
+    return lat_mismatch(r->h->force,
+                        "%s: SciDAC checksums %08x %08x are stated, %08x %08x found in the data "
+                        "(damaged copy?)",
+                        r->name, s.a, s.b, r->sum.a, r->sum.b);
+}
+
+static int take_text(reader *r, const lat_lime_record *rec)
+{
+    char *text = lat_lime_text(r->in, rec);
+    const char *t = rec->type;
+    int bad = text ? 0 : -1;
+    if (bad)
+        return -1;
+    if (!strcmp(t, "scidac-private-file-xml"))
+        bad = take_private_file(r, t, text);
+    else if (!strcmp(t, "etmc-propagator-format") || !strcmp(t, "etmc-source-format"))
+        bad = take_etmc(r, t, text);
+    else if (!strcmp(t, "scidac-checksum"))
+        bad = take_checksum(r, t, text);
+    else if (!strcmp(t, "scidac-record-xml"))
+        bad = take_record_xml(r, t, &text);
+    else /* propagator-type, scidac-file-xml */
+        r->pairs = r->pairs || strstr(text, "DiracFermion_Source_Sink_Pairs")
+                   || strstr(text, "DiracFermion_ScalarSource_Sink_Pairs");
+    free(text);
+    return bad;
+}
+
+/* tmLQCD's lz from the length of a spinor record. */
+static int mend_extents(reader *r, uint64_t length)
+{
+    int *d = r->geom.dims;
+    const uint64_t plane = (uint64_t)d[0] * (uint64_t)d[1] * (uint64_t)d[3] * SPINOR_REALS
+                           * (uint64_t)r->f->head.real;
+    if (!r->etmc)
+        return 0;
+    if (length % plane || length / plane < 1 || length / plane > 65535)
+        return lat_fail("%s: expected a multiple of %llu bytes of spinors on %d x %d x lz x %d, "
+                        "found %llu",
+                        r->name, (unsigned long long)plane, d[0], d[1], d[3],
+                        (unsigned long long)length);
+    d[2] = (int)(length / plane);
+    return 0;
+}
+
+static int allocate(reader *r, lat_kind kind, lat_real real)
+{
+    lat_field *f = r->f;
+    if (f->data)
+        return f->head.real == real
+                   ? 0
+                   : lat_fail("%s: expected all its spinors in one precision, found two", r->name);
+    f->head.geom = r->geom;
+    f->head.real = real;
+    return lat_quark_alloc(r->in, f, kind, 0);
+}
+
+static int read_data(reader *r, const char *axes, size_t column, size_t reals)
+{
+    r->sum = (lat_scidac_sum){0};
+    r->kept = true;
+    const lat_quark_array a = {.axes = axes,
+                               .big = true,
+                               .column = column,
+                               .digest = lat_scidac_digest,
+                               .sum = &r->sum,
+                               .unit = reals * (size_t)r->f->head.real};
+    return lat_quark_array_read(r->in, r->f, &a);
+}
+
+/* A spinor record that is a sink: which column? They come in order unless they say another one. */
+static int read_sink(reader *r, lat_real real)
+{
+    const int next = __builtin_popcount(r->seen);
+    const int column = r->spin >= 0 && r->colour >= 0 ? 3 * r->spin + r->colour : next;
+    if (r->spin > 3 || r->colour > 2 || column > 11 || r->seen >> column & 1)
+        return lat_fail("%s: expected each source spin and colour once, found column %d again",
+                        r->name, column);
+    r->seen |= 1u << column;
+    /* One sink alone becomes a spinor; it is copied when the file has ended. */
+    return allocate(r, LAT_PROPAGATOR, real) < 0
+               ? -1
+               : read_data(r, "tzyxsci", (size_t)column, SPINOR_REALS);
+}
+
+static int take_binary(reader *r, const lat_lime_record *rec)
+{
+    if (r->geom.nd == 0 && r->h->dims.nd)
+        r->geom = r->h->dims;
+    if (r->geom.nd == 0)
+        return lat_fail("%s: does not say its extents before the data: give --dims X,Y,Z,T",
+                        r->name);
+    if (mend_extents(r, rec->length) < 0)
+        return -1;
+    const uint64_t volume = lat_volume(&r->geom);
+    const uint64_t reals = rec->length / volume / 4;
+    r->kept = false;
+    if (rec->length == volume * PROPAGATOR_REALS * 4
+        || rec->length == volume * PROPAGATOR_REALS * 8) {
+        if (r->single || r->seen)
+            return lat_fail("%s: holds more than one propagator", r->name);
+        r->single = true;
+        return allocate(r, LAT_PROPAGATOR, reals == PROPAGATOR_REALS ? LAT_F32 : LAT_F64) < 0
+                   ? -1
+                   : read_data(r, "tzyxsScCi", 0, PROPAGATOR_REALS);
+    }
+    if (rec->length == volume * SPINOR_REALS * 4 || rec->length == volume * SPINOR_REALS * 8) {
+        const bool source = r->pairs && r->spinors++ % 2 == 0;
+        return source ? lat_input_skip(r->in, rec->length)
+                      : read_sink(r, reals == SPINOR_REALS ? LAT_F32 : LAT_F64);
+    }
+    return lat_input_skip(r->in, rec->length); /* a complex source, or something else */
+}
+
+static int take_record(reader *r, const lat_lime_record *rec)
+{
+    static const char *const texts[] = {
+        "scidac-private-file-xml", "scidac-file-xml",        "scidac-record-xml", "scidac-checksum",
+        "propagator-type",         "etmc-propagator-format", "etmc-source-format"};
+    if (!strcmp(rec->type, "scidac-binary-data") || !strcmp(rec->type, "ildg-binary-data"))
+        return take_binary(r, rec);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!strcmp(rec->type, texts[i]))
+            return take_text(r, rec);
+    return lat_input_skip(r->in, rec->length);
+}
+
+/* The only sink of a file is its first column: the others of each site are dropped. */
+static int make_spinor(lat_field *f)
+{
+    lat_field one = {.head = f->head};
+    double psi[SPINOR_REALS];
+    lat_header_make_spinors(&one.head, LAT_SPINOR, 1);
+    if (lat_field_alloc(&one, NULL) < 0)
+        return -1;
+    for (size_t x = 0; x < lat_field_sites(&one); x++) {
+        lat_field_get(f, 12 * x, psi);
+        lat_field_put(&one, x, psi);
+    }
+    free(f->data);
+    *f = one;
+    return 0;
+}
+
+/* ---- Chroma's XML ---------------------------------------------------------------------------- */
+
+static bool real_element(const char *xml, const char *tag, double *value)
+{
+    char text[64], *end;
+    if (lat_xml_text(xml, strlen(xml), tag, text, sizeof text) <= 0)
+        return false;
+    *value = strtod(text, &end);
+    return end != text && !*end && isfinite(*value);
+}
+
+/* "1 1 1 -1" */
+static bool signs_element(const char *xml, lat_phase boundary[LAT_MAX_DIMS])
+{
+    char text[64];
+    int sign[4], end = 0;
+    if (lat_xml_text(xml, strlen(xml), "boundary", text, sizeof text) <= 0
+        || sscanf(text, "%d %d %d %d%n", &sign[0], &sign[1], &sign[2], &sign[3], &end) != 4
+        || text[end])
+        return false;
+    for (int mu = 0; mu < 4; mu++) {
+        if (sign[mu] != 1 && sign[mu] != -1 && sign[mu] != 0)
+            return false;
+        boundary[mu] = (lat_phase){.dirichlet = sign[mu] == 0, .theta = sign[mu] < 0};
+    }
+    return true;
+}
+
+/* What the record XML of an isotropic Wilson or clover propagator says; anything else leaves the
+ * operator unknown. */
+static void take_fermion(const char *xml, lat_fermion *to)
+{
+    char action[64] = "", anisotropic[16] = "";
+    double kappa;
+    lat_fermion f;
+    lat_fermion_init(&f);
+    strcpy(f.name, "wilson");
+    if (lat_xml_text(xml, strlen(xml), "FermAct", action, sizeof action) <= 0
+        || (strcmp(action, "WILSON") && strcmp(action, "CLOVER")
+            && strcmp(action, "UNPRECONDITIONED_WILSON")
+            && strcmp(action, "UNPRECONDITIONED_CLOVER"))
+        || !signs_element(xml, f.boundary))
+        return;
+    if (lat_xml_text(xml, strlen(xml), "anisoP", anisotropic, sizeof anisotropic) > 0
+        && strcmp(anisotropic, "false") != 0)
+        return;
+    if (real_element(xml, "Kappa", &kappa) && kappa > 0)
+        f.mass = lat_mass_of_kappa(kappa);
+    else if (!real_element(xml, "Mass", &f.mass))
+        return;
+    if (strstr(action, "CLOVER") && !real_element(xml, "clovCoeff", &f.csw))
+        return;
+    f.csw_t = f.csw;
+    if (lat_fermion_check(&f, "") == 0)
+        *to = f;
+    else
+        lat_error_clear();
+}
+
+static int finish(reader *r, const char *what)
+{
+    lat_field *f = r->f;
+    const int columns = __builtin_popcount(r->seen);
+    if (!r->single && columns == 0)
+        return lat_fail("%s: expected spinors or a propagator among its records, found none",
+                        r->name);
+    if (!r->single && columns > 1 && columns < 12)
+        return lat_fail("%s: expected the twelve columns of a propagator, or one spinor, found %d",
+                        r->name, columns);
+    if (columns == 1 && make_spinor(f) < 0)
+        return -1;
+    if (r->record_xml)
+        take_fermion(r->record_xml, &f->head.quark.fermion);
+    return lat_set_source(&f->head, "%s %s, %s", what,
+                          f->head.kind == LAT_SPINOR ? "spinor" : "propagator",
+                          r->stated ? "checksums verified" : "no checksums stated");
+}
+
+static int read_lime(lat_input *in, lat_field *f, const lat_quark_hints *h, const char *what)
+{
+    reader r = {.in = in, .name = lat_input_name(in), .f = f, .h = h, .spin = -1, .colour = -1};
+    lat_lime_record rec;
+    int more = 0, bad = 0;
+    while (!bad && (more = lat_lime_next(in, &rec)) > 0)
+        bad = take_record(&r, &rec) < 0 || lat_lime_skip_padding(in, &rec) < 0;
+    if (!bad)
+        bad = more < 0 || finish(&r, what) < 0;
+    free(r.record_xml);
+    return bad ? -1 : 0;
+}
+
+static int read_chroma(lat_input *in, lat_field *f, const lat_quark_hints *h)
+{
+    return read_lime(in, f, h, "Chroma");
+}
+
+static int read_usqcd(lat_input *in, lat_field *f, const lat_quark_hints *h)
+{
+    return read_lime(in, f, h, "USQCD");
+}
+
+static int read_etmc(lat_input *in, lat_field *f, const lat_quark_hints *h)
+{
+    return read_lime(in, f, h, "ETMC");
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int write_private_file(lat_output *out, const lat_header *h)
+{
+    const int *d = h->geom.dims;
+    return lat_lime_write_text(out, LAT_LIME_BEGINS, "scidac-private-file-xml",
+                               XML "<scidacFile><version>1.1</version><spacetime>4</spacetime>"
+                                   "<dims>%d %d %d %d </dims><volfmt>0</volfmt></scidacFile>",
+                               d[0], d[1], d[2], d[3]);
+}
+
+/* No clock: the same input gives the same bytes. */
+static int write_private_record(lat_output *out, const lat_header *h, const char *datatype,
+                                size_t reals)
+{
+    const char f = h->real == LAT_F32 ? 'F' : 'D';
+    return lat_lime_write_text(
+        out, LAT_LIME_BEGINS, "scidac-private-record-xml",
+        XML "<scidacRecord><version>1.1</version><date>Thu Jan  1 00:00:00 1970 UTC</date>"
+            "<recordtype>0</recordtype><datatype>QDP_%c%s</datatype><precision>%c</precision>"
+            "<colors>3</colors><spins>4</spins><typesize>%zu</typesize><datacount>1</datacount>"
+            "</scidacRecord>",
+        f, datatype, f, reals * (size_t)h->real);
+}
+
+static int write_checksum(lat_output *out, const lat_scidac_sum *sum)
+{
+    return lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-checksum",
+                               XML "<scidacChecksum><version>1.0</version><suma>%x</suma>"
+                                   "<sumb>%x</sumb></scidacChecksum>",
+                               sum->a, sum->b);
+}
+
+/* The binary record and its checksums. */
+static int write_data(lat_output *out, const lat_field *f, const char *axes, size_t column,
+                      size_t reals)
+{
+    lat_scidac_sum sum = {0};
+    const lat_quark_array a = {.axes = axes,
+                               .big = true,
+                               .column = column,
+                               .digest = lat_scidac_digest,
+                               .sum = &sum,
+                               .unit = reals * (size_t)f->head.real};
+    const uint64_t bytes = lat_quark_array_bytes(&f->head, &a);
+    if (lat_lime_write_head(out, 0, "scidac-binary-data", bytes) < 0
+        || lat_quark_array_write(out, f, &a) < 0 || lat_lime_write_padding(out, bytes) < 0)
+        return -1;
+    return write_checksum(out, &sum);
+}
+
+/* As Chroma's ForwardProp has it, as far as it is known. */
+static int write_chroma_xml(lat_output *out, const lat_header *h)
+{
+    const lat_fermion *f = &h->quark.fermion;
+    int sign[4];
+    bool known = !strcmp(f->name, "wilson") && f->xi == 1 && f->nu == 1 && f->twist == 0
+                 && f->csw == f->csw_t;
+    for (int mu = 0; mu < 4; mu++) {
+        const lat_phase *b = &f->boundary[mu];
+        known = known && (b->dirichlet || b->theta == 0 || b->theta == 1);
+        sign[mu] = b->dirichlet ? 0 : b->theta == 1 ? -1 : 1;
+    }
+    if (!known)
+        return lat_lime_write_text(out, 0, "scidac-record-xml",
+                                   XML "<Propagator><lat>%s</lat></Propagator>", LAT_VERSION);
+    return lat_lime_write_text(
+        out, 0, "scidac-record-xml",
+        XML "<Propagator><ForwardProp><FermionAction><FermAct>%s</FermAct><Mass>%.17g</Mass>"
+            "<clovCoeff>%.17g</clovCoeff><FermionBC><FermBC>SIMPLE_FERMBC</FermBC><boundary>%d %d "
+            "%d %d</boundary></FermionBC></FermionAction></ForwardProp><lat>%s</lat></Propagator>",
+        f->csw != 0 ? "CLOVER" : "WILSON", f->mass, f->csw, sign[0], sign[1], sign[2], sign[3],
+        LAT_VERSION);
+}
+
+static int write_chroma(lat_output *out, const lat_field *f)
+{
+    const lat_header *h = &f->head;
+    if (write_private_file(out, h) < 0
+        || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
+                               XML "<propagator><id>0</id></propagator>")
+               < 0
+        || write_private_record(out, h, "3_DiracPropagator", PROPAGATOR_REALS) < 0
+        || write_chroma_xml(out, h) < 0)
+        return -1;
+    return write_data(out, f, "tzyxsScCi", 0, PROPAGATOR_REALS);
+}
+
+/* The scalar source, which we do not have: zeros. */
+static int write_zeros(lat_output *out, const lat_header *h)
+{
+    const uint64_t bytes = lat_volume(&h->geom) * 2 * (uint64_t)h->real;
+    static const char zeros[4096];
+    lat_scidac_sum sum = {0};
+    if (write_private_record(out, h, "_Complex", 2) < 0
+        || lat_lime_write_text(out, 0, "scidac-record-xml",
+                               XML "<usqcdSourceInfo><version>1.0</version><info>not known: zeros"
+                                   "</info></usqcdSourceInfo>")
+               < 0
+        || lat_lime_write_head(out, 0, "scidac-binary-data", bytes) < 0)
+        return -1;
+    const size_t site = 2 * (size_t)h->real, each = sizeof zeros / site;
+    for (uint64_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < sizeof zeros ? bytes - at : sizeof zeros;
+        lat_scidac_digest(&sum, (const unsigned char *)zeros, (size_t)n / site, site,
+                          (size_t)(at / sizeof zeros) * each);
+        if (lat_output_write(out, zeros, (size_t)n) < 0)
+            return -1;
+    }
+    return lat_lime_write_padding(out, bytes) < 0 ? -1 : write_checksum(out, &sum);
+}
+
+static int write_usqcd(lat_output *out, const lat_field *f)
+{
+    const lat_header *h = &f->head;
+    if (write_private_file(out, h) < 0
+        || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
+                               XML "<usqcdPropFile><version>1.0</version><type>"
+                                   "USQCD_DiracFermion_ScalarSource_TwelveSink</type><info>lat %s"
+                                   "</info></usqcdPropFile>",
+                               LAT_VERSION)
+               < 0
+        || write_zeros(out, h) < 0)
+        return -1;
+    for (size_t column = 0; column < 12; column++)
+        if (write_private_record(out, h, "3_DiracFermion", SPINOR_REALS) < 0
+            || lat_lime_write_text(out, 0, "scidac-record-xml",
+                                   XML "<usqcdPropInfo><version>1.0</version><spin>%zu</spin>"
+                                       "<color>%zu</color><info></info></usqcdPropInfo>",
+                                   column / 3, column % 3)
+                   < 0
+            || write_data(out, f, "tzyxsci", column, SPINOR_REALS) < 0)
+            return -1;
+    return 0;
+}
+
+/* One sink, or twelve of them. */
+static int write_etmc(lat_output *out, const lat_field *f)
+{
+    const lat_header *h = &f->head;
+    const int *d = h->geom.dims;
+    const size_t columns = lat_header_objects(h);
+    if (lat_lime_write_text(out, LAT_LIME_BEGINS | LAT_LIME_ENDS, "propagator-type",
+                            "DiracFermion_Sink")
+        < 0)
+        return -1;
+    for (size_t column = 0; column < columns; column++)
+        if (lat_lime_write_text(out, LAT_LIME_BEGINS, "etmc-propagator-format",
+                                XML "<etmcFormat><field>diracFermion</field><precision>%d"
+                                    "</precision><flavours>1</flavours><lx>%d</lx><ly>%d</ly>"
+                                    "<lz>%d</lz><lt>%d</lt></etmcFormat>",
+                                8 * (int)h->real, d[0], d[1], d[2], d[3])
+                < 0
+            || write_data(out, f, "tzyxsci", column, SPINOR_REALS) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static bool probe_chroma(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return lat_lime_has(b, n, "_DiracPropagator</datatype>");
+}
+
+static bool probe_usqcd(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return lat_lime_has(b, n, "<usqcdPropFile>") || lat_lime_has(b, n, "_DiracFermion</datatype>");
+}
+
+static bool probe_etmc(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return lat_lime_has(b, n, "etmc-propagator-format") || lat_lime_has(b, n, "etmc-source-format");
+}
+
+static const lat_quark_format chroma = {.propagator = true,
+                                        .norm = LAT_NORM_MASS,
+                                        .basis = LAT_BASIS,
+                                        .read = read_chroma,
+                                        .write = write_chroma};
+
+const lat_format lat_format_chroma_prop = {
+    .name = "chroma-prop",
+    .extension = ".cprop",
+    .about = "propagator of Chroma and QDP++ (QIO), one record",
+    .foreign = true,
+    .nd = 4,
+    .nc = 3,
+    .probe = probe_chroma,
+    .quarks = &chroma};
+
+static const lat_quark_format usqcd = {.propagator = true,
+                                       .norm = LAT_NORM_MASS,
+                                       .basis = LAT_BASIS,
+                                       .read = read_usqcd,
+                                       .write = write_usqcd};
+
+const lat_format lat_format_usqcd_prop = {
+    .name = "usqcd-prop",
+    .extension = ".uprop",
+    .about = "propagator of USQCD (QIO): source and twelve sinks; reads pairs, too",
+    .foreign = true,
+    .nd = 4,
+    .nc = 3,
+    .probe = probe_usqcd,
+    .quarks = &usqcd};
+
+static const lat_quark_format etmc = {.propagator = true,
+                                      .spinor = true,
+                                      .proven = true,
+                                      .norm = LAT_NORM_MASS,
+                                      .basis = "chiral",
+                                      .read = read_etmc,
+                                      .write = write_etmc};
+
+const lat_format lat_format_etmc_prop = {.name = "etmc-prop",
+                                         .extension = ".etmc",
+                                         .about = "spinor or propagator of tmLQCD (ETMC)",
+                                         .foreign = true,
+                                         .nd = 4,
+                                         .nc = 3,
+                                         .probe = probe_etmc,
+                                         .quarks = &etmc};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lime.c: records of a LIME container. */
+#include "lime.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "format.h"
+
+#define MAGIC 0x456789abu
+#define HEAD 144
+#define TEXT_LIMIT ((uint64_t)16 << 20)
+
+bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text)
+{
+    return n >= 4 && lat_load_be32(bytes) == MAGIC && memmem(bytes, n, text, strlen(text));
+}
+
+int lat_lime_next(lat_input *in, lat_lime_record *rec)
+{
+    unsigned char b[HEAD];
+    const char *name = lat_input_name(in);
+    const ssize_t n = lat_input_peek(in, b, sizeof b);
+    if (n <= 0)
+        return (int)n;
+    if (n < 4 || lat_load_be32(b) != MAGIC)
+        return 0; /* blanks at the end, or something else: lat_expect_end tells */
+    if (lat_input_read(in, b, sizeof b) < 0)
+        return -1;
+    memcpy(rec->type, b + 16, 128);
+    rec->type[128] = 0;
+    for (char *s = rec->type; *s; s++)
+        if (!isprint((unsigned char)*s))
+            *s = '?';
+    rec->length = lat_load_be64(b + 8);
+    if (b[4] != 0 || b[5] != 1 || rec->length > INT64_MAX - 8)
+        return lat_fail("%s: expected LIME version 1 and a length below 2^63, found version %d and "
+                        "%llu in record '%s'",
+                        name, b[4] << 8 | b[5], (unsigned long long)rec->length, rec->type);
+    return lat_expect_bytes(in, rec->length, 0, rec->type) < 0 ? -1 : 1;
+}
+
+int lat_lime_skip_padding(lat_input *in, const lat_lime_record *rec)
+{
+    unsigned char b[8];
+    const ssize_t there = lat_input_peek(in, b, (size_t)(-rec->length & 7));
+    return there < 0 ? -1 : lat_input_skip(in, (uint64_t)there);
+}
+
+char *lat_lime_text(lat_input *in, const lat_lime_record *rec)
+{
+    if (rec->length > TEXT_LIMIT) {
+        lat_fail("%s: expected at most %llu bytes in record '%s', found %llu", lat_input_name(in),
+                 (unsigned long long)TEXT_LIMIT, rec->type, (unsigned long long)rec->length);
+        return NULL;
+    }
+    char *text = lat_alloc((size_t)rec->length + 1, 1, "a record");
+    if (text && lat_input_read(in, text, (size_t)rec->length) < 0) {
+        free(text);
+        return NULL;
+    }
+    if (text)
+        text[rec->length] = 0;
+    return text;
+}
+
+int lat_lime_write_head(lat_output *out, unsigned flags, const char *type, uint64_t length)
+{
+    unsigned char b[HEAD] = {0};
+    lat_store_be32(b, MAGIC);
+    lat_store_be32(b + 4, 1u << 16 | flags);
+    lat_store_be64(b + 8, length);
+    memcpy(b + 16, type, strlen(type));
+    return lat_output_write(out, b, sizeof b);
+}
+
+int lat_lime_write_padding(lat_output *out, uint64_t length)
+{
+    static const unsigned char zeros[8];
+    return lat_output_write(out, zeros, (size_t)(-length & 7));
+}
+
+int lat_lime_write_text(lat_output *out, unsigned flags, const char *type, const char *format, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    va_start(ap, format);
+    const int n = vasprintf(&text, format, ap);
+    va_end(ap);
+    if (n < 0)
+        return lat_fail("out of memory for record '%s'", type);
+    const int bad = lat_lime_write_head(out, flags, type, (uint64_t)n + 1) < 0
+                    || lat_output_write(out, text, (size_t)n + 1) < 0
+                    || lat_lime_write_padding(out, (uint64_t)n + 1) < 0;
+    free(text);
+    return bad ? -1 : 0;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* quarks.c: spinors and propagators of other programs: arrays, spin bases, normalisation. */
+#include "quarks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/options.h"
+#include "lattice/reals.h"
+#include "run/tool.h"
+#include "stream/stream.h"
+
+#define CHUNK_BYTES ((size_t)4 << 20)
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+/* A position in an array: where the present real is in the field. */
+typedef struct walk {
+    int axes;
+    size_t extent[9], stride[9], digit[9];
+    size_t at;
+} walk;
+
+static void describe(char axis, const lat_header *head, size_t *extent, size_t *stride)
+{
+    const size_t n = (size_t)head->nc, spinor = 8 * n, site = lat_header_objects(head) * spinor;
+    const int *d = head->geom.dims;
+    switch (axis) {
+    case 'i': *extent = 2, *stride = 1; break;
+    case 'c': *extent = n, *stride = 2; break;
+    case 's': *extent = 4, *stride = 2 * n; break;
+    case 'C': *extent = n, *stride = spinor; break;
+    case 'S': *extent = 4, *stride = n * spinor; break;
+    case 'x': *extent = (size_t)d[0], *stride = site; break;
+    case 'y': *extent = (size_t)d[1], *stride = site * (size_t)d[0]; break;
+    case 'z': *extent = (size_t)d[2], *stride = site * (size_t)d[0] * (size_t)d[1]; break;
+    default: *extent = (size_t)d[3], *stride = site * lat_slice_sites(head);
+    }
+}
+
+static size_t walk_start(walk *w, const lat_header *head, const lat_quark_array *a)
+{
+    size_t reals = 1, t, extent;
+    *w = (walk){.axes = (int)strlen(a->axes)};
+    for (int k = 0; k < w->axes; k++) {
+        describe(a->axes[k], head, &w->extent[k], &w->stride[k]);
+        reals *= w->extent[k];
+    }
+    describe('t', head, &extent, &t);
+    w->at = a->column * 8 * (size_t)head->nc + a->t * t;
+    return reals;
+}
+
+/* To the beginning of the next row, after the last real of one. */
+static void walk_row(walk *w)
+{
+    int k = w->axes - 1;
+    w->at -= w->extent[k] * w->stride[k];
+    w->digit[k] = 0;
+    for (k--; k >= 0; k--) {
+        w->at += w->stride[k];
+        if (++w->digit[k] < w->extent[k])
+            return;
+        w->at -= w->extent[k] * w->stride[k];
+        w->digit[k] = 0;
+    }
+}
+
+/* The next n reals, between the bytes of a chunk and the field. */
+static void copy_chunk(walk *w, const lat_field *f, void *chunk, size_t n, bool to_field)
+{
+    const int last = w->axes - 1;
+    const size_t stride = w->stride[last];
+    for (size_t i = 0; i < n;) {
+        const size_t left = w->extent[last] - w->digit[last], m = left < n - i ? left : n - i;
+        for (size_t k = 0; k < m; k++, i++, w->at += stride)
+            if (f->head.real == LAT_F64) {
+                double *file = (double *)chunk + i, *memory = (double *)f->data + w->at;
+                *(to_field ? memory : file) = *(to_field ? file : memory);
+            } else {
+                float *file = (float *)chunk + i, *memory = (float *)f->data + w->at;
+                *(to_field ? memory : file) = *(to_field ? file : memory);
+            }
+        w->digit[last] += m;
+        if (w->digit[last] == w->extent[last])
+            walk_row(w);
+    }
+}
+
+uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
+{
+    walk w;
+    return (uint64_t)walk_start(&w, head, a) * (uint64_t)head->real;
+}
+
+/* Reals of a chunk: whole units. */
+static size_t chunk_reals(const lat_field *f, const lat_quark_array *a)
+{
+    const size_t unit = a->digest ? a->unit : (size_t)f->head.real;
+    return (CHUNK_BYTES / unit ? CHUNK_BYTES / unit : 1) * (unit / (size_t)f->head.real);
+}
+
+int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a)
+{
+    walk w;
+    const size_t all = walk_start(&w, &f->head, a), most = chunk_reals(f, a),
+                 real = (size_t)f->head.real;
+    void *chunk = lat_alloc(most < all ? most : all, real, "a part of a file");
+    int rc = chunk ? 0 : -1;
+    for (size_t at = 0, n; rc == 0 && at < all; at += n) {
+        n = most < all - at ? most : all - at;
+        if ((rc = lat_input_read(in, chunk, n * real)) < 0)
+            break;
+        if (a->digest)
+            a->digest(a->sum, chunk, n * real / a->unit, a->unit, at * real / a->unit);
+        if (a->big != lat_big_endian())
+            lat_reals_swap_bytes(chunk, chunk, n, f->head.real);
+        copy_chunk(&w, f, chunk, n, true);
+    }
+    free(chunk);
+    return rc;
+}
+
+int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a)
+{
+    walk w;
+    const size_t all = walk_start(&w, &f->head, a), most = chunk_reals(f, a),
+                 real = (size_t)f->head.real;
+    void *chunk = lat_alloc(most < all ? most : all, real, "a part of a file");
+    int rc = chunk ? 0 : -1;
+    for (size_t at = 0, n; rc == 0 && at < all; at += n) {
+        n = most < all - at ? most : all - at;
+        copy_chunk(&w, f, chunk, n, false);
+        if (a->big != lat_big_endian())
+            lat_reals_swap_bytes(chunk, chunk, n, f->head.real);
+        if (a->digest)
+            a->digest(a->sum, chunk, n * real / a->unit, a->unit, at * real / a->unit);
+        rc = out ? lat_output_write(out, chunk, n * real) : 0;
+    }
+    free(chunk);
+    return rc;
+}
+
+int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
+{
+    f->head.nc = 3;
+    lat_header_make_spinors(&f->head, kind, 1);
+    return lat_header_check(&f->head, lat_input_name(in)) < 0
+                   || lat_expect_bytes(in, bytes, bytes, "a field of that size") < 0
+               ? -1
+               : lat_field_alloc(f, NULL);
+}
+
+/* ---- basis and normalisation ----------------------------------------------------------------- */
+
+/* All numbers times `scale`, in another basis: the numbers of the file to ours, or `back`. */
+static void change_numbers(lat_field *f, const lat_basis *b, bool back, double scale)
+{
+    const size_t sites = lat_field_sites(f), columns = lat_header_objects(&f->head),
+                 reals = lat_header_full_reals(&f->head);
+    const int nc = f->head.nc;
+    if (!strcmp(b->name, LAT_BASIS) && scale == 1)
+        return;
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < sites; x++) {
+        double s[12 * 24];
+        for (size_t c = 0; c < columns; c++)
+            lat_field_get(f, x * columns + c, s + c * reals);
+        if (f->head.kind == LAT_PROPAGATOR)
+            lat_basis_propagator(b, back, nc, s);
+        else
+            lat_basis_spinor(b, back, nc, s);
+        for (size_t k = 0; k < columns * reals; k++)
+            s[k] *= scale;
+        for (size_t c = 0; c < columns; c++)
+            lat_field_put(f, x * columns + c, s + c * reals);
+    }
+}
+
+static double known_kappa(const lat_header *head, const lat_quark_hints *h)
+{
+    const lat_fermion *fermion = &head->quark.fermion;
+    if (!isnan(h->kappa))
+        return h->kappa;
+    return !strcmp(fermion->name, "wilson") ? lat_kappa_of_mass(fermion->mass) : NAN;
+}
+
+/* The factor from a file's numbers to M^-1; NaN with lat_error set. Sources are as they are. */
+static double file_scale(const char *name, const lat_format *format, const lat_header *head,
+                         const lat_quark_hints *h)
+{
+    const lat_norm norm = h->norm ? h->norm : format->quarks->norm;
+    const double kappa = known_kappa(head, h);
+    if (norm != LAT_NORM_KAPPA)
+        return 1;
+    if (isnan(kappa))
+        lat_fail("%s: %s files hold M^-1/(2 kappa), and kappa is not known: give --kappa, or "
+                 "--normalisation mass, which leaves the numbers as they are",
+                 name, format->name);
+    return 2 * kappa;
+}
+
+/* Between the basis and norm of a foreign file and ours. */
+static int change(const char *name, lat_field *f, const lat_format *format,
+                  const lat_quark_hints *h, bool back)
+{
+    const double scale = file_scale(name, format, &f->head, h);
+    const lat_basis *b = h->basis ? h->basis : lat_basis_find(format->quarks->basis);
+    if (isnan(scale) || !b)
+        return -1;
+    change_numbers(f, b, back, back ? 1 / scale : scale);
+    return 0;
+}
+
+/* ---- a field --------------------------------------------------------------------------------- */
+
+static int expect_finite(const char *name, const lat_field *f)
+{
+    const uint64_t infinite = f->head.real == LAT_F64 ? 0x7ff0000000000000 : 0x7f800000;
+    return lat_reals_largest(f->data, lat_field_reals(f), f->head.real) < infinite
+               ? 0
+               : lat_fail("%s: expected finite numbers, found NaN or infinity: another byte order?",
+                          name);
+}
+
+/* 1, 0 where there is none any more, -1. */
+static int read_one(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
+                    long index, lat_real wanted)
+{
+    const char *name = lat_input_name(in);
+    if (!from->foreign)
+        return lat_stream_read(in, f);
+    if (index > 0)
+        return 0;
+    *f = (lat_field){.data = NULL};
+    lat_header_init(&f->head);
+    if (!from->quarks)
+        return lat_fail("%s: is in format %s, which holds gauge fields, and spinors are expected",
+                        name, from->name);
+    if (from->quarks->read(in, f, h) < 0 || lat_expect_end(in, h->force) < 0
+        || expect_finite(name, f) < 0 || (wanted == LAT_F64 && lat_field_convert(f, LAT_F64) < 0)
+        || change(name, f, from, h, false) < 0) {
+        lat_field_free(f);
+        return -1;
+    }
+    return 1;
+}
+
+static int admit(const char *name, const lat_field *f, const lat_format *to)
+{
+    const lat_quark_format *q = to->quarks;
+    const lat_header *head = &f->head;
+    char dims[64];
+    if (!q && to->foreign)
+        return lat_fail("%s: holds %s, and %s files hold gauge fields", name,
+                        lat_kind_text(head->kind), to->name);
+    if (!q)
+        return 0;
+    if (!(head->kind == LAT_PROPAGATOR ? q->propagator : head->kind == LAT_SPINOR && q->spinor))
+        return lat_fail("%s: holds %s, and %s files hold %s", name, lat_kind_text(head->kind),
+                        to->name,
+                        !q->propagator ? "a spinor field"
+                        : q->spinor    ? "a spinor field or a quark propagator"
+                                       : "a quark propagator");
+    if (head->nc != 3)
+        return lat_fail("%s: holds SU(%d) on %s, and %s files hold SU(3)", name, head->nc,
+                        lat_dims_text(&head->geom, dims), to->name);
+    return 0;
+}
+
+/* The precision that is written; 0 with lat_error set. */
+static int written_real(const char *name, const lat_field *f, const lat_format *to, int real)
+{
+    if (to->only == LAT_F32 && f->head.real == LAT_F64 && real != LAT_F32)
+        return lat_fail("%s: holds double precision, and %s files hold single: say --precision "
+                        "single to round",
+                        name, to->name),
+               0;
+    return to->only ? (int)to->only : real ? real : (int)f->head.real;
+}
+
+/* A higher precision is taken before the numbers are changed, a lower one after it. */
+static int write_one(const char *name, lat_output *out, lat_field *f, const lat_format *from,
+                     const lat_format *to, const lat_quark_hints *h, int real)
+{
+    const char *what = from->foreign ? lat_info_get(&f->head, "source") : "stream";
+    const int wanted = admit(name, f, to) < 0 ? 0 : written_real(name, f, to, real);
+    if (!wanted || lat_provenance(&f->head, "from %s to %s", what ? what : from->name, to->name) < 0
+        || (wanted == LAT_F64 && lat_field_convert(f, LAT_F64) < 0)
+        || (to->foreign && change(name, f, to, h, true) < 0)
+        || lat_field_convert(f, (lat_real)wanted) < 0)
+        return -1;
+    return to->foreign ? to->quarks->write(out, f) : lat_stream_write(out, f, lat_opts.store);
+}
+
+int lat_quarks_convert(lat_input *in, lat_output *out, const lat_format *from, const lat_format *to,
+                       const lat_quark_hints *h, int real)
+{
+    const char *name = lat_input_name(in);
+    lat_field f;
+    int rc;
+    for (long index = 0; (rc = read_one(in, &f, from, h, index, (lat_real)real)) > 0; index++) {
+        const int bad = index > 0 && !to->many
+                            ? lat_fail("%s: holds more than one field, and a file in format %s "
+                                       "holds one: convert them one by one",
+                                       name, to->name)
+                            : write_one(name, out, &f, from, to, h, real);
+        lat_field_free(&f);
+        if (bad)
+            return -1;
+    }
+    return rc;
+}
