@@ -16,7 +16,7 @@
 #include "stream/stream.h"
 #include "run/tool.h"
 #include "formats/file_reader.h"
-#include "convert_quarks.h"
+#include "formats/quarks.h"
 
 /* Largest deviation of a last row from the one that the others give, for --rows 2: files in single
  * precision have less than 2e-6. */
@@ -515,7 +515,7 @@ static int convert_one(lat_file_reader *s, lat_output *out)
     return bad ? -1 : 0;
 }
 
-/* ---- one file -------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static int convert_fields(lat_input *in, lat_output *out, const lat_format *format)
 {
@@ -532,6 +532,55 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
     return more;
 }
 
+/* ---- spinors and propagators ----------------------------------------------------------------- */
+
+/* 1, 0 where there is none any more, -1. */
+static int read_quarks(lat_input *in, lat_field *f, const lat_format *format, int real, long index)
+{
+    if (!format->foreign)
+        return lat_stream_read(in, f);
+    if (!format->quarks)
+        return lat_fail("%s: is in format %s, which holds gauge fields, and spinors are expected",
+                        lat_input_name(in), format->name);
+    return index > 0 ? 0 : lat_quarks_read(in, f, format, &quarks, real) < 0 ? -1 : 1;
+}
+
+static int write_quarks(const char *name, lat_output *out, lat_field *f, const lat_format *format,
+                        int real)
+{
+    const lat_format *target = lat_formats[to];
+    const char *what = format->foreign ? lat_info_get(&f->head, "source") : "stream";
+    if (lat_provenance(&f->head, "from %s to %s", what ? what : format->name, target->name) < 0)
+        return -1;
+    if (target->quarks)
+        return lat_quarks_write(name, out, f, target, &quarks, real);
+    return target->foreign ? lat_fail("%s: holds %s, and %s files hold gauge fields", name,
+                                      lat_kind_text(f->head.kind), target->name)
+                           : lat_stream_write(out, f, lat_opts.store);
+}
+
+/* All fields of a file, which are in memory as a whole. */
+static int convert_quarks(lat_input *in, lat_output *out, const lat_format *format)
+{
+    const char *name = lat_input_name(in);
+    const int real = precision == SINGLE ? LAT_F32 : precision == DOUBLE ? LAT_F64 : 0;
+    lat_field f;
+    int rc;
+    for (long index = 0; (rc = read_quarks(in, &f, format, real, index)) > 0; index++) {
+        const int bad = index > 0 && !lat_formats[to]->many
+                            ? lat_fail("%s: holds more than one field, and a file in format %s "
+                                       "holds one: convert them one by one",
+                                       name, lat_formats[to]->name)
+                            : write_quarks(name, out, &f, format, real);
+        lat_field_free(&f);
+        if (bad)
+            return -1;
+    }
+    return rc;
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
 static int convert_file(const char *path, lat_output *out)
 {
     lat_input *in = lat_input_open(path, lat_opts.comm);
@@ -544,12 +593,8 @@ static int convert_file(const char *path, lat_output *out)
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
             lat_input_name(in), format->name);
     if (!bad)
-        bad = format->quarks || lat_formats[to]->quarks
-                  ? lat_quarks_convert(in, out, format, lat_formats[to], &quarks,
-                                       precision == SINGLE   ? LAT_F32
-                                       : precision == DOUBLE ? LAT_F64
-                                                             : 0)
-                  : convert_fields(in, out, format);
+        bad = format->quarks || lat_formats[to]->quarks ? convert_quarks(in, out, format)
+                                                        : convert_fields(in, out, format);
     lat_input_close(in);
     return bad;
 }

@@ -8,10 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "common/options.h"
 #include "lattice/reals.h"
-#include "run/tool.h"
-#include "stream/stream.h"
 
 #define CHUNK_BYTES ((size_t)4 << 20)
 
@@ -226,39 +223,27 @@ static int expect_finite(const char *name, const lat_field *f)
                           name);
 }
 
-/* 1, 0 where there is none any more, -1. */
-static int read_one(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
-                    long index, lat_real wanted)
+int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
+                    int real)
 {
     const char *name = lat_input_name(in);
-    if (!from->foreign)
-        return lat_stream_read(in, f);
-    if (index > 0)
-        return 0;
     *f = (lat_field){.data = NULL};
     lat_header_init(&f->head);
-    if (!from->quarks)
-        return lat_fail("%s: is in format %s, which holds gauge fields, and spinors are expected",
-                        name, from->name);
-    if (from->quarks->read(in, f, h) < 0 || lat_expect_end(in, h->force) < 0
-        || expect_finite(name, f) < 0 || (wanted == LAT_F64 && lat_field_convert(f, LAT_F64) < 0)
-        || change(name, f, from, h, false) < 0) {
-        lat_field_free(f);
-        return -1;
-    }
-    return 1;
+    if (from->quarks->read(in, f, h) == 0 && lat_expect_end(in, h->force) == 0
+        && expect_finite(name, f) == 0 && (real != LAT_F64 || lat_field_convert(f, LAT_F64) == 0)
+        && change(name, f, from, h, false) == 0
+        && (real != LAT_F32 || lat_field_convert(f, LAT_F32) == 0))
+        return 0;
+    lat_field_free(f);
+    return -1;
 }
 
+/* Can the format hold the field? */
 static int admit(const char *name, const lat_field *f, const lat_format *to)
 {
     const lat_quark_format *q = to->quarks;
     const lat_header *head = &f->head;
     char dims[64];
-    if (!q && to->foreign)
-        return lat_fail("%s: holds %s, and %s files hold gauge fields", name,
-                        lat_kind_text(head->kind), to->name);
-    if (!q)
-        return 0;
     if (!(head->kind == LAT_PROPAGATOR ? q->propagator : head->kind == LAT_SPINOR && q->spinor))
         return lat_fail("%s: holds %s, and %s files hold %s", name, lat_kind_text(head->kind),
                         to->name,
@@ -283,34 +268,12 @@ static int written_real(const char *name, const lat_field *f, const lat_format *
 }
 
 /* A higher precision is taken before the numbers are changed, a lower one after it. */
-static int write_one(const char *name, lat_output *out, lat_field *f, const lat_format *from,
-                     const lat_format *to, const lat_quark_hints *h, int real)
+int lat_quarks_write(const char *name, lat_output *out, lat_field *f, const lat_format *to,
+                     const lat_quark_hints *h, int real)
 {
-    const char *what = from->foreign ? lat_info_get(&f->head, "source") : "stream";
     const int wanted = admit(name, f, to) < 0 ? 0 : written_real(name, f, to, real);
-    if (!wanted || lat_provenance(&f->head, "from %s to %s", what ? what : from->name, to->name) < 0
-        || (wanted == LAT_F64 && lat_field_convert(f, LAT_F64) < 0)
-        || (to->foreign && change(name, f, to, h, true) < 0)
-        || lat_field_convert(f, (lat_real)wanted) < 0)
-        return -1;
-    return to->foreign ? to->quarks->write(out, f) : lat_stream_write(out, f, lat_opts.store);
-}
-
-int lat_quarks_convert(lat_input *in, lat_output *out, const lat_format *from, const lat_format *to,
-                       const lat_quark_hints *h, int real)
-{
-    const char *name = lat_input_name(in);
-    lat_field f;
-    int rc;
-    for (long index = 0; (rc = read_one(in, &f, from, h, index, (lat_real)real)) > 0; index++) {
-        const int bad = index > 0 && !to->many
-                            ? lat_fail("%s: holds more than one field, and a file in format %s "
-                                       "holds one: convert them one by one",
-                                       name, to->name)
-                            : write_one(name, out, &f, from, to, h, real);
-        lat_field_free(&f);
-        if (bad)
-            return -1;
-    }
-    return rc;
+    return !wanted || (wanted == LAT_F64 && lat_field_convert(f, LAT_F64) < 0)
+                   || change(name, f, to, h, true) < 0 || lat_field_convert(f, (lat_real)wanted) < 0
+               ? -1
+               : to->quarks->write(out, f);
 }

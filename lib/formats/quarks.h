@@ -2,8 +2,9 @@
 /* quarks.h: spinors and quark propagators in files of other programs.
  *
  * A format is one lat_format (format.h) whose `quarks` points to a lat_quark_format. Its reader
- * gives the numbers as the file has them, in natural order; lat_quarks_convert changes spin basis
- * and normalisation, in double precision and with one rounding. A field is in memory as a whole. */
+ * gives the numbers as the file has them, in natural order; lat_quarks_read and _write change spin
+ * basis and normalisation, in double precision and with one rounding. A field is in memory as a
+ * whole. */
 #ifndef LAT_QUARKS_H
 #define LAT_QUARKS_H
 
@@ -36,10 +37,15 @@ typedef struct lat_quark_format {
     int (*write)(lat_output *out, const lat_field *f); /* NULL: only read */
 } lat_quark_format;
 
-/* Reads all fields of `in` and writes them, one of the two formats being one of quarks; `real` 0:
- * in the precision of the input. 0 or -1. */
-int lat_quarks_convert(lat_input *in, lat_output *out, const lat_format *from, const lat_format *to,
-                       const lat_quark_hints *h, int real);
+/* Reads the field of a file of such a format: in the basis of DeGrand and Rossi, M^-1; `real`: in
+ * this precision, 0: in that of the file. 0 and a field to be freed, or -1. */
+int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
+                    int real);
+
+/* Writes f, whose numbers are changed to those of the file; `name` is that of where they come from.
+ * 0 or -1. */
+int lat_quarks_write(const char *name, lat_output *out, lat_field *f, const lat_format *to,
+                     const lat_quark_hints *h, int real);
 
 /* ---- for formats ----------------------------------------------------------------------------- */
 

@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# Spinors and quark propagators of other programs: lat-convert against files that tests/make_quarks.py makes, and against samples of
+# those programs where they are there.
+# shellcheck disable=SC2154  # status, output and stderr are set by run
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    need_numpy
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+
+rng = np.random.default_rng(20)
+
+
+def numbers(*shape):
+    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+
+s = numbers(5, 2, 4, 3, 12, 4, 3)
+lat.write("s.lat", lat.propagator(s, operator=lat.Operator("wilson", mass=.7)))
+lat.write("s4.lat", lat.propagator(s, "f32"))
+lat.write("psi.lat", lat.spinor(s[..., 0, :, :]))
+END
+}
+
+quarks() { "$PYTHON" "$ROOT/tests/make_quarks.py" "$@"; }
+
+# taken FORMAT STREAM TOLERANCE [OPTIONS]: what make_quarks.py makes of the stream is read as it is, and what lat-convert writes of it
+# is what make_quarks.py makes.
+taken() {
+    local format=$1 stream=$2 tolerance=$3
+    shift 3
+    quarks make "$format" "$stream" file .0625
+    lat-convert "$@" --kappa .0625 file -o back.lat
+    lat-diff --tolerance "$tolerance" "$stream" back.lat >difference || { cat difference; return 1; }
+    lat-convert -t "$format" --kappa .0625 --force "$stream" -o written
+    quarks compare "$format" "$stream" written .0625
+    lat-convert "$@" --kappa .0625 written -o again.lat
+    lat-diff --tolerance "$tolerance" "$stream" again.lat >difference || { cat difference; return 1; }
+}
+
+# Numbers are below 6; a change of basis with a root adds four in double precision and halves the sum, twice, and rounds once.
+f32=1e-6 f64=1e-14
+
+@test "propagators of every format are read and written, in the basis and the normalisation of each" {
+    taken chroma-prop s.lat 0
+    taken chroma-prop s4.lat 0
+    taken usqcd-prop s.lat 0
+    taken usqcd-prop s4.lat 0
+    taken npy-prop s.lat 0
+    taken npy-prop s4.lat 0
+    taken etmc-prop s.lat 0
+    taken milc-prop s4.lat 0 # kappa 1/16 is exact
+    taken fermilab-prop s4.lat $f32
+    taken kyu-prop s.lat $f64 --from kyu-prop --dims 3,4,2,5
+    taken xqcd-prop s4.lat $f32 --from xqcd-prop --dims 3,4,2,5
+}
+
+@test "spinors of openQCD, DDalphaAMG, tmLQCD and numpy are read and written" {
+    taken openqcd-sfld psi.lat 0
+    taken ddalphaamg-vector psi.lat 0 --from ddalphaamg-vector --dims 3,4,2,5
+    taken etmc-prop psi.lat 0
+    taken npy-prop psi.lat 0
+}
+
+@test "the operator of Chroma's XML comes into the header, and goes back" {
+    quarks make chroma-prop s.lat file
+    lat-convert file -o back.lat
+    lat-info back.lat | grep -qx 'operator    wilson, mass 0.545454545454546, kappa 0.11, csw 1.25, boundary p,p,p,a'
+    lat-convert -t chroma-prop --force back.lat -o file2
+    lat-convert file2 | lat-info - | grep -qx 'operator    wilson, mass 0.545454545454546, kappa 0.11, csw 1.25, boundary p,p,p,a'
+}
+
+@test "a basis and a normalisation can be said, and kappa comes from the header" {
+    quarks make chroma-prop s.lat file
+    lat-convert --basis milc file -o milc.lat
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+
+s, = lat.read("s.lat")
+m, = lat.read("milc.lat")
+sign = np.array([1, 1, -1, -1])
+expected = s.spinors.reshape(5, 2, 4, 3, 4, 3, 4, 3) * sign[:, None, None, None] * sign[:, None]
+assert (m.spinors.reshape(expected.shape) == expected).all()
+END
+    lat-convert -t milc-prop -p single s.lat --force -o by-header
+    lat-convert -t milc-prop -p single --kappa "$(awk 'BEGIN { printf "%.17g", 1 / 9.4 }')" --force s.lat -o by-option
+    cmp by-header by-option
+    lat-convert -t milc-prop -p single --normalisation mass --force s.lat -o as-is
+    lat-convert --normalisation mass as-is | lat-diff --tolerance $f32 s.lat - >difference
+    run -1 --separate-stderr lat-convert by-header -o x.lat
+    [[ $stderr == *"M^-1/(2 kappa), and kappa is not known: give --kappa"* ]]
+    [ ! -e x.lat ]
+}
+
+@test "damaged, cut and unfit files are refused in a sentence, and nothing is left" {
+    local at
+    for format in chroma-prop usqcd-prop etmc-prop milc-prop openqcd-sfld; do
+        case $format in milc-prop) stream=s4.lat ;; openqcd-sfld) stream=psi.lat ;; *) stream=s.lat ;; esac
+        quarks make $format $stream file .0625
+        at=$(($(wc -c <file) * 11 / 24)) # in the middle of numbers
+        [ $format != openqcd-sfld ] || at=830 # an exponent: the norm does not see the lowest bits
+        cp file bad
+        [ "$(tail -c +$((at + 1)) file | head -c 1)" != U ]
+        printf 'U' | dd of=bad bs=1 seek="$at" conv=notrunc status=none
+        run --separate-stderr lat-convert --kappa .1 bad -o x.lat
+        [ "$status" -eq 1 ] || { echo "$format: taken"; return 1; }
+        [[ $stderr == *" are stated, "* || $stderr == *" is stated, "* ]] || { echo "$format: $stderr"; return 1; }
+        head -c "$at" file >bad
+        run -1 --separate-stderr lat-convert --from $format --kappa .1 bad -o x.lat
+        [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$format: $stderr"; return 1; }
+        cp file bad
+        printf 'rubbish' >>bad
+        run -1 --separate-stderr lat-convert --from $format --kappa .1 bad -o x.lat
+        [[ $stderr == *"goes on after the end"* ]] || { echo "$format: $stderr"; return 1; }
+        [ ! -e x.lat ]
+    done
+    nothing_left
+    run -1 --separate-stderr lat-convert -t openqcd-sfld --force s.lat -o x
+    [ "$stderr" = "lat-convert: s.lat: holds a quark propagator, and openqcd-sfld files hold a spinor field" ]
+    run -1 --separate-stderr lat-convert -t milc-prop --kappa .1 --force s.lat -o x
+    [[ $stderr == *"holds double precision, and milc-prop files hold single: say --precision single to round" ]]
+    lat-start cold --dims 4,4,4,4 -o u.lat
+    run -1 --separate-stderr lat-convert -t npy-prop --force u.lat -o x
+    [ "$stderr" = "lat-convert: u.lat: holds a gauge field, and npy-prop files hold a spinor field or a quark propagator" ]
+    quarks make npy-prop s.lat file
+    run -1 --separate-stderr lat-convert -t nersc --force file -o x
+    [ "$stderr" = "lat-convert: file: holds a quark propagator, and nersc files hold gauge fields" ]
+    lat-convert -t nersc u.lat -o u.nersc
+    run -1 --separate-stderr lat-convert -t npy-prop --force u.nersc -o x
+    [ "$stderr" = "lat-convert: u.nersc: is in format nersc, which holds gauge fields, and spinors are expected" ]
+    "$PYTHON" -c 'import struct, sys
+data = bytearray(open("file", "rb").read())
+data[-8:] = struct.pack("<d", float("nan"))
+open("bad", "wb").write(data)'
+    run -1 --separate-stderr lat-convert bad -o x.lat
+    [[ $stderr == *"expected finite numbers"* ]]
+    [ ! -e x.lat ] && [ ! -e x ]
+}
+
+@test "checksums of MILC before May 2000 are refused with the reason, unless --no-checksum" {
+    quarks make milc-prop s4.lat file .1
+    printf '\x01\x02\x03\x04\x05\x06\x07\x08' | dd of=file bs=1 seek=116 conv=notrunc status=none
+    run -1 --separate-stderr lat-convert --kappa .0625 file -o x.lat
+    [[ $stderr == *"checksums 04030201 08070605 of column 0 are stated"*"before May 2000 (--no-checksum takes the file"* ]]
+    lat-convert --no-checksum --kappa .1 file -o x.lat
+    lat-info x.lat | grep -q "checksums not verified"
+}
+
+@test "unproven formats say so in the list" {
+    lat-convert --list >list
+    for format in chroma-prop usqcd-prop openqcd-sfld ddalphaamg-vector kyu-prop xqcd-prop; do
+        grep -q "^$format .*; unproven: from its source alone$" list
+    done
+    run ! grep -E "^(npy|milc|fermilab|etmc)-prop .*unproven" list
+}
+
+# ---- samples of other programs -------------------------------------------------------------------
+
+sample() {
+    [ -e "$DATA/quark/$1" ] || skip "no sample $1"
+    cp "$DATA/quark/$1" "$1"
+}
+
+# pion FILE TOLERANCE NUMBER..: sum |S|^2 of each slice, to a relative tolerance.
+pion() {
+    "$PYTHON" - "$@" <<'END'
+import sys
+import lat
+
+s = next(lat.read(sys.argv[1])).spinors.astype(complex)
+found, expected = (abs(s) ** 2).sum(axis=(1, 2, 3, 4, 5, 6)), [float(v) for v in sys.argv[3:]]
+off = max(abs(a / b - 1) for a, b in zip(found, expected))
+if len(found) != len(expected) or not off <= float(sys.argv[2]):
+    sys.exit(f"found {found}, expected {expected}: off by {off}")
+END
+}
+
+@test "MILC's propagator of h_dibaryon has the pion of D12, its sums and its bytes; prop1.test is of another algorithm" {
+    sample milc_hdib_scratchprop_00
+    lat-convert --normalisation mass milc_hdib_scratchprop_00 -o m.lat
+    # the numbers of the file itself, printed with nine digits
+    pion m.lat 1.5e-4 62.8294237 3.16036773 0.290458076 0.0273378100 0.00491619148 0.0227763810 0.247583947 2.84606054
+    lat-convert -t milc-prop --normalisation mass --force m.lat -o back
+    "$PYTHON" - <<'END'
+import numpy as np
+
+a, b = (np.fromfile(name, dtype) for name, dtype in (("milc_hdib_scratchprop_00", ">u4"), ("back", "<u4")))
+assert (a[27:] == b[27:]).all()  # all but the head of 108 bytes: spins, colours, checksums and numbers
+END
+    sample milc_hdib_prop1.test
+    run -1 --separate-stderr lat-convert --normalisation mass milc_hdib_prop1.test -o x.lat
+    [[ $stderr == *"before May 2000"* ]]
+    lat-convert --no-checksum --normalisation mass milc_hdib_prop1.test -o x.lat
+    # the same physics to 1e-5
+    lat-diff --tolerance 1e-3 m.lat x.lat >difference || true
+    pion x.lat 1.5e-4 62.8294237 3.16036773 0.290458076 0.0273378100 0.00491619148 0.0227763810 0.247583947 2.84606054
+}
+
+@test "Fermilab's sample has the sums of D13 and the pion of D23, and comes back byte for byte" {
+    sample milc_wprop_fm.sample.l4448.ll
+    lat-convert --normalisation mass -p double milc_wprop_fm.sample.l4448.ll -o f.lat
+    pion f.lat 6e-5 16.74417 1.09079 .1442 .025133 .009058 .029623 .158405 1.123284 # as printed: .009058 to 5.5e-5
+    lat-convert -t fermilab-prop -p single --normalisation mass --force f.lat -o back
+    lat-convert --normalisation mass -p double back -o again.lat
+    # sums of four numbers below 1.1, half of each, there and back; small numbers are differences of larger ones
+    lat-diff --tolerance 2e-7 f.lat again.lat >difference
+    lat-convert --basis degrand-rossi --normalisation mass milc_wprop_fm.sample.l4448.ll |
+        lat-convert -t fermilab-prop --basis degrand-rossi --normalisation mass --force -o back
+    cmp <(tail -c +37 back) <(tail -c +37 milc_wprop_fm.sample.l4448.ll)
+    "$PYTHON" - <<'END'
+import numpy as np
+
+words = np.fromfile("back", "<u4", offset=36).astype(np.uint64).reshape(8, -1)
+index = np.arange(words.shape[1], dtype=np.uint64)
+found = []
+for slice in words:
+    for n in (29, 31):
+        turn = index % np.uint64(n)
+        found.append(int(np.bitwise_xor.reduce((slice << turn | slice >> np.uint64(32) - turn) & np.uint64(0xffffffff))))
+assert ["%x" % v for v in found] == """7e685bd9 759261a0 458d636c 7fde95 b5a45a07 719a0afd 331f5357 13ec46ad d2a13ba2 2daf8c59 4720052d 65bfc73d
+90dc8731 1bcbbc90 637519f8 3bf07bbe""".split()
+END
+}
+
+@test "nissa's point source of tmLQCD's format is one number, D20; lalibe's propagator comes back byte for byte, D01" {
+    sample nissa_point_spinor
+    lat-convert nissa_point_spinor -o n.lat
+    lat-info n.lat | grep -q "field       0: spinor field"
+    lat-convert -t etmc-prop --force n.lat -o back
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+
+psi = next(lat.read("n.lat")).spinors
+assert psi.shape == (8, 4, 4, 4, 4, 3) and np.count_nonzero(psi) == 1 and abs(psi[0, 0, 0, 0, :, 0]).max() == 1
+reals = np.frombuffer(open("back", "rb").read()[-98304 - 8 * 40:], np.uint8)
+data = open("back", "rb").read()
+at = data.index(b"scidac-binary-data") + 128
+numbers = np.frombuffer(data[at:at + 98304], ">f8")
+assert numbers[0] == 1 and np.count_nonzero(numbers) == 1
+END
+    sample lalibe_PS_prop_u.npy
+    lat-convert lalibe_PS_prop_u.npy -o d.lat
+    lat-convert -t npy-prop --force d.lat -o back
+    cmp lalibe_PS_prop_u.npy back
+}
