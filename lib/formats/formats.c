@@ -110,8 +110,8 @@ const char *lat_format_refused(size_t i)
 
 bool lat_format_extension_refused(const char *extension)
 {
-    static const char *const list[] = {".gz",  ".bz2",  ".xz",  ".zst", ".h5",
-                                       ".hdf", ".hdf5", ".npy", ".npz"};
+    static const char *const list[] = {".gz", ".bz2", ".xz",   ".zst",
+                                       ".h5", ".hdf", ".hdf5", ".npz"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(extension, list[i]) == 0)
             return true;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "formats/file_reader.h"
+#include "formats/quarks.h"
 #include "formats/xml.h"
 #include "common/options.h"
 #include "lattice/condition.h"
@@ -319,6 +320,19 @@ bool feed_changing(const char *name, const unsigned char *bytes, size_t n)
     return taken;
 }
 
+static bool read_quarks(lat_input *in, const lat_format *format, bool force)
+{
+    const lat_quark_hints h = {.force = force,
+                               .no_checksum = force,
+                               .kappa = .125,
+                               .dims = {.nd = 4, .dims = {2, 2, 2, 2}}};
+    lat_field f;
+    if (lat_quarks_read(in, &f, format, &h, 0) < 0)
+        return false;
+    lat_field_free(&f);
+    return true;
+}
+
 /* As lat-convert does it. Files that do not say their extents have 2, 2, 2, 2 as the samples of the
  * corpus. */
 static bool read_format(source s, const lat_format *format, bool force)
@@ -333,7 +347,9 @@ static bool read_format(source s, const lat_format *format, bool force)
         format = lat_format_of(in);
     if (format && (format->takes_hints || !format->probe))
         r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
-    if (in && format && lat_file_reader_open(&field, in, format, &r, false) > 0) {
+    if (in && format && format->quarks)
+        good = read_quarks(in, format, force);
+    else if (in && format && lat_file_reader_open(&field, in, format, &r, false) > 0) {
         good = lat_file_reader_first(&field, false, NULL, NULL, NULL) == 0;
         if (good && format->foreign)
             read_again(&field);
