@@ -12,7 +12,7 @@
 #   make fuzz SECONDS=60   feeds every reader with what a fuzzer makes up (clang), so long each
 #   make check-mpi    tests of several ranks on the CPU (make check has them too)
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make check-gpu-san: under compute-sanitizer;
-#                     make bench-gpu: its speed; make bench-mpi: on 1, 2 and 4 GPUs
+#                     make bench-gpu, bench-dirac-gpu: its speed; make bench-mpi: on 1, 2 and 4 GPUs
 #   make format       lays C and CUDA sources out as .clang-format says
 #   make coverage     which lines of lib and tools the tests run, in build/coverage
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
@@ -212,7 +212,7 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -D
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
 lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/dirac/dirac_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c)
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(dirac_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
@@ -220,7 +220,7 @@ liblat := $(B)/liblat.a
 mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c),$(wildcard tools/*/lat-*.c)))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
-benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c),$(wildcard bench/*.c))))
+benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c bench/bench_dirac_gpu.c),$(wildcard bench/*.c))))
 
 .PHONY: all
 all: $(tools) $(B)/said
@@ -347,7 +347,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-gpu bench-dirac-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -430,6 +430,9 @@ sweeps:
 bench-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_gpu)
 	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$(B)/bench/bench_gpu)
 	@LAT_BIN="$$PWD/$(BIN)" bench/gpu.sh build/bench-gpu
+
+bench-dirac-gpu: $(if $(cuda_why),,$(B)/bench/bench_dirac_gpu)
+	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$(B)/bench/bench_dirac_gpu)
 
 # On GPUs (MPI_DEVICE=cpu: small, on the CPU). In memory: the stream is not to wait for a disk.
 MPI_DEVICE ?= gpu

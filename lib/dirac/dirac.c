@@ -44,11 +44,25 @@ lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fer
                  lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
         return NULL;
     }
-    return lat_dirac_cpu.open(s, u, fermion, options ? options : &usual);
+    const lat_dirac_ops *ops = s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu;
+    return ops->open(s, u, fermion, options ? options : &usual);
 }
 
 void lat_dirac_close(lat_dirac *d)
 {
     if (d)
         d->ops->close(d);
+}
+
+double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix)
+{
+    const int n = d->space->nc, reals = 8 * n;
+    /* 16 N by N matrices, 8 half spinors, the sum of 8 spinors; a chi + b h. */
+    const double hops = 16 * (8. * n * n - 2 * n) + 8 * 4 * n + 7 * reals, end = 3 * reals;
+    const double block = d->clover               ? 2 * (8. * 2 * n * 2 * n - 4 * n)
+                         : d->fermion.twist != 0 ? 2. * reals
+                                                 : 0;
+    const double one = matrix.form == LAT_FULL ? hops + end + block
+                                               : (2 * hops + end + 2 * block) / 2;
+    return matrix.kind == LAT_NORMAL ? 2 * one : one;
 }

@@ -107,7 +107,10 @@ typedef struct lat_dirac_ops {
     double (*flops)(const lat_dirac *d, lat_dirac_matrix matrix);
 } lat_dirac_ops;
 
-extern const lat_dirac_ops lat_dirac_cpu;
+/* For the tables of all devices. */
+double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix);
+
+extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;
 
 /* Fails with a sentence where a block of A cannot be inverted, where links are not SU(N) and are to
  * be stored in 12 or 8 reals, and where a parameter is none (NaN). */

@@ -349,21 +349,6 @@ static int cpu_reconstruct(lat_dirac *d, const lat_spinor_part *p, lat_dfield *x
     return cpu_diagonal(d, true, false, &other, x, c->tmp);
 }
 
-/* ---- flops ----------------------------------------------------------------------------------- */
-
-static double cpu_flops(const lat_dirac *d, lat_dirac_matrix matrix)
-{
-    const int n = d->space->nc, reals = 8 * n;
-    /* 16 N by N matrices, 8 half spinors, the sum of 8 spinors; a chi + b h. */
-    const double hops = 16 * (8. * n * n - 2 * n) + 8 * 4 * n + 7 * reals, end = 3 * reals;
-    const double block = d->clover               ? 2 * (8. * 2 * n * 2 * n - 4 * n)
-                         : d->fermion.twist != 0 ? 2. * reals
-                                                 : 0;
-    const double one = matrix.form == LAT_FULL ? hops + end + block
-                                               : (2 * hops + end + 2 * block) / 2;
-    return matrix.kind == LAT_NORMAL ? 2 * one : one;
-}
-
 const lat_dirac_ops lat_dirac_cpu = {
     .open = cpu_open,
     .close = cpu_close,
@@ -373,5 +358,5 @@ const lat_dirac_ops lat_dirac_cpu = {
     .logdet = cpu_logdet,
     .prepare = cpu_prepare,
     .reconstruct = cpu_reconstruct,
-    .flops = cpu_flops,
+    .flops = lat_dirac_flops,
 };

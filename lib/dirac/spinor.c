@@ -18,10 +18,8 @@ lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
         lat_fail("%d columns of spinors: expected 1 to %d", columns, LAT_SPINOR_COLUMNS);
         return NULL;
     }
-    if (grid->dev->gpu) {
-        lat_fail("%s: Dirac operators run on the CPU alone", grid->dev->name);
-        return NULL;
-    }
+    if (grid->dev->gpu)
+        return lat_spinor_gpu.open(grid, nc, columns);
     return lat_spinor_cpu.open(grid, nc, columns);
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spinor.h: batches of spinors on a device, and their linear algebra.
  *
- * A batch is one field (grid/grid.h) of `columns` right-hand sides side by side: on the CPU
- * [block][column][spin][colour][re, im][lane]. It covers all sites; an operation works on sites of
+ * A batch is one field (grid/grid.h) of `columns` right-hand sides: on the CPU
+ * [block][column][spin][colour][re, im][lane], on a GPU [column][parity][group of 32 sites]
+ * (cuda_dirac.cuh). It covers all sites; an operation works on sites of
  * one parity, or on both, and on the columns that it is given: those that have converged are left
  * out. What it does to a column does not depend, to the last bit, on the other columns, on threads
  * or on ranks.
  *
- * Inside, spins are those of a basis with gamma_t = diag(1, 1, -1, -1): upper = (a + b)/sqrt 2,
- * lower = (a - b)/sqrt 2, where a and b are the upper and the lower two spins in the basis of
- * DeGrand and Rossi, which host fields have. gamma5 exchanges upper and lower. The change is
- * unitary: norms and products are those of the host's.
+ * Inside, spins are those of a basis with gamma_t = diag(1, 1, -1, -1); on the CPU upper =
+ * (a + b)/sqrt 2, lower = (a - b)/sqrt 2, where a and b are the upper and the lower two spins in
+ * the basis of DeGrand and Rossi, which host fields have. gamma5 exchanges upper and lower. The
+ * change is unitary: norms and products are those of the host's.
  *
  * Scalars are arrays by column number, and only those of active columns are read or written.
  * Norms and products are added up in double: sites of a slice in natural order, even ones, then odd
@@ -117,7 +118,7 @@ typedef struct lat_spinor_ops {
                    const lat_dfield *x, lat_dfield *y);
 } lat_spinor_ops;
 
-extern const lat_spinor_ops lat_spinor_cpu;
+extern const lat_spinor_ops lat_spinor_cpu, lat_spinor_gpu;
 
 /* The shape of a batch, for grids with across = -1. */
 static inline lat_shape lat_spinor_shape(int nc, int columns)

@@ -189,7 +189,7 @@ static cudaError_t move(const transfer *t, lat_storage storage, lat_real real, b
     case LAT_STORAGE_DOUBLE:
         return real == LAT_F32 ? launch<double, float>(t, put, raw, first, count, stream)
                                : launch<double, double>(t, put, raw, first, count, stream);
-    case LAT_STORAGE_HALF: break; /* refused with its grid */
+    case LAT_STORAGE_HALF: break; /* spinors alone: lib/dirac */
     }
     return cudaErrorNotSupported;
 }

@@ -106,10 +106,6 @@ static void gpu_grid_free(lat_grid *grid) { free(grid); }
 
 static lat_grid *gpu_grid_new(const lat_grid *common)
 {
-    if (common->spec.storage == LAT_STORAGE_HALF) {
-        lat_fail("half precision: not on GPUs yet");
-        return NULL;
-    }
     lat_gpu_grid *g = (lat_gpu_grid *)calloc(1, sizeof *g);
     if (!g) {
         lat_fail("out of memory: a grid");
@@ -135,7 +131,9 @@ static void gpu_assigned(lat_grid *, int) {}
 
 size_t lat_cuda_object_bytes(const lat_grid *grid, lat_shape shape)
 {
-    return ((size_t)shape.reals * lat_storage_bytes(grid->spec.storage) + 15) / 16 * 16;
+    const lat_storage storage = grid->spec.storage;
+    const size_t norm = storage == LAT_STORAGE_HALF ? sizeof(float) : 0;
+    return ((size_t)shape.reals * lat_storage_bytes(storage) + 15) / 16 * 16 + norm;
 }
 
 static size_t gpu_unit_bytes(const lat_grid *grid, lat_shape shape)

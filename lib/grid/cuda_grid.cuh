@@ -76,7 +76,7 @@ static inline int64_t lat_cuda_site_from(const lat_grid *grid, int slot)
     return g->site_from + (int64_t)grid->slice[slot] * (int64_t)g->slice_step;
 }
 
-/* Bytes of an object of that shape: whole chunks. */
+/* Bytes of an object of that shape: whole chunks, and in half its norm. */
 size_t lat_cuda_object_bytes(const lat_grid *grid, lat_shape shape);
 
 lat_cuda_divisor lat_cuda_divide_by(uint32_t d);

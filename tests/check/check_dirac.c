@@ -72,7 +72,9 @@ static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options
     const lat_grid_spec spec = {t->u.head.geom, storage, -1};
     const int nc = t->u.head.nc;
     t->columns = columns;
-    t->eps = storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
+    t->eps = storage == LAT_STORAGE_DOUBLE   ? 0x1p-53
+             : storage == LAT_STORAGE_SINGLE ? 0x1p-24
+                                             : 0x1p-16;
     t->p.u = &t->u;
     t->p.traceless = options.traceless;
     t->n = plain_reals(&t->p) / 2;
@@ -184,7 +186,10 @@ static const char *describe(const setup *t)
     const lat_fermion *f = &t->p.f;
     snprintf(text, sizeof text,
              "%s SU(%d) %s bits, %d reals, mass %g csw %g %g xi %g nu %g twist %g boundary %s%s",
-             lat_dims_text(&t->u.head.geom, dims), t->u.head.nc, t->eps > 1e-10 ? "32" : "64",
+             lat_dims_text(&t->u.head.geom, dims), t->u.head.nc,
+             t->eps > 1e-7    ? "16"
+             : t->eps > 1e-10 ? "32"
+                              : "64",
              t->d ? t->d->reals : 0, f->mass, f->csw, f->csw_t, f->xi, f->nu, f->twist,
              lat_boundary_text(f->boundary, boundary), t->p.traceless ? ", traceless" : "");
     return text;
@@ -192,14 +197,16 @@ static const char *describe(const setup *t)
 
 static void random_setup(setup *t, int columns)
 {
-    static const int reals[2][3] = {{8, 4, 0}, {18, 12, 8}};
+    static const int reals[3][3] = {{8, 4, 0}, {18, 12, 8}, {18, 12, 0}}; /* SU(2), SU(3), GPU */
+    static const lat_storage storages[3] = {LAT_STORAGE_DOUBLE, LAT_STORAGE_SINGLE,
+                                            LAT_STORAGE_HALF};
     memset(t, 0, sizeof *t);
-    const int nc = 2 + below(2);
+    const int nc = dev->gpu ? 3 : 2 + below(2);
     t->u = field_new(LAT_GAUGE, random_geometry(), nc, LAT_F64);
     fill_haar(&t->u, counter);
     random_fermion(&t->p.f);
-    set_up(t, below(2) ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE, columns,
-           (lat_dirac_options){reals[nc - 2][below(3)], below(3) == 0});
+    set_up(t, storages[below(dev->gpu ? 3 : 2)], columns,
+           (lat_dirac_options){reals[dev->gpu ? 2 : nc - 2][below(3)], below(3) == 0});
 }
 
 /* Roundings: a hop adds 8 (2N + 2) numbers; a clover term 4N with an element of it of order 1; the
@@ -288,5 +295,9 @@ int main(void)
     check_device();
     dev = checking_device();
     check_device();
+    if ((dev = gpu_device()))
+        check_device();
+    else
+        check_skipped("GPU: operators agree with the plain reference", lat_error());
     return check_done();
 }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_dirac.cuh: what the files of the GPU's operators and spinors share. */
+#ifndef LAT_DIRAC_CUDA_DIRAC_CUH
+#define LAT_DIRAC_CUDA_DIRAC_CUH
+
+#include "cuda_hop.cuh"
+#include "grid/cuda_device.cuh"
+extern "C" {
+#include "spinor.h"
+}
+
+/* A batch is
+ *     [column][parity][group of 32 sites]                                       (cuda_spinor.cuh)
+ * A space on a GPU: how sites are numbered, and where sums are made. */
+typedef struct lat_gpu_space {
+    lat_spinor_space space;
+    lat_hop_sites sites;
+    uint32_t groups;              /* of a parity */
+    size_t group, parity, column; /* bytes */
+    double *partial;              /* on the device: [active][numbers][groups] */
+    size_t partial_numbers;       /* how many fit */
+    double *slice_sum;            /* on the device: [active][numbers][slices] */
+    double *sum;                  /* on the host, the device writes there: */
+    unsigned *arrived;            /* [active][numbers]; and how many blocks have done it */
+    double *flag, call;           /* *flag on the host becomes `call` then */
+} lat_gpu_space;
+
+enum { LAT_GPU_NUMBERS = 2 * LAT_SPINOR_TERMS + 1 }; /* of a column, at most */
+
+static inline lat_gpu_space *lat_gpu_space_of(const lat_spinor_space *s)
+{
+    return (lat_gpu_space *)s;
+}
+
+static inline cudaStream_t lat_gpu_stream(const lat_spinor_space *s)
+{
+    return lat_cuda_device_of(s->grid->dev)->stream;
+}
+
+/* Parities p, p+1 .. of a part: how many, and the first. */
+static inline int lat_part_parities(const lat_spinor_part *p)
+{
+    return p->parity == LAT_BOTH ? 2 : 1;
+}
+static inline int lat_part_first(const lat_spinor_part *p) { return p->parity == LAT_ODD; }
+
+static inline char *lat_gpu_at(const lat_gpu_space *s, const lat_dfield *x, int parity)
+{
+    return (char *)x->data + (size_t)parity * s->parity;
+}
+
+/* Room for numbers of so many columns in s->partial, `arrays` groups each. */
+int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
+
+/* Adds up slice by slice what kernels have written to s->partial, and waits: s->sum[active][number]
+ * is there. `arrays`: groups of a number, those of one parity or of both. */
+int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays);
+
+/* The strip of cuda_hop.cuh, pairs of z, at most: of one column, and of several, of which less fits
+ * into the second cache. */
+enum { LAT_HOP_STRIP = 16, LAT_HOP_STRIP_MANY = 4 };
+
+/* Does a GPU give a block that much shared memory? */
+bool lat_hop_shared_fits(int bytes);
+
+/* Hops, by storage; reals of a link 12 or 18. */
+cudaError_t lat_hop_double(const lat_hop_args *a, int reals, cudaStream_t stream);
+cudaError_t lat_hop_single(const lat_hop_args *a, int reals, cudaStream_t stream);
+cudaError_t lat_hop_half(const lat_hop_args *a, int reals, cudaStream_t stream);
+
+#endif

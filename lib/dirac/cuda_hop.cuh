@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_hop.cuh: the Wilson hop on a GPU, and what is done to its result before it is stored.
+ *
+ *     h(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)
+ *     out  = b C x + a C' h,   or y - alpha (that),   and sums of it for each column
+ *
+ * from sites of one parity to those of the other; C, C' are clover matrices or 1. A thread is a
+ * site. The links of a site's eight directions lie side by side, those of x-mu copied: a warp reads
+ * one contiguous piece. One right-hand side: links go from memory to registers, loads run ahead of
+ * the arithmetic. Several: the links of a block are brought to shared memory once, by a bulk copy
+ * for each warp, and the threads loop over the columns.
+ *
+ * bench/NOTES.md has what was measured. */
+#ifndef LAT_DIRAC_CUDA_HOP_CUH
+#define LAT_DIRAC_CUDA_HOP_CUH
+
+#include "cuda_spinor.cuh"
+#include "grid/cuda_grid.cuh"
+
+/* Sites of a parity: i = within a brick of bx x by sites in (x/2, y) + bricks + slices of z and t.
+ * A brick of 32 sites is a group: neighbours in z and t are whole groups then. Where no brick fits
+ * it is the whole plane, and i is x/2 + X/2 (y + Y (z + Z t)). */
+typedef struct lat_hop_sites {
+    uint32_t extent[4];        /* the first one halved */
+    uint32_t half;             /* sites of a parity */
+    uint32_t brick[2], across; /* bx, by; bricks side by side in x */
+    uint32_t plane, slice;     /* sites of an (x, y) plane, of a slice of t */
+    uint32_t strip; /* pairs of z that a walk takes before the next pair of t; 0: no walk */
+    lat_cuda_divisor by_brick[2], by_across, by_size, by_plane, by_z; /* by_size: bx by */
+    lat_cuda_divisor by_groups, by_strip, by_pairs_t; /* of the walk: groups of a plane, .. */
+    uint32_t odd;
+} lat_hop_sites;
+
+enum { LAT_HOP_COLUMNS = 64 };
+
+/* Sums of a column, in this order. */
+enum { LAT_HOP_NORM = 1, LAT_HOP_DOT_X = 2, LAT_HOP_DOT = 4 }; /* |out|^2, <x, out>, <with, out> */
+
+typedef struct lat_hop_args {
+    lat_hop_sites sites;
+    const char *links;               /* of the sites that are written */
+    const char *in;                  /* column 0 of the other parity */
+    char *out;                       /* column 0 of this parity; likewise x, with */
+    const char *x, *with;            /* NULL: none */
+    const char *clover_x, *clover_h; /* blocks of this parity, or NULL */
+    const char *clover_h2;           /* with clover_h: another factor, from the left */
+    size_t column;                   /* bytes from column to column */
+    double a, b;
+    double g5_x, g5_h;   /* i g gamma5 is added to b C, to a C' (but clover_h2): twisted mass */
+    int parity, swap;    /* swap: D^+ */
+    double phase[4][2];  /* of the forward hop across the boundary, re and im; its conjugate back */
+    int phases;          /* bit mu (x, y, z): the phase is not 1; bit 3: that of t has an im */
+    double t;            /* weight of hops in t over that of the others */
+    int sums;            /* LAT_HOP_NORM and others */
+    int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
+    double *partial;     /* [columns that are active][numbers][arrays] */
+    int add;             /* out + add[] (..) */
+    double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active` */
+    bool early; /* the kernel may begin while the one before ends (compute capability 9) */
+    int columns;
+    uint8_t active[LAT_HOP_COLUMNS];
+} lat_hop_args;
+
+/* ---- sites ----------------------------------------------------------------------------------- */
+
+typedef struct lat_hop_site {
+    uint32_t i, next[8]; /* of x+, y+, z+, t+, x-, .. */
+    uint32_t crosses;    /* bit k: neighbour k is across the boundary */
+} lat_hop_site;
+
+DEVICE uint32_t hop_x(const lat_hop_sites &s, uint32_t x)
+{
+    const uint32_t q = lat_cuda_quotient(x, s.by_brick[0]);
+    return q * (s.brick[0] * s.brick[1]) + x - q * s.brick[0];
+}
+
+DEVICE uint32_t hop_y(const lat_hop_sites &s, uint32_t y)
+{
+    const uint32_t q = lat_cuda_quotient(y, s.by_brick[1]);
+    return q * (s.extent[0] * s.brick[1]) + (y - q * s.brick[1]) * s.brick[0];
+}
+
+/* The number of a thread's site, s.half or more if it has none. Blocks are 4 groups. Where planes
+ * are whole groups a block takes the same group of 2 x 2 planes in (z, t), and blocks walk through
+ * the plane, a strip of z, t, strips: neighbours in t are still in the second cache. */
+DEVICE uint32_t hop_number(const lat_hop_sites &s, uint32_t thread)
+{
+    if (!s.strip)
+        return blockIdx.x * 128 + thread;
+    const uint32_t warp = thread / 32, groups = s.plane / 32;
+    uint32_t q = lat_cuda_quotient(blockIdx.x, s.by_groups);
+    const uint32_t group = blockIdx.x - q * groups;
+    uint32_t n = lat_cuda_quotient(q, s.by_strip);
+    const uint32_t z = q - n * s.strip;
+    q = lat_cuda_quotient(n, s.by_pairs_t);
+    const uint32_t t = n - q * (s.extent[3] / 2);
+    const uint32_t plane = (2 * t + warp / 2) * s.extent[2] + 2 * (q * s.strip + z) + warp % 2;
+    return plane * s.plane + group * 32 + thread % 32;
+}
+
+/* Coordinates of site i, c[0] being half of x; returns whether x is odd. */
+DEVICE bool hop_coordinates(const lat_hop_sites &s, uint32_t i, int parity, uint32_t c[4])
+{
+    const uint32_t zt = lat_cuda_quotient(i, s.by_plane), r = i - zt * s.plane;
+    const uint32_t size = s.brick[0] * s.brick[1];
+    const uint32_t b = lat_cuda_quotient(r, s.by_size), in = r - b * size;
+    const uint32_t by = lat_cuda_quotient(b, s.by_across), bx = b - by * s.across;
+    const uint32_t iy = lat_cuda_quotient(in, s.by_brick[0]), ix = in - iy * s.brick[0];
+    c[0] = bx * s.brick[0] + ix;
+    c[1] = by * s.brick[1] + iy;
+    c[3] = lat_cuda_quotient(zt, s.by_z);
+    c[2] = zt - c[3] * s.extent[2];
+    return (c[1] + c[2] + c[3] + (uint32_t)parity + s.odd) & 1;
+}
+
+DEVICE lat_hop_site hop_site(const lat_hop_sites &s, uint32_t i, int parity)
+{
+    lat_hop_site p;
+    uint32_t c[4];
+    const bool late = hop_coordinates(s, i, parity, c);
+    const uint32_t x = c[0], y = c[1], z = c[2], t = c[3];
+    const uint32_t X = s.extent[0], Y = s.extent[1], Z = s.extent[2], T = s.extent[3];
+    const uint32_t x0 = hop_x(s, x), y0 = hop_y(s, y);
+    p.i = i;
+    p.next[0] = late ? i - x0 + hop_x(s, x + 1 == X ? 0 : x + 1) : i;
+    p.next[4] = late ? i : i - x0 + hop_x(s, x ? x - 1 : X - 1);
+    p.next[1] = i - y0 + hop_y(s, y + 1 == Y ? 0 : y + 1);
+    p.next[5] = i - y0 + hop_y(s, y ? y - 1 : Y - 1);
+    p.next[2] = z + 1 == Z ? i - z * s.plane : i + s.plane;
+    p.next[6] = z ? i - s.plane : i + (Z - 1) * s.plane;
+    p.next[3] = t + 1 == T ? i - t * s.slice : i + s.slice;
+    p.next[7] = t ? i - s.slice : i + (T - 1) * s.slice;
+    p.crosses = (uint32_t)(late && x + 1 == X) | (uint32_t)(y + 1 == Y) << 1
+                | (uint32_t)(z + 1 == Z) << 2 | (uint32_t)(t + 1 == T) << 3
+                | (uint32_t)(!late && x == 0) << 4 | (uint32_t)(y == 0) << 5
+                | (uint32_t)(z == 0) << 6 | (uint32_t)(t == 0) << 7;
+    return p;
+}
+
+/* ---- a direction ----------------------------------------------------------------------------- */
+
+/* gamma_k = ((0, -i sigma_k), (i sigma_k, 0)). The upper spins of (1 - s gamma_k) psi are
+ * h = u + s i sigma_k l; the lower ones are - s i sigma_k of them. */
+template <int K, class real> DEVICE void project(real h[12], const real p[24], real s)
+{
+#pragma unroll
+    for (int c = 0; c < 6; c += 2) {
+        const real *const u0 = p + c, *const u1 = p + 6 + c, *const l0 = p + 12 + c,
+                          *const l1 = p + 18 + c;
+        if (K == 0) {
+            h[c] = u0[0] - s * l1[1];
+            h[c + 1] = u0[1] + s * l1[0];
+            h[6 + c] = u1[0] - s * l0[1];
+            h[7 + c] = u1[1] + s * l0[0];
+        } else if (K == 1) {
+            h[c] = u0[0] + s * l1[0];
+            h[c + 1] = u0[1] + s * l1[1];
+            h[6 + c] = u1[0] - s * l0[0];
+            h[7 + c] = u1[1] - s * l0[1];
+        } else {
+            h[c] = u0[0] - s * l0[1];
+            h[c + 1] = u0[1] + s * l0[0];
+            h[6 + c] = u1[0] + s * l1[1];
+            h[7 + c] = u1[1] - s * l1[0];
+        }
+    }
+}
+
+/* a + s b of two 16-bit numbers as floats, times scale: differences of numbers below the exponent
+ * of 2^23 are exact, and a sum is a difference from the complement, ~b = 65535 - b. */
+template <bool HIGH_A, bool HIGH_B>
+DEVICE float fixed_sum(uint32_t a, uint32_t b, bool plus, float scale)
+{
+    const float x = HIGH_A ? high(a) : low(a);
+    if (plus)
+        return (x - (HIGH_B ? high(~b) : low(~b))) * scale - scale;
+    return (x - (HIGH_B ? high(b) : low(b))) * scale;
+}
+
+/* project() times scale, of words in half. P: s is 1, not -1. */
+template <int K, bool P>
+DEVICE void project_fixed(float h[12], const uint32_t w[12], bool swap, float scale)
+{
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        const uint32_t u0 = swap ? w[6 + c] : w[c], u1 = swap ? w[9 + c] : w[3 + c],
+                       l0 = swap ? w[c] : w[6 + c], l1 = swap ? w[3 + c] : w[9 + c];
+        if (K == 0) {
+            h[2 * c] = fixed_sum<false, true>(u0, l1, !P, scale);
+            h[2 * c + 1] = fixed_sum<true, false>(u0, l1, P, scale);
+            h[6 + 2 * c] = fixed_sum<false, true>(u1, l0, !P, scale);
+            h[7 + 2 * c] = fixed_sum<true, false>(u1, l0, P, scale);
+        } else if (K == 1) {
+            h[2 * c] = fixed_sum<false, false>(u0, l1, P, scale);
+            h[2 * c + 1] = fixed_sum<true, true>(u0, l1, P, scale);
+            h[6 + 2 * c] = fixed_sum<false, false>(u1, l0, !P, scale);
+            h[7 + 2 * c] = fixed_sum<true, true>(u1, l0, !P, scale);
+        } else {
+            h[2 * c] = fixed_sum<false, true>(u0, l0, !P, scale);
+            h[2 * c + 1] = fixed_sum<true, false>(u0, l0, P, scale);
+            h[6 + 2 * c] = fixed_sum<false, true>(u1, l1, P, scale);
+            h[7 + 2 * c] = fixed_sum<true, false>(u1, l1, !P, scale);
+        }
+    }
+}
+
+/* Colour c of the product, x[0..1] for the first spin and x[2..3] for the second, to the result. */
+template <int K, bool BACK, class real> DEVICE void spread(real r[24], int c, const real x[4])
+{
+    const real s = BACK ? (real)-1 : (real)1;
+    real *const u0 = r + c, *const u1 = r + 6 + c, *const l0 = r + 12 + c, *const l1 = r + 18 + c;
+    if (K == 3) { /* forward: the lower spins; back: the upper ones */
+        real *const a = BACK ? u0 : l0, *const b = BACK ? u1 : l1;
+        a[0] += x[0];
+        a[1] += x[1];
+        b[0] += x[2];
+        b[1] += x[3];
+        return;
+    }
+    u0[0] += x[0];
+    u0[1] += x[1];
+    u1[0] += x[2];
+    u1[1] += x[3];
+    if (K == 0) {
+        l0[0] += s * x[3];
+        l0[1] -= s * x[2];
+        l1[0] += s * x[1];
+        l1[1] -= s * x[0];
+    } else if (K == 1) {
+        l0[0] -= s * x[2];
+        l0[1] -= s * x[3];
+        l1[0] += s * x[0];
+        l1[1] += s * x[1];
+    } else if (K == 2) {
+        l0[0] += s * x[1];
+        l0[1] -= s * x[0];
+        l1[0] -= s * x[3];
+        l1[1] += s * x[2];
+    }
+}
+
+/* r += spread(U h), or of U^+. */
+template <int K, bool BACK, class real>
+DEVICE void multiply(real r[24], const real u[18], const real h[12])
+{
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        real x[4] = {0, 0, 0, 0};
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            const real re = BACK ? u[6 * j + 2 * i] : u[6 * i + 2 * j],
+                       im = BACK ? -u[6 * j + 2 * i + 1] : u[6 * i + 2 * j + 1];
+#pragma unroll
+            for (int k = 0; k < 2; k++) {
+                const real hr = h[6 * k + 2 * j], hi = h[6 * k + 2 * j + 1];
+                x[2 * k] += re * hr;
+                x[2 * k] -= im * hi;
+                x[2 * k + 1] += re * hi;
+                x[2 * k + 1] += im * hr;
+            }
+        }
+        spread<K, BACK>(r, 2 * i, x);
+    }
+}
+
+/* ---- the hop at a site ----------------------------------------------------------------------- */
+
+/* Direction n of 0 .. 7: x+, x-, y+, .. t-. */
+/* PHASES: any phases in any direction; otherwise a real one in t alone. (The branch would cost the
+ * others registers.) */
+/* SW: 0 or 1, or -1: args.swap decides. */
+#define SWAP(a) (SW < 0 ? (a).swap != 0 : SW != 0)
+template <int P, int R, bool MANY, bool PHASES, int SW> struct hop {
+    typedef lat_form<P> form;
+    typedef typename form::real real;
+    typedef lat_link_form<P, R> link;
+    enum { LINKS = 8 * link::BLOCK }; /* bytes of a group's links */
+
+    struct raw { /* words on their way */
+        uint32_t spinor[form::WORDS], u[MANY ? 1 : link::WORDS];
+        float norm;
+    };
+
+    template <int N>
+    static __device__ __forceinline__ void fetch(raw &w, const lat_hop_args &a,
+                                                 const lat_hop_site &p, const char *in,
+                                                 uint64_t policy)
+    {
+        enum { K = N / 2, BACK = N % 2 };
+        const uint32_t n = p.next[K + 4 * BACK];
+        const char *const group = in + (size_t)(n / 32) * form::GROUP;
+        if (!MANY)
+            load_link<P, R>(w.u, a.links + (size_t)(p.i / 32) * LINKS + N * link::BLOCK, p.i % 32,
+                            policy);
+        if (K < 3)
+            load_spinor<P>(w.spinor, &w.norm, group, n % 32, P != LAT_STORAGE_HALF && SWAP(a));
+        else
+            load_two_spins<P>(w.spinor, &w.norm, group, n % 32, (!BACK) != SWAP(a));
+    }
+
+    /* The half spinor, times the phase, the weight of t, and in half the units of spinor and link.
+     */
+    template <int N>
+    static __device__ __forceinline__ void half_spinor(real h[12], const raw &w,
+                                                       const lat_hop_args &a, const lat_hop_site &p)
+    {
+        enum { K = N / 2, BACK = N % 2, KK = K < 3 ? K : 0 };
+        const bool crosses = p.crosses >> (K + 4 * BACK) & 1;
+        const real unit = P == LAT_STORAGE_HALF ? (real)(w.norm * (LAT_FIXED_ONE * LAT_FIXED_ONE))
+                                                : (real)1;
+        if (K < 3 && P == LAT_STORAGE_HALF) {
+            project_fixed<KK, !BACK>((float *)h, w.spinor, SWAP(a), (float)unit);
+        } else if (K < 3) {
+            real v[24];
+#pragma unroll
+            for (int k = 0; k < 24; k++)
+                v[k] = word_real<P>(w.spinor, k);
+            project<KK>(h, v, BACK ? (real)-1 : (real)1);
+        } else {
+            const bool real_phase = crosses && !(PHASES && a.phases >> 3 & 1);
+            const real f = (real)(2 * a.t) * unit * (real_phase ? (real)a.phase[3][0] : (real)1);
+            if (P == LAT_STORAGE_HALF) {
+                const bool lower = (!BACK) != SWAP(a);
+#pragma unroll
+                for (int k = 0; k < 12; k++) {
+                    const real low_part = word_real<P>(w.spinor, 4 + k),
+                               high_part = word_real<P>(w.spinor, k);
+                    h[k] = f * (lower ? low_part : high_part);
+                }
+            } else {
+#pragma unroll
+                for (int k = 0; k < 12; k++)
+                    h[k] = f * word_real<P>(w.spinor, k);
+            }
+        }
+        if (PHASES && a.phases >> K & 1 && crosses) {
+            const real re = (real)a.phase[K][0],
+                       im = BACK ? -(real)a.phase[K][1] : (real)a.phase[K][1];
+#pragma unroll
+            for (int k = 0; k < 12; k += 2) {
+                const real x = h[k], y = h[k + 1];
+                h[k] = re * x - im * y;
+                h[k + 1] = re * y + im * x;
+            }
+        }
+    }
+
+    template <int N>
+    static __device__ __forceinline__ void compute(real r[24], raw &w, const lat_hop_args &a,
+                                                   const lat_hop_site &p, const char *shared)
+    {
+        enum { K = N / 2, BACK = N % 2 };
+        real u[18], h[12];
+        if (MANY) {
+            uint32_t words[link::WORDS];
+            shared_link<P, R>(words, shared + N * link::BLOCK, p.i % 32);
+            open_link<P, R>(u, words);
+        } else {
+            open_link<P, R>(u, w.u);
+        }
+        half_spinor<N>(h, w, a, p);
+        multiply<K, BACK != 0>(r, u, h);
+    }
+
+    /* r = h(x), loads AHEAD directions before their arithmetic. */
+    template <int AHEAD>
+    static __device__ __forceinline__ void apply(real r[24], const lat_hop_args &a,
+                                                 const lat_hop_site &p, const char *in,
+                                                 uint64_t policy, const char *shared)
+    {
+        raw w[AHEAD + 1];
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            r[k] = 0;
+#define FETCH(n) fetch<(n) < 8 ? (n) : 7>(w[(n) % (AHEAD + 1)], a, p, in, policy)
+#define STEP(n) \
+    if ((n) + AHEAD < 8) \
+        FETCH((n) + AHEAD); \
+    compute<n>(r, w[(n) % (AHEAD + 1)], a, p, shared);
+        if (AHEAD > 0)
+            FETCH(0);
+        if (AHEAD > 1)
+            FETCH(1);
+        STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+#undef STEP
+#undef FETCH
+    }
+};
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+template <class real> DEVICE void dot(double sum[2], const real y[24], const real v[24])
+{
+    real re = 0, im = 0;
+#pragma unroll
+    for (int k = 0; k < 24; k += 2) {
+        re += y[k] * v[k] + y[k + 1] * v[k + 1];
+        im += y[k] * v[k + 1] - y[k + 1] * v[k];
+    }
+    sum[0] = re;
+    sum[1] = im;
+}
+
+/* v += i g gamma5 x */
+template <class real> DEVICE void add_gamma5(real v[24], const real x[24], real g)
+{
+#pragma unroll
+    for (int k = 0; k < 12; k += 2) { /* gamma5 x = (- lower, - upper) */
+        v[k] += g * x[13 + k];
+        v[k + 1] -= g * x[12 + k];
+        v[12 + k] += g * x[k + 1];
+        v[13 + k] -= g * x[k];
+    }
+}
+
+/* The sum of a warp's numbers to partial[], always in the same order. */
+DEVICE void sum_up(double *partial, double v)
+{
+#pragma unroll
+    for (int d = 16; d; d /= 2)
+        v += __shfl_down_sync(~0u, v, d);
+    if (threadIdx.x % 32 == 0)
+        *partial = v;
+}
+
+/* From h to out, and its sums. n: the place of the column in `active`; `there`: the thread has a
+ * site. END: 0 stores h as it is; 1 all but clover matrices; 2 all. */
+template <int P, int END, int SW, bool ONCE>
+DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool there,
+                   typename lat_form<P>::real h[24], uint64_t policy)
+{
+    typedef lat_form<P> form;
+    typedef typename form::real real;
+    const uint32_t lane = p.i % 32, group = p.i / 32;
+    const size_t at = (size_t)group * form::GROUP + (size_t)a.active[n] * a.column;
+    const size_t block = (size_t)group * form::CLOVER;
+    double norm = 0, dot_x[2] = {0, 0}, dot_with[2] = {0, 0};
+    if (END == 0) {
+        if (there)
+            put_spinor<P, ONCE>(a.out + at, lane, h, SWAP(a), policy);
+        return;
+    }
+    if (there) {
+        const real s = (real)a.a;
+        if (END > 1 && a.clover_h)
+            clover_times<P>(h, a.clover_h + block, lane, policy);
+        if (END > 1 && a.g5_h != 0) {
+            real v[24];
+#pragma unroll
+            for (int k = 0; k < 24; k++)
+                v[k] = h[k];
+            if (a.clover_h2)
+                clover_times<P>(h, a.clover_h2 + block, lane, policy);
+#pragma unroll
+            for (int k = 0; k < 24; k++)
+                h[k] *= s;
+            add_gamma5(h, v, (real)(SWAP(a) ? -a.g5_h : a.g5_h));
+        } else {
+#pragma unroll
+            for (int k = 0; k < 24; k++)
+                h[k] *= s;
+        }
+        if (a.x) {
+            real x[24];
+            get_spinor<P>(x, a.x + at, lane, SWAP(a));
+            const real b = (real)a.b;
+            if (END > 1 && a.g5_x != 0)
+                add_gamma5(h, x, (real)(SWAP(a) ? -a.g5_x : a.g5_x));
+            if (END > 1 && a.clover_x) {
+                real c[24];
+#pragma unroll
+                for (int k = 0; k < 24; k++)
+                    c[k] = x[k];
+                clover_times<P>(c, a.clover_x + block, lane, policy);
+#pragma unroll
+                for (int k = 0; k < 24; k++)
+                    h[k] += b * c[k];
+            } else {
+#pragma unroll
+                for (int k = 0; k < 24; k++)
+                    h[k] += b * x[k];
+            }
+            if (!a.add && a.sums & LAT_HOP_DOT_X)
+                dot(dot_x, x, h);
+        }
+        if (a.add) {
+            real y[24];
+            get_spinor<P>(y, a.out + at, lane, SWAP(a));
+            const real alpha = (real)a.alpha[n];
+#pragma unroll
+            for (int k = 0; k < 24; k++)
+                h[k] = y[k] + alpha * h[k];
+        }
+        if (a.sums & LAT_HOP_DOT) {
+            real y[24];
+            get_spinor<P>(y, a.with + at, lane, SWAP(a));
+            dot(dot_with, y, h);
+        }
+        if (a.sums & LAT_HOP_NORM) {
+            real q = 0;
+#pragma unroll
+            for (int k = 0; k < 24; k++)
+                q += h[k] * h[k];
+            norm = q;
+        }
+        put_spinor<P, ONCE>(a.out + at, lane, h, SWAP(a), policy);
+    }
+    if (a.sums) {
+        double *to = a.partial + (size_t)n * (size_t)a.numbers * (size_t)a.arrays + group;
+        if (a.sums & LAT_HOP_NORM) {
+            sum_up(to, norm);
+            to += a.arrays;
+        }
+        if (a.sums & LAT_HOP_DOT_X) {
+            sum_up(to, dot_x[0]);
+            sum_up(to + a.arrays, dot_x[1]);
+            to += 2 * a.arrays;
+        }
+        if (a.sums & LAT_HOP_DOT) {
+            sum_up(to, dot_with[0]);
+            sum_up(to + a.arrays, dot_with[1]);
+        }
+    }
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* A hop begins while the kernel before it ends, which it waits for before it reads spinors; so the
+ * next one may begin, too. Links and clover matrices are older than any hop. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define WAIT_FOR_SPINORS() \
+    (cudaTriggerProgrammaticLaunchCompletion(), cudaGridDependencySynchronize())
+#else
+#define WAIT_FOR_SPINORS() ((void)0)
+#endif
+
+/* blockIdx.y: the column. */
+template <int P, int R, int END, bool PHASES, int SW, bool ONCE, int AHEAD, int BLOCKS>
+__global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ lat_hop_args a)
+{
+    typedef hop<P, R, false, PHASES, SW> H;
+    const uint32_t i = hop_number(a.sites, threadIdx.x);
+    const bool there = i < a.sites.half;
+    const size_t column = (size_t)a.active[blockIdx.y] * a.column;
+    const lat_hop_site p = hop_site(a.sites, there ? i : a.sites.half - 1, a.parity);
+    typename H::real h[24];
+    const uint64_t policy = read_once();
+    WAIT_FOR_SPINORS();
+    if (i / 32 * 32 >= a.sites.half) /* the whole warp */
+        return;
+    H::template apply<AHEAD>(h, a, p, a.in + column, policy, NULL);
+    finish<P, END, SW, ONCE>(a, p, (int)blockIdx.y, there, h, policy);
+}
+
+/* SIDES threads a site, which take the columns in turn. */
+template <int P, int R, int END, bool PHASES, int SW, bool ONCE, int AHEAD, int SIDES, int BLOCKS>
+__global__ void __launch_bounds__(128 * SIDES, BLOCKS)
+    hop_many(const __grid_constant__ lat_hop_args a)
+{
+    typedef hop<P, R, true, PHASES, SW> H;
+    extern __shared__ __align__(128) char shared[];
+    const uint32_t thread = threadIdx.x % 128, side = threadIdx.x / 128, warp = thread / 32;
+    const uint32_t i = hop_number(a.sites, thread), groups = (a.sites.half + 31) / 32;
+    const bool there = i < a.sites.half, some = i / 32 < groups;
+    const uint64_t policy = read_once();
+    const lat_hop_site p = hop_site(a.sites, there ? i : a.sites.half - 1, a.parity);
+#if __CUDA_ARCH__ >= 900
+    __shared__ __align__(8) uint64_t barrier;
+    const uint32_t bar = (uint32_t)__cvta_generic_to_shared(&barrier);
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;\n"
+                     "fence.proxy.async.shared::cta;" ::"r"(bar)
+                     : "memory");
+    __syncthreads();
+    if (side == 0 && thread % 32 == 0) {
+        const uint32_t bytes = some ? H::LINKS : 0;
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
+                     : "memory");
+        if (some)
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                         ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
+                             (uint32_t)__cvta_generic_to_shared(shared) + warp * H::LINKS),
+                         "l"(a.links + (size_t)(i / 32) * H::LINKS), "r"(bytes), "r"(bar),
+                         "l"(policy)
+                         : "memory");
+    }
+    WAIT_FOR_SPINORS();
+    for (uint32_t done = 0; !done;)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
+                     "selp.u32 %0, 1, 0, p;}"
+                     : "=r"(done)
+                     : "r"(bar)
+                     : "memory");
+#else
+    if (some)
+        for (uint32_t k = (side * 32 + thread % 32) * 16; k < H::LINKS; k += SIDES * 512)
+            *(uint4 *)(shared + warp * H::LINKS
+                       + k) = load16_once(a.links + (size_t)(i / 32) * H::LINKS + k, policy);
+    __syncthreads();
+#endif
+    if (!some)
+        return;
+#pragma unroll 1
+    for (int n = (int)side; n < a.columns; n += SIDES) {
+        const size_t column = (size_t)a.active[n] * a.column;
+        typename H::real h[24];
+        H::template apply<AHEAD>(h, a, p, a.in + column, policy, shared + warp * H::LINKS);
+        finish<P, END, SW, ONCE>(a, p, n, there, h, policy);
+    }
+}
+
+#endif

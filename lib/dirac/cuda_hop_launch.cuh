@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_hop_launch.cuh: which kernel of cuda_hop.cuh does a hop, for one precision: LAT_P is the
+ * storage, LAT_HOP_LAUNCH the name of the function. Numbers of blocks, of threads a site and of
+ * directions that loads run ahead were measured on an H200 (bench/NOTES.md); results do not depend
+ * on them. */
+#include "cuda_dirac.cuh"
+#include "cuda_hop.cuh"
+
+enum {
+    DOUBLE = LAT_P == LAT_STORAGE_DOUBLE,
+    SINGLE = LAT_P == LAT_STORAGE_SINGLE,
+    HALF = LAT_P == LAT_STORAGE_HALF,
+    ONE_AHEAD = 1,
+    MANY_AHEAD = SINGLE ? 0 : 1,
+    MANY_SIDES = SINGLE ? 2 : 1,
+    MANY_ONCE = !SINGLE
+};
+
+typedef void kernel(const lat_hop_args);
+
+static cudaError_t start(kernel *k, dim3 blocks, unsigned threads, size_t shared,
+                         const lat_hop_args *a, cudaStream_t stream)
+{
+    cudaLaunchAttribute early;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = a->early ? 1 : 0;
+    return cudaLaunchKernelEx(&config, k, *a);
+}
+
+static cudaError_t launch_one(kernel *k, const lat_hop_args *a, cudaStream_t stream)
+{
+    return start(k, dim3((a->sites.half + 127) / 128, (unsigned)a->columns), 128, 0, a, stream);
+}
+
+/* Kernels of several columns need more shared memory than a block may take unasked. */
+static cudaError_t launch_many(kernel *k, int bytes, const lat_hop_args *a, cudaStream_t stream)
+{
+    const cudaError_t e = cudaFuncSetAttribute((const void *)k,
+                                               cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (e)
+        return e;
+    return start(k, (a->sites.half + 127) / 128, 128 * MANY_SIDES, (size_t)bytes, a, stream);
+}
+
+template <int R, int END, bool PHASES, int SW>
+static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
+{
+    enum {
+        SHARED = 4 * 8 * lat_link_form<LAT_P, R>::BLOCK,
+        ONE_BLOCKS = DOUBLE ? END > 1 ? 2 : 3 : 4,
+        MANY_BLOCKS = DOUBLE   ? R == 12 ? 2 : 1
+                      : SINGLE ? 2
+                               : 4
+    };
+    if (a->columns > 1 && !PHASES && lat_hop_shared_fits(SHARED))
+        return launch_many(
+            hop_many<LAT_P, R, END, false, SW, MANY_ONCE, MANY_AHEAD, MANY_SIDES, MANY_BLOCKS>,
+            SHARED, a, stream);
+    return launch_one(hop_one<LAT_P, R, END, PHASES, SW, false, ONE_AHEAD, ONE_BLOCKS>, a, stream);
+}
+
+template <int R, int SW> static cudaError_t choose(const lat_hop_args *a, cudaStream_t stream)
+{
+    const bool diagonal = a->clover_x || a->clover_h || a->g5_x != 0 || a->g5_h != 0;
+    if (a->phases)
+        return run<R, 2, true, SW>(a, stream);
+    if (diagonal)
+        return run<R, 2, false, SW>(a, stream);
+    if (a->a == 1 && !a->x && !a->add && !a->sums)
+        return run<R, 0, false, SW>(a, stream);
+    return run<R, 1, false, SW>(a, stream);
+}
+
+template <int P> static cudaError_t by_swap(const lat_hop_args *a, int reals, cudaStream_t stream)
+{
+    if constexpr (P == LAT_STORAGE_HALF) /* there it takes instructions to exchange spins */
+        return reals == 12 ? a->swap ? choose<12, 1>(a, stream) : choose<12, 0>(a, stream)
+               : a->swap ? choose<18, 1>(a, stream)
+                           : choose<18, 0>(a, stream);
+    else
+        return reals == 12 ? choose<12, -1>(a, stream) : choose<18, -1>(a, stream);
+}
+
+cudaError_t LAT_HOP_LAUNCH(const lat_hop_args *a, int reals, cudaStream_t stream)
+{
+    return by_swap<LAT_P>(a, reals, stream);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_pack.cuh: between host fields, in natural order on the device, and the order of a GPU's
+ * links and spinors. */
+#ifndef LAT_DIRAC_CUDA_PACK_CUH
+#define LAT_DIRAC_CUDA_PACK_CUH
+
+#include "cuda_hop.cuh"
+
+/* Natural index of coordinates, x whole. */
+DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
+{
+    return x[0]
+           + (size_t)(2 * s.extent[0])
+                 * (x[1] + (size_t)s.extent[1] * (x[2] + (size_t)s.extent[2] * x[3]));
+}
+
+/* Coordinates of site i of a parity, x whole. */
+DEVICE void coordinates_of(const lat_hop_sites &s, uint32_t i, int parity, uint32_t x[4])
+{
+    const bool late = hop_coordinates(s, i, parity, x);
+    x[0] = 2 * x[0] + late;
+}
+
+/* Parity and number of the site with a natural index. */
+DEVICE uint32_t number_of(const lat_hop_sites &s, size_t site, int *parity)
+{
+    const uint32_t row = 2 * s.extent[0];
+    const uint32_t x = (uint32_t)(site % row);
+    size_t q = site / row;
+    const uint32_t y = (uint32_t)(q % s.extent[1]);
+    q /= s.extent[1];
+    const uint32_t z = (uint32_t)(q % s.extent[2]), t = (uint32_t)(q / s.extent[2]);
+    *parity = (int)((x + y + z + t + s.odd) & 1);
+    return hop_x(s, x / 2) + hop_y(s, y) + z * s.plane + t * s.slice;
+}
+
+/* Reals of a lane's link or clover block: chunks of 16 bytes and what is left of one. */
+template <int P>
+DEVICE void encode(char *block, uint32_t lane, const double *v, int reals, double unit)
+{
+    enum { REALS = 16 / lat_form<P>::BYTES }; /* a chunk's */
+    for (int k = 0; k < reals; k++) {
+        const int chunk = k / REALS, left = reals - chunk * REALS;
+        const int side = left < REALS ? left : REALS; /* reals of a lane in this row of 32 */
+        char *const p = block + chunk * 512
+                        + ((size_t)lane * (size_t)side + (size_t)(k % REALS)) * lat_form<P>::BYTES;
+        if (P == LAT_STORAGE_DOUBLE)
+            *(double *)p = v[k];
+        else if (P == LAT_STORAGE_SINGLE)
+            *(float *)p = (float)v[k];
+        else
+            *(uint16_t *)p = (uint16_t)(__double2int_rn(v[k] / unit * 32767) + 32768);
+    }
+}
+
+/* From the basis of DeGrand and Rossi, that of host fields, to ours (that of Dirac and Pauli):
+ * spins
+ * (-1-3, 0+2, 1-3, 2-0) / sqrt 2; and back. */
+DEVICE void to_inside(double w[24], const double v[24])
+{
+    const double r2 = 0.70710678118654752440;
+    for (int k = 0; k < 6; k++) {
+        w[k] = -r2 * (v[6 + k] + v[18 + k]);
+        w[6 + k] = r2 * (v[k] + v[12 + k]);
+        w[12 + k] = r2 * (v[6 + k] - v[18 + k]);
+        w[18 + k] = r2 * (v[12 + k] - v[k]);
+    }
+}
+
+DEVICE void to_outside(double v[24], const double w[24])
+{
+    const double r2 = 0.70710678118654752440;
+    for (int k = 0; k < 6; k++) {
+        v[k] = r2 * (w[6 + k] - w[18 + k]);
+        v[6 + k] = r2 * (w[12 + k] - w[k]);
+        v[12 + k] = r2 * (w[6 + k] + w[18 + k]);
+        v[18 + k] = -r2 * (w[k] + w[12 + k]);
+    }
+}
+
+/* u[site][mu][18] -> links[group][8][chunk][32] of a parity; blockIdx.y: x+, x-, y+ .. */
+template <int P, int R>
+__global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, const double *u,
+                           char *links)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int n = (int)blockIdx.y, mu = n / 2;
+    if (i >= s.half)
+        return;
+    uint32_t x[4];
+    coordinates_of(s, i, parity, x);
+    if (n % 2) {
+        const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
+        x[mu] = x[mu] ? x[mu] - 1 : extent - 1;
+    }
+    encode<P>(links + ((size_t)(i / 32) * 8 + (size_t)n) * lat_link_form<P, R>::BLOCK, i % 32,
+              u + (natural_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
+}
+
+/* v[count][24], natural sites first .. first+count-1, to a column or back. */
+template <int P>
+__global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
+                             const double *v, size_t first, size_t count, char *column)
+{
+    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (n >= count)
+        return;
+    int parity;
+    const uint32_t i = number_of(s, first + n, &parity);
+    double w[24];
+    typename lat_form<P>::real r[24];
+    to_inside(w, v + n * 24);
+    for (int k = 0; k < 24; k++)
+        r[k] = (typename lat_form<P>::real)w[k];
+    put_spinor<P, false>(column + (size_t)parity * parity_bytes
+                             + (size_t)(i / 32) * lat_form<P>::GROUP,
+                         i % 32, r, false, 0);
+}
+
+template <int P>
+__global__ void unpack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
+                               double *v, size_t first, size_t count, const char *column)
+{
+    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (n >= count)
+        return;
+    int parity;
+    const uint32_t i = number_of(s, first + n, &parity);
+    double w[24];
+    typename lat_form<P>::real r[24];
+    get_spinor<P>(r, column + (size_t)parity * parity_bytes + (size_t)(i / 32) * lat_form<P>::GROUP,
+                  i % 32, false);
+    for (int k = 0; k < 24; k++)
+        w[k] = (double)r[k];
+    to_outside(v + n * 24, w);
+}
+
+/* From one storage to another, in the same order. */
+template <int FROM, int TO>
+__global__ void convert_spinors(uint32_t groups, const char *from, char *to)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i / 32 >= groups)
+        return;
+    typename lat_form<FROM>::real a[24];
+    typename lat_form<TO>::real b[24];
+    get_spinor<FROM>(a, from + (size_t)(i / 32) * lat_form<FROM>::GROUP, i % 32, false);
+    for (int k = 0; k < 24; k++)
+        b[k] = (typename lat_form<TO>::real)a[k];
+    put_spinor<TO, false>(to + (size_t)(i / 32) * lat_form<TO>::GROUP, i % 32, b, false, 0);
+}
+
+#endif

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dirac_gpu.cu: Dirac operators on one GPU: the table of dirac.h, of hops (cuda_hop.cuh) and passes
+ * (cuda_pass.cuh). */
+#include "cuda_clover.cuh"
+#include "cuda_dirac.cuh"
+#include "cuda_pass.cuh"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "grid/cuda_tuning.h"
+extern "C" {
+#include "base/error.h"
+#include "dirac.h"
+#include "lattice/field.h"
+#include "links.h"
+#include "staging.h"
+extern const lat_dirac_ops lat_dirac_gpu;
+}
+
+#define THREADS 128
+
+static int failed(cudaError_t e) { return lat_cuda_failed(e, "a Dirac operator"); }
+
+/* A = scalar or C, + i twist gamma5. Its inverse is (C - i twist gamma5) inverse. */
+typedef struct gpu_dirac {
+    lat_dirac dirac;
+    lat_gpu_space *s;
+    double scalar;
+    char *links[2];               /* by parity of the site */
+    char *clover[2], *inverse[2]; /* NULL without a clover term */
+    double log[2];
+    long negative[2];
+    /* What lies between two hops, before the first one, between M and M^+; made when needed. */
+    lat_dfield *between, *first, *middle;
+} gpu_dirac;
+
+static gpu_dirac *of(lat_dirac *d) { return (gpu_dirac *)d; }
+
+/* ---- links and clover matrices --------------------------------------------------------------- */
+
+static void gpu_close(lat_dirac *dirac)
+{
+    gpu_dirac *d = of(dirac);
+    for (int p = 0; p < 2; p++) {
+        cudaFree(d->links[p]);
+        cudaFree(d->clover[p]);
+        cudaFree(d->inverse[p]);
+    }
+    lat_dfield_free(d->between);
+    lat_dfield_free(d->first);
+    lat_dfield_free(d->middle);
+    free(d);
+}
+
+/* Links in double on the device, in natural order. */
+static int upload(const lat_cuda_device *dev, const lat_field *u, double **all)
+{
+    const size_t n = lat_field_matrices(u), most = LAT_CUDA_STAGE / (18 * sizeof(double));
+    if (lat_cuda_malloc((void **)all, n * 18 * sizeof(double), "the links"))
+        return -1;
+    for (size_t k = 0, at = 0; at < n; k++, at += most) {
+        const size_t count = n - at < most ? n - at : most;
+        double *const piece = (double *)dev->pinned[k % 2];
+        if (failed(cudaEventSynchronize(dev->done[k % 2])))
+            return -1;
+        lat_stage_links(u, at, count, piece);
+        if (failed(cudaMemcpyAsync(*all + at * 18, piece, count * 18 * sizeof(double),
+                                   cudaMemcpyHostToDevice, dev->stream))
+            || failed(cudaEventRecord(dev->done[k % 2], dev->stream)))
+            return -1;
+    }
+    return 0;
+}
+
+template <int P, int R> static int make_links(gpu_dirac *d, const double *all, cudaStream_t stream)
+{
+    const dim3 blocks(lat_cuda_blocks(d->s->sites.half, THREADS), 8);
+    const size_t bytes = d->s->groups * (size_t)(8 * lat_link_form<P, R>::BLOCK);
+    for (int p = 0; p < 2; p++) {
+        if (lat_cuda_malloc((void **)&d->links[p], bytes, "the links of a Dirac operator")
+            || failed(cudaMemsetAsync(d->links[p], 0, bytes, stream)))
+            return -1;
+        pack_links<P, R><<<blocks, THREADS, 0, stream>>>(d->s->sites, p, all, d->links[p]);
+    }
+    return failed(cudaGetLastError());
+}
+
+/* Sums of s->partial's first number of one parity. */
+static int sum(lat_gpu_space *s, double *v)
+{
+    if (lat_gpu_sums_finish(s, 1, 1, (int)s->groups))
+        return -1;
+    *v = s->sum[0];
+    return 0;
+}
+
+template <int P>
+static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaStream_t stream)
+{
+    const lat_fermion *f = &d->dirac.fermion;
+    const size_t bytes = d->s->groups * (size_t)lat_form<P>::CLOVER;
+    const uint32_t groups = d->s->groups;
+    unsigned long long *bad, site = 0;
+    int rc = lat_gpu_sums_begin(d->s, 1, 2, (int)groups)
+             || lat_cuda_malloc((void **)&bad, sizeof *bad, "the clover term");
+    if (rc)
+        return -1;
+    rc = failed(cudaMemsetAsync(bad, 0, sizeof *bad, stream));
+    for (int p = 0; p < 2 && rc == 0; p++) {
+        double negative = 0;
+        rc = lat_cuda_malloc((void **)&d->clover[p], bytes, "the clover term")
+             || lat_cuda_malloc((void **)&d->inverse[p], bytes, "the clover term")
+             || failed(cudaMemsetAsync(d->clover[p], 0, bytes, stream))
+             || failed(cudaMemsetAsync(d->inverse[p], 0, bytes, stream));
+        if (rc)
+            break;
+        const lat_clover_args a = {d->s->sites,
+                                   p,
+                                   all,
+                                   d->scalar,
+                                   f->csw / f->xi,
+                                   f->csw_t,
+                                   f->twist,
+                                   traceless,
+                                   d->clover[p],
+                                   d->inverse[p],
+                                   d->s->partial,
+                                   d->s->partial + groups,
+                                   bad};
+        make_clover<P><<<lat_cuda_blocks(groups * 32, THREADS), THREADS, 0, stream>>>(a);
+        rc = failed(cudaGetLastError()) || sum(d->s, &d->log[p])
+             || failed(cudaMemcpyAsync(d->s->partial, d->s->partial + groups,
+                                       groups * sizeof(double), cudaMemcpyDeviceToDevice, stream))
+             || sum(d->s, &negative);
+        d->negative[p] = lround(negative);
+    }
+    rc = rc || failed(cudaMemcpyAsync(&site, bad, sizeof site, cudaMemcpyDeviceToHost, stream))
+         || failed(cudaStreamSynchronize(stream));
+    cudaFree(bad);
+    if (rc || site == 0)
+        return rc ? -1 : 0;
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(&d->s->space.grid->spec.lattice, (size_t)site - 1, x);
+    return lat_fail("clover term at %d,%d,%d,%d: its matrix has no inverse", x[0], x[1], x[2],
+                    x[3]);
+}
+
+template <int P> static int fill(gpu_dirac *d, const double *all, bool traceless, cudaStream_t s)
+{
+    if (d->dirac.reals == 12 ? make_links<P, 12>(d, all, s) : make_links<P, 18>(d, all, s))
+        return -1;
+    return d->dirac.clover ? make_clover_of<P>(d, all, traceless, s) : 0;
+}
+
+static int fill_for(gpu_dirac *d, const lat_field *u, bool traceless)
+{
+    const lat_grid *grid = d->s->space.grid;
+    const lat_cuda_device *dev = lat_cuda_device_of(grid->dev);
+    double *all = NULL;
+    int rc = upload(dev, u, &all);
+    if (rc == 0)
+        switch (grid->spec.storage) {
+        case LAT_STORAGE_DOUBLE:
+            rc = fill<LAT_STORAGE_DOUBLE>(d, all, traceless, dev->stream);
+            break;
+        case LAT_STORAGE_SINGLE:
+            rc = fill<LAT_STORAGE_SINGLE>(d, all, traceless, dev->stream);
+            break;
+        case LAT_STORAGE_HALF: rc = fill<LAT_STORAGE_HALF>(d, all, traceless, dev->stream); break;
+        }
+    rc = failed(cudaStreamSynchronize(dev->stream)) || rc;
+    cudaFree(all);
+    return rc ? -1 : 0;
+}
+
+/* In half, with several columns, the arithmetic of a third row takes longer than to read it. */
+static int choose_reals(const lat_spinor_space *s, const lat_field *u, int asked)
+{
+    if (asked == 8)
+        return lat_fail("8 reals a link: GPUs have 12 and 18");
+    if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3)
+        return 18;
+    return lat_link_reals(u, s->grid->spec.storage, asked);
+}
+
+static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+                           const lat_dirac_options *options)
+{
+    const int reals = choose_reals(s, u, options->reals);
+    gpu_dirac *d = reals < 0 ? NULL : (gpu_dirac *)calloc(1, sizeof *d);
+    if (!d) {
+        if (reals >= 0)
+            lat_fail("out of memory: a Dirac operator");
+        return NULL;
+    }
+    d->dirac.ops = &lat_dirac_gpu;
+    d->dirac.space = s;
+    d->dirac.fermion = *fermion;
+    d->dirac.reals = reals;
+    d->dirac.clover = fermion->csw != 0 || fermion->csw_t != 0;
+    d->s = lat_gpu_space_of(s);
+    d->scalar = 1 + 3 * fermion->nu / fermion->xi + fermion->mass;
+    if ((d->between = lat_spinor_new(s, "spinors between hops"))
+        && fill_for(d, u, options->traceless) == 0)
+        return &d->dirac;
+    gpu_close(&d->dirac);
+    return NULL;
+}
+
+/* ---- hops ------------------------------------------------------------------------------------ */
+
+/* out <- end of (b X + a Y D in), X and Y being A, its inverse or 1. */
+typedef enum { ONE, DIAGONAL, INVERSE } factor;
+
+typedef struct hop_job {
+    int parity; /* that is written */
+    bool dagger;
+    double a, b;
+    factor of_x, of_hop;
+    const lat_dfield *x, *in;
+    lat_dfield *out;
+} hop_job;
+
+static void set_boundary(const gpu_dirac *d, lat_hop_args *a)
+{
+    for (int mu = 0; mu < 4; mu++) {
+        const lat_phase *p = &d->dirac.fermion.boundary[mu];
+        a->phase[mu][0] = p->dirichlet ? 0 : cos(M_PI * p->theta);
+        a->phase[mu][1] = p->dirichlet ? 0 : sin(M_PI * p->theta);
+        if (!p->dirichlet && p->theta == floor(p->theta)) {
+            a->phase[mu][0] = fmod(fabs(p->theta), 2) == 1 ? -1 : 1;
+            a->phase[mu][1] = 0;
+        }
+        if (mu < 3 ? a->phase[mu][0] != 1 || a->phase[mu][1] != 0 : a->phase[mu][1] != 0)
+            a->phases |= 1 << mu;
+    }
+}
+
+/* The factors: matrices, numbers in *coefficient, and what gamma5 has. */
+static void set_factor(const gpu_dirac *d, factor f, int parity, double *coefficient, double *g5,
+                       const char **clover, const char **second)
+{
+    const double twist = d->dirac.fermion.twist, scalar = d->scalar, given = *coefficient;
+    *second = NULL;
+    if (f == ONE)
+        return;
+    if (d->dirac.clover) {
+        *clover = f == DIAGONAL ? d->clover[parity] : d->inverse[parity];
+        if (f == INVERSE && twist != 0)
+            *second = d->clover[parity];
+        *g5 = given * (f == DIAGONAL ? twist : -twist);
+        return;
+    }
+    const double divide = f == DIAGONAL ? 1 : scalar * scalar + twist * twist;
+    *coefficient = given * scalar / divide;
+    *g5 = given * (f == DIAGONAL ? twist : -twist) / divide;
+}
+
+static cudaError_t launch(const gpu_dirac *d, const lat_hop_args *a)
+{
+    const cudaStream_t stream = lat_gpu_stream(&d->s->space);
+    switch (d->s->space.grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE: return lat_hop_double(a, d->dirac.reals, stream);
+    case LAT_STORAGE_SINGLE: return lat_hop_single(a, d->dirac.reals, stream);
+    case LAT_STORAGE_HALF: return lat_hop_half(a, d->dirac.reals, stream);
+    }
+    return cudaErrorNotSupported;
+}
+
+/* Numbers of a column that an end asks for. */
+static int numbers_of(const lat_dirac_end *end)
+{
+    return end ? (end->norm ? 1 : 0) + (end->with ? 2 : 0) : 0;
+}
+
+/* Launches it; side 0 or 1 of the `arrays` sides of the sums. */
+static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
+                     const lat_dirac_end *end, int side, int arrays)
+{
+    lat_gpu_space *s = d->s;
+    const lat_fermion *f = &d->dirac.fermion;
+    const char *ignored;
+    lat_hop_args a;
+    memset(&a, 0, sizeof a);
+    a.sites = s->sites;
+    a.links = d->links[j->parity];
+    a.in = lat_gpu_at(s, j->in, 1 - j->parity);
+    a.out = lat_gpu_at(s, j->out, j->parity);
+    a.x = j->x ? lat_gpu_at(s, j->x, j->parity) : NULL;
+    a.column = s->column;
+    a.a = j->a * f->nu / f->xi; /* hops in the kernel have weight 1 in space */
+    a.b = j->b;
+    a.t = f->xi / f->nu;
+    a.parity = j->parity;
+    a.swap = j->dagger;
+    a.early = lat_cuda_device_of(s->space.grid->dev)->overlap != 0;
+    set_boundary(d, &a);
+    set_factor(d, j->of_hop, j->parity, &a.a, &a.g5_h, &a.clover_h, &a.clover_h2);
+    if (j->x)
+        set_factor(d, j->of_x, j->parity, &a.b, &a.g5_x, &a.clover_x, &ignored);
+    a.columns = p->columns;
+    for (int i = 0; i < p->columns; i++)
+        a.active[i] = (uint8_t)p->column[i];
+    if (end && end->add) {
+        a.add = 1;
+        for (int i = 0; i < p->columns; i++)
+            a.alpha[i] = end->add[p->column[i]];
+    }
+    if (numbers_of(end)) {
+        const bool same = end->with == j->x && !a.add;
+        a.sums = (end->norm ? LAT_HOP_NORM : 0)
+                 | (end->with ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0);
+        a.with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
+        a.numbers = numbers_of(end);
+        a.arrays = arrays;
+        a.partial = s->partial + (size_t)side * s->groups;
+    }
+    return failed(launch(d, &a));
+}
+
+/* On the parities of the part: hops that write even sites, odd ones, or both. */
+static int run_hop(gpu_dirac *d, hop_job j, const lat_spinor_part *p, const lat_dirac_end *end)
+{
+    const int sides = lat_part_parities(p), arrays = sides * (int)d->s->groups;
+    const int numbers = numbers_of(end);
+    const double *const sum = d->s->sum;
+    if (p->columns == 0)
+        return 0;
+    if (numbers && lat_gpu_sums_begin(d->s, p->columns, numbers, arrays))
+        return -1;
+    for (int side = 0; side < sides; side++) {
+        j.parity = lat_part_first(p) + side;
+        if (start_hop(d, &j, p, end, side, arrays))
+            return -1;
+    }
+    if (!numbers)
+        return 0;
+    if (lat_gpu_sums_finish(d->s, p->columns, numbers, arrays))
+        return -1;
+    for (int i = 0; i < p->columns; i++) {
+        const int c = p->column[i], at = i * numbers;
+        if (end->norm)
+            end->norm[c] = sum[at];
+        if (end->with) {
+            end->dot[c].re = sum[at + numbers - 2];
+            end->dot[c].im = sum[at + numbers - 1];
+        }
+    }
+    return 0;
+}
+
+static int gpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
+                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in,
+                   const lat_dirac_end *end)
+{
+    const hop_job j = {0, dagger, b, a, ONE, ONE, chi, in, out};
+    return run_hop(of(d), j, p, end);
+}
+
+/* ---- the diagonal part ----------------------------------------------------------------------- */
+
+static int gpu_diagonal(lat_dirac *dirac, bool inverse, bool dagger, const lat_spinor_part *p,
+                        lat_dfield *out, const lat_dfield *in)
+{
+    const gpu_dirac *d = of(dirac);
+    const factor f = inverse ? INVERSE : DIAGONAL;
+    lat_pass_args a;
+    lat_gpu_pass_part(d->s, p, &a);
+    double coefficient = 1, g5 = 0;
+    for (int parity = 0; parity < 2; parity++) {
+        coefficient = 1;
+        set_factor(d, f, parity, &coefficient, &g5, &a.clover[parity], &a.clover2[parity]);
+    }
+    a.terms = 1;
+    a.x[0] = (const char *)in->data;
+    a.y = (char *)out->data;
+    a.g5 = dagger ? -g5 : g5;
+    for (int from = 0; from < p->columns; from += LAT_PASS_COLUMNS) {
+        const int n = p->columns - from < LAT_PASS_COLUMNS ? p->columns - from : LAT_PASS_COLUMNS;
+        for (int k = 0; k < n; k++) {
+            a.active[k] = (uint8_t)p->column[from + k];
+            a.a[0][k] = lat_scalar{coefficient, 0};
+        }
+        if (failed(lat_gpu_pass(&d->s->space, LAT_PASS_DIAGONAL, &a, n, lat_part_parities(p))))
+            return -1;
+    }
+    return 0;
+}
+
+static int gpu_logdet(lat_dirac *dirac, lat_parity parity, double *log, long *negative)
+{
+    const gpu_dirac *d = of(dirac);
+    const double twist = d->dirac.fermion.twist, s = d->scalar;
+    *log = 0;
+    *negative = 0;
+    for (int p = 0; p < 2; p++) {
+        if (parity != LAT_BOTH && (int)parity != p)
+            continue;
+        if (d->dirac.clover) {
+            *log += d->log[p];
+            *negative += d->negative[p];
+            continue;
+        }
+        *log += 12 * (double)d->s->sites.half * ::log(hypot(s, twist));
+        /* blocks of 6 rows: their determinants are sixth powers */
+    }
+    return 0;
+}
+
+/* ---- matrices -------------------------------------------------------------------------------- */
+
+static lat_spinor_part with_parity(const lat_spinor_part *p, int parity)
+{
+    lat_spinor_part q = *p;
+    q.parity = parity ? LAT_ODD : LAT_EVEN;
+    return q;
+}
+
+/* Makes a field, unless there is one. */
+static int field(gpu_dirac *d, lat_dfield **x)
+{
+    return *x || (*x = lat_spinor_new(&d->s->space, "spinors between hops")) ? 0 : -1;
+}
+
+/* M or M^+ of both parities, S or S^+ of one. `in` and `between` differ from out. */
+static int plain(gpu_dirac *d, lat_dirac_form form, bool dagger, const lat_spinor_part *p,
+                 lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    if (form == LAT_FULL) {
+        const hop_job j = {0, dagger, -0.5, 1, DIAGONAL, ONE, in, in, out};
+        return run_hop(d, j, p, end);
+    }
+    const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
+    const bool last = form == LAT_SYMMETRIC && dagger; /* A_oo^-1 comes first, from the right */
+    lat_dfield *from = in;
+    if (last) {
+        if (field(d, &d->first) || gpu_diagonal(&d->dirac, true, true, p, d->first, in))
+            return -1;
+        from = d->first;
+    }
+    const hop_job first = {0, dagger, 1, 0, ONE, INVERSE, NULL, from, d->between};
+    const hop_job second = {0,
+                            dagger,
+                            -0.25,
+                            1,
+                            form == LAT_SYMMETRIC ? ONE : DIAGONAL,
+                            form == LAT_SYMMETRIC && !last ? INVERSE : ONE,
+                            in,
+                            d->between,
+                            out};
+    return run_hop(d, first, &there, NULL) || run_hop(d, second, p, end) ? -1 : 0;
+}
+
+/* Sums of an end apart from a hop. */
+static int sums_of(gpu_dirac *d, const lat_spinor_part *p, const lat_dfield *out,
+                   const lat_dirac_end *end)
+{
+    const lat_dfield *with = end->with;
+    lat_scalar *dot = end->dot;
+    return d->s->space.ops->dots(&d->s->space, p, with ? 1 : 0, &with, out, &dot, end->norm);
+}
+
+static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part *part,
+                     lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    gpu_dirac *d = of(dirac);
+    lat_spinor_part p = *part;
+    if (m.form == LAT_FULL)
+        p.parity = LAT_BOTH;
+    switch (m.kind) {
+    case LAT_PLAIN: return plain(d, m.form, false, &p, out, in, end);
+    case LAT_DAGGER: return plain(d, m.form, true, &p, out, in, end);
+    case LAT_GAMMA5: {
+        if (end && end->add)
+            return lat_fail("gamma5 M on a GPU: out + add is not there");
+        if (plain(d, m.form, false, &p, out, in, NULL)
+            || d->s->space.ops->gamma5(&d->s->space, &p, out))
+            return -1;
+        return numbers_of(end) ? sums_of(d, &p, out, end) : 0;
+    }
+    case LAT_NORMAL: break;
+    }
+    /* M in lies in a field of its own: `out` may be added to. */
+    return field(d, &d->middle) || plain(d, m.form, false, &p, d->middle, in, NULL)
+                   || plain(d, m.form, true, &p, out, d->middle, end)
+               ? -1
+               : 0;
+}
+
+/* ---- even and odd ---------------------------------------------------------------------------- */
+
+static int gpu_prepare(lat_dirac *dirac, lat_dirac_form form, const lat_spinor_part *p,
+                       lat_dfield *rhs, lat_dfield *b)
+{
+    gpu_dirac *d = of(dirac);
+    const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
+    const hop_job j = {0, false, 0.5, 1, ONE, ONE, b, d->between, rhs};
+    if (gpu_diagonal(dirac, true, false, &there, d->between, b) || run_hop(d, j, p, NULL))
+        return -1;
+    return form == LAT_SYMMETRIC ? gpu_diagonal(dirac, true, false, p, rhs, rhs) : 0;
+}
+
+static int gpu_reconstruct(lat_dirac *dirac, const lat_spinor_part *p, lat_dfield *x,
+                           const lat_dfield *b)
+{
+    gpu_dirac *d = of(dirac);
+    const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
+    const hop_job j = {0, false, 0.5, 1, ONE, ONE, b, x, x};
+    return run_hop(d, j, &there, NULL) || gpu_diagonal(dirac, true, false, &there, x, x) ? -1 : 0;
+}
+
+const lat_dirac_ops lat_dirac_gpu = {
+    gpu_open,   gpu_close,   gpu_apply,       gpu_hop,         gpu_diagonal,
+    gpu_logdet, gpu_prepare, gpu_reconstruct, lat_dirac_flops,
+};

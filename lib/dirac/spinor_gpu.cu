@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* spinor_gpu.cu: batches of SU(3) spinors on one GPU: the table of spinor.h. */
+#include "cuda_dirac.cuh"
+#include "cuda_pack.cuh"
+#include "cuda_pass.cuh"
+
+#include <atomic>
+#include <stdlib.h>
+#include <string.h>
+#include "grid/cuda_tuning.h"
+extern "C" {
+#include "base/error.h"
+#include "lattice/field.h"
+#include "staging.h"
+extern const lat_spinor_ops lat_spinor_gpu;
+}
+
+#define THREADS 128
+
+static int failed(cudaError_t e) { return lat_cuda_failed(e, "spinors"); }
+
+bool lat_hop_shared_fits(int bytes)
+{
+    int most = 0, device = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    return bytes <= most;
+}
+
+/* ---- the space ------------------------------------------------------------------------------- */
+
+/* Groups of 32 sites are bricks in (x/2, y) where one of these fits. */
+static void choose_brick(lat_hop_sites *s)
+{
+    static const uint32_t bricks[][2] = {{16, 2}, {8, 4}, {4, 8}, {32, 1}, {2, 16}, {1, 32}};
+    s->brick[0] = s->extent[0];
+    s->brick[1] = s->extent[1];
+    for (const uint32_t *b : bricks)
+        if (s->extent[0] % b[0] == 0 && s->extent[1] % b[1] == 0) {
+            s->brick[0] = b[0];
+            s->brick[1] = b[1];
+            return;
+        }
+}
+
+static void set_sites(lat_hop_sites *s, const lat_geometry *lattice, uint32_t strip)
+{
+    memset(s, 0, sizeof *s);
+    for (int mu = 0; mu < 4; mu++)
+        s->extent[mu] = (uint32_t)lattice->dims[mu];
+    s->extent[0] /= 2;
+    choose_brick(s);
+    s->across = s->extent[0] / s->brick[0];
+    s->plane = s->extent[0] * s->extent[1];
+    s->slice = s->plane * s->extent[2];
+    s->half = s->slice * s->extent[3];
+    s->by_brick[0] = lat_cuda_divide_by(s->brick[0]);
+    s->by_brick[1] = lat_cuda_divide_by(s->brick[1]);
+    s->by_across = lat_cuda_divide_by(s->across);
+    s->by_size = lat_cuda_divide_by(s->brick[0] * s->brick[1]);
+    s->by_plane = lat_cuda_divide_by(s->plane);
+    s->by_z = lat_cuda_divide_by(s->extent[2]);
+    if (s->plane % 32 == 0) { /* extents of z and t are even */
+        s->strip = s->extent[2] / 2;
+        while (s->strip > strip && s->strip % 2 == 0)
+            s->strip /= 2;
+        s->by_groups = lat_cuda_divide_by(s->plane / 32);
+        s->by_strip = lat_cuda_divide_by(s->strip);
+        s->by_pairs_t = lat_cuda_divide_by(s->extent[3] / 2);
+    }
+}
+
+static size_t group_bytes(lat_storage storage)
+{
+    switch (storage) {
+    case LAT_STORAGE_DOUBLE: return lat_form<LAT_STORAGE_DOUBLE>::GROUP;
+    case LAT_STORAGE_SINGLE: return lat_form<LAT_STORAGE_SINGLE>::GROUP;
+    case LAT_STORAGE_HALF: return lat_form<LAT_STORAGE_HALF>::GROUP;
+    }
+    return 0;
+}
+
+static void gpu_close(lat_spinor_space *space)
+{
+    lat_gpu_space *s = lat_gpu_space_of(space);
+    cudaFree(s->partial);
+    cudaFree(s->slice_sum);
+    cudaFree(s->arrived);
+    cudaFreeHost(s->sum);
+    free(s);
+}
+
+static int open_sums(lat_gpu_space *s, int columns)
+{
+    const size_t most = (size_t)columns * LAT_GPU_NUMBERS, slices = s->sites.extent[3];
+    if (lat_cuda_malloc((void **)&s->slice_sum, most * slices * sizeof(double), "sums of slices")
+        || lat_cuda_malloc((void **)&s->arrived, most * sizeof *s->arrived, "sums of slices")
+        || failed(cudaMemset(s->arrived, 0, most * sizeof *s->arrived))
+        || failed(cudaMallocHost((void **)&s->sum, (2 * most) * sizeof(double))))
+        return -1;
+    memset(s->sum, 0, 2 * most * sizeof(double));
+    s->flag = s->sum + most;
+    return 0;
+}
+
+static lat_spinor_space *gpu_open(lat_grid *grid, int nc, int columns)
+{
+    if (nc != 3) {
+        lat_fail("SU(%d): Dirac operators on a GPU are for SU(3)", nc);
+        return NULL;
+    }
+    if (grid->halo) {
+        lat_fail("Dirac operators on several GPUs: expected one rank, found %d",
+                 grid->dev->comm->size);
+        return NULL;
+    }
+    lat_gpu_space *s = (lat_gpu_space *)calloc(1, sizeof *s);
+    if (!s) {
+        lat_fail("out of memory: a space of spinors");
+        return NULL;
+    }
+    s->space.ops = &lat_spinor_gpu;
+    s->space.grid = grid;
+    s->space.nc = nc;
+    s->space.columns = columns;
+    set_sites(&s->sites, &grid->slot, columns > 3 ? LAT_HOP_STRIP_MANY : LAT_HOP_STRIP);
+    s->groups = (s->sites.half + 31) / 32;
+    s->group = group_bytes(grid->spec.storage);
+    s->parity = s->groups * s->group;
+    s->column = 2 * s->parity;
+    if (open_sums(s, columns) == 0)
+        return &s->space;
+    gpu_close(&s->space);
+    return NULL;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+typedef struct adder {
+    const double *partial; /* [block of a number][arrays] */
+    double *slice_sum, *sum, *flag, call;
+    unsigned *arrived;
+    uint32_t groups, arrays, slices, per_slice; /* groups of a parity, of a number, of a slice */
+} adder;
+
+/* blockIdx.x: the slice; blockIdx.y: the number. The last block of a number adds up its slices. */
+static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__ adder a)
+{
+    __shared__ double warp[8];
+    __shared__ bool last;
+    const double *const p = a.partial + (size_t)blockIdx.y * a.arrays;
+    double v = 0;
+    for (uint32_t side = 0; side < a.arrays; side += a.groups)
+        for (uint32_t g = threadIdx.x; g < a.per_slice; g += 256)
+            v += p[side + blockIdx.x * a.per_slice + g];
+    for (int d = 16; d; d /= 2)
+        v += __shfl_down_sync(~0u, v, d);
+    if (threadIdx.x % 32 == 0)
+        warp[threadIdx.x / 32] = v;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int k = 1; k < 8; k++)
+            v += warp[k];
+        __stcg(a.slice_sum + (size_t)blockIdx.y * a.slices + blockIdx.x, v);
+        __threadfence();
+        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
+        if (last) {
+            __threadfence();
+            v = 0;
+            for (uint32_t t = 0; t < a.slices; t++)
+                v += __ldcg(a.slice_sum + (size_t)blockIdx.y * a.slices + t);
+            *(volatile double *)(a.sum + blockIdx.y) = v;
+            __threadfence_system();
+            *(volatile double *)(a.flag + blockIdx.y) = a.call;
+        }
+    }
+}
+
+int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays)
+{
+    const size_t n = (size_t)columns * (size_t)numbers * (size_t)arrays;
+    if (n <= s->partial_numbers)
+        return 0;
+    cudaFree(s->partial);
+    s->partial = NULL;
+    s->partial_numbers = 0;
+    if (lat_cuda_malloc((void **)&s->partial, n * sizeof(double), "sums"))
+        return -1;
+    s->partial_numbers = n;
+    return 0;
+}
+
+int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
+{
+    const int count = columns * numbers;
+    const bool whole = s->sites.slice % 32 == 0; /* a group is of one slice */
+    const uint32_t slices = whole ? s->sites.extent[3] : 1;
+    s->call++;
+    const adder a = {s->partial, s->slice_sum, s->sum,           s->flag, s->call,
+                     s->arrived, s->groups,    (uint32_t)arrays, slices,  s->groups / slices};
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    add_slices<<<dim3(slices, (unsigned)count), 256, 0, stream>>>(a);
+    if (failed(cudaGetLastError()))
+        return -1;
+    int n = 0;
+    for (long i = 0; i < LAT_CUDA_FLAG_READS && n < count; i++)
+        while (n < count && *(const volatile double *)(s->flag + n) == s->call)
+            n++;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return n < count ? failed(cudaStreamSynchronize(stream)) : 0;
+}
+
+/* ---- host spinors ---------------------------------------------------------------------------- */
+
+/* From a host field, to it, or random numbers. */
+typedef struct host_spinors {
+    const lat_field *from;
+    lat_field *to;
+    int object, column;
+    uint64_t seed;
+} host_spinors;
+
+static void fill(const host_spinors *h, size_t first, size_t count, double *v)
+{
+    if (h->from)
+        lat_stage_spinors(h->from, h->object, first, count, v);
+    else
+        lat_stage_random(h->seed, h->column, 24, first, count, v);
+}
+
+template <int P>
+static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *dev, bool put, int b,
+                               size_t first, size_t count, char *column)
+{
+    const size_t bytes = count * 24 * sizeof(double);
+    double *const raw = (double *)dev->raw[b];
+    const unsigned blocks = lat_cuda_blocks(count, THREADS);
+    cudaError_t e = cudaSuccess;
+    if (put) {
+        e = cudaMemcpyAsync(raw, dev->pinned[b], bytes, cudaMemcpyHostToDevice, dev->stream);
+        pack_spinors<P>
+            <<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw, first, count, column);
+        e = e ? e : cudaGetLastError();
+    } else {
+        unpack_spinors<P>
+            <<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw, first, count, column);
+        e = cudaGetLastError();
+        e = e ? e
+              : cudaMemcpyAsync(dev->pinned[b], raw, bytes, cudaMemcpyDeviceToHost, dev->stream);
+    }
+    return e ? e : cudaEventRecord(dev->done[b], dev->stream);
+}
+
+static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, bool put, int b,
+                         size_t first, size_t count, char *column)
+{
+    switch (s->space.grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE:
+        return start_piece<LAT_STORAGE_DOUBLE>(s, dev, put, b, first, count, column);
+    case LAT_STORAGE_SINGLE:
+        return start_piece<LAT_STORAGE_SINGLE>(s, dev, put, b, first, count, column);
+    case LAT_STORAGE_HALF:
+        return start_piece<LAT_STORAGE_HALF>(s, dev, put, b, first, count, column);
+    }
+    return cudaErrorNotSupported;
+}
+
+/* A staging buffer at a time: the host is at work on one, the device on the other. */
+static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *h)
+{
+    const lat_gpu_space *s = lat_gpu_space_of(space);
+    const lat_cuda_device *dev = lat_cuda_device_of(space->grid->dev);
+    const bool put = !h->to;
+    const size_t most = LAT_CUDA_STAGE / (24 * sizeof(double)), n = 2 * (size_t)s->sites.half;
+    const size_t pieces = (n + most - 1) / most;
+    char *const column = (char *)x->data + (size_t)h->column * s->column;
+    for (size_t k = 0; k < pieces + (put ? 0 : 2); k++) {
+        const int b = (int)(k % 2);
+        const size_t at = k * most, old = at - 2 * most;
+        if (failed(cudaEventSynchronize(dev->done[b])))
+            return -1;
+        if (!put && k >= 2)
+            lat_unstage_spinors(h->to, h->object, old, n - old < most ? n - old : most,
+                                (const double *)dev->pinned[b]);
+        if (put)
+            fill(h, at, n - at < most ? n - at : most, (double *)dev->pinned[b]);
+        if (k < pieces && failed(start(s, dev, put, b, at, n - at < most ? n - at : most, column)))
+            return -1;
+    }
+    return 0;
+}
+
+static int check_host(const lat_spinor_space *s, const lat_field *host, int object)
+{
+    const int objects = (int)lat_header_objects(&host->head);
+    if (host->head.nc != s->nc || object < 0 || object >= objects
+        || lat_header_full_reals(&host->head) != 24)
+        return lat_fail("spinor %d of a host field: it has %d of SU(%d)", object, objects,
+                        host->head.nc);
+    return 0;
+}
+
+static int gpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
+                   int object)
+{
+    const host_spinors h = {host, NULL, object, column, 0};
+    return check_host(s, host, object) || transfer(s, x, &h) ? -1 : 0;
+}
+
+static int gpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
+                   int object)
+{
+    const host_spinors h = {NULL, host, object, column, 0};
+    return check_host(s, host, object) || transfer(s, (lat_dfield *)x, &h) ? -1 : 0;
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+/* What a pass works on; columns and scalars follow in groups of LAT_PASS_COLUMNS. */
+typedef struct job {
+    lat_pass_kind kind;
+    lat_spinor_space *space;
+    const lat_spinor_part *part;
+    int terms;
+    const lat_dfield *x[LAT_PASS_TERMS];
+    lat_dfield *y, *z;
+    const lat_scalar *a[LAT_PASS_TERMS], *b; /* by column; NULL: 1 */
+    const double *real[3];                   /* or real ones */
+    int numbers;
+    bool norm;
+} job;
+
+template <int P, lat_pass_kind KIND>
+static cudaError_t launch_pass(const lat_pass_args *a, dim3 blocks, cudaStream_t stream)
+{
+    pass<P, KIND><<<blocks, 128, 0, stream>>>(*a);
+    return cudaGetLastError();
+}
+
+template <int P>
+static cudaError_t launch_kind(lat_pass_kind kind, const lat_pass_args *a, dim3 blocks,
+                               cudaStream_t s)
+{
+    switch (kind) {
+    case LAT_PASS_AXPBY: return launch_pass<P, LAT_PASS_AXPBY>(a, blocks, s);
+    case LAT_PASS_AXPYS: return launch_pass<P, LAT_PASS_AXPYS>(a, blocks, s);
+    case LAT_PASS_DOTS: return launch_pass<P, LAT_PASS_DOTS>(a, blocks, s);
+    case LAT_PASS_CG: return launch_pass<P, LAT_PASS_CG>(a, blocks, s);
+    case LAT_PASS_BICGSTAB: return launch_pass<P, LAT_PASS_BICGSTAB>(a, blocks, s);
+    case LAT_PASS_DIRECTION: return launch_pass<P, LAT_PASS_DIRECTION>(a, blocks, s);
+    case LAT_PASS_GAMMA5: return launch_pass<P, LAT_PASS_GAMMA5>(a, blocks, s);
+    case LAT_PASS_DIAGONAL: return launch_pass<P, LAT_PASS_DIAGONAL>(a, blocks, s);
+    }
+    return cudaErrorNotSupported;
+}
+
+cudaError_t lat_gpu_pass(const lat_spinor_space *space, lat_pass_kind kind, const lat_pass_args *a,
+                         int columns, int parities)
+{
+    const dim3 blocks((a->groups + 3) / 4, (unsigned)columns, (unsigned)parities);
+    const cudaStream_t stream = lat_gpu_stream(space);
+    switch (space->grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE: return launch_kind<LAT_STORAGE_DOUBLE>(kind, a, blocks, stream);
+    case LAT_STORAGE_SINGLE: return launch_kind<LAT_STORAGE_SINGLE>(kind, a, blocks, stream);
+    case LAT_STORAGE_HALF: return launch_kind<LAT_STORAGE_HALF>(kind, a, blocks, stream);
+    }
+    return cudaErrorNotSupported;
+}
+
+void lat_gpu_pass_part(const lat_gpu_space *s, const lat_spinor_part *p, lat_pass_args *a)
+{
+    memset(a, 0, sizeof *a);
+    a->half = s->sites.half;
+    a->parity = s->parity;
+    a->column = s->column;
+    a->groups = s->groups;
+    a->first = lat_part_first(p);
+    a->arrays = (int)s->groups * lat_part_parities(p);
+}
+
+static lat_scalar scalar(const lat_scalar *a, int column)
+{
+    const lat_scalar one = {1, 0};
+    return a ? a[column] : one;
+}
+
+/* 0, with sums in lat_gpu_space.sum: [active][numbers]. */
+static int run(const job *j)
+{
+    lat_gpu_space *s = lat_gpu_space_of(j->space);
+    const lat_spinor_part *p = j->part;
+    lat_pass_args a;
+    lat_gpu_pass_part(s, p, &a);
+    a.terms = j->terms;
+    for (int k = 0; k < j->terms; k++)
+        a.x[k] = (const char *)j->x[k]->data;
+    a.y = (char *)j->y->data;
+    a.z = j->z ? (char *)j->z->data : NULL;
+    a.norm = j->norm;
+    a.numbers = j->numbers;
+    if (p->columns == 0)
+        return 0;
+    if (j->numbers && lat_gpu_sums_begin(s, p->columns, j->numbers, a.arrays))
+        return -1;
+    for (int from = 0; from < p->columns; from += LAT_PASS_COLUMNS) {
+        const int n = p->columns - from < LAT_PASS_COLUMNS ? p->columns - from : LAT_PASS_COLUMNS;
+        for (int k = 0; k < n; k++) {
+            const int c = p->column[from + k];
+            a.active[k] = (uint8_t)c;
+            a.b[k] = scalar(j->b, c);
+            for (int t = 0; t < LAT_PASS_TERMS; t++)
+                a.a[t][k] = scalar(j->a[t], c);
+            for (int t = 0; t < 3; t++)
+                if (j->real[t])
+                    a.a[t][k].re = j->real[t][c];
+        }
+        a.partial = j->numbers ? s->partial + (size_t)from * (size_t)j->numbers * (size_t)a.arrays
+                               : NULL;
+        if (failed(lat_gpu_pass(j->space, j->kind, &a, n, lat_part_parities(p))))
+            return -1;
+    }
+    return j->numbers ? lat_gpu_sums_finish(s, p->columns, j->numbers, a.arrays) : 0;
+}
+
+static void take_norm(const lat_spinor_space *space, const lat_spinor_part *p, int numbers, int k,
+                      double *norm)
+{
+    for (int i = 0; i < p->columns && norm; i++)
+        norm[p->column[i]] = lat_gpu_space_of(space)->sum[i * numbers + k];
+}
+
+static void take_dot(const lat_spinor_space *space, const lat_spinor_part *p, int numbers, int k,
+                     lat_scalar *dot)
+{
+    const double *const sum = lat_gpu_space_of(space)->sum;
+    for (int i = 0; i < p->columns && dot; i++) {
+        dot[p->column[i]].re = sum[i * numbers + k];
+        dot[p->column[i]].im = sum[i * numbers + k + 1];
+    }
+}
+
+static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
+                     const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
+{
+    const job j = {.kind = LAT_PASS_AXPBY,
+                   .space = s,
+                   .part = p,
+                   .terms = 1,
+                   .x = {x},
+                   .y = y,
+                   .z = NULL,
+                   .a = {a},
+                   .b = b,
+                   .real = {},
+                   .numbers = norm ? 1 : 0,
+                   .norm = norm != NULL};
+    if (run(&j))
+        return -1;
+    take_norm(s, p, 1, 0, norm);
+    return 0;
+}
+
+static int gpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                     const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
+                     double *norm)
+{
+    job j = {};
+    j.kind = LAT_PASS_AXPYS;
+    j.space = s;
+    j.part = p;
+    j.terms = n;
+    for (int k = 0; k < n; k++) {
+        j.x[k] = x[k];
+        j.a[k] = a[k];
+    }
+    j.y = y;
+    j.numbers = norm ? 1 : 0;
+    j.norm = norm != NULL;
+    if (run(&j))
+        return -1;
+    take_norm(s, p, 1, 0, norm);
+    return 0;
+}
+
+static int gpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                    const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
+                    double *norm)
+{
+    job j = {};
+    j.kind = LAT_PASS_DOTS;
+    j.space = s;
+    j.part = p;
+    j.terms = n;
+    for (int k = 0; k < n; k++)
+        j.x[k] = x[k];
+    j.y = (lat_dfield *)y;
+    j.norm = norm != NULL;
+    j.numbers = 2 * n + (norm ? 1 : 0);
+    if (run(&j))
+        return -1;
+    for (int k = 0; k < n; k++)
+        take_dot(s, p, j.numbers, 2 * k, dot[k]);
+    take_norm(s, p, j.numbers, 2 * n, norm);
+    return 0;
+}
+
+static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,
+                  const double *c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
+{
+    job j = {};
+    j.kind = LAT_PASS_CG;
+    j.space = s;
+    j.part = p;
+    j.terms = 1;
+    j.x[0] = r;
+    j.y = x;
+    j.z = dir;
+    j.real[0] = a;
+    j.real[1] = b;
+    j.real[2] = c;
+    return run(&j);
+}
+
+static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
+                        const lat_scalar *w, lat_dfield *x, const lat_dfield *dir, lat_dfield *r,
+                        const lat_dfield *t, const lat_dfield *r0, lat_scalar *dot, double *norm)
+{
+    job j = {};
+    j.kind = LAT_PASS_BICGSTAB;
+    j.space = s;
+    j.part = p;
+    j.terms = 3;
+    j.x[0] = dir;
+    j.x[1] = t;
+    j.x[2] = r0;
+    j.y = x;
+    j.z = r;
+    j.a[0] = a;
+    j.a[1] = w;
+    j.numbers = 3;
+    if (run(&j))
+        return -1;
+    take_dot(s, p, 3, 0, dot);
+    take_norm(s, p, 3, 2, norm);
+    return 0;
+}
+
+static int gpu_direction(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *b,
+                         const lat_scalar *w, const lat_dfield *r, const lat_dfield *v,
+                         lat_dfield *dir)
+{
+    job j = {};
+    j.kind = LAT_PASS_DIRECTION;
+    j.space = s;
+    j.part = p;
+    j.terms = 2;
+    j.x[0] = r;
+    j.x[1] = v;
+    j.y = dir;
+    j.a[0] = b;
+    j.a[1] = w;
+    return run(&j);
+}
+
+static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+{
+    job j = {};
+    j.kind = LAT_PASS_GAMMA5;
+    j.space = s;
+    j.part = p;
+    j.y = x;
+    return run(&j);
+}
+
+static int gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)
+{
+    for (int i = 0; i < p->columns; i++) {
+        const host_spinors h = {NULL, NULL, 0, p->column[i], seed};
+        if (p->parity != LAT_BOTH)
+            return lat_fail("random spinors on a GPU: expected both parities");
+        if (transfer(s, x, &h))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- whole columns --------------------------------------------------------------------------- */
+
+static int gpu_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+{
+    const lat_gpu_space *g = lat_gpu_space_of(s);
+    for (int i = 0; i < p->columns; i++)
+        if (failed(cudaMemsetAsync(lat_gpu_at(g, x, lat_part_first(p))
+                                       + (size_t)p->column[i] * g->column,
+                                   0, (size_t)lat_part_parities(p) * g->parity, lat_gpu_stream(s))))
+            return -1;
+    return 0;
+}
+
+static int gpu_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                    lat_dfield *y)
+{
+    const lat_gpu_space *g = lat_gpu_space_of(s);
+    for (int i = 0; i < p->columns; i++) {
+        const size_t at = (size_t)p->column[i] * g->column;
+        if (failed(cudaMemcpyAsync(lat_gpu_at(g, y, lat_part_first(p)) + at,
+                                   lat_gpu_at(g, x, lat_part_first(p)) + at,
+                                   (size_t)lat_part_parities(p) * g->parity,
+                                   cudaMemcpyDeviceToDevice, lat_gpu_stream(s))))
+            return -1;
+    }
+    return 0;
+}
+
+template <int FROM>
+static void convert_from(lat_storage to, uint32_t groups, const char *x, char *y,
+                         cudaStream_t stream)
+{
+    const unsigned blocks = (groups + 3) / 4;
+    switch (to) {
+    case LAT_STORAGE_DOUBLE:
+        convert_spinors<FROM, LAT_STORAGE_DOUBLE><<<blocks, 128, 0, stream>>>(groups, x, y);
+        break;
+    case LAT_STORAGE_SINGLE:
+        convert_spinors<FROM, LAT_STORAGE_SINGLE><<<blocks, 128, 0, stream>>>(groups, x, y);
+        break;
+    case LAT_STORAGE_HALF:
+        convert_spinors<FROM, LAT_STORAGE_HALF><<<blocks, 128, 0, stream>>>(groups, x, y);
+        break;
+    }
+}
+
+static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
+                       const lat_dfield *x, lat_dfield *y)
+{
+    const lat_gpu_space *g = lat_gpu_space_of(s), *f = lat_gpu_space_of(from);
+    const lat_storage to = s->grid->spec.storage;
+    const uint32_t groups = g->groups * (uint32_t)lat_part_parities(p);
+    for (int i = 0; i < p->columns; i++) {
+        const size_t c = (size_t)p->column[i];
+        const char *const a = lat_gpu_at(f, x, lat_part_first(p)) + c * f->column;
+        char *const b = lat_gpu_at(g, y, lat_part_first(p)) + c * g->column;
+        switch (from->grid->spec.storage) {
+        case LAT_STORAGE_DOUBLE:
+            convert_from<LAT_STORAGE_DOUBLE>(to, groups, a, b, lat_gpu_stream(s));
+            break;
+        case LAT_STORAGE_SINGLE:
+            convert_from<LAT_STORAGE_SINGLE>(to, groups, a, b, lat_gpu_stream(s));
+            break;
+        case LAT_STORAGE_HALF:
+            convert_from<LAT_STORAGE_HALF>(to, groups, a, b, lat_gpu_stream(s));
+            break;
+        }
+    }
+    return failed(cudaGetLastError());
+}
+
+const lat_spinor_ops lat_spinor_gpu = {
+    gpu_open,  gpu_close, gpu_put,  gpu_get, gpu_zero,     gpu_copy,      gpu_random,  gpu_gamma5,
+    gpu_axpby, gpu_axpys, gpu_dots, gpu_cg,  gpu_bicgstab, gpu_direction, gpu_convert,
+};

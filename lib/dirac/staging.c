@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* staging.c: pieces of host fields as doubles. */
+#include "staging.h"
+
+#include <math.h>
+#include "site/random.h"
+
+void lat_stage_links(const lat_field *u, size_t first, size_t count, double *to)
+{
+    const size_t reals = lat_header_full_reals(&u->head);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++)
+        lat_field_get(u, first + i, to + reals * i);
+}
+
+void lat_stage_spinors(const lat_field *f, int object, size_t first, size_t count, double *to)
+{
+    const size_t objects = lat_header_objects(&f->head), reals = lat_header_full_reals(&f->head);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++)
+        lat_field_get(f, (first + i) * objects + (size_t)object, to + reals * i);
+}
+
+void lat_unstage_spinors(lat_field *f, int object, size_t first, size_t count, const double *from)
+{
+    const size_t objects = lat_header_objects(&f->head), reals = lat_header_full_reals(&f->head);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++)
+        lat_field_put(f, (first + i) * objects + (size_t)object, from + reals * i);
+}
+
+void lat_stage_random(uint64_t seed, int column, int reals, size_t first, size_t count, double *to)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++)
+        for (int e = 0; e < reals; e += 2) {
+            uint32_t w[4];
+            lat_random(seed, first + i, (uint32_t)column, LAT_FOR_SPINORS, (uint32_t)e, w);
+            const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
+                         angle = 2 * M_PI * lat_uniform(w[2], w[3]);
+            to[i * (size_t)reals + (size_t)e] = r * cos(angle);
+            to[i * (size_t)reals + (size_t)e + 1] = r * sin(angle);
+        }
+}
