@@ -13,6 +13,7 @@
 #include <string.h>
 #include "balance.h"
 #include "base/error.h"
+#include "base/isa.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "fix_lanes.h"
@@ -95,12 +96,7 @@ static int rows_of(const lat_field *u, lat_real real, const lat_comm *comm)
     for (size_t i = 0; i < n; i++) {
         double m[18];
         lat_field_get(u, i, m);
-        bad |= !(lat_sun_unitarity(3, m) <= bound);
-        double t[18];
-        memcpy(t, m, sizeof t);
-        lat_sun_last_row(3, t);
-        for (int e = 12; e < 18; e++)
-            bad |= !(fabs(t[e] - m[e]) <= bound);
+        bad |= !lat_sun_last_row_follows(3, m, bound);
     }
     double any = bad;
     if (comm->max(comm, &any, 1))

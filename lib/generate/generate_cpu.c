@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/isa.h"
 #include "base/memory.h"
 #include "grid/cpu_halo.h"
 #include "grid/cpu_reduce.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bandwidth.h: what benchmarks compare with. */
-#ifndef LAT_BACKEND_BANDWIDTH_H
-#define LAT_BACKEND_BANDWIDTH_H
+#ifndef LAT_GRID_BANDWIDTH_H
+#define LAT_GRID_BANDWIDTH_H
 
 #include <stddef.h>
 

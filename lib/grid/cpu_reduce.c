@@ -17,28 +17,38 @@ enum { GROUP = 32, SIDE = 8, NUMBERS = 4 }; /* blocks a task; sums side by side;
 static void add_slice(const double *v, size_t sites, int numbers, int most, double *sum)
 {
     double side[SIDE * NUMBERS] = {0};
-    const int width = SIDE * numbers;
-    size_t i = 0;
-    for (; i + SIDE <= sites; i += SIDE, v += width)
-        for (int e = 0; e < width; e++)
-            side[e] += v[e];
-    for (int e = 0; e < (int)(sites - i) * numbers; e++)
-        side[e] += v[e];
+    const size_t n = (size_t)numbers, all = sites * n, width = SIDE * n, rest = all % width;
+    for (size_t i = 0; i < all - rest; i += width)
+        for (size_t e = 0; e < width; e++)
+            side[e] += v[i + e];
+    for (size_t e = 0; e < rest; e++)
+        side[e] += v[all - rest + e];
     for (int k = 0; k < numbers; k++) {
         sum[k] = side[k];
         for (int s = 1; s < SIDE; s++)
             sum[k] += side[s * numbers + k];
     }
-    v -= (sites / SIDE) * (size_t)width;
     for (int k = 0; k < most; k++) {
-        double *largest = sum + numbers + k;
-        *largest = v[numbers - most + k];
-        for (i = 1; i < sites; i++)
-            *largest = lat_worse(*largest, v[i * (size_t)numbers + (size_t)(numbers - most + k)]);
+        const double *first = v + numbers - most + k;
+        sum[numbers + k] = *first;
+        for (size_t i = n; i < all; i += n)
+            sum[numbers + k] = lat_worse(sum[numbers + k], first[i]);
     }
 }
 
-int lat_cpu_reduce(const lat_grid *grid, int units, const bool *active, int numbers, int most,
+/* Memory for n numbers. It stays with the grid: the pages of new memory would take as long as the
+ * sums. */
+static double *reserve(lat_cpu_grid *g, size_t n)
+{
+    if (n > g->reserved) {
+        free(g->numbers);
+        g->numbers = lat_alloc(n, sizeof *g->numbers, "numbers to be added up");
+        g->reserved = g->numbers ? n : 0;
+    }
+    return g->numbers;
+}
+
+int lat_cpu_reduce(lat_grid *grid, int units, const bool *active, int numbers, int most,
                    lat_cpu_numbers *fn, void *context, double *sum)
 {
     const lat_layout *lay = lat_cpu(grid)->lay;
@@ -48,7 +58,7 @@ int lat_cpu_reduce(const lat_grid *grid, int units, const bool *active, int numb
     const size_t unit_numbers = slice * (size_t)slices * (size_t)numbers;
     int most_units = (int)(BYTES / (unit_numbers * sizeof(double)));
     most_units = most_units < 1 ? 1 : most_units > units ? units : most_units;
-    double *v = lat_alloc((size_t)most_units, unit_numbers * sizeof *v, "numbers to be added up");
+    double *v = reserve((lat_cpu_grid *)grid, (size_t)most_units * unit_numbers);
     if (!v)
         return -1;
     memset(sum, 0, (size_t)(units * row) * sizeof *sum);
@@ -75,6 +85,5 @@ int lat_cpu_reduce(const lat_grid *grid, int units, const bool *active, int numb
                                       + (size_t)(s * (numbers + most)));
         }
     }
-    free(v);
     return 0;
 }

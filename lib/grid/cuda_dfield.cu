@@ -97,16 +97,10 @@ template <class T> static __device__ size_t offset_of(int e)
 template <class T, class RAW> static __device__ bool last_row_follows(const RAW *u, int nc)
 {
     const double bound = 32 * (sizeof(T) == 4 ? 0x1p-24 : 0x1p-53);
-    double m[18], r[18];
+    double m[18];
     for (int e = 0; e < 2 * nc * nc; e++)
-        m[e] = r[e] = (double)u[e];
-    if (!(lat_sun_unitarity(nc, m) <= bound))
-        return false;
-    lat_sun_last_row(nc, r);
-    for (int e = 2 * nc * (nc - 1); e < 2 * nc * nc; e++)
-        if (!(fabs(r[e] - m[e]) <= bound))
-            return false;
-    return true;
+        m[e] = (double)u[e];
+    return lat_sun_last_row_follows(nc, m, bound);
 }
 
 /* Objects first .. first+count-1 of the host field, of which `raw` has these; NULL: unit matrices.

@@ -27,7 +27,6 @@ extern "C" {
  * Whoever asks for it uses a switch without default, so that a new one cannot be taken for another.
  */
 typedef enum { LAT_STORAGE_SINGLE, LAT_STORAGE_DOUBLE, LAT_STORAGE_HALF } lat_storage;
-#define LAT_STORAGES 3
 
 /* Bytes of a real. */
 static inline size_t lat_storage_bytes(lat_storage s)

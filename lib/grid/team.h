@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.h: what everything that runs on the CPU in vector lanes shares: threads that work together,
  * reals in lanes. */
-#ifndef LAT_BACKEND_HOST_H
-#define LAT_BACKEND_HOST_H
+#ifndef LAT_GRID_TEAM_H
+#define LAT_GRID_TEAM_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -42,6 +42,9 @@
  *   lat_sun_last_row(n, m)        N = 2, 3: the last row from the others, det = 1; else nothing
  *   lat_sun_complete(n, m)        the same for any N, by cofactors from N = 4 on
  *   lat_sun_unitarity(n, m)       largest |element| of m m^+ - 1; NaN where m has NaN
+ *   lat_sun_last_row_follows(n, m, bound)
+ *                                 N = 2, 3: are the rows orthonormal, and is the last one what the
+ *                                 others make it, to `bound`? No, where m has NaN
  *   lat_sun_distance(n, a, b)     Frobenius norm of a - b
  *   lat_sun_exp(n, c, a)          c = exp(a)
  *   lat_sun_normal(z, seed, site, config, step, draw)   two normal numbers (random.h)
@@ -362,6 +365,19 @@ LAT_SUN_HOST_DEVICE double lat_sun_unitarity(int n, const double *m)
                 largest = largest == largest ? size : largest;
         }
     return largest;
+}
+
+LAT_SUN_HOST_DEVICE int lat_sun_last_row_follows(int n, const double *m, double bound)
+{
+    double r[18];
+    memcpy(r, m, (size_t)(2 * n * n) * sizeof *r);
+    lat_sun_last_row(n, r);
+    if (!(lat_sun_unitarity(n, m) <= bound))
+        return 0;
+    for (int e = 2 * n * (n - 1); e < 2 * n * n; e++)
+        if (!(fabs(r[e] - m[e]) <= bound))
+            return 0;
+    return 1;
 }
 
 LAT_SUN_HOST_DEVICE double lat_sun_distance(int n, const double *a, const double *b)

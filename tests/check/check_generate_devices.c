@@ -5,29 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "generate/generate.h"
 #include "check.h"
 #include "devices.h"
-#include "fields.h"
-#include "measure/measure.h"
+#include "links.h"
 
 static lat_device *under; /* the device that is compared with the CPU */
 
 /* The largest N that it has code for. */
 static int largest(void) { return (under->gpu ? &lat_generate_gpu : &lat_generate_cpu)->groups; }
 
-static lat_field haar_links(int nc, lat_geometry geom, lat_real real)
-{
-    lat_field f = field_new(LAT_GAUGE, geom, nc, real);
-    fill_haar(&f, 3);
-    return f;
-}
-
 static lat_field rough_links(int nc, lat_geometry geom, lat_real real)
 {
-    lat_field f = field_new(LAT_GAUGE, geom, nc, real);
-    fill_near_one(&f, ROUGH, 3);
-    return f;
+    return links_near_one(nc, geom, real, ROUGH);
 }
 
 /* Groups of 32 that are full or not, extents of 2, strides that are no powers of two; one to four
@@ -40,21 +29,6 @@ static const lat_geometry lattices[] = {{4, {8, 8, 4, 4}},   {4, {6, 2, 10, 4}},
 static const int groups[] = {2, 3, 4, 5, 8, 16};
 #define GROUPS (sizeof groups / sizeof *groups)
 
-static lat_generator *open_on(lat_device *on, const lat_field *f, lat_real real, double beta,
-                              double xi)
-{
-    const lat_action action = {.beta = beta, .xi = xi};
-    lat_generator *gen = lat_generate_open(on, f, real, &action);
-    if (!gen)
-        exit(lat_report(LAT_FAILED));
-    return gen;
-}
-
-static bool same(double a, double b, double tolerance)
-{
-    return (isnan(a) && isnan(b)) || fabs(a - b) <= tolerance;
-}
-
 /* Plaquettes are those of the links, and links come back bit for bit. */
 static void check_links(void)
 {
@@ -62,21 +36,13 @@ static void check_links(void)
         for (size_t g = 0; g < GROUPS && groups[g] <= largest(); g++)
             for (int p = 4; p <= 8; p += 4) {
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p), out;
-                double a[2], b[2];
-                lat_generator *gen = open_on(under, &f, (lat_real)p, 1, 1);
-                CHECK(!gen->ops->plaquette(gen, &a[0], &a[1]), "%s", lat_error());
-                lat_measure_planes(&f, &b[0], &b[1]);
-                /* Products of four matrices: N + 1 roundings each, traces of order 1. */
-                const double bound = 16 * groups[g] * (p == 4 ? 0x1p-24 : 0x1p-53);
-                for (int k = 0; k < 2; k++)
-                    CHECK(same(a[k], b[k], bound),
-                          "SU(%d), lattice %zu, %d bytes: %.17g, expected %.17g", groups[g], i, p,
-                          a[k], b[k]);
+                lat_generator *gen = generator_of(under, &f, (lat_real)p, 1, 1);
+                check_plaquettes_of(gen, &f);
                 CHECK(!gen->ops->get(gen, &f), "%s",
                       lat_error()); /* its last rows are those of the GPU now */
                 gen->ops->close(gen);
                 out = rough_links(groups[g], lattices[i], (lat_real)p);
-                gen = open_on(under, &f, (lat_real)p, 1, 1);
+                gen = generator_of(under, &f, (lat_real)p, 1, 1);
                 CHECK(!gen->ops->get(gen, &out)
                           && !memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
                       "SU(%d), lattice %zu, %d bytes: other links", groups[g], i, p);
@@ -113,7 +79,7 @@ static void follow(int nc, lat_geometry geom, lat_real real, lat_update kind, do
     double s[2], t[2];
     for (int i = 0; i < 2; i++) {
         f[i] = (kind == LAT_UPDATE_MICROCANONICAL ? rough_links : haar_links)(nc, geom, real);
-        lat_generator *gen = open_on(where[i], &f[i], real, beta, 1.3);
+        lat_generator *gen = generator_of(where[i], &f[i], real, beta, 1.3);
         CHECK(!gen->ops->sweep(gen, &how, sweeps) && !gen->ops->plaquette(gen, s + i, t + i)
                   && !gen->ops->get(gen, &f[i]),
               "%s", lat_error());
@@ -124,7 +90,7 @@ static void follow(int nc, lat_geometry geom, lat_real real, lat_update kind, do
           "SU(%d), %d directions, kind %d, %d bytes: links apart by %g after %ld sweeps, at most "
           "%g expected",
           nc, geom.nd, kind, (int)real, links, sweeps, bound_links);
-    CHECK(same(s[0], s[1], bound) && same(t[0], t[1], bound),
+    CHECK(same_number(s[0], s[1], bound) && same_number(t[0], t[1], bound),
           "SU(%d), %d directions, kind %d, %d bytes: plaquettes %.16f %.16f, %.16f %.16f", nc,
           geom.nd, kind, (int)real, s[0], s[1], t[0], t[1]);
     lat_field_free(&f[0]);
@@ -173,7 +139,7 @@ static void check_exact(void)
             double s[3], t[3];
             for (int i = 0; i < 2; i++) {
                 f[i] = rough_links(nc, lattices[3], (lat_real)p);
-                lat_generator *gen = open_on(under, &f[i], (lat_real)p, 2.0 * nc * nc, 1);
+                lat_generator *gen = generator_of(under, &f[i], (lat_real)p, 2.0 * nc * nc, 1);
                 lat_link_sweep next = draw;
                 for (int k = 0; k < 3; k++, next.step++)
                     CHECK(!gen->ops->sweep(gen, &next, 1), "%s", lat_error());

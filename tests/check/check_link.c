@@ -4,26 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "devices.h"
-#include "generate/generate.h"
-#include "fix/fix_lanes.h"
 #include "check.h"
-#include "fields.h"
-#include "measure/measure.h"
-
-static lat_field haar_links(int nc, lat_geometry geom, lat_real real)
-{
-    lat_field f = field_new(LAT_GAUGE, geom, nc, real);
-    fill_haar(&f, 3);
-    return f;
-}
-
-static lat_field links_near_one(int nc, lat_geometry geom, lat_real real, double epsilon)
-{
-    lat_field f = field_new(LAT_GAUGE, geom, nc, real);
-    fill_near_one(&f, epsilon, 3);
-    return f;
-}
+#include "devices.h"
+#include "links.h"
 
 /* Cut into boxes by every vector, by some, by none; an extent of 2; two, three and four directions.
  */
@@ -35,36 +18,14 @@ static const lat_geometry lattices[] = {{4, {8, 8, 4, 4}}, {4, {4, 2, 4, 4}}, {4
 static const int groups[] = {2, 3, 4, 5, 9};
 #define GROUPS (sizeof groups / sizeof *groups)
 
-static lat_generator *open_field(const lat_field *f, lat_real real, double beta, double xi)
-{
-    const lat_action action = {.beta = beta, .xi = xi};
-    lat_generator *gen = lat_generate_open(cpu_device(), f, real, &action);
-    if (!gen)
-        exit(lat_report(LAT_FAILED));
-    return gen;
-}
-
-static bool same(double a, double b, double tolerance)
-{
-    return (isnan(a) && isnan(b)) || fabs(a - b) <= tolerance;
-}
-
 static void check_plaquettes(void)
 {
     for (size_t i = 0; i < LATTICES; i++)
         for (size_t g = 0; g < GROUPS; g++)
             for (int p = 4; p <= 8; p += 4) {
-                double a[2], b[2];
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p);
-                lat_generator *gen = open_field(&f, (lat_real)p, 1, 1);
-                gen->ops->plaquette(gen, &a[0], &a[1]);
-                lat_measure_planes(&f, &b[0], &b[1]);
-                /* Products of four matrices: N + 1 roundings each, traces of order 1. */
-                const double bound = 16 * groups[g] * (p == 4 ? 0x1p-24 : 0x1p-53);
-                for (int k = 0; k < 2; k++)
-                    CHECK(same(a[k], b[k], bound),
-                          "SU(%d), lattice %zu, %d bytes: %.17g, expected %.17g", groups[g], i, p,
-                          a[k], b[k]);
+                lat_generator *gen = generator_of(cpu_device(), &f, (lat_real)p, 1, 1);
+                check_plaquettes_of(gen, &f);
                 gen->ops->close(gen);
                 lat_field_free(&f);
             }
@@ -77,12 +38,12 @@ static void check_there_and_back(void)
             for (int p = 4; p <= 8; p += 4) {
                 const lat_link_sweep draw = {LAT_UPDATE_HEATBATH, 5, 0, 1};
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p), out;
-                lat_generator *gen = open_field(&f, (lat_real)p, 4, 1);
+                lat_generator *gen = generator_of(cpu_device(), &f, (lat_real)p, 4, 1);
                 gen->ops->sweep(gen, &draw, 2);
                 gen->ops->get(gen, &f);
                 gen->ops->close(gen);
                 out = haar_links(groups[g], lattices[i], (lat_real)p);
-                gen = open_field(&f, (lat_real)p, 4, 1);
+                gen = generator_of(cpu_device(), &f, (lat_real)p, 4, 1);
                 gen->ops->get(gen, &out);
                 CHECK(!memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
                       "SU(%d), lattice %zu, %d bytes", groups[g], i, p);
@@ -113,7 +74,7 @@ static void check_overrelaxation(void)
                 const lat_link_sweep mirror = {.update = LAT_UPDATE_MICROCANONICAL};
                 lat_field f = links_near_one(nc, lattices[i], (lat_real)p, 0.4), out;
                 out = links_near_one(nc, lattices[i], (lat_real)p, 0.4);
-                lat_generator *gen = open_field(&f, (lat_real)p, 4, xi);
+                lat_generator *gen = generator_of(cpu_device(), &f, (lat_real)p, 4, xi);
                 const double before = action_of(gen, &lattices[i], xi);
                 gen->ops->sweep(gen, &mirror, sweeps);
                 const double after = action_of(gen, &lattices[i], xi);
