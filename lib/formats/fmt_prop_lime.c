@@ -583,15 +583,14 @@ static const lat_quark_format chroma = {.propagator = true,
                                         .read = read_chroma,
                                         .write = write_chroma};
 
-const lat_format lat_format_chroma_prop = {
-    .name = "chroma-prop",
-    .extension = ".cprop",
-    .about = "propagator of Chroma and QDP++ (QIO), one record",
-    .foreign = true,
-    .nd = 4,
-    .nc = 3,
-    .probe = probe_chroma,
-    .quarks = &chroma};
+const lat_format lat_format_chroma_prop = {.name = "chroma-prop",
+                                           .extension = ".cprop",
+                                           .about = "Chroma and QDP++ (QIO), one record",
+                                           .foreign = true,
+                                           .nd = 4,
+                                           .nc = 3,
+                                           .probe = probe_chroma,
+                                           .quarks = &chroma};
 
 static const lat_quark_format usqcd = {.propagator = true,
                                        .norm = LAT_NORM_MASS,
@@ -599,15 +598,14 @@ static const lat_quark_format usqcd = {.propagator = true,
                                        .read = read_usqcd,
                                        .write = write_usqcd};
 
-const lat_format lat_format_usqcd_prop = {
-    .name = "usqcd-prop",
-    .extension = ".uprop",
-    .about = "propagator of USQCD (QIO): source and twelve sinks; reads pairs, too",
-    .foreign = true,
-    .nd = 4,
-    .nc = 3,
-    .probe = probe_usqcd,
-    .quarks = &usqcd};
+const lat_format lat_format_usqcd_prop = {.name = "usqcd-prop",
+                                          .extension = ".uprop",
+                                          .about = "USQCD (QIO): twelve sinks; reads pairs",
+                                          .foreign = true,
+                                          .nd = 4,
+                                          .nc = 3,
+                                          .probe = probe_usqcd,
+                                          .quarks = &usqcd};
 
 static const lat_quark_format etmc = {.propagator = true,
                                       .spinor = true,

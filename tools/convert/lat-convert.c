@@ -126,24 +126,24 @@ static bool writes(const lat_format *f)
     return !f->foreign || f->layout || (f->quarks && f->quarks->write);
 }
 
-static void print_formats(bool of_quarks)
+static void print_formats(int width, bool of_quarks)
 {
     for (const lat_format *const *f = lat_formats; *f; f++)
         if (!(*f)->quarks == !of_quarks)
-            printf("%-17s %-10s %-5s %-6s %s%s\n", (*f)->name, (*f)->extension, "yes",
+            printf("%-*s %-10s %-5s %-6s %s%s\n", width, (*f)->name, (*f)->extension, "yes",
                    writes(*f) ? "yes" : "no", (*f)->about,
                    of_quarks && !(*f)->quarks->proven ? " (unproven)" : "");
 }
 
 static int print_list(void)
 {
-    static const char *const head = "%-17s %-10s %-5s %-6s %s\n";
-    printf(head, "format", "extension", "reads", "writes", "about");
-    print_formats(false);
+    static const char *const head = "%-*s %-10s %-5s %-6s %s\n";
+    printf(head, 10, "format", "extension", "reads", "writes", "about");
+    print_formats(10, false);
     putchar('\n');
-    printf(head, "of quarks", "extension", "reads", "writes",
+    printf(head, 17, "of quarks", "extension", "reads", "writes",
            "about (unproven: no file of it was seen)");
-    print_formats(true);
+    print_formats(17, true);
     printf("\nrecognised, and refused by name:\n");
     for (size_t i = 0; lat_format_refused(i); i++)
         printf("  %s\n", lat_format_refused(i));
