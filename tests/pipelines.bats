@@ -598,6 +598,7 @@ END
     rough a.lat --dims 4,4,4,4 --epsilon 1.3
     lat-anneal --copies 3 --steps 20 --check-every 2 --log anneal.tsv --copies-log started.tsv a.lat | lat-orelax --log relax.tsv --copies-log copies.tsv -o b.lat
     lat-orelax --gauge coulomb --slice-log slices.tsv a.lat -o b.lat
+    printf 'config\tmomentum\tphat2\tD\tD_error\n0\t0,0\t0\t9\tnan\n0\t0,1\t1\t2\t.1\n0\t1,1\t2\t.6\t.02\n' >gluon.tsv
     for form in png pdf; do
         {
             gnuplot -c "$P/plots/history.gp" both.$form anneal.tsv relax.tsv
@@ -606,10 +607,11 @@ END
             gnuplot -c "$P/plots/copies.gp" copies.$form copies.tsv started.tsv
             gnuplot -c "$P/plots/copies.gp" one.$form copies.tsv
             gnuplot -c "$P/plots/slices.gp" slices.$form slices.tsv
+            gnuplot -c "$P/plots/gluon.gp" gluon.$form gluon.tsv
         } 2>said
         [ ! -s said ] || { cat said; return 1; }
     done
-    for file in both anneal relax copies one slices; do
+    for file in both anneal relax copies one slices gluon; do
         [ "$(head -c 4 $file.png | tail -c 3)" = PNG ]
         [ "$(head -c 4 $file.pdf)" = %PDF ]
         # Empty axes take about 5 kB and 8 kB.
@@ -620,6 +622,27 @@ END
     gnuplot -c "$P/plots/history.gp" less.png less.tsv
     run ! cmp -s relax.png less.png
     run -2 gnuplot -c "$P/plots/history.gp" alone.png
+    # Copies that differ by rounding are one maximum, in one box.
+    printf 'config\tcopy\tfunctional\tconverged\n' >same.tsv
+    for i in 0 1 2 3 4 5 6 7; do printf 'a:0\t%d\t0.85000000000000%d\t1\n' $i $i >>same.tsv; done
+    sed "s/^set terminal @form/set terminal dumb/; s/^set output .*//" "$P/plots/copies.gp" >dumb.gp
+    gnuplot -c dumb.gp same.png same.tsv >drawn
+    grep -q 'all copies end in one maximum, to 1e-09' drawn
+    grep -q '^ *8 |' drawn
+}
+
+@test "temperatures of choosing.md are those of the pipelines, and of the default" {
+    local gauge row
+    while read -r gauge row; do
+        grep -q "T_FIRST:=$(grep "^| $row |" "$ROOT/docs/choosing.md" | sed -n 's/.*| \([0-9.]*\)[^|]*|$/\1/p')}" "$P/$gauge.sh"
+        # The first interval of the table, in the words of the script.
+        grep -q "$(grep "^| $row |" "$ROOT/docs/choosing.md" | grep -o 'between T = [0-9.]* and [0-9.]*' | head -n 1) at beta = 6" "$P/$gauge.sh"
+    done <<'END'
+landau Landau
+coulomb Coulomb
+mag maximally Abelian
+END
+    lat-anneal --help | tr -s ' \n' ' ' | grep -q 'first temperature (default 1.4)'
 }
 
 @test "the paper's tables and figures are made, of a lattice as small as one likes" {
