@@ -35,10 +35,11 @@ static const lat_option options[] = {
      "extent), or not",
      false},
     {LAT_OPT_REAL, "cylinder", 0, "R", &cylinder, 0, 1e9,
-     "only momenta within R * 2 pi / X of the diagonal, X being the first extent (default: all)",
+     "keep only momenta within R * 2 pi / X of the diagonal, X being the first extent (default: "
+     "all)",
      false},
     {LAT_OPT_REAL, "cone", 0, "DEGREES", &cone, 0, 180,
-     "only momenta within this angle of the diagonal (default: all)", false},
+     "keep only momenta within this angle of the diagonal (default: all)", false},
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
      "device of the Fourier transforms: cpu is FFTW, gpu is cuFFT; auto: the faster one", false},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
