@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* krylov.c: active columns, reliable updates, one method after the other. */
+#include <math.h>
+#include <string.h>
+#include "krylov_internal.h"
+
+enum { STALLS = 6 };               /* updates that do not help, until a column has stagnated */
+#define DIVERGED 1e8               /* |r| grown by this is stagnation, too */
+static const double progress = .9; /* a residual below this times the best one is progress */
+
+const char *lat_solver_name(lat_solver solver)
+{
+    switch (solver) {
+    case LAT_SOLVER_AUTO: return "auto";
+    case LAT_SOLVER_CG: return "cg";
+    case LAT_SOLVER_BICGSTAB: return "bicgstab";
+    case LAT_SOLVER_BICGSTABL: return "bicgstabl";
+    case LAT_SOLVER_GCR: return "gcr";
+    }
+    return "?";
+}
+
+const char *lat_end_text(lat_end end)
+{
+    switch (end) {
+    case LAT_END_NONE: return "not begun";
+    case LAT_END_CONVERGED: return "converged";
+    case LAT_END_ITERATIONS: return "out of iterations";
+    case LAT_END_BREAKDOWN: return "broke down";
+    case LAT_END_STAGNATION: return "stagnated";
+    case LAT_END_INFINITE: return "not finite";
+    }
+    return "?";
+}
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+int lat_run_vectors(lat_run *w, int count, lat_dfield **v, const char *what)
+{
+    for (int i = 0; i < count; i++)
+        v[i] = NULL;
+    for (int i = 0; i < count; i++)
+        if (!(v[i] = w->s->vector(w->s->with, what)))
+            return -1;
+    return 0;
+}
+
+void lat_run_release(lat_run *w, int count, lat_dfield **v)
+{
+    for (int i = 0; i < count; i++)
+        w->s->release(w->s->with, v[i]);
+}
+
+/* ---- reliable updates ------------------------------------------------------------------------ */
+
+static bool mixed(const lat_run *w) { return w->p->inner != w->p->outer; }
+
+static int convert(const lat_system *to, const lat_spinor_part *c, const lat_system *from,
+                   const lat_dfield *x, lat_dfield *y)
+{
+    return LAT_OPS(to)->convert(to->space, c, from->space, x, y);
+}
+
+/* r = b - A x in the outer precision, norm[column] = |r|^2; then to the inner one. */
+static int residual(lat_run *w, const lat_spinor_part *c, double *norm)
+{
+    const lat_problem *p = w->p;
+    const lat_system *o = p->outer;
+    lat_scalars minus;
+    for (int i = 0; i < c->columns; i++)
+        minus[c->column[i]] = (lat_scalar){-1, 0};
+    return o->apply(o->with, false, c, w->outer_r, p->x, NULL)
+           || LAT_OPS(o)->axpby(o->space, c, NULL, p->b, minus, w->outer_r, norm)
+           || (mixed(w) && convert(w->s, c, o, w->outer_r, w->r));
+}
+
+/* The solution so far goes to the outer precision. w->outer_r serves as a buffer. */
+static int collect(lat_run *w, const lat_spinor_part *c)
+{
+    const lat_system *o = w->p->outer;
+    if (!mixed(w))
+        return 0;
+    return convert(o, c, w->s, w->x, w->outer_r)
+           || LAT_OPS(o)->axpby(o->space, c, NULL, w->outer_r, NULL, w->p->x, NULL)
+           || LAT_OPS(w->s)->zero(w->s->space, c, w->x);
+}
+
+static int update(lat_run *w, const lat_spinor_part *c)
+{
+    double norm[LAT_SPINOR_COLUMNS];
+    if (c->columns == 0)
+        return 0;
+    if (collect(w, c) || residual(w, c, norm))
+        return -1;
+    for (int i = 0; i < c->columns; i++) {
+        const int k = c->column[i];
+        const double now = sqrt(norm[k]);
+        w->stalls[k] = now > progress * w->last[k] ? w->stalls[k] + 1 : 0;
+        w->norm[k] = w->peak[k] = w->last[k] = now;
+        w->report[k].residual = now;
+        w->report[k].updates++;
+        w->fresh[k] = true;
+    }
+    return 0;
+}
+
+/* ---- columns leave --------------------------------------------------------------------------- */
+
+/* Columns whose report has an end leave the list. */
+static int leave(lat_run *w)
+{
+    int left = 0;
+    for (int i = 0; i < w->active.columns; i++) {
+        const int k = w->list[i];
+        if (w->report[k].end == LAT_END_CONVERGED && w->p->done && w->p->done(w->p->with, k))
+            return -1;
+        if (w->report[k].end == LAT_END_NONE)
+            w->list[left++] = k;
+    }
+    w->active.columns = left;
+    return 0;
+}
+
+static lat_end verdict(const lat_run *w, int k)
+{
+    if (!isfinite(w->norm[k]))
+        return LAT_END_INFINITE;
+    if (w->fresh[k] && w->norm[k] <= w->p->target[k])
+        return LAT_END_CONVERGED;
+    if (w->report[k].iterations >= w->p->max_iterations)
+        return LAT_END_ITERATIONS;
+    if (w->stalls[k] >= STALLS || w->norm[k] > DIVERGED * w->best[k]
+        || (w->window && w->report[k].iterations - w->best_at[k] > w->window))
+        return LAT_END_STAGNATION;
+    return w->report[k].end;
+}
+
+/* x = 0 where it is not finite: the next method begins there. */
+static int forget(lat_run *w, const lat_spinor_part *c)
+{
+    const lat_system *o = w->p->outer;
+    return c->columns
+           && (LAT_OPS(w->s)->zero(w->s->space, c, w->x) || LAT_OPS(o)->zero(o->space, c, w->p->x));
+}
+
+/* A solution that is not finite is worth nothing; others are kept, with their residual. */
+static int judge(lat_run *w)
+{
+    int list[LAT_SPINOR_COLUMNS], lost[LAT_SPINOR_COLUMNS];
+    lat_spinor_part kept = {w->s->parity, 0, list}, gone = {w->s->parity, 0, lost};
+    lat_end end[LAT_SPINOR_COLUMNS];
+    for (int i = 0; i < w->active.columns; i++) {
+        const int k = w->list[i];
+        end[k] = verdict(w, k);
+        if (end[k] == LAT_END_INFINITE)
+            lost[gone.columns++] = k;
+        else if (end[k] != LAT_END_NONE && end[k] != LAT_END_CONVERGED)
+            list[kept.columns++] = k;
+    }
+    if (update(w, &kept))
+        return -1;
+    for (int i = 0; i < kept.columns; i++)
+        if (!isfinite(w->norm[list[i]])) {
+            end[list[i]] = LAT_END_INFINITE;
+            lost[gone.columns++] = list[i];
+        }
+    if (forget(w, &gone))
+        return -1;
+    for (int i = 0; i < w->active.columns; i++) {
+        const int k = w->list[i];
+        w->report[k].end = end[k];
+        w->report[k].solver = w->solver;
+        if (end[k] != LAT_END_NONE && w->norm[k] <= w->p->target[k])
+            w->report[k].end = LAT_END_CONVERGED;
+    }
+    return leave(w);
+}
+
+static int tell(const lat_run *w)
+{
+    double worst = 0;
+    if (!w->p->progress || w->active.columns == 0)
+        return 0;
+    for (int i = 0; i < w->active.columns; i++)
+        worst = fmax(worst, w->norm[w->list[i]] / w->p->target[w->list[i]]);
+    return w->p->progress(w->p->with, w->step, w->active.columns, worst);
+}
+
+int lat_run_check(lat_run *w, int iterations, const double *norm)
+{
+    const double delta = w->p->delta > 0 ? w->p->delta : .1;
+    int list[LAT_SPINOR_COLUMNS];
+    lat_spinor_part due = {w->s->parity, 0, list};
+    w->step += iterations;
+    for (int i = 0; i < w->active.columns; i++) {
+        const int k = w->list[i];
+        const double now = sqrt(norm[k]);
+        w->report[k].iterations += iterations;
+        w->fresh[k] = false;
+        w->norm[k] = now;
+        w->peak[k] = fmax(w->peak[k], now);
+        if (now < progress * w->best[k]) {
+            w->best[k] = now;
+            w->best_at[k] = w->report[k].iterations;
+        }
+        if (now <= w->p->target[k] || (mixed(w) && now < delta * w->peak[k]))
+            list[due.columns++] = k;
+    }
+    return update(w, &due) || judge(w) || tell(w);
+}
+
+void lat_run_break(lat_run *w, int column) { w->report[column].end = LAT_END_BREAKDOWN; }
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+static int start(lat_run *w)
+{
+    const lat_problem *p = w->p;
+    const lat_system *o = p->outer;
+    double norm[LAT_SPINOR_COLUMNS];
+    if (p->from_zero) {
+        if (LAT_OPS(o)->copy(o->space, &w->active, p->b, w->outer_r)
+            || LAT_OPS(o)->dots(o->space, &w->active, 0, NULL, w->outer_r, NULL, norm)
+            || (mixed(w) && convert(w->s, &w->active, o, w->outer_r, w->r)))
+            return -1;
+    } else if (residual(w, &w->active, norm)) {
+        return -1;
+    }
+    for (int i = 0; i < w->active.columns; i++) {
+        const int k = w->list[i];
+        w->norm[k] = w->peak[k] = w->last[k] = w->best[k] = sqrt(norm[k]);
+        w->best_at[k] = w->report[k].iterations;
+        w->report[k].residual = w->norm[k];
+        w->report[k].end = LAT_END_NONE;
+        w->fresh[k] = true;
+    }
+    return judge(w);
+}
+
+int lat_run_begin(lat_run *w, const lat_problem *p, lat_solver solver, long window, int columns,
+                  const int *column, lat_solve_report *report)
+{
+    memset(w, 0, sizeof *w);
+    w->p = p;
+    w->s = p->inner;
+    w->solver = solver;
+    w->window = window;
+    w->report = report;
+    memcpy(w->list, column, sizeof(int) * (size_t)columns);
+    w->active = (lat_spinor_part){w->s->parity, columns, w->list};
+    if (!(w->outer_r = p->outer->vector(p->outer->with, "a residual")))
+        return -1;
+    w->r = w->outer_r;
+    w->x = p->x;
+    if (mixed(w)) {
+        w->x = w->s->vector(w->s->with, "a solution");
+        w->r = w->s->vector(w->s->with, "a residual");
+        if (!w->x || !w->r)
+            return -1;
+    }
+    return start(w);
+}
+
+void lat_run_end(lat_run *w)
+{
+    if (mixed(w)) {
+        w->s->release(w->s->with, w->x);
+        w->s->release(w->s->with, w->r);
+    }
+    w->p->outer->release(w->p->outer->with, w->outer_r);
+}
+
+/* ---- one method after the other -------------------------------------------------------------- */
+
+/* Iterations without progress after which one of the fast methods gives up. */
+enum { WINDOW = 1000 };
+
+static int solve_by(const lat_problem *p, lat_solver solver, int columns, const int *column,
+                    lat_solve_report *report)
+{
+    lat_problem own = *p;
+    lat_run w;
+    if (solver == LAT_SOLVER_GCR)
+        own.inner = p->outer;
+    int rc = lat_run_begin(&w, &own, solver, solver == LAT_SOLVER_CG ? 0 : WINDOW, columns, column,
+                           report);
+    if (rc == 0 && w.active.columns > 0)
+        switch (solver) {
+        case LAT_SOLVER_AUTO: break;
+        case LAT_SOLVER_CG: rc = lat_cg(&w); break;
+        case LAT_SOLVER_BICGSTAB: rc = lat_bicgstab(&w); break;
+        case LAT_SOLVER_BICGSTABL: rc = lat_bicgstabl(&w); break;
+        case LAT_SOLVER_GCR: rc = lat_gcr(&w, p->inner); break;
+        }
+    lat_run_end(&w);
+    return rc ? -1 : 0;
+}
+
+int lat_solve(const lat_problem *p, lat_solver solver, int columns, const int *column,
+              lat_solve_report *report)
+{
+    static const lat_solver chain[] = {LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL, LAT_SOLVER_CG};
+    lat_problem now = *p;
+    int list[LAT_SPINOR_COLUMNS], left = columns;
+    memcpy(list, column, sizeof(int) * (size_t)columns);
+    if (solver != LAT_SOLVER_AUTO)
+        return solve_by(p, solver, columns, column, report);
+    for (int s = 0; s < 3 && left > 0; s++) {
+        int count = 0;
+        if (solve_by(&now, chain[s], left, list, report))
+            return -1;
+        for (int i = 0; i < left; i++) {
+            const lat_end end = report[list[i]].end;
+            if (end != LAT_END_CONVERGED && end != LAT_END_ITERATIONS)
+                list[count++] = list[i];
+        }
+        left = count;
+        now.from_zero = false;
+    }
+    return 0;
+}

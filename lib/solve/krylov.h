@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* krylov.h: A x = b for many right-hand sides together, by Krylov methods.
+ *
+ *   cg           conjugate gradients of the normal equations A^+ A x = A^+ b, in the form that
+ *                carries b - A x (CGLS). It always converges, at the square of the condition
+ * number. bicgstab     van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631 bicgstab(l)
+ * Sleijpen, Fokkema, ETNA 1 (1993) 11, with l = 4 gcr          generalised conjugate residuals,
+ * restarted, with a few steps of minimal residual in the inner precision as its preconditioner auto
+ * bicgstab; where it breaks down or stagnates, bicgstab(l), then cg, each from where the one before
+ * got to
+ *
+ * Precision: iterations run in the inner precision. When the residual that they carry has fallen by
+ * `delta`, the solution so far goes to the outer one, the residual is computed there from its
+ * definition, and the same Krylov space goes on with it (a reliable update). A column has converged
+ * when the residual so computed is below its target. If both are one, nothing is rounded,
+ * and the residual is computed when the iteration says that the target is reached.
+ *
+ * Each column has its own scalars and decisions, and leaves the batch when it is done: its result
+ * does not depend on those beside it. */
+#ifndef LAT_SOLVE_KRYLOV_H
+#define LAT_SOLVE_KRYLOV_H
+
+#include "dirac/dirac.h"
+
+/* An operator A on batches of spinors (dirac/spinor.h), in one precision. Solvers know nothing else
+ * of it, so that they solve what stands behind these functions: the Wilson operator (wilson.h), or
+ * a dense matrix in a test. Functions return 0 or a pointer, or -1 or NULL with lat_error set. */
+typedef struct lat_system {
+    lat_spinor_space *space; /* its linear algebra */
+    lat_parity parity;       /* the sites on which A works */
+    double epsilon;          /* of its precision */
+
+    /* out = A in, or A^+ in, on the part's sites and columns; in is not changed but for ghosts. */
+    int (*apply)(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
+                 const lat_dirac_end *end);
+    lat_dfield *(*vector)(void *with, const char *what); /* zero */
+    void (*release)(void *with, lat_dfield *v);          /* NULL is allowed */
+    void *with;
+} lat_system;
+
+typedef enum {
+    LAT_SOLVER_AUTO,
+    LAT_SOLVER_CG,
+    LAT_SOLVER_BICGSTAB,
+    LAT_SOLVER_BICGSTABL,
+    LAT_SOLVER_GCR
+} lat_solver;
+#define LAT_SOLVERS "auto|cg|bicgstab|bicgstabl|gcr"
+
+const char *lat_solver_name(lat_solver solver);
+
+/* Why a column ended. */
+typedef enum {
+    LAT_END_NONE, /* it has not */
+    LAT_END_CONVERGED,
+    LAT_END_ITERATIONS, /* as many as were allowed */
+    LAT_END_BREAKDOWN,  /* a scalar that is divided by became zero to rounding, again and again */
+    LAT_END_STAGNATION, /* the residual does not fall any more, or grows without bound */
+    LAT_END_INFINITE    /* numbers were not finite */
+} lat_end;
+
+/* "converged", "out of iterations", "broke down", "stagnated", "not finite". */
+const char *lat_end_text(lat_end end);
+
+typedef struct lat_solve_report {
+    long iterations, updates; /* in all solvers; reliable updates */
+    double residual;          /* |b - A x| of the last update, in the outer one */
+    lat_solver solver;        /* that ended it */
+    lat_end end;
+} lat_solve_report;
+
+typedef struct lat_problem {
+    const lat_system *outer, *inner; /* one operator in two precisions; may be the same */
+    lat_dfield *b, *x;               /* of the outer one; x: where to start, then the solution */
+    bool from_zero;                  /* x is zero: an application of A less */
+    const double *target;            /* [columns]: |b - A x| that is asked for */
+    long max_iterations;             /* of each column, in all */
+    double delta;                    /* 0: .1 */
+
+    /* Called now and then, with the number of active columns and the largest residual / target of
+     * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.
+     */
+    int (*progress)(void *with, long iterations, int active, double ratio);
+    int (*done)(void *with, int column);
+    void *with;
+} lat_problem;
+
+/* Solves for these columns. report[column] is set, or, if its `iterations` are not 0, added to. 0,
+ * also where columns have not converged, or -1 with lat_error set. */
+int lat_solve(const lat_problem *p, lat_solver solver, int columns, const int *column,
+              lat_solve_report *report);
+
+/* (A^+ A + shift[k]) x[k] = b for shifts >= 0 in ascending order, all in one Krylov space, by
+ * conjugate gradients (Jegerlehner, hep-lat/9612014). In p inner is outer, x is not used, and
+ * targets are those of the first shift, whose residual is the largest; x[k] are vectors. The
+ * residuals are not computed from their definition: the caller does that. */
+int lat_multishift(const lat_problem *p, int shifts, const double *shift, lat_dfield *const *x,
+                   int columns, const int *column, lat_solve_report *report);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* krylov_internal.h: what the methods share: the list of active columns, reliable updates, the end
+ * of a column.
+ *
+ * A method is a loop
+ *
+ *     while (w->active.columns > 0) {
+ *         ... one iteration of all active columns: w->x += .., w->r -= .., norm = |w->r|^2 ...
+ *         lat_run_check(w, 1, norm);   columns leave; w->fresh[column]: r has been replaced
+ *     }
+ */
+#ifndef LAT_KRYLOV_INTERNAL_H
+#define LAT_KRYLOV_INTERNAL_H
+
+#include <complex.h>
+#include "krylov.h"
+
+/* Scalars of all columns. */
+typedef lat_scalar lat_scalars[LAT_SPINOR_COLUMNS];
+
+typedef struct lat_run {
+    const lat_problem *p;
+    const lat_system *s; /* the inner one */
+    lat_solver solver;
+    lat_dfield *x, *r;      /* inner: the solution since the last update, and the residual */
+    lat_dfield *outer_r;    /* is r if inner is outer; then x is p->x */
+    lat_spinor_part active; /* of list */
+    int list[LAT_SPINOR_COLUMNS];
+    bool fresh[LAT_SPINOR_COLUMNS];
+    lat_solve_report *report;
+    double norm[LAT_SPINOR_COLUMNS]; /* |r| */
+    double peak[LAT_SPINOR_COLUMNS]; /* largest |r| since the last update */
+    double last[LAT_SPINOR_COLUMNS]; /* |r| of the last update */
+    double best[LAT_SPINOR_COLUMNS]; /* smallest |r|, and the iteration that had it */
+    long best_at[LAT_SPINOR_COLUMNS];
+    int stalls[LAT_SPINOR_COLUMNS];   /* updates one after the other that have not helped */
+    int restarts[LAT_SPINOR_COLUMNS]; /* of the method, after a breakdown */
+    long window;                      /* iterations without progress that are stagnation; 0: any */
+    long step;                        /* iterations of the batch */
+} lat_run;
+
+/* Begins: r = b - A x. Columns that are below their target leave at once. */
+int lat_run_begin(lat_run *w, const lat_problem *p, lat_solver solver, long window, int columns,
+                  const int *column, lat_solve_report *report);
+void lat_run_end(lat_run *w);
+
+/* After so many iterations. norm[column] = |r|^2. These functions return 0, or else the run fails.
+ */
+int lat_run_check(lat_run *w, int iterations, const double *norm);
+
+/* Vectors of the inner space; lat_run_release allows NULL. */
+int lat_run_vectors(lat_run *w, int count, lat_dfield **v, const char *what);
+void lat_run_release(lat_run *w, int count, lat_dfield **v);
+
+/* A method gives up a column at the next check. */
+void lat_run_break(lat_run *w, int column);
+
+/* The linear algebra of a system, of dirac/spinor.h, with the system for the space. */
+#define LAT_OPS(s) ((s)->space->ops)
+
+/* y += c x. */
+static inline int lat_add(const lat_system *s, const lat_spinor_part *p, const lat_scalar *c,
+                          const lat_dfield *x, lat_dfield *y, double *norm)
+{
+    return LAT_OPS(s)->axpys(s->space, p, 1, &c, &x, y, norm);
+}
+
+static inline double complex lat_z(lat_scalar c) { return c.re + c.im * I; }
+static inline lat_scalar lat_scalar_of(double complex z)
+{
+    return (lat_scalar){creal(z), cimag(z)};
+}
+
+int lat_cg(lat_run *w);
+int lat_bicgstab(lat_run *w);
+int lat_bicgstabl(lat_run *w);
+int lat_gcr(lat_run *w, const lat_system *preconditioner); /* the run is in the outer precision */
+
+#endif

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_krylov: the Krylov methods of lib/solve on dense matrices, in double and with an inner
+ * precision of 24 bits, against Gaussian elimination. The linear algebra here is plain loops behind
+ * the table of dirac/spinor.h, so that nothing of lib/dirac is needed. */
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+#include "check.h"
+#include "fields.h"
+#include "site/random.h"
+#include "solve/krylov.h"
+
+typedef double complex cx;
+
+enum { COLUMNS = 5, MOST = 200 };
+
+/* A space of vectors of n numbers, each rounded to float if `single`. */
+typedef struct toy {
+    lat_spinor_space space;
+    int n;
+    bool single;
+    cx *matrix; /* [n][n] */
+    long applied;
+} toy;
+
+static cx *column_of(const lat_dfield *v, int n, int k)
+{
+    return (cx *)v->data + (size_t)k * (size_t)n;
+}
+static cx scalar(const lat_scalar *a, int k) { return a ? a[k].re + a[k].im * I : 1; }
+static cx rounded(const toy *t, cx z)
+{
+    return t->single ? (float)creal(z) + (float)cimag(z) * I : z;
+}
+
+static void dot_of(const toy *t, int k, const lat_dfield *x, const lat_dfield *y, lat_scalar *to)
+{
+    cx sum = 0;
+    for (int i = 0; i < t->n; i++)
+        sum += conj(column_of(x, t->n, k)[i]) * column_of(y, t->n, k)[i];
+    to[k] = (lat_scalar){creal(sum), cimag(sum)};
+}
+
+static void norm_of(const toy *t, int k, const lat_dfield *y, double *norm)
+{
+    double sum = 0;
+    for (int i = 0; i < t->n && norm; i++)
+        sum += creal(conj(column_of(y, t->n, k)[i]) * column_of(y, t->n, k)[i]);
+    if (norm)
+        norm[k] = sum;
+}
+
+static int toy_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+{
+    const toy *t = (const toy *)s;
+    for (int c = 0; c < p->columns; c++)
+        memset(column_of(x, t->n, p->column[c]), 0, sizeof(cx) * (size_t)t->n);
+    return 0;
+}
+
+static int toy_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                    lat_dfield *y)
+{
+    const toy *t = (const toy *)s;
+    for (int c = 0; c < p->columns; c++)
+        for (int i = 0; i < t->n; i++)
+            column_of(y, t->n, p->column[c])[i] = rounded(t, column_of(x, t->n, p->column[c])[i]);
+    return 0;
+}
+
+static int toy_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
+                       const lat_dfield *x, lat_dfield *y)
+{
+    (void)from;
+    return toy_copy(s, p, x, y);
+}
+
+static int toy_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
+                     const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
+{
+    const toy *t = (const toy *)s;
+    for (int c = 0; c < p->columns; c++) {
+        const int k = p->column[c];
+        cx *to = column_of(y, t->n, k);
+        for (int i = 0; i < t->n; i++)
+            to[i] = rounded(t, scalar(a, k) * column_of(x, t->n, k)[i] + scalar(b, k) * to[i]);
+        norm_of(t, k, y, norm);
+    }
+    return 0;
+}
+
+static int toy_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                     const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
+                     double *norm)
+{
+    const toy *t = (const toy *)s;
+    for (int c = 0; c < p->columns; c++) {
+        const int k = p->column[c];
+        for (int i = 0; i < t->n; i++) {
+            cx sum = column_of(y, t->n, k)[i];
+            for (int j = 0; j < n; j++)
+                sum += scalar(a[j], k) * column_of(x[j], t->n, k)[i];
+            column_of(y, t->n, k)[i] = rounded(t, sum);
+        }
+        norm_of(t, k, y, norm);
+    }
+    return 0;
+}
+
+static int toy_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                    const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
+                    double *norm)
+{
+    const toy *t = (const toy *)s;
+    for (int c = 0; c < p->columns; c++) {
+        for (int j = 0; j < n; j++)
+            dot_of(t, p->column[c], x[j], y, dot[j]);
+        norm_of(t, p->column[c], y, norm);
+    }
+    return 0;
+}
+
+static int toy_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,
+                  const double *c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
+{
+    const toy *t = (const toy *)s;
+    for (int e = 0; e < p->columns; e++) {
+        const int k = p->column[e];
+        for (int i = 0; i < t->n; i++) {
+            cx *d = &column_of(dir, t->n, k)[i], *to = &column_of(x, t->n, k)[i];
+            *to = rounded(t, *to + a[k] * *d);
+            *d = rounded(t, (c ? c[k] : 1) * column_of(r, t->n, k)[i] + b[k] * *d);
+        }
+    }
+    return 0;
+}
+
+static int toy_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
+                        const lat_scalar *w, lat_dfield *x, const lat_dfield *dir, lat_dfield *r,
+                        const lat_dfield *v, const lat_dfield *r0, lat_scalar *dot, double *norm)
+{
+    const toy *t = (const toy *)s;
+    for (int c = 0; c < p->columns; c++) {
+        const int k = p->column[c];
+        for (int i = 0; i < t->n; i++) {
+            cx *to = &column_of(x, t->n, k)[i], *z = &column_of(r, t->n, k)[i];
+            *to = rounded(t, *to + scalar(a, k) * column_of(dir, t->n, k)[i] + scalar(w, k) * *z);
+            *z = rounded(t, *z - scalar(w, k) * column_of(v, t->n, k)[i]);
+        }
+        dot_of(t, k, r0, r, dot);
+        norm_of(t, k, r, norm);
+    }
+    return 0;
+}
+
+static int toy_direction(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *b,
+                         const lat_scalar *w, const lat_dfield *r, const lat_dfield *v,
+                         lat_dfield *dir)
+{
+    const toy *t = (const toy *)s;
+    for (int c = 0; c < p->columns; c++) {
+        const int k = p->column[c];
+        for (int i = 0; i < t->n; i++) {
+            cx *d = &column_of(dir, t->n, k)[i];
+            *d = rounded(t, column_of(r, t->n, k)[i]
+                                + scalar(b, k) * (*d - scalar(w, k) * column_of(v, t->n, k)[i]));
+        }
+    }
+    return 0;
+}
+
+static const lat_spinor_ops toy_ops = {.zero = toy_zero,
+                                       .copy = toy_copy,
+                                       .axpby = toy_axpby,
+                                       .axpys = toy_axpys,
+                                       .dots = toy_dots,
+                                       .cg = toy_cg,
+                                       .bicgstab = toy_bicgstab,
+                                       .bicgstab_direction = toy_direction,
+                                       .convert = toy_convert};
+
+static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out,
+                     lat_dfield *in, const lat_dirac_end *end)
+{
+    toy *t = with;
+    for (int c = 0; c < p->columns; c++) {
+        const int k = p->column[c], n = t->n;
+        const cx *x = column_of(in, n, k);
+        t->applied++;
+        for (int i = 0; i < n; i++) {
+            cx sum = 0;
+            for (int j = 0; j < n; j++)
+                sum += (dagger ? conj(t->matrix[j * n + i]) : t->matrix[i * n + j]) * x[j];
+            column_of(out, n, k)[i] = rounded(t, sum);
+        }
+        if (end && end->dot)
+            dot_of(t, k, end->with, out, end->dot);
+        norm_of(t, k, out, end ? end->norm : NULL);
+    }
+    return 0;
+}
+
+static lat_dfield *toy_vector(void *with, const char *what)
+{
+    const toy *t = with;
+    lat_dfield *v = lat_alloc(1, sizeof *v, what);
+    need(v != NULL, what);
+    memset(v, 0, sizeof *v);
+    v->data = calloc((size_t)t->n * COLUMNS, sizeof(cx));
+    need(v->data != NULL, what);
+    return v;
+}
+
+static void toy_release(void *with, lat_dfield *v)
+{
+    (void)with;
+    if (v)
+        free(v->data);
+    free(v);
+}
+
+/* ---- problems -------------------------------------------------------------------------------- */
+
+static double uniform(uint64_t seed, uint64_t i)
+{
+    uint32_t word[4];
+    lat_random(seed, i, 0, 0, 0, word);
+    return word[0] / 4294967296. - .5;
+}
+
+/* diagonal + spread times random numbers of modulus about 1/sqrt(n). */
+static void fill(cx *m, int n, cx diagonal, double spread, uint64_t seed)
+{
+    for (int i = 0; i < n * n; i++)
+        m[i] = spread * (uniform(seed, 2 * (uint64_t)i) + uniform(seed, 2 * (uint64_t)i + 1) * I)
+               * sqrt(6. / n);
+    for (int i = 0; i < n; i++)
+        m[i * n + i] += diagonal;
+}
+
+/* x = m^-1 b by elimination with pivoting; m and b are overwritten. */
+static void dense_solve(int n, cx *m, cx *b, cx *x)
+{
+    for (int i = 0; i < n; i++) {
+        int best = i;
+        for (int j = i + 1; j < n; j++)
+            best = cabs(m[j * n + i]) > cabs(m[best * n + i]) ? j : best;
+        for (int k = 0; k < n; k++) {
+            const cx other = m[i * n + k];
+            m[i * n + k] = m[best * n + k];
+            m[best * n + k] = other;
+        }
+        const cx other = b[i];
+        b[i] = b[best];
+        b[best] = other;
+        for (int j = i + 1; j < n; j++) {
+            const cx f = m[j * n + i] / m[i * n + i];
+            for (int k = i; k < n; k++)
+                m[j * n + k] -= f * m[i * n + k];
+            b[j] -= f * b[i];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        x[i] = b[i];
+        for (int k = i + 1; k < n; k++)
+            x[i] -= m[i * n + k] * x[k];
+        x[i] /= m[i * n + i];
+    }
+}
+
+/* One matrix, two precisions, right-hand sides. */
+typedef struct problem {
+    toy wide, narrow;
+    lat_system outer, inner;
+    cx *matrix;
+    lat_dfield *b, *x;
+    double target[COLUMNS];
+    lat_solve_report report[COLUMNS];
+    cx known[COLUMNS * MOST]; /* by elimination */
+    bool solved[COLUMNS];
+} problem;
+
+static lat_system system_of(toy *t)
+{
+    return (lat_system){&t->space,   LAT_BOTH, t->single ? 0x1p-24 : 0x1p-53, toy_apply, toy_vector,
+                        toy_release, t};
+}
+
+static void problem_new(problem *q, int n, cx diagonal, double spread, uint64_t seed)
+{
+    memset(q, 0, sizeof *q);
+    q->matrix = calloc((size_t)(n * n), sizeof(cx));
+    need(q->matrix != NULL, "a matrix");
+    fill(q->matrix, n, diagonal, spread, seed);
+    q->wide = (toy){{&toy_ops, NULL, 3, COLUMNS}, n, false, q->matrix, 0};
+    q->narrow = q->wide;
+    q->narrow.single = true;
+    q->outer = system_of(&q->wide);
+    q->inner = system_of(&q->narrow);
+    q->b = toy_vector(&q->wide, "b");
+    q->x = toy_vector(&q->wide, "x");
+    for (int k = 0; k < COLUMNS; k++)
+        for (int i = 0; i < n; i++)
+            column_of(q->b, n, k)[i] = uniform(seed + 1, (uint64_t)(k * n + i));
+}
+
+static void problem_free(problem *q)
+{
+    toy_release(NULL, q->b);
+    toy_release(NULL, q->x);
+    free(q->matrix);
+}
+
+static double length(const cx *v, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += creal(v[i] * conj(v[i]));
+    return sqrt(sum);
+}
+
+static int run(problem *q, lat_solver solver, bool mixed, double tolerance, long most, int columns,
+               const int *column)
+{
+    for (int c = 0; c < columns; c++) {
+        const int k = column[c];
+        q->target[k] = tolerance * length(column_of(q->b, q->wide.n, k), q->wide.n);
+        q->report[k] = (lat_solve_report){0};
+        memset(column_of(q->x, q->wide.n, k), 0, sizeof(cx) * (size_t)q->wide.n);
+    }
+    const lat_problem p = {.outer = &q->outer,
+                           .inner = mixed ? &q->inner : &q->outer,
+                           .b = q->b,
+                           .x = q->x,
+                           .from_zero = true,
+                           .target = q->target,
+                           .max_iterations = most};
+    return lat_solve(&p, solver, columns, column, q->report);
+}
+
+static const int all[COLUMNS] = {0, 1, 2, 3, 4};
+
+/* The error of column k against elimination, relative to the solution. */
+static double error_of(problem *q, int k)
+{
+    const int n = q->wide.n;
+    cx b[MOST], x[MOST], *known = q->known + (size_t)k * MOST;
+    if (!q->solved[k]) {
+        cx *m = malloc(sizeof(cx) * (size_t)(n * n));
+        need(m != NULL, "a matrix");
+        memcpy(m, q->matrix, sizeof(cx) * (size_t)(n * n));
+        memcpy(b, column_of(q->b, n, k), sizeof(cx) * (size_t)n);
+        dense_solve(n, m, b, known);
+        q->solved[k] = true;
+        free(m);
+    }
+    for (int i = 0; i < n; i++)
+        x[i] = known[i] - column_of(q->x, n, k)[i];
+    return length(x, n) / length(known, n);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+/* Eigenvalues lie within 1 +- spread, and |A^-1| is below 10 for all these seeds: errors are below
+ * 10 |A| times the residual. */
+static void every_solver(void)
+{
+    static const lat_solver solvers[] = {LAT_SOLVER_CG, LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL,
+                                         LAT_SOLVER_GCR, LAT_SOLVER_AUTO};
+    check_case("every solver in both precisions solves what elimination solves");
+    for (int trial = 0; trial < 40; trial++) {
+        const int n = 8 + 13 * (trial % 14);
+        problem q;
+        problem_new(&q, n, 1, .2 + .015 * trial, (uint64_t)(100 + trial));
+        for (int s = 0; s < 5; s++)
+            for (int mixed = 0; mixed < 2; mixed++) {
+                CHECK(run(&q, solvers[s], mixed, 1e-11, 4000, COLUMNS, all) == 0, "%s",
+                      lat_error());
+                for (int k = 0; k < COLUMNS; k++) {
+                    const lat_solve_report *r = &q.report[k];
+                    CHECK(r->end == LAT_END_CONVERGED && r->residual <= q.target[k],
+                          "%s, n %d, %s: column %d %s at %g of %g after %ld",
+                          lat_solver_name(solvers[s]), n, mixed ? "mixed" : "double", k,
+                          lat_end_text(r->end), r->residual, q.target[k], r->iterations);
+                    CHECK(error_of(&q, k) < 1e-9, "%s, n %d: column %d is off by %g",
+                          lat_solver_name(solvers[s]), n, k, error_of(&q, k));
+                }
+            }
+        problem_free(&q);
+    }
+}
+
+/* A column's bits do not depend on those beside it. */
+static void alone(void)
+{
+    static const lat_solver solvers[] = {LAT_SOLVER_CG, LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL,
+                                         LAT_SOLVER_GCR, LAT_SOLVER_AUTO};
+    check_case("a column has the same bits alone and beside others");
+    problem q;
+    problem_new(&q, 90, 1, .5, 7);
+    for (int i = 0; i < 90; i++)
+        column_of(q.b, 90, 1)[i] *= 1e-7;
+    for (int s = 0; s < 5; s++)
+        for (int mixed = 0; mixed < 2; mixed++) {
+            cx kept[COLUMNS * MOST];
+            run(&q, solvers[s], mixed, 1e-10, 4000, COLUMNS, all);
+            memcpy(kept, q.x->data, sizeof(cx) * COLUMNS * 90);
+            for (int k = 0; k < COLUMNS; k++) {
+                run(&q, solvers[s], mixed, 1e-10, 4000, 1, &k);
+                CHECK(memcmp(column_of(q.x, 90, k), kept + 90 * k, sizeof(cx) * 90) == 0,
+                      "%s: column %d differs", lat_solver_name(solvers[s]), k);
+            }
+        }
+    problem_free(&q);
+}
+
+/* A rotation by 90 degrees: <r0, A r0> = 0 for real r0, so that BiCGstab breaks down at once. */
+static void breakdown(void)
+{
+    check_case("auto solves what BiCGstab cannot, and says who did");
+    problem q;
+    const int n = 60;
+    problem_new(&q, n, 0, 0, 9);
+    for (int i = 0; i < n; i += 2) {
+        q.matrix[i * n + i + 1] = 1;
+        q.matrix[(i + 1) * n + i] = -1;
+    }
+    run(&q, LAT_SOLVER_BICGSTAB, false, 1e-10, 4000, COLUMNS, all);
+    for (int k = 0; k < COLUMNS; k++)
+        CHECK(q.report[k].end == LAT_END_BREAKDOWN, "column %d: %s", k,
+              lat_end_text(q.report[k].end));
+    run(&q, LAT_SOLVER_AUTO, false, 1e-10, 4000, COLUMNS, all);
+    for (int k = 0; k < COLUMNS; k++)
+        CHECK(q.report[k].end == LAT_END_CONVERGED && q.report[k].solver != LAT_SOLVER_BICGSTAB
+                  && error_of(&q, k) < 1e-9,
+              "column %d: %s by %s", k, lat_end_text(q.report[k].end),
+              lat_solver_name(q.report[k].solver));
+    problem_free(&q);
+}
+
+/* A zero row: no solution. */
+static void singular(void)
+{
+    check_case("a singular matrix is not solved, by any solver, and its residual is stated");
+    problem q;
+    const int n = 40;
+    problem_new(&q, n, 1, .5, 11);
+    for (int i = 0; i < n; i++)
+        q.matrix[3 * n + i] = 0;
+    for (int s = LAT_SOLVER_AUTO; s <= LAT_SOLVER_GCR; s++)
+        for (int mixed = 0; mixed < 2; mixed++) {
+            run(&q, (lat_solver)s, mixed, 1e-10, 3000, COLUMNS, all);
+            for (int k = 0; k < COLUMNS; k++)
+                CHECK(q.report[k].end != LAT_END_CONVERGED && q.report[k].end != LAT_END_NONE
+                          && q.report[k].residual > q.target[k],
+                      "%s: column %d %s at %g", lat_solver_name((lat_solver)s), k,
+                      lat_end_text(q.report[k].end), q.report[k].residual);
+        }
+    problem_free(&q);
+}
+
+static void ends(void)
+{
+    check_case("zero is solved by zero, and numbers that are not finite end a column alone");
+    problem q;
+    const int n = 50;
+    problem_new(&q, n, 1, .5, 13);
+    memset(column_of(q.b, n, 0), 0, sizeof(cx) * (size_t)n);
+    column_of(q.b, n, 2)[5] = NAN;
+    for (int s = LAT_SOLVER_AUTO; s <= LAT_SOLVER_GCR; s++) {
+        CHECK(run(&q, (lat_solver)s, true, 1e-10, 500, COLUMNS, all) == 0, "%s", lat_error());
+        CHECK(q.report[0].end == LAT_END_CONVERGED && q.report[0].iterations == 0
+                  && length(column_of(q.x, n, 0), n) == 0,
+              "zero: %s after %ld", lat_end_text(q.report[0].end), q.report[0].iterations);
+        CHECK(q.report[2].end == LAT_END_INFINITE, "NaN: %s", lat_end_text(q.report[2].end));
+        for (int k = 1; k < COLUMNS; k += 2)
+            CHECK(q.report[k].end == LAT_END_CONVERGED, "column %d: %s", k,
+                  lat_end_text(q.report[k].end));
+    }
+    check_case("the number of iterations is a bound, and the residual then reached is true");
+    for (int s = LAT_SOLVER_AUTO; s <= LAT_SOLVER_GCR; s++) {
+        run(&q, (lat_solver)s, true, 1e-14, 4, COLUMNS, all);
+        CHECK(q.report[3].end == LAT_END_ITERATIONS && q.report[3].iterations == 4, "%s: %s, %ld",
+              lat_solver_name((lat_solver)s), lat_end_text(q.report[3].end),
+              q.report[3].iterations);
+        cx r[MOST];
+        for (int i = 0; i < n; i++) {
+            r[i] = column_of(q.b, n, 3)[i];
+            for (int j = 0; j < n; j++)
+                r[i] -= q.matrix[i * n + j] * column_of(q.x, n, 3)[j];
+        }
+        CHECK(fabs(length(r, n) - q.report[3].residual)
+                  < n * 0x1p-52 * length(column_of(q.b, n, 3), n),
+              "%g, reported %g", length(r, n), q.report[3].residual);
+    }
+    problem_free(&q);
+}
+
+static void multishift(void)
+{
+    check_case("multi-shift CG solves all shifts in the iterations of the first");
+    enum { SHIFTS = 4, N = 60 };
+    static const double shift[SHIFTS] = {.01, .05, .3, 7};
+    problem q;
+    problem_new(&q, N, 1, .7, 17);
+    lat_dfield *x[SHIFTS];
+    for (int j = 0; j < SHIFTS; j++)
+        x[j] = toy_vector(&q.wide, "x");
+    for (int k = 0; k < COLUMNS; k++)
+        q.target[k] = 1e-11 * length(column_of(q.b, N, k), N);
+    const lat_problem p = {
+        .outer = &q.outer, .inner = &q.outer, .b = q.b, .target = q.target, .max_iterations = 1000};
+    CHECK(lat_multishift(&p, SHIFTS, shift, x, COLUMNS, all, q.report) == 0, "%s", lat_error());
+    for (int k = 0; k < COLUMNS; k++)
+        for (int j = 0; j < SHIFTS; j++) {
+            cx y[N], r[N];
+            CHECK(q.report[k].end == LAT_END_CONVERGED, "column %d: %s", k,
+                  lat_end_text(q.report[k].end));
+            for (int i = 0; i < N; i++) {
+                y[i] = 0;
+                for (int e = 0; e < N; e++)
+                    y[i] += q.matrix[i * N + e] * column_of(x[j], N, k)[e];
+            }
+            for (int i = 0; i < N; i++) {
+                r[i] = column_of(q.b, N, k)[i] - shift[j] * column_of(x[j], N, k)[i];
+                for (int e = 0; e < N; e++)
+                    r[i] -= conj(q.matrix[e * N + i]) * y[e];
+            }
+            /* Rounding in some 100 iterations of numbers of the size of b / shift. */
+            CHECK(length(r, N) < 3 * q.target[k], "column %d, shift %g: residual %g of %g", k,
+                  shift[j], length(r, N), q.target[k]);
+        }
+    for (int j = 0; j < SHIFTS; j++)
+        toy_release(NULL, x[j]);
+    problem_free(&q);
+}
+
+int main(void)
+{
+    every_solver();
+    alone();
+    breakdown();
+    singular();
+    ends();
+    multishift();
+    return check_done();
+}
