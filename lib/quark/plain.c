@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plain.c: the operator of plain.h, four columns side by side in a vector. */
+#include "plain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "lattice/iterate.h"
+
+enum { SPINS = 4, DIRS = 4, PLANES = 6, SIDE = 4 };
+
+/* Four columns. */
+typedef double four __attribute__((vector_size(8 * SIDE)));
+
+/* A spinor of four columns: [spin][colour][re, im]. */
+typedef four quad[SPINS][LAT_MAX_COLOURS][2];
+
+struct lat_plain {
+    lat_fermion action;
+    const lat_field *links;
+    double *clover; /* [own site][plane][2NN]: S - S^+ of each plane; NULL without clover term */
+};
+
+/* gamma_mu has one entry in each row: i^power in column `column`. */
+static const struct {
+    unsigned char column[SPINS], power[SPINS];
+} gammas[DIRS] = {
+    {{3, 2, 1, 0}, {1, 1, 3, 3}},
+    {{3, 2, 1, 0}, {2, 0, 0, 2}},
+    {{2, 3, 0, 1}, {1, 3, 3, 1}},
+    {{2, 3, 0, 1}, {0, 0, 0, 0}},
+};
+
+/* The planes mu < nu. */
+static const unsigned char plane_of[PLANES][2] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}};
+
+/* ---- the clover term ------------------------------------------------------------------------- */
+
+/* One step of a path of links: along mu, forwards (+1) or backwards (-1). */
+typedef struct step {
+    int mu, way;
+} step;
+
+/* Multiplies `path` from the right by the link that leads from *site along s, and moves *site. */
+static void follow(const lat_field *links, step s, size_t *site, double *path)
+{
+    const int n = links->head.nc;
+    double link[LAT_SUN_REALS], product[LAT_SUN_REALS];
+    const size_t next = lat_field_next(links, *site, s.mu, s.way);
+    lat_field_get(links, (s.way > 0 ? *site : next) * DIRS + (size_t)s.mu, link);
+    if (s.way > 0)
+        lat_sun_mul(n, product, path, link);
+    else
+        lat_sun_mul_dag(n, product, path, link);
+    memcpy(path, product, sizeof(double) * 2 * (size_t)n * (size_t)n);
+    *site = next;
+}
+
+/* Adds the leaf that begins along a, then b. */
+static void add_leaf(const lat_field *links, size_t site, step a, step b, double *sum)
+{
+    const int n = links->head.nc;
+    const step path[4] = {a, b, {a.mu, -a.way}, {b.mu, -b.way}};
+    double leaf[LAT_SUN_REALS];
+    lat_sun_one(n, leaf);
+    for (int k = 0; k < 4; k++)
+        follow(links, path[k], &site, leaf);
+    for (int k = 0; k < 2 * n * n; k++)
+        sum[k] += leaf[k];
+}
+
+/* S - S^+ in the plane mu, nu. */
+static void leaves(const lat_field *links, size_t site, int mu, int nu, double *f)
+{
+    const int n = links->head.nc;
+    const step east = {mu, 1}, north = {nu, 1}, west = {mu, -1}, south = {nu, -1};
+    double sum[LAT_SUN_REALS] = {0};
+    add_leaf(links, site, east, north, sum);
+    add_leaf(links, site, north, west, sum);
+    add_leaf(links, site, west, south, sum);
+    add_leaf(links, site, south, east, sum);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            f[2 * (i * n + j)] = sum[2 * (i * n + j)] - sum[2 * (j * n + i)];
+            f[2 * (i * n + j) + 1] = sum[2 * (i * n + j) + 1] + sum[2 * (j * n + i) + 1];
+        }
+}
+
+/* The leaves of an own site reach no farther than the ghosts: a path has one step along the last
+ * axis, and steps within that slice. */
+static int make_clover(lat_plain *m)
+{
+    const int n = m->links->head.nc;
+    const size_t reals = 2 * (size_t)n * (size_t)n, sites = lat_field_sites(m->links);
+    m->clover = lat_alloc(sites * PLANES, reals * sizeof(double), "the clover term");
+    if (!m->clover)
+        return -1;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < sites; i++)
+        for (int p = 0; p < PLANES; p++)
+            leaves(m->links, i, plane_of[p][0], plane_of[p][1],
+                   m->clover + (i * PLANES + (size_t)p) * reals);
+    return 0;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* Up to SIDE columns, of a list. */
+typedef struct some {
+    int count;
+    const int *column;
+} some;
+
+/* Those columns of a site; the others of a vector are zero. */
+LAT_INLINE void load(const lat_field *f, size_t site, some c, int n, quad to)
+{
+    const size_t reals = (size_t)(2 * SPINS * n), columns = lat_header_objects(&f->head);
+    for (int l = 0; l < SIDE; l++) {
+        const size_t from = (site * columns + (size_t)(l < c.count ? c.column[l] : 0)) * reals;
+        const double *wide = (const double *)f->data + from;
+        const float *narrow = (const float *)f->data + from;
+        for (int k = 0; k < 2 * SPINS * n; k++)
+            to[k / (2 * n)][k / 2 % n][k % 2][l] = l >= c.count              ? 0
+                                                   : f->head.real == LAT_F64 ? wide[k]
+                                                                             : narrow[k];
+    }
+}
+
+static void store(lat_field *f, size_t site, some c, int n, quad from)
+{
+    const size_t reals = (size_t)(2 * SPINS * n), columns = lat_header_objects(&f->head);
+    for (int l = 0; l < c.count; l++) {
+        const size_t to = (site * columns + (size_t)c.column[l]) * reals;
+        for (int k = 0; k < 2 * SPINS * n; k++)
+            if (f->head.real == LAT_F64)
+                ((double *)f->data)[to + (size_t)k] = from[k / (2 * n)][k / 2 % n][k % 2][l];
+            else
+                ((float *)f->data)[to + (size_t)k] = (float)from[k / (2 * n)][k / 2 % n][k % 2][l];
+    }
+}
+
+/* to += factor * i^power * from. */
+LAT_INLINE void add_power(four to[2], double factor, int power, const four from[2])
+{
+    const double f = power & 2 ? -factor : factor;
+    if (power & 1) {
+        to[0] -= f * from[1];
+        to[1] += f * from[0];
+    } else {
+        to[0] += f * from[0];
+        to[1] += f * from[1];
+    }
+}
+
+/* to = matrix from, or matrix^+ from, for one spin. */
+LAT_INLINE void multiply(int n, bool dagger, const double *matrix, four (*from)[2], four (*to)[2])
+{
+    for (int a = 0; a < n; a++) {
+        four re = {0}, im = {0};
+        for (int b = 0; b < n; b++) {
+            const double *e = matrix + 2 * (dagger ? b * n + a : a * n + b);
+            const double u = e[0], v = dagger ? -e[1] : e[1];
+            re += u * from[b][0] - v * from[b][1];
+            im += u * from[b][1] + v * from[b][0];
+        }
+        to[a][0] = re;
+        to[a][1] = im;
+    }
+}
+
+/* ---- the operator at a site ------------------------------------------------------------------ */
+
+/* sum -= weight/2 phase (1 - sign gamma_mu) U psi, U being the link or its inverse. */
+LAT_INLINE void hop(int n, int mu, int sign, double weight, const double phase[2], bool dagger,
+                    const double *link, quad psi, quad sum)
+{
+    const double re = -weight / 2 * phase[0], im = -weight / 2 * phase[1];
+    for (int s = 0; s < 2; s++) {
+        /* (1 - sign gamma) h has the lower spins - sign gamma times the upper ones, as gamma has
+         * no entries within the upper or within the lower spins, and gamma^2 = 1. */
+        four half[LAT_MAX_COLOURS][2], out[LAT_MAX_COLOURS][2];
+        for (int a = 0; a < n; a++) {
+            half[a][0] = psi[s][a][0];
+            half[a][1] = psi[s][a][1];
+            add_power(half[a], -sign, gammas[mu].power[s], psi[gammas[mu].column[s]][a]);
+        }
+        multiply(n, dagger, link, half, out);
+        const int lower = gammas[mu].column[s];
+        for (int a = 0; a < n; a++) {
+            const four scaled[2] = {re * out[a][0] - im * out[a][1],
+                                    re * out[a][1] + im * out[a][0]};
+            sum[s][a][0] += scaled[0];
+            sum[s][a][1] += scaled[1];
+            add_power(sum[lower][a], -sign, gammas[mu].power[lower], scaled);
+        }
+    }
+}
+
+/* sum -= c/2 sigma F psi = c/16 gamma_mu gamma_nu (S - S^+) psi, plane by plane. */
+LAT_INLINE void add_clover(const lat_plain *m, int n, size_t site, quad psi, quad sum)
+{
+    const lat_fermion *a = &m->action;
+    const double *f = m->clover + site * PLANES * 2 * (size_t)(n * n);
+    for (int p = 0; p < PLANES; p++, f += 2 * n * n) {
+        const int mu = plane_of[p][0], nu = plane_of[p][1];
+        const double c = nu == DIRS - 1 ? a->csw_t : a->csw / a->xi;
+        for (int s = 0; s < SPINS; s++) {
+            const int by = gammas[mu].column[s], from = gammas[nu].column[by];
+            const int power = gammas[mu].power[s] + gammas[nu].power[by];
+            four out[LAT_MAX_COLOURS][2];
+            multiply(n, false, f, psi[from], out);
+            for (int k = 0; k < n; k++)
+                add_power(sum[s][k], -c / 16, power, out[k]);
+        }
+    }
+}
+
+/* (M x)(site) of these columns. */
+LAT_INLINE void apply_site(const lat_plain *m, int n, bool dagger, const lat_iterator *w,
+                           int first_slice, const lat_field *x, some c, quad sum)
+{
+    const lat_fermion *a = &m->action;
+    const double diagonal = 1 + 3 * a->nu / a->xi + a->mass, twist = dagger ? -a->twist : a->twist;
+    quad psi;
+    double link[LAT_SUN_REALS];
+    load(x, w->site, c, n, psi);
+    for (int s = 0; s < SPINS; s++)
+        for (int k = 0; k < n; k++) {
+            const double t = s < 2 ? twist : -twist;
+            sum[s][k][0] = diagonal * psi[s][k][0] - t * psi[s][k][1];
+            sum[s][k][1] = diagonal * psi[s][k][1] + t * psi[s][k][0];
+        }
+    if (m->clover)
+        add_clover(m, n, w->site, psi, sum);
+    for (int mu = 0; mu < DIRS; mu++) {
+        const int here = w->x[mu] + (mu == DIRS - 1 ? first_slice : 0);
+        const double weight = mu == DIRS - 1 ? 1 : a->nu / a->xi;
+        const lat_phase *b = &a->boundary[mu];
+        for (int way = 1; way >= -1; way -= 2) {
+            const bool across = here == (way > 0 ? m->links->head.geom.dims[mu] - 1 : 0);
+            const size_t next = way > 0 ? lat_iterator_up(w, mu) : lat_iterator_down(w, mu);
+            double phase[2] = {1, 0};
+            if (across && b->dirichlet)
+                continue;
+            if (across) {
+                phase[0] = cos(M_PI * b->theta);
+                phase[1] = way * sin(M_PI * b->theta);
+            }
+            load(x, next, c, n, psi);
+            lat_load(m->links, (way > 0 ? w->site : next) * DIRS + (size_t)mu, n, link);
+            hop(n, mu, dagger ? -way : way, weight, phase, way < 0, link, psi, sum);
+        }
+    }
+}
+
+/* ---- the operator on a field ----------------------------------------------------------------- */
+
+/* What is done with M x: it is stored in `out`, or compared with b: norms[i][2] gets |b - M x|^2
+ * and |b|^2 of column[i], which are zero before. */
+typedef struct task {
+    const lat_plain *m;
+    bool dagger;
+    const lat_field *x, *b;
+    lat_field *out;
+    int columns;
+    const int *column;
+} task;
+
+LAT_INLINE void compare(const task *t, int n, size_t site, some c, quad mx, double *norms)
+{
+    four square = {0}, all = {0};
+    quad b;
+    load(t->b, site, c, n, b);
+    for (int s = 0; s < SPINS; s++)
+        for (int k = 0; k < n; k++)
+            for (int r = 0; r < 2; r++) {
+                const four d = b[s][k][r] - mx[s][k][r];
+                square += d * d;
+                all += b[s][k][r] * b[s][k][r];
+            }
+    for (int l = 0; l < c.count; l++) {
+        norms[2 * l] += square[l];
+        norms[2 * l + 1] += all[l];
+    }
+}
+
+LAT_INLINE void run_sites(const task *t, int n, size_t from, size_t to, double *norms)
+{
+    const int slice = lat_field_slab(t->x).first;
+    lat_iterator w;
+    for (lat_iterator_start(&w, t->x, from); w.site < to; lat_iterator_next(&w))
+        for (int i = 0; i < t->columns; i += SIDE) {
+            const some c = {t->columns - i < SIDE ? t->columns - i : SIDE, t->column + i};
+            quad mx;
+            apply_site(t->m, n, t->dagger, &w, slice, t->x, c, mx);
+            if (t->out)
+                store(t->out, w.site, c, n, mx);
+            else
+                compare(t, n, w.site, c, mx, norms + 2 * i);
+        }
+}
+
+static void run_range(const task *t, size_t from, size_t to, double *norms)
+{
+    switch (t->x->head.nc) {
+    case 2: run_sites(t, 2, from, to, norms); break;
+    case 3: run_sites(t, 3, from, to, norms); break;
+    default: run_sites(t, t->x->head.nc, from, to, norms);
+    }
+}
+
+/* Is it a field that the operator can be applied to? */
+static int check(const lat_plain *m, const lat_field *f)
+{
+    char a[64], b[64];
+    if (lat_header_spinors(&f->head) && lat_header_alike(&m->links->head, &f->head))
+        return 0;
+    return lat_fail(
+        "expected spinors of the links' lattice %s and SU(%d), found %s of %s and SU(%d)",
+        lat_dims_text(&m->links->head.geom, a), m->links->head.nc, lat_kind_text(f->head.kind),
+        lat_dims_text(&f->head.geom, b), f->head.nc);
+}
+
+int lat_plain_apply(const lat_plain *m, bool dagger, const lat_field *x, int columns,
+                    const int *column, lat_field *out)
+{
+    const task t = {
+        .m = m, .dagger = dagger, .x = x, .out = out, .columns = columns, .column = column};
+    const size_t sites = lat_field_sites(x), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
+    if (check(m, x) || check(m, out))
+        return -1;
+#pragma omp parallel for schedule(static)
+    for (size_t c = 0; c < chunks; c++)
+        run_range(&t, c * LAT_CHUNK, c + 1 < chunks ? (c + 1) * LAT_CHUNK : sites, NULL);
+    return 0;
+}
+
+/* Chunks of a slice have sums of their own; they are added in order, then the slices. */
+int lat_plain_residual(const lat_plain *m, const lat_field *x, const lat_field *b, int columns,
+                       const int *column, double *residual)
+{
+    const task t = {.m = m, .x = x, .b = b, .columns = columns, .column = column};
+    const size_t sites = lat_slice_sites(&x->head), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
+    const size_t own = (size_t)lat_field_slab(x).count, slices = (size_t)lat_slices(&x->head);
+    const size_t numbers = 2 * (size_t)columns;
+    if (check(m, x) || check(m, b))
+        return -1;
+    double *part = lat_alloc(own * chunks, numbers * sizeof(double), "a residual");
+    double *slice = lat_alloc(own + slices, numbers * sizeof(double), "a residual");
+    int rc = part && slice ? 0 : -1;
+    if (rc == 0) {
+        memset(part, 0, own * chunks * numbers * sizeof(double));
+        memset(slice, 0, own * numbers * sizeof(double));
+#pragma omp parallel for schedule(static)
+        for (size_t c = 0; c < own * chunks; c++) {
+            const size_t start = c / chunks * sites, at = c % chunks * LAT_CHUNK;
+            const size_t to = at + LAT_CHUNK < sites ? at + LAT_CHUNK : sites;
+            run_range(&t, start + at, start + to, part + c * numbers);
+        }
+        for (size_t c = 0; c < own * chunks; c++)
+            for (size_t k = 0; k < numbers; k++)
+                slice[c / chunks * numbers + k] += part[c * numbers + k];
+        rc = lat_field_gather(x, slice, numbers * sizeof(double), slice + own * numbers);
+    }
+    for (size_t k = 0; k < (size_t)columns && rc == 0; k++) {
+        double sum[2] = {0, 0};
+        for (size_t s = 0; s < slices; s++)
+            for (size_t r = 0; r < 2; r++)
+                sum[r] += slice[(own + s) * numbers + 2 * k + r];
+        residual[k] = sum[0] == 0 ? 0 : sqrt(sum[0] / sum[1]);
+    }
+    free(part);
+    free(slice);
+    return rc;
+}
+
+lat_plain *lat_plain_new(const lat_field *links, const lat_fermion *action)
+{
+    if (links->head.kind != LAT_GAUGE || links->head.geom.nd != DIRS) {
+        lat_fail("the Wilson operator: expected links in four dimensions, found %s",
+                 links->head.kind == LAT_GAUGE ? "fewer dimensions" : "no links");
+        return NULL;
+    }
+    if (strcmp(action->name, "wilson")) {
+        lat_fail("expected the Wilson operator, found \"%s\"", action->name);
+        return NULL;
+    }
+    lat_plain *m = lat_alloc(1, sizeof *m, "the operator");
+    if (!m)
+        return NULL;
+    *m = (lat_plain){.action = *action, .links = links};
+    if ((action->csw != 0 || action->csw_t != 0) && make_clover(m)) {
+        lat_plain_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+void lat_plain_free(lat_plain *m)
+{
+    if (!m)
+        return;
+    free(m->clover);
+    free(m);
+}
