@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* columns.c: columns in memory, and in the file. */
+#include "columns.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "stream/stream.h"
+
+enum { NUMBERS = 8 };
+
+typedef struct kept {
+    char *name; /* "SOLUTION column C" */
+    double numbers[NUMBERS];
+    int count;
+    lat_field psi;
+} kept;
+
+struct lat_columns {
+    const char *path;
+    const lat_comm *comm;
+    char *run; /* tool and arguments */
+    kept *list;
+    int count;
+};
+
+static kept *add(lat_columns *k, char *name)
+{
+    kept *list = name ? realloc(k->list, (size_t)(k->count + 1) * sizeof *list) : NULL;
+    if (!list) {
+        free(name);
+        lat_fail("out of memory: the columns of a checkpoint");
+        return NULL;
+    }
+    k->list = list;
+    list[k->count] = (kept){.name = name};
+    return &list[k->count++];
+}
+
+static char *name_of(const char *solution, int column)
+{
+    char *name;
+    return asprintf(&name, "%s column %d", solution, column) < 0 ? NULL : name;
+}
+
+static const kept *find(const lat_columns *k, const char *name)
+{
+    for (int i = 0; i < k->count; i++)
+        if (!strcmp(k->list[i].name, name))
+            return &k->list[i];
+    return NULL;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Numbers are hexadecimal, so that nothing is rounded. */
+static int write_one(const lat_columns *k, lat_output *out, kept *c)
+{
+    char numbers[NUMBERS * 32] = "-";
+    for (int i = 0, n = 0; i < c->count; i++)
+        n += snprintf(numbers + n, sizeof numbers - (size_t)n, "%s%a", i ? " " : "", c->numbers[i]);
+    if (lat_info_set(&c->psi.head, "checkpoint.run", k->run)
+        || lat_info_set(&c->psi.head, "checkpoint.column", c->name)
+        || lat_info_set(&c->psi.head, "checkpoint.numbers", numbers))
+        return -1;
+    return lat_stream_write(out, &c->psi, LAT_STORE_AUTO);
+}
+
+static int write_all(const lat_columns *k)
+{
+    lat_output *out = lat_output_open(k->path, 0, k->comm);
+    int rc = lat_agree(k->comm, out ? 0 : -1);
+    for (int i = 0; i < k->count && rc == 0; i++)
+        rc = write_one(k, out, &k->list[i]);
+    if (rc == 0)
+        return lat_stream_commit(out);
+    lat_output_abort(out);
+    return rc;
+}
+
+/* One field of the file; takes over f. */
+static int take(lat_columns *k, const char *path, lat_field *f)
+{
+    const char *run = lat_info_get(&f->head, "checkpoint.run"),
+               *column = lat_info_get(&f->head, "checkpoint.column"),
+               *numbers = lat_info_get(&f->head, "checkpoint.numbers");
+    if (f->head.kind != LAT_SPINOR || !run || !column || !numbers)
+        return lat_fail("%s: expected a checkpoint of columns, found a field that is none", path);
+    if (strcmp(run, k->run) != 0)
+        return lat_fail("%s: expected the checkpoint of this run, '%s', found that of '%s'", path,
+                        k->run, run);
+    kept *c = add(k, strdup(column));
+    if (!c)
+        return -1;
+    for (int n = 0, step; c->count < NUMBERS; n += step)
+        if (sscanf(numbers + n, " %la%n", &c->numbers[c->count++], &step) != 1) {
+            c->count--;
+            break;
+        }
+    c->psi = *f;
+    *c->psi.head.read_crc = '\0';
+    *f = (lat_field){.data = NULL};
+    lat_header_init(&f->head);
+    return 0;
+}
+
+static int load(lat_columns *k, const char *path)
+{
+    lat_field f;
+    lat_input *in = lat_input_open(path, k->comm);
+    int rc = in ? 1 : -1;
+    while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
+        if (take(k, path, &f))
+            rc = -1;
+        lat_field_free(&f);
+    }
+    lat_input_close(in);
+    return rc;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* One column of x as a spinor, or back. */
+static void copy_column(lat_field *x, int column, lat_field *psi, bool out)
+{
+    const size_t columns = lat_header_objects(&x->head), sites = lat_field_sites(x);
+    const size_t bytes = lat_header_full_reals(&x->head) * (size_t)x->head.real;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < sites; i++) {
+        char *of_x = (char *)x->data + (i * columns + (size_t)column) * bytes,
+             *of_psi = (char *)psi->data + i * bytes;
+        memcpy(out ? of_psi : of_x, out ? of_x : of_psi, bytes);
+    }
+}
+
+bool lat_columns_writes(const lat_columns *k) { return k->path != NULL; }
+
+int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, int column,
+                     const double *numbers, int count)
+{
+    kept *c = add(k, name_of(solution, column));
+    if (!c)
+        return -1;
+    memcpy(c->numbers, numbers, sizeof *numbers * (size_t)count);
+    c->count = count;
+    lat_header_init(&c->psi.head);
+    c->psi.head.geom = x->head.geom;
+    c->psi.head.nc = x->head.nc;
+    c->psi.head.real = x->head.real;
+    lat_header_make_spinors(&c->psi.head, LAT_SPINOR, 1);
+    if (lat_field_alloc(&c->psi, x->comm))
+        return -1;
+    lat_field view = *x; /* is not changed */
+    copy_column(&view, column, &c->psi, true);
+    if (k->path && write_all(k)) {
+        lat_warn("no checkpoint: %s", lat_error());
+        lat_error_clear();
+    }
+    return 0;
+}
+
+int lat_columns_restore(lat_columns *k, const char *solution, lat_field *x, int column,
+                        double *numbers, int count)
+{
+    char *name = name_of(solution, column);
+    const kept *c = name ? find(k, name) : NULL;
+    free(name);
+    if (!name)
+        return lat_fail("out of memory: the columns of a checkpoint");
+    if (!c)
+        return 0;
+    if (!lat_header_alike(&c->psi.head, &x->head) || c->psi.head.real != x->head.real
+        || c->count != count)
+        return lat_fail("the checkpoint: expected spinors of this lattice, found others");
+    lat_field psi = c->psi;
+    copy_column(x, column, &psi, false);
+    memcpy(numbers, c->numbers, sizeof *numbers * (size_t)count);
+    return 1;
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+/* The file may be the only copy of a long run. */
+static void check_usage(const char *path, const char *resume, const lat_comm *comm)
+{
+    struct stat there, from;
+    if (comm->rank != 0 || !path || stat(path, &there))
+        return;
+    if (!S_ISREG(there.st_mode))
+        lat_usage("--checkpoint %s: expected the name of a file, found something else", path);
+    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
+        && from.st_dev == there.st_dev)
+        return;
+    lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it",
+              path, path);
+}
+
+lat_columns *lat_columns_open(const char *path, const char *resume, const lat_comm *comm)
+{
+    lat_columns *k = calloc(1, sizeof *k);
+    const char *arguments = lat_opts.arguments ? lat_opts.arguments : "";
+    check_usage(path, resume, comm);
+    if (!k || asprintf(&k->run, "%s %s", lat_tool_name, arguments) < 0) {
+        free(k);
+        lat_fail("out of memory: a checkpoint");
+        return NULL;
+    }
+    k->path = path;
+    k->comm = comm;
+    if (resume && load(k, resume)) {
+        lat_columns_free(k);
+        return NULL;
+    }
+    return k;
+}
+
+void lat_columns_free(lat_columns *k)
+{
+    if (!k)
+        return;
+    for (int i = 0; i < k->count; i++) {
+        free(k->list[i].name);
+        lat_field_free(&k->list[i].psi);
+    }
+    free(k->list);
+    free(k->run);
+    free(k);
+}
+
+void lat_columns_remove(lat_columns *k)
+{
+    if (k->path && k->comm->rank == 0 && unlink(k->path) && errno != ENOENT)
+        lat_warn("%s: the checkpoint is not needed any more, but cannot be removed", k->path);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* columns.h: a checkpoint of solutions, column by column, so that a run that was cut off goes on.
+ *
+ * The file is a stream of spinors (docs/format.md), replaced as a whole; lat-info shows it. Each
+ * has the info lines checkpoint.run      tool and arguments: a run with others must not go on from
+ * here checkpoint.column   which column, of which solution All ranks call these functions: 0 or a
+ * pointer, or -1 or NULL with lat_error set. */
+#ifndef LAT_RUN_COLUMNS_H
+#define LAT_RUN_COLUMNS_H
+
+#include "lattice/field.h"
+
+typedef struct lat_columns lat_columns;
+
+/* Writes to `path` (NULL: nowhere; a usage error if there is such a file, unless it is the one to
+ * resume from) and has what is in the file `resume` (NULL: nothing). */
+lat_columns *lat_columns_open(const char *path, const char *resume, const lat_comm *comm);
+void lat_columns_free(lat_columns *k); /* NULL is allowed */
+
+/* Is anything written? */
+bool lat_columns_writes(const lat_columns *k);
+
+/* `solution` names the solution that x is: configuration, parameters, CRCs. `numbers` (`count` of
+ * them, at most 8) are kept with the column. Saving: a file that cannot be written is a warning.
+ * lat_columns_restore: 1 and the column of x and the numbers are those of the checkpoint, 0 if it
+ * does not have them, or -1. Ghosts of x are not touched. */
+int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, int column,
+                     const double *numbers, int count);
+int lat_columns_restore(lat_columns *k, const char *solution, lat_field *x, int column,
+                        double *numbers, int count);
+
+/* The run is done: removes the file. */
+void lat_columns_remove(lat_columns *k);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fermion_options.c: an operator from options. */
+#include "fermion_options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+
+lat_fermion_options lat_fermion_opts = {
+    .kappa = NAN, .mass = NAN, .csw_t = NAN, .xi = 1, .nu = 1, .gauge = -1, .gauge_theta = 1e-10};
+
+void lat_fermion_of_options(lat_fermion *f, bool massless)
+{
+    const lat_fermion_options *o = &lat_fermion_opts;
+    const bool kappa = lat_opt_given("kappa"), mass = lat_opt_given("mass");
+    if (kappa && mass)
+        lat_usage("--kappa and --mass exclude each other");
+    if (!kappa && !mass && !massless)
+        lat_usage("--kappa or --mass is needed, for example --kappa 0.135");
+    if (kappa && o->kappa == 0)
+        lat_usage("--kappa: expected a number other than 0");
+    if (lat_opt_given("theta") && o->gauge < 0)
+        lat_usage("--theta is for --gauge, and there is no --gauge");
+    lat_fermion_init(f);
+    strcpy(f->name, "wilson");
+    f->mass = kappa ? lat_mass_of_kappa(o->kappa) : mass ? o->mass : 0;
+    f->csw = o->csw;
+    f->csw_t = isnan(o->csw_t) ? o->csw : o->csw_t;
+    f->xi = o->xi;
+    f->nu = o->nu;
+    f->twist = o->twist;
+    if (lat_boundary_parse(o->boundary ? o->boundary : "p,p,p,a", f->boundary))
+        lat_usage("--boundary: expected four of p, a, d or a number, with commas between, found "
+                  "'%.80s'",
+                  o->boundary);
+    if (lat_fermion_check(f, "the operator"))
+        lat_usage("%s", lat_error());
+}
+
+int lat_fermion_check_gauge(const lat_header *links, const char *name)
+{
+    static const char *const words[] = {"landau", "coulomb", "mag"};
+    const lat_fermion_options *o = &lat_fermion_opts;
+    if (o->gauge < 0)
+        return 0;
+    if (strncmp(links->gauge, words[o->gauge], strlen(words[o->gauge])) != 0)
+        return lat_fail("%s: --gauge %s: the header says that the gauge is %s", name,
+                        words[o->gauge], links->gauge);
+    if (!(links->theta <= o->gauge_theta))
+        return lat_fail("%s: --gauge %s: expected theta below %g, the header says %g (--theta "
+                        "accepts it)",
+                        name, words[o->gauge], o->gauge_theta, links->theta);
+    return 0;
+}
+
+const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
+{
+    char boundary[LAT_BOUNDARY_TEXT];
+    int n = snprintf(buf, LAT_FERMION_TEXT, "kappa %.10g (mass %.10g)", lat_kappa_of_mass(f->mass),
+                     f->mass);
+    if (f->csw != 0 || f->csw_t != 0)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", csw %.10g", f->csw);
+    if (f->csw_t != f->csw)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, " and %.10g with t", f->csw_t);
+    if (f->xi != 1 || f->nu != 1)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", xi %.6g, nu %.6g", f->xi, f->nu);
+    if (f->twist != 0)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", twist %.10g", f->twist);
+    snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", boundary %s",
+             lat_boundary_text(f->boundary, boundary));
+    return buf;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fermion_options.h: options that say which Dirac operator, for the tables of lat-solve and
+ * lat-dirac. */
+#ifndef LAT_RUN_FERMION_OPTIONS_H
+#define LAT_RUN_FERMION_OPTIONS_H
+
+#include "common/options.h"
+#include "lattice/fermion.h"
+#include "lattice/header.h"
+
+typedef struct lat_fermion_options {
+    double kappa, mass, csw, csw_t, xi, nu, twist;
+    const char *boundary;
+    int gauge; /* of LAT_FERMION_GAUGES, -1: any */
+    double gauge_theta;
+} lat_fermion_options;
+extern lat_fermion_options lat_fermion_opts;
+
+#define LAT_FERMION_GAUGES "landau|coulomb|mag"
+
+/* clang-format off */
+#define LAT_FERMION_OPTIONS \
+    {LAT_OPT_REAL, "kappa", 'k', "KAPPA", &lat_fermion_opts.kappa, 0, 0, \
+     "hopping parameter: the mass is 1/(2 KAPPA) - 4, with anisotropy too", false}, \
+    {LAT_OPT_REAL, "mass", 'm', "M", &lat_fermion_opts.mass, 0, 0, \
+     "bare quark mass, in place of --kappa", false}, \
+    {LAT_OPT_REAL, "csw", 0, "C", &lat_fermion_opts.csw, 0, 0, \
+     "clover coefficient; with --csw-t that of spatial planes", false}, \
+    {LAT_OPT_REAL, "csw-t", 0, "C", &lat_fermion_opts.csw_t, 0, 0, \
+     "clover coefficient of planes with t (default: that of --csw)", false}, \
+    {LAT_OPT_REAL, "xi", 0, "XI", &lat_fermion_opts.xi, 1e-3, 1e3, \
+     "bare anisotropy: spatial hops have weight NU/XI", false}, \
+    {LAT_OPT_REAL, "nu", 0, "NU", &lat_fermion_opts.nu, 1e-3, 1e3, \
+     "bare velocity of light", false}, \
+    {LAT_OPT_REAL, "twist", 0, "MU", &lat_fermion_opts.twist, 0, 0, \
+     "twisted mass: M + i MU gamma5", false}, \
+    {LAT_OPT_TEXT, "boundary", 'b', "X,Y,Z,T", &lat_fermion_opts.boundary, 0, 0, \
+     "of quarks: p periodic, a antiperiodic, d Dirichlet, or a phase in units of pi " \
+     "(default: p,p,p,a)", false}, \
+    {LAT_OPT_CHOICE, "gauge", 0, LAT_FERMION_GAUGES, &lat_fermion_opts.gauge, 0, 0, \
+     "refuse links that are not in this gauge", true}, \
+    {LAT_OPT_REAL, "theta", 0, "THETA", &lat_fermion_opts.gauge_theta, 0, 1, \
+     "largest theta that --gauge accepts", true}
+/* clang-format on */
+
+/* The operator of the options; a wrong one is a usage error. Fails nowhere else. Without --kappa
+ * and --mass it is a usage error, too, unless `massless`: then m is 0. */
+void lat_fermion_of_options(lat_fermion *f, bool massless);
+
+/* Are these links what --gauge asks for? 0, or -1 with a sentence that begins with `name`. */
+int lat_fermion_check_gauge(const lat_header *links, const char *name);
+
+/* "kappa 0.11 csw 1.2 boundary p,p,p,a" */
+#define LAT_FERMION_TEXT 256
+const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT]);
+
+#endif

@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-solve: M x = b for sources that come as a stream, or that it makes on the links that come.
+ *
+ * Solutions are certified: the residual of each column is computed by lib/quark/plain.h, which
+ * shares nothing with the solvers. A column above the target is solved further, with a lower one.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "quark/plain.h"
+#include "quark/source.h"
+#include "run/columns.h"
+#include "run/device_options.h"
+#include "run/fermion_options.h"
+#include "run/tool.h"
+#include "solve/wilson.h"
+#include "stream/stream.h"
+
+enum { ROUNDS = 4, MOST_MASSES = 64, NUMBERS = 7 };
+
+static const char *source_text, *gauge_file, *log_path, *checkpoint, *resume, *columns_text,
+    *masses_text, *kappas_text;
+static double residual = 1e-10, delta;
+static long max_iterations = 20000, batch = 16, reals;
+static int solver, precision, even_odd;
+static lat_device_options device;
+
+static const lat_option options[] = {
+    LAT_FERMION_OPTIONS,
+    {LAT_OPT_TEXT, "masses", 0, "M,M,..", &masses_text, 0, 0,
+     "several masses, in place of --mass: a solution for each, in this order", false},
+    {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0, "the same, by their kappa", false},
+    {LAT_OPT_TEXT, "source", 's', "SOURCE", &source_text, 0, 0,
+     "make the source on each configuration: point:x,y,z,t, wall:t, momentum:nx,ny,nz,nt, "
+     "noise:z4,t=.., /gauss:w,n after it, .. (man lat-source)",
+     false},
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
+     "read links from FILE; the input has sources", true},
+    {LAT_OPT_REAL, "residual", 'r', "R", &residual, 1e-16, 1,
+     "solve until |b - M x|/|b| is below R in every column", false},
+    {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
+     "give up a column after N iterations", false},
+    {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solver, 0, 0,
+     "auto: bicgstab; where it fails bicgstabl, then cg", false},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+     "of the iterations; single: with reliable updates in double", false},
+    {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
+     "which Schur complement is solved; none: M itself", false},
+    {LAT_OPT_INT, "reals", 0, "R", &reals, 0, 18,
+     "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
+     false},
+    {LAT_OPT_REAL, "delta", 0, "D", &delta, 0, 1,
+     "update reliably when the residual has fallen by D (default: 0.1)", false},
+    {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
+     "solve these columns alone, and write them as spinors", false},
+    {LAT_OPT_INT, "batch", 0, "N", &batch, 1, LAT_SPINOR_COLUMNS,
+     "columns side by side: more are faster and take more memory", true},
+    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write a line for each column to FILE",
+     true},
+    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
+     "keep columns that are done in FILE, which must be new, or that of --resume", true},
+    {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
+     "go on from the checkpoint FILE, with the same input and options", true},
+    LAT_DEVICE_OPTIONS(device),
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-solve",
+    .args = "[FILE]",
+    .summary = "Solves the Dirac equation M x = b: quark propagators from links or from sources.",
+    .example = "lat-solve --kappa 0.135 --csw 1.769 --source point:0,0,0,0 cfg.lat -o prop.lat",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .start = lat_comm_start,
+};
+
+typedef struct run {
+    lat_device *device;
+    lat_input *in, *gauge; /* gauge: of --gauge-file */
+    lat_output *out;
+    FILE *log;
+    lat_columns *kept;
+    lat_source *source;
+    lat_fermion fermion;
+    double mass[MOST_MASSES];
+    int masses;
+    int columns, *column; /* of --columns; 0: all */
+
+    lat_field u; /* the present links */
+    bool have_links;
+    long config; /* their number in the stream */
+    long field;  /* number of the source among all */
+    lat_plain *plain;
+    lat_wilson *wilson; /* for these links and `fermion` */
+
+    /* the present solution */
+    lat_field *b, *x;
+    char name[256]; /* for the checkpoint */
+    int left;       /* columns that are not done */
+    lat_rate rate;
+    lat_solve_report *report; /* of each column */
+    lat_wilson_cost *cost;
+    double *true_residual;
+    int *of_batch; /* columns of the present batch */
+    bool *certified;
+} run;
+
+/* ---- a column -------------------------------------------------------------------------------- */
+
+static void numbers_of(const run *r, int c, double numbers[NUMBERS])
+{
+    const lat_solve_report *p = &r->report[c];
+    const double v[NUMBERS] = {
+        (double)p->iterations, (double)p->updates, p->residual,     p->solver,
+        r->cost[c].seconds,    r->cost[c].flops,   r->cost[c].bytes};
+    memcpy(numbers, v, sizeof v);
+}
+
+/* Columns that the checkpoint has. */
+static int restore(run *r, int columns, const int *column)
+{
+    for (int i = 0; i < columns; i++) {
+        const int c = column[i];
+        double v[NUMBERS];
+        const int rc = lat_columns_restore(r->kept, r->name, r->x, c, v, NUMBERS);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            continue;
+        r->report[c] = (lat_solve_report){.iterations = (long)v[0],
+                                          .updates = (long)v[1],
+                                          .residual = v[2],
+                                          .solver = (lat_solver)v[3],
+                                          .end = LAT_END_CONVERGED};
+        r->cost[c] = (lat_wilson_cost){v[4], v[5], v[6]};
+        r->certified[c] = true;
+        r->left--;
+    }
+    return 0;
+}
+
+/* A column has converged by the solver's word: if it has by ours, the checkpoint gets it. Costs of
+ * a batch are known when it ends; those of the checkpoint are 0. */
+static int column_done(void *with, int i)
+{
+    run *r = with;
+    const int c = r->of_batch[i];
+    double now, numbers[NUMBERS];
+    if (lat_field_exchange(r->x) || lat_plain_residual(r->plain, r->x, r->b, 1, &c, &now))
+        return -1;
+    if (!(now <= residual))
+        return 0;
+    r->certified[c] = true;
+    r->left--;
+    numbers_of(r, c, numbers);
+    return lat_columns_save(r->kept, r->name, r->x, c, numbers, NUMBERS);
+}
+
+static int show_progress(void *with, long iterations, int active, double ratio)
+{
+    run *r = with;
+    char left[LAT_LEFT] = "";
+    const double digits = log10(ratio), rate = lat_rate_sample(&r->rate, -digits);
+    if (rate > 0 && r->left <= active)
+        lat_left_text(digits / rate, left);
+    lat_progress("field %ld, %d columns left, iteration %ld, residual %.1e%s", r->field, r->left,
+                 iterations, ratio * residual, left);
+    return 0;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* One batch: its columns, each with its target. */
+static int solve_batch(run *r, int columns, const double *target, bool from_x)
+{
+    lat_solve_report report[LAT_SPINOR_COLUMNS];
+    lat_wilson_cost cost[LAT_SPINOR_COLUMNS];
+    const lat_wilson_job job = {.b = r->b,
+                                .x = r->x,
+                                .from_x = from_x,
+                                .columns = columns,
+                                .object = r->of_batch,
+                                .target = target,
+                                .solver = (lat_solver)solver,
+                                .max_iterations = max_iterations,
+                                .delta = delta,
+                                .progress = show_progress,
+                                .done = lat_columns_writes(r->kept) ? column_done : NULL,
+                                .with = r};
+    for (int i = 0; i < columns; i++) {
+        report[i] = r->report[r->of_batch[i]];
+        cost[i] = r->cost[r->of_batch[i]];
+    }
+    if (lat_wilson_solve(r->wilson, &job, report, cost))
+        return -1;
+    for (int i = 0; i < columns; i++) {
+        r->report[r->of_batch[i]] = report[i];
+        r->cost[r->of_batch[i]] = cost[i];
+    }
+    return 0;
+}
+
+/* All columns that are not certified, batch after batch. */
+static int solve_columns(run *r, int columns, const int *column, const double *target, bool from_x)
+{
+    double of_batch[LAT_SPINOR_COLUMNS];
+    for (int i = 0; i < columns;) {
+        int n = 0;
+        for (; i < columns && n < batch; i++)
+            if (!r->certified[column[i]]) {
+                r->of_batch[n] = column[i];
+                of_batch[n++] = target[column[i]];
+            }
+        r->rate = (lat_rate){0};
+        if (n && solve_batch(r, n, of_batch, from_x))
+            return -1;
+        if (!lat_columns_writes(r->kept))
+            r->left -= n;
+    }
+    return 0;
+}
+
+/* |M x|/|x|: M has no singular value above it, so that a small one says that M is nearly singular.
+ * b is overwritten. */
+static int shrinkage(run *r, int c, double *ratio)
+{
+    const size_t columns = lat_header_objects(&r->x->head);
+    double zero;
+    if (lat_plain_residual(r->plain, r->x, r->x, 1, &c, &zero) || lat_field_convert(r->b, LAT_F64)
+        || lat_plain_apply(r->plain, false, r->x, 1, &c, r->b))
+        return -1;
+    const size_t n = lat_header_full_reals(&r->x->head);
+    double sum[2] = {0, 0};
+    const double *x = r->x->data, *y = r->b->data;
+    for (size_t i = 0; i < lat_field_sites(r->x); i++)
+        for (size_t k = 0; k < n; k++) {
+            const size_t at = (i * columns + (size_t)c) * n + k;
+            sum[0] += x[at] * x[at];
+            sum[1] += y[at] * y[at];
+        }
+    if (r->x->comm && r->x->comm->sum(r->x->comm, sum, 2))
+        return -1;
+    *ratio = sum[0] > 0 ? sqrt(sum[1] / sum[0]) : NAN;
+    return 0;
+}
+
+/* LAT_UNCONVERGED, with a sentence about column c. */
+static int unconverged(run *r, int c, int columns, int good)
+{
+    const lat_solve_report *p = &r->report[c];
+    char text[LAT_FERMION_TEXT], seen[160] = "";
+    double ratio;
+    if (shrinkage(r, c, &ratio) == 0 && ratio < .05)
+        snprintf(seen, sizeof seen,
+                 "; M makes a vector %.2g times as long, so it is near singular: is kappa at or "
+                 "beyond the critical one?",
+                 ratio);
+    lat_fail("field %ld, column %d: expected a residual below %.3g, found %.3g after %ld "
+             "iterations: %s %s (%d of %d columns converged, %s)%s",
+             r->field, c, residual, r->true_residual[c], p->iterations, lat_solver_name(p->solver),
+             p->end == LAT_END_CONVERGED ? "could not do better" : lat_end_text(p->end), good,
+             columns, lat_fermion_text(&r->fermion, text), seen);
+    return LAT_UNCONVERGED;
+}
+
+/* Solves and certifies. An exit code. */
+static int solve(run *r, int columns, const int *column, bool from_x)
+{
+    double *target = lat_alloc((size_t)lat_header_objects(&r->x->head), sizeof *target, "targets"),
+           *now = lat_alloc((size_t)columns, sizeof *now, "residuals");
+    int code = target && now && restore(r, columns, column) == 0 ? LAT_UNCONVERGED : LAT_FAILED;
+    for (int i = 0; i < columns && code != LAT_FAILED; i++)
+        target[column[i]] = .95 * residual;
+    for (int round = 0; round < ROUNDS && code == LAT_UNCONVERGED; round++) {
+        int good = 0, worst = -1;
+        if (solve_columns(r, columns, column, target, from_x || round > 0)
+            || lat_field_exchange(r->x)
+            || lat_plain_residual(r->plain, r->x, r->b, columns, column, now)) {
+            code = LAT_FAILED;
+            break;
+        }
+        bool again = false;
+        for (int i = 0; i < columns; i++) {
+            const int c = column[i];
+            r->true_residual[c] = now[i];
+            r->certified[c] = now[i] <= residual;
+            good += r->certified[c];
+            if (r->certified[c])
+                continue;
+            if (worst < 0 || !(now[i] <= r->true_residual[worst]))
+                worst = c;
+            target[c] *= .5 * residual / now[i];
+            again = again || r->report[c].end == LAT_END_CONVERGED;
+        }
+        r->left = columns - good;
+        if (good == columns)
+            code = LAT_DONE;
+        else if (!again || round == ROUNDS - 1) {
+            unconverged(r, worst, columns, good);
+            break;
+        }
+    }
+    free(target);
+    free(now);
+    return code;
+}
+
+/* ---- a solution ------------------------------------------------------------------------------ */
+
+/* Operator and plain operator of the present links and fermion. */
+static int open_operator(run *r)
+{
+    static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
+    const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->b->head);
+    const lat_wilson_options o = {
+        .columns = columns < batch ? columns : (int)batch,
+        .form = forms[even_odd],
+        .inner = precision ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE,
+        .dirac = {.reals = (int)reals},
+    };
+    lat_plain_free(r->plain);
+    lat_wilson_close(r->wilson);
+    r->wilson = NULL;
+    r->plain = lat_plain_new(&r->u, &r->fermion);
+    if (!r->plain)
+        return -1;
+    r->wilson = lat_wilson_open(r->device, &r->u, &r->fermion, &o);
+    return r->wilson ? 0 : -1;
+}
+
+static void close_operator(run *r)
+{
+    lat_plain_free(r->plain);
+    lat_wilson_close(r->wilson);
+    r->plain = NULL;
+    r->wilson = NULL;
+}
+
+/* What the header says of a solution, and a line of history. */
+static int describe(run *r, int columns, const int *column)
+{
+    lat_header *head = &r->x->head;
+    const lat_header *links = &r->u.head;
+    double worst = 0;
+    head->quark.fermion = r->fermion;
+    memcpy(head->quark.links, links->read_crc, sizeof head->quark.links);
+    memcpy(head->gauge, links->gauge, sizeof head->gauge);
+    memcpy(head->weight, links->weight, sizeof head->weight);
+    head->functional = links->functional;
+    head->theta = links->theta;
+    head->sweeps = links->sweeps;
+    for (int i = 0; i < columns; i++)
+        worst = fmax(worst, r->true_residual[column[i]]);
+    return (columns == head->quark.columns
+            && lat_quark_set_residuals(&head->quark, r->true_residual))
+           || lat_provenance(head, "residual %.2e by %s", worst,
+                             lat_solver_name(r->report[column[0]].solver));
+}
+
+static void log_columns(const run *r, int columns, const int *column)
+{
+    for (int i = 0; r->log && i < columns; i++) {
+        const int c = column[i];
+        const lat_solve_report *p = &r->report[c];
+        const lat_wilson_cost *t = &r->cost[c];
+        fprintf(r->log, "%ld\t%ld\t%.10g\t%d\t%ld\t%ld\t%.4e\t%s\t%.4f\t%.3f\t%.3f\n", r->config,
+                r->field, r->fermion.mass, c, p->iterations, p->updates, r->true_residual[c],
+                lat_solver_name(p->solver), t->seconds,
+                t->seconds > 0 ? t->flops / t->seconds * 1e-9 : 0,
+                t->seconds > 0 ? t->bytes / t->seconds * 1e-9 : 0);
+        fflush(r->log);
+    }
+}
+
+/* One column of x as a field of its own. */
+static int write_column(run *r, int c)
+{
+    lat_field one = {.comm = r->x->comm};
+    const size_t columns = lat_header_objects(&r->x->head),
+                 bytes = lat_header_full_reals(&r->x->head) * sizeof(double);
+    const lat_quark *q = &r->x->head.quark;
+    char *text = NULL;
+    int rc = lat_header_copy(&one.head, &r->x->head);
+    if (rc)
+        return rc;
+    lat_header_make_spinors(&one.head, LAT_SPINOR, 1);
+    one.head.quark.fermion = q->fermion;
+    memcpy(one.head.quark.links, q->links, sizeof q->links);
+    if (asprintf(&text, "%s%scolumn %d", q->source ? q->source : "", q->source ? ", " : "", c) < 0)
+        rc = lat_fail("out of memory: the text of a source");
+    rc = rc || lat_quark_set_source(&one.head.quark, text)
+         || lat_quark_set_residuals(&one.head.quark, &r->true_residual[c])
+         || lat_field_alloc(&one, r->x->comm);
+    for (size_t i = 0; rc == 0 && i < lat_field_sites(r->x); i++)
+        memcpy((char *)one.data + i * bytes, (char *)r->x->data + (i * columns + (size_t)c) * bytes,
+               bytes);
+    rc = rc || lat_stream_write(r->out, &one, lat_opts.store);
+    free(text);
+    lat_field_free(&one);
+    return rc;
+}
+
+static int write_solution(run *r, int columns, const int *column)
+{
+    if (!r->columns)
+        return lat_stream_write(r->out, r->x, lat_opts.store);
+    for (int i = 0; i < columns; i++)
+        if (write_column(r, column[i]))
+            return -1;
+    return 0;
+}
+
+/* Memory for what is known of each column. */
+static int reserve(run *r, size_t columns)
+{
+    r->report = lat_alloc(columns, sizeof *r->report, "reports");
+    r->cost = lat_alloc(columns, sizeof *r->cost, "reports");
+    r->true_residual = lat_alloc(columns, sizeof *r->true_residual, "residuals");
+    r->of_batch = lat_alloc(columns, sizeof *r->of_batch, "columns");
+    r->certified = lat_alloc(columns, sizeof *r->certified, "columns");
+    if (!r->report || !r->cost || !r->true_residual || !r->of_batch || !r->certified)
+        return -1;
+    return 0;
+}
+
+static void unreserve(run *r)
+{
+    free(r->report);
+    free(r->cost);
+    free(r->true_residual);
+    free(r->of_batch);
+    free(r->certified);
+    r->report = NULL;
+    r->cost = NULL;
+    r->true_residual = NULL;
+    r->of_batch = NULL;
+    r->certified = NULL;
+}
+
+/* One mass. x is where to start, unless it is the first mass. */
+static int solve_mass(run *r, int m)
+{
+    const size_t all = lat_header_objects(&r->x->head);
+    int list[LAT_MAX_COLUMNS];
+    const int columns = r->columns ? r->columns : (int)all;
+    for (int i = 0; i < columns; i++)
+        list[i] = r->columns ? r->column[i] : i;
+    memset(r->report, 0, all * sizeof *r->report);
+    memset(r->cost, 0, all * sizeof *r->cost);
+    memset(r->certified, 0, all * sizeof *r->certified);
+    r->left = columns;
+    r->fermion.mass = r->mass[m];
+    snprintf(r->name, sizeof r->name, "config %ld field %ld mass %a links %s source %s", r->config,
+             r->field, r->fermion.mass, *r->u.head.read_crc ? r->u.head.read_crc : "-",
+             *r->b->head.read_crc ? r->b->head.read_crc : "-");
+    if (((m > 0 || r->masses > 1 || !r->wilson) && open_operator(r)))
+        return LAT_FAILED;
+    const int code = solve(r, columns, list, m > 0);
+    if (code != LAT_DONE)
+        return code;
+    log_columns(r, columns, list);
+    lat_header head; /* of the next mass */
+    if (lat_header_copy(&head, &r->x->head))
+        return LAT_FAILED;
+    const bool bad = describe(r, columns, list) || write_solution(r, columns, list);
+    lat_header_free(&r->x->head);
+    r->x->head = head;
+    return bad ? LAT_FAILED : LAT_DONE;
+}
+
+/* The source b, which is overwritten; for all masses. An exit code. */
+static int solve_source(run *r, lat_field *b)
+{
+    lat_field x = {.comm = b->comm};
+    int code = LAT_FAILED;
+    if (lat_header_copy(&x.head, &b->head))
+        return code;
+    x.head.real = LAT_F64;
+    r->b = b;
+    r->x = &x;
+    const size_t all = lat_header_objects(&x.head);
+    bool good = lat_field_alloc(&x, b->comm) == 0 && reserve(r, all) == 0;
+    for (int i = 0; good && i < r->columns; i++)
+        if ((size_t)r->column[i] >= all) {
+            lat_fail("--columns: expected columns below %zu, found %d", all, r->column[i]);
+            good = false;
+        }
+    if (good)
+        memset(x.data, 0, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
+    for (int m = 0; good && m < r->masses; m++) {
+        code = solve_mass(r, m);
+        good = code == LAT_DONE;
+    }
+    unreserve(r);
+    lat_field_free(&x);
+    r->field++;
+    return code;
+}
+
+/* ---- sources of its own ---------------------------------------------------------------------- */
+
+/* Field number `field` of the source on the present links. */
+static int make_source(run *r, int field, lat_field *b)
+{
+    const lat_header *links = &r->u.head;
+    const int columns = lat_source_columns(r->source);
+    const size_t sites = lat_field_sites(&r->u), n = 8 * (size_t)links->nc;
+    char *text = lat_source_text(r->source, field);
+    *b = (lat_field){.comm = r->u.comm};
+    if (!text || lat_header_copy(&b->head, links)) {
+        free(text);
+        return -1;
+    }
+    b->head.real = LAT_F64;
+    lat_header_make_spinors(&b->head, columns == 1 ? LAT_SPINOR : LAT_PROPAGATOR, columns);
+    double *psi = lat_alloc(sites, n * sizeof *psi, "a source");
+    int rc = psi && lat_quark_set_source(&b->head.quark, text) == 0
+                     && lat_field_alloc(b, r->u.comm) == 0
+                 ? 0
+                 : -1;
+    for (int c = 0; rc == 0 && c < columns; c++) {
+        rc = lat_source_make(r->source, field, c, psi);
+        for (size_t i = 0; rc == 0 && i < sites; i++)
+            memcpy((double *)b->data + (i * (size_t)columns + (size_t)c) * n, psi + i * n,
+                   n * sizeof *psi);
+    }
+    free(psi);
+    free(text);
+    return rc;
+}
+
+static int on_links(run *r)
+{
+    if (!r->source && !(r->source = lat_source_new(source_text, &r->u.head)))
+        return LAT_FAILED;
+    if (lat_source_begin(r->source, &r->u, r->config))
+        return LAT_FAILED;
+    int code = LAT_DONE;
+    for (int f = 0; f < lat_source_fields(r->source) && code == LAT_DONE; f++) {
+        lat_field b;
+        code = make_source(r, f, &b) ? LAT_FAILED : solve_source(r, &b);
+        lat_field_free(&b);
+    }
+    return code;
+}
+
+/* ---- input ----------------------------------------------------------------------------------- */
+
+/* The next links of `in`: 1, 0 or -1. */
+static int read_links(run *r, lat_input *in)
+{
+    close_operator(r);
+    lat_field_free(&r->u);
+    r->have_links = false;
+    const int rc = lat_stream_read(in, &r->u);
+    if (rc <= 0)
+        return rc;
+    r->have_links = true;
+    if (lat_header_need(&r->u.head, LAT_GAUGE, lat_input_name(in))
+        || lat_fermion_check_gauge(&r->u.head, lat_input_name(in)))
+        return -1;
+    return 1;
+}
+
+/* Links and own sources, to the end of the input. */
+static int from_links(run *r)
+{
+    int rc, code = LAT_DONE;
+    for (; code == LAT_DONE && (rc = read_links(r, r->in)) != 0; r->config++)
+        code = rc < 0 ? LAT_FAILED : on_links(r);
+    return code;
+}
+
+/* The links of the source b: those of its CRC, or, if it has none, the present ones. */
+static int find_links(run *r, const lat_field *b)
+{
+    const char *wanted = b->head.quark.links;
+    char last[9] = "";
+    while (!r->have_links || (*wanted && strcmp(wanted, r->u.head.read_crc) != 0)) {
+        if (r->have_links)
+            snprintf(last, sizeof last, "%s", r->u.head.read_crc);
+        const int rc = read_links(r, r->gauge);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            return lat_fail("%s: field %ld: expected its links, of CRC %s, in %s, found others%s%s",
+                            lat_input_name(r->in), r->field, *wanted ? wanted : "unknown",
+                            gauge_file, *last ? ", of CRC " : "", last);
+        r->config++;
+    }
+    if (lat_header_alike(&b->head, &r->u.head))
+        return 0;
+    char x[64], y[64];
+    return lat_fail("%s: field %ld: expected a source on the lattice of the links, %s and SU(%d), "
+                    "found one on %s and SU(%d)",
+                    lat_input_name(r->in), r->field, lat_dims_text(&r->u.head.geom, x),
+                    r->u.head.nc, lat_dims_text(&b->head.geom, y), b->head.nc);
+}
+
+static int from_sources(run *r)
+{
+    lat_field b;
+    int rc, code = LAT_DONE;
+    r->config = -1;
+    while (code == LAT_DONE && (rc = lat_stream_read(r->in, &b)) != 0) {
+        if (rc < 0)
+            return LAT_FAILED;
+        code = LAT_FAILED;
+        if (!lat_header_spinors(&b.head))
+            lat_fail("%s: expected sources, found %s (--source makes them on links)",
+                     lat_input_name(r->in), lat_kind_text(b.head.kind));
+        else if (lat_fermion_known(&b.head.quark.fermion))
+            lat_fail("%s: field %ld: expected a source, found a solution", lat_input_name(r->in),
+                     r->field);
+        else if (find_links(r, &b) == 0)
+            code = solve_source(r, &b);
+        lat_field_free(&b);
+    }
+    return code;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static void parse_masses(run *r)
+{
+    const char *text = masses_text ? masses_text : kappas_text,
+               *name = masses_text ? "--masses" : "--kappas";
+    r->mass[0] = r->fermion.mass;
+    r->masses = 1;
+    if (!text)
+        return;
+    if (masses_text && kappas_text)
+        lat_usage("--masses and --kappas exclude each other");
+    if (lat_opt_given("mass") || lat_opt_given("kappa"))
+        lat_usage("%s is in place of --mass and --kappa", name);
+    for (r->masses = 0; *text; r->masses++) {
+        char *end;
+        const double v = strtod(text, &end);
+        if (end == text || (*end && *end != ',') || !isfinite(v) || (kappas_text && v == 0))
+            lat_usage("%s: expected numbers with commas between, found '%.80s'", name, text);
+        if (r->masses == MOST_MASSES)
+            lat_usage("%s: expected at most %d numbers", name, MOST_MASSES);
+        r->mass[r->masses] = kappas_text ? lat_mass_of_kappa(v) : v;
+        text = *end ? end + 1 : end;
+    }
+    if (r->masses == 0)
+        lat_usage("%s: expected numbers, found none", name);
+}
+
+static void parse_columns(run *r)
+{
+    static int list[LAT_MAX_COLUMNS];
+    const char *text = columns_text;
+    r->column = list;
+    for (; text && *text; r->columns++) {
+        char *end;
+        const long v = strtol(text, &end, 10);
+        const int last = r->columns ? list[r->columns - 1] : -1;
+        if (end == text || (*end && *end != ',') || v <= last || v >= LAT_MAX_COLUMNS)
+            lat_usage(
+                "--columns: expected numbers from 0 on, ascending, with commas between, found "
+                "'%.80s'",
+                text);
+        list[r->columns] = (int)v;
+        text = *end ? end + 1 : end;
+    }
+    if (columns_text && r->columns == 0)
+        lat_usage("--columns: expected numbers, found none");
+}
+
+static void check_usage(run *r)
+{
+    lat_fermion_of_options(&r->fermion, masses_text || kappas_text);
+    parse_masses(r);
+    parse_columns(r);
+    if (!source_text && !gauge_file)
+        lat_usage("--source is needed, for example --source point:0,0,0,0; or --gauge-file, and "
+                  "sources on stdin");
+    if (source_text && gauge_file)
+        lat_usage("--source makes sources on the links of the input; --gauge-file is for sources "
+                  "that come with the input");
+    if (device.choice == LAT_DEVICE_GPU)
+        lat_usage("--device gpu: operators run on the CPU so far");
+    device.choice = LAT_DEVICE_CPU;
+    if (log_path)
+        lat_usage_if_input("log", log_path);
+}
+
+static int open_all(run *r)
+{
+    const lat_comm *comm = lat_opts.comm;
+    if (!(r->kept = lat_columns_open(checkpoint, resume, comm))
+        || !(r->in = lat_input_open(lat_opts.input, comm))
+        || (gauge_file && !(r->gauge = lat_input_open(gauge_file, comm)))
+        || !(r->out = lat_output_open(lat_opts.output, lat_output_flags(), comm))
+        || (log_path
+            && !(
+                r->log = lat_log_open(log_path,
+                                      "config\tfield\tmass\tcolumn\titerations\tupdates\tresidual\t"
+                                      "solver\tseconds\tgflops\tgbytes",
+                                      comm)))
+        || lat_device_begin(&device, comm) || !(r->device = lat_device_open(&device, comm)))
+        return -1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    run r = {.config = 0};
+    lat_options_parse(&tool, argc, argv);
+    check_usage(&r);
+    lat_header_init(&r.u.head);
+    int code = open_all(&r) ? LAT_FAILED : gauge_file ? from_sources(&r) : from_links(&r);
+    lat_progress_end();
+    close_operator(&r);
+    lat_source_free(r.source);
+    lat_field_free(&r.u);
+    if (r.device)
+        lat_device_close(r.device);
+    lat_device_end();
+    lat_input_close(r.in);
+    lat_input_close(r.gauge);
+    if (lat_log_close(r.log, log_path) && code == LAT_DONE)
+        code = LAT_FAILED;
+    if (code != LAT_DONE)
+        lat_output_abort(r.out);
+    else if (lat_stream_commit(r.out))
+        code = LAT_FAILED;
+    if (code == LAT_DONE)
+        lat_columns_remove(r.kept);
+    lat_columns_free(r.kept);
+    return code == LAT_DONE ? LAT_DONE : lat_report(code);
+}
