@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wilson.c: grids, spaces and operators in two precisions; one job. */
+#include "wilson.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/progress.h"
+
+/* One precision. */
+typedef struct level {
+    lat_grid *grid;
+    lat_spinor_space *space;
+    lat_dirac *d;
+    lat_system system;
+    lat_dirac_form form;
+    double flops, sites;                /* of an application; sites that it goes over */
+    double applied[LAT_SPINOR_COLUMNS]; /* applications a column */
+    double bytes;                       /* of all */
+} level;
+
+struct lat_wilson {
+    lat_wilson_options options;
+    level outer, inner; /* of inner only the form is set if it is the outer one */
+    lat_dfield *b, *x;
+    const lat_wilson_job *job; /* while it runs */
+    int number[LAT_SPINOR_COLUMNS];
+};
+
+/* ---- one precision --------------------------------------------------------------------------- */
+
+/* Traffic if each link is read once a hop, and each spinor read once and written once. */
+static void count(level *l, const lat_spinor_part *p)
+{
+    const double real = (double)lat_storage_bytes(l->grid->spec.storage);
+    const double hops = l->form == LAT_FULL ? 1 : 2, spinor = 2 * 8 * l->space->nc;
+    for (int i = 0; i < p->columns; i++)
+        l->applied[p->column[i]]++;
+    l->bytes += hops * l->sites * real * (8 * l->d->reals + spinor * p->columns);
+}
+
+static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
+                 const lat_dirac_end *end)
+{
+    level *l = with;
+    count(l, p);
+    return l->d->ops->apply(l->d, (lat_dirac_matrix){l->form, dagger ? LAT_DAGGER : LAT_PLAIN}, p,
+                            out, in, end);
+}
+
+static lat_dfield *vector(void *with, const char *what)
+{
+    return lat_spinor_new(((level *)with)->space, what);
+}
+
+static void release(void *with, lat_dfield *v)
+{
+    (void)with;
+    if (v)
+        lat_dfield_free(v);
+}
+
+static int level_open(level *l, lat_device *device, const lat_field *links,
+                      const lat_fermion *fermion, const lat_wilson_options *o, lat_storage storage)
+{
+    const lat_grid_spec spec = {.lattice = links->head.geom, .storage = storage, .across = -1};
+    const double volume = (double)lat_volume(&links->head.geom);
+    l->form = o->form;
+    if (!(l->grid = lat_grid_new(device, &spec))
+        || !(l->space = lat_spinor_open(l->grid, links->head.nc, o->columns))
+        || !(l->d = lat_dirac_open(l->space, links, fermion, &o->dirac)))
+        return -1;
+    l->flops = l->d->ops->flops(l->d, (lat_dirac_matrix){o->form, LAT_PLAIN}) * volume;
+    l->sites = o->form == LAT_FULL ? volume : volume / 2;
+    l->system = (lat_system){.space = l->space,
+                             .parity = o->form == LAT_FULL ? LAT_BOTH : LAT_ODD,
+                             .epsilon = storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24,
+                             .apply = apply,
+                             .vector = vector,
+                             .release = release,
+                             .with = l};
+    return 0;
+}
+
+static void level_close(level *l)
+{
+    if (l->d)
+        lat_dirac_close(l->d);
+    if (l->space)
+        lat_spinor_close(l->space);
+    if (l->grid)
+        lat_grid_free(l->grid);
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const lat_fermion *fermion,
+                            const lat_wilson_options *options)
+{
+    lat_wilson *w = lat_alloc(1, sizeof *w, "the operator");
+    if (!w)
+        return NULL;
+    memset(w, 0, sizeof *w);
+    w->options = *options;
+    if (level_open(&w->outer, device, links, fermion, options, LAT_STORAGE_DOUBLE)
+        || (options->inner != LAT_STORAGE_DOUBLE
+            && level_open(&w->inner, device, links, fermion, options, options->inner))
+        || !(w->b = lat_spinor_new(w->outer.space, "the sources"))
+        || !(w->x = lat_spinor_new(w->outer.space, "the solutions"))) {
+        lat_wilson_close(w);
+        return NULL;
+    }
+    return w;
+}
+
+void lat_wilson_close(lat_wilson *w)
+{
+    if (!w)
+        return;
+    release(NULL, w->b);
+    release(NULL, w->x);
+    level_close(&w->inner);
+    level_close(&w->outer);
+    free(w);
+}
+
+lat_dirac *lat_wilson_operator(lat_wilson *w) { return w->outer.d; }
+
+/* ---- a job ----------------------------------------------------------------------------------- */
+
+static lat_spinor_part part_of(lat_parity parity, int columns, const int *column)
+{
+    return (lat_spinor_part){parity, columns, column};
+}
+
+/* Column number k of the solution to the host. */
+static int fetch(lat_wilson *w, int k)
+{
+    const lat_spinor_part p = part_of(LAT_ODD, 1, &k);
+    const lat_dirac_ops *d = w->outer.d->ops;
+    if (w->options.form != LAT_FULL && d->reconstruct(w->outer.d, &p, w->x, w->b))
+        return -1;
+    return w->outer.space->ops->get(w->outer.space, w->x, k, w->job->x, w->job->object[k]);
+}
+
+static int done(void *with, int column)
+{
+    lat_wilson *w = with;
+    return fetch(w, column) || w->job->done(w->job->with, column) ? -1 : 0;
+}
+
+static int progress(void *with, long iterations, int active, double ratio)
+{
+    const lat_wilson *w = with;
+    return w->job->progress(w->job->with, iterations, active, ratio);
+}
+
+/* b and x to the device, b as the right-hand side; target: |b - A x|, norm: |b|. */
+static int load(lat_wilson *w, double *norm)
+{
+    const lat_wilson_job *job = w->job;
+    lat_spinor_space *s = w->outer.space;
+    const lat_spinor_part both = part_of(LAT_BOTH, job->columns, w->number),
+                          odd = part_of(LAT_ODD, job->columns, w->number);
+    for (int k = 0; k < job->columns; k++)
+        if (s->ops->put(s, w->b, k, job->b, job->object[k])
+            || (job->from_x && s->ops->put(s, w->x, k, job->x, job->object[k])))
+            return -1;
+    if ((!job->from_x && s->ops->zero(s, &both, w->x))
+        || s->ops->dots(s, &both, 0, NULL, w->b, NULL, norm))
+        return -1;
+    for (int k = 0; k < job->columns; k++)
+        norm[k] = sqrt(norm[k]);
+    return w->options.form == LAT_FULL
+               ? 0
+               : w->outer.d->ops->prepare(w->outer.d, w->options.form, &odd, w->b, w->b);
+}
+
+static void add_costs(lat_wilson *w, double seconds, lat_wilson_cost *cost)
+{
+    double all = 0;
+    for (int k = 0; k < w->job->columns; k++)
+        all += w->outer.applied[k] + w->inner.applied[k];
+    for (int k = 0; k < w->job->columns && all > 0; k++) {
+        const double own = w->outer.applied[k] + w->inner.applied[k];
+        cost[k].seconds += seconds * own / all;
+        cost[k].flops += w->outer.flops * own;
+        cost[k].bytes += (w->outer.bytes + w->inner.bytes) * own / all;
+    }
+}
+
+/* The order of |A_oo|, by which residuals of the symmetric complement are smaller. */
+static double scale(const lat_wilson *w)
+{
+    const lat_fermion *f = &w->outer.d->fermion;
+    const double diagonal = 1 + 3 * f->nu / f->xi + f->mass;
+    return w->options.form == LAT_SYMMETRIC ? fmax(1, hypot(diagonal, f->twist)) : 1;
+}
+
+int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
+                     lat_wilson_cost *cost)
+{
+    const double start = lat_seconds();
+    double norm[LAT_SPINOR_COLUMNS], target[LAT_SPINOR_COLUMNS];
+    const lat_problem problem = {.outer = &w->outer.system,
+                                 .inner = w->inner.d ? &w->inner.system : &w->outer.system,
+                                 .b = w->b,
+                                 .x = w->x,
+                                 .from_zero = !job->from_x,
+                                 .target = target,
+                                 .max_iterations = job->max_iterations,
+                                 .delta = job->delta,
+                                 .progress = job->progress ? progress : NULL,
+                                 .done = job->done ? done : NULL,
+                                 .with = w};
+    w->job = job;
+    w->outer.bytes = w->inner.bytes = 0;
+    for (int k = 0; k < job->columns; k++) {
+        w->number[k] = k;
+        w->outer.applied[k] = w->inner.applied[k] = 0;
+    }
+    if (load(w, norm))
+        return -1;
+    for (int k = 0; k < job->columns; k++)
+        target[k] = job->target[k] * norm[k] / scale(w);
+    if (lat_solve(&problem, job->solver, job->columns, w->number, report))
+        return -1;
+    for (int k = 0; k < job->columns; k++) {
+        report[k].residual *= norm[k] > 0 ? scale(w) / norm[k] : 1;
+        const bool fetched = job->done && report[k].end == LAT_END_CONVERGED;
+        if (!fetched && fetch(w, k))
+            return -1;
+    }
+    if (cost)
+        add_costs(w, lat_seconds() - start, cost);
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wilson.h: M x = b for the Wilson-clover operator of lib/dirac: two precisions, even-odd
+ * preconditioning, host fields in and out.
+ *
+ *     lat_wilson *w = lat_wilson_open(device, &links, &fermion, &options);
+ *     lat_wilson_solve(w, &job, report);
+ *     lat_wilson_close(w);
+ *
+ * With even-odd preconditioning the Schur complement is solved on the odd sites. Targets are those
+ * of the equation M x = b: of the asymmetric complement |b - M x| is the residual, of the symmetric
+ * one it is up to the norm of its diagonal blocks larger. Whether x is a solution is for the caller
+ * to judge (quark/plain.h). Functions return 0 or a pointer, or -1 or NULL with lat_error set; all
+ * ranks of the device call them. */
+#ifndef LAT_SOLVE_WILSON_H
+#define LAT_SOLVE_WILSON_H
+
+#include "grid/device.h"
+#include "krylov.h"
+
+typedef struct lat_wilson_options {
+    int columns;         /* side by side, at most LAT_SPINOR_COLUMNS */
+    lat_dirac_form form; /* LAT_FULL: no even-odd preconditioning */
+    lat_storage inner;   /* of the iterations; the outer precision is double */
+    lat_dirac_options dirac;
+} lat_wilson_options;
+
+typedef struct lat_wilson lat_wilson;
+
+/* The ghosts of the links are up to date. Nothing but the device is borrowed. */
+lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const lat_fermion *fermion,
+                            const lat_wilson_options *options);
+void lat_wilson_close(lat_wilson *w); /* NULL is allowed */
+
+/* The operator in double, and its space: for tools that apply it. */
+lat_dirac *lat_wilson_operator(lat_wilson *w);
+
+typedef struct lat_wilson_job {
+    const lat_field *b; /* spinors or propagators of the links' lattice */
+    lat_field *x;       /* gets the solutions; where to start if `from_x` */
+    bool from_x;
+    int columns;          /* at most those of the options */
+    const int *object;    /* [columns]: which objects of b and x */
+    const double *target; /* [columns]: |b - M x|/|b| that is asked for */
+    lat_solver solver;
+    long max_iterations; /* of each column, those in its report counted */
+    double delta;        /* of reliable updates; 0: the default */
+
+    /* As in krylov.h. When `done` is called, x has that column. Columns are numbers in `object`. */
+    int (*progress)(void *with, long iterations, int active, double ratio);
+    int (*done)(void *with, int column);
+    void *with;
+} lat_wilson_job;
+
+/* What a column took, beside its report. Columns share time and traffic by their applications of
+ * the operator. */
+typedef struct lat_wilson_cost {
+    double seconds, flops, bytes;
+} lat_wilson_cost;
+
+/* report[column] is as in krylov.h, but `residual` is relative to |b|; cost[column] is added to
+ * (NULL: not wanted). */
+int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
+                     lat_wilson_cost *cost);
+
+#endif
