@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-dirac: applies Dirac operators to spinors, checks solutions, and finds the operator of a
+ * solution of unknown origin. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/options.h"
+#include "common/text.h"
+#include "quark/identify.h"
+#include "quark/plain.h"
+#include "quark/source.h"
+#include "run/fermion_options.h"
+#include "run/tool.h"
+#include "solve/wilson.h"
+#include "stream/stream.h"
+
+enum { M, M_DAGGER, NORMAL, GAMMA5, HOP, SCHUR, CLOVER, INVERSE_CLOVER };
+enum { FAST, PLAIN };
+enum { SYMMETRIC, ASYMMETRIC };
+
+static const char *gauge_file, *source_file, *source_text;
+static int apply = -1, code_of = FAST, even_odd = SYMMETRIC;
+static bool check, identify;
+static double residual = 1e-10;
+
+static const lat_option options[] = {
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
+    {LAT_OPT_CHOICE, "apply", 'a', "M|Mdag|MdagM|g5M|hop|schur|clover|inverse", &apply, 0, 0,
+     "write this operator times the input; hop: the sum of all hops; clover: all that is diagonal "
+     "in sites; inverse: of clover; schur: on odd sites, even ones become 0",
+     false},
+    {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym", &even_odd, 0, 0, "which Schur complement", false},
+    {LAT_OPT_CHOICE, "code", 0, "fast|plain", &code_of, 0, 0,
+     "plain: by the code that certifies solutions (M and Mdag alone)", false},
+    {LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
+     "print the residual of each column of the input, and exit 3 if one is above --residual",
+     false},
+    {LAT_OPT_REAL, "residual", 'r', "R", &residual, 0, 1e300, "largest residual of --check", false},
+    {LAT_OPT_TEXT, "source", 's', "SOURCE", &source_text, 0, 0,
+     "of --check: the source by name (default: that of the header)", false},
+    {LAT_OPT_TEXT, "source-file", 0, "FILE", &source_file, 0, 0,
+     "of --check: the sources, field by field", false},
+    {LAT_OPT_FLAG, "identify", 0, NULL, &identify, 0, 0,
+     "find kappa, csw, boundary, spin basis and norm of the input", false},
+    LAT_FERMION_OPTIONS,
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-dirac",
+    .args = "[FILE]",
+    .summary = "Applies Dirac operators to spinors, checks solutions, and finds the operator of "
+               "a solution.",
+    .example = "lat-dirac --check -U cfg.lat prop.lat",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
+    .start = lat_comm_start,
+};
+
+typedef struct run {
+    lat_input *in, *sources;
+    lat_output *out;
+    FILE *text;
+    lat_field u;
+    lat_fermion fermion; /* of the options */
+    lat_device *device;
+    long field;
+} run;
+
+static const char *name_of(const run *r) { return lat_input_name(r->in); }
+
+/* ---- applying -------------------------------------------------------------------------------- */
+
+static int all_columns(const lat_field *x, int *list)
+{
+    const int n = (int)lat_header_objects(&x->head);
+    for (int i = 0; i < n; i++)
+        list[i] = i;
+    return n;
+}
+
+static int apply_plain(const run *r, const lat_field *x, lat_field *y)
+{
+    int list[LAT_MAX_COLUMNS];
+    const int n = all_columns(x, list);
+    lat_plain *m = lat_plain_new(&r->u, &r->fermion);
+    const int rc = m ? lat_plain_apply(m, apply == M_DAGGER, x, n, list, y) : -1;
+    lat_plain_free(m);
+    return rc;
+}
+
+static int apply_batch(lat_dirac *d, lat_dfield *in, lat_dfield *out, int columns)
+{
+    int list[LAT_SPINOR_COLUMNS];
+    for (int i = 0; i < columns; i++)
+        list[i] = i;
+    const lat_spinor_part both = {LAT_BOTH, columns, list}, odd = {LAT_ODD, columns, list};
+    const lat_dirac_form form = even_odd == SYMMETRIC ? LAT_SYMMETRIC : LAT_ASYMMETRIC;
+    static const lat_dirac_kind kinds[] = {LAT_PLAIN, LAT_DAGGER, LAT_NORMAL, LAT_GAMMA5};
+    switch (apply) {
+    case HOP: return d->ops->hop(d, false, &both, 0, NULL, 1, out, in, NULL);
+    case CLOVER: return d->ops->diagonal(d, false, false, &both, out, in);
+    case INVERSE_CLOVER: return d->ops->diagonal(d, true, false, &both, out, in);
+    case SCHUR:
+        return d->space->ops->zero(d->space, &both, out)
+               || d->ops->apply(d, (lat_dirac_matrix){form, LAT_PLAIN}, &odd, out, in, NULL);
+    default:
+        return d->ops->apply(d, (lat_dirac_matrix){LAT_FULL, kinds[apply]}, &both, out, in, NULL);
+    }
+}
+
+/* By lib/dirac in double, some columns at a time. */
+static int apply_fast(run *r, const lat_field *x, lat_field *y)
+{
+    const int objects = (int)lat_header_objects(&x->head), most = objects < 12 ? objects : 12;
+    const lat_wilson_options o = {
+        .columns = most, .form = LAT_SYMMETRIC, .inner = LAT_STORAGE_DOUBLE};
+    lat_wilson *w = lat_wilson_open(r->device, &r->u, &r->fermion, &o);
+    lat_dirac *d = w ? lat_wilson_operator(w) : NULL;
+    lat_spinor_space *s = d ? d->space : NULL;
+    lat_dfield *in = s ? lat_spinor_new(s, "spinors") : NULL,
+               *out = in ? lat_spinor_new(s, "spinors") : NULL;
+    int rc = out ? 0 : -1;
+    for (int first = 0; first < objects && rc == 0; first += most) {
+        const int n = objects - first < most ? objects - first : most;
+        for (int c = 0; c < n && rc == 0; c++)
+            rc = s->ops->put(s, in, c, x, first + c);
+        rc = rc || apply_batch(d, in, out, n);
+        for (int c = 0; c < n && rc == 0; c++)
+            rc = s->ops->get(s, out, c, y, first + c);
+    }
+    if (out)
+        lat_dfield_free(out);
+    if (in)
+        lat_dfield_free(in);
+    lat_wilson_close(w);
+    return rc ? -1 : 0;
+}
+
+static int apply_one(run *r, lat_field *x)
+{
+    static const char *const words[] = {"M",   "Mdag",  "MdagM",  "g5M",
+                                        "hop", "schur", "clover", "inverse of clover"};
+    char text[LAT_FERMION_TEXT];
+    lat_field y = {.comm = x->comm};
+    int rc = lat_header_copy(&y.head, &x->head);
+    lat_header_make_spinors(&y.head, x->head.kind, x->head.quark.columns);
+    y.head.real = LAT_F64;
+    rc = rc || lat_field_alloc(&y, x->comm) || lat_field_exchange(x);
+    rc = rc || (code_of == PLAIN ? apply_plain(r, x, &y) : apply_fast(r, x, &y));
+    rc = rc || lat_provenance(&y.head, "%s, %s", words[apply], lat_fermion_text(&r->fermion, text))
+         || lat_stream_write(r->out, &y, lat_opts.store);
+    lat_field_free(&y);
+    return rc ? LAT_FAILED : LAT_DONE;
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+/* The source by its name. 1, or 0 where the name is none that lat-source makes for such a field. */
+static int make_source(run *r, const char *text, const lat_field *x, lat_field *b)
+{
+    const size_t n = 8 * (size_t)x->head.nc, sites = lat_field_sites(x);
+    lat_source *s = text ? lat_source_new(text, &r->u.head) : NULL;
+    const int columns = s ? lat_source_columns(s) : 0;
+    if (!s || (size_t)columns != lat_header_objects(&x->head) || lat_source_fields(s) != 1) {
+        const bool wrong = !s && source_text;
+        if (s && source_text)
+            lat_fail("--source %s: expected one of %zu columns, as the solution has, found %d",
+                     text, lat_header_objects(&x->head), columns);
+        else if (!wrong)
+            lat_error_clear();
+        lat_source_free(s);
+        return source_text ? -1 : 0;
+    }
+    double *psi = lat_alloc(sites, n * sizeof *psi, "a source");
+    int rc = psi && lat_source_begin(s, &r->u, 0) == 0 ? 0 : -1;
+    for (int c = 0; c < columns && rc == 0; c++) {
+        rc = lat_source_make(s, 0, c, psi);
+        for (size_t i = 0; i < sites && rc == 0; i++)
+            lat_field_put(b, i * (size_t)columns + (size_t)c, psi + i * n);
+    }
+    free(psi);
+    lat_source_free(s);
+    return rc ? -1 : 1;
+}
+
+/* The source of x: 1, 0 where there is none, or -1. */
+static int find_source(run *r, const lat_field *x, lat_field *b)
+{
+    *b = (lat_field){.comm = x->comm};
+    if (r->sources) {
+        const int rc = lat_stream_read(r->sources, b);
+        if (rc == 0)
+            return lat_fail("%s: expected a source for each solution, found %ld", source_file,
+                            r->field);
+        if (rc < 0)
+            return -1;
+        if (!lat_header_spinors(&b->head) || !lat_header_alike(&b->head, &x->head)
+            || lat_header_objects(&b->head) != lat_header_objects(&x->head))
+            return lat_fail("%s: field %ld: expected a source with the lattice and columns of the "
+                            "solution, found %s",
+                            source_file, r->field, lat_kind_text(b->head.kind));
+        return 1;
+    }
+    if (lat_header_copy(&b->head, &x->head))
+        return -1;
+    b->head.real = LAT_F64;
+    if (lat_field_alloc(b, x->comm))
+        return -1;
+    return make_source(r, source_text ? source_text : x->head.quark.source, x, b);
+}
+
+/* |M x| of each slice, all columns, for an equation without source. */
+typedef struct away {
+    int slice; /* left out */
+    double *residual;
+} away;
+
+/* Where there is no source: |M x| away from the slice where it is largest, over |M x|. */
+static int check_away(const lat_field *y, int columns, away *to)
+{
+    const size_t slices = (size_t)lat_slices(&y->head), own = (size_t)lat_field_slab(y).count;
+    const size_t n = lat_header_full_reals(&y->head), sites = lat_slice_sites(&y->head);
+    const size_t row = (size_t)columns * sizeof(double);
+    double *sum = lat_alloc(own + slices, row, "residuals"), *all;
+    if (!sum)
+        return -1;
+    memset(sum, 0, own * row);
+    all = sum + own * (size_t)columns;
+    for (size_t i = 0; i < own * sites * (size_t)columns; i++) {
+        const double *v = (const double *)y->data + i * n;
+        double *s = &sum[i / (sites * (size_t)columns) * (size_t)columns + i % (size_t)columns];
+        for (size_t k = 0; k < n; k++)
+            *s += v[k] * v[k];
+    }
+    const int rc = lat_field_gather(y, sum, row, all);
+    double largest = -1;
+    for (size_t t = 0; t < slices && rc == 0; t++) {
+        double here = 0;
+        for (int c = 0; c < columns; c++)
+            here += all[t * (size_t)columns + (size_t)c];
+        if (here > largest) {
+            largest = here;
+            to->slice = (int)t;
+        }
+    }
+    for (int c = 0; c < columns && rc == 0; c++) {
+        double total = 0, rest = 0;
+        for (size_t t = 0; t < slices; t++) {
+            total += all[t * (size_t)columns + (size_t)c];
+            rest += (int)t == to->slice ? 0 : all[t * (size_t)columns + (size_t)c];
+        }
+        to->residual[c] = total > 0 ? sqrt(rest / total) : 0;
+    }
+    free(sum);
+    return rc;
+}
+
+/* The operator of the options where they name one, else that of the header. */
+static int choose_fermion(const run *r, const lat_field *x, lat_fermion *f)
+{
+    *f = lat_opt_given("kappa") || lat_opt_given("mass") ? r->fermion : x->head.quark.fermion;
+    if (!lat_fermion_known(f))
+        return lat_fail("%s: field %ld: the header names no operator: --kappa or --mass is needed",
+                        name_of(r), r->field);
+    return 0;
+}
+
+static int print_residuals(const run *r, const lat_field *x, int columns, const double *found,
+                           int without)
+{
+    int worst = 0;
+    if (r->field == 0)
+        fprintf(r->text, "field\tcolumn\tresidual\tstated\tsource\n");
+    for (int c = 0; c < columns; c++) {
+        const double *stated = x->head.quark.residual;
+        fprintf(r->text, "%ld\t%d\t%.6e\t", r->field, c, found[c]);
+        if (stated)
+            fprintf(r->text, "%.6e\t", stated[c]);
+        else
+            fprintf(r->text, "-\t");
+        if (without < 0)
+            fprintf(r->text, "all\n");
+        else
+            fprintf(r->text, "without slice %d\n", without);
+        worst = found[c] > found[worst] || found[c] != found[c] ? c : worst;
+    }
+    if (found[worst] <= residual)
+        return LAT_DONE;
+    lat_fail("%s: field %ld: expected residuals below %.3g, found %.3g in column %d", name_of(r),
+             r->field, residual, found[worst], worst);
+    return LAT_UNCONVERGED;
+}
+
+static int check_one(run *r, lat_field *x)
+{
+    int list[LAT_MAX_COLUMNS], code = LAT_FAILED, without = -1;
+    double found[LAT_MAX_COLUMNS];
+    const int n = all_columns(x, list);
+    lat_fermion f;
+    lat_field b = {.data = NULL};
+    if (choose_fermion(r, x, &f) || lat_field_exchange(x))
+        return LAT_FAILED;
+    lat_plain *m = lat_plain_new(&r->u, &f);
+    const int has = m ? find_source(r, x, &b) : -1;
+    int rc = has < 0 ? -1 : 0;
+    if (has == 1)
+        rc = lat_plain_residual(m, x, &b, n, list, found);
+    if (has == 0) {
+        away to = {.residual = found};
+        rc = lat_plain_apply(m, false, x, n, list, &b) || check_away(&b, n, &to);
+        without = to.slice;
+    }
+    if (rc == 0)
+        code = print_residuals(r, x, n, found, without);
+    lat_plain_free(m);
+    lat_field_free(&b);
+    return code;
+}
+
+/* ---- identifying ----------------------------------------------------------------------------- */
+
+/* The largest number of M x in the first column, where it is, and how many sites have a tenth of
+ * it. For a rank alone with the slice. */
+static int print_source(run *r, lat_field *x, const lat_identified *k)
+{
+    const size_t objects = lat_header_objects(&x->head);
+    const size_t n = lat_header_full_reals(&x->head);
+    const int zero = 0;
+    lat_field rotated = {.data = NULL}, b = {.data = NULL};
+    double largest = 0;
+    size_t where = 0, sites = 0;
+    int rc = lat_header_copy(&rotated.head, &x->head) || lat_header_copy(&b.head, &x->head);
+    rotated.head.real = b.head.real = LAT_F64;
+    rc = rc || lat_field_alloc(&rotated, x->comm) || lat_field_alloc(&b, x->comm);
+    for (size_t i = 0; rc == 0 && i < lat_field_matrices(x); i++) {
+        double *psi = (double *)rotated.data + i * n;
+        lat_field_get(x, i, psi);
+        lat_basis_spinor(k->basis, false, x->head.nc, psi);
+    }
+    lat_plain *m = rc ? NULL : lat_plain_new(&r->u, &k->fermion);
+    rc = !m || lat_field_exchange(&rotated) || lat_plain_apply(m, false, &rotated, 1, &zero, &b);
+    lat_plain_free(m);
+    for (int pass = 0; pass < 2 && rc == 0; pass++)
+        for (size_t i = 0; i < lat_field_sites(&b); i++) {
+            double square = 0;
+            for (size_t e = 0; e < n; e++) {
+                const double v = ((double *)b.data)[i * objects * n + e];
+                square += v * v;
+            }
+            if (pass == 0 && square > largest) {
+                largest = square;
+                where = i;
+            }
+            sites += pass == 1 && square > .01 * largest;
+        }
+    if (rc == 0) {
+        int at[LAT_MAX_DIMS];
+        const double norm = sqrt(largest), kappa = lat_kappa_of_mass(k->fermion.mass);
+        lat_coordinates(&x->head.geom, where, at);
+        fprintf(r->text, "source      column 0: %.8g at %d,%d,%d,%d, %zu sites above a tenth\n",
+                norm, at[0], at[1], at[2], at[3], sites);
+        if (fabs(norm * 2 * kappa - 1) < 1e-3)
+            fprintf(r->text, "norm        1/(2 kappa): the field is the solution / (2 kappa)\n");
+        else if (fabs(norm - 1) < 1e-3)
+            fprintf(r->text, "norm        1\n");
+    }
+    lat_field_free(&rotated);
+    lat_field_free(&b);
+    return rc ? -1 : 0;
+}
+
+static int identify_one(run *r, lat_field *x)
+{
+    lat_identified list[LAT_MOST_BASES];
+    char boundary[LAT_BOUNDARY_TEXT];
+    if (lat_opts.comm->size > 1)
+        return lat_fail("--identify runs on one rank");
+    if (lat_field_exchange(x))
+        return -1;
+    const int n = lat_identify(&r->u, x, list);
+    if (n < 0)
+        return -1;
+    const lat_identified *k = &list[0];
+    fprintf(r->text, "field       %ld\n", r->field);
+    if (!(k->residual < .05))
+        return lat_fail("%s: field %ld: expected a Wilson operator that it solves away from one "
+                        "slice, found none: the best fit (%s) has residual %.2g",
+                        name_of(r), r->field, k->basis->name, k->residual);
+    fprintf(r->text, "basis       %s (%s)", k->basis->name, k->basis->whose);
+    for (int i = 1; i < n; i++)
+        if (list[i].residual < 2 * k->residual)
+            fprintf(r->text, ", or %s", list[i].basis->name);
+    fprintf(r->text, "\nmass        %.8g\nkappa       %.8g\n", k->fermion.mass,
+            lat_kappa_of_mass(k->fermion.mass));
+    if (k->determined[LAT_FIT_CSW] || k->determined[LAT_FIT_CSW_T])
+        fprintf(r->text, "csw         %.8g\ncsw_t       %.8g\n", k->fermion.csw, k->fermion.csw_t);
+    else
+        fprintf(r->text, "csw         not determined: these links have no field strength\n");
+    fprintf(r->text, "twist       %.8g\nnu/xi       %.8g\nboundary    %s\n", k->fermion.twist,
+            1 / k->fermion.xi, lat_boundary_text(k->fermion.boundary, boundary));
+    fprintf(r->text, "residual    %.3g of the fit; the next basis, %s, %.3g\n", k->residual,
+            list[1].basis->name, list[1].residual);
+    fprintf(r->text, "slice       %d has the source\n", k->slice);
+    return print_source(r, x, k);
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static int read_links(run *r)
+{
+    lat_input *in = lat_input_open(gauge_file, lat_opts.comm);
+    int rc = in ? lat_stream_read(in, &r->u) : -1;
+    if (rc == 0)
+        lat_fail("%s: expected links, found none", gauge_file);
+    rc = rc > 0 ? 0 : -1;
+    rc = rc || lat_header_need(&r->u.head, LAT_GAUGE, gauge_file)
+         || lat_fermion_check_gauge(&r->u.head, gauge_file);
+    lat_input_close(in);
+    return rc;
+}
+
+static int fits(const run *r, const lat_field *x)
+{
+    char a[64], b[64];
+    const char *links = x->head.quark.links;
+    if (!lat_header_spinors(&x->head))
+        return lat_fail("%s: field %ld: expected spinors, found %s", name_of(r), r->field,
+                        lat_kind_text(x->head.kind));
+    if (!lat_header_alike(&x->head, &r->u.head))
+        return lat_fail("%s: field %ld: expected the lattice of the links, %s and SU(%d), found %s "
+                        "and SU(%d)",
+                        name_of(r), r->field, lat_dims_text(&r->u.head.geom, a), r->u.head.nc,
+                        lat_dims_text(&x->head.geom, b), x->head.nc);
+    if (check && *links && *r->u.head.read_crc && strcmp(links, r->u.head.read_crc) != 0)
+        return lat_fail("%s: field %ld: expected a solution on %s, CRC %s, found one on links of "
+                        "CRC %s",
+                        name_of(r), r->field, gauge_file, r->u.head.read_crc, links);
+    return 0;
+}
+
+static int each(run *r)
+{
+    int rc, code = LAT_DONE;
+    for (; code == LAT_DONE || code == LAT_UNCONVERGED; r->field++) {
+        lat_field x;
+        if ((rc = lat_stream_read(r->in, &x)) <= 0)
+            return rc < 0 ? LAT_FAILED : code;
+        int now = LAT_FAILED;
+        if (fits(r, &x) == 0)
+            now = check      ? check_one(r, &x)
+                  : identify ? (identify_one(r, &x) ? LAT_FAILED : LAT_DONE)
+                             : apply_one(r, &x);
+        code = now == LAT_DONE ? code : now;
+        lat_field_free(&x);
+    }
+    return code;
+}
+
+static void check_usage(run *r)
+{
+    if ((apply >= 0) + check + identify != 1)
+        lat_usage("expected one of --apply, --check and --identify");
+    if (!gauge_file)
+        lat_usage("--gauge-file is needed: the links");
+    if ((source_file || source_text) && !check)
+        lat_usage("--source and --source-file are for --check");
+    if (source_file && source_text)
+        lat_usage("--source and --source-file exclude each other");
+    if (code_of == PLAIN && apply > M_DAGGER)
+        lat_usage("--code plain applies M and Mdag alone");
+    lat_fermion_of_options(&r->fermion, check || identify);
+}
+
+static int open_all(run *r)
+{
+    const lat_comm *comm = lat_opts.comm;
+    const lat_device_options device = {.choice = LAT_DEVICE_CPU};
+    const unsigned flags = lat_output_flags() | (apply >= 0 ? 0 : LAT_OUTPUT_TEXT);
+    if (!(r->in = lat_input_open(lat_opts.input, comm)) || read_links(r)
+        || (source_file && !(r->sources = lat_input_open(source_file, comm)))
+        || !(r->out = lat_output_open(lat_opts.output, flags, comm))
+        || (apply < 0 && !(r->text = lat_text_open(r->out)))
+        || !(r->device = lat_device_open(&device, comm)))
+        return -1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    run r = {.field = 0};
+    lat_options_parse(&tool, argc, argv);
+    check_usage(&r);
+    lat_header_init(&r.u.head);
+    int code = open_all(&r) ? LAT_FAILED : each(&r);
+    lat_field_free(&r.u);
+    if (r.device)
+        lat_device_close(r.device);
+    lat_device_end();
+    lat_input_close(r.in);
+    lat_input_close(r.sources);
+    if (r.text) { /* what was measured is printed, whatever it says */
+        if (code == LAT_FAILED) {
+            fclose(r.text);
+            lat_output_abort(r.out);
+        } else if (lat_text_close(r.text, r.out)) {
+            code = LAT_FAILED;
+        }
+    } else if (code != LAT_DONE) {
+        lat_output_abort(r.out);
+    } else if (lat_stream_commit(r.out)) {
+        code = LAT_FAILED;
+    }
+    return code == LAT_DONE ? LAT_DONE : lat_report(code);
+}
