@@ -38,35 +38,38 @@ static const unsigned char plane_of[PLANES][2] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}
 
 /* ---- the clover term ------------------------------------------------------------------------- */
 
-/* One step of a path of links: along mu, forwards (+1) or backwards (-1). */
+/* One step along mu, forwards (+1) or backwards (-1). */
 typedef struct step {
     int mu, way;
 } step;
 
-/* Multiplies `path` from the right by the link that leads from *site along s, and moves *site. */
-static void follow(const lat_field *links, step s, size_t *site, double *path)
+/* Multiplies `path` from the right by the link that leads along s from one site to another. */
+static void follow(const lat_field *links, step s, size_t from, size_t to, double *path)
 {
     const int n = links->head.nc;
     double link[LAT_SUN_REALS], product[LAT_SUN_REALS];
-    const size_t next = lat_field_next(links, *site, s.mu, s.way);
-    lat_field_get(links, (s.way > 0 ? *site : next) * DIRS + (size_t)s.mu, link);
+    lat_field_get(links, (s.way > 0 ? from : to) * DIRS + (size_t)s.mu, link);
     if (s.way > 0)
         lat_sun_mul(n, product, path, link);
     else
         lat_sun_mul_dag(n, product, path, link);
     memcpy(path, product, sizeof(double) * 2 * (size_t)n * (size_t)n);
-    *site = next;
 }
 
-/* Adds the leaf that begins along a, then b. */
+/* Adds the leaf that begins along a, then b. Its sites are found from the own one: a step from a
+ * ghost stays in its slice. */
 static void add_leaf(const lat_field *links, size_t site, step a, step b, double *sum)
 {
     const int n = links->head.nc;
-    const step path[4] = {a, b, {a.mu, -a.way}, {b.mu, -b.way}};
+    const size_t at_a = lat_field_next(links, site, a.mu, a.way),
+                 at_b = lat_field_next(links, site, b.mu, b.way),
+                 far = lat_field_next(links, at_a, b.mu, b.way);
     double leaf[LAT_SUN_REALS];
     lat_sun_one(n, leaf);
-    for (int k = 0; k < 4; k++)
-        follow(links, path[k], &site, leaf);
+    follow(links, a, site, at_a, leaf);
+    follow(links, b, at_a, far, leaf);
+    follow(links, (step){a.mu, -a.way}, far, at_b, leaf);
+    follow(links, (step){b.mu, -b.way}, at_b, site, leaf);
     for (int k = 0; k < 2 * n * n; k++)
         sum[k] += leaf[k];
 }

@@ -64,7 +64,7 @@ static int convert(const lat_system *to, const lat_spinor_part *c, const lat_sys
 /* r = b - A x in the outer precision, norm[column] = |r|^2; then to the inner one. */
 static int residual(lat_run *w, const lat_spinor_part *c, double *norm)
 {
-    const lat_problem *p = w->p;
+    const lat_equation *p = w->p;
     const lat_system *o = p->outer;
     lat_scalars minus;
     for (int i = 0; i < c->columns; i++)
@@ -215,7 +215,7 @@ void lat_run_break(lat_run *w, int column) { w->report[column].end = LAT_END_BRE
 
 static int start(lat_run *w)
 {
-    const lat_problem *p = w->p;
+    const lat_equation *p = w->p;
     const lat_system *o = p->outer;
     double norm[LAT_SPINOR_COLUMNS];
     if (p->from_zero) {
@@ -237,7 +237,7 @@ static int start(lat_run *w)
     return judge(w);
 }
 
-int lat_run_begin(lat_run *w, const lat_problem *p, lat_solver solver, long window, int columns,
+int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long window, int columns,
                   const int *column, lat_solve_report *report)
 {
     memset(w, 0, sizeof *w);
@@ -275,10 +275,10 @@ void lat_run_end(lat_run *w)
 /* Iterations without progress after which one of the fast methods gives up. */
 enum { WINDOW = 1000 };
 
-static int solve_by(const lat_problem *p, lat_solver solver, int columns, const int *column,
+static int solve_by(const lat_equation *p, lat_solver solver, int columns, const int *column,
                     lat_solve_report *report)
 {
-    lat_problem own = *p;
+    lat_equation own = *p;
     lat_run w;
     if (solver == LAT_SOLVER_GCR)
         own.inner = p->outer;
@@ -296,11 +296,11 @@ static int solve_by(const lat_problem *p, lat_solver solver, int columns, const 
     return rc ? -1 : 0;
 }
 
-int lat_solve(const lat_problem *p, lat_solver solver, int columns, const int *column,
+int lat_solve(const lat_equation *p, lat_solver solver, int columns, const int *column,
               lat_solve_report *report)
 {
     static const lat_solver chain[] = {LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL, LAT_SOLVER_CG};
-    lat_problem now = *p;
+    lat_equation now = *p;
     int list[LAT_SPINOR_COLUMNS], left = columns;
     memcpy(list, column, sizeof(int) * (size_t)columns);
     if (solver != LAT_SOLVER_AUTO)

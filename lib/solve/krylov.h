@@ -69,7 +69,7 @@ typedef struct lat_solve_report {
     lat_end end;
 } lat_solve_report;
 
-typedef struct lat_problem {
+typedef struct lat_equation {
     const lat_system *outer, *inner; /* one operator in two precisions; may be the same */
     lat_dfield *b, *x;               /* of the outer one; x: where to start, then the solution */
     bool from_zero;                  /* x is zero: an application of A less */
@@ -83,18 +83,18 @@ typedef struct lat_problem {
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
     void *with;
-} lat_problem;
+} lat_equation;
 
 /* Solves for these columns. report[column] is set, or, if its `iterations` are not 0, added to. 0,
  * also where columns have not converged, or -1 with lat_error set. */
-int lat_solve(const lat_problem *p, lat_solver solver, int columns, const int *column,
+int lat_solve(const lat_equation *p, lat_solver solver, int columns, const int *column,
               lat_solve_report *report);
 
 /* (A^+ A + shift[k]) x[k] = b for shifts >= 0 in ascending order, all in one Krylov space, by
  * conjugate gradients (Jegerlehner, hep-lat/9612014). In p inner is outer, x is not used, and
  * targets are those of the first shift, whose residual is the largest; x[k] are vectors. The
  * residuals are not computed from their definition: the caller does that. */
-int lat_multishift(const lat_problem *p, int shifts, const double *shift, lat_dfield *const *x,
+int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_dfield *const *x,
                    int columns, const int *column, lat_solve_report *report);
 
 #endif

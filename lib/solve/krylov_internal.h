@@ -19,7 +19,7 @@
 typedef lat_scalar lat_scalars[LAT_SPINOR_COLUMNS];
 
 typedef struct lat_run {
-    const lat_problem *p;
+    const lat_equation *p;
     const lat_system *s; /* the inner one */
     lat_solver solver;
     lat_dfield *x, *r;      /* inner: the solution since the last update, and the residual */
@@ -40,7 +40,7 @@ typedef struct lat_run {
 } lat_run;
 
 /* Begins: r = b - A x. Columns that are below their target leave at once. */
-int lat_run_begin(lat_run *w, const lat_problem *p, lat_solver solver, long window, int columns,
+int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long window, int columns,
                   const int *column, lat_solve_report *report);
 void lat_run_end(lat_run *w);
 

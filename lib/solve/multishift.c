@@ -22,7 +22,7 @@ typedef struct shifted {
 } shifted;
 
 typedef struct state {
-    const lat_problem *p;
+    const lat_equation *p;
     const lat_system *s;
     int shifts;
     double first;
@@ -171,7 +171,7 @@ static int begin(state *m, lat_solve_report *report)
     return 0;
 }
 
-int lat_multishift(const lat_problem *p, int shifts, const double *shift, lat_dfield *const *x,
+int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_dfield *const *x,
                    int columns, const int *column, lat_solve_report *report)
 {
     const lat_system *s = p->outer;

@@ -204,7 +204,7 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
 {
     const double start = lat_seconds();
     double norm[LAT_SPINOR_COLUMNS], target[LAT_SPINOR_COLUMNS];
-    const lat_problem problem = {.outer = &w->outer.system,
+    const lat_equation problem = {.outer = &w->outer.system,
                                  .inner = w->inner.d ? &w->inner.system : &w->outer.system,
                                  .b = w->b,
                                  .x = w->x,

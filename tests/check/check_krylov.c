@@ -328,7 +328,7 @@ static int run(problem *q, lat_solver solver, bool mixed, double tolerance, long
         q->report[k] = (lat_solve_report){0};
         memset(column_of(q->x, q->wide.n, k), 0, sizeof(cx) * (size_t)q->wide.n);
     }
-    const lat_problem p = {.outer = &q->outer,
+    const lat_equation p = {.outer = &q->outer,
                            .inner = mixed ? &q->inner : &q->outer,
                            .b = q->b,
                            .x = q->x,
@@ -508,7 +508,7 @@ static void multishift(void)
         x[j] = toy_vector(&q.wide, "x");
     for (int k = 0; k < COLUMNS; k++)
         q.target[k] = 1e-11 * length(column_of(q.b, N, k), N);
-    const lat_problem p = {
+    const lat_equation p = {
         .outer = &q.outer, .inner = &q.outer, .b = q.b, .target = q.target, .max_iterations = 1000};
     CHECK(lat_multishift(&p, SHIFTS, shift, x, COLUMNS, all, q.report) == 0, "%s", lat_error());
     for (int k = 0; k < COLUMNS; k++)
