@@ -28,9 +28,16 @@ with() {
         [[ $help == *" --$option"* ]] || return 1
     done
 }
-# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats.
-readers() { local t; for t in $(tools); do if [ "$t" != lat-heatbath ] && with "$t" input; then echo "$t"; fi; done; }
-writers() { local t; for t in $(tools); do if with "$t" no-clobber; then echo "$t"; fi; done; }
+# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-dirac and lat-corr read
+# spinors: dirac.bats, quarks.bats.
+readers() {
+    local t
+    for t in $(tools); do
+        case $t in lat-heatbath | lat-dirac | lat-corr) continue ;; esac
+        if with "$t" input; then echo "$t"; fi
+    done
+}
+writers() { local t; for t in $(tools); do if [ "$t" != lat-dirac ] && with "$t" no-clobber; then echo "$t"; fi; done; }
 filters() { local t; for t in $(readers); do if with "$t" no-clobber; then echo "$t"; fi; done; }
 
 # What a tool needs besides FILE in order to do something quick.
@@ -40,6 +47,7 @@ words() {
     lat-orelax) echo --theta 1e-4 ;;
     lat-start) echo --dims 4,4,4,4 ;;
     lat-heatbath) echo --dims 4,4,4,4 --beta 5.7 --thermalise 1 --rows 3 ;;
+    lat-solve) echo --kappa .1 --source point:0,0,0,0 --residual 1e-5 ;;
     esac
 }
 # on FILE TOOL: the words that make it work on FILE

@@ -20,9 +20,9 @@ extern lat_fermion_options lat_fermion_opts;
 
 /* clang-format off */
 #define LAT_FERMION_OPTIONS \
-    {LAT_OPT_REAL, "kappa", 'k', "KAPPA", &lat_fermion_opts.kappa, 0, 0, \
+    {LAT_OPT_REAL, "kappa", 0, "KAPPA", &lat_fermion_opts.kappa, 0, 0, \
      "hopping parameter: the mass is 1/(2 KAPPA) - 4, with anisotropy too", false}, \
-    {LAT_OPT_REAL, "mass", 'm', "M", &lat_fermion_opts.mass, 0, 0, \
+    {LAT_OPT_REAL, "mass", 0, "M", &lat_fermion_opts.mass, 0, 0, \
      "bare quark mass, in place of --kappa", false}, \
     {LAT_OPT_REAL, "csw", 0, "C", &lat_fermion_opts.csw, 0, 0, \
      "clover coefficient; with --csw-t that of spatial planes", false}, \
@@ -34,7 +34,7 @@ extern lat_fermion_options lat_fermion_opts;
      "bare velocity of light", false}, \
     {LAT_OPT_REAL, "twist", 0, "MU", &lat_fermion_opts.twist, 0, 0, \
      "twisted mass: M + i MU gamma5", false}, \
-    {LAT_OPT_TEXT, "boundary", 'b', "X,Y,Z,T", &lat_fermion_opts.boundary, 0, 0, \
+    {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &lat_fermion_opts.boundary, 0, 0, \
      "of quarks: p periodic, a antiperiodic, d Dirichlet, or a phase in units of pi " \
      "(default: p,p,p,a)", false}, \
     {LAT_OPT_CHOICE, "gauge", 0, LAT_FERMION_GAUGES, &lat_fermion_opts.gauge, 0, 0, \

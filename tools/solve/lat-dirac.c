@@ -28,7 +28,7 @@ static double residual = 1e-10;
 
 static const lat_option options[] = {
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
-    {LAT_OPT_CHOICE, "apply", 'a', "M|Mdag|MdagM|g5M|hop|schur|clover|inverse", &apply, 0, 0,
+    {LAT_OPT_CHOICE, "apply", 0, "M|Mdag|MdagM|g5M|hop|schur|clover|inverse", &apply, 0, 0,
      "write this operator times the input; hop: the sum of all hops; clover: all that is diagonal "
      "in sites; inverse: of clover; schur: on odd sites, even ones become 0",
      false},
@@ -38,8 +38,8 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
      "print the residual of each column of the input, and exit 3 if one is above --residual",
      false},
-    {LAT_OPT_REAL, "residual", 'r', "R", &residual, 0, 1e300, "largest residual of --check", false},
-    {LAT_OPT_TEXT, "source", 's', "SOURCE", &source_text, 0, 0,
+    {LAT_OPT_REAL, "residual", 0, "R", &residual, 0, 1e300, "largest residual of --check", false},
+    {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
      "of --check: the source by name (default: that of the header)", false},
     {LAT_OPT_TEXT, "source-file", 0, "FILE", &source_file, 0, 0,
      "of --check: the sources, field by field", false},
