@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Hadron masses of an ensemble, each configuration once: make -f hadrons.mk RAW=raw KAPPA=0.1540 -j8
+#
+#   RAW    folder of configurations, one a file, in any format that lat-convert reads
+#   OUT    folder of results (default: hadrons). RAW/NAME becomes OUT/NAME.tsv
+#   and every variable of hadrons.sh beside this file, such as CHANNELS=pion,rho
+#
+# OUT/masses.tsv has mean, jackknife error and effective mass of each correlator, OUT/masses.png and .pdf are the picture, if there
+# is gnuplot. What is there is not made again: other parameters want another OUT, and are refused in the same one.
+
+RAW ?= raw
+OUT ?= hadrons
+override RAW := $(patsubst -%,./-%,$(RAW))
+override OUT := $(patsubst -%,./-%,$(OUT))
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.SUFFIXES:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --keep-going
+here := $(dir $(lastword $(MAKEFILE_LIST)))
+variables := KAPPA CSW BOUNDARY SOURCE SINK CHANNELS MOMENTA RESIDUAL SOLVER KEEP CONVERT
+export $(variables)
+
+ifneq ($(words $(RAW)) $(words $(OUT)),1 1)
+$(error expected RAW and OUT without blanks in their names, found '$(RAW)' and '$(OUT)')
+endif
+configs := $(sort $(notdir $(shell find -L '$(RAW)' -maxdepth 1 -type f ! -name '.*')))
+ifeq ($(configs),)
+$(error $(RAW): expected configurations, found no file)
+endif
+results := $(configs:%=$(OUT)/%.tsv)
+# What decides the numbers, as it was when the first of them was made.
+parameters := $(foreach v,KAPPA CSW BOUNDARY SOURCE SINK CHANNELS MOMENTA RESIDUAL,$(v)=$($(v)))
+
+jobs = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
+threads = $(or $(OMP_NUM_THREADS),$(shell echo $$((($$(nproc) + $(jobs) - 1) / $(jobs)))))
+
+.PHONY: all
+all: $(OUT)/masses.tsv
+	@! command -v gnuplot >/dev/null || for p in png pdf; do gnuplot -c $(here)plots/hadrons.gp $(OUT)/masses.$$p $<; done
+	@echo '$(words $(configs)) configurations: $<'
+
+$(OUT)/.parameters:
+	@mkdir -p $(OUT) && printf '%s\n' '$(parameters)' >$@
+
+.PHONY: same
+same: | $(OUT)/.parameters
+	@[ "$$(cat $(OUT)/.parameters)" = '$(parameters)' ] || { \
+	    echo "hadrons: $(OUT): expected results of '$(parameters)', found those of '$$(cat $(OUT)/.parameters)': name another OUT" >&2; exit 1; }
+
+# A result is there or not; dates do not count.
+$(results): $(OUT)/%.tsv: | same
+	@OMP_NUM_THREADS=$(threads) $(here)hadrons.sh '$(RAW)/$*' '$@' 2>'$@.err' || { echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }
+	@rm -f '$@.err'
+
+$(OUT)/masses.tsv: $(results)
+	@awk -f $(here)plots/masses.awk $^ >$@

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Correlators of hadrons of a configuration: pipelines/hadrons.sh CONFIG OUT.tsv
+# OUT.tsv (the columns of lat-corr) appears when it is whole. After a crash the same command goes on with the columns that are
+# left. hadrons.mk does it for an ensemble, with masses and a picture.
+# Copy and edit, or set a variable for once: KAPPA=0.1540 pipelines/hadrons.sh CONFIG OUT.tsv
+set -euo pipefail
+unset CDPATH
+here=$(cd "$(dirname "$(realpath "$0")")" && pwd)
+PATH=$PATH:$here/../bin
+
+: "${KAPPA:=0.1540}"                 # hopping parameter; quenched beta = 6.0 without clover term: m_pi about 0.36
+: "${CSW:=0}"                        # clover coefficient; 1.769 at beta = 6.0
+: "${BOUNDARY:=p,p,p,a}"             # of quarks; p periodic, a antiperiodic, d Dirichlet
+: "${SOURCE:=gauss:4,30,0,0,0,0}"    # see lat-source; smeared, so that excited states die out sooner
+: "${SINK:=}"                        # steps at the sink, such as gauss:4,30; empty: local
+: "${CHANNELS:=pion,rho,nucleon,pcac}" # see lat-corr
+: "${MOMENTA:=0}"                    # all momenta with n^2 up to this
+: "${RESIDUAL:=1e-10}"               # |b - M x|/|b| of each column; correlators of large t need it
+: "${SOLVER:=auto}"                  # see lat-solve
+: "${KEEP:=}"                        # a name that is not empty: the propagator stays, as OUT.prop.lat
+: "${CONVERT:=}"                     # options of lat-convert, where a file does not say what it holds
+
+config=${1:?expected CONFIG OUT.tsv} out=${2:?expected CONFIG OUT.tsv}
+[[ $config != -?* ]] || config=./$config # a name, not an option
+[[ $out != -* ]] || out=./$out
+base=${out%.tsv}
+
+solve() {
+    local ck=$base.ck
+    set -- lat-solve --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" --source "$SOURCE" --residual "$RESIDUAL" \
+        --solver "$SOLVER" --checkpoint "$ck" --log "$base.lat-solve.tsv"
+    [ ! -e "$ck" ] || set -- "$@" --resume "$ck"
+    "$@"
+}
+
+# Links in double precision and in SU(3); in a file if the sink needs them, too.
+links() {
+    # shellcheck disable=SC2086 # several words
+    lat-convert $CONVERT "$config" | lat-reunit --precision double
+}
+
+correlate() {
+    lat-corr --channels "$CHANNELS" --momenta "$MOMENTA" "$@" -o "$out"
+}
+
+sink=()
+if [ -n "$SINK" ]; then
+    trap 'rm -f "$base.links.lat"' EXIT
+    links >"$base.links.lat"
+    sink=(--sink "$SINK" --gauge-file "$base.links.lat")
+fi
+if [ -n "$KEEP" ]; then
+    links | solve >"$base.prop.lat.part"
+    mv "$base.prop.lat.part" "$base.prop.lat"
+    correlate "${sink[@]}" "$base.prop.lat"
+else
+    links | solve | correlate "${sink[@]}"
+fi

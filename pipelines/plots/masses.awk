@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Means, jackknife errors and effective masses of correlators: awk -f masses.awk TABLE...  (tables of lat-corr, a configuration each
+# row set; of several configurations in a table, each counts)
+#
+# Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time, and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
+# mesons, of C(t) averaged with C(T-t). Errors are those of the means over all configurations but one.
+BEGIN { FS = OFS = "\t" }
+FNR == 1 {
+    for (i = 1; i <= NF; i++) column[$i] = i
+    if (!("re" in column)) { print FILENAME ": expected a table of lat-corr" >"/dev/stderr"; failed = 1; exit 1 }
+    next
+}
+{
+    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["configuration"]
+    if (!(id in known)) { known[id]; name[++n] = id }
+    key = $column["channel"] OFS $column["px"] OFS $column["py"] OFS $column["pz"]
+    t = $column["t"]
+    if (!(key in seen)) { seen[key]; order[++keys] = key }
+    if (t >= T) T = t + 1
+    value[id, key, t] = $column["re"]
+    count[key, t]++
+}
+function symmetric(key) { return key ~ /^(pion|rho|a0|a1|b1)/ }
+# Mean over all configurations but number `out` (0: over all).
+function mean(key, t, out,    back) {
+    back = (T - t) % T
+    if (symmetric(key)) return (single(key, t, out) + single(key, back, out)) / 2
+    return single(key, t, out)
+}
+function single(key, t, out) {
+    if (out == 0) return sum[key, t] / n
+    return (sum[key, t] - value[name[out], key, t]) / (n - 1)
+}
+function mass(key, t, out,    x) {
+    if (symmetric(key)) {
+        if (t == 0 || 2 * t > T) return "nan"
+        x = mean(key, t, out)
+        if (x == 0) return "nan"
+        x = (mean(key, t - 1, out) + mean(key, (t + 1) % T, out)) / (2 * x)
+        return x >= 1 ? log(x + sqrt(x * x - 1)) : "nan"
+    }
+    if (t + 1 >= T || mean(key, t + 1, out) == 0) return "nan"
+    x = mean(key, t, out) / mean(key, t + 1, out)
+    return x > 0 ? log(x) : "nan"
+}
+function spread(    k, average, square) {
+    for (k = 1; k <= n; k++) { if (each[k] == "nan") return "nan"; average += each[k] / n }
+    for (k = 1; k <= n; k++) square += (each[k] - average) ^ 2
+    return sqrt((n - 1) / n * square)
+}
+END {
+    if (failed) exit 1
+    print "channel", "px", "py", "pz", "t", "C", "C_error", "mass", "mass_error", "configurations"
+    for (i = 1; i <= keys; i++) {
+        key = order[i]
+        for (t = 0; t < T; t++) {
+            if (count[key, t] != n) { print "expected " key " at t = " t " of " n " configurations, found " count[key, t] + 0 >"/dev/stderr"; exit 1 }
+            for (k = 1; k <= n; k++) sum[key, t] += value[name[k], key, t]
+        }
+        for (t = 0; t < T; t++) {
+            for (k = 1; k <= n && n > 1; k++) each[k] = mean(key, t, k)
+            c_error = n > 1 ? spread() : "nan"
+            m = mass(key, t, 0)
+            for (k = 1; k <= n && n > 1; k++) each[k] = mass(key, t, k)
+            m_error = n > 1 ? spread() : "nan"
+            print key, t, sprintf("%.10g", mean(key, t, 0)), c_error, m, m_error, n
+        }
+    }
+}
