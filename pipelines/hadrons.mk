@@ -29,6 +29,9 @@ configs := $(sort $(notdir $(shell find -L '$(RAW)' -maxdepth 1 -type f ! -name 
 ifeq ($(configs),)
 $(error $(RAW): expected configurations, found no file)
 endif
+ifneq ($(shell printf '%s\n' '$(configs)' | tr -d 'A-Za-z0-9._+=,@~ \n-'),)
+$(error $(RAW): expected names of letters, digits and ._+=,@~-)
+endif
 results := $(configs:%=$(OUT)/%.tsv)
 # What decides the numbers, as it was when the first of them was made.
 parameters := $(foreach v,KAPPA CSW BOUNDARY SOURCE SINK CHANNELS MOMENTA RESIDUAL,$(v)=$($(v)))

@@ -685,3 +685,41 @@ END
     command -v shellcheck >/dev/null || skip "shellcheck not found"
     shellcheck -x "$P"/*.sh "$P/gpuslot" "$P"/slurm/*.sh "$P"/paper/*.sh
 }
+
+@test "hadrons: masses of a small ensemble with jackknife errors, only what is missing, other parameters are refused" {
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-solve" ] || skip "lat-solve was not built"
+    mkdir raw
+    for i in 1 2 3; do lat-start weak --dims 4,4,4,8 --epsilon 0.2 --seed $i | lat-convert --to nersc -o raw/cfg.$i; done
+    hadrons() { make --no-print-directory -f "$P/hadrons.mk" RAW=raw KAPPA=0.12 SOURCE=gauss:2,5,0,0,0,0 CHANNELS=pion,nucleon MOMENTA=1 "$@"; }
+    hadrons -j2
+    [ "$(tail -n +2 hadrons/masses.tsv | wc -l)" -eq $((2 * 7 * 8)) ]
+    # By hand: mean and jackknife error of the pion at t = 2, and its mass from means.
+    awk -F'\t' '$2 == "pion" && $3 $4 $5 == "000" { c[FILENAME, $6] = $7; f[FILENAME] }
+        END {
+            for (k in f) { for (t = 1; t < 4; t++) m[k, t] = (c[k, t] + c[k, 8 - t]) / 2; n++; for (t = 1; t < 4; t++) s[t] += m[k, t] }
+            x = (s[1] + s[3]) / (2 * s[2]); mass = log(x + sqrt(x * x - 1))
+            for (k in f) {
+                e += (m[k, 2] - s[2] / n)^2 / (n * (n - 1))
+                y = (s[1] - m[k, 1] + s[3] - m[k, 3]) / (2 * (s[2] - m[k, 2])); j[k] = log(y + sqrt(y * y - 1)); a += j[k] / n
+            }
+            for (k in f) v += (j[k] - a)^2 * (n - 1) / n
+            printf "%.9g %.4g %.5g %.4g\n", s[2] / n, sqrt(e), mass, sqrt(v)
+        }' hadrons/cfg.?.tsv >want
+    awk -F'\t' '$1 == "pion" && $2 $3 $4 $5 == "0002" { printf "%.9g %.4g %.5g %.4g\n", $6, $7, $8, $9 }' hadrons/masses.tsv >found
+    cmp want found
+    if command -v gnuplot >/dev/null; then [ -s hadrons/masses.png ] && [ -s hadrons/masses.pdf ]; fi
+    cp hadrons/cfg.2.tsv kept
+    rm hadrons/cfg.2.tsv
+    touch -d '1 hour ago' hadrons/cfg.1.tsv && before=$(stat -c %Y hadrons/cfg.1.tsv)
+    hadrons
+    cmp kept hadrons/cfg.2.tsv
+    [ "$(stat -c %Y hadrons/cfg.1.tsv)" = "$before" ]
+    run -2 --separate-stderr hadrons KAPPA=0.13
+    [[ $stderr == *"name another OUT"* ]]
+    # A smeared sink, and a file that is no configuration: the others are done.
+    echo nothing >raw/cfg.4
+    run -2 --separate-stderr hadrons OUT=smeared SINK=gauss:2,5
+    [[ $stderr == *"failed: cfg.4: lat-convert: "* ]]
+    [ "$(find smeared -name '*.tsv' ! -name '*lat-solve*' | wc -l)" -eq 3 ]
+    nothing_left
+}

@@ -22,6 +22,7 @@ title_of(c) = c eq 'pion' ? '{/Symbol p}' : c eq 'rho_x' ? '{/Symbol r}' : c eq 
 array colour[8] = ['#0060ad', '#d7301f', '#238b45', '#6a3d9a', '#e08214', '#1b9e9e', '#a6761d', '#525252']
 array shape[8] = [7, 5, 9, 13, 11, 6, 4, 8]
 index(i) = (i - 1) % 8 + 1
+aside(i) = 0.1 * (i - (words(channels) + 1) / 2.0) # channels beside each other
 good(e, m) = e < 0.25 * m ? m : NaN
 
 set multiplot layout 1, 2 margins 0.07, 0.985, 0.13, 0.92 spacing 0.085
@@ -39,7 +40,7 @@ set format y '10^{%L}'
 set xrange [-0.5:T - 0.5]
 set key bottom left
 plot for [i = 1:words(channels)] at_rest(word(channels, i)) \
-    using 't':(column('C') > 0 ? column('C') : NaN):(column('C_error')) with yerrorbars \
+    using (column('t') + aside(i)):(column('C') > 0 ? column('C') : NaN):(column('C_error')) with yerrorbars \
     lc rgb colour[index(i)] pt shape[index(i)] ps 0.8 lw 1.2 title title_of(word(channels, i))
 
 unset logscale y
@@ -49,6 +50,6 @@ set ylabel 'a m_{eff}(t)'
 set xrange [0:T / 2.0 + 0.5]
 set yrange [0:*]
 plot for [i = 1:words(channels)] at_rest(word(channels, i)) \
-    using 't':(good(column('mass_error'), column('mass'))):(column('mass_error')) with yerrorbars \
+    using (column('t') + aside(i)):(good(column('mass_error'), column('mass'))):(column('mass_error')) with yerrorbars \
     lc rgb colour[index(i)] pt shape[index(i)] ps 0.9 lw 1.2 title title_of(word(channels, i))
 unset multiplot

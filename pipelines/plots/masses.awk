@@ -4,7 +4,7 @@
 #
 # Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time, and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
 # mesons, of C(t) averaged with C(T-t). Errors are those of the means over all configurations but one.
-BEGIN { FS = OFS = "\t" }
+BEGIN { FS = OFS = "\t"; OFMT = "%.10g" }
 FNR == 1 {
     for (i = 1; i <= NF; i++) column[$i] = i
     if (!("re" in column)) { print FILENAME ": expected a table of lat-corr" >"/dev/stderr"; failed = 1; exit 1 }
