@@ -687,7 +687,6 @@ END
 }
 
 @test "hadrons: masses of a small ensemble with jackknife errors, only what is missing, other parameters are refused" {
-    [ -e "${LAT_BIN:-$ROOT/bin}/lat-solve" ] || skip "lat-solve was not built"
     mkdir raw
     for i in 1 2 3; do lat-start weak --dims 4,4,4,8 --epsilon 0.2 --seed $i | lat-convert --to nersc -o raw/cfg.$i; done
     hadrons() { make --no-print-directory -f "$P/hadrons.mk" RAW=raw KAPPA=0.12 SOURCE=gauss:2,5,0,0,0,0 CHANNELS=pion,nucleon MOMENTA=1 "$@"; }

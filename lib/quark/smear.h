@@ -30,7 +30,8 @@ typedef struct lat_smear {
     bool spatial;
 } lat_smear;
 
-#define LAT_SMEAR_WORDS "ape:A,N stout:R,N hyp:A1,A2,A3,N"
+/* The info line of a propagator whose operator has smeared links: their text. */
+#define LAT_SMEARED_LINKS "smeared_links"
 
 /* 0, or -1 with a sentence about usage. */
 int lat_smear_parse(const char *text, lat_smear *s);

@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "quark/identify.h"
 #include "quark/plain.h"
+#include "quark/smear.h"
 #include "quark/source.h"
 #include "run/fermion_options.h"
 #include "run/tool.h"
@@ -21,13 +22,16 @@ enum { M, M_DAGGER, NORMAL, GAMMA5, HOP, SCHUR, CLOVER, INVERSE_CLOVER };
 enum { FAST, PLAIN };
 enum { SYMMETRIC, ASYMMETRIC };
 
-static const char *gauge_file, *source_file, *source_text;
+static const char *gauge_file, *source_file, *source_text, *smear_text;
 static int apply = -1, code_of = FAST, even_odd = SYMMETRIC;
 static bool check, identify;
 static double residual = 1e-10;
 
 static const lat_option options[] = {
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
+     "smear the links of the operator, as of lat-solve (default: as the header of the input says)",
+     false},
     {LAT_OPT_CHOICE, "apply", 0, "M|Mdag|MdagM|g5M|hop|schur|clover|inverse", &apply, 0, 0,
      "write this operator times the input; hop: the sum of all hops; clover: all that is diagonal "
      "in sites; inverse: of clover; schur: on odd sites, even ones become 0",
@@ -65,12 +69,32 @@ typedef struct run {
     lat_output *out;
     FILE *text;
     lat_field u;
+    lat_field smeared; /* as --smear-links, or the header of the spinors, says */
+    char *smeared_by;
     lat_fermion fermion; /* of the options */
     lat_device *device;
     long field;
 } run;
 
 static const char *name_of(const run *r) { return lat_input_name(r->in); }
+
+/* The links of the operator for x: smeared as --smear-links says, or else the header of x. NULL
+ * with lat_error set. */
+static const lat_field *links_for(run *r, const lat_field *x)
+{
+    const char *text = smear_text ? smear_text : lat_info_get(&x->head, LAT_SMEARED_LINKS);
+    lat_smear s;
+    if (!text || (r->smeared_by && !strcmp(text, r->smeared_by)))
+        return text ? &r->smeared : &r->u;
+    lat_field_free(&r->smeared);
+    free(r->smeared_by);
+    if (!(r->smeared_by = strdup(text)))
+        lat_fail("out of memory: the text of smeared links");
+    if (!r->smeared_by || lat_smear_parse(text, &s) || lat_field_exchange(&r->u)
+        || lat_smear_links(&r->u, &s, &r->smeared))
+        return NULL;
+    return &r->smeared;
+}
 
 /* ---- applying -------------------------------------------------------------------------------- */
 
@@ -82,11 +106,12 @@ static int all_columns(const lat_field *x, int *list)
     return n;
 }
 
-static int apply_plain(const run *r, const lat_field *x, lat_field *y)
+static int apply_plain(run *r, const lat_field *x, lat_field *y)
 {
     int list[LAT_MAX_COLUMNS];
     const int n = all_columns(x, list);
-    lat_plain *m = lat_plain_new(&r->u, &r->fermion);
+    const lat_field *links = links_for(r, x);
+    lat_plain *m = links ? lat_plain_new(links, &r->fermion) : NULL;
     const int rc = m ? lat_plain_apply(m, apply == M_DAGGER, x, n, list, y) : -1;
     lat_plain_free(m);
     return rc;
@@ -118,7 +143,8 @@ static int apply_fast(run *r, const lat_field *x, lat_field *y)
     const int objects = (int)lat_header_objects(&x->head), most = objects < 12 ? objects : 12;
     const lat_wilson_options o = {
         .columns = most, .form = LAT_SYMMETRIC, .inner = LAT_STORAGE_DOUBLE};
-    lat_wilson *w = lat_wilson_open(r->device, &r->u, &r->fermion, &o);
+    const lat_field *links = links_for(r, x);
+    lat_wilson *w = links ? lat_wilson_open(r->device, links, &r->fermion, &o) : NULL;
     lat_dirac *d = w ? lat_wilson_operator(w) : NULL;
     lat_spinor_space *s = d ? d->space : NULL;
     lat_dfield *in = s ? lat_spinor_new(s, "spinors") : NULL,
@@ -304,7 +330,8 @@ static int check_one(run *r, lat_field *x)
     lat_field b = {.data = NULL};
     if (choose_fermion(r, x, &f) || lat_field_exchange(x))
         return LAT_FAILED;
-    lat_plain *m = lat_plain_new(&r->u, &f);
+    const lat_field *links = links_for(r, x);
+    lat_plain *m = links ? lat_plain_new(links, &f) : NULL;
     const int has = m ? find_source(r, x, &b) : -1;
     int rc = has < 0 ? -1 : 0;
     if (has == 1)
@@ -468,6 +495,11 @@ static void check_usage(run *r)
         lat_usage("--gauge-file is needed: the links");
     if ((source_file || source_text) && !check)
         lat_usage("--source and --source-file are for --check");
+    lat_smear s;
+    if (smear_text && lat_smear_parse(smear_text, &s))
+        lat_usage("--smear-links: %s", lat_error());
+    if (smear_text && identify)
+        lat_usage("--smear-links is for --apply and --check");
     if (source_file && source_text)
         lat_usage("--source and --source-file exclude each other");
     if (code_of == PLAIN && apply > M_DAGGER)
@@ -497,6 +529,8 @@ int main(int argc, char **argv)
     lat_header_init(&r.u.head);
     int code = open_all(&r) ? LAT_FAILED : each(&r);
     lat_field_free(&r.u);
+    lat_field_free(&r.smeared);
+    free(r.smeared_by);
     if (r.device)
         lat_device_close(r.device);
     lat_device_end();

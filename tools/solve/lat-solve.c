@@ -13,6 +13,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "quark/plain.h"
+#include "quark/smear.h"
 #include "quark/source.h"
 #include "run/columns.h"
 #include "run/device_options.h"
@@ -23,8 +24,8 @@
 
 enum { ROUNDS = 4, MOST_MASSES = 64, NUMBERS = 7 };
 
-static const char *source_text, *gauge_file, *log_path, *checkpoint, *resume, *columns_text,
-    *masses_text, *kappas_text;
+static const char *smear_text, *source_text, *gauge_file, *log_path, *checkpoint, *resume,
+    *columns_text, *masses_text, *kappas_text;
 static double residual = 1e-10, delta;
 static long max_iterations = 20000, batch = 16, reals;
 static int solver, precision, even_odd;
@@ -35,6 +36,10 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "masses", 0, "M,M,..", &masses_text, 0, 0,
      "several masses, in place of --mass: a solution for each, in this order", false},
     {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0, "the same, by their kappa", false},
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
+     "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not; a "
+     "source has the links as they are",
+     false},
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
      "make the source on each configuration: point:x,y,z,t, wall:t, momentum:nx,ny,nz,nt, "
      "noise:z4,t=.., /gauss:w,n after it, .. (man lat-source)",
@@ -92,7 +97,9 @@ typedef struct run {
     int masses;
     int columns, *column; /* of --columns; 0: all */
 
-    lat_field u; /* the present links */
+    lat_smear smear;
+    lat_field u;       /* the present links */
+    lat_field smeared; /* those of the operator, with --smear-links */
     bool have_links;
     long config; /* their number in the stream */
     long field;  /* number of the source among all */
@@ -324,13 +331,14 @@ static int open_operator(run *r)
         .inner = precision ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE,
         .dirac = {.reals = (int)reals},
     };
+    const lat_field *links = smear_text ? &r->smeared : &r->u;
     lat_plain_free(r->plain);
     lat_wilson_close(r->wilson);
     r->wilson = NULL;
-    r->plain = lat_plain_new(&r->u, &r->fermion);
+    r->plain = lat_plain_new(links, &r->fermion);
     if (!r->plain)
         return -1;
-    r->wilson = lat_wilson_open(r->device, &r->u, &r->fermion, &o);
+    r->wilson = lat_wilson_open(r->device, links, &r->fermion, &o);
     return r->wilson ? 0 : -1;
 }
 
@@ -359,6 +367,7 @@ static int describe(run *r, int columns, const int *column)
         worst = fmax(worst, r->true_residual[column[i]]);
     return (columns == head->quark.columns
             && lat_quark_set_residuals(&head->quark, r->true_residual))
+           || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
            || lat_provenance(head, "residual %.2e by %s", worst,
                              lat_solver_name(r->report[column[0]].solver));
 }
@@ -505,36 +514,6 @@ static int solve_source(run *r, lat_field *b)
 
 /* ---- sources of its own ---------------------------------------------------------------------- */
 
-/* Field number `field` of the source on the present links. */
-static int make_source(run *r, int field, lat_field *b)
-{
-    const lat_header *links = &r->u.head;
-    const int columns = lat_source_columns(r->source);
-    const size_t sites = lat_field_sites(&r->u), n = 8 * (size_t)links->nc;
-    char *text = lat_source_text(r->source, field);
-    *b = (lat_field){.comm = r->u.comm};
-    if (!text || lat_header_copy(&b->head, links)) {
-        free(text);
-        return -1;
-    }
-    b->head.real = LAT_F64;
-    lat_header_make_spinors(&b->head, columns == 1 ? LAT_SPINOR : LAT_PROPAGATOR, columns);
-    double *psi = lat_alloc(sites, n * sizeof *psi, "a source");
-    int rc = psi && lat_quark_set_source(&b->head.quark, text) == 0
-                     && lat_field_alloc(b, r->u.comm) == 0
-                 ? 0
-                 : -1;
-    for (int c = 0; rc == 0 && c < columns; c++) {
-        rc = lat_source_make(r->source, field, c, psi);
-        for (size_t i = 0; rc == 0 && i < sites; i++)
-            memcpy((double *)b->data + (i * (size_t)columns + (size_t)c) * n, psi + i * n,
-                   n * sizeof *psi);
-    }
-    free(psi);
-    free(text);
-    return rc;
-}
-
 static int on_links(run *r)
 {
     if (!r->source && !(r->source = lat_source_new(source_text, &r->u.head)))
@@ -544,7 +523,7 @@ static int on_links(run *r)
     int code = LAT_DONE;
     for (int f = 0; f < lat_source_fields(r->source) && code == LAT_DONE; f++) {
         lat_field b;
-        code = make_source(r, f, &b) ? LAT_FAILED : solve_source(r, &b);
+        code = lat_source_field(r->source, f, &b) ? LAT_FAILED : solve_source(r, &b);
         lat_field_free(&b);
     }
     return code;
@@ -557,13 +536,15 @@ static int read_links(run *r, lat_input *in)
 {
     close_operator(r);
     lat_field_free(&r->u);
+    lat_field_free(&r->smeared);
     r->have_links = false;
     const int rc = lat_stream_read(in, &r->u);
     if (rc <= 0)
         return rc;
     r->have_links = true;
     if (lat_header_need(&r->u.head, LAT_GAUGE, lat_input_name(in))
-        || lat_fermion_check_gauge(&r->u.head, lat_input_name(in)))
+        || lat_fermion_check_gauge(&r->u.head, lat_input_name(in)) || lat_field_exchange(&r->u)
+        || (smear_text && lat_smear_links(&r->u, &r->smear, &r->smeared)))
         return -1;
     return 1;
 }
@@ -677,6 +658,8 @@ static void parse_columns(run *r)
 static void check_usage(run *r)
 {
     lat_fermion_of_options(&r->fermion, masses_text || kappas_text);
+    if (smear_text && lat_smear_parse(smear_text, &r->smear))
+        lat_usage("--smear-links: %s", lat_error());
     parse_masses(r);
     parse_columns(r);
     if (!source_text && !gauge_file)
@@ -721,6 +704,7 @@ int main(int argc, char **argv)
     close_operator(&r);
     lat_source_free(r.source);
     lat_field_free(&r.u);
+    lat_field_free(&r.smeared);
     if (r.device)
         lat_device_close(r.device);
     lat_device_end();
