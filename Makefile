@@ -19,7 +19,7 @@
 #   make man          the manual pages anew (scdoc), after a change of options or of what they are made of
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
 #
-# Switches: CC=clang  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  SAN=1 (address and undefined)
+# Switches: CC=clang  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  HDF5=0  SAN=1 (address and undefined)
 #           DEBUG=1  BITS=1 (no fused multiply-add)  COV=1 (count lines)  WERROR=1  V=1 (show commands)
 #           CUDA=1: GPU code for all GPUs, whether one is here or not (packages, clusters); 0: none.
 #           Without it GPU code is built if nvcc and a GPU are here, for that GPU
@@ -40,7 +40,7 @@ endif
 
 have = $(shell command -v $(1) 2>/dev/null)
 # The switches of the last build (target `all`): what make install goes by.
-remembered := CC CUDA MPI OPENMP FFTW DEFLATE DEBUG BITS GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS CFLAGS LDFLAGS
+remembered := CC CUDA MPI OPENMP FFTW DEFLATE HDF5 DEBUG BITS GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS CFLAGS LDFLAGS
 ifneq ($(filter install,$(MAKECMDGOALS)),)
 -include build/switches
 endif
@@ -54,6 +54,7 @@ MPI ?= auto
 OPENMP ?= auto
 FFTW ?= auto
 DEFLATE ?= auto
+HDF5 ?= auto
 SAN ?= 0
 DEBUG ?= 0
 BITS ?= 0
@@ -86,6 +87,16 @@ has_deflate := $(call compiles,$(hash)include <libdeflate.h>\nint main(void){ret
 endif
 ifeq ($(DEFLATE)$(has_deflate),1)
 $(error DEFLATE=1, but libdeflate.h and libdeflate not found)
+endif
+# HDF5 is used by lat-convert alone, for propagators; Debian has a folder of its own for it.
+hdf5_program := $(hash)include <hdf5.h>\nint main(void){return H5open()<0;}\n
+ifneq ($(HDF5),0)
+hdf5_cflags := $(shell pkg-config --cflags hdf5 2>/dev/null)
+hdf5_libs := $(or $(shell pkg-config --libs hdf5 2>/dev/null),-lhdf5)
+has_hdf5 := $(call compiles,$(hdf5_program),$(hdf5_cflags) $(hdf5_libs))
+endif
+ifeq ($(HDF5)$(has_hdf5),1)
+$(error HDF5=1, but hdf5.h and libhdf5 not found, also by pkg-config)
 endif
 ifeq ($(OPENMP)$(has_openmp),1)
 $(error OPENMP=1, but $(CC) cannot link with -fopenmp (clang needs libomp-dev))
@@ -132,7 +143,7 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
 openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE
 ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
-ldlibs := -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
+ldlibs := -Wl,--as-needed $(if $(has_hdf5),$(hdf5_libs)) -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
 CPPFLAGS ?=
 CFLAGS ?=
 LDFLAGS ?=
@@ -245,6 +256,7 @@ $(B)/plan: $(B)/flags $(B)/found Makefile
 	@$(say) '  CUDA    %s\n' '$(if $(cuda_why),no GPU code ($(cuda_why)),$(nvcc)$(comma) for $(gpu_kinds) ($(gpu_reason)); SU(2) to SU($(GPU_GROUPS)))'
 	@$(say) '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
 	@$(say) '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon$(if $(cufft_why),,$(comma) and cuFFT))'
+	@$(say) '  HDF5    %s\n' '$(if $(has_hdf5),for propagators of QDP++,no$(comma) $(if $(filter 0,$(HDF5)),HDF5=0,hdf5.h and libhdf5 not found))'
 	@$(say) '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
 
@@ -287,7 +299,9 @@ $(B)/lib/base/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openm
 
 $(B)/lib/stream/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
 
-$(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o: $(B)/found
+$(B)/lib/formats/fmt_prop_hdf5.o: cflags += $(if $(has_hdf5),-DLAT_HDF5 $(hdf5_cflags))
+
+$(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(B)/lib/formats/fmt_prop_hdf5.o: $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
 $(B)/lib/measure/measure_plaquette.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o: cflags += $(optimise_more)

@@ -649,7 +649,7 @@ EOF
     [[ $output == *"never.nersc has the extension of nersc files"* ]]
     run -2 lat-convert --to lat x.lat -o never.ildg
     run -2 lat-convert --to nersc x.lat -o never.lat
-    for dot in h5 gz txt dat bin szin; do
+    for dot in gz txt dat bin szin; do
         run -2 lat-convert x.lat -o never.$dot
         [[ $output == *"no format that is written has the extension .$dot"* ]]
     done

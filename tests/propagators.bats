@@ -35,7 +35,7 @@ taken() {
     quarks make "$format" "$stream" file .0625
     lat-convert "$@" --kappa .0625 file -o back.lat
     lat-diff --tolerance "$tolerance" "$stream" back.lat >difference || { cat difference; return 1; }
-    lat-convert -t "$format" --kappa .0625 --force "$stream" -o written
+    lat-convert --to "$format" --kappa .0625 --force "$stream" -o written
     quarks compare "$format" "$stream" written .0625
     lat-convert "$@" --kappa .0625 written -o again.lat
     lat-diff --tolerance "$tolerance" "$stream" again.lat >difference || { cat difference; return 1; }
@@ -69,7 +69,7 @@ f32=1e-6 f64=1e-14
     quarks make chroma-prop s.lat file
     lat-convert file -o back.lat
     lat-info back.lat | grep -qx 'operator    wilson, mass 0.545454545454546, kappa 0.11, csw 1.25, boundary p,p,p,a'
-    lat-convert -t chroma-prop --force back.lat -o file2
+    lat-convert --to chroma-prop --force back.lat -o file2
     lat-convert file2 | lat-info - | grep -qx 'operator    wilson, mass 0.545454545454546, kappa 0.11, csw 1.25, boundary p,p,p,a'
 }
 
@@ -86,10 +86,10 @@ sign = np.array([1, 1, -1, -1])
 expected = s.spinors.reshape(5, 2, 4, 3, 4, 3, 4, 3) * sign[:, None, None, None] * sign[:, None]
 assert (m.spinors.reshape(expected.shape) == expected).all()
 END
-    lat-convert -t milc-prop -p single s.lat --force -o by-header
-    lat-convert -t milc-prop -p single --kappa "$(awk 'BEGIN { printf "%.17g", 1 / 9.4 }')" --force s.lat -o by-option
+    lat-convert --to milc-prop -p single s.lat --force -o by-header
+    lat-convert --to milc-prop -p single --kappa "$(awk 'BEGIN { printf "%.17g", 1 / 9.4 }')" --force s.lat -o by-option
     cmp by-header by-option
-    lat-convert -t milc-prop -p single --normalisation mass --force s.lat -o as-is
+    lat-convert --to milc-prop -p single --normalisation mass --force s.lat -o as-is
     lat-convert --normalisation mass as-is | lat-diff --tolerance $f32 s.lat - >difference
     run -1 --separate-stderr lat-convert by-header -o x.lat
     [[ $stderr == *"M^-1/(2 kappa), and kappa is not known: give --kappa"* ]]
@@ -119,18 +119,18 @@ END
         [ ! -e x.lat ]
     done
     nothing_left
-    run -1 --separate-stderr lat-convert -t openqcd-sfld --force s.lat -o x
+    run -1 --separate-stderr lat-convert --to openqcd-sfld --force s.lat -o x
     [ "$stderr" = "lat-convert: s.lat: holds a quark propagator, and openqcd-sfld files hold a spinor field" ]
-    run -1 --separate-stderr lat-convert -t milc-prop --kappa .1 --force s.lat -o x
+    run -1 --separate-stderr lat-convert --to milc-prop --kappa .1 --force s.lat -o x
     [[ $stderr == *"holds double precision, and milc-prop files hold single: say --precision single to round" ]]
     lat-start cold --dims 4,4,4,4 -o u.lat
-    run -1 --separate-stderr lat-convert -t npy-prop --force u.lat -o x
+    run -1 --separate-stderr lat-convert --to npy-prop --force u.lat -o x
     [ "$stderr" = "lat-convert: u.lat: holds a gauge field, and npy-prop files hold a spinor field or a quark propagator" ]
     quarks make npy-prop s.lat file
-    run -1 --separate-stderr lat-convert -t nersc --force file -o x
+    run -1 --separate-stderr lat-convert --to nersc --force file -o x
     [ "$stderr" = "lat-convert: file: holds a quark propagator, and nersc files hold gauge fields" ]
-    lat-convert -t nersc u.lat -o u.nersc
-    run -1 --separate-stderr lat-convert -t npy-prop --force u.nersc -o x
+    lat-convert --to nersc u.lat -o u.nersc
+    run -1 --separate-stderr lat-convert --to npy-prop --force u.nersc -o x
     [ "$stderr" = "lat-convert: u.nersc: is in format nersc, which holds gauge fields, and spinors are expected" ]
     "$PYTHON" -c 'import struct, sys
 data = bytearray(open("file", "rb").read())
@@ -156,6 +156,35 @@ open("bad", "wb").write(data)'
         grep -q "^$format .* (unproven)$" list
     done
     run ! grep -E "^(npy|milc|fermilab|etmc)-prop .*unproven" list
+}
+
+# with_hdf5: skip where the tools were built without it.
+with_hdf5() {
+    printf '\x89HDF\r\n\x1a\n' >bare.h5
+    ! lat-convert bare.h5 2>&1 | grep -q "built without the HDF5 library" || skip "built without HDF5"
+}
+
+@test "HDF5 files have the numbers of QDP++ in their order, the same bytes each time, and are read from files and pipes" {
+    with_hdf5
+    for stream in s psi s4; do
+        lat-convert --to hdf5-prop $stream.lat -o $stream.h5
+        lat-convert $stream.h5 | lat-diff --tolerance 0 $stream.lat - >difference
+        cat $stream.h5 | lat-convert | lat-diff --tolerance 0 $stream.lat - >difference
+        sleep 1.1 # a clock in the file would show
+        lat-convert $stream.lat --to hdf5-prop -o again.h5
+        cmp $stream.h5 again.h5
+        # the array is the same as NumPy's, in one piece
+        quarks make npy-prop $stream.lat array.npy
+        "$PYTHON" -c 'import sys
+array, file = (open(name, "rb").read() for name in sys.argv[1:])
+assert array[128:] in file' array.npy $stream.h5
+    done
+    head -c 20000 s.h5 >cut.h5
+    run -1 --separate-stderr lat-convert cut.h5 -o x.lat
+    [ "$stderr" = "lat-convert: cut.h5: expected an HDF5 file, found a damaged or truncated one" ]
+    run -1 --separate-stderr lat-convert --dataset other s.h5 -o x.lat
+    [ "$stderr" = "lat-convert: s.h5: expected a dataset other, found none" ]
+    [ ! -e x.lat ]
 }
 
 # ---- samples of other programs -------------------------------------------------------------------
@@ -184,7 +213,7 @@ END
     lat-convert --normalisation mass milc_hdib_scratchprop_00 -o m.lat
     # the numbers of the file itself, printed with nine digits
     pion m.lat 1.5e-4 62.8294237 3.16036773 0.290458076 0.0273378100 0.00491619148 0.0227763810 0.247583947 2.84606054
-    lat-convert -t milc-prop --normalisation mass --force m.lat -o back
+    lat-convert --to milc-prop --normalisation mass --force m.lat -o back
     "$PYTHON" - <<'END'
 import numpy as np
 
@@ -204,12 +233,12 @@ END
     sample milc_wprop_fm.sample.l4448.ll
     lat-convert --normalisation mass -p double milc_wprop_fm.sample.l4448.ll -o f.lat
     pion f.lat 6e-5 16.74417 1.09079 .1442 .025133 .009058 .029623 .158405 1.123284 # as printed: .009058 to 5.5e-5
-    lat-convert -t fermilab-prop -p single --normalisation mass --force f.lat -o back
+    lat-convert --to fermilab-prop -p single --normalisation mass --force f.lat -o back
     lat-convert --normalisation mass -p double back -o again.lat
     # sums of four numbers below 1.1, half of each, there and back; small numbers are differences of larger ones
     lat-diff --tolerance 2e-7 f.lat again.lat >difference
     lat-convert --basis degrand-rossi --normalisation mass milc_wprop_fm.sample.l4448.ll |
-        lat-convert -t fermilab-prop --basis degrand-rossi --normalisation mass --force -o back
+        lat-convert --to fermilab-prop --basis degrand-rossi --normalisation mass --force -o back
     cmp <(tail -c +37 back) <(tail -c +37 milc_wprop_fm.sample.l4448.ll)
     "$PYTHON" - <<'END'
 import numpy as np
@@ -230,7 +259,7 @@ END
     sample nissa_point_spinor
     lat-convert nissa_point_spinor -o n.lat
     lat-info n.lat | grep -q "field       0: spinor field"
-    lat-convert -t etmc-prop --force n.lat -o back
+    lat-convert --to etmc-prop --force n.lat -o back
     "$PYTHON" - <<'END'
 import lat
 import numpy as np
@@ -245,6 +274,17 @@ assert numbers[0] == 1 and np.count_nonzero(numbers) == 1
 END
     sample lalibe_PS_prop_u.npy
     lat-convert lalibe_PS_prop_u.npy -o d.lat
-    lat-convert -t npy-prop --force d.lat -o back
+    lat-convert --to npy-prop --force d.lat -o back
     cmp lalibe_PS_prop_u.npy back
+}
+
+@test "lalibe's HDF5 file has the numbers of D06, by the name of the dataset" {
+    sample lalibe_test_propagator_t4.h5
+    with_hdf5
+    run -1 --separate-stderr lat-convert lalibe_test_propagator_t4.h5 -o x.lat
+    [[ $stderr == *"found 2 (sh_sig2p0_n5/PS_dn_4, sh_sig2p0_n5/PS_up_4): --dataset names one" ]]
+    lat-convert --dataset sh_sig2p0_n5/PS_up_4 lalibe_test_propagator_t4.h5 -o up.lat
+    # an exact solve differs from the file by 8e-13, it is said
+    pion up.lat 1e-13 .028550691287927 .029680155783141 .033178777076444 .040804457136814 .212957464914296 .040787362958291 \
+        .033172449496185 .029668168334757
 }

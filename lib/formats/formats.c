@@ -18,6 +18,7 @@
     FORMAT(usqcd_prop) \
     FORMAT(etmc_prop) \
     FORMAT(npy_prop) \
+    FORMAT(hdf5_prop) \
     FORMAT(milc_prop) \
     FORMAT(fermilab_prop) \
     FORMAT(openqcd_sfld) \
@@ -76,12 +77,6 @@ static bool is_packed(const unsigned char *b, size_t n, int64_t size)
            || begins(b, n, "\x28\xb5\x2f\xfd");
 }
 
-static bool is_hdf5(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "\x89HDF\r\n");
-}
-
 static bool is_numpy(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
@@ -98,8 +93,6 @@ static const struct refused {
      "the file holds only the address of the data: run 'git lfs pull' where it came from"},
     {"a compressed file", is_packed,
      "decompress it on the way, for instance 'gzip -dc FILE | lat-convert'"},
-    {"an HDF5 file", is_hdf5,
-     "write its links as ILDG or NERSC first, or as plain numbers for --from raw"},
     {"a NumPy array", is_numpy, "write its links as plain numbers, by tofile(), for --from raw"},
     {NULL, NULL, NULL}};
 
@@ -110,8 +103,7 @@ const char *lat_format_refused(size_t i)
 
 bool lat_format_extension_refused(const char *extension)
 {
-    static const char *const list[] = {".gz", ".bz2", ".xz",   ".zst",
-                                       ".h5", ".hdf", ".hdf5", ".npz"};
+    static const char *const list[] = {".gz", ".bz2", ".xz", ".zst", ".hdf", ".hdf5", ".npz"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(extension, list[i]) == 0)
             return true;

@@ -141,6 +141,20 @@ int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_a
     return rc;
 }
 
+void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals)
+{
+    walk w;
+    const size_t all = walk_start(&w, &f->head, a);
+    copy_chunk(&w, f, reals, all, true);
+}
+
+void lat_quark_array_take(const lat_field *f, const lat_quark_array *a, void *reals)
+{
+    walk w;
+    const size_t all = walk_start(&w, &f->head, a);
+    copy_chunk(&w, f, reals, all, false);
+}
+
 int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
 {
     f->head.nc = 3;

@@ -69,6 +69,11 @@ uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
 int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a);
 int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a);
 
+/* The same of an array in memory, in the byte order of this machine: the numbers of f become those
+ * of the array (set), or the array those of f (take). */
+void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals);
+void lat_quark_array_take(const lat_field *f, const lat_quark_array *a, void *reals);
+
 /* Makes f->head, whose extents and precision are set, one of SU(3) spinors of this kind, checks it,
  * expects `bytes` more bytes, and allocates the data. 0 or -1. */
 int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes);

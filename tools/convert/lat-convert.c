@@ -77,6 +77,8 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_REAL, "kappa", 0, "K", &quarks.kappa, 0, 1e6,
      "spinors: kappa of --normalisation kappa (default: that of the header)", false},
+    {LAT_OPT_TEXT, "dataset", 0, "NAME", &quarks.dataset, 0, 0,
+     "hdf5-prop: read this dataset (default: the only one of spinors)", false},
     {LAT_OPT_FLAG, "no-checksum", 0, NULL, &no_checksum, 0, 0,
      "milc-prop: do not verify checksums, which MILC made in another way before May 2000", false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,

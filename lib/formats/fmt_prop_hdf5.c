@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fmt_prop_hdf5.c: spinors and propagators in HDF5 files of QDP++ and lalibe.
+ *
+ * A dataset of shape [t][z][y][x] whose elements are nested arrays [spin][source spin] of
+ * [colour][source colour] (or [spin] of [colour]) of a compound of re and im. A file may hold
+ * several: --dataset names one.
+ *
+ * The file is in memory while the library reads or writes it, so it may come through a pipe.
+ * Without the library (LAT_HDF5) both functions say so. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "quarks.h"
+#ifdef LAT_HDF5
+#include <hdf5.h>
+#endif
+
+#define MAGIC "\x89HDF\r\n\x1a\n"
+
+static bool probe(const unsigned char *b, size_t n, int64_t size)
+{
+    (void)size;
+    return n >= strlen(MAGIC) && memcmp(b, MAGIC, strlen(MAGIC)) == 0;
+}
+
+#ifdef LAT_HDF5
+
+#define MOST ((size_t)1 << 36) /* bytes of a file */
+
+static const char *axes_of(lat_kind kind)
+{
+    return kind == LAT_PROPAGATOR ? "tzyxsScCi" : "tzyxsci";
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* All bytes of the input; NULL with lat_error set. */
+static char *read_all(lat_input *in, size_t *n)
+{
+    size_t capacity = (size_t)1 << 20;
+    char *bytes = NULL;
+    for (*n = 0;;) {
+        char *more = realloc(bytes, capacity);
+        const ssize_t got = more ? lat_input_read_some(in, more + *n, capacity - *n) : -1;
+        bytes = more ? more : bytes;
+        if (got <= 0) {
+            if (got == 0)
+                return bytes;
+            free(bytes);
+            return more ? NULL
+                        : (lat_fail("%s: out of memory after %zu bytes", lat_input_name(in), *n),
+                           NULL);
+        }
+        *n += (size_t)got;
+        capacity = *n == capacity ? 2 * capacity : capacity;
+        if (capacity > MOST) {
+            free(bytes);
+            lat_fail("%s: expected at most %zu bytes", lat_input_name(in), MOST);
+            return NULL;
+        }
+    }
+}
+
+/* The elements of a dataset: bytes of a real, and which kind they are. False if they are none of
+ * ours. */
+static bool classify(hid_t type, lat_kind *kind, lat_real *real)
+{
+    hsize_t d[8], all[8];
+    int rank = 0;
+    hid_t inner = H5Tcopy(type);
+    while (inner >= 0 && H5Tget_class(inner) == H5T_ARRAY) {
+        const int n = H5Tget_array_ndims(inner);
+        if (n < 1 || n > 4 || rank + n > 8 || H5Tget_array_dims2(inner, d) < 0)
+            break;
+        for (int i = 0; i < n; i++)
+            all[rank++] = d[i];
+        const hid_t super = H5Tget_super(inner);
+        H5Tclose(inner);
+        inner = super;
+    }
+    const bool complex = inner >= 0 && H5Tget_class(inner) == H5T_COMPOUND
+                         && H5Tget_nmembers(inner) == 2
+                         && H5Tget_member_class(inner, 0) == H5T_FLOAT
+                         && H5Tget_member_class(inner, 1) == H5T_FLOAT;
+    const size_t bytes = inner >= 0 ? H5Tget_size(inner) : 0;
+    if (inner >= 0)
+        H5Tclose(inner);
+    *kind = rank == 4 ? LAT_PROPAGATOR : LAT_SPINOR;
+    *real = bytes == 16 ? LAT_F64 : LAT_F32;
+    return complex && (bytes == 8 || bytes == 16)
+           && ((rank == 4 && all[0] == 4 && all[1] == 4 && all[2] == 3 && all[3] == 3)
+               || (rank == 2 && all[0] == 4 && all[1] == 3));
+}
+
+typedef struct search {
+    char name[1000]; /* of all, with commas between */
+    int found;
+} search;
+
+/* H5Ovisit: datasets of spinors. */
+static herr_t visit(hid_t file, const char *name, const H5O_info_t *info, void *context)
+{
+    search *s = context;
+    lat_kind kind;
+    lat_real real;
+    if (info->type != H5O_TYPE_DATASET)
+        return 0;
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+    const hid_t type = set < 0 ? -1 : H5Dget_type(set);
+    if (type >= 0 && classify(type, &kind, &real)) {
+        const size_t n = strlen(s->name);
+        snprintf(s->name + n, sizeof s->name - n, "%s%s", s->found++ ? ", " : "", name);
+    }
+    if (type >= 0)
+        H5Tclose(type);
+    if (set >= 0)
+        H5Dclose(set);
+    return 0;
+}
+
+/* The type of a site in memory or, of little-endian reals, in a file that is written. Its bytes are
+ * an array of reals without gaps. */
+static hid_t site_type(lat_kind kind, lat_real real, const char member[2][64], bool in_file)
+{
+    const hid_t one = real == LAT_F64 ? (in_file ? H5T_IEEE_F64LE : H5T_NATIVE_DOUBLE)
+                                      : (in_file ? H5T_IEEE_F32LE : H5T_NATIVE_FLOAT);
+    const hsize_t spins[2] = {4, 4}, colours[2] = {3, 3};
+    const unsigned rank = kind == LAT_PROPAGATOR ? 2 : 1;
+    const hid_t complex = H5Tcreate(H5T_COMPOUND, 2 * (size_t)real);
+    H5Tinsert(complex, member[0], 0, one);
+    H5Tinsert(complex, member[1], (size_t)real, one);
+    const hid_t inner = H5Tarray_create2(complex, rank, colours),
+                whole = H5Tarray_create2(inner, rank, spins);
+    H5Tclose(complex);
+    H5Tclose(inner);
+    return whole;
+}
+
+/* The two members of a complex number, re and im: QDP++ and h5py call them r and i. */
+static bool names_of(hid_t type, char name[2][64])
+{
+    hid_t inner = H5Tcopy(type);
+    while (H5Tget_class(inner) == H5T_ARRAY) {
+        const hid_t super = H5Tget_super(inner);
+        H5Tclose(inner);
+        inner = super;
+    }
+    bool good = true;
+    for (unsigned i = 0; i < 2; i++) {
+        char *text = H5Tget_member_name(inner, i);
+        good = good && text && strlen(text) < sizeof name[i];
+        if (good)
+            strcpy(name[i], text);
+        H5free_memory(text);
+    }
+    H5Tclose(inner);
+    return good;
+}
+
+/* The numbers, after the header is known. */
+static int read_numbers(lat_input *in, lat_field *f, hid_t set, lat_kind kind,
+                        const char member[2][64], const char *dataset)
+{
+    const lat_quark_array a = {.axes = axes_of(kind)};
+    const char *name = lat_input_name(in);
+    if (lat_geometry_check(&f->head.geom, name) < 0 || lat_quark_alloc(in, f, kind, 0) < 0)
+        return -1;
+    void *bytes = lat_alloc(lat_field_reals(f), (size_t)f->head.real, "a dataset");
+    const hid_t memory = site_type(kind, f->head.real, member, false);
+    int rc = bytes ? 0 : -1;
+    if (bytes && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) < 0)
+        rc = lat_fail("%s: dataset %s cannot be read (damaged?)", name, dataset);
+    if (rc == 0)
+        lat_quark_array_set(f, &a, bytes);
+    H5Tclose(memory);
+    free(bytes);
+    return rc;
+}
+
+/* Extents from the shape, kind and precision from the elements. */
+static int read_shape(const char *name, lat_header *head, hid_t type, hid_t space, lat_kind *kind,
+                      char member[2][64], const char *dataset)
+{
+    hsize_t d[4] = {0};
+    if (type < 0 || space < 0 || !classify(type, kind, &head->real) || !names_of(type, member)
+        || H5Sget_simple_extent_ndims(space) != 4 || H5Sget_simple_extent_dims(space, d, NULL) != 4)
+        return lat_fail("%s: expected a propagator of QDP++ in dataset %s, [t][z][y][x] of nested "
+                        "arrays of complex numbers, found something else",
+                        name, dataset);
+    head->geom.nd = 4;
+    for (int i = 0; i < 4; i++)
+        head->geom.dims[3 - i] = d[i] <= 65535 ? (int)d[i] : 65536; /* refused */
+    return 0;
+}
+
+static int read_set(lat_input *in, lat_field *f, hid_t set, const char *dataset)
+{
+    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    lat_kind kind = LAT_SPINOR;
+    char member[2][64];
+    const int rc = read_shape(lat_input_name(in), &f->head, type, space, &kind, member, dataset) < 0
+                       ? -1
+                       : read_numbers(in, f, set, kind, (const char(*)[64])member, dataset);
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    return rc;
+}
+
+static int choose(const char *name, hid_t file, const lat_quark_hints *h, search *s)
+{
+    if (h->dataset) {
+        snprintf(s->name, sizeof s->name, "%s", h->dataset);
+        return 0;
+    }
+    H5Ovisit1(file, H5_INDEX_NAME, H5_ITER_INC, visit, s);
+    return s->found == 1
+               ? 0
+               : lat_fail("%s: expected one dataset of spinors or propagators, found %d%s%.400s%s",
+                          name, s->found, s->found ? " (" : "", s->name,
+                          s->found ? "): --dataset names one" : "");
+}
+
+/* A file of these bytes in memory, or an empty one. */
+static hid_t open_image(void *bytes, size_t n)
+{
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fapl_core(access, (size_t)1 << 20, false);
+    if (bytes)
+        H5Pset_file_image(access, bytes, n);
+    const hid_t file = bytes ? H5Fopen("image", H5F_ACC_RDONLY, access)
+                             : H5Fcreate("image", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    return file;
+}
+
+static int read_hdf5(lat_input *in, lat_field *f, const lat_quark_hints *h)
+{
+    const char *name = lat_input_name(in);
+    search s = {.found = 0};
+    size_t n;
+    char *bytes = read_all(in, &n);
+    if (!bytes)
+        return -1;
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const hid_t file = open_image(bytes, n);
+    free(bytes);
+    if (file < 0)
+        return lat_fail("%s: expected an HDF5 file, found a damaged or truncated one", name);
+    int rc = choose(name, file, h, &s);
+    const hid_t set = rc ? -1 : H5Dopen2(file, s.name, H5P_DEFAULT);
+    if (rc == 0 && set < 0)
+        rc = lat_fail("%s: expected a dataset %s, found none", name, s.name);
+    if (rc == 0)
+        rc = read_set(in, f, set, s.name);
+    if (set >= 0)
+        H5Dclose(set);
+    H5Fclose(file);
+    return rc ? -1 : lat_set_source(&f->head, "HDF5 of QDP++, dataset %s", s.name);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* No clock: the same input gives the same bytes. */
+static int write_set(hid_t file, const lat_field *f, const void *bytes)
+{
+    static const char member[2][64] = {"r", "i"};
+    const int *x = f->head.geom.dims;
+    const hsize_t d[4] = {(hsize_t)x[3], (hsize_t)x[2], (hsize_t)x[1], (hsize_t)x[0]};
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(4, d, NULL),
+                stored = site_type(f->head.kind, f->head.real, member, true),
+                memory = site_type(f->head.kind, f->head.real, member, false);
+    H5Pset_obj_track_times(create, false);
+    const hid_t set = H5Dcreate2(file, "propagator", stored, space, H5P_DEFAULT, create,
+                                 H5P_DEFAULT);
+    const bool good = set >= 0 && H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0;
+    if (set >= 0)
+        H5Dclose(set);
+    H5Tclose(memory);
+    H5Tclose(stored);
+    H5Sclose(space);
+    H5Pclose(create);
+    return good && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 ? 0 : -1;
+}
+
+static int write_image(lat_output *out, hid_t file)
+{
+    const ssize_t n = H5Fget_file_image(file, NULL, 0);
+    void *image = n > 0 ? lat_alloc((size_t)n, 1, "an HDF5 file") : NULL;
+    const int rc = image && H5Fget_file_image(file, image, (size_t)n) == n
+                       ? lat_output_write(out, image, (size_t)n)
+                       : lat_fail("%s: the HDF5 file cannot be made", lat_output_name(out));
+    free(image);
+    return rc;
+}
+
+static int write_hdf5(lat_output *out, const lat_field *f)
+{
+    const lat_quark_array a = {.axes = axes_of(f->head.kind)};
+    void *bytes = lat_alloc(lat_field_reals(f), (size_t)f->head.real, "a dataset");
+    if (!bytes)
+        return -1;
+    lat_quark_array_take(f, &a, bytes);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const hid_t file = open_image(NULL, 0);
+    int rc = file < 0 || write_set(file, f, bytes) < 0
+                 ? lat_fail("%s: the HDF5 file cannot be made", lat_output_name(out))
+                 : write_image(out, file);
+    if (file >= 0)
+        H5Fclose(file);
+    free(bytes);
+    return rc;
+}
+
+#else
+
+static int read_hdf5(lat_input *in, lat_field *f, const lat_quark_hints *h)
+{
+    (void)f, (void)h;
+    return lat_fail("%s: is an HDF5 file, and these tools were built without the HDF5 library",
+                    lat_input_name(in));
+}
+
+static int write_hdf5(lat_output *out, const lat_field *f)
+{
+    (void)f;
+    return lat_fail("%s: these tools were built without the HDF5 library", lat_output_name(out));
+}
+
+#endif
+
+static const lat_quark_format hdf5 = {.propagator = true,
+                                      .spinor = true,
+                                      .proven = true,
+                                      .norm = LAT_NORM_MASS,
+                                      .basis = LAT_BASIS,
+                                      .read = read_hdf5,
+                                      .write = write_hdf5};
+
+const lat_format lat_format_hdf5_prop = {.name = "hdf5-prop",
+                                         .extension = ".h5",
+                                         .about = "HDF5 of QDP++ and lalibe; --dataset",
+                                         .foreign = true,
+                                         .nd = 4,
+                                         .nc = 3,
+                                         .probe = probe,
+                                         .quarks = &hdf5};
