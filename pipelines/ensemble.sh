@@ -10,6 +10,7 @@ set -euo pipefail
 shopt -s extglob nullglob
 export LC_ALL=C
 unset CDPATH
+trap : TERM USR2 # what it runs writes checkpoints first
 here=$(dirname "$0")
 PATH=$PATH:$here/../bin
 : "${CONVERT:=}"      # see fix.sh

@@ -2,7 +2,7 @@
 # The pipeline of landau.sh, coulomb.sh and mag.sh, which source this file after their own parameters:
 #   GAUGE.sh CONFIG OUT.lat     fixes CONFIG, any file that lat-convert reads. OUT.lat appears when it is whole. Beside it are a
 #                               log of each stage and, while they run, checkpoints: after a crash the same command goes on.
-#                               Exit status 3: not converged
+#                               Exit status 3: not converged; with a larger MAX_SWEEPS relaxation goes on from there
 #   GAUGE.sh --condition        prints what lat-theta needs to judge a result: --gauge coulomb --time t --require-theta 1e-14
 # Set a variable for one run: THETA=1e-20 pipelines/landau.sh CONFIG OUT.lat
 # Keep parameters: copy landau.sh to mine.sh in this folder, and edit it.
@@ -14,7 +14,7 @@ PATH=$PATH:$(dirname "$(realpath "$0")")/../bin
 : "${MAX_SWEEPS:=100000}" # then relaxation is given up as stuck; another SEED may not be
 : "${PRECISION:=mixed}"   # of the relaxation: single until theta is near its floor, then double, in half the time
 : "${SEED:=1}"            # of the annealing: the same seed, the same bytes
-: "${EVERY:=600}"         # seconds between two checkpoints: what a crash may cost
+: "${EVERY:=600}"         # seconds between two checkpoints: what a crash may cost; a signal costs nothing
 : "${CONVERT:=}"          # for files that do not say what they hold, such as "--from raw --dims 32,32,32,64"
 
 [ -n "${gauge+set}" ] || { echo "fix.sh: expected landau.sh, coulomb.sh or mag.sh, which source it" >&2; exit 2; }
@@ -28,16 +28,15 @@ config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
 logs=()
 [ "${gauge[1]}" != coulomb ] || logs=(--slice-log "${out%.lat}.slices.tsv")
 
-# stage TOOL OPTION...: with a log, and a checkpoint to go on from, unless it ended without convergence.
+# stage TOOL OPTION...: with a log, and a checkpoint to go on from.
 stage() {
     local name=${out%.lat}.$1
     [ ! -e "$name.ck" ] || set -- "$@" --resume "$name.ck"
-    "$@" "${gauge[@]}" --log "$name.tsv" --checkpoint "$name.ck" --every "$EVERY" || {
-        local rc=$?
-        [ $rc -ne 3 ] || rm -f "$name.ck"
-        return $rc
-    }
+    "$@" "${gauge[@]}" --log "$name.tsv" --checkpoint "$name.ck" --every "$EVERY"
 }
+
+# A batch system sends SIGTERM to all processes: this one waits until the stages have written their checkpoints.
+trap : TERM USR2
 
 # Links of files in single precision are in SU(3) to 1e-7 only: lat-reunit brings them back.
 # shellcheck disable=SC2086 # several words

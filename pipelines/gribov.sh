@@ -27,6 +27,8 @@ config=${1:?expected CONFIG FOLDER} folder=${2:?expected CONFIG FOLDER}
 [[ $folder != -* ]] || folder=./$folder
 mkdir -p "$folder"
 
+trap : TERM USR2 # the stages write checkpoints first
+
 # stage NAME TOOL OPTION...: with a checkpoint to go on from.
 stage() {
     local ck=$folder/$1.ck

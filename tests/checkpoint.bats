@@ -60,8 +60,8 @@ cut_off() {
     rough other.lat --dims 4,4,4,6
     lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --every 0 a.lat -o c.lat || [ $? -eq 3 ]
     [ -e ck ] # kept: the run did not come to a good end
-    run -1 --separate-stderr lat-orelax --theta 1e-24 --max-sweeps 2 --check-every 1 --resume ck a.lat -o c.lat
-    [[ $stderr == "lat-orelax: ck: expected the checkpoint of this run, 'lat-orelax --theta 1e-24"* ]]
+    run -1 --separate-stderr lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 2 --resume ck a.lat -o c.lat
+    [ "$stderr" = "lat-orelax: ck: expected the checkpoint of this run, '--check-every 2', found that of another, '--check-every 1'" ]
     run -1 --separate-stderr lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --resume ck b.lat -o c.lat
     [[ $stderr == "lat-orelax: b.lat:0: expected the configuration of the checkpoint"* ]]
     run -1 --separate-stderr lat-orelax --theta 1e-25 --resume a.lat a.lat -o c.lat
@@ -108,6 +108,166 @@ cut_off() {
     # shellcheck disable=SC2086
     run -3 lat-orelax $how --resume link --checkpoint ck --keep a.lat -o c.lat
     [ -e c.lat ] && [ ! -e ck ]
+}
+
+# logged FILE: the run has written a line of its log.
+logged() { [ -e "$1" ] && [ "$(wc -l <"$1")" -ge 2 ]; }
+
+# stop SIGNAL CODE COMMAND...: sends it the signal once its log.tsv has begun. It ends with the code and the sentence, has written its
+# checkpoint ck though none was due, and left nothing else.
+stop() {
+    local signal=$1 code=$2 pid i got=0
+    shift 2
+    rm -f log.tsv
+    env --default-signal="$signal" "$@" --log log.tsv --checkpoint ck 2>err 3>&- &
+    pid=$!
+    for ((i = 0; i < 600; i++)); do ! logged log.tsv || break; sleep 0.02; done
+    kill -"$signal" $pid
+    wait $pid || got=$?
+    cat err
+    [ "$got" -eq "$code" ]
+    [ "$(cat err)" = "$1: stopped by SIG$signal: the same command with --resume ck goes on" ]
+    [ -e ck ]
+    nothing_left
+}
+
+@test "a run that is asked to stop writes a checkpoint at once, says how to go on, and dies of the signal" {
+    lat-start hot --dims 8,8,8,8 --seed 4 -o a.lat
+    local run resume n
+    for run in "lat-orelax --omega 1 --theta 1e-26 --seed 2" "lat-anneal --steps 2000 --copies 2"; do
+        # shellcheck disable=SC2086 # words
+        $run a.lat -o straight.lat
+        resume=
+        rm -f cut.lat
+        for n in TERM:143 INT:130 USR2:140 HUP:129; do
+            # shellcheck disable=SC2086
+            stop ${n%:*} ${n#*:} $run $resume a.lat -o cut.lat
+            [ ! -e cut.lat ]
+            resume="--resume ck"
+        done
+        # shellcheck disable=SC2086
+        $run --checkpoint ck --resume ck a.lat -o cut.lat
+        cmp straight.lat cut.lat
+        [ ! -e ck ]
+    done
+}
+
+@test "a run without --checkpoint dies of the signal, silently" {
+    lat-start hot --dims 8,8,8,8 --seed 4 -o a.lat
+    local pid got=0 i
+    lat-anneal --steps 10000000 --log log.tsv --check-every 1 a.lat -o never.lat 2>err 3>&- &
+    pid=$!
+    for ((i = 0; i < 600; i++)); do ! logged log.tsv || break; sleep 0.02; done
+    kill -TERM $pid
+    wait $pid || got=$?
+    [ "$got" -eq 143 ]
+    [ ! -s err ]
+    [ ! -e never.lat ]
+    nothing_left
+}
+
+@test "a run that waits for its input, or for who reads its output, is stopped there and goes on from there" {
+    rough a.lat --dims 8,8,8,8 --epsilon 0.8 # 2.3 MB: more than a pipe holds
+    lat-gauge --random a.lat -o b.lat
+    cat a.lat b.lat >two.lat
+    local run="lat-orelax --omega 1.5 --theta 1e-10" pid i got
+    $run two.lat -o straight.lat
+    # The first configuration is done, and the second one does not come.
+    mkfifo slow
+    exec 9<>slow
+    $run --log log.tsv --checkpoint ck <slow -o cut.lat 2>err 9>&- 3>&- &
+    pid=$!
+    head -c "$(($(wc -c <a.lat) - 16))" a.lat >&9
+    for ((i = 0; i < 600; i++)); do ! grep -q '^# stdin:0 converged' log.tsv || break; sleep 0.02; done
+    sleep 0.2
+    kill -TERM $pid
+    got=0
+    wait $pid || got=$?
+    exec 9>&-
+    cat err
+    [ "$got" -eq 143 ]
+    [[ $(cat err) == *"stopped by SIGTERM: the same command with --resume ck goes on" ]]
+    $run --log log.tsv --checkpoint ck --resume ck two.lat -o cut.lat
+    cmp straight.lat cut.lat
+    [ "$(grep -c '^two.lat:0' log.tsv || true)" = 0 ] # the first one was done
+    # The first one is done, and nobody takes it.
+    rm log.tsv
+    mkfifo full
+    exec 8<>full
+    $run --log log.tsv --checkpoint ck -0 two.lat 2>err 8>&- 3>&- >full &
+    pid=$!
+    for ((i = 0; i < 600; i++)); do ! grep -q '^# two.lat:0 converged' log.tsv || break; sleep 0.02; done
+    sleep 0.2
+    kill -USR2 $pid
+    got=0
+    wait $pid || got=$?
+    exec 8>&-
+    cat err
+    [ "$got" -eq 140 ]
+    $run --checkpoint ck --resume ck two.lat -o cut.lat
+    cmp straight.lat cut.lat
+    # The reader dies.
+    got=0
+    env --default-signal=PIPE bash -c 'lat-orelax --omega 1.5 --theta 1e-10 --checkpoint ck -0 two.lat 2>err; echo $? >code' | true
+    [ "$(cat code)" -eq 141 ]
+    [ "$(cat err)" = "lat-orelax: stopped by SIGPIPE: the same command with --resume ck goes on" ]
+    $run --checkpoint ck --resume ck two.lat -o cut.lat
+    cmp straight.lat cut.lat
+}
+
+@test "what has not converged goes on with other limits, and writes the bytes of one run" {
+    rough a.lat --dims 4,4,8,8 --epsilon 0.8
+    local how
+    for how in "--omega 1.3 --theta 1e-20" "-p mixed --overrelax su2 --omega 1.2 --theta 1e-18" "--theta 1e-16" \
+        "--gauge coulomb --copies 3 --theta 1e-14" "--copies 9 --select all --stochastic 0.3 --theta 1e-9" "--gauge mag --omega 1.2 --theta 1e-9"; do
+        # shellcheck disable=SC2086 # words
+        {
+            lat-orelax $how --no-provenance a.lat -o straight.lat
+            run -3 --separate-stderr lat-orelax $how --max-sweeps 20 --checkpoint ck a.lat -o cut.lat
+            [[ $stderr == *"; --resume ck with a larger --max-sweeps goes on" ]]
+            run -3 lat-orelax $how --max-sweeps 30 --resume ck --checkpoint ck -@ 1 a.lat -o cut.lat
+            lat-orelax --no-provenance --device cpu --resume ck --checkpoint ck $how a.lat -o cut.lat
+        }
+        cmp straight.lat cut.lat
+        [ ! -e ck ]
+    done
+    # A theta that is higher is reached already; one that is lower is for what was done before, too.
+    lat-orelax --theta 1e-8 a.lat -o first.lat
+    lat-gauge --random a.lat | cat first.lat - >two.lat
+    run -3 lat-orelax --theta 1e-7 --max-sweeps 10 --checkpoint ck two.lat -o cut.lat
+    cp ck kept
+    run -0 lat-orelax --theta 1e3 --max-sweeps 10 --checkpoint ck --resume ck two.lat -o cut.lat
+    cp kept ck
+    run -0 lat-orelax --theta 1e-13 --checkpoint ck --resume ck two.lat -o cut.lat
+    lat-theta --require-theta 1e-13 cut.lat >/dev/null
+}
+
+@test "a run goes on with other ways to say the same options, and says which one is another" {
+    rough a.lat --dims 4,4,4,4
+    run -3 lat-orelax --theta 1e-25 --seed 3 --max-sweeps 2 --copies 2 --checkpoint ck a.lat -o c.lat
+    run -3 lat-orelax --copies=2 -s 0x3 --gauge landau --max-sweeps 3 --precision double --theta 2e-25 --resume ck a.lat -o c.lat
+    local other
+    for other in "--gauge coulomb|--gauge landau" "--seed 4|--seed 3" "--copies 3|--copies 2" "--omega 1.2|" "--select all|"; do
+        # shellcheck disable=SC2086 # words
+        run -1 --separate-stderr lat-orelax --theta 1e-25 --seed 3 --copies 2 --max-sweeps 3 ${other%|*} --resume ck a.lat -o c.lat
+        [[ $stderr == "lat-orelax: ck: expected the checkpoint of this run, '${other%|*}', found that of another, '${other#*|}"* ]] ||
+            { echo "$stderr"; return 1; }
+    done
+    run -1 --separate-stderr lat-anneal --resume ck a.lat -o c.lat
+    [[ $stderr == "lat-anneal: ck: expected the checkpoint of this run, 'lat-anneal', found that of another, 'lat-orelax'" ]]
+}
+
+@test "annealing goes on from its temperature with another number of steps" {
+    lat-start hot --dims 8,8,8,8 --seed 4 -o a.lat
+    stop USR2 140 lat-anneal --steps 3000 --check-every 1 a.lat -o cut.lat
+    local step t
+    IFS=$'\t' read -r _ step t _ < <(tail -n 1 log.tsv)
+    run -1 --separate-stderr lat-anneal --steps "$((step / 2))" --check-every 1 --resume ck a.lat -o cut.lat
+    [[ $stderr == "lat-anneal: a.lat:0: expected more --steps than the "*" of the checkpoint, found $((step / 2))" ]]
+    lat-anneal --steps "$((step + 50))" --check-every 1 --log more.tsv --checkpoint ck --resume ck a.lat -o cut.lat
+    # From a step below to 0.1, evenly.
+    awk -F'\t' -v t="$t" -v step="$step" 'NR == 2 { first = $3; n = $2 } END { exit !(first <= t && first > t - 0.01 && n <= step + 2 && $3 == 0.1 && $2 == step + 50) }' more.tsv
+    awk -F'\t' 'NR > 3 && ($3 - last - d) ^ 2 > 1e-14 { exit 1 } { d = $3 - last; last = $3 }' <(tail -n +2 more.tsv)
 }
 
 # forge FILE FROM TO: a stream of one field with this line of its header replaced, checksums right, all numbers 0 but as many

@@ -173,8 +173,10 @@ cut_off() {
     run -3 --separate-stderr env MAX_SWEEPS=3 "$P/landau.sh" a.lat b.lat
     [[ "$stderr" == *"not converged"* ]]
     [ ! -e b.lat ]
-    [ ! -e b.lat-orelax.ck ]
+    [ -e b.lat-orelax.ck ] # relaxation goes on from there, with more sweeps
     "$P/landau.sh" a.lat b.lat
+    [ ! -e b.lat-orelax.ck ]
+    awk -F'\t' 'NR == 2 { exit $2 != 3 }' b.lat-orelax.tsv
     head -c 20000 a.lat >cut.lat
     run -1 --separate-stderr "$P/landau.sh" cut.lat c.lat
     [[ "$stderr" == "lat-convert: cut.lat: truncated"* ]]

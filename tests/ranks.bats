@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Purpose: several ranks that share a lattice give the bytes of one rank, started by -n N or by another mpirun; killed ranks end the run.
-# shellcheck disable=SC2154  # status, output and stderr are set by run
+# shellcheck disable=SC2154,SC2030,SC2031  # status, output and stderr are set by run; each test has its own TMPDIR
 load helper
 
 # Where tests run as root, in a container with few processors; the sanitizer does not know what MPI keeps.
@@ -43,7 +43,7 @@ heating() { [ "$(pgrep -f "^[^ ]*/lat-heatbath .*$PWD/out.lat" | wc -l)" -ge 3 ]
 all_there() { [ "$(ranks_there | wc -l)" -ge 3 ]; }
 
 # Rank 0 has stdin and stdout as well: the launcher's socket is gone then.
-connected() { all_there && [ -z "$(find tmp -maxdepth 1 -name 'lat-??????')" ]; }
+connected() { all_there && [ -z "$(find tmp -name socket)" ]; }
 
 # await CONDITION: until it holds, half a minute at most.
 await() {
@@ -312,7 +312,218 @@ END
         [ "$(cat out.lat)" = old ]
         nothing_left
     done
-    [ -z "$(find tmp -maxdepth 1 -name 'lat-??????')" ]
+    [ -z "$(ls -A tmp)" ]
+}
+
+# mpirun_of PID: the mpirun of that process.
+mpirun_of() { pgrep -P "$1" -x mpirun; }
+
+# sweeping: rank 0 writes its log.
+sweeping() { [ -e log.tsv ] && [ "$(wc -l <log.tsv)" -ge 2 ]; }
+
+@test "ranks that are asked to stop write a checkpoint, under -n and under mpirun of somebody else" {
+    rough b.lat --dims 8,8,8,16 --epsilon 1.1
+    local run=(lat-orelax --omega 1 --theta 1e-26 --no-provenance -@ 1) n=4 pid how code
+    "${run[@]}" b.lat -o straight.lat
+    for how in TERM:143 INT:130 USR2:140; do
+        rm -f log.tsv
+        # shellcheck disable=SC2046 # words
+        env --default-signal=INT "${run[@]}" -n $n --log log.tsv --checkpoint ck $([ ! -e ck ] || echo --resume ck) b.lat -o "$PWD/out.lat" 2>err 3>&- &
+        pid=$!
+        await sweeping
+        kill -${how%:*} $pid
+        code=0
+        wait $pid || code=$?
+        cat err
+        [ $code -eq ${how#*:} ]
+        [ "$(cat err)" = "lat-orelax: stopped by SIG${how%:*}: the same command with --resume ck goes on" ]
+        gone
+        nothing_left
+        n=$((n - 1))
+    done
+    rm -f log.tsv
+    mpirun --oversubscribe -n 2 "${run[@]}" --log log.tsv --checkpoint ck --resume ck b.lat -o "$PWD/out.lat" 2>err 3>&- &
+    pid=$!
+    await sweeping
+    kill -USR2 $pid # mpirun sends it to the ranks
+    code=0
+    wait $pid || code=$?
+    [ $code -eq 140 ]
+    [ "$(grep -c '^lat-orelax: stopped by SIGUSR2: the same command with --resume ck goes on$' err)" -eq 1 ]
+    nothing_left
+    [ ! -e out.lat ]
+    "${run[@]}" --checkpoint ck --resume ck b.lat -o out.lat
+    cmp straight.lat out.lat
+    [ ! -e ck ]
+}
+
+@test "ranks that wait for their input are stopped there, too" {
+    rough b.lat --dims 4,4,4,8
+    local pid code=0
+    mkfifo slow
+    exec 9<>slow
+    lat-orelax -n 2 -@ 2 --omega 1.6 --log log.tsv --checkpoint ck <slow -o "$PWD/out.lat" 2>err 9>&- 3>&- &
+    pid=$!
+    head -c "$(($(wc -c <b.lat) - 16))" b.lat >&9
+    done_once() { [ -e log.tsv ] && grep -q '^# stdin:0 converged' log.tsv; }
+    await done_once
+    sleep 0.3
+    kill $pid
+    wait $pid || code=$?
+    exec 9>&-
+    cat err
+    [ $code -eq 143 ]
+    [[ $(cat err) == *"stopped by SIGTERM: the same command with --resume ck goes on" ]]
+    lat-orelax -@ 2 --omega 1.6 --log log.tsv --checkpoint ck --resume ck b.lat -o out.lat
+    [ "$(wc -l <log.tsv)" -le 2 ] # it was done
+    lat-theta --require-theta 1e-12 out.lat >/dev/null
+}
+
+@test "mpirun gets a folder that nobody can have guessed: a link of that name leads to nothing" {
+    rough b.lat --dims 4,4,4,4
+    mkdir tmp home
+    echo precious >home/file
+    # The names that there were before: the process number is known.
+    TMPDIR=$PWD/tmp bash -c 'ln -s "$PWD/home" "$TMPDIR/ompi.lat.$$"; exec lat-gauge -n 2 --random b.lat -o out.lat'
+    lat-info --check out.lat
+    [ "$(cat home/file)" = precious ]
+    [ "$(ls -A home)" = file ]
+    cat >mpirun.sh <<'END'
+#!/bin/bash
+stat -c '%a %U' "$(dirname "$(dirname "$LAT_RANKS_SOCKET")")" >&2
+exit 7
+END
+    chmod +x mpirun.sh
+    LAT_MPIRUN=./mpirun.sh run -1 --separate-stderr lat-theta -n 2 b.lat
+    [[ $stderr == *": 1700 $(id -un)" ]]
+}
+
+@test "whichever process is killed, its folder is removed, at the latest by the next run; folders of others stay" {
+    rough b.lat --dims 4,4,4,8
+    mkdir -p tmp/lat-ranks-mine tmp/kept "tmp/lat-ranks-$(hostname -s)-kept12"
+    touch tmp/lat-ranks-mine/x tmp/kept/file "tmp/lat-ranks-$(hostname -s)-kept12/x"
+    chmod 700 tmp/lat-ranks-*
+    export TMPDIR=$PWD/tmp
+    find tmp -mindepth 1 -maxdepth 1 | sort >before
+    local pid who left
+    for who in rank mpirun launcher both; do
+        many -o "$PWD/out.lat" 2>err 3>&- &
+        pid=$!
+        await connected
+        case $who in
+        rank) kill -9 "$(ranks_there | tail -n 1)" ;;
+        mpirun) kill -9 "$(mpirun_of $pid)" ;;
+        launcher) kill -9 $pid ;;
+        both) kill -9 $pid "$(mpirun_of $pid)" ;;
+        esac
+        wait $pid || true
+        gone
+        left() { find tmp -mindepth 1 -maxdepth 1 | sort | diff before - >/dev/null; }
+        [ $who = both ] || await left
+        # A link in it is not followed.
+        if [ $who = both ]; then
+            left=$(find tmp -maxdepth 1 -name "lat-ranks-*-??????" -perm 1700)
+            ln -s "$PWD/tmp/kept" "$left/link"
+            lat-theta -n 2 b.lat >/dev/null
+            left
+            [ -e tmp/kept/file ]
+        fi
+        [ $who != mpirun ] || grep -qx "lat-anneal: mpirun, which runs 3 ranks, was ended by signal 9 (Killed); nothing was written" err
+        [ "$(wc -l <err)" -le 1 ]
+        rm -f .out.lat.*.tmp
+    done
+}
+
+@test "the folder of a run that goes on is not removed by the next run" {
+    rough b.lat --dims 4,4,4,8
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    local pid folder
+    many -o "$PWD/out.lat" 2>err 3>&- &
+    pid=$!
+    await connected
+    folder=$(ls -d tmp/lat-ranks-*)
+    lat-theta -n 2 b.lat >/dev/null
+    [ -d "$folder" ]
+    kill $pid
+    wait $pid || true
+    gone
+    [ ! -e "$folder" ]
+}
+
+@test "SIGTERM to mpirun ends a run with words that are true" {
+    rough b.lat --dims 4,4,4,8
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    local pid
+    many -o "$PWD/out.lat" 2>err 3>&- &
+    pid=$!
+    await connected
+    kill -TERM "$(mpirun_of $pid)"
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq 1 ]
+    gone
+    cat err
+    [ "$(cat err)" = "lat-anneal: mpirun has ended 3 ranks before they were done, with status 1 (was it asked to, by SIGTERM?); nothing was written" ]
+    nothing_left
+}
+
+# stopped N: N ranks are stopped.
+stopped() { [ "$(ps -o stat= -p "$(ranks_there | paste -sd,)" | grep -c '^T')" -eq "$1" ]; }
+all_stopped() { stopped 3; }
+none_stopped() { stopped 0; }
+
+@test "a run that is stopped from the terminal stops with all ranks, and goes on with them" {
+    rough b.lat --dims 4,4,4,8
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    local pid launcher_stopped
+    many -o "$PWD/out.lat" 2>err 3>&- &
+    pid=$!
+    await connected
+    kill -TSTP $pid
+    await all_stopped
+    launcher_stopped=$(ps -o stat= -p $pid)
+    kill -CONT $pid
+    await none_stopped
+    kill $pid
+    wait $pid || true
+    gone
+    [[ $launcher_stopped == T* ]]
+}
+
+@test "mpirun inherits no descriptor, whatever its number" {
+    rough b.lat --dims 4,4,4,4
+    cat >mpirun.sh <<'END'
+#!/bin/bash
+[ -e /proc/$$/fd/2 ] && [ ! -e /proc/$$/fd/2900 ] && echo "not inherited" >&2
+exit 7
+END
+    chmod +x mpirun.sh
+    ulimit -n 3000 || skip "no descriptors above 1024"
+    exec 2900<b.lat
+    LAT_MPIRUN=./mpirun.sh run -1 --separate-stderr lat-theta -n 2 b.lat
+    exec 2900<&-
+    [[ $stderr == *": not inherited" ]]
+}
+
+@test "a TMPDIR longer than the address of a socket is used as it is" {
+    rough b.lat --dims 4,4,4,4
+    local long
+    long=$PWD/$(printf 'x%.0s' {1..150})/$(printf 'y%.0s' {1..150})
+    mkdir -p "$long"
+    cat >mpirun.sh <<'END'
+#!/bin/bash
+echo "$LAT_RANKS_SOCKET" >at
+mpirun --oversubscribe "$@"
+END
+    chmod +x mpirun.sh
+    TMPDIR=$long LAT_MPIRUN=./mpirun.sh lat-theta -n 2 b.lat >two.txt
+    lat-theta b.lat | cmp - two.txt
+    [[ $(cat at) == "$long/lat-ranks-"* ]]
+    TMPDIR=$long lat-theta -n 2 b.lat | cmp - two.txt
+    [ -z "$(ls -A "$long")" ]
 }
 
 @test "signals that were ignored when it started stay ignored, and the end of mpirun is seen all the same" {

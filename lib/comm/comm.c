@@ -62,6 +62,8 @@ const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     no_oper
                                 broadcast, gather, send, receive, begin, done,         done};
 bool lat_comm_external;
 void (*lat_comm_report_temporary)(const char *path);
+void (*lat_comm_report_watch)(void);
+int (*lat_comm_stop_signal)(void);
 
 /* ---- any communicator ------------------------------------------------------------------------ */
 

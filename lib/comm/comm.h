@@ -74,6 +74,12 @@ extern bool lat_comm_external;
  * is no launcher. */
 extern void (*lat_comm_report_temporary)(const char *path);
 
+/* Reports to it that from now on SIGTERM asks this process to save its state and to end. When that
+ * has come, lat_comm_stop_signal returns the signal that the launcher has received, or 0. NULL
+ * where there is no launcher. */
+extern void (*lat_comm_report_watch)(void);
+extern int (*lat_comm_stop_signal)(void);
+
 /* The part of `slices` slices that `rank` has: numbers of slices differ by at most one. */
 lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices);
 

@@ -10,11 +10,16 @@
  * What mpirun prints when a rank dies is a page. It goes to a pipe, and its first line is used only
  * where rank 0 could not report an exit code. mpirun is killed when this process dies.
  *
+ * Signals: SIGTSTP stops the ranks and this process. SIGTERM, SIGINT, SIGHUP and SIGUSR2 end the
+ * run; where rank 0 watches for them (common/stop.h), it is asked to save its state first, over the
+ * socket.
+ *
  * mpirun may kill ranks by SIGKILL. So rank 0 reports the names of its temporary files, and this
  * process removes them. The kernel sends rank 0 SIGTERM when this process closes the socket or
  * dies. */
 #include "comm_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,13 +33,16 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "base/program.h"
+#include "run_folder.h"
 
 #define SOCKET "LAT_RANKS_SOCKET" /* its path, in the environment of the ranks */
+#define RANK0 "rank0"             /* its folder in that of the run, where mpirun deletes files; */
+#define NAME "socket"             /* its name */
 #define MAX_OUTPUT 8192           /* bytes of what mpirun prints */
 #define MAX_TEMPORARIES 64
 #define MAX_PASSED 16      /* descriptors: stdin, stdout, stderr, and those that arguments name */
@@ -43,8 +51,7 @@
 
 typedef struct launch {
     int ranks;
-    char folder[64]; /* of the socket; "" when it has been removed */
-    struct sockaddr_un address;
+    lat_run_folder folder;   /* of the socket, and of OpenMPI */
     int listen_fd, rank0_fd; /* sockets, or -1 */
     int output_fd;           /* pipe with the stdout and stderr of mpirun, or -1 */
     int passed[MAX_PASSED], npassed;
@@ -53,6 +60,9 @@ typedef struct launch {
     bool ended, exit_code_known; /* mpirun has ended; rank 0 has reported its exit code */
     int status, exit_code;
     int signal;                       /* that this process has received, and will die by; or 0 */
+    bool watched;                     /* rank 0 saves its state when it is asked to stop */
+    int asked;                        /* the signal by which it was asked, or 0, */
+    time_t since;                     /* and when */
     char *temporary[MAX_TEMPORARIES]; /* of rank 0; a ring, the oldest are overwritten */
     unsigned ntemporaries;
     char output[MAX_OUTPUT];
@@ -81,39 +91,32 @@ static int named_descriptors(char **argv, int fd[MAX_PASSED])
 
 static int create_socket(launch *l)
 {
-    const char *tmp = getenv("TMPDIR");
-    if (!tmp || !*tmp || strlen(tmp) > 40) /* sun_path has 108 bytes */
-        tmp = "/tmp";
-    snprintf(l->folder, sizeof l->folder, "%.40s/lat-XXXXXX", tmp);
-    if (!mkdtemp(l->folder)) {
-        *l->folder = '\0';
-        return lat_fail("no folder for a socket in %s: %s", tmp, strerror(errno));
-    }
-    l->address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    snprintf(l->address.sun_path, sizeof l->address.sun_path, "%s/rank0", l->folder);
+    char path[PATH_MAX + 16];
+    if (lat_run_folder_make(&l->folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/" RANK0 "/" NAME, l->folder.path);
+    const struct sockaddr_un address = lat_run_folder_address(l->folder.fd, RANK0 "/" NAME);
     l->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (l->listen_fd < 0 || bind(l->listen_fd, (struct sockaddr *)&l->address, sizeof l->address)
+    if (l->listen_fd < 0 || mkdirat(l->folder.fd, RANK0, 0700)
+        || bind(l->listen_fd, (const struct sockaddr *)&address, sizeof address)
         || listen(l->listen_fd, 1))
-        return lat_fail("%s: no socket for rank 0: %s", l->address.sun_path, strerror(errno));
-    return setenv(SOCKET, l->address.sun_path, 1)
-               ? lat_fail("out of memory: the environment of the ranks")
-               : 0;
+        return lat_fail("%s: no socket for rank 0: %s", path, strerror(errno));
+    return setenv(SOCKET, path, 1) ? lat_fail("out of memory: the environment of the ranks") : 0;
 }
 
-static void remove_socket(launch *l)
+/* As soon as rank 0 has connected, in case that this process is killed: mpirun then removes the
+ * folder of the run, if there is nothing in it. */
+static void remove_socket(const launch *l)
 {
-    if (!*l->folder)
-        return;
-    unlink(l->address.sun_path);
-    rmdir(l->folder);
-    *l->folder = '\0';
+    unlinkat(l->folder.fd, RANK0 "/" NAME, 0);
+    unlinkat(l->folder.fd, RANK0, AT_REMOVEDIR);
 }
 
 static void clean_up(launch *l)
 {
     for (int i = 0; i < MAX_TEMPORARIES && l->temporary[i] && !l->exit_code_known; i++)
         unlink(l->temporary[i]);
-    remove_socket(l);
+    lat_run_folder_remove(&l->folder);
 }
 
 /* LAT_MPIRUN or mpirun with its options, -n N, this program and its arguments. NULL on failure. */
@@ -154,31 +157,44 @@ static char **mpirun_command(const launch *l, char **argv)
  * PMIX_MCA_gds=hash: PMIx sends messages to the ranks and shares no memory with them. That memory
  * has a lock, and mpirun waited for ever for a rank that had died while it started.
  *
+ * OMPI_MCA_orte_forward_job_control: SIGTSTP and SIGCONT to mpirun are for the ranks.
+ *
  * Not with LAT_MPIRUN, nor in an allocation, where mpirun may start ranks on other hosts:
  *
  * OMPI_MCA_pml=ob1: no search for a network, which takes 0.2 s. (OMPI_MCA_btl is left alone: it
  * would replace Debian's list, which saves two seconds.)
  *
  * OMPI_MCA_orte_top_session_dir: a folder for each mpirun. Two stages of a pipe would share one,
- * and the one that ends would remove it while the other starts. */
-static void set_mpi_environment(void)
+ * and the one that ends would remove it while the other starts. It is the folder of the socket,
+ * whose name nobody else can guess: mpirun deletes all files in it. */
+static void set_mpi_environment(const launch *l)
 {
     static const char *const elsewhere[] = {"LAT_MPIRUN", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
                                             "PE_HOSTFILE"};
-    const char *tmp = getenv("TMPDIR");
-    char folder[4096];
     setenv("PMIX_MCA_gds", "hash", 0);
+    setenv("OMPI_MCA_orte_forward_job_control", "1", 0);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (getenv(elsewhere[i]))
             return;
     setenv("OMPI_MCA_pml", "ob1", 0);
-    const int n = snprintf(folder, sizeof folder, "%s/ompi.lat.%ld", tmp && *tmp ? tmp : "/tmp",
-                           (long)getpid());
-    if (n > 0 && (size_t)n < sizeof folder)
-        setenv("OMPI_MCA_orte_top_session_dir", folder, 0);
+    setenv("OMPI_MCA_orte_top_session_dir", l->folder.path, 0);
 }
 
-static void __attribute__((noreturn)) exec_mpirun(char **list, int output, pid_t parent)
+/* Closes all descriptors but the standard ones. */
+static void close_all(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        const long fd = strtol(e->d_name, NULL, 10);
+        if (fd > STDERR_FILENO && fd != dirfd(d))
+            close((int)fd);
+    }
+    if (d)
+        closedir(d);
+}
+
+static void __attribute__((noreturn))
+exec_mpirun(const launch *l, char **list, int output, pid_t parent)
 {
     sigset_t none;
     const int null = open("/dev/null", O_RDONLY);
@@ -189,11 +205,10 @@ static void __attribute__((noreturn)) exec_mpirun(char **list, int output, pid_t
     dup2(null, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    for (int fd = 3; fd < 1024; fd++)
-        close(fd);
+    set_mpi_environment(l);
+    close_all();
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    set_mpi_environment();
     execvp(list[0], list);
     dprintf(STDERR_FILENO, "%s: cannot be started: %s\n", list[0], strerror(errno));
     _exit(127);
@@ -201,7 +216,8 @@ static void __attribute__((noreturn)) exec_mpirun(char **list, int output, pid_t
 
 static int start(launch *l, char **argv)
 {
-    static const int watched[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1};
+    static const int watched[] = {SIGCHLD, SIGTERM, SIGINT,  SIGHUP,
+                                  SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP};
     int pipes[2];
     int named[MAX_PASSED];
     const int n = named_descriptors(argv, named);
@@ -227,7 +243,7 @@ static int start(launch *l, char **argv)
     if (l->mpirun < 0)
         return lat_fail("%s: cannot be started: %s", list[0], strerror(errno));
     if (l->mpirun == 0)
-        exec_mpirun(list, pipes[1], me);
+        exec_mpirun(l, list, pipes[1], me);
     close(pipes[1]);
     return 0;
 }
@@ -257,7 +273,7 @@ static void pass_descriptors(launch *l)
     }
     close(l->listen_fd);
     l->listen_fd = -1;
-    remove_socket(l); /* now: this process may be killed later */
+    remove_socket(l);
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
@@ -278,6 +294,29 @@ static void read_output(launch *l)
         l->output[l->noutput++] = more[i];
 }
 
+/* Asks rank 0 to save its state and to end, if it has said that it can. False if it is to be ended:
+ * also for a second SIGINT, of somebody who does not want to wait. */
+static bool ask_to_stop(launch *l, int sig)
+{
+    const char m[2] = {'S', (char)sig};
+    if (!l->watched || l->rank0_fd < 0 || sig == SIGQUIT
+        || (l->asked && sig == SIGINT && time(NULL) - l->since > 1))
+        return false;
+    if (l->asked)
+        return true;
+    l->asked = sig;
+    l->since = time(NULL);
+    return send(l->rank0_fd, m, sizeof m, MSG_NOSIGNAL) == sizeof m; /* it gets SIGTERM */
+}
+
+/* Ranks stop and go on with this process. */
+static void stop_here(const launch *l)
+{
+    kill(l->mpirun, SIGTSTP);
+    raise(SIGSTOP);
+    kill(l->mpirun, SIGCONT);
+}
+
 static void handle_signal(launch *l)
 {
     struct signalfd_siginfo s;
@@ -288,7 +327,9 @@ static void handle_signal(launch *l)
     } else if (s.ssi_signo == SIGUSR1) {
         if (l->rank0_fd >= 0) /* all ranks handle the signal by now */
             kill(l->mpirun, SIGUSR1);
-    } else {
+    } else if (s.ssi_signo == SIGTSTP) {
+        stop_here(l);
+    } else if (!ask_to_stop(l, (int)s.ssi_signo)) {
         l->signal = (int)s.ssi_signo;
         if (l->rank0_fd >= 0)
             shutdown(l->rank0_fd, SHUT_WR); /* it gets SIGTERM */
@@ -307,8 +348,8 @@ static void record_temporary(launch *l, const char *path)
     l->ntemporaries += (*at = strdup(path)) != NULL;
 }
 
-/* From rank 0: "C" and its exit code, or "F" and a file name. False when rank 0 has closed the
- * socket. */
+/* From rank 0: "C" and its exit code, "F" and a file name, or "W": from now on it watches for
+ * signals that ask it to stop. False when rank 0 has closed the socket. */
 static bool receive_message(launch *l)
 {
     char m[PATH_MAX + 2];
@@ -319,6 +360,8 @@ static bool receive_message(launch *l)
     } else if (n > 1 && *m == 'F') {
         m[n] = '\0';
         record_temporary(l, m + 1);
+    } else if (n > 0 && *m == 'W') {
+        l->watched = true;
     }
     if (n > 0)
         return true;
@@ -396,24 +439,38 @@ static int shell_status(launch *l)
     return strstr(l->output, text) ? 128 + status : status;
 }
 
+/* Ranks did not say why they ended. */
+static void describe_end(launch *l, int status)
+{
+    if (WIFSIGNALED(l->status))
+        lat_fail("mpirun, which runs %d ranks, was ended by signal %d (%s); nothing was written",
+                 l->ranks, WTERMSIG(l->status), strsignal(WTERMSIG(l->status)));
+    else if (status > 128 && status < 128 + NSIG)
+        lat_fail("one of %d ranks was ended by signal %d (%s); nothing was written", l->ranks,
+                 status - 128, strsignal(status - 128));
+    else if (l->listen_fd < 0) /* rank 0 was there */
+        lat_fail("mpirun has ended %d ranks before they were done, with status %d (was it asked "
+                 "to, by SIGTERM?); nothing was written%s%.400s",
+                 l->ranks, status, l->noutput ? ": " : "", l->noutput ? first_line(l) : "");
+    else
+        lat_fail("%d ranks ended with status %d before they had done anything: %.400s", l->ranks,
+                 status, first_line(l));
+}
+
 static void __attribute__((noreturn)) exit_as_ranks(launch *l)
 {
     const int status = shell_status(l);
     clean_up(l);
     if (l->signal)
         die_by_signal(l->signal);
+    if (l->exit_code_known && l->asked && l->exit_code == 128 + l->asked)
+        die_by_signal(l->asked);
     if (l->exit_code_known)
         exit(l->exit_code);
     if (status == 128 + SIGPIPE)
         die_by_signal(SIGPIPE);
-    if (*lat_error())
-        exit(lat_report(LAT_FAILED));
-    if (status > 128 && status < 128 + NSIG)
-        lat_fail("one of %d ranks was ended by signal %d (%s); nothing was written", l->ranks,
-                 status - 128, strsignal(status - 128));
-    else
-        lat_fail("%d ranks ended with status %d before they had done anything: %.400s", l->ranks,
-                 status, first_line(l));
+    if (!*lat_error())
+        describe_end(l, status);
     exit(lat_report(LAT_FAILED));
 }
 
@@ -424,6 +481,7 @@ void lat_launch(int ranks, char **argv)
         clean_up(&l);
         exit(lat_report(LAT_FAILED));
     }
+    lat_run_folders_clear(); /* while mpirun starts */
     supervise(&l);
     exit_as_ranks(&l);
 }
@@ -483,23 +541,62 @@ static void report_temporary(const char *path)
         (void)!send(launcher, m, (size_t)n, MSG_NOSIGNAL);
 }
 
+static void report_watch(void)
+{
+    if (launcher >= 0)
+        (void)!send(launcher, "W", 1, MSG_NOSIGNAL);
+}
+
+/* SIGTERM has come: which signal has the launcher received? 0: none. */
+static int stop_signal(void)
+{
+    char m[2];
+    return launcher >= 0 && recv(launcher, m, sizeof m, MSG_DONTWAIT) == sizeof m && *m == 'S'
+               ? m[1]
+               : 0;
+}
+
+/* path = the folder that it is in. */
+static void parent(char *path)
+{
+    char *const end = strrchr(path, '/');
+    if (end)
+        *end = '\0';
+}
+
+/* 0, or -1 with errno. The folder of the run may be OpenMPI's, and then is not empty. */
+static int connect_to_launcher(const char *path)
+{
+    char folder[PATH_MAX + 16];
+    snprintf(folder, sizeof folder, "%s", path);
+    parent(folder);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct sockaddr_un a = lat_run_folder_address(fd, NAME);
+    launcher = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int rc = fd < 0 || launcher < 0 ? -1 : connect(launcher, (const void *)&a, sizeof a);
+    const int why = errno;
+    if (fd >= 0)
+        close(fd);
+    if (rc == 0) { /* in case the launcher is killed */
+        unlink(path);
+        rmdir(folder);
+        parent(folder);
+        rmdir(folder);
+    }
+    errno = why;
+    return rc;
+}
+
 int lat_launch_join(void)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
     const char *path = getenv(SOCKET);
     int fd[MAX_PASSED], number[MAX_PASSED], n = -1;
     if (!path)
         return 0;
-    snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
-    launcher = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (launcher < 0 || connect(launcher, (struct sockaddr *)&a, sizeof a)
-        || (n = receive_descriptors(fd, number)) < 0)
+    if (connect_to_launcher(path) || (n = receive_descriptors(fd, number)) < 0)
         return lat_fail("%s: rank 0 cannot reach the process that has started it: %s (is it on "
                         "another host? start mpirun yourself)",
                         path, strerror(errno));
-    unlink(path); /* in case the launcher is killed */
-    *strrchr(a.sun_path, '/') = '\0';
-    rmdir(a.sun_path);
     for (int i = 0; i < n; i++) {
         if (dup2(fd[i], number[i]) < 0)
             return lat_fail("stdin and stdout of rank 0 cannot be taken over: %s", strerror(errno));
@@ -511,6 +608,8 @@ int lat_launch_join(void)
         || fcntl(launcher, F_SETFL, O_ASYNC) < 0)
         return lat_fail("rank 0 cannot watch the process that has started it: %s", strerror(errno));
     lat_comm_report_temporary = report_temporary;
+    lat_comm_report_watch = report_watch;
+    lat_comm_stop_signal = stop_signal;
     return 0;
 }
 

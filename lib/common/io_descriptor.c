@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stop.h"
+
 #define MAX_CALL ((size_t)1 << 30) /* bytes; Linux moves at most 2 GiB - 4 KiB a call */
 
 void lat_io_guard(void)
@@ -63,16 +65,36 @@ ssize_t lat_io_read(int fd, void *buf, size_t n)
 {
     ssize_t got;
 
+    if (lat_stop_watched() && !lat_stop_wait(fd, false)) {
+        errno = EINTR;
+        return -1;
+    }
     do
         got = read(fd, buf, n < MAX_CALL ? n : MAX_CALL);
     while (got < 0 && retry(fd, POLLIN));
     return got;
 }
 
+/* Bytes that one call may write. Where a run is watched for signals, it is not to sleep in the
+ * call: a pipe that can be written takes PIPE_BUF bytes at once. 0: asked to stop. */
+static size_t writable(int fd, off_t at)
+{
+    struct stat st;
+
+    if (!lat_stop_watched() || at >= 0 || fstat(fd, &st) < 0 || S_ISREG(st.st_mode))
+        return MAX_CALL;
+    return lat_stop_wait(fd, true) ? PIPE_BUF : 0;
+}
+
 int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
 {
     while (n > 0) {
-        const size_t some = n < MAX_CALL ? n : MAX_CALL;
+        const size_t most = writable(fd, at), some = n < most ? n : most;
+
+        if (most == 0) {
+            errno = EINTR;
+            return -1;
+        }
         ssize_t put = at < 0 ? write(fd, p, some) : pwrite(fd, p, some, at);
 
         if (put < 0 && retry(fd, POLLOUT))

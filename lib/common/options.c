@@ -130,7 +130,7 @@ void lat_usage(const char *format, ...)
 
 static void record(const lat_option *o, const char *text)
 {
-    if (o->local)
+    if (o->local == true)
         return;
     fprintf(run.arguments, "%s--%s", run.recorded ? " " : "", o->name);
     run.recorded = true;
@@ -569,6 +569,30 @@ void lat_usage_if_input(const char *option, const char *path)
     if (rc == 0 && S_ISREG(in.st_mode) && stat(path, &other) == 0 && in.st_ino == other.st_ino
         && in.st_dev == other.st_dev)
         lat_usage("--%s %s is the input as well", option, path);
+}
+
+char *lat_options_text(bool limits)
+{
+    char value[256];
+    lat_memory_stream m;
+    FILE *f = lat_memory_stream_open(&m);
+
+    for (int i = 0; f && i < run.own; i++) {
+        const lat_option *o = run.rows[i].option;
+        if (o->local != (limits ? LAT_OPT_LIMIT : false))
+            continue;
+        lat_option_default(o, value, sizeof value);
+        if (o->type == LAT_OPT_FLAG)
+            snprintf(value, sizeof value, "%s", *(const bool *)o->value ? "yes" : "no");
+        if (*value) {
+            fprintf(f, " --%s ", o->name);
+            lat_option_quote(f, value);
+        }
+    }
+    if (f && lat_memory_stream_close(f, &m) == 0)
+        return m.text;
+    lat_fail("out of memory: the options of a run");
+    return NULL;
 }
 
 bool lat_opt_given(const char *name)

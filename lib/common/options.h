@@ -26,6 +26,8 @@ typedef enum {
     LAT_OPT_DIMS    /* lat_geometry * */
 } lat_opt_type;
 
+enum { LAT_OPT_LIMIT = 2 }; /* of lat_option.local */
+
 typedef struct lat_option {
     lat_opt_type type;
     const char *name; /* long name */
@@ -34,7 +36,9 @@ typedef struct lat_option {
     void *value;      /* points to the variable that is set, whose value before is the default */
     double min, max;  /* allowed values; any if both are 0 */
     const char *help; /* one line; the default is added by the parser where there is one */
-    bool local;       /* not in provenance, for it does not change the result (-@, --log ...) */
+    int local;        /* true: not in provenance, for it does not change the result (-@, --log ...);
+                       * LAT_OPT_LIMIT: how far or on what a run goes, such as --max-sweeps: in
+                       * provenance, and may be another one when the run is resumed */
 } lat_option;
 
 typedef struct lat_tool {
@@ -98,6 +102,11 @@ unsigned lat_output_flags(void);
 /* For a file `path` that --OPTION writes: a usage error if it is the input, under whatever name,
  * which would be lost. (lat_output_open refuses two outputs that are one file.) */
 void lat_usage_if_input(const char *option, const char *path);
+
+/* The values of the tool's own options as "--gauge landau --copies 3 ...", those that were not
+ * given too: of options that are limits, or of those that decide a result and are not. To be freed;
+ * NULL with lat_error set. A run that is resumed compares it. */
+char *lat_options_text(bool limits);
 
 /* True if the option of this long name was given on the command line. */
 bool lat_opt_given(const char *name);

@@ -25,6 +25,18 @@ int lat_field_alloc(lat_field *f, const lat_comm *comm)
     return f->data ? 0 : -1;
 }
 
+int lat_field_duplicate(const lat_field *u, lat_field *v)
+{
+    if (lat_header_copy(&v->head, &u->head))
+        return -1;
+    if (lat_field_alloc(v, u->comm)) {
+        lat_header_free(&v->head);
+        return -1;
+    }
+    memcpy(v->data, u->data, lat_field_held(u) * matrix_bytes(u));
+    return 0;
+}
+
 /* ---- slabs ----------------------------------------------------------------------------------- */
 
 lat_slab lat_field_slab(const lat_field *f)

@@ -33,6 +33,9 @@ typedef struct lat_field {
 int lat_field_alloc(lat_field *f, const lat_comm *comm);
 void lat_field_free(lat_field *f); /* data and head; f may be used again */
 
+/* v = a copy of u, ghosts included: 0, or -1 with lat_error set. */
+int lat_field_duplicate(const lat_field *u, lat_field *v);
+
 /* Do several ranks share it? */
 static inline bool lat_field_shared(const lat_field *f) { return f->comm && f->comm->size > 1; }
 

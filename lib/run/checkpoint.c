@@ -4,7 +4,8 @@
  * The file is a stream of transformations (docs/format.md); lat-info shows it. For every
  * configuration up to the present one it has one transformation for each copy whose g is still
  * needed. Their info lines are
- *     checkpoint.run      tool and arguments: a run with others must not resume from here
+ *     checkpoint.run      tool, and options that decide the result: they must be the same
+ *     checkpoint.limits   options that may be others: they say how far the run goes
  *     checkpoint.field    configuration, copy, number of copies, CRC-32 of the links
  *     checkpoint.device   description of the device
  * and the first one of a configuration has a history line for each copy, numbers in hexadecimal, so
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +22,7 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "common/stop.h"
 #include "stream/stream.h"
 
 /* A configuration that is done, or that was read from a checkpoint. */
@@ -31,8 +34,9 @@ typedef struct known {
 } known;
 
 struct lat_checkpoint {
-    double last; /* time of the last checkpoint (lat_seconds) */
-    char *run;   /* tool and arguments */
+    double last;        /* time of the last checkpoint (lat_seconds) */
+    char *run, *limits; /* tool and options that must be the same; options that may be others */
+    bool other_limits;  /* than those of the checkpoint that was read */
     known *list;
     int count;
 };
@@ -72,8 +76,9 @@ static known *known_find(const lat_checkpoint *k, long config)
 /* ---- a copy as a line ------------------------------------------------------------------------ */
 
 #define ROW \
-    "copy %ld seed %" PRIu64 \
-    " stage %d done %d measured %d converged %d sweeps %ld F %a theta %a max %a slice %a own"
+    "copy %ld seed %" PRIu64 " stage %d done %d measured %d converged %d sweeps %ld begun %ld F " \
+                             "%a theta %a max %a slice %a " \
+    "own"
 
 static int row_print(lat_lines *to, const lat_copy *c)
 {
@@ -82,7 +87,7 @@ static int row_print(lat_lines *to, const lat_copy *c)
     for (int i = 0; i < LAT_COPY_NUMBERS; i++)
         n += snprintf(own + n, sizeof own - (size_t)n, " %a", c->number_of[i]);
     return lat_lines_add(to, ROW "%s", c->number, c->seed, c->stage, c->done, c->measured,
-                         c->converged, c->sweeps, c->state.functional, c->state.theta,
+                         c->converged, c->sweeps, c->begun, c->state.functional, c->state.theta,
                          c->state.theta_max, c->state.theta_slice, own);
 }
 
@@ -91,11 +96,11 @@ static int row_scan(const char *line, lat_copy *c)
     int done, measured, converged, n = 0;
     if (sscanf(
             line,
-            "copy %ld seed %" SCNu64 " stage %d done %d measured %d converged %d sweeps %ld F %la "
-            "theta %la max %la slice %la own%n",
-            &c->number, &c->seed, &c->stage, &done, &measured, &converged, &c->sweeps,
+            "copy %ld seed %" SCNu64 " stage %d done %d measured %d converged %d sweeps %ld begun "
+            "%ld F %la theta %la max %la slice %la own%n",
+            &c->number, &c->seed, &c->stage, &done, &measured, &converged, &c->sweeps, &c->begun,
             &c->state.functional, &c->state.theta, &c->state.theta_max, &c->state.theta_slice, &n)
-            != 11
+            != 12
         || n == 0)
         return -1;
     for (int i = 0, m = 0; i < LAT_COPY_NUMBERS; i++, n += m)
@@ -109,6 +114,9 @@ static int row_scan(const char *line, lat_copy *c)
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
+
+/* What is written of a copy: how it was when a limit ended it, since it could go on from there. */
+static const lat_copy *as_saved(const lat_copy *c) { return c->at_limit ? c->at_limit : c; }
 
 /* The transformation of a copy, with a header for the checkpoint. */
 static int write_field(const lat_checkpoint *k, lat_output *out, const known *w, const lat_copy *c,
@@ -124,13 +132,14 @@ static int write_field(const lat_checkpoint *k, lat_output *out, const known *w,
     snprintf(field, sizeof field, "%ld %ld %d %s", w->config, c->number, w->copies,
              *w->crc ? w->crc : "-");
     int rc = lat_info_set(&g.head, "checkpoint.run", k->run)
+                     || lat_info_set(&g.head, "checkpoint.limits", k->limits)
                      || lat_info_set(&g.head, "checkpoint.field", field)
                      || lat_info_set(&g.head, "checkpoint.device", w->device)
                  ? -1
                  : 0;
     for (int i = 0; first && rc == 0 && i < w->copies; i++)
         if (w->copy[i].started)
-            rc = row_print(&g.head.history, &w->copy[i]);
+            rc = row_print(&g.head.history, as_saved(&w->copy[i]));
     if (rc == 0)
         rc = lat_stream_write(out, &g, LAT_STORE_AUTO);
     lat_header_free(&g.head);
@@ -141,9 +150,10 @@ static int write_known(const lat_checkpoint *k, lat_output *out, const known *w)
 {
     bool first = true;
     for (int i = 0; i < w->copies; i++) {
-        if (!w->copy[i].started || !w->copy[i].g.data)
+        const lat_copy *c = as_saved(&w->copy[i]);
+        if (!c->started || !c->g.data)
             continue;
-        if (write_field(k, out, w, &w->copy[i], first))
+        if (write_field(k, out, w, c, first))
             return -1;
         first = false;
     }
@@ -164,7 +174,7 @@ static int write_all(const lat_checkpoint *k, const lat_fixing *f)
     lat_output *out = lat_output_open(lat_fixing_opts.checkpoint, 0, f->comm);
     int rc = lat_agree(f->comm, out ? 0 : -1);
     for (int i = 0; i < k->count && rc == 0; i++)
-        if (k->list[i].config < f->config)
+        if (k->list[i].config != f->config)
             rc = write_known(k, out, &k->list[i]);
     if (rc == 0)
         rc = write_known(k, out, &now);
@@ -174,24 +184,62 @@ static int write_all(const lat_checkpoint *k, const lat_fixing *f)
     return rc;
 }
 
+void lat_checkpoint_save(lat_checkpoint *k, lat_fixing *f)
+{
+    lat_error_clear();
+    const bool saved = write_all(k, f) == 0;
+    const char *path = lat_fixing_opts.checkpoint;
+    if (!saved)
+        lat_warn("no checkpoint: %s", lat_error());
+    lat_error_clear();
+    lat_progress_end();
+    if (saved && f->stopped)
+        lat_warn("stopped by %s: the same command with --resume %s goes on",
+                 lat_stop_name(f->stopped), path);
+    else if (f->stopped)
+        lat_warn("stopped by %s", lat_stop_name(f->stopped));
+    k->last = lat_seconds();
+}
+
+int lat_checkpoint_asked(const lat_fixing *f)
+{
+    double sig = lat_stop_asked();
+    if (!lat_fixing_opts.checkpoint)
+        return 0;
+    return f->comm->max(f->comm, &sig, 1) ? -1 : (int)sig;
+}
+
 int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
 {
-    int due = lat_fixing_opts.checkpoint
-              && lat_seconds() - k->last >= (double)lat_fixing_opts.every;
-    if (lat_fixing_opts.checkpoint
-        && f->comm->broadcast(f->comm, &due, sizeof due, 0)) /* rank 0 has the clock */
+    const bool root = f->comm->rank == 0; /* has the clock */
+    double ask[2] = {lat_stop_asked(),
+                     root && lat_seconds() - k->last >= (double)lat_fixing_opts.every};
+    if (!lat_fixing_opts.checkpoint)
+        return 0;
+    if (f->comm->max(f->comm, ask, 2))
         return -1;
-    if (!due)
+    if (ask[0] == 0 && ask[1] == 0)
         return 0;
     for (int i = 0; i < f->nbatch; i++)
         if (f->fixer->ops->get(f->fixer, i, &f->batch[i]->g))
             return -1;
-    if (write_all(k, f)) {
-        lat_warn("no checkpoint: %s", lat_error());
-        lat_error_clear();
-    }
-    k->last = lat_seconds();
-    return 0;
+    f->stopped = (int)ask[0];
+    lat_checkpoint_save(k, f);
+    return f->stopped ? -1 : 0;
+}
+
+int lat_checkpoint_limit(const lat_fixing *f, lat_copy *c)
+{
+    if (!c->limited || c->at_limit || !lat_fixing_opts.checkpoint || lat_fixing_opts.keep)
+        return 0;
+    lat_copy *k = malloc(sizeof *k);
+    if (!k)
+        return lat_fail("%s: out of memory: a copy", f->name);
+    *k = *c;
+    k->done = k->limited = false;
+    k->g = (lat_field){.data = NULL};
+    c->at_limit = k;
+    return lat_field_duplicate(&c->g, &k->g);
 }
 
 int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
@@ -208,6 +256,8 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
         lat_field_free(&w->copy[i].g);
         w->copy[i] = f->copy[i];
         w->copy[i].started = true;
+        w->copy[i].at_limit = NULL;
+        lat_copy_forget_limit(&f->copy[i]);
         f->copy[i].g = (lat_field){.data = NULL};
     }
     return 0;
@@ -215,16 +265,33 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* Names the first option that differs. (Each is " --NAME VALUE".) */
+static int refuse_run(const char *name, const char *mine, const char *its)
+{
+    size_t same = 0, at = 0;
+    while (mine[same] && mine[same] == its[same])
+        same++;
+    for (size_t i = 0; i <= same; i++)
+        if (!strncmp(mine + i, " --", 3) && !strncmp(its + i, " --", 3))
+            at = i + 1;
+    const char *const a = strstr(mine + at, " --"), *const b = strstr(its + at, " --");
+    return lat_fail(
+        "%s: expected the checkpoint of this run, '%.*s', found that of another, '%.*s'", name,
+        a ? (int)(a - mine - (long)at) : -1, mine + at, b ? (int)(b - its - (long)at) : -1,
+        its + at);
+}
+
 /* One transformation of the file; takes over f. */
 static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
 {
     const char *run = lat_info_get(&f->head, "checkpoint.run"),
+               *limits = lat_info_get(&f->head, "checkpoint.limits"),
                *device = lat_info_get(&f->head, "checkpoint.device");
     const char *field = lat_info_get(&f->head, "checkpoint.field");
     long config, number;
     int copies;
     char crc[9];
-    if (run && !device)
+    if (run && (!device || !limits))
         return lat_fail("%s: expected a checkpoint of this version, found one of another version",
                         name);
     if (f->head.kind != LAT_TRANSFORM || !run || !device || !field
@@ -232,8 +299,8 @@ static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
         || copies > LAT_MAX_COPIES || number < 0 || number >= copies || config < 0)
         return lat_fail("%s: expected a checkpoint, found a field that is none", name);
     if (strcmp(run, k->run) != 0)
-        return lat_fail("%s: expected the checkpoint of this run, '%s', found that of '%s'", name,
-                        k->run, run);
+        return refuse_run(name, k->run, run);
+    k->other_limits = k->other_limits || strcmp(limits, k->limits) != 0;
     known *w = known_find(k, config);
     if (!w && !(w = known_add(k, config, copies)))
         return -1;
@@ -292,12 +359,12 @@ lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
     const lat_fixing_options *o = &lat_fixing_opts;
     struct stat st;
     lat_checkpoint *k = calloc(1, sizeof *k);
-    if (!k
-        || asprintf(&k->run, "%s%s%s", lat_tool_name,
-                    lat_opts.arguments && *lat_opts.arguments ? " " : "",
-                    lat_opts.arguments ? lat_opts.arguments : "")
-               < 0) {
-        free(k);
+    char *decisive = lat_options_text(false);
+    if (k && (!decisive || asprintf(&k->run, "%s%s", lat_tool_name, decisive) < 0))
+        k->run = NULL;
+    free(decisive);
+    if (!k || !k->run || !(k->limits = lat_options_text(true))) {
+        lat_checkpoint_free(k);
         lat_fail("out of memory: a checkpoint");
         return NULL;
     }
@@ -330,6 +397,7 @@ void lat_checkpoint_free(lat_checkpoint *k)
         known_free(&k->list[i]);
     free(k->list);
     free(k->run);
+    free(k->limits);
     free(k);
 }
 
@@ -340,6 +408,29 @@ static bool fits(const lat_fixing *f, const lat_copy *c)
            && (c->g.data ? c->g.head.real == LAT_F64 && lat_header_alike(&c->g.head, &f->u.head)
                          : c->measured); /* only of one that was measured is the transformation not
                                           needed any more */
+}
+
+/* A copy that was done with other limits: is it with these? Where it is not, it goes on from its g
+ * in the last stage. */
+static int reconsider(const lat_fixing *f, lat_copy *c)
+{
+    const double theta = f->algorithm->theta;
+    const bool enough = c->state.theta_slice < theta, was = c->converged;
+    if (!c->measured) {
+        c->done = false;
+        return 0;
+    }
+    c->converged = enough;
+    if (isfinite(theta) && (enough || !was))
+        return 0;
+    if (!isfinite(theta) || !c->g.data)
+        return lat_fail("%s: copy %ld of the checkpoint is done, and cannot go on: expected the "
+                        "limits of its run",
+                        f->name, c->number);
+    c->measured = c->done = false;
+    c->stage = f->algorithm->stages - 1;
+    c->begun = c->sweeps;
+    return 0;
 }
 
 int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
@@ -360,6 +451,8 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
     for (int i = 0; i < f->copies; i++) {
         if (!w->copy[i].started)
             continue;
+        if (k->other_limits && reconsider(f, &w->copy[i]))
+            return -1;
         lat_header head = f->copy[i].g.head; /* what came with the stream stays */
         if (f->copy[i].g.data)
             free(f->copy[i].g.data);

@@ -55,10 +55,20 @@ int lat_copies_make(lat_fixing *f, lat_input *in)
     return 0;
 }
 
+void lat_copy_forget_limit(lat_copy *c)
+{
+    if (c->at_limit)
+        lat_field_free(&c->at_limit->g);
+    free(c->at_limit);
+    c->at_limit = NULL;
+}
+
 void lat_copies_free(lat_fixing *f)
 {
-    for (int i = 0; f->copy && i < f->copies; i++)
+    for (int i = 0; f->copy && i < f->copies; i++) {
         lat_field_free(&f->copy[i].g);
+        lat_copy_forget_limit(&f->copy[i]);
+    }
     free(f->copy);
     f->copy = NULL;
     f->copies = 0;
@@ -71,20 +81,6 @@ int lat_copy_start(const lat_fixing *f, lat_copy *c)
         return -1;
     if (!f->single)
         lat_transform_random(&c->g, c->seed, f->config);
-    return 0;
-}
-
-/* v = a copy of u, to be transformed. */
-static int duplicate(const lat_field *u, lat_field *v)
-{
-    if (lat_header_copy(&v->head, &u->head))
-        return -1;
-    if (lat_field_alloc(v, u->comm)) {
-        lat_header_free(&v->head);
-        return -1;
-    }
-    memcpy(v->data, u->data,
-           lat_field_held(u) * 2 * (size_t)u->head.nc * (size_t)u->head.nc * (size_t)u->head.real);
     return 0;
 }
 
@@ -116,7 +112,7 @@ int lat_copy_measure(lat_fixing *f, lat_copy *c)
     if (f->single && !f->all) {
         v = f->u;
         f->u = (lat_field){.data = NULL};
-    } else if (duplicate(&f->u, &v)) {
+    } else if (lat_field_duplicate(&f->u, &v)) {
         return -1;
     }
     if (transform_and_measure(f, c, &v)) {

@@ -9,7 +9,7 @@
 /* clang-format off */
 #define LAT_DEVICE_OPTIONS(o) /* o: a lat_device_options with static storage */ \
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \
-     "device of the sweeps; auto: the fastest one", false}, \
+     "device of the sweeps; auto: the fastest one", LAT_OPT_LIMIT}, \
     {LAT_OPT_TEXT, "gpus", 'g', "LIST", &(o).gpus, 0, 0, \
      "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", \
      true}, \

@@ -3,12 +3,14 @@
 #include "fixing.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/progress.h"
+#include "common/stop.h"
 #include "stream/stream.h"
 #include "tool.h"
 #include "lattice/transform.h"
@@ -26,14 +28,28 @@ typedef struct run {
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
+/* Copies of a batch draw with consecutive seeds, and those that are not done are as many sweeps in
+ * the same stage. */
+static bool may_follow(lat_copy *const c[], int n, const lat_copy *next)
+{
+    bool alike = n == 0 || next->number == c[n - 1]->number + 1;
+    for (int i = 0; i < n; i++)
+        alike = alike && c[i]->stage == next->stage
+                && (c[i]->done || next->done
+                    || c[i]->sweeps - c[i]->begun == next->sweeps - next->begun);
+    return alike;
+}
+
 /* The first copies that are not measured. A batch is done as a whole, so that a run that resumes
  * has the same batches. */
 static int next_batch(lat_fixing *f, lat_copy *c[LAT_BATCH])
 {
     int n = 0;
     for (int i = 0; i < f->copies && n < LAT_BATCH; i++)
-        if (!f->copy[i].measured)
+        if (!f->copy[i].measured && may_follow(c, n, &f->copy[i]))
             c[n++] = &f->copy[i];
+        else if (n > 0)
+            break;
     return n;
 }
 
@@ -77,11 +93,14 @@ static int run_stage(run *r, lat_copy *c[], int n)
         rc = -1;
     else
         expect(r);
+    if (lat_fixing_opts.checkpoint)
+        lat_stop_watch(); /* from here on there is something to save */
     while (rc == 0)
         if ((rc = f->algorithm->advance(f)) == 0 && lat_checkpoint_tick(r->checkpoint, f))
             rc = -1;
     for (int i = 0; i < n && rc > 0; i++)
-        if (f->fixer->ops->get(f->fixer, i, &c[i]->g) || lat_transform_project(&c[i]->g))
+        if (f->fixer->ops->get(f->fixer, i, &c[i]->g) || lat_checkpoint_limit(f, c[i])
+            || lat_transform_project(&c[i]->g))
             rc = -1;
     f->fixer->ops->close(f->fixer);
     f->fixer = NULL;
@@ -109,6 +128,7 @@ static int sweep_all(run *r)
                 return -1;
             for (int i = 0; i < f->nbatch; i++) {
                 c[i]->stage++;
+                c[i]->begun = c[i]->sweeps;
                 c[i]->done = false;
             }
         }
@@ -192,10 +212,22 @@ static int write_all(run *r)
     return 0;
 }
 
+/* Could copies go on from the checkpoint, with another limit? "; ..." for the sentence about it, or
+ * "". */
+static void limit_hint(const lat_fixing *f, char text[PATH_MAX + 64])
+{
+    *text = '\0';
+    for (int i = 0; i < f->copies; i++)
+        if (f->copy[i].at_limit)
+            snprintf(text, PATH_MAX + 64, "; --resume %s with a larger --max-sweeps goes on",
+                     lat_fixing_opts.checkpoint);
+}
+
 /* Reports copies that have not converged: LAT_DONE if the configuration is written nevertheless. */
 static int converged(run *r)
 {
     const lat_fixing *f = &r->fixing;
+    char hint[PATH_MAX + 64];
     int failed = 0;
     for (int i = 0; i < f->copies; i++)
         failed += !f->copy[i].converged;
@@ -206,14 +238,17 @@ static int converged(run *r)
                  f->name, failed, f->copies);
         return LAT_DONE;
     }
+    if (!lat_fixing_opts.keep && lat_fixing_opts.checkpoint)
+        lat_checkpoint_save(r->checkpoint, &r->fixing);
+    limit_hint(f, hint);
     const char *stored = f->algorithm->store == LAT_F32 ? " in links stored in single" : "";
     if (f->all)
-        lat_fail("%s: not converged: %d of %d copies, wanted theta below %.3e%s", f->name, failed,
-                 f->copies, f->algorithm->theta, stored);
+        lat_fail("%s: not converged: %d of %d copies, wanted theta below %.3e%s%s", f->name, failed,
+                 f->copies, f->algorithm->theta, stored, hint);
     else
-        lat_fail("%s: not converged: theta %.3e%s after %ld sweeps, wanted below %.3e%s", f->name,
+        lat_fail("%s: not converged: theta %.3e%s after %ld sweeps, wanted below %.3e%s%s", f->name,
                  f->best->state.theta_slice, f->slices > 1 ? " of a slice" : "", f->best->sweeps,
-                 f->algorithm->theta, stored);
+                 f->algorithm->theta, stored, hint);
     if (!lat_fixing_opts.keep)
         return LAT_UNCONVERGED;
     lat_report(LAT_UNCONVERGED);
@@ -276,6 +311,16 @@ static int prepare(run *r)
                                                                                               : 0;
 }
 
+/* Reading or writing has failed, on all ranks: if that is because the run was asked to stop, writes
+ * a checkpoint. LAT_FAILED. */
+static int rescue(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    if ((f->stopped = lat_checkpoint_asked(f)) > 0)
+        lat_checkpoint_save(r->checkpoint, f);
+    return LAT_FAILED;
+}
+
 static int finish(run *r)
 {
     lat_fixing *f = &r->fixing;
@@ -283,28 +328,60 @@ static int finish(run *r)
     if (r->copies_log)
         lat_copies_print(f, r->copies_log);
     int rc = converged(r);
-    if (rc == LAT_DONE
-        && ((f->all ? write_all(r) : write_best(r)) || lat_checkpoint_keep(r->checkpoint, f)))
-        rc = LAT_FAILED;
-    return rc;
+    if (rc != LAT_DONE)
+        return rc;
+    if (f->all ? write_all(r) : write_best(r))
+        return rescue(r);
+    return lat_checkpoint_keep(r->checkpoint, f) ? LAT_FAILED : LAT_DONE;
 }
 
 static int configuration(run *r)
 {
     lat_fixing *f = &r->fixing;
     f->start = lat_seconds();
-    const int rc = prepare(r) || sweep_all(r) ? LAT_FAILED : finish(r);
+    int rc = prepare(r) ? LAT_FAILED : LAT_DONE;
+    if (rc && f->comm->size == 1) /* of several ranks one may have failed alone */
+        rescue(r);
+    else if (rc == LAT_DONE)
+        rc = sweep_all(r) ? LAT_FAILED : finish(r);
     lat_copies_free(f);
     free(f->theta);
     f->theta = NULL;
     return rc;
 }
 
+/* Waits for the next configuration. Then a run that is asked to stop has something to save. */
+static int await(run *r)
+{
+    char first;
+    lat_fixing *f = &r->fixing;
+    if (f->config == 0 || !lat_fixing_opts.checkpoint)
+        return 0;
+    return lat_agree(f->comm, f->comm->rank == 0 && lat_input_peek(r->in, &first, 1) < 0 ? -1 : 0);
+}
+
+/* The next configuration: 1, 0 at the end of the input, or -1. Ranks cannot stop in the middle. */
+static int next(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    const bool together = f->comm->size > 1;
+    if (await(r)) {
+        rescue(r);
+        return -1;
+    }
+    lat_stop_hold(together);
+    const int more = lat_stream_read(r->in, &f->u);
+    lat_stop_hold(false);
+    if (more < 0 && !together)
+        rescue(r);
+    return more;
+}
+
 static int all_configurations(run *r)
 {
     lat_fixing *f = &r->fixing;
     for (f->config = 0;; f->config++) {
-        const int more = lat_stream_read(r->in, &f->u);
+        const int more = next(r);
         if (more <= 0)
             return more < 0 ? LAT_FAILED : LAT_DONE;
         const int rc = configuration(r);
@@ -369,9 +446,13 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own)
         rc = LAT_FAILED;
     if (rc == LAT_DONE)
         lat_checkpoint_remove(r.fixing.comm);
+    if (r.fixing.stopped > 0)
+        lat_error_clear(); /* it was only to save what there is */
     lat_checkpoint_free(r.checkpoint);
     lat_device_close(r.fixing.device);
     lat_device_end();
+    if (r.fixing.stopped > 0)
+        lat_stop_exit(r.fixing.comm, r.fixing.stopped);
     if (rc != LAT_DONE)
         return lat_report(rc);
     return r.unconverged ? LAT_UNCONVERGED : LAT_DONE;

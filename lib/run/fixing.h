@@ -27,11 +27,13 @@ typedef struct lat_copy {
     int stage;           /* precision stage, index of lat_algorithm.precision; `stages`: all done */
     bool started;        /* has begun; a checkpoint has it */
     bool done, measured; /* done: with this stage; measured: `state` and `converged` are valid */
-    long sweeps;
+    bool limited;        /* done because of a limit such as --max-sweeps, and could go on */
+    long sweeps, begun;  /* sweeps; of these at the beginning of the stage */
     double number_of[LAT_COPY_NUMBERS]; /* of the algorithm, 0 at first */
     /* of the links as they are written: */
     bool converged;
     lat_gauge_state state;
+    struct lat_copy *at_limit; /* as it was when a limit ended it, for the checkpoint; or NULL */
 } lat_copy;
 
 typedef struct lat_fixing lat_fixing;
@@ -79,6 +81,7 @@ struct lat_fixing {
     lat_fixer *fixer; /* while sweeps run, with ... */
     lat_copy **batch; /* ... these copies on the device */
     int nbatch;
+    int stopped; /* the signal by which the run was asked to stop, and ends; or 0 */
 };
 
 /* Options of both tools; LAT_FIXING_OPTIONS puts them into an option table. */
@@ -120,12 +123,15 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
     {LAT_OPT_INT, "every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, \
      "time between two checkpoints", true}, \
     {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
-     "continue from the checkpoint FILE, with the same input and options", true}, \
+     "continue from the checkpoint FILE, with the same input and options; limits and devices may " \
+     "be others", \
+     true}, \
     LAT_DEVICE_OPTIONS(lat_fixing_opts.device)
 /* clang-format on */
 
 /* Runs a tool after lat_options_parse: returns its exit code; all messages have been printed. All
- * ranks call it. */
+ * ranks call it. A run that was asked to stop (common/stop.h) and has written its checkpoint ends
+ * here. */
 int lat_fixing_run(const lat_algorithm *algorithm, void *own);
 
 /* ---- parts of the run, called by fixing.c only; 0, or -1 with lat_error set ---- */
@@ -134,6 +140,7 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own);
  */
 int lat_copies_make(lat_fixing *f, lat_input *in);
 void lat_copies_free(lat_fixing *f);
+void lat_copy_forget_limit(lat_copy *c); /* frees c->at_limit */
 
 /* Makes the first g of a copy: 1 or random. */
 int lat_copy_start(const lat_fixing *f, lat_copy *c);
@@ -162,9 +169,20 @@ void lat_checkpoint_free(lat_checkpoint *k);
 /* Restores f->copy, if the checkpoint has this configuration. */
 int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f);
 
-/* Writes a checkpoint if one is due, with g from the device. A file that cannot be written is a
- * warning, and the run continues; -1 if the device fails. All ranks call it. */
+/* Writes a checkpoint if one is due or the run was asked to stop, with g from the device. A file
+ * that cannot be written is a warning, and the run continues. -1 if the device fails, and with
+ * f->stopped if the run was asked to stop. All ranks call it. */
 int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f);
+
+/* Writes a checkpoint with what there is on the host. All ranks call it. */
+void lat_checkpoint_save(lat_checkpoint *k, lat_fixing *f);
+
+/* Keeps the copy as it is, a limit having ended it, with the g of the device. */
+int lat_checkpoint_limit(const lat_fixing *f, lat_copy *c);
+
+/* The signal by which any rank was asked to stop, or 0, on all ranks; -1 on failure. Never without
+ * --checkpoint. */
+int lat_checkpoint_asked(const lat_fixing *f);
 
 /* The configuration is done: the checkpoint takes over its copies. */
 int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f);

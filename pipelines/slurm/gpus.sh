@@ -2,13 +2,15 @@
 # One large lattice on several GPUs: sbatch pipelines/slurm/gpus.sh CONFIG OUT.lat
 # For lattices that one GPU does not hold, or not fast enough; for many small ones array.sh is better. The lattice is cut along its last
 # direction, a rank and a GPU for each part. Data go through files, not through srun, which would pass them on at some MB/s and to
-# all ranks. Cut off by the time limit: submit it again, it goes on from its checkpoint.
+# all ranks. Two minutes before the time limit Slurm sends the ranks SIGUSR2, and they write a checkpoint: submit it again, it goes
+# on from there.
 #SBATCH --job-name=landau
 #SBATCH --nodes=1
 #SBATCH --ntasks=4
 #SBATCH --gpus-per-node=4
 #SBATCH --cpus-per-task=8
 #SBATCH --time=12:00:00
+#SBATCH --signal=USR2@120
 #SBATCH --output=%x.%j.out
 set -euo pipefail
 

@@ -22,7 +22,7 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "from", 0, "T", &from, 1e-9, 1e9, "first temperature", false},
     {LAT_OPT_REAL, "to", 0, "T", &to, 1e-9, 1e9, "last temperature", false},
     {LAT_OPT_INT, "steps", 0, "N", &steps, 1, 1e8,
-     "number of temperatures, first and last included", false},
+     "number of temperatures, first and last included", LAT_OPT_LIMIT},
     {LAT_OPT_CHOICE, "schedule", 0, "linear|geometric", &schedule, 0, 0,
      "how the temperature falls", false},
     {LAT_OPT_INT, "micro", 0, "K", &micro, 0, 1000, "microcanonical sweeps at each temperature",
@@ -51,11 +51,36 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* Temperature number i of `steps`; the first is `from`, the last is `to`. */
-static double temperature(long i)
+/* The schedule of a copy, in lat_copy.number_of: from temperature `from` at step `first` to the
+ * last one at step `steps - 1`. A run that is resumed with another --steps goes on from the
+ * temperature that it has. */
+typedef struct copy_schedule {
+    double first, from, steps;
+} copy_schedule;
+
+/* Temperature number i; the last one is `to`. */
+static double temperature(const lat_copy *c, long i)
 {
-    const double s = steps > 1 ? (double)i / (double)(steps - 1) : 1;
-    return schedule == LINEAR ? from + (to - from) * s : from * pow(to / from, s);
+    const copy_schedule *k = (const copy_schedule *)c->number_of;
+    const long left = (long)(k->steps - 1 - k->first);
+    const double s = left > 0 ? ((double)i - k->first) / (double)left : 1;
+    return schedule == LINEAR ? k->from + (to - k->from) * s : k->from * pow(to / k->from, s);
+}
+
+/* Before step i: the schedule of each copy is that of --steps. */
+static int set_schedule(const lat_fixing *f, long i)
+{
+    if (i >= steps)
+        return lat_fail("%s: expected more --steps than the %ld of the checkpoint, found %ld",
+                        f->name, i, steps);
+    for (int k = 0; k < f->nbatch; k++) {
+        copy_schedule *s = (copy_schedule *)f->batch[k]->number_of;
+        if (s->steps != (double)steps) {
+            const double now = s->steps > 0 ? temperature(f->batch[k], i) : from;
+            *s = (copy_schedule){(double)i, now, (double)steps};
+        }
+    }
+    return 0;
 }
 
 /* The time left is that of the present copies. */
@@ -72,7 +97,7 @@ static void print_progress(const lat_fixing *f, lat_copy *const c[], int n, long
     const double rate = lat_rate_sample(&rate_of_steps, (double)(i + 1));
     lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f  %.0f steps/s%s",
                  f->name, c[0]->number + 1, c[n - 1]->number + 1, f->copies, i + 1, steps,
-                 temperature(i), s[0].functional, rate,
+                 temperature(c[0], i), s[0].functional, rate,
                  lat_left_text((double)(steps - i - 1) / rate, left));
 }
 
@@ -91,8 +116,8 @@ static int report(const lat_fixing *f, long i, bool due)
             return lat_fail("%s: the functional became %g at step %ld: are the links in SU(N)?",
                             f->name, s[k].functional, i + 1);
         if (log)
-            fprintf(log, "%s\t%ld\t%.9g\t%.15f\t%.6e\t%.3f\t%ld\n", f->name, i + 1, temperature(i),
-                    s[k].functional, s[k].theta, seconds, c[k]->number);
+            fprintf(log, "%s\t%ld\t%.9g\t%.15f\t%.6e\t%.3f\t%ld\n", f->name, i + 1,
+                    temperature(c[k], i), s[k].functional, s[k].theta, seconds, c[k]->number);
     }
     print_progress(f, c, n, i, s);
     return 0;
@@ -113,8 +138,10 @@ static int advance(lat_fixing *f)
     const long i = c[0]->sweeps / (1 + micro), every = check_every   ? check_every
                                                        : steps > 100 ? steps / 100
                                                                      : 1;
+    if (set_schedule(f, i))
+        return -1;
     const lat_sweep draw = {.update = update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH,
-                            .temperature = temperature(i),
+                            .temperature = temperature(c[0], i),
                             .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number,
                             .config = (uint32_t)f->config,
                             .step = LAT_FOR_ANNEAL + (uint32_t)i};

@@ -39,9 +39,9 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "stochastic", 0, "P", &stochastic, 0, 0.999,
      "stochastic relaxation: probability that a hit is microcanonical", false},
     {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9,
-     "stop when theta (in Coulomb gauge of each slice) is below THETA", false},
+     "stop when theta (in Coulomb gauge of each slice) is below THETA", LAT_OPT_LIMIT},
     {LAT_OPT_INT, "max-sweeps", 0, "N", &max_sweeps, 0, 2e9,
-     "stop after N sweeps: exit 3, no output", false},
+     "stop after N sweeps: exit 3, no output", LAT_OPT_LIMIT},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two checks of theta",
      false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
@@ -77,8 +77,7 @@ typedef struct logs {
 /* The state of a copy between convergence tests, in lat_copy.number_of. */
 typedef struct copy_state {
     double best, since; /* theta when it last fell by a tenth, and the sweep of that */
-    double begin;       /* sweeps at the beginning of the present precision stage ... */
-    double stage;       /* ... which is number stage - 1; 0: none has begun */
+    double stage;       /* the present precision stage is number stage - 1; 0: none has begun */
     double used;        /* omega of the sweeps */
     lat_omega omega;    /* the state of its tuning */
 } copy_state;
@@ -187,7 +186,7 @@ static int test_convergence(const lat_fixing *f, lat_copy *c, const lat_gauge_st
     const lat_real real = f->algorithm->precision[c->stage];
     if (m->stage < c->stage + 1) {
         m->stage = c->stage + 1;
-        m->begin = m->since = (double)c->sweeps;
+        m->since = (double)c->sweeps;
         m->best = INFINITY;
     }
     if (!isfinite(s->theta) || !isfinite(s->functional))
@@ -199,10 +198,12 @@ static int test_convergence(const lat_fixing *f, lat_copy *c, const lat_gauge_st
     }
     m->used = omega != 0 ? omega : auto_omega(f, &m->omega, s->theta_slice, c->sweeps);
     const double w = m->used;
-    c->done = s->theta_slice < target(f, real, w) || c->sweeps >= max_sweeps
+    c->done = s->theta_slice < target(f, real, w)
               || ((c->stage + 1 < f->algorithm->stages
                    || s->theta_slice < 100 * floor_of(f, real, w))
                   && (double)c->sweeps - m->since >= STALLED_SWEEPS);
+    c->limited = !c->done && c->sweeps >= max_sweeps;
+    c->done = c->done || c->limited;
     return 0;
 }
 
@@ -234,7 +235,7 @@ static int sweep(const lat_fixing *f, long sweeps)
             return 0;
         /* All copies of the batch began this precision together. */
         how.step = LAT_FOR_RELAX + ((uint32_t)any->stage << 26)
-                   + (uint32_t)(any->sweeps - (long)((const copy_state *)any->number_of)->begin);
+                   + (uint32_t)(any->sweeps - any->begun);
         if (f->fixer->ops->freeze(f->fixer, bound) < 0
             || f->fixer->ops->sweep(f->fixer, &how, most))
             return -1;
