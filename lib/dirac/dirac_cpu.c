@@ -124,7 +124,9 @@ static double hop_bytes(const lat_cpu_dirac *c, int columns)
     return half * (8 * c->d.reals + columns * 16. * c->s->space.nc);
 }
 
-#define SECOND_CACHE (1 << 20)
+/* From here on a hop gains by prefetches and stores past the caches; below it loses by them
+ * (bench/NOTES.md). */
+#define LEAVES_CACHE (4 << 20)
 
 static bool chosen(lat_cache how, bool best)
 {
@@ -138,8 +140,7 @@ static void complete(const lat_cpu_dirac *c, const lat_spinor_part *p, hop *h)
     h->call.in = h->in->data;
     h->call.columns = p->columns;
     h->call.column = p->column;
-    h->call.ahead = chosen(c->ahead, bytes > SECOND_CACHE);
-    h->call.past_cache = chosen(c->past_cache, bytes > SECOND_CACHE);
+    h->call.ahead = chosen(c->ahead, bytes > LEAVES_CACHE);
 }
 
 /* Hops one after the other; the sums of the last `summed` ones together. */
@@ -154,6 +155,9 @@ static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
         return -1;
     for (int i = 0; i < hops; i++) {
         complete(c, p, &h[i]);
+        /* What the next hop or a sum with `out` reads is better in a cache. */
+        h[i].call.past_cache = h[i].out != c->tmp && !(end && end->add)
+                               && chosen(c->past_cache, hop_bytes(c, p->columns) > LEAVES_CACHE);
         if (end && h[i].out == h[hops - 1].out) {
             h[i].call.add = end->add;
             h[i].call.numbers = numbers;

@@ -41,6 +41,7 @@ typedef struct lat_hop_table {
     int64_t *collect; /* [rows][lanes]: block * lanes + lane; of the layout */
     void *phase;      /* [nphases][re, im] vectors */
     int ntwists, nphases;
+    bool collects; /* some sites are collected */
 } lat_hop_table;
 
 typedef enum { LAT_BLOCK_NONE, LAT_BLOCK_APPLY, LAT_BLOCK_INVERT } lat_block_kind;

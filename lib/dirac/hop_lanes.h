@@ -371,55 +371,72 @@ LAT_HOST_DEVICE void LAT_(put_number)(double *to, LAT_T v)
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
+#define PER_LINE (64 / (int)sizeof(LAT_T))        /* vectors */
 #define SIDE(p, flip) ((p) + ((flip) ? HALF : 0)) /* the upper spins, and with !flip the lower */
 
-/* Asks for n vectors. */
-LAT_HOST_DEVICE void LAT_(fetch)(const LAT_T *v, int n)
+/* Asks for n vectors, n known to the compiler; those that are used once and not again soon. */
+LAT_HOST_DEVICE void LAT_(fetch)(const LAT_T *v, int n, bool once)
 {
-#pragma GCC unroll 1
-    for (int i = 0; i < n; i += 64 / (int)sizeof(LAT_T))
-        __builtin_prefetch(v + i);
+#pragma GCC unroll 24
+    for (int i = 0; i < n; i += PER_LINE) {
+        if (once)
+            __builtin_prefetch(v + i, 0, 0);
+        else
+            __builtin_prefetch(v + i);
+    }
 }
 
-/* What comes next: where it reads its spinors, and which links are to be fetched meanwhile. */
+/* What the compiler knows of a sweep: links have all rows but the last; what comes next is
+ * prefetched; neighbours may have to be collected. Copies for these, because branches between
+ * directions cost registers. */
+typedef struct {
+    bool few, ahead, collects;
+} LAT_(how);
+
+/* What comes next: where it reads its spinors, and links to be fetched meanwhile, from one
+ * direction to the next so many vectors apart. */
 typedef struct {
     const LAT_T *in, *links;
-    const lat_hop_step *step; /* NULL: nothing */
-    int share;                /* of the links, a direction */
+    const lat_hop_step *step;
+    int share;
 } LAT_(ahead);
 
 /* One direction of a block. `last` has the last rows of all directions; those of links that are
  * stored without are made if `first`. */
 LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, const LAT_T *u,
-                                     int reals, LAT_T *last, bool first, const LAT_T *in, bool flip,
+                                     LAT_T *last, bool first, const LAT_T *in, bool flip,
                                      size_t pitch, const lat_hop_step *step,
-                                     const LAT_(ahead) *next, int d, LAT_T weight)
+                                     const LAT_(ahead) *next, int d, LAT_T weight, LAT_(how) how)
 {
-    LAT_T other[SPINOR];
+    const int reals = how.few ? LINK_REALS - 2 * LAT_N : LINK_REALS;
     const lat_hop_step st = step[d];
     const LAT_T *p = in + (size_t)st.block * pitch;
     u += d * reals;
-    if (next->step) {
+    if (how.ahead) {
         const LAT_T *q = next->in + (size_t)next->step[d].block * pitch;
-        if (d < 2)
-            LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF);
+        if (next->share == reals)
+            LAT_(fetch)(next->links + d * reals, reals, true);
         else
-            LAT_(fetch)(q, SPINOR);
-        LAT_(fetch)(next->links + d * next->share, next->share);
+            LAT_(fetch)(next->links + d * next->share, PER_LINE, false);
+        if (d < 2)
+            LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF, false);
+        else
+            LAT_(fetch)(q, SPINOR, false);
     }
-    if (reals < LINK_REALS) {
+    if (how.few) {
         last += d * 2 * LAT_N;
         if (first)
             LAT_(last_row)(last, u);
     }
-    if (__builtin_expect(st.twist && w->table->twist[st.twist].perm < 0, 0)) {
+    LAT_T other[SPINOR];
+    if (how.collects && w->table->twist[st.twist].perm < 0) {
         LAT_(collect)(other, in, pitch, w->table->collect + (size_t)st.block * LAT_WIDTH);
         p = other;
     }
     LAT_(half) h = LAT_(project)(SIDE(p, flip), SIDE(p, !flip), d);
     if (__builtin_expect(st.twist, 0))
         h = LAT_(twist)(h, w->table, st.twist);
-    LAT_(times_link)(r, u, reals < LINK_REALS ? last : u + LINK_REALS - 2 * LAT_N, &h, d, weight);
+    LAT_(times_link)(r, u, how.few ? last : u + LINK_REALS - 2 * LAT_N, &h, d, weight);
 }
 
 /* r <- A^-1 r, or A chi + b r. */
@@ -514,40 +531,38 @@ LAT_HOST_DEVICE void LAT_(end)(LAT_(spinor) *r, const lat_hop_work *w, const lat
 }
 #undef EACH_REAL
 
-static void LAT_(hop)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end)
+LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end,
+                                 LAT_(how) how)
 {
     const size_t pitch = (size_t)w->columns * SPINOR;
     const LAT_T weight = LAT_(set)((LAT_S)(2 * w->temporal));
+    const int stored = 8 * w->reals, share = w->reals / k->columns;
     LAT_T last[8 * 2 * LAT_N];
 #if LAT_N == 3
     LAT_T rows[8 * 12];
 #endif
     for (int b = begin; b < end; b++) {
         const lat_hop_step *step = w->table->step + (size_t)b * 8;
-        const LAT_T *u = (const LAT_T *)w->links + (size_t)b * 8 * (size_t)w->reals;
-        const LAT_T *links_ahead = u + 8 * w->reals;
-        int reals = w->reals;
+        const LAT_T *u = (const LAT_T *)w->links + (size_t)b * (size_t)stored;
+        const LAT_T *links_ahead = b + 1 < end ? u + stored : u;
 #if LAT_N == 3
-        if (reals == 8) {
+        if (how.few && w->reals == 8) {
             for (int d = 0; d < 8; d++)
                 LAT_(from_angles)(rows + 12 * d, u + 8 * d);
             u = rows;
-            reals = 12;
         }
 #endif
         for (int i = 0; i < k->columns; i++) {
             const bool more = i + 1 < k->columns;
             const LAT_T *in = (const LAT_T *)k->in + (size_t)k->column[i] * SPINOR;
-            const LAT_(ahead) next = {
-                .in = (const LAT_T *)k->in + (size_t)k->column[more ? i + 1 : 0] * SPINOR,
-                .step = !k->ahead || (!more && b + 1 == end) ? NULL
-                        : more                               ? step
-                                                             : step + 8,
-                .links = b + 1 == end ? u : links_ahead + i * (8 * w->reals / k->columns),
-                .share = b + 1 == end ? 0 : w->reals / k->columns};
+            const LAT_(ahead) next = {.in = (const LAT_T *)k->in
+                                            + (size_t)k->column[more ? i + 1 : 0] * SPINOR,
+                                      .step = more || b + 1 == end ? step : step + 8,
+                                      .links = links_ahead + i * 8 * share,
+                                      .share = share};
             LAT_(spinor) r;
 #define DIRECTION(d) \
-    LAT_(direction)(&r, w, u, reals, last, i == 0, in, k->flip_in, pitch, step, &next, d, weight);
+    LAT_(direction)(&r, w, u, last, i == 0, in, k->flip_in, pitch, step, &next, d, weight, how);
             DIRECTION(0)
             DIRECTION(1)
             DIRECTION(2)
@@ -562,6 +577,27 @@ static void LAT_(hop)(const lat_hop_work *w, const lat_hop_call *k, int begin, i
     }
     if (k->past_cache)
         FENCE;
+}
+
+#define SWEEP(name, ...) \
+    APART void LAT_(name)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end) \
+    { \
+        LAT_(sweep)(w, k, begin, end, (LAT_(how)){__VA_ARGS__}); \
+    }
+SWEEP(sweep_all, false, false, false)
+SWEEP(sweep_all_ahead, false, true, false)
+SWEEP(sweep_all_collect, false, false, true)
+SWEEP(sweep_few, true, false, false)
+SWEEP(sweep_few_ahead, true, true, false)
+SWEEP(sweep_few_collect, true, false, true)
+#undef SWEEP
+
+static void LAT_(hop)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end)
+{
+    static lat_hop_blocks *const sweeps[2][3] = {
+        {LAT_(sweep_all), LAT_(sweep_all_ahead), LAT_(sweep_all_collect)},
+        {LAT_(sweep_few), LAT_(sweep_few_ahead), LAT_(sweep_few_collect)}};
+    sweeps[w->reals < LINK_REALS][w->table->collects ? 2 : k->ahead](w, k, begin, end);
 }
 
 /* out <- A in, or A^-1 in. */
@@ -579,3 +615,4 @@ static void LAT_(diagonal)(const lat_hop_work *w, const lat_hop_call *k, int beg
 }
 #undef COLOURS
 #undef SIDE
+#undef PER_LINE

@@ -168,6 +168,7 @@ int lat_hop_table_fill(lat_hop_table *table, const lat_cpu_grid *grid,
         .table = table, .grid = grid, .real = (int)lat_storage_bytes(grid->grid.spec.storage)};
     memset(table, 0, sizeof *table);
     table->collect = grid->lay->collect;
+    table->collects = grid->lay->ncollect > 0;
     table->step = lat_alloc((size_t)grid->lay->nblocks, 8 * sizeof *table->step,
                             "the table of neighbours");
     const int rc = !table->step || find_twist(table, 0, -1, true) < 0 || fill_steps(&p, boundary)

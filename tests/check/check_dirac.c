@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include "check.h"
 #include "devices.h"
-#include "dirac/dirac.h"
+#include "base/build.h"
+#include "base/threads.h"
+#include "dirac/dirac_cpu.h"
 #include "plain_dirac.h"
 
 static lat_device *dev;
@@ -78,6 +80,7 @@ static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options
     t->p.u = &t->u;
     t->p.traceless = options.traceless;
     t->n = plain_reals(&t->p) / 2;
+    plain_keep(&t->p);
     t->grid = lat_grid_new(dev, &spec);
     t->s = t->grid ? lat_spinor_open(t->grid, nc, columns) : NULL;
     t->d = t->s ? lat_dirac_open(t->s, &t->u, &t->p.f, &options) : NULL;
@@ -106,6 +109,7 @@ static void tear_down(setup *t)
     free(t->in);
     free(t->out);
     free(t->expected);
+    free(t->p.site);
     lat_error_clear();
 }
 
@@ -283,14 +287,622 @@ static void check_reference(int cases)
     }
 }
 
+/* ---- properties ------------------------------------------------------------------------------ */
+
+static const lat_dirac_matrix full_m = {LAT_FULL, LAT_PLAIN}, full_dagger = {LAT_FULL, LAT_DAGGER};
+
+static lat_spinor_part both(const setup *t)
+{
+    return (lat_spinor_part){LAT_BOTH, t->columns, t->all};
+}
+
+/* Links of a kind on a lattice, clover, twist or neither; one column. */
+static void simple_setup(setup *t, const char *dims, lat_storage storage, double csw, double twist)
+{
+    memset(t, 0, sizeof *t);
+    t->u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64);
+    fill_haar(&t->u, 11);
+    t->p.f = fermion_of(.4);
+    t->p.f.csw = t->p.f.csw_t = csw;
+    t->p.f.twist = twist;
+    set_up(t, storage, 1, (lat_dirac_options){0});
+}
+
+/* y = M x by the device, from numbers to numbers. */
+static void times_m(setup *t, lat_dirac_matrix m, const cd *in, cd *out)
+{
+    const lat_spinor_part p = both(t);
+    put(t, t->x, 0, in);
+    CHECK(!t->d->ops->apply(t->d, m, &p, t->y, t->x, NULL), "%s", lat_error());
+    get(t, t->y, 0, out);
+}
+
+static void gamma5_times(const setup *t, cd *v)
+{
+    const size_t half = (size_t)plain_spins(&t->p) / 2;
+    for (size_t i = 0; i < t->n; i++)
+        v[i] *= i / half % 2 ? -1 : 1;
+}
+
+static void check_hermiticity(void)
+{
+    for (int storage = 0; storage < 2; storage++) {
+        setup t;
+        simple_setup(&t, "6 4 2 8", (lat_storage)storage, 1.2, 0);
+        random_numbers(t.in, t.n);
+        times_m(&t, full_dagger, t.in, t.expected);
+        gamma5_times(&t, t.in);
+        times_m(&t, full_m, t.in, t.out);
+        gamma5_times(&t, t.out);
+        const double off = apart(t.out, t.expected, t.n);
+        CHECK(off <= 40 * t.eps, "off by %g", off);
+        tear_down(&t);
+    }
+}
+
+/* psi(x) <- g(x) psi(x) */
+static void rotate_spinor(const setup *t, const lat_field *g, cd *v)
+{
+    for (size_t x = 0; x < lat_volume(&t->u.head.geom); x++)
+        for (int s = 0; s < 4; s++) {
+            cd *psi = v + (x * 4 + (size_t)s) * 3, r[3] = {0};
+            double m[LAT_SUN_REALS];
+            lat_field_get(g, x, m);
+            for (int i = 0; i < 9; i++)
+                r[i / 3] += (m[2 * i] + I * m[2 * i + 1]) * psi[i % 3];
+            memcpy(psi, r, sizeof r);
+        }
+}
+
+static void check_covariance(void)
+{
+    setup t, r;
+    simple_setup(&t, "4 6 2 8", LAT_STORAGE_DOUBLE, 1.2, .1);
+    memset(&r, 0, sizeof r);
+    r.u = field_new(LAT_GAUGE, t.u.head.geom, 3, LAT_F64);
+    fill_haar(&r.u, 11);
+    lat_field g = haar_transform(&r.u, 5);
+    CHECK(!lat_transform_apply(&r.u, &g), "%s", lat_error());
+    r.p.f = t.p.f;
+    set_up(&r, LAT_STORAGE_DOUBLE, 1, (lat_dirac_options){0});
+    random_numbers(t.in, t.n);
+    times_m(&t, full_m, t.in, t.expected);
+    rotate_spinor(&t, &g, t.expected);
+    rotate_spinor(&t, &g, t.in);
+    times_m(&r, full_m, t.in, t.out);
+    const double off = apart(t.out, t.expected, t.n);
+    CHECK(off <= 200 * t.eps, "off by %g", off);
+    lat_field_free(&g);
+    tear_down(&t);
+    tear_down(&r);
+}
+
+/* Plane waves: M(p) = m + sum (1 - cos p) + i sum gamma sin p, p = (2 pi n + pi theta)/L. */
+static void check_free(void)
+{
+    setup t;
+    memset(&t, 0, sizeof t);
+    t.u = field_new(LAT_GAUGE, geometry_of("4 6 2 8"), 3, LAT_F64);
+    fill_near_one(&t.u, 0, 1);
+    t.p.f = fermion_of(.1);
+    t.p.f.boundary[0].theta = -.37;
+    set_up(&t, LAT_STORAGE_DOUBLE, 1, (lat_dirac_options){0});
+    for (int wave = 0; wave < 6; wave++) {
+        double p[4];
+        cd m[4][4] = {{0}}, spin[4];
+        random_numbers(spin, 4);
+        for (int mu = 0; mu < 4; mu++) {
+            const int extent = t.u.head.geom.dims[mu];
+            p[mu] = (2 * below(extent) + t.p.f.boundary[mu].theta) * M_PI / extent;
+            for (int i = 0; i < 16; i++)
+                m[i / 4][i % 4] += I * sin(p[mu]) * plain_gamma[mu][i / 4][i % 4]
+                                   + (i % 5 ? 0 : 1 - cos(p[mu]) + .1 / 4);
+        }
+        memset(t.expected, 0, t.n * sizeof(cd));
+        for (size_t i = 0; i < t.n; i++) {
+            int x[4];
+            lat_coordinates(&t.u.head.geom, i / 12, x);
+            const cd phase = cexp(I * (p[0] * x[0] + p[1] * x[1] + p[2] * x[2] + p[3] * x[3]))
+                             * (1 + i % 3);
+            t.in[i] = phase * spin[i % 12 / 3];
+            for (int s = 0; s < 4; s++)
+                t.expected[i] += phase * m[i % 12 / 3][s] * spin[s];
+        }
+        times_m(&t, full_m, t.in, t.out);
+        /* Cosines of 2 pi n/L as large as 4 pi are good to 16 eps; small results cancel from 8. */
+        const double off = apart(t.out, t.expected, t.n)
+                           * sqrt(norm2(t.expected, t.n) / norm2(t.in, t.n));
+        CHECK(off <= 300 * t.eps, "p = %g %g %g %g: off by %g", p[0], p[1], p[2], p[3], off);
+    }
+    tear_down(&t);
+}
+
+/* x from b = M x by the system of one parity: the right-hand side is S x there, and the other half
+ * of x comes back. */
+static void check_system(void)
+{
+    for (int k = 0; k < 16; k++) {
+        setup t;
+        const lat_dirac_form form = k & 1 ? LAT_SYMMETRIC : LAT_ASYMMETRIC;
+        const lat_parity parity = k & 2 ? LAT_ODD : LAT_EVEN;
+        simple_setup(&t, "4 2 6 8", LAT_STORAGE_DOUBLE, k & 4 ? 1 : 0, k & 8 ? .3 : 0);
+        const lat_spinor_part all = both(&t), p = {parity, 1, t.all};
+        const lat_dirac_matrix schur = {form, LAT_PLAIN};
+        lat_dfield *z = lat_spinor_new(t.s, "z");
+        double off[2], size[2];
+        const lat_scalar minus[] = {{-1, 0}};
+        CHECK(!t.s->ops->random(t.s, &all, 3, t.x)
+                  && !t.d->ops->apply(t.d, full_m, &all, t.y, t.x, NULL)
+                  && !t.d->ops->apply(t.d, schur, &p, z, t.x, NULL)
+                  && !t.d->ops->prepare(t.d, form, &p, t.y, t.y)
+                  && !t.s->ops->axpby(t.s, &p, minus, t.y, NULL, z, &off[0])
+                  && !t.s->ops->dots(t.s, &p, 0, NULL, t.y, NULL, &size[0]),
+              "%s", lat_error());
+        CHECK(sqrt(off[0] / size[0]) <= 400 * t.eps, "case %d: S x_o off by %g", k,
+              sqrt(off[0] / size[0]));
+        const lat_spinor_part other = {(lat_parity)(1 - (int)parity), 1, t.all};
+        CHECK(!t.d->ops->apply(t.d, full_m, &all, t.y, t.x, NULL)
+                  && !t.s->ops->copy(t.s, &p, t.x, z) && !t.d->ops->reconstruct(t.d, &p, z, t.y)
+                  && !t.s->ops->axpby(t.s, &all, minus, t.x, NULL, z, &off[1])
+                  && !t.s->ops->dots(t.s, &other, 0, NULL, t.x, NULL, &size[1]),
+              "%s", lat_error());
+        CHECK(sqrt(off[1] / size[1]) <= 400 * t.eps, "case %d: x_e off by %g", k,
+              sqrt(off[1] / size[1]));
+        lat_dfield_free(z);
+        tear_down(&t);
+    }
+}
+
+/* Uniform flux in the xy plane (docs of lat-start flux): F_12 = sin w diag(1, -1, 0), so that A is
+ * 4 + m - csw/2 sigma_12 F_12. */
+static void check_flux(void)
+{
+    setup t;
+    memset(&t, 0, sizeof t);
+    t.u = field_new(LAT_GAUGE, geometry_of("4 4 4 4"), 3, LAT_F64);
+    fill_near_one(&t.u, 0, 1);
+    const double w = 2 * M_PI / 16;
+    for (size_t x = 0; x < 256; x++) {
+        int at[4];
+        lat_coordinates(&t.u.head.geom, x, at);
+        for (int mu = 0; mu < 2; mu++) {
+            const double angle = mu ? w * at[0] : at[0] == 3 ? -w * 4 * at[1] : 0;
+            const cd e = cexp(I * angle);
+            double m[18] = {
+                [0] = creal(e), [1] = cimag(e), [8] = creal(e), [9] = -cimag(e), [16] = 1};
+            lat_field_put(&t.u, x * 4 + (size_t)mu, m);
+        }
+    }
+    t.p.f = fermion_of(.3);
+    t.p.f.csw = t.p.f.csw_t = 1.5;
+    set_up(&t, LAT_STORAGE_DOUBLE, 1, (lat_dirac_options){0});
+    random_numbers(t.in, t.n);
+    put(&t, t.x, 0, t.in);
+    const lat_spinor_part p = both(&t);
+    CHECK(!t.d->ops->diagonal(t.d, false, false, &p, t.y, t.x), "%s", lat_error());
+    get(&t, t.y, 0, t.out);
+    for (size_t i = 0; i < t.n; i++) {
+        /* sigma_12 = i gamma_1 gamma_2 = diag(s, -s, s, -s) */
+        const cd sigma = I * plain_gamma[0][0][3] * plain_gamma[1][3][0] * (i / 3 % 2 ? -1 : 1);
+        t.expected[i] = t.in[i] * (4.3 - .75 * sigma * sin(w) * (double[]){1, -1, 0}[i % 3]);
+    }
+    const double off = apart(t.out, t.expected, t.n);
+    CHECK(off <= 40 * t.eps, "off by %g", off);
+    tear_down(&t);
+}
+
+static void check_logdet(void)
+{
+    for (int k = 0; k < 6; k++) {
+        setup t;
+        simple_setup(&t, "4 2 6 4", LAT_STORAGE_DOUBLE,
+                     k % 3 == 1 ? 2
+                     : k % 3    ? 6
+                                : 0,
+                     k / 3 ? .3 : 0);
+        double expected[2] = {0, 0}, found[3];
+        long negative[3];
+        for (size_t x = 0; x < lat_volume(&t.u.head.geom); x++) {
+            cd a[12][12], b[12] = {0};
+            plain_diagonal(&t.p, x, false, a);
+            expected[plain_parity(&t.p, x)] += plain_solve(12, a, b);
+        }
+        for (int parity = 0; parity < 3; parity++)
+            CHECK(!t.d->ops->logdet(t.d, (lat_parity)parity, &found[parity], &negative[parity]),
+                  "%s", lat_error());
+        for (int parity = 0; parity < 2; parity++)
+            CHECK(fabs(found[parity] - expected[parity]) <= 1e-12 * fabs(expected[parity]),
+                  "case %d, parity %d: %.15g, expected %.15g", k, parity, found[parity],
+                  expected[parity]);
+        CHECK(found[2] == found[0] + found[1] && negative[2] == negative[0] + negative[1]
+                  && (k != 2 || negative[2] > 0) && (k < 3 || negative[2] == 0),
+              "case %d: %g, %ld negative", k, found[2], negative[2]);
+        tear_down(&t);
+    }
+}
+
+/* ---- bits ------------------------------------------------------------------------------------ */
+
+/* S x with sums, of the columns that are listed: to out[columns], and the sums. */
+static void schur_bits(setup *t, int columns, const int *column, cd *const *out, double *sums)
+{
+    const lat_dirac_matrix m = {LAT_ASYMMETRIC, LAT_PLAIN};
+    const lat_spinor_part all = both(t), p = {LAT_ODD, columns, column};
+    double norm[LAT_SPINOR_COLUMNS];
+    lat_scalar dot[LAT_SPINOR_COLUMNS];
+    const lat_dirac_end end = {.norm = norm, .with = t->x, .dot = dot};
+    CHECK(!t->s->ops->random(t->s, &all, 9, t->x) && !t->s->ops->zero(t->s, &all, t->y)
+              && !t->d->ops->apply(t->d, m, &p, t->y, t->x, &end),
+          "%s", lat_error());
+    for (int i = 0; i < columns; i++) {
+        const int c = column[i];
+        get(t, t->y, c, out[c]);
+        memcpy(sums + 3 * c, (double[]){norm[c], dot[c].re, dot[c].im}, 3 * sizeof *sums);
+    }
+}
+
+/* Any columns together, any number of threads, prefetches or not: the same bits. */
+static void same_bits(const char *dims, lat_storage storage, int reals)
+{
+    enum { COLUMNS = 5 };
+    static const int lists[][COLUMNS] = {{0, 1, 2, 3, 4}, {3}, {1, 4}, {0, 2, 3}};
+    static const int length[] = {5, 1, 2, 3};
+    setup t;
+    memset(&t, 0, sizeof t);
+    t.u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64);
+    fill_haar(&t.u, 11);
+    t.p.f = fermion_of(.4);
+    t.p.f.csw = t.p.f.csw_t = 1;
+    t.p.f.boundary[1].theta = .3;
+    set_up(&t, storage, COLUMNS, (lat_dirac_options){.reals = reals});
+    cd *first[COLUMNS], *again[COLUMNS];
+    double sums[3 * COLUMNS], sums_again[3 * COLUMNS];
+    for (int c = 0; c < COLUMNS; c++) {
+        first[c] = numbers(t.n, sizeof(cd));
+        again[c] = numbers(t.n, sizeof(cd));
+    }
+    const int usual = lat_threads();
+    schur_bits(&t, COLUMNS, lists[0], first, sums);
+    for (int k = 0; k < 8; k++) {
+        const int *list = lists[k % 4];
+        lat_threads_set(k / 2 % 3 + 1);
+        if (!dev->gpu)
+            lat_cpu_dirac_of(t.d)->ahead = lat_cpu_dirac_of(t.d)->past_cache =
+                k & 1 ? LAT_CACHE_ALWAYS : LAT_CACHE_NEVER;
+        schur_bits(&t, length[k % 4], list, again, sums_again);
+        for (int i = 0; i < length[k % 4]; i++) {
+            const int c = list[i];
+            CHECK(!memcmp(first[c], again[c], t.n * sizeof(cd))
+                      && !memcmp(sums + 3 * c, sums_again + 3 * c, 3 * sizeof *sums),
+                  "%s, %d reals: column %d with others, on other threads, has other bits", dims,
+                  reals, c);
+        }
+    }
+    lat_threads_set(usual);
+    for (int c = 0; c < COLUMNS; c++) {
+        free(first[c]);
+        free(again[c]);
+    }
+    tear_down(&t);
+}
+
+static void check_bits(void)
+{
+    for (int storage = 0; storage < 2; storage++)
+        for (int reals = 8; reals <= 18; reals += reals == 8 ? 4 : 6) {
+            same_bits("8 4 8 8", (lat_storage)storage, reals);
+            same_bits("6 2 4 10", (lat_storage)storage, reals);
+        }
+}
+
+/* ---- linear algebra -------------------------------------------------------------------------- */
+
+enum { FIELDS = 6 };
+typedef struct algebra {
+    setup t;
+    lat_dfield *f[FIELDS];
+    cd *v[FIELDS]; /* the same of column 1, on odd sites */
+} algebra;
+
+static void fresh(algebra *a)
+{
+    const lat_spinor_part all = both(&a->t);
+    for (int i = 0; i < FIELDS; i++) {
+        CHECK(!a->t.s->ops->random(a->t.s, &all, (uint64_t)i, a->f[i]), "%s", lat_error());
+        get(&a->t, a->f[i], 1, a->v[i]);
+    }
+}
+
+/* Field i is v: the odd sites of column 1. */
+static void compare(algebra *a, int i, const char *what)
+{
+    get(&a->t, a->f[i], 1, a->t.out);
+    plain_only(&a->t.p, 1, a->t.out);
+    memcpy(a->t.expected, a->v[i], a->t.n * sizeof(cd));
+    plain_only(&a->t.p, 1, a->t.expected);
+    const double off = apart(a->t.out, a->t.expected, a->t.n);
+    CHECK(off <= 20 * a->t.eps, "%s: off by %g", what, off);
+}
+
+static void compare_sums(algebra *a, int i, int j, lat_scalar dot, double norm, const char *what)
+{
+    cd product = 0;
+    double square = 0, other = 0;
+    for (size_t k = 0; k < a->t.n; k++)
+        if (plain_parity(&a->t.p, k / (size_t)plain_spins(&a->t.p))) {
+            product += conj(a->v[i][k]) * a->v[j][k];
+            square += creal(a->v[j][k] * conj(a->v[j][k]));
+            other += creal(a->v[i][k] * conj(a->v[i][k]));
+        }
+    CHECK(cabs(dot.re + I * dot.im - product) <= 20 * a->t.eps * sqrt(square * other)
+              && fabs(norm - square) <= 20 * a->t.eps * square,
+          "%s: %.15g %.15g %.15g, expected %.15g %.15g %.15g", what, dot.re, dot.im, norm,
+          creal(product), cimag(product), square);
+}
+
+#define EACH_NUMBER(...) \
+    for (size_t k = 0; k < a.t.n; k++) { \
+        __VA_ARGS__ \
+    }
+
+static void check_algebra(void)
+{
+    for (int storage = 0; storage < 2; storage++) {
+        algebra a;
+        simple_setup(&a.t, "4 6 2 8", (lat_storage)storage, 0, 0);
+        setup *t = &a.t;
+        tear_down(t);
+        memset(t, 0, sizeof *t);
+        t->u = field_new(LAT_GAUGE, geometry_of("4 6 2 8"), 3, LAT_F64);
+        fill_haar(&t->u, 11);
+        t->p.f = fermion_of(.4);
+        set_up(t, (lat_storage)storage, 3, (lat_dirac_options){0});
+        for (int i = 0; i < FIELDS; i++) {
+            a.f[i] = lat_spinor_new(t->s, "a field");
+            a.v[i] = numbers(t->n, sizeof(cd));
+        }
+        const lat_spinor_ops *ops = t->s->ops;
+        static const int one[] = {1};
+        const lat_spinor_part p = {LAT_ODD, 1, one};
+        const lat_scalar s[3][3] = {{{0, 0}, {.7, -.2}}, {{0, 0}, {-1.1, .4}}, {{0, 0}, {.3, 0}}};
+        const cd c[3] = {.7 - .2 * I, -1.1 + .4 * I, .3};
+        const double real[3][2] = {{0, .7}, {0, -1.1}, {0, .3}};
+        double norm[3];
+        lat_scalar dot[3][3];
+        fresh(&a);
+        CHECK(!ops->axpby(t->s, &p, s[0], a.f[0], s[1], a.f[1], norm), "%s", lat_error());
+        EACH_NUMBER(a.v[1][k] = c[0] * a.v[0][k] + c[1] * a.v[1][k];)
+        compare(&a, 1, "axpby");
+        lat_scalar *const dots[] = {dot[0], dot[1]};
+        const lat_dfield *const x[] = {a.f[0], a.f[2]};
+        CHECK(!ops->dots(t->s, &p, 2, x, a.f[1], dots, norm), "%s", lat_error());
+        compare_sums(&a, 0, 1, dot[0][1], norm[1], "dots");
+        compare_sums(&a, 2, 1, dot[1][1], norm[1], "dots");
+        const lat_scalar *const terms[] = {s[0], s[2]};
+        CHECK(!ops->axpys(t->s, &p, 2, terms, x, a.f[3], norm), "%s", lat_error());
+        EACH_NUMBER(a.v[3][k] += c[0] * a.v[0][k] + c[2] * a.v[2][k];)
+        compare(&a, 3, "axpys");
+        fresh(&a);
+        CHECK(!ops->cg(t->s, &p, real[0], real[1], real[2], a.f[0], a.f[1], a.f[2]), "%s",
+              lat_error());
+        EACH_NUMBER(a.v[0][k] += .7 * a.v[1][k]; a.v[1][k] = .3 * a.v[2][k] - 1.1 * a.v[1][k];)
+        compare(&a, 0, "cg: x");
+        compare(&a, 1, "cg: p");
+        fresh(&a);
+        CHECK(!ops->bicgstab(t->s, &p, s[0], s[1], a.f[0], a.f[1], a.f[2], a.f[3], a.f[4], dot[0],
+                             norm),
+              "%s", lat_error());
+        EACH_NUMBER(a.v[0][k] += c[0] * a.v[1][k] + c[1] * a.v[2][k];
+                    a.v[2][k] -= c[1] * a.v[3][k];)
+        compare(&a, 0, "bicgstab: x");
+        compare(&a, 2, "bicgstab: r");
+        compare_sums(&a, 4, 2, dot[0][1], norm[1], "bicgstab");
+        CHECK(!ops->bicgstab_direction(t->s, &p, s[0], s[1], a.f[2], a.f[3], a.f[1]), "%s",
+              lat_error());
+        EACH_NUMBER(a.v[1][k] = a.v[2][k] + c[0] * (a.v[1][k] - c[1] * a.v[3][k]);)
+        compare(&a, 1, "bicgstab: p");
+        for (int i = 0; i < FIELDS; i++) {
+            lat_dfield_free(a.f[i]);
+            free(a.v[i]);
+        }
+        tear_down(t);
+    }
+}
+
+/* From double to single and back: rounded once; other columns and sites stay. */
+static void check_convert(void)
+{
+    setup t, r;
+    simple_setup(&t, "4 6 2 8", LAT_STORAGE_DOUBLE, 0, 0);
+    simple_setup(&r, "4 6 2 8", LAT_STORAGE_SINGLE, 0, 0);
+    const lat_spinor_part all = both(&t), odd = {LAT_ODD, 1, t.all};
+    CHECK(!t.s->ops->random(t.s, &all, 5, t.x) && !r.s->ops->convert(r.s, &odd, t.s, t.x, r.x)
+              && !t.s->ops->convert(t.s, &all, r.s, r.x, t.y),
+          "%s", lat_error());
+    get(&t, t.x, 0, t.expected);
+    get(&t, t.y, 0, t.out);
+    plain_only(&t.p, 1, t.expected);
+    const double off = apart(t.out, t.expected, t.n);
+    CHECK(off > 0 && off <= 0x1p-24, "off by %g", off);
+    tear_down(&t);
+    tear_down(&r);
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void refused(double mass, double csw, int reals, bool bent, const char *words)
+{
+    lat_field u = field_new(LAT_GAUGE, geometry_of("4 4 4 4"), 3, LAT_F64);
+    fill_near_one(&u, 0, 1);
+    double m[18] = {[0] = 1.001, [8] = 1, [16] = 1};
+    if (bent)
+        lat_field_put(&u, 4 * 77 + 2, m);
+    lat_fermion f = fermion_of(mass);
+    f.csw = f.csw_t = csw;
+    const lat_dirac_options options = {.reals = reals};
+    const lat_grid_spec spec = {u.head.geom, LAT_STORAGE_DOUBLE, -1};
+    lat_grid *grid = lat_grid_new(dev, &spec);
+    lat_spinor_space *s = lat_spinor_open(grid, 3, 1);
+    lat_dirac *d = lat_dirac_open(s, &u, &f, &options);
+    if (words)
+        CHECK(!d && strstr(lat_error(), words), "%s: %s", words, lat_error());
+    else
+        CHECK(d && d->reals == 18, "%s", lat_error());
+    lat_dirac_close(d);
+    lat_spinor_close(s);
+    lat_grid_free(grid);
+    lat_field_free(&u);
+    lat_error_clear();
+}
+
+static void check_refusals(void)
+{
+    refused(.1, 0, 12, true, "link at 1,3,0,1 z: 12 reals a link need SU(3) to");
+    refused(.1, 0, 8, true, "8 reals a link need SU(3) to");
+    refused(.1, 0, 0, true, NULL); /* it takes all 18 by itself */
+    refused(.1, 0, 10, false, "10 reals a link: expected 18, 12 or 8 of SU(3)");
+    refused(NAN, 0, 0, false, "expected a finite mass");
+    refused(-4, 0, 0, false, "the diagonal of the Dirac operator is 0");
+    refused(-4, 1, 0, false, "clover term at 0,0,0,0: its block of gamma5 = 1 cannot be inverted");
+}
+
 static void check_device(void)
 {
     device_case(dev, "operators agree with the plain reference on random lattices");
-    check_reference(10);
+    check_reference(40);
+    device_case(dev, "M^+ is gamma5 M gamma5");
+    check_hermiticity();
+    device_case(dev, "M is gauge covariant");
+    check_covariance();
+    device_case(dev, "M on plane waves is that of free fermions");
+    check_free();
+    device_case(dev, "the system of one parity solves that of both");
+    check_system();
+    device_case(dev, "the clover term of a uniform flux is sin w");
+    check_flux();
+    device_case(dev, "log det of A is that of its blocks");
+    check_logdet();
+    device_case(dev, "a column has the same bits with any others, on any number of threads");
+    check_bits();
+    device_case(dev, "linear algebra is that of plain loops");
+    check_algebra();
+    device_case(dev, "fields are converted between precisions");
+    check_convert();
+    device_case(dev, "what cannot be an operator is refused");
+    check_refusals();
 }
 
-int main(void)
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+/* check_dirac bytes N: on N ranks, sums and a checksum of each slice of M x and S x. */
+static int print_bytes(int ranks, char **argv)
 {
+    const lat_comm *comm = lat_comm_start(ranks, argv);
+    if (!comm)
+        return lat_report(LAT_FAILED);
+    lat_device_options options = {.choice = LAT_DEVICE_CPU};
+    lat_device *device = lat_device_open(&options, comm);
+    static const char *const lattices[] = {"8 4 8 8", "6 2 4 10"};
+    for (int k = 0; k < 8; k++) {
+        lat_field u = field_of_ranks(LAT_GAUGE, geometry_of(lattices[k % 2]), 3, LAT_F64, comm);
+        fill_haar(&u, 11);
+        need(!lat_field_exchange(&u), "links");
+        lat_fermion f = fermion_of(.4);
+        f.csw = f.csw_t = 1;
+        f.boundary[3].theta = k & 4 ? 1 : .3;
+        const lat_grid_spec spec = {u.head.geom, k & 2 ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE,
+                                    -1};
+        static const int all[] = {0, 1};
+        const lat_spinor_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
+        lat_grid *grid = lat_grid_new(device, &spec);
+        lat_spinor_space *s = grid ? lat_spinor_open(grid, 3, 2) : NULL;
+        lat_dirac *d = s ? lat_dirac_open(s, &u, &f, NULL) : NULL;
+        need(d != NULL, "an operator");
+        lat_dfield *x = lat_spinor_new(s, "x"), *y = lat_spinor_new(s, "y");
+        double norm[2], log_det;
+        long negative;
+        lat_scalar dot[2];
+        const lat_dirac_end end = {.norm = norm, .with = x, .dot = dot};
+        const lat_dirac_matrix schur = {LAT_SYMMETRIC, LAT_DAGGER};
+        need(!s->ops->random(s, &both_parities, 4, x)
+                 && !d->ops->apply(d, full_m, &both_parities, y, x, NULL)
+                 && !d->ops->apply(d, schur, &odd, x, y, NULL)
+                 && !d->ops->apply(d, full_m, &both_parities, y, x, &end)
+                 && !d->ops->logdet(d, LAT_BOTH, &log_det, &negative),
+             "the operator");
+        lat_field out = spinors(u.head.geom, 3, 2);
+        lat_field_free(&out);
+        lat_header_init(&out.head);
+        out.head.geom = u.head.geom;
+        out.head.nc = 3;
+        lat_header_make_spinors(&out.head, LAT_MODES, 2);
+        need(!lat_field_alloc(&out, comm), "spinors");
+        for (int c = 0; c < 2; c++)
+            need(!s->ops->get(s, y, c, &out, c), "spinors");
+        uint64_t hash[64], own[64];
+        const size_t words = lat_field_reals(&out) / (size_t)lat_field_slab(&out).count;
+        for (int t = 0; t < lat_field_slab(&out).count; t++) {
+            own[t] = 14695981039346656037u;
+            for (size_t i = 0; i < words; i++) {
+                uint64_t word;
+                memcpy(&word, (double *)out.data + (size_t)t * words + i, sizeof word);
+                own[t] = (own[t] ^ word) * 1099511628211u;
+            }
+        }
+        need(!lat_field_gather(&out, own, sizeof *own, hash), "checksums");
+        if (comm->rank == 0) {
+            printf("%a %a %a %a %ld", norm[0], norm[1], dot[1].re, log_det, negative);
+            for (int t = 0; t < u.head.geom.dims[3]; t++)
+                printf(" %llx", (unsigned long long)hash[t]);
+            puts("");
+        }
+        lat_dfield_free(x);
+        lat_dfield_free(y);
+        lat_dirac_close(d);
+        lat_spinor_close(s);
+        lat_grid_free(grid);
+        lat_field_free(&u);
+        lat_field_free(&out);
+    }
+    lat_device_close(device);
+    return 0;
+}
+
+/* What `check_dirac bytes N` prints; NULL if it fails. The caller frees it. */
+static char *bytes_of(const char *program, int ranks)
+{
+    char command[4200], *text = calloc(1, 1 << 16);
+    snprintf(command, sizeof command,
+             "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 '%s' "
+             "bytes %d",
+             program, ranks);
+    FILE *pipe = popen(command, "r");
+    need(text && pipe, "a pipe");
+    const size_t n = fread(text, 1, (1 << 16) - 1, pipe);
+    if (pclose(pipe) == 0 && n > 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void check_ranks(const char *program)
+{
+    char *one = bytes_of(program, 1);
+    if (!CHECK(one != NULL, "one rank"))
+        return;
+    for (int ranks = 2; ranks <= 3; ranks++) {
+        char *more = bytes_of(program, ranks);
+        CHECK(more && !strcmp(one, more), "%d ranks: %s\nexpected %s", ranks,
+              more ? more : "nothing", one);
+        free(more);
+    }
+    free(one);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && !strcmp(argv[1], "bytes"))
+        return print_bytes(atoi(argv[2]), argv);
     dev = cpu_device();
     check_device();
     dev = checking_device();
@@ -299,5 +911,11 @@ int main(void)
         check_device();
     else
         check_skipped("GPU: operators agree with the plain reference", lat_error());
+    if (system("command -v mpirun >/dev/null 2>&1") || *lat_no_mpi)
+        check_skipped("ranks", "no MPI");
+    else {
+        check_case("several ranks have the bytes of one");
+        check_ranks(argv[0]);
+    }
     return check_done();
 }
