@@ -288,3 +288,11 @@ END
     pion up.lat 1e-13 .028550691287927 .029680155783141 .033178777076444 .040804457136814 .212957464914296 .040787362958291 \
         .033172449496185 .029668168334757
 }
+
+@test "QDP++'s file of three records: the checksums of its third one are those of D21" {
+    sample qdpxx_t_qio.intel-scalar.lime
+    # random numbers, no links: read with --force; the other two records are left out
+    run -0 --separate-stderr lat-convert --force qdpxx_t_qio.intel-scalar.lime -o x.lat
+    [[ $stderr != *"SciDAC checksums"* && $stderr == *"2 other binary records are left out"* ]]
+    lat-info x.lat | grep -q "SciDAC su3gauge 32 bits, checksums d716ee56 7d701386"
+}

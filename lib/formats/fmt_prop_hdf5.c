@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "quarks.h"
 #ifdef LAT_HDF5
+#define H5_USE_110_API /* later versions have other ones of the same names */
 #include <hdf5.h>
 #endif
 

@@ -15,6 +15,7 @@
 #define LAT_GAMMA_H
 
 #include <stdbool.h>
+#include "lattice/quark.h"
 
 /* Row s has i^power[s] in column[s], and zeros. */
 typedef struct lat_gamma {
@@ -54,8 +55,6 @@ typedef struct lat_basis {
     bool root;
     signed char t[4][4][2]; /* re, im */
 } lat_basis;
-
-#define LAT_BASIS "degrand-rossi"
 
 /*   degrand-rossi  Chroma, QDP++, Grid, gpt, qlua, lalibe, CPS, QUDA and PyQUDA by default
  *   milc           MILC: the same matrices, but (1 + gamma) in front of the forward hop
