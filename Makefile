@@ -304,7 +304,7 @@ $(B)/lib/formats/fmt_prop_hdf5.o: cflags += $(if $(has_hdf5),-DLAT_HDF5 $(hdf5_c
 $(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(B)/lib/formats/fmt_prop_hdf5.o: $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/measure/measure_plaquette.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o: cflags += $(optimise_more)
+$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o: cflags += $(optimise_more)
 # Links are the same bits whatever vectors they were rotated in.
 $(B)/lib/lattice/rotate.o: cflags += -ffp-contract=off
 

@@ -65,6 +65,14 @@ is() {
     run -3 lat-dirac --check --residual 1e-6 --smear-links stout:.2,2,spatial -U u.lat a.lat
 }
 
+@test "Chroma: twisted mass (D19)" {
+    solve $weak --kappa .205 --twist .01 --source gauss:2,5,0,0,0,0 | lat-corr --channels pion >found
+    is 2e-6 0.240750708407748 0.0924521379717651 0.0263446081626488 0.00841285501062902 0.00460240144675925 0.00841235905947049 \
+        0.026282941570381 0.0924746705481609 <found
+    is 1e-10 .24075072292607 .092452145402839 .02634462037864 .0084128623646752 .0046024067428123 .0084123667473464 \
+        .026282954481788 .092474678574888 <found
+}
+
 @test "lalibe: two clover quarks: pion, pion of p = (1,0,0), non-relativistic nucleon and Delta (D02 to D05, D07)" {
     for m in .1 .2; do solve $weak --residual 1e-14 --mass $m --csw 1.17 --source gauss:2,5,0,0,0,0 >m$m.lat; done
     lat-corr --channels pion --second m.2.lat m.1.lat | is 1e-11 \
@@ -134,4 +142,27 @@ END
     awk -F'\t' '$3 $4 $5 == "100"' theirs | is 1e-5 113.3122 5.395127 .8326622 4.874432
     awk -F'\t' -v OFS='\t' '$3 ^ 2 + $4 ^ 2 + $5 ^ 2 == 1 { sum[$6] += $7 / 6 }
         END { for (t = 0; t < 4; t++) print 0, "pion", 1, 0, 0, t, sum[t] }' theirs | is 1e-5 113.2146 5.398233 .8120558 4.695981
+}
+
+@test "MILC: norms of a propagator of its own sample, solved to 1e-5 there (D12)" {
+    # csw 1.1 / u0^3, u0 = .9; the configuration is in Coulomb gauge already.
+    solve milc_lat.sample.l4448.gf --kappa .1 --csw 1.50891632373114 --boundary p,p,p,p --source ball:1,0,0,0,0 |
+        lat-corr --channels pion | awk -F'\t' -v OFS='\t' 'FNR > 1 { $7 *= 25 } 1' | is 1.5e-4 \
+        62.8294237 3.16036773 0.290458076 0.0273378100 0.00491619148 0.0227763810 0.247583947 2.84606054
+}
+
+@test "MILC: a whole propagator in Fermilab's format, basis and normalisation (D23)" {
+    need_numpy
+    need_data quark/milc_lat.sample.l4448.ll quark/milc_wprop_fm.sample.l4448.ll
+    lat-convert --kappa .124 "$DATA/quark/milc_wprop_fm.sample.l4448.ll" -o theirs.lat # M^-1/(2 kappa) in the file
+    solve quark/milc_lat.sample.l4448.ll --kappa .124 --csw 1.476 --boundary p,p,p,p --source point:0,0,0,0 >ours.lat
+    lat-corr --channels pion ours.lat | awk -F'\t' -v OFS='\t' 'FNR > 1 { $7 /= 4 * .124 ^ 2 } 1' | is 1e-3 \
+        16.74417 1.09079 .1442 .025133 .009058 .029623 .158405 1.123284
+    "$PYTHON" - <<'END'
+import lat
+
+ours, theirs = (next(lat.read(name + ".lat")).spinors for name in ("ours", "theirs"))
+off = abs(ours - theirs).max() / abs(ours).max()
+assert off < 1e-6, off
+END
 }

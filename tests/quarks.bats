@@ -73,6 +73,45 @@ END
     near "$(lat-corr --channels pcac a.lat | awk -F'\t' '$2 == "pcac" && $6 == 8 { print $7 }')" .0959 1e-4
 }
 
+@test "lat-solve on unit links gives the exact propagator, for any boundary, and walls the sum over it" {
+    need_numpy
+    lat-start cold --dims 4,6,4,8 -o cold.lat
+    for theta in 0 1 0.3; do
+        free 4,6,4,8 .3 $theta 1,0,2,5 a.lat
+        lat-solve --residual 1e-14 --mass .3 --boundary "p,p,p,$theta" --source point:1,0,2,5 cold.lat -o b.lat
+        for file in a b; do lat-corr --channels mesons,baryons --momenta 2 $file.lat >$file; done
+        agree a b 1e-11
+    done
+    # The wall of momentum p has the pion of the quark S(p, t): one spin matrix for each t, from the mean over a point's slices.
+    lat-solve --residual 1e-14 --mass .3 --source wall:5,1,0,0 cold.lat | lat-corr --channels pion >wall
+    free 4,6,4,8 .3 1 0,0,0,5 a.lat
+    "$PYTHON" - >want <<'END'
+import lat
+import numpy as np
+
+s = next(lat.read("a.lat")).spinors
+s = (s * np.exp(-2j * np.pi * np.arange(4) / 4)[:, None, None, None]).sum(axis=(1, 2, 3))
+for t in range(8):
+    print(0, "pion", 0, 0, 0, t, repr(float((abs(s[(t + 5) % 8]) ** 2).sum() * 96)), 0, sep="\t")
+END
+    agree want wall 1e-11
+}
+
+@test "hadrons of rough links are gauge invariant, and the same bits on any ranks" {
+    rough u.lat --dims 4,4,4,8
+    lat-gauge --random --seed 7 u.lat -o g.lat
+    for file in u g; do
+        lat-solve --residual 1e-13 --kappa .12 --csw 1.2 --smear-links stout:.1,2 --source point:1,2,3,4/ape:.5,3/gauss:2,5 $file.lat -o $file.s.lat
+        lat-corr --channels all --momenta 1 --sink hyp:.75,.6,.3,1/gauss:1,3 --gauge-file $file.lat $file.s.lat | grep -v pcac >$file
+    done
+    agree u g 1e-9 # residuals, and what baryons amplify
+    lat-theta --version | grep -q "^MPI: yes" && command -v mpirun >/dev/null || skip "no MPI"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+    lat-solve -n 2 -@ 1 --residual 1e-13 --kappa .12 --csw 1.2 --smear-links stout:.1,2 --source point:1,2,3,4/ape:.5,3/gauss:2,5 u.lat |
+        lat-corr -n 4 -@ 1 --channels all --momenta 1 --sink hyp:.75,.6,.3,1/gauss:1,3 --gauge-file u.lat >ranks
+    grep -v pcac ranks | cmp - u
+}
+
 @test "a translation moves nothing but the origin, cubic rotations exchange channels" {
     need_numpy
     free 4,4,4,8 .2 1 0,0,0,0 a.lat

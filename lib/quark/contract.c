@@ -294,6 +294,7 @@ static void add_site(const job *j, size_t site, const cplx *phase, cplx *sum)
     const size_t reals = 32 * (size_t)n * (size_t)n;
     const double *s1 = j->first + site * reals, *s2 = j->second + site * reals;
     site_propagator u, s;
+    site_baryon last = {.known = false};
     if (j->baryons)
         site_load(&u, s1);
     if (j->baryons && j->two)
@@ -301,10 +302,11 @@ static void add_site(const job *j, size_t site, const cplx *phase, cplx *sum)
     for (int k = 0; k < c->channels; k++) {
         const lat_channel *channel = &c->channel[k];
         cplx *to = sum + k * c->momenta;
-        cplx v = channel->kind == LAT_MESON  ? meson(&j->trace[k], n, s1, s2)
-                 : channel->kind == LAT_PCAC ? (cplx){meson(&j->trace[k], n, s1, s2).re,
-                                                      meson(&j->trace[c->channels], n, s1, s2).re}
-                                             : lat_baryon_site(channel, &u, j->two ? &s : &u);
+        cplx v = channel->kind == LAT_MESON ? meson(&j->trace[k], n, s1, s2)
+                 : channel->kind == LAT_PCAC
+                     ? (cplx){meson(&j->trace[k], n, s1, s2).re,
+                              meson(&j->trace[c->channels], n, s1, s2).re}
+                     : lat_baryon_site(channel, &u, j->two ? &s : &u, &last);
         if (channel->kind == LAT_PCAC) {
             to->re += v.re;
             to->im += v.im;

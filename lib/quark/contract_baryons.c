@@ -193,24 +193,36 @@ static cplx nucleon_nr(const site_propagator *u, const site_propagator *d)
     return sum;
 }
 
-cplx lat_baryon_site(const lat_channel *c, const site_propagator *u, const site_propagator *s)
+static cplx non_relativistic(lat_channel_kind kind, const site_propagator *u,
+                             const site_propagator *s)
 {
-    site_matrix g;
     site_propagator x, y;
-    memset(g, 0, sizeof g);
-    switch (c->kind) {
-    case LAT_NUCLEON: octet(g, u, u); break;
-    case LAT_SIGMA: octet(g, u, s); break;
-    case LAT_XI: octet(g, s, u); break;
-    case LAT_LAMBDA: lambda(g, u, s); break;
-    case LAT_DELTA: delta(g, u); break;
-    default:
-        upper(&x, u);
-        upper(&y, c->kind == LAT_SIGMA_NR ? s : u);
-        if (c->kind != LAT_DELTA_NR)
-            return nucleon_nr(&x, &y);
+    upper(&x, u);
+    if (kind == LAT_DELTA_NR) {
         const cplx z = triple(&x, 0, 0, &x, 0, 0, &x, 0, 0);
         return (cplx){6 * z.re, 6 * z.im};
     }
-    return project(g, c->backward);
+    if (kind == LAT_NUCLEON_NR)
+        return nucleon_nr(&x, &x);
+    upper(&y, s);
+    return nucleon_nr(&x, &y);
+}
+
+cplx lat_baryon_site(const lat_channel *c, const site_propagator *u, const site_propagator *s,
+                     site_baryon *last)
+{
+    if (last->known && last->kind == c->kind)
+        return project(last->g, c->backward);
+    memset(last, 0, sizeof *last);
+    switch (c->kind) {
+    case LAT_NUCLEON: octet(last->g, u, u); break;
+    case LAT_SIGMA: octet(last->g, u, s); break;
+    case LAT_XI: octet(last->g, s, u); break;
+    case LAT_LAMBDA: lambda(last->g, u, s); break;
+    case LAT_DELTA: delta(last->g, u); break;
+    default: return non_relativistic(c->kind, u, s);
+    }
+    last->known = true;
+    last->kind = c->kind;
+    return project(last->g, c->backward);
 }

@@ -21,7 +21,15 @@ typedef struct site_propagator {
     site_matrix s[3][3];
 } site_propagator;
 
-/* A baryon channel at one site; u and s as the propagator in memory. */
-cplx lat_baryon_site(const lat_channel *c, const site_propagator *u, const site_propagator *s);
+/* The spin matrix of the last baryon at this site: forward and backward channels share it. */
+typedef struct site_baryon {
+    bool known;
+    lat_channel_kind kind;
+    site_matrix g;
+} site_baryon;
+
+/* A baryon channel at one site; `last` begins as zeros at each site. */
+cplx lat_baryon_site(const lat_channel *c, const site_propagator *u, const site_propagator *s,
+                     site_baryon *last);
 
 #endif
