@@ -88,8 +88,9 @@ int lat_input_rewind(lat_input *in, uint64_t offset);
 bool lat_input_pread(const lat_input *in, uint64_t offset, void *buf, size_t n);
 
 /* `size` bytes, zero at first, that are freed with the input: for what the caller keeps of it. Each
- * call returns the same bytes. NULL with lat_error set if there is no memory. */
-void *lat_input_attach(lat_input *in, size_t size);
+ * call returns the same bytes of one attachment. NULL with lat_error set if there is no memory. */
+typedef enum { LAT_ATTACH_STREAM, LAT_ATTACH_FORMAT, LAT_ATTACHMENTS } lat_attachment;
+void *lat_input_attach(lat_input *in, lat_attachment which, size_t size);
 
 /* ---- output ---------------------------------------------------------------------------------- */
 

@@ -89,13 +89,14 @@ void lat_input_close(lat_input *in)
         close(in->fd);
     free(in->name);
     free(in->buf);
-    free(in->attached);
+    for (int i = 0; i < LAT_ATTACHMENTS; i++)
+        free(in->attached[i]);
     free(in);
 }
 
-void *lat_input_attach(lat_input *in, size_t size)
+void *lat_input_attach(lat_input *in, lat_attachment which, size_t size)
 {
-    return lat_io_attach(&in->attached, size, in->name);
+    return lat_io_attach(&in->attached[which], size, in->name);
 }
 
 const char *lat_input_name(const lat_input *in) { return in->name; }

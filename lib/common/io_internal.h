@@ -79,7 +79,7 @@ struct lat_input {
     off_t begin;              /* position at which a regular file was opened */
     unsigned char *buf;       /* bytes at .. end-1 have not been read by the caller */
     size_t at, end, capacity; /* of buf: BUFFER, and more only for lat_input_wait */
-    void *attached;
+    void *attached[LAT_ATTACHMENTS];
 };
 
 struct lat_output {

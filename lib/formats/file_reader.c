@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "base/threads.h"
 #include "lattice/slices.h"
 #include "stream/stream.h"
 #include "file_reader.h"
@@ -98,7 +99,7 @@ static int read_whole(lat_file_reader *s)
 {
     if (!s->format->foreign)
         return lat_stream_body(s->in, &s->f) < 0 ? -1 : 0;
-    return lat_field_alloc(&s->f, lat_input_comm(s->in)) < 0
+    return lat_field_alloc(&s->f, NULL) < 0
                ? -1
                : lat_payload_read(s->in, &s->f.head, &s->p, s->f.data, 0, lat_slices(&s->f.head));
 }
@@ -180,6 +181,22 @@ int lat_file_reader_each(lat_file_reader *s, bool at_once, lat_slices_fn *fn, vo
     s->fresh = false;
     free(buffers);
     return rc;
+}
+
+int lat_file_reader_get(lat_file_reader *s, void *slices, int first, int count)
+{
+    const lat_header *head = &s->f.head;
+    const size_t slice = lat_slice_bytes(head);
+    if (s->whole) {
+        lat_memcpy(slices, (const char *)s->f.data + (size_t)first * slice, (size_t)count * slice);
+        return 0;
+    }
+    s->p.digest = NULL;
+    if ((first == 0 && lat_input_rewind(s->in, s->at) < 0)
+        || lat_payload_read(s->in, head, &s->p, slices, first, count) < 0)
+        return -1;
+    lat_flip_signs(head, s->signs, slices, first, count);
+    return first + count < lat_slices(head) ? 0 : lat_input_rewind(s->in, s->at);
 }
 
 /* ---- the first pass -------------------------------------------------------------------------- */

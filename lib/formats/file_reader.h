@@ -38,6 +38,10 @@ void lat_file_reader_close(lat_file_reader *s);
  * returned. */
 int lat_file_reader_each(lat_file_reader *s, bool at_once, lat_slices_fn *fn, void *context);
 
+/* After the first pass of a foreign file: slices first .. first + count - 1 into memory of the
+ * caller, from slice 0 on in their order. The last ones make sure that the file has not changed. */
+int lat_file_reader_get(lat_file_reader *s, void *slices, int first, int count);
+
 /* The first pass: what the file states is verified, and f.head gets plaquette and link trace. fn
  * (may be NULL) is called for all slices. `restart` (may be NULL) is called before the first slice,
  * and again whenever it is found that the file has to be read in another way. */

@@ -238,9 +238,9 @@ const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT])
 
 int lat_need_dims(lat_input *in, const lat_read_context *r)
 {
-    return r->dims.nd
-               ? 0
-               : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T", lat_input_name(in));
+    return r->dims.nd ? 0
+                      : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T to lat-convert",
+                                 lat_input_name(in));
 }
 
 int lat_need_size(lat_input *in)

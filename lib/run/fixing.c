@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "common/progress.h"
 #include "common/stop.h"
+#include "formats/fields.h"
 #include "stream/stream.h"
 #include "tool.h"
 #include "lattice/transform.h"
@@ -114,7 +115,7 @@ static bool last_batch(const run *r)
     int left = 0;
     for (int i = 0; i < f->copies; i++)
         left += !f->copy[i].measured;
-    return left == f->nbatch && lat_stream_last_field(r->in);
+    return left == f->nbatch && lat_fields_last(r->in);
 }
 
 static int sweep_all(run *r)
@@ -370,7 +371,7 @@ static int next(run *r)
         return -1;
     }
     lat_stop_hold(together);
-    const int more = lat_stream_read(r->in, &f->u);
+    const int more = lat_fields_read(r->in, &f->u);
     lat_stop_hold(false);
     if (more < 0 && !together)
         rescue(r);

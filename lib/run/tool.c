@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "common/io.h"
+#include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
 
@@ -38,7 +39,7 @@ static int filter_once(lat_input *in, lat_output *out, lat_each *each, long inde
                        bool *more)
 {
     lat_field f = {.data = NULL};
-    int rc = lat_stream_read(in, &f), code;
+    int rc = lat_fields_read(in, &f), code;
 
     *more = rc > 0;
     if (rc <= 0)

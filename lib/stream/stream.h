@@ -89,6 +89,16 @@ int lat_stream_end(lat_stream_reader *r, lat_header *head);
 int lat_stream_verify(const lat_header *head, const char *name, double plaquette, double link_trace,
                       double largest);
 
+/* ---- fields of other files, shared by ranks -------------------------------------------------- */
+
+/* *head of rank 0 to the other ranks, where it is overwritten. All ranks call it. */
+int lat_stream_share_head(const lat_comm *comm, lat_header *head);
+
+/* The slices of a field, which `next` gives to rank 0 one after the other, to all ranks of f->comm:
+ * each has allocated its slab. All ranks call it, with several ranks alone. */
+typedef int lat_next_slices(void *context, void *slices, int count);
+int lat_stream_share_slices(lat_field *f, lat_next_slices *next, void *context);
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Writes header, blocks and trailer, in the order of f->head.order. `store` (common/options.h):

@@ -17,7 +17,7 @@
 
 lat_stream_state *lat_stream_state_of(lat_input *in)
 {
-    lat_stream_state *s = lat_input_attach(in, sizeof *s);
+    lat_stream_state *s = lat_input_attach(in, LAT_ATTACH_STREAM, sizeof *s);
     if (s && !s->known)
         lat_fail("%s: the header was not read before its blocks", lat_input_name(in));
     return s && s->known ? s : NULL;
@@ -66,7 +66,7 @@ static int read_end_mark(lat_input *in, lat_stream_state *s)
 /* On rank 0. */
 static int more(lat_input *in)
 {
-    lat_stream_state *s = lat_input_attach(in, sizeof *s);
+    lat_stream_state *s = lat_input_attach(in, LAT_ATTACH_STREAM, sizeof *s);
     char c;
     if (!s || read_end_mark(in, s) < 0)
         return -1;
@@ -254,7 +254,7 @@ static int unpack_quark(lat_quark *q, const char **from)
 }
 
 /* From rank 0 to the other ranks, whose *head is overwritten. */
-static int broadcast(const lat_comm *comm, lat_header *head)
+int lat_stream_share_head(const lat_comm *comm, lat_header *head)
 {
     if (comm->size == 1)
         return 0;
@@ -307,14 +307,14 @@ int lat_stream_head(lat_input *in, lat_header *head)
     lat_header_init(head);
     int rc = lat_stream_more(in);
     if (rc > 0) {
-        lat_stream_state *s = lat_input_attach(in, sizeof *s);
+        lat_stream_state *s = lat_input_attach(in, LAT_ATTACH_STREAM, sizeof *s);
         if (!s)
             return -1;
         *s = (lat_stream_state){
             .known = true, .begin = lat_input_offset(in), .fields = s->fields + 1};
         if (comm->rank == 0)
             rc = read_head(in, head, s);
-        if (rc > 0 && broadcast(comm, head))
+        if (rc > 0 && lat_stream_share_head(comm, head))
             rc = -1;
     }
     if (rc < 0)

@@ -255,12 +255,12 @@ static int finish_transfer(ring *r)
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Rank 0 is the producer, for the slices of `rank`. */
-static int produce_from_stream(ring *r, lat_stream_reader *reader, int rank)
+static int produce(ring *r, lat_next_slices *next, void *context, int rank)
 {
     chunk c = first_chunk(r->f, rank);
     do {
         char *to = ring_wait(r, &c, false);
-        if (!to || lat_stream_get_stored(reader, to, c.count))
+        if (!to || next(context, to, c.count))
             return -1;
         ring_advance(r, &c, false);
     } while (next_chunk(r->f, &c));
@@ -269,13 +269,13 @@ static int produce_from_stream(ring *r, lat_stream_reader *reader, int rank)
 
 /* Rank 0: its own slices, then those of the others. The ring's memory is allocated after the first:
  * a header may claim slices that never arrive. */
-static int read_all_slices(ring *r, lat_stream_reader *reader)
+static int produce_all(ring *r, lat_next_slices *next, void *context)
 {
-    int rc = lat_stream_get_stored(reader, r->f->data, lat_field_slab(r->f).count);
+    int rc = next(context, r->f->data, lat_field_slab(r->f).count);
     if (rc || (r->shared.at && lat_shared_reserve(&r->shared)) || start_transfer(r, send_chunks))
         return -1;
     for (int rank = 1; rank < r->f->comm->size && rc == 0; rank++)
-        rc = produce_from_stream(r, reader, rank);
+        rc = produce(r, next, context, rank);
     if (rc)
         ring_abort(r);
     return finish_transfer(r) || rc ? -1 : 0;
@@ -306,15 +306,32 @@ static int consume_chunk(const ring *r, const chunk *c)
     return f->comm->receive(f->comm, 0, chunk_data(f, c), chunk_bytes(f, c));
 }
 
-static int consume_own_slices(const ring *r)
+/* `reduced`: their rows are completed where the stream has fewer. */
+static int consume_own_slices(const ring *r, bool reduced)
 {
     chunk c = first_chunk(r->f, r->f->comm->rank);
     int rc;
     do
-        if ((rc = consume_chunk(r, &c)) == 0)
+        if ((rc = consume_chunk(r, &c)) == 0 && reduced)
             complete(r->f, chunk_data(r->f, &c), c.count);
     while (rc == 0 && next_chunk(r->f, &c));
     return rc;
+}
+
+int lat_stream_share_slices(lat_field *f, lat_next_slices *next, void *context)
+{
+    ring r;
+    if (ring_init(&r, f, false))
+        return -1;
+    const int rc = f->comm->rank == 0 ? produce_all(&r, next, context)
+                                      : consume_own_slices(&r, false);
+    ring_free(&r);
+    return lat_agree(f->comm, rc) ? -1 : lat_field_exchange(f);
+}
+
+static int next_stored(void *reader, void *slices, int count)
+{
+    return lat_stream_get_stored(reader, slices, count);
 }
 
 int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
@@ -329,7 +346,7 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
     int rc;
     if (f->comm->rank == 0) {
         lat_stream_reader *reader = lat_stream_begin(in, &f->head);
-        rc = reader ? read_all_slices(&r, reader) : -1;
+        rc = reader ? produce_all(&r, next_stored, reader) : -1;
         if (rc == 0)
             complete(f, f->data, lat_field_slab(f).count);
         found.largest = rc ? 0 : lat_stream_largest(reader);
@@ -337,7 +354,7 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
             rc = -1;
         memcpy(found.crc, f->head.read_crc, sizeof found.crc);
     } else {
-        rc = consume_own_slices(&r);
+        rc = consume_own_slices(&r, true);
     }
     ring_free(&r);
     if (rc || f->comm->broadcast(f->comm, &found, sizeof found, 0))

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "formats/fields.h"
 #include "stream/stream.h"
 #include "run/device_options.h"
 #include "run/tool.h"
@@ -164,7 +165,7 @@ static int read_last(lat_field *last)
     lat_input *in = lat_input_open(lat_opts.input, lat_opts.comm);
     lat_field f = {.data = NULL};
     int rc = in ? 1 : -1;
-    while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
+    while (rc > 0 && (rc = lat_fields_read(in, &f)) > 0) {
         lat_field_free(last);
         *last = f;
     }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "measure/measure.h"
 #include "common/options.h"
+#include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
 #include "run/tool.h"
@@ -432,7 +433,7 @@ static int one(lat_field *f, const outputs *out, FILE *text, measured *m, lat_in
     projected_free(&p);
     if (code != LAT_DONE)
         return code;
-    if ((more = lat_stream_more(in)) < 0)
+    if ((more = lat_fields_more(in)) < 0)
         return LAT_FAILED;
     if (lat_print_opts.tsv)
         print_tsv(text, m);
@@ -447,7 +448,7 @@ static int each(lat_input *in, FILE *text, const outputs *out)
 {
     lat_field f;
     int rc;
-    for (long config = 0; (rc = lat_stream_read(in, &f)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read(in, &f)) > 0; config++) {
         measured m = {.config = config, .geom = f.head.geom, .nc = f.head.nc};
         const int code = one(&f, out, text, &m, in);
         lat_field_free(&f);

@@ -9,6 +9,7 @@
 #include "measure/measure.h"
 #include "measure/measure_text.h"
 #include "common/options.h"
+#include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
 #include "run/tool.h"
@@ -212,7 +213,7 @@ static int pair(const lat_field *a, const lat_field *b, lat_input *in, const cha
     difference d = {.index = index};
     if (comparable(a, b, name) || compare(a, b, &d))
         return LAT_FAILED;
-    const int more = lat_stream_more(in);
+    const int more = lat_fields_more(in);
     if (more < 0)
         return LAT_FAILED;
     if (lat_print_opts.tsv)
@@ -233,10 +234,10 @@ static int both(lat_input *const in[2], FILE *text)
     int code = LAT_DONE;
     for (long index = 0;; index++) {
         lat_field a, b;
-        const int left = lat_stream_read(in[0], &a);
+        const int left = lat_fields_read(in[0], &a);
         if (left < 0)
             return LAT_FAILED;
-        const int right = lat_stream_read(in[1], &b);
+        const int right = lat_fields_read(in[1], &b);
         int this = LAT_FAILED;
         if (right >= 0 && left != right)
             lat_fail("%s has %ld fields and %s more", name[left], index, name[right]);

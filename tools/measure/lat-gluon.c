@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "measure/measure.h"
 #include "common/options.h"
+#include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
 #include "run/tool.h"
@@ -701,7 +702,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals
                  f->head.nc);
         return LAT_FAILED;
     }
-    if ((more = lat_stream_more(in)) < 0)
+    if ((more = lat_fields_more(in)) < 0)
         return LAT_FAILED;
     *r = (report){.config = config,
                   .several = config > 0 || more > 0,
@@ -726,7 +727,7 @@ static int all(lat_input *in, FILE *text)
     lat_field f;
     long config = 0;
     int rc, code = LAT_DONE;
-    for (; code == LAT_DONE && (rc = lat_stream_read(in, &f)) != 0; config++) {
+    for (; code == LAT_DONE && (rc = lat_fields_read(in, &f)) != 0; config++) {
         code = rc < 0 ? LAT_FAILED : one(&f, in, text, &m, &t, &r, config);
         if (rc > 0)
             lat_field_free(&f);

@@ -10,6 +10,7 @@
 #include "measure/measure.h"
 #include "measure/measure_text.h"
 #include "common/options.h"
+#include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
 #include "run/tool.h"
@@ -150,10 +151,10 @@ static int all(lat_input *in, FILE *text)
     int rc, more;
     lat_field f;
     measured m;
-    for (long config = 0; (rc = lat_stream_read(in, &f)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read(in, &f)) > 0; config++) {
         rc = measure(&f, config, &m);
         lat_field_free(&f);
-        if (rc || (more = lat_stream_more(in)) < 0)
+        if (rc || (more = lat_fields_more(in)) < 0)
             return LAT_FAILED;
         if (lat_print_opts.tsv)
             print_tsv(text, &m);

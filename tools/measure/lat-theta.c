@@ -9,6 +9,7 @@
 #include "measure/measure.h"
 #include "measure/measure_text.h"
 #include "common/options.h"
+#include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
 #include "run/tool.h"
@@ -233,7 +234,7 @@ static int one(lat_input *in, FILE *text, lat_field *f, long config)
 {
     measured m;
     int more;
-    if (measure(f, config, &m) || (more = lat_stream_more(in)) < 0) {
+    if (measure(f, config, &m) || (more = lat_fields_more(in)) < 0) {
         free(m.slice);
         return LAT_FAILED;
     }
@@ -258,7 +259,7 @@ static int all(lat_input *in, FILE *text)
 {
     int rc, code = LAT_DONE;
     lat_field f;
-    for (long config = 0; (rc = lat_stream_read(in, &f)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read(in, &f)) > 0; config++) {
         const int this = one(in, text, &f, config);
         lat_field_free(&f);
         if (this == LAT_FAILED)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fields.c: fields of an input in whatever format it is. */
+#include "fields.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "file_reader.h"
+#include "stream/stream.h"
+
+extern const lat_format lat_format_lat;
+
+/* What is known of an input. */
+typedef struct known {
+    enum { NOTHING, STREAM, FOREIGN } kind; /* the same on all ranks */
+    bool read;                              /* the one field of a foreign file */
+    const lat_format *format;               /* on rank 0 */
+} known;
+
+lat_read_context lat_fields_context(void)
+{
+    return (lat_read_context){
+        .force = lat_opts.force, .hints = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
+}
+
+const lat_format *lat_fields_format(lat_input *in)
+{
+    static const char ours[] = "lat-stream ";
+    char begin[sizeof ours - 1];
+    const ssize_t n = lat_input_peek(in, begin, sizeof begin);
+    /* An empty input, and a version that is not known: the reader of streams has the sentence. */
+    if (n == 0 || (n == (ssize_t)sizeof begin && memcmp(begin, ours, sizeof begin) == 0))
+        return &lat_format_lat;
+    return n < 0 ? NULL : lat_format_of(in);
+}
+
+/* NULL with lat_error set. */
+static known *recognise(lat_input *in)
+{
+    const lat_comm *comm = lat_input_comm(in);
+    known *k = lat_input_attach(in, LAT_ATTACH_FORMAT, sizeof *k);
+    int kind;
+    if (!k || k->kind != NOTHING)
+        return k;
+    if (comm->rank == 0)
+        k->format = lat_fields_format(in);
+    kind = !k->format ? NOTHING : k->format->foreign ? FOREIGN : STREAM;
+    if (comm->broadcast(comm, &kind, sizeof kind, 0) || kind == NOTHING)
+        return NULL;
+    k->kind = kind;
+    return k;
+}
+
+/* Reads and verifies it: once, as a whole, if this rank is alone; else what needs all slices stays
+ * in memory. */
+static int open_and_verify(lat_input *in, const lat_format *format, lat_file_reader *s, bool whole)
+{
+    const lat_read_context r = lat_fields_context();
+    if (lat_file_reader_open(s, in, format, &r, whole) <= 0)
+        return -1;
+    if (lat_file_reader_first(s, false, NULL, NULL, NULL) == 0)
+        return 0;
+    lat_file_reader_close(s);
+    return -1;
+}
+
+static int read_alone(lat_input *in, const lat_format *format, lat_field *f)
+{
+    lat_file_reader s;
+    if (open_and_verify(in, format, &s, true))
+        return -1;
+    *f = s.f;
+    s.f = (lat_field){.data = NULL};
+    lat_file_reader_close(&s);
+    return 0;
+}
+
+typedef struct position {
+    lat_file_reader *s;
+    int next;
+} position;
+
+static int next_slices(void *context, void *slices, int count)
+{
+    position *p = context;
+    const int first = p->next;
+    p->next += count;
+    return lat_file_reader_get(p->s, slices, first, count);
+}
+
+static int read_shared(lat_input *in, const lat_format *format, lat_field *f)
+{
+    const lat_comm *comm = lat_input_comm(in);
+    const bool reads = comm->rank == 0;
+    lat_file_reader s = {.in = in};
+    int rc = lat_agree(comm, reads ? open_and_verify(in, format, &s, false) : 0);
+    if (rc)
+        return -1; /* the reader, if there is one, has closed itself */
+    if (reads && lat_header_copy(&f->head, &s.f.head))
+        rc = -1;
+    rc = lat_agree(comm, rc);
+    if (rc == 0 && (rc = lat_stream_share_head(comm, &f->head)) == 0)
+        rc = lat_field_alloc(f, comm);
+    if (rc == 0)
+        rc = lat_stream_share_slices(f, next_slices, &(position){.s = &s});
+    if (reads)
+        lat_file_reader_close(&s);
+    return rc;
+}
+
+int lat_fields_read(lat_input *in, lat_field *f)
+{
+    known *k = recognise(in);
+    *f = (lat_field){.data = NULL};
+    if (!k)
+        return -1;
+    if (k->kind == STREAM)
+        return lat_stream_read(in, f);
+    if (k->read)
+        return 0;
+    k->read = true;
+    const int rc = lat_input_comm(in)->size > 1 ? read_shared(in, k->format, f)
+                                                : read_alone(in, k->format, f);
+    if (rc)
+        lat_field_free(f);
+    return rc ? -1 : 1;
+}
+
+int lat_fields_more(lat_input *in)
+{
+    const known *k = recognise(in);
+    return !k ? -1 : k->kind == STREAM ? lat_stream_more(in) : !k->read;
+}
+
+bool lat_fields_last(const lat_input *in)
+{
+    const known *k = lat_input_attach((lat_input *)in, LAT_ATTACH_FORMAT, sizeof *k);
+    return k && k->kind == FOREIGN ? k->read : lat_stream_last_field(in);
+}
