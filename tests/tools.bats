@@ -593,3 +593,82 @@ END
     lat-theta mended.lat > said 2> err
     [ ! -s err ]
 }
+
+@test "every tool reads every format that lat-convert recognises, from a file and a pipe" {
+    local e line
+    rough a.lat --dims 4,6,4,4
+    for e in nersc ildg scidac oqcd hirep vogt mdp; do
+        lat-convert a.lat -o a.$e
+        while read -r line; do
+            # shellcheck disable=SC2086 # several words
+            $line a.lat > want
+            # shellcheck disable=SC2086
+            $line a.$e > found 2> err
+            cmp want found && [ ! -s err ] || { echo "$line a.$e"; cat err; return 1; }
+            # shellcheck disable=SC2086,SC2002
+            cat a.$e | $line > found
+            cmp want found || { echo "$line < a.$e"; return 1; }
+        done << 'END'
+lat-theta --tsv
+lat-plaq --sd
+lat-abelian --require-theta 100
+lat-diff a.lat
+END
+        # Links: the history has one line less, and the info has the source.
+        for line in "lat-orelax --theta 1e-8" "lat-anneal --steps 3" "lat-reunit" "lat-gauge --random" "lat-reorder --shift 1,0,0,0"; do
+            # shellcheck disable=SC2086
+            $line a.lat -o want.lat
+            # shellcheck disable=SC2086
+            $line a.$e -o found.lat
+            lat-diff --tolerance 0 want.lat found.lat > /dev/null || { echo "$line a.$e"; return 1; }
+            lat-info found.lat | grep -q "source = "
+        done
+        lat-info a.$e | grep -q "^stored      in format "
+        lat-info --check a.$e | grep -q "OK: gauge SU(3) 4 6 4 4 f64, format "
+    done
+    # A damaged one is refused by all, as by lat-convert.
+    head -c -8 a.nersc > cut.nersc
+    printf 12345678 >> cut.nersc
+    for line in lat-theta "lat-info --check" lat-orelax; do
+        # shellcheck disable=SC2086
+        run -1 $line cut.nersc
+        [[ $output == *"CHECKSUM "*" is stated"* ]] || { echo "$line: $output"; return 1; }
+    done
+    echo nothing > text
+    run -1 lat-theta text
+    [[ $output == *"begins like no format that is known"* ]]
+    lat-convert --to raw a.lat -o a.raw
+    run -1 lat-plaq a.raw
+}
+
+@test "several files: one table, with a column that names them; --mean is over all of them" {
+    rough a.lat --dims 4,4,4,4
+    rough b.lat --dims 4,4,4,4 --seed 5 --count 2
+    lat-convert a.lat -o c.nersc
+    for tool in lat-theta lat-plaq "lat-abelian --force" "lat-gluon --force"; do
+        [ -e "$LAT_BIN/${tool%% *}" ] || continue
+        $tool --tsv a.lat b.lat c.nersc > all.tsv 2> /dev/null
+        { $tool --tsv a.lat; $tool --tsv b.lat | tail -n +2; $tool --tsv c.nersc | tail -n +2; } > one.tsv 2> /dev/null
+        awk -F'\t' -v OFS='\t' '{ NF--; print }' all.tsv | cmp - one.tsv
+        [ "$(head -n 1 all.tsv | awk -F'\t' '{ print $NF }')" = file ]
+        [ "$(tail -n +2 all.tsv | awk -F'\t' '{ print $NF }' | uniq | tr '\n' ' ')" = "a.lat b.lat c.nersc " ]
+        $tool --json a.lat c.nersc 2> /dev/null | grep -c '^{"file": ' | grep -qx 2
+        [ "$($tool a.lat c.nersc 2> /dev/null | grep -c '^file ')" -eq 2 ]
+    done
+    lat-info --tsv a.lat c.nersc > info.tsv
+    [ "$(cut -f 21-22 info.tsv | tail -n 2 | tr '\t\n' '  ')" = "lat a.lat nersc c.nersc " ]
+    if [ -e "$LAT_BIN/lat-gluon" ]; then
+        cat a.lat b.lat > ab.lat
+        lat-gluon --force --mean --tsv a.lat b.lat > parts.tsv 2> /dev/null
+        lat-gluon --force --mean --tsv ab.lat > whole.tsv 2> /dev/null
+        cmp parts.tsv whole.tsv
+    fi
+    # A file that is not there ends the run, with nothing left behind.
+    run -1 lat-theta --tsv a.lat nosuch.lat -o table.tsv
+    [ ! -e table.tsv ]
+    # One above the tolerance is enough for status 3.
+    lat-orelax --theta 1e-10 a.lat -o f.lat
+    run -3 lat-theta --require-theta 1e-9 f.lat a.lat
+    run -3 lat-theta --require-theta 1e-9 a.lat f.lat
+    lat-theta --require-theta 1e-9 f.lat f.lat > /dev/null
+}

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "common/io.h"
@@ -81,26 +82,102 @@ int lat_filter_run(lat_each *each, lat_last *last, void *context)
 
 lat_print_options lat_print_opts;
 
-int lat_print_run(lat_print *all)
+/* The reports so far, of all files, and the file of the present one. */
+static struct {
+    const char *file;
+    long texts, headings;
+} reports;
+
+static bool several_files(void)
 {
+    return lat_opts.nfiles > 1 && !lat_print_opts.pair && reports.file;
+}
+
+void lat_report_text(FILE *to, const char *what, long index, bool several)
+{
+    if (reports.texts++ && (several || several_files()))
+        fputc('\n', to);
+    if (several_files())
+        fprintf(to, "%-14s %s\n", "file", reports.file);
+    if (several && what)
+        fprintf(to, "%-14s %ld\n", what, index);
+}
+
+bool lat_report_heading(void) { return reports.headings++ == 0; }
+
+void lat_report_end_heading(FILE *to) { fputs(several_files() ? "\tfile\n" : "\n", to); }
+
+void lat_report_end_row(FILE *to)
+{
+    if (several_files())
+        fprintf(to, "\t%s", reports.file);
+    fputc('\n', to);
+}
+
+void lat_report_json(FILE *to)
+{
+    fputc('{', to);
+    if (!several_files())
+        return;
+    lat_json_key(to, true, "file");
+    lat_json_string(to, reports.file);
+    fputs(", ", to);
+}
+
+static lat_input *open_file(int i)
+{
+    const char *path = i == 0 ? lat_opts.input : lat_opts.files[i];
+    return lat_input_open(path && strcmp(path, "-") ? path : NULL, lat_opts.comm);
+}
+
+/* One file, which it closes: an exit code. */
+static int print_file(lat_input *in, lat_print *all, FILE *text)
+{
+    char *name = in ? strdup(lat_input_name(in)) : NULL;
+    if (name)
+        lat_make_plain(name);
+    reports.file = name;
+    const int code = name ? all(in, text) : LAT_FAILED;
+    if (in && !name)
+        lat_fail("out of memory: the name of a file");
+    reports.file = NULL;
+    free(name);
+    lat_input_close(in);
+    return code;
+}
+
+static bool failed(int code) { return code == LAT_FAILED || *lat_error(); }
+
+int lat_print_run(lat_print *all, lat_print_end *end)
+{
+    const int files = lat_opts.nfiles > 1 && !lat_print_opts.pair ? lat_opts.nfiles : 1;
     if (lat_print_opts.tsv && lat_print_opts.json)
         lat_usage("--tsv and --json exclude each other");
-    lat_input *in = lat_input_open(lat_opts.input, lat_opts.comm);
+    lat_input *in = open_file(0);
     lat_output *out = in ? lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT, lat_opts.comm)
                          : NULL;
     FILE *text = out ? lat_text_open(out) : NULL;
-    int code = text ? all(in, text) : LAT_FAILED;
+    int code = text ? LAT_DONE : LAT_FAILED;
 
-    const bool failed = code == LAT_FAILED || *lat_error();
-    if (failed) {
+    if (!text)
+        lat_input_close(in);
+    for (int i = 0; i < files && !failed(code); i++) {
+        const int this = print_file(i ? open_file(i) : in, all, text);
+        code = this == LAT_DONE ? code : this;
+    }
+    if (!failed(code) && end) {
+        const int this = end(text);
+        code = this == LAT_DONE ? code : this;
+    }
+    const bool lost = failed(code);
+    if (lost) {
         if (text)
             fclose(text);
         lat_output_abort(out);
     } else if (lat_text_close(text, out)) {
         code = LAT_FAILED;
     }
-    lat_input_close(in);
-    return failed || code == LAT_FAILED ? lat_report(code) : code;
+    return lost || code == LAT_FAILED ? lat_report(code) : code;
 }
 
 double lat_require_theta = 1e-8;

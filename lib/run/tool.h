@@ -30,6 +30,7 @@ int lat_filter_run(lat_each *each, lat_last *last, void *context);
 typedef struct lat_print_options {
     bool tsv, json;     /* at most one; neither: text */
     const char *output; /* NULL: stdout */
+    bool pair;          /* `all` is called once, and opens FILEs after the first itself */
 } lat_print_options;
 extern lat_print_options lat_print_opts;
 
@@ -66,11 +67,25 @@ extern lat_print_options lat_print_opts;
             "write to FILE (default: stdout)", true \
     }
 
-/* Runs a tool that prints: `all` reads the input of lat_opts to its end, prints to `text` and
- * returns an exit code; after a failure (lat_fail, whatever the code) an output file is discarded.
- * Returns the exit code of the tool; lat_error has been printed. */
+/* Runs a tool that prints: `all` reads an input to its end, prints to `text` and returns an exit
+ * code. It is called for each FILE of lat_opts; then `end` (may be NULL) once. The largest code
+ * counts, and LAT_FAILED ends the run; after a failure (lat_fail, whatever the code) an output file
+ * is discarded. Returns the exit code of the tool; lat_error has been printed. */
 typedef int lat_print(lat_input *in, FILE *text);
-int lat_print_run(lat_print *all);
+typedef int lat_print_end(FILE *text);
+int lat_print_run(lat_print *all, lat_print_end *end);
+
+/* What the reports of all FILEs share. Where there are several, each report names its file.
+ *   lat_report_text          before a report in text: a blank line between two, the file, and the
+ *                            number of a field of several, after `what` (NULL: none)
+ *   lat_report_heading       is it time for the heading of --tsv? Once, for all files
+ *   lat_report_end_heading   ends that line, lat_report_end_row a row: perhaps with the column file
+ *   lat_report_json          begins an object */
+void lat_report_text(FILE *to, const char *what, long index, bool several);
+bool lat_report_heading(void);
+void lat_report_end_heading(FILE *to);
+void lat_report_end_row(FILE *to);
+void lat_report_json(FILE *to);
 
 /* A measurement that means something in a gauge alone. LAT_REQUIRE_OPTION says how far from it a
  * configuration may be. lat_require_gauge: LAT_DONE; or LAT_UNCONVERGED with a sentence, where

@@ -29,13 +29,13 @@ static const lat_option options[] = {
 
 static const lat_tool tool = {
     .name = "lat-abelian",
-    .args = "[FILE]",
+    .args = "[FILE...]",
     .summary = "Projects links in maximally Abelian gauge to Abelian links, and measures monopole "
                "currents and their density.",
     .example = "lat-orelax --gauge mag --theta 1e-14 cfg.0100.lat | lat-abelian --tsv --currents "
                "cfg.0100.tsv",
     .options = options,
-    .max_files = 1,
+    .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
 
@@ -318,7 +318,8 @@ static void print_currents(FILE *to, const projected *p, long config)
                 fprintf(to, "%ld\t%zu", config, i + 1);
                 for (int mu = 0; mu < p->geom->nd; mu++)
                     fprintf(to, "%c%d", mu ? ',' : '\t', x[mu]);
-                fprintf(to, "\t%c\t%d\n", p->geom->nd == 4 ? "xyzt"[cubes[q].mu] : '-', k);
+                fprintf(to, "\t%c\t%d", p->geom->nd == 4 ? "xyzt"[cubes[q].mu] : '-', k);
+                lat_report_end_row(to);
             }
 }
 
@@ -351,8 +352,7 @@ static int write_links(lat_output *out, lat_field *f, const projected *p, const 
 
 static void print_text(FILE *to, const measured *m, bool several)
 {
-    if (several)
-        fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
+    lat_report_text(to, "configuration", m->config, several);
     lat_lattice_text(to, &m->geom, m->nc);
     if (m->forced)
         fprintf(to, "gauge          not maximally Abelian (--force)\n");
@@ -364,21 +364,23 @@ static void print_text(FILE *to, const measured *m, bool several)
 
 static void print_tsv(FILE *to, const measured *m)
 {
-    if (m->config == 0) {
+    if (lat_report_heading()) {
         fprintf(to, "config");
         lat_numbers_columns(to, NUMBERS, names);
-        fprintf(to, "\tnot_conserved\t" LAT_LATTICE_COLUMNS "\tforced\n");
+        fprintf(to, "\tnot_conserved\t" LAT_LATTICE_COLUMNS "\tforced");
+        lat_report_end_heading(to);
     }
     fprintf(to, "%ld", m->config);
     lat_numbers_tsv(to, NUMBERS, m->number);
     fprintf(to, "\t%ld", m->violations);
     lat_lattice_tsv(to, &m->geom, m->nc);
-    fprintf(to, "\t%d\n", m->forced);
+    fprintf(to, "\t%d", m->forced);
+    lat_report_end_row(to);
 }
 
 static void print_json(FILE *to, const measured *m, bool several)
 {
-    fputc('{', to);
+    lat_report_json(to);
     if (several)
         fprintf(to, "\"config\": %ld, ", m->config);
     lat_numbers_json(to, NUMBERS, names, m->number);
@@ -444,13 +446,19 @@ static int one(lat_field *f, const outputs *out, FILE *text, measured *m, lat_in
     return fflush(text) ? LAT_FAILED : LAT_DONE;
 }
 
-static int each(lat_input *in, FILE *text, const outputs *out)
+/* Of all files. */
+static struct {
+    outputs out;
+    lat_output *table;
+} files;
+
+static int all(lat_input *in, FILE *text)
 {
     lat_field f;
     int rc;
     for (long config = 0; (rc = lat_fields_read(in, &f)) > 0; config++) {
         measured m = {.config = config, .geom = f.head.geom, .nc = f.head.nc};
-        const int code = one(&f, out, text, &m, in);
+        const int code = one(&f, &files.out, text, &m, in);
         lat_field_free(&f);
         if (code != LAT_DONE)
             return code;
@@ -458,30 +466,39 @@ static int each(lat_input *in, FILE *text, const outputs *out)
     return rc < 0 ? LAT_FAILED : LAT_DONE;
 }
 
-static int all(lat_input *in, FILE *text)
+static int open_files(void)
 {
-    outputs out = {NULL, NULL};
-    lat_output *table = NULL;
-    int rc = LAT_FAILED;
-    if ((!links || (out.links = lat_output_open(links, 0, lat_opts.comm)))
-        && (!currents
-            || ((table = lat_output_open(currents, LAT_OUTPUT_TEXT, lat_opts.comm))
-                && (out.currents = lat_text_open(table))))) {
-        if (out.currents)
-            fprintf(out.currents, "config\tcolour\tsite\tdirection\tcurrent\n");
-        rc = each(in, text, &out);
-    }
-    if (rc != LAT_DONE) {
-        if (out.currents)
-            fclose(out.currents);
-        lat_output_abort(table);
-        lat_output_abort(out.links);
-        return rc;
-    }
-    if (out.currents)
-        rc = lat_text_close(out.currents, table);
-    if (out.links)
-        rc = lat_stream_commit(out.links) || rc;
+    if (links && !(files.out.links = lat_output_open(links, 0, lat_opts.comm)))
+        return -1;
+    if (!currents)
+        return 0;
+    if (!(files.table = lat_output_open(currents, LAT_OUTPUT_TEXT, lat_opts.comm))
+        || !(files.out.currents = lat_text_open(files.table)))
+        return -1;
+    fprintf(files.out.currents, "config\tcolour\tsite\tdirection\tcurrent%s\n",
+            lat_opts.nfiles > 1 ? "\tfile" : "");
+    return 0;
+}
+
+static void abort_files(void)
+{
+    if (files.out.currents)
+        fclose(files.out.currents);
+    lat_output_abort(files.table);
+    lat_output_abort(files.out.links);
+}
+
+/* After the last file. */
+static int commit_files(FILE *text)
+{
+    int rc = 0;
+    (void)text;
+    if (files.out.currents)
+        rc = lat_text_close(files.out.currents, files.table);
+    if (files.out.links)
+        rc = lat_stream_commit(files.out.links) || rc;
+    files.out = (outputs){NULL, NULL};
+    files.table = NULL;
     return rc ? LAT_FAILED : LAT_DONE;
 }
 
@@ -492,5 +509,7 @@ int main(int argc, char **argv)
         lat_usage_if_input("links", links);
     if (currents)
         lat_usage_if_input("currents", currents);
-    return lat_print_run(all);
+    const int code = open_files() ? lat_report(LAT_FAILED) : lat_print_run(all, commit_files);
+    abort_files(); /* what is not committed */
+    return code;
 }

@@ -271,5 +271,6 @@ int main(int argc, char **argv)
     if (invariant && !lat_opt_given("tolerance"))
         lat_usage("--invariant says what --tolerance judges, and there is no --tolerance");
     lat_opts.input = lat_opts.files[0];
-    return lat_print_run(all);
+    lat_print_opts.pair = true;
+    return lat_print_run(all, NULL);
 }

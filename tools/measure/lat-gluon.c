@@ -51,12 +51,12 @@ static const lat_option options[] = {
 
 static const lat_tool tool = {
     .name = "lat-gluon",
-    .args = "[FILE]",
+    .args = "[FILE...]",
     .summary = "Measures the gluon propagator in momentum space, in Landau or Coulomb gauge.",
     .example =
         "lat-orelax --gauge landau --theta 1e-14 cfg.0100.lat | lat-gluon --tsv --cylinder 1",
     .options = options,
-    .max_files = 1,
+    .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
 
@@ -499,8 +499,8 @@ static void print_text(FILE *to, const report *r)
     char text[64];
     if (mean)
         fprintf(to, "mean of %ld configurations\n", r->config);
-    else if (r->several)
-        fprintf(to, "%sconfiguration  %ld\n", r->config ? "\n" : "", r->config);
+    else
+        lat_report_text(to, "configuration", r->config, r->several);
     lat_lattice_text(to, &r->m->geom, r->nc);
     fprintf(to, "gauge          %s, theta %.6g%s\n", r->gauge, r->theta,
             r->forced ? ", which is not in it (--force)" : "");
@@ -519,12 +519,13 @@ static void print_text(FILE *to, const report *r)
 static void print_tsv(FILE *to, const report *r)
 {
     char text[64];
-    if (mean || r->config == 0)
+    if (lat_report_heading()) {
         fprintf(to,
-                "%s\tmomentum\tp\tphat2\tD\tD_"
-                "error\tlongitudinal\tmembers\tcylinder\tcone\tgauge\ttheta"
-                "\t" LAT_LATTICE_COLUMNS "\tforced\n",
+                "%s\tmomentum\tp\tphat2\tD\tD_error\tlongitudinal\tmembers\tcylinder\tcone\t"
+                "gauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced",
                 mean ? "configs" : "config");
+        lat_report_end_heading(to);
+    }
     for (size_t i = 0; i < r->m->orbits; i++) {
         const orbit *o = &r->m->orbit[i];
         if (!kept(o))
@@ -533,7 +534,8 @@ static void print_tsv(FILE *to, const report *r)
                 r->config, name(r->m, o, text), o->p, o->phat2, o->d, o->error, o->l, o->members,
                 o->distance, o->angle, r->gauge, r->theta);
         lat_lattice_tsv(to, &r->m->geom, r->nc);
-        fprintf(to, "\t%d\n", r->forced);
+        fprintf(to, "\t%d", r->forced);
+        lat_report_end_row(to);
     }
 }
 
@@ -556,7 +558,7 @@ static void print_momentum(FILE *to, const momenta *m, const orbit *o)
 
 static void print_json(FILE *to, const report *r)
 {
-    fputc('{', to);
+    lat_report_json(to);
     if (mean || r->several)
         fprintf(to, "\"%s\": %ld, ", mean ? "configs" : "config", r->config);
     fprintf(to, "\"gauge\": \"%s\"", r->gauge);
@@ -719,30 +721,43 @@ static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals
     return print(text, r) ? LAT_FAILED : LAT_DONE;
 }
 
+/* Of all files. */
+static struct {
+    momenta m;
+    totals t;
+    report r;
+    long configs;
+} sum;
+
 static int all(lat_input *in, FILE *text)
 {
-    momenta m = {.of = NULL};
-    totals t = {.d = NULL};
-    report r;
     lat_field f;
-    long config = 0;
     int rc, code = LAT_DONE;
-    for (; code == LAT_DONE && (rc = lat_fields_read(in, &f)) != 0; config++) {
-        code = rc < 0 ? LAT_FAILED : one(&f, in, text, &m, &t, &r, config);
+    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read(in, &f)) != 0; config++) {
+        code = rc < 0 ? LAT_FAILED
+                      : one(&f, in, text, &sum.m, &sum.t, &sum.r, mean ? sum.configs : config);
+        sum.configs += code == LAT_DONE;
         if (rc > 0)
             lat_field_free(&f);
     }
-    if (code == LAT_DONE && mean && config > 0) {
-        r = totals_mean(&t, &m, config, r);
-        code = print(text, &r) ? LAT_FAILED : LAT_DONE;
+    return code;
+}
+
+static int print_mean(FILE *text)
+{
+    int code = LAT_DONE;
+    if (mean && sum.configs > 0) {
+        sum.r = totals_mean(&sum.t, &sum.m, sum.configs, sum.r);
+        code = print(text, &sum.r) ? LAT_FAILED : LAT_DONE;
     }
-    totals_free(&t);
-    momenta_free(&m);
     return code;
 }
 
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    return lat_print_run(all);
+    const int code = lat_print_run(all, print_mean);
+    totals_free(&sum.t);
+    momenta_free(&sum.m);
+    return code;
 }

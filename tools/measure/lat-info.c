@@ -6,11 +6,14 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
+#include "formats/fields.h"
+#include "formats/file_reader.h"
 #include "stream/stream.h"
 #include "common/text.h"
 #include "run/tool.h"
 
 static bool check;
+static const char *foreign; /* the format of a foreign file; NULL: a stream */
 
 static const lat_option options[] = {{LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
                                       "verify every number; exit 1 if any is damaged", true},
@@ -19,12 +22,12 @@ static const lat_option options[] = {{LAT_OPT_FLAG, "check", 0, NULL, &check, 0,
 
 static const lat_tool tool = {
     .name = "lat-info",
-    .args = "[FILE]",
+    .args = "[FILE...]",
     .summary = "Shows the header and the history of every field of a stream, or verifies the whole "
                "stream.",
     .example = "lat-info --check fixed.lat",
     .options = options,
-    .max_files = 1,
+    .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
 
@@ -106,8 +109,8 @@ static void print_quark(FILE *to, const lat_quark *q)
 static void print_text(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
     char dims[64], sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT];
-    fprintf(to, "%sfield       %ld: %s\n", index ? "\n" : "", index,
-            strchr(lat_kind_text(head->kind), ' ') + 1);
+    lat_report_text(to, NULL, index, index > 0);
+    fprintf(to, "field       %ld: %s\n", index, strchr(lat_kind_text(head->kind), ' ') + 1);
     fprintf(to, "lattice     %s, SU(%d)\n", lat_dims_text(&head->geom, dims), head->nc);
     fprintf(to, "numbers     f%d, %d reals a %s\n", 8 * (int)head->real, head->reals,
             lat_header_spinors(head) ? "spinor" : "matrix");
@@ -125,10 +128,15 @@ static void print_text(FILE *to, const lat_header *head, const lat_stream_form *
         fprintf(to, "copies      %ld, the transformations that follow\n", head->copies);
     if (head->sweeps)
         fprintf(to, "sweeps      %ld\n", head->sweeps);
-    fprintf(to, "stored      %s, %u blocks of %zu bytes, %llu bytes in all, ratio %.4f\n",
-            form->compressed ? "compressed" : "raw", form->blocks, form->block, form->stored,
-            ratio(head, form));
-    fprintf(to, "crc-32      %08x%s\n", form->crc, check ? ", verified" : "");
+    if (foreign)
+        fprintf(to, "stored      in format %s, %llu bytes in all%s\n", foreign, form->stored,
+                check ? ", verified" : "");
+    else
+        fprintf(to,
+                "stored      %s, %u blocks of %zu bytes, %llu bytes in all, ratio %.4f\n"
+                "crc-32      %08x%s\n",
+                form->compressed ? "compressed" : "raw", form->blocks, form->block, form->stored,
+                ratio(head, form), form->crc, check ? ", verified" : "");
     print_lines(to, "info", &head->info);
     print_lines(to, "history", &head->history);
 }
@@ -197,7 +205,8 @@ static void json_info(FILE *to, const lat_lines *info)
 static void print_json(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
     char order[LAT_ORDER_TEXT];
-    fprintf(to, "{\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, lat_kind_word(head->kind));
+    lat_report_json(to);
+    fprintf(to, "\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, lat_kind_word(head->kind));
     for (int mu = 0; mu < head->geom.nd; mu++)
         fprintf(to, "%s%d", mu ? ", " : "", head->geom.dims[mu]);
     fprintf(to, "], \"group\": \"SU(%d)\", \"real\": \"f%d\", \"reals\": %d", head->nc,
@@ -233,28 +242,32 @@ static void print_json(FILE *to, const lat_header *head, const lat_stream_form *
 static void print_tsv(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
     char sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT];
-    if (index == 0)
-        fprintf(
-            to,
-            "field\tkind\tdims\tgroup\treal\treals\tplaquette\tlink_trace\tgauge\tfunctional\t"
-            "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\tsites\tlinks\n");
+    if (lat_report_heading()) {
+        fprintf(to,
+                "field\tkind\tdims\tgroup\treal\treals\tplaquette\tlink_trace\tgauge\tfunctional\t"
+                "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\tsites\tlinks\tf"
+                "ormat");
+        lat_report_end_heading(to);
+    }
     fprintf(to, "%ld\t%s", index, lat_kind_word(head->kind));
     for (int mu = 0; mu < head->geom.nd; mu++)
         fprintf(to, "%c%d", mu ? ',' : '\t', head->geom.dims[mu]);
     fprintf(to,
             "\tSU(%d)\tf%d\t%d\t%.17g\t%.17g\t%s\t%.17g\t%.17g\t%ld\t%d\t%u\t%llu\t%.6g\t%08x\t%"
-            "d\t%s\t%s\n",
+            "d\t%s\t%s\t%s",
             head->nc, 8 * (int)head->real, head->reals, head->plaquette, head->link_trace,
             head->gauge, head->functional, head->theta, head->sweeps, form->compressed,
             form->blocks, form->stored, ratio(head, form), form->crc, check,
-            sites_text(head, form, sites), links_text(head, form, links));
+            sites_text(head, form, sites), links_text(head, form, links),
+            foreign ? foreign : "lat");
+    lat_report_end_row(to);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static void print(lat_input *in, FILE *to, const lat_header *head, long index)
+static void print(lat_input *in, FILE *to, const lat_header *head, const lat_stream_form *form,
+                  long index)
 {
-    const lat_stream_form *form = lat_stream_last(in);
     char dims[64], name[4096];
     if (lat_print_opts.json)
         print_json(to, head, form, index);
@@ -263,17 +276,46 @@ static void print(lat_input *in, FILE *to, const lat_header *head, long index)
     else if (check) {
         snprintf(name, sizeof name, "%s", lat_input_name(in));
         lat_make_plain(name);
-        fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, crc-32 %08x\n", name, index,
-                lat_kind_word(head->kind), head->nc, lat_dims_text(&head->geom, dims),
-                8 * (int)head->real, form->crc);
+        fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, ", name, index, lat_kind_word(head->kind),
+                head->nc, lat_dims_text(&head->geom, dims), 8 * (int)head->real);
+        if (foreign)
+            fprintf(to, "format %s\n", foreign);
+        else
+            fprintf(to, "crc-32 %08x\n", form->crc);
     } else
         print_text(to, head, form, index);
+}
+
+/* A foreign file states plaquette and link trace, or they are measured with --check. */
+static int all_foreign(lat_input *in, FILE *text, const lat_format *format)
+{
+    const lat_read_context r = lat_fields_context();
+    lat_file_reader s;
+    if (lat_file_reader_open(&s, in, format, &r, false) <= 0)
+        return LAT_FAILED;
+    const int rc = check ? lat_file_reader_first(&s, false, NULL, NULL, NULL) : 0;
+    if (rc == 0 && !check) {
+        s.f.head.plaquette = s.r.plaquette;
+        s.f.head.link_trace = s.r.link_trace;
+    }
+    const int64_t size = lat_input_size(in);
+    const lat_stream_form form = {.stored = size >= 0 ? (uint64_t)size
+                                                      : lat_payload_bytes(&s.f.head, s.p.rows)};
+    foreign = format->name;
+    if (rc == 0)
+        print(in, text, &s.f.head, &form, 0);
+    foreign = NULL;
+    lat_file_reader_close(&s);
+    return rc || fflush(text) ? LAT_FAILED : LAT_DONE;
 }
 
 /* Header by header; the blocks are read only if they are to be checked. */
 static int all(lat_input *in, FILE *text)
 {
+    const lat_format *format = lat_fields_format(in);
     int rc;
+    if (!format || format->foreign)
+        return format ? all_foreign(in, text, format) : LAT_FAILED;
     for (long index = 0;; index++) {
         lat_field f = {.data = NULL};
         rc = lat_stream_head(in, &f.head);
@@ -281,7 +323,7 @@ static int all(lat_input *in, FILE *text)
             return rc < 0 ? LAT_FAILED : LAT_DONE;
         rc = check ? lat_stream_body(in, &f) : lat_stream_skip(in, &f.head);
         if (rc >= 0)
-            print(in, text, &f.head, index);
+            print(in, text, &f.head, lat_stream_last(in), index);
         if (check && rc >= 0)
             lat_field_free(&f);
         else
@@ -294,5 +336,5 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    return lat_print_run(all);
+    return lat_print_run(all, NULL);
 }

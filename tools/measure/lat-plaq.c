@@ -30,11 +30,11 @@ static const lat_option options[] = {{LAT_OPT_FLAG, "sd", 0, NULL, &schwinger_dy
 
 static const lat_tool tool = {
     .name = "lat-plaq",
-    .args = "[FILE]",
+    .args = "[FILE...]",
     .summary = "Measures plaquettes, Polyakov loops, action density and topological charge.",
     .example = "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 10 | lat-plaq --tsv --sd",
     .options = options,
-    .max_files = 1,
+    .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
 
@@ -112,8 +112,7 @@ static int measure(const lat_field *f, long config, measured *m)
 
 static void print_text(FILE *to, const measured *m, bool several)
 {
-    if (several)
-        fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
+    lat_report_text(to, "configuration", m->config, several);
     lat_lattice_text(to, &m->geom, m->nc);
     lat_numbers_text(to, NUMBERS, labels, m->number);
     lat_polyakov_text(to, &m->geom, m->polyakov);
@@ -121,21 +120,22 @@ static void print_text(FILE *to, const measured *m, bool several)
 
 static void print_tsv(FILE *to, const measured *m)
 {
-    if (m->config == 0) {
+    if (lat_report_heading()) {
         fprintf(to, "config");
         lat_numbers_columns(to, NUMBERS, names);
-        fprintf(to, "\t" LAT_POLYAKOV_COLUMNS "\t" LAT_LATTICE_COLUMNS "\n");
+        fprintf(to, "\t" LAT_POLYAKOV_COLUMNS "\t" LAT_LATTICE_COLUMNS);
+        lat_report_end_heading(to);
     }
     fprintf(to, "%ld", m->config);
     lat_numbers_tsv(to, NUMBERS, m->number);
     lat_polyakov_tsv(to, &m->geom, m->polyakov);
     lat_lattice_tsv(to, &m->geom, m->nc);
-    fputc('\n', to);
+    lat_report_end_row(to);
 }
 
 static void print_json(FILE *to, const measured *m, bool several)
 {
-    fputc('{', to);
+    lat_report_json(to);
     if (several)
         fprintf(to, "\"config\": %ld, ", m->config);
     lat_numbers_json(to, NUMBERS, names, m->number);
@@ -173,5 +173,5 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (lat_opt_given("xi") && !schwinger_dyson)
         lat_usage("--xi is for --sd, and there is no --sd");
-    return lat_print_run(all);
+    return lat_print_run(all, NULL);
 }

@@ -37,11 +37,11 @@ static const lat_option options[] = {
 
 static const lat_tool tool = {
     .name = "lat-theta",
-    .args = "[FILE]",
+    .args = "[FILE...]",
     .summary = "Measures the gauge condition, plaquette, Polyakov loops and deviations from SU(N).",
     .example = "lat-theta --tsv --require-theta 1e-14 fixed.lat",
     .options = options,
-    .max_files = 1,
+    .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
     .start = lat_comm_start,
 };
@@ -141,8 +141,7 @@ static double converted(const convention *c, const measured *m)
 
 static void print_text(FILE *to, const measured *m, bool several)
 {
-    if (several)
-        fprintf(to, "%sconfiguration  %ld\n", m->config ? "\n" : "", m->config);
+    lat_report_text(to, "configuration", m->config, several);
     lat_lattice_text(to, &m->geom, m->nc);
     fprintf(to, "gauge          %s", m->gauge);
     if (!strcmp(m->stated, "none"))
@@ -175,16 +174,20 @@ static void print_text(FILE *to, const measured *m, bool several)
 
 static void print_tsv(FILE *to, const measured *m)
 {
-    if (m->config == 0 && conventions)
-        fprintf(to, "config\tgauge\tconvention\ttheta\tdefinition\n");
-    else if (m->config == 0)
+    const bool heading = lat_report_heading();
+    if (heading && conventions)
+        fprintf(to, "config\tgauge\tconvention\ttheta\tdefinition");
+    else if (heading)
         fprintf(to, "config\tgauge\tfunctional\ttheta\ttheta_max\tplaquette\tlink_trace\t"
                     "det_error_mean\tdet_error_max\tunitarity_max\t" LAT_POLYAKOV_COLUMNS
-                    "\t" LAT_LATTICE_COLUMNS "\n");
+                    "\t" LAT_LATTICE_COLUMNS);
+    if (heading)
+        lat_report_end_heading(to);
     if (conventions) {
         for (int i = 0; i < CONVENTIONS; i++)
-            fprintf(to, "%ld\t%s\t%s\t%.17g\t%s\n", m->config, m->gauge, list[i].name,
-                    converted(&list[i], m), list[i].definition);
+            fprintf(to, "%ld\t%s\t%s\t%.17g\t%s", m->config, m->gauge, list[i].name,
+                    converted(&list[i], m), list[i].definition),
+                lat_report_end_row(to);
         return;
     }
     fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", m->config,
@@ -192,12 +195,12 @@ static void print_tsv(FILE *to, const measured *m)
             m->link_trace, m->off.det_mean, m->off.det_max, m->off.unitarity_max);
     lat_polyakov_tsv(to, &m->geom, m->polyakov);
     lat_lattice_tsv(to, &m->geom, m->nc);
-    fputc('\n', to);
+    lat_report_end_row(to);
 }
 
 static void print_json(FILE *to, const measured *m, bool several)
 {
-    fputc('{', to);
+    lat_report_json(to);
     if (several)
         fprintf(to, "\"config\": %ld, ", m->config);
     lat_json_key(to, true, "gauge");
@@ -277,5 +280,5 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (lat_print_opts.tsv && slices)
         lat_usage("--slices is for text and --json: a row of --tsv has no columns for them");
-    return lat_print_run(all);
+    return lat_print_run(all, NULL);
 }
