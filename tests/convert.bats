@@ -71,7 +71,7 @@ small() {
         args=$(dims_for "$file")
         # shellcheck disable=SC2086
         lat-convert $args "$DATA/$file" > a.lat 2> err
-        [ ! -s err ]
+        ! grep -v "states no checksums: it may be cut off" err || return 1
         # The manifest has 12 digits. Its third rows are kept in double, ours are rounded to single: each
         # number by up to 2^-24, so a trace over 3 of four such links by up to 4 sqrt(3) / 3 2^-24.
         tolerance=2e-12
@@ -257,7 +257,10 @@ END
         "$MAKE" lime small.ildg x records="$records"
         lat-convert x > b.lat 2> err
         same a.lat b.lat
-        [ ! -s err ]
+        case $records in
+            *checksum*|*xlf*) [ ! -s err ] ;;
+            *) grep -q "states no checksums: it may be cut off" err && [ "$(wc -l < err)" -eq 1 ] ;;
+        esac
         "$MAKE" lime small.ildg x records="$records" style=odd nul=1 pad=0
         lat-convert x > b.lat
         same a.lat b.lat
@@ -659,4 +662,21 @@ EOF
     "$CHECK" records z.lime | grep -q scidac-binary-data
     lat-convert --to ildg x.lat -o forced.nersc --force
     "$CHECK" sums forced.nersc
+}
+
+@test "our LIME file that is cut before its checksum is refused, unless forced; of others a line says that none is stated" {
+    local whole cut
+    small 3 double
+    whole=$(stat -c %s small.ildg)
+    # The last record: 144 bytes and a text.
+    cut=$(python3 -c 'import sys; print(open("small.ildg", "rb").read().rindex(b"\x45\x67\x89\xab"))')
+    [ "$cut" -lt "$whole" ]
+    head -c "$cut" small.ildg > cut.ildg
+    refused "truncated: lat-convert wrote it, with SciDAC checksums after the links, and none are there" cut.ildg
+    run -1 bash -o pipefail -c 'cat cut.ildg | lat-convert > out'
+    run -1 lat-theta cut.ildg
+    lat-convert --force cut.ildg > a.lat 2> err
+    [ "$(wc -l < err)" -eq 1 ]
+    lat-convert small.ildg > b.lat
+    same a.lat b.lat
 }

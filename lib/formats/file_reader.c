@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "lattice/slices.h"
@@ -263,6 +264,10 @@ static int verify_foreign(lat_file_reader *s, const lat_slice_sums *sums)
         return rc;
     const int signs = lat_expect_end(s->in, s->r.force) < 0 ? -1 : lat_validate(s, sums);
     s->validated = true;
+    if (signs >= 0 && s->r.no_checksum && isnan(s->r.plaquette))
+        lat_warn("%s: states no checksums: it may be cut off after the links, and damage of links "
+                 "shows only where they leave SU(N)",
+                 s->name);
     if (signs == 1 && s->whole)
         lat_flip_signs(h, s->signs, s->f.data, 0, lat_slices(h));
     return signs;

@@ -98,6 +98,7 @@ const lat_format lat_format_bmw = {
 
 const lat_format lat_format_kyu = {
     .name = "kyu",
+    .unvouched = true,
     .extension = ".kyu",
     .about = "KYU: real by real; --dims",
     .foreign = true,

@@ -140,6 +140,7 @@ static int end_fortran(lat_input *in, lat_field *f, lat_payload *p, lat_read_con
 
 const lat_format lat_format_bridgetext = {
     .name = "bridgetext",
+    .unvouched = true,
     .extension = ".txt",
     .about = "Bridge++ text: numbers in the order of ILDG; --dims",
     .foreign = true,
@@ -151,6 +152,7 @@ const lat_format lat_format_bridgetext = {
 
 const lat_format lat_format_fortran = {
     .name = "fortran",
+    .unvouched = true,
     .extension = ".f77",
     .about = "Bridge++ Fortran, direction slowest (or --order natural); --dims",
     .foreign = true,

@@ -26,6 +26,8 @@
 #define HEAD 144
 #define BEGINS 0x8000u
 #define ENDS 0x4000u
+#define XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+#define OUR_ROOT "<lat><version>"       /* of the record XML that lat-convert writes */
 #define TEXT_LIMIT ((uint64_t)64 << 10) /* of the records that are parsed */
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
@@ -57,6 +59,7 @@ typedef struct lime {
     bool last_gauge;   /* the last one was the gauge field */
     bool ildg;         /* that was in ildg-binary-data */
     bool stated;       /* a checksum is stated for it */
+    bool ours;         /* lat-convert wrote it, which always states one, after the links */
     uint64_t length;   /* of its record */
     uint64_t last;     /* byte after the last record; 0 until that is known */
     lat_scidac_sum stated_sum;
@@ -271,6 +274,12 @@ static int take_checksum(lime *l, const char *type, const char *xml)
 static int verify_checksum(const lime *l, const lat_scidac_sum *b)
 {
     const lat_scidac_sum *a = &l->stated_sum;
+    if (!l->stated && l->ours)
+        return lat_mismatch(l->r->force,
+                            "%s: truncated: lat-convert wrote it, with SciDAC checksums after the "
+                            "links, and none are there",
+                            l->name);
+    l->r->no_checksum = !l->stated;
     if (!l->stated || (a->a == b->a && a->b == b->b))
         return 0;
     return lat_mismatch(
@@ -400,6 +409,16 @@ static int take_binary(lime *l, const record *rec)
     return 1;
 }
 
+/* Does the record that comes next begin as record_xml writes it? Sets l->ours: 0 or -1. */
+static int is_our_record(lime *l)
+{
+    static const char begin[] = XML OUR_ROOT;
+    char found[sizeof begin - 1];
+    const ssize_t n = lat_input_peek(l->in, found, sizeof found);
+    l->ours = l->ours || (n == (ssize_t)sizeof found && memcmp(found, begin, sizeof found) == 0);
+    return n < 0 ? -1 : 0;
+}
+
 /* As take_binary. */
 static int take_record(lime *l, const record *rec)
 {
@@ -419,6 +438,8 @@ static int take_record(lime *l, const record *rec)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(rec->type, texts[i]) == 0)
             return take_text(l, rec);
+    if (strcmp(rec->type, "scidac-record-xml") == 0 && is_our_record(l) < 0)
+        return -1;
     return lat_input_skip(l->in, rec->length);
 }
 
@@ -535,8 +556,6 @@ __attribute__((format(printf, 1, 2))) static char *print(const char *format, ...
     return n < 0 ? NULL : text;
 }
 
-#define XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
-
 static void escaped(FILE *to, const char *text)
 {
     for (; *text; text++)
@@ -558,7 +577,7 @@ static char *record_xml(const lat_header *h)
     FILE *to = lat_memory_stream_open(&m);
     if (!to)
         return NULL;
-    fprintf(to, XML "<lat><version>%s</version><plaquette>%s</plaquette>", LAT_VERSION,
+    fprintf(to, XML OUR_ROOT "%s</version><plaquette>%s</plaquette>", LAT_VERSION,
             lat_mean_text(h->plaquette, mean));
     fprintf(to, "<linkTrace>%s</linkTrace>", lat_mean_text(h->link_trace, mean));
     for (int i = 0; i < h->info.count; i++) {

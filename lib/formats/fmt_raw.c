@@ -158,6 +158,7 @@ static void layout(const lat_header *head, const lat_hints *hints, lat_payload *
 
 const lat_format lat_format_raw = {
     .name = "raw",
+    .unvouched = true,
     .extension = ".raw",
     .about = "only links: --dims, --order, --group, --type, --endian",
     .foreign = true,
@@ -169,6 +170,7 @@ const lat_format lat_format_raw = {
 
 const lat_format lat_format_headeronly = {
     .name = "headeronly",
+    .unvouched = true,
     .extension = ".dat",
     .about = "cuLGT HEADERONLY and plain: any header, then links; --dims",
     .foreign = true,
@@ -179,6 +181,7 @@ const lat_format lat_format_headeronly = {
 
 const lat_format lat_format_bridge = {
     .name = "bridge",
+    .unvouched = true,
     .extension = ".bin",
     .about = "Bridge++ binary, JLQCD: big endian, ILDG order; --dims",
     .foreign = true,

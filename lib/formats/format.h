@@ -35,6 +35,8 @@ typedef struct lat_read_context {
     double plaquette, plaquette_within;
     double link_trace, link_trace_within;
 
+    bool no_checksum; /* out: the file states none, and its format has one */
+
     double largest; /* out, of our stream: largest modulus of a real */
 
     bool ambiguous; /* out: byte order or order of the links is known only after they are read (end)
@@ -58,6 +60,7 @@ typedef struct lat_format {
     bool foreign;          /* not our stream: what it holds is validated */
     int fewer_rows;   /* can omit the last row: 2: of SU(2), 3: of SU(2) and SU(3), 0: of none */
     lat_real only;    /* the only precision it can hold, 0 = any */
+    bool unvouched;   /* nothing in the file says that --dims and the other options are right */
     bool takes_hints; /* --order, --group, --type and --endian are for it */
     int nd, nc;       /* the only number of dimensions and of colours it holds, 0 = any */
 

@@ -2,6 +2,7 @@
 /* validate.c: is what was read the gauge field that the file states? */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "lattice/slices.h"
@@ -199,6 +200,86 @@ static int validate_open(lat_file_reader *s, const lat_slice_sums *sums)
     return 0;
 }
 
+/* ---- files that do not say what they are -------------------------------------------------------
+ */
+
+/* Another order of the extents of --dims, on which the same links have a plaquette. */
+typedef struct trial {
+    double least; /* modulus of the plaquette that is asked for */
+    bool found;
+    lat_geometry geom;
+    double plaquette;
+} trial;
+
+/* The permutation number i, below 256, of four extents; false if it is none. */
+static bool permuted(const lat_geometry *from, int i, lat_geometry *to)
+{
+    unsigned used = 0;
+    *to = *from;
+    for (int mu = 0; mu < 4; mu++) {
+        to->dims[mu] = from->dims[i >> 2 * mu & 3];
+        used |= 1u << (i >> 2 * mu & 3);
+    }
+    return used == 15 && memcmp(to->dims, from->dims, sizeof to->dims) != 0;
+}
+
+/* With all slices at once. The order of the links is that of ILDG; else none is found. */
+static int try_extents(void *context, const lat_header *head, const void *slices, int first,
+                       int count)
+{
+    trial *t = context;
+    lat_field f = {.head = *head, .data = (void *)slices}; /* borrowed */
+    (void)first;
+    (void)count;
+    for (int i = 0; i < 256 && !t->found; i++) {
+        double trace;
+        lat_slice_sums all;
+        if (!permuted(&head->geom, i, &f.head.geom))
+            continue;
+        if (lat_measure_sums(&f, false, &all) < 0)
+            return -1;
+        lat_measure_means(&f.head, &all, &t->plaquette, &trace);
+        t->found = fabs(t->plaquette) >= t->least;
+        t->geom = f.head.geom;
+    }
+    return 0;
+}
+
+/* Products of links that are far apart, or not connected, have the mean 0; Re tr U / N of random
+ * ones has the variance 1 / 2 N^2, of SU(2) twice that. Where the plaquette is 0 to 5 standard
+ * deviations, another order of the extents may have one of 50. 0 or -1. */
+static int find_extents(lat_file_reader *s, trial *t)
+{
+    const lat_header *h = &s->f.head;
+    const double deviation = 1 / (h->nc * sqrt(6 * (double)lat_volume(&h->geom)));
+    *t = (trial){.least = 50 * deviation};
+    return fabs(h->plaquette) > 5 * deviation ? 0 : lat_file_reader_each(s, true, try_extents, t);
+}
+
+/* One sentence about what the user vouches for. */
+static int validate_unvouched(lat_file_reader *s, const lat_slice_sums *sums)
+{
+    const lat_header *h = &s->f.head;
+    char here[64], there[64];
+    trial t;
+    if (!s->format->unvouched)
+        return 0;
+    if (find_extents(s, &t) < 0)
+        return -1;
+    if (t.found)
+        return lat_mismatch(s->r.force,
+                            "%s: on %s the plaquette is %.6g, that of random links, and on %s it "
+                            "is %.6g: expected --dims of that lattice",
+                            s->name, lat_dims_text(&h->geom, here), h->plaquette,
+                            lat_dims_text(&t.geom, there), t.plaquette);
+    lat_warn(
+        "%s: nothing in a %s file vouches for extents and order: as %s SU(%d) its plaquette is "
+        "%.6g, and links are within %.2g of the group",
+        s->name, s->format->name, lat_dims_text(&h->geom, here), h->nc, h->plaquette,
+        sums->distance);
+    return 0;
+}
+
 int lat_validate(lat_file_reader *s, const lat_slice_sums *sums)
 {
     const lat_header *h = &s->f.head;
@@ -216,5 +297,5 @@ int lat_validate(lat_file_reader *s, const lat_slice_sums *sums)
                            h->link_trace, force)
                < 0)
         return -1;
-    return signs;
+    return validate_unvouched(s, sums) < 0 ? -1 : signs;
 }
