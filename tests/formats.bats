@@ -590,7 +590,9 @@ real() {
     [ "$(wc -l < err)" -eq 1 ]
     same b.lat c.lat
     refused "on 8 4 4 4 the plaquette is " --from raw --dims 8,4,4,4 --group 3 --type f64 --endian little b.raw
-    refused "expected --dims of that lattice" --from raw --dims 4,8,4,4 --group 3 --type f64 --endian little b.raw
+    # Where some planes are right in the wrong order, the line shows a plaquette that is too small.
+    lat-convert --from raw --dims 4,8,4,4 --group 3 --type f64 --endian little b.raw > /dev/null 2> err
+    near "$(sed -n 's/.* its plaquette is \([0-9.]*\),.*/\1/p' err)" 0 "$(awk -v p="$(number plaquette b.lat)" 'BEGIN { print p / 2 }')"
     run -1 bash -o pipefail -c 'cat b.raw | lat-convert --from raw --dims 8,4,4,4 --group 3 --type f64 --endian little > out'
     lat-convert --force --from raw --dims 8,4,4,4 --group 3 --type f64 --endian little b.raw > /dev/null 2> err
     [ "$(wc -l < err)" -eq 1 ]
