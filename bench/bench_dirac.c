@@ -247,7 +247,7 @@ static void check(const line *l)
     small.work = SCHUR;
     bed b;
     set_up(&b, &small);
-    const plain p = {&b.u, b.d->fermion, false};
+    const plain p = {.u = &b.u, .f = b.d->fermion};
     const size_t n = plain_reals(&p) / 2;
     cd *in = calloc(n, sizeof *in), *out = calloc(n, sizeof *out), *right = calloc(n, sizeof *in);
     lat_field host = {.data = NULL};

@@ -99,39 +99,57 @@ int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
     return 0;
 }
 
-/* Numbers of sites n .. end-1 of the order: SIDE short chains instead of one long one. */
+/* Adds numbers of sites n .. end-1 of the order to sum[count]: SIDE short chains of each instead of
+ * one long one. Number k of a site lies `lanes` after number k-1. */
 enum { SIDE = 8 };
-static double add_sites(const double *v, const int32_t *order, int64_t n, int64_t end, int shift,
-                        int64_t pitch)
+static inline __attribute__((always_inline)) void add_sites(const double *v, const int32_t *order,
+                                                            int64_t n, int64_t end, int shift,
+                                                            int64_t pitch, int count, double *sum)
 {
-    double side[SIDE] = {0};
+    double side[3][SIDE] = {{0}};
     const int32_t mask = (1 << shift) - 1;
-    for (; n + SIDE <= end; n += SIDE)
-        for (int e = 0; e < SIDE; e++)
-            side[e] += v[(order[n + e] >> shift) * pitch + (order[n + e] & mask)];
-    for (int e = 0; n + e < end; e++)
-        side[e] += v[(order[n + e] >> shift) * pitch + (order[n + e] & mask)];
-    return ((side[0] + side[1]) + (side[2] + side[3]))
-           + ((side[4] + side[5]) + (side[6] + side[7]));
+    const int64_t lanes = (int64_t)1 << shift;
+    for (; n < end; n += SIDE)
+        for (int e = 0; e < SIDE && n + e < end; e++) {
+            const double *at = v + (order[n + e] >> shift) * pitch + (order[n + e] & mask);
+            for (int k = 0; k < count; k++)
+                side[k][e] += at[k * lanes];
+        }
+    for (int k = 0; k < count; k++) {
+        const double *s = side[k];
+        sum[k] += ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    }
+}
+
+static void add_numbers(const double *v, const int32_t *order, const int64_t *at, int shift,
+                        int64_t pitch, int count, double *sum)
+{
+    switch (count) {
+    case 1: add_sites(v, order, at[0], at[1], shift, pitch, 1, sum); break;
+    case 2: add_sites(v, order, at[0], at[1], shift, pitch, 2, sum); break;
+    default: add_sites(v, order, at[0], at[1], shift, pitch, 3, sum); break;
+    }
 }
 
 void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
 {
-    const int slices = lat_reduce_slices(s->space.grid), rows = p->columns * numbers;
+    const int slices = lat_reduce_slices(s->space.grid);
     const int shift = __builtin_ctz((unsigned)s->lanes->lanes);
-    const int64_t pitch = (int64_t)rows << shift;
+    const int64_t pitch = (int64_t)(p->columns * numbers) << shift;
     int64_t from, to;
-    lat_thread_range((int64_t)slices * rows, &from, &to);
+    lat_thread_range((int64_t)slices * p->columns, &from, &to);
     for (int64_t n = from; n < to; n++) {
-        const int t = (int)(n / rows), row = (int)(n % rows);
-        const double *v = s->numbers + ((int64_t)row << shift);
-        const int64_t *at = s->first + 2 * t;
-        double sum = 0;
-        if (p->parity != LAT_ODD)
-            sum = add_sites(v, s->order, at[0], at[1], shift, pitch);
-        if (p->parity != LAT_EVEN)
-            sum += add_sites(v, s->order, at[1], at[2], shift, pitch);
-        s->slices[((row / numbers) * slices + t) * numbers + row % numbers] = sum;
+        const int t = (int)(n / p->columns), i = (int)(n % p->columns);
+        double *sum = s->slices + ((int64_t)i * slices + t) * numbers;
+        memset(sum, 0, (size_t)numbers * sizeof *sum);
+        for (int k = 0; k < numbers; k += 3) {
+            const double *v = s->numbers + ((int64_t)(i * numbers + k) << shift);
+            const int count = numbers - k < 3 ? numbers - k : 3;
+            for (int parity = 0; parity < 2; parity++)
+                if (p->parity == LAT_BOTH || (int)p->parity == parity)
+                    add_numbers(v, s->order, s->first + 2 * t + parity, shift, pitch, count,
+                                sum + k);
+        }
     }
 }
 

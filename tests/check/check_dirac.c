@@ -769,7 +769,7 @@ static void check_refusals(void)
 static void check_device(void)
 {
     device_case(dev, "operators agree with the plain reference on random lattices");
-    check_reference(40);
+    check_reference(25);
     device_case(dev, "M^+ is gamma5 M gamma5");
     check_hermiticity();
     device_case(dev, "M is gauge covariant");
