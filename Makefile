@@ -26,7 +26,8 @@
 #           GPU_ARCH=90: for GPUs of compute capability 9.0 alone; "80 90" for two; any: for all, compiled by
 #           the driver when the program first runs
 #           GPU_GROUPS=16: GPU code of SU(2) to SU(16); default SU(2) to SU(4), in a fraction of the time
-#           CPU_GROUPS=4: code of SU(2) to SU(4) for the CPU; default all. make quickstart does so
+#           CPU_GROUPS=4: code of SU(2) to SU(4) for the CPU; default all
+#           make quickstart: SU(2) and SU(3), for CPU and GPU
 # make install builds and installs with the switches of the last build, unless it gets others.
 
 SHELL := /bin/bash
@@ -156,7 +157,7 @@ keep = $(if $(call same,$(strip $(file <$(1))),$(strip $(2))),,$(shell mkdir -p 
 # themselves. For a GPU that is here: its machine code, and an intermediate one (PTX) for later GPUs. For all GPUs (CUDA=1):
 # machine code for compute capabilities 7.0 (nvcc 12; 13 has given it up), 8, 9 and 10; for others, 7.5 and later, PTX of the
 # oldest and of the newest of these, which the driver compiles when it is first used. GPU_ARCH=any: PTX of the oldest alone.
-GPU_GROUPS ?= 4
+GPU_GROUPS ?= $(if $(filter 1,$(QUICK)),3,4)
 gpu_known := $(if $(cuda_why),,$(shell $(nvcc) --list-gpu-arch | sed 's/^compute_//'))
 gpu_oldest := $(firstword $(filter 70 75,$(gpu_known)))
 gpu_here := $(if $(filter 1,$(CUDA)),,$(filter $(gpu_known),$(gpu_found)))
@@ -208,7 +209,7 @@ lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx
 groups_to = $(shell seq 2 $$(sed -n 's/^.define LAT_$(1)_MOST \([0-9]*\).*/\1/p' lib/site/groups.h))
 fix_range := $(call groups_to,FIX)
 link_range := $(call groups_to,LINKS)
-CPU_GROUPS ?= $(if $(filter 1,$(QUICK)),4,$(lastword $(link_range)))
+CPU_GROUPS ?= $(if $(filter 1,$(QUICK)),3,$(lastword $(link_range)))
 $(foreach v,GPU_GROUPS CPU_GROUPS,$(if $(filter-out $(link_range),$($(v))),$(error $(v)=$($(v)): expected a number from 2 to $(lastword $(link_range)))))
 cpu_few = $(filter $(shell seq 2 $(CPU_GROUPS)),$(1))
 

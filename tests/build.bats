@@ -118,7 +118,7 @@ compiled() {
     [ ! -s silent ]
 }
 
-@test "make quickstart builds SU(2) to SU(4), with CUDA=1 for every GPU; make builds the other groups" {
+@test "make quickstart builds SU(2) and SU(3), with CUDA=1 for every GPU; make builds the other groups" {
     with_nvcc
     build -n quickstart >said
     grep -q "make.* all QUICK=1 *\$" said
@@ -131,12 +131,12 @@ compiled() {
     grep -q "make.* all QUICK=1 GPU_ARCH='90'" said
     rm here/nvidia-smi
     build QUICK=1 >quick
-    grep -q 'SU(2) to SU(4)$' quick
-    grep -q 'fix_lanes.c: avx512, SU(4)' quick
-    run -1 grep -q 'lanes.c: .*SU(5)' quick
+    grep -q 'SU(2) to SU(3)$' quick
+    grep -q 'fix_lanes.c: avx512, SU(3)' quick
+    run -1 grep -q 'lanes.c: .*SU(4)' quick
     build >rest
     grep -q 'fix_lanes.c: avx512, SU(8)' rest
-    run -1 grep -q 'lanes.c: .*SU([234])' rest
+    run -1 grep -q 'lanes.c: .*SU([23])' rest
     run -2 build GPU_GROUPS=17
     [[ $output == *"GPU_GROUPS=17: expected a number from 2 to 16"* ]]
     run -2 build CPU_GROUPS=all
