@@ -19,11 +19,11 @@ static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_f
 static bool force;
 
 static const lat_option options[] = {
-    {LAT_OPT_TEXT, "channels", 'c', "LIST", &channels, 0, 0,
+    {LAT_OPT_TEXT, "channels", 0, "LIST", &channels, 0, 0,
      "with commas: pion, rho, a0, a1, b1, axial_t, pcac, nucleon, sigma, xi, lambda, delta, "
      "nucleon_nr, .., pairs SINK:SOURCE as gtg5:g5; mesons, baryons, all",
      false},
-    {LAT_OPT_TEXT, "momenta", 'p', "P", &momenta, 0, 0,
+    {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
      "all momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..", false},
     {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
      "propagators of a second quark: the antiquark of mesons, s of baryons", false},
@@ -33,7 +33,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "links for --sink", false},
     {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &origin, 0, 0,
      "site of the source, from which t and phases count (default: what the header says)", false},
-    {LAT_OPT_FLAG, "force", 'f', NULL, &force, 0, 0,
+    {LAT_OPT_FLAG, "force", 0, NULL, &force, 0, 0,
      "contract propagators of different configurations or sources, too", false},
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
