@@ -111,7 +111,8 @@ typedef struct run {
     char name[256]; /* for the checkpoint */
     int left;       /* columns that are not done */
     lat_rate rate;
-    lat_solve_report *report; /* of each column */
+    lat_solve_report *report;       /* of each column */
+    lat_solve_report *batch_report; /* of the present batch, while it is solved */
     lat_wilson_cost *cost;
     double *true_residual;
     int *of_batch; /* columns of the present batch */
@@ -120,9 +121,8 @@ typedef struct run {
 
 /* ---- a column -------------------------------------------------------------------------------- */
 
-static void numbers_of(const run *r, int c, double numbers[NUMBERS])
+static void numbers_of(const run *r, const lat_solve_report *p, int c, double numbers[NUMBERS])
 {
-    const lat_solve_report *p = &r->report[c];
     const double v[NUMBERS] = {
         (double)p->iterations, (double)p->updates, p->residual,     p->solver,
         r->cost[c].seconds,    r->cost[c].flops,   r->cost[c].bytes};
@@ -165,7 +165,7 @@ static int column_done(void *with, int i)
         return 0;
     r->certified[c] = true;
     r->left--;
-    numbers_of(r, c, numbers);
+    numbers_of(r, &r->batch_report[i], c, numbers);
     return lat_columns_save(r->kept, r->name, r->x, c, numbers, NUMBERS);
 }
 
@@ -204,6 +204,7 @@ static int solve_batch(run *r, int columns, const double *target, bool from_x)
         report[i] = r->report[r->of_batch[i]];
         cost[i] = r->cost[r->of_batch[i]];
     }
+    r->batch_report = report;
     if (lat_wilson_solve(r->wilson, &job, report, cost))
         return -1;
     for (int i = 0; i < columns; i++) {

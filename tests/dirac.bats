@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# Purpose: lat-dirac applies operators as the plain code does, checks solutions, and identifies the operator of a solution.
+# shellcheck disable=SC2154  # output and stderr are set by run
+load helper
+
+links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o "$1"; }
+
+@test "the fast and the plain operator agree, M and its adjoint" {
+    links u.lat
+    lat-solve --mass .5 --columns 0,5 --source point:1,2,0,3 u.lat -o x.lat
+    for word in M Mdag; do
+        for more in "" "--csw 1.3 --twist .2" "--csw 1 --csw-t .7 --xi 2 --nu .9" "--boundary .3,a,d,d --csw 1"; do
+            # shellcheck disable=SC2086
+            lat-dirac --apply $word --mass .1 $more -U u.lat x.lat >fast.lat
+            # shellcheck disable=SC2086
+            lat-dirac --apply $word --code plain --mass .1 $more -U u.lat x.lat >plain.lat
+            # Numbers are below 1; a dozen products of them are rounded.
+            near "$(lat-diff fast.lat plain.lat | awk '$1 == "largest" { print $2; exit }')" 0 1e-14
+        done
+    done
+}
+
+@test "--check takes operator and source of the header, and exits 3 above --residual" {
+    links u.lat
+    links v.lat 2
+    lat-solve --kappa .12 --csw 1 --source point:1,2,0,3/gauss:2,3 u.lat -o x.lat
+    lat-dirac --check -U u.lat x.lat >found
+    [ "$(grep -c 'all$' found)" -eq 12 ]
+    run -3 lat-dirac --check --residual 1e-14 -U u.lat x.lat
+    [[ $output == *"expected residuals below 1e-14"* ]]
+    run -3 lat-dirac --check --kappa .121 --csw 1 -U u.lat x.lat
+    run -1 lat-dirac --check -U v.lat x.lat
+    [[ $output == *"CRC"* ]]
+    lat-source point:1,2,0,3/gauss:2,3 u.lat -o b.lat
+    lat-dirac --check --source-file b.lat -U u.lat x.lat | cmp - found
+    run -3 lat-dirac --check --source point:1,2,0,2 -U u.lat x.lat
+}
+
+@test "--identify finds kappa, clover, twist, anisotropy, boundary, and where the source is" {
+    links u.lat
+    lat-solve --kappa .117 --csw 1.3 --csw-t 1.1 --twist .07 --xi 2.5 --nu 1 --boundary p,a,.25,d --residual 1e-12 \
+        --source point:1,2,0,3 u.lat -o x.lat
+    lat-dirac --identify -U u.lat x.lat >found
+    value() { awk -v name="$1" '$1 == name { print $2; exit }' found; }
+    near "$(value mass)" "$(awk 'BEGIN { print 1 / (2 * .117) - 4 }')" 1e-5
+    near "$(value csw)" 1.3 1e-6
+    near "$(value csw_t)" 1.1 1e-6
+    near "$(value twist)" .07 1e-6
+    near "$(value nu/xi)" .4 1e-6
+    [[ $(value boundary) == p,a,0.2[45]*,d ]]
+    [ "$(value slice)" = 3 ]
+    grep -q '^basis *degrand-rossi' found
+    grep -q 'column 0: 1 at 1,2,0,3, 1 sites' found
+}
+
+@test "--identify refuses what solves nothing" {
+    links u.lat
+    lat-source noise:z4 u.lat -o x.lat
+    run -1 lat-dirac --identify -U u.lat x.lat
+    [[ $output == *"found none"* ]]
+}
+
+@test "usage: one of --apply, --check, --identify, and links" {
+    links u.lat
+    run -2 lat-dirac u.lat
+    run -2 lat-dirac --check u.lat
+    run -2 lat-dirac --apply M -U u.lat u.lat
+    run -1 lat-dirac --apply M --kappa .1 -U u.lat u.lat
+    [[ $output == *"expected spinors"* ]]
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# Purpose: lat-solve gives certified solutions, the same bytes however it runs, and refuses the rest.
+# shellcheck disable=SC2154  # output and stderr are set by run
+load helper
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# thermal NAME: rough links of 4^3 8, in a folder that all tests of this file share.
+thermal() {
+    local kept=$BATS_FILE_TMPDIR/thermal.lat
+    [ -e "$kept" ] || lat-heatbath --dims 4,4,4,8 --beta 5.7 --thermalise 20 --seed 3 -o "$kept"
+    cp "$kept" "$1"
+}
+
+point=(--source point:1,0,2,3)
+
+@test "every solver, precision and Schur complement solves, by the word of lat-dirac --check" {
+    thermal u.lat
+    for solver in auto cg bicgstab bicgstabl gcr; do
+        for precision in single double; do
+            for form in sym asym none; do
+                lat-solve --kappa .14 --csw 1 --columns 0,7 --solver $solver --precision $precision --even-odd $form \
+                    "${point[@]}" u.lat >x.lat
+                [ "$(lat-info x.lat | grep -c '^residuals')" -eq 2 ]
+            done
+        done
+    done
+    for boundary in p,p,p,p a,p,p,d .3,0,1,-.7; do
+        lat-solve --kappa .14 --csw 1 --csw-t .8 --xi 1.5 --nu .9 --twist .05 --boundary $boundary "${point[@]}" u.lat |
+            lat-dirac --check -U u.lat >found
+        [ "$(grep -c all found)" -eq 12 ]
+        [ "$(cut -f 3 found | tail -n +2)" = "$(cut -f 4 found | tail -n +2)" ]
+    done
+}
+
+@test "near the critical kappa: mixed and double precision converge, and auto goes on where BiCGstab fails" {
+    thermal u.lat
+    for kappa in .165 .17 .18; do
+        for precision in single double; do
+            lat-solve --kappa $kappa --columns 0,5 --precision $precision "${point[@]}" u.lat --log log.tsv >x.lat
+            [ "$(field log.tsv iterations)" -gt 40 ]
+        done
+    done
+    lat-solve --kappa .18 --columns 0 "${point[@]}" u.lat --log log.tsv >x.lat
+    [ "$(field log.tsv solver)" != auto ]
+}
+
+@test "the same bytes on any number of threads and ranks, and beside any other columns" {
+    thermal u.lat
+    lat-solve -@ 1 --kappa .15 --csw 1 "${point[@]}" u.lat -o one.lat
+    lat-solve -@ 2 --kappa .15 --csw 1 --batch 5 "${point[@]}" u.lat -o two.lat
+    cmp one.lat two.lat
+    lat-solve --kappa .15 --csw 1 --columns 3 "${point[@]}" u.lat >alone.lat
+    lat-solve --kappa .15 --csw 1 --columns 0,3,11 "${point[@]}" u.lat >some.lat
+    [ "$(lat-info alone.lat | grep ^residuals)" = "$(lat-info some.lat | grep ^residuals | sed -n 2p)" ]
+    [ "$(lat-info alone.lat | grep ^crc)" = "$(lat-info some.lat | grep ^crc | sed -n 2p)" ]
+    lat-theta --version | grep -q "^MPI: yes" || skip "built without MPI"
+    command -v mpirun >/dev/null || skip "no mpirun"
+    for n in 2 3; do
+        lat-solve -n $n -@ 1 --kappa .15 --csw 1 "${point[@]}" u.lat -o ranks.lat
+        cmp one.lat ranks.lat
+    done
+}
+
+@test "a solve that was killed goes on from its checkpoint, with the same bytes" {
+    thermal u.lat
+    lat-solve --kappa .165 "${point[@]}" u.lat -o whole.lat
+    lat-solve --kappa .165 --batch 1 --checkpoint kept.lat "${point[@]}" u.lat -o cut.lat &
+    pid=$!
+    while [ ! -e kept.lat ] && kill -0 $pid 2>/dev/null; do sleep .01; done
+    kill -TERM $pid 2>/dev/null || true
+    wait $pid || true
+    if [ -e kept.lat ]; then
+        run -2 lat-solve --kappa .165 --checkpoint kept.lat "${point[@]}" u.lat -o cut.lat
+        [[ $output == *"--resume kept.lat"* ]]
+        run -1 lat-solve --kappa .16 --resume kept.lat "${point[@]}" u.lat -o cut.lat
+        [[ $output == *"expected the checkpoint of this run"* ]]
+        lat-solve --kappa .165 --checkpoint kept.lat --resume kept.lat "${point[@]}" u.lat -o cut.lat
+    fi
+    cmp whole.lat cut.lat
+    [ ! -e kept.lat ]
+    nothing_left
+}
+
+@test "what does not converge is exit 3, a sentence with column and residual, and no output" {
+    thermal u.lat
+    run -3 lat-solve --kappa .16 --max-iterations 5 "${point[@]}" u.lat -o x.lat
+    [[ $output == *"column "*" expected a residual below 1e-10, found "*" after 5 iterations: bicgstab out of iterations"* ]]
+    [ "${#lines[@]}" -eq 1 ]
+    [ ! -e x.lat ]
+    lat-start --dims 4,4,4,4 -o cold.lat
+    run -3 lat-solve --mass 0 --boundary p,p,p,p --source wall:0 --even-odd none cold.lat -o x.lat
+    [[ $output == *"near singular"*"critical"* ]]
+    [ ! -e x.lat ]
+}
+
+@test "sources of a stream find their links by CRC; those of other lattices and links are refused" {
+    thermal u.lat
+    lat-start --start weak --dims 4,4,4,8 --seed 2 -o v.lat
+    lat-start --start weak --dims 4,4,4,4 -o small.lat
+    lat-source point:1,0,2,3 v.lat -o b.lat
+    cat u.lat >both.lat
+    lat-solve --kappa .12 --source point:1,0,2,3 v.lat | lat-info - | grep '^crc' >own
+    lat-solve --kappa .12 -U v.lat b.lat | lat-info - | grep '^crc' | cmp - own
+    run -1 lat-solve --kappa .12 -U u.lat b.lat -o x.lat
+    [[ $output == *"expected its links, of CRC "* ]]
+    lat-source point:1,0,2,3 small.lat -o other.lat
+    run -1 lat-solve --kappa .12 -U u.lat other.lat -o x.lat
+    [[ $output == *"links"* ]]
+    lat-solve --kappa .12 "${point[@]}" v.lat -o prop.lat
+    run -1 lat-solve --kappa .12 -U v.lat prop.lat -o x.lat
+    [[ $output == *"expected a source, found a solution"* ]]
+    run -1 lat-solve --kappa .12 -U v.lat v.lat -o x.lat
+    [[ $output == *"expected sources, found a gauge field"* ]]
+    [ ! -e x.lat ]
+}
+
+@test "several masses are the solutions of each" {
+    thermal u.lat
+    lat-solve --masses -.6,-.7 --csw 1 --columns 2 "${point[@]}" u.lat -o both.lat
+    lat-dirac --check -U u.lat --source-file <(lat-source point:1,0,2,3 u.lat) both.lat >/dev/null 2>&1 || true
+    lat-info both.lat | grep ^operator >found
+    grep -q 'mass -0.6,' found
+    grep -q 'mass -0.7,' found
+    run -2 lat-solve --masses .1,x "${point[@]}" u.lat
+    run -2 lat-solve --masses .1 --kappa .1 "${point[@]}" u.lat
+}
+
+@test "noise, wall, momentum and smeared sources are solved; the header says which" {
+    thermal u.lat
+    for source in noise:z4,t=2,seed=5 wall:1 momentum:1,0,0,.5 point:0,0,0,0/gauss:2,5; do
+        lat-solve --kappa .14 --source $source u.lat -o x.lat --force
+        lat-info x.lat | grep -q "^source *$source"
+    done
+}
+
+@test "links that are not unitary, columns that are not there, and a gauge that is not imposed are refused" {
+    thermal u.lat
+    run -1 lat-solve --kappa .12 --columns 12 "${point[@]}" u.lat -o x.lat
+    [[ $output == *"expected columns below 12, found 12"* ]]
+    run -1 lat-solve --kappa .12 --gauge landau "${point[@]}" u.lat -o x.lat
+    [[ $output == *"--gauge landau: the header says that the gauge is none"* ]]
+    lat-orelax --theta 1e-8 u.lat -o fixed.lat
+    run -1 lat-solve --kappa .12 --gauge landau "${point[@]}" fixed.lat -o x.lat
+    [[ $output == *"expected theta below 1e-10"* ]]
+    lat-solve --kappa .12 --gauge landau --theta 1e-7 --columns 0 "${point[@]}" fixed.lat >/dev/null
+    run -2 lat-solve "${point[@]}" u.lat
+    run -2 lat-solve --kappa .12 u.lat
+    run -2 lat-solve --kappa .12 --mass .1 "${point[@]}" u.lat
+    run -2 lat-solve --kappa .12 --boundary p,p,p "${point[@]}" u.lat
+    run -2 lat-solve --kappa .12 --source point:9,0,0,0 u.lat
+    [ ! -e x.lat ]
+}
