@@ -68,3 +68,22 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
     run -1 lat-dirac --apply M --kappa .1 -U u.lat u.lat
     [[ $output == *"expected spinors"* ]]
 }
+
+@test "D01, D23: propagators of lalibe and Fermilab are identified: kappa, csw, boundary, source, norm" {
+    need_data lime_pyquda_weak_field.lime quark/lalibe_PS_prop_u.npy quark/milc_lat.sample.l4448.ll \
+        quark/milc_wprop_fm.sample.l4448.ll
+    lat-convert "$DATA/lime_pyquda_weak_field.lime" -o u.lat
+    lat-convert "$DATA/quark/lalibe_PS_prop_u.npy" -o s.lat
+    lat-dirac --identify -U u.lat s.lat >found
+    grep -qx 'mass  *0.02' found
+    grep -qx 'csw  *1.17' found
+    grep -qx 'boundary  *p,p,p,a' found
+    lat-convert "$DATA/quark/milc_lat.sample.l4448.ll" -o u.lat
+    lat-convert --normalisation mass "$DATA/quark/milc_wprop_fm.sample.l4448.ll" -o s.lat
+    lat-dirac --identify -U u.lat s.lat >found
+    grep -qx 'kappa  *0.124' found
+    grep -qx 'csw  *1.476' found
+    grep -qx 'boundary  *p,p,p,p' found
+    grep -q 'at 0,0,0,0, 1 sites' found
+    grep -q '^norm  *1/(2 kappa)' found
+}

@@ -11,7 +11,7 @@ thermal() {
     cp "$kept" "$1"
 }
 
-point=(--source point:1,0,2,3)
+point=(--source "point:1,0,2,3")
 
 @test "every solver, precision and Schur complement solves, by the word of lat-dirac --check" {
     thermal u.lat
