@@ -483,7 +483,7 @@ limits_spinning() {
             exec 9>&-
             wait $pid
             one_sentence err "$t"
-            grep -q "^$t: stdin:0: " err || fail "$(cat err)"
+            grep -q "^$t: [A-Za-z]* [0-9.e+-]*  " err || fail "$(cat err)"
             # shellcheck disable=SC2046
             "$t" $(words "$t") in.lat -o usual
             cmp usual "$t.out"
@@ -496,9 +496,18 @@ limits_spinning() {
 @test "a line of progress says how fast it goes and how long it will take" {
     lat-start hot --dims 12,12,12,12 -o hot.lat
     lat-orelax --progress=0.01 --max-sweeps 40 --keep hot.lat -o /dev/null 2> err || [ $? -eq 3 ]
-    grep -qE 'sweep [0-9]+  theta [0-9.e+-]+  F [0-9.]+ .* [1-9][0-9]* sweeps/s .*, [0-9]+ (s|min) left$' err || fail "$(cat err)"
+    grep -qE '^lat-orelax: theta [0-9.e+-]+  sweep [0-9]+  [1-9][0-9.]* sweeps/s  [0-9]+ (s|min|h) left  F [0-9.]+ .* hot.lat:0$' err || fail "$(cat err)"
     lat-anneal --progress=0.01 --steps 40 hot.lat -o /dev/null 2> err
-    grep -qE 'step [0-9]+ of 40  T [0-9.]+  F [0-9.]+  [1-9][0-9]* steps/s, [0-9]+ (s|min) left$' err || fail "$(cat err)"
+    run ! grep -vE '^lat-anneal: F [0-9.]+  T [0-9.]+  step [0-9]+ of 40  ([1-9][0-9.]* steps/s|[1-9][0-9.]* s/step)  [0-9]+ (s|min|h) left  copies 1 to 1 of 1  hot.lat:0$' err
+    lat-heatbath --progress=0.01 --dims 8,8,8,8 --beta 6 --thermalise 10 --every 5 --count 2 -o 'c.%d.lat' 2> err
+    run ! grep -vE '^lat-heatbath: plaquette 0\.[0-9]+  sweep [0-9]+ of 20  ([1-9][0-9.]* sweeps/s|[1-9][0-9.]* s/sweep)  [0-9]+ (s|min|h) left  configuration [12] of 2$' err
+    [ -s err ]
+    # What is cut off at 80 columns is the name, never a number.
+    need_terminal
+    cp hot.lat "$(printf 'n%.0s' {1..100}).lat"
+    script -qec "stty cols 80; lat-orelax --max-sweeps 40 $(printf 'n%.0s' {1..100}).lat > /dev/null" /dev/null < /dev/null > typed || true
+    tr '\r' '\n' < typed | grep -E 'theta [0-9.e+-]+  sweep [0-9]+  [1-9][0-9.]* sweeps/s  [0-9]+ (s|min|h) left' > lines || fail "$(cat -v typed)"
+    run ! grep -E '(- |[^0-9]0 )sweeps/s' lines
 }
 
 @test "a failure replaces the line of progress, which fits the terminal" {
@@ -507,9 +516,9 @@ limits_spinning() {
     script -qec "stty cols 60; lat-orelax --theta 1e-9 --omega 1 --max-sweeps 20 in.lat > /dev/null" /dev/null \
         < /dev/null > typed || got=$?
     [ "$got" -eq 3 ]
-    [[ $(cat typed) == *$'\r\033[Klat-orelax: in.lat:0: sweep 0'* ]] || fail "$(cat -v typed)"
+    [[ $(cat typed) == *$'\r\033[Klat-orelax: theta '*'  sweep 0'* ]] || fail "$(cat -v typed)"
     [[ $(cat typed) == *$'\r\033[Klat-orelax: in.lat:0: not converged'* ]] || fail "$(cat -v typed)"
-    longest=$(tr '\r' '\n' < typed | grep ': sweep ' | cut -c 4- | awk '{ if (length > n) n = length } END { print n }')
+    longest=$(tr '\r' '\n' < typed | grep '  sweep ' | cut -c 4- | awk '{ if (length > n) n = length } END { print n }')
     [ "$longest" -eq 59 ] || fail "a line of progress has $longest columns:" "$(cat -v typed)"
 }
 
@@ -578,12 +587,83 @@ limits_spinning() {
     run ! grep precious old.tsv
 }
 
-@test "a log that cannot be written is exit 1 after the run" {
+@test "a log that cannot be written to a device is exit 1 before the run" {
     [ -c /dev/full ] || skip "no /dev/full"
-    exits 1 lat-orelax --theta 1e-4 in.lat --log /dev/full -o out.lat
-    one_sentence err lat-orelax
-    grep -q '/dev/full: .*No space left' err || fail "$(cat err)"
+    local t
+    for t in "lat-orelax --theta 1e-4 in.lat" "lat-anneal in.lat" "lat-heatbath --dims 4,4,4,4 --beta 6 --thermalise 1000000000000"; do
+        t=${t% --thermalise*}
+        # shellcheck disable=SC2086 # words
+        exits 1 $t --log /dev/full -o out.lat
+        one_sentence err "${t%% *}"
+        grep -q '/dev/full: .*No space left' err || fail "$(cat err)"
+        [ ! -e out.lat ]
+    done
+}
+
+@test "a log on a disk that is full is a warning at once, and exit 1 after the run" {
+    mkdir disk
+    mount -t tmpfs -o size=64k tmpfs disk 2>/dev/null || skip "no file system of its own"
+    local got=0 first
+    lat-orelax --theta 1e-25 --omega 1.01 --max-sweeps 3000 --check-every 1 --keep in.lat --log disk/log.tsv -o out.lat 2> err || got=$?
+    umount disk
+    first=$(head -n 1 err)
+    cat err
+    [ "$got" -eq 1 ] || [ "$got" -eq 3 ]
+    [[ $first == "lat-orelax: disk/log.tsv: cannot be written: No space left on device" ]]
     lat-info --check out.lat
+}
+
+@test "characters that change a terminal reach it neither from history nor from info nor from names" {
+    local evil t
+    # CSI of Latin 1 and of UTF-8, right-to-left override and isolate, line separator; and letters that stay.
+    evil=$(printf 'a\302\233b\342\200\256c\342\201\246d\342\200\250e\303\274\342\202\254')
+    cp in.lat "$evil"
+    exits 1 lat-theta "$evil/none"
+    grep -qx 'lat-theta: a?b?c?d?eü€/none: .*' err || fail "$(cat -v err)"
+    cp in.lat "$(printf 'x\233y')"
+    exits 1 lat-theta "$(printf 'x\233y')/none"
+    LC_ALL=C grep -qx 'lat-theta: x?y/none: .*' err || fail "$(cat -v err)"
+    lat-info --check "$evil" > out
+    grep -q '^a?b?c?d?eü€: field 0: OK' out || fail "$(cat -v out)"
+    lat-gauge --random --save-g "g$evil" in.lat -o /dev/null
+    lat-orelax --theta 1e-2 --seed 1 --weights 1,1,1,1 in.lat -o plain.lat
+    python3 - plain.lat evil.lat "$evil" <<'END'
+import re, sys, zlib
+data = open(sys.argv[1], "rb").read()
+head, rest = data.split(b"\nend = ", 1)
+head += b"\n"
+evil = sys.argv[3].encode()
+head = re.sub(b"(history = )(.*)", lambda m: m[1] + evil + m[2], head, count=1)
+head += b"info.comment = " + evil + b"\n"
+open(sys.argv[2], "wb").write(head + b"end = %08x" % zlib.crc32(head) + rest[8:])
+END
+    for t in "lat-info evil.lat" "lat-info --json evil.lat" "lat-info --tsv evil.lat" "lat-theta evil.lat" "lat-theta --json evil.lat"; do
+        $t > out 2> err || true
+        cat out err > all
+        run ! grep -nP '\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]' all
+        [ -s out ] || fail "$t: $(cat err)"
+    done
+    lat-info --json evil.lat | python3 -c 'import json, sys; assert json.load(sys.stdin)["info"]["comment"] == sys.argv[1]' "$evil"
+}
+
+@test "an output that is another user's file in a folder like /tmp is refused before the run" {
+    [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root, to be another user"
+    local folder
+    folder=$(mktemp -d /tmp/lat-sticky-XXXXXX)
+    chmod 1777 "$folder"
+    echo theirs > "$folder/out.lat"
+    chmod 666 "$folder/out.lat"
+    cp in.lat "$folder/in.lat"
+    mkfifo -m 666 "$folder/slow"
+    exec 9<> "$folder/slow"
+    exits 1 timeout 20 setpriv --reuid 65534 --clear-groups "$(command -v lat-gauge)" --random "$folder/slow" -o "$folder/out.lat" 9>&-
+    one_sentence err lat-gauge
+    grep -q "$folder/out.lat: cannot be replaced: it belongs to another user" err || fail "$(cat err)"
+    exec 9>&-
+    setpriv --reuid 65534 --clear-groups "$(command -v lat-gauge)" --random "$folder/in.lat" -o "$folder/new.lat" # one of his own
+    setpriv --reuid 65534 --clear-groups "$(command -v lat-gauge)" --random "$folder/in.lat" -o "$folder/new.lat"
+    [ "$(cat "$folder/out.lat")" = theirs ]
+    rm -r "$folder"
 }
 
 @test "two outputs to one file are refused before computing, whatever their names" {

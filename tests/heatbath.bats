@@ -249,3 +249,46 @@ END
     [ ! -e a.lat ]
     nothing_left
 }
+
+@test "a run that is asked to stop writes a checkpoint, and goes on to the same bytes" {
+    local run=(lat-heatbath --dims "6,6,6,6" --beta 5.9 --thermalise 150 --every 40 --count 4 --seed 3) signal n=0 pid got i
+    "${run[@]}" -o 'straight.%d.lat'
+    for signal in TERM INT USR2; do
+        rm -f log.tsv
+        # shellcheck disable=SC2046 # words
+        env --default-signal=INT "${run[@]}" -q --log log.tsv --checkpoint ck $([ ! -e ck ] || echo --resume ck) -o 'cut.%d.lat' 2>err 3>&- &
+        pid=$!
+        for ((i = 0; i < 600; i++)); do ! { [ -e log.tsv ] && [ "$(wc -l <log.tsv)" -ge 5 ]; } || break; sleep 0.02; done
+        kill -$signal $pid
+        got=0
+        wait $pid || got=$?
+        cat err
+        [ "$got" -eq $((128 + $(kill -l $signal))) ]
+        [ "$(cat err)" = "lat-heatbath: stopped by SIG$signal: the same command with --resume ck goes on" ]
+        [ -z "$(find . -name '.*.tmp')" ]
+        n=$((n + 1))
+    done
+    [ $n -eq 3 ]
+    lat-info --check ck
+    "${run[@]}" --checkpoint ck --resume ck -o 'cut.%d.lat'
+    [ ! -e ck ]
+    for i in 0 1 2 3; do cmp straight.$i.lat cut.$i.lat; done
+    # The time between two checkpoints; another number of configurations; other parameters.
+    "${run[@]}" --checkpoint ck --checkpoint-every 0 -o 'again.%d.lat' 3>&- &
+    pid=$!
+    for ((i = 0; i < 600; i++)); do [ ! -e ck ] || break; sleep 0.02; done
+    kill -9 $pid
+    wait $pid || true
+    find . -name '.*.tmp' -delete
+    run -1 --separate-stderr lat-heatbath --dims 6,6,6,6 --beta 6 --thermalise 150 --every 40 --seed 3 --resume ck -o x.lat
+    [[ $stderr == "lat-heatbath: ck: expected the checkpoint of this run, '--beta 6', found that of another, '--beta 5.9'" ]]
+    run -2 --separate-stderr "${run[@]}" --checkpoint ck -o 'again.%d.lat'
+    [[ $stderr == "lat-heatbath: --checkpoint ck is there already"* ]]
+    run -2 --separate-stderr "${run[@]}" --checkpoint new -o all.lat
+    [[ $stderr == "lat-heatbath: --checkpoint needs a file for each configuration"* ]]
+    "${run[@]}" --count 2 --checkpoint ck --resume ck -o 'again.%d.lat'
+    for i in 0 1; do cmp straight.$i.lat again.$i.lat; done
+    [ ! -e again.2.lat ]
+    run -1 --separate-stderr "${run[@]}" --resume straight.0.lat -o 'x.%d.lat'
+    [[ $stderr == "lat-heatbath: straight.0.lat: expected a checkpoint of lat-heatbath"* ]]
+}

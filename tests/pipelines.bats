@@ -582,6 +582,26 @@ END
     run -0 ensemble OUT=cut verify
 }
 
+@test "an array job that gets SIGTERM before its time limit writes checkpoints, and the next one goes on from them" {
+    mkdir raw
+    for i in 1 2; do lat-start weak --epsilon 0.9 --dims 8,8,8,8 --seed $i -o raw/cfg.$i; done
+    export STEPS=600 SLURM_ARRAY_TASK_ID=1 PIPELINES=$P
+    ensemble OUT=straight
+    sed 's/^PARTS=[0-9]*/PARTS=1/' "$P/slurm/array.sh" >array.sh
+    setsid bash array.sh >said 2>&1 3>&- & # a job has a process group of its own
+    local pid=$! got=0
+    await test -s landau/log/cfg.1.lat-anneal.tsv
+    kill -TERM "$pid"
+    wait "$pid" || got=$?
+    cat said
+    [ "$got" -ne 0 ]
+    [ -e landau/log/cfg.1.lat-anneal.ck ] || [ -e landau/log/cfg.1.lat-orelax.ck ]
+    [ -z "$(find landau -name '.*.lat.*.tmp')" ]
+    bash array.sh
+    for i in 1 2; do cmp straight/cfg.$i.lat landau/cfg.$i.lat; done
+    [ -z "$(find landau -name '*.ck')" ]
+}
+
 @test "make finds nothing to do for 10000 configurations in less than half a second" {
     mkdir -p raw landau/log
     (cd raw && seq -f 'cfg.%05g.lime' 10000 | xargs touch)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* error.c: the kept sentence, and all that is printed on stderr. */
 #include "error.h"
+#include "plain.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,13 +19,56 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char kept[SENTENCE];
 static bool kept_is_usage;
 
+/* The character of UTF-8 that begins at s, and its length; of bytes that are none the first one,
+ * and 1. */
+static unsigned long character(const unsigned char *s, int *length)
+{
+    const int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+    static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned long c = n < 2 ? *s : *s & (0x7fu >> n);
+
+    *length = 1;
+    for (int i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return *s;
+        c = c << 6 | (s[i] & 0x3f);
+    }
+    if (n < 2 || c < least[n])
+        return *s;
+    *length = n;
+    return c;
+}
+
+/* Controls (C0, DEL, C1: U+009B begins an escape sequence; bytes of that value do in Latin 1), line
+ * and paragraph separators, and what changes the direction of text: it hides other text. */
+static bool is_control(unsigned long c)
+{
+    return c < ' ' || (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f
+           || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+int lat_plain_length(const char *s)
+{
+    int length;
+    return is_control(character((const unsigned char *)s, &length)) ? -length : length;
+}
+
 /* File names and header lines are not trusted: newlines in them would make two lines of a sentence,
  * escape sequences could change the terminal. */
 void lat_make_plain(char *s)
 {
-    for (; *s; s++)
-        if ((unsigned char)*s < ' ' || *s == 127)
-            *s = '?';
+    char *to = s;
+    for (int n; *s; s += n) {
+        n = lat_plain_length(s);
+        if (n < 0) {
+            *to++ = '?';
+            n = -n;
+        } else {
+            memmove(to, s, (size_t)n);
+            to += n;
+        }
+    }
+    *to = '\0';
 }
 
 static void keep(bool usage, const char *format, va_list ap)

@@ -57,6 +57,18 @@ static bool is_trap(const char *path)
     return stat(*folder ? folder : ".", &in) == 0 && in.st_mode & S_IWOTH && it.st_uid != in.st_uid;
 }
 
+/* True for a file of another user in a folder with the sticky bit, such as /tmp, of another user:
+ * it can be written to, and not replaced. */
+static bool is_of_another(const struct stat *file, const char *target)
+{
+    char folder[PATH_MAX];
+    struct stat in;
+
+    snprintf(folder, sizeof folder, "%.*s", lat_io_folder(target), target);
+    return geteuid() != 0 && file->st_uid != geteuid() && stat(*folder ? folder : ".", &in) == 0
+           && in.st_mode & S_ISVTX && in.st_uid != geteuid();
+}
+
 /* Gives a file the permissions of the one that it replaces. Where it cannot get the same group, its
  * own group gets no more than everybody has. */
 static void copy_permissions(int fd, const struct stat *was)
@@ -119,6 +131,10 @@ static int output_existing(lat_output *out, const char *path)
     out->target = realpath(path, NULL);
     if (!out->target)
         return lat_fail("%s: cannot be followed: %s", path, strerror(errno));
+    if (!out->live && is_of_another(&out->file, out->target))
+        return lat_fail("%s: cannot be replaced: it belongs to another user, in a folder where "
+                        "everybody may replace only his own files",
+                        path);
     if (!out->live)
         return output_create(out);
     out->regular = true;

@@ -17,9 +17,12 @@
 #define TEMPORARIES 16
 static lat_temporary temporaries[TEMPORARIES];
 
-/* Signals from outside that end a process and can be caught. */
-static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE, SIGQUIT,   SIGALRM,
-                             SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF};
+/* Signals that end a process and can be caught: from outside, or because of a fault. (Real-time
+ * signals are those of libraries.) */
+static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,  SIGQUIT, SIGALRM,
+                             SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2,  SIGPROF, SIGVTALRM,
+                             SIGPOLL, SIGPWR,  SIGABRT, SIGBUS,   SIGFPE,  SIGILL,
+                             SIGSEGV, SIGSYS,  SIGTRAP, SIGSTKFLT};
 #define DEADLY (sizeof deadly / sizeof *deadly)
 
 static void remove_temporaries(void)
@@ -47,8 +50,13 @@ static void remove_and_die(int sig)
 /* A signal that is ignored (nohup) or that the tool handles itself is left alone. */
 static void install_handlers(void)
 {
-    struct sigaction ours = {.sa_handler = remove_and_die}, was;
+    static char stack[1 << 14]; /* for the main thread's handler where its own stack is full */
+    const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction ours = {.sa_handler = remove_and_die, .sa_flags = SA_ONSTACK}, was;
+    stack_t used;
 
+    if (sigaltstack(NULL, &used) == 0 && used.ss_flags & SS_DISABLE)
+        (void)sigaltstack(&alternative, NULL);
     sigfillset(&ours.sa_mask);
     for (size_t i = 0; i < DEADLY; i++)
         if (sigaction(deadly[i], NULL, &was) == 0 && !(was.sa_flags & SA_SIGINFO)

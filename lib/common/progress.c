@@ -39,19 +39,27 @@ void lat_progress_watch(void)
 
 bool lat_progress_asked(void) { return asked; }
 
+static double last = -1e9; /* line */
+
+bool lat_progress_due(void)
+{
+    const bool plain = lat_opts.progress > 0;
+    const double every = plain ? lat_opts.progress : 0.2;
+    return asked
+           || (!lat_opts.quiet && lat_seconds() - last >= every
+               && (plain || isatty(STDERR_FILENO)));
+}
+
 void lat_progress(const char *format, ...)
 {
-    static double last = -1e9;
-    const bool plain = lat_opts.progress > 0, line = !plain && isatty(STDERR_FILENO),
-               requested = asked;
-    const double every = plain ? lat_opts.progress : 0.2, now = lat_seconds();
-    if (!requested && (lat_opts.quiet || (!plain && !line) || now - last < every))
+    const bool stays = lat_opts.progress > 0 || asked;
+    if (!lat_progress_due())
         return;
     asked = 0;
-    last = now;
+    last = lat_seconds();
     va_list ap;
     va_start(ap, format);
-    lat_stderr_print(plain || requested, format, ap);
+    lat_stderr_print(stays, format, ap);
     va_end(ap);
 }
 
@@ -81,12 +89,24 @@ const char *lat_left_text(double s, char buf[LAT_LEFT])
         double seconds;
     } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"days", 86400}};
     int u = 0;
-    buf[0] = '\0';
+    snprintf(buf, LAT_LEFT, "- left");
     if (!(s >= 0 && s < 1e8))
         return buf;
     while (u < 3 && s >= 2 * units[u + 1].seconds)
         u++;
-    snprintf(buf, LAT_LEFT, ", %.0f %s left", s / units[u].seconds, units[u].name);
+    snprintf(buf, LAT_LEFT, "%.0f %s left", s / units[u].seconds, units[u].name);
+    return buf;
+}
+
+const char *lat_rate_text(double per_second, const char *what, char buf[LAT_LEFT])
+{
+    if (!(per_second > 0))
+        snprintf(buf, LAT_LEFT, "- %.16ss/s", what);
+    else if (per_second < 1)
+        snprintf(buf, LAT_LEFT, "%.3g s/%.16s", 1 / per_second, what);
+    else
+        snprintf(buf, LAT_LEFT, per_second < 9.95 ? "%.1f %.16ss/s" : "%.0f %.16ss/s", per_second,
+                 what);
     return buf;
 }
 
@@ -96,9 +116,11 @@ const char *lat_left_text(double s, char buf[LAT_LEFT])
 typedef struct {
     lat_output *out;
     bool begun; /* a line was written after the names of the columns */
+    bool lost;  /* a line could not be written, which has been said */
 } journal;
 
-/* A failure does not end the run: the sentence is cleared, and lat_log_close fails. */
+/* A failure does not end the run: it is said at once, the sentence is cleared, and lat_log_close
+ * fails. */
 static ssize_t write_lines(void *cookie, const char *lines, size_t n)
 {
     journal *j = cookie;
@@ -106,8 +128,11 @@ static ssize_t write_lines(void *cookie, const char *lines, size_t n)
     j->begun = true;
     if (lat_output_write(j->out, lines, n) == 0 && lat_output_flush(j->out) == 0)
         return (ssize_t)n;
+    if (fine && !j->lost)
+        lat_warn("%s", lat_error());
     if (fine)
         lat_error_clear();
+    j->lost = true;
     return 0;
 }
 
@@ -131,7 +156,9 @@ FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm)
     lat_output *out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE, comm);
     journal *j = out ? lat_output_attach(out, sizeof *j) : NULL;
     if (j && lat_output_write(out, columns, strlen(columns)) == 0
-        && lat_output_write(out, "\n", 1) == 0 && (log = fopencookie(j, "w", how))) {
+        && lat_output_write(out, "\n", 1) == 0
+        && (lat_output_is_file(out) || lat_output_flush(out) == 0)
+        && (log = fopencookie(j, "w", how))) {
         j->out = out;
         setvbuf(log, NULL, _IOLBF, 0);
         return log;

@@ -17,16 +17,19 @@ double lat_seconds(void);
  * the next call prints a plain line in any case. */
 void lat_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* True if the next call would print a line, on rank 0: for a caller that has to compute first what
+ * it prints. */
+bool lat_progress_due(void);
+
+/* True if SIGUSR1 has come and no line has been printed since. */
+bool lat_progress_asked(void);
+
 /* Clears the line at the end. Warnings and errors (base/error.h) clear it themselves. */
 void lat_progress_end(void);
 
 /* Installs the handler of SIGUSR1, unless the signal is ignored. lat_options_parse calls it for
  * tools with LAT_HAS_QUIET; the others die of the signal, as is usual. */
 void lat_progress_watch(void);
-
-/* True if SIGUSR1 has come and no line has been printed since: for a caller that has to compute
- * first what it prints. */
-bool lat_progress_asked(void);
 
 /* ---- time left ------------------------------------------------------------------------------- */
 
@@ -40,11 +43,18 @@ typedef struct lat_rate {
 /* Adds a sample. Returns the change per second, 0 before the second sample. */
 double lat_rate_sample(lat_rate *rate, double value);
 
-/* ", 12 s left", or in minutes, hours, days; "" if `seconds` is negative, NaN or infinite. */
+/* "12 s left", or in minutes, hours, days; "- left" if it is not known: `seconds` is negative, NaN
+ * or infinite. */
 #define LAT_LEFT 32
 const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
 
+/* "12 sweeps/s", "3.2 s/sweep", or "- sweeps/s" if it is not known: 0 or less. */
+const char *lat_rate_text(double per_second, const char *what, char buf[LAT_LEFT]);
+
 /* ---- logs ------------------------------------------------------------------------------------ */
+
+/* A log that cannot be written is a warning at once, and an error at the end; of a device already
+ * when it is opened. */
 
 /* A log: tab-separated columns under one line of names. Each line is flushed as it is written, so a
  * run can be watched, and the lines of one that was killed are there.

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/plain.h"
 
 static ssize_t write_some(void *out, const char *buf, size_t n)
 {
@@ -29,18 +30,44 @@ int lat_text_close(FILE *text, lat_output *out)
     return lat_output_commit(out);
 }
 
+/* The character at *s, of which *s becomes the last byte. A control character becomes its number.
+ */
+static void json_character(FILE *to, const char **s)
+{
+    const unsigned char *c = (const unsigned char *)*s;
+    const int n = lat_plain_length(*s), length = n < 0 ? -n : n;
+    if (n > 0)
+        fwrite(c, 1, (size_t)n, to);
+    else
+        fprintf(to, "\\u%04x",
+                length == 1   ? (unsigned)c[0]
+                : length == 2 ? (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu)
+                              : (c[0] & 0xfu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu));
+    *s += length - 1;
+}
+
 void lat_json_string(FILE *to, const char *s)
 {
     fputc('"', to);
     for (; *s; s++) {
         if (*s == '"' || *s == '\\')
             fprintf(to, "\\%c", *s);
-        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            fprintf(to, "\\u%04x", (unsigned char)*s);
         else
-            fputc(*s, to);
+            json_character(to, &s);
     }
     fputc('"', to);
+}
+
+void lat_plain_text(FILE *to, const char *s)
+{
+    for (int n; *s; s += n) {
+        n = lat_plain_length(s);
+        if (n < 0)
+            fputc('?', to);
+        else
+            fwrite(s, 1, (size_t)n, to);
+        n = n < 0 ? -n : n;
+    }
 }
 
 void lat_json_number(FILE *to, double x)

@@ -15,9 +15,13 @@ FILE *lat_text_open(lat_output *out);
 /* Closes the stream, and commits `out`, or aborts it after any failure: 0, or -1. */
 int lat_text_close(FILE *text, lat_output *out);
 
+/* Text of a header or a name, with "?" for control characters. */
+void lat_plain_text(FILE *to, const char *s);
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* "...", with escapes for what JSON does not allow. Bytes above 127 stay: headers are UTF-8. */
+/* "...", with escapes for what JSON does not allow and for control characters (base/plain.h). Other
+ * bytes above 127 stay: headers are UTF-8. */
 void lat_json_string(FILE *to, const char *s);
 
 /* A number of 17 digits, which reads back as the same double; null if it is not finite. */

@@ -298,7 +298,7 @@ static int take_xlf_info(lime *l, const char *text)
     if (!at || sscanf(at, "plaquette = %63[-+.0-9eE]", number) != 1)
         return 0;
     double p = strtod(number, &end);
-    if (*end)
+    if (*end || !isfinite(p))
         return lat_fail("%s: expected a plaquette in record 'xlf-info', found '%s'", l->name,
                         number);
     l->r->plaquette = p;

@@ -11,6 +11,7 @@
  * and the first one of a configuration has a history line for each copy, numbers in hexadecimal, so
  * that nothing is rounded. */
 #include "fixing.h"
+#include "resume.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static known *known_find(const lat_checkpoint *k, long config)
 
 #define ROW \
     "copy %ld seed %" PRIu64 " stage %d done %d measured %d converged %d sweeps %ld begun %ld F " \
-                             "%a theta %a max %a slice %a " \
+    "%a theta %a max %a slice %a " \
     "own"
 
 static int row_print(lat_lines *to, const lat_copy *c)
@@ -265,22 +266,6 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Names the first option that differs. (Each is " --NAME VALUE".) */
-static int refuse_run(const char *name, const char *mine, const char *its)
-{
-    size_t same = 0, at = 0;
-    while (mine[same] && mine[same] == its[same])
-        same++;
-    for (size_t i = 0; i <= same; i++)
-        if (!strncmp(mine + i, " --", 3) && !strncmp(its + i, " --", 3))
-            at = i + 1;
-    const char *const a = strstr(mine + at, " --"), *const b = strstr(its + at, " --");
-    return lat_fail(
-        "%s: expected the checkpoint of this run, '%.*s', found that of another, '%.*s'", name,
-        a ? (int)(a - mine - (long)at) : -1, mine + at, b ? (int)(b - its - (long)at) : -1,
-        its + at);
-}
-
 /* One transformation of the file; takes over f. */
 static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
 {
@@ -298,8 +283,8 @@ static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
         || sscanf(field, "%ld %ld %d %8s", &config, &number, &copies, crc) != 4 || copies < 1
         || copies > LAT_MAX_COPIES || number < 0 || number >= copies || config < 0)
         return lat_fail("%s: expected a checkpoint, found a field that is none", name);
-    if (strcmp(run, k->run) != 0)
-        return refuse_run(name, k->run, run);
+    if (lat_resume_same(name, k->run, run))
+        return -1;
     k->other_limits = k->other_limits || strcmp(limits, k->limits) != 0;
     known *w = known_find(k, config);
     if (!w && !(w = known_add(k, config, copies)))
@@ -341,29 +326,12 @@ static int load(lat_checkpoint *k, const char *path, const lat_comm *comm)
     return rc;
 }
 
-void lat_checkpoint_usage(const lat_comm *comm)
-{
-    const char *path = lat_fixing_opts.checkpoint, *resume = lat_fixing_opts.resume;
-    struct stat there, from;
-    if (comm->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
-        return;
-    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
-        && from.st_dev == there.st_dev)
-        return;
-    lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it",
-              path, path);
-}
-
 lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
 {
     const lat_fixing_options *o = &lat_fixing_opts;
     struct stat st;
     lat_checkpoint *k = calloc(1, sizeof *k);
-    char *decisive = lat_options_text(false);
-    if (k && (!decisive || asprintf(&k->run, "%s%s", lat_tool_name, decisive) < 0))
-        k->run = NULL;
-    free(decisive);
-    if (!k || !k->run || !(k->limits = lat_options_text(true))) {
+    if (!k || !(k->run = lat_resume_text()) || !(k->limits = lat_options_text(true))) {
         lat_checkpoint_free(k);
         lat_fail("out of memory: a checkpoint");
         return NULL;

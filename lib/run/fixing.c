@@ -13,6 +13,7 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "stream/stream.h"
+#include "resume.h"
 #include "tool.h"
 #include "lattice/transform.h"
 
@@ -398,14 +399,9 @@ static int open_all(run *r)
 {
     const lat_comm *comm = r->fixing.comm;
     const lat_fixing_options *o = &lat_fixing_opts;
-    if (o->checkpoint && !strcmp(o->checkpoint, "-"))
-        lat_usage("--checkpoint needs the name of a file");
     if (lat_opt_given("every") && !o->checkpoint)
         lat_usage("--every is for --checkpoint, and there is no --checkpoint");
-    if (o->checkpoint) {
-        lat_usage_if_input("checkpoint", o->checkpoint);
-        lat_checkpoint_usage(comm);
-    }
+    lat_checkpoint_usage(o->checkpoint, o->resume);
     if (o->save_g)
         lat_usage_if_input("save-g", o->save_g);
     if (lat_device_begin(&o->device, comm)

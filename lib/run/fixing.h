@@ -158,10 +158,6 @@ void lat_copies_print(const lat_fixing *f, FILE *log);
  * are needed. The file is a stream of transformations, replaced as a whole. */
 typedef struct lat_checkpoint lat_checkpoint;
 
-/* A usage error where the file of --checkpoint exists, unless --resume names the same file: it may
- * be the only copy of a long run. */
-void lat_checkpoint_usage(const lat_comm *comm);
-
 /* As the options --checkpoint and --resume say; NULL with lat_error set. */
 lat_checkpoint *lat_checkpoint_open(const lat_comm *comm);
 void lat_checkpoint_free(lat_checkpoint *k);

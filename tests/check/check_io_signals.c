@@ -13,7 +13,9 @@ static void *killer(void *unused)
 static void check_signals(void)
 {
     static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,   SIGQUIT, SIGXCPU,
-                                 SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF};
+                                 SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF,
+                                 SIGABRT, SIGFPE,  SIGILL,  SIGTRAP,   SIGSYS,  SIGBUS,
+                                 SIGSEGV, SIGPOLL, SIGPWR,  SIGXFSZ,   SIGSTKFLT};
     const struct rlimit none = {0, 0};
 
     check_case("a signal removes the temporaries and is what the process dies of");

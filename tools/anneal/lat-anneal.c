@@ -83,22 +83,35 @@ static int set_schedule(const lat_fixing *f, long i)
     return 0;
 }
 
+/* Steps a second, of the present copies. */
+static struct {
+    lat_rate steps;
+    long config, first;
+} pace = {.config = -1};
+
+/* Before step i: the rate begins anew with other copies. */
+static void begin_pace(const lat_fixing *f, long i)
+{
+    const long first = f->batch[0]->number;
+    if (pace.config == f->config && pace.first == first)
+        return;
+    pace.steps = (lat_rate){.value = 0};
+    pace.config = f->config;
+    pace.first = first;
+    lat_rate_sample(&pace.steps, (double)i);
+}
+
 /* The time left is that of the present copies. */
 static void print_progress(const lat_fixing *f, lat_copy *const c[], int n, long i,
                            const lat_gauge_state *s)
 {
-    static lat_rate rate_of_steps;
-    static long config, first;
-    char left[LAT_LEFT];
-    if (config != f->config || first != c[0]->number || (double)(i + 1) < rate_of_steps.value)
-        rate_of_steps = (lat_rate){.value = 0};
-    config = f->config;
-    first = c[0]->number;
-    const double rate = lat_rate_sample(&rate_of_steps, (double)(i + 1));
-    lat_progress("%s: copies %ld to %ld of %d  step %ld of %ld  T %.4g  F %.12f  %.0f steps/s%s",
-                 f->name, c[0]->number + 1, c[n - 1]->number + 1, f->copies, i + 1, steps,
-                 temperature(c[0], i), s[0].functional, rate,
-                 lat_left_text((double)(steps - i - 1) / rate, left));
+    char left[LAT_LEFT], speed[LAT_LEFT];
+    const double rate = lat_rate_sample(&pace.steps, (double)(i + 1));
+    lat_progress("F %.10f  T %.4g  step %ld of %ld  %s  %s  copies %ld to %ld of %d  %s",
+                 s[0].functional, temperature(c[0], i), i + 1, steps,
+                 lat_rate_text(rate, "step", speed),
+                 lat_left_text(rate > 0 ? (double)(steps - i - 1) / rate : NAN, left),
+                 c[0]->number + 1, c[n - 1]->number + 1, f->copies, f->name);
 }
 
 /* The line of progress, and lines of the log if due. */
@@ -140,6 +153,7 @@ static int advance(lat_fixing *f)
                                                                      : 1;
     if (set_schedule(f, i))
         return -1;
+    begin_pace(f, i);
     const lat_sweep draw = {.update = update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH,
                             .temperature = temperature(c[0], i),
                             .seed = lat_fixing_opts.seed + (uint64_t)c[0]->number,

@@ -46,7 +46,8 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
      "precision of the sweeps; mixed begins in single and ends in double, and reaches every theta "
-     "that double reaches", false},
+     "that double reaches",
+     false},
     {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
      "precision of the links in the output; single holds theta to 1e-14", false},
     {LAT_OPT_FLAG, "keep", 'k', NULL, &lat_fixing_opts.keep, 0, 0,
@@ -105,17 +106,17 @@ static double floor_of(const lat_fixing *f, lat_real real, double w)
 #define STORED_SINGLE 1e-14
 
 /* For the line of progress: the rate of sweeps of each copy. The time left is that until `theta` at
- * the present slope of log theta. */
+ * the present slope of log theta, or until --max-sweeps. */
 static struct {
     lat_rate sweeps, log_theta;
     long config, last_sweep;
 } rates[LAT_MAX_COPIES];
 
 static void print_progress(const lat_fixing *f, const lat_copy *c, double w,
-                           const lat_gauge_state *s, double seconds)
+                           const lat_gauge_state *s)
 {
     const size_t k = (size_t)c->number % LAT_MAX_COPIES;
-    char copy[40] = "", left[LAT_LEFT];
+    char copy[40] = "", left[LAT_LEFT], speed[LAT_LEFT];
     if (rates[k].config != f->config || c->sweeps < rates[k].last_sweep)
         memset(&rates[k], 0, sizeof rates[k]);
     rates[k].config = f->config;
@@ -124,10 +125,12 @@ static void print_progress(const lat_fixing *f, const lat_copy *c, double w,
                  slope = lat_rate_sample(&rates[k].log_theta, log(s->theta_slice));
     if (!f->single)
         snprintf(copy, sizeof copy, "copy %ld of %d  ", c->number + 1, f->copies);
-    lat_progress(
-        "%s: %ssweep %ld  theta %.3e  F %.12f  omega %.3f  %.0f sweeps/s  %.1f s%s", f->name, copy,
-        c->sweeps, s->theta, s->functional, w, rate, seconds,
-        lat_left_text(slope < 0 && theta > 0 ? log(theta / s->theta_slice) / slope : NAN, left));
+    const double most = (double)(max_sweeps - c->sweeps) / rate, /* seconds to --max-sweeps */
+        to_theta = slope < 0 && theta > 0 ? log(theta / s->theta_slice) / slope : NAN;
+    lat_progress("theta %.3e  sweep %ld  %s  %s  F %.10f  omega %.3f  %s%s", s->theta, c->sweeps,
+                 lat_rate_text(rate, "sweep", speed),
+                 lat_left_text(rate > 0 ? fmin(most, to_theta) : NAN, left), s->functional, w, copy,
+                 f->name);
 }
 
 /* After a convergence test: lines of the logs, and progress. */
@@ -141,7 +144,7 @@ static void report(const lat_fixing *f, const lat_copy *c, double w, const lat_g
                 s->functional, seconds, c->number, w);
     for (int i = 0; l->slices && i < f->slices; i++)
         fprintf(l->slices, "%s\t%ld\t%d\t%.6e\t%ld\n", f->name, c->sweeps, i, slices[i], c->number);
-    print_progress(f, c, w, s, seconds);
+    print_progress(f, c, w, s);
 }
 
 /* theta has stalled if it did not fall by a tenth in so many sweeps: near the floor of a precision

@@ -11,15 +11,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "generate/generate.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "common/stop.h"
 #include "formats/fields.h"
 #include "stream/stream.h"
 #include "run/device_options.h"
+#include "run/resume.h"
 #include "run/tool.h"
 #include "site/sun.h"
 
@@ -34,7 +37,8 @@ static long group = 3, overrelax = 4, thermalise = -1, every = 10, count = 1, ro
 static uint64_t seed = 1;
 static double beta = NAN, xi = 1;
 static bool continued;
-static const char *log_path;
+static const char *log_path, *checkpoint, *resume;
+static long checkpoint_every = 600;
 
 static const lat_option options[] = {
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
@@ -67,6 +71,12 @@ static const lat_option options[] = {
      true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
      "sweeps between two lines of the log", true},
+    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
+     "write checkpoints to FILE, which must be new, or that of --resume", true},
+    {LAT_OPT_INT, "checkpoint-every", 0, "SECONDS", &checkpoint_every, 0, 1e7,
+     "time between two checkpoints", true},
+    {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
+     "continue from the checkpoint FILE, with the same options", true},
     LAT_DEVICE_OPTIONS(device),
     {0},
 };
@@ -90,10 +100,18 @@ typedef struct run {
     lat_output *out; /* the stream, or the file of the next configuration */
     FILE *log;
     lat_field field;
-    long sweep;  /* done so far, since the start of the first run */
-    long number; /* of the next configuration */
-    bool other;  /* continues with other parameters than those of the header */
+    long sweep;   /* done so far, since the start of the first run */
+    long number;  /* of the next configuration, */
+    long due;     /* and the sweep after which it is written */
+    long written; /* configurations of this run */
+    bool other;   /* continues with other parameters than those of the header */
     double plaquette;
+    char *text;        /* the options of the run (run/resume.h) */
+    double saved;      /* time of the last checkpoint */
+    int stopped;       /* the signal by which the run was asked to stop, or 0 */
+    lat_rate rate;     /* of sweeps */
+    long measured;     /* sweep of the plaquette, */
+    double cost, when; /* seconds that it took, and when */
 } run;
 
 /* ---- the first configuration ---- */
@@ -159,10 +177,10 @@ static int read_all(run *r, const lat_header *head)
     return 0;
 }
 
-/* The last configuration of the input. */
-static int read_last(lat_field *last)
+/* The last configuration of a stream. */
+static int read_last(const char *path, lat_field *last)
 {
-    lat_input *in = lat_input_open(lat_opts.input, lat_opts.comm);
+    lat_input *in = lat_input_open(path, lat_opts.comm);
     lat_field f = {.data = NULL};
     int rc = in ? 1 : -1;
     while (rc > 0 && (rc = lat_fields_read(in, &f)) > 0) {
@@ -173,10 +191,28 @@ static int read_last(lat_field *last)
     return rc;
 }
 
-static int resume(run *r)
+/* Takes what a checkpoint has beside a configuration. */
+static int take_checkpoint(run *r)
 {
     lat_header *head = &r->field.head;
-    if (read_last(&r->field))
+    const char *text = lat_info_get(head, "checkpoint.run"),
+               *state = lat_info_get(head, "checkpoint.state");
+    if (!text || !state || sscanf(state, "%ld %ld %ld", &r->number, &r->due, &r->written) != 3
+        || r->number < 0 || r->written < 0 || r->due <= r->sweep)
+        return lat_fail("%s: expected a checkpoint of lat-heatbath, found a field that is none",
+                        resume);
+    if (lat_resume_same(resume, r->text, text))
+        return -1;
+    lat_info_remove(head, "checkpoint.run");
+    lat_info_remove(head, "checkpoint.state");
+    return 0;
+}
+
+/* From the last configuration of the input, or from a checkpoint. */
+static int go_on(run *r)
+{
+    lat_header *head = &r->field.head;
+    if (read_last(resume ? resume : lat_opts.input, &r->field))
         return -1;
     if (head->kind != LAT_GAUGE)
         return lat_fail("expected a gauge field to go on from, found %s",
@@ -189,9 +225,9 @@ static int resume(run *r)
     if (lat_boundary_closed(head, -1, "heat bath"))
         return -1;
     lat_header_ungauge(head);
-    if (read_all(r, head))
+    if (read_all(r, head) || (resume && take_checkpoint(r)))
         return -1;
-    r->other = head->real != (precision ? LAT_F64 : LAT_F32) || thermalise > 0;
+    r->other = head->real != (precision ? LAT_F64 : LAT_F32) || (!resume && thermalise > 0);
     return lat_field_convert(&r->field, precision ? LAT_F64 : LAT_F32);
 }
 
@@ -272,8 +308,8 @@ static int describe(run *r)
 
 /* ---- sweeps ---- */
 
-/* Measures the plaquette, and adds a line to the log. */
-static int log_plaquette(run *r)
+/* Measures the plaquette, and adds a line to the log, if there is one. */
+static int log_plaquette(run *r, FILE *log)
 {
     double spatial, temporal;
     if (r->gen->ops->plaquette(r->gen, &spatial, &temporal))
@@ -283,10 +319,92 @@ static int log_plaquette(run *r)
     if (nd > 1 && !isfinite(r->plaquette))
         return lat_fail("the plaquette became %g at sweep %ld: are the links in SU(N)?",
                         r->plaquette, r->sweep);
-    if (r->log)
-        fprintf(r->log, "%ld\t%.15f\t%.15f\t%.15f\t%.3f\n", r->sweep, r->plaquette, spatial,
-                temporal, lat_seconds());
+    r->measured = r->sweep;
+    if (log)
+        fprintf(log, "%ld\t%.15f\t%.15f\t%.15f\t%.3f\n", r->sweep, r->plaquette, spatial, temporal,
+                lat_seconds());
     return 0;
+}
+
+/* Where the plaquette takes long, it is measured less often than lines are printed. */
+static int progress(run *r, bool measure)
+{
+    char speed[LAT_LEFT], left[LAT_LEFT];
+    if (measure && r->measured != r->sweep) {
+        const double begin = lat_seconds();
+        if (log_plaquette(r, NULL))
+            return -1;
+        r->when = lat_seconds();
+        r->cost = r->when - begin;
+    }
+    const double rate = lat_rate_sample(&r->rate, (double)r->sweep);
+    const long last = r->due + (count - r->written - 1) * every;
+    lat_progress("plaquette %.8f  sweep %ld of %ld  %s  %s  configuration %ld of %ld", r->plaquette,
+                 r->sweep, last, lat_rate_text(rate, "sweep", speed),
+                 lat_left_text(rate > 0 ? (double)(last - r->sweep) / rate : NAN, left),
+                 r->written + 1, count);
+    return 0;
+}
+
+/* The whole state in a file: a configuration, and how far the run is. */
+static int write_checkpoint(run *r)
+{
+    char state[80];
+    bool changed;
+    lat_field k = {.data = r->field.data, .comm = r->field.comm};
+    lat_output *out = lat_output_open(checkpoint, 0, lat_opts.comm);
+    int rc = lat_agree(lat_opts.comm, out ? 0 : -1);
+    snprintf(state, sizeof state, "%ld %ld %ld", r->number, r->due, r->written);
+    if (rc == 0 && (rc = lat_header_copy(&k.head, &r->field.head)) == 0) {
+        k.head.plaquette = k.head.link_trace = NAN;
+        if (set_info(&k.head, &changed, "sweep", "%ld", r->sweep)
+            || lat_info_set(&k.head, "checkpoint.run", r->text)
+            || lat_info_set(&k.head, "checkpoint.state", state)
+            || lat_stream_write(out, &k, lat_opts.store))
+            rc = -1;
+        lat_header_free(&k.head);
+    }
+    if (rc == 0)
+        return lat_stream_commit(out);
+    lat_output_abort(out);
+    return -1;
+}
+
+/* A checkpoint that cannot be written is a warning. */
+static int save(run *r)
+{
+    if (r->gen->ops->get(r->gen, &r->field))
+        return -1;
+    const bool saved = write_checkpoint(r) == 0;
+    lat_progress_end();
+    if (!saved)
+        lat_warn("no checkpoint: %s", lat_error());
+    lat_error_clear();
+    r->saved = lat_seconds();
+    if (r->stopped)
+        lat_warn(saved ? "stopped by %s: the same command with --resume %s goes on"
+                       : "stopped by %s",
+                 lat_stop_name(r->stopped), checkpoint);
+    return r->stopped ? -1 : 0;
+}
+
+/* After a sweep: is there anything to do beside sweeps? Rank 0 has terminal and clock. */
+static int tick(run *r)
+{
+    const bool root = lat_opts.comm->rank == 0;
+    double ask[3] = {checkpoint ? lat_stop_asked() : 0, 0, 0};
+    if (root && checkpoint && lat_seconds() - r->saved >= (double)checkpoint_every)
+        ask[1] = 1;
+    if (root && lat_progress_due())
+        ask[2] = r->measured == 0 || lat_progress_asked() || lat_seconds() - r->when > 50 * r->cost
+                     ? 2
+                     : 1;
+    if (lat_opts.comm->max(lat_opts.comm, ask, 3))
+        return -1;
+    if (ask[2] > 0 && progress(r, ask[2] > 1))
+        return -1;
+    r->stopped = (int)ask[0];
+    return ask[0] > 0 || ask[1] > 0 ? save(r) : 0;
 }
 
 static int sweeps(run *r, long n)
@@ -303,9 +421,8 @@ static int sweeps(run *r, long n)
         if (r->gen->ops->sweep(r->gen, &draw, 1)
             || (overrelax && r->gen->ops->sweep(r->gen, &reflection, overrelax)))
             return -1;
-        if (r->log && r->sweep % check_every == 0 && log_plaquette(r))
+        if ((r->log && r->sweep % check_every == 0 && log_plaquette(r, r->log)) || tick(r))
             return -1;
-        lat_progress("sweep %ld, next configuration %ld", r->sweep, r->number);
     }
     return 0;
 }
@@ -372,10 +489,17 @@ static int generate(run *r)
         return -1;
     lat_verbose("sweeps by %s, at most %d slices a rank", r->gen->ops->description(r->gen),
                 (lat_slices(&r->field.head) + lat_opts.comm->size - 1) / lat_opts.comm->size);
-    for (long i = 0; i < count; i++)
-        if ((!r->out && open_output(r)) || sweeps(r, i == 0 ? thermalise + every : every)
-            || write_one(r))
+    if (!resume)
+        r->due = r->sweep + thermalise + every;
+    lat_rate_sample(&r->rate, (double)r->sweep);
+    for (; r->written < count; r->written++, r->due += every) {
+        if (!r->out && open_output(r))
             return -1;
+        if (checkpoint)
+            lat_stop_watch();
+        if (sweeps(r, r->due - r->sweep) || write_one(r))
+            return -1;
+    }
     return 0;
 }
 
@@ -383,6 +507,15 @@ static int generate(run *r)
 
 static void check_usage(void)
 {
+    if (resume && (continued || lat_opt_given("continue")) && !lat_opts.input)
+        lat_usage("--resume has the configuration to go on from, and --continue reads stdin");
+    lat_checkpoint_usage(checkpoint, resume);
+    if (lat_opt_given("checkpoint-every") && !checkpoint)
+        lat_usage("--checkpoint-every is for --checkpoint, and there is no --checkpoint");
+    if (checkpoint && count > 1 && numbers_in(lat_opts.output) == 0)
+        lat_usage(
+            "--checkpoint needs a file for each configuration, as with -o 'cfg.%%04d.lat', or "
+            "--count 1");
     if (!continued && !lat_opt_given("dims"))
         lat_usage("--dims is needed, for example --dims 8,8,8,16, or a FILE to go on from");
     if (!continued && isnan(beta))
@@ -417,7 +550,7 @@ static int prepare(run *r)
 {
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
-    if (lat_device_begin(&device, lat_opts.comm) || (continued ? resume(r) : begin(r))
+    if (lat_device_begin(&device, lat_opts.comm) || (continued || resume ? go_on(r) : begin(r))
         || !(r->device = lat_device_open_for(&device, lat_opts.comm, r->field.head.nc,
                                              lat_generate_gpu.groups)))
         return -1;
@@ -436,9 +569,10 @@ int main(int argc, char **argv)
 {
     run r = {.number = 0};
     lat_options_parse(&tool, argc, argv);
+    r.text = lat_resume_text();
     continued = continued || lat_opts.nfiles || lat_opt_given("input");
     check_usage();
-    bool bad = prepare(&r) || generate(&r);
+    bool bad = !r.text || prepare(&r) || generate(&r);
     lat_progress_end();
     if (r.gen)
         r.gen->ops->close(r.gen);
@@ -450,5 +584,10 @@ int main(int argc, char **argv)
         lat_output_abort(r.out);
     else if (r.out)
         bad = lat_stream_commit(r.out);
+    free(r.text);
+    if (r.stopped)
+        lat_stop_exit(lat_opts.comm, r.stopped);
+    if (!bad && checkpoint && lat_opts.comm->rank == 0)
+        unlink(checkpoint);
     return bad ? lat_report(LAT_FAILED) : LAT_DONE;
 }

@@ -54,8 +54,11 @@ static const char *links_text(const lat_header *head, const lat_stream_form *for
 
 static void print_lines(FILE *to, const char *name, const lat_lines *lines)
 {
-    for (int i = 0; i < lines->count; i++)
-        fprintf(to, "%-11s %s\n", i ? "" : name, lines->line[i]);
+    for (int i = 0; i < lines->count; i++) {
+        fprintf(to, "%-11s ", i ? "" : name);
+        lat_plain_text(to, lines->line[i]);
+        fputc('\n', to);
+    }
 }
 
 static void print_known(FILE *to, const char *name, double value)

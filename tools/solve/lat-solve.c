@@ -172,12 +172,12 @@ static int column_done(void *with, int i)
 static int show_progress(void *with, long iterations, int active, double ratio)
 {
     run *r = with;
-    char left[LAT_LEFT] = "";
+    char left[LAT_LEFT];
     const double digits = log10(ratio), rate = lat_rate_sample(&r->rate, -digits);
-    if (rate > 0 && r->left <= active)
-        lat_left_text(digits / rate, left);
-    lat_progress("field %ld, %d columns left, iteration %ld, residual %.1e%s", r->field, r->left,
-                 iterations, ratio * residual, left);
+    lat_progress("residual %.1e  iteration %ld  %s  %d columns left  field %ld", ratio * residual,
+                 iterations,
+                 lat_left_text(rate > 0 && r->left <= active ? digits / rate : NAN, left), r->left,
+                 r->field);
     return 0;
 }
 

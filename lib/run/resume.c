@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* resume.c: what the tools with --checkpoint and --resume share. */
+#include "resume.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/error.h"
+#include "comm/comm.h"
+#include "common/options.h"
+
+void lat_checkpoint_usage(const char *path, const char *resume)
+{
+    struct stat there, from;
+    if (!path)
+        return;
+    if (!strcmp(path, "-"))
+        lat_usage("--checkpoint needs the name of a file");
+    lat_usage_if_input("checkpoint", path);
+    if (lat_opts.comm->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
+        return;
+    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
+        && from.st_dev == there.st_dev)
+        return;
+    lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it",
+              path, path);
+}
+
+char *lat_resume_text(void)
+{
+    char *options = lat_options_text(false), *text;
+    if (options && asprintf(&text, "%s%s", lat_tool_name, options) < 0) {
+        lat_fail("out of memory: the options of a run");
+        text = NULL;
+    }
+    if (!options)
+        return NULL;
+    free(options);
+    return text;
+}
+
+/* Each option is " --NAME VALUE". */
+int lat_resume_same(const char *name, const char *mine, const char *its)
+{
+    size_t same = 0, at = 0;
+    while (mine[same] && mine[same] == its[same])
+        same++;
+    if (!mine[same] && !its[same])
+        return 0;
+    for (size_t i = 0; i <= same; i++)
+        if (!strncmp(mine + i, " --", 3) && !strncmp(its + i, " --", 3))
+            at = i + 1;
+    const char *const a = strstr(mine + at, " --"), *const b = strstr(its + at, " --");
+    return lat_fail(
+        "%s: expected the checkpoint of this run, '%.*s', found that of another, '%.*s'", name,
+        a ? (int)(a - mine - (long)at) : -1, mine + at, b ? (int)(b - its - (long)at) : -1,
+        its + at);
+}
