@@ -232,7 +232,7 @@ liblat := $(B)/liblat.a
 mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c),$(wildcard tools/*/lat-*.c)))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
-benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c bench/bench_dirac_gpu.c),$(wildcard bench/*.c))))
+benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c bench/bench_dirac_gpu.c bench/bench_solve_gpu.c),$(wildcard bench/*.c))))
 
 .PHONY: all
 all: $(tools) $(B)/said

@@ -202,7 +202,6 @@ static double scale(const lat_wilson *w)
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
                      lat_wilson_cost *cost)
 {
-    const double start = lat_seconds();
     double norm[LAT_SPINOR_COLUMNS], target[LAT_SPINOR_COLUMNS];
     const lat_equation problem = {.outer = &w->outer.system,
                                  .inner = w->inner.d ? &w->inner.system : &w->outer.system,
@@ -225,8 +224,10 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
         return -1;
     for (int k = 0; k < job->columns; k++)
         target[k] = job->target[k] * norm[k] / scale(w);
+    const double start = lat_seconds();
     if (lat_solve(&problem, job->solver, job->columns, w->number, report))
         return -1;
+    const double seconds = lat_seconds() - start;
     for (int k = 0; k < job->columns; k++) {
         report[k].residual *= norm[k] > 0 ? scale(w) / norm[k] : 1;
         const bool fetched = job->done && report[k].end == LAT_END_CONVERGED;
@@ -234,6 +235,6 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
             return -1;
     }
     if (cost)
-        add_costs(w, lat_seconds() - start, cost);
+        add_costs(w, seconds, cost);
     return 0;
 }

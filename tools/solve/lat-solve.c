@@ -52,7 +52,7 @@ static const lat_option options[] = {
      "give up a column after N iterations", false},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solver, 0, 0,
      "auto: bicgstab; where it fails bicgstabl, then cg", false},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &precision, 0, 0,
      "of the iterations; single: with reliable updates in double", false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
      "which Schur complement is solved; none: M itself", false},
@@ -329,7 +329,7 @@ static int open_operator(run *r)
     const lat_wilson_options o = {
         .columns = columns < batch ? columns : (int)batch,
         .form = forms[even_odd],
-        .inner = precision ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE,
+        .inner = precision == 2 ? LAT_STORAGE_HALF : precision ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE,
         .dirac = {.reals = (int)reals},
     };
     const lat_field *links = smear_text ? &r->smeared : &r->u;
@@ -669,9 +669,6 @@ static void check_usage(run *r)
     if (source_text && gauge_file)
         lat_usage("--source makes sources on the links of the input; --gauge-file is for sources "
                   "that come with the input");
-    if (device.choice == LAT_DEVICE_GPU)
-        lat_usage("--device gpu: operators run on the CPU so far");
-    device.choice = LAT_DEVICE_CPU;
     if (log_path)
         lat_usage_if_input("log", log_path);
 }
