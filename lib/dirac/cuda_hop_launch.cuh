@@ -74,7 +74,7 @@ template <int R, int SW> static cudaError_t choose(const lat_hop_args *a, cudaSt
     if (diagonal)
         return run<R, 2, false, SW>(a, stream);
     if (HALF && a->a == 1 && !a->x && !a->add && !a->sums) /* others gain nothing */
-        return run<R, HALF ? 0 : 1, false, SW>(a, stream);
+        return run < R, HALF ? 0 : 1, false, SW > (a, stream);
     return run<R, 1, false, SW>(a, stream);
 }
 

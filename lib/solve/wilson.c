@@ -24,6 +24,11 @@ typedef struct level {
 struct lat_wilson {
     lat_wilson_options options;
     level outer, inner; /* of inner only the form is set if it is the outer one */
+    level spare;        /* in single, where half does not do; made when needed */
+    lat_device *device;
+    const lat_field *links;
+    lat_fermion fermion;
+    long promoted; /* columns that needed it */
     lat_dfield *b, *x;
     const lat_wilson_job *job; /* while it runs */
     int number[LAT_SPINOR_COLUMNS];
@@ -62,6 +67,16 @@ static void release(void *with, lat_dfield *v)
         lat_dfield_free(v);
 }
 
+static double epsilon_of(lat_storage storage)
+{
+    switch (storage) {
+    case LAT_STORAGE_DOUBLE: return 0x1p-53;
+    case LAT_STORAGE_SINGLE: return 0x1p-24;
+    case LAT_STORAGE_HALF: return 0x1p-16; /* of a site's norm */
+    }
+    return 1;
+}
+
 static int level_open(level *l, lat_device *device, const lat_field *links,
                       const lat_fermion *fermion, const lat_wilson_options *o, lat_storage storage)
 {
@@ -76,7 +91,7 @@ static int level_open(level *l, lat_device *device, const lat_field *links,
     l->sites = o->form == LAT_FULL ? volume : volume / 2;
     l->system = (lat_system){.space = l->space,
                              .parity = o->form == LAT_FULL ? LAT_BOTH : LAT_ODD,
-                             .epsilon = storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24,
+                             .epsilon = epsilon_of(storage),
                              .apply = apply,
                              .vector = vector,
                              .release = release,
@@ -104,6 +119,9 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
         return NULL;
     memset(w, 0, sizeof *w);
     w->options = *options;
+    w->device = device;
+    w->links = links;
+    w->fermion = *fermion;
     if (level_open(&w->outer, device, links, fermion, options, LAT_STORAGE_DOUBLE)
         || (options->inner != LAT_STORAGE_DOUBLE
             && level_open(&w->inner, device, links, fermion, options, options->inner))
@@ -121,12 +139,15 @@ void lat_wilson_close(lat_wilson *w)
         return;
     release(NULL, w->b);
     release(NULL, w->x);
+    level_close(&w->spare);
     level_close(&w->inner);
     level_close(&w->outer);
     free(w);
 }
 
 lat_dirac *lat_wilson_operator(lat_wilson *w) { return w->outer.d; }
+
+long lat_wilson_promoted(const lat_wilson *w) { return w->promoted; }
 
 /* ---- a job ----------------------------------------------------------------------------------- */
 
@@ -182,12 +203,12 @@ static void add_costs(lat_wilson *w, double seconds, lat_wilson_cost *cost)
 {
     double all = 0;
     for (int k = 0; k < w->job->columns; k++)
-        all += w->outer.applied[k] + w->inner.applied[k];
+        all += w->outer.applied[k] + w->inner.applied[k] + w->spare.applied[k];
     for (int k = 0; k < w->job->columns && all > 0; k++) {
-        const double own = w->outer.applied[k] + w->inner.applied[k];
+        const double own = w->outer.applied[k] + w->inner.applied[k] + w->spare.applied[k];
         cost[k].seconds += seconds * own / all;
         cost[k].flops += w->outer.flops * own;
-        cost[k].bytes += (w->outer.bytes + w->inner.bytes) * own / all;
+        cost[k].bytes += (w->outer.bytes + w->inner.bytes + w->spare.bytes) * own / all;
     }
 }
 
@@ -199,33 +220,53 @@ static double scale(const lat_wilson *w)
     return w->options.form == LAT_SYMMETRIC ? fmax(1, hypot(diagonal, f->twist)) : 1;
 }
 
+/* Columns that half precision could not bring to their target go on in single, from where they are.
+ */
+static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *report)
+{
+    int list[LAT_SPINOR_COLUMNS], left = 0;
+    for (int k = 0; k < w->job->columns && w->options.inner == LAT_STORAGE_HALF; k++)
+        if (report[k].end != LAT_END_CONVERGED && report[k].end != LAT_END_ITERATIONS)
+            list[left++] = k;
+    if (left == 0)
+        return 0;
+    if (!w->spare.d
+        && level_open(&w->spare, w->device, w->links, &w->fermion, &w->options, LAT_STORAGE_SINGLE))
+        return -1;
+    problem->inner = &w->spare.system;
+    problem->from_zero = false;
+    w->promoted += left;
+    return lat_solve(problem, w->job->solver, left, list, report);
+}
+
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
                      lat_wilson_cost *cost)
 {
     double norm[LAT_SPINOR_COLUMNS], target[LAT_SPINOR_COLUMNS];
-    const lat_equation problem = {.outer = &w->outer.system,
-                                 .inner = w->inner.d ? &w->inner.system : &w->outer.system,
-                                 .b = w->b,
-                                 .x = w->x,
-                                 .from_zero = !job->from_x,
-                                 .target = target,
-                                 .max_iterations = job->max_iterations,
-                                 .delta = job->delta,
-                                 .progress = job->progress ? progress : NULL,
-                                 .done = job->done ? done : NULL,
-                                 .with = w};
+    lat_equation problem = {.outer = &w->outer.system,
+                            .inner = w->inner.d ? &w->inner.system : &w->outer.system,
+                            .b = w->b,
+                            .x = w->x,
+                            .from_zero = !job->from_x,
+                            .target = target,
+                            .max_iterations = job->max_iterations,
+                            .delta = job->delta,
+                            .progress = job->progress ? progress : NULL,
+                            .done = job->done ? done : NULL,
+                            .with = w};
     w->job = job;
-    w->outer.bytes = w->inner.bytes = 0;
+    w->outer.bytes = w->inner.bytes = w->spare.bytes = 0;
     for (int k = 0; k < job->columns; k++) {
         w->number[k] = k;
-        w->outer.applied[k] = w->inner.applied[k] = 0;
+        w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = 0;
     }
     if (load(w, norm))
         return -1;
     for (int k = 0; k < job->columns; k++)
         target[k] = job->target[k] * norm[k] / scale(w);
     const double start = lat_seconds();
-    if (lat_solve(&problem, job->solver, job->columns, w->number, report))
+    if (lat_solve(&problem, job->solver, job->columns, w->number, report)
+        || promote(w, &problem, report))
         return -1;
     const double seconds = lat_seconds() - start;
     for (int k = 0; k < job->columns; k++) {

@@ -26,13 +26,16 @@ typedef struct lat_wilson_options {
 
 typedef struct lat_wilson lat_wilson;
 
-/* The ghosts of the links are up to date. Nothing but the device is borrowed. */
+/* The ghosts of the links are up to date. Device and links are borrowed. */
 lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const lat_fermion *fermion,
                             const lat_wilson_options *options);
 void lat_wilson_close(lat_wilson *w); /* NULL is allowed */
 
 /* The operator in double, and its space: for tools that apply it. */
 lat_dirac *lat_wilson_operator(lat_wilson *w);
+
+/* How many columns could not be solved in half precision, and went on in single. */
+long lat_wilson_promoted(const lat_wilson *w);
 
 typedef struct lat_wilson_job {
     const lat_field *b; /* spinors or propagators of the links' lattice */
@@ -54,7 +57,7 @@ typedef struct lat_wilson_job {
 /* What a column took, beside its report. Columns share time and traffic by their applications of
  * the operator. */
 typedef struct lat_wilson_cost {
-    double seconds, flops, bytes;
+    double seconds, flops, bytes; /* seconds: without host fields going in and out */
 } lat_wilson_cost;
 
 /* report[column] is as in krylov.h, but `residual` is relative to |b|; cost[column] is added to

@@ -52,8 +52,10 @@ static const lat_option options[] = {
      "give up a column after N iterations", false},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solver, 0, 0,
      "auto: bicgstab; where it fails bicgstabl, then cg", false},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &precision, 0, 0,
-     "of the iterations; single: with reliable updates in double", false},
+    {LAT_OPT_CHOICE, "precision", 'p', "auto|single|double|half", &precision, 0, 0,
+     "of the iterations, with reliable updates in double; half is for GPUs; auto: half there with "
+     "--solver auto and bicgstab, else single",
+     false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
      "which Schur complement is solved; none: M itself", false},
     {LAT_OPT_INT, "reals", 0, "R", &reals, 0, 18,
@@ -86,8 +88,8 @@ static const lat_tool tool = {
 };
 
 typedef struct run {
-    lat_device *device;
-    lat_input *in, *gauge; /* gauge: of --gauge-file */
+    lat_device *device, *cpu; /* cpu: where the device cannot do it */
+    lat_input *in, *gauge;    /* gauge: of --gauge-file */
     lat_output *out;
     FILE *log;
     lat_columns *kept;
@@ -321,34 +323,64 @@ static int solve(run *r, int columns, const int *column, bool from_x)
 
 /* ---- a solution ------------------------------------------------------------------------------ */
 
+static lat_storage inner_precision(const lat_device *on)
+{
+    const bool fast = solver == LAT_SOLVER_AUTO || solver == LAT_SOLVER_BICGSTAB;
+    switch ((enum {AUTO, SINGLE, DOUBLE, HALF})precision) {
+    case AUTO: break;
+    case SINGLE: return LAT_STORAGE_SINGLE;
+    case DOUBLE: return LAT_STORAGE_DOUBLE;
+    case HALF: return LAT_STORAGE_HALF;
+    }
+    return on->gpu && fast ? LAT_STORAGE_HALF : LAT_STORAGE_SINGLE;
+}
+
+/* The device, or, where it was chosen by itself and cannot do it, the CPU. */
+static lat_device *device_for(run *r, const lat_field *links)
+{
+    const bool can = links->head.nc == 3 && lat_opts.comm->size == 1 && reals != 8;
+    if (!r->device->gpu || can || device.choice != LAT_DEVICE_AUTO)
+        return r->device;
+    if (!r->cpu) {
+        lat_device_options cpu = device;
+        cpu.choice = LAT_DEVICE_CPU;
+        r->cpu = lat_device_open(&cpu, lat_opts.comm);
+    }
+    return r->cpu;
+}
+
+static void close_operator(run *r)
+{
+    if (r->wilson && lat_wilson_promoted(r->wilson))
+        lat_warn("half precision stagnated in %ld columns, which went on in single",
+                 lat_wilson_promoted(r->wilson));
+    lat_plain_free(r->plain);
+    lat_wilson_close(r->wilson);
+    r->plain = NULL;
+    r->wilson = NULL;
+}
+
 /* Operator and plain operator of the present links and fermion. */
 static int open_operator(run *r)
 {
     static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
     const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->b->head);
+    const lat_field *links = smear_text ? &r->smeared : &r->u;
+    lat_device *on = device_for(r, links);
+    if (!on)
+        return -1;
     const lat_wilson_options o = {
         .columns = columns < batch ? columns : (int)batch,
         .form = forms[even_odd],
-        .inner = precision == 2 ? LAT_STORAGE_HALF : precision ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE,
+        .inner = inner_precision(on),
         .dirac = {.reals = (int)reals},
     };
-    const lat_field *links = smear_text ? &r->smeared : &r->u;
-    lat_plain_free(r->plain);
-    lat_wilson_close(r->wilson);
-    r->wilson = NULL;
+    close_operator(r);
     r->plain = lat_plain_new(links, &r->fermion);
     if (!r->plain)
         return -1;
-    r->wilson = lat_wilson_open(r->device, links, &r->fermion, &o);
+    r->wilson = lat_wilson_open(on, links, &r->fermion, &o);
     return r->wilson ? 0 : -1;
-}
-
-static void close_operator(run *r)
-{
-    lat_plain_free(r->plain);
-    lat_wilson_close(r->wilson);
-    r->plain = NULL;
-    r->wilson = NULL;
 }
 
 /* What the header says of a solution, and a line of history. */
@@ -703,6 +735,8 @@ int main(int argc, char **argv)
     lat_source_free(r.source);
     lat_field_free(&r.u);
     lat_field_free(&r.smeared);
+    if (r.cpu)
+        lat_device_close(r.cpu);
     if (r.device)
         lat_device_close(r.device);
     lat_device_end();
