@@ -245,7 +245,7 @@ stop() {
 @test "a run goes on with other ways to say the same options, and says which one is another" {
     rough a.lat --dims 4,4,4,4
     run -3 lat-orelax --theta 1e-25 --seed 3 --max-sweeps 2 --copies 2 --checkpoint ck a.lat -o c.lat
-    run -3 lat-orelax --copies=2 -s 0x3 --gauge landau --max-sweeps 3 --precision double --theta 2e-25 --resume ck a.lat -o c.lat
+    run -3 lat-orelax --copies=2 -s 0x3 --gauge landau --max-sweeps 3 --precision mixed --theta 2e-25 --resume ck a.lat -o c.lat
     local other
     for other in "--gauge coulomb|--gauge landau" "--seed 4|--seed 3" "--copies 3|--copies 2" "--omega 1.2|" "--select all|"; do
         # shellcheck disable=SC2086 # words

@@ -505,7 +505,7 @@ limits_spinning() {
     # What is cut off at 80 columns is the name, never a number.
     need_terminal
     cp hot.lat "$(printf 'n%.0s' {1..100}).lat"
-    script -qec "stty cols 80; lat-orelax --max-sweeps 40 $(printf 'n%.0s' {1..100}).lat > /dev/null" /dev/null < /dev/null > typed || true
+    script -qec "stty cols 80; lat-orelax --omega 1 --theta 1e-20 --max-sweeps 4000 $(printf 'n%.0s' {1..100}).lat > /dev/null" /dev/null < /dev/null > typed || true
     tr '\r' '\n' < typed | grep -E 'theta [0-9.e+-]+  sweep [0-9]+  [1-9][0-9.]* sweeps/s  [0-9]+ (s|min|h) left' > lines || fail "$(cat -v typed)"
     run ! grep -E '(- |[^0-9]0 )sweeps/s' lines
 }
