@@ -127,7 +127,7 @@ END
     done
     kill $pid
     wait $pid || true
-    grep -qE '^lat-anneal: a.lat:0: .*step [0-9]+ of 100000000 ' err
+    grep -qE '^lat-anneal: F .* step [0-9]+ of 100000000 .* a.lat:0$' err
     [ "$(wc -l <err)" -eq 1 ]
     [ ! -s log.tsv ] # no line of it was due
 }

@@ -58,8 +58,8 @@ END
 
 @test "Coulomb gauge does not see an open time axis: the transformation is that of the periodic field" {
     open a
-    lat-orelax --gauge coulomb --theta 1e-11 --no-provenance --save-g g.lat a.lat -o fixed.lat
-    lat-orelax --gauge coulomb --theta 1e-11 --no-provenance --save-g h.lat a.periodic.lat -o fixed.periodic.lat
+    lat-orelax --gauge coulomb -p double --theta 1e-11 --no-provenance --save-g g.lat a.lat -o fixed.lat
+    lat-orelax --gauge coulomb -p double --theta 1e-11 --no-provenance --save-g h.lat a.periodic.lat -o fixed.periodic.lat
     # Links that are not in SU(3) are not made of two rows in a sweep: rounding differs.
     lat-diff --tolerance 1e-10 g.lat h.lat > /dev/null
     near "$(column fixed.lat functional)" "$(column fixed.periodic.lat functional)" 1e-11

@@ -3,9 +3,16 @@
 # shellcheck disable=SC2154  # status, output, stderr and lines are set by run
 load helper
 
+# A configuration, and a propagator for the tools that read spinors.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    lat-start hot --dims 4,4,4,4 --seed 1 -o in.lat
+    lat-solve --kappa .1 --source point:0,0,0,0 --residual 1e-5 in.lat -o prop.lat
+}
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
-    lat-start hot --dims 4,4,4,4 --seed 1 -o in.lat
+    cp "$BATS_FILE_TMPDIR/in.lat" .
 }
 
 fail() {
@@ -28,16 +35,15 @@ with() {
         [[ $help == *" --$option"* ]] || return 1
     done
 }
-# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-dirac and lat-corr read
-# spinors: dirac.bats, quarks.bats.
+# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-dirac reads spinors: dirac.bats.
 readers() {
     local t
     for t in $(tools); do
-        case $t in lat-heatbath | lat-dirac | lat-corr) continue ;; esac
+        case $t in lat-heatbath | lat-dirac) continue ;; esac
         if with "$t" input; then echo "$t"; fi
     done
 }
-writers() { local t; for t in $(tools); do if [ "$t" != lat-dirac ] && with "$t" no-clobber; then echo "$t"; fi; done; }
+writers() { local t; for t in $(tools); do if with "$t" no-clobber; then echo "$t"; fi; done; }
 filters() { local t; for t in $(readers); do if with "$t" no-clobber; then echo "$t"; fi; done; }
 
 # What a tool needs besides FILE in order to do something quick.
@@ -45,6 +51,9 @@ words() {
     case $1 in
     lat-gauge) echo --random ;;
     lat-orelax) echo --theta 1e-4 ;;
+    lat-abelian | lat-gluon) echo --require-theta 100 ;; # links of no gauge
+    lat-source) echo wall:0 ;;
+    lat-dirac) echo "--apply M --kappa .1 -U $BATS_FILE_TMPDIR/in.lat" ;;
     lat-start) echo --dims 4,4,4,4 ;;
     lat-heatbath) echo --dims 4,4,4,4 --beta 5.7 --thermalise 1 --rows 3 ;;
     lat-solve) echo --kappa .1 --source point:0,0,0,0 --residual 1e-5 ;;
@@ -55,6 +64,7 @@ on() {
     case $2 in
     lat-start | lat-heatbath) words "$2" ;;
     lat-diff) echo "$1 $1" ;;
+    lat-dirac | lat-corr) echo "$(words "$2") $BATS_FILE_TMPDIR/prop.lat" ;;
     *) echo "$(words "$2") $1" ;;
     esac
 }
@@ -85,7 +95,7 @@ need_terminal() {
 
 @test "the tools of this version are there" {
     local t
-    for t in abelian anneal convert corr diff gauge heatbath info orelax plaq reorder reunit source start theta; do # lat-gluon: with FFTW
+    for t in abelian anneal convert corr diff dirac gauge heatbath info orelax plaq reorder reunit solve source start theta; do # lat-gluon: with FFTW
         tools | grep -qx "lat-$t" || fail "no lat-$t"
     done
     [ "$(filters | wc -l)" -ge 4 ]
@@ -760,7 +770,7 @@ END
     lat-gauge --random --seed 0x10 -@ 1 -0 --force < in.lat | lat-orelax -q --theta=1e-5 -@ 2 -o out.lat --max-sweeps 5000
     [ "$(lat-info out.lat | grep -c '0\.1\.0 | ')" -eq 3 ]
     line=$(lat-info out.lat | grep 'lat-gauge 0\.1\.0')
-    [[ $line == *"lat-gauge 0.1.0 | --random --seed 0x10 | "* ]] || fail "$line"
+    [[ $line == *"lat-gauge 0.1.0 | --random --seed 0x10 --force | "* ]] || fail "$line"
     line=$(lat-info out.lat | grep 'lat-orelax 0\.1\.0')
     [[ $line == *"lat-orelax 0.1.0 | --theta 1e-5 --max-sweeps 5000 | "* ]] || fail "$line"
     lat-gauge --random --no-provenance in.lat | lat-info > plain

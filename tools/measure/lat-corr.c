@@ -10,13 +10,13 @@
 #include "base/threads.h"
 #include "common/options.h"
 #include "common/text.h"
+#include "formats/format.h"
 #include "quark/contract.h"
 #include "quark/source.h"
 #include "run/tool.h"
 #include "stream/stream.h"
 
 static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_file, *origin;
-static bool force;
 
 static const lat_option options[] = {
     {LAT_OPT_TEXT, "channels", 0, "LIST", &channels, 0, 0,
@@ -33,14 +33,12 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "links for --sink", false},
     {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &origin, 0, 0,
      "site of the source, from which t and phases count (default: what the header says)", false},
-    {LAT_OPT_FLAG, "force", 0, NULL, &force, 0, 0,
-     "contract propagators of different configurations or sources, too", false},
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
 
 static const lat_tool tool = {
     .name = "lat-corr",
-    .args = "[FILE]...",
+    .args = "[FILE...]",
     .summary = "Measures correlators of mesons and baryons from quark propagators.",
     .example = "lat-corr --channels pion,rho,nucleon --momenta 1 prop.lat > corr.tsv",
     .options = options,
@@ -135,11 +133,12 @@ static int feed_next(feed *d)
     if (head->geom.nd != 4)
         return lat_fail("%s: expected four dimensions, found %s", name,
                         lat_dims_text(&head->geom, text));
-    if (!force && head->quark.source && !head->quark.residual
-        && !lat_fermion_known(&head->quark.fermion))
-        return lat_fail("%s: expected a propagator, found a source (no operator in its header; "
+    if (head->quark.source && !head->quark.residual && !lat_fermion_known(&head->quark.fermion)
+        && lat_mismatch(lat_opts.force,
+                        "%s: expected a propagator, found a source (no operator in its header; "
                         "lat-solve makes the propagator; --force takes it)",
-                        name);
+                        name))
+        return -1;
     return 1;
 }
 
@@ -169,16 +168,17 @@ static int check_pair(const run *r)
     if (!lat_header_alike(a, b))
         return lat_fail("%s: expected SU(%d) on %s as in the first propagator, found SU(%d) on %s",
                         name, a->nc, lat_dims_text(&a->geom, x), b->nc, lat_dims_text(&b->geom, y));
-    if (force)
-        return 0;
-    if (*a->quark.links && *b->quark.links && strcmp(a->quark.links, b->quark.links))
-        return lat_fail("%s: expected a propagator of the configuration of the first, of CRC %s, "
+    if (*a->quark.links && *b->quark.links && strcmp(a->quark.links, b->quark.links)
+        && lat_mismatch(lat_opts.force,
+                        "%s: expected a propagator of the configuration of the first, of CRC %s, "
                         "found one of CRC %s (--force takes it)",
-                        name, a->quark.links, b->quark.links);
+                        name, a->quark.links, b->quark.links))
+        return -1;
     if (a->quark.source && b->quark.source && strcmp(a->quark.source, b->quark.source))
-        return lat_fail("%s: expected the source of the first propagator, %.200s, found %.200s "
-                        "(--force takes it)",
-                        name, a->quark.source, b->quark.source);
+        return lat_mismatch(lat_opts.force,
+                            "%s: expected the source of the first propagator, %.200s, found %.200s "
+                            "(--force takes it)",
+                            name, a->quark.source, b->quark.source);
     return 0;
 }
 
@@ -199,7 +199,7 @@ static int find_links(run *r, long config)
         if (rc == 0)
             return lat_fail("%s: expected links of CRC %s for configuration %ld, found none",
                             gauge_file, *wanted ? wanted : "unknown", config);
-        if (!*wanted || force)
+        if (!*wanted || lat_opts.force)
             break;
     }
     if (!lat_header_alike(head, &r->u.head))
