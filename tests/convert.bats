@@ -680,3 +680,84 @@ EOF
     lat-convert small.ildg > b.lat
     same a.lat b.lat
 }
+
+@test "gauge, theta, weights and history travel through NERSC, ILDG and SciDAC files, whose numbers another reader verifies" {
+    small 3 double
+    lat-start hot -d 4,4,2,4 -o small.lat
+    lat-orelax -q --gauge landau --weights 1,1,1,0.5 --theta 1e-14 small.lat -o fixed.lat
+    stated() { sed '/^end = /q' "$1" | grep -aE '^(gauge|weights|functional|theta|sweeps) = '; }
+    stated fixed.lat > wanted
+    grep -qx 'weights = 1 1 1 0.5' wanted
+    lat-info fixed.lat | sed -n '/^history/,$p' | sed 's/^history    //; s/^ *//' > history
+    [ "$(wc -l < history)" -ge 2 ]
+    for to in nersc ildg scidac; do
+        lat-convert --to "$to" fixed.lat > y
+        "$CHECK" sums y
+        lat-convert y > back.lat
+        same back.lat fixed.lat
+        stated back.lat | cmp - wanted
+        lat-info back.lat | sed -n '/^history/,$p' | sed 's/^history    //; s/^ *//' | head -n "$(wc -l < history)" | cmp - history
+        cmp <(lat-convert --no-provenance < <(cat y)) <(lat-convert --no-provenance y)
+        # Not a line is added on the way but one a conversion.
+        [ "$(lat-info back.lat | sed -n '/^history/,$p' | wc -l)" -eq $(($(wc -l < history) + 2)) ]
+    done
+    # No line of a NERSC header is longer than the 126 characters that GLU reads, nor are there more than its 48.
+    for ((i = 0; i < 12; i++)); do
+        lat-convert fixed.lat -o again.lat
+        mv again.lat fixed.lat
+    done
+    lat-convert --to nersc fixed.lat > y
+    sed '/^END_HEADER/q' y > lines
+    [ "$(wc -l < lines)" -le 50 ]
+    awk 'length > 126 { exit 1 }' lines
+    lat-convert y | lat-info > info
+    grep -q 'from stream to nersc' info
+    # Theta is that of a gauge: a header without gauge has none, and a theta that is no number is refused.
+    lat-convert --to ildg small.lat > y
+    lat-convert y | lat-info | grep -qx 'gauge       none'
+    lat-convert --to nersc fixed.lat | sed 's/^LAT_THETA = .*/LAT_THETA = small/' > y
+    refused "expected theta as 1 finite number, found 'small'" y
+    lat-convert --to nersc fixed.lat | sed '/^LAT_GAUGE = /d' > y
+    refused "found gauge none" y
+}
+
+@test "a record of ours that another program copied to other links is refused, unless forced" {
+    small 3 double
+    lat-start hot -d 4,4,2,4 -o small.lat
+    lat-orelax -q --gauge landau small.lat | lat-convert --to scidac > fixed
+    lat-convert --to scidac small.lat > loose
+    # The text record of one, and everything else of the other.
+    python3 - <<'P'
+import re
+fixed, loose = (open(f, "rb").read() for f in ("fixed", "loose"))
+def records(data):
+    at = 0
+    while at < len(data):
+        n = int.from_bytes(data[at + 8:at + 16], "big")
+        end = at + 144 + n + -n % 8
+        yield data[at + 16:at + 144].rstrip(b"\0"), data[at:end]
+        at = end
+own = dict(records(fixed))[b"scidac-record-xml"]
+open("mixed", "wb").write(b"".join(own if kind == b"scidac-record-xml" else r for kind, r in records(loose)))
+P
+    refused "link trace" mixed
+    lat-convert --force mixed > mixed.lat 2> err
+    same mixed.lat small.lat
+}
+
+@test "SEQUENCE_NUMBER is that of the header, else 1, as GLU refuses 0; an extent that is stated twice with two values is refused" {
+    small
+    lat-convert --to nersc small.ildg > y
+    grep -aqx "SEQUENCE_NUMBER = 1" y
+    sed 's/^SEQUENCE_NUMBER = 1$/SEQUENCE_NUMBER = 7/' y | lat-convert --to nersc | grep -aqx "SEQUENCE_NUMBER = 7"
+    sed 's/^DIMENSION_2 = .*/&\nDIMENSION_2 = 8/' y > x
+    refused "states DIMENSION_2 twice" x
+    sed 's/^DIMENSION_2 = .*/&\n&/' y > x
+    lat-convert x | lat-info > info
+}
+
+@test "a file gives the same info lines, in the same order, from a pipe" {
+    small
+    "$MAKE" lime small.ildg x records=format,data,lfn,checksum
+    cmp <(lat-convert --no-provenance x) <(lat-convert --no-provenance < <(cat x))
+}

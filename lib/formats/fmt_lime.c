@@ -20,6 +20,7 @@
 #include "common/options.h"
 #include "common/memory_stream.h"
 #include "format.h"
+#include "record.h"
 #include "xml.h"
 
 #define MAGIC 0x456789abu
@@ -29,6 +30,7 @@
 #define XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
 #define OUR_ROOT "<lat><version>"       /* of the record XML that lat-convert writes */
 #define TEXT_LIMIT ((uint64_t)64 << 10) /* of the records that are parsed */
+#define OUR_LIMIT ((uint64_t)8 << 20)   /* of ours: a header of 1 MiB, each < written as &lt; */
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
@@ -109,9 +111,10 @@ static int skip_padding(lime *l, uint64_t length)
 /* A record of text, ended by a NUL; to be freed. */
 static char *read_text(lime *l, const record *rec)
 {
-    if (rec->length > TEXT_LIMIT) {
+    const uint64_t limit = strcmp(rec->type, "scidac-record-xml") == 0 ? OUR_LIMIT : TEXT_LIMIT;
+    if (rec->length > limit) {
         lat_fail("%s: expected at most %llu bytes in record '%s', found %llu", l->name,
-                 (unsigned long long)TEXT_LIMIT, rec->type, (unsigned long long)rec->length);
+                 (unsigned long long)limit, rec->type, (unsigned long long)rec->length);
         return NULL;
     }
     char *text = lat_alloc((size_t)rec->length + 1, 1, "a record");
@@ -290,6 +293,59 @@ static int verify_checksum(const lime *l, const lat_scidac_sum *b)
         (unsigned long)b->b);
 }
 
+/* A plaquette or link trace of 17 digits, that of these links in another order of summation; their
+ * rounding is added in `end`. */
+static int take_mean(lime *l, const char *tag, const char *text, double *stated)
+{
+    char *end;
+    *stated = strtod(text, &end);
+    return end == text || *end || !isfinite(*stated)
+               ? lat_fail("%s: expected <%s> of record 'scidac-record-xml' as a number, found "
+                          "'%.60s'",
+                          l->name, tag, text)
+               : 0;
+}
+
+static int take_info(lime *l, char *line)
+{
+    char *equals = strstr(line, " = ");
+    if (!equals)
+        return lat_fail("%s: expected 'key = value' as <info> of record 'scidac-record-xml', found "
+                        "'%.60s'",
+                        l->name, line);
+    *equals = 0;
+    return strcmp(line, "source") == 0 ? 0 : lat_info_set(l->head, line, equals + 3);
+}
+
+/* One element of our record (record_xml). Means vouch that it is about these links: programs copy
+ * the record of what they read. */
+static int take_our_element(void *context, const char *tag, const char *text)
+{
+    lime *l = context;
+    if (strcmp(tag, "plaquette") == 0)
+        return take_mean(l, tag, text, &l->r->plaquette);
+    if (strcmp(tag, "linkTrace") == 0)
+        return take_mean(l, tag, text, &l->r->link_trace);
+    if (strcmp(tag, "history") == 0)
+        return lat_lines_add(&l->head->history, "%s", text);
+    if (strcmp(tag, "info") != 0)
+        return lat_record_take(l->name, l->head, tag, text);
+    char *line = strdup(text);
+    const int bad = line ? take_info(l, line) : lat_fail("out of memory: an info line");
+    free(line);
+    return bad;
+}
+
+static int take_our_record(lime *l, const char *text)
+{
+    char why[LAT_XML_WHY];
+    l->r->plaquette_within = l->r->link_trace_within = 0;
+    if (lat_xml_each(text, strlen(text), take_our_element, l, why) == 0)
+        return 0;
+    return *why ? lat_fail("%s: record 'scidac-record-xml' is not proper XML: %s", l->name, why)
+                : -1;
+}
+
 /* tmLQCD's text: "plaquette = 0.571077" among others. */
 static int take_xlf_info(lime *l, const char *text)
 {
@@ -323,6 +379,8 @@ static int take_text(lime *l, const record *rec)
         bad = take_checksum(l, t, text);
     else if (strcmp(t, "xlf-info") == 0)
         bad = take_xlf_info(l, text);
+    else if (strcmp(t, "scidac-record-xml") == 0)
+        bad = take_our_record(l, text);
     else if (*text)
         bad = lat_info_set(l->head, "lfn", text);
     free(text);
@@ -415,7 +473,7 @@ static int is_our_record(lime *l)
     static const char begin[] = XML OUR_ROOT;
     char found[sizeof begin - 1];
     const ssize_t n = lat_input_peek(l->in, found, sizeof found);
-    l->ours = l->ours || (n == (ssize_t)sizeof found && memcmp(found, begin, sizeof found) == 0);
+    l->ours = n == (ssize_t)sizeof found && memcmp(found, begin, sizeof found) == 0;
     return n < 0 ? -1 : 0;
 }
 
@@ -438,9 +496,11 @@ static int take_record(lime *l, const record *rec)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(rec->type, texts[i]) == 0)
             return take_text(l, rec);
-    if (strcmp(rec->type, "scidac-record-xml") == 0 && is_our_record(l) < 0)
+    if (strcmp(rec->type, "scidac-record-xml") != 0 || l->gauge || l->ours)
+        return lat_input_skip(l->in, rec->length);
+    if (is_our_record(l) < 0)
         return -1;
-    return lat_input_skip(l->in, rec->length);
+    return l->ours ? take_text(l, rec) : lat_input_skip(l->in, rec->length);
 }
 
 /* Records up to the gauge field, 1; or to the end of the file, 0; or -1. */
@@ -496,9 +556,10 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
                         "binary record%s",
                         l->name, l->others, l->others == 1 ? "" : "s");
     *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
-    return found < 0 || (lat_input_size(in) >= 0 && read_ahead(l) < 0)
-               ? -1
-               : set_source(l, head, &l->stated_sum);
+    /* From a pipe the line about the source waits for `end`, so that it is the last one, too. */
+    if (found < 0 || lat_input_size(in) < 0)
+        return found < 0 ? -1 : 0;
+    return read_ahead(l) < 0 ? -1 : set_source(l, head, &l->stated_sum);
 }
 
 static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
@@ -512,7 +573,9 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
         lat_warn("%s: only the gauge field is read, %d other binary record%s left out", l->name,
                  l->others, l->others == 1 ? " is" : "s are");
     /* Printed digits are those of the writer's double precision; the links may be rounded after. */
-    r->plaquette_within += f->head.real == LAT_F32 ? 1e-6 : 1e-10;
+    const double rounding = f->head.real == LAT_F32 ? 1e-6 : 1e-10;
+    r->plaquette_within += rounding;
+    r->link_trace_within += rounding;
     return set_source(l, &f->head, sum) < 0 ? -1 : verify_checksum(l, sum);
 }
 
@@ -569,7 +632,14 @@ static void escaped(FILE *to, const char *text)
             putc(*text, to);
 }
 
-/* The record for info and history. */
+static void print_element(FILE *to, const char *tag, const char *text)
+{
+    fprintf(to, "<%s>", tag);
+    escaped(to, text);
+    fprintf(to, "</%s>", tag);
+}
+
+/* The record for gauge, info and history. */
 static char *record_xml(const lat_header *h)
 {
     char mean[LAT_MEAN_TEXT];
@@ -580,16 +650,11 @@ static char *record_xml(const lat_header *h)
     fprintf(to, XML OUR_ROOT "%s</version><plaquette>%s</plaquette>", LAT_VERSION,
             lat_mean_text(h->plaquette, mean));
     fprintf(to, "<linkTrace>%s</linkTrace>", lat_mean_text(h->link_trace, mean));
-    for (int i = 0; i < h->info.count; i++) {
-        fputs("<info>", to);
-        escaped(to, h->info.line[i]);
-        fputs("</info>", to);
-    }
-    for (int i = 0; i < h->history.count; i++) {
-        fputs("<history>", to);
-        escaped(to, h->history.line[i]);
-        fputs("</history>", to);
-    }
+    lat_record_gauge(h, print_element, to);
+    for (int i = 0; i < h->info.count; i++)
+        print_element(to, "info", h->info.line[i]);
+    for (int i = 0; i < h->history.count; i++)
+        print_element(to, "history", h->history.line[i]);
     fputs("</lat>", to);
     return lat_memory_stream_close(to, &m) == 0 ? m.text : NULL;
 }

@@ -9,7 +9,11 @@
  * FLOATING_POINT says IEEE32 or IEEE64 and BIG or LITTLE; without the line it is IEEE32BIG. A
  * bare IEEE32 or IEEE64 is read as big endian by MILC, QDP++, SIMULATeQCD and GLU, as little by
  * Grid and PyQUDA: here the one that has the stated CHECKSUM is taken, and where neither or both
- * have, the one that has the stated PLAQUETTE. */
+ * have, the one that has the stated PLAQUETTE.
+ *
+ * Lines of our own begin with LAT_: LAT_GAUGE, LAT_WEIGHTS, LAT_FUNCTIONAL, LAT_THETA, LAT_SWEEPS,
+ * and LAT_HISTORY_i = "..", continued by LAT_HISTORY_i_k = "..". GLU has room for 48 lines of 126
+ * characters, so of a long history the newest lines are written. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -22,9 +26,12 @@
 #include "common/options.h"
 #include "common/memory_stream.h"
 #include "format.h"
+#include "record.h"
 
 #define LIMIT ((size_t)64 << 10) /* of the header */
 #define MOST_LINES 256           /* kept as info */
+#define HISTORY_LINES 14         /* 48, less 22 that are usual, 5 of a gauge and 7 of `kept` */
+#define HISTORY_PIECE 98         /* bytes of history in a line */
 
 /* Tolerances of the readers in use (QDP++ and Grid: 1e-5 and 1e-5, 1e-6); more where fewer
  * digits are printed, within reason. */
@@ -99,7 +106,36 @@ static int keep_info(lat_header *h, char *key, char *value)
     return lat_info_set(h, key, value);
 }
 
-static int take_line(nersc *n, lat_header *h, char *line)
+/* The text between quotes is a line of the history; with `more` it continues the last one. */
+static int take_history(lat_header *h, bool more, char *value)
+{
+    const size_t n = strlen(value);
+    lat_lines *lines = &h->history;
+    if (n < 2 || value[0] != '"' || value[n - 1] != '"')
+        return 0;
+    value[n - 1] = 0;
+    more = more && lines->count > 0;
+    if (lat_lines_add(lines, "%s%s", more ? lines->line[lines->count - 1] : "", value + 1) < 0)
+        return -1;
+    if (more) {
+        free(lines->line[lines->count - 2]);
+        lines->line[lines->count - 2] = lines->line[lines->count - 1];
+        lines->count--;
+    }
+    return 0;
+}
+
+/* A line of ours, without LAT_. */
+static int take_ours(const char *name, lat_header *h, char *key, char *value)
+{
+    if (strncmp(key, "HISTORY_", 8) == 0)
+        return take_history(h, strchr(key + 8, '_') != NULL, value);
+    for (char *c = key; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return lat_record_take(name, h, key, value) < 0 ? -1 : 0;
+}
+
+static int take_line(const char *name, nersc *n, lat_header *h, char *line)
 {
     char *equals = strchr(line, '=');
     if (!equals)
@@ -107,10 +143,16 @@ static int take_line(nersc *n, lat_header *h, char *line)
     *equals = 0;
     char *key = trim(line), *value = trim(equals + 1), *at = member_of(n, key);
     if (!at)
-        return keep_info(h, key, value);
-    if (!*at)
+        return strncmp(key, "LAT_", 4) == 0 ? take_ours(name, h, key + 4, value)
+                                            : keep_info(h, key, value);
+    if (!*at) {
         snprintf(at, sizeof n->type, "%s", value);
-    return 0;
+        return 0;
+    }
+    /* The first one counts; but two readers must not see two lattices. */
+    return strncmp(key, "DIMENSION_", 10) != 0 || strcmp(at, value) == 0
+               ? 0
+               : lat_fail("%s: states %s twice, as '%s' and as '%.60s'", name, key, at, value);
 }
 
 /* Reads the lines of the header. */
@@ -137,7 +179,7 @@ static int read_lines(lat_input *in, nersc *n, lat_header *h)
         else if (strcmp(trim(line), "END_HEADER") == 0)
             ended = true;
         else if (!first)
-            bad = take_line(n, h, line);
+            bad = take_line(lat_input_name(in), n, h, line);
         first = false;
     }
     free(text);
@@ -344,11 +386,73 @@ static void info_line(FILE *to, const lat_header *h, const char *upper, const ch
         fprintf(to, "%s = %s\n", upper, value ? value : otherwise);
 }
 
-/* Grid reads SEQUENCE_NUMBER as a number and stops if it is none. */
+/* Grid reads SEQUENCE_NUMBER as a number and stops if it is none; GLU stops at 0, too. So it is 1
+ * where the header has none; a 0 that it has is kept. */
 static long sequence_number(const lat_header *h)
 {
     const char *text = lat_info_get(h, "sequence_number");
-    return text ? strtol(text, NULL, 10) : 0;
+    char *end;
+    const long number = text ? strtol(text, &end, 10) : 1;
+    return text && end == text ? 1 : number;
+}
+
+static void print_ours(FILE *to, const char *key, const char *value)
+{
+    fputs("LAT_", to);
+    for (; *key; key++)
+        fputc(toupper((unsigned char)*key), to);
+    fprintf(to, " = %s\n", value);
+}
+
+/* Bytes of `text` for one line: no character is cut. */
+static int piece_of(const char *text)
+{
+    size_t n = strlen(text);
+    if (n <= HISTORY_PIECE)
+        return (int)n;
+    for (n = HISTORY_PIECE; ((unsigned char)text[n] & 0xc0) == 0x80; n--)
+        ;
+    return (int)n;
+}
+
+/* Prints line i of the history, unless `to` is NULL. Returns the number of lines that it takes. */
+static int print_history_line(FILE *to, int i, const char *text)
+{
+    int pieces = 0;
+    do {
+        const int n = piece_of(text);
+        char more[16] = "";
+        if (pieces++)
+            snprintf(more, sizeof more, "_%d", pieces);
+        if (to)
+            fprintf(to, "LAT_HISTORY_%d%s = \"%.*s\"\n", i + 1, more, n, text);
+        text += n;
+    } while (*text);
+    return pieces;
+}
+
+static void print_history(FILE *to, const lat_lines *history)
+{
+    int first = history->count, room = HISTORY_LINES;
+    while (first > 0
+           && (room -= print_history_line(NULL, first - 1, history->line[first - 1])) >= 0)
+        first--;
+    for (int i = first; i < history->count; i++)
+        print_history_line(to, i, history->line[i]);
+}
+
+/* Info lines about the physics of the links, which become info lines again. */
+static void print_info(FILE *to, const lat_header *h)
+{
+    static const char *const kept[][2] = {{"BETA", "beta"},
+                                          {"XI", "xi"},
+                                          {"XI_AXIS", "xi_axis"},
+                                          {"COPY.SEED", "copy.seed"},
+                                          {"ANNEALED_FOR", LAT_INFO_ANNEALED},
+                                          {"ANNEALED_WEIGHTS", LAT_INFO_ANNEALED_WEIGHTS},
+                                          {"NOT_IN_GROUP", LAT_INFO_NOT_IN_GROUP}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        info_line(to, h, kept[i][0], kept[i][1], NULL);
 }
 
 static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
@@ -372,6 +476,9 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
     info_line(to, h, "CREATOR_HARDWARE", "creator_hardware", NULL);
     info_line(to, h, "CREATION_DATE", "creation_date", NULL);
     info_line(to, h, "ARCHIVE_DATE", "archive_date", NULL);
+    print_info(to, h);
+    lat_record_gauge(h, print_ours, to);
+    print_history(to, &h->history);
     fprintf(to, "FLOATING_POINT = IEEE%dBIG\nEND_HEADER\n", 8 * (int)h->real);
 }
 

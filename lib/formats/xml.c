@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xml.c: one value out of a small XML document, by expat. */
+/* xml.c: values out of a small XML document, by expat. */
 #include <ctype.h>
 #include <expat.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "xml.h"
 
@@ -102,4 +103,79 @@ int lat_xml_text(const char *document, size_t n, const char *tag, char *text, si
     }
     XML_ParserFree(s.parser);
     return found;
+}
+
+/* ---- every child of the root ----------------------------------------------------------------- */
+
+typedef struct walk {
+    XML_Parser parser;
+    lat_xml_child *each;
+    void *context;
+    char *text; /* as long as the document */
+    size_t length;
+    int depth; /* inside the root: 1, in its children 2, ... */
+    bool stopped;
+} walk;
+
+static void XMLCALL walk_start(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+    walk *w = data;
+    (void)name;
+    (void)attributes;
+    if (++w->depth == 2)
+        w->length = 0;
+}
+
+static void XMLCALL walk_stop(void *data, const XML_Char *name)
+{
+    walk *w = data;
+    if (w->depth-- != 2 || w->stopped)
+        return;
+    w->text[w->length] = 0;
+    w->stopped = w->each(w->context, name, w->text) < 0;
+    if (w->stopped)
+        XML_StopParser(w->parser, XML_FALSE);
+}
+
+static void XMLCALL walk_collect(void *data, const XML_Char *piece, int n)
+{
+    walk *w = data;
+    if (w->depth != 2)
+        return;
+    memcpy(w->text + w->length, piece, (size_t)n);
+    w->length += (size_t)n;
+}
+
+static void XMLCALL walk_doctype(void *data, const XML_Char *name, const XML_Char *sys,
+                                 const XML_Char *pub, int internal)
+{
+    (void)name;
+    (void)sys;
+    (void)pub;
+    (void)internal;
+    XML_StopParser(((walk *)data)->parser, XML_FALSE);
+}
+
+int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *context,
+                 char why[LAT_XML_WHY])
+{
+    n = strnlen(document, n);
+    /* No text is longer than the document, as there are no entities of its own. */
+    walk w = {
+        .parser = XML_ParserCreate(NULL), .each = each, .context = context, .text = malloc(n + 1)};
+    int rc = -1;
+    snprintf(why, LAT_XML_WHY, "out of memory");
+    if (w.parser && w.text) {
+        XML_SetUserData(w.parser, &w);
+        XML_SetElementHandler(w.parser, walk_start, walk_stop);
+        XML_SetCharacterDataHandler(w.parser, walk_collect);
+        XML_SetStartDoctypeDeclHandler(w.parser, walk_doctype);
+        rc = XML_Parse(w.parser, document, (int)n, XML_TRUE) == XML_STATUS_OK ? 0 : -1;
+        snprintf(why, LAT_XML_WHY, "%s",
+                 rc == 0 || w.stopped ? "" : XML_ErrorString(XML_GetErrorCode(w.parser)));
+    }
+    if (w.parser)
+        XML_ParserFree(w.parser);
+    free(w.text);
+    return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xml.h: one value out of a small XML document, by expat. */
+/* xml.h: values out of a small XML document, by expat. */
 #ifndef LAT_XML_H
 #define LAT_XML_H
 
@@ -11,5 +11,13 @@
  * Returns 1; 0 if there is no such element; -1 if the document is not well-formed or the text
  * longer than size - 1: then text is a few words about it. */
 int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size);
+
+/* Calls each(context, tag, text) for every child of the root element, with all of its text: 0; -1
+ * if the document is not well-formed or memory is out, or what `each` returns below 0. `why`, of
+ * LAT_XML_WHY bytes, then is a few words, or "" after `each`. */
+#define LAT_XML_WHY 80
+typedef int lat_xml_child(void *context, const char *tag, const char *text);
+int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *context,
+                 char why[LAT_XML_WHY]);
 
 #endif
