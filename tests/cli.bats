@@ -802,3 +802,23 @@ END
     wait $!
     lat-info --check early
 }
+
+@test "options that can only be a mistake are refused with a sentence" {
+    run -2 lat-orelax -gauge landau in.lat
+    [[ $output == *"expected --gauge with two dashes, found '-gauge'"* ]]
+    run -2 lat-theta -weights=1,1,1,1 in.lat
+    [[ $output == *"expected --weights with two dashes"* ]]
+    run -2 lat-orelax --copies 0 in.lat -o never.lat
+    [[ $output == *copies* ]]
+    run -2 lat-anneal --copies 0 in.lat -o never.lat
+    run -2 lat-orelax --theta 0 in.lat -o never.lat
+    [[ $output == *"never reached: give --max-sweeps"* ]]
+    run -3 lat-orelax -q --theta 0 --max-sweeps 1 in.lat -o never.lat
+    run -2 lat-orelax --gauge landau --slice-log slices in.lat -o never.lat
+    [[ $output == *"--slice-log is for Coulomb gauge"* ]]
+    run -1 lat-orelax -q --slice-log slices in.lat -o never.lat
+    [[ $output == *"--slice-log is for Coulomb gauge, and this is Landau gauge"* ]]
+    [ ! -e never.lat ]
+    # An option of one letter may have its value beside it.
+    lat-start cold -d2,2 -N2 | lat-info > info
+}

@@ -761,3 +761,16 @@ P
     "$MAKE" lime small.ildg x records=format,data,lfn,checksum
     cmp <(lat-convert --no-provenance x) <(lat-convert --no-provenance < <(cat x))
 }
+
+@test "a MILC header before links of another SU(N) is not called truncated" {
+    local n
+    small
+    lat-convert --to milc small.ildg > x.milc
+    for n in 2 4 5; do
+        head -c 96 x.milc > y
+        head -c $((2 * 2 * 2 * 4 * 4 * 2 * n * n * 4)) /dev/zero >> y
+        refused "has the length of links of SU($n), and MILC files hold SU(3)" y
+    done
+    head -c -4 x.milc > y
+    refused "truncated" y
+}

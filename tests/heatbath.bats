@@ -292,3 +292,16 @@ END
     run -1 --separate-stderr "${run[@]}" --resume straight.0.lat -o 'x.%d.lat'
     [[ $stderr == "lat-heatbath: straight.0.lat: expected a checkpoint of lat-heatbath"* ]]
 }
+
+@test "lat-plaq --sd gives no beta where the force is rounding alone, as for a classical field" {
+    local p
+    for p in single double; do
+        lat-start cold -d 4,4,4,4 -p $p | lat-gauge --random --seed 3 | lat-plaq --sd --tsv > sd.tsv
+        [ "$(field sd.tsv sd_beta)" = nan ]
+        lat-start cold -d 4,4,4,4 -p $p | lat-plaq --sd > text
+        run ! grep -E 'beta by these +[0-9i]' text
+    done
+    # A weak field has one, though it is large.
+    lat-start weak -d 4,4,4,4 --epsilon 1e-4 | lat-plaq --sd --tsv > sd.tsv
+    awk -v b="$(field sd.tsv sd_beta)" 'BEGIN { exit !(b > 1e6 && b < 1e12) }'
+}

@@ -510,6 +510,19 @@ static void set_up(const lat_tool *tool, int argc)
         .options = run.argp, .parser = parse_one, .args_doc = tool->args, .doc = description(tool)};
 }
 
+/* "-gauge", with one dash, is a mistake for "--gauge", not -g -a -u -g -e. */
+static void refuse_single_dashes(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const size_t n = argv[i][0] == '-' ? strcspn(argv[i] + 1, "=") : 0;
+        for (int k = 0; n > 1 && k < run.entries; k++)
+            if (run.argp[k].name && strlen(run.argp[k].name) == n
+                && memcmp(run.argp[k].name, argv[i] + 1, n) == 0)
+                lat_usage("expected --%s with two dashes, found '%.80s'", run.argp[k].name,
+                          argv[i]);
+    }
+}
+
 void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 {
     char **args;
@@ -518,6 +531,7 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     lat_threads_limit_spinning(argv);
     lat_io_guard();
     set_up(tool, argc);
+    refuse_single_dashes(argc, argv);
     args = with_tool_name(tool, argc > 0 ? argc : 1, argv);
     rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args, ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
                     NULL);

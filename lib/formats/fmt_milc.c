@@ -105,6 +105,19 @@ static int set_source(lat_header *h, bool big, const stated *sums)
                           (unsigned long)sums->sum31);
 }
 
+/* MILC's header does not say N, and MILC is of SU(3): -1 where the length is that of another N. */
+static int expect_su3(lat_input *in, const lat_header *h, uint64_t listed)
+{
+    const int64_t size = lat_input_size(in);
+    const uint64_t links = 4 * (uint64_t)lat_volume(&h->geom),
+                   rest = size < 0 ? 0 : (uint64_t)size - lat_input_offset(in);
+    for (uint64_t n = 2; n <= LAT_MAX_COLOURS; n++)
+        if (n != 3 && rest == 8 + 4 * listed + links * 2 * n * n * (uint64_t)h->real)
+            return lat_fail("%s: has the length of links of SU(%d), and MILC files hold SU(3)",
+                            lat_input_name(in), (int)n);
+    return 0;
+}
+
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
 {
     stated *s = lat_format_state(r, sizeof *s);
@@ -116,9 +129,10 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context 
     if (h->real == LAT_F64)
         p->digest = big ? lat_glu_digest_big : lat_glu_digest_little;
     const uint64_t sites = listed ? lat_volume(&h->geom) : 0;
-    if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), 5 * sites,
-                         "a configuration of that size")
-            < 0
+    if (expect_su3(in, h, sites) < 0
+        || lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), 5 * sites,
+                            "a configuration of that size")
+               < 0
         || (listed && read_order(in, sites, big, &p->sites) < 0)
         || lat_input_read(in, b, sizeof b) < 0)
         return -1;

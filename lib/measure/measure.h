@@ -124,7 +124,7 @@ int lat_measure_clover(const lat_field *f, lat_clover *c);
  * B = (X - X^+)/2i,
  *     (N^2 - 1) <Re tr X> = beta <tr B^2 - (tr B)^2 / N>
  * exactly, for any N, beta and volume. `trace` and `force` are the two means over all links, `beta`
- * what they give. */
+ * what they give; NaN where the force is rounding alone, as that of a classical field. */
 typedef struct lat_schwinger_dyson {
     double trace, force, beta;
 } lat_schwinger_dyson;

@@ -2,6 +2,7 @@
 /* measure_links.c: clover field strength, topological charge, Schwinger-Dyson equation. */
 #include "measure.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/error.h"
@@ -206,7 +207,13 @@ int lat_measure_schwinger_dyson(const lat_field *f, double xi, lat_schwinger_dys
                         lat_kind_text(f->head.kind));
     if (lat_over_chunks(f, lat_slice_sites(&f->head), schwinger_dyson_any, &xi, &sum))
         return -1;
-    *m = (lat_schwinger_dyson){sum.sum[0] / links, sum.sum[1] / links,
-                               (n * n - 1) * sum.sum[0] / sum.sum[1]};
+    /* Elements of X are sums of 2(D - 1) staples of weight xi or 1 / xi, each a product of three
+     * links; those of B have their rounding, times a few. */
+    const double eps = f->head.real == LAT_F32 ? FLT_EPSILON : DBL_EPSILON,
+                 one = 16 * eps * 2 * (f->head.geom.nd - 1) * fmax(xi, 1 / xi),
+                 force = sum.sum[1] / links;
+    *m = (lat_schwinger_dyson){sum.sum[0] / links, force,
+                               force > n * n * one * one ? (n * n - 1) * sum.sum[0] / sum.sum[1]
+                                                         : NAN};
     return 0;
 }

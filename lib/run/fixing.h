@@ -106,7 +106,7 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
      "direction across which slices are cut in Coulomb gauge (default: the last)", false}, \
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &lat_fixing_opts.weights, 0, 0, \
      "weights of the directions in Landau gauge (default 1)", false}, \
-    {LAT_OPT_INT, "copies", 'c', "N", &lat_fixing_opts.copies, 0, LAT_MAX_COPIES, \
+    {LAT_OPT_INT, "copies", 'c', "N", &lat_fixing_opts.copies, 1, LAT_MAX_COPIES, \
      "make N random starts of each configuration (default: one start, from its own gauge)", \
      false}, \
     {LAT_OPT_CHOICE, "select", 0, "best|all", &lat_fixing_opts.select, 0, 0, \

@@ -252,6 +252,9 @@ static int sweep(const lat_fixing *f, long sweeps)
 
 static int advance(lat_fixing *f)
 {
+    if (slice_log && !lat_gauge_table[f->condition.gauge].sliced)
+        return lat_fail("%s: --slice-log is for Coulomb gauge, and this is %s", f->name,
+                        lat_gauge_table[f->condition.gauge].title);
     lat_copy *const *c = f->batch;
     const int n = f->nbatch;
     lat_gauge_state s[LAT_BATCH];
@@ -310,6 +313,11 @@ int main(int argc, char **argv)
     logs l = {NULL, NULL};
     lat_options_parse(&tool, argc, argv);
     omega = parse_omega(omega_text);
+    if (theta == 0 && !lat_opt_given("max-sweeps"))
+        lat_usage("--theta 0 is never reached: give --max-sweeps, too");
+    if (slice_log && lat_opt_given("gauge") && !lat_gauge_table[lat_fixing_opts.gauge].sliced)
+        lat_usage("--slice-log is for Coulomb gauge, and --gauge is %s",
+                  lat_gauge_name((lat_gauge)lat_fixing_opts.gauge));
     const double floor = 2 * theta_floor(LAT_F32, omega == 0 ? 1 : omega);
     if (precision == SINGLE && theta < floor)
         lat_usage("--theta %g is below what sweeps in single precision reach at this omega (%.1e): "
