@@ -209,7 +209,7 @@ typedef struct lat_clover_args {
     char *clover, *inverse;  /* C; its inverse or, with a twist, that of C^2 + twist^2 */
     double *log;             /* [groups]: sums of log |det| of both blocks */
     double *negative;        /* [groups]: blocks with a negative determinant */
-    unsigned long long *bad; /* not 0: 1 + the natural index of a site that has no inverse */
+    unsigned long long *bad; /* the least 2 * natural index + half whose matrix has no inverse */
 } lat_clover_args;
 
 template <int P> DEVICE void store_clover(char *field, uint32_t i, const double c[72])
@@ -280,7 +280,8 @@ template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_
                 pack_hermitian(inverse + 36 * half, d);
             } else {
                 if (det == 0)
-                    atomicMax(a.bad, 1 + (unsigned long long)natural_of(a.sites, x));
+                    atomicMin(a.bad,
+                              2 * (unsigned long long)natural_of(a.sites, x) + (unsigned)half);
                 log_det += log(fabs(det));
                 invert(c, &det);
                 pack_hermitian(inverse + 36 * half, c);

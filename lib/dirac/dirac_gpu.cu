@@ -101,12 +101,12 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaS
     const lat_fermion *f = &d->dirac.fermion;
     const size_t bytes = d->s->groups * (size_t)lat_form<P>::CLOVER;
     const uint32_t groups = d->s->groups;
-    unsigned long long *bad, site = 0;
+    unsigned long long *bad, where;
     int rc = lat_gpu_sums_begin(d->s, 1, 2, (int)groups)
              || lat_cuda_malloc((void **)&bad, sizeof *bad, "the clover term");
     if (rc)
         return -1;
-    rc = failed(cudaMemsetAsync(bad, 0, sizeof *bad, stream));
+    rc = failed(cudaMemsetAsync(bad, 0xff, sizeof *bad, stream));
     for (int p = 0; p < 2 && rc == 0; p++) {
         double negative = 0;
         rc = lat_cuda_malloc((void **)&d->clover[p], bytes, "the clover term")
@@ -135,15 +135,15 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaS
              || sum(d->s, &negative);
         d->negative[p] = lround(negative);
     }
-    rc = rc || failed(cudaMemcpyAsync(&site, bad, sizeof site, cudaMemcpyDeviceToHost, stream))
+    rc = rc || failed(cudaMemcpyAsync(&where, bad, sizeof where, cudaMemcpyDeviceToHost, stream))
          || failed(cudaStreamSynchronize(stream));
     cudaFree(bad);
-    if (rc || site == 0)
+    if (rc || where == ~0ull)
         return rc ? -1 : 0;
     int x[LAT_MAX_DIMS];
-    lat_coordinates(&d->s->space.grid->spec.lattice, (size_t)site - 1, x);
-    return lat_fail("clover term at %d,%d,%d,%d: its matrix has no inverse", x[0], x[1], x[2],
-                    x[3]);
+    lat_coordinates(&d->s->space.grid->spec.lattice, (size_t)(where / 2), x);
+    return lat_fail("clover term at %d,%d,%d,%d: its block of gamma5 = %d cannot be inverted", x[0],
+                    x[1], x[2], x[3], where % 2 ? -1 : 1);
 }
 
 template <int P> static int fill(gpu_dirac *d, const double *all, bool traceless, cudaStream_t s)
@@ -187,6 +187,12 @@ static int choose_reals(const lat_spinor_space *s, const lat_field *u, int asked
 static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                            const lat_dirac_options *options)
 {
+    const double scalar = 1 + 3 * fermion->nu / fermion->xi + fermion->mass;
+    const bool clover = fermion->csw != 0 || fermion->csw_t != 0;
+    if (scalar == 0 && fermion->twist == 0 && !clover) {
+        lat_fail("mass %g: the diagonal of the Dirac operator is 0", fermion->mass);
+        return NULL;
+    }
     const int reals = choose_reals(s, u, options->reals);
     gpu_dirac *d = reals < 0 ? NULL : (gpu_dirac *)calloc(1, sizeof *d);
     if (!d) {
@@ -198,9 +204,9 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
     d->dirac.space = s;
     d->dirac.fermion = *fermion;
     d->dirac.reals = reals;
-    d->dirac.clover = fermion->csw != 0 || fermion->csw_t != 0;
+    d->dirac.clover = clover;
     d->s = lat_gpu_space_of(s);
-    d->scalar = 1 + 3 * fermion->nu / fermion->xi + fermion->mass;
+    d->scalar = scalar;
     if ((d->between = lat_spinor_new(s, "spinors between hops"))
         && fill_for(d, u, options->traceless) == 0)
         return &d->dirac;

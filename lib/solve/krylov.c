@@ -188,7 +188,7 @@ static int tell(const lat_run *w)
 
 int lat_run_check(lat_run *w, int iterations, const double *norm)
 {
-    const double delta = w->p->delta > 0 ? w->p->delta : .1;
+    const double delta = w->p->delta > 0 ? w->p->delta : LAT_KRYLOV_DELTA;
     int list[LAT_SPINOR_COLUMNS];
     lat_spinor_part due = {w->s->parity, 0, list};
     w->step += iterations;

@@ -69,13 +69,18 @@ typedef struct lat_solve_report {
     lat_end end;
 } lat_solve_report;
 
+/* Of reliable updates, unless told: each costs an application of A in the outer precision. (On a
+ * GPU .1 makes 13 of them, and a solve takes a sixth longer; with .01 half takes more iterations.)
+ */
+#define LAT_KRYLOV_DELTA .02
+
 typedef struct lat_equation {
     const lat_system *outer, *inner; /* one operator in two precisions; may be the same */
     lat_dfield *b, *x;               /* of the outer one; x: where to start, then the solution */
     bool from_zero;                  /* x is zero: an application of A less */
     const double *target;            /* [columns]: |b - A x| that is asked for */
     long max_iterations;             /* of each column, in all */
-    double delta;                    /* 0: .1 */
+    double delta;                    /* 0: LAT_KRYLOV_DELTA */
 
     /* Called now and then, with the number of active columns and the largest residual / target of
      * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.

@@ -589,7 +589,7 @@ static void same_bits(const char *dims, lat_storage storage, int reals)
 static void check_bits(void)
 {
     for (int storage = 0; storage < 2; storage++)
-        for (int reals = 8; reals <= 18; reals += reals == 8 ? 4 : 6) {
+        for (int reals = dev->gpu ? 12 : 8; reals <= 18; reals += reals == 8 ? 4 : 6) {
             same_bits("8 4 8 8", (lat_storage)storage, reals);
             same_bits("6 2 4 10", (lat_storage)storage, reals);
         }
@@ -758,7 +758,8 @@ static void refused(double mass, double csw, int reals, bool bent, const char *w
 static void check_refusals(void)
 {
     refused(.1, 0, 12, true, "link at 1,3,0,1 z: 12 reals a link need SU(3) to");
-    refused(.1, 0, 8, true, "8 reals a link need SU(3) to");
+    refused(.1, 0, 8, true,
+            dev->gpu ? "8 reals a link: GPUs have 12 and 18" : "8 reals a link need SU(3) to");
     refused(.1, 0, 0, true, NULL); /* it takes all 18 by itself */
     refused(.1, 0, 10, false, "10 reals a link: expected 18, 12 or 8 of SU(3)");
     refused(NAN, 0, 0, false, "expected a finite mass");
