@@ -142,8 +142,9 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaS
         return rc ? -1 : 0;
     int x[LAT_MAX_DIMS];
     lat_coordinates(&d->s->space.grid->spec.lattice, (size_t)(where / 2), x);
-    return lat_fail("clover term at %d,%d,%d,%d: its block of gamma5 = %d cannot be inverted", x[0],
-                    x[1], x[2], x[3], where % 2 ? -1 : 1);
+    return lat_fail("clover term at %d,%d,%d,%d: its block of gamma5 = %d cannot be inverted "
+                    "(mass %g, csw %g)",
+                    x[0], x[1], x[2], x[3], where % 2 ? -1 : 1, f->mass, f->csw);
 }
 
 template <int P> static int fill(gpu_dirac *d, const double *all, bool traceless, cudaStream_t s)
