@@ -326,7 +326,7 @@ cut_off() {
     says="expected --gauge landau --weights 1,1,1,2, found --gauge landau" wrong WEIGHTS=1,1,1,2
     says="theta $(awk -F'\t' '$1 == "cfg.1" { print $9 }' out/table.tsv) is above 1e-20: not reached" wrong THETA=1e-20
     # Finished, it says the same; its table has what is there, not what is in its log.
-    run -0 --separate-stderr ensemble OUT=out
+    run -0 --separate-stderr ensemble OUT=out THETA=1e-12
     [ "$stderr" = "3 of 3 fixed" ]
     run -2 --separate-stderr ensemble OUT=out GAUGE=coulomb
     [[ $stderr == *"3 of 3 are results for other parameters"*"0 of 3 fixed"* ]]

@@ -26,16 +26,16 @@ agree() {
         END { if (bad || seen != rows || !rows) { print rows + 0 " rows, " seen + 0 " found, " bad + 0 " differ"; exit 1 } }' "$1" "$2"
 }
 
-# random NAME SEED [CRC [SOURCE]]: a propagator of random numbers.
+# random NAME SEED [CRC [SOURCE [T,Z,Y,X]]]: a propagator of random numbers.
 random() {
-    "$PYTHON" - "$1" "$2" "${3:-0123cdef}" "${4:-point:1,2,0,3}" <<'END'
+    "$PYTHON" - "$1" "$2" "${3:-0123cdef}" "${4:-point:1,2,0,3}" "${5:-5,2,3,4}" <<'END'
 import sys
 import lat
 import numpy as np
 
-name, seed, crc, source = sys.argv[1:]
+name, seed, crc, source, extents = sys.argv[1:]
 rng = np.random.default_rng(int(seed))
-shape = (5, 2, 3, 4, 12, 4, 3)
+shape = (*map(int, extents.split(",")), 12, 4, 3)
 s = rng.normal(size=shape) + 1j * rng.normal(size=shape)
 operator = lat.Operator("wilson", mass=.1, boundary=("p", "p", "p", "a"))
 lat.write(name, lat.propagator(s, source=source, operator=operator, residuals=[1e-12] * 12, links_crc=crc))
@@ -259,9 +259,13 @@ refuses() {
     lat-source point:0,0,0,0 u.lat -o source.lat
     refuses 'of CRC 0123cdef, found one of CRC 89abcdef' lat-corr --second other.lat a.lat
     refuses 'expected the source of the first propagator' lat-corr --second moved.lat a.lat
-    lat-corr --second other.lat --force a.lat >forced
     refuses 'found a source' lat-corr source.lat
-    refuses 'expected SU(3) on' lat-corr --force --second source.lat a.lat
+    run -0 --separate-stderr lat-corr --second other.lat --force a.lat
+    [[ $output == configuration*pion* ]]
+    [[ $stderr == "lat-corr: "*"of CRC 0123cdef, found one of CRC 89abcdef"* ]]
+    random small.lat 2 0123cdef point:1,2,0,3 2,2,3,4
+    refuses 'expected SU(3) on' lat-corr --second small.lat a.lat
+    refuses 'expected SU(3) on' lat-corr --force --second small.lat a.lat
     refuses 'a gauge field' lat-corr u.lat
     refuses 'links of CRC 0123cdef' lat-corr --sink gauss:1,1 --gauge-file u.lat a.lat
     refuses 'gauge-file is needed' lat-corr --sink gauss:1,1 a.lat
