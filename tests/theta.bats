@@ -57,7 +57,12 @@ slices, row = [float(x) for x in open(sys.argv[1])], json.load(open(sys.argv[2])
 assert len(row["slices"]) == len(slices) == 3
 assert all(abs(a - b) < 1e-14 * b for a, b in zip(row["slices"], slices))
 assert abs(sum(slices) / 3 - row["theta"]) < 1e-14 * row["theta"]
+F = row["slice_functionals"]
+assert len(set(F)) == 3 and abs(sum(F) / 3 - row["functional"]) < 1e-14
 END
+    # Slices across the last axis, too: the mean of F is the functional.
+    lat-theta --gauge coulomb --slices a.lat |
+        awk '$1 == "functional" { all = $2 } $1 == "slice" { n++; sum += $5 } END { d = sum / n - all; exit !(n == 5 && d * d < 1e-28) }'
     run -2 lat-theta --gauge coulomb --slices --tsv a.lat
 }
 

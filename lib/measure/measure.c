@@ -336,8 +336,8 @@ LAT_INLINE void mag_site(const lat_field *f, const lat_iterator *w, int n, doubl
 }
 
 /* A record has the sums of a chunk, of a slice across the last axis, or of all: functional, theta,
- * the largest theta, then theta of each slice that is fixed independently. If these are the slices
- * across the last axis, a record has one of them only. */
+ * the largest theta, then theta and functional of each slice that is fixed independently. If these
+ * are the slices across the last axis, a record has one of them only. */
 typedef struct gauge_sums {
     const lat_field *f;
     const lat_condition *c;
@@ -360,7 +360,9 @@ LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double 
         p[0] += term;
         p[1] += theta;
         p[2] = lat_worse(p[2], theta);
-        p[3 + (time < 0 ? 0 : w.x[time])] += theta;
+        double *slice = p + 3 + 2 * (time < 0 ? 0 : w.x[time]);
+        slice[0] += theta;
+        slice[1] += term;
     }
 }
 
@@ -382,9 +384,10 @@ static void add_records(const gauge_sums *g, double *to, const double *from, siz
             to[k] = k == 2 ? lat_worse(to[k], from[k]) : to[k] + from[k];
 }
 
-/* *s and slices[] from the sums over all sites, and theta of the slices, `step` numbers apart. */
+/* *s, thetas[] and functionals[] from the sums over all sites, and those of the slices, `step`
+ * numbers apart. */
 static void gauge_total(const gauge_sums *g, const double *sum, const double *of_slice, size_t step,
-                        lat_gauge_state *s, double *slices)
+                        lat_gauge_state *s, double *thetas, double *functionals)
 {
     const double weights = lat_condition_weights(g->c);
     const double sites = (double)lat_volume(&g->f->head.geom) * g->f->head.nc;
@@ -392,8 +395,10 @@ static void gauge_total(const gauge_sums *g, const double *sum, const double *of
     for (size_t i = 0; i < g->slices; i++) {
         const double theta = of_slice[i * step] / (sites / (double)g->slices);
         s->theta_slice = lat_worse(s->theta_slice, theta);
-        if (slices)
-            slices[i] = theta;
+        if (thetas)
+            thetas[i] = theta;
+        if (functionals)
+            functionals[i] = of_slice[i * step + 1] / (sites / (double)g->slices * weights);
     }
     s->functional = sum[0] / (sites * weights);
     s->theta = sum[1] / sites;
@@ -416,7 +421,7 @@ static void gauge_slices(const gauge_sums *g, double *chunk, double *slice)
 }
 
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s,
-                      double *slices)
+                      double *thetas, double *functionals)
 {
     gauge_sums g = {.f = f,
                     .c = c,
@@ -427,7 +432,7 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
         return -1;
     g.chunks = (g.sites + LAT_CHUNK - 1) / LAT_CHUNK;
     g.across = c->time == f->head.geom.nd - 1;
-    g.record = 3 + (g.across ? 1 : g.slices);
+    g.record = 3 + 2 * (g.across ? 1 : g.slices);
     const size_t own = (size_t)lat_field_slab(f).count, all = (size_t)lat_slices(&f->head),
                  bytes = g.record * sizeof(double);
     double *chunk = lat_alloc(own * g.chunks, bytes, "a measurement"),
@@ -438,8 +443,8 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
         gauge_slices(&g, chunk, slice);
     if (rc == 0 && (rc = lat_field_gather(f, slice, bytes, every)) == 0) {
         add_records(&g, total, every, all);
-        gauge_total(&g, total, g.across ? every + 3 : total + 3, g.across ? g.record : 1, s,
-                    slices);
+        gauge_total(&g, total, g.across ? every + 3 : total + 3, g.across ? g.record : 2, s, thetas,
+                    functionals);
     }
     free(chunk);
     free(records);

@@ -107,9 +107,9 @@ typedef struct lat_gauge_state {
  *   MAG              F = 1/(N D V) sum |U_mu(x)_ii|^2; theta(x) = sum_{a<b} |X_ab|^2 / N,
  *                    X_ab = sum over the 2 D links V away from x of
  *                    V_aa conj(V_ba) - V_ab conj(V_bb)
- * slices: NULL, or [lat_condition_slices], which gets theta of each slice. */
+ * thetas, functionals: NULL, or [lat_condition_slices], which get those of each slice. */
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s,
-                      double *slices);
+                      double *thetas, double *functionals);
 
 /* Field strength F_{mu nu}, Hermitian and traceless, from the four plaquettes around a site
  * (clover). In four dimensions charge   sum_x 1/(32 pi^2) eps_{mu nu rho sigma} tr F F, eps_{xyzt}

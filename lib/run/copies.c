@@ -97,7 +97,7 @@ static int transform_and_measure(const lat_fixing *f, lat_copy *c, lat_field *v)
     /* In double; links in single are rounded once, when they are stored. */
     if ((f->algorithm->store == LAT_F64 && lat_field_convert(v, LAT_F64))
         || lat_transform_apply(v, &c->g) || lat_field_convert(v, f->algorithm->store)
-        || lat_measure_gauge(v, &f->condition, &c->state, f->theta))
+        || lat_measure_gauge(v, &f->condition, &c->state, f->theta, NULL))
         return -1;
     c->converged = c->state.theta_slice < f->algorithm->theta;
     c->measured = true;

@@ -335,7 +335,7 @@ static void check_sums(void)
                 return;
             CHECK(!dev->ops->sweep(dev, all, 5) && !dev->ops->state(dev, &s, a)
                       && !dev->ops->get(dev, 0, &g) && !lat_transform_apply(&u, &g)
-                      && !lat_measure_gauge(&u, &c, &t, b),
+                      && !lat_measure_gauge(&u, &c, &t, b, NULL),
                   "%s", lat_error());
             CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g",
                   s.functional, t.functional);

@@ -26,7 +26,7 @@ enum { LATTICES = sizeof lattices / sizeof *lattices };
 static int landau(const lat_field *f, lat_gauge_state *s)
 {
     const lat_condition c = lat_condition_of(LAT_LANDAU, &f->head.geom, -1);
-    return lat_measure_gauge(f, &c, s, NULL);
+    return lat_measure_gauge(f, &c, s, NULL, NULL);
 }
 
 /* Everything at once, to be compared with memcmp or one by one. */

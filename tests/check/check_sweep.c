@@ -139,7 +139,7 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
     /* The lanes' functional and theta are those of the links that g makes. */
     lat_gauge_state s, t;
     CHECK(!dev->ops->state(dev, &s, NULL) && !lat_transform_apply(&u, &back)
-              && !lat_measure_gauge(&u, &c, &t, NULL),
+              && !lat_measure_gauge(&u, &c, &t, NULL, NULL),
           "%s", lat_error());
     CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g",
           s.functional, t.functional);

@@ -190,7 +190,7 @@ static int update_header(lat_field *f)
     f->head.plaquette = f->head.link_trace = NAN;
     if (f->head.kind == LAT_GAUGE && strcmp(f->head.gauge, "none")) {
         if (lat_condition_read(&f->head, &condition)
-            || lat_measure_gauge(f, &condition, &state, NULL))
+            || lat_measure_gauge(f, &condition, &state, NULL, NULL))
             return -1;
         f->head.functional = state.functional;
         f->head.theta = state.theta;

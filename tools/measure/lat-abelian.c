@@ -407,7 +407,8 @@ static int measure(const lat_field *f, projected *p, measured *m, const char *na
                  lat_kind_text(f->head.kind));
         return LAT_FAILED;
     }
-    if (lat_boundary_closed(&f->head, -1, "monopoles") || lat_measure_gauge(f, &mag, &state, NULL))
+    if (lat_boundary_closed(&f->head, -1, "monopoles")
+        || lat_measure_gauge(f, &mag, &state, NULL, NULL))
         return LAT_FAILED;
     const int off = lat_require_gauge(&f->head, &mag, &state, name, m->config);
     if (off != LAT_DONE)

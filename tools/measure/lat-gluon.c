@@ -692,7 +692,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals
     sums s;
     int more;
     if (choose(&f->head, &c, called) || lat_boundary_closed(&f->head, c.time, "momenta")
-        || lat_measure_gauge(f, &c, &state, NULL))
+        || lat_measure_gauge(f, &c, &state, NULL, NULL))
         return LAT_FAILED;
     const int off = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
     if (off != LAT_DONE)

@@ -28,7 +28,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0,
      "weights of the directions in Landau gauge", false},
     {LAT_OPT_FLAG, "slices", 0, NULL, &slices, 0, 0,
-     "print theta of each slice of Coulomb gauge, too", true},
+     "print theta and functional of each slice of Coulomb gauge, too", true},
     {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0,
      "print theta as other programs define it", true},
     {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 0, "exit 3 if a theta is above X", true},
@@ -55,7 +55,8 @@ typedef struct measured {
     lat_condition condition;
     lat_gauge_state state;
     int nslices;
-    double *slice; /* theta of each, to be freed */
+    double *slice;            /* theta of each, to be freed */
+    double *slice_functional; /* behind them */
     lat_deviation off;
     double polyakov[LAT_MAX_DIMS][2];
 } measured;
@@ -85,8 +86,9 @@ static int measure(const lat_field *f, long config, measured *m)
     lat_condition_write(&name, &m->condition);
     memcpy(m->gauge, name.gauge, sizeof m->gauge);
     m->nslices = lat_condition_slices(&m->condition, &m->geom);
-    m->slice = lat_alloc((size_t)m->nslices, sizeof *m->slice, "theta of slices");
-    if (!m->slice || lat_measure_gauge(f, &m->condition, &m->state, m->slice)
+    m->slice = lat_alloc(2 * (size_t)m->nslices, sizeof *m->slice, "theta of slices");
+    m->slice_functional = m->slice ? m->slice + m->nslices : NULL;
+    if (!m->slice || lat_measure_gauge(f, &m->condition, &m->state, m->slice, m->slice_functional)
         || lat_measure_deviation(f, &m->off)
         || lat_measure_plaquette(f, &m->plaquette, &m->link_trace))
         return -1;
@@ -154,7 +156,7 @@ static void print_text(FILE *to, const measured *m, bool several)
     if (m->nslices > 1)
         fprintf(to, "worst slice    %.15g\n", m->state.theta_slice);
     for (int i = 0; slices && m->nslices > 1 && i < m->nslices; i++)
-        fprintf(to, "slice %-8d %.15g\n", i, m->slice[i]);
+        fprintf(to, "slice %-8d %.15g  F %.15g\n", i, m->slice[i], m->slice_functional[i]);
     fprintf(to, "plaquette      %.15g\n", m->plaquette);
     fprintf(to, "link trace     %.15g\n", m->link_trace);
     fprintf(to, "|1 - det U|    mean %.6g, maximum %.6g\n", m->off.det_mean, m->off.det_max);
@@ -198,6 +200,16 @@ static void print_tsv(FILE *to, const measured *m)
     lat_report_end_row(to);
 }
 
+static void json_slices(FILE *to, const char *key, const double *of, int n)
+{
+    fprintf(to, ", \"%s\": [", key);
+    for (int i = 0; i < n; i++) {
+        fputs(i ? ", " : "", to);
+        lat_json_number(to, of[i]);
+    }
+    fputs("]", to);
+}
+
 static void print_json(FILE *to, const measured *m, bool several)
 {
     lat_report_json(to);
@@ -215,13 +227,10 @@ static void print_json(FILE *to, const measured *m, bool several)
     lat_json_pair(to, "unitarity_max", m->off.unitarity_max);
     lat_polyakov_json(to, &m->geom, m->polyakov);
     lat_lattice_json(to, &m->geom, m->nc);
-    if (slices && m->nslices > 1)
-        fputs(", \"slices\": [", to);
-    for (int i = 0; slices && m->nslices > 1 && i < m->nslices; i++) {
-        fputs(i ? ", " : "", to);
-        lat_json_number(to, m->slice[i]);
+    if (slices && m->nslices > 1) {
+        json_slices(to, "slices", m->slice, m->nslices);
+        json_slices(to, "slice_functionals", m->slice_functional, m->nslices);
     }
-    fputs(slices && m->nslices > 1 ? "]" : "", to);
     if (conventions)
         fputs(", \"conventions\": {", to);
     for (int i = 0; conventions && i < CONVENTIONS; i++) {
