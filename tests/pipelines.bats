@@ -339,7 +339,7 @@ cut_off() {
     ensemble OUT=slices GAUGE=coulomb
     for i in 1 2 3; do
         worst=$(lat-theta slices/cfg.$i.lat | awk '/^worst slice/ { print $3 }')
-        near "$(awk -F'\t' -v c=cfg.$i '$1 == c { print $9 }' slices/table.tsv)" "$worst" 1e-30
+        near "$(awk -F'\t' -v c=cfg.$i '$1 == c { print $9 }' slices/table.tsv)" "$worst" "$(awk -v w="$worst" 'BEGIN { print 5.01e-15 * w }')" # 15 digits
         awk -F'\t' -v c=cfg.$i '$1 == c { exit !($9 > $4) }' slices/table.tsv
     done
     between=$(awk -F'\t' '$1 == "cfg.1" { print ($4 + $9) / 2 }' slices/table.tsv)
