@@ -64,16 +64,20 @@ def mesons(s1, s2):
 
 
 def baryons(u, s):
-    eps = np.zeros((3, 3, 3))
-    for a, b, c in itertools.permutations(range(3)):
-        eps[a, b, c] = (a - b) * (b - c) * (c - a) / 2
+    eps = {(a, b, c): (a - b) * (b - c) * (c - a) / 2 for a, b, c in itertools.permutations(range(3))}
+
+    def colours(q):
+        """[sink colour, source colour, .., sink spin, source spin]: matmul is of spins."""
+        return np.ascontiguousarray(np.moveaxis(q, (-2, -1), (0, 1)))
 
     def octet(q, r, gamma):
         """<eps (q^T gamma r) q  conjugate>: both contractions."""
         bar = T @ gamma.conj() @ T
-        d = np.einsum("mn,...nsbe,rs->...mrbe", gamma, r, bar, optimize=True)
-        direct = np.einsum("abc,def,...mrad,...mrbe,...xycf->...xy", eps, eps, q, d, q, optimize=True)
-        crossed = -np.einsum("abc,def,...myaf,...mrbe,...xrcd->...xy", eps, eps, q, d, q, optimize=True)
+        q, v = colours(q), gamma @ colours(r) @ bar.T
+        direct = crossed = 0
+        for ((a, b, c), sink), ((d, e, f), source) in itertools.product(eps.items(), eps.items()):
+            direct = direct + sink * source * np.einsum("...mr,...mr->...", q[a, d], v[b, e])[..., None, None] * q[c, f]
+            crossed = crossed - sink * source * q[c, d] @ v[b, e].swapaxes(-2, -1) @ q[a, f]
         return direct, crossed
 
     for name, (q, r) in {"nucleon": (u, u), "sigma": (u, s), "xi": (s, u)}.items():
