@@ -105,9 +105,11 @@ from_hex() {
 @test "a truncated stream is refused, wherever it was cut" {
     lat-start hot --dims 8,8,8,4 -o whole.lat
     size=$(wc -c < whole.lat)
-    for n in 1 5 13 100 300 400 1000 $((size / 2)) $((size - 17)) $((size - 16)) $((size - 1)); do
+    for n in 1 5 11 12 13 100 300 400 1000 $((size / 2)) $((size - 17)) $((size - 16)) $((size - 1)); do
         head -c "$n" whole.lat > cut.lat
         damaged cut.lat truncated
+        run -1 lat-convert cut.lat -o out.nersc
+        [[ $output == "lat-convert: cut.lat: truncated"* ]]
     done
     : > cut.lat
     damaged cut.lat empty
@@ -138,10 +140,14 @@ from_hex() {
 }
 
 @test "what is no stream is refused, and says what to try" {
+    printf 'What is no configuration.\n' > other
+    damaged other lat-convert
     printf 'BEGIN_HEADER\nDATATYPE = 4D_SU3_GAUGE\n' > nersc
-    damaged nersc lat-convert
+    damaged nersc END_HEADER
     sed '1s/1/2/' <(lat-start cold --dims 2,2,2,2 | cat) > newer.lat
     damaged newer.lat version
+    run -1 lat-convert newer.lat -o out.nersc
+    [[ $output == *"found another version (of a newer program?)" ]]
 }
 
 # Files of stored blocks are read side by side by all threads, pipes one block after the other.

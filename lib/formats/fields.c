@@ -3,7 +3,6 @@
 #include "fields.h"
 
 #include <math.h>
-#include <string.h>
 #include "base/error.h"
 #include "common/options.h"
 #include "file_reader.h"
@@ -26,11 +25,10 @@ lat_read_context lat_fields_context(void)
 
 const lat_format *lat_fields_format(lat_input *in)
 {
-    static const char ours[] = "lat-stream ";
-    char begin[sizeof ours - 1];
+    unsigned char begin[sizeof "lat-stream " - 1]; /* no more: a pipe may be slow */
     const ssize_t n = lat_input_peek(in, begin, sizeof begin);
-    /* An empty input, and a version that is not known: the reader of streams has the sentence. */
-    if (n == 0 || (n == (ssize_t)sizeof begin && memcmp(begin, ours, sizeof begin) == 0))
+    /* An empty input: the reader of streams has the sentence. */
+    if (n == 0 || (n > 0 && lat_format_lat.probe(begin, (size_t)n, -1)))
         return &lat_format_lat;
     return n < 0 ? NULL : lat_format_of(in);
 }
