@@ -490,7 +490,7 @@ static void check_provenance(void)
               "--force", "--no-clobber", "--no-provenance", "--log", "x", "--dims", "4 4")
               == 0,
           "%s", said.err);
-    SAYS("\narguments=--keep --max-sweeps 7 --omega 1 --dims '4 4'\n");
+    SAYS("\narguments=--keep --max-sweeps 7 --omega 1 --force --dims '4 4'\n");
     CHECK(RUN(&filter, "--no-provenance", "-i", "in") == 0, "%s", said.err);
     SAYS("\narguments=\n");
 
