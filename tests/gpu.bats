@@ -285,9 +285,9 @@ END
     for operator in "--kappa .13" "--kappa .12 --csw 1.2 --boundary p,.3,p,a" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8"; do
         # shellcheck disable=SC2086
         lat-solve -q --device cpu -p double --residual 1e-12 $operator --source point:1,2,3,4 links.lat -o cpu.lat
-        for precision in double single half auto; do
+        for precision in "-p double" "-p single" "-p half" ""; do
             # shellcheck disable=SC2086
-            lat-solve -q --device gpu -p $precision --residual 1e-12 $operator --source point:1,2,3,4 links.lat -o gpu.lat
+            lat-solve -q --device gpu $precision --residual 1e-12 $operator --source point:1,2,3,4 links.lat -o gpu.lat
             # |x - y| <= |M^-1| 2 1e-12 |b|: M^-1 is at most some 10
             lat-diff --tolerance 1e-10 cpu.lat gpu.lat
         done

@@ -28,7 +28,7 @@ static const char *smear_text, *source_text, *gauge_file, *log_path, *checkpoint
     *columns_text, *masses_text, *kappas_text;
 static double residual = 1e-10, delta;
 static long max_iterations = 20000, batch = 16, reals;
-static int solver, precision, even_odd;
+static int solver, precision = -1, even_odd;
 static lat_device_options device;
 
 static const lat_option options[] = {
@@ -46,16 +46,16 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "read links from FILE; the input has sources", true},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &precision, 0, 0,
+     "of the iterations; half: on GPUs (default: single; on a GPU half with --solver auto and "
+     "bicgstab)",
+     false},
     {LAT_OPT_REAL, "residual", 0, "R", &residual, 1e-16, 1,
      "solve until |b - M x|/|b| is below R in every column", false},
     {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
      "give up a column after N iterations", false},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solver, 0, 0,
      "auto: bicgstab; where it fails bicgstabl, then cg", false},
-    {LAT_OPT_CHOICE, "precision", 'p', "auto|single|double|half", &precision, 0, 0,
-     "of the iterations, with reliable updates in double; half is for GPUs; auto: half there with "
-     "--solver auto and bicgstab, else single",
-     false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
      "which Schur complement is solved; none: M itself", false},
     {LAT_OPT_INT, "reals", 0, "R", &reals, 0, 18,
@@ -326,7 +326,7 @@ static int solve(run *r, int columns, const int *column, bool from_x)
 static lat_storage inner_precision(const lat_device *on)
 {
     const bool fast = solver == LAT_SOLVER_AUTO || solver == LAT_SOLVER_BICGSTAB;
-    switch ((enum {AUTO, SINGLE, DOUBLE, HALF})precision) {
+    switch ((enum {AUTO = -1, SINGLE, DOUBLE, HALF}) precision) {
     case AUTO: break;
     case SINGLE: return LAT_STORAGE_SINGLE;
     case DOUBLE: return LAT_STORAGE_DOUBLE;
