@@ -37,6 +37,15 @@ need_numpy() {
     skip "no numpy for python3"
 }
 
+# need_mpi: ranks can be started, by root too, in a container of few processors; skip where they cannot. From here on the
+# sanitizer does not look for leaks: it does not know what MPI keeps.
+need_mpi() {
+    lat-theta --version | grep -q "^MPI: yes" || skip "built without MPI"
+    command -v mpirun >/dev/null || skip "no mpirun"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+}
+
 # near A B TOLERANCE: |A - B| <= TOLERANCE, false for NaN.
 near() {
     awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d <= t) }' ||

@@ -105,8 +105,7 @@ END
         lat-corr --channels all --momenta 1 --sink hyp:.75,.6,.3,1/gauss:1,3 --gauge-file $file.lat $file.s.lat | grep -v pcac >$file
     done
     agree u g 1e-9 # residuals, and what baryons amplify
-    lat-theta --version | grep -q "^MPI: yes" && command -v mpirun >/dev/null || skip "no MPI"
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+    need_mpi
     lat-solve -n 2 -@ 1 --residual 1e-13 --kappa .12 --csw 1.2 --smear-links stout:.1,2 --source point:1,2,3,4/ape:.5,3/gauss:2,5 u.lat |
         lat-corr -n 4 -@ 1 --channels all --momenta 1 --sink hyp:.75,.6,.3,1/gauss:1,3 --gauge-file u.lat >ranks
     grep -v pcac ranks | cmp - u
@@ -153,8 +152,7 @@ END
     cmp one three
     cmp one order
     lat-source -@ 1 noise:z4,seed=3,dilute=evenodd/stout:.1,2/gauss:2,5 u.lat >source
-    lat-theta --version | grep -q "^MPI: yes" && command -v mpirun >/dev/null || skip "no MPI"
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+    need_mpi
     for n in 2 5; do
         lat-corr -n $n -@ 1 "${args[@]}" a.lat >ranks
         cmp one ranks

@@ -3,14 +3,9 @@
 # shellcheck disable=SC2154,SC2030,SC2031  # status, output and stderr are set by run; each test has its own TMPDIR
 load helper
 
-# Where tests run as root, in a container with few processors; the sanitizer does not know what MPI keeps.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
-
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
-    lat-theta --version | grep -q "^MPI: yes" || skip "built without MPI"
-    command -v mpirun >/dev/null || skip "no mpirun"
+    need_mpi
 }
 
 # same N COMMAND...: it writes the same bytes with N ranks as with one. The history names the ranks: without it.

@@ -2,7 +2,6 @@
 # Purpose: lat-solve gives certified solutions, the same bytes however it runs, and refuses the rest.
 # shellcheck disable=SC2154  # output and stderr are set by run
 load helper
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # thermal NAME: rough links of 4^3 8, in a folder that all tests of this file share.
 thermal() {
@@ -53,8 +52,7 @@ point=(--source "point:1,0,2,3")
     lat-solve --kappa .15 --csw 1 --columns 0,3,11 "${point[@]}" u.lat >some.lat
     [ "$(lat-info alone.lat | grep ^residuals)" = "$(lat-info some.lat | grep ^residuals | sed -n 2p)" ]
     [ "$(lat-info alone.lat | grep ^crc)" = "$(lat-info some.lat | grep ^crc | sed -n 2p)" ]
-    lat-theta --version | grep -q "^MPI: yes" || skip "built without MPI"
-    command -v mpirun >/dev/null || skip "no mpirun"
+    need_mpi
     for n in 2 3; do
         lat-solve -n $n -@ 1 --kappa .15 --csw 1 "${point[@]}" u.lat -o ranks.lat
         cmp one.lat ranks.lat

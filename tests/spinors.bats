@@ -54,9 +54,7 @@ END
 }
 
 @test "several ranks read and write the bytes of one, of every kind" {
-    lat-theta --version | grep -q "^MPI: yes" || skip "built without MPI"
-    command -v mpirun >/dev/null || skip "no mpirun"
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+    need_mpi
     "$PYTHON" - <<'END'
 import lat
 

@@ -874,8 +874,9 @@ static char *bytes_of(const char *program, int ranks)
 {
     char command[4200], *text = calloc(1, 1 << 16);
     snprintf(command, sizeof command,
-             "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 '%s' "
-             "bytes %d",
+             "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 "
+             "ASAN_OPTIONS=\"${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0\" " /* of MPI */
+             "'%s' bytes %d",
              program, ranks);
     FILE *pipe = popen(command, "r");
     need(text && pipe, "a pipe");

@@ -84,7 +84,7 @@ static int feed_start(feed *d)
     if (!d->slice)
         return -1;
     if (lat_field_shared(&d->f) || !lat_order_sliced(&lat_stream_last(d->in)->order, head->geom.nd))
-        return lat_field_alloc(&d->f, lat_opts.comm) || lat_stream_body(d->in, &d->f) < 0 ? -1 : 0;
+        return lat_stream_body(d->in, &d->f) < 0 ? -1 : 0;
     d->raw = lat_alloc(slice_reals(head), (size_t)head->real, "a slice of a propagator");
     d->reader = d->raw ? lat_stream_begin(d->in, head) : NULL;
     return d->reader ? 0 : -1;
