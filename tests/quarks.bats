@@ -265,7 +265,7 @@ refuses() {
     refuses 'expected SU(3) on' lat-corr --second small.lat a.lat
     refuses 'expected SU(3) on' lat-corr --force --second small.lat a.lat
     refuses 'a gauge field' lat-corr u.lat
-    refuses 'links of CRC 0123cdef' lat-corr --sink gauss:1,1 --gauge-file u.lat a.lat
+    refuses 'expected its links, of CRC 0123cdef' lat-corr --sink gauss:1,1 --gauge-file u.lat a.lat
     refuses 'gauge-file is needed' lat-corr --sink gauss:1,1 a.lat
     refuses "found 'kaon'" lat-corr --channels pion,kaon a.lat
     refuses 'expected momenta' lat-corr --momenta 1,0 a.lat

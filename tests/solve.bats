@@ -148,3 +148,78 @@ point=(--source "point:1,0,2,3")
     run -2 lat-solve --kappa .12 --source point:9,0,0,0 u.lat
     [ ! -e x.lat ]
 }
+
+@test "links, sources and propagators of other programs are read as their streams are, on ranks too" {
+    local format n
+    thermal u.lat
+    for format in nersc ildg hirep openqcd; do
+        lat-convert --to $format u.lat -o u.$format
+        lat-convert u.$format -o same.lat
+        lat-solve --kappa .13 --columns 1 "${point[@]}" same.lat | lat-info - | grep '^crc\|^links' >expected
+        lat-solve --kappa .13 --columns 1 "${point[@]}" u.$format | lat-info - | grep '^crc\|^links' | cmp - expected
+        lat-source "${point[1]}" u.$format | lat-solve --kappa .13 --columns 1 --gauge-file u.$format |
+            lat-info - | grep '^crc\|^links' | cmp - expected
+    done
+    grep -q '^links *crc-32 [0-9a-f]\{8\}$' expected
+    # A source has the numbers that its file has, and its solution is that of the stream.
+    lat-source "${point[1]}" u.lat -o b.lat
+    for format in chroma-prop usqcd-prop milc-prop etmc-prop npy-prop; do
+        lat-convert --precision single --normalisation mass --force --to $format b.lat -o b.$format
+        lat-solve --kappa .13 --columns 1 -U u.nersc b.$format | lat-info - | grep ^crc >crc."$format"
+        cmp crc."$format" crc.chroma-prop
+    done
+    lat-solve --kappa .13 "${point[@]}" u.nersc -o x.lat
+    lat-solve --kappa .13 --columns 1 "${point[@]}" u.nersc | lat-info - | grep ^crc | cmp - crc.npy-prop
+    lat-corr --channels pion,nucleon x.lat >expected
+    lat-source sequential:g5,3 x.lat | lat-info - | grep ^crc >sequential
+    for format in chroma-prop usqcd-prop etmc-prop npy-prop; do
+        lat-convert --force --to $format x.lat -o x.$format
+        lat-dirac --check --kappa .13 "${point[@]}" -U u.nersc x.$format >found
+        [ "$(grep -c all found)" -eq 12 ]
+        lat-corr --origin 1,0,2,3 --channels pion,nucleon x.$format >found
+        # The header of such a file may not know that time is antiperiodic.
+        [ $format != chroma-prop ] || cmp found expected
+        grep pion found | cmp - <(grep pion expected)
+        lat-source sequential:g5,3 x.$format | lat-info - | grep ^crc | cmp - sequential
+    done
+    lat-convert --precision single --kappa .13 --force --to milc-prop x.lat -o x.milc
+    lat-dirac --check --residual 1e-5 --kappa .13 "${point[@]}" -U u.nersc x.milc >found
+    lat-dirac --identify -U u.nersc x.milc | grep -q '^norm *1/(2 kappa)'
+    run -1 lat-corr x.milc
+    [[ $output == *"kappa is not known"* ]]
+    need_mpi
+    for n in 2 3; do
+        lat-solve -n $n --kappa .13 --columns 1 -U u.ildg b.chroma-prop | lat-info - | grep ^crc | cmp - crc.npy-prop
+        lat-corr -n $n --origin 1,0,2,3 --channels pion,nucleon x.chroma-prop | cmp - expected
+        lat-dirac -n $n --check --kappa .13 "${point[@]}" -U u.nersc x.npy-prop | cmp - <(lat-dirac --check --kappa .13 \
+            "${point[@]}" -U u.nersc x.npy-prop)
+    done
+}
+
+@test "what is not of these links is refused by every tool, unless --force" {
+    thermal u.lat
+    lat-start --start weak --dims 4,4,4,8 --seed 2 -o v.lat
+    lat-start --start weak --dims 4,4,4,4 -o small.lat
+    lat-solve --kappa .12 --columns 0 "${point[@]}" v.lat -o x.lat
+    lat-source "${point[1]}" v.lat -o b.lat
+    lat-solve --kappa .12 "${point[@]}" v.lat -o prop.lat
+    for command in "lat-dirac --apply M --kappa .12 -U u.lat x.lat" "lat-dirac --apply hop --kappa .12 -U u.lat b.lat" \
+        "lat-dirac --check -U u.lat x.lat" "lat-solve --kappa .12 -U u.lat b.lat" \
+        "lat-corr --sink gauss:2,5 -U u.lat prop.lat" "lat-source sequential:g5,2/gauss:2,5 -U u.lat prop.lat"; do
+        # shellcheck disable=SC2086  # words
+        run -1 $command -o out
+        [[ $output == *": field 0: expected its links, of CRC "*", in u.lat, found others, of CRC "* ]] || { echo "$command: $output"; return 1; }
+        [ "${#lines[@]}" -eq 1 ]
+        [ ! -e out ]
+    done
+    run -0 lat-dirac --apply M --kappa .12 --force -U u.lat x.lat -o out
+    [[ $output == *"is of links of CRC "*", and gets those of u.lat, of CRC "*" (--force)" ]]
+    lat-dirac --apply M --kappa .12 -U <(cat small.lat v.lat) x.lat -o out # those of its CRC, wherever they are
+    for command in "lat-dirac --apply M --kappa .12 -U small.lat" "lat-solve --kappa .12 -U small.lat"; do
+        # shellcheck disable=SC2086  # words
+        run -1 $command --force b.lat -o out2
+        [[ $output == *"expected the lattice of the links in small.lat, 4 4 4 4 and SU(3), found 4 4 4 8 and SU(3)"* ]]
+        [ ! -e out2 ]
+    done
+    nothing_left
+}

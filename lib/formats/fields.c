@@ -4,17 +4,19 @@
 
 #include <math.h>
 #include "base/error.h"
+#include "base/threads.h"
 #include "common/options.h"
 #include "file_reader.h"
+#include "quarks.h"
 #include "stream/stream.h"
 
 extern const lat_format lat_format_lat;
 
 /* What is known of an input. */
 typedef struct known {
-    enum { NOTHING, STREAM, FOREIGN } kind; /* the same on all ranks */
-    bool read;                              /* the one field of a foreign file */
-    const lat_format *format;               /* on rank 0 */
+    enum { NOTHING, STREAM, LINKS, QUARKS } kind; /* the last two: foreign; the same on all ranks */
+    bool read;                                    /* the one field of a foreign file */
+    const lat_format *format;                     /* on rank 0 */
 } known;
 
 lat_read_context lat_fields_context(void)
@@ -43,7 +45,7 @@ static known *recognise(lat_input *in)
         return k;
     if (comm->rank == 0)
         k->format = lat_fields_format(in);
-    kind = !k->format ? NOTHING : k->format->foreign ? FOREIGN : STREAM;
+    kind = !k->format ? NOTHING : k->format->quarks ? QUARKS : k->format->foreign ? LINKS : STREAM;
     if (comm->broadcast(comm, &kind, sizeof kind, 0) || kind == NOTHING)
         return NULL;
     k->kind = kind;
@@ -87,6 +89,15 @@ static int next_slices(void *context, void *slices, int count)
     return lat_file_reader_get(p->s, slices, first, count);
 }
 
+/* The field of rank 0, which has all slices, to all ranks. rc: of rank 0. */
+static int share(const lat_comm *comm, lat_field *f, int rc, lat_next_slices *next, void *from)
+{
+    rc = lat_agree(comm, rc);
+    if (rc == 0 && (rc = lat_stream_share_head(comm, &f->head)) == 0)
+        rc = lat_field_alloc(f, comm);
+    return rc == 0 ? lat_stream_share_slices(f, next, from) : -1;
+}
+
 static int read_shared(lat_input *in, const lat_format *format, lat_field *f)
 {
     const lat_comm *comm = lat_input_comm(in);
@@ -97,17 +108,49 @@ static int read_shared(lat_input *in, const lat_format *format, lat_field *f)
         return -1; /* the reader, if there is one, has closed itself */
     if (reads && lat_header_copy(&f->head, &s.f.head))
         rc = -1;
-    rc = lat_agree(comm, rc);
-    if (rc == 0 && (rc = lat_stream_share_head(comm, &f->head)) == 0)
-        rc = lat_field_alloc(f, comm);
-    if (rc == 0)
-        rc = lat_stream_share_slices(f, next_slices, &(position){.s = &s});
+    rc = share(comm, f, rc, next_slices, &(position){.s = &s});
     if (reads)
         lat_file_reader_close(&s);
     return rc;
 }
 
-int lat_fields_read(lat_input *in, lat_field *f)
+/* ---- spinors and propagators ----------------------------------------------------------------- */
+
+typedef struct in_memory {
+    lat_field f;
+    int next;
+} in_memory;
+
+static int next_in_memory(void *context, void *slices, int count)
+{
+    in_memory *m = context;
+    const size_t slice = lat_slice_bytes(&m->f.head);
+    lat_memcpy(slices, (const char *)m->f.data + (size_t)m->next * slice, (size_t)count * slice);
+    m->next += count;
+    return 0;
+}
+
+static int read_quarks(lat_input *in, const lat_format *format, lat_field *f,
+                       const lat_quark_hints *hints)
+{
+    const lat_quark_hints none = {.kappa = NAN, .force = lat_opts.force};
+    const lat_comm *comm = lat_input_comm(in);
+    if (comm->size == 1)
+        return lat_quarks_read(in, f, format, hints ? hints : &none, 0);
+    in_memory whole = {.next = 0};
+    int rc = comm->rank == 0 ? lat_quarks_read(in, &whole.f, format, hints ? hints : &none, 0) : 0;
+    if (rc == 0 && comm->rank == 0 && lat_header_copy(&f->head, &whole.f.head))
+        rc = -1;
+    rc = share(comm, f, rc, next_in_memory, &whole);
+    lat_field_free(&whole.f);
+    return rc;
+}
+
+/* ---- any ------------------------------------------------------------------------------------- */
+
+int lat_fields_read(lat_input *in, lat_field *f) { return lat_fields_read_as(in, f, NULL); }
+
+int lat_fields_read_as(lat_input *in, lat_field *f, const lat_quark_hints *hints)
 {
     known *k = recognise(in);
     *f = (lat_field){.data = NULL};
@@ -118,8 +161,10 @@ int lat_fields_read(lat_input *in, lat_field *f)
     if (k->read)
         return 0;
     k->read = true;
-    const int rc = lat_input_comm(in)->size > 1 ? read_shared(in, k->format, f)
-                                                : read_alone(in, k->format, f);
+    int rc = k->kind == QUARKS              ? read_quarks(in, k->format, f, hints)
+             : lat_input_comm(in)->size > 1 ? read_shared(in, k->format, f)
+                                            : read_alone(in, k->format, f);
+    rc = rc || lat_stream_crc(f);
     if (rc)
         lat_field_free(f);
     return rc ? -1 : 1;
@@ -131,8 +176,14 @@ int lat_fields_more(lat_input *in)
     return !k ? -1 : k->kind == STREAM ? lat_stream_more(in) : !k->read;
 }
 
+int lat_fields_foreign(lat_input *in)
+{
+    const known *k = recognise(in);
+    return k ? k->kind != STREAM : -1;
+}
+
 bool lat_fields_last(const lat_input *in)
 {
     const known *k = lat_input_attach((lat_input *)in, LAT_ATTACH_FORMAT, sizeof *k);
-    return k && k->kind == FOREIGN ? k->read : lat_stream_last_field(in);
+    return k && k->kind > STREAM ? k->read : lat_stream_last_field(in);
 }

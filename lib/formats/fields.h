@@ -2,13 +2,21 @@
 /* fields.h: fields of an input in whatever format it is: our stream, or a file of another program
  * that is recognised by its first bytes. The functions are those of stream/stream.h, and what they
  * return is the same; with several ranks all of them call each. A foreign file holds one field.
- * What it states is verified as lat-convert does it, with lat_opts.force as there. */
+ * What it states is verified as lat-convert does it, with lat_opts.force as there. Its
+ * head.read_crc is that of the stream that lat-convert makes of it. */
 #ifndef LAT_FIELDS_H
 #define LAT_FIELDS_H
 
-#include "format.h"
+#include "quarks.h"
 
 int lat_fields_read(lat_input *in, lat_field *f);
+
+/* The same; `hints` (NULL: none) say of a foreign file of spinors what it does not state. */
+int lat_fields_read_as(lat_input *in, lat_field *f, const lat_quark_hints *hints);
+
+/* Is it a file of another program? 1, 0 or -1. */
+int lat_fields_foreign(lat_input *in);
+
 int lat_fields_more(lat_input *in);
 bool lat_fields_last(const lat_input *in);
 

@@ -173,7 +173,7 @@ static void map_matrices(const lat_geometry *geom, const lat_payload *p, size_t 
 }
 
 /* Between the file's way of storing a matrix and ours; it is its own inverse. */
-static void reshape(void *matrix, lat_shape shape, size_t nc, size_t real)
+static void reshape(void *matrix, lat_link_shape shape, size_t nc, size_t real)
 {
     unsigned char *m = matrix, z[16];
     if (shape == LAT_QUATERNIONS) { /* q0 q1 q2 q3 to q0 q3 -q2 q1 */

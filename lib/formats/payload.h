@@ -25,7 +25,7 @@ typedef void lat_matrix_map(const lat_geometry *geom, size_t first, size_t n, si
 
 /* How a matrix is stored: row by row; column by column; SU(2) as the quaternion q0..q3 of HiRep,
  * U = [[q0 + i q3, -q2 + i q1], [q2 + i q1, q0 - i q3]], which is one row in another order. */
-typedef enum { LAT_BY_ROWS, LAT_BY_COLUMNS, LAT_QUATERNIONS } lat_shape;
+typedef enum { LAT_BY_ROWS, LAT_BY_COLUMNS, LAT_QUATERNIONS } lat_link_shape;
 
 /* NERSC: the sum of all 32-bit words, in both byte orders. */
 typedef struct lat_nersc_sum {
@@ -73,11 +73,11 @@ typedef int lat_read_reals(lat_input *in, lat_payload *p, void *to, size_t n);
 typedef int lat_read_links(lat_input *in, const lat_header *head, lat_payload *p, void *links);
 
 struct lat_payload {
-    bool big;        /* big endian in the file */
-    int rows;        /* rows of a matrix in the file: nc, or nc - 1 completed by det U = 1 */
-    lat_shape shape; /* quaternions: rows = 1 */
-    lat_order order; /* of the file; if it is no such order, one of the next two */
-    uint32_t *sites; /* sites[i] = natural index of the file's site i (reading only); owned */
+    bool big;             /* big endian in the file */
+    int rows;             /* rows of a matrix in the file: nc, or nc - 1 completed by det U = 1 */
+    lat_link_shape shape; /* quaternions: rows = 1 */
+    lat_order order;      /* of the file; if it is no such order, one of the next two */
+    uint32_t *sites;      /* sites[i] = natural index of the file's site i (reading only); owned */
     lat_matrix_map *map;
     lat_read_reals *read_reals; /* NULL: the file has bytes */
     size_t reals_read;          /* so far */

@@ -208,9 +208,10 @@ static double file_scale(const char *name, const lat_format *format, const lat_h
     if (norm != LAT_NORM_KAPPA)
         return 1;
     if (isnan(kappa))
-        lat_fail("%s: %s files hold M^-1/(2 kappa), and kappa is not known: give --kappa, or "
-                 "--normalisation mass, which leaves the numbers as they are",
-                 name, format->name);
+        lat_fail(
+            "%s: %s files hold M^-1/(2 kappa), and kappa is not known: give --kappa, or "
+            "read it by lat-convert --normalisation mass, which leaves the numbers as they are",
+            name, format->name);
     return 2 * kappa;
 }
 

@@ -99,6 +99,10 @@ int lat_stream_share_head(const lat_comm *comm, lat_header *head);
 typedef int lat_next_slices(void *context, void *slices, int count);
 int lat_stream_share_slices(lat_field *f, lat_next_slices *next, void *context);
 
+/* Sets f->head.read_crc of a field that was not read from a stream: the CRC that it would have in
+ * one, in the order and the reals of its header, which fit slices. All ranks call it: 0 or -1. */
+int lat_stream_crc(lat_field *f);
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Writes header, blocks and trailer, in the order of f->head.order. `store` (common/options.h):

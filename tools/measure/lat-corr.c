@@ -10,9 +10,10 @@
 #include "base/threads.h"
 #include "common/options.h"
 #include "common/text.h"
-#include "formats/format.h"
+#include "formats/fields.h"
 #include "quark/contract.h"
 #include "quark/source.h"
+#include "run/links.h"
 #include "run/tool.h"
 #include "stream/stream.h"
 
@@ -49,7 +50,8 @@ static const lat_tool tool = {
 
 /* ---- a propagator, slice by slice ------------------------------------------------------------ */
 
-/* A field that is being read: as a whole where ranks share it or its order goes across slices. */
+/* A field that is being read: as a whole where ranks share it, where its order goes across slices,
+ * and where another program wrote it. */
 typedef struct feed {
     lat_input *in;
     lat_field f;               /* f.data NULL: by slices */
@@ -79,10 +81,12 @@ static size_t slice_reals(const lat_header *head)
 static int feed_start(feed *d)
 {
     const lat_header *head = &d->f.head;
-    d->f.comm = lat_opts.comm;
     d->slice = lat_alloc(slice_reals(head), sizeof *d->slice, "a slice of a propagator");
     if (!d->slice)
         return -1;
+    if (d->f.data)
+        return 0;
+    d->f.comm = lat_opts.comm;
     if (lat_field_shared(&d->f) || !lat_order_sliced(&lat_stream_last(d->in)->order, head->geom.nd))
         return lat_stream_body(d->in, &d->f) < 0 ? -1 : 0;
     d->raw = lat_alloc(slice_reals(head), (size_t)head->real, "a slice of a propagator");
@@ -123,7 +127,10 @@ static int feed_next(feed *d)
 {
     char text[64];
     memset(&d->f, 0, sizeof d->f);
-    const int rc = lat_stream_head(d->in, &d->f.head);
+    const int foreign = lat_fields_foreign(d->in);
+    const int rc = foreign < 0 ? -1
+                   : foreign   ? lat_fields_read(d->in, &d->f)
+                               : lat_stream_head(d->in, &d->f.head);
     const lat_header *head = &d->f.head;
     const char *name = lat_input_name(d->in);
     if (rc <= 0)
@@ -147,9 +154,7 @@ static int feed_next(feed *d)
 typedef struct run {
     FILE *text;
     feed first, second;
-    lat_input *gauge;
-    lat_field u; /* of gauge */
-    bool have_u;
+    lat_links links; /* of --gauge-file */
     lat_source *sink;
     lat_channel *channel;
     int (*momentum)[3];
@@ -182,32 +187,17 @@ static int check_pair(const run *r)
     return 0;
 }
 
-/* The links that the sink is smeared with: those of the propagator's CRC; the next ones where it
- * has none. */
+/* The links that the sink is smeared with. */
 static int find_links(run *r, long config)
 {
     const lat_header *head = &r->first.f.head;
-    const char *wanted = head->quark.links;
-    if (!r->gauge)
+    if (!r->links.in)
         return 0;
-    while (!r->have_u || !*wanted || strcmp(wanted, r->u.head.read_crc) != 0) {
-        lat_field_free(&r->u);
-        const int rc = lat_stream_read(r->gauge, &r->u);
-        r->have_u = rc > 0;
-        if (rc < 0 || (rc > 0 && lat_header_need(&r->u.head, LAT_GAUGE, gauge_file)))
-            return -1;
-        if (rc == 0)
-            return lat_fail("%s: expected links of CRC %s for configuration %ld, found none",
-                            gauge_file, *wanted ? wanted : "unknown", config);
-        if (!*wanted || lat_opts.force)
-            break;
-    }
-    if (!lat_header_alike(head, &r->u.head))
-        return lat_fail("%s: expected links on the lattice of the propagator, found others",
-                        gauge_file);
+    if (lat_links_find(&r->links, head, true, lat_input_name(r->first.in), config))
+        return -1;
     if (!r->sink && !(r->sink = lat_sink_new(sink, head)))
         return -1;
-    return lat_field_exchange(&r->u) || lat_source_begin(r->sink, &r->u, config) ? -1 : 0;
+    return lat_source_begin(r->sink, &r->links.u, config);
 }
 
 /* What depends on the lattice: channels, momenta, memory. */
@@ -457,18 +447,17 @@ static int read_all(run *r)
     char **files = lat_opts.nfiles ? lat_opts.files : standard;
     const int n = lat_opts.nfiles ? lat_opts.nfiles : 1;
     int rc = (second && !(r->second.in = lat_input_open(second, lat_opts.comm)))
-                     || (gauge_file && !(r->gauge = lat_input_open(gauge_file, lat_opts.comm)))
+                     || (gauge_file && !(r->links.in = lat_input_open(gauge_file, lat_opts.comm)))
                  ? -1
                  : 0;
     for (int i = 0; rc == 0 && i < n; i++) {
         const char *path = files[i] && strcmp(files[i], "-") ? files[i] : NULL;
         rc = read_file(r, path, n > 1 ? files[i] : NULL);
     }
-    const int more = rc == 0 && second ? lat_stream_more(r->second.in) : 0;
+    const int more = rc == 0 && second ? lat_fields_more(r->second.in) : 0;
     if (more > 0)
         rc = lat_fail("%s: expected as many propagators as of the first quark, found more", second);
     lat_input_close(r->second.in);
-    lat_input_close(r->gauge);
     return rc || more < 0 ? -1 : 0;
 }
 
@@ -490,7 +479,7 @@ static void check_usage(void)
 
 int main(int argc, char **argv)
 {
-    run r = {.have_u = false};
+    run r = {.headed = false};
     lat_options_parse(&tool, argc, argv);
     check_usage();
     lat_output *out = lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT, lat_opts.comm);
@@ -504,7 +493,7 @@ int main(int argc, char **argv)
         rc = lat_text_close(r.text, out);
     }
     lat_source_free(r.sink);
-    lat_field_free(&r.u);
+    lat_links_free(&r.links);
     free(r.channel);
     free(r.momentum);
     free(r.own);

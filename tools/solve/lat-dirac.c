@@ -9,11 +9,13 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "common/text.h"
+#include "formats/fields.h"
 #include "quark/identify.h"
 #include "quark/plain.h"
 #include "quark/smear.h"
 #include "quark/source.h"
 #include "run/fermion_options.h"
+#include "run/links.h"
 #include "run/tool.h"
 #include "solve/wilson.h"
 #include "stream/stream.h"
@@ -68,9 +70,10 @@ typedef struct run {
     lat_input *in, *sources;
     lat_output *out;
     FILE *text;
-    lat_field u;
+    lat_links links;
     lat_field smeared; /* as --smear-links, or the header of the spinors, says */
     char *smeared_by;
+    long smeared_of;     /* the number of the links */
     lat_fermion fermion; /* of the options */
     lat_device *device;
     long field;
@@ -84,14 +87,16 @@ static const lat_field *links_for(run *r, const lat_field *x)
 {
     const char *text = smear_text ? smear_text : lat_info_get(&x->head, LAT_SMEARED_LINKS);
     lat_smear s;
-    if (!text || (r->smeared_by && !strcmp(text, r->smeared_by)))
-        return text ? &r->smeared : &r->u;
+    if (!text
+        || (r->smeared_by && !strcmp(text, r->smeared_by) && r->smeared_of == r->links.number))
+        return text ? &r->smeared : &r->links.u;
     lat_field_free(&r->smeared);
     free(r->smeared_by);
+    r->smeared_of = r->links.number;
     if (!(r->smeared_by = strdup(text)))
         lat_fail("out of memory: the text of smeared links");
-    if (!r->smeared_by || lat_smear_parse(text, &s) || lat_field_exchange(&r->u)
-        || lat_smear_links(&r->u, &s, &r->smeared))
+    if (!r->smeared_by || lat_smear_parse(text, &s)
+        || lat_smear_links(&r->links.u, &s, &r->smeared))
         return NULL;
     return &r->smeared;
 }
@@ -189,7 +194,7 @@ static int apply_one(run *r, lat_field *x)
 static int make_source(run *r, const char *text, const lat_field *x, lat_field *b)
 {
     const size_t n = 8 * (size_t)x->head.nc, sites = lat_field_sites(x);
-    lat_source *s = text ? lat_source_new(text, &r->u.head) : NULL;
+    lat_source *s = text ? lat_source_new(text, &r->links.u.head) : NULL;
     const int columns = s ? lat_source_columns(s) : 0;
     if (!s || (size_t)columns != lat_header_objects(&x->head) || lat_source_fields(s) != 1) {
         const bool wrong = !s && source_text;
@@ -202,7 +207,7 @@ static int make_source(run *r, const char *text, const lat_field *x, lat_field *
         return source_text ? -1 : 0;
     }
     double *psi = lat_alloc(sites, n * sizeof *psi, "a source");
-    int rc = psi && lat_source_begin(s, &r->u, 0) == 0 ? 0 : -1;
+    int rc = psi && lat_source_begin(s, &r->links.u, 0) == 0 ? 0 : -1;
     for (int c = 0; c < columns && rc == 0; c++) {
         rc = lat_source_make(s, 0, c, psi);
         for (size_t i = 0; i < sites && rc == 0; i++)
@@ -218,7 +223,8 @@ static int find_source(run *r, const lat_field *x, lat_field *b)
 {
     *b = (lat_field){.comm = x->comm};
     if (r->sources) {
-        const int rc = lat_stream_read(r->sources, b);
+        const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
+        const int rc = lat_fields_read_as(r->sources, b, &h);
         if (rc == 0)
             return lat_fail("%s: expected a source for each solution, found %ld", source_file,
                             r->field);
@@ -368,7 +374,7 @@ static int print_source(run *r, lat_field *x, const lat_identified *k)
         lat_field_get(x, i, psi);
         lat_basis_spinor(k->basis, false, x->head.nc, psi);
     }
-    lat_plain *m = rc ? NULL : lat_plain_new(&r->u, &k->fermion);
+    lat_plain *m = rc ? NULL : lat_plain_new(&r->links.u, &k->fermion);
     rc = !m || lat_field_exchange(&rotated) || lat_plain_apply(m, false, &rotated, 1, &zero, &b);
     lat_plain_free(m);
     for (int pass = 0; pass < 2 && rc == 0; pass++)
@@ -408,7 +414,7 @@ static int identify_one(run *r, lat_field *x)
         return lat_fail("--identify runs on one rank");
     if (lat_field_exchange(x))
         return -1;
-    const int n = lat_identify(&r->u, x, list);
+    const int n = lat_identify(&r->links.u, x, list);
     if (n < 0)
         return -1;
     const lat_identified *k = &list[0];
@@ -437,36 +443,25 @@ static int identify_one(run *r, lat_field *x)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static int read_links(run *r)
+/* The links of x, which are in the gauge that was asked for. */
+static int find_links(run *r, const lat_field *x)
 {
-    lat_input *in = lat_input_open(gauge_file, lat_opts.comm);
-    int rc = in ? lat_stream_read(in, &r->u) : -1;
-    if (rc == 0)
-        lat_fail("%s: expected links, found none", gauge_file);
-    rc = rc > 0 ? 0 : -1;
-    rc = rc || lat_header_need(&r->u.head, LAT_GAUGE, gauge_file)
-         || lat_fermion_check_gauge(&r->u.head, gauge_file);
-    lat_input_close(in);
-    return rc;
-}
-
-static int fits(const run *r, const lat_field *x)
-{
-    char a[64], b[64];
-    const char *links = x->head.quark.links;
+    const long before = r->links.number;
     if (!lat_header_spinors(&x->head))
         return lat_fail("%s: field %ld: expected spinors, found %s", name_of(r), r->field,
                         lat_kind_text(x->head.kind));
-    if (!lat_header_alike(&x->head, &r->u.head))
-        return lat_fail("%s: field %ld: expected the lattice of the links, %s and SU(%d), found %s "
-                        "and SU(%d)",
-                        name_of(r), r->field, lat_dims_text(&r->u.head.geom, a), r->u.head.nc,
-                        lat_dims_text(&x->head.geom, b), x->head.nc);
-    if (check && *links && *r->u.head.read_crc && strcmp(links, r->u.head.read_crc) != 0)
-        return lat_fail("%s: field %ld: expected a solution on %s, CRC %s, found one on links of "
-                        "CRC %s",
-                        name_of(r), r->field, gauge_file, r->u.head.read_crc, links);
-    return 0;
+    if (lat_links_find(&r->links, &x->head, false, name_of(r), r->field))
+        return -1;
+    return r->links.number == before ? 0 : lat_fermion_check_gauge(&r->links.u.head, gauge_file);
+}
+
+/* What M^-1 is divided by in the file of another program is unknown to --identify. */
+static int read_field(run *r, lat_field *x)
+{
+    const lat_quark_hints h = {.kappa = lat_opt_given("kappa") ? lat_fermion_opts.kappa : NAN,
+                               .norm = identify ? LAT_NORM_MASS : LAT_NORM_FORMAT,
+                               .force = lat_opts.force};
+    return lat_fields_read_as(r->in, x, &h);
 }
 
 static int each(run *r)
@@ -474,10 +469,10 @@ static int each(run *r)
     int rc, code = LAT_DONE;
     for (; code == LAT_DONE || code == LAT_UNCONVERGED; r->field++) {
         lat_field x;
-        if ((rc = lat_stream_read(r->in, &x)) <= 0)
+        if ((rc = read_field(r, &x)) <= 0)
             return rc < 0 ? LAT_FAILED : code;
         int now = LAT_FAILED;
-        if (fits(r, &x) == 0)
+        if (find_links(r, &x) == 0)
             now = check      ? check_one(r, &x)
                   : identify ? (identify_one(r, &x) ? LAT_FAILED : LAT_DONE)
                              : apply_one(r, &x);
@@ -512,7 +507,8 @@ static int open_all(run *r)
     const lat_comm *comm = lat_opts.comm;
     const lat_device_options device = {.choice = LAT_DEVICE_CPU};
     const unsigned flags = lat_output_flags() | (apply >= 0 ? 0 : LAT_OUTPUT_TEXT);
-    if (!(r->in = lat_input_open(lat_opts.input, comm)) || read_links(r)
+    if (!(r->in = lat_input_open(lat_opts.input, comm))
+        || !(r->links.in = lat_input_open(gauge_file, comm))
         || (source_file && !(r->sources = lat_input_open(source_file, comm)))
         || !(r->out = lat_output_open(lat_opts.output, flags, comm))
         || (apply < 0 && !(r->text = lat_text_open(r->out)))
@@ -526,9 +522,8 @@ int main(int argc, char **argv)
     run r = {.field = 0};
     lat_options_parse(&tool, argc, argv);
     check_usage(&r);
-    lat_header_init(&r.u.head);
     int code = open_all(&r) ? LAT_FAILED : each(&r);
-    lat_field_free(&r.u);
+    lat_links_free(&r.links);
     lat_field_free(&r.smeared);
     free(r.smeared_by);
     if (r.device)

@@ -12,12 +12,14 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "formats/fields.h"
 #include "quark/plain.h"
 #include "quark/smear.h"
 #include "quark/source.h"
 #include "run/columns.h"
 #include "run/device_options.h"
 #include "run/fermion_options.h"
+#include "run/links.h"
 #include "run/tool.h"
 #include "solve/wilson.h"
 #include "stream/stream.h"
@@ -89,7 +91,7 @@ static const lat_tool tool = {
 
 typedef struct run {
     lat_device *device, *cpu; /* cpu: where the device cannot do it */
-    lat_input *in, *gauge;    /* gauge: of --gauge-file */
+    lat_input *in;            /* links or sources */
     lat_output *out;
     FILE *log;
     lat_columns *kept;
@@ -100,11 +102,10 @@ typedef struct run {
     int columns, *column; /* of --columns; 0: all */
 
     lat_smear smear;
-    lat_field u;       /* the present links */
+    lat_links links;   /* of the input, or of --gauge-file */
+    long opened;       /* the number of those that were prepared for M */
     lat_field smeared; /* those of the operator, with --smear-links */
-    bool have_links;
-    long config; /* their number in the stream */
-    long field;  /* number of the source among all */
+    long field;        /* number of the source among all */
     lat_plain *plain;
     lat_wilson *wilson; /* for these links and `fermion` */
 
@@ -120,6 +121,9 @@ typedef struct run {
     int *of_batch; /* columns of the present batch */
     bool *certified;
 } run;
+
+/* The number of the present links in their file, from 0 on. */
+static long config_of(const run *r) { return r->links.number - 1; }
 
 /* ---- a column -------------------------------------------------------------------------------- */
 
@@ -365,7 +369,7 @@ static int open_operator(run *r)
 {
     static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
     const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->b->head);
-    const lat_field *links = smear_text ? &r->smeared : &r->u;
+    const lat_field *links = smear_text ? &r->smeared : &r->links.u;
     lat_device *on = device_for(r, links);
     if (!on)
         return -1;
@@ -387,7 +391,7 @@ static int open_operator(run *r)
 static int describe(run *r, int columns, const int *column)
 {
     lat_header *head = &r->x->head;
-    const lat_header *links = &r->u.head;
+    const lat_header *links = &r->links.u.head;
     double worst = 0;
     head->quark.fermion = r->fermion;
     memcpy(head->quark.links, links->read_crc, sizeof head->quark.links);
@@ -411,7 +415,7 @@ static void log_columns(const run *r, int columns, const int *column)
         const int c = column[i];
         const lat_solve_report *p = &r->report[c];
         const lat_wilson_cost *t = &r->cost[c];
-        fprintf(r->log, "%ld\t%ld\t%.10g\t%d\t%ld\t%ld\t%.4e\t%s\t%.4f\t%.3f\t%.3f\n", r->config,
+        fprintf(r->log, "%ld\t%ld\t%.10g\t%d\t%ld\t%ld\t%.4e\t%s\t%.4f\t%.3f\t%.3f\n", config_of(r),
                 r->field, r->fermion.mass, c, p->iterations, p->updates, r->true_residual[c],
                 lat_solver_name(p->solver), t->seconds,
                 t->seconds > 0 ? t->flops / t->seconds * 1e-9 : 0,
@@ -498,8 +502,9 @@ static int solve_mass(run *r, int m)
     memset(r->certified, 0, all * sizeof *r->certified);
     r->left = columns;
     r->fermion.mass = r->mass[m];
-    snprintf(r->name, sizeof r->name, "config %ld field %ld mass %a links %s source %s", r->config,
-             r->field, r->fermion.mass, *r->u.head.read_crc ? r->u.head.read_crc : "-",
+    snprintf(r->name, sizeof r->name, "config %ld field %ld mass %a links %s source %s",
+             config_of(r), r->field, r->fermion.mass,
+             *r->links.u.head.read_crc ? r->links.u.head.read_crc : "-",
              *r->b->head.read_crc ? r->b->head.read_crc : "-");
     if (((m > 0 || r->masses > 1 || !r->wilson) && open_operator(r)))
         return LAT_FAILED;
@@ -549,9 +554,9 @@ static int solve_source(run *r, lat_field *b)
 
 static int on_links(run *r)
 {
-    if (!r->source && !(r->source = lat_source_new(source_text, &r->u.head)))
+    if (!r->source && !(r->source = lat_source_new(source_text, &r->links.u.head)))
         return LAT_FAILED;
-    if (lat_source_begin(r->source, &r->u, r->config))
+    if (lat_source_begin(r->source, &r->links.u, config_of(r)))
         return LAT_FAILED;
     int code = LAT_DONE;
     for (int f = 0; f < lat_source_fields(r->source) && code == LAT_DONE; f++) {
@@ -564,76 +569,55 @@ static int on_links(run *r)
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-/* The next links of `in`: 1, 0 or -1. */
-static int read_links(run *r, lat_input *in)
+/* New links: are they in the gauge, and what are they for M? */
+static int open_links(run *r)
 {
+    if (r->opened == r->links.number)
+        return 0;
     close_operator(r);
-    lat_field_free(&r->u);
     lat_field_free(&r->smeared);
-    r->have_links = false;
-    const int rc = lat_stream_read(in, &r->u);
-    if (rc <= 0)
-        return rc;
-    r->have_links = true;
-    if (lat_header_need(&r->u.head, LAT_GAUGE, lat_input_name(in))
-        || lat_fermion_check_gauge(&r->u.head, lat_input_name(in)) || lat_field_exchange(&r->u)
-        || (smear_text && lat_smear_links(&r->u, &r->smear, &r->smeared)))
-        return -1;
-    return 1;
+    r->opened = r->links.number;
+    return lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
+                   || (smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared))
+               ? -1
+               : 0;
 }
 
 /* Links and own sources, to the end of the input. */
 static int from_links(run *r)
 {
     int rc, code = LAT_DONE;
-    for (; code == LAT_DONE && (rc = read_links(r, r->in)) != 0; r->config++)
-        code = rc < 0 ? LAT_FAILED : on_links(r);
+    while (code == LAT_DONE && (rc = lat_links_next(&r->links)) != 0)
+        code = rc < 0 || open_links(r) ? LAT_FAILED : on_links(r);
     return code;
 }
 
-/* The links of the source b: those of its CRC, or, if it has none, the present ones. */
-static int find_links(run *r, const lat_field *b)
+/* A source of another program has the numbers that its file has. */
+static int read_source(run *r, lat_field *b)
 {
-    const char *wanted = b->head.quark.links;
-    char last[9] = "";
-    while (!r->have_links || (*wanted && strcmp(wanted, r->u.head.read_crc) != 0)) {
-        if (r->have_links)
-            snprintf(last, sizeof last, "%s", r->u.head.read_crc);
-        const int rc = read_links(r, r->gauge);
-        if (rc < 0)
-            return -1;
-        if (rc == 0)
-            return lat_fail("%s: field %ld: expected its links, of CRC %s, in %s, found others%s%s",
-                            lat_input_name(r->in), r->field, *wanted ? wanted : "unknown",
-                            gauge_file, *last ? ", of CRC " : "", last);
-        r->config++;
-    }
-    if (lat_header_alike(&b->head, &r->u.head))
-        return 0;
-    char x[64], y[64];
-    return lat_fail("%s: field %ld: expected a source on the lattice of the links, %s and SU(%d), "
-                    "found one on %s and SU(%d)",
-                    lat_input_name(r->in), r->field, lat_dims_text(&r->u.head.geom, x),
-                    r->u.head.nc, lat_dims_text(&b->head.geom, y), b->head.nc);
+    const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
+    const int rc = lat_fields_read_as(r->in, b, &h);
+    if (rc <= 0)
+        return rc;
+    if (!lat_header_spinors(&b->head))
+        return lat_fail("%s: expected sources, found %s (--source makes them on links)",
+                        lat_input_name(r->in), lat_kind_text(b->head.kind));
+    if (lat_fermion_known(&b->head.quark.fermion))
+        return lat_fail("%s: field %ld: expected a source, found a solution", lat_input_name(r->in),
+                        r->field);
+    return 1;
 }
 
 static int from_sources(run *r)
 {
     lat_field b;
     int rc, code = LAT_DONE;
-    r->config = -1;
-    while (code == LAT_DONE && (rc = lat_stream_read(r->in, &b)) != 0) {
-        if (rc < 0)
-            return LAT_FAILED;
-        code = LAT_FAILED;
-        if (!lat_header_spinors(&b.head))
-            lat_fail("%s: expected sources, found %s (--source makes them on links)",
-                     lat_input_name(r->in), lat_kind_text(b.head.kind));
-        else if (lat_fermion_known(&b.head.quark.fermion))
-            lat_fail("%s: field %ld: expected a source, found a solution", lat_input_name(r->in),
-                     r->field);
-        else if (find_links(r, &b) == 0)
-            code = solve_source(r, &b);
+    while (code == LAT_DONE && (rc = read_source(r, &b)) != 0) {
+        const bool good = rc > 0
+                          && !lat_links_find(&r->links, &b.head, false, lat_input_name(r->in),
+                                             r->field)
+                          && !open_links(r);
+        code = good ? solve_source(r, &b) : LAT_FAILED;
         lat_field_free(&b);
     }
     return code;
@@ -710,7 +694,7 @@ static int open_all(run *r)
     const lat_comm *comm = lat_opts.comm;
     if (!(r->kept = lat_columns_open(checkpoint, resume, comm))
         || !(r->in = lat_input_open(lat_opts.input, comm))
-        || (gauge_file && !(r->gauge = lat_input_open(gauge_file, comm)))
+        || !(r->links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
         || !(r->out = lat_output_open(lat_opts.output, lat_output_flags(), comm))
         || (log_path
             && !(
@@ -725,23 +709,22 @@ static int open_all(run *r)
 
 int main(int argc, char **argv)
 {
-    run r = {.config = 0};
+    run r = {.field = 0};
     lat_options_parse(&tool, argc, argv);
     check_usage(&r);
-    lat_header_init(&r.u.head);
     int code = open_all(&r) ? LAT_FAILED : gauge_file ? from_sources(&r) : from_links(&r);
     lat_progress_end();
     close_operator(&r);
     lat_source_free(r.source);
-    lat_field_free(&r.u);
     lat_field_free(&r.smeared);
     if (r.cpu)
         lat_device_close(r.cpu);
     if (r.device)
         lat_device_close(r.device);
     lat_device_end();
-    lat_input_close(r.in);
-    lat_input_close(r.gauge);
+    if (r.in != r.links.in)
+        lat_input_close(r.in);
+    lat_links_free(&r.links);
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
     if (code != LAT_DONE)

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
+#include "formats/fields.h"
 #include "quark/gamma.h"
 #include "quark/source.h"
+#include "run/links.h"
 #include "run/tool.h"
 #include "stream/stream.h"
 
@@ -44,11 +46,11 @@ static const lat_tool tool = {
 
 typedef struct run {
     const char *text;
-    lat_input *in, *gauge;
+    lat_input *in;
     lat_output *out;
     lat_source *source; /* or the steps of a sequential source */
-    lat_field u;        /* of gauge */
-    bool have_u;
+    lat_links links;    /* of --gauge-file */
+    long field;
     /* sequential */
     lat_gamma gamma;
     int t, n[3];
@@ -88,7 +90,7 @@ static int on_links(run *r)
 {
     lat_field u;
     int rc;
-    for (long config = 0; (rc = lat_stream_read(r->in, &u)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read(r->in, &u)) > 0; config++) {
         rc = lat_header_need(&u.head, LAT_GAUGE, lat_input_name(r->in)) || lat_field_exchange(&u)
                      || on_lattice(r, &u, config)
                  ? -1
@@ -140,25 +142,14 @@ static void parse_sequential(run *r)
         lat_usage("%s", lat_error());
 }
 
-/* Links for the steps: those of the propagator's CRC, or the next ones. */
+/* Links for the steps. */
 static int find_links(run *r, const lat_header *head)
 {
-    const char *wanted = head->quark.links;
-    while (!r->have_u || !*wanted || strcmp(wanted, r->u.head.read_crc) != 0) {
-        lat_field_free(&r->u);
-        const int rc = lat_stream_read(r->gauge, &r->u);
-        r->have_u = rc > 0;
-        if (rc < 0 || (rc > 0 && lat_header_need(&r->u.head, LAT_GAUGE, gauge_file)))
-            return -1;
-        if (rc == 0)
-            return lat_fail("%s: expected links of CRC %s, found none", gauge_file,
-                            *wanted ? wanted : "unknown");
-        if (!*wanted)
-            break;
-    }
+    if (lat_links_find(&r->links, head, true, lat_input_name(r->in), r->field))
+        return -1;
     if (!r->source && !(r->source = lat_sink_new(r->steps, head)))
         return -1;
-    return lat_field_exchange(&r->u) || lat_source_begin(r->source, &r->u, 0) ? -1 : 0;
+    return lat_source_begin(r->source, &r->links.u, 0);
 }
 
 /* psi <- exp(ipx) Gamma psi for the columns of own slice t. */
@@ -233,7 +224,7 @@ static int on_propagators(run *r)
 {
     lat_field s;
     int rc;
-    while ((rc = lat_stream_read(r->in, &s)) > 0) {
+    for (; (rc = lat_fields_read(r->in, &s)) > 0; r->field++) {
         rc = lat_header_need(&s.head, LAT_PROPAGATOR, lat_input_name(r->in)) || sequential(r, &s)
                      || describe(r, &s.head) || write_field(r, &s)
                  ? -1
@@ -249,7 +240,7 @@ static int on_propagators(run *r)
 
 int main(int argc, char **argv)
 {
-    run r = {.have_u = false};
+    run r = {.field = 0};
     lat_options_parse(&tool, argc, argv);
     r.text = lat_opts.files[0];
     const char *file = lat_opts.nfiles > 1 ? lat_opts.files[1] : NULL;
@@ -270,7 +261,7 @@ int main(int argc, char **argv)
     if (!dims)
         r.in = lat_input_open(file, lat_opts.comm);
     int rc = (dims || r.in)
-                     && (!gauge_file || (r.gauge = lat_input_open(gauge_file, lat_opts.comm)))
+                     && (!gauge_file || (r.links.in = lat_input_open(gauge_file, lat_opts.comm)))
                      && (r.out = lat_output_open(lat_opts.output, lat_output_flags(),
                                                  lat_opts.comm))
                  ? 0
@@ -282,8 +273,7 @@ int main(int argc, char **argv)
     else
         lat_output_abort(r.out);
     lat_source_free(r.source);
-    lat_field_free(&r.u);
+    lat_links_free(&r.links);
     lat_input_close(r.in);
-    lat_input_close(r.gauge);
     return rc ? lat_report(LAT_FAILED) : LAT_DONE;
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* links.h: the links that quark fields were made on, from a file of configurations.
+ *
+ *     lat_links l = {.in = lat_input_open(gauge_file, comm)};
+ *     while (..) { read a field x;
+ *                  if (lat_links_find(&l, &x.head, true, lat_input_name(in), n)) ..;
+ *                  use l.u }
+ *     lat_links_free(&l);
+ *
+ * All ranks call these functions: 0, or -1 with lat_error set. */
+#ifndef LAT_RUN_LINKS_H
+#define LAT_RUN_LINKS_H
+
+#include "common/io.h"
+#include "lattice/field.h"
+
+typedef struct lat_links {
+    lat_input *in; /* in any format that lat-convert knows; borrowed */
+    lat_field u;   /* the present links, ghosts up to date; read_crc is set */
+    long number;   /* of the present ones in the file, counted from 1; 0: none were read yet */
+} lat_links;
+
+/* The next links: 1, 0 at the end of the file (u is free then), or -1, also where it has no links.
+ */
+int lat_links_next(lat_links *l);
+
+/* Makes u the links that the field of this header was made on: those of its CRC, the present ones
+ * or later ones of the file; where the header names none, the next ones (`each`), or those that
+ * are there. With lat_opts.force the next ones (or the last) do, and a warning says so, whatever
+ * their CRC is. Links of another lattice are refused. Sentences begin with `name` and have the
+ * number of the field. */
+int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *name, long field);
+
+/* Frees u, and closes the input. */
+void lat_links_free(lat_links *l);
+
+#endif
