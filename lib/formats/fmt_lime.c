@@ -1,33 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_lime.c: ILDG and SciDAC (QIO) gauge fields in a LIME container.
  *
- * A record is a header of 144 bytes, big endian: u32 magic, u16 version 1, u16 flags (0x8000 a
- * message begins, 0x4000 ends: ignored here, every combination occurs), u64 length, char type[128];
- * then the data, padded with zeros to 8 bytes. The links are in ildg-binary-data or
- * scidac-binary-data: big endian, sites with x fastest, directions x, y, z, t, row-major. Extents
- * and precision are in ildg-format or in the SciDAC private XML, or only --dims knows them.
- * scidac-checksum belongs to the binary record before it, and is verified when all is read. */
-#include <ctype.h>
+ * Records are as lime.h says; their flags are not looked at, as every combination occurs. The links
+ * are in ildg-binary-data or scidac-binary-data: big endian, sites with x fastest, directions x, y,
+ * z, t, row-major. Extents and precision are in ildg-format or in the SciDAC private XML, or only
+ * --dims knows them. scidac-checksum belongs to the binary record before it, and is verified when
+ * all is read. */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/options.h"
 #include "common/memory_stream.h"
 #include "format.h"
+#include "lime.h"
 #include "record.h"
 #include "xml.h"
 
-#define MAGIC 0x456789abu
-#define HEAD 144
-#define BEGINS 0x8000u
-#define ENDS 0x4000u
-#define XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+#define XML LAT_LIME_XML
 #define OUR_ROOT "<lat><version>"       /* of the record XML that lat-convert writes */
 #define TEXT_LIMIT ((uint64_t)64 << 10) /* of the records that are parsed */
 #define OUR_LIMIT ((uint64_t)8 << 20)   /* of ours: a header of 1 MiB, each < written as &lt; */
@@ -35,15 +27,10 @@
 static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
     (void)size;
-    return n >= 4 && lat_load_be32(b) == MAGIC;
+    return lat_lime_begins(b, n);
 }
 
 /* ---- reading: the container ------------------------------------------------------------------ */
-
-typedef struct record {
-    char type[129];
-    uint64_t length;
-} record;
 
 /* What has been read of a file so far. */
 typedef struct lime {
@@ -57,75 +44,15 @@ typedef struct lime {
     int colours, bits;      /* of the private record XML before a binary record; 0 where not said */
     uint64_t site_bytes;    /* typesize * datacount of it */
 
-    int gauge, others; /* binary records */
-    bool last_gauge;   /* the last one was the gauge field */
-    bool ildg;         /* that was in ildg-binary-data */
-    bool stated;       /* a checksum is stated for it */
-    bool ours;         /* lat-convert wrote it, which always states one, after the links */
-    uint64_t length;   /* of its record */
-    uint64_t last;     /* byte after the last record; 0 until that is known */
+    int gauge, others;     /* binary records */
+    bool last_gauge;       /* the last one was the gauge field */
+    bool ildg;             /* that was in ildg-binary-data */
+    bool stated;           /* a checksum is stated for it */
+    bool ours;             /* lat-convert wrote it, which always states one, after the links */
+    lat_lime_record links; /* its record */
+    uint64_t last;         /* byte after the last record; 0 until that is known */
     lat_scidac_sum stated_sum;
 } lime;
-
-/* Makes text printable, for messages. */
-static void printable(char *s)
-{
-    for (; *s; s++)
-        if (!isprint((unsigned char)*s))
-            *s = '?';
-}
-
-/* The next record header: 1, 0 at the end of the file, -1. */
-static int next_record(lime *l, record *rec)
-{
-    unsigned char b[HEAD];
-    ssize_t n = lat_input_peek(l->in, b, sizeof b);
-    if (n <= 0)
-        return (int)n;
-    if (n < 4 || lat_load_be32(b) != MAGIC)
-        return lat_expect_end(l->in, l->r->force);
-    if (lat_input_read(l->in, b, sizeof b) < 0)
-        return -1;
-    memcpy(rec->type, b + 16, 128);
-    rec->type[128] = 0;
-    printable(rec->type);
-    rec->length = lat_load_be64(b + 8);
-    if (b[4] != 0 || b[5] != 1)
-        return lat_fail("%s: expected LIME version 1, found %d in record '%s'", l->name,
-                        b[4] << 8 | b[5], rec->type);
-    if (rec->length > INT64_MAX - 8)
-        return lat_fail("%s: expected a length below 2^63, found %llu in record '%s'", l->name,
-                        (unsigned long long)rec->length, rec->type);
-    return lat_expect_bytes(l->in, rec->length, 0, rec->type) < 0 ? -1 : 1;
-}
-
-/* Zeros up to a multiple of 8; some writers leave them out at the end of the file. */
-static int skip_padding(lime *l, uint64_t length)
-{
-    unsigned char b[8];
-    size_t n = (size_t)(-length & 7);
-    ssize_t there = lat_input_peek(l->in, b, n);
-    return there < 0 ? -1 : lat_input_skip(l->in, (uint64_t)there);
-}
-
-/* A record of text, ended by a NUL; to be freed. */
-static char *read_text(lime *l, const record *rec)
-{
-    const uint64_t limit = strcmp(rec->type, "scidac-record-xml") == 0 ? OUR_LIMIT : TEXT_LIMIT;
-    if (rec->length > limit) {
-        lat_fail("%s: expected at most %llu bytes in record '%s', found %llu", l->name,
-                 (unsigned long long)limit, rec->type, (unsigned long long)rec->length);
-        return NULL;
-    }
-    char *text = lat_alloc((size_t)rec->length + 1, 1, "a record");
-    if (text && lat_input_read(l->in, text, (size_t)rec->length) < 0) {
-        free(text);
-        return NULL;
-    }
-    if (text)
-        text[rec->length] = 0;
-    return text;
-}
 
 /* ---- reading: XML ---------------------------------------------------------------------------- */
 
@@ -136,7 +63,7 @@ static int element(const lime *l, const char *record_type, const char *xml, cons
     int found = lat_xml_text(xml, strlen(xml), tag, text, size);
     if (found < 0)
         return lat_fail("%s: record '%s' is not proper XML: %s", l->name, record_type, text);
-    printable(text);
+    lat_lime_printable(text);
     return found;
 }
 
@@ -362,9 +289,10 @@ static int take_xlf_info(lime *l, const char *text)
     return 0;
 }
 
-static int take_text(lime *l, const record *rec)
+static int take_text(lime *l, const lat_lime_record *rec)
 {
-    char *text = read_text(l, rec);
+    const bool ours = strcmp(rec->type, "scidac-record-xml") == 0;
+    char *text = lat_lime_text(l->in, rec, ours ? OUR_LIMIT : TEXT_LIMIT);
     int bad = text ? 0 : -1;
     const char *t = rec->type;
     if (bad)
@@ -389,7 +317,7 @@ static int take_text(lime *l, const record *rec)
 
 /* ---- reading: the links ---------------------------------------------------------------------- */
 
-static int describe_mismatch(const lime *l, const record *rec, uint64_t volume)
+static int describe_mismatch(const lime *l, const lat_lime_record *rec, uint64_t volume)
 {
     char dims[64];
     return lat_fail(
@@ -402,7 +330,7 @@ static int describe_mismatch(const lime *l, const record *rec, uint64_t volume)
 
 /* Is this record 4 N x N links a site? Sets nc and real: they follow from the length alone, since
  * 4 N^2 = 8 M^2 has no solution, and then have to agree with what the XML says. 1, 0 or -1. */
-static int is_gauge(lime *l, const record *rec, int *nc, lat_real *real)
+static int is_gauge(lime *l, const lat_lime_record *rec, int *nc, lat_real *real)
 {
     const uint64_t volume = lat_volume(&l->geom);
     const bool ildg = l->ildg_nc && strcmp(rec->type, "ildg-binary-data") == 0;
@@ -428,7 +356,7 @@ static int is_gauge(lime *l, const record *rec, int *nc, lat_real *real)
 }
 
 /* The links come next. */
-static void take_gauge(lime *l, const record *rec, int nc, lat_real real)
+static void take_gauge(lime *l, const lat_lime_record *rec, int nc, lat_real real)
 {
     lat_header *h = l->head;
     h->geom = l->geom;
@@ -436,11 +364,11 @@ static void take_gauge(lime *l, const record *rec, int nc, lat_real real)
     h->real = real;
     h->reals = 2 * nc * nc;
     l->ildg = rec->type[0] == 'i';
-    l->length = rec->length;
+    l->links = *rec;
 }
 
 /* 1: the gauge field, whose links come next; 0 after any other; -1. */
-static int take_binary(lime *l, const record *rec)
+static int take_binary(lime *l, const lat_lime_record *rec)
 {
     int nc;
     lat_real real = LAT_F64;
@@ -478,7 +406,7 @@ static int is_our_record(lime *l)
 }
 
 /* As take_binary. */
-static int take_record(lime *l, const record *rec)
+static int take_record(lime *l, const lat_lime_record *rec)
 {
     static const char *const texts[] = {"ildg-format",
                                         "scidac-private-file-xml",
@@ -506,22 +434,22 @@ static int take_record(lime *l, const record *rec)
 /* Records up to the gauge field, 1; or to the end of the file, 0; or -1. */
 static int next_gauge(lime *l)
 {
-    record rec;
+    lat_lime_record rec;
     int more;
-    while ((more = next_record(l, &rec)) > 0) {
+    while ((more = lat_lime_next(l->in, &rec)) > 0) {
         const int found = take_record(l, &rec);
         if (found)
             return found;
-        if (skip_padding(l, rec.length) < 0)
+        if (lat_lime_skip_padding(l->in, &rec) < 0)
             return -1;
     }
-    return more;
+    return more < 0 ? -1 : lat_expect_end(l->in, l->r->force);
 }
 
 /* The records after the links. */
 static int take_rest(lime *l)
 {
-    if (skip_padding(l, l->length) < 0 || next_gauge(l) < 0)
+    if (lat_lime_skip_padding(l->in, &l->links) < 0 || next_gauge(l) < 0)
         return -1;
     l->last = lat_input_offset(l->in);
     return 0;
@@ -531,7 +459,7 @@ static int take_rest(lime *l)
 static int read_ahead(lime *l)
 {
     const uint64_t links = lat_input_offset(l->in);
-    return lat_input_skip(l->in, l->length) < 0 || take_rest(l) < 0
+    return lat_input_skip(l->in, l->links.length) < 0 || take_rest(l) < 0
                ? -1
                : lat_input_rewind(l->in, links);
 }
@@ -581,44 +509,6 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static int write_record_head(lat_output *out, unsigned flags, const char *type, uint64_t length)
-{
-    unsigned char b[HEAD] = {0};
-    lat_store_be32(b, MAGIC);
-    lat_store_be32(b + 4, 1u << 16 | flags);
-    lat_store_be64(b + 8, length);
-    memcpy(b + 16, type, strlen(type));
-    return lat_output_write(out, b, sizeof b);
-}
-
-static int write_padding(lat_output *out, uint64_t length)
-{
-    static const unsigned char zeros[8];
-    return lat_output_write(out, zeros, (size_t)(-length & 7));
-}
-
-/* A record of text with the NUL that QIO counts in. Takes `text` over. */
-static int write_text(lat_output *out, unsigned flags, const char *type, char *text)
-{
-    if (!text)
-        return lat_fail("out of memory for record '%s'", type);
-    const uint64_t n = strlen(text) + 1;
-    int bad = write_record_head(out, flags, type, n) < 0
-              || lat_output_write(out, text, (size_t)n) < 0 || write_padding(out, n) < 0;
-    free(text);
-    return bad ? -1 : 0;
-}
-
-__attribute__((format(printf, 1, 2))) static char *print(const char *format, ...)
-{
-    char *text = NULL;
-    va_list ap;
-    va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
-    va_end(ap);
-    return n < 0 ? NULL : text;
-}
-
 static void escaped(FILE *to, const char *text)
 {
     for (; *text; text++)
@@ -659,52 +549,49 @@ static char *record_xml(const lat_header *h)
     return lat_memory_stream_close(to, &m) == 0 ? m.text : NULL;
 }
 
+static int write_record_xml(lat_output *out, const lat_header *h)
+{
+    char *text = record_xml(h);
+    const int bad = text ? lat_lime_write_text(out, 0, "scidac-record-xml", "%s", text) : -1;
+    free(text);
+    return bad;
+}
+
+/* No clock: the same input gives the same bytes. */
 static int write_before(lat_output *out, const lat_header *h)
 {
-    const int *d = h->geom.dims, bits = 8 * (int)h->real;
     const char f = h->real == LAT_F32 ? 'F' : 'D';
-    if (write_text(out, BEGINS, "scidac-private-file-xml",
-                   print(XML "<scidacFile><version>1.1</version><spacetime>4"
-                             "</spacetime><dims>%d %d %d %d </dims><volfmt>0</volfmt></scidacFile>",
-                         d[0], d[1], d[2], d[3]))
-        < 0)
+    if (lat_lime_write_scidac_file(out, &h->geom) < 0
+        || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
+                               XML "<title>gauge configuration</title>")
+               < 0
+        || lat_lime_write_text(
+               out, LAT_LIME_BEGINS, "scidac-private-record-xml",
+               XML "<scidacRecord><version>1.1</version><date>Thu Jan  1 00:00:00 1970 UTC</date>"
+                   "<recordtype>0</recordtype><datatype>QDP_%c%d_ColorMatrix</datatype>"
+                   "<precision>%c</precision><colors>%d</colors><typesize>%d</typesize>"
+                   "<datacount>4</datacount></scidacRecord>",
+               f, h->nc, f, h->nc, 2 * h->nc * h->nc * (int)h->real)
+               < 0)
         return -1;
-    if (write_text(out, ENDS, "scidac-file-xml", print(XML "<title>gauge configuration</title>"))
-        < 0)
-        return -1;
-    /* No clock: the same input gives the same bytes. */
-    return write_text(out, BEGINS, "scidac-private-record-xml",
-                      print(XML "<scidacRecord><version>1.1</version><date>"
-                                "Thu Jan  1 00:00:00 1970 "
-                                "UTC</date><recordtype>0</recordtype><datatype>QDP_%c%d_ColorMatrix"
-                                "</datatype><precision>%c</precision><colors>%d</"
-                                "colors><typesize>%d</typesize><datacount>4"
-                                "</datacount></scidacRecord>",
-                            f, h->nc, f, h->nc, 2 * h->nc * h->nc * bits / 8))
-                       < 0
-                   || write_text(out, 0, "scidac-record-xml", record_xml(h)) < 0
-               ? -1
-               : 0;
+    return write_record_xml(out, h);
 }
 
 static int write_ildg_records(lat_output *out, const lat_header *h)
 {
     const int *d = h->geom.dims;
     const char *lfn = lat_info_get(h, "lfn");
-    return write_text(out, 0, "ildg-format",
-                      print(XML "<ildgFormat xmlns=\"http://www.lqcd.org/ildg\" "
+    if (lat_lime_write_text(out, 0, "ildg-format",
+                            XML "<ildgFormat xmlns=\"http://www.lqcd.org/ildg\" "
                                 "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
-                                "xsi:schemaLocation=\"http://www.lqcd.org/ildg/"
-                                "filefmt.xsd\"><version>1.0</version>"
-                                "<field>su%dgauge</field><precision>%d</precision><lx>%d</"
-                                "lx><ly>%d</ly><lz>%d</lz><lt>%d</lt>"
-                                "</ildgFormat>",
-                            h->nc, 8 * (int)h->real, d[0], d[1], d[2], d[3]))
-                       < 0
-                   || write_text(out, 0, "ildg-data-lfn", print("%s", lfn ? lfn : "lfn://unknown"))
-                          < 0
-               ? -1
-               : 0;
+                                "xsi:schemaLocation=\"http://www.lqcd.org/ildg/filefmt.xsd\">"
+                                "<version>1.0</version><field>su%dgauge</field>"
+                                "<precision>%d</precision><lx>%d</lx><ly>%d</ly><lz>%d</lz>"
+                                "<lt>%d</lt></ildgFormat>",
+                            h->nc, 8 * (int)h->real, d[0], d[1], d[2], d[3])
+        < 0)
+        return -1;
+    return lat_lime_write_text(out, 0, "ildg-data-lfn", "%s", lfn ? lfn : "lfn://unknown");
 }
 
 static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
@@ -717,8 +604,8 @@ static int write_head(lat_output *out, const lat_header *head, const lat_payload
 {
     if (write_before(out, head) < 0 || (ildg && write_ildg_records(out, head) < 0))
         return -1;
-    return write_record_head(out, 0, ildg ? "ildg-binary-data" : "scidac-binary-data",
-                             lat_payload_bytes(head, p->rows));
+    return lat_lime_write_head(out, 0, ildg ? "ildg-binary-data" : "scidac-binary-data",
+                               lat_payload_bytes(head, p->rows));
 }
 
 static int write_ildg_head(lat_output *out, const lat_header *head, const lat_payload *p)
@@ -733,12 +620,9 @@ static int write_scidac_head(lat_output *out, const lat_header *head, const lat_
 
 static int write_tail(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    if (write_padding(out, lat_payload_bytes(head, p->rows)) < 0)
-        return -1;
-    return write_text(out, ENDS, "scidac-checksum",
-                      print(XML "<scidacChecksum><version>1.0</version><suma>%lx</suma>"
-                                "<sumb>%lx</sumb></scidacChecksum>",
-                            (unsigned long)p->sum.scidac.a, (unsigned long)p->sum.scidac.b));
+    return lat_lime_write_padding(out, lat_payload_bytes(head, p->rows)) < 0
+               ? -1
+               : lat_lime_write_checksum(out, &p->sum.scidac);
 }
 
 const lat_format lat_format_ildg = {

@@ -22,7 +22,8 @@
 #include "quarks.h"
 #include "xml.h"
 
-#define XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+#define XML LAT_LIME_XML
+#define TEXT_LIMIT ((uint64_t)16 << 20)
 #define SPINOR_REALS 24
 #define PROPAGATOR_REALS 288
 
@@ -157,7 +158,7 @@ static int take_checksum(reader *r, const char *type, const char *xml)
 
 static int take_text(reader *r, const lat_lime_record *rec)
 {
-    char *text = lat_lime_text(r->in, rec);
+    char *text = lat_lime_text(r->in, rec, TEXT_LIMIT);
     const char *t = rec->type;
     int bad = text ? 0 : -1;
     if (bad)
@@ -401,15 +402,6 @@ static int read_etmc(lat_input *in, lat_field *f, const lat_quark_hints *h)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static int write_private_file(lat_output *out, const lat_header *h)
-{
-    const int *d = h->geom.dims;
-    return lat_lime_write_text(out, LAT_LIME_BEGINS, "scidac-private-file-xml",
-                               XML "<scidacFile><version>1.1</version><spacetime>4</spacetime>"
-                                   "<dims>%d %d %d %d </dims><volfmt>0</volfmt></scidacFile>",
-                               d[0], d[1], d[2], d[3]);
-}
-
 /* No clock: the same input gives the same bytes. */
 static int write_private_record(lat_output *out, const lat_header *h, const char *datatype,
                                 size_t reals)
@@ -422,14 +414,6 @@ static int write_private_record(lat_output *out, const lat_header *h, const char
             "<colors>3</colors><spins>4</spins><typesize>%zu</typesize><datacount>1</datacount>"
             "</scidacRecord>",
         f, datatype, f, reals * (size_t)h->real);
-}
-
-static int write_checksum(lat_output *out, const lat_scidac_sum *sum)
-{
-    return lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-checksum",
-                               XML "<scidacChecksum><version>1.0</version><suma>%x</suma>"
-                                   "<sumb>%x</sumb></scidacChecksum>",
-                               sum->a, sum->b);
 }
 
 /* The binary record and its checksums. */
@@ -447,7 +431,7 @@ static int write_data(lat_output *out, const lat_field *f, const char *axes, siz
     if (lat_lime_write_head(out, 0, "scidac-binary-data", bytes) < 0
         || lat_quark_array_write(out, f, &a) < 0 || lat_lime_write_padding(out, bytes) < 0)
         return -1;
-    return write_checksum(out, &sum);
+    return lat_lime_write_checksum(out, &sum);
 }
 
 /* As Chroma's ForwardProp has it, as far as it is known. */
@@ -477,7 +461,7 @@ static int write_chroma_xml(lat_output *out, const lat_header *h)
 static int write_chroma(lat_output *out, const lat_field *f)
 {
     const lat_header *h = &f->head;
-    if (write_private_file(out, h) < 0
+    if (lat_lime_write_scidac_file(out, &h->geom) < 0
         || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
                                XML "<propagator><id>0</id></propagator>")
                < 0
@@ -508,13 +492,13 @@ static int write_zeros(lat_output *out, const lat_header *h)
         if (lat_output_write(out, zeros, (size_t)n) < 0)
             return -1;
     }
-    return lat_lime_write_padding(out, bytes) < 0 ? -1 : write_checksum(out, &sum);
+    return lat_lime_write_padding(out, bytes) < 0 ? -1 : lat_lime_write_checksum(out, &sum);
 }
 
 static int write_usqcd(lat_output *out, const lat_field *f)
 {
     const lat_header *h = &f->head;
-    if (write_private_file(out, h) < 0
+    if (lat_lime_write_scidac_file(out, &h->geom) < 0
         || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
                                XML "<usqcdPropFile><version>1.0</version><type>"
                                    "USQCD_DiracFermion_ScalarSource_TwelveSink</type><info>lat %s"

@@ -14,11 +14,22 @@
 
 #define MAGIC 0x456789abu
 #define HEAD 144
-#define TEXT_LIMIT ((uint64_t)16 << 20)
+
+bool lat_lime_begins(const unsigned char *bytes, size_t n)
+{
+    return n >= 4 && lat_load_be32(bytes) == MAGIC;
+}
 
 bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text)
 {
-    return n >= 4 && lat_load_be32(bytes) == MAGIC && memmem(bytes, n, text, strlen(text));
+    return lat_lime_begins(bytes, n) && memmem(bytes, n, text, strlen(text));
+}
+
+void lat_lime_printable(char *s)
+{
+    for (; *s; s++)
+        if (!isprint((unsigned char)*s))
+            *s = '?';
 }
 
 int lat_lime_next(lat_input *in, lat_lime_record *rec)
@@ -28,20 +39,20 @@ int lat_lime_next(lat_input *in, lat_lime_record *rec)
     const ssize_t n = lat_input_peek(in, b, sizeof b);
     if (n <= 0)
         return (int)n;
-    if (n < 4 || lat_load_be32(b) != MAGIC)
+    if (!lat_lime_begins(b, (size_t)n))
         return 0; /* blanks at the end, or something else: lat_expect_end tells */
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
     memcpy(rec->type, b + 16, 128);
     rec->type[128] = 0;
-    for (char *s = rec->type; *s; s++)
-        if (!isprint((unsigned char)*s))
-            *s = '?';
+    lat_lime_printable(rec->type);
     rec->length = lat_load_be64(b + 8);
-    if (b[4] != 0 || b[5] != 1 || rec->length > INT64_MAX - 8)
-        return lat_fail("%s: expected LIME version 1 and a length below 2^63, found version %d and "
-                        "%llu in record '%s'",
-                        name, b[4] << 8 | b[5], (unsigned long long)rec->length, rec->type);
+    if (b[4] != 0 || b[5] != 1)
+        return lat_fail("%s: expected LIME version 1, found %d in record '%s'", name,
+                        b[4] << 8 | b[5], rec->type);
+    if (rec->length > INT64_MAX - 8)
+        return lat_fail("%s: expected a length below 2^63, found %llu in record '%s'", name,
+                        (unsigned long long)rec->length, rec->type);
     return lat_expect_bytes(in, rec->length, 0, rec->type) < 0 ? -1 : 1;
 }
 
@@ -52,11 +63,11 @@ int lat_lime_skip_padding(lat_input *in, const lat_lime_record *rec)
     return there < 0 ? -1 : lat_input_skip(in, (uint64_t)there);
 }
 
-char *lat_lime_text(lat_input *in, const lat_lime_record *rec)
+char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit)
 {
-    if (rec->length > TEXT_LIMIT) {
+    if (rec->length > limit) {
         lat_fail("%s: expected at most %llu bytes in record '%s', found %llu", lat_input_name(in),
-                 (unsigned long long)TEXT_LIMIT, rec->type, (unsigned long long)rec->length);
+                 (unsigned long long)limit, rec->type, (unsigned long long)rec->length);
         return NULL;
     }
     char *text = lat_alloc((size_t)rec->length + 1, 1, "a record");
@@ -99,4 +110,22 @@ int lat_lime_write_text(lat_output *out, unsigned flags, const char *type, const
                     || lat_lime_write_padding(out, (uint64_t)n + 1) < 0;
     free(text);
     return bad ? -1 : 0;
+}
+
+int lat_lime_write_scidac_file(lat_output *out, const lat_geometry *geom)
+{
+    const int *d = geom->dims;
+    return lat_lime_write_text(out, LAT_LIME_BEGINS, "scidac-private-file-xml",
+                               LAT_LIME_XML
+                               "<scidacFile><version>1.1</version><spacetime>4</spacetime>"
+                               "<dims>%d %d %d %d </dims><volfmt>0</volfmt></scidacFile>",
+                               d[0], d[1], d[2], d[3]);
+}
+
+int lat_lime_write_checksum(lat_output *out, const lat_scidac_sum *sum)
+{
+    return lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-checksum",
+                               LAT_LIME_XML "<scidacChecksum><version>1.0</version><suma>%x</suma>"
+                                            "<sumb>%x</sumb></scidacChecksum>",
+                               sum->a, sum->b);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lime.h: records of a LIME container, for files of spinors.
+/* lime.h: records of a LIME container: of ILDG and SciDAC links, and of spinors.
  *
  * A record is a header of 144 bytes, big endian: u32 magic, u16 version 1, u16 flags (0x8000 a
  * message begins, 0x4000 ends), u64 length, char type[128]; then the data, padded with zeros to 8
@@ -10,16 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "common/io.h"
+#include "common/geometry.h"
+#include "payload.h"
 
 #define LAT_LIME_BEGINS 0x8000u
 #define LAT_LIME_ENDS 0x4000u
+#define LAT_LIME_XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
 
 typedef struct lat_lime_record {
     char type[129]; /* printable */
     uint64_t length;
 } lat_lime_record;
 
-/* Do these bytes begin a LIME file, whose first bytes have this text? */
+/* Do these bytes begin a LIME file; one whose first bytes have this text? */
+bool lat_lime_begins(const unsigned char *bytes, size_t n);
 bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text);
 
 /* The next record: 1, 0 at the end of the file, -1. Its data are read by the caller, then the
@@ -27,9 +31,12 @@ bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text);
 int lat_lime_next(lat_input *in, lat_lime_record *rec);
 int lat_lime_skip_padding(lat_input *in, const lat_lime_record *rec);
 
-/* The data of a record of text, of at most 16 MiB, ended by a NUL; to be freed. NULL with lat_error
- * set. */
-char *lat_lime_text(lat_input *in, const lat_lime_record *rec);
+/* Makes text printable, for messages. */
+void lat_lime_printable(char *text);
+
+/* The data of a record of text, of at most `limit` bytes, ended by a NUL; to be freed. NULL with
+ * lat_error set. */
+char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit);
 
 int lat_lime_write_head(lat_output *out, unsigned flags, const char *type, uint64_t length);
 int lat_lime_write_padding(lat_output *out, uint64_t length);
@@ -38,5 +45,9 @@ int lat_lime_write_padding(lat_output *out, uint64_t length);
 __attribute__((format(printf, 4, 5))) int lat_lime_write_text(lat_output *out, unsigned flags,
                                                               const char *type, const char *format,
                                                               ...);
+
+/* The records of SciDAC that begin a file and that follow its data. */
+int lat_lime_write_scidac_file(lat_output *out, const lat_geometry *geom);
+int lat_lime_write_checksum(lat_output *out, const lat_scidac_sum *sum);
 
 #endif
