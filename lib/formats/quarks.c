@@ -100,45 +100,68 @@ static size_t chunk_reals(const lat_field *f, const lat_quark_array *a)
     return (CHUNK_BYTES / unit ? CHUNK_BYTES / unit : 1) * (unit / (size_t)f->head.real);
 }
 
+/* An array on its way between a file and a field. */
+typedef struct transfer {
+    lat_input *in;
+    lat_output *out; /* NULL: nothing is written, only the checksum is computed */
+    const lat_field *f;
+    const lat_quark_array *a;
+    walk w;
+    void *chunk;
+} transfer;
+
+/* `n` reals of the file from number `at` on, as they are in it. */
+static void add_to_sum(const transfer *t, size_t at, size_t n)
+{
+    const lat_quark_array *a = t->a;
+    const size_t real = (size_t)t->f->head.real;
+    if (a->digest)
+        a->digest(a->sum, t->chunk, n * real / a->unit, a->unit, at * real / a->unit);
+}
+
+static void swap_bytes(const transfer *t, size_t n)
+{
+    if (t->a->big != lat_big_endian())
+        lat_reals_swap_bytes(t->chunk, t->chunk, n, t->f->head.real);
+}
+
+static int read_chunk(transfer *t, size_t at, size_t n)
+{
+    if (lat_input_read(t->in, t->chunk, n * (size_t)t->f->head.real) < 0)
+        return -1;
+    add_to_sum(t, at, n);
+    swap_bytes(t, n);
+    copy_chunk(&t->w, t->f, t->chunk, n, true);
+    return 0;
+}
+
+static int write_chunk(transfer *t, size_t at, size_t n)
+{
+    copy_chunk(&t->w, t->f, t->chunk, n, false);
+    swap_bytes(t, n);
+    add_to_sum(t, at, n);
+    return t->out ? lat_output_write(t->out, t->chunk, n * (size_t)t->f->head.real) : 0;
+}
+
+static int each_chunk(transfer t, int (*move)(transfer *t, size_t at, size_t n))
+{
+    const size_t all = walk_start(&t.w, &t.f->head, t.a), most = chunk_reals(t.f, t.a);
+    t.chunk = lat_alloc(most < all ? most : all, (size_t)t.f->head.real, "a part of a file");
+    int rc = t.chunk ? 0 : -1;
+    for (size_t at = 0; rc == 0 && at < all; at += most)
+        rc = move(&t, at, most < all - at ? most : all - at);
+    free(t.chunk);
+    return rc;
+}
+
 int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a)
 {
-    walk w;
-    const size_t all = walk_start(&w, &f->head, a), most = chunk_reals(f, a),
-                 real = (size_t)f->head.real;
-    void *chunk = lat_alloc(most < all ? most : all, real, "a part of a file");
-    int rc = chunk ? 0 : -1;
-    for (size_t at = 0, n; rc == 0 && at < all; at += n) {
-        n = most < all - at ? most : all - at;
-        if ((rc = lat_input_read(in, chunk, n * real)) < 0)
-            break;
-        if (a->digest)
-            a->digest(a->sum, chunk, n * real / a->unit, a->unit, at * real / a->unit);
-        if (a->big != lat_big_endian())
-            lat_reals_swap_bytes(chunk, chunk, n, f->head.real);
-        copy_chunk(&w, f, chunk, n, true);
-    }
-    free(chunk);
-    return rc;
+    return each_chunk((transfer){.in = in, .f = f, .a = a}, read_chunk);
 }
 
 int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a)
 {
-    walk w;
-    const size_t all = walk_start(&w, &f->head, a), most = chunk_reals(f, a),
-                 real = (size_t)f->head.real;
-    void *chunk = lat_alloc(most < all ? most : all, real, "a part of a file");
-    int rc = chunk ? 0 : -1;
-    for (size_t at = 0, n; rc == 0 && at < all; at += n) {
-        n = most < all - at ? most : all - at;
-        copy_chunk(&w, f, chunk, n, false);
-        if (a->big != lat_big_endian())
-            lat_reals_swap_bytes(chunk, chunk, n, f->head.real);
-        if (a->digest)
-            a->digest(a->sum, chunk, n * real / a->unit, a->unit, at * real / a->unit);
-        rc = out ? lat_output_write(out, chunk, n * real) : 0;
-    }
-    free(chunk);
-    return rc;
+    return each_chunk((transfer){.out = out, .f = f, .a = a}, write_chunk);
 }
 
 void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals)
