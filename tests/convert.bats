@@ -279,6 +279,23 @@ END
     [ "$n" -eq 9 ]
 }
 
+@test "XML in which a quote of an attribute is missing is read without its attributes, with a word; other broken XML is refused" {
+    local token
+    small
+    lat-convert small.ildg > a.lat
+    for token in unquoted undeclared; do
+        "$MAKE" lime small.ildg x records=$token,data,checksum
+        lat-convert x > b.lat 2> err
+        same a.lat b.lat
+        [ "$(wc -l < err)" -eq 1 ]
+        grep -q "x: record 'ildg-format' is not proper XML (.*): it is read without its attributes" err
+        run -1 lat-convert --dims 4,2,2,2 x
+        [[ $output == *"states the extents 2 2 2 4, expected 4 2 2 2 as --dims says"* ]]
+    done
+    "$MAKE" lime small.ildg x records=unended,data,checksum
+    refused "is not proper XML" x
+}
+
 @test "the gauge field is found among other fields, and a word is said about them" {
     local records
     small

@@ -224,6 +224,11 @@ reads() {
     lat-convert --to raw --order t,x,y,z/txyz small.lat > y
     cmp x y
     reads x --from raw --dims 2,4,2,4 --order standard/t,x,y,z --type f32 --endian little
+    lat-convert --help | tr -s ' \n' ' ' | grep -q "links,t,z,y,x has all x-links first: the direction is slowest"
+    "$MAKE" raw small.ildg x sites=ltzyx
+    lat-convert --to raw --order links,t,z,y,x small.lat > y
+    cmp x y
+    reads x --from raw --dims 2,4,2,4 --order links,t,z,y,x --type f32 --endian little
     "$MAKE" raw small.ildg x sites=lptzyx real=8
     lat-convert --to raw --order links,parity,t,z,y,x --type f64 small.lat > y
     cmp x y

@@ -273,13 +273,19 @@ def lime_body(f, token, odd, state):
         return (gap + XML + "<" + root + attributes + ">" +
                 "".join(gap + "<%s>%s%s%s</%s>" % (t, pad, v, pad, t) for t, v in items) + gap + "</" + root + ">").encode()
 
-    if token in ("format", "doctype"):
+    if token in ("format", "doctype", "unquoted", "undeclared", "unended"):
         body = xml("ildgFormat", [("version", "1.0"), ("field", "su%dgauge" % f.nc), ("precision", 8 * w), ("lx", dims[0]),
                                   ("ly", dims[1]), ("lz", dims[2]), ("lt", dims[3])],
                    ' xmlns="http://www.lqcd.org/ildg"')
         if token == "doctype":
             entities = '<!ENTITY a "4">' + "".join('<!ENTITY %s "%s">' % (y, ("&%s;" % x) * 10) for x, y in zip("abcdefgh", "bcdefghi"))
             body = body.replace(XML.encode(), (XML + "<!DOCTYPE x [" + entities + "]>").encode()).replace(b"<lx>", b"<lx>&i;")
+        if token == "unquoted":  # as in MILC's lat.sample.l4448.foreign
+            body = body.replace(b'/ildg">', b'/ildg>')
+        if token == "undeclared":
+            body = body.replace(b'"UTF-8"?>', b'"UTF-8?>')
+        if token == "unended":
+            body = body.replace(b'/ildg">', b'/ildg').replace(b"</lx>", b"")
         return "ildg-format", body
     if token == "lfn":
         return "ildg-data-lfn", b"lfn://nowhere/in/particular"

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "format.h"
+#include "xml.h"
 
 #define MAGIC 0x456789abu
 #define HEAD 144
@@ -63,6 +64,28 @@ int lat_lime_skip_padding(lat_input *in, const lat_lime_record *rec)
     return there < 0 ? -1 : lat_input_skip(in, (uint64_t)there);
 }
 
+static bool proper_xml(const char *text, char *why, size_t size)
+{
+    return lat_xml_text(text, strlen(text), "", why, size) >= 0;
+}
+
+/* No value that is read is in an attribute. */
+static void mend_xml(const char *name, const char *type, char *text)
+{
+    char why[LAT_XML_WHY], other[LAT_XML_WHY];
+    if (!strchr(text, '<') || proper_xml(text, why, sizeof why))
+        return;
+    char *mended = strdup(text);
+    if (mended)
+        lat_xml_drop_attributes(mended);
+    if (mended && proper_xml(mended, other, sizeof other)) {
+        lat_warn("%s: record '%s' is not proper XML (%s): it is read without its attributes", name,
+                 type, why);
+        strcpy(text, mended);
+    }
+    free(mended);
+}
+
 char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit)
 {
     if (rec->length > limit) {
@@ -75,8 +98,10 @@ char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit)
         free(text);
         return NULL;
     }
-    if (text)
+    if (text) {
         text[rec->length] = 0;
+        mend_xml(lat_input_name(in), rec->type, text);
+    }
     return text;
 }
 

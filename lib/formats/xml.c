@@ -179,3 +179,26 @@ int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *cont
     free(w.text);
     return rc;
 }
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+void lat_xml_drop_attributes(char *document)
+{
+    char *to = document;
+    const char *from = document, *end;
+    while (*from) {
+        const bool declaration = from[0] == '<' && from[1] == '?',
+                   element = from[0] == '<' && isalpha((unsigned char)from[1]);
+        if (declaration && (end = strstr(from, "?>"))) {
+            from = end + 2;
+        } else if (element && (end = strchr(from, '>'))) {
+            const size_t name = strcspn(from, " \t\r\n/>");
+            memmove(to, from, name);
+            to += name;
+            from = end - (end[-1] == '/');
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = 0;
+}

@@ -20,4 +20,8 @@ typedef int lat_xml_child(void *context, const char *tag, const char *text);
 int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *context,
                  char why[LAT_XML_WHY]);
 
+/* Takes all attributes of all elements, and the declaration, out of a document that ends with a
+ * NUL. A quote that is missing among them goes with them: some writers leave one out. */
+void lat_xml_drop_attributes(char *document);
+
 #endif

@@ -373,6 +373,15 @@ static bool feed_format(const lat_format *format, const unsigned char *bytes, si
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
+/* Memory beyond the document is the sanitizer's to watch. */
+static void feed_attributes(const unsigned char *bytes, size_t n)
+{
+    char *document = strndup((const char *)bytes, n);
+    if (document)
+        lat_xml_drop_attributes(document);
+    free(document);
+}
+
 static bool feed_xml(const unsigned char *bytes, size_t n)
 {
     static const char *const tags[] = {"lx", "dims", "suma", "precision"};
@@ -387,6 +396,7 @@ static bool feed_xml(const unsigned char *bytes, size_t n)
         if (text[0] != 'x' && !memchr(text, 0, 64))
             feed_broken("text without an end");
     }
+    feed_attributes(bytes, n);
     return good;
 }
 

@@ -51,8 +51,8 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
      "raw files: order of the sites (" LAT_ORDERS
-     ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z (default: that of "
-     "ILDG)",
+     ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "
+     "links,t,z,y,x has all x-links first: the direction is slowest (default: that of ILDG)",
      false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
      "raw files: N of SU(N) (default: from the length of the file, else 3)", false},
@@ -688,7 +688,7 @@ static void parse_order(void)
     if (n >= sizeof sites || lat_order_parse_sites(&hints.order, sites, 4, LAT_ORDER_LINKS) < 0
         || (slash && lat_order_parse_links(&hints.order, slash + 1, 4) < 0))
         lat_usage("--order %s: expected " LAT_ORDERS
-                  ", or a list such as t,x,y,z, and perhaps /t,x,y,z for the "
+                  ", or a list such as t,x,y,z or links,t,z,y,x, and perhaps /t,x,y,z for the "
                   "directions",
                   order);
     hints.ordered = true;
