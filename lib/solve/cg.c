@@ -1,91 +1,82 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cg.c: conjugate gradients of the normal equations, which carry r = b - A x itself:
+/* cg.c: conjugate gradients of the normal equations A^+ A x = A^+ b, which carry s = A^+ (b - A x):
  *
- *     q = A p, alpha = |s|^2/|q|^2, x += alpha p, r -= alpha q,
- *     s = A^+ r, beta = |s|^2/|s of before|^2, p = s + beta p
+ *     q = A p, alpha = |s|^2/|q|^2, s -= alpha A^+ q, beta = |s|^2/|s of before|^2,
+ *     x += alpha p, p = s + beta p
  *
- * After a reliable update r is a new one, and p is made orthogonal to the new s, as it would be. */
+ * |r|^2, r = b - A x, falls by alpha |s|^2 in each iteration, and is not believed to be below
+ * rounding; r itself is made in reliable updates alone. To carry r and make s = A^+ r of it takes a
+ * pass more, and fails in 16 bits: near critical kappa |s| is far below |A| |r|, and the rounding
+ * of r buries it. After an update s is that of the new r, and p is made orthogonal to it but for s
+ * itself, as it would be. */
 #include <math.h>
 #include "krylov_internal.h"
 
 typedef struct state {
     lat_dfield *p, *s, *q;
-    double gamma[LAT_SPINOR_COLUMNS], alpha[LAT_SPINOR_COLUMNS], beta[LAT_SPINOR_COLUMNS];
+    double gamma[LAT_SPINOR_COLUMNS];  /* |s|^2 */
+    double square[LAT_SPINOR_COLUMNS]; /* |r|^2 */
+    double alpha[LAT_SPINOR_COLUMNS], minus[LAT_SPINOR_COLUMNS], beta[LAT_SPINOR_COLUMNS];
 } state;
 
-/* alpha = |s|^2/|q|^2; 0 where A p is 0, which ends in stagnation. */
-static void step_length(const lat_run *w, state *g, const double *q, lat_scalars minus)
+/* s = A^+ r of these columns. */
+static int gradient(lat_run *w, state *g, const lat_spinor_part *c)
 {
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
-        g->alpha[k] = q[k] > 0 ? g->gamma[k] / q[k] : 0;
-        minus[k] = (lat_scalar){-g->alpha[k], 0};
-    }
+    const lat_dirac_end end = {.norm = g->gamma};
+    for (int i = 0; i < c->columns; i++)
+        g->square[c->column[i]] = w->norm[c->column[i]] * w->norm[c->column[i]];
+    return w->s->apply(w->s->with, true, c, g->s, w->r, &end);
 }
 
-/* p -= <s,p>/|s|^2 s for columns with a new residual. */
-static int reorthogonalise(lat_run *w, state *g, const double *norm)
+/* For columns with a new r: p += (1 - <s, p>/|s|^2) s. */
+static int renew(lat_run *w, state *g)
 {
     int list[LAT_SPINOR_COLUMNS];
     lat_spinor_part c = {w->s->parity, 0, list};
-    lat_scalars dot, minus;
+    lat_scalars dot, plus;
     lat_scalar *const to = dot;
     const lat_dfield *const s = g->s;
     for (int i = 0; i < w->active.columns; i++)
-        if (w->fresh[w->list[i]] && norm[w->list[i]] > 0)
+        if (w->fresh[w->list[i]])
             list[c.columns++] = w->list[i];
     if (c.columns == 0)
         return 0;
-    if (LAT_OPS(w->s)->dots(w->s->space, &c, 1, &s, g->p, &to, NULL))
+    if (gradient(w, g, &c) || LAT_OPS(w->s)->dots(w->s->space, &c, 1, &s, g->p, &to, NULL))
         return -1;
     for (int i = 0; i < c.columns; i++) {
         const int k = list[i];
-        minus[k] = lat_scalar_of(-lat_z(dot[k]) / norm[k]);
+        plus[k] = lat_scalar_of(g->gamma[k] > 0 ? 1 - lat_z(dot[k]) / g->gamma[k] : 0);
     }
-    return lat_add(w->s, &c, minus, g->s, g->p, NULL);
+    return lat_add(w->s, &c, plus, g->s, g->p, NULL);
 }
 
-/* s = A^+ r; beta. */
-static int gradient(lat_run *w, state *g)
-{
-    double next[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {.norm = next};
-    if (w->s->apply(w->s->with, true, &w->active, g->s, w->r, &end) || reorthogonalise(w, g, next))
-        return -1;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
-        g->beta[k] = g->gamma[k] > 0 ? next[k] / g->gamma[k] : 0;
-        g->gamma[k] = next[k];
-    }
-    return 0;
-}
-
-/* x += alpha p has to come before the check of r, which may take x away; p = s + beta p comes after
- * it. So the two are passes of their own. */
+/* A step length is 0 where A p is 0, which ends in stagnation. */
 static int iterate(lat_run *w, state *g)
 {
     const lat_system *s = w->s;
-    double square[LAT_SPINOR_COLUMNS], norm[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end of_p = {.norm = g->gamma}, of_q = {.norm = square};
-    lat_scalars minus, plus, beta;
-    if (s->apply(s->with, true, &w->active, g->p, w->r, &of_p))
+    double q[LAT_SPINOR_COLUMNS], next[LAT_SPINOR_COLUMNS];
+    const lat_dirac_end of_q = {.norm = q}, of_s = {.add = g->minus, .norm = next};
+    if (gradient(w, g, &w->active) || LAT_OPS(s)->copy(s->space, &w->active, g->s, g->p))
         return -1;
     while (w->active.columns > 0) {
         if (s->apply(s->with, false, &w->active, g->q, g->p, &of_q))
             return -1;
-        step_length(w, g, square, minus);
-        for (int i = 0; i < w->active.columns; i++)
-            plus[w->list[i]] = (lat_scalar){g->alpha[w->list[i]], 0};
-        if (lat_add(s, &w->active, plus, g->p, w->x, NULL)
-            || lat_add(s, &w->active, minus, g->q, w->r, norm) || lat_run_check(w, 1, norm))
+        for (int i = 0; i < w->active.columns; i++) {
+            const int k = w->list[i];
+            g->alpha[k] = q[k] > 0 ? g->gamma[k] / q[k] : 0;
+            g->minus[k] = -g->alpha[k];
+        }
+        if (s->apply(s->with, true, &w->active, g->s, g->q, &of_s))
             return -1;
-        if (w->active.columns == 0)
-            break;
-        if (gradient(w, g))
-            return -1;
-        for (int i = 0; i < w->active.columns; i++)
-            beta[w->list[i]] = (lat_scalar){g->beta[w->list[i]], 0};
-        if (LAT_OPS(s)->axpby(s->space, &w->active, NULL, g->s, beta, g->p, NULL))
+        for (int i = 0; i < w->active.columns; i++) {
+            const int k = w->list[i];
+            const double least = s->epsilon * w->last[k];
+            g->square[k] = fmax(g->square[k] - g->alpha[k] * g->gamma[k], least * least);
+            g->beta[k] = g->gamma[k] > 0 ? next[k] / g->gamma[k] : 0;
+            g->gamma[k] = next[k];
+        }
+        if (LAT_OPS(s)->cg(s->space, &w->active, g->alpha, g->beta, NULL, w->x, g->p, g->s)
+            || lat_run_check(w, 1, g->square) || renew(w, g))
             return -1;
     }
     return 0;

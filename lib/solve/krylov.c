@@ -8,6 +8,10 @@ enum { STALLS = 6 };               /* updates that do not help, until a column h
 #define DIVERGED 1e8               /* |r| grown by this is stagnation, too */
 static const double progress = .9; /* a residual below this times the best one is progress */
 
+/* Of updates without a second precision, of a method whose |r|^2 is a difference: four digits of it
+ * are left then. */
+#define RECURSION_DELTA 1e-6
+
 const char *lat_solver_name(lat_solver solver)
 {
     switch (solver) {
@@ -188,7 +192,8 @@ static int tell(const lat_run *w)
 
 int lat_run_check(lat_run *w, int iterations, const double *norm)
 {
-    const double delta = w->p->delta > 0 ? w->p->delta : LAT_KRYLOV_DELTA;
+    const double given = w->p->delta > 0 ? w->p->delta : LAT_KRYLOV_DELTA;
+    const double delta = mixed(w) ? given : w->solver == LAT_SOLVER_CG ? RECURSION_DELTA : 0;
     int list[LAT_SPINOR_COLUMNS];
     lat_spinor_part due = {w->s->parity, 0, list};
     w->step += iterations;
@@ -203,7 +208,7 @@ int lat_run_check(lat_run *w, int iterations, const double *norm)
             w->best[k] = now;
             w->best_at[k] = w->report[k].iterations;
         }
-        if (now <= w->p->target[k] || (mixed(w) && now < delta * w->peak[k]))
+        if (now <= w->p->target[k] || now < delta * w->peak[k])
             list[due.columns++] = k;
     }
     return update(w, &due) || judge(w) || tell(w);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* krylov.h: A x = b for many right-hand sides together, by Krylov methods.
  *
- *   cg           conjugate gradients of the normal equations A^+ A x = A^+ b, in the form that
- *                carries b - A x (CGLS). It always converges, at the square of the condition
- * number. bicgstab     van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631 bicgstab(l)
- * Sleijpen, Fokkema, ETNA 1 (1993) 11, with l = 4 gcr          generalised conjugate residuals,
- * restarted, with a few steps of minimal residual in the inner precision as its preconditioner auto
- * bicgstab; where it breaks down or stagnates, bicgstab(l), then cg, each from where the one before
- * got to
+ *   - cg: conjugate gradients of the normal equations A^+ A x = A^+ b. It always converges, at the
+ *     square of the condition number.
+ *   - bicgstab: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631
+ *   - bicgstab(l): Sleijpen, Fokkema, ETNA 1 (1993) 11, with l = 4
+ *   - gcr: generalised conjugate residuals, restarted, with a few steps of minimal residual in the
+ *     inner precision as its preconditioner
+ *   - auto: bicgstab; where it breaks down or stagnates, bicgstab(l), then cg, each from where the
+ *     one before got to
  *
  * Precision: iterations run in the inner precision. When the residual that they carry has fallen by
  * `delta`, the solution so far goes to the outer one, the residual is computed there from its

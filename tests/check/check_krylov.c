@@ -191,7 +191,8 @@ static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfie
             cx sum = 0;
             for (int j = 0; j < n; j++)
                 sum += (dagger ? conj(t->matrix[j * n + i]) : t->matrix[i * n + j]) * x[j];
-            column_of(out, n, k)[i] = rounded(t, sum);
+            cx *const y = &column_of(out, n, k)[i];
+            *y = rounded(t, end && end->add ? *y + end->add[k] * sum : sum);
         }
         if (end && end->dot)
             dot_of(t, k, end->with, out, end->dot);
@@ -329,12 +330,12 @@ static int run(problem *q, lat_solver solver, bool mixed, double tolerance, long
         memset(column_of(q->x, q->wide.n, k), 0, sizeof(cx) * (size_t)q->wide.n);
     }
     const lat_equation p = {.outer = &q->outer,
-                           .inner = mixed ? &q->inner : &q->outer,
-                           .b = q->b,
-                           .x = q->x,
-                           .from_zero = true,
-                           .target = q->target,
-                           .max_iterations = most};
+                            .inner = mixed ? &q->inner : &q->outer,
+                            .b = q->b,
+                            .x = q->x,
+                            .from_zero = true,
+                            .target = q->target,
+                            .max_iterations = most};
     return lat_solve(&p, solver, columns, column, q->report);
 }
 
