@@ -96,13 +96,12 @@ static __device__ void field_strength(const lat_hop_sites &s, const double *u, c
 
 /* ---- 6x6 matrices ---------------------------------------------------------------------------- */
 
-/* c <- its inverse, by Gauss and Jordan with pivots in columns; *det the modulus of its
- * determinant.
- */
-static __device__ void invert(lat_complex c[6][6], double *det)
+/* c <- the inverse of a Hermitian matrix, by Gauss and Jordan with pivots in columns; returns its
+ * determinant. 0: there is no inverse, c is anything. */
+static __device__ double invert(lat_complex c[6][6])
 {
     int at[6];
-    double d = 1;
+    lat_complex d = {1, 0};
     for (int n = 0; n < 6; n++) {
         int best = n;
         double largest = -1;
@@ -113,12 +112,18 @@ static __device__ void invert(lat_complex c[6][6], double *det)
                 best = i;
             }
         }
+        if (!(largest > 0))
+            return 0;
         at[n] = best;
+        if (best != n)
+            d = lat_complex{-d.re, -d.im};
         for (int j = 0; j < 6; j++) {
             const lat_complex q = c[n][j];
             c[n][j] = c[best][j];
             c[best][j] = q;
         }
+        d = lat_complex{d.re * c[n][n].re - d.im * c[n][n].im,
+                        d.re * c[n][n].im + d.im * c[n][n].re};
         const lat_complex p = {c[n][n].re / largest, -c[n][n].im / largest};
         c[n][n] = lat_complex{1, 0};
         for (int j = 0; j < 6; j++)
@@ -134,7 +139,6 @@ static __device__ void invert(lat_complex c[6][6], double *det)
                 c[i][j].im -= q.re * c[n][j].im + q.im * c[n][j].re;
             }
         }
-        d *= sqrt(largest);
     }
     for (int n = 5; n >= 0; n--)
         for (int i = 0; i < 6; i++) {
@@ -142,47 +146,6 @@ static __device__ void invert(lat_complex c[6][6], double *det)
             c[i][n] = c[i][at[n]];
             c[i][at[n]] = q;
         }
-    *det = d;
-}
-
-/* The determinant of a Hermitian matrix. */
-static __device__ double determinant(const lat_complex given[6][6])
-{
-    lat_complex c[6][6], d = {1, 0};
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++)
-            c[i][j] = given[i][j];
-    for (int n = 0; n < 6; n++) {
-        int best = n;
-        double largest = -1;
-        for (int i = n; i < 6; i++) {
-            const double q = c[i][n].re * c[i][n].re + c[i][n].im * c[i][n].im;
-            if (q > largest) {
-                largest = q;
-                best = i;
-            }
-        }
-        if (!(largest > 0))
-            return 0;
-        if (best != n) {
-            for (int j = n; j < 6; j++) {
-                const lat_complex q = c[n][j];
-                c[n][j] = c[best][j];
-                c[best][j] = q;
-            }
-            d = lat_complex{-d.re, -d.im};
-        }
-        d = lat_complex{d.re * c[n][n].re - d.im * c[n][n].im,
-                        d.re * c[n][n].im + d.im * c[n][n].re};
-        for (int i = n + 1; i < 6; i++) {
-            const lat_complex q = {(c[i][n].re * c[n][n].re + c[i][n].im * c[n][n].im) / largest,
-                                   (c[i][n].im * c[n][n].re - c[i][n].re * c[n][n].im) / largest};
-            for (int j = n; j < 6; j++) {
-                c[i][j].re -= q.re * c[n][j].re - q.im * c[n][j].im;
-                c[i][j].im -= q.re * c[n][j].im + q.im * c[n][j].re;
-            }
-        }
-    }
     return d.re;
 }
 
@@ -264,8 +227,6 @@ template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_
                                                      -v.im / 2};
                     }
             pack_hermitian(packed + 36 * half, c);
-            double det = determinant(c);
-            negative += det < 0;
             if (a.twist != 0) {
                 for (int r = 0; r < 6; r++)
                     for (int q = 0; q < 6; q++) {
@@ -275,15 +236,16 @@ template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_
                             d[r][q].im += c[r][k].re * c[k][q].im + c[r][k].im * c[k][q].re;
                         }
                     }
-                invert(d, &det);
-                log_det += log(det) / 2; /* of C + i twist and its conjugate together */
+                /* of C + i twist and its conjugate together */
+                log_det += log(invert(d)) / 2;
                 pack_hermitian(inverse + 36 * half, d);
             } else {
+                const double det = invert(c);
                 if (det == 0)
                     atomicMin(a.bad,
                               2 * (unsigned long long)natural_of(a.sites, x) + (unsigned)half);
+                negative += det < 0;
                 log_det += log(fabs(det));
-                invert(c, &det);
                 pack_hermitian(inverse + 36 * half, c);
             }
         }
@@ -297,7 +259,7 @@ template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_
         }
         if (i % 32 == 0) {
             a.log[i / 32] = log_det;
-            a.negative[i / 32] = a.twist != 0 ? 0 : negative;
+            a.negative[i / 32] = negative;
         }
     }
 }

@@ -60,9 +60,6 @@ int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays);
  * into the second cache. */
 enum { LAT_HOP_STRIP = 16, LAT_HOP_STRIP_MANY = 4 };
 
-/* Does a GPU give a block that much shared memory? */
-bool lat_hop_shared_fits(int bytes);
-
 /* Hops, by storage; reals of a link 12 or 18. */
 cudaError_t lat_hop_double(const lat_hop_args *a, int reals, cudaStream_t stream);
 cudaError_t lat_hop_single(const lat_hop_args *a, int reals, cudaStream_t stream);

@@ -56,7 +56,8 @@ typedef struct lat_hop_args {
     double *partial;     /* [columns that are active][numbers][arrays] */
     int add;             /* out + add[] (..) */
     double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active` */
-    bool early; /* the kernel may begin while the one before ends (compute capability 9) */
+    bool early;      /* the kernel may begin while the one before ends (compute capability 9) */
+    int most_shared; /* bytes of shared memory that a block may take */
     int columns;
     uint8_t active[LAT_HOP_COLUMNS];
 } lat_hop_args;

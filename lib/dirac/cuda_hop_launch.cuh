@@ -18,25 +18,10 @@ enum {
 
 typedef void kernel(const lat_hop_args);
 
-static cudaError_t start(kernel *k, dim3 blocks, unsigned threads, size_t shared,
-                         const lat_hop_args *a, cudaStream_t stream)
-{
-    cudaLaunchAttribute early;
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = blocks;
-    config.blockDim = threads;
-    config.dynamicSmemBytes = shared;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = a->early ? 1 : 0;
-    return cudaLaunchKernelEx(&config, k, *a);
-}
-
 static cudaError_t launch_one(kernel *k, const lat_hop_args *a, cudaStream_t stream)
 {
-    return start(k, dim3((a->sites.half + 127) / 128, (unsigned)a->columns), 128, 0, a, stream);
+    const dim3 blocks((a->sites.half + 127) / 128, (unsigned)a->columns);
+    return lat_cuda_start(a->early, k, blocks, 128, stream, *a);
 }
 
 /* Kernels of several columns need more shared memory than a block may take unasked. */
@@ -46,7 +31,8 @@ static cudaError_t launch_many(kernel *k, int bytes, const lat_hop_args *a, cuda
                                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (e)
         return e;
-    return start(k, (a->sites.half + 127) / 128, 128 * MANY_SIDES, (size_t)bytes, a, stream);
+    return lat_cuda_start_with((size_t)bytes, a->early, k, (a->sites.half + 127) / 128,
+                               128 * MANY_SIDES, stream, *a);
 }
 
 template <int R, int END, bool PHASES, int SW>
@@ -59,7 +45,7 @@ static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
                       : SINGLE ? 2
                                : 4
     };
-    if (a->columns > 1 && !PHASES && lat_hop_shared_fits(SHARED))
+    if (a->columns > 1 && !PHASES && SHARED <= a->most_shared)
         return launch_many(
             hop_many<LAT_P, R, END, false, SW, MANY_ONCE, MANY_AHEAD, MANY_SIDES, MANY_BLOCKS>,
             SHARED, a, stream);

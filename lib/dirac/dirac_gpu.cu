@@ -31,6 +31,7 @@ typedef struct gpu_dirac {
     char *clover[2], *inverse[2]; /* NULL without a clover term */
     double log[2];
     long negative[2];
+    lat_hop_args hop; /* what all hops share */
     /* What lies between two hops, before the first one, between M and M^+; made when needed. */
     lat_dfield *between, *first, *middle;
 } gpu_dirac;
@@ -86,15 +87,6 @@ template <int P, int R> static int make_links(gpu_dirac *d, const double *all, c
     return failed(cudaGetLastError());
 }
 
-/* Sums of s->partial's first number of one parity. */
-static int sum(lat_gpu_space *s, double *v)
-{
-    if (lat_gpu_sums_finish(s, 1, 1, (int)s->groups))
-        return -1;
-    *v = s->sum[0];
-    return 0;
-}
-
 template <int P>
 static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaStream_t stream)
 {
@@ -108,7 +100,6 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaS
         return -1;
     rc = failed(cudaMemsetAsync(bad, 0xff, sizeof *bad, stream));
     for (int p = 0; p < 2 && rc == 0; p++) {
-        double negative = 0;
         rc = lat_cuda_malloc((void **)&d->clover[p], bytes, "the clover term")
              || lat_cuda_malloc((void **)&d->inverse[p], bytes, "the clover term")
              || failed(cudaMemsetAsync(d->clover[p], 0, bytes, stream))
@@ -129,11 +120,9 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaS
                                    d->s->partial + groups,
                                    bad};
         make_clover<P><<<lat_cuda_blocks(groups * 32, THREADS), THREADS, 0, stream>>>(a);
-        rc = failed(cudaGetLastError()) || sum(d->s, &d->log[p])
-             || failed(cudaMemcpyAsync(d->s->partial, d->s->partial + groups,
-                                       groups * sizeof(double), cudaMemcpyDeviceToDevice, stream))
-             || sum(d->s, &negative);
-        d->negative[p] = lround(negative);
+        rc = failed(cudaGetLastError()) || lat_gpu_sums_finish(d->s, 1, 2, (int)groups);
+        d->log[p] = d->s->sum[0];
+        d->negative[p] = lround(d->s->sum[1]);
     }
     rc = rc || failed(cudaMemcpyAsync(&where, bad, sizeof where, cudaMemcpyDeviceToHost, stream))
          || failed(cudaStreamSynchronize(stream));
@@ -185,6 +174,34 @@ static int choose_reals(const lat_spinor_space *s, const lat_field *u, int asked
     return lat_link_reals(u, s->grid->spec.storage, asked);
 }
 
+static void set_boundary(const lat_fermion *f, lat_hop_args *a)
+{
+    for (int mu = 0; mu < 4; mu++) {
+        const lat_phase *p = &f->boundary[mu];
+        a->phase[mu][0] = p->dirichlet ? 0 : cos(M_PI * p->theta);
+        a->phase[mu][1] = p->dirichlet ? 0 : sin(M_PI * p->theta);
+        if (!p->dirichlet && p->theta == floor(p->theta)) {
+            a->phase[mu][0] = fmod(fabs(p->theta), 2) == 1 ? -1 : 1;
+            a->phase[mu][1] = 0;
+        }
+        if (mu < 3 ? a->phase[mu][0] != 1 || a->phase[mu][1] != 0 : a->phase[mu][1] != 0)
+            a->phases |= 1 << mu;
+    }
+}
+
+static void set_hop(gpu_dirac *d)
+{
+    const lat_fermion *f = &d->dirac.fermion;
+    int device = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&d->hop.most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    d->hop.sites = d->s->sites;
+    d->hop.column = d->s->column;
+    d->hop.t = f->xi / f->nu;
+    d->hop.early = lat_cuda_device_of(d->s->space.grid->dev)->overlap != 0;
+    set_boundary(f, &d->hop);
+}
+
 static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                            const lat_dirac_options *options)
 {
@@ -208,6 +225,7 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
     d->dirac.clover = clover;
     d->s = lat_gpu_space_of(s);
     d->scalar = scalar;
+    set_hop(d);
     if ((d->between = lat_spinor_new(s, "spinors between hops"))
         && fill_for(d, u, options->traceless) == 0)
         return &d->dirac;
@@ -228,21 +246,6 @@ typedef struct hop_job {
     const lat_dfield *x, *in;
     lat_dfield *out;
 } hop_job;
-
-static void set_boundary(const gpu_dirac *d, lat_hop_args *a)
-{
-    for (int mu = 0; mu < 4; mu++) {
-        const lat_phase *p = &d->dirac.fermion.boundary[mu];
-        a->phase[mu][0] = p->dirichlet ? 0 : cos(M_PI * p->theta);
-        a->phase[mu][1] = p->dirichlet ? 0 : sin(M_PI * p->theta);
-        if (!p->dirichlet && p->theta == floor(p->theta)) {
-            a->phase[mu][0] = fmod(fabs(p->theta), 2) == 1 ? -1 : 1;
-            a->phase[mu][1] = 0;
-        }
-        if (mu < 3 ? a->phase[mu][0] != 1 || a->phase[mu][1] != 0 : a->phase[mu][1] != 0)
-            a->phases |= 1 << mu;
-    }
-}
 
 /* The factors: matrices, numbers in *coefficient, and what gamma5 has. */
 static void set_factor(const gpu_dirac *d, factor f, int parity, double *coefficient, double *g5,
@@ -288,21 +291,15 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
     lat_gpu_space *s = d->s;
     const lat_fermion *f = &d->dirac.fermion;
     const char *ignored;
-    lat_hop_args a;
-    memset(&a, 0, sizeof a);
-    a.sites = s->sites;
+    lat_hop_args a = d->hop;
     a.links = d->links[j->parity];
     a.in = lat_gpu_at(s, j->in, 1 - j->parity);
     a.out = lat_gpu_at(s, j->out, j->parity);
     a.x = j->x ? lat_gpu_at(s, j->x, j->parity) : NULL;
-    a.column = s->column;
     a.a = j->a * f->nu / f->xi; /* hops in the kernel have weight 1 in space */
     a.b = j->b;
-    a.t = f->xi / f->nu;
     a.parity = j->parity;
     a.swap = j->dagger;
-    a.early = lat_cuda_device_of(s->space.grid->dev)->overlap != 0;
-    set_boundary(d, &a);
     set_factor(d, j->of_hop, j->parity, &a.a, &a.g5_h, &a.clover_h, &a.clover_h2);
     if (j->x)
         set_factor(d, j->of_x, j->parity, &a.b, &a.g5_x, &a.clover_x, &ignored);

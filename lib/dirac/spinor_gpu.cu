@@ -19,14 +19,6 @@ extern const lat_spinor_ops lat_spinor_gpu;
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "spinors"); }
 
-bool lat_hop_shared_fits(int bytes)
-{
-    int most = 0, device = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    return bytes <= most;
-}
-
 /* ---- the space ------------------------------------------------------------------------------- */
 
 /* Groups of 32 sites are bricks in (x/2, y) where one of these fits. */

@@ -54,10 +54,11 @@ static inline unsigned lat_cuda_blocks(uint64_t n, unsigned threads)
 }
 
 /* Launches a kernel that may begin, if `overlap`, while the last blocks of the one before are still
- * at work: it waits for them itself (WAIT_FOR_GRID in cuda_real.cuh). */
+ * at work: it waits for them itself (WAIT_FOR_GRID in cuda_real.cuh). `shared`: bytes of dynamic
+ * shared memory a block. */
 template <class... A>
-static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(A...), dim3 grid, dim3 block,
-                                         cudaStream_t stream, A... a)
+static inline cudaError_t lat_cuda_start_with(size_t shared, int overlap, void (*kernel)(A...),
+                                              dim3 grid, dim3 block, cudaStream_t stream, A... a)
 {
     cudaLaunchAttribute early;
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -65,10 +66,18 @@ static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(A...), dim3
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
+    config.dynamicSmemBytes = shared;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = overlap ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, a...);
+}
+
+template <class... A>
+static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(A...), dim3 grid, dim3 block,
+                                         cudaStream_t stream, A... a)
+{
+    return lat_cuda_start_with(0, overlap, kernel, grid, block, stream, a...);
 }
 
 #endif
