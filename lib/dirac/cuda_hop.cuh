@@ -390,6 +390,12 @@ template <int P, int R, bool MANY, bool PHASES, int SW> struct hop {
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
+/* Clover matrices that all columns of a block share. */
+DEVICE const char *held_clover(const lat_hop_args &a)
+{
+    return a.clover_h ? a.clover_h : a.clover_x;
+}
+
 template <class real> DEVICE void dot(double sum[2], const real y[24], const real v[24])
 {
     real re = 0, im = 0;
@@ -425,10 +431,11 @@ DEVICE void sum_up(double *partial, double v)
 }
 
 /* From h to out, and its sums. n: the place of the column in `active`; `there`: the thread has a
- * site. END: 0 stores h as it is; 1 all but clover matrices; 2 all. */
-template <int P, int END, int SW, bool ONCE>
+ * site. END: 0 stores h as it is; 1 all but clover matrices; 2 all. HELD: `held` are the blocks of
+ * held_clover() of the group, in shared memory. */
+template <int P, int END, int SW, bool ONCE, bool HELD>
 DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool there,
-                   typename lat_form<P>::real h[24], uint64_t policy)
+                   typename lat_form<P>::real h[24], uint64_t policy, const char *held)
 {
     typedef lat_form<P> form;
     typedef typename form::real real;
@@ -444,7 +451,7 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
     if (there) {
         const real s = (real)a.a;
         if (END > 1 && a.clover_h)
-            clover_times<P>(h, a.clover_h + block, lane, policy);
+            clover_times<P, HELD>(h, HELD ? held : a.clover_h + block, lane, policy);
         if (END > 1 && a.g5_h != 0) {
             real v[24];
 #pragma unroll
@@ -472,7 +479,8 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
 #pragma unroll
                 for (int k = 0; k < 24; k++)
                     c[k] = x[k];
-                clover_times<P>(c, a.clover_x + block, lane, policy);
+                clover_times<P, HELD>(c, HELD && !a.clover_h ? held : a.clover_x + block, lane,
+                                      policy);
 #pragma unroll
                 for (int k = 0; k < 24; k++)
                     h[k] += b * c[k];
@@ -550,15 +558,18 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     if (i / 32 * 32 >= a.sites.half) /* the whole warp */
         return;
     H::template apply<AHEAD>(h, a, p, a.in + column, policy, NULL);
-    finish<P, END, SW, ONCE>(a, p, (int)blockIdx.y, there, h, policy);
+    finish<P, END, SW, ONCE, false>(a, p, (int)blockIdx.y, there, h, policy, NULL);
 }
 
-/* SIDES threads a site, which take the columns in turn. */
-template <int P, int R, int END, bool PHASES, int SW, bool ONCE, int AHEAD, int SIDES, int BLOCKS>
+/* SIDES threads a site, which take the columns in turn. Links, and clover matrices if HOLD, of each
+ * warp's group are copied to shared memory. */
+template <int P, int R, int END, bool PHASES, int SW, bool ONCE, int AHEAD, int SIDES, int BLOCKS,
+          bool HOLD>
 __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     hop_many(const __grid_constant__ lat_hop_args a)
 {
     typedef hop<P, R, true, PHASES, SW> H;
+    enum { EACH = H::LINKS + (HOLD ? lat_form<P>::CLOVER : 0) };
     extern __shared__ __align__(128) char shared[];
     const uint32_t thread = threadIdx.x % 128, side = threadIdx.x / 128, warp = thread / 32;
     const uint32_t i = hop_number(a.sites, thread), groups = (a.sites.half + 31) / 32;
@@ -574,15 +585,24 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
                      : "memory");
     __syncthreads();
     if (side == 0 && thread % 32 == 0) {
-        const uint32_t bytes = some ? H::LINKS : 0;
+        const char *const matrices = HOLD ? held_clover(a) : NULL;
+        const uint32_t clover = matrices ? lat_form<P>::CLOVER : 0,
+                       bytes = some ? H::LINKS + clover : 0;
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
                      : "memory");
         if (some)
             asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                          ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
-                             (uint32_t)__cvta_generic_to_shared(shared) + warp * H::LINKS),
-                         "l"(a.links + (size_t)(i / 32) * H::LINKS), "r"(bytes), "r"(bar),
-                         "l"(policy)
+                             (uint32_t)__cvta_generic_to_shared(shared) + warp * EACH),
+                         "l"(a.links + (size_t)(i / 32) * H::LINKS), "r"((uint32_t)H::LINKS),
+                         "r"(bar), "l"(policy)
+                         : "memory");
+        if (some && matrices)
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                         ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
+                             (uint32_t)__cvta_generic_to_shared(shared) + warp * EACH + H::LINKS),
+                         "l"(matrices + (size_t)(i / 32) * lat_form<P>::CLOVER), "r"(clover),
+                         "r"(bar), "l"(policy)
                          : "memory");
     }
     WAIT_FOR_SPINORS();
@@ -595,8 +615,12 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
 #else
     if (some)
         for (uint32_t k = (side * 32 + thread % 32) * 16; k < H::LINKS; k += SIDES * 512)
-            *(uint4 *)(shared + warp * H::LINKS
+            *(uint4 *)(shared + warp * EACH
                        + k) = load16_once(a.links + (size_t)(i / 32) * H::LINKS + k, policy);
+    if (HOLD && some && held_clover(a))
+        for (uint32_t k = (side * 32 + thread % 32) * 16; k < lat_form<P>::CLOVER; k += SIDES * 512)
+            *(uint4 *)(shared + warp * EACH + H::LINKS + k) = load16_once(
+                held_clover(a) + (size_t)(i / 32) * lat_form<P>::CLOVER + k, policy);
     __syncthreads();
 #endif
     if (!some)
@@ -605,8 +629,8 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     for (int n = (int)side; n < a.columns; n += SIDES) {
         const size_t column = (size_t)a.active[n] * a.column;
         typename H::real h[24];
-        H::template apply<AHEAD>(h, a, p, a.in + column, policy, shared + warp * H::LINKS);
-        finish<P, END, SW, ONCE>(a, p, n, there, h, policy);
+        H::template apply<AHEAD>(h, a, p, a.in + column, policy, shared + warp * EACH);
+        finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, policy, shared + warp * EACH + H::LINKS);
     }
 }
 

@@ -39,16 +39,18 @@ template <int R, int END, bool PHASES, int SW>
 static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
 {
     enum {
-        SHARED = 4 * 8 * lat_link_form<LAT_P, R>::BLOCK,
+        HOLD = END > 1 && !DOUBLE, /* clover matrices would leave room for a block less */
+        SHARED = 4
+                 * (8 * lat_link_form<LAT_P, R>::BLOCK + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
         ONE_BLOCKS = DOUBLE ? END > 1 ? 2 : 3 : 4,
         MANY_BLOCKS = DOUBLE   ? R == 12 ? 2 : 1
                       : SINGLE ? 2
                                : 4
     };
     if (a->columns > 1 && !PHASES && SHARED <= a->most_shared)
-        return launch_many(
-            hop_many<LAT_P, R, END, false, SW, MANY_ONCE, MANY_AHEAD, MANY_SIDES, MANY_BLOCKS>,
-            SHARED, a, stream);
+        return launch_many(hop_many<LAT_P, R, END, false, SW, MANY_ONCE, MANY_AHEAD, MANY_SIDES,
+                                    MANY_BLOCKS, HOLD != 0>,
+                           SHARED, a, stream);
     return launch_one(hop_one<LAT_P, R, END, PHASES, SW, false, ONE_AHEAD, ONE_BLOCKS>, a, stream);
 }
 

@@ -332,8 +332,9 @@ template <int P, int R> DEVICE void open_link(typename lat_form<P>::real u[18], 
 /* ---- clover ---------------------------------------------------------------------------------- */
 
 /* v <- C v, C two Hermitian 6x6 matrices of the halves of chirality (upper -+ lower) / sqrt 2, each
- * 6 real diagonal entries and 15 complex ones below them, row by row. */
-template <int P>
+ * 6 real diagonal entries and 15 complex ones below them, row by row. ANY: the matrices may lie in
+ * shared memory. */
+template <int P, bool ANY = false>
 DEVICE void clover_times(typename lat_form<P>::real v[24], const char *group, uint32_t lane,
                          uint64_t policy)
 {
@@ -355,7 +356,8 @@ DEVICE void clover_times(typename lat_form<P>::real v[24], const char *group, ui
         uint32_t w[4 * CHUNKS];
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++) {
-            const uint4 x = load16_once(group + (FIRST * q + c) * 512 + lane * 16, policy);
+            const char *const from = group + (FIRST * q + c) * 512 + lane * 16;
+            const uint4 x = ANY ? *(const uint4 *)from : load16_once(from, policy);
             w[4 * c] = x.x;
             w[4 * c + 1] = x.y;
             w[4 * c + 2] = x.z;

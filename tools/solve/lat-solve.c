@@ -49,8 +49,8 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "read links from FILE; the input has sources", true},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &precision, 0, 0,
-     "of the iterations; half: on GPUs (default: single; on a GPU half with --solver auto and "
-     "bicgstab)",
+     "of the iterations; half: on GPUs (default: single; on a GPU half, but for --solver "
+     "bicgstabl and gcr)",
      false},
     {LAT_OPT_REAL, "residual", 0, "R", &residual, 1e-16, 1,
      "solve until |b - M x|/|b| is below R in every column", false},
@@ -329,7 +329,7 @@ static int solve(run *r, int columns, const int *column, bool from_x)
 
 static lat_storage inner_precision(const lat_device *on)
 {
-    const bool fast = solver == LAT_SOLVER_AUTO || solver == LAT_SOLVER_BICGSTAB;
+    const bool fast = solver != LAT_SOLVER_BICGSTABL && solver != LAT_SOLVER_GCR;
     switch ((enum {AUTO = -1, SINGLE, DOUBLE, HALF}) precision) {
     case AUTO: break;
     case SINGLE: return LAT_STORAGE_SINGLE;
