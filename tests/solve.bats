@@ -59,24 +59,63 @@ point=(--source "point:1,0,2,3")
     done
 }
 
-@test "a solve that was killed goes on from its checkpoint, with the same bytes" {
+@test "a solve that is stopped or killed goes on from its checkpoint, with the same bytes" {
+    local solve resume how pid i got before=0
     thermal u.lat
-    lat-solve --kappa .165 "${point[@]}" u.lat -o whole.lat
-    lat-solve --kappa .165 --batch 1 --checkpoint kept.lat "${point[@]}" u.lat -o cut.lat &
-    pid=$!
-    while [ ! -e kept.lat ] && kill -0 $pid 2>/dev/null; do sleep .01; done
-    kill -TERM $pid 2>/dev/null || true
-    wait $pid || true
-    if [ -e kept.lat ]; then
-        run -2 lat-solve --kappa .165 --checkpoint kept.lat "${point[@]}" u.lat -o cut.lat
-        [[ $output == *"--resume kept.lat"* ]]
-        run -1 lat-solve --kappa .16 --resume kept.lat "${point[@]}" u.lat -o cut.lat
-        [[ $output == *"expected the checkpoint of this run"* ]]
-        lat-solve --kappa .165 --checkpoint kept.lat --resume kept.lat "${point[@]}" u.lat -o cut.lat
-    fi
+    solve="lat-solve --kappa .18 --solver cg --precision double --even-odd none --batch 1 ${point[*]}" # slow
+    # shellcheck disable=SC2086 # words
+    $solve u.lat -o whole.lat
+    for how in INT:130 USR2:140 KILL:137; do # TERM: below
+        got=0
+        # shellcheck disable=SC2086
+        env --default-signal=INT $solve --checkpoint ck $resume u.lat -o cut.lat 2>err 3>&- &
+        pid=$!
+        for ((i = 0; i < 500; i++)); do # until one more column is done
+            [ ! -e ck ] || [ "$(stat -c %s ck)" -le "$before" ] || break
+            sleep .01
+        done
+        kill -"${how%:*}" $pid
+        wait $pid || got=$?
+        [ "$got" -eq "${how#*:}" ]
+        [ ! -e cut.lat ]
+        before=$(stat -c %s ck)
+        resume="--resume ck"
+        [ "${how%:*}" = KILL ] || [ "$(cat err)" = "lat-solve: stopped by SIG${how%:*}: the same command with --resume ck goes on" ]
+    done
+    # shellcheck disable=SC2086
+    {
+        run -2 $solve --checkpoint ck u.lat -o cut.lat
+        [[ $output == *"--resume ck"* ]]
+        run -1 $solve --residual 1e-9 --resume ck u.lat -o cut.lat
+        [[ $output == *"expected the checkpoint of this run, '--residual 1e-09', found that of another, '--residual 1e-10'"* ]]
+        $solve --batch 3 --checkpoint ck --resume ck u.lat -o cut.lat
+    }
     cmp whole.lat cut.lat
-    [ ! -e kept.lat ]
+    [ ! -e ck ]
+    rm -f .cut.lat*.tmp # of the one that was killed
     nothing_left
+    # Out of iterations: columns that are done stay.
+    # shellcheck disable=SC2086
+    {
+        run -3 $solve --max-iterations 424 --checkpoint ck u.lat -o cut.lat # they take 417 to 432
+        [[ $output == *"; --resume ck with a larger --max-iterations goes on" ]]
+        $solve --max-iterations 1000 --checkpoint ck --resume ck u.lat -o cut.lat
+    }
+    cmp <(lat-info whole.lat | grep '^crc\|^residuals') <(lat-info cut.lat | grep '^crc\|^residuals')
+    need_mpi
+    rm -f ck
+    # shellcheck disable=SC2086
+    $solve -n 2 -@ 1 --checkpoint ck u.lat -o cut.lat 2>err 3>&- &
+    pid=$!
+    for ((i = 0; i < 500; i++)); do [ ! -e ck ] || break; sleep .01; done
+    got=0
+    kill -TERM $pid
+    wait $pid || got=$?
+    [ "$got" -eq 143 ]
+    grep -qx "lat-solve: stopped by SIGTERM: the same command with --resume ck goes on" err
+    # shellcheck disable=SC2086
+    $solve --checkpoint ck --resume ck u.lat -o cut.lat
+    cmp whole.lat cut.lat
 }
 
 @test "what does not converge is exit 3, a sentence with column and residual, and no output" {

@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "common/options.h"
+#include "common/progress.h"
+#include "common/stop.h"
+#include "resume.h"
 #include "stream/stream.h"
 
-enum { NUMBERS = 8 };
+enum { NUMBERS = 8, SHARE = 20 /* of the time goes into writing, at most: 1/SHARE */ };
 
 typedef struct kept {
     char *name; /* "SOLUTION column C" */
@@ -24,9 +26,10 @@ typedef struct kept {
 struct lat_columns {
     const char *path;
     const lat_comm *comm;
-    char *run; /* tool and arguments */
+    char *run; /* tool, and options that decide its result */
     kept *list;
-    int count;
+    int count, written; /* columns; those that are in the file */
+    double last, took;  /* when it was written, and how long that took */
 };
 
 static kept *add(lat_columns *k, char *name)
@@ -71,16 +74,32 @@ static int write_one(const lat_columns *k, lat_output *out, kept *c)
     return lat_stream_write(out, &c->psi, LAT_STORE_AUTO);
 }
 
-static int write_all(const lat_columns *k)
+static int write_all(lat_columns *k)
 {
+    const double start = lat_seconds();
     lat_output *out = lat_output_open(k->path, 0, k->comm);
     int rc = lat_agree(k->comm, out ? 0 : -1);
     for (int i = 0; i < k->count && rc == 0; i++)
         rc = write_one(k, out, &k->list[i]);
     if (rc == 0)
-        return lat_stream_commit(out);
-    lat_output_abort(out);
+        rc = lat_stream_commit(out);
+    else
+        lat_output_abort(out);
+    k->written = rc ? k->written : k->count;
+    k->last = lat_seconds();
+    k->took = k->last - start;
     return rc;
+}
+
+/* A file that cannot be written is no reason to lose what is in memory. */
+static bool saved(lat_columns *k)
+{
+    lat_error_clear();
+    const bool good = k->written == k->count || write_all(k) == 0;
+    if (!good)
+        lat_warn("no checkpoint: %s", lat_error());
+    lat_error_clear();
+    return good;
 }
 
 /* One field of the file; takes over f. */
@@ -91,9 +110,8 @@ static int take(lat_columns *k, const char *path, lat_field *f)
                *numbers = lat_info_get(&f->head, "checkpoint.numbers");
     if (f->head.kind != LAT_SPINOR || !run || !column || !numbers)
         return lat_fail("%s: expected a checkpoint of columns, found a field that is none", path);
-    if (strcmp(run, k->run) != 0)
-        return lat_fail("%s: expected the checkpoint of this run, '%s', found that of '%s'", path,
-                        k->run, run);
+    if (lat_resume_same(path, k->run, run))
+        return -1;
     kept *c = add(k, strdup(column));
     if (!c)
         return -1;
@@ -157,10 +175,13 @@ int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, i
         return -1;
     lat_field view = *x; /* is not changed */
     copy_column(&view, column, &c->psi, true);
-    if (k->path && write_all(k)) {
-        lat_warn("no checkpoint: %s", lat_error());
-        lat_error_clear();
-    }
+    double late = lat_seconds() - k->last >= SHARE * k->took; /* of rank 0, which has the clock */
+    if (!k->path)
+        return 0;
+    if (k->comm->broadcast(k->comm, &late, sizeof late, 0))
+        return -1;
+    if (late != 0)
+        saved(k);
     return 0;
 }
 
@@ -183,31 +204,44 @@ int lat_columns_restore(lat_columns *k, const char *solution, lat_field *x, int 
     return 1;
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
+/* ---- a run that is asked to stop ------------------------------------------------------------- */
 
-/* The file may be the only copy of a long run. */
-static void check_usage(const char *path, const char *resume, const lat_comm *comm)
+void lat_columns_watch(const lat_columns *k)
 {
-    struct stat there, from;
-    if (comm->rank != 0 || !path || stat(path, &there))
-        return;
-    if (!S_ISREG(there.st_mode))
-        lat_usage("--checkpoint %s: expected the name of a file, found something else", path);
-    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
-        && from.st_dev == there.st_dev)
-        return;
-    lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it",
-              path, path);
+    if (k->path)
+        lat_stop_watch();
 }
+
+int lat_columns_asked(const lat_columns *k)
+{
+    double sig = k->path ? lat_stop_asked() : 0;
+    return k->path && k->comm->max(k->comm, &sig, 1) ? -1 : (int)sig;
+}
+
+void lat_columns_stopped(lat_columns *k, int sig)
+{
+    const bool good = saved(k);
+    lat_progress_end();
+    lat_warn(good && k->count ? "stopped by %s: the same command with --resume %s goes on"
+                              : "stopped by %s",
+             lat_stop_name(sig), k->path);
+}
+
+const char *lat_columns_keep(lat_columns *k)
+{
+    return k->path && k->count && saved(k) ? k->path : NULL;
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
 
 lat_columns *lat_columns_open(const char *path, const char *resume, const lat_comm *comm)
 {
     lat_columns *k = calloc(1, sizeof *k);
-    const char *arguments = lat_opts.arguments ? lat_opts.arguments : "";
-    check_usage(path, resume, comm);
-    if (!k || asprintf(&k->run, "%s %s", lat_tool_name, arguments) < 0) {
-        free(k);
+    lat_checkpoint_usage(path, resume);
+    if (!k)
         lat_fail("out of memory: a checkpoint");
+    if (!k || !(k->run = lat_resume_text())) {
+        free(k);
         return NULL;
     }
     k->path = path;

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "common/stop.h"
 #include "formats/fields.h"
 #include "quark/plain.h"
 #include "quark/smear.h"
@@ -55,7 +56,7 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "residual", 0, "R", &residual, 1e-16, 1,
      "solve until |b - M x|/|b| is below R in every column", false},
     {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
-     "give up a column after N iterations", false},
+     "give up a column after N iterations", LAT_OPT_LIMIT},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solver, 0, 0,
      "auto: bicgstab; where it fails bicgstabl, then cg", false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
@@ -95,6 +96,7 @@ typedef struct run {
     lat_output *out;
     FILE *log;
     lat_columns *kept;
+    int stopped; /* by this signal */
     lat_source *source;
     lat_fermion fermion;
     double mass[MOST_MASSES];
@@ -175,10 +177,20 @@ static int column_done(void *with, int i)
     return lat_columns_save(r->kept, r->name, r->x, c, numbers, NUMBERS);
 }
 
+/* Looks after the solver, and ends it where the run was asked to stop. */
+static bool asked_to_stop(run *r)
+{
+    if (!r->stopped)
+        r->stopped = lat_columns_asked(r->kept);
+    return r->stopped != 0;
+}
+
 static int show_progress(void *with, long iterations, int active, double ratio)
 {
     run *r = with;
     char left[LAT_LEFT];
+    if (asked_to_stop(r))
+        return -1;
     const double digits = log10(ratio), rate = lat_rate_sample(&r->rate, -digits);
     lat_progress("residual %.1e  iteration %ld  %s  %d columns left  field %ld", ratio * residual,
                  iterations,
@@ -270,16 +282,18 @@ static int unconverged(run *r, int c, int columns, int good)
     const lat_solve_report *p = &r->report[c];
     char text[LAT_FERMION_TEXT], seen[160] = "";
     double ratio;
+    const char *kept = lat_columns_keep(r->kept);
     if (shrinkage(r, c, &ratio) == 0 && ratio < .05)
         snprintf(seen, sizeof seen,
                  "; M makes a vector %.2g times as long, so it is near singular: is kappa at or "
                  "beyond the critical one?",
                  ratio);
     lat_fail("field %ld, column %d: expected a residual below %.3g, found %.3g after %ld "
-             "iterations: %s %s (%d of %d columns converged, %s)%s",
+             "iterations: %s %s (%d of %d columns converged, %s)%s%s%s%s",
              r->field, c, residual, r->true_residual[c], p->iterations, lat_solver_name(p->solver),
              p->end == LAT_END_CONVERGED ? "could not do better" : lat_end_text(p->end), good,
-             columns, lat_fermion_text(&r->fermion, text), seen);
+             columns, lat_fermion_text(&r->fermion, text), seen, kept ? "; --resume " : "",
+             kept ? kept : "", kept ? " with a larger --max-iterations goes on" : "");
     return LAT_UNCONVERGED;
 }
 
@@ -583,11 +597,22 @@ static int open_links(run *r)
                : 0;
 }
 
+/* Ranks cannot stop in the middle of a field. */
+static int next_links(run *r)
+{
+    if (asked_to_stop(r))
+        return -1;
+    lat_stop_hold(lat_opts.comm->size > 1);
+    const int rc = lat_links_next(&r->links);
+    lat_stop_hold(false);
+    return rc;
+}
+
 /* Links and own sources, to the end of the input. */
 static int from_links(run *r)
 {
     int rc, code = LAT_DONE;
-    while (code == LAT_DONE && (rc = lat_links_next(&r->links)) != 0)
+    while (code == LAT_DONE && (rc = next_links(r)) != 0)
         code = rc < 0 || open_links(r) ? LAT_FAILED : on_links(r);
     return code;
 }
@@ -596,7 +621,12 @@ static int from_links(run *r)
 static int read_source(run *r, lat_field *b)
 {
     const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
+    *b = (lat_field){.data = NULL};
+    if (asked_to_stop(r))
+        return -1;
+    lat_stop_hold(lat_opts.comm->size > 1);
     const int rc = lat_fields_read_as(r->in, b, &h);
+    lat_stop_hold(false);
     if (rc <= 0)
         return rc;
     if (!lat_header_spinors(&b->head))
@@ -704,7 +734,19 @@ static int open_all(run *r)
                                       comm)))
         || lat_device_begin(&device, comm) || !(r->device = lat_device_open(&device, comm)))
         return -1;
+    lat_columns_watch(r->kept);
     return 0;
+}
+
+/* What is done stays in the checkpoint, if the run has not come to its end. */
+static void keep(run *r, int code)
+{
+    if (code == LAT_FAILED && !r->stopped && lat_opts.comm->size == 1)
+        r->stopped = lat_columns_asked(r->kept); /* while it waited for a pipe */
+    if (r->stopped > 0) {
+        lat_error_clear(); /* it was only to get here */
+        lat_columns_stopped(r->kept, r->stopped);
+    }
 }
 
 int main(int argc, char **argv)
@@ -714,6 +756,8 @@ int main(int argc, char **argv)
     check_usage(&r);
     int code = open_all(&r) ? LAT_FAILED : gauge_file ? from_sources(&r) : from_links(&r);
     lat_progress_end();
+    if (r.kept)
+        keep(&r, code);
     close_operator(&r);
     lat_source_free(r.source);
     lat_field_free(&r.smeared);
@@ -734,5 +778,7 @@ int main(int argc, char **argv)
     if (code == LAT_DONE)
         lat_columns_remove(r.kept);
     lat_columns_free(r.kept);
+    if (r.stopped > 0)
+        lat_stop_exit(lat_opts.comm, r.stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }
