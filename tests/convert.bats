@@ -411,11 +411,29 @@ END
     done
 }
 
-@test "a second configuration after the first is refused, blanks are not" {
+@test "a second configuration after the first is refused; white space is not, and zero bytes get a word" {
+    local to
     small
     lat-convert --to nersc small.ildg > a
-    printf ' \n\0\0' >> a
-    lat-convert a > a.lat
+    printf ' \n' >> a
+    lat-convert a > a.lat 2> err
+    [ ! -s err ]
+    for to in nersc ildg scidac milc mdp; do
+        { lat-convert --to $to small.ildg; head -c 4097 /dev/zero; } > b
+        lat-convert b > b.lat 2> err
+        same a.lat b.lat
+        [ "$(wc -l < err)" -eq 1 ]
+        grep -q "b: 4097 zero bytes follow the end of its configuration at byte $(($(wc -c < b) - 4097)): padding?" err
+        # shellcheck disable=SC2002 # through a pipe
+        cat b | lat-convert > b.lat 2> err
+        same a.lat b.lat
+        grep -q "<stdin>: 4097 zero bytes follow the end" err
+    done
+    # Formats that are recognised by the length, or that have no header.
+    { lat-convert --to hirep small.ildg --precision double; head -c 4097 /dev/zero; } > b
+    refused "begins like no format that is known" b
+    { lat-convert --to raw small.ildg; head -c 4097 /dev/zero; } > b
+    refused "are not four links of any SU(N)" --from raw --dims 2,2,2,4 b
     cat a a > two
     refused "goes on after the end" two
     lat-convert --to milc small.ildg > b

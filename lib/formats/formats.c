@@ -269,28 +269,38 @@ int lat_set_source(lat_header *head, const char *format, ...)
     return lat_info_set(head, "source", text);
 }
 
-static bool blank(const unsigned char *b, size_t n)
+/* Of what follows a configuration. */
+typedef struct rest {
+    bool blank; /* nothing but white space and zero bytes */
+    unsigned long long zeros;
+} rest;
+
+static void add_to_rest(rest *r, const unsigned char *b, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (b[i] && !isspace(b[i]))
-            return false;
-    return true;
+    for (size_t i = 0; i < n; i++) {
+        r->blank = r->blank && (!b[i] || isspace(b[i]));
+        r->zeros += !b[i];
+    }
 }
 
 int lat_expect_end(lat_input *in, bool force)
 {
-    const uint64_t end = lat_input_offset(in);
+    const char *name = lat_input_name(in);
+    const unsigned long long end = lat_input_offset(in);
     unsigned char b[16384];
-    bool clean = true;
+    rest r = {.blank = true};
     ssize_t n;
     while ((n = lat_input_read_some(in, b, sizeof b)) > 0)
-        clean = clean && blank(b, (size_t)n);
+        add_to_rest(&r, b, (size_t)n);
     if (n < 0)
         return -1;
-    if (clean)
-        return 0;
-    return lat_mismatch(
-        force, "%s: goes on after the end of its configuration at byte %llu, for %llu bytes",
-        lat_input_name(in), (unsigned long long)end,
-        (unsigned long long)(lat_input_offset(in) - end));
+    if (!r.blank)
+        return lat_mismatch(
+            force, "%s: goes on after the end of its configuration at byte %llu, for %llu bytes",
+            name, end, lat_input_offset(in) - end);
+    if (r.zeros)
+        lat_warn(
+            "%s: %llu zero byte%s follow%s the end of its configuration at byte %llu: padding?",
+            name, r.zeros, r.zeros == 1 ? "" : "s", r.zeros == 1 ? "s" : "", end);
+    return 0;
 }
