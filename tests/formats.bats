@@ -398,7 +398,7 @@ payload() {
     lat-convert x > read.lat 2> err
     lat-info read.lat | grep -q "boundary_2 = OPEN"
     "$MAKE" vogt small.ildg x spoil=open:y:1,open:y:2
-    refused "not a gauge field" x
+    refused "32 of 256 links are zero: 8 in slice t = 0, 8 in slice t = 1, 8 in slice t = 2, 8 in slice t = 3; expected none" x
     # Said, but not so.
     lat-convert --to nersc small.lat | sed 's/^BOUNDARY_4 = PERIODIC/BOUNDARY_4 = OPEN/' > x
     refused "an open boundary of the t axis is stated, and no link along it is zero" x
@@ -410,6 +410,20 @@ payload() {
     lat-convert x > read.lat 2> err
     grep -q "plaquette 0.123 is stated" err
     [ "$(wc -l < err)" -eq 2 ]
+}
+
+@test "zero links that are no open boundary, as of a Schroedinger functional, are counted by slices" {
+    small 3 double 2,4,2,4
+    "$MAKE" vogt small.ildg x spoil=zero:xyz:0,zero:t:3
+    refused "64 of 256 links are zero: 48 in slice t = 0, 16 in slice t = 3; expected none" x
+    lat-convert --force x > read.lat 2> err
+    grep -q "64 of 256 links are zero: 48 in slice t = 0, 16 in slice t = 3" err
+    lat-info read.lat | grep -q "not_in_group"
+    "$MAKE" vogt small.ildg x spoil=zero:xy:0,zero:z:1
+    refused "48 of 256 links are zero: 32 in slice t = 0, 16 in slice t = 1; expected none" x
+    small 3 double 2,2,2,6
+    "$MAKE" vogt small.ildg x spoil=zero:x:0,zero:y:1,zero:zx:2,zero:t:3,zero:x:4,zero:y:5
+    refused "56 of 192 links are zero: 8 in slice t = 0, 8 in slice t = 1, 16 in slice t = 2, 8 in slice t = 3, the rest in 2 more;" x
 }
 
 @test "the same bytes whatever the number of threads, and one byte changed is noticed where a plaquette is stated" {

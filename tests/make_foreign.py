@@ -52,6 +52,11 @@ def spoil_one(f, r, words):
                 continue
             for i in range((4 * s + axis) * per, (4 * s + axis + 1) * per):
                 r[i] = -r[i] if how == "antiperiodic" else 0
+    elif how == "zero":  # all links of these directions in that time slice, as in files of the Schroedinger functional
+        below = cf.volume(f) // f.dims[3]
+        for s in range(int(words[2]) * below, (int(words[2]) + 1) * below):
+            for mu in map("xyzt".index, words[1]):
+                r[(4 * s + mu) * per:(4 * s + mu + 1) * per] = array(r.typecode, per * [0])
     elif how == "fat":
         for i in range(len(r)):
             r[i] *= 0.8

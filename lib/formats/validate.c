@@ -34,10 +34,34 @@ typedef struct link_counts {
     bool spread[CLASSES]; /* they are not all in that slice */
 } link_counts;
 
+/* Links of zero by slices of the last axis; of the first few slices how many there are. */
+#define ZERO_SLICES 4
+typedef struct zero_links {
+    size_t all;
+    int slices, last;
+    struct {
+        int slice;
+        size_t links;
+    } in[ZERO_SLICES];
+} zero_links;
+
 typedef struct survey {
     link_counts counts[LAT_MAX_DIMS];
+    zero_links zero;
     lat_farthest far; /* of all links */
 } survey;
+
+/* Links come slice by slice. */
+static void count_zero(zero_links *z, int slice)
+{
+    if (z->all++ == 0 || slice != z->last)
+        z->slices++;
+    z->last = slice;
+    if (z->slices <= ZERO_SLICES) {
+        z->in[z->slices - 1].slice = slice;
+        z->in[z->slices - 1].links++;
+    }
+}
 
 static int count_links(void *context, const lat_header *head, const void *slices, int first,
                        int count)
@@ -52,6 +76,8 @@ static int count_links(void *context, const lat_header *head, const void *slices
         link_counts *counts = ((survey *)context)->counts + i % nd;
         if (k == SUN)
             continue;
+        if (k == ZERO)
+            count_zero(&((survey *)context)->zero, first + (int)(i / each));
         lat_farthest_search(&((survey *)context)->far, head,
                             (const char *)slices
                                 + i * 2 * (size_t)(head->nc * head->nc) * (size_t)head->real,
@@ -109,28 +135,59 @@ static int record_boundaries(lat_file_reader *s, const link_counts *counts)
     return signs;
 }
 
+/* "192 of 1024 links are zero: 128 in slice t = 0, 64 in slice t = 7" */
+static void zero_text(const lat_header *h, const zero_links *z, char *text, size_t size)
+{
+    const char axis = "xyzt"[h->geom.nd - 1];
+    int n = snprintf(text, size, "%zu of %zu links are zero:", z->all, lat_header_matrices(h));
+    for (int i = 0; i < z->slices && i < ZERO_SLICES; i++)
+        n += snprintf(text + n, size - (size_t)n, "%s %zu in slice %c = %d", i ? "," : "",
+                      z->in[i].links, axis, z->in[i].slice);
+    if (z->slices > ZERO_SLICES)
+        snprintf(text + n, size - (size_t)n, ", the rest in %d more", z->slices - ZERO_SLICES);
+}
+
+static size_t count_all(const survey *found, int nd, enum link_class k)
+{
+    size_t n = 0;
+    for (int mu = 0; mu < nd; mu++)
+        n += found->counts[mu].count[k];
+    return n;
+}
+
+/* The sentence about links that are not in SU(N). */
+static int refuse_links(const lat_file_reader *s, const survey *found, const char *where)
+{
+    const lat_header *h = &s->f.head;
+    const int nd = h->geom.nd;
+    char zeros[300];
+    if (found->zero.all && count_all(found, nd, OTHER) == 0) {
+        zero_text(h, &found->zero, zeros, sizeof zeros);
+        return lat_mismatch(s->r.force,
+                            "%s: %s; expected none, or of an open boundary all along one axis in "
+                            "one slice of it (a Schroedinger functional, or damage?)",
+                            s->name, zeros);
+    }
+    if (!(found->far.unitarity <= LAT_SUN_WITHIN))
+        return lat_mismatch(s->r.force,
+                            "%s: |U U^+ - 1| is up to %.3g, at %s, expected below %g: not a gauge "
+                            "field (fat links, or a transformation?)",
+                            s->name, found->far.unitarity, where, LAT_SUN_WITHIN);
+    return lat_mismatch(
+        s->r.force,
+        "%s: |1 - det U| is up to %.3g, at %s, expected below %g, det U = -1 on %zu "
+        "of %zu links: phases folded into the links?",
+        s->name, found->far.distance, where, LAT_SUN_WITHIN, count_all(found, nd, MINUS),
+        lat_header_matrices(h));
+}
+
 static int not_in_group(lat_file_reader *s, const survey *found)
 {
-    const bool force = s->r.force;
     lat_header *h = &s->f.head;
     char where[LAT_POSITION_TEXT], text[LAT_POSITION_TEXT + 40];
-    size_t minus = 0;
     lat_position_text(h, found->far.link, where);
     snprintf(text, sizeof text, "%.3g at %s", found->far.distance, where);
-    for (int mu = 0; mu < h->geom.nd; mu++)
-        minus += found->counts[mu].count[MINUS];
-    const int rc =
-        !(found->far.unitarity <= LAT_SUN_WITHIN)
-            ? lat_mismatch(force,
-                           "%s: |U U^+ - 1| is up to %.3g, at %s, expected below %g: not a gauge "
-                           "field (fat links, or a transformation?)",
-                           s->name, found->far.unitarity, where, LAT_SUN_WITHIN)
-            : lat_mismatch(force,
-                           "%s: |1 - det U| is up to %.3g, at %s, expected below %g, det U = -1 "
-                           "on %zu of %zu links: phases folded into the links?",
-                           s->name, found->far.distance, where, LAT_SUN_WITHIN, minus,
-                           lat_header_matrices(h));
-    return rc < 0 ? -1 : lat_info_set(h, LAT_INFO_NOT_IN_GROUP, text);
+    return refuse_links(s, found, where) < 0 ? -1 : lat_info_set(h, LAT_INFO_NOT_IN_GROUP, text);
 }
 
 static int validate_group(lat_file_reader *s, const lat_slice_sums *sums)
