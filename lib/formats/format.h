@@ -156,8 +156,8 @@ int lat_need_size(lat_input *in);
 /* Sets the info line "source": which format the field was read from. 0 or -1. */
 __attribute__((format(printf, 2, 3))) int lat_set_source(lat_header *head, const char *format, ...);
 
-/* Reads to the end of a file that holds one field. White space may follow, and zero bytes, which get
- * a warning; anything else is a mismatch. */
+/* Reads to the end of a file that holds one field. White space may follow, and zero bytes, which
+ * get a warning; anything else is a mismatch. */
 int lat_expect_end(lat_input *in, bool force);
 
 #endif
