@@ -239,6 +239,16 @@ static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *repor
     return lat_solve(problem, w->job->solver, left, list, report);
 }
 
+static void begin(lat_wilson *w, const lat_wilson_job *job)
+{
+    w->job = job;
+    w->outer.bytes = w->inner.bytes = w->spare.bytes = 0;
+    for (int k = 0; k < job->columns; k++) {
+        w->number[k] = k;
+        w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = 0;
+    }
+}
+
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
                      lat_wilson_cost *cost)
 {
@@ -254,12 +264,7 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
                             .progress = job->progress ? progress : NULL,
                             .done = job->done ? done : NULL,
                             .with = w};
-    w->job = job;
-    w->outer.bytes = w->inner.bytes = w->spare.bytes = 0;
-    for (int k = 0; k < job->columns; k++) {
-        w->number[k] = k;
-        w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = 0;
-    }
+    begin(w, job);
     if (load(w, norm))
         return -1;
     for (int k = 0; k < job->columns; k++)
@@ -278,4 +283,76 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
     if (cost)
         add_costs(w, seconds, cost);
     return 0;
+}
+
+/* ---- several twisted masses ------------------------------------------------------------------ */
+
+/* x = gamma5 M z - i mu z, to the host. */
+static int fetch_twist(lat_wilson *w, double mu, lat_dfield *z, lat_field *x)
+{
+    const lat_spinor_part both = part_of(LAT_BOTH, w->job->columns, w->number);
+    const lat_dirac *d = w->outer.d;
+    lat_spinor_space *s = w->outer.space;
+    lat_scalar minus[LAT_SPINOR_COLUMNS];
+    const lat_scalar *const by[] = {minus};
+    const lat_dfield *const from[] = {z};
+    for (int k = 0; k < w->job->columns; k++)
+        minus[k] = (lat_scalar){0, -mu};
+    if (d->ops->apply(w->outer.d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, &both, w->x, z, NULL)
+        || s->ops->axpys(s, &both, 1, by, from, w->x, NULL))
+        return -1;
+    for (int k = 0; k < w->job->columns; k++)
+        if (s->ops->get(s, w->x, k, x, w->job->object[k]))
+            return -1;
+    return 0;
+}
+
+/* The numbers of the twists in order of their squares. */
+static void sort(int n, const double *twist, int *order)
+{
+    for (int i = 0; i < n; i++) {
+        int at = i;
+        for (; at > 0 && fabs(twist[order[at - 1]]) > fabs(twist[i]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+int lat_wilson_twists(lat_wilson *w, const lat_wilson_job *job, int twists, const double *twist,
+                      lat_field *const *x, lat_solve_report *report, lat_wilson_cost *cost)
+{
+    double norm[LAT_SPINOR_COLUMNS], target[LAT_SPINOR_COLUMNS], shift[LAT_WILSON_TWISTS];
+    int order[LAT_WILSON_TWISTS], rc = 0;
+    lat_dfield *z[LAT_WILSON_TWISTS] = {NULL};
+    lat_spinor_space *s = w->outer.space;
+    const lat_equation problem = {.outer = &w->outer.system,
+                                  .inner = &w->outer.system,
+                                  .b = w->b,
+                                  .target = target,
+                                  .max_iterations = job->max_iterations,
+                                  .progress = job->progress ? progress : NULL,
+                                  .with = w};
+    begin(w, job);
+    sort(twists, twist, order);
+    for (int j = 0; j < twists && rc == 0; j++) {
+        shift[j] = twist[order[j]] * twist[order[j]];
+        rc = (z[j] = lat_spinor_new(s, "the solutions")) ? 0 : -1;
+    }
+    const lat_spinor_part both = part_of(LAT_BOTH, job->columns, w->number);
+    rc = rc || load(w, norm) || s->ops->gamma5(s, &both, w->b) ? -1 : 0;
+    for (int k = 0; k < job->columns; k++)
+        target[k] = job->target[k] * norm[k];
+    const double start = lat_seconds();
+    if (rc == 0)
+        rc = lat_multishift(&problem, twists, shift, z, job->columns, w->number, report);
+    const double seconds = lat_seconds() - start;
+    for (int j = 0; j < twists && rc == 0; j++)
+        rc = fetch_twist(w, twist[order[j]], z[j], x[order[j]]);
+    for (int k = 0; k < job->columns && rc == 0; k++)
+        report[k].residual /= norm[k] > 0 ? norm[k] : 1;
+    if (rc == 0 && cost)
+        add_costs(w, seconds, cost);
+    for (int j = 0; j < twists; j++)
+        release(NULL, z[j]);
+    return rc ? -1 : 0;
 }

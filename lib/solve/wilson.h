@@ -65,4 +65,17 @@ typedef struct lat_wilson_cost {
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
                      lat_wilson_cost *cost);
 
+/* (M + i twist[j] gamma5) x[j] = b for several twisted masses, at most LAT_WILSON_TWISTS, in any
+ * order, in one Krylov space: with gamma5 M gamma5 = M^+ it is
+ *
+ *     x = gamma5 M z - i mu z,    (M^+ M + mu^2) z = gamma5 b,
+ *
+ * a family of shifts (krylov.h, lat_multishift). w is opened with LAT_FULL and no twist; all is in
+ * double, and a device has two fields more for each twist. x[j] gets the columns; of the job `x`,
+ * `from_x`, `solver`, `delta` and `done` are not used, and the target is that of the smallest
+ * twist. The rest is as above. */
+#define LAT_WILSON_TWISTS 64
+int lat_wilson_twists(lat_wilson *w, const lat_wilson_job *job, int twists, const double *twist,
+                      lat_field *const *x, lat_solve_report *report, lat_wilson_cost *cost);
+
 #endif

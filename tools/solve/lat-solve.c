@@ -28,7 +28,7 @@
 enum { ROUNDS = 4, MOST_MASSES = 64, NUMBERS = 7 };
 
 static const char *smear_text, *source_text, *gauge_file, *log_path, *checkpoint, *resume,
-    *columns_text, *masses_text, *kappas_text;
+    *columns_text, *masses_text, *kappas_text, *twists_text;
 static double residual = 1e-10, delta;
 static long max_iterations = 20000, batch = 16, reals;
 static int solver, precision = -1, even_odd;
@@ -39,6 +39,10 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "masses", 0, "M,M,..", &masses_text, 0, 0,
      "several masses, in place of --mass: a solution for each, in this order", false},
     {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0, "the same, by their kappa", false},
+    {LAT_OPT_TEXT, "twists", 0, "MU,MU,..", &twists_text, 0, 0,
+     "several twisted masses, in place of --twist: a solution for each, in this order, from one "
+     "Krylov space (multi-shift CG)",
+     false},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
      "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not; a "
      "source has the links as they are",
@@ -99,8 +103,8 @@ typedef struct run {
     int stopped; /* by this signal */
     lat_source *source;
     lat_fermion fermion;
-    double mass[MOST_MASSES];
-    int masses;
+    double mass[MOST_MASSES], twist[MOST_MASSES];
+    int masses, twists;   /* twists 0: one, that of fermion */
     int columns, *column; /* of --columns; 0: all */
 
     lat_smear smear;
@@ -113,8 +117,9 @@ typedef struct run {
 
     /* the present solution */
     lat_field *b, *x;
-    char name[256]; /* for the checkpoint */
-    int left;       /* columns that are not done */
+    lat_field *of_twist; /* x of each twist, with --twists */
+    char name[256];      /* for the checkpoint */
+    int left;            /* columns that are not done */
     lat_rate rate;
     lat_solve_report *report;       /* of each column */
     lat_solve_report *batch_report; /* of the present batch, while it is solved */
@@ -297,8 +302,11 @@ static int unconverged(run *r, int c, int columns, int good)
     return LAT_UNCONVERGED;
 }
 
-/* Solves and certifies. An exit code. */
-static int solve(run *r, int columns, const int *column, bool from_x)
+/* What the solver begins with. */
+typedef enum { FROM_ZERO, FROM_X, SOLVED } start;
+
+/* Solves and certifies; what is SOLVED is certified first. An exit code. */
+static int solve(run *r, int columns, const int *column, start from)
 {
     double *target = lat_alloc((size_t)lat_header_objects(&r->x->head), sizeof *target, "targets"),
            *now = lat_alloc((size_t)columns, sizeof *now, "residuals");
@@ -307,7 +315,8 @@ static int solve(run *r, int columns, const int *column, bool from_x)
         target[column[i]] = .95 * residual;
     for (int round = 0; round < ROUNDS && code == LAT_UNCONVERGED; round++) {
         int good = 0, worst = -1;
-        if (solve_columns(r, columns, column, target, from_x || round > 0)
+        const bool trusts = from == SOLVED && round == 0;
+        if ((!trusts && solve_columns(r, columns, column, target, from != FROM_ZERO || round > 0))
             || lat_field_exchange(r->x)
             || lat_plain_residual(r->plain, r->x, r->b, columns, column, now)) {
             code = LAT_FAILED;
@@ -323,8 +332,8 @@ static int solve(run *r, int columns, const int *column, bool from_x)
                 continue;
             if (worst < 0 || !(now[i] <= r->true_residual[worst]))
                 worst = c;
-            target[c] *= .5 * residual / now[i];
-            again = again || r->report[c].end == LAT_END_CONVERGED;
+            target[c] *= trusts ? 1 : .5 * residual / now[i];
+            again = again || trusts || r->report[c].end == LAT_END_CONVERGED;
         }
         r->left = columns - good;
         if (good == columns)
@@ -352,6 +361,9 @@ static lat_storage inner_precision(const lat_device *on)
     }
     return on->gpu && fast ? LAT_STORAGE_HALF : LAT_STORAGE_SINGLE;
 }
+
+/* Those of M. */
+static const lat_field *links_of(const run *r) { return smear_text ? &r->smeared : &r->links.u; }
 
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(run *r, const lat_field *links)
@@ -383,7 +395,7 @@ static int open_operator(run *r)
 {
     static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
     const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->b->head);
-    const lat_field *links = smear_text ? &r->smeared : &r->links.u;
+    const lat_field *links = links_of(r);
     lat_device *on = device_for(r, links);
     if (!on)
         return -1;
@@ -429,9 +441,9 @@ static void log_columns(const run *r, int columns, const int *column)
         const int c = column[i];
         const lat_solve_report *p = &r->report[c];
         const lat_wilson_cost *t = &r->cost[c];
-        fprintf(r->log, "%ld\t%ld\t%.10g\t%d\t%ld\t%ld\t%.4e\t%s\t%.4f\t%.3f\t%.3f\n", config_of(r),
-                r->field, r->fermion.mass, c, p->iterations, p->updates, r->true_residual[c],
-                lat_solver_name(p->solver), t->seconds,
+        fprintf(r->log, "%ld\t%ld\t%.10g\t%.10g\t%d\t%ld\t%ld\t%.4e\t%s\t%.4f\t%.3f\t%.3f\n",
+                config_of(r), r->field, r->fermion.mass, r->fermion.twist, c, p->iterations,
+                p->updates, r->true_residual[c], lat_solver_name(p->solver), t->seconds,
                 t->seconds > 0 ? t->flops / t->seconds * 1e-9 : 0,
                 t->seconds > 0 ? t->bytes / t->seconds * 1e-9 : 0);
         fflush(r->log);
@@ -503,26 +515,39 @@ static void unreserve(run *r)
     r->certified = NULL;
 }
 
-/* One mass. x is where to start, unless it is the first mass. */
-static int solve_mass(run *r, int m)
+static int listed(const run *r, int *list)
+{
+    const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->x->head);
+    for (int i = 0; i < columns; i++)
+        list[i] = r->columns ? r->column[i] : i;
+    return columns;
+}
+
+/* For the checkpoint. */
+static void name_solution(run *r)
+{
+    const char *links = r->links.u.head.read_crc, *source = r->b->head.read_crc;
+    snprintf(r->name, sizeof r->name, "config %ld field %ld mass %a twist %a links %s source %s",
+             config_of(r), r->field, r->fermion.mass, r->fermion.twist, *links ? links : "-",
+             *source ? source : "-");
+}
+
+/* One mass, or twist. */
+static int solve_one(run *r, start from)
 {
     const size_t all = lat_header_objects(&r->x->head);
     int list[LAT_MAX_COLUMNS];
-    const int columns = r->columns ? r->columns : (int)all;
-    for (int i = 0; i < columns; i++)
-        list[i] = r->columns ? r->column[i] : i;
-    memset(r->report, 0, all * sizeof *r->report);
-    memset(r->cost, 0, all * sizeof *r->cost);
+    const int columns = listed(r, list);
+    if (from != SOLVED) {
+        memset(r->report, 0, all * sizeof *r->report);
+        memset(r->cost, 0, all * sizeof *r->cost);
+    }
     memset(r->certified, 0, all * sizeof *r->certified);
     r->left = columns;
-    r->fermion.mass = r->mass[m];
-    snprintf(r->name, sizeof r->name, "config %ld field %ld mass %a links %s source %s",
-             config_of(r), r->field, r->fermion.mass,
-             *r->links.u.head.read_crc ? r->links.u.head.read_crc : "-",
-             *r->b->head.read_crc ? r->b->head.read_crc : "-");
-    if (((m > 0 || r->masses > 1 || !r->wilson) && open_operator(r)))
+    name_solution(r);
+    if ((r->masses > 1 || r->twists || !r->wilson) && open_operator(r))
         return LAT_FAILED;
-    const int code = solve(r, columns, list, m > 0);
+    const int code = solve(r, columns, list, from);
     if (code != LAT_DONE)
         return code;
     log_columns(r, columns, list);
@@ -534,6 +559,158 @@ static int solve_mass(run *r, int m)
     r->x->head = head;
     return bad ? LAT_FAILED : LAT_DONE;
 }
+
+/* ---- several twisted masses ------------------------------------------------------------------ */
+
+/* What is good of these columns goes into the checkpoint, unless a limit has cut it short. */
+static int save_twist(run *r, lat_field *x, int columns, const int *column)
+{
+    double now[LAT_SPINOR_COLUMNS], numbers[NUMBERS];
+    lat_plain *m = lat_plain_new(links_of(r), &r->fermion);
+    int rc = !m || lat_field_exchange(x) || lat_plain_residual(m, x, r->b, columns, column, now);
+    lat_plain_free(m);
+    for (int i = 0; i < columns && rc == 0; i++) {
+        numbers_of(r, &r->report[column[i]], column[i], numbers);
+        if (r->report[column[i]].end == LAT_END_CONVERGED && now[i] <= residual)
+            rc = lat_columns_save(r->kept, r->name, x, column[i], numbers, NUMBERS);
+    }
+    return rc;
+}
+
+static int save_family(run *r, int columns, const int *column)
+{
+    int rc = 0;
+    for (int j = 0; j < r->twists && rc == 0; j++) {
+        r->fermion.twist = r->twist[j];
+        name_solution(r);
+        rc = save_twist(r, &r->of_twist[j], columns, column);
+    }
+    return rc;
+}
+
+/* The columns of a batch for all twists, in one Krylov space. */
+static int solve_family(run *r, lat_wilson *w, int columns, const int *column, lat_field *const *x)
+{
+    double target[LAT_SPINOR_COLUMNS];
+    lat_solve_report report[LAT_SPINOR_COLUMNS] = {{0}};
+    lat_wilson_cost cost[LAT_SPINOR_COLUMNS] = {{0}};
+    const lat_wilson_job job = {.b = r->b,
+                                .columns = columns,
+                                .object = column,
+                                .target = target,
+                                .max_iterations = max_iterations,
+                                .progress = show_progress,
+                                .with = r};
+    for (int i = 0; i < columns; i++)
+        target[i] = .9 * residual; /* rounding of the true one */
+    r->rate = (lat_rate){0};
+    if (lat_wilson_twists(w, &job, r->twists, r->twist, x, report, cost))
+        return -1;
+    for (int i = 0; i < columns; i++) {
+        const lat_wilson_cost *c = &cost[i];
+        const double n = r->twists; /* share it */
+        r->report[column[i]] = report[i];
+        r->cost[column[i]] = (lat_wilson_cost){c->seconds / n, c->flops / n, c->bytes / n};
+    }
+    r->left -= columns;
+    return lat_columns_writes(r->kept) ? save_family(r, columns, column) : 0;
+}
+
+/* Has the checkpoint all twists of a column? Then x has them. */
+static int restore_family(run *r, int column)
+{
+    int rc = 1;
+    for (int j = 0; j < r->twists && rc > 0; j++) {
+        double numbers[NUMBERS];
+        r->fermion.twist = r->twist[j];
+        name_solution(r);
+        rc = lat_columns_restore(r->kept, r->name, &r->of_twist[j], column, numbers, NUMBERS);
+    }
+    return rc;
+}
+
+static int solve_families(run *r, lat_wilson *w)
+{
+    int list[LAT_MAX_COLUMNS], wanted[LAT_SPINOR_COLUMNS];
+    lat_field *x[MOST_MASSES];
+    const int columns = listed(r, list);
+    r->left = columns;
+    for (int j = 0; j < r->twists; j++)
+        x[j] = &r->of_twist[j];
+    for (int i = 0; i < columns;) {
+        int n = 0;
+        for (; i < columns && n < batch; i++) {
+            const int there = restore_family(r, list[i]);
+            if (there < 0)
+                return -1;
+            if (there == 0)
+                wanted[n++] = list[i];
+        }
+        if (n && solve_family(r, w, n, wanted, x))
+            return -1;
+    }
+    return 0;
+}
+
+/* All columns of all twists; r->of_twist gets them. */
+static int make_families(run *r)
+{
+    int list[LAT_MAX_COLUMNS];
+    const int columns = listed(r, list);
+    lat_device *on = device_for(r, links_of(r));
+    lat_fermion fermion = r->fermion;
+    const lat_wilson_options o = {.columns = columns < batch ? columns : (int)batch,
+                                  .form = LAT_FULL,
+                                  .inner = LAT_STORAGE_DOUBLE,
+                                  .dirac = {.reals = (int)reals}};
+    fermion.twist = 0;
+    close_operator(r);
+    lat_wilson *w = on ? lat_wilson_open(on, links_of(r), &fermion, &o) : NULL;
+    const int rc = w ? solve_families(r, w) : -1;
+    lat_wilson_close(w);
+    return rc;
+}
+
+/* The twists of --twists for the source b. An exit code. */
+static int solve_twists(run *r)
+{
+    const size_t all = lat_header_objects(&r->x->head);
+    lat_field *one = r->x;
+    int code = LAT_DONE, made = 0;
+    r->fermion.mass = r->mass[0];
+    r->of_twist = lat_alloc((size_t)r->twists, sizeof *r->of_twist, "solutions");
+    for (; r->of_twist && made < r->twists; made++) {
+        r->of_twist[made] = (lat_field){.comm = one->comm};
+        if (lat_field_duplicate(one, &r->of_twist[made]))
+            break;
+    }
+    lat_solve_report *report = lat_alloc(all, sizeof *report, "reports");
+    lat_wilson_cost *cost = lat_alloc(all, sizeof *cost, "reports");
+    memset(r->report, 0, all * sizeof *r->report);
+    memset(r->cost, 0, all * sizeof *r->cost);
+    if (made < r->twists || !report || !cost || make_families(r))
+        code = LAT_FAILED;
+    for (int j = 0; j < r->twists && code == LAT_DONE; j++) {
+        if (j == 0) {
+            memcpy(report, r->report, all * sizeof *report);
+            memcpy(cost, r->cost, all * sizeof *cost);
+        }
+        memcpy(r->report, report, all * sizeof *report);
+        memcpy(r->cost, cost, all * sizeof *cost);
+        r->x = &r->of_twist[j];
+        r->fermion.twist = r->twist[j];
+        code = solve_one(r, SOLVED);
+    }
+    r->x = one;
+    for (int j = 0; j < made; j++)
+        lat_field_free(&r->of_twist[j]);
+    free(r->of_twist);
+    free(report);
+    free(cost);
+    return code;
+}
+
+/* ---- a source -------------------------------------------------------------------------------- */
 
 /* The source b, which is overwritten; for all masses. An exit code. */
 static int solve_source(run *r, lat_field *b)
@@ -554,10 +731,13 @@ static int solve_source(run *r, lat_field *b)
         }
     if (good)
         memset(x.data, 0, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
-    for (int m = 0; good && m < r->masses; m++) {
-        code = solve_mass(r, m);
+    for (int m = 0; good && !r->twists && m < r->masses; m++) {
+        r->fermion.mass = r->mass[m];
+        code = solve_one(r, m > 0 ? FROM_X : FROM_ZERO);
         good = code == LAT_DONE;
     }
+    if (good && r->twists)
+        code = solve_twists(r);
     unreserve(r);
     lat_field_free(&x);
     r->field++;
@@ -655,6 +835,25 @@ static int from_sources(run *r)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+/* Numbers with commas between: how many there are. */
+static int parse_list(const char *name, const char *text, double list[MOST_MASSES])
+{
+    int n = 0;
+    for (; *text; n++) {
+        char *end;
+        const double v = strtod(text, &end);
+        if (end == text || (*end && *end != ',') || !isfinite(v))
+            lat_usage("%s: expected numbers with commas between, found '%.80s'", name, text);
+        if (n == MOST_MASSES)
+            lat_usage("%s: expected at most %d numbers", name, MOST_MASSES);
+        list[n] = v;
+        text = *end ? end + 1 : end;
+    }
+    if (n == 0)
+        lat_usage("%s: expected numbers, found none", name);
+    return n;
+}
+
 static void parse_masses(run *r)
 {
     const char *text = masses_text ? masses_text : kappas_text,
@@ -667,18 +866,24 @@ static void parse_masses(run *r)
         lat_usage("--masses and --kappas exclude each other");
     if (lat_opt_given("mass") || lat_opt_given("kappa"))
         lat_usage("%s is in place of --mass and --kappa", name);
-    for (r->masses = 0; *text; r->masses++) {
-        char *end;
-        const double v = strtod(text, &end);
-        if (end == text || (*end && *end != ',') || !isfinite(v) || (kappas_text && v == 0))
-            lat_usage("%s: expected numbers with commas between, found '%.80s'", name, text);
-        if (r->masses == MOST_MASSES)
-            lat_usage("%s: expected at most %d numbers", name, MOST_MASSES);
-        r->mass[r->masses] = kappas_text ? lat_mass_of_kappa(v) : v;
-        text = *end ? end + 1 : end;
+    r->masses = parse_list(name, text, r->mass);
+    for (int i = 0; i < r->masses && kappas_text; i++) {
+        if (r->mass[i] == 0)
+            lat_usage("--kappas: expected numbers other than 0");
+        r->mass[i] = lat_mass_of_kappa(r->mass[i]);
     }
-    if (r->masses == 0)
-        lat_usage("%s: expected numbers, found none", name);
+}
+
+/* Multi-shift CG is in double, of M itself. */
+static void parse_twists(run *r)
+{
+    if (!twists_text)
+        return;
+    if (lat_opt_given("twist") || masses_text || kappas_text)
+        lat_usage("--twists is in place of --twist, and excludes --masses and --kappas");
+    if (solver != LAT_SOLVER_AUTO && solver != LAT_SOLVER_CG)
+        lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
+    r->twists = parse_list("--twists", twists_text, r->twist);
 }
 
 static void parse_columns(run *r)
@@ -708,6 +913,7 @@ static void check_usage(run *r)
     if (smear_text && lat_smear_parse(smear_text, &r->smear))
         lat_usage("--smear-links: %s", lat_error());
     parse_masses(r);
+    parse_twists(r);
     parse_columns(r);
     if (!source_text && !gauge_file)
         lat_usage("--source is needed, for example --source point:0,0,0,0; or --gauge-file, and "
@@ -727,11 +933,11 @@ static int open_all(run *r)
         || !(r->links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
         || !(r->out = lat_output_open(lat_opts.output, lat_output_flags(), comm))
         || (log_path
-            && !(
-                r->log = lat_log_open(log_path,
-                                      "config\tfield\tmass\tcolumn\titerations\tupdates\tresidual\t"
-                                      "solver\tseconds\tgflops\tgbytes",
-                                      comm)))
+            && !(r->log = lat_log_open(
+                     log_path,
+                     "config\tfield\tmass\ttwist\tcolumn\titerations\tupdates\tresidual\t"
+                     "solver\tseconds\tgflops\tgbytes",
+                     comm)))
         || lat_device_begin(&device, comm) || !(r->device = lat_device_open(&device, comm)))
         return -1;
     lat_columns_watch(r->kept);
