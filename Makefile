@@ -449,8 +449,13 @@ bench-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_gpu)
 	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$(B)/bench/bench_gpu)
 	@LAT_BIN="$$PWD/$(BIN)" bench/gpu.sh build/bench-gpu
 
-bench-dirac-gpu: $(if $(cuda_why),,$(B)/bench/bench_dirac_gpu)
+# Operators, then whole solves on thermal links, which are made once.
+bench_links := build/bench-dirac-gpu/b6.0_16x16.lat
+bench-dirac-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_dirac_gpu $(B)/bench/bench_solve_gpu)
 	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$(B)/bench/bench_dirac_gpu)
+	@mkdir -p $(dir $(bench_links))
+	@[ -e $(bench_links) ] || $(BIN)/lat-heatbath -q -d 16,16,16,16 -b 6 --thermalise 100 --overrelax 4 --seed 2026 -p double -o $(bench_links)
+	@$(B)/bench/bench_solve_gpu $(bench_links)
 
 # On GPUs (MPI_DEVICE=cpu: small, on the CPU). In memory: the stream is not to wait for a disk.
 MPI_DEVICE ?= gpu

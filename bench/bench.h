@@ -4,6 +4,7 @@
 #define LAT_BENCH_H
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #ifdef _OPENMP
@@ -58,6 +59,23 @@ static inline double bench_median(double *t, int n)
 static inline double bench_time(int nthreads)
 {
     return bench_seconds(nthreads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
+}
+
+/* What a line promised, in text[64]: must, aim, and which of them holds. `form` prints a number;
+ * promises may be that `value` is at least so large, or, if below 0, that it is at most that far
+ * from 0. No promise: "". */
+static inline const char *bench_promise(char *text, const char *form, double value, double must,
+                                        double aim)
+{
+    const double sign = must < 0 ? -1 : 1;
+    char a[24], b[24];
+    snprintf(a, sizeof a, form, sign * must);
+    snprintf(b, sizeof b, form, sign * aim);
+    snprintf(text, 64, "%s %s  %s", a, b,
+             sign * value >= aim    ? "aim"
+             : sign * value >= must ? "must"
+                                    : "NOT YET");
+    return must == 0 ? "" : text;
 }
 
 /* Copy bandwidth in GB/s, read and written bytes counted, of `bytes` bytes; the best of several. */

@@ -179,16 +179,6 @@ static double bound(lat_storage storage)
     return 0;
 }
 
-static const char *name_of(lat_storage storage)
-{
-    switch (storage) {
-    case LAT_STORAGE_DOUBLE: return "double";
-    case LAT_STORAGE_SINGLE: return "single";
-    case LAT_STORAGE_HALF: return "half";
-    }
-    return "";
-}
-
 /* Seconds of n times the work, alternating between parities, and a sum, which waits for them. */
 static double seconds(const line *l, const setting *s, long n)
 {
@@ -216,7 +206,7 @@ static void measure(const line *l, double copy, bool checked)
     const double off = checked ? apart(l, &s) : 0;
     if (!(off <= bound(l->storage))) {
         printf("%-8s %-12s %-6s %2d: differs from the CPU's by %g\n", l->name, l->dims,
-               name_of(l->storage), l->columns, off);
+               lat_storage_name(l->storage), l->columns, off);
         leave(&s);
         return;
     }
@@ -233,20 +223,12 @@ static void measure(const line *l, double copy, bool checked)
     const double bytes = half
                          * ((8.0 * s.d->reals + (has_clover(l->work) ? 72 : 0)) * real / l->columns
                             + n_spinors * (24 * real + (l->storage == LAT_STORAGE_HALF ? 4 : 0)));
-    char promise[64] = "";
-    if (l->must > 0)
-        snprintf(promise, sizeof promise, "%6.1f %6.1f  %s", l->must, l->aim,
-                 tflops >= l->aim    ? "aim"
-                 : tflops >= l->must ? "must"
-                                     : "NOT YET");
-    else if (l->must < 0)
-        snprintf(promise, sizeof promise, "%4.1fus %4.1fus  %s", -l->must, -l->aim,
-                 dt * 1e6 <= -l->aim    ? "aim"
-                 : dt * 1e6 <= -l->must ? "must"
-                                        : "NOT YET");
+    char promise[64];
     printf("%-8s %-12s %-6s %2d %2d  %9.2f %7.2f %7.0f %6.3f  %8.1e  %s\n", l->name, l->dims,
-           name_of(l->storage), s.d->reals, l->columns, dt * 1e6, tflops, bytes / dt * 1e-9,
-           bytes / dt * 1e-9 / copy, off, promise);
+           lat_storage_name(l->storage), s.d->reals, l->columns, dt * 1e6, tflops,
+           bytes / dt * 1e-9, bytes / dt * 1e-9 / copy, off,
+           bench_promise(promise, l->must < 0 ? "%4.1fus" : "%6.1f",
+                         l->must < 0 ? dt * 1e6 : tflops, l->must, l->aim));
     fflush(stdout);
     leave(&s);
 }

@@ -139,20 +139,12 @@ static void measure(const line *l, bool checked)
     for (int r = 0; r < REPEAT; r++)
         t[r] = (seconds(dev, &l->how, n) - check) / (double)n;
     const double dt = bench_median(t, REPEAT), tflops = FLOP * sites / dt * 1e-12;
-    char promise[64] = "";
-    if (l->must > 0)
-        snprintf(promise, sizeof promise, "%6.1f %6.1f  %s", l->must, l->aim,
-                 tflops >= l->aim    ? "aim"
-                 : tflops >= l->must ? "must"
-                                     : "NOT YET");
-    else if (l->must < 0)
-        snprintf(promise, sizeof promise, "%4.2fms %4.2fms  %s", -l->must, -l->aim,
-                 dt * 1e3 <= -l->aim    ? "aim"
-                 : dt * 1e3 <= -l->must ? "must"
-                                        : "NOT YET");
+    char promise[64];
     printf("%-23s %-12s %-6s %6d  %9.4f %9.4f %9.2f  %6.2f  %8.1e  %s\n", l->name, l->dims,
            l->real == LAT_F32 ? "single" : "double", l->copies, dt * 1e3, t[0] * 1e3, tflops,
-           check / dt, off, promise);
+           check / dt, off,
+           bench_promise(promise, l->must < 0 ? "%4.2fms" : "%6.1f",
+                         l->must < 0 ? dt * 1e3 : tflops, l->must, l->aim));
     fflush(stdout);
     dev->ops->close(dev);
 }

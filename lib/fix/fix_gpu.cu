@@ -195,7 +195,7 @@ static int make_slots(gpu *c)
     if (c->copies > 1)
         snprintf(copies, sizeof copies, ", %d copies", c->copies);
     snprintf(what, sizeof what, "lattice %s in %s%s", lat_dims_text(&grid->spec.lattice, text),
-             grid->spec.storage == LAT_STORAGE_SINGLE ? "single" : "double", copies);
+             lat_storage_name(grid->spec.storage), copies);
     return lat_cuda_check_memory(few * grid->slots, what);
 }
 

@@ -39,6 +39,17 @@ static inline size_t lat_storage_bytes(lat_storage s)
     return 0;
 }
 
+/* "single", "double", "half". */
+static inline const char *lat_storage_name(lat_storage s)
+{
+    switch (s) {
+    case LAT_STORAGE_SINGLE: return "single";
+    case LAT_STORAGE_DOUBLE: return "double";
+    case LAT_STORAGE_HALF: return "half";
+    }
+    return "";
+}
+
 /* That of a host field's precision. */
 static inline lat_storage lat_storage_of(lat_real real)
 {
