@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* modes.h: the eigenvectors of a Hermitian operator A with the lowest eigenvalues, by modulus, or
+ * with the largest ones.
+ *
+ *   lanczos   thick-restart Lanczos with full orthogonalisation, of a Chebyshev polynomial of A^2
+ *             (of A, if A is positive) that is large where the wanted eigenvalues are and bounded
+ * by 1 on the rest of the spectrum (Zhou, Saad, J. Comput. Phys. 219 (2006) 172; Wu, Simon, SIAM J.
+ * Matrix Anal. Appl. 22 (2000) 602) ritz      the Ritz functional (z, A^2 z)/(z, z) is minimised by
+ * conjugate gradients, mode after mode, each in the complement of those before (Bunk, 1994;
+ * Kalkreuter, Simma, hep-lat/9507023): the method that others are judged by
+ *
+ * Both end with a diagonalisation of A in the space that they have found, and compute each residual
+ * from its definition. They return modes in ascending order of modulus (descending of the largest).
+ *
+ *     lat_hermitian a = lat_hermitian_dirac(d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
+ *     const lat_modes_job job = {.op = &a, .low = 10, .high = 10, .tolerance = 1e-10};
+ *     lat_modes m;
+ *     if (lat_modes_find(&job, &m) == 0)
+ *         .. m.value[0], m.vector[0] ..
+ *     lat_modes_free(&m);
+ *
+ * A degenerate eigenvalue is found as often as it occurs: lanczos ends with a probe of random
+ * vectors for copies that were missed. Every result has the same bits on any number of ranks and
+ * threads. All ranks of the device call these functions. */
+#ifndef LAT_MODES_MODES_H
+#define LAT_MODES_MODES_H
+
+#include "dirac/dirac.h"
+
+/* A Hermitian operator on spinors of one column (column 0 of a space; one column takes the least
+ * memory). out = A in, on sites of the parity; in is not changed but for ghosts; end may be NULL.
+ */
+typedef struct lat_hermitian {
+    lat_spinor_space *space;
+    lat_parity parity;
+    bool positive; /* A has no negative eigenvalues */
+    int (*apply)(const struct lat_hermitian *a, lat_dfield *out, lat_dfield *in,
+                 const lat_dirac_end *end);
+    void *with;              /* for apply */
+    lat_dirac_matrix matrix; /* of lat_hermitian_dirac */
+} lat_hermitian;
+
+/* gamma5 M or M^+ M (LAT_GAMMA5, LAT_NORMAL), or the same of a Schur complement on odd sites:
+ * gamma5 S is Hermitian for the asymmetric one. gamma5 M is Hermitian without a twist. `d`, of a
+ * space of one column, is borrowed. */
+lat_hermitian lat_hermitian_dirac(lat_dirac *d, lat_dirac_matrix matrix);
+
+typedef enum { LAT_MODES_LANCZOS, LAT_MODES_RITZ } lat_modes_method;
+#define LAT_MODES_METHODS "lanczos|ritz"
+
+/* From which a run that was cut off goes on: vectors, and numbers that mean something to the method
+ * alone. */
+typedef struct lat_modes_state {
+    int vectors, numbers;
+    lat_dfield **vector;
+    double *number;
+} lat_modes_state;
+
+typedef struct lat_modes_job {
+    const lat_hermitian *op;
+    int low, high;    /* as many modes, from low to high, as leave the widest gap to the next one */
+    bool largest;     /* those of the largest modulus */
+    double tolerance; /* |A w - value w| of each mode, |w| = 1 */
+    lat_modes_method method;
+    uint64_t seed;         /* of random vectors to start from */
+    long max_applications; /* of A */
+    int degree;            /* of Chebyshev's polynomial; 0: chosen, and chosen anew as needed */
+
+    /* Called now and then: how many modes have converged of how many, the largest residual of the
+     * others. -1 ends the search. NULL: not. */
+    int (*progress)(void *with, int converged, int of, double residual, long applications);
+
+    /* Called when the search could go on from a state (lanczos: between two restarts, ritz: after
+     * each mode); it may round the vectors, as they may be when a search goes on `from` it. */
+    int (*save)(void *with, const lat_modes_state *state);
+    const lat_modes_state *from; /* NULL: from the beginning */
+    void *with;
+} lat_modes_job;
+
+typedef struct lat_modes {
+    int count;
+    double *value, *residual; /* [count]: (w, A w), and |A w - value w| */
+    lat_dfield **vector;      /* [count], |w| = 1, orthogonal to each other */
+    double rest;              /* no other eigenvalue has a modulus below it (above it); see gaps */
+    double norm;       /* no eigenvalue has a modulus above it: a Ritz value and its residual */
+    long applications; /* of A */
+    bool converged;    /* else there are none, and `worst` is the largest residual */
+    double worst;
+} lat_modes;
+
+/* 0, also if it has not converged (`converged`), or -1 with lat_error set. *found is to be freed in
+ * any case. `high` is less than the dimension of the space. */
+int lat_modes_find(const lat_modes_job *job, lat_modes *found);
+void lat_modes_free(lat_modes *found);
+
+/* gap[k] is the distance of value[k] from that part of the spectrum that the modes of its sign do
+ * not span: from modes of the other sign, and from all that is not among the modes, which begins at
+ * `rest`. The projector to the modes of one sign is then exact to
+ *
+ *     kappa (1 + 2 kappa) / (1 - 2 kappa (1 + 2 kappa)),   kappa^2 = sum residual^2 / gap^2
+ *
+ * (Giusti, Hoelbling, Luescher, Wittig, hep-lat/0212012, section 4), the sum over modes of that
+ * sign. lat_modes_bound: of that sign (+1, -1); infinite where the formula says nothing. */
+void lat_modes_gaps(int count, const double *value, double rest, bool largest, double *gap);
+double lat_modes_kappa(int count, const double *value, const double *residual, const double *gap,
+                       int sign);
+double lat_modes_bound(double kappa);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* modes_internal.h: what the methods of lib/modes share: vectors of one column, A and its count, a
+ * diagonalisation of A in a space. Functions return 0, or -1 with lat_error set. */
+#ifndef LAT_MODES_INTERNAL_H
+#define LAT_MODES_INTERNAL_H
+
+#include <complex.h>
+#include "modes.h"
+
+typedef double complex lat_cx;
+
+/* A search. */
+typedef struct lat_search {
+    const lat_modes_job *job;
+    const lat_hermitian *op;
+    lat_spinor_space *s;
+    lat_spinor_part p;
+    size_t dimension; /* of the space */
+    int want;         /* modes that are computed: one more than `high`, for the gap */
+    lat_dfield *tmp;  /* of A A */
+    long applications;
+    uint64_t draws; /* random vectors so far */
+    double norm;    /* an upper bound of |A| */
+} lat_search;
+
+lat_dfield *lat_search_vector(lat_search *w, const char *what); /* zero */
+
+/* out = A in; out = A^2 in, or A in if A is positive: the operator whose lowest eigenvalues are
+ * looked for. */
+int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+
+/* dot[i] = <x[i], y>, for any n. */
+int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield *y, lat_cx *dot);
+/* y += sum a[i] x[i] */
+int lat_search_axpys(lat_search *w, int n, const lat_cx *a, lat_dfield *const *x, lat_dfield *y);
+int lat_search_norm(lat_search *w, const lat_dfield *y, double *norm); /* |y| */
+int lat_search_scale(lat_search *w, double a, lat_dfield *y);
+int lat_search_random(lat_search *w, lat_dfield *y);
+
+/* y becomes orthogonal to all n x, twice; dot[i] (may be NULL) is what was taken off; norm is the
+ * rest's. */
+int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, lat_cx *dot,
+                          double *norm);
+
+/* A random unit vector orthogonal to all x; `found` is false where there is none. */
+int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found);
+
+/* y[k] = sum_i x[i] u[k * pitch + i], k < m. */
+int lat_search_rotate(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u, int pitch,
+                      lat_dfield *const *y);
+
+/* Diagonalises A in the space of n orthonormal x: y[k], value[k], residual[k], those that are
+ * looked for first; vectors of y change places. `work` is a vector. */
+int lat_search_diagonalise(lat_search *w, int n, lat_dfield *const *x, lat_dfield **y,
+                           double *value, double *residual, lat_dfield *work);
+
+/* Have the modes converged? The last one of `want` is for the gap alone. How many have, and the
+ * largest residual of the others. */
+bool lat_search_converged(const lat_search *w, int n, const double *value, const double *residual,
+                          int *converged, double *worst);
+
+int lat_search_progress(lat_search *w, int converged, double worst);
+
+/* The methods: `want` modes, of which the vectors y are the caller's from then on. 1; 0 if it has
+ * not converged: *worst is the largest residual; or -1. */
+int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *residual,
+                      double *worst);
+int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ritz.c: conjugate gradients of the Ritz functional mu(z) = (z, B z)/(z, z), B = A^2 (or A, if A
+ * is positive; with the other sign for the largest modes), in the complement of the modes found. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "modes_internal.h"
+
+/* After so many steps x becomes a unit vector, and B x is computed anew. More modes than are wanted
+ * are found where the last one is a mixture of two with values of opposite sign. */
+enum { FRESH = 40, MORE = 8 };
+
+typedef struct ritz {
+    lat_search *w;
+    lat_dfield *x, *p, *g, *bx, *bp;
+    lat_dfield **found, **y; /* modes of B; of A in their space */
+    int count;               /* of found */
+    double sign;
+    double n, q, mu, gg; /* (x, x), (p, p), the functional, |g|^2 */
+    double top;          /* the largest (p, B p)/(p, p) so far: about |B| */
+} ritz;
+
+static int apply(ritz *r, lat_dfield *out, lat_dfield *in)
+{
+    return lat_search_square(r->w, out, in, NULL)
+                   || (r->sign < 0 && lat_search_scale(r->w, -1, out))
+               ? -1
+               : 0;
+}
+
+static int real_dot(ritz *r, lat_dfield *x, lat_dfield *y, double *dot)
+{
+    lat_cx z;
+    if (lat_search_dots(r->w, 1, &x, y, &z))
+        return -1;
+    *dot = creal(z);
+    return 0;
+}
+
+/* y <- a x + b y */
+static int axpby(ritz *r, double a, lat_dfield *x, double b, lat_dfield *y, double *norm)
+{
+    const lat_scalar sa = {a, 0}, sb = {b, 0};
+    return r->w->s->ops->axpby(r->w->s, &r->w->p, &sa, x, &sb, y, norm);
+}
+
+/* g = P (B - mu) x / (x, x), from x and bx; P projects to the complement of the modes found: what
+ * rounding puts into x of them would grow otherwise. */
+static int gradient(ritz *r)
+{
+    double a, norm;
+    if (real_dot(r, r->x, r->bx, &a) || r->w->s->ops->copy(r->w->s, &r->w->p, r->bx, r->g))
+        return -1;
+    r->mu = a / r->n;
+    if (axpby(r, -r->mu / r->n, r->x, 1 / r->n, r->g, NULL)
+        || lat_search_orthogonal(r->w, r->count, r->found, r->g, NULL, &norm))
+        return -1;
+    r->gg = norm * norm;
+    return 0;
+}
+
+/* x becomes a unit vector of the complement, and what belongs to it is computed anew. The direction
+ * stays, or is that of the gradient. */
+static int fresh(ritz *r, bool restart)
+{
+    lat_search *w = r->w;
+    double norm, p;
+    if (lat_search_orthogonal(w, r->count, r->found, r->x, NULL, &norm)
+        || lat_search_scale(w, 1 / norm, r->x) || apply(r, r->bx, r->x))
+        return -1;
+    r->n = 1;
+    if (gradient(r))
+        return -1;
+    if (restart) {
+        r->q = r->gg;
+        return w->s->ops->copy(w->s, &w->p, r->g, r->p);
+    }
+    /* g is as many times larger as x is smaller. */
+    if (lat_search_scale(w, norm, r->p) || lat_search_orthogonal(w, 1, &r->x, r->p, NULL, &p))
+        return -1;
+    r->q = p * p;
+    return 0;
+}
+
+/* The minimum of mu(x + alpha p), of -c q alpha^2 + (b n - a q) alpha + c n = 0 the root with the
+ * smaller functional; (x, p) = 0. */
+static double step(double a, double b, double c, double n, double q)
+{
+    const double d = b * n - a * q, root = sqrt(d * d + 4 * c * c * n * q);
+    return d >= 0 ? 2 * c * n / (-d - root) : (d - root) / (2 * c * q);
+}
+
+static int advance(ritz *r)
+{
+    lat_search *w = r->w;
+    double b, c, gg = r->gg;
+    lat_cx xp;
+    if (apply(r, r->bp, r->p) || real_dot(r, r->p, r->bp, &b) || real_dot(r, r->p, r->g, &c))
+        return -1;
+    c *= r->n; /* (p, B x), without what rounding leaves of (p, x) mu */
+    r->top = fmax(r->top, fabs(b) / r->q);
+    const double alpha = step(r->mu * r->n, b, c, r->n, r->q);
+    if (!isfinite(alpha) || alpha == 0)
+        return fresh(r, true);
+    if (axpby(r, alpha, r->p, 1, r->x, &r->n) || axpby(r, alpha, r->bp, 1, r->bx, NULL)
+        || gradient(r))
+        return -1;
+    /* p <- g + beta (p - x (x, p)/(x, x)) */
+    const double beta = r->gg / gg;
+    if (lat_search_dots(w, 1, &r->x, r->p, &xp))
+        return -1;
+    const lat_cx back = -xp / r->n;
+    return lat_search_axpys(w, 1, &back, &r->x, r->p) || axpby(r, 1, r->g, beta, r->p, &r->q) ? -1
+                                                                                              : 0;
+}
+
+/* |g| of the unit vector at which the iteration stops. An eigenvalue of B then lies within it of
+ * mu. A mode of A is less precise: a neighbour in the spectrum of B, with a value of the other
+ * sign, is far off in that of A. Rounding sets the end. */
+static double target(const ritz *r)
+{
+    const double tol = r->w->job->tolerance, mu = fabs(r->mu), end = 32 * DBL_EPSILON * r->top;
+    return fmax(r->w->op->positive ? .5 * tol : .001 * tol * fmax(sqrt(mu), tol), end);
+}
+
+/* One more mode: 1, 0 if there were too many applications, or -1. */
+static int one(ritz *r)
+{
+    lat_search *w = r->w;
+    bool drawn;
+    double norm;
+    if (lat_search_draw(w, r->count, r->found, r->x, &drawn))
+        return -1;
+    if (!drawn)
+        return lat_fail("modes: expected fewer than the dimension of the space, found more");
+    r->top = 0;
+    for (long i = 0;; i++) {
+        if ((i % FRESH == 0 ? fresh(r, i == 0) : advance(r))
+            || (i % 64 == 0 && lat_search_progress(w, r->count, sqrt(r->gg * r->n))))
+            return -1;
+        /* Believed if x is fresh. */
+        if (sqrt(r->gg * r->n) <= target(r)) {
+            if (fresh(r, false))
+                return -1;
+            if (sqrt(r->gg) <= target(r))
+                break;
+        }
+        if (w->applications > w->job->max_applications) {
+            r->gg *= r->n; /* of the unit vector */
+            return 0;
+        }
+    }
+    /* `found` gets another vector, and x goes there. */
+    lat_dfield *x = r->x;
+    if (lat_search_orthogonal(w, r->count, r->found, x, NULL, &norm)
+        || lat_search_scale(w, 1 / norm, x))
+        return -1;
+    r->x = r->found[r->count];
+    r->found[r->count++] = x;
+    return 1;
+}
+
+static int save(ritz *r)
+{
+    const lat_modes_job *job = r->w->job;
+    double number = (double)r->w->draws;
+    const lat_modes_state state = {r->count, 1, r->found, &number};
+    return job->save ? job->save(job->with, &state) : 0;
+}
+
+static int load(ritz *r)
+{
+    const lat_modes_state *from = r->w->job->from;
+    if (!from)
+        return 0;
+    if (from->numbers != 1 || from->vectors > r->w->want + MORE)
+        return lat_fail("the checkpoint: expected modes of --method ritz, found others");
+    r->count = from->vectors;
+    r->w->draws = (uint64_t)from->number[0];
+    for (int i = 0; i < r->count; i++)
+        if (r->w->s->ops->copy(r->w->s, &r->w->p, from->vector[i], r->found[i]))
+            return -1;
+    return 0;
+}
+
+/* Modes until as many as are wanted are eigenvectors of A: 1, 0 or -1. */
+static int all(ritz *r, double *value, double *residual, double *worst)
+{
+    lat_search *w = r->w;
+    int rc = load(r) ? -1 : 1, converged;
+    while (rc > 0) {
+        if (r->count >= w->want) {
+            if (lat_search_diagonalise(w, r->count, r->found, r->y, value, residual, r->bx))
+                return -1;
+            if (lat_search_converged(w, w->want, value, residual, &converged, worst))
+                return 1;
+            if (r->count == w->want + MORE || (size_t)r->count == w->dimension)
+                return 0;
+        }
+        rc = one(r);
+        if (rc > 0 && save(r))
+            return -1;
+    }
+    *worst = sqrt(r->gg);
+    return rc;
+}
+
+static int open_vectors(ritz *r)
+{
+    const int most = r->w->want + MORE;
+    lat_dfield **const one_of[] = {&r->x, &r->p, &r->g, &r->bx, &r->bp};
+    r->found = calloc((size_t)most, sizeof(lat_dfield *));
+    r->y = calloc((size_t)most, sizeof(lat_dfield *));
+    if (!r->found || !r->y)
+        return lat_fail("out of memory: modes");
+    for (int i = 0; i < 5; i++)
+        if (!(*one_of[i] = lat_search_vector(r->w, "the Ritz functional")))
+            return -1;
+    for (int i = 0; i < most; i++)
+        if (!(r->found[i] = lat_search_vector(r->w, "modes"))
+            || !(r->y[i] = lat_search_vector(r->w, "modes")))
+            return -1;
+    return 0;
+}
+
+static void close_vectors(ritz *r)
+{
+    lat_dfield *const one_of[] = {r->x, r->p, r->g, r->bx, r->bp};
+    for (int i = 0; i < 5; i++)
+        if (one_of[i])
+            lat_dfield_free(one_of[i]);
+    for (int i = 0; i < r->w->want + MORE; i++) {
+        if (r->found && r->found[i])
+            lat_dfield_free(r->found[i]);
+        if (r->y && r->y[i])
+            lat_dfield_free(r->y[i]);
+    }
+    free(r->found);
+    free(r->y);
+}
+
+int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst)
+{
+    ritz r = {.w = w, .sign = w->job->largest ? -1 : 1};
+    const size_t most = (size_t)w->want + MORE;
+    double *numbers = lat_alloc(2 * most, sizeof *numbers, "eigenvalues");
+    int rc = numbers && open_vectors(&r) == 0 ? all(&r, numbers, numbers + most, worst) : -1;
+    for (int i = 0; rc > 0 && i < w->want; i++) {
+        value[i] = numbers[i];
+        residual[i] = numbers[most + (size_t)i];
+        y[i] = r.y[i];
+        r.y[i] = NULL;
+    }
+    close_vectors(&r);
+    free(numbers);
+    return rc;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* search.c: vectors, A, and diagonalisation in a space. */
+#include "modes_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "dense.h"
+
+lat_dfield *lat_search_vector(lat_search *w, const char *what)
+{
+    return lat_spinor_new(w->s, what);
+}
+
+int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    w->applications++;
+    return w->op->apply(w->op, out, in, end);
+}
+
+int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    if (w->op->positive)
+        return lat_search_apply(w, out, in, end);
+    return lat_search_apply(w, w->tmp, in, NULL) || lat_search_apply(w, out, w->tmp, end) ? -1 : 0;
+}
+
+/* ---- linear algebra -------------------------------------------------------------------------- */
+
+static lat_scalar scalar(lat_cx z) { return (lat_scalar){creal(z), cimag(z)}; }
+
+int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield *y, lat_cx *dot)
+{
+    for (int i = 0; i < n; i += LAT_SPINOR_TERMS) {
+        const int terms = n - i < LAT_SPINOR_TERMS ? n - i : LAT_SPINOR_TERMS;
+        lat_scalar found[LAT_SPINOR_TERMS], *to[LAT_SPINOR_TERMS];
+        const lat_dfield *from[LAT_SPINOR_TERMS];
+        for (int j = 0; j < terms; j++) {
+            to[j] = &found[j];
+            from[j] = x[i + j];
+        }
+        if (w->s->ops->dots(w->s, &w->p, terms, from, y, to, NULL))
+            return -1;
+        for (int j = 0; j < terms; j++)
+            dot[i + j] = CMPLX(found[j].re, found[j].im);
+    }
+    return 0;
+}
+
+int lat_search_axpys(lat_search *w, int n, const lat_cx *a, lat_dfield *const *x, lat_dfield *y)
+{
+    for (int i = 0; i < n; i += LAT_SPINOR_TERMS) {
+        const int terms = n - i < LAT_SPINOR_TERMS ? n - i : LAT_SPINOR_TERMS;
+        lat_scalar factor[LAT_SPINOR_TERMS];
+        const lat_scalar *factors[LAT_SPINOR_TERMS];
+        const lat_dfield *from[LAT_SPINOR_TERMS];
+        for (int j = 0; j < terms; j++) {
+            factor[j] = scalar(a[i + j]);
+            factors[j] = &factor[j];
+            from[j] = x[i + j];
+        }
+        if (w->s->ops->axpys(w->s, &w->p, terms, factors, from, y, NULL))
+            return -1;
+    }
+    return 0;
+}
+
+int lat_search_norm(lat_search *w, const lat_dfield *y, double *norm)
+{
+    if (w->s->ops->dots(w->s, &w->p, 0, NULL, y, NULL, norm))
+        return -1;
+    *norm = sqrt(*norm);
+    return 0;
+}
+
+int lat_search_scale(lat_search *w, double a, lat_dfield *y)
+{
+    const lat_scalar none = {0, 0}, by = {a, 0};
+    return w->s->ops->axpby(w->s, &w->p, &none, w->tmp, &by, y, NULL);
+}
+
+int lat_search_random(lat_search *w, lat_dfield *y)
+{
+    const uint64_t golden = 0x9E3779B97F4A7C15;
+    return w->s->ops->random(w->s, &w->p, w->job->seed + golden * ++w->draws, y);
+}
+
+int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, lat_cx *dot,
+                          double *norm)
+{
+    lat_cx *now = lat_alloc((size_t)n + 1, sizeof *now, "products");
+    int rc = now ? 0 : -1;
+    for (int i = 0; i < n && dot; i++)
+        dot[i] = 0;
+    for (int round = 0; round < 2 && rc == 0; round++) {
+        rc = lat_search_dots(w, n, x, y, now);
+        for (int i = 0; i < n; i++) {
+            if (dot)
+                dot[i] += now[i];
+            now[i] = -now[i];
+        }
+        rc = rc || lat_search_axpys(w, n, now, x, y) ? -1 : 0;
+    }
+    free(now);
+    return rc || lat_search_norm(w, y, norm) ? -1 : 0;
+}
+
+int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found)
+{
+    double before, after;
+    *found = false;
+    if ((size_t)n >= w->dimension)
+        return 0;
+    if (lat_search_random(w, y) || lat_search_norm(w, y, &before)
+        || lat_search_orthogonal(w, n, x, y, NULL, &after))
+        return -1;
+    *found = after > 1e-8 * before;
+    return *found ? lat_search_scale(w, 1 / after, y) : 0;
+}
+
+int lat_search_rotate(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u, int pitch,
+                      lat_dfield *const *y)
+{
+    for (int k = 0; k < m; k++)
+        if (w->s->ops->zero(w->s, &w->p, y[k])
+            || lat_search_axpys(w, n, u + (size_t)k * (size_t)pitch, x, y[k]))
+            return -1;
+    return 0;
+}
+
+/* ---- diagonalisation ------------------------------------------------------------------------- */
+
+/* value = (y, A y) and |A y - value y|, |y| = 1. */
+static int residual_of(lat_search *w, lat_dfield *y, lat_dfield *work, double *value,
+                       double *residual)
+{
+    lat_cx dot;
+    if (lat_search_apply(w, work, y, NULL) || lat_search_dots(w, 1, &y, work, &dot))
+        return -1;
+    *value = creal(dot);
+    const lat_cx minus = -*value;
+    return lat_search_axpys(w, 1, &minus, &y, work) || lat_search_norm(w, work, residual) ? -1 : 0;
+}
+
+/* Modes that are looked for come first, by |A y|: a vector far from any mode may have any (y, A y)
+ * between eigenvalues of both signs. */
+static void order(const lat_search *w, int n, double *value, double *residual, lat_dfield **y)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0; j--) {
+            const double a = hypot(value[j - 1], residual[j - 1]), b = hypot(value[j], residual[j]),
+                         v = value[j], r = residual[j];
+            lat_dfield *z = y[j];
+            if (w->job->largest ? a >= b : a <= b)
+                break;
+            value[j] = value[j - 1];
+            residual[j] = residual[j - 1];
+            y[j] = y[j - 1];
+            value[j - 1] = v;
+            residual[j - 1] = r;
+            y[j - 1] = z;
+        }
+}
+
+int lat_search_diagonalise(lat_search *w, int n, lat_dfield *const *x, lat_dfield **y,
+                           double *value, double *residual, lat_dfield *work)
+{
+    const size_t size = (size_t)n * (size_t)n;
+    lat_cx *a = lat_alloc(3 * size, sizeof *a, "a small matrix"), *dot = a + size, *u = dot + size;
+    int rc = a ? 0 : -1;
+    /* dot[j * n + i] = <x_i, A x_j> */
+    for (int j = 0; j < n && rc == 0; j++)
+        rc = lat_search_apply(w, work, x[j], NULL) || lat_search_dots(w, n, x, work, dot + j * n);
+    for (int i = 0; i < n && rc == 0; i++)
+        for (int j = i; j < n; j++)
+            a[i * n + j] = (dot[j * n + i] + conj(dot[i * n + j])) / 2;
+    rc = rc || lat_dense_eigen(n, a, value, u) || lat_search_rotate(w, n, x, n, u, n, y);
+    for (int k = 0; k < n && rc == 0; k++)
+        rc = residual_of(w, y[k], work, &value[k], &residual[k]);
+    if (rc == 0)
+        order(w, n, value, residual, y);
+    free(a);
+    return rc ? -1 : 0;
+}
+
+bool lat_search_converged(const lat_search *w, int n, const double *value, const double *residual,
+                          int *converged, double *worst)
+{
+    *converged = 0;
+    *worst = 0;
+    for (int k = 0; k < n && k < w->want; k++) {
+        /* That of the gap: a thousandth of its value does. */
+        const double loose = k == w->job->high ? 1e-3 * fabs(value[k]) : 0;
+        if (residual[k] <= fmax(w->job->tolerance, loose))
+            ++*converged;
+        else
+            *worst = fmax(*worst, residual[k]);
+    }
+    return n >= w->want && *converged == w->want;
+}
+
+int lat_search_progress(lat_search *w, int converged, double worst)
+{
+    const lat_modes_job *job = w->job;
+    return job->progress ? job->progress(job->with, converged, w->want, worst, w->applications) : 0;
+}
