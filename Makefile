@@ -209,12 +209,14 @@ lane_flags_avx512 := -mtune=icelake-server -mavx512f -mavx512dq -mavx512vl -mavx
 groups_to = $(shell seq 2 $$(sed -n 's/^.define LAT_$(1)_MOST \([0-9]*\).*/\1/p' lib/site/groups.h))
 fix_range := $(call groups_to,FIX)
 link_range := $(call groups_to,LINKS)
+flow_range := $(call groups_to,FLOW)
 CPU_GROUPS ?= $(if $(filter 1,$(QUICK)),3,$(lastword $(link_range)))
 $(foreach v,GPU_GROUPS CPU_GROUPS,$(if $(filter-out $(link_range),$($(v))),$(error $(v)=$($(v)): expected a number from 2 to $(lastword $(link_range)))))
 cpu_few = $(filter $(shell seq 2 $(CPU_GROUPS)),$(1))
 
 lane_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(fix_range)),$(B)/lib/fix/lanes_$(l)_$(n).o))
 link_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(link_range)) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
+flow_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(flow_range)),$(B)/lib/flow/flow_$(l)_$(n).o))
 dirac_obj = $(foreach l,$(lanes),$(foreach n,2 3,$(B)/lib/dirac/dirac_$(l)_$(n).o))
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3)
@@ -223,10 +225,10 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -D
 # ---- what is built ---------------------------------------------------------------------------
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
-lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/dirac/dirac_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
+lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
   $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
-lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(dirac_obj) $(cuda_obj)
+lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
 mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c),$(wildcard tools/*/lat-*.c)))
@@ -292,6 +294,9 @@ $(lane_obj): $(B)/lib/fix/lanes_%.o: lib/fix/fix_lanes.c $(B)/flags Makefile | $
 $(link_obj): $(B)/lib/generate/links_%.o: lib/generate/link_lanes.c $(B)/flags Makefile | $(B)/plan
 	$(call lane_cc,$(if $(filter %_2 %_3 %_4 %_all,$*),-O3,-O2 -funroll-loops))
 
+$(flow_obj): $(B)/lib/flow/flow_%.o: lib/flow/flow_lanes.c $(B)/flags Makefile | $(B)/plan
+	$(call lane_cc,$(if $(filter %_2 %_3 %_4,$*),-O3,-O2 -funroll-loops))
+
 $(dirac_obj): $(B)/lib/dirac/dirac_%.o: lib/dirac/dirac_lanes.c $(B)/flags Makefile | $(B)/plan
 	$(call lane_cc,-O3)
 
@@ -310,7 +315,7 @@ $(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/
 $(B)/lib/lattice/rotate.o: cflags += -ffp-contract=off
 
 # The tables of N, and the devices that stand on them.
-cpu_tables := $(addprefix $(B)/lib/,fix/fix_lanes_table.o fix/fix_cpu.o generate/link_lanes_table.o generate/generate_cpu.o)
+cpu_tables := $(addprefix $(B)/lib/,fix/fix_lanes_table.o fix/fix_cpu.o generate/link_lanes_table.o generate/generate_cpu.o flow/flow_lanes_table.o flow/flow_cpu.o)
 $(call keep,$(B)/groups,CPU_GROUPS=$(CPU_GROUPS))
 $(cpu_tables): $(B)/groups
 $(cpu_tables): cflags += -DLAT_CPU_GROUPS=$(CPU_GROUPS)

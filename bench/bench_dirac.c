@@ -152,7 +152,7 @@ static void set_up(bed *b, const line *l)
     f.mass = .2;
     f.csw = f.csw_t = l->clover ? 1 : 0;
     f.boundary[3].theta = 1;
-    const lat_grid_spec spec = {b->u.head.geom, l->storage, -1};
+    const lat_grid_spec spec = {b->u.head.geom, l->storage, -1, false};
     const lat_dirac_options options = {.reals = l->reals};
     need((b->grid = lat_grid_new(cpu_device(), &spec))
              && (b->s = lat_spinor_open(b->grid, 3, l->columns))

@@ -236,7 +236,7 @@ static int describe(gpu *c)
 
 static int open_fields(gpu *c, const lat_field *u, lat_real real)
 {
-    const lat_grid_spec spec = {u->head.geom, lat_storage_of(real), c->condition.time};
+    const lat_grid_spec spec = {u->head.geom, lat_storage_of(real), c->condition.time, false};
     if (!(c->grid = lat_grid_new(c->fixer.dev, &spec)))
         return -1;
     if (c->copies > INT_MAX / BATCH / 2 / c->grid->slices)

@@ -51,9 +51,8 @@ static int open_fields(cpu *c, const lat_field *u, lat_real real)
         || lat_dfield_put(c->u, 0, u, NULL))
         return -1;
     c->sum = lat_alloc((size_t)lat_reduce_slices(c->grid), 2 * sizeof *c->sum, "sums of slices");
-    c->work = (lat_link_work){lat_cpu(c->grid)->lay,
+    c->work = (lat_link_work){{lat_cpu(c->grid)->lay, c->u->data, u->head.geom.nd},
                               lat_cpu_sites(lat_cpu(c->grid), 0),
-                              c->u->data,
                               {1 / c->action.xi, c->action.xi}};
     return c->sum ? 0 : -1;
 }

@@ -66,7 +66,7 @@ static int gpu_get(lat_generator *gen, lat_field *u)
 static int open_field(gpu *c, const lat_field *u, lat_real real)
 {
     char text[64], what[96];
-    const lat_grid_spec spec = {u->head.geom, lat_storage_of(real), -1};
+    const lat_grid_spec spec = {u->head.geom, lat_storage_of(real), -1, false};
     const lat_shape shape = {u->head.geom.nd, 2 * c->nc * c->ops->rows, c->nc, true, false};
     if (!(c->grid = lat_grid_new(c->gen.dev, &spec)))
         return -1;

@@ -4,18 +4,14 @@
 #ifndef LAT_GENERATE_LINK_LANES_H
 #define LAT_GENERATE_LINK_LANES_H
 
-#include "grid/layout.h"
+#include "grid/lane_links.h"
 #include "site/groups.h"
 #include "site/update.h"
 
-/* Links in lanes: blocks in the layout's order, in each the directions, of each link its rows that
- * are kept (N - 1 for SU(2) and SU(3), else N; re, im), then the lane: element e of U_mu of block
- * b, lane l is at [((b * nd + mu) * elements + e) * lanes + l]. */
 typedef struct lat_link_work {
-    const lat_layout *lay;
+    lat_lane_links links;
     const int64_t *site; /* of the whole lattice, of every lane: [blocks][lanes] */
-    void *u;
-    double weight[2]; /* of a plane without and with the last direction: 1/xi, xi */
+    double weight[2];    /* of a plane without and with the last direction: 1/xi, xi */
 } lat_link_work;
 
 typedef struct lat_link_how {

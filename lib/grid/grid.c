@@ -19,7 +19,7 @@ static int make_slot(lat_grid *g)
     for (int mu = 0; mu < all->nd; mu++) {
         if (mu == g->spec.across)
             continue;
-        if (all->dims[mu] % 2)
+        if (all->dims[mu] % 2 && (!g->spec.odd || g->dev->gpu))
             return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents",
                             lat_dims_text(all, text), all->dims[mu]);
         g->axis[g->slot.nd] = mu;

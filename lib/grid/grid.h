@@ -66,6 +66,7 @@ typedef struct lat_grid_spec {
     lat_geometry lattice; /* of all ranks; even extents along every axis of a slot */
     lat_storage storage;  /* of the grid's fields */
     int across;           /* direction across which slices are independent lattices, or -1 */
+    bool odd;             /* odd extents, too: for what needs no even and odd sites. On the CPU. */
 } lat_grid_spec;
 
 /* What both kinds of device tell of a grid; theirs begin with it. */

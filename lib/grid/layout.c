@@ -15,15 +15,19 @@ typedef struct plan {
     lat_layout *lay;
     bool halo;
     int parity;  /* of the site with local coordinates 0 */
+    int turn[2]; /* 1 where the ghost slice below, above, is beyond the boundary of an odd extent */
     int next[4]; /* where the next block goes, or the next slot: even, odd, even and odd ghosts */
 } plan;
 
 /* Of a site with local coordinates x. */
 static int region(const plan *p, const int x[LAT_MAX_DIMS])
 {
-    const int last = p->lay->geom.nd - 1;
-    const bool ghost = p->halo && (x[last] == 0 || x[last] == p->lay->geom.dims[last] - 1);
-    return ((x[0] + x[1] + x[2] + x[3] + p->parity) & 1) + (ghost ? 2 : 0);
+    const int last = p->lay->geom.nd - 1, parity = x[0] + x[1] + x[2] + x[3] + p->parity;
+    if (p->halo && x[last] == 0)
+        return 2 + ((parity + p->turn[LAT_DOWN]) & 1);
+    if (p->halo && x[last] == p->lay->geom.dims[last] - 1)
+        return 2 + ((parity + p->turn[LAT_UP]) & 1);
+    return parity & 1;
 }
 
 /* Cuts the first `axes` axes in two, the longest boxes first, until there is a box for every lane;
@@ -239,20 +243,9 @@ static int list_faces(plan *p, const int64_t *position)
     return 0;
 }
 
-static int check_even(const lat_geometry *geom)
-{
-    char text[64];
-    for (int mu = 0; mu < geom->nd; mu++)
-        if (geom->dims[mu] % 2)
-            return lat_fail("lattice %s: extent %d is odd; even and odd sites need even extents",
-                            lat_dims_text(geom, text), geom->dims[mu]);
-    return 0;
-}
-
 lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int lanes)
 {
-    if (check_even(lattice))
-        return NULL;
+    const int extent = lattice->dims[lattice->nd - 1];
     plan p = {
         .lay = calloc(1, sizeof *p.lay), .halo = own, .parity = own ? (own->first + 1) & 1 : 0};
     lat_layout *lay = p.lay;
@@ -264,6 +257,8 @@ lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int
     if (own) {
         lay->first = (int64_t)(lat_volume(lattice) / (size_t)lattice->dims[lattice->nd - 1]);
         lay->geom.dims[lattice->nd - 1] = own->count + 2;
+        p.turn[LAT_DOWN] = own->first == 0 ? extent % 2 : 0;
+        p.turn[LAT_UP] = own->first + own->count == extent ? extent % 2 : 0;
     }
     int64_t *position = lat_alloc(lat_volume(&lay->geom), sizeof *position, "the table of sites");
     int rc = position ? fill(&p, lanes, position) : -1;

@@ -7,6 +7,7 @@
 #define LAT_MAX_COLOURS 16 /* fields: SU(2) to SU(16) */
 #define LAT_FIX_MOST 8     /* gauge fixing */
 #define LAT_LINKS_MOST 16  /* updates of links */
+#define LAT_FLOW_MOST 8    /* gradient flow */
 #define LAT_ABELIAN_MOST 3 /* gauges whose local problem is LAT_ABELIAN (update.h) */
 
 /* What was built of them: GPU code by make GPU_GROUPS=16, the CPU's by make CPU_GROUPS=4. */
@@ -29,6 +30,11 @@
 #define LAT_CPU_LINKS_MOST LAT_CPU_GROUPS
 #else
 #define LAT_CPU_LINKS_MOST LAT_LINKS_MOST
+#endif
+#if defined(LAT_CPU_GROUPS) && LAT_CPU_GROUPS < LAT_FLOW_MOST
+#define LAT_CPU_FLOW_MOST LAT_CPU_GROUPS
+#else
+#define LAT_CPU_FLOW_MOST LAT_FLOW_MOST
 #endif
 
 /* X(2, of) X(3, of) .. X(most, of) */

@@ -71,7 +71,7 @@ static void *numbers(size_t n, size_t size)
 /* Fields and operator for links that are there; options of reals and trace. */
 static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options options)
 {
-    const lat_grid_spec spec = {t->u.head.geom, storage, -1};
+    const lat_grid_spec spec = {t->u.head.geom, storage, -1, false};
     const int nc = t->u.head.nc;
     t->columns = columns;
     t->eps = storage == LAT_STORAGE_DOUBLE   ? 0x1p-53
@@ -740,7 +740,7 @@ static void refused(double mass, double csw, int reals, bool bent, const char *w
     lat_fermion f = fermion_of(mass);
     f.csw = f.csw_t = csw;
     const lat_dirac_options options = {.reals = reals};
-    const lat_grid_spec spec = {u.head.geom, LAT_STORAGE_DOUBLE, -1};
+    const lat_grid_spec spec = {u.head.geom, LAT_STORAGE_DOUBLE, -1, false};
     lat_grid *grid = lat_grid_new(dev, &spec);
     lat_spinor_space *s = lat_spinor_open(grid, 3, 1);
     lat_dirac *d = lat_dirac_open(s, &u, &f, &options);
@@ -812,7 +812,7 @@ static int print_bytes(int ranks, char **argv)
         f.csw = f.csw_t = 1;
         f.boundary[3].theta = k & 4 ? 1 : .3;
         const lat_grid_spec spec = {u.head.geom, k & 2 ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE,
-                                    -1};
+                                    -1, false};
         static const int all[] = {0, 1};
         const lat_spinor_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
         lat_grid *grid = lat_grid_new(device, &spec);

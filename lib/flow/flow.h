@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* flow.h: the gradient flow of links (docs/flow.md; Luescher, JHEP 08 (2010) 071).
+ *
+ *     dV_mu(x)/dt = Z_mu(x) V_mu(x),   V = U at t = 0,
+ *     Z_mu(x) = - P[ c0 sum of the plaquettes + c1 sum of the 2 x 1 rectangles that begin with
+ *               V_mu(x) ],   P[X] = (X - X^+)/2 minus its trace part, c0 = 1 - 8 c1,
+ *
+ * goes down the gradient of the action. It is integrated by the Runge-Kutta scheme of third order
+ * of that article's appendix C, in double precision, with a fixed step or with steps of which each
+ * has an error below a tolerance (Fritzsch, Ramos, JHEP 10 (2013) 008, appendix D): that error is
+ * the largest Frobenius norm, over all links, of the difference from a scheme of second order made
+ * of the same Z.
+ *
+ * Any extents, SU(2) to SU(LAT_FLOW_MOST), two to four directions, periodic. Results do not depend
+ * on threads and ranks. Functions return 0 or a pointer, or -1 or NULL with lat_error set. Every
+ * rank calls every function. */
+#ifndef LAT_FLOW_FLOW_H
+#define LAT_FLOW_FLOW_H
+
+#include "grid/device.h"
+#include "lattice/field.h"
+
+/* c1 of Symanzik's action (Luescher, Weisz) and of Iwasaki's. */
+#define LAT_FLOW_SYMANZIK (-1. / 12)
+#define LAT_FLOW_IWASAKI (-.331)
+
+typedef struct lat_flow_how {
+    double c1;        /* 0: Wilson flow */
+    double step;      /* 0: steps by the tolerance */
+    double tolerance; /* of a step */
+} lat_flow_how;
+
+typedef struct lat_flow lat_flow;
+
+/* A field in double whose links are in SU(N) to rounding: those of other fields are replaced by the
+ * nearest ones. The header states no plaquette then. */
+int lat_flow_prepare(lat_field *u);
+
+/* Starts at links that lat_flow_prepare has seen. Borrows the device alone. */
+lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how *how);
+void lat_flow_close(lat_flow *f);
+
+/* Goes on by a flow time `span`; a fixed step must divide it. */
+int lat_flow_advance(lat_flow *f, double span);
+
+/* Steps that were made, and those that were made again with a smaller step. */
+long lat_flow_steps(const lat_flow *f);
+long lat_flow_rejected(const lat_flow *f);
+
+/* Of the links as they are: action densities (docs/conventions.md) by plaquettes, and by the clover
+ * of the planes with the last direction and without it; topological charge, NaN unless there are
+ * four dimensions. */
+typedef struct lat_flow_measured {
+    double plaquette, temporal, spatial, charge;
+} lat_flow_measured;
+int lat_flow_measure(lat_flow *f, lat_flow_measured *m);
+
+/* The links, ghosts too. v: f64, of the same lattice. */
+int lat_flow_get(const lat_flow *f, lat_field *v);
+
+#endif

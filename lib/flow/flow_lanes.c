@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* flow_lanes.c: the gradient flow, a site in each lane of a vector of doubles. Compiled as
+ * link_lanes.c is, once for each vector length and N; flow_cpu.c chooses at run time. */
+#include "flow_lanes.h"
+#include "grid/vectors.h"
+
+#define LAT_T doubles
+#define LAT_S double
+#define LAT_SIZE 8
+#define LAT_WIDTH (BYTES / 8)
+#define LAT_(x) x##_d
+#include "flow_lane_sweeps.h"
+
+#define JOIN_(lanes, n) lat_flow_##lanes##_##n
+#define JOIN(lanes, n) JOIN_(lanes, n)
+
+const lat_flow_ops JOIN(LAT_LANES, LAT_N) = {LAT_N,   LAT_LINK_ROWS, force_d, staples_d,
+                                             plane_d, apply_d,       apart_d, numbers_d};

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-flow: the gradient flow of configurations (docs/flow.md): action densities, t0 and w0,
+ * topological charge along it, and the links themselves. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/text.h"
+#include "flow/flow.h"
+#include "flow/scales.h"
+#include "formats/fields.h"
+#include "lattice/anisotropy.h"
+#include "run/device_options.h"
+#include "run/tool.h"
+#include "stream/stream.h"
+
+enum { MOST_TIMES = 1000 };
+#define FLOW_TIME "flow_time"
+#define FLOW_ACTION "flow_action"
+
+static int action;
+static double until = NAN, every = NAN, fixed_step = NAN, tolerance = 1e-5;
+static const char *links, *times_text;
+static bool scales_alone;
+static lat_device_options device;
+
+static const char *const actions[] = {"wilson", "symanzik", "iwasaki"};
+static const double c1_of[] = {0, LAT_FLOW_SYMANZIK, LAT_FLOW_IWASAKI};
+
+static const lat_option options[] = {
+    {LAT_OPT_CHOICE, "action", 'a', "wilson|symanzik|iwasaki", &action, 0, 0,
+     "the action whose gradient the links follow", false},
+    {LAT_OPT_REAL, "until", 't', "T", &until, 0, 1e6,
+     "flow to time T (default: until t0 and w0 are known, at most to L^2/32, L being the smallest "
+     "extent)",
+     false},
+    {LAT_OPT_REAL, "every", 'e', "DT", &every, 1e-6, 1e6,
+     "measure at multiples of DT (default: about 0.1)", false},
+    {LAT_OPT_REAL, "tolerance", 0, "X", &tolerance, 1e-12, 1,
+     "error of a step, which decides its length: the largest distance of a link", false},
+    {LAT_OPT_REAL, "step", 's', "EPS", &fixed_step, 1e-6, 10,
+     "steps of this length (default: by --tolerance)", false},
+    {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0, "write the links at the end to FILE", true},
+    {LAT_OPT_TEXT, "write", 'w', "T,..", &times_text, 0, 0,
+     "write the links at these times, one field for each (default: at the end)", false},
+    {LAT_OPT_FLAG, "scales", 0, NULL, &scales_alone, 0, 0,
+     "print t0 and w0 alone, a row for each configuration", true},
+    LAT_DEVICE_OPTIONS(device),
+    LAT_PRINT_OPTIONS("time", "configuration"),
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-flow",
+    .args = "[FILE...]",
+    .summary = "Measures action densities, t0, w0 and topological charge along the gradient flow.",
+    .example = "lat-flow --tsv --until 4 --links flowed.lat cfg.0100.lat > flow.tsv",
+    .options = options,
+    .max_files = 1 << 20,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .start = lat_comm_start,
+};
+
+/* ---- the plan: when to measure, when to write ------------------------------------------------ */
+
+static double times[MOST_TIMES]; /* of --write */
+static int ntimes;
+
+static bool divides(double part, double whole)
+{
+    return fabs(rint(whole / part) * part - whole) <= 1e-9 * part;
+}
+
+static void parse_times(void)
+{
+    const char *text = times_text;
+    for (; text && *text; ntimes++) {
+        char *end;
+        const double t = strtod(text, &end), before = ntimes ? times[ntimes - 1] : -1;
+        if (end == text || (*end && *end != ',') || !(t > before && t >= 0 && isfinite(t)))
+            lat_usage("--write: expected rising times with commas between, found '%.80s'", text);
+        if (ntimes == MOST_TIMES)
+            lat_usage("--write: expected at most %d times", MOST_TIMES);
+        if (fixed_step > 0 && !divides(fixed_step, t))
+            lat_usage("--write: expected multiples of the step %g, found %g", fixed_step, t);
+        if (t > until)
+            lat_usage("--write: expected times up to that of --until %g, found %g", until, t);
+        times[ntimes] = t;
+        text = *end ? end + 1 : end;
+    }
+    if (times_text && ntimes == 0)
+        lat_usage("--write: expected times, found none");
+}
+
+/* About 0.1: a multiple of the step, and the end is a multiple of it. */
+static double choose_every(void)
+{
+    const double unit = fixed_step > 0 ? fixed_step : NAN;
+    if (!(unit > 0))
+        return until > 0 ? until / ceil(until / .1 - 1e-9) : .1;
+    double n = ceil(.1 / unit - 1e-9);
+    while (until > 0 && !divides(n * unit, until) && n * unit < until)
+        n++;
+    return n * unit;
+}
+
+static void check_usage(void)
+{
+    if (lat_opt_given("step") && lat_opt_given("tolerance"))
+        lat_usage("--step and --tolerance exclude each other");
+    if (device.choice == LAT_DEVICE_GPU)
+        lat_usage("--device gpu: the flow runs on the CPU alone so far");
+    device.choice = LAT_DEVICE_CPU;
+    if (times_text && !links)
+        lat_usage("--write is for --links, and there is no --links");
+    if (links)
+        lat_usage_if_input("links", links);
+    if (fixed_step > 0 && !isnan(until) && !divides(fixed_step, until))
+        lat_usage("--until: expected a multiple of the step %g, found %g", fixed_step, until);
+    parse_times();
+    if (!(every > 0))
+        every = choose_every();
+    else if (fixed_step > 0 && !divides(fixed_step, every))
+        lat_usage("--every: expected a multiple of the step %g, found %g", fixed_step, every);
+    if (!isnan(until) && !divides(every, until))
+        lat_usage("--until: expected a multiple of --every %g, found %g", every, until);
+}
+
+/* ---- one configuration ----------------------------------------------------------------------- */
+
+enum { CLOVER, PLAQUETTE, KINDS };
+
+typedef struct measured {
+    long config;
+    lat_geometry geom;
+    int nc, rows, reserved;
+    double *t, *density[KINDS]; /* one array */
+    lat_flow_measured *at;
+    lat_flow_scales scales[KINDS];
+    long steps, rejected;
+} measured;
+
+static void measured_free(measured *m)
+{
+    free(m->t);
+    free(m->at);
+    *m = (measured){.rows = 0};
+}
+
+static int reserve(measured *m)
+{
+    const int more = 2 * m->reserved + 64;
+    if (m->rows < m->reserved)
+        return 0;
+    double *t = lat_alloc((size_t)more, (1 + KINDS) * sizeof *t, "rows");
+    lat_flow_measured *at = realloc(m->at, (size_t)more * sizeof *at);
+    m->at = at ? at : m->at;
+    if (!t || !at) {
+        free(t);
+        return lat_fail("out of memory: rows");
+    }
+    for (int i = 0; i < m->rows; i++) {
+        t[i] = m->t[i];
+        for (int k = 0; k < KINDS; k++)
+            t[(k + 1) * more + i] = m->density[k][i];
+    }
+    free(m->t);
+    m->t = t;
+    for (int k = 0; k < KINDS; k++)
+        m->density[k] = t + (k + 1) * more;
+    m->reserved = more;
+    return 0;
+}
+
+/* The row of time t. */
+static int measure(measured *m, lat_flow *f, double t)
+{
+    lat_flow_measured *at;
+    if (reserve(m) || lat_flow_measure(f, at = m->at + m->rows))
+        return -1;
+    m->t[m->rows] = t;
+    m->density[CLOVER][m->rows] = at->temporal + at->spatial;
+    m->density[PLAQUETTE][m->rows] = at->plaquette;
+    m->rows++;
+    for (int k = 0; k < KINDS; k++)
+        m->scales[k] = lat_flow_scales_of(m->rows, m->t, m->density[k]);
+    return 0;
+}
+
+static int write_links(lat_output *out, const lat_field *u, const lat_flow *f, double t)
+{
+    lat_field v = {.data = NULL};
+    char text[32];
+    snprintf(text, sizeof text, "%.15g", t);
+    int rc = lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, u->comm)
+                     || lat_flow_get(f, &v)
+                 ? -1
+                 : 0;
+    v.head.plaquette = v.head.link_trace = NAN;
+    v.head.copies = 0;
+    lat_header_ungauge(&v.head);
+    lat_info_remove(&v.head, LAT_INFO_NOT_IN_GROUP);
+    rc = rc || lat_info_set(&v.head, FLOW_TIME, text)
+                 || lat_info_set(&v.head, FLOW_ACTION, actions[action])
+                 || lat_provenance(&v.head, "flow time %s in %ld steps", text, lat_flow_steps(f))
+                 || lat_stream_write(out, &v, lat_opts.store)
+             ? -1
+             : 0;
+    lat_field_free(&v);
+    return rc;
+}
+
+/* Where the flow begins: links that have flowed by the same action go on. */
+static int start_time(const lat_header *head, const char *name, double *t)
+{
+    const char *time = lat_info_get(head, FLOW_TIME), *of = lat_info_get(head, FLOW_ACTION);
+    char *end;
+    *t = 0;
+    if (!time)
+        return 0;
+    const double at = strtod(time, &end);
+    if (end == time || *end || !(at >= 0 && isfinite(at)))
+        return lat_fail("%s: expected a number in info.%s, found '%.80s'", name, FLOW_TIME, time);
+    if (of && !strcmp(of, actions[action])) {
+        *t = at;
+        return 0;
+    }
+    if (!lat_opts.force)
+        return lat_fail("%s: expected links that have flowed by action %s or not at all, found %s, "
+                        "time %g (--force begins at 0)",
+                        name, actions[action], of ? of : "none", at);
+    lat_warn("%s: links have flowed by action %s, time %g; begun at 0 (--force)", name,
+             of ? of : "none", at);
+    return 0;
+}
+
+static int check_isotropic(const lat_header *head, const char *name)
+{
+    double xi;
+    if (lat_anisotropy(head, &xi))
+        return -1;
+    if (xi == 1)
+        return 0;
+    if (!lat_opts.force)
+        return lat_fail("%s: expected links of an isotropic lattice, found anisotropy %g (--force "
+                        "takes them as isotropic)",
+                        name, xi);
+    lat_warn("%s: links of anisotropy %g are taken as isotropic (--force)", name, xi);
+    return 0;
+}
+
+/* The last time, if the scales are not known before. */
+static double end_time(const lat_geometry *geom)
+{
+    int smallest = geom->dims[0];
+    for (int mu = 1; mu < geom->nd; mu++)
+        smallest = geom->dims[mu] < smallest ? geom->dims[mu] : smallest;
+    return isnan(until) ? smallest * smallest / 32. : until;
+}
+
+static bool known(const measured *m)
+{
+    return isnan(until) && m->rows >= m->scales[CLOVER].needed
+           && m->rows >= m->scales[PLAQUETTE].needed;
+}
+
+/* From time to time: rows at start + k every, links at those of --write. */
+static int run(lat_flow *f, const lat_field *u, lat_output *out, double start, measured *m)
+{
+    const double last = end_time(&u->head.geom), close = 1e-9 * every;
+    double t = start;
+    for (int written = 0;;) {
+        const double next = start + m->rows * every,
+                     row = next <= last + close && !known(m) ? next : INFINITY,
+                     to = written < ntimes ? fmin(times[written], row) : row;
+        if (isinf(to))
+            break;
+        if (to > t + close) {
+            if (lat_flow_advance(f, to - t))
+                return -1;
+            t = to;
+        }
+        if (row <= t + close && measure(m, f, row))
+            return -1;
+        if (written < ntimes && times[written] <= t + close
+            && write_links(out, u, f, times[written++]))
+            return -1;
+        lat_progress("time %.2f of at most %.2f  %ld steps  configuration %ld", t, last,
+                     lat_flow_steps(f), m->config);
+    }
+    m->steps = lat_flow_steps(f);
+    m->rejected = lat_flow_rejected(f);
+    return out && ntimes == 0 ? write_links(out, u, f, t) : 0;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static const char *const columns[] = {"t", "E_plaquette", "E_clover", "t2E", "Q", "E_t", "E_s"};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+static const char *const scale_names[] = {"t0_clover", "t0_plaquette", "w0_clover", "w0_plaquette"};
+enum { SCALES = sizeof scale_names / sizeof *scale_names };
+
+static void row_numbers(const measured *m, int i, double v[COLUMNS])
+{
+    const double t = m->t[i], clover = m->density[CLOVER][i];
+    v[0] = rint(t * 1e10) / 1e10; /* times are sums */
+    v[1] = m->at[i].plaquette;
+    v[2] = clover;
+    v[3] = t * t * clover;
+    v[4] = m->at[i].charge;
+    v[5] = m->at[i].temporal;
+    v[6] = m->at[i].spatial;
+}
+
+static void scale_numbers(const measured *m, double v[SCALES])
+{
+    v[0] = m->scales[CLOVER].t0;
+    v[1] = m->scales[PLAQUETTE].t0;
+    v[2] = m->scales[CLOVER].w0;
+    v[3] = m->scales[PLAQUETTE].w0;
+}
+
+static void print_text(FILE *to, const measured *m, bool several)
+{
+    static const char *const labels[SCALES] = {"t0 clover", "t0 plaquette", "w0 clover",
+                                               "w0 plaquette"};
+    double v[COLUMNS], s[SCALES];
+    lat_report_text(to, "configuration", m->config, several);
+    lat_lattice_text(to, &m->geom, m->nc);
+    fprintf(to, "flow           %s, %ld steps\n", actions[action], m->steps);
+    scale_numbers(m, s);
+    lat_numbers_text(to, SCALES, labels, s);
+    if (isnan(s[0]) && isnan(s[1]))
+        fprintf(to, "t0             is beyond t = %.4g\n", m->t[m->rows - 1]);
+    if (scales_alone)
+        return;
+    fprintf(to, "%6s  %13s  %13s  %13s  %11s\n", columns[0], columns[1], columns[2], columns[3],
+            columns[4]);
+    for (int i = 0; i < m->rows; i++) {
+        row_numbers(m, i, v);
+        fprintf(to, "%6.4g  %13.8f  %13.8f  %13.8f  %11.6f\n", v[0], v[1], v[2], v[3], v[4]);
+    }
+}
+
+static void print_tsv(FILE *to, const measured *m)
+{
+    double v[COLUMNS]; /* more than SCALES */
+    if (lat_report_heading()) {
+        fprintf(to, "config");
+        if (scales_alone)
+            lat_numbers_columns(to, SCALES, scale_names);
+        else
+            lat_numbers_columns(to, COLUMNS, columns);
+        lat_report_end_heading(to);
+    }
+    for (int i = 0; i < (scales_alone ? 1 : m->rows); i++) {
+        if (scales_alone)
+            scale_numbers(m, v);
+        else
+            row_numbers(m, i, v);
+        fprintf(to, "%ld", m->config);
+        if (scales_alone)
+            lat_numbers_tsv(to, SCALES, v);
+        else
+            fprintf(to, "\t%.10g", v[0]);
+        if (!scales_alone)
+            lat_numbers_tsv(to, COLUMNS - 1, v + 1);
+        lat_report_end_row(to);
+    }
+}
+
+static void print_json(FILE *to, const measured *m, bool several)
+{
+    double v[COLUMNS], s[SCALES];
+    lat_report_json(to);
+    if (several)
+        fprintf(to, "\"config\": %ld, ", m->config);
+    fprintf(to, "\"action\": \"%s\", \"steps\": %ld, \"rejected\": %ld, ", actions[action],
+            m->steps, m->rejected);
+    scale_numbers(m, s);
+    lat_numbers_json(to, SCALES, scale_names, s);
+    lat_lattice_json(to, &m->geom, m->nc);
+    for (int i = 0; i < m->rows && !scales_alone; i++) {
+        fputs(i ? ", {" : ", \"flow\": [{", to);
+        row_numbers(m, i, v);
+        lat_numbers_json(to, COLUMNS, columns, v);
+        fputs(i + 1 < m->rows ? "}" : "}]", to);
+    }
+    fputs("}\n", to);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Of all files. */
+static struct {
+    lat_device *device;
+    lat_output *out;
+} files;
+
+/* Is there a flow from `start` to the times that were asked for? */
+static int check_times(const char *name, double start)
+{
+    if (until < start)
+        return lat_fail("%s: expected --until at least the flow time %g of the links, found %g",
+                        name, start, until);
+    if (ntimes && times[0] < start)
+        return lat_fail("%s: expected times of --write from the flow time %g of the links on, "
+                        "found %g",
+                        name, start, times[0]);
+    return 0;
+}
+
+static int flow_one(lat_field *u, const char *name, measured *m)
+{
+    const lat_flow_how how = {c1_of[action], fixed_step > 0 ? fixed_step : 0, tolerance};
+    double start;
+    for (int k = 0; k < KINDS; k++)
+        m->scales[k] = lat_flow_scales_of(0, NULL, NULL);
+    if (start_time(&u->head, name, &start) || check_times(name, start)
+        || check_isotropic(&u->head, name) || lat_flow_prepare(u))
+        return -1;
+    lat_flow *f = lat_flow_open(files.device, u, &how);
+    const int rc = f ? run(f, u, files.out, start, m) : -1;
+    lat_flow_close(f);
+    return rc;
+}
+
+static int one(lat_field *u, lat_input *in, FILE *text, long config)
+{
+    measured m = {.config = config, .geom = u->head.geom, .nc = u->head.nc};
+    int more = 0, rc = flow_one(u, lat_input_name(in), &m);
+    if (rc == 0 && (more = lat_fields_more(in)) < 0)
+        rc = -1;
+    lat_progress_end();
+    if (rc == 0) {
+        if (lat_print_opts.tsv)
+            print_tsv(text, &m);
+        else if (lat_print_opts.json)
+            print_json(text, &m, config > 0 || more > 0);
+        else
+            print_text(text, &m, config > 0 || more > 0);
+        rc = fflush(text) ? -1 : 0;
+    }
+    measured_free(&m);
+    return rc ? LAT_FAILED : LAT_DONE;
+}
+
+static int all(lat_input *in, FILE *text)
+{
+    lat_field u;
+    int rc, code = LAT_DONE;
+    if (!files.device && !(files.device = lat_device_open(&device, lat_opts.comm)))
+        return LAT_FAILED;
+    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read(in, &u)) != 0; config++) {
+        code = rc < 0 ? LAT_FAILED : one(&u, in, text, config);
+        if (rc > 0)
+            lat_field_free(&u);
+    }
+    return code;
+}
+
+/* After the last file. */
+static int commit(FILE *text)
+{
+    lat_output *out = files.out;
+    (void)text;
+    files.out = NULL;
+    return out && lat_stream_commit(out) ? LAT_FAILED : LAT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    check_usage();
+    if (links && !(files.out = lat_output_open(links, 0, lat_opts.comm)))
+        return lat_report(LAT_FAILED);
+    const int code = lat_print_run(all, commit);
+    lat_output_abort(files.out); /* what is not committed */
+    if (files.device)
+        lat_device_close(files.device);
+    lat_device_end();
+    return code;
+}
