@@ -58,4 +58,4 @@ $(results): $(OUT)/%.tsv: | same
 	@rm -f '$@.err'
 
 $(OUT)/masses.tsv: $(results)
-	@awk -f $(here)plots/masses.awk $^ >$@
+	@awk -f $(here)plots/jackknife.awk -f $(here)plots/masses.awk $^ >$@

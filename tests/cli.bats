@@ -53,6 +53,8 @@ words() {
     lat-orelax) echo --theta 1e-4 ;;
     lat-abelian | lat-gluon) echo --require-theta 100 ;; # links of no gauge
     lat-source) echo wall:0 ;;
+    lat-smear) echo ape:.5,1 ;;
+    lat-flow) echo --until .1 ;;
     lat-dirac) echo "--apply M --kappa .1 -U $BATS_FILE_TMPDIR/in.lat" ;;
     lat-start) echo --dims 4,4,4,4 ;;
     lat-heatbath) echo --dims 4,4,4,4 --beta 5.7 --thermalise 1 --rows 3 ;;
@@ -95,7 +97,7 @@ need_terminal() {
 
 @test "the tools of this version are there" {
     local t
-    for t in abelian anneal convert corr diff dirac gauge heatbath info orelax plaq reorder reunit solve source start theta; do # lat-gluon: with FFTW
+    for t in abelian anneal convert corr diff dirac flow gauge heatbath info orelax plaq reorder reunit smear solve source start theta; do # lat-gluon: with FFTW
         tools | grep -qx "lat-$t" || fail "no lat-$t"
     done
     [ "$(filters | wc -l)" -ge 4 ]

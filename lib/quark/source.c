@@ -14,7 +14,7 @@
 #include "gauss.h"
 #include "lattice/iterate.h"
 #include "site/random.h"
-#include "smear.h"
+#include "smear/smear.h"
 
 typedef enum { NOTHING, POINT, WALL, MOMENTUM, BOX, BALL, GAUSS, NOISE } shape;
 enum { SPIN = 1, COLOUR = 2, TIME = 4, EVENODD = 8 };

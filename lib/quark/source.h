@@ -12,7 +12,7 @@
  *   noise:z2|z4[,t=T][,seed=S][,dilute=D]   random numbers of modulus 1 on slice T, or everywhere;
  *                                     D of spin, colour, time, evenodd with "-" between
  *   /gauss:w,n                        Gaussian smearing (gauss.h)
- *   /ape:.. /stout:.. /hyp:..         smears the links that later steps use (smear.h)
+ *   /ape:.. /stout:.. /hyp:..         smears the links that later steps use (smear/smear.h)
  *
  * so "wall:0/ape:0.5,20,spatial/gauss:4,50". A source of a propagator has 4 N columns, source spin
  * slow, source colour fast; column (s, c) is the above at spin s and colour c. Noise is one column,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Means, jackknife errors and effective masses of correlators: awk -f masses.awk TABLE...  (tables of lat-corr, a configuration each
+# Means, jackknife errors and effective masses of correlators: awk -f jackknife.awk -f masses.awk TABLE...  (tables of lat-corr, a configuration each
 # row set; of several configurations in a table, each counts)
 #
 # Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time, and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
@@ -42,11 +42,6 @@ function mass(key, t, out,    x) {
     if (t + 1 >= T || mean(key, t + 1, out) == 0) return "nan"
     x = mean(key, t, out) / mean(key, t + 1, out)
     return x > 0 ? log(x) : "nan"
-}
-function spread(    k, average, square) {
-    for (k = 1; k <= n; k++) { if (each[k] == "nan") return "nan"; average += each[k] / n }
-    for (k = 1; k <= n; k++) square += (each[k] - average) ^ 2
-    return sqrt((n - 1) / n * square)
 }
 END {
     if (failed) exit 1

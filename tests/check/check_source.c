@@ -5,7 +5,7 @@
 #include "check.h"
 #include "fields.h"
 #include "quark/gauss.h"
-#include "quark/smear.h"
+#include "smear/smear.h"
 #include "quark/source.h"
 
 static const char *const kinds[] = {"ape:0.6,2",          "ape:0.5,2,spatial",

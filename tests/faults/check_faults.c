@@ -69,6 +69,8 @@ static const scenario scenarios[] = {
     {.words = "lat-diff in.lat in.lat"},
     {.words = "lat-abelian --require-theta 10 --links g --currents currents in.lat -o out"},
     {.words = "lat-gluon --require-theta 10 in.lat -o out"},
+    {.words = "lat-flow --until .05 --links g in.lat -o out"},
+    {.words = "lat-smear stout:.1,1 in.lat -o out"},
     {.words = "lat-source noise:z4,t=1 in.lat -o out"},
     {.words =
          "lat-solve --kappa .1 --residual 1e-3 --source point:0,0,0,0 --log log in.lat -o out"},

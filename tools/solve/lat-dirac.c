@@ -12,7 +12,7 @@
 #include "formats/fields.h"
 #include "quark/identify.h"
 #include "quark/plain.h"
-#include "quark/smear.h"
+#include "smear/smear.h"
 #include "quark/source.h"
 #include "run/fermion_options.h"
 #include "run/links.h"

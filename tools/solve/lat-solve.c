@@ -15,7 +15,7 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "quark/plain.h"
-#include "quark/smear.h"
+#include "smear/smear.h"
 #include "quark/source.h"
 #include "run/columns.h"
 #include "run/device_options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* smear.h: smearing of links: APE, stout and HYP (docs/quarks.md, "Smeared links").
+/* smear.h: smearing of links: APE, stout and HYP (docs/flow.md, "Smeared links").
  *
  * A link becomes a mean of paths from x to x + mu, projected to SU(N). With C the sum of the 2
  * (d-1) staples, which lead from x to x + mu as the link does, a step is
@@ -16,8 +16,8 @@
  *
  * The smeared links transform as links: V[U^g] = (V[U])^g. Links that are 1 stay. Missing links of
  * an open boundary stay missing, and staples that need them do not count. */
-#ifndef LAT_SMEAR_H
-#define LAT_SMEAR_H
+#ifndef LAT_SMEAR_SMEAR_H
+#define LAT_SMEAR_SMEAR_H
 
 #include "lattice/field.h"
 

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# For programs of this folder: awk -f jackknife.awk -f PROGRAM. The jackknife error of a number from each[1 .. n], its values without
+# configuration 1 .. n; "nan" where one of them is.
+function spread(    k, average, square) {
+    for (k = 1; k <= n; k++) { if (each[k] == "nan") return "nan"; average += each[k] / n }
+    for (k = 1; k <= n; k++) square += (each[k] - average) ^ 2
+    return sqrt((n - 1) / n * square)
+}

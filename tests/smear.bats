@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# shellcheck disable=SC2317 # what stands behind the return of one test is another test
+# Purpose: lat-smear: smeared links in a stream, the same as those of operators and sources; bad input.
+load helper
+
+@test "smeared links are those with which lat-solve solves" {
+    rough u.lat --dims 4,4,4,4
+    lat-smear stout:.1,2 u.lat -o v.lat
+    lat-solve --kappa .12 --csw 1.2 --source point:0,0,0,0 --residual 1e-11 --smear-links stout:.1,2 u.lat -o a.lat
+    lat-solve --kappa .12 --csw 1.2 --source point:0,0,0,0 --residual 1e-11 v.lat -o b.lat
+    lat-diff --tolerance 1e-9 a.lat b.lat > /dev/null
+}
+
+@test "smearing raises the plaquette, commutes with gauge transformations, and steps add up" {
+    local text
+    rough u.lat --dims 4,3,4,6
+    lat-gauge --random --seed 3 --save-g g.lat u.lat -o w.lat
+    for text in ape:.5,1 stout:.1,1 hyp:.75,.6,.3,1 ape:.5,1,spatial; do
+        lat-smear $text u.lat -o v.lat
+        awk -v a="$(column v.lat plaquette)" -v b="$(column u.lat plaquette)" 'BEGIN { exit !(a > b + .01) }'
+        lat-smear $text w.lat | lat-diff --tolerance 1e-13 - <(lat-gauge --apply g.lat v.lat) > /dev/null
+        lat-smear $text v.lat | lat-diff --tolerance 1e-13 - <(lat-smear "${text/,1/,2}" u.lat) > /dev/null
+    done
+}
+
+@test "the header has the smearing, the history a line; precision and ranks" {
+    rough u.lat --dims 4,4,4,6 --precision single
+    lat-smear stout:.1,2 u.lat | lat-smear ape:.5,1 -o v.lat
+    lat-info v.lat | grep -q 'smearing.*stout:.1,2 ape:.5,1$'
+    lat-info v.lat | grep -q 'lat-smear.*stout:.1,2'
+    lat-info v.lat | grep -q 'single'
+    lat-info --check v.lat > /dev/null
+    lat-smear --precision double ape:.5,1 u.lat | lat-info | grep -q 'double'
+    need_mpi
+    lat-smear -n 3 --no-provenance hyp:.75,.6,.3,2 u.lat > a.lat
+    lat-smear -@ 1 --no-provenance hyp:.75,.6,.3,2 u.lat > b.lat
+    cmp a.lat b.lat
+}
+
+@test "bad input: one sentence, no output" {
+    rough u.lat --dims 4,4,4,4
+    run -2 --separate-stderr lat-smear stout:2,1 u.lat -o v.lat
+    [[ $stderr == "lat-smear: expected ape:A,N, stout:R,N or hyp:A1,A2,A3,N"*"found 'stout:2,1'"* ]]
+    run -2 --separate-stderr lat-smear
+    lat-start hot --dims 4,4 -o plane.lat
+    run -1 --separate-stderr lat-smear hyp:.75,.6,.3,1 plane.lat -o v.lat
+    [[ $stderr == *"HYP smearing is for four dimensions"* ]]
+    lat-source point:0,0,0,0 u.lat -o b.lat
+    run -1 --separate-stderr lat-smear stout:.1,1 b.lat -o v.lat
+    [[ $stderr == *"expected a gauge field"* ]]
+    [ ! -e v.lat ]
+    nothing_left
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-smear: APE, stout and HYP smearing of links (docs/flow.md, "Smeared links"). */
+#include <string.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "lattice/boundary.h"
+#include "run/tool.h"
+#include "smear/smear.h"
+
+/* The info line of smeared links: their texts, in the order in which they were smeared, with blanks
+ * between. (LAT_SMEARED_LINKS is that of spinors.) */
+#define SMEARING "smearing"
+
+static int precision = -1;
+
+static const lat_option options[] = {
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+     "precision of the output (default: that of the input)", false},
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-smear",
+    .args = "SMEARING [FILE]",
+    .summary = "Smears links: APE, stout and HYP.",
+    .example = "lat-smear stout:0.1,10 cfg.lat | lat-plaq",
+    .options = options,
+    .min_files = 1,
+    .max_files = 2,
+    .common = LAT_HAS_OUTPUT | LAT_HAS_THREADS,
+    .start = lat_comm_start,
+};
+
+typedef struct smearing {
+    const char *text;
+    lat_smear smear;
+} smearing;
+
+static int each(lat_field *u, long index, void *with)
+{
+    const smearing *s = with;
+    const lat_real wanted = precision < 0 ? u->head.real : precision ? LAT_F64 : LAT_F32;
+    const char *before = lat_info_get(&u->head, SMEARING);
+    char all[LAT_MAX_INFO_LINE];
+    lat_field v = {.data = NULL};
+    (void)index;
+    if (lat_smear_links(u, &s->smear, &v))
+        return LAT_FAILED;
+    snprintf(all, sizeof all, "%s%s%s", before ? before : "", before ? " " : "", s->text);
+    lat_field_free(u);
+    *u = v;
+    return lat_field_convert(u, wanted) || lat_info_set(&u->head, SMEARING, all)
+                   || lat_provenance(&u->head, "%s", s->text)
+               ? LAT_FAILED
+               : LAT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    smearing s;
+    lat_options_parse(&tool, argc, argv);
+    s.text = lat_opts.files[0];
+    if (lat_smear_parse(s.text, &s.smear))
+        lat_usage("%s", lat_error());
+    const char *file = lat_opts.nfiles > 1 ? lat_opts.files[1] : NULL;
+    lat_opts.input = file && strcmp(file, "-") ? file : NULL;
+    return lat_filter_run(each, NULL, &s);
+}
