@@ -157,7 +157,7 @@ EOF
     awk -f "$P/jackknife.awk" -f "$P/scales.awk" two > found
     [ "$(field found configurations 1)" -eq 2 ]
     near "$(field found error 1)" "$(awk -v a="$(field scales t0_clover 1)" -v b="$(field scales t0_clover 2)" \
-        'BEGIN { d = (a - b) / 2; print d < 0 ? -d : d }')" 1e-9
+        'BEGIN { d = (a - b) / 2; printf "%.15g", (d < 0 ? -d : d) }')" 1e-9
     run -1 --separate-stderr awk -f "$P/jackknife.awk" -f "$P/scales.awk" scales
     [[ $stderr == "scales: expected a table of lat-flow --tsv" ]]
 }

@@ -13,10 +13,10 @@
 
 static int precision = -1;
 
-static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "precision of the output (default: that of the input)", false},
-    {0}};
+static const lat_option options[] = {{LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision,
+                                      0, 0, "precision of the output (default: that of the input)",
+                                      false},
+                                     {0}};
 
 static const lat_tool tool = {
     .name = "lat-smear",
