@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2317 # what stands behind the return of one test is another test
+# shellcheck disable=SC2154,SC2030,SC2031  # output and stderr are set by run; each test is a shell of its own
 # Purpose: lat-flow: numbers of other programs, the same on any ranks, threads and lanes, links along the flow, bad input.
 load helper
 
