@@ -49,7 +49,7 @@ VALUES = {
     "csw": ["1", "-1e6", "2e6", "x"], "csw_t": ["0.5", "1"], "xi": ["1", "0", "-1", "2.5", "1e-300"], "nu": ["1", "0", "1e7"],
     "twist": ["0", "0.01", "1e99"], "m0": ["1.4", "0", "nan"],
     "boundary": ["p,p,p,a", "p p p a", "p,p,p", "a,d,0.5,-2", "p,p,p,2.1", "p,p,p,a,p", "p,p,p,", "0,0,0,1e0", "p,p,p,x", "p,p,p, a",
-                 "p,,p,a", "d,d,d,dd", "p,p,p,+1", "p,p,p,.", "p,p,p,pad"],
+                 "p,,p,a", "d,d,d,dd", "p,p,p,+1", "p,p,p,.", "p,p,p,pad", "p,p,p,o", "o,p,p,p", "p,p,p,oo"],
     "residuals": ["0", "1e-10", "1 1 1 1 1", "-1", "0 " * 11 + "0", "0 " * 7 + "0", "0 0", "nan", ""],
     "eigenvalues": ["0 1 2 3 4", "0", "-1 0 1", "nan 0 0", "1  2"],
     "links_crc": ["01234567", "0123456", "0123456A", "0123456g", ""],
@@ -68,7 +68,7 @@ def random_operator(rng, header):
         some = {name: rng.uniform(-2, 2) for name in ("csw", "csw_t", "nu", "twist") if rng.random() < .5}
         name = rng.choice(["wilson", "wilson", "overlap"])
         keys["operator"] = lat.Operator(name, rng.choice([-4.0, rng.uniform(-10, 10)]), xi=rng.choice([1, 2.5]), **some,
-                                        m0=1.4 if name == "overlap" else 0, boundary=rng.choices(["p", "a", "d", "0.125", "-2"], k=4))
+                                        m0=1.4 if name == "overlap" else 0, boundary=rng.choices(["p", "a", "d", "0.125", "-2"], k=3) + [rng.choice("pado")])
         if rng.random() < .5:
             keys["residuals"] = [rng.random() for _ in range(header.columns or 1)]
     if header.kind == "modes" and rng.random() < .5:

@@ -196,6 +196,47 @@ point=(--source "point:1,0,2,3")
     }
 }
 
+@test "open time: quarks live between the first and the last slice, as on a lattice that has no others" {
+    thermal u.lat
+    lat-solve --kappa .14 --csw 1.2 --twist .1 --xi 1.3 --boundary p,a,.3,o "${point[@]}" u.lat -o open.lat
+    lat-info open.lat | grep -q '^operator.* boundary p,a,0.29999999999999999,o$'
+    lat-dirac --check -U u.lat open.lat >found
+    [ "$(grep -c all found)" -eq 12 ]
+    lat-corr --channels pion open.lat | awk -F'\t' 'NR > 1 && ($7 == 0) != ($6 == 5 || $6 == 4) { exit 1 }' # t of 8 from slice 3
+    run -1 lat-solve --kappa .14 --boundary p,p,p,o --source wall:7 u.lat -o x.lat
+    [[ $output == *"--source: expected zeros on slices 0 and 7, as time is open and quarks live on those between, found other numbers on slice 7" ]]
+    lat-source wall:0 u.lat -o b.lat
+    run -1 lat-solve --kappa .14 --boundary p,p,p,o -U u.lat b.lat -o x.lat
+    [[ $output == *"b.lat: expected zeros on slices 0 and 7"* ]]
+    run -1 lat-dirac --apply M --kappa .14 --boundary p,p,p,o -U u.lat b.lat -o x.lat
+    [[ $output == *"b.lat: expected zeros on slices 0 and 7"* ]]
+    run -2 lat-solve --kappa .14 --boundary o,p,p,p "${point[@]}" u.lat -o x.lat
+    [ ! -e x.lat ]
+    for code in fast plain; do
+        lat-dirac --apply Mdag --code $code --kappa .14 --csw 1 --boundary p,p,p,o -U u.lat open.lat -o $code.lat
+    done
+    lat-diff --tolerance 1e-14 fast.lat plain.lat >difference
+    need_numpy
+    "$PYTHON" - <<'END'
+import lat
+
+u, = lat.read("u.lat")
+lat.write("short.lat", lat.gauge_field(u.links[1:7]))
+END
+    lat-solve --kappa .14 --boundary p,a,.3,o --residual 1e-13 "${point[@]}" u.lat -o open.lat
+    lat-solve --kappa .14 --boundary p,a,.3,d --residual 1e-13 --source point:1,0,2,2 short.lat -o short-prop.lat
+    "$PYTHON" - <<'END'
+import lat
+
+a, b = (next(lat.read(name)).spinors for name in ("open.lat", "short-prop.lat"))
+assert (a[[0, 7]] == 0).all()
+assert abs(a[1:7] - b).max() < 1e-11  # |M^-1| is below 100
+END
+    need_mpi
+    lat-solve -n 3 -@ 1 --kappa .14 --boundary p,a,.3,o --residual 1e-13 "${point[@]}" u.lat -o ranks.lat
+    cmp open.lat ranks.lat
+}
+
 @test "noise, wall, momentum and smeared sources are solved; the header says which" {
     thermal u.lat
     for source in noise:z4,t=2,seed=5 wall:1 momentum:1,0,0,.5 point:0,0,0,0/gauss:2,5; do

@@ -44,6 +44,11 @@ lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fer
                  lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
         return NULL;
     }
+    if (fermion->boundary[3].open && s->grid->dev->gpu) {
+        lat_fail("Dirac operator: expected no open time on a GPU, which does not know it (--device "
+                 "cpu does)");
+        return NULL;
+    }
     const lat_dirac_ops *ops = s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu;
     return ops->open(s, u, fermion, options ? options : &usual);
 }

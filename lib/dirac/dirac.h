@@ -10,7 +10,8 @@
  * t, sigma_munu = (i/2)[gamma_mu, gamma_nu], F_munu = -i (S - S^+)/8, S the sum of the four leaves
  * counterclockwise from x. The trace of F stays unless `traceless`. gamma matrices are those of
  * docs/conventions.md. The forward hop across a boundary carries exp(i pi theta), the backward hop
- * its conjugate; neither is there if the boundary is Dirichlet. Leaves of the clover term are
+ * its conjugate; neither is there if the boundary is Dirichlet. With open time (lattice/fermion.h,
+ * on the CPU alone) no hop leads to the first and the last slice. Leaves of the clover term are
  * periodic always.
  *
  * In terms of parities, A being all that is diagonal in sites (positive definite or not), and

@@ -34,8 +34,6 @@ static void boundary_phase(lat_phase boundary, bool backward, double *re, double
     }
     if (backward)
         *im = -*im;
-    if (boundary.dirichlet)
-        *re = *im = 0;
 }
 
 /* The phases of a block's neighbours in a direction; false if all are 1. */
@@ -52,7 +50,9 @@ static bool block_phases(const builder *p, int block, int d, lat_phase boundary,
         if (site[l] < 0)
             continue;
         lat_coordinates(geom, (size_t)site[l], x);
-        if (x[mu] == (d & 1 ? 0 : geom->dims[mu] - 1))
+        if (!lat_phase_hops(boundary, x[mu], geom->dims[mu], d & 1 ? -1 : 1))
+            to->re[l] = 0;
+        else if (x[mu] == (d & 1 ? 0 : geom->dims[mu] - 1))
             boundary_phase(boundary, d & 1, &to->re[l], &to->im[l]);
         some = some || to->re[l] != 1 || to->im[l] != 0;
     }

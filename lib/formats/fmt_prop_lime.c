@@ -443,7 +443,7 @@ static int write_chroma_xml(lat_output *out, const lat_header *h)
                  && f->csw == f->csw_t;
     for (int mu = 0; mu < 4; mu++) {
         const lat_phase *b = &f->boundary[mu];
-        known = known && (b->dirichlet || b->theta == 0 || b->theta == 1);
+        known = known && !b->open && (b->dirichlet || b->theta == 0 || b->theta == 1);
         sign[mu] = b->dirichlet ? 0 : b->theta == 1 ? -1 : 1;
     }
     if (!known)

@@ -20,6 +20,7 @@ bool lat_fermion_same(const lat_fermion *a, const lat_fermion *b)
                 && a->m0 == b->m0;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         same = same && a->boundary[mu].dirichlet == b->boundary[mu].dirichlet
+               && a->boundary[mu].open == b->boundary[mu].open
                && a->boundary[mu].theta == b->boundary[mu].theta;
     return same;
 }
@@ -62,8 +63,11 @@ double lat_mass_of_kappa(double kappa) { return 1 / (2 * kappa) - 4; }
 static int parse_phase(const char *word, size_t n, lat_phase *phase)
 {
     char *end;
-    *phase = (lat_phase){.dirichlet = n == 1 && *word == 'd', .theta = n == 1 && *word == 'a'};
-    if (n == 1 && strchr("pad", *word))
+    const bool open = n == 1 && *word == 'o';
+    *phase = (lat_phase){.dirichlet = open || (n == 1 && *word == 'd'),
+                         .open = open,
+                         .theta = n == 1 && *word == 'a'};
+    if (n == 1 && strchr("pado", *word))
         return 0;
     if (n == 0 || strspn(word, "0123456789+-.e") < n)
         return -1;
@@ -76,7 +80,8 @@ int lat_boundary_parse(const char *text, lat_phase boundary[LAT_MAX_DIMS])
     lat_phase found[LAT_MAX_DIMS];
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
         const size_t n = strcspn(text, ",");
-        if (parse_phase(text, n, &found[mu]) || (text[n] == ',') != (mu + 1 < LAT_MAX_DIMS))
+        if (parse_phase(text, n, &found[mu]) || (found[mu].open && mu + 1 < LAT_MAX_DIMS)
+            || (text[n] == ',') != (mu + 1 < LAT_MAX_DIMS))
             return -1;
         text += n + 1;
     }
@@ -89,7 +94,11 @@ char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOU
     int n = 0;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
         const double theta = boundary[mu].theta;
-        const char *word = boundary[mu].dirichlet ? "d" : theta == 0 ? "p" : theta == 1 ? "a" : "";
+        const char *word = boundary[mu].open        ? "o"
+                           : boundary[mu].dirichlet ? "d"
+                           : theta == 0             ? "p"
+                           : theta == 1             ? "a"
+                                                    : "";
         n += snprintf(buf + n, LAT_BOUNDARY_TEXT - (size_t)n, "%s%s", mu ? "," : "", word);
         if (!*word)
             n += snprintf(buf + n, LAT_BOUNDARY_TEXT - (size_t)n, "%.17g", theta);

@@ -14,6 +14,7 @@
  * exp(i pi theta), backward hops its conjugate; or there is none (Dirichlet). */
 typedef struct lat_phase {
     bool dirichlet;
+    bool open;    /* of t alone, and then dirichlet, too: open time, see lat_phase_hops */
     double theta; /* -2 to 2; 0 periodic, 1 antiperiodic; 0 with dirichlet */
 } lat_phase;
 
@@ -26,6 +27,21 @@ typedef struct lat_fermion {
     double m0;         /* overlap: of the kernel D_W - m0 */
     lat_phase boundary[LAT_MAX_DIMS];
 } lat_fermion;
+
+/* Open time (Luescher, Schaefer, Comput. Phys. Commun. 184 (2013) 519; openQCD's boundary
+ * conditions of type 0, with c_F = 1): quarks live on slices 1 to T - 2, and are zero on the first
+ * and the last one. In M no hop leads to these slices or from them, so that they are apart from all
+ * others.
+ *
+ * Is there a hop from a site with coordinate x of `extent` to the next one (step 1) or the one
+ * before (-1)? Across a boundary it has the phase. */
+static inline bool lat_phase_hops(lat_phase p, int x, int extent, int step)
+{
+    const int to = x + step;
+    if (p.open)
+        return x > 0 && x < extent - 1 && to > 0 && to < extent - 1;
+    return !p.dirichlet || (to >= 0 && to < extent);
+}
 
 /* No operator: name "", xi and nu 1, all else 0, periodic. */
 void lat_fermion_init(lat_fermion *f);
@@ -40,9 +56,9 @@ int lat_fermion_check(const lat_fermion *f, const char *name);
 double lat_kappa_of_mass(double mass);
 double lat_mass_of_kappa(double kappa);
 
-/* Four boundaries, x to t, with commas between: p periodic, a antiperiodic, d Dirichlet, or theta
- * as a number: "p,p,p,a", "0,0,0,0.5". 0, or -1 (lat_error is not set) and the boundaries are as
- * before. Text returns buf. */
+/* Four boundaries, x to t, with commas between: p periodic, a antiperiodic, d Dirichlet, o open (t
+ * alone), or theta as a number: "p,p,p,a", "0,0,0,0.5". 0, or -1 (lat_error is not set) and the
+ * boundaries are as before. Text returns buf. */
 #define LAT_BOUNDARY_TEXT 128
 int lat_boundary_parse(const char *text, lat_phase boundary[LAT_MAX_DIMS]);
 char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOUNDARY_TEXT]);

@@ -106,7 +106,7 @@ static int make_terms(fit *f)
         for (int part = 0; part < 2; part++) {
             const int k = LAT_FIT_BOUNDARY + 2 * mu + part;
             m = bare(mu < LAT_MAX_DIMS - 1);
-            m.boundary[mu] = (lat_phase){false, .5 * part};
+            m.boundary[mu] = (lat_phase){.theta = .5 * part};
             if (make_term(f, &m, k))
                 return -1;
             /* Of a spatial direction: without the other spatial hops. */
@@ -225,7 +225,7 @@ static void name_parameters(lat_identified *to)
         const double size = hypot(re, im) / (mu < LAT_MAX_DIMS - 1 ? w : 1);
         double theta = atan2(im, re) / M_PI;
         theta = fabs(theta) < near ? 0 : fabs(fabs(theta) - 1) < near ? 1 : theta;
-        m->boundary[mu] = size < .5 ? (lat_phase){true, 0} : (lat_phase){false, theta};
+        m->boundary[mu] = size < .5 ? (lat_phase){.dirichlet = true} : (lat_phase){.theta = theta};
     }
 }
 

@@ -245,7 +245,7 @@ LAT_INLINE void apply_site(const lat_plain *m, int n, bool dagger, const lat_ite
             const bool across = here == (way > 0 ? m->links->head.geom.dims[mu] - 1 : 0);
             const size_t next = way > 0 ? lat_iterator_up(w, mu) : lat_iterator_down(w, mu);
             double phase[2] = {1, 0};
-            if (across && b->dirichlet)
+            if (!lat_phase_hops(*b, here, m->links->head.geom.dims[mu], way))
                 continue;
             if (across) {
                 phase[0] = cos(M_PI * b->theta);
@@ -377,6 +377,32 @@ int lat_plain_residual(const lat_plain *m, const lat_field *x, const lat_field *
     free(part);
     free(slice);
     return rc;
+}
+
+int lat_plain_check_open(const lat_fermion *action, const lat_field *x, int columns,
+                         const int *column, const char *name)
+{
+    const lat_slab slab = lat_field_slab(x);
+    const size_t sites = lat_slice_sites(&x->head), objects = lat_header_objects(&x->head),
+                 reals = lat_header_full_reals(&x->head);
+    const int last = lat_slices(&x->head) - 1;
+    double found[1] = {-1}, psi[8 * LAT_MAX_COLOURS];
+    for (int t = 0; t < slab.count && action->boundary[DIRS - 1].open; t++)
+        for (size_t i = 0; i < sites && (slab.first + t == 0 || slab.first + t == last); i++)
+            for (int c = 0; c < columns; c++) {
+                lat_field_get(x, ((size_t)t * sites + i) * objects + (size_t)column[c], psi);
+                for (size_t k = 0; k < reals; k++)
+                    if (psi[k] != 0)
+                        found[0] = slab.first + t;
+            }
+    if (x->comm && x->comm->max(x->comm, found, 1))
+        return -1;
+    return found[0] < 0
+               ? 0
+               : lat_fail(
+                   "%s: expected zeros on slices 0 and %d, as time is open and quarks live on "
+                   "those between, found other numbers on slice %d",
+                   name, last, (int)found[0]);
 }
 
 lat_plain *lat_plain_new(const lat_field *links, const lat_fermion *action)

@@ -18,7 +18,8 @@
  * 1
  *
  * A hop across the boundary from L-1 to 0 has the phase exp(i pi theta), the hop back its
- * conjugate; Dirichlet: there is none. Leaves are those of the links, which are periodic.
+ * conjugate; Dirichlet: there is none; open time: lattice/fermion.h. Leaves are those of the links,
+ * which are periodic.
  *
  * Fields are spinors or propagators of four dimensions in either precision; ghosts of links and of
  * what the operator is applied to are up to date (lat_field_exchange). Results are the same bits on
@@ -44,5 +45,10 @@ int lat_plain_apply(const lat_plain *m, bool dagger, const lat_field *x, int col
 /* residual[i] = |b - M x| / |b| of column[i]; where b is zero: 0 if x is, too, else infinite. */
 int lat_plain_residual(const lat_plain *m, const lat_field *x, const lat_field *b, int columns,
                        const int *column, double *residual);
+
+/* Quarks with open time are zero on the first and the last slice. Are these columns? True for other
+ * boundaries. 0, or -1 with a sentence that begins with `name`. All ranks call it. */
+int lat_plain_check_open(const lat_fermion *action, const lat_field *x, int columns,
+                         const int *column, const char *name);
 
 #endif

@@ -31,9 +31,10 @@ void lat_fermion_of_options(lat_fermion *f, bool massless)
     f->nu = o->nu;
     f->twist = o->twist;
     if (lat_boundary_parse(o->boundary ? o->boundary : "p,p,p,a", f->boundary))
-        lat_usage("--boundary: expected four of p, a, d or a number, with commas between, found "
-                  "'%.80s'",
-                  o->boundary);
+        lat_usage(
+            "--boundary: expected four of p, a, d or a number, with commas between, the last one "
+            "perhaps o, found '%.80s'",
+            o->boundary);
     if (lat_fermion_check(f, "the operator"))
         lat_usage("%s", lat_error());
 }

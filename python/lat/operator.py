@@ -28,7 +28,7 @@ class Operator:
     nu: float = 1.0
     twist: float = 0.0
     m0: float = 0.0  # overlap
-    boundary: Tuple[str, ...] = ("p", "p", "p", "p")  # x to t: p, a, d, or a phase in units of pi
+    boundary: Tuple[str, ...] = ("p", "p", "p", "p")  # x to t: p, a, d, o (t alone), or a phase in units of pi
 
     def __post_init__(self):
         if self.csw_t is None:
@@ -38,8 +38,8 @@ class Operator:
             demand(abs(getattr(self, name)) <= LARGEST, f"{name} from -1e6 to 1e6", getattr(self, name))
         demand(self.xi > 0, "xi above 0", self.xi)
         demand(len(self.boundary) == 4, "four boundaries", len(self.boundary))
-        for word in self.boundary:
-            demand(word in ("p", "a", "d") or abs(number("boundary", word)) <= 2, "boundary p, a, d or a number from -2 to 2", shown(word))
+        for mu, word in enumerate(self.boundary):
+            demand(word in ("p", "a", "d") or (word == "o" and mu == 3) or abs(number("boundary", word)) <= 2, "boundary p, a, d, o of t, or a number from -2 to 2", shown(word))
 
     @property
     def kappa(self):
@@ -49,8 +49,8 @@ class Operator:
 
     @property
     def phases(self):
-        """theta of each boundary, x to t; None: Dirichlet."""
-        return tuple({"p": 0.0, "a": 1.0, "d": None}[word] if word in "pad" else float(word) for word in self.boundary)
+        """theta of each boundary, x to t; None: Dirichlet, or open."""
+        return tuple({"p": 0.0, "a": 1.0, "d": None, "o": None}[word] if word in "pado" else float(word) for word in self.boundary)
 
     @classmethod
     def decode(cls, keys):

@@ -151,13 +151,16 @@ static double apart(const cd *a, const cd *b, size_t n)
     return sqrt(s / norm2(b, n));
 }
 
-static const lat_phase phases[] = {{false, 0}, {false, 1}, {true, 0}, {false, .5}, {false, -.37}};
+static const lat_phase phases[] = {
+    {.theta = 0}, {.theta = 1}, {.dirichlet = true}, {.theta = .5}, {.theta = -.37}};
 
 static void random_fermion(lat_fermion *f)
 {
     *f = fermion_of(.3 + uniform());
     for (int mu = 0; mu < 4; mu++)
         f->boundary[mu] = phases[below(5)];
+    if (below(6) == 0 && !dev->gpu)
+        f->boundary[3] = (lat_phase){.dirichlet = true, .open = true};
     if (below(2)) {
         f->xi = .7 + 2 * uniform();
         f->nu = .8 + .4 * uniform();

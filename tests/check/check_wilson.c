@@ -64,6 +64,8 @@ static lat_fermion action(uint64_t seed)
         case 2: f.boundary[mu].theta = uniform(seed, 20 + (uint64_t)mu); break;
         default: break;
         }
+    if (seed % 11 == 3)
+        f.boundary[3] = (lat_phase){.dirichlet = true, .open = true};
     return f;
 }
 

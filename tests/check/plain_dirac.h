@@ -46,7 +46,10 @@ static inline cd plain_phase(const plain *p, size_t x, int mu, int step)
     int at[LAT_MAX_DIMS];
     const lat_phase b = p->f.boundary[mu];
     lat_coordinates(&p->u->head.geom, x, at);
-    if (at[mu] != (step > 0 ? p->u->head.geom.dims[mu] - 1 : 0))
+    const int T = p->u->head.geom.dims[mu], first = at[mu], second = (first + T + step) % T;
+    if (b.open && (first == 0 || first == T - 1 || second == 0 || second == T - 1))
+        return 0;
+    if (first != (step > 0 ? T - 1 : 0))
         return 1;
     return b.dirichlet ? 0 : cexp(I * M_PI * b.theta * step);
 }

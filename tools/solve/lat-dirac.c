@@ -176,11 +176,13 @@ static int apply_one(run *r, lat_field *x)
     static const char *const words[] = {"M",   "Mdag",  "MdagM",  "g5M",
                                         "hop", "schur", "clover", "inverse of clover"};
     char text[LAT_FERMION_TEXT];
+    int list[LAT_MAX_COLUMNS];
     lat_field y = {.comm = x->comm};
     int rc = lat_header_copy(&y.head, &x->head);
     lat_header_make_spinors(&y.head, x->head.kind, x->head.quark.columns);
     y.head.real = LAT_F64;
-    rc = rc || lat_field_alloc(&y, x->comm) || lat_field_exchange(x);
+    rc = rc || lat_field_alloc(&y, x->comm) || lat_field_exchange(x)
+         || lat_plain_check_open(&r->fermion, x, all_columns(x, list), list, name_of(r));
     rc = rc || (code_of == PLAIN ? apply_plain(r, x, &y) : apply_fast(r, x, &y));
     rc = rc || lat_provenance(&y.head, "%s, %s", words[apply], lat_fermion_text(&r->fermion, text))
          || lat_stream_write(r->out, &y, lat_opts.store);

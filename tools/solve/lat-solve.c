@@ -368,7 +368,8 @@ static const lat_field *links_of(const run *r) { return smear_text ? &r->smeared
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(run *r, const lat_field *links)
 {
-    const bool can = links->head.nc == 3 && lat_opts.comm->size == 1 && reals != 8;
+    const bool can = links->head.nc == 3 && lat_opts.comm->size == 1 && reals != 8
+                     && !r->fermion.boundary[3].open;
     if (!r->device->gpu || can || device.choice != LAT_DEVICE_AUTO)
         return r->device;
     if (!r->cpu) {
@@ -729,6 +730,12 @@ static int solve_source(run *r, lat_field *b)
             lat_fail("--columns: expected columns below %zu, found %d", all, r->column[i]);
             good = false;
         }
+    if (good) {
+        int list[LAT_MAX_COLUMNS];
+        const int columns = listed(r, list);
+        good = !lat_plain_check_open(&r->fermion, b, columns, list,
+                                     source_text ? "--source" : lat_input_name(r->in));
+    }
     if (good)
         memset(x.data, 0, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
     for (int m = 0; good && !r->twists && m < r->masses; m++) {
