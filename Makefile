@@ -388,8 +388,8 @@ check-now: $(tools) $(checks) $(check_fuzz) $(check_faults)
 	@tests/run $(BIN) $(checks) $(check_fuzz) $(check_faults)
 
 check-long: deps
-	@$(MAKE) --no-print-directory all $(benches) $(check_faults)
-	@LAT_SUITE=long LAT_BENCH="$$PWD/$(B)/bench" LAT_FAULTS="$$PWD/$(check_faults)" tests/run $(BIN)
+	@$(MAKE) --no-print-directory all $(benches) $(check_faults) $(B)/tests/check/check_dirac $(B)/tests/check/check_wilson
+	@LAT_SUITE=long LAT_BENCH="$$PWD/$(B)/bench" LAT_FAULTS="$$PWD/$(check_faults)" LAT_CHECKS="$$PWD/$(B)/tests/check" tests/run $(BIN)
 
 # make -s where NAME=accuracy: builds a program of bench/ and says where it is, for pipelines/paper.
 where: $(if $(NAME),$(B)/bench/$(NAME))

@@ -4,6 +4,7 @@
  * complement, boundary and anisotropy has its turn. */
 #include <complex.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/threads.h"
 #include "check.h"
@@ -38,10 +39,14 @@ static lat_field spinors(const lat_field *u, int columns)
     return f;
 }
 
-/* One of the small even lattices, of at most 256 complex numbers. */
+/* One of the small even lattices, of 128 to 384 complex numbers; of the larger ones, with ratios of
+ * three, every seventh. */
 static lat_geometry lattice(uint64_t seed, int nc)
 {
-    static const char *const dims[] = {"2 2 2 2", "2 2 2 4", "4 2 2 2", "2 4 2 2", "2 2 4 2"};
+    static const char *const dims[] = {"2 2 2 2", "2 2 2 4", "4 2 2 2", "2 4 2 2", "2 2 4 2"},
+                             *const wide[] = {"6 2 2 2", "2 2 2 6", "2 6 2 2", "2 2 6 2"};
+    if (seed % 7 == 1)
+        return geometry_of(nc == 2 ? wide[word(seed, 0) % 4] : dims[1 + word(seed, 0) % 4]);
     return geometry_of(dims[nc == 2 ? word(seed, 0) % 5 : 0]);
 }
 
@@ -226,14 +231,17 @@ static void one_lattice(lat_device *device, uint64_t seed)
     lat_field_free(&x);
 }
 
-int main(void)
+/* Without arguments the usual lattices; FIRST COUNT: a campaign of others (tests/long). */
+int main(int argc, char **argv)
 {
+    const uint64_t first = argc == 3 ? strtoull(argv[1], NULL, 10) : 1,
+                   count = argc == 3 ? strtoull(argv[2], NULL, 10) : 180;
     const lat_device_options options = {.choice = LAT_DEVICE_CPU};
     lat_device *device = lat_device_open(&options, &lat_comm_self);
     need(device != NULL, "a device");
     lat_threads_set(1); /* some hundred sites */
     check_case("solutions of random small lattices are those of elimination");
-    for (uint64_t seed = 1; seed <= 120; seed++)
+    for (uint64_t seed = first; seed < first + count; seed++)
         one_lattice(device, seed);
     lat_device_close(device);
     lat_device_end();
