@@ -80,12 +80,27 @@ APART void LAT_(add_force)(const lat_flow_work *w, int block, int mu, double bet
     LAT_(algebra_add)(LAT_(algebra_at)(w, w->y, block, mu), LAT_(set)(beta), LAT_(set)(-alpha), &x);
 }
 
+/* Asks for the links of the next block's neighbours, which lie far away. */
+LAT_HOST_DEVICE void LAT_(links_ahead)(const lat_lane_links *u, int block)
+{
+    const int nd = u->lay->geom.nd;
+    for (int k = 0; u->lay->boxes && k < 2 * nd; k++) {
+        const int there = u->lay->step[(size_t)block * (size_t)(2 * nd) + (size_t)k].block;
+        const char *p = (const char *)LAT_(link_at)(u, there, 0);
+#pragma GCC unroll 1
+        for (int i = 0; i < nd * ELEMENTS * (int)sizeof(LAT_T); i += 64)
+            __builtin_prefetch(p + i);
+    }
+}
+
 static void LAT_(force)(const lat_flow_work *w, double beta, double alpha, int begin, int end)
 {
     const int nd = w->u.lay->geom.nd;
     for (int b = begin; b < end; b++) {
         LAT_(sites) at;
         LAT_(sites_of)(w->u.lay, b, &at);
+        if (b + 1 < end)
+            LAT_(links_ahead)(&w->u, b + 1);
         for (int mu = 0; mu < nd; mu++) {
             LAT_(m) s, v;
             LAT_(matrix_one)(&s, LAT_(set)(0));
