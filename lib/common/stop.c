@@ -22,14 +22,14 @@ static const struct {
 static struct sigaction before[NSIG];
 static volatile sig_atomic_t asked;
 static bool held;
-static time_t since;      /* it was asked */
-static int event_fd = -1; /* can be read from then on */
+static struct timespec since; /* it was asked */
+static int event_fd = -1;     /* can be read from then on */
 
-static time_t seconds(void)
+static bool second_since(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
+    return t.tv_sec - since.tv_sec > (t.tv_nsec < since.tv_nsec);
 }
 
 static void ask(int sig)
@@ -37,12 +37,12 @@ static void ask(int sig)
     const uint64_t one = 1;
     const int saved = errno;
 
-    if (asked && sig == SIGINT && seconds() - since >= 1) {
+    if (asked && sig == SIGINT && second_since()) {
         sigaction(sig, &before[sig], NULL);
         raise(sig); /* when this function has returned */
     } else if (!asked) {
         asked = sig;
-        since = seconds();
+        clock_gettime(CLOCK_MONOTONIC, &since);
         (void)!write(event_fd, &one, sizeof one);
     }
     errno = saved;

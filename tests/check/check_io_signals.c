@@ -2,7 +2,9 @@
 /* check_io_signals.c: signals and exit() remove the temporary files, and nothing else. */
 #include <pthread.h>
 #include <sys/resource.h>
+#include <time.h>
 #include "check_io.h"
+#include "common/stop.h"
 
 static void *killer(void *unused)
 {
@@ -13,9 +15,9 @@ static void *killer(void *unused)
 static void check_signals(void)
 {
     static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,   SIGQUIT, SIGXCPU,
-                                 SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF,
-                                 SIGABRT, SIGFPE,  SIGILL,  SIGTRAP,   SIGSYS,  SIGBUS,
-                                 SIGSEGV, SIGPOLL, SIGPWR,  SIGXFSZ,   SIGSTKFLT};
+                                 SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGABRT,
+                                 SIGFPE,  SIGILL,  SIGTRAP, SIGSYS,    SIGBUS,  SIGSEGV,
+                                 SIGPOLL, SIGPWR,  SIGXFSZ, SIGSTKFLT};
     const struct rlimit none = {0, 0};
 
     check_case("a signal removes the temporaries and is what the process dies of");
@@ -100,6 +102,47 @@ static void check_pipe(void)
           status);
 }
 
+static void sleep_until(struct timespec t)
+{
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        ;
+}
+
+/* Two SIGINTs, a while apart; the first one comes `before` the clock's next full second. 0, the
+ * signal of which the process died, or -1. */
+static int two_interrupts(long before, long apart)
+{
+    pid_t pid = fork_flushed();
+    if (pid == 0) {
+        struct timespec t;
+        signal(SIGINT, SIG_DFL);
+        if (!lat_output_open("interrupted", 0, &lat_comm_self))
+            _exit(1);
+        lat_stop_watch();
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        sleep_until((t = (struct timespec){t.tv_sec + 1, 1000000000 - before}));
+        raise(SIGINT);
+        if (lat_stop_asked() != SIGINT)
+            _exit(2);
+        t.tv_nsec += apart;
+        sleep_until((struct timespec){t.tv_sec + t.tv_nsec / 1000000000, t.tv_nsec % 1000000000});
+        raise(SIGINT);
+        lat_stop_exit(&lat_comm_self, SIGTERM);
+    }
+    const int end = ended(pid);
+    return WIFSIGNALED(end) ? WTERMSIG(end) : -1;
+}
+
+static void check_interrupts(void)
+{
+    check_case(
+        "a run that is to stop ends at once by a second SIGINT, if that comes a second later");
+    const int soon = two_interrupts(20000000, 60000000), later = two_interrupts(1, 1050000000);
+    CHECK(soon == SIGTERM, "the second one after 60 ms: ended by %d, expected by itself", soon);
+    CHECK(later == SIGINT, "after 1.05 s: ended by %d, expected by it", later);
+    CHECK(temporaries(NULL) == 0, "%d left", temporaries(NULL));
+}
+
 static void check_exit(void)
 {
     /* Static, so that the leak checker finds them: the child leaves both on purpose. */
@@ -128,6 +171,7 @@ int main(void)
     check_thread();
     check_ignored();
     check_pipe();
+    check_interrupts();
     check_exit();
     return io_done();
 }
