@@ -290,13 +290,12 @@ def plaquette(f):
     return total / (6 * n * volume(f)), trace / (4 * n * volume(f))
 
 
-def within(f, text):
+def within(text):
     """Half a unit of the last digit, and how far two correct programs may be apart: sums of numbers
-    of order one in double precision, or links whose third row one of them has rounded to single
-    precision (2^-24 of each number, four links a plaquette)."""
+    of order one in double precision."""
     mantissa, _, exponent = text.lower().partition("e")
     unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
-    return 0.51 * unit + (1e-14 if f.real == 8 else 3e-7)
+    return 0.51 * unit + 1e-14
 
 
 # ------------------------------------------------------------------------------------------------
@@ -330,7 +329,7 @@ def main():
     elif what == "sums":
         found, bad = sums(f), 0
         for k, v in f.stated.items():
-            good = v == found[k] if isinstance(v, int) else abs(v - found[k]) <= within(f, f.printed[k])
+            good = v == found[k] if isinstance(v, int) else abs(v - found[k]) <= within(f.printed[k])
             print(k, "%x %x" % (v, found[k]) if isinstance(v, int) else "%.15g %.15g" % (v, found[k]),
                   "ok" if good else "WRONG")
             bad |= not good

@@ -139,8 +139,19 @@ small() {
                 "$CHECK" sums "out.$to"
                 [ "$("$CHECK" crc "out.$to")" = "$("$CHECK" crc small.ildg)" ]
             done
+            # A row that is left out is not rounded where another program completes it in double precision.
             lat-convert --to nersc --rows $((n - 1)) small.ildg > out.nersc
             "$CHECK" sums out.nersc
+            lat-convert out.nersc > out.lat
+            near "$(number plaquette out.lat)" "$(awk '$1 == "PLAQUETTE" { print $3 }' out.nersc)" 1e-14
+            lat-theta out.lat > out.theta
+            near "$(awk '$1 == "plaquette" { print $2 }' out.theta)" "$(number plaquette out.lat)" 1e-14
+            lat-convert --precision double out.lat > double.lat
+            near "$(number plaquette double.lat)" "$(number plaquette out.lat)" 1e-14
+            # All rows in single precision: the third one is rounded.
+            lat-convert --to ildg out.lat > all.ildg
+            "$CHECK" sums all.ildg
+            "$CHECK" crc all.ildg > /dev/null
         done
     done
 }

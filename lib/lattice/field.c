@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "field.h"
+#include "site/sun.h"
 
 static size_t matrix_bytes(const lat_field *f)
 {
@@ -137,6 +138,8 @@ void lat_field_get(const lat_field *f, size_t i, double *m)
     const float *from = (const float *)f->data + i * n;
     for (size_t k = 0; k < n; k++)
         m[k] = (double)from[k];
+    if (lat_header_completed(&f->head))
+        lat_sun_last_row(3, m);
 }
 
 void lat_field_put(lat_field *f, size_t i, const double *m)
@@ -165,6 +168,8 @@ int lat_field_convert(lat_field *f, lat_real real)
 #pragma omp parallel for schedule(static) if (n > 100000)
         for (size_t k = 0; k < n; k++)
             to[k] = (double)from[k];
+        for (size_t i = 0; lat_header_completed(&f->head) && i < n / 18; i++)
+            lat_sun_last_row(3, to + 18 * i);
     } else {
         const double *from = f->data;
         float *to = data;

@@ -81,7 +81,7 @@ int lat_field_exchange(lat_field *f);
 int lat_field_gather(const lat_field *f, const void *own, size_t size, void *all);
 
 /* Object number i (site * objects + mu, or + column) as lat_header_full_reals doubles, and back,
- * rounded to the precision of the field. */
+ * rounded to the precision of the field. A row that lat_header_completed names is computed. */
 void lat_field_get(const lat_field *f, size_t i, double *m);
 void lat_field_put(lat_field *f, size_t i, const double *m);
 

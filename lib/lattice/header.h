@@ -92,6 +92,13 @@ int lat_header_need(const lat_header *head, lat_kind kind, const char *name);
 size_t lat_header_objects(const lat_header *head);
 size_t lat_header_full_reals(const lat_header *head);
 
+/* Is it in single precision, with a third row of SU(3) that only follows from the others? Then the
+ * row in memory is rounded, and whoever takes a matrix as doubles computes it again. */
+static inline bool lat_header_completed(const lat_header *head)
+{
+    return head->real == LAT_F32 && head->nc == 3 && head->reals == 12;
+}
+
 /* The word of the order language for the objects of a site (order.h). */
 lat_order_objects lat_header_order_objects(const lat_header *head);
 

@@ -41,6 +41,8 @@ LAT_INLINE void lat_load(const lat_field *f, size_t i, int n, double *m)
         const float *from = (const float *)f->data + i * reals;
         for (size_t k = 0; k < reals; k++)
             m[k] = from[k];
+        if (lat_header_completed(&f->head))
+            lat_sun_last_row(n, m);
     }
 }
 

@@ -26,8 +26,9 @@ typedef struct slice_range {
     lat_field slice; /* for its extents: 1 along the last axis */
     const char *at, *after;
     int count;
-    bool group;    /* distances from SU(N), too */
-    unsigned open; /* bit mu: links along mu may be missing (lattice/boundary.h) */
+    bool group;     /* distances from SU(N), too */
+    bool completed; /* the third row follows from the others (lattice/field.h) */
+    unsigned open;  /* bit mu: links along mu may be missing (lattice/boundary.h) */
     size_t sites, site_bytes, matrix_bytes;
 } slice_range;
 
@@ -55,10 +56,21 @@ LAT_INLINE void gather(const slice_range *w, size_t t, lat_iterator *it, size_t 
     }
 }
 
+/* Element j of the third row that the first two have in SU(3), conj(a x b). */
+LAT_INLINE void third_row(const vec *m, int j, vec *re, vec *im)
+{
+    const vec *a = m, *b = m + 6;
+    const int p = 2 * ((j + 1) % 3), q = 2 * ((j + 2) % 3);
+    *re = a[p] * b[q] - a[p + 1] * b[q + 1] - a[q] * b[p] + a[q + 1] * b[p + 1];
+    *im = a[q] * b[p + 1] + a[q + 1] * b[p] - a[p] * b[q + 1] - a[p + 1] * b[q];
+}
+
 /* The links mu of eight sites. */
 LAT_INLINE void load(const slice_range *w, const char *const *site, int mu, int n, vec *m)
 {
     lat_simd8_load(site, (size_t)mu * w->matrix_bytes, w->head->real, n, m);
+    for (int j = 0; n == 3 && w->completed && j < 3; j++)
+        third_row(m, j, &m[12 + 2 * j], &m[13 + 2 * j]);
 }
 
 /* Re tr a b (d c)^+ */
@@ -145,12 +157,10 @@ LAT_INLINE vec off_rows(int n, const vec *m)
         if (n == 2) { /* (-b*, a*) */
             re = last[2 * j] - (j ? a[0] : -a[2]);
             im = last[2 * j + 1] - (j ? -a[1] : a[3]);
-        } else { /* conj(a x b) */
-            const int p = 2 * ((j + 1) % 3), q = 2 * ((j + 2) % 3);
-            re = last[2 * j]
-                 - (a[p] * b[q] - a[p + 1] * b[q + 1] - a[q] * b[p] + a[q + 1] * b[p + 1]);
-            im = last[2 * j + 1]
-                 + (a[p] * b[q + 1] + a[p + 1] * b[q] - a[q] * b[p + 1] - a[q + 1] * b[p]);
+        } else {
+            third_row(m, j, &re, &im);
+            re = last[2 * j] - re;
+            im = last[2 * j + 1] - im;
         }
         sum += re * re + im * im;
     }
@@ -264,6 +274,7 @@ int lat_measure_slices(const lat_header *head, const void *slices, int count, co
                      .after = after,
                      .count = count,
                      .group = group,
+                     .completed = lat_header_completed(head),
                      .open = lat_boundary_open(head)};
     w.slice.head.geom.dims[head->geom.nd - 1] = 1;
     w.sites = lat_slice_sites(head);

@@ -281,7 +281,7 @@ static int plan(job *j)
         || admit(j->s->name, j->target, h) < 0)
         return -1;
     j->drops = h->reals < j->s->f.head.reals;
-    j->changed = j->drops || h->real != j->s->f.head.real;
+    j->changed = h->reals != j->s->f.head.reals || h->real != j->s->f.head.real;
     if (j->target->foreign)
         j->target->layout(h, j->s->format->takes_hints ? &none : &hints, &j->p);
     return 0;
@@ -316,7 +316,8 @@ static const void *reshaped(job *j, const lat_header *head, const void *slices, 
     lat_reals_convert(numbers, j->head.real, slices, head->real, n);
     lat_flip_signs(&j->head, j->signs, numbers, first, count);
     /* Measured are the links that a reader of the file will have. */
-    if ((size_t)j->head.reals < lat_header_full_reals(head))
+    if ((size_t)j->head.reals < lat_header_full_reals(head)
+        || (size_t)head->reals < lat_header_full_reals(head))
         lat_rows_complete(&j->head, numbers, matrices);
     return numbers;
 }
