@@ -163,10 +163,12 @@ static int refuse_links(const lat_file_reader *s, const survey *found, const cha
     char zeros[300];
     if (found->zero.all && count_all(found, nd, OTHER) == 0) {
         zero_text(h, &found->zero, zeros, sizeof zeros);
-        return lat_mismatch(s->r.force,
-                            "%s: %s; expected none, or of an open boundary all along one axis in "
-                            "one slice of it (a Schroedinger functional, or damage?)",
-                            s->name, zeros);
+        return lat_mismatch(
+            s->r.force,
+            "%s: %s; expected none, or all links of an open boundary, along one axis in "
+            "one slice of it: not a gauge field (damage, or a Schroedinger "
+            "functional?)",
+            s->name, zeros);
     }
     if (!(found->far.unitarity <= LAT_SUN_WITHIN))
         return lat_mismatch(s->r.force,
