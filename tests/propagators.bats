@@ -65,6 +65,48 @@ f32=1e-6 f64=1e-14
     taken npy-prop psi.lat 0
 }
 
+@test "--join makes a propagator of twelve spinors, of every format that holds one, and takes no others" {
+    local c files n
+    "$PYTHON" - <<'END'
+import lat
+
+s, = lat.read("s.lat")
+for c in range(12):
+    lat.write(f"{c:02}.lat", lat.spinor(s.spinors[..., c, :, :], operator=lat.Operator("wilson", mass=.7), source=f"point:0,0,0,0, column {c}",
+                                        residuals=[c * 1e-12]))
+END
+    for n in openqcd-sfld ddalphaamg-vector etmc-prop npy-prop; do
+        files=()
+        for c in [01]?.lat; do
+            lat-convert --to $n --force "$c" -o "${c%.lat}.$n"
+            files+=("${c%.lat}.$n")
+        done
+        lat-convert --join --from $n --dims 3,4,2,5 "${files[@]}" -o joined.lat
+        lat-diff --tolerance 0 s.lat joined.lat >difference || { echo "$n"; cat difference; return 1; }
+    done
+    lat-convert --join [01]?.lat -o joined.lat
+    lat-diff --tolerance 0 s.lat joined.lat >difference
+    [ "$(lat-info joined.lat | grep -c '^source *point:0,0,0,0$')" -eq 1 ]
+    lat-info joined.lat | grep -q '^residuals *12 numbers, the largest 1.1e-11'
+    lat-info joined.lat | grep -q '^operator *wilson, mass 0.7'
+    cat [01]?.lat [01]?.lat | lat-convert --join | lat-info - | grep -c '^field' | grep -qx 2
+    lat-convert --join --to chroma-prop [01]?.lat -o joined.cprop
+    lat-convert joined.cprop | lat-diff --tolerance 0 s.lat - >difference
+    run -1 --separate-stderr lat-convert --join 0[0-7].lat -o x.lat
+    [ "$stderr" = "lat-convert: expected 12 spinors for a propagator, found 8" ]
+    run -1 --separate-stderr lat-convert --join 00.lat 02.lat -o x.lat
+    [ "$stderr" = "lat-convert: 02.lat: expected column 1 of the propagator, found column 2" ]
+    run -1 --separate-stderr lat-convert --join 00.lat psi.lat -o x.lat
+    [[ $stderr == "lat-convert: psi.lat: expected the operator of column 0, found another" ]]
+    run -1 --separate-stderr lat-convert --join s.lat -o x.lat
+    [ "$stderr" = "lat-convert: s.lat: expected a spinor, to be joined with others, found a quark propagator" ]
+    cat [01]?.lat [01]?.lat >twice
+    run -1 --separate-stderr lat-convert --join --to npy-prop twice -o x.npy
+    [[ $stderr == *"belongs to a second propagator"* ]]
+    [ ! -e x.lat ] && [ ! -e x.npy ]
+    nothing_left
+}
+
 @test "the operator of Chroma's XML comes into the header, and goes back" {
     quarks make chroma-prop s.lat file
     lat-convert file -o back.lat

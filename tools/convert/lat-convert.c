@@ -16,6 +16,7 @@
 #include "stream/stream.h"
 #include "run/tool.h"
 #include "formats/file_reader.h"
+#include "formats/join.h"
 #include "formats/quarks.h"
 
 /* Largest deviation of a last row from the one that the others give, for --rows 2: files in single
@@ -27,7 +28,7 @@ enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 static char names[512]; /* of the formats, "lat|nersc|..." */
 static int from = -1, to = -1, precision = AS_READ;
 static long rows; /* 0: as read */
-static bool list, signs;
+static bool list, signs, join;
 static lat_geometry dims;
 static const char *order;
 static long group;
@@ -81,6 +82,9 @@ static const lat_option options[] = {
      "hdf5-prop: read this dataset (default: the only one of spinors)", false},
     {LAT_OPT_FLAG, "no-checksum", 0, NULL, &no_checksum, 0, 0,
      "milc-prop: do not verify checksums, which MILC made in another way before May 2000", false},
+    {LAT_OPT_FLAG, "join", 0, NULL, &join, 0, 0,
+     "spinors: 12 of them, in files or streams, become one propagator: spin slow, colour fast",
+     false},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "
      "write binary data even to a terminal, and a format "
@@ -573,6 +577,24 @@ static int write_quarks(const char *name, lat_output *out, lat_field *f, const l
                            : lat_stream_write(out, f, lat_opts.store);
 }
 
+/* What is made of a field: with --join, 12 of them are one. */
+static lat_join joined;
+static long fields_written;
+
+static int join_quarks(const char *name, lat_output *out, const lat_field *f,
+                       const lat_format *format, int real)
+{
+    int rc = lat_join_add(&joined, name, f);
+    if (rc > 0) {
+        rc = fields_written++ > 0 && !lat_formats[to]->many
+                 ? lat_fail("%s: belongs to a second propagator, and a file in format %s holds one",
+                            name, lat_formats[to]->name)
+                 : write_quarks(name, out, &joined.whole, format, real);
+        lat_join_free(&joined);
+    }
+    return rc;
+}
+
 /* All fields of a file, which are in memory as a whole. */
 static int convert_quarks(lat_input *in, lat_output *out, const lat_format *format)
 {
@@ -581,7 +603,8 @@ static int convert_quarks(lat_input *in, lat_output *out, const lat_format *form
     lat_field f;
     int rc;
     for (long index = 0; (rc = read_quarks(in, &f, format, real, index)) > 0; index++) {
-        const int bad = index > 0 && !lat_formats[to]->many
+        const int bad = join ? join_quarks(name, out, &f, format, real)
+                        : index > 0 && !lat_formats[to]->many
                             ? lat_fail("%s: holds more than one field, and a file in format %s "
                                        "holds one: convert them one by one",
                                        name, lat_formats[to]->name)
@@ -607,8 +630,8 @@ static int convert_file(const char *path, lat_output *out)
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
             lat_input_name(in), format->name);
     if (!bad)
-        bad = format->quarks || lat_formats[to]->quarks ? convert_quarks(in, out, format)
-                                                        : convert_fields(in, out, format);
+        bad = join || format->quarks || lat_formats[to]->quarks ? convert_quarks(in, out, format)
+                                                                : convert_fields(in, out, format);
     lat_input_close(in);
     return bad;
 }
@@ -662,7 +685,7 @@ static void check_usage(void)
         lat_usage("--precision %s: %s files hold %s precision",
                   precision == DOUBLE ? "double" : "single", target->name,
                   precision == DOUBLE ? "single" : "double");
-    if (lat_opts.nfiles > 1 && !target->many)
+    if (lat_opts.nfiles > 1 && !target->many && !join)
         lat_usage("--to %s: such a file holds one configuration, found %d input files",
                   target->name, lat_opts.nfiles);
     if (dims.nd && dims.nd != 4)
@@ -722,12 +745,12 @@ static void check_raw(void)
 
 static int convert_all(lat_output *out)
 {
-    if (lat_opts.nfiles <= 1)
-        return convert_file(lat_opts.input, out);
-    for (int i = 0; i < lat_opts.nfiles; i++)
+    if (lat_opts.nfiles <= 1 && convert_file(lat_opts.input, out) < 0)
+        return -1;
+    for (int i = 0; lat_opts.nfiles > 1 && i < lat_opts.nfiles; i++)
         if (convert_file(lat_opts.files[i], out) < 0)
             return -1;
-    return 0;
+    return lat_join_end(&joined);
 }
 
 int main(int argc, char **argv)
@@ -742,7 +765,9 @@ int main(int argc, char **argv)
     lat_output *out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm);
     if (!out)
         return lat_report(LAT_FAILED);
-    if (convert_all(out) < 0) {
+    const int bad = convert_all(out);
+    lat_join_free(&joined);
+    if (bad < 0) {
         lat_output_abort(out);
         return lat_report(LAT_FAILED);
     }
