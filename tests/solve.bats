@@ -337,3 +337,45 @@ END
     done
     nothing_left
 }
+
+@test "bad input: one sentence each, and nothing is left" {
+    need_numpy
+    thermal u.lat
+    lat-source "${point[1]}" u.lat -o b.lat
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+
+u, = lat.read("u.lat")
+links = u.links.copy()
+links[3, 1, 2, 0] *= 1.01
+lat.write("bent.lat", lat.gauge_field(links))
+b, = lat.read("b.lat")
+np.save("b.npy", b.spinors.reshape(8, 4, 4, 4, 4, 3, 4, 3).transpose(0, 1, 2, 3, 6, 4, 7, 5).copy())
+bad = np.load("b.npy")
+bad[2, 1, 0, 3, 0, 0, 0, 0] = float("nan")
+np.save("nan.npy", bad)
+END
+    # refuses CODE SENTENCE COMMAND..
+    refuses() {
+        run "${@:3}"
+        [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
+        [[ $output == *"$2"* ]] || { echo "$output"; return 1; }
+        [ "${#lines[@]}" -eq 1 ]
+        [ ! -e out ]
+        nothing_left
+    }
+    refuses 1 "nan.npy: expected finite numbers, found NaN" lat-solve --kappa .12 -U u.lat nan.npy -o out
+    refuses 1 "bent.lat: expected links within 1e-05 of SU(3)" lat-solve --kappa .12 --reals 12 "${point[@]}" bent.lat -o out
+    run -1 --separate-stderr lat-solve --kappa .12 --reals 12 --force "${point[@]}" bent.lat -o out
+    [[ ${stderr_lines[0]} == *"are up to 0.0"*" from SU(3)"* && ${stderr_lines[1]} == *": 12 reals a link need SU(3) to "*", found "* ]]
+    lat-solve --kappa .12 --columns 0 --force "${point[@]}" bent.lat -o good.lat
+    lat-start --dims 4,4,4,4 -o cold.lat
+    refuses 3 "near singular: is kappa at or beyond the critical one?" lat-solve --mass 0 --boundary p,p,p,p --source wall:0 --even-odd none \
+        cold.lat -o out
+    lat-solve --kappa .12 --columns 0,1,2 "${point[@]}" u.lat -o few.lat
+    refuses 1 "expected a quark propagator" lat-corr few.lat -o out
+    refuses 1 "found 3" lat-convert --join few.lat -o out
+    refuses 1 "--gauge coulomb: the header says that the gauge is none" lat-solve --gauge coulomb --kappa .12 -U u.lat b.lat -o out
+    refuses 1 "--gauge coulomb: the header says that the gauge is none" lat-dirac --gauge coulomb --kappa .12 --apply M -U u.lat b.lat -o out
+}
