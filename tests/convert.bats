@@ -307,6 +307,12 @@ END
     refused "is not proper XML" x
 }
 
+@test "a plaquette in xlf-info that is no finite number is refused" {
+    small
+    "$MAKE" lime small.ildg x records=hugexlf,format,data,checksum
+    refused "expected a plaquette in record 'xlf-info', found '1e999'" x
+}
+
 @test "the gauge field is found among other fields, and a word is said about them" {
     local records
     small

@@ -307,6 +307,8 @@ def lime_body(f, token, odd, state):
     if token in ("xlf", "badxlf"):
         p = cf.plaquette(f)[0] + (token == "badxlf") * 2e-5
         return "xlf-info", b"plaquette = %.6f\n trajectory nr = 200\n beta = 5.690000\n" % p
+    if token == "hugexlf":
+        return "xlf-info", b"plaquette = 1e999\n trajectory nr = 200\n"
     if token in ("file", "volume", "oldfile"):
         version = ("multifile", 1) if token == "oldfile" else ("volfmt", int(token == "volume"))
         return "scidac-private-file-xml", xml("scidacFile", [("version", "1.1"), ("spacetime", 4),
