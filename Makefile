@@ -6,7 +6,7 @@
 #   make bench        speed of the sweeps; make bench-stream: of the stream; make bench-convert:
 #                     of lat-convert beside cat (DIMS=64,64,64,128 FOLDER=/scratch);
 #                     make bench-heatbath: of lat-heatbath; make bench-dirac: of Dirac operators on one core;
-#                     make bench-flow: of the gradient flow
+#                     make bench-flow: of the gradient flow; make bench-ghost: of the Faddeev-Popov operator
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
@@ -75,7 +75,7 @@ machine := $(shell $(CC) -dumpmachine 2>/dev/null)
 ifneq ($(OPENMP),0)
 has_openmp := $(call compiles,$(hash)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}\n,-fopenmp)
 endif
-# FFTW is used by lat-gluon alone, which is left out where it is not to be had.
+# FFTW is used by lat-gluon and lat-ghost, which are left out where it is not to be had, and by lat-theta --fp-min.
 ifneq ($(FFTW),0)
 has_fftw := $(call compiles,$(hash)include <fftw3.h>\nint main(void){fftw_cleanup();return 0;}\n,-lfftw3)
 endif
@@ -145,7 +145,7 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
 openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE
 ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
-ldlibs := -Wl,--as-needed $(if $(has_hdf5),$(hdf5_libs)) -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
+ldlibs := -Wl,--as-needed $(if $(has_fftw),-lfftw3) $(if $(has_hdf5),$(hdf5_libs)) -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
 CPPFLAGS ?=
 CFLAGS ?=
 LDFLAGS ?=
@@ -227,12 +227,12 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -D
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
 lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c)
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c,lib/fourier/laplace_nofftw.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
-mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c),$(wildcard tools/*/lat-*.c)))
+mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c tools/measure/lat-ghost.c),$(wildcard tools/*/lat-*.c)))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
 benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c bench/bench_dirac_gpu.c bench/bench_solve_gpu.c),$(wildcard bench/*.c))))
@@ -259,7 +259,7 @@ $(B)/plan: $(B)/flags $(B)/found Makefile
 	@$(say) '  CPU     vector lanes: %s; threads: %s; SU(2) to SU(%s)\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))' '$(CPU_GROUPS)'
 	@$(say) '  CUDA    %s\n' '$(if $(cuda_why),no GPU code ($(cuda_why)),$(nvcc)$(comma) for $(gpu_kinds) ($(gpu_reason)); SU(2) to SU($(GPU_GROUPS)))'
 	@$(say) '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
-	@$(say) '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon: $(fftw_why),for lat-gluon$(if $(cufft_why),,$(comma) and cuFFT))'
+	@$(say) '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon and lat-ghost: $(fftw_why),for lat-gluon and lat-ghost$(if $(cufft_why),,$(comma) and cuFFT))'
 	@$(say) '  HDF5    %s\n' '$(if $(has_hdf5),for propagators of QDP++,no$(comma) $(if $(filter 0,$(HDF5)),HDF5=0,hdf5.h and libhdf5 not found))'
 	@$(say) '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
@@ -311,9 +311,9 @@ $(B)/lib/formats/fmt_prop_hdf5.o: cflags += $(if $(has_hdf5),-DLAT_HDF5 $(hdf5_c
 $(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(B)/lib/formats/fmt_prop_hdf5.o: $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o: cflags += $(optimise_more)
-# Links are the same bits whatever vectors they were rotated in.
-$(B)/lib/lattice/rotate.o: cflags += -ffp-contract=off
+$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)
+# Links, and columns of ghosts, are the same bits whatever vectors they were in.
+$(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o: cflags += -ffp-contract=off
 
 # The tables of N, and the devices that stand on them.
 cpu_tables := $(addprefix $(B)/lib/,fix/fix_lanes_table.o fix/fix_cpu.o generate/link_lanes_table.o generate/generate_cpu.o flow/flow_lanes_table.o flow/flow_cpu.o)
@@ -368,7 +368,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-gpu bench-dirac-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-gpu bench-dirac-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -437,6 +437,9 @@ bench-dirac: $(B)/bench/bench_dirac
 	@$<
 
 bench-flow: $(B)/bench/bench_flow
+	@$<
+
+bench-ghost: $(B)/bench/bench_ghost
 	@$<
 
 # Pictures need gnuplot; where it is not to be had there are the tables.

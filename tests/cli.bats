@@ -52,6 +52,7 @@ words() {
     lat-gauge) echo --random ;;
     lat-orelax) echo --theta 1e-4 ;;
     lat-abelian | lat-gluon) echo --require-theta 100 ;; # links of no gauge
+    lat-ghost) echo --require-theta 100 --modes 1 --accuracy 1e-2 ;;
     lat-source) echo wall:0 ;;
     lat-smear) echo ape:.5,1 ;;
     lat-flow) echo --until .1 ;;
@@ -97,7 +98,7 @@ need_terminal() {
 
 @test "the tools of this version are there" {
     local t
-    for t in abelian anneal convert corr diff dirac flow gauge heatbath info orelax plaq reorder reunit smear solve source start theta; do # lat-gluon: with FFTW
+    for t in abelian anneal convert corr diff dirac flow gauge heatbath info orelax plaq reorder reunit smear solve source start theta; do # lat-gluon, lat-ghost: with FFTW
         tools | grep -qx "lat-$t" || fail "no lat-$t"
     done
     [ "$(filters | wc -l)" -ge 4 ]

@@ -708,6 +708,36 @@ END
     shellcheck -x "$P"/*.sh "$P/gpuslot" "$P"/slurm/*.sh "$P"/paper/*.sh
 }
 
+@test "ghosts: means and jackknife errors of tables, and a picture" {
+    local i
+    for i in 1 2 3; do
+        printf 'configuration\tkx\tky\tkz\tkt\tk2\tG\tresidual\tgauge\ttheta\tdims\tgroup\tforced\n'
+        printf '0\t1\t0\t0\t0\t2\t%s\t1e-9\tlandau\t1e-20\t4,4,4,4\tSU(3)\t0\n' "$i"
+        printf '0\t1\t1\t0\t0\t4\t%s\t1e-9\tlandau\t1e-20\t4,4,4,4\tSU(3)\t0\n' "$((i * i))"
+    done | split -l 3 - table.
+    ghosts() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/ghost.awk" "$@"; }
+    ghosts table.?? >mean.tsv
+    # 1, 2, 3: mean 2, error sqrt(2/3/2); 1, 4, 9: mean 14/3, error sqrt(((11/3)^2 + (2/3)^2 + (13/3)^2) / 6)
+    near "$(field mean.tsv G 1)" 2 1e-9
+    near "$(field mean.tsv G_error 1)" 0.577350269 1e-8
+    near "$(field mean.tsv k2_G_error 1)" 1.154700538 1e-8
+    near "$(field mean.tsv G 2)" 4.666666667 1e-8
+    near "$(field mean.tsv G_error 2)" 2.333333333 1e-8
+    [ "$(field mean.tsv configurations 2)" = 3 ]
+    ghosts table.aa | grep -q $'1\tnan\t2\tnan\t1$'
+    sed -i '$d' table.ab
+    run -1 ghosts table.??
+    [[ $output == *"expected momentum 1	1	0	0 of 3 configurations, found 2"* ]]
+    run -1 ghosts mean.tsv
+    sed -i 's/SU(3)/SU(2)/' table.ac
+    run -1 ghosts table.aa table.ac
+    [[ $output == *"expected 4,4,4,4 SU(3) in landau gauge, found 4,4,4,4 SU(2)"* ]]
+    command -v gnuplot >/dev/null || skip "no gnuplot"
+    gnuplot -c "$P/plots/ghost.gp" g.png mean.tsv table.aa
+    gnuplot -c "$P/plots/ghost.gp" g.pdf mean.tsv
+    [ -s g.png ] && [ -s g.pdf ]
+}
+
 @test "hadrons: masses of a small ensemble with jackknife errors, only what is missing, other parameters are refused" {
     mkdir raw
     for i in 1 2 3; do lat-start weak --dims 4,4,4,8 --epsilon 0.2 --seed $i | lat-convert --to nersc -o raw/cfg.$i; done

@@ -10,7 +10,8 @@ load helper
     [ "$(grep -c '12,12,12,12' page.sh)" -eq 2 ]
     sed 's/12,12,12,12/4,4,4,4/; s/1 2 3 4 5 6 7 8 9 10/1 2 3/' page.sh >small.sh
     # Built without FFTW.
-    [ -x "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || sed -i 's/^lat-gluon .*/touch gluon.tsv/; s/^cat .*lat-gluon.*/touch propagator.tsv/' small.sh
+    [ -x "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || sed -i 's/^lat-gluon .*/touch gluon.tsv/; s/^cat .*lat-gluon.*/touch propagator.tsv/
+        s/^lat-ghost .*/touch ghosts.tsv/; s/--fp-min//' small.sh
     bash -euo pipefail small.sh >out 2>&1 || { cat out; return 1; }
     # What it says came of it.
     [ "$(find landau -name '*.lat' | wc -l)" -eq 3 ]

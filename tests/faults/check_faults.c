@@ -71,6 +71,7 @@ static const scenario scenarios[] = {
     {.words = "lat-gluon --require-theta 10 in.lat -o out"},
     {.words = "lat-flow --until .05 --links g in.lat -o out"},
     {.words = "lat-smear stout:.1,1 in.lat -o out"},
+    {.words = "lat-ghost --require-theta 10 --modes 1 --accuracy 1e-2 in.lat -o out"},
     {.words = "lat-source noise:z4,t=1 in.lat -o out"},
     {.words =
          "lat-solve --kappa .1 --residual 1e-3 --source point:0,0,0,0 --log log in.lat -o out"},

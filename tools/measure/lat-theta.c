@@ -10,13 +10,14 @@
 #include "measure/measure_text.h"
 #include "common/options.h"
 #include "formats/fields.h"
+#include "ghost/ghost.h"
 #include "stream/stream.h"
 #include "common/text.h"
 #include "run/tool.h"
 
 static int gauge, time_axis = -1;
-static bool conventions, slices;
-static double require = NAN;
+static bool conventions, slices, fp_min;
+static double require = NAN, fp_accuracy = 1e-6;
 static const char *weights;
 
 static const lat_option options[] = {
@@ -31,6 +32,12 @@ static const lat_option options[] = {
      "print theta and functional of each slice of Coulomb gauge, too", true},
     {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0,
      "print theta as other programs define it", true},
+    {LAT_OPT_FLAG, "fp-min", 0, NULL, &fp_min, 0, 0,
+     "measure the lowest eigenvalue of the Faddeev-Popov operator, too: positive at a maximum of "
+     "the functional, negative at a saddle",
+     true},
+    {LAT_OPT_REAL, "fp-accuracy", 0, "X", &fp_accuracy, 1e-12, 1,
+     "iterate until |M v - lambda v| is below X |lambda| (with --fp-min)", true},
     {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 0, "exit 3 if a theta is above X", true},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
@@ -59,6 +66,7 @@ typedef struct measured {
     double *slice_functional; /* behind them */
     lat_deviation off;
     double polyakov[LAT_MAX_DIMS][2];
+    lat_ghost_least fp; /* with --fp-min */
 } measured;
 
 /* The condition of the options; else that of the header; else the one that the links were annealed
@@ -73,6 +81,23 @@ static int choose(const lat_header *head, lat_condition *c)
     if (by_options || none)
         return lat_condition_make((lat_gauge)gauge, time_axis, weights, &head->geom, c);
     return lat_condition_read(head, c);
+}
+
+enum { FP_ITERATIONS = 2000 };
+
+/* An exit code. */
+static int measure_fp_min(const lat_field *f, const char *name, measured *m)
+{
+    if (!fp_min)
+        return LAT_DONE;
+    if (lat_ghost_minimum(f, &m->condition, fp_accuracy, FP_ITERATIONS, &m->fp))
+        return LAT_FAILED;
+    if (m->fp.report.converged)
+        return LAT_DONE;
+    lat_fail("%s: configuration %ld: fp-min %.6g has residual %.3g after %ld iterations, expected "
+             "%g times that",
+             name, m->config, m->fp.value, m->fp.residual, m->fp.report.iterations, fp_accuracy);
+    return LAT_UNCONVERGED;
 }
 
 static int measure(const lat_field *f, long config, measured *m)
@@ -157,6 +182,12 @@ static void print_text(FILE *to, const measured *m, bool several)
         fprintf(to, "worst slice    %.15g\n", m->state.theta_slice);
     for (int i = 0; slices && m->nslices > 1 && i < m->nslices; i++)
         fprintf(to, "slice %-8d %.15g  F %.15g\n", i, m->slice[i], m->slice_functional[i]);
+    if (fp_min) {
+        fprintf(to, "fp-min         %.10g (residual %.2g", m->fp.value, m->fp.residual);
+        if (m->nslices > 1)
+            fprintf(to, ", slice %d", m->fp.unit);
+        fputs(")\n", to);
+    }
     fprintf(to, "plaquette      %.15g\n", m->plaquette);
     fprintf(to, "link trace     %.15g\n", m->link_trace);
     fprintf(to, "|1 - det U|    mean %.6g, maximum %.6g\n", m->off.det_mean, m->off.det_max);
@@ -180,9 +211,11 @@ static void print_tsv(FILE *to, const measured *m)
     if (heading && conventions)
         fprintf(to, "config\tgauge\tconvention\ttheta\tdefinition");
     else if (heading)
-        fprintf(to, "config\tgauge\tfunctional\ttheta\ttheta_max\tplaquette\tlink_trace\t"
-                    "det_error_mean\tdet_error_max\tunitarity_max\t" LAT_POLYAKOV_COLUMNS
-                    "\t" LAT_LATTICE_COLUMNS);
+        fprintf(to,
+                "config\tgauge\tfunctional\ttheta\ttheta_max\tplaquette\tlink_trace\t"
+                "det_error_mean\tdet_error_max\tunitarity_max\t" LAT_POLYAKOV_COLUMNS
+                "\t" LAT_LATTICE_COLUMNS "%s",
+                fp_min ? "\tfp_min\tfp_min_residual" : "");
     if (heading)
         lat_report_end_heading(to);
     if (conventions) {
@@ -197,6 +230,8 @@ static void print_tsv(FILE *to, const measured *m)
             m->link_trace, m->off.det_mean, m->off.det_max, m->off.unitarity_max);
     lat_polyakov_tsv(to, &m->geom, m->polyakov);
     lat_lattice_tsv(to, &m->geom, m->nc);
+    if (fp_min)
+        fprintf(to, "\t%.17g\t%.3g", m->fp.value, m->fp.residual);
     lat_report_end_row(to);
 }
 
@@ -220,6 +255,10 @@ static void print_json(FILE *to, const measured *m, bool several)
     lat_json_pair(to, "functional", m->state.functional);
     lat_json_pair(to, "theta", m->state.theta);
     lat_json_pair(to, "theta_max", m->state.theta_max);
+    if (fp_min) {
+        lat_json_pair(to, "fp_min", m->fp.value);
+        lat_json_pair(to, "fp_min_residual", m->fp.residual);
+    }
     lat_json_pair(to, "plaquette", m->plaquette);
     lat_json_pair(to, "link_trace", m->link_trace);
     lat_json_pair(to, "det_error_mean", m->off.det_mean);
@@ -245,10 +284,13 @@ static void print_json(FILE *to, const measured *m, bool several)
 static int one(lat_input *in, FILE *text, lat_field *f, long config)
 {
     measured m;
-    int more;
-    if (measure(f, config, &m) || (more = lat_fields_more(in)) < 0) {
+    int more = 0;
+    int code = measure(f, config, &m) ? LAT_FAILED : measure_fp_min(f, lat_input_name(in), &m);
+    if (code == LAT_DONE && (more = lat_fields_more(in)) < 0)
+        code = LAT_FAILED;
+    if (code != LAT_DONE) {
         free(m.slice);
-        return LAT_FAILED;
+        return code;
     }
     const bool several = config > 0 || more > 0;
     if (lat_print_opts.tsv)
@@ -289,5 +331,9 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (lat_print_opts.tsv && slices)
         lat_usage("--slices is for text and --json: a row of --tsv has no columns for them");
+    if (lat_opt_given("fp-accuracy") && !fp_min)
+        lat_usage("--fp-accuracy is for --fp-min");
+    if (conventions && fp_min && lat_print_opts.tsv)
+        lat_usage("--fp-min with --conventions is for text and --json");
     return lat_print_run(all, NULL);
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kernels.c: passes over vectors, 8 columns side by side, for each vector length of the processor.
+ * Products are not fused with sums (-ffp-contract=off in the Makefile), and every sum is one of a
+ * column in the order of the sites: the bits are the same for all vector lengths. */
+#include "base/isa.h"
+#include "ghost_internal.h"
+
+typedef double v2 __attribute__((vector_size(16)));
+typedef double v4 __attribute__((vector_size(32)));
+typedef double v8 __attribute__((vector_size(64)));
+
+/* Element of 2 T^a for the diagonal one number k: the first k are this, the next is -k times it. */
+LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k + 1))); }
+
+#if defined(__clang__)
+#define UNROLL_FEW
+#else
+#define UNROLL_FEW _Pragma("GCC unroll 8")
+#endif
+#define V v2
+#define WIDTH 2
+#define NAME_(x, n) x##_v2_##n
+#include "hop_groups.h"
+#if defined(__x86_64__)
+#define V v4
+#define WIDTH 4
+#define NAME_(x, n) x##_v4_##n
+#include "hop_groups.h"
+#define V v8
+#define WIDTH 8
+#define NAME_(x, n) x##_v8_##n
+#include "hop_groups.h"
+#endif
+
+/* ---- vectors ----------------------------------------------------------------------------------
+ */
+
+/* Packs of 8 columns: number p of a site, and colours there. */
+#define EACH_PACK(m, from, to) \
+    for (size_t site = from; site < to; site++) \
+        for (size_t p = 0; p < (size_t)m->packs; p++) \
+            for (size_t colour = 0, at = (site * (size_t)m->packs + p) * (size_t)m->colours * 8; \
+                 colour < (size_t)m->colours; colour++, at += 8)
+
+LAT_INLINE v8 get(const double *p) { return *(const v8 *)p; }
+LAT_INLINE void put(double *p, v8 v) { *(v8 *)p = v; }
+
+LAT_INLINE void shift(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, size_t to)
+{
+    const double *mean = c->mean + (size_t)unit * lat_ghost_reals(m);
+    EACH_PACK(m, from, to)
+    put(c->out + at, get(c->out + at) - get(mean + (p * (size_t)m->colours + colour) * 8));
+}
+
+LAT_INLINE void update(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
+                       size_t to, double *sums)
+{
+    const double *mean = c->mean + (size_t)unit * lat_ghost_reals(m),
+                 *factor = c->a + (size_t)unit * (size_t)m->columns;
+    EACH_PACK(m, from, to)
+    {
+        const v8 a = get(factor + 8 * p),
+                 q = get(c->third + at) - get(mean + (p * (size_t)m->colours + colour) * 8),
+                 r = get(c->also + at) - a * q;
+        put(c->out + at, get(c->out + at) + a * get(c->in + at));
+        put(c->also + at, r);
+        put(c->third + at, r);
+        put(sums + 8 * p, get(sums + 8 * p) + r * r);
+    }
+}
+
+LAT_INLINE void dot(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, size_t to,
+                    double *sums)
+{
+    (void)unit;
+    EACH_PACK(m, from, to)
+    put(sums + 8 * p, get(sums + 8 * p) + get(c->in + at) * get(c->other + at));
+}
+
+LAT_INLINE void extend(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
+                       size_t to)
+{
+    const double *factor = c->b + (size_t)unit * (size_t)m->columns;
+    EACH_PACK(m, from, to)
+    put(c->out + at, get(c->in + at) + get(factor + 8 * p) * get(c->out + at));
+}
+
+/* One pack of `in` with one of `other` after the other: 8 sums stay in registers. */
+LAT_INLINE void gram(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, size_t to,
+                     double *sums)
+{
+    const size_t pack = (size_t)m->colours * 8, reals = lat_ghost_reals(m);
+    (void)unit;
+    for (size_t p = 0; p < (size_t)m->packs; p++)
+        for (size_t q = 0; q < (size_t)m->packs; q++) {
+            v8 sum[8] = {{0}};
+            for (size_t site = from; site < to; site++)
+                for (size_t k = 0; k < pack; k += 8) {
+                    const double *a = c->in + site * reals + p * pack + k;
+                    const v8 b = get(c->other + site * reals + q * pack + k);
+                    for (int i = 0; i < 8; i++)
+                        sum[i] += b * a[i];
+                }
+            for (size_t i = 0; i < 8; i++) {
+                double *to_sum = sums + (8 * p + i) * (size_t)m->columns + 8 * q;
+                put(to_sum, get(to_sum) + sum[i]);
+            }
+        }
+}
+
+/* array[0], [1], [2] are X, W, Q, and the next three M of these. With the coefficients a[unit][3
+ * columns][columns] of X, W and Q: Q <- W a_W + Q a_Q, X <- X a_X + Q; W and M W stay. */
+LAT_INLINE void combine_site(const lat_ghost *m, double *const *array, const double *a, size_t at)
+{
+    const size_t columns = (size_t)m->columns, pack = (size_t)m->colours * 8;
+    for (size_t k = 0; k < pack; k += 8) {
+        v8 x[8], rest[8]; /* packs: at most 8 */
+        for (size_t q = 0; q < (size_t)m->packs; q++) {
+            v8 sum[3] = {{0}};
+            for (size_t part = 0; part < 3; part++)
+                for (size_t i = 0; i < columns; i++)
+                    sum[part] += get(a + (part * columns + i) * columns + 8 * q)
+                                 * array[part][at + i / 8 * pack + k + i % 8];
+            rest[q] = sum[1] + sum[2];
+            x[q] = sum[0] + rest[q];
+        }
+        for (size_t q = 0; q < (size_t)m->packs; q++) {
+            put(array[0] + at + q * pack + k, x[q]);
+            put(array[2] + at + q * pack + k, rest[q]);
+        }
+    }
+}
+
+LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
+                        size_t to)
+{
+    const size_t columns = (size_t)m->columns, reals = lat_ghost_reals(m);
+    const double *a = c->a + (size_t)unit * 3 * columns * columns;
+    for (size_t site = from; site < to; site++) {
+        combine_site(m, c->array, a, site * reals);
+        combine_site(m, c->array + 3, a, site * reals);
+    }
+}
+
+/* ---- for each vector length -------------------------------------------------------------------
+ */
+
+#define HOP(v) \
+    switch (m->nc) { \
+    case 2: hop_sites_##v##_2(m, c, from, to, sums, 2); break; \
+    case 3: hop_sites_##v##_3(m, c, from, to, sums, 3); break; \
+    case 4: hop_sites_##v##_4(m, c, from, to, sums, 4); break; \
+    default: hop_sites_##v##_any(m, c, from, to, sums, m->nc); \
+    }
+
+#define PASS(name, isa, attribute, ...) \
+    attribute static void name##_##isa(const lat_ghost *m, const lat_ghost_call *c, int unit, \
+                                       size_t from, size_t to, double *sums) \
+    { \
+        (void)unit, (void)sums; \
+        __VA_ARGS__; \
+    }
+
+#define EXPAND(isa, v, attribute) \
+    PASS(hop, isa, attribute, HOP(v)) \
+    PASS(shift, isa, attribute, shift(m, c, unit, from, to)) \
+    PASS(update, isa, attribute, update(m, c, unit, from, to, sums)) \
+    PASS(dot, isa, attribute, dot(m, c, unit, from, to, sums)) \
+    PASS(extend, isa, attribute, extend(m, c, unit, from, to)) \
+    PASS(gram, isa, attribute, gram(m, c, unit, from, to, sums)) \
+    PASS(combine, isa, attribute, combine(m, c, unit, from, to)) \
+    static const lat_ghost_kernels kernels_##isa = { \
+        hop_##isa, shift_##isa, update_##isa, dot_##isa, extend_##isa, gram_##isa, combine_##isa};
+
+EXPAND(base, v2, )
+#if defined(__x86_64__)
+EXPAND(avx2, v4, __attribute__((target("avx2"))))
+EXPAND(avx512, v8, __attribute__((target("avx512f,avx512dq,avx512vl,avx2"))))
+#endif
+
+const lat_ghost_kernels *lat_ghost_kernels_of(void)
+{
+    static const lat_ghost_kernels *const all[] = LAT_ISA_EACH(&kernels_, );
+    return all[lat_isa_widest()];
+}
