@@ -626,6 +626,20 @@ limits_spinning() {
     lat-info --check out.lat
 }
 
+@test "a stack that is too small is refused with a sentence, and one of 512 KiB is enough" {
+    local t
+    lat-start hot -d 4,4,4,4 -o in.lat
+    for t in lat-theta lat-convert lat-plaq "lat-orelax --gauge landau --theta 1e-8 --device cpu"; do
+        # shellcheck disable=SC2086,SC2016 # words; the shell that has the limit expands
+        run -1 bash -c 'ulimit -s 192; "$@"' limited $t in.lat -o out
+        [[ $output == *": the stack is limited to 192 KiB, expected at least 512 (ulimit -s)" ]]
+        [ ! -e out ]
+        # shellcheck disable=SC2086,SC2016
+        bash -c 'ulimit -s 512; "$@"' limited $t in.lat -o out
+        rm out
+    done
+}
+
 @test "characters that change a terminal reach it neither from history nor from info nor from names" {
     local evil t
     # CSI of Latin 1 and of UTF-8, right-to-left override and isolate, line separator; and letters that stay.

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -523,6 +524,20 @@ static void refuse_single_dashes(int argc, char **argv)
     }
 }
 
+/* Matrices of SU(16) and buffers of pipes are on the stack. A stack that ends below them is a
+ * crash.
+ */
+#define STACK_KIB 512
+static void check_stack(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur < (rlim_t)STACK_KIB << 10) {
+        lat_fail("the stack is limited to %llu KiB, expected at least %d (ulimit -s)",
+                 (unsigned long long)r.rlim_cur >> 10, STACK_KIB);
+        exit_failed();
+    }
+}
+
 void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 {
     char **args;
@@ -545,6 +560,7 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     if (lat_memory_stream_close(run.arguments, &run.memory) < 0)
         require(NULL);
     lat_opts.arguments = run.memory.text;
+    check_stack();
     check_files(tool);
     check_lanes();
     set_files(tool);
