@@ -341,6 +341,34 @@ static int load(lanczos *z)
     return 0;
 }
 
+/* F of an eigenvector of A. */
+static double filtered(const lanczos *z, double value)
+{
+    const lat_search *w = z->w;
+    const double b = w->op->positive ? value : value * value;
+    if (w->job->largest)
+        return b;
+    const double x = (z->a + z->b - 2 * b) / (z->b - z->a),
+                 t = fabs(x) > 1 ? cosh(z->degree * acosh(fabs(x))) : cos(z->degree * acos(x));
+    return (x < -1 && z->degree % 2 ? -t : t) * (w->op->positive ? 1 : 1 + .25 * value / w->norm);
+}
+
+/* The basis becomes the modes y that have converged, and behind them the one that is for the gap
+ * alone, which may be far from it, and random vectors. (A vector whose image leads out of the basis
+ * must not count as done without the vectors behind: it could not improve any more.) */
+static int probe(lanczos *z, lat_dfield **y, int count)
+{
+    for (int i = 0; i < count; i++) {
+        lat_dfield *v = z->v[i];
+        z->v[i] = y[i];
+        y[i] = v;
+        z->theta[i] = filtered(z, z->value[i]);
+    }
+    z->done = count - 1;
+    z->n = count;
+    return draw(z, PROBES);
+}
+
 /* Restarts until all modes have converged, and a probe found no more: 1; 0 where that takes too
  * long; or -1. */
 static int iterate(lanczos *z, double *worst)
@@ -368,11 +396,8 @@ static int iterate(lanczos *z, double *worst)
         if (again)
             continue;
         z->probing = good;
-        if (good) { /* those that are wanted, and random vectors */
-            z->n = z->done = count;
-            if (draw(z, PROBES))
-                return -1;
-        }
+        if (good && probe(z, y, count))
+            return -1;
         set_diagonal(z);
         if (save(z))
             return -1;
@@ -390,7 +415,7 @@ static int open_basis(lanczos *z)
     z->most = z->most < z->keep + PROBES * PROBE_STEPS ? z->keep + PROBES * PROBE_STEPS : z->most;
     z->most = z->most < dimension ? z->most : dimension;
     z->keep = z->keep < z->most ? z->keep : z->most;
-    z->room = z->most + PROBES + BLOCK + z->keep;
+    z->room = z->most + 1 + PROBES + BLOCK + z->keep;
     z->v = calloc((size_t)z->room, sizeof(lat_dfield *));
     z->h = lat_alloc((size_t)z->most * (size_t)z->most, sizeof *z->h, "a small matrix");
     z->theta = lat_alloc(3 * (size_t)z->most, sizeof *z->theta, "eigenvalues");
