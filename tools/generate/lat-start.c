@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-start: configurations to start from: cold, hot, or weak field. */
+/* lat-start: configurations to start from: cold, hot, weak field; and classical ones of known
+ * charge: uniform flux, instanton. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
@@ -8,23 +10,31 @@
 #include "run/tool.h"
 #include "site/sun.h"
 
-enum { COLD, HOT, WEAK };
-static const char *const names[] = {"cold", "hot", "weak"};
+enum { COLD, HOT, WEAK, FLUX, INSTANTON, STARTS };
+static const char *const names[] = {"cold", "hot", "weak", "flux", "instanton"};
 
 static int start = COLD, precision = 1;
-static long group = 3, rows, count = 1;
+static long group = 3, rows, count = 1, n12, n34;
 static uint64_t seed = 1;
-static double epsilon = 0.1;
+static double epsilon = 0.1, radius = NAN;
+static bool anti;
 static lat_geometry geom;
 
 static const lat_option options[] = {
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents, 1 to 4 (needed)", false},
-    {LAT_OPT_CHOICE, "start", 0, "cold|hot|weak", &start, 0, 0,
-     "cold: all links 1; hot: Haar random links; weak: links near 1", false},
+    {LAT_OPT_CHOICE, "start", 0, "cold|hot|weak|flux|instanton", &start, 0, 0,
+     "cold: all links 1; hot: Haar random links; weak: links near 1; flux: uniform, Abelian; "
+     "instanton: in singular gauge, in an SU(2) subgroup, at the centre",
+     false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
     {LAT_OPT_REAL, "epsilon", 0, "EPS", &epsilon, 0, 100,
      "width of the weak field: <1 - Re tr U/N> is EPS^2 (N^2-1)/(4N)", false},
+    {LAT_OPT_INT, "n12", 0, "N", &n12, -65535, 65535,
+     "flux through each x-y plane, in units of 2 pi: F_12 is 2 pi N/(X Y)", false},
+    {LAT_OPT_INT, "n34", 0, "N", &n34, -65535, 65535, "and through each z-t plane", false},
+    {LAT_OPT_REAL, "radius", 0, "R", &radius, 1e-6, 1e6, "of the instanton (needed for it)", false},
+    {LAT_OPT_FLAG, "anti", 0, NULL, &anti, 0, 0, "the instanton of the other charge", false},
     {LAT_OPT_INT, "count", 0, "K", &count, 1, 1 << 24, "number of configurations, all different",
      false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "precision of the links",
@@ -35,22 +45,49 @@ static const lat_option options[] = {
 
 static const lat_tool tool = {
     .name = "lat-start",
-    .args = "[cold|hot|weak]",
-    .summary = "Makes start configurations: cold, hot, or weak field.",
+    .args = "[cold|hot|weak|flux|instanton]",
+    .summary = "Makes start configurations: cold, hot, weak field, uniform flux, instanton.",
     .example = "lat-start hot --dims 8,8,8,16 --seed 7 | lat-theta",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_OUTPUT | LAT_HAS_THREADS,
 };
 
+static void check_classical(void)
+{
+    static const struct {
+        const char *option;
+        int start;
+    } of[] = {{"n12", FLUX}, {"n34", FLUX}, {"radius", INSTANTON}, {"anti", INSTANTON}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (lat_opt_given(of[i].option) && start != of[i].start)
+            lat_usage("--%s is for a start %s, not for %s", of[i].option, names[of[i].start],
+                      names[start]);
+    if (start != FLUX && start != INSTANTON)
+        return;
+    if (geom.nd != 4)
+        lat_usage("--dims: expected four extents for %s, found %d", names[start], geom.nd);
+    if (lat_opt_given("count") && count > 1)
+        lat_usage("--count: %s is one configuration", names[start]);
+    if (start == FLUX && n12 == 0 && n34 == 0)
+        lat_usage("--n12 or --n34 is needed for flux, other than 0");
+    if (start == INSTANTON && isnan(radius))
+        lat_usage("--radius is needed for an instanton, for example --radius 2");
+    for (int mu = 0; mu < 4 && start == INSTANTON; mu++)
+        if (geom.dims[mu] % 2)
+            lat_usage("--dims: expected even extents, so that the centre of the instanton lies "
+                      "between sites, found %d",
+                      geom.dims[mu]);
+}
+
 static void check_usage(void)
 {
     if (lat_opts.nfiles == 1) {
         int given = COLD;
-        while (given <= WEAK && strcmp(lat_opts.files[0], names[given]))
+        while (given < STARTS && strcmp(lat_opts.files[0], names[given]))
             given++;
-        if (given > WEAK)
-            lat_usage("expected cold, hot or weak, found '%s'", lat_opts.files[0]);
+        if (given == STARTS)
+            lat_usage("expected cold, hot, weak, flux or instanton, found '%s'", lat_opts.files[0]);
         if (lat_opt_given("start") && given != start)
             lat_usage("'%s' and --start %s contradict each other", names[given], names[start]);
         start = given;
@@ -59,6 +96,7 @@ static void check_usage(void)
         lat_usage("--dims is needed, for example --dims 8,8,8,16");
     if (lat_opt_given("epsilon") && start != WEAK)
         lat_usage("--epsilon is for a weak start, not for a %s one", names[start]);
+    check_classical();
     if (!lat_opt_given("rows"))
         rows = group;
     if (rows != group && (rows != group - 1 || group > 3))
@@ -82,12 +120,84 @@ static int describe(lat_header *head, long index)
         if (lat_info_set(head, "sequence_number", number))
             return -1;
     }
-    if (start == COLD ? lat_provenance(head, "cold")
-                      : lat_provenance(head, "%s, seed %llu, configuration %ld", names[start],
-                                       (unsigned long long)seed, index))
+    if (start == COLD || start == FLUX || start == INSTANTON
+            ? lat_provenance(head, "%s", names[start])
+            : lat_provenance(head, "%s, seed %llu, configuration %ld", names[start],
+                             (unsigned long long)seed, index))
         return -1;
     return lat_header_check(head, "--dims");
 }
+
+/* ---- classical fields ------------------------------------------------------------------------ */
+
+/* m = 1, but in the first two rows and columns a0 + i (a1 tau1 + a2 tau2 + a3 tau3). */
+static void in_corner(double m[], const double a[4])
+{
+    const int n = (int)group;
+    const double su2[2][4] = {{a[0], a[3], a[2], a[1]}, {-a[2], a[1], a[0], -a[3]}};
+    lat_sun_one(n, m);
+    memcpy(m, su2[0], sizeof su2[0]);
+    memcpy(m + 2 * n, su2[1], sizeof su2[1]);
+}
+
+/* U_2 = diag(e^iwx, e^-iwx, 1 ..), w = 2 pi n12/(X Y); on the last slice U_1 = diag(e^-iwXy, ..),
+ * which closes the torus; the same with n34 in z and t. Then F_12 = w tau_3 everywhere. */
+static void flux_link(const int x[4], int mu, double m[])
+{
+    const int axis = mu / 2 * 2, *l = geom.dims + axis;
+    const double w = 2 * M_PI * (double)(mu < 2 ? n12 : n34) / ((double)l[0] * l[1]);
+    double angle = w * x[axis];
+    if (mu == axis)
+        angle = x[axis] == l[0] - 1 ? -w * l[0] * x[axis + 1] : 0;
+    in_corner(m, (const double[]){cos(angle), 0, 0, sin(angle)});
+}
+
+/* The symbol of 't Hooft, eta^a_mu nu; the other one with --anti. */
+static double eta(int a, int mu, int nu)
+{
+    if (mu == nu)
+        return 0;
+    if (nu == 3)
+        return (a == mu) * (anti ? -1 : 1);
+    if (mu == 3)
+        return (a == nu) * (anti ? 1 : -1);
+    return (nu - mu + 3) % 3 == 1 ? a == 3 - mu - nu : -(a == 3 - mu - nu);
+}
+
+/* The path-ordered exponential, exact, of A_mu = - tau^a eta^a_mu nu n_nu rho^2/(n^2 (n^2 + rho^2))
+ * along the link: exp(-i tau^a eta^a_mu nu n_nu f). */
+static void instanton_link(const int x[4], int mu, double m[])
+{
+    double n[4], nn = 0, v[3] = {0}, size = 0, a[4];
+    for (int nu = 0; nu < 4; nu++) {
+        n[nu] = x[nu] - .5 * (geom.dims[nu] - 1);
+        nn += n[nu] * n[nu];
+    }
+    const double s0 = sqrt(nn - n[mu] * n[mu]), s = hypot(s0, radius), b = nn + n[mu],
+                 f = atan2(s0, b) / s0 - atan2(s, b + radius * radius) / s;
+    for (int i = 0; i < 3; i++) {
+        for (int nu = 0; nu < 4; nu++)
+            v[i] += eta(i, mu, nu) * n[nu] * f;
+        size += v[i] * v[i];
+    }
+    size = sqrt(size);
+    a[0] = cos(size);
+    for (int i = 0; i < 3; i++)
+        a[i + 1] = size > 0 ? -sin(size) * v[i] / size : 0;
+    in_corner(m, a);
+}
+
+static void classical_link(size_t site, int mu, double m[])
+{
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(&geom, site, x);
+    if (start == FLUX)
+        flux_link(x, mu, m);
+    else
+        instanton_link(x, mu, m);
+}
+
+/* ---- one configuration ----------------------------------------------------------------------- */
 
 /* The counter of the random numbers of a link: its index x * nd + mu, and the configuration. */
 static void fill(lat_field *f, long index)
@@ -100,6 +210,8 @@ static void fill(lat_field *f, long index)
             lat_sun_one(f->head.nc, m);
         else if (start == HOT)
             lat_sun_haar(f->head.nc, m, seed, i, (uint32_t)index, LAT_FOR_START);
+        else if (start == FLUX || start == INSTANTON)
+            classical_link(i / 4, (int)(i % 4), m);
         else
             lat_sun_near_one(f->head.nc, m, epsilon, seed, i, (uint32_t)index, LAT_FOR_START);
         lat_field_put(f, i, m);

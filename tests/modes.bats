@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# Purpose: lat-modes finds eigenvectors of Dirac operators: published and dense spectra, covariance, the same bytes however it runs; and
+# refuses the rest. lat-start flux and instanton have the charge that they should.
+# shellcheck disable=SC2154  # output and stderr are set by run
+load helper
+
+# rough NAME [DIMS]: rough links.
+rough() { lat-start weak --epsilon .4 --dims "${2:-4,4,4,4}" --seed 3 -o "$1"; }
+
+# values FILE: of a table, ascending.
+values() { tail -n +2 "$1" | cut -f 3 | sort -g; }
+
+# same A B TOLERANCE: two lists of numbers.
+same() { paste "$1" "$2" | awk -v t="$3" '{ d = $1 - $2; if (NF != 2 || d > t || d < -t) bad = 1 } END { exit bad || NR == 0 }'; }
+
+@test "O5 and D11: published lowest and largest eigenvalues of gamma5 (D_W - 1.4)" {
+    need_data lime_pyquda_weak_field.lime lime_qlua_random-gauge.qio
+    lat-modes -@ 1 --mass -1.4 -k 10 --tsv "$DATA/lime_pyquda_weak_field.lime" >found
+    values found >a
+    printf '%s\n' .6446111061 -.6446429353 .6447951484 -.6448167555 -.6477993550 .6479029643 .6480922404 -.6481331529 \
+        -.6549518114 .6551013173 | sort -g >b
+    same a b 1e-9
+    lat-modes -@ 1 --mass -1.4 -k 2 --largest --tsv "$DATA/lime_pyquda_weak_field.lime" >found
+    values found >a
+    printf '%s\n' -6.54721001 6.5472100841 >b
+    same a b 5e-9
+    lat-modes -@ 1 --mass -1.4 -k 12 --tsv "$DATA/lime_qlua_random-gauge.qio" >found
+    values found >a
+    printf '%s\n' .6441055855 -.6441097981 -.6441968936 .6441989751 -.6475945641 .6476033082 -.6477839526 .6478144876 \
+        .6551416591 -.6551689441 -.6554002833 .6554490090 | sort -g >b
+    same a b 1e-9
+}
+
+@test "the spectrum of numpy's dense matrix: values, residuals, gaps and chiralities of gamma5 M with a clover term" {
+    need_numpy
+    rough u.lat 2,2,2,4
+    "$PYTHON" - <<'PY'
+import lat, numpy
+n = 2 * 2 * 2 * 4 * 12
+v = numpy.eye(n, dtype=complex).reshape(4, 2, 2, 2, 4, 3, n).transpose(0, 1, 2, 3, 6, 4, 5)
+with lat.Writer("unit.lat") as out:
+    out.write(lat.modes(numpy.ascontiguousarray(v)))
+PY
+    lat-dirac --apply g5M --force --mass -.4 --csw 1.2 --boundary .3,p,d,a -U u.lat unit.lat -o dense.lat
+    lat-modes -@ 1 --mass -.4 --csw 1.2 --boundary .3,p,d,a -k 7 u.lat -o modes.lat --log table.tsv
+    "$PYTHON" - <<'PY'
+import lat, numpy
+n = 2 * 2 * 2 * 4 * 12
+read = lambda name: next(iter(lat.Reader(name)))
+a = numpy.moveaxis(read("dense.lat").spinors, 4, -1).reshape(n, n)
+assert abs(a - a.conj().T).max() < 1e-13
+all = sorted(numpy.linalg.eigvalsh(a), key=abs)
+f = read("modes.lat")
+v = numpy.moveaxis(f.spinors, 4, 0).reshape(7, n)
+assert abs(v.conj() @ v.T - numpy.eye(7)).max() < 1e-12
+g5 = numpy.tile(numpy.repeat([1, 1, -1, -1], 3), n // 12)
+rows = [line.split("\t") for line in open("table.tsv").read().splitlines()[1:]]
+for k, row in enumerate(rows):
+    value, rho, gap, chirality = map(float, row[2:])
+    assert int(row[1]) == k and abs(value - all[k]) <= 1e-10 and f.header.eigenvalues[k] - value < 1e-14
+    now = numpy.linalg.norm(a @ v[k] - value * v[k])
+    assert now < 1e-10 and abs(now - rho) < 1e-13, (now, rho)
+    others = [x for i, x in enumerate(all) if i >= 7 or (x < 0) != (value < 0)]
+    exact = min(abs(x - value) for x in others)
+    assert gap <= exact * (1 + 1e-5) and gap > abs(all[7]) * .998 - abs(value) - 1e-9, (gap, exact)
+    assert abs(chirality - (v[k].conj() * g5 * v[k]).sum().real) < 1e-9
+assert len(rows) == 7
+PY
+}
+
+@test "both methods and both matrices agree, and a gauge transformation changes no value" {
+    rough u.lat 2,2,4,4
+    lat-modes -@ 1 --kappa .16 --csw 1 -k 3 --residual 1e-8 --tsv u.lat >a
+    lat-modes -@ 1 --kappa .16 --csw 1 -k 3 --residual 1e-8 --method ritz --tsv u.lat >b
+    values a >va
+    values b >vb
+    same va vb 1e-8
+    lat-gauge --random --seed 5 u.lat | lat-modes -@ 1 --kappa .16 --csw 1 -k 3 --residual 1e-8 --tsv >b
+    values b >vb
+    same va vb 1e-8
+    lat-modes -@ 1 --kappa .16 --csw 1 -k 3 --residual 1e-8 --matrix MdagM --tsv u.lat >b
+    values b >vb
+    awk '{ print $1 * $1 }' OFMT=%.15g va | sort -g >vv
+    same vv vb 1e-8
+}
+
+@test "the same bytes on any number of threads and ranks, and from a stream of several configurations" {
+    rough u.lat 2,2,4,8
+    lat-modes -@ 1 --kappa .15 -k 2 --residual 1e-6 u.lat -o one.lat
+    lat-modes -@ 2 --kappa .15 -k 2 --residual 1e-6 u.lat -o three.lat
+    cmp one.lat three.lat
+    cat u.lat u.lat | lat-modes -@ 1 --kappa .15 -k 2 --residual 1e-6 --json >found
+    [ "$(wc -l <found)" -eq 2 ]
+    [ "$(sed 1d found)" = "$(sed '2d; s/"configuration": 0/"configuration": 1/' found)" ]
+    lat-info one.lat | grep -q '^modes.matrix *gamma5 M\|modes.matrix.*gamma5 M'
+    need_mpi
+    for n in 2 4; do
+        lat-modes -n $n -@ 1 --kappa .15 -k 2 --residual 1e-6 u.lat -o ranks.lat
+        cmp one.lat ranks.lat
+    done
+}
+
+@test "the number of modes from LOW to HIGH leaves the widest gap: the free operator has 12 of each sign" {
+    lat-start cold --dims 4,4,4,4 | lat-modes -@ 1 --mass .1 -k 18-26 --residual 1e-9 --tsv >found
+    [ "$(tail -n +2 found | wc -l)" -eq 24 ]
+    [ "$(values found | grep -c '^-0.808928353')" -eq 12 ]
+    [ "$(values found | grep -c '^0.808928353')" -eq 12 ]
+}
+
+@test "wrong input and a search that does not converge leave nothing behind" {
+    rough u.lat
+    run -2 lat-modes u.lat
+    run -2 lat-modes -@ 1 --kappa .1 --twist .1 u.lat
+    [[ $output == *"not Hermitian"* ]]
+    for k in 0 x 5-3 3- 99999; do
+        run -2 lat-modes -@ 1 --kappa .1 -k $k u.lat
+        [[ $output == *"--modes: expected"* ]]
+    done
+    run -3 lat-modes -@ 1 --kappa .15 -k 4 --max-applications 60 u.lat -o out.lat
+    [[ $output == *"expected 4 modes with residuals below 1e-10, found"* ]]
+    run -1 lat-modes -@ 1 --kappa .1 -k 2000 -o out.lat <(lat-start cold --dims 2,2,2,2)
+    [[ $output == *"at most 191"* ]]
+    run -1 lat-modes -@ 1 --kappa .1 -o out.lat <(lat-start cold --dims 3,4,4,4)
+    run -1 lat-modes -@ 1 --kappa .1 -o out.lat <(lat-start cold --dims 4,4,4,4 --group 4)
+    [[ $output == *"SU(4)"* ]]
+    [ ! -e out.lat ]
+    nothing_left
+}
+
+@test "lat-start: flux and instantons have the clover charge of docs/quarks.md, for any group" {
+    charge() { lat-plaq --json | sed 's/.*"charge": \([^,}]*\).*/\1/'; }
+    near "$(lat-start instanton --dims 12,12,12,12 --radius 3 | charge)" -.9027525380926 1e-12
+    near "$(lat-start instanton --dims 8,8,8,8 --radius 2 --group 2 | charge)" -.80008320258466 1e-12
+    near "$(lat-start instanton --dims 8,8,8,8 --radius 2 --anti | charge)" .80008320258466 1e-12
+    # Q = 2 V sin(w12) sin(w34) / (4 pi^2), from F_12 = sin w in both colours
+    for n in "1 1" "1 -1" "2 1"; do
+        read -r a b <<<"$n"
+        near "$(lat-start flux --dims 4,6,4,8 --n12 "$a" --n34 "$b" | charge)" \
+            "$(awk -v a="$a" -v b="$b" 'BEGIN { pi = atan2(0, -1); printf "%.15g", 768 * 2 * sin(2 * pi * a / 24) * sin(2 * pi * b / 32) / (4 * pi ^ 2) }')" 1e-12
+    done
+    lat-start flux --dims 4,6,4,8 --n12 1 --n34 1 --group 4 | lat-theta >found # links are SU(N)
+    awk '/distance/ { bad = $NF > 1e-14 } END { exit bad }' found
+    for words in "flux --dims 4,4,4,4" "flux --dims 4,4,4 --n12 1" "instanton --dims 4,4,4,4" "instanton --dims 5,4,4,4 --radius 1" \
+        "hot --dims 4,4,4,4 --n12 1" "flux --dims 4,4,4,4 --n12 1 --radius 2" "flux --dims 4,4,4,4 --n12 1 --count 2"; do
+        # shellcheck disable=SC2086  # words
+        run -2 lat-start $words
+    done
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-modes: the lowest or largest eigenvectors of gamma5 M or M^+ M.
+ *
+ * Each residual is computed by lib/quark/plain.h, which shares nothing with the search, of the
+ * vectors that are written. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/text.h"
+#include "modes/modes.h"
+#include "quark/plain.h"
+#include "run/device_options.h"
+#include "run/fermion_options.h"
+#include "run/links.h"
+#include "run/tool.h"
+#include "stream/stream.h"
+
+enum { GAMMA5_M, NORMAL, AUTO_LOW = 8, AUTO_HIGH = 24 };
+static const char *const matrices[] = {"gamma5 M", "M^+ M"};
+
+static const char *modes_text = "8", *log_path;
+static int matrix = GAMMA5_M, method = LAT_MODES_LANCZOS;
+static bool largest, tsv, json;
+static double residual = 1e-10;
+static long max_applications = 1000000, degree;
+static uint64_t seed = 1;
+static lat_device_options device;
+
+static const lat_option options[] = {
+    LAT_FERMION_OPTIONS,
+    {LAT_OPT_CHOICE, "matrix", 0, "g5M|MdagM", &matrix, 0, 0, "whose modes: gamma5 M or M^+ M",
+     false},
+    {LAT_OPT_TEXT, "modes", 'k', "K", &modes_text, 0, 0,
+     "how many; LOW-HIGH: as many, from LOW to HIGH, as leave the widest gap to the next "
+     "eigenvalue; auto: 8-24",
+     false},
+    {LAT_OPT_FLAG, "largest", 0, NULL, &largest, 0, 0,
+     "those of the largest modulus, not of the smallest", false},
+    {LAT_OPT_REAL, "residual", 0, "R", &residual, 1e-14, 1,
+     "until |A v - value v| is below R for each mode, |v| = 1", false},
+    {LAT_OPT_CHOICE, "method", 0, LAT_MODES_METHODS, &method, 0, 0,
+     "lanczos: thick-restart Lanczos of a Chebyshev polynomial; ritz: conjugate gradients of the "
+     "Ritz functional, mode after mode",
+     false},
+    {LAT_OPT_INT, "degree", 0, "N", &degree, 0, 10000,
+     "of the polynomial; 0: chosen by the spectrum", false},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the vectors to start from", false},
+    {LAT_OPT_INT, "max-applications", 0, "N", &max_applications, 1, 1e12,
+     "give up after N applications of the matrix", LAT_OPT_LIMIT},
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0,
+     "print a table in place of the modes: one row for each", true},
+    {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0,
+     "print one object for each configuration in place of the modes, with bounds", true},
+    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write the table of --tsv to FILE, too",
+     true},
+    LAT_DEVICE_OPTIONS(device),
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-modes",
+    .args = "[FILE]",
+    .summary = "Finds the lowest eigenvectors of Dirac operators, with rigorous errors.",
+    .example = "lat-modes --kappa 0.137 -k 16 cfg.lat -o modes.lat --log modes.tsv",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .start = lat_comm_start,
+};
+
+typedef struct run {
+    lat_device *device, *cpu; /* cpu: where the device cannot do it */
+    lat_output *out;
+    FILE *text, *log;
+    lat_links links;
+    lat_fermion fermion;
+    int low, high;
+
+    /* the modes of the present links */
+    lat_grid *grid;
+    lat_spinor_space *space;
+    lat_dirac *d;
+    lat_modes modes;
+    lat_field v;                        /* as they are written */
+    double *residual, *gap, *chirality; /* of the plain operator; [modes.count] */
+} run;
+
+static long config_of(const run *r) { return r->links.number - 1; }
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+static int show_progress(void *with, int converged, int of, double worst, long applications)
+{
+    const run *r = with;
+    lat_progress("%d of %d modes  residual %.1e  %ld applications  configuration %ld", converged,
+                 of, worst, applications, config_of(r));
+    return 0;
+}
+
+/* The device, or, where it was chosen by itself and cannot do it, the CPU. */
+static lat_device *device_for(run *r)
+{
+    const bool can = r->links.u.head.nc == 3 && lat_opts.comm->size == 1;
+    if (!r->device->gpu || can || device.choice != LAT_DEVICE_AUTO)
+        return r->device;
+    if (!r->cpu) {
+        lat_device_options cpu = device;
+        cpu.choice = LAT_DEVICE_CPU;
+        r->cpu = lat_device_open(&cpu, lat_opts.comm);
+    }
+    return r->cpu;
+}
+
+static int unconverged(const run *r)
+{
+    char text[LAT_FERMION_TEXT];
+    lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found one of %.3g "
+             "after %ld applications of %s (%s; --max-applications allows more)",
+             config_of(r), r->high, residual, r->modes.worst, r->modes.applications,
+             matrices[matrix], lat_fermion_text(&r->fermion, text));
+    return LAT_UNCONVERGED;
+}
+
+static int search(run *r)
+{
+    static const lat_dirac_kind kinds[] = {LAT_GAMMA5, LAT_NORMAL};
+    const lat_field *u = &r->links.u;
+    const lat_grid_spec spec = {
+        .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
+    const lat_dirac_options how = {.reals = 0};
+    lat_device *on = device_for(r);
+    if (!on || !(r->grid = lat_grid_new(on, &spec))
+        || !(r->space = lat_spinor_open(r->grid, u->head.nc, 1))
+        || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how)))
+        return LAT_FAILED;
+    const lat_hermitian op = lat_hermitian_dirac(r->d, (lat_dirac_matrix){LAT_FULL, kinds[matrix]});
+    const lat_modes_job job = {.op = &op,
+                               .low = r->low,
+                               .high = r->high,
+                               .largest = largest,
+                               .tolerance = .9 * residual, /* for rounding in the other code */
+                               .method = (lat_modes_method)method,
+                               .seed = seed,
+                               .max_applications = max_applications,
+                               .degree = (int)degree,
+                               .progress = show_progress,
+                               .with = r};
+    if (lat_modes_find(&job, &r->modes))
+        return LAT_FAILED;
+    return r->modes.converged ? LAT_DONE : unconverged(r);
+}
+
+/* ---- what is found, by other code ------------------------------------------------------------ */
+
+static int new_modes(const run *r, lat_field *f)
+{
+    *f = (lat_field){.comm = r->links.u.comm};
+    lat_header_init(&f->head);
+    f->head.geom = r->links.u.head.geom;
+    f->head.nc = r->links.u.head.nc;
+    f->head.real = LAT_F64;
+    lat_header_make_spinors(&f->head, LAT_MODES, r->modes.count);
+    return lat_field_alloc(f, f->comm);
+}
+
+/* y = gamma5 x, times value[k] of each mode if there are values. */
+static void gamma5(const lat_field *x, const double *value, lat_field *y)
+{
+    const size_t n = lat_header_full_reals(&x->head), columns = lat_header_objects(&x->head);
+    const double *from = x->data;
+    double *to = y->data;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_sites(x); i++)
+        for (size_t c = 0; c < columns; c++)
+            for (size_t k = 0; k < n; k++) {
+                const size_t at = (i * columns + c) * n + k;
+                to[at] = (k < n / 2 ? 1 : -1) * (value ? value[c] : 1) * from[at];
+            }
+}
+
+/* |A v - value v|: gamma5 M v - value v = gamma5 (M v - value gamma5 v), and M^+ = gamma5 M'
+ * gamma5, M' with the other sign of the twist. */
+static int certify(run *r)
+{
+    const int n = r->modes.count;
+    int list[LAT_MAX_COLUMNS];
+    lat_field b, x = {.data = NULL};
+    lat_fermion other = r->fermion;
+    other.twist = -other.twist;
+    lat_plain *m = lat_plain_new(&r->links.u, &r->fermion), *m2 = NULL;
+    int rc = m && new_modes(r, &b) == 0 ? 0 : -1;
+    if (!m)
+        return -1;
+    for (int k = 0; k < n; k++)
+        list[k] = k;
+    if (rc == 0)
+        rc = lat_field_exchange(&r->v);
+    if (rc == 0 && matrix == NORMAL) {
+        rc = !(m2 = lat_plain_new(&r->links.u, &other)) || new_modes(r, &x)
+                     || lat_plain_apply(m, false, &r->v, n, list, &x)
+                 ? -1
+                 : 0;
+        if (rc == 0)
+            gamma5(&x, NULL, &x);
+        rc = rc || lat_field_exchange(&x) ? -1 : 0;
+    }
+    if (rc == 0) {
+        gamma5(&r->v, r->modes.value, &b);
+        rc = lat_plain_residual(m2 ? m2 : m, m2 ? &x : &r->v, &b, n, list, r->residual);
+    }
+    for (int k = 0; k < n && rc == 0; k++) /* was relative to |value v| */
+        r->residual[k] *= fabs(r->modes.value[k]);
+    lat_field_free(&b);
+    lat_field_free(&x);
+    lat_plain_free(m);
+    lat_plain_free(m2);
+    return rc;
+}
+
+/* (v, gamma5 v) */
+static int measure_chirality(run *r)
+{
+    static const int zero = 0;
+    const lat_spinor_part p = {LAT_BOTH, 1, &zero};
+    const lat_spinor_ops *ops = r->space->ops;
+    lat_dfield *w = lat_spinor_new(r->space, "gamma5 v");
+    int rc = w ? 0 : -1;
+    for (int k = 0; k < r->modes.count && rc == 0; k++) {
+        lat_scalar dot, *to = &dot;
+        const lat_dfield *v = r->modes.vector[k];
+        rc = ops->copy(r->space, &p, v, w) || ops->gamma5(r->space, &p, w)
+                     || ops->dots(r->space, &p, 1, &v, w, &to, NULL)
+                 ? -1
+                 : 0;
+        r->chirality[k] = dot.re;
+    }
+    if (w)
+        lat_dfield_free(w);
+    return rc;
+}
+
+static int fetch(run *r)
+{
+    const size_t n = (size_t)r->modes.count;
+    r->residual = lat_alloc(3 * n, sizeof(double), "residuals");
+    if (!r->residual || new_modes(r, &r->v))
+        return -1;
+    r->gap = r->residual + n;
+    r->chirality = r->gap + n;
+    for (int k = 0; k < r->modes.count; k++)
+        if (r->space->ops->get(r->space, r->modes.vector[k], 0, &r->v, k))
+            return -1;
+    lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, largest, r->gap);
+    return measure_chirality(r) || certify(r) ? -1 : 0;
+}
+
+/* Exit code: is each residual what was asked for? */
+static int judge(const run *r)
+{
+    for (int k = 0; k < r->modes.count; k++)
+        if (!(r->residual[k] <= residual)) {
+            lat_fail("configuration %ld, mode %d: expected a residual below %.3g, found %.3g, as "
+                     "rounding allows it",
+                     config_of(r), k, residual, r->residual[k]);
+            return LAT_UNCONVERGED;
+        }
+    return LAT_DONE;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+#define COLUMNS "configuration\tmode\tvalue\tresidual\tgap\tchirality"
+
+static void print_table(const run *r, FILE *to)
+{
+    for (int k = 0; k < r->modes.count; k++)
+        fprintf(to, "%ld\t%d\t%.15g\t%.4e\t%.6g\t%.10g\n", config_of(r), k, r->modes.value[k],
+                r->residual[k], r->gap[k], r->chirality[k]);
+}
+
+static double kappa_of(const run *r, int sign)
+{
+    return lat_modes_kappa(r->modes.count, r->modes.value, r->residual, r->gap, sign);
+}
+
+/* "kappa_plus": 1e-9, or null where it is infinite. */
+static void print_number(FILE *to, const char *name, double value)
+{
+    fprintf(to, isfinite(value) ? ", \"%s\": %.6g" : ", \"%s\": null", name, value);
+}
+
+static void print_json(const run *r, FILE *to)
+{
+    fprintf(to, "{\"configuration\": %ld, \"matrix\": \"%s\", \"largest\": %s", config_of(r),
+            matrices[matrix], largest ? "true" : "false");
+    print_number(to, "rest", r->modes.rest);
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        const double kappa = kappa_of(r, sign);
+        print_number(to, sign > 0 ? "kappa_plus" : "kappa_minus", kappa);
+        print_number(to, sign > 0 ? "bound_plus" : "bound_minus", lat_modes_bound(kappa));
+    }
+    fprintf(to, ", \"modes\": [");
+    for (int k = 0; k < r->modes.count; k++)
+        fprintf(to,
+                "%s{\"mode\": %d, \"value\": %.15g, \"residual\": %.4e, \"gap\": %.6g, "
+                "\"chirality\": %.10g}",
+                k ? ", " : "", k, r->modes.value[k], r->residual[k], r->gap[k], r->chirality[k]);
+    fprintf(to, "]}\n");
+}
+
+static int describe(run *r)
+{
+    lat_header *head = &r->v.head;
+    const lat_header *links = &r->links.u.head;
+    char number[40];
+    double worst = 0;
+    for (int k = 0; k < r->modes.count; k++)
+        worst = fmax(worst, r->residual[k]);
+    head->quark.fermion = r->fermion;
+    memcpy(head->quark.links, links->read_crc, sizeof head->quark.links);
+    memcpy(head->gauge, links->gauge, sizeof head->gauge);
+    memcpy(head->weight, links->weight, sizeof head->weight);
+    head->functional = links->functional;
+    head->theta = links->theta;
+    head->sweeps = links->sweeps;
+    snprintf(number, sizeof number, "%.17g", r->modes.rest);
+    return lat_quark_set_residuals(&head->quark, r->residual)
+                   || lat_quark_set_eigenvalues(&head->quark, r->modes.value)
+                   || lat_info_set(head, "modes.matrix", matrices[matrix])
+                   || lat_info_set(head, "modes.which", largest ? "largest" : "lowest")
+                   || lat_info_set(head, "modes.rest", number)
+                   || lat_provenance(head, "%d modes, residual %.2e, projectors to %.2e and %.2e",
+                                     r->modes.count, worst, lat_modes_bound(kappa_of(r, 1)),
+                                     lat_modes_bound(kappa_of(r, -1)))
+               ? -1
+               : 0;
+}
+
+static int write_modes(run *r)
+{
+    if (r->log) {
+        print_table(r, r->log);
+        fflush(r->log);
+    }
+    if (json)
+        print_json(r, r->text);
+    else if (tsv)
+        print_table(r, r->text);
+    else if (describe(r) || lat_stream_write(r->out, &r->v, lat_opts.store))
+        return LAT_FAILED;
+    return LAT_DONE;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static void close_modes(run *r)
+{
+    lat_modes_free(&r->modes);
+    if (r->d)
+        lat_dirac_close(r->d);
+    if (r->space)
+        lat_spinor_close(r->space);
+    if (r->grid)
+        lat_grid_free(r->grid);
+    lat_field_free(&r->v);
+    free(r->residual);
+    r->residual = NULL;
+    r->d = NULL;
+    r->space = NULL;
+    r->grid = NULL;
+}
+
+/* One configuration. An exit code. */
+static int one(run *r)
+{
+    if (lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in)))
+        return LAT_FAILED;
+    int code = search(r);
+    if (code == LAT_DONE && fetch(r))
+        code = LAT_FAILED;
+    if (code == LAT_DONE)
+        code = judge(r);
+    if (code == LAT_DONE)
+        code = write_modes(r);
+    close_modes(r);
+    return code;
+}
+
+static int all(run *r)
+{
+    int rc, code = LAT_DONE;
+    while (code == LAT_DONE && (rc = lat_links_next(&r->links)) != 0)
+        code = rc < 0 ? LAT_FAILED : one(r);
+    return code;
+}
+
+/* "16", "8-24" or "auto". */
+static void parse_modes(run *r)
+{
+    char *end;
+    const char *text = strcmp(modes_text, "auto") ? modes_text : "8-24";
+    const long low = strtol(text, &end, 10), high = *end == '-' ? strtol(end + 1, &end, 10) : low;
+    if (*end || end == text || low < 1 || high < low || high >= LAT_MAX_COLUMNS)
+        lat_usage("--modes: expected a number from 1 to %d, LOW-HIGH or auto, found '%.80s'",
+                  LAT_MAX_COLUMNS - 1, modes_text);
+    r->low = (int)low;
+    r->high = (int)high;
+}
+
+static void check_usage(run *r)
+{
+    lat_fermion_of_options(&r->fermion, false);
+    parse_modes(r);
+    if (matrix == GAMMA5_M && r->fermion.twist != 0)
+        lat_usage("--twist: gamma5 M is not Hermitian with a twist; --matrix MdagM is");
+    if (tsv && json)
+        lat_usage("--tsv and --json exclude each other");
+    if (degree && (largest || method == LAT_MODES_RITZ))
+        lat_usage("--degree is for the lowest modes by --method lanczos");
+    if (log_path)
+        lat_usage_if_input("log", log_path);
+}
+
+static int open_all(run *r)
+{
+    const lat_comm *comm = lat_opts.comm;
+    const bool text = tsv || json;
+    if (!(r->links.in = lat_input_open(lat_opts.input, comm))
+        || !(r->out = lat_output_open(lat_opts.output,
+                                      lat_output_flags() | (text ? LAT_OUTPUT_TEXT : 0), comm))
+        || (text && !(r->text = lat_text_open(r->out)))
+        || (log_path && !(r->log = lat_log_open(log_path, COLUMNS, comm)))
+        || lat_device_begin(&device, comm) || !(r->device = lat_device_open(&device, comm)))
+        return -1;
+    if (tsv)
+        fprintf(r->text, COLUMNS "\n");
+    return 0;
+}
+
+/* The output appears whole or not at all. */
+static int close_output(run *r, int code)
+{
+    if (r->text && code == LAT_DONE)
+        return lat_text_close(r->text, r->out) ? LAT_FAILED : code;
+    if (r->text)
+        fclose(r->text);
+    if (code == LAT_DONE)
+        return lat_stream_commit(r->out) ? LAT_FAILED : code;
+    lat_output_abort(r->out);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    run r = {.low = 0};
+    lat_options_parse(&tool, argc, argv);
+    check_usage(&r);
+    lat_header_init(&r.v.head);
+    int code = open_all(&r) ? LAT_FAILED : all(&r);
+    lat_progress_end();
+    lat_links_free(&r.links);
+    if (r.cpu)
+        lat_device_close(r.cpu);
+    if (r.device)
+        lat_device_close(r.device);
+    lat_device_end();
+    if (lat_log_close(r.log, log_path) && code == LAT_DONE)
+        code = LAT_FAILED;
+    code = close_output(&r, code);
+    return code == LAT_DONE ? LAT_DONE : lat_report(code);
+}
