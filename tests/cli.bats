@@ -3,11 +3,12 @@
 # shellcheck disable=SC2154  # status, output, stderr and lines are set by run
 load helper
 
-# A configuration, and a propagator for the tools that read spinors.
+# A configuration, and propagators for the tools that read spinors, one of links in Landau gauge.
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     lat-start hot --dims 4,4,4,4 --seed 1 -o in.lat
     lat-solve --kappa .1 --source point:0,0,0,0 --residual 1e-5 in.lat -o prop.lat
+    lat-start cold --dims 4,4,4,4 | lat-orelax | lat-solve --kappa .1 --source point:0,0,0,0 --residual 1e-5 -o landau.prop.lat
 }
 
 setup() {
@@ -35,11 +36,11 @@ with() {
         [[ $help == *" --$option"* ]] || return 1
     done
 }
-# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-dirac reads spinors: dirac.bats.
+# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-dirac and lat-quark read spinors.
 readers() {
     local t
     for t in $(tools); do
-        case $t in lat-heatbath | lat-dirac) continue ;; esac
+        case $t in lat-heatbath | lat-dirac | lat-quark) continue ;; esac
         if with "$t" input; then echo "$t"; fi
     done
 }
@@ -68,6 +69,7 @@ on() {
     case $2 in
     lat-start | lat-heatbath) words "$2" ;;
     lat-diff) echo "$1 $1" ;;
+    lat-quark) echo "$BATS_FILE_TMPDIR/landau.prop.lat" ;;
     lat-dirac | lat-corr) echo "$(words "$2") $BATS_FILE_TMPDIR/prop.lat" ;;
     *) echo "$(words "$2") $1" ;;
     esac
@@ -99,7 +101,7 @@ need_terminal() {
 
 @test "the tools of this version are there" {
     local t
-    for t in abelian anneal convert corr diff dirac flow gauge heatbath info orelax plaq reorder reunit smear solve source start theta; do # lat-gluon, lat-ghost: with FFTW
+    for t in abelian anneal convert corr diff dirac flow gauge heatbath info orelax plaq quark reorder reunit smear solve source start theta; do # lat-gluon, lat-ghost: with FFTW
         tools | grep -qx "lat-$t" || fail "no lat-$t"
     done
     [ "$(filters | wc -l)" -ge 4 ]

@@ -352,6 +352,13 @@ bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
     return t && sscanf(t, ",t=%d", &x[3]) == 1;
 }
 
+bool lat_source_numbers(const char *text, const char *kind, double v[4])
+{
+    const size_t length = strlen(kind);
+    return !strncmp(text, kind, length) && text[length] == ':'
+           && read_numbers(text + length + 1, 4, v) == 4;
+}
+
 /* ---- columns --------------------------------------------------------------------------------- */
 
 /* The number of field `field` in what is diluted, the first slowest. */

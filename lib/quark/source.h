@@ -56,6 +56,10 @@ char *lat_source_text(const lat_source *s, int field);
  * place along an axis, and for text that is none of ours. True if it has a time. */
 bool lat_source_place(const char *text, int x[LAT_MAX_DIMS]);
 
+/* The four numbers of a text of this kind, "point" or "momentum"; false for another source, and
+ * where steps follow. */
+bool lat_source_numbers(const char *text, const char *kind, double v[4]);
+
 /* ---- steps alone, for sinks ------------------------------------------------------------------ */
 
 /* Reads steps, "ape:0.5,20/gauss:4,50", without "/" at the beginning. */

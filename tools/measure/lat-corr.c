@@ -13,9 +13,9 @@
 #include "formats/fields.h"
 #include "quark/contract.h"
 #include "quark/source.h"
+#include "run/feed.h"
 #include "run/links.h"
 #include "run/tool.h"
-#include "stream/stream.h"
 
 static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_file, *origin;
 
@@ -48,112 +48,11 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* ---- a propagator, slice by slice ------------------------------------------------------------ */
-
-/* A field that is being read: as a whole where ranks share it, where its order goes across slices,
- * and where another program wrote it. */
-typedef struct feed {
-    lat_input *in;
-    lat_field f;               /* f.data NULL: by slices */
-    lat_stream_reader *reader; /* by slices */
-    void *raw;
-    double *slice;
-} feed;
-
-static void feed_free(feed *d)
-{
-    if (d->reader)
-        lat_stream_end(d->reader, NULL);
-    d->reader = NULL;
-    free(d->raw);
-    free(d->slice);
-    d->raw = NULL;
-    d->slice = NULL;
-    lat_field_free(&d->f);
-}
-
-static size_t slice_reals(const lat_header *head)
-{
-    return lat_slice_matrices(head) * lat_header_full_reals(head);
-}
-
-/* After the header: memory, and the whole field if it has to be. */
-static int feed_start(feed *d)
-{
-    const lat_header *head = &d->f.head;
-    d->slice = lat_alloc(slice_reals(head), sizeof *d->slice, "a slice of a propagator");
-    if (!d->slice)
-        return -1;
-    if (d->f.data)
-        return 0;
-    d->f.comm = lat_opts.comm;
-    if (lat_field_shared(&d->f) || !lat_order_sliced(&lat_stream_last(d->in)->order, head->geom.nd))
-        return lat_stream_body(d->in, &d->f) < 0 ? -1 : 0;
-    d->raw = lat_alloc(slice_reals(head), (size_t)head->real, "a slice of a propagator");
-    d->reader = d->raw ? lat_stream_begin(d->in, head) : NULL;
-    return d->reader ? 0 : -1;
-}
-
-/* Slice t of this rank in doubles, t rising from 0. */
-static int feed_slice(feed *d, int t)
-{
-    const size_t n = slice_reals(&d->f.head), real = (size_t)d->f.head.real;
-    if (d->reader && lat_stream_get(d->reader, d->raw, 1) < 0)
-        return -1;
-    const void *from = d->reader ? d->raw : (const char *)d->f.data + (size_t)t * n * real;
-    if (d->f.head.real == LAT_F64)
-        lat_memcpy(d->slice, from, n * sizeof *d->slice);
-    else
-        for (size_t i = 0; i < n; i++)
-            d->slice[i] = ((const float *)from)[i];
-    return 0;
-}
-
-static int feed_end(feed *d)
-{
-    if (!d->reader)
-        return 0;
-    const double largest = lat_stream_largest(d->reader);
-    lat_stream_reader *reader = d->reader;
-    d->reader = NULL;
-    return lat_stream_end(reader, &d->f.head) < 0
-                   || lat_stream_verify(&d->f.head, lat_input_name(d->in), NAN, NAN, largest)
-               ? -1
-               : 0;
-}
-
-/* The next propagator of the input: 1, 0 at the end, -1. */
-static int feed_next(feed *d)
-{
-    char text[64];
-    memset(&d->f, 0, sizeof d->f);
-    const int foreign = lat_fields_foreign(d->in);
-    const int rc = foreign < 0 ? -1
-                   : foreign   ? lat_fields_read(d->in, &d->f)
-                               : lat_stream_head(d->in, &d->f.head);
-    const lat_header *head = &d->f.head;
-    const char *name = lat_input_name(d->in);
-    if (rc <= 0)
-        return rc;
-    if (lat_header_need(head, LAT_PROPAGATOR, name))
-        return -1;
-    if (head->geom.nd != 4)
-        return lat_fail("%s: expected four dimensions, found %s", name,
-                        lat_dims_text(&head->geom, text));
-    if (head->quark.source && !head->quark.residual && !lat_fermion_known(&head->quark.fermion)
-        && lat_mismatch(lat_opts.force,
-                        "%s: expected a propagator, found a source (no operator in its header; "
-                        "lat-solve makes the propagator; --force takes it)",
-                        name))
-        return -1;
-    return 1;
-}
-
 /* ---- the run --------------------------------------------------------------------------------- */
 
 typedef struct run {
     FILE *text;
-    feed first, second;
+    lat_feed first, second;
     lat_links links; /* of --gauge-file */
     lat_source *sink;
     lat_channel *channel;
@@ -302,7 +201,7 @@ static int contract(run *r)
     const int slices = lat_field_slab(&r->first.f).count;
     int rc = 0;
     for (int t = 0; rc == 0 && t < slices; t++) {
-        rc = feed_slice(&r->first, t) || (second && feed_slice(&r->second, t));
+        rc = lat_feed_slice(&r->first, t) || (second && lat_feed_slice(&r->second, t));
         if (rc == 0 && r->sink)
             rc = lat_sink_smear(r->sink, t, 4 * head->nc, r->first.slice)
                  || (second && lat_sink_smear(r->sink, t, 4 * head->nc, r->second.slice));
@@ -312,7 +211,7 @@ static int contract(run *r)
                                    r->own + (size_t)t * numbers);
     }
     rc = lat_agree(lat_opts.comm, rc ? -1 : 0);
-    return rc || feed_end(&r->first) || (second && feed_end(&r->second))
+    return rc || lat_feed_end(&r->first) || (second && lat_feed_end(&r->second))
                    || lat_field_gather(&r->first.f, r->own, numbers * sizeof(double), r->all)
                ? -1
                : 0;
@@ -401,7 +300,7 @@ static void print_json(run *r, const char *file, long config)
 
 static int next_second(run *r, long config)
 {
-    const int rc = second ? feed_next(&r->second) : 1;
+    const int rc = second ? lat_feed_next(&r->second) : 1;
     if (rc == 0)
         return lat_fail("%s: expected a propagator for configuration %ld of the first quark, found "
                         "the end",
@@ -411,8 +310,8 @@ static int next_second(run *r, long config)
 
 static int configuration(run *r, const char *file, long config)
 {
-    if (next_second(r, config) || prepare(r) || find_links(r, config) || feed_start(&r->first)
-        || (second && feed_start(&r->second)) || contract(r))
+    if (next_second(r, config) || prepare(r) || find_links(r, config) || lat_feed_start(&r->first)
+        || (second && lat_feed_start(&r->second)) || contract(r))
         return -1;
     finish(r);
     if (lat_print_opts.json)
@@ -428,14 +327,14 @@ static int read_file(run *r, const char *path, const char *name)
     int rc = -1;
     if (!(r->first.in = lat_input_open(path, lat_opts.comm)))
         return -1;
-    for (long config = 0; (rc = feed_next(&r->first)) > 0; config++) {
+    for (long config = 0; (rc = lat_feed_next(&r->first)) > 0; config++) {
         rc = configuration(r, name, config);
-        feed_free(&r->first);
-        feed_free(&r->second);
+        lat_feed_free(&r->first);
+        lat_feed_free(&r->second);
         if (rc)
             break;
     }
-    feed_free(&r->first);
+    lat_feed_free(&r->first);
     lat_input_close(r->first.in);
     r->first.in = NULL;
     return rc;

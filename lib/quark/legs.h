@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* legs.h: quark propagators in momentum space, and amputated vertices of the sixteen bilinears
+ * (docs/quarks.md, "Quarks in momentum space").
+ *
+ * Momenta are p_mu = 2 pi n_mu / L_mu; n may be any number. With n1, n2 given, of solutions S(x|p)
+ * for the source exp(ipx),
+ *
+ *     S(p)       = 1/V sum_x e^{-ipx} S(x|p)
+ *     G(p2, p1)  = 1/V sum_x [ gamma5 S(x|p2)^+ gamma5 ] e^{i(p2-p1)x} Gamma S(x|p1)
+ *     Lambda     = [ gamma5 S(p2)^+ gamma5 ]^-1 G(p2, p1) S(p1)^-1
+ *
+ * gamma5 S(p2)^+ gamma5 is S(p2), but of the opposite twist where the mass is twisted.
+ *
+ * Sums are linear in what they are made of, so that means over configurations are those of the
+ * numbers below. A "leg" is S(p), n x n complex numbers, n = 4 N, [source][sink]; a pair has S(p1),
+ * S(p2), and then G of all Gamma in an order of legs.c. */
+#ifndef LAT_LEGS_H
+#define LAT_LEGS_H
+
+#include "gamma.h"
+#include "lattice/header.h"
+
+/* Reals of a leg, and of a pair. */
+size_t lat_leg_reals(int nc);
+size_t lat_pair_reals(int nc);
+
+/* The part of global slice t, without 1/V. `first` and `second`, which may be one, are the slice
+ * of S(x|p1) and S(x|p2), [site][source spin][source colour][spin][colour][re, im]. second NULL:
+ * out is S(p1), else a pair. Chunks of sites have sums of their own, which are added in their
+ * order. 0, or -1 without memory. */
+typedef struct lat_legs {
+    const lat_header *head;
+    double n1[4], n2[4];
+} lat_legs;
+int lat_legs_slice(const lat_legs *l, int t, const double *first, const double *second,
+                   double *out);
+
+/* Of a propagator of a point source: out[k] is the leg sum_{x in slice} e^{-ip(x - x0)} S(x) of
+ * the spatial momentum number k. In one sum along x, y and z after the other. 0, or -1. */
+typedef struct lat_fourier {
+    const lat_header *head;
+    const double (*n)[3];
+    int count;
+    int place[4]; /* x0 */
+} lat_fourier;
+int lat_fourier_slice(const lat_fourier *f, const double *slice, double *out);
+
+/* e^{-i 2 pi n x / L} in z. */
+void lat_momentum_phase(double n, int x, int L, double z[2]);
+
+/* S^-1 = i A pbarslash + B + ..: part[0] = B = Re tr S^-1 / n, part[1] = A = Im tr[pbarslash S^-1]
+ * / (n pbar^2), which is NaN where pbar is 0. 0, or -1 with a sentence, which begins with
+ * `name`, where S is singular. */
+int lat_leg_parts(const char *name, int nc, const double *leg, const double pbar[4],
+                  double part[2]);
+
+/* t[a][b] = Re tr[ Lambda_a Gamma_b^+ ] / n, by the numbers of gamma.h; Lambda_a = Gamma_a makes it
+ * the unit matrix. 0, or -1 with a sentence where a leg is singular, or without memory. */
+int lat_pair_traces(const char *name, int nc, const double *pair, double t[LAT_GAMMAS][LAT_GAMMAS]);
+
+#endif

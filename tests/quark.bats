@@ -1,0 +1,279 @@
+#!/usr/bin/env bats
+# Purpose: lat-quark gives S(p) and vertices of docs/quarks.md: exact free fields, numpy, a public number; the same bytes on any
+# ranks; and refuses what has no momentum or no gauge.
+# shellcheck disable=SC2154,SC2030,SC2031  # output and stderr are set by run; each test is a shell of its own
+load helper
+
+numpy() { "$PYTHON" "$ROOT/tests/momentum_quarks.py" "$@"; }
+
+# random OUT.lat SEED [CRC [SOURCE [BOUNDARY [N [GAUGE THETA]]]]]: a propagator of random numbers.
+random() { numpy random "$1" "$2" "${3-0123cdef}" "${4:-momentum:1,0,-1,1.5}" "${5:-p,p,p,a}" "${@:6}"; }
+
+# columns FILE NAME...: these columns of a table, without the line of names.
+columns() {
+    awk -F'\t' -v OFS='\t' -v names="${*:2}" '
+        NR == 1 { n = split(names, name, " "); for (i = 1; i <= NF; i++) at[$i] = i; for (i in name) if (!(name[i] in at)) exit 1; next }
+        { line = $at[name[1]]; for (i = 2; i <= n; i++) line = line OFS $at[name[i]]; print line }' "$1"
+}
+
+# same FILE FILE BOUND: the same numbers in the same places, to BOUND of the larger of 1 and their size.
+same() {
+    awk -v bound="$3" '
+        function abs(v) { return v < 0 ? -v : v }
+        FNR == NR { want[FNR] = $0; n = FNR; next }
+        {
+            fields = split(want[FNR], w)
+            if (fields != NF) { print "line " FNR ": " NF " fields, expected " fields; bad++ }
+            for (i = 1; i <= NF; i++) {
+                text = $i !~ /^[-+.0-9]/ || w[i] !~ /^[-+.0-9]/
+                size = abs(w[i]) > 1 ? abs(w[i]) : 1
+                if (text ? $i != w[i] : !(abs($i - w[i]) <= bound * size)) { print "line " FNR ": " $i ", expected " w[i]; bad++ }
+            }
+        }
+        END { if (bad || FNR != n || !n) { print FNR " lines, expected " n + 0; exit 1 } }' "$1" "$2"
+}
+
+# all_are VALUE BOUND: each line is this number.
+all_are() {
+    awk -v want="$1" -v bound="$2" '{ d = $1 - want; if (!(d <= bound && -d <= bound)) { print $1 ", expected " want; bad++ } } END { exit bad || !NR }'
+}
+
+# A residual of 1e-14 is at most this in S(p), whose inverse is below 10: 1e-12 is what D14 asks for.
+exact=1e-12
+
+# quark OPTION...: the propagator of unit links in Landau gauge.
+quark() { lat-solve --residual 1e-14 --precision double --mass .1 "$@" cold.lat; }
+
+@test "free quarks are exact: periodic, antiperiodic, twisted and anisotropic, from momentum and point sources (D14)" {
+    lat-start cold --dims 4,4,4,8 | lat-orelax -o cold.lat
+    quark --boundary p,p,p,p --source momentum:1,0,0,0 >a.lat
+    lat-quark a.lat >found
+    near "$(field found trace)" 1.1 $exact
+    columns found M_additive M_multiplicative | tr '\t' '\n' | all_are .1 $exact
+    while read -r boundary n options; do
+        # shellcheck disable=SC2086 # several words
+        quark $options --boundary "$boundary" --source "momentum:$n" >a.lat
+        lat-quark a.lat >found
+        columns found Zq | all_are 1 $exact
+        columns found M_additive | all_are .1 $exact
+        lat-quark --vertex a.lat >found
+        columns found gamma Lambda | grep -v _q | cut -f 2 | all_are 1 $exact
+        [ "$(columns found gamma Lambda | grep -c '_q.*nan')" -eq 2 ] # q = 0
+    done <<'END'
+p,p,p,a 1,-1,1,1.5
+0.3,p,-.5,.7 1.15,1,-.25,2.35
+p,p,p,a 2,1,0,0.5 --xi 2.5 --nu .9
+p,p,p,a 1,0,0,-1.5 --csw 1.2
+END
+    quark --boundary 0.3,p,-.5,a --source point:1,0,2,5 >a.lat
+    lat-quark a.lat >found
+    columns found Zq | all_are 1 $exact
+    columns found M_additive | all_are .1 $exact
+    # Cut: of all momenta with p^2 up to pi^2 only those near a diagonal.
+    awk -F'\t' 'NR > 1 && !($9 <= 1.000001 && $6 <= 9.8696044011) { exit 1 } END { exit !(NR > 10) }' found
+    lat-quark --momenta 100 --cylinder 100 a.lat >found
+    [ "$(wc -l <found)" -eq $((4 * 4 * 4 * 8 + 1)) ]
+    columns found M_additive | all_are .1 $exact
+    lat-quark --momenta .15,1,-.25,.5/1.15,-1,.75,-1.5 a.lat >found
+    [ "$(columns found px py pz pt | tr '\t\n' ',/')" = 0.15,1,-0.25,0.5/1.15,-1,0.75,-1.5/ ]
+}
+
+@test "free vertices are 1 in RI/SMOM kinematics, too, with q and with boundaries of their own" {
+    lat-start cold --dims 4,4,4,4 | lat-orelax -o cold.lat
+    quark --boundary p,p,p,p --source momentum:1,1,0,0 >1.lat
+    quark --boundary p,p,p,p --source momentum:0,1,1,0 >2.lat
+    lat-quark --vertex --second 2.lat 1.lat >found
+    columns found p2 >first
+    columns found k2 | cmp - first
+    columns found q2 >third
+    same first third 1e-15
+    columns found Lambda | all_are 1 $exact
+    columns found Z | all_are 1 $exact
+    quark --boundary .5,p,p,a --source momentum:.25,1,0,.5 >1.lat
+    quark --boundary p,-.5,p,p --source momentum:1,.75,0,1 >2.lat
+    lat-quark --vertex --second 2.lat 1.lat >found
+    columns found Lambda | all_are 1 $exact
+    [ "$(wc -l <found)" -eq 24 ]
+}
+
+@test "Wilson quarks of Chroma's weak field in Landau gauge: S(p) and RI'/MOM vertices (D17)" {
+    need_data lime_pyquda_weak_field.lime
+    lat-convert "$DATA/lime_pyquda_weak_field.lime" | lat-orelax --theta 1e-26 -o weak.lat
+    while read -r n list; do
+        lat-solve --residual 1e-12 --kappa .12 --boundary p,p,p,p --source "momentum:$n" weak.lat -o a.lat
+        tr ' ' '\n' <<<"$list" >want
+        lat-quark a.lat >found
+        columns found trace Zq | tr '\t' '\n' >all
+        lat-quark --vertex a.lat >found
+        columns found Lambda >list
+        head -n 5 list >>all
+        same want all 2e-7
+    done <<'END'
+0,1,0,0 1.17545048 0.99676261 0.99972495 1.00097679 1.00052087 0.99989512 1.00016038
+1,0,0,0 1.17556777 0.99677903 0.99960887 1.00123571 1.00062044 0.99980722 1.00014436
+END
+}
+
+@test "random propagators: legs, vertices and jackknife errors are those of numpy" {
+    need_numpy
+    # Sums of 120 random terms of size 1, inverted with condition numbers below 1e3: 1e-10 is far above rounding.
+    random 1.lat 1
+    random 2.lat 2 0123cdef momentum:0,1,1,.35 p,p,p,.7
+    numpy vertex 1.lat 2.lat >want
+    lat-quark --vertex --second 2.lat 1.lat >found
+    columns found gamma Lambda >all
+    while read -r name _; do [ "$name" = Zq ] || grep "^$name	" all; done <want >list
+    columns found Lambda Z | awk 'NR == 1 { printf "Zq\t%.17g\n", $1 * $2 }' >>list
+    same want list 1e-10
+    for n in 2 3; do
+        random p.lat 3 0123cdef point:2,1,0,3 p,.5,p,a $n
+        numpy point p.lat 1,.25,-1,.5 0,-.75,2,-2.5 1,.25,1,1.5 >want
+        lat-quark --momenta 1,.25,-1,.5/0,-.75,2,2.5/1,.25,1,1.5 p.lat >found
+        columns found px py pz pt trace Zq >list
+        same want list 1e-10
+    done
+    for i in 3 4 5; do random $i.lat $i 0000000$i; done
+    numpy mean 3.lat 4.lat 5.lat | tr '\t' '\n' >want
+    lat-quark --mean 3.lat 4.lat 5.lat >found
+    columns found trace trace_error Zq Zq_error | tr '\t' '\n' >list
+    same want list 1e-10
+    [ "$(columns found configurations)" = 3 ]
+    # Of one configuration the mean is what it is; two propagators of one configuration are one of their mean.
+    lat-quark 3.lat >one
+    lat-quark --mean 3.lat 3.lat >two
+    [ "$(columns one trace Zq M)" = "$(columns two trace Zq M)" ]
+    [ "$(columns two configurations M_error)" = "$(printf '1\tnan')" ]
+    lat-quark --vertex --mean --json 3.lat 4.lat 5.lat | "$PYTHON" -c '
+import json, sys
+one = json.loads(sys.stdin.readline())
+assert one["configurations"] == 3 and one["gauge"] == "landau", one
+v = one["momenta"][0]["vertices"]
+assert len(v) == 23 and v["S"]["Lambda_error"] > 0 and v["V_q"]["Lambda"] is None'
+}
+
+@test "vertices of p1, p2 and of p2, p1 agree, as gamma5-hermiticity has it" {
+    rough u.lat --dims 4,4,4,4
+    lat-orelax --theta 1e-20 u.lat -o f.lat
+    lat-solve --residual 1e-13 --kappa .12 --csw 1 --source momentum:1,0,1,.5 f.lat -o 1.lat
+    lat-solve --residual 1e-13 --kappa .12 --csw 1 --source momentum:0,1,0,-.5 f.lat -o 2.lat
+    lat-quark --vertex --second 2.lat 1.lat >a
+    lat-quark --vertex --second 1.lat 2.lat >b
+    columns a gamma Lambda Z >c
+    columns b gamma Lambda Z >d
+    same c d 1e-10
+    # Interacting quarks are not free.
+    awk '$1 == "V" { exit !($2 > .9 && $2 < .999) }' c
+}
+
+@test "any number of threads and ranks and any order of a stream give the same bytes" {
+    need_numpy
+    random 1.lat 1
+    random 2.lat 2 0123cdef momentum:0,1,1,.5
+    random p.lat 3 0123cdef point:2,1,0,3
+    options=(--vertex --second 2.lat)
+    lat-quark -@ 1 "${options[@]}" 1.lat >one
+    lat-quark -@ 3 "${options[@]}" 1.lat | cmp - one
+    lat-reorder --sites parity 1.lat | lat-quark "${options[@]}" | cmp - one
+    lat-quark -@ 1 --cylinder 9 p.lat >point
+    lat-quark -@ 3 --cylinder 9 p.lat | cmp - point
+    need_mpi
+    for n in 2 5; do
+        lat-quark -n $n -@ 1 "${options[@]}" 1.lat | cmp - one
+        lat-quark -n $n -@ 1 --cylinder 9 p.lat | cmp - point
+    done
+}
+
+@test "configurations are counted by their links, files get a column, JSON is JSON" {
+    need_numpy
+    random a.lat 1 0000000a
+    random b.lat 2 0000000a momentum:1,1,0,.5
+    random c.lat 3 0000000c
+    cat a.lat b.lat c.lat >all.lat
+    lat-quark all.lat >found
+    [ "$(columns found configuration px py | tr '\t\n' ',/')" = 0,1,0/0,1,1/1,1,0/ ]
+    lat-quark a.lat c.lat >found
+    [ "$(columns found file | tr '\n' ' ')" = "a.lat c.lat " ]
+    lat-quark --json all.lat | "$PYTHON" -c '
+import json, sys
+rows = [json.loads(line) for line in sys.stdin]
+assert [r["configuration"] for r in rows] == [0, 0, 1] and rows[1]["momenta"][0]["p"] == [1, 1, 0, .5]
+assert rows[2]["links_crc"] == "0000000c" and rows[0]["theta"] == 1e-20 and rows[0]["source"].startswith("momentum:")'
+    # What a header does not say can be said.
+    "$PYTHON" -c '
+import lat
+f = next(lat.read("a.lat"))
+lat.write("d.lat", lat.propagator(f.spinors, operator=f.header.operator, residuals=f.header.residuals, gauge="landau", theta=1e-20))'
+    lat-quark --source momentum:1,0,-1,1.5 d.lat >d
+    lat-quark a.lat | cmp - d
+}
+
+refuses() {
+    local code=$1
+    run --separate-stderr "${@:3}"
+    [ "$status" -eq "$code" ] || { echo "exit $status: $stderr"; return 1; }
+    [ -z "$output" ]
+    [[ $stderr == *$2* ]] || { echo "$stderr"; return 1; }
+    [ "$status" -eq 2 ] || [ "$(wc -l <<<"$stderr")" -eq 1 ]
+}
+
+@test "what has no gauge, no momentum or no inverse is refused in a sentence" {
+    need_numpy
+    random a.lat 1
+    random none.lat 1 0123cdef "" "" 3 none 0
+    refuses 1 'in Landau gauge, found gauge none' lat-quark none.lat -o never
+    run -0 --separate-stderr lat-quark --force none.lat
+    [[ $stderr == "lat-quark: none.lat: "*"found gauge none"* ]]
+    lat-quark a.lat >want
+    cmp want - <<<"$output"
+    random coulomb.lat 1 0123cdef "" "" 3 coulomb 1e-20
+    refuses 1 'found gauge coulomb' lat-quark coulomb.lat
+    random loose.lat 1 0123cdef "" "" 3 landau 1e-5
+    refuses 3 'theta of the links at most 1e-08, found 1e-05' lat-quark loose.lat -o never
+    lat-quark --require-theta 1e-4 loose.lat | cmp - want
+    random whole.lat 1 0123cdef momentum:1,0,0,1
+    refuses 1 'expected nt of the momentum to be a whole number plus 0.5, as the boundary is p,p,p,a, found 1 ' lat-quark whole.lat
+    random open.lat 1 0123cdef momentum:1,0,0,1 p,p,p,d
+    refuses 1 'found Dirichlet along t' lat-quark open.lat
+    for source in wall:0 momentum:1,0,0,.5/gauss:1,1 point:0,0,0,0/gauss:1,1 noise:z4; do
+        random b.lat 1 0123cdef $source
+        refuses 1 "without further steps, found $source" lat-quark b.lat
+    done
+    random point.lat 1 0123cdef point:0,0,0,0
+    refuses 1 'found a point source' lat-quark --vertex point.lat
+    refuses 1 'found a point source' lat-quark --vertex --second point.lat a.lat
+    random other.lat 2 89abcdef
+    refuses 1 'of CRC 0123cdef, found one of CRC 89abcdef' lat-quark --vertex --second other.lat a.lat
+    random two.lat 2 0123cdef "" "" 2
+    refuses 1 'expected SU(3) on' lat-quark --vertex --second two.lat a.lat
+    refuses 1 'of one lattice and group' lat-quark --mean a.lat two.lat
+    cat a.lat a.lat >both.lat
+    refuses 1 'found the end' lat-quark --vertex --second a.lat both.lat -o never
+    refuses 1 'found more' lat-quark --vertex --second both.lat a.lat -o never
+    "$PYTHON" -c '
+import lat
+import numpy as np
+f = next(lat.read("a.lat"))
+keys = dict(source=f.header.source, residuals=f.header.residuals, gauge="landau", theta=1e-20, operator=f.header.operator)
+s = f.spinors.copy()
+s[..., 5, :, :] = s[..., 4, :, :]
+lat.write("singular.lat", lat.propagator(s, **keys))
+lat.write("zero.lat", lat.propagator(0 * s, **keys))
+keys["operator"] = lat.Operator("wilson", mass=.2, boundary=("p", "p", "p", "a"))
+lat.write("mass.lat", lat.propagator(s, links_crc="0123cdef", **keys))
+del keys["source"]
+lat.write("source.lat", lat.propagator(s, **keys))'
+    refuses 1 'singular.lat: expected S(p) that has an inverse' lat-quark singular.lat -o never
+    refuses 1 'zero.lat: expected S(p) that has an inverse' lat-quark --vertex zero.lat
+    refuses 1 'expected the operator of the first propagator' lat-quark --vertex --second mass.lat a.lat
+    refuses 1 'expected a source in the header' lat-quark source.lat
+    refuses 1 'expected momentum:0,0,0,.5, as --source says' lat-quark --source momentum:0,0,0,.5 a.lat
+    refuses 2 "expected a largest p^2" lat-quark --momenta 1,2 point.lat
+    refuses 2 'found none' lat-quark --momenta 0 point.lat
+    refuses 2 '--second is for --vertex' lat-quark --second a.lat a.lat
+    head -c 5000 a.lat >cut.lat
+    refuses 1 'truncated' lat-quark cut.lat
+    rough u.lat --dims 4,4,4,4
+    refuses 1 'a gauge field' lat-quark u.lat
+    [ ! -e never ]
+    nothing_left
+}

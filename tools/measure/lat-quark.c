@@ -1,0 +1,934 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-quark: quark propagators in momentum space, and amputated vertices of bilinears
+ * (docs/quarks.md, "Quarks in momentum space"). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/options.h"
+#include "common/text.h"
+#include "formats/fields.h"
+#include "quark/legs.h"
+#include "quark/source.h"
+#include "run/feed.h"
+#include "run/tool.h"
+
+static const char *second, *momenta, *source;
+static double cylinder = NAN;
+static bool vertex, mean;
+
+static const lat_option options[] = {
+    {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
+     "amputated vertices of the bilinears S, P, V, A, T, .., and Z of RI'/MOM and RI/SMOM", false},
+    {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
+     "propagators of the outgoing momentum p2, for --vertex (default: p2 = p1)", false},
+    {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
+     "of point sources: all with p^2 up to a number (default: pi^2), or a list nx,ny,nz,nt/..",
+     false},
+    {LAT_OPT_REAL, "cylinder", 0, "R", &cylinder, 0, 1e9,
+     "only momenta at most R 2 pi/X from the diagonal (default: 1 for all of a point source)",
+     true},
+    {LAT_OPT_TEXT, "source", 0, "TEXT", &source, 0, 0,
+     "momentum:nx,ny,nz,nt or point:x,y,z,t, where the header does not say it", false},
+    {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
+     "one table, of the mean propagators of all configurations, with jackknife errors", true},
+    LAT_REQUIRE_OPTION,
+    LAT_PRINT_OPTIONS("momentum (and bilinear), which is the default", "propagator"),
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-quark",
+    .args = "[FILE...]",
+    .summary = "Measures quark propagators and vertices in momentum space, in Landau gauge.",
+    .example =
+        "lat-orelax cfg.lat | lat-solve --kappa .135 --source momentum:1,1,1,1.5 | lat-quark",
+    .options = options,
+    .max_files = 1 << 20,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+    .start = lat_comm_start,
+};
+
+/* ---- momenta --------------------------------------------------------------------------------- */
+
+/* p1 and p2, and what follows from them; p2 = p1 but for vertices. */
+typedef struct kinematics {
+    double n[2][4], pbar[2][4], q[4]; /* q = p1 - p2 */
+    double square[2], q2;             /* p^2 */
+    double pbar2, phat2, distance;    /* of p1 */
+    double mass, tree;                /* m, B of the free operator; NaN: not known */
+} kinematics;
+
+/* The distance from the nearest diagonal, in units of 2 pi / X. */
+static double distance(const double p[4], int X)
+{
+    double along = 0, square = 0;
+    for (int mu = 0; mu < 4; mu++) {
+        along += fabs(p[mu]) / 2;
+        square += p[mu] * p[mu];
+    }
+    return sqrt(fmax(square - along * along, 0)) * X / (2 * M_PI);
+}
+
+static kinematics kinematics_of(const lat_header *head, const double n1[4], const double n2[4])
+{
+    const lat_fermion *f = &head->quark.fermion;
+    kinematics k = {.mass = f->mass, .tree = f->mass};
+    double p[2][4];
+    for (int i = 0; i < 8; i++) {
+        const int mu = i % 4, which = i / 4, L = head->geom.dims[mu];
+        const double w = mu < 3 ? f->nu / f->xi : 1, n = which ? n2[mu] : n1[mu];
+        const double angle = 2 * M_PI * n / L;
+        p[which][mu] = angle;
+        k.n[which][mu] = n;
+        k.pbar[which][mu] = 2 * fabs(n) == L ? 0 : w * sin(angle); /* sin pi */
+        k.square[which] += angle * angle;
+        if (which)
+            continue;
+        k.pbar2 += k.pbar[0][mu] * k.pbar[0][mu];
+        k.phat2 += 4 * sin(angle / 2) * sin(angle / 2);
+        k.tree += w * (1 - cos(angle));
+    }
+    for (int mu = 0; mu < 4; mu++) {
+        k.q[mu] = p[0][mu] - p[1][mu];
+        k.q2 += k.q[mu] * k.q[mu];
+    }
+    k.distance = distance(p[0], head->geom.dims[0]);
+    if (strcmp(f->name, "wilson"))
+        k.tree = k.mass = NAN;
+    return k;
+}
+
+/* Whole numbers plus theta/2 fit the boundary. */
+static int check_boundary(const lat_header *head, const char *name, const double n[4])
+{
+    char text[LAT_BOUNDARY_TEXT];
+    for (int mu = 0; mu < 4; mu++) {
+        const lat_phase *b = &head->quark.fermion.boundary[mu];
+        const double off = n ? n[mu] - b->theta / 2 : 0;
+        if (b->dirichlet
+            && lat_mismatch(lat_opts.force,
+                            "%s: expected a boundary with a phase, found Dirichlet along %c, where "
+                            "momentum is not conserved (--force takes it)",
+                            name, "xyzt"[mu]))
+            return -1;
+        if (!(fabs(off - round(off)) < 1e-8)
+            && lat_mismatch(lat_opts.force,
+                            "%s: expected n%c of the momentum to be a whole number plus %g, as the "
+                            "boundary is %s, found %g (--force takes it)",
+                            name, "xyzt"[mu], b -> theta / 2,
+                            lat_boundary_text(head->quark.fermion.boundary, text), n[mu]))
+            return -1;
+    }
+    return 0;
+}
+
+/* n of -L/2 < n <= L/2. */
+static void into_zone(const lat_header *head, double n[4])
+{
+    for (int mu = 0; mu < 4; mu++) {
+        const int L = head->geom.dims[mu];
+        n[mu] -= L * ceil(n[mu] / L - .5);
+    }
+}
+
+/* ---- what a propagator must be --------------------------------------------------------------- */
+
+/* In Landau gauge? An exit code. */
+static int check_gauge(const lat_header *head, const char *name)
+{
+    const lat_gauge_state s = {.theta = head->theta, .theta_slice = head->theta};
+    if (strcmp(head->gauge, "landau"))
+        return lat_mismatch(lat_opts.force,
+                            "%s: expected a propagator of links in Landau gauge, found gauge %s "
+                            "(--force takes it)",
+                            name, head->gauge)
+                   ? LAT_FAILED
+                   : LAT_DONE;
+    if (!lat_gauge_is_off(&s))
+        return LAT_DONE;
+    if (lat_opts.force) {
+        lat_warn("%s: measured although theta of the links is %.3g, above %g (--force)", name,
+                 head->theta, lat_require_theta);
+        return LAT_DONE;
+    }
+    lat_fail("%s: expected theta of the links at most %g, found %.3g (--require-theta, --force)",
+             name, lat_require_theta, head->theta);
+    return LAT_UNCONVERGED;
+}
+
+/* The momentum, or the place of a point source: 1 of a point, 0, or -1. */
+static int find_source(const lat_header *head, const char *name, double v[4])
+{
+    const char *text = head->quark.source ? head->quark.source : source;
+    if (!text)
+        return lat_fail("%s: expected a source in the header, found none (--source says it)", name);
+    if (source && strcmp(text, source)
+        && lat_mismatch(lat_opts.force,
+                        "%s: expected %s, as --source says, found %.200s in the header (--force "
+                        "takes that of the header)",
+                        name, source, text))
+        return -1;
+    if (!lat_fermion_known(&head->quark.fermion)
+        && lat_mismatch(lat_opts.force,
+                        "%s: expected an operator in the header, found none (--force goes on, with "
+                        "periodic boundaries)",
+                        name))
+        return -1;
+    if (lat_source_numbers(text, "momentum", v)) {
+        if (check_boundary(head, name, v))
+            return -1;
+        into_zone(head, v);
+        return 0;
+    }
+    if (!lat_source_numbers(text, "point", v))
+        return lat_fail("%s: expected the source momentum:nx,ny,nz,nt or point:x,y,z,t without "
+                        "further steps, found %.200s",
+                        name, text);
+    for (int mu = 0; mu < 4; mu++)
+        if (v[mu] != floor(v[mu]) || !(v[mu] >= 0) || !(v[mu] < head->geom.dims[mu]))
+            return lat_fail("%s: expected a site of the lattice, found %.200s", name, text);
+    return check_boundary(head, name, NULL) ? -1 : 1;
+}
+
+static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+/* The same operator, but for boundaries and the sign of the twist? */
+static bool same_quark(const lat_header *a, const lat_header *b)
+{
+    lat_fermion f = a->quark.fermion, g = b->quark.fermion;
+    memcpy(f.boundary, g.boundary, sizeof f.boundary);
+    f.twist = fabs(f.twist);
+    g.twist = fabs(g.twist);
+    return lat_fermion_same(&f, &g)
+           && same_text(lat_info_get(a, "smeared_links"), lat_info_get(b, "smeared_links"));
+}
+
+/* Do the two of a vertex belong together? */
+static int check_pair(const lat_header *a, const lat_header *b, const char *name)
+{
+    char x[64], y[64];
+    if (!lat_header_alike(a, b))
+        return lat_fail("%s: expected SU(%d) on %s as in the first propagator, found SU(%d) on %s",
+                        name, a->nc, lat_dims_text(&a->geom, x), b->nc, lat_dims_text(&b->geom, y));
+    if (strcmp(a->quark.links, b->quark.links)
+        && lat_mismatch(lat_opts.force,
+                        "%s: expected a propagator of the configuration of the first, of CRC %s, "
+                        "found one of CRC %s (--force takes it)",
+                        name, *a->quark.links ? a->quark.links : "none",
+                        *b->quark.links ? b->quark.links : "none"))
+        return -1;
+    if (!same_quark(a, b))
+        return lat_mismatch(lat_opts.force,
+                            "%s: expected the operator of the first propagator, found another "
+                            "(--force takes it)",
+                            name);
+    return 0;
+}
+
+/* ---- numbers of a momentum ------------------------------------------------------------------- */
+
+/* Columns of a propagator, and of each row of a vertex. */
+enum { TRACE, ZQ, MASS, ADDITIVE, MULTIPLICATIVE, SCALARS };
+enum { LAMBDA, RATIO, Z, COLUMNS };
+static const char *const scalar_names[] = {"trace", "Zq", "M", "M_additive", "M_multiplicative"};
+static const char *const column_names[] = {"Lambda", "Z_over_Zq", "Z"};
+
+static const struct row {
+    const char *name;
+    unsigned members; /* the bilinears that it is the mean of, a bit each; 0: contracted with q */
+} rows[] = {{"S", 0x0001},     {"P", 0x8000},     {"V", 0x0116},     {"A", 0x6880},
+            {"T", 0x1668},     {"V_q", 0},        {"A_q", 0},        {"1", 1 << 0},
+            {"gx", 1 << 1},    {"gy", 1 << 2},    {"gxgy", 1 << 3},  {"gz", 1 << 4},
+            {"gxgz", 1 << 5},  {"gygz", 1 << 6},  {"gtg5", 1 << 7},  {"gt", 1 << 8},
+            {"gxgt", 1 << 9},  {"gygt", 1 << 10}, {"gzg5", 1 << 11}, {"gzgt", 1 << 12},
+            {"gyg5", 1 << 13}, {"gxg5", 1 << 14}, {"g5", 1 << 15}};
+enum { ROWS = sizeof rows / sizeof *rows, VALUES = ROWS * COLUMNS };
+
+static int values_count(void) { return vertex ? VALUES : SCALARS; }
+
+static size_t legs_reals(int nc) { return vertex ? lat_pair_reals(nc) : lat_leg_reals(nc); }
+
+/* gamma_mu gamma5 is this sign times the product of the other three in their order. */
+static double axial_sign(int mu) { return mu % 2 ? -1 : 1; }
+
+/* sum q_mu q_nu tr[ Lambda_mu Gamma_nu^+ ] / q^2, of V or A. */
+static double along_q(const kinematics *k, bool axial, double t[LAT_GAMMAS][LAT_GAMMAS])
+{
+    double sum = 0;
+    for (int i = 0; i < 16; i++) {
+        const int mu = i / 4, nu = i % 4, a = 1 << mu, b = 1 << nu;
+        sum += k->q[mu] * k->q[nu]
+               * (axial ? axial_sign(mu) * axial_sign(nu) * t[15 ^ a][15 ^ b] : t[a][b]);
+    }
+    return k->q2 > 0 ? sum / k->q2 : NAN;
+}
+
+static double lambda_of(int row, const kinematics *k, double t[LAT_GAMMAS][LAT_GAMMAS])
+{
+    double sum = 0;
+    int members = 0;
+    for (int g = 0; g < LAT_GAMMAS; g++)
+        if (rows[row].members >> g & 1) {
+            sum += t[g][g];
+            members++;
+        }
+    return members ? sum / members : along_q(k, rows[row].name[0] == 'A', t);
+}
+
+static int vertex_values(const char *name, const kinematics *k, int nc, const double *legs,
+                         double *v)
+{
+    double t[LAT_GAMMAS][LAT_GAMMAS], one[2], two[2];
+    if (lat_leg_parts(name, nc, legs, k->pbar[0], one)
+        || lat_leg_parts(name, nc, legs + lat_leg_reals(nc), k->pbar[1], two)
+        || lat_pair_traces(name, nc, legs, t))
+        return -1;
+    for (int i = 0; i < ROWS; i++, v += COLUMNS) {
+        v[LAMBDA] = lambda_of(i, k, t);
+        v[RATIO] = 1 / v[LAMBDA];
+        v[Z] = (one[1] + two[1]) / 2 * v[RATIO];
+    }
+    return 0;
+}
+
+static int values_of(const char *name, const kinematics *k, int nc, const double *legs, double *v)
+{
+    double part[2];
+    if (vertex)
+        return vertex_values(name, k, nc, legs, v);
+    if (lat_leg_parts(name, nc, legs, k->pbar[0], part))
+        return -1;
+    v[TRACE] = part[0];
+    v[ZQ] = part[1];
+    v[MASS] = v[TRACE] / v[ZQ];
+    v[ADDITIVE] = v[MASS] - (k->tree - k->mass);
+    v[MULTIPLICATIVE] = k->tree != 0 ? v[MASS] * k->mass / k->tree : NAN;
+    return 0;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static const char *mu_names[2] = {"p", "k"};
+
+static void print_heading(FILE *to)
+{
+    const int n = vertex ? COLUMNS : SCALARS;
+    if (!lat_report_heading())
+        return;
+    fputs(mean ? "configurations" : "configuration", to);
+    for (int i = 0; i < (vertex ? 8 : 4); i++)
+        fprintf(to, "\t%s%c", mu_names[i / 4], "xyzt"[i % 4]);
+    fputs(vertex ? "\tp2\tk2\tq2\tgamma" : "\tp2\tpbar2\tphat2\tcylinder", to);
+    for (int i = 0; i < n; i++) {
+        const char *name = vertex ? column_names[i] : scalar_names[i];
+        fprintf(to, "\t%s", name);
+        if (mean)
+            fprintf(to, "\t%s_error", name);
+    }
+    lat_report_end_heading(to);
+}
+
+static void print_tsv(FILE *to, long config, const kinematics *k, const double *v, const double *e)
+{
+    const int n = vertex ? COLUMNS : SCALARS;
+    for (int row = 0; row < (vertex ? ROWS : 1); row++) {
+        fprintf(to, "%ld", config);
+        for (int i = 0; i < (vertex ? 8 : 4); i++)
+            fprintf(to, "\t%.15g", k->n[i / 4][i % 4]);
+        if (vertex) {
+            lat_numbers_tsv(to, 3, (double[]){k->square[0], k->square[1], k->q2});
+            fprintf(to, "\t%s", rows[row].name);
+        } else {
+            lat_numbers_tsv(to, 4, (double[]){k->square[0], k->pbar2, k->phat2, k->distance});
+        }
+        for (int i = 0; i < n; i++) {
+            lat_numbers_tsv(to, 1, v + row * n + i);
+            if (e)
+                lat_numbers_tsv(to, 1, e + row * n + i);
+        }
+        lat_report_end_row(to);
+    }
+}
+
+static void json_value(FILE *to, const char *name, bool first, double v, const double *e)
+{
+    lat_json_key(to, first, name);
+    lat_json_number(to, v);
+    if (e) {
+        char text[40];
+        snprintf(text, sizeof text, "%s_error", name);
+        lat_json_pair(to, text, *e);
+    }
+}
+
+static void json_momentum(FILE *to, bool first, const char *name, const double n[4])
+{
+    lat_json_key(to, first, name);
+    for (int mu = 0; mu < 4; mu++)
+        fprintf(to, "%s%.15g", mu ? ", " : "[", n[mu]);
+    fputc(']', to);
+}
+
+/* An object of one momentum. */
+static void print_json(FILE *to, const kinematics *k, const double *v, const double *e)
+{
+    fputc('{', to);
+    json_momentum(to, true, "p", k->n[0]);
+    if (vertex)
+        json_momentum(to, false, "k", k->n[1]);
+    lat_json_pair(to, "p2", k->square[0]);
+    if (vertex) {
+        lat_json_pair(to, "k2", k->square[1]);
+        lat_json_pair(to, "q2", k->q2);
+        lat_json_key(to, false, "vertices");
+        fputc('{', to);
+        for (int row = 0; row < ROWS; row++) {
+            lat_json_key(to, row == 0, rows[row].name);
+            fputc('{', to);
+            for (int i = 0; i < COLUMNS; i++)
+                json_value(to, column_names[i], i == 0, v[row * COLUMNS + i],
+                           e ? e + row * COLUMNS + i : NULL);
+            fputc('}', to);
+        }
+        fputs("}}", to);
+        return;
+    }
+    lat_json_pair(to, "pbar2", k->pbar2);
+    lat_json_pair(to, "phat2", k->phat2);
+    lat_json_pair(to, "cylinder", k->distance);
+    for (int i = 0; i < SCALARS; i++)
+        json_value(to, scalar_names[i], false, v[i], e ? e + i : NULL);
+    fputc('}', to);
+}
+
+static void json_begin(FILE *to, const lat_header *head, long config)
+{
+    lat_report_json(to);
+    fprintf(to, "\"%s\": %ld", mean ? "configurations" : "configuration", config);
+    if (!mean && head->quark.source) {
+        lat_json_key(to, false, "source");
+        lat_json_string(to, head->quark.source);
+    }
+    if (lat_fermion_known(&head->quark.fermion))
+        lat_json_pair(to, "mass", head->quark.fermion.mass);
+    if (!mean && *head->quark.links) {
+        lat_json_key(to, false, "links_crc");
+        lat_json_string(to, head->quark.links);
+    }
+    lat_json_key(to, false, "gauge");
+    lat_json_string(to, head->gauge);
+    if (!mean)
+        lat_json_pair(to, "theta", head->theta);
+    lat_lattice_json(to, &head->geom, head->nc);
+    lat_json_key(to, false, "momenta");
+    fputc('[', to);
+}
+
+/* ---- means ----------------------------------------------------------------------------------- */
+
+/* The propagators of one configuration and momentum: their sum. */
+typedef struct bin {
+    char links[9];
+    long count;
+    double *legs;
+} bin;
+
+typedef struct group {
+    kinematics k;
+    bin *bin;
+    int bins;
+} group;
+
+typedef struct ensemble {
+    lat_header head; /* of the first propagator */
+    bool begun;
+    group *group;
+    int groups;
+} ensemble;
+
+static void ensemble_free(ensemble *e)
+{
+    for (int i = 0; i < e->groups; i++) {
+        for (int j = 0; j < e->group[i].bins; j++)
+            free(e->group[i].bin[j].legs);
+        free(e->group[i].bin);
+    }
+    free(e->group);
+    if (e->begun)
+        lat_header_free(&e->head);
+}
+
+/* The list with one more element, of zeros; NULL without memory, and it is as before. */
+static void *grown(void *list, int count, size_t size)
+{
+    char *new = realloc(list, ((size_t)count + 1) * size);
+    if (new)
+        memset(new + (size_t)count *size, 0, size);
+    else
+        lat_fail("out of memory: momenta and configurations");
+    return new;
+}
+
+static group *find_group(ensemble *e, const kinematics *k)
+{
+    for (int i = 0; i < e->groups; i++)
+        if (!memcmp(e->group[i].k.n, k->n, sizeof k->n))
+            return &e->group[i];
+    group *new = grown(e->group, e->groups, sizeof *new);
+    if (!new)
+        return NULL;
+    e->group = new;
+    new[e->groups].k = *k;
+    return &new[e->groups++];
+}
+
+/* Configurations are told apart by the CRC of their links. */
+static bin *find_bin(group *g, const char *links, size_t reals)
+{
+    for (int i = 0; *links && i < g->bins; i++)
+        if (!strcmp(g->bin[i].links, links))
+            return &g->bin[i];
+    bin *new = grown(g->bin, g->bins, sizeof *new);
+    if (!new)
+        return NULL;
+    g->bin = new;
+    new += g->bins;
+    if (!(new->legs = lat_alloc(reals, sizeof *new->legs, "the propagators of an ensemble")))
+        return NULL;
+    memset(new->legs, 0, reals * sizeof *new->legs);
+    snprintf(new->links, sizeof new->links, "%s", links);
+    g->bins++;
+    return new;
+}
+
+static int ensemble_add(ensemble *e, const lat_header *head, const kinematics *k,
+                        const double *legs)
+{
+    const size_t reals = legs_reals(head->nc);
+    group *g = find_group(e, k);
+    bin *b = g ? find_bin(g, head->quark.links, reals) : NULL;
+    if (!b)
+        return -1;
+    b->count++;
+    for (size_t i = 0; i < reals; i++)
+        b->legs[i] += legs[i];
+    return 0;
+}
+
+/* Is the propagator one of this ensemble? */
+static int ensemble_check(ensemble *e, const lat_header *head, const char *name)
+{
+    if (!e->begun) {
+        e->begun = !lat_header_copy(&e->head, head);
+        return e->begun ? 0 : -1;
+    }
+    if (!lat_header_alike(&e->head, head))
+        return lat_fail("%s: --mean: expected propagators of one lattice and group", name);
+    return same_quark(&e->head, head) ? 0
+                                      : lat_mismatch(lat_opts.force,
+                                                     "%s: --mean: expected propagators of one "
+                                                     "operator, found another (--force takes it)",
+                                                     name);
+}
+
+/* The mean over all configurations but number `out` (-1: over all). */
+static void mean_legs(const group *g, size_t reals, int out, double *legs)
+{
+    const int n = out < 0 ? g->bins : g->bins - 1;
+    memset(legs, 0, reals * sizeof *legs);
+    for (int j = 0; j < g->bins; j++) {
+        const double weight = 1. / ((double)g->bin[j].count * n);
+        for (size_t i = 0; j != out && i < reals; i++)
+            legs[i] += weight * g->bin[j].legs[i];
+    }
+}
+
+/* Values of the mean, and their errors: those of the means over all configurations but one. */
+static int group_values(const group *g, int nc, double *legs, double *v, double *e)
+{
+    const int n = values_count();
+    double one[VALUES], sum[VALUES] = {0}, square[VALUES] = {0};
+    mean_legs(g, legs_reals(nc), -1, legs);
+    if (values_of("mean", &g->k, nc, legs, v))
+        return -1;
+    for (int j = 0; j < g->bins && g->bins > 1; j++) {
+        mean_legs(g, legs_reals(nc), j, legs);
+        if (values_of("mean", &g->k, nc, legs, one))
+            return -1;
+        for (int i = 0; i < n; i++) { /* from v: no cancellation */
+            sum[i] += one[i] - v[i];
+            square[i] += (one[i] - v[i]) * (one[i] - v[i]);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        e[i] = g->bins > 1
+                   ? sqrt(fmax(square[i] - sum[i] * sum[i] / g->bins, 0) * (g->bins - 1) / g->bins)
+                   : NAN;
+    return 0;
+}
+
+static int print_ensemble(const ensemble *all, FILE *to)
+{
+    const int nc = all->head.nc;
+    int rc = 0;
+    double *legs = lat_alloc(legs_reals(nc), sizeof *legs, "a mean propagator");
+    if (!legs)
+        return -1;
+    for (int i = 0; rc == 0 && i < all->groups; i++) {
+        const group *g = &all->group[i];
+        double v[VALUES], e[VALUES];
+        rc = group_values(g, nc, legs, v, e);
+        if (rc)
+            break;
+        if (lat_print_opts.json) {
+            json_begin(to, &all->head, g->bins);
+            print_json(to, &g->k, v, e);
+            fputs("]}\n", to);
+        } else {
+            print_heading(to);
+            print_tsv(to, g->bins, &g->k, v, e);
+        }
+    }
+    free(legs);
+    return rc;
+}
+
+/* ---- a propagator ---------------------------------------------------------------------------- */
+
+typedef struct run {
+    FILE *text;
+    lat_feed first, second;
+    ensemble all;
+    char links[9];         /* of the last propagator of this file */
+    long config;           /* its number, from 0; -1: none yet */
+    double (*momentum)[4]; /* of a point source */
+    double (*spatial)[3];  /* theirs, each once */
+    int *index;            /* of each momentum, its number among them */
+    int momenta, spatials;
+    bool several; /* momenta of this object were printed */
+} run;
+
+static int emit(run *r, const kinematics *k, const double *legs)
+{
+    const lat_header *head = &r->first.f.head;
+    double v[VALUES];
+    if (mean)
+        return ensemble_add(&r->all, head, k, legs);
+    if (values_of(lat_input_name(r->first.in), k, head->nc, legs, v))
+        return -1;
+    if (lat_print_opts.json) {
+        fputs(r->several ? ", " : "", r->text);
+        r->several = true;
+        print_json(r->text, k, v, NULL);
+    } else {
+        print_heading(r->text);
+        print_tsv(r->text, r->config, k, v, NULL);
+    }
+    return 0;
+}
+
+typedef int slice_fn(run *r, const void *what, int t, double *out);
+
+/* `reals` numbers of each slice by fn, in all: of all slices. The caller frees it. */
+static double *over_slices(run *r, slice_fn *fn, const void *what, size_t reals)
+{
+    const lat_header *head = &r->first.f.head;
+    const lat_slab slab = lat_field_slab(&r->first.f);
+    double *own = lat_alloc((size_t)slab.count * reals, sizeof *own, "sums over slices");
+    double *all = lat_alloc((size_t)lat_slices(head) * reals, sizeof *all, "sums over slices");
+    int rc = own && all ? 0 : -1;
+    for (int t = 0; rc == 0 && t < slab.count; t++)
+        rc = lat_feed_slice(&r->first, t) || (second && lat_feed_slice(&r->second, t))
+                     || fn(r, what, t + slab.first, own + (size_t)t * reals)
+                 ? -1
+                 : 0;
+    rc = lat_agree(lat_opts.comm, rc);
+    if (rc || lat_feed_end(&r->first) || (second && lat_feed_end(&r->second))
+        || lat_field_gather(&r->first.f, own, reals * sizeof *own, all)) {
+        free(all);
+        all = NULL;
+    }
+    free(own);
+    return all;
+}
+
+static int momentum_slice(run *r, const void *what, int t, double *out)
+{
+    return lat_legs_slice(what, t, r->first.slice,
+                          !vertex  ? NULL
+                          : second ? r->second.slice
+                                   : r->first.slice,
+                          out);
+}
+
+static int from_momentum(run *r, const double n1[4], const double n2[4])
+{
+    const lat_header *head = &r->first.f.head;
+    const kinematics k = kinematics_of(head, n1, n2);
+    const size_t reals = legs_reals(head->nc);
+    lat_legs what = {.head = head};
+    memcpy(what.n1, n1, sizeof what.n1);
+    memcpy(what.n2, n2, sizeof what.n2);
+    double *legs = over_slices(r, momentum_slice, &what, reals);
+    if (!legs)
+        return -1;
+    for (int t = 1; t < lat_slices(head); t++)
+        for (size_t i = 0; i < reals; i++)
+            legs[i] += legs[(size_t)t * reals + i];
+    for (size_t i = 0; i < reals; i++)
+        legs[i] /= (double)lat_volume(&head->geom);
+    const int rc = k.distance > cylinder + 1e-6 ? 0 : emit(r, &k, legs);
+    free(legs);
+    return rc;
+}
+
+/* ---- momenta of a point source --------------------------------------------------------------- */
+
+static int append(run *r, const double n[4])
+{
+    const int last = r->spatials - 1;
+    double(*momentum)[4] = grown(r->momentum, r->momenta, sizeof *momentum);
+    r->momentum = momentum ? momentum : r->momentum;
+    int *index = grown(r->index, r->momenta, sizeof *index);
+    r->index = index ? index : r->index;
+    if (!momentum || !index)
+        return -1;
+    if (last < 0 || memcmp(r->spatial[last], n, sizeof *r->spatial)) {
+        double(*spatial)[3] = grown(r->spatial, r->spatials, sizeof *spatial);
+        if (!spatial)
+            return -1;
+        r->spatial = spatial;
+        memcpy(spatial[r->spatials++], n, sizeof *spatial);
+    }
+    memcpy(momentum[r->momenta], n, sizeof *momentum);
+    index[r->momenta++] = r->spatials - 1;
+    return 0;
+}
+
+/* All of -L/2 < n <= L/2 along one axis with p^2 up to `most`: how many. */
+static int along_axis(const lat_header *head, int mu, double most, double *n)
+{
+    const int L = head->geom.dims[mu];
+    const double half = head->quark.fermion.boundary[mu].theta / 2;
+    int count = 0;
+    for (int k = -L - 1; k <= L + 1; k++) {
+        const double v = k + half, p = 2 * M_PI * v / L;
+        if (v > -.5 * L + 1e-9 && v <= .5 * L + 1e-9 && p * p <= most + 1e-9)
+            n[count++] = v;
+    }
+    return count;
+}
+
+static int momenta_upto(run *r, double most)
+{
+    const lat_header *head = &r->first.f.head;
+    const double width = isnan(cylinder) ? 1 : cylinder;
+    double *axis[4] = {NULL};
+    int count[4], rc = 0;
+    for (int mu = 0; mu < 4; mu++) {
+        axis[mu] = lat_alloc((size_t)(2 * head->geom.dims[mu] + 3), sizeof(double), "momenta");
+        rc = rc || !axis[mu] ? -1 : 0;
+        count[mu] = rc ? 0 : along_axis(head, mu, most, axis[mu]);
+    }
+    const long all = (long)count[0] * count[1] * count[2] * count[3];
+    for (long i = 0; rc == 0 && i < all; i++) { /* t fastest: a spatial momentum comes once */
+        double n[4];
+        long rest = i;
+        for (int mu = 3; mu >= 0; mu--, rest /= count[mu + 1])
+            n[mu] = axis[mu][rest % count[mu]];
+        const kinematics k = kinematics_of(head, n, n);
+        if (k.square[0] <= most + 1e-9 && k.distance <= width + 1e-6)
+            rc = append(r, n);
+    }
+    for (int mu = 0; mu < 4; mu++)
+        free(axis[mu]);
+    return rc;
+}
+
+static int momenta_listed(run *r, const char *name)
+{
+    const lat_header *head = &r->first.f.head;
+    for (const char *p = momenta; p;) {
+        double n[4];
+        int used = -1;
+        if (sscanf(p, "%lf,%lf,%lf,%lf%n", &n[0], &n[1], &n[2], &n[3], &used) != 4 || used < 0
+            || (p[used] && p[used] != '/' && p[used] != ';'))
+            return lat_fail_usage("--momenta: expected a largest p^2, or nx,ny,nz,nt with / "
+                                  "between, found '%s'",
+                                  momenta);
+        if (check_boundary(head, name, n))
+            return -1;
+        into_zone(head, n);
+        const kinematics k = kinematics_of(head, n, n);
+        if (!(k.distance > cylinder + 1e-6) && append(r, n))
+            return -1;
+        p = p[used] ? p + used + 1 : NULL;
+    }
+    return 0;
+}
+
+static int make_momenta(run *r, const char *name)
+{
+    char *end = NULL;
+    const double most = momenta ? strtod(momenta, &end) : M_PI * M_PI;
+    r->momenta = r->spatials = 0;
+    return !momenta || (end != momenta && !*end && most >= 0) ? momenta_upto(r, most)
+                                                              : momenta_listed(r, name);
+}
+
+static int fourier_slice(run *r, const void *what, int t, double *out)
+{
+    (void)t;
+    return lat_fourier_slice(what, r->first.slice, out);
+}
+
+/* The sum over time of momentum number m. */
+static void sum_time(const run *r, const lat_fourier *f, int m, const double *all, double *leg)
+{
+    const size_t reals = lat_leg_reals(f->head->nc), slice = reals * (size_t)f->count;
+    const int T = lat_slices(f->head);
+    memset(leg, 0, reals * sizeof *leg);
+    for (int t = 0; t < T; t++) {
+        const double *from = all + (size_t)t * slice + (size_t)r->index[m] * reals;
+        double z[2];
+        lat_momentum_phase(r->momentum[m][3], t - f->place[3], T, z);
+        for (size_t i = 0; i < reals; i += 2) {
+            leg[i] += z[0] * from[i] - z[1] * from[i + 1];
+            leg[i + 1] += z[0] * from[i + 1] + z[1] * from[i];
+        }
+    }
+}
+
+static int from_point(run *r, const double x[4])
+{
+    const lat_header *head = &r->first.f.head;
+    if (make_momenta(r, lat_input_name(r->first.in)))
+        return -1;
+    if (!r->momenta)
+        return lat_fail_usage("--momenta, --cylinder: expected momenta of the lattice, found none");
+    lat_fourier f = {.head = head, .n = (const double(*)[3])r->spatial, .count = r->spatials};
+    for (int mu = 0; mu < 4; mu++)
+        f.place[mu] = (int)x[mu];
+    const size_t reals = lat_leg_reals(head->nc);
+    double *all = over_slices(r, fourier_slice, &f, reals * (size_t)f.count);
+    double *leg = all ? lat_alloc(reals, sizeof *leg, "S(p)") : NULL;
+    int rc = leg ? 0 : -1;
+    for (int m = 0; rc == 0 && m < r->momenta; m++) {
+        const kinematics k = kinematics_of(head, r->momentum[m], r->momentum[m]);
+        sum_time(r, &f, m, all, leg);
+        rc = emit(r, &k, leg);
+    }
+    free(leg);
+    free(all);
+    return rc;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* The second propagator of a vertex, and its momentum. An exit code. */
+static int next_second(run *r, double n2[4])
+{
+    const char *name = second;
+    const int more = lat_feed_next(&r->second);
+    if (more == 0)
+        lat_fail("%s: expected a propagator for each of the first momentum, found the end", name);
+    const lat_header *head = &r->second.f.head;
+    if (more <= 0 || check_pair(&r->first.f.head, head, name))
+        return LAT_FAILED;
+    const int code = check_gauge(head, name);
+    const int point = code ? 0 : find_source(head, name, n2);
+    if (point > 0)
+        lat_fail("%s: expected a momentum source for a vertex, found a point source", name);
+    return code ? code : point ? LAT_FAILED : lat_feed_start(&r->second) ? LAT_FAILED : LAT_DONE;
+}
+
+/* Propagators of one configuration, one after the other, have one number. */
+static void count(run *r)
+{
+    const char *links = r->first.f.head.quark.links;
+    if (r->config < 0 || !*links || strcmp(links, r->links))
+        r->config++;
+    snprintf(r->links, sizeof r->links, "%s", links);
+}
+
+/* An exit code. */
+static int propagator(run *r)
+{
+    const lat_header *head = &r->first.f.head;
+    const char *name = lat_input_name(r->first.in);
+    double v[4], n2[4];
+    int code = check_gauge(head, name);
+    const int point = code ? 0 : find_source(head, name, v);
+    if (code || point < 0)
+        return code ? code : LAT_FAILED;
+    if (point && vertex) {
+        lat_fail("%s: expected a momentum source for a vertex, found a point source", name);
+        return LAT_FAILED;
+    }
+    memcpy(n2, v, sizeof n2);
+    if ((second && (code = next_second(r, n2))) || (mean && ensemble_check(&r->all, head, name)))
+        return code ? code : LAT_FAILED;
+    if (lat_feed_start(&r->first))
+        return LAT_FAILED;
+    count(r);
+    r->several = false;
+    if (lat_print_opts.json && !mean)
+        json_begin(r->text, head, r->config);
+    if (point ? from_point(r, v) : from_momentum(r, v, n2))
+        return LAT_FAILED;
+    if (lat_print_opts.json && !mean)
+        fputs("]}\n", r->text);
+    return fflush(r->text) ? LAT_FAILED : LAT_DONE;
+}
+
+static run state;
+
+static int read_file(lat_input *in, FILE *text)
+{
+    run *r = &state;
+    int code = LAT_DONE, more = 1;
+    r->text = text;
+    r->first.in = in;
+    r->config = -1;
+    if (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
+        return LAT_FAILED;
+    while (code == LAT_DONE && (more = lat_feed_next(&r->first)) > 0) {
+        code = propagator(r);
+        lat_feed_free(&r->first);
+        lat_feed_free(&r->second);
+    }
+    lat_feed_free(&r->first);
+    return more < 0 ? LAT_FAILED : code;
+}
+
+static int finish(FILE *text)
+{
+    const int more = second ? lat_fields_more(state.second.in) : 0;
+    if (more > 0)
+        lat_fail("%s: expected as many propagators as of the first momentum, found more", second);
+    return more || (mean && state.all.begun && print_ensemble(&state.all, text)) ? LAT_FAILED
+                                                                                 : LAT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    if (second && !vertex)
+        lat_usage("--second is for --vertex");
+    if (momenta && vertex)
+        lat_usage("--momenta is for point sources, which have no vertices");
+    int standard = second && !strcmp(second, "-");
+    for (int i = 0; i < lat_opts.nfiles; i++)
+        standard += !strcmp(lat_opts.files[i], "-");
+    if (standard + (lat_opts.nfiles == 0) > 1)
+        lat_usage("only one of the inputs can be stdin");
+    const int code = lat_print_run(read_file, finish);
+    lat_input_close(state.second.in);
+    ensemble_free(&state.all);
+    free(state.momentum);
+    free(state.spatial);
+    free(state.index);
+    return code;
+}
