@@ -69,7 +69,7 @@ static const lat_option options[] = {
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
      false},
     {LAT_OPT_REAL, "delta", 0, "D", &delta, 0, 1,
-     "update reliably when the residual has fallen by D (default: 0.1)", false},
+     "update reliably when the residual has fallen by D (default: 0.02)", false},
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve these columns alone, and write them as spinors", false},
     {LAT_OPT_INT, "batch", 0, "N", &batch, 1, LAT_SPINOR_COLUMNS,
