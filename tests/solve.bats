@@ -23,6 +23,10 @@ point=(--source "point:1,0,2,3")
             done
         done
     done
+    for reals in 18 12 8; do
+        lat-solve --kappa .14 --csw 1 --columns 0,7 --reals $reals --residual 1e-12 "${point[@]}" u.lat >x.lat
+        [ "$(lat-info x.lat | grep -c '^residuals')" -eq 2 ]
+    done
     for boundary in p,p,p,p a,p,p,d .3,0,1,-.7; do
         lat-solve --kappa .14 --csw 1 --csw-t .8 --xi 1.5 --nu .9 --twist .05 --boundary $boundary "${point[@]}" u.lat |
             lat-dirac --check -U u.lat >found
