@@ -96,8 +96,8 @@ static long config_of(const run *r) { return r->links.number - 1; }
 static int show_progress(void *with, int converged, int of, double worst, long applications)
 {
     const run *r = with;
-    lat_progress("%d of %d modes  residual %.1e  %ld applications  configuration %ld", converged,
-                 of, worst, applications, config_of(r));
+    lat_progress("residual %.1e  %d of %d modes  %ld applications  configuration %ld", worst,
+                 converged, of, applications, config_of(r));
     return 0;
 }
 
