@@ -89,6 +89,7 @@ typedef struct lat_pass {
     const int *column;
     int terms;
     const void *x[LAT_SPINOR_TERMS];
+    bool one; /* all x of axpys and dots have one column */
     const lat_scalar *a[LAT_SPINOR_TERMS];
     void *y, *z;
     const lat_scalar *b;

@@ -89,7 +89,8 @@ typedef struct lat_spinor_ops {
     int (*axpby)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
                  const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm);
 
-    /* y <- y + sum_j a[j] x[j], j < n, and |y|^2 */
+    /* y <- y + sum_j a[j] x[j], j < n, and |y|^2. Here and in dots all x may be of a space of one
+     * column on the same grid: then x[j] stands for each column, as modes do in projections. */
     int (*axpys)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *const *a,
                  const lat_dfield *const *x, lat_dfield *y, double *norm);
 

@@ -430,6 +430,12 @@ static int cpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
     return 0;
 }
 
+/* Do the x have one column, where y has several? */
+static bool one_column(const lat_spinor_space *s, int n, const lat_dfield *const *x)
+{
+    return n > 0 && s->columns > 1 && x[0]->shape.objects == 1;
+}
+
 static int check_terms(int n)
 {
     return n >= 0 && n <= LAT_SPINOR_TERMS
@@ -441,7 +447,7 @@ static int cpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
                      const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
                      double *norm)
 {
-    lat_pass pass = {.terms = n, .y = y->data, .numbers = norm != NULL};
+    lat_pass pass = {.terms = n, .one = one_column(s, n, x), .y = y->data, .numbers = norm != NULL};
     if (check_terms(n))
         return -1;
     for (int j = 0; j < n; j++) {
@@ -458,7 +464,8 @@ static int cpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
                     const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
                     double *norm)
 {
-    lat_pass pass = {.terms = n, .y = y->data, .numbers = 2 * n + (norm != NULL)};
+    lat_pass pass = {
+        .terms = n, .one = one_column(s, n, x), .y = y->data, .numbers = 2 * n + (norm != NULL)};
     if (check_terms(n))
         return -1;
     for (int j = 0; j < n; j++)

@@ -386,6 +386,7 @@ static int run(const job *j)
     a.terms = j->terms;
     for (int k = 0; k < j->terms; k++)
         a.x[k] = (const char *)j->x[k]->data;
+    a.one = j->terms > 0 && j->space->columns > 1 && j->x[0]->shape.objects == 1;
     a.y = (char *)j->y->data;
     a.z = j->z ? (char *)j->z->data : NULL;
     a.norm = j->norm;

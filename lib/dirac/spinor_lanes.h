@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spinor_lanes.h: linear algebra of spinors over blocks (template; dirac_lanes.c expands it). */
 
-/* For each block and active column: `at` is its first vector, `to` its numbers for sums. */
+/* For each block and active column: `at` is its first vector, `to` its numbers for sums;
+ * `from` is the first vector of a term, which may have one column alone. */
 #define EACH_SPINOR(...) \
     for (int block = begin; block < end; block++) \
         for (int i = 0; i < p->columns; i++) { \
             const int column = p->column[i]; \
             const size_t at = ((size_t)block * (size_t)p->all + (size_t)column) * SPINOR; \
+            const size_t from = p->one ? (size_t)block * SPINOR : at; \
             double *to = p->sums \
                          + (((size_t)block * (size_t)p->columns + (size_t)i) * (size_t)p->numbers \
                             * LAT_WIDTH); \
             (void)to; \
+            (void)from; \
             __VA_ARGS__ \
         }
 
 /* A field's spinor, and a column's scalar, NULL being 1. */
 #define FIELD(f) ((LAT_T *)(f) + at)
 #define INPUT(f) ((const LAT_T *)(f) + at)
+#define TERM(j) ((const LAT_T *)p->x[j] + from)
 LAT_HOST_DEVICE LAT_(c) LAT_(scalar)(const lat_scalar *a, int column)
 {
     LAT_(c) s = {LAT_(set)(a ? (LAT_S)a[column].re : 1), LAT_(set)(a ? (LAT_S)a[column].im : 0)};
@@ -101,7 +105,7 @@ static void LAT_(axpys)(const lat_pass *p, int begin, int end)
     EACH_SPINOR({
         LAT_T *y = FIELD(p->y);
         for (int j = 0; j < p->terms; j++)
-            LAT_(add)(y, p->a[j], column, INPUT(p->x[j]));
+            LAT_(add)(y, p->a[j], column, TERM(j));
         if (p->numbers)
             LAT_(put_number)(to, LAT_(square)(y));
     })
@@ -111,7 +115,7 @@ static void LAT_(dots)(const lat_pass *p, int begin, int end)
 {
     EACH_SPINOR({
         for (int j = 0; j < p->terms; j++)
-            LAT_(product)(to + 2 * j * LAT_WIDTH, INPUT(p->x[j]), INPUT(p->y));
+            LAT_(product)(to + 2 * j * LAT_WIDTH, TERM(j), INPUT(p->y));
         if (p->numbers & 1)
             LAT_(put_number)(to + 2 * p->terms * LAT_WIDTH, LAT_(square)(INPUT(p->y)));
     })
@@ -188,3 +192,4 @@ static void LAT_(bicgstab_direction)(const lat_pass *p, int begin, int end)
 #undef EACH_SPINOR
 #undef FIELD
 #undef INPUT
+#undef TERM

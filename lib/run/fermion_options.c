@@ -58,8 +58,10 @@ int lat_fermion_check_gauge(const lat_header *links, const char *name)
 const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
 {
     char boundary[LAT_BOUNDARY_TEXT];
-    int n = snprintf(buf, LAT_FERMION_TEXT, "kappa %.10g (mass %.10g)", lat_kappa_of_mass(f->mass),
-                     f->mass);
+    int n = strcmp(f->name, "overlap")
+                ? snprintf(buf, LAT_FERMION_TEXT, "kappa %.10g (mass %.10g)",
+                           lat_kappa_of_mass(f->mass), f->mass)
+                : snprintf(buf, LAT_FERMION_TEXT, "overlap, m0 %.10g, mu %.10g", f->m0, f->mass);
     if (f->csw != 0 || f->csw_t != 0)
         n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", csw %.10g", f->csw);
     if (f->csw_t != f->csw)

@@ -649,6 +649,33 @@ static void compare_sums(algebra *a, int i, int j, lat_scalar dot, double norm, 
         __VA_ARGS__ \
     }
 
+/* A field of one column stands for each column, in dots and axpys. */
+static void check_one_column(algebra *a)
+{
+    static const int one[] = {1};
+    static const lat_scalar s[2] = {{0, 0}, {.7, -.2}};
+    const lat_spinor_part p = {LAT_ODD, 1, one};
+    lat_spinor_space *many = a->t.s, *single = lat_spinor_open(many->grid, 3, 1);
+    lat_dfield *w = lat_spinor_new(single, "a field");
+    lat_field host = field_new(LAT_SPINOR, a->t.u.head.geom, 3, LAT_F64);
+    const lat_dfield *const x[] = {w};
+    const lat_scalar *const by[] = {s};
+    lat_scalar dot[2], *const dots[] = {dot};
+    double norm[2];
+    fresh(a);
+    CHECK(!many->ops->get(many, a->f[0], 1, &host, 0) && !single->ops->put(single, w, 0, &host, 0)
+              && !many->ops->dots(many, &p, 1, x, a->f[1], dots, norm)
+              && !many->ops->axpys(many, &p, 1, by, x, a->f[3], NULL),
+          "%s", lat_error());
+    compare_sums(a, 0, 1, dot[1], norm[1], "dots with one column");
+    for (size_t k = 0; k < a->t.n; k++)
+        a->v[3][k] += (.7 - .2 * I) * a->v[0][k];
+    compare(a, 3, "axpys of one column");
+    lat_field_free(&host);
+    lat_dfield_free(w);
+    lat_spinor_close(single);
+}
+
 static void check_algebra(void)
 {
     for (int storage = 0; storage < 2; storage++) {
@@ -705,6 +732,7 @@ static void check_algebra(void)
               lat_error());
         EACH_NUMBER(a.v[1][k] = a.v[2][k] + c[0] * (a.v[1][k] - c[1] * a.v[3][k]);)
         compare(&a, 1, "bicgstab: p");
+        check_one_column(&a);
         for (int i = 0; i < FIELDS; i++) {
             lat_dfield_free(a.f[i]);
             free(a.v[i]);

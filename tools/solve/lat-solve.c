@@ -19,7 +19,7 @@
 #include "quark/source.h"
 #include "run/columns.h"
 #include "run/device_options.h"
-#include "run/fermion_options.h"
+#include "run/overlap.h"
 #include "run/links.h"
 #include "run/tool.h"
 #include "solve/wilson.h"
@@ -36,6 +36,9 @@ static lat_device_options device;
 
 static const lat_option options[] = {
     LAT_FERMION_OPTIONS,
+    LAT_OVERLAP_OPTIONS,
+    {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
+     "overlap: write D^-1 itself, with its contact term, in place of (D^-1 - 1)/(1 - MU)", false},
     {LAT_OPT_TEXT, "masses", 0, "M,M,..", &masses_text, 0, 0,
      "several masses, in place of --mass: a solution for each, in this order", false},
     {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0, "the same, by their kappa", false},
@@ -113,7 +116,9 @@ typedef struct run {
     lat_field smeared; /* those of the operator, with --smear-links */
     long field;        /* number of the source among all */
     lat_plain *plain;
-    lat_wilson *wilson; /* for these links and `fermion` */
+    lat_wilson *wilson;       /* for these links and `fermion` */
+    lat_overlap_pair overlap; /* in place of both */
+    int form;                 /* of its propagators */
 
     /* the present solution */
     lat_field *b, *x;
@@ -131,6 +136,16 @@ typedef struct run {
 
 /* The number of the present links in their file, from 0 on. */
 static long config_of(const run *r) { return r->links.number - 1; }
+
+static bool is_overlap(const run *r) { return !strcmp(r->fermion.name, "overlap"); }
+
+/* |b - M x|/|b|, by code that shares nothing with the solver. */
+static int residual_of(run *r, int columns, const int *column, double *found)
+{
+    return r->overlap.plain
+               ? lat_plain_overlap_residual(r->overlap.plain, r->x, r->b, columns, column, found)
+               : lat_plain_residual(r->plain, r->x, r->b, columns, column, found);
+}
 
 /* ---- a column -------------------------------------------------------------------------------- */
 
@@ -172,7 +187,7 @@ static int column_done(void *with, int i)
     run *r = with;
     const int c = r->of_batch[i];
     double now, numbers[NUMBERS];
-    if (lat_field_exchange(r->x) || lat_plain_residual(r->plain, r->x, r->b, 1, &c, &now))
+    if (lat_field_exchange(r->x) || residual_of(r, 1, &c, &now))
         return -1;
     if (!(now <= residual))
         return 0;
@@ -228,7 +243,8 @@ static int solve_batch(run *r, int columns, const double *target, bool from_x)
         cost[i] = r->cost[r->of_batch[i]];
     }
     r->batch_report = report;
-    if (lat_wilson_solve(r->wilson, &job, report, cost))
+    if (r->overlap.fast ? lat_overlap_solve(r->overlap.fast, &job, report, cost)
+                        : lat_wilson_solve(r->wilson, &job, report, cost))
         return -1;
     for (int i = 0; i < columns; i++) {
         r->report[r->of_batch[i]] = report[i];
@@ -263,6 +279,8 @@ static int shrinkage(run *r, int c, double *ratio)
 {
     const size_t columns = lat_header_objects(&r->x->head);
     double zero;
+    if (!r->plain)
+        return -1;
     if (lat_plain_residual(r->plain, r->x, r->x, 1, &c, &zero) || lat_field_convert(r->b, LAT_F64)
         || lat_plain_apply(r->plain, false, r->x, 1, &c, r->b))
         return -1;
@@ -317,8 +335,7 @@ static int solve(run *r, int columns, const int *column, start from)
         int good = 0, worst = -1;
         const bool trusts = from == SOLVED && round == 0;
         if ((!trusts && solve_columns(r, columns, column, target, from != FROM_ZERO || round > 0))
-            || lat_field_exchange(r->x)
-            || lat_plain_residual(r->plain, r->x, r->b, columns, column, now)) {
+            || lat_field_exchange(r->x) || residual_of(r, columns, column, now)) {
             code = LAT_FAILED;
             break;
         }
@@ -385,6 +402,7 @@ static void close_operator(run *r)
     if (r->wilson && lat_wilson_promoted(r->wilson))
         lat_warn("half precision stagnated in %ld columns, which went on in single",
                  lat_wilson_promoted(r->wilson));
+    lat_overlap_pair_close(&r->overlap);
     lat_plain_free(r->plain);
     lat_wilson_close(r->wilson);
     r->plain = NULL;
@@ -406,12 +424,29 @@ static int open_operator(run *r)
         .inner = inner_precision(on),
         .dirac = {.reals = (int)reals},
     };
+    if (r->overlap.fast && is_overlap(r)) { /* of another mass */
+        lat_overlap_pair_mass(&r->overlap, r->fermion.mass);
+        return 0;
+    }
     close_operator(r);
+    if (is_overlap(r))
+        return lat_overlap_pair_open(&r->overlap, on, links, &r->fermion, o.columns, residual);
     r->plain = lat_plain_new(links, &r->fermion);
     if (!r->plain)
         return -1;
     r->wilson = lat_wilson_open(on, links, &r->fermion, &o);
     return r->wilson ? 0 : -1;
+}
+
+/* What is written, and the bound of the operator's error. */
+static int describe_overlap(const run *r, lat_header *head)
+{
+    char bound[32];
+    snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(r->overlap.fast));
+    return lat_info_set(head, LAT_PROPAGATOR, lat_propagator_text(r->form))
+                   || lat_info_set(head, LAT_OVERLAP_BOUND, bound)
+               ? -1
+               : 0;
 }
 
 /* What the header says of a solution, and a line of history. */
@@ -432,6 +467,7 @@ static int describe(run *r, int columns, const int *column)
     return (columns == head->quark.columns
             && lat_quark_set_residuals(&head->quark, r->true_residual))
            || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
+           || (is_overlap(r) && describe_overlap(r, head))
            || lat_provenance(head, "residual %.2e by %s", worst,
                              lat_solver_name(r->report[column[0]].solver));
 }
@@ -546,7 +582,7 @@ static int solve_one(run *r, start from)
     memset(r->certified, 0, all * sizeof *r->certified);
     r->left = columns;
     name_solution(r);
-    if ((r->masses > 1 || r->twists || !r->wilson) && open_operator(r))
+    if ((r->masses > 1 || r->twists || !(r->wilson || r->overlap.fast)) && open_operator(r))
         return LAT_FAILED;
     const int code = solve(r, columns, list, from);
     if (code != LAT_DONE)
@@ -555,7 +591,11 @@ static int solve_one(run *r, start from)
     lat_header head; /* of the next mass */
     if (lat_header_copy(&head, &r->x->head))
         return LAT_FAILED;
+    if (is_overlap(r))
+        lat_propagator_make(r->form, false, &r->fermion, r->b, columns, list, r->x);
     const bool bad = describe(r, columns, list) || write_solution(r, columns, list);
+    if (is_overlap(r)) /* where the next mass begins */
+        lat_propagator_make(r->form, true, &r->fermion, r->b, columns, list, r->x);
     lat_header_free(&r->x->head);
     r->x->head = head;
     return bad ? LAT_FAILED : LAT_DONE;
@@ -914,13 +954,27 @@ static void parse_columns(run *r)
         lat_usage("--columns: expected numbers, found none");
 }
 
+/* Options that an overlap operator has no use for, and its masses. */
+static void check_overlap(run *r)
+{
+    static const char *const wilson[] = {"kappas", "solver", "precision", "even-odd",
+                                         "reals",  "delta",  "twists"};
+    for (size_t i = 0; is_overlap(r) && i < sizeof wilson / sizeof *wilson; i++)
+        if (lat_opt_given(wilson[i]))
+            lat_usage("--%s is for --operator wilson", wilson[i]);
+    r->form = lat_propagator_of_options(masses_text);
+    for (int m = 0; masses_text && m < r->masses; m++)
+        r->mass[m] = lat_mass_of_options(&r->fermion, r->mass[m]);
+}
+
 static void check_usage(run *r)
 {
-    lat_fermion_of_options(&r->fermion, masses_text || kappas_text);
+    lat_operator_of_options(&r->fermion, masses_text || kappas_text);
     if (smear_text && lat_smear_parse(smear_text, &r->smear))
         lat_usage("--smear-links: %s", lat_error());
     parse_masses(r);
     parse_twists(r);
+    check_overlap(r);
     parse_columns(r);
     if (!source_text && !gauge_file)
         lat_usage("--source is needed, for example --source point:0,0,0,0; or --gauge-file, and "

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* overlap.c: the overlap operator from the sign function. */
+#include "overlap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+
+typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
+
+static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
+{
+    for (int i = 0; i < p->columns; i++)
+        to[p->column[i]] = (lat_scalar){a, 0};
+    return to;
+}
+
+/* ---- applying -------------------------------------------------------------------------------- */
+
+/* out <- a in + b out */
+static int mix(lat_spinor_space *s, const lat_spinor_part *p, double a, const lat_dfield *in,
+               double b, lat_dfield *out)
+{
+    scalars x, y;
+    return s->ops->axpby(s, p, each(p, a, x), in, each(p, b, y), out, NULL);
+}
+
+int lat_chirality(lat_spinor_space *s, int c, const lat_spinor_part *p, lat_dfield *x,
+                  lat_dfield *tmp)
+{
+    return s->ops->copy(s, p, x, tmp) || s->ops->gamma5(s, p, tmp) || mix(s, p, c * .5, tmp, .5, x)
+               ? -1
+               : 0;
+}
+
+/* D out of in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in. */
+static int plain(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield *out,
+                 lat_dfield *in)
+{
+    return lat_sign_apply(o->sign, level, p, out, in) || o->space->ops->gamma5(o->space, p, out)
+                   || mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out)
+               ? -1
+               : 0;
+}
+
+/* D^+: (1 + mu)/2 in + (1 - mu)/2 S gamma5 in. */
+static int dagger(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield *out,
+                  lat_dfield *in)
+{
+    return o->space->ops->copy(o->space, p, in, o->tmp)
+                   || o->space->ops->gamma5(o->space, p, o->tmp)
+                   || lat_sign_apply(o->sign, level, p, out, o->tmp)
+                   || mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out)
+               ? -1
+               : 0;
+}
+
+/* D^+ D in (first: D), or D D^+ in: two sign functions, also where its square is not quite 1. */
+static int product(lat_overlap *o, bool first, int level, const lat_spinor_part *p, lat_dfield *out,
+                   lat_dfield *in)
+{
+    lat_dfield *v = lat_spinor_new(o->space, "a field of D^+ D");
+    int rc = v ? 0 : -1;
+    if (first)
+        rc = rc || plain(o, level, p, v, in) || dagger(o, level, p, out, v);
+    else
+        rc = rc || dagger(o, level, p, v, in) || plain(o, level, p, out, v);
+    if (v)
+        lat_dfield_free(v);
+    return rc ? -1 : 0;
+}
+
+int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *p, lat_dfield *out,
+                       lat_dfield *in)
+{
+    const double mu2 = o->mu * o->mu;
+    if (c == 0)
+        return product(o, false, level, p, out, in);
+    return lat_sign_apply(o->sign, level, p, out, in) || lat_chirality(o->space, c, p, out, o->tmp)
+                   || mix(o->space, p, (1 + mu2) / 2, in, c * (1 - mu2) / 2, out)
+               ? -1
+               : 0;
+}
+
+int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_spinor_part *p,
+                      lat_dfield *out, lat_dfield *in)
+{
+    switch (kind) {
+    case LAT_OVERLAP_D: return plain(o, level, p, out, in);
+    case LAT_OVERLAP_DAGGER: return dagger(o, level, p, out, in);
+    case LAT_OVERLAP_NORMAL: return product(o, true, level, p, out, in);
+    }
+    return -1;
+}
+
+double lat_overlap_bound(const lat_overlap *o)
+{
+    return fabs(1 - o->mu) / 2 * lat_sign_bound(o->sign);
+}
+
+int lat_overlap_verify(lat_overlap *o, double *defect)
+{
+    static const int first[] = {0};
+    const lat_spinor_part p = {LAT_BOTH, 1, first};
+    double before[LAT_SPINOR_COLUMNS], after[LAT_SPINOR_COLUMNS];
+    lat_dfield *v = lat_spinor_new(o->space, "a random spinor"),
+               *sv = v ? lat_spinor_new(o->space, "its sign") : NULL;
+    const int rc = !sv || o->space->ops->random(o->space, &p, 20101, v)
+                           || o->space->ops->dots(o->space, &p, 0, NULL, v, NULL, before)
+                           || lat_sign_apply(o->sign, 0, &p, sv, v)
+                           || o->space->ops->dots(o->space, &p, 0, NULL, sv, NULL, after)
+                       ? -1
+                       : 0;
+    if (v)
+        lat_dfield_free(v);
+    if (sv)
+        lat_dfield_free(sv);
+    if (rc)
+        return -1;
+    *defect = fabs(sqrt(after[0] / before[0]) - 1);
+    const double most = 2 * lat_sign_bound(o->sign) + 1e-12;
+    if (*defect <= most)
+        return 0;
+    return lat_fail("overlap operator: expected a sign function that keeps the norm of a random "
+                    "spinor to %.3g, found %.3g: the modes or the interval are not those of these "
+                    "links",
+                    most, *defect);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+void lat_overlap_usual(lat_overlap_options *o)
+{
+    *o = (lat_overlap_options){
+        .columns = 1, .sign = {.delta = 1e-11}, .low = 4, .high = 12, .tolerance = 1e-12};
+}
+
+void lat_overlap_kernel(const lat_fermion *overlap, lat_fermion *kernel)
+{
+    *kernel = *overlap;
+    strcpy(kernel->name, "wilson");
+    kernel->mass = -overlap->m0;
+    kernel->m0 = 0;
+}
+
+int lat_overlap_check(const lat_fermion *f)
+{
+    const double most = 2 * fmin(1, f->nu / f->xi);
+    if (!(f->m0 > 0) || !(f->m0 < most))
+        return lat_fail("overlap operator: expected m0 between 0 and %g, where it has one quark, "
+                        "found %.10g",
+                        most, f->m0);
+    if (!(fabs(f->mass) < 1))
+        return lat_fail("overlap operator: expected mu between -1 and 1, found %.10g", f->mass);
+    if (f->twist != 0)
+        return lat_fail("overlap operator: expected no twisted mass, with which gamma5 (D_W - m0) "
+                        "is not Hermitian, found %.10g",
+                        f->twist);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        if (f->boundary[mu].dirichlet)
+            return lat_fail("overlap operator: expected no Dirichlet boundary, where the operator "
+                            "would be another one");
+    return 0;
+}
+
+static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
+{
+    const lat_hermitian h = lat_hermitian_dirac(o->h1, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
+    const bool none = opts->high == 0;
+    const lat_modes_job job = {
+        .op = &h,
+        .low = none ? 1 : opts->low,
+        .high = none ? 1 : opts->high,
+        .tolerance = none ? 1e-6 : opts->tolerance,
+        .method = LAT_MODES_LANCZOS,
+        .seed = 4,
+        .max_applications = 100000000,
+        .progress = opts->progress,
+        .with = opts->with,
+    };
+    if (lat_modes_find(&job, &o->modes))
+        return -1;
+    if (!o->modes.converged)
+        return lat_fail("overlap operator: expected low modes of H with residuals of %.3g, found "
+                        "%.3g after %ld applications",
+                        job.tolerance, o->modes.worst, o->modes.applications);
+    if (none) { /* the lowest one was looked for to know the interval */
+        o->modes.rest = fabs(o->modes.value[0]) - o->modes.residual[0];
+        lat_dfield_free(o->modes.vector[0]);
+        o->modes.count = 0;
+    }
+    return 0;
+}
+
+lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
+                              const lat_fermion *fermion, const lat_overlap_options *options)
+{
+    const lat_grid_spec spec = {
+        .lattice = links->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
+    lat_fermion kernel;
+    if (lat_overlap_check(fermion))
+        return NULL;
+    lat_overlap_kernel(fermion, &kernel);
+    lat_overlap *o = lat_alloc(1, sizeof *o, "the overlap operator");
+    if (!o)
+        return NULL;
+    memset(o, 0, sizeof *o);
+    o->fermion = *fermion;
+    o->mu = fermion->mass;
+    if (!(o->grid = lat_grid_new(device, &spec))
+        || !(o->one = lat_spinor_open(o->grid, links->head.nc, 1))
+        || !(o->h1 = lat_dirac_open(o->one, links, &kernel, NULL)) || find_modes(o, options)
+        || !(o->space = lat_spinor_open(o->grid, links->head.nc, options->columns))
+        || !(o->h = lat_dirac_open(o->space, links, &kernel, NULL))
+        || !(o->tmp = lat_spinor_new(o->space, "the overlap operator"))
+        || !(o->sign = lat_sign_open(o->h, &o->modes, &options->sign))) {
+        lat_overlap_close(o);
+        return NULL;
+    }
+    return o;
+}
+
+void lat_overlap_close(lat_overlap *o)
+{
+    if (!o)
+        return;
+    lat_sign_close(o->sign);
+    lat_modes_free(&o->modes);
+    if (o->tmp)
+        lat_dfield_free(o->tmp);
+    lat_dirac_close(o->h);
+    lat_dirac_close(o->h1);
+    if (o->space)
+        lat_spinor_close(o->space);
+    if (o->one)
+        lat_spinor_close(o->one);
+    if (o->grid)
+        lat_grid_free(o->grid);
+    free(o);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* overlap.h: the overlap operator of Neuberger (hep-lat/9707022) on a device, double precision.
+ *
+ *     D(mu) = [(1 + mu) + (1 - mu) gamma5 sign(H)]/2,     H = gamma5 (D_W - m0)
+ *
+ * D_W is Wilson's operator without mass, clover term, anisotropy and boundary included if there
+ * are any. Others write D_N = (1/abar)(1 + gamma5 sign H), abar = 1/(1 + s), m0 = 1 + s, and
+ * D_m = (1 - abar m/2) D_N + m; then D_m = 2 m0 D(mu) with mu = m/(2 m0).
+ *
+ * On spinors of one chirality c = 1 or -1, gamma5 psi = c psi,
+ *
+ *     D^+ D = D D^+ = (1 + mu^2)/2 + (1 - mu^2)/2 c P sign(H) P,    P = (1 + c gamma5)/2
+ *
+ * takes one sign function. The error of D is (1 - mu)/2 times that of the sign function; with the
+ * bound of that (sign.h)
+ *
+ *     |D~ - D| <= (1 - mu)/2 {2 (kappa+ + kappa-) + delta}
+ *
+ * Functions return 0 or a pointer, or -1 or NULL with lat_error set; all ranks of the device call
+ * them. */
+#ifndef LAT_OVERLAP_OVERLAP_H
+#define LAT_OVERLAP_OVERLAP_H
+
+#include "lattice/fermion.h"
+#include "sign.h"
+
+/* What --operator overlap needs to know beside the fermion. */
+typedef struct lat_overlap_options {
+    int columns;
+    lat_sign_options sign;
+    int low, high; /* modes of H that are projected: as many as leave the widest gap; 0, 0: none */
+    double tolerance; /* of their residuals */
+    /* While modes are searched (modes.h). */
+    int (*progress)(void *with, int converged, int of, double residual, long applications);
+    void *with;
+} lat_overlap_options;
+
+/* The options that tools start from: delta 1e-11, 4 to 12 modes to 1e-12. */
+void lat_overlap_usual(lat_overlap_options *o);
+
+typedef struct lat_overlap {
+    lat_fermion fermion;
+    lat_grid *grid;
+    lat_spinor_space *one, *space; /* of one column, and of many */
+    lat_dirac *h1, *h;             /* D_W - m0 there */
+    lat_modes modes; /* of H, that are projected; rest and norm hold if there are none */
+    lat_sign *sign;
+    double mu;
+    lat_dfield *tmp;
+} lat_overlap;
+
+typedef enum { LAT_OVERLAP_D, LAT_OVERLAP_DAGGER, LAT_OVERLAP_NORMAL } lat_overlap_kind;
+
+/* fermion->name is "overlap"; m0 is in (0, 2), mass is mu. Finds the modes of H. Not converged: -1.
+ * The links are borrowed while it opens, their ghosts are up to date. */
+lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
+                              const lat_fermion *fermion, const lat_overlap_options *options);
+void lat_overlap_close(lat_overlap *o); /* NULL is allowed */
+
+/* The kernel D_W - m0 of an overlap operator, as an operator wilson. */
+void lat_overlap_kernel(const lat_fermion *overlap, lat_fermion *kernel);
+
+/* 0, or -1 where the operator is none: m0, mu, a twist, Dirichlet boundaries. */
+int lat_overlap_check(const lat_fermion *f);
+
+/* out = D in, D^+ in, D^+ D in, by the sign function at a level. */
+int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_spinor_part *p,
+                      lat_dfield *out, lat_dfield *in);
+
+/* x <- (1 + c gamma5)/2 x, c = 1 or -1. tmp is another field of the space of x. */
+int lat_chirality(lat_spinor_space *s, int c, const lat_spinor_part *p, lat_dfield *x,
+                  lat_dfield *tmp);
+
+/* out = D D^+ in of spinors of chirality c, which takes that the square of the sign function is 1;
+ * or, of any spinors and whatever that square is, by two sign functions, if c is 0. */
+int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *p, lat_dfield *out,
+                       lat_dfield *in);
+
+/* The bound of |D~ - D|, at level 0. */
+double lat_overlap_bound(const lat_overlap *o);
+
+/* | |sign(H) v| / |v| - 1 | of a random v: above a few times the bound, modes or interval are not
+ * those of these links. -1 with a sentence where it is. */
+int lat_overlap_verify(lat_overlap *o, double *defect);
+
+#endif

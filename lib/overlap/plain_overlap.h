@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plain_overlap.h: the overlap operator on host fields, that certifies solutions.
+ *
+ * It applies quark/plain.h, which shares nothing with lib/dirac, and a polynomial of its own: the
+ * interpolation of 1/sqrt(y) at the zeros of a Chebyshev polynomial, to an error that is asked
+ * for, summed forwards. With the solver it shares the low modes and the interval alone. A wrong
+ * mode, or an eigenvalue outside of the interval, shows in the residual, as sign(H) of this file
+ * and that of the other then differ.
+ *
+ * Functions return 0 or a pointer, or -1 or NULL with lat_error set. All ranks call them. */
+#ifndef LAT_OVERLAP_PLAIN_OVERLAP_H
+#define LAT_OVERLAP_PLAIN_OVERLAP_H
+
+#include "overlap.h"
+
+typedef struct lat_plain_overlap lat_plain_overlap;
+
+/* Borrows o and the links. delta: of the sign function. An operator with a forced interval has the
+ * rational function or polynomial of o in place of the sign function. */
+lat_plain_overlap *lat_plain_overlap_new(const lat_field *links, lat_overlap *o, double delta);
+void lat_plain_overlap_mass(lat_plain_overlap *m, double mu);
+void lat_plain_overlap_free(lat_plain_overlap *m); /* NULL is allowed */
+
+/* out = D x of these columns, others of out stay; x and out are in double. */
+int lat_plain_overlap_apply(lat_plain_overlap *m, const lat_field *x, int columns,
+                            const int *column, lat_field *out);
+
+/* |b - D x| / |b|; where b is zero: 0 if x is, too, else infinite. */
+int lat_plain_overlap_residual(lat_plain_overlap *m, const lat_field *x, const lat_field *b,
+                               int columns, const int *column, double *residual);
+
+#endif

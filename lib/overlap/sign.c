@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sign.c: projection of low modes, Clenshaw's recursion, shifted conjugate gradients. */
+#include "sign.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "solve/krylov.h"
+
+typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
+
+enum { AT_ONCE = 8 }; /* modes in a pass */
+
+struct lat_sign {
+    lat_dirac *h;
+    lat_spinor_space *space;
+    const lat_modes *modes;
+    lat_sign_options options;
+    double lower, upper; /* the interval of f */
+    int levels;
+    double delta[LAT_SIGN_LEVELS]; /* the error of each */
+    lat_minmax poly[LAT_SIGN_LEVELS];
+    lat_zolotarev rational;
+    double tolerance[LAT_SIGN_LEVELS]; /* of conjugate gradients */
+    double kappas;                     /* kappa+ + kappa- */
+    lat_dfield *psi, *d[2];            /* what is worked on; Clenshaw's two */
+    lat_dfield *x[LAT_ZOLOTAREV_POLES];
+    lat_scalar *dot; /* [modes][LAT_SPINOR_COLUMNS] */
+    lat_system system;
+    long applications;
+};
+
+/* ---- projection ------------------------------------------------------------------------------ */
+
+/* dot[k][column] = <w_k, in>; and in -= sum w_k dot[k]. */
+static int take_out(lat_sign *s, const lat_spinor_part *p, lat_dfield *in, lat_scalar *dot)
+{
+    for (int k = 0; k < s->modes->count; k += AT_ONCE) {
+        const int n = s->modes->count - k < AT_ONCE ? s->modes->count - k : AT_ONCE;
+        const lat_dfield *w[AT_ONCE];
+        lat_scalar *to[AT_ONCE];
+        const lat_scalar *by[AT_ONCE];
+        scalars minus[AT_ONCE];
+        for (int j = 0; j < n; j++) {
+            w[j] = s->modes->vector[k + j];
+            to[j] = dot + (k + j) * LAT_SPINOR_COLUMNS;
+            by[j] = minus[j];
+        }
+        if (s->space->ops->dots(s->space, p, n, w, in, to, NULL))
+            return -1;
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < p->columns; i++) {
+                const lat_scalar z = to[j][p->column[i]];
+                minus[j][p->column[i]] = (lat_scalar){-z.re, -z.im};
+            }
+        if (s->space->ops->axpys(s->space, p, n, by, w, in, NULL))
+            return -1;
+    }
+    return 0;
+}
+
+/* out += sum sign(value[k]) w_k dot[k]. */
+static int put_back(lat_sign *s, const lat_spinor_part *p, lat_dfield *out)
+{
+    for (int k = 0; k < s->modes->count; k += AT_ONCE) {
+        const int n = s->modes->count - k < AT_ONCE ? s->modes->count - k : AT_ONCE;
+        const lat_dfield *w[AT_ONCE];
+        const lat_scalar *by[AT_ONCE];
+        for (int j = 0; j < n; j++) {
+            lat_scalar *dot = s->dot + (k + j) * LAT_SPINOR_COLUMNS;
+            w[j] = s->modes->vector[k + j];
+            by[j] = dot;
+            for (int i = 0; i < p->columns && s->modes->value[k + j] < 0; i++) {
+                lat_scalar *z = &dot[p->column[i]];
+                *z = (lat_scalar){-z->re, -z->im};
+            }
+        }
+        if (s->space->ops->axpys(s->space, p, n, by, w, out, NULL))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the polynomial -------------------------------------------------------------------------- */
+
+static const double *every(const lat_spinor_part *p, double a, double *to)
+{
+    for (int i = 0; i < p->columns; i++)
+        to[p->column[i]] = a;
+    return to;
+}
+
+static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
+{
+    for (int i = 0; i < p->columns; i++)
+        to[p->column[i]] = (lat_scalar){a, 0};
+    return to;
+}
+
+/* d_j = 2 z d_{j+1} - d_{j+2} + c_j psi with z = (2 X^2 - 1 - epsilon)/(1 - epsilon), so that
+ * 2 z = r1 H^2 + r2, r1 = 4/(|H|^2 (1 - epsilon)), r2 = -2 (1 + epsilon)/(1 - epsilon).
+ *
+ * Fields are added to, so signs are chosen to make the minus a plus: with e_j = s_j d_j and
+ * s = 1, 1, -1, -1, 1, .. from the highest j on, e_j = s_j s_{j+1} 2 z e_{j+1} + e_{j+2} + s_j c_j
+ * psi, and the place of e_{j+2} becomes e_j. */
+typedef struct clenshaw {
+    double r1, r2;
+    const lat_minmax *p;
+} clenshaw;
+
+static double sign_of(int n, int j) { return (n - j) % 4 < 2 ? 1 : -1; }
+
+/* e += r (half of it at the end) of 2 z from, and c psi. */
+static int step(lat_sign *s, const lat_spinor_part *p, const clenshaw *k, int j, lat_dfield *e,
+                lat_dfield *from, lat_dfield *psi)
+{
+    const int n = k->p->degree;
+    const double turn = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
+    scalars a, b;
+    double add[LAT_SPINOR_COLUMNS];
+    const lat_scalar *const by[] = {each(p, turn * k->r2, a),
+                                    each(p, sign_of(n, j) * k->p->c[j], b)};
+    const lat_dfield *const of[] = {from, psi};
+    const lat_dirac_end end = {.add = every(p, turn * k->r1, add)};
+    s->applications += 2 * p->columns;
+    return s->space->ops->axpys(s->space, p, 2, by, of, e, NULL)
+                   || s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, LAT_NORMAL}, p, e, from,
+                                       &end)
+               ? -1
+               : 0;
+}
+
+/* out = f(H) psi. */
+static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
+                      lat_dfield *psi)
+{
+    const lat_minmax *m = &s->poly[level];
+    const double norm = s->upper, e = m->epsilon;
+    const clenshaw k = {4 / (norm * norm * (1 - e)), -2 * (1 + e) / (1 - e), m};
+    lat_dfield *now = s->d[0], *before = s->d[1];
+    scalars a, zero;
+    if (s->space->ops->zero(s->space, p, now) || s->space->ops->zero(s->space, p, before)
+        || s->space->ops->axpby(s->space, p, each(p, m->c[m->degree], a), psi, each(p, 0, zero),
+                                now, NULL))
+        return -1;
+    for (int j = m->degree - 1; j >= 0; j--) {
+        if (step(s, p, &k, j, before, now, psi))
+            return -1;
+        lat_dfield *swap = now;
+        now = before;
+        before = swap;
+    }
+    /* out = H P psi / |H|: once more gamma5 M. */
+    double add[LAT_SPINOR_COLUMNS];
+    const lat_dirac_end end = {.add = every(p, sign_of(m->degree, 0) / norm, add)};
+    s->applications += p->columns;
+    return s->space->ops->zero(s->space, p, out)
+                   || s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out, now,
+                                       &end)
+               ? -1
+               : 0;
+}
+
+/* ---- the rational function ------------------------------------------------------------------- */
+
+static int system_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out,
+                        lat_dfield *in, const lat_dirac_end *end)
+{
+    lat_sign *s = with;
+    s->applications += p->columns;
+    return s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, dagger ? LAT_DAGGER : LAT_PLAIN}, p,
+                            out, in, end);
+}
+
+static lat_dfield *system_vector(void *with, const char *what)
+{
+    return lat_spinor_new(((lat_sign *)with)->space, what);
+}
+
+static void system_release(void *with, lat_dfield *v)
+{
+    (void)with;
+    if (v)
+        lat_dfield_free(v);
+}
+
+/* sum_l residue_l x_l to d[0]. */
+static int sum_poles(lat_sign *s, const lat_spinor_part *p)
+{
+    const int poles = s->rational.poles;
+    if (s->space->ops->zero(s->space, p, s->d[0]))
+        return -1;
+    for (int l = 0; l < poles; l += AT_ONCE) {
+        const int n = poles - l < AT_ONCE ? poles - l : AT_ONCE;
+        scalars by[AT_ONCE];
+        const lat_scalar *a[AT_ONCE];
+        const lat_dfield *x[AT_ONCE];
+        for (int j = 0; j < n; j++) {
+            a[j] = each(p, s->rational.residue[l + j], by[j]);
+            x[j] = s->x[l + j];
+        }
+        if (s->space->ops->axpys(s->space, p, n, a, x, s->d[0], NULL))
+            return -1;
+    }
+    return 0;
+}
+
+/* The error of sum_l residue_l H (H^2 + c_l)^-1 is at most (1 + delta) times the residual of the
+ * first shift, which is the largest of all. */
+static int rational(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
+                    lat_dfield *psi)
+{
+    double target[LAT_SPINOR_COLUMNS], shift[LAT_ZOLOTAREV_POLES];
+    lat_solve_report report[LAT_SPINOR_COLUMNS];
+    const lat_equation equation = {
+        .outer = &s->system,
+        .inner = &s->system,
+        .b = psi,
+        .target = target,
+        .max_iterations = 100000,
+    };
+    if (s->space->ops->dots(s->space, p, 0, NULL, psi, NULL, target))
+        return -1;
+    for (int i = 0; i < p->columns; i++)
+        target[p->column[i]] = sqrt(target[p->column[i]]) * s->tolerance[level];
+    for (int l = 0; l < s->rational.poles; l++)
+        shift[l] = s->rational.c[2 * l + 1];
+    if (lat_multishift(&equation, s->rational.poles, shift, s->x, p->columns, p->column, report))
+        return -1;
+    for (int i = 0; i < p->columns; i++)
+        if (report[p->column[i]].end != LAT_END_CONVERGED)
+            return lat_fail("sign function: expected a residual of %.3g of shifted conjugate "
+                            "gradients, they ended at %.3g: %s",
+                            target[p->column[i]], report[p->column[i]].residual,
+                            lat_end_text(report[p->column[i]].end));
+    s->applications += p->columns;
+    return sum_poles(s, p)
+                   || s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out,
+                                       s->d[0], NULL)
+               ? -1
+               : 0;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
+                   lat_dfield *in)
+{
+    lat_scalar *none = s->dot + s->modes->count * LAT_SPINOR_COLUMNS;
+    if (p->columns == 0)
+        return 0;
+    if (s->space->ops->copy(s->space, p, in, s->psi) || take_out(s, p, s->psi, s->dot))
+        return -1;
+    if (s->options.method == LAT_SIGN_ZOLOTAREV ? rational(s, level, p, out, s->psi)
+                                                : polynomial(s, level, p, out, s->psi))
+        return -1;
+    return take_out(s, p, out, none) || put_back(s, p, out) ? -1 : 0;
+}
+
+int lat_sign_level(const lat_sign *s, double delta)
+{
+    int level = 0;
+    while (level + 1 < s->levels && s->delta[level + 1] <= delta)
+        level++;
+    return level;
+}
+
+double lat_sign_delta(const lat_sign *s, int level) { return s->delta[level]; }
+double lat_sign_bound(const lat_sign *s) { return 2 * s->kappas + s->delta[0]; }
+lat_sign_method lat_sign_kind(const lat_sign *s) { return s->options.method; }
+long lat_sign_applications(const lat_sign *s) { return s->applications; }
+
+int lat_sign_order(const lat_sign *s)
+{
+    return s->options.method == LAT_SIGN_ZOLOTAREV ? s->rational.poles : s->poly[0].degree;
+}
+
+void lat_sign_interval(const lat_sign *s, double *lower, double *upper)
+{
+    *lower = s->lower;
+    *upper = s->upper;
+}
+
+const lat_zolotarev *lat_sign_zolotarev(const lat_sign *s)
+{
+    return s->options.method == LAT_SIGN_ZOLOTAREV ? &s->rational : NULL;
+}
+
+double lat_sign_at(const lat_sign *s, double x)
+{
+    const double y = x / s->upper;
+    return s->options.method == LAT_SIGN_ZOLOTAREV ? lat_zolotarev_at(&s->rational, x)
+                                                   : y * lat_minmax_at(&s->poly[0], y * y);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* max |1 - f| where the spectrum is, if the interval does not hold it: on a fine grid. */
+static double forced_delta(const lat_sign *s)
+{
+    enum { GRID = 100000 };
+    const double a = s->modes->rest, b = s->modes->norm;
+    double most = 0;
+    for (int i = 0; i <= GRID; i++)
+        most = fmax(most, fabs(1 - lat_sign_at(s, a + (b - a) * i / GRID)));
+    return most;
+}
+
+static int set_interval(lat_sign *s)
+{
+    const lat_sign_options *o = &s->options;
+    const lat_modes *m = s->modes;
+    s->lower = o->lower > 0 ? o->lower : m->rest;
+    s->upper = o->upper > 0 ? o->upper : m->norm;
+    if (!(s->lower > 0) || !(s->upper > s->lower))
+        return lat_fail("sign function: expected an interval of positive numbers, found [%.8g, "
+                        "%.8g]",
+                        s->lower, s->upper);
+    if (!o->force && (s->lower > m->rest || s->upper < m->norm))
+        return lat_fail("sign function: the interval [%.8g, %.8g] does not hold the spectrum of "
+                        "|H|: besides %d modes that are projected, it is [%.8g, %.8g]",
+                        s->lower, s->upper, m->count, m->rest, m->norm);
+    return 0;
+}
+
+static int open_minmax(lat_sign *s)
+{
+    const double epsilon = s->lower / s->upper * (s->lower / s->upper);
+    const int order = s->options.order;
+    if (order ? lat_minmax_new(&s->poly[0], epsilon, order)
+              : lat_minmax_for(&s->poly[0], epsilon, s->options.delta))
+        return -1;
+    s->delta[0] = s->poly[0].delta;
+    const double a = sqrt(epsilon), rate = log1p(a) - log1p(-a);
+    for (s->levels = 1; s->levels < LAT_SIGN_LEVELS; s->levels++) {
+        const int k = s->levels, down = (int)ceil(2.3 / rate), d = s->poly[k - 1].degree - down;
+        if (d < 1)
+            break;
+        if (lat_minmax_new(&s->poly[k], epsilon, d))
+            return -1;
+        s->delta[k] = s->poly[k].delta;
+    }
+    return 0;
+}
+
+static int open_zolotarev(lat_sign *s)
+{
+    const int order = s->options.order;
+    const double tolerance = s->options.delta / 2;
+    if (order ? lat_zolotarev_new(&s->rational, s->lower, s->upper, order)
+              : lat_zolotarev_for(&s->rational, s->lower, s->upper, s->options.delta / 2))
+        return -1;
+    s->tolerance[0] = tolerance / (1 + s->rational.delta);
+    s->delta[0] = s->rational.delta + tolerance;
+    for (s->levels = 1; s->levels < LAT_SIGN_LEVELS; s->levels++) {
+        const int k = s->levels;
+        s->tolerance[k] = s->tolerance[k - 1] * 10;
+        s->delta[k] = s->rational.delta + s->tolerance[k];
+        if (s->delta[k] > .1)
+            break;
+    }
+    for (int l = 0; l < s->rational.poles; l++)
+        if (!(s->x[l] = lat_spinor_new(s->space, "shifted solutions")))
+            return -1;
+    s->system = (lat_system){.space = s->space,
+                             .parity = LAT_BOTH,
+                             .epsilon = 0x1p-53,
+                             .apply = system_apply,
+                             .vector = system_vector,
+                             .release = system_release,
+                             .with = s};
+    return 0;
+}
+
+static int open_modes(lat_sign *s)
+{
+    const lat_modes *m = s->modes;
+    double *gap = lat_alloc((size_t)m->count + 1, sizeof *gap, "gaps of modes");
+    s->dot = lat_alloc(2 * (size_t)m->count * LAT_SPINOR_COLUMNS + 1, sizeof *s->dot,
+                       "products with modes");
+    if (gap && m->count) {
+        lat_modes_gaps(m->count, m->value, m->rest, false, gap);
+        s->kappas = lat_modes_kappa(m->count, m->value, m->residual, gap, 1)
+                    + lat_modes_kappa(m->count, m->value, m->residual, gap, -1);
+    }
+    free(gap);
+    return gap && s->dot ? 0 : -1;
+}
+
+lat_sign *lat_sign_open(lat_dirac *h, const lat_modes *modes, const lat_sign_options *options)
+{
+    lat_sign *s = lat_alloc(1, sizeof *s, "the sign function");
+    if (!s)
+        return NULL;
+    memset(s, 0, sizeof *s);
+    s->h = h;
+    s->space = h->space;
+    s->modes = modes;
+    s->options = *options;
+    if (set_interval(s) || open_modes(s)
+        || !(s->psi = lat_spinor_new(s->space, "the sign function"))
+        || !(s->d[0] = lat_spinor_new(s->space, "the sign function"))
+        || !(s->d[1] = lat_spinor_new(s->space, "the sign function"))
+        || (options->method == LAT_SIGN_ZOLOTAREV ? open_zolotarev(s) : open_minmax(s))) {
+        lat_sign_close(s);
+        return NULL;
+    }
+    if (s->lower > modes->rest || s->upper < modes->norm)
+        s->delta[0] = fmax(s->delta[0], forced_delta(s));
+    return s;
+}
+
+void lat_sign_close(lat_sign *s)
+{
+    if (!s)
+        return;
+    for (int k = 0; k < LAT_SIGN_LEVELS; k++)
+        lat_minmax_free(&s->poly[k]);
+    for (int l = 0; l < LAT_ZOLOTAREV_POLES; l++)
+        if (s->x[l])
+            lat_dfield_free(s->x[l]);
+    for (int k = 0; k < 2; k++)
+        if (s->d[k])
+            lat_dfield_free(s->d[k]);
+    if (s->psi)
+        lat_dfield_free(s->psi);
+    free(s->dot);
+    free(s);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* solve.c: relaxed conjugate gradients in a chirality, and defect correction around them. */
+#include "solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "common/progress.h"
+
+enum { ROUNDS = 12, FIELDS = 6 };
+static const double RELAX = .05;
+
+typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
+
+typedef struct state {
+    lat_overlap *o;
+    lat_spinor_space *s;
+    const lat_wilson_job *job;
+    lat_solve_report *report;
+    lat_dfield *f[FIELDS];
+    lat_dfield *b, *x, *r, *y, *p, *q; /* r: of D x = b, then of one chirality; y: its solution */
+    double norm[LAT_SPINOR_COLUMNS];   /* |b| */
+    double left[LAT_SPINOR_COLUMNS];   /* |b - D x| */
+    double work[LAT_SPINOR_COLUMNS];   /* iterations, for the costs */
+} state;
+
+static lat_spinor_part part_of(int columns, const int *column)
+{
+    return (lat_spinor_part){LAT_BOTH, columns, column};
+}
+
+static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
+{
+    for (int i = 0; i < p->columns; i++)
+        to[p->column[i]] = (lat_scalar){a, 0};
+    return to;
+}
+
+static double target(const state *w, int k) { return w->job->target[k] * w->norm[k]; }
+
+/* ---- conjugate gradients --------------------------------------------------------------------- */
+
+/* q = D^+ D p, each column at the level that its residual allows. */
+static int relaxed(state *w, int c, const lat_spinor_part *p, const double *rho)
+{
+    int level[LAT_SPINOR_COLUMNS];
+    for (int i = 0; i < p->columns; i++) {
+        const int k = p->column[i];
+        level[i] = lat_sign_level(w->o->sign, RELAX * target(w, k) / sqrt(rho[k]));
+    }
+    for (int l = 0; l < LAT_SIGN_LEVELS; l++) {
+        int list[LAT_SPINOR_COLUMNS], n = 0;
+        for (int i = 0; i < p->columns; i++)
+            if (level[i] == l)
+                list[n++] = p->column[i];
+        const lat_spinor_part part = part_of(n, list);
+        if (n && lat_overlap_chiral(w->o, c, l, &part, w->q, w->p))
+            return -1;
+    }
+    return 0;
+}
+
+/* x += a p; r -= a q, and |r|^2. */
+static int advance(state *w, const lat_spinor_part *p, const double *rho, double *next)
+{
+    scalars dot, plus, minus;
+    lat_scalar *const to = dot;
+    const lat_dfield *const dir = w->p, *const q = w->q;
+    const lat_scalar *const by[] = {plus, minus};
+    if (w->s->ops->dots(w->s, p, 1, &dir, w->q, &to, NULL))
+        return -1;
+    for (int i = 0; i < p->columns; i++) {
+        const int k = p->column[i];
+        const double a = dot[k].re > 0 ? rho[k] / dot[k].re : 0;
+        plus[k] = (lat_scalar){a, 0};
+        minus[k] = (lat_scalar){-a, 0};
+    }
+    return w->s->ops->axpys(w->s, p, 1, by, &dir, w->y, NULL)
+                   || w->s->ops->axpys(w->s, p, 1, by + 1, &q, w->r, next)
+               ? -1
+               : 0;
+}
+
+/* y += (D D^+)^-1 r in a chirality (0: both), for these columns, to half of their targets. r is
+ * spent. */
+static int chiral_cg(state *w, int c, int columns, const int *column)
+{
+    int list[LAT_SPINOR_COLUMNS];
+    double rho[LAT_SPINOR_COLUMNS], next[LAT_SPINOR_COLUMNS];
+    lat_spinor_part p = part_of(columns, list);
+    memcpy(list, column, sizeof(int) * (size_t)columns);
+    if ((c && lat_chirality(w->s, c, &p, w->r, w->o->tmp)) || w->s->ops->copy(w->s, &p, w->r, w->p)
+        || w->s->ops->dots(w->s, &p, 0, NULL, w->r, NULL, rho))
+        return -1;
+    for (long step = 0;; step++) {
+        int n = 0;
+        double worst = 0;
+        for (int i = 0; i < p.columns; i++) {
+            const int k = list[i];
+            const double now = sqrt(rho[k]);
+            if (!(now > .5 * target(w, k)) || w->report[k].iterations >= w->job->max_iterations)
+                continue;
+            worst = fmax(worst, now / target(w, k));
+            list[n++] = k;
+        }
+        p.columns = n;
+        if (n == 0)
+            return 0;
+        if (w->job->progress && w->job->progress(w->job->with, step, n, worst))
+            return -1;
+        if (relaxed(w, c, &p, rho) || advance(w, &p, rho, next))
+            return -1;
+        scalars beta;
+        for (int i = 0; i < n; i++) {
+            const int k = list[i];
+            beta[k] = (lat_scalar){rho[k] > 0 ? next[k] / rho[k] : 0, 0};
+            rho[k] = next[k];
+            w->report[k].iterations++;
+            w->work[k]++;
+        }
+        if (w->s->ops->axpby(w->s, &p, NULL, w->r, beta, w->p, NULL))
+            return -1;
+    }
+}
+
+/* ---- defect correction ----------------------------------------------------------------------- */
+
+/* r = b - D x, and its norm. */
+static int defect(state *w, const lat_spinor_part *p)
+{
+    scalars minus;
+    if (lat_overlap_apply(w->o, LAT_OVERLAP_D, 0, p, w->r, w->x)
+        || w->s->ops->axpby(w->s, p, NULL, w->b, each(p, -1, minus), w->r, w->left))
+        return -1;
+    for (int i = 0; i < p->columns; i++)
+        w->left[p->column[i]] = sqrt(w->left[p->column[i]]);
+    return 0;
+}
+
+/* Is the square of the sign function near enough to 1 for the product of chirality? What is off
+ * must be small against the lowest eigenvalue of D D^+, which is mu^2. */
+static bool splits(const state *w)
+{
+    return lat_sign_delta(w->o->sign, 0) <= .05 * fmax(w->o->mu * w->o->mu, 1e-8);
+}
+
+/* x += D^+ y, y = (D D^+)^-1 r. Columns without a part of this chirality are left out. */
+static int correct(state *w, const lat_spinor_part *p)
+{
+    lat_dfield *all = w->q; /* r of both chiralities, while it is not in use */
+    lat_dfield *keep = lat_spinor_new(w->s, "a residual");
+    int rc = keep && w->s->ops->copy(w->s, p, w->r, keep) == 0
+                     && w->s->ops->zero(w->s, p, w->y) == 0
+                 ? 0
+                 : -1;
+    const bool split = splits(w);
+    for (int c = split; c >= -split && rc == 0; c -= 2) {
+        double norm[LAT_SPINOR_COLUMNS];
+        int list[LAT_SPINOR_COLUMNS], n = 0;
+        rc = w->s->ops->copy(w->s, p, keep, w->r)
+             || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
+             || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, norm);
+        for (int i = 0; i < p->columns; i++)
+            if (sqrt(norm[p->column[i]]) > .1 * target(w, p->column[i]))
+                list[n++] = p->column[i];
+        rc = rc || (n && chiral_cg(w, c, n, list));
+    }
+    rc = rc || lat_overlap_apply(w->o, LAT_OVERLAP_DAGGER, 0, p, all, w->y)
+         || w->s->ops->axpby(w->s, p, NULL, all, NULL, w->x, NULL);
+    if (keep)
+        lat_dfield_free(keep);
+    return rc ? -1 : 0;
+}
+
+static lat_end verdict(const state *w, int k, double before)
+{
+    if (!isfinite(w->left[k]))
+        return LAT_END_INFINITE;
+    if (w->left[k] <= target(w, k))
+        return LAT_END_CONVERGED;
+    if (w->report[k].iterations >= w->job->max_iterations)
+        return LAT_END_ITERATIONS;
+    return w->left[k] > .9 * before ? LAT_END_STAGNATION : LAT_END_NONE;
+}
+
+static int finish(state *w, int k)
+{
+    w->report[k].residual = w->norm[k] > 0 ? w->left[k] / w->norm[k] : w->left[k];
+    w->report[k].solver = LAT_SOLVER_CG;
+    if (w->s->ops->get(w->s, w->x, k, w->job->x, w->job->object[k]))
+        return -1;
+    return w->report[k].end == LAT_END_CONVERGED && w->job->done ? w->job->done(w->job->with, k)
+                                                                 : 0;
+}
+
+static int iterate(state *w, const lat_spinor_part *all)
+{
+    int list[LAT_SPINOR_COLUMNS];
+    double before[LAT_SPINOR_COLUMNS];
+    lat_spinor_part p = part_of(all->columns, list);
+    memcpy(list, all->column, sizeof(int) * (size_t)all->columns);
+    for (int i = 0; i < p.columns; i++)
+        before[list[i]] = INFINITY;
+    for (int round = 0; p.columns > 0; round++) {
+        int n = 0;
+        for (int i = 0; i < p.columns; i++) {
+            const int k = list[i];
+            w->report[k].end = verdict(w, k, before[k]);
+            if (w->report[k].end == LAT_END_NONE && round == ROUNDS)
+                w->report[k].end = LAT_END_STAGNATION;
+            before[k] = w->left[k];
+            if (w->report[k].end == LAT_END_NONE)
+                list[n++] = k;
+            else if (finish(w, k))
+                return -1;
+        }
+        p.columns = n;
+        if (n && (correct(w, &p) || defect(w, &p)))
+            return -1;
+        for (int i = 0; i < n; i++)
+            w->report[list[i]].updates++;
+    }
+    return 0;
+}
+
+/* b and x to the device, |b|, and r. */
+static int load(state *w, const lat_spinor_part *all)
+{
+    const lat_wilson_job *job = w->job;
+    for (int k = 0; k < job->columns; k++)
+        if (w->s->ops->put(w->s, w->b, k, job->b, job->object[k])
+            || (job->from_x && w->s->ops->put(w->s, w->x, k, job->x, job->object[k])))
+            return -1;
+    if (w->s->ops->dots(w->s, all, 0, NULL, w->b, NULL, w->norm))
+        return -1;
+    for (int k = 0; k < job->columns; k++)
+        w->norm[k] = w->left[k] = sqrt(w->norm[k]);
+    return job->from_x ? defect(w, all)
+           : w->s->ops->zero(w->s, all, w->x) || w->s->ops->copy(w->s, all, w->b, w->r) ? -1
+                                                                                        : 0;
+}
+
+static void add_costs(const state *w, double seconds, long applied, lat_wilson_cost *cost)
+{
+    const lat_dirac *h = w->o->h;
+    const double sites = (double)lat_volume(&h->space->grid->spec.lattice),
+                 flops = h->ops->flops(h, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN}) * sites,
+                 bytes = (8. * h->reals / w->job->columns + 16 * h->space->nc) * 8 * sites;
+    double all = 0;
+    for (int k = 0; k < w->job->columns; k++)
+        all += w->work[k];
+    for (int k = 0; k < w->job->columns && all > 0; k++) {
+        const double share = w->work[k] / all;
+        cost[k].seconds += seconds * share;
+        cost[k].flops += flops * (double)applied * share;
+        cost[k].bytes += bytes * (double)applied * share;
+    }
+}
+
+int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_report *report,
+                      lat_wilson_cost *cost)
+{
+    state w = {.o = o, .s = o->space, .job = job, .report = report};
+    lat_dfield **const each_field[FIELDS] = {&w.b, &w.x, &w.r, &w.y, &w.p, &w.q};
+    int number[LAT_SPINOR_COLUMNS], rc = 0;
+    const double start = lat_seconds();
+    const long applied = lat_sign_applications(o->sign);
+    for (int k = 0; k < job->columns; k++)
+        number[k] = k;
+    const lat_spinor_part all = part_of(job->columns, number);
+    for (int i = 0; i < FIELDS && rc == 0; i++)
+        if (!(*each_field[i] = w.f[i] = lat_spinor_new(o->space, "a solution")))
+            rc = -1;
+    rc = rc || load(&w, &all) || iterate(&w, &all);
+    if (rc == 0 && cost)
+        add_costs(&w, lat_seconds() - start, lat_sign_applications(o->sign) - applied, cost);
+    for (int i = 0; i < FIELDS; i++)
+        if (w.f[i])
+            lat_dfield_free(w.f[i]);
+    return rc ? -1 : 0;
+}

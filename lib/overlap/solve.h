@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* solve.h: D x = b for the overlap operator.
+ *
+ * D^+ D commutes with gamma5, and D^+ D = D D^+. So b is split by chirality, D D^+ y = b is solved
+ * by conjugate gradients in each chirality, with one sign function an iteration, and x = D^+ y. The
+ * residual is then computed from its definition with full accuracy, and what is left is solved for
+ * in the same way, until it is below the target.
+ *
+ * Where the sign function is so coarse that its square is not 1, D D^+ is the product of the two.
+ *
+ * While the residual r of conjugate gradients falls, the sign function may have an error up to
+ * .05 target/|r| (van den Eshof, Sleijpen, van Gijzen, Phys. Rev. D 70 (2004) 014502: relaxed
+ * methods), which saves about half of the applications of D_W. */
+#ifndef LAT_OVERLAP_SOLVE_H
+#define LAT_OVERLAP_SOLVE_H
+
+#include "overlap.h"
+#include "solve/wilson.h"
+
+/* As lat_wilson_solve; `solver` and `delta` of the job are not read. Columns are at most those of
+ * the operator. */
+int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_report *report,
+                      lat_wilson_cost *cost);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* overlap.h: the overlap operator as an --operator of tools: options, the operator of some links
+ * with the code that certifies its solutions, propagators as they are written. */
+#ifndef LAT_RUN_OVERLAP_H
+#define LAT_RUN_OVERLAP_H
+
+#include "fermion_options.h"
+#include "overlap/plain_overlap.h"
+#include "overlap/solve.h"
+
+enum { LAT_OPERATOR_WILSON, LAT_OPERATOR_OVERLAP };
+
+typedef struct lat_overlap_choice {
+    int operator; /* LAT_OPERATOR_WILSON .. */
+    double m0, mu, error;
+    int sign;
+    long order, project;
+    const char *interval;
+    bool force, keep_contact;
+} lat_overlap_choice;
+extern lat_overlap_choice lat_overlap_opts;
+
+/* clang-format off */
+#define LAT_OVERLAP_OPTIONS \
+    {LAT_OPT_CHOICE, "operator", 0, "wilson|overlap", &lat_overlap_opts.operator, 0, 0, \
+     "overlap: [(1 + MU) + (1 - MU) gamma5 sign(gamma5 (D_W - M0))]/2; --csw, --xi, --nu and " \
+     "--boundary are of D_W", false}, \
+    LAT_SIGN_OPTIONS, \
+    {LAT_OPT_REAL, "mu", 0, "MU", &lat_overlap_opts.mu, 0, 0, \
+     "mass of the overlap operator; or --mass M, which is 2 M0 MU", false}
+
+/* Of H = gamma5 (D_W - M0) and its sign. */
+#define LAT_SIGN_OPTIONS \
+    {LAT_OPT_REAL, "m0", 0, "M0", &lat_overlap_opts.m0, 0, 0, \
+     "overlap: minus the mass of its kernel (default: 1.4)", false}, \
+    {LAT_OPT_CHOICE, "sign", 0, LAT_SIGN_METHODS, &lat_overlap_opts.sign, 0, 0, \
+     "overlap: sign function by a polynomial, or by a rational function", false}, \
+    {LAT_OPT_REAL, "sign-error", 0, "DELTA", &lat_overlap_opts.error, 0, 0, \
+     "overlap: largest error of the approximation", false}, \
+    {LAT_OPT_INT, "order", 0, "N", &lat_overlap_opts.order, 0, LAT_MINMAX_DEGREE, \
+     "overlap: degree of the polynomial, or number of poles (default: as --sign-error needs)", \
+     false}, \
+    {LAT_OPT_INT, "project", 0, "K", &lat_overlap_opts.project, 0, 1000, \
+     "overlap: treat K low modes of H exactly (default: 4 to 12, as leave the widest gap)", \
+     false}, \
+    {LAT_OPT_TEXT, "interval", 0, "A,B", &lat_overlap_opts.interval, 0, 0, \
+     "overlap: approximate the sign on A to B (default: what the low modes leave)", false}, \
+    {LAT_OPT_FLAG, "force-interval", 0, NULL, &lat_overlap_opts.force, 0, 0, \
+     "overlap: accept an interval that does not hold the spectrum of H", false}
+/* clang-format on */
+
+/* The operator of the options, Wilson or overlap, as by lat_fermion_of_options. An overlap operator
+ * has the name overlap, mu as its mass. */
+void lat_operator_of_options(lat_fermion *f, bool massless);
+
+/* mu of a mass m of the options: m/(2 m0), and m itself of a Wilson operator. */
+double lat_mass_of_options(const lat_fermion *f, double m);
+
+/* Options of the operator. `residual` is what is asked of solutions: the sign function is ten times
+ * as accurate, unless --sign-error says else. */
+void lat_overlap_of_options(lat_overlap_options *o, int columns, double residual);
+
+typedef struct lat_overlap_pair {
+    lat_overlap *fast;
+    lat_plain_overlap *plain;
+} lat_overlap_pair;
+
+/* Both operators, tested with a random spinor (lat_overlap_verify). 0, or -1 with lat_error set.
+ * `links` are borrowed. */
+int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_field *links,
+                          const lat_fermion *fermion, int columns, double residual);
+void lat_overlap_pair_mass(lat_overlap_pair *p, double mu);
+void lat_overlap_pair_close(lat_overlap_pair *p);
+
+/* ---- propagators ----------------------------------------------------------------------------- */
+
+/* The line of a header that says what the columns of a solution x of D(mu) x = b are. */
+#define LAT_PROPAGATOR "propagator"
+#define LAT_OVERLAP_BOUND "overlap_bound" /* of |D~ - D| */
+typedef enum {
+    LAT_PROPAGATOR_INVERSE = 0,    /* x */
+    LAT_PROPAGATOR_SUBTRACTED = 1, /* (x - b)/(1 - mu): without the contact term */
+    LAT_PROPAGATOR_DIVIDED = 2     /* divided by 2 m0: of D_m, or 1/(D_c + m) if subtracted */
+} lat_propagator;
+
+/* As the options say. */
+lat_propagator lat_propagator_of_options(bool masses);
+const char *lat_propagator_text(int form);
+int lat_propagator_of(const lat_header *head); /* form, or -1 with lat_error set */
+
+/* x becomes what is written; `back`: from it. Both in place, of these columns; x is in double. */
+void lat_propagator_make(int form, bool back, const lat_fermion *f, const lat_field *b, int columns,
+                         const int *column, lat_field *x);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_overlap: polynomials and rational functions of the sign against published numbers, the
+ * sign function and the overlap operator by their properties, solutions against the operator that
+ * certifies them, at every accuracy that is asked for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/threads.h"
+#include "check.h"
+#include "fields.h"
+#include "overlap/plain_overlap.h"
+#include "overlap/solve.h"
+
+static lat_device *device;
+
+/* ---- approximations -------------------------------------------------------------------------- */
+
+/* Errors of minmax polynomials for epsilon = .01, by another program (Remez's algorithm in numpy,
+ * on a grid of 400001 angles). Ours alternates between `level` and `delta`, which enclose them. */
+static void check_minmax(void)
+{
+    static const struct {
+        int degree;
+        double delta;
+    } known[] = {{10, 5.8200227e-2}, {20, 5.9305672e-3}, {30, 6.6868166e-4}, {50, 9.5825711e-6}};
+    check_case("minmax polynomials have the errors that are known");
+    for (int i = 0; i < 4; i++) {
+        lat_minmax p;
+        CHECK(lat_minmax_new(&p, .01, known[i].degree) == 0, "%s", lat_error());
+        CHECK(fabs(p.level / known[i].delta - 1) < 2e-6, "degree %d: %.9e, expected %.9e",
+              known[i].degree, p.level, known[i].delta);
+        CHECK(p.delta >= p.level && p.delta < 1.01 * p.level, "degree %d: bound %.9e, level %.9e",
+              known[i].degree, p.delta, p.level);
+        double most = 0;
+        for (double x = .1; x <= 1; x += 1e-5)
+            most = fmax(most, fabs(1 - x * lat_minmax_at(&p, x * x)));
+        CHECK(most <= p.delta, "degree %d: an error of %.9e, above the bound %.9e", known[i].degree,
+              most, p.delta);
+        lat_minmax_free(&p);
+    }
+    check_case("the degree follows from the error that is asked for");
+    for (double delta = 1e-2; delta > 1e-13; delta *= 1e-5) {
+        lat_minmax p, less;
+        CHECK(lat_minmax_for(&p, 2e-3, delta) == 0, "%s", lat_error());
+        CHECK(p.delta <= delta, "asked for %g, found %g", delta, p.delta);
+        CHECK(lat_minmax_new(&less, 2e-3, p.degree - 3) == 0 && less.delta > delta,
+              "degree %d for %g is more than needed", p.degree, delta);
+        lat_minmax_free(&p);
+        lat_minmax_free(&less);
+    }
+    lat_minmax p;
+    CHECK(lat_minmax_for(&p, 1e-9, 1e-10) == -1 && strstr(lat_error(), "project more modes"),
+          "a degree beyond all bounds: %s", lat_error());
+    lat_error_clear();
+}
+
+static void check_zolotarev(void)
+{
+    static const double known[] = {0, .48564526, 4.2659562, 37.4725827};
+    lat_zolotarev r;
+    check_case("Zolotarev's function has the coefficients that are published");
+    CHECK(lat_zolotarev_new(&r, .66, 6.46357, 2) == 0, "%s", lat_error());
+    CHECK(fabs(r.factor / 11.048092856 - 1) < 1e-10, "factor %.12g", r.factor);
+    for (int l = 1; l <= 3; l++)
+        CHECK(fabs(r.c[l] / known[l] - 1) < 2e-8, "c_%d is %.12g", l, r.c[l]);
+    for (int poles = 1; poles < 16; poles += 3) {
+        double most = 0;
+        CHECK(lat_zolotarev_new(&r, .01, 7, poles) == 0, "%s", lat_error());
+        for (int i = 0; i <= 50000; i++) {
+            const double x = .01 * pow(700, i / 50000.);
+            double sum = 0;
+            for (int l = 0; l < poles; l++)
+                sum += r.residue[l] * x / (x * x + r.c[2 * l + 1]);
+            most = fmax(most, fabs(1 - sum));
+        }
+        CHECK(fabs(most - r.delta) <= 1e-3 * r.delta + 1e-14, "%d poles: error %g, stated %g",
+              poles, most, r.delta);
+    }
+}
+
+/* ---- the operator ---------------------------------------------------------------------------- */
+
+enum { COLUMNS = 3 };
+static const int all[COLUMNS] = {0, 1, 2};
+static const lat_spinor_part every = {LAT_BOTH, COLUMNS, all};
+
+typedef struct setup {
+    lat_field u;
+    lat_overlap *o;
+    lat_dfield *v[4];
+} setup;
+
+static lat_fermion fermion_of(double m0, double mu)
+{
+    lat_fermion f;
+    lat_fermion_init(&f);
+    strcpy(f.name, "overlap");
+    f.m0 = m0;
+    f.mass = mu;
+    f.boundary[3].theta = 1;
+    return f;
+}
+
+static bool set_up(setup *t, const char *dims, double rough, double mu,
+                   const lat_overlap_options *options)
+{
+    lat_overlap_options o = *options;
+    const lat_fermion f = fermion_of(1.4, mu);
+    memset(t, 0, sizeof *t);
+    o.columns = COLUMNS;
+    t->u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64);
+    fill_near_one(&t->u, rough, 7);
+    need(lat_field_exchange(&t->u) == 0, "ghosts");
+    t->o = lat_overlap_open(device, &t->u, &f, &o);
+    for (int i = 0; i < 4 && t->o; i++) {
+        t->v[i] = lat_spinor_new(t->o->space, "a field");
+        need(t->v[i] && t->o->space->ops->random(t->o->space, &every, (uint64_t)i, t->v[i]) == 0,
+             "a field");
+    }
+    return t->o != NULL;
+}
+
+static void tear_down(setup *t)
+{
+    for (int i = 0; i < 4; i++)
+        if (t->v[i])
+            lat_dfield_free(t->v[i]);
+    lat_overlap_close(t->o);
+    lat_field_free(&t->u);
+}
+
+static lat_scalar factors[2][COLUMNS] = {{{-1, 0}, {-1, 0}, {-1, 0}}, {{0, 0}, {0, 0}, {0, 0}}};
+
+/* max over columns of |x - y|/|y|; x is overwritten. */
+static double apart(setup *t, lat_dfield *x, const lat_dfield *y)
+{
+    double off[COLUMNS], size[COLUMNS], most = 0;
+    lat_spinor_space *s = t->o->space;
+    need(s->ops->axpby(s, &every, factors[0], y, NULL, x, off) == 0
+             && s->ops->dots(s, &every, 0, NULL, y, NULL, size) == 0,
+         "norms");
+    for (int c = 0; c < COLUMNS; c++)
+        most = fmax(most, sqrt(off[c] / size[c]));
+    return most;
+}
+
+/* sign(H)^2 = 1 to (1 + delta)^2 - 1, with rounding of 2 n applications. */
+static double square_off(setup *t)
+{
+    need(!lat_sign_apply(t->o->sign, 0, &every, t->v[1], t->v[0])
+             && !lat_sign_apply(t->o->sign, 0, &every, t->v[2], t->v[1]),
+         "the sign function");
+    return apart(t, t->v[2], t->v[0]);
+}
+
+/* |(gamma5 D + D gamma5 - 2 D gamma5 D) v|/|v| of D(0). */
+static double ginsparg_wilson(setup *t)
+{
+    lat_spinor_space *s = t->o->space;
+    lat_dfield *sum = t->v[1], *d = t->v[2], *w = t->v[3];
+    lat_scalar two[COLUMNS] = {{-2, 0}, {-2, 0}, {-2, 0}};
+    double off[COLUMNS], size[COLUMNS], most = 0;
+    need(!lat_overlap_apply(t->o, LAT_OVERLAP_D, 0, &every, d, t->v[0])
+             && !s->ops->gamma5(s, &every, d) && !s->ops->copy(s, &every, d, sum)
+             && !lat_overlap_apply(t->o, LAT_OVERLAP_D, 0, &every, w, d)
+             && !s->ops->axpby(s, &every, two, w, NULL, sum, NULL)
+             && !s->ops->copy(s, &every, t->v[0], d) && !s->ops->gamma5(s, &every, d)
+             && !lat_overlap_apply(t->o, LAT_OVERLAP_D, 0, &every, w, d)
+             && !s->ops->axpby(s, &every, NULL, w, NULL, sum, off)
+             && !s->ops->dots(s, &every, 0, NULL, t->v[0], NULL, size),
+         "Ginsparg and Wilson's relation");
+    for (int c = 0; c < COLUMNS; c++)
+        most = fmax(most, sqrt(off[c] / size[c]));
+    return most;
+}
+
+static void check_accuracies(void)
+{
+    static const char *const words[] = {
+        "minmax: sign^2 = 1 and Ginsparg and Wilson's relation to what was asked for",
+        "zolotarev: sign^2 = 1 and Ginsparg and Wilson's relation to what was asked for"};
+    for (int method = 0; method < 2; method++) {
+        check_case(words[method]);
+        for (double delta = 1e-4; delta > 1e-13; delta *= 1e-4) {
+            lat_overlap_options o;
+            setup t;
+            lat_overlap_usual(&o);
+            o.sign.method = (lat_sign_method)method;
+            o.sign.delta = delta;
+            if (!CHECK(set_up(&t, "4 4 2 4", .3, 0, &o), "%s", lat_error()))
+                return;
+            const double square = square_off(&t), gw = ginsparg_wilson(&t);
+            double defect = 0;
+            const int bad = lat_overlap_verify(t.o, &defect);
+            CHECK(lat_sign_delta(t.o->sign, 0) <= delta * 1.001, "stated %g",
+                  lat_sign_delta(t.o->sign, 0));
+            CHECK(square <= 2.1 * delta + 1e-13, "sign^2 is off by %g", square);
+            CHECK(square >= 1e-3 * delta, "sign^2 is off by %g alone: more work than was asked for",
+                  square);
+            CHECK(gw <= 10 * delta, "Ginsparg and Wilson's relation is off by %g", gw);
+            CHECK(!bad, "%s", lat_error());
+            tear_down(&t);
+        }
+    }
+}
+
+/* With and without projected modes, by polynomial and rational function: one operator. */
+static void check_methods(void)
+{
+    lat_overlap_options o;
+    setup t, r;
+    check_case("all ways to the sign function agree");
+    lat_overlap_usual(&o);
+    o.sign.delta = 1e-12;
+    if (!CHECK(set_up(&t, "4 4 2 4", .4, .1, &o), "%s", lat_error()))
+        return;
+    for (int way = 0; way < 2; way++) {
+        lat_overlap_options other = o;
+        lat_field host = field_new(LAT_SPINOR, t.u.head.geom, 3, LAT_F64);
+        other.sign.method = way ? LAT_SIGN_ZOLOTAREV : LAT_SIGN_MINMAX;
+        if (way == 0)
+            other.low = other.high = 0;
+        CHECK(set_up(&r, "4 4 2 4", .4, .1, &other), "%s", lat_error());
+        CHECK(way || (r.o->modes.count == 0 && t.o->modes.count >= 4), "%d and %d modes",
+              r.o->modes.count, t.o->modes.count);
+        CHECK(!lat_sign_apply(t.o->sign, 0, &every, t.v[1], t.v[0])
+                  && !lat_sign_apply(r.o->sign, 0, &every, r.v[1], r.v[0]),
+              "%s", lat_error());
+        for (int c = 0; c < COLUMNS; c++)
+            CHECK(!r.o->space->ops->get(r.o->space, r.v[1], c, &host, 0)
+                      && !t.o->space->ops->put(t.o->space, t.v[2], c, &host, 0),
+                  "%s", lat_error());
+        const double off = apart(&t, t.v[2], t.v[1]);
+        CHECK(off <= 2.1e-12 + 1e-13, "way %d: off by %g", way, off);
+        lat_field_free(&host);
+        tear_down(&r);
+    }
+    tear_down(&t);
+}
+
+/* ---- solutions ------------------------------------------------------------------------------- */
+
+static lat_field spinors(const lat_field *u)
+{
+    lat_field f = {.comm = u->comm};
+    lat_header_init(&f.head);
+    f.head.geom = u->head.geom;
+    f.head.nc = 3;
+    f.head.real = LAT_F64;
+    lat_header_make_spinors(&f.head, LAT_MODES, COLUMNS);
+    need(lat_field_alloc(&f, u->comm) == 0, "spinors");
+    memset(f.data, 0, lat_field_reals(&f) * sizeof(double));
+    return f;
+}
+
+static void check_solutions(void)
+{
+    for (int way = 0; way < 3; way++) {
+        static const char *const names[] = {
+            "minmax: solutions are certified by code of its own",
+            "zolotarev: solutions are certified by code of its own",
+            "an interval that is forced: solutions are certified by code of its own"};
+        const double target[COLUMNS] = {1e-10, 1e-6, 1e-10};
+        double found[COLUMNS];
+        lat_overlap_options o;
+        lat_solve_report report[COLUMNS] = {{0}};
+        setup t;
+        check_case(names[way]);
+        lat_overlap_usual(&o);
+        o.sign.method = way ? LAT_SIGN_ZOLOTAREV : LAT_SIGN_MINMAX;
+        o.sign.delta = 1e-11;
+        if (way == 2) {
+            o.low = o.high = 0;
+            o.sign.order = 2;
+            o.sign.lower = .8;
+            o.sign.upper = 6;
+            CHECK(!set_up(&t, "4 2 2 4", .3, .1, &o)
+                      && strstr(lat_error(), "does not hold the spectrum"),
+                  "an interval that does not hold the spectrum: %s", lat_error());
+            tear_down(&t);
+            o.sign.force = true;
+        }
+        if (!CHECK(set_up(&t, "4 2 2 4", .3, .1, &o), "%s", lat_error()))
+            return;
+        lat_field b = spinors(&t.u), x = spinors(&t.u);
+        fill_spinors(&b, 5);
+        for (size_t i = 0; i < lat_field_sites(&b); i++) /* column 0 of one chirality */
+            memset((double *)b.data + i * COLUMNS * 24, 0, 12 * sizeof(double));
+        const lat_wilson_job job = {.b = &b,
+                                    .x = &x,
+                                    .columns = COLUMNS,
+                                    .object = all,
+                                    .target = target,
+                                    .max_iterations = 1000};
+        CHECK(!lat_overlap_solve(t.o, &job, report, NULL), "%s", lat_error());
+        lat_plain_overlap *m = lat_plain_overlap_new(&t.u, t.o, 1e-12);
+        if (CHECK(m && !lat_plain_overlap_residual(m, &x, &b, COLUMNS, all, found), "%s",
+                  lat_error()))
+            for (int c = 0; c < COLUMNS; c++)
+                CHECK(report[c].end == LAT_END_CONVERGED && found[c] <= 1.2 * target[c]
+                          && report[c].residual <= target[c]
+                          && report[c].iterations < (way < 2 ? 200 : 1000),
+                      "column %d: %s after %ld iterations, residual %g, stated %g", c,
+                      lat_end_text(report[c].end), report[c].iterations, found[c],
+                      report[c].residual);
+        lat_plain_overlap_free(m);
+        lat_field_free(&b);
+        lat_field_free(&x);
+        tear_down(&t);
+    }
+}
+
+int main(void)
+{
+    const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
+    device = lat_device_open(&cpu, &lat_comm_self);
+    need(device != NULL, "a device");
+    lat_threads_set(1); /* on lattices as small as these, threads wait for each other */
+    check_minmax();
+    check_zolotarev();
+    check_accuracies();
+    check_methods();
+    check_solutions();
+    lat_device_close(device);
+    return check_done();
+}
