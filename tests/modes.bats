@@ -15,16 +15,16 @@ same() { paste "$1" "$2" | awk -v t="$3" '{ d = $1 - $2; if (NF != 2 || d > t ||
 
 @test "O5 and D11: published lowest and largest eigenvalues of gamma5 (D_W - 1.4)" {
     need_data lime_pyquda_weak_field.lime lime_qlua_random-gauge.qio
-    lat-modes -@ 1 --mass -1.4 -k 10 --tsv "$DATA/lime_pyquda_weak_field.lime" >found
+    lat-modes -@ 1 --mass -1.4 --modes 10 --tsv "$DATA/lime_pyquda_weak_field.lime" >found
     values found >a
     printf '%s\n' .6446111061 -.6446429353 .6447951484 -.6448167555 -.6477993550 .6479029643 .6480922404 -.6481331529 \
         -.6549518114 .6551013173 | sort -g >b
     same a b 1e-9
-    lat-modes -@ 1 --mass -1.4 -k 2 --largest --tsv "$DATA/lime_pyquda_weak_field.lime" >found
+    lat-modes -@ 1 --mass -1.4 --modes 2 --largest --tsv "$DATA/lime_pyquda_weak_field.lime" >found
     values found >a
     printf '%s\n' -6.54721001 6.5472100841 >b
     same a b 5e-9
-    lat-modes -@ 1 --mass -1.4 -k 12 --tsv "$DATA/lime_qlua_random-gauge.qio" >found
+    lat-modes -@ 1 --mass -1.4 --modes 12 --tsv "$DATA/lime_qlua_random-gauge.qio" >found
     values found >a
     printf '%s\n' .6441055855 -.6441097981 -.6441968936 .6441989751 -.6475945641 .6476033082 -.6477839526 .6478144876 \
         .6551416591 -.6551689441 -.6554002833 .6554490090 | sort -g >b
@@ -42,7 +42,7 @@ with lat.Writer("unit.lat") as out:
     out.write(lat.modes(numpy.ascontiguousarray(v)))
 PY
     lat-dirac --apply g5M --force --mass -.4 --csw 1.2 --boundary .3,p,d,a -U u.lat unit.lat -o dense.lat
-    lat-modes -@ 1 --mass -.4 --csw 1.2 --boundary .3,p,d,a -k 7 u.lat -o modes.lat --log table.tsv
+    lat-modes -@ 1 --mass -.4 --csw 1.2 --boundary .3,p,d,a --modes 7 u.lat -o modes.lat --log table.tsv
     "$PYTHON" - <<'PY'
 import lat, numpy
 n = 2 * 2 * 2 * 4 * 12
@@ -70,15 +70,15 @@ PY
 
 @test "both methods and both matrices agree, and a gauge transformation changes no value" {
     rough u.lat 2,2,4,4
-    lat-modes -@ 1 --kappa .16 --csw 1 -k 3 --residual 1e-8 --tsv u.lat >a
-    lat-modes -@ 1 --kappa .16 --csw 1 -k 3 --residual 1e-8 --method ritz --tsv u.lat >b
+    lat-modes -@ 1 --kappa .16 --csw 1 --modes 3 --residual 1e-8 --tsv u.lat >a
+    lat-modes -@ 1 --kappa .16 --csw 1 --modes 3 --residual 1e-8 --method ritz --tsv u.lat >b
     values a >va
     values b >vb
     same va vb 1e-8
-    lat-gauge --random --seed 5 u.lat | lat-modes -@ 1 --kappa .16 --csw 1 -k 3 --residual 1e-8 --tsv >b
+    lat-gauge --random --seed 5 u.lat | lat-modes -@ 1 --kappa .16 --csw 1 --modes 3 --residual 1e-8 --tsv >b
     values b >vb
     same va vb 1e-8
-    lat-modes -@ 1 --kappa .16 --csw 1 -k 3 --residual 1e-8 --matrix MdagM --tsv u.lat >b
+    lat-modes -@ 1 --kappa .16 --csw 1 --modes 3 --residual 1e-8 --matrix MdagM --tsv u.lat >b
     values b >vb
     awk '{ print $1 * $1 }' OFMT=%.15g va | sort -g >vv
     same vv vb 1e-8
@@ -86,22 +86,22 @@ PY
 
 @test "the same bytes on any number of threads and ranks, and from a stream of several configurations" {
     rough u.lat 2,2,4,8
-    lat-modes -@ 1 --kappa .15 -k 2 --residual 1e-6 u.lat -o one.lat
-    lat-modes -@ 2 --kappa .15 -k 2 --residual 1e-6 u.lat -o three.lat
+    lat-modes -@ 1 --kappa .15 --modes 2 --residual 1e-6 u.lat -o one.lat
+    lat-modes -@ 2 --kappa .15 --modes 2 --residual 1e-6 u.lat -o three.lat
     cmp one.lat three.lat
-    cat u.lat u.lat | lat-modes -@ 1 --kappa .15 -k 2 --residual 1e-6 --json >found
+    cat u.lat u.lat | lat-modes -@ 1 --kappa .15 --modes 2 --residual 1e-6 --json >found
     [ "$(wc -l <found)" -eq 2 ]
     [ "$(sed 1d found)" = "$(sed '2d; s/"configuration": 0/"configuration": 1/' found)" ]
     lat-info one.lat | grep -q '^modes.matrix *gamma5 M\|modes.matrix.*gamma5 M'
     need_mpi
     for n in 2 4; do
-        lat-modes -n $n -@ 1 --kappa .15 -k 2 --residual 1e-6 u.lat -o ranks.lat
+        lat-modes -n $n -@ 1 --kappa .15 --modes 2 --residual 1e-6 u.lat -o ranks.lat
         cmp one.lat ranks.lat
     done
 }
 
 @test "the number of modes from LOW to HIGH leaves the widest gap: the free operator has 12 of each sign" {
-    lat-start cold --dims 4,4,4,4 | lat-modes -@ 1 --mass .1 -k 18-26 --residual 1e-9 --tsv >found
+    lat-start cold --dims 4,4,4,4 | lat-modes -@ 1 --mass .1 --modes 18-26 --residual 1e-9 --tsv >found
     [ "$(tail -n +2 found | wc -l)" -eq 24 ]
     [ "$(values found | grep -c '^-0.808928353')" -eq 12 ]
     [ "$(values found | grep -c '^0.808928353')" -eq 12 ]
@@ -113,12 +113,12 @@ PY
     run -2 lat-modes -@ 1 --kappa .1 --twist .1 u.lat
     [[ $output == *"not Hermitian"* ]]
     for k in 0 x 5-3 3- 99999; do
-        run -2 lat-modes -@ 1 --kappa .1 -k $k u.lat
+        run -2 lat-modes -@ 1 --kappa .1 --modes $k u.lat
         [[ $output == *"--modes: expected"* ]]
     done
-    run -3 lat-modes -@ 1 --kappa .15 -k 4 --max-applications 60 u.lat -o out.lat
+    run -3 lat-modes -@ 1 --kappa .15 --modes 4 --max-applications 60 u.lat -o out.lat
     [[ $output == *"expected 4 modes with residuals below 1e-10, found"* ]]
-    run -1 lat-modes -@ 1 --kappa .1 -k 2000 -o out.lat <(lat-start cold --dims 2,2,2,2)
+    run -1 lat-modes -@ 1 --kappa .1 --modes 2000 -o out.lat <(lat-start cold --dims 2,2,2,2)
     [[ $output == *"at most 191"* ]]
     run -1 lat-modes -@ 1 --kappa .1 -o out.lat <(lat-start cold --dims 3,4,4,4)
     run -1 lat-modes -@ 1 --kappa .1 -o out.lat <(lat-start cold --dims 4,4,4,4 --group 4)

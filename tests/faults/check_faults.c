@@ -77,7 +77,7 @@ static const scenario scenarios[] = {
          "lat-solve --kappa .1 --residual 1e-3 --source point:0,0,0,0 --log log in.lat -o out"},
     {.words = "lat-solve --kappa .1 --residual 1e-3 --gauge-file in.lat in.source -o out"},
     {.words = "lat-dirac --apply M --kappa .1 --gauge-file in.lat in.source -o out"},
-    {.words = "lat-modes --kappa .1 -k 1 --residual 1e-3 --log log in.lat -o out"},
+    {.words = "lat-modes --kappa .1 --modes 1 --residual 1e-3 --log log in.lat -o out"},
     {.words = "lat-corr in.quark -o out"},
 };
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)

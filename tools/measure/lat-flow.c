@@ -32,9 +32,9 @@ static const char *const actions[] = {"wilson", "symanzik", "iwasaki"};
 static const double c1_of[] = {0, LAT_FLOW_SYMANZIK, LAT_FLOW_IWASAKI};
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "action", 'a', "wilson|symanzik|iwasaki", &action, 0, 0,
+    {LAT_OPT_CHOICE, "action", 0, "wilson|symanzik|iwasaki", &action, 0, 0,
      "the action whose gradient the links follow", false},
-    {LAT_OPT_REAL, "until", 't', "T", &until, 0, 1e6,
+    {LAT_OPT_REAL, "until", 0, "T", &until, 0, 1e6,
      "flow to time T (default: until t0 and w0 are known, at most to L^2/32, L being the smallest "
      "extent)",
      false},
@@ -42,10 +42,10 @@ static const lat_option options[] = {
      "measure at multiples of DT (default: about 0.1)", false},
     {LAT_OPT_REAL, "tolerance", 0, "X", &tolerance, 1e-12, 1,
      "error of a step, which decides its length: the largest distance of a link", false},
-    {LAT_OPT_REAL, "step", 's', "EPS", &fixed_step, 1e-6, 10,
+    {LAT_OPT_REAL, "step", 0, "EPS", &fixed_step, 1e-6, 10,
      "steps of this length (default: by --tolerance)", false},
     {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0, "write the links at the end to FILE", true},
-    {LAT_OPT_TEXT, "write", 'w', "T,..", &times_text, 0, 0,
+    {LAT_OPT_TEXT, "write", 0, "T,..", &times_text, 0, 0,
      "write the links at these times, one field for each (default: at the end)", false},
     {LAT_OPT_FLAG, "scales", 0, NULL, &scales_alone, 0, 0,
      "print t0 and w0 alone, a row for each configuration", true},

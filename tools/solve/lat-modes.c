@@ -35,7 +35,7 @@ static const lat_option options[] = {
     LAT_FERMION_OPTIONS,
     {LAT_OPT_CHOICE, "matrix", 0, "g5M|MdagM", &matrix, 0, 0, "whose modes: gamma5 M or M^+ M",
      false},
-    {LAT_OPT_TEXT, "modes", 'k', "K", &modes_text, 0, 0,
+    {LAT_OPT_TEXT, "modes", 0, "K", &modes_text, 0, 0,
      "how many; LOW-HIGH: as many, from LOW to HIGH, as leave the widest gap to the next "
      "eigenvalue; auto: 8-24",
      false},
@@ -65,7 +65,7 @@ static const lat_tool tool = {
     .name = "lat-modes",
     .args = "[FILE]",
     .summary = "Finds the lowest eigenvectors of Dirac operators, with rigorous errors.",
-    .example = "lat-modes --kappa 0.137 -k 16 cfg.lat -o modes.lat --log modes.tsv",
+    .example = "lat-modes --kappa 0.137 --modes 16 cfg.lat -o modes.lat --log modes.tsv",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
