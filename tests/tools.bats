@@ -91,7 +91,7 @@ link_bound=1.1e-14
     run -2 lat-start hot
     [[ $output == *"--dims is needed"* ]]
     run -2 lat-start warm --dims 4,4
-    [[ $output == *"expected cold, hot or weak, found 'warm'"* ]]
+    [[ $output == *"expected cold, hot, weak, flux or instanton, found 'warm'"* ]]
     run -2 lat-start hot --start cold --dims 4,4
     run -2 lat-start hot --epsilon 0.1 --dims 4,4
     run -2 lat-start hot --dims 4,4 --group 17
