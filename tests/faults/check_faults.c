@@ -79,6 +79,7 @@ static const scenario scenarios[] = {
     {.words = "lat-dirac --apply M --kappa .1 --gauge-file in.lat in.source -o out"},
     {.words = "lat-modes --kappa .1 --modes 1 --residual 1e-3 --log log in.lat -o out"},
     {.words = "lat-corr in.quark -o out"},
+    {.words = "lat-quark in.momentum -o out"},
 };
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)
 
@@ -501,7 +502,9 @@ static void make_inputs(void)
         " lat-convert --to nersc in.one -o in.nersc && lat-convert --to ildg in.one -o in.ildg &&"
         " lat-convert --to milc in.one -o in.milc && rm in.one &&"
         " lat-source wall:0 in.lat -o in.source &&"
-        " lat-solve --kappa .1 --residual 1e-3 -U in.lat in.source -o in.quark",
+        " lat-solve --kappa .1 --residual 1e-3 -U in.lat in.source -o in.quark &&"
+        " lat-orelax in.lat -o in.fixed && lat-solve --kappa .1 --residual 1e-3"
+        " --source momentum:0,0,0,.5 in.fixed -o in.momentum && rm in.fixed",
         bin);
     need(system(command) == 0, "making inputs");
     inputs = list_folder();
