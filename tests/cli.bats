@@ -631,6 +631,7 @@ limits_spinning() {
 
 @test "a stack that is too small is refused with a sentence, and one of 512 KiB is enough" {
     local t
+    ! lat-theta --version | grep -q sanitizers || skip "the sanitizers' frames take more"
     lat-start hot -d 4,4,4,4 -o in.lat
     for t in lat-theta lat-convert lat-plaq "lat-orelax --gauge landau --theta 1e-8 --device cpu"; do
         # shellcheck disable=SC2086,SC2016 # words; the shell that has the limit expands
