@@ -43,7 +43,7 @@ int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield
         if (w->s->ops->dots(w->s, &w->p, terms, from, y, to, NULL))
             return -1;
         for (int j = 0; j < terms; j++)
-            dot[i + j] = CMPLX(found[j].re, found[j].im);
+            dot[i + j] = found[j].re + found[j].im * I;
     }
     return 0;
 }
