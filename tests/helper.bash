@@ -59,6 +59,20 @@ nothing_left() {
     [ -z "$left" ] || { echo "left behind: $left"; return 1; }
 }
 
+# refuses CODE SENTENCE COMMAND...: it ends with this exit code and, but for wrong usage, one line that holds the sentence; prints
+# nothing else, and leaves nothing behind.
+refuses() {
+    local code=$1 before
+    before=$(ls -AI 'separate-stderr*') # those are of bats
+    run --separate-stderr "${@:3}"
+    # shellcheck disable=SC2154  # set by run
+    [ "$status" -eq "$code" ] || { echo "exit $status: $stderr"; return 1; }
+    [ -z "$output" ] || { echo "$output"; return 1; }
+    [[ $stderr == *"$2"* ]] || { echo "$stderr"; return 1; }
+    [ "$code" -eq 2 ] || [ "$(wc -l <<<"$stderr")" -eq 1 ] || { echo "$stderr"; return 1; }
+    [ "$(ls -AI 'separate-stderr*')" = "$before" ] || { echo "left behind: $(ls -A)"; return 1; }
+}
+
 # column FILE NAME [OPTION]...: that column of lat-theta --tsv, a line a configuration.
 column() {
     local file=$1 name=$2

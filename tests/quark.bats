@@ -207,15 +207,6 @@ lat.write("d.lat", lat.propagator(f.spinors, operator=f.header.operator, residua
     lat-quark a.lat | cmp - d
 }
 
-refuses() {
-    local code=$1
-    run --separate-stderr "${@:3}"
-    [ "$status" -eq "$code" ] || { echo "exit $status: $stderr"; return 1; }
-    [ -z "$output" ]
-    [[ $stderr == *$2* ]] || { echo "$stderr"; return 1; }
-    [ "$status" -eq 2 ] || [ "$(wc -l <<<"$stderr")" -eq 1 ]
-}
-
 @test "what has no gauge, no momentum or no inverse is refused in a sentence" {
     need_numpy
     random a.lat 1

@@ -240,14 +240,6 @@ assert k == 1'
     lat-corr --channels pion c.lat | cmp - d
 }
 
-refuses() {
-    run --separate-stderr "${@:2}"
-    [ "$status" -eq 1 ] || [ "$status" -eq 2 ]
-    [ -z "$output" ]
-    [[ $stderr == *$1* ]] || { echo "$stderr"; return 1; }
-    [ "$status" -eq 2 ] || [ "$(wc -l <<<"$stderr")" -eq 1 ]
-}
-
 @test "what makes wrong physics is refused in a sentence" {
     need_numpy
     random a.lat 1
@@ -255,35 +247,35 @@ refuses() {
     random moved.lat 2 0123cdef point:0,0,0,0
     lat-start cold --dims 4,4,4,4 -o u.lat
     lat-source point:0,0,0,0 u.lat -o source.lat
-    refuses 'of CRC 0123cdef, found one of CRC 89abcdef' lat-corr --second other.lat a.lat
-    refuses 'expected the source of the first propagator' lat-corr --second moved.lat a.lat
-    refuses 'found a source' lat-corr source.lat
+    refuses 1 'of CRC 0123cdef, found one of CRC 89abcdef' lat-corr --second other.lat a.lat
+    refuses 1 'expected the source of the first propagator' lat-corr --second moved.lat a.lat
+    refuses 1 'found a source' lat-corr source.lat
     run -0 --separate-stderr lat-corr --second other.lat --force a.lat
     [[ $output == configuration*pion* ]]
     [[ $stderr == "lat-corr: "*"of CRC 0123cdef, found one of CRC 89abcdef"* ]]
     random small.lat 2 0123cdef point:1,2,0,3 2,2,3,4
-    refuses 'expected SU(3) on' lat-corr --second small.lat a.lat
-    refuses 'expected SU(3) on' lat-corr --force --second small.lat a.lat
-    refuses 'a gauge field' lat-corr u.lat
-    refuses 'expected its links, of CRC 0123cdef' lat-corr --sink gauss:1,1 --gauge-file u.lat a.lat
-    refuses 'gauge-file is needed' lat-corr --sink gauss:1,1 a.lat
-    refuses "found 'kaon'" lat-corr --channels pion,kaon a.lat
-    refuses 'expected momenta' lat-corr --momenta 1,0 a.lat
-    refuses 'origin' lat-corr --origin 4,0,0,0 a.lat
+    refuses 1 'expected SU(3) on' lat-corr --second small.lat a.lat
+    refuses 1 'expected SU(3) on' lat-corr --force --second small.lat a.lat
+    refuses 1 'a gauge field' lat-corr u.lat
+    refuses 1 'expected its links, of CRC 0123cdef' lat-corr --sink gauss:1,1 --gauge-file u.lat a.lat
+    refuses 2 'gauge-file is needed' lat-corr --sink gauss:1,1 a.lat
+    refuses 2 "found 'kaon'" lat-corr --channels pion,kaon a.lat
+    refuses 2 'expected momenta' lat-corr --momenta 1,0 a.lat
+    refuses 2 'origin' lat-corr --origin 4,0,0,0 a.lat
     lat-start cold --dims 4,4,4,4 --group 2 | lat-source point:0,0,0,0 - -o two.lat
-    refuses 'three colours' lat-corr --force --channels nucleon two.lat
+    refuses 2 'three colours' lat-corr --force --channels nucleon two.lat
     "$PYTHON" -c '
 import lat
 lat.write("c.lat", [next(lat.read("a.lat"))] * 2)'
-    refuses 'found the end' lat-corr --second a.lat -o none c.lat
-    refuses 'found more' lat-corr --second c.lat -o none a.lat
+    refuses 1 'found the end' lat-corr --second a.lat -o none c.lat
+    refuses 1 'found more' lat-corr --second c.lat -o none a.lat
     [ ! -e none ]
-    refuses 'coordinate x from 0 to 3' lat-source point:4,0,0,0 u.lat
-    refuses 'smearing needs links' lat-source wall:0/gauss:1,1 --dims 4,4,4,4
-    refuses 'a quark propagator' lat-source wall:0 source.lat
-    refuses 'expected t from 0 to 3' lat-source sequential:g5,4 source.lat
-    refuses 'four dimensions' lat-source wall:0 --dims 4,4,4
+    refuses 2 'coordinate x from 0 to 3' lat-source point:4,0,0,0 u.lat
+    refuses 1 'smearing needs links' lat-source wall:0/gauss:1,1 --dims 4,4,4,4
+    refuses 1 'a quark propagator' lat-source wall:0 source.lat
+    refuses 2 'expected t from 0 to 3' lat-source sequential:g5,4 source.lat
+    refuses 1 'four dimensions' lat-source wall:0 --dims 4,4,4
     head -c 5000 a.lat >cut.lat
-    refuses 'truncated' lat-corr cut.lat
+    refuses 1 'truncated' lat-corr cut.lat
     nothing_left
 }

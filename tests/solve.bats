@@ -364,15 +364,6 @@ bad = np.load("b.npy")
 bad[2, 1, 0, 3, 0, 0, 0, 0] = float("nan")
 np.save("nan.npy", bad)
 END
-    # refuses CODE SENTENCE COMMAND..
-    refuses() {
-        run "${@:3}"
-        [ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
-        [[ $output == *"$2"* ]] || { echo "$output"; return 1; }
-        [ "${#lines[@]}" -eq 1 ]
-        [ ! -e out ]
-        nothing_left
-    }
     refuses 1 "nan.npy: expected finite numbers, found NaN" lat-solve --kappa .12 -U u.lat nan.npy -o out
     refuses 1 "bent.lat: expected links within 1e-05 of SU(3)" lat-solve --kappa .12 --reals 12 "${point[@]}" bent.lat -o out
     run -1 --separate-stderr lat-solve --kappa .12 --reals 12 --force "${point[@]}" bent.lat -o out

@@ -85,8 +85,4 @@ int lat_ghost_exchange(const lat_ghost *m, double *v);
 /* Like lat_ghost_apply without the projection; total: the numbers of `hop`. */
 int lat_ghost_hop(lat_ghost *m, double *out, double *in, double *total);
 
-/* Eigenvalues, ascending, and eigenvectors of a symmetric n x n matrix, by Jacobi's rotations: a is
- * destroyed; vector number k is the row v[k n .. ]. */
-void lat_symmetric_eigen(int n, double *a, double *value, double *v);
-
 #endif

@@ -6,6 +6,7 @@
  * C655). Units go on together, each with its own numbers. */
 #include <math.h>
 #include <stdlib.h>
+#include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
@@ -99,7 +100,7 @@ static void times(int n, int m, int k, const double *a, int a_row, const double 
 }
 
 /* The rows of t: a basis of the space of `size` vectors with products `gram`, orthonormal. Returns
- * how many. */
+ * how many, or -1. */
 static int orthonormal(space *s, const double *gram, int size, double *t, double *work)
 {
     const int all = s->all;
@@ -110,7 +111,8 @@ static int orthonormal(space *s, const double *gram, int size, double *t, double
     for (int i = 0; i < size; i++)
         for (int j = 0; j < size; j++)
             scaled[i * size + j] = scale[i] * gram[i * all + j] * scale[j];
-    lat_symmetric_eigen(size, scaled, value, vector);
+    if (lat_dense_eigen_real(size, scaled, value, vector))
+        return -1;
     int n = 0;
     for (int i = 0; i < size; i++)
         if (value[i] > DEPENDENT * value[size - 1]) {
@@ -130,6 +132,8 @@ static int ritz_unit(space *s, int unit, int size)
     const double *gram = s->gram + (size_t)unit * (size_t)(all * all),
                  *ritz = s->ritz + (size_t)unit * (size_t)(all * all);
     const int rank = orthonormal(s, gram, size, t, work);
+    if (rank < 0)
+        return -1;
     if (rank < n)
         return lat_fail("eigenvectors: expected %d independent vectors, found %d (a lattice too "
                         "small for so many modes?)",
@@ -139,7 +143,8 @@ static int ritz_unit(space *s, int unit, int size)
     for (int i = 0; i < rank; i++)
         for (int j = 0; j < i; j++)
             b[i * rank + j] = b[j * rank + i] = (b[i * rank + j] + b[j * rank + i]) / 2;
-    lat_symmetric_eigen(rank, b, work + all * all, work);
+    if (lat_dense_eigen_real(rank, b, work + all * all, work))
+        return -1;
     memcpy(s->value + unit * n, work + all * all, (size_t)n * sizeof(double));
     memset(combine, 0, (size_t)(all * n) * sizeof *combine);
     for (int k = 0; k < n; k++)

@@ -10,9 +10,9 @@
  * as are kept; the vectors behind them stay. Blocks are nothing but several vectors behind. */
 #include <math.h>
 #include <stdlib.h>
+#include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "dense.h"
 #include "modes_internal.h"
 
 enum {

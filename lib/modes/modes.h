@@ -2,12 +2,13 @@
 /* modes.h: the eigenvectors of a Hermitian operator A with the lowest eigenvalues, by modulus, or
  * with the largest ones.
  *
- *   lanczos   thick-restart Lanczos with full orthogonalisation, of a Chebyshev polynomial of A^2
- *             (of A, if A is positive) that is large where the wanted eigenvalues are and bounded
- * by 1 on the rest of the spectrum (Zhou, Saad, J. Comput. Phys. 219 (2006) 172; Wu, Simon, SIAM J.
- * Matrix Anal. Appl. 22 (2000) 602) ritz      the Ritz functional (z, A^2 z)/(z, z) is minimised by
- * conjugate gradients, mode after mode, each in the complement of those before (Bunk, 1994;
- * Kalkreuter, Simma, hep-lat/9507023): the method that others are judged by
+ * - lanczos: thick-restart Lanczos with full orthogonalisation, of a Chebyshev polynomial of A^2
+ *   (of A, if A is positive) that is large where the wanted eigenvalues are and bounded by 1 on the
+ *   rest of the spectrum (Zhou, Saad, J. Comput. Phys. 219 (2006) 172; Wu, Simon, SIAM J. Matrix
+ *   Anal. Appl. 22 (2000) 602).
+ * - ritz: the Ritz functional (z, A^2 z)/(z, z) is minimised by conjugate gradients, mode after
+ *   mode, each in the complement of those before (Bunk, 1994; Kalkreuter, Simma,
+ *   hep-lat/9507023): the method that others are judged by.
  *
  * Both end with a diagonalisation of A in the space that they have found, and compute each residual
  * from its definition. They return modes in ascending order of modulus (descending of the largest).

@@ -4,9 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "dense.h"
 
 lat_dfield *lat_search_vector(lat_search *w, const char *what)
 {

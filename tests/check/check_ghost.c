@@ -11,6 +11,7 @@
 #endif
 #include "check.h"
 #include "fields.h"
+#include "base/dense.h"
 #include "fourier/laplace.h"
 #include "ghost/ghost.h"
 #include "ghost/ghost_internal.h"
@@ -385,7 +386,7 @@ static int dense(const setting *s, int unit, double *value)
         for (int i = 0; i < n; i++)
             a[i * n + j] = y[at(s, site[i / colours], i % colours, 0)];
     }
-    lat_symmetric_eigen(n, a, value, v);
+    need(lat_dense_eigen_real(n, a, value, v) == 0, "the spectrum");
     free(a), free(v), free(x), free(y), free(site);
     return n;
 }

@@ -11,7 +11,7 @@
 #include "check.h"
 #include "devices.h"
 #include "fields.h"
-#include "modes/dense.h"
+#include "base/dense.h"
 #include "modes/modes.h"
 #include "site/random.h"
 

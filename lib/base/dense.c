@@ -4,7 +4,9 @@
 
 #include <float.h>
 #include <math.h>
-#include "base/error.h"
+#include <stdlib.h>
+#include "error.h"
+#include "memory.h"
 
 typedef double complex cx;
 
@@ -98,4 +100,18 @@ int lat_dense_eigen(int n, cx *a, double *value, cx *vector)
         value[i] = creal(a[i * n + i]);
     sort(n, value, vector);
     return 0;
+}
+
+int lat_dense_eigen_real(int n, const double *a, double *value, double *vector)
+{
+    const size_t numbers = (size_t)n * (size_t)n;
+    cx *both = lat_alloc(2 * numbers, sizeof *both, "a dense matrix"), *v = both + numbers;
+    int rc = both ? 0 : -1;
+    for (size_t i = 0; i < numbers && rc == 0; i++)
+        both[i] = a[i];
+    rc = rc || lat_dense_eigen(n, both, value, v) ? -1 : 0;
+    for (size_t i = 0; i < numbers && rc == 0; i++)
+        vector[i] = creal(v[i]); /* phases of real elements are 1 or -1 */
+    free(both);
+    return rc;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dense.h: all eigenvalues of a small dense Hermitian matrix.
+/* dense.h: all eigenvalues and eigenvectors of a small dense Hermitian matrix.
  *
  * Jacobi's method: slower than LAPACK's above a hundred rows, where applications of a Dirac
  * operator take most of the time anyway, and, unlike a BLAS with threads, the same bits on every
  * machine, which the same bytes on any number of ranks and threads ask for. */
-#ifndef LAT_MODES_DENSE_H
-#define LAT_MODES_DENSE_H
+#ifndef LAT_BASE_DENSE_H
+#define LAT_BASE_DENSE_H
 
 #include <complex.h>
 
@@ -13,5 +13,8 @@
  * i] is element i of the eigenvector of value[j]. 0, or -1 with lat_error set: numbers that are not
  * finite. */
 int lat_dense_eigen(int n, double complex *a, double *value, double complex *vector);
+
+/* The same of a real symmetric matrix, which is not changed. -1 also without memory. */
+int lat_dense_eigen_real(int n, const double *a, double *value, double *vector);
 
 #endif
