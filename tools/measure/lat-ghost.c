@@ -15,24 +15,21 @@
 #include "grid/device.h"
 #include "lattice/boundary.h"
 #include "measure/measure.h"
+#include "run/gauge_options.h"
 #include "run/tool.h"
 #include "stream/stream.h"
 
 enum { ONE, ALL };
 enum { MOST_MODES = 56, GUARD = 3, MOST_PACKS = 8 };
 
-static int gauge, time_axis = -1, orbits = ONE, device;
-static const char *weights, *momenta = "4", *point;
+static int orbits = ONE, device;
+static const char *momenta = "4", *point;
 static long modes, max_iterations = 1000;
 static double residual = 1e-8, accuracy = 1e-6;
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "gauge", 0, "landau|coulomb", &gauge, 0, 0,
-     "gauge of the configurations (default: that of the header, or landau)", false},
-    {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
-     "direction across which slices are cut in Coulomb gauge (default: the last)", false},
-    {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0,
-     "weights of the directions in Landau gauge", false},
+    LAT_GAUGE_OPTIONS("landau|coulomb"),
+    LAT_WEIGHTS_OPTION,
     {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
      "momenta 2 pi n/L with n^2 up to a number, or a list 1,0,0,0/0,0,0,1/..", false},
     {LAT_OPT_CHOICE, "orbits", 0, "one|all", &orbits, 0, 0,
@@ -498,24 +495,6 @@ static void print_json(FILE *to, const measured *m, const char *called)
 /* ---- the run ----------------------------------------------------------------------------------
  */
 
-/* The condition of the options, else that of the header, else Landau gauge. */
-static int choose(const lat_header *head, lat_condition *c)
-{
-    if (head->kind != LAT_GAUGE)
-        return lat_fail("the ghost propagator is that of a gauge field, but this is %s",
-                        lat_kind_text(head->kind));
-    const bool by_options = lat_opt_given("gauge") || time_axis >= 0 || weights
-                            || !strcmp(head->gauge, "none");
-    if (by_options ? lat_condition_make((lat_gauge)gauge, time_axis, weights, &head->geom, c)
-                   : lat_condition_read(head, c))
-        return -1;
-    if (lat_gauge_table[c->gauge].problem != LAT_LINEAR)
-        return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge "
-                        "takes it as one",
-                        head->gauge);
-    return 0;
-}
-
 /* Columns that are solved side by side: a momentum of SU(3), 16, or as many as there are. */
 static int packs_for(const measured *m, int colours)
 {
@@ -571,7 +550,8 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
 {
     measured m = {.f = f, .config = config};
     int more;
-    if (choose(&f->head, &m.c) || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
+    if (lat_gauge_condition_linear(&f->head, "ghost", &m.c)
+        || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
         return LAT_FAILED;
     int code = lat_require_gauge(&f->head, &m.c, &m.state, lat_input_name(in), config);
     if (code == LAT_DONE)

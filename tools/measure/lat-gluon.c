@@ -17,20 +17,18 @@
 #include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
+#include "run/gauge_options.h"
 #include "run/tool.h"
 #include "lattice/iterate.h"
 
 enum { ORBITS, NONE };
 
-static int gauge, time_axis = -1, average = ORBITS, device;
+static int average = ORBITS, device;
 static double cylinder = NAN, cone = NAN; /* no cut */
 static bool mean;
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "gauge", 0, "landau|coulomb", &gauge, 0, 0,
-     "gauge of the configurations (default: that of the header, or landau)", false},
-    {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
-     "direction across which slices are cut in Coulomb gauge (default: the last)", false},
+    LAT_GAUGE_OPTIONS("landau|coulomb"),
     {LAT_OPT_CHOICE, "average", 0, "orbits|none", &average, 0, 0,
      "average over momenta that symmetries of the lattice make equal (reflections, axes of equal "
      "extent), or not",
@@ -592,22 +590,12 @@ static int print(FILE *to, const report *r)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* The condition of the options, else that of the header, else Landau gauge; and its name. */
+/* The condition, of equal weights, and its name. */
 static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
 {
     lat_header called = *head; /* borrowed, for the name */
-    if (head->kind != LAT_GAUGE)
-        return lat_fail("the gluon propagator is that of a gauge field, but this is %s",
-                        lat_kind_text(head->kind));
-    const bool by_options = lat_opt_given("gauge") || time_axis >= 0
-                            || !strcmp(head->gauge, "none");
-    if (by_options ? lat_condition_make((lat_gauge)gauge, time_axis, NULL, &head->geom, c)
-                   : lat_condition_read(head, c))
+    if (lat_gauge_condition_linear(head, "gluon", c))
         return -1;
-    if (lat_gauge_table[c->gauge].problem != LAT_LINEAR)
-        return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge "
-                        "takes it as one",
-                        head->gauge);
     for (int mu = 0; mu < head->geom.nd; mu++)
         if (mu != c->time && c->weight[mu] != 1)
             return lat_fail("expected Landau gauge with equal weights, found others; --gauge "

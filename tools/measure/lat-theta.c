@@ -13,21 +13,15 @@
 #include "ghost/ghost.h"
 #include "stream/stream.h"
 #include "common/text.h"
+#include "run/gauge_options.h"
 #include "run/tool.h"
 
-static int gauge, time_axis = -1;
 static bool conventions, slices, fp_min;
 static double require = NAN, fp_accuracy = 1e-6;
-static const char *weights;
 
 static const lat_option options[] = {
-    {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &gauge, 0, 0,
-     "condition to measure (default: that of the header, the one it was annealed for, or landau)",
-     false},
-    {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &time_axis, 0, 0,
-     "direction across which slices are cut in Coulomb gauge (default: the last)", false},
-    {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &weights, 0, 0,
-     "weights of the directions in Landau gauge", false},
+    LAT_GAUGE_OPTIONS(LAT_GAUGES),
+    LAT_WEIGHTS_OPTION,
     {LAT_OPT_FLAG, "slices", 0, NULL, &slices, 0, 0,
      "print theta and functional of each slice of Coulomb gauge, too", true},
     {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0,
@@ -69,20 +63,6 @@ typedef struct measured {
     lat_ghost_least fp; /* with --fp-min */
 } measured;
 
-/* The condition of the options; else that of the header; else the one that the links were annealed
- * for; else Landau gauge. */
-static int choose(const lat_header *head, lat_condition *c)
-{
-    const bool by_options = lat_opt_given("gauge") || time_axis >= 0 || weights,
-               none = !strcmp(head->gauge, "none");
-    const int annealed = by_options || !none ? 0 : lat_condition_read_annealed(head, c);
-    if (annealed)
-        return annealed < 0 ? -1 : 0;
-    if (by_options || none)
-        return lat_condition_make((lat_gauge)gauge, time_axis, weights, &head->geom, c);
-    return lat_condition_read(head, c);
-}
-
 enum { FP_ITERATIONS = 2000 };
 
 /* An exit code. */
@@ -106,7 +86,7 @@ static int measure(const lat_field *f, long config, measured *m)
     *m = (measured){
         .config = config, .geom = f->head.geom, .nc = f->head.nc, .stated_theta = f->head.theta};
     memcpy(m->stated, f->head.gauge, sizeof m->stated);
-    if (choose(&f->head, &m->condition))
+    if (lat_gauge_condition(&f->head, &m->condition))
         return -1;
     lat_condition_write(&name, &m->condition);
     memcpy(m->gauge, name.gauge, sizeof m->gauge);

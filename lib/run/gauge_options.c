@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gauge_options.c: the gauge condition that options and header name. */
+#include "gauge_options.h"
+
+#include <string.h>
+#include "base/error.h"
+#include "lattice/field.h"
+
+lat_gauge_options lat_gauge_opts = {.time = -1};
+
+int lat_gauge_condition(const lat_header *head, lat_condition *c)
+{
+    const lat_gauge_options *o = &lat_gauge_opts;
+    const bool by_options = lat_opt_given("gauge") || o->time >= 0 || o->weights,
+               none = !strcmp(head->gauge, "none");
+    const int annealed = by_options || !none ? 0 : lat_condition_read_annealed(head, c);
+    if (annealed)
+        return annealed < 0 ? -1 : 0;
+    if (by_options || none)
+        return lat_condition_make((lat_gauge)o->gauge, o->time, o->weights, &head->geom, c);
+    return lat_condition_read(head, c);
+}
+
+int lat_gauge_condition_linear(const lat_header *head, const char *what, lat_condition *c)
+{
+    if (head->kind != LAT_GAUGE)
+        return lat_fail("the %s propagator is that of a gauge field, but this is %s", what,
+                        lat_kind_text(head->kind));
+    if (lat_gauge_condition(head, c))
+        return -1;
+    if (lat_gauge_table[c->gauge].problem == LAT_LINEAR)
+        return 0;
+    return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge takes "
+                    "it as one",
+                    lat_gauge_table[c->gauge].name);
+}
