@@ -207,6 +207,52 @@ lat.write("d.lat", lat.propagator(f.spinors, operator=f.header.operator, residua
     lat-quark a.lat | cmp - d
 }
 
+@test "legs in place of propagators give the same bytes, and what they are not is refused" {
+    need_numpy
+    local n options
+    for n in 3 2; do
+        random 1.lat 1 0000000a "" "" $n
+        random 2.lat 2 0000000b "" "" $n
+        cat 1.lat 2.lat >both.lat
+        lat-quark --vertex --legs legs.lat both.lat >want
+        for options in "" --vertex --mean "--vertex --mean" "--json --vertex --mean" --json "--cylinder .01"; do
+            # shellcheck disable=SC2086 # several words
+            lat-quark $options both.lat >want
+            # shellcheck disable=SC2086
+            lat-quark $options legs.lat | cmp - want
+        done
+    done
+    # Of a point source all momenta; two momenta of a vertex; from file to file.
+    random p.lat 3 0000000a point:2,1,0,3
+    lat-quark --legs legs.lat p.lat >want
+    lat-quark legs.lat --legs again.lat | cmp - want
+    lat-quark again.lat | cmp - want
+    random 1.lat 1
+    random 2.lat 2 0123cdef momentum:0,1,1,.5
+    lat-quark --vertex --second 2.lat --legs two.lat 1.lat >want
+    lat-quark --vertex two.lat | cmp - want
+    [ "$(lat-info two.lat | grep -c 'legs.lattice = 3 2 4 5')" -eq 1 ]
+    # A few hundred numbers of each momentum, whatever the lattice is.
+    [ "$(wc -c <two.lat)" -lt 60000 ]
+    refuses 1 'legs.lat: expected vertices, as lat-quark --vertex --legs writes them, found S(p)' lat-quark --vertex legs.lat -o never
+    refuses 1 'expected propagators with --second, found legs' lat-quark --vertex --second 2.lat two.lat
+    refuses 1 'legs.lat: expected a quark propagator, found a field of modes' lat-corr legs.lat
+    refuses 1 'a quark propagator, found a field of modes' lat-quark --vertex --second two.lat 1.lat --legs never.lat
+    "$PYTHON" -c '
+import lat
+f = next(lat.read("two.lat"))
+f.header.info["legs.lattice"] = "3 2 4 0"
+lat.write("wrong.lat", f)'
+    refuses 1 'wrong.lat: expected info lines legs.lattice, legs.p' lat-quark wrong.lat
+    head -c 9000 two.lat >cut.lat
+    refuses 1 'cut.lat: truncated' lat-quark cut.lat --legs never.lat
+    need_mpi
+    lat-quark -n 2 --vertex --second 2.lat --legs ranks.lat 1.lat >want
+    lat-quark --vertex ranks.lat | cmp - want
+    run -1 lat-quark -n 2 two.lat
+    [[ $output == *"two.lat: expected one rank to read legs, found 2"* ]]
+}
+
 @test "what has no gauge, no momentum or no inverse is refused in a sentence" {
     need_numpy
     random a.lat 1

@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "common/options.h"
 #include "formats/fields.h"
+#include "legs_file.h"
 #include "stream/stream.h"
 
 void lat_feed_free(lat_feed *d)
@@ -82,7 +83,7 @@ int lat_feed_next(lat_feed *d)
                                : lat_stream_head(d->in, &d->f.head);
     const lat_header *head = &d->f.head;
     const char *name = lat_input_name(d->in);
-    if (rc <= 0)
+    if (rc <= 0 || (d->legs && !foreign && lat_legs_noted(head)))
         return rc;
     if (lat_header_need(head, LAT_PROPAGATOR, name))
         return -1;

@@ -21,6 +21,7 @@
  * and where another program wrote it. */
 typedef struct lat_feed {
     lat_input *in;                    /* borrowed */
+    bool legs;                        /* takes headers of legs (legs_file.h), too */
     lat_field f;                      /* f.data NULL: by slices */
     struct lat_stream_reader *reader; /* by slices */
     void *raw;

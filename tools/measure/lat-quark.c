@@ -13,9 +13,11 @@
 #include "quark/legs.h"
 #include "quark/source.h"
 #include "run/feed.h"
+#include "run/legs_file.h"
 #include "run/tool.h"
+#include "stream/stream.h"
 
-static const char *second, *momenta, *source;
+static const char *second, *momenta, *source, *legs_path;
 static double cylinder = NAN;
 static bool vertex, mean;
 
@@ -32,6 +34,10 @@ static const lat_option options[] = {
      true},
     {LAT_OPT_TEXT, "source", 0, "TEXT", &source, 0, 0,
      "momentum:nx,ny,nz,nt or point:x,y,z,t, where the header does not say it", false},
+    {LAT_OPT_TEXT, "legs", 0, "FILE", &legs_path, 0, 0,
+     "also write S(p), with --vertex the vertices before they are amputated, to FILE, which "
+     "lat-quark reads in place of propagators",
+     true},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
      "one table, of the mean propagators of all configurations, with jackknife errors", true},
     LAT_REQUIRE_OPTION,
@@ -600,6 +606,7 @@ static int print_ensemble(const ensemble *all, FILE *to)
 typedef struct run {
     FILE *text;
     lat_feed first, second;
+    lat_output *legs; /* of --legs, or NULL */
     ensemble all;
     char links[9];         /* of the last propagator of this file */
     long config;           /* its number, from 0; -1: none yet */
@@ -614,6 +621,8 @@ static int emit(run *r, const kinematics *k, const double *legs)
 {
     const lat_header *head = &r->first.f.head;
     double v[VALUES];
+    if (r->legs && lat_legs_write(r->legs, head, k->n, vertex, legs))
+        return -1;
     if (mean)
         return ensemble_add(&r->all, head, k, legs);
     if (values_of(lat_input_name(r->first.in), k, head->nc, legs, v))
@@ -883,6 +892,38 @@ static int propagator(run *r)
     return fflush(r->text) ? LAT_FAILED : LAT_DONE;
 }
 
+/* Legs that an earlier lat-quark has summed. An exit code. */
+static int summed(run *r)
+{
+    const char *name = lat_input_name(r->first.in);
+    double n[2][4];
+    bool pair;
+    const double *legs = lat_legs_read(r->first.in, &r->first.f, n, &pair);
+    if (!legs)
+        return LAT_FAILED;
+    const lat_header *head = &r->first.f.head;
+    if (vertex && !pair)
+        lat_fail("%s: expected vertices, as lat-quark --vertex --legs writes them, found S(p)",
+                 name);
+    if (second)
+        lat_fail("%s: expected propagators with --second, found legs", name);
+    if ((vertex && !pair) || second || check_boundary(head, name, n[0]))
+        return LAT_FAILED;
+    const int code = check_gauge(head, name);
+    if (code || (mean && ensemble_check(&r->all, head, name)))
+        return code ? code : LAT_FAILED;
+    count(r);
+    const kinematics k = kinematics_of(head, n[0], vertex ? n[1] : n[0]);
+    r->several = false;
+    if (lat_print_opts.json && !mean)
+        json_begin(r->text, head, r->config);
+    if (!(k.distance > cylinder + 1e-6) && emit(r, &k, legs))
+        return LAT_FAILED;
+    if (lat_print_opts.json && !mean)
+        fputs("]}\n", r->text);
+    return fflush(r->text) ? LAT_FAILED : LAT_DONE;
+}
+
 static run state;
 
 static int read_file(lat_input *in, FILE *text)
@@ -892,10 +933,13 @@ static int read_file(lat_input *in, FILE *text)
     r->text = text;
     r->first.in = in;
     r->config = -1;
+    r->first.legs = true;
     if (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
         return LAT_FAILED;
+    if (legs_path && !r->legs && !(r->legs = lat_output_open(legs_path, 0, lat_opts.comm)))
+        return LAT_FAILED;
     while (code == LAT_DONE && (more = lat_feed_next(&r->first)) > 0) {
-        code = propagator(r);
+        code = lat_legs_noted(&r->first.f.head) ? summed(r) : propagator(r);
         lat_feed_free(&r->first);
         lat_feed_free(&r->second);
     }
@@ -908,8 +952,11 @@ static int finish(FILE *text)
     const int more = second ? lat_fields_more(state.second.in) : 0;
     if (more > 0)
         lat_fail("%s: expected as many propagators as of the first momentum, found more", second);
-    return more || (mean && state.all.begun && print_ensemble(&state.all, text)) ? LAT_FAILED
-                                                                                 : LAT_DONE;
+    if (more || (mean && state.all.begun && print_ensemble(&state.all, text)))
+        return LAT_FAILED;
+    lat_output *legs = state.legs;
+    state.legs = NULL;
+    return legs && lat_stream_commit(legs) ? LAT_FAILED : LAT_DONE;
 }
 
 int main(int argc, char **argv)
@@ -926,6 +973,7 @@ int main(int argc, char **argv)
         lat_usage("only one of the inputs can be stdin");
     const int code = lat_print_run(read_file, finish);
     lat_input_close(state.second.in);
+    lat_output_abort(state.legs);
     ensemble_free(&state.all);
     free(state.momentum);
     free(state.spatial);
