@@ -460,6 +460,29 @@ END
     refused "more than one gauge field" two
 }
 
+@test "--split writes each configuration of streams to a file of its own" {
+    local i
+    for i in 1 2 3; do rough $i.lat --dims 4,4,4,4 --seed $i; done
+    cat 1.lat 2.lat | lat-convert --split - 3.lat -o cfg.lat
+    [ "$(echo cfg.*)" = "cfg.0000.lat cfg.0001.lat cfg.0002.lat" ]
+    for i in 1 2 3; do lat-diff --tolerance 0 $i.lat cfg.000$((i - 1)).lat >/dev/null; done
+    lat-convert 1.lat 2.lat | lat-convert --split -o x.nersc
+    lat-convert x.0001.nersc | lat-diff --tolerance 0 - 2.lat
+    mkdir a.b && lat-convert --split 1.lat -o a.b/name
+    [ -e a.b/name.0000 ]
+    # What was whole before a damaged one stays, and is whole.
+    head -c 30000 2.lat | cat 1.lat - >cut.lat
+    run -1 lat-convert --split cut.lat -o half.lat
+    [[ $output == *"cut.lat: truncated"* ]]
+    [ "$(echo half.*)" = half.0000.lat ]
+    lat-diff --tolerance 0 half.0000.lat 1.lat
+    run -1 lat-convert --split --no-clobber 1.lat -o half.lat
+    run -2 lat-convert --split 1.lat
+    [[ $output == *"--split: expected -o FILE"* ]]
+    run -2 lat-convert --split --join 1.lat -o x.lat
+    nothing_left
+}
+
 @test "several files become one stream, and a stream of several does not fit a foreign file" {
     lat-start hot -d 2,2,2,2 --count 2 -o two.lat
     lat-start weak -d 2,2,2,4 | lat-convert --to nersc -o c.nersc

@@ -28,7 +28,7 @@ enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 static char names[512]; /* of the formats, "lat|nersc|..." */
 static int from = -1, to = -1, precision = AS_READ;
 static long rows; /* 0: as read */
-static bool list, signs, join;
+static bool list, signs, join, split;
 static lat_geometry dims;
 static const char *order;
 static long group;
@@ -85,6 +85,10 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "join", 0, NULL, &join, 0, 0,
      "spinors: 12 of them, in files or streams, become one propagator: spin slow, colour fast",
      false},
+    {LAT_OPT_FLAG, "split", 0, NULL, &split, 0, 0,
+     "write each field to a file of its own, with its number in the name: of -o cfg.lat "
+     "cfg.0000.lat, cfg.0001.lat, ..",
+     true},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "
      "write binary data even to a terminal, and a format "
@@ -372,7 +376,7 @@ static int expect_last(const job *j)
 {
     lat_input *in = j->s->in;
     char next[64];
-    if (j->target->many || !j->s->format->many)
+    if (j->target->many || !j->s->format->many || split)
         return 0;
     const ssize_t n = lat_input_peek(in, next, sizeof next);
     const ssize_t mark = n >= 16 && memcmp(next, "LATZ", 4) == 0 ? 16 : 0;
@@ -535,6 +539,44 @@ static int convert_one(lat_file_reader *s, lat_output *out)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
+/* The extension of the output's name, ".nersc"; NULL where it has none, or is no file. */
+static const char *extension(void)
+{
+    const char *slash = lat_opts.output ? strrchr(lat_opts.output, '/') : NULL;
+    const char *name = slash ? slash + 1 : lat_opts.output, *dot = name ? strrchr(name, '.') : NULL;
+    return dot && dot > name && dot[1] ? dot : NULL;
+}
+
+static long files_split;
+
+/* The next file of --split: NAME.0003.EXTENSION, by the number of files before. */
+static lat_output *open_split(void)
+{
+    const char *dot = extension();
+    const int stem = (int)(dot ? (size_t)(dot - lat_opts.output) : strlen(lat_opts.output));
+    char *path;
+    if (asprintf(&path, "%.*s.%04ld%s", stem, lat_opts.output, files_split, dot ? dot : "") < 0) {
+        lat_fail("out of memory: the name of a file");
+        return NULL;
+    }
+    lat_output *out = lat_output_open(path, lat_output_flags(), lat_opts.comm);
+    free(path);
+    files_split++;
+    return out;
+}
+
+/* A field, to `out` or to a file of its own. */
+static int convert_next(lat_file_reader *s, lat_output *out)
+{
+    if (!split)
+        return convert_one(s, out);
+    lat_output *own = open_split();
+    if (own && convert_one(s, own) == 0)
+        return lat_stream_commit(own);
+    lat_output_abort(own);
+    return -1;
+}
+
 static int convert_fields(lat_input *in, lat_output *out, const lat_format *format)
 {
     const lat_read_context r = {
@@ -542,7 +584,7 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
     lat_file_reader s;
     int more;
     while ((more = lat_file_reader_open(&s, in, format, &r, false)) > 0) {
-        const int bad = convert_one(&s, out);
+        const int bad = convert_next(&s, out);
         lat_file_reader_close(&s);
         if (bad || !format->many)
             return bad;
@@ -629,6 +671,9 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail(
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
             lat_input_name(in), format->name);
+    if (!bad && split && format->quarks)
+        bad = lat_fail("%s: --split is for streams and files of gauge fields, found spinors",
+                       lat_input_name(in));
     if (!bad)
         bad = join || format->quarks || lat_formats[to]->quarks ? convert_quarks(in, out, format)
                                                                 : convert_fields(in, out, format);
@@ -637,14 +682,6 @@ static int convert_file(const char *path, lat_output *out)
 }
 
 /* ---- command line ---------------------------------------------------------------------------- */
-
-/* The extension of the output's name, ".nersc"; NULL where it has none, or is no file. */
-static const char *extension(void)
-{
-    const char *slash = lat_opts.output ? strrchr(lat_opts.output, '/') : NULL;
-    const char *name = slash ? slash + 1 : lat_opts.output, *dot = name ? strrchr(name, '.') : NULL;
-    return dot && dot > name && dot[1] ? dot : NULL;
-}
 
 /* Does a file of this format have such an extension? */
 static bool extends(const lat_format *f, const char *dot)
@@ -685,7 +722,11 @@ static void check_usage(void)
         lat_usage("--precision %s: %s files hold %s precision",
                   precision == DOUBLE ? "double" : "single", target->name,
                   precision == DOUBLE ? "single" : "double");
-    if (lat_opts.nfiles > 1 && !target->many && !join)
+    if (split && (join || target->quarks))
+        lat_usage("--split is for streams, and formats of gauge fields");
+    if (split && (!lat_opts.output || !strcmp(lat_opts.output, "-")))
+        lat_usage("--split: expected -o FILE, whose name gets numbers");
+    if (lat_opts.nfiles > 1 && !target->many && !join && !split)
         lat_usage("--to %s: such a file holds one configuration, found %d input files",
                   target->name, lat_opts.nfiles);
     if (dims.nd && dims.nd != 4)
@@ -762,8 +803,8 @@ int main(int argc, char **argv)
     choose_target();
     check_raw();
     check_usage();
-    lat_output *out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm);
-    if (!out)
+    lat_output *out = NULL;
+    if (!split && !(out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int bad = convert_all(out);
     lat_join_free(&joined);
@@ -771,5 +812,5 @@ int main(int argc, char **argv)
         lat_output_abort(out);
         return lat_report(LAT_FAILED);
     }
-    return lat_stream_commit(out) < 0 ? lat_report(LAT_FAILED) : LAT_DONE;
+    return out && lat_stream_commit(out) < 0 ? lat_report(LAT_FAILED) : LAT_DONE;
 }
