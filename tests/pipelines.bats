@@ -774,3 +774,126 @@ END
     [ "$(find smeared -name '*.tsv' ! -name '*lat-solve*' | wc -l)" -eq 3 ]
     nothing_left
 }
+
+@test "gluons: means and jackknife errors of tables are those of lat-gluon --mean" {
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || skip "lat-gluon was not built: no FFTW"
+    local i
+    for i in 1 2 3; do rough $i.lat --dims 4,4,2,6 --seed $i; done
+    for i in 1 2 3; do lat-gluon --force --tsv $i.lat 2>/dev/null >table.$i; done
+    lat-gluon --force --tsv 1.lat 2.lat 3.lat 2>/dev/null >all # a column more
+    gluons() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/gluon.awk" "$@"; }
+    gluons table.? >mean.tsv
+    gluons all | cmp - mean.tsv
+    lat-gluon --force --mean --tsv 1.lat 2.lat 3.lat 2>/dev/null >want
+    # Ten digits are printed; the error of a mean is that of the jackknife.
+    awk -F'\t' '
+        function far(a, b) { return !((a - b)^2 <= (1e-8 * b)^2) }
+        FNR == 1 { next }
+        FNR == NR { d[$2] = $5; e[$2] = $6; phat2[$2] = $4; n++; next }
+        { seen++; if ($12 != 3 || far($4, d[$1]) || far($5, e[$1]) || far($6, $3 * $4) || $3 != phat2[$1]) { print; bad++ } }
+        END { exit bad || seen != n || n < 10 }' want mean.tsv
+    gluons table.1 | awk -F'\t' 'NR > 1 && ($5 != "nan" || $7 != "nan") { exit 1 }'
+    sed -i '$d' table.2
+    run -1 gluons table.?
+    [[ $output == *"of 3 configurations, found 2"* ]]
+    run -1 gluons want
+    [[ $output == *"expected a table of lat-gluon without --mean"* ]]
+}
+
+@test "alpha(p): g0^2 / 4 pi of a weak field, jackknife errors, and tables that do not belong together are refused" {
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
+    alpha() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/alpha.awk" "$@"; }
+    # Z = 1, 2, 3 and J = 2, 2, 4 of three configurations.
+    local i g=(0 1 2 3) j=(0 2 2 4)
+    for i in 1 2 3; do
+        printf 'config\tmomentum\tphat2\tD\tgauge\ttheta\tdims\tgroup\n0\t1,0,0,0\t2\t%s\tlandau\t1e-1%s\t4,4,4,4\tSU(3)\n' "${g[i]}e-0" $i >gluon.$i
+        printf 'configuration\tkx\tky\tkz\tkt\tk2\tG\tgauge\ttheta\tdims\tgroup\n0\t1\t0\t0\t0\t2\t%s\tlandau\t1e-1%s\t4,4,4,4\tSU(3)\n' "${j[i]}" $i >ghost.$i
+    done
+    alpha gluon.? ghost.? >a.tsv
+    awk 'function a(z, j) { return 2 * z * 4 * j * j / (16 * atan2(1, 1)) }
+        BEGIN {
+            m = a(2, 8 / 3); x[1] = a(5 / 2, 3); x[2] = a(2, 3); x[3] = a(3 / 2, 2)
+            for (k in x) c += x[k] / 3
+            for (k in x) v += 2 / 3 * (x[k] - c)^2
+            printf "%.8g %.8g\n", m, sqrt(v) }' >want
+    awk -F'\t' 'NR == 2 { printf "%.8g %.8g\n", $6, $7 }' a.tsv | cmp - want
+    [ "$(cut -f8,10,12 a.tsv | tail -n 1)" = "$(printf '4\t5.333333333\t3')" ]
+    run -1 alpha gluon.1 gluon.3 gluon.2 ghost.?
+    [[ $output == *"of the same configurations in the same order, found theta 1e-13 and 1e-12 of number 2"* ]]
+    run -1 alpha gluon.1 gluon.2 ghost.?
+    [[ $output == *"found 2 and 3"* ]]
+    run -1 alpha gluon.? a.tsv
+    [[ $output == *"a.tsv: expected a table of lat-gluon"* ]]
+    sed -i 's/landau/coulomb/' gluon.? ghost.?
+    run -1 alpha gluon.? ghost.?
+    [[ $output == *"expected Landau gauge, found coulomb"* ]]
+    sed -i 's/coulomb/landau/; s/1,0,0,0/1,1,0,0/' gluon.? ghost.?
+    run -1 alpha gluon.? ghost.?
+    [[ $output == *"momenta that both tables have, found none"* ]]
+    # beta = 20000: 4 pi alpha = g0^2 = 2 N / beta = 3e-4, up to its square; D of a momentum has 24 Gaussian numbers for each of
+    # the independent ones among `members` momenta: five sigma.
+    for i in 1 2; do lat-heatbath --dims 4,4,4,4 --beta 20000 --thermalise 100 --seed $i --precision double; done | lat-orelax --theta 1e-20 -o w.lat
+    lat-gluon --tsv w.lat >gluon
+    lat-ghost --tsv w.lat >ghost
+    alpha gluon ghost >a.tsv
+    awk -F'\t' 'FNR == NR { if (FNR > 1) n[$2] = 24 * $8; next }
+        FNR > 1 { r = 16 * atan2(1, 1) * $6 / 3e-4 - 1; s++; m = n[$1 "," $2 "," $3 "," $4]; if (!(r * r <= 25 * 2 / m + 1e-5)) { print; bad++ } }
+        END { exit bad || s < 5 }' gluon a.tsv
+    command -v gnuplot >/dev/null || skip "no gnuplot"
+    gnuplot -c "$P/plots/alpha.gp" a.png a.tsv
+    [ -s a.png ]
+}
+
+@test "correlators.sh: a raw ensemble to propagators, alpha and Z factors; killed and run again it has the same bytes" {
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
+    export STEPS=5 QUARKS=1,0,0,.5/1,1,1,1.5 KAPPA=.12 GHOSTS=1 OMP_NUM_THREADS=1
+    correlators() { MAKEFLAGS='' MAKELEVEL='' "$P/correlators.sh" "$@"; }
+    raw 2
+    run -0 --separate-stderr env JOBS=2 "$P/correlators.sh" raw out
+    [ "${lines[-1]}" = "2 configurations: out" ]
+    # Tables are those of the tools on all configurations at once.
+    lat-gluon --tsv --mean --cylinder 1 out/landau/*.lat | cut -f 2,4 >want
+    cut -f 1,3 out/gluon.tsv | cmp - want
+    lat-ghost --tsv --momenta 1 out/landau/*.lat >ghosts
+    awk -f "$P/plots/jackknife.awk" -f "$P/plots/ghost.awk" ghosts | cmp - out/ghost.tsv
+    lat-gluon --tsv --cylinder 1 out/landau/*.lat >gluons
+    awk -f "$P/plots/jackknife.awk" -f "$P/plots/alpha.awk" gluons ghosts | cmp - out/alpha.tsv
+    for n in 1,0,0,.5 1,1,1,1.5; do
+        for i in 1 2; do lat-solve --kappa .12 --source momentum:$n out/landau/cfg.$i.lat; done
+    done >props
+    lat-quark --mean props | cmp - out/quark.tsv
+    lat-quark --vertex --mean props | cmp - out/z.tsv
+    if command -v gnuplot >/dev/null; then [ -s out/gluon.png ] && [ -s out/ghost.pdf ] && [ -s out/alpha.png ] && [ -s out/quark.pdf ]; fi
+    # Nothing is computed twice, and what is missing alone is made.
+    find out/each out/landau -name '*.lat' -printf '%p %i\n' | sort >before
+    rm out/each/cfg.2/1,0,0,.5.legs.lat
+    correlators raw out >said 2>&1
+    find out/each out/landau -name '*.lat' -printf '%p %i\n' | sort | diff - before >changed || true
+    [ "$(grep -c '^<' changed)" -le 1 ]
+    # A stream, killed twice on its way.
+    lat-convert raw/cfg.1 raw/cfg.2 -o both.lat
+    for wait in 0.4 0.9; do
+        MAKEFLAGS='' setsid "$P/correlators.sh" both.lat stream >/dev/null 2>&1 3>&- &
+        sleep $wait
+        kill -9 -- -$! 2>/dev/null || true
+        wait $! || true
+    done
+    correlators both.lat stream >said 2>&1
+    for name in gluon ghost alpha quark z; do cmp out/$name.tsv stream/$name.tsv; done
+    correlators - stream <both.lat >said 2>&1
+    [ "$(cd stream/raw && echo *)" = "cfg.0000.lat cfg.0001.lat" ]
+    nothing_left
+    # Others refused: parameters, a file that is damaged, momenta that the boundary does not have.
+    run -1 --separate-stderr env KAPPA=.11 "$P/correlators.sh" raw out
+    [[ $stderr == *"name another OUT"* ]]
+    run -1 --separate-stderr env QUARKS=1,0,0,1 "$P/correlators.sh" raw whole
+    [[ $stderr == *"failed (1): cfg.1: lat-"*"not all configurations are measured"* ]]
+    [ ! -e whole/quark.tsv ]
+    head -c 30000 raw/cfg.1 >raw/cfg.3
+    run -1 --separate-stderr env "$P/correlators.sh" raw out
+    [[ $stderr == *"failed (1): cfg.3: lat-convert: raw/cfg.3: truncated"*"not all configurations are in Landau gauge"* ]]
+    run -2 "$P/correlators.sh" raw
+    run -2 env JOBS=0 "$P/correlators.sh" raw new
+    run -1 "$P/correlators.sh" nowhere new
+    [ ! -e new ]
+}

@@ -1,0 +1,168 @@
+#!/bin/bash
+# Gluon, ghost and quark propagators, the coupling alpha(p) and Z factors (RI'/MOM) of an ensemble:
+#   pipelines/correlators.sh RAW OUT
+#     RAW  a folder of configurations, one a file, in any format that lat-convert reads; or a file, or - for stdin: a stream of several
+#     OUT  a folder: OUT/landau has the configurations in Landau gauge (ensemble.mk), OUT/each the numbers of each of them,
+#          OUT/{gluon,ghost,alpha,quark,z}.tsv means and jackknife errors of all, and pictures beside them, if there is gnuplot
+# Interrupt it, kill it, run it again: what is done is not computed again. From - the stream is read once; it is then in OUT/raw.
+# Copy and edit, or set a variable for once: JOBS=8 KAPPA=0.1540 pipelines/correlators.sh raw out
+set -euo pipefail
+shopt -s nullglob
+unset CDPATH
+here=$(cd "$(dirname "$(realpath "$0")")" && pwd)
+PATH=$PATH:$here/../bin
+
+: "${JOBS:=1}"                # configurations at a time; they share the processors, or wait for GPUs (gpuslot)
+: "${CYLINDER:=1}"            # gluons: momenta so near to a diagonal, in units of 2 pi/X; 1e9: all
+: "${GHOSTS:=4}"              # momenta of ghosts, see lat-ghost: n^2 up to a number, or a list; empty: no ghosts, no alpha
+: "${QUARKS:=1,1,1,1.5/2,2,2,3.5/3,3,3,5.5}" # momenta nx,ny,nz,nt of quarks, near the diagonal of L^3 x 2L; empty: no quarks
+: "${KAPPA:=0.1540}"          # hopping parameter; quenched beta = 6.0 without clover term: m_pi about 0.36
+: "${CSW:=0}"                 # clover coefficient; 1.769 at beta = 6.0
+: "${BOUNDARY:=p,p,p,a}"      # of quarks; with a of time momenta have nt + 1/2
+: "${RESIDUAL:=1e-10}"        # |b - M x|/|b| of each column
+: "${SOLVER:=auto}"           # see lat-solve
+export JOBS CYLINDER GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
+# And every variable of landau.sh, such as THETA=1e-20.
+
+fail() {
+    echo "correlators: $1" >&2
+    exit "${2-1}"
+}
+
+# ---- one configuration -----------------------------------------------------------------------------
+
+# make FILE COMMAND...: what it prints, unless FILE is there.
+make_table() {
+    [ -e "$1" ] || "${@:2}" -o "$1"
+}
+
+# S(p) and vertices of one momentum, before they are amputated.
+quark() {
+    local legs=$1 ck=${1%.legs.lat}.ck
+    set -- lat-solve --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" --source "momentum:$2" --residual "$RESIDUAL" --solver "$SOLVER" --checkpoint "$ck"
+    [ ! -e "$ck" ] || set -- "$@" --resume "$ck"
+    "$here/gpuslot" "$@" "$fixed" | lat-quark --vertex --legs "$legs" >/dev/null
+    rm -f "$ck"
+}
+
+measure() {
+    local momentum momenta
+    rm -f "$each"/.*.tmp # of a run that was killed
+    make_table "$each/gluon.tsv" lat-gluon --tsv --cylinder "$CYLINDER" "$fixed"
+    [ -z "$GHOSTS" ] || make_table "$each/ghost.tsv" lat-ghost --tsv --momenta "$GHOSTS" "$fixed"
+    IFS=/ read -ra momenta <<<"$QUARKS"
+    for momentum in "${momenta[@]}"; do
+        [ -e "$each/$momentum.legs.lat" ] || quark "$each/$momentum.legs.lat" "$momentum"
+    done
+}
+
+# measure OUT NAME, by xargs below: one run at a time has a configuration, until the last process that it starts has ended.
+if [ $# -eq 3 ] && [ "$1" = measure ]; then
+    fixed=$2/landau/$3.lat each=$2/each/$3
+    mkdir -p "$each"
+    exec {held}>>"$each/lock"
+    flock "$held" || fail "$each/lock cannot be locked: expected OUT on a file system that has flock"
+    set +e # a subshell of its own: behind || it would go on after a failure
+    (set -e; measure) 2>"$each/err"
+    rc=$?
+    [ $rc -eq 0 ] || { echo "failed ($rc): $3: $(head -n 1 "$each/err")" >&2; exit 1; }
+    rm -f "$each/err"
+    exit
+fi
+
+# ---- the ensemble ----------------------------------------------------------------------------------
+
+[ $# -eq 2 ] || fail "expected RAW OUT, found $# arguments" 2
+raw=$1 out=$2
+[[ $out != -* ]] || out=./$out
+[[ $raw == - || $raw != -* ]] || raw=./$raw
+[[ $JOBS =~ ^[1-9][0-9]{0,3}$ ]] || fail "JOBS: expected 1 or more, found '$JOBS'" 2
+[[ $QUARKS =~ ^[-+.,/0-9eE]*$ ]] || fail "QUARKS: expected momenta nx,ny,nz,nt with / between, found '$QUARKS'" 2
+[[ $raw == - || -e $raw ]] || fail "$raw: not there"
+
+# Results of other parameters are no results.
+parameters=
+for v in CYLINDER GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL; do parameters+="$v=${!v} "; done
+mkdir -p "$out/each" || fail "$out cannot be made"
+[ -e "$out/parameters" ] || { echo "$parameters" >"$out/.parameters.$$.tmp" && mv "$out/.parameters.$$.tmp" "$out/parameters"; }
+[ "$(cat "$out/parameters")" = "$parameters" ] ||
+    fail "$out: expected results of '$parameters', found those of '$(cat "$out/parameters")': name another OUT"
+
+# A stream becomes files, each whole; the folder gets its name when the last one is there.
+if [ ! -d "$raw" ]; then
+    if [ ! -e "$out/raw" ]; then
+        rm -rf "$out/.raw.tmp"
+        mkdir "$out/.raw.tmp"
+        [ "$raw" = - ] || exec <"$raw"
+        lat-convert --split -o "$out/.raw.tmp/cfg.lat"
+        mv "$out/.raw.tmp" "$out/raw"
+    fi
+    raw=$out/raw
+fi
+
+rc=0
+make --no-print-directory -f "$here/ensemble.mk" RAW="$raw" GAUGE=landau OUT="$out/landau" -j"$JOBS" || rc=$?
+[ $rc -eq 0 ] || fail "not all configurations are in Landau gauge: the same command goes on"
+
+names=()
+for file in "$out"/landau/*.lat; do
+    name=${file##*/}
+    names+=("${name%.lat}")
+done
+: "${OMP_NUM_THREADS:=$((($(nproc) + JOBS - 1) / JOBS))}"
+export OMP_NUM_THREADS
+printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P "$JOBS" "$here/$(basename "$(realpath "$0")")" measure "$out" ||
+    fail "not all configurations are measured: the same command goes on"
+
+# ---- means and pictures ----------------------------------------------------------------------------
+
+# of FILE: the files of all configurations, in one order.
+of() {
+    local name
+    files=()
+    for name in "${names[@]}"; do
+        name=$out/each/$name/$1
+        [[ $name == /* ]] || name=./$name # a=b is a file, not a variable of awk
+        files+=("$name")
+    done
+}
+
+# table NAME AWK...: OUT/NAME.tsv from tables.
+table() {
+    local new=$out/.$1.tsv.tmp
+    awk -f "$here/plots/jackknife.awk" -f "$here/plots/$1.awk" "${@:2}" >"$new" && mv "$new" "$out/$1.tsv"
+}
+
+# picture NAME TABLE...: OUT/NAME.png and .pdf.
+picture() {
+    local form
+    command -v gnuplot >/dev/null || return 0
+    for form in png pdf; do
+        gnuplot -c "$here/plots/$1.gp" "$out/$1.$form" "${@:2}" || fail "$out/$1.$form cannot be drawn"
+    done
+}
+
+of gluon.tsv
+gluons=("${files[@]}")
+table gluon "${gluons[@]}"
+picture gluon "$out/gluon.tsv"
+if [ -n "$GHOSTS" ]; then
+    of ghost.tsv
+    table ghost "${files[@]}"
+    picture ghost "$out/ghost.tsv"
+    table alpha "${gluons[@]}" "${files[@]}"
+    picture alpha "$out/alpha.tsv"
+fi
+if [ -n "$QUARKS" ]; then
+    legs=()
+    IFS=/ read -ra momenta <<<"$QUARKS"
+    for momentum in "${momenta[@]}"; do
+        of "$momentum.legs.lat"
+        legs+=("${files[@]}")
+    done
+    all_legs() { printf "%s\0" "${legs[@]}" | xargs -0 cat; } # more than one command may take
+    all_legs | lat-quark --mean -o "$out/quark.tsv"
+    all_legs | lat-quark --vertex --mean -o "$out/z.tsv"
+    picture quark "$out/quark.tsv" "$out/z.tsv"
+fi
+echo "${#names[@]} configurations: $out"
