@@ -1,9 +1,9 @@
 #!/bin/bash
-# Gluon, ghost and quark propagators, the coupling alpha(p) and Z factors (RI'/MOM) of an ensemble:
+# Gluon, ghost and quark propagators, the three-gluon vertex, alpha(p) and Z factors (RI'/MOM) of an ensemble:
 #   pipelines/correlators.sh RAW OUT
 #     RAW  a folder of configurations, one a file, in any format that lat-convert reads; or a file, or - for stdin: a stream of several
 #     OUT  a folder: OUT/landau has the configurations in Landau gauge (ensemble.mk), OUT/each the numbers of each of them,
-#          OUT/{gluon,ghost,alpha,quark,z}.tsv means and jackknife errors of all, and pictures beside them, if there is gnuplot
+#          OUT/{gluon,vertex,ghost,alpha,quark,z}.tsv means and jackknife errors of all, and pictures beside them, if there is gnuplot
 # Interrupt it, kill it, run it again: what is done is not computed again. From - the stream is read once; it is then in OUT/raw.
 # Copy and edit, or set a variable for once: JOBS=8 KAPPA=0.1540 pipelines/correlators.sh raw out
 set -euo pipefail
@@ -14,14 +14,15 @@ PATH=$PATH:$here/../bin
 
 : "${JOBS:=1}"                # configurations at a time; they share the processors, or wait for GPUs (gpuslot)
 : "${CYLINDER:=1}"            # gluons: momenta so near to a diagonal, in units of 2 pi/X; 1e9: all
-: "${GHOSTS:=4}"              # momenta of ghosts, see lat-ghost: n^2 up to a number, or a list; empty: no ghosts, no alpha
-: "${QUARKS:=1,1,1,1.5/2,2,2,3.5/3,3,3,5.5}" # momenta nx,ny,nz,nt of quarks, near the diagonal of L^3 x 2L; empty: no quarks
+: "${VERTICES=8}"             # momenta of the three-gluon vertex, n^2 up to a number; empty: no vertices
+: "${GHOSTS=4}"               # momenta of ghosts, see lat-ghost: n^2 up to a number, or a list; empty: no ghosts, no alpha
+: "${QUARKS=1,1,1,1.5/2,2,2,3.5/3,3,3,5.5}" # momenta nx,ny,nz,nt of quarks, near the diagonal of L^3 x 2L; empty: no quarks
 : "${KAPPA:=0.1540}"          # hopping parameter; quenched beta = 6.0 without clover term: m_pi about 0.36
 : "${CSW:=0}"                 # clover coefficient; 1.769 at beta = 6.0
 : "${BOUNDARY:=p,p,p,a}"      # of quarks; with a of time momenta have nt + 1/2
 : "${RESIDUAL:=1e-10}"        # |b - M x|/|b| of each column
 : "${SOLVER:=auto}"           # see lat-solve
-export JOBS CYLINDER GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
+export JOBS CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
 # And every variable of landau.sh, such as THETA=1e-20.
 
 fail() {
@@ -49,6 +50,7 @@ measure() {
     local momentum momenta
     rm -f "$each"/.*.tmp # of a run that was killed
     make_table "$each/gluon.tsv" lat-gluon --tsv --cylinder "$CYLINDER" "$fixed"
+    [ -z "$VERTICES" ] || make_table "$each/vertex.tsv" lat-gluon --vertex --tsv --momenta "$VERTICES" "$fixed"
     [ -z "$GHOSTS" ] || make_table "$each/ghost.tsv" lat-ghost --tsv --momenta "$GHOSTS" "$fixed"
     IFS=/ read -ra momenta <<<"$QUARKS"
     for momentum in "${momenta[@]}"; do
@@ -82,7 +84,7 @@ raw=$1 out=$2
 
 # Results of other parameters are no results.
 parameters=
-for v in CYLINDER GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL; do parameters+="$v=${!v} "; done
+for v in CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL; do parameters+="$v=${!v} "; done
 mkdir -p "$out/each" || fail "$out cannot be made"
 [ -e "$out/parameters" ] || { echo "$parameters" >"$out/.parameters.$$.tmp" && mv "$out/.parameters.$$.tmp" "$out/parameters"; }
 [ "$(cat "$out/parameters")" = "$parameters" ] ||
@@ -146,6 +148,11 @@ of gluon.tsv
 gluons=("${files[@]}")
 table gluon "${gluons[@]}"
 picture gluon "$out/gluon.tsv"
+if [ -n "$VERTICES" ]; then
+    of vertex.tsv
+    table vertex "${files[@]}"
+    picture vertex "$out/vertex.tsv"
+fi
 if [ -n "$GHOSTS" ]; then
     of ghost.tsv
     table ghost "${files[@]}"

@@ -190,6 +190,97 @@ END
     [ "$(cut -f1 each.tsv | sort -u | wc -l)" -eq 7 ]
 }
 
+# close FILE FILE BOUND: the same rows of limit, momentum, members, T, S, D, D0, Gamma, g, numbers to BOUND of their size.
+close() {
+    awk -F'\t' -v bound="$3" '
+        function abs(v) { return v < 0 ? -v : v }
+        FNR == NR { for (i = 3; i <= 9; i++) w[$1, $2, i] = $i; n++; next }
+        {
+            seen++
+            for (i = 3; i <= 9; i++) {
+                want = w[$1, $2, i]
+                if (want == "nan" || $i == "nan" ? want != $i : !(want != "" && abs($i - want) <= bound * abs(want))) { print $1, $2, i ": " $i ", expected " want; bad++ }
+            }
+        }
+        END { exit bad || seen != n || n < 3 }' "$1" "$2"
+}
+
+# vertices OPTION...: those rows of lat-gluon --vertex.
+vertices() { lat-gluon --force --vertex --tsv "$@" 2>/dev/null | tail -n +2 | cut -f 2,3,6-12; }
+
+@test "three-gluon vertices are those of numpy, in the soft and the symmetric limit" {
+    need_numpy
+    local dims group most
+    while read -r dims group most; do
+        rough a.lat --dims "$dims" --group "$group"
+        "$PYTHON" "$ROOT/tests/gluon_vertices.py" a.lat "$most" >want
+        vertices --momenta "$most" a.lat >found
+        # Sums over a few hundred sites, of terms of size 1e-3 that cancel to 1e-2 of them: 1e-9 is far above rounding.
+        close want found 1e-9
+        cut -f 1 found | sort -u | tr '\n' ' ' >limits
+        [ "$(cat limits)" = "soft symmetric " ]
+    done <<'END'
+6,4,6,6 3 3
+5,5,5,5 2 4
+3,4,3,3 4 3
+END
+}
+
+@test "vertices do not change under the symmetries of the lattice and of charges, with threads; without colour there are none" {
+    rough a.lat --dims 6,4,6,6
+    vertices --momenta 6 a.lat >want
+    lat-reorder --axes t,y,x,z --shift 1,2,0,3 --reflect xt a.lat >b.lat
+    vertices --momenta 6 b.lat >found
+    # T is a mean over momenta of terms up to some hundred times larger.
+    close want found 1e-9
+    lat-reorder --conjugate a.lat | vertices --momenta 6 >found
+    close want found 1e-9
+    lat-gluon --force --vertex --tsv -@ 1 a.lat 2>/dev/null >one
+    lat-gluon --force --vertex --tsv -@ 3 a.lat 2>/dev/null | cmp - one
+    # Links that commute.
+    lat-start flux --n12 1 --n34 2 --dims 6,6,6,6 | lat-gluon --force --vertex --tsv 2>/dev/null |
+        awk -F'\t' 'FNR > 1 && $7 != 0 { print; exit 1 } END { exit FNR < 5 }'
+}
+
+@test "vertices of an ensemble: the jackknife of T and propagators; text and JSON have the same numbers" {
+    local i
+    for i in 1 2 3 4; do rough $i.lat --dims 4,4,4,6 --seed $i; done
+    cat 1.lat 2.lat 3.lat 4.lat >all.lat
+    lat-gluon --force --vertex --momenta 2 --tsv all.lat 2>/dev/null >each.tsv
+    lat-gluon --force --vertex --momenta 2 --tsv --mean 1.lat 2.lat 3.lat 4.lat 2>/dev/null >mean.tsv
+    [ "$(field mean.tsv configs)" = 4 ]
+    awk -F'\t' '
+        function g(soft, phat2, t, d, z) { return phat2^1.5 * t / (soft ? z * sqrt(d) : d^1.5) }
+        FNR == 1 { next }
+        FNR == NR { k = $2 " " $3; t[k, $1] = $7; d[k, $1] = $9; z[k, $1] = $10; T[k] += $7; D[k] += $9; Z[k] += $10; next }
+        {
+            k = $2 " " $3; s = $2 == "soft"; a = v = 0
+            want = g(s, $5, T[k] / 4, D[k] / 4, Z[k] / 4)
+            for (i = 0; i < 4; i++) { x[i] = g(s, $5, (T[k] - t[k, i]) / 3, (D[k] - d[k, i]) / 3, (Z[k] - z[k, i]) / 3); a += x[i] / 4 }
+            for (i = 0; i < 4; i++) v += (x[i] - a)^2 * 3 / 4
+            if (!(($17 - want)^2 <= (1e-9 * want)^2 && (($18)^2 - v)^2 <= (1e-6 * v)^2)) { print $0, want, sqrt(v); bad++ }
+            rows++
+        }
+        END { exit bad || rows < 4 }' each.tsv mean.tsv
+    lat-gluon --force --vertex --momenta 2 1.lat 2>/dev/null >text
+    lat-gluon --force --vertex --momenta 2 --json 1.lat 2>/dev/null >json
+    [ "$(grep -c '^soft\|^symmetric' text)" -eq "$(grep -o '"limit"' json | wc -l)" ]
+    grep -q "\"T\": $(field each.tsv T)," json
+    need_numpy
+    "$PYTHON" -c 'import json, sys; v = json.load(open("json"))["vertices"]; assert v[0]["S"] is None and v[0]["momentum"] == [0, 0, 0, 1], v'
+    # What cannot be is refused.
+    refuses 2 '--momenta is for --vertex' lat-gluon --momenta 3 1.lat
+    refuses 2 '--average none is for the propagator' lat-gluon --vertex --average none 1.lat
+    refuses 1 'expected momenta below the edge of the zone, within the cuts, with n^2 up to 2, found none' lat-gluon --require-theta 99 --vertex --momenta 2 --cylinder .1 1.lat -o never
+    refuses 1 '--vertex: expected Landau gauge, found Coulomb gauge' lat-gluon --require-theta 99 --vertex --gauge coulomb 1.lat
+    lat-start hot --dims 8,8 -o plane.lat
+    refuses 1 'expected three dimensions at least, found 2' lat-gluon --require-theta 99 --vertex plane.lat
+    lat-start hot --dims 4,4,4,6 --group 2 -o two.lat
+    refuses 1 'of one group, found SU(3) and SU(2)' lat-gluon --require-theta 99 --vertex --mean 1.lat two.lat
+    cat 1.lat two.lat | lat-gluon --require-theta 99 --vertex --tsv >found
+    lat-gluon --require-theta 99 --vertex --tsv two.lat | tail -n +2 | cut -f 2- | cmp - <(awk -F'\t' '$1 == 1' found | cut -f 2-)
+}
+
 @test "text, columns and JSON agree, and threads change no digit" {
     rough a.lat --dims 4,4,4,6
     lat-orelax --gauge coulomb --theta 1e-10 a.lat -o f.lat

@@ -846,7 +846,7 @@ END
 
 @test "correlators.sh: a raw ensemble to propagators, alpha and Z factors; killed and run again it has the same bytes" {
     [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
-    export STEPS=5 QUARKS=1,0,0,.5/1,1,1,1.5 KAPPA=.12 GHOSTS=1 OMP_NUM_THREADS=1
+    export STEPS=5 QUARKS=1,0,0,.5/1,1,1,1.5 KAPPA=.12 GHOSTS=1 VERTICES=3 OMP_NUM_THREADS=1
     correlators() { MAKEFLAGS='' MAKELEVEL='' "$P/correlators.sh" "$@"; }
     raw 2
     run -0 --separate-stderr env JOBS=2 "$P/correlators.sh" raw out
@@ -854,6 +854,12 @@ END
     # Tables are those of the tools on all configurations at once.
     lat-gluon --tsv --mean --cylinder 1 out/landau/*.lat | cut -f 2,4 >want
     cut -f 1,3 out/gluon.tsv | cmp - want
+    lat-gluon --vertex --momenta 3 --mean --tsv out/landau/*.lat | cut -f 2,3,7-18 >want
+    # Ten digits of means; T of two configurations may cancel in part.
+    cut -f 1,2,6-17 out/vertex.tsv | awk -F'\t' '
+        FNR == NR { for (i = 1; i <= NF; i++) w[FNR, i] = $i; n++; next }
+        { for (i = 1; i <= NF; i++) if (FNR == 1 || $i == "nan" ? $i != w[FNR, i] : i > 2 ? !(($i - w[FNR, i])^2 <= (1e-7 * w[FNR, i])^2) : $i != w[FNR, i]) { print i, $0; bad++ } }
+        END { exit bad || FNR != n || n < 4 }' want -
     lat-ghost --tsv --momenta 1 out/landau/*.lat >ghosts
     awk -f "$P/plots/jackknife.awk" -f "$P/plots/ghost.awk" ghosts | cmp - out/ghost.tsv
     lat-gluon --tsv --cylinder 1 out/landau/*.lat >gluons
@@ -863,7 +869,7 @@ END
     done >props
     lat-quark --mean props | cmp - out/quark.tsv
     lat-quark --vertex --mean props | cmp - out/z.tsv
-    if command -v gnuplot >/dev/null; then [ -s out/gluon.png ] && [ -s out/ghost.pdf ] && [ -s out/alpha.png ] && [ -s out/quark.pdf ]; fi
+    if command -v gnuplot >/dev/null; then [ -s out/gluon.png ] && [ -s out/vertex.pdf ] && [ -s out/ghost.pdf ] && [ -s out/alpha.png ] && [ -s out/quark.pdf ]; fi
     # Nothing is computed twice, and what is missing alone is made.
     find out/each out/landau -name '*.lat' -printf '%p %i\n' | sort >before
     rm out/each/cfg.2/1,0,0,.5.legs.lat
@@ -879,10 +885,14 @@ END
         wait $! || true
     done
     correlators both.lat stream >said 2>&1
-    for name in gluon ghost alpha quark z; do cmp out/$name.tsv stream/$name.tsv; done
+    for name in gluon vertex ghost alpha quark z; do cmp out/$name.tsv stream/$name.tsv; done
     correlators - stream <both.lat >said 2>&1
     [ "$(cd stream/raw && echo *)" = "cfg.0000.lat cfg.0001.lat" ]
     nothing_left
+    # Gluons alone.
+    VERTICES='' GHOSTS='' QUARKS='' correlators raw alone >said 2>&1
+    cmp alone/gluon.tsv out/gluon.tsv
+    [ ! -e alone/vertex.tsv ] && [ ! -e alone/ghost.tsv ] && [ ! -e alone/quark.tsv ]
     # Others refused: parameters, a file that is damaged, momenta that the boundary does not have.
     run -1 --separate-stderr env KAPPA=.11 "$P/correlators.sh" raw out
     [[ $stderr == *"name another OUT"* ]]

@@ -12,6 +12,7 @@
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "measure/gluon_vertex.h"
 #include "measure/measure.h"
 #include "common/options.h"
 #include "formats/fields.h"
@@ -25,7 +26,8 @@ enum { ORBITS, NONE };
 
 static int average = ORBITS, device;
 static double cylinder = NAN, cone = NAN; /* no cut */
-static bool mean;
+static long largest = 8;
+static bool mean, vertex;
 
 static const lat_option options[] = {
     LAT_GAUGE_OPTIONS("landau|coulomb"),
@@ -39,10 +41,16 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_REAL, "cone", 0, "DEGREES", &cone, 0, 180,
      "keep only momenta within this angle of the diagonal (default: all)", false},
+    {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
+     "the three-gluon vertex instead, in Landau gauge, in the soft and the symmetric limit", false},
+    {LAT_OPT_INT, "momenta", 0, "N2", &largest, 1, 100000,
+     "of --vertex: momenta 2 pi n/L with n^2 up to N2", false},
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
      "device of the Fourier transforms: cpu is FFTW, gpu is cuFFT; auto: the faster one", false},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
-     "print one table, the mean over all configurations, with its error", true},
+     "print one table, the mean over all configurations, with its error (of vertices that of the "
+     "jackknife)",
+     true},
     LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("momentum", "configuration"),
     {0}};
@@ -50,7 +58,9 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-gluon",
     .args = "[FILE...]",
-    .summary = "Measures the gluon propagator in momentum space, in Landau or Coulomb gauge.",
+    .summary =
+        "Measures the gluon propagator in momentum space, in Landau or Coulomb gauge, and the "
+        "three-gluon vertex.",
     .example =
         "lat-orelax --gauge landau --theta 1e-14 cfg.0100.lat | lat-gluon --tsv --cylinder 1",
     .options = options,
@@ -255,6 +265,156 @@ static int momenta_new(momenta *m, const lat_condition *c, const lat_geometry *g
     return rc;
 }
 
+static bool kept(const orbit *o)
+{
+    /* The diagonal itself is at a distance of rounding. */
+    return !(o->distance > cylinder + 1e-6) && !(o->phat2 > 0 && o->angle > cone + 1e-4);
+}
+
+/* ---- legs of vertices ------------------------------------------------------------------------ */
+
+/* Three momenta of one orbit whose sum is 0. */
+typedef struct triad {
+    int leg[3];
+    double value[2];
+} triad;
+
+/* A(p) of the momenta of --vertex, and the sets of three that make a vertex. Leg 0 is p = 0; those
+ * of orbit number o are first[o] to first[o + 1] - 1, p and -p apart. */
+typedef struct legs {
+    int count, (*n)[LAT_MAX_DIMS];
+    size_t *h; /* the momentum of the half spectrum: that of the leg, or its negative */
+    bool *minus;
+    int *first;
+    triad *triads;
+    size_t triad_count;
+    double complex *a;
+} legs;
+
+static void legs_free(legs *l)
+{
+    free(l->n);
+    free(l->h);
+    free(l->minus);
+    free(l->first);
+    free(l->triads);
+    free(l->a);
+    *l = (legs){.n = NULL};
+}
+
+/* With all n_mu below the edge of the zone, where p is not -p. */
+static bool has_legs(const momenta *m, const orbit *o)
+{
+    long square = 0;
+    for (int i = 0; i < m->nd; i++) {
+        if (2 * abs(o->n[i]) >= m->extent[i])
+            return false;
+        square += (long)o->n[i] * o->n[i];
+    }
+    return square == 0 || (square <= largest && kept(o));
+}
+
+/* A count of all, and a place for each orbit. */
+static int legs_alloc(legs *l, const momenta *m, int nc)
+{
+    l->first = lat_alloc(m->orbits + 1, sizeof *l->first, "legs of vertices");
+    if (!l->first)
+        return -1;
+    l->first[0] = 0;
+    for (size_t o = 0; o < m->orbits; o++)
+        l->first[o + 1] = l->first[o] + (has_legs(m, &m->orbit[o]) ? (int)m->orbit[o].members : 0);
+    l->count = l->first[m->orbits];
+    const size_t count = (size_t)l->count;
+    l->n = lat_alloc(count, sizeof *l->n, "legs of vertices");
+    l->h = lat_alloc(count, sizeof *l->h, "legs of vertices");
+    l->minus = lat_alloc(count, sizeof *l->minus, "legs of vertices");
+    l->a = lat_alloc(count * (size_t)(m->nd * nc * nc), sizeof *l->a, "legs of vertices");
+    return l->n && l->h && l->minus && l->a ? 0 : -1;
+}
+
+static void add_leg(legs *l, int at, const momenta *m, size_t h, bool minus)
+{
+    int *n = l->n[at];
+    memset(n, 0, sizeof *l->n);
+    momentum(m, h, n);
+    for (int i = 0; minus && i < m->nd; i++)
+        n[i] = -n[i];
+    l->h[at] = h;
+    l->minus[at] = minus;
+}
+
+/* -(a + b) among the legs of an orbit, after number `after`; -1: it is not there. */
+static int third(const legs *l, int nd, int last, int a, int b)
+{
+    for (int c = b + 1; c < last; c++) {
+        bool all = true;
+        for (int i = 0; all && i < nd; i++)
+            all = l->n[a][i] + l->n[b][i] + l->n[c][i] == 0;
+        if (all)
+            return c;
+    }
+    return -1;
+}
+
+/* Could they be two of a triad? Their sum has to be in the orbit. */
+static bool in_orbit(const momenta *m, const orbit *o, const int *a, const int *b)
+{
+    int n[LAT_MAX_DIMS] = {0};
+    for (int i = 0; i < m->nd; i++)
+        n[i] = a[i] + b[i];
+    representative(m, n);
+    return !memcmp(n, o->n, sizeof n);
+}
+
+static int find_triads(legs *l, const momenta *m)
+{
+    size_t room = 0;
+    for (size_t o = 0; o < m->orbits; o++)
+        for (int a = l->first[o], last = l->first[o + 1]; a < last; a++)
+            for (int b = a + 1; b < last; b++) {
+                const int c = m->orbit[o].phat2 > 0 && in_orbit(m, &m->orbit[o], l->n[a], l->n[b])
+                                  ? third(l, m->nd, last, a, b)
+                                  : -1;
+                if (c < 0)
+                    continue;
+                if (l->triad_count == room) {
+                    room = 2 * room + 64;
+                    triad *new = realloc(l->triads, room * sizeof *new);
+                    if (!new)
+                        return lat_fail("out of memory: vertices");
+                    l->triads = new;
+                }
+                l->triads[l->triad_count++] = (triad){.leg = {a, b, c}};
+            }
+    return 0;
+}
+
+static int legs_new(legs *l, const momenta *m, int nc)
+{
+    if (m->time >= 0)
+        return lat_fail("--vertex: expected Landau gauge, found Coulomb gauge");
+    if (m->nd < 3)
+        return lat_fail("--vertex: expected three dimensions at least, found %d", m->nd);
+    if (legs_alloc(l, m, nc))
+        return -1;
+    int *next = lat_alloc(m->orbits, sizeof *next, "legs of vertices");
+    if (!next)
+        return -1;
+    memcpy(next, l->first, m->orbits * sizeof *next);
+    for (size_t h = 0; h < m->half; h++) {
+        const size_t o = m->of[h];
+        int n[LAT_MAX_DIMS];
+        if (!has_legs(m, &m->orbit[o]))
+            continue;
+        momentum(m, h, n);
+        add_leg(l, next[o]++, m, h, false);
+        if (weight(m, n) == 2)
+            add_leg(l, next[o]++, m, h, true);
+    }
+    free(next);
+    return find_triads(l, m);
+}
+
 /* ---- the field ------------------------------------------------------------------------------- */
 
 /* Sums of squares of one configuration. */
@@ -374,9 +534,30 @@ static void add_direction(work *w, const momenta *m, int k, double factor)
     }
 }
 
+/* The same component of A_mu(p) of all legs. A is Hermitian in position space, and A(-p) is
+ * A(p)^+. */
+static void add_to_legs(const work *w, const momenta *m, legs *l, int nc, int k, int i, int j)
+{
+    for (int leg = 0; leg < l->count; leg++) {
+        double complex *a = l->a + (size_t)(leg * m->nd + k) * (size_t)(nc * nc);
+        const double p = 2 * M_PI * l->n[leg][k] / m->extent[k];
+        const double complex f = w->f[l->h[leg]],
+                             v = (l->minus[leg] ? conj(f) : f) * cexp(-I * (p / 2));
+        if (i == j) {
+            a[i * nc + j] += v;
+        } else if (i < j) {
+            a[i * nc + j] += v;
+            a[j * nc + i] += v;
+        } else {
+            a[j * nc + i] += I * v;
+            a[i * nc + j] -= I * v;
+        }
+    }
+}
+
 /* tr A A^+ has the diagonal elements once, real and imaginary parts of the others twice. */
-static int add_component(const lat_field *f, work *w, const momenta *m, size_t slice, int i, int j,
-                         double *square)
+static int add_component(const lat_field *f, work *w, const momenta *m, legs *l, size_t slice,
+                         int i, int j, double *square)
 {
     const double factor = i == j ? 1 : 2;
     for (int k = 0; k < m->nd; k++) {
@@ -390,6 +571,8 @@ static int add_component(const lat_field *f, work *w, const momenta *m, size_t s
         else if (lat_fourier_run(w->gpu, w->a, (double *)w->f))
             return -1;
         add_direction(w, m, k, factor);
+        if (l)
+            add_to_legs(w, m, l, f->head.nc, k, i, j);
     }
 #pragma omp parallel for schedule(static)
     for (size_t h = 0; h < m->half; h++)
@@ -435,7 +618,8 @@ static void clear(momenta *m)
         m->orbit[i].d = m->orbit[i].d2 = m->orbit[i].l = 0;
 }
 
-static int transform(const lat_field *f, momenta *m, sums *s)
+/* With vertices A(p) goes to l, which is NULL without. */
+static int transform(const lat_field *f, momenta *m, legs *l, sums *s)
 {
     const int nc = f->head.nc;
     double plaquette, square = 0;
@@ -444,11 +628,13 @@ static int transform(const lat_field *f, momenta *m, sums *s)
     if (lat_measure_plaquette(f, &plaquette, &s->link_trace) || work_new(&w, m))
         return -1;
     clear(m);
+    if (l)
+        memset(l->a, 0, (size_t)l->count * (size_t)(m->nd * nc * nc) * sizeof *l->a);
     int rc = 0;
     for (size_t slice = 0; slice < m->slices; slice++)
         for (int i = 0; i < nc; i++)
             for (int j = 0; rc == 0 && j < nc; j++)
-                rc = add_component(f, &w, m, slice, i, j, &square);
+                rc = add_component(f, &w, m, l, slice, i, j, &square);
     if (rc == 0)
         into_orbits(&w, m, nc, s);
     work_free(&w);
@@ -466,6 +652,161 @@ static double theta(const momenta *m, int nc, const sums *s)
     return 4 * s->divergence / (nc * sites * sites * (double)m->slices);
 }
 
+/* ---- vertices -------------------------------------------------------------------------------- */
+
+/* What is averaged over configurations, and what follows from it. */
+enum { T, S, DP, D0, AVERAGED, GAMMA = AVERAGED, COUPLING, VALUES };
+static const char *const value_names[VALUES] = {"T", "S", "D", "D0", "Gamma", "g"};
+
+typedef struct row {
+    const orbit *o;
+    bool soft;
+    long members; /* momenta p, or sets of three */
+    double value[VALUES], error[VALUES];
+} row;
+
+/* Rows, and the numbers of each configuration: [config][row][AVERAGED]. */
+typedef struct vertices {
+    legs l;
+    row *row;
+    int rows;
+    double *each;
+    long configs;
+} vertices;
+
+static void vertices_free(vertices *v)
+{
+    legs_free(&v->l);
+    free(v->row);
+    free(v->each);
+    *v = (vertices){.row = NULL};
+}
+
+/* The amputated vertex and the coupling, docs/vertex.md. */
+static void derive(row *r)
+{
+    double *v = r->value;
+    const double propagators = v[DP] * v[DP] * (r->soft ? v[D0] : v[DP]);
+    v[GAMMA] = v[T] / propagators;
+    v[COUPLING] = pow(r->o->phat2, 1.5) * v[T] / (r->soft ? v[D0] * sqrt(v[DP]) : pow(v[DP], 1.5));
+}
+
+/* The orbit of the first triad from number t on; or the number of orbits. */
+static size_t triad_orbit(const legs *l, const momenta *m, size_t t)
+{
+    return t < l->triad_count ? m->of[l->h[l->triads[t].leg[0]]] : m->orbits;
+}
+
+static int vertices_new(vertices *v, const momenta *m, int nc)
+{
+    if (legs_new(&v->l, m, nc))
+        return -1;
+    if (!(v->row = lat_alloc(2 * m->orbits, sizeof *v->row, "vertices")))
+        return -1;
+    size_t t = 0;
+    for (size_t o = 0; o < m->orbits; o++) {
+        const int members = v->l.first[o + 1] - v->l.first[o];
+        const size_t before = t;
+        if (members == 0 || m->orbit[o].phat2 == 0)
+            continue;
+        v->row[v->rows++] = (row){.o = &m->orbit[o], .soft = true, .members = members};
+        while (triad_orbit(&v->l, m, t) == o)
+            t++;
+        if (t > before)
+            v->row[v->rows++] = (row){.o = &m->orbit[o], .members = (long)(t - before)};
+    }
+    return v->rows > 0 ? 0
+                       : lat_fail("--vertex: expected momenta below the edge of the zone, within "
+                                  "the cuts, with n^2 up to %ld, found none",
+                                  largest);
+}
+
+/* T and S of all rows, from A(p) of one configuration. */
+static int vertices_measure(vertices *v, const momenta *m, int nc)
+{
+    legs *l = &v->l;
+    lat_gluon_legs g = {.nc = nc,
+                        .nd = m->nd,
+                        .sites = (double)m->sites,
+                        .n = (const int(*)[LAT_MAX_DIMS])l->n,
+                        .a = l->a};
+    memcpy(g.extent, m->extent, sizeof g.extent);
+    double *soft = lat_alloc((size_t)l->count, sizeof *soft, "vertices");
+    if (!soft)
+        return -1;
+#pragma omp parallel for schedule(static)
+    for (int leg = 1; leg < l->count; leg++)
+        soft[leg] = lat_gluon_soft(&g, leg);
+#pragma omp parallel for schedule(static)
+    for (size_t t = 0; t < l->triad_count; t++)
+        lat_gluon_symmetric(&g, l->triads[t].leg, l->triads[t].value);
+    size_t t = 0;
+    for (int i = 0; i < v->rows; i++) {
+        row *r = &v->row[i];
+        const int first = l->first[r->o - m->orbit];
+        double sum[2] = {0};
+        for (long k = 0; k < r->members; k++) {
+            sum[0] += r->soft ? soft[first + k] : l->triads[t].value[0];
+            sum[1] += r->soft ? NAN : l->triads[t++].value[1];
+        }
+        r->value[T] = sum[0] / (double)r->members;
+        r->value[S] = sum[1] / (double)r->members;
+        r->value[DP] = r->o->d;
+        r->value[D0] = m->orbit[0].d;
+        derive(r);
+    }
+    free(soft);
+    return 0;
+}
+
+static int vertices_keep(vertices *v)
+{
+    const size_t block = (size_t)v->rows * AVERAGED;
+    double *each = realloc(v->each, (size_t)(v->configs + 1) * block * sizeof *each);
+    if (!each)
+        return lat_fail("out of memory: vertices of %ld configurations", v->configs + 1);
+    v->each = each;
+    each += (size_t)v->configs++ * block;
+    for (int i = 0; i < v->rows; i++, each += AVERAGED)
+        memcpy(each, v->row[i].value, AVERAGED * sizeof *each);
+    return 0;
+}
+
+/* The mean over all configurations but number `out` (-1: over all). */
+static void row_mean(const vertices *v, int i, long out, row *r)
+{
+    const double n = (double)(out < 0 ? v->configs : v->configs - 1);
+    for (int k = 0; k < AVERAGED; k++) {
+        r->value[k] = 0;
+        for (long c = 0; c < v->configs; c++)
+            r->value[k] += c == out ? 0 : v->each[(c * v->rows + i) * AVERAGED + k] / n;
+    }
+    derive(r);
+}
+
+/* Means, and errors by the jackknife. */
+static void vertices_mean(vertices *v)
+{
+    const double n = (double)v->configs;
+    for (int i = 0; i < v->rows; i++) {
+        row *r = &v->row[i], without = *r;
+        double sum[VALUES] = {0}, square[VALUES] = {0};
+        row_mean(v, i, -1, r);
+        for (long out = 0; out < v->configs && v->configs > 1; out++) {
+            row_mean(v, i, out, &without);
+            for (int k = 0; k < VALUES; k++) { /* from the mean: no cancellation */
+                const double d = without.value[k] - r->value[k];
+                sum[k] += d;
+                square[k] += d * d;
+            }
+        }
+        for (int k = 0; k < VALUES; k++)
+            r->error[k] = v->configs > 1 && !isnan(r->value[k])
+                              ? sqrt(fmax(square[k] - sum[k] * sum[k] / n, 0) * (n - 1) / n)
+                              : NAN;
+    }
+}
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
 typedef struct report {
@@ -475,14 +816,9 @@ typedef struct report {
     const char *gauge;
     int nc;
     double theta, square, link_trace;
-    bool forced; /* it is not in the gauge */
+    bool forced;       /* it is not in the gauge */
+    const vertices *v; /* NULL: the propagator */
 } report;
-
-static bool kept(const orbit *o)
-{
-    /* The diagonal itself is at a distance of rounding. */
-    return !(o->distance > cylinder + 1e-6) && !(o->phat2 > 0 && o->angle > cone + 1e-4);
-}
 
 static const char *name(const momenta *m, const orbit *o, char buf[64])
 {
@@ -490,6 +826,72 @@ static const char *name(const momenta *m, const orbit *o, char buf[64])
     for (int i = 0; i < m->nd; i++)
         n += snprintf(buf + n, 64 - (size_t)n, "%s%d", i ? "," : "", o->n[i]);
     return buf;
+}
+
+static const char *limit(const row *r) { return r->soft ? "soft" : "symmetric"; }
+
+static void vertices_text(FILE *to, const report *r)
+{
+    char text[64];
+    fprintf(to, "%-10s %-16s %10s %14s %14s %10s %10s %8s\n", "limit", "momentum", "phat^2", "T",
+            "Gamma", "g", "+-", "members");
+    for (int i = 0; i < r->v->rows; i++) {
+        const row *w = &r->v->row[i];
+        fprintf(to, "%-10s %-16s %10.6f %14.6g %14.6g %10.4g %10.2g %8ld\n", limit(w),
+                name(r->m, w->o, text), w->o->phat2, w->value[T], w->value[GAMMA],
+                w->value[COUPLING], mean ? w->error[COUPLING] : NAN, w->members);
+    }
+}
+
+static void vertices_tsv(FILE *to, const report *r)
+{
+    char text[64];
+    if (lat_report_heading()) {
+        fprintf(to, "%s\tlimit\tmomentum\tp\tphat2\tmembers", mean ? "configs" : "config");
+        for (int k = 0; k < VALUES; k++) {
+            fprintf(to, "\t%s", value_names[k]);
+            if (mean)
+                fprintf(to, "\t%s_error", value_names[k]);
+        }
+        fprintf(to, "\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced");
+        lat_report_end_heading(to);
+    }
+    for (int i = 0; i < r->v->rows; i++) {
+        const row *w = &r->v->row[i];
+        fprintf(to, "%ld\t%s\t%s\t%.17g\t%.17g\t%ld", r->config, limit(w), name(r->m, w->o, text),
+                w->o->p, w->o->phat2, w->members);
+        for (int k = 0; k < VALUES; k++) {
+            lat_numbers_tsv(to, 1, w->value + k);
+            if (mean)
+                lat_numbers_tsv(to, 1, w->error + k);
+        }
+        fprintf(to, "\t%s\t%.17g", r->gauge, r->theta);
+        lat_lattice_tsv(to, &r->m->geom, r->nc);
+        fprintf(to, "\t%d", r->forced);
+        lat_report_end_row(to);
+    }
+}
+
+static void vertices_json(FILE *to, const report *r)
+{
+    char text[64], error[16];
+    lat_json_key(to, false, "vertices");
+    for (int i = 0; i < r->v->rows; i++) {
+        const row *w = &r->v->row[i];
+        fprintf(to, "%s{\"limit\": \"%s\", \"momentum\": [%s]", i ? ", " : "[", limit(w),
+                name(r->m, w->o, text));
+        lat_json_pair(to, "p", w->o->p);
+        lat_json_pair(to, "phat2", w->o->phat2);
+        fprintf(to, ", \"members\": %ld", w->members);
+        for (int k = 0; k < VALUES; k++) {
+            lat_json_pair(to, value_names[k], w->value[k]);
+            snprintf(error, sizeof error, "%s_error", value_names[k]);
+            if (mean)
+                lat_json_pair(to, error, w->error[k]);
+        }
+        fputc('}', to);
+    }
+    fputs("]}\n", to);
 }
 
 static void print_text(FILE *to, const report *r)
@@ -504,6 +906,10 @@ static void print_text(FILE *to, const report *r)
             r->forced ? ", which is not in it (--force)" : "");
     fprintf(to, "link trace     %.15g\n", r->link_trace);
     fprintf(to, "field squared  %.15g\n\n", r->square);
+    if (r->v) {
+        vertices_text(to, r);
+        return;
+    }
     fprintf(to, "%-16s %10s %10s %16s %10s %12s %8s\n", "momentum", "|p|", "phat^2", "D", "+-",
             "longitudinal", "members");
     for (size_t i = 0; i < r->m->orbits; i++) {
@@ -517,6 +923,10 @@ static void print_text(FILE *to, const report *r)
 static void print_tsv(FILE *to, const report *r)
 {
     char text[64];
+    if (r->v) {
+        vertices_tsv(to, r);
+        return;
+    }
     if (lat_report_heading()) {
         fprintf(to,
                 "%s\tmomentum\tp\tphat2\tD\tD_error\tlongitudinal\tmembers\tcylinder\tcone\t"
@@ -565,6 +975,10 @@ static void print_json(FILE *to, const report *r)
     lat_json_pair(to, "link_trace", r->link_trace);
     lat_json_pair(to, "field_squared", r->square);
     lat_lattice_json(to, &r->m->geom, r->nc);
+    if (r->v) {
+        vertices_json(to, r);
+        return;
+    }
     lat_json_key(to, false, "propagator");
     fputc('[', to);
     bool first = true;
@@ -655,24 +1069,30 @@ static report totals_mean(const totals *t, momenta *m, long configs, report last
     return last;
 }
 
-/* The momenta of this field: those of the field before, unless lattice or gauge differ. */
-static int prepare(momenta *m, const lat_condition *c, const lat_geometry *geom, long config)
+/* The momenta of this field: those of the field before, unless lattice, gauge or group differ. */
+static int prepare(momenta *m, vertices *v, const lat_condition *c, const lat_header *head, int nc,
+                   long config)
 {
+    const lat_geometry *geom = &head->geom;
     const bool same = m->of && m->time == c->time && m->geom.nd == geom->nd
                       && !memcmp(m->geom.dims, geom->dims, sizeof geom->dims);
-    if (same)
+    if (same && mean && config > 0 && nc != head->nc)
+        return lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)", nc,
+                        head->nc);
+    if (same && (!vertex || nc == head->nc))
         return 0;
     if (mean && config > 0)
         return lat_fail("--mean: expected configurations of one lattice and gauge, found another "
                         "one at number %ld",
                         config);
     momenta_free(m);
-    return momenta_new(m, c, geom);
+    vertices_free(v);
+    return momenta_new(m, c, geom) || (vertex && vertices_new(v, m, head->nc)) ? -1 : 0;
 }
 
 /* One configuration: an exit code. */
-static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals *t, report *r,
-               long config)
+static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, vertices *v, totals *t,
+               report *r, long config)
 {
     char called[16];
     lat_condition c;
@@ -685,13 +1105,9 @@ static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals
     const int off = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
     if (off != LAT_DONE)
         return off;
-    if (prepare(m, &c, &f->head.geom, config) || transform(f, m, &s))
+    if (prepare(m, v, &c, &f->head, r->nc, config) || transform(f, m, vertex ? &v->l : NULL, &s)
+        || (vertex && vertices_measure(v, m, f->head.nc)))
         return LAT_FAILED;
-    if (mean && config > 0 && r->nc != f->head.nc) {
-        lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)", r->nc,
-                 f->head.nc);
-        return LAT_FAILED;
-    }
     if ((more = lat_fields_more(in)) < 0)
         return LAT_FAILED;
     *r = (report){.config = config,
@@ -702,7 +1118,10 @@ static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals
                   .theta = theta(m, f->head.nc, &s),
                   .square = s.square,
                   .link_trace = s.link_trace,
-                  .forced = lat_gauge_is_off(&state)};
+                  .forced = lat_gauge_is_off(&state),
+                  .v = vertex ? v : NULL};
+    if (mean && vertex && vertices_keep(v))
+        return LAT_FAILED;
     if (mean)
         return totals_add(t, m, &s, r) ? LAT_FAILED : LAT_DONE;
     r->gauge = called;
@@ -712,6 +1131,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, totals
 /* Of all files. */
 static struct {
     momenta m;
+    vertices v;
     totals t;
     report r;
     long configs;
@@ -722,8 +1142,9 @@ static int all(lat_input *in, FILE *text)
     lat_field f;
     int rc, code = LAT_DONE;
     for (long config = 0; code == LAT_DONE && (rc = lat_fields_read(in, &f)) != 0; config++) {
-        code = rc < 0 ? LAT_FAILED
-                      : one(&f, in, text, &sum.m, &sum.t, &sum.r, mean ? sum.configs : config);
+        code = rc < 0
+                   ? LAT_FAILED
+                   : one(&f, in, text, &sum.m, &sum.v, &sum.t, &sum.r, mean ? sum.configs : config);
         sum.configs += code == LAT_DONE;
         if (rc > 0)
             lat_field_free(&f);
@@ -736,6 +1157,8 @@ static int print_mean(FILE *text)
     int code = LAT_DONE;
     if (mean && sum.configs > 0) {
         sum.r = totals_mean(&sum.t, &sum.m, sum.configs, sum.r);
+        if (vertex)
+            vertices_mean(&sum.v);
         code = print(text, &sum.r) ? LAT_FAILED : LAT_DONE;
     }
     return code;
@@ -744,8 +1167,14 @@ static int print_mean(FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
+    if (vertex && average == NONE)
+        lat_usage("--vertex averages over momenta that symmetries make equal: --average none is "
+                  "for the propagator");
+    if (lat_opt_given("momenta") && !vertex)
+        lat_usage("--momenta is for --vertex");
     const int code = lat_print_run(all, print_mean);
     totals_free(&sum.t);
+    vertices_free(&sum.v);
     momenta_free(&sum.m);
     return code;
 }
