@@ -65,8 +65,8 @@ static int convert(const lat_system *to, const lat_spinor_part *c, const lat_sys
     return LAT_OPS(to)->convert(to->space, c, from->space, x, y);
 }
 
-/* r = b - A x in the outer precision, norm[column] = |r|^2; then to the inner one. */
-static int residual(lat_run *w, const lat_spinor_part *c, double *norm)
+/* r = b - A x in the outer precision, norm[column] = |r|^2. */
+static int defect(lat_run *w, const lat_spinor_part *c, double *norm)
 {
     const lat_equation *p = w->p;
     const lat_system *o = p->outer;
@@ -74,8 +74,24 @@ static int residual(lat_run *w, const lat_spinor_part *c, double *norm)
     for (int i = 0; i < c->columns; i++)
         minus[c->column[i]] = (lat_scalar){-1, 0};
     return o->apply(o->with, false, c, w->outer_r, p->x, NULL)
-           || LAT_OPS(o)->axpby(o->space, c, NULL, p->b, minus, w->outer_r, norm)
-           || (mixed(w) && convert(w->s, c, o, w->outer_r, w->r));
+           || LAT_OPS(o)->axpby(o->space, c, NULL, p->b, minus, w->outer_r, norm);
+}
+
+/* The same of x = 0. */
+static int whole(lat_run *w, const lat_spinor_part *c, double *norm)
+{
+    const lat_system *o = w->p->outer;
+    return LAT_OPS(o)->copy(o->space, c, w->p->b, w->outer_r)
+           || LAT_OPS(o)->dots(o->space, c, 0, NULL, w->outer_r, NULL, norm);
+}
+
+/* The residual of x, which is improved first, to the inner precision. */
+static int residual(lat_run *w, const lat_spinor_part *c, bool zero, double *norm)
+{
+    const lat_equation *p = w->p;
+    return (zero ? whole(w, c, norm) : defect(w, c, norm))
+           || (p->improve && (p->improve(p->with, c, p->x, w->outer_r) || defect(w, c, norm)))
+           || (mixed(w) && convert(w->s, c, p->outer, w->outer_r, w->r));
 }
 
 /* The solution so far goes to the outer precision. w->outer_r serves as a buffer. */
@@ -94,7 +110,7 @@ static int update(lat_run *w, const lat_spinor_part *c)
     double norm[LAT_SPINOR_COLUMNS];
     if (c->columns == 0)
         return 0;
-    if (collect(w, c) || residual(w, c, norm))
+    if (collect(w, c) || residual(w, c, false, norm))
         return -1;
     for (int i = 0; i < c->columns; i++) {
         const int k = c->column[i];
@@ -193,7 +209,8 @@ static int tell(const lat_run *w)
 int lat_run_check(lat_run *w, int iterations, const double *norm)
 {
     const double given = w->p->delta > 0 ? w->p->delta : LAT_KRYLOV_DELTA;
-    const double delta = mixed(w) ? given : w->solver == LAT_SOLVER_CG ? RECURSION_DELTA : 0;
+    const bool often = mixed(w) || w->p->improve;
+    const double delta = often ? given : w->solver == LAT_SOLVER_CG ? RECURSION_DELTA : 0;
     int list[LAT_SPINOR_COLUMNS];
     lat_spinor_part due = {w->s->parity, 0, list};
     w->step += iterations;
@@ -220,17 +237,9 @@ void lat_run_break(lat_run *w, int column) { w->report[column].end = LAT_END_BRE
 
 static int start(lat_run *w)
 {
-    const lat_equation *p = w->p;
-    const lat_system *o = p->outer;
     double norm[LAT_SPINOR_COLUMNS];
-    if (p->from_zero) {
-        if (LAT_OPS(o)->copy(o->space, &w->active, p->b, w->outer_r)
-            || LAT_OPS(o)->dots(o->space, &w->active, 0, NULL, w->outer_r, NULL, norm)
-            || (mixed(w) && convert(w->s, &w->active, o, w->outer_r, w->r)))
-            return -1;
-    } else if (residual(w, &w->active, norm)) {
+    if (residual(w, &w->active, w->p->from_zero, norm))
         return -1;
-    }
     for (int i = 0; i < w->active.columns; i++) {
         const int k = w->list[i];
         w->norm[k] = w->peak[k] = w->last[k] = w->best[k] = sqrt(norm[k]);

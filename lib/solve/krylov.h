@@ -88,6 +88,12 @@ typedef struct lat_equation {
      */
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
+
+    /* Called with the residual r of x at the start and at each reliable update: x gets what is
+     * known of A^-1 r beside the Krylov space (deflation). r may be overwritten. NULL: nothing is
+     * known.
+     */
+    int (*improve)(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r);
     void *with;
 } lat_equation;
 

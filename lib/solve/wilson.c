@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/progress.h"
+#include "deflation.h"
 
 /* One precision. */
 typedef struct level {
@@ -30,6 +31,7 @@ struct lat_wilson {
     lat_fermion fermion;
     long promoted; /* columns that needed it */
     lat_dfield *b, *x;
+    lat_deflation *deflation;  /* or NULL */
     const lat_wilson_job *job; /* while it runs */
     int number[LAT_SPINOR_COLUMNS];
 };
@@ -137,6 +139,7 @@ void lat_wilson_close(lat_wilson *w)
 {
     if (!w)
         return;
+    lat_deflation_close(w->deflation);
     release(NULL, w->b);
     release(NULL, w->x);
     level_close(&w->spare);
@@ -146,6 +149,15 @@ void lat_wilson_close(lat_wilson *w)
 }
 
 lat_dirac *lat_wilson_operator(lat_wilson *w) { return w->outer.d; }
+
+int lat_wilson_deflate(lat_wilson *w, const lat_field *modes, bool square, const char *name)
+{
+    if (w->options.form == LAT_SYMMETRIC)
+        return lat_fail("deflation: expected the asymmetric Schur complement, or none");
+    lat_deflation_close(w->deflation);
+    w->deflation = lat_deflation_open(&w->outer.system, modes, square, name);
+    return w->deflation ? 0 : -1;
+}
 
 long lat_wilson_promoted(const lat_wilson *w) { return w->promoted; }
 
@@ -176,6 +188,11 @@ static int progress(void *with, long iterations, int active, double ratio)
 {
     const lat_wilson *w = with;
     return w->job->progress(w->job->with, iterations, active, ratio);
+}
+
+static int improve(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r)
+{
+    return lat_deflation_improve(((lat_wilson *)with)->deflation, p, x, r);
 }
 
 /* b and x to the device, b as the right-hand side; target: |b - A x|, norm: |b|. */
@@ -263,6 +280,7 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
                             .delta = job->delta,
                             .progress = job->progress ? progress : NULL,
                             .done = job->done ? done : NULL,
+                            .improve = w->deflation ? improve : NULL,
                             .with = w};
     begin(w, job);
     if (load(w, norm))

@@ -34,6 +34,11 @@ void lat_wilson_close(lat_wilson *w); /* NULL is allowed */
 /* The operator in double, and its space: for tools that apply it. */
 lat_dirac *lat_wilson_operator(lat_wilson *w);
 
+/* Solutions of lat_wilson_solve get their part in the space of these modes directly (deflation.h),
+ * by conjugate gradients: modes of gamma5 M, or with even-odd preconditioning, which is asymmetric
+ * then, of gamma5 S; `square`: of M^+ M, S^+ S. They are copied. Sentences begin with `name`. */
+int lat_wilson_deflate(lat_wilson *w, const lat_field *modes, bool square, const char *name);
+
 /* How many columns could not be solved in half precision, and went on in single. */
 long lat_wilson_promoted(const lat_wilson *w);
 

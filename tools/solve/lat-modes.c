@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-modes: the lowest or largest eigenvectors of gamma5 M or M^+ M.
+/* lat-modes: the lowest or largest eigenvectors of gamma5 M, M^+ M or gamma5 S.
  *
  * Each residual is computed by lib/quark/plain.h, which shares nothing with the search, of the
  * vectors that are written. */
@@ -17,14 +17,13 @@
 #include "run/device_options.h"
 #include "run/fermion_options.h"
 #include "run/links.h"
+#include "run/modefile.h"
 #include "run/tool.h"
+#include "smear/smear.h"
 #include "stream/stream.h"
 
-enum { GAMMA5_M, NORMAL, AUTO_LOW = 8, AUTO_HIGH = 24 };
-static const char *const matrices[] = {"gamma5 M", "M^+ M"};
-
-static const char *modes_text = "8", *log_path;
-static int matrix = GAMMA5_M, method = LAT_MODES_LANCZOS;
+static const char *modes_text = "8", *log_path, *smear_text;
+static int matrix = LAT_MODES_OF_G5M, method = LAT_MODES_LANCZOS;
 static bool largest, tsv, json;
 static double residual = 1e-10;
 static long max_applications = 1000000, degree;
@@ -33,7 +32,11 @@ static lat_device_options device;
 
 static const lat_option options[] = {
     LAT_FERMION_OPTIONS,
-    {LAT_OPT_CHOICE, "matrix", 0, "g5M|MdagM", &matrix, 0, 0, "whose modes: gamma5 M or M^+ M",
+    {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &matrix, 0, 0,
+     "whose modes: gamma5 M, M^+ M, or gamma5 S, S the asymmetric Schur complement on odd sites",
+     false},
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
+     "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not",
      false},
     {LAT_OPT_TEXT, "modes", 0, "K", &modes_text, 0, 0,
      "how many; LOW-HIGH: as many, from LOW to HIGH, as leave the widest gap to the next "
@@ -77,6 +80,8 @@ typedef struct run {
     lat_output *out;
     FILE *text, *log;
     lat_links links;
+    lat_smear smear;
+    lat_field smeared; /* links of the operator, with --smear-links */
     lat_fermion fermion;
     int low, high;
 
@@ -90,6 +95,9 @@ typedef struct run {
 } run;
 
 static long config_of(const run *r) { return r->links.number - 1; }
+
+/* Those of the operator. */
+static const lat_field *links_of(const run *r) { return smear_text ? &r->smeared : &r->links.u; }
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
@@ -121,14 +129,16 @@ static int unconverged(const run *r)
     lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found one of %.3g "
              "after %ld applications of %s (%s; --max-applications allows more)",
              config_of(r), r->high, residual, r->modes.worst, r->modes.applications,
-             matrices[matrix], lat_fermion_text(&r->fermion, text));
+             lat_modes_matrix_text(matrix), lat_fermion_text(&r->fermion, text));
     return LAT_UNCONVERGED;
 }
 
 static int search(run *r)
 {
-    static const lat_dirac_kind kinds[] = {LAT_GAMMA5, LAT_NORMAL};
-    const lat_field *u = &r->links.u;
+    static const lat_dirac_matrix matrices[] = {[LAT_MODES_OF_G5M] = {LAT_FULL, LAT_GAMMA5},
+                                                [LAT_MODES_OF_NORMAL] = {LAT_FULL, LAT_NORMAL},
+                                                [LAT_MODES_OF_G5S] = {LAT_ASYMMETRIC, LAT_GAMMA5}};
+    const lat_field *u = links_of(r);
     const lat_grid_spec spec = {
         .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
     const lat_dirac_options how = {.reals = 0};
@@ -137,7 +147,7 @@ static int search(run *r)
         || !(r->space = lat_spinor_open(r->grid, u->head.nc, 1))
         || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how)))
         return LAT_FAILED;
-    const lat_hermitian op = lat_hermitian_dirac(r->d, (lat_dirac_matrix){LAT_FULL, kinds[matrix]});
+    const lat_hermitian op = lat_hermitian_dirac(r->d, matrices[matrix]);
     const lat_modes_job job = {.op = &op,
                                .low = r->low,
                                .high = r->high,
@@ -182,16 +192,48 @@ static void gamma5(const lat_field *x, const double *value, lat_field *y)
             }
 }
 
-/* |A v - value v|: gamma5 M v - value v = gamma5 (M v - value gamma5 v), and M^+ = gamma5 M'
- * gamma5, M' with the other sign of the twist. */
+/* x = v on odd sites, A_ee^-1 D_eo v/2 on even ones, which the operators of the search compute:
+ * then M x is 0 on even sites and S v on odd ones. */
+static int complete(run *r, lat_field *x)
+{
+    static const int zero = 0;
+    const lat_spinor_part odd = {LAT_ODD, 1, &zero};
+    lat_spinor_space *s = r->space;
+    lat_dfield *y = lat_spinor_new(s, "a mode on all sites"), *b = lat_spinor_new(s, "zeros");
+    int rc = y && b ? new_modes(r, x) : -1;
+    for (int k = 0; k < r->modes.count && rc == 0; k++)
+        rc = s->ops->copy(s, &odd, r->modes.vector[k], y)
+                     || r->d->ops->reconstruct(r->d, &odd, y, b) || s->ops->get(s, y, 0, x, k)
+                 ? -1
+                 : 0;
+    if (y)
+        lat_dfield_free(y);
+    if (b)
+        lat_dfield_free(b);
+    return rc || lat_field_exchange(x) ? -1 : 0;
+}
+
+/* x = gamma5 M v */
+static int apply_gamma5(const run *r, const lat_plain *m, const int *list, lat_field *x)
+{
+    if (new_modes(r, x) || lat_plain_apply(m, false, &r->v, r->modes.count, list, x))
+        return -1;
+    gamma5(x, NULL, x);
+    return lat_field_exchange(x);
+}
+
+/* |A v - value v|, |gamma5 ..| being |..|: of gamma5 M it is |M v - value gamma5 v|; M^+ is gamma5
+ * M' gamma5, M' with the other sign of the twist; of gamma5 S it is |M x - value gamma5 v|, with
+ * the x of complete(). Where that is inexact, M x on even sites shows it. */
 static int certify(run *r)
 {
     const int n = r->modes.count;
+    const bool square = matrix == LAT_MODES_OF_NORMAL, half = matrix == LAT_MODES_OF_G5S;
     int list[LAT_MAX_COLUMNS];
     lat_field b, x = {.data = NULL};
     lat_fermion other = r->fermion;
     other.twist = -other.twist;
-    lat_plain *m = lat_plain_new(&r->links.u, &r->fermion), *m2 = NULL;
+    lat_plain *m = lat_plain_new(links_of(r), &r->fermion), *m2 = NULL;
     int rc = m && new_modes(r, &b) == 0 ? 0 : -1;
     if (!m)
         return -1;
@@ -199,18 +241,13 @@ static int certify(run *r)
         list[k] = k;
     if (rc == 0)
         rc = lat_field_exchange(&r->v);
-    if (rc == 0 && matrix == NORMAL) {
-        rc = !(m2 = lat_plain_new(&r->links.u, &other)) || new_modes(r, &x)
-                     || lat_plain_apply(m, false, &r->v, n, list, &x)
-                 ? -1
-                 : 0;
-        if (rc == 0)
-            gamma5(&x, NULL, &x);
-        rc = rc || lat_field_exchange(&x) ? -1 : 0;
-    }
+    if (rc == 0 && square)
+        rc = (m2 = lat_plain_new(links_of(r), &other)) ? apply_gamma5(r, m, list, &x) : -1;
+    if (rc == 0 && half)
+        rc = complete(r, &x);
     if (rc == 0) {
         gamma5(&r->v, r->modes.value, &b);
-        rc = lat_plain_residual(m2 ? m2 : m, m2 ? &x : &r->v, &b, n, list, r->residual);
+        rc = lat_plain_residual(m2 ? m2 : m, x.data ? &x : &r->v, &b, n, list, r->residual);
     }
     for (int k = 0; k < n && rc == 0; k++) /* was relative to |value v| */
         r->residual[k] *= fabs(r->modes.value[k]);
@@ -225,7 +262,7 @@ static int certify(run *r)
 static int measure_chirality(run *r)
 {
     static const int zero = 0;
-    const lat_spinor_part p = {LAT_BOTH, 1, &zero};
+    const lat_spinor_part p = {matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH, 1, &zero};
     const lat_spinor_ops *ops = r->space->ops;
     lat_dfield *w = lat_spinor_new(r->space, "gamma5 v");
     int rc = w ? 0 : -1;
@@ -243,6 +280,14 @@ static int measure_chirality(run *r)
     return rc;
 }
 
+/* What the search left on sites that gamma5 S does not have. */
+static int clear_even(run *r, lat_dfield *v)
+{
+    static const int zero = 0;
+    const lat_spinor_part even = {LAT_EVEN, 1, &zero};
+    return r->space->ops->zero(r->space, &even, v);
+}
+
 static int fetch(run *r)
 {
     const size_t n = (size_t)r->modes.count;
@@ -252,7 +297,8 @@ static int fetch(run *r)
     r->gap = r->residual + n;
     r->chirality = r->gap + n;
     for (int k = 0; k < r->modes.count; k++)
-        if (r->space->ops->get(r->space, r->modes.vector[k], 0, &r->v, k))
+        if ((matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
+            || r->space->ops->get(r->space, r->modes.vector[k], 0, &r->v, k))
             return -1;
     lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, largest, r->gap);
     return measure_chirality(r) || certify(r) ? -1 : 0;
@@ -296,7 +342,7 @@ static void print_number(FILE *to, const char *name, double value)
 static void print_json(const run *r, FILE *to)
 {
     fprintf(to, "{\"configuration\": %ld, \"matrix\": \"%s\", \"largest\": %s", config_of(r),
-            matrices[matrix], largest ? "true" : "false");
+            lat_modes_matrix_text(matrix), largest ? "true" : "false");
     print_number(to, "rest", r->modes.rest);
     for (int sign = 1; sign >= -1; sign -= 2) {
         const double kappa = kappa_of(r, sign);
@@ -330,9 +376,10 @@ static int describe(run *r)
     snprintf(number, sizeof number, "%.17g", r->modes.rest);
     return lat_quark_set_residuals(&head->quark, r->residual)
                    || lat_quark_set_eigenvalues(&head->quark, r->modes.value)
-                   || lat_info_set(head, "modes.matrix", matrices[matrix])
-                   || lat_info_set(head, "modes.which", largest ? "largest" : "lowest")
-                   || lat_info_set(head, "modes.rest", number)
+                   || lat_info_set(head, LAT_INFO_MODES_MATRIX, lat_modes_matrix_text(matrix))
+                   || lat_info_set(head, LAT_INFO_MODES_WHICH, largest ? "largest" : "lowest")
+                   || lat_info_set(head, LAT_INFO_MODES_REST, number)
+                   || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
                    || lat_provenance(head, "%d modes, residual %.2e, projectors to %.2e and %.2e",
                                      r->modes.count, worst, lat_modes_bound(kappa_of(r, 1)),
                                      lat_modes_bound(kappa_of(r, -1)))
@@ -367,6 +414,7 @@ static void close_modes(run *r)
     if (r->grid)
         lat_grid_free(r->grid);
     lat_field_free(&r->v);
+    lat_field_free(&r->smeared);
     free(r->residual);
     r->residual = NULL;
     r->d = NULL;
@@ -377,7 +425,8 @@ static void close_modes(run *r)
 /* One configuration. An exit code. */
 static int one(run *r)
 {
-    if (lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in)))
+    if (lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
+        || (smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared)))
         return LAT_FAILED;
     int code = search(r);
     if (code == LAT_DONE && fetch(r))
@@ -414,9 +463,12 @@ static void parse_modes(run *r)
 static void check_usage(run *r)
 {
     lat_fermion_of_options(&r->fermion, false);
+    if (smear_text && lat_smear_parse(smear_text, &r->smear))
+        lat_usage("--smear-links: %s", lat_error());
     parse_modes(r);
-    if (matrix == GAMMA5_M && r->fermion.twist != 0)
-        lat_usage("--twist: gamma5 M is not Hermitian with a twist; --matrix MdagM is");
+    if (matrix != LAT_MODES_OF_NORMAL && r->fermion.twist != 0)
+        lat_usage("--twist: %s is not Hermitian with a twist; --matrix MdagM is",
+                  lat_modes_matrix_text(matrix));
     if (tsv && json)
         lat_usage("--tsv and --json exclude each other");
     if (degree && (largest || method == LAT_MODES_RITZ))
@@ -460,6 +512,7 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     check_usage(&r);
     lat_header_init(&r.v.head);
+    lat_header_init(&r.smeared.head);
     int code = open_all(&r) ? LAT_FAILED : all(&r);
     lat_progress_end();
     lat_links_free(&r.links);

@@ -21,14 +21,16 @@
 #include "run/device_options.h"
 #include "run/overlap.h"
 #include "run/links.h"
+#include "run/modefile.h"
 #include "run/tool.h"
 #include "solve/wilson.h"
 #include "stream/stream.h"
 
 enum { ROUNDS = 4, MOST_MASSES = 64, NUMBERS = 7 };
+enum { SYMMETRIC, ASYMMETRIC, NONE }; /* of --even-odd */
 
 static const char *smear_text, *source_text, *gauge_file, *log_path, *checkpoint, *resume,
-    *columns_text, *masses_text, *kappas_text, *twists_text;
+    *columns_text, *masses_text, *kappas_text, *twists_text, *deflate_path;
 static double residual = 1e-10, delta;
 static long max_iterations = 20000, batch = 16, reals;
 static int solver, precision = -1, even_odd;
@@ -68,6 +70,10 @@ static const lat_option options[] = {
      "auto: bicgstab; where it fails bicgstabl, then cg", false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
      "which Schur complement is solved; none: M itself", false},
+    {LAT_OPT_TEXT, "deflate", 0, "FILE", &deflate_path, 0, 0,
+     "modes of lat-modes, of these links and this operator, in FILE: their part of a solution is "
+     "computed directly, the rest by CG (of gamma5 S: --even-odd asym)",
+     true},
     {LAT_OPT_INT, "reals", 0, "R", &reals, 0, 18,
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
      false},
@@ -118,12 +124,14 @@ typedef struct run {
     lat_plain *plain;
     lat_wilson *wilson;       /* for these links and `fermion` */
     lat_overlap_pair overlap; /* in place of both */
+    lat_input *modes;         /* of --deflate */
+    char deflation[128];      /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
     int form;                 /* of its propagators */
 
     /* the present solution */
     lat_field *b, *x;
     lat_field *of_twist; /* x of each twist, with --twists */
-    char name[256];      /* for the checkpoint */
+    char name[384];      /* for the checkpoint */
     int left;            /* columns that are not done */
     lat_rate rate;
     lat_solve_report *report;       /* of each column */
@@ -409,6 +417,50 @@ static void close_operator(run *r)
     r->wilson = NULL;
 }
 
+/* The largest modulus of an eigenvalue. */
+static double reach(const lat_field *modes)
+{
+    double most = 0;
+    for (size_t k = 0; k < lat_header_objects(&modes->head); k++)
+        most = fmax(most, fabs(modes->head.quark.eigenvalue[k]));
+    return most;
+}
+
+/* The next modes of --deflate. They say what is solved, the Schur complement or M itself. */
+static int read_modes(run *r, lat_field *modes, lat_modes_matrix *matrix)
+{
+    const char *name = lat_input_name(r->modes), *text;
+    if (lat_modefile_find(r->modes, &r->links.u.head, &r->fermion, smear_text, modes, matrix))
+        return -1;
+    text = lat_modes_matrix_text(*matrix);
+    if (lat_opt_given("even-odd") && (even_odd == NONE) != (*matrix != LAT_MODES_OF_G5S))
+        return lat_fail("%s: expected modes of %s for this --even-odd, found those of %s", name,
+                        even_odd == NONE ? "gamma5 M or M^+ M" : "gamma5 S", text);
+    snprintf(r->deflation, sizeof r->deflation, "%zu modes of %s up to %.3g, CRC %s",
+             lat_header_objects(&modes->head), text, reach(modes), modes->head.read_crc);
+    return 0;
+}
+
+static int open_wilson(run *r, lat_device *on, lat_wilson_options *o)
+{
+    const lat_field *links = links_of(r);
+    lat_field modes = {.data = NULL};
+    lat_modes_matrix matrix = LAT_MODES_OF_G5M;
+    lat_header_init(&modes.head);
+    int rc = r->modes ? read_modes(r, &modes, &matrix) : 0;
+    if (r->modes)
+        o->form = matrix == LAT_MODES_OF_G5S ? LAT_ASYMMETRIC : LAT_FULL;
+    if (rc == 0
+        && (!(r->plain = lat_plain_new(links, &r->fermion))
+            || !(r->wilson = lat_wilson_open(on, links, &r->fermion, o))))
+        rc = -1;
+    if (rc == 0 && r->modes)
+        rc = lat_wilson_deflate(r->wilson, &modes, matrix == LAT_MODES_OF_NORMAL,
+                                lat_input_name(r->modes));
+    lat_field_free(&modes);
+    return rc;
+}
+
 /* Operator and plain operator of the present links and fermion. */
 static int open_operator(run *r)
 {
@@ -418,7 +470,7 @@ static int open_operator(run *r)
     lat_device *on = device_for(r, links);
     if (!on)
         return -1;
-    const lat_wilson_options o = {
+    lat_wilson_options o = {
         .columns = columns < batch ? columns : (int)batch,
         .form = forms[even_odd],
         .inner = inner_precision(on),
@@ -431,11 +483,7 @@ static int open_operator(run *r)
     close_operator(r);
     if (is_overlap(r))
         return lat_overlap_pair_open(&r->overlap, on, links, &r->fermion, o.columns, residual);
-    r->plain = lat_plain_new(links, &r->fermion);
-    if (!r->plain)
-        return -1;
-    r->wilson = lat_wilson_open(on, links, &r->fermion, &o);
-    return r->wilson ? 0 : -1;
+    return open_wilson(r, on, &o);
 }
 
 /* What is written, and the bound of the operator's error. */
@@ -468,8 +516,9 @@ static int describe(run *r, int columns, const int *column)
             && lat_quark_set_residuals(&head->quark, r->true_residual))
            || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
            || (is_overlap(r) && describe_overlap(r, head))
-           || lat_provenance(head, "residual %.2e by %s", worst,
-                             lat_solver_name(r->report[column[0]].solver));
+           || lat_provenance(head, "residual %.2e by %s%s%s", worst,
+                             lat_solver_name(r->report[column[0]].solver),
+                             *r->deflation ? ", deflated by " : "", r->deflation);
 }
 
 static void log_columns(const run *r, int columns, const int *column)
@@ -564,9 +613,10 @@ static int listed(const run *r, int *list)
 static void name_solution(run *r)
 {
     const char *links = r->links.u.head.read_crc, *source = r->b->head.read_crc;
-    snprintf(r->name, sizeof r->name, "config %ld field %ld mass %a twist %a links %s source %s",
-             config_of(r), r->field, r->fermion.mass, r->fermion.twist, *links ? links : "-",
-             *source ? source : "-");
+    snprintf(r->name, sizeof r->name,
+             "config %ld field %ld mass %a twist %a links %s source %s%s%s", config_of(r), r->field,
+             r->fermion.mass, r->fermion.twist, *links ? links : "-", *source ? source : "-",
+             *r->deflation ? " deflated by " : "", r->deflation);
 }
 
 /* One mass, or twist. */
@@ -581,9 +631,9 @@ static int solve_one(run *r, start from)
     }
     memset(r->certified, 0, all * sizeof *r->certified);
     r->left = columns;
-    name_solution(r);
     if ((r->masses > 1 || r->twists || !(r->wilson || r->overlap.fast)) && open_operator(r))
         return LAT_FAILED;
+    name_solution(r);
     const int code = solve(r, columns, list, from);
     if (code != LAT_DONE)
         return code;
@@ -954,11 +1004,26 @@ static void parse_columns(run *r)
         lat_usage("--columns: expected numbers, found none");
 }
 
+/* Modes are of one operator, and conjugate gradients keep out of their space. */
+static void check_deflation(void)
+{
+    if (!deflate_path)
+        return;
+    if (masses_text || kappas_text || twists_text)
+        lat_usage("--deflate excludes --masses, --kappas and --twists: modes are of one operator");
+    if (solver != LAT_SOLVER_AUTO && solver != LAT_SOLVER_CG)
+        lat_usage("--deflate: expected --solver cg or auto, as others do not keep out of the space "
+                  "of the modes");
+    if (lat_opt_given("even-odd") && even_odd == SYMMETRIC)
+        lat_usage("--deflate: expected --even-odd asym, or none, found sym");
+    solver = LAT_SOLVER_CG;
+}
+
 /* Options that an overlap operator has no use for, and its masses. */
 static void check_overlap(run *r)
 {
     static const char *const wilson[] = {"kappas", "solver", "precision", "even-odd",
-                                         "reals",  "delta",  "twists"};
+                                         "reals",  "delta",  "twists",    "deflate"};
     for (size_t i = 0; is_overlap(r) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
@@ -975,6 +1040,7 @@ static void check_usage(run *r)
     parse_masses(r);
     parse_twists(r);
     check_overlap(r);
+    check_deflation();
     parse_columns(r);
     if (!source_text && !gauge_file)
         lat_usage("--source is needed, for example --source point:0,0,0,0; or --gauge-file, and "
@@ -992,6 +1058,7 @@ static int open_all(run *r)
     if (!(r->kept = lat_columns_open(checkpoint, resume, comm))
         || !(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
+        || (deflate_path && !(r->modes = lat_input_open(deflate_path, comm)))
         || !(r->out = lat_output_open(lat_opts.output, lat_output_flags(), comm))
         || (log_path
             && !(r->log = lat_log_open(
@@ -1035,6 +1102,7 @@ int main(int argc, char **argv)
     lat_device_end();
     if (r.in != r.links.in)
         lat_input_close(r.in);
+    lat_input_close(r.modes);
     lat_links_free(&r.links);
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* modefile.c: modes in a stream. */
+#include "modefile.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "fermion_options.h"
+#include "smear/smear.h"
+#include "stream/stream.h"
+
+static const char *const texts[] = {"gamma5 M", "M^+ M", "gamma5 S"};
+
+const char *lat_modes_matrix_text(lat_modes_matrix matrix) { return texts[matrix]; }
+
+/* Are these modes what they are to be? Sentences begin with `name`. */
+static int check(const char *name, const lat_header *head, const lat_header *links,
+                 const lat_fermion *fermion, const char *smearing, lat_modes_matrix *matrix)
+{
+    char a[LAT_FERMION_TEXT], b[LAT_FERMION_TEXT];
+    const char *its = lat_info_get(head, LAT_SMEARED_LINKS),
+               *of = lat_info_get(head, LAT_INFO_MODES_MATRIX),
+               *which = lat_info_get(head, LAT_INFO_MODES_WHICH);
+    const lat_fermion *found = &head->quark.fermion;
+    if (!lat_header_alike(head, links))
+        return lat_fail("%s: expected modes on the lattice of the links, %s and SU(%d), found %s "
+                        "and SU(%d)",
+                        name, lat_dims_text(&links->geom, a), links->nc,
+                        lat_dims_text(&head->geom, b), head->nc);
+    if (!lat_fermion_same(found, fermion))
+        return lat_fail("%s: expected modes of the operator that is solved, %s, found those of %s",
+                        name, lat_fermion_text(fermion, a),
+                        lat_fermion_known(found) ? lat_fermion_text(found, b) : "none");
+    if (strcmp(its ? its : "", smearing ? smearing : ""))
+        return lat_fail("%s: expected modes on links with the smearing '%s', found '%s'", name,
+                        smearing ? smearing : "none", its ? its : "none");
+    for (*matrix = 0; *matrix <= LAT_MODES_OF_G5S; ++*matrix)
+        if (of && !strcmp(of, texts[*matrix]))
+            break;
+    if (*matrix > LAT_MODES_OF_G5S)
+        return lat_fail("%s: expected modes of gamma5 M, M^+ M or gamma5 S, found '%.80s'", name,
+                        of ? of : "none");
+    if (!head->quark.eigenvalue || !which || strcmp(which, "lowest"))
+        return lat_fail("%s: expected the lowest modes with their values, found '%.80s'", name,
+                        which && head->quark.eigenvalue ? which : "none");
+    return 0;
+}
+
+int lat_modefile_find(lat_input *in, const lat_header *links, const lat_fermion *fermion,
+                      const char *smearing, lat_field *modes, lat_modes_matrix *matrix)
+{
+    const char *name = lat_input_name(in);
+    char last[9] = "none";
+    int rc;
+    *modes = (lat_field){.data = NULL};
+    while ((rc = lat_stream_head(in, &modes->head)) > 0) {
+        if (lat_header_need(&modes->head, LAT_MODES, name))
+            return -1;
+        if (!strcmp(modes->head.quark.links, links->read_crc))
+            break;
+        snprintf(last, sizeof last, "%s", modes->head.quark.links);
+        rc = lat_stream_skip(in, &modes->head);
+        lat_header_free(&modes->head);
+        if (rc < 0)
+            return -1;
+    }
+    if (rc == 0)
+        return lat_fail("%s: expected modes of the links of CRC %s, in the order of the links, "
+                        "found %s",
+                        name, links->read_crc, last);
+    if (rc < 0 || check(name, &modes->head, links, fermion, smearing, matrix)
+        || lat_stream_body(in, modes) < 0 || lat_field_convert(modes, LAT_F64))
+        return -1;
+    return 0;
+}

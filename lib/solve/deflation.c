@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* deflation.c: modes on the device, tested, and projections to them. */
+#include "deflation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include "base/error.h"
+#include "base/memory.h"
+
+/* |w| of a mode in single precision differs from 1 by less. */
+#define UNIT 1e-5
+
+struct lat_deflation {
+    lat_system s;
+    lat_spinor_space *one; /* of a column, for the modes */
+    lat_dfield **mode;
+    double *value;
+    int count;
+    bool square;
+    const char *name; /* for sentences, while it is opened */
+    lat_dfield *work; /* square: A^+ r */
+};
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int copy_modes(lat_deflation *d, const lat_field *modes)
+{
+    for (int k = 0; k < d->count; k++) {
+        d->value[k] = modes->head.quark.eigenvalue[k];
+        if (!(d->mode[k] = lat_spinor_new(d->one, "modes"))
+            || d->one->ops->put(d->one, d->mode[k], 0, modes, k))
+            return -1;
+    }
+    return 0;
+}
+
+/* y = gamma5 A x, or A^+ A x with `work`. */
+static int apply(lat_deflation *d, const lat_spinor_part *p, lat_dfield *x, lat_dfield *y,
+                 lat_dfield *work)
+{
+    const lat_system *s = &d->s;
+    if (d->square)
+        return s->apply(s->with, false, p, work, x, NULL)
+                       || s->apply(s->with, true, p, y, work, NULL)
+                   ? -1
+                   : 0;
+    return s->apply(s->with, false, p, y, x, NULL) || s->space->ops->gamma5(s->space, p, y) ? -1
+                                                                                            : 0;
+}
+
+static int judge(const lat_deflation *d, int k, double norm, double residual)
+{
+    if (!(fabs(norm - 1) <= UNIT))
+        return lat_fail(
+            "%s: mode %d: expected a vector of length 1 on the sites that are solved for, "
+            "found one of %.6g",
+            d->name, k, norm);
+    if (!(residual < .1 * fabs(d->value[k])))
+        return lat_fail(
+            "%s: mode %d: expected a residual below a tenth of its value %.3g, found %.3g "
+            "(lat-modes --residual)",
+            d->name, k, d->value[k], residual);
+    return 0;
+}
+
+/* Modes from `first` on, as many as there are columns. */
+static int test_some(lat_deflation *d, const lat_field *modes, int first, lat_dfield *const v[3])
+{
+    lat_spinor_space *space = d->s.space;
+    int list[LAT_SPINOR_COLUMNS];
+    double norm[LAT_SPINOR_COLUMNS], residual[LAT_SPINOR_COLUMNS];
+    lat_scalar minus[LAT_SPINOR_COLUMNS];
+    lat_spinor_part p = {d->s.parity, 0, list};
+    for (; p.columns < space->columns && first + p.columns < d->count; p.columns++) {
+        const int k = p.columns;
+        list[k] = k;
+        minus[k] = (lat_scalar){-d->value[first + k], 0};
+        if (space->ops->put(space, v[0], k, modes, first + k))
+            return -1;
+    }
+    if (apply(d, &p, v[0], v[1], v[2]) || space->ops->dots(space, &p, 0, NULL, v[0], NULL, norm)
+        || space->ops->axpby(space, &p, minus, v[0], NULL, v[1], residual))
+        return -1;
+    for (int k = 0; k < p.columns; k++)
+        if (judge(d, first + k, sqrt(norm[k]), sqrt(residual[k])))
+            return -1;
+    return 0;
+}
+
+static int test(lat_deflation *d, const lat_field *modes)
+{
+    lat_dfield *v[3] = {NULL};
+    int rc = 0;
+    for (int i = 0; i < 2 + d->square && rc == 0; i++)
+        rc = (v[i] = d->s.vector(d->s.with, "a test of modes")) ? 0 : -1;
+    for (int k = 0; k < d->count && rc == 0; k += d->s.space->columns)
+        rc = test_some(d, modes, k, v);
+    for (int i = 0; i < 3; i++)
+        d->s.release(d->s.with, v[i]);
+    return rc;
+}
+
+lat_deflation *lat_deflation_open(const lat_system *s, const lat_field *modes, bool square,
+                                  const char *name)
+{
+    lat_deflation *d = calloc(1, sizeof *d);
+    const int count = (int)lat_header_objects(&modes->head);
+    if (!d) {
+        lat_fail("out of memory: modes");
+        return NULL;
+    }
+    d->s = *s;
+    d->square = square;
+    d->name = name;
+    d->mode = calloc((size_t)count, sizeof(lat_dfield *));
+    d->value = lat_alloc((size_t)count, sizeof *d->value, "eigenvalues");
+    if (!d->mode)
+        lat_fail("out of memory: modes");
+    else if (d->value)
+        d->count = count;
+    if (!d->count || !(d->one = lat_spinor_open(s->space->grid, s->space->nc, 1))
+        || copy_modes(d, modes) || test(d, modes)
+        || (square && !(d->work = s->vector(s->with, "a deflated residual")))) {
+        lat_deflation_close(d);
+        return NULL;
+    }
+    return d;
+}
+
+void lat_deflation_close(lat_deflation *d)
+{
+    if (!d)
+        return;
+    for (int k = 0; k < d->count; k++)
+        if (d->mode[k])
+            lat_dfield_free(d->mode[k]);
+    d->s.release(d->s.with, d->work);
+    if (d->one)
+        lat_spinor_close(d->one);
+    free(d->mode);
+    free(d->value);
+    free(d);
+}
+
+/* ---- projection ------------------------------------------------------------------------------ */
+
+/* x += sum_w w <w, y>/value over modes from `first` on. */
+static int project(lat_deflation *d, const lat_spinor_part *p, int first, int count, lat_dfield *x,
+                   const lat_dfield *y)
+{
+    lat_spinor_space *space = d->s.space;
+    lat_scalar dot[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS], *to[LAT_SPINOR_TERMS];
+    const lat_scalar *by[LAT_SPINOR_TERMS];
+    const lat_dfield *mode[LAT_SPINOR_TERMS];
+    for (int j = 0; j < count; j++) {
+        by[j] = to[j] = dot[j];
+        mode[j] = d->mode[first + j];
+    }
+    if (space->ops->dots(space, p, count, mode, y, to, NULL))
+        return -1;
+    for (int j = 0; j < count; j++)
+        for (int i = 0; i < p->columns; i++) {
+            lat_scalar *c = &dot[j][p->column[i]];
+            *c = (lat_scalar){c->re / d->value[first + j], c->im / d->value[first + j]};
+        }
+    return space->ops->axpys(space, p, count, by, mode, x, NULL);
+}
+
+int lat_deflation_improve(lat_deflation *d, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r)
+{
+    const lat_system *s = &d->s;
+    const lat_dfield *y = d->square ? d->work : r;
+    if (p->columns == 0)
+        return 0;
+    if (d->square ? s->apply(s->with, true, p, d->work, r, NULL)
+                  : s->space->ops->gamma5(s->space, p, r))
+        return -1;
+    for (int k = 0; k < d->count; k += LAT_SPINOR_TERMS)
+        if (project(d, p, k, d->count - k < LAT_SPINOR_TERMS ? d->count - k : LAT_SPINOR_TERMS, x,
+                    y))
+            return -1;
+    return 0;
+}
