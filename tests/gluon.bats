@@ -305,11 +305,63 @@ for r, o in zip(rows, j["propagator"]):
 END
 }
 
+@test "maximally Abelian gauge: diagonal and off-diagonal gluons add up to all, and the residual gauge is asked for" {
+    local n
+    for n in 3 2; do
+        rough a.lat --dims 4,6,4,4 --group $n
+        lat-orelax --gauge mag --theta 1e-18 a.lat -o mag.lat
+        refuses 3 'has Abelian links that are not in Landau gauge' lat-gluon mag.lat -o never
+        "$ROOT/pipelines/residual.sh" mag.lat fixed.lat
+        # A diagonal rotation: maximally Abelian gauge and its numbers stay, in the header and in the links.
+        [ "$(lat-info fixed.lat | grep -E '^(gauge|functional|theta|sweeps)')" = "$(lat-info mag.lat | grep -E '^(gauge|functional|theta|sweeps)')" ]
+        lat-theta --gauge mag --require-theta 1e-17 fixed.lat >theta
+        lat-diff --invariant --tolerance 1e-12 mag.lat fixed.lat >said
+        lat-gluon --tsv fixed.lat >mag.tsv
+        [ "$(field mag.tsv gauge)" = mag ]
+        # (N - 1) diagonal + (N^2 - N) off-diagonal = (N^2 - 1) all, of D and of longitudinal.
+        lat-gluon --force --gauge landau --tsv fixed.lat 2>/dev/null >all.tsv
+        awk -F'\t' -v N=$n '
+            FNR == 1 { next }
+            FNR == NR { w = $16 == "diagonal" ? N - 1 : N * N - N; d[$2] += w * $5; l[$2] += w * $7; seen[$16]++; next }
+            { n++; if (!((d[$2] / ((N * N - 1) * $5) - 1)^2 <= 1e-24 && (l[$2] - (N * N - 1) * $7)^2 <= 1e-24 * $5^2)) { print; bad++ } }
+            END { exit bad || n < 20 || seen["diagonal"] != n || seen["off-diagonal"] != n }' mag.tsv all.tsv
+        # Abelian links: nothing is off-diagonal, and the diagonal field is transverse.
+        lat-abelian --links abelian.lat fixed.lat >said
+        lat-gluon --gauge mag --tsv abelian.lat >abelian.tsv
+        lat-gluon --gauge landau --tsv abelian.lat >landau.tsv
+        awk -F'\t' -v N=$n '
+            FNR == 1 { next }
+            FNR == NR && $16 == "off-diagonal" { if ($5 != 0 || $7 != 0) { print; bad++ }; next }
+            FNR == NR { d[$2] = $5; if ($7 > 1e-10) { print; bad++ }; next }
+            { n++; if (!(($5 * (N * N - 1) / ((N - 1) * d[$2]) - 1)^2 <= 1e-24)) { print; bad++ } }
+            END { exit bad || n < 20 }' abelian.tsv landau.tsv
+        nothing_left
+    done
+    # Of several configurations two tables of means; JSON; a header that says more than is true, and one gauge beside another.
+    cat fixed.lat fixed.lat | lat-gluon --mean --tsv >mean.tsv
+    [ "$(cut -f 1,16 mean.tsv | sort | uniq -c | awk '{ print $1, $2, $3 }' | tr '\n' ' ')" = "$(($(tail -n +2 all.tsv | wc -l))) 2 diagonal $(($(tail -n +2 all.tsv | wc -l))) 2 off-diagonal 1 configs colours " ]
+    awk -F'\t' 'FNR == NR { d[$2, $16] = $5; next } FNR > 1 && !(($5 / d[$2, $16] - 1)^2 <= 1e-28) { exit 1 }' mag.tsv mean.tsv
+    lat-gluon --json fixed.lat | grep -c '"colours": "\(off-\)\?diagonal"' >count
+    [ "$(cat count)" = 2 ]
+    lat-orelax --theta 1e-10 fixed.lat -o landau.lat
+    run -1 lat-gluon fixed.lat landau.lat
+    [[ $output == *"landau.lat: expected configurations that are all in maximally Abelian gauge, or none"* ]]
+    lat-gauge --random --save-g g.lat fixed.lat >random.lat
+    lat-gauge --apply g.lat fixed.lat | lat-info | grep -q '^gauge *none'
+    refuses 3 'not in gauge mag: theta' lat-gluon --gauge mag random.lat
+    run -3 "$ROOT/pipelines/residual.sh" random.lat never
+    [ ! -e never ]
+    run -3 env MAX_SWEEPS=3 "$ROOT/pipelines/residual.sh" mag.lat never
+    [ ! -e never ] && [ -z "$(find . -name '.residual*')" ]
+}
+
 @test "what is in another gauge, or no gauge field, is refused" {
     rough a.lat --dims 4,4,4,4
     lat-orelax --gauge mag --theta 1e-8 a.lat -o mag.lat
-    run -1 lat-gluon mag.lat
-    [[ $output == *"expected a configuration in Landau or Coulomb gauge, found mag"* ]]
+    run -3 lat-gluon mag.lat -o never
+    [[ $output == *"has Abelian links that are not in Landau gauge: theta "*", expected at most 1e-08"* ]]
+    run -1 lat-gluon --vertex mag.lat
+    [[ $output == *"expected Landau gauge, found maximally Abelian gauge"* ]]
     # theta of the links decides, whatever the header says.
     run -3 lat-gluon --gauge landau mag.lat -o never
     [[ $output == *"not in gauge landau: theta "*", expected at most 1e-08, header: mag"* ]]

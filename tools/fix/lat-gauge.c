@@ -150,13 +150,51 @@ static int do_random(run *r, lat_field *f, long index)
                                (unsigned long long)seed, index);
 }
 
+/* Is g diagonal, to the last bit? On all ranks. */
+static int is_diagonal(const lat_field *g)
+{
+    const int n = g->head.nc;
+    const size_t sites = lat_field_matrices(g);
+    int off = 0;
+#pragma omp parallel for schedule(static) reduction(| : off)
+    for (size_t x = 0; x < sites; x++) {
+        double m[LAT_SUN_REALS];
+        lat_field_get(g, x, m);
+        for (int i = 0; i < n * n; i++)
+            off |= i % (n + 1) != 0 && (m[2 * i] != 0 || m[2 * i + 1] != 0);
+    }
+    double all = off;
+    return lat_opts.comm->sum(lat_opts.comm, &all, 1) ? -1 : all == 0;
+}
+
+/* Applies r->g. Maximally Abelian gauge leaves diagonal g free: its header stays. */
+static int apply_saved(run *r, lat_field *f)
+{
+    char gauge[sizeof f->head.gauge];
+    const lat_header *h = &f->head;
+    const double functional = h->functional, theta = h->theta;
+    const long sweeps = h->sweeps;
+    memcpy(gauge, h->gauge, sizeof gauge);
+    const bool mag = h->kind == LAT_GAUGE && strcmp(gauge, lat_gauge_name(LAT_MAG)) == 0;
+    const int stays = mag ? is_diagonal(&r->g) : 0;
+    if (stays < 0 || lat_transform_apply(f, &r->g))
+        return -1;
+    if (stays) {
+        memcpy(f->head.gauge, gauge, sizeof gauge);
+        f->head.functional = functional;
+        f->head.theta = theta;
+        f->head.sweeps = sweeps;
+    }
+    return 0;
+}
+
 static int do_apply(run *r, lat_field *f, long index)
 {
     if (f->head.kind == LAT_TRANSFORM)
         return lat_fail("%s: expected links or spinors for --apply, found a gauge transformation "
                         "(--compose multiplies two)",
                         r->name);
-    if (next_saved(r, index) || lat_transform_apply(f, &r->g))
+    if (next_saved(r, index) || apply_saved(r, f))
         return -1;
     return lat_provenance(&f->head, "%s", "");
 }

@@ -8,6 +8,7 @@
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "measure/abelian.h"
 #include "measure/measure.h"
 #include "common/options.h"
 #include "formats/fields.h"
@@ -118,25 +119,6 @@ static int projected_new(projected *p, const lat_field *f)
     return p->phase && p->strings && p->current ? 0 : -1; /* the caller frees it in any case */
 }
 
-/* angle modulo 2 pi, from -pi to pi. */
-LAT_INLINE double wrap(double angle) { return angle - TWO_PI * rint(angle / TWO_PI); }
-
-/* The diagonal SU(N) matrix nearest to U in the sense of Brandstaeter, Schierholz and Wiese (PLB
- * 272 (1991) 319): the phases of the diagonal elements minus an N-th of their sum. For SU(2)
- * it is the nearest matrix. */
-LAT_INLINE void phases(int n, const double *u, double *phase)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) {
-        const double *d = u + 2 * (i * n + i);
-        phase[i] = atan2(d[1], d[0]);
-        sum += phase[i];
-    }
-    sum = wrap(sum) / n;
-    for (int i = 0; i < n; i++)
-        phase[i] -= sum;
-}
-
 /* Off-diagonal squares, their largest of a link, and Re tr U u^+. */
 static void links_chunk(const lat_field *f, size_t from, size_t to, const void *arg,
                         lat_partial *part)
@@ -147,7 +129,7 @@ static void links_chunk(const lat_field *f, size_t from, size_t to, const void *
     for (size_t l = from; l < to; l++) {
         double *phase = p->phase + l * (size_t)n, off = 0;
         lat_load(f, l, n, u);
-        phases(n, u, phase);
+        lat_abelian_phases(n, u, phase);
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {
                 const double *e = u + 2 * (i * n + j);

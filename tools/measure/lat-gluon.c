@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-gluon: the gluon propagator in momentum space, of configurations in Landau or Coulomb gauge
- * (docs/conventions.md, "Gluon propagator"). */
+/* lat-gluon: the gluon propagator in momentum space, of configurations in Landau, Coulomb or
+ * maximally Abelian gauge (docs/conventions.md, "Gluon propagator"), and the three-gluon vertex. */
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "measure/abelian.h"
 #include "measure/gluon_vertex.h"
 #include "measure/measure.h"
 #include "common/options.h"
@@ -24,13 +25,18 @@
 
 enum { ORBITS, NONE };
 
+/* Colours that are averaged: all; in maximally Abelian gauge those of diagonal matrices, and the
+ * others. */
+enum { ALL, DIAGONAL, OFF_DIAGONAL };
+static const char *const colours_names[] = {"all", "diagonal", "off-diagonal"};
+
 static int average = ORBITS, device;
 static double cylinder = NAN, cone = NAN; /* no cut */
 static long largest = 8;
 static bool mean, vertex;
 
 static const lat_option options[] = {
-    LAT_GAUGE_OPTIONS("landau|coulomb"),
+    LAT_GAUGE_OPTIONS("landau|coulomb|mag"),
     {LAT_OPT_CHOICE, "average", 0, "orbits|none", &average, 0, 0,
      "average over momenta that symmetries of the lattice make equal (reflections, axes of equal "
      "extent), or not",
@@ -580,13 +586,17 @@ static int add_component(const lat_field *f, work *w, const momenta *m, legs *l,
     return 0;
 }
 
-/* D and L of every momentum into its orbit: with N^2 - 1 colours (2 tr T^a T^b = delta^ab),
- *     L = 2 sum |phat A|^2 / phat^2 / ((N^2-1) V), D = (2 sum |A|^2 / ((N^2-1) V) - L) /
- * polarisations, which are nd - 1; nd at p = 0, where nothing is longitudinal. */
-static void into_orbits(const work *w, momenta *m, int nc, sums *s)
+static int count_colours(int nc, int colours)
 {
-    const double volume = (double)m->sites,
-                 scale = 2 / ((nc * nc - 1) * volume * (double)m->slices);
+    return colours == DIAGONAL ? nc - 1 : colours == OFF_DIAGONAL ? nc * nc - nc : nc * nc - 1;
+}
+
+/* D and L of every momentum into its orbit: with C colours, N^2 - 1 (2 tr T^a T^b = delta^ab),
+ *     L = 2 sum |phat A|^2 / phat^2 / (C V), D = (2 sum |A|^2 / (C V) - L) /
+ * polarisations, which are nd - 1; nd at p = 0, where nothing is longitudinal. */
+static void into_orbits(const work *w, momenta *m, int colours, sums *s)
+{
+    const double volume = (double)m->sites, scale = 2 / (colours * volume * (double)m->slices);
     for (size_t h = 0; h < m->half; h++) {
         orbit *o = &m->orbit[m->of[h]];
         int n[LAT_MAX_DIMS];
@@ -618,8 +628,9 @@ static void clear(momenta *m)
         m->orbit[i].d = m->orbit[i].d2 = m->orbit[i].l = 0;
 }
 
-/* With vertices A(p) goes to l, which is NULL without. */
-static int transform(const lat_field *f, momenta *m, legs *l, sums *s)
+/* With vertices A(p) goes to l, which is NULL without. `colours` is ALL, DIAGONAL, or the others.
+ */
+static int transform(const lat_field *f, momenta *m, legs *l, int colours, sums *s)
 {
     const int nc = f->head.nc;
     double plaquette, square = 0;
@@ -634,13 +645,15 @@ static int transform(const lat_field *f, momenta *m, legs *l, sums *s)
     for (size_t slice = 0; slice < m->slices; slice++)
         for (int i = 0; i < nc; i++)
             for (int j = 0; rc == 0 && j < nc; j++)
-                rc = add_component(f, &w, m, l, slice, i, j, &square);
+                if (colours == ALL || (i == j) == (colours == DIAGONAL))
+                    rc = add_component(f, &w, m, l, slice, i, j, &square);
     if (rc == 0)
-        into_orbits(&w, m, nc, s);
+        into_orbits(&w, m, count_colours(nc, colours), s);
     work_free(&w);
     if (rc)
         return -1;
-    s->square = 2 * square / ((nc * nc - 1) * (double)m->sites * (double)m->slices * m->nd);
+    s->square = 2 * square
+                / (count_colours(nc, colours) * (double)m->sites * (double)m->slices * m->nd);
     return 0;
 }
 
@@ -818,6 +831,8 @@ typedef struct report {
     double theta, square, link_trace;
     bool forced;       /* it is not in the gauge */
     const vertices *v; /* NULL: the propagator */
+    int colours;
+    double residual; /* theta of the residual gauge; unless colours is ALL */
 } report;
 
 static const char *name(const momenta *m, const orbit *o, char buf[64])
@@ -904,6 +919,9 @@ static void print_text(FILE *to, const report *r)
     lat_lattice_text(to, &r->m->geom, r->nc);
     fprintf(to, "gauge          %s, theta %.6g%s\n", r->gauge, r->theta,
             r->forced ? ", which is not in it (--force)" : "");
+    if (r->colours != ALL)
+        fprintf(to, "residual       landau, theta %.6g\ncolours        %s\n", r->residual,
+                colours_names[r->colours]);
     fprintf(to, "link trace     %.15g\n", r->link_trace);
     fprintf(to, "field squared  %.15g\n\n", r->square);
     if (r->v) {
@@ -930,8 +948,8 @@ static void print_tsv(FILE *to, const report *r)
     if (lat_report_heading()) {
         fprintf(to,
                 "%s\tmomentum\tp\tphat2\tD\tD_error\tlongitudinal\tmembers\tcylinder\tcone\t"
-                "gauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced",
-                mean ? "configs" : "config");
+                "gauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced%s",
+                mean ? "configs" : "config", r->colours != ALL ? "\tcolours\tresidual" : "");
         lat_report_end_heading(to);
     }
     for (size_t i = 0; i < r->m->orbits; i++) {
@@ -943,6 +961,8 @@ static void print_tsv(FILE *to, const report *r)
                 o->distance, o->angle, r->gauge, r->theta);
         lat_lattice_tsv(to, &r->m->geom, r->nc);
         fprintf(to, "\t%d", r->forced);
+        if (r->colours != ALL)
+            fprintf(to, "\t%s\t%.17g", colours_names[r->colours], r->residual);
         lat_report_end_row(to);
     }
 }
@@ -971,6 +991,10 @@ static void print_json(FILE *to, const report *r)
         fprintf(to, "\"%s\": %ld, ", mean ? "configs" : "config", r->config);
     fprintf(to, "\"gauge\": \"%s\"", r->gauge);
     lat_json_pair(to, "theta", r->theta);
+    if (r->colours != ALL) {
+        fprintf(to, ", \"colours\": \"%s\"", colours_names[r->colours]);
+        lat_json_pair(to, "residual", r->residual);
+    }
     fprintf(to, ", \"forced\": %s", r->forced ? "true" : "false");
     lat_json_pair(to, "link_trace", r->link_trace);
     lat_json_pair(to, "field_squared", r->square);
@@ -1008,8 +1032,13 @@ static int print(FILE *to, const report *r)
 static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
 {
     lat_header called = *head; /* borrowed, for the name */
-    if (lat_gauge_condition_linear(head, "gluon", c))
+    if (head->kind != LAT_GAUGE)
+        return lat_fail("the gluon propagator is that of a gauge field, but this is %s",
+                        lat_kind_text(head->kind));
+    if (lat_gauge_condition(head, c))
         return -1;
+    if (c->gauge == LAT_MAG && vertex)
+        return lat_fail("--vertex: expected Landau gauge, found maximally Abelian gauge");
     for (int mu = 0; mu < head->geom.nd; mu++)
         if (mu != c->time && c->weight[mu] != 1)
             return lat_fail("expected Landau gauge with equal weights, found others; --gauge "
@@ -1023,7 +1052,7 @@ static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
 typedef struct totals {
     double *d, *d2, *l;
     sums s;
-    double theta;
+    double theta, residual;
     bool forced;
 } totals;
 
@@ -1046,6 +1075,7 @@ static int totals_add(totals *t, const momenta *m, const sums *s, const report *
     t->s.square += s->square;
     t->s.link_trace += s->link_trace;
     t->theta += one->theta;
+    t->residual += one->residual;
     t->forced = t->forced || one->forced;
     return 0;
 }
@@ -1063,6 +1093,7 @@ static report totals_mean(const totals *t, momenta *m, long configs, report last
     }
     last.config = configs;
     last.theta = t->theta / n;
+    last.residual = t->residual / n;
     last.forced = t->forced;
     last.square = t->s.square / n;
     last.link_trace = t->s.link_trace / n;
@@ -1090,61 +1121,104 @@ static int prepare(momenta *m, vertices *v, const lat_condition *c, const lat_he
     return momenta_new(m, c, geom) || (vertex && vertices_new(v, m, head->nc)) ? -1 : 0;
 }
 
+/* Of all files. In maximally Abelian gauge there are two reports and sums: of diagonal colours, and
+ * of the others. */
+static struct {
+    momenta m;
+    vertices v;
+    totals t[2];
+    report r[2];
+    long configs;
+} sum;
+
+/* The diagonal phases, which maximally Abelian gauge leaves free, must be in the residual gauge.
+ * An exit code. */
+static int require_residual(const lat_field *f, const char *name, long config, double *residual)
+{
+    if (lat_measure_residual(f, residual))
+        return LAT_FAILED;
+    if (*residual <= lat_require_theta)
+        return LAT_DONE;
+    if (lat_opts.force) {
+        lat_warn("%s: configuration %ld is measured although its Abelian links are not in Landau "
+                 "gauge: theta %.3g, above %g (--force)",
+                 name, config, *residual, lat_require_theta);
+        return LAT_DONE;
+    }
+    lat_fail("%s: configuration %ld has Abelian links that are not in Landau gauge: theta %.3g, "
+             "expected at most %g (docs/gauges.md, \"Residual gauge\"; --require-theta, --force)",
+             name, config, *residual, lat_require_theta);
+    return LAT_UNCONVERGED;
+}
+
+/* Colours in one table: measures them, and prints or sums. `r` is what all tables of the
+ * configuration share. An exit code. */
+static int measure_colours(const lat_field *f, FILE *text, report r)
+{
+    momenta *m = &sum.m;
+    vertices *v = &sum.v;
+    const int which = r.colours == OFF_DIAGONAL;
+    sums s;
+    if (transform(f, m, vertex ? &v->l : NULL, r.colours, &s)
+        || (vertex && vertices_measure(v, m, f->head.nc)))
+        return LAT_FAILED;
+    if (r.colours == ALL)
+        r.theta = theta(m, f->head.nc, &s);
+    r.square = s.square;
+    r.link_trace = s.link_trace;
+    sum.r[which] = r;
+    if (!mean)
+        return print(text, &r) ? LAT_FAILED : LAT_DONE;
+    return (vertex && vertices_keep(v)) || totals_add(&sum.t[which], m, &s, &r) ? LAT_FAILED
+                                                                                : LAT_DONE;
+}
+
 /* One configuration: an exit code. */
-static int one(const lat_field *f, lat_input *in, FILE *text, momenta *m, vertices *v, totals *t,
-               report *r, long config)
+static int one(const lat_field *f, lat_input *in, FILE *text, long config)
 {
     char called[16];
     lat_condition c;
     lat_gauge_state state;
-    sums s;
-    int more;
+    double residual = 0;
+    int more, code;
     if (choose(&f->head, &c, called) || lat_boundary_closed(&f->head, c.time, "momenta")
         || lat_measure_gauge(f, &c, &state, NULL, NULL))
         return LAT_FAILED;
-    const int off = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
-    if (off != LAT_DONE)
-        return off;
-    if (prepare(m, v, &c, &f->head, r->nc, config) || transform(f, m, vertex ? &v->l : NULL, &s)
-        || (vertex && vertices_measure(v, m, f->head.nc)))
+    const bool mag = c.gauge == LAT_MAG;
+    code = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
+    if (code == LAT_DONE && mag)
+        code = require_residual(f, lat_input_name(in), config, &residual);
+    if (code != LAT_DONE)
+        return code;
+    if (sum.r[0].m && mag != (sum.r[0].colours != ALL)) {
+        lat_fail("%s: expected configurations that are all in maximally Abelian gauge, or none",
+                 lat_input_name(in));
         return LAT_FAILED;
-    if ((more = lat_fields_more(in)) < 0)
+    }
+    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config)
+        || (more = lat_fields_more(in)) < 0)
         return LAT_FAILED;
-    *r = (report){.config = config,
-                  .several = config > 0 || more > 0,
-                  .m = m,
-                  .gauge = lat_gauge_name(c.gauge),
-                  .nc = f->head.nc,
-                  .theta = theta(m, f->head.nc, &s),
-                  .square = s.square,
-                  .link_trace = s.link_trace,
-                  .forced = lat_gauge_is_off(&state),
-                  .v = vertex ? v : NULL};
-    if (mean && vertex && vertices_keep(v))
-        return LAT_FAILED;
-    if (mean)
-        return totals_add(t, m, &s, r) ? LAT_FAILED : LAT_DONE;
-    r->gauge = called;
-    return print(text, r) ? LAT_FAILED : LAT_DONE;
+    report r = {.config = config,
+                .several = config > 0 || more > 0 || mag,
+                .m = &sum.m,
+                .gauge = mean ? lat_gauge_name(c.gauge) : called,
+                .nc = f->head.nc,
+                .theta = state.theta,
+                .forced = lat_gauge_is_off(&state) || residual > lat_require_theta,
+                .v = vertex ? &sum.v : NULL,
+                .residual = residual};
+    for (r.colours = mag ? DIAGONAL : ALL;
+         code == LAT_DONE && r.colours <= (mag ? OFF_DIAGONAL : 0); r.colours++)
+        code = measure_colours(f, text, r);
+    return code;
 }
-
-/* Of all files. */
-static struct {
-    momenta m;
-    vertices v;
-    totals t;
-    report r;
-    long configs;
-} sum;
 
 static int all(lat_input *in, FILE *text)
 {
     lat_field f;
     int rc, code = LAT_DONE;
     for (long config = 0; code == LAT_DONE && (rc = lat_fields_read(in, &f)) != 0; config++) {
-        code = rc < 0
-                   ? LAT_FAILED
-                   : one(&f, in, text, &sum.m, &sum.v, &sum.t, &sum.r, mean ? sum.configs : config);
+        code = rc < 0 ? LAT_FAILED : one(&f, in, text, mean ? sum.configs : config);
         sum.configs += code == LAT_DONE;
         if (rc > 0)
             lat_field_free(&f);
@@ -1155,11 +1229,11 @@ static int all(lat_input *in, FILE *text)
 static int print_mean(FILE *text)
 {
     int code = LAT_DONE;
-    if (mean && sum.configs > 0) {
-        sum.r = totals_mean(&sum.t, &sum.m, sum.configs, sum.r);
+    for (int i = 0; i < 2 && mean && code == LAT_DONE && sum.t[i].d; i++) {
+        sum.r[i] = totals_mean(&sum.t[i], &sum.m, sum.configs, sum.r[i]);
         if (vertex)
             vertices_mean(&sum.v);
-        code = print(text, &sum.r) ? LAT_FAILED : LAT_DONE;
+        code = print(text, &sum.r[i]) ? LAT_FAILED : LAT_DONE;
     }
     return code;
 }
@@ -1173,7 +1247,8 @@ int main(int argc, char **argv)
     if (lat_opt_given("momenta") && !vertex)
         lat_usage("--momenta is for --vertex");
     const int code = lat_print_run(all, print_mean);
-    totals_free(&sum.t);
+    totals_free(&sum.t[0]);
+    totals_free(&sum.t[1]);
     vertices_free(&sum.v);
     momenta_free(&sum.m);
     return code;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* abelian.h: Abelian projection of links in maximally Abelian gauge (docs/conventions.md, "Abelian
+ * projection"). */
+#ifndef LAT_ABELIAN_H
+#define LAT_ABELIAN_H
+
+#include "lattice/field.h"
+
+/* The phases of the diagonal SU(N) matrix that the N x N matrix u is projected to: those of its
+ * diagonal elements minus an N-th of their sum, which is between -pi and pi (Brandstaeter,
+ * Schierholz, Wiese, PLB 272 (1991) 319). For SU(2) it is the nearest matrix. */
+void lat_abelian_phases(int n, const double *u, double *phase);
+
+/* theta of Landau gauge of the projected links (lat_measure_gauge): how far the diagonal phases
+ * of g, which maximally Abelian gauge leaves free, are from the residual gauge. All ranks call it:
+ * 0, or -1. */
+int lat_measure_residual(const lat_field *f, double *theta);
+
+#endif
