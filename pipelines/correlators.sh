@@ -22,6 +22,7 @@ PATH=$PATH:$here/../bin
 : "${BOUNDARY:=p,p,p,a}"      # of quarks; with a of time momenta have nt + 1/2
 : "${RESIDUAL:=1e-10}"        # |b - M x|/|b| of each column
 : "${SOLVER:=auto}"           # see lat-solve
+: "${PICTURES=png pdf}"       # forms of the pictures; empty: none
 export JOBS CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
 # And every variable of landau.sh, such as THETA=1e-20.
 
@@ -90,8 +91,15 @@ mkdir -p "$out/each" || fail "$out cannot be made"
 [ "$(cat "$out/parameters")" = "$parameters" ] ||
     fail "$out: expected results of '$parameters', found those of '$(cat "$out/parameters")': name another OUT"
 
+# Of two runs at once one makes these; the other waits.
+lock() {
+    exec {held}>>"$out/each/.lock"
+    flock "$held" || fail "$out/each/.lock cannot be locked: expected OUT on a file system that has flock"
+}
+
 # A stream becomes files, each whole; the folder gets its name when the last one is there.
 if [ ! -d "$raw" ]; then
+    lock
     if [ ! -e "$out/raw" ]; then
         rm -rf "$out/.raw.tmp"
         mkdir "$out/.raw.tmp"
@@ -99,6 +107,7 @@ if [ ! -d "$raw" ]; then
         lat-convert --split -o "$out/.raw.tmp/cfg.lat"
         mv "$out/.raw.tmp" "$out/raw"
     fi
+    exec {held}>&-
     raw=$out/raw
 fi
 
@@ -118,6 +127,8 @@ printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P "$JOBS" "$here/$(basename "$(real
 
 # ---- means and pictures ----------------------------------------------------------------------------
 
+lock
+
 # of FILE: the files of all configurations, in one order.
 of() {
     local name
@@ -135,11 +146,11 @@ table() {
     awk -f "$here/plots/jackknife.awk" -f "$here/plots/$1.awk" "${@:2}" >"$new" && mv "$new" "$out/$1.tsv"
 }
 
-# picture NAME TABLE...: OUT/NAME.png and .pdf.
+# picture NAME TABLE...: OUT/NAME.png and the like.
 picture() {
     local form
     command -v gnuplot >/dev/null || return 0
-    for form in png pdf; do
+    for form in $PICTURES; do
         gnuplot -c "$here/plots/$1.gp" "$out/$1.$form" "${@:2}" || fail "$out/$1.$form cannot be drawn"
     done
 }

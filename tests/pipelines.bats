@@ -871,6 +871,7 @@ END
     lat-quark --vertex --mean props | cmp - out/z.tsv
     if command -v gnuplot >/dev/null; then [ -s out/gluon.png ] && [ -s out/vertex.pdf ] && [ -s out/ghost.pdf ] && [ -s out/alpha.png ] && [ -s out/quark.pdf ]; fi
     # Nothing is computed twice, and what is missing alone is made.
+    export PICTURES=
     find out/each out/landau -name '*.lat' -printf '%p %i\n' | sort >before
     rm out/each/cfg.2/1,0,0,.5.legs.lat
     correlators raw out >said 2>&1
@@ -889,6 +890,11 @@ END
     correlators - stream <both.lat >said 2>&1
     [ "$(cd stream/raw && echo *)" = "cfg.0000.lat cfg.0001.lat" ]
     nothing_left
+    # Two at once.
+    MAKEFLAGS='' "$P/correlators.sh" raw twice >one 2>&1 3>&- &
+    correlators raw twice >two 2>&1
+    wait $!
+    for name in gluon vertex ghost alpha quark z; do cmp out/$name.tsv twice/$name.tsv; done
     # Gluons alone.
     VERTICES='' GHOSTS='' QUARKS='' correlators raw alone >said 2>&1
     cmp alone/gluon.tsv out/gluon.tsv
