@@ -60,6 +60,7 @@ words() {
     lat-dirac) echo "--apply M --kappa .1 -U $BATS_FILE_TMPDIR/in.lat" ;;
     lat-start) echo --dims 4,4,4,4 ;;
     lat-heatbath) echo --dims 4,4,4,4 --beta 5.7 --thermalise 1 --rows 3 ;;
+    lat-overlap) echo --gw --sign-error 1e-4 ;;
     lat-modes) echo --kappa .1 --modes 4 --residual 1e-5 ;;
     lat-solve) echo --kappa .1 --source point:0,0,0,0 --residual 1e-5 ;;
     esac

@@ -107,6 +107,14 @@ PY
     [ "$(values found | grep -c '^0.808928353')" -eq 12 ]
 }
 
+@test "a degenerate level of more modes than are asked for: the search ends, and none is missed" {
+    lat-start flux --dims 4,4,4,4 --n12 2 --n34 2 -o u.lat # 16 modes of .588764
+    lat-modes -@ 1 --mass -1.4 --modes 4-12 --residual 1e-12 --max-applications 60000 --tsv u.lat >found
+    values found | awk '{ bad += !($1 > .5887 && $1 < .5888) } END { exit bad || NR < 4 || NR > 12 }'
+    lat-modes -@ 1 --mass -1.4 --modes 12-20 --residual 1e-12 --max-applications 60000 --tsv u.lat >found
+    [ "$(values found | wc -l)" -eq 16 ]
+}
+
 @test "wrong input and a search that does not converge leave nothing behind" {
     rough u.lat
     run -2 lat-modes u.lat

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Purpose: the overlap operator in lat-solve: propagators in their normalisations, methods, what is refused. tests/long/overlap.bats
-# has Chroma's numbers; check_overlap the operator itself.
+# Purpose: the overlap operator in lat-solve: propagators in their normalisations, methods, what is refused; lat-overlap: index, relation,
+# spectrum. tests/long/overlap.bats has Chroma's numbers and larger lattices; check_overlap the operator itself.
 # shellcheck disable=SC2154
 load helper
 
@@ -67,4 +67,82 @@ END
     refused 1 'does not hold the spectrum' --mu .1 --interval .1,5
     run -2 lat-solve --kappa .12 --mu .1 --source point:0,0,0,0 u.lat -o no.lat
     [[ $output == *'--mu is for --operator overlap'* ]]
+}
+
+# index FILE: index, n_plus, n_minus, flow of each configuration.
+index() { lat-overlap -@ 1 --index "$1" | tail -n +2 | cut -f 2-5; }
+
+@test "lat-overlap: the index of uniform flux is -2 n12 n34, by spectral flow and by zero modes" {
+    lat-start flux --dims 4,4,4,4 --n12 1 --n34 -1 -o u.lat
+    lat-start flux --dims 4,4,4,4 --n12 2 --n34 2 >>u.lat # whose levels have more modes than are projected
+    [ "$(index u.lat)" = "$(printf '2\t2\t0\t2\n-8\t0\t8\t-8')" ]
+}
+
+@test "lat-overlap: eigenvalues are those of numpy's dense operator, to their residuals and the bound" {
+    need_numpy
+    lat-start weak --epsilon .4 --dims 2,2,2,4 --seed 3 -o u.lat
+    "$PYTHON" - <<'PY'
+import lat, numpy
+n = 2 * 2 * 2 * 4 * 12
+v = numpy.eye(n, dtype=complex).reshape(4, 2, 2, 2, 4, 3, n).transpose(0, 1, 2, 3, 6, 4, 5)
+with lat.Writer("unit.lat") as out:
+    out.write(lat.modes(numpy.ascontiguousarray(v)))
+PY
+    lat-dirac --apply g5M --force --mass -1.3 --csw 1.2 --boundary .3,p,p,a -U u.lat unit.lat -o dense.lat
+    lat-overlap -@ 1 --spectrum 5 --m0 1.3 --csw 1.2 --boundary .3,p,p,a --sign-error 1e-6 u.lat >found
+    lat-gauge --random --seed 5 u.lat | lat-overlap -@ 1 --spectrum 5 --m0 1.3 --csw 1.2 --boundary .3,p,p,a --sign-error 1e-6 >turned
+    "$PYTHON" - <<'PY'
+import lat, numpy
+n = 2 * 2 * 2 * 4 * 12
+h = numpy.moveaxis(next(iter(lat.Reader("dense.lat"))).spinors, 4, -1).reshape(n, n)
+value, w = numpy.linalg.eigh(h)
+g5 = numpy.tile(numpy.repeat([1, 1, -1, -1], 3), n // 12)
+d = (numpy.eye(n) + g5[:, None] * ((w * numpy.sign(value)) @ w.conj().T)) / 2
+for name in "found", "turned":
+    rows = [line.split("\t") for line in open(name).read().splitlines()[1:]]
+    assert len(rows) == 10
+    for sign in 1, -1:
+        part = g5 == sign
+        exact = numpy.linalg.eigvalsh((d.conj().T @ d)[numpy.ix_(part, part)])
+        for k, row in enumerate([r for r in rows if int(r[1]) == sign]):
+            x, re, im, residual, bound = map(float, row[3:])
+            assert 1e-9 < bound < 2e-6 and residual <= 1e-8 and int(row[2]) == k
+            assert abs(x - exact[k]) <= residual + bound, (x, exact[k])
+            assert re == x and abs(re ** 2 + im ** 2 - re) < 1e-9 # on the circle
+            if exact[k] > 1e-3:
+                assert abs(numpy.linalg.eigvals(d) - complex(re, im)).min() < 1e-5
+PY
+}
+
+@test "lat-overlap --gw: sign^2 = 1 and Ginsparg and Wilson's relation to the error asked for, the same bytes on any number of ranks" {
+    lat-start weak --epsilon .3 --dims 2,2,2,4 --seed 3 -o u.lat
+    for error in 1e-4 1e-8 1e-12; do
+        lat-overlap -@ 1 --gw --sign-error $error u.lat >found
+        awk -F'\t' -v e=$error 'NR == 2 { good = $2 <= 10 * e && $3 <= 10 * e && $2 > e / 1000 && $4 >= e / 10 && $4 < 2 * e } END { exit !good }' found ||
+            { cat found; false; }
+    done
+    need_mpi
+    for options in "--gw" "--spectrum 2 --sign-error 1e-6"; do
+        # shellcheck disable=SC2086  # words
+        lat-overlap -@ 1 $options u.lat >one
+        # shellcheck disable=SC2086
+        lat-overlap -n 2 -@ 1 $options u.lat | cmp one -
+    done
+}
+
+@test "lat-overlap: what is refused, in a sentence" {
+    lat-start --start weak --dims 4,2,2,4 --seed 3 -o u.lat
+    refuses 2 'one of --index, --gw and --spectrum' lat-overlap u.lat
+    refuses 2 'one of --index, --gw and --spectrum' lat-overlap --gw --index u.lat
+    refuses 2 'expected m0 between 0 and 2' lat-overlap --gw --m0 2 u.lat
+    refuses 2 'expected m0 between 0 and 2' lat-overlap --index --m0 -.1 u.lat
+    refuses 2 '--sign-error: expected' lat-overlap --gw --sign-error 2 u.lat
+    refuses 2 'no Dirichlet boundary' lat-overlap --gw --boundary p,p,p,d u.lat
+    refuses 2 '--force-interval is for --gw' lat-overlap --index --interval 1,8 --force-interval u.lat
+    refuses 1 'does not hold the spectrum' lat-overlap --gw --interval 1,8 -o out u.lat
+    refuses 1 'does not hold the spectrum' lat-overlap --spectrum 2 --interval .1,5 -o out u.lat
+    refuses 1 'expected fewer than the 384 that there are in a chirality, found 400' lat-overlap --spectrum 400 -o out u.lat
+    refuses 1 'expected at most 767' lat-overlap --gw --project 900 -o out u.lat
+    lat-start cold --dims 4,2,2,4 -o cold.lat
+    refuses 1 'the next one has the same modulus' lat-overlap --gw --project 3 -o out cold.lat
 }

@@ -24,21 +24,24 @@ enum {
     MOST_CHOICES = 6, /* of a shorter interval for the polynomial */
     NUMBERS = 11      /* of a state, before the eigenvalues */
 };
-static const double AMPLIFY = 300; /* T_n at 0 */
+static const double AMPLIFY = 300, /* T_n at 0 */
+    SAME = 1e-6;                   /* values that differ less, relatively, are of one level */
 
 typedef struct lanczos {
     lat_search *w;
-    lat_dfield **v;   /* [room]: the basis, then vectors to work with */
-    int room, most;   /* vectors; images before a restart */
-    int keep;         /* Ritz vectors of F that stay */
-    int n, done;      /* vectors of the basis; of which F v is known */
-    lat_cx *h;        /* [most][most]: h[i * most + j] = <v_i, F v_j>, i <= j < done */
-    lat_dfield *t[2]; /* the polynomial */
-    double a, b;      /* b: an upper bound of B */
+    lat_dfield **v;    /* [room]: the basis, then vectors to work with */
+    int room, most;    /* vectors; images before a restart */
+    int keep;          /* Ritz vectors of F that stay */
+    int n, done;       /* vectors of the basis; of which F v is known */
+    lat_cx *h;         /* [most][most]: h[i * most + j] = <v_i, F v_j>, i <= j < done */
+    lat_dfield *t[2];  /* the polynomial */
+    lat_dfield **safe; /* [want]: the modes that are probed */
+    double a, b;       /* b: an upper bound of B */
     int degree, choices;
     bool probing;  /* the present basis looks for missed copies */
     double *theta; /* [most]: eigenvalues of F */
     double *value, *residual;
+    double *safe_value, *safe_residual; /* [want] */
 } lanczos;
 
 /* ---- F --------------------------------------------------------------------------------------- */
@@ -369,6 +372,40 @@ static int probe(lanczos *z, lat_dfield **y, int count)
     return draw(z, PROBES);
 }
 
+/* What the probe begins with, which is the beginning of the basis, is kept: inside a degenerate
+ * level a diagonalisation mixes it with what the probe finds of the same level, less well. */
+static int keep_safe(lanczos *z)
+{
+    lat_search *w = z->w;
+    for (int k = 0; k < w->want; k++)
+        if (w->s->ops->copy(w->s, &w->p, z->v[k], z->safe[k])
+            || lat_search_residual(w, z->safe[k], z->t[0], &z->safe_value[k], &z->safe_residual[k]))
+            return -1;
+    return 0;
+}
+
+/* Has the probe found a mode that belongs among those that it began with? Then a value is another
+ * one: each is the k-th of all. */
+static bool found_more(const lanczos *z)
+{
+    for (int k = 0; k < z->w->want; k++)
+        if (fabs(fabs(z->value[k]) - fabs(z->safe_value[k]))
+            > SAME * fabs(z->safe_value[k]) + z->safe_residual[k])
+            return true;
+    return false;
+}
+
+static void take_safe(lanczos *z, lat_dfield **y)
+{
+    for (int k = 0; k < z->w->want; k++) {
+        lat_dfield *v = y[k];
+        y[k] = z->safe[k];
+        z->safe[k] = v;
+        z->value[k] = z->safe_value[k];
+        z->residual[k] = z->safe_residual[k];
+    }
+}
+
 /* Restarts until all modes have converged, and a probe found no more: 1; 0 where that takes too
  * long; or -1. */
 static int iterate(lanczos *z, double *worst)
@@ -379,6 +416,8 @@ static int iterate(lanczos *z, double *worst)
     *worst = INFINITY;
     for (;;) {
         bool again;
+        if (z->probing && keep_safe(z))
+            return -1;
         if ((rc = grow(z)) <= 0)
             return rc;
         if (restart(z))
@@ -389,8 +428,10 @@ static int iterate(lanczos *z, double *worst)
         const bool good = lat_search_converged(w, count, z->value, z->residual, &converged, worst);
         if (lat_search_progress(w, converged, *worst))
             return -1;
-        if (good && z->probing)
+        if (z->probing && !found_more(z)) {
+            take_safe(z, y);
             return 1;
+        }
         if (fit(z, y, count, &again))
             return -1;
         if (again)
@@ -418,11 +459,18 @@ static int open_basis(lanczos *z)
     z->room = z->most + 1 + PROBES + BLOCK + z->keep;
     z->v = calloc((size_t)z->room, sizeof(lat_dfield *));
     z->h = lat_alloc((size_t)z->most * (size_t)z->most, sizeof *z->h, "a small matrix");
-    z->theta = lat_alloc(3 * (size_t)z->most, sizeof *z->theta, "eigenvalues");
-    if (!z->v || !z->h || !z->theta)
+    z->theta = lat_alloc(3 * (size_t)z->most + 2 * (size_t)w->want, sizeof *z->theta,
+                         "eigenvalues");
+    z->safe = calloc((size_t)w->want, sizeof(lat_dfield *));
+    if (!z->v || !z->h || !z->theta || !z->safe)
         return lat_fail("out of memory: modes");
     z->value = z->theta + z->most;
     z->residual = z->value + z->most;
+    z->safe_value = z->residual + z->most;
+    z->safe_residual = z->safe_value + w->want;
+    for (int i = 0; i < w->want; i++)
+        if (!(z->safe[i] = lat_search_vector(w, "modes")))
+            return -1;
     for (int i = 0; i < z->room; i++)
         if (!(z->v[i] = lat_search_vector(w, "the basis of Lanczos")))
             return -1;
@@ -434,6 +482,10 @@ static int open_basis(lanczos *z)
 
 static void close_basis(lanczos *z)
 {
+    for (int i = 0; z->safe && i < z->w->want; i++)
+        if (z->safe[i])
+            lat_dfield_free(z->safe[i]);
+    free(z->safe);
     for (int i = 0; z->v && i < z->room; i++)
         if (z->v[i])
             lat_dfield_free(z->v[i]);

@@ -50,6 +50,10 @@ int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, b
 int lat_search_rotate(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u, int pitch,
                       lat_dfield *const *y);
 
+/* (y, A y) and |A y - value y| of a unit vector. `work` is a vector. */
+int lat_search_residual(lat_search *w, lat_dfield *y, lat_dfield *work, double *value,
+                        double *residual);
+
 /* Diagonalises A in the space of n orthonormal x: y[k], value[k], residual[k], those that are
  * looked for first; vectors of y change places. `work` is a vector. */
 int lat_search_diagonalise(lat_search *w, int n, lat_dfield *const *x, lat_dfield **y,

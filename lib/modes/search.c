@@ -132,8 +132,8 @@ int lat_search_rotate(lat_search *w, int n, lat_dfield *const *x, int m, const l
 /* ---- diagonalisation ------------------------------------------------------------------------- */
 
 /* value = (y, A y) and |A y - value y|, |y| = 1. */
-static int residual_of(lat_search *w, lat_dfield *y, lat_dfield *work, double *value,
-                       double *residual)
+int lat_search_residual(lat_search *w, lat_dfield *y, lat_dfield *work, double *value,
+                        double *residual)
 {
     lat_cx dot;
     if (lat_search_apply(w, work, y, NULL) || lat_search_dots(w, 1, &y, work, &dot))
@@ -177,7 +177,7 @@ int lat_search_diagonalise(lat_search *w, int n, lat_dfield *const *x, lat_dfiel
             a[i * n + j] = (dot[j * n + i] + conj(dot[i * n + j])) / 2;
     rc = rc || lat_dense_eigen(n, a, value, u) || lat_search_rotate(w, n, x, n, u, n, y);
     for (int k = 0; k < n && rc == 0; k++)
-        rc = residual_of(w, y[k], work, &value[k], &residual[k]);
+        rc = lat_search_residual(w, y[k], work, &value[k], &residual[k]);
     if (rc == 0)
         order(w, n, value, residual, y);
     free(a);

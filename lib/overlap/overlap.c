@@ -165,6 +165,15 @@ int lat_overlap_check(const lat_fermion *f)
     return 0;
 }
 
+/* The lowest one says where the interval begins. */
+static void drop_modes(lat_modes *m)
+{
+    m->rest = fabs(m->value[0]) - m->residual[0];
+    for (int k = 0; k < m->count; k++)
+        lat_dfield_free(m->vector[k]);
+    m->count = 0;
+}
+
 static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
 {
     const lat_hermitian h = lat_hermitian_dirac(o->h1, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
@@ -186,11 +195,12 @@ static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
         return lat_fail("overlap operator: expected low modes of H with residuals of %.3g, found "
                         "%.3g after %ld applications",
                         job.tolerance, o->modes.worst, o->modes.applications);
-    if (none) { /* the lowest one was looked for to know the interval */
-        o->modes.rest = fabs(o->modes.value[0]) - o->modes.residual[0];
-        lat_dfield_free(o->modes.vector[0]);
-        o->modes.count = 0;
-    }
+    const int last = o->modes.count - 1;
+    const double gap = o->modes.rest - fabs(o->modes.value[last]);
+    /* None, also where a degenerate level has more modes than may be projected: the projectors to
+     * some of them have no bound. */
+    if (none || (opts->low < opts->high && gap < 1e-6 * o->modes.rest))
+        drop_modes(&o->modes);
     return 0;
 }
 

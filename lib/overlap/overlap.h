@@ -28,7 +28,8 @@
 typedef struct lat_overlap_options {
     int columns;
     lat_sign_options sign;
-    int low, high; /* modes of H that are projected: as many as leave the widest gap; 0, 0: none */
+    int low, high;    /* modes of H that are projected: as many as leave the widest gap; 0, 0, or no
+                       * gap: none */
     double tolerance; /* of their residuals */
     /* While modes are searched (modes.h). */
     int (*progress)(void *with, int converged, int of, double residual, long applications);

@@ -386,6 +386,11 @@ static int open_modes(lat_sign *s)
                     + lat_modes_kappa(m->count, m->value, m->residual, gap, -1);
     }
     free(gap);
+    if (!isfinite(s->kappas))
+        return lat_fail("sign function: expected a gap above the %d modes that are projected, "
+                        "found that the next one has the same modulus, %.10g: project more or "
+                        "fewer",
+                        m->count, fabs(m->value[m->count - 1]));
     return gap && s->dot ? 0 : -1;
 }
 

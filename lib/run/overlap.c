@@ -17,7 +17,7 @@ static const char *const ours[] = {"m0",      "mu",       "sign",           "sig
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static void check_ranges(const lat_fermion *f)
+void lat_overlap_check_options(const lat_fermion *f)
 {
     const lat_overlap_choice *o = &lat_overlap_opts;
     if (lat_overlap_check(f))
@@ -51,7 +51,7 @@ void lat_operator_of_options(lat_fermion *f, bool massless)
     strcpy(f->name, "overlap");
     f->m0 = o->m0;
     f->mass = mu ? o->mu : f->mass / (2 * o->m0);
-    check_ranges(f);
+    lat_overlap_check_options(f);
 }
 
 double lat_mass_of_options(const lat_fermion *f, double m)

@@ -53,6 +53,9 @@ extern lat_overlap_choice lat_overlap_opts;
  * has the name overlap, mu as its mass. */
 void lat_operator_of_options(lat_fermion *f, bool massless);
 
+/* Ends with a word about usage where an option of the operator is out of range. */
+void lat_overlap_check_options(const lat_fermion *f);
+
 /* mu of a mass m of the options: m/(2 m0), and m itself of a Wilson operator. */
 double lat_mass_of_options(const lat_fermion *f, double m);
 

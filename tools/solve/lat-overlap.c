@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-overlap: the index of the overlap operator by spectral flow and by zero modes, Ginsparg and
+ * Wilson's relation, the lowest eigenvalues. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "overlap/index.h"
+#include "formats/fields.h"
+#include "run/device_options.h"
+#include "run/overlap.h"
+#include "run/tool.h"
+
+static bool index_of, gw;
+static long spectrum, follow = 16;
+static const char *boundary;
+static double csw;
+static lat_device_options device_choice;
+static lat_device *device;
+static bool heading;
+
+enum { MOST = 500 };
+
+static const lat_option options[] = {
+    {LAT_OPT_FLAG, "index", 0, NULL, &index_of, 0, 0,
+     "index by spectral flow and by zero modes, which must agree (else exit 3)", false},
+    {LAT_OPT_FLAG, "gw", 0, NULL, &gw, 0, 0,
+     "how far sign(H)^2 is from 1, and Ginsparg and Wilson's relation from 0", false},
+    {LAT_OPT_INT, "spectrum", 0, "K", &spectrum, 1, MOST,
+     "the K lowest eigenvalues of D^+ D in each chirality, and of D", false},
+    LAT_SIGN_OPTIONS,
+    {LAT_OPT_INT, "follow", 0, "K", &follow, 1, MOST, "of --index: follow up to K modes of H",
+     false},
+    {LAT_OPT_REAL, "csw", 0, "C", &csw, 0, 0, "clover coefficient of D_W", false},
+    {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &boundary, 0, 0,
+     "of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: p,p,p,a)", false},
+    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
+     "write to FILE (default: stdout)", true},
+    LAT_DEVICE_OPTIONS(device_choice),
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-overlap",
+    .args = "[FILE]...",
+    .summary = "Measures the index of the overlap operator, its relation of Ginsparg and Wilson, "
+               "and its lowest eigenvalues.",
+    .example = "lat-overlap --index cfg.lat",
+    .options = options,
+    .max_files = INT_MAX,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .start = lat_comm_start,
+};
+
+static lat_fermion fermion;
+
+static void print_heading(FILE *to, const char *columns)
+{
+    if (!heading)
+        fprintf(to, "%s\n", columns);
+    heading = true;
+}
+
+static lat_overlap *open_operator(const lat_field *u, double error)
+{
+    lat_overlap_options o;
+    double defect;
+    lat_overlap_of_options(&o, 1, 10 * error);
+    lat_overlap *d = lat_overlap_open(device, u, &fermion, &o);
+    if (d && lat_overlap_verify(d, &defect)) {
+        lat_overlap_close(d);
+        return NULL;
+    }
+    return d;
+}
+
+/* ---- the index ------------------------------------------------------------------------------- */
+
+static int print_index(FILE *to, const lat_field *u, long config)
+{
+    int flow, steps, plus, minus, code = LAT_FAILED;
+    double next[2];
+    if (lat_overlap_flow(device, u, &fermion, (int)follow, &flow, &steps))
+        return LAT_FAILED;
+    lat_overlap *o = open_operator(u, 1e-9);
+    if (o && lat_overlap_zero_modes(o, 1, flow > 0 ? flow : 0, &plus, &next[0]) == 0
+        && lat_overlap_zero_modes(o, -1, flow < 0 ? -flow : 0, &minus, &next[1]) == 0) {
+        print_heading(to, "configuration\tindex\tn_plus\tn_minus\tflow\tbound");
+        fprintf(to, "%ld\t%d\t%d\t%d\t%d\t%.3e\n", config, plus - minus, plus, minus, flow,
+                lat_overlap_bound(o));
+        code = LAT_DONE;
+        if (plus - minus != flow) {
+            lat_fail("configuration %ld: %d zero modes of chirality + and %d of chirality -, but a "
+                     "spectral flow of %d: the index is not settled (--sign-error, --follow)",
+                     config, plus, minus, flow);
+            code = LAT_UNCONVERGED;
+        }
+    }
+    lat_overlap_close(o);
+    return code;
+}
+
+/* ---- the relation of Ginsparg and Wilson ----------------------------------------------------- */
+
+static const int first[] = {0};
+static const lat_spinor_part part = {LAT_BOTH, 1, first};
+
+/* |S^2 v - v|/|v| and |gamma5 D v + D gamma5 v - 2 D gamma5 D v|/|v| for a random v. */
+static int defects(lat_overlap *o, double *square, double *relation)
+{
+    lat_spinor_space *s = o->space;
+    const lat_scalar minus[] = {{-1, 0}}, two[] = {{-2, 0}};
+    double norm[3];
+    lat_dfield *v[4] = {NULL};
+    int rc = 0;
+    for (int i = 0; i < 4 && rc == 0; i++)
+        rc = (v[i] = lat_spinor_new(s, "a field")) ? 0 : -1;
+    rc = rc || s->ops->random(s, &part, 1, v[0])
+         || s->ops->dots(s, &part, 0, NULL, v[0], NULL, norm)
+         || lat_sign_apply(o->sign, 0, &part, v[1], v[0])
+         || lat_sign_apply(o->sign, 0, &part, v[2], v[1])
+         || s->ops->axpby(s, &part, minus, v[0], NULL, v[2], norm + 1)
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &part, v[1], v[0])
+         || s->ops->gamma5(s, &part, v[1])
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &part, v[2], v[1])
+         || s->ops->axpby(s, &part, two, v[2], NULL, v[1], NULL) || s->ops->gamma5(s, &part, v[0])
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &part, v[2], v[0])
+         || s->ops->axpby(s, &part, NULL, v[2], NULL, v[1], norm + 2);
+    *square = sqrt(norm[1] / norm[0]);
+    *relation = sqrt(norm[2] / norm[0]);
+    for (int i = 0; i < 4; i++)
+        if (v[i])
+            lat_dfield_free(v[i]);
+    return rc ? -1 : 0;
+}
+
+static int print_relation(FILE *to, const lat_field *u, long config)
+{
+    double square, relation, lower, upper;
+    lat_overlap *o = open_operator(u, 1e-11);
+    const int rc = o ? defects(o, &square, &relation) : -1;
+    if (rc == 0) {
+        lat_sign_interval(o->sign, &lower, &upper);
+        print_heading(to, "configuration\tsign2\tgw\tbound\tmodes\tlower\tupper\torder");
+        fprintf(to, "%ld\t%.3e\t%.3e\t%.3e\t%d\t%.10g\t%.10g\t%d\n", config, square, relation,
+                lat_overlap_bound(o), o->modes.count, lower, upper, lat_sign_order(o->sign));
+    }
+    lat_overlap_close(o);
+    return rc ? LAT_FAILED : LAT_DONE;
+}
+
+/* ---- eigenvalues ----------------------------------------------------------------------------- */
+
+static int print_spectrum(FILE *to, const lat_field *u, long config)
+{
+    double value[MOST], residual[MOST];
+    lat_overlap *o = open_operator(u, 1e-10);
+    int rc = o ? 0 : -1;
+    for (int c = 1; c >= -1 && rc == 0; c -= 2) {
+        rc = lat_overlap_lowest(o, c, (int)spectrum, 1e-8, value, residual);
+        print_heading(to, "configuration\tchirality\tmode\tD+D\tre\tim\tresidual\tbound");
+        for (int k = 0; k < spectrum && rc == 0; k++) {
+            const double x = value[k], im2 = x - x * x;
+            fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e\n", config, c, k, x, x,
+                    im2 > 0 ? sqrt(im2) : 0, residual[k], lat_overlap_bound(o));
+        }
+    }
+    lat_overlap_close(o);
+    return rc ? LAT_FAILED : LAT_DONE;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static int all(lat_input *in, FILE *text)
+{
+    int rc, code = LAT_DONE;
+    lat_field u;
+    for (long config = 0; (rc = lat_fields_read(in, &u)) > 0; config++) {
+        int now = LAT_FAILED;
+        if (lat_header_need(&u.head, LAT_GAUGE, lat_input_name(in)) == 0
+            && lat_field_exchange(&u) == 0)
+            now = index_of ? print_index(text, &u, config)
+                  : gw     ? print_relation(text, &u, config)
+                           : print_spectrum(text, &u, config);
+        lat_progress_end();
+        lat_field_free(&u);
+        if (fflush(text))
+            return LAT_FAILED;
+        if (now != LAT_DONE)
+            return now;
+    }
+    return rc < 0 ? LAT_FAILED : code;
+}
+
+static void check_usage(void)
+{
+    lat_fermion_init(&fermion);
+    strcpy(fermion.name, "overlap");
+    fermion.m0 = lat_overlap_opts.m0;
+    fermion.csw = fermion.csw_t = csw;
+    if (index_of + gw + (spectrum > 0) != 1)
+        lat_usage("expected one of --index, --gw and --spectrum");
+    if (lat_boundary_parse(boundary ? boundary : "p,p,p,a", fermion.boundary))
+        lat_usage(
+            "--boundary: expected four of p, a or a number, with commas between, found '%.80s'",
+            boundary);
+    if (lat_fermion_check(&fermion, "the operator"))
+        lat_usage("%s", lat_error());
+    lat_overlap_check_options(&fermion);
+    if (lat_overlap_opts.force && (index_of || spectrum))
+        lat_usage("--force-interval is for --gw");
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    check_usage();
+    if (lat_device_begin(&device_choice, lat_opts.comm)
+        || !(device = lat_device_open(&device_choice, lat_opts.comm)))
+        return lat_report(LAT_FAILED);
+    const int code = lat_print_run(all, NULL);
+    lat_device_close(device);
+    lat_device_end();
+    return code;
+}
