@@ -118,8 +118,9 @@ PY
     lat-start weak --epsilon .3 --dims 2,2,2,4 --seed 3 -o u.lat
     for error in 1e-4 1e-8 1e-12; do
         lat-overlap -@ 1 --gw --sign-error $error u.lat >found
-        awk -F'\t' -v e=$error 'NR == 2 { good = $2 <= 10 * e && $3 <= 10 * e && $2 > e / 1000 && $4 >= e / 10 && $4 < 2 * e } END { exit !good }' found ||
-            { cat found; false; }
+        awk -F'\t' -v e=$error '
+            NR == 2 { good = $2 <= 10 * e && $3 <= 10 * e && $2 > e / 1000 && $4 >= e / 10 && $4 < 2 * e }
+            END { exit !good }' found || { cat found; false; }
     done
     need_mpi
     for options in "--gw" "--spectrum 2 --sign-error 1e-6"; do
