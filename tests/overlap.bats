@@ -147,3 +147,73 @@ PY
     lat-start cold --dims 4,2,2,4 -o cold.lat
     refuses 1 'the next one has the same modulus' lat-overlap --gw --project 3 -o out cold.lat
 }
+
+# dirac APPLY [OPTION]...: overlap operator, mu .1.
+dirac() { lat-dirac -@ 1 --operator overlap --mu .1 --apply "$@"; }
+
+@test "lat-dirac --operator overlap: numpy's dense operator, to the bound; both codes; covariant under gauge transformations" {
+    need_numpy
+    lat-start weak --epsilon .4 --dims 2,2,2,4 --seed 3 -o u.lat
+    "$PYTHON" - <<'PY'
+import lat, numpy
+n = 2 * 2 * 2 * 4 * 12
+v = numpy.eye(n, dtype=complex).reshape(4, 2, 2, 2, 4, 3, n).transpose(0, 1, 2, 3, 6, 4, 5)
+with lat.Writer("unit.lat") as out:
+    out.write(lat.modes(numpy.ascontiguousarray(v)))
+PY
+    lat-dirac --apply g5M --force --mass -1.3 -U u.lat unit.lat -o dense.lat
+    for a in M Mdag MdagM g5M sign; do
+        dirac $a --force --m0 1.3 --sign-error 1e-5 -U u.lat unit.lat -o $a.lat
+    done
+    lat-info M.lat | sed -n 's/.*overlap_bound = //p' >bound
+    dirac M --code plain --force --m0 1.3 -U u.lat unit.lat -o plain.lat
+    "$PYTHON" - <<'PY'
+import lat, numpy
+n = 2 * 2 * 2 * 4 * 12
+def read(name):
+    f = next(iter(lat.Reader(name)))
+    return numpy.moveaxis(f.spinors, 4, -1).reshape(n, n)
+norm = lambda a: numpy.linalg.norm(a, 2)
+value, w = numpy.linalg.eigh(read("dense.lat"))
+g5 = numpy.tile(numpy.repeat([1, 1, -1, -1], 3), n // 12)[:, None]
+s = (w * numpy.sign(value)) @ w.conj().T
+mu = .1
+d = ((1 + mu) * numpy.eye(n) + (1 - mu) * g5 * s) / 2
+bound = float(open("bound").read())
+assert 1e-6 < bound < 1e-5, bound
+assert bound / 20 < norm(read("M.lat") - d) <= bound, (norm(read("M.lat") - d), bound)
+assert norm(read("Mdag.lat") - d.conj().T) <= bound
+assert norm(read("g5M.lat") - g5 * d) <= bound
+assert norm(read("sign.lat") - s) <= bound * 2 / (1 - mu)
+assert norm(read("MdagM.lat") - d.conj().T @ d) <= 2 * bound + bound ** 2
+assert norm(read("plain.lat") - d) <= 1e-10
+PY
+    lat-gauge --random --seed 5 --save-g g.lat u.lat -o ug.lat
+    lat-source noise:z4,seed=7 u.lat -o s.lat
+    dirac M -U u.lat s.lat | lat-gauge --apply g.lat -o a.lat
+    lat-gauge --apply g.lat s.lat | dirac M --force -U ug.lat -o b.lat
+    lat-diff a.lat b.lat | awk '$1 == "largest" { n++; bad += !($2 < 1e-10) } END { exit bad || !n }'
+}
+
+@test "lat-dirac --check certifies overlap propagators of every normalisation, and no others" {
+    lat-start weak --dims 4,2,2,4 --seed 3 -o u.lat
+    for options in "--mu .2" "--mu .2 --contact" "--mass .56" "--mass .56 --contact"; do
+        # shellcheck disable=SC2086  # words
+        lat-solve -@ 1 --operator overlap --source point:0,0,0,0 --residual 1e-8 $options u.lat -o p.lat
+        lat-dirac -@ 1 --check --residual 1e-8 -U u.lat p.lat >found
+        awk -F'\t' 'NR > 1 { n++; d = $3 / $4 - 1; bad += !(d * d < .01) } END { exit bad || n != 12 }' found
+    done
+    run -3 lat-dirac -@ 1 --check --operator overlap --mu .21 --residual 1e-8 -U u.lat p.lat
+    [[ $output == *"expected residuals below 1e-08, found"* ]]
+    run -3 lat-dirac -@ 1 --check --operator overlap --mu .2 --m0 1.3 --residual 1e-8 -U u.lat p.lat
+    lat-start weak --dims 4,2,2,4 --seed 4 -o other.lat
+    run -3 lat-dirac -@ 1 --check --force --residual 1e-8 -U other.lat p.lat
+    run -1 lat-dirac -@ 1 --check --residual 1e-8 -U other.lat p.lat
+    lat-solve -@ 1 --kappa .1 --source point:0,0,0,0 u.lat -o w.lat
+    refuses 1 'a header that says what is written of an overlap propagator' lat-dirac --check --operator overlap --mu .2 -U u.lat w.lat
+    refuses 2 '--apply sign is for --operator overlap' lat-dirac --apply sign --kappa .1 -U u.lat p.lat -o no
+    refuses 2 '--operator overlap is for --check and --apply M, Mdag' lat-dirac --operator overlap --mu .1 --apply hop -U u.lat p.lat -o no
+    refuses 2 'expected m0 between 0 and 2' lat-dirac --operator overlap --mu .1 --m0 2 --apply M -U u.lat p.lat -o no
+    refuses 2 '--code plain applies M of the overlap operator alone' \
+        lat-dirac --operator overlap --mu .1 --code plain --apply Mdag -U u.lat p.lat -o no
+}

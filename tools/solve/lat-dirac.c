@@ -16,11 +16,12 @@
 #include "quark/source.h"
 #include "run/fermion_options.h"
 #include "run/links.h"
+#include "run/overlap.h"
 #include "run/tool.h"
 #include "solve/wilson.h"
 #include "stream/stream.h"
 
-enum { M, M_DAGGER, NORMAL, GAMMA5, HOP, SCHUR, CLOVER, INVERSE_CLOVER };
+enum { M, M_DAGGER, NORMAL, GAMMA5, HOP, SCHUR, CLOVER, INVERSE_CLOVER, SIGN };
 enum { FAST, PLAIN };
 enum { SYMMETRIC, ASYMMETRIC };
 
@@ -34,13 +35,14 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
      "smear the links of the operator, as of lat-solve (default: as the header of the input says)",
      false},
-    {LAT_OPT_CHOICE, "apply", 0, "M|Mdag|MdagM|g5M|hop|schur|clover|inverse", &apply, 0, 0,
+    {LAT_OPT_CHOICE, "apply", 0, "M|Mdag|MdagM|g5M|hop|schur|clover|inverse|sign", &apply, 0, 0,
      "write this operator times the input; hop: the sum of all hops; clover: all that is diagonal "
-     "in sites; inverse: of clover; schur: on odd sites, even ones become 0",
+     "in sites; inverse: of clover; schur: on odd sites, even ones become 0; sign: of --operator "
+     "overlap",
      false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym", &even_odd, 0, 0, "which Schur complement", false},
     {LAT_OPT_CHOICE, "code", 0, "fast|plain", &code_of, 0, 0,
-     "plain: by the code that certifies solutions (M and Mdag alone)", false},
+     "plain: by the code that certifies solutions (M and Mdag alone, of overlap M)", false},
     {LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
      "print the residual of each column of the input, and exit 3 if one is above --residual",
      false},
@@ -52,6 +54,7 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "identify", 0, NULL, &identify, 0, 0,
      "find kappa, csw, boundary, spin basis and norm of the input", false},
     LAT_FERMION_OPTIONS,
+    LAT_OVERLAP_OPTIONS,
     {0}};
 
 static const lat_tool tool = {
@@ -122,8 +125,9 @@ static int apply_plain(run *r, const lat_field *x, lat_field *y)
     return rc;
 }
 
-static int apply_batch(lat_dirac *d, lat_dfield *in, lat_dfield *out, int columns)
+static int apply_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
 {
+    lat_dirac *d = with;
     int list[LAT_SPINOR_COLUMNS];
     for (int i = 0; i < columns; i++)
         list[i] = i;
@@ -142,24 +146,19 @@ static int apply_batch(lat_dirac *d, lat_dfield *in, lat_dfield *out, int column
     }
 }
 
-/* By lib/dirac in double, some columns at a time. */
-static int apply_fast(run *r, const lat_field *x, lat_field *y)
+/* Some columns at a time. */
+static int in_batches(lat_spinor_space *s, int most, const lat_field *x, lat_field *y,
+                      int (*batch)(void *with, lat_dfield *in, lat_dfield *out, int columns),
+                      void *with)
 {
-    const int objects = (int)lat_header_objects(&x->head), most = objects < 12 ? objects : 12;
-    const lat_wilson_options o = {
-        .columns = most, .form = LAT_SYMMETRIC, .inner = LAT_STORAGE_DOUBLE};
-    const lat_field *links = links_for(r, x);
-    lat_wilson *w = links ? lat_wilson_open(r->device, links, &r->fermion, &o) : NULL;
-    lat_dirac *d = w ? lat_wilson_operator(w) : NULL;
-    lat_spinor_space *s = d ? d->space : NULL;
-    lat_dfield *in = s ? lat_spinor_new(s, "spinors") : NULL,
-               *out = in ? lat_spinor_new(s, "spinors") : NULL;
+    const int objects = (int)lat_header_objects(&x->head);
+    lat_dfield *in = lat_spinor_new(s, "spinors"), *out = in ? lat_spinor_new(s, "spinors") : NULL;
     int rc = out ? 0 : -1;
     for (int first = 0; first < objects && rc == 0; first += most) {
         const int n = objects - first < most ? objects - first : most;
         for (int c = 0; c < n && rc == 0; c++)
             rc = s->ops->put(s, in, c, x, first + c);
-        rc = rc || apply_batch(d, in, out, n);
+        rc = rc || batch(with, in, out, n);
         for (int c = 0; c < n && rc == 0; c++)
             rc = s->ops->get(s, out, c, y, first + c);
     }
@@ -167,23 +166,130 @@ static int apply_fast(run *r, const lat_field *x, lat_field *y)
         lat_dfield_free(out);
     if (in)
         lat_dfield_free(in);
-    lat_wilson_close(w);
     return rc ? -1 : 0;
+}
+
+static int most_columns(const lat_field *x)
+{
+    const int objects = (int)lat_header_objects(&x->head);
+    return objects < 12 ? objects : 12;
+}
+
+/* By lib/dirac in double. */
+static int apply_fast(run *r, const lat_field *x, lat_field *y)
+{
+    const int most = most_columns(x);
+    const lat_wilson_options o = {
+        .columns = most, .form = LAT_SYMMETRIC, .inner = LAT_STORAGE_DOUBLE};
+    const lat_field *links = links_for(r, x);
+    lat_wilson *w = links ? lat_wilson_open(r->device, links, &r->fermion, &o) : NULL;
+    lat_dirac *d = w ? lat_wilson_operator(w) : NULL;
+    const int rc = d ? in_batches(d->space, most, x, y, apply_batch, d) : -1;
+    lat_wilson_close(w);
+    return rc;
+}
+
+/* ---- the overlap operator -------------------------------------------------------------------- */
+
+static bool is_overlap(const lat_fermion *f) { return !strcmp(f->name, "overlap"); }
+
+/* An operator that is good enough for any residual that may be asked for. */
+static int open_overlap(run *r, const lat_field *x, const lat_fermion *f, lat_overlap_pair *o)
+{
+    const lat_field *links = links_for(r, x);
+    return links ? lat_overlap_pair_open(o, r->device, links, f, most_columns(x),
+                                         fmin(residual, 1e-6))
+                 : -1;
+}
+
+/* A copy of x in double. */
+static int exact_copy(const lat_field *x, lat_field *y)
+{
+    const size_t n = lat_header_full_reals(&x->head);
+    *y = (lat_field){.comm = x->comm};
+    if (lat_header_copy(&y->head, &x->head))
+        return -1;
+    y->head.real = LAT_F64;
+    if (lat_field_alloc(y, x->comm))
+        return -1;
+    for (size_t i = 0; i < lat_field_matrices(x); i++)
+        lat_field_get(x, i, (double *)y->data + i * n);
+    return 0;
+}
+
+static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
+{
+    static const lat_overlap_kind kinds[] = {LAT_OVERLAP_D, LAT_OVERLAP_DAGGER, LAT_OVERLAP_NORMAL,
+                                             LAT_OVERLAP_D};
+    lat_overlap *o = with;
+    int list[LAT_SPINOR_COLUMNS];
+    for (int i = 0; i < columns; i++)
+        list[i] = i;
+    const lat_spinor_part p = {LAT_BOTH, columns, list};
+    if (apply == SIGN)
+        return lat_sign_apply(o->sign, 0, &p, out, in);
+    return lat_overlap_apply(o, kinds[apply], 0, &p, out, in)
+                   || (apply == GAMMA5 && o->space->ops->gamma5(o->space, &p, out))
+               ? -1
+               : 0;
+}
+
+static int apply_overlap(run *r, const lat_field *x, lat_field *y)
+{
+    int list[LAT_MAX_COLUMNS];
+    char bound[32];
+    lat_overlap_pair o;
+    lat_field exact = {.data = NULL};
+    if (open_overlap(r, x, &r->fermion, &o))
+        return -1;
+    int rc = code_of == PLAIN
+                 ? exact_copy(x, &exact)
+                       || lat_plain_overlap_apply(o.plain, &exact, all_columns(x, list), list, y)
+                 : in_batches(o.fast->space, most_columns(x), x, y, overlap_batch, o.fast);
+    snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(o.fast));
+    rc = rc || lat_info_set(&y->head, LAT_OVERLAP_BOUND, bound);
+    lat_overlap_pair_close(&o);
+    lat_field_free(&exact);
+    return rc ? -1 : 0;
+}
+
+/* |b - D x|/|b| of what the header says x is made of. */
+static int check_overlap(run *r, const lat_field *x, const lat_fermion *f, const lat_field *b,
+                         double *found)
+{
+    int list[LAT_MAX_COLUMNS];
+    lat_overlap_pair o;
+    lat_field exact;
+    const int n = all_columns(x, list), form = lat_propagator_of(&x->head);
+    if (form < 0 || lat_overlap_check(f) || open_overlap(r, x, f, &o))
+        return -1;
+    int rc = exact_copy(x, &exact);
+    if (rc == 0) {
+        lat_propagator_make(form, true, f, b, n, list, &exact);
+        rc = lat_plain_overlap_residual(o.plain, &exact, b, n, list, found);
+    }
+    lat_overlap_pair_close(&o);
+    lat_field_free(&exact);
+    return rc;
 }
 
 static int apply_one(run *r, lat_field *x)
 {
-    static const char *const words[] = {"M",   "Mdag",  "MdagM",  "g5M",
-                                        "hop", "schur", "clover", "inverse of clover"};
+    static const char *const words[] = {
+        "M", "Mdag", "MdagM", "g5M", "hop", "schur", "clover", "inverse of clover", "sign(H)"};
     char text[LAT_FERMION_TEXT];
     int list[LAT_MAX_COLUMNS];
     lat_field y = {.comm = x->comm};
     int rc = lat_header_copy(&y.head, &x->head);
     lat_header_make_spinors(&y.head, x->head.kind, x->head.quark.columns);
     y.head.real = LAT_F64;
+    lat_info_remove(&y.head, LAT_PROPAGATOR); /* it is none any more */
     rc = rc || lat_field_alloc(&y, x->comm) || lat_field_exchange(x)
          || lat_plain_check_open(&r->fermion, x, all_columns(x, list), list, name_of(r));
-    rc = rc || (code_of == PLAIN ? apply_plain(r, x, &y) : apply_fast(r, x, &y));
+    rc = rc
+         || (is_overlap(&r->fermion) ? apply_overlap(r, x, &y)
+             : code_of == PLAIN      ? apply_plain(r, x, &y)
+                                     : apply_fast(r, x, &y));
     rc = rc || lat_provenance(&y.head, "%s, %s", words[apply], lat_fermion_text(&r->fermion, text))
          || lat_stream_write(r->out, &y, lat_opts.store);
     lat_field_free(&y);
@@ -296,7 +402,9 @@ static int check_away(const lat_field *y, int columns, away *to)
 /* The operator of the options where they name one, else that of the header. */
 static int choose_fermion(const run *r, const lat_field *x, lat_fermion *f)
 {
-    *f = lat_opt_given("kappa") || lat_opt_given("mass") ? r->fermion : x->head.quark.fermion;
+    *f = lat_opt_given("kappa") || lat_opt_given("mass") || lat_opt_given("mu")
+             ? r->fermion
+             : x->head.quark.fermion;
     if (!lat_fermion_known(f))
         return lat_fail("%s: field %ld: the header names no operator: --kappa or --mass is needed",
                         name_of(r), r->field);
@@ -338,13 +446,19 @@ static int check_one(run *r, lat_field *x)
     lat_field b = {.data = NULL};
     if (choose_fermion(r, x, &f) || lat_field_exchange(x))
         return LAT_FAILED;
+    const bool overlap = is_overlap(&f);
     const lat_field *links = links_for(r, x);
-    lat_plain *m = links ? lat_plain_new(links, &f) : NULL;
-    const int has = m ? find_source(r, x, &b) : -1;
+    lat_plain *m = links && !overlap ? lat_plain_new(links, &f) : NULL;
+    const int has = links && (m || overlap) ? find_source(r, x, &b) : -1;
     int rc = has < 0 ? -1 : 0;
-    if (has == 1)
-        rc = lat_plain_residual(m, x, &b, n, list, found);
-    if (has == 0) {
+    if (has == 0 && overlap)
+        rc = lat_fail("%s: field %ld: expected the source of an overlap propagator, found none in "
+                      "the header: --source or --source-file is needed",
+                      name_of(r), r->field);
+    else if (has == 1)
+        rc = overlap ? check_overlap(r, x, &f, &b, found)
+                     : lat_plain_residual(m, x, &b, n, list, found);
+    if (has == 0 && !overlap) {
         away to = {.residual = found};
         rc = lat_plain_apply(m, false, x, n, list, &b) || check_away(&b, n, &to);
         without = to.slice;
@@ -501,7 +615,14 @@ static void check_usage(run *r)
         lat_usage("--source and --source-file exclude each other");
     if (code_of == PLAIN && apply > M_DAGGER)
         lat_usage("--code plain applies M and Mdag alone");
-    lat_fermion_of_options(&r->fermion, check || identify);
+    lat_operator_of_options(&r->fermion, check || identify || apply == SIGN);
+    const bool overlap = is_overlap(&r->fermion);
+    if (apply == SIGN && !overlap)
+        lat_usage("--apply sign is for --operator overlap");
+    if (overlap && (identify || (apply > GAMMA5 && apply != SIGN)))
+        lat_usage("--operator overlap is for --check and --apply M, Mdag, MdagM, g5M and sign");
+    if (overlap && code_of == PLAIN && apply != M)
+        lat_usage("--code plain applies M of the overlap operator alone");
 }
 
 static int open_all(run *r)
