@@ -154,3 +154,53 @@ PY
         run -2 lat-start $words
     done
 }
+
+# cut_off SIGNAL:CODE INPUT TEXT COMMAND...: it gets the signal when its checkpoint ck has this text, and ends with this code.
+cut_off() {
+    local pid i got=0 input=$2 text=$3 signal=${1%:*} code=${1#*:}
+    shift 3
+    rm -f ck cut.lat
+    env --default-signal=INT "$@" --checkpoint ck "$input" -o cut.lat 2>err 3>&- &
+    pid=$!
+    for ((i = 0; i < 1000; i++)); do
+        [ ! -e ck ] || ! lat-info ck | grep -q "$text" || break
+        sleep .01
+    done
+    kill -"$signal" $pid
+    wait $pid || got=$?
+    [ "$got" -eq "$code" ] || { cat err; echo "$signal: $got"; return 1; }
+    [ ! -e cut.lat ]
+    rm -f .cut.lat*.tmp .ck*.tmp # of one that was killed
+    [ "$signal" = KILL ] || [ "$(cat err)" = "lat-modes: stopped by SIG$signal: the same command with --resume ck goes on" ]
+}
+
+@test "a search that is stopped or killed goes on from its checkpoint, with the same bytes" {
+    rough a.lat 4,4,8,8
+    rough b.lat 2,2,4,4
+    cat b.lat a.lat >u.lat
+    local search=(lat-modes -@ 1 --kappa .15 --csw 1 --matrix g5S --modes 8 --residual 1e-8 --degree 4) # slow
+    local ritz=(lat-modes -@ 1 --kappa .15 --csw 1 --modes 2 --residual 1e-3 --method ritz)
+    "${search[@]}" u.lat -o whole.lat --log whole.tsv
+    cut_off KILL:137 u.lat "field of modes" "${search[@]}" # the first configuration is done
+    refuses 2 "--resume ck" "${search[@]}" --checkpoint ck u.lat -o cut.lat
+    refuses 1 "expected the checkpoint of this run, '--residual 1e-09', found that of another, '--residual 1e-08'" \
+        "${search[@]}" --residual 1e-9 --resume ck u.lat -o cut.lat
+    "${search[@]}" --checkpoint ck --resume ck u.lat -o cut.lat --log cut.tsv
+    cmp whole.lat cut.lat
+    cmp whole.tsv cut.tsv
+    [ ! -e ck ]
+    "${search[@]}" a.lat -o whole.lat
+    cut_off INT:130 a.lat "config 0 links .*, vector 3 of " "${search[@]}" # in the midst of the search
+    "${search[@]}" --resume ck a.lat -o cut.lat
+    cmp whole.lat cut.lat
+    "${ritz[@]}" a.lat -o ritz.lat
+    cut_off USR2:140 a.lat vector "${ritz[@]}"
+    "${ritz[@]}" --resume ck a.lat -o cut.lat
+    cmp ritz.lat cut.lat
+    refuses 1 "a.lat: expected a checkpoint of modes, found a field that is none" lat-modes --kappa .15 --resume a.lat b.lat -o x.lat
+    nothing_left
+    need_mpi
+    cut_off TERM:143 a.lat vector "${search[@]}" -n 2
+    "${search[@]}" --resume ck a.lat -o cut.lat
+    cmp whole.lat cut.lat
+}

@@ -190,7 +190,7 @@ static int grow(lanczos *z)
             if (z->done == z->n)
                 break;
         }
-        if (expand(z))
+        if (expand(z) || lat_search_again(z->w))
             return -1;
         if (z->w->applications > z->w->job->max_applications)
             return 0;

@@ -124,7 +124,8 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
                     .s = job->op->space,
                     .p = {job->op->parity, 1, &column_0},
                     .dimension = dimension_of(job->op),
-                    .want = job->high + 1};
+                    .want = job->high + 1,
+                    .worst = INFINITY};
     *found = (lat_modes){.count = 0};
     if (check(&w))
         return -1;

@@ -21,6 +21,8 @@ typedef struct lat_search {
     long applications;
     uint64_t draws; /* random vectors so far */
     double norm;    /* an upper bound of |A| */
+    int converged;  /* as it was told last */
+    double worst;
 } lat_search;
 
 lat_dfield *lat_search_vector(lat_search *w, const char *what); /* zero */
@@ -65,6 +67,7 @@ bool lat_search_converged(const lat_search *w, int n, const double *value, const
                           int *converged, double *worst);
 
 int lat_search_progress(lat_search *w, int converged, double worst);
+int lat_search_again(lat_search *w); /* the same, between two of them */
 
 /* The methods: `want` modes, of which the vectors y are the caller's from then on. 1; 0 if it has
  * not converged: *worst is the largest residual; or -1. */

@@ -202,6 +202,15 @@ bool lat_search_converged(const lat_search *w, int n, const double *value, const
 
 int lat_search_progress(lat_search *w, int converged, double worst)
 {
+    w->converged = converged;
+    w->worst = worst;
+    return lat_search_again(w);
+}
+
+int lat_search_again(lat_search *w)
+{
     const lat_modes_job *job = w->job;
-    return job->progress ? job->progress(job->with, converged, w->want, worst, w->applications) : 0;
+    return job->progress
+               ? job->progress(job->with, w->converged, w->want, w->worst, w->applications)
+               : 0;
 }

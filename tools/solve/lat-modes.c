@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
+#include "common/stop.h"
 #include "common/text.h"
 #include "modes/modes.h"
 #include "quark/plain.h"
@@ -18,11 +19,12 @@
 #include "run/fermion_options.h"
 #include "run/links.h"
 #include "run/modefile.h"
+#include "run/modestate.h"
 #include "run/tool.h"
 #include "smear/smear.h"
 #include "stream/stream.h"
 
-static const char *modes_text = "8", *log_path, *smear_text;
+static const char *modes_text = "8", *log_path, *smear_text, *checkpoint, *resume;
 static int matrix = LAT_MODES_OF_G5M, method = LAT_MODES_LANCZOS;
 static bool largest, tsv, json;
 static double residual = 1e-10;
@@ -61,6 +63,10 @@ static const lat_option options[] = {
      "print one object for each configuration in place of the modes, with bounds", true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write the table of --tsv to FILE, too",
      true},
+    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
+     "write the state of the search to FILE, which must be new, or that of --resume", true},
+    {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
+     "go on from the checkpoint FILE, with the same input and options", true},
     LAT_DEVICE_OPTIONS(device),
     {0}};
 
@@ -84,6 +90,9 @@ typedef struct run {
     lat_field smeared; /* links of the operator, with --smear-links */
     lat_fermion fermion;
     int low, high;
+    lat_modestate *kept;
+    char name[80]; /* of the present search */
+    int stopped;   /* by this signal */
 
     /* the modes of the present links */
     lat_grid *grid;
@@ -101,9 +110,19 @@ static const lat_field *links_of(const run *r) { return smear_text ? &r->smeared
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
+/* Looks after the search, and ends it where the run was asked to stop. */
+static bool asked_to_stop(run *r)
+{
+    if (!r->stopped)
+        r->stopped = lat_modestate_asked(r->kept);
+    return r->stopped != 0;
+}
+
 static int show_progress(void *with, int converged, int of, double worst, long applications)
 {
-    const run *r = with;
+    run *r = with;
+    if (asked_to_stop(r))
+        return -1;
     lat_progress("residual %.1e  %d of %d modes  %ld applications  configuration %ld", worst,
                  converged, of, applications, config_of(r));
     return 0;
@@ -126,11 +145,52 @@ static lat_device *device_for(run *r)
 static int unconverged(const run *r)
 {
     char text[LAT_FERMION_TEXT];
+    const char *there = lat_modestate_there(r->kept);
     lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found one of %.3g "
-             "after %ld applications of %s (%s; --max-applications allows more)",
+             "after %ld applications of %s (%s; --max-applications allows more%s%s)",
              config_of(r), r->high, residual, r->modes.worst, r->modes.applications,
-             lat_modes_matrix_text(matrix), lat_fermion_text(&r->fermion, text));
+             lat_modes_matrix_text(matrix), lat_fermion_text(&r->fermion, text),
+             there ? ", --resume " : "", there ? there : "");
     return LAT_UNCONVERGED;
+}
+
+static int save(void *with, const lat_modes_state *state)
+{
+    run *r = with;
+    return lat_modestate_save(r->kept, r->name, r->space, &r->links.u, state) || asked_to_stop(r)
+               ? -1
+               : 0;
+}
+
+static int find(run *r, lat_modes_job *job)
+{
+    lat_modes_state from;
+    int rc = lat_modestate_from(r->kept, r->name, r->space, &from);
+    if (rc > 0)
+        job->from = &from;
+    rc = rc < 0 || lat_modes_find(job, &r->modes) ? -1 : 0;
+    lat_modestate_drop(&from);
+    return rc;
+}
+
+/* Modes of the checkpoint: 1, 0 if it has none, or -1. */
+static int restore(run *r)
+{
+    double number[LAT_MODESTATE_NUMBERS];
+    const int rc = lat_modestate_done(r->kept, r->name, &r->v, number);
+    if (rc <= 0)
+        return rc;
+    const int n = (int)lat_header_objects(&r->v.head);
+    r->modes = (lat_modes){.rest = number[0], .norm = number[1], .converged = true};
+    r->modes.value = lat_alloc((size_t)n, sizeof(double), "eigenvalues");
+    r->modes.vector = calloc((size_t)n, sizeof(lat_dfield *));
+    if (!r->modes.value || !r->modes.vector)
+        return lat_fail("out of memory: modes");
+    memcpy(r->modes.value, r->v.head.quark.eigenvalue, sizeof(double) * (size_t)n);
+    for (; r->modes.count < n; r->modes.count++)
+        if (!(r->modes.vector[r->modes.count] = lat_spinor_new(r->space, "modes")))
+            return -1;
+    return 1;
 }
 
 static int search(run *r)
@@ -138,7 +198,7 @@ static int search(run *r)
     static const lat_dirac_matrix matrices[] = {[LAT_MODES_OF_G5M] = {LAT_FULL, LAT_GAMMA5},
                                                 [LAT_MODES_OF_NORMAL] = {LAT_FULL, LAT_NORMAL},
                                                 [LAT_MODES_OF_G5S] = {LAT_ASYMMETRIC, LAT_GAMMA5}};
-    const lat_field *u = links_of(r);
+    const lat_field *u = links_of(r), *u0 = &r->links.u;
     const lat_grid_spec spec = {
         .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
     const lat_dirac_options how = {.reals = 0};
@@ -148,18 +208,23 @@ static int search(run *r)
         || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how)))
         return LAT_FAILED;
     const lat_hermitian op = lat_hermitian_dirac(r->d, matrices[matrix]);
-    const lat_modes_job job = {.op = &op,
-                               .low = r->low,
-                               .high = r->high,
-                               .largest = largest,
-                               .tolerance = .9 * residual, /* for rounding in the other code */
-                               .method = (lat_modes_method)method,
-                               .seed = seed,
-                               .max_applications = max_applications,
-                               .degree = (int)degree,
-                               .progress = show_progress,
-                               .with = r};
-    if (lat_modes_find(&job, &r->modes))
+    lat_modes_job job = {.op = &op,
+                         .low = r->low,
+                         .high = r->high,
+                         .largest = largest,
+                         .tolerance = .9 * residual, /* for rounding in the other code */
+                         .method = (lat_modes_method)method,
+                         .seed = seed,
+                         .max_applications = max_applications,
+                         .degree = (int)degree,
+                         .progress = show_progress,
+                         .save = save,
+                         .with = r};
+    snprintf(r->name, sizeof r->name, "config %ld links %s", config_of(r), u0->head.read_crc);
+    const int known = restore(r);
+    if (known)
+        return known > 0 ? LAT_DONE : LAT_FAILED;
+    if (find(r, &job))
         return LAT_FAILED;
     return r->modes.converged ? LAT_DONE : unconverged(r);
 }
@@ -288,17 +353,31 @@ static int clear_even(run *r, lat_dfield *v)
     return r->space->ops->zero(r->space, &even, v);
 }
 
+/* The modes to the host, and to the checkpoint. */
+static int download(run *r)
+{
+    const double number[LAT_MODESTATE_NUMBERS] = {r->modes.rest, r->modes.norm};
+    if (new_modes(r, &r->v))
+        return -1;
+    for (int k = 0; k < r->modes.count; k++)
+        if ((matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
+            || r->space->ops->get(r->space, r->modes.vector[k], 0, &r->v, k))
+            return -1;
+    return lat_quark_set_eigenvalues(&r->v.head.quark, r->modes.value)
+           || lat_modestate_keep(r->kept, r->name, &r->v, number);
+}
+
+/* What is measured of the modes is that of those on the host. */
 static int fetch(run *r)
 {
     const size_t n = (size_t)r->modes.count;
     r->residual = lat_alloc(3 * n, sizeof(double), "residuals");
-    if (!r->residual || new_modes(r, &r->v))
+    if (!r->residual || (!r->v.data && download(r)))
         return -1;
     r->gap = r->residual + n;
     r->chirality = r->gap + n;
     for (int k = 0; k < r->modes.count; k++)
-        if ((matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
-            || r->space->ops->get(r->space, r->modes.vector[k], 0, &r->v, k))
+        if (r->space->ops->put(r->space, r->modes.vector[k], 0, &r->v, k))
             return -1;
     lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, largest, r->gap);
     return measure_chirality(r) || certify(r) ? -1 : 0;
@@ -439,10 +518,21 @@ static int one(run *r)
     return code;
 }
 
+/* Ranks cannot stop in the middle of a field. */
+static int next_links(run *r)
+{
+    if (asked_to_stop(r))
+        return -1;
+    lat_stop_hold(lat_opts.comm->size > 1);
+    const int rc = lat_links_next(&r->links);
+    lat_stop_hold(false);
+    return rc;
+}
+
 static int all(run *r)
 {
     int rc, code = LAT_DONE;
-    while (code == LAT_DONE && (rc = lat_links_next(&r->links)) != 0)
+    while (code == LAT_DONE && (rc = next_links(r)) != 0)
         code = rc < 0 ? LAT_FAILED : one(r);
     return code;
 }
@@ -481,7 +571,8 @@ static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
     const bool text = tsv || json;
-    if (!(r->links.in = lat_input_open(lat_opts.input, comm))
+    if (!(r->kept = lat_modestate_open(checkpoint, resume, comm))
+        || !(r->links.in = lat_input_open(lat_opts.input, comm))
         || !(r->out = lat_output_open(lat_opts.output,
                                       lat_output_flags() | (text ? LAT_OUTPUT_TEXT : 0), comm))
         || (text && !(r->text = lat_text_open(r->out)))
@@ -490,7 +581,19 @@ static int open_all(run *r)
         return -1;
     if (tsv)
         fprintf(r->text, COLUMNS "\n");
+    lat_modestate_watch(r->kept);
     return 0;
+}
+
+/* A run that was asked to stop says how to go on. */
+static void keep(run *r, int code)
+{
+    if (code == LAT_FAILED && !r->stopped && lat_opts.comm->size == 1)
+        r->stopped = lat_modestate_asked(r->kept); /* while it waited for a pipe */
+    if (r->stopped > 0) {
+        lat_error_clear(); /* it was only to get here */
+        lat_modestate_stopped(r->kept, r->stopped);
+    }
 }
 
 /* The output appears whole or not at all. */
@@ -515,6 +618,8 @@ int main(int argc, char **argv)
     lat_header_init(&r.smeared.head);
     int code = open_all(&r) ? LAT_FAILED : all(&r);
     lat_progress_end();
+    if (r.kept)
+        keep(&r, code);
     lat_links_free(&r.links);
     if (r.cpu)
         lat_device_close(r.cpu);
@@ -524,5 +629,10 @@ int main(int argc, char **argv)
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
     code = close_output(&r, code);
+    if (code == LAT_DONE)
+        lat_modestate_remove(r.kept);
+    lat_modestate_free(r.kept);
+    if (r.stopped > 0)
+        lat_stop_exit(lat_opts.comm, r.stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }
