@@ -75,9 +75,13 @@ machine := $(shell $(CC) -dumpmachine 2>/dev/null)
 ifneq ($(OPENMP),0)
 has_openmp := $(call compiles,$(hash)include <omp.h>\nint main(void){return omp_get_max_threads()<1;}\n,-fopenmp)
 endif
-# FFTW is used by lat-gluon and lat-ghost, which are left out where it is not to be had, and by lat-theta --fp-min.
+# FFTW is used by lat-gluon and lat-ghost, which are left out where it is not to be had, and by lat-theta --fp-min;
+# in single precision by lat-orelax --finish newton.
 ifneq ($(FFTW),0)
 has_fftw := $(call compiles,$(hash)include <fftw3.h>\nint main(void){fftw_cleanup();return 0;}\n,-lfftw3)
+endif
+ifneq ($(has_fftw),)
+has_fftwf := $(call compiles,$(hash)include <fftw3.h>\nint main(void){fftwf_cleanup();return 0;}\n,-lfftw3f)
 endif
 fftw_why := $(if $(has_fftw),,$(if $(filter 0,$(FFTW)),FFTW=0,fftw3.h and libfftw3 not found))
 ifeq ($(FFTW)$(has_fftw),1)
@@ -145,7 +149,7 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
 openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE
 ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
-ldlibs := -Wl,--as-needed $(if $(has_fftw),-lfftw3) $(if $(has_hdf5),$(hdf5_libs)) -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
+ldlibs := -Wl,--as-needed $(if $(has_fftw),-lfftw3) $(if $(has_fftwf),-lfftw3f) $(if $(has_hdf5),$(hdf5_libs)) -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
 CPPFLAGS ?=
 CFLAGS ?=
 LDFLAGS ?=
@@ -219,6 +223,7 @@ lane_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(fix_range)),$(B)/li
 link_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(link_range)) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
 flow_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(flow_range)),$(B)/lib/flow/flow_$(l)_$(n).o))
 dirac_obj = $(foreach l,$(lanes),$(foreach n,2 3,$(B)/lib/dirac/dirac_$(l)_$(n).o))
+newton_obj = $(foreach l,$(lanes),$(foreach n,2 3,$(B)/lib/newton/newton_$(l)_$(n).o))
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3)
 lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 2,$(subst _, ,$*)) -DLAT_ALL_ROWS)
@@ -226,10 +231,10 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -D
 # ---- what is built ---------------------------------------------------------------------------
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
-lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c,lib/fourier/laplace_nofftw.c)
+lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c lib/newton/newton_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
-lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(cuda_obj)
+lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(newton_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
 mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c tools/measure/lat-ghost.c),$(wildcard tools/*/lat-*.c)))
@@ -259,7 +264,7 @@ $(B)/plan: $(B)/flags $(B)/found Makefile
 	@$(say) '  CPU     vector lanes: %s; threads: %s; SU(2) to SU(%s)\n' '$(lanes)' '$(if $(has_openmp),OpenMP,none (no OpenMP found))' '$(CPU_GROUPS)'
 	@$(say) '  CUDA    %s\n' '$(if $(cuda_why),no GPU code ($(cuda_why)),$(nvcc)$(comma) for $(gpu_kinds) ($(gpu_reason)); SU(2) to SU($(GPU_GROUPS)))'
 	@$(say) '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
-	@$(say) '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon and lat-ghost: $(fftw_why),for lat-gluon and lat-ghost$(if $(cufft_why),,$(comma) and cuFFT))'
+	@$(say) '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon and lat-ghost: $(fftw_why),for lat-gluon and lat-ghost$(if $(has_fftwf),$(comma) in single for lat-orelax --finish newton)$(if $(cufft_why),,$(comma) and cuFFT))'
 	@$(say) '  HDF5    %s\n' '$(if $(has_hdf5),for propagators of QDP++,no$(comma) $(if $(filter 0,$(HDF5)),HDF5=0,hdf5.h and libhdf5 not found))'
 	@$(say) '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
@@ -300,6 +305,9 @@ $(flow_obj): $(B)/lib/flow/flow_%.o: lib/flow/flow_lanes.c $(B)/flags Makefile |
 
 $(dirac_obj): $(B)/lib/dirac/dirac_%.o: lib/dirac/dirac_lanes.c $(B)/flags Makefile | $(B)/plan
 	$(call lane_cc,-O3)
+
+$(newton_obj): $(B)/lib/newton/newton_%.o: lib/newton/newton_lanes.c $(B)/flags Makefile | $(B)/plan
+	$(call lane_cc,-O2 -funroll-loops)
 
 $(B)/lib/base/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_NO_CUDA='"$(cuda_why)"' -DLAT_NO_CUFFT='"$(cufft_why)"' -DLAT_NO_MPI='"$(mpi_why)"'

@@ -82,10 +82,7 @@ static int cpu_get(lat_fixer *f, int copy, lat_field *g)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The rows of links to keep, or -1: two of SU(3) if on all ranks they make the third one to
- * rounding in the precision of the sweeps, else all. NaN does not. Links of a single precision file
- * miss that in double, and are then used as they are. */
-static int rows_of(const lat_field *u, lat_real real, const lat_comm *comm)
+int lat_fix_rows(const lat_field *u, lat_real real, const lat_comm *comm)
 {
     if (u->head.nc != 3)
         return u->head.nc;
@@ -144,7 +141,7 @@ static int open_fields(cpu *c, const lat_field *u, lat_real real, int copies)
     if (copies > INT_MAX / c->grid->slices / 2)
         return lat_fail("%d copies of %d slices each are too many at once", copies,
                         c->grid->slices);
-    const int rows = rows_of(u, real, dev->comm), nc = u->head.nc, nd = c->grid->slot.nd;
+    const int rows = lat_fix_rows(u, real, dev->comm), nc = u->head.nc, nd = c->grid->slot.nd;
     if (rows < 0)
         return -1;
     const lat_shape links = {.objects = 2 * nd, .reals = 2 * rows * nc, .nc = nc, .both = true};

@@ -5,6 +5,7 @@
 #define LAT_FIX_LANES_H
 
 #include "grid/layout.h"
+#include "lattice/field.h"
 #include "site/groups.h"
 #include "site/update.h"
 
@@ -43,6 +44,11 @@ typedef struct lat_lane_ops {
     lat_lane_sweep *sweep;
     lat_lane_state *state;
 } lat_lane_ops;
+
+/* The rows of links to keep, or -1: two of SU(3) if on all ranks they make the third one to
+ * rounding in the precision of the sweeps, else all. NaN does not. Links of a single precision file
+ * miss that in double, and are then used as they are. All ranks call it. */
+int lat_fix_rows(const lat_field *u, lat_real real, const lat_comm *comm);
 
 /* All that were compiled for one vector length, by N: of each two, in single and in double. */
 extern const lat_lane_ops *const lat_lanes_base[LAT_FIX_MOST + 1];

@@ -77,7 +77,8 @@ static known *known_find(const lat_checkpoint *k, long config)
 /* ---- a copy as a line ------------------------------------------------------------------------ */
 
 #define ROW \
-    "copy %ld seed %" PRIu64 " stage %d done %d measured %d converged %d sweeps %ld begun %ld F " \
+    "copy %ld seed %" PRIu64 " stage %d done %d finished %d measured %d converged %d sweeps %ld " \
+    "begun %ld F " \
     "%a theta %a max %a slice %a " \
     "own"
 
@@ -87,27 +88,29 @@ static int row_print(lat_lines *to, const lat_copy *c)
     int n = 0;
     for (int i = 0; i < LAT_COPY_NUMBERS; i++)
         n += snprintf(own + n, sizeof own - (size_t)n, " %a", c->number_of[i]);
-    return lat_lines_add(to, ROW "%s", c->number, c->seed, c->stage, c->done, c->measured,
-                         c->converged, c->sweeps, c->begun, c->state.functional, c->state.theta,
-                         c->state.theta_max, c->state.theta_slice, own);
+    return lat_lines_add(to, ROW "%s", c->number, c->seed, c->stage, c->done, c->finished,
+                         c->measured, c->converged, c->sweeps, c->begun, c->state.functional,
+                         c->state.theta, c->state.theta_max, c->state.theta_slice, own);
 }
 
 static int row_scan(const char *line, lat_copy *c)
 {
-    int done, measured, converged, n = 0;
-    if (sscanf(
-            line,
-            "copy %ld seed %" SCNu64 " stage %d done %d measured %d converged %d sweeps %ld begun "
-            "%ld F %la theta %la max %la slice %la own%n",
-            &c->number, &c->seed, &c->stage, &done, &measured, &converged, &c->sweeps, &c->begun,
-            &c->state.functional, &c->state.theta, &c->state.theta_max, &c->state.theta_slice, &n)
-            != 12
+    int done, finished, measured, converged, n = 0;
+    if (sscanf(line,
+               "copy %ld seed %" SCNu64
+               " stage %d done %d finished %d measured %d converged %d sweeps %ld "
+               "begun %ld F %la theta %la max %la slice %la own%n",
+               &c->number, &c->seed, &c->stage, &done, &finished, &measured, &converged, &c->sweeps,
+               &c->begun, &c->state.functional, &c->state.theta, &c->state.theta_max,
+               &c->state.theta_slice, &n)
+            != 13
         || n == 0)
         return -1;
     for (int i = 0, m = 0; i < LAT_COPY_NUMBERS; i++, n += m)
         if (sscanf(line + n, " %la%n", &c->number_of[i], &m) != 1)
             return -1;
     c->done = done;
+    c->finished = finished;
     c->measured = measured;
     c->converged = converged;
     c->started = true;
@@ -222,7 +225,7 @@ int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
     if (ask[0] == 0 && ask[1] == 0)
         return 0;
     for (int i = 0; i < f->nbatch; i++)
-        if (f->fixer->ops->get(f->fixer, i, &f->batch[i]->g))
+        if (!f->batch[i]->finished && f->fixer->ops->get(f->fixer, i, &f->batch[i]->g))
             return -1;
     f->stopped = (int)ask[0];
     lat_checkpoint_save(k, f);
@@ -385,7 +388,7 @@ static int reconsider(const lat_fixing *f, lat_copy *c)
     const double theta = f->algorithm->theta;
     const bool enough = c->state.theta_slice < theta, was = c->converged;
     if (!c->measured) {
-        c->done = false;
+        c->done = c->finished = false;
         return 0;
     }
     c->converged = enough;
@@ -395,7 +398,7 @@ static int reconsider(const lat_fixing *f, lat_copy *c)
         return lat_fail("%s: copy %ld of the checkpoint is done, and cannot go on: expected the "
                         "limits of its run",
                         f->name, c->number);
-    c->measured = c->done = false;
+    c->measured = c->done = c->finished = false;
     c->stage = f->algorithm->stages - 1;
     c->begun = c->sweeps;
     return 0;

@@ -101,8 +101,9 @@ static int run_stage(run *r, lat_copy *c[], int n)
         if ((rc = f->algorithm->advance(f)) == 0 && lat_checkpoint_tick(r->checkpoint, f))
             rc = -1;
     for (int i = 0; i < n && rc > 0; i++)
-        if (f->fixer->ops->get(f->fixer, i, &c[i]->g) || lat_checkpoint_limit(f, c[i])
-            || lat_transform_project(&c[i]->g))
+        if (!c[i]->finished
+            && (f->fixer->ops->get(f->fixer, i, &c[i]->g) || lat_checkpoint_limit(f, c[i])
+                || lat_transform_project(&c[i]->g)))
             rc = -1;
     f->fixer->ops->close(f->fixer);
     f->fixer = NULL;
@@ -119,6 +120,19 @@ static bool last_batch(const run *r)
     return left == f->nbatch && lat_fields_last(r->in);
 }
 
+/* The stage of all copies of the batch is over. Where each is finished the others are, too. */
+static void next_stage(lat_copy *c[], int n, int stages)
+{
+    bool finished = true;
+    for (int i = 0; i < n; i++)
+        finished = finished && c[i]->finished;
+    for (int i = 0; i < n; i++) {
+        c[i]->stage = finished ? stages : c[i]->stage + 1;
+        c[i]->begun = c[i]->sweeps;
+        c[i]->done = false;
+    }
+}
+
 static int sweep_all(run *r)
 {
     lat_fixing *f = &r->fixing;
@@ -128,11 +142,7 @@ static int sweep_all(run *r)
         while (c[0]->stage < f->algorithm->stages) {
             if (run_stage(r, c, f->nbatch))
                 return -1;
-            for (int i = 0; i < f->nbatch; i++) {
-                c[i]->stage++;
-                c[i]->begun = c[i]->sweeps;
-                c[i]->done = false;
-            }
+            next_stage(c, f->nbatch, f->algorithm->stages);
         }
         if (last_batch(r)) {
             lat_device_close(f->device);

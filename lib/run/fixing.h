@@ -15,7 +15,7 @@
 #include "common/options.h"
 #include "device_options.h"
 
-#define LAT_COPY_NUMBERS 10 /* doubles that an algorithm may keep with a copy */
+#define LAT_COPY_NUMBERS 16 /* doubles that an algorithm may keep with a copy */
 #define LAT_BATCH 8         /* copies on the device at a time, which share the reading of links */
 
 /* A copy of a configuration. All that is needed to continue is here and in g: a checkpoint keeps
@@ -28,6 +28,7 @@ typedef struct lat_copy {
     bool started;        /* has begun; a checkpoint has it */
     bool done, measured; /* done: with this stage; measured: `state` and `converged` are valid */
     bool limited;        /* done because of a limit such as --max-sweeps, and could go on */
+    bool finished;       /* done with all stages: g here is the result, not that of the device */
     long sweeps, begun;  /* sweeps; of these at the beginning of the stage */
     double number_of[LAT_COPY_NUMBERS]; /* of the algorithm, 0 at first */
     /* of the links as they are written: */
@@ -47,7 +48,8 @@ typedef struct lat_algorithm {
 
     /* Sweeps over the copies f->batch, which are on f->fixer, up to the next convergence test: 1 if
      * all of them are done with this stage, 0 to be called again, -1 on failure. A checkpoint may
-     * be written between two calls. */
+     * be written between two calls. It may take a copy to its end itself: then it sets g, and
+     * `finished`, and the copy stays done. */
     int (*advance)(lat_fixing *f);
 
     /* The text about a copy in the history. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-orelax: relaxation and overrelaxation to a gauge condition (arXiv:1212.5221, section 2.2).
+/* lat-orelax: relaxation and overrelaxation to a gauge condition (arXiv:1212.5221, section 2.2),
+ * and Newton's method from where the maximum is near (newton/newton.h).
  *
  * The links stay as they were read; sweeps change the transformation g; in the end g is applied
  * once, in double precision (docs/conventions.md, "Sweeps and precisions"). */
@@ -8,12 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/progress.h"
+#include "lattice/transform.h"
+#include "newton/newton.h"
 #include "run/fixing.h"
 #include "run/omega.h"
 #include "site/sun.h"
 
 enum { SINGLE, MIXED, DOUBLE };
+enum { NONE, NEWTON, AUTO };
 static const char *const precisions[] = {"single", "mixed", "double"}, *const schemes[] = {"su3",
                                                                                            "su2"};
 
@@ -22,7 +27,7 @@ enum { WHOLE };
 static const lat_update updates[][2] = {{LAT_UPDATE_RELAX_SUN, LAT_UPDATE_STOCHASTIC_SUN},
                                         {LAT_UPDATE_RELAX_SU2, LAT_UPDATE_STOCHASTIC_SU2}};
 
-static int scheme = WHOLE, precision = MIXED, store;
+static int scheme = WHOLE, precision = MIXED, store, finish = NONE;
 static double omega, theta = 1e-12, stochastic; /* omega 0: auto */
 static const char *omega_text;
 static long max_sweeps = 100000, check_every = 10;
@@ -47,6 +52,10 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
      "precision of the sweeps; mixed begins in single and ends in double, and reaches every theta "
      "that double reaches",
+     false},
+    {LAT_OPT_CHOICE, "finish", 0, "none|newton|auto", &finish, 0, 0,
+     "newton: near the maximum, Newton's method in place of sweeps (Landau and Coulomb gauge of "
+     "SU(2) and SU(3), on the CPU, one rank); auto: where it can and pays",
      false},
     {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
      "precision of the links in the output; single holds theta to 1e-14", false},
@@ -81,6 +90,9 @@ typedef struct copy_state {
     double stage;       /* the present precision stage is number stage - 1; 0: none has begun */
     double used;        /* omega of the sweeps */
     lat_omega omega;    /* the state of its tuning */
+    double before;      /* theta at the convergence test before */
+    double tries, wait; /* of Newton's method: attempts that failed; no other before this sweep */
+    double steps, iterations, ritz; /* of all attempts; of the last one */
 } copy_state;
 _Static_assert(sizeof(copy_state) <= LAT_COPY_NUMBERS * sizeof(double), "lat_copy.number_of");
 
@@ -180,6 +192,133 @@ static double auto_omega(const lat_fixing *f, lat_omega *o, double now, long swe
     return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / theta) : w;
 }
 
+/* ---- Newton's method --------------------------------------------------------------------------
+ */
+
+static lat_newton *newton; /* of the configuration at hand, once it is needed */
+
+static void forget_newton(void)
+{
+    lat_newton_close(newton);
+    newton = NULL;
+}
+
+/* Where theta is below NEAR sweeps have passed the saddles, mostly. An attempt that fails is
+ * repeated after more sweeps than the one before. */
+#define NEAR 1e-4
+#define FALLING 0.6
+#define WAIT 10
+
+/* auto: below this extent sweeps are as fast (bench/NOTES.md). */
+#define PAYS_FROM 12
+
+static bool pays(const lat_fixing *f)
+{
+    int extent = 0;
+    for (int mu = 0; mu < f->u.head.geom.nd; mu++)
+        if (f->condition.weight[mu] > 0 && f->u.head.geom.dims[mu] > extent)
+            extent = f->u.head.geom.dims[mu];
+    return extent >= PAYS_FROM;
+}
+
+/* Is Newton's method to be used for this configuration? 1, 0, or -1 where --finish newton cannot
+ * be. */
+static int wanted(const lat_fixing *f)
+{
+    if (finish == NONE || (finish == AUTO && !pays(f)))
+        return 0;
+    if (lat_newton_check(f->device, &f->u, &f->condition) == 0)
+        return 1;
+    if (finish == NEWTON)
+        return -1;
+    lat_error_clear();
+    return 0;
+}
+
+/* The slices to be tried: where the worst one is near all, which ends the copy; else those that are
+ * near and still swept. How many. */
+static int choose_slices(const lat_fixing *f, const lat_copy *c, const lat_gauge_state *s,
+                         const double *slices, bool *chosen)
+{
+    const copy_state *m = (const copy_state *)c->number_of;
+    const bool all = s->theta_slice < NEAR && s->theta_slice < FALLING * m->before;
+    const double least = target(f, f->algorithm->precision[c->stage], m->used);
+    int n = 0;
+    for (int i = 0; i < f->slices; i++) {
+        chosen[i] = all || (f->slices > 1 && slices[i] >= least && slices[i] < NEAR);
+        n += chosen[i];
+    }
+    return n;
+}
+
+static void log_newton(const lat_fixing *f, const lat_copy *c, const lat_newton_report *r,
+                       const lat_gauge_state *s)
+{
+    const logs *l = f->own;
+    if (l->log)
+        fprintf(l->log,
+                "# %s newton slices=%d converged=%d saddles=%d steps=%d iterations=%d "
+                "theta=%.6e functional=%.15f ritz=%.6g seconds=%.3f copy=%ld\n",
+                f->name, r->slices, r->converged, r->saddles, r->steps, r->iterations, s->theta,
+                s->functional, r->ritz, lat_seconds() - f->start, c->number);
+}
+
+/* Tries the slices: 1 if the copy is finished, with its state and slices, 0 if it is to be swept
+ * on, from where it was brought, -1 on failure. */
+static int try_newton(lat_fixing *f, int i, const bool *chosen, lat_gauge_state *s, double *slices)
+{
+    lat_copy *c = f->batch[i];
+    copy_state *m = (copy_state *)c->number_of;
+    lat_newton_report r;
+    if (!newton && !(newton = lat_newton_open(f->device, &f->u, &f->condition)))
+        return -1;
+    if (f->fixer->ops->get(f->fixer, i, &c->g) || lat_transform_project(&c->g)
+        || lat_newton_run(newton, &c->g, chosen, theta, &r, s, slices))
+        return -1;
+    log_newton(f, c, &r, s);
+    m->tries += r.converged < r.slices;
+    m->wait = (double)c->sweeps + WAIT * (1 + m->tries);
+    m->steps += r.steps;
+    m->iterations += r.iterations;
+    m->ritz = r.ritz;
+    if (r.converged == f->slices) {
+        c->finished = c->done = true;
+        return 1;
+    }
+    /* The rate of sweeps is measured anew. */
+    m->omega.theta = s->theta_slice;
+    m->omega.sweep = (double)c->sweeps;
+    return f->fixer->ops->set(f->fixer, i, &c->g) ? -1 : 0;
+}
+
+/* After the convergence tests: copies that are near enough to the maximum. 0 or -1. */
+static int finish_copies(lat_fixing *f, lat_gauge_state *s)
+{
+    bool *chosen = lat_alloc((size_t)f->slices, sizeof *chosen, "a list of slices");
+    bool again = false;
+    int rc = chosen ? 0 : -1;
+    for (int i = 0; i < f->nbatch && rc >= 0; i++) {
+        lat_copy *c = f->batch[i];
+        copy_state *m = (copy_state *)c->number_of;
+        double *slices = f->theta + (size_t)i * (size_t)f->slices;
+        if (c->done)
+            continue;
+        if ((double)c->sweeps >= m->wait && choose_slices(f, c, &s[i], slices, chosen)) {
+            rc = try_newton(f, i, chosen, &s[i], slices);
+            again = again || rc == 0;
+            if (rc > 0)
+                report(f, c, m->used, &s[i], slices);
+        }
+        m->before = s[i].theta_slice;
+    }
+    free(chosen);
+    /* What is to be frozen is known from the state on the device. */
+    return rc < 0 || (again && f->fixer->ops->state(f->fixer, s, f->theta)) ? -1 : 0;
+}
+
+/* ---- sweeps -----------------------------------------------------------------------------------
+ */
+
 /* The convergence test of a copy: is it done with this precision stage? It is when theta is below
  * the target, when it has reached --max-sweeps, or when theta has stalled near its floor. 0, or -1
  * where theta is not finite. */
@@ -259,17 +398,24 @@ static int advance(lat_fixing *f)
     const int n = f->nbatch;
     lat_gauge_state s[LAT_BATCH];
     bool done = true;
-    if (f->fixer->ops->state(f->fixer, s, f->theta))
+    const int with_newton = wanted(f);
+    if (with_newton < 0 || f->fixer->ops->state(f->fixer, s, f->theta))
         return -1;
     for (int i = 0; i < n; i++) {
-        if (!c[i]->done) {
-            if (test_convergence(f, c[i], &s[i]))
-                return -1;
-            report(f, c[i], ((const copy_state *)c[i]->number_of)->used, &s[i],
-                   f->theta + (size_t)i * (size_t)f->slices);
-        }
-        done = done && c[i]->done;
+        c[i]->done = c[i]->done || c[i]->finished;
+        if (c[i]->done)
+            continue;
+        if (test_convergence(f, c[i], &s[i]))
+            return -1;
+        report(f, c[i], ((const copy_state *)c[i]->number_of)->used, &s[i],
+               f->theta + (size_t)i * (size_t)f->slices);
     }
+    if (with_newton && finish_copies(f, s))
+        return -1;
+    for (int i = 0; i < n; i++)
+        done = done && c[i]->done;
+    if (done)
+        forget_newton();
     return done ? 1 : sweep(f, check_every);
 }
 
@@ -285,9 +431,13 @@ static void log_result(const lat_fixing *f, const lat_copy *c)
 static void describe(const lat_fixing *f, const lat_copy *c, char *text, size_t size)
 {
     const copy_state *m = (const copy_state *)c->number_of;
-    snprintf(text, size, "%s, %s omega %s%.4g %s, %ld sweeps, theta %.3e, F %.15f", f->device_text,
-             schemes[scheme], omega == 0 ? "auto, last " : "", m->used, precisions[precision],
-             c->sweeps, c->state.theta, c->state.functional);
+    char newtons[100] = "";
+    if (m->iterations > 0)
+        snprintf(newtons, sizeof newtons, "newton %.0f steps %.0f iterations, ritz %.4g, ",
+                 m->steps, m->iterations, m->ritz);
+    snprintf(text, size, "%s, %s omega %s%.4g %s, %ld sweeps, %stheta %.3e, F %.15f",
+             f->device_text, schemes[scheme], omega == 0 ? "auto, last " : "", m->used,
+             precisions[precision], c->sweeps, newtons, c->state.theta, c->state.functional);
 }
 
 /* --omega: the number, or 0 for auto. */
@@ -323,6 +473,11 @@ int main(int argc, char **argv)
         lat_usage("--theta %g is below what sweeps in single precision reach at this omega (%.1e): "
                   "use --precision mixed",
                   theta, floor);
+    if (finish == NEWTON && theta < theta_floor(LAT_F64, 1))
+        lat_usage("--finish newton: expected a --theta of at least %.1e, found %g",
+                  theta_floor(LAT_F64, 1), theta);
+    if (theta < theta_floor(LAT_F64, 1))
+        finish = NONE;
     if (store == 1 && theta < STORED_SINGLE)
         lat_usage("--theta %g is below what links stored in single precision can hold (%g)", theta,
                   STORED_SINGLE);
@@ -345,6 +500,7 @@ int main(int argc, char **argv)
         return lat_report(LAT_FAILED);
     }
     int rc = lat_fixing_run(&a, &l);
+    forget_newton();
     const int lost = lat_log_close(l.log, log_path),
               slices_lost = lat_log_close(l.slices, slice_log);
     return (lost || slices_lost) && rc == LAT_DONE ? lat_report(LAT_FAILED) : rc;

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_newton.c: the operator of Newton's method is that of lib/ghost; near a maximum steps
+ * converge quadratically; a saddle is left; the bits do not depend on threads, and hardly on
+ * vectors. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include "check.h"
+#include "fields.h"
+#include "base/isa.h"
+#include "fourier/laplace_single.h"
+#include "ghost/ghost.h"
+#include "ghost/ghost_internal.h"
+#include "grid/device.h"
+#include "lattice/transform.h"
+#include "measure/measure.h"
+#include "newton/newton_internal.h"
+#include "newton/newton_lanes.h"
+#include "site/random.h"
+
+/* Lattices that are cut into boxes and others, with all lengths of vectors. Time -1: Landau. */
+static const struct {
+    const char *dims, *weights;
+    int nc, time;
+} cases[] = {
+    {"4 4 4 4", NULL, 3, -1},       {"8 4 8 4", NULL, 3, -1}, {"6 2 6 4", "1,.5,2,3", 3, -1},
+    {"4 4 4 8", "1,1,1,.3", 2, -1}, {"10 6", NULL, 2, -1},    {"4 6 4 5", NULL, 3, 3},
+    {"4 4 3 8", NULL, 3, 2},        {"3 4 8 4", NULL, 2, 0},  {"12", NULL, 3, -1},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+typedef struct setting {
+    lat_device *dev;
+    lat_field u, g;
+    lat_condition c;
+    lat_newton *n;
+    int units;
+    char name[64];
+} setting;
+
+/* The links are borrowed: s stays where it is. */
+static void setting_for(setting *s, const char *dims, const char *weights, int nc, int time,
+                        double epsilon)
+{
+    const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
+    const lat_geometry geom = geometry_of(dims);
+    need((s->dev = lat_device_open(&cpu, &lat_comm_self)) != NULL, "a device");
+    s->u = field_new(LAT_GAUGE, geom, nc, LAT_F64);
+    fill_near_one(&s->u, epsilon, 7);
+    need(lat_transform_new(&s->g, &s->u.head, NULL) == 0, "a transformation");
+    need(lat_condition_make(time < 0 ? LAT_LANDAU : LAT_COULOMB, time, weights, &geom, &s->c) == 0,
+         "a condition");
+    need((s->n = lat_newton_open(s->dev, &s->u, &s->c)) != NULL, "Newton's method");
+    s->units = lat_condition_slices(&s->c, &geom);
+    snprintf(s->name, sizeof s->name, "%s SU(%d) time %d", dims, nc, time);
+}
+
+static void setting_of(setting *s, int i, double epsilon)
+{
+    setting_for(s, cases[i].dims, cases[i].weights, cases[i].nc, cases[i].time, epsilon);
+}
+
+static void setting_free(setting *s)
+{
+    lat_newton_close(s->n);
+    lat_device_close(s->dev);
+    lat_field_free(&s->u);
+    lat_field_free(&s->g);
+}
+
+/* The links that g transforms. */
+static lat_field rotated(const setting *s)
+{
+    lat_field v, g;
+    need(lat_field_duplicate(&s->u, &v) == 0 && lat_field_duplicate(&s->g, &g) == 0
+             && lat_transform_apply(&v, &g) == 0,
+         "transformed links");
+    lat_field_free(&g);
+    return v;
+}
+
+static lat_gauge_state measured(const setting *s)
+{
+    lat_gauge_state state;
+    lat_field v = rotated(s);
+    need(lat_measure_gauge(&v, &s->c, &state, NULL, NULL) == 0, "the functional");
+    lat_field_free(&v);
+    return state;
+}
+
+/* ---- the operator -----------------------------------------------------------------------------
+ */
+
+/* The colour of lib/ghost for each component: that is i w^a T^a, so components are w^a / sqrt 2. */
+static const int colour[4][8] = {[2] = {1, 0, 2}, [3] = {1, 0, 4, 3, 6, 5, 2, 7}};
+
+/* Where a site of the lattice is among the rows of its slice, and of all slices. */
+static size_t row_of(const setting *s, const int x[LAT_MAX_DIMS])
+{
+    const lat_geometry *geom = &s->u.head.geom;
+    size_t in = 0, stride = 1;
+    for (int mu = 0; mu < geom->nd; mu++)
+        if (mu != s->c.time) {
+            in += (size_t)x[mu] * stride;
+            stride *= (size_t)geom->dims[mu];
+        }
+    return in + (s->c.time < 0 ? 0 : (size_t)x[s->c.time]) * stride;
+}
+
+/* A random element of the algebra at each site, without constants in each slice: to rows and to
+ * column 0 of a vector of lib/ghost. */
+static void fill(const setting *s, const lat_ghost *m, float *rows, double *v)
+{
+    const int nc = s->u.head.nc, algebra = lat_newton_algebra(nc), row = lat_newton_row(nc);
+    const size_t sites = lat_volume(&s->u.head.geom), each = sites / (size_t)s->units;
+    for (size_t i = 0; i < sites * (size_t)row; i++) {
+        uint32_t word[4];
+        lat_random(3, i, 0, 0, 0, word);
+        rows[i] = (int)(i % (size_t)row) < algebra ? (float)(word[0] * 0x1p-31 - 1) : 0;
+    }
+    for (int unit = 0; unit < s->units; unit++)
+        for (int a = 0; a < algebra; a++) {
+            float *of = rows + (size_t)unit * each * (size_t)row + a;
+            double sum = 0;
+            for (size_t i = 0; i < each; i++)
+                sum += (double)of[i * (size_t)row];
+            for (size_t i = 0; i < each; i++)
+                of[i * (size_t)row] -= (float)(sum / (double)each);
+        }
+    memset(v, 0, m->held * lat_ghost_reals(m) * sizeof *v);
+    for (size_t i = 0; i < sites; i++) {
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(&s->u.head.geom, i, x);
+        for (int a = 0; a < algebra; a++)
+            v[lat_ghost_site(m, i) * lat_ghost_reals(m) + (size_t)(8 * colour[nc][a])] = (double)
+                rows[row_of(s, x) * (size_t)row + (size_t)a];
+    }
+}
+
+static void operators(void)
+{
+    check_case("M over sites in lanes is M of lib/ghost, of links that g transforms");
+    for (int i = 0; i < CASES; i++) {
+        setting s;
+        setting_of(&s, i, ROUGH);
+        const int nc = s.u.head.nc, algebra = lat_newton_algebra(nc), row = lat_newton_row(nc);
+        const size_t sites = lat_volume(&s.u.head.geom);
+        lat_transform_random(&s.g, 5, 0);
+        lat_field v = rotated(&s);
+        lat_ghost *m = lat_ghost_new(&v, &s.c, 1);
+        need(m != NULL, "an operator");
+        float *in = lat_alloc(sites * (size_t)row, sizeof *in, "rows"),
+              *out = lat_alloc(sites * (size_t)row, sizeof *out, "rows");
+        double *p = lat_ghost_vector(m, "a vector"), *q = lat_ghost_vector(m, "a vector");
+        need(in && out && p && q, "vectors");
+        fill(&s, m, in, p);
+        need(lat_ghost_apply(m, q, p) == 0 && lat_newton_apply(s.n, &s.g, out, in) == 0, "M");
+        /* lib/ghost takes the constants off its result: so does this. */
+        double largest = 0, mean[64][8] = {{0}};
+        for (size_t j = 0; j < sites; j++)
+            for (int a = 0; a < algebra; a++)
+                mean[j / (sites / (size_t)s.units)][a] += (double)out[j * (size_t)row + (size_t)a]
+                                                          / (double)(sites / (size_t)s.units);
+        for (size_t j = 0; j < sites; j++) {
+            int x[LAT_MAX_DIMS];
+            lat_coordinates(&s.u.head.geom, j, x);
+            const size_t at = row_of(&s, x);
+            for (int a = 0; a < algebra; a++) {
+                const double ours = (double)out[at * (size_t)row + (size_t)a]
+                                    - mean[at / (sites / (size_t)s.units)][a],
+                             theirs = q[lat_ghost_site(m, j) * lat_ghost_reals(m)
+                                        + (size_t)(8 * colour[nc][a])];
+                largest = fmax(largest, fabs(ours - theirs));
+            }
+        }
+        /* A sum over 2 nd + 1 products of matrices of single precision, each of some ten roundings
+         * of numbers up to 2 W. */
+        const double bound = 100 * 2 * lat_condition_weights(&s.c) * 0x1p-24;
+        CHECK(largest < bound, "%s: M differs by %.2g, bound %.2g", s.name, largest, bound);
+        free(in), free(out), free(p), free(q);
+        lat_ghost_free(m);
+        lat_field_free(&v);
+        setting_free(&s);
+    }
+}
+
+static void laplacians(void)
+{
+    check_case("L L^-1 v is v without its mean, and v . L^-1 v that of the vectors");
+    static const char *const lattices[] = {"4 6 2 8", "6 3", "9", "2 2 2 2", "3 2 5"};
+    for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i++) {
+        const lat_geometry geom = geometry_of(lattices[i]);
+        const double weight[LAT_MAX_DIMS] = {1, .5, 2, 1.5};
+        const size_t sites = lat_volume(&geom);
+        enum { REALS = 4 };
+        lat_laplace_single *l = lat_laplace_single_new(&geom, weight, REALS);
+        float *z = lat_alloc(sites * REALS, sizeof *z, "a field");
+        double *v = lat_alloc(sites * REALS, sizeof *v, "a field"), mean[REALS] = {0}, dot, sum = 0;
+        need(l && z && v, "a Laplacian");
+        for (size_t k = 0; k < sites * REALS; k++) {
+            uint32_t word[4];
+            lat_random(5, k, 0, 0, 0, word);
+            z[k] = (float)(word[0] * 0x1p-31 - 1);
+            v[k] = (double)z[k];
+            mean[k % REALS] += v[k] / (double)sites;
+        }
+        need(lat_laplace_single_invert(l, z, &dot) == 0, "the inverse");
+        double largest = 0;
+        for (size_t x = 0; x < sites; x++)
+            for (int k = 0; k < REALS; k++) {
+                double lz = 0;
+                for (int mu = 0; mu < geom.nd; mu++)
+                    lz += weight[mu]
+                          * (2 * (double)z[x * REALS + (size_t)k]
+                             - (double)z[lat_neighbour(&geom, x, mu, 1) * REALS + (size_t)k]
+                             - (double)z[lat_neighbour(&geom, x, mu, -1) * REALS + (size_t)k]);
+                largest = fmax(largest, fabs(lz - v[x * REALS + (size_t)k] + mean[k]));
+                sum += v[x * REALS + (size_t)k] * (double)z[x * REALS + (size_t)k];
+            }
+        /* z is up to 1 / (lowest eigenvalue), some V^(2/nd) / 20, times 2^-24 and log V. */
+        const double bound = 0x1p-24 * 64 * (double)sites;
+        CHECK(largest < bound, "%s: L z - v is %.2g, bound %.2g", lattices[i], largest, bound);
+        CHECK(fabs(sum - dot) < 1e-5 * fabs(sum), "%s: %.8g, found %.8g", lattices[i], sum, dot);
+        lat_laplace_single_free(l);
+        free(z), free(v);
+    }
+}
+
+/* ---- steps ------------------------------------------------------------------------------------
+ */
+
+typedef struct result {
+    lat_newton_report report;
+    lat_gauge_state state;
+} result;
+
+static result run(setting *s, double theta)
+{
+    result r;
+    double slices[64];
+    need(lat_newton_run(s->n, &s->g, NULL, theta, &r.report, &r.state, slices) == 0, "a run");
+    return r;
+}
+
+/* g <- exp(epsilon random) g. */
+static void disturb(setting *s, double epsilon, uint64_t seed)
+{
+    for (size_t i = 0; i < lat_field_matrices(&s->g); i++) {
+        double e[LAT_SUN_REALS], g[LAT_SUN_REALS], m[LAT_SUN_REALS];
+        lat_sun_near_one(s->g.head.nc, e, epsilon, seed, i, 0, 0);
+        lat_field_get(&s->g, i, g);
+        lat_sun_mul(s->g.head.nc, m, e, g);
+        lat_field_put(&s->g, i, m);
+    }
+}
+
+static void convergence(void)
+{
+    check_case("a step from theta makes it theta^2, and F and theta are those of the links");
+    for (int i = 0; i < CASES; i++) {
+        setting s;
+        setting_of(&s, i, 0.2); /* smooth: g = 1 is near the maximum */
+        const result first = run(&s, 1e-24);
+        const lat_gauge_state top = measured(&s);
+        CHECK(first.report.converged == s.units && first.report.ritz > 0,
+              "%s: %d of %d slices converged, theta %.2g, ritz %g", s.name, first.report.converged,
+              s.units, first.state.theta_slice, first.report.ritz);
+        /* The sum over links that are rotated: rounding of numbers of size 1 a site, squared. */
+        CHECK(fabs(first.state.functional - top.functional) < 1e-14 && top.theta_slice < 2e-24,
+              "%s: F %.16g and theta %.3g, of the links %.16g and %.3g", s.name,
+              first.state.functional, first.state.theta_slice, top.functional, top.theta_slice);
+        for (double epsilon = 1e-2; epsilon > 1e-4; epsilon /= 8) {
+            disturb(&s, epsilon, 11);
+            const lat_gauge_state before = measured(&s);
+            const result r = run(&s, 0.3 * before.theta_slice); /* one step of the worst slices */
+            const lat_gauge_state after = measured(&s);
+            const double eta = fmin(0.1, 10 * sqrt(before.theta_slice)),
+                         /* the residual of the solver (0.06: 0.2 of 0.3, its least accuracy) and
+                          * the cubic terms of F, of size 1 for steps of size sqrt theta / ritz */
+                bound = before.theta_slice
+                        * (fmax(eta * eta, 0.06)
+                           + 100 * before.theta_slice / pow(r.report.ritz, 4));
+            CHECK(r.report.steps >= 1 && r.report.steps <= s.units && r.report.saddles == 0
+                      && after.theta_slice < bound,
+                  "%s: theta from %.3g to %.3g in %d steps, bound %.3g", s.name, before.theta_slice,
+                  after.theta_slice, r.report.steps, bound);
+            /* and on to the same maximum: the error of F is theta. */
+            const result again = run(&s, 1e-22);
+            CHECK(again.report.converged == s.units && again.report.steps <= 4 * s.units
+                      && fabs(again.state.functional - top.functional) < 1e-14,
+                  "%s: %d steps to theta %.3g, F %.16g, maximum %.16g", s.name, again.report.steps,
+                  again.state.theta_slice, again.state.functional, top.functional);
+        }
+        setting_free(&s);
+    }
+}
+
+/* exp(2 pi i tau_3 / L) along x, in SU(2): theta is 0 and M has a negative eigenvalue
+ * (docs/ghost.md); F rises to 1, that of links 1. */
+static void saddle(void)
+{
+    check_case("a saddle is left");
+    setting s;
+    setting_for(&s, "6 4 4 4", NULL, 2, -1, 0);
+    for (size_t i = 0; i < lat_field_matrices(&s.u); i++) {
+        double m[8];
+        lat_sun_one(2, m);
+        if (i % 4 == 0) {
+            m[0] = m[6] = cos(M_PI / 3);
+            m[1] = sin(M_PI / 3);
+            m[7] = -m[1];
+        }
+        lat_field_put(&s.u, i, m);
+    }
+    need(lat_field_exchange(&s.u) == 0, "links");
+    lat_newton_close(s.n);
+    need((s.n = lat_newton_open(s.dev, &s.u, &s.c)) != NULL, "Newton's method");
+    disturb(&s, 1e-4, 3);
+    const lat_gauge_state before = measured(&s);
+    const result r = run(&s, 1e-16);
+    const lat_gauge_state after = measured(&s);
+    CHECK(r.report.ritz < 0 && after.functional > before.functional + 1e-3
+              && (r.report.converged == 0 || after.functional > 0.999999),
+          "F %.12g, then %.12g with theta %.3g, ritz %g, converged %d", before.functional,
+          after.functional, after.theta_slice, r.report.ritz, r.report.converged);
+    setting_free(&s);
+}
+
+static void threads(void)
+{
+    check_case("the bits do not depend on the number of threads; other vectors end alike");
+    for (int i = 0; i < CASES; i++) {
+        lat_field g[2];
+        double functional[3] = {0};
+        for (int k = 0; k < 2; k++) {
+#ifdef _OPENMP
+            omp_set_num_threads(k ? 3 : 1);
+#endif
+            setting s;
+            setting_of(&s, i, 0.2);
+            functional[k] = run(&s, 1e-20).state.functional;
+            need(lat_field_duplicate(&s.g, &g[k]) == 0, "a transformation");
+            setting_free(&s);
+        }
+        CHECK(memcmp(g[0].data, g[1].data,
+                     lat_field_matrices(&g[0]) * (size_t)g[0].head.reals * sizeof(double))
+                  == 0,
+              "case %d: other bits with other threads", i);
+        CHECK(functional[0] == functional[1], "case %d: other F with other threads", i);
+        setenv(LAT_ISA_VARIABLE, "base", 1);
+        setting s;
+        setting_of(&s, i, 0.2);
+        functional[2] = run(&s, 1e-20).state.functional;
+        unsetenv(LAT_ISA_VARIABLE);
+        CHECK(fabs(functional[2] - functional[0]) < 1e-14,
+              "case %d: F %.16g, with other vectors %g", i, functional[0], functional[2]);
+        setting_free(&s);
+        lat_field_free(&g[0]), lat_field_free(&g[1]);
+    }
+}
+
+int main(void)
+{
+    if (!lat_laplace_single_built) {
+        printf("1..0 # skip built without FFTW in single precision\n");
+        return 0;
+    }
+    laplacians();
+    operators();
+    convergence();
+    saddle();
+    threads();
+    return check_done();
+}
