@@ -2,7 +2,7 @@
 /* fix_lane_sweeps.h: one pass over blocks of sites (template; fix_lanes.c expands it). */
 #include "site/template.h"
 #include "grid/permute.h"
-#include "fix/fix_lane_local.h"
+#include "fix_lane_local.h"
 
 #if LAT_N <= LAT_ABELIAN_MOST
 /* The X_i at block b: N - 1 of them where two rows say that links are in SU(3), else all. */

@@ -388,7 +388,7 @@ static int reconsider(const lat_fixing *f, lat_copy *c)
     const double theta = f->algorithm->theta;
     const bool enough = c->state.theta_slice < theta, was = c->converged;
     if (!c->measured) {
-        c->done = c->finished = false;
+        c->done = false;
         return 0;
     }
     c->converged = enough;

@@ -299,6 +299,27 @@ static void convergence(void)
     }
 }
 
+static void open_boundaries(void)
+{
+    check_case("links of zero, which do not exist");
+    setting s;
+    setting_for(&s, "4 4 4 6", NULL, 3, -1, 0.2);
+    const double zero[18] = {0};
+    for (size_t x = 0; x < lat_volume(&s.u.head.geom); x++)
+        if (x >= lat_volume(&s.u.head.geom) * 5 / 6)
+            lat_field_put(&s.u, 4 * x + 3, zero);
+    lat_newton_close(s.n);
+    need(lat_field_exchange(&s.u) == 0 && (s.n = lat_newton_open(s.dev, &s.u, &s.c)) != NULL,
+         "Newton's method");
+    const result r = run(&s, 1e-22);
+    const lat_gauge_state top = measured(&s);
+    CHECK(r.report.converged == 1 && top.theta_slice < 1.01e-22 && r.report.ritz > 0
+              && fabs(r.state.functional - top.functional) < 1e-14,
+          "theta %.3g, of the links %.3g, F %.16g and %.16g, ritz %g", r.state.theta_slice,
+          top.theta_slice, r.state.functional, top.functional, r.report.ritz);
+    setting_free(&s);
+}
+
 /* exp(2 pi i tau_3 / L) along x, in SU(2): theta is 0 and M has a negative eigenvalue
  * (docs/ghost.md); F rises to 1, that of links 1. */
 static void saddle(void)
@@ -372,6 +393,7 @@ int main(void)
     laplacians();
     operators();
     convergence();
+    open_boundaries();
     saddle();
     threads();
     return check_done();

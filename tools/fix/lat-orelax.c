@@ -93,6 +93,7 @@ typedef struct copy_state {
     double before;      /* theta at the convergence test before */
     double tries, wait; /* of Newton's method: attempts that failed; no other before this sweep */
     double steps, iterations, ritz; /* of all attempts; of the last one */
+    double reached;                 /* theta of a copy that it has finished */
 } copy_state;
 _Static_assert(sizeof(copy_state) <= LAT_COPY_NUMBERS * sizeof(double), "lat_copy.number_of");
 
@@ -259,8 +260,8 @@ static void log_newton(const lat_fixing *f, const lat_copy *c, const lat_newton_
         fprintf(l->log,
                 "# %s newton slices=%d converged=%d saddles=%d steps=%d iterations=%d "
                 "theta=%.6e functional=%.15f ritz=%.6g seconds=%.3f copy=%ld\n",
-                f->name, r->slices, r->converged, r->saddles, r->steps, r->iterations, s->theta,
-                s->functional, r->ritz, lat_seconds() - f->start, c->number);
+                f->name, r->slices, r->converged, r->saddles, r->steps, r->iterations,
+                s->theta_slice, s->functional, r->ritz, lat_seconds() - f->start, c->number);
 }
 
 /* Tries the slices: 1 if the copy is finished, with its state and slices, 0 if it is to be swept
@@ -282,6 +283,7 @@ static int try_newton(lat_fixing *f, int i, const bool *chosen, lat_gauge_state 
     m->iterations += r.iterations;
     m->ritz = r.ritz;
     if (r.converged == f->slices) {
+        m->reached = s->theta_slice;
         c->finished = c->done = true;
         return 1;
     }
@@ -402,6 +404,9 @@ static int advance(lat_fixing *f)
     if (with_newton < 0 || f->fixer->ops->state(f->fixer, s, f->theta))
         return -1;
     for (int i = 0; i < n; i++) {
+        /* A run that goes on may want less. */
+        const copy_state *m = (const copy_state *)c[i]->number_of;
+        c[i]->finished = c[i]->finished && m->reached < theta;
         c[i]->done = c[i]->done || c[i]->finished;
         if (c[i]->done)
             continue;
