@@ -13,7 +13,7 @@
 #   make fuzz SECONDS=60   feeds every reader with what a fuzzer makes up (clang), so long each
 #   make check-mpi    tests of several ranks on the CPU (make check has them too)
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make check-gpu-san: under compute-sanitizer;
-#                     make bench-gpu, bench-dirac-gpu: its speed; make bench-mpi: on 1, 2 and 4 GPUs
+#                     make bench-gpu, bench-dirac-gpu: its speed; make bench-mpi, bench-dirac-mpi: on 1, 2 and 4 GPUs
 #   make format       lays C and CUDA sources out as .clang-format says
 #   make coverage     which lines of lib and tools the tests run, in build/coverage
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
@@ -240,7 +240,7 @@ liblat := $(B)/liblat.a
 mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c tools/measure/lat-ghost.c),$(wildcard tools/*/lat-*.c)))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
-benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c bench/bench_dirac_gpu.c bench/bench_solve_gpu.c),$(wildcard bench/*.c))))
+benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c bench/bench_dirac_gpu.c bench/bench_dirac_mpi.c bench/bench_solve_gpu.c),$(wildcard bench/*.c))))
 
 .PHONY: all
 all: $(tools) $(B)/said
@@ -376,7 +376,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-gpu bench-dirac-gpu bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-gpu bench-dirac-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -471,11 +471,15 @@ bench-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_gpu)
 
 # Operators, then whole solves on thermal links, which are made once.
 bench_links := build/bench-dirac-gpu/b6.0_16x16.lat
-bench-dirac-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_dirac_gpu $(B)/bench/bench_solve_gpu)
+$(bench_links): | $(tools)
+	@mkdir -p $(dir $@)
+	@$(BIN)/lat-heatbath -q -d 16,16,16,16 -b 6 --thermalise 100 --overrelax 4 --seed 2026 -p double -o $@
+bench-dirac-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_dirac_gpu $(B)/bench/bench_solve_gpu $(bench_links))
 	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$(B)/bench/bench_dirac_gpu)
-	@mkdir -p $(dir $(bench_links))
-	@[ -e $(bench_links) ] || $(BIN)/lat-heatbath -q -d 16,16,16,16 -b 6 --thermalise 100 --overrelax 4 --seed 2026 -p double -o $(bench_links)
 	@$(B)/bench/bench_solve_gpu $(bench_links)
+
+bench-dirac-mpi: $(tools) $(if $(cuda_why),,$(B)/bench/bench_dirac_mpi $(B)/bench/bench_solve_gpu $(bench_links))
+	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@bench/dirac_mpi.sh $(B)/bench/bench_dirac_mpi $(B)/bench/bench_solve_gpu $(bench_links))
 
 # On GPUs (MPI_DEVICE=cpu: small, on the CPU). In memory: the stream is not to wait for a disk.
 MPI_DEVICE ?= gpu

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench_solve_gpu: seconds a source of whole solves on one GPU, `make bench-dirac-gpu`.
+/* bench_solve_gpu: seconds a source of whole solves on GPUs, `make bench-dirac-gpu`; by mpirun on
+ * several.
  *
  *     bench_solve_gpu LINKS.lat [LINES [DELTA]]    lines that fit a pattern alone ('clover*half
  * 12'); reliable updates when the residual has fallen by DELTA
@@ -21,7 +22,6 @@
 #include "common/io.h"
 #include "solve/wilson.h"
 #include "stream/stream.h"
-#include "../tests/check/devices.h"
 #include "../tests/check/fields.h"
 
 typedef struct line {
@@ -50,6 +50,8 @@ static const line lines[] = {
     EACH("clover cg", .1440, 1, LAT_SOLVER_CG, LAT_SYMMETRIC, .71, .58, .49, .38),
 };
 
+static lat_device *dev;
+
 /* The links of the file again and again. */
 static lat_field tiled(const char *path)
 {
@@ -58,12 +60,12 @@ static lat_field tiled(const char *path)
     if (!in || lat_stream_read(in, &one) != 1)
         exit(lat_report(LAT_FAILED));
     lat_input_close(in);
-    all = field_new(LAT_GAUGE, geometry_of("32 32 32 64"), 3, LAT_F64);
+    all = field_of_ranks(LAT_GAUGE, geometry_of("32 32 32 64"), 3, LAT_F64, dev->comm);
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < lat_volume(&all.head.geom); i++) {
+    for (size_t i = 0; i < lat_field_sites(&all); i++) {
         int x[LAT_MAX_DIMS];
         double m[18];
-        lat_coordinates(&all.head.geom, i, x);
+        lat_coordinates(&all.head.geom, lat_field_site(&all, i), x);
         for (int mu = 0; mu < 4; mu++)
             x[mu] %= one.head.geom.dims[mu];
         for (size_t mu = 0; mu < 4; mu++) {
@@ -72,6 +74,8 @@ static lat_field tiled(const char *path)
         }
     }
     lat_field_free(&one);
+    if (lat_field_exchange(&all))
+        exit(lat_report(LAT_FAILED));
     return all;
 }
 
@@ -94,7 +98,7 @@ static lat_field spinors(const lat_field *u, int columns)
     f.head.nc = 3;
     f.head.real = LAT_F64;
     lat_header_make_spinors(&f.head, LAT_MODES, columns);
-    if (lat_field_alloc(&f, &lat_comm_self))
+    if (lat_field_alloc(&f, dev->comm))
         exit(lat_report(LAT_FAILED));
     memset(f.data, 0, lat_field_reals(&f) * sizeof(double));
     return f;
@@ -104,7 +108,7 @@ static void measure(const line *l, const lat_field *u, double delta)
 {
     const lat_fermion f = fermion_of(l);
     const lat_wilson_options o = {.columns = l->columns, .form = l->form, .inner = l->inner};
-    lat_wilson *w = lat_wilson_open(gpu_device(), u, &f, &o);
+    lat_wilson *w = lat_wilson_open(dev, u, &f, &o);
     lat_field b = spinors(u, l->columns), x = spinors(u, l->columns);
     lat_solve_report report[12];
     lat_wilson_cost cost[12];
@@ -116,7 +120,8 @@ static void measure(const line *l, const lat_field *u, double delta)
     for (int c = 0; c < l->columns; c++) {
         object[c] = c;
         target[c] = 1e-10;
-        ((double *)b.data)[(size_t)c * 24 + 2 * (size_t)c] = 1; /* at the origin */
+        if (dev->comm->rank == 0)
+            ((double *)b.data)[(size_t)c * 24 + 2 * (size_t)c] = 1; /* at the origin */
     }
     const lat_wilson_job job = {.b = &b,
                                 .x = &x,
@@ -143,9 +148,12 @@ static void measure(const line *l, const lat_field *u, double delta)
     }
     const double dt = bench_median(t, 3);
     char promise[64];
-    printf("%-16s double-%-6s %2d  %7.4f %7.4f  %5ld %3ld %8.1e %s %s\n", l->name,
-           lat_storage_name(l->inner), l->columns, dt, t[0], iterations, updates, worst,
-           lat_end_text(report[0].end), bench_promise(promise, "%6.3f", dt, -l->must, -l->aim));
+    const bool one = dev->comm->size == 1;
+    if (dev->comm->rank == 0)
+        printf("%-16s double-%-6s %2d  %7.4f %7.4f  %5ld %3ld %8.1e %s %s\n", l->name,
+               lat_storage_name(l->inner), l->columns, dt, t[0], iterations, updates, worst,
+               lat_end_text(report[0].end),
+               bench_promise(promise, "%6.3f", dt, one ? -l->must : 0, one ? -l->aim : 0));
     fflush(stdout);
     lat_field_free(&b);
     lat_field_free(&x);
@@ -165,14 +173,19 @@ int main(int argc, char **argv)
 {
     lat_threads_limit_spinning(argv);
     lat_tool_name = "bench_solve_gpu";
-    if (argc < 2 || !gpu_device())
+    const lat_comm *comm = argc < 2 ? NULL : lat_comm_start(0, argv);
+    const lat_device_options options = {.choice = LAT_DEVICE_GPU};
+    if (!comm || !(dev = lat_device_open(&options, comm)))
         return lat_report(LAT_FAILED);
     lat_field u = tiled(argv[1]);
-    printf("%-16s %-13s %2s  %7s %7s  %5s %3s %8s\n", "32^3x64", "precision", "n", "s/source",
-           "best", "iter.", "up.", "residual");
+    if (comm->rank == 0)
+        printf("%-16s %-13s %2s  %7s %7s  %5s %3s %8s\n", "32^3x64", "precision", "n", "s/source",
+               "best", "iter.", "up.", "residual");
     for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++)
         if (argc < 3 || fits(lines + i, argv[2]))
             measure(lines + i, &u, argc > 3 ? atof(argv[3]) : 0);
     lat_field_free(&u);
+    lat_device_close(dev);
+    lat_device_end();
     return 0;
 }

@@ -293,3 +293,25 @@ END
         done
     done
 }
+
+@test "ranks with GPUs solve as one does, to the last bit: any division, precision, operator, transport" {
+    need_mpi
+    lat-heatbath -q --device cpu --dims 8,4,4,10 --beta 6 --thermalise 20 -o links.lat
+    lat-solve -q -n 2 --device gpu --kappa .12 --source wall:0 --columns 0 links.lat -o there.lat 2>said || skip "$(cat said)"
+    local operator precision how
+    for operator in "--kappa .13" "--kappa .12 --csw 1.2 --boundary p,.3,p,.4 --solver cg" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd asym"; do
+        for precision in "-p double" "-p half"; do
+            # shellcheck disable=SC2086
+            lat-solve -q --device gpu $precision $operator --source point:1,2,3,4 links.lat -o one.lat
+            for how in "-n 2" "-n 3" "-n 2 --transport staged" "-n 5"; do
+                # shellcheck disable=SC2086
+                lat-solve -q $how --device gpu $precision $operator --source point:1,2,3,4 links.lat -o ranks.lat
+                lat-diff --tolerance 0 one.lat ranks.lat || { echo "$operator $precision $how"; return 1; }
+            done
+        done
+    done
+    # Slices whose sites are no multiple of 64 are for one GPU, or for the CPU where it may be taken.
+    lat-start weak --dims 6,4,4,8 -o odd.lat
+    refuses 1 "expected a multiple of 64 sites a slice of t, found 6 x 4 x 4" lat-solve -q -n 2 --device gpu --kappa .12 --source wall:0 odd.lat -o x.lat
+    lat-solve -q -n 2 --kappa .12 --source wall:0 odd.lat -o x.lat
+}

@@ -46,17 +46,17 @@ static __device__ void times_link(double m[18], const double *a, bool dagger)
 /* A walk along links from a site; each step multiplies m by the link it takes. */
 typedef struct lat_walk {
     const double *u;
-    uint32_t x[4], extent[4];
+    uint32_t x[4];
     double m[18];
 } lat_walk;
 
 static __device__ void step(lat_walk *w, const lat_hop_sites &s, int mu, bool back)
 {
     if (back)
-        w->x[mu] = w->x[mu] ? w->x[mu] - 1 : w->extent[mu] - 1;
+        w->x[mu] = one_down(s, mu, w->x[mu]);
     times_link(w->m, w->u + (natural_of(s, w->x) * 4 + (size_t)mu) * 18, back);
     if (!back)
-        w->x[mu] = w->x[mu] + 1 == w->extent[mu] ? 0 : w->x[mu] + 1;
+        w->x[mu] = one_up(s, mu, w->x[mu]);
 }
 
 /* F_munu(x) = -i (S - S^+)/8, S the sum of the leaves, each walked counterclockwise from x. */
@@ -67,10 +67,8 @@ static __device__ void field_strength(const lat_hop_sites &s, const double *u, c
     for (int leaf = 0; leaf < 4; leaf++) {
         lat_walk w;
         w.u = u;
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 4; k++)
             w.x[k] = x[k];
-            w.extent[k] = k ? s.extent[k] : 2 * s.extent[0];
-        }
         for (int k = 0; k < 18; k++)
             w.m[k] = k % 8 == 0;
         /* mu nu -mu -nu, nu -mu -nu mu, -mu -nu mu nu, -nu mu nu -mu */

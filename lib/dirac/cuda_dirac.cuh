@@ -5,17 +5,29 @@
 
 #include "cuda_hop.cuh"
 #include "grid/cuda_device.cuh"
+#include "grid/cuda_window.cuh"
 extern "C" {
 #include "spinor.h"
 }
 
 /* A batch is
  *     [column][parity][group of 32 sites]                                       (cuda_spinor.cuh)
- * A space on a GPU: how sites are numbered, and where sums are made. */
+ * A space on a GPU: how sites are numbered, where sums are made, and what ranks send each other.
+ *
+ * The window of a rank holds packets of sums [2][number][slice of the lattice] and ghosts
+ * [2][side][column][group of a face]: exchanges, and sums, take one half and the other in turn.
+ * Nobody writes to a half that is still read: a rank is at its exchange (sum) k + 2 when all its
+ * neighbours (all others) have sent k + 1, which they do when they have done with k. */
 typedef struct lat_gpu_space {
     lat_spinor_space space;
     lat_hop_sites sites;
-    uint32_t groups;              /* of a parity */
+    lat_cuda_window window; /* nothing on one rank */
+    size_t ghosts;          /* where they begin */
+    size_t face;            /* bytes of a column's face */
+    char *send, *staged[2]; /* [2 sides] of faces where they go through MPI; on the host out, in */
+    uint32_t exchanges, sums; /* so far */
+    double *slices_host;      /* sums of slices on the host, where ranks add them up through MPI */
+    uint32_t groups;          /* of a parity */
     size_t group, parity, column; /* bytes */
     double *partial;              /* on the device: [active][numbers][groups] */
     size_t partial_numbers;       /* how many fit */
@@ -55,6 +67,9 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
 /* Adds up slice by slice what kernels have written to s->partial, and waits: s->sum[active][number]
  * is there. `arrays`: groups of a number, those of one parity or of both. */
 int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays);
+
+/* Faces of a.in to the neighbours: sets a.faces, and sends them if the kernel is not to. */
+int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a);
 
 /* The strip of cuda_hop.cuh, pairs of z, at most: of one column, and of several, of which less fits
  * into the second cache. */

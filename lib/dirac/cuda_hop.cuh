@@ -10,6 +10,12 @@
  * the arithmetic. Several: the links of a block are brought to shared memory once, by a bulk copy
  * for each warp, and the threads loop over the columns.
  *
+ * Several ranks: a slab of slices each. The first blocks of a hop send the two spins that a
+ * neighbour needs of each site of both faces to its ghosts. Sites of the first and the last slice,
+ * which are in the middle of the order, wait for them, chunk by chunk: a chunk that has not come
+ * holds what no spinor has, and who has read it puts that back (cuda_spinor.cuh). No flags, no
+ * fences.
+ *
  * bench/NOTES.md has what was measured. */
 #ifndef LAT_DIRAC_CUDA_HOP_CUH
 #define LAT_DIRAC_CUDA_HOP_CUH
@@ -29,7 +35,20 @@ typedef struct lat_hop_sites {
     lat_cuda_divisor by_brick[2], by_across, by_size, by_plane, by_z; /* by_size: bx by */
     lat_cuda_divisor by_groups, by_strip, by_pairs_t; /* of the walk: groups of a plane, .. */
     uint32_t odd;
+    uint32_t
+        back; /* from a site of slice 0 to its neighbour back in t: the last slice, or a ghost */
+    uint32_t middle; /* pairs of t by which the walk begins later */
+    bool ghosts;     /* t is cut among ranks */
 } lat_hop_sites;
+
+/* Ghosts: slices of one parity, of all columns that are active, as groups of spinors of which two
+ * spins are there. Sides: 0 below, 1 above. All zero: t is not cut. */
+typedef struct lat_hop_faces {
+    char *ghost[2], *to[2]; /* where the neighbours want our faces */
+    size_t column;          /* bytes of a column of a face */
+    uint32_t groups;        /* of a face */
+    uint32_t blocks;        /* that send a face; 0: it has been sent */
+} lat_hop_faces;
 
 enum { LAT_HOP_COLUMNS = 64 };
 
@@ -46,10 +65,12 @@ typedef struct lat_hop_args {
     const char *clover_h2;           /* with clover_h: another factor, from the left */
     size_t column;                   /* bytes from column to column */
     double a, b;
-    double g5_x, g5_h;   /* i g gamma5 is added to b C, to a C' (but clover_h2): twisted mass */
-    int parity, swap;    /* swap: D^+ */
-    double phase[4][2];  /* of the forward hop across the boundary, re and im; its conjugate back */
-    int phases;          /* bit mu (x, y, z): the phase is not 1; bit 3: that of t has an im */
+    double g5_x, g5_h;  /* i g gamma5 is added to b C, to a C' (but clover_h2): twisted mass */
+    int parity, swap;   /* swap: D^+ */
+    double phase[4][2]; /* of the forward hop across the boundary, re and im; its conjugate back */
+    double edge[2];     /* a real one of t, forward and back; 1 where ranks meet */
+    int phases; /* bits mu, mu + 4 (forward, back; x, y, z): it is not 1; of t: it has an im */
+    lat_hop_faces faces;
     double t;            /* weight of hops in t over that of the others */
     int sums;            /* LAT_HOP_NORM and others */
     int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
@@ -84,17 +105,19 @@ DEVICE uint32_t hop_y(const lat_hop_sites &s, uint32_t y)
 /* The number of a thread's site, s.half or more if it has none. Blocks are 4 groups. Where planes
  * are whole groups a block takes the same group of 2 x 2 planes in (z, t), and blocks walk through
  * the plane, a strip of z, t, strips: neighbours in t are still in the second cache. */
-DEVICE uint32_t hop_number(const lat_hop_sites &s, uint32_t thread)
+DEVICE uint32_t hop_number(const lat_hop_sites &s, uint32_t block, uint32_t thread)
 {
     if (!s.strip)
-        return blockIdx.x * 128 + thread;
+        return block * 128 + thread;
     const uint32_t warp = thread / 32, groups = s.plane / 32;
-    uint32_t q = lat_cuda_quotient(blockIdx.x, s.by_groups);
-    const uint32_t group = blockIdx.x - q * groups;
+    uint32_t q = lat_cuda_quotient(block, s.by_groups);
+    const uint32_t group = block - q * groups;
     uint32_t n = lat_cuda_quotient(q, s.by_strip);
     const uint32_t z = q - n * s.strip;
     q = lat_cuda_quotient(n, s.by_pairs_t);
-    const uint32_t t = n - q * (s.extent[3] / 2);
+    uint32_t t = n - q * (s.extent[3] / 2) + s.middle;
+    if (t >= s.extent[3] / 2)
+        t -= s.extent[3] / 2;
     const uint32_t plane = (2 * t + warp / 2) * s.extent[2] + 2 * (q * s.strip + z) + warp % 2;
     return plane * s.plane + group * 32 + thread % 32;
 }
@@ -130,7 +153,7 @@ DEVICE lat_hop_site hop_site(const lat_hop_sites &s, uint32_t i, int parity)
     p.next[2] = z + 1 == Z ? i - z * s.plane : i + s.plane;
     p.next[6] = z ? i - s.plane : i + (Z - 1) * s.plane;
     p.next[3] = t + 1 == T ? i - t * s.slice : i + s.slice;
-    p.next[7] = t ? i - s.slice : i + (T - 1) * s.slice;
+    p.next[7] = t ? i - s.slice : i + s.back;
     p.crosses = (uint32_t)(late && x + 1 == X) | (uint32_t)(y + 1 == Y) << 1
                 | (uint32_t)(z + 1 == Z) << 2 | (uint32_t)(t + 1 == T) << 3
                 | (uint32_t)(!late && x == 0) << 4 | (uint32_t)(y == 0) << 5
@@ -271,11 +294,13 @@ DEVICE void multiply(real r[24], const real u[18], const real h[12])
  * others registers.) */
 /* SW: 0 or 1, or -1: args.swap decides. */
 #define SWAP(a) (SW < 0 ? (a).swap != 0 : SW != 0)
-template <int P, int R, bool MANY, bool PHASES, int SW> struct hop {
+/* GHOSTS: t is cut among ranks. */
+template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop {
     typedef lat_form<P> form;
     typedef typename form::real real;
     typedef lat_link_form<P, R> link;
-    enum { LINKS = 8 * link::BLOCK }; /* bytes of a group's links */
+    enum { LINKS = 8 * link::BLOCK };        /* bytes of a group's links */
+    enum { TAKE = P != LAT_STORAGE_DOUBLE }; /* there registers do not do for it */
 
     struct raw { /* words on their way */
         uint32_t spinor[form::WORDS], u[MANY ? 1 : link::WORDS];
@@ -285,16 +310,20 @@ template <int P, int R, bool MANY, bool PHASES, int SW> struct hop {
     template <int N>
     static __device__ __forceinline__ void fetch(raw &w, const lat_hop_args &a,
                                                  const lat_hop_site &p, const char *in,
-                                                 uint64_t policy)
+                                                 size_t ghost, uint64_t policy)
     {
         enum { K = N / 2, BACK = N % 2 };
         const uint32_t n = p.next[K + 4 * BACK];
-        const char *const group = in + (size_t)(n / 32) * form::GROUP;
+        const bool cut = GHOSTS && K == 3 && p.crosses >> (K + 4 * BACK) & 1;
+        const char *const group = (cut ? a.faces.ghost[!BACK] + ghost : in)
+                                  + (size_t)(n / 32) * form::GROUP;
         if (!MANY)
             load_link<P, R>(w.u, a.links + (size_t)(p.i / 32) * LINKS + N * link::BLOCK, p.i % 32,
                             policy);
         if (K < 3)
             load_spinor<P>(w.spinor, &w.norm, group, n % 32, P != LAT_STORAGE_HALF && SWAP(a));
+        else if (cut && TAKE)
+            take_two_spins<P>(w.spinor, &w.norm, (char *)group, n % 32, (!BACK) != SWAP(a));
         else
             load_two_spins<P>(w.spinor, &w.norm, group, n % 32, (!BACK) != SWAP(a));
     }
@@ -318,8 +347,8 @@ template <int P, int R, bool MANY, bool PHASES, int SW> struct hop {
                 v[k] = word_real<P>(w.spinor, k);
             project<KK>(h, v, BACK ? (real)-1 : (real)1);
         } else {
-            const bool real_phase = crosses && !(PHASES && a.phases >> 3 & 1);
-            const real f = (real)(2 * a.t) * unit * (real_phase ? (real)a.phase[3][0] : (real)1);
+            const bool real_phase = crosses && !(PHASES && a.phases >> (K + 4 * BACK) & 1);
+            const real f = (real)(2 * a.t) * unit * (real_phase ? (real)a.edge[BACK] : (real)1);
             if (P == LAT_STORAGE_HALF) {
                 const bool lower = (!BACK) != SWAP(a);
 #pragma unroll
@@ -334,7 +363,7 @@ template <int P, int R, bool MANY, bool PHASES, int SW> struct hop {
                     h[k] = f * word_real<P>(w.spinor, k);
             }
         }
-        if (PHASES && a.phases >> K & 1 && crosses) {
+        if (PHASES && a.phases >> (K + 4 * BACK) & 1 && crosses) {
             const real re = (real)a.phase[K][0],
                        im = BACK ? -(real)a.phase[K][1] : (real)a.phase[K][1];
 #pragma unroll
@@ -367,13 +396,13 @@ template <int P, int R, bool MANY, bool PHASES, int SW> struct hop {
     template <int AHEAD>
     static __device__ __forceinline__ void apply(real r[24], const lat_hop_args &a,
                                                  const lat_hop_site &p, const char *in,
-                                                 uint64_t policy, const char *shared)
+                                                 size_t ghost, uint64_t policy, const char *shared)
     {
         raw w[AHEAD + 1];
 #pragma unroll
         for (int k = 0; k < 24; k++)
             r[k] = 0;
-#define FETCH(n) fetch<(n) < 8 ? (n) : 7>(w[(n) % (AHEAD + 1)], a, p, in, policy)
+#define FETCH(n) fetch<(n) < 8 ? (n) : 7>(w[(n) % (AHEAD + 1)], a, p, in, ghost, policy)
 #define STEP(n) \
     if ((n) + AHEAD < 8) \
         FETCH((n) + AHEAD); \
@@ -543,12 +572,72 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
 #define WAIT_FOR_SPINORS() ((void)0)
 #endif
 
+/* Block `block` of those that send a face, side 0 or 1: two spins of each site of `in`. From a
+ * slice the hop goes down (to the rank below) with the spins that a forward hop reads. Out of line:
+ * it is not to take the place of the hop's instructions. */
+template <int P>
+static __device__ __noinline__ void send_face(const lat_hop_args &a, uint32_t block,
+                                              uint32_t blocks, int side)
+{
+    typedef lat_form<P> form;
+    const lat_hop_faces &f = a.faces;
+    const uint32_t lane = threadIdx.x % 32, first = side ? a.sites.half / 32 - f.groups : 0;
+    const bool lower = (side == 0) != (a.swap != 0);
+    for (uint32_t group = block * 4 + threadIdx.x % 128 / 32; group < f.groups; group += 4 * blocks)
+        for (uint32_t n = threadIdx.x / 128; n < (uint32_t)a.columns; n += blockDim.x / 128)
+            copy_two_spins<P>(a.in + (size_t)a.active[n] * a.column
+                                  + (size_t)(first + group) * form::GROUP,
+                              f.to[side] + n * f.column + (size_t)group * form::GROUP, lane, lower);
+}
+
+/* Is this block one of those? It sends its part then. */
+template <int P> DEVICE bool sends(const lat_hop_args &a)
+{
+    if (blockIdx.x >= 2 * a.faces.blocks)
+        return false;
+    WAIT_FOR_SPINORS();
+    const int side = blockIdx.x >= a.faces.blocks;
+    if (blockIdx.y == 0)
+        send_face<P>(a, blockIdx.x - (side ? a.faces.blocks : 0), a.faces.blocks, side);
+    return true;
+}
+
+/* Where a hop does not take ghosts as they come: before a site is computed it waits for those of a
+ * column that it reads, and empties them afterwards. Out of line as send_face is. */
+template <int P, bool EMPTY>
+static __device__ __noinline__ void ghost_of(char *ghost, uint32_t next, bool lower)
+{
+    char *const group = ghost + (size_t)(next / 32) * (size_t)lat_form<P>::GROUP;
+    if (EMPTY)
+        empty_two_spins<P>(group, next % 32, lower);
+    else
+        wait_for_two_spins<P>(group, next % 32, lower);
+}
+
+template <int P, bool EMPTY>
+DEVICE void edge_ghosts(const lat_hop_args &a, const lat_hop_site &p, size_t column)
+{
+    if (p.crosses >> 3 & 1)
+        ghost_of<P, EMPTY>(a.faces.ghost[1] + column, p.next[3], !a.swap);
+    if (p.crosses >> 7 & 1)
+        ghost_of<P, EMPTY>(a.faces.ghost[0] + column, p.next[7], a.swap);
+}
+
+/* A kernel of its own, where faces go through the host. */
+template <int P> __global__ void send_faces(const __grid_constant__ lat_hop_args a)
+{
+    send_face<P>(a, blockIdx.x, gridDim.x, (int)blockIdx.y);
+}
+
 /* blockIdx.y: the column. */
-template <int P, int R, int END, bool PHASES, int SW, bool ONCE, int AHEAD, int BLOCKS>
+template <int P, int R, int END, bool PHASES, int SW, bool GHOSTS, bool ONCE, int AHEAD, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ lat_hop_args a)
 {
-    typedef hop<P, R, false, PHASES, SW> H;
-    const uint32_t i = hop_number(a.sites, threadIdx.x);
+    typedef hop<P, R, false, PHASES, SW, GHOSTS> H;
+    if (GHOSTS && sends<P>(a))
+        return;
+    const uint32_t i = hop_number(a.sites, blockIdx.x - (GHOSTS ? 2 * a.faces.blocks : 0),
+                                  threadIdx.x);
     const bool there = i < a.sites.half;
     const size_t column = (size_t)a.active[blockIdx.y] * a.column;
     const lat_hop_site p = hop_site(a.sites, there ? i : a.sites.half - 1, a.parity);
@@ -557,22 +646,30 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     WAIT_FOR_SPINORS();
     if (i / 32 * 32 >= a.sites.half) /* the whole warp */
         return;
-    H::template apply<AHEAD>(h, a, p, a.in + column, policy, NULL);
+    const size_t ghost = GHOSTS ? blockIdx.y * a.faces.column : 0;
+    if (GHOSTS && !H::TAKE)
+        edge_ghosts<P, false>(a, p, ghost);
+    H::template apply<AHEAD>(h, a, p, a.in + column, ghost, policy, NULL);
+    if (GHOSTS && !H::TAKE)
+        edge_ghosts<P, true>(a, p, ghost);
     finish<P, END, SW, ONCE, false>(a, p, (int)blockIdx.y, there, h, policy, NULL);
 }
 
 /* SIDES threads a site, which take the columns in turn. Links, and clover matrices if HOLD, of each
  * warp's group are copied to shared memory. */
-template <int P, int R, int END, bool PHASES, int SW, bool ONCE, int AHEAD, int SIDES, int BLOCKS,
-          bool HOLD>
+template <int P, int R, int END, bool PHASES, int SW, bool GHOSTS, bool ONCE, int AHEAD, int SIDES,
+          int BLOCKS, bool HOLD>
 __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     hop_many(const __grid_constant__ lat_hop_args a)
 {
-    typedef hop<P, R, true, PHASES, SW> H;
+    typedef hop<P, R, true, PHASES, SW, GHOSTS> H;
     enum { EACH = H::LINKS + (HOLD ? lat_form<P>::CLOVER : 0) };
     extern __shared__ __align__(128) char shared[];
+    if (GHOSTS && sends<P>(a))
+        return;
     const uint32_t thread = threadIdx.x % 128, side = threadIdx.x / 128, warp = thread / 32;
-    const uint32_t i = hop_number(a.sites, thread), groups = (a.sites.half + 31) / 32;
+    const uint32_t i = hop_number(a.sites, blockIdx.x - (GHOSTS ? 2 * a.faces.blocks : 0), thread),
+                   groups = (a.sites.half + 31) / 32;
     const bool there = i < a.sites.half, some = i / 32 < groups;
     const uint64_t policy = read_once();
     const lat_hop_site p = hop_site(a.sites, there ? i : a.sites.half - 1, a.parity);
@@ -629,7 +726,12 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     for (int n = (int)side; n < a.columns; n += SIDES) {
         const size_t column = (size_t)a.active[n] * a.column;
         typename H::real h[24];
-        H::template apply<AHEAD>(h, a, p, a.in + column, policy, shared + warp * EACH);
+        const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
+        if (GHOSTS && !H::TAKE)
+            edge_ghosts<P, false>(a, p, ghost);
+        H::template apply<AHEAD>(h, a, p, a.in + column, ghost, policy, shared + warp * EACH);
+        if (GHOSTS && !H::TAKE)
+            edge_ghosts<P, true>(a, p, ghost);
         finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, policy, shared + warp * EACH + H::LINKS);
     }
 }

@@ -20,7 +20,7 @@ typedef void kernel(const lat_hop_args);
 
 static cudaError_t launch_one(kernel *k, const lat_hop_args *a, cudaStream_t stream)
 {
-    const dim3 blocks((a->sites.half + 127) / 128, (unsigned)a->columns);
+    const dim3 blocks(2 * a->faces.blocks + (a->sites.half + 127) / 128, (unsigned)a->columns);
     return lat_cuda_start(a->early, k, blocks, 128, stream, *a);
 }
 
@@ -31,12 +31,13 @@ static cudaError_t launch_many(kernel *k, int bytes, const lat_hop_args *a, cuda
                                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (e)
         return e;
-    return lat_cuda_start_with((size_t)bytes, a->early, k, (a->sites.half + 127) / 128,
-                               128 * MANY_SIDES, stream, *a);
+    return lat_cuda_start_with((size_t)bytes, a->early, k,
+                               2 * a->faces.blocks + (a->sites.half + 127) / 128, 128 * MANY_SIDES,
+                               stream, *a);
 }
 
-template <int R, int END, bool PHASES, int SW>
-static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
+template <int R, int END, bool PHASES, int SW, bool GHOSTS>
+static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
 {
     enum {
         HOLD = END > 1 && !DOUBLE, /* clover matrices would leave room for a block less */
@@ -48,10 +49,18 @@ static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
                                : 4
     };
     if (a->columns > 1 && !PHASES && SHARED <= a->most_shared)
-        return launch_many(hop_many<LAT_P, R, END, false, SW, MANY_ONCE, MANY_AHEAD, MANY_SIDES,
-                                    MANY_BLOCKS, HOLD != 0>,
+        return launch_many(hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD,
+                                    MANY_SIDES, MANY_BLOCKS, HOLD != 0>,
                            SHARED, a, stream);
-    return launch_one(hop_one<LAT_P, R, END, PHASES, SW, false, ONE_AHEAD, ONE_BLOCKS>, a, stream);
+    return launch_one(hop_one<LAT_P, R, END, PHASES, SW, GHOSTS, false, ONE_AHEAD, ONE_BLOCKS>, a,
+                      stream);
+}
+
+template <int R, int END, bool PHASES, int SW>
+static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
+{
+    return a->sites.ghosts ? run_kernel<R, END, PHASES, SW, true>(a, stream)
+                           : run_kernel<R, END, PHASES, SW, false>(a, stream);
 }
 
 template <int R, int SW> static cudaError_t choose(const lat_hop_args *a, cudaStream_t stream)

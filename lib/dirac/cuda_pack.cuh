@@ -14,6 +14,24 @@ DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
                  * (x[1] + (size_t)s.extent[1] * (x[2] + (size_t)s.extent[2] * x[3]));
 }
 
+/* One step from coordinate x of direction mu. Ghosts follow the slices: first the one after them,
+ * then the one before, as in host fields. */
+DEVICE uint32_t one_up(const lat_hop_sites &s, int mu, uint32_t x)
+{
+    const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
+    if (mu == 3 && s.ghosts)
+        return x == extent + 1 ? 0 : x + 1;
+    return x + 1 == extent ? 0 : x + 1;
+}
+
+DEVICE uint32_t one_down(const lat_hop_sites &s, int mu, uint32_t x)
+{
+    const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
+    if (mu == 3 && s.ghosts)
+        return x ? x - 1 : extent + 1;
+    return x ? x - 1 : extent - 1;
+}
+
 /* Coordinates of site i of a parity, x whole. */
 DEVICE void coordinates_of(const lat_hop_sites &s, uint32_t i, int parity, uint32_t x[4])
 {
@@ -89,10 +107,8 @@ __global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, 
         return;
     uint32_t x[4];
     coordinates_of(s, i, parity, x);
-    if (n % 2) {
-        const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
-        x[mu] = x[mu] ? x[mu] - 1 : extent - 1;
-    }
+    if (n % 2)
+        x[mu] = one_down(s, mu, x[mu]);
     encode<P>(links + ((size_t)(i / 32) * 8 + (size_t)n) * lat_link_form<P, R>::BLOCK, i % 32,
               u + (natural_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
 }

@@ -74,6 +74,43 @@ template <class real> DEVICE double norm_of(const real y[24])
     return q;
 }
 
+/* LAT_PASS_DIAGONAL of several columns, without clover2: the matrices of a warp's sites are brought
+ * to shared memory once for all. */
+template <int P>
+__global__ void __launch_bounds__(128)
+    diagonal_many(const __grid_constant__ lat_pass_args a, int columns)
+{
+    typedef lat_form<P> form;
+    typedef typename form::real real;
+    extern __shared__ __align__(128) char shared[];
+    const uint32_t i = blockIdx.x * 128 + threadIdx.x, group = i / 32, lane = i % 32;
+    const int parity = a.first + (int)blockIdx.z;
+    if (group >= a.groups)
+        return;
+    char *const held = shared + threadIdx.x / 32 * form::CLOVER;
+    const char *const matrices = a.clover[parity] + (size_t)group * form::CLOVER;
+    const uint64_t policy = read_once();
+    for (uint32_t k = lane * 16; k < form::CLOVER; k += 512)
+        *(uint4 *)(held + k) = load16_once(matrices + k, policy);
+    __syncwarp();
+    if (i >= a.half)
+        return;
+#pragma unroll 1
+    for (int n = 0; n < columns; n++) {
+        const size_t at = (size_t)a.active[n] * a.column + (size_t)parity * a.parity
+                          + (size_t)group * form::GROUP;
+        real x[24], y[24];
+        get_spinor<P>(x, a.x[0] + at, lane, false);
+        clover_times<P, true>(x, held, lane, policy);
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            y[k] = x[k];
+        times(y, a.a[0][n]);
+        add_gamma5(y, x, (real)a.g5);
+        put_spinor<P, false>(a.y + at, lane, y, false, policy);
+    }
+}
+
 template <int P, lat_pass_kind KIND>
 __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_args a)
 {

@@ -170,6 +170,96 @@ DEVICE void load_two_spins(uint32_t *w, float *norm, const char *group, uint32_t
     }
 }
 
+/* What no spinor has, in ghosts that have not come: a NaN, in single and in double, that arithmetic
+ * does not make; of numbers in half 0, as they are 1 to 65535. 16 bytes are written and read as a
+ * whole. */
+enum { LAT_ABSENT = 0x7ff5c3d1 };
+template <int P> DEVICE uint32_t absent(void) { return P == LAT_STORAGE_HALF ? 0 : LAT_ABSENT; }
+
+/* Leaves a ghost empty that has been read. */
+template <int P> DEVICE void empty_two_spins(char *group, uint32_t lane, bool lower)
+{
+    typedef lat_form<P> form;
+    enum { CHUNKS = P == LAT_STORAGE_HALF ? 2 : form::CHUNKS / 2 };
+    char *const p = group + lane * 16 + (lower ? (form::CHUNKS - CHUNKS) * 512 : 0);
+    const uint32_t none = absent<P>();
+    if (P == LAT_STORAGE_HALF)
+        *(uint32_t *)(group + 1536 + lane * 4) = LAT_ABSENT;
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++)
+        *(uint4 *)(p + c * 512) = uint4{none, none, none, none};
+}
+
+/* load_two_spins from a ghost, each chunk when it has come; leaves it empty. */
+template <int P>
+DEVICE void take_two_spins(uint32_t *w, float *norm, char *group, uint32_t lane, bool lower)
+{
+    typedef lat_form<P> form;
+    enum { CHUNKS = P == LAT_STORAGE_HALF ? 2 : form::CHUNKS / 2 };
+    const char *const p = group + lane * 16 + (lower ? (form::CHUNKS - CHUNKS) * 512 : 0);
+    if (P == LAT_STORAGE_HALF)
+        while (__float_as_uint(*norm = *(const volatile float *)(group + 1536 + lane * 4))
+               == LAT_ABSENT)
+            ;
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++) {
+        uint32_t *const v = w + 4 * c;
+        do
+            asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                         : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                         : "l"(p + c * 512)
+                         : "memory");
+        while (v[3] == absent<P>());
+    }
+    empty_two_spins<P>(group, lane, lower);
+}
+
+/* Waits until what load_two_spins reads of a ghost is there. */
+template <int P> DEVICE void wait_for_two_spins(const char *group, uint32_t lane, bool lower)
+{
+    typedef lat_form<P> form;
+    enum { CHUNKS = P == LAT_STORAGE_HALF ? 2 : form::CHUNKS / 2 };
+    const char *const p = group + lane * 16 + (lower ? (form::CHUNKS - CHUNKS) * 512 : 0) + 12;
+    if (P == LAT_STORAGE_HALF)
+        while (*(const volatile uint32_t *)(group + 1536 + lane * 4) == LAT_ABSENT)
+            ;
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++)
+        while (*(const volatile uint32_t *)(p + c * 512) == absent<P>())
+            ;
+}
+
+/* A ghost of which nothing has come. */
+template <int P> __global__ void empty_ghosts(char *ghosts, size_t groups)
+{
+    const size_t group = blockIdx.x * (size_t)4 + threadIdx.x / 32;
+    const uint32_t none = absent<P>(), lane = threadIdx.x % 32;
+    if (group >= groups)
+        return;
+    char *const p = ghosts + group * lat_form<P>::GROUP;
+    for (int c = 0; c < lat_form<P>::CHUNKS; c++)
+        *(uint4 *)(p + c * 512 + lane * 16) = uint4{none, none, none, none};
+    if (P == LAT_STORAGE_HALF)
+        *(uint32_t *)(p + 1536 + lane * 4) = LAT_ABSENT;
+}
+
+/* What load_two_spins reads of a lane, to the same place of another group. */
+template <int P> DEVICE void copy_two_spins(const char *from, char *to, uint32_t lane, bool lower)
+{
+    typedef lat_form<P> form;
+    enum { CHUNKS = P == LAT_STORAGE_HALF ? 2 : form::CHUNKS / 2 };
+    const uint32_t at = lane * 16 + (lower ? (form::CHUNKS - CHUNKS) * 512 : 0);
+    uint4 v[CHUNKS];
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++)
+        v[c] = load16(from + at + c * 512);
+    if (P == LAT_STORAGE_HALF)
+        *(float *)(to + 1536 + lane * 4) = *(const volatile float *)(from + 1536 + lane * 4);
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++)
+        *(uint4 *)(to + at + c * 512) = v[c];
+}
+
 /* Spinor v of a site, upper and lower spins exchanged or not. */
 template <int P>
 DEVICE void get_spinor(typename lat_form<P>::real v[24], const char *group, uint32_t lane,

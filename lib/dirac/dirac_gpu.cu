@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dirac_gpu.cu: Dirac operators on one GPU: the table of dirac.h, of hops (cuda_hop.cuh) and passes
+/* dirac_gpu.cu: Dirac operators on GPUs: the table of dirac.h, of hops (cuda_hop.cuh) and passes
  * (cuda_pass.cuh). */
 #include "cuda_clover.cuh"
 #include "cuda_dirac.cuh"
@@ -54,10 +54,10 @@ static void gpu_close(lat_dirac *dirac)
     free(d);
 }
 
-/* Links in double on the device, in natural order. */
+/* Links in double on the device, in natural order, ghosts behind them. */
 static int upload(const lat_cuda_device *dev, const lat_field *u, double **all)
 {
-    const size_t n = lat_field_matrices(u), most = LAT_CUDA_STAGE / (18 * sizeof(double));
+    const size_t n = lat_field_held(u), most = LAT_CUDA_STAGE / (18 * sizeof(double));
     if (lat_cuda_malloc((void **)all, n * 18 * sizeof(double), "the links"))
         return -1;
     for (size_t k = 0, at = 0; at < n; k++, at += most) {
@@ -74,38 +74,48 @@ static int upload(const lat_cuda_device *dev, const lat_field *u, double **all)
     return 0;
 }
 
+/* Memory for them, zeros. */
+template <int P> static int reserve(gpu_dirac *d, unsigned long long **bad)
+{
+    const size_t groups = d->s->groups, clover = groups * (size_t)lat_form<P>::CLOVER,
+                 block = d->dirac.reals == 12 ? (size_t)lat_link_form<P, 12>::BLOCK
+                                              : (size_t)lat_link_form<P, 18>::BLOCK,
+                 links = groups * 8 * block;
+    const cudaStream_t stream = lat_gpu_stream(&d->s->space);
+    for (int p = 0; p < 2; p++)
+        if (lat_cuda_malloc((void **)&d->links[p], links, "the links of a Dirac operator")
+            || failed(cudaMemsetAsync(d->links[p], 0, links, stream)))
+            return -1;
+    for (int p = 0; p < 2 && d->dirac.clover; p++)
+        if (lat_cuda_malloc((void **)&d->clover[p], clover, "the clover term")
+            || lat_cuda_malloc((void **)&d->inverse[p], clover, "the clover term")
+            || failed(cudaMemsetAsync(d->clover[p], 0, clover, stream))
+            || failed(cudaMemsetAsync(d->inverse[p], 0, clover, stream)))
+            return -1;
+    return lat_cuda_malloc((void **)bad, sizeof **bad, "the clover term")
+                   || failed(cudaMemsetAsync(*bad, 0xff, sizeof **bad, stream))
+                   || lat_gpu_sums_begin(d->s, 1, 2, (int)groups)
+               ? -1
+               : 0;
+}
+
 template <int P, int R> static int make_links(gpu_dirac *d, const double *all, cudaStream_t stream)
 {
     const dim3 blocks(lat_cuda_blocks(d->s->sites.half, THREADS), 8);
-    const size_t bytes = d->s->groups * (size_t)(8 * lat_link_form<P, R>::BLOCK);
-    for (int p = 0; p < 2; p++) {
-        if (lat_cuda_malloc((void **)&d->links[p], bytes, "the links of a Dirac operator")
-            || failed(cudaMemsetAsync(d->links[p], 0, bytes, stream)))
-            return -1;
+    for (int p = 0; p < 2; p++)
         pack_links<P, R><<<blocks, THREADS, 0, stream>>>(d->s->sites, p, all, d->links[p]);
-    }
     return failed(cudaGetLastError());
 }
 
 template <int P>
-static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaStream_t stream)
+static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, unsigned long long *bad,
+                          cudaStream_t stream)
 {
     const lat_fermion *f = &d->dirac.fermion;
-    const size_t bytes = d->s->groups * (size_t)lat_form<P>::CLOVER;
     const uint32_t groups = d->s->groups;
-    unsigned long long *bad, where;
-    int rc = lat_gpu_sums_begin(d->s, 1, 2, (int)groups)
-             || lat_cuda_malloc((void **)&bad, sizeof *bad, "the clover term");
-    if (rc)
-        return -1;
-    rc = failed(cudaMemsetAsync(bad, 0xff, sizeof *bad, stream));
+    unsigned long long where;
+    int rc = 0;
     for (int p = 0; p < 2 && rc == 0; p++) {
-        rc = lat_cuda_malloc((void **)&d->clover[p], bytes, "the clover term")
-             || lat_cuda_malloc((void **)&d->inverse[p], bytes, "the clover term")
-             || failed(cudaMemsetAsync(d->clover[p], 0, bytes, stream))
-             || failed(cudaMemsetAsync(d->inverse[p], 0, bytes, stream));
-        if (rc)
-            break;
         const lat_clover_args a = {d->s->sites,
                                    p,
                                    all,
@@ -126,42 +136,42 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, cudaS
     }
     rc = rc || failed(cudaMemcpyAsync(&where, bad, sizeof where, cudaMemcpyDeviceToHost, stream))
          || failed(cudaStreamSynchronize(stream));
-    cudaFree(bad);
     if (rc || where == ~0ull)
         return rc ? -1 : 0;
     int x[LAT_MAX_DIMS];
     lat_coordinates(&d->s->space.grid->spec.lattice, (size_t)(where / 2), x);
+    x[3] += d->s->sites.ghosts ? d->s->space.grid->slab.first : 0;
     return lat_fail("clover term at %d,%d,%d,%d: its block of gamma5 = %d cannot be inverted "
                     "(mass %g, csw %g)",
                     x[0], x[1], x[2], x[3], where % 2 ? -1 : 1, f->mass, f->csw);
 }
 
-template <int P> static int fill(gpu_dirac *d, const double *all, bool traceless, cudaStream_t s)
+/* Ranks agree before they add up sums: one without memory is not waited for. */
+template <int P>
+static int fill(gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev, bool traceless)
 {
-    if (d->dirac.reals == 12 ? make_links<P, 12>(d, all, s) : make_links<P, 18>(d, all, s))
-        return -1;
-    return d->dirac.clover ? make_clover_of<P>(d, all, traceless, s) : 0;
+    const cudaStream_t s = dev->stream;
+    double *all = NULL;
+    unsigned long long *bad = NULL;
+    int rc = lat_agree(dev->dev.comm, reserve<P>(d, &bad) || upload(dev, u, &all) ? -1 : 0);
+    rc = rc || (d->dirac.reals == 12 ? make_links<P, 12>(d, all, s) : make_links<P, 18>(d, all, s))
+         || (d->dirac.clover && make_clover_of<P>(d, all, traceless, bad, s));
+    rc = failed(cudaStreamSynchronize(s)) || rc;
+    cudaFree(all);
+    cudaFree(bad);
+    return lat_agree(dev->dev.comm, rc ? -1 : 0);
 }
 
 static int fill_for(gpu_dirac *d, const lat_field *u, bool traceless)
 {
     const lat_grid *grid = d->s->space.grid;
     const lat_cuda_device *dev = lat_cuda_device_of(grid->dev);
-    double *all = NULL;
-    int rc = upload(dev, u, &all);
-    if (rc == 0)
-        switch (grid->spec.storage) {
-        case LAT_STORAGE_DOUBLE:
-            rc = fill<LAT_STORAGE_DOUBLE>(d, all, traceless, dev->stream);
-            break;
-        case LAT_STORAGE_SINGLE:
-            rc = fill<LAT_STORAGE_SINGLE>(d, all, traceless, dev->stream);
-            break;
-        case LAT_STORAGE_HALF: rc = fill<LAT_STORAGE_HALF>(d, all, traceless, dev->stream); break;
-        }
-    rc = failed(cudaStreamSynchronize(dev->stream)) || rc;
-    cudaFree(all);
-    return rc ? -1 : 0;
+    switch (grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE: return fill<LAT_STORAGE_DOUBLE>(d, u, dev, traceless);
+    case LAT_STORAGE_SINGLE: return fill<LAT_STORAGE_SINGLE>(d, u, dev, traceless);
+    case LAT_STORAGE_HALF: return fill<LAT_STORAGE_HALF>(d, u, dev, traceless);
+    }
+    return -1;
 }
 
 /* In half, with several columns, the arithmetic of a third row takes longer than to read it. */
@@ -174,8 +184,10 @@ static int choose_reals(const lat_spinor_space *s, const lat_field *u, int asked
     return lat_link_reals(u, s->grid->spec.storage, asked);
 }
 
-static void set_boundary(const lat_fermion *f, lat_hop_args *a)
+static void set_boundary(const lat_fermion *f, const lat_grid *grid, lat_hop_args *a)
 {
+    const bool first = !grid->halo || grid->slab.first == 0,
+               last = !grid->halo || grid->slab.first + grid->slab.count == grid->slot.dims[3];
     for (int mu = 0; mu < 4; mu++) {
         const lat_phase *p = &f->boundary[mu];
         a->phase[mu][0] = p->dirichlet ? 0 : cos(M_PI * p->theta);
@@ -184,9 +196,13 @@ static void set_boundary(const lat_fermion *f, lat_hop_args *a)
             a->phase[mu][0] = fmod(fabs(p->theta), 2) == 1 ? -1 : 1;
             a->phase[mu][1] = 0;
         }
-        if (mu < 3 ? a->phase[mu][0] != 1 || a->phase[mu][1] != 0 : a->phase[mu][1] != 0)
-            a->phases |= 1 << mu;
+        if (mu < 3 && (a->phase[mu][0] != 1 || a->phase[mu][1] != 0))
+            a->phases |= 1 << mu | 1 << (mu + 4);
     }
+    a->edge[0] = last ? a->phase[3][0] : 1;
+    a->edge[1] = first ? a->phase[3][0] : 1;
+    if (a->phase[3][1] != 0)
+        a->phases |= last << 3 | first << 7;
 }
 
 static void set_hop(gpu_dirac *d)
@@ -199,7 +215,7 @@ static void set_hop(gpu_dirac *d)
     d->hop.column = d->s->column;
     d->hop.t = f->xi / f->nu;
     d->hop.early = lat_cuda_device_of(d->s->space.grid->dev)->overlap != 0;
-    set_boundary(f, &d->hop);
+    set_boundary(f, d->s->space.grid, &d->hop);
 }
 
 static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
@@ -226,7 +242,8 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
     d->s = lat_gpu_space_of(s);
     d->scalar = scalar;
     set_hop(d);
-    if ((d->between = lat_spinor_new(s, "spinors between hops"))
+    d->between = lat_spinor_new(s, "spinors between hops");
+    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0
         && fill_for(d, u, options->traceless) == 0)
         return &d->dirac;
     gpu_close(&d->dirac);
@@ -320,7 +337,7 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
         a.arrays = arrays;
         a.partial = s->partial + (size_t)side * s->groups;
     }
-    return failed(launch(d, &a));
+    return lat_gpu_faces(s, &a) || failed(launch(d, &a)) ? -1 : 0;
 }
 
 /* On the parities of the part: hops that write even sites, odd ones, or both. */
@@ -406,7 +423,7 @@ static int gpu_logdet(lat_dirac *dirac, lat_parity parity, double *log, long *ne
             *negative += d->negative[p];
             continue;
         }
-        *log += 12 * (double)d->s->sites.half * ::log(hypot(s, twist));
+        *log += 6 * (double)lat_volume(&d->s->space.grid->slot) * ::log(hypot(s, twist));
         /* blocks of 6 rows: their determinants are sixth powers */
     }
     return 0;

@@ -23,6 +23,12 @@ lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
     return lat_spinor_cpu.open(grid, nc, columns);
 }
 
+bool lat_spinor_gpu_takes(const lat_geometry *lattice, int nc, int ranks)
+{
+    const int *const dims = lattice->dims;
+    return nc == 3 && (ranks == 1 || dims[0] * dims[1] * dims[2] % 64 == 0);
+}
+
 void lat_spinor_close(lat_spinor_space *s)
 {
     if (s)
@@ -31,7 +37,9 @@ void lat_spinor_close(lat_spinor_space *s)
 
 lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what)
 {
-    lat_dfield *x = lat_dfield_new(s->grid, lat_spinor_shape(s->nc, s->columns), 1, what);
+    lat_shape shape = lat_spinor_shape(s->nc, s->columns);
+    shape.ghosts = shape.ghosts && !s->grid->dev->gpu; /* there the space has them */
+    lat_dfield *x = lat_dfield_new(s->grid, shape, 1, what);
     int all[LAT_SPINOR_COLUMNS];
     for (int c = 0; c < s->columns; c++)
         all[c] = c;

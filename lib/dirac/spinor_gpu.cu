@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spinor_gpu.cu: batches of SU(3) spinors on one GPU: the table of spinor.h. */
+/* spinor_gpu.cu: batches of SU(3) spinors on GPUs: the table of spinor.h. */
 #include "cuda_dirac.cuh"
 #include "cuda_pack.cuh"
 #include "cuda_pass.cuh"
@@ -10,6 +10,7 @@
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
+#include "grid/reduce.h"
 #include "lattice/field.h"
 #include "staging.h"
 extern const lat_spinor_ops lat_spinor_gpu;
@@ -35,30 +36,37 @@ static void choose_brick(lat_hop_sites *s)
         }
 }
 
-static void set_sites(lat_hop_sites *s, const lat_geometry *lattice, uint32_t strip)
+static void set_sites(lat_hop_sites *s, const lat_grid *grid, uint32_t strip)
 {
     memset(s, 0, sizeof *s);
     for (int mu = 0; mu < 4; mu++)
-        s->extent[mu] = (uint32_t)lattice->dims[mu];
+        s->extent[mu] = (uint32_t)grid->slot.dims[mu];
     s->extent[0] /= 2;
+    s->ghosts = grid->halo;
+    if (grid->halo) {
+        s->extent[3] = (uint32_t)grid->slab.count;
+        s->odd = (uint32_t)grid->slab.first & 1;
+    }
     choose_brick(s);
     s->across = s->extent[0] / s->brick[0];
     s->plane = s->extent[0] * s->extent[1];
     s->slice = s->plane * s->extent[2];
     s->half = s->slice * s->extent[3];
+    s->back = s->ghosts ? 0 : (s->extent[3] - 1) * s->slice;
     s->by_brick[0] = lat_cuda_divide_by(s->brick[0]);
     s->by_brick[1] = lat_cuda_divide_by(s->brick[1]);
     s->by_across = lat_cuda_divide_by(s->across);
     s->by_size = lat_cuda_divide_by(s->brick[0] * s->brick[1]);
     s->by_plane = lat_cuda_divide_by(s->plane);
     s->by_z = lat_cuda_divide_by(s->extent[2]);
-    if (s->plane % 32 == 0) { /* extents of z and t are even */
+    if (s->plane % 32 == 0 && s->extent[3] % 2 == 0) { /* extents of z are even */
         s->strip = s->extent[2] / 2;
         while (s->strip > strip && s->strip % 2 == 0)
             s->strip /= 2;
         s->by_groups = lat_cuda_divide_by(s->plane / 32);
         s->by_strip = lat_cuda_divide_by(s->strip);
         s->by_pairs_t = lat_cuda_divide_by(s->extent[3] / 2);
+        s->middle = s->ghosts ? s->extent[3] / 4 : 0;
     }
 }
 
@@ -75,6 +83,11 @@ static size_t group_bytes(lat_storage storage)
 static void gpu_close(lat_spinor_space *space)
 {
     lat_gpu_space *s = lat_gpu_space_of(space);
+    lat_cuda_window_close(&s->window);
+    cudaFree(s->send);
+    cudaFreeHost(s->staged[0]);
+    cudaFreeHost(s->staged[1]);
+    cudaFreeHost(s->slices_host);
     cudaFree(s->partial);
     cudaFree(s->slice_sum);
     cudaFree(s->arrived);
@@ -95,15 +108,64 @@ static int open_sums(lat_gpu_space *s, int columns)
     return 0;
 }
 
+static size_t packet_numbers(const lat_gpu_space *s)
+{
+    return (size_t)s->space.columns * LAT_GPU_NUMBERS * (size_t)s->space.grid->spec.lattice.dims[3];
+}
+
+static cudaError_t empty(const lat_gpu_space *s, size_t groups)
+{
+    char *const ghosts = s->window.mine + s->ghosts;
+    const unsigned blocks = lat_cuda_blocks(groups, 4);
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    switch (s->space.grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE:
+        empty_ghosts<LAT_STORAGE_DOUBLE><<<blocks, 128, 0, stream>>>(ghosts, groups);
+        break;
+    case LAT_STORAGE_SINGLE:
+        empty_ghosts<LAT_STORAGE_SINGLE><<<blocks, 128, 0, stream>>>(ghosts, groups);
+        break;
+    case LAT_STORAGE_HALF:
+        empty_ghosts<LAT_STORAGE_HALF><<<blocks, 128, 0, stream>>>(ghosts, groups);
+        break;
+    }
+    return cudaStreamSynchronize(stream);
+}
+
+/* What several ranks need. */
+static int open_window(lat_gpu_space *s)
+{
+    const lat_grid *grid = s->space.grid;
+    if (!grid->halo)
+        return 0;
+    s->face = (size_t)(s->sites.slice / 32) * s->group;
+    s->ghosts = 2 * packet_numbers(s) * sizeof(double2);
+    const size_t faces = (size_t)s->space.columns * s->face;
+    if (lat_cuda_window_open(grid->dev, s->ghosts + 4 * faces, "faces of spinors", &s->window)
+        || failed(empty(s, 4 * faces / s->group)))
+        return -1;
+    if (s->window.direct)
+        return 0;
+    const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3];
+    return lat_cuda_malloc((void **)&s->send, 2 * faces, "faces of spinors")
+                   || failed(cudaMallocHost((void **)&s->staged[0], 2 * faces))
+                   || failed(cudaMallocHost((void **)&s->staged[1], 2 * faces))
+                   || failed(cudaMallocHost((void **)&s->slices_host, sums * sizeof(double)))
+               ? -1
+               : 0;
+}
+
 static lat_spinor_space *gpu_open(lat_grid *grid, int nc, int columns)
 {
     if (nc != 3) {
         lat_fail("SU(%d): Dirac operators on a GPU are for SU(3)", nc);
         return NULL;
     }
-    if (grid->halo) {
-        lat_fail("Dirac operators on several GPUs: expected one rank, found %d",
-                 grid->dev->comm->size);
+    const int *const dims = grid->spec.lattice.dims;
+    if (!lat_spinor_gpu_takes(&grid->spec.lattice, nc, grid->halo ? 2 : 1)) {
+        lat_fail("Dirac operators on several GPUs: expected a multiple of 64 sites a slice of t, "
+                 "found %d x %d x %d",
+                 dims[0], dims[1], dims[2]);
         return NULL;
     }
     lat_gpu_space *s = (lat_gpu_space *)calloc(1, sizeof *s);
@@ -115,12 +177,12 @@ static lat_spinor_space *gpu_open(lat_grid *grid, int nc, int columns)
     s->space.grid = grid;
     s->space.nc = nc;
     s->space.columns = columns;
-    set_sites(&s->sites, &grid->slot, columns > 3 ? LAT_HOP_STRIP_MANY : LAT_HOP_STRIP);
+    set_sites(&s->sites, grid, columns > 3 ? LAT_HOP_STRIP_MANY : LAT_HOP_STRIP);
     s->groups = (s->sites.half + 31) / 32;
     s->group = group_bytes(grid->spec.storage);
     s->parity = s->groups * s->group;
     s->column = 2 * s->parity;
-    if (open_sums(s, columns) == 0)
+    if (lat_agree(grid->dev->comm, open_sums(s, columns) || open_window(s) ? -1 : 0) == 0)
         return &s->space;
     gpu_close(&s->space);
     return NULL;
@@ -133,7 +195,49 @@ typedef struct adder {
     double *slice_sum, *sum, *flag, call;
     unsigned *arrived;
     uint32_t groups, arrays, slices, per_slice; /* groups of a parity, of a number, of a slice */
+    /* Several ranks: sums of slices to all windows, from `first` on of `all`; or to the host. */
+    uint32_t ranks, first, all;
+    size_t packets; /* of this call, in windows */
+    char *window[LAT_CUDA_WINDOW_RANKS], *mine;
+    double *host;
 } adder;
+
+/* A number and the call that it is of: stores and loads of 16 bytes are whole. */
+DEVICE void put_packet(char *p, double v, double call)
+{
+    asm volatile("st.volatile.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v), "d"(call)
+                 : "memory");
+}
+
+DEVICE double2 get_packet(const char *p)
+{
+    double2 v;
+    asm volatile("ld.volatile.global.v2.f64 {%0, %1}, [%2];"
+                 : "=d"(v.x), "=d"(v.y)
+                 : "l"(p)
+                 : "memory");
+    return v;
+}
+
+/* By the last block of a number: its slices to all ranks, and the sum of all slices. */
+static __device__ void add_ranks(const adder &a)
+{
+    const double *const slice = a.slice_sum + (size_t)blockIdx.y * a.slices;
+    const size_t at = a.packets + (size_t)blockIdx.y * a.all * sizeof(double2);
+    for (uint32_t k = threadIdx.x; k < a.slices * a.ranks; k += blockDim.x)
+        put_packet(a.window[k / a.slices] + at + (a.first + k % a.slices) * sizeof(double2),
+                   __ldcg(slice + k % a.slices), a.call);
+    for (uint32_t t = threadIdx.x; t < a.all; t += blockDim.x)
+        while (get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
+            ;
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    double v = 0;
+    for (uint32_t t = 0; t < a.all; t++)
+        v += get_packet(a.mine + at + t * sizeof(double2)).x;
+    *(volatile double *)(a.sum + blockIdx.y) = v;
+}
 
 /* blockIdx.x: the slice; blockIdx.y: the number. The last block of a number adds up its slices. */
 static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__ adder a)
@@ -159,12 +263,23 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
         if (last) {
             __threadfence();
             v = 0;
-            for (uint32_t t = 0; t < a.slices; t++)
-                v += __ldcg(a.slice_sum + (size_t)blockIdx.y * a.slices + t);
+            for (uint32_t t = 0; t < a.slices; t++) {
+                const double of_slice = __ldcg(a.slice_sum + (size_t)blockIdx.y * a.slices + t);
+                v += of_slice;
+                if (a.host)
+                    a.host[(size_t)blockIdx.y * a.slices + t] = of_slice;
+            }
             *(volatile double *)(a.sum + blockIdx.y) = v;
-            __threadfence_system();
-            *(volatile double *)(a.flag + blockIdx.y) = a.call;
         }
+    }
+    if (a.ranks > 1) {
+        __syncthreads();
+        if (last)
+            add_ranks(a);
+    }
+    if (threadIdx.x == 0 && last) {
+        __threadfence_system();
+        *(volatile double *)(a.flag + blockIdx.y) = a.call;
     }
 }
 
@@ -188,8 +303,27 @@ int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
     const bool whole = s->sites.slice % 32 == 0; /* a group is of one slice */
     const uint32_t slices = whole ? s->sites.extent[3] : 1;
     s->call++;
-    const adder a = {s->partial, s->slice_sum, s->sum,           s->flag, s->call,
-                     s->arrived, s->groups,    (uint32_t)arrays, slices,  s->groups / slices};
+    adder a = {};
+    a.partial = s->partial;
+    a.slice_sum = s->slice_sum;
+    a.sum = s->sum;
+    a.flag = s->flag;
+    a.call = s->call;
+    a.arrived = s->arrived;
+    a.groups = s->groups;
+    a.arrays = (uint32_t)arrays;
+    a.slices = slices;
+    a.per_slice = s->groups / slices;
+    if (s->window.direct) {
+        const lat_grid *grid = s->space.grid;
+        a.ranks = (uint32_t)grid->dev->comm->size;
+        a.first = (uint32_t)grid->slab.first;
+        a.all = (uint32_t)grid->spec.lattice.dims[3];
+        a.packets = (++s->sums % 2) * packet_numbers(s) * sizeof(double2);
+        a.mine = s->window.mine;
+        memcpy(a.window, s->window.of, sizeof a.window);
+    }
+    a.host = s->slices_host;
     const cudaStream_t stream = lat_gpu_stream(&s->space);
     add_slices<<<dim3(slices, (unsigned)count), 256, 0, stream>>>(a);
     if (failed(cudaGetLastError()))
@@ -199,7 +333,85 @@ int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
         while (n < count && *(const volatile double *)(s->flag + n) == s->call)
             n++;
     std::atomic_thread_fence(std::memory_order_acquire);
-    return n < count ? failed(cudaStreamSynchronize(stream)) : 0;
+    if (n < count && failed(cudaStreamSynchronize(stream)))
+        return -1;
+    return s->slices_host ? lat_reduce_total(s->space.grid, count, 1, 0, s->slices_host, s->sum)
+                          : 0;
+}
+
+/* ---- faces ----------------------------------------------------------------------------------- */
+
+static cudaError_t pack_faces(const lat_gpu_space *s, const lat_hop_args *a, uint32_t blocks)
+{
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const dim3 grid(blocks, 2);
+    switch (s->space.grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE: send_faces<LAT_STORAGE_DOUBLE><<<grid, 128, 0, stream>>>(*a); break;
+    case LAT_STORAGE_SINGLE: send_faces<LAT_STORAGE_SINGLE><<<grid, 128, 0, stream>>>(*a); break;
+    case LAT_STORAGE_HALF: send_faces<LAT_STORAGE_HALF><<<grid, 128, 0, stream>>>(*a); break;
+    }
+    return cudaGetLastError();
+}
+
+/* Packed faces to the ghosts, by way of the host and MPI. */
+static int exchange_faces(const lat_gpu_space *s, size_t bytes, char *const ghost[2])
+{
+    const lat_comm *comm = s->space.grid->dev->comm;
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const size_t room = (size_t)s->space.columns * s->face;
+    char *const out = s->staged[0], *const in = s->staged[1];
+    for (int side = 0; side < 2; side++)
+        if (failed(cudaMemcpyAsync(out + side * bytes, s->send + side * room, bytes,
+                                   cudaMemcpyDeviceToHost, stream)))
+            return -1;
+    if (failed(cudaStreamSynchronize(stream)))
+        return -1;
+    for (size_t at = 0; at < bytes; at += LAT_CUDA_PIECE) {
+        const size_t n = bytes - at < LAT_CUDA_PIECE ? bytes - at : LAT_CUDA_PIECE;
+        const lat_exchange x = {out + at, out + bytes + at, in + at, in + bytes + at, n, n, n, n};
+        if (comm->begin(comm, &x) || comm->finish(comm))
+            return -1;
+    }
+    for (int side = 0; side < 2; side++)
+        if (failed(cudaMemcpyAsync(ghost[side], in + side * bytes, bytes, cudaMemcpyHostToDevice,
+                                   stream)))
+            return -1;
+    return 0;
+}
+
+/* Blocks that send a face, at most: others are to be at work beside them. */
+enum { LAT_FACE_BLOCKS = 32 };
+
+int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a)
+{
+    if (!s->sites.ghosts)
+        return 0;
+    const lat_comm *comm = s->space.grid->dev->comm;
+    const size_t room = (size_t)s->space.columns * s->face;
+    const size_t turn = s->ghosts + (++s->exchanges % 2) * 2 * room;
+    lat_hop_faces *f = &a->faces;
+    char *const ghost[2] = {s->window.mine + turn, s->window.mine + turn + room};
+    f->ghost[0] = ghost[0];
+    f->ghost[1] = ghost[1];
+    f->column = s->face;
+    f->groups = s->sites.slice / 32;
+    const uint32_t all = (f->groups + 3) / 4,
+                   few = a->columns > 1 ? LAT_FACE_BLOCKS / 2 : LAT_FACE_BLOCKS,
+                   blocks = all < few ? all : few;
+    if (!s->window.direct) {
+        f->to[0] = s->send;
+        f->to[1] = s->send + room;
+        return failed(pack_faces(s, a, blocks))
+                       || exchange_faces(s, (size_t)a->columns * s->face, ghost)
+                   ? -1
+                   : 0;
+    }
+    f->blocks = blocks;
+    for (int side = 0; side < 2; side++) {
+        const int rank = (comm->rank + (side ? 1 : comm->size - 1)) % comm->size;
+        f->to[side] = s->window.of[rank] + turn + (side ? 0 : room);
+    }
+    return 0;
 }
 
 /* ---- host spinors ---------------------------------------------------------------------------- */
@@ -210,6 +422,7 @@ typedef struct host_spinors {
     lat_field *to;
     int object, column;
     uint64_t seed;
+    size_t site; /* the lattice's natural index of the first one here */
 } host_spinors;
 
 static void fill(const host_spinors *h, size_t first, size_t count, double *v)
@@ -217,7 +430,7 @@ static void fill(const host_spinors *h, size_t first, size_t count, double *v)
     if (h->from)
         lat_stage_spinors(h->from, h->object, first, count, v);
     else
-        lat_stage_random(h->seed, h->column, 24, first, count, v);
+        lat_stage_random(h->seed, h->column, 24, h->site + first, count, v);
 }
 
 template <int P>
@@ -295,14 +508,14 @@ static int check_host(const lat_spinor_space *s, const lat_field *host, int obje
 static int gpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
                    int object)
 {
-    const host_spinors h = {host, NULL, object, column, 0};
+    const host_spinors h = {host, NULL, object, column, 0, 0};
     return check_host(s, host, object) || transfer(s, x, &h) ? -1 : 0;
 }
 
 static int gpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
                    int object)
 {
-    const host_spinors h = {NULL, host, object, column, 0};
+    const host_spinors h = {NULL, host, object, column, 0, 0};
     return check_host(s, host, object) || transfer(s, (lat_dfield *)x, &h) ? -1 : 0;
 }
 
@@ -346,11 +559,35 @@ static cudaError_t launch_kind(lat_pass_kind kind, const lat_pass_args *a, dim3 
     return cudaErrorNotSupported;
 }
 
+/* In double the matrices would leave room for too few blocks. */
+static bool shares_matrices(const lat_spinor_space *space, lat_pass_kind kind,
+                            const lat_pass_args *a, int columns, int parities)
+{
+    for (int p = a->first; p < a->first + parities; p++)
+        if (!a->clover[p] || a->clover2[p])
+            return false;
+    return kind == LAT_PASS_DIAGONAL && columns > 1
+           && space->grid->spec.storage != LAT_STORAGE_DOUBLE;
+}
+
+template <int P>
+static cudaError_t launch_diagonal(const lat_pass_args *a, int columns, dim3 blocks,
+                                   cudaStream_t stream)
+{
+    blocks.y = 1;
+    diagonal_many<P><<<blocks, 128, 4 * lat_form<P>::CLOVER, stream>>>(*a, columns);
+    return cudaGetLastError();
+}
+
 cudaError_t lat_gpu_pass(const lat_spinor_space *space, lat_pass_kind kind, const lat_pass_args *a,
                          int columns, int parities)
 {
     const dim3 blocks((a->groups + 3) / 4, (unsigned)columns, (unsigned)parities);
     const cudaStream_t stream = lat_gpu_stream(space);
+    if (shares_matrices(space, kind, a, columns, parities))
+        return space->grid->spec.storage == LAT_STORAGE_HALF
+                   ? launch_diagonal<LAT_STORAGE_HALF>(a, columns, blocks, stream)
+                   : launch_diagonal<LAT_STORAGE_SINGLE>(a, columns, blocks, stream);
     switch (space->grid->spec.storage) {
     case LAT_STORAGE_DOUBLE: return launch_kind<LAT_STORAGE_DOUBLE>(kind, a, blocks, stream);
     case LAT_STORAGE_SINGLE: return launch_kind<LAT_STORAGE_SINGLE>(kind, a, blocks, stream);
@@ -567,8 +804,11 @@ static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield 
 
 static int gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)
 {
+    const lat_grid *grid = s->grid;
+    const size_t slice = 2 * (size_t)lat_gpu_space_of(s)->sites.slice,
+                 site = grid->halo ? (size_t)grid->slab.first * slice : 0;
     for (int i = 0; i < p->columns; i++) {
-        const host_spinors h = {NULL, NULL, 0, p->column[i], seed};
+        const host_spinors h = {NULL, NULL, 0, p->column[i], seed, site};
         if (p->parity != LAT_BOTH)
             return lat_fail("random spinors on a GPU: expected both parities");
         if (transfer(s, x, &h))

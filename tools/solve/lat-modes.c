@@ -131,7 +131,8 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(run *r)
 {
-    const bool can = r->links.u.head.nc == 3 && lat_opts.comm->size == 1;
+    const lat_header *head = &r->links.u.head;
+    const bool can = lat_spinor_gpu_takes(&head->geom, head->nc, lat_opts.comm->size);
     if (!r->device->gpu || can || device.choice != LAT_DEVICE_AUTO)
         return r->device;
     if (!r->cpu) {

@@ -393,8 +393,8 @@ static const lat_field *links_of(const run *r) { return smear_text ? &r->smeared
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(run *r, const lat_field *links)
 {
-    const bool can = links->head.nc == 3 && lat_opts.comm->size == 1 && reals != 8
-                     && !r->fermion.boundary[3].open;
+    const bool can = lat_spinor_gpu_takes(&links->head.geom, links->head.nc, lat_opts.comm->size)
+                     && reals != 8 && !r->fermion.boundary[3].open;
     if (!r->device->gpu || can || device.choice != LAT_DEVICE_AUTO)
         return r->device;
     if (!r->cpu) {

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench_dirac_mpi: hops of a lattice that ranks share, for dirac_mpi.sh: started once for each
+ * number of ranks, by mpirun or alone.
+ *
+ *     bench_dirac_mpi [PRECISION COLUMNS LATTICE]...     double, single, half; "32 32 32 64"
+ *
+ * A line for each: precision, columns, lattice, ranks, microseconds a hop and column (median of 7,
+ * of the slowest rank), those of a sum over all sites as an iteration of a solver needs it, and the
+ * norm after 20 hops to and fro, which has to be the same, to the last digit, whatever the ranks.
+ * TRANSPORT in the environment: as --transport. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "dirac/dirac.h"
+#include "bench.h"
+#include "base/error.h"
+#include "base/threads.h"
+#include "../tests/check/fields.h"
+
+#define REPEAT 7
+
+static void stop(void) { exit(lat_report(LAT_FAILED)); }
+
+typedef struct setting {
+    const lat_comm *comm;
+    lat_grid *grid;
+    lat_spinor_space *space;
+    lat_dirac *d;
+    lat_dfield *x;
+    lat_spinor_part even, odd, both;
+    int all[LAT_SPINOR_COLUMNS];
+} setting;
+
+static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage storage, int columns)
+{
+    const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
+    lat_fermion f;
+    lat_fermion_init(&f);
+    strcpy(f.name, "wilson");
+    f.boundary[3].theta = 1;
+    for (int c = 0; c < columns; c++)
+        s->all[c] = c;
+    s->comm = dev->comm;
+    s->even = (lat_spinor_part){LAT_EVEN, columns, s->all};
+    s->odd = (lat_spinor_part){LAT_ODD, columns, s->all};
+    s->both = (lat_spinor_part){LAT_BOTH, columns, s->all};
+    if (!(s->grid = lat_grid_new(dev, &spec)) || !(s->space = lat_spinor_open(s->grid, 3, columns))
+        || !(s->d = lat_dirac_open(s->space, u, &f, NULL))
+        || !(s->x = lat_spinor_new(s->space, "spinors")))
+        stop();
+}
+
+static void leave(setting *s)
+{
+    lat_dfield_free(s->x);
+    lat_dirac_close(s->d);
+    lat_spinor_close(s->space);
+    lat_grid_free(s->grid);
+}
+
+/* n hops from one parity to the other and back, scaled so that nothing overflows. */
+static void hops(const setting *s, long n)
+{
+    for (long i = 0; i < n; i++)
+        if (s->d->ops->hop(s->d, false, i % 2 ? &s->odd : &s->even, 0, NULL, 0.125, s->x, s->x,
+                           NULL))
+            stop();
+}
+
+static double norm(const setting *s)
+{
+    double v[LAT_SPINOR_COLUMNS];
+    if (s->space->ops->dots(s->space, &s->even, 0, NULL, s->x, NULL, v))
+        stop();
+    return v[0];
+}
+
+/* Seconds of n hops and so many sums, of the slowest rank. */
+static double seconds(const setting *s, long n, long sums)
+{
+    if (s->comm->barrier(s->comm))
+        stop();
+    double t = bench_now();
+    hops(s, n);
+    for (long i = 0; i < sums; i++)
+        norm(s);
+    t = bench_now() - t;
+    if (s->comm->max(s->comm, &t, 1))
+        stop();
+    return t;
+}
+
+/* Each after a rest: a GPU that is always at work lowers its clock. */
+static double median(const setting *s, long n, long sums)
+{
+    double t[REPEAT];
+    for (int r = 0; r < REPEAT; r++)
+        t[r] = (seconds(s, 2 * n, 1 + 2 * sums) - seconds(s, n, 1 + sums)) / (double)(n + sums);
+    return bench_median(t, REPEAT);
+}
+
+static void measure(lat_device *dev, const lat_field *u, const char *const arg[3],
+                    lat_storage storage)
+{
+    const int columns = atoi(arg[1]);
+    setting s = {.grid = NULL};
+    enter(&s, dev, u, storage, columns);
+    if (s.space->ops->random(s.space, &s.both, 1, s.x))
+        stop();
+    hops(&s, 20);
+    const double there = norm(&s);
+    const long n = 2 * (long)(0.01 / (seconds(&s, 20, 1) / 20)) + 10;
+    const double hop = median(&s, n, 0) / columns, sum = median(&s, 0, 1000);
+    if (dev->comm->rank == 0)
+        printf("%s\t%d\t%s\t%d\t%.3f\t%.3f\t%.17g\n", arg[0], columns, arg[2], dev->comm->size,
+               1e6 * hop, 1e6 * sum, there);
+    fflush(stdout);
+    leave(&s);
+}
+
+int main(int argc, char **argv)
+{
+    lat_threads_limit_spinning(argv);
+    lat_tool_name = "bench_dirac_mpi";
+    if (argc % 3 != 1)
+        return 2;
+    const lat_comm *comm = lat_comm_start(0, argv);
+    if (!comm)
+        stop();
+    static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
+    lat_device_options options = {.choice = LAT_DEVICE_GPU};
+    const char *transport = getenv("TRANSPORT"), *made = "";
+    lat_field u = {.data = NULL};
+    while (transport && strcmp(transport, ways[options.transport]))
+        if (++options.transport > LAT_TRANSPORT_CUDA_AWARE)
+            return 2;
+    lat_device *dev = lat_device_open(&options, comm);
+    if (!dev)
+        stop();
+    for (int i = 1; i + 2 < argc; i += 3) {
+        if (strcmp(made, argv[i + 2])) {
+            lat_field_free(&u);
+            u = field_of_ranks(LAT_GAUGE, geometry_of(made = argv[i + 2]), 3, LAT_F64, comm);
+            fill_near_one_fast(&u, ROUGH, 1);
+            if (lat_field_exchange(&u))
+                stop();
+        }
+        static const lat_storage storages[] = {LAT_STORAGE_SINGLE, LAT_STORAGE_DOUBLE,
+                                               LAT_STORAGE_HALF};
+        for (int k = 0; k < 3; k++)
+            if (!strcmp(lat_storage_name(storages[k]), argv[i]))
+                measure(dev, &u, (const char *const *)argv + i, storages[k]);
+    }
+    lat_field_free(&u);
+    lat_device_close(dev);
+    lat_device_end();
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_window.cuh: device memory of each rank that kernels of all ranks write to: ghosts, sums.
+ *
+ * Ranks of one host whose GPUs reach each other's memory map it (CUDA IPC). Functions return 0, or
+ * -1 with lat_error set; every rank calls them. */
+#ifndef LAT_GRID_CUDA_WINDOW_CUH
+#define LAT_GRID_CUDA_WINDOW_CUH
+
+#include "cuda_device.cuh"
+
+enum { LAT_CUDA_WINDOW_RANKS = 16 };
+
+typedef struct lat_cuda_window {
+    const lat_device *dev;
+    char *mine;
+    bool direct; /* `of` holds the windows of all ranks; else that of this rank alone */
+    char *of[LAT_CUDA_WINDOW_RANKS];
+} lat_cuda_window;
+
+/* `bytes` of zeros on each rank. They are mapped if the device's option --transport lets them and
+ * there are no more ranks than LAT_CUDA_WINDOW_RANKS. */
+int lat_cuda_window_open(const lat_device *dev, size_t bytes, const char *what, lat_cuda_window *w);
+
+/* Of a window of zeros: nothing. After an error the memory stays until the process ends: others may
+ * still write to it. */
+void lat_cuda_window_close(lat_cuda_window *w);
+
+#endif
