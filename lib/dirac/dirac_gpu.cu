@@ -482,6 +482,26 @@ static int sums_of(gpu_dirac *d, const lat_spinor_part *p, const lat_dfield *out
     return d->s->space.ops->dots(&d->s->space, p, with ? 1 : 0, &with, out, &dot, end->norm);
 }
 
+/* gamma5 of M or S; what is added to lies apart from it. */
+static int with_gamma5(gpu_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *out,
+                       lat_dfield *in, const lat_dirac_end *end)
+{
+    const lat_spinor_ops *ops = d->s->space.ops;
+    const bool add = end && end->add;
+    if (add && field(d, &d->middle))
+        return -1;
+    lat_dfield *to = add ? d->middle : out;
+    if (plain(d, form, false, p, to, in, NULL) || ops->gamma5(&d->s->space, p, to))
+        return -1;
+    lat_scalar a[LAT_SPINOR_COLUMNS] = {};
+    for (int i = 0; i < p->columns && add; i++)
+        a[p->column[i]].re = end->add[p->column[i]];
+    const lat_scalar *const number = a;
+    if (add && ops->axpys(&d->s->space, p, 1, &number, &to, out, NULL))
+        return -1;
+    return numbers_of(end) ? sums_of(d, p, out, end) : 0;
+}
+
 static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part *part,
                      lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
 {
@@ -492,14 +512,7 @@ static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part
     switch (m.kind) {
     case LAT_PLAIN: return plain(d, m.form, false, &p, out, in, end);
     case LAT_DAGGER: return plain(d, m.form, true, &p, out, in, end);
-    case LAT_GAMMA5: {
-        if (end && end->add)
-            return lat_fail("gamma5 M on a GPU: out + add is not there");
-        if (plain(d, m.form, false, &p, out, in, NULL)
-            || d->s->space.ops->gamma5(&d->s->space, &p, out))
-            return -1;
-        return numbers_of(end) ? sums_of(d, &p, out, end) : 0;
-    }
+    case LAT_GAMMA5: return with_gamma5(d, m.form, &p, out, in, end);
     case LAT_NORMAL: break;
     }
     /* M in lies in a field of its own: `out` may be added to. */
