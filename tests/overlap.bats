@@ -4,8 +4,8 @@
 # shellcheck disable=SC2154
 load helper
 
-# near BOUND A B: column re of two tables of correlators, relative; B times FACTOR.
-near() {
+# alike BOUND A B: column re of two tables of correlators, relative; B times FACTOR.
+alike() {
     paste "$2" "$3" | awk -F'\t' -v bound="$1" -v factor="${4-1}" '
         $1 == "configuration" { next }
         { n++; d = $7 - $15 * factor; if (!(d * d <= bound * bound * $7 * $7)) { print $6 ": " $7 ", expected " $15 * factor; bad++ } }
@@ -20,8 +20,8 @@ overlap() { lat-solve --operator overlap --source point:0,0,0,0 --columns 0,7 --
     lat-solve --operator overlap --source point:0,0,0,0 --mu .2 --residual 1e-8 --sign zolotarev --m0 1.4 u.lat -o b.lat
     lat-solve --operator overlap --source point:0,0,0,0 --mass .56 --residual 1e-8 u.lat -o m.lat
     for f in a b m; do lat-corr --channels pion $f.lat >$f.tsv; done
-    near 1e-6 a.tsv b.tsv
-    near 1e-6 m.tsv a.tsv "$(awk 'BEGIN { printf "%.17g", 1 / (2.8 * 2.8) }')"
+    alike 1e-6 a.tsv b.tsv
+    alike 1e-6 m.tsv a.tsv "$(awk 'BEGIN { printf "%.17g", 1 / (2.8 * 2.8) }')"
     lat-info a.lat | grep 'operator .*overlap, mass 0.2, m0 1.4'
     lat-info a.lat | grep 'propagator = subtracted$'
     lat-info m.lat | grep 'propagator = subtracted/2m0$'
@@ -216,4 +216,14 @@ PY
     refuses 2 'expected m0 between 0 and 2' lat-dirac --operator overlap --mu .1 --m0 2 --apply M -U u.lat p.lat -o no
     refuses 2 '--code plain applies M of the overlap operator alone' \
         lat-dirac --operator overlap --mu .1 --code plain --apply Mdag -U u.lat p.lat -o no
+}
+
+@test "O5 and D11 in lat-overlap: the sign function begins at the ninth published eigenvalue, where the gap is" {
+    need_data lime_pyquda_weak_field.lime lime_qlua_random-gauge.qio
+    lat-overlap -@ 1 --gw --sign-error 1e-6 "$DATA/lime_pyquda_weak_field.lime" >found
+    [ "$(field found modes)" -eq 8 ]
+    near "$(field found lower)" .6549518114 1e-7
+    lat-overlap -@ 1 --gw --sign-error 1e-6 "$DATA/lime_qlua_random-gauge.qio" >found
+    [ "$(field found modes)" -eq 8 ]
+    near "$(field found lower)" .6551416591 1e-7
 }
