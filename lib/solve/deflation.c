@@ -149,9 +149,9 @@ static int project(lat_deflation *d, const lat_spinor_part *p, int first, int co
                    const lat_dfield *y)
 {
     lat_spinor_space *space = d->s.space;
-    lat_scalar dot[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS], *to[LAT_SPINOR_TERMS];
-    const lat_scalar *by[LAT_SPINOR_TERMS];
-    const lat_dfield *mode[LAT_SPINOR_TERMS];
+    lat_scalar dot[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS], *to[LAT_SPINOR_TERMS] = {NULL};
+    const lat_scalar *by[LAT_SPINOR_TERMS] = {NULL};
+    const lat_dfield *mode[LAT_SPINOR_TERMS] = {NULL};
     for (int j = 0; j < count; j++) {
         by[j] = to[j] = dot[j];
         mode[j] = d->mode[first + j];

@@ -150,7 +150,7 @@ static int unconverged(const run *r)
     lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found one of %.3g "
              "after %ld applications of %s (%s; --max-applications allows more%s%s)",
              config_of(r), r->high, residual, r->modes.worst, r->modes.applications,
-             lat_modes_matrix_text(matrix), lat_fermion_text(&r->fermion, text),
+             lat_modes_matrix_text((lat_modes_matrix)matrix), lat_fermion_text(&r->fermion, text),
              there ? ", --resume " : "", there ? there : "");
     return LAT_UNCONVERGED;
 }
@@ -422,7 +422,7 @@ static void print_number(FILE *to, const char *name, double value)
 static void print_json(const run *r, FILE *to)
 {
     fprintf(to, "{\"configuration\": %ld, \"matrix\": \"%s\", \"largest\": %s", config_of(r),
-            lat_modes_matrix_text(matrix), largest ? "true" : "false");
+            lat_modes_matrix_text((lat_modes_matrix)matrix), largest ? "true" : "false");
     print_number(to, "rest", r->modes.rest);
     for (int sign = 1; sign >= -1; sign -= 2) {
         const double kappa = kappa_of(r, sign);
@@ -456,7 +456,8 @@ static int describe(run *r)
     snprintf(number, sizeof number, "%.17g", r->modes.rest);
     return lat_quark_set_residuals(&head->quark, r->residual)
                    || lat_quark_set_eigenvalues(&head->quark, r->modes.value)
-                   || lat_info_set(head, LAT_INFO_MODES_MATRIX, lat_modes_matrix_text(matrix))
+                   || lat_info_set(head, LAT_INFO_MODES_MATRIX,
+                                   lat_modes_matrix_text((lat_modes_matrix)matrix))
                    || lat_info_set(head, LAT_INFO_MODES_WHICH, largest ? "largest" : "lowest")
                    || lat_info_set(head, LAT_INFO_MODES_REST, number)
                    || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
@@ -559,7 +560,7 @@ static void check_usage(run *r)
     parse_modes(r);
     if (matrix != LAT_MODES_OF_NORMAL && r->fermion.twist != 0)
         lat_usage("--twist: %s is not Hermitian with a twist; --matrix MdagM is",
-                  lat_modes_matrix_text(matrix));
+                  lat_modes_matrix_text((lat_modes_matrix)matrix));
     if (tsv && json)
         lat_usage("--tsv and --json exclude each other");
     if (degree && (largest || method == LAT_MODES_RITZ))
