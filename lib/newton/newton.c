@@ -118,7 +118,9 @@ static int open_rows(lat_newton *n)
 
 lat_newton *lat_newton_open(lat_device *dev, const lat_field *u, const lat_condition *c)
 {
-    lat_newton *n = lat_newton_check(dev, u, c) ? NULL : calloc(1, sizeof *n);
+    if (lat_newton_check(dev, u, c))
+        return NULL;
+    lat_newton *n = calloc(1, sizeof *n);
     if (!n) {
         lat_fail("out of memory: Newton's method");
         return NULL;
