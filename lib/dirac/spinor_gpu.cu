@@ -7,6 +7,7 @@
 #include <atomic>
 #include <stdlib.h>
 #include <string.h>
+#include "grid/cuda_halo.cuh"
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
@@ -366,12 +367,8 @@ static int exchange_faces(const lat_gpu_space *s, size_t bytes, char *const ghos
             return -1;
     if (failed(cudaStreamSynchronize(stream)))
         return -1;
-    for (size_t at = 0; at < bytes; at += LAT_CUDA_PIECE) {
-        const size_t n = bytes - at < LAT_CUDA_PIECE ? bytes - at : LAT_CUDA_PIECE;
-        const lat_exchange x = {out + at, out + bytes + at, in + at, in + bytes + at, n, n, n, n};
-        if (comm->begin(comm, &x) || comm->finish(comm))
-            return -1;
-    }
+    if (lat_cuda_exchange(comm, out, in, bytes))
+        return -1;
     for (int side = 0; side < 2; side++)
         if (failed(cudaMemcpyAsync(ghost[side], in + side * bytes, bytes, cudaMemcpyHostToDevice,
                                    stream)))

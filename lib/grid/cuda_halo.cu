@@ -102,6 +102,17 @@ static cudaError_t launch_copy(const lat_dfield *f, const lat_halo_part *part, v
 
 /* ---- exchange -------------------------------------------------------------------------------- */
 
+int lat_cuda_exchange(const lat_comm *comm, char *out, char *in, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += LAT_CUDA_PIECE) {
+        const size_t n = bytes - at < LAT_CUDA_PIECE ? bytes - at : LAT_CUDA_PIECE;
+        const lat_exchange x = {out + at, out + bytes + at, in + at, in + bytes + at, n, n, n, n};
+        if (comm->begin(comm, &x) || comm->finish(comm))
+            return -1;
+    }
+    return 0;
+}
+
 /* MPI says of itself that it takes device memory: OpenMPI's function, and MPICH's. */
 static bool mpi_is_aware(void)
 {
@@ -204,12 +215,8 @@ static int exchange(lat_dfield *f, size_t bytes)
         e = cudaMemcpyAsync(out, h->send, 2 * bytes, cudaMemcpyDeviceToHost, h->stream);
     if (lat_cuda_failed(e ? e : cudaStreamSynchronize(h->stream), "fetching faces"))
         return -1;
-    for (size_t at = 0; at < bytes; at += LAT_CUDA_PIECE) {
-        const size_t n = bytes - at < LAT_CUDA_PIECE ? bytes - at : LAT_CUDA_PIECE;
-        const lat_exchange x = {out + at, out + bytes + at, in + at, in + bytes + at, n, n, n, n};
-        if (comm->begin(comm, &x) || comm->finish(comm))
-            return -1;
-    }
+    if (lat_cuda_exchange(comm, out, in, bytes))
+        return -1;
     if (!h->aware)
         e = cudaMemcpyAsync(h->receive, in, 2 * bytes, cudaMemcpyHostToDevice, h->stream);
     return lat_cuda_failed(e, "sending ghosts");
