@@ -20,6 +20,9 @@
 
 static const lat_newton_ops *const *const tables[] = LAT_ISA_EACH(lat_newton_, );
 
+/* theta so near to a saddle, or a maximum, that the functional is quadratic there. */
+#define BESIDE 1e-6
+
 enum { CHUNK = 16, MOST_ITERATIONS = 60, MOST_STEPS = 40 };
 
 struct lat_newton {
@@ -386,9 +389,10 @@ static int step(run *r, double target)
     r->share = sums[0];
     r->square = sums[1];
     over(r, r->f.lay, pass_rotate, 0, unused);
-    /* Near a saddle steps end at the boundary, and theta rises: the functional tells whether they
-     * are good, and the trust region grows. Sweeps would take hundreds to leave it. */
-    return rho >= 0.5 && (x.bound || after <= theta / 2);
+    /* Close to a saddle steps end at the boundary, and theta rises: the functional tells whether
+     * they are good, and the trust region grows. Sweeps would take hundreds to leave it. Where
+     * theta is larger they decide to which maximum. */
+    return rho >= 0.5 && (after <= theta / 2 ? !r->saddle : x.bound && after < BESIDE);
 }
 
 /* ---- a unit ---------------------------------------------------------------------------------- */

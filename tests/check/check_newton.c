@@ -344,7 +344,7 @@ static void saddle(void)
     const lat_gauge_state before = measured(&s);
     const result r = run(&s, 1e-16);
     const lat_gauge_state after = measured(&s);
-    CHECK(r.report.ritz < 0 && after.functional > before.functional + 1e-3
+    CHECK(r.report.ritz < 0 && after.functional > before.functional + 1e-9
               && (r.report.converged == 0 || after.functional > 0.999999),
           "F %.12g, then %.12g with theta %.3g, ritz %g, converged %d", before.functional,
           after.functional, after.theta_slice, r.report.ritz, r.report.converged);

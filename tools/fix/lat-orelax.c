@@ -206,7 +206,7 @@ static void forget_newton(void)
 
 /* Where theta is below NEAR sweeps have passed the saddles, mostly. An attempt that fails is
  * repeated after more sweeps than the one before. */
-#define NEAR 1e-4
+#define NEAR 2e-5
 #define FALLING 0.6
 #define WAIT 10
 
