@@ -30,6 +30,11 @@ static int check_fermion(const lat_fermion *f)
     return 0;
 }
 
+bool lat_dirac_gpu_takes(const lat_header *links, const lat_fermion *fermion, int ranks)
+{
+    return lat_spinor_gpu_takes(&links->geom, links->nc, ranks) && !fermion->boundary[3].open;
+}
+
 lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options)
 {

@@ -108,6 +108,9 @@ typedef struct lat_dirac_ops {
     double (*flops)(const lat_dirac *d, lat_dirac_matrix matrix);
 } lat_dirac_ops;
 
+/* Would a GPU of so many ranks take it? */
+bool lat_dirac_gpu_takes(const lat_header *links, const lat_fermion *fermion, int ranks);
+
 /* For the tables of all devices. */
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix);
 

@@ -6,6 +6,12 @@
 #include "common/options.h"
 #include "grid/device.h"
 
+/* `opened`, the device of these options; or, where it is a GPU that was chosen by itself and that
+ * cannot (`can`) do what is asked for, the CPU: *cpu, which is opened when it is first needed and
+ * is to be closed. NULL with lat_error set. All ranks call it. */
+lat_device *lat_device_or_cpu(lat_device *opened, const lat_device_options *o, bool can,
+                              lat_device **cpu);
+
 /* clang-format off */
 #define LAT_DEVICE_OPTIONS(o) /* o: a lat_device_options with static storage */ \
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \

@@ -131,16 +131,8 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(run *r)
 {
-    const lat_header *head = &r->links.u.head;
-    const bool can = lat_spinor_gpu_takes(&head->geom, head->nc, lat_opts.comm->size);
-    if (!r->device->gpu || can || device.choice != LAT_DEVICE_AUTO)
-        return r->device;
-    if (!r->cpu) {
-        lat_device_options cpu = device;
-        cpu.choice = LAT_DEVICE_CPU;
-        r->cpu = lat_device_open(&cpu, lat_opts.comm);
-    }
-    return r->cpu;
+    const bool can = lat_dirac_gpu_takes(&r->links.u.head, &r->fermion, lat_opts.comm->size);
+    return lat_device_or_cpu(r->device, &device, can, &r->cpu);
 }
 
 static int unconverged(const run *r)

@@ -20,7 +20,7 @@ static long spectrum, follow = 16;
 static const char *boundary;
 static double csw;
 static lat_device_options device_choice;
-static lat_device *device;
+static lat_device *device, *cpu; /* cpu: where the device cannot do it */
 static bool heading;
 
 enum { MOST = 500 };
@@ -64,12 +64,19 @@ static void print_heading(FILE *to, const char *columns)
     heading = true;
 }
 
+static lat_device *device_for(const lat_field *u)
+{
+    const bool can = lat_dirac_gpu_takes(&u->head, &fermion, lat_opts.comm->size);
+    return lat_device_or_cpu(device, &device_choice, can, &cpu);
+}
+
 static lat_overlap *open_operator(const lat_field *u, double error)
 {
     lat_overlap_options o;
     double defect;
     lat_overlap_of_options(&o, 1, 10 * error);
-    lat_overlap *d = lat_overlap_open(device, u, &fermion, &o);
+    lat_device *on = device_for(u);
+    lat_overlap *d = on ? lat_overlap_open(on, u, &fermion, &o) : NULL;
     if (d && lat_overlap_verify(d, &defect)) {
         lat_overlap_close(d);
         return NULL;
@@ -83,7 +90,8 @@ static int print_index(FILE *to, const lat_field *u, long config)
 {
     int flow, steps, plus, minus, code = LAT_FAILED;
     double next[2];
-    if (lat_overlap_flow(device, u, &fermion, (int)follow, &flow, &steps))
+    lat_device *on = device_for(u);
+    if (!on || lat_overlap_flow(on, u, &fermion, (int)follow, &flow, &steps))
         return LAT_FAILED;
     lat_overlap *o = open_operator(u, 1e-9);
     if (o && lat_overlap_zero_modes(o, 1, flow > 0 ? flow : 0, &plus, &next[0]) == 0
@@ -222,6 +230,7 @@ int main(int argc, char **argv)
         || !(device = lat_device_open(&device_choice, lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, NULL);
+    lat_device_close(cpu);
     lat_device_close(device);
     lat_device_end();
     return code;

@@ -393,16 +393,9 @@ static const lat_field *links_of(const run *r) { return smear_text ? &r->smeared
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(run *r, const lat_field *links)
 {
-    const bool can = lat_spinor_gpu_takes(&links->head.geom, links->head.nc, lat_opts.comm->size)
-                     && reals != 8 && !r->fermion.boundary[3].open;
-    if (!r->device->gpu || can || device.choice != LAT_DEVICE_AUTO)
-        return r->device;
-    if (!r->cpu) {
-        lat_device_options cpu = device;
-        cpu.choice = LAT_DEVICE_CPU;
-        r->cpu = lat_device_open(&cpu, lat_opts.comm);
-    }
-    return r->cpu;
+    const bool can = lat_dirac_gpu_takes(&links->head, &r->fermion, lat_opts.comm->size)
+                     && reals != 8;
+    return lat_device_or_cpu(r->device, &device, can, &r->cpu);
 }
 
 static void close_operator(run *r)

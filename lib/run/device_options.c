@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device_options.c: the CPU in place of a GPU. */
+#include "device_options.h"
+
+lat_device *lat_device_or_cpu(lat_device *opened, const lat_device_options *o, bool can,
+                              lat_device **cpu)
+{
+    if (!opened->gpu || can || o->choice != LAT_DEVICE_AUTO)
+        return opened;
+    if (!*cpu) {
+        lat_device_options other = *o;
+        other.choice = LAT_DEVICE_CPU;
+        *cpu = lat_device_open(&other, opened->comm);
+    }
+    return *cpu;
+}
