@@ -47,6 +47,14 @@ point=(--source "point:1,0,2,3")
     [ "$(field log.tsv solver)" != auto ]
 }
 
+@test "links rounded to single precision are solved for as they are, two rows stored or three" {
+    lat-heatbath -q --dims 4,4,4,8 --beta 5.7 --thermalise 5 --seed 3 --precision single -o u.lat
+    lat-convert -p double u.lat -o wide.lat # the last row of U, not that of U^+, follows in double
+    for u in u.lat wide.lat; do
+        lat-solve --kappa .13 --columns 0 --source point:0,0,0,0 $u -o x.lat
+    done
+}
+
 @test "the same bytes on any number of threads and ranks, and beside any other columns" {
     thermal u.lat
     lat-solve -@ 1 --kappa .15 --csw 1 "${point[@]}" u.lat -o one.lat

@@ -73,7 +73,20 @@ void lat_link_unpack(int nc, int reals, const double *packed, double *m)
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
-/* The largest change of a link's element from packing, over own links, and where. */
+/* The largest change of an element of a matrix from packing. */
+static double change(int nc, int reals, const double *m)
+{
+    double packed[18], back[LAT_SUN_REALS], off = 0;
+    lat_link_pack(nc, reals, m, packed);
+    lat_link_unpack(nc, reals, packed, back);
+    for (int e = 0; e < 2 * nc * nc; e++)
+        off = lat_worse(off, fabs(back[e] - m[e]));
+    return off;
+}
+
+/* The largest change of own links, and where: of U and of U^+, as backward links may be packed.
+ * (The last row of U may follow from the others, and that of U^+ not: links that were rounded to
+ * single precision and completed in double.) */
 static double worst_link(const lat_field *u, int reals, size_t *where)
 {
     const int nc = u->head.nc;
@@ -81,12 +94,10 @@ static double worst_link(const lat_field *u, int reals, size_t *where)
     *where = 0;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < lat_field_matrices(u); i++) {
-        double m[LAT_SUN_REALS], packed[18], back[LAT_SUN_REALS], off = 0;
+        double m[LAT_SUN_REALS], dagger[LAT_SUN_REALS];
         lat_field_get(u, i, m);
-        lat_link_pack(nc, reals, m, packed);
-        lat_link_unpack(nc, reals, packed, back);
-        for (int e = 0; e < 2 * nc * nc; e++)
-            off = lat_worse(off, fabs(back[e] - m[e]));
+        lat_sun_dag(nc, dagger, m);
+        const double off = lat_worse(change(nc, reals, m), change(nc, reals, dagger));
         if (!(off > worst) && off == off)
             continue;
 #pragma omp critical
