@@ -21,7 +21,7 @@ enum {
     PROBE_STEPS = 8, /* images of each */
     NORM_STEPS = 24, /* of the Lanczos iteration for the norm */
     MOST_DEGREE = 600,
-    MOST_CHOICES = 6, /* of a shorter interval for the polynomial */
+    MOST_CHOICES = 8, /* of a shorter interval for the polynomial */
     NUMBERS = 11      /* of a state, before the eigenvalues */
 };
 static const double AMPLIFY = 300, /* T_n at 0 */
