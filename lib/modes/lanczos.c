@@ -25,7 +25,9 @@ enum {
     NUMBERS = 11      /* of a state, before the eigenvalues */
 };
 static const double AMPLIFY = 300, /* T_n at 0 */
-    SAME = 1e-6;                   /* values that differ less, relatively, are of one level */
+    FARTHEST = 2, /* where the interval begins, in terms of the last B that is wanted: values that
+                   * have not converged would have it begin so far that the polynomial is weak */
+    SAME = 1e-6;  /* values that differ less, relatively, are of one level */
 
 typedef struct lanczos {
     lat_search *w;
@@ -291,7 +293,7 @@ static int fit(lanczos *z, lat_dfield **y, int count, bool *again)
     if (w->job->largest)
         return 0;
     const double wanted = squared(z, last - 1),
-                 reach = fmax(squared(z, z->done - 1), 1.25 * wanted);
+                 reach = fmin(fmax(squared(z, z->done - 1), 1.25 * wanted), FARTHEST * wanted);
     const double a = z->a, b = z->b;
     if (!beyond && !(wanted > .9 * a) && !(reach < .6 * a && z->choices < MOST_CHOICES))
         return 0;
