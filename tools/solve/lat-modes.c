@@ -123,8 +123,12 @@ static int show_progress(void *with, int converged, int of, double worst, long a
     run *r = with;
     if (asked_to_stop(r))
         return -1;
-    lat_progress("residual %.1e  %d of %d modes  %ld applications  configuration %ld", worst,
-                 converged, of, applications, config_of(r));
+    if (isinf(worst)) /* nothing is known yet */
+        lat_progress("applications %ld  0 of %d modes  configuration %ld", applications, of,
+                     config_of(r));
+    else
+        lat_progress("residual %.1e  %d of %d modes  %ld applications  configuration %ld", worst,
+                     converged, of, applications, config_of(r));
     return 0;
 }
 
