@@ -73,8 +73,8 @@ static bool proper_xml(const char *text, char *why, size_t size)
 static void mend_xml(const char *name, const char *type, char *text)
 {
     char why[LAT_XML_WHY], other[LAT_XML_WHY];
-    if (!strchr(text, '<') || proper_xml(text, why, sizeof why))
-        return;
+    if (!strchr(text, '<') || proper_xml(text, why, sizeof why) || !strcmp(why, LAT_XML_NO_MEMORY))
+        return; /* without memory it may be proper: whoever reads it says so */
     char *mended = strdup(text);
     if (mended)
         lat_xml_drop_attributes(mended);

@@ -164,7 +164,7 @@ int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *cont
     walk w = {
         .parser = XML_ParserCreate(NULL), .each = each, .context = context, .text = malloc(n + 1)};
     int rc = -1;
-    snprintf(why, LAT_XML_WHY, "out of memory");
+    snprintf(why, LAT_XML_WHY, LAT_XML_NO_MEMORY);
     if (w.parser && w.text) {
         XML_SetUserData(w.parser, &w);
         XML_SetElementHandler(w.parser, walk_start, walk_stop);

@@ -16,6 +16,7 @@ int lat_xml_text(const char *document, size_t n, const char *tag, char *text, si
  * if the document is not well-formed or memory is out, or what `each` returns below 0. `why`, of
  * LAT_XML_WHY bytes, then is a few words, or "" after `each`. */
 #define LAT_XML_WHY 80
+#define LAT_XML_NO_MEMORY "out of memory" /* why, as expat says it */
 typedef int lat_xml_child(void *context, const char *tag, const char *text);
 int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *context,
                  char why[LAT_XML_WHY]);

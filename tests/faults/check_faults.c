@@ -78,6 +78,7 @@ static const scenario scenarios[] = {
     {.words = "lat-solve --kappa .1 --residual 1e-3 --gauge-file in.lat in.source -o out"},
     {.words = "lat-dirac --apply M --kappa .1 --gauge-file in.lat in.source -o out"},
     {.words = "lat-modes --kappa .1 --modes 1 --residual 1e-3 --log log in.lat -o out"},
+    {.words = "lat-overlap --gw --sign-error 1e-2 --project 0 in.lat -o out"},
     {.words = "lat-corr in.quark -o out"},
     {.words = "lat-quark in.momentum -o out"},
 };
