@@ -13,13 +13,11 @@
 #include "fixing.h"
 #include "resume.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/error.h"
 #include "common/options.h"
 #include "common/progress.h"
@@ -197,20 +195,14 @@ void lat_checkpoint_save(lat_checkpoint *k, lat_fixing *f)
         lat_warn("no checkpoint: %s", lat_error());
     lat_error_clear();
     lat_progress_end();
-    if (saved && f->stopped)
-        lat_warn("stopped by %s: the same command with --resume %s goes on",
-                 lat_stop_name(f->stopped), path);
-    else if (f->stopped)
-        lat_warn("stopped by %s", lat_stop_name(f->stopped));
+    if (f->stopped)
+        lat_resume_stopped(path, saved, f->stopped);
     k->last = lat_seconds();
 }
 
 int lat_checkpoint_asked(const lat_fixing *f)
 {
-    double sig = lat_stop_asked();
-    if (!lat_fixing_opts.checkpoint)
-        return 0;
-    return f->comm->max(f->comm, &sig, 1) ? -1 : (int)sig;
+    return lat_resume_asked(lat_fixing_opts.checkpoint, f->comm);
 }
 
 int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
@@ -270,8 +262,9 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f)
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* One transformation of the file; takes over f. */
-static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
+static int take_field(void *context, const char *name, lat_field *f)
 {
+    lat_checkpoint *k = context;
     const char *run = lat_info_get(&f->head, "checkpoint.run"),
                *limits = lat_info_get(&f->head, "checkpoint.limits"),
                *device = lat_info_get(&f->head, "checkpoint.device");
@@ -315,20 +308,6 @@ static int take_field(lat_checkpoint *k, const char *name, lat_field *f)
     return 0;
 }
 
-static int load(lat_checkpoint *k, const char *path, const lat_comm *comm)
-{
-    lat_field f;
-    lat_input *in = lat_input_open(path, comm);
-    int rc = in ? 1 : -1;
-    while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
-        if (take_field(k, path, &f))
-            rc = -1;
-        lat_field_free(&f);
-    }
-    lat_input_close(in);
-    return rc;
-}
-
 lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
 {
     const lat_fixing_options *o = &lat_fixing_opts;
@@ -352,7 +331,7 @@ lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
             goto fail;
         lat_output_abort(out);
     }
-    if (o->resume && load(k, o->resume, comm))
+    if (o->resume && lat_resume_read(o->resume, comm, take_field, k))
         goto fail;
     return k;
 fail:
@@ -440,8 +419,5 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
 
 void lat_checkpoint_remove(const lat_comm *comm)
 {
-    if (lat_fixing_opts.checkpoint && comm->rank == 0 && unlink(lat_fixing_opts.checkpoint)
-        && errno != ENOENT)
-        lat_warn("%s: the checkpoint is not needed any more, but cannot be removed",
-                 lat_fixing_opts.checkpoint);
+    lat_resume_remove(lat_fixing_opts.checkpoint, comm);
 }

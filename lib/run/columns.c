@@ -2,11 +2,9 @@
 /* columns.c: columns in memory, and in the file. */
 #include "columns.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/error.h"
 #include "common/options.h"
 #include "common/progress.h"
@@ -103,8 +101,9 @@ static bool saved(lat_columns *k)
 }
 
 /* One field of the file; takes over f. */
-static int take(lat_columns *k, const char *path, lat_field *f)
+static int take(void *context, const char *path, lat_field *f)
 {
+    lat_columns *k = context;
     const char *run = lat_info_get(&f->head, "checkpoint.run"),
                *column = lat_info_get(&f->head, "checkpoint.column"),
                *numbers = lat_info_get(&f->head, "checkpoint.numbers");
@@ -125,20 +124,6 @@ static int take(lat_columns *k, const char *path, lat_field *f)
     *f = (lat_field){.data = NULL};
     lat_header_init(&f->head);
     return 0;
-}
-
-static int load(lat_columns *k, const char *path)
-{
-    lat_field f;
-    lat_input *in = lat_input_open(path, k->comm);
-    int rc = in ? 1 : -1;
-    while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
-        if (take(k, path, &f))
-            rc = -1;
-        lat_field_free(&f);
-    }
-    lat_input_close(in);
-    return rc;
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -212,19 +197,12 @@ void lat_columns_watch(const lat_columns *k)
         lat_stop_watch();
 }
 
-int lat_columns_asked(const lat_columns *k)
-{
-    double sig = k->path ? lat_stop_asked() : 0;
-    return k->path && k->comm->max(k->comm, &sig, 1) ? -1 : (int)sig;
-}
+int lat_columns_asked(const lat_columns *k) { return lat_resume_asked(k->path, k->comm); }
 
 void lat_columns_stopped(lat_columns *k, int sig)
 {
     const bool good = saved(k);
-    lat_progress_end();
-    lat_warn(good && k->count ? "stopped by %s: the same command with --resume %s goes on"
-                              : "stopped by %s",
-             lat_stop_name(sig), k->path);
+    lat_resume_stopped(k->path, good && k->count, sig);
 }
 
 const char *lat_columns_keep(lat_columns *k)
@@ -246,7 +224,7 @@ lat_columns *lat_columns_open(const char *path, const char *resume, const lat_co
     }
     k->path = path;
     k->comm = comm;
-    if (resume && load(k, resume)) {
+    if (resume && lat_resume_read(resume, comm, take, k)) {
         lat_columns_free(k);
         return NULL;
     }
@@ -266,8 +244,4 @@ void lat_columns_free(lat_columns *k)
     free(k);
 }
 
-void lat_columns_remove(lat_columns *k)
-{
-    if (k->path && k->comm->rank == 0 && unlink(k->path) && errno != ENOENT)
-        lat_warn("%s: the checkpoint is not needed any more, but cannot be removed", k->path);
-}
+void lat_columns_remove(lat_columns *k) { lat_resume_remove(k->path, k->comm); }

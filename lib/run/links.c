@@ -6,12 +6,15 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
+#include "common/stop.h"
 #include "formats/fields.h"
 
 int lat_links_next(lat_links *l)
 {
     lat_field_free(&l->u);
+    lat_stop_hold(lat_opts.comm->size > 1); /* ranks cannot stop in the middle of a field */
     const int rc = lat_fields_read(l->in, &l->u);
+    lat_stop_hold(false);
     if (rc <= 0)
         return rc;
     l->number++;

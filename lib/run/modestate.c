@@ -2,13 +2,11 @@
 /* modestate.c: states of searches, in memory and in the file. */
 #include "modestate.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
@@ -191,8 +189,9 @@ int lat_modestate_keep(lat_modestate *k, const char *name, const lat_field *mode
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* One field of the file; takes over f. */
-static int take(lat_modestate *k, const char *path, lat_field *f)
+static int take(void *context, const char *path, lat_field *f)
 {
+    lat_modestate *k = context;
     const char *run = lat_info_get(&f->head, "checkpoint.run"),
                *name = lat_info_get(&f->head, "checkpoint.modes"),
                *text = lat_info_get(&f->head, "checkpoint.numbers");
@@ -213,20 +212,6 @@ static int take(lat_modestate *k, const char *path, lat_field *f)
     *f = (lat_field){.data = NULL};
     lat_header_init(&f->head);
     return 0;
-}
-
-static int load(lat_modestate *k, const char *path)
-{
-    lat_field f;
-    lat_input *in = lat_input_open(path, k->comm);
-    int rc = in ? 1 : -1;
-    while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
-        if (take(k, path, &f))
-            rc = -1;
-        lat_field_free(&f);
-    }
-    lat_input_close(in);
-    return rc;
 }
 
 static bool fits(const lat_field *f, const lat_spinor_space *s)
@@ -301,18 +286,11 @@ void lat_modestate_watch(const lat_modestate *k)
         lat_stop_watch();
 }
 
-int lat_modestate_asked(const lat_modestate *k)
-{
-    double sig = k->path ? lat_stop_asked() : 0;
-    return k->path && k->comm->max(k->comm, &sig, 1) ? -1 : (int)sig;
-}
+int lat_modestate_asked(const lat_modestate *k) { return lat_resume_asked(k->path, k->comm); }
 
 void lat_modestate_stopped(const lat_modestate *k, int sig)
 {
-    lat_progress_end();
-    lat_warn(k->there ? "stopped by %s: the same command with --resume %s goes on"
-                      : "stopped by %s",
-             lat_stop_name(sig), k->path);
+    lat_resume_stopped(k->path, k->there, sig);
 }
 
 const char *lat_modestate_there(const lat_modestate *k) { return k->there ? k->path : NULL; }
@@ -333,7 +311,7 @@ lat_modestate *lat_modestate_open(const char *path, const char *resume, const la
     k->path = path;
     k->comm = comm;
     k->there = path && resume && stat(path, &st) == 0; /* then it is that of resume */
-    if (resume && load(k, resume)) {
+    if (resume && lat_resume_read(resume, comm, take, k)) {
         lat_modestate_free(k);
         return NULL;
     }
@@ -351,8 +329,4 @@ void lat_modestate_free(lat_modestate *k)
     free(k);
 }
 
-void lat_modestate_remove(lat_modestate *k)
-{
-    if (k->path && k->comm->rank == 0 && unlink(k->path) && errno != ENOENT)
-        lat_warn("%s: the checkpoint is not needed any more, but cannot be removed", k->path);
-}
+void lat_modestate_remove(lat_modestate *k) { lat_resume_remove(k->path, k->comm); }

@@ -2,13 +2,18 @@
 /* resume.c: what the tools with --checkpoint and --resume share. */
 #include "resume.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "base/error.h"
-#include "comm/comm.h"
+#include "common/io.h"
 #include "common/options.h"
+#include "common/progress.h"
+#include "common/stop.h"
+#include "stream/stream.h"
 
 void lat_checkpoint_usage(const char *path, const char *resume)
 {
@@ -56,4 +61,39 @@ int lat_resume_same(const char *name, const char *mine, const char *its)
         "%s: expected the checkpoint of this run, '%.*s', found that of another, '%.*s'", name,
         a ? (int)(a - mine - (long)at) : -1, mine + at, b ? (int)(b - its - (long)at) : -1,
         its + at);
+}
+
+int lat_resume_read(const char *path, const lat_comm *comm, lat_resume_take *take, void *context)
+{
+    lat_field f;
+    lat_input *in = lat_input_open(path, comm);
+    int rc = in ? 1 : -1;
+    while (rc > 0 && (rc = lat_stream_read(in, &f)) > 0) {
+        if (take(context, path, &f))
+            rc = -1;
+        lat_field_free(&f);
+    }
+    lat_input_close(in);
+    return rc;
+}
+
+int lat_resume_asked(const char *path, const lat_comm *comm)
+{
+    double sig = lat_stop_asked();
+    if (!path)
+        return 0;
+    return comm->max(comm, &sig, 1) ? -1 : (int)sig;
+}
+
+void lat_resume_stopped(const char *path, bool there, int sig)
+{
+    lat_progress_end();
+    lat_warn(there ? "stopped by %s: the same command with --resume %s goes on" : "stopped by %s",
+             lat_stop_name(sig), path);
+}
+
+void lat_resume_remove(const char *path, const lat_comm *comm)
+{
+    if (path && comm->rank == 0 && unlink(path) && errno != ENOENT)
+        lat_warn("%s: the checkpoint is not needed any more, but cannot be removed", path);
 }

@@ -867,16 +867,7 @@ static int open_links(run *r)
                : 0;
 }
 
-/* Ranks cannot stop in the middle of a field. */
-static int next_links(run *r)
-{
-    if (asked_to_stop(r))
-        return -1;
-    lat_stop_hold(lat_opts.comm->size > 1);
-    const int rc = lat_links_next(&r->links);
-    lat_stop_hold(false);
-    return rc;
-}
+static int next_links(run *r) { return asked_to_stop(r) ? -1 : lat_links_next(&r->links); }
 
 /* Links and own sources, to the end of the input. */
 static int from_links(run *r)
