@@ -17,23 +17,21 @@
 #include "quark/plain.h"
 #include "smear/smear.h"
 #include "quark/source.h"
-#include "run/columns.h"
 #include "run/device_options.h"
-#include "run/overlap.h"
 #include "run/links.h"
 #include "run/modefile.h"
+#include "run/solution.h"
 #include "run/tool.h"
-#include "solve/wilson.h"
 #include "stream/stream.h"
 
-enum { ROUNDS = 4, MOST_MASSES = 64, NUMBERS = 7 };
+enum { MOST_MASSES = 64 };
 enum { SYMMETRIC, ASYMMETRIC, NONE }; /* of --even-odd */
 
 static const char *smear_text, *source_text, *gauge_file, *log_path, *checkpoint, *resume,
     *columns_text, *masses_text, *kappas_text, *twists_text, *deflate_path;
-static double residual = 1e-10, delta;
-static long max_iterations = 20000, batch = 16, reals;
-static int solver, precision = -1, even_odd;
+static lat_solution_options how = {.residual = 1e-10, .max_iterations = 20000, .batch = 16};
+static long reals;
+static int precision = -1, even_odd;
 static lat_device_options device;
 
 static const lat_option options[] = {
@@ -62,11 +60,11 @@ static const lat_option options[] = {
      "of the iterations; half: on GPUs (default: single; on a GPU half, but for --solver "
      "bicgstabl and gcr)",
      false},
-    {LAT_OPT_REAL, "residual", 0, "R", &residual, 1e-16, 1,
+    {LAT_OPT_REAL, "residual", 0, "R", &how.residual, 1e-16, 1,
      "solve until |b - M x|/|b| is below R in every column", false},
-    {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
+    {LAT_OPT_INT, "max-iterations", 0, "N", &how.max_iterations, 1, 1e9,
      "give up a column after N iterations", LAT_OPT_LIMIT},
-    {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solver, 0, 0,
+    {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &how.solver, 0, 0,
      "auto: bicgstab; where it fails bicgstabl, then cg", false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
      "which Schur complement is solved; none: M itself", false},
@@ -77,11 +75,11 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "reals", 0, "R", &reals, 0, 18,
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
      false},
-    {LAT_OPT_REAL, "delta", 0, "D", &delta, 0, 1,
+    {LAT_OPT_REAL, "delta", 0, "D", &how.delta, 0, 1,
      "update reliably when the residual has fallen by D (default: 0.02)", false},
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve these columns alone, and write them as spinors", false},
-    {LAT_OPT_INT, "batch", 0, "N", &batch, 1, LAT_SPINOR_COLUMNS,
+    {LAT_OPT_INT, "batch", 0, "N", &how.batch, 1, LAT_SPINOR_COLUMNS,
      "columns side by side: more are faster and take more memory", true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write a line for each column to FILE",
      true},
@@ -108,8 +106,6 @@ typedef struct run {
     lat_input *in;            /* links or sources */
     lat_output *out;
     FILE *log;
-    lat_columns *kept;
-    int stopped; /* by this signal */
     lat_source *source;
     lat_fermion fermion;
     double mass[MOST_MASSES], twist[MOST_MASSES];
@@ -117,29 +113,15 @@ typedef struct run {
     int columns, *column; /* of --columns; 0: all */
 
     lat_smear smear;
-    lat_links links;   /* of the input, or of --gauge-file */
-    long opened;       /* the number of those that were prepared for M */
-    lat_field smeared; /* those of the operator, with --smear-links */
-    long field;        /* number of the source among all */
-    lat_plain *plain;
-    lat_wilson *wilson;       /* for these links and `fermion` */
-    lat_overlap_pair overlap; /* in place of both */
-    lat_input *modes;         /* of --deflate */
-    char deflation[128];      /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
-    int form;                 /* of its propagators */
+    lat_links links;     /* of the input, or of --gauge-file */
+    long opened;         /* the number of those that were prepared for M */
+    lat_field smeared;   /* those of the operator, with --smear-links */
+    lat_input *modes;    /* of --deflate */
+    char deflation[128]; /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
+    int form;            /* of its propagators */
 
-    /* the present solution */
-    lat_field *b, *x;
+    lat_solution s;      /* the present one; its operator is for these links and `fermion` */
     lat_field *of_twist; /* x of each twist, with --twists */
-    char name[384];      /* for the checkpoint */
-    int left;            /* columns that are not done */
-    lat_rate rate;
-    lat_solve_report *report;       /* of each column */
-    lat_solve_report *batch_report; /* of the present batch, while it is solved */
-    lat_wilson_cost *cost;
-    double *true_residual;
-    int *of_batch; /* columns of the present batch */
-    bool *certified;
 } run;
 
 /* The number of the present links in their file, from 0 on. */
@@ -147,237 +129,11 @@ static long config_of(const run *r) { return r->links.number - 1; }
 
 static bool is_overlap(const run *r) { return !strcmp(r->fermion.name, "overlap"); }
 
-/* |b - M x|/|b|, by code that shares nothing with the solver. */
-static int residual_of(run *r, int columns, const int *column, double *found)
-{
-    return r->overlap.plain
-               ? lat_plain_overlap_residual(r->overlap.plain, r->x, r->b, columns, column, found)
-               : lat_plain_residual(r->plain, r->x, r->b, columns, column, found);
-}
-
-/* ---- a column -------------------------------------------------------------------------------- */
-
-static void numbers_of(const run *r, const lat_solve_report *p, int c, double numbers[NUMBERS])
-{
-    const double v[NUMBERS] = {
-        (double)p->iterations, (double)p->updates, p->residual,     p->solver,
-        r->cost[c].seconds,    r->cost[c].flops,   r->cost[c].bytes};
-    memcpy(numbers, v, sizeof v);
-}
-
-/* Columns that the checkpoint has. */
-static int restore(run *r, int columns, const int *column)
-{
-    for (int i = 0; i < columns; i++) {
-        const int c = column[i];
-        double v[NUMBERS];
-        const int rc = lat_columns_restore(r->kept, r->name, r->x, c, v, NUMBERS);
-        if (rc < 0)
-            return -1;
-        if (rc == 0)
-            continue;
-        r->report[c] = (lat_solve_report){.iterations = (long)v[0],
-                                          .updates = (long)v[1],
-                                          .residual = v[2],
-                                          .solver = (lat_solver)v[3],
-                                          .end = LAT_END_CONVERGED};
-        r->cost[c] = (lat_wilson_cost){v[4], v[5], v[6]};
-        r->certified[c] = true;
-        r->left--;
-    }
-    return 0;
-}
-
-/* A column has converged by the solver's word: if it has by ours, the checkpoint gets it. Costs of
- * a batch are known when it ends; those of the checkpoint are 0. */
-static int column_done(void *with, int i)
-{
-    run *r = with;
-    const int c = r->of_batch[i];
-    double now, numbers[NUMBERS];
-    if (lat_field_exchange(r->x) || residual_of(r, 1, &c, &now))
-        return -1;
-    if (!(now <= residual))
-        return 0;
-    r->certified[c] = true;
-    r->left--;
-    numbers_of(r, &r->batch_report[i], c, numbers);
-    return lat_columns_save(r->kept, r->name, r->x, c, numbers, NUMBERS);
-}
-
-/* Looks after the solver, and ends it where the run was asked to stop. */
-static bool asked_to_stop(run *r)
-{
-    if (!r->stopped)
-        r->stopped = lat_columns_asked(r->kept);
-    return r->stopped != 0;
-}
-
-static int show_progress(void *with, long iterations, int active, double ratio)
-{
-    run *r = with;
-    char left[LAT_LEFT];
-    if (asked_to_stop(r))
-        return -1;
-    const double digits = log10(ratio), rate = lat_rate_sample(&r->rate, -digits);
-    lat_progress("residual %.1e  iteration %ld  %s  %d columns left  field %ld", ratio * residual,
-                 iterations,
-                 lat_left_text(rate > 0 && r->left <= active ? digits / rate : NAN, left), r->left,
-                 r->field);
-    return 0;
-}
-
-/* ---- batches --------------------------------------------------------------------------------- */
-
-/* One batch: its columns, each with its target. */
-static int solve_batch(run *r, int columns, const double *target, bool from_x)
-{
-    lat_solve_report report[LAT_SPINOR_COLUMNS];
-    lat_wilson_cost cost[LAT_SPINOR_COLUMNS];
-    const lat_wilson_job job = {.b = r->b,
-                                .x = r->x,
-                                .from_x = from_x,
-                                .columns = columns,
-                                .object = r->of_batch,
-                                .target = target,
-                                .solver = (lat_solver)solver,
-                                .max_iterations = max_iterations,
-                                .delta = delta,
-                                .progress = show_progress,
-                                .done = lat_columns_writes(r->kept) ? column_done : NULL,
-                                .with = r};
-    for (int i = 0; i < columns; i++) {
-        report[i] = r->report[r->of_batch[i]];
-        cost[i] = r->cost[r->of_batch[i]];
-    }
-    r->batch_report = report;
-    if (r->overlap.fast ? lat_overlap_solve(r->overlap.fast, &job, report, cost)
-                        : lat_wilson_solve(r->wilson, &job, report, cost))
-        return -1;
-    for (int i = 0; i < columns; i++) {
-        r->report[r->of_batch[i]] = report[i];
-        r->cost[r->of_batch[i]] = cost[i];
-    }
-    return 0;
-}
-
-/* All columns that are not certified, batch after batch. */
-static int solve_columns(run *r, int columns, const int *column, const double *target, bool from_x)
-{
-    double of_batch[LAT_SPINOR_COLUMNS];
-    for (int i = 0; i < columns;) {
-        int n = 0;
-        for (; i < columns && n < batch; i++)
-            if (!r->certified[column[i]]) {
-                r->of_batch[n] = column[i];
-                of_batch[n++] = target[column[i]];
-            }
-        r->rate = (lat_rate){0};
-        if (n && solve_batch(r, n, of_batch, from_x))
-            return -1;
-        if (!lat_columns_writes(r->kept))
-            r->left -= n;
-    }
-    return 0;
-}
-
-/* |M x|/|x|: M has no singular value above it, so that a small one says that M is nearly singular.
- * b is overwritten. */
-static int shrinkage(run *r, int c, double *ratio)
-{
-    const size_t columns = lat_header_objects(&r->x->head);
-    double zero;
-    if (!r->plain)
-        return -1;
-    if (lat_plain_residual(r->plain, r->x, r->x, 1, &c, &zero) || lat_field_convert(r->b, LAT_F64)
-        || lat_plain_apply(r->plain, false, r->x, 1, &c, r->b))
-        return -1;
-    const size_t n = lat_header_full_reals(&r->x->head);
-    double sum[2] = {0, 0};
-    const double *x = r->x->data, *y = r->b->data;
-    for (size_t i = 0; i < lat_field_sites(r->x); i++)
-        for (size_t k = 0; k < n; k++) {
-            const size_t at = (i * columns + (size_t)c) * n + k;
-            sum[0] += x[at] * x[at];
-            sum[1] += y[at] * y[at];
-        }
-    if (r->x->comm && r->x->comm->sum(r->x->comm, sum, 2))
-        return -1;
-    *ratio = sum[0] > 0 ? sqrt(sum[1] / sum[0]) : NAN;
-    return 0;
-}
-
-/* LAT_UNCONVERGED, with a sentence about column c. */
-static int unconverged(run *r, int c, int columns, int good)
-{
-    const lat_solve_report *p = &r->report[c];
-    char text[LAT_FERMION_TEXT], seen[160] = "";
-    double ratio;
-    const char *kept = lat_columns_keep(r->kept);
-    if (shrinkage(r, c, &ratio) == 0 && ratio < .05)
-        snprintf(seen, sizeof seen,
-                 "; M makes a vector %.2g times as long, so it is near singular: is kappa at or "
-                 "beyond the critical one?",
-                 ratio);
-    lat_fail("field %ld, column %d: expected a residual below %.3g, found %.3g after %ld "
-             "iterations: %s %s (%d of %d columns converged, %s)%s%s%s%s",
-             r->field, c, residual, r->true_residual[c], p->iterations, lat_solver_name(p->solver),
-             p->end == LAT_END_CONVERGED ? "could not do better" : lat_end_text(p->end), good,
-             columns, lat_fermion_text(&r->fermion, text), seen, kept ? "; --resume " : "",
-             kept ? kept : "", kept ? " with a larger --max-iterations goes on" : "");
-    return LAT_UNCONVERGED;
-}
-
-/* What the solver begins with. */
-typedef enum { FROM_ZERO, FROM_X, SOLVED } start;
-
-/* Solves and certifies; what is SOLVED is certified first. An exit code. */
-static int solve(run *r, int columns, const int *column, start from)
-{
-    double *target = lat_alloc((size_t)lat_header_objects(&r->x->head), sizeof *target, "targets"),
-           *now = lat_alloc((size_t)columns, sizeof *now, "residuals");
-    int code = target && now && restore(r, columns, column) == 0 ? LAT_UNCONVERGED : LAT_FAILED;
-    for (int i = 0; i < columns && code != LAT_FAILED; i++)
-        target[column[i]] = .95 * residual;
-    for (int round = 0; round < ROUNDS && code == LAT_UNCONVERGED; round++) {
-        int good = 0, worst = -1;
-        const bool trusts = from == SOLVED && round == 0;
-        if ((!trusts && solve_columns(r, columns, column, target, from != FROM_ZERO || round > 0))
-            || lat_field_exchange(r->x) || residual_of(r, columns, column, now)) {
-            code = LAT_FAILED;
-            break;
-        }
-        bool again = false;
-        for (int i = 0; i < columns; i++) {
-            const int c = column[i];
-            r->true_residual[c] = now[i];
-            r->certified[c] = now[i] <= residual;
-            good += r->certified[c];
-            if (r->certified[c])
-                continue;
-            if (worst < 0 || !(now[i] <= r->true_residual[worst]))
-                worst = c;
-            target[c] *= trusts ? 1 : .5 * residual / now[i];
-            again = again || trusts || r->report[c].end == LAT_END_CONVERGED;
-        }
-        r->left = columns - good;
-        if (good == columns)
-            code = LAT_DONE;
-        else if (!again || round == ROUNDS - 1) {
-            unconverged(r, worst, columns, good);
-            break;
-        }
-    }
-    free(target);
-    free(now);
-    return code;
-}
-
 /* ---- a solution ------------------------------------------------------------------------------ */
 
 static lat_storage inner_precision(const lat_device *on)
 {
-    const bool fast = solver != LAT_SOLVER_BICGSTABL && solver != LAT_SOLVER_GCR;
+    const bool fast = how.solver != LAT_SOLVER_BICGSTABL && how.solver != LAT_SOLVER_GCR;
     switch ((enum {AUTO = -1, SINGLE, DOUBLE, HALF}) precision) {
     case AUTO: break;
     case SINGLE: return LAT_STORAGE_SINGLE;
@@ -400,14 +156,14 @@ static lat_device *device_for(run *r, const lat_field *links)
 
 static void close_operator(run *r)
 {
-    if (r->wilson && lat_wilson_promoted(r->wilson))
+    if (r->s.wilson && lat_wilson_promoted(r->s.wilson))
         lat_warn("half precision stagnated in %ld columns, which went on in single",
-                 lat_wilson_promoted(r->wilson));
-    lat_overlap_pair_close(&r->overlap);
-    lat_plain_free(r->plain);
-    lat_wilson_close(r->wilson);
-    r->plain = NULL;
-    r->wilson = NULL;
+                 lat_wilson_promoted(r->s.wilson));
+    lat_overlap_pair_close(&r->s.overlap);
+    lat_plain_free(r->s.plain);
+    lat_wilson_close(r->s.wilson);
+    r->s.plain = NULL;
+    r->s.wilson = NULL;
 }
 
 /* The largest modulus of an eigenvalue. */
@@ -444,11 +200,11 @@ static int open_wilson(run *r, lat_device *on, lat_wilson_options *o)
     if (r->modes)
         o->form = matrix == LAT_MODES_OF_G5S ? LAT_ASYMMETRIC : LAT_FULL;
     if (rc == 0
-        && (!(r->plain = lat_plain_new(links, &r->fermion))
-            || !(r->wilson = lat_wilson_open(on, links, &r->fermion, o))))
+        && (!(r->s.plain = lat_plain_new(links, &r->fermion))
+            || !(r->s.wilson = lat_wilson_open(on, links, &r->fermion, o))))
         rc = -1;
     if (rc == 0 && r->modes)
-        rc = lat_wilson_deflate(r->wilson, &modes, matrix == LAT_MODES_OF_NORMAL,
+        rc = lat_wilson_deflate(r->s.wilson, &modes, matrix == LAT_MODES_OF_NORMAL,
                                 lat_input_name(r->modes));
     lat_field_free(&modes);
     return rc;
@@ -458,24 +214,25 @@ static int open_wilson(run *r, lat_device *on, lat_wilson_options *o)
 static int open_operator(run *r)
 {
     static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
-    const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->b->head);
+    const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->s.b->head);
     const lat_field *links = links_of(r);
     lat_device *on = device_for(r, links);
     if (!on)
         return -1;
     lat_wilson_options o = {
-        .columns = columns < batch ? columns : (int)batch,
+        .columns = columns < how.batch ? columns : (int)how.batch,
         .form = forms[even_odd],
         .inner = inner_precision(on),
         .dirac = {.reals = (int)reals},
     };
-    if (r->overlap.fast && is_overlap(r)) { /* of another mass */
-        lat_overlap_pair_mass(&r->overlap, r->fermion.mass);
+    if (r->s.overlap.fast && is_overlap(r)) { /* of another mass */
+        lat_overlap_pair_mass(&r->s.overlap, r->fermion.mass);
         return 0;
     }
     close_operator(r);
     if (is_overlap(r))
-        return lat_overlap_pair_open(&r->overlap, on, links, &r->fermion, o.columns, residual);
+        return lat_overlap_pair_open(&r->s.overlap, on, links, &r->fermion, o.columns,
+                                     how.residual);
     return open_wilson(r, on, &o);
 }
 
@@ -483,7 +240,7 @@ static int open_operator(run *r)
 static int describe_overlap(const run *r, lat_header *head)
 {
     char bound[32];
-    snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(r->overlap.fast));
+    snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(r->s.overlap.fast));
     return lat_info_set(head, LAT_PROPAGATOR, lat_propagator_text(r->form))
                    || lat_info_set(head, LAT_OVERLAP_BOUND, bound)
                ? -1
@@ -493,7 +250,7 @@ static int describe_overlap(const run *r, lat_header *head)
 /* What the header says of a solution, and a line of history. */
 static int describe(run *r, int columns, const int *column)
 {
-    lat_header *head = &r->x->head;
+    lat_header *head = &r->s.x->head;
     const lat_header *links = &r->links.u.head;
     double worst = 0;
     head->quark.fermion = r->fermion;
@@ -504,13 +261,13 @@ static int describe(run *r, int columns, const int *column)
     head->theta = links->theta;
     head->sweeps = links->sweeps;
     for (int i = 0; i < columns; i++)
-        worst = fmax(worst, r->true_residual[column[i]]);
+        worst = fmax(worst, r->s.true_residual[column[i]]);
     return (columns == head->quark.columns
-            && lat_quark_set_residuals(&head->quark, r->true_residual))
+            && lat_quark_set_residuals(&head->quark, r->s.true_residual))
            || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
            || (is_overlap(r) && describe_overlap(r, head))
            || lat_provenance(head, "residual %.2e by %s%s%s", worst,
-                             lat_solver_name(r->report[column[0]].solver),
+                             lat_solver_name(r->s.report[column[0]].solver),
                              *r->deflation ? ", deflated by " : "", r->deflation);
 }
 
@@ -518,11 +275,11 @@ static void log_columns(const run *r, int columns, const int *column)
 {
     for (int i = 0; r->log && i < columns; i++) {
         const int c = column[i];
-        const lat_solve_report *p = &r->report[c];
-        const lat_wilson_cost *t = &r->cost[c];
+        const lat_solve_report *p = &r->s.report[c];
+        const lat_wilson_cost *t = &r->s.cost[c];
         fprintf(r->log, "%ld\t%ld\t%.10g\t%.10g\t%d\t%ld\t%ld\t%.4e\t%s\t%.4f\t%.3f\t%.3f\n",
-                config_of(r), r->field, r->fermion.mass, r->fermion.twist, c, p->iterations,
-                p->updates, r->true_residual[c], lat_solver_name(p->solver), t->seconds,
+                config_of(r), r->s.field, r->fermion.mass, r->fermion.twist, c, p->iterations,
+                p->updates, r->s.true_residual[c], lat_solver_name(p->solver), t->seconds,
                 t->seconds > 0 ? t->flops / t->seconds * 1e-9 : 0,
                 t->seconds > 0 ? t->bytes / t->seconds * 1e-9 : 0);
         fflush(r->log);
@@ -532,12 +289,12 @@ static void log_columns(const run *r, int columns, const int *column)
 /* One column of x as a field of its own. */
 static int write_column(run *r, int c)
 {
-    lat_field one = {.comm = r->x->comm};
-    const size_t columns = lat_header_objects(&r->x->head),
-                 bytes = lat_header_full_reals(&r->x->head) * sizeof(double);
-    const lat_quark *q = &r->x->head.quark;
+    lat_field one = {.comm = r->s.x->comm};
+    const size_t columns = lat_header_objects(&r->s.x->head),
+                 bytes = lat_header_full_reals(&r->s.x->head) * sizeof(double);
+    const lat_quark *q = &r->s.x->head.quark;
     char *text = NULL;
-    int rc = lat_header_copy(&one.head, &r->x->head);
+    int rc = lat_header_copy(&one.head, &r->s.x->head);
     if (rc)
         return rc;
     lat_header_make_spinors(&one.head, LAT_SPINOR, 1);
@@ -546,11 +303,11 @@ static int write_column(run *r, int c)
     if (asprintf(&text, "%s%scolumn %d", q->source ? q->source : "", q->source ? ", " : "", c) < 0)
         rc = lat_fail("out of memory: the text of a source");
     rc = rc || lat_quark_set_source(&one.head.quark, text)
-         || lat_quark_set_residuals(&one.head.quark, &r->true_residual[c])
-         || lat_field_alloc(&one, r->x->comm);
-    for (size_t i = 0; rc == 0 && i < lat_field_sites(r->x); i++)
-        memcpy((char *)one.data + i * bytes, (char *)r->x->data + (i * columns + (size_t)c) * bytes,
-               bytes);
+         || lat_quark_set_residuals(&one.head.quark, &r->s.true_residual[c])
+         || lat_field_alloc(&one, r->s.x->comm);
+    for (size_t i = 0; rc == 0 && i < lat_field_sites(r->s.x); i++)
+        memcpy((char *)one.data + i * bytes,
+               (char *)r->s.x->data + (i * columns + (size_t)c) * bytes, bytes);
     rc = rc || lat_stream_write(r->out, &one, lat_opts.store);
     free(text);
     lat_field_free(&one);
@@ -560,43 +317,16 @@ static int write_column(run *r, int c)
 static int write_solution(run *r, int columns, const int *column)
 {
     if (!r->columns)
-        return lat_stream_write(r->out, r->x, lat_opts.store);
+        return lat_stream_write(r->out, r->s.x, lat_opts.store);
     for (int i = 0; i < columns; i++)
         if (write_column(r, column[i]))
             return -1;
     return 0;
 }
 
-/* Memory for what is known of each column. */
-static int reserve(run *r, size_t columns)
-{
-    r->report = lat_alloc(columns, sizeof *r->report, "reports");
-    r->cost = lat_alloc(columns, sizeof *r->cost, "reports");
-    r->true_residual = lat_alloc(columns, sizeof *r->true_residual, "residuals");
-    r->of_batch = lat_alloc(columns, sizeof *r->of_batch, "columns");
-    r->certified = lat_alloc(columns, sizeof *r->certified, "columns");
-    if (!r->report || !r->cost || !r->true_residual || !r->of_batch || !r->certified)
-        return -1;
-    return 0;
-}
-
-static void unreserve(run *r)
-{
-    free(r->report);
-    free(r->cost);
-    free(r->true_residual);
-    free(r->of_batch);
-    free(r->certified);
-    r->report = NULL;
-    r->cost = NULL;
-    r->true_residual = NULL;
-    r->of_batch = NULL;
-    r->certified = NULL;
-}
-
 static int listed(const run *r, int *list)
 {
-    const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->x->head);
+    const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->s.x->head);
     for (int i = 0; i < columns; i++)
         list[i] = r->columns ? r->column[i] : i;
     return columns;
@@ -605,42 +335,40 @@ static int listed(const run *r, int *list)
 /* For the checkpoint. */
 static void name_solution(run *r)
 {
-    const char *links = r->links.u.head.read_crc, *source = r->b->head.read_crc;
-    snprintf(r->name, sizeof r->name,
-             "config %ld field %ld mass %a twist %a links %s source %s%s%s", config_of(r), r->field,
-             r->fermion.mass, r->fermion.twist, *links ? links : "-", *source ? source : "-",
-             *r->deflation ? " deflated by " : "", r->deflation);
+    const char *links = r->links.u.head.read_crc, *source = r->s.b->head.read_crc;
+    snprintf(r->s.name, sizeof r->s.name,
+             "config %ld field %ld mass %a twist %a links %s source %s%s%s", config_of(r),
+             r->s.field, r->fermion.mass, r->fermion.twist, *links ? links : "-",
+             *source ? source : "-", *r->deflation ? " deflated by " : "", r->deflation);
 }
 
 /* One mass, or twist. */
-static int solve_one(run *r, start from)
+static int solve_one(run *r, lat_solution_start from)
 {
-    const size_t all = lat_header_objects(&r->x->head);
+    const size_t all = lat_header_objects(&r->s.x->head);
     int list[LAT_MAX_COLUMNS];
     const int columns = listed(r, list);
-    if (from != SOLVED) {
-        memset(r->report, 0, all * sizeof *r->report);
-        memset(r->cost, 0, all * sizeof *r->cost);
+    if (from != LAT_SOLVED) {
+        memset(r->s.report, 0, all * sizeof *r->s.report);
+        memset(r->s.cost, 0, all * sizeof *r->s.cost);
     }
-    memset(r->certified, 0, all * sizeof *r->certified);
-    r->left = columns;
-    if ((r->masses > 1 || r->twists || !(r->wilson || r->overlap.fast)) && open_operator(r))
+    if ((r->masses > 1 || r->twists || !(r->s.wilson || r->s.overlap.fast)) && open_operator(r))
         return LAT_FAILED;
     name_solution(r);
-    const int code = solve(r, columns, list, from);
+    const int code = lat_solution_solve(&r->s, columns, list, from);
     if (code != LAT_DONE)
         return code;
     log_columns(r, columns, list);
     lat_header head; /* of the next mass */
-    if (lat_header_copy(&head, &r->x->head))
+    if (lat_header_copy(&head, &r->s.x->head))
         return LAT_FAILED;
     if (is_overlap(r))
-        lat_propagator_make(r->form, false, &r->fermion, r->b, columns, list, r->x);
+        lat_propagator_make(r->form, false, &r->fermion, r->s.b, columns, list, r->s.x);
     const bool bad = describe(r, columns, list) || write_solution(r, columns, list);
     if (is_overlap(r)) /* where the next mass begins */
-        lat_propagator_make(r->form, true, &r->fermion, r->b, columns, list, r->x);
-    lat_header_free(&r->x->head);
-    r->x->head = head;
+        lat_propagator_make(r->form, true, &r->fermion, r->s.b, columns, list, r->s.x);
+    lat_header_free(&r->s.x->head);
+    r->s.x->head = head;
     return bad ? LAT_FAILED : LAT_DONE;
 }
 
@@ -649,14 +377,13 @@ static int solve_one(run *r, start from)
 /* What is good of these columns goes into the checkpoint, unless a limit has cut it short. */
 static int save_twist(run *r, lat_field *x, int columns, const int *column)
 {
-    double now[LAT_SPINOR_COLUMNS], numbers[NUMBERS];
+    double now[LAT_SPINOR_COLUMNS];
     lat_plain *m = lat_plain_new(links_of(r), &r->fermion);
-    int rc = !m || lat_field_exchange(x) || lat_plain_residual(m, x, r->b, columns, column, now);
+    int rc = !m || lat_field_exchange(x) || lat_plain_residual(m, x, r->s.b, columns, column, now);
     lat_plain_free(m);
     for (int i = 0; i < columns && rc == 0; i++) {
-        numbers_of(r, &r->report[column[i]], column[i], numbers);
-        if (r->report[column[i]].end == LAT_END_CONVERGED && now[i] <= residual)
-            rc = lat_columns_save(r->kept, r->name, x, column[i], numbers, NUMBERS);
+        if (r->s.report[column[i]].end == LAT_END_CONVERGED && now[i] <= how.residual)
+            rc = lat_solution_save(&r->s, x, column[i]);
     }
     return rc;
 }
@@ -678,26 +405,26 @@ static int solve_family(run *r, lat_wilson *w, int columns, const int *column, l
     double target[LAT_SPINOR_COLUMNS];
     lat_solve_report report[LAT_SPINOR_COLUMNS] = {{0}};
     lat_wilson_cost cost[LAT_SPINOR_COLUMNS] = {{0}};
-    const lat_wilson_job job = {.b = r->b,
+    const lat_wilson_job job = {.b = r->s.b,
                                 .columns = columns,
                                 .object = column,
                                 .target = target,
-                                .max_iterations = max_iterations,
-                                .progress = show_progress,
-                                .with = r};
+                                .max_iterations = how.max_iterations,
+                                .progress = lat_solution_progress,
+                                .with = &r->s};
     for (int i = 0; i < columns; i++)
-        target[i] = .9 * residual; /* rounding of the true one */
-    r->rate = (lat_rate){0};
+        target[i] = .9 * how.residual; /* rounding of the true one */
+    r->s.rate = (lat_rate){0};
     if (lat_wilson_twists(w, &job, r->twists, r->twist, x, report, cost))
         return -1;
     for (int i = 0; i < columns; i++) {
         const lat_wilson_cost *c = &cost[i];
         const double n = r->twists; /* share it */
-        r->report[column[i]] = report[i];
-        r->cost[column[i]] = (lat_wilson_cost){c->seconds / n, c->flops / n, c->bytes / n};
+        r->s.report[column[i]] = report[i];
+        r->s.cost[column[i]] = (lat_wilson_cost){c->seconds / n, c->flops / n, c->bytes / n};
     }
-    r->left -= columns;
-    return lat_columns_writes(r->kept) ? save_family(r, columns, column) : 0;
+    r->s.left -= columns;
+    return lat_columns_writes(r->s.kept) ? save_family(r, columns, column) : 0;
 }
 
 /* Has the checkpoint all twists of a column? Then x has them. */
@@ -705,10 +432,9 @@ static int restore_family(run *r, int column)
 {
     int rc = 1;
     for (int j = 0; j < r->twists && rc > 0; j++) {
-        double numbers[NUMBERS];
         r->fermion.twist = r->twist[j];
         name_solution(r);
-        rc = lat_columns_restore(r->kept, r->name, &r->of_twist[j], column, numbers, NUMBERS);
+        rc = lat_solution_saved(&r->s, &r->of_twist[j], column);
     }
     return rc;
 }
@@ -718,12 +444,12 @@ static int solve_families(run *r, lat_wilson *w)
     int list[LAT_MAX_COLUMNS], wanted[LAT_SPINOR_COLUMNS];
     lat_field *x[MOST_MASSES];
     const int columns = listed(r, list);
-    r->left = columns;
+    r->s.left = columns;
     for (int j = 0; j < r->twists; j++)
         x[j] = &r->of_twist[j];
     for (int i = 0; i < columns;) {
         int n = 0;
-        for (; i < columns && n < batch; i++) {
+        for (; i < columns && n < how.batch; i++) {
             const int there = restore_family(r, list[i]);
             if (there < 0)
                 return -1;
@@ -743,7 +469,7 @@ static int make_families(run *r)
     const int columns = listed(r, list);
     lat_device *on = device_for(r, links_of(r));
     lat_fermion fermion = r->fermion;
-    const lat_wilson_options o = {.columns = columns < batch ? columns : (int)batch,
+    const lat_wilson_options o = {.columns = columns < how.batch ? columns : (int)how.batch,
                                   .form = LAT_FULL,
                                   .inner = LAT_STORAGE_DOUBLE,
                                   .dirac = {.reals = (int)reals}};
@@ -758,8 +484,8 @@ static int make_families(run *r)
 /* The twists of --twists for the source b. An exit code. */
 static int solve_twists(run *r)
 {
-    const size_t all = lat_header_objects(&r->x->head);
-    lat_field *one = r->x;
+    const size_t all = lat_header_objects(&r->s.x->head);
+    lat_field *one = r->s.x;
     int code = LAT_DONE, made = 0;
     r->fermion.mass = r->mass[0];
     r->of_twist = lat_alloc((size_t)r->twists, sizeof *r->of_twist, "solutions");
@@ -770,22 +496,22 @@ static int solve_twists(run *r)
     }
     lat_solve_report *report = lat_alloc(all, sizeof *report, "reports");
     lat_wilson_cost *cost = lat_alloc(all, sizeof *cost, "reports");
-    memset(r->report, 0, all * sizeof *r->report);
-    memset(r->cost, 0, all * sizeof *r->cost);
+    memset(r->s.report, 0, all * sizeof *r->s.report);
+    memset(r->s.cost, 0, all * sizeof *r->s.cost);
     if (made < r->twists || !report || !cost || make_families(r))
         code = LAT_FAILED;
     for (int j = 0; j < r->twists && code == LAT_DONE; j++) {
         if (j == 0) {
-            memcpy(report, r->report, all * sizeof *report);
-            memcpy(cost, r->cost, all * sizeof *cost);
+            memcpy(report, r->s.report, all * sizeof *report);
+            memcpy(cost, r->s.cost, all * sizeof *cost);
         }
-        memcpy(r->report, report, all * sizeof *report);
-        memcpy(r->cost, cost, all * sizeof *cost);
-        r->x = &r->of_twist[j];
+        memcpy(r->s.report, report, all * sizeof *report);
+        memcpy(r->s.cost, cost, all * sizeof *cost);
+        r->s.x = &r->of_twist[j];
         r->fermion.twist = r->twist[j];
-        code = solve_one(r, SOLVED);
+        code = solve_one(r, LAT_SOLVED);
     }
-    r->x = one;
+    r->s.x = one;
     for (int j = 0; j < made; j++)
         lat_field_free(&r->of_twist[j]);
     free(r->of_twist);
@@ -804,10 +530,10 @@ static int solve_source(run *r, lat_field *b)
     if (lat_header_copy(&x.head, &b->head))
         return code;
     x.head.real = LAT_F64;
-    r->b = b;
-    r->x = &x;
+    r->s.b = b;
+    r->s.x = &x;
     const size_t all = lat_header_objects(&x.head);
-    bool good = lat_field_alloc(&x, b->comm) == 0 && reserve(r, all) == 0;
+    bool good = lat_field_alloc(&x, b->comm) == 0 && lat_solution_reserve(&r->s) == 0;
     for (int i = 0; good && i < r->columns; i++)
         if ((size_t)r->column[i] >= all) {
             lat_fail("--columns: expected columns below %zu, found %d", all, r->column[i]);
@@ -823,14 +549,14 @@ static int solve_source(run *r, lat_field *b)
         memset(x.data, 0, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
     for (int m = 0; good && !r->twists && m < r->masses; m++) {
         r->fermion.mass = r->mass[m];
-        code = solve_one(r, m > 0 ? FROM_X : FROM_ZERO);
+        code = solve_one(r, m > 0 ? LAT_FROM_X : LAT_FROM_ZERO);
         good = code == LAT_DONE;
     }
     if (good && r->twists)
         code = solve_twists(r);
-    unreserve(r);
+    lat_solution_unreserve(&r->s);
     lat_field_free(&x);
-    r->field++;
+    r->s.field++;
     return code;
 }
 
@@ -867,7 +593,7 @@ static int open_links(run *r)
                : 0;
 }
 
-static int next_links(run *r) { return asked_to_stop(r) ? -1 : lat_links_next(&r->links); }
+static int next_links(run *r) { return lat_solution_asked(&r->s) ? -1 : lat_links_next(&r->links); }
 
 /* Links and own sources, to the end of the input. */
 static int from_links(run *r)
@@ -883,7 +609,7 @@ static int read_source(run *r, lat_field *b)
 {
     const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
     *b = (lat_field){.data = NULL};
-    if (asked_to_stop(r))
+    if (lat_solution_asked(&r->s))
         return -1;
     lat_stop_hold(lat_opts.comm->size > 1);
     const int rc = lat_fields_read_as(r->in, b, &h);
@@ -895,7 +621,7 @@ static int read_source(run *r, lat_field *b)
                         lat_input_name(r->in), lat_kind_text(b->head.kind));
     if (lat_fermion_known(&b->head.quark.fermion))
         return lat_fail("%s: field %ld: expected a source, found a solution", lat_input_name(r->in),
-                        r->field);
+                        r->s.field);
     return 1;
 }
 
@@ -906,7 +632,7 @@ static int from_sources(run *r)
     while (code == LAT_DONE && (rc = read_source(r, &b)) != 0) {
         const bool good = rc > 0
                           && !lat_links_find(&r->links, &b.head, false, lat_input_name(r->in),
-                                             r->field)
+                                             r->s.field)
                           && !open_links(r);
         code = good ? solve_source(r, &b) : LAT_FAILED;
         lat_field_free(&b);
@@ -962,7 +688,7 @@ static void parse_twists(run *r)
         return;
     if (lat_opt_given("twist") || masses_text || kappas_text)
         lat_usage("--twists is in place of --twist, and excludes --masses and --kappas");
-    if (solver != LAT_SOLVER_AUTO && solver != LAT_SOLVER_CG)
+    if (how.solver != LAT_SOLVER_AUTO && how.solver != LAT_SOLVER_CG)
         lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
     r->twists = parse_list("--twists", twists_text, r->twist);
 }
@@ -995,12 +721,12 @@ static void check_deflation(void)
         return;
     if (masses_text || kappas_text || twists_text)
         lat_usage("--deflate excludes --masses, --kappas and --twists: modes are of one operator");
-    if (solver != LAT_SOLVER_AUTO && solver != LAT_SOLVER_CG)
+    if (how.solver != LAT_SOLVER_AUTO && how.solver != LAT_SOLVER_CG)
         lat_usage("--deflate: expected --solver cg or auto, as others do not keep out of the space "
                   "of the modes");
     if (lat_opt_given("even-odd") && even_odd == SYMMETRIC)
         lat_usage("--deflate: expected --even-odd asym, or none, found sym");
-    solver = LAT_SOLVER_CG;
+    how.solver = LAT_SOLVER_CG;
 }
 
 /* Options that an overlap operator has no use for, and its masses. */
@@ -1039,7 +765,7 @@ static void check_usage(run *r)
 static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
-    if (!(r->kept = lat_columns_open(checkpoint, resume, comm))
+    if (!(r->s.kept = lat_columns_open(checkpoint, resume, comm))
         || !(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
         || (deflate_path && !(r->modes = lat_input_open(deflate_path, comm)))
@@ -1052,29 +778,30 @@ static int open_all(run *r)
                      comm)))
         || lat_device_begin(&device, comm) || !(r->device = lat_device_open(&device, comm)))
         return -1;
-    lat_columns_watch(r->kept);
+    lat_columns_watch(r->s.kept);
     return 0;
 }
 
 /* What is done stays in the checkpoint, if the run has not come to its end. */
 static void keep(run *r, int code)
 {
-    if (code == LAT_FAILED && !r->stopped && lat_opts.comm->size == 1)
-        r->stopped = lat_columns_asked(r->kept); /* while it waited for a pipe */
-    if (r->stopped > 0) {
+    if (code == LAT_FAILED && !r->s.stopped && lat_opts.comm->size == 1)
+        r->s.stopped = lat_columns_asked(r->s.kept); /* while it waited for a pipe */
+    if (r->s.stopped > 0) {
         lat_error_clear(); /* it was only to get here */
-        lat_columns_stopped(r->kept, r->stopped);
+        lat_columns_stopped(r->s.kept, r->s.stopped);
     }
 }
 
 int main(int argc, char **argv)
 {
-    run r = {.field = 0};
+    run r = {.s = {.how = &how}};
+    r.s.fermion = &r.fermion;
     lat_options_parse(&tool, argc, argv);
     check_usage(&r);
     int code = open_all(&r) ? LAT_FAILED : gauge_file ? from_sources(&r) : from_links(&r);
     lat_progress_end();
-    if (r.kept)
+    if (r.s.kept)
         keep(&r, code);
     close_operator(&r);
     lat_source_free(r.source);
@@ -1095,9 +822,9 @@ int main(int argc, char **argv)
     else if (lat_stream_commit(r.out))
         code = LAT_FAILED;
     if (code == LAT_DONE)
-        lat_columns_remove(r.kept);
-    lat_columns_free(r.kept);
-    if (r.stopped > 0)
-        lat_stop_exit(lat_opts.comm, r.stopped);
+        lat_columns_remove(r.s.kept);
+    lat_columns_free(r.s.kept);
+    if (r.s.stopped > 0)
+        lat_stop_exit(lat_opts.comm, r.s.stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }
