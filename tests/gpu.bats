@@ -315,3 +315,17 @@ END
     refuses 1 "expected a multiple of 64 sites a slice of t, found 6 x 4 x 4" lat-solve -q -n 2 --device gpu --kappa .12 --source wall:0 odd.lat -o x.lat
     lat-solve -q -n 2 --kappa .12 --source wall:0 odd.lat -o x.lat
 }
+
+@test "lat-modes on a GPU finds the CPU's eigenvalues, of every matrix, and the same bytes on ranks that share it" {
+    lat-heatbath -q --device cpu -d 8,8,8,8 --beta 6 --thermalise 20 -o links.lat
+    lat-modes -q --device gpu --kappa .12 --modes 1 --residual 1e-4 links.lat -o there.lat 2>said || skip "$(cat said)"
+    local how
+    for how in "--kappa .14" "--kappa .13 --csw 1 --matrix g5S" "--kappa .14 --matrix MdagM" "--kappa .12 --method ritz --residual 1e-7"; do
+        # shellcheck disable=SC2086
+        for d in cpu gpu "gpu -n 2"; do
+            lat-modes -q --device $d $how --modes 4 --tsv links.lat >"$d.tsv"
+        done
+        paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { n++; d = $3 - $9; if (d * d > 1e-16) bad = 1 } END { exit bad || n != 4 }'
+        cmp gpu.tsv "gpu -n 2.tsv"
+    done
+}

@@ -116,13 +116,16 @@ __global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, 
 /* v[count][24], natural sites first .. first+count-1, to a column or back. */
 template <int P>
 __global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
-                             const double *v, size_t first, size_t count, char *column)
+                             lat_parity wanted, const double *v, size_t first, size_t count,
+                             char *column)
 {
     const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= count)
         return;
     int parity;
     const uint32_t i = number_of(s, first + n, &parity);
+    if (wanted != LAT_BOTH && parity != (int)wanted)
+        return;
     double w[24];
     typename lat_form<P>::real r[24];
     to_inside(w, v + n * 24);

@@ -418,6 +418,7 @@ typedef struct host_spinors {
     const lat_field *from;
     lat_field *to;
     int object, column;
+    lat_parity parity; /* of what is written */
     uint64_t seed;
     size_t site; /* the lattice's natural index of the first one here */
 } host_spinors;
@@ -431,17 +432,18 @@ static void fill(const host_spinors *h, size_t first, size_t count, double *v)
 }
 
 template <int P>
-static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *dev, bool put, int b,
-                               size_t first, size_t count, char *column)
+static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *dev,
+                               const host_spinors *h, int b, size_t first, size_t count,
+                               char *column)
 {
     const size_t bytes = count * 24 * sizeof(double);
     double *const raw = (double *)dev->raw[b];
     const unsigned blocks = lat_cuda_blocks(count, THREADS);
     cudaError_t e = cudaSuccess;
-    if (put) {
+    if (!h->to) {
         e = cudaMemcpyAsync(raw, dev->pinned[b], bytes, cudaMemcpyHostToDevice, dev->stream);
-        pack_spinors<P>
-            <<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw, first, count, column);
+        pack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, h->parity, raw,
+                                                             first, count, column);
         e = e ? e : cudaGetLastError();
     } else {
         unpack_spinors<P>
@@ -453,16 +455,15 @@ static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *de
     return e ? e : cudaEventRecord(dev->done[b], dev->stream);
 }
 
-static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, bool put, int b,
-                         size_t first, size_t count, char *column)
+static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, const host_spinors *h,
+                         int b, size_t first, size_t count, char *column)
 {
     switch (s->space.grid->spec.storage) {
     case LAT_STORAGE_DOUBLE:
-        return start_piece<LAT_STORAGE_DOUBLE>(s, dev, put, b, first, count, column);
+        return start_piece<LAT_STORAGE_DOUBLE>(s, dev, h, b, first, count, column);
     case LAT_STORAGE_SINGLE:
-        return start_piece<LAT_STORAGE_SINGLE>(s, dev, put, b, first, count, column);
-    case LAT_STORAGE_HALF:
-        return start_piece<LAT_STORAGE_HALF>(s, dev, put, b, first, count, column);
+        return start_piece<LAT_STORAGE_SINGLE>(s, dev, h, b, first, count, column);
+    case LAT_STORAGE_HALF: return start_piece<LAT_STORAGE_HALF>(s, dev, h, b, first, count, column);
     }
     return cudaErrorNotSupported;
 }
@@ -486,7 +487,7 @@ static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *
                                 (const double *)dev->pinned[b]);
         if (put)
             fill(h, at, n - at < most ? n - at : most, (double *)dev->pinned[b]);
-        if (k < pieces && failed(start(s, dev, put, b, at, n - at < most ? n - at : most, column)))
+        if (k < pieces && failed(start(s, dev, h, b, at, n - at < most ? n - at : most, column)))
             return -1;
     }
     return 0;
@@ -505,14 +506,14 @@ static int check_host(const lat_spinor_space *s, const lat_field *host, int obje
 static int gpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
                    int object)
 {
-    const host_spinors h = {host, NULL, object, column, 0, 0};
+    const host_spinors h = {host, NULL, object, column, LAT_BOTH, 0, 0};
     return check_host(s, host, object) || transfer(s, x, &h) ? -1 : 0;
 }
 
 static int gpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
                    int object)
 {
-    const host_spinors h = {NULL, host, object, column, 0, 0};
+    const host_spinors h = {NULL, host, object, column, LAT_BOTH, 0, 0};
     return check_host(s, host, object) || transfer(s, (lat_dfield *)x, &h) ? -1 : 0;
 }
 
@@ -805,9 +806,7 @@ static int gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t se
     const size_t slice = 2 * (size_t)lat_gpu_space_of(s)->sites.slice,
                  site = grid->halo ? (size_t)grid->slab.first * slice : 0;
     for (int i = 0; i < p->columns; i++) {
-        const host_spinors h = {NULL, NULL, 0, p->column[i], seed, site};
-        if (p->parity != LAT_BOTH)
-            return lat_fail("random spinors on a GPU: expected both parities");
+        const host_spinors h = {NULL, NULL, 0, p->column[i], p->parity, seed, site};
         if (transfer(s, x, &h))
             return -1;
     }

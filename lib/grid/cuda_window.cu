@@ -12,8 +12,19 @@ extern "C" {
 /* What a rank says of its window. */
 typedef struct description {
     cudaIpcMemHandle_t handle;
+    char gpu[16]; /* its address on the bus */
     int fails;
 } description;
+
+/* Two ranks on one GPU run in turns: each would wait through the other's for what it sends. */
+static bool share_a_gpu(const description *all, int ranks)
+{
+    for (int a = 0; a < ranks; a++)
+        for (int b = 0; b < a; b++)
+            if (!memcmp(all[a].gpu, all[b].gpu, sizeof all[a].gpu))
+                return true;
+    return false;
+}
 
 static cudaError_t map(lat_cuda_window *w, const description *all)
 {
@@ -54,9 +65,14 @@ static int connect(lat_cuda_window *w)
         return -1;
     memset(&my, 0, sizeof my);
     cudaError_t e = cudaIpcGetMemHandle(&my.handle, w->mine);
+    e = e ? e : cudaDeviceGetPCIBusId(my.gpu, sizeof my.gpu, lat_cuda_device_number());
     my.fails = e != cudaSuccess;
     const int rc = comm->gather(comm, &my, sizeof my, all);
-    e = rc ? e : map(w, all);
+    const bool shared = rc == 0 && share_a_gpu(all, comm->size);
+    if (rc == 0 && !(shared && wish == LAT_TRANSPORT_AUTO))
+        e = map(w, all);
+    else if (shared)
+        e = cudaErrorPeerAccessUnsupported;
     free(all);
     cudaGetLastError(); /* what failed has been seen */
     double bad = e != cudaSuccess;

@@ -760,6 +760,32 @@ static void check_convert(void)
     tear_down(&r);
 }
 
+/* Random numbers of one parity are those of both, and the other parity stays. */
+static void check_random(void)
+{
+    setup t;
+    simple_setup(&t, "4 6 2 8", LAT_STORAGE_DOUBLE, 0, 0);
+    const lat_spinor_part all = both(&t);
+    for (int parity = LAT_EVEN; parity <= LAT_ODD; parity++) {
+        const lat_spinor_part p = {(lat_parity)parity, 1, t.all}, other = {!parity, 1, t.all};
+        CHECK(!t.s->ops->random(t.s, &all, 5, t.x) && !t.s->ops->zero(t.s, &all, t.y)
+                  && !t.s->ops->random(t.s, &p, 5, t.y) && !t.s->ops->copy(t.s, &other, t.x, t.y),
+              "%s", lat_error());
+        get(&t, t.x, 0, t.expected);
+        get(&t, t.y, 0, t.out);
+        CHECK(apart(t.out, t.expected, t.n) == 0, "parity %d", parity);
+        CHECK(!t.s->ops->zero(t.s, &all, t.y) && !t.s->ops->random(t.s, &p, 5, t.y)
+                  && !t.s->ops->zero(t.s, &p, t.y),
+              "%s", lat_error());
+        get(&t, t.y, 0, t.out);
+        double rest = 0;
+        for (size_t k = 0; k < t.n; k++)
+            rest += cabs(t.out[k]);
+        CHECK(rest == 0, "parity %d: %g in the other one", parity, rest);
+    }
+    tear_down(&t);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void refused(double mass, double csw, int reals, bool bent, const char *words)
@@ -821,6 +847,7 @@ static void check_device(void)
     check_algebra();
     device_case(dev, "fields are converted between precisions");
     check_convert();
+    check_random();
     device_case(dev, "what cannot be an operator is refused");
     check_refusals();
 }
