@@ -5,6 +5,9 @@
 #define LAT_DIRAC_CUDA_PACK_CUH
 
 #include "cuda_hop.cuh"
+extern "C" {
+#include "spinor.h"
+}
 
 /* Natural index of coordinates, x whole. */
 DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
