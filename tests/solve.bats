@@ -130,6 +130,49 @@ point=(--source "point:1,0,2,3")
     cmp whole.lat cut.lat
 }
 
+@test "a killed rank, a full disk: one sentence, columns that are done are kept, any ranks go on with the same bytes" {
+    local solve pid i got=0
+    thermal u.lat
+    solve="lat-solve -@ 1 --kappa .17 --solver cg --precision double --even-odd none --batch 1 ${point[*]}" # slow
+    # shellcheck disable=SC2086 # words
+    $solve u.lat -o whole.lat
+    if unshare -rm true 2>/dev/null; then
+        mkdir small # has room for some columns, not for all
+        # shellcheck disable=SC2016
+        run --separate-stderr unshare -rm bash -c 'mount -t tmpfs -o size=1m tmpfs small || exit 77
+            $0 --checkpoint small/ck u.lat -o small/x.lat
+            code=$?; ls -A small; cp small/ck .; exit $code' "$solve"
+        [ "$status" -ne 77 ] || return 0
+        echo "$stderr"
+        [ "$status" -eq 1 ]
+        [ "$output" = ck ]
+        [ "${#stderr_lines[@]}" -eq 2 ]
+        [ "${stderr_lines[0]}" = "lat-solve: no checkpoint: small/ck: cannot be written: No space left on device" ]
+        [ "${stderr_lines[1]}" = "lat-solve: small/x.lat: cannot be written: No space left on device; the same command with --resume small/ck goes on" ]
+        [ "$(lat-info ck | grep -c checkpoint.column)" -ge 3 ]
+        cp ck full
+    fi
+    need_mpi
+    rm -f ck
+    # shellcheck disable=SC2086
+    $solve -n 3 --checkpoint ck u.lat -o "$PWD/cut.lat" 2>err 3>&- &
+    pid=$!
+    for ((i = 0; i < 3000; i++)); do [ ! -e ck ] || break; sleep .01; done
+    kill -KILL "$(pgrep -f "^[^ ]*/lat-solve .*$PWD/cut.lat" | tail -n 1)"
+    wait $pid || got=$?
+    cat err
+    [ "$got" -eq 1 ]
+    [ "$(cat err)" = "lat-solve: one of 3 ranks was ended by signal 9 (Killed); the same command with --resume ck goes on" ]
+    [ ! -e cut.lat ]
+    nothing_left
+    [ "$(lat-info ck | grep -c checkpoint.column)" -lt 12 ]
+    # shellcheck disable=SC2086
+    $solve -n 2 --checkpoint ck --resume ck u.lat -o cut.lat
+    cmp whole.lat cut.lat
+    [ ! -e full ] || $solve --resume full u.lat -o cut.lat
+    cmp whole.lat cut.lat
+}
+
 @test "what does not converge is exit 3, a sentence with column and residual, and no output" {
     thermal u.lat
     run -3 lat-solve --kappa .16 --max-iterations 5 "${point[@]}" u.lat -o x.lat

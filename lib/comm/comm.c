@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "base/error.h"
+#include "report.h"
 
 /* ---- a single rank --------------------------------------------------------------------------- */
 
@@ -62,6 +63,7 @@ const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     no_oper
                                 broadcast, gather, send, receive, begin, done,         done};
 bool lat_comm_external;
 void (*lat_comm_report_temporary)(const char *path);
+void (*lat_comm_report_checkpoint)(const char *path);
 void (*lat_comm_report_watch)(void);
 int (*lat_comm_stop_signal)(void);
 

@@ -37,6 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "report.h"
 #include "base/program.h"
 #include "run_folder.h"
 
@@ -65,6 +66,7 @@ typedef struct launch {
     time_t since;                     /* and when */
     char *temporary[MAX_TEMPORARIES]; /* of rank 0; a ring, the oldest are overwritten */
     unsigned ntemporaries;
+    char *checkpoint; /* from which a run that is killed goes on, or NULL */
     char output[MAX_OUTPUT];
     size_t noutput;
 } launch;
@@ -348,8 +350,15 @@ static void record_temporary(launch *l, const char *path)
     l->ntemporaries += (*at = strdup(path)) != NULL;
 }
 
-/* From rank 0: "C" and its exit code, "F" and a file name, or "W": from now on it watches for
- * signals that ask it to stop. False when rank 0 has closed the socket. */
+static void record_checkpoint(launch *l, const char *path)
+{
+    free(l->checkpoint);
+    l->checkpoint = *path ? strdup(path) : NULL;
+}
+
+/* From rank 0: "C" and its exit code, "F" and the name of a temporary, "K" and that of a
+ * checkpoint, or "W": from now on it watches for signals that ask it to stop. False when rank 0 has
+ * closed the socket. */
 static bool receive_message(launch *l)
 {
     char m[PATH_MAX + 2];
@@ -360,6 +369,9 @@ static bool receive_message(launch *l)
     } else if (n > 1 && *m == 'F') {
         m[n] = '\0';
         record_temporary(l, m + 1);
+    } else if (n > 0 && *m == 'K') {
+        m[n] = '\0';
+        record_checkpoint(l, m + 1);
     } else if (n > 0 && *m == 'W') {
         l->watched = true;
     }
@@ -442,16 +454,19 @@ static int shell_status(launch *l)
 /* Ranks did not say why they ended. */
 static void describe_end(launch *l, int status)
 {
+    char left[PATH_MAX + 64] = "nothing was written";
+    if (l->checkpoint)
+        snprintf(left, sizeof left, "the same command with --resume %s goes on", l->checkpoint);
     if (WIFSIGNALED(l->status))
-        lat_fail("mpirun, which runs %d ranks, was ended by signal %d (%s); nothing was written",
-                 l->ranks, WTERMSIG(l->status), strsignal(WTERMSIG(l->status)));
+        lat_fail("mpirun, which runs %d ranks, was ended by signal %d (%s); %s", l->ranks,
+                 WTERMSIG(l->status), strsignal(WTERMSIG(l->status)), left);
     else if (status > 128 && status < 128 + NSIG)
-        lat_fail("one of %d ranks was ended by signal %d (%s); nothing was written", l->ranks,
-                 status - 128, strsignal(status - 128));
+        lat_fail("one of %d ranks was ended by signal %d (%s); %s", l->ranks, status - 128,
+                 strsignal(status - 128), left);
     else if (l->listen_fd < 0) /* rank 0 was there */
         lat_fail("mpirun has ended %d ranks before they were done, with status %d (was it asked "
-                 "to, by SIGTERM?); nothing was written%s%.400s",
-                 l->ranks, status, l->noutput ? ": " : "", l->noutput ? first_line(l) : "");
+                 "to, by SIGTERM?); %s%s%.400s",
+                 l->ranks, status, left, l->noutput ? ": " : "", l->noutput ? first_line(l) : "");
     else
         lat_fail("%d ranks ended with status %d before they had done anything: %.400s", l->ranks,
                  status, first_line(l));
@@ -533,13 +548,16 @@ static int receive_descriptors(int fd[MAX_PASSED], int number[MAX_PASSED])
     return (int)((size_t)bytes / sizeof *fd);
 }
 
-static void report_temporary(const char *path)
+static void report_name(char what, const char *path)
 {
     char m[PATH_MAX + 2];
-    const int n = snprintf(m, sizeof m, "F%s", path);
+    const int n = snprintf(m, sizeof m, "%c%s", what, path);
     if (launcher >= 0 && n > 0 && (size_t)n < sizeof m)
         (void)!send(launcher, m, (size_t)n, MSG_NOSIGNAL);
 }
+
+static void report_temporary(const char *path) { report_name('F', path); }
+static void report_checkpoint(const char *path) { report_name('K', path); }
 
 static void report_watch(void)
 {
@@ -608,6 +626,7 @@ int lat_launch_join(void)
         || fcntl(launcher, F_SETFL, O_ASYNC) < 0)
         return lat_fail("rank 0 cannot watch the process that has started it: %s", strerror(errno));
     lat_comm_report_temporary = report_temporary;
+    lat_comm_report_checkpoint = report_checkpoint;
     lat_comm_report_watch = report_watch;
     lat_comm_stop_signal = stop_signal;
     return 0;

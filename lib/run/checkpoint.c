@@ -191,7 +191,9 @@ void lat_checkpoint_save(lat_checkpoint *k, lat_fixing *f)
     lat_error_clear();
     const bool saved = write_all(k, f) == 0;
     const char *path = lat_fixing_opts.checkpoint;
-    if (!saved)
+    if (saved)
+        lat_resume_written(path);
+    else
         lat_warn("no checkpoint: %s", lat_error());
     lat_error_clear();
     lat_progress_end();

@@ -28,6 +28,7 @@ struct lat_columns {
     kept *list;
     int count, written; /* columns; those that are in the file */
     double last, took;  /* when it was written, and how long that took */
+    bool failing;       /* could not be written the last time, which was said */
 };
 
 static kept *add(lat_columns *k, char *name)
@@ -84,20 +85,24 @@ static int write_all(lat_columns *k)
     else
         lat_output_abort(out);
     k->written = rc ? k->written : k->count;
+    if (rc == 0)
+        lat_resume_written(k->path);
     k->last = lat_seconds();
     k->took = k->last - start;
     return rc;
 }
 
-/* A file that cannot be written is no reason to lose what is in memory. */
+/* A file that cannot be written is no reason to lose what is in memory. True if the file has
+ * columns. */
 static bool saved(lat_columns *k)
 {
     lat_error_clear();
     const bool good = k->written == k->count || write_all(k) == 0;
-    if (!good)
+    if (!good && !k->failing)
         lat_warn("no checkpoint: %s", lat_error());
+    k->failing = !good;
     lat_error_clear();
-    return good;
+    return k->written > 0;
 }
 
 /* One field of the file; takes over f. */
@@ -199,16 +204,9 @@ void lat_columns_watch(const lat_columns *k)
 
 int lat_columns_asked(const lat_columns *k) { return lat_resume_asked(k->path, k->comm); }
 
-void lat_columns_stopped(lat_columns *k, int sig)
-{
-    const bool good = saved(k);
-    lat_resume_stopped(k->path, good && k->count, sig);
-}
+void lat_columns_stopped(lat_columns *k, int sig) { lat_resume_stopped(k->path, saved(k), sig); }
 
-const char *lat_columns_keep(lat_columns *k)
-{
-    return k->path && k->count && saved(k) ? k->path : NULL;
-}
+const char *lat_columns_keep(lat_columns *k) { return k->path && saved(k) ? k->path : NULL; }
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
@@ -228,6 +226,8 @@ lat_columns *lat_columns_open(const char *path, const char *resume, const lat_co
         lat_columns_free(k);
         return NULL;
     }
+    if (path && resume && !strcmp(path, resume)) /* on all ranks the same */
+        k->written = k->count;
     return k;
 }
 

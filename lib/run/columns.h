@@ -22,10 +22,10 @@ void lat_columns_free(lat_columns *k); /* NULL is allowed */
 bool lat_columns_writes(const lat_columns *k);
 
 /* `solution` names the solution that x is: configuration, parameters, CRCs. `numbers` (`count` of
- * them, at most 8) are kept with the column. Saving: a file that cannot be written is a warning;
- * it is written so often that this takes a twentieth of the time, and when the run is stopped.
- * lat_columns_restore: 1 and the column of x and the numbers are those of the checkpoint, 0 if it
- * does not have them, or -1. Ghosts of x are not touched. */
+ * them, at most 8) are kept with the column. Saving: a file that cannot be written is a warning,
+ * one until it can be written again; it is written so often that this takes a twentieth of the
+ * time, and when the run is stopped. lat_columns_restore: 1 and the column of x and the numbers are
+ * those of the checkpoint, 0 if it does not have them, or -1. Ghosts of x are not touched. */
 int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, int column,
                      const double *numbers, int count);
 int lat_columns_restore(lat_columns *k, const char *solution, lat_field *x, int column,
@@ -35,7 +35,8 @@ int lat_columns_restore(lat_columns *k, const char *solution, lat_field *x, int 
  *   watch     from here on, if a checkpoint is written
  *   asked     by which signal the run was asked to stop, 0 or -1: to be looked at now and then
  *   stopped   writes the file, and says how to go on; lat_stop_exit is to follow
- *   keep      writes what is not in the file yet: its name, or NULL where there is nothing in it */
+ *   keep      writes what is not in the file yet: its name, or NULL where there is nothing in it;
+ *             lat_error is empty afterwards */
 void lat_columns_watch(const lat_columns *k);
 int lat_columns_asked(const lat_columns *k);
 void lat_columns_stopped(lat_columns *k, int signal);

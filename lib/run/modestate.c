@@ -114,6 +114,8 @@ static void end(lat_modestate *k, lat_output *out, int rc, double start)
         lat_output_abort(out);
     if (rc)
         lat_warn("no checkpoint: %s", lat_error());
+    else
+        lat_resume_written(k->path);
     lat_error_clear();
     k->there = k->there || rc == 0;
     k->last = lat_seconds();

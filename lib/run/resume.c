@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "comm/report.h"
 #include "common/io.h"
 #include "common/options.h"
 #include "common/progress.h"
@@ -26,8 +27,10 @@ void lat_checkpoint_usage(const char *path, const char *resume)
     if (lat_opts.comm->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
         return;
     if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
-        && from.st_dev == there.st_dev)
+        && from.st_dev == there.st_dev) {
+        lat_resume_written(path);
         return;
+    }
     lat_usage("--checkpoint %s is there already: go on from it with --resume %s, or remove it",
               path, path);
 }
@@ -92,8 +95,16 @@ void lat_resume_stopped(const char *path, bool there, int sig)
              lat_stop_name(sig), path);
 }
 
+void lat_resume_written(const char *path)
+{
+    if (lat_comm_report_checkpoint)
+        lat_comm_report_checkpoint(path);
+}
+
 void lat_resume_remove(const char *path, const lat_comm *comm)
 {
     if (path && comm->rank == 0 && unlink(path) && errno != ENOENT)
         lat_warn("%s: the checkpoint is not needed any more, but cannot be removed", path);
+    if (path)
+        lat_resume_written("");
 }

@@ -377,7 +377,9 @@ static int save(run *r)
         return -1;
     const bool saved = write_checkpoint(r) == 0;
     lat_progress_end();
-    if (!saved)
+    if (saved)
+        lat_resume_written(checkpoint);
+    else
         lat_warn("no checkpoint: %s", lat_error());
     lat_error_clear();
     r->saved = lat_seconds();

@@ -106,6 +106,7 @@ typedef struct run {
     lat_input *in;            /* links or sources */
     lat_output *out;
     FILE *log;
+    bool agreed; /* all ranks know that the output cannot be written */
     lat_source *source;
     lat_fermion fermion;
     double mass[MOST_MASSES], twist[MOST_MASSES];
@@ -286,6 +287,12 @@ static void log_columns(const run *r, int columns, const int *column)
     }
 }
 
+static int write_field(run *r, lat_field *f)
+{
+    r->agreed = lat_stream_write(r->out, f, lat_opts.store) != 0;
+    return r->agreed ? -1 : 0;
+}
+
 /* One column of x as a field of its own. */
 static int write_column(run *r, int c)
 {
@@ -308,7 +315,7 @@ static int write_column(run *r, int c)
     for (size_t i = 0; rc == 0 && i < lat_field_sites(r->s.x); i++)
         memcpy((char *)one.data + i * bytes,
                (char *)r->s.x->data + (i * columns + (size_t)c) * bytes, bytes);
-    rc = rc || lat_stream_write(r->out, &one, lat_opts.store);
+    rc = rc || write_field(r, &one);
     free(text);
     lat_field_free(&one);
     return rc;
@@ -317,7 +324,7 @@ static int write_column(run *r, int c)
 static int write_solution(run *r, int columns, const int *column)
 {
     if (!r->columns)
-        return lat_stream_write(r->out, r->s.x, lat_opts.store);
+        return write_field(r, r->s.x);
     for (int i = 0; i < columns; i++)
         if (write_column(r, column[i]))
             return -1;
@@ -782,15 +789,34 @@ static int open_all(run *r)
     return 0;
 }
 
-/* What is done stays in the checkpoint, if the run has not come to its end. */
-static void keep(run *r, int code)
+/* A run that failed: columns that are done go into the checkpoint, and the sentence says so. */
+static void keep_done(run *r)
 {
-    if (code == LAT_FAILED && !r->s.stopped && lat_opts.comm->size == 1)
-        r->s.stopped = lat_columns_asked(r->s.kept); /* while it waited for a pipe */
-    if (r->s.stopped > 0) {
+    char *why = strdup(lat_error());
+    const char *file = lat_columns_keep(r->s.kept);
+    if (file && why && strcmp(why, LAT_ANOTHER_FAILED))
+        lat_fail("%s; the same command with --resume %s goes on", why, file);
+    else
+        lat_fail("%s", why ? why : "out of memory: a sentence");
+    free(why);
+}
+
+/* What is done stays in the checkpoint, if the run has not come to its end. The output goes first,
+ * since the disk may be full. */
+static void give_up(run *r, int code)
+{
+    lat_solution *s = &r->s;
+    lat_output_abort(r->out);
+    r->out = NULL;
+    if (!s->kept)
+        return;
+    if (code == LAT_FAILED && !s->stopped && lat_opts.comm->size == 1)
+        s->stopped = lat_columns_asked(s->kept); /* while it waited for a pipe */
+    if (s->stopped > 0) {
         lat_error_clear(); /* it was only to get here */
-        lat_columns_stopped(r->s.kept, r->s.stopped);
-    }
+        lat_columns_stopped(s->kept, s->stopped);
+    } else if (code == LAT_FAILED && *s->name && (lat_opts.comm->size == 1 || r->agreed))
+        keep_done(r);
 }
 
 int main(int argc, char **argv)
@@ -801,8 +827,8 @@ int main(int argc, char **argv)
     check_usage(&r);
     int code = open_all(&r) ? LAT_FAILED : gauge_file ? from_sources(&r) : from_links(&r);
     lat_progress_end();
-    if (r.s.kept)
-        keep(&r, code);
+    if (code != LAT_DONE)
+        give_up(&r, code);
     close_operator(&r);
     lat_source_free(r.source);
     lat_field_free(&r.smeared);
@@ -818,9 +844,12 @@ int main(int argc, char **argv)
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
     if (code != LAT_DONE)
-        lat_output_abort(r.out);
-    else if (lat_stream_commit(r.out))
-        code = LAT_FAILED;
+        lat_output_abort(r.out); /* of a log */
+    else if (lat_stream_commit(r.out)) {
+        r.out = NULL;
+        r.agreed = true;
+        give_up(&r, code = LAT_FAILED);
+    }
     if (code == LAT_DONE)
         lat_columns_remove(r.s.kept);
     lat_columns_free(r.s.kept);
