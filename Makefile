@@ -182,11 +182,12 @@ cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false -X
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(nvcc)))
 cufft_why := $(or $(cuda_why),$(if $(wildcard $(cuda_home)/include/cufft.h $(cuda_home)/targets/*/include/cufft.h),,cufft.h not found))
 gpu_host := $(filter-out $(if $(cufft_why),lib/fourier/fourier.cu) %_kernels.cu,$(wildcard lib/*/*.cu))
-cuda_obj = $(if $(cuda_why),,$(gpu_host:%.cu=build/cuda/%.o) $(gpu_fix_obj) $(gpu_link_obj))
+cuda_obj = $(if $(cuda_why),,$(gpu_host:%.cu=build/cuda/%.o) $(gpu_fix_obj) $(gpu_link_obj) $(gpu_flow_obj))
 # What GPU_GROUPS leaves of a list of N.
 gpu_few = $(filter $(shell seq 2 $(GPU_GROUPS)),$(1))
 gpu_fix_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(fix_range)),build/cuda/lib/fix/kernels_$(n)_$(s).o))
 gpu_link_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(link_range)),build/cuda/lib/generate/kernels_$(n)_$(s).o) build/cuda/lib/generate/kernels_3_$(s)_all.o)
+gpu_flow_obj = $(foreach n,$(call gpu_few,$(flow_range)),build/cuda/lib/flow/kernels_$(n)_8.o)
 ifeq ($(cuda_why),)
 ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
 $(call keep,build/cuda/flags,$(cuda_flags) $(gpu_code_few) $(gpu_code_many))
@@ -232,7 +233,7 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -D
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
 lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c lib/newton/newton_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/flow/flow_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(newton_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
@@ -343,10 +344,13 @@ build/cuda/lib/fix/kernels_%.o: lib/fix/fix_kernels.cu build/cuda/flags | $(B)/p
 build/cuda/lib/generate/kernels_%.o: lib/generate/generate_kernels.cu build/cuda/flags | $(B)/plan
 	$(call gpu_cc,$(gpu_kernel))
 
+build/cuda/lib/flow/kernels_%.o: lib/flow/flow_kernels.cu build/cuda/flags | $(B)/plan
+	$(call gpu_cc,$(gpu_kernel))
+
 $(gpu_host:%.cu=build/cuda/%.o): build/cuda/%.o: %.cu build/cuda/flags | $(B)/plan
 	$(call gpu_cc,$(gpu_code_few))
 
-gpu_tables := build/cuda/lib/fix/fix_gpu.o build/cuda/lib/generate/generate_gpu.o
+gpu_tables := build/cuda/lib/fix/fix_gpu.o build/cuda/lib/generate/generate_gpu.o build/cuda/lib/flow/flow_gpu.o
 $(gpu_tables): build/cuda/groups
 $(gpu_tables): cuda_flags += -DLAT_GPU_GROUPS=$(GPU_GROUPS)
 
@@ -408,10 +412,10 @@ where: $(if $(NAME),$(B)/bench/$(NAME))
 check-mpi: $(tools) $(B)/tests/check/check_slab
 	@LAT_TESTS='ranks check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
 
-gpu_checks := $(addprefix $(B)/tests/check/,check_grid check_fix_devices check_generate_devices)
+gpu_checks := $(addprefix $(B)/tests/check/,check_grid check_fix_devices check_generate_devices check_flow)
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
 check-gpu: $(tools) $(gpu_checks)
-	@LAT_JOBS=1 LAT_TESTS='gpu check_grid check_fix_devices check_generate_devices' tests/run $(BIN) $(gpu_checks)
+	@LAT_JOBS=1 LAT_TESTS='gpu check_grid check_fix_devices check_generate_devices check_flow' tests/run $(BIN) $(gpu_checks)
 
 # Memory, races in shared memory, reading what was never written: short runs of the same tests.
 check-gpu-san: $(B)/tests/check/check_fix_devices

@@ -97,6 +97,29 @@ ROWS
     lat-info b.lat | grep -q "gpu"
 }
 
+@test "lat-flow on the GPU gives the densities, charges and links of the CPU, the same on several; odd extents flow on the CPU" {
+    local action how
+    for action in wilson symanzik; do
+        for d in cpu gpu; do
+            lat-flow --device $d --tsv --until .5 --action $action --links $d.lat a.lat >$d.tsv
+        done
+        # Some ten steps of three stages, each some hundred roundings of 2.2e-16 a link; densities are sums of six planes.
+        lat-diff --tolerance 1e-12 cpu.lat gpu.lat
+        paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { for (i = 3; i <= 8; i++) { d = $i - $(i + 8); if (!(d < 1e-11 && d > -1e-11)) bad = 1 } n++ } END { exit bad || n < 5 }'
+        for how in "-n 2" "-n 3" "-n 2 --transport staged"; do
+            command -v mpirun >/dev/null || continue
+            # shellcheck disable=SC2086 # words
+            lat-flow $how --device gpu --tsv --until .5 --action $action --links ranks.lat a.lat >ranks.tsv
+            cmp gpu.tsv ranks.tsv
+            lat-diff --tolerance 0 gpu.lat ranks.lat
+        done
+    done
+    lat-start hot --dims 4,5,4,4 -o odd.lat
+    run -0 --separate-stderr lat-flow --scales --tsv --until .1 odd.lat
+    [[ $stderr == *"even extents, found 5; it runs on the CPU"* ]]
+    refuses 1 "on a GPU a flow needs even extents, found 5" lat-flow --device gpu --until .1 odd.lat
+}
+
 @test "lat-heatbath on the GPU follows the CPU, and its own continuation gives the same bytes" {
     for d in cpu gpu; do
         lat-heatbath --device $d --dims 4,6,8,10 --beta 6.0 --xi 1.2 --start hot --overrelax 0 --thermalise 10 --every 10 --log $d.tsv -o $d.lat

@@ -72,46 +72,74 @@ static double longest_of(const lat_field *u, double c1)
     return 2.5 / (4 * u->head.geom.nd * (1 + 8 * fabs(c1)));
 }
 
+/* What no device has code for; the GPU, nor odd extents. */
+int lat_flow_check(const lat_device *dev, const lat_field *u)
+{
+    const lat_geometry *geom = &u->head.geom;
+    const int nc = u->head.nc;
+    char text[64];
+    if (nc > LAT_FLOW_MOST)
+        return lat_fail("SU(%d): the flow is that of SU(2) to SU(%d)", nc, LAT_FLOW_MOST);
+    if (geom->nd < 2)
+        return lat_fail("lattice %s: a flow needs two directions at least",
+                        lat_dims_text(geom, text));
+    for (int mu = 0; dev->gpu && mu < geom->nd; mu++)
+        if (geom->dims[mu] % 2)
+            return lat_fail("lattice %s: on a GPU a flow needs even extents, found %d",
+                            lat_dims_text(geom, text), geom->dims[mu]);
+    return lat_device_check_group(dev->gpu, nc, (dev->gpu ? &lat_flow_gpu : &lat_flow_cpu)->groups);
+}
+
 lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how *how)
 {
-    lat_flow *f = calloc(1, sizeof *f);
-    if (!f) {
-        lat_fail("out of memory: a flow");
+    const lat_flow_device *device = dev->gpu ? &lat_flow_gpu : &lat_flow_cpu;
+    lat_flow *f = lat_flow_check(dev, u) ? NULL : device->open(dev, u, how);
+    if (!f)
         return NULL;
-    }
-    f->how = *how;
+    f->device = device;
     f->longest = longest_of(u, how->c1);
     f->next = fmin(.02, f->longest);
     f->bound = bound_of(u, how->c1);
-    if (lat_flow_cpu_open(f, dev, u) == 0)
-        return f;
-    lat_flow_close(f);
-    return NULL;
+    return f;
+}
+
+void lat_flow_close(lat_flow *f)
+{
+    if (f)
+        f->device->close(f);
 }
 
 /* Luescher's scheme: with Z_i = eps Z(W_i)
  *     W_1 = exp(Z_0/4) W_0,  W_2 = exp(8/9 Z_1 - 17/36 Z_0) W_1,
  *     V = exp(3/4 Z_2 - 8/9 Z_1 + 17/36 Z_0) W_2;
- * and of second order exp(2 Z_1 - Z_0) W_0. y has the exponent of each stage over eps. `adaptive`:
- * *error is the distance of the two. */
+ * and of second order exp(2 Z_1 - Z_0) W_0. y has the exponent of each stage over eps, but Z_0
+ * after the first one. `adaptive`: *error is the distance of the two. */
 static int step(lat_flow *f, double eps, bool adaptive, double *error)
 {
-    const double second = 17. / 36 + 8. / 9;
-    if (adaptive)
-        lat_flow_cpu_save(f);
-    if (lat_flow_cpu_force(f, 0, 1))
+    const double second = 17. / 36 + 8. / 9, bound = f->bound * eps;
+    const lat_flow_stage stages[3] = {
+        {.beta = 0, .alpha = 1, .eps = eps / 4, .bound = bound / 4, .first = adaptive},
+        {.beta = -17. / 36,
+         .alpha = 8. / 9,
+         .eps = eps,
+         .bound = second * bound,
+         .again = adaptive,
+         .a = 9. / 4,
+         .b = 1. / 16}, /* 2 Z_1 - Z_0 */
+        {.beta = -1,
+         .alpha = 3. / 4,
+         .eps = eps,
+         .bound = (second + 3. / 4) * bound,
+         .last = true}};
+    for (int i = 0; i < 3; i++)
+        if (f->device->stage(f, stages + i))
+            return -1;
+    double square = 0;
+    if (adaptive && f->device->apart(f, eps, 3 * bound, &square))
         return -1;
     if (adaptive)
-        lat_flow_cpu_combine(f, 1, 0); /* Z_0 */
-    if (lat_flow_cpu_apply(f, eps / 4, f->bound * eps / 4)
-        || lat_flow_cpu_force(f, -17. / 36, 8. / 9))
-        return -1;
-    if (adaptive)
-        lat_flow_cpu_combine(f, 9. / 4, 1. / 16); /* 2 Z_1 - Z_0 */
-    if (lat_flow_cpu_apply(f, eps, second * f->bound * eps) || lat_flow_cpu_force(f, -1, 3. / 4)
-        || lat_flow_cpu_apply(f, eps, (second + 3. / 4) * f->bound * eps))
-        return -1;
-    return adaptive ? lat_flow_cpu_apart(f, eps, 3 * f->bound * eps, error) : 0;
+        *error = sqrt(square);
+    return 0;
 }
 
 static int fixed(lat_flow *f, double span)
@@ -149,7 +177,7 @@ static int adaptive(lat_flow *f, double span)
         if (error <= f->how.tolerance) {
             left = n > 1 ? left - eps : 0;
             f->steps++;
-        } else if (lat_flow_cpu_restore(f)) {
+        } else if (f->device->restore(f)) {
             return -1;
         } else {
             f->rejected++;
@@ -166,3 +194,21 @@ int lat_flow_advance(lat_flow *f, double span)
 long lat_flow_steps(const lat_flow *f) { return f->steps; }
 
 long lat_flow_rejected(const lat_flow *f) { return f->rejected; }
+
+/* ---- what it has come to --------------------------------------------------------------------- */
+
+int lat_flow_measure(lat_flow *f, lat_flow_measured *m)
+{
+    const double sites = (double)lat_volume(&f->grid->slot);
+    double total[LAT_FLOW_NUMBERS];
+    if (f->device->numbers(f, total))
+        return -1;
+    *m = (lat_flow_measured){2 * total[0] / sites, total[1] / sites, total[2] / sites,
+                             f->grid->slot.nd == 4 ? total[3] / (4 * M_PI * M_PI) : NAN};
+    return 0;
+}
+
+int lat_flow_get(const lat_flow *f, lat_field *v)
+{
+    return lat_dfield_get(f->u, 0, v, true) || lat_field_exchange(v) ? -1 : 0;
+}

@@ -11,9 +11,9 @@
  * the largest Frobenius norm, over all links, of the difference from a scheme of second order made
  * of the same Z.
  *
- * Any extents, SU(2) to SU(LAT_FLOW_MOST), two to four directions, periodic. Results do not depend
- * on threads and ranks. Functions return 0 or a pointer, or -1 or NULL with lat_error set. Every
- * rank calls every function. */
+ * Any extents (on a GPU: even ones), SU(2) to SU(LAT_FLOW_MOST), two to four directions, periodic.
+ * Results do not depend on threads, ranks and the number of GPUs. Functions return 0 or a pointer,
+ * or -1 or NULL with lat_error set. Every rank calls every function. C and C++. */
 #ifndef LAT_FLOW_FLOW_H
 #define LAT_FLOW_FLOW_H
 
@@ -35,6 +35,9 @@ typedef struct lat_flow lat_flow;
 /* A field in double whose links are in SU(N) to rounding: those of other fields are replaced by the
  * nearest ones. The header states no plaquette then. */
 int lat_flow_prepare(lat_field *u);
+
+/* 0 if that device has code for the flow of these links; or -1, and the sentence says why not. */
+int lat_flow_check(const lat_device *dev, const lat_field *u);
 
 /* Starts at links that lat_flow_prepare has seen. Borrows the device alone. */
 lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how *how);

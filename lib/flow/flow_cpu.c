@@ -8,184 +8,198 @@
 #include "base/isa.h"
 #include "base/memory.h"
 #include "flow_internal.h"
+#include "flow_lanes.h"
 #include "grid/cpu_halo.h"
 #include "grid/cpu_reduce.h"
 #include "grid/reduce.h"
 
 static const lat_flow_ops *const *const tables[] = LAT_ISA_EACH(lat_flow_, );
 
+typedef struct cpu {
+    lat_flow flow;
+    const lat_flow_ops *ops;
+    lat_dfield *start, *plane, *y, *again;
+    lat_flow_work work;
+    double *sum; /* [slices][LAT_FLOW_NUMBERS] */
+} cpu;
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-void lat_flow_close(lat_flow *f)
+static void cpu_close(lat_flow *f)
 {
-    if (!f)
-        return;
+    cpu *c = (cpu *)f;
     lat_dfield_free(f->u);
-    lat_dfield_free(f->start);
-    lat_dfield_free(f->plane);
-    lat_dfield_free(f->y);
-    lat_dfield_free(f->again);
+    lat_dfield_free(c->start);
+    lat_dfield_free(c->plane);
+    lat_dfield_free(c->y);
+    lat_dfield_free(c->again);
     lat_grid_free(f->grid);
-    free(f->sum);
-    free(f);
+    free(c->sum);
+    free(c);
 }
 
-static int blocks(const lat_flow *f) { return lat_cpu(f->grid)->lay->nblocks; }
+static int blocks(const cpu *c) { return lat_cpu(c->flow.grid)->lay->nblocks; }
 
 /* An element of the algebra for each link, zero at first: what is multiplied by zero must be a
  * number. */
-static lat_dfield *algebra_new(lat_flow *f, lat_shape shape)
+static lat_dfield *algebra_new(cpu *c, lat_shape shape)
 {
-    lat_dfield *y = lat_dfield_new(f->grid, shape, 1, "the flow");
+    lat_dfield *y = lat_dfield_new(c->flow.grid, shape, 1, "the flow");
     if (y)
         memset(y->data, 0, y->unit_bytes);
     return y;
 }
 
-static lat_lane_links links_of(const lat_flow *f, const lat_dfield *u)
+static lat_lane_links links_of(const cpu *c, const lat_dfield *u)
 {
-    return (lat_lane_links){lat_cpu(f->grid)->lay, u ? u->data : NULL, u ? u->shape.objects : 0};
+    return (lat_lane_links){lat_cpu(c->flow.grid)->lay, u ? u->data : NULL,
+                            u ? u->shape.objects : 0};
 }
 
-static int open_fields(lat_flow *f, lat_device *dev, const lat_field *u)
+static int open_fields(cpu *c, lat_device *dev, const lat_field *u)
 {
     const lat_grid_spec spec = {
         .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1, .odd = true};
+    lat_flow *f = &c->flow;
     const int nc = u->head.nc, nd = u->head.geom.nd;
     const lat_shape
-        links = {.objects = nd, .reals = 2 * f->ops->rows * nc, .nc = nc, .ghosts = true},
+        links = {.objects = nd, .reals = 2 * c->ops->rows * nc, .nc = nc, .ghosts = true},
         local = {.objects = nd, .reals = links.reals, .nc = nc},
         plane = {.objects = LAT_FLOW_STAPLES, .reals = links.reals, .nc = nc, .ghosts = true},
         algebra = {.objects = nd, .reals = nc * nc};
     const bool again = !(f->how.step > 0), rectangles = f->how.c1 != 0;
     if (!(f->grid = lat_grid_new(dev, &spec))
         || !(f->u = lat_dfield_new(f->grid, links, 1, "links")) || lat_dfield_put(f->u, 0, u, NULL)
-        || !(f->y = algebra_new(f, algebra)) || (again && !(f->again = algebra_new(f, algebra)))
-        || (again && !(f->start = lat_dfield_new(f->grid, local, 1, "links before a step")))
-        || (rectangles && !(f->plane = lat_dfield_new(f->grid, plane, 1, "staples"))))
+        || !(c->y = algebra_new(c, algebra)) || (again && !(c->again = algebra_new(c, algebra)))
+        || (again && !(c->start = lat_dfield_new(f->grid, local, 1, "links before a step")))
+        || (rectangles && !(c->plane = lat_dfield_new(f->grid, plane, 1, "staples"))))
         return -1;
-    f->sum = lat_alloc((size_t)lat_reduce_slices(f->grid), LAT_FLOW_NUMBERS * sizeof *f->sum,
+    c->sum = lat_alloc((size_t)lat_reduce_slices(f->grid), LAT_FLOW_NUMBERS * sizeof *c->sum,
                        "sums of slices");
-    f->work = (lat_flow_work){.u = links_of(f, f->u),
-                              .start = links_of(f, f->start),
-                              .plane = links_of(f, f->plane),
-                              .y = f->y->data,
-                              .again = again ? f->again->data : NULL,
+    c->work = (lat_flow_work){.u = links_of(c, f->u),
+                              .start = links_of(c, c->start),
+                              .plane = links_of(c, c->plane),
+                              .y = c->y->data,
+                              .again = again ? c->again->data : NULL,
                               .c0 = 1 - 8 * f->how.c1,
                               .c1 = f->how.c1};
-    return f->sum ? 0 : -1;
+    return c->sum ? 0 : -1;
 }
 
-int lat_flow_cpu_open(lat_flow *f, lat_device *dev, const lat_field *u)
+static lat_flow *cpu_open(lat_device *dev, const lat_field *u, const lat_flow_how *how)
 {
-    const int nc = u->head.nc;
-    char text[64];
-    if (dev->gpu)
-        return lat_fail("flow: expected the CPU, found a GPU, which has no code of it");
-    if (nc > LAT_FLOW_MOST)
-        return lat_fail("SU(%d): the flow is that of SU(2) to SU(%d)", nc, LAT_FLOW_MOST);
-    if (u->head.geom.nd < 2)
-        return lat_fail("lattice %s: a flow needs two directions at least",
-                        lat_dims_text(&u->head.geom, text));
-    if (lat_device_check_group(false, nc, LAT_CPU_FLOW_MOST))
-        return -1;
-    f->ops = tables[lat_isa_widest()][nc];
-    return open_fields(f, dev, u);
+    cpu *c = calloc(1, sizeof *c);
+    if (!c) {
+        lat_fail("out of memory: a flow");
+        return NULL;
+    }
+    c->flow.how = *how;
+    c->ops = tables[lat_isa_widest()][u->head.nc];
+    if (open_fields(c, dev, u) == 0)
+        return &c->flow;
+    cpu_close(&c->flow);
+    return NULL;
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-static void force_pass(lat_flow *f, lat_flow_force *fn, double beta, double alpha)
+static void force_pass(cpu *c, lat_flow_force *fn, double beta, double alpha)
 {
 #pragma omp parallel
     {
         int64_t from, to;
-        lat_thread_range(blocks(f), &from, &to);
-        fn(&f->work, beta, alpha, (int)from, (int)to);
+        lat_thread_range(blocks(c), &from, &to);
+        fn(&c->work, beta, alpha, (int)from, (int)to);
     }
 }
 
-static int staples_pass(lat_flow *f, int mu, int nu)
+static int staples_pass(cpu *c, int mu, int nu)
 {
-    f->work.mu = mu;
-    f->work.nu = nu;
+    c->work.mu = mu;
+    c->work.nu = nu;
 #pragma omp parallel
     {
         int64_t from, to;
-        lat_thread_range(blocks(f), &from, &to);
-        f->ops->staples(&f->work, (int)from, (int)to);
+        lat_thread_range(blocks(c), &from, &to);
+        c->ops->staples(&c->work, (int)from, (int)to);
     }
-    return lat_halo_exchange(f->plane, 0);
+    return lat_halo_exchange(c->plane, 0);
 }
 
-int lat_flow_cpu_force(lat_flow *f, double beta, double alpha)
+static int force(cpu *c, double beta, double alpha)
 {
-    if (!f->plane) {
-        force_pass(f, f->ops->force, beta, alpha);
+    if (!c->plane) {
+        force_pass(c, c->ops->force, beta, alpha);
         return 0;
     }
-    for (int mu = 0; mu < f->grid->slot.nd; mu++)
-        for (int nu = mu + 1; nu < f->grid->slot.nd; nu++) {
-            if (staples_pass(f, mu, nu))
+    for (int mu = 0; mu < c->flow.grid->slot.nd; mu++)
+        for (int nu = mu + 1; nu < c->flow.grid->slot.nd; nu++) {
+            if (staples_pass(c, mu, nu))
                 return -1;
-            force_pass(f, f->ops->plane, beta, alpha);
+            force_pass(c, c->ops->plane, beta, alpha);
         }
     return 0;
 }
 
-static int halvings(double bound)
-{
-    int n = 0;
-    for (; bound > 1; bound /= 2)
-        n++;
-    return n;
-}
-
-int lat_flow_cpu_apply(lat_flow *f, double eps, double bound)
+static int apply(cpu *c, double eps, double bound)
 {
 #pragma omp parallel
     {
         int64_t from, to;
-        lat_thread_range(blocks(f), &from, &to);
-        f->ops->apply(&f->work, eps, halvings(bound), (int)from, (int)to);
+        lat_thread_range(blocks(c), &from, &to);
+        c->ops->apply(&c->work, eps, lat_flow_halvings(bound), (int)from, (int)to);
     }
-    return lat_halo_exchange(f->u, 0);
+    return lat_halo_exchange(c->flow.u, 0);
 }
 
 /* The own blocks, which come before the ghosts. */
-static void copy_links(const lat_flow *f, lat_dfield *to, const lat_dfield *from)
+static void copy_links(const cpu *c, lat_dfield *to, const lat_dfield *from)
 {
-    const size_t block = f->start->unit_bytes / (size_t)blocks(f);
+    const size_t block = c->start->unit_bytes / (size_t)blocks(c);
 #pragma omp parallel
     {
         int64_t begin, end;
-        lat_thread_range(blocks(f), &begin, &end);
+        lat_thread_range(blocks(c), &begin, &end);
         memcpy((char *)to->data + (size_t)begin * block,
                (const char *)from->data + (size_t)begin * block, (size_t)(end - begin) * block);
     }
 }
 
-void lat_flow_cpu_save(lat_flow *f) { copy_links(f, f->start, f->u); }
-
-int lat_flow_cpu_restore(lat_flow *f)
+static int cpu_restore(lat_flow *f)
 {
-    copy_links(f, f->u, f->start);
+    cpu *c = (cpu *)f;
+    copy_links(c, f->u, c->start);
     return lat_halo_exchange(f->u, 0);
 }
 
-void lat_flow_cpu_combine(lat_flow *f, double a, double b)
+/* again = a y + b again. */
+static void combine(cpu *c, double a, double b)
 {
-    const double *y = f->y->data;
-    double *again = f->again->data;
+    const double *y = c->y->data;
+    double *again = c->again->data;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < f->y->unit_bytes / sizeof *y; i++)
+    for (size_t i = 0; i < c->y->unit_bytes / sizeof *y; i++)
         again[i] = a * y[i] + b * again[i];
+}
+
+static int cpu_stage(lat_flow *f, const lat_flow_stage *s)
+{
+    cpu *c = (cpu *)f;
+    if (s->first)
+        copy_links(c, c->start, f->u);
+    if (s->again)
+        combine(c, 1, 0);
+    if (force(c, s->beta, s->alpha))
+        return -1;
+    if (s->again)
+        combine(c, s->a, s->b);
+    return apply(c, s->eps, s->bound);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 typedef struct distance {
-    const lat_flow *f;
+    const cpu *c;
     double eps;
     int halvings;
 } distance;
@@ -194,40 +208,43 @@ static void distances(void *context, int unit, int begin, int end, double *out)
 {
     const distance *d = context;
     (void)unit;
-    d->f->ops->apart(&d->f->work, d->eps, d->halvings, begin, end, out);
+    d->c->ops->apart(&d->c->work, d->eps, d->halvings, begin, end, out);
 }
 
-int lat_flow_cpu_apart(lat_flow *f, double eps, double bound, double *largest)
+static int cpu_apart(lat_flow *f, double eps, double bound, double *square)
 {
-    distance d = {f, eps, halvings(bound)};
+    cpu *c = (cpu *)f;
+    distance d = {c, eps, lat_flow_halvings(bound)};
     double total[2];
-    if (lat_cpu_reduce(f->grid, 1, NULL, 1, 1, distances, &d, f->sum)
-        || lat_reduce_total(f->grid, 1, 2, 1, f->sum, total))
+    if (lat_cpu_reduce(f->grid, 1, NULL, 1, 1, distances, &d, c->sum)
+        || lat_reduce_total(f->grid, 1, 2, 1, c->sum, total))
         return -1;
-    *largest = sqrt(total[1]);
+    *square = total[1];
     return 0;
 }
 
 static void numbers(void *context, int unit, int begin, int end, double *out)
 {
-    const lat_flow *f = context;
+    const cpu *c = context;
     (void)unit;
-    f->ops->numbers(&f->work, begin, end, out);
+    c->ops->numbers(&c->work, begin, end, out);
 }
 
-int lat_flow_measure(lat_flow *f, lat_flow_measured *m)
+static int cpu_numbers(lat_flow *f, double total[LAT_FLOW_NUMBERS])
 {
-    const double sites = (double)lat_volume(&f->grid->slot);
-    double total[LAT_FLOW_NUMBERS];
-    if (lat_cpu_reduce(f->grid, 1, NULL, LAT_FLOW_NUMBERS, 0, numbers, f, f->sum)
-        || lat_reduce_total(f->grid, 1, LAT_FLOW_NUMBERS, 0, f->sum, total))
-        return -1;
-    *m = (lat_flow_measured){2 * total[0] / sites, total[1] / sites, total[2] / sites,
-                             f->grid->slot.nd == 4 ? total[3] / (4 * M_PI * M_PI) : NAN};
-    return 0;
+    cpu *c = (cpu *)f;
+    return lat_cpu_reduce(f->grid, 1, NULL, LAT_FLOW_NUMBERS, 0, numbers, c, c->sum)
+                   || lat_reduce_total(f->grid, 1, LAT_FLOW_NUMBERS, 0, c->sum, total)
+               ? -1
+               : 0;
 }
 
-int lat_flow_get(const lat_flow *f, lat_field *v)
-{
-    return lat_dfield_get(f->u, 0, v, true) || lat_field_exchange(v) ? -1 : 0;
-}
+const lat_flow_device lat_flow_cpu = {
+    .groups = LAT_CPU_FLOW_MOST,
+    .open = cpu_open,
+    .close = cpu_close,
+    .stage = cpu_stage,
+    .restore = cpu_restore,
+    .apart = cpu_apart,
+    .numbers = cpu_numbers,
+};

@@ -1,38 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flow_internal.h: what the integrator (flow.c) asks of a device (flow_cpu.c). */
+/* flow_internal.h: what the integrator (flow.c) asks of a device (flow_cpu.c, flow_gpu.cu). C and
+ * C++. */
 #ifndef LAT_FLOW_FLOW_INTERNAL_H
 #define LAT_FLOW_FLOW_INTERNAL_H
 
 #include "flow.h"
-#include "flow_lanes.h"
 #include "grid/grid.h"
+#include "site/groups.h"
 
+/* The staples of one plane at a site, as links: over U_mu above and below (side nu), over U_nu
+ * above and below (side mu). */
+enum { LAT_FLOW_MU_UP, LAT_FLOW_MU_DOWN, LAT_FLOW_NU_UP, LAT_FLOW_NU_DOWN, LAT_FLOW_STAPLES };
+
+/* Of each site: sum of N - Re tr U_p over its plaquettes in positive directions; sum of tr F^2 of
+ * the planes with the last direction and of the others; charge times 4 pi^2, in four dimensions. */
+enum { LAT_FLOW_NUMBERS = 4 };
+
+/* A stage of a step: y = beta y + alpha Z of u, then u <- exp(eps y) u. */
+typedef struct lat_flow_stage {
+    double beta, alpha, eps;
+    double bound; /* of the eigenvalues of eps y */
+    bool first;   /* of a step that may be made again: start = u before it */
+    bool again;   /* and again = a y + b (y as it was before) */
+    double a, b;
+    bool last; /* of its step: y is not needed any more */
+} lat_flow_stage;
+
+typedef struct lat_flow_device {
+    int groups; /* its code is for SU(2) to SU(groups) */
+    lat_flow *(*open)(lat_device *dev, const lat_field *u, const lat_flow_how *how);
+    void (*close)(lat_flow *f);
+    int (*stage)(lat_flow *f, const lat_flow_stage *s); /* ghosts of u are exchanged */
+    int (*restore)(lat_flow *f);                        /* u = start */
+    /* The square of the largest distance of a link from exp(eps again) start. */
+    int (*apart)(lat_flow *f, double eps, double bound, double *square);
+    int (*numbers)(lat_flow *f, double total[LAT_FLOW_NUMBERS]); /* over the lattice */
+} lat_flow_device;
+
+extern const lat_flow_device lat_flow_cpu;
+extern const lat_flow_device lat_flow_gpu; /* or flow_nocuda.c */
+
+/* The device's own struct begins with it; it sets the first three. */
 struct lat_flow {
     lat_flow_how how;
-    const lat_flow_ops *ops;
     lat_grid *grid;
-    lat_dfield *u, *start, *plane, *y, *again;
-    lat_flow_work work;
-    double *sum;          /* [slices][LAT_FLOW_NUMBERS] */
+    lat_dfield *u; /* the links as they are */
+    const lat_flow_device *device;
     double next, longest; /* steps, if they follow the tolerance */
     double bound;         /* of the eigenvalues of Z */
     long steps, rejected;
 };
 
-int lat_flow_cpu_open(lat_flow *f, lat_device *dev, const lat_field *u);
-
-/* y = beta y + alpha Z of u; u <- exp(eps y) u, |eps y| <= bound; ghosts are exchanged. */
-int lat_flow_cpu_force(lat_flow *f, double beta, double alpha);
-int lat_flow_cpu_apply(lat_flow *f, double eps, double bound);
-
-/* start = u, and back. */
-void lat_flow_cpu_save(lat_flow *f);
-int lat_flow_cpu_restore(lat_flow *f);
-
-/* again = a y + b again. */
-void lat_flow_cpu_combine(lat_flow *f, double a, double b);
-
-/* The largest distance of a link from exp(eps again) start. */
-int lat_flow_cpu_apart(lat_flow *f, double eps, double bound, double *distance);
+/* An exponential of what has eigenvalues up to `bound` is squared so often (site/flow.h). */
+static inline int lat_flow_halvings(double bound)
+{
+    int n = 0;
+    for (; bound > 1; bound /= 2)
+        n++;
+    return n;
+}
 
 #endif

@@ -8,40 +8,6 @@
 
 enum { PLANES = LAT_MAX_DIMS * (LAT_MAX_DIMS - 1) / 2 };
 
-/* Products of whole matrices are functions of their own: copies would take the compiler minutes. */
-APART void LAT_(times)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m) *b)
-{
-    LAT_(matrix_mul)(c, a, b, LAT_N);
-}
-
-/* a b^+ */
-APART void LAT_(times_dag)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m) *b)
-{
-    LAT_UNROLL
-    for (int i = 0; i < LAT_N; i++)
-        LAT_UNROLL
-    for (int j = 0; j < LAT_N; j++) {
-        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-        for (int k = 0; k < LAT_N; k++)
-            s = LAT_(fma_conj)(s, a->e[i][k], b->e[j][k]);
-        c->e[i][j] = s;
-    }
-}
-
-/* a^+ b */
-APART void LAT_(dag_times)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m) *b)
-{
-    LAT_UNROLL
-    for (int i = 0; i < LAT_N; i++)
-        LAT_UNROLL
-    for (int j = 0; j < LAT_N; j++) {
-        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-        for (int k = 0; k < LAT_N; k++)
-            s = LAT_(fma_conj)(s, b->e[k][j], a->e[k][i]);
-        c->e[i][j] = s;
-    }
-}
-
 LAT_HOST_DEVICE LAT_T *LAT_(algebra_at)(const lat_flow_work *w, double *of, int block, int mu)
 {
     const size_t nd = (size_t)w->u.objects;
@@ -135,23 +101,8 @@ static void LAT_(staples)(const lat_flow_work *w, int begin, int end)
     }
 }
 
-/* s = c0 a + c1 l, a <- c1 a: a side of the plaquette together with the staple that takes its
- * place in a rectangle. */
-LAT_HOST_DEVICE void LAT_(mix)(const lat_flow_work *w, LAT_(m) *s, LAT_(m) *a, const LAT_(m) *l)
-{
-    LAT_(matrix_one)(s, LAT_(set)(0));
-    LAT_(matrix_add)(s, LAT_(set)(w->c0), a);
-    LAT_(matrix_add)(s, LAT_(set)(w->c1), l);
-    for (int i = 0; i < LAT_N; i++)
-        for (int j = 0; j < LAT_N; j++) {
-            a->e[i][j].re *= LAT_(set)(w->c1);
-            a->e[i][j].im *= LAT_(set)(w->c1);
-        }
-}
-
-/* Staples over U_mu above, a b c^+ with a = U_nu(x), b = U_mu(x+nu), c = U_nu(x+mu): of the
- * plaquette times c0, and of the three rectangles, in which the staple beyond a, b or c takes its
- * place, times c1. own: the first of the two staples of mu, other: of nu. */
+/* Staples of plaquettes and rectangles over U_mu above (site/flow.h). own: the first of the two
+ * staples of mu, other: of nu. */
 APART void LAT_(above)(const lat_flow_work *w, const LAT_(sites) *at, int mu, int nu, int own,
                        int other, LAT_(m) *s)
 {
@@ -159,15 +110,7 @@ APART void LAT_(above)(const lat_flow_work *w, const LAT_(sites) *at, int mu, in
     const LAT_(m) b = LAT_(load_next)(&w->u, at, nu, mu), c = LAT_(load_next)(&w->u, at, mu, nu);
     const LAT_(m) up = LAT_(load_next)(&w->plane, at, nu, own),
                   right = LAT_(load_next)(&w->plane, at, mu, other);
-    LAT_(m) t, v, x;
-    LAT_(mix)(w, &t, &a, &l);
-    LAT_(times)(&v, &t, &b);
-    LAT_(times)(&x, &a, &up);
-    LAT_(matrix_add)(&v, LAT_(set)(1), &x);
-    LAT_(times_dag)(s, &v, &c);
-    LAT_(times)(&v, &a, &b);
-    LAT_(times_dag)(&x, &v, &right);
-    LAT_(matrix_add)(s, LAT_(set)(1), &x);
+    LAT_(paths_above)(s, w->c0, w->c1, &a, &b, &c, &l, &up, &right);
 }
 
 /* Those below, a^+ b c with a = U_nu(y), b = U_mu(y), c = U_nu(y+mu), y = x - nu, in the lanes of
@@ -179,15 +122,7 @@ APART void LAT_(below)(const lat_flow_work *w, const LAT_(sites) *y, int mu, int
     const LAT_(m) b = LAT_(load_here)(&w->u, y, mu), c = LAT_(load_next)(&w->u, y, mu, nu);
     const LAT_(m) down = LAT_(load_here)(&w->plane, y, own + 1),
                   right = LAT_(load_next)(&w->plane, y, mu, other);
-    LAT_(m) t, v, x;
-    LAT_(mix)(w, &t, &a, &l);
-    LAT_(dag_times)(&v, &t, &b);
-    LAT_(dag_times)(&x, &a, &down);
-    LAT_(matrix_add)(&v, LAT_(set)(1), &x);
-    LAT_(times)(s, &v, &c);
-    LAT_(dag_times)(&v, &a, &b);
-    LAT_(times)(&x, &v, &right);
-    LAT_(matrix_add)(s, LAT_(set)(1), &x);
+    LAT_(paths_below)(s, w->c0, w->c1, &a, &b, &c, &l, &down, &right);
 }
 
 /* Each link meets its planes in the order 01, 02, 03, 12, ..: beta belongs to the first. */

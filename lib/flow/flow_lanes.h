@@ -4,12 +4,9 @@
 #ifndef LAT_FLOW_FLOW_LANES_H
 #define LAT_FLOW_FLOW_LANES_H
 
+#include "flow_internal.h"
 #include "grid/lane_links.h"
 #include "site/groups.h"
-
-/* The staples of one plane at a site, as links: over U_mu above and below (side nu), over U_nu
- * above and below (side mu). */
-enum { LAT_FLOW_MU_UP, LAT_FLOW_MU_DOWN, LAT_FLOW_NU_UP, LAT_FLOW_NU_DOWN, LAT_FLOW_STAPLES };
 
 /* Links and staples of planes have ghosts; the others have not. An element of the algebra
  * (site/flow.h) of each link: number e of U_mu of block b, lane l is at
@@ -39,9 +36,7 @@ typedef void lat_flow_apply(const lat_flow_work *w, double eps, int halvings, in
 typedef void lat_flow_apart(const lat_flow_work *w, double eps, int halvings, int begin, int end,
                             double *out);
 
-/* Of each site: sum of N - Re tr U_p over its plaquettes in positive directions; sum of tr F^2 of
- * the planes with the last direction and of the others; charge times 4 pi^2, in four dimensions. */
-enum { LAT_FLOW_NUMBERS = 4 };
+/* LAT_FLOW_NUMBERS numbers of each site, to out[LAT_FLOW_NUMBERS i ..]. */
 typedef void lat_flow_numbers(const lat_flow_work *w, int begin, int end, double *out);
 
 typedef struct lat_flow_ops {

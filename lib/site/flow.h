@@ -73,6 +73,44 @@ LAT_HOST_DEVICE void LAT_(matrix_mul)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m
     }
 }
 
+/* Products of whole matrices. The includer may say APART: copies of them would take a compiler
+ * minutes. */
+#ifndef APART
+#define APART LAT_HOST_DEVICE
+#endif
+APART void LAT_(times)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m) *b)
+{
+    LAT_(matrix_mul)(c, a, b, LAT_N);
+}
+
+/* a b^+ */
+APART void LAT_(times_dag)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m) *b)
+{
+    LAT_UNROLL
+    for (int i = 0; i < LAT_N; i++)
+        LAT_UNROLL
+    for (int j = 0; j < LAT_N; j++) {
+        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+        for (int k = 0; k < LAT_N; k++)
+            s = LAT_(fma_conj)(s, a->e[i][k], b->e[j][k]);
+        c->e[i][j] = s;
+    }
+}
+
+/* a^+ b */
+APART void LAT_(dag_times)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m) *b)
+{
+    LAT_UNROLL
+    for (int i = 0; i < LAT_N; i++)
+        LAT_UNROLL
+    for (int j = 0; j < LAT_N; j++) {
+        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+        for (int k = 0; k < LAT_N; k++)
+            s = LAT_(fma_conj)(s, b->e[k][j], a->e[k][i]);
+        c->e[i][j] = s;
+    }
+}
+
 /* s + w x. */
 LAT_HOST_DEVICE void LAT_(matrix_add)(LAT_(m) *s, LAT_T w, const LAT_(m) *x)
 {
@@ -92,6 +130,59 @@ LAT_HOST_DEVICE void LAT_(matrix_one)(LAT_(m) *m, LAT_T s)
             m->e[a][b].im = LAT_(set)(0);
         }
 }
+
+/* ---- plaquettes and rectangles of a plane ----
+ * A staple over U_mu(x) on the side of nu, a b c^+ with a = U_nu(x), b = U_mu(x+nu), c =
+ * U_nu(x+mu), is one side of a plaquette; of a rectangle that begins with U_mu, if the staple
+ * beyond a, b or c takes its place. */
+
+/* t = c0 a + c1 l, a <- c1 a: a side of the plaquette together with the staple that takes its
+ * place in a rectangle. */
+LAT_HOST_DEVICE void LAT_(mix)(LAT_S c0, LAT_S c1, LAT_(m) *t, LAT_(m) *a, const LAT_(m) *l)
+{
+    LAT_(matrix_one)(t, LAT_(set)(0));
+    LAT_(matrix_add)(t, LAT_(set)(c0), a);
+    LAT_(matrix_add)(t, LAT_(set)(c1), l);
+    for (int i = 0; i < LAT_N; i++)
+        for (int j = 0; j < LAT_N; j++) {
+            a->e[i][j].re *= LAT_(set)(c1);
+            a->e[i][j].im *= LAT_(set)(c1);
+        }
+}
+
+/* s = c0 a b c^+ + c1 (l b c^+ + a up c^+ + a b right^+). a changes. */
+APART void LAT_(paths_above)(LAT_(m) *s, LAT_S c0, LAT_S c1, LAT_(m) *a, const LAT_(m) *b,
+                             const LAT_(m) *c, const LAT_(m) *l, const LAT_(m) *up,
+                             const LAT_(m) *right)
+{
+    LAT_(m) t, v, x;
+    LAT_(mix)(c0, c1, &t, a, l);
+    LAT_(times)(&v, &t, b);
+    LAT_(times)(&x, a, up);
+    LAT_(matrix_add)(&v, LAT_(set)(1), &x);
+    LAT_(times_dag)(s, &v, c);
+    LAT_(times)(&v, a, b);
+    LAT_(times_dag)(&x, &v, right);
+    LAT_(matrix_add)(s, LAT_(set)(1), &x);
+}
+
+/* s = c0 a^+ b c + c1 (l^+ b c + a^+ down c + a^+ b right). a changes. */
+APART void LAT_(paths_below)(LAT_(m) *s, LAT_S c0, LAT_S c1, LAT_(m) *a, const LAT_(m) *b,
+                             const LAT_(m) *c, const LAT_(m) *l, const LAT_(m) *down,
+                             const LAT_(m) *right)
+{
+    LAT_(m) t, v, x;
+    LAT_(mix)(c0, c1, &t, a, l);
+    LAT_(dag_times)(&v, &t, b);
+    LAT_(dag_times)(&x, a, down);
+    LAT_(matrix_add)(&v, LAT_(set)(1), &x);
+    LAT_(times)(s, &v, c);
+    LAT_(dag_times)(&v, a, b);
+    LAT_(times)(&x, &v, right);
+    LAT_(matrix_add)(s, LAT_(set)(1), &x);
+}
+
+/* ---- exponentials ---- */
 
 /* e = exp(x) by Taylor's series to x^LAT_EXP_ORDER, for x whose eigenvalues are at most 1: what is
  * left out is 1/19! = 8e-18. */
@@ -129,6 +220,7 @@ LAT_HOST_DEVICE void LAT_(algebra_exp_small)(LAT_(m) *e, const LAT_(m) *x, const
     const LAT_T zero = LAT_(set)(0);
     LAT_(c) q0 = {LAT_(set)(1), zero}, q1 = {zero, zero}, q2 = {zero, zero};
     /* Of exp(x) = 1 + x/1 (1 + x/2 (1 + x/3 (..))) from inside. */
+    LAT_UNROLL_ALL
     for (int k = LAT_(exp_order); k > 0; k--) {
         const LAT_T r = LAT_(set)((LAT_S)(1.0 / k));
         const LAT_(c) last = {q2.re * r, q2.im * r};

@@ -35,15 +35,17 @@ static lat_field flowed(lat_device *dev, const lat_field *u, lat_flow_how how, d
     return v;
 }
 
-static lat_flow_measured measured(const lat_field *u)
+static lat_flow_measured measured_on(lat_device *dev, const lat_field *u)
 {
     const lat_flow_how how = {.step = 1};
     lat_flow_measured m;
-    lat_flow *f = lat_flow_open(cpu_device(), u, &how);
+    lat_flow *f = lat_flow_open(dev, u, &how);
     need(f && lat_flow_measure(f, &m) == 0, "a measurement");
     lat_flow_close(f);
     return m;
 }
+
+static lat_flow_measured measured(const lat_field *u) { return measured_on(cpu_device(), u); }
 
 /* The largest Frobenius norm of a difference of links. */
 static double apart(const lat_field *a, const lat_field *b)
@@ -182,10 +184,10 @@ static void check_plain_all(lat_device *dev)
 
 /* ---- measurements ---------------------------------------------------------------------------- */
 
-static void check_measurements(const char *dims, int nc)
+static void check_measurements(lat_device *dev, const char *dims, int nc)
 {
     lat_field u = rough_links(dims, nc, 7);
-    const lat_flow_measured m = measured(&u);
+    const lat_flow_measured m = measured_on(dev, &u);
     const int nd = u.head.geom.nd;
     double p, trace;
     lat_clover c = {NAN, NAN};
@@ -281,11 +283,11 @@ static void check_order(int nc, double c1)
 }
 
 /* Where the bound of eps Z is large, exponentials are squared: links stay in the group. */
-static void check_large_steps(int nc)
+static void check_large_steps(lat_device *dev, int nc)
 {
     lat_field u = field_new(LAT_GAUGE, geometry_of("4,4,4,2"), nc, LAT_F64), v, w;
     fill_haar(&u, 13);
-    w = flowed(cpu_device(), &u, (lat_flow_how){.step = .7}, .7);
+    w = flowed(dev, &u, (lat_flow_how){.step = .7}, .7);
     need(lat_field_duplicate(&u, &v) == 0, "memory");
     plain_step(&v, .7, 0);
     lat_deviation off;
@@ -392,6 +394,87 @@ static void check_same_bits(const char *dims, int nc, double c1)
     lat_field_free(&v);
 }
 
+/* ---- a GPU ----------------------------------------------------------------------------------- */
+
+/* Groups of 32 sites that are full or not, extents of 2, strides that are no powers of two; two to
+ * four directions. */
+static const char *const even[] = {"8,8,4,4", "6,2,10,4", "2,2,2,2", "2,12,6,14", "4,6,2", "16,6"};
+#define EVEN (sizeof even / sizeof *even)
+
+/* The largest N that a device has code for. */
+static int largest(const lat_device *dev)
+{
+    int nc = 1;
+    for (bool more = true; more; nc += more) {
+        lat_field u = field_new(LAT_GAUGE, geometry_of("2,2"), nc + 1, LAT_F64);
+        more = nc < LAT_FLOW_MOST && lat_flow_check(dev, &u) == 0;
+        lat_field_free(&u);
+    }
+    lat_error_clear();
+    return nc;
+}
+
+/* Steps by the tolerance, as the CPU makes them, and their numbers; and once more, bit for bit. */
+static void check_follows(lat_device *dev, const char *dims, int nc, double c1)
+{
+    const lat_flow_how how = {.c1 = c1, .tolerance = 1e-4};
+    lat_device *const where[3] = {cpu_device(), dev, dev};
+    lat_field u = rough_links(dims, nc, 41), v[3];
+    lat_flow_measured m[3];
+    long steps[3];
+    for (int i = 0; i < 3; i++) {
+        lat_flow *f = lat_flow_open(where[i], &u, &how);
+        need(f && lat_field_duplicate(&u, &v[i]) == 0 && lat_flow_advance(f, .1) == 0
+                 && lat_flow_measure(f, &m[i]) == 0 && lat_flow_get(f, &v[i]) == 0,
+             "a flow");
+        steps[i] = lat_flow_steps(f) + lat_flow_rejected(f);
+        lat_flow_close(f);
+    }
+    const double volume = (double)lat_volume(&u.head.geom);
+    /* Of each step as in check_plain, eps at most .16: steps divide what is left by a whole number,
+     * so that they are the same. */
+    const double links = 3 * (double)steps[0] * (.16 * 6 * (1 + 11 * fabs(c1)) * 6 + 8) * nc * EPS;
+    /* Sums of six planes of numbers of order N. */
+    const double numbers = 8 * 16 * nc * nc * EPS + 6 * nc * links;
+    CHECK(steps[0] == steps[1], "%s, SU(%d), c1 %g: %ld and %ld steps", dims, nc, c1, steps[0],
+          steps[1]);
+    CHECK(apart(&v[0], &v[1]) <= links, "%s, SU(%d), c1 %g: links apart by %g, at most %g expected",
+          dims, nc, c1, apart(&v[0], &v[1]), links);
+    CHECK(fabs(m[0].plaquette - m[1].plaquette) <= numbers
+              && fabs(m[0].temporal - m[1].temporal) <= numbers
+              && fabs(m[0].spatial - m[1].spatial) <= numbers
+              && (isnan(m[0].charge) ? isnan(m[1].charge)
+                                     : fabs(m[0].charge - m[1].charge) <= numbers * volume / 40),
+          "%s, SU(%d), c1 %g: densities or charge differ", dims, nc, c1);
+    CHECK(!memcmp(v[1].data, v[2].data, lat_field_reals(&u) * sizeof(double))
+              && !memcmp(&m[1], &m[2], sizeof m[1]),
+          "%s, SU(%d), c1 %g: other bits", dims, nc, c1);
+    for (int i = 0; i < 3; i++)
+        lat_field_free(&v[i]);
+    lat_field_free(&u);
+}
+
+static void check_gpu(lat_device *dev)
+{
+    const int most = largest(dev);
+    device_case(dev, "the flow is that of a plain one");
+    for (size_t i = 0; i < EVEN; i++)
+        for (int nc = 2; nc <= (i < 3 ? most : 3); nc++)
+            check_plain(dev, even[i], nc, actions[(i + (size_t)nc) % 3]);
+    device_case(dev, "densities and charge are those of lib/measure");
+    for (size_t i = 0; i < EVEN; i++)
+        for (int nc = 2; nc <= most; nc++)
+            check_measurements(dev, even[i], nc);
+    device_case(dev, "steps by the tolerance are those of the CPU, every time the same bits");
+    for (size_t i = 0; i < EVEN; i++)
+        for (int nc = 2; nc <= (i < 2 ? most : 3); nc++)
+            for (size_t a = 0; a < 2; a++)
+                check_follows(dev, even[i], nc, actions[a]);
+    device_case(dev, "large steps stay in the group");
+    for (int nc = 2; nc <= most; nc++)
+        check_large_steps(dev, nc);
+}
+
 static void refused(lat_field *u, double t, const char *word)
 {
     const lat_flow_how how = {.step = .1};
@@ -439,7 +522,7 @@ static void check_prepare(void)
     lat_field_free(&u);
 }
 
-int main(void)
+static void check_cpu(void)
 {
     check_case("links that are not in the group are replaced by the nearest");
     check_prepare();
@@ -450,11 +533,11 @@ int main(void)
     check_plain(checking_device(), "4,3,2,5", 3, LAT_FLOW_SYMANZIK);
     check_plain(checking_device(), "2,4,4,6", 2, LAT_FLOW_SYMANZIK);
     check_case("densities and charge are those of lib/measure");
-    check_measurements("4,4,4,4", 3);
-    check_measurements("3,4,5,2", 2);
-    check_measurements("4,2,2,6", 4);
-    check_measurements("4,3,6", 3);
-    check_measurements("4,6", 2);
+    check_measurements(cpu_device(), "4,4,4,4", 3);
+    check_measurements(cpu_device(), "3,4,5,2", 2);
+    check_measurements(cpu_device(), "4,2,2,6", 4);
+    check_measurements(cpu_device(), "4,3,6", 3);
+    check_measurements(cpu_device(), "4,6", 2);
     check_case("uniform flux stays, with the densities and the charge that it has");
     check_flux(2, 0);
     check_flux(3, LAT_FLOW_SYMANZIK);
@@ -464,7 +547,7 @@ int main(void)
     check_order(2, LAT_FLOW_SYMANZIK);
     check_case("large steps stay in the group");
     for (int nc = 2; nc <= 5; nc++)
-        check_large_steps(nc);
+        check_large_steps(cpu_device(), nc);
     check_case("the flow of rotated links is the rotated flow");
     check_covariance(2, LAT_FLOW_SYMANZIK);
     check_covariance(3, 0);
@@ -481,5 +564,18 @@ int main(void)
     check_same_bits("3,6,2,5", 2, LAT_FLOW_SYMANZIK);
     check_case("what cannot flow is refused");
     check_refusals();
+}
+
+/* With an argument: the GPU alone. */
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc == 1)
+        check_cpu();
+    lat_device *const gpu = gpu_device();
+    if (gpu)
+        check_gpu(gpu);
+    else
+        check_skipped("GPU: the flow", lat_error());
     return check_done();
 }

@@ -111,9 +111,6 @@ static void check_usage(void)
 {
     if (lat_opt_given("step") && lat_opt_given("tolerance"))
         lat_usage("--step and --tolerance exclude each other");
-    if (device.choice == LAT_DEVICE_GPU)
-        lat_usage("--device gpu: the flow runs on the CPU alone so far");
-    device.choice = LAT_DEVICE_CPU;
     if (times_text && !links)
         lat_usage("--write is for --links, and there is no --links");
     if (links)
@@ -396,9 +393,21 @@ static void print_json(FILE *to, const measured *m, bool several)
 
 /* Of all files. */
 static struct {
-    lat_device *device;
+    lat_device *device, *cpu; /* cpu: in place of a GPU that cannot */
     lat_output *out;
 } files;
+
+/* The device; or, where it is a GPU that was chosen by itself and has no code for these links, the
+ * CPU. */
+static lat_device *device_for(const lat_field *u)
+{
+    const bool can = lat_flow_check(files.device, u) == 0;
+    if (!can && !files.cpu && files.device->gpu && device.choice == LAT_DEVICE_AUTO && !device.gpus)
+        lat_warn("%s; it runs on the CPU", lat_error());
+    if (!can)
+        lat_error_clear();
+    return lat_device_or_cpu(files.device, &device, can || device.gpus, &files.cpu);
+}
 
 /* Is there a flow from `start` to the times that were asked for? */
 static int check_times(const char *name, double start)
@@ -422,7 +431,8 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     if (start_time(&u->head, name, &start) || check_times(name, start)
         || check_isotropic(&u->head, name) || lat_flow_prepare(u))
         return -1;
-    lat_flow *f = lat_flow_open(files.device, u, &how);
+    lat_device *on = device_for(u);
+    lat_flow *f = on ? lat_flow_open(on, u, &how) : NULL;
     const int rc = f ? run(f, u, files.out, start, m) : -1;
     lat_flow_close(f);
     return rc;
@@ -475,12 +485,14 @@ int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
     check_usage();
+    if (lat_device_begin(&device, lat_opts.comm))
+        return lat_report(LAT_FAILED);
     if (links && !(files.out = lat_output_open(links, 0, lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, commit);
     lat_output_abort(files.out); /* what is not committed */
-    if (files.device)
-        lat_device_close(files.device);
+    lat_device_close(files.cpu);
+    lat_device_close(files.device);
     lat_device_end();
     return code;
 }
