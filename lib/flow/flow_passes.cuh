@@ -14,7 +14,7 @@
 /* How many blocks of the Wilson flow a processor takes at least: so many registers a thread may
  * have. */
 #ifndef BLOCKS_A_PROCESSOR
-#define BLOCKS_A_PROCESSOR (LAT_N == 2 ? 4 : 2)
+#define BLOCKS_A_PROCESSOR (LAT_N == 2 ? 4 : LAT_N == 3 ? 3 : 2)
 #endif
 
 /* ---- memory ---------------------------------------------------------------------------------- */
