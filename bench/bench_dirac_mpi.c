@@ -7,7 +7,7 @@
  * A line for each: precision, columns, lattice, ranks, microseconds a hop and column (median of 7,
  * of the slowest rank), those of a sum over all sites as an iteration of a solver needs it, and the
  * norm after 20 hops to and fro, which has to be the same, to the last digit, whatever the ranks.
- * TRANSPORT in the environment: as --transport. */
+ * In the environment: TRANSPORT as --transport, HALO as --halo of lat-solve, DEVICE=cpu. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,12 @@ typedef struct setting {
     int all[LAT_SPINOR_COLUMNS];
 } setting;
 
+static bool is(const char *name, const char *value)
+{
+    const char *found = getenv(name);
+    return found && !strcmp(found, value);
+}
+
 static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage storage, int columns)
 {
     const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
@@ -38,6 +44,7 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     lat_fermion_init(&f);
     strcpy(f.name, "wilson");
     f.boundary[3].theta = 1;
+    const lat_dirac_options how = {.in_turn = is("HALO", "first")};
     for (int c = 0; c < columns; c++)
         s->all[c] = c;
     s->comm = dev->comm;
@@ -45,7 +52,7 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     s->odd = (lat_spinor_part){LAT_ODD, columns, s->all};
     s->both = (lat_spinor_part){LAT_BOTH, columns, s->all};
     if (!(s->grid = lat_grid_new(dev, &spec)) || !(s->space = lat_spinor_open(s->grid, 3, columns))
-        || !(s->d = lat_dirac_open(s->space, u, &f, NULL))
+        || !(s->d = lat_dirac_open(s->space, u, &f, &how))
         || !(s->x = lat_spinor_new(s->space, "spinors")))
         stop();
 }
@@ -128,7 +135,7 @@ int main(int argc, char **argv)
     if (!comm)
         stop();
     static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
-    lat_device_options options = {.choice = LAT_DEVICE_GPU};
+    lat_device_options options = {.choice = is("DEVICE", "cpu") ? LAT_DEVICE_CPU : LAT_DEVICE_GPU};
     const char *transport = getenv("TRANSPORT"), *made = "";
     lat_field u = {.data = NULL};
     while (transport && strcmp(transport, ways[options.transport]))

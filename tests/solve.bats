@@ -69,6 +69,8 @@ point=(--source "point:1,0,2,3")
         lat-solve -n $n -@ 1 --kappa .15 --csw 1 "${point[@]}" u.lat -o ranks.lat
         cmp one.lat ranks.lat
     done
+    lat-solve -n 2 -@ 2 --halo first --kappa .15 --csw 1 "${point[@]}" u.lat -o ranks.lat
+    cmp one.lat ranks.lat
 }
 
 @test "a solve that is stopped or killed goes on from its checkpoint, with the same bytes" {

@@ -68,8 +68,9 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
  * is there. `arrays`: groups of a number, those of one parity or of both. */
 int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays);
 
-/* Faces of a.in to the neighbours: sets a.faces, and sends them if the kernel is not to. */
-int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a);
+/* Faces of a.in to the neighbours: sets a.faces, and sends them if the kernel is not to. in_turn:
+ * it does not overlap with them; they have come before it begins. */
+int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn);
 
 /* The strip of cuda_hop.cuh, pairs of z, at most: of one column, and of several, of which less fits
  * into the second cache. */

@@ -61,6 +61,7 @@ typedef struct lat_dirac_options {
      * precision, else all. 12 and 8 of links that are not are refused. */
     int reals;
     bool traceless; /* F without its trace */
+    bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits */
 } lat_dirac_options;
 
 typedef struct lat_dirac {

@@ -43,6 +43,7 @@ static int fill(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *o
     const lat_fermion *f = &c->d.fermion;
     const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
     c->w = f->nu / f->xi;
+    c->in_turn = options->in_turn;
     c->d.reals = lat_link_reals(u, g->grid.spec.storage, options->reals);
     if (c->d.reals < 0 || lat_hop_table_fill(&c->table, g, f->boundary)
         || lat_cpu_dirac_links(c, u))
@@ -147,7 +148,7 @@ static void complete(const lat_cpu_dirac *c, const lat_spinor_part *p, hop *h)
 static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
                const lat_dirac_end *end)
 {
-    lat_cpu_team team = {.rc = 0};
+    lat_cpu_team team = {.in_turn = c->in_turn};
     const int numbers = end ? (end->dot ? 2 : 0) + (end->norm ? 1 : 0) : 0;
     if (p->columns == 0)
         return 0;

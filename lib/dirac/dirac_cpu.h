@@ -18,6 +18,7 @@ typedef struct lat_cpu_dirac {
     lat_dfield *tmp;   /* D in, on the other parity; S in of NORMAL, on the same */
     lat_dfield *other; /* A^-1 in, of the symmetric S^+; made when it is first needed */
     double w;          /* of spatial hops */
+    bool in_turn;      /* as lat_dirac_options has it */
     double logdet[2];
     long negative[2];
     lat_cache ahead, past_cache;

@@ -32,6 +32,7 @@ typedef struct gpu_dirac {
     double log[2];
     long negative[2];
     lat_hop_args hop; /* what all hops share */
+    bool in_turn;     /* as lat_dirac_options has it */
     /* What lies between two hops, before the first one, between M and M^+; made when needed. */
     lat_dfield *between, *first, *middle;
 } gpu_dirac;
@@ -241,6 +242,7 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
     d->dirac.clover = clover;
     d->s = lat_gpu_space_of(s);
     d->scalar = scalar;
+    d->in_turn = options->in_turn;
     set_hop(d);
     d->between = lat_spinor_new(s, "spinors between hops");
     if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0
@@ -337,7 +339,7 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
         a.arrays = arrays;
         a.partial = s->partial + (size_t)side * s->groups;
     }
-    return lat_gpu_faces(s, &a) || failed(launch(d, &a)) ? -1 : 0;
+    return lat_gpu_faces(s, &a, d->in_turn) || failed(launch(d, &a)) ? -1 : 0;
 }
 
 /* On the parities of the part: hops that write even sites, odd ones, or both. */

@@ -354,6 +354,30 @@ static cudaError_t pack_faces(const lat_gpu_space *s, const lat_hop_args *a, uin
     return cudaGetLastError();
 }
 
+/* Waits for the ghosts of one side, blockIdx.z, and column; blocks of four groups. */
+template <int P> __global__ void await_faces(const __grid_constant__ lat_hop_args a)
+{
+    const uint32_t group = blockIdx.x * 4 + threadIdx.x / 32;
+    const bool above = blockIdx.z, lower = above != (a.swap != 0);
+    if (group < a.faces.groups)
+        wait_for_two_spins<P>(a.faces.ghost[above] + blockIdx.y * a.faces.column
+                                  + (size_t)group * lat_form<P>::GROUP,
+                              threadIdx.x % 32, lower);
+}
+
+/* All ghosts, before anything that follows. */
+static cudaError_t wait_for_faces(const lat_gpu_space *s, const lat_hop_args *a)
+{
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const dim3 grid((a->faces.groups + 3) / 4, (unsigned)a->columns, 2);
+    switch (s->space.grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE: await_faces<LAT_STORAGE_DOUBLE><<<grid, 128, 0, stream>>>(*a); break;
+    case LAT_STORAGE_SINGLE: await_faces<LAT_STORAGE_SINGLE><<<grid, 128, 0, stream>>>(*a); break;
+    case LAT_STORAGE_HALF: await_faces<LAT_STORAGE_HALF><<<grid, 128, 0, stream>>>(*a); break;
+    }
+    return cudaGetLastError();
+}
+
 /* Packed faces to the ghosts, by way of the host and MPI. */
 static int exchange_faces(const lat_gpu_space *s, size_t bytes, char *const ghost[2])
 {
@@ -379,7 +403,7 @@ static int exchange_faces(const lat_gpu_space *s, size_t bytes, char *const ghos
 /* Blocks that send a face, at most: others are to be at work beside them. */
 enum { LAT_FACE_BLOCKS = 32 };
 
-int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a)
+int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
 {
     if (!s->sites.ghosts)
         return 0;
@@ -407,6 +431,10 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a)
     for (int side = 0; side < 2; side++) {
         const int rank = (comm->rank + (side ? 1 : comm->size - 1)) % comm->size;
         f->to[side] = s->window.of[rank] + turn + (side ? 0 : room);
+    }
+    if (in_turn) {
+        f->blocks = 0;
+        return failed(pack_faces(s, a, all)) || failed(wait_for_faces(s, a)) ? -1 : 0;
     }
     return 0;
 }

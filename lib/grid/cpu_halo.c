@@ -181,7 +181,7 @@ static void apply_all(const task *t, int parity)
     wait(t);
 }
 
-/* Faces of the part travel while the interior of a parity is computed. */
+/* Faces of the part travel while the interior of a parity is computed, or before that. */
 static void exchange(const task *t, int parity)
 {
     const lat_layout *lay = lat_cpu(t->f->grid)->lay;
@@ -191,8 +191,13 @@ static void exchange(const task *t, int parity)
     wait(t);
     if (first)
         t->team->rc = begin_exchange(t->f, t->part);
+    if (t->team->in_turn) {
+        if (first && t->team->rc == 0)
+            t->team->rc = comm->finish(comm);
+        wait(t);
+    }
     apply_to(t, lay->low[parity], lay->high[parity]);
-    if (first && t->team->rc == 0)
+    if (first && t->team->rc == 0 && !t->team->in_turn)
         t->team->rc = comm->finish(comm);
     wait(t);
     if (t->team->rc == 0)

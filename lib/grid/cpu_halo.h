@@ -21,7 +21,8 @@ typedef void lat_cpu_apply(void *context, int unit, int begin, int end);
 /* What the threads of a team share. Zero at first. */
 typedef struct lat_cpu_team {
     lat_barrier barrier;
-    int rc; /* 0, or -1 once an exchange has failed: the same for all after each call */
+    int rc;       /* 0, or -1 once an exchange has failed: the same for all after each call */
+    bool in_turn; /* an operator computes nothing while ghosts travel: to compare */
 } lat_cpu_team;
 
 /* Applies to all own blocks of the part's parity and units, where the function writes f and reads

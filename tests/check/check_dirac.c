@@ -213,8 +213,9 @@ static void random_setup(setup *t, int columns)
     t->u = field_new(LAT_GAUGE, random_geometry(), nc, LAT_F64);
     fill_haar(&t->u, counter);
     random_fermion(&t->p.f);
-    set_up(t, storages[below(dev->gpu ? 3 : 2)], columns,
-           (lat_dirac_options){reals[dev->gpu ? 2 : nc - 2][below(3)], below(3) == 0});
+    set_up(
+        t, storages[below(dev->gpu ? 3 : 2)], columns,
+        (lat_dirac_options){reals[dev->gpu ? 2 : nc - 2][below(3)], below(3) == 0, below(3) == 0});
 }
 
 /* Roundings: a hop adds 8 (2N + 2) numbers; a clover term 4N with an element of it of order 1; the

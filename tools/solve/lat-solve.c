@@ -31,7 +31,7 @@ static const char *smear_text, *source_text, *gauge_file, *log_path, *checkpoint
     *columns_text, *masses_text, *kappas_text, *twists_text, *deflate_path;
 static lat_solution_options how = {.residual = 1e-10, .max_iterations = 20000, .batch = 16};
 static long reals;
-static int precision = -1, even_odd;
+static int precision = -1, even_odd, halo;
 static lat_device_options device;
 
 static const lat_option options[] = {
@@ -77,6 +77,10 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_REAL, "delta", 0, "D", &how.delta, 0, 1,
      "update reliably when the residual has fallen by D (default: 0.02)", false},
+    {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &halo, 0, 0,
+     "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
+     "compare: the same bytes, but slower",
+     true},
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve these columns alone, and write them as spinors", false},
     {LAT_OPT_INT, "batch", 0, "N", &how.batch, 1, LAT_SPINOR_COLUMNS,
@@ -224,7 +228,7 @@ static int open_operator(run *r)
         .columns = columns < how.batch ? columns : (int)how.batch,
         .form = forms[even_odd],
         .inner = inner_precision(on),
-        .dirac = {.reals = (int)reals},
+        .dirac = {.reals = (int)reals, .in_turn = halo},
     };
     if (r->s.overlap.fast && is_overlap(r)) { /* of another mass */
         lat_overlap_pair_mass(&r->s.overlap, r->fermion.mass);
@@ -479,7 +483,7 @@ static int make_families(run *r)
     const lat_wilson_options o = {.columns = columns < how.batch ? columns : (int)how.batch,
                                   .form = LAT_FULL,
                                   .inner = LAT_STORAGE_DOUBLE,
-                                  .dirac = {.reals = (int)reals}};
+                                  .dirac = {.reals = (int)reals, .in_turn = halo}};
     fermion.twist = 0;
     close_operator(r);
     lat_wilson *w = on ? lat_wilson_open(on, links_of(r), &fermion, &o) : NULL;
@@ -739,8 +743,8 @@ static void check_deflation(void)
 /* Options that an overlap operator has no use for, and its masses. */
 static void check_overlap(run *r)
 {
-    static const char *const wilson[] = {"kappas", "solver", "precision", "even-odd",
-                                         "reals",  "delta",  "twists",    "deflate"};
+    static const char *const wilson[] = {"kappas", "solver", "precision", "even-odd", "reals",
+                                         "delta",  "twists", "deflate",   "halo"};
     for (size_t i = 0; is_overlap(r) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
