@@ -320,9 +320,9 @@ $(B)/lib/formats/fmt_prop_hdf5.o: cflags += $(if $(has_hdf5),-DLAT_HDF5 $(hdf5_c
 $(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(B)/lib/formats/fmt_prop_hdf5.o: $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)
-# Links, and columns of ghosts, are the same bits whatever vectors they were in.
-$(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o: cflags += -ffp-contract=off
+$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/quark/plain.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)
+# Links, columns of ghosts, and residuals are the same bits whatever vectors they were in.
+$(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/quark/plain.o: cflags += -ffp-contract=off
 
 # The tables of N, and the devices that stand on them.
 cpu_tables := $(addprefix $(B)/lib/,fix/fix_lanes_table.o fix/fix_cpu.o generate/link_lanes_table.o generate/generate_cpu.o flow/flow_lanes_table.o flow/flow_cpu.o)

@@ -20,6 +20,17 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
     done
 }
 
+@test "the plain operator gives the same bytes whatever the vector length" {
+    local lanes
+    links u.lat
+    lat-solve --mass .5 --columns 0,5,7 --source point:1,2,0,3 u.lat -o x.lat
+    for lanes in base avx2 avx512; do
+        LAT_LANES=$lanes lat-dirac -U u.lat --code plain --apply M --kappa .13 --csw 1.3 --boundary .3,p,p,a x.lat --no-provenance -o "$lanes.lat"
+    done
+    cmp base.lat avx2.lat
+    cmp base.lat avx512.lat
+}
+
 @test "--check takes operator and source of the header, and exits 3 above --residual" {
     links u.lat
     links v.lat 2

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include "error.h"
 
@@ -27,4 +28,12 @@ void *lat_alloc(size_t count, size_t size, const char *what)
     if (n >= HUGE_PAGE)
         (void)madvise(p, n, MADV_HUGEPAGE);
     return p;
+}
+
+void lat_zero(void *p, size_t n)
+{
+    const size_t pieces = n / HUGE_PAGE + 1;
+#pragma omp parallel for schedule(static) if (pieces > 1)
+    for (size_t i = 0; i < pieces; i++)
+        memset((char *)p + i * HUGE_PAGE, 0, i + 1 < pieces ? HUGE_PAGE : n - i * HUGE_PAGE);
 }

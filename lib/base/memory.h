@@ -14,4 +14,7 @@
  * are undefined. The caller frees it by free(). */
 void *lat_alloc(size_t count, size_t size, const char *what);
 
+/* n bytes from p on become 0, by all threads: a page of new memory is first touched here. */
+void lat_zero(void *p, size_t n);
+
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plain.c: the operator of plain.h, four columns side by side in a vector. */
+/* plain.c: the operator of plain.h, four columns side by side in a vector. The text is compiled for
+ * the vector lengths of x86. Products are not fused with sums (-ffp-contract=off in the Makefile),
+ * so that the bits are the same for all. */
 #include "plain.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/isa.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"
 
@@ -14,8 +17,8 @@ enum { SPINS = 4, DIRS = 4, PLANES = 6, SIDE = 4 };
 /* Four columns. */
 typedef double four __attribute__((vector_size(8 * SIDE)));
 
-/* A spinor of four columns: [spin][colour][re, im]. */
-typedef four quad[SPINS][LAT_MAX_COLOURS][2];
+/* A spinor of four columns: [spin][colour][re, im] for the N at hand. */
+typedef four quad[2 * SPINS * LAT_MAX_COLOURS];
 
 struct lat_plain {
     lat_fermion action;
@@ -116,36 +119,59 @@ typedef struct some {
     const int *column;
 } some;
 
-/* Those columns of a site; the others of a vector are zero. */
-LAT_INLINE void load(const lat_field *f, size_t site, some c, int n, quad to)
+/* to[k] = from[0..3][k] */
+LAT_INLINE void transpose(const double *const from[SIDE], size_t reals, four *to)
 {
-    const size_t reals = (size_t)(2 * SPINS * n), columns = lat_header_objects(&f->head);
-    for (int l = 0; l < SIDE; l++) {
-        const size_t from = (site * columns + (size_t)(l < c.count ? c.column[l] : 0)) * reals;
-        const double *wide = (const double *)f->data + from;
-        const float *narrow = (const float *)f->data + from;
-        for (int k = 0; k < 2 * SPINS * n; k++)
-            to[k / (2 * n)][k / 2 % n][k % 2][l] = l >= c.count              ? 0
-                                                   : f->head.real == LAT_F64 ? wide[k]
-                                                                             : narrow[k];
+    for (size_t k = 0; k < reals; k += SIDE) {
+        four v[SIDE];
+        for (int l = 0; l < SIDE; l++)
+            memcpy(&v[l], from[l] + k, sizeof v[l]);
+        const four a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6),
+                   b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7),
+                   c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6),
+                   d = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+        to[k] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+        to[k + 1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+        to[k + 2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+        to[k + 3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
     }
 }
 
-static void store(lat_field *f, size_t site, some c, int n, quad from)
+/* Those columns of a site; what else is in a vector is of no account. */
+LAT_INLINE void load(const lat_field *f, size_t site, some c, int n, quad to)
+{
+    const size_t reals = (size_t)(2 * SPINS * n), columns = lat_header_objects(&f->head);
+    size_t from[SIDE];
+    for (int l = 0; l < SIDE; l++)
+        from[l] = (site * columns + (size_t)c.column[l < c.count ? l : 0]) * reals;
+    if (f->head.real == LAT_F64) {
+        const double *v = f->data, *const at[SIDE] = {v + from[0], v + from[1], v + from[2],
+                                                      v + from[3]};
+        transpose(at, reals, to);
+    } else
+        for (int l = 0; l < SIDE; l++)
+            for (size_t k = 0; k < reals; k++)
+                to[k][l] = ((const float *)f->data)[from[l] + k];
+}
+
+LAT_INLINE void store(lat_field *f, size_t site, some c, int n, const four *from)
 {
     const size_t reals = (size_t)(2 * SPINS * n), columns = lat_header_objects(&f->head);
     for (int l = 0; l < c.count; l++) {
         const size_t to = (site * columns + (size_t)c.column[l]) * reals;
-        for (int k = 0; k < 2 * SPINS * n; k++)
+        for (size_t k = 0; k < reals; k++)
             if (f->head.real == LAT_F64)
-                ((double *)f->data)[to + (size_t)k] = from[k / (2 * n)][k / 2 % n][k % 2][l];
+                ((double *)f->data)[to + k] = from[k][l];
             else
-                ((float *)f->data)[to + (size_t)k] = (float)from[k / (2 * n)][k / 2 % n][k % 2][l];
+                ((float *)f->data)[to + k] = (float)from[k][l];
     }
 }
 
+/* The colour vector of a spin, [colour][re, im]. */
+LAT_INLINE four *spin_of(four *psi, int n, int spin) { return psi + 2 * n * spin; }
+
 /* to += factor * i^power * from. */
-LAT_INLINE void add_power(four to[2], double factor, int power, const four from[2])
+LAT_INLINE void add_power(four *to, double factor, int power, const four *from)
 {
     const double f = power & 2 ? -factor : factor;
     if (power & 1) {
@@ -158,18 +184,18 @@ LAT_INLINE void add_power(four to[2], double factor, int power, const four from[
 }
 
 /* to = matrix from, or matrix^+ from, for one spin. */
-LAT_INLINE void multiply(int n, bool dagger, const double *matrix, four (*from)[2], four (*to)[2])
+LAT_INLINE void multiply(int n, bool dagger, const double *matrix, const four *from, four *to)
 {
     for (int a = 0; a < n; a++) {
         four re = {0}, im = {0};
         for (int b = 0; b < n; b++) {
             const double *e = matrix + 2 * (dagger ? b * n + a : a * n + b);
             const double u = e[0], v = dagger ? -e[1] : e[1];
-            re += u * from[b][0] - v * from[b][1];
-            im += u * from[b][1] + v * from[b][0];
+            re += u * from[2 * b] - v * from[2 * b + 1];
+            im += u * from[2 * b + 1] + v * from[2 * b];
         }
-        to[a][0] = re;
-        to[a][1] = im;
+        to[2 * a] = re;
+        to[2 * a + 1] = im;
     }
 }
 
@@ -183,20 +209,19 @@ LAT_INLINE void hop(int n, int mu, int sign, double weight, const double phase[2
     for (int s = 0; s < 2; s++) {
         /* (1 - sign gamma) h has the lower spins - sign gamma times the upper ones, as gamma has
          * no entries within the upper or within the lower spins, and gamma^2 = 1. */
-        four half[LAT_MAX_COLOURS][2], out[LAT_MAX_COLOURS][2];
-        for (int a = 0; a < n; a++) {
-            half[a][0] = psi[s][a][0];
-            half[a][1] = psi[s][a][1];
-            add_power(half[a], -sign, gammas[mu].power[s], psi[gammas[mu].column[s]][a]);
-        }
-        multiply(n, dagger, link, half, out);
         const int lower = gammas[mu].column[s];
+        four half[2 * LAT_MAX_COLOURS], out[2 * LAT_MAX_COLOURS];
+        for (int a = 0; a < 2 * n; a++)
+            half[a] = spin_of(psi, n, s)[a];
+        for (int a = 0; a < n; a++)
+            add_power(half + 2 * a, -sign, gammas[mu].power[s], spin_of(psi, n, lower) + 2 * a);
+        multiply(n, dagger, link, half, out);
         for (int a = 0; a < n; a++) {
-            const four scaled[2] = {re * out[a][0] - im * out[a][1],
-                                    re * out[a][1] + im * out[a][0]};
-            sum[s][a][0] += scaled[0];
-            sum[s][a][1] += scaled[1];
-            add_power(sum[lower][a], -sign, gammas[mu].power[lower], scaled);
+            const four scaled[2] = {re * out[2 * a] - im * out[2 * a + 1],
+                                    re * out[2 * a + 1] + im * out[2 * a]};
+            spin_of(sum, n, s)[2 * a] += scaled[0];
+            spin_of(sum, n, s)[2 * a + 1] += scaled[1];
+            add_power(spin_of(sum, n, lower) + 2 * a, -sign, gammas[mu].power[lower], scaled);
         }
     }
 }
@@ -212,10 +237,10 @@ LAT_INLINE void add_clover(const lat_plain *m, int n, size_t site, quad psi, qua
         for (int s = 0; s < SPINS; s++) {
             const int by = gammas[mu].column[s], from = gammas[nu].column[by];
             const int power = gammas[mu].power[s] + gammas[nu].power[by];
-            four out[LAT_MAX_COLOURS][2];
-            multiply(n, false, f, psi[from], out);
+            four out[2 * LAT_MAX_COLOURS];
+            multiply(n, false, f, spin_of(psi, n, from), out);
             for (int k = 0; k < n; k++)
-                add_power(sum[s][k], -c / 16, power, out[k]);
+                add_power(spin_of(sum, n, s) + 2 * k, -c / 16, power, out + 2 * k);
         }
     }
 }
@@ -232,8 +257,10 @@ LAT_INLINE void apply_site(const lat_plain *m, int n, bool dagger, const lat_ite
     for (int s = 0; s < SPINS; s++)
         for (int k = 0; k < n; k++) {
             const double t = s < 2 ? twist : -twist;
-            sum[s][k][0] = diagonal * psi[s][k][0] - t * psi[s][k][1];
-            sum[s][k][1] = diagonal * psi[s][k][1] + t * psi[s][k][0];
+            const four *from = spin_of(psi, n, s) + 2 * k;
+            four *to = spin_of(sum, n, s) + 2 * k;
+            to[0] = diagonal * from[0] - t * from[1];
+            to[1] = diagonal * from[1] + t * from[0];
         }
     if (m->clover)
         add_clover(m, n, w->site, psi, sum);
@@ -276,13 +303,11 @@ LAT_INLINE void compare(const task *t, int n, size_t site, some c, quad mx, doub
     four square = {0}, all = {0};
     quad b;
     load(t->b, site, c, n, b);
-    for (int s = 0; s < SPINS; s++)
-        for (int k = 0; k < n; k++)
-            for (int r = 0; r < 2; r++) {
-                const four d = b[s][k][r] - mx[s][k][r];
-                square += d * d;
-                all += b[s][k][r] * b[s][k][r];
-            }
+    for (int k = 0; k < 2 * SPINS * n; k++) {
+        const four d = b[k] - mx[k];
+        square += d * d;
+        all += b[k] * b[k];
+    }
     for (int l = 0; l < c.count; l++) {
         norms[2 * l] += square[l];
         norms[2 * l + 1] += all[l];
@@ -305,7 +330,7 @@ LAT_INLINE void run_sites(const task *t, int n, size_t from, size_t to, double *
         }
 }
 
-static void run_range(const task *t, size_t from, size_t to, double *norms)
+LAT_INLINE void run_any(const task *t, size_t from, size_t to, double *norms)
 {
     switch (t->x->head.nc) {
     case 2: run_sites(t, 2, from, to, norms); break;
@@ -313,6 +338,31 @@ static void run_range(const task *t, size_t from, size_t to, double *norms)
     default: run_sites(t, t->x->head.nc, from, to, norms);
     }
 }
+
+typedef void run_fn(const task *t, size_t from, size_t to, double *norms);
+
+static void run_base(const task *t, size_t from, size_t to, double *norms)
+{
+    run_any(t, from, to, norms);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void run_avx2(const task *t, size_t from, size_t to,
+                                                     double *norms)
+{
+    run_any(t, from, to, norms);
+}
+
+__attribute__((target("avx512f,avx512dq,avx512vl,avx2"))) static void run_avx512(const task *t,
+                                                                                 size_t from,
+                                                                                 size_t to,
+                                                                                 double *norms)
+{
+    run_any(t, from, to, norms);
+}
+#endif
+
+static run_fn *const runs[] = LAT_ISA_EACH(run_, );
 
 /* Is it a field that the operator can be applied to? */
 static int check(const lat_plain *m, const lat_field *f)
@@ -332,11 +382,12 @@ int lat_plain_apply(const lat_plain *m, bool dagger, const lat_field *x, int col
     const task t = {
         .m = m, .dagger = dagger, .x = x, .out = out, .columns = columns, .column = column};
     const size_t sites = lat_field_sites(x), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
+    run_fn *const run = runs[lat_isa_widest()];
     if (check(m, x) || check(m, out))
         return -1;
 #pragma omp parallel for schedule(static)
     for (size_t c = 0; c < chunks; c++)
-        run_range(&t, c * LAT_CHUNK, c + 1 < chunks ? (c + 1) * LAT_CHUNK : sites, NULL);
+        run(&t, c * LAT_CHUNK, c + 1 < chunks ? (c + 1) * LAT_CHUNK : sites, NULL);
     return 0;
 }
 
@@ -348,6 +399,7 @@ int lat_plain_residual(const lat_plain *m, const lat_field *x, const lat_field *
     const size_t sites = lat_slice_sites(&x->head), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
     const size_t own = (size_t)lat_field_slab(x).count, slices = (size_t)lat_slices(&x->head);
     const size_t numbers = 2 * (size_t)columns;
+    run_fn *const run = runs[lat_isa_widest()];
     if (check(m, x) || check(m, b))
         return -1;
     double *part = lat_alloc(own * chunks, numbers * sizeof(double), "a residual");
@@ -360,7 +412,7 @@ int lat_plain_residual(const lat_plain *m, const lat_field *x, const lat_field *
         for (size_t c = 0; c < own * chunks; c++) {
             const size_t start = c / chunks * sites, at = c % chunks * LAT_CHUNK;
             const size_t to = at + LAT_CHUNK < sites ? at + LAT_CHUNK : sites;
-            run_range(&t, start + at, start + to, part + c * numbers);
+            run(&t, start + at, start + to, part + c * numbers);
         }
         for (size_t c = 0; c < own * chunks; c++)
             for (size_t k = 0; k < numbers; k++)

@@ -497,7 +497,10 @@ static int make_columns(const lat_source *s, int field, lat_field *b)
     int rc = psi ? 0 : -1;
     for (int c = 0; rc == 0 && c < columns; c++) {
         rc = lat_source_make(s, field, c, psi);
-        for (size_t i = 0; rc == 0 && i < sites; i++)
+        if (rc)
+            break;
+#pragma omp parallel for schedule(static)
+        for (size_t i = 0; i < sites; i++)
             lat_field_put(b, i * (size_t)columns + (size_t)c, psi + i * n);
     }
     free(psi);

@@ -557,7 +557,7 @@ static int solve_source(run *r, lat_field *b)
                                      source_text ? "--source" : lat_input_name(r->in));
     }
     if (good)
-        memset(x.data, 0, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
+        lat_zero(x.data, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
     for (int m = 0; good && !r->twists && m < r->masses; m++) {
         r->fermion.mass = r->mass[m];
         code = solve_one(r, m > 0 ? LAT_FROM_X : LAT_FROM_ZERO);
