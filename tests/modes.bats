@@ -115,6 +115,23 @@ PY
     [ "$(values found | wc -l)" -eq 16 ]
 }
 
+@test "--precision single: the same modes, to the residual that is asked for, on any number of ranks; by lanczos alone" {
+    rough u.lat 4,4,4,8
+    lat-modes -@ 1 --kappa .16 --matrix g5S --modes 6 --residual 1e-9 --tsv u.lat >double.tsv
+    lat-modes -@ 1 --kappa .16 --matrix g5S --modes 6 --residual 1e-9 --precision single --tsv u.lat >refined.tsv
+    lat-modes -@ 1 --kappa .16 --matrix g5S --modes 6 --residual 1e-4 --tsv u.lat >single.tsv # by default
+    values double.tsv >a
+    values refined.tsv >b
+    values single.tsv >c
+    same a b 2e-9
+    same a c 2e-4
+    awk -F'\t' 'NR > 1 { n++; bad += !($4 <= 1e-4 && $4 > 1e-9) } END { exit bad || n != 6 }' single.tsv # it was in single
+    refuses 2 'single is for the lowest modes' lat-modes --kappa .16 --largest --precision single u.lat -o x.lat
+    refuses 2 'single is for the lowest modes' lat-modes --kappa .16 --method ritz --precision single u.lat -o x.lat
+    need_mpi
+    lat-modes -n 2 -@ 1 --kappa .16 --matrix g5S --modes 6 --residual 1e-4 --tsv u.lat | cmp single.tsv -
+}
+
 @test "wrong input and a search that does not converge leave nothing behind" {
     rough u.lat
     run -2 lat-modes u.lat

@@ -358,15 +358,19 @@ static int cpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
     lat_cpu_blocks(s->grid, p->parity, &begin, &end);
 #pragma omp parallel for schedule(static)
     for (int block = begin; block < end; block++)
-        for (int i = 0; i < p->columns; i++)
+        for (int i = 0; i < p->columns; i++) {
+            const int here = s->columns > 1 ? p->column[i] * reals : 0,
+                      there = from->columns > 1 ? p->column[i] * reals : 0;
             for (int l = 0; l < b.lanes; l++) {
                 const int64_t site = lay->site[(int64_t)block * b.lanes + l];
                 if (site < 0)
                     continue;
                 const int32_t at = position[site - lay->first];
-                for (int e = p->column[i] * reals; e < (p->column[i] + 1) * reals; e++)
-                    lat_lane_put(b, block, l, e, lat_lane_get(a, at / a.lanes, at % a.lanes, e));
+                for (int e = 0; e < reals; e++)
+                    lat_lane_put(b, block, l, here + e,
+                                 lat_lane_get(a, at / a.lanes, at % a.lanes, there + e));
             }
+        }
     return 0;
 }
 

@@ -894,9 +894,10 @@ static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
     const lat_storage to = s->grid->spec.storage;
     const uint32_t groups = g->groups * (uint32_t)lat_part_parities(p);
     for (int i = 0; i < p->columns; i++) {
-        const size_t c = (size_t)p->column[i];
-        const char *const a = lat_gpu_at(f, x, lat_part_first(p)) + c * f->column;
-        char *const b = lat_gpu_at(g, y, lat_part_first(p)) + c * g->column;
+        const size_t c = (size_t)p->column[i], in = from->columns > 1 ? c : 0,
+                     out = s->columns > 1 ? c : 0;
+        const char *const a = lat_gpu_at(f, x, lat_part_first(p)) + in * f->column;
+        char *const b = lat_gpu_at(g, y, lat_part_first(p)) + out * g->column;
         switch (from->grid->spec.storage) {
         case LAT_STORAGE_DOUBLE:
             convert_from<LAT_STORAGE_DOUBLE>(to, groups, a, b, lat_gpu_stream(s));

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lanczos.c: thick-restart block Lanczos of F = (1 + A/(4 |A|)) T_n((a + b - 2 B)/(b - a)), B =
- * A^2; if A is positive, B = A and the first factor is 1. T_n is large where B < a, and bounded by
- * 1 on [a, b], which has the rest of the spectrum. The largest modes are those of B in place of
- * T_n.
+/* lanczos.c: thick-restart block Lanczos of the polynomial F of modes_internal.h.
  *
  * The basis v_0, v_1 .. is orthonormal; of the first `done` vectors the images F v are in the span
  * of all. To go on, F v_done is made orthogonal to the basis and becomes its next vector. At a
@@ -10,24 +7,26 @@
  * as are kept; the vectors behind them stay. Blocks are nothing but several vectors behind. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "modes_internal.h"
 
 enum {
-    BLOCK = 2,       /* vectors to begin with */
-    PROBES = 4,      /* random vectors that look for copies of degenerate values */
-    PROBE_STEPS = 8, /* images of each */
-    NORM_STEPS = 24, /* of the Lanczos iteration for the norm */
-    MOST_DEGREE = 600,
-    MOST_CHOICES = 8, /* of a shorter interval for the polynomial */
-    NUMBERS = 11      /* of a state, before the eigenvalues */
+    BLOCK = 2,         /* vectors to begin with, unless batches have more columns */
+    PROBES = 4,        /* random vectors that look for copies of degenerate values */
+    PROBE_STEPS = 8,   /* images of each */
+    SURVEY_STEPS = 80, /* of Lanczos for the norm and the spectral density */
+    MOST_CHOICES = 8,  /* of a shorter interval for the polynomial */
+    NUMBERS = 11       /* of a state, before the eigenvalues */
 };
-static const double AMPLIFY = 300, /* T_n at 0 */
+static const double UNLIKELY = 1e-12, /* that the norm is larger */
+    BEYOND = 2,                       /* as many modes as are wanted are in front of the interval */
     FARTHEST = 2, /* where the interval begins, in terms of the last B that is wanted: values that
                    * have not converged would have it begin so far that the polynomial is weak */
-    SAME = 1e-6;  /* values that differ less, relatively, are of one level */
+    SAME = 1e-6,  /* values that differ less, relatively, are of one level */
+    CLOSE = 1e-3; /* those that may be of one level */
 
 typedef struct lanczos {
     lat_search *w;
@@ -36,137 +35,172 @@ typedef struct lanczos {
     int keep;          /* Ritz vectors of F that stay */
     int n, done;       /* vectors of the basis; of which F v is known */
     lat_cx *h;         /* [most][most]: h[i * most + j] = <v_i, F v_j>, i <= j < done */
-    lat_dfield *t[2];  /* the polynomial */
     lat_dfield **safe; /* [want]: the modes that are probed */
-    double a, b;       /* b: an upper bound of B */
-    int degree, choices;
+    lat_filter f;
+    lat_dfield *work;
+    int choices;   /* of the polynomial */
+    int block;     /* vectors to begin with */
     bool probing;  /* the present basis looks for missed copies */
     double *theta; /* [most]: eigenvalues of F */
     double *value, *residual;
     double *safe_value, *safe_residual; /* [want] */
 } lanczos;
 
-/* ---- F --------------------------------------------------------------------------------------- */
-
-/* t[2] <- (2) X in - last, X = (a + b - 2 B)/(b - a); `out` has `last`, or is overwritten. */
-static int recursion(lanczos *z, double factor, lat_dfield *in, lat_dfield *out, bool first)
+/* Up to `most` steps of Lanczos with B from a random vector: n eigenvalues,
+ * ascending, the squares of their first components, and how far the largest may be off. */
+static int ritz_values(lanczos *z, int most, int *n, double *value, double *weight, double *beta)
 {
     lat_search *w = z->w;
-    const double c = factor / (z->b - z->a), add = -2 * c;
-    const lat_scalar of_in = {c * (z->a + z->b), 0}, of_out = {first ? 0 : -1, 0};
-    const lat_dirac_end end = {.add = &add};
-    return w->s->ops->axpby(w->s, &w->p, &of_in, in, &of_out, out, NULL)
-                   || lat_search_square(w, out, in, &end)
-               ? -1
-               : 0;
-}
-
-/* *out = (1 + A / (4 |A|)) x: values of A with opposite signs, which have one of A^2, get two of F,
- * so that its eigenvectors are those of A. */
-static int split(lanczos *z, lat_dfield *x, lat_dfield *to, lat_dfield **out)
-{
-    lat_search *w = z->w;
-    const double factor = .25 / w->norm;
-    const lat_dirac_end end = {.add = &factor};
-    *out = to;
-    return w->s->ops->copy(w->s, &w->p, x, to) || lat_search_apply(w, to, x, &end) ? -1 : 0;
-}
-
-/* *out, one of t, is F in. */
-static int filter(lanczos *z, lat_dfield *in, lat_dfield **out)
-{
-    lat_search *w = z->w;
-    *out = z->t[0];
-    if (w->job->largest)
-        return lat_search_square(w, z->t[0], in, NULL);
-    lat_dfield *last = z->t[1], *now = z->t[0];
-    if (w->s->ops->copy(w->s, &w->p, in, last) || recursion(z, 1, in, now, true))
-        return -1;
-    for (int k = 1; k < z->degree; k++) {
-        lat_dfield *next = last;
-        if (recursion(z, 2, now, next, false))
-            return -1;
-        last = now;
-        now = next;
-    }
-    *out = now;
-    return w->op->positive ? 0 : split(z, now, last, out);
-}
-
-/* An upper bound of |A|: the largest Ritz value of some steps of Lanczos, and its residual. */
-static int bound_norm(lanczos *z)
-{
-    lat_search *w = z->w;
-    lat_cx t[NORM_STEPS * NORM_STEPS] = {0}, vector[NORM_STEPS * NORM_STEPS];
     lat_dfield **v = z->v;
-    double values[NORM_STEPS], beta = 0;
+    const size_t size = (size_t)most * (size_t)most;
+    lat_cx *t = lat_alloc(2 * size + (size_t)most + 1, sizeof *t, "a small matrix"), *u = t + size,
+           *dot = u + size;
     bool drawn;
-    int n = 0;
-    const int most = z->room < NORM_STEPS + 1 ? z->room - 1 : NORM_STEPS;
-    if (lat_search_draw(w, 0, v, v[0], &drawn))
-        return -1;
-    for (; n < most; n++) {
-        lat_cx dot[NORM_STEPS + 1];
-        if (lat_search_apply(w, v[n + 1], v[n], NULL)
-            || lat_search_orthogonal(w, n + 1, v, v[n + 1], dot, &beta))
-            return -1;
-        for (int i = 0; i <= n; i++)
-            t[i * NORM_STEPS + n] = dot[i];
-        if (beta < 1e-12 * cabs(dot[n]) || (size_t)n + 1 >= w->dimension)
+    int k = 0, rc = t ? lat_search_draw(w, 0, v, v[0], &drawn) : -1;
+    for (*n = 0; *n < most && rc == 0; k++) {
+        rc = lat_search_square(w, v[k + 1], v[k], NULL)
+             || lat_search_orthogonal(w, k + 1, v, v[k + 1], dot, beta);
+        for (int i = 0; i <= k && rc == 0; i++)
+            t[i * most + k] = dot[i];
+        ++*n;
+        if (rc || *beta < 1e-12 * cabs(dot[k]) || (size_t)*n >= w->dimension)
             break;
-        if (lat_search_scale(w, 1 / beta, v[n + 1]))
-            return -1;
+        rc = lat_search_scale(w, 1 / *beta, v[k + 1]);
     }
-    n = n < most ? n + 1 : n;
-    for (int i = 0; i < n; i++)
-        for (int j = i; j < n; j++)
-            t[i * n + j] = t[i * NORM_STEPS + j];
-    if (lat_dense_eigen(n, t, values, vector))
+    for (int i = 0; i < *n && rc == 0; i++)
+        for (int j = i; j < *n; j++)
+            t[i * *n + j] = t[i * most + j];
+    rc = rc || lat_dense_eigen(*n, t, value, u) ? -1 : 0;
+    for (int j = 0; j < *n && rc == 0; j++)
+        weight[j] = creal(u[j * *n] * conj(u[j * *n]));
+    free(t);
+    return rc;
+}
+
+/* An upper bound of |A| from the largest Ritz value of B after n steps from a random vector. It is
+ * none with a probability below 1.648 sqrt(dimension) exp(-(2 n - 1) sqrt(e)) where |B| is said to
+ * be 1/(1 - e) times that value (Kuczynski, Wozniakowski, SIAM J. Matrix Anal. Appl. 13 (1992)
+ * 1094). */
+static void bound_norm(lat_search *w, int n, double largest, double beta)
+{
+    const double e = log(1.648 * sqrt(2 * (double)w->dimension) / UNLIKELY) / (2 * n - 1),
+                 most = e < .9 ? largest / (1 - e * e) : 0;
+    w->norm = most > 0 ? fmin(most, largest + beta) : largest + beta;
+    if (!w->op->positive)
+        w->norm = sqrt(w->norm);
+}
+
+/* Where `count` eigenvalues of B are, by the power law through the points of the spectral density
+ * that are around it, or nearest. */
+static double interpolate(int n, const double *value, const double *weight, double dimension,
+                          double count)
+{
+    double below[2] = {0, 0}, sum = 0; /* how many are below value[i - 1], and below value[i] */
+    int i = 0;
+    for (; i < n; i++) {
+        below[0] = below[1];
+        below[1] = dimension * (sum + weight[i] / 2);
+        sum += weight[i];
+        if (i > 0 && below[1] >= count)
+            break;
+    }
+    if (i == 0 || i == n || !(value[i - 1] > 0) || !(below[1] > below[0]))
+        return value[0];
+    const double power = log(below[1] / below[0]) / log(value[i] / value[i - 1]);
+    return value[i - 1] * pow(count / below[0], 1 / power);
+}
+
+/* The bound, and where as many modes end as are kept. */
+static int survey(lanczos *z, double *a)
+{
+    lat_search *w = z->w;
+    double value[SURVEY_STEPS], weight[SURVEY_STEPS], beta = 0;
+    const int most = z->room < SURVEY_STEPS + 1 ? z->room - 1 : SURVEY_STEPS;
+    int n;
+    if (ritz_values(z, most, &n, value, weight, &beta))
         return -1;
-    w->norm = fmax(fabs(values[0]), fabs(values[n - 1])) + beta;
+    bound_norm(w, n, value[n - 1], beta);
+    *a = interpolate(n, value, weight, (double)w->dimension, BEYOND * w->want);
     return 0;
 }
 
-/* The polynomial whose interval begins at a. */
 static void choose(lanczos *z, double a)
 {
-    const double norm = z->w->norm;
-    z->b = z->w->op->positive ? norm : norm * norm;
-    z->a = fmin(fmax(a, 1e-8 * z->b), .5 * z->b);
-    const double x0 = (z->b + z->a) / (z->b - z->a), degree = ceil(acosh(AMPLIFY) / acosh(x0));
-    z->degree = degree < MOST_DEGREE ? (int)degree : MOST_DEGREE;
-    if (z->w->job->degree > 0)
-        z->degree = z->w->job->degree;
+    lat_filter_choose(&z->f, a);
     z->choices++;
 }
 
 /* ---- the basis ------------------------------------------------------------------------------- */
 
-/* One more image. */
-static int expand(lanczos *z)
+/* The image f of vector `done` becomes part of the basis, as far as it is new. It is orthogonal to
+ * the first `known` vectors already, of which dot has the products. */
+static int append(lanczos *z, lat_dfield *f, int known, const lat_cx *dot, double before)
 {
     lat_search *w = z->w;
-    const int j = z->done;
-    lat_dfield *f;
-    double before, after;
-    lat_cx *dot = lat_alloc((size_t)z->n, sizeof *dot, "products");
-    if (!dot)
+    const int j = z->done++;
+    lat_cx now[LAT_SPINOR_COLUMNS];
+    double after;
+    if (lat_search_orthogonal(w, z->n - known, z->v + known, f, now, &after))
         return -1;
-    int rc = filter(z, z->v[j], &f) || lat_search_norm(w, f, &before)
-             || lat_search_orthogonal(w, z->n, z->v, f, dot, &after);
-    for (int i = 0; i <= j && rc == 0; i++)
-        z->h[i * z->most + j] = dot[i];
-    free(dot);
-    if (rc)
-        return -1;
-    z->done++;
+    for (int i = 0; i <= j; i++)
+        z->h[i * z->most + j] = i < known ? dot[i] : now[i - known];
     /* Nothing new: the space is invariant. */
-    if (after <= 1e-13 * before || (size_t)z->n >= w->dimension)
+    if (after <= 1e3 * w->epsilon * before || (size_t)z->n >= w->dimension)
         return 0;
     if (lat_search_scale(w, 1 / after, f) || w->s->ops->copy(w->s, &w->p, f, z->v[z->n]))
         return -1;
     z->n++;
     return 0;
+}
+
+/* One image, orthogonal to the basis. */
+static int project(lanczos *z, int count, lat_cx *dot, double *before)
+{
+    lat_search *w = z->w;
+    double after;
+    const lat_spinor_part p = {w->p.parity, count, lat_search_columns};
+    lat_cx *now = dot + count * z->n;
+    if (!w->op->many)
+        return lat_search_norm(w, z->f.result, before)
+                       || lat_search_orthogonal(w, z->n, z->v, z->f.result, dot, &after)
+                   ? -1
+                   : 0;
+    for (int i = 0; i < count * z->n; i++)
+        dot[i] = 0;
+    if (z->f.s->ops->dots(z->f.s, &p, 0, NULL, z->f.result, NULL, before))
+        return -1;
+    for (int c = 0; c < count; c++)
+        before[c] = sqrt(before[c]);
+    for (int round = 0; round < 2; round++) {
+        if (lat_search_batch_dots(w, &p, z->n, z->v, z->f.result, now, z->n))
+            return -1;
+        for (int i = 0; i < count * z->n; i++) {
+            dot[i] += now[i];
+            now[i] = -now[i];
+        }
+        if (lat_search_batch_axpys(w, &p, z->n, now, z->n, z->v, z->f.result))
+            return -1;
+    }
+    return 0;
+}
+
+/* Images of the vectors behind, as many as a batch has, until there are `most`. */
+static int expand(lanczos *z, int most)
+{
+    const int known = z->n;
+    double before[LAT_SPINOR_COLUMNS];
+    int count = z->n - z->done;
+    count = count < z->f.columns ? count : z->f.columns;
+    count = count < most - z->done ? count : most - z->done;
+    lat_cx *dot = lat_alloc(2 * (size_t)count * (size_t)known, sizeof *dot, "products");
+    int rc = dot ? lat_filter_apply(&z->f, count, z->v + z->done) || project(z, count, dot, before)
+                 : -1;
+    for (int k = 0; k < count && rc == 0; k++) {
+        lat_dfield *f;
+        rc = lat_filter_image(&z->f, k, &f) || append(z, f, known, dot + k * known, before[k]);
+    }
+    free(dot);
+    return rc ? -1 : 0;
 }
 
 /* As many random vectors behind the basis. */
@@ -184,15 +218,16 @@ static int draw(lanczos *z, int count)
 /* 1, or 0 after too many applications. */
 static int grow(lanczos *z)
 {
-    const int steps = z->probing ? z->done + PROBES * PROBE_STEPS : z->most;
-    while (z->done < z->most && z->done < steps) {
+    const int probe = z->done + PROBES * PROBE_STEPS,
+              most = z->probing && probe < z->most ? probe : z->most;
+    while (z->done < most) {
         if (z->done == z->n) { /* invariant, and perhaps not all there is */
             if (draw(z, 1))
                 return -1;
             if (z->done == z->n)
                 break;
         }
-        if (expand(z) || lat_search_again(z->w))
+        if (expand(z, most) || lat_search_again(z->w))
             return -1;
         if (z->w->applications > z->w->job->max_applications)
             return 0;
@@ -214,11 +249,12 @@ static int restart(lanczos *z)
     rc = rc || lat_dense_eigen(n, a, theta, u) ? -1 : 0;
     /* The largest first, as they lie in u from its end. */
     lat_dfield **scratch = z->v + z->room - keep;
-    for (int k = 0; k < keep && rc == 0; k++) {
-        rc = lat_search_rotate(z->w, n, z->v, 1, u + (size_t)(n - 1 - k) * (size_t)n, n,
-                               &scratch[k]);
+    for (int k = 0; k < keep && rc == 0; k++) { /* reversed in a, whose elements are not needed */
+        memcpy(a + (size_t)k * (size_t)n, u + (size_t)(n - 1 - k) * (size_t)n,
+               (size_t)n * sizeof *a);
         z->theta[k] = theta[n - 1 - k];
     }
+    rc = rc || lat_search_rotate(z->w, n, z->v, keep, a, n, scratch) ? -1 : 0;
     free(a);
     free(theta);
     if (rc)
@@ -251,7 +287,7 @@ static int begin_with(lanczos *z, int count, lat_dfield *const *y)
 {
     z->n = z->done = 0;
     z->probing = false;
-    for (int k = 0; k < BLOCK; k++) {
+    for (int k = 0; k < z->block; k++) {
         lat_dfield *v = z->v[z->n];
         double norm;
         if (draw(z, 1))
@@ -294,11 +330,12 @@ static int fit(lanczos *z, lat_dfield **y, int count, bool *again)
         return 0;
     const double wanted = squared(z, last - 1),
                  reach = fmin(fmax(squared(z, z->done - 1), 1.25 * wanted), FARTHEST * wanted);
-    const double a = z->a, b = z->b;
-    if (!beyond && !(wanted > .9 * a) && !(reach < .6 * a && z->choices < MOST_CHOICES))
+    const double a = z->f.a, b = z->f.b;
+    const bool wide = reach < .6 * a && z->choices < MOST_CHOICES && !w->op->many;
+    if (!beyond && !(wanted > .9 * a) && !wide)
         return 0;
     choose(z, reach);
-    *again = z->a != a || z->b != b;
+    *again = z->f.a != a || z->f.b != b;
     return *again ? begin_with(z, count, y) : 0;
 }
 
@@ -310,7 +347,7 @@ static int save(lanczos *z)
     double *number = lat_alloc((size_t)(NUMBERS + z->done), sizeof *number, "a state");
     if (!number)
         return -1;
-    const double head[NUMBERS] = {z->n,       z->done,    z->a,    z->b,    z->degree,
+    const double head[NUMBERS] = {z->n,       z->done,    z->f.a,  z->f.b,  z->f.degree,
                                   z->choices, z->probing, z->keep, z->most, (double)z->w->draws,
                                   z->w->norm};
     for (int i = 0; i < NUMBERS + z->done; i++)
@@ -330,9 +367,9 @@ static int load(lanczos *z)
         return lat_fail("the checkpoint: expected a state of --method lanczos, found another");
     z->n = (int)v[0];
     z->done = (int)v[1];
-    z->a = v[2];
-    z->b = v[3];
-    z->degree = (int)v[4];
+    z->f.a = v[2];
+    z->f.b = v[3];
+    z->f.degree = (int)v[4];
     z->choices = (int)v[5];
     z->probing = v[6] != 0;
     z->w->draws = (uint64_t)v[9];
@@ -346,18 +383,6 @@ static int load(lanczos *z)
     return 0;
 }
 
-/* F of an eigenvector of A. */
-static double filtered(const lanczos *z, double value)
-{
-    const lat_search *w = z->w;
-    const double b = w->op->positive ? value : value * value;
-    if (w->job->largest)
-        return b;
-    const double x = (z->a + z->b - 2 * b) / (z->b - z->a),
-                 t = fabs(x) > 1 ? cosh(z->degree * acosh(fabs(x))) : cos(z->degree * acos(x));
-    return (x < -1 && z->degree % 2 ? -t : t) * (w->op->positive ? 1 : 1 + .25 * value / w->norm);
-}
-
 /* The basis becomes the modes y that have converged, and behind them the one that is for the gap
  * alone, which may be far from it, and random vectors. (A vector whose image leads out of the basis
  * must not count as done without the vectors behind: it could not improve any more.) */
@@ -367,7 +392,7 @@ static int probe(lanczos *z, lat_dfield **y, int count)
         lat_dfield *v = z->v[i];
         z->v[i] = y[i];
         y[i] = v;
-        z->theta[i] = filtered(z, z->value[i]);
+        z->theta[i] = lat_filter_value(&z->f, z->value[i]);
     }
     z->done = count - 1;
     z->n = count;
@@ -381,7 +406,7 @@ static int keep_safe(lanczos *z)
     lat_search *w = z->w;
     for (int k = 0; k < w->want; k++)
         if (w->s->ops->copy(w->s, &w->p, z->v[k], z->safe[k])
-            || lat_search_residual(w, z->safe[k], z->t[0], &z->safe_value[k], &z->safe_residual[k]))
+            || lat_search_residual(w, z->safe[k], z->work, &z->safe_value[k], &z->safe_residual[k]))
             return -1;
     return 0;
 }
@@ -392,9 +417,22 @@ static bool found_more(const lanczos *z)
 {
     for (int k = 0; k < z->w->want; k++)
         if (fabs(fabs(z->value[k]) - fabs(z->safe_value[k]))
-            > SAME * fabs(z->safe_value[k]) + z->safe_residual[k])
+            > SAME * fabs(z->safe_value[k]) + z->safe_residual[k] + 16 * z->w->epsilon * z->w->norm)
             return true;
     return false;
+}
+
+/* The most modes that a level has, of those that are wanted. So many vectors to begin with find as
+ * many: where there are more to begin with, none was missed. */
+static int copies(const lanczos *z)
+{
+    int most = 1;
+    for (int k = 1, now = 1; k < z->w->want; k++) {
+        const double b = squared(z, k), before = squared(z, k - 1);
+        now = fabs(b - before) <= CLOSE * b ? now + 1 : 1;
+        most = now > most ? now : most;
+    }
+    return most;
 }
 
 static void take_safe(lanczos *z, lat_dfield **y)
@@ -425,7 +463,7 @@ static int iterate(lanczos *z, double *worst)
         if (restart(z))
             return -1;
         const int count = z->done < w->want ? z->done : w->want;
-        if (lat_search_diagonalise(w, z->done, z->v, y, z->value, z->residual, z->t[0]))
+        if (lat_search_diagonalise(w, z->done, z->v, y, z->value, z->residual, z->work))
             return -1;
         const bool good = lat_search_converged(w, count, z->value, z->residual, &converged, worst);
         if (lat_search_progress(w, converged, *worst))
@@ -438,6 +476,8 @@ static int iterate(lanczos *z, double *worst)
             return -1;
         if (again)
             continue;
+        if (good && w->op->many && copies(z) < z->block)
+            return 1;
         z->probing = good;
         if (good && probe(z, y, count))
             return -1;
@@ -458,7 +498,8 @@ static int open_basis(lanczos *z)
     z->most = z->most < z->keep + PROBES * PROBE_STEPS ? z->keep + PROBES * PROBE_STEPS : z->most;
     z->most = z->most < dimension ? z->most : dimension;
     z->keep = z->keep < z->most ? z->keep : z->most;
-    z->room = z->most + 1 + PROBES + BLOCK + z->keep;
+    z->block = w->op->many ? w->op->many->space->columns : BLOCK;
+    z->room = z->most + 1 + PROBES + z->block + z->keep;
     z->v = calloc((size_t)z->room, sizeof(lat_dfield *));
     z->h = lat_alloc((size_t)z->most * (size_t)z->most, sizeof *z->h, "a small matrix");
     z->theta = lat_alloc(3 * (size_t)z->most + 2 * (size_t)w->want, sizeof *z->theta,
@@ -476,10 +517,7 @@ static int open_basis(lanczos *z)
     for (int i = 0; i < z->room; i++)
         if (!(z->v[i] = lat_search_vector(w, "the basis of Lanczos")))
             return -1;
-    for (int i = 0; i < 2; i++)
-        if (!(z->t[i] = lat_search_vector(w, "the polynomial")))
-            return -1;
-    return 0;
+    return (z->work = lat_search_vector(w, "a residual")) ? lat_filter_open(&z->f, w) : -1;
 }
 
 static void close_basis(lanczos *z)
@@ -491,12 +529,22 @@ static void close_basis(lanczos *z)
     for (int i = 0; z->v && i < z->room; i++)
         if (z->v[i])
             lat_dfield_free(z->v[i]);
-    for (int i = 0; i < 2; i++)
-        if (z->t[i])
-            lat_dfield_free(z->t[i]);
+    if (z->work)
+        lat_dfield_free(z->work);
+    lat_filter_close(&z->f);
     free(z->v);
     free(z->h);
     free(z->theta);
+}
+
+static int begin(lanczos *z)
+{
+    double a = 0;
+    if (survey(z, &a))
+        return -1;
+    const double norm = z->w->norm;
+    choose(z, a > 0 && z->w->op->many ? a : (z->w->op->positive ? norm : norm * norm) / 64);
+    return begin_with(z, 0, NULL);
 }
 
 int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst)
@@ -505,10 +553,8 @@ int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *resi
     int rc = open_basis(&z);
     if (rc == 0 && w->job->from)
         rc = load(&z);
-    else if (rc == 0 && (rc = bound_norm(&z)) == 0) {
-        choose(&z, (w->op->positive ? w->norm : w->norm * w->norm) / 64);
-        rc = begin_with(&z, 0, NULL);
-    }
+    else if (rc == 0)
+        rc = begin(&z);
     if (rc == 0)
         rc = iterate(&z, worst);
     for (int i = 0; rc > 0 && i < w->want; i++) {

@@ -11,6 +11,10 @@
 
 static const int column_0 = 0;
 
+/* Of residuals of a search in lower precision: those that rounding allows, in terms of epsilon |A|;
+ * below that absolute one it gets modes to spare. */
+static const double FLOOR = 32, REFINED = 1e-5;
+
 /* ---- Dirac operators ------------------------------------------------------------------------- */
 
 static int apply_dirac(const lat_hermitian *a, lat_dfield *out, lat_dfield *in,
@@ -96,60 +100,138 @@ static int cut(const lat_modes_job *job, const double *value)
     return best;
 }
 
-static void take(const lat_search *w, lat_modes *found)
+/* Of n candidates. */
+static void take(const lat_search *w, int n, lat_modes *found)
 {
     found->count = cut(w->job, found->value);
     const double next = fabs(found->value[found->count]), error = found->residual[found->count];
     found->rest = w->job->largest ? next + error : fmax(next - error, 0);
-    for (int k = found->count; k < w->want; k++) {
+    for (int k = found->count; k < n; k++) {
         lat_dfield_free(found->vector[k]);
         found->vector[k] = NULL;
     }
     found->converged = true;
 }
 
-static void give_up(const lat_search *w, lat_modes *found)
+static void give_up(int n, lat_modes *found)
 {
-    for (int k = 0; found->vector && k < w->want; k++)
+    for (int k = 0; found->vector && k < n; k++)
         if (found->vector[k])
             lat_dfield_free(found->vector[k]);
     free(found->vector);
     found->vector = NULL;
 }
 
+static double epsilon_of(const lat_spinor_space *s)
+{
+    return s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
+}
+
+static lat_search search_of(const lat_modes_job *job, const lat_hermitian *op)
+{
+    return (lat_search){.job = job,
+                        .op = op,
+                        .s = op->space,
+                        .p = {op->parity, 1, &column_0},
+                        .dimension = dimension_of(op),
+                        .epsilon = epsilon_of(op->space),
+                        .want = job->high + 1,
+                        .worst = INFINITY};
+}
+
+/* That of the operator in lower precision; with some modes more where they have to be refined, as
+ * its convergence is by what it has beyond those that are wanted. */
+static lat_search coarse_search(const lat_modes_job *job, lat_modes_job *own)
+{
+    *own = *job;
+    if (job->tolerance < REFINED)
+        own->high += 4 + own->high / 4;
+    lat_search w = search_of(own, job->coarse);
+    if ((size_t)w.want > w.dimension) {
+        own->high = job->high;
+        w.want = own->high + 1;
+    }
+    w.floor = FLOOR * w.epsilon;
+    return w;
+}
+
+/* Vectors of the coarse space become those of the other one. */
+static int convert(const lat_search *w, const lat_search *coarse, lat_dfield **v)
+{
+    for (int k = 0; k < coarse->want; k++) {
+        lat_dfield *old = v[k], *new = lat_search_vector((lat_search *)w, "modes");
+        if (!new)
+            return -1;
+        v[k] = new;
+        const int rc = w->s->ops->convert(w->s, &w->p, coarse->s, old, new);
+        lat_dfield_free(old);
+        if (rc)
+            return -1;
+    }
+    return 0;
+}
+
+/* n modes; what the method returns. */
+static int run(lat_search *w, lat_modes *found)
+{
+    w->tmp = lat_search_vector(w, "A^2");
+    if (w->op->many)
+        w->batch = lat_spinor_new(w->op->many->space, "rotations");
+    const int rc = !w->tmp || (w->op->many && !w->batch) ? -1
+                   : w->job->method == LAT_MODES_RITZ
+                       ? lat_modes_ritz(w, found->vector, found->value, found->residual,
+                                        &found->worst)
+                       : lat_modes_lanczos(w, found->vector, found->value, found->residual,
+                                           &found->worst);
+    if (w->tmp)
+        lat_dfield_free(w->tmp);
+    if (w->batch)
+        lat_dfield_free(w->batch);
+    w->tmp = w->batch = NULL;
+    return rc;
+}
+
+/* The same by two operators. */
+static int run_both(lat_search *w, lat_search *coarse, lat_modes *found)
+{
+    int rc = run(coarse, found);
+    w->norm = coarse->norm;
+    w->applications = coarse->applications;
+    if (rc <= 0)
+        return rc;
+    rc = convert(w, coarse, found->vector) || !(w->tmp = lat_search_vector(w, "A^2"))
+             ? -1
+             : lat_modes_refine(w, coarse->want, found->vector, found->value, found->residual,
+                                &found->worst);
+    if (w->tmp)
+        lat_dfield_free(w->tmp);
+    return rc;
+}
+
 int lat_modes_find(const lat_modes_job *job, lat_modes *found)
 {
-    lat_search w = {.job = job,
-                    .op = job->op,
-                    .s = job->op->space,
-                    .p = {job->op->parity, 1, &column_0},
-                    .dimension = dimension_of(job->op),
-                    .want = job->high + 1,
-                    .worst = INFINITY};
+    lat_modes_job own;
+    lat_search w = search_of(job, job->op), coarse;
     *found = (lat_modes){.count = 0};
     if (check(&w))
         return -1;
-    found->value = lat_alloc((size_t)w.want, sizeof(double), "eigenvalues");
-    found->residual = lat_alloc((size_t)w.want, sizeof(double), "residuals");
-    found->vector = calloc((size_t)w.want, sizeof(lat_dfield *));
+    if (job->coarse)
+        coarse = coarse_search(job, &own);
+    const int n = job->coarse ? coarse.want : w.want;
+    found->value = lat_alloc((size_t)n, sizeof(double), "eigenvalues");
+    found->residual = lat_alloc((size_t)n, sizeof(double), "residuals");
+    found->vector = calloc((size_t)n, sizeof(lat_dfield *));
     int rc = found->value && found->residual && found->vector ? 0 : -1;
     if (!found->vector)
         lat_fail("out of memory: modes");
-    if (rc == 0 && !(w.tmp = lat_search_vector(&w, "A^2")))
-        rc = -1;
     if (rc == 0)
-        rc = job->method == LAT_MODES_RITZ
-                 ? lat_modes_ritz(&w, found->vector, found->value, found->residual, &found->worst)
-                 : lat_modes_lanczos(&w, found->vector, found->value, found->residual,
-                                     &found->worst);
-    if (w.tmp)
-        lat_dfield_free(w.tmp);
+        rc = job->coarse ? run_both(&w, &coarse, found) : run(&w, found);
     found->norm = w.norm;
     found->applications = w.applications;
     if (rc > 0)
-        take(&w, found);
+        take(&w, n, found);
     else
-        give_up(&w, found);
+        give_up(n, found);
     return rc < 0 ? -1 : 0;
 }
 

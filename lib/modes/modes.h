@@ -21,8 +21,9 @@
  *     lat_modes_free(&m);
  *
  * A degenerate eigenvalue is found as often as it occurs: lanczos ends with a probe of random
- * vectors for copies that were missed. Every result has the same bits on any number of ranks and
- * threads. All ranks of the device call these functions. */
+ * vectors for copies that were missed, unless it began with more vectors than any level has
+ * copies. Every result has the same bits on any number of ranks and threads. All ranks of the
+ * device call these functions. */
 #ifndef LAT_MODES_MODES_H
 #define LAT_MODES_MODES_H
 
@@ -39,6 +40,7 @@ typedef struct lat_hermitian {
                  const lat_dirac_end *end);
     void *with;              /* for apply */
     lat_dirac_matrix matrix; /* of lat_hermitian_dirac */
+    lat_dirac *many;         /* the same operator on batches, on the grid of `space`; NULL: none */
 } lat_hermitian;
 
 /* gamma5 M or M^+ M (LAT_GAMMA5, LAT_NORMAL), or the same of a Schur complement on odd sites:
@@ -52,13 +54,15 @@ typedef enum { LAT_MODES_LANCZOS, LAT_MODES_RITZ } lat_modes_method;
 /* From which a run that was cut off goes on: vectors, and numbers that mean something to the method
  * alone. */
 typedef struct lat_modes_state {
-    int vectors, numbers;
+    int vectors, numbers; /* vectors of the space of job.coarse, if there is one */
     lat_dfield **vector;
     double *number;
 } lat_modes_state;
 
 typedef struct lat_modes_job {
     const lat_hermitian *op;
+    const lat_hermitian *coarse; /* the same in lower precision: lanczos searches with it, as well
+                                  * as its precision allows, and op refines the modes; or NULL */
     int low, high;    /* as many modes, from low to high, as leave the widest gap to the next one */
     bool largest;     /* those of the largest modulus */
     double tolerance; /* |A w - value w| of each mode, |w| = 1 */

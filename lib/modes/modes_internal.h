@@ -15,11 +15,14 @@ typedef struct lat_search {
     const lat_hermitian *op;
     lat_spinor_space *s;
     lat_spinor_part p;
-    size_t dimension; /* of the space */
-    int want;         /* modes that are computed: one more than `high`, for the gap */
-    lat_dfield *tmp;  /* of A A */
+    size_t dimension;  /* of the space */
+    int want;          /* modes that are computed: one more than `high`, for the gap */
+    lat_dfield *tmp;   /* of A A */
+    lat_dfield *batch; /* of rotations, if op has batches */
     long applications;
     uint64_t draws; /* random vectors so far */
+    double epsilon; /* of the vectors */
+    double floor;   /* of residuals, which rounding does not go below, in terms of |A|; or 0 */
     double norm;    /* an upper bound of |A| */
     int converged;  /* as it was told last */
     double worst;
@@ -48,6 +51,13 @@ int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield
 /* A random unit vector orthogonal to all x; `found` is false where there is none. */
 int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found);
 
+/* The same of the columns of a batch: dot[c * pitch + i], a[c * pitch + i] for column c. */
+extern const int lat_search_columns[LAT_SPINOR_COLUMNS]; /* 0, 1, .. */
+int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_dfield *const *x,
+                          const lat_dfield *y, lat_cx *dot, int pitch);
+int lat_search_batch_axpys(lat_search *w, const lat_spinor_part *p, int n, const lat_cx *a,
+                           int pitch, lat_dfield *const *x, lat_dfield *y);
+
 /* y[k] = sum_i x[i] u[k * pitch + i], k < m. */
 int lat_search_rotate(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u, int pitch,
                       lat_dfield *const *y);
@@ -69,10 +79,35 @@ bool lat_search_converged(const lat_search *w, int n, const double *value, const
 int lat_search_progress(lat_search *w, int converged, double worst);
 int lat_search_again(lat_search *w); /* the same, between two of them */
 
+/* F = (1 + A/(4 |A|)) T_n((a + b - 2 B)/(b - a)), B = A^2; if A is positive, B = A and the first
+ * factor is 1. T_n is large where B < a, and bounded by 1 on [a, b]. Of the largest modes F = B. */
+typedef struct lat_filter {
+    lat_search *w;
+    lat_spinor_space *s; /* of batches */
+    int columns;         /* vectors at a time */
+    double a, b;         /* b: an upper bound of B */
+    int degree;
+    lat_dfield *t[3], *one, *result;
+} lat_filter;
+
+int lat_filter_open(lat_filter *f, lat_search *w);
+void lat_filter_close(lat_filter *f);
+void lat_filter_choose(lat_filter *f, double a); /* the interval begins at a; w->norm is known */
+
+/* F of up to `columns` vectors; image k is there until the next call. */
+int lat_filter_apply(lat_filter *f, int count, lat_dfield *const *in);
+int lat_filter_image(lat_filter *f, int k, lat_dfield **image);
+
+double lat_filter_value(const lat_filter *f, double value); /* F of an eigenvector of A */
+
 /* The methods: `want` modes, of which the vectors y are the caller's from then on. 1; 0 if it has
  * not converged: *worst is the largest residual; or -1. */
 int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *residual,
                       double *worst);
 int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst);
+
+/* n >= want vectors x that are nearly modes become modes, as above. */
+int lat_modes_refine(lat_search *w, int n, lat_dfield **x, double *value, double *residual,
+                     double *worst);
 
 #endif

@@ -8,6 +8,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+const int lat_search_columns[LAT_SPINOR_COLUMNS] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+
 lat_dfield *lat_search_vector(lat_search *w, const char *what)
 {
     return lat_spinor_new(w->s, what);
@@ -119,13 +124,89 @@ int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, b
     return *found ? lat_search_scale(w, 1 / after, y) : 0;
 }
 
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* Terms of one pass: fields x[first] .. and for each a scalar of each column. */
+typedef struct terms {
+    int count;
+    const lat_dfield *x[LAT_SPINOR_TERMS];
+    lat_scalar a[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS];
+} terms;
+
+static void take(terms *t, int n, int first, lat_dfield *const *x)
+{
+    t->count = n - first < LAT_SPINOR_TERMS ? n - first : LAT_SPINOR_TERMS;
+    for (int j = 0; j < t->count; j++)
+        t->x[j] = x[first + j];
+}
+
+int lat_search_batch_axpys(lat_search *w, const lat_spinor_part *p, int n, const lat_cx *a,
+                           int pitch, lat_dfield *const *x, lat_dfield *y)
+{
+    lat_spinor_space *s = w->op->many->space;
+    terms t;
+    const lat_scalar *by[LAT_SPINOR_TERMS];
+    for (int i = 0; i < n; i += t.count) {
+        take(&t, n, i, x);
+        for (int j = 0; j < t.count; j++) {
+            by[j] = t.a[j];
+            for (int c = 0; c < p->columns; c++)
+                t.a[j][c] = scalar(a[c * pitch + i + j]);
+        }
+        if (s->ops->axpys(s, p, t.count, by, t.x, y, NULL))
+            return -1;
+    }
+    return 0;
+}
+
+int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_dfield *const *x,
+                          const lat_dfield *y, lat_cx *dot, int pitch)
+{
+    lat_spinor_space *s = w->op->many->space;
+    terms t;
+    lat_scalar *to[LAT_SPINOR_TERMS];
+    for (int i = 0; i < n; i += t.count) {
+        take(&t, n, i, x);
+        for (int j = 0; j < t.count; j++)
+            to[j] = t.a[j];
+        if (s->ops->dots(s, p, t.count, t.x, y, to, NULL))
+            return -1;
+        for (int j = 0; j < t.count; j++)
+            for (int c = 0; c < p->columns; c++)
+                dot[c * pitch + i + j] = t.a[j][c].re + t.a[j][c].im * I;
+    }
+    return 0;
+}
+
+/* y[k] of up to as many k as a batch has columns. */
+static int rotate_batch(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u,
+                        int pitch, lat_dfield *const *y)
+{
+    lat_spinor_space *s = w->op->many->space;
+    const lat_spinor_part p = {w->p.parity, m, lat_search_columns};
+    if (s->ops->zero(s, &p, w->batch) || lat_search_batch_axpys(w, &p, n, u, pitch, x, w->batch))
+        return -1;
+    for (int k = 0; k < m; k++) {
+        const lat_spinor_part one = {w->p.parity, 1, lat_search_columns + k};
+        if (w->s->ops->convert(w->s, &one, s, w->batch, y[k]))
+            return -1;
+    }
+    return 0;
+}
+
 int lat_search_rotate(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u, int pitch,
                       lat_dfield *const *y)
 {
-    for (int k = 0; k < m; k++)
-        if (w->s->ops->zero(w->s, &w->p, y[k])
-            || lat_search_axpys(w, n, u + (size_t)k * (size_t)pitch, x, y[k]))
+    const int most = w->op->many ? w->op->many->space->columns : 1;
+    for (int k = 0; k < m; k += most) {
+        const lat_cx *const of = u + (size_t)k * (size_t)pitch;
+        const int count = m - k < most ? m - k : most;
+        const int rc = most > 1 ? rotate_batch(w, n, x, count, of, pitch, y + k)
+                                : w->s->ops->zero(w->s, &w->p, y[k])
+                                      || lat_search_axpys(w, n, of, x, y[k]);
+        if (rc)
             return -1;
+    }
     return 0;
 }
 
@@ -192,7 +273,7 @@ bool lat_search_converged(const lat_search *w, int n, const double *value, const
     for (int k = 0; k < n && k < w->want; k++) {
         /* That of the gap: a thousandth of its value does. */
         const double loose = k == w->job->high ? 1e-3 * fabs(value[k]) : 0;
-        if (residual[k] <= fmax(w->job->tolerance, loose))
+        if (residual[k] <= fmax(fmax(w->job->tolerance, w->floor * w->norm), loose))
             ++*converged;
         else
             *worst = fmax(*worst, residual[k]);

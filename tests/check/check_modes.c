@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_modes: eigenvectors of lib/modes on small lattices against the spectrum of the dense
  * matrix, and against what is known of free fields: both methods, every operator, degenerate
- * values, a search that goes on from a saved state. */
+ * values, a search that goes on from a saved state; the same by a search in single precision. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -71,10 +71,19 @@ static void one_dense(int n, int group, uint64_t seed)
 
 typedef struct lattice {
     lat_field u;
-    lat_grid *grid;
-    lat_spinor_space *space;
-    lat_dirac *d;
+    lat_grid *grid, *coarse; /* coarse: single precision */
+    lat_spinor_space *space, *one, *many;
+    lat_dirac *d, *d1, *batch; /* of one column and of BATCH in single precision */
 } lattice;
+
+enum { BATCH = 3 };
+
+static lat_hermitian coarse_of(const lattice *l, lat_dirac_matrix matrix)
+{
+    lat_hermitian op = lat_hermitian_dirac(l->d1, matrix);
+    op.many = l->batch;
+    return op;
+}
 
 static lattice open_lattice(const char *dims, int nc, const lat_fermion *f, double epsilon,
                             uint64_t seed)
@@ -82,19 +91,33 @@ static lattice open_lattice(const char *dims, int nc, const lat_fermion *f, doub
     lattice l = {.u = field_new(LAT_GAUGE, geometry_of(dims), nc, LAT_F64)};
     const lat_grid_spec spec = {
         .lattice = l.u.head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
+    lat_grid_spec single = spec;
+    single.storage = LAT_STORAGE_SINGLE;
     const lat_dirac_options options = {.reals = 0};
     fill_near_one(&l.u, epsilon, seed);
     need((l.grid = lat_grid_new(cpu_device(), &spec)) != NULL, "a grid");
     need((l.space = lat_spinor_open(l.grid, nc, 1)) != NULL, "a space");
     need((l.d = lat_dirac_open(l.space, &l.u, f, &options)) != NULL, "an operator");
+    need((l.coarse = lat_grid_new(cpu_device(), &single)) != NULL, "a grid");
+    need((l.one = lat_spinor_open(l.coarse, nc, 1)) != NULL
+             && (l.many = lat_spinor_open(l.coarse, nc, BATCH)) != NULL,
+         "spaces");
+    need((l.d1 = lat_dirac_open(l.one, &l.u, f, &options)) != NULL
+             && (l.batch = lat_dirac_open(l.many, &l.u, f, &options)) != NULL,
+         "operators");
     return l;
 }
 
 static void close_lattice(lattice *l)
 {
     lat_dirac_close(l->d);
+    lat_dirac_close(l->d1);
+    lat_dirac_close(l->batch);
     lat_spinor_close(l->space);
+    lat_spinor_close(l->one);
+    lat_spinor_close(l->many);
     lat_grid_free(l->grid);
+    lat_grid_free(l->coarse);
     lat_field_free(&l->u);
 }
 
@@ -199,17 +222,23 @@ static void compare(lattice *l, const lat_hermitian *op, const lat_modes_job *jo
 
 static void search(lattice *l, lat_dirac_matrix matrix, lat_modes_job job, const char *what)
 {
-    const lat_hermitian op = lat_hermitian_dirac(l->d, matrix);
+    const lat_hermitian op = lat_hermitian_dirac(l->d, matrix), coarse = coarse_of(l, matrix);
     int n;
     double *all = spectrum(l, &op, &n);
     qsort(all, (size_t)n, sizeof *all, by_modulus);
-    for (int method = 0; method < 2; method++) {
+    for (int method = 0; method < (job.largest ? 2 : 4); method++) {
         lat_modes m;
         char says[200];
         job.op = &op;
-        job.method = (lat_modes_method)method;
+        job.coarse = method > 1 ? &coarse : NULL;
+        job.method = method == 1 ? LAT_MODES_RITZ : LAT_MODES_LANCZOS;
+        if (method == 3)
+            job.tolerance = 1e-4; /* without refinement */
         job.max_applications = 1000000;
-        snprintf(says, sizeof says, "%s, %s", what, method ? "ritz" : "lanczos");
+        snprintf(says, sizeof says, "%s, %s", what,
+                 method == 1  ? "ritz"
+                 : method > 1 ? "lanczos in single precision"
+                              : "lanczos");
         CHECK(lat_modes_find(&job, &m) == 0, "%s: %s", says, lat_error());
         lat_error_clear();
         compare(l, &op, &job, &m, all, n, says);
@@ -270,20 +299,27 @@ static void free_field(void)
     const lat_hermitian op = lat_hermitian_dirac(l.d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
     const double p = M_PI / 4, value = hypot(.1 + 1 - cos(p), sin(p)),
                  next = sqrt(pow(.1 + 2 - cos(p), 2) + pow(sin(p), 2) + 1);
-    const lat_modes_job job = {
-        .op = &op, .low = 20, .high = 24, .tolerance = 1e-9, .max_applications = 1000000};
-    lat_modes m;
-    int plus = 0;
-    CHECK(lat_modes_find(&job, &m) == 0 && m.converged, "%s", lat_error());
-    CHECK(m.count == 24, "%d modes before the widest gap", m.count);
-    for (int k = 0; k < m.count; k++) {
-        CHECK(fabs(fabs(m.value[k]) - value) <= 1e-9, "mode %d: %.15g, not %.15g", k, m.value[k],
-              value);
-        plus += m.value[k] > 0;
+    const lat_hermitian coarse = coarse_of(&l, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
+    for (int single = 0; single < 3; single++) { /* 12 copies of what batches of BATCH begin with */
+        const lat_modes_job job = {.op = &op,
+                                   .coarse = single ? &coarse : NULL,
+                                   .low = 20,
+                                   .high = 24,
+                                   .tolerance = single == 2 ? 1e-3 : 1e-9,
+                                   .max_applications = 1000000};
+        lat_modes m;
+        int plus = 0;
+        CHECK(lat_modes_find(&job, &m) == 0 && m.converged, "%d: %s", single, lat_error());
+        CHECK(m.count == 24, "%d: %d modes before the widest gap", single, m.count);
+        for (int k = 0; k < m.count; k++) {
+            CHECK(fabs(fabs(m.value[k]) - value) <= job.tolerance, "%d: mode %d: %.15g, not %.15g",
+                  single, k, m.value[k], value);
+            plus += m.value[k] > 0;
+        }
+        CHECK(plus == 12 && fabs(m.rest - next) < 2e-3 * next, "%d: %d positive, rest %g, not %g",
+              single, plus, m.rest, next);
+        lat_modes_free(&m);
     }
-    CHECK(plus == 12 && fabs(m.rest - next) < 2e-3 * next, "%d positive, rest %g, not %g", plus,
-          m.rest, next);
-    lat_modes_free(&m);
     close_lattice(&l);
 }
 
@@ -309,8 +345,8 @@ static void gaps(void)
 /* ---- states ---------------------------------------------------------------------------------- */
 
 typedef struct kept {
-    lattice *l;
-    int calls, stop; /* ends the search at that call */
+    lat_spinor_space *space; /* of the search */
+    int calls, stop;         /* ends the search at that call */
     lat_modes_state state;
 } kept;
 
@@ -326,22 +362,25 @@ static int keep(void *with, const lat_modes_state *s)
     need(k->state.vector && k->state.number, "a state");
     memcpy(k->state.number, s->number, (size_t)s->numbers * sizeof(double));
     for (int i = 0; i < s->vectors; i++) {
-        need((k->state.vector[i] = lat_spinor_new(k->l->space, "a state")) != NULL, "a state");
-        k->l->space->ops->copy(k->l->space, &p, s->vector[i], k->state.vector[i]);
+        need((k->state.vector[i] = lat_spinor_new(k->space, "a state")) != NULL, "a state");
+        k->space->ops->copy(k->space, &p, s->vector[i], k->state.vector[i]);
     }
     return lat_fail("stopped");
 }
 
-static void resume(lat_modes_method method)
+static void resume(lat_modes_method method, bool single)
 {
     const lat_fermion f = fermion(-.8, 0);
     lattice l = open_lattice("4 2 2 4", 3, &f, ROUGH, 5);
     const lat_hermitian op = lat_hermitian_dirac(l.d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
-    kept k = {.l = &l};
+    const lat_hermitian coarse = coarse_of(&l, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
+    kept k = {.space = single ? l.one : l.space};
     lat_modes_job job = {.op = &op,
+                         .coarse = single ? &coarse : NULL,
+                         .degree = single ? 2 : 0, /* slow */
                          .low = 6,
                          .high = 6,
-                         .tolerance = 1e-10,
+                         .tolerance = single ? 1e-4 : 1e-10,
                          .method = method,
                          .max_applications = 1000000,
                          .save = keep,
@@ -408,8 +447,9 @@ int main(void)
     check_case("gaps and the bound of projectors");
     gaps();
     check_case("a search that was cut off goes on to the same bits");
-    resume(LAT_MODES_LANCZOS);
-    resume(LAT_MODES_RITZ);
+    resume(LAT_MODES_LANCZOS, false);
+    resume(LAT_MODES_LANCZOS, true);
+    resume(LAT_MODES_RITZ, false);
     check_case("too many modes are refused; too few applications do not converge");
     refused();
     lat_device_close(cpu_device());

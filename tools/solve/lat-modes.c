@@ -24,8 +24,12 @@
 #include "smear/smear.h"
 #include "stream/stream.h"
 
+enum { SINGLE, DOUBLE }; /* of --precision */
+#define SINGLE_FROM 1e-5 /* residual that single precision reaches by itself */
+enum { BATCH = 4 };      /* vectors side by side, in single: more take more applications in all */
+
 static const char *modes_text = "8", *log_path, *smear_text, *checkpoint, *resume;
-static int matrix = LAT_MODES_OF_G5M, method = LAT_MODES_LANCZOS;
+static int matrix = LAT_MODES_OF_G5M, method = LAT_MODES_LANCZOS, precision = -1;
 static bool largest, tsv, json;
 static double residual = 1e-10;
 static long max_applications = 1000000, degree;
@@ -51,6 +55,10 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "method", 0, LAT_MODES_METHODS, &method, 0, 0,
      "lanczos: thick-restart Lanczos of a Chebyshev polynomial; ritz: conjugate gradients of the "
      "Ritz functional, mode after mode",
+     false},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+     "of the search; single: with several vectors at a time, refined in double (default: single "
+     "from --residual 1e-5 on)",
      false},
     {LAT_OPT_INT, "degree", 0, "N", &degree, 0, 10000,
      "of the polynomial; 0: chosen by the spectrum", false},
@@ -98,6 +106,11 @@ typedef struct run {
     lat_grid *grid;
     lat_spinor_space *space;
     lat_dirac *d;
+    struct {
+        lat_grid *grid;
+        lat_spinor_space *one, *many;
+        lat_dirac *d, *batch;
+    } single; /* with --precision single */
     lat_modes modes;
     lat_field v;                        /* as they are written */
     double *residual, *gap, *chirality; /* of the plain operator; [modes.count] */
@@ -151,10 +164,13 @@ static int unconverged(const run *r)
     return LAT_UNCONVERGED;
 }
 
+/* Where the search is. */
+static lat_spinor_space *searched(const run *r) { return r->single.one ? r->single.one : r->space; }
+
 static int save(void *with, const lat_modes_state *state)
 {
     run *r = with;
-    return lat_modestate_save(r->kept, r->name, r->space, &r->links.u, state) || asked_to_stop(r)
+    return lat_modestate_save(r->kept, r->name, searched(r), &r->links.u, state) || asked_to_stop(r)
                ? -1
                : 0;
 }
@@ -162,7 +178,7 @@ static int save(void *with, const lat_modes_state *state)
 static int find(run *r, lat_modes_job *job)
 {
     lat_modes_state from;
-    int rc = lat_modestate_from(r->kept, r->name, r->space, &from);
+    int rc = lat_modestate_from(r->kept, r->name, searched(r), &from);
     if (rc > 0)
         job->from = &from;
     rc = rc < 0 || lat_modes_find(job, &r->modes) ? -1 : 0;
@@ -190,6 +206,22 @@ static int restore(run *r)
     return 1;
 }
 
+/* The operator in single precision, for one vector and for batches. */
+static int open_single(run *r, lat_device *on)
+{
+    const lat_field *u = links_of(r);
+    const lat_grid_spec spec = {
+        .lattice = u->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
+    const lat_dirac_options how = {.reals = 0};
+    return (r->single.grid = lat_grid_new(on, &spec))
+                   && (r->single.one = lat_spinor_open(r->single.grid, u->head.nc, 1))
+                   && (r->single.many = lat_spinor_open(r->single.grid, u->head.nc, BATCH))
+                   && (r->single.d = lat_dirac_open(r->single.one, u, &r->fermion, &how))
+                   && (r->single.batch = lat_dirac_open(r->single.many, u, &r->fermion, &how))
+               ? 0
+               : -1;
+}
+
 static int search(run *r)
 {
     static const lat_dirac_matrix matrices[] = {[LAT_MODES_OF_G5M] = {LAT_FULL, LAT_GAMMA5},
@@ -202,10 +234,17 @@ static int search(run *r)
     lat_device *on = device_for(r);
     if (!on || !(r->grid = lat_grid_new(on, &spec))
         || !(r->space = lat_spinor_open(r->grid, u->head.nc, 1))
-        || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how)))
+        || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how))
+        || (precision == SINGLE && open_single(r, on)))
         return LAT_FAILED;
     const lat_hermitian op = lat_hermitian_dirac(r->d, matrices[matrix]);
+    lat_hermitian coarse;
+    if (precision == SINGLE) {
+        coarse = lat_hermitian_dirac(r->single.d, matrices[matrix]);
+        coarse.many = r->single.batch;
+    }
     lat_modes_job job = {.op = &op,
+                         .coarse = precision == SINGLE ? &coarse : NULL,
                          .low = r->low,
                          .high = r->high,
                          .largest = largest,
@@ -481,6 +520,21 @@ static int write_modes(run *r)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+static void close_single(run *r)
+{
+    if (r->single.batch)
+        lat_dirac_close(r->single.batch);
+    if (r->single.d)
+        lat_dirac_close(r->single.d);
+    if (r->single.many)
+        lat_spinor_close(r->single.many);
+    if (r->single.one)
+        lat_spinor_close(r->single.one);
+    if (r->single.grid)
+        lat_grid_free(r->single.grid);
+    memset(&r->single, 0, sizeof r->single);
+}
+
 static void close_modes(run *r)
 {
     lat_modes_free(&r->modes);
@@ -490,6 +544,7 @@ static void close_modes(run *r)
         lat_spinor_close(r->space);
     if (r->grid)
         lat_grid_free(r->grid);
+    close_single(r);
     lat_field_free(&r->v);
     lat_field_free(&r->smeared);
     free(r->residual);
@@ -550,6 +605,11 @@ static void check_usage(run *r)
                   lat_modes_matrix_text((lat_modes_matrix)matrix));
     if (tsv && json)
         lat_usage("--tsv and --json exclude each other");
+    const bool can = !largest && method == LAT_MODES_LANCZOS;
+    if (precision == SINGLE && !can)
+        lat_usage("--precision single is for the lowest modes by --method lanczos");
+    if (precision < 0)
+        precision = can && residual >= SINGLE_FROM ? SINGLE : DOUBLE;
     if (degree && (largest || method == LAT_MODES_RITZ))
         lat_usage("--degree is for the lowest modes by --method lanczos");
     if (log_path)
