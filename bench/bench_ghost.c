@@ -9,13 +9,15 @@
  *     bytes   the vector once in and once out, with the line that a store reads first, and the
  *             links and the diagonal once for all columns
  *
- *     bench_ghost [THREADS [EXTENT [PACKS]]]    LAT_LANES=avx2, base: with vectors of that length
- */
+ *     bench_ghost [THREADS [EXTENT [PACKS]]]    LAT_LANES=avx2, base: with vectors of that length;
+ *                                               THREADS 0: on a GPU */
 #include <stdio.h>
+#include "../tests/check/devices.h"
 #include "../tests/check/fields.h"
 #include "base/isa.h"
 #include "bench.h"
 #include "ghost/ghost_internal.h"
+#include "grid/bandwidth.h"
 
 enum { SAMPLES = 9 };
 
@@ -41,19 +43,31 @@ typedef struct bed {
 typedef int part(bed *b);
 
 static int hop(bed *b) { return lat_ghost_hop(b->m, b->y, b->x, b->total); }
-static int laplace(bed *b) { return lat_laplace_invert(b->m->laplace, b->x); }
+/* On a GPU a product waits for it. */
+static int laplace(bed *b)
+{
+    return lat_ghost_invert(b->m, b->x) || (b->m->gpu && lat_ghost_dot(b->m, b->x, b->x, b->total))
+               ? -1
+               : 0;
+}
+
 static int dot(bed *b) { return lat_ghost_dot(b->m, b->x, b->y, b->total); }
+
+static double copied(int threads)
+{
+    return threads ? bench_copy_bandwidth((size_t)256 << 20, threads)
+                   : lat_gpu_copy_bandwidth((size_t)1 << 30);
+}
 
 static void line(bed *b, const char *name, part *run, int threads, double of_flops, double of_bytes)
 {
     double t[SAMPLES], ratio[SAMPLES];
     const double sites = (double)b->m->sites * b->m->columns;
     for (int i = 0; i < SAMPLES; i++) {
-        const double before = bench_copy_bandwidth((size_t)256 << 20, threads),
-                     start = bench_time(threads);
+        const double before = copied(threads), start = bench_time(threads);
         need(run(b) == 0, name);
         t[i] = (bench_time(threads) - start) / sites;
-        const double copy = (before + bench_copy_bandwidth((size_t)256 << 20, threads)) / 2;
+        const double copy = (before + copied(threads)) / 2;
         ratio[i] = of_bytes / t[i] * 1e-9 / copy;
     }
     const double seconds = bench_median(t, SAMPLES);
@@ -70,14 +84,17 @@ int main(int argc, char **argv)
 {
     const int threads = argc > 1 ? atoi(argv[1]) : 1, extent = argc > 2 ? atoi(argv[2]) : 16,
               packs = argc > 3 ? atoi(argv[3]) : 2;
-    bench_threads(threads);
+    bench_threads(threads ? threads : bench_most_threads());
+    lat_device *const on = threads ? cpu_device() : gpu_device();
+    need(on != NULL, "a device");
     for (int nc = 2; nc <= 3; nc++) {
         bed b;
         const lat_geometry geom = {4, {extent, extent, extent, extent}};
         const lat_condition c = lat_condition_of(LAT_LANDAU, &geom, -1);
         b.u = field_new(LAT_GAUGE, geom, nc, LAT_F64);
         fill_near_one_fast(&b.u, .05, 5);
-        need((b.m = lat_ghost_new(&b.u, &c, packs)) && (b.x = lat_ghost_vector(b.m, "a vector"))
+        need((b.m = lat_ghost_new_on(on, &b.u, &c, packs))
+                 && (b.x = lat_ghost_vector(b.m, "a vector"))
                  && (b.y = lat_ghost_vector(b.m, "a vector")),
              "an operator");
         b.total = lat_alloc(lat_ghost_reals(b.m) * 2, sizeof *b.total, "sums");
@@ -95,8 +112,8 @@ int main(int argc, char **argv)
                 printf("column %d differs from the plain operator by %g\n", k, r[k]), exit(1);
         printf(
             "SU(%d) %d^4, %d columns, %s, %d threads; %.0f flops, %.0f bytes a site and column\n",
-            nc, extent, b.m->columns, lat_isa_name(lat_isa_widest()), threads, flops(nc, 4),
-            bytes(b.m));
+            nc, extent, b.m->columns, threads ? lat_isa_name(lat_isa_widest()) : on->name, threads,
+            flops(nc, 4), bytes(b.m));
         line(&b, "M", hop, threads, flops(nc, 4), bytes(b.m));
         line(&b, "L^-1", laplace, threads, 0, 0);
         line(&b, "dot", dot, threads, 2. * b.m->colours, 16. * b.m->colours);
@@ -109,7 +126,9 @@ int main(int argc, char **argv)
                1e9 * (bench_time(threads) - start) / (double)report.iterations
                    / ((double)b.m->sites * b.m->columns),
                report.iterations);
-        free(b.x), free(b.y), free(b.total), free(r);
+        lat_ghost_vector_free(b.m, b.x);
+        lat_ghost_vector_free(b.m, b.y);
+        free(b.total), free(r);
         lat_ghost_free(b.m);
         lat_field_free(&b.u);
     }

@@ -120,6 +120,30 @@ ROWS
     refuses 1 "on a GPU a flow needs even extents, found 5" lat-flow --device gpu --until .1 odd.lat
 }
 
+@test "lat-ghost on the GPU has the propagator of the CPU, in both gauges; what it cannot do runs on the CPU" {
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
+    local fix args
+    while IFS='|' read -r fix args; do
+        # shellcheck disable=SC2086 # words
+        lat-orelax -q $fix --theta 1e-16 a.lat -o fixed.lat
+        for d in cpu gpu; do
+            # shellcheck disable=SC2086 # words
+            lat-ghost --device $d --residual 1e-12 --tsv --momenta 3 $args fixed.lat >$d.tsv
+        done
+        # From a point G errs by the residual, some 1e-12; else by its square, and by rounding.
+        paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { d = $7 / $(7 + NF / 2) - 1; if (!(d < 1e-10 && d > -1e-10)) bad = 1; n++ } END { exit bad || n < 3 }'
+    done <<'ROWS'
+--gauge landau|
+--gauge landau|--point 1,2,3,4
+--gauge coulomb|
+--gauge coulomb --time y|
+ROWS
+    lat-start cold --dims 4,4,4,4 -N 5 -o five.lat
+    lat-ghost --momenta 1 five.lat >/dev/null 2>said
+    grep -q "on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4); it runs on the CPU" said
+    refuses 1 "SU(5): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4)" lat-ghost --device gpu --momenta 1 five.lat
+}
+
 @test "lat-heatbath on the GPU follows the CPU, and its own continuation gives the same bytes" {
     for d in cpu gpu; do
         lat-heatbath --device $d --dims 4,6,8,10 --beta 6.0 --xi 1.2 --start hot --overrelax 0 --thermalise 10 --every 10 --log $d.tsv -o $d.lat

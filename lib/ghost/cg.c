@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "common/progress.h"
 #include "ghost_internal.h"
 
@@ -74,7 +73,7 @@ static bool step_lengths(const lat_ghost *m, scalars *s)
 /* z <- L^-1 z, <r,z>, and beta from it and the one before. */
 static int precondition(lat_ghost *m, scalars *s, const double *r, double *z, bool first)
 {
-    if (lat_laplace_invert(m->laplace, z))
+    if (lat_ghost_invert(m, z))
         return -1;
     memcpy(s->beta, s->rz, s->n * sizeof *s->rz);
     if (lat_ghost_dot(m, r, z, s->rz))
@@ -87,7 +86,6 @@ static int precondition(lat_ghost *m, scalars *s, const double *r, double *z, bo
 /* One iteration: x, r and p move on, z is work space. 1: M is not positive. */
 static int iterate(lat_ghost *m, scalars *s, double *x, double *r, double *p, double *z)
 {
-    const lat_ghost_kernels *k = lat_ghost_kernels_of();
     const lat_ghost_call update = {
         .in = p, .out = x, .also = r, .third = z, .a = s->alpha, .mean = s->mean};
     if (lat_ghost_hop(m, z, p, s->hop))
@@ -95,19 +93,15 @@ static int iterate(lat_ghost *m, scalars *s, double *x, double *r, double *p, do
     if (!step_lengths(m, s))
         return 1;
     lat_ghost_means(m, s->hop, m->columns + (int)lat_ghost_reals(m), m->columns, s->mean);
-    return lat_ghost_over(m, k->update, &update, m->columns, s->rr);
+    return lat_ghost_run(m, LAT_GHOST_UPDATE, &update, m->columns, s->rr);
 }
 
 static int run(lat_ghost *m, scalars *s, double *x, double *r, double *p, double *z,
                double residual, long max_iterations, lat_ghost_report *report)
 {
-    const lat_ghost_kernels *k = lat_ghost_kernels_of();
     const lat_ghost_call direction = {.in = z, .out = p, .b = s->beta};
-    const size_t bytes = m->sites * lat_ghost_reals(m) * sizeof *x;
-    memset(x, 0, bytes);
-    memset(p, 0, bytes);
-    lat_memcpy(z, r, bytes);
-    if (lat_ghost_dot(m, r, r, s->rr))
+    if (lat_ghost_zero(m, x) || lat_ghost_zero(m, p) || lat_ghost_copy(m, z, r)
+        || lat_ghost_dot(m, r, r, s->rr))
         return -1;
     for (size_t i = 0; i < s->n; i++) {
         s->target[i] = residual * residual * s->rr[i];
@@ -117,7 +111,7 @@ static int run(lat_ghost *m, scalars *s, double *x, double *r, double *p, double
     int active = judge(s, residual, &report->residual);
     while (active > 0 && report->iterations < max_iterations) {
         if (precondition(m, s, r, z, report->iterations == 0)
-            || lat_ghost_over(m, k->extend, &direction, 0, NULL))
+            || lat_ghost_run(m, LAT_GHOST_EXTEND, &direction, 0, NULL))
             return -1;
         const int rc = iterate(m, s, x, r, p, z);
         if (rc < 0)
@@ -144,7 +138,7 @@ int lat_ghost_solve(lat_ghost *m, double *x, double *b, double residual, long ma
     if (rc == 0)
         rc = run(m, &s, x, b, p, z, residual, max_iterations, report);
     scalars_free(&s);
-    free(p);
-    free(z);
+    lat_ghost_vector_free(m, p);
+    lat_ghost_vector_free(m, z);
     return rc;
 }

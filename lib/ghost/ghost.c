@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "ghost_internal.h"
 #include "lattice/slices.h"
 
@@ -136,9 +137,55 @@ static int check(const lat_field *u, const lat_condition *c)
     return 0;
 }
 
-lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs)
+int lat_ghost_check(const lat_device *dev, const lat_field *u)
 {
-    lat_ghost *m = check(u, c) ? NULL : calloc(1, sizeof *m);
+    if (!dev || !dev->gpu)
+        return 0;
+    if (u->head.nc > LAT_GHOST_GPU_MOST)
+        return lat_fail("SU(%d): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(%d)",
+                        u->head.nc, LAT_GHOST_GPU_MOST);
+    if (dev->comm->size > 1)
+        return lat_fail("the Faddeev-Popov operator needs the whole lattice on one GPU, found %d "
+                        "ranks",
+                        dev->comm->size);
+    return 0;
+}
+
+/* On a GPU: links and the preconditioner there. */
+static int to_gpu(lat_ghost *m, lat_device *dev)
+{
+    const lat_geometry *geom = &m->lattice.head.geom;
+    lat_ghost_sites s = {.nd = geom->nd,
+                         .directions = m->directions,
+                         .nc = m->nc,
+                         .packs = m->packs,
+                         .units = m->units,
+                         .time = m->time,
+                         .sites = m->sites,
+                         .block = m->block,
+                         .blocks = m->blocks};
+    for (int i = 0; i < LAT_MAX_DIMS; i++) {
+        s.dims[i] = i < geom->nd ? geom->dims[i] : 1;
+        s.weight[i] = i < geom->nd ? m->weight[i] : 0;
+    }
+    memcpy(s.direction, m->direction, sizeof s.direction);
+    return (m->gpu = lat_ghost_gpu_new(dev, &s, m->links)) ? 0 : -1;
+}
+
+static int to_device(lat_ghost *m, lat_device *dev)
+{
+    if (dev && dev->gpu)
+        return to_gpu(m, dev);
+    m->laplace = lat_laplace_new(&m->lattice.head.geom, m->weight, (int)lat_ghost_reals(m),
+                                 m->lattice.comm);
+    return m->laplace ? 0 : -1;
+}
+
+lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs)
+{
+    if (check(u, c) || lat_ghost_check(dev, u))
+        return NULL;
+    lat_ghost *m = calloc(1, sizeof *m);
     if (!m) {
         lat_fail("out of memory: the Faddeev-Popov operator");
         return NULL;
@@ -151,16 +198,20 @@ lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs)
     order_axes(m, u, c);
     m->links = lat_alloc(m->held * (size_t)(m->directions + 1), lat_ghost_link(m) * sizeof(double),
                          "the Faddeev-Popov operator");
-    m->laplace = m->links ? lat_laplace_new(&m->lattice.head.geom, m->weight,
-                                            (int)lat_ghost_reals(m), u->comm)
-                          : NULL;
-    if (!m->laplace) {
+    if (m->links) {
+        load_links(m, u);
+        make_diagonal(m);
+    }
+    if (lat_agree(u->comm ? u->comm : &lat_comm_self, m->links ? 0 : -1) || to_device(m, dev)) {
         lat_ghost_free(m);
         return NULL;
     }
-    load_links(m, u);
-    make_diagonal(m);
     return m;
+}
+
+lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs)
+{
+    return lat_ghost_new_on(NULL, u, c, packs);
 }
 
 void lat_ghost_free(lat_ghost *m)
@@ -170,12 +221,67 @@ void lat_ghost_free(lat_ghost *m)
     free(m->links);
     free(m->sums);
     lat_laplace_free(m->laplace);
+    lat_ghost_gpu_free(m->gpu);
     free(m);
+}
+
+/* ---- vectors ----------------------------------------------------------------------------------
+ */
+
+static size_t vector_bytes(const lat_ghost *m)
+{
+    return m->sites * lat_ghost_reals(m) * sizeof(double);
 }
 
 double *lat_ghost_vector(const lat_ghost *m, const char *what)
 {
-    return lat_alloc(m->held, lat_ghost_reals(m) * sizeof(double), what);
+    return m->gpu ? lat_ghost_gpu_vector(m->gpu, what)
+                  : lat_alloc(m->held, lat_ghost_reals(m) * sizeof(double), what);
+}
+
+void lat_ghost_vector_free(const lat_ghost *m, double *v)
+{
+    if (v && m->gpu)
+        lat_ghost_gpu_vector_free(v);
+    else
+        free(v);
+}
+
+int lat_ghost_put(lat_ghost *m, double *v, const double *host)
+{
+    if (m->gpu)
+        return lat_ghost_gpu_put(m->gpu, v, host);
+    lat_memcpy(v, host, vector_bytes(m));
+    return 0;
+}
+
+int lat_ghost_get(lat_ghost *m, double *host, const double *v)
+{
+    if (m->gpu)
+        return lat_ghost_gpu_get(m->gpu, host, v);
+    lat_memcpy(host, v, vector_bytes(m));
+    return 0;
+}
+
+int lat_ghost_copy(lat_ghost *m, double *to, const double *from)
+{
+    if (m->gpu)
+        return lat_ghost_gpu_copy(m->gpu, to, from);
+    lat_memcpy(to, from, vector_bytes(m));
+    return 0;
+}
+
+int lat_ghost_zero(lat_ghost *m, double *v)
+{
+    if (m->gpu)
+        return lat_ghost_gpu_zero(m->gpu, v);
+    memset(v, 0, vector_bytes(m));
+    return 0;
+}
+
+int lat_ghost_invert(lat_ghost *m, double *v)
+{
+    return m->gpu ? lat_ghost_gpu_invert(m->gpu, v) : lat_laplace_invert(m->laplace, v);
 }
 
 /* ---- passes and sums --------------------------------------------------------------------------
@@ -251,10 +357,23 @@ int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, 
     return n ? add_up(m, n, total) : 0;
 }
 
+int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
+                  double *total)
+{
+    const lat_ghost_kernels *k = lat_ghost_kernels_of();
+    lat_ghost_pass *const passes[] = {[LAT_GHOST_HOP] = k->hop,
+                                      [LAT_GHOST_SHIFT] = k->shift,
+                                      [LAT_GHOST_UPDATE] = k->update,
+                                      [LAT_GHOST_DOT] = k->dot,
+                                      [LAT_GHOST_EXTEND] = k->extend};
+    return m->gpu ? lat_ghost_gpu_over(m->gpu, pass, c, numbers, total)
+                  : lat_ghost_over(m, passes[pass], c, numbers, total);
+}
+
 int lat_ghost_dot(lat_ghost *m, const double *a, const double *b, double *to)
 {
     const lat_ghost_call c = {.in = a, .other = b};
-    return lat_ghost_over(m, lat_ghost_kernels_of()->dot, &c, m->columns, to);
+    return lat_ghost_run(m, LAT_GHOST_DOT, &c, m->columns, to);
 }
 
 /* ---- the operator -----------------------------------------------------------------------------
@@ -288,7 +407,7 @@ int lat_ghost_hop(lat_ghost *m, double *out, double *in, double *total)
     const size_t numbers = (size_t)m->columns + lat_ghost_reals(m),
                  own = (size_t)lat_field_slab(&m->lattice).count * m->blocks, face = m->blocks;
     if (!m->halo)
-        return lat_ghost_over(m, hop, &c, (int)numbers, total);
+        return lat_ghost_run(m, LAT_GHOST_HOP, &c, (int)numbers, total);
     if (lat_agree(m->lattice.comm, prepare(m, numbers)) || exchange_begin(m, in))
         return -1;
     if (own > 2 * face)
@@ -322,7 +441,7 @@ int lat_ghost_apply(lat_ghost *m, double *out, double *in)
     if (rc == 0) {
         const lat_ghost_call c = {.out = out, .mean = means};
         lat_ghost_means(m, total, (int)numbers, m->columns, means);
-        rc = lat_ghost_over(m, lat_ghost_kernels_of()->shift, &c, 0, NULL);
+        rc = lat_ghost_run(m, LAT_GHOST_SHIFT, &c, 0, NULL);
     }
     free(total);
     return rc;
@@ -390,7 +509,7 @@ static bool same_wave(const lat_ghost_column *a, const lat_ghost_column *b)
     return a->kind == b->kind && !memcmp(a->n, b->n, sizeof a->n);
 }
 
-int lat_ghost_source(lat_ghost *m, double *b, const lat_ghost_column *column)
+static void make_source(const lat_ghost *m, double *b, const lat_ghost_column *column)
 {
     const size_t reals = lat_ghost_reals(m), row = (size_t)m->lattice.head.geom.dims[0];
     const int first = lat_field_slab(&m->lattice).first, last = m->lattice.head.geom.nd - 1;
@@ -411,5 +530,48 @@ int lat_ghost_source(lat_ghost *m, double *b, const lat_ghost_column *column)
             }
         }
     }
+}
+
+/* On a GPU: what columns are, and the waves of each axis. */
+static int gpu_source(lat_ghost *m, double *b, const lat_ghost_column *column)
+{
+    static const lat_ghost_what whats[] = {[LAT_GHOST_ZERO] = LAT_GHOST_NONE,
+                                           [LAT_GHOST_COS] = LAT_GHOST_WAVE_COS,
+                                           [LAT_GHOST_SIN] = LAT_GHOST_WAVE_SIN,
+                                           [LAT_GHOST_POINT] = LAT_GHOST_AT};
+    const int *dims = m->lattice.head.geom.dims;
+    lat_ghost_sources c = {.constant = 1 / lat_ghost_unit_sites(m)};
+    size_t waves = 0;
+    for (int d = 0; d < m->directions; d++) {
+        c.first[d] = (int)waves;
+        waves += (size_t)dims[m->direction[d]];
+    }
+    for (int k = 0; k < m->columns; k++) {
+        const bool zero = column[k].kind != LAT_GHOST_POINT && zero_momentum(m, column[k].n);
+        c.colour[k] = column[k].colour;
+        c.what[k] = zero ? LAT_GHOST_NONE : whats[column[k].kind];
+        for (int d = 0; d < m->directions; d++) {
+            const int extent = dims[m->direction[d]], n = column[k].n[m->axis[m->direction[d]]];
+            c.n[k][d] = (n % extent + extent) % extent;
+        }
+    }
+    double *wave_of = lat_alloc(2 * waves, sizeof *wave_of, "a source");
+    if (!wave_of)
+        return -1;
+    for (int d = 0; d < m->directions; d++)
+        for (int j = 0; j < dims[m->direction[d]]; j++) {
+            double *w = wave_of + 2 * (c.first[d] + j);
+            wave(j, dims[m->direction[d]], w, w + 1);
+        }
+    const int rc = lat_ghost_gpu_source(m->gpu, b, &c, wave_of, waves);
+    free(wave_of);
+    return rc;
+}
+
+int lat_ghost_source(lat_ghost *m, double *b, const lat_ghost_column *column)
+{
+    if (m->gpu)
+        return gpu_source(m, b, column);
+    make_source(m, b, column);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ghost.h: the Faddeev-Popov operator of Landau and Coulomb gauge on the CPU, for many real fields
- * w^a(x) side by side, its inverse and its lowest eigenvalues (docs/ghost.md).
+/* ghost.h: the Faddeev-Popov operator of Landau and Coulomb gauge on CPU and GPU, for many real
+ * fields w^a(x) side by side, its inverse and its lowest eigenvalues (docs/ghost.md).
  *
  *     M^ab(x,y) = sum_mu w_mu [ A^ab_mu(x) delta_{x,y} - B^ab_mu(x) delta_{x+mu,y}
  *                               - C^ab_mu(x) delta_{x-mu,y} ]
@@ -26,6 +26,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "grid/device.h"
 #include "lattice/condition.h"
 #include "lattice/field.h"
 
@@ -37,6 +38,13 @@ typedef struct lat_ghost lat_ghost;
  * ghosts of u are up to date. Fails for maximally Abelian gauge and for Landau gauge with a weight
  * of 0, which has more constants. */
 lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs);
+
+/* The same on a device. On a GPU vectors are in its memory: lat_ghost_put and lat_ghost_get copy
+ * them, and modes are not to be had. */
+lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs);
+
+/* 0 if that device has code for these links; or -1, and the sentence says why not. */
+int lat_ghost_check(const lat_device *dev, const lat_field *u);
 void lat_ghost_free(lat_ghost *m);
 
 int lat_ghost_units(const lat_ghost *m);                 /* on all ranks; number: the slice */
@@ -45,8 +53,13 @@ int lat_ghost_columns(const lat_ghost *m);               /* 8 packs */
 double lat_ghost_unit_sites(const lat_ghost *m);         /* of a unit */
 size_t lat_ghost_site(const lat_ghost *m, size_t local); /* of a local site of u: in a vector */
 
-/* A vector; its numbers are undefined. To be freed by free(). `what` as for lat_alloc. */
+/* A vector; its numbers are undefined. On the CPU free() frees it, too. `what` as for lat_alloc. */
 double *lat_ghost_vector(const lat_ghost *m, const char *what);
+void lat_ghost_vector_free(const lat_ghost *m, double *v);
+
+/* The own sites of a vector from and to the host. */
+int lat_ghost_put(lat_ghost *m, double *v, const double *host);
+int lat_ghost_get(lat_ghost *m, double *host, const double *v);
 
 /* out = P M P in, P being the projection that takes the constants off. The ghosts of `in` change.
  */

@@ -5,6 +5,7 @@
 
 #include "fourier/laplace.h"
 #include "ghost.h"
+#include "ghost_gpu.h"
 #include "lattice/iterate.h"
 
 struct lat_ghost {
@@ -22,7 +23,9 @@ struct lat_ghost {
      * sum of w_mu (U_mu(x) + U_mu(x-mu)) / 2 */
     double *links;
     lat_laplace *laplace;
-    double *sums; /* work space of lat_ghost_over */
+    lat_ghost_gpu *gpu; /* NULL: on the CPU; otherwise vectors are there, and links, too */
+    bool plain_there;   /* and what plain.c has sent */
+    double *sums;       /* work space of lat_ghost_over */
     size_t sums_size;
 };
 
@@ -46,15 +49,6 @@ static inline int lat_ghost_unit(const lat_ghost *m, size_t block)
     return (int)(block % m->blocks);
 }
 
-/* What a pass over the lattice works with. Scalars are of a unit and column: [unit * columns +
- * column]; means also of a colour: [unit][pack][colour][8]. */
-typedef struct lat_ghost_call {
-    const double *in, *other;
-    double *out, *also, *third;
-    const double *a, *b, *mean;
-    double *array[6];
-} lat_ghost_call;
-
 /* Works on the sites from .. to-1 of one unit, adds to sums. */
 typedef void lat_ghost_pass(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
                             size_t to, double *sums);
@@ -64,17 +58,23 @@ typedef void lat_ghost_pass(const lat_ghost *m, const lat_ghost_call *c, int uni
 int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
                    double *total);
 
-/* The passes over vectors: one text for each vector length (kernels.c), chosen at run time. */
+/* The passes over vectors: one text for each vector length (kernels.c), chosen at run time. The
+ * first five are those of lat_ghost_pass_name. */
 typedef struct lat_ghost_kernels {
-    lat_ghost_pass *hop;     /* out = M in; sums: <in, out> of columns; of out: [pack][colour][8] */
-    lat_ghost_pass *shift;   /* out -= mean */
-    lat_ghost_pass *update;  /* x(out) += a p(in); r(also) -= a (q - mean), q(third) = r; <r, r> */
-    lat_ghost_pass *dot;     /* <in, other> of columns */
-    lat_ghost_pass *extend;  /* out = in + b out */
+    lat_ghost_pass *hop, *shift, *update, *dot, *extend;
     lat_ghost_pass *gram;    /* sums[i * columns + j] = <in_i, other_j> */
     lat_ghost_pass *combine; /* modes.c */
 } lat_ghost_kernels;
 extern const lat_ghost_kernels *lat_ghost_kernels_of(void);
+
+/* A pass on the device of m: lat_ghost_over, or the GPU's. */
+int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
+                  double *total);
+
+/* v <- L^-1 v; v = 0; to = from: there, too. */
+int lat_ghost_invert(lat_ghost *m, double *v);
+int lat_ghost_zero(lat_ghost *m, double *v);
+int lat_ghost_copy(lat_ghost *m, double *to, const double *from);
 
 /* means[unit][pack][colour][8] from the sums over units. */
 void lat_ghost_means(const lat_ghost *m, const double *sums, int stride, int offset, double *means);

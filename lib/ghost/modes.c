@@ -258,6 +258,8 @@ int lat_ghost_lowest(lat_ghost *m, const lat_ghost_modes *wanted, double *v, dou
                      lat_ghost_report *report)
 {
     space s;
+    if (m->gpu)
+        return lat_fail("eigenvalues of the Faddeev-Popov operator are measured on the CPU");
     const lat_comm *comm = m->lattice.comm ? m->lattice.comm : &lat_comm_self;
     *report = (lat_ghost_report){.iterations = 0};
     int rc = lat_agree(comm, space_new(&s, m, v, value));

@@ -8,16 +8,10 @@
 #include "base/memory.h"
 #include "ghost_internal.h"
 
-/* An element of the product T^a T^b that is not zero. */
-typedef struct element {
-    int a, b, i, j;
-    double re, im;
-} element;
-
 typedef struct plain {
     const lat_field *u;
     int n, colours;
-    element *product;
+    lat_ghost_element *product;
     size_t products;
 } plain;
 
@@ -49,7 +43,7 @@ static void add_products(plain *p, int a, int b)
     generator(p->n, b, t);
     for (int i = 0; i < p->n; i++)
         for (int j = 0; j < p->n; j++) {
-            element e = {a, b, i, j, 0, 0};
+            lat_ghost_element e = {a, b, i, j, 0, 0};
             for (int k = 0; k < p->n; k++) {
                 const double *x = s + 2 * (i * p->n + k), *y = t + 2 * (k * p->n + j);
                 e.re += x[0] * y[0] - x[1] * y[1];
@@ -79,7 +73,7 @@ static int plain_new(plain *p, const lat_field *u)
 static void add_traces(const plain *p, const double *u, double factor, bool transposed, double *to)
 {
     for (size_t k = 0; k < p->products; k++) {
-        const element *e = &p->product[k];
+        const lat_ghost_element *e = &p->product[k];
         const double *x = u + 2 * (e->j * p->n + e->i);
         to[transposed ? e->b * p->colours + e->a : e->a * p->colours + e->b] += factor
                                                                                 * (e->re * x[0]
@@ -210,15 +204,15 @@ static int norms(lat_ghost *m, lat_ghost_call *c, double *sums, double *means, d
     return 0;
 }
 
-int lat_ghost_residual(lat_ghost *m, const lat_field *u, const double *b, double *x,
-                       const double *lambda, double *to)
+static int residual(lat_ghost *m, const lat_field *u, const double *b, double *x,
+                    const double *lambda, double *to)
 {
     const lat_condition c = condition(m);
     const size_t reals = lat_ghost_reals(m), columns = (size_t)m->columns,
                  numbers = reals > 2 * columns ? reals : 2 * columns;
     const lat_comm *comm = m->lattice.comm ? m->lattice.comm : &lat_comm_self;
     plain p = {.u = u};
-    double *y = lat_ghost_vector(m, "a residual"),
+    double *y = lat_alloc(m->held, reals * sizeof *y, "a residual"),
            *sums = lat_alloc((size_t)m->units * (numbers + reals), sizeof *sums, "a residual");
     lat_ghost_call call = {.in = x, .other = b, .out = y, .a = lambda};
     int rc = lat_agree(comm, plain_new(&p, u) || !y || !sums ? -1 : 0);
@@ -232,4 +226,70 @@ int lat_ghost_residual(lat_ghost *m, const lat_field *u, const double *b, double
     free(y);
     free(sums);
     return rc;
+}
+
+/* ---- on a GPU ---------------------------------------------------------------------------------
+ */
+
+/* What the GPU's pass needs of the definition: links as they were read, products of generators. */
+static int send(lat_ghost *m, const lat_field *u)
+{
+    const size_t nd = (size_t)u->head.geom.nd, link = lat_ghost_link(m),
+                 each = (size_t)m->directions * link;
+    plain p;
+    double *links = lat_alloc(m->sites, each * sizeof *links, "links");
+    if (!links || plain_new(&p, u)) {
+        free(links);
+        return -1;
+    }
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < m->sites; i++)
+        for (int d = 0; d < m->directions; d++)
+            lat_field_get(u, i * nd + (size_t)m->axis[m->direction[d]],
+                          links + lat_ghost_site(m, i) * each + (size_t)d * link);
+    const int rc = lat_ghost_gpu_plain(m->gpu, p.product, p.products, links);
+    m->plain_there = rc == 0;
+    free(p.product);
+    free(links);
+    return rc;
+}
+
+/* total: of each unit the numbers of the pass, then means, then squares of columns. */
+static int gpu_norms(lat_ghost *m, const lat_ghost_call *c, double *total, double *to)
+{
+    const int columns = m->columns, numbers = columns + (int)lat_ghost_reals(m);
+    double *means = total + m->units * numbers, *squares = means + m->units * (numbers - columns);
+    const lat_ghost_call shift = {.out = c->out, .mean = means};
+    if (lat_ghost_run(m, LAT_GHOST_PLAIN, c, numbers, total))
+        return -1;
+    lat_ghost_means(m, total, numbers, columns, means);
+    if (lat_ghost_run(m, LAT_GHOST_SHIFT, &shift, 0, NULL)
+        || lat_ghost_dot(m, c->out, c->out, squares))
+        return -1;
+    for (int i = 0; i < m->units * columns; i++) {
+        const double b = total[i / columns * numbers + i % columns];
+        to[i] = b > 0 ? sqrt(squares[i] / b) : sqrt(squares[i]);
+    }
+    return 0;
+}
+
+static int gpu_residual(lat_ghost *m, const lat_field *u, const double *b, const double *x,
+                        const double *lambda, double *to)
+{
+    const size_t numbers = 2 * ((size_t)m->columns + lat_ghost_reals(m));
+    double *y = lat_ghost_vector(m, "a residual"),
+           *total = lat_alloc((size_t)m->units * numbers, sizeof *total, "a residual");
+    const lat_ghost_call c = {.in = x, .other = b, .out = y, .a = lambda};
+    const int rc = !y || !total || (!m->plain_there && send(m, u)) || gpu_norms(m, &c, total, to)
+                       ? -1
+                       : 0;
+    lat_ghost_vector_free(m, y);
+    free(total);
+    return rc;
+}
+
+int lat_ghost_residual(lat_ghost *m, const lat_field *u, const double *b, double *x,
+                       const double *lambda, double *to)
+{
+    return m->gpu ? gpu_residual(m, u, b, x, lambda, to) : residual(m, u, b, x, lambda, to);
 }

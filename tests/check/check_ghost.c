@@ -10,6 +10,7 @@
 #include <omp.h>
 #endif
 #include "check.h"
+#include "devices.h"
 #include "fields.h"
 #include "base/dense.h"
 #include "fourier/laplace.h"
@@ -457,12 +458,205 @@ static void refused(void)
     lat_field_free(&u);
 }
 
-int main(void)
+/* ---- a GPU ------------------------------------------------------------------------------------
+ */
+
+/* The operator of a setting on the GPU, and a vector there with these numbers. */
+static lat_ghost *there(lat_device *dev, const setting *s)
 {
-    if (!lat_laplace_built) {
-        check_case("lib/ghost # SKIP built without FFTW");
-        return check_done();
+    lat_ghost *m = lat_ghost_new_on(dev, &s->u, &s->c, s->m->packs);
+    need(m != NULL, "an operator on the GPU");
+    return m;
+}
+
+static double *sent(lat_ghost *m, const double *host)
+{
+    double *v = lat_ghost_vector(m, "a vector");
+    need(v && lat_ghost_put(m, v, host) == 0, "a vector on the GPU");
+    return v;
+}
+
+/* The largest difference of a vector on the GPU from one here. */
+static double off(const setting *s, lat_ghost *m, const double *v, const double *here)
+{
+    double *w = vector_of(s), most = 0;
+    need(lat_ghost_get(m, w, v) == 0, "a vector of the GPU");
+    for (size_t i = 0; i < s->reals; i++)
+        most = lat_worse(most, fabs(w[i] - here[i]));
+    free(w);
+    return most;
+}
+
+/* The smallest eigenvalue of L that is not 0, the sum of the extents, and the largest weight. */
+static void spectrum(const setting *s, double *least, double *extents, double *weight)
+{
+    *least = INFINITY;
+    *extents = *weight = 0;
+    for (int mu = 0; mu < s->u.head.geom.nd; mu++) {
+        const double w = s->c.weight[mu], k = 2 * sin(M_PI / s->u.head.geom.dims[mu]);
+        *weight = fmax(*weight, w);
+        *extents += s->u.head.geom.dims[mu];
+        if (mu != s->c.time && s->u.head.geom.dims[mu] > 1)
+            *least = fmin(*least, w * k * k);
     }
+}
+
+/* M, dot and L^-1 as on the CPU. */
+static void same_parts(lat_device *dev, const setting *s)
+{
+    lat_ghost *m = there(dev, s);
+    double *x = vector_of(s), *y = vector_of(s), *here = numbers_of(s), *dot = numbers_of(s);
+    double least, extents, weight;
+    spectrum(s, &least, &extents, &weight);
+    fill(s, x, 3);
+    double *v = sent(m, x), *w = sent(m, x);
+    CHECK(off(s, m, v, x) == 0, "%s: a vector comes back otherwise", s->name);
+    need(lat_ghost_apply(s->m, y, x) == 0 && lat_ghost_apply(m, w, v) == 0, "M");
+    /* Nine products of matrices at most with numbers below 2. */
+    const double most = off(s, m, w, y), bound = 9 * 16 * s->u.head.nc * weight * EPS;
+    CHECK(most <= bound, "%s: M is off by %g, at most %g expected", s->name, most, bound);
+    need(lat_ghost_dot(s->m, x, y, here) == 0 && lat_ghost_dot(m, v, w, dot) == 0, "a dot");
+    /* Sums of as many numbers below 20 weights. */
+    const double n = lat_ghost_unit_sites(s->m) * s->m->colours;
+    for (size_t k = 0; k < s->numbers; k++)
+        CHECK(fabs(here[k] - dot[k]) <= 20 * n * (300 + sqrt(n)) * weight * EPS,
+              "%s: <x, M x> of column %zu is %.17g, %.17g", s->name, k, dot[k], here[k]);
+    need(lat_ghost_invert(s->m, x) == 0 && lat_ghost_invert(m, v) == 0, "the Laplacian");
+    /* Two transforms, sums along lines, of numbers below 1. */
+    const double inverse = off(s, m, v, x);
+    CHECK(inverse <= 16 * extents / least * EPS, "%s: L^-1 is off by %g, at most %g expected",
+          s->name, inverse, 16 * extents / least * EPS);
+    lat_ghost_vector_free(m, v);
+    lat_ghost_vector_free(m, w);
+    free(x), free(y), free(here), free(dot);
+    lat_ghost_free(m);
+}
+
+/* Sources, and residuals by the definition: vectors at random are no solutions. */
+static void same_ends(lat_device *dev, const setting *s)
+{
+    lat_ghost *m = there(dev, s);
+    lat_ghost_column column[64] = {{0}};
+    double *x = vector_of(s), *b = vector_of(s), *here = numbers_of(s), *r = numbers_of(s);
+    double least, extents, weight;
+    spectrum(s, &least, &extents, &weight);
+    for (int k = 0; k < s->m->columns; k++) {
+        column[k].kind = (lat_ghost_kind)(k % 4);
+        column[k].colour = k % s->m->colours;
+        for (int mu = 0; mu < s->u.head.geom.nd; mu++)
+            column[k].n[mu] = mu == s->c.time ? 0
+                              : column[k].kind == LAT_GHOST_POINT
+                                  ? (k + mu) % s->u.head.geom.dims[mu]
+                                  : k / 4 - mu;
+    }
+    fill(s, x, 5);
+    double *v = sent(m, x), *w = lat_ghost_vector(m, "a vector");
+    need(w && lat_ghost_source(s->m, b, column) == 0 && lat_ghost_source(m, w, column) == 0,
+         "a source");
+    /* Products of four numbers of absolute value 1. */
+    CHECK(off(s, m, w, b) <= 8 * EPS, "%s: a source is off by %g", s->name, off(s, m, w, b));
+    fill(s, b, 7);
+    need(lat_ghost_put(m, w, b) == 0 && lat_ghost_residual(s->m, &s->u, b, x, NULL, here) == 0
+             && lat_ghost_residual(m, &s->u, w, v, NULL, r) == 0,
+         "a residual");
+    /* Norms, of numbers below 20 weights where those of b are 1, summed as in same_parts. */
+    const double n = lat_ghost_unit_sites(s->m) * s->m->colours;
+    for (size_t k = 0; k < s->numbers; k++)
+        CHECK(fabs(here[k] - r[k]) <= 40 * (300 + sqrt(n)) * weight * EPS && here[k] > .1,
+              "%s: residual %.17g, %.17g", s->name, r[k], here[k]);
+    lat_ghost_vector_free(m, v);
+    lat_ghost_vector_free(m, w);
+    free(x), free(b), free(here), free(r);
+    lat_ghost_free(m);
+}
+
+/* Solutions are certified by the CPU's definition, too; the same bits each time. */
+static void solved(lat_device *dev, const setting *s)
+{
+    lat_ghost *m = there(dev, s);
+    lat_ghost_report report;
+    double *b = vector_of(s), *x = vector_of(s), *r = numbers_of(s);
+    double *v = lat_ghost_vector(m, "a vector"), *w;
+    fill(s, b, 6);
+    for (size_t site = 0; site < s->m->sites; site++)
+        for (int a = 0; a < s->m->colours; a++)
+            b[at(s, site, a, 3)] = 0;
+    project(s, b);
+    for (int run = 0; run < 2; run++) {
+        w = sent(m, b);
+        need(v && lat_ghost_solve(m, v, w, 1e-9, 200, &report) == 0, "a solution");
+        CHECK(report.converged && report.residual <= 1e-9, "%s: residual %g", s->name,
+              report.residual);
+        if (run == 0)
+            need(lat_ghost_get(m, x, v) == 0, "a vector of the GPU");
+        else
+            CHECK(off(s, m, v, x) == 0, "%s: another solution", s->name);
+        need(lat_ghost_put(m, w, b) == 0 && lat_ghost_residual(m, &s->u, w, v, NULL, r) == 0,
+             "a residual");
+        for (size_t k = 0; k < s->numbers; k++)
+            CHECK(r[k] <= 1.01e-9, "%s: column %zu has residual %g", s->name, k, r[k]);
+        lat_ghost_vector_free(m, w);
+    }
+    need(lat_ghost_residual(s->m, &s->u, b, x, NULL, r) == 0, "a residual");
+    for (size_t k = 0; k < s->numbers; k++)
+        CHECK(r[k] <= 1.01e-9, "%s: column %zu has residual %g on the CPU", s->name, k, r[k]);
+    lat_ghost_vector_free(m, v);
+    free(b), free(x), free(r);
+    lat_ghost_free(m);
+}
+
+static void indefinite(lat_device *dev)
+{
+    setting s = setting_of(0, 3, 1);
+    lat_ghost *m = there(dev, &s);
+    lat_ghost_report report;
+    double *b = vector_of(&s);
+    fill(&s, b, 6);
+    project(&s, b);
+    double *v = sent(m, b), *w = lat_ghost_vector(m, "a vector");
+    need(w && lat_ghost_solve(m, w, v, 1e-9, 1000, &report) == 0, "a run");
+    CHECK(report.indefinite && !report.converged, "iterations %ld", report.iterations);
+    lat_ghost_vector_free(m, v);
+    lat_ghost_vector_free(m, w);
+    free(b);
+    lat_ghost_free(m);
+    setting_free(&s);
+}
+
+static void on_gpu(lat_device *dev)
+{
+    device_case(dev, "M, products and the inverse Laplacian are those of the CPU");
+    for (int i = 0; i < CASES; i++) {
+        setting s = setting_of(i, 0.1, 1 + i % 3);
+        if (lat_ghost_check(dev, &s.u) == 0)
+            same_parts(dev, &s);
+        else
+            CHECK(cases[i].nc > 4, "%s: %s", s.name, lat_error());
+        lat_error_clear();
+        setting_free(&s);
+    }
+    device_case(dev, "sources and residuals by the definition are those of the CPU");
+    for (int i = 0; i < CASES; i++) {
+        setting s = setting_of(i, 0.3, 1 + i % 3);
+        if (lat_ghost_check(dev, &s.u) == 0)
+            same_ends(dev, &s);
+        lat_error_clear();
+        setting_free(&s);
+    }
+    device_case(dev, "M x = b is solved, as the CPU certifies; the same bits each time");
+    for (int i = 0; i < CASES; i++) {
+        setting s = setting_of(i, 0.05, 1 + i % 4);
+        if (lat_ghost_check(dev, &s.u) == 0)
+            solved(dev, &s);
+        lat_error_clear();
+        setting_free(&s);
+    }
+    device_case(dev, "where M has negative eigenvalues the solver says so");
+    indefinite(dev);
+}
+
+static void on_cpu(void)
+{
     hessian();
     plain();
     laplace();
@@ -472,5 +666,22 @@ int main(void)
     modes();
     saddle();
     refused();
+}
+
+/* With an argument: the GPU alone. */
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (!lat_laplace_built) {
+        check_case("lib/ghost # SKIP built without FFTW");
+        return check_done();
+    }
+    if (argc == 1)
+        on_cpu();
+    lat_device *const gpu = gpu_device();
+    if (gpu)
+        on_gpu(gpu);
+    else
+        check_skipped("GPU: the Faddeev-Popov operator", lat_error());
     return check_done();
 }

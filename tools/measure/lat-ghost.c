@@ -22,7 +22,8 @@
 enum { ONE, ALL };
 enum { MOST_MODES = 56, GUARD = 3, MOST_PACKS = 8 };
 
-static int orbits = ONE, device;
+static int orbits = ONE;
+static lat_device_options device;
 static const char *momenta = "4", *point;
 static long modes, max_iterations = 1000;
 static double residual = 1e-8, accuracy = 1e-6;
@@ -47,8 +48,10 @@ static const lat_option options[] = {
      "iterate until |M v - lambda v| of each mode is below X |lambda|", false},
     {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
      "give up after N iterations (exit 3)", false},
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
-     "cpu; auto: the same; gpu is refused in this version", true},
+    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
+     "device of the solver; auto: the fastest one", LAT_OPT_LIMIT},
+    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &device.gpus, 0, 0, "the GPU to take (default: the first)",
+     true},
     LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("momentum or mode", "configuration"),
     {0}};
@@ -506,12 +509,29 @@ static int packs_for(const measured *m, int colours)
     return packs < most ? packs : most;
 }
 
+/* The device that was opened for all configurations; NULL: the CPU. Where it is a GPU that was
+ * chosen by itself and has no code for these links, the CPU, too. */
+static lat_device *opened;
+
+static lat_device *device_for(const lat_field *f)
+{
+    static bool said;
+    if (!opened || !opened->gpu || lat_ghost_check(opened, f) == 0
+        || device.choice == LAT_DEVICE_GPU || device.gpus)
+        return opened;
+    if (!said)
+        lat_warn("%s; it runs on the CPU", lat_error());
+    said = true;
+    lat_error_clear();
+    return NULL;
+}
+
 static int compute(measured *m, const char *name)
 {
     const int colours = m->f->head.nc * m->f->head.nc - 1;
     if (!modes && (lat_boundary_closed(&m->f->head, m->c.time, "momenta") || make_momenta(m)))
         return LAT_FAILED;
-    if (!(m->m = lat_ghost_new(m->f, &m->c, packs_for(m, colours))))
+    if (!(m->m = lat_ghost_new_on(device_for(m->f), m->f, &m->c, packs_for(m, colours))))
         return LAT_FAILED;
     const size_t numbers = (size_t)(lat_ghost_units(m->m) * lat_ghost_columns(m->m));
     m->x = lat_ghost_vector(m->m, "solutions");
@@ -525,10 +545,12 @@ static int compute(measured *m, const char *name)
 
 static void measured_free(measured *m)
 {
+    if (m->m) {
+        lat_ghost_vector_free(m->m, m->b);
+        lat_ghost_vector_free(m->m, m->x);
+    }
     lat_ghost_free(m->m);
     free(m->rows);
-    free(m->b);
-    free(m->x);
     free(m->number);
 }
 
@@ -583,11 +605,17 @@ int main(int argc, char **argv)
 {
     lat_require_theta = 1e-10;
     lat_options_parse(&tool, argc, argv);
-    if (device == LAT_DEVICE_GPU)
-        lat_usage("--device gpu: expected cpu, as this version has no Faddeev-Popov operator for "
-                  "GPUs");
+    if (modes && (device.choice == LAT_DEVICE_GPU || device.gpus))
+        lat_usage("--modes: eigenvalues are measured on the CPU alone; expected --device cpu");
     if (modes && (point || lat_opt_given("momenta") || lat_opt_given("orbits")))
         lat_usage("--modes measures eigenvalues: --momenta, --orbits and --point are for the "
                   "propagator");
-    return lat_print_run(all, NULL);
+    if (!modes
+        && (lat_device_begin(&device, lat_opts.comm)
+            || !(opened = lat_device_open(&device, lat_opts.comm))))
+        return lat_report(LAT_FAILED);
+    const int code = lat_print_run(all, NULL);
+    lat_device_close(opened);
+    lat_device_end();
+    return code;
 }

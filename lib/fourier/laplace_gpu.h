@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* laplace_gpu.h: the inverse of the lattice Laplacian (laplace.h) on a GPU, for many real fields
+ * side by side, by Fourier transforms of its own: lines of sites go through shared memory, by two
+ * factors of their extent. (cuFFT knows three dimensions at most, and an order of sites that nobody
+ * needs here.) One process. C and C++. */
+#ifndef LAT_FOURIER_LAPLACE_GPU_H
+#define LAT_FOURIER_LAPLACE_GPU_H
+
+#include "common/geometry.h"
+#include "grid/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lat_laplace_gpu lat_laplace_gpu;
+
+/* For fields [site][reals] on the device, `reals` even, sites in natural order. At most one weight
+ * is 0. NULL with lat_error set. */
+lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
+                                     const double *weight, int reals);
+void lat_laplace_gpu_free(lat_laplace_gpu *l);
+
+/* v <- L^-1 v, in the device's stream: 0, or -1 with lat_error set. */
+int lat_laplace_gpu_invert(lat_laplace_gpu *l, double *v);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

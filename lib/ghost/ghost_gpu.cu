@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ghost_gpu.cu: the Faddeev-Popov operator on a GPU. Sums are taken chunk by chunk of a unit,
+ * always in the same order. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "grid/cuda_device.cuh"
+extern "C" {
+#include "base/error.h"
+#include "fourier/laplace_gpu.h"
+#include "ghost_gpu.h"
+}
+
+enum { LAT_GHOST_PACK = 8, THREADS = 128, CHUNK = 32, ADDERS = 128 };
+
+/* lat_ghost_call, all of it on the device. */
+typedef struct call {
+    const double *links, *in, *other;
+    double *out, *also, *third;
+    const double *a, *b, *mean;
+    double *partial;
+    const double *plain; /* links as they were read */
+    const lat_ghost_element *product;
+    uint32_t products;
+} call;
+
+/* The unit of block number `block`. */
+static __device__ __forceinline__ int unit_of(const lat_ghost_sites &s, uint32_t block)
+{
+    return s.time < 0 ? 0 : (int)(s.blocks > 1 ? block % (uint32_t)s.blocks : block);
+}
+
+/* Element of 2 T^a for the diagonal one number k: the first k are this, the next is -k times it. */
+static __device__ __forceinline__ double diagonal_factor(int k)
+{
+    return sqrt(2.0 / (k * (k + 1)));
+}
+
+#define LAT_INLINE static __device__ __forceinline__
+#define V double
+#define UNROLL _Pragma("unroll")
+#define SIZE 2
+#define NAME(x) x##_2
+#include "ghost_kernels.cuh"
+#undef SIZE
+#undef NAME
+#define SIZE 3
+#define NAME(x) x##_3
+#include "ghost_kernels.cuh"
+#undef SIZE
+#undef NAME
+#define SIZE 4
+#define NAME(x) x##_4
+#include "ghost_kernels.cuh"
+
+/* total[unit][numbers] from partial[block][chunk][numbers]; a block is a number of a unit. */
+static __global__ void __launch_bounds__(ADDERS)
+    add_chunks(const __grid_constant__ lat_ghost_sites s, const double *partial, double *total,
+               uint32_t blocks, uint32_t chunks)
+{
+    __shared__ double shared[ADDERS];
+    const uint32_t numbers = gridDim.x, number = blockIdx.x, unit = blockIdx.y;
+    const bool inner = s.time >= 0 && s.blocks > 1;
+    const uint32_t mine = s.time < 0 ? blocks : inner ? blocks / (uint32_t)s.blocks : 1;
+    double sum = 0;
+    for (uint32_t i = threadIdx.x; i < mine * chunks; i += ADDERS) {
+        const uint32_t block = s.time < 0 ? i / chunks
+                               : inner    ? unit + i / chunks * (uint32_t)s.blocks
+                                          : unit;
+        sum += partial[((size_t)block * chunks + i % chunks) * numbers + number];
+    }
+    shared[threadIdx.x] = sum;
+    for (uint32_t d = ADDERS / 2; d; d /= 2) {
+        __syncthreads();
+        if (threadIdx.x < d)
+            shared[threadIdx.x] += shared[threadIdx.x + d];
+    }
+    if (threadIdx.x == 0)
+        total[(size_t)unit * numbers + number] = shared[0];
+}
+
+/* A thread is a column of a site. */
+static __global__ void __launch_bounds__(THREADS)
+    make_source(const __grid_constant__ lat_ghost_sites s,
+                const __grid_constant__ lat_ghost_sources c, int colours, const double2 *wave,
+                double *b)
+{
+    const uint32_t columns = (uint32_t)(s.packs * LAT_GHOST_PACK);
+    const uint64_t n = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    uint32_t rest = (uint32_t)(n / columns);
+    const uint32_t k = (uint32_t)(n % columns);
+    if (rest >= s.sites)
+        return;
+    double *to = b
+                 + ((size_t)rest * (uint32_t)s.packs + k / LAT_GHOST_PACK)
+                       * (uint32_t)(colours * LAT_GHOST_PACK)
+                 + k % LAT_GHOST_PACK;
+    double2 v = make_double2(1, 0);
+    bool here = true;
+    for (int i = 0, d = 0; i < s.nd; i++) {
+        const uint32_t extent = (uint32_t)s.dims[i], x = rest % extent;
+        rest /= extent;
+        if (i == s.time)
+            continue;
+        const uint32_t m = (uint32_t)c.n[k][d];
+        const double2 w = wave[(uint32_t)c.first[d] + m * x % extent];
+        v = make_double2(v.x * w.x - v.y * w.y, v.x * w.y + v.y * w.x);
+        here = here && x == m;
+        d++;
+    }
+    const double value = c.what[k] == LAT_GHOST_WAVE_COS   ? v.x
+                         : c.what[k] == LAT_GHOST_WAVE_SIN ? v.y
+                         : c.what[k] == LAT_GHOST_AT       ? (here ? 1 : 0) - c.constant
+                                                           : 0;
+    for (int a = 0; a < colours; a++)
+        to[a * LAT_GHOST_PACK] = a == c.colour[k] ? value : 0;
+}
+
+/* ---- host ---- */
+
+struct lat_ghost_gpu {
+    lat_ghost_sites s;
+    cudaStream_t stream;
+    lat_laplace_gpu *laplace;
+    double *links, *partial, *total, *scalars, *plain; /* on the device */
+    lat_ghost_element *product;
+    size_t products;
+    unsigned blocks, chunks;
+    int columns, reals;
+};
+
+static int failed(cudaError_t e) { return lat_cuda_failed(e, "the Faddeev-Popov operator"); }
+
+static int open(lat_ghost_gpu *g, lat_device *dev, const double *links)
+{
+    const lat_ghost_sites *s = &g->s;
+    const size_t per = (size_t)(s->directions + 1) * 2 * (size_t)(s->nc * s->nc),
+                 numbers = (size_t)(g->columns + g->reals), units = (size_t)s->units;
+    lat_geometry geom = {s->nd, {1, 1, 1, 1}};
+    memcpy(geom.dims, s->dims, sizeof geom.dims);
+    return lat_cuda_malloc((void **)&g->links, s->sites * per * sizeof(double), "links")
+                   || lat_cuda_malloc((void **)&g->partial,
+                                      (size_t)g->blocks * g->chunks * numbers * sizeof(double),
+                                      "partial sums")
+                   || lat_cuda_malloc((void **)&g->total, units * numbers * sizeof(double), "sums")
+                   || lat_cuda_malloc((void **)&g->scalars,
+                                      units * (size_t)(2 * g->columns + g->reals) * sizeof(double),
+                                      "scalars")
+                   || failed(cudaMemcpy(g->links, links, s->sites * per * sizeof(double),
+                                        cudaMemcpyHostToDevice))
+                   || !(g->laplace = lat_laplace_gpu_new(dev, &geom, s->weight, g->reals))
+               ? -1
+               : 0;
+}
+
+lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, const double *links)
+{
+    lat_ghost_gpu *g = (lat_ghost_gpu *)calloc(1, sizeof *g);
+    if (!g) {
+        lat_fail("out of memory: the Faddeev-Popov operator");
+        return NULL;
+    }
+    g->s = *s;
+    g->stream = lat_cuda_device_of(dev)->stream;
+    g->columns = s->packs * LAT_GHOST_PACK;
+    g->reals = g->columns * (s->nc * s->nc - 1);
+    g->blocks = (unsigned)(s->sites / s->block);
+    g->chunks = (unsigned)((s->block + CHUNK - 1) / CHUNK);
+    if (s->sites > UINT32_MAX / 2 || g->blocks > 65535)
+        lat_fail("GPU: the Faddeev-Popov operator: too large a lattice");
+    else if (open(g, dev, links) == 0)
+        return g;
+    lat_ghost_gpu_free(g);
+    return NULL;
+}
+
+void lat_ghost_gpu_free(lat_ghost_gpu *g)
+{
+    if (!g)
+        return;
+    cudaStreamSynchronize(g->stream);
+    lat_laplace_gpu_free(g->laplace);
+    cudaFree(g->links);
+    cudaFree(g->partial);
+    cudaFree(g->total);
+    cudaFree(g->scalars);
+    cudaFree(g->plain);
+    cudaFree(g->product);
+    free(g);
+}
+
+static size_t vector_bytes(const lat_ghost_gpu *g)
+{
+    return g->s.sites * (size_t)g->reals * sizeof(double);
+}
+
+double *lat_ghost_gpu_vector(lat_ghost_gpu *g, const char *what)
+{
+    void *v = NULL;
+    return lat_cuda_malloc(&v, vector_bytes(g), what) ? NULL : (double *)v;
+}
+
+void lat_ghost_gpu_vector_free(double *v) { cudaFree(v); }
+
+static int copy(lat_ghost_gpu *g, void *to, const void *from)
+{
+    return failed(cudaMemcpyAsync(to, from, vector_bytes(g), cudaMemcpyDefault, g->stream));
+}
+
+int lat_ghost_gpu_put(lat_ghost_gpu *g, double *to, const double *host)
+{
+    return copy(g, to, host) || failed(cudaStreamSynchronize(g->stream)) ? -1 : 0;
+}
+
+int lat_ghost_gpu_get(lat_ghost_gpu *g, double *host, const double *from)
+{
+    return lat_ghost_gpu_put(g, host, from);
+}
+
+int lat_ghost_gpu_copy(lat_ghost_gpu *g, double *to, const double *from)
+{
+    return copy(g, to, from);
+}
+
+int lat_ghost_gpu_zero(lat_ghost_gpu *g, double *v)
+{
+    return failed(cudaMemsetAsync(v, 0, vector_bytes(g), g->stream));
+}
+
+/* Scalars of the host to *at on the device; NULL: none. */
+static const double *send(lat_ghost_gpu *g, const double *from, int each, double **at, int *rc)
+{
+    const size_t n = (size_t)g->s.units * (size_t)each;
+    double *to = *at;
+    if (!from)
+        return NULL;
+    *at += n;
+    *rc = *rc
+          || failed(cudaMemcpyAsync(to, from, n * sizeof *to, cudaMemcpyHostToDevice, g->stream));
+    return to;
+}
+
+int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
+                       int numbers, double *total)
+{
+    int rc = 0;
+    double *at = g->scalars;
+    call k;
+    memset(&k, 0, sizeof k);
+    k.links = g->links;
+    k.in = c->in;
+    k.other = c->other;
+    k.out = c->out;
+    k.also = c->also;
+    k.third = c->third;
+    k.partial = g->partial;
+    k.plain = g->plain;
+    k.product = g->product;
+    k.products = (uint32_t)g->products;
+    k.a = send(g, c->a, g->columns, &at, &rc);
+    k.b = send(g, c->b, g->columns, &at, &rc);
+    k.mean = send(g, c->mean, g->reals, &at, &rc);
+    if (rc)
+        return -1;
+    const dim3 blocks(g->chunks, g->blocks);
+    const unsigned threads = (unsigned)(THREADS / g->columns * g->columns);
+    const lat_ghost_sites *s = &g->s;
+    cudaError_t e = s->nc == 2   ? launch_2(*s, k, pass, blocks, threads, g->stream)
+                    : s->nc == 3 ? launch_3(*s, k, pass, blocks, threads, g->stream)
+                                 : launch_4(*s, k, pass, blocks, threads, g->stream);
+    if (!numbers)
+        return failed(e);
+    if (!e) {
+        add_chunks<<<dim3((unsigned)numbers, (unsigned)s->units), ADDERS, 0, g->stream>>>(
+            *s, g->partial, g->total, g->blocks, g->chunks);
+        e = cudaGetLastError();
+    }
+    e = e ? e
+          : cudaMemcpyAsync(total, g->total, (size_t)(s->units * numbers) * sizeof *total,
+                            cudaMemcpyDeviceToHost, g->stream);
+    return failed(e ? e : cudaStreamSynchronize(g->stream));
+}
+
+int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v)
+{
+    return lat_laplace_gpu_invert(g->laplace, v);
+}
+
+int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
+                        const double *links)
+{
+    const size_t bytes = g->s.sites * (size_t)(g->s.directions * 2 * g->s.nc * g->s.nc)
+                         * sizeof(double);
+    g->products = products;
+    return lat_cuda_malloc((void **)&g->plain, bytes, "links")
+                   || lat_cuda_malloc((void **)&g->product, products * sizeof *product,
+                                      "products of generators")
+                   || failed(cudaMemcpy(g->plain, links, bytes, cudaMemcpyHostToDevice))
+                   || failed(cudaMemcpy(g->product, product, products * sizeof *product,
+                                        cudaMemcpyHostToDevice))
+               ? -1
+               : 0;
+}
+
+int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
+                         const double *wave, size_t waves)
+{
+    double2 *there = NULL;
+    if (lat_cuda_malloc((void **)&there, waves * sizeof *there, "a source"))
+        return -1;
+    cudaError_t e = cudaMemcpyAsync(there, wave, waves * sizeof *there, cudaMemcpyHostToDevice,
+                                    g->stream);
+    if (!e) {
+        make_source<<<lat_cuda_blocks(g->s.sites * (uint64_t)g->columns, THREADS), THREADS, 0,
+                      g->stream>>>(g->s, *c, g->s.nc * g->s.nc - 1, there, b);
+        e = cudaGetLastError();
+    }
+    e = e ? e : cudaStreamSynchronize(g->stream);
+    cudaFree(there);
+    return failed(e);
+}

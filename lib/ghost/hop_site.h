@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hop_site.h: the operator at a site (template), one text for CPU and GPU: V is a vector of
+ * doubles, columns side by side, or one; SIZE is N, or the largest one, and UNROLL is for loops
+ * over it; NAME(x) gives names. hop.h is made of it, and ghost_kernels.cuh.
+ *
+ * With W = 2 w^a T^a and the links halved, M w is the Hermitian part of
+ *     S W(x) - sum_mu [ U_mu(x) W(x+mu) + U_mu(x-mu)^+ W(x-mu) ],     S the diagonal,
+ * projected on T^a: for P^a[X] = 2 Re tr(T^a X) is that of the Hermitian part alone, and
+ * P^a[W U] = P^a[U^+ W]. Of that part g has, for i < k, X_ik + conj(X_ki), and on its diagonal
+ * Re X_ii. */
+
+/* W from its colours, which are `stride` vectors apart: the diagonal, and above it re, im. */
+LAT_INLINE void NAME(matrix)(int n, const double *v, V w[SIZE][SIZE][2])
+{
+    V sum = {0}; /* of the diagonal matrices k > i */
+    UNROLL
+    for (int k = n - 1; k > 0; k--) {
+        const double *row = v + (size_t)(k * k - 1) * LAT_GHOST_PACK;
+        UNROLL
+        for (int i = 0; i < k; i++, row += 2 * LAT_GHOST_PACK) {
+            w[i][k][0] = *(const V *)row;
+            w[i][k][1] = -*(const V *)(row + LAT_GHOST_PACK);
+        }
+        const V d = *(const V *)row * diagonal_factor(k);
+        w[k][k][0] = sum - d * (double)k;
+        sum += d;
+    }
+    w[0][0][0] = sum;
+}
+
+/* y += x a, or y -= x a. */
+LAT_INLINE void NAME(more)(V *y, V x, double a, bool minus)
+{
+    if (minus)
+        *y -= x * a;
+    else
+        *y += x * a;
+}
+
+/* g += the Hermitian part of U W, or of U^+ W; or -= it. */
+LAT_INLINE void NAME(add)(int n, V g[SIZE][SIZE][2], const double *u, bool dagger, bool minus,
+                          V w[SIZE][SIZE][2])
+{
+    UNROLL
+    for (int i = 0; i < n; i++)
+        UNROLL
+    for (int k = i; k < n; k++)
+        UNROLL
+    for (int j = 0; j < n; j++) {
+        /* U_ij W_jk + conj(U_kj) W_ij; on the diagonal the real part of the first alone.
+         * Below its diagonal W is the complex conjugate; U^+ is that of U transposed. */
+        const double *p = u + 2 * (dagger ? j * n + i : i * n + j),
+                     *q = u + 2 * (dagger ? j * n + k : k * n + j);
+        const V *wp = j < k ? w[j][k] : w[k][j], *wq = i < j ? w[i][j] : w[j][i];
+        const bool below_p = j > k, below_q = j < i;
+        NAME(more)(&g[i][k][0], wp[0], p[0], minus);
+        if (j != k) /* - Im U Im W */
+            NAME(more)(&g[i][k][0], wp[1], p[1], minus != (dagger == below_p));
+        if (i == k)
+            continue;
+        NAME(more)(&g[i][k][1], wp[0], p[1], minus != dagger);
+        if (j != k)
+            NAME(more)(&g[i][k][1], wp[1], p[0], minus != below_p);
+        NAME(more)(&g[i][k][0], wq[0], q[0], minus);
+        NAME(more)(&g[i][k][1], wq[0], q[1], minus == dagger);
+        if (i != j) {
+            NAME(more)(&g[i][k][0], wq[1], q[1], minus != (dagger != below_q));
+            NAME(more)(&g[i][k][1], wq[1], q[0], minus != below_q);
+        }
+    }
+}
+
+/* The colours of g to `out`; their sums and products with `in`. */
+LAT_INLINE void NAME(project)(int n, V g[SIZE][SIZE][2], double *out, const double *in, double *dot,
+                              double *sum)
+{
+    V trace = g[0][0][0], product = *(V *)dot;
+    int c = 0;
+    UNROLL
+    for (int k = 1; k < n; k++) {
+        UNROLL
+        for (int i = 0; i <= k; i++)
+            for (int part = 0; part < (i < k ? 2 : 1); part++, c += LAT_GHOST_PACK) {
+                const V v = i == k ? (trace - g[k][k][0] * (double)k) * diagonal_factor(k)
+                            : part ? -g[i][k][1]
+                                   : g[i][k][0];
+                *(V *)(out + c) = v;
+                *(V *)(sum + c) += v;
+                product += v * *(const V *)(in + c);
+            }
+        trace += g[k][k][0];
+    }
+    *(V *)dot = product;
+}
