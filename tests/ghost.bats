@@ -193,8 +193,6 @@ END
     lat-orelax --gauge mag --theta 1e-10 a.lat -o mag.lat
     run -1 --separate-stderr lat-ghost mag.lat -o never
     [[ $stderr == *"expected a configuration in Landau or Coulomb gauge, found mag"* ]]
-    run -2 --separate-stderr lat-ghost --device gpu --modes 2 landau.lat
-    [[ $stderr == *"--modes: eigenvalues are measured on the CPU alone; expected --device cpu"* ]]
     lat-orelax --weights 1,1,1,0 --theta 1e-20 a.lat -o weights.lat
     run -1 --separate-stderr lat-ghost weights.lat -o never
     [[ $stderr == *"needs weights above 0 in all directions, found 0 along t"* ]]

@@ -16,7 +16,7 @@ extern "C" {
 #include "laplace_gpu.h"
 }
 
-enum { THREADS = 256, SHARED = 48 << 10 };
+enum { THREADS = 128, LANES = 16, SHARED = 48 << 10 };
 
 /* An axis whose lines are transformed. */
 typedef struct axis {
@@ -46,39 +46,94 @@ typedef struct spectrum {
     double scale;
 } spectrum;
 
-/* y(c, b) from x, then X from y; w^-1 if `back`. in and out: [extent][lanes]. */
+/* Sums of R numbers for each of R others: of in[from + by k], k = 0 .. R-1, in registers, the sums
+ * w^(k (start n + turn n)) .. to out[to + step n], n = 0 .. R-1; positions are those of a line. */
+template <int R>
+static __device__ __forceinline__ void butterfly(const axis &a, const double2 *w, const double2 *in,
+                                                 int from, int by, double2 *out, int to, int step,
+                                                 int start, int turn, bool back)
+{
+    double2 x[R];
+#pragma unroll
+    for (int k = 0; k < R; k++)
+        x[k] = in[(from + by * k) * a.lanes];
+#pragma unroll
+    for (int n = 0; n < R; n++) {
+        int at = start * n % a.extent;
+        const int more = turn * n % a.extent;
+        double re = 0, im = 0;
+#pragma unroll
+        for (int k = 0; k < R; k++) {
+            const double2 t = w[at];
+            const double s = back ? -t.y : t.y;
+            re += x[k].x * t.x - x[k].y * s;
+            im += x[k].x * s + x[k].y * t.x;
+            at += more;
+            at -= at >= a.extent ? a.extent : 0;
+        }
+        out[(to + step * n) * a.lanes] = make_double2(re, im);
+    }
+}
+
+/* The same for any number of them, one sum after the other. */
+static __device__ __forceinline__ void butterfly_of(const axis &a, const double2 *w,
+                                                    const double2 *in, int from, int by,
+                                                    double2 *out, int to, int step, int start,
+                                                    int turn, bool back, int r)
+{
+    for (int n = 0; n < r; n++) {
+        int at = start * n % a.extent;
+        const int more = (int)((int64_t)turn * n % a.extent);
+        double re = 0, im = 0;
+        for (int k = 0; k < r; k++) {
+            const double2 x = in[(from + by * k) * a.lanes], t = w[at];
+            const double s = back ? -t.y : t.y;
+            re += x.x * t.x - x.y * s;
+            im += x.x * s + x.y * t.x;
+            at += more;
+            at -= at >= a.extent ? a.extent : 0;
+        }
+        out[(to + step * n) * a.lanes] = make_double2(re, im);
+    }
+}
+
+static __device__ __forceinline__ void butterflies(const axis &a, const double2 *w,
+                                                   const double2 *in, int from, int by,
+                                                   double2 *out, int to, int step, int start,
+                                                   int turn, bool back, int r)
+{
+#define RADIX(n) \
+    case n: butterfly<n>(a, w, in, from, by, out, to, step, start, turn, back); break
+    switch (r) {
+        RADIX(2);
+        RADIX(3);
+        RADIX(4);
+        RADIX(5);
+        RADIX(6);
+        RADIX(7);
+        RADIX(8);
+    default: butterfly_of(a, w, in, from, by, out, to, step, start, turn, back, r);
+    }
+#undef RADIX
+}
+
+/* y(c, b) from x, then X from y; w^-1 if `back`. in, where X comes, and out: [extent][lanes]. */
 static __device__ __forceinline__ void transform(const axis &a, const double2 *w, double2 *in,
                                                  double2 *out, int lane, int first, int step,
                                                  bool back)
 {
-    for (int half = 0; half < 2; half++) {
-        const double2 *from = half ? out : in;
-        double2 *to = half ? in : out;
-        for (int n = first; n < a.extent; n += step) {
-            /* first half: n = s c + b makes y(c, b); second: n = c + r d makes X(n) */
-            const int c = half ? n % a.r : n / a.s, b = half ? 0 : n % a.s, d = n / a.r;
-            const int terms = half ? a.s : a.r, by = (half ? a.r * d : a.s * c) % a.extent;
-            int turn = b * c % a.extent;
-            double re = 0, im = 0;
-            for (int k = 0; k < terms; k++) {
-                const double2 x = from[(half ? a.s * c + k : a.s * k + b) * a.lanes + lane];
-                const double2 t = w[turn];
-                const double s = back ? -t.y : t.y;
-                re += x.x * t.x - x.y * s;
-                im += x.x * s + x.y * t.x;
-                turn += by;
-                turn -= turn >= a.extent ? a.extent : 0;
-            }
-            to[n * a.lanes + lane] = make_double2(re, im);
-        }
-        __syncthreads();
-    }
+    for (int b = first; b < a.s; b += step)
+        butterflies(a, w, in + lane, b, a.s, out + lane, b, a.s, b, a.s, back, a.r);
+    __syncthreads();
+    for (int c = first; c < a.r; c += step)
+        butterflies(a, w, out + lane, a.s * c, 1, in + lane, c, a.r, 0, a.r, back, a.s);
+    __syncthreads();
 }
 
 /* Lines of one axis, `lanes` of them a block. MODE 0: forwards; 1: forwards, by the spectrum, and
  * back; 2: back. */
 template <int MODE>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 6)
     lines(const __grid_constant__ axis a, const __grid_constant__ spectrum e, double2 *v)
 {
     extern __shared__ double2 shared[];
@@ -176,7 +231,7 @@ static int make_axes(lat_laplace_gpu *l, const lat_geometry *geom, const double 
         a->s = a->extent / a->r;
         a->step = step;
         a->lines = (uint64_t)lat_volume(geom) * (uint64_t)reals / 2 / (uint64_t)a->extent;
-        for (a->lanes = 32; a->lanes > 1 && shared_bytes(a) > SHARED; a->lanes /= 2)
+        for (a->lanes = LANES; a->lanes > 1 && shared_bytes(a) > SHARED; a->lanes /= 2)
             ;
         if (shared_bytes(a) > SHARED)
             return lat_fail("GPU: the inverse Laplacian needs extents of at most %d, found %d",

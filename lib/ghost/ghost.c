@@ -361,11 +361,11 @@ int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *
                   double *total)
 {
     const lat_ghost_kernels *k = lat_ghost_kernels_of();
-    lat_ghost_pass *const passes[] = {[LAT_GHOST_HOP] = k->hop,
-                                      [LAT_GHOST_SHIFT] = k->shift,
-                                      [LAT_GHOST_UPDATE] = k->update,
-                                      [LAT_GHOST_DOT] = k->dot,
-                                      [LAT_GHOST_EXTEND] = k->extend};
+    lat_ghost_pass *const passes[] = {
+        [LAT_GHOST_HOP] = k->hop,         [LAT_GHOST_SHIFT] = k->shift,
+        [LAT_GHOST_UPDATE] = k->update,   [LAT_GHOST_DOT] = k->dot,
+        [LAT_GHOST_EXTEND] = k->extend,   [LAT_GHOST_GRAM] = k->gram,
+        [LAT_GHOST_COMBINE] = k->combine, [LAT_GHOST_DEFECT] = lat_ghost_defect};
     return m->gpu ? lat_ghost_gpu_over(m->gpu, pass, c, numbers, total)
                   : lat_ghost_over(m, passes[pass], c, numbers, total);
 }

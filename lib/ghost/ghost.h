@@ -40,7 +40,7 @@ typedef struct lat_ghost lat_ghost;
 lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs);
 
 /* The same on a device. On a GPU vectors are in its memory: lat_ghost_put and lat_ghost_get copy
- * them, and modes are not to be had. */
+ * them. */
 lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs);
 
 /* 0 if that device has code for these links; or -1, and the sentence says why not. */

@@ -23,6 +23,7 @@ typedef struct call {
     const double *plain; /* links as they were read */
     const lat_ghost_element *product;
     uint32_t products;
+    double *array[6];
 } call;
 
 /* The unit of block number `block`. */
@@ -80,6 +81,64 @@ static __global__ void __launch_bounds__(ADDERS)
         total[(size_t)unit * numbers + number] = shared[0];
 }
 
+/* ---- modes ---- */
+
+/* Products of 8 columns with 8 others: partial[block][columns][columns]; blockIdx.z: which. */
+static __global__ void __launch_bounds__(64)
+    gram(const __grid_constant__ lat_ghost_sites s, const __grid_constant__ call c, int colours,
+         uint32_t chunk)
+{
+    const uint32_t columns = (uint32_t)(s.packs * LAT_GHOST_PACK),
+                   pack = (uint32_t)(colours * LAT_GHOST_PACK), p = blockIdx.z / (uint32_t)s.packs,
+                   q = blockIdx.z % (uint32_t)s.packs, i = threadIdx.x / LAT_GHOST_PACK,
+                   j = threadIdx.x % LAT_GHOST_PACK, from = blockIdx.x * chunk,
+                   to = from + chunk < s.block ? from + chunk : (uint32_t)s.block;
+    const size_t reals = (size_t)columns * (uint32_t)colours;
+    double sum = 0;
+    for (uint32_t site = from; site < to; site++) {
+        const size_t at = ((size_t)blockIdx.y * s.block + site) * reals;
+        const double *a = c.in + at + p * pack + i, *b = c.other + at + q * pack + j;
+        for (uint32_t k = 0; k < pack; k += LAT_GHOST_PACK)
+            sum += a[k] * b[k];
+    }
+    c.partial[(((size_t)blockIdx.y * gridDim.x + blockIdx.x) * columns + p * LAT_GHOST_PACK + i)
+                  * columns
+              + q * LAT_GHOST_PACK + j] = sum;
+}
+
+/* A colour of a site, of X, W and Q, or of M of these (blockIdx.z): a thread is a column. */
+static __global__ void __launch_bounds__(THREADS)
+    combine(const __grid_constant__ lat_ghost_sites s, const __grid_constant__ call c, int colours)
+{
+    extern __shared__ double shared[]; /* [3][threads] */
+    const uint32_t columns = (uint32_t)(s.packs * LAT_GHOST_PACK), j = threadIdx.x % columns,
+                   own = threadIdx.x - j,
+                   n = blockIdx.x * (blockDim.x / columns) + threadIdx.x / columns,
+                   site = n / (uint32_t)colours, colour = n % (uint32_t)colours;
+    const bool there = site < s.block;
+    double *const *array = c.array + 3 * blockIdx.z;
+    const size_t at = (((size_t)blockIdx.y * s.block + site) * (uint32_t)s.packs
+                       + j / LAT_GHOST_PACK)
+                          * (uint32_t)(colours * LAT_GHOST_PACK)
+                      + colour * LAT_GHOST_PACK + j % LAT_GHOST_PACK;
+    for (int part = 0; part < 3; part++)
+        shared[part * (int)blockDim.x + (int)threadIdx.x] = there ? array[part][at] : 0;
+    __syncthreads();
+    double sum[3];
+    const double *a = c.a + (size_t)unit_of(s, blockIdx.y) * 3 * columns * columns + j;
+    for (int part = 0; part < 3; part++) {
+        sum[part] = 0;
+        for (uint32_t i = 0; i < columns; i++, a += columns)
+            sum[part] += *a * shared[part * (int)blockDim.x + (int)(own + i)];
+    }
+    if (there) {
+        array[0][at] = sum[0] + (sum[1] + sum[2]);
+        array[2][at] = sum[1] + sum[2];
+    }
+}
+
+/* ---- sources ---- */
+
 /* A thread is a column of a site. */
 static __global__ void __launch_bounds__(THREADS)
     make_source(const __grid_constant__ lat_ghost_sites s,
@@ -124,11 +183,20 @@ struct lat_ghost_gpu {
     cudaStream_t stream;
     lat_laplace_gpu *laplace;
     double *links, *partial, *total, *scalars, *plain; /* on the device */
+    double *gram, *coefficients;                       /* for modes */
     lat_ghost_element *product;
     size_t products;
     unsigned blocks, chunks;
     int columns, reals;
 };
+
+/* At most so many chunks a block for products of columns with columns. */
+enum { GRAM_CHUNKS = 64 };
+
+static unsigned gram_chunk(const lat_ghost_gpu *g)
+{
+    return (unsigned)((g->s.block + GRAM_CHUNKS - 1) / GRAM_CHUNKS);
+}
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "the Faddeev-Popov operator"); }
 
@@ -186,6 +254,8 @@ void lat_ghost_gpu_free(lat_ghost_gpu *g)
     cudaFree(g->total);
     cudaFree(g->scalars);
     cudaFree(g->plain);
+    cudaFree(g->gram);
+    cudaFree(g->coefficients);
     cudaFree(g->product);
     free(g);
 }
@@ -241,9 +311,69 @@ static const double *send(lat_ghost_gpu *g, const double *from, int each, double
     return to;
 }
 
+/* Memory for products of columns with columns, and for coefficients, once they are asked for. */
+static int reserve_modes(lat_ghost_gpu *g)
+{
+    const size_t square = (size_t)g->columns * (size_t)g->columns, units = (size_t)g->s.units;
+    if (g->gram)
+        return 0;
+    return lat_cuda_malloc((void **)&g->gram,
+                           (GRAM_CHUNKS * g->blocks + units) * square * sizeof(double), "products")
+                   || lat_cuda_malloc((void **)&g->coefficients,
+                                      3 * units * square * sizeof(double), "coefficients")
+               ? -1
+               : 0;
+}
+
+static int gpu_gram(lat_ghost_gpu *g, const lat_ghost_call *c, double *total)
+{
+    const lat_ghost_sites *s = &g->s;
+    const unsigned chunk = gram_chunk(g), chunks = (unsigned)((s->block + chunk - 1) / chunk),
+                   packs = (unsigned)s->packs, square = (unsigned)(g->columns * g->columns);
+    if (reserve_modes(g))
+        return -1;
+    double *sum = g->gram + (size_t)GRAM_CHUNKS * g->blocks * square;
+    call k;
+    memset(&k, 0, sizeof k);
+    k.in = c->in;
+    k.other = c->other;
+    k.partial = g->gram;
+    gram<<<dim3(chunks, g->blocks, packs * packs), 64, 0, g->stream>>>(*s, k, s->nc * s->nc - 1,
+                                                                       chunk);
+    add_chunks<<<dim3(square, (unsigned)s->units), ADDERS, 0, g->stream>>>(*s, g->gram, sum,
+                                                                           g->blocks, chunks);
+    cudaError_t e = cudaGetLastError();
+    e = e ? e
+          : cudaMemcpyAsync(total, sum, (size_t)s->units * square * sizeof *total,
+                            cudaMemcpyDeviceToHost, g->stream);
+    return failed(e ? e : cudaStreamSynchronize(g->stream));
+}
+
+static int gpu_combine(lat_ghost_gpu *g, const lat_ghost_call *c)
+{
+    const lat_ghost_sites *s = &g->s;
+    const int colours = s->nc * s->nc - 1, each = THREADS / g->columns;
+    const size_t bytes = 3 * (size_t)s->units * (size_t)(g->columns * g->columns) * sizeof(double);
+    call k;
+    memset(&k, 0, sizeof k);
+    memcpy(k.array, c->array, sizeof k.array);
+    if (reserve_modes(g)
+        || failed(cudaMemcpyAsync(g->coefficients, c->a, bytes, cudaMemcpyHostToDevice, g->stream)))
+        return -1;
+    k.a = g->coefficients;
+    combine<<<dim3(lat_cuda_blocks(s->block * (unsigned)colours, (unsigned)each), g->blocks, 2),
+              (unsigned)(each * g->columns), 3 * (size_t)(each * g->columns) * sizeof(double),
+              g->stream>>>(*s, k, colours);
+    return failed(cudaGetLastError());
+}
+
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
                        int numbers, double *total)
 {
+    if (pass == LAT_GHOST_GRAM)
+        return gpu_gram(g, c, total);
+    if (pass == LAT_GHOST_COMBINE)
+        return gpu_combine(g, c);
     int rc = 0;
     double *at = g->scalars;
     call k;

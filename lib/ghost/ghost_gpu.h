@@ -31,13 +31,22 @@ typedef struct lat_ghost_call {
  * dot:    <in, other> of columns
  * extend: out = in + b out
  * plain:  out = other - M in, or a in - M in, by the definition (plain.c); sums: <other, other>, or
- *         <in, in>, of columns; of out: [pack][colour][8]. On GPUs. */
+ *         <in, in>, of columns; of out: [pack][colour][8]. On GPUs.
+ * And of modes.c:
+ * gram:    sums[i * columns + j] = <in_i, other_j>
+ * combine: array[0], [1], [2] are X, W, Q, and the next three M of these. With the coefficients
+ *          a[unit][3 columns][columns] of X, W and Q: Q <- W a_W + Q a_Q, X <- X a_X + Q; W and M W
+ *          stay
+ * defect:  out = other - a in; <out, out> */
 typedef enum {
     LAT_GHOST_HOP,
     LAT_GHOST_SHIFT,
     LAT_GHOST_UPDATE,
     LAT_GHOST_DOT,
     LAT_GHOST_EXTEND,
+    LAT_GHOST_GRAM,
+    LAT_GHOST_COMBINE,
+    LAT_GHOST_DEFECT,
     LAT_GHOST_PLAIN
 } lat_ghost_pass_name;
 

@@ -58,14 +58,15 @@ typedef void lat_ghost_pass(const lat_ghost *m, const lat_ghost_call *c, int uni
 int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
                    double *total);
 
-/* The passes over vectors: one text for each vector length (kernels.c), chosen at run time. The
- * first five are those of lat_ghost_pass_name. */
+/* The passes over vectors of lat_ghost_pass_name: one text for each vector length (kernels.c),
+ * chosen at run time. */
 typedef struct lat_ghost_kernels {
-    lat_ghost_pass *hop, *shift, *update, *dot, *extend;
-    lat_ghost_pass *gram;    /* sums[i * columns + j] = <in_i, other_j> */
-    lat_ghost_pass *combine; /* modes.c */
+    lat_ghost_pass *hop, *shift, *update, *dot, *extend, *gram, *combine;
 } lat_ghost_kernels;
 extern const lat_ghost_kernels *lat_ghost_kernels_of(void);
+
+/* modes.c: out = other - a in. */
+extern lat_ghost_pass lat_ghost_defect;
 
 /* A pass on the device of m: lat_ghost_over, or the GPU's. */
 int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,

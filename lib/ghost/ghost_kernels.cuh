@@ -121,6 +121,11 @@ static __device__ __forceinline__ void NAME(pass_site)(const call &c, size_t at,
             c.out[i] = c.in[i] + b * c.out[i];
         if (PASS == LAT_GHOST_DOT)
             *sum += c.in[i] * c.other[i];
+        if (PASS == LAT_GHOST_DEFECT) {
+            const double r = c.other[i] - a * c.in[i];
+            c.out[i] = r;
+            *sum += r * r;
+        }
         if (PASS == LAT_GHOST_UPDATE) {
             const double r = c.also[i] - a * (c.third[i] - mean[k]);
             c.out[i] += a * c.in[i];
@@ -137,7 +142,10 @@ static __global__ void __launch_bounds__(THREADS)
     NAME(over)(const __grid_constant__ lat_ghost_sites s, const __grid_constant__ call c)
 {
     constexpr bool HOP = PASS == LAT_GHOST_HOP || PASS == LAT_GHOST_PLAIN;
-    constexpr int EACH = HOP ? 1 + COLOURS : PASS == LAT_GHOST_DOT || PASS == LAT_GHOST_UPDATE;
+    constexpr int EACH = HOP                        ? 1 + COLOURS
+                         : PASS == LAT_GHOST_DOT    ? 1
+                         : PASS == LAT_GHOST_UPDATE ? 1
+                                                    : PASS == LAT_GHOST_DEFECT;
     __shared__ double shared[THREADS * (EACH ? EACH : 1)];
     const int columns = s.packs * LAT_GHOST_PACK, column = (int)threadIdx.x % columns,
               part = (int)threadIdx.x / columns, parts = (int)blockDim.x / columns,
@@ -197,6 +205,11 @@ static cudaError_t NAME(launch)(const lat_ghost_sites &s, const call &c, lat_gho
     case LAT_GHOST_EXTEND:
         NAME(over)<LAT_GHOST_EXTEND><<<blocks, threads, 0, stream>>>(s, c);
         break;
+    case LAT_GHOST_DEFECT:
+        NAME(over)<LAT_GHOST_DEFECT><<<blocks, threads, 0, stream>>>(s, c);
+        break;
+    case LAT_GHOST_GRAM:
+    case LAT_GHOST_COMBINE: break; /* below */
     case LAT_GHOST_PLAIN: NAME(over)<LAT_GHOST_PLAIN><<<blocks, threads, 0, stream>>>(s, c); break;
     }
     return cudaGetLastError();

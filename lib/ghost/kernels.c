@@ -108,8 +108,6 @@ LAT_INLINE void gram(const lat_ghost *m, const lat_ghost_call *c, int unit, size
         }
 }
 
-/* array[0], [1], [2] are X, W, Q, and the next three M of these. With the coefficients a[unit][3
- * columns][columns] of X, W and Q: Q <- W a_W + Q a_Q, X <- X a_X + Q; W and M W stay. */
 LAT_INLINE void combine_site(const lat_ghost *m, double *const *array, const double *a, size_t at)
 {
     const size_t columns = (size_t)m->columns, pack = (size_t)m->colours * 8;

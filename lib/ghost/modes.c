@@ -51,7 +51,7 @@ static int space_new(space *s, lat_ghost *m, double *v, double *value)
 static void space_free(space *s)
 {
     for (int i = 1; i < 6; i++)
-        free(s->array[i]);
+        lat_ghost_vector_free(s->m, s->array[i]);
     free(s->gram);
     free(s->block);
     free(s->work);
@@ -65,7 +65,7 @@ static int products(space *s, int a, int b, int p, int q, double *to)
 {
     const size_t n = (size_t)s->columns, all = (size_t)s->all;
     const lat_ghost_call c = {.in = s->array[a], .other = s->array[b]};
-    if (lat_ghost_over(s->m, lat_ghost_kernels_of()->gram, &c, (int)(n * n), s->block))
+    if (lat_ghost_run(s->m, LAT_GHOST_GRAM, &c, (int)(n * n), s->block))
         return -1;
     for (size_t unit = 0; unit < (size_t)s->m->units; unit++)
         for (size_t i = 0; i < n; i++)
@@ -165,16 +165,15 @@ static int ritz(space *s, int parts)
     for (int unit = 0; unit < s->m->units; unit++)
         if (ritz_unit(s, unit, parts * s->columns))
             return -1;
-    return lat_ghost_over(s->m, lat_ghost_kernels_of()->combine, &c, 0, NULL);
+    return lat_ghost_run(s->m, LAT_GHOST_COMBINE, &c, 0, NULL);
 }
 
 /* ---- the iteration ----------------------------------------------------------------------------
  */
 
 /* Random numbers for X, the same on any number of ranks. */
-static void start(space *s, uint64_t seed)
+static void randoms(const lat_ghost *m, uint64_t seed, double *x)
 {
-    lat_ghost *m = s->m;
     const size_t reals = lat_ghost_reals(m);
     const uint64_t first = lat_field_site(&m->lattice, 0);
 #pragma omp parallel for schedule(static)
@@ -182,13 +181,29 @@ static void start(space *s, uint64_t seed)
         for (size_t k = 0; k < reals; k++) {
             uint32_t word[4];
             lat_random(seed, first + site, 0, LAT_FOR_SPINORS, (uint32_t)k, word);
-            s->array[0][site * reals + k] = lat_uniform(word[0], word[1]) - 0.5;
+            x[site * reals + k] = lat_uniform(word[0], word[1]) - 0.5;
         }
 }
 
+static int start(space *s, uint64_t seed)
+{
+    lat_ghost *m = s->m;
+    if (!m->gpu) {
+        randoms(m, seed, s->array[0]);
+        return 0;
+    }
+    double *x = lat_alloc(m->sites, lat_ghost_reals(m) * sizeof *x, "eigenvectors");
+    if (!x)
+        return -1;
+    randoms(m, seed, x);
+    const int rc = lat_ghost_put(m, s->array[0], x);
+    free(x);
+    return rc;
+}
+
 /* W = M X - X value; sums: squares of it. */
-static void residual_pass(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
-                          size_t to, double *sums)
+void lat_ghost_defect(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, size_t to,
+                      double *sums)
 {
     const size_t reals = lat_ghost_reals(m), pack = (size_t)m->colours * 8;
     const double *value = c->a + (size_t)unit * (size_t)m->columns;
@@ -208,7 +223,7 @@ static int residuals(space *s, const lat_ghost_modes *wanted, lat_ghost_report *
 {
     const lat_ghost_call c = {
         .in = s->array[0], .other = s->array[3], .out = s->array[1], .a = s->value};
-    if (lat_ghost_over(s->m, residual_pass, &c, s->columns, s->norm))
+    if (lat_ghost_run(s->m, LAT_GHOST_DEFECT, &c, s->columns, s->norm))
         return -1;
     *left = 0;
     report->residual = 0;
@@ -233,8 +248,7 @@ static int iterate(space *s, const lat_ghost_modes *wanted, lat_ghost_report *re
         lat_progress("iteration %ld, lowest eigenvalue %.8g, %d of %d left, residual %.2g",
                      report->iterations, s->value[0], left, wanted->modes * s->m->units,
                      report->residual);
-        rc = lat_laplace_invert(s->m->laplace, s->array[1])
-             || lat_ghost_apply(s->m, s->array[4], s->array[1])
+        rc = lat_ghost_invert(s->m, s->array[1]) || lat_ghost_apply(s->m, s->array[4], s->array[1])
              || ritz(s, report->iterations == 0 ? 2 : 3);
     }
     report->converged = rc == 0 && left == 0;
@@ -243,14 +257,12 @@ static int iterate(space *s, const lat_ghost_modes *wanted, lat_ghost_report *re
 
 static int begin(space *s, const lat_ghost_modes *wanted)
 {
-    const size_t bytes = s->m->sites * lat_ghost_reals(s->m) * sizeof(double);
-    start(s, wanted->seed);
-    if (lat_laplace_invert(s->m->laplace, s->array[0])
+    if (start(s, wanted->seed) || lat_ghost_invert(s->m, s->array[0])
         || lat_ghost_apply(s->m, s->array[3], s->array[0]))
         return -1;
     for (int i = 1; i < 6; i++)
-        if (i != 3)
-            memset(s->array[i], 0, bytes);
+        if (i != 3 && lat_ghost_zero(s->m, s->array[i]))
+            return -1;
     return ritz(s, 1);
 }
 
@@ -258,8 +270,6 @@ int lat_ghost_lowest(lat_ghost *m, const lat_ghost_modes *wanted, double *v, dou
                      lat_ghost_report *report)
 {
     space s;
-    if (m->gpu)
-        return lat_fail("eigenvalues of the Faddeev-Popov operator are measured on the CPU");
     const lat_comm *comm = m->lattice.comm ? m->lattice.comm : &lat_comm_self;
     *report = (lat_ghost_report){.iterations = 0};
     int rc = lat_agree(comm, space_new(&s, m, v, value));

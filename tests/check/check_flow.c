@@ -26,7 +26,7 @@ static lat_field rough_links(const char *dims, int nc, uint64_t seed)
 
 static lat_field flowed(lat_device *dev, const lat_field *u, lat_flow_how how, double t)
 {
-    lat_field v;
+    lat_field v = {.data = NULL};
     lat_flow *f = lat_flow_open(dev, u, &how);
     need(f && lat_field_duplicate(u, &v) == 0 && lat_flow_advance(f, t) == 0
              && lat_flow_get(f, &v) == 0,
@@ -38,7 +38,7 @@ static lat_field flowed(lat_device *dev, const lat_field *u, lat_flow_how how, d
 static lat_flow_measured measured_on(lat_device *dev, const lat_field *u)
 {
     const lat_flow_how how = {.step = 1};
-    lat_flow_measured m;
+    lat_flow_measured m = {0};
     lat_flow *f = lat_flow_open(dev, u, &how);
     need(f && lat_flow_measure(f, &m) == 0, "a measurement");
     lat_flow_close(f);

@@ -605,6 +605,34 @@ static void solved(lat_device *dev, const setting *s)
     lat_ghost_free(m);
 }
 
+/* Eigenvalues: each is as near to one of M as its residual, here and there. */
+static void same_modes(lat_device *dev, const setting *s)
+{
+    lat_ghost *m = there(dev, s);
+    const lat_ghost_modes wanted = {4, 1e-7, 500, 3};
+    double *v = vector_of(s), *here = numbers_of(s), *value = numbers_of(s), *r = numbers_of(s);
+    double *w = lat_ghost_vector(m, "vectors");
+    lat_ghost_report report;
+    need(lat_ghost_lowest(s->m, &wanted, v, here, &report) == 0 && report.converged,
+         "eigenvalues of the CPU");
+    need(w && lat_ghost_lowest(m, &wanted, w, value, &report) == 0
+             && lat_ghost_residual(m, &s->u, NULL, w, value, r) == 0,
+         "eigenvalues of the GPU");
+    CHECK(report.converged, "%s: residual %g after %ld iterations", s->name, report.residual,
+          report.iterations);
+    for (int unit = 0; unit < s->m->units; unit++)
+        for (int k = 0; k < wanted.modes; k++) {
+            const int i = unit * s->m->columns + k;
+            CHECK(fabs(value[i] - here[i]) <= 2 * wanted.accuracy * fabs(here[i])
+                      && r[i] <= 1.01 * wanted.accuracy * fabs(value[i]) + 1e-14,
+                  "%s: eigenvalue %d: %.17g, %.17g, residual %g", s->name, k, value[i], here[i],
+                  r[i]);
+        }
+    lat_ghost_vector_free(m, w);
+    free(v), free(here), free(value), free(r);
+    lat_ghost_free(m);
+}
+
 static void indefinite(lat_device *dev)
 {
     setting s = setting_of(0, 3, 1);
@@ -648,6 +676,15 @@ static void on_gpu(lat_device *dev)
         setting s = setting_of(i, 0.05, 1 + i % 4);
         if (lat_ghost_check(dev, &s.u) == 0)
             solved(dev, &s);
+        lat_error_clear();
+        setting_free(&s);
+    }
+    device_case(dev, "the lowest eigenvalues are those of the CPU");
+    for (int i = 0; i < CASES; i++) {
+        setting s = setting_of(i, 0.1, 1 + i % 3);
+        const bool small = lat_ghost_unit_sites(s.m) * s.m->colours < 3 * s.m->columns + 8;
+        if (!small && lat_ghost_check(dev, &s.u) == 0)
+            same_modes(dev, &s);
         lat_error_clear();
         setting_free(&s);
     }

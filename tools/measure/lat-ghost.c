@@ -605,14 +605,11 @@ int main(int argc, char **argv)
 {
     lat_require_theta = 1e-10;
     lat_options_parse(&tool, argc, argv);
-    if (modes && (device.choice == LAT_DEVICE_GPU || device.gpus))
-        lat_usage("--modes: eigenvalues are measured on the CPU alone; expected --device cpu");
     if (modes && (point || lat_opt_given("momenta") || lat_opt_given("orbits")))
         lat_usage("--modes measures eigenvalues: --momenta, --orbits and --point are for the "
                   "propagator");
-    if (!modes
-        && (lat_device_begin(&device, lat_opts.comm)
-            || !(opened = lat_device_open(&device, lat_opts.comm))))
+    if (lat_device_begin(&device, lat_opts.comm)
+        || !(opened = lat_device_open(&device, lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, NULL);
     lat_device_close(opened);
