@@ -105,7 +105,7 @@ EOF
     lat-info other.lat | grep -q 'flow_time.*0.15'
     [ "$(lat-info all.lat | grep -c flow_time)" -eq 3 ]
     [ "$(lat-info end.lat | grep -c 'flow_time.*0.4')" -eq 1 ]
-    lat-info end.lat | grep -q 'lat-flow.*flow time 0.4 in .* steps'
+    lat-info end.lat | grep -q 'lat-flow.*flow time 0.4 in .* steps, cpu'
     lat-info --check all.lat > /dev/null
     # From .2 on: steps differ, within the tolerance.
     lat-flow --until .2 --links half.lat u.lat > /dev/null

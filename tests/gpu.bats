@@ -103,6 +103,7 @@ ROWS
         for d in cpu gpu; do
             lat-flow --device $d --tsv --until .5 --action $action --links $d.lat a.lat >$d.tsv
         done
+        lat-info gpu.lat | grep -q 'lat-flow.*gpu'
         # Some ten steps of three stages, each some hundred roundings of 2.2e-16 a link; densities are sums of six planes.
         lat-diff --tolerance 1e-12 cpu.lat gpu.lat
         paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { for (i = 3; i <= 8; i++) { d = $i - $(i + 8); if (!(d < 1e-11 && d > -1e-11)) bad = 1 } n++ } END { exit bad || n < 5 }'

@@ -191,6 +191,8 @@ int lat_flow_advance(lat_flow *f, double span)
     return f->how.step > 0 ? fixed(f, span) : adaptive(f, span);
 }
 
+const char *lat_flow_description(const lat_flow *f) { return f->grid->dev->gpu ? "gpu" : "cpu"; }
+
 long lat_flow_steps(const lat_flow *f) { return f->steps; }
 
 long lat_flow_rejected(const lat_flow *f) { return f->rejected; }

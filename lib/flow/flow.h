@@ -46,6 +46,9 @@ void lat_flow_close(lat_flow *f);
 /* Goes on by a flow time `span`; a fixed step must divide it. */
 int lat_flow_advance(lat_flow *f, double span);
 
+/* Where it runs, for provenance: "cpu" or "gpu". Ranks and lanes make no difference. */
+const char *lat_flow_description(const lat_flow *f);
+
 /* Steps that were made, and those that were made again with a smaller step. */
 long lat_flow_steps(const lat_flow *f);
 long lat_flow_rejected(const lat_flow *f);

@@ -202,7 +202,8 @@ static int write_links(lat_output *out, const lat_field *u, const lat_flow *f, d
     lat_info_remove(&v.head, LAT_INFO_NOT_IN_GROUP);
     rc = rc || lat_info_set(&v.head, FLOW_TIME, text)
                  || lat_info_set(&v.head, FLOW_ACTION, actions[action])
-                 || lat_provenance(&v.head, "flow time %s in %ld steps", text, lat_flow_steps(f))
+                 || lat_provenance(&v.head, "flow time %s in %ld steps, %s", text,
+                                   lat_flow_steps(f), lat_flow_description(f))
                  || lat_stream_write(out, &v, lat_opts.store)
              ? -1
              : 0;
