@@ -365,6 +365,8 @@ static int solve_one(run *r, lat_solution_start from)
     }
     if ((r->masses > 1 || r->twists || !(r->s.wilson || r->s.overlap.fast)) && open_operator(r))
         return LAT_FAILED;
+    if (!r->columns)
+        lat_stream_preallocate(r->out, &r->s.x->head, lat_opts.store);
     name_solution(r);
     const int code = lat_solution_solve(&r->s, columns, list, from);
     if (code != LAT_DONE)
