@@ -175,6 +175,20 @@ point=(--source "point:1,0,2,3")
     cmp whole.lat cut.lat
 }
 
+@test "as many columns side by side as memory takes, the same bytes; a sentence where one does not fit" {
+    local solve=(lat-solve --kappa .13 --csw 1 --residual 1e-6 "${point[@]}" u.lat)
+    thermal u.lat
+    "${solve[@]}" -o all.lat
+    run --separate-stderr "${solve[@]}" -v --memory .006 -o few.lat
+    [[ $stderr =~ ([0-9]+)" of 12 columns side by side: all would need 0.01"[0-9]*" GB of memory, 0.006 GB are there" ]]
+    [ "${BASH_REMATCH[1]}" -ge 2 ] && [ "${BASH_REMATCH[1]}" -lt 12 ]
+    cmp all.lat few.lat
+    refuses 1 "--batch 12 needs 0.01" "${solve[@]}" --batch 12 --memory .006 -o x.lat
+    refuses 1 "one column needs 0.00" "${solve[@]}" --memory .001 -o x.lat
+    "${solve[@]}" --batch 2 --memory .006 -o few.lat
+    cmp all.lat few.lat
+}
+
 @test "what does not converge is exit 3, a sentence with column and residual, and no output" {
     thermal u.lat
     run -3 lat-solve --kappa .16 --max-iterations 5 "${point[@]}" u.lat -o x.lat

@@ -5,6 +5,7 @@
 extern "C" {
 #include "base/error.h"
 #include "bandwidth.h"
+#include "memory.h"
 }
 
 int lat_cuda_failed(cudaError_t e, const char *what)
@@ -40,6 +41,14 @@ int lat_cuda_check_memory(double bytes, const char *what)
         "%s needs %.2f GB on the GPU, which has %.2f GB free of %.2f GB; %.0f such GPU%s would do",
         what, gigabytes(bytes), gigabytes((double)available), gigabytes((double)total), gpus,
         gpus > 1 ? "s" : " with nothing else on it");
+}
+
+double lat_gpu_free_bytes(void)
+{
+    size_t available = 0, total = 0;
+    if (lat_cuda_failed(cudaMemGetInfo(&available, &total), "asking for its memory"))
+        return -1;
+    return (double)available;
 }
 
 /* ---- for benchmarks ---- */

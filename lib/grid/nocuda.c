@@ -4,6 +4,7 @@
 #include "base/build.h"
 #include "base/error.h"
 #include "grid_internal.h"
+#include "memory.h"
 
 bool lat_cuda_begin(const lat_device_options *options, const lat_comm *comm)
 {
@@ -25,6 +26,8 @@ lat_device *lat_device_gpu(const lat_device_options *options, const lat_comm *co
 }
 
 void lat_cuda_end(void) {}
+
+double lat_gpu_free_bytes(void) { return -1; }
 
 double lat_gpu_copy_bandwidth(size_t bytes)
 {

@@ -15,6 +15,7 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "quark/plain.h"
+#include "grid/memory.h"
 #include "smear/smear.h"
 #include "quark/source.h"
 #include "run/device_options.h"
@@ -22,14 +23,17 @@
 #include "run/modefile.h"
 #include "run/solution.h"
 #include "run/tool.h"
+#include "solve/memory.h"
 #include "stream/stream.h"
 
 enum { MOST_MASSES = 64 };
+enum { BATCH = 16 };                  /* columns side by side, at most, unless told */
 enum { SYMMETRIC, ASYMMETRIC, NONE }; /* of --even-odd */
 
 static const char *smear_text, *source_text, *gauge_file, *log_path, *checkpoint, *resume,
     *columns_text, *masses_text, *kappas_text, *twists_text, *deflate_path;
-static lat_solution_options how = {.residual = 1e-10, .max_iterations = 20000, .batch = 16};
+static lat_solution_options how = {.residual = 1e-10, .max_iterations = 20000, .batch = BATCH};
+static double memory;
 static long reals;
 static int precision = -1, even_odd, halo;
 static lat_device_options device;
@@ -84,7 +88,13 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve these columns alone, and write them as spinors", false},
     {LAT_OPT_INT, "batch", 0, "N", &how.batch, 1, LAT_SPINOR_COLUMNS,
-     "columns side by side: more are faster and take more memory", true},
+     "columns side by side: more are faster and take more memory (default: 16, on a GPU as many as "
+     "fit)",
+     true},
+    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
+     "memory of a device for solvers and operator, by which --batch is chosen (default: what is "
+     "free on a GPU, any on the CPU)",
+     true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write a line for each column to FILE",
      true},
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
@@ -195,6 +205,33 @@ static int read_modes(run *r, lat_field *modes, lat_modes_matrix *matrix)
     return 0;
 }
 
+/* Columns side by side: --batch, or as many as the device's memory takes. */
+static int choose_batch(run *r, lat_device *on, size_t modes, lat_wilson_options *o)
+{
+    const lat_wilson_use use = {(lat_solver)how.solver, r->twists, (int)modes};
+    const lat_header *links = &r->links.u.head;
+    const bool given = lat_opt_given("batch");
+    const double bytes = memory > 0 ? memory * 1e9 : lat_device_free_bytes(on),
+                 wanted = lat_wilson_bytes(on, links, &r->fermion, o, &use, false);
+    if (bytes < 0)
+        return -1;
+    if (given && wanted <= bytes)
+        return 0;
+    const int fit = lat_wilson_columns(on, links, &r->fermion, o, &use, bytes);
+    if (fit == 0)
+        return -1;
+    if (given)
+        return lat_fail(
+            "--batch %d needs %.3g GB of memory, %.3g GB are there: expected --batch %d",
+            o->columns, wanted * 1e-9, bytes * 1e-9, fit);
+    if (fit < o->columns)
+        lat_verbose("%d of %d columns side by side: all would need %.3g GB of memory, %.3g GB are "
+                    "there",
+                    fit, o->columns, wanted * 1e-9, bytes * 1e-9);
+    how.batch = o->columns = fit;
+    return 0;
+}
+
 static int open_wilson(run *r, lat_device *on, lat_wilson_options *o)
 {
     const lat_field *links = links_of(r);
@@ -205,7 +242,8 @@ static int open_wilson(run *r, lat_device *on, lat_wilson_options *o)
     if (r->modes)
         o->form = matrix == LAT_MODES_OF_G5S ? LAT_ASYMMETRIC : LAT_FULL;
     if (rc == 0
-        && (!(r->s.plain = lat_plain_new(links, &r->fermion))
+        && (choose_batch(r, on, r->modes ? lat_header_objects(&modes.head) : 0, o)
+            || !(r->s.plain = lat_plain_new(links, &r->fermion))
             || !(r->s.wilson = lat_wilson_open(on, links, &r->fermion, o))))
         rc = -1;
     if (rc == 0 && r->modes)
@@ -213,6 +251,14 @@ static int open_wilson(run *r, lat_device *on, lat_wilson_options *o)
                                 lat_input_name(r->modes));
     lat_field_free(&modes);
     return rc;
+}
+
+/* At most; choose_batch may take fewer. */
+static int side_by_side(int columns)
+{
+    if (!lat_opt_given("batch"))
+        how.batch = BATCH;
+    return columns < how.batch ? columns : (int)how.batch;
 }
 
 /* Operator and plain operator of the present links and fermion. */
@@ -225,7 +271,7 @@ static int open_operator(run *r)
     if (!on)
         return -1;
     lat_wilson_options o = {
-        .columns = columns < how.batch ? columns : (int)how.batch,
+        .columns = side_by_side(columns),
         .form = forms[even_odd],
         .inner = inner_precision(on),
         .dirac = {.reals = (int)reals, .in_turn = halo},
@@ -482,13 +528,15 @@ static int make_families(run *r)
     const int columns = listed(r, list);
     lat_device *on = device_for(r, links_of(r));
     lat_fermion fermion = r->fermion;
-    const lat_wilson_options o = {.columns = columns < how.batch ? columns : (int)how.batch,
-                                  .form = LAT_FULL,
-                                  .inner = LAT_STORAGE_DOUBLE,
-                                  .dirac = {.reals = (int)reals, .in_turn = halo}};
+    lat_wilson_options o = {.columns = side_by_side(columns),
+                            .form = LAT_FULL,
+                            .inner = LAT_STORAGE_DOUBLE,
+                            .dirac = {.reals = (int)reals, .in_turn = halo}};
     fermion.twist = 0;
     close_operator(r);
-    lat_wilson *w = on ? lat_wilson_open(on, links_of(r), &fermion, &o) : NULL;
+    lat_wilson *w = on && choose_batch(r, on, 0, &o) == 0
+                        ? lat_wilson_open(on, links_of(r), &fermion, &o)
+                        : NULL;
     const int rc = w ? solve_families(r, w) : -1;
     lat_wilson_close(w);
     return rc;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.c: the fewest free bytes of all ranks. */
+#include "memory.h"
+
+#include <math.h>
+
+double lat_device_free_bytes(const lat_device *dev)
+{
+    double less = dev->gpu ? -lat_gpu_free_bytes() : -INFINITY;
+    if (dev->comm->max(dev->comm, &less, 1))
+        return -1;
+    return -less;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_solve_memory: what solve/memory.h counts is what a solve takes, and no more columns are
+ * chosen than fit. */
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+#include "base/error.h"
+#include "check.h"
+#include "fields.h"
+#include "lattice/fermion.h"
+#include "solve/memory.h"
+
+enum { COLUMNS = 5 };
+
+/* ---- bytes that are allocated ---------------------------------------------------------------- */
+
+static long held;
+
+#ifdef __SANITIZE_ADDRESS__ /* has a malloc of its own */
+enum { COUNTS = 0 };
+#else
+enum { COUNTS = 1 };
+
+/* glibc's own, under names that nobody overrides */
+void *__libc_memalign(size_t alignment, size_t n);
+void __libc_free(void *p);
+
+/* What lat_alloc has given: all that grows with the lattice. */
+static struct {
+    void *p;
+    size_t bytes;
+} list[4096];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void move(void *from, void *to, size_t bytes)
+{
+    size_t k = 0;
+    pthread_mutex_lock(&lock);
+    while (k < sizeof list / sizeof *list && list[k].p != from)
+        k++;
+    if (k < sizeof list / sizeof *list) {
+        held += (long)bytes - (long)list[k].bytes;
+        list[k].p = to;
+        list[k].bytes = bytes;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int posix_memalign(void **p, size_t alignment, size_t n)
+{
+    *p = __libc_memalign(alignment, n);
+    if (*p)
+        move(NULL, *p, n);
+    return *p ? 0 : ENOMEM;
+}
+
+void free(void *p)
+{
+    if (p)
+        move(p, NULL, 0);
+    __libc_free(p);
+}
+#endif
+
+/* ---- a solve --------------------------------------------------------------------------------- */
+
+static long before, most;
+
+static int look(void *with, long iterations, int active, double ratio)
+{
+    const long now = held - before;
+    (void)with, (void)iterations, (void)active, (void)ratio;
+    most = now > most ? now : most;
+    return 0;
+}
+
+static lat_field sources(const lat_field *u)
+{
+    lat_field f = {.comm = u->comm};
+    lat_header_init(&f.head);
+    f.head.geom = u->head.geom;
+    f.head.nc = u->head.nc;
+    f.head.real = LAT_F64;
+    lat_header_make_spinors(&f.head, LAT_MODES, COLUMNS);
+    need(lat_field_alloc(&f, u->comm) == 0, "spinors");
+    fill_spinors(&f, 3);
+    return f;
+}
+
+/* Not counted are tables, of some words a site; what is counted too much is a vector or two. */
+static void one_solve(lat_device *device, const lat_field *u, const lat_fermion *f,
+                      lat_wilson_options o, lat_solver solver)
+{
+    static const int object[COLUMNS] = {0, 1, 2, 3, 4};
+    static const double target[COLUMNS] = {1e-6, 1e-6, 1e-6, 1e-6, 1e-6};
+    const lat_wilson_use use = {solver, 0, 0};
+    const double wanted = lat_wilson_bytes(device, &u->head, f, &o, &use, false);
+    lat_field b = sources(u), x = sources(u);
+    lat_solve_report report[COLUMNS] = {{0}};
+    before = held;
+    most = 0;
+    lat_wilson *w = lat_wilson_open(device, u, f, &o);
+    need(w != NULL, "the operator");
+    const lat_wilson_job job = {.b = &b,
+                                .x = &x,
+                                .columns = COLUMNS,
+                                .object = object,
+                                .target = target,
+                                .solver = solver,
+                                .max_iterations = 1000,
+                                .progress = look};
+    need(lat_wilson_solve(w, &job, report, NULL) == 0, "a solve");
+    lat_wilson_close(w);
+    CHECK(wanted > .9 * (double)most && wanted < 1.3 * (double)most,
+          "%s, form %d, %s, csw %g: %.0f bytes counted, %ld taken", lat_solver_name(solver), o.form,
+          lat_storage_name(o.inner), f->csw, wanted, most);
+    lat_field_free(&b);
+    lat_field_free(&x);
+}
+
+static void choice(const lat_device *device, const lat_header *links, const lat_fermion *f)
+{
+    const lat_wilson_options all = {.columns = 12, .inner = LAT_STORAGE_HALF};
+    const lat_wilson_use use = {LAT_SOLVER_AUTO, 0, 0};
+    lat_wilson_options o = all;
+    CHECK(lat_wilson_columns(device, links, f, &all, &use, INFINITY) == 12, "not all columns");
+    for (o.columns = 12; o.columns >= 1; o.columns--) {
+        const double bytes = lat_wilson_bytes(device, links, f, &o, &use, true);
+        CHECK(lat_wilson_columns(device, links, f, &all, &use, bytes) == o.columns,
+              "%d columns do not fit where they should", o.columns);
+        CHECK(o.columns == 1
+                  || lat_wilson_columns(device, links, f, &all, &use, bytes - 1) == o.columns - 1,
+              "%d columns in a byte less than they need", o.columns);
+    }
+    o.columns = 1;
+    const double least = lat_wilson_bytes(device, links, f, &o, &use, false);
+    CHECK(lat_wilson_columns(device, links, f, &all, &use, least) >= 1, "one column does not fit");
+    CHECK(lat_wilson_columns(device, links, f, &all, &use, least - 1) == 0
+              && strstr(lat_error(), "one column needs"),
+          "one column in a byte less: %s", lat_error());
+    lat_error_clear();
+}
+
+int main(void)
+{
+    static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
+    static const lat_solver solvers[] = {LAT_SOLVER_CG, LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL,
+                                         LAT_SOLVER_GCR};
+    const lat_device_options options = {.choice = LAT_DEVICE_CPU};
+    lat_device *device = lat_device_open(&options, &lat_comm_self);
+    need(device != NULL, "a device");
+    lat_field u = field_new(LAT_GAUGE, geometry_of("8 8 8 8"), 3, LAT_F64);
+    lat_fermion f;
+    fill_near_one(&u, .2, 1);
+    lat_fermion_init(&f);
+    strcpy(f.name, "wilson");
+    f.mass = 1;
+    check_case("what is counted is what a solve takes");
+    for (int i = 0; i < 12 && COUNTS; i++) {
+        const lat_wilson_options o = {.columns = COLUMNS,
+                                      .form = forms[i % 3],
+                                      .inner = i % 8 < 4 ? LAT_STORAGE_SINGLE : LAT_STORAGE_DOUBLE,
+                                      .dirac = {.reals = i % 5 ? 18 : 12}};
+        f.csw = f.csw_t = i % 2;
+        one_solve(device, &u, &f, o, solvers[i % 4]);
+    }
+    check_case("columns that fit, and no more");
+    choice(device, &u.head, &f);
+    lat_field_free(&u);
+    lat_device_close(device);
+    lat_device_end();
+    return check_done();
+}
