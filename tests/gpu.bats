@@ -377,3 +377,18 @@ END
         cmp gpu.tsv "gpu -n 2.tsv"
     done
 }
+
+@test "a GPU that is lost in the middle of columns: one sentence, and the checkpoint goes on, with the same bytes" {
+    "${CC:-cc}" -shared -fPIC -o lost.so "$ROOT/tests/faults/lost_gpu.c" -ldl -lpthread || skip "no compiler"
+    lat-heatbath -q --device gpu --dims 16,16,16,32 --beta 6 --thermalise 10 -o links.lat
+    local solve=(lat-solve -q --device gpu --kappa .145 --solver cg --batch 1 --source "point:1,2,3,4" --checkpoint ck) code=0
+    "${solve[@]}" links.lat -o whole.lat
+    LAT_LOSE_GPU=ck LD_PRELOAD=$PWD/lost.so "${solve[@]}" links.lat -o cut.lat 2>said || code=$?
+    cat said
+    [ "$code" -eq 1 ]
+    [ "$(wc -l <said)" -eq 1 ]
+    grep -q '^lat-solve: GPU: .*; the same command with --resume ck goes on$' said
+    [ ! -e cut.lat ]
+    "${solve[@]}" --resume ck links.lat -o cut.lat
+    cmp whole.lat cut.lat
+}

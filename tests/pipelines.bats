@@ -703,6 +703,17 @@ END
     fi
 }
 
+@test "the solver's paper: rates in every mode, and a model that agrees with what was measured" {
+    run -0 env OMP_NUM_THREADS=1 RANKS=1 WEAK=4,4,4,4 STRONG=4,4,4,8 "$P/paper/solver.sh" out
+    [[ "$output" == *"paper, GTX 285"* ]]
+    # Figures, modes and numbers side by side; residuals are below the paper's.
+    awk -F'\t' 'FNR > 1 { n++; if (!($8 > 0 && $9 > 0 && $10 <= ($4 == "single" ? 1e-7 : 1e-14))) bad++ } END { exit bad || n != 8 }' out/rates.tsv
+    "$ROOT/bench/dirac_model.py" --check >said
+    [ "$(grep -c % said)" -eq 18 ]
+    "$ROOT/bench/dirac_model.py" >said
+    [ "$(grep -c 'a second cut is needed' said)" -ge 1 ]
+}
+
 @test "scripts are clean under shellcheck" {
     command -v shellcheck >/dev/null || skip "shellcheck not found"
     shellcheck -x "$P"/*.sh "$P/gpuslot" "$P"/slurm/*.sh "$P"/paper/*.sh
