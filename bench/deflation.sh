@@ -8,8 +8,8 @@
 #   CSW=1.5 MODES="16 48" bench/deflation.sh cfg.lat 0.13 0.131
 set -euo pipefail
 CSW=${CSW:-0}
-MODES=${MODES:-16 32}      # how many
-RESIDUAL=${RESIDUAL:-1e-4} # of the modes: more is not needed
+MODES=${MODES:-32 64}      # how many
+RESIDUAL=${RESIDUAL:-1e-3} # of the modes: more is not needed, and single precision has it
 COLUMNS_SOLVED=${COLUMNS_SOLVED:-0,1,2,3,4,5,6,7,8,9,10,11}
 MOST=${MOST:-4000} # iterations
 

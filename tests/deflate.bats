@@ -27,13 +27,7 @@ checked() {
 @test "modes of gamma5 S are those of numpy's dense Schur complement, with zeros on even sites" {
     need_numpy
     lat-start weak --epsilon .4 --dims 2,2,2,4 --seed 3 -o u.lat
-    "$PYTHON" - <<'PY'
-import lat, numpy
-n = 2 * 2 * 2 * 4 * 12
-v = numpy.eye(n, dtype=complex).reshape(4, 2, 2, 2, 4, 3, n).transpose(0, 1, 2, 3, 6, 4, 5)
-with lat.Writer("unit.lat") as out:
-    out.write(lat.modes(numpy.ascontiguousarray(v)))
-PY
+    unit_spinors unit.lat 2,2,2,4
     local m=(--mass -.4 --csw 1.2 --boundary ".3,p,d,a")
     lat-dirac --apply M --force "${m[@]}" -U u.lat unit.lat -o dense.lat
     lat-modes -@ 1 "${m[@]}" --matrix g5S --modes 7 u.lat -o modes.lat --log table.tsv
@@ -74,10 +68,10 @@ PY
         # shellcheck disable=SC2086  # words
         set -- $words
         lat-modes -@ 1 --matrix "$1" "${@:3}" --modes 12 --residual 1e-8 u.lat -o m.lat
-        lat-solve "${@:3}" --solver cg --even-odd "$2" "${S[@]}" u.lat --log a.tsv -o a.lat
+        lat-solve -@ 1 "${@:3}" --solver cg --even-odd "$2" "${S[@]}" u.lat --log a.tsv -o a.lat
         for p in single double; do
             [ "$1$p" != MdagMdouble ] || continue
-            lat-solve "${@:3}" --precision $p --deflate m.lat "${S[@]}" u.lat --log b.tsv -o b.lat
+            lat-solve -@ 1 "${@:3}" --precision $p --deflate m.lat "${S[@]}" u.lat --log b.tsv -o b.lat
             checked b.lat
             [ "$(field b.tsv solver)" = cg ]
             plain=$(iterations a.tsv) deflated=$(iterations b.tsv)
@@ -108,13 +102,13 @@ with lat.Writer("loose.lat") as out:
 PY
     local p
     for p in single double; do
-        lat-solve "${M[@]}" --precision $p --deflate exact.lat "${S[@]}" u.lat --log a.tsv >x.lat
-        lat-solve "${M[@]}" --precision $p --deflate loose.lat "${S[@]}" u.lat --log b.tsv -o b.lat
+        lat-solve -@ 1 "${M[@]}" --precision $p --deflate exact.lat "${S[@]}" u.lat --log a.tsv >x.lat
+        lat-solve -@ 1 "${M[@]}" --precision $p --deflate loose.lat "${S[@]}" u.lat --log b.tsv -o b.lat
         checked b.lat
         # What rho/value = 0.03 leaves of the modes between two updates costs an iteration or two for each update.
         [ "$(iterations b.tsv)" -le $(($(iterations a.tsv) * 5 / 4)) ] || { paste a.tsv b.tsv; false; }
     done
-    lat-solve "${M[@]}" --precision double --delta 1e-12 --deflate loose.lat "${S[@]}" u.lat --log a.tsv >x.lat # once
+    lat-solve -@ 1 "${M[@]}" --precision double --delta 1e-12 --deflate loose.lat "${S[@]}" u.lat --log a.tsv >x.lat # once
     [ "$(iterations a.tsv)" -gt "$(iterations b.tsv)" ]
 }
 
@@ -151,10 +145,10 @@ PY
     local o=(--kappa .15 --smear-links "stout:.1,2")
     lat-modes -@ 1 "${o[@]}" --matrix g5S --modes 4 --residual 1e-6 u.lat -o m.lat
     lat-info m.lat | grep -q '^smeared_links *stout:.1,2\|smeared_links.*stout:.1,2'
-    lat-solve "${o[@]}" --deflate m.lat "${S[@]}" u.lat -o x.lat
+    lat-solve -@ 1 "${o[@]}" --deflate m.lat "${S[@]}" u.lat -o x.lat
     checked x.lat
     # The second alone skips the modes of the first.
-    lat-solve "${o[@]}" --deflate m.lat "${S[@]}" b.lat -o y.lat
+    lat-solve -@ 1 "${o[@]}" --deflate m.lat "${S[@]}" b.lat -o y.lat
     cmp <(lat-info x.lat | grep ^crc | tail -n 2) <(lat-info y.lat | grep ^crc)
     cat b.lat a.lat >other.lat
     refuses 1 "m.lat: expected modes of the links of CRC " lat-solve "${o[@]}" --deflate m.lat "${S[@]}" other.lat -o z.lat

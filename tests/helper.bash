@@ -95,3 +95,17 @@ rough() {
     shift
     lat-start weak --epsilon 0.35 --seed 3 "$@" -o "$name"
 }
+
+# unit_spinors NAME X,Y,Z,T [FIRST COUNT]: the unit vectors of all spinors of SU(3) there, or COUNT of them, a field of modes: an
+# operator applied to it gives columns of its dense matrix. After need_numpy.
+unit_spinors() {
+    "$PYTHON" - "$@" <<'PY'
+import lat, numpy, sys
+name, dims = sys.argv[1], [int(n) for n in sys.argv[2].split(",")]
+n = 12 * numpy.prod(dims)
+first, count = map(int, sys.argv[3:]) if len(sys.argv) > 3 else (0, n)
+v = numpy.eye(n, count, -first, dtype=complex).reshape(*reversed(dims), 4, 3, count).transpose(0, 1, 2, 3, 6, 4, 5)
+with lat.Writer(name) as out:
+    out.write(lat.modes(numpy.ascontiguousarray(v)))
+PY
+}

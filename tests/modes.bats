@@ -34,13 +34,7 @@ same() { paste "$1" "$2" | awk -v t="$3" '{ d = $1 - $2; if (NF != 2 || d > t ||
 @test "the spectrum of numpy's dense matrix: values, residuals, gaps and chiralities of gamma5 M with a clover term" {
     need_numpy
     rough u.lat 2,2,2,4
-    "$PYTHON" - <<'PY'
-import lat, numpy
-n = 2 * 2 * 2 * 4 * 12
-v = numpy.eye(n, dtype=complex).reshape(4, 2, 2, 2, 4, 3, n).transpose(0, 1, 2, 3, 6, 4, 5)
-with lat.Writer("unit.lat") as out:
-    out.write(lat.modes(numpy.ascontiguousarray(v)))
-PY
+    unit_spinors unit.lat 2,2,2,4
     lat-dirac --apply g5M --force --mass -.4 --csw 1.2 --boundary .3,p,d,a -U u.lat unit.lat -o dense.lat
     lat-modes -@ 1 --mass -.4 --csw 1.2 --boundary .3,p,d,a --modes 7 u.lat -o modes.lat --log table.tsv
     "$PYTHON" - <<'PY'

@@ -12,13 +12,13 @@ alike() {
         END { exit bad || !n }'
 }
 
-overlap() { lat-solve --operator overlap --source point:0,0,0,0 --columns 0,7 --residual 1e-8 "$@"; }
+overlap() { lat-solve -@ 1 --operator overlap --source point:0,0,0,0 --columns 0,7 --residual 1e-8 "$@"; }
 
 @test "--operator overlap: polynomial and rational function agree; --mass is --mu times 2 M0" {
-    lat-start --start weak --dims 4,2,2,4 --seed 3 -o u.lat
-    lat-solve --operator overlap --source point:0,0,0,0 --mu .2 --residual 1e-8 u.lat -o a.lat
-    lat-solve --operator overlap --source point:0,0,0,0 --mu .2 --residual 1e-8 --sign zolotarev --m0 1.4 u.lat -o b.lat
-    lat-solve --operator overlap --source point:0,0,0,0 --mass .56 --residual 1e-8 u.lat -o m.lat
+    lat-start --start weak --dims 2,2,2,4 --seed 3 -o u.lat
+    lat-solve -@ 1 --operator overlap --source point:0,0,0,0 --mu .2 --residual 1e-8 u.lat -o a.lat
+    lat-solve -@ 1 --operator overlap --source point:0,0,0,0 --mu .2 --residual 1e-8 --sign zolotarev --m0 1.4 u.lat -o b.lat
+    lat-solve -@ 1 --operator overlap --source point:0,0,0,0 --mass .56 --residual 1e-8 u.lat -o m.lat
     for f in a b m; do lat-corr --channels pion $f.lat >$f.tsv; done
     alike 1e-6 a.tsv b.tsv
     alike 1e-6 m.tsv a.tsv "$(awk 'BEGIN { printf "%.17g", 1 / (2.8 * 2.8) }')"
@@ -29,7 +29,7 @@ overlap() { lat-solve --operator overlap --source point:0,0,0,0 --columns 0,7 --
 }
 
 @test "--contact writes D^-1: the contact term is what is subtracted" {
-    lat-start --start weak --dims 4,2,2,4 --seed 3 -o u.lat
+    lat-start --start weak --dims 2,2,2,4 --seed 3 -o u.lat
     overlap --mu .2 u.lat -o s.lat
     overlap --mu .2 --contact u.lat -o d.lat
     lat-info d.lat | grep 'propagator = inverse$'
@@ -46,7 +46,7 @@ END
 }
 
 @test "--operator overlap: what is refused, in a sentence" {
-    lat-start --start weak --dims 4,2,2,4 --seed 3 -o u.lat
+    lat-start --start weak --dims 2,2,2,4 --seed 3 -o u.lat
     refused() {
         local status=$1 text=$2
         shift 2
@@ -80,20 +80,14 @@ index() { lat-overlap -@ 1 --index "$1" | tail -n +2 | cut -f 2-5; }
 
 @test "lat-overlap: eigenvalues are those of numpy's dense operator, to their residuals and the bound" {
     need_numpy
-    lat-start weak --epsilon .4 --dims 2,2,2,4 --seed 3 -o u.lat
-    "$PYTHON" - <<'PY'
-import lat, numpy
-n = 2 * 2 * 2 * 4 * 12
-v = numpy.eye(n, dtype=complex).reshape(4, 2, 2, 2, 4, 3, n).transpose(0, 1, 2, 3, 6, 4, 5)
-with lat.Writer("unit.lat") as out:
-    out.write(lat.modes(numpy.ascontiguousarray(v)))
-PY
+    lat-start weak --epsilon .4 --dims 2,2,2,2 --seed 3 -o u.lat
+    unit_spinors unit.lat 2,2,2,2
     lat-dirac --apply g5M --force --mass -1.3 --csw 1.2 --boundary .3,p,p,a -U u.lat unit.lat -o dense.lat
     lat-overlap -@ 1 --spectrum 5 --m0 1.3 --csw 1.2 --boundary .3,p,p,a --sign-error 1e-6 u.lat >found
     lat-gauge --random --seed 5 u.lat | lat-overlap -@ 1 --spectrum 5 --m0 1.3 --csw 1.2 --boundary .3,p,p,a --sign-error 1e-6 >turned
     "$PYTHON" - <<'PY'
 import lat, numpy
-n = 2 * 2 * 2 * 4 * 12
+n = 16 * 12
 h = numpy.moveaxis(next(iter(lat.Reader("dense.lat"))).spinors, 4, -1).reshape(n, n)
 value, w = numpy.linalg.eigh(h)
 g5 = numpy.tile(numpy.repeat([1, 1, -1, -1], 3), n // 12)
@@ -132,20 +126,20 @@ PY
 }
 
 @test "lat-overlap: what is refused, in a sentence" {
-    lat-start --start weak --dims 4,2,2,4 --seed 3 -o u.lat
-    refuses 2 'one of --index, --gw and --spectrum' lat-overlap u.lat
-    refuses 2 'one of --index, --gw and --spectrum' lat-overlap --gw --index u.lat
-    refuses 2 'expected m0 between 0 and 2' lat-overlap --gw --m0 2 u.lat
-    refuses 2 'expected m0 between 0 and 2' lat-overlap --index --m0 -.1 u.lat
-    refuses 2 '--sign-error: expected' lat-overlap --gw --sign-error 2 u.lat
-    refuses 2 'no Dirichlet boundary' lat-overlap --gw --boundary p,p,p,d u.lat
-    refuses 2 '--force-interval is for --gw' lat-overlap --index --interval 1,8 --force-interval u.lat
-    refuses 1 'does not hold the spectrum' lat-overlap --gw --interval 1,8 -o out u.lat
-    refuses 1 'does not hold the spectrum' lat-overlap --spectrum 2 --interval .1,5 -o out u.lat
-    refuses 1 'expected fewer than the 384 that there are in a chirality, found 400' lat-overlap --spectrum 400 -o out u.lat
-    refuses 1 'expected at most 767' lat-overlap --gw --project 900 -o out u.lat
+    lat-start --start weak --dims 2,2,2,4 --seed 3 -o u.lat
+    refuses 2 'one of --index, --gw and --spectrum' lat-overlap -@ 1 u.lat
+    refuses 2 'one of --index, --gw and --spectrum' lat-overlap -@ 1 --gw --index u.lat
+    refuses 2 'expected m0 between 0 and 2' lat-overlap -@ 1 --gw --m0 2 u.lat
+    refuses 2 'expected m0 between 0 and 2' lat-overlap -@ 1 --index --m0 -.1 u.lat
+    refuses 2 '--sign-error: expected' lat-overlap -@ 1 --gw --sign-error 2 u.lat
+    refuses 2 'no Dirichlet boundary' lat-overlap -@ 1 --gw --boundary p,p,p,d u.lat
+    refuses 2 '--force-interval is for --gw' lat-overlap -@ 1 --index --interval 1,8 --force-interval u.lat
+    refuses 1 'does not hold the spectrum' lat-overlap -@ 1 --gw --interval 1,8 -o out u.lat
+    refuses 1 'does not hold the spectrum' lat-overlap -@ 1 --spectrum 2 --interval .1,5 -o out u.lat
+    refuses 1 'expected fewer than the 192 that there are in a chirality, found 400' lat-overlap -@ 1 --spectrum 400 -o out u.lat
+    refuses 1 'expected at most 383' lat-overlap -@ 1 --gw --project 900 -o out u.lat
     lat-start cold --dims 4,2,2,4 -o cold.lat
-    refuses 1 'the next one has the same modulus' lat-overlap --gw --project 3 -o out cold.lat
+    refuses 1 'the next one has the same modulus' lat-overlap -@ 1 --gw --project 3 -o out cold.lat
 }
 
 # dirac APPLY [OPTION]...: overlap operator, mu .1.
@@ -153,14 +147,8 @@ dirac() { lat-dirac -@ 1 --operator overlap --mu .1 --apply "$@"; }
 
 @test "lat-dirac --operator overlap: numpy's dense operator, to the bound; both codes; covariant under gauge transformations" {
     need_numpy
-    lat-start weak --epsilon .4 --dims 2,2,2,4 --seed 3 -o u.lat
-    "$PYTHON" - <<'PY'
-import lat, numpy
-n = 2 * 2 * 2 * 4 * 12
-v = numpy.eye(n, dtype=complex).reshape(4, 2, 2, 2, 4, 3, n).transpose(0, 1, 2, 3, 6, 4, 5)
-with lat.Writer("unit.lat") as out:
-    out.write(lat.modes(numpy.ascontiguousarray(v)))
-PY
+    lat-start weak --epsilon .4 --dims 2,2,2,2 --seed 3 -o u.lat
+    unit_spinors unit.lat 2,2,2,2
     lat-dirac --apply g5M --force --mass -1.3 -U u.lat unit.lat -o dense.lat
     for a in M Mdag MdagM g5M sign; do
         dirac $a --force --m0 1.3 --sign-error 1e-5 -U u.lat unit.lat -o $a.lat
@@ -169,7 +157,7 @@ PY
     dirac M --code plain --force --m0 1.3 -U u.lat unit.lat -o plain.lat
     "$PYTHON" - <<'PY'
 import lat, numpy
-n = 2 * 2 * 2 * 4 * 12
+n = 16 * 12
 def read(name):
     f = next(iter(lat.Reader(name)))
     return numpy.moveaxis(f.spinors, 4, -1).reshape(n, n)
@@ -196,7 +184,7 @@ PY
 }
 
 @test "lat-dirac --check certifies overlap propagators of every normalisation, and no others" {
-    lat-start weak --dims 4,2,2,4 --seed 3 -o u.lat
+    lat-start weak --dims 2,2,2,4 --seed 3 -o u.lat
     for options in "--mu .2" "--mu .2 --contact" "--mass .56" "--mass .56 --contact"; do
         # shellcheck disable=SC2086  # words
         lat-solve -@ 1 --operator overlap --source point:0,0,0,0 --residual 1e-8 $options u.lat -o p.lat
@@ -206,7 +194,7 @@ PY
     run -3 lat-dirac -@ 1 --check --operator overlap --mu .21 --residual 1e-8 -U u.lat p.lat
     [[ $output == *"expected residuals below 1e-08, found"* ]]
     run -3 lat-dirac -@ 1 --check --operator overlap --mu .2 --m0 1.3 --residual 1e-8 -U u.lat p.lat
-    lat-start weak --dims 4,2,2,4 --seed 4 -o other.lat
+    lat-start weak --dims 2,2,2,4 --seed 4 -o other.lat
     run -3 lat-dirac -@ 1 --check --force --residual 1e-8 -U other.lat p.lat
     run -1 lat-dirac -@ 1 --check --residual 1e-8 -U other.lat p.lat
     lat-solve -@ 1 --kappa .1 --source point:0,0,0,0 u.lat -o w.lat

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Purpose: overlap propagators of Chroma, from its configuration; the index of larger lattices. An hour on two cores.
+# Purpose: overlap propagators of Chroma, from its configuration; the index of larger lattices; the dense matrix by LAPACK. An hour on two cores.
 # shellcheck disable=SC2154
 load ../helper
 
@@ -62,5 +62,60 @@ pion() {
             near "$(field found sign2)" 0 "$(awk -v e=$error 'BEGIN { print 10 * e }')"
             near "$(field found gw)" 0 "$(awk -v e=$error 'BEGIN { print 10 * e }')"
         done
+    done
+}
+
+# dense X,Y,Z,T OPTION...: H.npy, the dense gamma5 (D_W - m0) of u.lat, from fields of 384 columns.
+dense() {
+    local dims=$1 n first
+    n=$((12 * ${dims//,/*}))
+    shift
+    rm -f part.*.lat
+    for ((first = 0; first < n; first += 384)); do
+        unit_spinors unit.lat "$dims" $first $((n - first < 384 ? n - first : 384))
+        lat-dirac --apply g5M --force "$@" -U u.lat unit.lat -o "part.$(printf %05d $first).lat"
+    done
+    "$PYTHON" - "$n" <<'PY'
+import glob, sys, lat, numpy
+n = int(sys.argv[1])
+part = [numpy.moveaxis(next(iter(lat.Reader(name))).spinors, 4, -1).reshape(n, -1) for name in sorted(glob.glob("part.*.lat"))]
+numpy.save("H.npy", numpy.hstack(part))
+PY
+}
+
+@test "the dense matrix by LAPACK: lowest and largest modes, index, the lowest eigenvalues of the overlap operator, on 4^4 and 2x4x4x6" {
+    need_numpy
+    for dims in 2,4,4,6 4,4,4,4; do
+        lat-start weak --epsilon .45 --dims $dims --seed 3 -o u.lat
+        dense $dims --mass -1.4
+        lat-modes --mass -1.4 --modes 20 --residual 1e-11 --tsv u.lat >low
+        lat-modes --mass -1.4 --modes 20 --residual 1e-4 --tsv u.lat >single
+        lat-modes --mass -1.4 --modes 4 --largest --tsv u.lat >high
+        lat-overlap --index --m0 1.4 u.lat >index
+        lat-overlap --spectrum 6 --m0 1.4 --sign-error 1e-10 u.lat >spectrum
+        lat-overlap --gw --m0 1.4 u.lat >gw
+        "$PYTHON" - <<'PY'
+import numpy
+h = numpy.load("H.npy")
+n = len(h)
+assert abs(h - h.conj().T).max() < 1e-13
+value, w = numpy.linalg.eigh(h)
+rows = lambda name: [line.split("\t") for line in open(name).read().splitlines()[1:]]
+lowest = sorted(value, key=abs)
+for name, bound in ("low", 1e-11), ("single", 1e-4):
+    assert max(abs(float(r[2]) - x) for r, x in zip(rows(name), lowest)) <= bound, name
+assert max(abs(float(r[2]) - x) for r, x in zip(rows("high"), lowest[::-1])) <= 1e-9
+negative = int((value < 0).sum())
+assert int(rows("index")[0][1]) == int(rows("index")[0][4]) == negative - n // 2, (rows("index"), negative, n)
+upper = float(rows("gw")[0][6])
+assert abs(value).max() <= upper <= 1.12 * abs(value).max(), (upper, abs(value).max())
+g5 = numpy.tile(numpy.repeat([1, 1, -1, -1], 3), n // 12)
+d = (numpy.eye(n) + g5[:, None] * ((w * numpy.sign(value)) @ w.conj().T)) / 2
+for sign in 1, -1:
+    part = g5 == sign
+    exact = numpy.linalg.eigvalsh((d.conj().T @ d)[numpy.ix_(part, part)])
+    for row, x in zip((r for r in rows("spectrum") if int(r[1]) == sign), exact):
+        assert abs(float(row[3]) - x) <= float(row[6]) + float(row[7]), (row, x)
+PY
     done
 }
