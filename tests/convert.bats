@@ -715,9 +715,17 @@ EOF
     lat-convert --precision single x.lat -o y.milc
     [ "$(head -c 4 y.milc | od -An -t d4 | tr -d ' ')" -eq 20103 ]
     # No extension, and one of nobody: a stream.
-    for name in y cfg.0100 cfg.landau .nersc y.lat; do
-        lat-convert x.lat -o $name
+    for name in y cfg.0100 cfg.landau y.nersk .nersc y.lat; do
+        run --separate-stderr lat-convert x.lat -o $name
+        [ "$status" -eq 0 ]
+        case $name in # a word may be a mistake
+        cfg.landau | y.nersk) [ "$stderr" = "lat-convert: $name: no format has the extension .${name#*.}: this is a stream, as --to lat says" ] ;;
+        *) [ -z "$stderr" ] ;;
+        esac
         [ "$(head -c 12 $name)" = "lat-stream 1" ]
+        run --separate-stderr lat-convert --to lat x.lat -o $name
+        [ "$status" -eq 0 ] || [[ $name == .nersc ]]
+        [ -z "$stderr" ]
     done
     # The folder is not the name.
     mkdir a.nersc

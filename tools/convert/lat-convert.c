@@ -4,6 +4,7 @@
  * The format of a file is recognised by its first bytes. What a file states about itself
  * (checksums, plaquette, link trace) is verified. The bits of the links do not change, unless
  * --precision or --rows asks for it. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -706,6 +707,10 @@ static void choose_target(void)
     if (to < 0 && !is_named && dot && (*known || lat_format_extension_refused(dot)))
         lat_usage("%s: no format that is written has the extension %s: say --to NAME (--list)",
                   lat_opts.output, dot);
+    /* cfg.0100 is a number, .foo may be a mistake */
+    if (to < 0 && !is_named && dot && isalpha((unsigned char)dot[1]))
+        lat_warn("%s: no format has the extension %s: this is a stream, as --to lat says",
+                 lat_opts.output, dot);
     if (to < 0)
         to = is_named ? (int)(named - lat_formats) : 0;
 }
