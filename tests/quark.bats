@@ -114,6 +114,26 @@ END
 END
 }
 
+# S depends on the mass as dS/dm = -S S, on the twist as dS/dmu = -S i gamma5 S: amputated, these are the vertices of S and P at
+# p1 = p2, on any links. Differences of steps h are wrong by (h/d)^4 and by rounding, 1e-13/h, where M is singular d = .3 away or more.
+@test "Ward identities at p1 = p2: the vertices of S and P are derivatives of S^-1 by mass and twist" {
+    need_numpy
+    local h=.001 k name
+    rough raw.lat --dims 4,4,2,6 --seed 3
+    lat-orelax --theta 1e-12 raw.lat -o u.lat
+    solve() { lat-solve --residual 1e-14 --precision double --source momentum:1,0,1,.5 "$@" u.lat; }
+    for k in -2 -1 1 2; do
+        solve --mass "$(awk -v h=$h -v k=$k 'BEGIN { printf "%.17g", .3 + k * h }')" -o "mass$k.lat"
+        solve --mass .3 --twist "$(awk -v h=$h -v k=$k 'BEGIN { printf "%.17g", k * h }')" -o "twist$k.lat"
+    done
+    solve --mass .3 | lat-quark --vertex >found
+    for name in mass twist; do
+        numpy slope $h $name-2.lat $name-1.lat ${name}1.lat ${name}2.lat >slopes.$name
+    done
+    near "$(columns found gamma Lambda | awk '$1 == "S" { print $2 }')" "$(sed -n 1p slopes.mass)" 1e-9
+    near "$(columns found gamma Lambda | awk '$1 == "P" { print $2 }')" "$(sed -n 2p slopes.twist)" 1e-9
+}
+
 @test "random propagators: legs, vertices and jackknife errors are those of numpy" {
     need_numpy
     # Sums of 120 random terms of size 1, inverted with condition numbers below 1e3: 1e-10 is far above rounding.
