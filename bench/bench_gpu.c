@@ -3,8 +3,9 @@
  *
  * For each line the answer is checked first: the functional after some sweeps against that of the
  * CPU backend in double. Then the sweeps are timed, median of 7, some hundred sweeps each. Rates
- * are by the count of the gauge-fixing paper, 2274 flop a site and sweep, in all gauges. Above them
- * stands the copy bandwidth of the same run.
+ * are by the count of the gauge-fixing paper, 2274 flop a site and sweep, in all gauges and groups.
+ * Above them stands the copy bandwidth of the same run; "copy" is the part of it that the bytes of
+ * a sweep are, each counted once.
  *
  *     bench_gpu [NAME [LATTICE [unchecked]]]     lines that contain NAME and LATTICE alone */
 #include <math.h>
@@ -40,6 +41,10 @@ static const double omega[16] = {1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7,
     { \
         .update = LAT_UPDATE_HEATBATH, .temperature = 0.5, .seed = 1 \
     }
+#define COLD \
+    { \
+        .update = LAT_UPDATE_HEATBATH, .temperature = 0.15, .seed = 1 \
+    }
 #define MICRO \
     { \
         .update = LAT_UPDATE_MICROCANONICAL, .temperature = 1 \
@@ -54,6 +59,18 @@ typedef struct line {
     lat_sweep how;
     double must, aim; /* Tflop/s; below zero: ms a sweep; 0: nothing was promised */
 } line;
+
+/* What a larger group does: single, double; Coulomb gauge, the heat bath. */
+#define LARGER(name, dims, nc, copies) \
+    {name, dims, nc, LAT_LANDAU, LAT_F32, copies, SU2, 0, 0}, \
+        {name " su3", dims, nc, LAT_LANDAU, LAT_F32, copies, SU3, 0, 0}, \
+        {name " heat bath", dims, nc, LAT_LANDAU, LAT_F32, copies, COLD, 0, 0}, \
+        {name " Coulomb", dims, nc, LAT_COULOMB, LAT_F32, copies, SU2, 0, 0}, \
+        {name, dims, nc, LAT_LANDAU, LAT_F64, copies, SU2, 0, 0}, \
+        {name " su3", dims, nc, LAT_LANDAU, LAT_F64, copies, SU3, 0, 0}, \
+    { \
+        name " heat bath", dims, nc, LAT_LANDAU, LAT_F64, copies, COLD, 0, 0 \
+    }
 
 static const line lines[] = {
     {"overrelaxation", "32 32 32 32", 3, LAT_LANDAU, LAT_F32, 1, SU2, 17, 20},
@@ -79,8 +96,10 @@ static const line lines[] = {
     {"su3, 8 copies", "32 32 32 32", 3, LAT_LANDAU, LAT_F32, 8, SU3, 0, 0},
     {"SU(2)", "32 32 32 32", 2, LAT_LANDAU, LAT_F32, 1, SU2, 0, 0},
     {"SU(2)", "32 32 32 32", 2, LAT_LANDAU, LAT_F64, 1, SU2, 0, 0},
-    {"SU(4)", "16 16 16 16", 4, LAT_LANDAU, LAT_F32, 1, SU3, 0, 0},
-    {"SU(8)", "16 16 16 16", 8, LAT_LANDAU, LAT_F64, 1, SU3, 0, 0},
+    LARGER("SU(4)", "32 32 32 32", 4, 1),
+    LARGER("SU(6)", "16 16 16 16", 6, 1),
+    LARGER("SU(8)", "16 16 16 16", 8, 1),
+    {"SU(8), 8 copies", "16 16 16 16", 8, LAT_LANDAU, LAT_F32, 8, SU2, 0, 0},
 };
 
 /* Seconds of n sweeps and one measurement of theta, which waits for them. */
@@ -111,7 +130,15 @@ static double apart(const line *l, const lat_field *u, const lat_condition *c)
     return fabs(s[0]->functional - s[1]->functional);
 }
 
-static void measure(const line *l, bool checked)
+/* Bytes of a site and sweep: the links to its neighbours, g read, written, and read as a neighbour.
+ */
+static double bytes_of(const line *l)
+{
+    const int rows = l->nc <= 3 ? l->nc - 1 : l->nc;
+    return ((l->gauge == LAT_COULOMB ? 6 : 8) + 3) * 2.0 * l->nc * rows * (int)l->real;
+}
+
+static void measure(const line *l, bool checked, double copy)
 {
     if (strcmp(l->dims, last_dims) || l->nc != last_nc) {
         lat_field_free(&links);
@@ -140,9 +167,9 @@ static void measure(const line *l, bool checked)
         t[r] = (seconds(dev, &l->how, n) - check) / (double)n;
     const double dt = bench_median(t, REPEAT), tflops = FLOP * sites / dt * 1e-12;
     char promise[64];
-    printf("%-23s %-12s %-6s %6d  %9.4f %9.4f %9.2f  %6.2f  %8.1e  %s\n", l->name, l->dims,
+    printf("%-23s %-12s %-6s %6d  %9.4f %9.4f %9.2f  %6.2f  %6.2f  %8.1e  %s\n", l->name, l->dims,
            l->real == LAT_F32 ? "single" : "double", l->copies, dt * 1e3, t[0] * 1e3, tflops,
-           check / dt, off,
+           bytes_of(l) * sites / dt * 1e-9 / copy, check / dt, off,
            bench_promise(promise, l->must < 0 ? "%4.2fms" : "%6.1f",
                          l->must < 0 ? dt * 1e3 : tflops, l->must, l->aim));
     fflush(stdout);
@@ -159,12 +186,13 @@ int main(int argc, char **argv)
     if (copy < 0)
         return lat_report(LAT_FAILED);
     printf("copy on the device, 1 GiB: %.0f GB/s read and written\n", copy);
-    printf("%-23s %-12s %-6s %6s  %9s %9s %9s  %6s  %8s  %s\n", "Landau unless said", "lattice",
-           "prec.", "copies", "ms/sweep", "best", "Tflop/s", "check", "F - CPU", "  must    aim");
+    printf("%-23s %-12s %-6s %6s  %9s %9s %9s  %6s  %6s  %8s  %s\n", "Landau unless said",
+           "lattice", "prec.", "copies", "ms/sweep", "best", "Tflop/s", "copy", "check", "F - CPU",
+           "  must    aim");
     for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++)
         if ((argc < 2 || strstr(lines[i].name, argv[1]))
             && (argc < 3 || strstr(lines[i].dims, argv[2])))
-            measure(lines + i, argc < 4);
+            measure(lines + i, argc < 4, copy);
     lat_field_free(&links);
     return 0;
 }

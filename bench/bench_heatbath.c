@@ -207,7 +207,8 @@ static void all_gpu(int nc)
 {
     static const struct {
         int extent, nc;
-    } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, -3}, {32, 2}, {32, 4}, {16, 6}, {8, 16}};
+    } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, -3}, {32, 2},
+                 {32, 4}, {16, 5}, {16, 6}, {16, 8},  {8, 16}};
     if (!gpu_device()) {
         printf("no GPU: %s\n", lat_error());
         return;

@@ -173,3 +173,22 @@ compiled() {
     build install PREFIX="$to" >said
     run -1 grep -q '^installing' said
 }
+
+# kernels FILE [SWITCH]...: PTX of it.
+kernels() {
+    nvcc -std=c++17 -O3 -I"$ROOT/lib" -diag-suppress 550 -arch=compute_80 "${@:2}" -ptx -o - "$1"
+}
+
+# Stack coloring of nvcc 12.4 and 13.0 gave matrices that were still needed the same local memory as others: wrong links of
+# SU(5), and of all larger groups (bench/NOTES.md). What is in registers and shared memory it cannot confuse.
+@test "kernels of larger groups have no array in local memory, where nvcc has confused two of them" {
+    local kind
+    command -v nvcc >/dev/null || skip "nvcc not found"
+    echo '__global__ void f(int *p) { int a[2] = {p[0], p[1]}; *p = a[p[2]]; }' >array.cu
+    kernels array.cu | grep -q '\.local .*__local_depot'
+    for kind in fix generate; do
+        kernels "$ROOT/lib/$kind/${kind}_kernels.cu" -DLAT_N=5 -DLAT_SIZE=8 >kernels.ptx
+        grep -q '\.entry .*d5' kernels.ptx
+        run -1 grep '\.local .*__local_depot' kernels.ptx
+    done
+}

@@ -306,6 +306,7 @@ as_alone() {
 3 6,4,6
 4 4,6,2,8
 5 4,2,4,6
+8 4,4,2,6
 END
     # They follow the CPU, and so do their sums.
     lat-heatbath -n 3 --device gpu --dims 4,6,8,10 --beta 6.0 --start hot --overrelax 0 --thermalise 0 --every 10 --count 2 --log gpu.tsv -o gpu.lat
@@ -391,4 +392,21 @@ END
     [ ! -e cut.lat ]
     "${solve[@]}" --resume ck links.lat -o cut.lat
     cmp whole.lat cut.lat
+}
+
+@test "ranks with GPUs fix larger groups as one: gauges, schemes, copies, divided evenly or not" {
+    ranks_setup
+    local group gauge how
+    for group in 4 5 8; do
+        built_for $group || continue
+        rough a.lat --group $group --dims 4,6,4,10
+        for gauge in landau coulomb "coulomb --time y"; do
+            for how in "--precision double --overrelax su2" "--precision double --stochastic 0.3" "--precision single --overrelax su3"; do
+                # shellcheck disable=SC2086 # words
+                as_alone 3 auto lat-orelax --gauge $gauge --omega 1.6 $how --theta 1e-4 --check-every 10
+            done
+        done
+        as_alone 2 staged lat-orelax --copies 6 --omega 1.6 --keep --theta 0 --max-sweeps 20
+        as_alone 4 auto lat-anneal --precision double --from 0.5 --to 0.1 --steps 10 --micro 2
+    done
 }

@@ -50,3 +50,16 @@ static __device__ __forceinline__ const LAT_V *LAT_(link)(const LAT_V *u, uint32
 {
     return u + lat_cuda_at(i, nd * CHUNKS(R)) + mu * CHUNKS(R) * LAT_CUDA_GROUP;
 }
+
+/* What site i, of the interior where side < 0, becomes where half sweeps go strip by strip. Where
+ * three time slices do not fit into the second cache they do, a strip being some z of all times, so
+ * that g is there still for the next time slice. */
+static __device__ __forceinline__ uint32_t LAT_(in_strips)(const lat_cuda_work &w, uint32_t i,
+                                                           int side)
+{
+    if (!w.strip || side >= 0 || i >= w.half)
+        return i;
+    const uint32_t from = w.from + w.face, n = i - from;
+    const uint32_t q = lat_cuda_quotient(n, w.by_strip), number = lat_cuda_quotient(q, w.by_time);
+    return from + n - q * w.strip + number * w.strip + (q - number * w.times) * w.stride[3];
+}

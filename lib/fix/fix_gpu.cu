@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_gpu.cu: gauge fixing on NVIDIA GPUs, one a rank, a thread a site.
+/* fix_gpu.cu: gauge fixing on NVIDIA GPUs, one a rank.
  *
  * All work goes to one stream, in order. A half sweep reads g of one parity and writes the other,
  * and sums are taken slice by slice in a fixed order: results on one kind of GPU are the same bit

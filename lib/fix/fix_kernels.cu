@@ -8,10 +8,14 @@
 #include "fix_cuda.cuh"
 #include "grid/cuda_real.cuh"
 #include "grid/cuda_tuning.h"
-#include "fix_fields.cuh" /* links and g as a site sees them */
-#include "fix_sweeps.cuh" /* a new g */
-#include "fix_state.cuh"  /* how good it is */
-#include "fix_launch.cuh" /* all this for the host side */
+#include "fix_fields.cuh"  /* links and g as a site sees them */
+#if LAT_N <= LAT_REGISTERS /* a thread is a site */
+#include "fix_sweeps.cuh"  /* a new g */
+#include "fix_state.cuh"   /* how good it is */
+#include "fix_launch.cuh"  /* all this for the host side */
+#else
+#include "fix_tiles.cuh" /* the same: N threads are a site */
+#endif
 
 extern "C" const lat_cuda_ops LAT_(lat_cuda_ops);
 const lat_cuda_ops LAT_(lat_cuda_ops) = {LAT_(sweep), LAT_(sum)};

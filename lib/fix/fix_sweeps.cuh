@@ -185,19 +185,13 @@ static __device__ __forceinline__ void LAT_(finish_site)(LAT_(problem) < P > *l,
 
 /* ---- a half sweep ---- */
 
-/* The site for this thread (lat_cuda_site_of). Where three time slices do not fit into the second
- * cache, half sweeps go strip by strip through the lattice, a strip being some z of all times, so
- * that g is there still for the next time slice. */
+/* The site for this thread (lat_cuda_site_of). */
 static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w,
                                                                const lat_cuda_how &how, int parity,
                                                                int *side)
 {
     const uint32_t i = lat_cuda_site_of(w, how.face_blocks, 0, how.spread, parity, side);
-    if (!w.strip || *side >= 0 || i >= w.half)
-        return i;
-    const uint32_t from = w.from + w.face, n = i - from;
-    const uint32_t q = lat_cuda_quotient(n, w.by_strip), number = lat_cuda_quotient(q, w.by_time);
-    return from + n - q * w.strip + number * w.strip + (q - number * w.times) * w.stride[3];
+    return LAT_(in_strips)(w, i, *side);
 }
 
 /* One parity. VISIT: the update, or -1 for how.update. A thread visits its site in C copies. */

@@ -6,14 +6,18 @@
 #include <string.h>
 #include "generate_cuda.cuh"
 
-#define LAT_REGISTERS 4 /* matrices of such N are in registers */
-#if LAT_N \
-    == 4 /* Six copies of a draw would outgrow the cache of instructions. (Where matrices are in \
-            memory nvcc 13.0 makes wrong code of calls, and of some loops: bench/NOTES.md.) */
+#define LAT_REGISTERS 4 /* matrices of such N are in registers of one thread */
+#if LAT_N == 4          /* Six copies of a draw would outgrow the cache of instructions. */
 #define LAT_NOINLINE static __device__ __noinline__
 #endif
 #include "grid/cuda_real.cuh"
-#include "generate_sweeps.cuh"
+#include "generate_fields.cuh"
+#if LAT_N <= LAT_REGISTERS
+#include "generate_sweeps.cuh" /* a thread is a link */
+#else
+#include "generate_tiles.cuh" /* N threads are a link */
+#endif
+#include "generate_launch.cuh" /* all this for the host side */
 
 extern "C" const lat_cuda_link_ops LAT_(lat_cuda_link_ops);
 const lat_cuda_link_ops LAT_(lat_cuda_link_ops) = {

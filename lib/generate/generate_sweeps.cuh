@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* generate_sweeps.cuh: the kernels that make configurations, for one N and one precision (template;
- * generate_kernels.cu expands it). A thread is a link. */
-#include "grid/cuda_matrix.cuh"
-#include "site/link.h"
-
-#define CH CHUNKS(LAT_LINK_ROWS)
-
+ * generate_kernels.cu expands it), where a thread is a link: N of which matrices are in registers.
+ */
 /* Threads of a block, and how many blocks at least a processor takes: so many registers a thread
  * may have. */
 #ifndef BLOCK
 #define BLOCK 128
 #endif
+#define SITES BLOCK
+#define REUNIT_SITES BLOCK
 #ifndef BLOCKS_A_PROCESSOR
 #define BLOCKS_A_PROCESSOR \
-    (LAT_N > LAT_REGISTERS ? 2 \
-     : LAT_N == 2          ? LAT_SIZE == 4 ? 8 : 5 \
-     : LAT_N == 3          ? LAT_SIZE == 4 ? 4 : 2 \
-     : LAT_SIZE == 4       ? 3 \
-                           : 2)
+    (LAT_N == 2      ? LAT_SIZE == 4 ? 8 : 5 \
+     : LAT_N == 3    ? LAT_SIZE == 4 ? 4 : 2 \
+     : LAT_SIZE == 4 ? 3 \
+                     : 2)
 #endif
-
-/* Where the link of site i of a parity is. */
-static __device__ __forceinline__ LAT_V *LAT_(link_at)(const lat_cuda_links &w, int parity,
-                                                       uint32_t i, int dir)
-{
-    return (LAT_V *)w.u
-           + ((size_t)(parity ? w.groups : 0) + i / LAT_CUDA_GROUP)
-                 * (uint32_t)(w.nd * CH * LAT_CUDA_GROUP)
-           + (uint32_t)(dir * CH * LAT_CUDA_GROUP) + i % LAT_CUDA_GROUP;
-}
 
 static __device__ __forceinline__ LAT_(m)
     LAT_(read)(const lat_cuda_links &w, int parity, uint32_t i, int dir)
@@ -182,59 +169,4 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
         }
     }
     lat_cuda_add_slices<2, 0>(sums, 0, sum);
-}
-
-/* ---- launches ---- */
-
-static cudaError_t LAT_(launch)(void (*kernel)(lat_cuda_links, lat_cuda_draw, int),
-                                const lat_cuda_links *w, const lat_cuda_draw *how, int parity,
-                                cudaStream_t stream)
-{
-    lat_cuda_draw h = *how;
-    h.face_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, BLOCK);
-    const unsigned inner = how->part == LAT_CUDA_FACE
-                               ? 0
-                               : lat_cuda_blocks(w->own - 2 * w->face, BLOCK);
-    h.lead = inner / 4;
-    h.spread = inner - h.lead >= 2 * h.face_blocks;
-    if (2 * h.face_blocks + inner == 0)
-        return cudaSuccess;
-    return lat_cuda_start(w->overlap, kernel, 2 * h.face_blocks + inner, BLOCK, stream, *w, h,
-                          parity);
-}
-
-static cudaError_t LAT_(update)(const lat_cuda_links *w, const lat_cuda_draw *how, int parity,
-                                cudaStream_t stream)
-{
-#if LAT_N <= LAT_REGISTERS
-    if (w->nd == 4 && how->update == LAT_UPDATE_HEATBATH)
-        return LAT_(launch)(LAT_(visit) < 4, LAT_UPDATE_HEATBATH >, w, how, parity, stream);
-    if (w->nd == 4 && how->update == LAT_UPDATE_MICROCANONICAL)
-        return LAT_(launch)(LAT_(visit) < 4, LAT_UPDATE_MICROCANONICAL >, w, how, parity, stream);
-#endif
-    return LAT_(launch)(LAT_(visit) < 0, -1 >, w, how, parity, stream);
-}
-
-#if LAT_N > 3
-static cudaError_t LAT_(reunit)(const lat_cuda_links *w, const lat_cuda_draw *how,
-                                cudaStream_t stream)
-{
-    lat_cuda_draw h = *how;
-    h.face_blocks = lat_cuda_blocks(w->face, BLOCK);
-    LAT_(reunitarise)<<<dim3(2 * h.face_blocks + lat_cuda_blocks(w->own, BLOCK),
-                             2 * (unsigned)w->nd),
-                        BLOCK, 0, stream>>>(*w, h);
-    return cudaGetLastError();
-}
-#define REUNIT LAT_(reunit)
-#else
-#define REUNIT NULL
-#endif
-
-static cudaError_t LAT_(plaquette)(const lat_cuda_links *w, const lat_cuda_sums *sums,
-                                   uint32_t number, cudaStream_t stream)
-{
-    LAT_(plaquettes)<<<lat_cuda_sums_blocks(sums), LAT_CUDA_SUM_THREADS, 0, stream>>>(*w, *sums,
-                                                                                      number);
-    return cudaGetLastError();
 }

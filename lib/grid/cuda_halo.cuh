@@ -104,6 +104,24 @@ static __device__ __forceinline__ uint32_t lat_cuda_site_of(const lat_cuda_sites
     return n < w.own - 2 * w.face ? w.from + w.face + n : w.half;
 }
 
+/* The same where a block has `many` sites, for number k of them. (That function by way of this one
+ * is other machine code.) */
+static __device__ __forceinline__ uint32_t lat_cuda_site_number(const lat_cuda_sites &w,
+                                                                uint32_t face_blocks, uint32_t lead,
+                                                                uint32_t spread, int parity,
+                                                                uint32_t many, uint32_t k,
+                                                                int *side)
+{
+    const uint32_t b = lat_cuda_block_of(face_blocks, lead, spread, side),
+                   inner = gridDim.x - 2 * face_blocks;
+    if (*side >= 0) {
+        const uint32_t n = b * many + k;
+        return n < w.face ? w.from + n + (*side ? w.own - w.face : 0) : w.half;
+    }
+    const uint32_t n = (parity ? inner - 1 - b : b) * many + k;
+    return n < w.own - 2 * w.face ? w.from + w.face + n : w.half;
+}
+
 /* The neighbour's ghost of site i of our face, of a unit of `chunks` chunks a site. */
 template <class V>
 static __device__ __forceinline__ V *lat_cuda_ghost(const lat_cuda_sites &w,
