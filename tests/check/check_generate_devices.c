@@ -125,9 +125,13 @@ static void check_trajectories(void)
     for (size_t g = 0; g < GROUPS && groups[g] <= largest(); g++)
         for (size_t i = 0; i < LATTICES; i++) {
             const long sweeps = lattices[i].nd < 4 || groups[g] > 5 ? 3 : 20;
-            for (int k = 0; k < 2; k++)
+            for (int k = 0; k < 2; k++) {
+                const double off = sweeps < 20
+                                       ? 0
+                                       : grown(groups[g], lattices[i], drawn[k], beta[g], sweeps);
                 follow(groups[g], lattices[i], LAT_F64, drawn[k], beta[g], sweeps, 1e-11,
-                       fmax(1e-9, 10 * grown(groups[g], lattices[i], drawn[k], beta[g], sweeps)));
+                       fmax(1e-9, 10 * off));
+            }
             if (groups[g] <= 8)
                 follow(groups[g], lattices[i], LAT_F64, LAT_UPDATE_MICROCANONICAL, beta[g], 1,
                        1e-10, 1e-8);
