@@ -315,7 +315,7 @@ int lat_ghost_minimum(const lat_field *u, const lat_condition *c, double accurac
     if (rc == 0)
         rc = least_of(m, u, accuracy, max_iterations, v, value, least);
     lat_progress_end();
-    free(v);
+    lat_ghost_vector_free(m, v);
     free(value);
     lat_ghost_free(m);
     return rc;

@@ -384,7 +384,8 @@ static int lowest(measured *m, const char *name)
     const int columns = lat_ghost_columns(m->m), units = lat_ghost_units(m->m);
     const lat_ghost_modes wanted = {(int)modes, accuracy, max_iterations, 1};
     double *lambda = lat_alloc((size_t)(units * columns), sizeof *lambda, "eigenvalues");
-    m->rows = lambda ? calloc((size_t)(units * modes), sizeof *m->rows) : NULL;
+    if (lambda && !(m->rows = calloc((size_t)(units * modes), sizeof *m->rows)))
+        lat_fail("out of memory: the list of modes");
     int code = m->rows && !lat_ghost_lowest(m->m, &wanted, m->x, lambda, &m->report)
                        && !lat_ghost_residual(m->m, m->f, NULL, m->x, lambda, m->number)
                    ? LAT_DONE
