@@ -12,6 +12,11 @@
 lat_device *lat_device_or_cpu(lat_device *opened, const lat_device_options *o, bool can,
                               lat_device **cpu);
 
+/* The same where `refused` is what a check has said (-1 with its sentence in lat_error, which is
+ * warned of when the CPU is taken, and cleared); a GPU named by --gpus was not chosen by itself. */
+lat_device *lat_device_or_cpu_said(lat_device *opened, const lat_device_options *o, int refused,
+                                   lat_device **cpu);
+
 /* clang-format off */
 #define LAT_DEVICE_OPTIONS(o) /* o: a lat_device_options with static storage */ \
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \

@@ -77,13 +77,7 @@ static int look(void *with, long iterations, int active, double ratio)
 
 static lat_field sources(const lat_field *u)
 {
-    lat_field f = {.comm = u->comm};
-    lat_header_init(&f.head);
-    f.head.geom = u->head.geom;
-    f.head.nc = u->head.nc;
-    f.head.real = LAT_F64;
-    lat_header_make_spinors(&f.head, LAT_MODES, COLUMNS);
-    need(lat_field_alloc(&f, u->comm) == 0, "spinors");
+    lat_field f = spinor_field(u, COLUMNS);
     fill_spinors(&f, 3);
     return f;
 }

@@ -28,13 +28,7 @@ static double uniform(uint64_t seed, uint64_t i) { return word(seed, i) / 429496
 
 static lat_field spinors(const lat_field *u, int columns)
 {
-    lat_field f = {.comm = u->comm};
-    lat_header_init(&f.head);
-    f.head.geom = u->head.geom;
-    f.head.nc = u->head.nc;
-    f.head.real = LAT_F64;
-    lat_header_make_spinors(&f.head, LAT_MODES, columns);
-    need(lat_field_alloc(&f, u->comm) == 0, "spinors");
+    lat_field f = spinor_field(u, columns);
     memset(f.data, 0, lat_field_reals(&f) * sizeof(double));
     return f;
 }

@@ -86,6 +86,19 @@ static inline void fill_haar(lat_field *f, uint64_t seed)
     }
 }
 
+/* `columns` spinors a site on the lattice of u, in double, undefined. */
+static inline lat_field spinor_field(const lat_field *u, int columns)
+{
+    lat_field f = {.comm = u->comm};
+    lat_header_init(&f.head);
+    f.head.geom = u->head.geom;
+    f.head.nc = u->head.nc;
+    f.head.real = LAT_F64;
+    lat_header_make_spinors(&f.head, LAT_MODES, columns);
+    need(lat_field_alloc(&f, u->comm) == 0, "spinors");
+    return f;
+}
+
 /* Spinors of random numbers from -1 to 1. */
 static inline void fill_spinors(lat_field *f, uint64_t seed)
 {

@@ -384,9 +384,7 @@ static int save(run *r)
     lat_error_clear();
     r->saved = lat_seconds();
     if (r->stopped)
-        lat_warn(saved ? "stopped by %s: the same command with --resume %s goes on"
-                       : "stopped by %s",
-                 lat_stop_name(r->stopped), checkpoint);
+        lat_resume_stopped(checkpoint, saved, r->stopped);
     return r->stopped ? -1 : 0;
 }
 

@@ -398,18 +398,6 @@ static struct {
     lat_output *out;
 } files;
 
-/* The device; or, where it is a GPU that was chosen by itself and has no code for these links, the
- * CPU. */
-static lat_device *device_for(const lat_field *u)
-{
-    const bool can = lat_flow_check(files.device, u) == 0;
-    if (!can && !files.cpu && files.device->gpu && device.choice == LAT_DEVICE_AUTO && !device.gpus)
-        lat_warn("%s; it runs on the CPU", lat_error());
-    if (!can)
-        lat_error_clear();
-    return lat_device_or_cpu(files.device, &device, can || device.gpus, &files.cpu);
-}
-
 /* Is there a flow from `start` to the times that were asked for? */
 static int check_times(const char *name, double start)
 {
@@ -432,7 +420,8 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     if (start_time(&u->head, name, &start) || check_times(name, start)
         || check_isotropic(&u->head, name) || lat_flow_prepare(u))
         return -1;
-    lat_device *on = device_for(u);
+    lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),
+                                            &files.cpu);
     lat_flow *f = on ? lat_flow_open(on, u, &how) : NULL;
     const int rc = f ? run(f, u, files.out, start, m) : -1;
     lat_flow_close(f);

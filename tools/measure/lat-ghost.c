@@ -15,6 +15,7 @@
 #include "grid/device.h"
 #include "lattice/boundary.h"
 #include "measure/measure.h"
+#include "run/device_options.h"
 #include "run/gauge_options.h"
 #include "run/tool.h"
 #include "stream/stream.h"
@@ -510,29 +511,16 @@ static int packs_for(const measured *m, int colours)
     return packs < most ? packs : most;
 }
 
-/* The device that was opened for all configurations; NULL: the CPU. Where it is a GPU that was
- * chosen by itself and has no code for these links, the CPU, too. */
-static lat_device *opened;
-
-static lat_device *device_for(const lat_field *f)
-{
-    static bool said;
-    if (!opened || !opened->gpu || lat_ghost_check(opened, f) == 0
-        || device.choice == LAT_DEVICE_GPU || device.gpus)
-        return opened;
-    if (!said)
-        lat_warn("%s; it runs on the CPU", lat_error());
-    said = true;
-    lat_error_clear();
-    return NULL;
-}
+/* Of all configurations. */
+static lat_device *opened, *cpu; /* cpu: in place of a GPU that cannot */
 
 static int compute(measured *m, const char *name)
 {
     const int colours = m->f->head.nc * m->f->head.nc - 1;
     if (!modes && (lat_boundary_closed(&m->f->head, m->c.time, "momenta") || make_momenta(m)))
         return LAT_FAILED;
-    if (!(m->m = lat_ghost_new_on(device_for(m->f), m->f, &m->c, packs_for(m, colours))))
+    lat_device *on = lat_device_or_cpu_said(opened, &device, lat_ghost_check(opened, m->f), &cpu);
+    if (!on || !(m->m = lat_ghost_new_on(on, m->f, &m->c, packs_for(m, colours))))
         return LAT_FAILED;
     const size_t numbers = (size_t)(lat_ghost_units(m->m) * lat_ghost_columns(m->m));
     m->x = lat_ghost_vector(m->m, "solutions");
@@ -613,6 +601,7 @@ int main(int argc, char **argv)
         || !(opened = lat_device_open(&device, lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, NULL);
+    lat_device_close(cpu);
     lat_device_close(opened);
     lat_device_end();
     return code;
