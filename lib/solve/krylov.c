@@ -8,9 +8,6 @@ enum { STALLS = 6 };               /* updates that do not help, until a column h
 #define DIVERGED 1e8               /* |r| grown by this is stagnation, too */
 static const double progress = .9; /* a residual below this times the best one is progress */
 
-/* Of updates without a second precision, of a method whose |r|^2 is a difference: four digits of it
- * are left then. */
-#define RECURSION_DELTA 1e-6
 
 const char *lat_solver_name(lat_solver solver)
 {
@@ -206,11 +203,20 @@ static int tell(const lat_run *w)
     return w->p->progress(w->p->with, w->step, w->active.columns, worst);
 }
 
-int lat_run_check(lat_run *w, int iterations, const double *norm)
+/* A residual that has fallen by this since the last update is computed anew. The |r|^2 of CG is a
+ * difference, to about epsilon times that of the last update: by 64 sqrt(epsilon), four thousand
+ * times that is left of it, and below it CG cannot know its residual, whatever was asked for. */
+static double update_delta(const lat_run *w)
 {
     const double given = w->p->delta > 0 ? w->p->delta : LAT_KRYLOV_DELTA;
-    const bool often = mixed(w) || w->p->improve;
-    const double delta = often ? given : w->solver == LAT_SOLVER_CG ? RECURSION_DELTA : 0;
+    const double asked = mixed(w) || w->p->improve ? given : 0;
+    const double least = fmin(64 * sqrt(w->s->epsilon), LAT_KRYLOV_DELTA);
+    return w->solver == LAT_SOLVER_CG ? fmax(asked, least) : asked;
+}
+
+int lat_run_check(lat_run *w, int iterations, const double *norm)
+{
+    const double delta = update_delta(w);
     int list[LAT_SPINOR_COLUMNS];
     lat_spinor_part due = {w->s->parity, 0, list};
     w->step += iterations;
