@@ -3,7 +3,6 @@
 momentum_quarks.py random OUT.lat SEED CRC SOURCE BOUNDARY [N [GAUGE THETA]]   a propagator of random numbers, on 3 x 2 x 4 x 5
 momentum_quarks.py point PROP.lat P..              rows px py pz pt B A of point sources, momenta P as n,n,n,n
 momentum_quarks.py vertex FIRST.lat SECOND.lat     rows gamma Lambda, then Zq of both
-momentum_quarks.py slope STEP A.lat B.lat C.lat D.lat   tr S^-1/12 and tr (-i gamma5 S^-1)/12 by differences: at -2, -1, 1, 2 steps
 momentum_quarks.py mean PROP.lat..                 B A and jackknife errors of propagators of momentum sources, a configuration each
 """
 import sys
@@ -111,15 +110,6 @@ def vertex(first, second):
     print("Zq", repr(float((parts(np.linalg.inv(right), p1, n)[1] + parts(leg, p2, n)[1]) / 2)), sep="\t")
 
 
-def slope(step, *paths):
-    """The derivatives at the middle, the errors being of fourth order"""
-    inverse = [np.linalg.inv(mean_of(path)[0]) for path in paths]
-    n = mean_of(paths[0])[2]
-    for spin in (ONE, -1j * G5):
-        a, b, c, d = [np.trace(matrix(spin, n) @ i).real / (4 * n) for i in inverse]
-        print(repr(float((8 * (c - b) - (d - a)) / (12 * float(step)))))
-
-
 def mean(*paths):
     legs, ps, ns = zip(*map(mean_of, paths))
     legs, count = np.array(legs), len(paths)
@@ -130,4 +120,4 @@ def mean(*paths):
 
 
 if __name__ == "__main__":
-    {"random": random, "point": point, "vertex": vertex, "slope": slope, "mean": mean}[sys.argv[1]](*sys.argv[2:])
+    {"random": random, "point": point, "vertex": vertex, "mean": mean}[sys.argv[1]](*sys.argv[2:])

@@ -114,24 +114,87 @@ END
 END
 }
 
-# S depends on the mass as dS/dm = -S S, on the twist as dS/dmu = -S i gamma5 S: amputated, these are the vertices of S and P at
-# p1 = p2, on any links. Differences of steps h are wrong by (h/d)^4 and by rounding, 1e-13/h, where M is singular d = .3 away or more.
-@test "Ward identities at p1 = p2: the vertices of S and P are derivatives of S^-1 by mass and twist" {
-    need_numpy
-    local h=.001 k name
-    rough raw.lat --dims 4,4,2,6 --seed 3
+# The conserved current is what M has of links, so that its Ward identity holds on any links to the residual of the solutions and to
+# rounding, 1e-14 and some 1e-16 times condition numbers below 10. Wrong links miss it by far more.
+@test "the conserved current: its Ward identity is exact for any boundary, clover, twist, smeared links, anisotropy and group" {
+    local k1 k2 mu dims=4,4,2,6
+    pair() { # OPTIONS of both, then K1 BOUNDARY1 K2 BOUNDARY2 [OPTIONS of the second]: the table
+        # shellcheck disable=SC2086 # several words
+        lat-solve --residual 1e-14 --precision double --mass .3 $1 --source "momentum:$2" --boundary "$3" u.lat -o 1.lat
+        # shellcheck disable=SC2086
+        lat-solve --residual 1e-14 --precision double --mass .3 $1 ${6-} --source "momentum:$4" --boundary "$5" u.lat -o 2.lat
+        lat-quark --force --vertex -U u.lat --second 2.lat 1.lat >found 2>said
+        columns found ward | all_are 0 1e-13
+    }
+    rough raw.lat --dims $dims
     lat-orelax --theta 1e-12 raw.lat -o u.lat
-    solve() { lat-solve --residual 1e-14 --precision double --source momentum:1,0,1,.5 "$@" u.lat; }
-    for k in -2 -1 1 2; do
-        solve --mass "$(awk -v h=$h -v k=$k 'BEGIN { printf "%.17g", .3 + k * h }')" -o "mass$k.lat"
-        solve --mass .3 --twist "$(awk -v h=$h -v k=$k 'BEGIN { printf "%.17g", k * h }')" -o "twist$k.lat"
+    # Each component alone, with a small q along its axis; then all.
+    for mu in 0 1 2 3; do
+        k1=(1 0 1 .5) k2=(1 0 1 .5) b=(p p p a)
+        k2[mu]=$(awk -v k="${k1[mu]}" 'BEGIN { print k + .05 }')
+        b[mu]=$([ $mu = 3 ] && echo 1.1 || echo .1)
+        pair "--csw 1.2" "$(tr ' ' , <<<"${k1[*]}")" p,p,p,a "$(tr ' ' , <<<"${k2[*]}")" "$(tr ' ' , <<<"${b[*]}")"
     done
-    solve --mass .3 | lat-quark --vertex >found
-    for name in mass twist; do
-        numpy slope $h $name-2.lat $name-1.lat ${name}1.lat ${name}2.lat >slopes.$name
-    done
-    near "$(columns found gamma Lambda | awk '$1 == "S" { print $2 }')" "$(sed -n 1p slopes.mass)" 1e-9
-    near "$(columns found gamma Lambda | awk '$1 == "P" { print $2 }')" "$(sed -n 2p slopes.twist)" 1e-9
+    while read -r one b1 two b2 options; do
+        pair "$options" "$one" "$b1" "$two" "$b2"
+    done <<'END'
+1.15,0,1,.5 0.3,p,p,a 0,1,-.25,2 p,p,-.5,p --xi 2.5 --nu .9 --csw 1 --csw-t .8
+1,0,1,2 p,p,p,d 0,1,1,1 p,p,p,d
+1,0,1,.5 p,p,p,a 0,1,0,-.5 p,p,p,a --smear-links stout:.1,2
+1,0,1,.5 p,p,p,a 1,0,1,.5 p,p,p,a --twist .2
+END
+    # Other twists and masses: P and S come in, and at p1 = p2 nothing else does.
+    pair "" 1,0,1,.5 p,p,p,a 0,1,0,-.5 p,p,p,a "--twist .2 --mass .4"
+    grep -q 'expected the operator of the first propagator, found another' said
+    pair "" 1,0,1,.5 p,p,p,a 1,0,1,.5 p,p,p,a "--mass .4"
+    pair "" 1,0,1,.5 p,p,p,a 1,0,1,.5 p,p,p,a "--twist .2"
+    pair "--twist .3" 1,0,1,.5 p,p,p,a 0,1,0,-.5 p,p,p,a "--twist -.3"
+    pair "--twist .3" 1,0,1,.5 p,p,p,a 0,1,0,-.5 p,p,p,a
+    [ "$(grep -c . said)" -eq 0 ]
+    # Other links do not have it.
+    lat-start weak --epsilon .35 --dims $dims --seed 4 -o u.lat
+    lat-quark --force --vertex -U u.lat --second 2.lat 1.lat >found 2>said
+    columns found ward | awk '!($1 > .01) { exit 1 }'
+    rough raw.lat --dims $dims --group 2
+    lat-orelax --theta 1e-12 raw.lat -o u.lat
+    pair "--csw .7" 1,0,1,.5 p,p,p,a 0,1,0,-.5 p,p,p,a
+}
+
+@test "the conserved current: free vertices are 1; ranks, threads, legs and order of a stream print the same bytes" {
+    lat-start cold --dims 4,4,4,6 | lat-orelax -o cold.lat
+    quark --boundary .3,p,p,a --source momentum:.15,1,0,.5 >1.lat
+    quark --boundary p,-.5,p,p --source momentum:1,.75,0,1 >2.lat
+    lat-quark --vertex --second 2.lat -U cold.lat 1.lat >found
+    columns found Lambda | all_are 1 $exact
+    columns found Z_conserved | all_are 1 $exact
+    [ "$(wc -l <found)" -eq 26 ]
+    rough raw.lat --dims 4,4,2,6
+    lat-orelax --theta 1e-12 raw.lat -o u.lat
+    lat-solve --kappa .12 --source momentum:1,0,1,.5 u.lat -o 1.lat
+    lat-solve --kappa .12 --source momentum:0,1,0,-.5 u.lat -o 2.lat
+    options=(--vertex --second 2.lat -U u.lat)
+    lat-quark -@ 1 "${options[@]}" 1.lat --legs legs.lat >one
+    lat-quark -@ 3 "${options[@]}" 1.lat | cmp - one
+    lat-reorder --sites parity 1.lat | lat-quark "${options[@]}" | cmp - one
+    lat-quark --vertex legs.lat | cmp - one
+    lat-quark --vertex --second 2.lat 1.lat | cmp - <(head -n 24 one | cut -f 1-12,14-17)
+    lat-quark --json "${options[@]}" 1.lat >want
+    lat-quark --json --vertex legs.lat | cmp - want
+    grep -q '"ward": .*"Vc_q": {"Lambda": ' want
+    lat-quark --mean "${options[@]}" 1.lat >want
+    lat-quark --mean --vertex legs.lat | cmp - want
+    columns want ward | all_are 0 1e-7
+    # Links or legs that do not fit are refused.
+    refuses 2 '--gauge-file is for --vertex' lat-quark -U u.lat 1.lat
+    refuses 1 'expected propagators with --gauge-file, found legs' lat-quark --vertex -U u.lat legs.lat
+    refuses 1 'expected its links, of CRC ' lat-quark --vertex -U raw.lat 1.lat -o never
+    lat-quark --vertex --second 2.lat 1.lat --legs without.lat >/dev/null
+    refuses 1 'expected vertices with the conserved current, as the first input, found them without it' \
+        lat-quark --vertex -o never --mean legs.lat without.lat
+    lat-solve --operator overlap --m0 1.4 --mass .1 --residual 1e-3 --source momentum:1,0,1,.5 u.lat -o overlap.lat
+    refuses 1 'expected a propagator of Wilson quarks for their conserved current, found overlap' lat-quark --vertex -U u.lat overlap.lat
+    need_mpi
+    lat-quark -n 3 -@ 1 "${options[@]}" 1.lat | cmp - one
 }
 
 @test "random propagators: legs, vertices and jackknife errors are those of numpy" {

@@ -29,6 +29,14 @@ static size_t rows(int nc) { return 16 * (size_t)nc; }
 
 size_t lat_pair_reals(int nc) { return 2 * lat_leg_reals(nc) + 2 * rows(nc) * rows(nc); }
 
+size_t lat_current_reals(int nc) { return 4 * lat_leg_reals(nc); }
+
+size_t lat_legs_reals(lat_legs_kind kind, int nc)
+{
+    return kind == LAT_LEG ? lat_leg_reals(nc)
+                           : lat_pair_reals(nc) + (kind == LAT_PAIR ? 0 : lat_current_reals(nc));
+}
+
 /* ---- sums over sites ------------------------------------------------------------------------- */
 
 void lat_momentum_phase(double n, int x, int L, double z[2])
@@ -446,28 +454,88 @@ static void load_left(int nc, const double *leg, cd *m)
                            * (leg[2 * (i * n + j)] - leg[2 * (i * n + j) + 1] * I);
 }
 
-int lat_pair_traces(const char *name, int nc, const double *pair, double t[LAT_GAMMAS][LAT_GAMMAS])
+/* The inverse legs of a pair, and room for two matrices. */
+typedef struct amputation {
+    int nc, n;
+    cd *left, *right, *g, *h;
+} amputation;
+
+static int amputation_make(amputation *a, const char *name, int nc, const double *pair)
 {
     const int n = 4 * nc, size = n * n;
-    const size_t leg = lat_leg_reals(nc);
-    cd *left = lat_alloc(4 * (size_t)size, sizeof *left, "a vertex");
-    cd *right = left + size, *g = right + size, *h = g + size;
-    int rc = left ? 0 : -1;
-    if (rc == 0) {
-        load_left(nc, pair + leg, g);
-        rc = invert(name, n, g, left);
-    }
-    if (rc == 0) {
-        load(n, pair, g);
-        rc = invert(name, n, g, right);
-    }
+    *a = (amputation){.nc = nc, .n = n};
+    if (!(a->left = lat_alloc(4 * (size_t)size, sizeof *a->left, "a vertex")))
+        return -1;
+    a->right = a->left + size;
+    a->g = a->right + size;
+    a->h = a->g + size;
+    load_left(nc, pair + lat_leg_reals(nc), a->g);
+    if (invert(name, n, a->g, a->left))
+        return -1;
+    load(n, pair, a->g);
+    return invert(name, n, a->g, a->right);
+}
+
+/* g becomes S2^-1 g S1^-1. */
+static void amputate(const amputation *a)
+{
+    product(a->n, a->left, a->g, a->h);
+    product(a->n, a->h, a->right, a->g);
+}
+
+int lat_pair_traces(const char *name, int nc, const double *pair, double t[LAT_GAMMAS][LAT_GAMMAS])
+{
+    amputation m;
+    const int rc = amputation_make(&m, name, nc, pair);
     for (int a = 0; rc == 0 && a < LAT_GAMMAS; a++) {
-        vertex(nc, pair + 2 * leg, lat_gamma_of(a), g);
-        product(n, left, g, h);
-        product(n, h, right, g);
+        vertex(nc, pair + 2 * lat_leg_reals(nc), lat_gamma_of(a), m.g);
+        amputate(&m);
         for (int b = 0; b < LAT_GAMMAS; b++)
-            t[a][b] = creal(trace(nc, g, lat_gamma_of(b))) / n;
+            t[a][b] = creal(trace(nc, m.g, lat_gamma_of(b))) / m.n;
     }
-    free(left);
+    free(m.left);
+    return rc;
+}
+
+static double norm2(int n, const cd *m)
+{
+    double sum = 0;
+    for (int i = 0; i < n * n; i++)
+        sum += creal(m[i]) * creal(m[i]) + cimag(m[i]) * cimag(m[i]);
+    return sqrt(sum);
+}
+
+/* d += factor S2^-1 g S1^-1, where g is there. */
+static void add_amputated(const amputation *m, cd factor, cd *d)
+{
+    amputate(m);
+    for (int i = 0; i < m->n * m->n; i++)
+        d[i] += factor * m->g[i];
+}
+
+int lat_pair_current(const char *name, int nc, const double *pair, const lat_ward *w,
+                     double t[4][4], double *defect)
+{
+    const size_t leg = lat_leg_reals(nc);
+    const int size = 16 * nc * nc;
+    amputation m;
+    cd *d = lat_alloc((size_t)size, sizeof *d, "a Ward identity");
+    const int rc = amputation_make(&m, name, nc, pair) || !d ? -1 : 0;
+    for (int i = 0; rc == 0 && i < size; i++)
+        d[i] = m.left[i] - m.right[i];
+    for (int mu = 0; rc == 0 && mu < 4; mu++) {
+        load(m.n, pair + lat_pair_reals(nc) + (size_t)mu * leg, m.g);
+        add_amputated(&m, w->qhat[mu] * I, d);
+        for (int nu = 0; nu < 4; nu++)
+            t[mu][nu] = creal(trace(nc, m.g, lat_gamma_of(1 << nu))) / m.n;
+    }
+    for (int i = 0; rc == 0 && i < 2; i++) {
+        vertex(nc, pair + 2 * leg, lat_gamma_of(i ? LAT_GAMMA_5 : LAT_GAMMA_ONE), m.g);
+        add_amputated(&m, i ? w->twist * I : w->mass, d);
+    }
+    if (rc == 0)
+        *defect = norm2(m.n, d) / (norm2(m.n, m.left) + norm2(m.n, m.right));
+    free(m.left);
+    free(d);
     return rc;
 }

@@ -20,9 +20,14 @@
 #include "gamma.h"
 #include "lattice/header.h"
 
-/* Reals of a leg, and of a pair. */
+/* Reals of a leg, and of a pair; of G of the conserved current, four legs, of mu each. */
 size_t lat_leg_reals(int nc);
 size_t lat_pair_reals(int nc);
+size_t lat_current_reals(int nc);
+
+/* What is summed of propagators: S(p); a pair; a pair and behind it G of the conserved current. */
+typedef enum { LAT_LEG, LAT_PAIR, LAT_PAIR_CURRENT } lat_legs_kind;
+size_t lat_legs_reals(lat_legs_kind kind, int nc);
 
 /* The part of global slice t, without 1/V. `first` and `second`, which may be one, are the slice
  * of S(x|p1) and S(x|p2), [site][source spin][source colour][spin][colour][re, im]. second NULL:
@@ -57,5 +62,21 @@ int lat_leg_parts(const char *name, int nc, const double *leg, const double pbar
 /* t[a][b] = Re tr[ Lambda_a Gamma_b^+ ] / n, by the numbers of gamma.h; Lambda_a = Gamma_a makes it
  * the unit matrix. 0, or -1 with a sentence where a leg is singular, or without memory. */
 int lat_pair_traces(const char *name, int nc, const double *pair, double t[LAT_GAMMAS][LAT_GAMMAS]);
+
+/* What the Ward identity of the conserved current (current.h) takes besides it. */
+typedef struct lat_ward {
+    double qhat[4];     /* 2 sin(q_mu/2), q = p1 - p2 */
+    double mass, twist; /* m1 - m2, twist1 + twist2 */
+} lat_ward;
+
+/* Of a pair with the current: t[mu][nu] = Re tr[ Lambda_mu gamma_nu ] / n, and *defect = |D| /
+ * (|S1^-1|
+ * + |S2^-1|), | | the root of the sum of all squares, where
+ *
+ *     D = sum_mu i qhat_mu Lambda_mu + mass Lambda_S + i twist Lambda_P - S1^-1 + S2^-1
+ *
+ * is 0 for exact solutions; S2 stands for gamma5 S2^+ gamma5. 0, or -1 as above. */
+int lat_pair_current(const char *name, int nc, const double *pair, const lat_ward *w,
+                     double t[4][4], double *defect);
 
 #endif

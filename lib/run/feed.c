@@ -39,7 +39,8 @@ int lat_feed_start(lat_feed *d)
     if (d->f.data)
         return 0;
     d->f.comm = lat_opts.comm;
-    if (lat_field_shared(&d->f) || !lat_order_sliced(&lat_stream_last(d->in)->order, head->geom.nd))
+    if (d->whole || lat_field_shared(&d->f)
+        || !lat_order_sliced(&lat_stream_last(d->in)->order, head->geom.nd))
         return lat_stream_body(d->in, &d->f) < 0 ? -1 : 0;
     d->raw = lat_alloc(slice_reals(head), (size_t)head->real, "a slice of a propagator");
     d->reader = d->raw ? lat_stream_begin(d->in, head) : NULL;

@@ -22,6 +22,7 @@
 typedef struct lat_feed {
     lat_input *in;                    /* borrowed */
     bool legs;                        /* takes headers of legs (legs_file.h), too */
+    bool whole;                       /* reads f as a whole, whatever its order is */
     lat_field f;                      /* f.data NULL: by slices */
     struct lat_stream_reader *reader; /* by slices */
     void *raw;

@@ -7,25 +7,35 @@
  * and these info lines:
  *     legs.lattice    extents of the lattice, "8 8 8 16"
  *     legs.p          n of the momentum, of 17 digits, with blanks between; of a pair p1
- *     legs.k          of a pair, p2 */
+ *     legs.k          of a pair, p2
+ *     legs.ward       of a pair with the conserved current, where one is not 0: m1 - m2 and
+ *                     twist1 + twist2 (lat_ward) */
 #ifndef LAT_RUN_LEGS_FILE_H
 #define LAT_RUN_LEGS_FILE_H
 
 #include <stdbool.h>
 #include "common/io.h"
 #include "lattice/field.h"
+#include "quark/legs.h"
 
-/* Writes the legs of one momentum, or of two: lat_leg_reals, or with `pair` lat_pair_reals numbers.
- * `head` is that of the propagator. All ranks call it, with the same numbers: 0, or -1. */
-int lat_legs_write(lat_output *out, const lat_header *head, const double n[2][4], bool pair,
+/* What they are. */
+typedef struct lat_legs_note {
+    lat_legs_kind kind;
+    double n[2][4];     /* of p1, p2 */
+    double mass, twist; /* of lat_ward */
+} lat_legs_note;
+
+/* Writes lat_legs_reals numbers. `head` is that of the propagator. All ranks call it, with the same
+ * numbers: 0, or -1. */
+int lat_legs_write(lat_output *out, const lat_header *head, const lat_legs_note *what,
                    const double *legs);
 
 /* Is it the header of such a field? */
 bool lat_legs_noted(const lat_header *head);
 
 /* After lat_stream_head of such a field, on one rank: reads its numbers, which f owns, and makes
- * f->head that of a propagator on the whole lattice again. n[1] is n[0] where there is no pair.
- * Returns the numbers, or NULL with a sentence. */
-const double *lat_legs_read(lat_input *in, lat_field *f, double n[2][4], bool *pair);
+ * f->head that of a propagator on the whole lattice again. what->n[1] is n[0] where there is no
+ * pair. Returns the numbers, or NULL with a sentence. */
+const double *lat_legs_read(lat_input *in, lat_field *f, lat_legs_note *what);
 
 #endif

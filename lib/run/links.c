@@ -3,11 +3,13 @@
 #include "links.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
 #include "common/stop.h"
 #include "formats/fields.h"
+#include "smear/smear.h"
 
 int lat_links_next(lat_links *l)
 {
@@ -75,9 +77,32 @@ int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *
     return 0;
 }
 
+const lat_field *lat_links_smeared(lat_links *l, const char *text)
+{
+    lat_smear s;
+    if (!text)
+        return &l->u;
+    if (l->smeared_by && !strcmp(text, l->smeared_by) && l->smeared_of == l->number)
+        return &l->smeared;
+    lat_field_free(&l->smeared);
+    free(l->smeared_by);
+    l->smeared_of = l->number;
+    if (!(l->smeared_by = strdup(text)))
+        lat_fail("out of memory: the text of smeared links");
+    if (!l->smeared_by || lat_smear_parse(text, &s) || lat_smear_links(&l->u, &s, &l->smeared)) {
+        free(l->smeared_by);
+        l->smeared_by = NULL;
+        return NULL;
+    }
+    return &l->smeared;
+}
+
 void lat_links_free(lat_links *l)
 {
     lat_field_free(&l->u);
+    lat_field_free(&l->smeared);
+    free(l->smeared_by);
+    l->smeared_by = NULL;
     lat_input_close(l->in);
     l->in = NULL;
     l->number = 0;

@@ -15,9 +15,12 @@
 #include "lattice/field.h"
 
 typedef struct lat_links {
-    lat_input *in; /* in any format that lat-convert knows; borrowed */
-    lat_field u;   /* the present links, ghosts up to date; read_crc is set */
-    long number;   /* of the present ones in the file, counted from 1; 0: none were read yet */
+    lat_input *in;     /* in any format that lat-convert knows; borrowed */
+    lat_field u;       /* the present links, ghosts up to date; read_crc is set */
+    long number;       /* of the present ones in the file, counted from 1; 0: none were read yet */
+    lat_field smeared; /* of lat_links_smeared: those of number smeared_of, by that text */
+    char *smeared_by;
+    long smeared_of;
 } lat_links;
 
 /* The next links: 1, 0 at the end of the file (u is free then), or -1, also where it has no links.
@@ -31,7 +34,11 @@ int lat_links_next(lat_links *l);
  * number of the field. */
 int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *name, long field);
 
-/* Frees u, and closes the input. */
+/* The present links, smeared as `text` says (smear/smear.h; NULL: as they are). They belong to l,
+ * until others are asked for. NULL with a sentence. */
+const lat_field *lat_links_smeared(lat_links *l, const char *text);
+
+/* Frees all, and closes the input. */
 void lat_links_free(lat_links *l);
 
 #endif

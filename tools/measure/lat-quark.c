@@ -10,14 +10,17 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "formats/fields.h"
+#include "quark/current.h"
 #include "quark/legs.h"
 #include "quark/source.h"
 #include "run/feed.h"
 #include "run/legs_file.h"
+#include "run/links.h"
 #include "run/tool.h"
+#include "smear/smear.h"
 #include "stream/stream.h"
 
-static const char *second, *momenta, *source, *legs_path;
+static const char *second, *momenta, *source, *legs_path, *gauge_file;
 static double cylinder = NAN;
 static bool vertex, mean;
 
@@ -26,6 +29,9 @@ static const lat_option options[] = {
      "amputated vertices of the bilinears S, P, V, A, T, .., and Z of RI'/MOM and RI/SMOM", false},
     {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
      "propagators of the outgoing momentum p2, for --vertex (default: p2 = p1)", false},
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
+     "links of the propagators: with --vertex also the conserved current and its Ward identity",
+     false},
     {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
      "of point sources: all with p^2 up to a number (default: pi^2), or a list nx,ny,nz,nt/..",
      false},
@@ -63,7 +69,9 @@ typedef struct kinematics {
     double n[2][4], pbar[2][4], q[4]; /* q = p1 - p2 */
     double square[2], q2;             /* p^2 */
     double pbar2, phat2, distance;    /* of p1 */
-    double mass, tree;                /* m, B of the free operator; NaN: not known */
+    lat_ward ward;
+    double weight[4], middle[4]; /* w of M, (p1 + p2)/2 */
+    double mass, tree;           /* m, B of the free operator; NaN: not known */
 } kinematics;
 
 /* The distance from the nearest diagonal, in units of 2 pi / X. */
@@ -99,6 +107,9 @@ static kinematics kinematics_of(const lat_header *head, const double n1[4], cons
     for (int mu = 0; mu < 4; mu++) {
         k.q[mu] = p[0][mu] - p[1][mu];
         k.q2 += k.q[mu] * k.q[mu];
+        k.ward.qhat[mu] = 2 * sin(k.q[mu] / 2);
+        k.weight[mu] = mu < 3 ? f->nu / f->xi : 1;
+        k.middle[mu] = (p[0][mu] + p[1][mu]) / 2;
     }
     k.distance = distance(p[0], head->geom.dims[0]);
     if (strcmp(f->name, "wilson"))
@@ -237,24 +248,30 @@ static int check_pair(const lat_header *a, const lat_header *b, const char *name
 
 /* Columns of a propagator, and of each row of a vertex. */
 enum { TRACE, ZQ, MASS, ADDITIVE, MULTIPLICATIVE, SCALARS };
-enum { LAMBDA, RATIO, Z, COLUMNS };
+enum { LAMBDA, RATIO, Z, CONSERVED, COLUMNS };
 static const char *const scalar_names[] = {"trace", "Zq", "M", "M_additive", "M_multiplicative"};
-static const char *const column_names[] = {"Lambda", "Z_over_Zq", "Z"};
+static const char *const column_names[] = {"Lambda", "Z_over_Zq", "Z", "Z_conserved"};
 
 static const struct row {
     const char *name;
-    unsigned members; /* the bilinears that it is the mean of, a bit each; 0: contracted with q */
-} rows[] = {{"S", 0x0001},     {"P", 0x8000},     {"V", 0x0116},     {"A", 0x6880},
-            {"T", 0x1668},     {"V_q", 0},        {"A_q", 0},        {"1", 1 << 0},
-            {"gx", 1 << 1},    {"gy", 1 << 2},    {"gxgy", 1 << 3},  {"gz", 1 << 4},
-            {"gxgz", 1 << 5},  {"gygz", 1 << 6},  {"gtg5", 1 << 7},  {"gt", 1 << 8},
-            {"gxgt", 1 << 9},  {"gygt", 1 << 10}, {"gzg5", 1 << 11}, {"gzgt", 1 << 12},
-            {"gyg5", 1 << 13}, {"gxg5", 1 << 14}, {"g5", 1 << 15}};
-enum { ROWS = sizeof rows / sizeof *rows, VALUES = ROWS * COLUMNS };
+    unsigned members; /* the bilinears that it is the mean of, a bit each; 0: another sum */
+} rows[] = {
+    {"S", 0x0001},     {"P", 0x8000},     {"V", 0x0116},     {"A", 0x6880},     {"T", 0x1668},
+    {"V_q", 0},        {"A_q", 0},        {"1", 1 << 0},     {"gx", 1 << 1},    {"gy", 1 << 2},
+    {"gxgy", 1 << 3},  {"gz", 1 << 4},    {"gxgz", 1 << 5},  {"gygz", 1 << 6},  {"gtg5", 1 << 7},
+    {"gt", 1 << 8},    {"gxgt", 1 << 9},  {"gygt", 1 << 10}, {"gzg5", 1 << 11}, {"gzgt", 1 << 12},
+    {"gyg5", 1 << 13}, {"gxg5", 1 << 14}, {"g5", 1 << 15},   {"Vc", 0},         {"Vc_q", 0}};
+enum { ROWS = sizeof rows / sizeof *rows, VC = ROWS - 2, VC_Q, WARD = ROWS * COLUMNS, VALUES };
 
-static int values_count(void) { return vertex ? VALUES : SCALARS; }
+static bool current; /* rows and columns of the conserved current are printed */
 
-static size_t legs_reals(int nc) { return vertex ? lat_pair_reals(nc) : lat_leg_reals(nc); }
+static int rows_count(void) { return !vertex ? 1 : current ? ROWS : VC; }
+static int columns_count(void) { return !vertex ? SCALARS : current ? COLUMNS : CONSERVED; }
+
+static size_t legs_reals(int nc)
+{
+    return lat_legs_reals(!vertex ? LAT_LEG : current ? LAT_PAIR_CURRENT : LAT_PAIR, nc);
+}
 
 /* gamma_mu gamma5 is this sign times the product of the other three in their order. */
 static double axial_sign(int mu) { return mu % 2 ? -1 : 1; }
@@ -283,6 +300,22 @@ static double lambda_of(int row, const kinematics *k, double t[LAT_GAMMAS][LAT_G
     return members ? sum / members : along_q(k, rows[row].name[0] == 'A', t);
 }
 
+/* Lambda of the conserved current, over that of free quarks: t[mu][mu] is then w_mu cos p_mu. */
+static void current_lambdas(const kinematics *k, double t[4][4], double *v)
+{
+    double sum[2] = {0, 0}, tree[2] = {0, 0};
+    for (int mu = 0; mu < 4; mu++) {
+        const double *q = k->ward.qhat, free = k->weight[mu] * cos(k->middle[mu]);
+        sum[0] += t[mu][mu];
+        tree[0] += free;
+        tree[1] += q[mu] * q[mu] * free;
+        for (int nu = 0; nu < 4; nu++)
+            sum[1] += q[mu] * q[nu] * t[mu][nu];
+    }
+    v[VC * COLUMNS + LAMBDA] = sum[0] / tree[0];
+    v[VC_Q * COLUMNS + LAMBDA] = k->q2 > 0 ? sum[1] / tree[1] : NAN;
+}
+
 static int vertex_values(const char *name, const kinematics *k, int nc, const double *legs,
                          double *v)
 {
@@ -291,10 +324,21 @@ static int vertex_values(const char *name, const kinematics *k, int nc, const do
         || lat_leg_parts(name, nc, legs + lat_leg_reals(nc), k->pbar[1], two)
         || lat_pair_traces(name, nc, legs, t))
         return -1;
-    for (int i = 0; i < ROWS; i++, v += COLUMNS) {
-        v[LAMBDA] = lambda_of(i, k, t);
-        v[RATIO] = 1 / v[LAMBDA];
-        v[Z] = (one[1] + two[1]) / 2 * v[RATIO];
+    for (int i = 0; i < VC; i++)
+        v[i * COLUMNS + LAMBDA] = lambda_of(i, k, t);
+    double of_current[4][4];
+    v[WARD] = v[VC * COLUMNS + LAMBDA] = v[VC_Q * COLUMNS + LAMBDA] = NAN;
+    if (current) {
+        if (lat_pair_current(name, nc, legs, &k->ward, of_current, &v[WARD]))
+            return -1;
+        current_lambdas(k, of_current, v);
+    }
+    for (int i = 0; i < ROWS; i++) {
+        const bool along = strchr(rows[i].name, '_');
+        double *r = v + i * COLUMNS;
+        r[RATIO] = 1 / r[LAMBDA];
+        r[Z] = (one[1] + two[1]) / 2 * r[RATIO];
+        r[CONSERVED] = v[(along ? VC_Q : VC) * COLUMNS + LAMBDA] * r[RATIO];
     }
     return 0;
 }
@@ -320,13 +364,16 @@ static const char *mu_names[2] = {"p", "k"};
 
 static void print_heading(FILE *to)
 {
-    const int n = vertex ? COLUMNS : SCALARS;
+    const int n = columns_count();
     if (!lat_report_heading())
         return;
     fputs(mean ? "configurations" : "configuration", to);
     for (int i = 0; i < (vertex ? 8 : 4); i++)
         fprintf(to, "\t%s%c", mu_names[i / 4], "xyzt"[i % 4]);
-    fputs(vertex ? "\tp2\tk2\tq2\tgamma" : "\tp2\tpbar2\tphat2\tcylinder", to);
+    fputs(!vertex   ? "\tp2\tpbar2\tphat2\tcylinder"
+          : current ? "\tp2\tk2\tq2\tward\tgamma"
+                    : "\tp2\tk2\tq2\tgamma",
+          to);
     for (int i = 0; i < n; i++) {
         const char *name = vertex ? column_names[i] : scalar_names[i];
         fprintf(to, "\t%s", name);
@@ -338,21 +385,22 @@ static void print_heading(FILE *to)
 
 static void print_tsv(FILE *to, long config, const kinematics *k, const double *v, const double *e)
 {
-    const int n = vertex ? COLUMNS : SCALARS;
-    for (int row = 0; row < (vertex ? ROWS : 1); row++) {
+    const int n = columns_count();
+    for (int row = 0; row < rows_count(); row++) {
         fprintf(to, "%ld", config);
         for (int i = 0; i < (vertex ? 8 : 4); i++)
             fprintf(to, "\t%.15g", k->n[i / 4][i % 4]);
         if (vertex) {
-            lat_numbers_tsv(to, 3, (double[]){k->square[0], k->square[1], k->q2});
+            lat_numbers_tsv(to, current ? 4 : 3,
+                            (double[]){k->square[0], k->square[1], k->q2, v[WARD]});
             fprintf(to, "\t%s", rows[row].name);
         } else {
             lat_numbers_tsv(to, 4, (double[]){k->square[0], k->pbar2, k->phat2, k->distance});
         }
         for (int i = 0; i < n; i++) {
-            lat_numbers_tsv(to, 1, v + row * n + i);
+            lat_numbers_tsv(to, 1, v + row * COLUMNS + i);
             if (e)
-                lat_numbers_tsv(to, 1, e + row * n + i);
+                lat_numbers_tsv(to, 1, e + row * COLUMNS + i);
         }
         lat_report_end_row(to);
     }
@@ -388,12 +436,14 @@ static void print_json(FILE *to, const kinematics *k, const double *v, const dou
     if (vertex) {
         lat_json_pair(to, "k2", k->square[1]);
         lat_json_pair(to, "q2", k->q2);
+        if (current)
+            lat_json_pair(to, "ward", v[WARD]);
         lat_json_key(to, false, "vertices");
         fputc('{', to);
-        for (int row = 0; row < ROWS; row++) {
+        for (int row = 0; row < rows_count(); row++) {
             lat_json_key(to, row == 0, rows[row].name);
             fputc('{', to);
-            for (int i = 0; i < COLUMNS; i++)
+            for (int i = 0; i < columns_count(); i++)
                 json_value(to, column_names[i], i == 0, v[row * COLUMNS + i],
                            e ? e + row * COLUMNS + i : NULL);
             fputc('}', to);
@@ -480,7 +530,8 @@ static void *grown(void *list, int count, size_t size)
 static group *find_group(ensemble *e, const kinematics *k)
 {
     for (int i = 0; i < e->groups; i++)
-        if (!memcmp(e->group[i].k.n, k->n, sizeof k->n))
+        if (!memcmp(e->group[i].k.n, k->n, sizeof k->n)
+            && !memcmp(&e->group[i].k.ward, &k->ward, sizeof k->ward))
             return &e->group[i];
     group *new = grown(e->group, e->groups, sizeof *new);
     if (!new)
@@ -554,7 +605,7 @@ static void mean_legs(const group *g, size_t reals, int out, double *legs)
 /* Values of the mean, and their errors: those of the means over all configurations but one. */
 static int group_values(const group *g, int nc, double *legs, double *v, double *e)
 {
-    const int n = values_count();
+    const int n = vertex ? VALUES : SCALARS;
     double one[VALUES], sum[VALUES] = {0}, square[VALUES] = {0};
     mean_legs(g, legs_reals(nc), -1, legs);
     if (values_of("mean", &g->k, nc, legs, v))
@@ -607,6 +658,8 @@ typedef struct run {
     FILE *text;
     lat_feed first, second;
     lat_output *legs; /* of --legs, or NULL */
+    lat_links gauge;  /* of --gauge-file */
+    bool begun;       /* it is known whether the conserved current is printed */
     ensemble all;
     char links[9];         /* of the last propagator of this file */
     long config;           /* its number, from 0; -1: none yet */
@@ -617,11 +670,22 @@ typedef struct run {
     bool several; /* momenta of this object were printed */
 } run;
 
+static int write_legs(run *r, const kinematics *k, const double *legs)
+{
+    lat_legs_note what = {.kind = !vertex   ? LAT_LEG
+                                  : current ? LAT_PAIR_CURRENT
+                                            : LAT_PAIR,
+                          .mass = k->ward.mass,
+                          .twist = k->ward.twist};
+    memcpy(what.n, k->n, sizeof what.n);
+    return lat_legs_write(r->legs, &r->first.f.head, &what, legs);
+}
+
 static int emit(run *r, const kinematics *k, const double *legs)
 {
     const lat_header *head = &r->first.f.head;
     double v[VALUES];
-    if (r->legs && lat_legs_write(r->legs, head, k->n, vertex, legs))
+    if (r->legs && write_legs(r, k, legs))
         return -1;
     if (mean)
         return ensemble_add(&r->all, head, k, legs);
@@ -663,24 +727,59 @@ static double *over_slices(run *r, slice_fn *fn, const void *what, size_t reals)
     return all;
 }
 
+/* What is summed over the slices of a pair. */
+typedef struct pair_sums {
+    lat_legs legs;
+    lat_current current;
+} pair_sums;
+
 static int momentum_slice(run *r, const void *what, int t, double *out)
 {
-    return lat_legs_slice(what, t, r->first.slice,
-                          !vertex  ? NULL
-                          : second ? r->second.slice
-                                   : r->first.slice,
-                          out);
+    const pair_sums *w = what;
+    const int first = lat_field_slab(&r->first.f).first;
+    const double *other = second ? r->second.slice : r->first.slice;
+    if (lat_legs_slice(&w->legs, t, r->first.slice, vertex ? other : NULL, out))
+        return -1;
+    return current ? lat_current_slice(&w->current, t - first, other,
+                                       out + lat_pair_reals(w->legs.head->nc))
+                   : 0;
+}
+
+/* Links of the operator, and neighbours of the propagator, for the conserved current; what its Ward
+ * identity has besides it. */
+static int prepare_current(run *r, pair_sums *w, kinematics *k)
+{
+    const lat_header *head = &r->first.f.head;
+    const char *name = lat_input_name(r->first.in);
+    const lat_fermion *a = &head->quark.fermion;
+    const lat_fermion *b = second ? &r->second.f.head.quark.fermion : a;
+    if (strcmp(a->name, "wilson"))
+        return lat_fail("%s: expected a propagator of Wilson quarks for their conserved current, "
+                        "found %s",
+                        name, *a->name ? a->name : "no operator in its header");
+    k->ward.mass = a->mass - b->mass;
+    k->ward.twist = a->twist + b->twist;
+    if (lat_links_find(&r->gauge, head, false, name, r->config + 1)
+        || lat_field_exchange(&r->first.f))
+        return -1;
+    w->current.first = &r->first.f;
+    w->current.links = lat_links_smeared(&r->gauge, lat_info_get(head, LAT_SMEARED_LINKS));
+    return w->current.links ? 0 : -1;
 }
 
 static int from_momentum(run *r, const double n1[4], const double n2[4])
 {
     const lat_header *head = &r->first.f.head;
-    const kinematics k = kinematics_of(head, n1, n2);
+    kinematics k = kinematics_of(head, n1, n2);
     const size_t reals = legs_reals(head->nc);
-    lat_legs what = {.head = head};
-    memcpy(what.n1, n1, sizeof what.n1);
-    memcpy(what.n2, n2, sizeof what.n2);
-    double *legs = over_slices(r, momentum_slice, &what, reals);
+    pair_sums what = {.legs.head = head};
+    memcpy(what.legs.n1, n1, sizeof what.legs.n1);
+    memcpy(what.legs.n2, n2, sizeof what.legs.n2);
+    memcpy(what.current.n1, n1, sizeof what.current.n1);
+    memcpy(what.current.n2, n2, sizeof what.current.n2);
+    double *legs = current && prepare_current(r, &what, &k)
+                       ? NULL
+                       : over_slices(r, momentum_slice, &what, reals);
     if (!legs)
         return -1;
     for (int t = 1; t < lat_slices(head); t++)
@@ -862,6 +961,18 @@ static void count(run *r)
     snprintf(r->links, sizeof r->links, "%s", links);
 }
 
+/* The first input says whether there is the conserved current: all have it, or none. */
+static int check_current(run *r, bool has, const char *name)
+{
+    if (!r->begun)
+        current = has;
+    r->begun = true;
+    return has == current ? 0
+                          : lat_fail("%s: expected vertices %s the conserved current, as the first "
+                                     "input, found them %s it",
+                                     name, current ? "with" : "without", has ? "with" : "without");
+}
+
 /* An exit code. */
 static int propagator(run *r)
 {
@@ -877,8 +988,11 @@ static int propagator(run *r)
         return LAT_FAILED;
     }
     memcpy(n2, v, sizeof n2);
-    if ((second && (code = next_second(r, n2))) || (mean && ensemble_check(&r->all, head, name)))
+    if ((second && (code = next_second(r, n2)))
+        || (vertex && check_current(r, gauge_file != NULL, name))
+        || (mean && ensemble_check(&r->all, head, name)))
         return code ? code : LAT_FAILED;
+    r->first.whole = current;
     if (lat_feed_start(&r->first))
         return LAT_FAILED;
     count(r);
@@ -892,28 +1006,38 @@ static int propagator(run *r)
     return fflush(r->text) ? LAT_FAILED : LAT_DONE;
 }
 
+/* Are these legs what was asked for? */
+static int check_legs(run *r, const lat_legs_note *what, const char *name)
+{
+    if (vertex && what->kind == LAT_LEG)
+        return lat_fail("%s: expected vertices, as lat-quark --vertex --legs writes them, found "
+                        "S(p)",
+                        name);
+    if (second || gauge_file)
+        return lat_fail("%s: expected propagators with %s, found legs", name,
+                        second ? "--second" : "--gauge-file");
+    return (vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
+                   || check_boundary(&r->first.f.head, name, what->n[0])
+               ? -1
+               : 0;
+}
+
 /* Legs that an earlier lat-quark has summed. An exit code. */
 static int summed(run *r)
 {
     const char *name = lat_input_name(r->first.in);
-    double n[2][4];
-    bool pair;
-    const double *legs = lat_legs_read(r->first.in, &r->first.f, n, &pair);
-    if (!legs)
+    lat_legs_note what;
+    const double *legs = lat_legs_read(r->first.in, &r->first.f, &what);
+    if (!legs || check_legs(r, &what, name))
         return LAT_FAILED;
     const lat_header *head = &r->first.f.head;
-    if (vertex && !pair)
-        lat_fail("%s: expected vertices, as lat-quark --vertex --legs writes them, found S(p)",
-                 name);
-    if (second)
-        lat_fail("%s: expected propagators with --second, found legs", name);
-    if ((vertex && !pair) || second || check_boundary(head, name, n[0]))
-        return LAT_FAILED;
     const int code = check_gauge(head, name);
     if (code || (mean && ensemble_check(&r->all, head, name)))
         return code ? code : LAT_FAILED;
     count(r);
-    const kinematics k = kinematics_of(head, n[0], vertex ? n[1] : n[0]);
+    kinematics k = kinematics_of(head, what.n[0], what.n[vertex]);
+    k.ward.mass = current ? what.mass : 0;
+    k.ward.twist = current ? what.twist : 0;
     r->several = false;
     if (lat_print_opts.json && !mean)
         json_begin(r->text, head, r->config);
@@ -935,6 +1059,8 @@ static int read_file(lat_input *in, FILE *text)
     r->config = -1;
     r->first.legs = true;
     if (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
+        return LAT_FAILED;
+    if (gauge_file && !r->gauge.in && !(r->gauge.in = lat_input_open(gauge_file, lat_opts.comm)))
         return LAT_FAILED;
     if (legs_path && !r->legs && !(r->legs = lat_output_open(legs_path, 0, lat_opts.comm)))
         return LAT_FAILED;
@@ -966,13 +1092,16 @@ int main(int argc, char **argv)
         lat_usage("--second is for --vertex");
     if (momenta && vertex)
         lat_usage("--momenta is for point sources, which have no vertices");
-    int standard = second && !strcmp(second, "-");
+    if (gauge_file && !vertex)
+        lat_usage("--gauge-file is for --vertex");
+    int standard = (second && !strcmp(second, "-")) + (gauge_file && !strcmp(gauge_file, "-"));
     for (int i = 0; i < lat_opts.nfiles; i++)
         standard += !strcmp(lat_opts.files[i], "-");
     if (standard + (lat_opts.nfiles == 0) > 1)
         lat_usage("only one of the inputs can be stdin");
     const int code = lat_print_run(read_file, finish);
     lat_input_close(state.second.in);
+    lat_links_free(&state.gauge);
     lat_output_abort(state.legs);
     ensemble_free(&state.all);
     free(state.momentum);

@@ -74,9 +74,6 @@ typedef struct run {
     lat_output *out;
     FILE *text;
     lat_links links;
-    lat_field smeared; /* as --smear-links, or the header of the spinors, says */
-    char *smeared_by;
-    long smeared_of;     /* the number of the links */
     lat_fermion fermion; /* of the options */
     lat_device *device;
     long field;
@@ -88,20 +85,8 @@ static const char *name_of(const run *r) { return lat_input_name(r->in); }
  * with lat_error set. */
 static const lat_field *links_for(run *r, const lat_field *x)
 {
-    const char *text = smear_text ? smear_text : lat_info_get(&x->head, LAT_SMEARED_LINKS);
-    lat_smear s;
-    if (!text
-        || (r->smeared_by && !strcmp(text, r->smeared_by) && r->smeared_of == r->links.number))
-        return text ? &r->smeared : &r->links.u;
-    lat_field_free(&r->smeared);
-    free(r->smeared_by);
-    r->smeared_of = r->links.number;
-    if (!(r->smeared_by = strdup(text)))
-        lat_fail("out of memory: the text of smeared links");
-    if (!r->smeared_by || lat_smear_parse(text, &s)
-        || lat_smear_links(&r->links.u, &s, &r->smeared))
-        return NULL;
-    return &r->smeared;
+    const char *header = lat_info_get(&x->head, LAT_SMEARED_LINKS);
+    return lat_links_smeared(&r->links, smear_text ? smear_text : header);
 }
 
 /* ---- applying -------------------------------------------------------------------------------- */
@@ -647,8 +632,6 @@ int main(int argc, char **argv)
     check_usage(&r);
     int code = open_all(&r) ? LAT_FAILED : each(&r);
     lat_links_free(&r.links);
-    lat_field_free(&r.smeared);
-    free(r.smeared_by);
     if (r.device)
         lat_device_close(r.device);
     lat_device_end();
