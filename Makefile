@@ -233,7 +233,7 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -D
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
 lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c lib/newton/newton_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/flow/flow_nocuda.c lib/fourier/laplace_nocuda.c lib/ghost/ghost_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/flow/flow_nocuda.c lib/fourier/laplace_nocuda.c lib/ghost/ghost_nocuda.c lib/dirac/dirac_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c lib/gluon/propagator.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(newton_obj) $(cuda_obj)
 liblat := $(B)/liblat.a

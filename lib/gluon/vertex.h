@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gluon_vertex.h: the three-gluon vertex from the gauge field in momentum space (docs/vertex.md).
+/* vertex.h: the three-gluon vertex from the gauge field in momentum space (docs/vertex.md).
  *
  * A_mu(p) are N x N matrices, those of docs/conventions.md, "Gluon propagator"; momenta are
  * p_mu = 2 pi n_mu / L_mu with |n_mu| < L_mu / 2, so that A_mu(-p) = A_mu(p)^+. The colours are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gluon_vertex.c: the three-gluon vertex in the soft and the symmetric limit. */
-#include "gluon_vertex.h"
+/* vertex.c: the three-gluon vertex in the soft and the symmetric limit. */
+#include "vertex.h"
 
 #include <math.h>
 #include <string.h>
