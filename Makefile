@@ -94,15 +94,18 @@ endif
 ifeq ($(DEFLATE)$(has_deflate),1)
 $(error DEFLATE=1, but libdeflate.h and libdeflate not found)
 endif
-# HDF5 is used by lat-convert alone, for propagators; Debian has a folder of its own for it.
+# HDF5 is opened when a file needs it (lib/formats/hdf5_library.h), under the name that a program asks for which is linked
+# with it; no tool is. Debian has a folder of its own for it.
 hdf5_program := $(hash)include <hdf5.h>\nint main(void){return H5open()<0;}\n
 ifneq ($(HDF5),0)
 hdf5_cflags := $(shell pkg-config --cflags hdf5 2>/dev/null)
 hdf5_libs := $(or $(shell pkg-config --libs hdf5 2>/dev/null),-lhdf5)
-has_hdf5 := $(call compiles,$(hdf5_program),$(hdf5_cflags) $(hdf5_libs))
+hdf5_name := $(shell program=$$(mktemp 2>/dev/null) && printf '%b' '$(hdf5_program)' | $(CC) $(hdf5_cflags) $(CPPFLAGS) $(LDFLAGS) -xc -o $$program - $(hdf5_libs) 2>/dev/null && \
+  { readelf -d $$program | sed -n 's/.*(NEEDED).*\[\(libhdf5.*\)\]/\1/p' | grep . || echo static; }; rm -f $$program)
 endif
-ifeq ($(HDF5)$(has_hdf5),1)
-$(error HDF5=1, but hdf5.h and libhdf5 not found, also by pkg-config)
+hdf5_why := $(if $(filter 0,$(HDF5)),HDF5=0,$(if $(hdf5_name),$(if $(filter static,$(hdf5_name)),libhdf5 is not a shared library$(comma) or no readelf to see it),hdf5.h and libhdf5 not found$(comma) also by pkg-config))
+ifeq ($(HDF5)$(if $(hdf5_why),,yes),1)
+$(error HDF5=1, but $(hdf5_why))
 endif
 ifeq ($(OPENMP)$(has_openmp),1)
 $(error OPENMP=1, but $(CC) cannot link with -fopenmp (clang needs libomp-dev))
@@ -149,7 +152,7 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
 openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE
 ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
-ldlibs := -Wl,--as-needed $(if $(has_fftw),-lfftw3) $(if $(has_fftwf),-lfftw3f) $(if $(has_hdf5),$(hdf5_libs)) -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
+ldlibs := -Wl,--as-needed $(if $(has_fftw),-lfftw3) $(if $(has_fftwf),-lfftw3f) -lexpat $(if $(has_deflate),-ldeflate) -lz -lm $(if $(hdf5_why),,-ldl) $(filter -L% -l% -Wl$(comma)%,$(mpi_words))
 CPPFLAGS ?=
 CFLAGS ?=
 LDFLAGS ?=
@@ -197,7 +200,7 @@ endif
 # What was compiled with other flags, or by another Makefile, is compiled again. What the machine has is the business of few
 # files; what is linked, and with what, depends on it.
 flags := $(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS)
-found := CUDA: $(cuda_why) $(GPU_GROUPS); CPU: $(CPU_GROUPS); cuFFT: $(cufft_why); MPI: $(mpi_why) $(mpi_words); $(ldflags) $(LDFLAGS) $(ldlibs)
+found := CUDA: $(cuda_why) $(GPU_GROUPS); HDF5: $(hdf5_why) $(hdf5_name) $(hdf5_cflags); CPU: $(CPU_GROUPS); cuFFT: $(cufft_why); MPI: $(mpi_why) $(mpi_words); $(ldflags) $(LDFLAGS) $(ldlibs)
 $(foreach f,flags found,$(call keep,$(B)/$(f),$($(f))))
 
 # One text of the sweeps, compiled for each vector length and each N of SU(N); the program chooses when it runs.
@@ -266,7 +269,7 @@ $(B)/plan: $(B)/flags $(B)/found Makefile
 	@$(say) '  CUDA    %s\n' '$(if $(cuda_why),no GPU code ($(cuda_why)),$(nvcc)$(comma) for $(gpu_kinds) ($(gpu_reason)); SU(2) to SU($(GPU_GROUPS)))'
 	@$(say) '  stream  %s\n' '$(if $(has_deflate),libdeflate,zlib$(comma) $(if $(filter 0,$(DEFLATE)),DEFLATE=0,half as fast: libdeflate.h and libdeflate not found))'
 	@$(say) '  FFTW    %s\n' '$(if $(fftw_why),no$(comma) hence no lat-gluon and lat-ghost: $(fftw_why),for lat-gluon and lat-ghost$(if $(has_fftwf),$(comma) in single for lat-orelax --finish newton)$(if $(cufft_why),,$(comma) and cuFFT))'
-	@$(say) '  HDF5    %s\n' '$(if $(has_hdf5),for propagators of QDP++,no$(comma) $(if $(filter 0,$(HDF5)),HDF5=0,hdf5.h and libhdf5 not found))'
+	@$(say) '  HDF5    %s\n' '$(if $(hdf5_why),no: $(hdf5_why),$(hdf5_name)$(comma) opened for propagators of QDP++)'
 	@$(say) '  MPI     %s\n' '$(if $(mpi_why),no: $(mpi_why),$(mpicc))'
 	@touch $@
 
@@ -311,13 +314,15 @@ $(newton_obj): $(B)/lib/newton/newton_%.o: lib/newton/newton_lanes.c $(B)/flags 
 	$(call lane_cc,-O2 -funroll-loops)
 
 $(B)/lib/base/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
-  -DLAT_NO_CUDA='"$(cuda_why)"' -DLAT_NO_CUFFT='"$(cufft_why)"' -DLAT_NO_MPI='"$(mpi_why)"'
+  -DLAT_NO_CUDA='"$(cuda_why)"' -DLAT_NO_CUFFT='"$(cufft_why)"' -DLAT_NO_HDF5='"$(hdf5_why)"' -DLAT_NO_MPI='"$(mpi_why)"'
 
 $(B)/lib/stream/deflate.o: cflags += $(if $(has_deflate),-DLAT_LIBDEFLATE)
 
-$(B)/lib/formats/fmt_prop_hdf5.o: cflags += $(if $(has_hdf5),-DLAT_HDF5 $(hdf5_cflags))
+hdf5_obj := $(addprefix $(B)/lib/formats/,fmt_prop_hdf5.o hdf5_library.o)
+$(hdf5_obj) $(B)/lib/base/build.o: cflags += $(if $(hdf5_why),,-DLAT_HDF5='"$(hdf5_name)"')
+$(hdf5_obj): cflags += $(if $(hdf5_why),,$(hdf5_cflags))
 
-$(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(B)/lib/formats/fmt_prop_hdf5.o: $(B)/found
+$(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(hdf5_obj): $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
 $(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/quark/plain.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)

@@ -202,17 +202,26 @@ open("bad", "wb").write(data)'
 
 # with_hdf5: skip where the tools were built without it.
 with_hdf5() {
+    library=$(lat-convert --version | sed -n 's/^HDF5: yes (\(.*\))$/\1/p')
+    [ -n "$library" ] || skip "built without HDF5"
+}
+
+@test "tools that were built without HDF5 say so, of a file and of an output, and why" {
+    local why
+    why=$(lat-convert --version | sed -n 's/^HDF5: no (\(.*\))$/\1/p')
+    [ -n "$why" ] || skip "built with HDF5"
     printf '\x89HDF\r\n\x1a\n' >bare.h5
-    ! lat-convert bare.h5 2>&1 | grep -q "built without the HDF5 library" || skip "built without HDF5"
+    refuses 1 "bare.h5: is an HDF5 file, and these tools were built without the HDF5 library ($why)" lat-convert bare.h5
+    refuses 1 "x.h5: these tools were built without the HDF5 library ($why)" lat-convert psi.lat --to hdf5-prop -o x.h5
 }
 
 @test "HDF5 files have the numbers of QDP++ in their order, the same bytes each time, and are read from files and pipes" {
     with_hdf5
+    for stream in s psi s4; do lat-convert --to hdf5-prop $stream.lat -o $stream.h5; done
+    sleep 1.1 # a clock in the file would show
     for stream in s psi s4; do
-        lat-convert --to hdf5-prop $stream.lat -o $stream.h5
         lat-convert $stream.h5 | lat-diff --tolerance 0 $stream.lat - >difference
         cat $stream.h5 | lat-convert | lat-diff --tolerance 0 $stream.lat - >difference
-        sleep 1.1 # a clock in the file would show
         lat-convert $stream.lat --to hdf5-prop -o again.h5
         cmp $stream.h5 again.h5
         # the array is the same as NumPy's, in one piece
@@ -227,6 +236,40 @@ assert array[128:] in file' array.npy $stream.h5
     run -1 --separate-stderr lat-convert --dataset other s.h5 -o x.lat
     [ "$stderr" = "lat-convert: s.h5: expected a dataset other, found none" ]
     [ ! -e x.lat ]
+}
+
+@test "no tool is linked with HDF5, and the first file that needs it opens it, where make install put the tools" {
+    local tool tools=("${LAT_BIN:-$ROOT/bin}"/lat-*)
+    with_hdf5
+    if command -v readelf >/dev/null; then
+        [ ${#tools[@]} -ge 20 ]
+        for tool in "${tools[@]}"; do
+            readelf -d "$tool" | grep -q 'NEEDED.*libc\.so'
+            run ! grep -i hdf5 <(readelf -d "$tool" | grep NEEDED)
+        done
+    fi
+    DESTDIR=$PWD/stage "$ROOT/setup/install" /opt/lat 0 "${LAT_BIN:-$ROOT/bin}" "${tools[@]##*/}"
+    env -i stage/opt/lat/bin/lat-convert psi.lat --to hdf5-prop -o psi.h5
+    env -i stage/opt/lat/bin/lat-convert psi.h5 -o back.lat
+    lat-diff --tolerance 0 psi.lat back.lat >difference
+    # a tool that reads, and converts nothing
+    lat-convert s.lat --to hdf5-prop -o s.h5
+    lat-corr s.lat >plain
+    env -i stage/opt/lat/bin/lat-corr s.h5 | diff <(grep -v '^#' plain) <(grep -v '^#')
+}
+
+@test "an HDF5 library that is missing, damaged or another one is a sentence with its name, and nothing else needs it" {
+    with_hdf5
+    lat-convert psi.lat --to hdf5-prop -o psi.h5
+    mkdir folder
+    echo "no library" >"folder/$library"
+    export LD_LIBRARY_PATH=$PWD/folder
+    refuses 1 "psi.h5: HDF5: expected the library $library, found: " lat-convert psi.h5 -o x.lat
+    refuses 1 "x.h5: HDF5: expected the library $library, found: " lat-convert psi.lat --to hdf5-prop -o x.h5
+    lat-convert psi.lat --to npy-prop -o psi.npy
+    echo 'int H5open(void) { return 0; }' >other.c
+    "${CC:-cc}" -shared -fPIC -o "folder/$library" other.c || skip "no compiler"
+    refuses 1 "psi.h5: HDF5: expected H5free_memory in the library $library, found none" lat-convert psi.h5 -o x.lat
 }
 
 # ---- samples of other programs -------------------------------------------------------------------
