@@ -169,7 +169,7 @@ PY
     # shellcheck disable=SC2086  # words
     {
         refuses 1 "m.lat: expected modes of the links of CRC " $solve m.lat --kappa .15 v.lat
-        refuses 1 "m.lat: expected modes of the operator that is solved, kappa 0.151" $solve m.lat --kappa .151 u.lat
+        refuses 1 "m.lat: expected modes of the operator kappa 0.151" $solve m.lat --kappa .151 u.lat
         refuses 1 "found those of kappa 0.15" $solve m.lat --kappa .15 --csw 1 u.lat
         refuses 1 "found those of kappa 0.15" $solve m.lat --kappa .15 --boundary p,p,p,p u.lat
         refuses 1 "found those of kappa 0.15" $solve m.lat --kappa .15 --twist .1 u.lat

@@ -124,6 +124,23 @@ static int survey(lanczos *z, double *a)
     return 0;
 }
 
+int lat_lanczos_norm(lat_search *w)
+{
+    lat_dfield *v[SURVEY_STEPS + 1] = {NULL};
+    lanczos z = {.w = w, .v = v};
+    double value[SURVEY_STEPS], weight[SURVEY_STEPS], beta = 0;
+    int n, rc = 0;
+    for (int i = 0; i <= SURVEY_STEPS && rc == 0; i++)
+        rc = (v[i] = lat_search_vector(w, "the basis of Lanczos")) ? 0 : -1;
+    rc = rc || ritz_values(&z, SURVEY_STEPS, &n, value, weight, &beta) ? -1 : 0;
+    if (rc == 0)
+        bound_norm(w, n, value[n - 1], beta);
+    for (int i = 0; i <= SURVEY_STEPS; i++)
+        if (v[i])
+            lat_dfield_free(v[i]);
+    return rc;
+}
+
 static void choose(lanczos *z, double a)
 {
     lat_filter_choose(&z->f, a);

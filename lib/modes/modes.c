@@ -85,12 +85,11 @@ static int check(const lat_search *w)
     return job->tolerance > 0 ? 0 : lat_fail("modes: expected a residual above 0");
 }
 
-/* How many of low .. high: the widest gap, in terms of the value before it. */
-static int cut(const lat_modes_job *job, const double *value)
+int lat_modes_cut(int low, int high, const double *value)
 {
-    int best = job->low;
+    int best = low;
     double widest = -1;
-    for (int k = job->low; k <= job->high; k++) {
+    for (int k = low; k <= high; k++) {
         const double a = fabs(value[k - 1]), b = fabs(value[k]), gap = fabs(b - a) / fmax(a, b);
         if (gap > widest * (1 + 1e-9)) {
             widest = gap;
@@ -103,7 +102,7 @@ static int cut(const lat_modes_job *job, const double *value)
 /* Of n candidates. */
 static void take(const lat_search *w, int n, lat_modes *found)
 {
-    found->count = cut(w->job, found->value);
+    found->count = lat_modes_cut(w->job->low, w->job->high, found->value);
     const double next = fabs(found->value[found->count]), error = found->residual[found->count];
     found->rest = w->job->largest ? next + error : fmax(next - error, 0);
     for (int k = found->count; k < n; k++) {
@@ -127,7 +126,7 @@ static double epsilon_of(const lat_spinor_space *s)
     return s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
 }
 
-static lat_search search_of(const lat_modes_job *job, const lat_hermitian *op)
+lat_search lat_search_of(const lat_modes_job *job, const lat_hermitian *op)
 {
     return (lat_search){.job = job,
                         .op = op,
@@ -146,7 +145,7 @@ static lat_search coarse_search(const lat_modes_job *job, lat_modes_job *own)
     *own = *job;
     if (job->tolerance < REFINED)
         own->high += 4 + own->high / 4;
-    lat_search w = search_of(own, job->coarse);
+    lat_search w = lat_search_of(own, job->coarse);
     if ((size_t)w.want > w.dimension) {
         own->high = job->high;
         w.want = own->high + 1;
@@ -211,7 +210,7 @@ static int run_both(lat_search *w, lat_search *coarse, lat_modes *found)
 int lat_modes_find(const lat_modes_job *job, lat_modes *found)
 {
     lat_modes_job own;
-    lat_search w = search_of(job, job->op), coarse;
+    lat_search w = lat_search_of(job, job->op), coarse;
     *found = (lat_modes){.count = 0};
     if (check(&w))
         return -1;

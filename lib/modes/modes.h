@@ -98,6 +98,21 @@ typedef struct lat_modes {
 int lat_modes_find(const lat_modes_job *job, lat_modes *found);
 void lat_modes_free(lat_modes *found);
 
+/* Modes that come from elsewhere, of job.op; nothing is believed of them. `known` has count
+ * vectors, and memory for values and residuals; known->rest may be where the others are said to
+ * begin. The vectors become orthonormal, values and residuals are computed, the modes put in order,
+ * and as many are kept, from job.low to job.high, as leave the widest gap. The complement of all is
+ * searched for its lowest eigenvalue by conjugate gradients of the Ritz functional, as well as the
+ * gap demands: `rest` is that, less its error, or what it was said to be if that is lower. 0; or
+ * -1, with a sentence that begins with `name`: where a vector is in the span of those before it,
+ * where a residual is above job.tolerance, where a mode below the last one is missing. job.method,
+ * from and save are not read. */
+int lat_modes_examine(const lat_modes_job *job, const char *name, lat_modes *known);
+
+/* The number k of modes, from low to high, that leaves the widest gap between value[k - 1] and
+ * value[k], in terms of the larger one. */
+int lat_modes_cut(int low, int high, const double *value);
+
 /* gap[k] is the distance of value[k] from that part of the spectrum that the modes of its sign do
  * not span: from modes of the other sign, and from all that is not among the modes, which begins at
  * `rest`. The projector to the modes of one sign is then exact to

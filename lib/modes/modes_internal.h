@@ -28,6 +28,7 @@ typedef struct lat_search {
     double worst;
 } lat_search;
 
+lat_search lat_search_of(const lat_modes_job *job, const lat_hermitian *op);
 lat_dfield *lat_search_vector(lat_search *w, const char *what); /* zero */
 
 /* out = A in; out = A^2 in, or A in if A is positive: the operator whose lowest eigenvalues are
@@ -71,6 +72,9 @@ int lat_search_residual(lat_search *w, lat_dfield *y, lat_dfield *work, double *
 int lat_search_diagonalise(lat_search *w, int n, lat_dfield *const *x, lat_dfield **y,
                            double *value, double *residual, lat_dfield *work);
 
+/* Puts vectors in the order in which modes are returned. */
+void lat_search_order(const lat_search *w, int n, double *value, double *residual, lat_dfield **y);
+
 /* Have the modes converged? The last one of `want` is for the gap alone. How many have, and the
  * largest residual of the others. */
 bool lat_search_converged(const lat_search *w, int n, const double *value, const double *residual,
@@ -105,6 +109,15 @@ double lat_filter_value(const lat_filter *f, double value); /* F of an eigenvect
 int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *residual,
                       double *worst);
 int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst);
+
+/* w->norm, from Lanczos of its own. */
+int lat_lanczos_norm(lat_search *w);
+
+/* The lowest (x, B x), |x| = 1, in the complement of n orthonormal vectors, where |B x - (x, B x)
+ * x| is at most *gradient: below .02 of it, and, unless it is above `need` then, below .1 of its
+ * distance from `last` or tiny. 1; 0 after too many applications; or -1. */
+int lat_ritz_beyond(lat_search *w, int n, lat_dfield *const *known, double last, double need,
+                    double *least, double *gradient);
 
 /* n >= want vectors x that are nearly modes become modes, as above. */
 int lat_modes_refine(lat_search *w, int n, lat_dfield **x, double *value, double *residual,

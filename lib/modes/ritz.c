@@ -8,9 +8,10 @@
 #include "base/memory.h"
 #include "modes_internal.h"
 
-/* After so many steps x becomes a unit vector, and B x is computed anew. More modes than are wanted
- * are found where the last one is a mixture of two with values of opposite sign. */
-enum { FRESH = 40, MORE = 8 };
+/* After so many steps x becomes a unit vector, and B x is computed anew; fewer beyond modes that
+ * are known, as these are taken out then alone. More modes than are wanted are found where the last
+ * one is a mixture of two with values of opposite sign. */
+enum { FRESH = 40, BEYOND = 10, MORE = 8 };
 
 typedef struct ritz {
     lat_search *w;
@@ -20,6 +21,8 @@ typedef struct ritz {
     double sign;
     double n, q, mu, gg; /* (x, x), (p, p), the functional, |g|^2 */
     double top;          /* the largest (p, B p)/(p, p) so far: about |B| */
+    bool beyond;         /* what comes after known modes is searched, the last of which has */
+    double last, need;   /* this value of B; a lower bound from this one on does */
 } ritz;
 
 static int apply(ritz *r, lat_dfield *out, lat_dfield *in)
@@ -48,14 +51,14 @@ static int axpby(ritz *r, double a, lat_dfield *x, double b, lat_dfield *y, doub
 
 /* g = P (B - mu) x / (x, x), from x and bx; P projects to the complement of the modes found: what
  * rounding puts into x of them would grow otherwise. */
-static int gradient(ritz *r)
+static int gradient(ritz *r, bool project)
 {
     double a, norm;
     if (real_dot(r, r->x, r->bx, &a) || r->w->s->ops->copy(r->w->s, &r->w->p, r->bx, r->g))
         return -1;
     r->mu = a / r->n;
     if (axpby(r, -r->mu / r->n, r->x, 1 / r->n, r->g, NULL)
-        || lat_search_orthogonal(r->w, r->count, r->found, r->g, NULL, &norm))
+        || lat_search_orthogonal(r->w, project ? r->count : 0, r->found, r->g, NULL, &norm))
         return -1;
     r->gg = norm * norm;
     return 0;
@@ -71,14 +74,16 @@ static int fresh(ritz *r, bool restart)
         || lat_search_scale(w, 1 / norm, r->x) || apply(r, r->bx, r->x))
         return -1;
     r->n = 1;
-    if (gradient(r))
+    if (gradient(r, true))
         return -1;
     if (restart) {
         r->q = r->gg;
         return w->s->ops->copy(w->s, &w->p, r->g, r->p);
     }
     /* g is as many times larger as x is smaller. */
-    if (lat_search_scale(w, norm, r->p) || lat_search_orthogonal(w, 1, &r->x, r->p, NULL, &p))
+    if (lat_search_scale(w, norm, r->p)
+        || (r->beyond && lat_search_orthogonal(w, r->count, r->found, r->p, NULL, &p))
+        || lat_search_orthogonal(w, 1, &r->x, r->p, NULL, &p))
         return -1;
     r->q = p * p;
     return 0;
@@ -105,7 +110,7 @@ static int advance(ritz *r)
     if (!isfinite(alpha) || alpha == 0)
         return fresh(r, true);
     if (axpby(r, alpha, r->p, 1, r->x, &r->n) || axpby(r, alpha, r->bp, 1, r->bx, NULL)
-        || gradient(r))
+        || gradient(r, !r->beyond))
         return -1;
     /* p <- g + beta (p - x (x, p)/(x, x)) */
     const double beta = r->gg / gg;
@@ -121,23 +126,25 @@ static int advance(ritz *r)
  * sign, is far off in that of A. Rounding sets the end. */
 static double target(const ritz *r)
 {
+    if (r->beyond)
+        return fmin(.02 * r->mu,
+                    fmax(fmax(r->mu - r->need, .1 * fabs(r->mu - r->last)), 1e-6 * r->mu));
     const double tol = r->w->job->tolerance, mu = fabs(r->mu), end = 32 * DBL_EPSILON * r->top;
     return fmax(r->w->op->positive ? .5 * tol : .001 * tol * fmax(sqrt(mu), tol), end);
 }
 
-/* One more mode: 1, 0 if there were too many applications, or -1. */
-static int one(ritz *r)
+/* x becomes the minimum of the complement: 1, 0 if there were too many applications, or -1. */
+static int minimise(ritz *r)
 {
     lat_search *w = r->w;
     bool drawn;
-    double norm;
     if (lat_search_draw(w, r->count, r->found, r->x, &drawn))
         return -1;
     if (!drawn)
         return lat_fail("modes: expected fewer than the dimension of the space, found more");
     r->top = 0;
     for (long i = 0;; i++) {
-        if ((i % FRESH == 0 ? fresh(r, i == 0) : advance(r))
+        if ((i % (r->beyond ? BEYOND : FRESH) == 0 ? fresh(r, i == 0) : advance(r))
             || (i % 64 == 0 && lat_search_progress(w, r->count, sqrt(r->gg * r->n))))
             return -1;
         /* Believed if x is fresh. */
@@ -145,13 +152,23 @@ static int one(ritz *r)
             if (fresh(r, false))
                 return -1;
             if (sqrt(r->gg) <= target(r))
-                break;
+                return 1;
         }
         if (w->applications > w->job->max_applications) {
             r->gg *= r->n; /* of the unit vector */
             return 0;
         }
     }
+}
+
+/* One more mode: as minimise. */
+static int one(ritz *r)
+{
+    lat_search *w = r->w;
+    double norm;
+    const int rc = minimise(r);
+    if (rc <= 0)
+        return rc;
     /* `found` gets another vector, and x goes there. */
     lat_dfield *x = r->x;
     if (lat_search_orthogonal(w, r->count, r->found, x, NULL, &norm)
@@ -207,17 +224,32 @@ static int all(ritz *r, double *value, double *residual, double *worst)
     return rc;
 }
 
+static int open_iteration(ritz *r)
+{
+    lat_dfield **const one_of[] = {&r->x, &r->p, &r->g, &r->bx, &r->bp};
+    for (int i = 0; i < 5; i++)
+        if (!(*one_of[i] = lat_search_vector(r->w, "the Ritz functional")))
+            return -1;
+    return 0;
+}
+
+static void close_iteration(ritz *r)
+{
+    lat_dfield *const one_of[] = {r->x, r->p, r->g, r->bx, r->bp};
+    for (int i = 0; i < 5; i++)
+        if (one_of[i])
+            lat_dfield_free(one_of[i]);
+}
+
 static int open_vectors(ritz *r)
 {
     const int most = r->w->want + MORE;
-    lat_dfield **const one_of[] = {&r->x, &r->p, &r->g, &r->bx, &r->bp};
     r->found = calloc((size_t)most, sizeof(lat_dfield *));
     r->y = calloc((size_t)most, sizeof(lat_dfield *));
     if (!r->found || !r->y)
         return lat_fail("out of memory: modes");
-    for (int i = 0; i < 5; i++)
-        if (!(*one_of[i] = lat_search_vector(r->w, "the Ritz functional")))
-            return -1;
+    if (open_iteration(r))
+        return -1;
     for (int i = 0; i < most; i++)
         if (!(r->found[i] = lat_search_vector(r->w, "modes"))
             || !(r->y[i] = lat_search_vector(r->w, "modes")))
@@ -227,10 +259,7 @@ static int open_vectors(ritz *r)
 
 static void close_vectors(ritz *r)
 {
-    lat_dfield *const one_of[] = {r->x, r->p, r->g, r->bx, r->bp};
-    for (int i = 0; i < 5; i++)
-        if (one_of[i])
-            lat_dfield_free(one_of[i]);
+    close_iteration(r);
     for (int i = 0; i < r->w->want + MORE; i++) {
         if (r->found && r->found[i])
             lat_dfield_free(r->found[i]);
@@ -255,5 +284,22 @@ int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residua
     }
     close_vectors(&r);
     free(numbers);
+    return rc;
+}
+
+int lat_ritz_beyond(lat_search *w, int n, lat_dfield *const *known, double last, double need,
+                    double *least, double *gradient)
+{
+    ritz r = {.w = w, .sign = 1, .beyond = true, .last = last, .need = need, .count = n};
+    int rc = (r.found = calloc((size_t)n + 1, sizeof(lat_dfield *))) ? 0 : -1;
+    if (rc)
+        lat_fail("out of memory: modes");
+    for (int i = 0; i < n && rc == 0; i++)
+        r.found[i] = known[i];
+    rc = rc || open_iteration(&r) ? -1 : minimise(&r);
+    *least = r.mu;
+    *gradient = sqrt(r.gg);
+    close_iteration(&r);
+    free(r.found);
     return rc;
 }

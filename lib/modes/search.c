@@ -226,7 +226,7 @@ int lat_search_residual(lat_search *w, lat_dfield *y, lat_dfield *work, double *
 
 /* Modes that are looked for come first, by |A y|: a vector far from any mode may have any (y, A y)
  * between eigenvalues of both signs. */
-static void order(const lat_search *w, int n, double *value, double *residual, lat_dfield **y)
+void lat_search_order(const lat_search *w, int n, double *value, double *residual, lat_dfield **y)
 {
     for (int i = 1; i < n; i++)
         for (int j = i; j > 0; j--) {
@@ -260,7 +260,7 @@ int lat_search_diagonalise(lat_search *w, int n, lat_dfield *const *x, lat_dfiel
     for (int k = 0; k < n && rc == 0; k++)
         rc = lat_search_residual(w, y[k], work, &value[k], &residual[k]);
     if (rc == 0)
-        order(w, n, value, residual, y);
+        lat_search_order(w, n, value, residual, y);
     free(a);
     return rc ? -1 : 0;
 }

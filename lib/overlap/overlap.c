@@ -10,6 +10,10 @@
 
 typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
 
+/* Modes that are known may have residuals so much larger than those that are searched: the bound
+ * says what comes of it. */
+static const double KNOWN = 100;
+
 static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
 {
     for (int i = 0; i < p->columns; i++)
@@ -174,11 +178,33 @@ static void drop_modes(lat_modes *m)
     m->count = 0;
 }
 
+/* The modes of a host field. */
+static int load_modes(lat_overlap *o, const lat_field *known)
+{
+    lat_modes *m = &o->modes;
+    const size_t n = lat_header_objects(&known->head);
+    m->value = lat_alloc(n, sizeof(double), "eigenvalues");
+    m->residual = lat_alloc(n, sizeof(double), "residuals");
+    m->vector = calloc(n, sizeof(lat_dfield *));
+    if (!m->vector)
+        return lat_fail("out of memory: modes");
+    if (!m->value || !m->residual)
+        return -1;
+    for (size_t k = 0; k < n; k++) {
+        if (!(m->vector[k] = lat_spinor_new(o->one, "modes")))
+            return -1;
+        m->count++;
+        if (o->one->ops->put(o->one, m->vector[k], 0, known, (int)k))
+            return -1;
+    }
+    return 0;
+}
+
 static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
 {
     const lat_hermitian h = lat_hermitian_dirac(o->h1, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
     const bool none = opts->high == 0;
-    const lat_modes_job job = {
+    lat_modes_job job = {
         .op = &h,
         .low = none ? 1 : opts->low,
         .high = none ? 1 : opts->high,
@@ -189,6 +215,16 @@ static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
         .progress = opts->progress,
         .with = opts->with,
     };
+    if (opts->known) {
+        const int n = (int)lat_header_objects(&opts->known->head);
+        const bool chosen = opts->low == opts->high;
+        job.low = chosen ? opts->low : n - n / 4;
+        job.high = chosen ? opts->high : n;
+        job.tolerance = KNOWN * opts->tolerance;
+        o->modes.rest = opts->rest;
+        return load_modes(o, opts->known) || lat_modes_examine(&job, opts->name, &o->modes) ? -1
+                                                                                            : 0;
+    }
     if (lat_modes_find(&job, &o->modes))
         return -1;
     if (!o->modes.converged)

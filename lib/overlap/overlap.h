@@ -31,6 +31,12 @@ typedef struct lat_overlap_options {
     int low, high;    /* modes of H that are projected: as many as leave the widest gap; 0, 0, or no
                        * gap: none */
     double tolerance; /* of their residuals */
+    /* Modes of H that are known: a host field, borrowed while the operator opens; NULL: they are
+     * searched. They are examined (modes.h). As many are projected, from low = high, or three
+     * quarters of all, as leave the widest gap. */
+    const lat_field *known;
+    double rest;      /* where others are said to begin; 0: not known */
+    const char *name; /* of it, for sentences */
     /* While modes are searched (modes.h). */
     int (*progress)(void *with, int converged, int of, double residual, long applications);
     void *with;
@@ -52,7 +58,8 @@ typedef struct lat_overlap {
 
 typedef enum { LAT_OVERLAP_D, LAT_OVERLAP_DAGGER, LAT_OVERLAP_NORMAL } lat_overlap_kind;
 
-/* fermion->name is "overlap"; m0 is in (0, 2), mass is mu. Finds the modes of H. Not converged: -1.
+/* fermion->name is "overlap"; m0 is in (0, 2), mass is mu. Finds the modes of H, or examines those
+ * that are known. Not converged: -1.
  * The links are borrowed while it opens, their ghosts are up to date. */
 lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
                               const lat_fermion *fermion, const lat_overlap_options *options);

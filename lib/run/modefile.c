@@ -29,8 +29,8 @@ static int check(const char *name, const lat_header *head, const lat_header *lin
                         name, lat_dims_text(&links->geom, a), links->nc,
                         lat_dims_text(&head->geom, b), head->nc);
     if (!lat_fermion_same(found, fermion))
-        return lat_fail("%s: expected modes of the operator that is solved, %s, found those of %s",
-                        name, lat_fermion_text(fermion, a),
+        return lat_fail("%s: expected modes of the operator %s, found those of %s", name,
+                        lat_fermion_text(fermion, a),
                         lat_fermion_known(found) ? lat_fermion_text(found, b) : "none");
     if (strcmp(its ? its : "", smearing ? smearing : ""))
         return lat_fail("%s: expected modes on links with the smearing '%s', found '%s'", name,

@@ -3,6 +3,7 @@
 #include "overlap.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
@@ -13,7 +14,7 @@
 lat_overlap_choice lat_overlap_opts = {.m0 = 1.4, .mu = NAN, .error = NAN, .project = -1};
 
 static const char *const ours[] = {"m0",      "mu",       "sign",           "sign-error", "order",
-                                   "project", "interval", "force-interval", "contact"};
+                                   "project", "interval", "force-interval", "contact",    "modes"};
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -98,16 +99,73 @@ void lat_overlap_of_options(lat_overlap_options *o, int columns, double residual
     o->progress = show_modes;
 }
 
+/* ---- modes from a file ----------------------------------------------------------------------- */
+
+int lat_overlap_known_open(lat_overlap_known *k, const lat_comm *comm)
+{
+    *k = (lat_overlap_known){.of = -1};
+    lat_header_init(&k->modes.head);
+    return lat_overlap_opts.modes && !(k->in = lat_input_open(lat_overlap_opts.modes, comm)) ? -1
+                                                                                             : 0;
+}
+
+int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_header *links,
+                           const lat_fermion *overlap, const char *smearing)
+{
+    lat_fermion kernel;
+    lat_modes_matrix matrix;
+    if (!k->in || k->of == number)
+        return 0;
+    lat_field_free(&k->modes);
+    k->of = -1;
+    lat_overlap_kernel(overlap, &kernel);
+    if (lat_modefile_find(k->in, links, &kernel, smearing, &k->modes, &matrix))
+        return -1;
+    if (matrix != LAT_MODES_OF_G5M)
+        return lat_fail("%s: expected modes of gamma5 M, found those of %s", lat_input_name(k->in),
+                        lat_modes_matrix_text(matrix));
+    k->of = number;
+    return 0;
+}
+
+void lat_overlap_known_close(lat_overlap_known *k)
+{
+    lat_input_close(k->in);
+    lat_field_free(&k->modes);
+    k->in = NULL;
+}
+
+void lat_overlap_known_use(const lat_overlap_known *k, lat_overlap_options *o)
+{
+    const char *rest = k->in ? lat_info_get(&k->modes.head, LAT_INFO_MODES_REST) : NULL;
+    o->known = k->in ? &k->modes : NULL;
+    o->rest = rest ? fmax(strtod(rest, NULL), 0) : 0; /* no NaN */
+    o->name = k->in ? lat_input_name(k->in) : NULL;
+}
+
+void lat_overlap_known_name(lat_overlap_known *k, const lat_overlap *o)
+{
+    if (k->in)
+        snprintf(k->text, sizeof k->text, "%d modes, CRC %s", o->modes.count,
+                 k->modes.head.read_crc);
+}
+
+/* ---- both operators -------------------------------------------------------------------------- */
+
 int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_field *links,
-                          const lat_fermion *fermion, int columns, double residual)
+                          const lat_fermion *fermion, int columns, double residual,
+                          lat_overlap_known *known)
 {
     lat_overlap_options o;
     double defect;
     lat_overlap_of_options(&o, columns, residual);
+    lat_overlap_known_use(known, &o);
     *p = (lat_overlap_pair){.fast = lat_overlap_open(device, links, fermion, &o)};
     if (p->fast && lat_overlap_verify(p->fast, &defect) == 0
-        && (p->plain = lat_plain_overlap_new(links, p->fast, fmax(1e-14, residual / 20))))
+        && (p->plain = lat_plain_overlap_new(links, p->fast, fmax(1e-14, residual / 20)))) {
+        lat_overlap_known_name(known, p->fast);
         return 0;
+    }
     lat_overlap_pair_close(p);
     return -1;
 }
@@ -123,6 +181,16 @@ void lat_overlap_pair_close(lat_overlap_pair *p)
     lat_plain_overlap_free(p->plain);
     lat_overlap_close(p->fast);
     *p = (lat_overlap_pair){NULL, NULL};
+}
+
+int lat_overlap_describe(lat_header *head, const lat_overlap *o, const lat_overlap_known *known)
+{
+    char bound[32];
+    snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(o));
+    return lat_info_set(head, LAT_OVERLAP_BOUND, bound)
+                   || (*known->text && lat_info_set(head, LAT_OVERLAP_MODES, known->text))
+               ? -1
+               : 0;
 }
 
 /* ---- propagators ----------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #define LAT_RUN_OVERLAP_H
 
 #include "fermion_options.h"
+#include "modefile.h"
 #include "overlap/plain_overlap.h"
 #include "overlap/solve.h"
 
@@ -15,7 +16,7 @@ typedef struct lat_overlap_choice {
     double m0, mu, error;
     int sign;
     long order, project;
-    const char *interval;
+    const char *interval, *modes;
     bool force, keep_contact;
 } lat_overlap_choice;
 extern lat_overlap_choice lat_overlap_opts;
@@ -41,8 +42,12 @@ extern lat_overlap_choice lat_overlap_opts;
      "overlap: degree of the polynomial, or number of poles (default: as --sign-error needs)", \
      false}, \
     {LAT_OPT_INT, "project", 0, "K", &lat_overlap_opts.project, 0, 1000, \
-     "overlap: treat K low modes of H exactly (default: 4 to 12, as leave the widest gap)", \
+     "overlap: treat K low modes of H exactly (default: 4 to 12, as leave the widest gap; of " \
+     "--modes at least three quarters)", \
      false}, \
+    {LAT_OPT_TEXT, "modes", 0, "FILE", &lat_overlap_opts.modes, 0, 0, \
+     "overlap: modes of H from FILE, that lat-modes --mass -M0 found, in place of a search", \
+     true}, \
     {LAT_OPT_TEXT, "interval", 0, "A,B", &lat_overlap_opts.interval, 0, 0, \
      "overlap: approximate the sign on A to B (default: what the low modes leave)", false}, \
     {LAT_OPT_FLAG, "force-interval", 0, NULL, &lat_overlap_opts.force, 0, 0, \
@@ -63,6 +68,26 @@ double lat_mass_of_options(const lat_fermion *f, double m);
  * as accurate, unless --sign-error says else. */
 void lat_overlap_of_options(lat_overlap_options *o, int columns, double residual);
 
+/* The modes of --modes, if there are any, for the links that are being used. */
+typedef struct lat_overlap_known {
+    lat_input *in;
+    lat_field modes;
+    long of;       /* links, by a number that the caller gives */
+    char text[40]; /* "12 modes, CRC 89abcdef": those that are projected; or "" */
+} lat_overlap_known;
+
+/* Opens the file of the options. 0, or -1 with lat_error set. */
+int lat_overlap_known_open(lat_overlap_known *k, const lat_comm *comm);
+
+/* Reads on to the modes of these links, unless `number` is that of the call before. */
+int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_header *links,
+                           const lat_fermion *overlap, const char *smearing);
+void lat_overlap_known_close(lat_overlap_known *k);
+
+/* Gives them to the operator that will be opened; and says which of them it has projected. */
+void lat_overlap_known_use(const lat_overlap_known *k, lat_overlap_options *o);
+void lat_overlap_known_name(lat_overlap_known *k, const lat_overlap *o);
+
 typedef struct lat_overlap_pair {
     lat_overlap *fast;
     lat_plain_overlap *plain;
@@ -71,7 +96,8 @@ typedef struct lat_overlap_pair {
 /* Both operators, tested with a random spinor (lat_overlap_verify). 0, or -1 with lat_error set.
  * `links` are borrowed. */
 int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_field *links,
-                          const lat_fermion *fermion, int columns, double residual);
+                          const lat_fermion *fermion, int columns, double residual,
+                          lat_overlap_known *known);
 void lat_overlap_pair_mass(lat_overlap_pair *p, double mu);
 void lat_overlap_pair_close(lat_overlap_pair *p);
 
@@ -80,11 +106,15 @@ void lat_overlap_pair_close(lat_overlap_pair *p);
 /* The line of a header that says what the columns of a solution x of D(mu) x = b are. */
 #define LAT_PROPAGATOR "propagator"
 #define LAT_OVERLAP_BOUND "overlap_bound" /* of |D~ - D| */
+#define LAT_OVERLAP_MODES "overlap_modes" /* those of --modes that are projected */
 typedef enum {
     LAT_PROPAGATOR_INVERSE = 0,    /* x */
     LAT_PROPAGATOR_SUBTRACTED = 1, /* (x - b)/(1 - mu): without the contact term */
     LAT_PROPAGATOR_DIVIDED = 2     /* divided by 2 m0: of D_m, or 1/(D_c + m) if subtracted */
 } lat_propagator;
+
+/* The bound, and the modes if they are of a file, into a header. */
+int lat_overlap_describe(lat_header *head, const lat_overlap *o, const lat_overlap_known *known);
 
 /* As the options say. */
 lat_propagator lat_propagator_of_options(bool masses);

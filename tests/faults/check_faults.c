@@ -78,7 +78,7 @@ static const scenario scenarios[] = {
     {.words = "lat-solve --kappa .1 --residual 1e-3 --gauge-file in.lat in.source -o out"},
     {.words = "lat-dirac --apply M --kappa .1 --gauge-file in.lat in.source -o out"},
     {.words = "lat-modes --kappa .1 --modes 1 --residual 1e-3 --log log in.lat -o out"},
-    {.words = "lat-overlap --gw --sign-error 1e-2 --project 0 in.lat -o out"},
+    {.words = "lat-overlap --gw --sign-error 1e-2 --modes in.modes in.lat -o out"},
     {.words = "lat-corr in.quark -o out"},
     {.words = "lat-quark in.momentum -o out"},
 };
@@ -504,6 +504,7 @@ static void make_inputs(void)
         " lat-convert --to milc in.one -o in.milc && rm in.one &&"
         " lat-source wall:0 in.lat -o in.source &&"
         " lat-solve --kappa .1 --residual 1e-3 -U in.lat in.source -o in.quark &&"
+        " lat-modes --mass -1.4 --modes 2 --residual 1e-5 in.lat -o in.modes &&"
         " lat-orelax in.lat -o in.fixed && lat-solve --kappa .1 --residual 1e-3"
         " --source momentum:0,0,0,.5 in.fixed -o in.momentum && rm in.fixed",
         bin);

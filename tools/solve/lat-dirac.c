@@ -75,6 +75,7 @@ typedef struct run {
     FILE *text;
     lat_links links;
     lat_fermion fermion; /* of the options */
+    lat_overlap_known known;
     lat_device *device;
     long field;
 } run;
@@ -182,9 +183,14 @@ static bool is_overlap(const lat_fermion *f) { return !strcmp(f->name, "overlap"
 static int open_overlap(run *r, const lat_field *x, const lat_fermion *f, lat_overlap_pair *o)
 {
     const lat_field *links = links_for(r, x);
-    return links ? lat_overlap_pair_open(o, r->device, links, f, most_columns(x),
-                                         fmin(residual, 1e-6))
-                 : -1;
+    const char *smearing = links == &r->links.smeared ? r->links.smeared_by : NULL;
+    return links
+                   && lat_overlap_known_find(&r->known, r->links.number, &r->links.u.head, f,
+                                             smearing)
+                          == 0
+               ? lat_overlap_pair_open(o, r->device, links, f, most_columns(x),
+                                       fmin(residual, 1e-6), &r->known)
+               : -1;
 }
 
 /* A copy of x in double. */
@@ -222,7 +228,6 @@ static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int column
 static int apply_overlap(run *r, const lat_field *x, lat_field *y)
 {
     int list[LAT_MAX_COLUMNS];
-    char bound[32];
     lat_overlap_pair o;
     lat_field exact = {.data = NULL};
     if (open_overlap(r, x, &r->fermion, &o))
@@ -231,8 +236,7 @@ static int apply_overlap(run *r, const lat_field *x, lat_field *y)
                  ? exact_copy(x, &exact)
                        || lat_plain_overlap_apply(o.plain, &exact, all_columns(x, list), list, y)
                  : in_batches(o.fast->space, most_columns(x), x, y, overlap_batch, o.fast);
-    snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(o.fast));
-    rc = rc || lat_info_set(&y->head, LAT_OVERLAP_BOUND, bound);
+    rc = rc || lat_overlap_describe(&y->head, o.fast, &r->known);
     lat_overlap_pair_close(&o);
     lat_field_free(&exact);
     return rc ? -1 : 0;
@@ -618,6 +622,7 @@ static int open_all(run *r)
     if (!(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->links.in = lat_input_open(gauge_file, comm))
         || (source_file && !(r->sources = lat_input_open(source_file, comm)))
+        || lat_overlap_known_open(&r->known, comm)
         || !(r->out = lat_output_open(lat_opts.output, flags, comm))
         || (apply < 0 && !(r->text = lat_text_open(r->out)))
         || !(r->device = lat_device_open(&device, comm)))
@@ -637,6 +642,7 @@ int main(int argc, char **argv)
     lat_device_end();
     lat_input_close(r.in);
     lat_input_close(r.sources);
+    lat_overlap_known_close(&r.known);
     if (r.text) { /* what was measured is printed, whatever it says */
         if (code == LAT_FAILED) {
             fclose(r.text);

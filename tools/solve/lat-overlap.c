@@ -56,6 +56,7 @@ static const lat_tool tool = {
 };
 
 static lat_fermion fermion;
+static lat_overlap_known known;
 
 static void print_heading(FILE *to, const char *columns)
 {
@@ -75,6 +76,7 @@ static lat_overlap *open_operator(const lat_field *u, double error)
     lat_overlap_options o;
     double defect;
     lat_overlap_of_options(&o, 1, 10 * error);
+    lat_overlap_known_use(&known, &o);
     lat_device *on = device_for(u);
     lat_overlap *d = on ? lat_overlap_open(on, u, &fermion, &o) : NULL;
     if (d && lat_overlap_verify(d, &defect)) {
@@ -189,7 +191,8 @@ static int all(lat_input *in, FILE *text)
     for (long config = 0; (rc = lat_fields_read(in, &u)) > 0; config++) {
         int now = LAT_FAILED;
         if (lat_header_need(&u.head, LAT_GAUGE, lat_input_name(in)) == 0
-            && lat_field_exchange(&u) == 0)
+            && lat_field_exchange(&u) == 0
+            && lat_overlap_known_find(&known, config, &u.head, &fermion, NULL) == 0)
             now = index_of ? print_index(text, &u, config)
                   : gw     ? print_relation(text, &u, config)
                            : print_spectrum(text, &u, config);
@@ -227,9 +230,11 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     check_usage();
     if (lat_device_begin(&device_choice, lat_opts.comm)
-        || !(device = lat_device_open(&device_choice, lat_opts.comm)))
+        || !(device = lat_device_open(&device_choice, lat_opts.comm))
+        || lat_overlap_known_open(&known, lat_opts.comm))
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, NULL);
+    lat_overlap_known_close(&known);
     lat_device_close(cpu);
     lat_device_close(device);
     lat_device_end();

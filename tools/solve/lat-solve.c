@@ -128,12 +128,13 @@ typedef struct run {
     int columns, *column; /* of --columns; 0: all */
 
     lat_smear smear;
-    lat_links links;     /* of the input, or of --gauge-file */
-    long opened;         /* the number of those that were prepared for M */
-    lat_field smeared;   /* those of the operator, with --smear-links */
-    lat_input *modes;    /* of --deflate */
-    char deflation[128]; /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
-    int form;            /* of its propagators */
+    lat_links links;         /* of the input, or of --gauge-file */
+    long opened;             /* the number of those that were prepared for M */
+    lat_field smeared;       /* those of the operator, with --smear-links */
+    lat_input *modes;        /* of --deflate */
+    char deflation[128];     /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
+    lat_overlap_known known; /* of --modes */
+    int form;                /* of its propagators */
 
     lat_solution s;      /* the present one; its operator is for these links and `fermion` */
     lat_field *of_twist; /* x of each twist, with --twists */
@@ -282,18 +283,20 @@ static int open_operator(run *r)
     }
     close_operator(r);
     if (is_overlap(r))
-        return lat_overlap_pair_open(&r->s.overlap, on, links, &r->fermion, o.columns,
-                                     how.residual);
+        return lat_overlap_known_find(&r->known, config_of(r), &r->links.u.head, &r->fermion,
+                                      smear_text)
+                       || lat_overlap_pair_open(&r->s.overlap, on, links, &r->fermion, o.columns,
+                                                how.residual, &r->known)
+                   ? -1
+                   : 0;
     return open_wilson(r, on, &o);
 }
 
-/* What is written, and the bound of the operator's error. */
+/* What is written, and of which operator. */
 static int describe_overlap(const run *r, lat_header *head)
 {
-    char bound[32];
-    snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(r->s.overlap.fast));
     return lat_info_set(head, LAT_PROPAGATOR, lat_propagator_text(r->form))
-                   || lat_info_set(head, LAT_OVERLAP_BOUND, bound)
+                   || lat_overlap_describe(head, r->s.overlap.fast, &r->known)
                ? -1
                : 0;
 }
@@ -317,9 +320,10 @@ static int describe(run *r, int columns, const int *column)
             && lat_quark_set_residuals(&head->quark, r->s.true_residual))
            || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
            || (is_overlap(r) && describe_overlap(r, head))
-           || lat_provenance(head, "residual %.2e by %s%s%s", worst,
+           || lat_provenance(head, "residual %.2e by %s%s%s%s%s", worst,
                              lat_solver_name(r->s.report[column[0]].solver),
-                             *r->deflation ? ", deflated by " : "", r->deflation);
+                             *r->deflation ? ", deflated by " : "", r->deflation,
+                             *r->known.text ? ", sign function with " : "", r->known.text);
 }
 
 static void log_columns(const run *r, int columns, const int *column)
@@ -394,9 +398,10 @@ static void name_solution(run *r)
 {
     const char *links = r->links.u.head.read_crc, *source = r->s.b->head.read_crc;
     snprintf(r->s.name, sizeof r->s.name,
-             "config %ld field %ld mass %a twist %a links %s source %s%s%s", config_of(r),
+             "config %ld field %ld mass %a twist %a links %s source %s%s%s%s%s", config_of(r),
              r->s.field, r->fermion.mass, r->fermion.twist, *links ? links : "-",
-             *source ? source : "-", *r->deflation ? " deflated by " : "", r->deflation);
+             *source ? source : "-", *r->deflation ? " deflated by " : "", r->deflation,
+             *r->known.text ? " with " : "", r->known.text);
 }
 
 /* One mass, or twist. */
@@ -830,6 +835,7 @@ static int open_all(run *r)
         || !(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
         || (deflate_path && !(r->modes = lat_input_open(deflate_path, comm)))
+        || lat_overlap_known_open(&r->known, comm)
         || !(r->out = lat_output_open(lat_opts.output, lat_output_flags(), comm))
         || (log_path
             && !(r->log = lat_log_open(
@@ -894,6 +900,7 @@ int main(int argc, char **argv)
     if (r.in != r.links.in)
         lat_input_close(r.in);
     lat_input_close(r.modes);
+    lat_overlap_known_close(&r.known);
     lat_links_free(&r.links);
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
