@@ -13,6 +13,7 @@
 #   make fuzz SECONDS=60   feeds every reader with what a fuzzer makes up (clang), so long each
 #   make check-mpi    tests of several ranks on the CPU (make check has them too)
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make check-gpu-san: under compute-sanitizer;
+#                     make check-gpu-code: looks at its machine code, where there is cuobjdump;
 #                     make bench-gpu, bench-dirac-gpu: its speed; make bench-mpi, bench-dirac-mpi: on 1, 2 and 4 GPUs
 #   make format       lays C and CUDA sources out as .clang-format says
 #   make coverage     which lines of lib and tools the tests run, in build/coverage
@@ -385,7 +386,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-gpu bench-dirac-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-code check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-gpu bench-dirac-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -427,6 +428,11 @@ check-gpu-san: $(B)/tests/check/check_fix_devices
 	@for tool in memcheck racecheck initcheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 9 --quiet $< short || { echo "$$tool: failed"; exit 1; }; \
 	done
+
+# Loads that the compiler has moved above the wait of a programmatic launch, in all GPU objects. cuobjdump comes with the CUDA
+# Toolkit (for itself: pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm).
+check-gpu-code: $(cuda_obj)
+	@PATH="$(cuda_home)/bin:$$PATH" python3 tests/early_loads.py $^
 
 # The layout of .clang-format (Debian 12's clang-format 14; later ones differ in a few places).
 format:

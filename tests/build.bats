@@ -209,3 +209,35 @@ kernels() {
         run -1 grep '\.local .*__local_depot' kernels.ptx
     done
 }
+
+# sass NAME < INSTRUCTIONS: as cuobjdump prints a kernel, an address every 16 bytes.
+sass() {
+    printf '\t\tFunction : %s\n' "$1"
+    awk '{ printf "        /*%04x*/                   %s ;   /* 0x0 */\n", 16 * (NR - 1), $0 }'
+}
+
+@test "early_loads.py finds what is above the wait of a programmatic launch, on any path, and nothing else" {
+    # Addresses: 0, 10, 20, ... The load is behind the wait, at the end of a reconvergence of the same barrier, in a loop.
+    printf '%s\n' 'BSSY B0, 0x30' '@P0 BRA 0x20' 'BSYNC B0' 'ACQBULK' 'BSSY B0, 0x70' 'LDG.E.128 R4, [R2.64]' \
+        '@!P1 BRA 0x50' 'BSYNC B0' 'EXIT' | sass _Z7hop_oneILi0EEv4args >good.sass
+    # No programmatic launch, no wait, no rule.
+    printf '%s\n' 'LDG.E.128 R4, [R2.64]' 'EXIT' | sass _Z4fillv >>good.sass
+    # Which site a thread visits is known before.
+    printf '%s\n' 'LDG.E R4, [R2.64]' '@P0 LDG.E.64 R4, [R2.64]' 'ACQBULK' 'STG.E.128 [R2.64], R4' 'EXIT' | sass _Z7half_f3ILi1EEv4work >>good.sass
+    run -0 python3 "$ROOT/tests/early_loads.py" --sass good.sass
+    [ "$output" = "2 kernels wait for the one before, 0 of them load or store before" ]
+    bad() { # bad WHAT NAME INSTRUCTION...
+        printf '%s\n' "${@:3}" | sass "$2" >bad.sass
+        run -1 python3 "$ROOT/tests/early_loads.py" --sass bad.sass
+        [ "${lines[0]}" = "bad.sass: $2: before its wait: $1" ]
+    }
+    bad "1 LDG.E.NA.128.CONSTANT" _Z7hop_onev 'LDG.E.NA.128.CONSTANT R4, [R2.64]' 'ACQBULK' 'EXIT'
+    # Behind a branch that comes back; on the path around the wait; in what is called; after a wait that may be skipped.
+    bad "1 LDG.E.64" _Z5visitv '@P0 BRA 0x30' 'ACQBULK' 'EXIT' 'LDG.E.64 R4, [R2.64]' 'BRA 0x10'
+    bad "1 STG.E" _Z5statev 'BRA.U UP0, 0x20' 'ACQBULK' 'STG.E [R2.64], R4' 'EXIT'
+    bad "1 LD.E" _Z5statev 'CALL.REL.NOINC 0x30' 'ACQBULK' 'EXIT' 'LD.E R4, [R2.64]' 'RET.REL.NODEC R2 0x0'
+    bad "1 LDG.E" _Z5statev '@P0 ACQBULK' 'LDG.E R4, [R2.64]' 'ACQBULK' 'EXIT'
+    bad "5 LDG.E" _Z7half_d3v 'LDG.E R4, [R2.64]' 'LDG.E R5, [R2.64]' 'LDG.E R6, [R2.64]' 'LDG.E R7, [R2.64]' 'LDG.E R8, [R2.64]' 'ACQBULK' 'EXIT'
+    bad "1 LDGSTS.E.BYPASS.128" _Z7half_d3v 'LDGSTS.E.BYPASS.128 [R4], [R2.64]' 'ACQBULK' 'EXIT'
+    run -2 python3 "$ROOT/tests/early_loads.py" --sass /dev/null
+}
