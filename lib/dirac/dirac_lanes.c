@@ -32,23 +32,9 @@
 #define STREAM(p, x) (*(p) = (x))
 #endif
 
-#define LAT_T floats
-#define LAT_S float
-#define LAT_SIZE 4
-#define LAT_WIDTH (BYTES / 4)
-#define LAT_(x) x##_f
+#include "grid/lanes_single.h"
 #include "dirac_lanes_sweeps.h"
-#undef LAT_T
-#undef LAT_S
-#undef LAT_SIZE
-#undef LAT_WIDTH
-#undef LAT_
-
-#define LAT_T doubles
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH (BYTES / 8)
-#define LAT_(x) x##_d
+#include "grid/lanes_double.h"
 #include "dirac_lanes_sweeps.h"
 
 #define JOIN_(lanes, n) lat_dirac_##lanes##_##n

@@ -5,23 +5,9 @@
 #include "fix_lanes.h"
 #include "grid/vectors.h"
 
-#define LAT_T floats
-#define LAT_S float
-#define LAT_SIZE 4
-#define LAT_WIDTH (BYTES / 4)
-#define LAT_(x) x##_f
+#include "grid/lanes_single.h"
 #include "fix_lane_sweeps.h"
-#undef LAT_T
-#undef LAT_S
-#undef LAT_SIZE
-#undef LAT_WIDTH
-#undef LAT_
-
-#define LAT_T doubles
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH (BYTES / 8)
-#define LAT_(x) x##_d
+#include "grid/lanes_double.h"
 #include "fix_lane_sweeps.h"
 
 #define JOIN_(lanes, n) lat_lanes_##lanes##_##n

@@ -45,16 +45,16 @@ static __device__ __forceinline__ void LAT_(local_problem)(LAT_(c) (*x)[LAT_N],
             LAT_(get_row)(h[c], v.g_other[0] + lat_cuda_at(up, CHUNKS(LAT_N)), column + c * APART);
             LAT_(conjugate)(h[c]);
         }
-        LAT_(times_column)<false, C>(k, LAT_(link) < LAT_N > (v.u, p.i, w.nd, mu), h);
+        LAT_(add_times)<false, false, C>(k, LAT_(link) < LAT_N > (v.u, p.i, w.nd, mu), h);
 #pragma unroll
         for (int c = 0; c < C; c++) {
             LAT_(get_row)(h[c], v.g_other[0] + lat_cuda_at(down, CHUNKS(LAT_N)),
                           column + c * APART);
             LAT_(conjugate)(h[c]);
         }
-        LAT_(times_column)<true, C>(k, LAT_(link) < LAT_N > (v.u_other, down, w.nd, mu), h);
+        LAT_(add_times)<false, true, C>(k, LAT_(link) < LAT_N > (v.u_other, down, w.nd, mu), h);
     }
-    LAT_(times_column)<false, C>(x, v.g[0] + lat_cuda_at(p.i, CHUNKS(LAT_N)), k);
+    LAT_(add_times)<false, false, C>(x, v.g[0] + lat_cuda_at(p.i, CHUNKS(LAT_N)), k);
 }
 
 /* ---- a visit ---- */

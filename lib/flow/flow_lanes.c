@@ -4,11 +4,7 @@
 #include "flow_lanes.h"
 #include "grid/vectors.h"
 
-#define LAT_T doubles
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH (BYTES / 8)
-#define LAT_(x) x##_d
+#include "grid/lanes_double.h"
 #include "flow_lane_sweeps.h"
 
 #define JOIN_(lanes, n) lat_flow_##lanes##_##n

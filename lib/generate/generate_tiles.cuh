@@ -31,8 +31,9 @@ static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w
         LAT_(scale)(v[c], weight);
         LAT_(clear)(t[c]);
     }
-    LAT_(row_times)<false, SHARE>(t, v, LAT_(link_at)(w, other, i + LAT_(one_of)(s.up, a), mu));
-    LAT_(row_times)<true, SHARE>(sum, t, LAT_(link_at)(w, other, i + s.up[0], nu));
+    LAT_(add_times)<true, false, SHARE>(t, LAT_(link_at)(w, other, i + LAT_(one_of)(s.up, a), mu),
+                                        v);
+    LAT_(add_times)<true, true, SHARE>(sum, LAT_(link_at)(w, other, i + s.up[0], nu), t);
 
     first = LAT_(link_at)(w, other, back, nu);
 #pragma unroll
@@ -42,8 +43,8 @@ static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w
         LAT_(scale)(v[c], weight);
         LAT_(clear)(t[c]);
     }
-    LAT_(row_times)<false, SHARE>(t, v, LAT_(link_at)(w, other, back, mu));
-    LAT_(row_times)<false, SHARE>(sum, t, LAT_(link_at)(w, parity, back + s.up[0], nu));
+    LAT_(add_times)<true, false, SHARE>(t, LAT_(link_at)(w, other, back, mu), v);
+    LAT_(add_times)<true, false, SHARE>(sum, LAT_(link_at)(w, parity, back + s.up[0], nu), t);
 }
 
 /* X = U S^+ of the links of a warp: this thread's columns. */
@@ -64,7 +65,7 @@ static __device__ __forceinline__ void LAT_(add_links)(const lat_cuda_links &w, 
         LAT_(conjugate)(s[c]);
         LAT_(clear)(x[c]);
     }
-    LAT_(times_column)<false, SHARE>(x, LAT_(link_at)(w, parity, i, w.axis[0].dir), s);
+    LAT_(add_times)<false, false, SHARE>(x, LAT_(link_at)(w, parity, i, w.axis[0].dir), s);
 }
 
 /* The site of number k of a block's, and where it is; nobody's: as the first one. */
@@ -176,9 +177,9 @@ static __device__ __forceinline__ LAT_T LAT_(plane)(const lat_cuda_links &w, int
     LAT_(c) u[1][LAT_N], v[1][LAT_N], t[1][LAT_N];
     LAT_(get_row)(u[0], LAT_(link_at)(w, parity, i, nu), row);
     LAT_(clear)(t[0]);
-    LAT_(row_times)<false, 1>(t, u, LAT_(link_at)(w, other, i + LAT_(one_of)(s.up, nu), mu));
+    LAT_(add_times)<true, false, 1>(t, LAT_(link_at)(w, other, i + LAT_(one_of)(s.up, nu), mu), u);
     LAT_(clear)(v[0]);
-    LAT_(row_times)<true, 1>(v, t, LAT_(link_at)(w, other, i + LAT_(one_of)(s.up, mu), nu));
+    LAT_(add_times)<true, true, 1>(v, LAT_(link_at)(w, other, i + LAT_(one_of)(s.up, mu), nu), t);
     LAT_(get_row)(u[0], LAT_(link_at)(w, parity, i, mu), row);
     return LAT_(overlap)(u[0], v[0]).re;
 }

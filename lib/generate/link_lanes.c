@@ -6,23 +6,9 @@
 #include "link_lanes.h"
 #include "grid/vectors.h"
 
-#define LAT_T floats
-#define LAT_S float
-#define LAT_SIZE 4
-#define LAT_WIDTH (BYTES / 4)
-#define LAT_(x) x##_f
+#include "grid/lanes_single.h"
 #include "link_lane_sweeps.h"
-#undef LAT_T
-#undef LAT_S
-#undef LAT_SIZE
-#undef LAT_WIDTH
-#undef LAT_
-
-#define LAT_T doubles
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH (BYTES / 8)
-#define LAT_(x) x##_d
+#include "grid/lanes_double.h"
 #include "link_lane_sweeps.h"
 
 #if defined(LAT_ALL_ROWS)

@@ -154,10 +154,10 @@ static __device__ __forceinline__ void LAT_(put_row)(LAT_V *p, const LAT_(c) *v,
         }
 }
 
-/* y += v m or, if DAGGER, v m^+, for C rows y and v. */
-template <bool DAGGER, int C>
-static __device__ __forceinline__ void LAT_(row_times)(LAT_(c) (*y)[LAT_N],
-                                                       const LAT_(c) (*v)[LAT_N], const LAT_V *m)
+/* For C vectors: y += m v or, if DAGGER, m^+ v; of ROWS, y += v m or v m^+. */
+template <bool ROWS, bool DAGGER, int C>
+static __device__ __forceinline__ void LAT_(add_times)(LAT_(c) (*y)[LAT_N], const LAT_V *m,
+                                                       const LAT_(c) (*v)[LAT_N])
 {
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS(LAT_N); chunk++) {
@@ -165,41 +165,15 @@ static __device__ __forceinline__ void LAT_(row_times)(LAT_(c) (*y)[LAT_N],
         LAT_(unpack)(part, m[chunk * LAT_CUDA_GROUP], PER);
 #pragma unroll
         for (int h = 0; h < PAIR_HALVES; h++) {
-            const int e = chunk * PAIR_HALVES + h, a = e / LAT_N, b = e % LAT_N;
+            const int e = chunk * PAIR_HALVES + h, row = e / LAT_N, column = e % LAT_N,
+                      to = ROWS == DAGGER ? row : column, from = ROWS == DAGGER ? column : row;
             const LAT_(c) z = {part[2 * h], part[2 * h + 1]};
             if (e >= LAT_N * LAT_N)
                 continue;
 #pragma unroll
             for (int c = 0; c < C; c++)
-                if (DAGGER)
-                    y[c][a] = LAT_(fma_conj)(y[c][a], v[c][b], z);
-                else
-                    y[c][b] = LAT_(fma)(y[c][b], v[c][a], z);
-        }
-    }
-}
-
-/* y += m v or m^+ v, for C columns. */
-template <bool DAGGER, int C>
-static __device__ __forceinline__ void LAT_(times_column)(LAT_(c) (*y)[LAT_N], const LAT_V *m,
-                                                          const LAT_(c) (*v)[LAT_N])
-{
-#pragma unroll
-    for (int chunk = 0; chunk < CHUNKS(LAT_N); chunk++) {
-        LAT_T part[PER];
-        LAT_(unpack)(part, m[chunk * LAT_CUDA_GROUP], PER);
-#pragma unroll
-        for (int h = 0; h < PAIR_HALVES; h++) {
-            const int e = chunk * PAIR_HALVES + h, a = e / LAT_N, b = e % LAT_N;
-            const LAT_(c) z = {part[2 * h], part[2 * h + 1]};
-            if (e >= LAT_N * LAT_N)
-                continue;
-#pragma unroll
-            for (int c = 0; c < C; c++)
-                if (DAGGER)
-                    y[c][b] = LAT_(fma_conj)(y[c][b], v[c][a], z);
-                else
-                    y[c][a] = LAT_(fma)(y[c][a], v[c][b], z);
+                y[c][to] = DAGGER ? LAT_(fma_conj)(y[c][to], v[c][from], z)
+                                  : LAT_(fma)(y[c][to], v[c][from], z);
         }
     }
 }

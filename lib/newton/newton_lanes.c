@@ -4,24 +4,10 @@
 #include "newton_lanes.h"
 #include "grid/vectors.h"
 
-#define LAT_T floats
-#define LAT_S float
-#define LAT_SIZE 4
-#define LAT_WIDTH (BYTES / 4)
-#define LAT_(x) x##_f
+#include "grid/lanes_single.h"
 #include "newton_lane_algebra.h"
 #include "newton_lane_single.h"
-#undef LAT_T
-#undef LAT_S
-#undef LAT_SIZE
-#undef LAT_WIDTH
-#undef LAT_
-
-#define LAT_T doubles
-#define LAT_S double
-#define LAT_SIZE 8
-#define LAT_WIDTH (BYTES / 8)
-#define LAT_(x) x##_d
+#include "grid/lanes_double.h"
 #include "newton_lane_algebra.h"
 #include "newton_lane_double.h"
 
