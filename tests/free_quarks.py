@@ -99,13 +99,13 @@ def correlators(first, second, origin, momenta):
         densities.append((name + "_backward", np.einsum("xy,...yx->...", (ONE - T) / 2, g), 3))
     for name, v, quarks in densities:
         for p in momenta.split(";"):
-            n = [int(k) for k in p.split(",")]
+            n = [float(k) for k in p.split(",")]
             phase = np.exp(2j * np.pi * sum(a * (b - c) / d for a, b, c, d in zip(n, x, origin, dims)))
             c = (v * phase).sum(axis=(1, 2, 3))
             if quarks == 3:
                 c[:origin[3]] *= np.exp(3j * np.pi * theta)
             for t, z in enumerate(np.roll(c, -origin[3])):
-                print(0, name, *n, t, repr(float(z.real)), repr(float(z.imag)), sep="\t")
+                print(0, name, *map("{:g}".format, n), t, repr(float(z.real)), repr(float(z.imag)), sep="\t")
 
 
 if __name__ == "__main__":

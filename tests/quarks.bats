@@ -129,6 +129,25 @@ END
         }' a
 }
 
+@test "hadrons of quarks that are twisted in space have momenta n + shift: a translation moves nothing, numbers are those of numpy" {
+    need_numpy
+    lat-start cold --dims 4,2,2,6 -o u.lat
+    for x in 0,0,0,0 3,1,1,4; do
+        lat-solve --mass .4 --residual 1e-13 --boundary .5,a,p,a --source "point:$x" u.lat -o "a.$x.lat"
+        lat-solve --mass .2 --residual 1e-13 --boundary p,p,a,.25 --source "point:$x" u.lat -o "b.$x.lat"
+        lat-corr --channels pion,rho,nucleon,sigma,xi --momenta 0,0,0/1,0,-1 --second "b.$x.lat" "a.$x.lat" >"$x.tsv"
+    done
+    # Solutions are good to 1e-13 of |S|; a correlator of c quarks falls by less than 1e3 from t = 0.
+    agree 0,0,0,0.tsv 3,1,1,4.tsv 1e-10
+    sed -n '/pion\|rho/p' 3,1,1,4.tsv | cut -f 3-5 | sort -u >n
+    printf '%s\n' $'-0.25\t0.5\t0.5' $'0.75\t0.5\t-0.5' | cmp - n
+    "$PYTHON" "$ROOT/tests/free_quarks.py" corr a.0,0,0,0.lat b.0,0,0,0.lat 0,0,0,0 "-0.25,0.5,0.5;0.75,0.5,-0.5" | grep -E 'pion|rho' >expected
+    agree expected 0,0,0,0.tsv
+    [ "$(awk '$2 == "nucleon" && $6 == 0' 0,0,0,0.tsv | cut -f 3-5)" = $'0.25\t0.5\t0\n1.25\t0.5\t-1' ]
+    refuses 2 'pcac: expected two quarks of one boundary in x' lat-corr --channels pcac --second b.0,0,0,0.lat a.0,0,0,0.lat
+    refuses 2 'origin' lat-corr --origin 0,0,0,0x a.0,0,0,0.lat
+}
+
 @test "correlators do not change under gauge transformations of the sink" {
     need_numpy
     random a.lat 3

@@ -271,15 +271,17 @@ static void site_load(site_propagator *to, const double *s)
 typedef struct job {
     const lat_contraction *c;
     const trace *trace; /* of each channel; of PCAC that of axial_t, then that of the pion */
-    const cplx *phase;  /* [momentum][x, y, z][coordinate] */
-    int longest;        /* coordinates in a row of `phase` */
+    const cplx *phase;  /* [row][x, y, z][coordinate] */
+    const int *row;     /* of each channel: that of its first momentum; the others follow */
+    int rows;
+    int longest; /* coordinates in a row of `phase` */
     bool baryons, two;
     const double *first, *second;
 } job;
 
-static cplx phase_of(const job *j, int momentum, const int *x)
+static cplx phase_of(const job *j, int row, const int *x)
 {
-    const cplx *p = j->phase + (size_t)(3 * momentum * j->longest);
+    const cplx *p = j->phase + (size_t)(3 * row * j->longest);
     cplx xy = {0, 0}, xyz = {0, 0};
     cplx_add(&xy, p[x[0]], p[j->longest + x[1]]);
     cplx_add(&xyz, xy, p[2 * j->longest + x[2]]);
@@ -313,7 +315,7 @@ static void add_site(const job *j, size_t site, const cplx *phase, cplx *sum)
             continue;
         }
         for (int m = 0; m < c->momenta; m++)
-            cplx_add(&to[m], v, phase[m]);
+            cplx_add(&to[m], v, phase[j->row[k] + m]);
     }
 }
 
@@ -322,23 +324,51 @@ static void add_chunk(const job *j, size_t from, size_t to, cplx *phase, cplx *s
     for (size_t site = from; site < to; site++) {
         int x[LAT_MAX_DIMS];
         lat_coordinates(&j->c->head->geom, site, x);
-        for (int m = 0; m < j->c->momenta; m++)
-            phase[m] = phase_of(j, m, x);
+        for (int i = 0; i < j->rows; i++)
+            phase[i] = phase_of(j, i, x);
         add_site(j, site, phase, sum);
     }
 }
 
-static cplx *make_phases(const lat_contraction *c, int longest)
+static const double *shift_of(const lat_contraction *c, int channel)
 {
-    cplx *phase = lat_alloc((size_t)(3 * c->momenta * longest), sizeof *phase, "phases");
-    for (int m = 0; phase && m < c->momenta; m++)
+    static const double none[3];
+    return c->shift ? c->shift[channel] : none;
+}
+
+/* Channels of one shift share rows. NULL without memory. */
+static int *make_rows(const lat_contraction *c, int *rows)
+{
+    int *row = lat_alloc((size_t)c->channels + 1, sizeof *row, "channels");
+    *rows = 0;
+    for (int k = 0; row && k < c->channels; k++) {
+        int same = 0;
+        while (memcmp(shift_of(c, same), shift_of(c, k), 3 * sizeof(double)) != 0)
+            same++;
+        row[k] = same < k ? row[same] : *rows;
+        *rows += same < k ? 0 : c->momenta;
+    }
+    return row;
+}
+
+/* The rows of the momenta of one shift. */
+static void fill_rows(const lat_contraction *c, const double *shift, int longest, cplx *phase)
+{
+    for (int m = 0; m < c->momenta; m++)
         for (int i = 0; i < 3; i++)
             for (int x = 0; x < c->head->geom.dims[i]; x++) {
-                const int L = c->head->geom.dims[i];
-                const long turns = (long)c->momentum[m][i] * (x - c->place[i]) % L;
-                const double angle = 2 * M_PI * (double)turns / L;
+                const int L = c->head->geom.dims[i], d = x - c->place[i];
+                const long turns = (long)c->momentum[m][i] * d % L;
+                const double angle = 2 * M_PI * ((double)turns + shift[i] * d) / L;
                 phase[(3 * m + i) * longest + x] = (cplx){cos(angle), sin(angle)};
             }
+}
+
+static cplx *make_phases(const lat_contraction *c, const int *row, int rows, int longest)
+{
+    cplx *phase = lat_alloc((size_t)(3 * rows * longest) + 1, sizeof *phase, "phases");
+    for (int k = 0; phase && k < c->channels; k++)
+        fill_rows(c, shift_of(c, k), longest, phase + (size_t)3 * row[k] * longest);
     return phase;
 }
 
@@ -358,15 +388,15 @@ static int sum_chunks(job *j, double *out)
 {
     const size_t sites = lat_slice_sites(j->c->head), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
     const size_t numbers = (size_t)j->c->channels * (size_t)j->c->momenta;
-    const size_t momenta = (size_t)j->c->momenta;
-    cplx *sum = lat_alloc(chunks * (numbers + momenta), sizeof *sum, "correlators");
+    const size_t rows = (size_t)j->rows;
+    cplx *sum = lat_alloc(chunks * (numbers + rows), sizeof *sum, "correlators");
     if (!sum)
         return -1;
-    memset(sum, 0, chunks * (numbers + momenta) * sizeof *sum);
+    memset(sum, 0, chunks * (numbers + rows) * sizeof *sum);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < chunks; i++)
         add_chunk(j, i * LAT_CHUNK, i + 1 < chunks ? (i + 1) * LAT_CHUNK : sites,
-                  sum + chunks * numbers + i * momenta, sum + i * numbers);
+                  sum + chunks * numbers + i * rows, sum + i * numbers);
     memset(out, 0, numbers * 2 * sizeof *out);
     for (size_t i = 0; i < chunks * numbers; i++) {
         out[2 * (i % numbers)] += sum[i].re;
@@ -385,15 +415,18 @@ int lat_contract_slice(const lat_contraction *c, const double *first, const doub
     for (int k = 0; k < c->channels; k++)
         j.baryons |= lat_channel_baryon(&c->channel[k]);
     trace *t = lat_alloc((size_t)c->channels + 1, sizeof *t, "channels");
-    cplx *phase = make_phases(c, j.longest);
+    int *row = make_rows(c, &j.rows);
+    cplx *phase = row ? make_phases(c, row, j.rows, j.longest) : NULL;
     int rc = -1;
     if (t && phase) {
         make_traces(c, t);
         j.trace = t;
+        j.row = row;
         j.phase = phase;
         rc = sum_chunks(&j, out);
     }
     free(t);
+    free(row);
     free(phase);
     return rc;
 }

@@ -58,9 +58,11 @@ lat_channel *lat_channels_parse(const char *text, int nc, int *count);
 typedef struct lat_contraction {
     const lat_header *head; /* of the propagators */
     const lat_channel *channel;
-    const int (*momentum)[3]; /* n of p = 2 pi n / L */
+    const int (*momentum)[3]; /* n of p = 2 pi (n + shift) / L */
+    const double (*shift)[3]; /* of each channel: what twisted boundaries of its quarks, together,
+                               * add to n (not of LAT_PCAC); NULL: 0 */
     int channels, momenta;
-    int place[3]; /* x0 */
+    int place[3]; /* x0; x - x0 is from -x0 to L - 1 - x0, so that no boundary lies between */
 } lat_contraction;
 
 /* The correlators of one slice: out[2 (channel * momenta + momentum)] re, and im. `first` and

@@ -57,6 +57,7 @@ typedef struct run {
     lat_source *sink;
     lat_channel *channel;
     int (*momentum)[3];
+    double (*shift)[3];
     lat_contraction job;
     int place[LAT_MAX_DIMS];
     double *own, *all; /* correlators of own slices, of all */
@@ -99,6 +100,45 @@ static int find_links(run *r, long config)
     return lat_source_begin(r->sink, &r->links.u, config);
 }
 
+/* What a channel gets at a boundary from all of its quarks together, as an angle in units of pi. */
+static double boundary_angle(const run *r, lat_channel_kind kind, int mu)
+{
+    const lat_phase *a = &r->first.f.head.quark.fermion.boundary[mu];
+    const lat_phase *b = second ? &r->second.f.head.quark.fermion.boundary[mu] : a;
+    const double u = a->dirichlet ? 0 : a->theta, s = b->dirichlet ? 0 : b->theta;
+    switch (kind) {
+    case LAT_MESON:
+    case LAT_PCAC: return u - s;
+    case LAT_SIGMA:
+    case LAT_LAMBDA:
+    case LAT_SIGMA_NR: return 2 * u + s;
+    case LAT_XI: return u + 2 * s;
+    default: return 3 * u;
+    }
+}
+
+/* Hadrons of quarks with twisted boundaries in space have other momenta: n + shift, abs(shift) at
+ * most 1/2. PCAC has the derivative in time of momentum 0 alone. */
+static int find_shifts(run *r)
+{
+    free(r->shift);
+    r->job.shift = NULL;
+    if (!(r->shift = lat_alloc((size_t)r->job.channels, sizeof *r->shift, "momenta")))
+        return -1;
+    for (int c = 0; c < r->job.channels; c++)
+        for (int mu = 0; mu < 4; mu++) {
+            const double angle = boundary_angle(r, r->channel[c].kind, mu), s = -angle / 2;
+            if (r->channel[c].kind == LAT_PCAC && angle != 0)
+                return lat_fail_usage("pcac: expected two quarks of one boundary in %c, found "
+                                      "phases that differ by %g pi",
+                                      "xyzt"[mu], angle);
+            if (mu < 3)
+                r->shift[c][mu] = s - ceil(s - .5);
+        }
+    r->job.shift = (const double(*)[3])r->shift;
+    return 0;
+}
+
 /* What depends on the lattice: channels, momenta, memory. */
 static int prepare(run *r)
 {
@@ -112,11 +152,13 @@ static int prepare(run *r)
     r->channel = lat_channels_parse(channels, head->nc, &r->job.channels);
     if (r->channel)
         r->momentum = lat_momenta_parse(momenta, &head->geom, &r->job.momenta);
-    if (!r->channel || !r->momentum)
+    if (!r->channel || !r->momentum || find_shifts(r))
         return -1;
     lat_source_place(head->quark.source, r->place);
+    char after;
     if (origin
-        && sscanf(origin, "%d,%d,%d,%d", &r->place[0], &r->place[1], &r->place[2], &r->place[3])
+        && sscanf(origin, "%d,%d,%d,%d%c", &r->place[0], &r->place[1], &r->place[2], &r->place[3],
+                  &after)
                != 4)
         return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
     for (int mu = 0; mu < 4; mu++)
@@ -133,24 +175,7 @@ static int prepare(run *r)
     return r->own && r->all ? 0 : -1;
 }
 
-/* Slices before that of the source are as if the boundary in time lay before the source: a quark
- * there gets the phase of the boundary. The angle of a channel, in units of pi. */
-static double boundary_angle(const run *r, lat_channel_kind kind)
-{
-    const lat_phase *a = &r->first.f.head.quark.fermion.boundary[3];
-    const lat_phase *b = second ? &r->second.f.head.quark.fermion.boundary[3] : a;
-    const double u = a->dirichlet ? 0 : a->theta, s = b->dirichlet ? 0 : b->theta;
-    switch (kind) {
-    case LAT_MESON: return u - s;
-    case LAT_PCAC: return 0;
-    case LAT_SIGMA:
-    case LAT_LAMBDA:
-    case LAT_SIGMA_NR: return 2 * u + s;
-    case LAT_XI: return u + 2 * s;
-    default: return 3 * u;
-    }
-}
-
+/* z times exp(i pi angle). */
 static void turn(double *z, double angle)
 {
     /* Multiples of pi are exact. */
@@ -170,13 +195,15 @@ static double *number(const run *r, int c, int m, int t)
                     + (size_t)m);
 }
 
+/* Slices before that of the source are as if the boundary in time lay before the source: a quark
+ * there gets the phase of the boundary. */
 static void finish(run *r)
 {
     const int T = lat_slices(r->job.head);
     for (int c = 0; c < r->job.channels; c++)
         for (int t = 0; t < T; t++)
             for (int m = 0; m < r->job.momenta && t + r->place[3] >= T; m++)
-                turn(number(r, c, m, t), boundary_angle(r, r->channel[c].kind));
+                turn(number(r, c, m, t), boundary_angle(r, r->channel[c].kind, 3));
 }
 
 /* (C_A(t+1) - C_A(t-1)) / (4 C_P(t)) of a channel that has (C_A, C_P). */
@@ -225,10 +252,10 @@ static int momenta_of(const run *r, int c)
     return r->channel[c].kind == LAT_PCAC ? 1 : r->job.momenta;
 }
 
-static const int *momentum_of(const run *r, int c, int m)
+/* n of px, py or pz. */
+static double momentum_of(const run *r, int c, int m, int i)
 {
-    static const int zero[3];
-    return r->channel[c].kind == LAT_PCAC ? zero : r->momentum[m];
+    return r->channel[c].kind == LAT_PCAC ? 0 : r->momentum[m][i] + r->shift[c][i];
 }
 
 static void print_tsv(run *r, const char *file, long config)
@@ -240,11 +267,13 @@ static void print_tsv(run *r, const char *file, long config)
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++)
             for (int t = 0; t < T; t++) {
-                const int *n = momentum_of(r, c, m);
                 double z[2];
                 value(r, c, m, t, z);
-                fprintf(r->text, "%s%s%ld\t%s\t%d\t%d\t%d\t%d", file ? file : "", file ? "\t" : "",
-                        config, r->channel[c].name, n[0], n[1], n[2], t);
+                fprintf(r->text, "%s%s%ld\t%s", file ? file : "", file ? "\t" : "", config,
+                        r->channel[c].name);
+                for (int i = 0; i < 3; i++)
+                    fprintf(r->text, "\t%.10g", momentum_of(r, c, m, i));
+                fprintf(r->text, "\t%d", t);
                 lat_numbers_tsv(r->text, 2, z);
                 fputc('\n', r->text);
             }
@@ -284,9 +313,10 @@ static void print_json(run *r, const char *file, long config)
     fputs(", \"correlators\": [", r->text);
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++) {
-            const int *n = momentum_of(r, c, m);
-            fprintf(r->text, "%s{\"channel\": \"%s\", \"p\": [%d, %d, %d], \"re\": ", before,
-                    r->channel[c].name, n[0], n[1], n[2]);
+            fprintf(r->text,
+                    "%s{\"channel\": \"%s\", \"p\": [%.10g, %.10g, %.10g], \"re\": ", before,
+                    r->channel[c].name, momentum_of(r, c, m, 0), momentum_of(r, c, m, 1),
+                    momentum_of(r, c, m, 2));
             json_values(r, c, m, 0);
             fputs(", \"im\": ", r->text);
             json_values(r, c, m, 1);
@@ -395,6 +425,7 @@ int main(int argc, char **argv)
     lat_links_free(&r.links);
     free(r.channel);
     free(r.momentum);
+    free(r.shift);
     free(r.own);
     free(r.all);
     return rc ? lat_report(LAT_FAILED) : LAT_DONE;
