@@ -182,7 +182,6 @@ PY
         refuses 2 "modes are of one operator" $solve m.lat --kappas .15,.14 u.lat
         refuses 2 "expected --solver cg or auto" $solve m.lat --kappa .15 --solver bicgstab u.lat
         refuses 2 "expected --even-odd asym, or none, found sym" $solve m.lat --kappa .15 --even-odd sym u.lat
-        refuses 2 "--deflate is for --operator wilson" $solve m.lat --operator overlap --mu .1 u.lat
         refuses 2 "gamma5 S is not Hermitian with a twist" lat-modes --matrix g5S --kappa .15 --twist .1 u.lat -o x.lat
     }
     need_numpy

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Purpose: modes of H from a file in lat-overlap, lat-solve and lat-dirac: what is computed with them is what is computed without, the
-# interval is found and not believed, modes of anything else are refused. tests/overlap.bats has the operator itself.
+# interval is found and not believed, modes of anything else are refused; solves deflated by modes of the overlap operator itself.
+# tests/overlap.bats has the operator.
 # shellcheck disable=SC2154  # output and stderr are set by run
 load helper
 
@@ -131,5 +132,93 @@ PY
         refuses 1 "none.lat: mode 1: expected " $o none.lat u.lat
         refuses 1 "loose.lat: mode 1: expected a residual up to 1e-10, found" $o loose.lat u.lat
         $o loose.lat --sign-error 1e-6 u.lat # where it is
+    }
+}
+
+# overlap_modes: the six lowest modes of D^+ D of each chirality in d.lat, their table in d.tsv, made once for this file.
+overlap_modes() {
+    inputs
+    if [ ! -e "$BATS_FILE_TMPDIR/d.lat" ]; then
+        lat-overlap -@ 1 --spectrum 6 --sign-error 1e-9 --modes m.lat --save-modes d.lat u.lat -o d.tsv
+        cp d.lat d.tsv "$BATS_FILE_TMPDIR"
+    fi
+    cp "$BATS_FILE_TMPDIR"/d.* .
+}
+
+# iterations LOG: of its slowest column.
+iterations() { cut -f 6 "$1" | tail -n +2 | sort -n | tail -n 1; }
+
+D=(lat-solve -@ 1 --operator overlap --modes m.lat --source "point:0,0,0,0" --columns "0,7" --residual 1e-8)
+
+@test "lat-solve --operator overlap --deflate: certified, in iterations as the condition number says, for every mass" {
+    overlap_modes
+    local mu=.05
+    "${D[@]}" --masses .56,.14 u.lat --log a.tsv -o a.lat
+    "${D[@]}" --masses .56,.14 --deflate d.lat u.lat --log b.tsv -o b.lat
+    near "$(distance a.lat b.lat)" 0 "$(awk 'BEGIN { print 2e-8 / .05 / .05 }')"
+    lat-info d.lat >info
+    grep -q "operator *overlap, mass 0, m0 1.4" info
+    grep -q "modes.matrix = D^+ D" info
+    lat-info b.lat | grep -q "by cg, deflated by 12 modes of D^+ D up to 0.103, CRC [0-9a-f]\{8\}, sign function with 6 modes"
+    "${D[@]}" --mu $mu u.lat --log a.tsv >x.lat
+    "${D[@]}" --mu $mu --deflate d.lat u.lat --log b.tsv >x.lat
+    # CG gains ln[(sqrt k + 1)/(sqrt k - 1)] an iteration, k = 1/(x + mu^2 (1 - x)), x the lowest eigenvalue or the last mode.
+    awk -F'\t' -v mu=$mu -v plain="$(iterations a.tsv)" -v deflated="$(iterations b.tsv)" '
+        function rate(x, k) { k = sqrt(1 / (x + mu * mu * (1 - x))); return log((k + 1) / (k - 1)) }
+        $2 == 1 && $3 == 0 { first = $4 }
+        $2 == 1 && $3 == 5 { last = $4 }
+        END { most = plain * rate(first) / rate(last) + 1; print plain, deflated, most; exit !(deflated <= most && most < plain - 2) }' d.tsv
+    "${D[@]}" --mu .05 --deflate d.lat --batch 1 u.lat >y.lat
+    cmp x.lat y.lat
+    # Modes with errors of .0005: what they leave of themselves is found by iterations; certified all the same.
+    need_numpy
+    "$PYTHON" - <<'PY'
+import lat, numpy
+f = next(iter(lat.Reader("d.lat")))
+noise = numpy.random.default_rng(1).normal(size=f.spinors.shape + (2,)) @ [1, 1j]
+noise[..., :6, 2:, :] = 0
+noise[..., 6:, :2, :] = 0
+f.spinors[...] += .0005 / 20 * noise # of 192 complex numbers
+with lat.Writer("loose.lat") as out:
+    out.write(f)
+PY
+    "${D[@]}" --mu .05 --deflate loose.lat u.lat --log c.tsv >x.lat
+    [ "$(iterations c.tsv)" -lt "$(iterations a.tsv)" ] || { cat a.tsv c.tsv; false; }
+}
+
+@test "--deflate of the overlap operator: modes of anything else are refused, with one sentence" {
+    overlap_modes
+    refuses 2 "--save-modes is for --spectrum" lat-overlap --gw --save-modes x.lat u.lat
+    refuses 2 "--save-modes needs the name of a file" lat-overlap --spectrum 2 --save-modes - u.lat
+    lat-start weak --epsilon .4 --dims 2,2,2,4 --seed 4 -o v.lat
+    local o="lat-solve -@ 1 --operator overlap --source wall:0 -o x.lat --deflate"
+    # shellcheck disable=SC2086  # words
+    {
+        refuses 1 "d.lat: expected modes of the links of CRC " $o d.lat --mu .1 v.lat
+        refuses 1 "d.lat: expected modes of the operator overlap, m0 1.3, mu 0" $o d.lat --mu .1 --m0 1.3 u.lat
+        refuses 1 "found those of overlap, m0 1.4, mu 0" $o d.lat --mu .1 --boundary p,p,p,p u.lat
+        refuses 1 "m.lat: expected modes of the operator overlap, m0 1.4, mu 0" $o m.lat --mu .1 u.lat
+        refuses 1 "d.lat: expected modes of the operator kappa 0.15" lat-solve --kappa .15 --source wall:0 --deflate d.lat -o x.lat u.lat
+    }
+    need_numpy
+    "$PYTHON" - <<'PY'
+import lat, numpy
+f = next(iter(lat.Reader("d.lat")))
+v = f.spinors.copy()
+for name, k, w in (
+    ("mixed.lat", 3, (v[..., 3, :, :] + v[..., 9, :, :]) / 2 ** .5),
+    ("twice.lat", 3, v[..., 1, :, :]),
+    ("none.lat", 7, numpy.roll(v[..., 7, :, :], 1, axis=0)),
+):
+    f.spinors[...] = v
+    f.spinors[..., k, :, :] = w
+    with lat.Writer(name) as out:
+        out.write(f)
+PY
+    # shellcheck disable=SC2086
+    {
+        refuses 1 "mixed.lat: mode 3: expected a vector of length 1 with a chirality, found length 1 and chirality" $o mixed.lat --mu .1 u.lat
+        refuses 1 "twice.lat: mode 3: expected a vector that is orthogonal to those before it" $o twice.lat --mu .1 u.lat
+        refuses 1 "none.lat: mode 7: expected a " $o none.lat --mu .1 u.lat
     }
 }

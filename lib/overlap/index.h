@@ -23,9 +23,10 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
                      int most, int *index, int *steps);
 
 /* The `count` lowest eigenvalues of D^+ D at mu = 0 in chirality c, ascending; o has one column.
- * value, residual: [count]; fewer than the spinors of one chirality have. */
+ * value, residual: [count]; fewer than the spinors of one chirality have. Columns of `modes` (NULL:
+ * none), from `first` on, get the vectors. */
 int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, double *value,
-                       double *residual);
+                       double *residual, lat_field *modes, int first);
 
 /* Zero modes of chirality c: eigenvalues of D^+ D that are 0 to the bounds of all errors. `guess`:
  * how many there may be. *next: the first eigenvalue that is not 0. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "deflate.h"
 
 typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
 
@@ -272,6 +273,7 @@ void lat_overlap_close(lat_overlap *o)
 {
     if (!o)
         return;
+    lat_overlap_deflation_close(o->deflation);
     lat_sign_close(o->sign);
     lat_modes_free(&o->modes);
     if (o->tmp)

@@ -54,6 +54,7 @@ typedef struct lat_overlap {
     lat_sign *sign;
     double mu;
     lat_dfield *tmp;
+    struct lat_overlap_deflation *deflation; /* deflate.h; NULL: none */
 } lat_overlap;
 
 typedef enum { LAT_OVERLAP_D, LAT_OVERLAP_DAGGER, LAT_OVERLAP_NORMAL } lat_overlap_kind;

@@ -12,6 +12,8 @@
 
 typedef double complex cx;
 
+enum { BATCH = 12 }; /* modes side by side */
+
 struct lat_plain_overlap {
     lat_plain *kernel;
     double mu, a, b; /* the interval, in H^2: squares */
@@ -278,6 +280,67 @@ int lat_plain_overlap_residual(lat_plain_overlap *m, const lat_field *x, const l
     lat_field_free(&exact);
     free(norm);
     return rc ? -1 : 0;
+}
+
+/* Columns from `first` on as a field of their own. */
+static int narrow(const lat_field *x, int first, int count, lat_field *y)
+{
+    *y = (lat_field){.comm = x->comm};
+    if (lat_header_copy(&y->head, &x->head))
+        return -1;
+    y->head.real = LAT_F64;
+    lat_header_make_spinors(&y->head, LAT_MODES, count);
+    if (lat_field_alloc(y, x->comm))
+        return -1;
+    const size_t n = lat_header_full_reals(&x->head), wide = lat_header_objects(&x->head),
+                 own = (size_t)count;
+    for (size_t i = 0; i < lat_field_sites(x) * own; i++)
+        lat_field_get(x, i / own * wide + (size_t)first + i % own, (double *)y->data + i * n);
+    return 0;
+}
+
+/* D^+ = gamma5 D gamma5. */
+static int modes_of(lat_plain_overlap *m, const columns *c, const lat_field *w, const double *value,
+                    double *residual)
+{
+    lat_field y = {.comm = w->comm}, z = {.comm = w->comm};
+    cx norm[BATCH];
+    int rc = like(w, &y) || like(w, &z) || lat_plain_overlap_apply(m, w, c->count, c->column, &y);
+    if (rc == 0) {
+        combine(c, 1, &y, 0, &y, &y, true);
+        rc = lat_plain_overlap_apply(m, &y, c->count, c->column, &z);
+    }
+    if (rc == 0) {
+        combine(c, 1, &z, 0, &z, &z, true);
+        for (int k = 0; k < c->count; k++) {
+            const columns one = {1, &c->column[k]};
+            combine(&one, 1, &z, -value[k], w, &z, false);
+        }
+        rc = products(c, &z, &z, norm);
+    }
+    for (int k = 0; k < c->count && rc == 0; k++)
+        residual[k] = sqrt(creal(norm[k]));
+    lat_field_free(&y);
+    lat_field_free(&z);
+    return rc ? -1 : 0;
+}
+
+int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double *residual)
+{
+    const int count = (int)lat_header_objects(&modes->head);
+    int list[BATCH], rc = 0;
+    for (int k = 0; k < BATCH; k++)
+        list[k] = k;
+    for (int first = 0; first < count && rc == 0; first += BATCH) {
+        const columns c = {count - first < BATCH ? count - first : BATCH, list};
+        lat_field w;
+        rc = narrow(modes, first, c.count, &w)
+                     || modes_of(m, &c, &w, modes->head.quark.eigenvalue + first, residual + first)
+                 ? -1
+                 : 0;
+        lat_field_free(&w);
+    }
+    return rc;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

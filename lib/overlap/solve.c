@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/progress.h"
+#include "deflate.h"
 
 enum { ROUNDS = 12, FIELDS = 6 };
 static const double RELAX = .05;
@@ -82,6 +83,20 @@ static int advance(state *w, const lat_spinor_part *p, const double *rho, double
                : 0;
 }
 
+/* y += what the low modes span of (D D^+)^-1 r, and r becomes what is left. */
+static int deflate(state *w, int c, const lat_spinor_part *p)
+{
+    scalars minus;
+    if (!w->o->deflation)
+        return 0;
+    return w->s->ops->zero(w->s, p, w->p) || lat_overlap_deflation_add(w->o, c, p, w->p, w->r)
+                   || lat_overlap_chiral(w->o, c, 0, p, w->q, w->p)
+                   || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL)
+                   || w->s->ops->axpby(w->s, p, each(p, -1, minus), w->q, NULL, w->r, NULL)
+               ? -1
+               : 0;
+}
+
 /* y += (D D^+)^-1 r in a chirality (0: both), for these columns, to half of their targets. r is
  * spent. */
 static int chiral_cg(state *w, int c, int columns, const int *column)
@@ -90,7 +105,8 @@ static int chiral_cg(state *w, int c, int columns, const int *column)
     double rho[LAT_SPINOR_COLUMNS], next[LAT_SPINOR_COLUMNS];
     lat_spinor_part p = part_of(columns, list);
     memcpy(list, column, sizeof(int) * (size_t)columns);
-    if ((c && lat_chirality(w->s, c, &p, w->r, w->o->tmp)) || w->s->ops->copy(w->s, &p, w->r, w->p)
+    if ((c && lat_chirality(w->s, c, &p, w->r, w->o->tmp)) || deflate(w, c, &p)
+        || w->s->ops->copy(w->s, &p, w->r, w->p)
         || w->s->ops->dots(w->s, &p, 0, NULL, w->r, NULL, rho))
         return -1;
     for (long step = 0;; step++) {
@@ -272,7 +288,7 @@ int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_repor
     for (int i = 0; i < FIELDS && rc == 0; i++)
         if (!(*each_field[i] = w.f[i] = lat_spinor_new(o->space, "a solution")))
             rc = -1;
-    rc = rc || load(&w, &all) || iterate(&w, &all);
+    rc = rc || lat_overlap_deflation_check(o) || load(&w, &all) || iterate(&w, &all);
     if (rc == 0 && cost)
         add_costs(&w, lat_seconds() - start, lat_sign_applications(o->sign) - applied, cost);
     for (int i = 0; i < FIELDS; i++)

@@ -6,6 +6,9 @@
  * residual is then computed from its definition with full accuracy, and what is left is solved for
  * in the same way, until it is below the target.
  *
+ * Low modes that the operator has been given (deflate.h) are solved for directly, in each of these
+ * steps.
+ *
  * Where the sign function is so coarse that its square is not 1, D D^+ is the product of the two.
  *
  * While the residual r of conjugate gradients falls, the sign function may have an error up to

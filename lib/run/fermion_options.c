@@ -55,6 +55,17 @@ int lat_fermion_check_gauge(const lat_header *links, const char *name)
     return 0;
 }
 
+void lat_header_of_links(lat_header *head, const lat_header *links, const lat_fermion *f)
+{
+    head->quark.fermion = *f;
+    memcpy(head->quark.links, links->read_crc, sizeof head->quark.links);
+    memcpy(head->gauge, links->gauge, sizeof head->gauge);
+    memcpy(head->weight, links->weight, sizeof head->weight);
+    head->functional = links->functional;
+    head->theta = links->theta;
+    head->sweeps = links->sweeps;
+}
+
 const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
 {
     char boundary[LAT_BOUNDARY_TEXT];

@@ -51,6 +51,9 @@ void lat_fermion_of_options(lat_fermion *f, bool massless);
 /* Are these links what --gauge asks for? 0, or -1 with a sentence that begins with `name`. */
 int lat_fermion_check_gauge(const lat_header *links, const char *name);
 
+/* The operator, and the links with their gauge, in the header of spinors that are made of them. */
+void lat_header_of_links(lat_header *head, const lat_header *links, const lat_fermion *f);
+
 /* "kappa 0.11 csw 1.2 boundary p,p,p,a" */
 #define LAT_FERMION_TEXT 256
 const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT]);

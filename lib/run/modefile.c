@@ -10,7 +10,7 @@
 #include "smear/smear.h"
 #include "stream/stream.h"
 
-static const char *const texts[] = {"gamma5 M", "M^+ M", "gamma5 S"};
+static const char *const texts[] = {"gamma5 M", "M^+ M", "gamma5 S", "D^+ D"};
 
 const char *lat_modes_matrix_text(lat_modes_matrix matrix) { return texts[matrix]; }
 
@@ -35,12 +35,12 @@ static int check(const char *name, const lat_header *head, const lat_header *lin
     if (strcmp(its ? its : "", smearing ? smearing : ""))
         return lat_fail("%s: expected modes on links with the smearing '%s', found '%s'", name,
                         smearing ? smearing : "none", its ? its : "none");
-    for (*matrix = 0; *matrix <= LAT_MODES_OF_G5S; ++*matrix)
+    for (*matrix = 0; *matrix <= LAT_MODES_OF_OVERLAP; ++*matrix)
         if (of && !strcmp(of, texts[*matrix]))
             break;
-    if (*matrix > LAT_MODES_OF_G5S)
-        return lat_fail("%s: expected modes of gamma5 M, M^+ M or gamma5 S, found '%.80s'", name,
-                        of ? of : "none");
+    if (*matrix > LAT_MODES_OF_OVERLAP)
+        return lat_fail("%s: expected modes of gamma5 M, M^+ M, gamma5 S or D^+ D, found '%.80s'",
+                        name, of ? of : "none");
     if (!head->quark.eigenvalue || !which || strcmp(which, "lowest"))
         return lat_fail("%s: expected the lowest modes with their values, found '%.80s'", name,
                         which && head->quark.eigenvalue ? which : "none");

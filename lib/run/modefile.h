@@ -9,7 +9,12 @@
 
 /* Matrices of modes: options' words, and as the info line modes.matrix has them. S is the
  * asymmetric Schur complement on odd sites (dirac/dirac.h). */
-typedef enum { LAT_MODES_OF_G5M, LAT_MODES_OF_NORMAL, LAT_MODES_OF_G5S } lat_modes_matrix;
+typedef enum {
+    LAT_MODES_OF_G5M,
+    LAT_MODES_OF_NORMAL,
+    LAT_MODES_OF_G5S,
+    LAT_MODES_OF_OVERLAP /* D^+ D of the overlap operator without mass */
+} lat_modes_matrix;
 #define LAT_MODES_MATRICES "g5M|MdagM|g5S"
 const char *lat_modes_matrix_text(lat_modes_matrix matrix); /* "gamma5 M" .. */
 

@@ -6,6 +6,7 @@
 
 #include "fermion_options.h"
 #include "modefile.h"
+#include "overlap/deflate.h"
 #include "overlap/plain_overlap.h"
 #include "overlap/solve.h"
 

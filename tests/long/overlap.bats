@@ -119,3 +119,44 @@ for sign in 1, -1:
 PY
     done
 }
+
+@test "lat-overlap --save-modes: eigenvectors of numpy's dense D^+ D, whose residuals the header has; the same bytes on any number of ranks" {
+    need_numpy
+    lat-start weak --epsilon .4 --dims 2,2,2,4 --seed 3 -o u.lat
+    lat-modes -@ 1 --mass -1.4 --modes 6 --residual 1e-11 u.lat -o m.lat
+    lat-overlap -@ 1 --spectrum 6 --sign-error 1e-9 --modes m.lat --save-modes d.lat u.lat -o d.tsv
+    unit_spinors unit.lat 2,2,2,4
+    lat-dirac -@ 1 --operator overlap --mu 0 --apply MdagM --force --modes m.lat -U u.lat unit.lat -o dense.lat
+    "$PYTHON" - <<'PY'
+import lat, numpy
+n = 32 * 12
+f = next(iter(lat.Reader("d.lat")))
+a = numpy.moveaxis(next(iter(lat.Reader("dense.lat"))).spinors, 4, -1).reshape(n, n)
+v = numpy.moveaxis(f.spinors, 4, 0).reshape(12, n)
+g5 = numpy.tile(numpy.repeat([1, 1, -1, -1], 3), n // 12)
+table = [line.split("\t") for line in open("d.tsv").read().splitlines()[1:]]
+assert abs(v.conj() @ v.T - numpy.eye(12)).max() < 1e-12
+for k in range(12):
+    c = 1 if k < 6 else -1
+    exact = numpy.linalg.eigvalsh(a[numpy.ix_(g5 == c, g5 == c)])
+    value, residual = f.header.eigenvalues[k], f.header.residuals[k]
+    assert not v[k][g5 != c].any()
+    assert abs(value - exact[k % 6]) < 1e-8 and abs(value - float(table[k][3])) < 1e-11
+    now = numpy.linalg.norm(a @ v[k] - value * v[k])
+    assert residual <= 1e-8 and abs(now - residual) < 4e-9, (now, residual) # two sign functions of 1e-9
+PY
+    need_mpi
+    lat-overlap -n 2 -@ 1 --spectrum 6 --sign-error 1e-9 --modes m.lat --save-modes ranks.lat u.lat -o ranks.tsv
+    cmp d.lat ranks.lat
+}
+
+@test "modes of H from a file: the index that a search finds, on lattices with degenerate levels, too" {
+    lat-start flux --dims 4,4,4,4 --n12 2 --n34 1 -o u.lat
+    lat-start instanton --dims 8,8,8,8 --radius 2 -o i.lat
+    for f in u i; do
+        lat-modes --mass -1.4 --modes 8-24 --residual 1e-11 $f.lat -o m.lat
+        lat-overlap --index $f.lat >own
+        lat-overlap --index --modes m.lat $f.lat >known
+        cmp <(cut -f 1-5 own) <(cut -f 1-5 known)
+    done
+}

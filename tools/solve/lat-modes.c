@@ -476,18 +476,11 @@ static void print_json(const run *r, FILE *to)
 static int describe(run *r)
 {
     lat_header *head = &r->v.head;
-    const lat_header *links = &r->links.u.head;
     char number[40];
     double worst = 0;
     for (int k = 0; k < r->modes.count; k++)
         worst = fmax(worst, r->residual[k]);
-    head->quark.fermion = r->fermion;
-    memcpy(head->quark.links, links->read_crc, sizeof head->quark.links);
-    memcpy(head->gauge, links->gauge, sizeof head->gauge);
-    memcpy(head->weight, links->weight, sizeof head->weight);
-    head->functional = links->functional;
-    head->theta = links->theta;
-    head->sweeps = links->sweeps;
+    lat_header_of_links(head, &r->links.u.head, &r->fermion);
     snprintf(number, sizeof number, "%.17g", r->modes.rest);
     return lat_quark_set_residuals(&head->quark, r->residual)
                    || lat_quark_set_eigenvalues(&head->quark, r->modes.value)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "overlap/index.h"
@@ -14,10 +15,12 @@
 #include "run/device_options.h"
 #include "run/overlap.h"
 #include "run/tool.h"
+#include "stream/stream.h"
 
 static bool index_of, gw;
 static long spectrum, follow = 16;
-static const char *boundary;
+static const char *boundary, *save_modes;
+static lat_output *modes_out; /* of --save-modes */
 static double csw;
 static lat_device_options device_choice;
 static lat_device *device, *cpu; /* cpu: where the device cannot do it */
@@ -32,6 +35,8 @@ static const lat_option options[] = {
      "how far sign(H)^2 is from 1, and Ginsparg and Wilson's relation from 0", false},
     {LAT_OPT_INT, "spectrum", 0, "K", &spectrum, 1, MOST,
      "the K lowest eigenvalues of D^+ D in each chirality, and of D", false},
+    {LAT_OPT_TEXT, "save-modes", 0, "FILE", &save_modes, 0, 0,
+     "of --spectrum: write the eigenvectors of D^+ D to FILE, for lat-solve --deflate", true},
     LAT_SIGN_OPTIONS,
     {LAT_OPT_INT, "follow", 0, "K", &follow, 1, MOST, "of --index: follow up to K modes of H",
      false},
@@ -164,20 +169,73 @@ static int print_relation(FILE *to, const lat_field *u, long config)
 
 /* ---- eigenvalues ----------------------------------------------------------------------------- */
 
+/* Residuals of what is written are by the code that certifies solutions. */
+static int certify(lat_overlap *o, const lat_field *u, const lat_field *modes, double *residual)
+{
+    lat_plain_overlap *m = lat_plain_overlap_new(u, o, fmax(1e-14, lat_sign_delta(o->sign, 0)));
+    const int rc = m ? lat_plain_overlap_modes(m, modes, residual) : -1;
+    lat_plain_overlap_free(m);
+    return rc;
+}
+
+/* Modes of both chiralities, with their values. */
+static int write_modes(lat_overlap *o, const lat_field *u, const double *value, lat_field *modes)
+{
+    const int n = (int)lat_header_objects(&modes->head);
+    lat_header *head = &modes->head;
+    double *residual = lat_alloc((size_t)n, sizeof *residual, "residuals"), worst = 0;
+    int rc = residual && !lat_quark_set_eigenvalues(&head->quark, value)
+                     && !certify(o, u, modes, residual)
+                 ? 0
+                 : -1;
+    for (int k = 0; k < n && rc == 0; k++)
+        worst = fmax(worst, residual[k]);
+    if (rc == 0)
+        lat_header_of_links(head, &u->head, &fermion);
+    rc = rc || lat_quark_set_residuals(&head->quark, residual)
+                 || lat_info_set(head, LAT_INFO_MODES_MATRIX,
+                                 lat_modes_matrix_text(LAT_MODES_OF_OVERLAP))
+                 || lat_info_set(head, LAT_INFO_MODES_WHICH, "lowest")
+                 || lat_overlap_describe(head, o, &known)
+                 || lat_provenance(head, "%d modes, residual %.2e", n, worst)
+                 || lat_stream_write(modes_out, modes, lat_opts.store)
+             ? -1
+             : 0;
+    free(residual);
+    return rc;
+}
+
+static int new_modes(const lat_field *u, int count, lat_field *f)
+{
+    *f = (lat_field){.comm = u->comm};
+    lat_header_init(&f->head);
+    f->head.geom = u->head.geom;
+    f->head.nc = u->head.nc;
+    f->head.real = LAT_F64;
+    lat_header_make_spinors(&f->head, LAT_MODES, count);
+    return lat_field_alloc(f, u->comm);
+}
+
 static int print_spectrum(FILE *to, const lat_field *u, long config)
 {
-    double value[MOST], residual[MOST];
+    double value[2 * MOST], residual[MOST];
+    const int n = (int)spectrum;
+    lat_field modes = {.data = NULL};
     lat_overlap *o = open_operator(u, 1e-10);
-    int rc = o ? 0 : -1;
+    int rc = o && !(modes_out && new_modes(u, 2 * n, &modes)) ? 0 : -1;
     for (int c = 1; c >= -1 && rc == 0; c -= 2) {
-        rc = lat_overlap_lowest(o, c, (int)spectrum, 1e-8, value, residual);
+        const int at = c > 0 ? 0 : n;
+        rc = lat_overlap_lowest(o, c, n, 1e-8, value + at, residual, modes_out ? &modes : NULL, at);
         print_heading(to, "configuration\tchirality\tmode\tD+D\tre\tim\tresidual\tbound");
-        for (int k = 0; k < spectrum && rc == 0; k++) {
-            const double x = value[k], im2 = x - x * x;
+        for (int k = 0; k < n && rc == 0; k++) {
+            const double x = value[at + k], im2 = x - x * x;
             fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e\n", config, c, k, x, x,
                     im2 > 0 ? sqrt(im2) : 0, residual[k], lat_overlap_bound(o));
         }
     }
+    if (rc == 0 && modes_out)
+        rc = write_modes(o, u, value, &modes);
+    lat_field_free(&modes);
     lat_overlap_close(o);
     return rc ? LAT_FAILED : LAT_DONE;
 }
@@ -206,6 +264,15 @@ static int all(lat_input *in, FILE *text)
     return rc < 0 ? LAT_FAILED : code;
 }
 
+/* The modes are there before the table is. */
+static int end(FILE *text)
+{
+    (void)text;
+    lat_output *out = modes_out;
+    modes_out = NULL;
+    return out && lat_stream_commit(out) ? LAT_FAILED : LAT_DONE;
+}
+
 static void check_usage(void)
 {
     lat_fermion_init(&fermion);
@@ -221,6 +288,12 @@ static void check_usage(void)
     if (lat_fermion_check(&fermion, "the operator"))
         lat_usage("%s", lat_error());
     lat_overlap_check_options(&fermion);
+    if (save_modes && !spectrum)
+        lat_usage("--save-modes is for --spectrum");
+    if (save_modes && !strcmp(save_modes, "-"))
+        lat_usage("--save-modes needs the name of a file");
+    if (save_modes)
+        lat_usage_if_input("save-modes", save_modes);
     if (lat_overlap_opts.force && (index_of || spectrum))
         lat_usage("--force-interval is for --gw");
 }
@@ -231,9 +304,12 @@ int main(int argc, char **argv)
     check_usage();
     if (lat_device_begin(&device_choice, lat_opts.comm)
         || !(device = lat_device_open(&device_choice, lat_opts.comm))
-        || lat_overlap_known_open(&known, lat_opts.comm))
+        || lat_overlap_known_open(&known, lat_opts.comm)
+        || (save_modes
+            && !(modes_out = lat_output_open(save_modes, lat_output_flags(), lat_opts.comm))))
         return lat_report(LAT_FAILED);
-    const int code = lat_print_run(all, NULL);
+    const int code = lat_print_run(all, end);
+    lat_output_abort(modes_out);
     lat_overlap_known_close(&known);
     lat_device_close(cpu);
     lat_device_close(device);

@@ -73,8 +73,9 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
      "which Schur complement is solved; none: M itself", false},
     {LAT_OPT_TEXT, "deflate", 0, "FILE", &deflate_path, 0, 0,
-     "modes of lat-modes, of these links and this operator, in FILE: their part of a solution is "
-     "computed directly, the rest by CG (of gamma5 S: --even-odd asym)",
+     "modes of lat-modes (of overlap: lat-overlap --save-modes), of these links and this operator, "
+     "in FILE: their part of a solution is computed directly, the rest by CG (of gamma5 S: "
+     "--even-odd asym)",
      true},
     {LAT_OPT_INT, "reals", 0, "R", &reals, 0, 18,
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
@@ -191,18 +192,27 @@ static double reach(const lat_field *modes)
     return most;
 }
 
-/* The next modes of --deflate. They say what is solved, the Schur complement or M itself. */
+/* The modes of --deflate for the present links and this operator, named in r->deflation. */
+static int find_modes(run *r, const lat_fermion *f, lat_field *modes, lat_modes_matrix *matrix)
+{
+    if (lat_modefile_find(r->modes, &r->links.u.head, f, smear_text, modes, matrix))
+        return -1;
+    snprintf(r->deflation, sizeof r->deflation, "%zu modes of %s up to %.3g, CRC %s",
+             lat_header_objects(&modes->head), lat_modes_matrix_text(*matrix), reach(modes),
+             modes->head.read_crc);
+    return 0;
+}
+
+/* They say what is solved, the Schur complement or M itself. */
 static int read_modes(run *r, lat_field *modes, lat_modes_matrix *matrix)
 {
-    const char *name = lat_input_name(r->modes), *text;
-    if (lat_modefile_find(r->modes, &r->links.u.head, &r->fermion, smear_text, modes, matrix))
+    if (find_modes(r, &r->fermion, modes, matrix))
         return -1;
-    text = lat_modes_matrix_text(*matrix);
     if (lat_opt_given("even-odd") && (even_odd == NONE) != (*matrix != LAT_MODES_OF_G5S))
-        return lat_fail("%s: expected modes of %s for this --even-odd, found those of %s", name,
-                        even_odd == NONE ? "gamma5 M or M^+ M" : "gamma5 S", text);
-    snprintf(r->deflation, sizeof r->deflation, "%zu modes of %s up to %.3g, CRC %s",
-             lat_header_objects(&modes->head), text, reach(modes), modes->head.read_crc);
+        return lat_fail("%s: expected modes of %s for this --even-odd, found those of %s",
+                        lat_input_name(r->modes),
+                        even_odd == NONE ? "gamma5 M or M^+ M" : "gamma5 S",
+                        lat_modes_matrix_text(*matrix));
     return 0;
 }
 
@@ -262,6 +272,27 @@ static int side_by_side(int columns)
     return columns < how.batch ? columns : (int)how.batch;
 }
 
+/* The overlap operator, with modes of H and of its own, if there are files of them. */
+static int open_overlap(run *r, lat_device *on, int columns)
+{
+    lat_fermion massless = r->fermion;
+    lat_field modes = {.data = NULL};
+    lat_modes_matrix matrix;
+    massless.mass = 0;
+    lat_header_init(&modes.head);
+    int rc = lat_overlap_known_find(&r->known, config_of(r), &r->links.u.head, &r->fermion,
+                                    smear_text)
+                     || (r->modes && find_modes(r, &massless, &modes, &matrix))
+                     || lat_overlap_pair_open(&r->s.overlap, on, links_of(r), &r->fermion, columns,
+                                              how.residual, &r->known)
+                 ? -1
+                 : 0;
+    if (rc == 0 && r->modes)
+        rc = lat_overlap_deflate(r->s.overlap.fast, &modes, lat_input_name(r->modes));
+    lat_field_free(&modes);
+    return rc;
+}
+
 /* Operator and plain operator of the present links and fermion. */
 static int open_operator(run *r)
 {
@@ -283,12 +314,7 @@ static int open_operator(run *r)
     }
     close_operator(r);
     if (is_overlap(r))
-        return lat_overlap_known_find(&r->known, config_of(r), &r->links.u.head, &r->fermion,
-                                      smear_text)
-                       || lat_overlap_pair_open(&r->s.overlap, on, links, &r->fermion, o.columns,
-                                                how.residual, &r->known)
-                   ? -1
-                   : 0;
+        return open_overlap(r, on, o.columns);
     return open_wilson(r, on, &o);
 }
 
@@ -305,15 +331,8 @@ static int describe_overlap(const run *r, lat_header *head)
 static int describe(run *r, int columns, const int *column)
 {
     lat_header *head = &r->s.x->head;
-    const lat_header *links = &r->links.u.head;
     double worst = 0;
-    head->quark.fermion = r->fermion;
-    memcpy(head->quark.links, links->read_crc, sizeof head->quark.links);
-    memcpy(head->gauge, links->gauge, sizeof head->gauge);
-    memcpy(head->weight, links->weight, sizeof head->weight);
-    head->functional = links->functional;
-    head->theta = links->theta;
-    head->sweeps = links->sweeps;
+    lat_header_of_links(head, &r->links.u.head, &r->fermion);
     for (int i = 0; i < columns; i++)
         worst = fmax(worst, r->s.true_residual[column[i]]);
     return (columns == head->quark.columns
@@ -781,9 +800,9 @@ static void parse_columns(run *r)
 }
 
 /* Modes are of one operator, and conjugate gradients keep out of their space. */
-static void check_deflation(void)
+static void check_deflation(const run *r)
 {
-    if (!deflate_path)
+    if (!deflate_path || is_overlap(r)) /* whose modes are those of all masses */
         return;
     if (masses_text || kappas_text || twists_text)
         lat_usage("--deflate excludes --masses, --kappas and --twists: modes are of one operator");
@@ -798,8 +817,8 @@ static void check_deflation(void)
 /* Options that an overlap operator has no use for, and its masses. */
 static void check_overlap(run *r)
 {
-    static const char *const wilson[] = {"kappas", "solver", "precision", "even-odd", "reals",
-                                         "delta",  "twists", "deflate",   "halo"};
+    static const char *const wilson[] = {"kappas", "solver", "precision", "even-odd",
+                                         "reals",  "delta",  "twists",    "halo"};
     for (size_t i = 0; is_overlap(r) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
@@ -816,7 +835,7 @@ static void check_usage(run *r)
     parse_masses(r);
     parse_twists(r);
     check_overlap(r);
-    check_deflation();
+    check_deflation(r);
     parse_columns(r);
     if (!source_text && !gauge_file)
         lat_usage("--source is needed, for example --source point:0,0,0,0; or --gauge-file, and "

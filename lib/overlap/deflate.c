@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* deflate.c: low modes of D^+ D on the device, examined, and projections to them. */
+#include "deflate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+
+/* How far |w| and its chirality may be from 1, before both are made 1. */
+#define UNIT 1e-4
+
+struct lat_overlap_deflation {
+    char *name;
+    int count;
+    lat_dfield **mode; /* of a space of one column */
+    int *chirality;
+    double *value, *residual; /* at mu = 0 */
+};
+typedef struct lat_overlap_deflation deflation;
+
+static const int column_0 = 0;
+static const lat_spinor_part one_column = {LAT_BOTH, 1, &column_0};
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* w -= sum v <v, w> over the modes before it of its chirality. */
+static int make_orthogonal(lat_overlap *o, const deflation *d, int k)
+{
+    lat_spinor_space *s = o->one;
+    for (int j = 0; j < k; j++) {
+        lat_scalar dot, *const to = &dot;
+        const lat_scalar *const by = &dot;
+        const lat_dfield *const v = d->mode[j];
+        if (d->chirality[j] != d->chirality[k])
+            continue;
+        if (s->ops->dots(s, &one_column, 1, &v, d->mode[k], &to, NULL))
+            return -1;
+        dot = (lat_scalar){-dot.re, -dot.im};
+        if (s->ops->axpys(s, &one_column, 1, &by, &v, d->mode[k], NULL))
+            return -1;
+    }
+    return 0;
+}
+
+/* Mode k becomes a unit vector of one chirality, orthogonal to those before it. */
+static int clean(lat_overlap *o, deflation *d, int k, lat_dfield *tmp)
+{
+    lat_spinor_space *s = o->one;
+    lat_dfield *w = d->mode[k];
+    const lat_dfield *const v = w;
+    lat_scalar dot, *const to = &dot;
+    double before, after;
+    if (s->ops->copy(s, &one_column, w, tmp) || s->ops->gamma5(s, &one_column, tmp)
+        || s->ops->dots(s, &one_column, 1, &v, tmp, &to, &before))
+        return -1;
+    d->chirality[k] = dot.re > 0 ? 1 : -1;
+    if (!(fabs(before - 1) <= UNIT) || !(fabs(fabs(dot.re) - 1) <= UNIT))
+        return lat_fail("%s: mode %d: expected a vector of length 1 with a chirality, found length "
+                        "%.6g and chirality %.6g",
+                        d->name, k, sqrt(before), dot.re);
+    if (lat_chirality(s, d->chirality[k], &one_column, w, tmp) || make_orthogonal(o, d, k)
+        || make_orthogonal(o, d, k) || s->ops->dots(s, &one_column, 0, NULL, w, NULL, &after))
+        return -1;
+    if (!(fabs(after - 1) <= UNIT))
+        return lat_fail("%s: mode %d: expected a vector that is orthogonal to those before it, "
+                        "found one of which %.6g is left",
+                        d->name, k, sqrt(after));
+    const lat_scalar none = {0, 0}, by = {1 / sqrt(after), 0};
+    return s->ops->axpby(s, &one_column, &none, tmp, &by, w, NULL);
+}
+
+static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
+{
+    lat_dfield *tmp = lat_spinor_new(o->one, "a mode");
+    int rc = tmp ? 0 : -1;
+    for (int k = 0; k < d->count && rc == 0; k++)
+        rc = (d->mode[k] = lat_spinor_new(o->one, "modes"))
+                     && !o->one->ops->put(o->one, d->mode[k], 0, modes, k)
+                 ? clean(o, d, k, tmp)
+                 : -1;
+    if (tmp)
+        lat_dfield_free(tmp);
+    return rc;
+}
+
+/* Values and residuals at mu = 0 of as many modes from `first` on as are side by side and have the
+ * same chirality; how many these are, or -1. */
+static int measure_some(lat_overlap *o, deflation *d, int first, lat_dfield *v, lat_dfield *out)
+{
+    lat_spinor_space *s = o->space;
+    int list[LAT_SPINOR_COLUMNS];
+    double off[LAT_SPINOR_COLUMNS];
+    lat_scalar dot[LAT_SPINOR_COLUMNS], *const to = dot;
+    const lat_dfield *const with = v;
+    lat_spinor_part p = {LAT_BOTH, 0, list};
+    for (int k = 0; k < s->columns && first + k < d->count; k++, p.columns++) {
+        const lat_spinor_part at = {LAT_BOTH, 1, &list[k]};
+        list[k] = k;
+        if (d->chirality[first + k] != d->chirality[first])
+            break;
+        if (s->ops->convert(s, &at, o->one, d->mode[first + k], v))
+            return -1;
+    }
+    const double mu = o->mu;
+    o->mu = 0;
+    int rc = lat_overlap_chiral(o, d->chirality[first], 0, &p, out, v)
+             || s->ops->dots(s, &p, 1, &with, out, &to, NULL);
+    o->mu = mu;
+    for (int k = 0; k < p.columns && rc == 0; k++) {
+        d->value[first + k] = dot[k].re;
+        dot[k] = (lat_scalar){-dot[k].re, 0};
+    }
+    rc = rc || s->ops->axpby(s, &p, dot, v, NULL, out, off);
+    for (int k = 0; k < p.columns && rc == 0; k++)
+        d->residual[first + k] = sqrt(off[k]);
+    return rc ? -1 : p.columns;
+}
+
+static int measure(lat_overlap *o, deflation *d)
+{
+    lat_dfield *v = lat_spinor_new(o->space, "modes"),
+               *out = v ? lat_spinor_new(o->space, "modes") : NULL;
+    int rc = out ? 0 : -1;
+    for (int k = 0, n; k < d->count && rc == 0; k += n)
+        rc = (n = measure_some(o, d, k, v, out)) < 0 ? -1 : 0;
+    if (v)
+        lat_dfield_free(v);
+    if (out)
+        lat_dfield_free(out);
+    return rc;
+}
+
+int lat_overlap_deflate(lat_overlap *o, const lat_field *modes, const char *name)
+{
+    const size_t n = lat_header_objects(&modes->head);
+    deflation *d = calloc(1, sizeof *d);
+    if (!d)
+        return lat_fail("out of memory: modes");
+    lat_overlap_deflation_close(o->deflation);
+    o->deflation = d;
+    d->name = strdup(name);
+    d->mode = calloc(n, sizeof(lat_dfield *));
+    d->chirality = lat_alloc(n, sizeof *d->chirality, "modes");
+    d->value = lat_alloc(n, sizeof *d->value, "eigenvalues");
+    d->residual = lat_alloc(n, sizeof *d->residual, "residuals");
+    if (!d->name || !d->mode)
+        return lat_fail("out of memory: modes");
+    if (!d->chirality || !d->value || !d->residual)
+        return -1;
+    d->count = (int)n;
+    return copy_modes(o, d, modes) || measure(o, d) ? -1 : 0;
+}
+
+void lat_overlap_deflation_close(deflation *d)
+{
+    if (!d)
+        return;
+    for (int k = 0; k < d->count; k++)
+        if (d->mode[k])
+            lat_dfield_free(d->mode[k]);
+    free(d->name);
+    free(d->mode);
+    free(d->chirality);
+    free(d->value);
+    free(d->residual);
+    free(d);
+}
+
+/* ---- projection ------------------------------------------------------------------------------ */
+
+/* Of D D^+ at the present mu. */
+static double value_of(const lat_overlap *o, int k)
+{
+    const double mu2 = o->mu * o->mu;
+    return o->deflation->value[k] * (1 - mu2) + mu2;
+}
+
+int lat_overlap_deflation_check(const lat_overlap *o)
+{
+    const deflation *d = o->deflation;
+    for (int k = 0; d && k < d->count; k++)
+        if (!(d->residual[k] * (1 - o->mu * o->mu) <= .1 * value_of(o, k)))
+            return lat_fail("%s: mode %d: expected a residual below a tenth of its value, which is "
+                            "%.3g at mu %.6g, found %.3g",
+                            d->name, k, value_of(o, k), o->mu, d->residual[k]);
+    return 0;
+}
+
+/* Some modes at a time: y += sum_w w <w, r>/value. */
+static int add_some(lat_overlap *o, int n, const int *list, const lat_spinor_part *p, lat_dfield *y,
+                    const lat_dfield *r)
+{
+    lat_spinor_space *s = o->space;
+    lat_scalar dot[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS], *to[LAT_SPINOR_TERMS] = {NULL};
+    const lat_scalar *by[LAT_SPINOR_TERMS] = {NULL};
+    const lat_dfield *w[LAT_SPINOR_TERMS] = {NULL};
+    for (int j = 0; j < n; j++) {
+        by[j] = to[j] = dot[j];
+        w[j] = o->deflation->mode[list[j]];
+    }
+    if (s->ops->dots(s, p, n, w, r, to, NULL))
+        return -1;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < p->columns; i++) {
+            const double value = value_of(o, list[j]);
+            lat_scalar *z = &dot[j][p->column[i]];
+            *z = (lat_scalar){z->re / value, z->im / value};
+        }
+    return s->ops->axpys(s, p, n, by, w, y, NULL);
+}
+
+int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_spinor_part *p, lat_dfield *y,
+                              const lat_dfield *r)
+{
+    const deflation *d = o->deflation;
+    int list[LAT_SPINOR_TERMS], n = 0;
+    for (int k = 0; k < d->count; k++) {
+        if (c == 0 || d->chirality[k] == c)
+            list[n++] = k;
+        if (n == LAT_SPINOR_TERMS || (k == d->count - 1 && n)) {
+            if (add_some(o, n, list, p, y, r))
+                return -1;
+            n = 0;
+        }
+    }
+    return 0;
+}
