@@ -45,6 +45,8 @@ END
             near "$(column fixed.lat det_error_max)" 0 1e-13
         done
     done
+    # No phase is led across an open boundary.
+    lat-orelax --gauge mag --residual --theta 1e-11 a.lat | lat-theta --residual --require-theta 1e-11 >theta
     lat-convert --rows 2 a.lat | lat-orelax --gauge mag --theta 1e-11 | lat-convert --rows 3 -o fixed.lat
     near "$(column fixed.lat theta)" 0 1e-11
     lat-anneal --gauge landau --steps 30 a.lat | lat-orelax --gauge landau --theta 1e-11 -o fixed.lat

@@ -179,3 +179,41 @@ END
     [ "$(column c.lat gauge)" = coulomb ]
     lat-theta --require-theta 1e-14 c.lat
 }
+
+@test "the residual gauge: every phase below theta, the links as measured, g and history as ever; ranks, copies, single" {
+    local n part
+    for n in 2 3; do
+        rough a.lat --dims 4,4,4,6 --group $n --seed 4
+        lat-orelax --gauge mag --residual --theta 1e-15 --save-g g.lat --log log.tsv a.lat -o f.lat
+        # What the header says is what the links have, phase by phase, and all are below theta. theta is their mean.
+        lat-info f.lat | sed -n 's/^info  *residual.theta = //p' | tr ' ' '\n' >stated
+        lat-theta --residual f.lat | sed -n 's/^residual gauge theta \(.*\), F.*/\1/p' | tr ' ' '\n' >found
+        [ "$(wc -l <stated)" -eq $n ]
+        awk 'FNR == NR { t[FNR] = $1; next } !($1 < 1e-15 && ($1 - t[FNR])^2 <= 1e-18 * $1^2) { exit 1 } END { exit FNR != '$n' }' stated found
+        lat-abelian --links u.lat f.lat >said
+        near "$(column u.lat theta --gauge landau)" "$(awk '{ s += $1 } END { print s / NR }' found)" 1e-24
+        near "$(column u.lat functional --gauge landau)" "$(lat-theta --tsv --residual f.lat | awk -F'\t' 'END { print $NF }')" 1e-13
+        # g leads from the input to the output; theta and functional of maximally Abelian gauge are as without.
+        lat-gauge --apply g.lat a.lat | lat-diff --tolerance 1e-14 - f.lat >said
+        lat-orelax --gauge mag --theta 1e-15 a.lat -o mag.lat
+        near "$(column mag.lat functional)" "$(column f.lat functional)" 1e-14
+        lat-info f.lat | grep -q ', residual gauge [0-9]* sweeps, theta [0-9.e-]*, F 0'
+        grep -q '^a.lat:0:residual	' log.tsv
+        # From there nothing moves, and a gauge transformation takes the line away.
+        lat-orelax --gauge mag --residual --theta 1e-14 f.lat | lat-diff --tolerance 1e-15 - f.lat >said
+        lat-gauge --random f.lat | lat-info | grep -c residual.theta >count || [ "$(cat count)" = 0 ]
+        lat-reunit f.lat | lat-theta --residual --require-theta 1e-15 >said
+    done
+    lat-orelax --gauge mag --residual --theta 1e-13 --store single a.lat | lat-theta --residual --require-theta 1e-13 >said
+    lat-orelax --gauge mag --residual --theta 1e-15 --copies 2 a.lat | lat-theta --residual --require-theta 1e-15 >said
+    # Several configurations, one command.
+    cat a.lat mag.lat | lat-orelax --gauge mag --residual --theta 1e-15 | lat-theta --tsv --residual --require-theta 1e-15 >said
+    [ "$(wc -l <said)" -eq 3 ]
+    refuses 3 'residual gauge not converged: theta ' lat-orelax --gauge mag --residual --theta 1e-15 --max-sweeps 3 mag.lat -o never
+    refuses 2 '--residual is for --gauge mag, and --gauge is landau' lat-orelax --gauge landau --residual a.lat -o never
+    refuses 2 '--residual is for maximally Abelian gauge, found Landau gauge' lat-orelax --residual a.lat -o never
+    refuses 1 '--residual: expected maximally Abelian gauge, found Landau gauge' lat-theta --residual a.lat
+    need_mpi
+    lat-orelax --gauge mag --residual --theta 1e-15 a.lat -o one.lat
+    lat-orelax --gauge mag --residual --theta 1e-15 -n 3 a.lat | lat-diff --tolerance 0 - one.lat >said
+}

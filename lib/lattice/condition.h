@@ -66,6 +66,10 @@ void lat_condition_write(lat_header *head, const lat_condition *c);
 int lat_condition_write_annealed(lat_header *head, const lat_condition *c);
 int lat_condition_read_annealed(const lat_header *head, lat_condition *c);
 
+/* The info line of links in maximally Abelian and residual gauge: theta of the phases
+ * (measure/abelian.h). lat_header_ungauge removes it. */
+#define LAT_INFO_RESIDUAL "residual.theta"
+
 bool lat_condition_same(const lat_condition *a, const lat_condition *b);
 
 /* Its name in a header, "coulomb.x". Returns buf. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "condition.h"
 #include "header.h"
 
 /* ---- lines ------------------------------------------------------------------------------- */
@@ -357,6 +358,7 @@ void lat_header_ungauge(lat_header *head)
         head->weight[mu] = 1;
     lat_info_remove(head, LAT_INFO_ANNEALED);
     lat_info_remove(head, LAT_INFO_ANNEALED_WEIGHTS);
+    lat_info_remove(head, LAT_INFO_RESIDUAL);
 }
 
 /* ---- info -------------------------------------------------------------------------------- */

@@ -121,3 +121,33 @@ int lat_transform_apply(lat_field *u, lat_field *g)
     lat_header_ungauge(&u->head);
     return lat_field_exchange(u);
 }
+
+void lat_transform_compose(lat_field *g, const lat_field *h)
+{
+    const int n = g->head.nc;
+    const size_t sites = lat_field_sites(g);
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < sites; x++) {
+        double first[LAT_SUN_REALS], then[LAT_SUN_REALS], product[LAT_SUN_REALS];
+        lat_field_get(g, x, first);
+        lat_field_get(h, x, then);
+        lat_sun_mul(n, product, then, first);
+        lat_field_put(g, x, product);
+    }
+}
+
+int lat_transform_diagonal(const lat_field *g)
+{
+    const int n = g->head.nc;
+    const size_t sites = lat_field_sites(g);
+    int off = 0;
+#pragma omp parallel for schedule(static) reduction(| : off)
+    for (size_t x = 0; x < sites; x++) {
+        double m[LAT_SUN_REALS];
+        lat_field_get(g, x, m);
+        for (int i = 0; i < n * n; i++)
+            off |= i % (n + 1) != 0 && (m[2 * i] != 0 || m[2 * i + 1] != 0);
+    }
+    double all = off;
+    return g->comm && g->comm->sum(g->comm, &all, 1) ? -1 : all == 0;
+}

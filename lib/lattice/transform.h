@@ -25,7 +25,14 @@ int lat_transform_project(lat_field *g);
  * All ranks call it: 0, or -1 where lattice or group differ. */
 int lat_transform_apply(lat_field *u, lat_field *g);
 
-/* The same without checks, header and halo exchange: the ghosts of g must be up to date. */
+/* g(x) <- h(x) g(x), of one lattice and group, without halo exchange. */
+void lat_transform_compose(lat_field *g, const lat_field *h);
+
+/* Is g diagonal, to the last bit? All ranks call it: 1, 0, or -1. */
+int lat_transform_diagonal(const lat_field *g);
+
+/* The same as lat_transform_apply without checks, header and halo exchange: the ghosts of g must be
+ * up to date. */
 void lat_transform_rotate(lat_field *u, const lat_field *g);
 
 #endif

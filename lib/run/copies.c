@@ -95,8 +95,8 @@ static bool better(const lat_copy *a, const lat_copy *b)
 static int transform_and_measure(const lat_fixing *f, lat_copy *c, lat_field *v)
 {
     /* In double; links in single are rounded once, when they are stored. */
-    if ((f->algorithm->store == LAT_F64 && lat_field_convert(v, LAT_F64))
-        || lat_transform_apply(v, &c->g) || lat_field_convert(v, f->algorithm->store)
+    if ((f->store == LAT_F64 && lat_field_convert(v, LAT_F64)) || lat_transform_apply(v, &c->g)
+        || lat_field_convert(v, f->store)
         || lat_measure_gauge(v, &f->condition, &c->state, f->theta, NULL))
         return -1;
     c->converged = c->state.theta_slice < f->algorithm->theta;

@@ -25,7 +25,8 @@ typedef struct run {
     lat_output *out, *g_out;
     FILE *copies_log;
     lat_checkpoint *checkpoint;
-    bool unconverged; /* a configuration was written that has not converged (--keep) */
+    lat_fixing *outer; /* of the run of the residual gauge: what checkpoints have; else NULL */
+    bool unconverged;  /* a configuration was written that has not converged (--keep) */
 } run;
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
@@ -74,7 +75,7 @@ static void expect(const run *r)
     const lat_fixing *f = &r->fixing;
     lat_header head = f->u.head; /* borrowed */
     head.real = f->algorithm->store;
-    if (!f->all)
+    if (!f->all && r->out)
         lat_stream_preallocate(r->out, &head, lat_opts.store);
 }
 
@@ -98,7 +99,8 @@ static int run_stage(run *r, lat_copy *c[], int n)
     if (lat_fixing_opts.checkpoint)
         lat_stop_watch(); /* from here on there is something to save */
     while (rc == 0)
-        if ((rc = f->algorithm->advance(f)) == 0 && lat_checkpoint_tick(r->checkpoint, f))
+        if ((rc = f->algorithm->advance(f)) == 0
+            && lat_checkpoint_tick(r->checkpoint, r->outer ? r->outer : f))
             rc = -1;
     for (int i = 0; i < n && rc > 0; i++)
         if (!c[i]->finished
@@ -114,7 +116,7 @@ static int run_stage(run *r, lat_copy *c[], int n)
 static bool last_batch(const run *r)
 {
     const lat_fixing *f = &r->fixing;
-    int left = 0;
+    int left = f->algorithm->residual && !r->outer;
     for (int i = 0; i < f->copies; i++)
         left += !f->copy[i].measured;
     return left == f->nbatch && lat_fields_last(r->in);
@@ -155,6 +157,78 @@ static int sweep_all(run *r)
     return 0;
 }
 
+/* ---- the residual gauge ---------------------------------------------------------------------- */
+
+/* A run of one copy: the Abelian links of the best copy to Landau gauge. The sum of |Delta_ii|^2
+ * over the N phases, whose sum is 0, is at least N / (N - 1) times that of each one. So theta of a
+ * phase is at most N - 1 times their mean, which is what sweeps bring below a bound. */
+static int begin_residual(const run *outer, lat_algorithm *a, run *r)
+{
+    const lat_fixing *from = &outer->fixing;
+    lat_fixing *f = &r->fixing;
+    *a = *from->algorithm;
+    a->theta /= from->links.head.nc - 1;
+    a->store = LAT_F64;
+    *r = (run){.in = outer->in, .checkpoint = outer->checkpoint, .outer = &((run *)outer)->fixing};
+    *f = (lat_fixing){.algorithm = a,
+                      .comm = from->comm,
+                      .own = from->own,
+                      .config = from->config,
+                      .slices = 1,
+                      .theta = from->theta,
+                      .copies = 1,
+                      .single = true,
+                      .start = from->start,
+                      .device = from->device,
+                      .store = LAT_F64};
+    snprintf(f->name, sizeof f->name, "%.480s:residual", from->name);
+    f->condition = lat_condition_of(LAT_LANDAU, &from->links.head.geom, -1);
+    if (!(f->copy = calloc(1, sizeof *f->copy)))
+        return lat_fail("out of memory: a copy");
+    if (lat_field_duplicate(&from->links, &f->u) || lat_field_convert(&f->u, LAT_F64))
+        return -1;
+    lat_abelian_project(&f->u);
+    return lat_field_exchange(&f->u);
+}
+
+/* Turns the links of the best copy, and its g, by h, and measures them. */
+static int apply_residual(lat_fixing *f, lat_field *h)
+{
+    const int diagonal = lat_transform_diagonal(h);
+    if (diagonal == 0)
+        lat_fail("%s: the transformation to the residual gauge is not diagonal", f->name);
+    if (diagonal <= 0 || lat_transform_apply(&f->links, h)
+        || lat_field_convert(&f->links, f->algorithm->store)
+        || lat_measure_gauge(&f->links, &f->condition, &f->best->state, f->theta, NULL)
+        || lat_measure_residual(&f->links, &f->residual))
+        return -1;
+    lat_transform_compose(&f->best->g, h);
+    f->best->converged = f->best->state.theta_slice < f->algorithm->theta;
+    f->residual_converged = f->residual.worst < f->algorithm->theta;
+    f->residual_done = true;
+    return 0;
+}
+
+/* A configuration that is not in maximally Abelian gauge is left as it is. */
+static int fix_residual(run *outer)
+{
+    lat_fixing *f = &outer->fixing;
+    lat_algorithm a;
+    run r;
+    f->residual_done = false;
+    if (!f->algorithm->residual || (!f->best->converged && !lat_fixing_opts.keep))
+        return 0;
+    int rc = begin_residual(outer, &a, &r) || sweep_all(&r) ? -1 : 0;
+    f->device = r.fixing.device;
+    if (rc == 0) {
+        f->residual_sweeps = r.fixing.copy[0].sweeps;
+        rc = apply_residual(f, &r.fixing.best->g);
+    }
+    lat_copies_free(&r.fixing);
+    lat_field_free(&r.fixing.u);
+    return rc;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Writes the state of the copy into the header of its links or of its g. */
@@ -169,6 +243,8 @@ static int state_header(const lat_fixing *f, lat_header *head, const lat_copy *c
     } else if (lat_condition_write_annealed(head, &f->condition)) {
         return -1;
     }
+    if (f->residual_done && lat_residual_note(head, &f->residual))
+        return -1;
     snprintf(text, sizeof text, "%" PRIu64, c->seed);
     return f->single ? 0 : lat_info_set(head, "copy.seed", text);
 }
@@ -186,13 +262,16 @@ static int write_g(const run *r, lat_output *out, lat_copy *c)
 static int write_best(run *r)
 {
     lat_fixing *f = &r->fixing;
-    char text[256], which[80] = "";
+    char text[256], which[80] = "", residual[120] = "";
     f->algorithm->describe(f, f->best, text, sizeof text);
+    if (f->residual_done)
+        snprintf(residual, sizeof residual, ", residual gauge %ld sweeps, theta %.3e, F %.15f",
+                 f->residual_sweeps, f->residual.worst, f->residual.functional);
     if (!f->single)
         snprintf(which, sizeof which, ", best of %d copies, seed %" PRIu64, f->copies,
                  f->best->seed);
     if (state_header(f, &f->links.head, f->best)
-        || lat_provenance(&f->links.head, "%s%s", text, which)
+        || lat_provenance(&f->links.head, "%s%s%s", text, which, residual)
         || lat_stream_write(r->out, &f->links, lat_opts.store))
         return -1;
     return r->g_out ? write_g(r, r->g_out, f->best) : 0;
@@ -243,9 +322,10 @@ static int converged(run *r)
     int failed = 0;
     for (int i = 0; i < f->copies; i++)
         failed += !f->copy[i].converged;
-    if (!failed)
+    const bool phases = f->residual_done && !f->residual_converged;
+    if (!failed && !phases)
         return LAT_DONE;
-    if (f->best && f->best->converged) {
+    if (f->best && f->best->converged && !phases) {
         lat_warn("%s: %d of %d copies have not converged; the best of the others was taken",
                  f->name, failed, f->copies);
         return LAT_DONE;
@@ -254,7 +334,11 @@ static int converged(run *r)
         lat_checkpoint_save(r->checkpoint, &r->fixing);
     limit_hint(f, hint);
     const char *stored = f->algorithm->store == LAT_F32 ? " in links stored in single" : "";
-    if (f->all)
+    if (f->best && f->best->converged)
+        lat_fail("%s: residual gauge not converged: theta %.3e of a phase after %ld sweeps, wanted "
+                 "below %.3e%s",
+                 f->name, f->residual.worst, f->residual_sweeps, f->algorithm->theta, stored);
+    else if (f->all)
         lat_fail("%s: not converged: %d of %d copies, wanted theta below %.3e%s%s", f->name, failed,
                  f->copies, f->algorithm->theta, stored, hint);
     else
@@ -317,6 +401,10 @@ static int prepare(run *r)
         return -1;
     if (choose_condition(f))
         return -1;
+    if (f->algorithm->residual && f->condition.gauge != LAT_MAG)
+        return lat_fail_usage("%s: --residual is for maximally Abelian gauge, found %s", f->name,
+                              lat_gauge_table[f->condition.gauge].title);
+    f->store = f->algorithm->residual ? LAT_F64 : f->algorithm->store;
     f->slices = lat_condition_slices(&f->condition, &f->u.head.geom);
     f->theta = lat_alloc((size_t)f->slices * LAT_BATCH, sizeof *f->theta, "theta of slices");
     return !f->theta || lat_copies_make(f, r->in) || lat_checkpoint_restore(r->checkpoint, f) ? -1
@@ -355,7 +443,7 @@ static int configuration(run *r)
     if (rc && f->comm->size == 1) /* of several ranks one may have failed alone */
         rescue(r);
     else if (rc == LAT_DONE)
-        rc = sweep_all(r) ? LAT_FAILED : finish(r);
+        rc = sweep_all(r) || fix_residual(r) ? LAT_FAILED : finish(r);
     lat_copies_free(f);
     free(f->theta);
     f->theta = NULL;

@@ -14,6 +14,7 @@
 #include "fix/fix.h"
 #include "common/options.h"
 #include "device_options.h"
+#include "measure/abelian.h"
 
 #define LAT_COPY_NUMBERS 16 /* doubles that an algorithm may keep with a copy */
 #define LAT_BATCH 8         /* copies on the device at a time, which share the reading of links */
@@ -45,6 +46,8 @@ typedef struct lat_algorithm {
     int stages;            /* 1 or 2 */
     double theta;   /* a copy has converged if theta of each slice is below; INFINITY: always */
     lat_real store; /* precision of the links written */
+    bool residual;  /* then the diagonal phases that maximally Abelian gauge leaves free go to
+                       Landau gauge (docs/gauges.md, "Residual gauge"), to `theta` each */
 
     /* Sweeps over the copies f->batch, which are on f->fixer, up to the next convergence test: 1 if
      * all of them are done with this stage, 0 to be called again, -1 on failure. A checkpoint may
@@ -83,7 +86,12 @@ struct lat_fixing {
     lat_fixer *fixer; /* while sweeps run, with ... */
     lat_copy **batch; /* ... these copies on the device */
     int nbatch;
-    int stopped; /* the signal by which the run was asked to stop, and ends; or 0 */
+    int stopped;        /* the signal by which the run was asked to stop, and ends; or 0 */
+    lat_real store;     /* precision of the links after they are transformed */
+    bool residual_done; /* with lat_algorithm.residual: these are valid */
+    bool residual_converged;
+    long residual_sweeps;
+    lat_residual residual; /* of the links as they are written */
 };
 
 /* Options of both tools; LAT_FIXING_OPTIONS puts them into an option table. */

@@ -150,23 +150,6 @@ static int do_random(run *r, lat_field *f, long index)
                                (unsigned long long)seed, index);
 }
 
-/* Is g diagonal, to the last bit? On all ranks. */
-static int is_diagonal(const lat_field *g)
-{
-    const int n = g->head.nc;
-    const size_t sites = lat_field_matrices(g);
-    int off = 0;
-#pragma omp parallel for schedule(static) reduction(| : off)
-    for (size_t x = 0; x < sites; x++) {
-        double m[LAT_SUN_REALS];
-        lat_field_get(g, x, m);
-        for (int i = 0; i < n * n; i++)
-            off |= i % (n + 1) != 0 && (m[2 * i] != 0 || m[2 * i + 1] != 0);
-    }
-    double all = off;
-    return lat_opts.comm->sum(lat_opts.comm, &all, 1) ? -1 : all == 0;
-}
-
 /* Applies r->g. Maximally Abelian gauge leaves diagonal g free: its header stays. */
 static int apply_saved(run *r, lat_field *f)
 {
@@ -176,7 +159,7 @@ static int apply_saved(run *r, lat_field *f)
     const long sweeps = h->sweeps;
     memcpy(gauge, h->gauge, sizeof gauge);
     const bool mag = h->kind == LAT_GAUGE && strcmp(gauge, lat_gauge_name(LAT_MAG)) == 0;
-    const int stays = mag ? is_diagonal(&r->g) : 0;
+    const int stays = mag ? lat_transform_diagonal(&r->g) : 0;
     if (stays < 0 || lat_transform_apply(f, &r->g))
         return -1;
     if (stays) {
@@ -234,15 +217,7 @@ static int do_compose(run *r, lat_field *f, long index)
         return lat_fail("%s: expected SU(%d) on %s as in the input, found SU(%d) on %s",
                         lat_input_name(r->saved), g->nc, lat_dims_text(&g->geom, a), h->nc,
                         lat_dims_text(&h->geom, b));
-    const size_t sites = lat_field_matrices(f);
-#pragma omp parallel for schedule(static)
-    for (size_t x = 0; x < sites; x++) {
-        double m[LAT_SUN_REALS], first[LAT_SUN_REALS], product[LAT_SUN_REALS];
-        lat_field_get(f, x, first);
-        lat_field_get(&r->g, x, m);
-        lat_sun_mul(g->nc, product, m, first);
-        lat_field_put(f, x, product);
-    }
+    lat_transform_compose(f, &r->g);
     return lat_provenance(&f->head, "%s", "");
 }
 

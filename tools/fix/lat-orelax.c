@@ -31,6 +31,7 @@ static int scheme = WHOLE, precision = MIXED, store, finish = NONE;
 static double omega, theta = 1e-12, stochastic; /* omega 0: auto */
 static const char *omega_text;
 static long max_sweeps = 100000, check_every = 10;
+static bool residual;
 static const char *log_path, *slice_log;
 
 static const lat_option options[] = {
@@ -56,6 +57,10 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "finish", 0, "none|newton|auto", &finish, 0, 0,
      "newton: near the maximum, Newton's method in place of sweeps (Landau and Coulomb gauge of "
      "SU(2) and SU(3), on the CPU, one rank); auto: where it can and pays",
+     false},
+    {LAT_OPT_FLAG, "residual", 0, NULL, &residual, 0, 0,
+     "in maximally Abelian gauge, bring the diagonal phases that it leaves free to Landau gauge, "
+     "too, each to THETA",
      false},
     {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
      "precision of the links in the output; single holds theta to 1e-14", false},
@@ -138,8 +143,9 @@ static void print_progress(const lat_fixing *f, const lat_copy *c, double w,
                  slope = lat_rate_sample(&rates[k].log_theta, log(s->theta_slice));
     if (!f->single)
         snprintf(copy, sizeof copy, "copy %ld of %d  ", c->number + 1, f->copies);
-    const double most = (double)(max_sweeps - c->sweeps) / rate, /* seconds to --max-sweeps */
-        to_theta = slope < 0 && theta > 0 ? log(theta / s->theta_slice) / slope : NAN;
+    const double goal = f->algorithm->theta,
+                 most = (double)(max_sweeps - c->sweeps) / rate, /* seconds to --max-sweeps */
+        to_theta = slope < 0 && goal > 0 ? log(goal / s->theta_slice) / slope : NAN;
     lat_progress("theta %.3e  sweep %ld  %s  %s  F %.10f  omega %.3f  %s%s", s->theta, c->sweeps,
                  lat_rate_text(rate, "sweep", speed),
                  lat_left_text(rate > 0 ? fmin(most, to_theta) : NAN, left), s->functional, w, copy,
@@ -169,9 +175,10 @@ static void report(const lat_fixing *f, const lat_copy *c, double w, const lat_g
  * differs from that of the links by rounding. */
 static double target(const lat_fixing *f, lat_real real, double w)
 {
+    const double goal = f->algorithm->theta;
     if (real == LAT_F64)
-        return theta;
-    return f->algorithm->stages > 1 ? fmax(theta, floor_of(f, real, w)) : 0.8 * theta;
+        return goal;
+    return f->algorithm->stages > 1 ? fmax(goal, floor_of(f, real, w)) : 0.8 * goal;
 }
 
 /* Scheme su2, linear conditions, N > 2: the diagonal directions are overrelaxed by more than one
@@ -190,7 +197,7 @@ static double auto_omega(const lat_fixing *f, lat_omega *o, double now, long swe
         || f->u.head.nc == 2)
         w = lat_omega_update(o, f->condition.gauge, extent, now, sweeps);
     /* In single alone the floor must stay below theta. */
-    return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / theta) : w;
+    return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / f->algorithm->theta) : w;
 }
 
 /* ---- Newton's method --------------------------------------------------------------------------
@@ -274,7 +281,7 @@ static int try_newton(lat_fixing *f, int i, const bool *chosen, lat_gauge_state 
     if (!newton && !(newton = lat_newton_open(f->device, &f->u, &f->condition)))
         return -1;
     if (f->fixer->ops->get(f->fixer, i, &c->g) || lat_transform_project(&c->g)
-        || lat_newton_run(newton, &c->g, chosen, theta, &r, s, slices))
+        || lat_newton_run(newton, &c->g, chosen, f->algorithm->theta, &r, s, slices))
         return -1;
     log_newton(f, c, &r, s);
     m->tries += r.converged < r.slices;
@@ -406,7 +413,7 @@ static int advance(lat_fixing *f)
     for (int i = 0; i < n; i++) {
         /* A run that goes on may want less. */
         const copy_state *m = (const copy_state *)c[i]->number_of;
-        c[i]->finished = c[i]->finished && m->reached < theta;
+        c[i]->finished = c[i]->finished && m->reached < f->algorithm->theta;
         c[i]->done = c[i]->done || c[i]->finished;
         if (c[i]->done)
             continue;
@@ -486,10 +493,17 @@ int main(int argc, char **argv)
     if (store == 1 && theta < STORED_SINGLE)
         lat_usage("--theta %g is below what links stored in single precision can hold (%g)", theta,
                   STORED_SINGLE);
+    if (residual && lat_opt_given("gauge") && lat_fixing_opts.gauge != LAT_MAG)
+        lat_usage("--residual is for --gauge mag, and --gauge is %s",
+                  lat_gauge_name((lat_gauge)lat_fixing_opts.gauge));
+    if (residual && lat_fixing_opts.select == LAT_SELECT_ALL)
+        lat_usage("--residual is for links that are rotated, and --select all writes them as they "
+                  "came");
     if (store == 1 && lat_fixing_opts.select == LAT_SELECT_ALL)
         lat_usage(
             "--store is for links that are rotated, and --select all writes them as they came");
     a.theta = theta;
+    a.residual = residual;
     a.store = store == 1 ? LAT_F32 : LAT_F64;
     if (precision != DOUBLE)
         a.precision[a.stages++] = LAT_F32;

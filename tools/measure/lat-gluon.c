@@ -80,7 +80,7 @@ typedef struct report {
     bool forced;                 /* it is not in the gauge */
     const lat_gluon_vertices *v; /* NULL: the propagator */
     lat_gluon_colours colours;
-    double residual; /* theta of the residual gauge; unless colours is LAT_GLUON_ALL */
+    double residual; /* theta of the residual gauge, of the worst phase; or 0 */
 } report;
 
 static const char *name(const lat_gluon_momenta *m, const lat_gluon_orbit *o, char buf[64])
@@ -391,8 +391,10 @@ static struct {
  * An exit code. */
 static int require_residual(const lat_field *f, const char *name, long config, double *residual)
 {
-    if (lat_measure_residual(f, residual))
+    lat_residual r;
+    if (lat_measure_residual(f, &r))
         return LAT_FAILED;
+    *residual = r.worst;
     if (*residual <= lat_require_theta)
         return LAT_DONE;
     if (lat_opts.force) {

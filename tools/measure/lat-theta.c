@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "measure/abelian.h"
 #include "measure/measure.h"
 #include "measure/measure_text.h"
 #include "common/options.h"
@@ -16,7 +17,7 @@
 #include "run/gauge_options.h"
 #include "run/tool.h"
 
-static bool conventions, slices, fp_min;
+static bool conventions, slices, fp_min, residual;
 static double require = NAN, fp_accuracy = 1e-6;
 
 static const lat_option options[] = {
@@ -32,6 +33,9 @@ static const lat_option options[] = {
      true},
     {LAT_OPT_REAL, "fp-accuracy", 0, "X", &fp_accuracy, 1e-12, 1,
      "iterate until |M v - lambda v| is below X |lambda| (with --fp-min)", true},
+    {LAT_OPT_FLAG, "residual", 0, NULL, &residual, 0, 0,
+     "measure the residual gauge of maximally Abelian gauge, too: theta of each diagonal phase",
+     true},
     {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 0, "exit 3 if a theta is above X", true},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
@@ -60,7 +64,8 @@ typedef struct measured {
     double *slice_functional; /* behind them */
     lat_deviation off;
     double polyakov[LAT_MAX_DIMS][2];
-    lat_ghost_least fp; /* with --fp-min */
+    lat_ghost_least fp;    /* with --fp-min */
+    lat_residual residual; /* with --residual */
 } measured;
 
 enum { FP_ITERATIONS = 2000 };
@@ -88,6 +93,9 @@ static int measure(const lat_field *f, long config, measured *m)
     memcpy(m->stated, f->head.gauge, sizeof m->stated);
     if (lat_gauge_condition(&f->head, &m->condition))
         return -1;
+    if (residual && m->condition.gauge != LAT_MAG)
+        return lat_fail("--residual: expected maximally Abelian gauge, found %s",
+                        lat_gauge_table[m->condition.gauge].title);
     lat_condition_write(&name, &m->condition);
     memcpy(m->gauge, name.gauge, sizeof m->gauge);
     m->nslices = lat_condition_slices(&m->condition, &m->geom);
@@ -95,7 +103,8 @@ static int measure(const lat_field *f, long config, measured *m)
     m->slice_functional = m->slice ? m->slice + m->nslices : NULL;
     if (!m->slice || lat_measure_gauge(f, &m->condition, &m->state, m->slice, m->slice_functional)
         || lat_measure_deviation(f, &m->off)
-        || lat_measure_plaquette(f, &m->plaquette, &m->link_trace))
+        || lat_measure_plaquette(f, &m->plaquette, &m->link_trace)
+        || (residual && lat_measure_residual(f, &m->residual)))
         return -1;
     for (int mu = 0; mu < m->geom.nd; mu++)
         if (lat_measure_polyakov(f, mu, m->polyakov[mu]))
@@ -168,6 +177,12 @@ static void print_text(FILE *to, const measured *m, bool several)
             fprintf(to, ", slice %d", m->fp.unit);
         fputs(")\n", to);
     }
+    if (residual) {
+        fprintf(to, "residual gauge theta");
+        for (int i = 0; i < m->nc; i++)
+            fprintf(to, " %.10g", m->residual.sector[i]);
+        fprintf(to, ", F %.15g\n", m->residual.functional);
+    }
     fprintf(to, "plaquette      %.15g\n", m->plaquette);
     fprintf(to, "link trace     %.15g\n", m->link_trace);
     fprintf(to, "|1 - det U|    mean %.6g, maximum %.6g\n", m->off.det_mean, m->off.det_max);
@@ -194,8 +209,9 @@ static void print_tsv(FILE *to, const measured *m)
         fprintf(to,
                 "config\tgauge\tfunctional\ttheta\ttheta_max\tplaquette\tlink_trace\t"
                 "det_error_mean\tdet_error_max\tunitarity_max\t" LAT_POLYAKOV_COLUMNS
-                "\t" LAT_LATTICE_COLUMNS "%s",
-                fp_min ? "\tfp_min\tfp_min_residual" : "");
+                "\t" LAT_LATTICE_COLUMNS "%s%s",
+                fp_min ? "\tfp_min\tfp_min_residual" : "",
+                residual ? "\tresidual_theta\tresidual_functional" : "");
     if (heading)
         lat_report_end_heading(to);
     if (conventions) {
@@ -212,10 +228,12 @@ static void print_tsv(FILE *to, const measured *m)
     lat_lattice_tsv(to, &m->geom, m->nc);
     if (fp_min)
         fprintf(to, "\t%.17g\t%.3g", m->fp.value, m->fp.residual);
+    if (residual)
+        fprintf(to, "\t%.17g\t%.17g", m->residual.worst, m->residual.functional);
     lat_report_end_row(to);
 }
 
-static void json_slices(FILE *to, const char *key, const double *of, int n)
+static void json_numbers(FILE *to, const char *key, const double *of, int n)
 {
     fprintf(to, ", \"%s\": [", key);
     for (int i = 0; i < n; i++) {
@@ -239,6 +257,10 @@ static void print_json(FILE *to, const measured *m, bool several)
         lat_json_pair(to, "fp_min", m->fp.value);
         lat_json_pair(to, "fp_min_residual", m->fp.residual);
     }
+    if (residual) {
+        json_numbers(to, "residual_theta", m->residual.sector, m->nc);
+        lat_json_pair(to, "residual_functional", m->residual.functional);
+    }
     lat_json_pair(to, "plaquette", m->plaquette);
     lat_json_pair(to, "link_trace", m->link_trace);
     lat_json_pair(to, "det_error_mean", m->off.det_mean);
@@ -247,8 +269,8 @@ static void print_json(FILE *to, const measured *m, bool several)
     lat_polyakov_json(to, &m->geom, m->polyakov);
     lat_lattice_json(to, &m->geom, m->nc);
     if (slices && m->nslices > 1) {
-        json_slices(to, "slices", m->slice, m->nslices);
-        json_slices(to, "slice_functionals", m->slice_functional, m->nslices);
+        json_numbers(to, "slices", m->slice, m->nslices);
+        json_numbers(to, "slice_functionals", m->slice_functional, m->nslices);
     }
     if (conventions)
         fputs(", \"conventions\": {", to);
@@ -260,6 +282,23 @@ static void print_json(FILE *to, const measured *m, bool several)
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
+
+/* Every slice that is fixed independently has to pass, and every phase; NaN does not. An exit code.
+ */
+static int check_require(const measured *m, const char *name)
+{
+    if (!lat_opt_given("require-theta"))
+        return LAT_DONE;
+    if (!(m->state.theta_slice <= require))
+        lat_warn("%s: configuration %ld has theta %g%s, above %g", name, m->config,
+                 m->state.theta_slice, m->nslices > 1 ? " in a slice" : "", require);
+    else if (residual && !(m->residual.worst <= require))
+        lat_warn("%s: configuration %ld has theta %g of a phase in the residual gauge, above %g",
+                 name, m->config, m->residual.worst, require);
+    else
+        return LAT_DONE;
+    return LAT_UNCONVERGED;
+}
 
 static int one(lat_input *in, FILE *text, lat_field *f, long config)
 {
@@ -280,13 +319,7 @@ static int one(lat_input *in, FILE *text, lat_field *f, long config)
     else
         print_text(text, &m, several);
     free(m.slice);
-    /* Every slice that is fixed independently has to pass; NaN does not. */
-    if (lat_opt_given("require-theta") && !(m.state.theta_slice <= require)) {
-        lat_warn("%s: configuration %ld has theta %g%s, above %g", lat_input_name(in), config,
-                 m.state.theta_slice, m.nslices > 1 ? " in a slice" : "", require);
-        return LAT_UNCONVERGED;
-    }
-    return LAT_DONE;
+    return check_require(&m, lat_input_name(in));
 }
 
 static int all(lat_input *in, FILE *text)
@@ -313,6 +346,8 @@ int main(int argc, char **argv)
         lat_usage("--slices is for text and --json: a row of --tsv has no columns for them");
     if (lat_opt_given("fp-accuracy") && !fp_min)
         lat_usage("--fp-accuracy is for --fp-min");
+    if (conventions && residual && lat_print_opts.tsv)
+        lat_usage("--residual with --conventions is for text and --json");
     if (conventions && fp_min && lat_print_opts.tsv)
         lat_usage("--fp-min with --conventions is for text and --json");
     return lat_print_run(all, NULL);
