@@ -181,7 +181,7 @@ END
 }
 
 @test "the residual gauge: every phase below theta, the links as measured, g and history as ever; ranks, copies, single" {
-    local n part
+    local n
     for n in 2 3; do
         rough a.lat --dims 4,4,4,6 --group $n --seed 4
         lat-orelax --gauge mag --residual --theta 1e-15 --save-g g.lat --log log.tsv a.lat -o f.lat
