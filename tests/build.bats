@@ -7,6 +7,7 @@ load helper
 # A tree with these sources and a build of its own, and a machine that has gcc, g++ and ar alone.
 setup() {
     local name
+    not_sanitized "make alone"
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir tree here
     for name in Makefile lib tools tests bench setup docs packaging pipelines python README.md CHANGELOG.md CITATION.cff LICENSE; do

@@ -7,7 +7,7 @@ load heatbath
     # d ln Z / d beta with Z = sum_n det I_{n+i-j}(beta/N) (Bars, Green 1979); on 64^2 the corrections of
     # the torus, (u_f)^4096, are nothing.
     while read -r n beta expected sweeps; do
-        lat-heatbath --group "$n" --dims 64,64 --beta "$beta" --overrelax 1 --thermalise 50 --every "$sweeps" --log log.tsv -o a.lat
+        lat-heatbath --group "$n" --dims 64,64 --beta "$beta" --overrelax 1 --thermalise 50 --every "$(few "$sweeps")" --log log.tsv -o a.lat
         agrees "$(mean plaquette log.tsv 50)" "$expected"
     done <<'END'
 2 1 .240193723870 1500
@@ -26,7 +26,7 @@ END
     # An independent program; the second is .23439(18) in the literature (8^3 x 4), the third .89652 in the weak
     # coupling series. More of them, and more precisely, in tests/long.
     while read -r n beta extent expected error sweeps; do
-        lat-heatbath --group "$n" --dims "$extent,$extent,$extent,$extent" --beta "$beta" --thermalise 60 --every "$sweeps" --log log.tsv -o a.lat
+        lat-heatbath --group "$n" --dims "$extent,$extent,$extent,$extent" --beta "$beta" --thermalise 60 --every "$(few "$sweeps")" --log log.tsv -o a.lat
         agrees "$(mean plaquette log.tsv 60)" "$expected" "$error"
     done <<'END'
 2 2.4 12 .630064 .000085 100
@@ -36,7 +36,7 @@ END
 }
 
 @test "anisotropy: in two dimensions the coupling is xi beta" {
-    lat-heatbath --group 2 --dims 32,32 --beta 2 --xi 2 --thermalise 50 --every 400 --log log.tsv -o a.lat
+    lat-heatbath --group 2 --dims 32,32 --beta 2 --xi 2 --thermalise 50 --every "$(few 400)" --log log.tsv -o a.lat
     agrees "$(mean plaquette log.tsv 50)" .658047267359
 }
 
@@ -63,7 +63,7 @@ END
     # (N^2 - 1) <Re tr U S^+> = beta <|F|^2>, exactly; the difference has a mean of zero and is of order 1/sqrt(V) of
     # either side on one configuration.
     while read -r n dims beta xi every count; do
-        lat-heatbath --group "$n" --dims "$dims" --beta "$beta" --xi "$xi" --thermalise 50 --every "$every" --count "$count" |
+        lat-heatbath --group "$n" --dims "$dims" --beta "$beta" --xi "$xi" --thermalise 50 --every "$every" --count "$(few "$count")" |
             lat-plaq --sd --tsv -o sd.tsv
         awk -F'\t' -v n="$n" -v b="$beta" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print "ratio"; next }
             { f = b * $c["sd_force"]; print ((n * n - 1) * $c["sd_trace"]) / f }' sd.tsv >ratio.tsv
@@ -93,9 +93,9 @@ END
 }
 
 @test "hot and cold starts meet; Metropolis and heat bath meet" {
-    lat-heatbath --dims 4,6,4,4 --beta 5.5 --start hot --thermalise 100 --every 600 --log hot.tsv -o a.lat
-    lat-heatbath --dims 4,6,4,4 --beta 5.5 --start cold --seed 2 --thermalise 100 --every 600 --log cold.tsv -o a.lat
-    lat-heatbath --dims 4,6,4,4 --beta 5.5 --update metropolis --seed 3 --overrelax 2 --thermalise 200 --every 2000 --log metro.tsv -o a.lat
+    lat-heatbath --dims 4,6,4,4 --beta 5.5 --start hot --thermalise 100 --every "$(few 600)" --log hot.tsv -o a.lat
+    lat-heatbath --dims 4,6,4,4 --beta 5.5 --start cold --seed 2 --thermalise 100 --every "$(few 600)" --log cold.tsv -o a.lat
+    lat-heatbath --dims 4,6,4,4 --beta 5.5 --update metropolis --seed 3 --overrelax 2 --thermalise 200 --every "$(few 2000)" --log metro.tsv -o a.lat
     meet "$(mean plaquette hot.tsv 100)" "$(mean plaquette cold.tsv 100)" 0.005
     meet "$(mean plaquette hot.tsv 100)" "$(mean plaquette metro.tsv 200)" 0.005
 }
@@ -144,7 +144,7 @@ END
     neighbours 4 4 LAT_LANES=base
     neighbours 19 1 LAT_LANES=base
     for l in base avx512; do
-        LAT_LANES=$l lat-heatbath --dims 4,4,4,4 --beta 5.5 --start hot --thermalise 100 --every 600 --log $l.tsv -q -o x.lat
+        LAT_LANES=$l lat-heatbath --dims 4,4,4,4 --beta 5.5 --start hot --thermalise 100 --every "$(few 600)" --log $l.tsv -q -o x.lat
     done
     meet "$(mean plaquette base.tsv 100)" "$(mean plaquette avx512.tsv 100)" 0.005
     run -1 cmp -s base.tsv avx512.tsv

@@ -7,6 +7,9 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 DATA=${LAT_DATA:-$ROOT/../shared/data}
 PATH=${LAT_BIN:-$ROOT/bin}:$PATH
 export PATH LC_ALL=C
+# What a tool sets before it executes itself once more (lib/base/threads.h): set already, it starts once, in half the time. Tests of
+# this (tests/cli.bats) take it away.
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT-2000}
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
@@ -31,6 +34,8 @@ thermal() {
 # need_numpy: $PYTHON is a Python that has numpy, which finds python/lat; skip where there is none.
 need_numpy() {
     export PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1
+    PYTHON=${LAT_NUMPY-}
+    [ -z "$PYTHON" ] || return 0 # tests/run has looked for it
     for PYTHON in python3 /usr/bin/python3; do
         ! "$PYTHON" -c 'import numpy' 2>/dev/null || return 0
     done
@@ -44,6 +49,21 @@ need_mpi() {
     command -v mpirun >/dev/null || skip "no mpirun"
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+}
+
+# sanitized: these tools look for faults in memory and arithmetic, which makes them ten times as slow.
+sanitized() {
+    [ -n "${SANITIZED-}" ] || case $(lat-theta --version) in *sanitizers*) SANITIZED=yes ;; *) SANITIZED=no ;; esac
+    [ "$SANITIZED" = yes ]
+}
+
+# not_sanitized WHAT: skip what these tools look for in vain: they run elsewhere, and the rest is of scripts.
+not_sanitized() { ! sanitized || skip "$1: nothing for the sanitizers"; }
+
+# few N: N, and for sanitized tools a fifth of it, 20 at least: sweeps and configurations of which statistics need many. They run the
+# same lines over and over; the first of them show all faults that these tools look for. (FEW of check.h is the same for check programs.)
+few() {
+    if sanitized; then echo $(($1 > 100 ? $1 / 5 : $1 < 20 ? $1 : 20)); else echo "$1"; fi
 }
 
 # near A B TOLERANCE: |A - B| <= TOLERANCE, false for NaN.

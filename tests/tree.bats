@@ -3,6 +3,11 @@
 # The shape of the tree: who may include whom, and what stands where.
 load helper
 
+setup() {
+    not_sanitized "the text of the tree"
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
 # includes FOLDER: "file header" for every quoted include in the folder.
 includes() {
     (cd "$ROOT" && grep -rnoE '^ *# *include "[^"]+"' "$1" --include='*.[ch]' --include='*.cu' --include='*.cuh') |

@@ -15,7 +15,7 @@
 /* `check_fix_devices short`: small lattices and few sweeps, for compute-sanitizer, which makes all
  * of it a hundred times slower. */
 static bool brief;
-#define SWEEPS (brief ? 2 : 50)
+#define SWEEPS (brief ? 2 : FEW(50))
 #define LATTICE (brief ? "4 4 4 6" : "8 8 8 8")
 
 static lat_field rough(const char *dims, int nc, lat_real real)

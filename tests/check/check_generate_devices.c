@@ -124,7 +124,7 @@ static void check_trajectories(void)
     static const lat_update drawn[] = {LAT_UPDATE_HEATBATH, LAT_UPDATE_METROPOLIS};
     for (size_t g = 0; g < GROUPS && groups[g] <= largest(); g++)
         for (size_t i = 0; i < LATTICES; i++) {
-            const long sweeps = lattices[i].nd < 4 || groups[g] > 5 ? 3 : 20;
+            const long sweeps = lattices[i].nd < 4 || groups[g] > 5 ? 3 : FEW(20);
             for (int k = 0; k < 2; k++) {
                 const double off = sweeps < 20
                                        ? 0

@@ -138,7 +138,7 @@ static void check_functions(void)
 /* Chi-square of BINS equally probable bins: mean BINS - 1, deviation sqrt(2 (BINS - 1)); 6
  * deviations are one chance in 1e8, and the draws are the same on every run. */
 #define BINS 100
-#define DRAWS 1000000
+#define DRAWS FEW(1000000)
 
 static void uniform(const long *count, const char *how, const char *what, double k)
 {
@@ -307,7 +307,7 @@ static void check_rates(void)
  * that h turns to the pole is the pole itself. */
 static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
 {
-    enum { L = 512, SWEEPS = 8 };
+    enum { L = 512, SWEEPS = FEW(8) };
     static const lat_gauge gauges[] = {LAT_LANDAU, LAT_MAG};
     counts count[2] = {{{0}, {0}, {0}}, {{0}, {0}, {0}}};
     lat_field u = {.data = NULL}, one, g;
