@@ -66,7 +66,7 @@ words() {
     lat-start) echo --dims 4,4,4,4 ;;
     lat-heatbath) echo --dims 4,4,4,4 --beta 5.7 --thermalise 1 --rows 3 ;;
     lat-overlap) echo --gw --sign-error .1 ;;
-    lat-modes) echo --kappa .1 --modes 1 --residual 1e-2 ;;
+    lat-modes) echo --kappa .1 --modes 4 --residual 1e-2 ;;
     lat-anneal) echo --steps 20 ;;
     lat-solve) echo --kappa .1 --source point:0,0,0,0 --residual 1e-5 ;;
     esac
