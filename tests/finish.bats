@@ -55,6 +55,20 @@ same_maximum() {
         'BEGIN { l = 4 * sin(3.14159265358979 / 8)^2; exit !(fp > 0 && ritz > 0 && ritz < 1 && fp < l) }'
 }
 
+# In Coulomb gauge slices end in attempts of their own, and all of them again where double precision begins.
+@test "the header has the lowest Ritz value of all slices that Newton's method has ended, the log that of each attempt" {
+    need_fftw
+    for gauge in coulomb landau; do
+        lat-orelax --finish newton --gauge $gauge --theta 1e-15 "$BATS_FILE_TMPDIR/three.lat" --log log.tsv -o b.lat
+        lat-info b.lat | sed -n 's/.* iterations, ritz \([^,]*\), theta.*/\1/p' >stated
+        sed -n 's/^# .* newton slices=\([0-9]*\) converged=\([0-9]*\) .* ritz=\([^ ]*\) .*/\1 \2 \3/p' log.tsv >attempts
+        awk 'FNR == NR { stated = $1; next }
+            !n++ || $3 < low { low = $3 }
+            $1 == $2 && (!whole++ || $3 < ended) { ended = $3 }
+            END { exit !(n > 0 && whole && stated <= ended * 1.0005 && stated >= low * .9995) }' stated attempts
+    done
+}
+
 @test "any number of threads gives the same bytes, and other vectors the same maximum" {
     need_fftw
     for gauge in landau coulomb; do

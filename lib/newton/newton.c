@@ -446,6 +446,8 @@ static void report_unit(const run *r, double theta, lat_newton_report *report)
     report->steps += r->steps;
     report->iterations += r->iterations;
     report->ritz = fmin(report->ritz, r->ritz);
+    if (theta_of(r->n, r->square) < theta)
+        report->ended_ritz = fmin(report->ended_ritz, r->ritz);
 }
 
 /* The state of the slices that were chosen. */
@@ -494,7 +496,7 @@ static int put_all(lat_newton *n, const lat_field *g)
 int lat_newton_run(lat_newton *n, lat_field *g, const bool *slice, double theta,
                    lat_newton_report *report, lat_gauge_state *s, double *slices)
 {
-    *report = (lat_newton_report){.ritz = INFINITY};
+    *report = (lat_newton_report){.ritz = INFINITY, .ended_ritz = INFINITY};
     run *r = lat_alloc((size_t)n->units, sizeof *r, "Newton's method");
     assign_slots(n, slice);
     const int rc = !r || put_all(n, g) || run_units(n, r, slice, theta)

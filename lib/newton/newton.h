@@ -34,7 +34,8 @@ typedef struct lat_newton_report {
     int slices, converged; /* that were tried; of these below theta now */
     int saddles;           /* in which p.M p <= 0 was found */
     int steps, iterations; /* steps that were made; of conjugate gradients */
-    double ritz; /* the lowest Ritz value of L^-1 M that the solvers met; INFINITY: none */
+    double ritz;       /* the lowest Ritz value of L^-1 M that the solvers met; INFINITY: none */
+    double ended_ritz; /* of slices that steps brought below theta alone */
 } lat_newton_report;
 
 /* Steps of the slices whose `slice` is true (NULL: all) until theta of each is below `theta`, or

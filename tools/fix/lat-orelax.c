@@ -97,8 +97,9 @@ typedef struct copy_state {
     lat_omega omega;    /* the state of its tuning */
     double before;      /* theta at the convergence test before */
     double tries, wait; /* of Newton's method: attempts that failed; no other before this sweep */
-    double steps, iterations, ritz; /* of all attempts; of the last one */
-    double reached;                 /* theta of a copy that it has finished */
+    double steps, iterations; /* of all attempts */
+    double ritz;              /* the lowest of slices that they ended; 0: none */
+    double reached;           /* theta of a copy that it has finished */
 } copy_state;
 _Static_assert(sizeof(copy_state) <= LAT_COPY_NUMBERS * sizeof(double), "lat_copy.number_of");
 
@@ -288,7 +289,8 @@ static int try_newton(lat_fixing *f, int i, const bool *chosen, lat_gauge_state 
     m->wait = (double)c->sweeps + WAIT * (1 + m->tries);
     m->steps += r.steps;
     m->iterations += r.iterations;
-    m->ritz = r.ritz;
+    if (isfinite(r.ended_ritz))
+        m->ritz = m->ritz != 0 ? fmin(m->ritz, r.ended_ritz) : r.ended_ritz;
     if (r.converged == f->slices) {
         m->reached = s->theta_slice;
         c->finished = c->done = true;
@@ -443,10 +445,12 @@ static void log_result(const lat_fixing *f, const lat_copy *c)
 static void describe(const lat_fixing *f, const lat_copy *c, char *text, size_t size)
 {
     const copy_state *m = (const copy_state *)c->number_of;
-    char newtons[100] = "";
+    char newtons[100] = "", ritz[32] = "";
+    if (m->ritz != 0)
+        snprintf(ritz, sizeof ritz, "ritz %.4g, ", m->ritz);
     if (m->iterations > 0)
-        snprintf(newtons, sizeof newtons, "newton %.0f steps %.0f iterations, ritz %.4g, ",
-                 m->steps, m->iterations, m->ritz);
+        snprintf(newtons, sizeof newtons, "newton %.0f steps %.0f iterations, %s", m->steps,
+                 m->iterations, ritz);
     snprintf(text, size, "%s, %s omega %s%.4g %s, %ld sweeps, %stheta %.3e, F %.15f",
              f->device_text, schemes[scheme], omega == 0 ? "auto, last " : "", m->used,
              precisions[precision], c->sweeps, newtons, c->state.theta, c->state.functional);
