@@ -113,19 +113,22 @@ END
     awk -F'\t' 'FNR > 1 { n++; if (($4 - 1)^2 > 1e-20) bad++ } END { exit bad || n != 10 }' a.tsv
 }
 
-@test "the same bytes with any threads, vectors and ranks, in all gauges" {
+@test "the same bytes with any threads, vectors and ranks, in all gauges, SU(3) and SU(2)" {
+    local f what ranks=2
     need_mpi
     fixed landau.lat --weights 1,1,2,3
     fixed coulomb.lat --gauge coulomb
     fixed across.lat --gauge coulomb --time x
-    for f in landau coulomb across; do
+    lat-start weak --epsilon 0.3 --seed 3 --group 2 --dims 4,2,4,6 | lat-orelax --theta 1e-24 -o two-landau.lat
+    for f in landau coulomb across two-landau; do
         for what in "--momenta 2" "--modes 3 --accuracy 1e-3" "--point 1,0,1,2"; do
             # shellcheck disable=SC2086
             {
                 lat-ghost -@ 1 --tsv $what $f.lat >one
                 LAT_LANES=base lat-ghost -@ 3 --tsv $what $f.lat | cmp one
-                lat-ghost -n 3 -@ 1 --tsv $what $f.lat | cmp one
+                lat-ghost -n $ranks -@ 1 --tsv $what $f.lat | cmp one
             }
+            ranks=$((5 - ranks)) # 2 and 3 in turn
         done
     done
     lat-theta --tsv --fp-min across.lat >one
