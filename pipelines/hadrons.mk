@@ -32,9 +32,13 @@ endif
 ifneq ($(shell printf '%s\n' '$(configs)' | tr -d 'A-Za-z0-9._+=,@~ \n-'),)
 $(error $(RAW): expected names of letters, digits and ._+=,@~-)
 endif
+comma := ,
 results := $(configs:%=$(OUT)/%.tsv)
 # What decides the numbers, as it was when the first of them was made.
 parameters := $(foreach v,KAPPA CSW BOUNDARY SOURCE SINK CHANNELS MOMENTA RESIDUAL,$(v)=$($(v)))
+
+# Correlators of quarks that do not go around in time are not symmetric.
+open := $(if $(filter %$(comma)d %$(comma)o,$(BOUNDARY)),1,0)
 
 jobs = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 threads = $(or $(OMP_NUM_THREADS),$(shell echo $$((($$(nproc) + $(jobs) - 1) / $(jobs)))))
@@ -52,10 +56,13 @@ same: | $(OUT)/.parameters
 	@[ "$$(cat $(OUT)/.parameters)" = '$(parameters)' ] || { \
 	    echo "hadrons: $(OUT): expected results of '$(parameters)', found those of '$$(cat $(OUT)/.parameters)': name another OUT" >&2; exit 1; }
 
-# A result is there or not; dates do not count.
+# A result is there or not; dates do not count. One run at a time has a configuration, until the last process that it starts has ended.
 $(results): $(OUT)/%.tsv: | same
-	@OMP_NUM_THREADS=$(threads) $(here)hadrons.sh '$(RAW)/$*' '$@' 2>'$@.err' || { echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }
-	@rm -f '$@.err'
+	@exec {held}>>'$(OUT)/.$*.lock'; flock "$$held" || { echo "failed: $*: $(OUT)/.$*.lock cannot be locked" >&2; exit 1; }; \
+	[ ! -e '$@' ] || exit 0; \
+	OMP_NUM_THREADS=$(threads) $(here)hadrons.sh '$(RAW)/$*' '$@' 2>'$@.err' || { echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }; \
+	rm -f '$@.err'
 
 $(OUT)/masses.tsv: $(results)
-	@awk -f $(here)plots/jackknife.awk -f $(here)plots/masses.awk $^ >$@
+	@new=$(OUT)/.masses.$$$$.tmp; trap 'rm -f "$$new"' EXIT; \
+	awk -v open=$(open) -f $(here)plots/jackknife.awk -f $(here)plots/masses.awk $^ >"$$new"; mv "$$new" $@

@@ -788,6 +788,15 @@ END
     [ "$(stat -c %Y hadrons/cfg.1.tsv)" = "$before" ]
     run -2 --separate-stderr hadrons KAPPA=0.13
     [[ $stderr == *"name another OUT"* ]]
+    # With Dirichlet time C(T-t) is no image of C(t), and masses are ln C(t)/C(t+1).
+    hadrons OUT=walls BOUNDARY=p,p,p,d CHANNELS=pion MOMENTA=0
+    awk -F'\t' 'FNR > 1 { s[$6] += $7 / 3 } END { for (t = 0; t < 7; t++) printf "%d %.6g %.6g\n", t, s[t], log(s[t] / s[t + 1]) }' walls/cfg.?.tsv >want
+    awk -F'\t' '$1 == "pion" && $5 < 7 { printf "%d %.6g %.6g\n", $5, $6, $8 }' walls/masses.tsv | cmp want
+    # Two makes at once: each result is made once, by one of them; the other waits.
+    hadrons OUT=both CHANNELS=pion -j2 &
+    hadrons OUT=both CHANNELS=pion -j2
+    wait $!
+    tail -n +2 both/masses.tsv | cut -f 1-5 | sort -u | wc -l | grep -qx 56
     # A smeared sink, and a file that is no configuration: the others are done.
     echo nothing >raw/cfg.4
     run -2 --separate-stderr hadrons OUT=smeared SINK=gauss:2,5

@@ -233,7 +233,7 @@ END
     # Steps smear before and after: of a wave on unit links twice the factor.
     lat-start cold --dims 4,4,4,4 -o cold.lat
     lat-source wall:2,1,0,0 cold.lat -o wall.lat
-    lat-source sequential:g5,2/gauss:1,2 --gauge-file cold.lat wall.lat | lat-corr --force --channels pion >found
+    lat-source --force sequential:g5,2/gauss:1,2 --gauge-file cold.lat wall.lat | lat-corr --force --channels pion >found
     awk -F'\t' '$6 == 2 { a = 1 / 8; exit !(($7 - 12 * 64 * (1 - 2 * a)^8)^2 < 1e-18) }' found
 }
 
@@ -257,6 +257,31 @@ for k, line in enumerate(sys.stdin):
 assert k == 1'
     lat-corr --second c.lat --channels pion c.lat >d
     lat-corr --channels pion c.lat | cmp - d
+}
+
+@test "what is not of the kind of its input does not replace it: tables, propagators, sources, modes, legs, flowed links" {
+    lat-start hot --dims 2,2,2,2 --seed 1 -o u.lat
+    lat-solve --mass 1 --source momentum:0,0,0,.5 u.lat -o s.lat
+    for command in "lat-corr s.lat -o s.lat" "lat-corr u.lat s.lat -o s.lat" "lat-theta u.lat -o u.lat" "lat-flow --until .1 u.lat -o ./u.lat" \
+        "lat-solve --mass 1 --source wall:0 u.lat -o u.lat" "lat-solve --mass 1 -U u.lat b.lat -o u.lat" "lat-source wall:0 u.lat -o u.lat" \
+        "lat-modes --mass 1 --modes 1 u.lat -o u.lat" "lat-dirac --apply M --mass 1 -U u.lat b.lat -o u.lat" \
+        "lat-quark --force --legs s.lat s.lat" "lat-flow --until .1 --links v.lat u.lat v.lat"; do
+        lat-source wall:0 u.lat -o b.lat
+        cp u.lat v.lat
+        cp u.lat u.was
+        cp s.lat s.was
+        # shellcheck disable=SC2086 # words
+        run ! --separate-stderr $command
+        [ "$status" -le 2 ]
+        [ ${#stderr_lines[@]} -le 2 ]
+        cmp u.lat u.was
+        cmp s.lat s.was
+        cmp u.lat v.lat
+    done
+    refuses 1 's.lat: is the output as well' lat-corr s.lat -o s.lat
+    refuses 1 'u.lat: is the output as well' lat-solve --mass 1 -U u.lat b.lat -o u.lat
+    lat-smear stout:.1,1 u.lat -o u.lat # links by links: in place
+    nothing_left
 }
 
 @test "what makes wrong physics is refused in a sentence" {
@@ -292,7 +317,8 @@ lat.write("c.lat", [next(lat.read("a.lat"))] * 2)'
     refuses 2 'coordinate x from 0 to 3' lat-source point:4,0,0,0 u.lat
     refuses 1 'smearing needs links' lat-source wall:0/gauss:1,1 --dims 4,4,4,4
     refuses 1 'a quark propagator' lat-source wall:0 source.lat
-    refuses 2 'expected t from 0 to 3' lat-source sequential:g5,4 source.lat
+    refuses 2 'expected t from 0 to 4' lat-source sequential:g5,5 a.lat
+    refuses 1 'expected a propagator, found a source' lat-source sequential:g5,1 source.lat
     refuses 1 'four dimensions' lat-source wall:0 --dims 4,4,4
     head -c 5000 a.lat >cut.lat
     refuses 1 'truncated' lat-corr cut.lat

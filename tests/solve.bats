@@ -417,6 +417,9 @@ END
     need_numpy
     thermal u.lat
     lat-source "${point[1]}" u.lat -o b.lat
+    # What cannot have a checkpoint says so before the work.
+    refuses 1 'no/ck: cannot create a file in no/' lat-solve --kappa .1 --source wall:0 --checkpoint no/ck u.lat -o x.lat
+    refuses 1 'no/ck: cannot create a file in no/' lat-modes --kappa .1 --modes 1 --checkpoint no/ck u.lat -o x.lat
     "$PYTHON" - <<'END'
 import lat
 import numpy as np

@@ -18,8 +18,9 @@
  *   - write-protected: refused, although rename could replace it;
  *   - a regular file: the new one gets its permissions. A new FILE gets those of umask.
  *
- * Two open outputs are never one file, whatever their names; stdout is not two outputs; and no
- * output is written directly to a file that is open as an input ("lat-x f >> f" would never end).
+ * Two open outputs are never one file, whatever their names; stdout is not two outputs; no output
+ * is written directly to a file that is open as an input ("lat-x f >> f" would never end); and
+ * text, and what has LAT_OUTPUT_OTHER, replaces no open input, which would be lost.
  *
  * An input or output belongs to the ranks of a communicator, each of which opens it. Rank 0 alone
  * reads and writes. On the others an input has a name and no bytes, writing discards, and no call
@@ -100,10 +101,11 @@ enum {
     LAT_OUTPUT_FORCE = 1,      /* binary data even to a terminal */
     LAT_OUTPUT_NO_CLOBBER = 2, /* fail if FILE exists, when it is opened and when it is committed */
     LAT_OUTPUT_TEXT = 4,       /* text, which may go to a terminal */
-    LAT_OUTPUT_LIVE = 8        /* no temporary: FILE can be watched while it is written, and stays
+    LAT_OUTPUT_LIVE = 8,       /* no temporary: FILE can be watched while it is written, and stays
                                 * when a signal ends the process. It is there at once; until the
                                 * first flush an old FILE has its old bytes, and a new one is
                                 * removed if the process ends. */
+    LAT_OUTPUT_OTHER = 16      /* not what the inputs are, of which none may be replaced */
 };
 
 /* NULL on failure. `flags` are some of the above. A terminal is refused without FORCE or TEXT

@@ -90,6 +90,7 @@ struct lat_output {
     bool regular;
     bool no_clobber;
     bool live;         /* FILE itself is written, LAT_OUTPUT_LIVE */
+    bool other;        /* LAT_OUTPUT_TEXT or LAT_OUTPUT_OTHER: replaces no input */
     bool untouched;    /* live, and no byte has been written to FILE yet */
     atomic_int failed; /* errno of the first write that failed, or 0; nothing is written after it */
     char *name;

@@ -47,7 +47,8 @@ static bool collide(const lat_output *a, const lat_output *b)
 
 static bool overwrites(const lat_output *out, const lat_input *in)
 {
-    return in->regular && lat_io_in_place(out) && lat_io_same(&out->file, &in->file);
+    return in->regular && (lat_io_in_place(out) || out->other) && out->file.st_mode
+           && lat_io_same(&out->file, &in->file);
 }
 
 int lat_input_register(lat_input *in)

@@ -209,6 +209,7 @@ lat_output *lat_output_open(const char *path, unsigned flags, const lat_comm *co
                         .fd = -1,
                         .standard = lat_io_is_standard(path),
                         .no_clobber = flags & LAT_OUTPUT_NO_CLOBBER,
+                        .other = flags & (LAT_OUTPUT_TEXT | LAT_OUTPUT_OTHER),
                         .live = flags & LAT_OUTPUT_LIVE && !lat_io_is_standard(path)};
     if (output_prepare(out, path, flags) == 0)
         return out;

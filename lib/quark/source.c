@@ -348,8 +348,17 @@ bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
             return true;
         }
     }
-    const char *t = text && !strncmp(text, "noise:", 6) ? strstr(text, ",t=") : NULL;
-    return t && sscanf(t, ",t=%d", &x[3]) == 1;
+    if (!text || strncmp(text, "noise:", 6) != 0)
+        return false;
+    const char *t = strstr(text, ",t="), *dilute = strstr(text, "dilute=");
+    const char *field = strstr(text, " field ");
+    if (!dilute || !strstr(dilute, "time") || !field)
+        return t && sscanf(t, ",t=%d", &x[3]) == 1;
+    if (sscanf(field, " field %d of", &x[3]) != 1 || !strstr(dilute, "spin")
+        || !strstr(dilute, "colour"))
+        return (x[3] = 0);
+    x[3] /= strstr(dilute, "evenodd") ? 2 : 1;
+    return true;
 }
 
 bool lat_source_numbers(const char *text, const char *kind, double v[4])

@@ -313,7 +313,6 @@ static int take_field(void *context, const char *name, lat_field *f)
 lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
 {
     const lat_fixing_options *o = &lat_fixing_opts;
-    struct stat st;
     lat_checkpoint *k = calloc(1, sizeof *k);
     if (!k || !(k->run = lat_resume_text()) || !(k->limits = lat_options_text(true))) {
         lat_checkpoint_free(k);
@@ -321,18 +320,8 @@ lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
         return NULL;
     }
     k->last = lat_seconds();
-    if (o->checkpoint) { /* before any sweep, when nothing is lost */
-        if (comm->rank == 0 && stat(o->checkpoint, &st) == 0 && !S_ISREG(st.st_mode)) {
-            lat_fail("%s: expected the name of a file for a checkpoint, which is removed in the "
-                     "end, found something else",
-                     o->checkpoint);
-            goto fail;
-        }
-        lat_output *out = lat_output_open(o->checkpoint, 0, comm);
-        if (!out)
-            goto fail;
-        lat_output_abort(out);
-    }
+    if (lat_checkpoint_possible(o->checkpoint, comm))
+        goto fail;
     if (o->resume && lat_resume_read(o->resume, comm, take_field, k))
         goto fail;
     return k;

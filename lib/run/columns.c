@@ -222,7 +222,7 @@ lat_columns *lat_columns_open(const char *path, const char *resume, const lat_co
     }
     k->path = path;
     k->comm = comm;
-    if (resume && lat_resume_read(resume, comm, take, k)) {
+    if (lat_checkpoint_possible(path, comm) || (resume && lat_resume_read(resume, comm, take, k))) {
         lat_columns_free(k);
         return NULL;
     }

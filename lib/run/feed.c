@@ -74,6 +74,16 @@ int lat_feed_end(lat_feed *d)
                : 0;
 }
 
+int lat_need_solution(const lat_header *head, const char *name)
+{
+    if (head->quark.source && !head->quark.residual && !lat_fermion_known(&head->quark.fermion))
+        return lat_mismatch(lat_opts.force,
+                            "%s: expected a propagator, found a source (no operator in its header; "
+                            "lat-solve makes the propagator; --force takes it)",
+                            name);
+    return 0;
+}
+
 int lat_feed_next(lat_feed *d)
 {
     char text[64];
@@ -91,11 +101,5 @@ int lat_feed_next(lat_feed *d)
     if (head->geom.nd != 4)
         return lat_fail("%s: expected four dimensions, found %s", name,
                         lat_dims_text(&head->geom, text));
-    if (head->quark.source && !head->quark.residual && !lat_fermion_known(&head->quark.fermion)
-        && lat_mismatch(lat_opts.force,
-                        "%s: expected a propagator, found a source (no operator in its header; "
-                        "lat-solve makes the propagator; --force takes it)",
-                        name))
-        return -1;
-    return 1;
+    return lat_need_solution(head, name) ? -1 : 1;
 }

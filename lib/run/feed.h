@@ -33,6 +33,9 @@ typedef struct lat_feed {
  * a propagator is refused, or taken with --force. */
 int lat_feed_next(lat_feed *d);
 
+/* Of a propagator with this header: no source in its place, or --force with a warning. 0, or -1. */
+int lat_need_solution(const lat_header *head, const char *name);
+
 /* After the header: memory, and the whole field if it has to be. 0, or -1. */
 int lat_feed_start(lat_feed *d);
 

@@ -313,7 +313,7 @@ lat_modestate *lat_modestate_open(const char *path, const char *resume, const la
     k->path = path;
     k->comm = comm;
     k->there = path && resume && stat(path, &st) == 0; /* then it is that of resume */
-    if (resume && lat_resume_read(resume, comm, take, k)) {
+    if (lat_checkpoint_possible(path, comm) || (resume && lat_resume_read(resume, comm, take, k))) {
         lat_modestate_free(k);
         return NULL;
     }

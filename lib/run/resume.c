@@ -35,6 +35,21 @@ void lat_checkpoint_usage(const char *path, const char *resume)
               path, path);
 }
 
+int lat_checkpoint_possible(const char *path, const lat_comm *comm)
+{
+    struct stat st;
+    if (!path)
+        return 0;
+    const bool file = comm->rank != 0 || stat(path, &st) || S_ISREG(st.st_mode);
+    lat_output *out = file ? lat_output_open(path, 0, comm) : NULL;
+    if (!file)
+        lat_fail("%s: expected the name of a file for a checkpoint, which is removed in the end, "
+                 "found something else",
+                 path);
+    lat_output_abort(out);
+    return lat_agree(comm, out ? 0 : -1);
+}
+
 char *lat_resume_text(void)
 {
     char *options = lat_options_text(false), *text;

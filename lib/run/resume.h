@@ -10,6 +10,10 @@
  * there, unless --resume names the same file: it may be the only copy of a long run. */
 void lat_checkpoint_usage(const char *checkpoint, const char *resume);
 
+/* Before the work, when nothing is lost: can a checkpoint be written there? NULL: none is asked
+ * for. 0, or -1 with lat_error set. All ranks call it. */
+int lat_checkpoint_possible(const char *path, const lat_comm *comm);
+
 /* The tool and the options that decide its result (common/options.h), which must be the same when a
  * run is resumed. After lat_options_parse; to be freed; NULL with lat_error set. */
 char *lat_resume_text(void);

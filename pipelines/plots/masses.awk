@@ -2,7 +2,8 @@
 # Means, jackknife errors and effective masses of correlators: awk -f jackknife.awk -f masses.awk TABLE...  (tables of lat-corr, a configuration each
 # row set; of several configurations in a table, each counts)
 #
-# Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time, and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
+# Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time (with -v open=1, for Dirichlet and open boundaries in time,
+# of all), and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
 # mesons, of C(t) averaged with C(T-t). Errors are those of the means over all configurations but one.
 BEGIN { FS = OFS = "\t"; OFMT = "%.10g" }
 FNR == 1 {
@@ -20,7 +21,7 @@ FNR == 1 {
     value[id, key, t] = $column["re"]
     count[key, t]++
 }
-function symmetric(key) { return key ~ /^(pion|rho|a0|a1|b1)/ }
+function symmetric(key) { return !open && key ~ /^(pion|rho|a0|a1|b1)/ }
 # Mean over all configurations but number `out` (0: over all).
 function mean(key, t, out,    back) {
     back = (T - t) % T

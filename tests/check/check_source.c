@@ -343,6 +343,9 @@ static void check_refusals(const lat_header *head)
     CHECK(lat_source_place("gauss:2,5,1,2,0,3/gauss:1,1", x) && x[0] == 1 && x[3] == 3, "gauss");
     CHECK(lat_source_place("wall:2,1,0,0", x) && x[0] == 0 && x[3] == 2, "wall");
     CHECK(lat_source_place("noise:z4,seed=4,t=3", x) && x[3] == 3, "noise");
+    CHECK(lat_source_place("noise:z4,dilute=spin-colour-time-evenodd field 7 of 16", x)
+              && x[3] == 3,
+          "diluted in time");
     CHECK(!lat_source_place("momentum:1,1,1,1", x) && x[3] == 0, "momentum");
     CHECK(!lat_source_place(NULL, x) && !lat_source_place("SHELL_SOURCE", x), "foreign");
 }

@@ -451,7 +451,7 @@ static int all(lat_input *in, FILE *text)
 
 static int open_files(void)
 {
-    if (links && !(files.out.links = lat_output_open(links, 0, lat_opts.comm)))
+    if (links && !(files.out.links = lat_output_open(links, LAT_OUTPUT_OTHER, lat_opts.comm)))
         return -1;
     if (!currents)
         return 0;

@@ -477,7 +477,7 @@ int main(int argc, char **argv)
     check_usage();
     if (lat_device_begin(&device, lat_opts.comm))
         return lat_report(LAT_FAILED);
-    if (links && !(files.out = lat_output_open(links, 0, lat_opts.comm)))
+    if (links && !(files.out = lat_output_open(links, LAT_OUTPUT_OTHER, lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, commit);
     lat_output_abort(files.out); /* what is not committed */

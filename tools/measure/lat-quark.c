@@ -1062,7 +1062,8 @@ static int read_file(lat_input *in, FILE *text)
         return LAT_FAILED;
     if (gauge_file && !r->gauge.in && !(r->gauge.in = lat_input_open(gauge_file, lat_opts.comm)))
         return LAT_FAILED;
-    if (legs_path && !r->legs && !(r->legs = lat_output_open(legs_path, 0, lat_opts.comm)))
+    if (legs_path && !r->legs
+        && !(r->legs = lat_output_open(legs_path, LAT_OUTPUT_OTHER, lat_opts.comm)))
         return LAT_FAILED;
     while (code == LAT_DONE && (more = lat_feed_next(&r->first)) > 0) {
         code = lat_legs_noted(&r->first.f.head) ? summed(r) : propagator(r);

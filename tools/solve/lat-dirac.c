@@ -618,7 +618,7 @@ static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
     const lat_device_options device = {.choice = LAT_DEVICE_CPU};
-    const unsigned flags = lat_output_flags() | (apply >= 0 ? 0 : LAT_OUTPUT_TEXT);
+    const unsigned flags = lat_output_flags() | (apply >= 0 ? LAT_OUTPUT_OTHER : LAT_OUTPUT_TEXT);
     if (!(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->links.in = lat_input_open(gauge_file, comm))
         || (source_file && !(r->sources = lat_input_open(source_file, comm)))

@@ -615,8 +615,9 @@ static int open_all(run *r)
     const bool text = tsv || json;
     if (!(r->kept = lat_modestate_open(checkpoint, resume, comm))
         || !(r->links.in = lat_input_open(lat_opts.input, comm))
-        || !(r->out = lat_output_open(lat_opts.output,
-                                      lat_output_flags() | (text ? LAT_OUTPUT_TEXT : 0), comm))
+        || !(r->out = lat_output_open(
+                 lat_opts.output, lat_output_flags() | (text ? LAT_OUTPUT_TEXT : LAT_OUTPUT_OTHER),
+                 comm))
         || (text && !(r->text = lat_text_open(r->out)))
         || (log_path && !(r->log = lat_log_open(log_path, COLUMNS, comm)))
         || lat_device_begin(&device, comm) || !(r->device = lat_device_open(&device, comm)))

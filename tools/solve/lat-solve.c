@@ -855,7 +855,7 @@ static int open_all(run *r)
         || !(r->links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
         || (deflate_path && !(r->modes = lat_input_open(deflate_path, comm)))
         || lat_overlap_known_open(&r->known, comm)
-        || !(r->out = lat_output_open(lat_opts.output, lat_output_flags(), comm))
+        || !(r->out = lat_output_open(lat_opts.output, lat_output_flags() | LAT_OUTPUT_OTHER, comm))
         || (log_path
             && !(r->log = lat_log_open(
                      log_path,

@@ -11,6 +11,7 @@
 #include "formats/fields.h"
 #include "quark/gamma.h"
 #include "quark/source.h"
+#include "run/feed.h"
 #include "run/links.h"
 #include "run/tool.h"
 #include "stream/stream.h"
@@ -225,8 +226,9 @@ static int on_propagators(run *r)
     lat_field s;
     int rc;
     for (; (rc = lat_fields_read(r->in, &s)) > 0; r->field++) {
-        rc = lat_header_need(&s.head, LAT_PROPAGATOR, lat_input_name(r->in)) || sequential(r, &s)
-                     || describe(r, &s.head) || write_field(r, &s)
+        const char *name = lat_input_name(r->in);
+        rc = lat_header_need(&s.head, LAT_PROPAGATOR, name) || lat_need_solution(&s.head, name)
+                     || sequential(r, &s) || describe(r, &s.head) || write_field(r, &s)
                  ? -1
                  : 0;
         lat_field_free(&s);
@@ -262,8 +264,8 @@ int main(int argc, char **argv)
         r.in = lat_input_open(file, lat_opts.comm);
     int rc = (dims || r.in)
                      && (!gauge_file || (r.links.in = lat_input_open(gauge_file, lat_opts.comm)))
-                     && (r.out = lat_output_open(lat_opts.output, lat_output_flags(),
-                                                 lat_opts.comm))
+                     && (r.out = lat_output_open(
+                             lat_opts.output, lat_output_flags() | LAT_OUTPUT_OTHER, lat_opts.comm))
                  ? 0
                  : -1;
     if (rc == 0)
