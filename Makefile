@@ -6,7 +6,8 @@
 #   make bench        speed of the sweeps; make bench-stream: of the stream; make bench-convert:
 #                     of lat-convert beside cat (DIMS=64,64,64,128 FOLDER=/scratch);
 #                     make bench-heatbath: of lat-heatbath; make bench-dirac: of Dirac operators on one core;
-#                     make bench-flow: of the gradient flow; make bench-ghost: of the Faddeev-Popov operator
+#                     make bench-flow: of the gradient flow; make bench-ghost: of the Faddeev-Popov operator;
+#                     make bench-overlap: of the sign function
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
@@ -386,7 +387,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-code check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-gpu bench-dirac-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-code check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-overlap bench-gpu bench-dirac-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -463,6 +464,9 @@ bench-flow: $(B)/bench/bench_flow
 	@$<
 
 bench-ghost: $(B)/bench/bench_ghost
+	@$<
+
+bench-overlap: $(B)/bench/bench_overlap
 	@$<
 
 # Pictures need gnuplot; where it is not to be had there are the tables.

@@ -34,50 +34,70 @@ struct lat_sign {
 
 /* ---- projection ------------------------------------------------------------------------------ */
 
-/* dot[k][column] = <w_k, in>; and in -= sum w_k dot[k]. */
-static int take_out(lat_sign *s, const lat_spinor_part *p, lat_dfield *in, lat_scalar *dot)
+/* A pass over some modes. */
+typedef struct pass {
+    int first, count;
+    const lat_dfield *w[AT_ONCE];
+    scalars now[AT_ONCE]; /* <w, in> */
+} pass;
+
+static int products(lat_sign *s, const lat_spinor_part *p, int first, pass *a, const lat_dfield *in)
 {
-    for (int k = 0; k < s->modes->count; k += AT_ONCE) {
-        const int n = s->modes->count - k < AT_ONCE ? s->modes->count - k : AT_ONCE;
-        const lat_dfield *w[AT_ONCE];
-        lat_scalar *to[AT_ONCE];
-        const lat_scalar *by[AT_ONCE];
-        scalars minus[AT_ONCE];
-        for (int j = 0; j < n; j++) {
-            w[j] = s->modes->vector[k + j];
-            to[j] = dot + (k + j) * LAT_SPINOR_COLUMNS;
-            by[j] = minus[j];
+    const int left = s->modes->count - first;
+    lat_scalar *to[AT_ONCE];
+    a->first = first;
+    a->count = left < AT_ONCE ? left : AT_ONCE;
+    for (int j = 0; j < a->count; j++) {
+        a->w[j] = s->modes->vector[first + j];
+        to[j] = a->now[j];
+    }
+    return s->space->ops->dots(s->space, p, a->count, a->w, in, to, NULL);
+}
+
+/* x += sum_j w_j by[j], by[j] = factor dot - now, dot of the mode and column. */
+static int combine(lat_sign *s, const lat_spinor_part *p, pass *a, const double *factor,
+                   lat_dfield *x)
+{
+    const lat_scalar *by[AT_ONCE];
+    for (int j = 0; j < a->count; j++) {
+        const lat_scalar *dot = s->dot + (a->first + j) * LAT_SPINOR_COLUMNS;
+        by[j] = a->now[j];
+        for (int i = 0; i < p->columns; i++) {
+            const int c = p->column[i];
+            lat_scalar *z = &a->now[j][c];
+            *z = (lat_scalar){factor[j] * dot[c].re - z->re, factor[j] * dot[c].im - z->im};
         }
-        if (s->space->ops->dots(s->space, p, n, w, in, to, NULL))
+    }
+    return s->space->ops->axpys(s->space, p, a->count, by, a->w, x, NULL);
+}
+
+/* s->dot[k][column] = <w_k, in>; and in -= sum w_k dot[k]. */
+static int take_out(lat_sign *s, const lat_spinor_part *p, lat_dfield *in)
+{
+    static const double none[AT_ONCE] = {0};
+    pass a;
+    for (int k = 0; k < s->modes->count; k += a.count) {
+        if (products(s, p, k, &a, in))
             return -1;
-        for (int j = 0; j < n; j++)
-            for (int i = 0; i < p->columns; i++) {
-                const lat_scalar z = to[j][p->column[i]];
-                minus[j][p->column[i]] = (lat_scalar){-z.re, -z.im};
-            }
-        if (s->space->ops->axpys(s->space, p, n, by, w, in, NULL))
+        for (int j = 0; j < a.count; j++)
+            memcpy(s->dot + (k + j) * LAT_SPINOR_COLUMNS, a.now[j], sizeof a.now[j]);
+        if (combine(s, p, &a, none, in))
             return -1;
     }
     return 0;
 }
 
-/* out += sum sign(value[k]) w_k dot[k]. */
+/* out += sum w_k (sign(value[k]) dot[k] - <w_k, out>). */
 static int put_back(lat_sign *s, const lat_spinor_part *p, lat_dfield *out)
 {
-    for (int k = 0; k < s->modes->count; k += AT_ONCE) {
-        const int n = s->modes->count - k < AT_ONCE ? s->modes->count - k : AT_ONCE;
-        const lat_dfield *w[AT_ONCE];
-        const lat_scalar *by[AT_ONCE];
-        for (int j = 0; j < n; j++) {
-            lat_scalar *dot = s->dot + (k + j) * LAT_SPINOR_COLUMNS;
-            w[j] = s->modes->vector[k + j];
-            by[j] = dot;
-            for (int i = 0; i < p->columns && s->modes->value[k + j] < 0; i++) {
-                lat_scalar *z = &dot[p->column[i]];
-                *z = (lat_scalar){-z->re, -z->im};
-            }
-        }
-        if (s->space->ops->axpys(s->space, p, n, by, w, out, NULL))
+    pass a;
+    for (int k = 0; k < s->modes->count; k += a.count) {
+        double sign[AT_ONCE];
+        if (products(s, p, k, &a, out))
+            return -1;
+        for (int j = 0; j < a.count; j++)
+            sign[j] = s->modes->value[k + j] < 0 ? -1 : 1;
+        if (combine(s, p, &a, sign, out))
             return -1;
     }
     return 0;
@@ -248,15 +268,14 @@ static int rational(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield
 int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
                    lat_dfield *in)
 {
-    lat_scalar *none = s->dot + s->modes->count * LAT_SPINOR_COLUMNS;
     if (p->columns == 0)
         return 0;
-    if (s->space->ops->copy(s->space, p, in, s->psi) || take_out(s, p, s->psi, s->dot))
+    if (s->space->ops->copy(s->space, p, in, s->psi) || take_out(s, p, s->psi))
         return -1;
     if (s->options.method == LAT_SIGN_ZOLOTAREV ? rational(s, level, p, out, s->psi)
                                                 : polynomial(s, level, p, out, s->psi))
         return -1;
-    return take_out(s, p, out, none) || put_back(s, p, out) ? -1 : 0;
+    return put_back(s, p, out);
 }
 
 int lat_sign_level(const lat_sign *s, double delta)
@@ -378,7 +397,7 @@ static int open_modes(lat_sign *s)
 {
     const lat_modes *m = s->modes;
     double *gap = lat_alloc((size_t)m->count + 1, sizeof *gap, "gaps of modes");
-    s->dot = lat_alloc(2 * (size_t)m->count * LAT_SPINOR_COLUMNS + 1, sizeof *s->dot,
+    s->dot = lat_alloc((size_t)m->count * LAT_SPINOR_COLUMNS + 1, sizeof *s->dot,
                        "products with modes");
     if (gap && m->count) {
         lat_modes_gaps(m->count, m->value, m->rest, false, gap);

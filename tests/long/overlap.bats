@@ -160,3 +160,12 @@ PY
         cmp <(cut -f 1-5 own) <(cut -f 1-5 known)
     done
 }
+
+@test "pipelines/paper/overlap.sh: the sign function a site and degree, low modes a site and mode" {
+    [ -n "${LAT_BENCH:-}" ] || skip "LAT_BENCH names no folder of benchmarks"
+    run -0 env BENCH="$LAT_BENCH/bench_overlap" EXTENTS=4 MODE_EXTENTS=4 CONFIGURATIONS=2 LOW_MODES=4 "$ROOT/pipelines/paper/overlap.sh" out
+    [[ "$output" == *"thesis, figure 5.5"* ]]
+    # Two precisions, one column and twelve, a degree and a mode; both methods find four modes of both configurations.
+    awk -F'\t' 'FNR > 1 { n++; bad += !($6 > 0 && $7 > 0 && $8 > 0) } END { exit bad || n != 8 }' out/degrees.tsv
+    awk -F'\t' 'FNR > 1 { n++; bad += !($3 == 8 && $5 > 0) } END { exit bad || n != 2 }' out/modes.tsv
+}

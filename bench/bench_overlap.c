@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench_overlap: speed of the sign function of H = gamma5 (D_W - 1.4), a degree of its polynomial
+ * and the projection of low modes, of one column and of twelve, `make bench-overlap`.
+ *
+ * The answer is compared first: D of a smaller lattice with the operator that certifies solutions,
+ * and on the lattice that is timed |sign(H) v| with |v|, to the error of the polynomial. Then each
+ * part is timed in samples, and a copy right before and after each one, as the machine may be
+ * shared. Counted of a site and column are the bytes that have to move, and no more:
+ *     a degree   two applications of D_W, each with a spinor in and one out, and the links once for
+ *                all columns: 2 (8 R/columns + 48) reals, R reals a link. (Clenshaw's recursion
+ * also adds two vectors.) a mode     four passes, in which eight modes are read once for all
+ * columns, and the column is read in two and read and written in two
+ *
+ *     bench_overlap [THREADS [EXTENT]]    LAT_LANES=avx2, base: with vectors of that length;
+ *                                         THREADS 0: on a GPU */
+#include <stdio.h>
+#include <string.h>
+#include "../tests/check/devices.h"
+#include "../tests/check/fields.h"
+#include "base/isa.h"
+#include "bench.h"
+#include "grid/bandwidth.h"
+#include "overlap/plain_overlap.h"
+
+enum { SAMPLES = 7, LOW_MODES = 32, COLUMNS = 12, DEGREE = 40, SMALL = 4 };
+static const double LOWER = .4, UPPER = 8.5; /* of H, on links near 1 */
+
+static double copied(int threads)
+{
+    return threads ? bench_copy_bandwidth((size_t)256 << 20, threads)
+                   : lat_gpu_copy_bandwidth((size_t)1 << 30);
+}
+
+static lat_field links(int extent)
+{
+    lat_field u = field_new(LAT_GAUGE, (lat_geometry){4, {extent, extent, extent, extent}}, 3,
+                            LAT_F64);
+    fill_near_one_fast(&u, .05, 5);
+    need(lat_field_exchange(&u) == 0, "links");
+    return u;
+}
+
+/* An overlap operator with an interval that is known, and random vectors for modes. */
+typedef struct bed {
+    lat_overlap o;
+    lat_dfield *in, *out;
+    double value[LOW_MODES], residual[LOW_MODES];
+    lat_dfield *mode[LOW_MODES];
+} bed;
+
+static const int list[COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+static const lat_spinor_part one = {LAT_BOTH, 1, list};
+
+static lat_spinor_part part_of(const bed *b)
+{
+    return (lat_spinor_part){LAT_BOTH, b->o.space->columns, list};
+}
+
+static void open_modes(bed *b, int modes)
+{
+    lat_spinor_space *s = b->o.one;
+    for (int k = 0; k < modes; k++) {
+        double norm;
+        b->value[k] = k % 2 ? -.1 : .1;
+        need((b->mode[k] = lat_spinor_new(s, "a mode"))
+                 && s->ops->random(s, &one, (uint64_t)k, b->mode[k]) == 0
+                 && s->ops->dots(s, &one, 0, NULL, b->mode[k], NULL, &norm) == 0,
+             "a mode");
+        const lat_scalar none = {0, 0}, by = {1 / sqrt(norm), 0};
+        need(s->ops->axpby(s, &one, &none, b->mode[k], &by, b->mode[k], NULL) == 0, "a mode");
+    }
+    b->o.modes = (lat_modes){.count = modes,
+                             .value = b->value,
+                             .residual = b->residual,
+                             .vector = b->mode,
+                             .rest = LOWER,
+                             .norm = UPPER};
+}
+
+static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage storage, int columns,
+                     int modes, int degree)
+{
+    const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
+    const lat_dirac_options how = {.reals = 0};
+    const lat_sign_options sign = {.delta = 1e-10, .order = degree};
+    lat_fermion kernel;
+    memset(b, 0, sizeof *b);
+    lat_fermion_init(&b->o.fermion);
+    strcpy(b->o.fermion.name, "overlap");
+    b->o.fermion.m0 = 1.4;
+    lat_overlap_kernel(&b->o.fermion, &kernel);
+    need((b->o.grid = lat_grid_new(on, &spec)) && (b->o.one = lat_spinor_open(b->o.grid, 3, 1))
+             && (b->o.space = lat_spinor_open(b->o.grid, 3, columns))
+             && (b->o.h = lat_dirac_open(b->o.space, u, &kernel, &how)),
+         "an operator");
+    open_modes(b, modes);
+    const lat_spinor_part p = part_of(b);
+    need((b->o.sign = lat_sign_open(b->o.h, &b->o.modes, &sign))
+             && (b->in = lat_spinor_new(b->o.space, "spinors"))
+             && (b->out = lat_spinor_new(b->o.space, "spinors"))
+             && b->o.space->ops->random(b->o.space, &p, 7, b->in) == 0,
+         "the sign function");
+}
+
+static void close_bed(bed *b)
+{
+    lat_sign_close(b->o.sign);
+    for (int k = 0; k < b->o.modes.count; k++)
+        lat_dfield_free(b->mode[k]);
+    lat_dfield_free(b->in);
+    lat_dfield_free(b->out);
+    lat_dirac_close(b->o.h);
+    lat_spinor_close(b->o.space);
+    lat_spinor_close(b->o.one);
+    lat_grid_free(b->o.grid);
+}
+
+/* sign(H) of all columns; what it returns waits for a GPU. */
+static double apply(bed *b)
+{
+    const lat_spinor_part p = part_of(b);
+    double norm[COLUMNS];
+    need(lat_sign_apply(b->o.sign, 0, &p, b->out, b->in) == 0
+             && b->o.space->ops->dots(b->o.space, &p, 0, NULL, b->out, NULL, norm) == 0,
+         "the sign function");
+    return sqrt(norm[0]);
+}
+
+static double epsilon_of(lat_storage storage)
+{
+    return storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
+}
+
+/* D of the device and of plain_overlap.h, which share the interval alone: apart by the errors of
+ * both, and by rounding, which Clenshaw's recursion makes as large as its degree. */
+static void check(lat_device *on, lat_storage storage, int columns)
+{
+    lat_field u = links(SMALL), x = field_new(LAT_SPINOR, u.head.geom, 3, LAT_F64),
+              y = field_new(LAT_SPINOR, u.head.geom, 3, LAT_F64),
+              z = field_new(LAT_SPINOR, u.head.geom, 3, LAT_F64);
+    bed b;
+    double off = 0, all = 0;
+    open_bed(&b, on, &u, storage, columns, 0, 0);
+    const lat_spinor_part p = part_of(&b);
+    const int last = columns - 1;
+    lat_spinor_space *s = b.o.space;
+    lat_plain_overlap *m = lat_plain_overlap_new(&u, &b.o, 1e-12);
+    need(m && s->ops->get(s, b.in, last, &x, 0) == 0
+             && lat_plain_overlap_apply(m, &x, 1, list, &y) == 0
+             && lat_overlap_apply(&b.o, LAT_OVERLAP_D, 0, &p, b.out, b.in) == 0
+             && s->ops->get(s, b.out, last, &z, 0) == 0,
+         "D");
+    for (size_t i = 0; i < lat_field_reals(&y); i++) {
+        const double a = ((double *)y.data)[i], c = ((double *)z.data)[i];
+        off += (a - c) * (a - c);
+        all += a * a;
+    }
+    const double most = 2e-10 + 10 * lat_sign_order(b.o.sign) * epsilon_of(storage);
+    if (!(sqrt(off / all) <= most))
+        printf("D differs from the plain operator by %g, expected %g\n", sqrt(off / all), most),
+            exit(1);
+    lat_plain_overlap_free(m);
+    close_bed(&b);
+    lat_field_free(&x);
+    lat_field_free(&y);
+    lat_field_free(&z);
+    lat_field_free(&u);
+}
+
+/* Seconds of an application, and what a copy does meanwhile. */
+static double timed(bed *b, int threads, double *copy)
+{
+    double t[SAMPLES], c[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        const double before = copied(threads), start = bench_time(threads);
+        apply(b);
+        t[i] = bench_time(threads) - start;
+        c[i] = (before + copied(threads)) / 2;
+    }
+    *copy = bench_median(c, SAMPLES);
+    return bench_median(t, SAMPLES);
+}
+
+static void print_line(const char *name, double seconds, double bytes, double flops, double copy)
+{
+    printf("%-18s %8.2f ns  %6.0f bytes  %7.1f GB/s, %.2f of a copy", name, 1e9 * seconds, bytes,
+           bytes / seconds * 1e-9, bytes / seconds * 1e-9 / copy);
+    if (flops > 0)
+        printf("  %7.1f Gflop/s", flops / seconds * 1e-9);
+    printf("\n");
+}
+
+static void measure(lat_device *on, const lat_field *u, lat_storage storage, int columns,
+                    int threads)
+{
+    const double real = storage == LAT_STORAGE_DOUBLE ? 8 : 4,
+                 each = (double)lat_volume(&u->head.geom) * columns;
+    double copy, more;
+    bed b;
+    open_bed(&b, on, u, storage, columns, 0, DEGREE);
+    const lat_spinor_part p = part_of(&b);
+    double norm[COLUMNS];
+    need(b.o.space->ops->dots(b.o.space, &p, 0, NULL, b.in, NULL, norm) == 0, "a norm");
+    const double off = fabs(apply(&b) / sqrt(norm[0]) - 1), delta = lat_sign_delta(b.o.sign, 0);
+    if (!(off <= delta + 10 * DEGREE * epsilon_of(storage)))
+        printf("|sign(H) v| differs from |v| by %g, expected %g\n", off, delta), exit(1);
+    const double seconds = timed(&b, threads, &copy),
+                 reals = 2 * (8. * b.o.h->reals / columns + 48),
+                 flops = 2 * b.o.h->ops->flops(b.o.h, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN});
+    printf("%s, %d columns, %d reals a link\n", real == 8 ? "double" : "single", columns,
+           b.o.h->reals);
+    print_line("  a degree", seconds / each / DEGREE, reals * real, flops, copy);
+    close_bed(&b);
+    /* Of one degree, with and without modes. */
+    open_bed(&b, on, u, storage, columns, 0, 1);
+    const double without = timed(&b, threads, &copy);
+    close_bed(&b);
+    open_bed(&b, on, u, storage, columns, LOW_MODES, 1);
+    const double with = timed(&b, threads, &more);
+    close_bed(&b);
+    print_line("  a mode", (with - without) / each / LOW_MODES,
+               (4 * 24. / columns + 6 * 24. / 8) * real, 4 * 96, (copy + more) / 2);
+}
+
+/* As docs/peers.md has them for hops, of which a degree has four half ones. */
+static const char peers[] =
+    "published, of two hops of others, without what Clenshaw's recursion adds, ns a site and "
+    "degree:\n"
+    "  H200, 32^3x64, 1 and 12 columns: QUDA single .36 .21, double .74 .48\n"
+    "  a core (Zen 5), 8^4: Grid single 23, double 46; QPhiX 25 (32x8^3), 51 (16x8^3); openQCD 56, "
+    "83\n"
+    "  the diploma thesis on Neuberger operators in CUDA (single, 12 reals): GTX 280 22 times, "
+    "8800 "
+    "GT 12\n"
+    "  times as fast as a Core2Duo; modes 4 times; 1440 bytes, 1392 flops a site and D_W\n";
+
+int main(int argc, char **argv)
+{
+    const int threads = argc > 1 ? atoi(argv[1]) : 1,
+              extent = argc > 2 ? atoi(argv[2]) : (threads ? 8 : 32);
+    bench_threads(threads ? threads : bench_most_threads());
+    lat_device *const on = threads ? cpu_device() : gpu_device();
+    static const lat_storage storages[] = {LAT_STORAGE_DOUBLE, LAT_STORAGE_SINGLE};
+    need(on != NULL, "a device");
+    lat_field u = links(extent);
+    printf("sign function on %d^4, %s, %d threads; of a site and column\n", extent,
+           threads ? lat_isa_name(lat_isa_widest()) : on->name, threads);
+    for (int k = 0; k < 4; k++) {
+        check(on, storages[k / 2], k % 2 ? COLUMNS : 1);
+        measure(on, &u, storages[k / 2], k % 2 ? COLUMNS : 1, threads);
+    }
+    printf("%s", peers);
+    lat_field_free(&u);
+    return 0;
+}
