@@ -9,17 +9,18 @@ sweeps() { # of the last line of a log
 # reaches FILE F: its links, reunitarised, reach the Landau functional F from ten random gauges and
 # their own.
 reaches() {
-    local seed
+    local seed name
     lat-convert "$DATA/$1" | lat-reunit --method gram-schmidt --precision double -o a.lat
+    lat-theta --tsv a.lat >a.tsv
     for seed in 0 1 2 3 4 5 6 7 8 9 10; do
+        # Another start is other numbers in the same lines.
+        [ "$seed" -le 1 ] || ! sanitized || break
         if [ "$seed" = 0 ]; then cp a.lat s.lat; else lat-gauge --random --seed "$seed" a.lat -o s.lat; fi
         lat-orelax --gauge landau --omega 1.7 --theta 1e-14 s.lat -o b.lat
-        near "$(column b.lat functional)" "$2" 1e-10
-        lat-theta --require-theta 1e-14 b.lat
-        near "$(column b.lat plaquette)" "$(column a.lat plaquette)" 1e-13
-        for mu in x y z t; do
-            near "$(column b.lat polyakov_${mu}_re)" "$(column a.lat polyakov_${mu}_re)" 1e-13
-            near "$(column b.lat polyakov_${mu}_im)" "$(column a.lat polyakov_${mu}_im)" 1e-13
+        lat-theta --tsv --require-theta 1e-14 b.lat >b.tsv
+        near "$(field b.tsv functional)" "$2" 1e-10
+        for name in plaquette polyakov_{x,y,z,t}_{re,im}; do
+            near "$(field b.tsv "$name")" "$(field a.tsv "$name")" 1e-13
         done
     done
 }
@@ -59,6 +60,7 @@ reaches() {
 }
 
 @test "sweeps of the su2 scheme to theta < 1e-14 are those of the table, by omega" {
+    not_sanitized "numbers of sweeps"
     need_data milc_lat.sample.l8888
     lat-convert "$DATA/milc_lat.sample.l8888" | lat-reunit --precision double -o a.lat
     while read -r omega expected; do
@@ -76,6 +78,7 @@ END
 }
 
 @test "the su3 scheme needs at most half the sweeps of su2 at its best" {
+    not_sanitized "numbers of sweeps"
     local omega needed best=100000
     thermal a.lat
     lat-orelax --omega 1.7 --theta 1e-12 --check-every 1 --log log.tsv a.lat -o b.lat
@@ -89,6 +92,7 @@ END
 }
 
 @test "the su3 scheme needs at most 60 sweeps where su2 at its best needs at least 170, on a published configuration" {
+    not_sanitized "numbers of sweeps"
     need_data milc_lat.sample.l8888
     lat-convert "$DATA/milc_lat.sample.l8888" | lat-reunit --precision double -o a.lat
     lat-orelax --omega 1.7 --theta 1e-12 --check-every 1 --log log.tsv a.lat -o b.lat
