@@ -385,6 +385,42 @@ END
     done
 }
 
+# The same numbers in another order, precision or number of rows have another CRC.
+@test "links are known by their numbers, however they are stored; rounded ones are others" {
+    lat-start hot --dims 4,4,4,4 --seed 3 -o d.lat
+    lat-convert --precision single d.lat -o s.lat
+    lat-convert --precision double s.lat -o sd.lat # the numbers of s
+    lat-convert --rows 2 s.lat -o s2.lat           # others: the last row is computed in double
+    lat-convert --rows 2 d.lat -o d2.lat
+    lat-convert --rows 3 d2.lat -o d23.lat # the numbers of d2
+    for u in d s d2; do
+        lat-reorder --sites parity $u.lat -o ${u}p.lat
+        lat-solve --kappa .1 "${point[@]}" --columns 0 $u.lat -o x_$u.lat
+        lat-solve --kappa .1 "${point[@]}" --columns 0 ${u}p.lat -o x_${u}p.lat
+        [ "$(lat-info ${u}p.lat | grep crc-32)" != "$(lat-info $u.lat | grep crc-32)" ]
+    done
+    for pair in d:d d:dp dp:d dp:dp s:s s:sd s:sp sp:s sp:sd d2:d23 d2:d2p d2p:d23 d2p:d2; do
+        lat-dirac --check -U "${pair#*:}.lat" "x_${pair%:*}.lat" > check.tsv || { echo "$pair"; return 1; }
+    done
+    for pair in d:s d:sd d:sp dp:s s:d s:dp sp:d2 d2:s; do
+        refuses 1 "x_${pair%:*}.lat: field 0: expected its links, of CRC " lat-dirac --check -U "${pair#*:}.lat" "x_${pair%:*}.lat"
+        [[ $stderr$output == *"(the same ones rounded are others, too; --force takes them)" ]]
+    done
+    lat-dirac --check -U <(cat s.lat sp.lat dp.lat) x_d.lat > check.tsv # found behind others
+}
+
+@test "ranks know links that are stored otherwise" {
+    need_mpi
+    lat-start hot --dims 4,4,4,4 --seed 3 -o d.lat
+    lat-reorder --links t,x,y,z d.lat -o p.lat
+    lat-solve --kappa .1 "${point[@]}" --columns 0 d.lat -o x.lat
+    lat-solve -n 2 --kappa .1 "${point[@]}" --columns 0 p.lat -o y.lat
+    lat-dirac -n 2 --check -U p.lat x.lat > check.tsv
+    lat-dirac --check -U d.lat y.lat > check.tsv
+    lat-convert --precision single d.lat -o s.lat
+    refuses 1 'expected its links, of CRC ' lat-dirac -n 2 --check -U s.lat x.lat
+}
+
 @test "what is not of these links is refused by every tool, unless --force" {
     thermal u.lat
     lat-start --start weak --dims 4,4,4,8 --seed 2 -o v.lat

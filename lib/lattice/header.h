@@ -63,7 +63,16 @@ typedef struct lat_header {
     /* CRC-32 of the raw bytes that were read, in hex; "" if it was not read from a stream. Not
      * written: the line of the next stage in `history` has it. */
     char read_crc[9];
+    /* The same of a field that was read in another order, as it would be in the natural one; else
+     * "". */
+    char natural_crc[9];
 } lat_header;
+
+/* The CRC by which spinors name their links, in whatever order these were read; "" if unknown. */
+static inline const char *lat_header_links_crc(const lat_header *links)
+{
+    return *links->natural_crc ? links->natural_crc : links->read_crc;
+}
 
 /* A header with nothing known: kind gauge, SU(3), f64, 18 reals, plaquette NaN, gauge none. */
 void lat_header_init(lat_header *head);

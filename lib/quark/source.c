@@ -527,7 +527,7 @@ int lat_source_field(const lat_source *s, int field, lat_field *b)
     b->head.order = (lat_order){.sites = ""};
     lat_header_make_spinors(&b->head, columns == 1 ? LAT_SPINOR : LAT_PROPAGATOR, columns);
     if (links->kind == LAT_GAUGE)
-        memcpy(b->head.quark.links, links->read_crc, sizeof b->head.quark.links);
+        strcpy(b->head.quark.links, lat_header_links_crc(links));
     char *text = lat_source_text(s, field);
     const int rc = !text || lat_quark_set_source(&b->head.quark, text)
                            || lat_field_alloc(b, s->u->comm) || make_columns(s, field, b)

@@ -58,7 +58,7 @@ int lat_fermion_check_gauge(const lat_header *links, const char *name)
 void lat_header_of_links(lat_header *head, const lat_header *links, const lat_fermion *f)
 {
     head->quark.fermion = *f;
-    memcpy(head->quark.links, links->read_crc, sizeof head->quark.links);
+    strcpy(head->quark.links, lat_header_links_crc(links));
     memcpy(head->gauge, links->gauge, sizeof head->gauge);
     memcpy(head->weight, links->weight, sizeof head->weight);
     head->functional = links->functional;

@@ -26,27 +26,40 @@ int lat_links_next(lat_links *l)
                : 1;
 }
 
-static bool fits(const lat_links *l, const char *wanted)
+/* Are the present links those of this CRC, however they are stored? -1: lat_error is set. */
+static int fits(lat_links *l, const char *wanted)
 {
-    return !*wanted || !strcmp(wanted, l->u.head.read_crc);
+    if (!*wanted || !strcmp(wanted, l->u.head.read_crc)
+        || !strcmp(wanted, lat_header_links_crc(&l->u.head)))
+        return 1;
+    if (l->known != l->number && lat_stream_same_crcs(&l->u, l->same))
+        return -1;
+    l->known = l->number;
+    for (int i = 0; i < LAT_STREAM_SAME; i++)
+        if (!strcmp(wanted, l->same[i]))
+            return 1;
+    return 0;
 }
 
 /* The file has no links of that CRC. */
 static int missing(const lat_links *l, const char *wanted, const char *last, const char *name,
                    long field)
 {
-    return lat_fail("%s: field %ld: expected its links, of CRC %s, in %s, found %s%s%s", name,
+    const bool others = *wanted && *last;
+    return lat_fail("%s: field %ld: expected its links, of CRC %s, in %s, found %s%s%s%s", name,
                     field, *wanted ? wanted : "unknown", lat_input_name(l->in),
-                    *wanted && l->number ? "others"
-                    : l->number          ? "no more links"
-                                         : "none",
-                    *last && *wanted ? ", of CRC " : "", *last && *wanted ? last : "");
+                    others || (*wanted && l->number) ? "others"
+                    : l->number                      ? "no more links"
+                                                     : "none",
+                    others ? ", of CRC " : "", others ? last : "",
+                    others ? " (the same ones rounded are others, too; --force takes them)" : "");
 }
 
 /* The next links until they fit; with --force those that come first. */
 static int search(lat_links *l, const char *wanted, const char *name, long field)
 {
     char last[sizeof l->u.head.read_crc];
+    int fit = 0;
     do {
         snprintf(last, sizeof last, "%s", l->number ? l->u.head.read_crc : "");
         const int more = l->number && lat_opts.force ? lat_fields_more(l->in) : 1;
@@ -55,23 +68,27 @@ static int search(lat_links *l, const char *wanted, const char *name, long field
             return -1;
         if (rc == 0 && !lat_opts.force)
             return missing(l, wanted, last, name, field);
-    } while (!fits(l, wanted) && !lat_opts.force);
-    return 0;
+        fit = rc > 0 && !lat_opts.force ? fits(l, wanted) : 1;
+    } while (fit == 0);
+    return fit < 0 ? -1 : 0;
 }
 
 int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *name, long field)
 {
     const char *wanted = head->quark.links;
-    const bool there = l->number && (*wanted ? fits(l, wanted) : !each);
+    const int there = !l->number ? 0 : *wanted ? fits(l, wanted) : !each;
     char x[64], y[64];
-    if (!there && search(l, wanted, name, field))
+    if (there < 0 || (there == 0 && search(l, wanted, name, field)))
         return -1;
     if (!lat_header_alike(head, &l->u.head))
         return lat_fail("%s: field %ld: expected the lattice of the links in %s, %s and SU(%d), "
                         "found %s and SU(%d)",
                         name, field, lat_input_name(l->in), lat_dims_text(&l->u.head.geom, x),
                         l->u.head.nc, lat_dims_text(&head->geom, y), head->nc);
-    if (!fits(l, wanted))
+    const int fit = fits(l, wanted);
+    if (fit < 0)
+        return -1;
+    if (fit == 0)
         lat_warn("%s: field %ld: is of links of CRC %s, and gets those of %s, of CRC %s (--force)",
                  name, field, wanted, lat_input_name(l->in), l->u.head.read_crc);
     return 0;
@@ -105,5 +122,5 @@ void lat_links_free(lat_links *l)
     l->smeared_by = NULL;
     lat_input_close(l->in);
     l->in = NULL;
-    l->number = 0;
+    l->number = l->known = 0;
 }

@@ -13,6 +13,7 @@
 
 #include "common/io.h"
 #include "lattice/field.h"
+#include "stream/stream.h"
 
 typedef struct lat_links {
     lat_input *in;     /* in any format that lat-convert knows; borrowed */
@@ -21,6 +22,8 @@ typedef struct lat_links {
     lat_field smeared; /* of lat_links_smeared: those of number smeared_of, by that text */
     char *smeared_by;
     long smeared_of;
+    long known; /* `same` is of the links of this number */
+    char same[LAT_STREAM_SAME][LAT_CRC_TEXT];
 } lat_links;
 
 /* The next links: 1, 0 at the end of the file (u is free then), or -1, also where it has no links.
@@ -28,7 +31,8 @@ typedef struct lat_links {
 int lat_links_next(lat_links *l);
 
 /* Makes u the links that the field of this header was made on: those of its CRC, the present ones
- * or later ones of the file; where the header names none, the next ones (`each`), or those that
+ * or later ones of the file, in whatever order, precision and rows they are stored, as long as no
+ * number is another one; where the header names none, the next ones (`each`), or those that
  * are there. With lat_opts.force the next ones (or the last) do, and a warning says so, whatever
  * their CRC is. Links of another lattice are refused. Sentences begin with `name` and have the
  * number of the field. */

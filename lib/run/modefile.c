@@ -57,7 +57,8 @@ int lat_modefile_find(lat_input *in, const lat_header *links, const lat_fermion 
     while ((rc = lat_stream_head(in, &modes->head)) > 0) {
         if (lat_header_need(&modes->head, LAT_MODES, name))
             return -1;
-        if (!strcmp(modes->head.quark.links, links->read_crc))
+        if (!strcmp(modes->head.quark.links, lat_header_links_crc(links))
+            || !strcmp(modes->head.quark.links, links->read_crc))
             break;
         snprintf(last, sizeof last, "%s", modes->head.quark.links);
         rc = lat_stream_skip(in, &modes->head);

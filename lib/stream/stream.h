@@ -103,6 +103,15 @@ int lat_stream_share_slices(lat_field *f, lat_next_slices *next, void *context);
  * one, in the order and the reals of its header, which fit slices. All ranks call it: 0 or -1. */
 int lat_stream_crc(lat_field *f);
 
+/* Sets f->head.natural_crc, whatever the order of the header is. */
+int lat_stream_natural_crc(lat_field *f);
+
+/* The CRCs of streams, in natural order, from which exactly these links would be read: in double
+ * and in single precision, with all rows and without the last. "" where that changes a number. All
+ * ranks call it: 0 or -1. */
+enum { LAT_STREAM_SAME = 4, LAT_CRC_TEXT = 9 };
+int lat_stream_same_crcs(const lat_field *f, char crc[LAT_STREAM_SAME][LAT_CRC_TEXT]);
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Writes header, blocks and trailer, in the order of f->head.order. `store` (common/options.h):

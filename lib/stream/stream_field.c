@@ -152,6 +152,11 @@ int lat_stream_body(lat_input *in, lat_field *f)
         return -1;
     }
     f->data = p.data;
+    if (!lat_order_natural(&s->form.order) && lat_stream_natural_crc(f)) {
+        free(f->data);
+        f->data = NULL;
+        return -1;
+    }
     return 1;
 }
 

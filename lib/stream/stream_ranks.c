@@ -339,7 +339,8 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
     struct {
         double largest;
         char crc[sizeof f->head.read_crc];
-    } found = {0, ""};
+        bool natural;
+    } found = {0, "", true};
     ring r;
     if (lat_field_alloc(f, lat_input_comm(in)) || ring_init(&r, f, false))
         return -1;
@@ -353,6 +354,7 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
         if (lat_stream_end(reader, rc ? NULL : &f->head))
             rc = -1;
         memcpy(found.crc, f->head.read_crc, sizeof found.crc);
+        found.natural = lat_order_natural(&lat_stream_last(in)->order);
     } else {
         rc = consume_own_slices(&r, true);
     }
@@ -361,7 +363,7 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
         return -1;
     memcpy(f->head.read_crc, found.crc, sizeof found.crc);
     *largest = found.largest;
-    return lat_field_exchange(f);
+    return (!found.natural && lat_stream_natural_crc(f)) || lat_field_exchange(f) ? -1 : 0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
