@@ -60,7 +60,7 @@ static void open_modes(bed *b, int modes)
 {
     lat_spinor_space *s = b->o.one;
     for (int k = 0; k < modes; k++) {
-        double norm;
+        double norm = 1;
         b->value[k] = k % 2 ? -.1 : .1;
         need((b->mode[k] = lat_spinor_new(s, "a mode"))
                  && s->ops->random(s, &one, (uint64_t)k, b->mode[k]) == 0
