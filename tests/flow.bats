@@ -209,6 +209,7 @@ assert [r["config"] for r in rows] == [0, 1] and len(rows[1]["flow"]) == 2 and r
 1|g.lat|expected a gauge field
 1|missing.lat|missing.lat
 2|--step .1 --tolerance 1e-5 u.lat|exclude each other
+1|--step .5 --until 1 u.lat|expected at most 0.1562, up to which steps of wilson are stable, found 0.5
 2|--step .1 --until .25 u.lat|expected a multiple of the step 0.1, found 0.25
 2|--step .1 --every .25 u.lat|expected a multiple of the step 0.1, found 0.25
 2|--every .1 --until .25 u.lat|expected a multiple of --every 0.1, found 0.25

@@ -64,12 +64,9 @@ static double bound_of(const lat_field *u, double c1)
     return 2 * weights * (u->head.nc - 1) / u->head.nc;
 }
 
-/* On smooth links Z is linear: its largest eigenvalue is 4 for each direction, and rectangles of
- * c1 < 0 make it 1 + 8 |c1| times as large. Steps of Runge-Kutta schemes of third order are stable
- * up to 2.5 over that; rounding, which no error of a step shows, would grow beyond. */
-static double longest_of(const lat_field *u, double c1)
+double lat_flow_longest(const lat_geometry *geom, double c1)
 {
-    return 2.5 / (4 * u->head.geom.nd * (1 + 8 * fabs(c1)));
+    return 2.5 / (4 * geom->nd * (1 + 8 * fabs(c1)));
 }
 
 /* What no device has code for; the GPU, nor odd extents. */
@@ -97,7 +94,7 @@ lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how 
     if (!f)
         return NULL;
     f->device = device;
-    f->longest = longest_of(u, how->c1);
+    f->longest = lat_flow_longest(&u->head.geom, how->c1);
     f->next = fmin(.02, f->longest);
     f->bound = bound_of(u, how->c1);
     return f;

@@ -235,6 +235,18 @@ static int start_time(const lat_header *head, const char *name, double *t)
     return 0;
 }
 
+/* A longer step makes links rougher, and numbers that are none. */
+static int check_step(const lat_header *head, const char *name)
+{
+    const double longest = lat_flow_longest(&head->geom, c1_of[action]);
+    return fixed_step > longest
+               ? lat_mismatch(lat_opts.force,
+                              "%s: --step: expected at most %.4g, up to which steps of %s are "
+                              "stable, found %g (--force takes it)",
+                              name, longest, actions[action], fixed_step)
+               : 0;
+}
+
 static int check_isotropic(const lat_header *head, const char *name)
 {
     double xi;
@@ -418,7 +430,7 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     for (int k = 0; k < KINDS; k++)
         m->scales[k] = lat_flow_scales_of(0, NULL, NULL);
     if (start_time(&u->head, name, &start) || check_times(name, start)
-        || check_isotropic(&u->head, name) || lat_flow_prepare(u))
+        || check_isotropic(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
         return -1;
     lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),
                                             &files.cpu);
