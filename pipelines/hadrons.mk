@@ -32,6 +32,9 @@ endif
 ifneq ($(shell printf '%s\n' '$(configs)' | tr -d 'A-Za-z0-9._+=,@~ \n-'),)
 $(error $(RAW): expected names of letters, digits and ._+=,@~-)
 endif
+ifeq ($(realpath $(RAW)),$(realpath $(OUT)))
+$(error $(OUT): expected a folder for results, found the one of configurations)
+endif
 comma := ,
 results := $(configs:%=$(OUT)/%.tsv)
 # What decides the numbers, as it was when the first of them was made.

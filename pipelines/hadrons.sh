@@ -23,6 +23,7 @@ PATH=$PATH:$here/../bin
 config=${1:?expected CONFIG OUT.tsv} out=${2:?expected CONFIG OUT.tsv}
 [[ $config != -?* ]] || config=./$config # a name, not an option
 [[ $out != -* ]] || out=./$out
+[ ! "$config" -ef "$out" ] || { echo "hadrons.sh: $out: expected a name for the table, found the configuration" >&2; exit 2; }
 base=${out%.tsv}
 
 solve() {

@@ -792,6 +792,11 @@ END
     hadrons OUT=walls BOUNDARY=p,p,p,d CHANNELS=pion MOMENTA=0
     awk -F'\t' 'FNR > 1 { s[$6] += $7 / 3 } END { for (t = 0; t < 7; t++) printf "%d %.6g %.6g\n", t, s[t], log(s[t] / s[t + 1]) }' walls/cfg.?.tsv >want
     awk -F'\t' '$1 == "pion" && $5 < 7 { printf "%d %.6g %.6g\n", $5, $6, $8 }' walls/masses.tsv | cmp want
+    # Neither a configuration nor their folder is where tables go.
+    run -2 --separate-stderr "$P/hadrons.sh" raw/cfg.1 raw/../raw/cfg.1
+    [[ $stderr == *"expected a name for the table, found the configuration" ]]
+    run -2 --separate-stderr hadrons OUT=./raw
+    [[ $stderr == *"./raw: expected a folder for results, found the one of configurations"* ]]
     # Two makes at once: each result is made once, by one of them; the other waits.
     hadrons OUT=both CHANNELS=pion -j2 &
     hadrons OUT=both CHANNELS=pion -j2

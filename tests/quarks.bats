@@ -237,10 +237,10 @@ END
     awk -F'\t' '$6 == 2 { a = 1 / 8; exit !(($7 - 12 * 64 * (1 - 2 * a)^8)^2 < 1e-18) }' found
 }
 
-@test "several files get a column, JSON is JSON, a stream of several propagators is counted" {
+@test "several files get a column, JSON is JSON, configurations of a stream are counted: links, not propagators" {
     need_numpy
     random a.lat 1
-    random b.lat 2
+    random b.lat 2 89abcdef
     lat-corr --channels pion a.lat b.lat >both
     [ "$(head -n 1 both)" = "$(printf 'file\tconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim')" ]
     [ "$(cut -f 1 both | sort | uniq -c | sort -n | tr -s ' ' | tr '\n' ';')" = " 1 file; 5 a.lat; 5 b.lat;" ]
@@ -253,10 +253,16 @@ lat.write("c.lat", [next(lat.read("a.lat")), next(lat.read("b.lat"))])'
 import json, sys
 for k, line in enumerate(sys.stdin):
     one = json.loads(line)
-    assert one["configuration"] == k and len(one["correlators"]) == 7 and one["links_crc"] == "0123cdef"
+    assert one["configuration"] == k and len(one["correlators"]) == 7 and one["links_crc"] == ("0123cdef", "89abcdef")[k]
 assert k == 1'
     lat-corr --second c.lat --channels pion c.lat >d
     lat-corr --channels pion c.lat | cmp - d
+    # Two masses or sources of one configuration are no two configurations: their table has no mean, and no error.
+    random e.lat 3
+    cat a.lat e.lat b.lat | lat-corr --channels pion >e
+    [ "$(cut -f 1 e | uniq -c | tr -s ' ' | tr '\n' ';')" = " 1 configuration; 10 0; 5 1;" ]
+    run -1 --separate-stderr awk -f "$ROOT/pipelines/plots/jackknife.awk" -f "$ROOT/pipelines/plots/masses.awk" e
+    [[ $stderr == *"of 2 configurations, found 3: several propagators of a configuration want a table each" ]]
 }
 
 @test "what is not of the kind of its input does not replace it: tables, propagators, sources, modes, legs, flowed links" {

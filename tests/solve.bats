@@ -102,7 +102,12 @@ point=(--source "point:1,0,2,3")
         [[ $output == *"--resume ck"* ]]
         run -1 $solve --residual 1e-9 --resume ck u.lat -o cut.lat
         [[ $output == *"expected the checkpoint of this run, '--residual 1e-09', found that of another, '--residual 1e-10'"* ]]
-        $solve --batch 3 --checkpoint ck --resume ck u.lat -o cut.lat
+        # Of other links nothing is taken, which is said.
+        run -0 --separate-stderr $solve --resume ck <(lat-start weak --dims 4,4,4,4 --epsilon .1 --seed 9) -o other.lat
+        [[ $stderr == *"ck: expected columns of 'config 0 field 0 "*", found 'config 0 field 0 "*"': is the checkpoint one of other links or sources?"* ]]
+        rm other.lat
+        run -0 --separate-stderr $solve --batch 3 --checkpoint ck --resume ck u.lat -o cut.lat
+        [[ $stderr != *"other links"* ]]
     }
     cmp whole.lat cut.lat
     [ ! -e ck ]

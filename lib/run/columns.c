@@ -29,6 +29,7 @@ struct lat_columns {
     int count, written; /* columns; those that are in the file */
     double last, took;  /* when it was written, and how long that took */
     bool failing;       /* could not be written the last time, which was said */
+    const char *unsure; /* the file to resume from, until a first solution was asked of it */
 };
 
 static kept *add(lat_columns *k, char *name)
@@ -175,11 +176,27 @@ int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, i
     return 0;
 }
 
+/* Says so if the file has nothing of the solution that a run begins with: options are the same, so
+ * that it is of other links or sources. */
+static void compare(lat_columns *k, const char *solution)
+{
+    const size_t n = strlen(solution);
+    bool any = k->count == 0;
+    for (int i = 0; i < k->count; i++)
+        any = any || (!strncmp(k->list[i].name, solution, n) && k->list[i].name[n] == ' ');
+    if (k->unsure && !any)
+        lat_warn("%s: expected columns of '%s', found '%s': is the checkpoint one of other links "
+                 "or sources?",
+                 k->unsure, solution, k->list[0].name);
+    k->unsure = NULL;
+}
+
 int lat_columns_restore(lat_columns *k, const char *solution, lat_field *x, int column,
                         double *numbers, int count)
 {
     char *name = name_of(solution, column);
     const kept *c = name ? find(k, name) : NULL;
+    compare(k, solution);
     free(name);
     if (!name)
         return lat_fail("out of memory: the columns of a checkpoint");
@@ -226,6 +243,7 @@ lat_columns *lat_columns_open(const char *path, const char *resume, const lat_co
         lat_columns_free(k);
         return NULL;
     }
+    k->unsure = resume;
     if (path && resume && !strcmp(path, resume)) /* on all ranks the same */
         k->written = k->count;
     return k;

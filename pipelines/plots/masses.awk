@@ -50,7 +50,7 @@ END {
     for (i = 1; i <= keys; i++) {
         key = order[i]
         for (t = 0; t < T; t++) {
-            if (count[key, t] != n) { print "expected " key " at t = " t " of " n " configurations, found " count[key, t] + 0 >"/dev/stderr"; exit 1 }
+            if (count[key, t] != n) { print "expected " key " at t = " t " of " n " configurations, found " count[key, t] + 0 (count[key, t] > n ? ": several propagators of a configuration want a table each" : "") >"/dev/stderr"; exit 1 }
             for (k = 1; k <= n; k++) sum[key, t] += value[name[k], key, t]
         }
         for (t = 0; t < T; t++) {

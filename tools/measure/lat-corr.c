@@ -354,10 +354,16 @@ static int configuration(run *r, const char *file, long config)
 /* All propagators of a file. `name`: what the column has, or NULL. */
 static int read_file(run *r, const char *path, const char *name)
 {
+    char links[sizeof r->first.f.head.quark.links] = "";
+    long config = -1;
     int rc = -1;
     if (!(r->first.in = lat_input_open(path, lat_opts.comm)))
         return -1;
-    for (long config = 0; (rc = lat_feed_next(&r->first)) > 0; config++) {
+    while ((rc = lat_feed_next(&r->first)) > 0) {
+        const char *now = r->first.f.head.quark.links;
+        if (config < 0 || !*now || strcmp(now, links)) /* several masses or sources are of one */
+            config++;
+        snprintf(links, sizeof links, "%s", now);
         rc = configuration(r, name, config);
         lat_feed_free(&r->first);
         lat_feed_free(&r->second);
