@@ -672,3 +672,17 @@ END
     run -3 lat-theta --require-theta 1e-9 a.lat f.lat
     lat-theta --require-theta 1e-9 f.lat f.lat > /dev/null
 }
+
+@test "tools of links refuse anything else, and name the file" {
+    lat-start weak --dims 2,2,2,2 | lat-source point:0,0,0,0 -o b.lat
+    local tool
+    for tool in lat-theta lat-plaq lat-abelian lat-flow lat-gluon lat-ghost "lat-overlap --gw --m0 1.4" "lat-source point:0,0,0,0"; do
+        [ -e "$LAT_BIN/${tool%% *}" ] || continue
+        # shellcheck disable=SC2086  # words
+        run -1 --separate-stderr $tool b.lat -o out
+        [[ $stderr == "${tool%% *}: b.lat: expected a gauge field, found "* ]] || { echo "$tool: $stderr"; false; }
+        [ ! -e out ]
+    done
+    run -1 --separate-stderr lat-heatbath --continue -b 6 --count 1 <b.lat
+    [[ $stderr == "lat-heatbath: <stdin>: expected a gauge field, found "* ]]
+}

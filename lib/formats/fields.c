@@ -170,6 +170,17 @@ int lat_fields_read_as(lat_input *in, lat_field *f, const lat_quark_hints *hints
     return rc ? -1 : 1;
 }
 
+int lat_fields_read_links(lat_input *in, lat_field *f)
+{
+    const int rc = lat_fields_read(in, f);
+    if (rc <= 0 || f->head.kind == LAT_GAUGE)
+        return rc;
+    lat_fail("%s: expected a gauge field, found %s", lat_input_name(in),
+             lat_kind_text(f->head.kind));
+    lat_field_free(f);
+    return -1;
+}
+
 int lat_fields_more(lat_input *in)
 {
     const known *k = recognise(in);

@@ -14,6 +14,9 @@ int lat_fields_read(lat_input *in, lat_field *f);
 /* The same; `hints` (NULL: none) say of a foreign file of spinors what it does not state. */
 int lat_fields_read_as(lat_input *in, lat_field *f, const lat_quark_hints *hints);
 
+/* The same for tools of links: another kind is refused, with the name of the input. */
+int lat_fields_read_links(lat_input *in, lat_field *f);
+
 /* Is it a file of another program? 1, 0 or -1. */
 int lat_fields_foreign(lat_input *in);
 

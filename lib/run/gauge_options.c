@@ -21,11 +21,8 @@ int lat_gauge_condition(const lat_header *head, lat_condition *c)
     return lat_condition_read(head, c);
 }
 
-int lat_gauge_condition_linear(const lat_header *head, const char *what, lat_condition *c)
+int lat_gauge_condition_linear(const lat_header *head, lat_condition *c)
 {
-    if (head->kind != LAT_GAUGE)
-        return lat_fail("the %s propagator is that of a gauge field, but this is %s", what,
-                        lat_kind_text(head->kind));
     if (lat_gauge_condition(head, c))
         return -1;
     if (lat_gauge_table[c->gauge].problem == LAT_LINEAR)

@@ -29,8 +29,7 @@ extern lat_gauge_options lat_gauge_opts;
  * for; else Landau gauge. -1 with lat_error set. */
 int lat_gauge_condition(const lat_header *head, lat_condition *c);
 
-/* The same of Landau or Coulomb gauge alone, of a gauge field, for a measurement of the `what`
- * (gluon, ghost). */
-int lat_gauge_condition_linear(const lat_header *head, const char *what, lat_condition *c);
+/* The same of Landau or Coulomb gauge alone. */
+int lat_gauge_condition_linear(const lat_header *head, lat_condition *c);
 
 #endif

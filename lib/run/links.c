@@ -15,7 +15,7 @@ int lat_links_next(lat_links *l)
 {
     lat_field_free(&l->u);
     lat_stop_hold(lat_opts.comm->size > 1); /* ranks cannot stop in the middle of a field */
-    const int rc = lat_fields_read(l->in, &l->u);
+    const int rc = lat_fields_read_links(l->in, &l->u);
     lat_stop_hold(false);
     if (rc <= 0)
         return rc;

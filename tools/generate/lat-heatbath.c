@@ -183,7 +183,7 @@ static int read_last(const char *path, lat_field *last)
     lat_input *in = lat_input_open(path, lat_opts.comm);
     lat_field f = {.data = NULL};
     int rc = in ? 1 : -1;
-    while (rc > 0 && (rc = lat_fields_read(in, &f)) > 0) {
+    while (rc > 0 && (rc = lat_fields_read_links(in, &f)) > 0) {
         lat_field_free(last);
         *last = f;
     }
@@ -214,9 +214,6 @@ static int go_on(run *r)
     lat_header *head = &r->field.head;
     if (read_last(resume ? resume : lat_opts.input, &r->field))
         return -1;
-    if (head->kind != LAT_GAUGE)
-        return lat_fail("expected a gauge field to go on from, found %s",
-                        lat_kind_text(head->kind));
     if ((lat_opt_given("group") && group != head->nc)
         || (lat_opt_given("dims")
             && (geom.nd != head->geom.nd || memcmp(geom.dims, head->geom.dims, sizeof geom.dims))))

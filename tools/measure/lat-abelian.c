@@ -384,11 +384,6 @@ static int measure(const lat_field *f, projected *p, measured *m, const char *na
 {
     const lat_condition mag = lat_condition_of(LAT_MAG, &f->head.geom, -1);
     lat_gauge_state state;
-    if (f->head.kind != LAT_GAUGE) {
-        lat_fail("the Abelian projection is that of a gauge field, but this is %s",
-                 lat_kind_text(f->head.kind));
-        return LAT_FAILED;
-    }
     if (lat_boundary_closed(&f->head, -1, "monopoles")
         || lat_measure_gauge(f, &mag, &state, NULL, NULL))
         return LAT_FAILED;
@@ -439,7 +434,7 @@ static int all(lat_input *in, FILE *text)
 {
     lat_field f;
     int rc;
-    for (long config = 0; (rc = lat_fields_read(in, &f)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read_links(in, &f)) > 0; config++) {
         measured m = {.config = config, .geom = f.head.geom, .nc = f.head.nc};
         const int code = one(&f, &files.out, text, &m, in);
         lat_field_free(&f);

@@ -466,7 +466,7 @@ static int all(lat_input *in, FILE *text)
     int rc, code = LAT_DONE;
     if (!files.device && !(files.device = lat_device_open(&device, lat_opts.comm)))
         return LAT_FAILED;
-    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read(in, &u)) != 0; config++) {
+    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &u)) != 0; config++) {
         code = rc < 0 ? LAT_FAILED : one(&u, in, text, config);
         if (rc > 0)
             lat_field_free(&u);

@@ -561,7 +561,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
 {
     measured m = {.f = f, .config = config};
     int more;
-    if (lat_gauge_condition_linear(&f->head, "ghost", &m.c)
+    if (lat_gauge_condition_linear(&f->head, &m.c)
         || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
         return LAT_FAILED;
     int code = lat_require_gauge(&f->head, &m.c, &m.state, lat_input_name(in), config);
@@ -582,7 +582,7 @@ static int all(lat_input *in, FILE *text)
 {
     lat_field f;
     int rc, code = LAT_DONE;
-    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read(in, &f)) != 0; config++) {
+    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &f)) != 0; config++) {
         code = rc < 0 ? LAT_FAILED : one(&f, in, text, config);
         if (rc > 0)
             lat_field_free(&f);

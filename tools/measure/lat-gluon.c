@@ -284,9 +284,6 @@ static int print(FILE *to, const report *r)
 static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
 {
     lat_header called = *head; /* borrowed, for the name */
-    if (head->kind != LAT_GAUGE)
-        return lat_fail("the gluon propagator is that of a gauge field, but this is %s",
-                        lat_kind_text(head->kind));
     if (lat_gauge_condition(head, c))
         return -1;
     if (c->gauge == LAT_MAG && vertex)
@@ -476,7 +473,7 @@ static int all(lat_input *in, FILE *text)
 {
     lat_field f;
     int rc, code = LAT_DONE;
-    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read(in, &f)) != 0; config++) {
+    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &f)) != 0; config++) {
         code = rc < 0 ? LAT_FAILED : one(&f, in, text, mean ? sum.configs : config);
         sum.configs += code == LAT_DONE;
         if (rc > 0)

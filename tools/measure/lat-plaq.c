@@ -151,7 +151,7 @@ static int all(lat_input *in, FILE *text)
     int rc, more;
     lat_field f;
     measured m;
-    for (long config = 0; (rc = lat_fields_read(in, &f)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read_links(in, &f)) > 0; config++) {
         rc = measure(&f, config, &m);
         lat_field_free(&f);
         if (rc || (more = lat_fields_more(in)) < 0)

@@ -326,7 +326,7 @@ static int all(lat_input *in, FILE *text)
 {
     int rc, code = LAT_DONE;
     lat_field f;
-    for (long config = 0; (rc = lat_fields_read(in, &f)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read_links(in, &f)) > 0; config++) {
         const int this = one(in, text, &f, config);
         lat_field_free(&f);
         if (this == LAT_FAILED)

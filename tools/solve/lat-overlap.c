@@ -246,7 +246,7 @@ static int all(lat_input *in, FILE *text)
 {
     int rc, code = LAT_DONE;
     lat_field u;
-    for (long config = 0; (rc = lat_fields_read(in, &u)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read_links(in, &u)) > 0; config++) {
         int now = LAT_FAILED;
         if (lat_header_need(&u.head, LAT_GAUGE, lat_input_name(in)) == 0
             && lat_field_exchange(&u) == 0

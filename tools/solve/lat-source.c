@@ -91,7 +91,7 @@ static int on_links(run *r)
 {
     lat_field u;
     int rc;
-    for (long config = 0; (rc = lat_fields_read(r->in, &u)) > 0; config++) {
+    for (long config = 0; (rc = lat_fields_read_links(r->in, &u)) > 0; config++) {
         rc = lat_header_need(&u.head, LAT_GAUGE, lat_input_name(r->in)) || lat_field_exchange(&u)
                      || on_lattice(r, &u, config)
                  ? -1
