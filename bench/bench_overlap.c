@@ -6,10 +6,12 @@
  * and on the lattice that is timed |sign(H) v| with |v|, to the error of the polynomial. Then each
  * part is timed in samples, and a copy right before and after each one, as the machine may be
  * shared. Counted of a site and column are the bytes that have to move, and no more:
+ *
  *     a degree   two applications of D_W, each with a spinor in and one out, and the links once for
  *                all columns: 2 (8 R/columns + 48) reals, R reals a link. (Clenshaw's recursion
- * also adds two vectors.) a mode     four passes, in which eight modes are read once for all
- * columns, and the column is read in two and read and written in two
+ *                also adds two vectors.)
+ *     a mode     four passes, in which eight modes are read once for all columns, and the column is
+ *                read in two and read and written in two
  *
  *     bench_overlap [THREADS [EXTENT]]    LAT_LANES=avx2, base: with vectors of that length;
  *                                         THREADS 0: on a GPU */

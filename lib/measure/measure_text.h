@@ -7,9 +7,12 @@
 #include "common/geometry.h"
 
 /* loop[mu]: real and imaginary part of the loop around direction mu (lat_measure_polyakov), for
- * each direction of the lattice. _text   a line a direction _tsv    eight columns,
- * LAT_POLYAKOV_COLUMNS, a tab before each; "nan" where the lattice has no such direction _json
- * "polyakov": an array of [re, im], not the first pair of its object */
+ * each direction of the lattice.
+ *
+ *     _text   a line a direction
+ *     _tsv    eight columns, LAT_POLYAKOV_COLUMNS, a tab before each; "nan" where the lattice has
+ *             no such direction
+ *     _json   "polyakov": an array of [re, im], not the first pair of its object */
 #define LAT_POLYAKOV_COLUMNS \
     "polyakov_x_re\tpolyakov_x_im\tpolyakov_y_re\tpolyakov_y_im\tpolyakov_z_re\tpolyakov_z_im\t" \
     "polyakov_t_re\tpolyakov_t_im"

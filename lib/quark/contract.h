@@ -11,9 +11,11 @@
  *               nucleon  eps_abc (u_a^T C gamma5 d_b) u_c
  *               sigma    eps_abc (u_a^T C gamma5 s_b) u_c
  *               xi       eps_abc (s_a^T C gamma5 u_b) s_c
- *               lambda   {2 [ud]s + [us]d - [ds]u} / sqrt 6, [qr]p = eps_abc (q_a^T C gamma5 r_b)
- * p_c delta    eps_abc (u_a^T C gamma_k u_b) u_c, the mean over k = x, y, z with all Wick
- * contractions _nr       with the upper components 1, 2 of the basis of Dirac and Pauli alone:
+ *               lambda   {2 [ud]s + [us]d - [ds]u} / sqrt 6,
+ *                        [qr]p = eps_abc (q_a^T C gamma5 r_b) p_c
+ *               delta    eps_abc (u_a^T C gamma_k u_b) u_c, the mean over k = x, y, z with all
+ *                        Wick contractions
+ *   _nr       with the upper components 1, 2 of the basis of Dirac and Pauli alone:
  *               nucleon_nr  eps_abc u1_a (u1_b d2_c - u2_b d1_c) / sqrt 2, sigma_nr with s for d
  *               delta_nr    eps_abc u1_a u1_b u1_c
  *

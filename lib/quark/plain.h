@@ -13,9 +13,10 @@
  * sigma_munu = (i/2) [gamma_mu, gamma_nu]; F_munu = -i (S - S^+)/8, S the sum of the four leaves of
  * the plane, counterclockwise from x; gamma matrices of DeGrand and Rossi, rows with entries
  *
- *   gamma_x  (0,3) i   (1,2) i   (2,1) -i  (3,0) -i    gamma_y  (0,3) -1  (1,2) 1  (2,1) 1  (3,0)
- * -1 gamma_z  (0,2) i   (1,3) -i  (2,0) -i  (3,1) i     gamma_t  (0,2) 1   (1,3) 1  (2,0) 1  (3,1)
- * 1
+ *   gamma_x  (0,3) i   (1,2) i   (2,1) -i  (3,0) -i
+ *   gamma_y  (0,3) -1  (1,2) 1   (2,1) 1   (3,0) -1
+ *   gamma_z  (0,2) i   (1,3) -i  (2,0) -i  (3,1) i
+ *   gamma_t  (0,2) 1   (1,3) 1   (2,0) 1   (3,1) 1
  *
  * A hop across the boundary from L-1 to 0 has the phase exp(i pi theta), the hop back its
  * conjugate; Dirichlet: there is none; open time: lattice/fermion.h. Leaves are those of the links,

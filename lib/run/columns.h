@@ -3,8 +3,11 @@
  *
  * The file is a stream of spinors (docs/format.md), replaced as a whole; lat-info shows it. Each
  * has the info lines
- *     checkpoint.run      tool, and options that decide its result: they must be the same
- * (resume.h) checkpoint.column   which column, of which solution checkpoint.numbers  of the caller
+ *
+ *     checkpoint.run      tool, and options that decide its result: must be the same (resume.h)
+ *     checkpoint.column   which column, of which solution
+ *     checkpoint.numbers  of the caller
+ *
  * All ranks call these functions: 0 or a pointer, or -1 or NULL with lat_error set. */
 #ifndef LAT_RUN_COLUMNS_H
 #define LAT_RUN_COLUMNS_H

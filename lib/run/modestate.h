@@ -5,9 +5,11 @@
  * The file is a stream (docs/format.md), replaced as a whole; lat-info shows it: of each
  * configuration that is done its modes, then the vectors from which the present search goes on, as
  * spinors. They have the info lines
- *     checkpoint.run      tool, and options that decide its result: they must be the same
- * (resume.h) checkpoint.modes    which search, and for a vector which one of how many
+ *
+ *     checkpoint.run      tool, and options that decide its result: must be the same (resume.h)
+ *     checkpoint.modes    which search, and for a vector which one of how many
  *     checkpoint.numbers  of the search, with its first vector; of the caller, with modes
+ *
  * All ranks call these functions: 0 or a pointer, or -1 or NULL with lat_error set. */
 #ifndef LAT_RUN_MODESTATE_H
 #define LAT_RUN_MODESTATE_H

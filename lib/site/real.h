@@ -9,12 +9,16 @@
  *     LAT_SIZE         bytes of one, 4 or 8
  *     LAT_N            N of SU(N)
  *     LAT_(x)          a name for x, unique to these
- *     LAT_HOST_DEVICE  the storage class of a function ("static inline"; under CUDA __device__,
- * too) (scalar.h does so for double, one site.) The operators + - * work on vectors in gcc and
- * clang; what else is needed is here: LAT_(set)(s)                 s in every lane
+ *     LAT_HOST_DEVICE  the storage class of a function ("static inline"; in CUDA __device__, too)
+ *
+ * (scalar.h does so for double, one site.) The operators + - * work on vectors in gcc and clang;
+ * what else is needed is here:
+ *
+ *     LAT_(set)(s)                 s in every lane
  *     LAT_(where_gt)(a, b, x, y)   a > b ? x : y, lane by lane
  *     LAT_(rsqrt)(a)               1/sqrt(a) to a few ulp, for a in the normal range
  *     LAT_(mask_gt)(a, b)          bit l is set where a > b in lane l; LAT_ALL: all bits
+ *
  * LAT_UNROLL stands before loops that have to be unrolled where a variable must not index an array,
  * as in registers of a GPU; the includer may define it. LAT_UNROLL_ALL stands where this is so for
  * any N. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* faults.c: a library to be preloaded, in which one call of a tool fails.
  *
- *   LAT_FAULT="KIND N EFFECT"    what happens at the N-th call of KIND; "N+" at that one and all
- * after it LAT_FAULT_COUNT=FILE         a line "KIND CALLS" for each kind, when the process ends
+ *   LAT_FAULT="KIND N EFFECT"    what happens at the N-th call of KIND; "N+": at that one and all
+ *                                after it
+ *   LAT_FAULT_COUNT=FILE         a line "KIND CALLS" for each kind, when the process ends
  *
  * KIND is read, write (pwrite, too), seek (lseek and ftruncate, of what is written), fsync, rename,
  * open, close, alloc (malloc, calloc, realloc, posix_memalign), mmap, or any. EFFECT is an error
