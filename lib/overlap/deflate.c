@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "solve/deflation.h"
 
 /* How far |w| and its chirality may be from 1, before both are made 1. */
 #define UNIT 1e-4
@@ -188,39 +189,20 @@ int lat_overlap_deflation_check(const lat_overlap *o)
     return 0;
 }
 
-/* Some modes at a time: y += sum_w w <w, r>/value. */
-static int add_some(lat_overlap *o, int n, const int *list, const lat_spinor_part *p, lat_dfield *y,
-                    const lat_dfield *r)
-{
-    lat_spinor_space *s = o->space;
-    lat_scalar dot[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS], *to[LAT_SPINOR_TERMS] = {NULL};
-    const lat_scalar *by[LAT_SPINOR_TERMS] = {NULL};
-    const lat_dfield *w[LAT_SPINOR_TERMS] = {NULL};
-    for (int j = 0; j < n; j++) {
-        by[j] = to[j] = dot[j];
-        w[j] = o->deflation->mode[list[j]];
-    }
-    if (s->ops->dots(s, p, n, w, r, to, NULL))
-        return -1;
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < p->columns; i++) {
-            const double value = value_of(o, list[j]);
-            lat_scalar *z = &dot[j][p->column[i]];
-            *z = (lat_scalar){z->re / value, z->im / value};
-        }
-    return s->ops->axpys(s, p, n, by, w, y, NULL);
-}
-
 int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_spinor_part *p, lat_dfield *y,
                               const lat_dfield *r)
 {
     const deflation *d = o->deflation;
-    int list[LAT_SPINOR_TERMS], n = 0;
+    lat_dfield *mode[LAT_SPINOR_TERMS] = {NULL};
+    double value[LAT_SPINOR_TERMS];
+    int n = 0;
     for (int k = 0; k < d->count; k++) {
-        if (c == 0 || d->chirality[k] == c)
-            list[n++] = k;
+        if (c == 0 || d->chirality[k] == c) {
+            mode[n] = d->mode[k];
+            value[n++] = value_of(o, k);
+        }
         if (n == LAT_SPINOR_TERMS || (k == d->count - 1 && n)) {
-            if (add_some(o, n, list, p, y, r))
+            if (lat_deflation_project(o->space, p, n, mode, value, y, r))
                 return -1;
             n = 0;
         }

@@ -144,26 +144,25 @@ void lat_deflation_close(lat_deflation *d)
 
 /* ---- projection ------------------------------------------------------------------------------ */
 
-/* x += sum_w w <w, y>/value over modes from `first` on. */
-static int project(lat_deflation *d, const lat_spinor_part *p, int first, int count, lat_dfield *x,
-                   const lat_dfield *y)
+int lat_deflation_project(lat_spinor_space *space, const lat_spinor_part *p, int n,
+                          lat_dfield *const *mode, const double *value, lat_dfield *x,
+                          const lat_dfield *y)
 {
-    lat_spinor_space *space = d->s.space;
     lat_scalar dot[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS], *to[LAT_SPINOR_TERMS] = {NULL};
     const lat_scalar *by[LAT_SPINOR_TERMS] = {NULL};
-    const lat_dfield *mode[LAT_SPINOR_TERMS] = {NULL};
-    for (int j = 0; j < count; j++) {
+    const lat_dfield *w[LAT_SPINOR_TERMS] = {NULL};
+    for (int j = 0; j < n; j++) {
         by[j] = to[j] = dot[j];
-        mode[j] = d->mode[first + j];
+        w[j] = mode[j];
     }
-    if (space->ops->dots(space, p, count, mode, y, to, NULL))
+    if (space->ops->dots(space, p, n, w, y, to, NULL))
         return -1;
-    for (int j = 0; j < count; j++)
+    for (int j = 0; j < n; j++)
         for (int i = 0; i < p->columns; i++) {
-            lat_scalar *c = &dot[j][p->column[i]];
-            *c = (lat_scalar){c->re / d->value[first + j], c->im / d->value[first + j]};
+            lat_scalar *z = &dot[j][p->column[i]];
+            *z = (lat_scalar){z->re / value[j], z->im / value[j]};
         }
-    return space->ops->axpys(space, p, count, by, mode, x, NULL);
+    return space->ops->axpys(space, p, n, by, w, x, NULL);
 }
 
 int lat_deflation_improve(lat_deflation *d, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r)
@@ -175,9 +174,10 @@ int lat_deflation_improve(lat_deflation *d, const lat_spinor_part *p, lat_dfield
     if (d->square ? s->apply(s->with, true, p, d->work, r, NULL)
                   : s->space->ops->gamma5(s->space, p, r))
         return -1;
-    for (int k = 0; k < d->count; k += LAT_SPINOR_TERMS)
-        if (project(d, p, k, d->count - k < LAT_SPINOR_TERMS ? d->count - k : LAT_SPINOR_TERMS, x,
-                    y))
+    for (int k = 0; k < d->count; k += LAT_SPINOR_TERMS) {
+        const int n = d->count - k < LAT_SPINOR_TERMS ? d->count - k : LAT_SPINOR_TERMS;
+        if (lat_deflation_project(s->space, p, n, d->mode + k, d->value + k, x, y))
             return -1;
+    }
     return 0;
 }
