@@ -38,6 +38,17 @@ int lat_field_duplicate(const lat_field *u, lat_field *v)
     return 0;
 }
 
+int lat_field_spinors(lat_field *f, const lat_field *like, lat_kind kind, int columns)
+{
+    *f = (lat_field){.data = NULL};
+    lat_header_init(&f->head);
+    f->head.geom = like->head.geom;
+    f->head.nc = like->head.nc;
+    f->head.real = LAT_F64;
+    lat_header_make_spinors(&f->head, kind, columns);
+    return lat_field_alloc(f, like->comm);
+}
+
 /* ---- slabs ----------------------------------------------------------------------------------- */
 
 lat_slab lat_field_slab(const lat_field *f)

@@ -36,6 +36,10 @@ void lat_field_free(lat_field *f); /* data and head; f may be used again */
 /* v = a copy of u, ghosts included: 0, or -1 with lat_error set. */
 int lat_field_duplicate(const lat_field *u, lat_field *v);
 
+/* Spinors in double, `columns` a site, undefined, on the lattice and the ranks of `like`. As
+ * lat_field_alloc. */
+int lat_field_spinors(lat_field *f, const lat_field *like, lat_kind kind, int columns);
+
 /* Do several ranks share it? */
 static inline bool lat_field_shared(const lat_field *f) { return f->comm && f->comm->size > 1; }
 

@@ -20,17 +20,6 @@ typedef struct fit {
     double (*product)[TERMS][TERMS]; /* of each slice of the lattice */
 } fit;
 
-static int new_field(lat_field *to, const lat_field *x, int columns)
-{
-    *to = (lat_field){.comm = x->comm};
-    lat_header_init(&to->head);
-    to->head.geom = x->head.geom;
-    to->head.nc = x->head.nc;
-    to->head.real = LAT_F64;
-    lat_header_make_spinors(&to->head, LAT_MODES, columns);
-    return lat_field_alloc(to, x->comm);
-}
-
 /* Some columns of x, one for each source spin of a propagator, in the basis of DeGrand and Rossi if
  * they are in `basis`. */
 static void take_columns(const fit *f, const lat_field *x, const lat_basis *basis, lat_field *to)
@@ -247,7 +236,7 @@ int lat_identify(const lat_field *u, const lat_field *x, lat_identified list[LAT
     if (f.columns > objects)
         f.columns = objects;
     for (int k = 0; k < TERMS && rc == 0; k++)
-        rc = new_field(&f.term[k], x, f.columns);
+        rc = lat_field_spinors(&f.term[k], x, LAT_MODES, f.columns);
     f.product = lat_alloc((size_t)lat_slices(&u->head), sizeof *f.product, "a fit");
     rc = rc || !f.product;
     for (; rc == 0 && n < LAT_MOST_BASES && lat_bases[n].name; n++) {

@@ -132,17 +132,6 @@ static int is_due(const lat_modestate *k, bool *due)
     return 0;
 }
 
-static int new_vector(const lat_field *like, lat_field *f)
-{
-    *f = (lat_field){.comm = like->comm};
-    lat_header_init(&f->head);
-    f->head.geom = like->head.geom;
-    f->head.nc = like->head.nc;
-    f->head.real = LAT_F64;
-    lat_header_make_spinors(&f->head, LAT_SPINOR, 1);
-    return lat_field_alloc(f, f->comm);
-}
-
 int lat_modestate_save(lat_modestate *k, const char *name, lat_spinor_space *s,
                        const lat_field *like, const lat_modes_state *state)
 {
@@ -151,7 +140,7 @@ int lat_modestate_save(lat_modestate *k, const char *name, lat_spinor_space *s,
     lat_field f;
     lat_output *out = NULL;
     bool due;
-    if (is_due(k, &due) || new_vector(like, &f))
+    if (is_due(k, &due) || lat_field_spinors(&f, like, LAT_SPINOR, 1))
         return -1;
     int written = due ? begin(k, &out) : -1, rc = 0;
     for (int i = 0; i < state->vectors && rc == 0; i++) {

@@ -89,13 +89,8 @@ static inline void fill_haar(lat_field *f, uint64_t seed)
 /* `columns` spinors a site on the lattice of u, in double, undefined. */
 static inline lat_field spinor_field(const lat_field *u, int columns)
 {
-    lat_field f = {.comm = u->comm};
-    lat_header_init(&f.head);
-    f.head.geom = u->head.geom;
-    f.head.nc = u->head.nc;
-    f.head.real = LAT_F64;
-    lat_header_make_spinors(&f.head, LAT_MODES, columns);
-    need(lat_field_alloc(&f, u->comm) == 0, "spinors");
+    lat_field f;
+    need(lat_field_spinors(&f, u, LAT_MODES, columns) == 0, "spinors");
     return f;
 }
 

@@ -269,13 +269,7 @@ static int search(run *r)
 
 static int new_modes(const run *r, lat_field *f)
 {
-    *f = (lat_field){.comm = r->links.u.comm};
-    lat_header_init(&f->head);
-    f->head.geom = r->links.u.head.geom;
-    f->head.nc = r->links.u.head.nc;
-    f->head.real = LAT_F64;
-    lat_header_make_spinors(&f->head, LAT_MODES, r->modes.count);
-    return lat_field_alloc(f, f->comm);
+    return lat_field_spinors(f, &r->links.u, LAT_MODES, r->modes.count);
 }
 
 /* y = gamma5 x, times value[k] of each mode if there are values. */

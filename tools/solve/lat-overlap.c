@@ -205,24 +205,13 @@ static int write_modes(lat_overlap *o, const lat_field *u, const double *value, 
     return rc;
 }
 
-static int new_modes(const lat_field *u, int count, lat_field *f)
-{
-    *f = (lat_field){.comm = u->comm};
-    lat_header_init(&f->head);
-    f->head.geom = u->head.geom;
-    f->head.nc = u->head.nc;
-    f->head.real = LAT_F64;
-    lat_header_make_spinors(&f->head, LAT_MODES, count);
-    return lat_field_alloc(f, u->comm);
-}
-
 static int print_spectrum(FILE *to, const lat_field *u, long config)
 {
     double value[2 * MOST], residual[MOST];
     const int n = (int)spectrum;
     lat_field modes = {.data = NULL};
     lat_overlap *o = open_operator(u, 1e-10);
-    int rc = o && !(modes_out && new_modes(u, 2 * n, &modes)) ? 0 : -1;
+    int rc = o && !(modes_out && lat_field_spinors(&modes, u, LAT_MODES, 2 * n)) ? 0 : -1;
     for (int c = 1; c >= -1 && rc == 0; c -= 2) {
         const int at = c > 0 ? 0 : n;
         rc = lat_overlap_lowest(o, c, n, 1e-8, value + at, residual, modes_out ? &modes : NULL, at);
