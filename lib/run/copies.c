@@ -43,6 +43,7 @@ int lat_copies_make(lat_fixing *f, lat_input *in)
                                          : !f->single && f->algorithm->select == LAT_SELECT_ALL;
     f->best = NULL;
     f->links = (lat_field){.data = NULL};
+    f->phases = (lat_field){.data = NULL};
     if (!(f->copy = calloc((size_t)f->copies, sizeof *f->copy)))
         return lat_fail("out of memory: the list of copies");
     for (int i = 0; i < f->copies; i++) {
@@ -73,6 +74,7 @@ void lat_copies_free(lat_fixing *f)
     f->copy = NULL;
     f->copies = 0;
     lat_field_free(&f->links);
+    lat_field_free(&f->phases);
 }
 
 int lat_copy_start(const lat_fixing *f, lat_copy *c)

@@ -191,7 +191,7 @@ static int begin_residual(const run *outer, lat_algorithm *a, run *r)
     return lat_field_exchange(&f->u);
 }
 
-/* Turns the links of the best copy, and its g, by h, and measures them. */
+/* Turns the links of the best copy by h, which f takes over, and measures them. */
 static int apply_residual(lat_fixing *f, lat_field *h)
 {
     const int diagonal = lat_transform_diagonal(h);
@@ -202,7 +202,8 @@ static int apply_residual(lat_fixing *f, lat_field *h)
         || lat_measure_gauge(&f->links, &f->condition, &f->best->state, f->theta, NULL)
         || lat_measure_residual(&f->links, &f->residual))
         return -1;
-    lat_transform_compose(&f->best->g, h);
+    f->phases = *h;
+    h->data = NULL;
     f->best->converged = f->best->state.theta_slice < f->algorithm->theta;
     f->residual_converged = f->residual.worst < f->algorithm->theta;
     f->residual_done = true;
@@ -259,6 +260,21 @@ static int write_g(const run *r, lat_output *out, lat_copy *c)
                : 0;
 }
 
+/* The transformation of the links that are written. */
+static int write_best_g(run *r)
+{
+    lat_fixing *f = &r->fixing;
+    lat_copy whole = *f->best;
+    if (!f->residual_done)
+        return write_g(r, r->g_out, f->best);
+    if (lat_field_duplicate(&f->best->g, &whole.g))
+        return -1;
+    lat_transform_compose(&whole.g, &f->phases);
+    const int rc = write_g(r, r->g_out, &whole);
+    lat_field_free(&whole.g);
+    return rc;
+}
+
 static int write_best(run *r)
 {
     lat_fixing *f = &r->fixing;
@@ -274,7 +290,7 @@ static int write_best(run *r)
         || lat_provenance(&f->links.head, "%s%s%s", text, which, residual)
         || lat_stream_write(r->out, &f->links, lat_opts.store))
         return -1;
-    return r->g_out ? write_g(r, r->g_out, f->best) : 0;
+    return r->g_out ? write_best_g(r) : 0;
 }
 
 /* The links as they were read, and the transformation of every copy. */

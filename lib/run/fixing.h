@@ -92,6 +92,8 @@ struct lat_fixing {
     bool residual_converged;
     long residual_sweeps;
     lat_residual residual; /* of the links as they are written */
+    lat_field phases;      /* the diagonal h of it: links are rotated by h best->g, and best->g is
+                            * that of its gauge, from which a resumed run comes to the same h */
 };
 
 /* Options of both tools; LAT_FIXING_OPTIONS puts them into an option table. */

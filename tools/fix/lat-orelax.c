@@ -500,8 +500,6 @@ int main(int argc, char **argv)
     if (residual && lat_opt_given("gauge") && lat_fixing_opts.gauge != LAT_MAG)
         lat_usage("--residual is for --gauge mag, and --gauge is %s",
                   lat_gauge_name((lat_gauge)lat_fixing_opts.gauge));
-    if (residual && (lat_fixing_opts.checkpoint || lat_fixing_opts.resume))
-        lat_usage("--residual goes without a checkpoint: resumed runs did not write the same bytes");
     if (residual && lat_fixing_opts.select == LAT_SELECT_ALL)
         lat_usage("--residual is for links that are rotated, and --select all writes them as they "
                   "came");
