@@ -36,6 +36,13 @@ ifeq ($(realpath $(RAW)),$(realpath $(OUT)))
 $(error $(OUT): expected a folder for results, found the one of configurations)
 endif
 comma := ,
+# The mean PCAC mass is a ratio of means, whose denominator is the pion at rest (plots/masses.awk).
+channels := $(subst $(comma), ,$(CHANNELS))
+ifneq ($(filter pcac,$(channels)),)
+ifeq ($(filter pion mesons all,$(channels)),)
+$(error CHANNELS: expected pion beside pcac, whose denominator it is, found '$(CHANNELS)')
+endif
+endif
 results := $(configs:%=$(OUT)/%.tsv)
 # What decides the numbers, as it was when the first of them was made.
 parameters := $(foreach v,KAPPA CSW BOUNDARY SOURCE SINK CHANNELS MOMENTA RESIDUAL,$(v)=$($(v)))

@@ -34,7 +34,7 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
 @test "--check takes operator and source of the header, and exits 3 above --residual" {
     links u.lat
     links v.lat 2
-    lat-solve --kappa .12 --csw 1 --source point:1,2,0,3/gauss:2,3 u.lat -o x.lat
+    lat-solve --kappa .12 --csw 1 --source point:1,2,0,3/gauss:2,6 u.lat -o x.lat
     lat-dirac --check -U u.lat x.lat >found
     [ "$(grep -c 'all$' found)" -eq 12 ]
     run -3 lat-dirac --check --residual 1e-14 -U u.lat x.lat
@@ -42,7 +42,7 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
     run -3 lat-dirac --check --kappa .121 --csw 1 -U u.lat x.lat
     run -1 lat-dirac --check -U v.lat x.lat
     [[ $output == *"CRC"* ]]
-    lat-source point:1,2,0,3/gauss:2,3 u.lat -o b.lat
+    lat-source point:1,2,0,3/gauss:2,6 u.lat -o b.lat
     lat-dirac --check --source-file b.lat -U u.lat x.lat | cmp - found
     run -3 lat-dirac --check --source point:1,2,0,2 -U u.lat x.lat
 }

@@ -34,18 +34,18 @@ is() {
 }
 
 @test "Chroma: Wilson, Dirichlet in time, smeared source (O1)" {
-    solve $weak --kappa .11 --boundary p,p,p,d --source gauss:2,5,0,0,0,6 | lat-corr --channels pion --origin 0,0,0,0 | is 1e-10 \
+    solve $weak --kappa .11 --boundary p,p,p,d --force --source gauss:2,5,0,0,0,6 | lat-corr --channels pion --origin 0,0,0,0 | is 1e-10 \
         .000171809638534064 .000420969105594192 .00103332200151086 .0025387939070557 .00626143806225583 .01651517863739 \
         .195116545587354 .0165409060130105
 }
 
 @test "Chroma: anisotropic Wilson and clover, smeared source (O2, O3)" {
-    solve $weak --kappa .135 --xi 2.464 --nu .95 --source gauss:2,5,0,0,0,0 | lat-corr --channels pion >found
+    solve $weak --kappa .135 --xi 2.464 --nu .95 --force --source gauss:2,5,0,0,0,0 | lat-corr --channels pion >found
     is 1e-6 .749881669999327 .127559084732057 .0488181675046557 .0261707085282163 .0205313421547321 .0261869827813914 \
         .0488589470882021 .127618665495695 <found
     is 1e-10 .74988174261727 .12755909599055 .048818162185163 .02617069901203 .020531332467396 .026186974588717 \
         .048858943066863 .12761867855596 <found
-    solve $weak --kappa .115 --xi 2.464 --nu .95 --csw .91 --csw-t 1.07 --source gauss:2,5,0,0,0,0 | lat-corr --channels pion >found
+    solve $weak --kappa .115 --xi 2.464 --nu .95 --csw .91 --csw-t 1.07 --force --source gauss:2,5,0,0,0,0 | lat-corr --channels pion >found
     is 1e-6 .588734367199896 .0440054663488397 .0154934281038289 .00913658310242971 .00757904288702887 .00913718577511021 \
         .015501454298906 .0440099963469373 <found
     is 1e-10 .58873435828358 .04400546172726 .015493424086224 .0091365796924074 .0075790396687752 .0091371822354223 \
@@ -54,7 +54,7 @@ is() {
 
 @test "Chroma: anisotropic clover on spatially stout links, the source on thin ones (O4)" {
     solve $weak --kappa .115 --xi 2.464 --nu .95 --csw .91 --csw-t 1.07 --smear-links stout:.22,2,spatial \
-        --source gauss:2,5,0,0,0,0 >a.lat
+        --force --source gauss:2,5,0,0,0,0 >a.lat
     lat-corr --channels pion a.lat | is 5e-9 \
         .588521549252684 .04400138286878 .0155092661480697 .00915533368346644 .00759727583393361 .00915717615857341 \
         .0155204098494388 .0440131376793199
@@ -66,7 +66,7 @@ is() {
 }
 
 @test "Chroma: twisted mass (D19)" {
-    solve $weak --kappa .205 --twist .01 --source gauss:2,5,0,0,0,0 | lat-corr --channels pion >found
+    solve $weak --kappa .205 --twist .01 --force --source gauss:2,5,0,0,0,0 | lat-corr --channels pion >found
     is 2e-6 0.240750708407748 0.0924521379717651 0.0263446081626488 0.00841285501062902 0.00460240144675925 0.00841235905947049 \
         0.026282941570381 0.0924746705481609 <found
     is 1e-10 .24075072292607 .092452145402839 .02634462037864 .0084128623646752 .0046024067428123 .0084123667473464 \
@@ -74,7 +74,7 @@ is() {
 }
 
 @test "lalibe: two clover quarks: pion, pion of p = (1,0,0), non-relativistic nucleon and Delta (D02 to D05, D07)" {
-    for m in .1 .2; do solve $weak --residual 1e-14 --mass $m --csw 1.17 --source gauss:2,5,0,0,0,0 >m$m.lat; done
+    for m in .1 .2; do solve $weak --residual 1e-14 --mass $m --csw 1.17 --force --source gauss:2,5,0,0,0,0 >m$m.lat; done
     lat-corr --channels pion --second m.2.lat m.1.lat | is 1e-11 \
         0.215136207070388 0.0364157504621039 0.0274281127815896 0.0232303657398653 0.0218948189861614 0.0232255571449122 \
         0.0274265653989624 0.036391674255206
@@ -93,7 +93,7 @@ is() {
 }
 
 @test "lalibe: the source at t = 4, time counted from there (D06)" {
-    solve $weak --mass .1 --csw 1.17 --source gauss:2,5,0,0,0,4 | lat-corr --channels pion | is 1e-11 \
+    solve $weak --mass .1 --csw 1.17 --force --source gauss:2,5,0,0,0,4 | lat-corr --channels pion | is 1e-11 \
         0.212957464914296 0.040787362958291 0.033172449496185 0.029668168334757 0.028550691287927 0.029680155783141 \
         0.033178777076444 0.040804457136814
 }
@@ -101,7 +101,7 @@ is() {
 @test "lalibe: a whole clover propagator, 73728 complex numbers (D01)" {
     need_numpy
     need_data quark/lalibe_PS_prop_u.npy
-    solve $weak --residual 1e-14 --mass .02 --csw 1.17 --source gauss:2,5,0,1,0,0 >a.lat
+    solve $weak --residual 1e-14 --mass .02 --csw 1.17 --force --source gauss:2,5,0,1,0,0 >a.lat
     "$PYTHON" - "$DATA/quark/lalibe_PS_prop_u.npy" <<'END'
 import sys
 import lat
@@ -117,14 +117,14 @@ END
 }
 
 @test "Chroma: smeared source, and smeared source and sink (D08, D09)" {
-    solve $random --kappa .11 --source gauss:2,5,0,0,0,0 >a.lat
+    solve $random --kappa .11 --force --source gauss:2,5,0,0,0,0 >a.lat
     lat-corr --channels pion a.lat >found
     is 2e-6 0.191409111252783 0.015839687330169 0.00612670437398005 0.0028177478355503 0.00196730091434856 0.00281711309715927 \
         0.00612162672333501 0.0158367229149183 <found
     is 1e-10 .1914091300134 .0158396939671 .0061267082707 .0028177502278 .0019673029108 .0028171155679 .0061216308542 \
         .0158367300999 <found
     lat-convert "$DATA/$random" -o u.lat
-    lat-corr --channels pion --sink gauss:2,5 --gauge-file u.lat a.lat >found
+    lat-corr --channels pion --force --sink gauss:2,5 --gauge-file u.lat a.lat >found
     is 2e-6 2.73462025078345 0.0376392686546566 0.00632471075272154 0.00273802029477382 0.00190721121963739 0.00273924391204928 \
         0.00631206399590858 0.0376226620851016 <found
     is 1e-10 2.7346206892767 .037639284705641 .0063247159740833 .0027380231491732 .0019072135582440 .0027392468991931 \

@@ -762,7 +762,7 @@ END
 @test "hadrons: masses of a small ensemble with jackknife errors, only what is missing, other parameters are refused" {
     mkdir raw
     for i in 1 2 3; do lat-start weak --dims 4,4,4,8 --epsilon 0.2 --seed $i | lat-convert --to nersc -o raw/cfg.$i; done
-    hadrons() { make --no-print-directory -f "$P/hadrons.mk" RAW=raw KAPPA=0.12 SOURCE=gauss:2,5,0,0,0,0 CHANNELS=pion,nucleon MOMENTA=1 "$@"; }
+    hadrons() { make --no-print-directory -f "$P/hadrons.mk" RAW=raw KAPPA=0.12 SOURCE=gauss:2,6,0,0,0,0 CHANNELS=pion,nucleon MOMENTA=1 "$@"; }
     hadrons -j2
     [ "$(tail -n +2 hadrons/masses.tsv | wc -l)" -eq $((2 * 7 * 8)) ]
     # By hand: mean and jackknife error of the pion at t = 2, and its mass from means.
@@ -804,10 +804,31 @@ END
     tail -n +2 both/masses.tsv | cut -f 1-5 | sort -u | wc -l | grep -qx 56
     # A smeared sink, and a file that is no configuration: the others are done.
     echo nothing >raw/cfg.4
-    run -2 --separate-stderr hadrons OUT=smeared SINK=gauss:2,5
+    run -2 --separate-stderr hadrons OUT=smeared SINK=gauss:2,6
     [[ $stderr == *"failed: cfg.4: lat-convert: "* ]]
     [ "$(find smeared -name '*.tsv' ! -name '*lat-solve*' | wc -l)" -eq 3 ]
     nothing_left
+}
+
+@test "hadrons: the PCAC mass of an ensemble is the ratio of means, with its jackknife error, and wants the pion" {
+    # C_A(t+1) - C_A(t-1) = 4 m C_P: numerators 2, 3, 10 and pions 4, 8, 12 at t = 1.
+    local i m=(.5 .375 .833333333333333) c=(4 8 12)
+    masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
+    for i in 0 1 2; do
+        printf 'configuration\tchannel\tpx\tpy\tpz\tt\tre\tim\n'
+        printf '0\t%s\t0\t0\t0\t%s\t%s\t0\n' pcac 0 .1 pcac 1 "${m[i]}" pcac 2 .1 pcac 3 .1 pion 0 9 pion 1 "${c[i]}" pion 2 2 pion 3 4
+    done | split -l 9 - table.
+    masses table.?? >found
+    # 15/24; without a configuration 13/20, 12/16, 5/12. The mean of ratios were .5694.
+    awk 'BEGIN { a = 13 / 20; b = 12 / 16; c = 5 / 12; m = (a + b + c) / 3
+        printf "pcac nan nan %.8g %.8g 3\n", 15 / 24, sqrt(2 / 3 * ((a - m)^2 + (b - m)^2 + (c - m)^2)) }' >want
+    awk -F'\t' '$1 == "pcac" && $5 == 1 { printf "%s %s %s %.8g %.8g %s\n", $1, $6, $7, $8, $9, $10 }' found | cmp - want
+    masses table.aa | grep -q $'^pcac\t0\t0\t0\t1\tnan\tnan\t0.5\tnan\t1$'
+    sed -i '/pion/d' table.??
+    run -1 --separate-stderr masses table.??
+    [ "$stderr" = "expected the pion of momentum 0 beside pcac, whose denominator it is" ]
+    raw 1
+    refuses 2 "CHANNELS: expected pion beside pcac, whose denominator it is, found 'rho,pcac'" make -f "$P/hadrons.mk" CHANNELS=rho,pcac
 }
 
 @test "gluons: means and jackknife errors of tables are those of lat-gluon --mean" {

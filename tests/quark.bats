@@ -354,7 +354,7 @@ lat.write("wrong.lat", f)'
     refuses 1 'expected nt of the momentum to be a whole number plus 0.5, as the boundary is p,p,p,a, found 1 ' lat-quark whole.lat
     random open.lat 1 0123cdef momentum:1,0,0,1 p,p,p,d
     refuses 1 'found Dirichlet along t' lat-quark open.lat
-    for source in wall:0 momentum:1,0,0,.5/gauss:1,1 point:0,0,0,0/gauss:1,1 noise:z4; do
+    for source in wall:0 momentum:1,0,0,.5/gauss:1,2 point:0,0,0,0/gauss:1,2 noise:z4; do
         random b.lat 1 0123cdef $source
         refuses 1 "without further steps, found $source" lat-quark b.lat
     done

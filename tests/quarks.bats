@@ -101,12 +101,12 @@ END
     rough u.lat --dims 4,4,4,8
     lat-gauge --random --seed 7 u.lat -o g.lat
     for file in u g; do
-        lat-solve --residual 1e-13 --kappa .12 --csw 1.2 --smear-links stout:.1,2 --source point:1,2,3,4/ape:.5,3/gauss:2,5 $file.lat -o $file.s.lat
+        lat-solve --residual 1e-13 --kappa .12 --csw 1.2 --smear-links stout:.1,2 --source point:1,2,3,4/ape:.5,3/gauss:2,6 $file.lat -o $file.s.lat
         lat-corr --channels all --momenta 1 --sink hyp:.75,.6,.3,1/gauss:1,3 --gauge-file $file.lat $file.s.lat | grep -v pcac >$file
     done
     agree u g 1e-9 # residuals, and what baryons amplify
     need_mpi
-    lat-solve -n 2 -@ 1 --residual 1e-13 --kappa .12 --csw 1.2 --smear-links stout:.1,2 --source point:1,2,3,4/ape:.5,3/gauss:2,5 u.lat |
+    lat-solve -n 2 -@ 1 --residual 1e-13 --kappa .12 --csw 1.2 --smear-links stout:.1,2 --source point:1,2,3,4/ape:.5,3/gauss:2,6 u.lat |
         lat-corr -n 4 -@ 1 --channels all --momenta 1 --sink hyp:.75,.6,.3,1/gauss:1,3 --gauge-file u.lat >ranks
     grep -v pcac ranks | cmp - u
 }
@@ -170,12 +170,12 @@ END
     lat-reorder --sites parity a.lat | lat-corr "${args[@]}" >order
     cmp one three
     cmp one order
-    lat-source -@ 1 noise:z4,seed=3,dilute=evenodd/stout:.1,2/gauss:2,5 u.lat >source
+    lat-source -@ 1 noise:z4,seed=3,dilute=evenodd/stout:.1,2/gauss:2,6 u.lat >source
     need_mpi
     for n in 2 5; do
         lat-corr -n $n -@ 1 "${args[@]}" a.lat >ranks
         cmp one ranks
-        lat-source -n $n -@ 1 noise:z4,seed=3,dilute=evenodd/stout:.1,2/gauss:2,5 u.lat >ranks
+        lat-source -n $n -@ 1 noise:z4,seed=3,dilute=evenodd/stout:.1,2/gauss:2,6 u.lat >ranks
         cmp source ranks
         lat-source -n $n -@ 1 momentum:1,0,0,0.5/hyp:.7,.6,.3,1/gauss:1,3 u.lat | lat-corr --force >ranks
         lat-source momentum:1,0,0,0.5/hyp:.7,.6,.3,1/gauss:1,3 u.lat | lat-corr --force | cmp - ranks
@@ -186,15 +186,15 @@ END
     lat-start cold --dims 4,4,6,4 -o cold.lat
     lat-source wall:1,1,0,2 cold.lat -o wall.lat
     lat-corr --force --channels pion wall.lat >plain
-    lat-corr --force --channels pion --sink gauss:1.5,3 --gauge-file cold.lat wall.lat >smeared
+    lat-corr --force --channels pion --sink gauss:1.5,4 --gauge-file cold.lat wall.lat >smeared
     awk -F'\t' -v pi=3.14159265358979 '
         FNR == 1 { next }
         FNR == NR { plain[$6] = $7; next }
-        { a = 2.25 / 12; f = (1 - 6 * a + 2 * a * (cos(pi / 2) + 1 + cos(2 * pi / 3)))^6; if (!(($7 - f * plain[$6])^2 < 1e-20)) exit 1 }
+        { a = 2.25 / 16; f = (1 - 6 * a + 2 * a * (cos(pi / 2) + 1 + cos(2 * pi / 3)))^8; if (!(($7 - f * plain[$6])^2 < 1e-20)) exit 1 }
         END { exit !(plain[0] == 12 * 96) }' plain smeared
     rough u.lat --dims 4,4,6,4
     lat-gauge --random --seed 3 u.lat -o g.lat
-    for steps in gauss:2,5 ape:.5,4,spatial/gauss:2,5 stout:.1,2/gauss:2,5 hyp:.75,.6,.3,1/gauss:2,5; do
+    for steps in gauss:2,6 ape:.5,4,spatial/gauss:2,6 stout:.1,2/gauss:2,6 hyp:.75,.6,.3,1/gauss:2,6; do
         # The column at x0 turns by g(x0): what is summed over colours stays. Momenta and another gamma see more than the norm.
         lat-source "point:1,0,3,2/$steps" u.lat | lat-corr --force --channels pion,axial_t --momenta 2 >u
         lat-source "point:1,0,3,2/$steps" g.lat | lat-corr --force --channels pion,axial_t --momenta 2 >g
@@ -307,8 +307,8 @@ assert k == 1'
     refuses 1 'expected SU(3) on' lat-corr --second small.lat a.lat
     refuses 1 'expected SU(3) on' lat-corr --force --second small.lat a.lat
     refuses 1 'a gauge field' lat-corr u.lat
-    refuses 1 'expected its links, of CRC 0123cdef' lat-corr --sink gauss:1,1 --gauge-file u.lat a.lat
-    refuses 2 'gauge-file is needed' lat-corr --sink gauss:1,1 a.lat
+    refuses 1 'expected its links, of CRC 0123cdef' lat-corr --sink gauss:1,2 --gauge-file u.lat a.lat
+    refuses 2 'gauge-file is needed' lat-corr --sink gauss:1,2 a.lat
     refuses 2 "found 'kaon'" lat-corr --channels pion,kaon a.lat
     refuses 2 'expected momenta' lat-corr --momenta 1,0 a.lat
     refuses 2 'origin' lat-corr --origin 4,0,0,0 a.lat
@@ -321,7 +321,24 @@ lat.write("c.lat", [next(lat.read("a.lat"))] * 2)'
     refuses 1 'found more' lat-corr --second c.lat -o none a.lat
     [ ! -e none ]
     refuses 2 'coordinate x from 0 to 3' lat-source point:4,0,0,0 u.lat
-    refuses 1 'smearing needs links' lat-source wall:0/gauss:1,1 --dims 4,4,4,4
+    # On 4^3 the wave (2,2,2) is multiplied by 1 - 3 w^2/n in a step: -1 for w = 2, n = 6, beyond it for fewer steps.
+    lat-source wall:1,2,2,2/gauss:2,6 u.lat >b.lat
+    local few='expected at least 6 steps for width 2, found 5, of which a step multiplies the highest momenta by up to 1.4 (--force takes it)'
+    refuses 2 "$few" lat-source wall:1,2,2,2/gauss:2,5 u.lat
+    refuses 2 "$few" lat-source gauss:2,5,0,0,0,0 u.lat
+    refuses 2 "$few" lat-solve --mass 1 --source point:0,0,0,0/gauss:2,5 u.lat
+    lat-solve --mass 1 --source point:0,0,0,0 u.lat -o p.lat
+    refuses 2 'gauss:2,5: expected at least 6 steps' lat-corr --sink gauss:2,5 --gauge-file u.lat p.lat
+    refuses 2 'gauss:2,5: expected at least 6 steps' lat-source sequential:g5,1/gauss:2,5 --gauge-file u.lat p.lat
+    refuses 2 'at least 1350 steps for width 30, found 4' lat-source point:0,0,0,0/gauss:30,4 u.lat
+    run -0 --separate-stderr bash -c 'lat-source --force wall:1,2,2,2/gauss:2,5 u.lat >c.lat'
+    [[ $stderr == *"multiplies the highest momenta by up to 1.4, as 5 steps are below 6 for width 2 (--force)" ]]
+    lat-corr --force --channels pion b.lat c.lat | awk -F'\t' '$7 == 0 && NR > 1 { n++; want = (n == 1 ? 1 : 1.4^10) * 12 * 64; if (!(($8 / want - 1)^2 < 1e-20)) exit 1 } END { exit n != 2 }'
+    refuses 2 "each once), found 't=2'" lat-source noise:z2,t=1,t=2 u.lat
+    refuses 2 "each once), found 'z4'" lat-source noise:z2,z4 u.lat
+    refuses 2 "each once), found 'seed=1'" lat-source noise:z2,seed=1,seed=1 u.lat
+    refuses 2 "each once), found 'dilute=colour'" lat-source noise:z2,dilute=spin,dilute=colour u.lat
+    refuses 1 'smearing needs links' lat-source wall:0/gauss:1,2 --dims 4,4,4,4
     refuses 1 'a quark propagator' lat-source wall:0 source.lat
     refuses 2 'expected t from 0 to 4' lat-source sequential:g5,5 a.lat
     refuses 1 'expected a propagator, found a source' lat-source sequential:g5,1 source.lat

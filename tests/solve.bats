@@ -319,7 +319,7 @@ END
 
 @test "noise, wall, momentum and smeared sources are solved; the header says which" {
     thermal u.lat
-    for source in noise:z4,t=2,seed=5 wall:1 momentum:1,0,0,.5 point:0,0,0,0/gauss:2,5; do
+    for source in noise:z4,t=2,seed=5 wall:1 momentum:1,0,0,.5 point:0,0,0,0/gauss:2,6; do
         lat-solve --kappa .14 --source $source u.lat -o x.lat --force
         lat-info x.lat | grep -q "^source *$source"
     done
@@ -435,7 +435,7 @@ END
     lat-solve --kappa .12 "${point[@]}" v.lat -o prop.lat
     for command in "lat-dirac --apply M --kappa .12 -U u.lat x.lat" "lat-dirac --apply hop --kappa .12 -U u.lat b.lat" \
         "lat-dirac --check -U u.lat x.lat" "lat-solve --kappa .12 -U u.lat b.lat" \
-        "lat-corr --sink gauss:2,5 -U u.lat prop.lat" "lat-source sequential:g5,2/gauss:2,5 -U u.lat prop.lat"; do
+        "lat-corr --sink gauss:2,6 -U u.lat prop.lat" "lat-source sequential:g5,2/gauss:2,6 -U u.lat prop.lat"; do
         # shellcheck disable=SC2086  # words
         run -1 $command -o out
         [[ $output == *": field 0: expected its links, of CRC "*", in u.lat, found others, of CRC "* ]] || { echo "$command: $output"; return 1; }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "common/options.h"
 #include "gauss.h"
 #include "lattice/iterate.h"
 #include "site/random.h"
@@ -105,11 +106,17 @@ static int read_gauss(lat_source *s, double width, double times)
     return 0;
 }
 
-/* "z4", "t=3", "seed=7", "dilute=spin-colour": one word of noise. */
-static int noise_word(lat_source *s, char *word)
+/* "z4", "t=3", "seed=7", "dilute=spin-colour": a word of noise; what is `given` comes once. */
+static int noise_word(lat_source *s, char *word, unsigned *given)
 {
     static const char *const names[] = {"spin", "colour", "time", "evenodd"};
+    static const char keys[] = "ztsd";
+    const char *key = *word ? strchr(keys, *word) : NULL;
+    const unsigned bit = key ? 1u << (key - keys) : 0;
     char *end;
+    if (*given & bit)
+        return 1;
+    *given |= bit;
     if (!strcmp(word, "z2") || !strcmp(word, "z4")) {
         s->roots = word[1] - '0';
         return 0;
@@ -139,13 +146,14 @@ static int noise_word(lat_source *s, char *word)
 
 static int read_noise(lat_source *s, char *list)
 {
+    unsigned given = 0;
     s->everywhere = true;
     s->seed = 1;
     for (char *word; (word = strsep(&list, ","));) {
-        const int rc = noise_word(s, word);
+        const int rc = noise_word(s, word, &given);
         if (rc > 0)
             return lat_fail_usage("source %s: expected z2 or z4, t=T, seed=S, dilute=spin-colour-"
-                                  "time-evenodd (some of these), found '%s'",
+                                  "time-evenodd (some of these, each once), found '%s'",
                                   s->text, word);
         if (rc)
             return -1;
@@ -315,6 +323,25 @@ int lat_source_fields(const lat_source *s)
     const bool one = lat_source_columns(s) == 1;
     return (s->dilute & TIME ? s->geom.dims[3] : 1) * (s->dilute & EVENODD ? 2 : 1)
            * (one && s->dilute & SPIN ? 4 : 1) * (one && s->dilute & COLOUR ? s->nc : 1);
+}
+
+int lat_source_check_steps(const lat_source *s)
+{
+    for (int i = 0; i < s->steps; i++) {
+        const double w = s->step[i].width, least = ceil(1.5 * w * w);
+        const int n = s->step[i].times;
+        if (!s->step[i].gauss || n >= least)
+            continue;
+        const char *grow = "a step multiplies the highest momenta by up to";
+        const double by = 3 * w * w / n - 1;
+        if (!lat_opts.force)
+            return lat_fail_usage("%s: expected at least %.0f steps for width %g, found %d, of "
+                                  "which %s %.3g (--force takes it)",
+                                  s->text, least, w, n, grow, by);
+        lat_warn("%s: %s %.3g, as %d steps are below %.0f for width %g (--force)", s->text, grow,
+                 by, n, least, w);
+    }
+    return 0;
 }
 
 bool lat_source_uses_links(const lat_source *s) { return s->steps > 0; }

@@ -31,6 +31,12 @@ typedef struct lat_source lat_source;
 lat_source *lat_source_new(const char *text, const lat_header *head);
 void lat_source_free(lat_source *s);
 
+/* Is Gaussian smearing one? With a = w^2/4n a step has eigenvalues from 1 - 12 a to 1, since six
+ * hops have a norm of at most 6. From n < 3 w^2/2 on (a > 1/6) those below are beyond -1: noise
+ * grows from step to step, and hides the Gaussian. 0, or -1 with a sentence about usage; with
+ * lat_opts.force 0 and a warning. For texts of a user: those of headers say what was done. */
+int lat_source_check_steps(const lat_source *s);
+
 int lat_source_columns(const lat_source *s); /* of a field: 4 N, or 1 */
 int lat_source_fields(const lat_source *s);  /* 1, or more of diluted noise */
 bool lat_source_uses_links(const lat_source *s);

@@ -5,6 +5,9 @@
 # Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time (with -v open=1, for Dirichlet and open boundaries in time,
 # of all), and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
 # mesons, of C(t) averaged with C(T-t). Errors are those of the means over all configurations but one.
+#
+# pcac is a ratio in each configuration, and the mass a ratio of means: of pcac times the pion of momentum 0, its denominator, and of that pion.
+# It stands in columns mass and mass_error, and has no C.
 BEGIN { FS = OFS = "\t"; OFMT = "%.10g" }
 FNR == 1 {
     for (i = 1; i <= NF; i++) column[$i] = i
@@ -16,11 +19,13 @@ FNR == 1 {
     if (!(id in known)) { known[id]; name[++n] = id }
     key = $column["channel"] OFS $column["px"] OFS $column["py"] OFS $column["pz"]
     t = $column["t"]
-    if (!(key in seen)) { seen[key]; order[++keys] = key }
+    if (!(key in seen)) { seen[key]; order[++keys] = key; pcac += is_pcac(key) }
     if (t >= T) T = t + 1
     value[id, key, t] = $column["re"]
     count[key, t]++
 }
+function pion_at_rest() { return "pion" OFS 0 OFS 0 OFS 0 }
+function is_pcac(key) { return key ~ /^pcac\t/ }
 function symmetric(key) { return !open && key ~ /^(pion|rho|a0|a1|b1)/ }
 # Mean over all configurations but number `out` (0: over all).
 function mean(key, t, out,    back) {
@@ -33,6 +38,10 @@ function single(key, t, out) {
     return (sum[key, t] - value[name[out], key, t]) / (n - 1)
 }
 function mass(key, t, out,    x) {
+    if (is_pcac(key)) {
+        x = single(pion_at_rest(), t, out)
+        return x == 0 ? "nan" : single(key, t, out) / x
+    }
     if (symmetric(key)) {
         if (t == 0 || 2 * t > T) return "nan"
         x = mean(key, t, out)
@@ -46,20 +55,25 @@ function mass(key, t, out,    x) {
 }
 END {
     if (failed) exit 1
+    if (pcac && !(pion_at_rest() in seen)) { print "expected the pion of momentum 0 beside pcac, whose denominator it is" >"/dev/stderr"; exit 1 }
     print "channel", "px", "py", "pz", "t", "C", "C_error", "mass", "mass_error", "configurations"
     for (i = 1; i <= keys; i++) {
         key = order[i]
         for (t = 0; t < T; t++) {
             if (count[key, t] != n) { print "expected " key " at t = " t " of " n " configurations, found " count[key, t] + 0 (count[key, t] > n ? ": several propagators of a configuration want a table each" : "") >"/dev/stderr"; exit 1 }
+            if (is_pcac(key)) for (k = 1; k <= n; k++) value[name[k], key, t] *= value[name[k], pion_at_rest(), t]
             for (k = 1; k <= n; k++) sum[key, t] += value[name[k], key, t]
         }
+    }
+    for (i = 1; i <= keys; i++) {
+        key = order[i]
         for (t = 0; t < T; t++) {
             for (k = 1; k <= n && n > 1; k++) each[k] = mean(key, t, k)
-            c_error = n > 1 ? spread() : "nan"
+            c_error = n > 1 && !is_pcac(key) ? spread() : "nan"
             m = mass(key, t, 0)
             for (k = 1; k <= n && n > 1; k++) each[k] = mass(key, t, k)
             m_error = n > 1 ? spread() : "nan"
-            print key, t, sprintf("%.10g", mean(key, t, 0)), c_error, m, m_error, n
+            print key, t, is_pcac(key) ? "nan" : sprintf("%.10g", mean(key, t, 0)), c_error, m, m_error, n
         }
     }
 }

@@ -15,7 +15,7 @@ pion() {
         shift
     done
     shift
-    lat-convert "$DATA/$weak" | lat-solve --operator overlap --m0 1.4 --mu .06 --source gauss:2,5,0,0,0,0 "${options[@]}" \
+    lat-convert "$DATA/$weak" | lat-solve --operator overlap --m0 1.4 --mu .06 --force --source gauss:2,5,0,0,0,0 "${options[@]}" \
         | lat-corr --channels pion | awk -F'\t' -v bound="$bound" -v list="$*" '
             BEGIN { n = split(list, want, " ") }
             $1 == "configuration" { next }

@@ -95,7 +95,7 @@ static int find_links(run *r, long config)
         return 0;
     if (lat_links_find(&r->links, head, true, lat_input_name(r->first.in), config))
         return -1;
-    if (!r->sink && !(r->sink = lat_sink_new(sink, head)))
+    if (!r->sink && (!(r->sink = lat_sink_new(sink, head)) || lat_source_check_steps(r->sink)))
         return -1;
     return lat_source_begin(r->sink, &r->links.u, config);
 }

@@ -649,7 +649,9 @@ static int solve_source(run *r, lat_field *b)
 
 static int on_links(run *r)
 {
-    if (!r->source && !(r->source = lat_source_new(source_text, &r->links.u.head)))
+    if (!r->source
+        && (!(r->source = lat_source_new(source_text, &r->links.u.head))
+            || lat_source_check_steps(r->source)))
         return LAT_FAILED;
     if (lat_source_begin(r->source, &r->links.u, config_of(r)))
         return LAT_FAILED;

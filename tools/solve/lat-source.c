@@ -71,7 +71,8 @@ static int write_field(run *r, lat_field *f)
 
 static int on_lattice(run *r, const lat_field *u, long config)
 {
-    if (!r->source && !(r->source = lat_source_new(r->text, &u->head)))
+    if (!r->source
+        && (!(r->source = lat_source_new(r->text, &u->head)) || lat_source_check_steps(r->source)))
         return -1;
     if (lat_source_begin(r->source, u, config))
         return -1;
@@ -148,7 +149,8 @@ static int find_links(run *r, const lat_header *head)
 {
     if (lat_links_find(&r->links, head, true, lat_input_name(r->in), r->field))
         return -1;
-    if (!r->source && !(r->source = lat_sink_new(r->steps, head)))
+    if (!r->source
+        && (!(r->source = lat_sink_new(r->steps, head)) || lat_source_check_steps(r->source)))
         return -1;
     return lat_source_begin(r->source, &r->links.u, 0);
 }
