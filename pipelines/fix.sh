@@ -22,7 +22,8 @@ if [ "${1-}" = --condition ]; then
     echo "${gauge[*]} --require-theta $THETA"
     exit
 fi
-config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
+[ $# -eq 2 ] || { echo "${0##*/}: expected CONFIG OUT.lat, found $# arguments" >&2; exit 2; }
+config=$1 out=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option
 [[ $out != -* ]] || out=./$out
 logs=()

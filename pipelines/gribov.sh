@@ -22,7 +22,8 @@ PATH=$PATH:$here/../bin
 : "${EVERY:=600}"           # seconds between two checkpoints
 : "${CONVERT:=}"            # see fix.sh
 
-config=${1:?expected CONFIG FOLDER} folder=${2:?expected CONFIG FOLDER}
+[ $# -eq 2 ] || { echo "gribov.sh: expected CONFIG FOLDER, found $# arguments" >&2; exit 2; }
+config=$1 folder=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option
 [[ $folder != -* ]] || folder=./$folder
 mkdir -p "$folder"

@@ -58,20 +58,23 @@ all: $(OUT)/masses.tsv
 	@! command -v gnuplot >/dev/null || for p in png pdf; do gnuplot -c $(here)plots/hadrons.gp $(OUT)/masses.$$p $<; done
 	@echo '$(words $(configs)) configurations: $<'
 
-$(OUT)/.parameters:
-	@mkdir -p $(OUT) && printf '%s\n' '$(parameters)' >$@
+# The first result leaves its parameters. A result of others is none, even if both were begun before there was any.
+other = { echo "hadrons: $(OUT): expected results of '$(parameters)', found those of '$$(cat $(OUT)/.parameters)': name another OUT" >&2; exit 1; }
+is_ours = [ "$$(cat $(OUT)/.parameters)" = '$(parameters)' ]
 
 .PHONY: same
-same: | $(OUT)/.parameters
-	@[ "$$(cat $(OUT)/.parameters)" = '$(parameters)' ] || { \
-	    echo "hadrons: $(OUT): expected results of '$(parameters)', found those of '$$(cat $(OUT)/.parameters)': name another OUT" >&2; exit 1; }
+same:
+	@mkdir -p $(OUT); [ ! -e $(OUT)/.parameters ] || $(is_ours) || $(other)
 
 # A result is there or not; dates do not count. One run at a time has a configuration, until the last process that it starts has ended.
 $(results): $(OUT)/%.tsv: | same
 	@exec {held}>>'$(OUT)/.$*.lock'; flock "$$held" || { echo "failed: $*: $(OUT)/.$*.lock cannot be locked" >&2; exit 1; }; \
 	[ ! -e '$@' ] || exit 0; \
 	OMP_NUM_THREADS=$(threads) $(here)hadrons.sh '$(RAW)/$*' '$@' 2>'$@.err' || { echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }; \
-	rm -f '$@.err'
+	rm -f '$@.err'; \
+	exec {first}>>$(OUT)/.parameters.lock; flock "$$first"; \
+	[ -e $(OUT)/.parameters ] || { printf '%s\n' '$(parameters)' >$(OUT)/.parameters.tmp && mv $(OUT)/.parameters.tmp $(OUT)/.parameters; }; \
+	$(is_ours) || { rm '$@'; $(other); }
 
 $(OUT)/masses.tsv: $(results)
 	@new=$(OUT)/.masses.$$$$.tmp; trap 'rm -f "$$new"' EXIT; \

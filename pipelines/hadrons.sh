@@ -20,7 +20,8 @@ PATH=$PATH:$here/../bin
 : "${KEEP:=}"                        # a name that is not empty: the propagator stays, as OUT.prop.lat
 : "${CONVERT:=}"                     # options of lat-convert, where a file does not say what it holds
 
-config=${1:?expected CONFIG OUT.tsv} out=${2:?expected CONFIG OUT.tsv}
+[ $# -eq 2 ] || { echo "hadrons.sh: expected CONFIG OUT.tsv, found $# arguments" >&2; exit 2; }
+config=$1 out=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option
 [[ $out != -* ]] || out=./$out
 [ ! "$config" -ef "$out" ] || { echo "hadrons.sh: $out: expected a name for the table, found the configuration" >&2; exit 2; }

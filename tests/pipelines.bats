@@ -763,6 +763,9 @@ END
     mkdir raw
     for i in 1 2 3; do lat-start weak --dims 4,4,4,8 --epsilon 0.2 --seed $i | lat-convert --to nersc -o raw/cfg.$i; done
     hadrons() { make --no-print-directory -f "$P/hadrons.mk" RAW=raw KAPPA=0.12 SOURCE=gauss:2,6,0,0,0,0 CHANNELS=pion,nucleon MOMENTA=1 "$@"; }
+    # Parameters that no tool takes leave nothing that stands in the way of others.
+    run -2 --separate-stderr hadrons KAPPA=nonsense
+    [[ $stderr == *"failed: cfg.1: lat-solve: "*nonsense* ]]
     hadrons -j2
     [ "$(tail -n +2 hadrons/masses.tsv | wc -l)" -eq $((2 * 7 * 8)) ]
     # By hand: mean and jackknife error of the pion at t = 2, and its mass from means.
@@ -792,9 +795,23 @@ END
     hadrons OUT=walls BOUNDARY=p,p,p,d CHANNELS=pion MOMENTA=0
     awk -F'\t' 'FNR > 1 { s[$6] += $7 / 3 } END { for (t = 0; t < 7; t++) printf "%d %.6g %.6g\n", t, s[t], log(s[t] / s[t + 1]) }' walls/cfg.?.tsv >want
     awk -F'\t' '$1 == "pion" && $5 < 7 { printf "%d %.6g %.6g\n", $5, $6, $8 }' walls/masses.tsv | cmp want
+    # Results of other parameters that were begun before there was any are none.
+    mkdir others
+    # shellcheck disable=SC2016 # of the other shell
+    printf '#!/bin/bash\necho of others >late/.parameters\nPATH=${PATH#*:} exec lat-corr "$@"\n' >others/lat-corr
+    chmod +x others/lat-corr
+    PATH=$PWD/others:$PATH run -2 --separate-stderr hadrons OUT=late CHANNELS=pion MOMENTA=0
+    [[ $stderr == *"late: expected results of 'KAPPA=0.12"*"found those of 'of others': name another OUT"* ]]
+    [ ! -e late/cfg.1.tsv ]
     # Neither a configuration nor their folder is where tables go.
     run -2 --separate-stderr "$P/hadrons.sh" raw/cfg.1 raw/../raw/cfg.1
     [[ $stderr == *"expected a name for the table, found the configuration" ]]
+    for script in landau.sh gribov.sh hadrons.sh slurm/gpus.sh paper/table4.sh; do
+        for few in '' 'a b c'; do
+            # shellcheck disable=SC2086 # words
+            refuses 2 "${script##*/}: expected " "$P/$script" $few
+        done
+    done
     run -2 --separate-stderr hadrons OUT=./raw
     [[ $stderr == *"./raw: expected a folder for results, found the one of configurations"* ]]
     # Two makes at once: each result is made once, by one of them; the other waits.

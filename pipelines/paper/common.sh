@@ -3,6 +3,7 @@
 # QCD with Multi-GPUs" (Schroeck and Vogt, Comput. Phys. Commun. 184 (2013) 1907) and print them beside the paper's. docs/paper.md
 # has the results. With a GPU the lattice is the paper's, 32^4, without one 12^4. You may set every variable for one run.
 set -euo pipefail
+[ $# -eq 1 ] || { echo "${0##*/}: expected FOLDER, found $# arguments" >&2; exit 2; }
 set -a # batches have the variables and functions, too
 LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -12,7 +12,7 @@ set -euo pipefail
 : "${T_LAST:=0.001}"
 : "${GAUGES:=landau mag}"
 
-folder=${1:?expected FOLDER}
+folder=$1
 mkdir -p "$folder"
 cd "$folder"
 [ -e "hot-$EXTENT.lat" ] || lat-start hot --dims "$EXTENT,$EXTENT,$EXTENT,$EXTENT" --seed "$SEED" -o "hot-$EXTENT.lat"

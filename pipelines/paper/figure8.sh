@@ -17,7 +17,7 @@ set -euo pipefail
 : "${PRECISION:=$(gpu mixed double)}"
 : "${SAME:=1e-9}"          # relative deviation below which two copies are the same
 
-folder=${1:?expected FOLDER}
+folder=$1
 mkdir -p "$folder/$GAUGE"
 config=$(thermal "$folder")
 cd "$folder/$GAUGE"

@@ -7,7 +7,7 @@ EXTENT=${EXTENT:-8} # scalar reference code, on the CPU: the paper's 32^4 takes 
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
-folder=$(realpath -m "${1:?expected FOLDER}")
+folder=$(realpath -m "$1")
 mkdir -p "$folder"
 program=$(tool accuracy) || { echo "figures1-2.sh: expected the sources, with bench/accuracy.c" >&2; exit 1; }
 LAT_BIN=${LAT_BIN:-$root/bin} "$root/bench/accuracy.sh" "$program" "$folder" "$EXTENT" >"$folder/said" || { cat "$folder/said"; exit 1; }

@@ -16,7 +16,7 @@ set -euo pipefail
 : "${PER_RANK:=$(gpu 32 8)}"                      # time slices a GPU of figure 5
 : "${ALL_SLICES:=$(gpu 256 16)}"                  # time slices in all of figure 6
 
-folder=${1:?expected FOLDER}
+folder=$1
 mkdir -p "$folder"
 cd "$folder"
 

@@ -16,7 +16,7 @@ set -euo pipefail
 : "${LOW_MODES:=10}" "${RESIDUAL:=1e-5}"      # as single precision has it
 : "${THREADS:=$(gpu 0 1)}"                    # 0: a GPU
 
-folder=${1:?expected FOLDER}
+folder=$1
 : "${BENCH:=$(tool bench_overlap)}" # built if need be
 [ -x "$BENCH" ] || { echo "$0: expected bench_overlap, which make builds in a clone" >&2; exit 1; }
 BENCH=$(realpath "$BENCH")

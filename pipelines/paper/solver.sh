@@ -19,7 +19,7 @@ set -euo pipefail
 : "${TOGETHER:=1 6}"          # right-hand sides at a time: 1 is the paper's
 : "${SOLVER:=bicgstab}"       # as in the paper
 
-folder=${1:?expected FOLDER}
+folder=$1
 mkdir -p "$folder"
 cd "$folder"
 

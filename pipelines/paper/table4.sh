@@ -19,7 +19,7 @@ set -euo pipefail
 : "${INEXACT:=2}"          # starts of the paper's update, done on the CPU
 : "${INEXACT_SWEEPS:=$(gpu 1000 2000)}"
 
-folder=${1:?expected FOLDER}
+folder=$1
 mkdir -p "$folder"
 config=$(thermal "$folder")
 cd "$folder"

@@ -20,7 +20,8 @@ PRECISION=${PRECISION:-mixed}
 EVERY=${EVERY:-600}          # seconds between two checkpoints
 CONVERT=${CONVERT:-}         # see fix.sh
 
-config=${1:?expected CONFIG OUT.lat} out=${2:?expected CONFIG OUT.lat}
+[ $# -eq 2 ] || { echo "gpus.sh: expected CONFIG OUT.lat, found $# arguments" >&2; exit 2; }
+config=$1 out=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option
 [[ $out != -* ]] || out=./$out
 case $GAUGE in landau | coulomb | mag) ;; *) echo "gpus.sh: GAUGE: expected landau, coulomb or mag, found '$GAUGE'" >&2; exit 2 ;; esac
