@@ -2,6 +2,7 @@
 /* memory.c: aligned memory whose failure is a sentence. */
 #include "memory.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,19 @@ void *lat_alloc(size_t count, size_t size, const char *what)
     if (n >= HUGE_PAGE)
         (void)madvise(p, n, MADV_HUGEPAGE);
     return p;
+}
+
+/* Room doubles where it is full: at 0, 1, 2, 4, .. elements. */
+void *lat_grow(void *list, long count, size_t size, const char *what)
+{
+    const bool full = (count & (count - 1)) == 0;
+    char *new = full ? realloc(list, (size_t)(count ? 2 * count : 1) * size) : list;
+    if (!new) {
+        lat_fail("out of memory: %s", what);
+        return NULL;
+    }
+    memset(new + (size_t)count *size, 0, size);
+    return new;
 }
 
 void lat_zero(void *p, size_t n)

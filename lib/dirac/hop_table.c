@@ -59,18 +59,13 @@ static bool block_phases(const builder *p, int block, int d, lat_phase boundary,
     return some;
 }
 
-static void *grown(void *p, int n, size_t size)
-{
-    return n & (n - 1) ? p : realloc(p, (size_t)(n ? 2 * n : 1) * size);
-}
-
 /* The number of these phases, added if they are new; -2 without memory. */
 static int find_phases(builder *p, const phases *v)
 {
     for (int n = p->table->nphases - 1; n >= 0; n--)
         if (!memcmp(p->list + n, v, sizeof *v))
             return n;
-    phases *list = grown(p->list, p->table->nphases, sizeof *list);
+    phases *list = lat_grow(p->list, p->table->nphases, sizeof *list, "tables of a hop");
     if (!list)
         return -2;
     p->list = list;
@@ -84,7 +79,7 @@ static int find_twist(lat_hop_table *table, int perm, int phase, bool real)
     for (int n = 0; n < table->ntwists; n++)
         if (table->twist[n].perm == perm && table->twist[n].phase == phase)
             return n;
-    lat_hop_twist *list = grown(table->twist, table->ntwists, sizeof *list);
+    lat_hop_twist *list = lat_grow(table->twist, table->ntwists, sizeof *list, "tables of a hop");
     if (!list)
         return -1;
     table->twist = list;

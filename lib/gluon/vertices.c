@@ -86,7 +86,6 @@ static bool in_orbit(const lat_gluon_momenta *m, const lat_gluon_orbit *o, const
 
 static int find_triads(lat_gluon_vertices *v, const lat_gluon_momenta *m)
 {
-    size_t room = 0;
     for (size_t o = 0; o < m->orbits; o++)
         for (int a = v->first[o], last = v->first[o + 1]; a < last; a++)
             for (int b = a + 1; b < last; b++) {
@@ -96,13 +95,11 @@ static int find_triads(lat_gluon_vertices *v, const lat_gluon_momenta *m)
                                   : -1;
                 if (c < 0)
                     continue;
-                if (v->triad_count == room) {
-                    room = 2 * room + 64;
-                    lat_gluon_triad *new = realloc(v->triads, room * sizeof *new);
-                    if (!new)
-                        return lat_fail("out of memory: vertices");
-                    v->triads = new;
-                }
+                lat_gluon_triad *new = lat_grow(v->triads, (long)v->triad_count, sizeof *new,
+                                                "vertices");
+                if (!new)
+                    return -1;
+                v->triads = new;
                 v->triads[v->triad_count++] = (lat_gluon_triad){.leg = {a, b, c}};
             }
     return 0;
@@ -233,9 +230,10 @@ int lat_gluon_vertices_measure(lat_gluon_vertices *v, const lat_gluon_momenta *m
 int lat_gluon_vertices_keep(lat_gluon_vertices *v)
 {
     const size_t block = (size_t)v->rows * LAT_GLUON_AVERAGED;
-    double *each = realloc(v->each, (size_t)(v->configs + 1) * block * sizeof *each);
+    double *each = lat_grow(v->each, v->configs, block * sizeof *each,
+                            "vertices of all configurations");
     if (!each)
-        return lat_fail("out of memory: vertices of %ld configurations", v->configs + 1);
+        return -1;
     v->each = each;
     each += (size_t)v->configs++ * block;
     for (int i = 0; i < v->rows; i++, each += LAT_GLUON_AVERAGED)

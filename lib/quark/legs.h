@@ -69,9 +69,8 @@ typedef struct lat_ward {
     double mass, twist; /* m1 - m2, twist1 + twist2 */
 } lat_ward;
 
-/* Of a pair with the current: t[mu][nu] = Re tr[ Lambda_mu gamma_nu ] / n, and *defect = |D| /
- * (|S1^-1|
- * + |S2^-1|), | | the root of the sum of all squares, where
+/* Of a pair with the current: t[mu][nu] = Re tr[ Lambda_mu gamma_nu ] / n, and *defect =
+ * |D| / (|S1^-1| + |S2^-1|), | | the root of the sum of all squares, where
  *
  *     D = sum_mu i qhat_mu Lambda_mu + mass Lambda_S + i twist Lambda_P - S1^-1 + S2^-1
  *

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
@@ -51,12 +52,14 @@ static void known_free(known *w)
 
 static known *known_add(lat_checkpoint *k, long config, int copies)
 {
-    known *list = realloc(k->list, (size_t)(k->count + 1) * sizeof *list);
-    if (list)
-        k->list = list;
-    lat_copy *copy = list ? calloc((size_t)copies, sizeof *copy) : NULL;
+    static const char what[] = "the list of configurations of a checkpoint";
+    known *list = lat_grow(k->list, k->count, sizeof *list, what);
+    if (!list)
+        return NULL;
+    k->list = list;
+    lat_copy *copy = calloc((size_t)copies, sizeof *copy);
     if (!copy) {
-        lat_fail("out of memory: the list of configurations of a checkpoint");
+        lat_fail("out of memory: %s", what);
         return NULL;
     }
     known *w = &list[k->count++];

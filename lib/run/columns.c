@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
@@ -34,14 +35,16 @@ struct lat_columns {
 
 static kept *add(lat_columns *k, char *name)
 {
-    kept *list = name ? realloc(k->list, (size_t)(k->count + 1) * sizeof *list) : NULL;
+    static const char what[] = "the columns of a checkpoint";
+    kept *list = name ? lat_grow(k->list, k->count, sizeof *list, what) : NULL;
+    if (!name)
+        lat_fail("out of memory: %s", what);
     if (!list) {
         free(name);
-        lat_fail("out of memory: the columns of a checkpoint");
         return NULL;
     }
     k->list = list;
-    list[k->count] = (kept){.name = name};
+    list[k->count].name = name;
     return &list[k->count++];
 }
 

@@ -39,13 +39,10 @@ struct lat_modestate {
 
 static entry *add(lat_modestate *k, const char *name)
 {
-    entry *list = realloc(k->list, (size_t)(k->count + 1) * sizeof *list);
-    if (!list) {
-        lat_fail("out of memory: the checkpoint of modes");
+    entry *list = lat_grow(k->list, k->count, sizeof *list, "the checkpoint of modes");
+    if (!list)
         return NULL;
-    }
     k->list = list;
-    list[k->count] = (entry){.numbers = 0};
     snprintf(list[k->count].name, NAME, "%s", name);
     lat_header_init(&list[k->count].f.head);
     return &list[k->count++];

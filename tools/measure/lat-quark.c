@@ -11,8 +11,11 @@
 #include "common/text.h"
 #include "formats/fields.h"
 #include "quark/current.h"
+#include "quark/kinematics.h"
 #include "quark/legs.h"
+#include "quark/legs_mean.h"
 #include "quark/source.h"
+#include "quark/values.h"
 #include "run/feed.h"
 #include "run/legs_file.h"
 #include "run/links.h"
@@ -23,6 +26,7 @@
 static const char *second, *momenta, *source, *legs_path, *gauge_file;
 static double cylinder = NAN;
 static bool vertex, mean;
+static lat_legs_kind kind; /* what is summed and printed */
 
 static const lat_option options[] = {
     {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
@@ -62,61 +66,6 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* ---- momenta --------------------------------------------------------------------------------- */
-
-/* p1 and p2, and what follows from them; p2 = p1 but for vertices. */
-typedef struct kinematics {
-    double n[2][4], pbar[2][4], q[4]; /* q = p1 - p2 */
-    double square[2], q2;             /* p^2 */
-    double pbar2, phat2, distance;    /* of p1 */
-    lat_ward ward;
-    double weight[4], middle[4]; /* w of M, (p1 + p2)/2 */
-    double mass, tree;           /* m, B of the free operator; NaN: not known */
-} kinematics;
-
-/* The distance from the nearest diagonal, in units of 2 pi / X. */
-static double distance(const double p[4], int X)
-{
-    double along = 0, square = 0;
-    for (int mu = 0; mu < 4; mu++) {
-        along += fabs(p[mu]) / 2;
-        square += p[mu] * p[mu];
-    }
-    return sqrt(fmax(square - along * along, 0)) * X / (2 * M_PI);
-}
-
-static kinematics kinematics_of(const lat_header *head, const double n1[4], const double n2[4])
-{
-    const lat_fermion *f = &head->quark.fermion;
-    kinematics k = {.mass = f->mass, .tree = f->mass};
-    double p[2][4];
-    for (int i = 0; i < 8; i++) {
-        const int mu = i % 4, which = i / 4, L = head->geom.dims[mu];
-        const double w = mu < 3 ? f->nu / f->xi : 1, n = which ? n2[mu] : n1[mu];
-        const double angle = 2 * M_PI * n / L;
-        p[which][mu] = angle;
-        k.n[which][mu] = n;
-        k.pbar[which][mu] = 2 * fabs(n) == L ? 0 : w * sin(angle); /* sin pi */
-        k.square[which] += angle * angle;
-        if (which)
-            continue;
-        k.pbar2 += k.pbar[0][mu] * k.pbar[0][mu];
-        k.phat2 += 4 * sin(angle / 2) * sin(angle / 2);
-        k.tree += w * (1 - cos(angle));
-    }
-    for (int mu = 0; mu < 4; mu++) {
-        k.q[mu] = p[0][mu] - p[1][mu];
-        k.q2 += k.q[mu] * k.q[mu];
-        k.ward.qhat[mu] = 2 * sin(k.q[mu] / 2);
-        k.weight[mu] = mu < 3 ? f->nu / f->xi : 1;
-        k.middle[mu] = (p[0][mu] + p[1][mu]) / 2;
-    }
-    k.distance = distance(p[0], head->geom.dims[0]);
-    if (strcmp(f->name, "wilson"))
-        k.tree = k.mass = NAN;
-    return k;
-}
-
 /* Whole numbers plus theta/2 fit the boundary. */
 static int check_boundary(const lat_header *head, const char *name, const double n[4])
 {
@@ -139,15 +88,6 @@ static int check_boundary(const lat_header *head, const char *name, const double
             return -1;
     }
     return 0;
-}
-
-/* n of -L/2 < n <= L/2. */
-static void into_zone(const lat_header *head, double n[4])
-{
-    for (int mu = 0; mu < 4; mu++) {
-        const int L = head->geom.dims[mu];
-        n[mu] -= L * ceil(n[mu] / L - .5);
-    }
 }
 
 /* ---- what a propagator must be --------------------------------------------------------------- */
@@ -196,7 +136,7 @@ static int find_source(const lat_header *head, const char *name, double v[4])
     if (lat_source_numbers(text, "momentum", v)) {
         if (check_boundary(head, name, v))
             return -1;
-        into_zone(head, v);
+        lat_kinematics_zone(head, v);
         return 0;
     }
     if (!lat_source_numbers(text, "point", v))
@@ -207,19 +147,6 @@ static int find_source(const lat_header *head, const char *name, double v[4])
         if (v[mu] != floor(v[mu]) || !(v[mu] >= 0) || !(v[mu] < head->geom.dims[mu]))
             return lat_fail("%s: expected a site of the lattice, found %.200s", name, text);
     return check_boundary(head, name, NULL) ? -1 : 1;
-}
-
-static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
-
-/* The same operator, but for boundaries and the sign of the twist? */
-static bool same_quark(const lat_header *a, const lat_header *b)
-{
-    lat_fermion f = a->quark.fermion, g = b->quark.fermion;
-    memcpy(f.boundary, g.boundary, sizeof f.boundary);
-    f.twist = fabs(f.twist);
-    g.twist = fabs(g.twist);
-    return lat_fermion_same(&f, &g)
-           && same_text(lat_info_get(a, "smeared_links"), lat_info_get(b, "smeared_links"));
 }
 
 /* Do the two of a vertex belong together? */
@@ -236,7 +163,7 @@ static int check_pair(const lat_header *a, const lat_header *b, const char *name
                         name, *a->quark.links ? a->quark.links : "none",
                         *b->quark.links ? b->quark.links : "none"))
         return -1;
-    if (!same_quark(a, b))
+    if (!lat_kinematics_same_quark(a, b))
         return lat_mismatch(lat_opts.force,
                             "%s: expected the operator of the first propagator, found another "
                             "(--force takes it)",
@@ -244,138 +171,26 @@ static int check_pair(const lat_header *a, const lat_header *b, const char *name
     return 0;
 }
 
-/* ---- numbers of a momentum ------------------------------------------------------------------- */
-
-/* Columns of a propagator, and of each row of a vertex. */
-enum { TRACE, ZQ, MASS, ADDITIVE, MULTIPLICATIVE, SCALARS };
-enum { LAMBDA, RATIO, Z, CONSERVED, COLUMNS };
-static const char *const scalar_names[] = {"trace", "Zq", "M", "M_additive", "M_multiplicative"};
-static const char *const column_names[] = {"Lambda", "Z_over_Zq", "Z", "Z_conserved"};
-
-static const struct row {
-    const char *name;
-    unsigned members; /* the bilinears that it is the mean of, a bit each; 0: another sum */
-} rows[] = {
-    {"S", 0x0001},     {"P", 0x8000},     {"V", 0x0116},     {"A", 0x6880},     {"T", 0x1668},
-    {"V_q", 0},        {"A_q", 0},        {"1", 1 << 0},     {"gx", 1 << 1},    {"gy", 1 << 2},
-    {"gxgy", 1 << 3},  {"gz", 1 << 4},    {"gxgz", 1 << 5},  {"gygz", 1 << 6},  {"gtg5", 1 << 7},
-    {"gt", 1 << 8},    {"gxgt", 1 << 9},  {"gygt", 1 << 10}, {"gzg5", 1 << 11}, {"gzgt", 1 << 12},
-    {"gyg5", 1 << 13}, {"gxg5", 1 << 14}, {"g5", 1 << 15},   {"Vc", 0},         {"Vc_q", 0}};
-enum { ROWS = sizeof rows / sizeof *rows, VC = ROWS - 2, VC_Q, WARD = ROWS * COLUMNS, VALUES };
-
-static bool current; /* rows and columns of the conserved current are printed */
-
-static int rows_count(void) { return !vertex ? 1 : current ? ROWS : VC; }
-static int columns_count(void) { return !vertex ? SCALARS : current ? COLUMNS : CONSERVED; }
-
-static size_t legs_reals(int nc)
-{
-    return lat_legs_reals(!vertex ? LAT_LEG : current ? LAT_PAIR_CURRENT : LAT_PAIR, nc);
-}
-
-/* gamma_mu gamma5 is this sign times the product of the other three in their order. */
-static double axial_sign(int mu) { return mu % 2 ? -1 : 1; }
-
-/* sum q_mu q_nu tr[ Lambda_mu Gamma_nu^+ ] / q^2, of V or A. */
-static double along_q(const kinematics *k, bool axial, double t[LAT_GAMMAS][LAT_GAMMAS])
-{
-    double sum = 0;
-    for (int i = 0; i < 16; i++) {
-        const int mu = i / 4, nu = i % 4, a = 1 << mu, b = 1 << nu;
-        sum += k->q[mu] * k->q[nu]
-               * (axial ? axial_sign(mu) * axial_sign(nu) * t[15 ^ a][15 ^ b] : t[a][b]);
-    }
-    return k->q2 > 0 ? sum / k->q2 : NAN;
-}
-
-static double lambda_of(int row, const kinematics *k, double t[LAT_GAMMAS][LAT_GAMMAS])
-{
-    double sum = 0;
-    int members = 0;
-    for (int g = 0; g < LAT_GAMMAS; g++)
-        if (rows[row].members >> g & 1) {
-            sum += t[g][g];
-            members++;
-        }
-    return members ? sum / members : along_q(k, rows[row].name[0] == 'A', t);
-}
-
-/* Lambda of the conserved current, over that of free quarks: t[mu][mu] is then w_mu cos p_mu. */
-static void current_lambdas(const kinematics *k, double t[4][4], double *v)
-{
-    double sum[2] = {0, 0}, tree[2] = {0, 0};
-    for (int mu = 0; mu < 4; mu++) {
-        const double *q = k->ward.qhat, free = k->weight[mu] * cos(k->middle[mu]);
-        sum[0] += t[mu][mu];
-        tree[0] += free;
-        tree[1] += q[mu] * q[mu] * free;
-        for (int nu = 0; nu < 4; nu++)
-            sum[1] += q[mu] * q[nu] * t[mu][nu];
-    }
-    v[VC * COLUMNS + LAMBDA] = sum[0] / tree[0];
-    v[VC_Q * COLUMNS + LAMBDA] = k->q2 > 0 ? sum[1] / tree[1] : NAN;
-}
-
-static int vertex_values(const char *name, const kinematics *k, int nc, const double *legs,
-                         double *v)
-{
-    double t[LAT_GAMMAS][LAT_GAMMAS], one[2], two[2];
-    if (lat_leg_parts(name, nc, legs, k->pbar[0], one)
-        || lat_leg_parts(name, nc, legs + lat_leg_reals(nc), k->pbar[1], two)
-        || lat_pair_traces(name, nc, legs, t))
-        return -1;
-    for (int i = 0; i < VC; i++)
-        v[i * COLUMNS + LAMBDA] = lambda_of(i, k, t);
-    double of_current[4][4];
-    v[WARD] = v[VC * COLUMNS + LAMBDA] = v[VC_Q * COLUMNS + LAMBDA] = NAN;
-    if (current) {
-        if (lat_pair_current(name, nc, legs, &k->ward, of_current, &v[WARD]))
-            return -1;
-        current_lambdas(k, of_current, v);
-    }
-    for (int i = 0; i < ROWS; i++) {
-        const bool along = strchr(rows[i].name, '_');
-        double *r = v + i * COLUMNS;
-        r[RATIO] = 1 / r[LAMBDA];
-        r[Z] = (one[1] + two[1]) / 2 * r[RATIO];
-        r[CONSERVED] = v[(along ? VC_Q : VC) * COLUMNS + LAMBDA] * r[RATIO];
-    }
-    return 0;
-}
-
-static int values_of(const char *name, const kinematics *k, int nc, const double *legs, double *v)
-{
-    double part[2];
-    if (vertex)
-        return vertex_values(name, k, nc, legs, v);
-    if (lat_leg_parts(name, nc, legs, k->pbar[0], part))
-        return -1;
-    v[TRACE] = part[0];
-    v[ZQ] = part[1];
-    v[MASS] = v[TRACE] / v[ZQ];
-    v[ADDITIVE] = v[MASS] - (k->tree - k->mass);
-    v[MULTIPLICATIVE] = k->tree != 0 ? v[MASS] * k->mass / k->tree : NAN;
-    return 0;
-}
-
 /* ---- printing -------------------------------------------------------------------------------- */
+
+static bool has_current(void) { return kind == LAT_PAIR_CURRENT; }
 
 static const char *mu_names[2] = {"p", "k"};
 
 static void print_heading(FILE *to)
 {
-    const int n = columns_count();
+    const int n = lat_values_columns(kind);
     if (!lat_report_heading())
         return;
     fputs(mean ? "configurations" : "configuration", to);
     for (int i = 0; i < (vertex ? 8 : 4); i++)
         fprintf(to, "\t%s%c", mu_names[i / 4], "xyzt"[i % 4]);
-    fputs(!vertex   ? "\tp2\tpbar2\tphat2\tcylinder"
-          : current ? "\tp2\tk2\tq2\tward\tgamma"
-                    : "\tp2\tk2\tq2\tgamma",
+    fputs(!vertex         ? "\tp2\tpbar2\tphat2\tcylinder"
+          : has_current() ? "\tp2\tk2\tq2\tward\tgamma"
+                          : "\tp2\tk2\tq2\tgamma",
           to);
     for (int i = 0; i < n; i++) {
-        const char *name = vertex ? column_names[i] : scalar_names[i];
+        const char *name = lat_values_column(kind, i);
         fprintf(to, "\t%s", name);
         if (mean)
             fprintf(to, "\t%s_error", name);
@@ -383,24 +198,25 @@ static void print_heading(FILE *to)
     lat_report_end_heading(to);
 }
 
-static void print_tsv(FILE *to, long config, const kinematics *k, const double *v, const double *e)
+static void print_tsv(FILE *to, long config, const lat_kinematics *k, const double *v,
+                      const double *e)
 {
-    const int n = columns_count();
-    for (int row = 0; row < rows_count(); row++) {
+    const int n = lat_values_columns(kind);
+    for (int row = 0; row < lat_values_rows(kind); row++) {
         fprintf(to, "%ld", config);
         for (int i = 0; i < (vertex ? 8 : 4); i++)
             fprintf(to, "\t%.15g", k->n[i / 4][i % 4]);
         if (vertex) {
-            lat_numbers_tsv(to, current ? 4 : 3,
-                            (double[]){k->square[0], k->square[1], k->q2, v[WARD]});
-            fprintf(to, "\t%s", rows[row].name);
+            lat_numbers_tsv(to, has_current() ? 4 : 3,
+                            (double[]){k->square[0], k->square[1], k->q2, v[LAT_VALUES_WARD]});
+            fprintf(to, "\t%s", lat_values_row(row));
         } else {
             lat_numbers_tsv(to, 4, (double[]){k->square[0], k->pbar2, k->phat2, k->distance});
         }
         for (int i = 0; i < n; i++) {
-            lat_numbers_tsv(to, 1, v + row * COLUMNS + i);
+            lat_numbers_tsv(to, 1, v + row * LAT_VALUES_STRIDE + i);
             if (e)
-                lat_numbers_tsv(to, 1, e + row * COLUMNS + i);
+                lat_numbers_tsv(to, 1, e + row * LAT_VALUES_STRIDE + i);
         }
         lat_report_end_row(to);
     }
@@ -426,7 +242,7 @@ static void json_momentum(FILE *to, bool first, const char *name, const double n
 }
 
 /* An object of one momentum. */
-static void print_json(FILE *to, const kinematics *k, const double *v, const double *e)
+static void print_json(FILE *to, const lat_kinematics *k, const double *v, const double *e)
 {
     fputc('{', to);
     json_momentum(to, true, "p", k->n[0]);
@@ -436,16 +252,16 @@ static void print_json(FILE *to, const kinematics *k, const double *v, const dou
     if (vertex) {
         lat_json_pair(to, "k2", k->square[1]);
         lat_json_pair(to, "q2", k->q2);
-        if (current)
-            lat_json_pair(to, "ward", v[WARD]);
+        if (has_current())
+            lat_json_pair(to, "ward", v[LAT_VALUES_WARD]);
         lat_json_key(to, false, "vertices");
         fputc('{', to);
-        for (int row = 0; row < rows_count(); row++) {
-            lat_json_key(to, row == 0, rows[row].name);
+        for (int row = 0; row < lat_values_rows(kind); row++) {
+            lat_json_key(to, row == 0, lat_values_row(row));
             fputc('{', to);
-            for (int i = 0; i < columns_count(); i++)
-                json_value(to, column_names[i], i == 0, v[row * COLUMNS + i],
-                           e ? e + row * COLUMNS + i : NULL);
+            for (int i = 0; i < lat_values_columns(kind); i++)
+                json_value(to, lat_values_column(kind, i), i == 0, v[row * LAT_VALUES_STRIDE + i],
+                           e ? e + row * LAT_VALUES_STRIDE + i : NULL);
             fputc('}', to);
         }
         fputs("}}", to);
@@ -454,8 +270,8 @@ static void print_json(FILE *to, const kinematics *k, const double *v, const dou
     lat_json_pair(to, "pbar2", k->pbar2);
     lat_json_pair(to, "phat2", k->phat2);
     lat_json_pair(to, "cylinder", k->distance);
-    for (int i = 0; i < SCALARS; i++)
-        json_value(to, scalar_names[i], false, v[i], e ? e + i : NULL);
+    for (int i = 0; i < lat_values_columns(kind); i++)
+        json_value(to, lat_values_column(kind, i), false, v[i], e ? e + i : NULL);
     fputc('}', to);
 }
 
@@ -482,165 +298,32 @@ static void json_begin(FILE *to, const lat_header *head, long config)
     fputc('[', to);
 }
 
-/* ---- means ----------------------------------------------------------------------------------- */
+/* ---- a propagator ---------------------------------------------------------------------------- */
 
-/* The propagators of one configuration and momentum: their sum. */
-typedef struct bin {
-    char links[9];
-    long count;
-    double *legs;
-} bin;
+typedef struct run {
+    FILE *text;
+    lat_feed first, second;
+    lat_output *legs;   /* of --legs, or NULL */
+    lat_links gauge;    /* of --gauge-file */
+    bool begun;         /* it is known whether the conserved current is printed */
+    lat_legs_mean mean; /* of --mean */
+    lat_header head;    /* of its first propagator */
+    bool averaging;     /* there is one */
+    char links[9];      /* of the last propagator of this file */
+    long config;        /* its number, from 0; -1: none yet */
+    lat_momenta list;   /* of a point source */
+    bool several;       /* momenta of this object were printed */
+} run;
 
-typedef struct group {
-    kinematics k;
-    bin *bin;
-    int bins;
-} group;
-
-typedef struct ensemble {
-    lat_header head; /* of the first propagator */
-    bool begun;
-    group *group;
-    int groups;
-} ensemble;
-
-static void ensemble_free(ensemble *e)
+static int print_means(const run *r, FILE *to)
 {
-    for (int i = 0; i < e->groups; i++) {
-        for (int j = 0; j < e->group[i].bins; j++)
-            free(e->group[i].bin[j].legs);
-        free(e->group[i].bin);
-    }
-    free(e->group);
-    if (e->begun)
-        lat_header_free(&e->head);
-}
-
-/* The list with one more element, of zeros; NULL without memory, and it is as before. */
-static void *grown(void *list, int count, size_t size)
-{
-    char *new = realloc(list, ((size_t)count + 1) * size);
-    if (new)
-        memset(new + (size_t)count *size, 0, size);
-    else
-        lat_fail("out of memory: momenta and configurations");
-    return new;
-}
-
-static group *find_group(ensemble *e, const kinematics *k)
-{
-    for (int i = 0; i < e->groups; i++)
-        if (!memcmp(e->group[i].k.n, k->n, sizeof k->n)
-            && !memcmp(&e->group[i].k.ward, &k->ward, sizeof k->ward))
-            return &e->group[i];
-    group *new = grown(e->group, e->groups, sizeof *new);
-    if (!new)
-        return NULL;
-    e->group = new;
-    new[e->groups].k = *k;
-    return &new[e->groups++];
-}
-
-/* Configurations are told apart by the CRC of their links. */
-static bin *find_bin(group *g, const char *links, size_t reals)
-{
-    for (int i = 0; *links && i < g->bins; i++)
-        if (!strcmp(g->bin[i].links, links))
-            return &g->bin[i];
-    bin *new = grown(g->bin, g->bins, sizeof *new);
-    if (!new)
-        return NULL;
-    g->bin = new;
-    new += g->bins;
-    if (!(new->legs = lat_alloc(reals, sizeof *new->legs, "the propagators of an ensemble")))
-        return NULL;
-    memset(new->legs, 0, reals * sizeof *new->legs);
-    snprintf(new->links, sizeof new->links, "%s", links);
-    g->bins++;
-    return new;
-}
-
-static int ensemble_add(ensemble *e, const lat_header *head, const kinematics *k,
-                        const double *legs)
-{
-    const size_t reals = legs_reals(head->nc);
-    group *g = find_group(e, k);
-    bin *b = g ? find_bin(g, head->quark.links, reals) : NULL;
-    if (!b)
-        return -1;
-    b->count++;
-    for (size_t i = 0; i < reals; i++)
-        b->legs[i] += legs[i];
-    return 0;
-}
-
-/* Is the propagator one of this ensemble? */
-static int ensemble_check(ensemble *e, const lat_header *head, const char *name)
-{
-    if (!e->begun) {
-        e->begun = !lat_header_copy(&e->head, head);
-        return e->begun ? 0 : -1;
-    }
-    if (!lat_header_alike(&e->head, head))
-        return lat_fail("%s: --mean: expected propagators of one lattice and group", name);
-    return same_quark(&e->head, head) ? 0
-                                      : lat_mismatch(lat_opts.force,
-                                                     "%s: --mean: expected propagators of one "
-                                                     "operator, found another (--force takes it)",
-                                                     name);
-}
-
-/* The mean over all configurations but number `out` (-1: over all). */
-static void mean_legs(const group *g, size_t reals, int out, double *legs)
-{
-    const int n = out < 0 ? g->bins : g->bins - 1;
-    memset(legs, 0, reals * sizeof *legs);
-    for (int j = 0; j < g->bins; j++) {
-        const double weight = 1. / ((double)g->bin[j].count * n);
-        for (size_t i = 0; j != out && i < reals; i++)
-            legs[i] += weight * g->bin[j].legs[i];
-    }
-}
-
-/* Values of the mean, and their errors: those of the means over all configurations but one. */
-static int group_values(const group *g, int nc, double *legs, double *v, double *e)
-{
-    const int n = vertex ? VALUES : SCALARS;
-    double one[VALUES], sum[VALUES] = {0}, square[VALUES] = {0};
-    mean_legs(g, legs_reals(nc), -1, legs);
-    if (values_of("mean", &g->k, nc, legs, v))
-        return -1;
-    for (int j = 0; j < g->bins && g->bins > 1; j++) {
-        mean_legs(g, legs_reals(nc), j, legs);
-        if (values_of("mean", &g->k, nc, legs, one))
+    for (int i = 0; i < r->mean.groups; i++) {
+        const lat_legs_group *g = &r->mean.group[i];
+        double v[LAT_VALUES], e[LAT_VALUES];
+        if (lat_legs_mean_values(&r->mean, i, v, e))
             return -1;
-        for (int i = 0; i < n; i++) { /* from v: no cancellation */
-            sum[i] += one[i] - v[i];
-            square[i] += (one[i] - v[i]) * (one[i] - v[i]);
-        }
-    }
-    for (int i = 0; i < n; i++)
-        e[i] = g->bins > 1
-                   ? sqrt(fmax(square[i] - sum[i] * sum[i] / g->bins, 0) * (g->bins - 1) / g->bins)
-                   : NAN;
-    return 0;
-}
-
-static int print_ensemble(const ensemble *all, FILE *to)
-{
-    const int nc = all->head.nc;
-    int rc = 0;
-    double *legs = lat_alloc(legs_reals(nc), sizeof *legs, "a mean propagator");
-    if (!legs)
-        return -1;
-    for (int i = 0; rc == 0 && i < all->groups; i++) {
-        const group *g = &all->group[i];
-        double v[VALUES], e[VALUES];
-        rc = group_values(g, nc, legs, v, e);
-        if (rc)
-            break;
         if (lat_print_opts.json) {
-            json_begin(to, &all->head, g->bins);
+            json_begin(to, &r->head, g->bins);
             print_json(to, &g->k, v, e);
             fputs("]}\n", to);
         } else {
@@ -648,48 +331,46 @@ static int print_ensemble(const ensemble *all, FILE *to)
             print_tsv(to, g->bins, &g->k, v, e);
         }
     }
-    free(legs);
-    return rc;
+    return 0;
 }
 
-/* ---- a propagator ---------------------------------------------------------------------------- */
-
-typedef struct run {
-    FILE *text;
-    lat_feed first, second;
-    lat_output *legs; /* of --legs, or NULL */
-    lat_links gauge;  /* of --gauge-file */
-    bool begun;       /* it is known whether the conserved current is printed */
-    ensemble all;
-    char links[9];         /* of the last propagator of this file */
-    long config;           /* its number, from 0; -1: none yet */
-    double (*momentum)[4]; /* of a point source */
-    double (*spatial)[3];  /* theirs, each once */
-    int *index;            /* of each momentum, its number among them */
-    int momenta, spatials;
-    bool several; /* momenta of this object were printed */
-} run;
-
-static int write_legs(run *r, const kinematics *k, const double *legs)
+/* Is the propagator one of this ensemble? */
+static int check_ensemble(run *r, const char *name)
 {
-    lat_legs_note what = {.kind = !vertex   ? LAT_LEG
-                                  : current ? LAT_PAIR_CURRENT
-                                            : LAT_PAIR,
-                          .mass = k->ward.mass,
-                          .twist = k->ward.twist};
+    const lat_header *head = &r->first.f.head;
+    if (!r->averaging) {
+        if (lat_header_copy(&r->head, head))
+            return -1;
+        r->averaging = true;
+        r->mean = (lat_legs_mean){.kind = kind, .nc = head->nc};
+        return 0;
+    }
+    if (!lat_header_alike(&r->head, head))
+        return lat_fail("%s: --mean: expected propagators of one lattice and group", name);
+    return lat_kinematics_same_quark(&r->head, head)
+               ? 0
+               : lat_mismatch(lat_opts.force,
+                              "%s: --mean: expected propagators of one operator, found another "
+                              "(--force takes it)",
+                              name);
+}
+
+static int write_legs(run *r, const lat_kinematics *k, const double *legs)
+{
+    lat_legs_note what = {.kind = kind, .mass = k->ward.mass, .twist = k->ward.twist};
     memcpy(what.n, k->n, sizeof what.n);
     return lat_legs_write(r->legs, &r->first.f.head, &what, legs);
 }
 
-static int emit(run *r, const kinematics *k, const double *legs)
+static int emit(run *r, const lat_kinematics *k, const double *legs)
 {
     const lat_header *head = &r->first.f.head;
-    double v[VALUES];
+    double v[LAT_VALUES];
     if (r->legs && write_legs(r, k, legs))
         return -1;
     if (mean)
-        return ensemble_add(&r->all, head, k, legs);
-    if (values_of(lat_input_name(r->first.in), k, head->nc, legs, v))
+        return lat_legs_mean_add(&r->mean, head->quark.links, k, legs);
+    if (lat_values_of(lat_input_name(r->first.in), k, kind, head->nc, legs, v))
         return -1;
     if (lat_print_opts.json) {
         fputs(r->several ? ", " : "", r->text);
@@ -740,14 +421,14 @@ static int momentum_slice(run *r, const void *what, int t, double *out)
     const double *other = second ? r->second.slice : r->first.slice;
     if (lat_legs_slice(&w->legs, t, r->first.slice, vertex ? other : NULL, out))
         return -1;
-    return current ? lat_current_slice(&w->current, t - first, other,
-                                       out + lat_pair_reals(w->legs.head->nc))
-                   : 0;
+    return has_current() ? lat_current_slice(&w->current, t - first, other,
+                                             out + lat_pair_reals(w->legs.head->nc))
+                         : 0;
 }
 
 /* Links of the operator, and neighbours of the propagator, for the conserved current; what its Ward
  * identity has besides it. */
-static int prepare_current(run *r, pair_sums *w, kinematics *k)
+static int prepare_current(run *r, pair_sums *w, lat_kinematics *k)
 {
     const lat_header *head = &r->first.f.head;
     const char *name = lat_input_name(r->first.in);
@@ -770,14 +451,14 @@ static int prepare_current(run *r, pair_sums *w, kinematics *k)
 static int from_momentum(run *r, const double n1[4], const double n2[4])
 {
     const lat_header *head = &r->first.f.head;
-    kinematics k = kinematics_of(head, n1, n2);
-    const size_t reals = legs_reals(head->nc);
+    lat_kinematics k = lat_kinematics_of(head, n1, n2);
+    const size_t reals = lat_legs_reals(kind, head->nc);
     pair_sums what = {.legs.head = head};
     memcpy(what.legs.n1, n1, sizeof what.legs.n1);
     memcpy(what.legs.n2, n2, sizeof what.legs.n2);
     memcpy(what.current.n1, n1, sizeof what.current.n1);
     memcpy(what.current.n2, n2, sizeof what.current.n2);
-    double *legs = current && prepare_current(r, &what, &k)
+    double *legs = has_current() && prepare_current(r, &what, &k)
                        ? NULL
                        : over_slices(r, momentum_slice, &what, reals);
     if (!legs)
@@ -794,67 +475,6 @@ static int from_momentum(run *r, const double n1[4], const double n2[4])
 
 /* ---- momenta of a point source --------------------------------------------------------------- */
 
-static int append(run *r, const double n[4])
-{
-    const int last = r->spatials - 1;
-    double(*momentum)[4] = grown(r->momentum, r->momenta, sizeof *momentum);
-    r->momentum = momentum ? momentum : r->momentum;
-    int *index = grown(r->index, r->momenta, sizeof *index);
-    r->index = index ? index : r->index;
-    if (!momentum || !index)
-        return -1;
-    if (last < 0 || memcmp(r->spatial[last], n, sizeof *r->spatial)) {
-        double(*spatial)[3] = grown(r->spatial, r->spatials, sizeof *spatial);
-        if (!spatial)
-            return -1;
-        r->spatial = spatial;
-        memcpy(spatial[r->spatials++], n, sizeof *spatial);
-    }
-    memcpy(momentum[r->momenta], n, sizeof *momentum);
-    index[r->momenta++] = r->spatials - 1;
-    return 0;
-}
-
-/* All of -L/2 < n <= L/2 along one axis with p^2 up to `most`: how many. */
-static int along_axis(const lat_header *head, int mu, double most, double *n)
-{
-    const int L = head->geom.dims[mu];
-    const double half = head->quark.fermion.boundary[mu].theta / 2;
-    int count = 0;
-    for (int k = -L - 1; k <= L + 1; k++) {
-        const double v = k + half, p = 2 * M_PI * v / L;
-        if (v > -.5 * L + 1e-9 && v <= .5 * L + 1e-9 && p * p <= most + 1e-9)
-            n[count++] = v;
-    }
-    return count;
-}
-
-static int momenta_upto(run *r, double most)
-{
-    const lat_header *head = &r->first.f.head;
-    const double width = isnan(cylinder) ? 1 : cylinder;
-    double *axis[4] = {NULL};
-    int count[4], rc = 0;
-    for (int mu = 0; mu < 4; mu++) {
-        axis[mu] = lat_alloc((size_t)(2 * head->geom.dims[mu] + 3), sizeof(double), "momenta");
-        rc = rc || !axis[mu] ? -1 : 0;
-        count[mu] = rc ? 0 : along_axis(head, mu, most, axis[mu]);
-    }
-    const long all = (long)count[0] * count[1] * count[2] * count[3];
-    for (long i = 0; rc == 0 && i < all; i++) { /* t fastest: a spatial momentum comes once */
-        double n[4];
-        long rest = i;
-        for (int mu = 3; mu >= 0; mu--, rest /= count[mu + 1])
-            n[mu] = axis[mu][rest % count[mu]];
-        const kinematics k = kinematics_of(head, n, n);
-        if (k.square[0] <= most + 1e-9 && k.distance <= width + 1e-6)
-            rc = append(r, n);
-    }
-    for (int mu = 0; mu < 4; mu++)
-        free(axis[mu]);
-    return rc;
-}
-
 static int momenta_listed(run *r, const char *name)
 {
     const lat_header *head = &r->first.f.head;
@@ -868,9 +488,9 @@ static int momenta_listed(run *r, const char *name)
                                   momenta);
         if (check_boundary(head, name, n))
             return -1;
-        into_zone(head, n);
-        const kinematics k = kinematics_of(head, n, n);
-        if (!(k.distance > cylinder + 1e-6) && append(r, n))
+        lat_kinematics_zone(head, n);
+        const lat_kinematics k = lat_kinematics_of(head, n, n);
+        if (!(k.distance > cylinder + 1e-6) && lat_momenta_add(&r->list, n))
             return -1;
         p = p[used] ? p + used + 1 : NULL;
     }
@@ -879,11 +499,13 @@ static int momenta_listed(run *r, const char *name)
 
 static int make_momenta(run *r, const char *name)
 {
+    const double width = isnan(cylinder) ? 1 : cylinder;
     char *end = NULL;
     const double most = momenta ? strtod(momenta, &end) : M_PI * M_PI;
-    r->momenta = r->spatials = 0;
-    return !momenta || (end != momenta && !*end && most >= 0) ? momenta_upto(r, most)
-                                                              : momenta_listed(r, name);
+    lat_momenta_free(&r->list);
+    return !momenta || (end != momenta && !*end && most >= 0)
+               ? lat_momenta_upto(&r->list, &r->first.f.head, most, width)
+               : momenta_listed(r, name);
 }
 
 static int fourier_slice(run *r, const void *what, int t, double *out)
@@ -899,9 +521,9 @@ static void sum_time(const run *r, const lat_fourier *f, int m, const double *al
     const int T = lat_slices(f->head);
     memset(leg, 0, reals * sizeof *leg);
     for (int t = 0; t < T; t++) {
-        const double *from = all + (size_t)t * slice + (size_t)r->index[m] * reals;
+        const double *from = all + (size_t)t * slice + (size_t)r->list.index[m] * reals;
         double z[2];
-        lat_momentum_phase(r->momentum[m][3], t - f->place[3], T, z);
+        lat_momentum_phase(r->list.n[m][3], t - f->place[3], T, z);
         for (size_t i = 0; i < reals; i += 2) {
             leg[i] += z[0] * from[i] - z[1] * from[i + 1];
             leg[i + 1] += z[0] * from[i + 1] + z[1] * from[i];
@@ -914,17 +536,18 @@ static int from_point(run *r, const double x[4])
     const lat_header *head = &r->first.f.head;
     if (make_momenta(r, lat_input_name(r->first.in)))
         return -1;
-    if (!r->momenta)
+    if (!r->list.count)
         return lat_fail_usage("--momenta, --cylinder: expected momenta of the lattice, found none");
-    lat_fourier f = {.head = head, .n = (const double(*)[3])r->spatial, .count = r->spatials};
+    lat_fourier f = {
+        .head = head, .n = (const double(*)[3])r->list.spatial, .count = r->list.spatials};
     for (int mu = 0; mu < 4; mu++)
         f.place[mu] = (int)x[mu];
     const size_t reals = lat_leg_reals(head->nc);
     double *all = over_slices(r, fourier_slice, &f, reals * (size_t)f.count);
     double *leg = all ? lat_alloc(reals, sizeof *leg, "S(p)") : NULL;
     int rc = leg ? 0 : -1;
-    for (int m = 0; rc == 0 && m < r->momenta; m++) {
-        const kinematics k = kinematics_of(head, r->momentum[m], r->momentum[m]);
+    for (int m = 0; rc == 0 && m < r->list.count; m++) {
+        const lat_kinematics k = lat_kinematics_of(head, r->list.n[m], r->list.n[m]);
         sum_time(r, &f, m, all, leg);
         rc = emit(r, &k, leg);
     }
@@ -965,12 +588,13 @@ static void count(run *r)
 static int check_current(run *r, bool has, const char *name)
 {
     if (!r->begun)
-        current = has;
+        kind = has ? LAT_PAIR_CURRENT : LAT_PAIR;
     r->begun = true;
-    return has == current ? 0
-                          : lat_fail("%s: expected vertices %s the conserved current, as the first "
-                                     "input, found them %s it",
-                                     name, current ? "with" : "without", has ? "with" : "without");
+    return has == has_current()
+               ? 0
+               : lat_fail("%s: expected vertices %s the conserved current, as the first "
+                          "input, found them %s it",
+                          name, has_current() ? "with" : "without", has ? "with" : "without");
 }
 
 /* An exit code. */
@@ -990,9 +614,9 @@ static int propagator(run *r)
     memcpy(n2, v, sizeof n2);
     if ((second && (code = next_second(r, n2)))
         || (vertex && check_current(r, gauge_file != NULL, name))
-        || (mean && ensemble_check(&r->all, head, name)))
+        || (mean && check_ensemble(r, name)))
         return code ? code : LAT_FAILED;
-    r->first.whole = current;
+    r->first.whole = has_current();
     if (lat_feed_start(&r->first))
         return LAT_FAILED;
     count(r);
@@ -1032,12 +656,12 @@ static int summed(run *r)
         return LAT_FAILED;
     const lat_header *head = &r->first.f.head;
     const int code = check_gauge(head, name);
-    if (code || (mean && ensemble_check(&r->all, head, name)))
+    if (code || (mean && check_ensemble(r, name)))
         return code ? code : LAT_FAILED;
     count(r);
-    kinematics k = kinematics_of(head, what.n[0], what.n[vertex]);
-    k.ward.mass = current ? what.mass : 0;
-    k.ward.twist = current ? what.twist : 0;
+    lat_kinematics k = lat_kinematics_of(head, what.n[0], what.n[vertex]);
+    k.ward.mass = has_current() ? what.mass : 0;
+    k.ward.twist = has_current() ? what.twist : 0;
     r->several = false;
     if (lat_print_opts.json && !mean)
         json_begin(r->text, head, r->config);
@@ -1079,7 +703,7 @@ static int finish(FILE *text)
     const int more = second ? lat_fields_more(state.second.in) : 0;
     if (more > 0)
         lat_fail("%s: expected as many propagators as of the first momentum, found more", second);
-    if (more || (mean && state.all.begun && print_ensemble(&state.all, text)))
+    if (more || (mean && state.averaging && print_means(&state, text)))
         return LAT_FAILED;
     lat_output *legs = state.legs;
     state.legs = NULL;
@@ -1100,13 +724,14 @@ int main(int argc, char **argv)
         standard += !strcmp(lat_opts.files[i], "-");
     if (standard + (lat_opts.nfiles == 0) > 1)
         lat_usage("only one of the inputs can be stdin");
+    kind = vertex ? LAT_PAIR : LAT_LEG;
     const int code = lat_print_run(read_file, finish);
     lat_input_close(state.second.in);
     lat_links_free(&state.gauge);
     lat_output_abort(state.legs);
-    ensemble_free(&state.all);
-    free(state.momentum);
-    free(state.spatial);
-    free(state.index);
+    lat_legs_mean_free(&state.mean);
+    if (state.averaging)
+        lat_header_free(&state.head);
+    lat_momenta_free(&state.list);
     return code;
 }
