@@ -222,3 +222,36 @@ PY
         refuses 1 "none.lat: mode 7: expected a " $o none.lat --mu .1 u.lat
     }
 }
+
+@test "--smear-links: the operator of links that lat-smear writes; modes of smeared links are not taken for others, nor others for them" {
+    inputs
+    local smear=(--smear-links "stout:.1,2") o
+    lat-smear "stout:.1,2" u.lat -o w.lat
+    for what in "--gw" "--index" "--spectrum 2 --sign-error 1e-6"; do
+        # shellcheck disable=SC2086  # words
+        lat-overlap -@ 1 $what "${smear[@]}" u.lat >a
+        # shellcheck disable=SC2086
+        lat-overlap -@ 1 $what w.lat | cmp a -
+    done
+    lat-modes -@ 1 --mass -1.4 --modes 6 --residual 1e-11 "${smear[@]}" u.lat -o h.lat
+    lat-overlap -@ 1 --spectrum 3 --sign-error 1e-9 --modes h.lat "${smear[@]}" --save-modes e.lat u.lat -o e.tsv
+    lat-info e.lat >info
+    grep -q "smeared_links = stout:.1,2" info
+    grep -q "lat-overlap .*--smear-links stout:.1,2" info
+    # Deflated by them: what it is without; the header says that the links of the kernel were smeared.
+    o=(lat-solve -@ 1 --operator overlap --mu .05 --residual 1e-8)
+    lat-source noise:z4,seed=7 u.lat -o s.lat
+    "${o[@]}" "${smear[@]}" -U u.lat s.lat -o a.lat
+    "${o[@]}" "${smear[@]}" --modes h.lat --deflate e.lat -U u.lat s.lat -o b.lat
+    near "$(distance a.lat b.lat)" 0 "$(awk 'BEGIN { print 2e-8 / .05 / .05 }')"
+    lat-info b.lat | grep -q "smeared_links = stout:.1,2"
+    lat-dirac -@ 1 --check --residual 1e-8 --source-file s.lat -U u.lat b.lat >check.tsv
+    overlap_modes
+    refuses 1 "d.lat: expected modes on links with the smearing 'stout:.1,2', found 'none'" "${o[@]}" "${smear[@]}" --deflate d.lat -U u.lat s.lat -o x.lat
+    refuses 1 "e.lat: expected modes on links with the smearing 'none', found 'stout:.1,2'" "${o[@]}" --deflate e.lat -U u.lat s.lat -o x.lat
+    refuses 1 "m.lat: expected modes on links with the smearing 'stout:.1,2', found 'none'" lat-overlap --gw "${smear[@]}" --modes m.lat u.lat -o x
+    refuses 1 "h.lat: expected modes on links with the smearing 'none', found 'stout:.1,2'" lat-overlap --gw --modes h.lat u.lat -o x
+    refuses 1 "expected modes on links with the smearing 'stout:.1,2', found 'none'" \
+        lat-dirac -@ 1 --operator overlap --mu .05 --check --modes m.lat "${smear[@]}" -U u.lat b.lat -o x.tsv
+    refuses 2 "--smear-links: " lat-overlap --gw --smear-links stout:2 u.lat -o x
+}

@@ -15,11 +15,13 @@
 #include "run/device_options.h"
 #include "run/overlap.h"
 #include "run/tool.h"
+#include "smear/smear.h"
 #include "stream/stream.h"
 
 static bool index_of, gw;
 static long spectrum, follow = 16;
-static const char *boundary, *save_modes;
+static const char *boundary, *smear_text, *save_modes;
+static lat_smear smear;
 static lat_output *modes_out; /* of --save-modes */
 static double csw;
 static lat_device_options device_choice;
@@ -43,6 +45,9 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "csw", 0, "C", &csw, 0, 0, "clover coefficient of D_W", false},
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &boundary, 0, 0,
      "of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: p,p,p,a)", false},
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
+     "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not",
+     false},
     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
      "write to FILE (default: stdout)", true},
     LAT_DEVICE_OPTIONS(device_choice),
@@ -178,8 +183,9 @@ static int certify(lat_overlap *o, const lat_field *u, const lat_field *modes, d
     return rc;
 }
 
-/* Modes of both chiralities, with their values. */
-static int write_modes(lat_overlap *o, const lat_field *u, const double *value, lat_field *modes)
+/* Modes of both chiralities, with their values; `head_u` is of the links as they were read. */
+static int write_modes(lat_overlap *o, const lat_field *u, const lat_header *head_u,
+                       const double *value, lat_field *modes)
 {
     const int n = (int)lat_header_objects(&modes->head);
     lat_header *head = &modes->head;
@@ -191,11 +197,12 @@ static int write_modes(lat_overlap *o, const lat_field *u, const double *value, 
     for (int k = 0; k < n && rc == 0; k++)
         worst = fmax(worst, residual[k]);
     if (rc == 0)
-        lat_header_of_links(head, &u->head, &fermion);
+        lat_header_of_links(head, head_u, &fermion);
     rc = rc || lat_quark_set_residuals(&head->quark, residual)
                  || lat_info_set(head, LAT_INFO_MODES_MATRIX,
                                  lat_modes_matrix_text(LAT_MODES_OF_OVERLAP))
                  || lat_info_set(head, LAT_INFO_MODES_WHICH, "lowest")
+                 || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
                  || lat_overlap_describe(head, o, &known)
                  || lat_provenance(head, "%d modes, residual %.2e", n, worst)
                  || lat_stream_write(modes_out, modes, lat_opts.store)
@@ -205,7 +212,7 @@ static int write_modes(lat_overlap *o, const lat_field *u, const double *value, 
     return rc;
 }
 
-static int print_spectrum(FILE *to, const lat_field *u, long config)
+static int print_spectrum(FILE *to, const lat_field *u, const lat_header *head_u, long config)
 {
     double value[2 * MOST], residual[MOST];
     const int n = (int)spectrum;
@@ -223,13 +230,28 @@ static int print_spectrum(FILE *to, const lat_field *u, long config)
         }
     }
     if (rc == 0 && modes_out)
-        rc = write_modes(o, u, value, &modes);
+        rc = write_modes(o, u, head_u, value, &modes);
     lat_field_free(&modes);
     lat_overlap_close(o);
     return rc ? LAT_FAILED : LAT_DONE;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
+
+/* u: links as they were read. An exit code. */
+static int one(FILE *text, const lat_field *u, long config)
+{
+    lat_field smeared = {.data = NULL};
+    const lat_field *links = smear_text ? &smeared : u;
+    int code = LAT_FAILED;
+    if (lat_overlap_known_find(&known, config, &u->head, &fermion, smear_text) == 0
+        && !(smear_text && lat_smear_links(u, &smear, &smeared)))
+        code = index_of ? print_index(text, links, config)
+               : gw     ? print_relation(text, links, config)
+                        : print_spectrum(text, links, &u->head, config);
+    lat_field_free(&smeared);
+    return code;
+}
 
 static int all(lat_input *in, FILE *text)
 {
@@ -238,11 +260,8 @@ static int all(lat_input *in, FILE *text)
     for (long config = 0; (rc = lat_fields_read_links(in, &u)) > 0; config++) {
         int now = LAT_FAILED;
         if (lat_header_need(&u.head, LAT_GAUGE, lat_input_name(in)) == 0
-            && lat_field_exchange(&u) == 0
-            && lat_overlap_known_find(&known, config, &u.head, &fermion, NULL) == 0)
-            now = index_of ? print_index(text, &u, config)
-                  : gw     ? print_relation(text, &u, config)
-                           : print_spectrum(text, &u, config);
+            && lat_field_exchange(&u) == 0)
+            now = one(text, &u, config);
         lat_progress_end();
         lat_field_free(&u);
         if (fflush(text))
@@ -274,6 +293,8 @@ static void check_usage(void)
         lat_usage(
             "--boundary: expected four of p, a or a number, with commas between, found '%.80s'",
             boundary);
+    if (smear_text && lat_smear_parse(smear_text, &smear))
+        lat_usage("--smear-links: %s", lat_error());
     if (lat_fermion_check(&fermion, "the operator"))
         lat_usage("%s", lat_error());
     lat_overlap_check_options(&fermion);
