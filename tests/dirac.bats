@@ -67,8 +67,10 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
 @test "--identify refuses what solves nothing" {
     links u.lat
     lat-source noise:z4 u.lat -o x.lat
-    run -1 lat-dirac --identify -U u.lat x.lat
-    [[ $output == *"found none"* ]]
+    refuses 1 'found none' lat-dirac --identify -U u.lat x.lat
+    lat-modes --mass 1 --modes 1 --residual 1e-3 u.lat -o m.lat
+    refuses 1 'm.lat: field 0: expected solutions, found a field of modes' lat-dirac --check -U u.lat m.lat
+    refuses 1 'm.lat: field 0: expected solutions, found a field of modes' lat-dirac --identify -U u.lat m.lat
 }
 
 @test "usage: one of --apply, --check, --identify, and links" {

@@ -389,6 +389,9 @@ lat.write("source.lat", lat.propagator(s, **keys))'
     refuses 1 'expected momentum:0,0,0,.5, as --source says' lat-quark --source momentum:0,0,0,.5 a.lat
     refuses 2 "expected a largest p^2" lat-quark --momenta 1,2 point.lat
     refuses 2 'found none' lat-quark --momenta 0 point.lat
+    refuses 2 'a.lat: --momenta is for point sources, found momentum:' lat-quark --momenta 1 a.lat
+    lat-quark --legs legs.lat a.lat >found
+    refuses 1 'legs.lat: expected propagators with --momenta, found legs' lat-quark --momenta 1 legs.lat
     refuses 2 '--second is for --vertex' lat-quark --second a.lat a.lat
     head -c 5000 a.lat >cut.lat
     refuses 1 'truncated' lat-quark cut.lat

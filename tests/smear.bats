@@ -47,7 +47,9 @@ load helper
     [[ $stderr == *"HYP smearing is for four dimensions"* ]]
     lat-source point:0,0,0,0 u.lat -o b.lat
     run -1 --separate-stderr lat-smear stout:.1,1 b.lat -o v.lat
-    [[ $stderr == *"expected a gauge field"* ]]
+    [ "$stderr" = "lat-smear: b.lat: expected a gauge field, found a quark propagator" ]
     [ ! -e v.lat ]
+    refuses 1 'b.lat: expected links or a gauge transformation, found a quark propagator' lat-reunit b.lat
+    refuses 1 'b.lat: expected links or a gauge transformation, which have symmetries, found a quark propagator' lat-reorder --shift 1,0,0,0 b.lat
     nothing_left
 }

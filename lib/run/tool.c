@@ -65,6 +65,8 @@ static int filter_all(lat_input *in, lat_output *out, lat_each *each, lat_last *
     return code;
 }
 
+const char *lat_filter_name(void) { return lat_opts.input ? lat_opts.input : "<stdin>"; }
+
 int lat_filter_run(lat_each *each, lat_last *last, void *context)
 {
     lat_input *in = lat_input_open(lat_opts.input, lat_opts.comm);

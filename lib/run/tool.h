@@ -25,6 +25,9 @@ typedef int lat_each(lat_field *f, long index, void *context);
 typedef int lat_last(long fields, void *context);
 int lat_filter_run(lat_each *each, lat_last *last, void *context);
 
+/* The input of a filter, for sentences. */
+const char *lat_filter_name(void);
+
 /* Options of the tools that print; LAT_PRINT_OPTIONS puts them into an option table. `row` and
  * `object` say what a row of --tsv and an object of --json is about. */
 typedef struct lat_print_options {

@@ -83,6 +83,10 @@ static int change(lat_field *f)
     lat_symmetry s = lat_symmetry_none();
     if (!shift && !reflect && !axes && !conjugate)
         return 0;
+    if (lat_header_spinors(&f->head))
+        return lat_fail("%s: expected links or a gauge transformation, which have symmetries, "
+                        "found %s (--sites takes it)",
+                        lat_filter_name(), lat_kind_text(f->head.kind));
     s.conjugate = conjugate;
     if ((shift && parse_shift(&s, f->head.geom.nd)) || parse_axes(&s, f->head.geom.nd))
         return -1;

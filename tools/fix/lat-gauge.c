@@ -253,7 +253,7 @@ static int last(long fields, void *context)
 static int open_beside(run *r)
 {
     const char *saved = apply ? apply : compose;
-    r->name = lat_opts.input ? lat_opts.input : "<stdin>";
+    r->name = lat_filter_name();
     if ((saved && !(r->saved = lat_input_open(saved, lat_opts.comm)))
         || (save_g && !(r->g_out = lat_output_open(save_g, lat_output_flags(), lat_opts.comm))))
         return -1;

@@ -147,7 +147,7 @@ static int project(lat_field *f, moved *all)
 
 static int refuse(const lat_field *f, const moved *m, long index)
 {
-    const char *name = lat_opts.input ? lat_opts.input : "<stdin>";
+    const char *name = lat_filter_name();
     char where[LAT_POSITION_TEXT];
     lat_position_text(&f->head, m->refused, where);
     if (isnan(m->refused_by))
@@ -212,6 +212,11 @@ static int each(lat_field *f, long index, void *with)
     const lat_real wanted = precision < 0 ? f->head.real : precision ? LAT_F64 : LAT_F32;
     lat_deviation off[2];
     moved m;
+    if (lat_header_spinors(&f->head)) {
+        lat_fail("%s: expected links or a gauge transformation, found %s", lat_filter_name(),
+                 lat_kind_text(f->head.kind));
+        return LAT_FAILED;
+    }
     if (lat_measure_deviation(f, &off[0]) || (wanted == LAT_F64 && lat_field_convert(f, wanted))
         || project(f, &m))
         return LAT_FAILED;

@@ -43,7 +43,8 @@ static int each(lat_field *u, long index, void *with)
     char all[LAT_MAX_INFO_LINE];
     lat_field v = {.data = NULL};
     (void)index;
-    if (lat_smear_links(u, &s->smear, &v))
+    if (lat_header_need(&u->head, LAT_GAUGE, lat_filter_name())
+        || lat_smear_links(u, &s->smear, &v))
         return LAT_FAILED;
     snprintf(all, sizeof all, "%s%s%s", before ? before : "", before ? " " : "", s->text);
     lat_field_free(u);

@@ -607,6 +607,11 @@ static int propagator(run *r)
     const int point = code ? 0 : find_source(head, name, v);
     if (code || point < 0)
         return code ? code : LAT_FAILED;
+    if (!point && momenta) {
+        lat_fail_usage("%s: --momenta is for point sources, found %.200s", name,
+                       head->quark.source ? head->quark.source : source);
+        return LAT_FAILED;
+    }
     if (point && vertex) {
         lat_fail("%s: expected a momentum source for a vertex, found a point source", name);
         return LAT_FAILED;
@@ -637,9 +642,11 @@ static int check_legs(run *r, const lat_legs_note *what, const char *name)
         return lat_fail("%s: expected vertices, as lat-quark --vertex --legs writes them, found "
                         "S(p)",
                         name);
-    if (second || gauge_file)
+    if (second || gauge_file || momenta)
         return lat_fail("%s: expected propagators with %s, found legs", name,
-                        second ? "--second" : "--gauge-file");
+                        second       ? "--second"
+                        : gauge_file ? "--gauge-file"
+                                     : "--momenta");
     return (vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
                    || check_boundary(&r->first.f.head, name, what->n[0])
                ? -1

@@ -523,12 +523,12 @@ static int identify_one(run *r, lat_field *x)
     if (n < 0)
         return -1;
     const lat_identified *k = &list[0];
-    fprintf(r->text, "field       %ld\n", r->field);
     if (!(k->residual < .05))
         return lat_fail("%s: field %ld: expected a Wilson operator that it solves away from one "
                         "slice, found none: the best fit (%s) has residual %.2g",
                         name_of(r), r->field, k->basis->name, k->residual);
-    fprintf(r->text, "basis       %s (%s)", k->basis->name, k->basis->whose);
+    fprintf(r->text, "field       %ld\nbasis       %s (%s)", r->field, k->basis->name,
+            k->basis->whose);
     for (int i = 1; i < n; i++)
         if (list[i].residual < 2 * k->residual)
             fprintf(r->text, ", or %s", list[i].basis->name);
@@ -555,6 +555,9 @@ static int find_links(run *r, const lat_field *x)
     if (!lat_header_spinors(&x->head))
         return lat_fail("%s: field %ld: expected spinors, found %s", name_of(r), r->field,
                         lat_kind_text(x->head.kind));
+    if (x->head.kind == LAT_MODES && apply < 0)
+        return lat_fail("%s: field %ld: expected solutions, found a field of modes", name_of(r),
+                        r->field);
     if (lat_links_find(&r->links, &x->head, false, name_of(r), r->field))
         return -1;
     return r->links.number == before ? 0 : lat_fermion_check_gauge(&r->links.u.head, gauge_file);
