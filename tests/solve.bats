@@ -227,6 +227,19 @@ point=(--source "point:1,0,2,3")
     [ ! -e x.lat ]
 }
 
+@test "a source of many columns after one of few: the solutions that each has alone" {
+    lat-start weak --dims 2,2,2,4 --seed 3 -o u.lat
+    lat-source noise:z2,seed=1 u.lat -o few.lat
+    lat-source point:0,1,0,2 u.lat -o many.lat
+    cat few.lat many.lat >both.lat
+    local operator
+    for operator in "--mass 1 --batch 4" "--operator overlap --mu .3 --residual 1e-6"; do
+        # shellcheck disable=SC2086
+        for b in few many both; do lat-solve -@ 1 $operator -U u.lat $b.lat -o $b.x.lat; done
+        lat-info both.x.lat | grep '^crc' | cmp - <(cat few.x.lat many.x.lat | lat-info - | grep '^crc')
+    done
+}
+
 @test "several masses are the solutions of each" {
     thermal u.lat
     lat-solve --masses -.6,-.7 --csw 1 --columns 2 "${point[@]}" u.lat -o both.lat

@@ -159,14 +159,23 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
     return 0;
 }
 
+/* Columns side by side: the operator may have been opened for a source of fewer. */
+static int side_by_side(const lat_solution *s)
+{
+    const lat_spinor_space *space = s->overlap.fast ? s->overlap.fast->space
+                                                    : lat_wilson_operator(s->wilson)->space;
+    return s->how->batch < space->columns ? (int)s->how->batch : space->columns;
+}
+
 /* All columns that are not certified, batch after batch. */
 static int solve_columns(lat_solution *s, int columns, const int *column, const double *target,
                          bool from_x)
 {
     double of_batch[LAT_SPINOR_COLUMNS];
+    const int most = side_by_side(s);
     for (int i = 0; i < columns;) {
         int n = 0;
-        for (; i < columns && n < s->how->batch; i++)
+        for (; i < columns && n < most; i++)
             if (!s->certified[column[i]]) {
                 s->of_batch[n] = column[i];
                 of_batch[n++] = target[column[i]];
