@@ -26,7 +26,6 @@ static lat_output *modes_out; /* of --save-modes */
 static double csw;
 static lat_device_options device_choice;
 static lat_device *device, *cpu; /* cpu: where the device cannot do it */
-static bool heading;
 
 enum { MOST = 500 };
 
@@ -70,9 +69,10 @@ static lat_overlap_known known;
 
 static void print_heading(FILE *to, const char *columns)
 {
-    if (!heading)
-        fprintf(to, "%s\n", columns);
-    heading = true;
+    if (!lat_report_heading())
+        return;
+    fputs(columns, to);
+    lat_report_end_heading(to);
 }
 
 static lat_device *device_for(const lat_field *u)
@@ -109,8 +109,9 @@ static int print_index(FILE *to, const lat_field *u, long config)
     if (o && lat_overlap_zero_modes(o, 1, flow > 0 ? flow : 0, &plus, &next[0]) == 0
         && lat_overlap_zero_modes(o, -1, flow < 0 ? -flow : 0, &minus, &next[1]) == 0) {
         print_heading(to, "configuration\tindex\tn_plus\tn_minus\tflow\tbound");
-        fprintf(to, "%ld\t%d\t%d\t%d\t%d\t%.3e\n", config, plus - minus, plus, minus, flow,
+        fprintf(to, "%ld\t%d\t%d\t%d\t%d\t%.3e", config, plus - minus, plus, minus, flow,
                 lat_overlap_bound(o));
+        lat_report_end_row(to);
         code = LAT_DONE;
         if (plus - minus != flow) {
             lat_fail("configuration %ld: %d zero modes of chirality + and %d of chirality -, but a "
@@ -165,8 +166,9 @@ static int print_relation(FILE *to, const lat_field *u, long config)
     if (rc == 0) {
         lat_sign_interval(o->sign, &lower, &upper);
         print_heading(to, "configuration\tsign2\tgw\tbound\tmodes\tlower\tupper\torder");
-        fprintf(to, "%ld\t%.3e\t%.3e\t%.3e\t%d\t%.10g\t%.10g\t%d\n", config, square, relation,
+        fprintf(to, "%ld\t%.3e\t%.3e\t%.3e\t%d\t%.10g\t%.10g\t%d", config, square, relation,
                 lat_overlap_bound(o), o->modes.count, lower, upper, lat_sign_order(o->sign));
+        lat_report_end_row(to);
     }
     lat_overlap_close(o);
     return rc ? LAT_FAILED : LAT_DONE;
@@ -225,8 +227,9 @@ static int print_spectrum(FILE *to, const lat_field *u, const lat_header *head_u
         print_heading(to, "configuration\tchirality\tmode\tD+D\tre\tim\tresidual\tbound");
         for (int k = 0; k < n && rc == 0; k++) {
             const double x = value[at + k], im2 = x - x * x;
-            fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e\n", config, c, k, x, x,
+            fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e", config, c, k, x, x,
                     im2 > 0 ? sqrt(im2) : 0, residual[k], lat_overlap_bound(o));
+            lat_report_end_row(to);
         }
     }
     if (rc == 0 && modes_out)
@@ -241,10 +244,11 @@ static int print_spectrum(FILE *to, const lat_field *u, const lat_header *head_u
 /* u: links as they were read. An exit code. */
 static int one(FILE *text, const lat_field *u, long config)
 {
+    static long number; /* of links, of all files */
     lat_field smeared = {.data = NULL};
     const lat_field *links = smear_text ? &smeared : u;
     int code = LAT_FAILED;
-    if (lat_overlap_known_find(&known, config, &u->head, &fermion, smear_text) == 0
+    if (lat_overlap_known_find(&known, number++, &u->head, &fermion, smear_text) == 0
         && !(smear_text && lat_smear_links(u, &smear, &smeared)))
         code = index_of ? print_index(text, links, config)
                : gw     ? print_relation(text, links, config)
