@@ -159,6 +159,20 @@ PY
         lat-solve --kappa .15 --deflate m.lat "${S[@]}" b.lat -o z.lat
 }
 
+@test "modes of an ILDG file in double go with the NERSC file in single of the same links, not with the links before they were rounded" {
+    thermal u.lat
+    lat-convert --to nersc --precision single u.lat -o u.nersc
+    lat-convert --to ildg --precision double u.nersc -o u.ildg
+    local o=(--kappa .15 --even-odd none "${S[@]}" --columns 0)
+    for pair in "u.ildg u.nersc" "u.nersc u.ildg"; do
+        read -r a b <<<"$pair"
+        lat-modes -@ 1 --kappa .15 --modes 2 --residual 1e-6 "$a" -o m.lat
+        lat-solve -@ 1 "${o[@]}" --deflate m.lat "$b" -o x.lat
+        lat-info x.lat | grep -q 'deflated by 2 modes of gamma5 M'
+        refuses 1 "m.lat: expected modes of the links of CRC " lat-solve "${o[@]}" --deflate m.lat u.lat -o y.lat
+    done
+}
+
 @test "modes of anything else are refused, and wrong usage, with one sentence" {
     thermal u.lat
     thermal v.lat 4

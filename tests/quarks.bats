@@ -300,6 +300,15 @@ assert k == 1'
     refuses 1 'of CRC 0123cdef, found one of CRC 89abcdef' lat-corr --second other.lat a.lat
     refuses 1 'expected the source of the first propagator' lat-corr --second moved.lat a.lat
     refuses 1 'found a source' lat-corr source.lat
+    # The same links in single and in double have two CRCs, which --gauge-file tells from those of others.
+    rough r.lat --dims 2,2,2,2
+    lat-convert --to nersc --precision single r.lat -o r.nersc
+    lat-convert --to ildg --precision double r.nersc -o r.ildg
+    for links in lat nersc ildg; do lat-solve --mass 1 --source point:0,0,0,0 r.$links -o s.$links; done
+    refuses 1 '(--gauge-file knows links that were stored otherwise; --force takes it)' lat-corr --second s.nersc s.ildg
+    lat-corr --channels pion --second s.nersc --gauge-file r.ildg s.ildg | cmp - <(lat-corr --channels pion s.nersc)
+    refuses 1 's.lat: expected a propagator of the configuration of the first' lat-corr --second s.lat --gauge-file r.ildg s.ildg
+    refuses 2 'is for --sink and --second' lat-corr --gauge-file r.ildg s.ildg
     run -0 --separate-stderr lat-corr --second other.lat --force a.lat
     [[ $output == configuration*pion* ]]
     [[ $stderr == "lat-corr: "*"of CRC 0123cdef, found one of CRC 89abcdef"* ]]

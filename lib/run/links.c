@@ -11,6 +11,21 @@
 #include "formats/fields.h"
 #include "smear/smear.h"
 
+int lat_links_same(const lat_field *u, const char *crc, lat_same_links *same)
+{
+    if (!*crc)
+        return 0;
+    if (!strcmp(crc, u->head.read_crc) || !strcmp(crc, lat_header_links_crc(&u->head)))
+        return 1;
+    if (!same->known && lat_stream_same_crcs(u, same->crc))
+        return -1;
+    same->known = true;
+    for (int i = 0; i < LAT_STREAM_SAME; i++)
+        if (!strcmp(crc, same->crc[i]))
+            return 1;
+    return 0;
+}
+
 int lat_links_next(lat_links *l)
 {
     lat_field_free(&l->u);
@@ -20,25 +35,17 @@ int lat_links_next(lat_links *l)
     if (rc <= 0)
         return rc;
     l->number++;
+    l->same.known = false;
     return lat_header_need(&l->u.head, LAT_GAUGE, lat_input_name(l->in))
                    || lat_field_exchange(&l->u)
                ? -1
                : 1;
 }
 
-/* Are the present links those of this CRC, however they are stored? -1: lat_error is set. */
+/* Are the present links those of this CRC? A field without one takes any. */
 static int fits(lat_links *l, const char *wanted)
 {
-    if (!*wanted || !strcmp(wanted, l->u.head.read_crc)
-        || !strcmp(wanted, lat_header_links_crc(&l->u.head)))
-        return 1;
-    if (l->known != l->number && lat_stream_same_crcs(&l->u, l->same))
-        return -1;
-    l->known = l->number;
-    for (int i = 0; i < LAT_STREAM_SAME; i++)
-        if (!strcmp(wanted, l->same[i]))
-            return 1;
-    return 0;
+    return *wanted ? lat_links_same(&l->u, wanted, &l->same) : 1;
 }
 
 /* The file has no links of that CRC. */
@@ -122,5 +129,6 @@ void lat_links_free(lat_links *l)
     l->smeared_by = NULL;
     lat_input_close(l->in);
     l->in = NULL;
-    l->number = l->known = 0;
+    l->number = 0;
+    l->same.known = false;
 }

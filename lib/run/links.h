@@ -15,6 +15,16 @@
 #include "lattice/field.h"
 #include "stream/stream.h"
 
+/* The CRCs of streams that have the same links. {.known = false}: to be computed. */
+typedef struct lat_same_links {
+    bool known;
+    char crc[LAT_STREAM_SAME][LAT_CRC_TEXT];
+} lat_same_links;
+
+/* Does this CRC name the links u, in whatever order, precision and rows they were stored, as long
+ * as no number is another one? 1, 0 (also for ""), or -1. *same keeps what was computed of u. */
+int lat_links_same(const lat_field *u, const char *crc, lat_same_links *same);
+
 typedef struct lat_links {
     lat_input *in;     /* in any format that lat-convert knows; borrowed */
     lat_field u;       /* the present links, ghosts up to date; read_crc is set */
@@ -22,8 +32,7 @@ typedef struct lat_links {
     lat_field smeared; /* of lat_links_smeared: those of number smeared_of, by that text */
     char *smeared_by;
     long smeared_of;
-    long known; /* `same` is of the links of this number */
-    char same[LAT_STREAM_SAME][LAT_CRC_TEXT];
+    lat_same_links same; /* of u */
 } lat_links;
 
 /* The next links: 1, 0 at the end of the file (u is free then), or -1, also where it has no links.
@@ -31,11 +40,10 @@ typedef struct lat_links {
 int lat_links_next(lat_links *l);
 
 /* Makes u the links that the field of this header was made on: those of its CRC, the present ones
- * or later ones of the file, in whatever order, precision and rows they are stored, as long as no
- * number is another one; where the header names none, the next ones (`each`), or those that
- * are there. With lat_opts.force the next ones (or the last) do, and a warning says so, whatever
- * their CRC is. Links of another lattice are refused. Sentences begin with `name` and have the
- * number of the field. */
+ * or later ones of the file, as lat_links_same has it; where the header names none, the next ones
+ * (`each`), or those that are there. With lat_opts.force the next ones (or the last) do, and a
+ * warning says so, whatever their CRC is. Links of another lattice are refused. Sentences begin
+ * with `name` and have the number of the field. */
 int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *name, long field);
 
 /* The present links, smeared as `text` says (smear/smear.h; NULL: as they are). They belong to l,

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "fermion_options.h"
+#include "links.h"
 #include "smear/smear.h"
 #include "stream/stream.h"
 
@@ -47,18 +48,21 @@ static int check(const char *name, const lat_header *head, const lat_header *lin
     return 0;
 }
 
-int lat_modefile_find(lat_input *in, const lat_header *links, const lat_fermion *fermion,
+int lat_modefile_find(lat_input *in, const lat_field *links, const lat_fermion *fermion,
                       const char *smearing, lat_field *modes, lat_modes_matrix *matrix)
 {
     const char *name = lat_input_name(in);
+    lat_same_links same = {.known = false};
     char last[9] = "none";
     int rc;
     *modes = (lat_field){.data = NULL};
     while ((rc = lat_stream_head(in, &modes->head)) > 0) {
         if (lat_header_need(&modes->head, LAT_MODES, name))
             return -1;
-        if (!strcmp(modes->head.quark.links, lat_header_links_crc(links))
-            || !strcmp(modes->head.quark.links, links->read_crc))
+        const int fit = lat_links_same(links, modes->head.quark.links, &same);
+        if (fit < 0)
+            return -1;
+        if (fit)
             break;
         snprintf(last, sizeof last, "%s", modes->head.quark.links);
         rc = lat_stream_skip(in, &modes->head);
@@ -69,8 +73,8 @@ int lat_modefile_find(lat_input *in, const lat_header *links, const lat_fermion 
     if (rc == 0)
         return lat_fail("%s: expected modes of the links of CRC %s, in the order of the links, "
                         "found %s",
-                        name, links->read_crc, last);
-    if (rc < 0 || check(name, &modes->head, links, fermion, smearing, matrix)
+                        name, links->head.read_crc, last);
+    if (rc < 0 || check(name, &modes->head, &links->head, fermion, smearing, matrix)
         || lat_stream_body(in, modes) < 0 || lat_field_convert(modes, LAT_F64))
         return -1;
     return 0;

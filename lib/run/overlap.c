@@ -109,7 +109,7 @@ int lat_overlap_known_open(lat_overlap_known *k, const lat_comm *comm)
                                                                                              : 0;
 }
 
-int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_header *links,
+int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_field *links,
                            const lat_fermion *overlap, const char *smearing)
 {
     lat_fermion kernel;

@@ -81,7 +81,7 @@ typedef struct lat_overlap_known {
 int lat_overlap_known_open(lat_overlap_known *k, const lat_comm *comm);
 
 /* Reads on to the modes of these links, unless `number` is that of the call before. */
-int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_header *links,
+int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_field *links,
                            const lat_fermion *overlap, const char *smearing);
 void lat_overlap_known_close(lat_overlap_known *k);
 

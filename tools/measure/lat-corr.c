@@ -31,7 +31,10 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "sink", 0, "STEPS", &sink, 0, 0,
      "smear at the sink, as after a source: gauss:w,n or ape:a,n/gauss:w,n; needs --gauge-file",
      false},
-    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "links for --sink", false},
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
+     "links for --sink; with --second they say whether two propagators are of one configuration "
+     "whose links were stored in two ways",
+     false},
     {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &origin, 0, 0,
      "site of the source, from which t and phases count (default: what the header says)", false},
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
@@ -73,12 +76,6 @@ static int check_pair(const run *r)
     if (!lat_header_alike(a, b))
         return lat_fail("%s: expected SU(%d) on %s as in the first propagator, found SU(%d) on %s",
                         name, a->nc, lat_dims_text(&a->geom, x), b->nc, lat_dims_text(&b->geom, y));
-    if (*a->quark.links && *b->quark.links && strcmp(a->quark.links, b->quark.links)
-        && lat_mismatch(lat_opts.force,
-                        "%s: expected a propagator of the configuration of the first, of CRC %s, "
-                        "found one of CRC %s (--force takes it)",
-                        name, a->quark.links, b->quark.links))
-        return -1;
     if (a->quark.source && b->quark.source && strcmp(a->quark.source, b->quark.source))
         return lat_mismatch(lat_opts.force,
                             "%s: expected the source of the first propagator, %.200s, found %.200s "
@@ -87,14 +84,33 @@ static int check_pair(const run *r)
     return 0;
 }
 
-/* The links that the sink is smeared with. */
+/* Are the two of one configuration? Links that were stored in two ways have two CRCs, and
+ * --gauge-file knows both. */
+static int check_links(run *r)
+{
+    const char *a = r->first.f.head.quark.links, *b = r->second.f.head.quark.links;
+    if (!*a || !*b || !strcmp(a, b))
+        return 0;
+    const int same = r->links.in ? lat_links_same(&r->links.u, b, &r->links.same) : 0;
+    if (same)
+        return same < 0 ? -1 : 0;
+    return lat_mismatch(lat_opts.force,
+                        "%s: expected a propagator of the configuration of the first, of CRC %s, "
+                        "found one of CRC %s (%s--force takes it)",
+                        lat_input_name(r->second.in), a, b,
+                        r->links.in ? "" : "--gauge-file knows links that were stored otherwise; ");
+}
+
+/* The links that the sink is smeared with, and of the second propagator, too. */
 static int find_links(run *r, long config)
 {
     const lat_header *head = &r->first.f.head;
-    if (!r->links.in)
-        return 0;
-    if (lat_links_find(&r->links, head, true, lat_input_name(r->first.in), config))
+    if (r->links.in && lat_links_find(&r->links, head, true, lat_input_name(r->first.in), config))
         return -1;
+    if (second && check_links(r))
+        return -1;
+    if (!sink)
+        return 0;
     if (!r->sink && (!(r->sink = lat_sink_new(sink, head)) || lat_source_check_steps(r->sink)))
         return -1;
     return lat_source_begin(r->sink, &r->links.u, config);
@@ -408,8 +424,8 @@ static void check_usage(void)
         lat_usage("only one of the inputs can be stdin");
     if (sink && !gauge_file)
         lat_usage("--sink smears with links: --gauge-file is needed");
-    if (gauge_file && !sink)
-        lat_usage("--gauge-file is for --sink");
+    if (gauge_file && !sink && !second)
+        lat_usage("--gauge-file is for --sink and --second");
 }
 
 int main(int argc, char **argv)

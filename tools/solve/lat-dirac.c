@@ -185,8 +185,7 @@ static int open_overlap(run *r, const lat_field *x, const lat_fermion *f, lat_ov
     const lat_field *links = links_for(r, x);
     const char *smearing = links == &r->links.smeared ? r->links.smeared_by : NULL;
     return links
-                   && lat_overlap_known_find(&r->known, r->links.number, &r->links.u.head, f,
-                                             smearing)
+                   && lat_overlap_known_find(&r->known, r->links.number, &r->links.u, f, smearing)
                           == 0
                ? lat_overlap_pair_open(o, r->device, links, f, most_columns(x),
                                        fmin(residual, 1e-6), &r->known)

@@ -248,7 +248,7 @@ static int one(FILE *text, const lat_field *u, long config)
     lat_field smeared = {.data = NULL};
     const lat_field *links = smear_text ? &smeared : u;
     int code = LAT_FAILED;
-    if (lat_overlap_known_find(&known, number++, &u->head, &fermion, smear_text) == 0
+    if (lat_overlap_known_find(&known, number++, u, &fermion, smear_text) == 0
         && !(smear_text && lat_smear_links(u, &smear, &smeared)))
         code = index_of ? print_index(text, links, config)
                : gw     ? print_relation(text, links, config)

@@ -195,7 +195,7 @@ static double reach(const lat_field *modes)
 /* The modes of --deflate for the present links and this operator, named in r->deflation. */
 static int find_modes(run *r, const lat_fermion *f, lat_field *modes, lat_modes_matrix *matrix)
 {
-    if (lat_modefile_find(r->modes, &r->links.u.head, f, smear_text, modes, matrix))
+    if (lat_modefile_find(r->modes, &r->links.u, f, smear_text, modes, matrix))
         return -1;
     snprintf(r->deflation, sizeof r->deflation, "%zu modes of %s up to %.3g, CRC %s",
              lat_header_objects(&modes->head), lat_modes_matrix_text(*matrix), reach(modes),
@@ -280,8 +280,7 @@ static int open_overlap(run *r, lat_device *on, int columns)
     lat_modes_matrix matrix;
     massless.mass = 0;
     lat_header_init(&modes.head);
-    int rc = lat_overlap_known_find(&r->known, config_of(r), &r->links.u.head, &r->fermion,
-                                    smear_text)
+    int rc = lat_overlap_known_find(&r->known, config_of(r), &r->links.u, &r->fermion, smear_text)
                      || (r->modes && find_modes(r, &massless, &modes, &matrix))
                      || lat_overlap_pair_open(&r->s.overlap, on, links_of(r), &r->fermion, columns,
                                               how.residual, &r->known)
