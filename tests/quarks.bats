@@ -202,6 +202,25 @@ END
     done
 }
 
+@test "what a header says of an operator ends with it: smeared links, an overlap propagator" {
+    lat-start weak --dims 2,2,2,4 --seed 3 -o u.lat
+    lat-solve -@ 1 --mass 1 --smear-links stout:.1,2 --source point:0,0,0,0 u.lat -o p.lat
+    lat-source sequential:g5,2 p.lat -o s.lat
+    lat-solve -@ 1 --mass 1 -U u.lat s.lat -o q.lat
+    lat-dirac --check -U u.lat --source-file s.lat q.lat >found
+    # A product says how links were smeared in its operator; what is solved on it says its own.
+    lat-dirac --apply M --mass 1 --smear-links stout:.2,1 -U u.lat p.lat -o m.lat
+    [ "$(lat-info m.lat | grep -o 'smeared_links.*')" = 'smeared_links = stout:.2,1' ]
+    lat-solve -@ 1 --mass 2 -U u.lat m.lat -o n.lat
+    lat-dirac --check -U u.lat --source-file m.lat n.lat >found
+    lat-solve -@ 1 --operator overlap --mu .5 --residual 1e-6 --source point:0,0,0,0 u.lat -o o.lat
+    lat-source sequential:g5,2 o.lat -o os.lat
+    lat-dirac --apply M --mass 1 -U u.lat o.lat -o om.lat
+    for f in s q n os om; do
+        ! lat-info $f.lat | grep -E 'smeared_links =|propagator =|overlap_bound =' || { echo $f; false; }
+    done
+}
+
 @test "sources without links, in single precision, and sequential sources" {
     need_numpy
     lat-source ball:1.5,0,0,0,2 --dims 4,4,4,6 --group 2 --precision single -o a.lat

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
+#include "overlap.h"
+#include "smear/smear.h"
 
 lat_fermion_options lat_fermion_opts = {
     .kappa = NAN, .mass = NAN, .csw_t = NAN, .xi = 1, .nu = 1, .gauge = -1, .gauge_theta = 1e-10};
@@ -55,8 +57,18 @@ int lat_fermion_check_gauge(const lat_header *links, const char *name)
     return 0;
 }
 
+void lat_header_no_operator(lat_header *head)
+{
+    static const char *const lines[] = {LAT_SMEARED_LINKS, LAT_PROPAGATOR, LAT_OVERLAP_BOUND,
+                                        LAT_OVERLAP_MODES};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        lat_info_remove(head, lines[i]);
+    lat_fermion_init(&head->quark.fermion);
+}
+
 void lat_header_of_links(lat_header *head, const lat_header *links, const lat_fermion *f)
 {
+    lat_header_no_operator(head);
     head->quark.fermion = *f;
     strcpy(head->quark.links, lat_header_links_crc(links));
     memcpy(head->gauge, links->gauge, sizeof head->gauge);

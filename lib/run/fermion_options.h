@@ -51,7 +51,12 @@ void lat_fermion_of_options(lat_fermion *f, bool massless);
 /* Are these links what --gauge asks for? 0, or -1 with a sentence that begins with `name`. */
 int lat_fermion_check_gauge(const lat_header *links, const char *name);
 
-/* The operator, and the links with their gauge, in the header of spinors that are made of them. */
+/* A header that says nothing of an operator any more: for spinors that are no solution. Of links
+ * it says what it did. */
+void lat_header_no_operator(lat_header *head);
+
+/* The operator, and the links with their gauge, in the header of spinors that are made of them,
+ * in place of what it said of another one. How links are smeared is for the caller to add. */
 void lat_header_of_links(lat_header *head, const lat_header *links, const lat_fermion *f);
 
 /* "kappa 0.11 csw 1.2 boundary p,p,p,a" */

@@ -82,12 +82,17 @@ typedef struct run {
 
 static const char *name_of(const run *r) { return lat_input_name(r->in); }
 
-/* The links of the operator for x: smeared as --smear-links says, or else the header of x. NULL
- * with lat_error set. */
+/* How the links of the operator for x are smeared: as --smear-links says, or else the header of x;
+ * NULL: they are not. */
+static const char *smearing_for(const lat_field *x)
+{
+    return smear_text ? smear_text : lat_info_get(&x->head, LAT_SMEARED_LINKS);
+}
+
+/* The links of the operator for x. NULL with lat_error set. */
 static const lat_field *links_for(run *r, const lat_field *x)
 {
-    const char *header = lat_info_get(&x->head, LAT_SMEARED_LINKS);
-    return lat_links_smeared(&r->links, smear_text ? smear_text : header);
+    return lat_links_smeared(&r->links, smearing_for(x));
 }
 
 /* ---- applying -------------------------------------------------------------------------------- */
@@ -268,11 +273,13 @@ static int apply_one(run *r, lat_field *x)
     char text[LAT_FERMION_TEXT];
     int list[LAT_MAX_COLUMNS];
     lat_field y = {.comm = x->comm};
+    const char *smearing = smearing_for(x);
     int rc = lat_header_copy(&y.head, &x->head);
     lat_header_make_spinors(&y.head, x->head.kind, x->head.quark.columns);
     y.head.real = LAT_F64;
-    lat_info_remove(&y.head, LAT_PROPAGATOR); /* it is none any more */
-    rc = rc || lat_field_alloc(&y, x->comm) || lat_field_exchange(x)
+    lat_header_no_operator(&y.head); /* no solution any more */
+    rc = rc || (smearing && lat_info_set(&y.head, LAT_SMEARED_LINKS, smearing))
+         || lat_field_alloc(&y, x->comm) || lat_field_exchange(x)
          || lat_plain_check_open(&r->fermion, x, all_columns(x, list), list, name_of(r));
     rc = rc
          || (is_overlap(&r->fermion) ? apply_overlap(r, x, &y)

@@ -12,6 +12,7 @@
 #include "quark/gamma.h"
 #include "quark/source.h"
 #include "run/feed.h"
+#include "run/fermion_options.h"
 #include "run/links.h"
 #include "run/tool.h"
 #include "stream/stream.h"
@@ -216,7 +217,7 @@ static int describe(const run *r, lat_header *head)
     if (asprintf(&text, "%s of %s", r->text, head->quark.source ? head->quark.source : "unknown")
         < 0)
         return lat_fail("out of memory: the text of a source");
-    lat_fermion_init(&head->quark.fermion);
+    lat_header_no_operator(head);
     const int rc = lat_quark_set_source(&head->quark, text)
                    || lat_quark_set_residuals(&head->quark, NULL);
     free(text);
