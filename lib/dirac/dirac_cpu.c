@@ -65,7 +65,7 @@ static int fill(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *o
             return lat_fail("mass %g: the diagonal of the Dirac operator is 0", f->mass);
         scalar_logdet(c);
     }
-    c->tmp = lat_spinor_new(&c->s->space, "a field of the Dirac operator");
+    c->tmp = lat_spinor_new_of(&c->s->space, LAT_EVEN, "a field of the Dirac operator");
     return c->tmp ? 0 : -1;
 }
 
@@ -245,7 +245,7 @@ static int schur(lat_cpu_dirac *c, lat_dirac_matrix matrix, const lat_spinor_par
     const double scalar = c->work.diagonal.scalar, hops = -c->w * c->w / 4;
     lat_dfield *from = in;
     if (last) { /* A^-1 comes first: to a field of its own, as chi is `in` */
-        if (!c->other && !(c->other = lat_spinor_new(&c->s->space, "a field of S^+")))
+        if (!c->other && !(c->other = lat_spinor_new_of(&c->s->space, p->parity, "a field of S^+")))
             return -1;
         if (c->d.ops->diagonal(&c->d, true, true, p, c->other, in))
             return -1;

@@ -37,13 +37,18 @@ void lat_spinor_close(lat_spinor_space *s)
 
 lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what)
 {
+    return lat_spinor_new_of(s, LAT_BOTH, what);
+}
+
+lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what)
+{
     lat_shape shape = lat_spinor_shape(s->nc, s->columns);
     shape.ghosts = shape.ghosts && !s->grid->dev->gpu; /* there the space has them */
     lat_dfield *x = lat_dfield_new(s->grid, shape, 1, what);
     int all[LAT_SPINOR_COLUMNS];
     for (int c = 0; c < s->columns; c++)
         all[c] = c;
-    const lat_spinor_part p = {LAT_BOTH, s->columns, all};
+    const lat_spinor_part p = {parity, s->columns, all};
     if (x && s->ops->zero(s, &p, x)) {
         lat_dfield_free(x);
         return NULL;

@@ -140,6 +140,10 @@ bool lat_spinor_gpu_takes(const lat_geometry *lattice, int nc, int ranks);
 /* A batch of zeros; lat_dfield_free. `what` is for messages about memory. */
 lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what);
 
+/* Of zeros at the sites of one parity, or of both. The others are undefined, and on a CPU take no
+ * memory while nobody writes them. */
+lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what);
+
 #ifdef __cplusplus
 }
 #endif

@@ -59,7 +59,8 @@ static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *
 
 static lat_dfield *vector(void *with, const char *what)
 {
-    return lat_spinor_new(((level *)with)->space, what);
+    level *l = with;
+    return lat_spinor_new_of(l->space, l->system.parity, what);
 }
 
 static void release(void *with, lat_dfield *v)
