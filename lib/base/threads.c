@@ -29,6 +29,15 @@ int lat_threads_widen(int times)
     return before;
 }
 
+void lat_threads_share(double work, double least)
+{
+    static int all;
+    if (!all)
+        all = lat_threads();
+    const double fit = work / least;
+    lat_threads_set(fit >= all ? all : fit >= 1 ? (int)fit : 1);
+}
+
 void lat_threads_limit_spinning(char **argv)
 {
 #if defined(_OPENMP) && !defined(__clang__)

@@ -13,6 +13,11 @@ void lat_threads_set(int n);
  * process may use. Returns the number before, for lat_threads_set. */
 int lat_threads_widen(int times);
 
+/* From here on as many threads as there were at the first call, but no more than have `least` of
+ * `work` each, and one at least: threads with little to do wait for each other longer than they
+ * work, and where they share processors with other programs, a hundred times longer. */
+void lat_threads_share(double work, double least);
+
 /* Makes idle threads sleep after some 10 us.
  *
  * Those of GNU's OpenMP spin for milliseconds first, and take the processor from threads that work

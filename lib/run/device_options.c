@@ -3,6 +3,7 @@
 #include "device_options.h"
 
 #include "base/error.h"
+#include "base/threads.h"
 
 lat_device *lat_device_or_cpu(lat_device *opened, const lat_device_options *o, bool can,
                               lat_device **cpu)
@@ -25,4 +26,15 @@ lat_device *lat_device_or_cpu_said(lat_device *opened, const lat_device_options 
     if (refused)
         lat_error_clear();
     return lat_device_or_cpu(opened, o, !refused || o->gpus, cpu);
+}
+
+/* A hop takes some 100 ns a spinor, and there are a dozen barriers in the application of an
+ * operator and the linear algebra beside it, of 1 us each, or 50 us where a thread has fallen
+ * asleep. 4^3 8, one column, beside a busy process: two threads take 20 times as long as one. */
+#define SPINORS_A_THREAD 2048
+
+void lat_device_threads(const lat_device *on, const lat_field *u, int columns)
+{
+    if (!on->gpu)
+        lat_threads_share((double)lat_field_sites(u) * columns, SPINORS_A_THREAD);
 }

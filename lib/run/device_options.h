@@ -5,6 +5,7 @@
 
 #include "common/options.h"
 #include "grid/device.h"
+#include "lattice/field.h"
 
 /* `opened`, the device of these options; or, where it is a GPU that was chosen by itself and that
  * cannot (`can`) do what is asked for, the CPU: *cpu, which is opened when it is first needed and
@@ -16,6 +17,10 @@ lat_device *lat_device_or_cpu(lat_device *opened, const lat_device_options *o, b
  * warned of when the CPU is taken, and cleared); a GPU named by --gpus was not chosen by itself. */
 lat_device *lat_device_or_cpu_said(lat_device *opened, const lat_device_options *o, int refused,
                                    lat_device **cpu);
+
+/* Threads for what runs on `columns` spinors at each own site of u: of a small lattice fewer than
+ * --threads, from here on until the next call. On a GPU it does nothing. */
+void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
 
 /* clang-format off */
 #define LAT_DEVICE_OPTIONS(o) /* o: a lat_device_options with static storage */ \

@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "base/error.h"
+#include "base/threads.h"
 #include "common/geometry.h"
 #include "common/options.h"
 
@@ -637,6 +638,18 @@ static void check_threads(const char *self)
     CHECK(p && fgets(line, sizeof line, p) && strcmp(line, "3\n") == 0, "'%s'", line);
     if (p)
         pclose(p);
+
+    check_case(
+        "a share of work takes no more threads than have enough of it, and leaves them later");
+    lat_threads_set(4);
+    static const struct {
+        double work;
+        int threads;
+    } share[] = {{1e12, 4}, {2 * 2048 + 2047, 2}, {0, 1}, {2047, 1}, {4 * 2048, 4}, {1e300, 4}};
+    for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
+        lat_threads_share(share[i].work, 2048);
+        CHECK(lat_threads() == share[i].threads, "%g: %d threads", share[i].work, lat_threads());
+    }
 }
 #endif
 

@@ -232,6 +232,8 @@ static int search(run *r)
         .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
     const lat_dirac_options how = {.reals = 0};
     lat_device *on = device_for(r);
+    if (on)
+        lat_device_threads(on, u, precision == SINGLE ? BATCH : 1);
     if (!on || !(r->grid = lat_grid_new(on, &spec))
         || !(r->space = lat_spinor_open(r->grid, u->head.nc, 1))
         || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how))

@@ -78,7 +78,10 @@ static void print_heading(FILE *to, const char *columns)
 static lat_device *device_for(const lat_field *u)
 {
     const bool can = lat_dirac_gpu_takes(&u->head, &fermion, lat_opts.comm->size);
-    return lat_device_or_cpu(device, &device_choice, can, &cpu);
+    lat_device *on = lat_device_or_cpu(device, &device_choice, can, &cpu);
+    if (on)
+        lat_device_threads(on, u, 1);
+    return on;
 }
 
 static lat_overlap *open_operator(const lat_field *u, double error)

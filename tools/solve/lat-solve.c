@@ -307,6 +307,7 @@ static int open_operator(run *r)
         .inner = inner_precision(on),
         .dirac = {.reals = (int)reals, .in_turn = halo},
     };
+    lat_device_threads(on, links, o.columns);
     if (r->s.overlap.fast && is_overlap(r)) { /* of another mass */
         lat_overlap_pair_mass(&r->s.overlap, r->fermion.mass);
         return 0;
@@ -556,6 +557,8 @@ static int make_families(run *r)
                             .inner = LAT_STORAGE_DOUBLE,
                             .dirac = {.reals = (int)reals, .in_turn = halo}};
     fermion.twist = 0;
+    if (on)
+        lat_device_threads(on, links_of(r), o.columns);
     close_operator(r);
     lat_wilson *w = on && choose_batch(r, on, 0, &o) == 0
                         ? lat_wilson_open(on, links_of(r), &fermion, &o)
