@@ -117,6 +117,22 @@ EOF
     near "$(value rest 0.4 E_clover)" "$(field plaq action_density_clover)" 1e-12
 }
 
+@test "the flow of links that have flowed beyond L^2/32 wants --until; of others it begins at 0" {
+    rough u.lat --dims 4,4,4,4
+    lat-flow --until .6 --links far.lat u.lat >table
+    for how in --tsv --json ""; do
+        # shellcheck disable=SC2086
+        refuses 1 'expected --until, as the links have flowed to 0.6, beyond L^2/32 = 0.5' lat-flow $how far.lat
+    done
+    lat-flow --tsv --until .6 far.lat | awk -F'\t' 'NR == 2 && $2 == .6 { good = 1 } END { exit NR != 2 || !good }'
+    lat-smear stout:.1,1 far.lat -o s.lat
+    lat-orelax --gauge mag --theta 1e-12 far.lat | lat-abelian --links a.lat >table
+    lat-heatbath --beta 6 s.lat -o h.lat
+    for f in s a h; do [ "$(lat-info $f.lat | grep -cE 'flow_(time|action) =')" -eq 0 ]; done
+    lat-info s.lat | grep -q 'smearing = stout:.1,1'
+    [ "$(lat-info h.lat | grep -c 'smearing =')" -eq 0 ]
+}
+
 @test "links that have flowed are refused by another action" {
     rough u.lat --dims 4,4,4,4
     lat-flow --until .1 --links v.lat u.lat > /dev/null

@@ -361,6 +361,12 @@ void lat_header_ungauge(lat_header *head)
     lat_info_remove(head, LAT_INFO_RESIDUAL);
 }
 
+void lat_header_unflow(lat_header *head)
+{
+    lat_info_remove(head, LAT_INFO_FLOW_TIME);
+    lat_info_remove(head, LAT_INFO_FLOW_ACTION);
+}
+
 /* ---- info -------------------------------------------------------------------------------- */
 
 /* The line of that key, or -1. */

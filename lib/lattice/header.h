@@ -129,6 +129,12 @@ void lat_info_remove(lat_header *head, const char *key);
 #define LAT_INFO_ANNEALED "annealed_for"
 #define LAT_INFO_ANNEALED_WEIGHTS "annealed_weights"
 
+/* Info lines of links that have flowed (lat-flow), and of smeared ones (lat-smear): their texts in
+ * the order in which they were smeared, with blanks between. */
+#define LAT_INFO_FLOW_TIME "flow_time"
+#define LAT_INFO_FLOW_ACTION "flow_action"
+#define LAT_INFO_SMEARING "smearing"
+
 /* The position of object i as text: "1,0,3,2 t" of a link, "1,0,3,2" in a transformation or a
  * spinor, "1,0,3,2 column 7" in a propagator. Returns buf. */
 #define LAT_POSITION_TEXT 64
@@ -143,5 +149,8 @@ void lat_header_measured(lat_header *head, double plaquette, double link_trace);
 /* The links have changed, so that no gauge condition holds: gauge none, NaN, 0 sweeps; and none is
  * near. */
 void lat_header_ungauge(lat_header *head);
+
+/* The links are others, to which no flow has led: it begins at 0. */
+void lat_header_unflow(lat_header *head);
 
 #endif

@@ -165,6 +165,7 @@ int lat_smear_like(const lat_field *u, lat_field *v)
     v->head.plaquette = v->head.link_trace = NAN;
     v->head.copies = 0;
     lat_header_ungauge(&v->head);
+    lat_header_unflow(&v->head);
     if (lat_field_alloc(v, u->comm)) {
         lat_field_free(v);
         return -1;

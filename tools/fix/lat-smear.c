@@ -4,12 +4,9 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "lattice/boundary.h"
+#include "measure/measure.h"
 #include "run/tool.h"
 #include "smear/smear.h"
-
-/* The info line of smeared links: their texts, in the order in which they were smeared, with blanks
- * between. (LAT_SMEARED_LINKS is that of spinors.) */
-#define SMEARING "smearing"
 
 static int precision = -1;
 
@@ -39,7 +36,7 @@ static int each(lat_field *u, long index, void *with)
 {
     const smearing *s = with;
     const lat_real wanted = precision < 0 ? u->head.real : precision ? LAT_F64 : LAT_F32;
-    const char *before = lat_info_get(&u->head, SMEARING);
+    const char *before = lat_info_get(&u->head, LAT_INFO_SMEARING);
     char all[LAT_MAX_INFO_LINE];
     lat_field v = {.data = NULL};
     (void)index;
@@ -49,7 +46,9 @@ static int each(lat_field *u, long index, void *with)
     snprintf(all, sizeof all, "%s%s%s", before ? before : "", before ? " " : "", s->text);
     lat_field_free(u);
     *u = v;
-    return lat_field_convert(u, wanted) || lat_info_set(&u->head, SMEARING, all)
+    if (s->smear.kind != LAT_SMEAR_STOUT && !s->smear.spatial) /* all are projected */
+        lat_info_remove(&u->head, LAT_INFO_NOT_IN_GROUP);
+    return lat_field_convert(u, wanted) || lat_info_set(&u->head, LAT_INFO_SMEARING, all)
                    || lat_provenance(&u->head, "%s", s->text)
                ? LAT_FAILED
                : LAT_DONE;

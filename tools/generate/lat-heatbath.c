@@ -222,6 +222,9 @@ static int go_on(run *r)
     if (lat_boundary_closed(head, -1, "heat bath"))
         return -1;
     lat_header_ungauge(head);
+    lat_header_unflow(head);
+    lat_info_remove(head, LAT_INFO_SMEARING);
+    lat_info_remove(head, LAT_INFO_NOT_IN_GROUP);
     if (read_all(r, head) || (resume && take_checkpoint(r)))
         return -1;
     r->other = head->real != (precision ? LAT_F64 : LAT_F32) || (!resume && thermalise > 0);

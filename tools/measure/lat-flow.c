@@ -19,8 +19,6 @@
 #include "stream/stream.h"
 
 enum { MOST_TIMES = 1000 };
-#define FLOW_TIME "flow_time"
-#define FLOW_ACTION "flow_action"
 
 static int action;
 static double until = NAN, every = NAN, fixed_step = NAN, tolerance = 1e-5;
@@ -200,8 +198,8 @@ static int write_links(lat_output *out, const lat_field *u, const lat_flow *f, d
     v.head.copies = 0;
     lat_header_ungauge(&v.head);
     lat_info_remove(&v.head, LAT_INFO_NOT_IN_GROUP);
-    rc = rc || lat_info_set(&v.head, FLOW_TIME, text)
-                 || lat_info_set(&v.head, FLOW_ACTION, actions[action])
+    rc = rc || lat_info_set(&v.head, LAT_INFO_FLOW_TIME, text)
+                 || lat_info_set(&v.head, LAT_INFO_FLOW_ACTION, actions[action])
                  || lat_provenance(&v.head, "flow time %s in %ld steps, %s", text,
                                    lat_flow_steps(f), lat_flow_description(f))
                  || lat_stream_write(out, &v, lat_opts.store)
@@ -214,14 +212,16 @@ static int write_links(lat_output *out, const lat_field *u, const lat_flow *f, d
 /* Where the flow begins: links that have flowed by the same action go on. */
 static int start_time(const lat_header *head, const char *name, double *t)
 {
-    const char *time = lat_info_get(head, FLOW_TIME), *of = lat_info_get(head, FLOW_ACTION);
+    const char *time = lat_info_get(head, LAT_INFO_FLOW_TIME),
+               *of = lat_info_get(head, LAT_INFO_FLOW_ACTION);
     char *end;
     *t = 0;
     if (!time)
         return 0;
     const double at = strtod(time, &end);
     if (end == time || *end || !(at >= 0 && isfinite(at)))
-        return lat_fail("%s: expected a number in info.%s, found '%.80s'", name, FLOW_TIME, time);
+        return lat_fail("%s: expected a number in info.%s, found '%.80s'", name, LAT_INFO_FLOW_TIME,
+                        time);
     if (of && !strcmp(of, actions[action])) {
         *t = at;
         return 0;
@@ -411,8 +411,11 @@ static struct {
 } files;
 
 /* Is there a flow from `start` to the times that were asked for? */
-static int check_times(const char *name, double start)
+static int check_times(const char *name, const lat_geometry *geom, double start)
 {
+    if (isnan(until) && end_time(geom) < start)
+        return lat_fail("%s: expected --until, as the links have flowed to %g, beyond L^2/32 = %g",
+                        name, start, end_time(geom));
     if (until < start)
         return lat_fail("%s: expected --until at least the flow time %g of the links, found %g",
                         name, start, until);
@@ -429,7 +432,7 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     double start;
     for (int k = 0; k < KINDS; k++)
         m->scales[k] = lat_flow_scales_of(0, NULL, NULL);
-    if (start_time(&u->head, name, &start) || check_times(name, start)
+    if (start_time(&u->head, name, &start) || check_times(name, &u->head.geom, start)
         || check_isotropic(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
         return -1;
     lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),
