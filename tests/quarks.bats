@@ -230,6 +230,11 @@ END
     random s.lat 7
     lat-start weak --dims 4,3,2,5 --seed 2 -o u.lat
     lat-source sequential:gxg5,3,1,0,1 s.lat -o a.lat
+    # A site is the same however its numbers are written: t and phases count from it.
+    for place in point:1,0,1,3 point:1.0,0,0x1,3e0; do
+        lat-source $place u.lat | lat-corr --force --channels pion --momenta 1 >"$place"
+    done
+    cmp point:*
     TESTS=$ROOT/tests "$PYTHON" - <<'END'
 import os
 import sys
@@ -340,6 +345,10 @@ assert k == 1'
     refuses 2 "found 'kaon'" lat-corr --channels pion,kaon a.lat
     refuses 2 'expected momenta' lat-corr --momenta 1,0 a.lat
     refuses 2 'origin' lat-corr --origin 4,0,0,0 a.lat
+    refuses 2 'expected x from 0 to 3, found 4294967296,0,0,0' lat-corr --origin 4294967296,0,0,0 a.lat
+    refuses 2 'expected momenta' lat-corr --momenta 4294967297,0,0 a.lat
+    refuses 2 'expected t from 0 to 4' lat-source sequential:g5,4294967297 a.lat
+    refuses 2 'expected sequential:' lat-source sequential:g5,1,4294967297,0,0 a.lat
     lat-start cold --dims 4,4,4,4 --group 2 | lat-source point:0,0,0,0 - -o two.lat
     refuses 2 'three colours' lat-corr --force --channels nucleon two.lat
     "$PYTHON" -c '

@@ -174,6 +174,8 @@ static triple *momenta_upto(long n2, const lat_geometry *geom, int *count)
     return list;
 }
 
+enum { MOST_N = 1000000 }; /* of a momentum 2 pi n / L */
+
 int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))[3]
 {
     char *end;
@@ -184,9 +186,13 @@ int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))
     triple *list = lat_alloc(strlen(text) / 2 + 1, sizeof *list, "momenta");
     const char *p = text;
     for (int used = 0; list; p += used + 1) {
-        int *n = list[*count];
+        long n[3];
         used = -1;
-        if (sscanf(p, "%d,%d,%d%n", &n[0], &n[1], &n[2], &used) != 3 || used < 0)
+        if (sscanf(p, "%ld,%ld,%ld%n", &n[0], &n[1], &n[2], &used) != 3 || used < 0)
+            break;
+        for (int i = 0; i < 3; i++)
+            list[*count][i] = (int)n[i];
+        if (labs(n[0]) > MOST_N || labs(n[1]) > MOST_N || labs(n[2]) > MOST_N)
             break;
         ++*count;
         if (!p[used])

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,13 +170,14 @@ static const struct kind {
     const char *name, *numbers;
     shape shape;
     int least, most; /* how many numbers; 0: other words */
-} kinds[] = {{"point", "x,y,z,t", POINT, 4, 4},
-             {"wall", "t or t,nx,ny,nz", WALL, 1, 4},
-             {"momentum", "nx,ny,nz,nt", MOMENTUM, 4, 4},
-             {"box", "x,y,z,t,lx,ly,lz", BOX, 7, 7},
-             {"ball", "r,x,y,z,t", BALL, 5, 5},
-             {"gauss", "w,n,x,y,z,t", GAUSS, 6, 6},
-             {"noise", "z4,t=T,seed=S,dilute=..", NOISE, 0, 0}};
+    int place;       /* which of them are the site: from this one on; -1: none, or t alone */
+} kinds[] = {{"point", "x,y,z,t", POINT, 4, 4, 0},
+             {"wall", "t or t,nx,ny,nz", WALL, 1, 4, -1},
+             {"momentum", "nx,ny,nz,nt", MOMENTUM, 4, 4, -1},
+             {"box", "x,y,z,t,lx,ly,lz", BOX, 7, 7, 0},
+             {"ball", "r,x,y,z,t", BALL, 5, 5, 1},
+             {"gauss", "w,n,x,y,z,t", GAUSS, 6, 6, 2},
+             {"noise", "z4,t=T,seed=S,dilute=..", NOISE, 0, 0, -1}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static int read_wall(lat_source *s, int count, const double *v)
@@ -357,34 +359,49 @@ char *lat_source_text(const lat_source *s, int field)
     return rc < 0 ? NULL : text;
 }
 
-bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
+/* The slice of noise: a number of its own, or, where it is diluted in time, that of the field. */
+static bool noise_slice(const char *text, int *slice)
 {
-    static const struct {
-        const char *form;
-        int first, count;
-    } forms[] = {{"point:%d,%d,%d,%d", 0, 4},
-                 {"gauss:%*[^,],%*[^,],%d,%d,%d,%d", 0, 4},
-                 {"ball:%*[^,],%d,%d,%d,%d", 0, 4},
-                 {"box:%d,%d,%d,%d", 0, 4},
-                 {"wall:%d", 3, 1}};
-    memset(x, 0, LAT_MAX_DIMS * sizeof *x);
-    for (size_t i = 0; text && i < sizeof forms / sizeof *forms; i++) {
-        int v[4];
-        if (sscanf(text, forms[i].form, &v[0], &v[1], &v[2], &v[3]) == forms[i].count) {
-            memcpy(x + forms[i].first, v, (size_t)forms[i].count * sizeof *v);
-            return true;
-        }
-    }
-    if (!text || strncmp(text, "noise:", 6) != 0)
-        return false;
     const char *t = strstr(text, ",t="), *dilute = strstr(text, "dilute=");
     const char *field = strstr(text, " field ");
-    if (!dilute || !strstr(dilute, "time") || !field)
-        return t && sscanf(t, ",t=%d", &x[3]) == 1;
-    if (sscanf(field, " field %d of", &x[3]) != 1 || !strstr(dilute, "spin")
+    if (!dilute || !strstr(dilute, "time") || !field) {
+        char *end = NULL;
+        const double v = t ? strtod(t + 3, &end) : NAN;
+        *slice = whole(v, 0, INT_MAX) ? (int)v : 0;
+        return end && end != t + 3 && whole(v, 0, INT_MAX);
+    }
+    if (sscanf(field, " field %d of", slice) != 1 || !strstr(dilute, "spin")
         || !strstr(dilute, "colour"))
-        return (x[3] = 0);
-    x[3] /= strstr(dilute, "evenodd") ? 2 : 1;
+        return (*slice = 0);
+    *slice /= strstr(dilute, "evenodd") ? 2 : 1;
+    return true;
+}
+
+bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
+{
+    char word[256] = "";
+    double v[8];
+    memset(x, 0, LAT_MAX_DIMS * sizeof *x);
+    if (text)
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "/ "), text);
+    char *list = strchr(word, ':');
+    if (!list)
+        return false;
+    *list++ = '\0';
+    int i = 0;
+    while (i < KINDS && strcmp(word, kinds[i].name))
+        i++;
+    if (i == KINDS || kinds[i].shape == NOISE)
+        return i < KINDS && noise_slice(text, &x[3]);
+    if ((kinds[i].place < 0 && kinds[i].shape != WALL)
+        || read_numbers(list, kinds[i].most, v) < kinds[i].least)
+        return false;
+    const double *site = kinds[i].shape == WALL ? (double[]){0, 0, 0, v[0]} : v + kinds[i].place;
+    for (int mu = 0; mu < 4; mu++)
+        if (!whole(site[mu], 0, INT_MAX))
+            return false;
+    for (int mu = 0; mu < 4; mu++)
+        x[mu] = (int)site[mu];
     return true;
 }
 

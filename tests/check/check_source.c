@@ -341,6 +341,13 @@ static void check_refusals(const lat_header *head)
     }
     int x[4];
     CHECK(lat_source_place("gauss:2,5,1,2,0,3/gauss:1,1", x) && x[0] == 1 && x[3] == 3, "gauss");
+    CHECK(lat_source_place("point:2.0,1,0x2,3e0/ape:.1,1", x) && x[0] == 2 && x[1] == 1 && x[2] == 2
+              && x[3] == 3,
+          "the numbers of a source");
+    CHECK(lat_source_place("ball:1.5,0.0,1,2,.3e1", x) && x[1] == 1 && x[3] == 3, "ball");
+    CHECK(lat_source_place("box:1,2,3,4.0,1,1,1", x) && x[0] == 1 && x[3] == 4, "box");
+    CHECK(lat_source_place("noise:z4,t=.2e1,seed=7", x) && x[3] == 2, "noise");
+    CHECK(!lat_source_place("point:0,0,0,1e10", x) && !lat_source_place("point:0,0,0", x), "none");
     CHECK(lat_source_place("wall:2,1,0,0", x) && x[0] == 0 && x[3] == 2, "wall");
     CHECK(lat_source_place("noise:z4,seed=4,t=3", x) && x[3] == 3, "noise");
     CHECK(lat_source_place("noise:z4,dilute=spin-colour-time-evenodd field 7 of 16", x)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-corr: correlators of mesons and baryons from quark propagators (docs/quarks.md,
  * "Correlators"). Propagators are contracted slice by slice as they are read. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,15 +173,16 @@ static int prepare(run *r)
         return -1;
     lat_source_place(head->quark.source, r->place);
     char after;
-    if (origin
-        && sscanf(origin, "%d,%d,%d,%d%c", &r->place[0], &r->place[1], &r->place[2], &r->place[3],
-                  &after)
-               != 4)
+    long x[4];
+    if (origin && sscanf(origin, "%ld,%ld,%ld,%ld%c", &x[0], &x[1], &x[2], &x[3], &after) != 4)
         return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
+    for (int mu = 0; mu < 4 && origin; mu++)
+        r->place[mu] = x[mu] < 0 || x[mu] > INT_MAX ? -1 : (int)x[mu];
     for (int mu = 0; mu < 4; mu++)
         if (r->place[mu] < 0 || r->place[mu] >= head->geom.dims[mu])
-            return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %d",
-                                  "xyzt"[mu], head -> geom.dims[mu] - 1, r->place[mu]);
+            return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %s",
+                                  "xyzt"[mu], head -> geom.dims[mu] - 1,
+                                  origin ? origin : head->quark.source);
     memcpy(r->job.place, r->place, sizeof r->job.place);
     r->job.head = head;
     r->job.channel = r->channel;

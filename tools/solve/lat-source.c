@@ -55,7 +55,7 @@ typedef struct run {
     long field;
     /* sequential */
     lat_gamma gamma;
-    int t, n[3];
+    long t, n[3];
     const char *steps; /* in `text`, or NULL */
 } run;
 
@@ -126,6 +126,7 @@ static int without_links(run *r)
 /* ---- sequential ------------------------------------------------------------------------------ */
 
 #define SEQUENTIAL "sequential:"
+enum { MOST_N = 1000000 }; /* of a momentum 2 pi n / L */
 
 /* "sequential:GAMMA,t[,nx,ny,nz][/STEPS]" */
 static void parse_sequential(run *r)
@@ -135,10 +136,11 @@ static void parse_sequential(run *r)
     int used = -1;
     r->steps = strchr(r->text, '/');
     r->steps += r->steps != NULL;
-    const int found = sscanf(list, "%31[^,],%d%n,%d,%d,%d%n", gamma, &r->t, &used, &r->n[0],
+    const int found = sscanf(list, "%31[^,],%ld%n,%ld,%ld,%ld%n", gamma, &r->t, &used, &r->n[0],
                              &r->n[1], &r->n[2], &used);
     const char end = used < 0 ? 'x' : list[used];
-    if ((found != 2 && found != 5) || (end && end != '/'))
+    const bool far = labs(r->n[0]) > MOST_N || labs(r->n[1]) > MOST_N || labs(r->n[2]) > MOST_N;
+    if ((found != 2 && found != 5) || (end && end != '/') || far)
         lat_usage("expected sequential:GAMMA,t or sequential:GAMMA,t,nx,ny,nz, found '%s'",
                   r->text);
     if (lat_gamma_parse(gamma, &r->gamma))
@@ -168,7 +170,7 @@ static void multiply(const run *r, const lat_header *head, int t, double *slice)
         double turns = 0, out[8 * LAT_MAX_COLOURS];
         lat_coordinates(&head->geom, i, x);
         for (int mu = 0; mu < 3; mu++)
-            turns += (double)((long)r->n[mu] * x[mu] % head->geom.dims[mu]) / head->geom.dims[mu];
+            turns += (double)(r->n[mu] * x[mu] % head->geom.dims[mu]) / head->geom.dims[mu];
         const double z[2] = {cos(2 * M_PI * turns), sin(2 * M_PI * turns)};
         for (size_t c = 0; c < columns; c++) {
             double *psi = slice + (i * columns + c) * n;
