@@ -9,20 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lattice/boundary.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/options.h"
-#include "lattice/slices.h"
 #include "stream/stream.h"
+#include "run/conversion.h"
 #include "run/tool.h"
-#include "formats/file_reader.h"
 #include "formats/join.h"
 #include "formats/quarks.h"
-
-/* Largest deviation of a last row from the one that the others give, for --rows 2: files in single
- * precision have less than 2e-6. */
-#define ROWS_WITHIN 1e-5
 
 enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 
@@ -169,373 +162,10 @@ static bool raw_options_given(void)
     return order || group || type != AS_READ || endian != AS_READ;
 }
 
-/* ---- one field ------------------------------------------------------------------------------- */
-
-/* The conversion of a field. */
-typedef struct job {
-    lat_file_reader *s;
-    const lat_format *target;
-    lat_header head; /* as it will be written; its lines are borrowed from s until `owned` */
-    bool changed;    /* precision, rows or signs are not those of the input */
-    bool drops;      /* the last rows are dropped */
-    int signs[LAT_MAX_DIMS]; /* to be put into the links, for lat_flip_signs */
-    double off;              /* largest deviation of a last row from the one that the others give */
-    lat_slicewise *measurement; /* of changed numbers */
-    void *buffer[2];            /* for changed slices, used alternately */
-    size_t capacity[2];         /* bytes */
-    int current;
-    lat_payload p; /* how a foreign target stores it */
-    lat_output *out;
-    lat_stream_writer *w;  /* our stream */
-    bool owned;            /* the lines of head are its own */
-    bool single_pass;      /* links are written in the first pass, after a provisional head */
-    bool must_restart;     /* that has failed: they have to be written in a second pass */
-    uint64_t begin, links; /* bytes of the output before the provisional head, and after it */
-} job;
-
-/* --dims is for files that do not state their extents; others must agree with it. */
-static int expect_dims(const char *name, const lat_header *h)
+/* Of the numbers that are written; 0: as they are. */
+static int wanted_real(void)
 {
-    char here[64], asked[64];
-    const lat_geometry *geom = &h->geom;
-    if (!dims.nd || (geom->nd == dims.nd && memcmp(geom->dims, dims.dims, sizeof dims.dims) == 0))
-        return 0;
-    return lat_fail("%s: states the extents %s, expected %s as --dims says", name,
-                    lat_dims_text(geom, here), lat_dims_text(&dims, asked));
-}
-
-/* Sets h->reals as --rows asks. */
-static int choose_rows(const char *name, const lat_format *target, lat_header *h)
-{
-    if (rows == 0)
-        return 0;
-    if (lat_header_spinors(h))
-        return lat_fail("%s: --rows is for matrices, and this is %s", name, lat_kind_text(h->kind));
-    if (rows != h->nc && (rows != h->nc - 1 || h->nc > 3))
-        return lat_fail("%s: expected --rows %d%s for SU(%d), found %ld", name, h->nc,
-                        h->nc == 3   ? " or 2"
-                        : h->nc == 2 ? " or 1"
-                                     : "",
-                        h->nc, rows);
-    if (rows < h->nc && h->nc > target->fewer_rows)
-        return lat_fail("%s: expected --rows %d for %s files, which hold whole matrices%s, found "
-                        "%ld",
-                        name, h->nc, target->name, target->fewer_rows ? " of that group" : "",
-                        rows);
-    h->reals = rows == h->nc ? 2 * h->nc * h->nc : 2 * h->nc * (h->nc - 1);
-    return 0;
-}
-
-static int check_rows(const job *j)
-{
-    if (!j->drops || j->off <= ROWS_WITHIN)
-        return 0;
-    return lat_mismatch(lat_opts.force,
-                        "%s: the last rows are up to %.2g off what the others make of them, "
-                        "expected at most %g: --rows %ld would lose that",
-                        j->s->name, j->off, ROWS_WITHIN, rows);
-}
-
-/* As --precision says; without it that of the input, or double where the format has only that. */
-static lat_real target_real(const lat_header *h)
-{
-    if (precision != AS_READ)
-        return precision == SINGLE ? LAT_F32 : LAT_F64;
-    return lat_formats[to]->only == LAT_F64 ? LAT_F64 : h->real;
-}
-
-/* Can the format hold this field? */
-static int admit(const char *name, const lat_format *format, const lat_header *h)
-{
-    if (format->foreign && h->kind != LAT_GAUGE)
-        return lat_fail("%s: holds %s, and %s files hold gauge fields", name,
-                        lat_kind_text(h->kind), format->name);
-    if (format->nd && h->geom.nd != format->nd)
-        return lat_fail("%s: has %d dimensions, and %s files have %d", name, h->geom.nd,
-                        format->name, format->nd);
-    if (format->nc && h->nc != format->nc)
-        return lat_fail("%s: holds SU(%d), and %s files hold SU(%d)", name, h->nc, format->name,
-                        format->nc);
-    if (format->only == LAT_F32 && h->real != LAT_F32)
-        return lat_fail(
-            "%s: holds double precision, and %s files hold single: say --precision single to round",
-            name, format->name);
-    return format->admit ? format->admit(name, h) : 0;
-}
-
-/* Signs to be put into the links, once the header of the input is known. */
-static int plan_signs(job *j)
-{
-    const lat_geometry *geom = &j->head.geom;
-    bool any = false;
-    for (int mu = 0; signs && mu < geom->nd; mu++)
-        if (lat_boundary_is(&j->s->f.head, mu, LAT_ANTIPERIODIC))
-            j->signs[mu] = geom->dims[mu], any = true;
-    j->changed = j->changed || any;
-    if (any && j->head.reals < 2 * j->head.nc * j->head.nc)
-        return lat_fail("%s: links with signs have det U = -1, which without their last rows is "
-                        "lost: --signs needs --rows %d",
-                        j->s->name, j->head.nc);
-    return 0;
-}
-
-/* What will be written, as far as the header of the input says. */
-static int plan(job *j)
-{
-    static const lat_hints none = {.big = -1};
-    lat_header *h = &j->head;
-    *h = j->s->f.head;
-    h->real = target_real(h);
-    if (expect_dims(j->s->name, h) < 0 || choose_rows(j->s->name, j->target, h) < 0
-        || admit(j->s->name, j->target, h) < 0)
-        return -1;
-    j->drops = h->reals < j->s->f.head.reals;
-    j->changed = h->reals != j->s->f.head.reals || h->real != j->s->f.head.real;
-    if (j->target->foreign)
-        j->target->layout(h, j->s->format->takes_hints ? &none : &hints, &j->p);
-    return 0;
-}
-
-/* ---- slices ---------------------------------------------------------------------------------- */
-
-/* The other buffer, of at least so many bytes: the slices of the last call stay in memory. NULL
- * without memory. */
-static void *next_buffer(job *j, size_t bytes)
-{
-    const int i = j->current = !j->current;
-    if (bytes > j->capacity[i]) {
-        free(j->buffer[i]);
-        j->buffer[i] = lat_alloc(1, bytes, "slices");
-        j->capacity[i] = j->buffer[i] ? bytes : 0;
-    }
-    return j->buffer[i];
-}
-
-/* Slices in the precision, with the signs and the rows that are written; NULL without memory. */
-static const void *reshaped(job *j, const lat_header *head, const void *slices, int first,
-                            int count)
-{
-    const size_t matrices = (size_t)count * lat_slice_matrices(head),
-                 n = matrices * lat_header_full_reals(head);
-    if (!j->changed)
-        return slices;
-    void *numbers = next_buffer(j, n * (size_t)j->head.real);
-    if (!numbers)
-        return NULL;
-    lat_reals_convert(numbers, j->head.real, slices, head->real, n);
-    lat_flip_signs(&j->head, j->signs, numbers, first, count);
-    /* Measured are the links that a reader of the file will have. */
-    if ((size_t)j->head.reals < lat_header_full_reals(head)
-        || (size_t)head->reals < lat_header_full_reals(head))
-        lat_rows_complete(&j->head, numbers, matrices);
-    return numbers;
-}
-
-static int put(job *j, const void *slices, int first, int count)
-{
-    return j->w ? lat_stream_put(j->w, slices, count)
-                : lat_payload_write(j->out, &j->head, &j->p, slices, first, count);
-}
-
-/* The first pass over the links: measures what is needed, and writes them if single_pass. Numbers
- * that our stream refuses are no gauge field; validate.c has the better message, so writing waits.
- */
-static int first_pass(void *context, const lat_header *head, const void *slices, int first,
-                      int count)
-{
-    job *j = context;
-    if (j->drops)
-        j->off = fmax(j->off,
-                      lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
-    if ((j->measurement || j->target->sums || j->single_pass)
-        && !(slices = reshaped(j, head, slices, first, count)))
-        return -1;
-    if (j->measurement && lat_slicewise_add(j->measurement, slices, count) < 0)
-        return -1;
-    if (!j->single_pass)
-        return j->target->sums ? lat_payload_write(NULL, &j->head, &j->p, slices, first, count) : 0;
-    if (j->must_restart || put(j, slices, first, count) == 0)
-        return 0;
-    if (!j->w || lat_output_flush(j->out) < 0)
-        return -1;
-    lat_error_clear();
-    j->must_restart = true;
-    return 0;
-}
-
-static int write_slices(void *context, const lat_header *head, const void *slices, int first,
-                        int count)
-{
-    slices = reshaped(context, head, slices, first, count);
-    return slices ? put(context, slices, first, count) : -1;
-}
-
-/* ---- one field ------------------------------------------------------------------------------- */
-
-/* Fails where another field follows and the target holds only one. */
-static int expect_last(const job *j)
-{
-    lat_input *in = j->s->in;
-    char next[64];
-    if (j->target->many || !j->s->format->many || split)
-        return 0;
-    const ssize_t n = lat_input_peek(in, next, sizeof next);
-    const ssize_t mark = n >= 16 && memcmp(next, "LATZ", 4) == 0 ? 16 : 0;
-    if (n < 0)
-        return -1;
-    if (!lat_stream_is(next + mark, (size_t)(n - mark)))
-        return 0;
-    return lat_fail("%s: holds more than one configuration, and a file in format %s holds "
-                    "one: convert them one by one",
-                    lat_input_name(in), lat_formats[to]->name);
-}
-
-/* The header to be written, with all that is known. */
-static int make_header(job *j)
-{
-    const lat_header plan = j->head, *source = &j->s->f.head;
-    const char *what = j->s->format->foreign ? lat_info_get(source, "source") : "stream";
-    lat_slice_sums sums;
-    if (j->owned)
-        lat_header_free(&j->head);
-    j->owned = true;
-    if (lat_header_copy(&j->head, source) < 0) {
-        j->head = (lat_header){0};
-        return -1;
-    }
-    j->head.real = plan.real;
-    j->head.reals = plan.reals;
-    if (j->measurement && !j->single_pass) {
-        if (lat_slicewise_end(j->measurement, &sums) < 0)
-            return -1;
-        lat_measure_means(&j->head, &sums, &j->head.plaquette, &j->head.link_trace);
-    }
-    if (j->single_pass && !j->s->format->foreign)
-        strcpy(j->head.read_crc, "00000000");
-    if (!j->s->format->foreign && !j->target->foreign)
-        return lat_provenance(&j->head, "copied");
-    return lat_provenance(&j->head, "from %s to %s", what ? what : j->s->format->name,
-                          j->target->name);
-}
-
-/* Writes the provisional head, in which numbers not known yet are 0. */
-static int begin_single_pass(job *j)
-{
-    lat_header *h = &j->head;
-    lat_stream_abort(j->w);
-    j->w = NULL;
-    j->must_restart = false;
-    if (lat_output_seek(j->out, j->begin, true) < 0 || make_header(j) < 0)
-        return -1;
-    if (h->kind == LAT_GAUGE && h->geom.nd > 1 && isnan(h->plaquette))
-        h->plaquette = 0;
-    if (h->kind == LAT_GAUGE && isnan(h->link_trace))
-        h->link_trace = 0;
-    if (!j->target->foreign)
-        return (j->w = lat_stream_open(j->out, h, lat_opts.store)) ? 0 : -1;
-    if (j->target->head && j->target->head(j->out, h, &j->p) < 0)
-        return -1;
-    j->links = lat_output_offset(j->out);
-    return 0;
-}
-
-/* Before each reading of the first pass. */
-static int restart(void *context)
-{
-    job *j = context;
-    j->off = 0;
-    lat_slicewise_free(j->measurement);
-    j->measurement = NULL;
-    /* The first reading may have found other extents. */
-    if (!j->owned && plan(j) < 0)
-        return -1;
-    memset(&j->p.sum, 0, sizeof j->p.sum);
-    if (plan_signs(j) < 0)
-        return -1;
-    if (j->changed && j->head.kind == LAT_GAUGE
-        && !(j->measurement = lat_slicewise_new(&j->head, false)))
-        return -1;
-    return j->single_pass ? begin_single_pass(j) : 0;
-}
-
-/* Replaces the provisional head by the final one: 1 if that has another length. */
-static int replace_head(job *j)
-{
-    const uint64_t end = lat_output_offset(j->out);
-    if (j->w)
-        return lat_stream_rewrite_head(j->w);
-    if (!j->target->head)
-        return 0;
-    if (lat_output_seek(j->out, j->begin, false) < 0
-        || j->target->head(j->out, &j->head, &j->p) < 0)
-        return -1;
-    return lat_output_offset(j->out) != j->links ? 1 : lat_output_seek(j->out, end, false);
-}
-
-/* Writes what comes after the links. */
-static int finish(job *j)
-{
-    lat_stream_writer *w = j->w;
-    j->w = NULL;
-    return w ? lat_stream_close(w) : j->target->tail ? j->target->tail(j->out, &j->head, &j->p) : 0;
-}
-
-/* The second pass writes head, links and tail. */
-static int second_pass(job *j, bool at_once)
-{
-    const lat_format *t = j->target;
-    if (t->sums)
-        j->p.digest = NULL;
-    else
-        memset(&j->p.sum, 0, sizeof j->p.sum);
-    if (!t->foreign && !(j->w = lat_stream_open(j->out, &j->head, lat_opts.store)))
-        return -1;
-    return (t->head && t->head(j->out, &j->head, &j->p) < 0)
-                   || lat_file_reader_each(j->s, at_once, write_slices, j) < 0
-               ? -1
-               : finish(j);
-}
-
-/* After a single pass: 0 if the output is complete. 1 if it has to be written again; then it is as
- * it was before. */
-static int complete(job *j)
-{
-    const int rc = j->must_restart ? 1 : replace_head(j);
-    if (rc <= 0)
-        return rc < 0 ? -1 : finish(j);
-    lat_stream_abort(j->w);
-    j->w = NULL;
-    return lat_output_seek(j->out, j->begin, true) < 0 ? -1 : 1;
-}
-
-static int convert(job *j)
-{
-    const bool at_once = j->target->foreign && !lat_payload_sliced(&j->p, &j->head);
-    int rc = 1;
-    j->s->whole = j->s->whole || at_once;
-    j->begin = lat_output_offset(j->out);
-    j->single_pass = lat_output_is_hidden(j->out) && !j->s->r.ambiguous;
-    if (lat_file_reader_first(j->s, at_once, restart, first_pass, j) < 0 || check_rows(j) < 0
-        || expect_last(j) < 0)
-        return -1;
-    const bool written = j->single_pass;
-    j->single_pass = false;
-    if (make_header(j) < 0 || (written && (rc = complete(j)) < 0))
-        return -1;
-    return rc == 1 ? second_pass(j, at_once) : 0;
-}
-
-static int convert_one(lat_file_reader *s, lat_output *out)
-{
-    job j = {.s = s, .target = lat_formats[to], .out = out};
-    const int bad = plan(&j) < 0 || convert(&j) < 0 || lat_output_flush(out) < 0;
-    lat_stream_abort(j.w);
-    if (j.owned)
-        lat_header_free(&j.head);
-    lat_slicewise_free(j.measurement);
-    free(j.buffer[0]);
-    free(j.buffer[1]);
-    return bad ? -1 : 0;
+    return precision == SINGLE ? LAT_F32 : precision == DOUBLE ? LAT_F64 : 0;
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
@@ -569,10 +199,17 @@ static lat_output *open_split(void)
 /* A field, to `out` or to a file of its own. */
 static int convert_next(lat_file_reader *s, lat_output *out)
 {
+    const lat_conversion how = {.target = lat_formats[to],
+                                .real = wanted_real(),
+                                .rows = (int)rows,
+                                .signs = signs,
+                                .split = split,
+                                .dims = dims,
+                                .hints = hints};
     if (!split)
-        return convert_one(s, out);
+        return lat_convert_field(&how, s, out);
     lat_output *own = open_split();
-    if (own && convert_one(s, own) == 0)
+    if (own && lat_convert_field(&how, s, own) == 0)
         return lat_stream_commit(own);
     lat_output_abort(own);
     return -1;
@@ -642,7 +279,7 @@ static int join_quarks(const char *name, lat_output *out, const lat_field *f,
 static int convert_quarks(lat_input *in, lat_output *out, const lat_format *format)
 {
     const char *name = lat_input_name(in);
-    const int real = precision == SINGLE ? LAT_F32 : precision == DOUBLE ? LAT_F64 : 0;
+    const int real = wanted_real();
     lat_field f;
     int rc;
     for (long index = 0; (rc = read_quarks(in, &f, format, real, index)) > 0; index++) {
