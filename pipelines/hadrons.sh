@@ -27,9 +27,10 @@ config=$1 out=$2
 [ ! "$config" -ef "$out" ] || { echo "hadrons.sh: $out: expected a name for the table, found the configuration" >&2; exit 2; }
 base=${out%.tsv}
 
+# solve OPTION...: the solver reads links from stdin.
 solve() {
     local ck=$base.ck
-    set -- lat-solve --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" --source "$SOURCE" --residual "$RESIDUAL" \
+    set -- lat-solve "$@" --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" --source "$SOURCE" --residual "$RESIDUAL" \
         --solver "$SOLVER" --checkpoint "$ck" --log "$base.lat-solve.tsv"
     [ ! -e "$ck" ] || set -- "$@" --resume "$ck"
     "$@"
@@ -47,13 +48,13 @@ correlate() {
 
 sink=()
 if [ -n "$SINK" ]; then
-    trap 'rm -f "$base.links.lat"' EXIT
-    links >"$base.links.lat"
-    sink=(--sink "$SINK" --gauge-file "$base.links.lat")
+    smeared=$base.links.$$.lat # another run may be at work on the same OUT.tsv
+    trap 'rm -f "$smeared"' EXIT
+    links >"$smeared"
+    sink=(--sink "$SINK" --gauge-file "$smeared")
 fi
 if [ -n "$KEEP" ]; then
-    links | solve >"$base.prop.lat.part"
-    mv "$base.prop.lat.part" "$base.prop.lat"
+    links | solve -o "$base.prop.lat"
     correlate "${sink[@]}" "$base.prop.lat"
 else
     links | solve | correlate "${sink[@]}"

@@ -803,6 +803,12 @@ END
     PATH=$PWD/others:$PATH run -2 --separate-stderr hadrons OUT=late CHANNELS=pion MOMENTA=0
     [[ $stderr == *"late: expected results of 'KAPPA=0.12"*"found those of 'of others': name another OUT"* ]]
     [ ! -e late/cfg.1.tsv ]
+    # Another run of the script for the same table that comes to its end takes no file of this one away.
+    # shellcheck disable=SC2016 # of the other shell
+    printf '#!/bin/bash\nPATH=${PATH#*:}\nrm -f one.links.lat\n"${0##*/}" "$@" && rm -f one.prop.lat.part\n' | tee others/lat-solve >others/lat-corr
+    chmod +x others/*
+    PATH=$PWD/others:$PATH KAPPA=.12 SOURCE=gauss:2,6,0,0,0,0 SINK=gauss:2,6 KEEP=1 "$P/hadrons.sh" raw/cfg.1 one.tsv
+    [ "$(echo one.*)" = "one.lat-solve.tsv one.prop.lat one.tsv" ]
     # Neither a configuration nor their folder is where tables go.
     run -2 --separate-stderr "$P/hadrons.sh" raw/cfg.1 raw/../raw/cfg.1
     [[ $stderr == *"expected a name for the table, found the configuration" ]]
