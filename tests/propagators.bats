@@ -35,6 +35,7 @@ taken() {
     quarks make "$format" "$stream" file .0625
     lat-convert "$@" --kappa .0625 file -o back.lat
     lat-diff --tolerance "$tolerance" "$stream" back.lat >difference || { cat difference; return 1; }
+    [ $# -gt 0 ] || diff <(lat-info --tsv file | cut -f 2-5) <(lat-info --tsv "$stream" | cut -f 2-5)
     lat-convert --to "$format" --kappa .0625 --force "$stream" -o written
     quarks compare "$format" "$stream" written .0625
     lat-convert "$@" --kappa .0625 written -o again.lat
@@ -136,6 +137,16 @@ END
     run -1 --separate-stderr lat-convert by-header -o x.lat
     [[ $stderr == *"M^-1/(2 kappa), and kappa is not known: give --kappa"* ]]
     [ ! -e x.lat ]
+}
+
+@test "lat-info shows and checks spinors of other programs" {
+    quarks make milc-prop s4.lat file .0625
+    lat-info file | grep -q '^stored .*milc-prop'
+    lat-info --json <file | "$PYTHON" -c 'import json, sys; o = json.load(sys.stdin); assert o["kind"] == "propagator", o'
+    [ "$(lat-info --check file)" = "file: field 0: OK: propagator SU(3) 3 4 2 5 f32, format milc-prop" ]
+    cp file damaged
+    dd if=/dev/zero of=damaged bs=1 seek=3000 count=8 conv=notrunc status=none
+    refuses 1 'damaged: checksums ' lat-info damaged
 }
 
 @test "damaged, cut and unfit files are refused in a sentence, and nothing is left" {

@@ -289,6 +289,29 @@ static void print(lat_input *in, FILE *to, const lat_header *head, const lat_str
         print_text(to, head, form, index);
 }
 
+static void print_foreign(lat_input *in, FILE *text, const lat_format *format,
+                          const lat_header *head, uint64_t bytes)
+{
+    const int64_t size = lat_input_size(in);
+    const lat_stream_form form = {.stored = size >= 0 ? (uint64_t)size : bytes};
+    foreign = format->name;
+    print(in, text, head, &form, 0);
+    foreign = NULL;
+}
+
+/* Spinors of a foreign file are read as a whole, and so verified; what M^-1 is divided by there
+ * does not matter. */
+static int all_quarks(lat_input *in, FILE *text, const lat_format *format)
+{
+    const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
+    lat_field f;
+    if (lat_fields_read_as(in, &f, &h) <= 0)
+        return LAT_FAILED;
+    print_foreign(in, text, format, &f.head, lat_header_bytes(&f.head));
+    lat_field_free(&f);
+    return fflush(text) ? LAT_FAILED : LAT_DONE;
+}
+
 /* A foreign file states plaquette and link trace, or they are measured with --check. */
 static int all_foreign(lat_input *in, FILE *text, const lat_format *format)
 {
@@ -301,13 +324,8 @@ static int all_foreign(lat_input *in, FILE *text, const lat_format *format)
         s.f.head.plaquette = s.r.plaquette;
         s.f.head.link_trace = s.r.link_trace;
     }
-    const int64_t size = lat_input_size(in);
-    const lat_stream_form form = {.stored = size >= 0 ? (uint64_t)size
-                                                      : lat_payload_bytes(&s.f.head, s.p.rows)};
-    foreign = format->name;
     if (rc == 0)
-        print(in, text, &s.f.head, &form, 0);
-    foreign = NULL;
+        print_foreign(in, text, format, &s.f.head, lat_payload_bytes(&s.f.head, s.p.rows));
     lat_file_reader_close(&s);
     return rc || fflush(text) ? LAT_FAILED : LAT_DONE;
 }
@@ -317,8 +335,12 @@ static int all(lat_input *in, FILE *text)
 {
     const lat_format *format = lat_fields_format(in);
     int rc;
-    if (!format || format->foreign)
-        return format ? all_foreign(in, text, format) : LAT_FAILED;
+    if (!format)
+        return LAT_FAILED;
+    if (format->quarks)
+        return all_quarks(in, text, format);
+    if (format->foreign)
+        return all_foreign(in, text, format);
     for (long index = 0;; index++) {
         lat_field f = {.data = NULL};
         rc = lat_stream_head(in, &f.head);
