@@ -47,6 +47,25 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
     run -3 lat-dirac --check --source point:1,2,0,2 -U u.lat x.lat
 }
 
+@test "--check knows the sources of columns, of fields of noise, and of each configuration" {
+    lat-start weak --dims 2,2,2,4 --seed 3 --count 2 -o u.lat
+    lat-solve -@ 1 --mass 1 --source momentum:0,0,1,.5 --columns 3,7 u.lat -o a.lat
+    lat-solve -@ 1 --mass 1 --source noise:z4,seed=5,dilute=spin-evenodd u.lat -o b.lat
+    lat-solve -@ 1 --mass 1 --source noise:z2,dilute=spin-colour-time --columns 11 u.lat -o c.lat
+    for f in a b c; do
+        lat-dirac --check --residual 1e-9 -U u.lat $f.lat >found
+        awk -F'\t' 'NR > 1 && $5 != "all" { bad = 1 } END { exit bad }' found
+    done
+    [ "$(wc -l <found)" -eq 9 ] # a line of names, four slices of two configurations
+    # Noise of the second configuration alone is that of a first one.
+    lat-convert --split -o v.lat u.lat
+    lat-solve -@ 1 --mass 1 --source noise:z2 v.0001.lat -o d.lat
+    lat-dirac --check --residual 1e-9 -U u.lat d.lat >found
+    lat-dirac --check --residual 1e-9 -U v.0001.lat d.lat | cmp - found
+    run -1 lat-dirac --check --source momentum:0,0,1,.5 -U u.lat a.lat
+    [[ $output == *"--source momentum:0,0,1,.5: expected one of 1 columns"* ]]
+}
+
 @test "--identify finds kappa, clover, twist, anisotropy, boundary, and where the source is" {
     links u.lat
     lat-solve --kappa .117 --csw 1.3 --csw-t 1.1 --twist .07 --xi 2.5 --nu 1 --boundary p,a,.25,d --residual 1e-12 \

@@ -359,6 +359,41 @@ char *lat_source_text(const lat_source *s, int field)
     return rc < 0 ? NULL : text;
 }
 
+/* Takes "BEFORE %d" off the end of the text. */
+static int number_after(char *text, const char *before)
+{
+    char *at = strstr(text, before), *end;
+    if (!at)
+        return -1;
+    const long v = strtol(at + strlen(before), &end, 10);
+    if (!isdigit((unsigned char)at[strlen(before)]) || *end || v > INT_MAX)
+        return -1;
+    *at = '\0';
+    return (int)v;
+}
+
+lat_source *lat_source_named(const char *text, const lat_header *head, int *field, int *column)
+{
+    char *name = strdup(text);
+    lat_source *s = NULL;
+    if (name) {
+        *column = number_after(name, ", column ");
+        const int of = number_after(name, " of ");
+        *field = of < 0 ? 0 : number_after(name, " field ");
+        s = lat_source_new(name, head);
+        if (s
+            && (lat_source_fields(s) != (of < 0 ? 1 : of) || *field < 0
+                || *field >= lat_source_fields(s) || *column >= lat_source_columns(s))) {
+            lat_fail_usage("expected a field and a column of the source, found '%s'", text);
+            lat_source_free(s);
+            s = NULL;
+        }
+    } else
+        lat_fail("out of memory: a source");
+    free(name);
+    return s;
+}
+
 /* The slice of noise: a number of its own, or, where it is diluted in time, that of the field. */
 static bool noise_slice(const char *text, int *slice)
 {

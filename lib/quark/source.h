@@ -58,6 +58,10 @@ int lat_source_field(const lat_source *s, int field, lat_field *b);
  * The caller frees it. NULL without memory. */
 char *lat_source_text(const lat_source *s, int field);
 
+/* The source that the text of a header names, its field, and its column where ", column 7" follows,
+ * as of lat-solve --columns; else -1: it has all columns. NULL as of lat_source_new. */
+lat_source *lat_source_named(const char *text, const lat_header *head, int *field, int *column);
+
 /* The site from which distances and phases count, of the text of a header; 0 where a source has no
  * place along an axis, and for text that is none of ours. True if it has a time. */
 bool lat_source_place(const char *text, int x[LAT_MAX_DIMS]);

@@ -78,6 +78,8 @@ typedef struct run {
     lat_overlap_known known;
     lat_device *device;
     long field;
+    long config; /* the number that noise of the present source depends on */
+    bool noise;  /* it does */
 } run;
 
 static const char *name_of(const run *r) { return lat_input_name(r->in); }
@@ -293,38 +295,48 @@ static int apply_one(run *r, lat_field *x)
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-/* The source by its name. 1, or 0 where the name is none that lat-source makes for such a field. */
-static int make_source(run *r, const char *text, const lat_field *x, lat_field *b)
+/* The columns of x by the name of their source: `field` of s, and `column` or all. */
+static int fill_source(run *r, lat_source *s, int field, int column, lat_field *b)
 {
-    const size_t n = 8 * (size_t)x->head.nc, sites = lat_field_sites(x);
-    lat_source *s = text ? lat_source_new(text, &r->links.u.head) : NULL;
-    const int columns = s ? lat_source_columns(s) : 0;
-    if (!s || (size_t)columns != lat_header_objects(&x->head) || lat_source_fields(s) != 1) {
-        const bool wrong = !s && source_text;
-        if (s && source_text)
-            lat_fail("--source %s: expected one of %zu columns, as the solution has, found %d",
-                     text, lat_header_objects(&x->head), columns);
-        else if (!wrong)
-            lat_error_clear();
-        lat_source_free(s);
-        return source_text ? -1 : 0;
-    }
+    const int columns = (int)lat_header_objects(&b->head);
+    const size_t n = 8 * (size_t)b->head.nc, sites = lat_field_sites(b);
     double *psi = lat_alloc(sites, n * sizeof *psi, "a source");
-    int rc = psi && lat_source_begin(s, &r->links.u, 0) == 0 ? 0 : -1;
+    int rc = psi && lat_source_begin(s, &r->links.u, r->config) == 0 ? 0 : -1;
     for (int c = 0; c < columns && rc == 0; c++) {
-        rc = lat_source_make(s, 0, c, psi);
+        rc = lat_source_make(s, field, column < 0 ? c : column, psi);
         for (size_t i = 0; i < sites && rc == 0; i++)
             lat_field_put(b, i * (size_t)columns + (size_t)c, psi + i * n);
     }
     free(psi);
+    return rc;
+}
+
+/* The source by its name. 1, or 0 where the name is none that lat-source makes for such a field. */
+static int make_source(run *r, const char *text, lat_field *b)
+{
+    int field, column;
+    lat_source *s = text ? lat_source_named(text, &r->links.u.head, &field, &column) : NULL;
+    const size_t columns = !s ? 0 : column < 0 ? (size_t)lat_source_columns(s) : 1;
+    int rc = 0;
+    r->noise = s && !strncmp(text, "noise:", 6);
+    if (s && columns == lat_header_objects(&b->head))
+        rc = fill_source(r, s, field, column, b) ? -1 : 1;
+    else if (s && source_text)
+        rc = lat_fail("--source %s: expected one of %zu columns, as the solution has, found %zu",
+                      text, lat_header_objects(&b->head), columns);
+    else if (source_text)
+        rc = -1;
+    else
+        lat_error_clear();
     lat_source_free(s);
-    return rc ? -1 : 1;
+    return rc;
 }
 
 /* The source of x: 1, 0 where there is none, or -1. */
 static int find_source(run *r, const lat_field *x, lat_field *b)
 {
     *b = (lat_field){.comm = x->comm};
+    r->noise = false;
     if (r->sources) {
         const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
         const int rc = lat_fields_read_as(r->sources, b, &h);
@@ -345,7 +357,7 @@ static int find_source(run *r, const lat_field *x, lat_field *b)
     b->head.real = LAT_F64;
     if (lat_field_alloc(b, x->comm))
         return -1;
-    return make_source(r, source_text ? source_text : x->head.quark.source, x, b);
+    return make_source(r, source_text ? source_text : x->head.quark.source, b);
 }
 
 /* |M x| of each slice, all columns, for an equation without source. */
@@ -432,37 +444,60 @@ static int print_residuals(const run *r, const lat_field *x, int columns, const 
     return LAT_UNCONVERGED;
 }
 
-static int check_one(run *r, lat_field *x)
+/* The residuals of x; *without is the slice that is left out where the source is not known, else
+ * -1. */
+static int find_residuals(run *r, lat_field *x, const lat_fermion *f, double *found, int *without)
 {
-    int list[LAT_MAX_COLUMNS], code = LAT_FAILED, without = -1;
-    double found[LAT_MAX_COLUMNS];
-    const int n = all_columns(x, list);
-    lat_fermion f;
+    int list[LAT_MAX_COLUMNS];
     lat_field b = {.data = NULL};
-    if (choose_fermion(r, x, &f) || lat_field_exchange(x))
-        return LAT_FAILED;
-    const bool overlap = is_overlap(&f);
+    const int n = all_columns(x, list);
+    const bool overlap = is_overlap(f);
     const lat_field *links = links_for(r, x);
-    lat_plain *m = links && !overlap ? lat_plain_new(links, &f) : NULL;
+    lat_plain *m = links && !overlap ? lat_plain_new(links, f) : NULL;
     const int has = links && (m || overlap) ? find_source(r, x, &b) : -1;
     int rc = has < 0 ? -1 : 0;
+    *without = -1;
     if (has == 0 && overlap)
         rc = lat_fail("%s: field %ld: expected the source of an overlap propagator, found none in "
                       "the header: --source or --source-file is needed",
                       name_of(r), r->field);
     else if (has == 1)
-        rc = overlap ? check_overlap(r, x, &f, &b, found)
+        rc = overlap ? check_overlap(r, x, f, &b, found)
                      : lat_plain_residual(m, x, &b, n, list, found);
     if (has == 0 && !overlap) {
         away to = {.residual = found};
         rc = lat_plain_apply(m, false, x, n, list, &b) || check_away(&b, n, &to);
-        without = to.slice;
+        *without = to.slice;
     }
-    if (rc == 0)
-        code = print_residuals(r, x, n, found, without);
     lat_plain_free(m);
     lat_field_free(&b);
-    return code;
+    return rc ? -1 : 0;
+}
+
+static bool all_good(int columns, const double *found)
+{
+    for (int c = 0; c < columns; c++)
+        if (!(found[c] <= residual))
+            return false;
+    return true;
+}
+
+static int check_one(run *r, lat_field *x)
+{
+    int without;
+    double found[LAT_MAX_COLUMNS];
+    const int n = (int)lat_header_objects(&x->head);
+    lat_fermion f;
+    r->config = r->links.number - 1;
+    if (choose_fermion(r, x, &f) || lat_field_exchange(x)
+        || find_residuals(r, x, &f, found, &without))
+        return LAT_FAILED;
+    if (r->noise && r->config > 0 && !all_good(n, found)) { /* of links in a file of their own */
+        r->config = 0;
+        if (find_residuals(r, x, &f, found, &without))
+            return LAT_FAILED;
+    }
+    return print_residuals(r, x, n, found, without);
 }
 
 /* ---- identifying ----------------------------------------------------------------------------- */
