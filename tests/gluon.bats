@@ -226,6 +226,18 @@ vertices() { lat-gluon --force --vertex --tsv "$@" 2>/dev/null | tail -n +2 | cu
 END
 }
 
+@test "links of an anisotropic lattice have components of two units: refused but in Coulomb gauge" {
+    lat-heatbath --group 2 --dims 2,2,2,4 --beta 2 --xi 2 -o a.lat
+    lat-orelax --gauge landau --theta 1e-12 a.lat -o l.lat
+    lat-orelax --gauge coulomb --theta 1e-12 a.lat -o c.lat
+    refuses 1 'lat-gluon: l.lat: expected links of an isotropic lattice, found anisotropy 2' lat-gluon l.lat
+    run --separate-stderr lat-gluon --force l.lat
+    [ "$status" -eq 0 ]
+    # shellcheck disable=SC2154  # set by run
+    [ "$stderr" = "lat-gluon: l.lat: links of anisotropy 2 are taken as isotropic (--force)" ]
+    lat-gluon c.lat >found
+}
+
 @test "vertices do not change under the symmetries of the lattice and of charges, with threads; without colour there are none" {
     rough a.lat --dims 6,4,6,6
     vertices --momenta 6 a.lat >want

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
+#include "common/options.h"
 
 static const char letters[] = "xyzt";
 
@@ -37,6 +38,21 @@ int lat_anisotropy(const lat_header *head, double *xi)
         return lat_fail("expected xi to be that of the last direction, found that of %.80s "
                         "(info.xi_axis): lat-reorder --axes makes it the last",
                         lat_info_get(head, "xi_axis"));
+    return 0;
+}
+
+int lat_anisotropy_none(const lat_header *head, const char *name)
+{
+    double xi;
+    if (read_xi(head, &xi))
+        return -1;
+    if (xi == 1)
+        return 0;
+    if (!lat_opts.force)
+        return lat_fail("%s: expected links of an isotropic lattice, found anisotropy %g (--force "
+                        "takes them as isotropic)",
+                        name, xi);
+    lat_warn("%s: links of anisotropy %g are taken as isotropic (--force)", name, xi);
     return 0;
 }
 

@@ -11,6 +11,10 @@
  * above 0, or that of another direction. */
 int lat_anisotropy(const lat_header *head, double *xi);
 
+/* 0 of an isotropic lattice; or -1 with a sentence that begins with `name`, of which lat_opts.force
+ * makes a warning and 0. */
+int lat_anisotropy_none(const lat_header *head, const char *name);
+
 /* After a permutation, axis i was axis axes[i]: adapts xi_axis. 0 or -1. */
 int lat_anisotropy_permute(lat_header *head, const int axes[LAT_MAX_DIMS]);
 

@@ -247,21 +247,6 @@ static int check_step(const lat_header *head, const char *name)
                : 0;
 }
 
-static int check_isotropic(const lat_header *head, const char *name)
-{
-    double xi;
-    if (lat_anisotropy(head, &xi))
-        return -1;
-    if (xi == 1)
-        return 0;
-    if (!lat_opts.force)
-        return lat_fail("%s: expected links of an isotropic lattice, found anisotropy %g (--force "
-                        "takes them as isotropic)",
-                        name, xi);
-    lat_warn("%s: links of anisotropy %g are taken as isotropic (--force)", name, xi);
-    return 0;
-}
-
 /* The last time, if the scales are not known before. */
 static double end_time(const lat_geometry *geom)
 {
@@ -433,7 +418,7 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     for (int k = 0; k < KINDS; k++)
         m->scales[k] = lat_flow_scales_of(0, NULL, NULL);
     if (start_time(&u->head, name, &start) || check_times(name, &u->head.geom, start)
-        || check_isotropic(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
+        || lat_anisotropy_none(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
         return -1;
     lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),
                                             &files.cpu);

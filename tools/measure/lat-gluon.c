@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fix/fix.h"
+#include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -437,7 +438,9 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
     lat_gauge_state state;
     double residual = 0;
     int more, code;
-    if (choose(&f->head, &c, called) || lat_boundary_closed(&f->head, c.time, "momenta")
+    if (choose(&f->head, &c, called)
+        || (c.time < 0 && lat_anisotropy_none(&f->head, lat_input_name(in)))
+        || lat_boundary_closed(&f->head, c.time, "momenta")
         || lat_measure_gauge(f, &c, &state, NULL, NULL))
         return LAT_FAILED;
     const bool mag = c.gauge == LAT_MAG;
