@@ -332,6 +332,11 @@ assert k == 1'
     refuses 1 '(--gauge-file knows links that were stored otherwise; --force takes it)' lat-corr --second s.nersc s.ildg
     lat-corr --channels pion --second s.nersc --gauge-file r.ildg s.ildg | cmp - <(lat-corr --channels pion s.nersc)
     refuses 1 's.lat: expected a propagator of the configuration of the first' lat-corr --second s.lat --gauge-file r.ildg s.ildg
+    # What a gauge transformation or an operator has changed goes with no propagator as it was.
+    lat-gauge --random s.ildg -o g.lat
+    refuses 1 'found one of CRC unknown' lat-corr --second g.lat s.ildg
+    lat-dirac --apply M --mass 1 -U r.ildg s.ildg -o Ms.lat
+    refuses 1 'Ms.lat: expected a propagator, found a source' lat-corr Ms.lat
     refuses 2 'is for --sink and --second' lat-corr --gauge-file r.ildg s.ildg
     run -0 --separate-stderr lat-corr --second other.lat --force a.lat
     [[ $output == configuration*pion* ]]

@@ -90,15 +90,15 @@ static int check_pair(const run *r)
 static int check_links(run *r)
 {
     const char *a = r->first.f.head.quark.links, *b = r->second.f.head.quark.links;
-    if (!*a || !*b || !strcmp(a, b))
+    if (!strcmp(a, b)) /* files of other programs name none */
         return 0;
-    const int same = r->links.in ? lat_links_same(&r->links.u, b, &r->links.same) : 0;
+    const int same = r->links.in && *a ? lat_links_same(&r->links.u, b, &r->links.same) : 0;
     if (same)
         return same < 0 ? -1 : 0;
     return lat_mismatch(lat_opts.force,
                         "%s: expected a propagator of the configuration of the first, of CRC %s, "
                         "found one of CRC %s (%s--force takes it)",
-                        lat_input_name(r->second.in), a, b,
+                        lat_input_name(r->second.in), *a ? a : "unknown", *b ? b : "unknown",
                         r->links.in ? "" : "--gauge-file knows links that were stored otherwise; ");
 }
 

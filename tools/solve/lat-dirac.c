@@ -268,6 +268,22 @@ static int check_overlap(run *r, const lat_field *x, const lat_fermion *f, const
     return rc;
 }
 
+/* What comes of an operator is no solution, but may be solved for. */
+static int name_source(const lat_field *x, const char *word, lat_header *head)
+{
+    const char *source = x->head.quark.source;
+    char *text = NULL;
+    if (x->head.kind == LAT_MODES)
+        return 0;
+    if (asprintf(&text, "%s of %s of %s", word, lat_kind_text(x->head.kind),
+                 source ? source : "unknown origin")
+        < 0)
+        return lat_fail("out of memory: the text of a source");
+    const int rc = lat_quark_set_source(&head->quark, text);
+    free(text);
+    return rc;
+}
+
 static int apply_one(run *r, lat_field *x)
 {
     static const char *const words[] = {
@@ -280,7 +296,8 @@ static int apply_one(run *r, lat_field *x)
     lat_header_make_spinors(&y.head, x->head.kind, x->head.quark.columns);
     y.head.real = LAT_F64;
     lat_header_no_operator(&y.head); /* no solution any more */
-    rc = rc || (smearing && lat_info_set(&y.head, LAT_SMEARED_LINKS, smearing))
+    rc = rc || name_source(x, words[apply], &y.head)
+         || (smearing && lat_info_set(&y.head, LAT_SMEARED_LINKS, smearing))
          || lat_field_alloc(&y, x->comm) || lat_field_exchange(x)
          || lat_plain_check_open(&r->fermion, x, all_columns(x, list), list, name_of(r));
     rc = rc
