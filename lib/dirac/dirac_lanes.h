@@ -100,6 +100,11 @@ typedef struct lat_pass {
 typedef void lat_hop_blocks(const lat_hop_work *w, const lat_hop_call *c, int begin, int end);
 typedef void lat_pass_blocks(const lat_pass *p, int begin, int end);
 
+/* Adds numbers 0 to count-1 <= 2, of the blocks that are listed, in this order, lane by lane:
+ * to[count][lanes]. v[block * pitch] is number 0 of a block's first lane. */
+typedef void lat_sum_blocks(const double *v, size_t pitch, const int32_t *block, int64_t n,
+                            int count, double *to);
+
 typedef struct lat_dirac_lanes {
     int nc, real, lanes;
     lat_hop_blocks *hop;
@@ -110,6 +115,7 @@ typedef struct lat_dirac_lanes {
     lat_pass_blocks *cg;        /* y <- y + a[0] z; z <- a[1] x[0] + a[2] z, real parts */
     lat_pass_blocks *bicgstab;  /* y += a[0] x[0] + a[1] z; z -= a[1] x[1]; <x[2], z>, |z|^2 */
     lat_pass_blocks *direction; /* y <- x[0] + a[0] (y - a[1] x[1]) */
+    lat_sum_blocks *sum;
 } lat_dirac_lanes;
 
 /* By N: in single, then in double (dirac_lanes_table.c). */

@@ -9,7 +9,6 @@
 #include "base/isa.h"
 #include "base/memory.h"
 #include "grid/reduce.h"
-#include "grid/team.h"
 #include "lattice/field.h"
 #include "site/random.h"
 
@@ -28,39 +27,27 @@ static void cpu_close(lat_spinor_space *space)
 {
     lat_cpu_spinors *s = lat_cpu_spinors_of(space);
     free(s->position);
-    free(s->order);
-    free(s->first);
+    lat_sum_order_free(&s->order);
     free(s->numbers);
+    free(s->parts);
     free(s->slices);
     free(s->total);
     free(s);
 }
 
-/* Where sites are, and in which order they are added up. */
-static int order_sites(lat_cpu_spinors *s)
+/* Where sites are. */
+static int find_sites(lat_cpu_spinors *s)
 {
     const lat_grid *grid = s->space.grid;
     const lat_layout *lay = lat_cpu(grid)->lay;
     const size_t slice = lat_volume(&grid->slot) / (size_t)grid->slot.dims[grid->slot.nd - 1];
-    const int slices = lat_reduce_slices(grid), lanes = lay->lanes;
-    const size_t sites = slice * (size_t)slices;
-    s->position = lat_alloc(sites, sizeof *s->position, "the table of sites");
-    s->order = lat_alloc(sites, sizeof *s->order, "the table of sites");
-    s->first = lat_alloc((size_t)slices * 2 + 1, sizeof *s->first, "the table of sites");
-    if (!s->position || !s->order || !s->first)
+    s->position = lat_alloc(slice * (size_t)lat_reduce_slices(grid), sizeof *s->position,
+                            "the table of sites");
+    if (!s->position)
         return -1;
-    for (int64_t i = 0; i < (int64_t)lay->nblocks * lanes; i++)
+    for (int64_t i = 0; i < (int64_t)lay->nblocks * lay->lanes; i++)
         if (lay->site[i] >= 0)
             s->position[lay->site[i] - lay->first] = (int32_t)i;
-    int64_t n = 0;
-    for (int t = 0; t < slices; t++)
-        for (int parity = 0; parity < 2; parity++) {
-            s->first[2 * t + parity] = n;
-            for (size_t i = (size_t)t * slice; i < (size_t)(t + 1) * slice; i++)
-                if ((s->position[i] / lanes >= lay->neven) == parity)
-                    s->order[n++] = s->position[i];
-        }
-    s->first[2 * slices] = n;
     return 0;
 }
 
@@ -76,7 +63,7 @@ static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
     const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
     s->slices = lat_alloc(rows, (size_t)lat_reduce_slices(grid) * sizeof(double), "sums of slices");
     s->total = lat_alloc(rows, sizeof(double), "sums");
-    if (s->slices && s->total && !order_sites(s))
+    if (s->slices && s->total && !find_sites(s) && !lat_sum_order_fill(&s->order, grid))
         return &s->space;
     cpu_close(&s->space);
     return NULL;
@@ -87,69 +74,93 @@ static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
 int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
 {
     const lat_layout *lay = lat_cpu(s->space.grid)->lay;
-    const size_t need = (size_t)lay->nblocks * (size_t)lay->lanes * (size_t)(p->columns * numbers);
+    const size_t sites = (size_t)lay->nblocks * (size_t)lay->lanes,
+                 need = (size_t)(p->columns * numbers);
+    const size_t parts = (size_t)(2 * s->order.slices * s->order.boxes);
     if (need <= s->room)
         return 0;
     free(s->numbers);
+    free(s->parts);
     s->room = 0;
-    s->numbers = lat_alloc(need, sizeof *s->numbers, "numbers to be added up");
-    if (!s->numbers)
+    s->numbers = lat_alloc(sites, need * sizeof *s->numbers, "numbers to be added up");
+    s->parts = lat_alloc(parts, need * sizeof *s->parts, "numbers to be added up");
+    if (!s->numbers || !s->parts)
         return -1;
     s->room = need;
     return 0;
 }
 
-/* Adds numbers of sites n .. end-1 of the order to sum[count]: SIDE short chains of each instead of
- * one long one. Number k of a site lies `lanes` after number k-1. */
-enum { SIDE = 8 };
-static inline __attribute__((always_inline)) void add_sites(const double *v, const int32_t *order,
-                                                            int64_t n, int64_t end, int shift,
-                                                            int64_t pitch, int count, double *sum)
+/* Adds up the sites of a part; to[k] is the sum of number k, k < 3 or fewer. Number k of a site lies
+ * `lanes` after number k-1. */
+static void add_sites(const double *v, size_t pitch, const int32_t *position, int64_t n, int count,
+                      int shift, double *to)
 {
-    double side[3][SIDE] = {{0}};
+    double sum[3] = {0};
     const int32_t mask = (1 << shift) - 1;
-    const int64_t lanes = (int64_t)1 << shift;
-    for (; n < end; n += SIDE)
-        for (int e = 0; e < SIDE && n + e < end; e++) {
-            const double *at = v + (order[n + e] >> shift) * pitch + (order[n + e] & mask);
-            for (int k = 0; k < count; k++)
-                side[k][e] += at[k * lanes];
-        }
-    for (int k = 0; k < count; k++) {
-        const double *s = side[k];
-        sum[k] += ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    for (int64_t i = 0; i < n; i++) {
+        const double *at = v + (size_t)(position[i] >> shift) * pitch + (position[i] & mask);
+        for (int k = 0; k < count; k++)
+            sum[k] += at[k << shift];
+    }
+    memcpy(to, sum, (size_t)count * sizeof *to);
+}
+
+/* The parts of a bundle, of the i-th active column. */
+static void add_bundle(lat_cpu_spinors *s, int columns, int numbers, int bundle, int i)
+{
+    const lat_sum_order *o = &s->order;
+    const int shift = __builtin_ctz((unsigned)s->lanes->lanes);
+    const size_t pitch = (size_t)(columns * numbers) << shift,
+                 parts = (size_t)(2 * o->slices * o->boxes);
+    const int32_t *item = o->item + o->first[bundle], *part = o->part + bundle * o->width;
+    const int64_t n = o->first[bundle + 1] - o->first[bundle];
+    double sum[3 * 16], *to = s->parts + (size_t)i * parts * (size_t)numbers;
+    for (int k = 0; k < numbers; k += 3) {
+        const double *v = s->numbers + ((size_t)(i * numbers + k) << shift);
+        const int count = numbers - k < 3 ? numbers - k : 3;
+        if (o->width == 1)
+            add_sites(v, pitch, item, n, count, shift, sum);
+        else
+            s->lanes->sum(v, pitch, item, n, count, sum);
+        for (int l = 0; l < o->width; l++)
+            for (int e = 0; e < count; e++)
+                to[part[l] * numbers + k + e] = sum[e * o->width + l];
     }
 }
 
-static void add_numbers(const double *v, const int32_t *order, const int64_t *at, int shift,
-                        int64_t pitch, int count, double *sum)
+/* A slice's parts of one parity, in pairs, are added to sum[numbers]. */
+static void add_parts(const double *part, int boxes, int numbers, double *sum)
 {
-    switch (count) {
-    case 1: add_sites(v, order, at[0], at[1], shift, pitch, 1, sum); break;
-    case 2: add_sites(v, order, at[0], at[1], shift, pitch, 2, sum); break;
-    default: add_sites(v, order, at[0], at[1], shift, pitch, 3, sum); break;
+    double v[LAT_SUM_BOXES];
+    for (int k = 0; k < numbers; k++) {
+        for (int n = 0; n < boxes; n++)
+            v[n] = part[n * numbers + k];
+        for (int n = boxes / 2; n > 0; n /= 2)
+            for (int j = 0; j < n; j++)
+                v[j] = v[2 * j] + v[2 * j + 1];
+        sum[k] += v[0];
     }
 }
 
 void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
 {
-    const int slices = lat_reduce_slices(s->space.grid);
-    const int shift = __builtin_ctz((unsigned)s->lanes->lanes);
-    const int64_t pitch = (int64_t)(p->columns * numbers) << shift;
+    const lat_sum_order *o = &s->order;
+    const int begin = o->bundles[p->parity == LAT_ODD],
+              end = o->bundles[p->parity == LAT_EVEN ? 1 : 2];
     int64_t from, to;
-    lat_thread_range((int64_t)slices * p->columns, &from, &to);
+    lat_thread_range((int64_t)(end - begin) * p->columns, &from, &to);
+    for (int64_t n = from; n < to; n++)
+        add_bundle(s, p->columns, numbers, begin + (int)(n / p->columns), (int)(n % p->columns));
+    lat_barrier_wait(&s->barrier, lat_team_threads());
+    lat_thread_range((int64_t)o->slices * p->columns, &from, &to);
     for (int64_t n = from; n < to; n++) {
-        const int t = (int)(n / p->columns), i = (int)(n % p->columns);
-        double *sum = s->slices + ((int64_t)i * slices + t) * numbers;
+        double *sum = s->slices + n * numbers;
         memset(sum, 0, (size_t)numbers * sizeof *sum);
-        for (int k = 0; k < numbers; k += 3) {
-            const double *v = s->numbers + ((int64_t)(i * numbers + k) << shift);
-            const int count = numbers - k < 3 ? numbers - k : 3;
-            for (int parity = 0; parity < 2; parity++)
-                if (p->parity == LAT_BOTH || (int)p->parity == parity)
-                    add_numbers(v, s->order, s->first + 2 * t + parity, shift, pitch, count,
-                                sum + k);
-        }
+        for (int parity = 0; parity < 2; parity++)
+            if (p->parity == LAT_BOTH || (int)p->parity == parity) {
+                const int64_t row = (2 * (n / o->slices) + parity) * o->slices + n % o->slices;
+                add_parts(s->parts + row * o->boxes * numbers, o->boxes, numbers, sum);
+            }
     }
 }
 
@@ -395,7 +406,7 @@ static int run(lat_spinor_space *space, const lat_spinor_part *p, lat_pass_block
         lat_thread_range(end - begin, &from, &to);
         fn(pass, begin + (int)from, begin + (int)to);
         if (pass->numbers) {
-#pragma omp barrier
+            lat_barrier_wait(&s->barrier, lat_team_threads());
             lat_cpu_sum_slices(s, p, pass->numbers);
         }
     }

@@ -5,6 +5,8 @@
 
 #include "dirac_lanes.h"
 #include "grid/cpu_grid.h"
+#include "grid/team.h"
+#include "sum_order.h"
 
 #define LAT_SUM_NUMBERS (2 * LAT_SPINOR_TERMS + 1) /* of a site and column, at most */
 
@@ -12,11 +14,11 @@ typedef struct lat_cpu_spinors {
     lat_spinor_space space;
     const lat_dirac_lanes *lanes;
     int32_t *position; /* of own sites by natural index: block * lanes + lane */
-    int32_t *order;    /* positions in the order of sums: slices, in each the even, then the odd */
-    int64_t *first;    /* [slices][2] and the end: where they begin in `order` */
-    double *numbers;   /* of sites, as dirac_lanes.h has them */
-    size_t room;       /* in `numbers` */
-    double *slices, *total; /* [columns][slices][numbers], [columns][numbers] */
+    lat_sum_order order;
+    lat_barrier barrier;            /* between numbers, sums of parts, and sums of slices */
+    double *numbers;                /* of sites, as dirac_lanes.h has them */
+    size_t room;                    /* in `numbers` */
+    double *parts, *slices, *total; /* [columns][parts or slices][numbers], [columns][numbers] */
 } lat_cpu_spinors;
 
 static inline lat_cpu_spinors *lat_cpu_spinors_of(lat_spinor_space *s)

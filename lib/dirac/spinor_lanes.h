@@ -189,6 +189,32 @@ static void LAT_(bicgstab_direction)(const lat_pass *p, int begin, int end)
         }
     })
 }
+
+/* to[k][lane] <- the sum of number k, k < count, of n blocks, one after the other. */
+LAT_HOST_DEVICE void LAT_(sum_of)(const double *v, size_t pitch, const int32_t *block, int64_t n,
+                                  int count, double *to)
+{
+    enum { VECTORS = LAT_WIDTH * 8 / BYTES };
+    doubles sum[3][VECTORS] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        const doubles *at = (const doubles *)(v + (size_t)block[i] * pitch);
+        LAT_UNROLL
+        for (int k = 0; k < count; k++)
+            for (int e = 0; e < VECTORS; e++)
+                sum[k][e] += at[k * VECTORS + e];
+    }
+    memcpy(to, sum, (size_t)count * LAT_WIDTH * sizeof *to);
+}
+
+static void LAT_(sum)(const double *v, size_t pitch, const int32_t *block, int64_t n, int count,
+                      double *to)
+{
+    switch (count) {
+    case 1: LAT_(sum_of)(v, pitch, block, n, 1, to); break;
+    case 2: LAT_(sum_of)(v, pitch, block, n, 2, to); break;
+    default: LAT_(sum_of)(v, pitch, block, n, 3, to); break;
+    }
+}
 #undef EACH_SPINOR
 #undef FIELD
 #undef INPUT

@@ -30,13 +30,11 @@ static int region(const plan *p, const int x[LAT_MAX_DIMS])
     return parity & 1;
 }
 
-/* Cuts the first `axes` axes in two, the longest boxes first, until there is a box for every lane;
- * false if the boxes would get odd extents before. */
-static bool cut(const lat_geometry *geom, int axes, int lanes, int boxes[LAT_MAX_DIMS])
+bool lat_layout_cut(const lat_geometry *geom, int axes, int count, int boxes[LAT_MAX_DIMS])
 {
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         boxes[mu] = 1;
-    for (int n = 1; n < lanes; n *= 2) {
+    for (int n = 1; n < count; n *= 2) {
         int best = -1;
         for (int mu = axes - 1; mu >= 0; mu--) {
             int extent = geom->dims[mu] / boxes[mu];
@@ -170,7 +168,7 @@ static int fill(plan *p, int lanes, int64_t *position)
     lay->neven = p->next[1];
     lay->nblocks = p->next[2];
     lay->nghost = all - lay->nblocks;
-    lay->boxes = cut(&lay->geom, lay->geom.nd - p->halo, lanes, boxes);
+    lay->boxes = lat_layout_cut(&lay->geom, lay->geom.nd - p->halo, lanes, boxes);
     size_t slots = (size_t)all * (size_t)lanes, steps = (size_t)all * (size_t)(2 * lay->geom.nd);
     lay->site = lat_alloc(slots, sizeof *lay->site, "the table of sites");
     lay->step = lat_alloc(steps, sizeof *lay->step, "the table of neighbours");

@@ -55,6 +55,10 @@ typedef struct lat_layout {
     lat_face face[2][2]; /* [parity][LAT_DOWN or LAT_UP] */
 } lat_layout;
 
+/* Cuts the first `axes` axes in two, the longest boxes first, until there are so many boxes; false
+ * if they would get odd extents before: boxes[mu] are then as many as there can be. */
+bool lat_layout_cut(const lat_geometry *geom, int axes, int count, int boxes[LAT_MAX_DIMS]);
+
 /* Of a whole lattice (own NULL), or of the slices `own` of it with a halo. NULL, with lat_error
  * set, if memory is short. Across the boundary of an odd extent a site's neighbour has its own
  * parity: grid.h refuses such lattices where that matters. */

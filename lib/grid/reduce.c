@@ -48,10 +48,28 @@ static int gather(const lat_comm *comm, size_t rows, int numbers, int most, doub
     return rc ? -1 : 0;
 }
 
+/* Where there is one rank: at once, without memory of its own. */
+static void total_here(const lat_grid *g, int members, int numbers, int most, const double *sum,
+                       double *total)
+{
+    const int here = lat_reduce_slices(g);
+    memset(total, 0, (size_t)(members * g->slices * numbers) * sizeof *total);
+    for (int unit = 0; unit < members * g->slots; unit++) {
+        const int slice = g->slice[unit % g->slots];
+        if (slice >= 0)
+            add_slices(sum + (size_t)unit * (size_t)(here * numbers), here, numbers, most,
+                       total + (unit / g->slots * g->slices + slice) * numbers);
+    }
+}
+
 int lat_reduce_total(const lat_grid *g, int members, int numbers, int most, const double *sum,
                      double *total)
 {
     const lat_comm *comm = g->dev->comm;
+    if (comm->size == 1) {
+        total_here(g, members, numbers, most, sum, total);
+        return 0;
+    }
     const int here = lat_reduce_slices(g), there = g->halo ? g->slab.first : 0,
               slices = g->slot.dims[g->slot.nd - 1];
     /* Sums of slices that a rank has whole are added up before they travel. */
