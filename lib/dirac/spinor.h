@@ -14,8 +14,8 @@
  * change is unitary: norms and products are those of the host's.
  *
  * Scalars are arrays by column number, and only those of active columns are read or written.
- * Norms and products are added up in double: sites of a slice in natural order, even ones, then odd
- * ones, then slices in order.
+ * Norms and products are added up in double, in an order that depends on the lattice alone (on the
+ * CPU: sum_order.h).
  *
  * A space has a table of functions of its device. They return 0 or a pointer, or -1 or NULL with
  * lat_error set. Every rank of the device calls every function. C and C++.

@@ -90,8 +90,8 @@ int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
     return 0;
 }
 
-/* Adds up the sites of a part; to[k] is the sum of number k, k < 3 or fewer. Number k of a site lies
- * `lanes` after number k-1. */
+/* Adds up the sites of a part; to[k] is the sum of number k, k < 3 or fewer. Number k of a site
+ * lies `lanes` after number k-1. */
 static void add_sites(const double *v, size_t pitch, const int32_t *position, int64_t n, int count,
                       int shift, double *to)
 {

@@ -168,27 +168,24 @@ static void LAT_(bicgstab)(const lat_pass *p, int begin, int end)
     })
 }
 
-static void LAT_(bicgstab_direction)(const lat_pass *p, int begin, int end)
-{
-    EACH_SPINOR({
-        LAT_T *dir = FIELD(p->y);
-        const LAT_T *r = INPUT(p->x[0]), *v = INPUT(p->x[1]);
-        const LAT_(c) b = LAT_(scalar)(p->a[0], column), w = LAT_(scalar)(p->a[1], column);
-        for (int e = 0; e < SPINOR; e += 2) {
-            LAT_T re = dir[e], im = dir[e + 1], nr = r[e], ni = r[e + 1];
-            re -= w.re * v[e];
-            im -= w.re * v[e + 1];
-            re += w.im * v[e + 1];
-            im -= w.im * v[e];
-            nr += b.re * re;
-            ni += b.re * im;
-            nr -= b.im * im;
-            ni += b.im * re;
-            dir[e] = nr;
-            dir[e + 1] = ni;
-        }
-    })
-}
+static void LAT_(bicgstab_direction)(const lat_pass *p, int begin, int end){EACH_SPINOR({
+    LAT_T *dir = FIELD(p->y);
+    const LAT_T *r = INPUT(p->x[0]), *v = INPUT(p->x[1]);
+    const LAT_(c) b = LAT_(scalar)(p->a[0], column), w = LAT_(scalar)(p->a[1], column);
+    for (int e = 0; e < SPINOR; e += 2) {
+        LAT_T re = dir[e], im = dir[e + 1], nr = r[e], ni = r[e + 1];
+        re -= w.re * v[e];
+        im -= w.re * v[e + 1];
+        re += w.im * v[e + 1];
+        im -= w.im * v[e];
+        nr += b.re * re;
+        ni += b.re * im;
+        nr -= b.im * im;
+        ni += b.im * re;
+        dir[e] = nr;
+        dir[e + 1] = ni;
+    }
+})}
 
 /* to[k][lane] <- the sum of number k, k < count, of n blocks, one after the other. */
 LAT_HOST_DEVICE void LAT_(sum_of)(const double *v, size_t pitch, const int32_t *block, int64_t n,

@@ -2,12 +2,12 @@
 /* sum_order.h: the order in which numbers of sites are added up on the CPU. It depends on the
  * lattice alone, not on lanes, threads and ranks.
  *
- * A slice is cut into boxes as a lattice is for vectors (grid/layout.h): 16, or as many as there can
- * be. A part is the sites of one parity in a box; they are added up in natural order, then parts
- * in pairs, pairs of these in pairs, and so on, then the even and the odd sites of a slice. Lanes run in
- * boxes as large as these or larger, so that whole vectors can be added: a bundle is a list of
- * blocks, each lane of which has a part of its own, and all of it. Where lanes do not run in boxes,
- * a bundle is one part, site by site. */
+ * A slice is cut into boxes as a lattice is for vectors (grid/layout.h): 16, or as many as there
+ * can be. A part is the sites of one parity in a box; they are added up in natural order, then
+ * parts in pairs, pairs of these in pairs, and so on, then the even and the odd sites of a slice.
+ * Lanes run in boxes as large as these or larger, so that whole vectors can be added: a bundle is a
+ * list of blocks, each lane of which has a part of its own, and all of it. Where lanes do not run
+ * in boxes, a bundle is one part, site by site. */
 #ifndef LAT_DIRAC_SUM_ORDER_H
 #define LAT_DIRAC_SUM_ORDER_H
 

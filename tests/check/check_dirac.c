@@ -677,15 +677,15 @@ static void check_one_column(algebra *a)
     lat_spinor_close(single);
 }
 
-static void check_algebra(void)
+static void check_algebra(const char *dims)
 {
     for (int storage = 0; storage < 2; storage++) {
         algebra a;
-        simple_setup(&a.t, "4 6 2 8", (lat_storage)storage, 0, 0);
+        simple_setup(&a.t, dims, (lat_storage)storage, 0, 0);
         setup *t = &a.t;
         tear_down(t);
         memset(t, 0, sizeof *t);
-        t->u = field_new(LAT_GAUGE, geometry_of("4 6 2 8"), 3, LAT_F64);
+        t->u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64);
         fill_haar(&t->u, 11);
         t->p.f = fermion_of(.4);
         set_up(t, (lat_storage)storage, 3, (lat_dirac_options){0});
@@ -845,7 +845,8 @@ static void check_device(void)
     device_case(dev, "a column has the same bits with any others, on any number of threads");
     check_bits();
     device_case(dev, "linear algebra is that of plain loops");
-    check_algebra();
+    check_algebra("4 6 2 8");
+    check_algebra("8 4 8 4");
     device_case(dev, "fields are converted between precisions");
     check_convert();
     check_random();
@@ -863,16 +864,17 @@ static int print_bytes(int ranks, char **argv)
         return lat_report(LAT_FAILED);
     lat_device_options options = {.choice = LAT_DEVICE_CPU};
     lat_device *device = lat_device_open(&options, comm);
-    static const char *const lattices[] = {"8 4 8 8", "6 2 4 10"};
-    for (int k = 0; k < 8; k++) {
-        lat_field u = field_of_ranks(LAT_GAUGE, geometry_of(lattices[k % 2]), 3, LAT_F64, comm);
+    /* Lanes in boxes; in rows; in boxes on one rank and in rows on several. */
+    static const char *const lattices[] = {"8 4 8 8", "6 2 4 10", "4 4 4 8"};
+    for (int k = 0; k < 12; k++) {
+        lat_field u = field_of_ranks(LAT_GAUGE, geometry_of(lattices[k % 3]), 3, LAT_F64, comm);
         fill_haar(&u, 11);
         need(!lat_field_exchange(&u), "links");
         lat_fermion f = fermion_of(.4);
         f.csw = f.csw_t = 1;
-        f.boundary[3].theta = k & 4 ? 1 : .3;
-        const lat_grid_spec spec = {u.head.geom, k & 2 ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE,
-                                    -1, false};
+        f.boundary[3].theta = k / 6 ? 1 : .3;
+        const lat_grid_spec spec = {u.head.geom,
+                                    k / 3 % 2 ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE, -1, false};
         static const int all[] = {0, 1};
         const lat_spinor_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
         lat_grid *grid = lat_grid_new(device, &spec);
