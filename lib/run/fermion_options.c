@@ -59,7 +59,7 @@ int lat_fermion_check_gauge(const lat_header *links, const char *name)
 
 void lat_header_no_operator(lat_header *head)
 {
-    static const char *const lines[] = {LAT_SMEARED_LINKS, LAT_PROPAGATOR, LAT_OVERLAP_BOUND,
+    static const char *const lines[] = {LAT_SMEARED_LINKS, LAT_INFO_PROPAGATOR, LAT_OVERLAP_BOUND,
                                         LAT_OVERLAP_MODES};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         lat_info_remove(head, lines[i]);

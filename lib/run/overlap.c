@@ -207,13 +207,13 @@ const char *lat_propagator_text(int form) { return forms[form]; }
 
 int lat_propagator_of(const lat_header *head)
 {
-    const char *text = lat_info_get(head, LAT_PROPAGATOR);
+    const char *text = lat_info_get(head, LAT_INFO_PROPAGATOR);
     for (int k = 0; text && k < 4; k++)
         if (!strcmp(text, forms[k]))
             return k;
     return lat_fail("expected a header that says what is written of an overlap propagator (%s), "
                     "found %s%s",
-                    LAT_PROPAGATOR, text ? "" : "nothing", text ? text : "");
+                    LAT_INFO_PROPAGATOR, text ? "" : "nothing", text ? text : "");
 }
 
 void lat_propagator_make(int form, bool back, const lat_fermion *f, const lat_field *b, int columns,

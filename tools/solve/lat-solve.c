@@ -128,6 +128,7 @@ typedef struct run {
     int masses, twists;   /* twists 0: one, that of fermion */
     int columns, *column; /* of --columns; 0: all */
 
+    int wide; /* columns that the operator was opened for */
     lat_smear smear;
     lat_links links;         /* of the input, or of --gauge-file */
     long opened;             /* the number of those that were prepared for M */
@@ -313,6 +314,7 @@ static int open_operator(run *r)
         return 0;
     }
     close_operator(r);
+    r->wide = columns;
     if (is_overlap(r))
         return open_overlap(r, on, o.columns);
     return open_wilson(r, on, &o);
@@ -321,7 +323,7 @@ static int open_operator(run *r)
 /* What is written, and of which operator. */
 static int describe_overlap(const run *r, lat_header *head)
 {
-    return lat_info_set(head, LAT_PROPAGATOR, lat_propagator_text(r->form))
+    return lat_info_set(head, LAT_INFO_PROPAGATOR, lat_propagator_text(r->form))
                    || lat_overlap_describe(head, r->s.overlap.fast, &r->known)
                ? -1
                : 0;
@@ -429,6 +431,8 @@ static int solve_one(run *r, lat_solution_start from)
     const size_t all = lat_header_objects(&r->s.x->head);
     int list[LAT_MAX_COLUMNS];
     const int columns = listed(r, list);
+    if (columns > r->wide && !r->modes) /* which come once */
+        close_operator(r);
     if (from != LAT_SOLVED) {
         memset(r->s.report, 0, all * sizeof *r->s.report);
         memset(r->s.cost, 0, all * sizeof *r->s.cost);
