@@ -109,6 +109,25 @@ void lat_modes_free(lat_modes *found);
  * from and save are not read. */
 int lat_modes_examine(const lat_modes_job *job, const char *name, lat_modes *known);
 
+/* Modes that are known when others are looked for: orthonormal, their values ascend. */
+typedef struct lat_modes_known {
+    int count;
+    lat_dfield **vector;
+    const double *value;
+    lat_dfield *start;                 /* a vector to begin with, random within the space of A */
+    size_t dimension;                  /* of that space */
+    double (*tolerance)(double value); /* of residuals there, in terms of job.tolerance */
+    double error; /* of A: it is only asked whether nothing is lacking, found->converged */
+} lat_modes_known;
+
+/* Those of the job.low lowest modes of a positive A that are not known; found->count may be 0. For
+ * an A with |A| at most 1 of which an application costs far more than products of vectors: by
+ * thick-restart Lanczos of A itself, in the complement of the known modes. Of a degenerate level
+ * one copy is found; more come to light when it is known, and another vector is the start. job.op,
+ * tolerance, low, max_applications, progress are read. Residuals are those of the recursion. 0,
+ * also if it has not converged, or -1; *found is to be freed in any case. */
+int lat_modes_complete(const lat_modes_job *job, const lat_modes_known *known, lat_modes *found);
+
 /* The number k of modes, from low to high, that leaves the widest gap between value[k - 1] and
  * value[k], in terms of the larger one. */
 int lat_modes_cut(int low, int high, const double *value);

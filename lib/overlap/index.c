@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "spectrum.h"
 
 enum {
     STEPS = 2000,
@@ -150,7 +151,7 @@ static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const 
 }
 
 int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, double *value,
-                       double *residual, lat_field *modes, int at)
+                       double *residual)
 {
     chiral w = {.o = o, .c = c};
     const lat_hermitian h = {
@@ -163,7 +164,7 @@ int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, doubl
                                .seed = 6,
                                .max_applications = 10000000};
     lat_modes found = {.count = 0};
-    const size_t most = 2 * (size_t)o->space->nc * lat_volume(&o->grid->spec.lattice);
+    const size_t most = lat_overlap_chiral_dimension(o);
     if ((size_t)count >= most)
         return lat_fail("lowest eigenvalues of D: expected fewer than the %zu that there are in a "
                         "chirality, found %d",
@@ -177,11 +178,6 @@ int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, doubl
     for (int k = 0; k < count && rc == 0; k++) {
         value[k] = found.value[k];
         residual[k] = found.residual[k];
-        if (modes) /* rounding leaves something of the other chirality */
-            rc = lat_chirality(o->space, c, &column_0, found.vector[k], o->tmp)
-                         || o->space->ops->get(o->space, found.vector[k], 0, modes, at + k)
-                     ? -1
-                     : 0;
     }
     lat_modes_free(&found);
     if (w.in)
@@ -196,7 +192,7 @@ int lat_overlap_zero_modes(lat_overlap *o, int c, int guess, int *count, double 
     double value[MOST], residual[MOST];
     for (int n = guess + 1; n <= MOST; n *= 2) {
         *count = 0;
-        if (lat_overlap_lowest(o, c, n, 1e-7, value, residual, NULL, 0))
+        if (lat_overlap_lowest(o, c, n, 1e-7, value, residual))
             return -1;
         /* The error of (1 + c P S P)/2 is half that of S. */
         while (*count < n

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* index.h: the index of the overlap operator, in two ways that share nothing but D_W, and the
- * lowest eigenvalues of D.
+/* index.h: the index of the overlap operator, in two ways that share nothing but D_W.
  *
  * By spectral flow: H(m) = gamma5 (D_W - m) has as many negative as positive eigenvalues for m < 0,
  * as D_W has no spectrum to the left of 0. The index is the number of eigenvalues of H that are
@@ -22,11 +21,11 @@
 int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermion *overlap,
                      int most, int *index, int *steps);
 
-/* The `count` lowest eigenvalues of D^+ D at mu = 0 in chirality c, ascending; o has one column.
- * value, residual: [count]; fewer than the spinors of one chirality have. Columns of `modes` (NULL:
- * none), from `first` on, get the vectors. */
+/* The `count` lowest eigenvalues of D^+ D at mu = 0 in chirality c, ascending, by a general search
+ * of lib/modes: what spectrum.h is judged by, which is faster. o has one column. value, residual:
+ * [count]; fewer than the spinors of one chirality have. */
 int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, double *value,
-                       double *residual, lat_field *modes, int first);
+                       double *residual);
 
 /* Zero modes of chirality c: eigenvalues of D^+ D that are 0 to the bounds of all errors. `guess`:
  * how many there may be. *next: the first eigenvalue that is not 0. */

@@ -226,6 +226,14 @@ static int sign(const lat_plain_overlap *m, const columns *c, work *w, const lat
     return rc ? -1 : 0;
 }
 
+static int open_work(const lat_field *x, work *w)
+{
+    return like(x, &w->psi) || like(x, &w->t[0]) || like(x, &w->t[1]) || like(x, &w->h)
+                   || like(x, &w->hh)
+               ? -1
+               : 0;
+}
+
 static void free_work(work *w)
 {
     lat_field_free(&w->psi);
@@ -240,8 +248,7 @@ int lat_plain_overlap_apply(lat_plain_overlap *m, const lat_field *x, int count,
 {
     const columns c = {count, column};
     work w = {.psi = {.data = NULL}};
-    int rc = like(x, &w.psi) || like(x, &w.t[0]) || like(x, &w.t[1]) || like(x, &w.h)
-             || like(x, &w.hh) || sign(m, &c, &w, x, out);
+    int rc = open_work(x, &w) || sign(m, &c, &w, x, out);
     if (rc == 0) {
         combine(&c, (1 - m->mu) / 2, out, 0, out, out, true);
         combine(&c, (1 + m->mu) / 2, x, 1, out, out, false);
@@ -299,30 +306,37 @@ static int narrow(const lat_field *x, int first, int count, lat_field *y)
     return 0;
 }
 
-/* D^+ = gamma5 D gamma5. */
+/* <w, gamma5 w> of each column. */
+static int chirality_of(const columns *c, const lat_field *w, lat_field *tmp, cx *dot)
+{
+    combine(c, 1, w, 0, w, tmp, true);
+    return products(c, w, tmp, dot);
+}
+
+/* |D^+ D w - value w| of modes of a chirality c, where D^+ D = (1 + c P sign(H) P)/2, P = (1 + c
+ * gamma5)/2; what w has of the other chirality counts as well. */
 static int modes_of(lat_plain_overlap *m, const columns *c, const lat_field *w, const double *value,
                     double *residual)
 {
-    lat_field y = {.comm = w->comm}, z = {.comm = w->comm};
-    cx norm[BATCH];
-    int rc = like(w, &y) || like(w, &z) || lat_plain_overlap_apply(m, w, c->count, c->column, &y);
-    if (rc == 0) {
-        combine(c, 1, &y, 0, &y, &y, true);
-        rc = lat_plain_overlap_apply(m, &y, c->count, c->column, &z);
+    work k = {.psi = {.data = NULL}};
+    lat_field y = {.comm = w->comm};
+    cx dot[BATCH];
+    int rc = open_work(w, &k) || like(w, &y) || chirality_of(c, w, &y, dot) || sign(m, c, &k, w, &y)
+                 ? -1
+                 : 0;
+    for (int i = 0; i < c->count && rc == 0; i++) {
+        const columns one = {1, &c->column[i]};
+        const double turn = creal(dot[i]) > 0 ? 1 : -1;
+        combine(&one, 1, &y, 0, &y, &k.h, true); /* gamma5 S w */
+        combine(&one, turn / 4, &y, .25, &k.h, &y, false);
+        combine(&one, 1, &y, .5 - value[i], w, &y, false);
     }
-    if (rc == 0) {
-        combine(c, 1, &z, 0, &z, &z, true);
-        for (int k = 0; k < c->count; k++) {
-            const columns one = {1, &c->column[k]};
-            combine(&one, 1, &z, -value[k], w, &z, false);
-        }
-        rc = products(c, &z, &z, norm);
-    }
-    for (int k = 0; k < c->count && rc == 0; k++)
-        residual[k] = sqrt(creal(norm[k]));
+    rc = rc || products(c, &y, &y, dot) ? -1 : 0;
+    for (int i = 0; i < c->count && rc == 0; i++)
+        residual[i] = sqrt(creal(dot[i]));
     lat_field_free(&y);
-    lat_field_free(&z);
-    return rc ? -1 : 0;
+    free_work(&k);
+    return rc;
 }
 
 int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double *residual)

@@ -29,7 +29,8 @@ int lat_plain_overlap_apply(lat_plain_overlap *m, const lat_field *x, int column
 int lat_plain_overlap_residual(lat_plain_overlap *m, const lat_field *x, const lat_field *b,
                                int columns, const int *column, double *residual);
 
-/* |D^+ D w - value w| of each column of a field of modes with eigenvalues; mu is to be 0. */
+/* |D^+ D w - value w| of each column of a field of modes with eigenvalues, each of one chirality,
+ * at mu = 0, by one sign function: its square is taken to be 1. */
 int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double *residual);
 
 #endif

@@ -9,8 +9,10 @@
 #include "base/threads.h"
 #include "check.h"
 #include "fields.h"
+#include "overlap/index.h"
 #include "overlap/plain_overlap.h"
 #include "overlap/solve.h"
+#include "overlap/spectrum.h"
 
 static lat_device *device;
 
@@ -311,6 +313,63 @@ static void check_solutions(void)
     }
 }
 
+/* ---- the spectrum ---------------------------------------------------------------------------- */
+
+enum { LOWEST = 5 };
+
+/* Of both searches: values, and applications of D_W. What the header says of vectors is tested by
+ * the code that certifies. */
+static void check_lowest(const char *dims, double rough, double theta, double gain)
+{
+    lat_overlap_options options;
+    lat_fermion f = fermion_of(1.4, 0);
+    double value[2 * LOWEST], residual[2 * LOWEST], own[2 * LOWEST], off[2 * LOWEST];
+    lat_field u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64), modes = {.data = NULL};
+    lat_overlap_usual(&options);
+    f.boundary[3].theta = theta;
+    fill_near_one(&u, rough, 7);
+    need(lat_field_exchange(&u) == 0 && !lat_field_spinors(&modes, &u, LAT_MODES, 2 * LOWEST),
+         "fields");
+    lat_overlap *o = lat_overlap_open(device, &u, &f, &options);
+    need(o != NULL, "the operator");
+    const long before = lat_sign_applications(o->sign);
+    need(lat_overlap_lowest(o, 1, LOWEST, 1e-8, own, off) == 0
+             && lat_overlap_lowest(o, -1, LOWEST, 1e-8, own + LOWEST, off + LOWEST) == 0,
+         "the general search");
+    const long between = lat_sign_applications(o->sign);
+    CHECK(lat_overlap_spectrum(o, LOWEST, 1e-8, value, residual, &modes) == 0, "%s", lat_error());
+    const long after = lat_sign_applications(o->sign);
+    for (int k = 0; k < 2 * LOWEST; k++)
+        CHECK(residual[k] <= 1e-8 && fabs(value[k] - own[k]) <= residual[k] + off[k] + 1e-13,
+              "mode %d: %.15g to %.2g, expected %.15g", k, value[k], residual[k], own[k]);
+    CHECK(gain * (double)(after - between) < (double)(between - before),
+          "%ld applications, by the general search %ld", after - between, between - before);
+    need(lat_quark_set_eigenvalues(&modes.head.quark, value) == 0
+             && lat_field_exchange(&modes) == 0,
+         "values");
+    lat_plain_overlap *m = lat_plain_overlap_new(&u, o, 1e-12);
+    CHECK(m && lat_plain_overlap_modes(m, &modes, off) == 0, "%s", lat_error());
+    /* Two sign functions of 1e-11 at most. */
+    for (int k = 0; k < 2 * LOWEST; k++)
+        CHECK(fabs(off[k] - residual[k]) <= 2e-11, "mode %d: residual %g, stated %g", k, off[k],
+              residual[k]);
+    lat_plain_overlap_free(m);
+    lat_overlap_close(o);
+    lat_field_free(&modes);
+    lat_field_free(&u);
+}
+
+static void check_spectrum(void)
+{
+    check_case("the spectrum of D^+ D: that of the general search, in fewer applications");
+    check_lowest("4 2 2 4", .3, 1, 3);
+    check_case(
+        "levels that are degenerate, cut in two, and without gauge fields zero modes in both "
+        "chiralities");
+    check_lowest("4 2 2 4", 0, 1, .5);
+    check_lowest("2 2 2 2", 0, 0, .5);
+}
+
 int main(void)
 {
     const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
@@ -322,6 +381,7 @@ int main(void)
     check_accuracies();
     check_methods();
     check_solutions();
+    check_spectrum();
     lat_device_close(device);
     return check_done();
 }

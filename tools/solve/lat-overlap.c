@@ -11,6 +11,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "overlap/index.h"
+#include "overlap/spectrum.h"
 #include "formats/fields.h"
 #include "run/device_options.h"
 #include "run/overlap.h"
@@ -219,21 +220,19 @@ static int write_modes(lat_overlap *o, const lat_field *u, const lat_header *hea
 
 static int print_spectrum(FILE *to, const lat_field *u, const lat_header *head_u, long config)
 {
-    double value[2 * MOST], residual[MOST];
+    double value[2 * MOST], residual[2 * MOST];
     const int n = (int)spectrum;
     lat_field modes = {.data = NULL};
     lat_overlap *o = open_operator(u, 1e-10);
     int rc = o && !(modes_out && lat_field_spinors(&modes, u, LAT_MODES, 2 * n)) ? 0 : -1;
-    for (int c = 1; c >= -1 && rc == 0; c -= 2) {
-        const int at = c > 0 ? 0 : n;
-        rc = lat_overlap_lowest(o, c, n, 1e-8, value + at, residual, modes_out ? &modes : NULL, at);
+    rc = rc || lat_overlap_spectrum(o, n, 1e-8, value, residual, modes_out ? &modes : NULL);
+    if (rc == 0)
         print_heading(to, "configuration\tchirality\tmode\tD+D\tre\tim\tresidual\tbound");
-        for (int k = 0; k < n && rc == 0; k++) {
-            const double x = value[at + k], im2 = x - x * x;
-            fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e", config, c, k, x, x,
-                    im2 > 0 ? sqrt(im2) : 0, residual[k], lat_overlap_bound(o));
-            lat_report_end_row(to);
-        }
+    for (int k = 0; k < 2 * n && rc == 0; k++) {
+        const double x = value[k], im2 = x - x * x;
+        fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e", config, k < n ? 1 : -1, k % n,
+                x, x, im2 > 0 ? sqrt(im2) : 0, residual[k], lat_overlap_bound(o));
+        lat_report_end_row(to);
     }
     if (rc == 0 && modes_out)
         rc = write_modes(o, u, head_u, value, &modes);

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* spectrum.c: the lowest modes of D^+ D at mu = 0 in both chiralities.
+ *
+ * With S = sign(H) and w of chirality c, P S w = a w: the eigenvalue of D^+ D is x = (1 + c a)/2,
+ * and S w - a w, of the other chirality and of length sqrt(1 - a^2), is a mode of the same x there,
+ * as S^2 = 1. Zero modes have no partner. So one chirality is searched, and the other one, of which
+ * all but zero modes is known then, for what is lacking. That search, from a vector of its own,
+ * also finds copies of degenerate levels that the first one cannot. */
+#include "spectrum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+
+static const int column_0 = 0;
+static const lat_spinor_part one = {LAT_BOTH, 1, &column_0};
+
+/* What is left of a unit vector beside modes, if it is a further one. */
+static const double NEW = .9;
+
+/* Error of the sign function, in terms of the last value, where it is only asked whether a mode is
+ * lacking. */
+static const double LOOK = .01;
+
+/* Modes of a chirality, in ascending order. */
+typedef struct side {
+    int c, count, room, zeros; /* zeros: of the modes */
+    lat_dfield **vector;
+    double *value, *residual;
+    bool complete; /* a search found nothing that was lacking */
+} side;
+
+typedef struct spectrum {
+    lat_overlap *o;
+    lat_spinor_space *s;
+    int want;
+    double tolerance, zero; /* of residuals; values up to it are 0 */
+    side side[2];
+    lat_dfield *start, *image, *partner;
+    uint64_t seed;
+} spectrum;
+
+/* ---- modes ----------------------------------------------------------------------------------- */
+
+static int dot_of(const spectrum *z, const lat_dfield *x, const lat_dfield *y, lat_scalar *dot)
+{
+    return z->s->ops->dots(z->s, &one, 1, &x, y, &dot, NULL);
+}
+
+static int length(const spectrum *z, const lat_dfield *x, double *norm)
+{
+    if (z->s->ops->dots(z->s, &one, 0, NULL, x, NULL, norm))
+        return -1;
+    *norm = sqrt(*norm);
+    return 0;
+}
+
+/* y <- a x + b y */
+static int mix(const spectrum *z, double a, const lat_dfield *x, double b, lat_dfield *y)
+{
+    const lat_scalar sa = {a, 0}, sb = {b, 0};
+    return z->s->ops->axpby(z->s, &one, &sa, x, &sb, y, NULL);
+}
+
+/* x becomes orthogonal to the modes of a side, a unit vector; *rest: of the unit vector before. */
+static int beside(const spectrum *z, const side *t, lat_dfield *x, double *rest)
+{
+    double before, after;
+    if (length(z, x, &before))
+        return -1;
+    for (int i = 0; i < 2 * t->count; i++) { /* twice */
+        lat_scalar dot;
+        const lat_scalar *const by = &dot;
+        const lat_dfield *const w = t->vector[i % t->count];
+        if (dot_of(z, w, x, &dot))
+            return -1;
+        dot = (lat_scalar){-dot.re, -dot.im};
+        if (z->s->ops->axpys(z->s, &one, 1, &by, &w, x, NULL))
+            return -1;
+    }
+    if (length(z, x, &after))
+        return -1;
+    *rest = before > 0 ? after / before : 0;
+    return after > 0 ? mix(z, 0, z->image, 1 / after, x) : 0;
+}
+
+/* Value and residual of w by their definitions; image = S w. */
+static int measure(const spectrum *z, int c, lat_dfield *w, double *value, double *residual)
+{
+    lat_scalar a;
+    double off;
+    if (lat_sign_apply(z->o->sign, 0, &one, z->image, w)
+        || z->s->ops->copy(z->s, &one, z->image, z->partner)
+        || lat_chirality(z->s, c, &one, z->partner, z->o->tmp) || dot_of(z, w, z->partner, &a)
+        || mix(z, -a.re, w, 1, z->partner) || length(z, z->partner, &off))
+        return -1;
+    *value = (1 + c * a.re) / 2;
+    *residual = off / 2;
+    return 0;
+}
+
+/* w, which belongs to the side from then on, takes its place by its value. */
+static int insert(side *t, lat_dfield *w, double value, double residual)
+{
+    if (t->count == t->room) {
+        t->room += 64;
+        lat_dfield **v = realloc(t->vector, (size_t)t->room * sizeof *v);
+        double *a = v ? realloc(t->value, (size_t)t->room * sizeof *a) : NULL;
+        t->vector = v ? v : t->vector;
+        t->value = a ? a : t->value;
+        double *r = a ? realloc(t->residual, (size_t)t->room * sizeof *r) : NULL;
+        t->residual = r ? r : t->residual;
+        if (!r)
+            return lat_fail("out of memory: modes");
+    }
+    int k = t->count++;
+    for (; k > 0 && t->value[k - 1] > value; k--) {
+        t->vector[k] = t->vector[k - 1];
+        t->value[k] = t->value[k - 1];
+        t->residual[k] = t->residual[k - 1];
+    }
+    t->vector[k] = w;
+    t->value[k] = value;
+    t->residual[k] = residual;
+    return 0;
+}
+
+/* The mode of the other chirality that belongs to one whose image is there, unless it is known, or
+ * not good enough: then it is found by a search. */
+static int add_partner(spectrum *z, side *t)
+{
+    double value, residual, rest = 0, norm;
+    lat_dfield *w = lat_spinor_new(z->s, "modes");
+    int rc = w && z->s->ops->copy(z->s, &one, z->image, w) == 0
+                     && lat_chirality(z->s, t->c, &one, w, z->o->tmp) == 0
+                     && length(z, w, &norm) == 0
+                 ? 0
+                 : -1;
+    if (rc == 0 && norm * norm > 4 * z->zero)
+        rc = beside(z, t, w, &rest);
+    if (rc == 0 && rest > NEW) {
+        rc = measure(z, t->c, w, &value, &residual);
+        if (rc == 0 && residual <= z->tolerance) {
+            t->complete = false;
+            return insert(t, w, value, residual);
+        }
+    }
+    if (w)
+        lat_dfield_free(w);
+    return rc;
+}
+
+/* No more than are wanted. */
+static void cut(const spectrum *z, side *t)
+{
+    while (t->count > z->want)
+        lat_dfield_free(t->vector[--t->count]);
+    for (t->zeros = 0; t->zeros < t->count && t->value[t->zeros] <= z->zero; t->zeros++)
+        ;
+}
+
+/* ---- searches -------------------------------------------------------------------------------- */
+
+typedef struct chiral {
+    lat_overlap *o;
+    int c, level;
+} chiral;
+
+static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    const chiral *w = h->with;
+    (void)end;
+    return lat_overlap_chiral(w->o, w->c, w->level, &one, out, in);
+}
+
+/* A partner's residual is 1/(2 sqrt(x (1 - x))) times that of its mode. */
+static double tolerance(double x)
+{
+    return .9 * (x > 1e-6 && x < .8 ? fmin(1, 2 * sqrt(x * (1 - x))) : 1);
+}
+
+/* The modes that are lacking in a chirality, by the sign function at a level. */
+static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
+{
+    const chiral with = {z->o, t->c, level};
+    const lat_hermitian h = {
+        .space = z->s, .parity = LAT_BOTH, .positive = true, .apply = apply, .with = (void *)&with};
+    const lat_modes_job job = {.op = &h,
+                               .low = z->want,
+                               .high = z->want,
+                               .tolerance = z->tolerance,
+                               .max_applications = 10000000};
+    const lat_sign *sign = z->o->sign;
+    const lat_modes_known known = {
+        .count = t->count,
+        .vector = t->vector,
+        .value = t->value,
+        .start = z->start,
+        .dimension = lat_overlap_chiral_dimension(z->o),
+        .tolerance = tolerance,
+        .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
+    return z->s->ops->random(z->s, &one, ++z->seed, z->start)
+                   || lat_chirality(z->s, t->c, &one, z->start, z->o->tmp)
+                   || lat_modes_complete(&job, &known, found)
+               ? -1
+               : 0;
+}
+
+/* Those that are found, and their partners. */
+static int take(spectrum *z, side *t, side *other, lat_modes *found)
+{
+    for (int k = 0; k < found->count; k++) {
+        lat_dfield *w = found->vector[k];
+        double value, residual;
+        if (measure(z, t->c, w, &value, &residual) || insert(t, w, value, residual))
+            return -1;
+        found->vector[k] = NULL;
+        if (value > z->zero && add_partner(z, other))
+            return -1;
+    }
+    return 0;
+}
+
+static void drop(lat_modes *found)
+{
+    for (int k = 0; k < found->count; k++)
+        if (found->vector[k])
+            lat_dfield_free(found->vector[k]);
+    free(found->vector);
+    free(found->value);
+    free(found->residual);
+    *found = (lat_modes){.count = 0};
+}
+
+/* Where nothing seems to be lacking a sign function of less accuracy tells, unless others are near.
+ */
+static int search(spectrum *z, side *t, side *other)
+{
+    lat_modes found = {.count = 0};
+    const int level = t->count == z->want
+                          ? lat_sign_level(z->o->sign, LOOK * t->value[t->count - 1])
+                          : 0;
+    int rc = level ? lacking(z, t, level, &found) : 0;
+    if (rc == 0 && !found.converged) {
+        drop(&found);
+        rc = lacking(z, t, 0, &found);
+        if (rc == 0 && !found.converged)
+            rc = lat_fail("lowest eigenvalues of D: expected residuals of %.3g, found %.3g",
+                          z->tolerance, found.worst);
+    }
+    t->complete = found.count == 0;
+    rc = rc || take(z, t, other, &found) ? -1 : 0;
+    drop(&found);
+    cut(z, t);
+    cut(z, other);
+    return rc;
+}
+
+/* Is t known, by a search, or, where there are no zero modes, by one of the other chirality? */
+static bool settled(const spectrum *z, const side *t, const side *other)
+{
+    return t->complete
+           || (other->complete && t->count == z->want && t->zeros == 0 && other->zeros == 0);
+}
+
+static int iterate(spectrum *z)
+{
+    for (int k = 0; !settled(z, &z->side[0], &z->side[1]) || !settled(z, &z->side[1], &z->side[0]);
+         k = !k)
+        if (!settled(z, &z->side[k], &z->side[!k]) && search(z, &z->side[k], &z->side[!k]))
+            return -1;
+    return 0;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int open_fields(spectrum *z)
+{
+    lat_dfield **const each[] = {&z->start, &z->image, &z->partner};
+    for (int i = 0; i < 3; i++)
+        if (!(*each[i] = lat_spinor_new(z->s, "the spectrum of D")))
+            return -1;
+    return 0;
+}
+
+static void close_fields(spectrum *z)
+{
+    lat_dfield *const each[] = {z->start, z->image, z->partner};
+    for (int i = 0; i < 3; i++)
+        if (each[i])
+            lat_dfield_free(each[i]);
+    for (side *t = z->side; t < z->side + 2; t++) {
+        for (int k = 0; k < t->count; k++)
+            lat_dfield_free(t->vector[k]);
+        free(t->vector);
+        free(t->value);
+        free(t->residual);
+    }
+}
+
+static int hand_over(const spectrum *z, double *value, double *residual, lat_field *modes)
+{
+    for (int i = 0; i < 2; i++) {
+        const side *t = &z->side[i];
+        memcpy(value + i * z->want, t->value, sizeof *value * (size_t)z->want);
+        memcpy(residual + i * z->want, t->residual, sizeof *value * (size_t)z->want);
+        for (int k = 0; modes && k < z->want; k++)
+            if (z->s->ops->get(z->s, t->vector[k], 0, modes, i * z->want + k))
+                return -1;
+    }
+    return 0;
+}
+
+size_t lat_overlap_chiral_dimension(const lat_overlap *o)
+{
+    return 2 * (size_t)o->space->nc * lat_volume(&o->grid->spec.lattice);
+}
+
+int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance_, double *value,
+                         double *residual, lat_field *modes)
+{
+    const double mu = o->mu;
+    spectrum z = {.o = o,
+                  .s = o->space,
+                  .want = count,
+                  .tolerance = tolerance_,
+                  .zero = tolerance_ + lat_sign_bound(o->sign) / 2 + 1e-12,
+                  .side = {{.c = 1}, {.c = -1}},
+                  .seed = 6};
+    if ((size_t)count >= lat_overlap_chiral_dimension(o))
+        return lat_fail("lowest eigenvalues of D: expected fewer than the %zu that there are in a "
+                        "chirality, found %d",
+                        lat_overlap_chiral_dimension(o), count);
+    o->mu = 0;
+    const int rc = open_fields(&z) || iterate(&z) || hand_over(&z, value, residual, modes) ? -1 : 0;
+    o->mu = mu;
+    close_fields(&z);
+    return rc;
+}
