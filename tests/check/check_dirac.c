@@ -629,20 +629,25 @@ static void compare(algebra *a, int i, const char *what)
     CHECK(off <= 20 * a->t.eps, "%s: off by %g", what, off);
 }
 
+/* Sums here are in long double. A number is added up at a site (14 roundings), with the sites of
+ * its part of a slice (12 at most), with other parts (4) and slices (8): fewer than 40 of each. */
 static void compare_sums(algebra *a, int i, int j, lat_scalar dot, double norm, const char *what)
 {
-    cd product = 0;
-    double square = 0, other = 0;
+    long double re = 0, im = 0, square = 0, other = 0;
     for (size_t k = 0; k < a->t.n; k++)
         if (plain_parity(&a->t.p, k / (size_t)plain_spins(&a->t.p))) {
-            product += conj(a->v[i][k]) * a->v[j][k];
-            square += creal(a->v[j][k] * conj(a->v[j][k]));
-            other += creal(a->v[i][k] * conj(a->v[i][k]));
+            const long double x[2] = {creal(a->v[i][k]), cimag(a->v[i][k])},
+                              y[2] = {creal(a->v[j][k]), cimag(a->v[j][k])};
+            re += x[0] * y[0] + x[1] * y[1];
+            im += x[0] * y[1] - x[1] * y[0];
+            square += y[0] * y[0] + y[1] * y[1];
+            other += x[0] * x[0] + x[1] * x[1];
         }
-    CHECK(cabs(dot.re + I * dot.im - product) <= 20 * a->t.eps * sqrt(square * other)
-              && fabs(norm - square) <= 20 * a->t.eps * square,
-          "%s: %.15g %.15g %.15g, expected %.15g %.15g %.15g", what, dot.re, dot.im, norm,
-          creal(product), cimag(product), square);
+    const double off = hypot((double)(dot.re - re), (double)(dot.im - im)),
+                 size = sqrt((double)(square * other));
+    CHECK(off <= 40 * a->t.eps * size
+              && fabs((double)(norm - square)) <= 40 * a->t.eps * (double)square,
+          "%s: off by %g of %g; norm %.17g, expected %.17g", what, off, size, norm, (double)square);
 }
 
 #define EACH_NUMBER(...) \
