@@ -33,7 +33,7 @@
 
 #define WORDS 32
 #define FILES 16
-#define FEW 7 /* calls of a kind that fail, of many */
+#define CHOSEN 7 /* calls of a kind that fail, of many */
 
 typedef struct scenario {
     const char *words;
@@ -409,9 +409,9 @@ static long calls_of(const content *counts, const char *kind)
  * effect. */
 static bool chosen(long i, long n, size_t f, bool full)
 {
-    if (full || n <= FEW || i < 2 || i > n - 2)
+    if (full || n <= CHOSEN || i < 2 || i > n - 2)
         return true;
-    const long step = (n - 4) / (FEW - 4);
+    const long step = (n - 4) / (CHOSEN - 4);
     return (i + (long)f) % (step > 0 ? step : 1) == 0;
 }
 
