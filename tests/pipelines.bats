@@ -190,7 +190,7 @@ cut_off() {
     head -c 20000 a.lat >cut.lat
     run -1 --separate-stderr "$P/landau.sh" cut.lat c.lat
     [[ "$stderr" == "lat-convert: cut.lat: truncated"* ]]
-    run -1 "$P/landau.sh" a.lat
+    run -2 "$P/landau.sh" a.lat
     [ ! -e c.lat ]
     nothing_left
 }
