@@ -33,20 +33,21 @@ def once(command, target=None):
             os.unlink(old)
     start = time.monotonic()
     out = open(target, "wb") if target else None
-    p = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+    p = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
+    said = p.stderr.read().decode()
     _, status, usage = os.wait4(p.pid, 0)
     if out:
         os.fsync(out.fileno())
         out.close()
     if status:
-        sys.exit(" ".join(command) + ": failed")
+        sys.exit(said + " ".join(command) + ": failed")
     return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
 def main():
     x, y, z, t = map(int, DIMS.split(","))
     raw = ["--from", "raw", "--dims", DIMS, "--type", "f64", "--endian", "little", "-N", "3"]
-    once([os.path.join(BIN, "lat-start"), "weak", "-e", "0.35", "-d", DIMS, "-0", "-o", path("lat")])
+    once([os.path.join(BIN, "lat-start"), "weak", "--epsilon", "0.35", "-d", DIMS, "-0", "-o", path("lat")])
     for name in ("ildg", "nersc", "vogt", "raw", "openqcd"):
         once(convert("--to", name, path("lat"), "-o", path(name)))
     once(convert("--to", "milc", "-p", "single", path("lat"), "-o", path("milc")))
