@@ -26,7 +26,7 @@ static const double LOOK = .01;
 
 /* Modes of a chirality, in ascending order. */
 typedef struct side {
-    int c, count, room, zeros; /* zeros: of the modes */
+    int c, count, zeros; /* zeros: of the modes */
     lat_dfield **vector;
     double *value, *residual;
     bool complete; /* a search found nothing that was lacking */
@@ -104,17 +104,14 @@ static int measure(const spectrum *z, int c, lat_dfield *w, double *value, doubl
 /* w, which belongs to the side from then on, takes its place by its value. */
 static int insert(side *t, lat_dfield *w, double value, double residual)
 {
-    if (t->count == t->room) {
-        t->room += 64;
-        lat_dfield **v = realloc(t->vector, (size_t)t->room * sizeof *v);
-        double *a = v ? realloc(t->value, (size_t)t->room * sizeof *a) : NULL;
-        t->vector = v ? v : t->vector;
-        t->value = a ? a : t->value;
-        double *r = a ? realloc(t->residual, (size_t)t->room * sizeof *r) : NULL;
-        t->residual = r ? r : t->residual;
-        if (!r)
-            return lat_fail("out of memory: modes");
-    }
+    lat_dfield **v = lat_grow(t->vector, t->count, sizeof *v, "modes");
+    t->vector = v ? v : t->vector;
+    double *a = lat_grow(t->value, t->count, sizeof *a, "modes");
+    t->value = a ? a : t->value;
+    double *r = lat_grow(t->residual, t->count, sizeof *r, "modes");
+    t->residual = r ? r : t->residual;
+    if (!v || !a || !r)
+        return -1;
     int k = t->count++;
     for (; k > 0 && t->value[k - 1] > value; k--) {
         t->vector[k] = t->vector[k - 1];
@@ -216,22 +213,11 @@ static int take(spectrum *z, side *t, side *other, lat_modes *found)
         double value, residual;
         if (measure(z, t->c, w, &value, &residual) || insert(t, w, value, residual))
             return -1;
-        found->vector[k] = NULL;
+        found->vector[k] = NULL; /* it belongs to t */
         if (value > z->zero && add_partner(z, other))
             return -1;
     }
     return 0;
-}
-
-static void drop(lat_modes *found)
-{
-    for (int k = 0; k < found->count; k++)
-        if (found->vector[k])
-            lat_dfield_free(found->vector[k]);
-    free(found->vector);
-    free(found->value);
-    free(found->residual);
-    *found = (lat_modes){.count = 0};
 }
 
 /* Where nothing seems to be lacking a sign function of less accuracy tells, unless others are near.
@@ -244,7 +230,7 @@ static int search(spectrum *z, side *t, side *other)
                           : 0;
     int rc = level ? lacking(z, t, level, &found) : 0;
     if (rc == 0 && !found.converged) {
-        drop(&found);
+        lat_modes_free(&found);
         rc = lacking(z, t, 0, &found);
         if (rc == 0 && !found.converged)
             rc = lat_fail("lowest eigenvalues of D: expected residuals of %.3g, found %.3g",
@@ -252,7 +238,7 @@ static int search(spectrum *z, side *t, side *other)
     }
     t->complete = found.count == 0;
     rc = rc || take(z, t, other, &found) ? -1 : 0;
-    drop(&found);
+    lat_modes_free(&found);
     cut(z, t);
     cut(z, other);
     return rc;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "smear/smear.h"
 
 /* The distance from the nearest diagonal, in units of 2 pi / X. */
 static double distance(const double p[4], int X)
@@ -67,7 +68,7 @@ bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b)
     f.twist = fabs(f.twist);
     g.twist = fabs(g.twist);
     return lat_fermion_same(&f, &g)
-           && same_text(lat_info_get(a, "smeared_links"), lat_info_get(b, "smeared_links"));
+           && same_text(lat_info_get(a, LAT_SMEARED_LINKS), lat_info_get(b, LAT_SMEARED_LINKS));
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
