@@ -121,7 +121,8 @@ lat_laplace *lat_laplace_new(const lat_geometry *geom, const double *weight, int
         else
             l->blocks *= (size_t)geom->dims[mu];
     l->slab = lat_slab_of(l->comm, l->comm->rank, geom->dims[nd - 1]);
-    if (make_eigenvalues(l, weight) || make_plans(l) || make_lines(l)) {
+    const int made = make_eigenvalues(l, weight) || make_plans(l) || make_lines(l) ? -1 : 0;
+    if (lat_agree(l->comm, made)) {
         lat_laplace_free(l);
         return NULL;
     }

@@ -156,7 +156,7 @@ int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, i
                      const double *numbers, int count)
 {
     kept *c = add(k, name_of(solution, column));
-    if (!c)
+    if (lat_agree(k->comm, c ? 0 : -1))
         return -1;
     memcpy(c->numbers, numbers, sizeof *numbers * (size_t)count);
     c->count = count;
@@ -165,7 +165,7 @@ int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, i
     c->psi.head.nc = x->head.nc;
     c->psi.head.real = x->head.real;
     lat_header_make_spinors(&c->psi.head, LAT_SPINOR, 1);
-    if (lat_field_alloc(&c->psi, x->comm))
+    if (lat_agree(k->comm, lat_field_alloc(&c->psi, x->comm)))
         return -1;
     lat_field view = *x; /* is not changed */
     copy_column(&view, column, &c->psi, true);

@@ -191,15 +191,15 @@ static int check(const lat_field *u, const lat_smear *s, int directions)
 int lat_smear_links(const lat_field *u, const lat_smear *s, lat_field *v)
 {
     const int directions = u->head.geom.nd - (s->spatial ? 1 : 0);
+    const lat_comm *comm = u->comm ? u->comm : &lat_comm_self;
     lat_field from = {.data = NULL}, to = {.data = NULL};
     int rc = check(u, s, directions);
     for (int i = 0; rc == 0 && i < s->steps; i++) {
         const lat_field *last = i ? &from : u;
-        rc = to.data ? 0 : lat_smear_like(u, &to);
+        rc = lat_agree(comm, to.data ? 0 : lat_smear_like(u, &to));
         if (rc == 0)
-            rc = lat_agree(u->comm ? u->comm : &lat_comm_self,
-                           s->kind == LAT_SMEAR_HYP ? lat_smear_hyp(last, s, directions, &to)
-                                                    : step(last, s, directions, &to));
+            rc = lat_agree(comm, s->kind == LAT_SMEAR_HYP ? lat_smear_hyp(last, s, directions, &to)
+                                                          : step(last, s, directions, &to));
         rc = rc || lat_field_exchange(&to) ? -1 : 0;
         const lat_field done = to;
         to = from;

@@ -88,7 +88,8 @@ static int make_set(const lat_field *u, levels *l, int set, double weight, lat_f
 int lat_smear_hyp(const lat_field *u, const lat_smear *s, int directions, lat_field *v)
 {
     levels *l = calloc(1, sizeof *l);
-    int rc = l ? 0 : lat_fail("out of memory: HYP links");
+    int rc = lat_agree(u->comm ? u->comm : &lat_comm_self,
+                       l ? 0 : lat_fail("out of memory: HYP links"));
     if (l)
         l->directions = directions;
     for (int k = 1; rc == 0 && k < directions - 1; k++) /* directions that are left */

@@ -66,6 +66,7 @@ typedef struct run {
     int place[LAT_MAX_DIMS];
     double *own, *all; /* correlators of own slices, of all */
     bool headed;       /* the line of names was printed */
+    bool warned;       /* that t counts from 0 */
 } run;
 
 /* Do the two belong together? */
@@ -172,17 +173,23 @@ static int prepare(run *r)
     if (!r->channel || !r->momentum || find_shifts(r))
         return -1;
     lat_source_place(head->quark.source, r->place);
+    if (!origin && !head->quark.source && !r->warned)
+        lat_warn("%s: expected the source in the header, found none: t counts from slice 0 "
+                 "(--origin x,y,z,t says where the source is)",
+                 lat_input_name(r->first.in));
+    r->warned = true;
     char after;
     long x[4];
     if (origin && sscanf(origin, "%ld,%ld,%ld,%ld%c", &x[0], &x[1], &x[2], &x[3], &after) != 4)
         return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
     for (int mu = 0; mu < 4 && origin; mu++)
         r->place[mu] = x[mu] < 0 || x[mu] > INT_MAX ? -1 : (int)x[mu];
-    for (int mu = 0; mu < 4; mu++)
-        if (r->place[mu] < 0 || r->place[mu] >= head->geom.dims[mu])
+    for (int mu = 0; mu < 4; mu++) {
+        const int extent = head->geom.dims[mu];
+        if (r->place[mu] < 0 || r->place[mu] >= extent)
             return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %s",
-                                  "xyzt"[mu], head -> geom.dims[mu] - 1,
-                                  origin ? origin : head->quark.source);
+                                  "xyzt"[mu], extent - 1, origin ? origin : head->quark.source);
+    }
     memcpy(r->job.place, r->place, sizeof r->job.place);
     r->job.head = head;
     r->job.channel = r->channel;

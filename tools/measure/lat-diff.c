@@ -172,9 +172,10 @@ static void print_text(FILE *to, const lat_field *f, const difference *d, bool s
     if (f->head.kind != LAT_GAUGE)
         return;
     fprintf(to, "plaquette   %.6g\nlink trace  %.6g\n", d->plaquette, d->link_trace);
-    for (int mu = 0; mu < f->head.geom.nd; mu++)
-        fprintf(to, "Polyakov %c  %.6g %+.6gi\n", "xyzt"[mu], d -> polyakov[mu][0],
-                d -> polyakov[mu][1]);
+    for (int mu = 0; mu < f->head.geom.nd; mu++) {
+        const double *loop = d->polyakov[mu];
+        fprintf(to, "Polyakov %c  %.6g %+.6gi\n", "xyzt"[mu], loop[0], loop[1]);
+    }
 }
 
 static void print_tsv(FILE *to, const difference *d)
