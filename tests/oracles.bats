@@ -8,9 +8,14 @@ load helper
 weak=lime_pyquda_weak_field.lime     # Chroma's weak field, 4^3 x 8
 random=lime_qlua_random-gauge.qio    # the same of another seed
 
+# Before the test: in a pipe nothing is skipped.
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    need_data $weak $random milc_lat.sample.l4448.gf quark/milc_lat.sample.l4448.ll
+}
+
 # solve CONFIG OPTION...: the propagator of one of the configurations.
 solve() {
-    need_data "$1"
     lat-convert "$DATA/$1" | lat-solve --residual 1e-13 "${@:2}"
 }
 
