@@ -61,6 +61,13 @@ static inline char *lat_gpu_at(const lat_gpu_space *s, const lat_dfield *x, int 
     return (char *)x->data + (size_t)parity * s->parity;
 }
 
+/* Sites of a parity on ranks below. */
+static inline uint32_t lat_gpu_before(const lat_gpu_space *s)
+{
+    const lat_grid *grid = s->space.grid;
+    return grid->halo ? (uint32_t)grid->slab.first * s->sites.slice : 0;
+}
+
 /* Room for numbers of so many columns in s->partial, `arrays` groups each. */
 int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
 

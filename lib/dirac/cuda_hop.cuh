@@ -22,6 +22,7 @@
 
 #include "cuda_spinor.cuh"
 #include "grid/cuda_grid.cuh"
+#include "shadow.h"
 
 /* Sites of a parity: i = within a brick of bx x by sites in (x/2, y) + bricks + slices of z and t.
  * A brick of 32 sites is a group: neighbours in z and t are whole groups then. Where no brick fits
@@ -53,7 +54,13 @@ typedef struct lat_hop_faces {
 enum { LAT_HOP_COLUMNS = 64 };
 
 /* Sums of a column, in this order. */
-enum { LAT_HOP_NORM = 1, LAT_HOP_DOT_X = 2, LAT_HOP_DOT = 4 }; /* |out|^2, <x, out>, <with, out> */
+enum {
+    LAT_HOP_NORM = 1, /* |out|^2, <x, out>, <with, out>, shadows of out and of x */
+    LAT_HOP_DOT_X = 2,
+    LAT_HOP_DOT = 4,
+    LAT_HOP_SHADOW = 8,
+    LAT_HOP_SHADOW_X = 16
+};
 
 typedef struct lat_hop_args {
     lat_hop_sites sites;
@@ -73,6 +80,7 @@ typedef struct lat_hop_args {
     lat_hop_faces faces;
     double t;            /* weight of hops in t over that of the others */
     int sums;            /* LAT_HOP_NORM and others */
+    uint32_t before;     /* sites of a parity that ranks below have: for the shadow's signs */
     int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
     double *partial;     /* [columns that are active][numbers][arrays] */
     int add;             /* out + add[] (..) */
@@ -437,6 +445,22 @@ template <class real> DEVICE void dot(double sum[2], const real y[24], const rea
     sum[1] = im;
 }
 
+/* <e, v> of site i of a parity (shadow.h); swap: the lower spins of v are stored first. */
+template <class real>
+DEVICE void shadow_of(double sum[2], const real v[24], uint32_t i, int parity, bool swap)
+{
+    const uint32_t signs = lat_shadow_signs(2 * i + (uint32_t)parity);
+    real re = 0, im = 0;
+#pragma unroll
+    for (int s = 0; s < 4; s++) {
+        const real e = signs << (swap ? s ^ 2 : s) & 0x80000000u ? (real)-1 : (real)1;
+        re += e * (v[6 * s] + v[6 * s + 2] + v[6 * s + 4]);
+        im += e * (v[6 * s + 1] + v[6 * s + 3] + v[6 * s + 5]);
+    }
+    sum[0] = re;
+    sum[1] = im;
+}
+
 /* v += i g gamma5 x */
 template <class real> DEVICE void add_gamma5(real v[24], const real x[24], real g)
 {
@@ -471,7 +495,8 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
     const uint32_t lane = p.i % 32, group = p.i / 32;
     const size_t at = (size_t)group * form::GROUP + (size_t)a.active[n] * a.column;
     const size_t block = (size_t)group * form::CLOVER;
-    double norm = 0, dot_x[2] = {0, 0}, dot_with[2] = {0, 0};
+    double norm = 0, dot_x[2] = {0, 0}, dot_with[2] = {0, 0}, shadow[2] = {0, 0},
+           shadow_x[2] = {0, 0};
     if (END == 0) {
         if (there)
             put_spinor<P, ONCE>(a.out + at, lane, h, SWAP(a), policy);
@@ -520,6 +545,8 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
             }
             if (!a.add && a.sums & LAT_HOP_DOT_X)
                 dot(dot_x, x, h);
+            if (a.sums & LAT_HOP_SHADOW_X)
+                shadow_of(shadow_x, x, p.i + a.before, a.parity, SWAP(a));
         }
         if (a.add) {
             real y[24];
@@ -534,6 +561,8 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
             get_spinor<P>(y, a.with + at, lane, SWAP(a));
             dot(dot_with, y, h);
         }
+        if (a.sums & LAT_HOP_SHADOW)
+            shadow_of(shadow, h, p.i + a.before, a.parity, SWAP(a));
         if (a.sums & LAT_HOP_NORM) {
             real q = 0;
 #pragma unroll
@@ -557,6 +586,16 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
         if (a.sums & LAT_HOP_DOT) {
             sum_up(to, dot_with[0]);
             sum_up(to + a.arrays, dot_with[1]);
+            to += 2 * a.arrays;
+        }
+        if (a.sums & LAT_HOP_SHADOW) {
+            sum_up(to, shadow[0]);
+            sum_up(to + a.arrays, shadow[1]);
+            to += 2 * a.arrays;
+        }
+        if (a.sums & LAT_HOP_SHADOW_X) {
+            sum_up(to, shadow_x[0]);
+            sum_up(to + a.arrays, shadow_x[1]);
         }
     }
 }

@@ -9,14 +9,15 @@
 enum { LAT_PASS_COLUMNS = 8, LAT_PASS_TERMS = LAT_SPINOR_TERMS };
 
 typedef enum {
-    LAT_PASS_AXPBY,     /* y <- a[0] x[0] + b y; |y|^2 */
-    LAT_PASS_AXPYS,     /* y <- y + sum a[j] x[j]; |y|^2 */
-    LAT_PASS_DOTS,      /* <x[j], y>; |y|^2 */
-    LAT_PASS_CG,        /* y <- y + a[0] z; z <- a[2] x[0] + a[1] z, real */
-    LAT_PASS_BICGSTAB,  /* y <- y + a[0] x[0] + a[1] z; z <- z - a[1] x[1]; <x[2], z>, |z|^2 */
-    LAT_PASS_DIRECTION, /* y <- x[0] + a[0] (y - a[1] x[1]) */
-    LAT_PASS_GAMMA5,    /* y <- gamma5 y */
-    LAT_PASS_DIAGONAL   /* y <- C2 C x[0] + i g gamma5 C x[0], or a[0] x[0] + i g gamma5 x[0] */
+    LAT_PASS_AXPBY,    /* y <- a[0] x[0] + b y; |y|^2 */
+    LAT_PASS_AXPYS,    /* y <- y + sum a[j] x[j]; |y|^2 */
+    LAT_PASS_DOTS,     /* <x[j], y>; |y|^2 */
+    LAT_PASS_CG,       /* y <- y + a[0] z; z <- a[2] x[0] + a[1] z, real */
+    LAT_PASS_BICGSTAB, /* y <- y + a[0] dir + a[1] z; z <- z - a[1] x[0];
+                          dir <- z + b (dir - a[1] x[1]); |z|^2 */
+    LAT_PASS_SHADOW,   /* <e, y> */
+    LAT_PASS_GAMMA5,   /* y <- gamma5 y */
+    LAT_PASS_DIAGONAL  /* y <- C2 C x[0] + i g gamma5 C x[0], or a[0] x[0] + i g gamma5 x[0] */
 } lat_pass_kind;
 
 typedef struct lat_pass_args {
@@ -26,7 +27,8 @@ typedef struct lat_pass_args {
     int terms;
     const char *x[LAT_PASS_TERMS];
     bool one; /* all x of axpys and dots have one column */
-    char *y, *z;
+    char *y, *z, *dir;
+    uint32_t before;                    /* as in lat_hop_args */
     const char *clover[2], *clover2[2]; /* blocks of each parity; NULL: none */
     double g5;
     bool norm;
@@ -147,6 +149,13 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             sum_up(sum, there ? norm_of(y) : 0);
         return;
     }
+    if (KIND == LAT_PASS_SHADOW) {
+        if (there)
+            shadow_of(d, y, i + a.before, parity, false);
+        sum_up(sum, d[0]);
+        sum_up(sum + a.arrays, d[1]);
+        return;
+    }
     if (there) {
         if (KIND == LAT_PASS_AXPBY) {
             get_spinor<P>(x, a.x[0] + at, lane, false);
@@ -170,27 +179,23 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             put_spinor<P, false>(a.z + at, lane, z, false, policy);
         } else if (KIND == LAT_PASS_BICGSTAB) {
             real z[24];
+            const lat_scalar minus = {-a.a[1][n].re, -a.a[1][n].im};
             get_spinor<P>(z, a.z + at, lane, false);
-            get_spinor<P>(x, a.x[0] + at, lane, false);
+            get_spinor<P>(x, a.dir + at, lane, false);
             add_times(y, a.a[0][n], x);
             add_times(y, a.a[1][n], z);
             put_spinor<P, false>(a.y + at, lane, y, false, policy);
-            get_spinor<P>(x, a.x[1] + at, lane, false);
-            const lat_scalar minus = {-a.a[1][n].re, -a.a[1][n].im};
-            add_times(z, minus, x);
-            put_spinor<P, false>(a.z + at, lane, z, false, policy);
-            get_spinor<P>(x, a.x[2] + at, lane, false);
-            dot(d, x, z);
+            get_spinor<P>(y, a.x[1] + at, lane, false);
+            add_times(x, minus, y);
+            times(x, a.b[n]);
+            get_spinor<P>(y, a.x[0] + at, lane, false);
+            add_times(z, minus, y);
             norm = norm_of(z);
-        } else if (KIND == LAT_PASS_DIRECTION) {
-            get_spinor<P>(x, a.x[1] + at, lane, false);
-            const lat_scalar minus = {-a.a[1][n].re, -a.a[1][n].im};
-            add_times(y, minus, x);
-            times(y, a.a[0][n]);
-            get_spinor<P>(x, a.x[0] + at, lane, false);
+            put_spinor<P, false>(a.z + at, lane, z, false, policy);
 #pragma unroll
             for (int k = 0; k < 24; k++)
-                y[k] += x[k];
+                x[k] += z[k];
+            put_spinor<P, false>(a.dir + at, lane, x, false, policy);
         } else if (KIND == LAT_PASS_GAMMA5) {
 #pragma unroll
             for (int k = 0; k < 12; k++) {
@@ -216,11 +221,8 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
         if ((KIND == LAT_PASS_AXPBY || KIND == LAT_PASS_AXPYS) && a.norm)
             norm = norm_of(y);
     }
-    if (KIND == LAT_PASS_BICGSTAB && sum) {
-        sum_up(sum, d[0]);
-        sum_up(sum + a.arrays, d[1]);
-        sum_up(sum + 2 * a.arrays, norm);
-    }
+    if (KIND == LAT_PASS_BICGSTAB)
+        sum_up(sum, norm);
     if ((KIND == LAT_PASS_AXPBY || KIND == LAT_PASS_AXPYS) && a.norm)
         sum_up(sum, norm);
 }

@@ -54,6 +54,8 @@ typedef struct lat_dirac_end {
     double *norm;           /* |out|^2 */
     const lat_dfield *with; /* and <with, out>, to dot; it may be the field that went in */
     lat_scalar *dot;
+    lat_scalar *shadow;    /* the shadow of out (spinor.h) */
+    lat_scalar *shadow_in; /* that of the field that went in: not of a hop, not of NORMAL */
 } lat_dirac_end;
 
 typedef struct lat_dirac_options {

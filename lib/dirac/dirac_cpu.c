@@ -144,12 +144,28 @@ static void complete(const lat_cpu_dirac *c, const lat_spinor_part *p, hop *h)
     h->call.ahead = chosen(c->ahead, bytes > LEAVES_CACHE);
 }
 
+/* Of a site and column: dot, shadow, shadow_in, norm. */
+static int numbers_of(const lat_dirac_end *end)
+{
+    return end ? (end->dot ? 2 : 0) + (end->shadow ? 2 : 0) + (end->shadow_in ? 2 : 0)
+                     + (end->norm ? 1 : 0)
+               : 0;
+}
+
+static void hand_over(lat_scalar *to, int column, const double **number)
+{
+    if (!to)
+        return;
+    to[column] = (lat_scalar){(*number)[0], (*number)[1]};
+    *number += 2;
+}
+
 /* Hops one after the other; the sums of the last `summed` ones together. */
 static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
                const lat_dirac_end *end)
 {
     lat_cpu_team team = {.in_turn = c->in_turn};
-    const int numbers = end ? (end->dot ? 2 : 0) + (end->norm ? 1 : 0) : 0;
+    const int numbers = numbers_of(end);
     if (p->columns == 0)
         return 0;
     if (numbers && lat_cpu_sum_room(c->s, p, numbers))
@@ -164,6 +180,9 @@ static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
             h[i].call.numbers = numbers;
             h[i].call.sums = numbers ? c->s->numbers : NULL;
             h[i].call.with = end->dot ? end->with->data : NULL;
+            h[i].call.signs = end->shadow || end->shadow_in ? c->s->signs : NULL;
+            h[i].call.shadow = end->shadow != NULL;
+            h[i].call.shadow_in = end->shadow_in != NULL;
         }
     }
 #pragma omp parallel
@@ -177,10 +196,11 @@ static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
         return -1;
     for (int i = 0; i < p->columns && numbers; i++) {
         const double *v = c->s->total + i * numbers;
-        if (end->dot)
-            end->dot[p->column[i]] = (lat_scalar){v[0], v[1]};
+        hand_over(end->dot, p->column[i], &v);
+        hand_over(end->shadow, p->column[i], &v);
+        hand_over(end->shadow_in, p->column[i], &v);
         if (end->norm)
-            end->norm[p->column[i]] = v[numbers - 1];
+            end->norm[p->column[i]] = *v;
     }
     return 0;
 }

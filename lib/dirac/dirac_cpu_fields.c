@@ -72,16 +72,20 @@ static void put_clover(lat_lane_view v, int b, int l, const lat_clover *c)
         lat_lane_put(v, b, l, e, packed[e]);
 }
 
+/* Numbers for log det: the logarithm in two, each with the storage's precision; negative blocks. */
+enum { LOG_NUMBERS = 3 };
+
 /* A site's blocks, both kinds; its numbers for log det. The number of the one that is singular. */
 static int clover_site(lat_cpu_dirac *c, const lat_field *u, bool traceless, int b, int l)
 {
     const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
     const int elements = LAT_CLOVER_REALS(u->head.nc);
     const lat_lane_view v = lanes_of(c, c->clover, elements),
-                        inverse = lanes_of(c, c->inverse, elements);
+                        inverse = lanes_of(c, c->inverse, elements),
+                        numbers = lanes_of(c, c->s->numbers, LOG_NUMBERS);
     const int64_t x = lat_cpu_sites(g, 0)[(int64_t)b * v.lanes + l];
-    double *number = c->s->numbers + (int64_t)b * 2 * v.lanes + l;
     lat_clover site;
+    double log;
     int negative, rc = 0;
     if (x < 0) { /* an idle lane has any numbers */
         memset(&site, 0, sizeof site);
@@ -92,8 +96,10 @@ static int clover_site(lat_cpu_dirac *c, const lat_field *u, bool traceless, int
     }
     lat_clover_at(u, &c->d.fermion, traceless, lat_field_index(u, (size_t)x), &site);
     put_clover(v, b, l, &site);
-    rc = lat_clover_invert(&site, c->d.fermion.twist, number, &negative);
-    number[v.lanes] = negative;
+    rc = lat_clover_invert(&site, c->d.fermion.twist, &log, &negative);
+    lat_lane_put(numbers, b, l, 0, log);
+    lat_lane_put(numbers, b, l, 1, log - lat_lane_get(numbers, b, l, 0));
+    lat_lane_put(numbers, b, l, 2, negative);
     put_clover(inverse, b, l, &site);
     return rc;
 }
@@ -107,7 +113,7 @@ int lat_cpu_dirac_clover(lat_cpu_dirac *c, const lat_field *u, bool traceless)
     int which = 0;
     if (!(c->clover = new_lanes(c, elements, "the clover term"))
         || !(c->inverse = new_lanes(c, elements, "the inverse of the clover term"))
-        || lat_cpu_sum_room(c->s, &one, 2))
+        || lat_cpu_sum_room(c->s, &one, LOG_NUMBERS))
         return -1;
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < g->lay->nblocks; b++)
@@ -135,11 +141,11 @@ int lat_cpu_dirac_clover(lat_cpu_dirac *c, const lat_field *u, bool traceless)
         return -1;
     for (int parity = 0; parity < 2; parity++) {
         const lat_spinor_part p = {(lat_parity)parity, 1, &first};
-        lat_cpu_sum_slices(c->s, &p, 2);
-        if (lat_cpu_sum_total(c->s, &p, 2))
+        lat_cpu_sum_slices(c->s, &p, LOG_NUMBERS);
+        if (lat_cpu_sum_total(c->s, &p, LOG_NUMBERS))
             return -1;
-        c->logdet[parity] = c->s->total[0];
-        c->negative[parity] = lround(c->s->total[1]);
+        c->logdet[parity] = c->s->total[0] + c->s->total[1];
+        c->negative[parity] = lround(c->s->total[2]);
     }
     return 0;
 }

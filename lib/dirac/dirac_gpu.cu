@@ -214,6 +214,7 @@ static void set_hop(gpu_dirac *d)
     cudaDeviceGetAttribute(&d->hop.most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     d->hop.sites = d->s->sites;
     d->hop.column = d->s->column;
+    d->hop.before = lat_gpu_before(d->s);
     d->hop.t = f->xi / f->nu;
     d->hop.early = lat_cuda_device_of(d->s->space.grid->dev)->overlap != 0;
     set_boundary(f, d->s->space.grid, &d->hop);
@@ -300,7 +301,9 @@ static cudaError_t launch(const gpu_dirac *d, const lat_hop_args *a)
 /* Numbers of a column that an end asks for. */
 static int numbers_of(const lat_dirac_end *end)
 {
-    return end ? (end->norm ? 1 : 0) + (end->with ? 2 : 0) : 0;
+    return end ? (end->norm ? 1 : 0) + (end->with ? 2 : 0) + (end->shadow ? 2 : 0)
+                     + (end->shadow_in ? 2 : 0)
+               : 0;
 }
 
 /* Launches it; side 0 or 1 of the `arrays` sides of the sums. */
@@ -333,7 +336,8 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
     if (numbers_of(end)) {
         const bool same = end->with == j->x && !a.add;
         a.sums = (end->norm ? LAT_HOP_NORM : 0)
-                 | (end->with ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0);
+                 | (end->with ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
+                 | (end->shadow ? LAT_HOP_SHADOW : 0) | (end->shadow_in ? LAT_HOP_SHADOW_X : 0);
         a.with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
         a.numbers = numbers_of(end);
         a.arrays = arrays;
@@ -362,13 +366,15 @@ static int run_hop(gpu_dirac *d, hop_job j, const lat_spinor_part *p, const lat_
     if (lat_gpu_sums_finish(d->s, p->columns, numbers, arrays))
         return -1;
     for (int i = 0; i < p->columns; i++) {
-        const int c = p->column[i], at = i * numbers;
+        const double *v = sum + i * numbers;
         if (end->norm)
-            end->norm[c] = sum[at];
-        if (end->with) {
-            end->dot[c].re = sum[at + numbers - 2];
-            end->dot[c].im = sum[at + numbers - 1];
-        }
+            end->norm[p->column[i]] = *v++;
+        lat_scalar *const to[] = {end->with ? end->dot : NULL, end->shadow, end->shadow_in};
+        for (lat_scalar *t : to)
+            if (t) {
+                t[p->column[i]] = lat_scalar{v[0], v[1]};
+                v += 2;
+            }
     }
     return 0;
 }
@@ -477,11 +483,16 @@ static int plain(gpu_dirac *d, lat_dirac_form form, bool dagger, const lat_spino
 
 /* Sums of an end apart from a hop. */
 static int sums_of(gpu_dirac *d, const lat_spinor_part *p, const lat_dfield *out,
-                   const lat_dirac_end *end)
+                   const lat_dfield *in, const lat_dirac_end *end)
 {
+    const lat_spinor_ops *ops = d->s->space.ops;
     const lat_dfield *with = end->with;
     lat_scalar *dot = end->dot;
-    return d->s->space.ops->dots(&d->s->space, p, with ? 1 : 0, &with, out, &dot, end->norm);
+    return ops->dots(&d->s->space, p, with ? 1 : 0, &with, out, &dot, end->norm)
+                   || (end->shadow && ops->shadow(&d->s->space, p, out, end->shadow))
+                   || (end->shadow_in && ops->shadow(&d->s->space, p, in, end->shadow_in))
+               ? -1
+               : 0;
 }
 
 /* gamma5 of M or S; what is added to lies apart from it. */
@@ -501,7 +512,7 @@ static int with_gamma5(gpu_dirac *d, lat_dirac_form form, const lat_spinor_part 
     const lat_scalar *const number = a;
     if (add && ops->axpys(&d->s->space, p, 1, &number, &to, out, NULL))
         return -1;
-    return numbers_of(end) ? sums_of(d, p, out, end) : 0;
+    return numbers_of(end) ? sums_of(d, p, out, in, end) : 0;
 }
 
 static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part *part,

@@ -75,14 +75,20 @@ typedef struct lat_hop_call {
     lat_block_kind block;
     double a, b;
     const double *add; /* by column number */
-    double *sums;      /* NULL: none; else numbers of each site, see lat_sum_numbers */
-    int numbers;
-    bool ahead;      /* prefetch: the field leaves the second cache */
-    bool past_cache; /* and out is not read soon */
+    void *sums;        /* NULL: none; else so many numbers of each site, in the order of: */
+    int numbers;       /* <with, out> if there is `with`, */
+    bool shadow;       /* <e, out>, */
+    bool shadow_in;    /* <e, chi>, and |out|^2 if `numbers` is odd */
+    const void *signs; /* of e */
+    bool ahead;        /* prefetch: the field leaves the second cache */
+    bool past_cache;   /* and out is not read soon */
 } lat_hop_call;
 
-/* Numbers for sums: number k of site `lane` of a block and of the i-th active column is at
- * [((block * columns + i) * numbers + k) * lanes + lane]. */
+/* Signs of e (shadow.h): [block][lane], integers as long as a real; that of spin s is bit s from
+ * above.
+ *
+ * Numbers for sums, in the storage's precision: number k of site `lane` of a block and of the i-th
+ * active column is at [((block * columns + i) * numbers + k) * lanes + lane]. */
 
 typedef struct lat_pass {
     int columns, all; /* active; of the fields */
@@ -91,30 +97,32 @@ typedef struct lat_pass {
     const void *x[LAT_SPINOR_TERMS];
     bool one; /* all x of axpys and dots have one column */
     const lat_scalar *a[LAT_SPINOR_TERMS];
-    void *y, *z;
+    void *y, *z, *dir;
     const lat_scalar *b;
-    double *sums;
+    const void *signs;
+    void *sums;
     int numbers;
 } lat_pass;
 
 typedef void lat_hop_blocks(const lat_hop_work *w, const lat_hop_call *c, int begin, int end);
 typedef void lat_pass_blocks(const lat_pass *p, int begin, int end);
 
-/* Adds numbers 0 to count-1 <= 2, of the blocks that are listed, in this order, lane by lane:
- * to[count][lanes]. v[block * pitch] is number 0 of a block's first lane. */
-typedef void lat_sum_blocks(const double *v, size_t pitch, const int32_t *block, int64_t n,
-                            int count, double *to);
+/* Adds numbers 0 to count-1 <= 2, of the blocks that are listed, in this order, lane by lane, in
+ * double: to[count][lanes]. Number 0 of a block is vector block * pitch of v. */
+typedef void lat_sum_blocks(const void *v, size_t pitch, const int32_t *block, int64_t n, int count,
+                            double *to);
 
 typedef struct lat_dirac_lanes {
     int nc, real, lanes;
     lat_hop_blocks *hop;
-    lat_hop_blocks *diagonal;   /* out <- A in or A^-1 in, by call->block */
-    lat_pass_blocks *axpby;     /* y <- a[0] x[0] + b y */
-    lat_pass_blocks *axpys;     /* y <- y + sum a[j] x[j] */
-    lat_pass_blocks *dots;      /* numbers: re, im of <x[j], y>; then |y|^2 if numbers is odd */
-    lat_pass_blocks *cg;        /* y <- y + a[0] z; z <- a[1] x[0] + a[2] z, real parts */
-    lat_pass_blocks *bicgstab;  /* y += a[0] x[0] + a[1] z; z -= a[1] x[1]; <x[2], z>, |z|^2 */
-    lat_pass_blocks *direction; /* y <- x[0] + a[0] (y - a[1] x[1]) */
+    lat_hop_blocks *diagonal;  /* out <- A in or A^-1 in, by call->block */
+    lat_pass_blocks *axpby;    /* y <- a[0] x[0] + b y */
+    lat_pass_blocks *axpys;    /* y <- y + sum a[j] x[j] */
+    lat_pass_blocks *dots;     /* numbers: re, im of <x[j], y>; then |y|^2 if numbers is odd */
+    lat_pass_blocks *cg;       /* y <- y + a[0] z; z <- a[1] x[0] + a[2] z, real parts */
+    lat_pass_blocks *bicgstab; /* y += a[0] dir + a[1] z; z -= a[1] x[0];
+                                  dir <- z + b (dir - a[1] x[1]); |z|^2 */
+    lat_pass_blocks *shadow;   /* <e, y> */
     lat_sum_blocks *sum;
 } lat_dirac_lanes;
 

@@ -360,13 +360,23 @@ APART void LAT_(block)(LAT_T *y, const LAT_T *x, const lat_diagonal *g, size_t b
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* A number of each lane, in double. */
-LAT_HOST_DEVICE void LAT_(put_number)(double *to, LAT_T v)
+/* to[2] = <e, x> of each site; flip: the lower spins of x are stored first. */
+LAT_HOST_DEVICE void LAT_(shadow)(LAT_T *to, const LAT_T *x, const LAT_(bits) *signs, bool flip)
 {
-    LAT_S lane[LAT_WIDTH];
-    memcpy(lane, &v, sizeof v);
-    for (int l = 0; l < LAT_WIDTH; l++)
-        to[l] = (double)lane[l];
+    const LAT_(bits) sign = *signs, first = ~(LAT_(bits)){0} << (8 * LAT_SIZE - 1);
+    LAT_T sum[2] = {LAT_(set)(0), LAT_(set)(0)};
+    for (int s = 0; s < 4; s++) {
+        const LAT_(bits) minus = (flip ? sign << (s ^ 2) : sign << s) & first;
+        LAT_T v[2] = {x[2 * LAT_N * s], x[2 * LAT_N * s + 1]};
+        for (int c = 1; c < LAT_N; c++) {
+            v[0] += x[2 * (LAT_N * s + c)];
+            v[1] += x[2 * (LAT_N * s + c) + 1];
+        }
+        sum[0] += (LAT_T)((LAT_(bits))v[0] ^ minus);
+        sum[1] += (LAT_T)((LAT_(bits))v[1] ^ minus);
+    }
+    to[0] = sum[0];
+    to[1] = sum[1];
 }
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
@@ -469,9 +479,9 @@ LAT_HOST_DEVICE void LAT_(end_block)(LAT_(spinor) *r, const lat_hop_work *w, con
             }) \
     }
 
-/* <with, out> and |out|^2 of each site. */
-LAT_HOST_DEVICE void LAT_(end_sums)(const LAT_(spinor) *r, const lat_hop_call *k, const LAT_T *with,
-                                    double *to)
+/* The sums of each site that `numbers` asks for. */
+LAT_HOST_DEVICE void LAT_(end_sums)(const LAT_(spinor) *r, const lat_hop_call *k, int block,
+                                    const LAT_T *chi, const LAT_T *with, LAT_T *to)
 {
     if (with) {
         const LAT_T *const half[2] = {SIDE(with, k->flip_out), SIDE(with, !k->flip_out)};
@@ -480,15 +490,23 @@ LAT_HOST_DEVICE void LAT_(end_sums)(const LAT_(spinor) *r, const lat_hop_call *k
             COLOURS(const LAT_T *y = half[s / 2] + (s % 2 * LAT_N + c) * 2;
                     re += y[0] * r->v[s][c][0]; re2 += y[1] * r->v[s][c][1];
                     im += y[0] * r->v[s][c][1]; im2 -= y[1] * r->v[s][c][0];)
-        LAT_(put_number)(to, re + re2);
-        LAT_(put_number)(to + LAT_WIDTH, im + im2);
-        to += 2 * LAT_WIDTH;
+        to[0] = re + re2;
+        to[1] = im + im2;
+        to += 2;
+    }
+    if (k->shadow) {
+        LAT_(shadow)(to, (const LAT_T *)r->v, (const LAT_(bits) *)k->signs + block, k->flip_out);
+        to += 2;
+    }
+    if (k->shadow_in) {
+        LAT_(shadow)(to, chi, (const LAT_(bits) *)k->signs + block, false);
+        to += 2;
     }
     if (k->numbers & 1) {
         LAT_T q[2] = {LAT_(set)(0), LAT_(set)(0)};
         for (int s = 0; s < 4; s++)
             COLOURS(for (int e = 0; e < 2; e++) q[e] += r->v[s][c][e] * r->v[s][c][e];)
-        LAT_(put_number)(to, q[0] + q[1]);
+        to[0] = q[0] + q[1];
     }
 }
 
@@ -515,10 +533,9 @@ LAT_HOST_DEVICE void LAT_(end)(LAT_(spinor) *r, const lat_hop_work *w, const lat
         EACH_REAL(out, k->flip_out, *x = y + g * *x;)
     }
     if (k->sums)
-        LAT_(end_sums)(r, k, k->with ? (const LAT_T *)k->with + at : NULL,
-                       k->sums
-                           + ((size_t)block * (size_t)k->columns + (size_t)i) * (size_t)k->numbers
-                                 * LAT_WIDTH);
+        LAT_(end_sums)(r, k, block, chi, k->with ? (const LAT_T *)k->with + at : NULL,
+                       (LAT_T *)k->sums
+                           + ((size_t)block * (size_t)k->columns + (size_t)i) * (size_t)k->numbers);
     LAT_T *const half[2] = {SIDE(out, k->flip_out), SIDE(out, !k->flip_out)};
     if (k->past_cache)
         for (int s = 0; s < 4; s++)

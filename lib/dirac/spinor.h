@@ -102,16 +102,16 @@ typedef struct lat_spinor_ops {
     int (*cg)(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,
               const double *c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r);
 
-    /* BiCGstab, second half: x <- x + a p + w r, then r <- r - w t; <r0, r> and |r|^2 of the new
-     * r. */
+    /* BiCGstab, end of an iteration: x <- x + a p + w r, r <- r - w t, p <- r + b (p - w v), and
+     * |r|^2 of the new r. */
     int (*bicgstab)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                    const lat_scalar *w, lat_dfield *x, const lat_dfield *dir, lat_dfield *r,
-                    const lat_dfield *t, const lat_dfield *r0, lat_scalar *dot, double *norm);
+                    const lat_scalar *w, const lat_scalar *b, lat_dfield *x, lat_dfield *r,
+                    lat_dfield *dir, const lat_dfield *t, const lat_dfield *v, double *norm);
 
-    /* BiCGstab, direction: p <- r + b (p - w v) */
-    int (*bicgstab_direction)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *b,
-                              const lat_scalar *w, const lat_dfield *r, const lat_dfield *v,
-                              lat_dfield *dir);
+    /* dot = <e, x>, the shadow of x: e is 1 or -1 at each site and spin, for all colours, by chance
+     * (shadow.h), the same vector in all columns and fields of a lattice on a kind of device. */
+    int (*shadow)(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                  lat_scalar *dot);
 
     /* y <- x, where x is of the space `from`, on a grid of the same lattice and device with another
      * storage, or the same: rounded once. For mixed precision; called with the space of y. Where

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "grid/reduce.h"
 #include "lattice/field.h"
+#include "shadow.h"
 #include "site/random.h"
 
 static const lat_dirac_lanes *const *const tables[] = LAT_ISA_EACH(lat_dirac_, );
@@ -27,12 +28,31 @@ static void cpu_close(lat_spinor_space *space)
 {
     lat_cpu_spinors *s = lat_cpu_spinors_of(space);
     free(s->position);
+    free(s->signs);
     lat_sum_order_free(&s->order);
     free(s->numbers);
     free(s->parts);
     free(s->slices);
     free(s->total);
     free(s);
+}
+
+/* The signs of e, as passes want them. */
+static int draw_signs(lat_cpu_spinors *s)
+{
+    const lat_layout *lay = lat_cpu(s->space.grid)->lay;
+    const int64_t sites = (int64_t)lay->nblocks * lay->lanes;
+    s->signs = lat_alloc((size_t)sites, (size_t)s->lanes->real, "signs of sites");
+    if (!s->signs)
+        return -1;
+    for (int64_t i = 0; i < sites; i++) {
+        const uint32_t sign = lat_shadow_signs((uint32_t)lay->site[i]);
+        if (s->lanes->real == 4)
+            ((uint32_t *)s->signs)[i] = sign;
+        else
+            ((uint64_t *)s->signs)[i] = (uint64_t)sign << 32;
+    }
+    return 0;
 }
 
 /* Where sites are. */
@@ -63,7 +83,8 @@ static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
     const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
     s->slices = lat_alloc(rows, (size_t)lat_reduce_slices(grid) * sizeof(double), "sums of slices");
     s->total = lat_alloc(rows, sizeof(double), "sums");
-    if (s->slices && s->total && !find_sites(s) && !lat_sum_order_fill(&s->order, grid))
+    if (s->slices && s->total && !find_sites(s) && !draw_signs(s)
+        && !lat_sum_order_fill(&s->order, grid))
         return &s->space;
     cpu_close(&s->space);
     return NULL;
@@ -82,7 +103,7 @@ int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
     free(s->numbers);
     free(s->parts);
     s->room = 0;
-    s->numbers = lat_alloc(sites, need * sizeof *s->numbers, "numbers to be added up");
+    s->numbers = lat_alloc(sites, need * (size_t)s->lanes->real, "numbers to be added up");
     s->parts = lat_alloc(parts, need * sizeof *s->parts, "numbers to be added up");
     if (!s->numbers || !s->parts)
         return -1;
@@ -90,17 +111,22 @@ int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
     return 0;
 }
 
-/* Adds up the sites of a part; to[k] is the sum of number k, k < 3 or fewer. Number k of a site
- * lies `lanes` after number k-1. */
-static void add_sites(const double *v, size_t pitch, const int32_t *position, int64_t n, int count,
-                      int shift, double *to)
+/* Adds up the sites of a part; to[k] is the sum of number k, k < 3 or fewer, vector k of a block's
+ * `pitch` vectors. */
+static void add_sites(const lat_dirac_lanes *lanes, const void *v, size_t pitch,
+                      const int32_t *position, int64_t n, int count, double *to)
 {
     double sum[3] = {0};
+    const int shift = __builtin_ctz((unsigned)lanes->lanes);
     const int32_t mask = (1 << shift) - 1;
     for (int64_t i = 0; i < n; i++) {
-        const double *at = v + (size_t)(position[i] >> shift) * pitch + (position[i] & mask);
-        for (int k = 0; k < count; k++)
-            sum[k] += at[k << shift];
+        const size_t at = ((size_t)(position[i] >> shift) * pitch << shift)
+                          + (size_t)(position[i] & mask);
+        for (int k = 0; k < count; k++) {
+            const size_t number = at + (size_t)(k << shift);
+            sum[k] += lanes->real == 4 ? (double)((const float *)v)[number]
+                                       : ((const double *)v)[number];
+        }
     }
     memcpy(to, sum, (size_t)count * sizeof *to);
 }
@@ -109,17 +135,17 @@ static void add_sites(const double *v, size_t pitch, const int32_t *position, in
 static void add_bundle(lat_cpu_spinors *s, int columns, int numbers, int bundle, int i)
 {
     const lat_sum_order *o = &s->order;
-    const int shift = __builtin_ctz((unsigned)s->lanes->lanes);
-    const size_t pitch = (size_t)(columns * numbers) << shift,
+    const size_t pitch = (size_t)(columns * numbers),
+                 vector = (size_t)(s->lanes->real * s->lanes->lanes),
                  parts = (size_t)(2 * o->slices * o->boxes);
     const int32_t *item = o->item + o->first[bundle], *part = o->part + bundle * o->width;
     const int64_t n = o->first[bundle + 1] - o->first[bundle];
     double sum[3 * 16], *to = s->parts + (size_t)i * parts * (size_t)numbers;
     for (int k = 0; k < numbers; k += 3) {
-        const double *v = s->numbers + ((size_t)(i * numbers + k) << shift);
+        const char *v = (const char *)s->numbers + (size_t)(i * numbers + k) * vector;
         const int count = numbers - k < 3 ? numbers - k : 3;
         if (o->width == 1)
-            add_sites(v, pitch, item, n, count, shift, sum);
+            add_sites(s->lanes, v, pitch, item, n, count, sum);
         else
             s->lanes->sum(v, pitch, item, n, count, sum);
         for (int l = 0; l < o->width; l++)
@@ -514,24 +540,30 @@ static int cpu_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a
 }
 
 static int cpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                        const lat_scalar *w, lat_dfield *x, const lat_dfield *dir, lat_dfield *r,
-                        const lat_dfield *t, const lat_dfield *r0, lat_scalar *dot, double *norm)
+                        const lat_scalar *w, const lat_scalar *b, lat_dfield *x, lat_dfield *r,
+                        lat_dfield *dir, const lat_dfield *t, const lat_dfield *v, double *norm)
 {
-    lat_pass pass = {
-        .x = {dir->data, t->data, r0->data}, .a = {a, w}, .y = x->data, .z = r->data, .numbers = 3};
+    lat_pass pass = {.x = {t->data, v->data},
+                     .a = {a, w},
+                     .b = b,
+                     .y = x->data,
+                     .z = r->data,
+                     .dir = dir->data,
+                     .numbers = 1};
     if (run(s, p, lanes_of(s)->lanes->bicgstab, &pass))
         return -1;
-    read_dot(s, p, 3, 0, dot);
-    read_norm(s, p, 3, 2, norm);
+    read_norm(s, p, 1, 0, norm);
     return 0;
 }
 
-static int cpu_bicgstab_direction(lat_spinor_space *s, const lat_spinor_part *p,
-                                  const lat_scalar *b, const lat_scalar *w, const lat_dfield *r,
-                                  const lat_dfield *v, lat_dfield *dir)
+static int cpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                      lat_scalar *dot)
 {
-    lat_pass pass = {.x = {r->data, v->data}, .a = {b, w}, .y = dir->data};
-    return run(s, p, lanes_of(s)->lanes->direction, &pass);
+    lat_pass pass = {.y = x->data, .signs = lanes_of(s)->signs, .numbers = 2};
+    if (run(s, p, lanes_of(s)->lanes->shadow, &pass))
+        return -1;
+    read_dot(s, p, 2, 0, dot);
+    return 0;
 }
 
 const lat_spinor_ops lat_spinor_cpu = {
@@ -548,6 +580,6 @@ const lat_spinor_ops lat_spinor_cpu = {
     .dots = cpu_dots,
     .cg = cpu_cg,
     .bicgstab = cpu_bicgstab,
-    .bicgstab_direction = cpu_bicgstab_direction,
+    .shadow = cpu_shadow,
     .convert = cpu_convert,
 };

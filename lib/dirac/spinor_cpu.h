@@ -14,9 +14,10 @@ typedef struct lat_cpu_spinors {
     lat_spinor_space space;
     const lat_dirac_lanes *lanes;
     int32_t *position; /* of own sites by natural index: block * lanes + lane */
+    void *signs;       /* of e, as dirac_lanes.h has them */
     lat_sum_order order;
     lat_barrier barrier;            /* between numbers, sums of parts, and sums of slices */
-    double *numbers;                /* of sites, as dirac_lanes.h has them */
+    void *numbers;                  /* of sites, as dirac_lanes.h has them */
     size_t room;                    /* in `numbers` */
     double *parts, *slices, *total; /* [columns][parts or slices][numbers], [columns][numbers] */
 } lat_cpu_spinors;

@@ -554,7 +554,7 @@ typedef struct job {
     const lat_spinor_part *part;
     int terms;
     const lat_dfield *x[LAT_PASS_TERMS];
-    lat_dfield *y, *z;
+    lat_dfield *y, *z, *dir;
     const lat_scalar *a[LAT_PASS_TERMS], *b; /* by column; NULL: 1 */
     const double *real[3];                   /* or real ones */
     int numbers;
@@ -578,7 +578,7 @@ static cudaError_t launch_kind(lat_pass_kind kind, const lat_pass_args *a, dim3 
     case LAT_PASS_DOTS: return launch_pass<P, LAT_PASS_DOTS>(a, blocks, s);
     case LAT_PASS_CG: return launch_pass<P, LAT_PASS_CG>(a, blocks, s);
     case LAT_PASS_BICGSTAB: return launch_pass<P, LAT_PASS_BICGSTAB>(a, blocks, s);
-    case LAT_PASS_DIRECTION: return launch_pass<P, LAT_PASS_DIRECTION>(a, blocks, s);
+    case LAT_PASS_SHADOW: return launch_pass<P, LAT_PASS_SHADOW>(a, blocks, s);
     case LAT_PASS_GAMMA5: return launch_pass<P, LAT_PASS_GAMMA5>(a, blocks, s);
     case LAT_PASS_DIAGONAL: return launch_pass<P, LAT_PASS_DIAGONAL>(a, blocks, s);
     }
@@ -629,6 +629,7 @@ void lat_gpu_pass_part(const lat_gpu_space *s, const lat_spinor_part *p, lat_pas
     a->parity = s->parity;
     a->column = s->column;
     a->groups = s->groups;
+    a->before = lat_gpu_before(s);
     a->first = lat_part_first(p);
     a->arrays = (int)s->groups * lat_part_parities(p);
 }
@@ -652,6 +653,7 @@ static int run(const job *j)
     a.one = j->terms > 0 && j->space->columns > 1 && j->x[0]->shape.objects == 1;
     a.y = (char *)j->y->data;
     a.z = j->z ? (char *)j->z->data : NULL;
+    a.dir = j->dir ? (char *)j->dir->data : NULL;
     a.norm = j->norm;
     a.numbers = j->numbers;
     if (p->columns == 0)
@@ -705,6 +707,7 @@ static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
                    .x = {x},
                    .y = y,
                    .z = NULL,
+                   .dir = NULL,
                    .a = {a},
                    .b = b,
                    .real = {},
@@ -778,44 +781,42 @@ static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a
 }
 
 static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                        const lat_scalar *w, lat_dfield *x, const lat_dfield *dir, lat_dfield *r,
-                        const lat_dfield *t, const lat_dfield *r0, lat_scalar *dot, double *norm)
+                        const lat_scalar *w, const lat_scalar *b, lat_dfield *x, lat_dfield *r,
+                        lat_dfield *dir, const lat_dfield *t, const lat_dfield *v, double *norm)
 {
     job j = {};
     j.kind = LAT_PASS_BICGSTAB;
     j.space = s;
     j.part = p;
-    j.terms = 3;
-    j.x[0] = dir;
-    j.x[1] = t;
-    j.x[2] = r0;
+    j.terms = 2;
+    j.x[0] = t;
+    j.x[1] = v;
     j.y = x;
     j.z = r;
+    j.dir = dir;
     j.a[0] = a;
     j.a[1] = w;
-    j.numbers = 3;
+    j.b = b;
+    j.numbers = 1;
     if (run(&j))
         return -1;
-    take_dot(s, p, 3, 0, dot);
-    take_norm(s, p, 3, 2, norm);
+    take_norm(s, p, 1, 0, norm);
     return 0;
 }
 
-static int gpu_direction(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *b,
-                         const lat_scalar *w, const lat_dfield *r, const lat_dfield *v,
-                         lat_dfield *dir)
+static int gpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                      lat_scalar *dot)
 {
     job j = {};
-    j.kind = LAT_PASS_DIRECTION;
+    j.kind = LAT_PASS_SHADOW;
     j.space = s;
     j.part = p;
-    j.terms = 2;
-    j.x[0] = r;
-    j.x[1] = v;
-    j.y = dir;
-    j.a[0] = b;
-    j.a[1] = w;
-    return run(&j);
+    j.y = (lat_dfield *)x;
+    j.numbers = 2;
+    if (run(&j))
+        return -1;
+    take_dot(s, p, 2, 0, dot);
+    return 0;
 }
 
 static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
@@ -914,6 +915,6 @@ static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
 }
 
 const lat_spinor_ops lat_spinor_gpu = {
-    gpu_open,  gpu_close, gpu_put,  gpu_get, gpu_zero,     gpu_copy,      gpu_random,  gpu_gamma5,
-    gpu_axpby, gpu_axpys, gpu_dots, gpu_cg,  gpu_bicgstab, gpu_direction, gpu_convert,
+    gpu_open,  gpu_close, gpu_put,  gpu_get, gpu_zero,     gpu_copy,   gpu_random,  gpu_gamma5,
+    gpu_axpby, gpu_axpys, gpu_dots, gpu_cg,  gpu_bicgstab, gpu_shadow, gpu_convert,
 };

@@ -9,9 +9,8 @@
             const int column = p->column[i]; \
             const size_t at = ((size_t)block * (size_t)p->all + (size_t)column) * SPINOR; \
             const size_t from = p->one ? (size_t)block * SPINOR : at; \
-            double *to = p->sums \
-                         + (((size_t)block * (size_t)p->columns + (size_t)i) * (size_t)p->numbers \
-                            * LAT_WIDTH); \
+            LAT_T *to = (LAT_T *)p->sums \
+                        + ((size_t)block * (size_t)p->columns + (size_t)i) * (size_t)p->numbers; \
             (void)to; \
             (void)from; \
             __VA_ARGS__ \
@@ -42,7 +41,7 @@ LAT_HOST_DEVICE LAT_T LAT_(square)(const LAT_T *v)
     return q[0] + q[1];
 }
 
-LAT_HOST_DEVICE void LAT_(product)(double *to, const LAT_T *x, const LAT_T *y)
+LAT_HOST_DEVICE void LAT_(product)(LAT_T *to, const LAT_T *x, const LAT_T *y)
 {
     LAT_T re = LAT_(set)(0), im = re, re2 = re, im2 = re;
     for (int e = 0; e < SPINOR; e += 2) {
@@ -51,9 +50,30 @@ LAT_HOST_DEVICE void LAT_(product)(double *to, const LAT_T *x, const LAT_T *y)
         im += x[e] * y[e + 1];
         im2 -= x[e + 1] * y[e];
     }
-    LAT_(put_number)(to, re + re2);
-    LAT_(put_number)(to + LAT_WIDTH, im + im2);
+    to[0] = re + re2;
+    to[1] = im + im2;
 }
+
+/* x + a y of a complex component. */
+LAT_HOST_DEVICE LAT_(c) LAT_(plus)(LAT_(c) x, LAT_(c) a, LAT_(c) y)
+{
+    x.re += a.re * y.re;
+    x.im += a.re * y.im;
+    x.re -= a.im * y.im;
+    x.im += a.im * y.re;
+    return x;
+}
+
+LAT_HOST_DEVICE LAT_(c) LAT_(minus)(LAT_(c) x, LAT_(c) a, LAT_(c) y)
+{
+    x.re -= a.re * y.re;
+    x.im -= a.re * y.im;
+    x.re += a.im * y.im;
+    x.im -= a.im * y.re;
+    return x;
+}
+
+LAT_HOST_DEVICE LAT_(c) LAT_(component)(const LAT_T *v) { return (LAT_(c)){v[0], v[1]}; }
 
 /* y += a x */
 LAT_HOST_DEVICE void LAT_(add)(LAT_T *y, const lat_scalar *a, int column, const LAT_T *x)
@@ -96,7 +116,7 @@ static void LAT_(axpby)(const lat_pass *p, int begin, int end)
                 y[e] *= b.re;
         LAT_(add)(y, p->a[0], column, INPUT(p->x[0]));
         if (p->numbers)
-            LAT_(put_number)(to, LAT_(square)(y));
+            to[0] = LAT_(square)(y);
     })
 }
 
@@ -107,7 +127,7 @@ static void LAT_(axpys)(const lat_pass *p, int begin, int end)
         for (int j = 0; j < p->terms; j++)
             LAT_(add)(y, p->a[j], column, TERM(j));
         if (p->numbers)
-            LAT_(put_number)(to, LAT_(square)(y));
+            to[0] = LAT_(square)(y);
     })
 }
 
@@ -115,9 +135,9 @@ static void LAT_(dots)(const lat_pass *p, int begin, int end)
 {
     EACH_SPINOR({
         for (int j = 0; j < p->terms; j++)
-            LAT_(product)(to + 2 * j * LAT_WIDTH, TERM(j), INPUT(p->y));
+            LAT_(product)(to + 2 * j, TERM(j), INPUT(p->y));
         if (p->numbers & 1)
-            LAT_(put_number)(to + 2 * p->terms * LAT_WIDTH, LAT_(square)(INPUT(p->y)));
+            to[2 * p->terms] = LAT_(square)(INPUT(p->y));
     })
 }
 
@@ -139,71 +159,54 @@ static void LAT_(cg)(const lat_pass *p, int begin, int end)
 static void LAT_(bicgstab)(const lat_pass *p, int begin, int end)
 {
     EACH_SPINOR({
-        LAT_T *x = FIELD(p->y), *r = FIELD(p->z);
-        const LAT_T *dir = INPUT(p->x[0]), *t = INPUT(p->x[1]);
-        const LAT_(c) a = LAT_(scalar)(p->a[0], column), w = LAT_(scalar)(p->a[1], column);
+        LAT_T *x = FIELD(p->y), *r = FIELD(p->z), *dir = FIELD(p->dir);
+        LAT_T q[2] = {LAT_(set)(0), LAT_(set)(0)};
+        const LAT_T *t = INPUT(p->x[0]), *v = INPUT(p->x[1]);
+        const LAT_(c) a = LAT_(scalar)(p->a[0], column), w = LAT_(scalar)(p->a[1], column),
+                      b = LAT_(scalar)(p->b, column);
         for (int e = 0; e < SPINOR; e += 2) {
-            const LAT_T re = r[e], im = r[e + 1];
-            LAT_T xr = x[e], xi = x[e + 1];
-            xr += a.re * dir[e];
-            xi += a.re * dir[e + 1];
-            xr -= a.im * dir[e + 1];
-            xi += a.im * dir[e];
-            xr += w.re * re;
-            xi += w.re * im;
-            xr -= w.im * im;
-            xi += w.im * re;
-            x[e] = xr;
-            x[e + 1] = xi;
-            LAT_T rr = re, ri = im;
-            rr -= w.re * t[e];
-            ri -= w.re * t[e + 1];
-            rr += w.im * t[e + 1];
-            ri -= w.im * t[e];
-            r[e] = rr;
-            r[e + 1] = ri;
+            const LAT_(c) d = LAT_(component)(dir + e), s = LAT_(component)(r + e),
+                          y = LAT_(plus)(LAT_(plus)(LAT_(component)(x + e), a, d), w, s),
+                          z = LAT_(minus)(s, w, LAT_(component)(t + e)),
+                          n = LAT_(plus)(z, b, LAT_(minus)(d, w, LAT_(component)(v + e)));
+            x[e] = y.re;
+            x[e + 1] = y.im;
+            r[e] = z.re;
+            r[e + 1] = z.im;
+            dir[e] = n.re;
+            dir[e + 1] = n.im;
+            q[0] += z.re * z.re;
+            q[1] += z.im * z.im;
         }
-        LAT_(product)(to, INPUT(p->x[2]), r);
-        LAT_(put_number)(to + 2 * LAT_WIDTH, LAT_(square)(r));
+        to[0] = q[0] + q[1];
     })
 }
 
-static void LAT_(bicgstab_direction)(const lat_pass *p, int begin, int end){EACH_SPINOR({
-    LAT_T *dir = FIELD(p->y);
-    const LAT_T *r = INPUT(p->x[0]), *v = INPUT(p->x[1]);
-    const LAT_(c) b = LAT_(scalar)(p->a[0], column), w = LAT_(scalar)(p->a[1], column);
-    for (int e = 0; e < SPINOR; e += 2) {
-        LAT_T re = dir[e], im = dir[e + 1], nr = r[e], ni = r[e + 1];
-        re -= w.re * v[e];
-        im -= w.re * v[e + 1];
-        re += w.im * v[e + 1];
-        im -= w.im * v[e];
-        nr += b.re * re;
-        ni += b.re * im;
-        nr -= b.im * im;
-        ni += b.im * re;
-        dir[e] = nr;
-        dir[e + 1] = ni;
-    }
-})}
+static void LAT_(shadow_of)(const lat_pass *p, int begin, int end)
+{
+    EACH_SPINOR({ LAT_(shadow)(to, INPUT(p->y), (const LAT_(bits) *)p->signs + block, false); })
+}
+
+/* Lanes whose doubles fill a vector. */
+typedef LAT_S LAT_(lanes) __attribute__((vector_size(BYTES / 8 * LAT_SIZE)));
 
 /* to[k][lane] <- the sum of number k, k < count, of n blocks, one after the other. */
-LAT_HOST_DEVICE void LAT_(sum_of)(const double *v, size_t pitch, const int32_t *block, int64_t n,
+LAT_HOST_DEVICE void LAT_(sum_of)(const LAT_T *v, size_t pitch, const int32_t *block, int64_t n,
                                   int count, double *to)
 {
     enum { VECTORS = LAT_WIDTH * 8 / BYTES };
     doubles sum[3][VECTORS] = {0};
     for (int64_t i = 0; i < n; i++) {
-        const doubles *at = (const doubles *)(v + (size_t)block[i] * pitch);
+        const LAT_(lanes) *at = (const LAT_(lanes) *)(v + (size_t)block[i] * pitch);
         LAT_UNROLL
         for (int k = 0; k < count; k++)
             for (int e = 0; e < VECTORS; e++)
-                sum[k][e] += at[k * VECTORS + e];
+                sum[k][e] += __builtin_convertvector(at[k * VECTORS + e], doubles);
     }
     memcpy(to, sum, (size_t)count * LAT_WIDTH * sizeof *to);
 }
 
-static void LAT_(sum)(const double *v, size_t pitch, const int32_t *block, int64_t n, int count,
+static void LAT_(sum)(const void *v, size_t pitch, const int32_t *block, int64_t n, int count,
                       double *to)
 {
     switch (count) {

@@ -102,12 +102,21 @@ static int collect(lat_run *w, const lat_spinor_part *c)
            || LAT_OPS(w->s)->zero(w->s->space, c, w->x);
 }
 
+/* direction += c r */
+static int follow(lat_run *w, const lat_spinor_part *p, double c)
+{
+    lat_scalars by;
+    for (int i = 0; i < p->columns; i++)
+        by[p->column[i]] = (lat_scalar){c, 0};
+    return w->direction ? lat_add(w->s, p, by, w->r, w->direction, NULL) : 0;
+}
+
 static int update(lat_run *w, const lat_spinor_part *c)
 {
     double norm[LAT_SPINOR_COLUMNS];
     if (c->columns == 0)
         return 0;
-    if (collect(w, c) || residual(w, c, false, norm))
+    if (follow(w, c, -1) || collect(w, c) || residual(w, c, false, norm) || follow(w, c, 1))
         return -1;
     for (int i = 0; i < c->columns; i++) {
         const int k = c->column[i];

@@ -44,8 +44,8 @@ static int method(lat_solver solver, bool spare)
 {
     switch (solver) {
     case LAT_SOLVER_CG: return 3;
-    case LAT_SOLVER_AUTO: return spare ? 10 : 4;
-    case LAT_SOLVER_BICGSTAB: return 4;
+    case LAT_SOLVER_AUTO: return spare ? 10 : 3;
+    case LAT_SOLVER_BICGSTAB: return 3;
     case LAT_SOLVER_BICGSTABL: return 10;
     case LAT_SOLVER_GCR: return 3;
     }

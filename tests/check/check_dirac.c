@@ -235,8 +235,12 @@ static void against(setup *t, const lat_dirac_matrix m, lat_parity parity)
     const lat_spinor_part part = {parity, t->columns, t->all};
     const bool dagger = m.kind == LAT_DAGGER;
     double norm[LAT_SPINOR_COLUMNS], dot_norm;
-    lat_scalar dot[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {.norm = norm, .with = t->x, .dot = dot};
+    lat_scalar dot[LAT_SPINOR_COLUMNS], shadow[4][LAT_SPINOR_COLUMNS];
+    const lat_dirac_end end = {.norm = norm,
+                               .with = t->x,
+                               .dot = dot,
+                               .shadow = shadow[0],
+                               .shadow_in = m.kind == LAT_NORMAL ? NULL : shadow[1]};
     for (int c = 0; c < t->columns; c++) {
         random_numbers(t->in, t->n);
         put(t, t->x, c, t->in);
@@ -275,6 +279,17 @@ static void against(setup *t, const lat_dirac_matrix m, lat_parity parity)
               && cabs(dot[c].re + I * dot[c].im - product) <= 4 * most * dot_norm,
           "sums: %.17g %.17g %.17g, expected %.17g %.17g %.17g; %s", norm[c], dot[c].re, dot[c].im,
           square, creal(product), cimag(product), describe(t));
+    /* Shadows, as of the fields alone; a sum of n numbers may be sqrt(n) times their norm. */
+    CHECK(!t->s->ops->shadow(t->s, &part, t->y, shadow[2])
+              && !t->s->ops->shadow(t->s, &part, t->x, shadow[3]),
+          "%s", lat_error());
+    const double length[2] = {sqrt(square), sqrt(norm2(t->in, t->n))};
+    for (int k = 0; k < (end.shadow_in ? 2 : 1); k++) {
+        const lat_scalar x = shadow[k][c], y = shadow[k + 2][c];
+        CHECK(hypot(x.re - y.re, x.im - y.im) <= 4 * most * length[k] * sqrt((double)t->n),
+              "form %d kind %d: shadow %d is %g %g, expected %g %g; %s", (int)m.form, (int)m.kind,
+              k, x.re, x.im, y.re, y.im, describe(t));
+    }
     free(v);
 }
 
@@ -528,21 +543,27 @@ static void check_logdet(void)
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
+enum { SUMS = 7 }; /* of a column */
+
 /* S x with sums, of the columns that are listed: to out[columns], and the sums. */
 static void schur_bits(setup *t, int columns, const int *column, cd *const *out, double *sums)
 {
     const lat_dirac_matrix m = {LAT_ASYMMETRIC, LAT_PLAIN};
     const lat_spinor_part all = both(t), p = {LAT_ODD, columns, column};
     double norm[LAT_SPINOR_COLUMNS];
-    lat_scalar dot[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {.norm = norm, .with = t->x, .dot = dot};
+    lat_scalar dot[LAT_SPINOR_COLUMNS], shadow[2][LAT_SPINOR_COLUMNS];
+    const lat_dirac_end end = {
+        .norm = norm, .with = t->x, .dot = dot, .shadow = shadow[0], .shadow_in = shadow[1]};
     CHECK(!t->s->ops->random(t->s, &all, 9, t->x) && !t->s->ops->zero(t->s, &all, t->y)
               && !t->d->ops->apply(t->d, m, &p, t->y, t->x, &end),
           "%s", lat_error());
     for (int i = 0; i < columns; i++) {
         const int c = column[i];
         get(t, t->y, c, out[c]);
-        memcpy(sums + 3 * c, (double[]){norm[c], dot[c].re, dot[c].im}, 3 * sizeof *sums);
+        memcpy(sums + SUMS * c,
+               (double[]){norm[c], dot[c].re, dot[c].im, shadow[0][c].re, shadow[0][c].im,
+                          shadow[1][c].re, shadow[1][c].im},
+               SUMS * sizeof *sums);
     }
 }
 
@@ -561,7 +582,7 @@ static void same_bits(const char *dims, lat_storage storage, int reals)
     t.p.f.boundary[1].theta = .3;
     set_up(&t, storage, COLUMNS, (lat_dirac_options){.reals = reals});
     cd *first[COLUMNS], *again[COLUMNS];
-    double sums[3 * COLUMNS], sums_again[3 * COLUMNS];
+    double sums[SUMS * COLUMNS], sums_again[SUMS * COLUMNS];
     for (int c = 0; c < COLUMNS; c++) {
         first[c] = numbers(t.n, sizeof(cd));
         again[c] = numbers(t.n, sizeof(cd));
@@ -578,7 +599,7 @@ static void same_bits(const char *dims, lat_storage storage, int reals)
         for (int i = 0; i < length[k % 4]; i++) {
             const int c = list[i];
             CHECK(!memcmp(first[c], again[c], t.n * sizeof(cd))
-                      && !memcmp(sums + 3 * c, sums_again + 3 * c, 3 * sizeof *sums),
+                      && !memcmp(sums + SUMS * c, sums_again + SUMS * c, SUMS * sizeof *sums),
                   "%s, %d reals: column %d with others, on other threads, has other bits", dims,
                   reals, c);
         }
@@ -682,6 +703,54 @@ static void check_one_column(algebra *a)
     lat_spinor_close(single);
 }
 
+/* The shadow of the number at `at`. */
+static cd shadow_at(algebra *a, size_t at)
+{
+    static const int one[] = {1};
+    const lat_spinor_part p = {LAT_ODD, 1, one};
+    lat_scalar to[2];
+    memset(a->t.out, 0, a->t.n * sizeof(cd));
+    a->t.out[at] = 1;
+    put(&a->t, a->f[5], 1, a->t.out);
+    CHECK(!a->t.s->ops->shadow(a->t.s, &p, a->f[5], to), "%s", lat_error());
+    return to[1].re + to[1].im * I;
+}
+
+/* e is 1 or -1, the same for all colours, in the basis that fields have inside; both signs, in each
+ * spin, on about half of the sites. */
+static void check_shadow(algebra *a)
+{
+    static const int one[] = {1};
+    const lat_spinor_part p = {LAT_ODD, 1, one};
+    lat_scalar dot[2];
+    cd expected = 0;
+    int plus[4] = {0}, sites = 0;
+    fresh(a);
+    CHECK(!a->t.s->ops->shadow(a->t.s, &p, a->f[0], dot), "%s", lat_error());
+    for (size_t at = 0; at < a->t.n; at += 12) {
+        const bool odd = plain_parity(&a->t.p, at / 12);
+        sites += odd;
+        for (size_t s = 0; s < 2 && odd; s++) {
+            const cd first = shadow_at(a, at + 3 * s), second = shadow_at(a, at + 6 + 3 * s),
+                     e[2] = {(first + second) * M_SQRT1_2, (first - second) * M_SQRT1_2};
+            for (int h = 0; h < 2; h++) {
+                CHECK(fabs(fabs(creal(e[h])) - 1) < 8 * a->t.eps && cimag(e[h]) == 0,
+                      "e of spin %d at site %zu: %g %g", (int)s + 2 * h, at / 12, creal(e[h]),
+                      cimag(e[h]));
+                plus[s + 2 * (size_t)h] += creal(e[h]) > 0;
+            }
+            for (size_t c = 0; c < 3; c++)
+                expected += first * a->v[0][at + 3 * s + c] + second * a->v[0][at + 6 + 3 * s + c];
+        }
+    }
+    CHECK(cabs(dot[1].re + I * dot[1].im - expected)
+              <= 40 * a->t.eps * sqrt(norm2(a->v[0], a->t.n) * (double)a->t.n),
+          "shadow %g %g, expected %g %g", dot[1].re, dot[1].im, creal(expected), cimag(expected));
+    for (int s = 0; s < 4; s++) /* five standard deviations */
+        CHECK(fabs(plus[s] - sites / 2.) < 2.5 * sqrt(sites), "spin %d: %d of %d signs are +", s,
+              plus[s], sites);
+}
+
 static void check_algebra(const char *dims)
 {
     for (int storage = 0; storage < 2; storage++) {
@@ -726,18 +795,16 @@ static void check_algebra(const char *dims)
         compare(&a, 0, "cg: x");
         compare(&a, 1, "cg: p");
         fresh(&a);
-        CHECK(!ops->bicgstab(t->s, &p, s[0], s[1], a.f[0], a.f[1], a.f[2], a.f[3], a.f[4], dot[0],
+        CHECK(!ops->bicgstab(t->s, &p, s[0], s[1], s[2], a.f[0], a.f[2], a.f[1], a.f[3], a.f[4],
                              norm),
               "%s", lat_error());
-        EACH_NUMBER(a.v[0][k] += c[0] * a.v[1][k] + c[1] * a.v[2][k];
-                    a.v[2][k] -= c[1] * a.v[3][k];)
+        EACH_NUMBER(a.v[0][k] += c[0] * a.v[1][k] + c[1] * a.v[2][k]; a.v[2][k] -= c[1] * a.v[3][k];
+                    a.v[1][k] = a.v[2][k] + c[2] * (a.v[1][k] - c[1] * a.v[4][k]);)
         compare(&a, 0, "bicgstab: x");
         compare(&a, 2, "bicgstab: r");
-        compare_sums(&a, 4, 2, dot[0][1], norm[1], "bicgstab");
-        CHECK(!ops->bicgstab_direction(t->s, &p, s[0], s[1], a.f[2], a.f[3], a.f[1]), "%s",
-              lat_error());
-        EACH_NUMBER(a.v[1][k] = a.v[2][k] + c[0] * (a.v[1][k] - c[1] * a.v[3][k]);)
         compare(&a, 1, "bicgstab: p");
+        compare_sums(&a, 2, 2, (lat_scalar){norm[1], 0}, norm[1], "bicgstab");
+        check_shadow(&a);
         check_one_column(&a);
         for (int i = 0; i < FIELDS; i++) {
             lat_dfield_free(a.f[i]);

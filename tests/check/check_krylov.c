@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "check.h"
+#include "dirac/shadow.h"
 #include "fields.h"
 #include "site/random.h"
 #include "solve/krylov.h"
@@ -136,35 +137,34 @@ static int toy_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a
 }
 
 static int toy_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                        const lat_scalar *w, lat_dfield *x, const lat_dfield *dir, lat_dfield *r,
-                        const lat_dfield *v, const lat_dfield *r0, lat_scalar *dot, double *norm)
+                        const lat_scalar *w, const lat_scalar *b, lat_dfield *x, lat_dfield *r,
+                        lat_dfield *dir, const lat_dfield *tt, const lat_dfield *v, double *norm)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
         const int k = p->column[c];
         for (int i = 0; i < t->n; i++) {
-            cx *to = &column_of(x, t->n, k)[i], *z = &column_of(r, t->n, k)[i];
-            *to = rounded(t, *to + scalar(a, k) * column_of(dir, t->n, k)[i] + scalar(w, k) * *z);
-            *z = rounded(t, *z - scalar(w, k) * column_of(v, t->n, k)[i]);
+            cx *to = &column_of(x, t->n, k)[i], *z = &column_of(r, t->n, k)[i],
+               *d = &column_of(dir, t->n, k)[i];
+            *to = rounded(t, *to + scalar(a, k) * *d + scalar(w, k) * *z);
+            *z = rounded(t, *z - scalar(w, k) * column_of(tt, t->n, k)[i]);
+            *d = rounded(t, *z + scalar(b, k) * (*d - scalar(w, k) * column_of(v, t->n, k)[i]));
         }
-        dot_of(t, k, r0, r, dot);
         norm_of(t, k, r, norm);
     }
     return 0;
 }
 
-static int toy_direction(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *b,
-                         const lat_scalar *w, const lat_dfield *r, const lat_dfield *v,
-                         lat_dfield *dir)
+static int toy_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                      lat_scalar *dot)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
-        const int k = p->column[c];
-        for (int i = 0; i < t->n; i++) {
-            cx *d = &column_of(dir, t->n, k)[i];
-            *d = rounded(t, column_of(r, t->n, k)[i]
-                                + scalar(b, k) * (*d - scalar(w, k) * column_of(v, t->n, k)[i]));
-        }
+        cx sum = 0;
+        for (int i = 0; i < t->n; i++)
+            sum += (lat_shadow_signs((uint32_t)i) >> 31 ? -1 : 1)
+                   * column_of(x, t->n, p->column[c])[i];
+        dot[p->column[c]] = (lat_scalar){creal(sum), cimag(sum)};
     }
     return 0;
 }
@@ -176,7 +176,7 @@ static const lat_spinor_ops toy_ops = {.zero = toy_zero,
                                        .dots = toy_dots,
                                        .cg = toy_cg,
                                        .bicgstab = toy_bicgstab,
-                                       .bicgstab_direction = toy_direction,
+                                       .shadow = toy_shadow,
                                        .convert = toy_convert};
 
 static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out,
@@ -198,6 +198,10 @@ static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfie
             dot_of(t, k, end->with, out, end->dot);
         norm_of(t, k, out, end ? end->norm : NULL);
     }
+    if (end && end->shadow)
+        toy_shadow(&t->space, p, out, end->shadow);
+    if (end && end->shadow_in)
+        toy_shadow(&t->space, p, in, end->shadow_in);
     return 0;
 }
 
@@ -415,7 +419,7 @@ static void alone(void)
     problem_free(&q);
 }
 
-/* A rotation by 90 degrees: <r0, A r0> = 0 for real r0, so that BiCGstab breaks down at once. */
+/* A rotation by 90 degrees: <s, A s> = 0 for real s, so that omega vanishes in each iteration. */
 static void breakdown(void)
 {
     check_case("auto solves what BiCGstab cannot, and says who did");
