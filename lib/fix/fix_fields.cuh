@@ -63,3 +63,15 @@ static __device__ __forceinline__ uint32_t LAT_(in_strips)(const lat_cuda_work &
     const uint32_t q = lat_cuda_quotient(n, w.by_strip), number = lat_cuda_quotient(q, w.by_time);
     return from + n - q * w.strip + number * w.strip + (q - number * w.times) * w.stride[3];
 }
+
+#if LAT_N > 3
+/* lat_cuda_up and lat_cuda_down of a direction that the compiler does not know. */
+static __device__ __forceinline__ void LAT_(next_sites)(const lat_cuda_work &w,
+                                                        const lat_cuda_coordinates &p, int mu,
+                                                        uint32_t *up, uint32_t *down)
+{
+    const uint32_t c = LAT_(one_of)(p.c, mu), step = w.stride[mu], last = w.extent[mu] - 1;
+    *up = mu == 0 && !p.late ? p.i : c == last ? p.i - c * step : p.i + step;
+    *down = mu == 0 && p.late ? p.i : c == 0 ? p.i + last * step : p.i - step;
+}
+#endif

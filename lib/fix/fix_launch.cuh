@@ -7,7 +7,8 @@ template <int P, int R, int D, int C, int VISIT>
 static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,
                                 cudaStream_t stream)
 {
-    const unsigned y = (unsigned)(how->batch + C - 1) / C, x = y == 1 ? BLOCK : y == 2 ? 64 : 32;
+    const unsigned y = (unsigned)(how->batch + C - 1) / C, few = 32 * y <= BLOCK_MOST ? 32 : 16,
+                   x = y > 2 ? few : BLOCK / y;
     lat_cuda_how h = *how;
     h.face_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, x);
     const unsigned inner = how->part == LAT_CUDA_FACE ? 0
@@ -82,6 +83,16 @@ static cudaError_t LAT_(sweep_of)(const lat_cuda_work *w, const lat_cuda_how *ho
             return LAT_(tuned)<P, 3>(w, how, parity, stream);
     if (w->rows < LAT_N)
         return LAT_(launch)<P, FEW, 0, 1, -1>(w, how, parity, stream);
+#endif
+#if LAT_N > 3 && LAT_SIZE == 4 /* fewer registers, more threads; in double all have too few */
+    switch ((int)how->update) {
+#define CASE(NAME, linear, abelian, ...) \
+    case LAT_UPDATE_##NAME: \
+        return LAT_(launch)<P, LAT_N, 0, 1, LAT_UPDATE_##NAME>(w, how, parity, stream);
+        LAT_EACH_TUNED_UPDATE(CASE, )
+#undef CASE
+    default: break;
+    }
 #endif
     return LAT_(launch)<P, LAT_N, 0, 1, -1>(w, how, parity, stream);
 }

@@ -3,14 +3,19 @@
  * the neighbours' g make its local problem, a visit makes a new g of that, which goes back to
  * memory, from a face to the neighbouring rank's ghost too. */
 
-/* Threads of a block, and how many such blocks a processor takes: so many registers a thread may
- * have. With one site a thread 128 of them are enough; matrices of larger N are in memory
- * anyway, and draws in double are slower with fewer. */
+/* Threads of a block, one copy or several, and how many such blocks a processor takes: so many
+ * registers a thread may have. With one site a thread 128 of them are enough, of SU(4) 168; draws
+ * in double are slower with fewer than all. */
 #define BLOCK 128
+#if LAT_N <= 3
+#define BLOCK_MOST 256
 #define BOUNDS(copies, visit) \
-    __launch_bounds__( \
-        256, \
-        (copies) > 1 || LAT_N > 3 || (LAT_SIZE == 8 && (visit) == LAT_UPDATE_HEATBATH) ? 1 : 2)
+    __launch_bounds__(BLOCK_MOST, \
+                      (copies) > 1 || (LAT_SIZE == 8 && (visit) == LAT_UPDATE_HEATBATH) ? 1 : 2)
+#else
+#define BLOCK_MOST 128
+#define BOUNDS(copies, visit) __launch_bounds__(BLOCK_MOST, LAT_SIZE == 4 && (visit) >= 0 ? 3 : 2)
+#endif
 
 /* ---- the local problem ---- */
 
@@ -46,7 +51,12 @@ static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w,
             break;
         const LAT_T weight = D ? (LAT_T)1 : WEIGHT(w)[mu];
         LAT_T m[FULL], n[FULL], h[FULL];
+#if LAT_N <= 3
         const uint32_t up = lat_cuda_up(w, p, mu), down = lat_cuda_down(w, p, mu);
+#else
+        uint32_t up, down;
+        LAT_(next_sites)(w, p, mu, &up, &down);
+#endif
         LAT_(fetch_link)<R>(m, LAT_(link) < R > (v.u, p.i, nd, mu));
         if (R < LAT_N)
             LAT_(complete)(m);

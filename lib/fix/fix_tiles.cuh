@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fix_tiles.cuh: half sweeps, functional and theta, where a tile of N threads is a site
- * (template; after fix_fields.cuh): N > 3. Links have all their rows, and the weights of
+/* fix_tiles.cuh: half sweeps, functional and theta, where a tile of threads is a site
+ * (template; after fix_fields.cuh): N > 4. Links have all their rows, and the weights of
  * directions in them. What fix_sweeps.cuh says of faces and strips holds here, too. */
 #include "grid/cuda_tile.cuh"
 
 /* Warps that a processor takes at least: so many registers a thread may have. */
-#ifndef WARPS_A_PROCESSOR
-#define WARPS_A_PROCESSOR (LAT_SIZE == 4 ? 16 : LAT_N <= 7 ? 12 : 8)
-#endif
+#define WARPS_A_PROCESSOR (LAT_SIZE == 4 ? SHARE > 2 ? 8 : 16 : LAT_N <= 7 ? 12 : 8)
 
 /* ---- the local problem ---- */
 
-/* lat_cuda_up and lat_cuda_down of a direction that the compiler does not know. */
-static __device__ __forceinline__ void LAT_(next_sites)(const lat_cuda_work &w,
-                                                        const lat_cuda_coordinates &p, int mu,
-                                                        uint32_t *up, uint32_t *down)
+/* This thread's rows of g of site i, conjugated: column j of U g^+ is U times the conjugate of row
+ * j of g. */
+template <int C>
+static __device__ __forceinline__ void LAT_(get_g)(LAT_(c) (*h)[LAT_N], const LAT_(view) < 1 > &v,
+                                                   uint32_t i, const LAT_(tile) < C > &t)
 {
-    const uint32_t c = LAT_(one_of)(p.c, mu), step = w.stride[mu], last = w.extent[mu] - 1;
-    *up = mu == 0 && !p.late ? p.i : c == last ? p.i - c * step : p.i + step;
-    *down = mu == 0 && p.late ? p.i : c == 0 ? p.i + last * step : p.i - step;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        LAT_(get_row)(h[c], v.g_other[0] + lat_cuda_at(i, CHUNKS(LAT_N)), t.column + c * LANES(C));
+        LAT_(conjugate)(h[c]);
+    }
 }
 
-/* C columns of x = g K, APART from each other. */
-template <int C>
+/* This thread's columns of x = g K. STAGED: the first link is in `buffer` already, or on its way;
+ * otherwise there is none. */
+template <int C, bool STAGED>
 static __device__ __forceinline__ void LAT_(local_problem)(LAT_(c) (*x)[LAT_N],
                                                            const lat_cuda_work &w,
                                                            const LAT_(view) < 1 > &v,
                                                            const lat_cuda_coordinates &p,
-                                                           int column)
+                                                           const LAT_(tile) < C > &t, LAT_V *buffer)
 {
     LAT_(c) k[C][LAT_N], h[C][LAT_N];
+    LAT_V *const other = buffer + BUFFER(C);
+    const LAT_V *const mine = v.g[0] + lat_cuda_at(p.i, CHUNKS(LAT_N)),
+                       *above = LAT_(link)<LAT_N>(v.u, p.i, w.nd, 0);
 #pragma unroll
     for (int c = 0; c < C; c++) {
         LAT_(clear)(k[c]);
@@ -39,22 +44,18 @@ static __device__ __forceinline__ void LAT_(local_problem)(LAT_(c) (*x)[LAT_N],
     for (int mu = 0; mu < w.nd; mu++) {
         uint32_t up, down;
         LAT_(next_sites)(w, p, mu, &up, &down);
-        /* Column j of U g^+ is U times the conjugate of row j of g. */
-#pragma unroll
-        for (int c = 0; c < C; c++) {
-            LAT_(get_row)(h[c], v.g_other[0] + lat_cuda_at(up, CHUNKS(LAT_N)), column + c * APART);
-            LAT_(conjugate)(h[c]);
-        }
-        LAT_(add_times)<false, false, C>(k, LAT_(link) < LAT_N > (v.u, p.i, w.nd, mu), h);
-#pragma unroll
-        for (int c = 0; c < C; c++) {
-            LAT_(get_row)(h[c], v.g_other[0] + lat_cuda_at(down, CHUNKS(LAT_N)),
-                          column + c * APART);
-            LAT_(conjugate)(h[c]);
-        }
-        LAT_(add_times)<false, true, C>(k, LAT_(link) < LAT_N > (v.u_other, down, w.nd, mu), h);
+        const LAT_V *const below = LAT_(link)<LAT_N>(v.u_other, down, w.nd, mu);
+        LAT_(stage)<C, STAGED>(other, below, t);
+        LAT_(get_g)<C>(h, v, up, t);
+        LAT_(add_times_staged)<false, false, C, STAGED>(k, buffer, above, h, t);
+        above = mu + 1 < w.nd ? LAT_(link)<LAT_N>(v.u, p.i, w.nd, mu + 1) : mine;
+        LAT_(stage)<C, STAGED>(buffer, above, t);
+        LAT_(get_g)<C>(h, v, down, t);
+        LAT_(add_times_staged)<false, true, C, STAGED>(k, other, below, h, t);
     }
-    LAT_(add_times)<false, false, C>(x, v.g[0] + lat_cuda_at(p.i, CHUNKS(LAT_N)), k);
+    if (STAGED)
+        __pipeline_commit();
+    LAT_(add_times_staged)<false, false, C, STAGED>(x, buffer, mine, k, t);
 }
 
 /* ---- a visit ---- */
@@ -64,78 +65,84 @@ static __device__ __forceinline__ bool LAT_(of_whole_element)(lat_update update)
     return update == LAT_UPDATE_RELAX_SUN || update == LAT_UPDATE_STOCHASTIC_SUN;
 }
 
-/* This thread's row of h^omega g to first order, as LAT_(overrelax) has it; y: h, x: scratch; g:
- * this thread's column. `reflect`: in this tile y is the new g already. */
-static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) *row, const LAT_(c) *g,
-                                                            LAT_(c) *x, LAT_(c) *y,
-                                                            const LAT_(tile) &t, LAT_T omega,
-                                                            bool reflect)
+/* This thread's rows of h^omega g to first order, as LAT_(overrelax) has it; y: h; x: scratch.
+ * `reflect`: in this tile y is the new g already. */
+template <int C>
+static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N],
+                                                            const LAT_V *mine, LAT_(c) *x,
+                                                            LAT_(c) *y, const LAT_(tile) < C > &t,
+                                                            LAT_T omega, bool reflect)
 {
-    const LAT_T diagonal = y[t.column * PITCH + t.lane].re;
-    LAT_T trace = 0;
+    LAT_(c) m[C][LAT_N];
+    LAT_T diagonal = 0, trace = 0;
 #pragma unroll
-    for (int a = 0; a < LAT_N; a++)
-        trace += __shfl_sync(~0u, diagonal, t.first + a);
+    for (int c = 0; c < C; c++)
+        diagonal += y[c * SCRATCH + (t.column + c * LANES(C)) * PITCH + t.lane].re;
+#pragma unroll
+    for (int k = 0; k < LANES(C); k++)
+        trace += __shfl_sync(~0u, diagonal, t.first + k);
     const bool small = trace > (LAT_T)(LAT_N - 0.5 * LAT_RELAX_SMALL) && !reflect;
-    if (small) { /* y <- (1 - omega) + omega y */
+    const LAT_T power = small ? omega : 1;
 #pragma unroll
-        for (int a = 0; a < LAT_N; a++) {
-            LAT_(c) *const z = y + a * PITCH + t.lane;
-            z->re = omega * z->re + (a == t.column ? 1 - omega : 0);
-            z->im *= omega;
-        }
-    }
-    __syncwarp();
-#pragma unroll 1
-    for (int a = 0; a < LAT_N; a++) {
-        LAT_(c) h[LAT_N], s = {0, 0};
-        LAT_(row_of)(h, y, t, a);
+    for (int c = 0; c < C; c++) { /* (1 - omega) + omega h */
+        LAT_(row_of)<C>(m[c], y, t, t.column + c * LANES(C));
 #pragma unroll
         for (int k = 0; k < LAT_N; k++)
-            s = LAT_(fma)(s, h[k], g[k]);
-        x[a * PITCH + t.lane] = reflect ? y[a * PITCH + t.lane] : s;
+            m[c][k].re += k == t.column + c * LANES(C) ? (1 - power) / power : 0;
+        LAT_(scale)(m[c], power);
+        LAT_(clear)(row[c]);
     }
-    __syncwarp();
-    LAT_(tile_orthonormal)(row, x, t);
+    LAT_(add_times)<true, false, C>(row, mine, m);
+    if (reflect)
+#pragma unroll
+        for (int c = 0; c < C; c++)
+#pragma unroll
+            for (int k = 0; k < LAT_N; k++)
+                row[c][k] = m[c][k];
+    LAT_(tile_orthonormal)<C>(row, x, t);
     /* The first order of h^omega is in U(N), whose maximum is another one: det back to 1. */
-    const LAT_(c) back = LAT_(phase_back)(LAT_(tile_det) < false > (y, t));
-    if (small && t.column == LAT_N - 1)
+    const LAT_(c) back = LAT_(phase_back)(LAT_(det_near_one) < C > (m, x, t));
+    if (small && t.column == LANES(C) - 1)
 #pragma unroll
         for (int k = 0; k < LAT_N; k++)
-            row[k] = LAT_(mul)(back, row[k]);
+            row[C - 1][k] = LAT_(mul)(back, row[C - 1][k]);
 }
 
-/* What the site's g becomes, an update of site/update.h: this thread's row; x, in shared memory, is
- * the local problem, y is scratch. */
-static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) *row, const LAT_V *mine,
-                                                        const LAT_(tile) &t, const LAT_(hits) &hits,
-                                                        lat_update update, LAT_(c) *x, LAT_(c) *y)
+/* What the site's g becomes, an update of site/update.h: this thread's rows; x, in shared memory,
+ * is the local problem, y is scratch. */
+template <int C>
+static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N], const LAT_V *mine,
+                                                        const LAT_(tile) < C > &t,
+                                                        const LAT_(hits) &hits, lat_update update,
+                                                        LAT_(c) *x, LAT_(c) *y)
 {
     const bool whole = LAT_(of_whole_element)(update);
     lat_update hit = update;
     bool reflect = false;
-    LAT_(c) g[LAT_N];
     if (update == LAT_UPDATE_STOCHASTIC_SUN) {
         LAT_T u[4];
         LAT_(uniforms)(hits.rng, 0, u);
         reflect = hits.stochastic > u[0];
         hit = reflect ? LAT_UPDATE_MICROCANONICAL : LAT_UPDATE_RELAX_SUN;
     }
-    LAT_(get_column)(g, mine, t.column);
 #pragma unroll
-    for (int a = 0; a < LAT_N; a++) {
-        const LAT_(c) one = {(LAT_T)(a == t.column), 0};
-        y[a * PITCH + t.lane] = whole && !reflect ? one : g[a];
+    for (int c = 0; c < C; c++) {
+        LAT_(c) g[LAT_N];
+        const int column = t.column + c * LANES(C);
+        LAT_(get_column)(g, mine, column);
+#pragma unroll
+        for (int a = 0; a < LAT_N; a++) {
+            const LAT_(c) one = {(LAT_T)(a == column), 0};
+            y[c * SCRATCH + a * PITCH + t.lane] = whole && !reflect ? one : g[a];
+        }
     }
 #pragma unroll 1
     for (int pass = 0; pass < (whole ? LAT_RELAX_PASSES : 1); pass++)
-        LAT_(hit_all)(x, y, t, hits, hit, reflect && pass > 0);
+        LAT_(hit_all)<C>(x, y, t, hits, hit, reflect && pass > 0);
     if (whole)
-        LAT_(tile_overrelax)(row, g, x, y, t, hits.omega, reflect);
-    else if (update == LAT_UPDATE_RELAX_SU2 || update == LAT_UPDATE_STOCHASTIC_SU2)
-        LAT_(tile_orthonormal)(row, y, t);
-    else
-        LAT_(tile_orthonormal_again)(row, y, t);
+        LAT_(tile_overrelax)<C>(row, mine, x, y, t, hits.omega, reflect);
+    else /* hits of length 1 leave rows orthonormal up to rounding */
+        LAT_(tile_orthonormal_again)<C>(row, y, t);
 }
 
 /* ---- a half sweep ---- */
@@ -158,12 +165,12 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
     LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how,
                int parity)
 {
-    __shared__ LAT_(c) scratch[TILE_WARPS][SHARE + 1][SCRATCH];
-    const LAT_(tile) t = LAT_(tile_of)();
-    const LAT_(maker) maker = LAT_(maker_of)();
+    __shared__ __align__(16) LAT_(c) scratch[TILE_WARPS][2][SHARE * SCRATCH];
+    const LAT_(tile)<SHARE> t = LAT_(tile_of)<SHARE>();
     const uint32_t warps = blockDim.x / 32, warp = threadIdx.x / 32;
     LAT_(c) *const x = scratch[threadIdx.y * warps + warp][0],
-                   *const y = scratch[threadIdx.y * warps + warp][SHARE];
+                   *const y = scratch[threadIdx.y * warps + warp][1];
+    LAT_V *const buffer = (LAT_V *)x;
     const unsigned number = blockIdx.z * blockDim.y + threadIdx.y;
     const lat_cuda_unit *const units = how.unit + blockIdx.y * (unsigned)how.batch,
                                unit = units[number < (unsigned)how.batch ? number : 0];
@@ -171,13 +178,16 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
     const int copy = unit.copy < 0 ? 0 : unit.copy;
     bool there;
     int side;
-    uint32_t i = LAT_(site_number)(w, how, parity, warps * WARP_SITES,
-                                   warp * WARP_SITES + (uint32_t)maker.site, &side, &there);
+    const uint32_t i = LAT_(site_number)(w, how, parity, warps * TILES(SHARE),
+                                         warp * TILES(SHARE) + (uint32_t)t.number, &side, &there);
     const bool face = side >= 0 && w.peers.direct;
     if (nobody && !face)
         return;
     const LAT_(view)<1> v = LAT_(fields_of)<LAT_N, 1>(w, unit.slice, &copy, parity);
-    LAT_(c) columns[SHARE][LAT_N], row[LAT_N];
+    const lat_cuda_coordinates p = lat_cuda_find(w, i, parity);
+    const int64_t site = lat_cuda_site(w, p, unit.from);
+    LAT_(c) m[SHARE][LAT_N];
+    LAT_(stage)<SHARE>(buffer, LAT_(link) < LAT_N > (v.u, i, w.nd, 0), t);
     WAIT_FOR_GRID();
     const LAT_T omega = (LAT_T)how.omega[copy];
     if (face) {
@@ -185,30 +195,24 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
             lat_cuda_wait_flag(w.peers, side, how.number - 1);
         __syncthreads();
     }
-    LAT_(local_problem)<SHARE>(columns, w, v, lat_cuda_find(w, i, parity), maker.column);
-    LAT_(put_products)(x, columns, maker);
-    __syncwarp();
-#pragma unroll 1
-    for (int turn = 0; turn < SHARE; turn++) {
-        i = LAT_(site_number)(w, how, parity, warps * WARP_SITES,
-                              warp * WARP_SITES + (uint32_t)(turn * TILES + t.number), &side,
-                              &there);
-        const int64_t site = lat_cuda_site(w, lat_cuda_find(w, i, parity), unit.from);
-        const LAT_(rng) rng = {how.seed + (uint64_t)copy, &site, how.config, how.step};
-        const LAT_(hits) hits = {HOW(how).beta, omega, HOW(how).stochastic, &rng};
-        LAT_V *const mine = v.g[0] + lat_cuda_at(i, CHUNKS(LAT_N));
-        LAT_(tile_visit)(row, mine, t, hits, how.update, x + turn * SCRATCH, y);
-        if (there && t.stores && !nobody) {
-            LAT_(put_row)(mine, row, t.column);
+    LAT_(local_problem)<SHARE, true>(m, w, v, p, t, buffer);
+    LAT_(put_columns)<SHARE>(x, m, t);
+    const LAT_(rng) rng = {how.seed + (uint64_t)copy, &site, how.config, how.step};
+    const LAT_(hits) hits = {HOW(how).beta, omega, HOW(how).stochastic, &rng};
+    LAT_V *const mine = v.g[0] + lat_cuda_at(i, CHUNKS(LAT_N));
+    LAT_(tile_visit)<SHARE>(m, mine, t, hits, how.update, x, y);
+    if (there && t.stores && !nobody)
+#pragma unroll
+        for (int c = 0; c < SHARE; c++) {
+            const int row = t.column + c * LANES(SHARE);
+            LAT_(put_row)(mine, m[c], row);
             if (face)
                 LAT_(put_row)(
                     lat_cuda_ghost<LAT_V>(w, w.peers, side,
                                           (uint64_t)copy * (uint64_t)w.slots + (uint64_t)unit.slice,
                                           parity, i, CHUNKS(LAT_N)),
-                    row, t.column);
+                    m[c], row);
         }
-        __syncwarp();
-    }
     if (face)
         lat_cuda_signal_face(w.peers, side, how.face_blocks * gridDim.y * gridDim.z, how.number);
 }
@@ -217,24 +221,24 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
 
 /* This thread's part of Re tr x and of theta (LAT_(landau_state)); v: its column of x, y: scratch.
  */
-static __device__ __forceinline__ void LAT_(tile_state)(const LAT_(c) *v, LAT_(c) *y,
-                                                        const LAT_(tile) &t, LAT_T *share,
+static __device__ __forceinline__ void LAT_(tile_state)(const LAT_(c) (*v)[LAT_N], LAT_(c) *y,
+                                                        const LAT_(tile) < 1 > &t, LAT_T *share,
                                                         LAT_T *theta)
 {
     LAT_(c) row[LAT_N];
     LAT_T mean = 0, sum = 0;
-    LAT_(put_column)(y, v, t);
+    LAT_(put_columns)<1>(y, v, t);
     __syncwarp();
     const LAT_(c) own = y[t.column * PITCH + t.lane];
 #pragma unroll
     for (int a = 0; a < LAT_N; a++)
         mean += __shfl_sync(~0u, own.im, t.first + a);
     mean *= (LAT_T)(1.0 / LAT_N);
-    LAT_(row_of)(row, y, t, t.column);
+    LAT_(row_of)<1>(row, y, t, t.column);
 #pragma unroll
     for (int a = 0; a < LAT_N; a++) {
-        const LAT_T p = v[a].re - row[a].re,
-                    q = v[a].im + row[a].im - (a == t.column ? 2 * mean : 0);
+        const LAT_T p = v[0][a].re - row[a].re,
+                    q = v[0][a].im + row[a].im - (a == t.column ? 2 * mean : 0);
         sum += p * p + q * q;
     }
     __syncwarp();
@@ -250,7 +254,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
 {
     __shared__ LAT_(c) scratch[LAT_CUDA_SUM_THREADS / 32][SCRATCH];
     const lat_cuda_summand x = lat_cuda_summand_of(w, sums);
-    const LAT_(tile) t = LAT_(tile_of)();
+    const LAT_(tile)<1> t = LAT_(tile_of)<1>();
     double sum[3] = {0, 0, 0};
     WAIT_FOR_GRID();
     if (w.peers.direct) {
@@ -260,17 +264,17 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
     }
     const LAT_(view)<1> v = LAT_(fields_of)<LAT_N, 1>(w, x.slot, &x.member, x.parity);
 #pragma unroll 1
-    for (int from = 0; from < 32; from += TILES) {
+    for (int from = 0; from < 32; from += TILES(1)) {
         const int lane = from + t.number < 32 ? from + t.number : 31;
         const bool there = __shfl_sync(~0u, (int)x.there, lane);
         const uint32_t at = __shfl_sync(~0u, x.i, lane);
         const lat_cuda_coordinates p = lat_cuda_find(w, there ? at : w.from, x.parity);
         LAT_(c) column[1][LAT_N];
         LAT_T share, theta;
-        LAT_(local_problem)<1>(column, w, v, p, t.column);
-        LAT_(tile_state)(column[0], scratch[threadIdx.x / 32], t, &share, &theta);
-        sum[0] += LAT_(tile_sum)((double)share, t, from);
-        sum[1] += LAT_(tile_sum)((double)theta, t, from);
+        LAT_(local_problem)<1, false>(column, w, v, p, t, NULL);
+        LAT_(tile_state)(column, scratch[threadIdx.x / 32], t, &share, &theta);
+        sum[0] += LAT_(tile_sum)<1>((double)share, t, from);
+        sum[1] += LAT_(tile_sum)<1>((double)theta, t, from);
     }
     if (!x.there)
         sum[0] = sum[1] = 0;
@@ -285,7 +289,7 @@ static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, 
                                cudaStream_t stream)
 {
     const unsigned batch = (unsigned)how->batch, y = batch < TILE_WARPS ? batch : TILE_WARPS,
-                   warps = TILE_WARPS / y, sites = warps * WARP_SITES;
+                   warps = TILE_WARPS / y, sites = warps * TILES(SHARE);
     lat_cuda_how h = *how;
     h.face_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, sites);
     const unsigned inner = how->part == LAT_CUDA_FACE

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include <cuda_pipeline_primitives.h>
 #include "generate_cuda.cuh"
 
 #define LAT_REGISTERS 4 /* matrices of such N are in registers of one thread */
@@ -15,7 +16,7 @@
 #if LAT_N <= LAT_REGISTERS
 #include "generate_sweeps.cuh" /* a thread is a link */
 #else
-#include "generate_tiles.cuh" /* N threads are a link */
+#include "generate_tiles.cuh" /* a tile of threads is a link */
 #endif
 #include "generate_launch.cuh" /* all this for the host side */
 

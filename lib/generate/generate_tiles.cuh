@@ -1,71 +1,88 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* generate_tiles.cuh: the kernels that make configurations, for one N and one precision (template;
- * generate_kernels.cu expands it), where a tile of N threads is a link (grid/cuda_tile.cuh): larger
+ * generate_kernels.cu expands it), where a tile of threads is a link (grid/cuda_tile.cuh): larger
  * N. What generate_sweeps.cuh says of halos holds here, too. */
 #include "grid/cuda_tile.cuh"
 
 #define BLOCK TILE_BLOCK
 #define SITES TILE_SITES
-#define REUNIT_SITES (TILES * TILE_WARPS)
+#define REUNIT_SITES (TILES(1) * TILE_WARPS)
 
 /* Warps that a processor takes at least: so many registers a thread may have. */
-#ifndef WARPS_A_PROCESSOR
-#define WARPS_A_PROCESSOR (LAT_SIZE == 4 ? LAT_N <= 7 ? 16 : 12 : LAT_N <= 7 ? 12 : 8)
-#endif
+#define WARPS_A_PROCESSOR \
+    (LAT_SIZE == 4 ? SHARE > 2 ? 8 : LAT_N <= 7 ? 16 : 12 : LAT_N <= 7 ? 12 : 8)
 
 /* ---- updates ---- */
 
-/* The two staples over axis a: this thread's rows of each. */
+/* The two staples over axis a: this thread's rows of each. Of the products' other factors the first
+ * is staged already; `after`, what comes after them, will be. */
 static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w, int parity,
                                                          uint32_t i, const lat_cuda_distances &s,
-                                                         int a, int row, LAT_(c) (*sum)[LAT_N])
+                                                         int a, const LAT_(tile) < SHARE > &t,
+                                                         LAT_V *buffer, const LAT_V *after,
+                                                         LAT_(c) (*sum)[LAT_N])
 {
-    const int mu = w.axis[0].dir, nu = w.axis[a].dir, other = 1 - parity;
+    const int mu = w.axis[0].dir, nu = w.axis[a].dir, opposite = 1 - parity;
     const LAT_T weight = (LAT_T)w.weight[a];
     const uint32_t back = i + LAT_(one_of)(s.down, a);
-    const LAT_V *first = LAT_(link_at)(w, parity, i, nu);
-    LAT_(c) v[SHARE][LAT_N], t[SHARE][LAT_N];
+    LAT_V *const other = buffer + BUFFER(SHARE);
+    const LAT_V *const above = LAT_(link_at)(w, parity, i, nu);
+    const LAT_V *const below = LAT_(link_at)(w, opposite, back, nu);
+    LAT_(c) v[SHARE][LAT_N], p[SHARE][LAT_N];
+    LAT_(stage)<SHARE>(other, LAT_(link_at)(w, opposite, i + s.up[0], nu), t);
 #pragma unroll
     for (int c = 0; c < SHARE; c++) {
-        LAT_(get_row)(v[c], first, row + c * APART);
+        LAT_(get_row)(v[c], above, t.column + c * LANES(SHARE));
         LAT_(scale)(v[c], weight);
-        LAT_(clear)(t[c]);
+        LAT_(clear)(p[c]);
     }
-    LAT_(add_times)<true, false, SHARE>(t, LAT_(link_at)(w, other, i + LAT_(one_of)(s.up, a), mu),
-                                        v);
-    LAT_(add_times)<true, true, SHARE>(sum, LAT_(link_at)(w, other, i + s.up[0], nu), t);
+    LAT_(add_times_staged)<true, false, SHARE>(p, buffer, NULL, v, t);
+    LAT_(stage)<SHARE>(buffer, LAT_(link_at)(w, opposite, back, mu), t);
+    LAT_(add_times_staged)<true, true, SHARE>(sum, other, NULL, p, t);
 
-    first = LAT_(link_at)(w, other, back, nu);
+    LAT_(stage)<SHARE>(other, LAT_(link_at)(w, parity, back + s.up[0], nu), t);
 #pragma unroll
     for (int c = 0; c < SHARE; c++) {
-        LAT_(get_column)(v[c], first, row + c * APART);
+        LAT_(get_column)(v[c], below, t.column + c * LANES(SHARE));
         LAT_(conjugate)(v[c]);
         LAT_(scale)(v[c], weight);
-        LAT_(clear)(t[c]);
+        LAT_(clear)(p[c]);
     }
-    LAT_(add_times)<true, false, SHARE>(t, LAT_(link_at)(w, other, back, mu), v);
-    LAT_(add_times)<true, false, SHARE>(sum, LAT_(link_at)(w, parity, back + s.up[0], nu), t);
+    LAT_(add_times_staged)<true, false, SHARE>(p, buffer, NULL, v, t);
+    LAT_(stage)<SHARE>(buffer, after, t);
+    LAT_(add_times_staged)<true, false, SHARE>(sum, other, NULL, p, t);
 }
 
 /* X = U S^+ of the links of a warp: this thread's columns. */
 static __device__ __forceinline__ void LAT_(add_links)(const lat_cuda_links &w, int parity,
-                                                       uint32_t i, int column, LAT_(c) (*x)[LAT_N])
+                                                       uint32_t i, const lat_cuda_distances &steps,
+                                                       const LAT_(tile) < SHARE > &t, LAT_V *buffer,
+                                                       LAT_(c) (*x)[LAT_N])
 {
-    const lat_cuda_distances steps = lat_cuda_find(w, w.axis, i, parity, w.site_from);
+    const int mu = w.axis[0].dir;
+    const LAT_V *const mine = LAT_(link_at)(w, parity, i, mu);
     LAT_(c) s[SHARE][LAT_N];
 #pragma unroll
     for (int c = 0; c < SHARE; c++)
         LAT_(clear)(s[c]);
+    LAT_(stage)<SHARE>(
+        buffer, w.nd > 1 ? LAT_(link_at)(w, 1 - parity, i + LAT_(one_of)(steps.up, 1), mu) : mine,
+        t);
 #pragma unroll 1
     for (int a = 1; a < w.nd; a++)
-        LAT_(add_staples)(w, parity, i, steps, a, column, s);
+        LAT_(add_staples)(w, parity, i, steps, a, t, buffer,
+                          a + 1 < w.nd
+                              ? LAT_(link_at)(w, 1 - parity, i + LAT_(one_of)(steps.up, a + 1), mu)
+                              : mine,
+                          s);
         /* Column j is U times the conjugate of row j of S. */
 #pragma unroll
     for (int c = 0; c < SHARE; c++) {
         LAT_(conjugate)(s[c]);
         LAT_(clear)(x[c]);
     }
-    LAT_(add_times)<false, false, SHARE>(x, LAT_(link_at)(w, parity, i, w.axis[0].dir), s);
+    __pipeline_commit();
+    LAT_(add_times_staged)<false, false, SHARE>(x, buffer, NULL, s, t);
 }
 
 /* The site of number k of a block's, and where it is; nobody's: as the first one. */
@@ -83,16 +100,18 @@ static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
     LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how,
                 int parity)
 {
-    __shared__ LAT_(c) scratch[TILE_WARPS][SHARE + 1][SCRATCH];
-    const LAT_(tile) t = LAT_(tile_of)();
-    const LAT_(maker) maker = LAT_(maker_of)();
+    __shared__ __align__(16) LAT_(c) scratch[TILE_WARPS][2][SHARE * SCRATCH];
+    const LAT_(tile)<SHARE> t = LAT_(tile_of)<SHARE>();
     const int warp = (int)threadIdx.x / 32, mu = w.axis[0].dir;
-    LAT_(c) *const x = scratch[warp][0], *const y = scratch[warp][SHARE];
+    LAT_(c) *const x = scratch[warp][0], *const y = scratch[warp][1];
     bool there;
     int side;
-    uint32_t i = LAT_(site_number)(w, how, parity, warp * WARP_SITES + maker.site, &side, &there);
+    const uint32_t i = LAT_(site_number)(w, how, parity, warp * TILES(SHARE) + t.number, &side,
+                                         &there);
     const bool face = side >= 0 && w.peers.direct;
-    LAT_(c) v[SHARE][LAT_N], row[LAT_N];
+    const lat_cuda_distances steps = lat_cuda_find(w, w.axis, i, parity, w.site_from);
+    const int64_t link = (int64_t)steps.site * w.nd + mu;
+    LAT_(c) v[SHARE][LAT_N];
     WAIT_FOR_GRID();
     if (w.peers.direct && blockIdx.x == 0)
         lat_cuda_signal_step(w.peers, how.number - 1);
@@ -101,33 +120,29 @@ static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
             lat_cuda_wait_flag(w.peers, side, how.number - 1);
         __syncthreads();
     }
-    LAT_(add_links)(w, parity, i, maker.column, v);
-    LAT_(put_products)(x, v, maker);
-    __syncwarp();
-#pragma unroll 1
-    for (int turn = 0; turn < SHARE; turn++) {
-        i = LAT_(site_number)(w, how, parity, warp * WARP_SITES + turn * TILES + t.number, &side,
-                              &there);
-        const int64_t link = (int64_t)lat_cuda_find(w, w.axis, i, parity, w.site_from).site * w.nd
-                             + mu;
-        const LAT_(rng) rng = {how.seed, &link, how.config, how.step};
-        const LAT_(hits) hits = {(LAT_T)how.k, 1, 0, &rng};
-        LAT_V *const mine = LAT_(link_at)(w, parity, i, mu);
-        LAT_(get_column)(row, mine, t.column);
-        LAT_(put_column)(y, row, t);
-        LAT_(hit_all)(x + turn * SCRATCH, y, t, hits, how.update, false);
-        LAT_(tile_orthonormal_again)(row, y, t);
-        if (there && t.stores) {
-            LAT_(put_row)(mine, row, t.column);
+    LAT_(add_links)(w, parity, i, steps, t, (LAT_V *)x, v);
+    LAT_(put_columns)<SHARE>(x, v, t);
+    const LAT_(rng) rng = {how.seed, &link, how.config, how.step};
+    const LAT_(hits) hits = {(LAT_T)how.k, 1, 0, &rng};
+    LAT_V *const mine = LAT_(link_at)(w, parity, i, mu);
+#pragma unroll
+    for (int c = 0; c < SHARE; c++)
+        LAT_(get_column)(v[c], mine, t.column + c * LANES(SHARE));
+    LAT_(put_columns)<SHARE>(y, v, t);
+    LAT_(hit_all)<SHARE>(x, y, t, hits, how.update, false);
+    LAT_(tile_orthonormal_again)<SHARE>(v, y, t);
+    if (there && t.stores)
+#pragma unroll
+        for (int c = 0; c < SHARE; c++) {
+            const int row = t.column + c * LANES(SHARE);
+            LAT_(put_row)(mine, v[c], row);
             if (face
                 && (side == 1
                     || mu != w.nd - 1)) /* nobody reads links of the last direction above */
                 LAT_(put_row)(lat_cuda_ghost<LAT_V>(w, w.peers, side, 0, parity, i, w.nd * CH)
                                   + mu * CH * LAT_CUDA_GROUP,
-                              row, t.column);
+                              v[c], row);
         }
-        __syncwarp();
-    }
 }
 
 /* Back to SU(N): LAT_(link_reunit). The "faces" of this kernel are the ghosts. */
@@ -136,16 +151,16 @@ static __global__ void __launch_bounds__(BLOCK)
                       const __grid_constant__ lat_cuda_draw how)
 {
     __shared__ LAT_(c) scratch[TILE_WARPS][SCRATCH];
-    const LAT_(tile) t = LAT_(tile_of)();
+    const LAT_(tile)<1> t = LAT_(tile_of)<1>();
     LAT_(c) *const y = scratch[threadIdx.x / 32];
     int side;
     const uint32_t n = lat_cuda_block_of(how.face_blocks, 0, 0, &side) * REUNIT_SITES
-                       + threadIdx.x / 32 * TILES + (uint32_t)t.number;
+                       + threadIdx.x / 32 * TILES(1) + (uint32_t)t.number;
     const bool there = n < (side < 0 ? w.own : w.face);
     const uint32_t from = side < 0 ? w.from : side ? w.from + w.own : w.from - w.face;
     LAT_V *const mine = LAT_(link_at)(w, (int)blockIdx.y % 2, there ? from + n : w.from,
                                       (int)blockIdx.y / 2);
-    LAT_(c) v[LAT_N];
+    LAT_(c) v[1][LAT_N];
     if (w.peers.direct && blockIdx.x == 0 && blockIdx.y == 0)
         lat_cuda_signal_step(w.peers, how.number - 1);
     if (w.peers.direct && side >= 0) {
@@ -153,17 +168,15 @@ static __global__ void __launch_bounds__(BLOCK)
             lat_cuda_wait_flag(w.peers, side, how.number - 1);
         __syncthreads();
     }
-    LAT_(get_column)(v, mine, t.column);
-    LAT_(put_column)(y, v, t);
-    __syncwarp();
-    LAT_(tile_orthonormal)(v, y, t);
-    const LAT_(c) back = LAT_(phase_back)(LAT_(tile_det) < true > (y, t));
+    LAT_(get_row)(v[0], mine, t.column);
+    LAT_(tile_orthonormal)<1>(v, y, t);
+    const LAT_(c) back = LAT_(phase_back)(LAT_(tile_det)(y, t));
     if (t.column == LAT_N - 1)
 #pragma unroll
         for (int k = 0; k < LAT_N; k++)
-            v[k] = LAT_(mul)(back, v[k]);
+            v[0][k] = LAT_(mul)(back, v[0][k]);
     if (there && t.stores)
-        LAT_(put_row)(mine, v, t.column);
+        LAT_(put_row)(mine, v[0], t.column);
 }
 
 /* ---- plaquettes ---- */
@@ -190,7 +203,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
                      const __grid_constant__ lat_cuda_sums sums, uint32_t number)
 {
     const lat_cuda_summand p = lat_cuda_summand_of(w, sums);
-    const LAT_(tile) t = LAT_(tile_of)();
+    const LAT_(tile)<1> t = LAT_(tile_of)<1>();
     double sum[2] = {0, 0};
     if (w.peers.direct) {
         if (blockIdx.x == 0 && blockIdx.y == 0)
@@ -200,7 +213,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
         __syncthreads();
     }
 #pragma unroll 1
-    for (int s = 0; s < 32; s += TILES) {
+    for (int s = 0; s < 32; s += TILES(1)) {
         const int lane = s + t.number < 32 ? s + t.number : 31;
         const bool there = __shfl_sync(~0u, (int)p.there, lane);
         const uint32_t at = __shfl_sync(~0u, p.i, lane), i = there ? at : w.from;
@@ -210,7 +223,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
             const int mu = plane / w.nd, nu = plane % w.nd;
             if (mu >= nu)
                 continue;
-            const double one = LAT_(tile_sum)(
+            const double one = LAT_(tile_sum)<1>(
                 (double)LAT_(plane)(w, p.parity, i, d, mu, nu, t.column), t, s);
             if (nu == w.nd - 1)
                 sum[1] += one;

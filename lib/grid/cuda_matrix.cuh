@@ -55,3 +55,9 @@ template <int ROWS> static __device__ __forceinline__ void LAT_(store)(LAT_V *p,
 
 /* The last row from the others. */
 static __device__ __forceinline__ void LAT_(complete)(LAT_T *m) { LAT_(fill_last)((LAT_(m) *)m); }
+
+/* v[a] from registers, not by way of local memory, where loops over directions are not unrolled. */
+static __device__ __forceinline__ uint32_t LAT_(one_of)(const uint32_t v[4], int a)
+{
+    return a < 2 ? a == 0 ? v[0] : v[1] : a == 2 ? v[2] : v[3];
+}

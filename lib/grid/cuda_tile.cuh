@@ -1,61 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_tile.cuh: matrices of SU(N) over N threads of a warp, a tile (template; after
+/* cuda_tile.cuh: matrices of SU(N) over threads of a warp, a tile (template; after
  * cuda_matrix.cuh), for N whose matrices a thread has no registers for.
  *
- * A thread of a tile has rows or columns of a matrix in registers. A product needs all of the other
- * factor in each of them: it is read from memory, where the threads of a tile ask for the same 16
- * bytes at once. What is read so is what products cost; so where N is even half as many threads
- * make them, with two rows or columns each, for twice as many sites. Hits of SU(2) subgroups change
- * two rows, in each column by itself; so the columns are in shared memory, a slot of its own for
- * each lane and row, and what the hit is comes from the two columns that know by shuffles. All
- * threads of a warp come everywhere; lanes that are left over do what another one does, and store
- * nothing. */
+ * A thread of a tile has C rows or columns of a matrix, so that N / C threads are a tile: those of
+ * number column, column + N / C, ... A product needs all of the other factor in each thread: it is
+ * read from memory, where the threads of a tile ask for the same 16 bytes at once, and what is read
+ * serves C columns. Hits of SU(2) subgroups change two rows, in each column by itself; so the
+ * columns are in shared memory, a slot of its own for each lane, row and c, and what the hit is
+ * comes from the two columns that know by shuffles; all threads of a tile make it of them, which C
+ * columns share. All threads of a warp come everywhere; lanes that are left over do what another
+ * one does, and store nothing. */
 
-#define TILES (32 / LAT_N)      /* of a warp */
 #define PITCH 33                /* lanes, and one more: rows and columns are both read freely */
-#define SCRATCH (LAT_N * PITCH) /* complex numbers: a matrix of each tile of a warp */
+#define SCRATCH (LAT_N * PITCH) /* complex numbers: a column of each thread of a warp */
 #define PAIR_HALVES (PER / 2)   /* complex numbers of a chunk */
 
-/* Rows or columns that a thread has in products; of so many sites a tile in turn has the hits. */
-#ifndef SHARE
-#define SHARE (LAT_N % 2 == 0 && LAT_N <= 8 ? 2 : 1)
-#endif
-#define APART (LAT_N / SHARE) /* from one of them to the next */
-#define WARP_SITES (TILES * SHARE)
+/* C of sweeps. (Two of SU(8) and three of SU(6) in single fill the registers.) */
+#define SHARE (LAT_N % 2 || LAT_N > 8 ? 1 : LAT_N == 6 && LAT_SIZE == 4 ? 3 : 2)
+#define LANES(C) (LAT_N / (C))   /* of a tile; a thread's columns are so far from each other */
+#define TILES(C) (32 / LANES(C)) /* of a warp */
 
 /* Warps of a block: so many that its matrices are no more than 48 KB of shared memory. */
-#define TILE_WARPS (4 * (SHARE + 1) * SCRATCH * 2 * LAT_SIZE <= 48 * 1024 ? 4 : 2)
+#define TILE_WARPS (4 * 2 * SHARE * SCRATCH * 2 * LAT_SIZE <= 48 * 1024 ? 4 : 2)
 #define TILE_BLOCK (32 * TILE_WARPS)
-#define TILE_SITES (WARP_SITES * TILE_WARPS) /* of a block */
+#define TILE_SITES (TILES(SHARE) * TILE_WARPS) /* of a block */
 
-typedef struct {
-    int column;      /* of this thread; or row */
+template <int C> struct LAT_(tile) {
+    int column;      /* the first one of this thread; or row */
     int lane, first; /* in the warp: this thread, the tile's first one */
     int number;      /* of the tile in its warp */
     bool stores;     /* false: a lane left over */
-} LAT_(tile);
+};
 
-static __device__ __forceinline__ LAT_(tile) LAT_(tile_of)()
+template <int C> static __device__ __forceinline__ LAT_(tile)<C> LAT_(tile_of)()
 {
-    LAT_(tile) t;
+    LAT_(tile)<C> t;
     t.lane = (int)threadIdx.x % 32;
-    t.stores = t.lane < TILES * LAT_N;
-    t.number = t.stores ? t.lane / LAT_N : TILES - 1;
-    t.column = t.stores ? t.lane % LAT_N : t.lane - TILES * LAT_N;
-    t.first = t.number * LAT_N;
+    t.stores = t.lane < TILES(C) * LANES(C);
+    t.number = t.stores ? t.lane / LANES(C) : TILES(C) - 1;
+    t.column = t.stores ? t.lane % LANES(C) : t.lane - TILES(C) * LANES(C);
+    t.first = t.number * LANES(C);
     return t;
-}
-
-/* The same for products: the site in the warp, and the first column of this thread. */
-typedef struct {
-    int site, column;
-} LAT_(maker);
-
-static __device__ __forceinline__ LAT_(maker) LAT_(maker_of)()
-{
-    const int lane = (int)threadIdx.x % 32, site = lane / APART;
-    const LAT_(maker) m = {site < WARP_SITES ? site : WARP_SITES - 1, lane % APART};
-    return m;
 }
 
 static __device__ __forceinline__ LAT_(c) LAT_(from)(LAT_(c) z, int lane)
@@ -83,14 +68,16 @@ static __device__ __forceinline__ void LAT_(scale)(LAT_(c) *v, LAT_T s)
 
 /* The sum of v over each tile, for the lane that is number from + that of the tile; 0 for others.
  */
-static __device__ __forceinline__ double LAT_(tile_sum)(double v, const LAT_(tile) &t, int from)
+template <int C>
+static __device__ __forceinline__ double LAT_(tile_sum)(double v, const LAT_(tile) < C > &t,
+                                                        int from)
 {
     double sum = 0;
 #pragma unroll
-    for (int k = 0; k < LAT_N; k++)
+    for (int k = 0; k < LANES(C); k++)
         sum += __shfl_sync(~0u, v, t.first + k);
-    const int tile = t.lane - from, there = tile >= 0 && tile < TILES;
-    const double got = __shfl_sync(~0u, sum, there ? tile * LAT_N : 0);
+    const int tile = t.lane - from, there = tile >= 0 && tile < TILES(C);
+    const double got = __shfl_sync(~0u, sum, there ? tile * LANES(C) : 0);
     return there ? got : 0;
 }
 
@@ -99,12 +86,6 @@ static __device__ __forceinline__ void LAT_(clear)(LAT_(c) *v)
 #pragma unroll
     for (int k = 0; k < LAT_N; k++)
         v[k].re = v[k].im = 0;
-}
-
-/* v[a] from registers, not by way of local memory, where loops over directions are not unrolled. */
-static __device__ __forceinline__ uint32_t LAT_(one_of)(const uint32_t v[4], int a)
-{
-    return a < 2 ? a == 0 ? v[0] : v[1] : a == 2 ? v[2] : v[3];
 }
 
 /* ---- matrices in memory ---- */
@@ -154,15 +135,16 @@ static __device__ __forceinline__ void LAT_(put_row)(LAT_V *p, const LAT_(c) *v,
         }
 }
 
-/* For C vectors: y += m v or, if DAGGER, m^+ v; of ROWS, y += v m or v m^+. */
-template <bool ROWS, bool DAGGER, int C>
+/* For C vectors: y += m v or, if DAGGER, m^+ v; of ROWS, y += v m or v m^+. From one chunk of m to
+ * the next it is STEP. */
+template <bool ROWS, bool DAGGER, int C, int STEP = LAT_CUDA_GROUP>
 static __device__ __forceinline__ void LAT_(add_times)(LAT_(c) (*y)[LAT_N], const LAT_V *m,
                                                        const LAT_(c) (*v)[LAT_N])
 {
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS(LAT_N); chunk++) {
         LAT_T part[PER];
-        LAT_(unpack)(part, m[chunk * LAT_CUDA_GROUP], PER);
+        LAT_(unpack)(part, m[chunk * STEP], PER);
 #pragma unroll
         for (int h = 0; h < PAIR_HALVES; h++) {
             const int e = chunk * PAIR_HALVES + h, row = e / LAT_N, column = e % LAT_N,
@@ -178,34 +160,77 @@ static __device__ __forceinline__ void LAT_(add_times)(LAT_(c) (*y)[LAT_N], cons
     }
 }
 
+/* ---- matrices on their way to shared memory ---- */
+
+/* The other factors of products come by way of shared memory, the next one while this one is used:
+ * registers are too few to wait for all of it. A warp has two buffers for them, where its columns
+ * will be, in which chunks of its sites lie side by side. */
+#define BUFFER(C) (CHUNKS(LAT_N) * TILES(C))
+
+template <int C, bool STAGED = true>
+static __device__ __forceinline__ void LAT_(stage)(LAT_V *buffer, const LAT_V *m,
+                                                   const LAT_(tile) < C > &t)
+{
+    if constexpr (STAGED) {
+        static_assert(2 * BUFFER(C) * sizeof(LAT_V) <= 2 * C * SCRATCH * sizeof(LAT_(c)), "space");
+#pragma unroll
+        for (int from = 0; from < CHUNKS(LAT_N); from += LANES(C)) {
+            const int k = from + t.column;
+            if (t.stores && k < CHUNKS(LAT_N))
+                __pipeline_memcpy_async(buffer + k * TILES(C) + t.number, m + k * LAT_CUDA_GROUP,
+                                        sizeof *m);
+        }
+        __pipeline_commit();
+    }
+}
+
+/* LAT_(add_times) of m, which was staged before the last one, where there are buffers. */
+template <bool ROWS, bool DAGGER, int C, bool STAGED = true>
+static __device__ __forceinline__ void LAT_(add_times_staged)(LAT_(c) (*y)[LAT_N],
+                                                              const LAT_V *buffer, const LAT_V *m,
+                                                              const LAT_(c) (*v)[LAT_N],
+                                                              const LAT_(tile) < C > &t)
+{
+    if constexpr (STAGED) {
+        __pipeline_wait_prior(1);
+        __syncwarp();
+        LAT_(add_times)<ROWS, DAGGER, C, TILES(C)>(y, buffer + t.number, v);
+        __syncwarp();
+    } else {
+        LAT_(add_times)<ROWS, DAGGER, C>(y, m, v);
+    }
+}
+
 /* ---- matrices in shared memory ---- */
 
-static __device__ __forceinline__ void LAT_(put_column)(LAT_(c) *y, const LAT_(c) *v,
-                                                        const LAT_(tile) &t)
+template <int C>
+static __device__ __forceinline__ void LAT_(put_columns)(LAT_(c) *y, const LAT_(c) (*v)[LAT_N],
+                                                         const LAT_(tile) < C > &t)
 {
 #pragma unroll
-    for (int a = 0; a < LAT_N; a++)
-        y[a * PITCH + t.lane] = v[a];
-}
-
-/* Columns of products to where hits take them: x has a matrix of each tile for each turn. */
-static __device__ __forceinline__ void LAT_(put_products)(LAT_(c) *x, const LAT_(c) (*v)[LAT_N],
-                                                          const LAT_(maker) &m)
-{
-    LAT_(c) *const to = x + m.site / TILES * SCRATCH + m.site % TILES * LAT_N + m.column;
-#pragma unroll
-    for (int c = 0; c < SHARE; c++)
+    for (int c = 0; c < C; c++)
 #pragma unroll
         for (int a = 0; a < LAT_N; a++)
-            to[a * PITCH + c * APART] = v[c][a];
+            y[c * SCRATCH + a * PITCH + t.lane] = v[c][a];
 }
 
+/* Row a of the tile's matrix. */
+template <int C>
 static __device__ __forceinline__ void LAT_(row_of)(LAT_(c) *row, const LAT_(c) *y,
-                                                    const LAT_(tile) &t, int a)
+                                                    const LAT_(tile) < C > &t, int a)
 {
 #pragma unroll
     for (int k = 0; k < LAT_N; k++)
-        row[k] = y[a * PITCH + t.first + k];
+        row[k] = y[k / LANES(C) * SCRATCH + a * PITCH + t.first + k % LANES(C)];
+}
+
+template <int C>
+static __device__ __forceinline__ void LAT_(set_row)(LAT_(c) *y, const LAT_(c) *row,
+                                                     const LAT_(tile) < C > &t, int a)
+{
+#pragma unroll
+    for (int k = 0; k < LAT_N; k++)
+        y[k / LANES(C) * SCRATCH + a * PITCH + t.first + k % LANES(C)] = row[k];
 }
 
 /* ---- hits ---- */
@@ -325,13 +350,29 @@ static __device__ __forceinline__ void LAT_(hit_column)(LAT_(c) *s, LAT_(c) *t, 
     t->im = h[0] * b.im - h[3] * b.re - h[2] * a.im + h[1] * a.re;
 }
 
+/* Of C numbers that of column j, which this thread may have. */
+template <int C> static __device__ __forceinline__ LAT_(c) LAT_(own)(const LAT_(c) v[C], int j)
+{
+    LAT_(c) z = v[0];
+#pragma unroll
+    for (int c = 1; c < C; c++)
+        if (j >= c * LANES(C))
+            z = v[c];
+    return z;
+}
+
 /* The axis of the hit on rows p, q (LAT_(hit_axis)): xp and xq are those elements of each column.
  */
-static __device__ __forceinline__ void LAT_(axis_of)(LAT_T r[4], const LAT_(tile) &t, LAT_(c) xp,
-                                                     LAT_(c) xq, int p, int q)
+template <int C>
+static __device__ __forceinline__ void LAT_(axis_of)(LAT_T r[4], const LAT_(tile) < C > &t,
+                                                     const LAT_(c) xp[C], const LAT_(c) xq[C],
+                                                     int p, int q)
 {
-    const LAT_(c) pp = LAT_(from)(xp, t.first + p), qp = LAT_(from)(xq, t.first + p),
-                  pq = LAT_(from)(xp, t.first + q), qq = LAT_(from)(xq, t.first + q);
+    const int lp = t.first + p % LANES(C), lq = t.first + q % LANES(C);
+    const LAT_(c) pp = LAT_(from)(LAT_(own) < C > (xp, p), lp),
+                  qp = LAT_(from)(LAT_(own) < C > (xq, p), lp),
+                  pq = LAT_(from)(LAT_(own) < C > (xp, q), lq),
+                  qq = LAT_(from)(LAT_(own) < C > (xq, q), lq);
     r[0] = pp.re + qq.re;
     r[1] = -qp.im - pq.im;
     r[2] = qp.re - pq.re;
@@ -340,34 +381,51 @@ static __device__ __forceinline__ void LAT_(axis_of)(LAT_T r[4], const LAT_(tile
 
 /* One pass of hits over all subgroups: x and y, in shared memory, change as x says. `still`: in
  * this tile they do not. */
-static __device__ __forceinline__ void LAT_(hit_all)(LAT_(c) *x, LAT_(c) *y, const LAT_(tile) &t,
-                                                     const LAT_(hits) &h, lat_update update,
-                                                     bool still)
+template <int C>
+static __device__ __forceinline__ void LAT_(hit_all)(LAT_(c) *x, LAT_(c) *y,
+                                                     const LAT_(tile) < C > &t, const LAT_(hits) &h,
+                                                     lat_update update, bool still)
 {
     LAT_T d[7] = {0, 0, 0, 0, 0, 0, 0};
     uint32_t n = 0;
-    int prepared = 0; /* the column that has prepared the next hit */
+    int prepared = 0; /* the lane that has prepared the next hit */
 #pragma unroll 1
     for (int p = 0; p < LAT_N - 1; p++) {
-        LAT_(c) xp = x[p * PITCH + t.lane], yp = y[p * PITCH + t.lane];
+        LAT_(c) xp[C], yp[C];
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            xp[c] = x[c * SCRATCH + p * PITCH + t.lane];
+            yp[c] = y[c * SCRATCH + p * PITCH + t.lane];
+        }
 #pragma unroll 1
         for (int q = p + 1; q < LAT_N; q++, n++) {
-            LAT_(c) xq = x[q * PITCH + t.lane], yq = y[q * PITCH + t.lane];
+            LAT_(c) xq[C], yq[C];
             LAT_T r[4], w[4];
+#pragma unroll
+            for (int c = 0; c < C; c++) {
+                xq[c] = x[c * SCRATCH + q * PITCH + t.lane];
+                yq[c] = y[c * SCRATCH + q * PITCH + t.lane];
+            }
             if (prepared == 0)
                 LAT_(prepare)(d, h, update, n + (uint32_t)t.column);
-            LAT_(axis_of)(r, t, xp, xq, p, q);
+            LAT_(axis_of)<C>(r, t, xp, xq, p, q);
             LAT_(hit_of)(w, r, h, update, n, d, t.first + prepared);
-            prepared = prepared + 1 == LAT_N ? 0 : prepared + 1;
+            prepared = prepared + 1 == LANES(C) ? 0 : prepared + 1;
             if (!still) {
-                LAT_(hit_column)(&xp, &xq, w);
-                LAT_(hit_column)(&yp, &yq, w);
-                x[q * PITCH + t.lane] = xq;
-                y[q * PITCH + t.lane] = yq;
+#pragma unroll
+                for (int c = 0; c < C; c++) {
+                    LAT_(hit_column)(xp + c, xq + c, w);
+                    LAT_(hit_column)(yp + c, yq + c, w);
+                    x[c * SCRATCH + q * PITCH + t.lane] = xq[c];
+                    y[c * SCRATCH + q * PITCH + t.lane] = yq[c];
+                }
             }
         }
-        x[p * PITCH + t.lane] = xp;
-        y[p * PITCH + t.lane] = yp;
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            x[c * SCRATCH + p * PITCH + t.lane] = xp[c];
+            y[c * SCRATCH + p * PITCH + t.lane] = yp[c];
+        }
     }
     __syncwarp();
 }
@@ -394,50 +452,98 @@ static __device__ __forceinline__ void LAT_(take_off)(LAT_(c) *row, LAT_(c) s, c
         row[k] = LAT_(fma)(row[k], minus, v[k]);
 }
 
-/* This thread's row of y, orthonormalised to first order: LAT_(orthonormal_again). */
-static __device__ __forceinline__ void LAT_(tile_orthonormal_again)(LAT_(c) *row, const LAT_(c) *y,
-                                                                    const LAT_(tile) &t)
+/* This thread's rows of y, orthonormalised to first order: LAT_(orthonormal_again). */
+template <int C>
+static __device__ __forceinline__ void LAT_(tile_orthonormal_again)(LAT_(c) (*row)[LAT_N],
+                                                                    const LAT_(c) *y,
+                                                                    const LAT_(tile) < C > &t)
 {
     LAT_(c) v[LAT_N];
-    LAT_(row_of)(row, y, t, t.column);
-    const LAT_T square = LAT_(overlap)(row, row).re;
+    LAT_T square[C];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        LAT_(row_of)<C>(row[c], y, t, t.column + c * LANES(C));
+        square[c] = LAT_(overlap)(row[c], row[c]).re;
+    }
 #pragma unroll 1
     for (int b = 0; b < LAT_N - 1; b++) {
-        LAT_(row_of)(v, y, t, b);
-        LAT_(take_off)(row, LAT_(overlap)(row, v), v, b < t.column);
+        LAT_(row_of)<C>(v, y, t, b);
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            if (b < (c + 1) * LANES(C) - 1)
+                LAT_(take_off)(row[c], LAT_(overlap)(row[c], v), v, b < t.column + c * LANES(C));
     }
-    LAT_(scale)(row, (LAT_T)1.5 - (LAT_T)0.5 * square);
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        LAT_(scale)(row[c], (LAT_T)1.5 - (LAT_T)0.5 * square[c]);
 }
 
-/* The same by Gram-Schmidt: LAT_(orthonormal). The rows of y are overwritten with the result. */
-static __device__ __forceinline__ void LAT_(tile_orthonormal)(LAT_(c) *row, LAT_(c) *y,
-                                                              const LAT_(tile) &t)
+/* Gram-Schmidt of the tile's rows: LAT_(orthonormal). y: scratch. */
+template <int C>
+static __device__ __forceinline__ void LAT_(tile_orthonormal)(LAT_(c) (*row)[LAT_N], LAT_(c) *y,
+                                                              const LAT_(tile) < C > &t)
 {
     LAT_(c) v[LAT_N];
-    LAT_(row_of)(row, y, t, t.column);
     __syncwarp();
-#pragma unroll 1
-    for (int b = 0; b < LAT_N; b++) {
-        if (b == t.column) {
-            LAT_(scale)(row, LAT_(rsqrt)(LAT_(overlap)(row, row).re));
-            if (t.stores)
 #pragma unroll
-                for (int k = 0; k < LAT_N; k++)
-                    y[b * PITCH + t.first + k] = row[k];
+    for (int c = 0; c < C; c++)
+#pragma unroll 1
+        for (int b = 0; b < LANES(C); b++) {
+            if (b == t.column) {
+                LAT_(scale)(row[c], LAT_(rsqrt)(LAT_(overlap)(row[c], row[c]).re));
+                if (t.stores)
+                    LAT_(set_row)<C>(y, row[c], t, b + c * LANES(C));
+            }
+            __syncwarp();
+            LAT_(row_of)<C>(v, y, t, b + c * LANES(C));
+#pragma unroll
+            for (int d = c; d < C; d++)
+                LAT_(take_off)(row[d], LAT_(overlap)(row[d], v), v,
+                               b + c * LANES(C) < t.column + d * LANES(C));
         }
-        __syncwarp();
-        LAT_(row_of)(v, y, t, b);
-        LAT_(take_off)(row, LAT_(overlap)(row, v), v, b < t.column);
-    }
     __syncwarp();
 }
 
 /* ---- determinants ---- */
 
-/* det m by elimination, m in shared memory, which is destroyed; PIVOT: with row k or below, the
- * largest of column k; otherwise m is near 1. The same in all threads of a tile. */
-template <bool PIVOT>
-static __device__ __forceinline__ LAT_(c) LAT_(tile_det)(LAT_(c) *m, const LAT_(tile) &t)
+/* det of the tile's matrix, whose rows are destroyed, by elimination: in each step the first
+ * element of the rows goes, and the others move to its place. m is near 1, so that no pivots are
+ * needed. The same in all threads of a tile. y: scratch. */
+template <int C>
+static __device__ __forceinline__ LAT_(c)
+    LAT_(det_near_one)(LAT_(c) (*row)[LAT_N], LAT_(c) *y, const LAT_(tile) < C > &t)
+{
+    LAT_(c) det = {1, 0}, v[LAT_N];
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < C; c++)
+#pragma unroll 1
+        for (int b = 0; b < LANES(C); b++) {
+            if (b == t.column && t.stores)
+                LAT_(set_row)<C>(y, row[c], t, b + c * LANES(C));
+            __syncwarp();
+            LAT_(row_of)<C>(v, y, t, b + c * LANES(C));
+            const LAT_T s = LAT_(rsqrt)(v[0].re * v[0].re + v[0].im * v[0].im), inverse = -s * s;
+            det = LAT_(mul)(det, v[0]);
+#pragma unroll
+            for (int d = c; d < C; d++) {
+                const LAT_(c) zero = {0, 0};
+                LAT_(c) f = LAT_(fma_conj)(zero, row[d][0], v[0]);
+                f.re *= inverse;
+                f.im *= inverse;
+#pragma unroll
+                for (int k = 1; k < LAT_N; k++)
+                    row[d][k - 1] = LAT_(fma)(row[d][k], f, v[k]);
+                row[d][LAT_N - 1] = zero;
+            }
+        }
+    __syncwarp();
+    return det;
+}
+
+/* det m by elimination, m in shared memory, a column a thread, which is destroyed; with row k or
+ * below, the largest of column k. The same in all threads of a tile. */
+static __device__ __forceinline__ LAT_(c) LAT_(tile_det)(LAT_(c) *m, const LAT_(tile) < 1 > &t)
 {
     LAT_(c) det = {1, 0};
     LAT_(c) *const own = m + t.lane; /* this thread's column */
@@ -445,7 +551,7 @@ static __device__ __forceinline__ LAT_(c) LAT_(tile_det)(LAT_(c) *m, const LAT_(
     for (int k = 0; k < LAT_N; k++) {
         LAT_(c) top = own[k * PITCH];
 #pragma unroll 1
-        for (int a = k + 1; PIVOT && a < LAT_N; a++) {
+        for (int a = k + 1; a < LAT_N; a++) {
             const LAT_(c) q = own[a * PITCH];
             const int larger = q.re * q.re + q.im * q.im > top.re * top.re + top.im * top.im;
             if (__shfl_sync(~0u, larger, t.first + k)) {
