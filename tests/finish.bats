@@ -4,6 +4,7 @@
 load helper
 
 setup_file() {
+    export CUDA_VISIBLE_DEVICES= # on the CPU; gpu.bats has the GPU
     cd "$BATS_FILE_TMPDIR" || return 1
     thermal three.lat
     thermal two.lat --group 2 --beta 2.4

@@ -45,6 +45,40 @@ built_for() {
     lat-theta --require-theta 1e-10 b.lat
 }
 
+@test "Newton's method on the GPU ends in the maxima where sweeps and the CPU end, with the same bytes each time" {
+    thermal b.lat
+    thermal c.lat --group 2 --beta 2.4
+    for file in b.lat c.lat; do
+        for gauge in landau coulomb; do
+            lat-orelax --device gpu --gauge $gauge --copies 2 --theta 1e-15 $file --copies-log none.tsv -o none.lat
+            for n in 1 2; do
+                lat-orelax --no-provenance --device gpu --finish newton --gauge $gauge --copies 2 --theta 1e-15 --log log.tsv \
+                    $file --copies-log newton.tsv -o $n.lat
+            done
+            lat-theta --gauge $gauge --require-theta 1e-15 1.lat
+            cmp 1.lat 2.lat
+            # F is a mean of numbers of size 1, and quadratic in what theta leaves.
+            paste none.tsv newton.tsv | awk -F'\t' 'NR > 1 { d = $4 - $12; if (d < -1e-12 || d > 1e-12) exit 1; a += $6; b += $14 }
+                END { exit !(NR > 1 && b < a) }'
+            grep -q "^# .* newton slices=.* converged=.* ritz=0\.[0-9]" log.tsv
+        done
+    done
+    lat-orelax --device gpu --finish newton --weights 1,1,1,0.5 --theta 1e-24 --precision double b.lat -o d.lat
+    lat-theta --require-theta 1e-24 d.lat
+    lat-orelax --device gpu --gauge coulomb --time x --theta 1e-14 b.lat -o none.lat
+    lat-orelax --device gpu --finish newton --gauge coulomb --time x --theta 1e-14 b.lat -o d.lat
+    near "$(column d.lat functional --gauge coulomb --time x)" "$(column none.lat functional --gauge coulomb --time x)" 1e-12
+}
+
+@test "where Newton's method cannot be on the GPU a sentence says why, and auto leaves all to sweeps" {
+    rough odd.lat --dims 4,4,4,44
+    refuses 1 "Fourier transforms are here for extents that are products of 2, 3, 5 and 7, below 4096, found 44" \
+        lat-orelax --device gpu --finish newton odd.lat -o b.lat
+    lat-orelax --device gpu --finish auto odd.lat -o b.lat
+    lat-orelax --device gpu odd.lat -o c.lat
+    cmp <(lat-convert --to raw b.lat) <(lat-convert --to raw c.lat)
+}
+
 @test "a group without GPU code runs on the CPU, with a sentence that says how to get it, unless a GPU was asked for" {
     local n
     for n in 3 4 5 6 7 8 none; do

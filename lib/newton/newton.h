@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* newton.h: Newton's method near a maximum of the functional of Landau or Coulomb gauge, on the CPU
- * and one process, for SU(2) and SU(3).
+ * or a GPU, in one process, for SU(2) and SU(3).
  *
  * M s = -A is solved by conjugate gradients, M the Faddeev-Popov operator and A the gradient
  * (docs/gauges.md), with the inverse Laplacian as preconditioner; then g <- exp(s) g. Near the
@@ -10,11 +10,13 @@
  * that there is a saddle, not a maximum. A, exp(s) g and the functional are in double, the solver
  * is in single. Each slice in Coulomb gauge is a problem of its own.
  *
- * Functions return 0, or -1 with lat_error set. The bits do not depend on the number of threads. */
+ * Functions return 0, or -1 with lat_error set. The bits do not depend on the number of threads; on
+ * one kind of GPU they are the same each time. */
 #ifndef LAT_NEWTON_NEWTON_H
 #define LAT_NEWTON_NEWTON_H
 
 #include <stdbool.h>
+#include "fix/fix.h"
 #include "grid/device.h"
 #include "lattice/condition.h"
 #include "lattice/field.h"
@@ -39,10 +41,11 @@ typedef struct lat_newton_report {
 } lat_newton_report;
 
 /* Steps of the slices whose `slice` is true (NULL: all) until theta of each is below `theta`, or
- * until a slice shows that it is not near enough to a maximum. g, f64 and in SU(N), is changed
- * there where that raised the functional. s (theta_max is not set) is the state of these slices
- * together; slices[] gets the theta of each. */
-int lat_newton_run(lat_newton *n, lat_field *g, const bool *slice, double theta,
-                   lat_newton_report *report, lat_gauge_state *s, double *slices);
+ * until a slice shows that it is not near enough to a maximum. They begin at g of a copy of `from`,
+ * made orthonormal; the result is in g, f64, if all slices are below theta, and otherwise in `from`
+ * again. With from = NULL they begin at g itself, in SU(N), and the result is there. s (theta_max
+ * is not set) is the state of these slices together; slices[] gets the theta of each. */
+int lat_newton_run(lat_newton *n, lat_fixer *from, int copy, lat_field *g, const bool *slice,
+                   double theta, lat_newton_report *report, lat_gauge_state *s, double *slices);
 
 #endif

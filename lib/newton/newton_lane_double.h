@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* newton_lane_double.h: gradients and steps in double (template; after newton_lane_algebra.h). */
+/* newton_lane_double.h: gradients and steps in double (template; after newton_algebra.h). */
 
 /* Lane l of n reals to a row. */
 LAT_HOST_DEVICE void LAT_(lane_to_row)(float *row, const LAT_T *v, int n, int l)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* newton_lane_single.h: conjugate gradients in single (template; after newton_lane_algebra.h). */
+/* newton_lane_single.h: conjugate gradients in single (template; after newton_algebra.h). */
 
 #define LINK (2 * (LAT_N - 1) * LAT_N) /* reals of a link */
 
@@ -73,79 +73,6 @@ static void LAT_(rotate)(const lat_newton_fields *f, int begin, int end)
 
 /* ---- the operator ---------------------------------------------------------------------------- */
 
-/* s += weight w p for a link and an element of the algebra, both times sqrt 2 of p off its diagonal
- * (p as its components are). Of the diagonal of s only the imaginary parts. */
-LAT_HOST_DEVICE void LAT_(add_link)(LAT_(m) *s, LAT_T *sd, const LAT_T *link, const LAT_T *p,
-                                    LAT_T weight)
-{
-    LAT_(m) u;
-    LAT_(c) o[LAT_N][LAT_N];
-    LAT_T d[LAT_N];
-    int i = 0;
-    LAT_(load_link)(&u, link);
-    LAT_(diagonal)(d, p);
-    LAT_UNROLL
-    for (int a = 0; a < LAT_N; a++) {
-        d[a] *= weight * LAT_(set)((LAT_S)1.41421356237309504880);
-        LAT_UNROLL
-        for (int b = a + 1; b < LAT_N; b++, i += 2) {
-            o[a][b].re = weight * p[i];
-            o[a][b].im = weight * p[i + 1];
-            o[b][a].re = -o[a][b].re;
-            o[b][a].im = o[a][b].im;
-        }
-    }
-    LAT_UNROLL
-    for (int a = 0; a < LAT_N; a++)
-        LAT_UNROLL
-    for (int b = 0; b < LAT_N; b++) {
-        LAT_(c) t = a == b ? (LAT_(c)){LAT_(set)(0), sd[a]} : s->e[a][b];
-        if (a != b)
-            t.re -= u.e[a][b].im * d[b];
-        t.im += u.e[a][b].re * d[b];
-        LAT_UNROLL
-        for (int c = 0; c < LAT_N; c++)
-            if (c != b) {
-                if (a != b) {
-                    t.re += u.e[a][c].re * o[c][b].re;
-                    t.re -= u.e[a][c].im * o[c][b].im;
-                }
-                t.im += u.e[a][c].re * o[c][b].im;
-                t.im += u.e[a][c].im * o[c][b].re;
-            }
-        if (a == b)
-            sd[a] = t.im;
-        else
-            s->e[a][b] = t;
-    }
-}
-
-/* - p H, whose part in the algebra is that of - (p H + H p) / 2; p as above. */
-LAT_HOST_DEVICE void LAT_(site_part)(LAT_(m) *s, LAT_T *sd, const LAT_T *h, const LAT_T *p)
-{
-    LAT_(m) m, o;
-    LAT_T d[LAT_N];
-    int i = 0, j = LAT_N;
-    LAT_(diagonal)(d, p);
-    for (int a = 0; a < LAT_N; a++) {
-        m.e[a][a].re = h[a];
-        m.e[a][a].im = LAT_(set)(0);
-        o.e[a][a].re = LAT_(set)(0);
-        o.e[a][a].im = d[a] * LAT_(set)((LAT_S)-1.41421356237309504880);
-        for (int b = a + 1; b < LAT_N; b++, i += 2, j += 2) {
-            m.e[a][b].re = m.e[b][a].re = h[j];
-            m.e[a][b].im = h[j + 1];
-            m.e[b][a].im = -h[j + 1];
-            o.e[a][b].re = -p[i];
-            o.e[a][b].im = o.e[b][a].im = -p[i + 1];
-            o.e[b][a].re = p[i];
-        }
-    }
-    *s = LAT_(product)(&o, &m);
-    for (int a = 0; a < LAT_N; a++)
-        sd[a] = s->e[a][a].im;
-}
-
 APART void LAT_(hop_block)(const lat_newton_fields *f, int b, LAT_T *q)
 {
     const lat_layout *lay = f->lay;
@@ -153,13 +80,14 @@ APART void LAT_(hop_block)(const lat_newton_fields *f, int b, LAT_T *q)
     const LAT_T *p = (const LAT_T *)f->p,
                 *w = (const LAT_T *)f->w + (size_t)b * (size_t)(2 * nd * LINK);
     const lat_step *step = lay->step + (size_t)b * (size_t)(2 * nd);
-    LAT_(m) s;
+    LAT_(m) s, u;
     LAT_T sd[LAT_N], gathered[COLOURS];
     LAT_(site_part)(&s, sd, (const LAT_T *)f->h + (size_t)b * (LAT_N * LAT_N),
                     p + (size_t)b * COLOURS);
     for (int i = 0; i < 2 * nd; i++, w += LINK) {
         LAT_(ask)(w + 2 * nd * LINK, LINK);
-        LAT_(add_link)(&s, sd, w, LAT_(next_block)(lay, p, step[i], COLOURS, gathered),
+        LAT_(load_link)(&u, w);
+        LAT_(add_link)(&s, sd, &u, LAT_(next_block)(lay, p, step[i], COLOURS, gathered),
                        LAT_(set)(f->weight[i % nd]));
     }
     LAT_(components)(q, &s, sd);

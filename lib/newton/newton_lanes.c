@@ -5,10 +5,18 @@
 #include "grid/vectors.h"
 
 #include "grid/lanes_single.h"
-#include "newton_lane_algebra.h"
+#include "site/template.h"
+#include "grid/permute.h"
+#include "fix/fix_lane_local.h"
+#undef ELEMENTS
+#include "newton_algebra.h"
 #include "newton_lane_single.h"
 #include "grid/lanes_double.h"
-#include "newton_lane_algebra.h"
+#include "site/template.h"
+#include "grid/permute.h"
+#include "fix/fix_lane_local.h"
+#undef ELEMENTS
+#include "newton_algebra.h"
 #include "newton_lane_double.h"
 
 #define JOIN_(lanes, n) lat_newton_##lanes##_##n

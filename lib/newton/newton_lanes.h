@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* newton_lanes.h: Newton's method over vectors of sites. newton_lanes.c is compiled once for each
  * vector length of the processor family, for SU(2) and SU(3).
- *
- * An element w of the algebra, anti-Hermitian and traceless, is N N - 1 reals, its components in a
- * basis with - tr w w = sum of their squares: of each w_ab, a < b, row by row, sqrt 2 times re and
- * im; then the diagonal. In rows, which Fourier transforms take, sites are in natural order and
- * have lat_newton_row() reals, an even number. */
+ * newton_internal.h has the basis of elements of the algebra, and their rows. */
 #ifndef LAT_NEWTON_NEWTON_LANES_H
 #define LAT_NEWTON_NEWTON_LANES_H
 
 #include "fix/fix_lanes.h"
-
-enum { LAT_NEWTON_MOST = 3 }; /* SU(2) to SU(3) */
-
-static inline int lat_newton_algebra(int nc) { return nc * nc - 1; }
-static inline int lat_newton_row(int nc) { return (nc * nc - 1 + 1) / 2 * 2; }
+#include "newton_internal.h"
 
 /* In double: at each site x = g K (site/landau.h); its part in the algebra, A, into rows, its
  * Hermitian part H into hermitian[site][N N]: the diagonal, then re and im of H_ab, a < b. sums[0]
@@ -24,7 +16,6 @@ typedef void lat_newton_gradient(const lat_lane_work *w, int begin, int end, flo
 
 /* In double: to = exp(scale s) from, s in rows. Sites where |scale s|^2 is above LAT_NEWTON_STEP
  * make a shorter step. */
-#define LAT_NEWTON_STEP 2.0
 typedef void lat_newton_step(const lat_layout *lay, void *to, const void *from, int begin, int end,
                              const float *rows, double scale);
 

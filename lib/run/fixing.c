@@ -107,6 +107,8 @@ static int run_stage(run *r, lat_copy *c[], int n)
             && (f->fixer->ops->get(f->fixer, i, &c[i]->g) || lat_checkpoint_limit(f, c[i])
                 || lat_transform_project(&c[i]->g)))
             rc = -1;
+    if (f->algorithm->leave)
+        f->algorithm->leave();
     f->fixer->ops->close(f->fixer);
     f->fixer = NULL;
     return rc < 0 ? -1 : 0;

@@ -55,6 +55,10 @@ typedef struct lat_algorithm {
      * `finished`, and the copy stays done. */
     int (*advance)(lat_fixing *f);
 
+    /* Frees what `advance` has made on the device: at the end of each stage, also after a failure.
+     * May be NULL. */
+    void (*leave)(void);
+
     /* The text about a copy in the history. */
     void (*describe)(const lat_fixing *f, const lat_copy *c, char *text, size_t size);
 

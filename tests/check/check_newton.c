@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_newton.c: the operator of Newton's method is that of lib/ghost; near a maximum steps
  * converge quadratically; a saddle is left; the bits do not depend on threads, and hardly on
- * vectors. */
+ * vectors. On the CPU, the checking device and a GPU, from one list of cases. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,19 +10,20 @@
 #include <omp.h>
 #endif
 #include "check.h"
+#include "devices.h"
 #include "fields.h"
 #include "base/isa.h"
 #include "fourier/laplace_single.h"
 #include "ghost/ghost.h"
 #include "ghost/ghost_internal.h"
-#include "grid/device.h"
 #include "lattice/transform.h"
 #include "measure/measure.h"
 #include "newton/newton_internal.h"
 #include "newton/newton_lanes.h"
 #include "site/random.h"
 
-/* Lattices that are cut into boxes and others, with all lengths of vectors. Time -1: Landau. */
+/* Lattices that are cut into boxes and others, with all lengths of vectors; extents whose
+ * transforms a GPU has in one piece and in two. Time -1: Landau. */
 static const struct {
     const char *dims, *weights;
     int nc, time;
@@ -30,11 +31,13 @@ static const struct {
     {"4 4 4 4", NULL, 3, -1},       {"8 4 8 4", NULL, 3, -1}, {"6 2 6 4", "1,.5,2,3", 3, -1},
     {"4 4 4 8", "1,1,1,.3", 2, -1}, {"10 6", NULL, 2, -1},    {"4 6 4 5", NULL, 3, 3},
     {"4 4 3 8", NULL, 3, 2},        {"3 4 8 4", NULL, 2, 0},  {"12", NULL, 3, -1},
+    {"14 2 18 4", NULL, 3, -1},     {"2 14 3 4", NULL, 2, 2},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
+static lat_device *device; /* of the cases at hand */
+
 typedef struct setting {
-    lat_device *dev;
     lat_field u, g;
     lat_condition c;
     lat_newton *n;
@@ -46,15 +49,13 @@ typedef struct setting {
 static void setting_for(setting *s, const char *dims, const char *weights, int nc, int time,
                         double epsilon)
 {
-    const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
     const lat_geometry geom = geometry_of(dims);
-    need((s->dev = lat_device_open(&cpu, &lat_comm_self)) != NULL, "a device");
     s->u = field_new(LAT_GAUGE, geom, nc, LAT_F64);
     fill_near_one(&s->u, epsilon, 7);
     need(lat_transform_new(&s->g, &s->u.head, NULL) == 0, "a transformation");
     need(lat_condition_make(time < 0 ? LAT_LANDAU : LAT_COULOMB, time, weights, &geom, &s->c) == 0,
          "a condition");
-    need((s->n = lat_newton_open(s->dev, &s->u, &s->c)) != NULL, "Newton's method");
+    need((s->n = lat_newton_open(device, &s->u, &s->c)) != NULL, "Newton's method");
     s->units = lat_condition_slices(&s->c, &geom);
     snprintf(s->name, sizeof s->name, "%s SU(%d) time %d", dims, nc, time);
 }
@@ -67,7 +68,6 @@ static void setting_of(setting *s, int i, double epsilon)
 static void setting_free(setting *s)
 {
     lat_newton_close(s->n);
-    lat_device_close(s->dev);
     lat_field_free(&s->u);
     lat_field_free(&s->g);
 }
@@ -143,7 +143,7 @@ static void fill(const setting *s, const lat_ghost *m, float *rows, double *v)
 
 static void operators(void)
 {
-    check_case("M over sites in lanes is M of lib/ghost, of links that g transforms");
+    device_case(device, "M is that of lib/ghost, of links that g transforms");
     for (int i = 0; i < CASES; i++) {
         setting s;
         setting_of(&s, i, ROUGH);
@@ -184,6 +184,61 @@ static void operators(void)
         free(in), free(out), free(p), free(q);
         lat_ghost_free(m);
         lat_field_free(&v);
+        setting_free(&s);
+    }
+}
+
+/* Rows, in the lattice of slots: L z must be v without its mean. */
+static void preconditioners(void)
+{
+    device_case(device, "L L^-1 v is v without its mean, and v . L^-1 v that of the vectors");
+    for (int i = 0; i < CASES; i++) {
+        setting s;
+        setting_of(&s, i, ROUGH);
+        const int row = lat_newton_row(s.u.head.nc);
+        const size_t sites = lat_volume(&s.u.head.geom) / (size_t)s.units,
+                     reals = sites * (size_t)row;
+        lat_geometry slot = {0, {1, 1, 1, 1}};
+        double weight[LAT_MAX_DIMS], dot[64];
+        for (int mu = 0; mu < s.u.head.geom.nd; mu++)
+            if (mu != s.c.time) {
+                weight[slot.nd] = s.c.weight[mu];
+                slot.dims[slot.nd++] = s.u.head.geom.dims[mu];
+            }
+        float *z = lat_alloc(reals * (size_t)s.units, sizeof *z, "rows");
+        double *v = lat_alloc(reals * (size_t)s.units, sizeof *v, "rows");
+        need(z && v, "rows");
+        for (size_t k = 0; k < reals * (size_t)s.units; k++) {
+            uint32_t word[4];
+            lat_random(5, k, 0, 0, 0, word);
+            z[k] = (float)(word[0] * 0x1p-31 - 1);
+            v[k] = (double)z[k];
+        }
+        need(lat_newton_precondition(s.n, z, dot) == 0, "L^-1");
+        for (int unit = 0; unit < s.units; unit++) {
+            const float *of = z + (size_t)unit * reals;
+            const double *from = v + (size_t)unit * reals;
+            double mean[8] = {0}, largest = 0, sum = 0;
+            for (size_t k = 0; k < reals; k++)
+                mean[k % (size_t)row] += from[k] / (double)sites;
+            for (size_t k = 0; k < reals; k++) {
+                const size_t x = k / (size_t)row, c = k % (size_t)row;
+                double lz = 0;
+                for (int mu = 0; mu < slot.nd; mu++)
+                    lz += weight[mu]
+                          * (2 * (double)of[k]
+                             - (double)of[lat_neighbour(&slot, x, mu, 1) * (size_t)row + c]
+                             - (double)of[lat_neighbour(&slot, x, mu, -1) * (size_t)row + c]);
+                largest = fmax(largest, fabs(lz - from[k] + mean[c]));
+                sum += from[k] * (double)of[k];
+            }
+            /* As in laplacians(). */
+            const double bound = 0x1p-24 * 64 * (double)sites;
+            CHECK(largest < bound, "%s: L z - v is %.2g, bound %.2g", s.name, largest, bound);
+            CHECK(fabs(sum - dot[unit]) < 1e-5 * fabs(sum), "%s: %.8g, found %.8g", s.name, sum,
+                  dot[unit]);
+        }
+        free(z), free(v);
         setting_free(&s);
     }
 }
@@ -242,7 +297,8 @@ static result run(setting *s, double theta)
 {
     result r;
     double slices[64];
-    need(lat_newton_run(s->n, &s->g, NULL, theta, &r.report, &r.state, slices) == 0, "a run");
+    need(lat_newton_run(s->n, NULL, 0, &s->g, NULL, theta, &r.report, &r.state, slices) == 0,
+         "a run");
     return r;
 }
 
@@ -260,7 +316,8 @@ static void disturb(setting *s, double epsilon, uint64_t seed)
 
 static void convergence(void)
 {
-    check_case("a step from theta makes it theta^2, and F and theta are those of the links");
+    device_case(device,
+                "a step from theta makes it theta^2, and F and theta are those of the links");
     for (int i = 0; i < CASES; i++) {
         setting s;
         setting_of(&s, i, 0.2); /* smooth: g = 1 is near the maximum */
@@ -301,7 +358,7 @@ static void convergence(void)
 
 static void open_boundaries(void)
 {
-    check_case("links of zero, which do not exist");
+    device_case(device, "links of zero, which do not exist");
     setting s;
     setting_for(&s, "4 4 4 6", NULL, 3, -1, 0.2);
     const double zero[18] = {0};
@@ -309,7 +366,7 @@ static void open_boundaries(void)
         if (x >= lat_volume(&s.u.head.geom) * 5 / 6)
             lat_field_put(&s.u, 4 * x + 3, zero);
     lat_newton_close(s.n);
-    need(lat_field_exchange(&s.u) == 0 && (s.n = lat_newton_open(s.dev, &s.u, &s.c)) != NULL,
+    need(lat_field_exchange(&s.u) == 0 && (s.n = lat_newton_open(device, &s.u, &s.c)) != NULL,
          "Newton's method");
     const result r = run(&s, 1e-22);
     const lat_gauge_state top = measured(&s);
@@ -324,7 +381,7 @@ static void open_boundaries(void)
  * (docs/ghost.md); F rises to 1, that of links 1. */
 static void saddle(void)
 {
-    check_case("a saddle is left");
+    device_case(device, "a saddle is left");
     setting s;
     setting_for(&s, "6 4 4 4", NULL, 2, -1, 0);
     for (size_t i = 0; i < lat_field_matrices(&s.u); i++) {
@@ -339,7 +396,7 @@ static void saddle(void)
     }
     need(lat_field_exchange(&s.u) == 0, "links");
     lat_newton_close(s.n);
-    need((s.n = lat_newton_open(s.dev, &s.u, &s.c)) != NULL, "Newton's method");
+    need((s.n = lat_newton_open(device, &s.u, &s.c)) != NULL, "Newton's method");
     disturb(&s, 1e-4, 3);
     const lat_gauge_state before = measured(&s);
     const result r = run(&s, 1e-16);
@@ -384,17 +441,76 @@ static void threads(void)
     }
 }
 
-int main(void)
+/* From where another device has ended: nothing is left to be done to the same accuracy, and F is
+ * the same. A GPU gives the same bits each time. */
+static void alike(lat_device *other)
 {
-    if (!lat_laplace_single_built) {
-        printf("1..0 # skip built without FFTW in single precision\n");
-        return 0;
+    device_case(device, "ends where the CPU ends, with the same bits each time");
+    lat_device *const here = device;
+    for (int i = 0; i < CASES; i++) {
+        setting s, again;
+        setting_of(&s, i, 0.2);
+        setting_of(&again, i, 0.2);
+        const result first = run(&s, 1e-20), second = run(&again, 1e-20);
+        CHECK(first.report.iterations == second.report.iterations
+                  && memcmp(s.g.data, again.g.data,
+                            lat_field_matrices(&s.g) * (size_t)s.g.head.reals * sizeof(double))
+                         == 0,
+              "%s: other bits", s.name);
+        device = other;
+        setting_free(&again);
+        setting_of(&again, i, 0.2);
+        const result theirs = run(&again, 1e-20);
+        device = here;
+        /* Each is theta below the maximum. Conjugate gradients that round in another way stop one
+         * iteration sooner or later in a step. */
+        CHECK(fabs(first.state.functional - theirs.state.functional) < 1e-14
+                  && first.report.converged == s.units && theirs.report.converged == s.units
+                  && abs(first.report.iterations - theirs.report.iterations)
+                         <= first.report.steps + theirs.report.steps,
+              "%s: F %.16g after %d iterations, there %.16g after %d", s.name,
+              first.state.functional, first.report.iterations, theirs.state.functional,
+              theirs.report.iterations);
+        CHECK(fabs(first.report.ritz - theirs.report.ritz) < 1e-3, "%s: ritz %g, there %g", s.name,
+              first.report.ritz, theirs.report.ritz);
+        setting_free(&again);
+        setting_free(&s);
     }
-    laplacians();
+}
+
+static void on_device(lat_device *dev)
+{
+    device = dev;
+    preconditioners();
     operators();
     convergence();
     open_boundaries();
     saddle();
-    threads();
+}
+
+/* With an argument: the GPU alone. */
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (lat_laplace_single_built && argc == 1) {
+        laplacians();
+        on_device(checking_device());
+        on_device(cpu_device());
+        threads();
+    }
+    if (!gpu_device())
+        check_skipped("GPU", lat_error());
+    else {
+        on_device(gpu_device());
+        if (lat_laplace_single_built)
+            alike(cpu_device());
+        const lat_geometry geom = {2, {22, 4}};
+        const lat_condition c = lat_condition_of(LAT_LANDAU, &geom, -1);
+        lat_field u = field_new(LAT_GAUGE, geom, 3, LAT_F64);
+        device_case(device, "extents without code are refused");
+        CHECK(lat_newton_check(device, &u, &c) < 0 && strstr(lat_error(), "found 22"), "%s",
+              lat_error());
+        lat_field_free(&u);
+    }
     return check_done();
 }

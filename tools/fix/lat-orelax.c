@@ -56,7 +56,7 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_CHOICE, "finish", 0, "none|newton|auto", &finish, 0, 0,
      "newton: near the maximum, Newton's method in place of sweeps (Landau and Coulomb gauge of "
-     "SU(2) and SU(3), on the CPU, one rank); auto: where it can and pays",
+     "SU(2) and SU(3), one rank); auto: where it can and pays",
      false},
     {LAT_OPT_FLAG, "residual", 0, NULL, &residual, 0, 0,
      "in maximally Abelian gauge, bring the diagonal phases that it leaves free to Landau gauge, "
@@ -218,8 +218,9 @@ static void forget_newton(void)
 #define FALLING 0.6
 #define WAIT 10
 
-/* auto: below this extent sweeps are as fast (bench/NOTES.md). */
+/* auto: below these extents sweeps are as fast (bench/NOTES.md). */
 #define PAYS_FROM 12
+#define PAYS_ON_GPU_FROM 24
 
 static bool pays(const lat_fixing *f)
 {
@@ -227,7 +228,7 @@ static bool pays(const lat_fixing *f)
     for (int mu = 0; mu < f->u.head.geom.nd; mu++)
         if (f->condition.weight[mu] > 0 && f->u.head.geom.dims[mu] > extent)
             extent = f->u.head.geom.dims[mu];
-    return extent >= PAYS_FROM;
+    return extent >= (f->device->gpu ? PAYS_ON_GPU_FROM : PAYS_FROM);
 }
 
 /* Is Newton's method to be used for this configuration? 1, 0, or -1 where --finish newton cannot
@@ -244,8 +245,8 @@ static int wanted(const lat_fixing *f)
     return 0;
 }
 
-/* The slices to be tried: where the worst one is near all, which ends the copy; else those that are
- * near and still swept. How many. */
+/* The slices to be tried: where the worst one is near all, which ends the copy; else, on the CPU,
+ * those that are near and still swept. How many. */
 static int choose_slices(const lat_fixing *f, const lat_copy *c, const lat_gauge_state *s,
                          const double *slices, bool *chosen)
 {
@@ -254,7 +255,8 @@ static int choose_slices(const lat_fixing *f, const lat_copy *c, const lat_gauge
     const double least = target(f, f->algorithm->precision[c->stage], m->used);
     int n = 0;
     for (int i = 0; i < f->slices; i++) {
-        chosen[i] = all || (f->slices > 1 && slices[i] >= least && slices[i] < NEAR);
+        chosen[i] = all
+                    || (!f->device->gpu && f->slices > 1 && slices[i] >= least && slices[i] < NEAR);
         n += chosen[i];
     }
     return n;
@@ -281,8 +283,7 @@ static int try_newton(lat_fixing *f, int i, const bool *chosen, lat_gauge_state 
     lat_newton_report r;
     if (!newton && !(newton = lat_newton_open(f->device, &f->u, &f->condition)))
         return -1;
-    if (f->fixer->ops->get(f->fixer, i, &c->g) || lat_transform_project(&c->g)
-        || lat_newton_run(newton, &c->g, chosen, f->algorithm->theta, &r, s, slices))
+    if (lat_newton_run(newton, f->fixer, i, &c->g, chosen, f->algorithm->theta, &r, s, slices))
         return -1;
     log_newton(f, c, &r, s);
     m->tries += r.converged < r.slices;
@@ -299,7 +300,7 @@ static int try_newton(lat_fixing *f, int i, const bool *chosen, lat_gauge_state 
     /* The rate of sweeps is measured anew. */
     m->omega.theta = s->theta_slice;
     m->omega.sweep = (double)c->sweeps;
-    return f->fixer->ops->set(f->fixer, i, &c->g) ? -1 : 0;
+    return 0;
 }
 
 /* After the convergence tests: copies that are near enough to the maximum. 0 or -1. */
@@ -428,8 +429,6 @@ static int advance(lat_fixing *f)
         return -1;
     for (int i = 0; i < n; i++)
         done = done && c[i]->done;
-    if (done)
-        forget_newton();
     return done ? 1 : sweep(f, check_every);
 }
 
@@ -474,6 +473,7 @@ int main(int argc, char **argv)
 {
     lat_algorithm a = {.select = LAT_SELECT_BEST,
                        .advance = advance,
+                       .leave = forget_newton,
                        .describe = describe,
                        .measured = log_result};
     logs l = {NULL, NULL};
@@ -523,7 +523,6 @@ int main(int argc, char **argv)
         return lat_report(LAT_FAILED);
     }
     int rc = lat_fixing_run(&a, &l);
-    forget_newton();
     const int lost = lat_log_close(l.log, log_path),
               slices_lost = lat_log_close(l.slices, slice_log);
     return (lost || slices_lost) && rc == LAT_DONE ? lat_report(LAT_FAILED) : rc;

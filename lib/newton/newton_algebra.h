@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* newton_lane_algebra.h: elements of the algebra at a site (template; newton_lanes.c expands it).
- * newton_lanes.h has the basis. */
-#include "site/template.h"
-#include "grid/permute.h"
-#include "fix/fix_lane_local.h"
+/* newton_algebra.h: elements of the algebra at a site, one text for CPU and GPU (template; after
+ * site/template.h). newton_internal.h has the basis. */
+#ifndef APART
+#define APART LAT_HOST_DEVICE
+#endif
 
 #define COLOURS (LAT_N * LAT_N - 1)
 #define ROW ((COLOURS + 1) / 2 * 2)
@@ -110,4 +110,77 @@ APART void LAT_(exponential)(LAT_(m) *e, LAT_T *w)
     LAT_(orthonormal)(e);
 }
 
-#undef ELEMENTS
+/* ---- the operator ---------------------------------------------------------------------------- */
+
+/* s += weight w p for a link and an element of the algebra, both times sqrt 2 of p off its diagonal
+ * (p as its components are). Of the diagonal of s only the imaginary parts. */
+LAT_HOST_DEVICE void LAT_(add_link)(LAT_(m) *s, LAT_T *sd, const LAT_(m) *u, const LAT_T *p,
+                                    LAT_T weight)
+{
+    LAT_(c) o[LAT_N][LAT_N];
+    LAT_T d[LAT_N];
+    int i = 0;
+    LAT_(diagonal)(d, p);
+    LAT_UNROLL
+    for (int a = 0; a < LAT_N; a++) {
+        d[a] *= weight * LAT_(set)((LAT_S)1.41421356237309504880);
+        LAT_UNROLL
+        for (int b = a + 1; b < LAT_N; b++, i += 2) {
+            o[a][b].re = weight * p[i];
+            o[a][b].im = weight * p[i + 1];
+            o[b][a].re = -o[a][b].re;
+            o[b][a].im = o[a][b].im;
+        }
+    }
+    LAT_UNROLL
+    for (int a = 0; a < LAT_N; a++)
+        LAT_UNROLL
+    for (int b = 0; b < LAT_N; b++) {
+        LAT_(c) t = s->e[a][b];
+        if (a == b)
+            t.im = sd[a];
+        else
+            t.re -= u->e[a][b].im * d[b];
+        t.im += u->e[a][b].re * d[b];
+        LAT_UNROLL
+        for (int c = 0; c < LAT_N; c++)
+            if (c != b) {
+                if (a != b) {
+                    t.re += u->e[a][c].re * o[c][b].re;
+                    t.re -= u->e[a][c].im * o[c][b].im;
+                }
+                t.im += u->e[a][c].re * o[c][b].im;
+                t.im += u->e[a][c].im * o[c][b].re;
+            }
+        if (a == b)
+            sd[a] = t.im;
+        else
+            s->e[a][b] = t;
+    }
+}
+
+/* - p H, whose part in the algebra is that of - (p H + H p) / 2; p as above. */
+LAT_HOST_DEVICE void LAT_(site_part)(LAT_(m) *s, LAT_T *sd, const LAT_T *h, const LAT_T *p)
+{
+    LAT_(m) m, o;
+    LAT_T d[LAT_N];
+    int i = 0, j = LAT_N;
+    LAT_(diagonal)(d, p);
+    for (int a = 0; a < LAT_N; a++) {
+        m.e[a][a].re = h[a];
+        m.e[a][a].im = LAT_(set)(0);
+        o.e[a][a].re = LAT_(set)(0);
+        o.e[a][a].im = d[a] * LAT_(set)((LAT_S)-1.41421356237309504880);
+        for (int b = a + 1; b < LAT_N; b++, i += 2, j += 2) {
+            m.e[a][b].re = m.e[b][a].re = h[j];
+            m.e[a][b].im = h[j + 1];
+            m.e[b][a].im = -h[j + 1];
+            o.e[a][b].re = -p[i];
+            o.e[a][b].im = o.e[b][a].im = -p[i + 1];
+            o.e[b][a].re = p[i];
+        }
+    }
+    *s = LAT_(product)(&o, &m);
+    for (int a = 0; a < LAT_N; a++)
+        sd[a] = s->e[a][a].im;
+}
