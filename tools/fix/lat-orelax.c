@@ -220,7 +220,7 @@ static void forget_newton(void)
 
 /* auto: below these extents sweeps are as fast (bench/NOTES.md). */
 #define PAYS_FROM 12
-#define PAYS_ON_GPU_FROM 24
+#define PAYS_ON_GPU_FROM 16
 
 static bool pays(const lat_fixing *f)
 {
