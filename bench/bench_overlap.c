@@ -14,7 +14,7 @@
  *                read in two and read and written in two
  *
  *     bench_overlap [THREADS [EXTENT]]    LAT_LANES=avx2, base: with vectors of that length;
- *                                         THREADS 0: on a GPU */
+ *                                         THREADS 0: on a GPU, 16^4, 32^4 and 32^3 64 */
 #include <stdio.h>
 #include <string.h>
 #include "../tests/check/devices.h"
@@ -33,9 +33,9 @@ static double copied(int threads)
                    : lat_gpu_copy_bandwidth((size_t)1 << 30);
 }
 
-static lat_field links(int extent)
+static lat_field links(int extent, int time)
 {
-    lat_field u = field_new(LAT_GAUGE, (lat_geometry){4, {extent, extent, extent, extent}}, 3,
+    lat_field u = field_new(LAT_GAUGE, (lat_geometry){4, {extent, extent, extent, time}}, 3,
                             LAT_F64);
     fill_near_one_fast(&u, .05, 5);
     need(lat_field_exchange(&u) == 0, "links");
@@ -137,7 +137,7 @@ static double epsilon_of(lat_storage storage)
  * both, and by rounding, which Clenshaw's recursion makes as large as its degree. */
 static void check(lat_device *on, lat_storage storage, int columns)
 {
-    lat_field u = links(SMALL), x = field_new(LAT_SPINOR, u.head.geom, 3, LAT_F64),
+    lat_field u = links(SMALL, SMALL), x = field_new(LAT_SPINOR, u.head.geom, 3, LAT_F64),
               y = field_new(LAT_SPINOR, u.head.geom, 3, LAT_F64),
               z = field_new(LAT_SPINOR, u.head.geom, 3, LAT_F64);
     bed b;
@@ -192,8 +192,9 @@ static void print_line(const char *name, double seconds, double bytes, double fl
     printf("\n");
 }
 
-static void measure(lat_device *on, const lat_field *u, lat_storage storage, int columns,
-                    int threads)
+/* Returns the seconds of a degree, of a site and column, that a copy would take for its bytes. */
+static double measure(lat_device *on, const lat_field *u, lat_storage storage, int columns,
+                      int threads, double *degree)
 {
     const double real = storage == LAT_STORAGE_DOUBLE ? 8 : 4,
                  each = (double)lat_volume(&u->head.geom) * columns;
@@ -212,6 +213,7 @@ static void measure(lat_device *on, const lat_field *u, lat_storage storage, int
     printf("%s, %d columns, %d reals a link\n", real == 8 ? "double" : "single", columns,
            b.o.h->reals);
     print_line("  a degree", seconds / each / DEGREE, reals * real, flops, copy);
+    const double copied_while = copy * 1e9;
     close_bed(&b);
     /* Of one degree, with and without modes. */
     open_bed(&b, on, u, storage, columns, 0, 1);
@@ -222,6 +224,8 @@ static void measure(lat_device *on, const lat_field *u, lat_storage storage, int
     close_bed(&b);
     print_line("  a mode", (with - without) / each / LOW_MODES,
                (4 * 24. / columns + 6 * 24. / 8) * real, 4 * 96, (copy + more) / 2);
+    *degree = seconds / each / DEGREE;
+    return reals * real / copied_while;
 }
 
 /* As docs/peers.md has them for hops, of which a degree has four half ones. */
@@ -236,22 +240,38 @@ static const char peers[] =
     "GT 12\n"
     "  times as fast as a Core2Duo; modes 4 times; 1440 bytes, 1392 flops a site and D_W\n";
 
+static const lat_storage storages[] = {LAT_STORAGE_DOUBLE, LAT_STORAGE_SINGLE};
+
+/* Of a GPU a degree in single must take .8 of a copy's bandwidth (aim .95), and with twelve columns
+ * 1.8 times as little a column. */
+static void on_lattice(lat_device *on, int extent, int time, int threads)
+{
+    lat_field u = links(extent, time);
+    double degree[4], copy[4];
+    printf("sign function on %d^3 %d, %s, %d threads; of a site and column\n", extent, time,
+           threads ? lat_isa_name(lat_isa_widest()) : on->name, threads);
+    for (int k = 0; k < 4; k++)
+        copy[k] = measure(on, &u, storages[k / 2], k % 2 ? COLUMNS : 1, threads, &degree[k]);
+    if (!threads)
+        printf("  single: 1 column %.2f of must; 12 columns %.2f of must, 1 column took %.2f times "
+               "as long\n",
+               copy[2] / .8 / degree[2], copy[2] / .8 / 1.8 / degree[3], degree[2] / degree[3]);
+    lat_field_free(&u);
+}
+
 int main(int argc, char **argv)
 {
-    const int threads = argc > 1 ? atoi(argv[1]) : 1,
-              extent = argc > 2 ? atoi(argv[2]) : (threads ? 8 : 32);
+    const int threads = argc > 1 ? atoi(argv[1]) : 1, extent = argc > 2 ? atoi(argv[2]) : 0;
     bench_threads(threads ? threads : bench_most_threads());
     lat_device *const on = threads ? cpu_device() : gpu_device();
-    static const lat_storage storages[] = {LAT_STORAGE_DOUBLE, LAT_STORAGE_SINGLE};
     need(on != NULL, "a device");
-    lat_field u = links(extent);
-    printf("sign function on %d^4, %s, %d threads; of a site and column\n", extent,
-           threads ? lat_isa_name(lat_isa_widest()) : on->name, threads);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k++)
         check(on, storages[k / 2], k % 2 ? COLUMNS : 1);
-        measure(on, &u, storages[k / 2], k % 2 ? COLUMNS : 1, threads);
-    }
+    if (extent || threads)
+        on_lattice(on, extent ? extent : 8, extent ? extent : 8, threads);
+    else
+        for (int k = 0; k < 3; k++)
+            on_lattice(on, k ? 32 : 16, (int[]){16, 32, 64}[k], 0);
     printf("%s", peers);
-    lat_field_free(&u);
     return 0;
 }

@@ -51,7 +51,7 @@ typedef struct lat_hop_faces {
     uint32_t blocks;        /* that send a face; 0: it has been sent */
 } lat_hop_faces;
 
-enum { LAT_HOP_COLUMNS = 64 };
+enum { LAT_HOP_COLUMNS = 64, LAT_HOP_TERMS = 2 };
 
 /* Sums of a column, in this order. */
 enum {
@@ -83,8 +83,16 @@ typedef struct lat_hop_args {
     uint32_t before;     /* sites of a parity that ranks below have: for the shadow's signs */
     int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
     double *partial;     /* [columns that are active][numbers][arrays] */
-    int add;             /* out + add[] (..) */
+    int add;             /* out + alpha[] (..) */
     double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active` */
+    bool recursion;                /* as follows; without clover matrices and sums */
+    double shift;                  /* with flip: shift x besides, once gamma5 is done */
+    int terms;                     /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
+    const char *more[LAT_HOP_TERMS];
+    double keep[LAT_HOP_COLUMNS], by[LAT_HOP_TERMS][LAT_HOP_COLUMNS];
+    bool both; /* sites of both parities: what is said of this one holds of even sites, odd ones lie
+                * behind them; no ghosts */
+    bool flip; /* gamma5 of the result; not in half */
     bool early;      /* the kernel may begin while the one before ends (compute capability 9) */
     int most_shared; /* bytes of shared memory that a block may take */
     int columns;
@@ -95,6 +103,7 @@ typedef struct lat_hop_args {
 
 typedef struct lat_hop_site {
     uint32_t i, next[8]; /* of x+, y+, z+, t+, x-, .. */
+    uint32_t group;      /* of links and of what is written: i / 32, odd sites behind even ones */
     uint32_t crosses;    /* bit k: neighbour k is across the boundary */
 } lat_hop_site;
 
@@ -326,7 +335,7 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
         const char *const group = (cut ? a.faces.ghost[!BACK] + ghost : in)
                                   + (size_t)(n / 32) * form::GROUP;
         if (!MANY)
-            load_link<P, R>(w.u, a.links + (size_t)(p.i / 32) * LINKS + N * link::BLOCK, p.i % 32,
+            load_link<P, R>(w.u, a.links + (size_t)p.group * LINKS + N * link::BLOCK, p.i % 32,
                             policy);
         if (K < 3)
             load_spinor<P>(w.spinor, &w.norm, group, n % 32, P != LAT_STORAGE_HALF && SWAP(a));
@@ -483,16 +492,33 @@ DEVICE void sum_up(double *partial, double v)
         *partial = v;
 }
 
+/* h <- a h + b y, y in memory, chunk by chunk. */
+template <int P>
+DEVICE void scale_add(typename lat_form<P>::real h[24], typename lat_form<P>::real a,
+                      const char *group, typename lat_form<P>::real b, uint32_t lane, bool swap)
+{
+    typename lat_form<P>::real y[24];
+    get_spinor<P>(y, group, lane, swap);
+#pragma unroll
+    for (int k = 0; k < 24; k++)
+        h[k] = a * h[k] + b * y[k];
+}
+
+/* Of the sites that a block writes. */
+DEVICE int parity_of(const lat_hop_args &a) { return a.both ? (int)(blockIdx.x & 1) : a.parity; }
+
 /* From h to out, and its sums. n: the place of the column in `active`; `there`: the thread has a
- * site. END: 0 stores h as it is; 1 all but clover matrices; 2 all. HELD: `held` are the blocks of
- * held_clover() of the group, in shared memory. */
+ * site. END: 0 stores h as it is; 1 all but clover matrices and recursions; 2 all but recursions; 3
+ * all but clover matrices and sums. HELD: `held` are the blocks of held_clover() of the group, in
+ * shared memory. */
 template <int P, int END, int SW, bool ONCE, bool HELD>
 DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool there,
                    typename lat_form<P>::real h[24], uint64_t policy, const char *held)
 {
     typedef lat_form<P> form;
     typedef typename form::real real;
-    const uint32_t lane = p.i % 32, group = p.i / 32;
+    const uint32_t lane = p.i % 32, group = p.group;
+    const bool turn = P == LAT_STORAGE_HALF ? SWAP(a) : SWAP(a) != a.flip; /* of what is written */
     const size_t at = (size_t)group * form::GROUP + (size_t)a.active[n] * a.column;
     const size_t block = (size_t)group * form::CLOVER;
     double norm = 0, dot_x[2] = {0, 0}, dot_with[2] = {0, 0}, shadow[2] = {0, 0},
@@ -504,9 +530,9 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
     }
     if (there) {
         const real s = (real)a.a;
-        if (END > 1 && a.clover_h)
+        if (END == 2 && a.clover_h)
             clover_times<P, HELD>(h, HELD ? held : a.clover_h + block, lane, policy);
-        if (END > 1 && a.g5_h != 0) {
+        if (END == 2 && a.g5_h != 0) {
             real v[24];
 #pragma unroll
             for (int k = 0; k < 24; k++)
@@ -526,9 +552,9 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
             real x[24];
             get_spinor<P>(x, a.x + at, lane, SWAP(a));
             const real b = (real)a.b;
-            if (END > 1 && a.g5_x != 0)
+            if (END == 2 && a.g5_x != 0)
                 add_gamma5(h, x, (real)(SWAP(a) ? -a.g5_x : a.g5_x));
-            if (END > 1 && a.clover_x) {
+            if (END == 2 && a.clover_x) {
                 real c[24];
 #pragma unroll
                 for (int k = 0; k < 24; k++)
@@ -543,36 +569,50 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
                 for (int k = 0; k < 24; k++)
                     h[k] += b * x[k];
             }
-            if (!a.add && a.sums & LAT_HOP_DOT_X)
+            if (END == 3) {
+                const real shift = (real)a.shift;
+#pragma unroll
+                for (int k = 0; k < 12; k++) { /* spins are exchanged when h is stored */
+                    h[k] += shift * x[12 + k];
+                    h[12 + k] += shift * x[k];
+                }
+            }
+            if (END != 3 && !a.add && a.sums & LAT_HOP_DOT_X)
                 dot(dot_x, x, h);
-            if (a.sums & LAT_HOP_SHADOW_X)
-                shadow_of(shadow_x, x, p.i + a.before, a.parity, SWAP(a));
+            if (END != 3 && a.sums & LAT_HOP_SHADOW_X)
+                shadow_of(shadow_x, x, p.i + a.before, parity_of(a), SWAP(a));
         }
-        if (a.add) {
+        if (END == 3 && a.add) {
+            scale_add<P>(h, (real)a.alpha[n], a.out + at, (real)a.keep[n], lane, turn);
+#pragma unroll
+            for (int j = 0; j < LAT_HOP_TERMS; j++)
+                if (j < a.terms)
+                    scale_add<P>(h, (real)1, a.more[j] + at, (real)a.by[j][n], lane, turn);
+        } else if (END != 3 && a.add) {
             real y[24];
-            get_spinor<P>(y, a.out + at, lane, SWAP(a));
+            get_spinor<P>(y, a.out + at, lane, turn);
             const real alpha = (real)a.alpha[n];
 #pragma unroll
             for (int k = 0; k < 24; k++)
                 h[k] = y[k] + alpha * h[k];
         }
-        if (a.sums & LAT_HOP_DOT) {
+        if (END != 3 && a.sums & LAT_HOP_DOT) {
             real y[24];
-            get_spinor<P>(y, a.with + at, lane, SWAP(a));
+            get_spinor<P>(y, a.with + at, lane, turn);
             dot(dot_with, y, h);
         }
-        if (a.sums & LAT_HOP_SHADOW)
-            shadow_of(shadow, h, p.i + a.before, a.parity, SWAP(a));
-        if (a.sums & LAT_HOP_NORM) {
+        if (END != 3 && a.sums & LAT_HOP_SHADOW)
+            shadow_of(shadow, h, p.i + a.before, parity_of(a), turn);
+        if (END != 3 && a.sums & LAT_HOP_NORM) {
             real q = 0;
 #pragma unroll
             for (int k = 0; k < 24; k++)
                 q += h[k] * h[k];
             norm = q;
         }
-        put_spinor<P, ONCE>(a.out + at, lane, h, SWAP(a), policy);
+        put_spinor<P, ONCE>(a.out + at, lane, h, turn, policy);
     }
-    if (a.sums) {
+    if (END != 3 && a.sums) {
         double *to = a.partial + (size_t)n * (size_t)a.numbers * (size_t)a.arrays + group;
         if (a.sums & LAT_HOP_NORM) {
             sum_up(to, norm);
@@ -668,6 +708,32 @@ template <int P> __global__ void send_faces(const __grid_constant__ lat_hop_args
     send_face<P>(a, blockIdx.x, gridDim.x, (int)blockIdx.y);
 }
 
+/* Which sites a block takes: of both parities each group of planes is taken by two blocks side by
+ * side, so that spinors of both are in the second cache when both are read. */
+typedef struct hop_block {
+    uint32_t number, odd;
+} hop_block;
+
+template <bool GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
+{
+    const uint32_t block = blockIdx.x - (GHOSTS ? 2 * a.faces.blocks : 0);
+    const bool both = !GHOSTS && a.both;
+    return hop_block{both ? block / 2 : block, both ? block & 1 : 0};
+}
+
+DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)
+{
+    lat_hop_site p = hop_site(a.sites, i, a.parity ^ (int)b.odd);
+    p.group = i / 32 + (b.odd ? (a.sites.half + 31) / 32 : 0);
+    return p;
+}
+
+/* Of the other parity than the sites of the block. */
+template <int P> DEVICE const char *spinors_in(const lat_hop_args &a, hop_block b)
+{
+    return a.in - (b.odd ? (size_t)((a.sites.half + 31) / 32) * lat_form<P>::GROUP : 0);
+}
+
 /* blockIdx.y: the column. */
 template <int P, int R, int END, bool PHASES, int SW, bool GHOSTS, bool ONCE, int AHEAD, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ lat_hop_args a)
@@ -675,11 +741,11 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     typedef hop<P, R, false, PHASES, SW, GHOSTS> H;
     if (GHOSTS && sends<P>(a))
         return;
-    const uint32_t i = hop_number(a.sites, blockIdx.x - (GHOSTS ? 2 * a.faces.blocks : 0),
-                                  threadIdx.x);
+    const hop_block b = block_of<GHOSTS>(a);
+    const uint32_t i = hop_number(a.sites, b.number, threadIdx.x);
     const bool there = i < a.sites.half;
     const size_t column = (size_t)a.active[blockIdx.y] * a.column;
-    const lat_hop_site p = hop_site(a.sites, there ? i : a.sites.half - 1, a.parity);
+    const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
     typename H::real h[24];
     const uint64_t policy = read_once();
     WAIT_FOR_SPINORS();
@@ -688,7 +754,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     const size_t ghost = GHOSTS ? blockIdx.y * a.faces.column : 0;
     if (GHOSTS && !H::TAKE)
         edge_ghosts<P, false>(a, p, ghost);
-    H::template apply<AHEAD>(h, a, p, a.in + column, ghost, policy, NULL);
+    H::template apply<AHEAD>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy, NULL);
     if (GHOSTS && !H::TAKE)
         edge_ghosts<P, true>(a, p, ghost);
     finish<P, END, SW, ONCE, false>(a, p, (int)blockIdx.y, there, h, policy, NULL);
@@ -707,11 +773,11 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     if (GHOSTS && sends<P>(a))
         return;
     const uint32_t thread = threadIdx.x % 128, side = threadIdx.x / 128, warp = thread / 32;
-    const uint32_t i = hop_number(a.sites, blockIdx.x - (GHOSTS ? 2 * a.faces.blocks : 0), thread),
-                   groups = (a.sites.half + 31) / 32;
+    const hop_block b = block_of<GHOSTS>(a);
+    const uint32_t i = hop_number(a.sites, b.number, thread), groups = (a.sites.half + 31) / 32;
     const bool there = i < a.sites.half, some = i / 32 < groups;
     const uint64_t policy = read_once();
-    const lat_hop_site p = hop_site(a.sites, there ? i : a.sites.half - 1, a.parity);
+    const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
 #if __CUDA_ARCH__ >= 900
     __shared__ __align__(8) uint64_t barrier;
     const uint32_t bar = (uint32_t)__cvta_generic_to_shared(&barrier);
@@ -730,14 +796,14 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
             asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                          ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
                              (uint32_t)__cvta_generic_to_shared(shared) + warp * EACH),
-                         "l"(a.links + (size_t)(i / 32) * H::LINKS), "r"((uint32_t)H::LINKS),
+                         "l"(a.links + (size_t)p.group * H::LINKS), "r"((uint32_t)H::LINKS),
                          "r"(bar), "l"(policy)
                          : "memory");
         if (some && matrices)
             asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
                          ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
                              (uint32_t)__cvta_generic_to_shared(shared) + warp * EACH + H::LINKS),
-                         "l"(matrices + (size_t)(i / 32) * lat_form<P>::CLOVER), "r"(clover),
+                         "l"(matrices + (size_t)p.group * lat_form<P>::CLOVER), "r"(clover),
                          "r"(bar), "l"(policy)
                          : "memory");
     }
@@ -752,11 +818,11 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     if (some)
         for (uint32_t k = (side * 32 + thread % 32) * 16; k < H::LINKS; k += SIDES * 512)
             *(uint4 *)(shared + warp * EACH
-                       + k) = load16_once(a.links + (size_t)(i / 32) * H::LINKS + k, policy);
+                       + k) = load16_once(a.links + (size_t)p.group * H::LINKS + k, policy);
     if (HOLD && some && held_clover(a))
         for (uint32_t k = (side * 32 + thread % 32) * 16; k < lat_form<P>::CLOVER; k += SIDES * 512)
             *(uint4 *)(shared + warp * EACH + H::LINKS + k) = load16_once(
-                held_clover(a) + (size_t)(i / 32) * lat_form<P>::CLOVER + k, policy);
+                held_clover(a) + (size_t)p.group * lat_form<P>::CLOVER + k, policy);
     __syncthreads();
 #endif
     if (!some)
@@ -768,7 +834,8 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
         const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
         if (GHOSTS && !H::TAKE)
             edge_ghosts<P, false>(a, p, ghost);
-        H::template apply<AHEAD>(h, a, p, a.in + column, ghost, policy, shared + warp * EACH);
+        H::template apply<AHEAD>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy,
+                                 shared + warp * EACH);
         if (GHOSTS && !H::TAKE)
             edge_ghosts<P, true>(a, p, ghost);
         finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, policy, shared + warp * EACH + H::LINKS);

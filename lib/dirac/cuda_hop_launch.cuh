@@ -18,9 +18,14 @@ enum {
 
 typedef void kernel(const lat_hop_args);
 
+static unsigned blocks_of(const lat_hop_args *a)
+{
+    return 2 * a->faces.blocks + (a->both ? 2 : 1) * ((a->sites.half + 127) / 128);
+}
+
 static cudaError_t launch_one(kernel *k, const lat_hop_args *a, cudaStream_t stream)
 {
-    const dim3 blocks(2 * a->faces.blocks + (a->sites.half + 127) / 128, (unsigned)a->columns);
+    const dim3 blocks(blocks_of(a), (unsigned)a->columns);
     return lat_cuda_start(a->early, k, blocks, 128, stream, *a);
 }
 
@@ -31,19 +36,18 @@ static cudaError_t launch_many(kernel *k, int bytes, const lat_hop_args *a, cuda
                                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (e)
         return e;
-    return lat_cuda_start_with((size_t)bytes, a->early, k,
-                               2 * a->faces.blocks + (a->sites.half + 127) / 128, 128 * MANY_SIDES,
-                               stream, *a);
+    return lat_cuda_start_with((size_t)bytes, a->early, k, blocks_of(a), 128 * MANY_SIDES, stream,
+                               *a);
 }
 
 template <int R, int END, bool PHASES, int SW, bool GHOSTS>
 static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
 {
     enum {
-        HOLD = END > 1 && !DOUBLE, /* clover matrices would leave room for a block less */
+        HOLD = END == 2 && !DOUBLE, /* clover matrices would leave room for a block less */
         SHARED = 4
                  * (8 * lat_link_form<LAT_P, R>::BLOCK + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
-        ONE_BLOCKS = DOUBLE ? END > 1 ? 2 : 3 : 4,
+        ONE_BLOCKS = DOUBLE ? END == 2 ? 2 : 3 : 4,
         MANY_BLOCKS = DOUBLE   ? R == 12 ? 2 : 1
                       : SINGLE ? 2
                                : 4
@@ -70,6 +74,8 @@ template <int R, int SW> static cudaError_t choose(const lat_hop_args *a, cudaSt
         return run<R, 2, true, SW>(a, stream);
     if (diagonal)
         return run<R, 2, false, SW>(a, stream);
+    if (!HALF && a->recursion)
+        return run < R, HALF ? 1 : 3, false, SW > (a, stream);
     if (HALF && a->a == 1 && !a->x && !a->add && !a->sums) /* others gain nothing */
         return run < R, HALF ? 0 : 1, false, SW > (a, stream);
     return run<R, 1, false, SW>(a, stream);

@@ -64,6 +64,70 @@ void lat_dirac_close(lat_dirac *d)
         d->ops->close(d);
 }
 
+/* out = keep out + sum_j by[j] more[j] of an end, and + add shift in. */
+static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *out,
+                     const lat_dfield *in, const lat_dirac_end *end)
+{
+    enum { MOST = LAT_DIRAC_TERMS + 1 };
+    lat_scalar keep[LAT_SPINOR_COLUMNS], by[MOST][LAT_SPINOR_COLUMNS];
+    const lat_scalar *factor[MOST];
+    const lat_dfield *of[MOST];
+    const lat_spinor_ops *ops = d->space->ops;
+    int n = 0;
+    for (; n < end->terms; n++) {
+        factor[n] = by[n];
+        of[n] = end->more[n];
+        for (int i = 0; i < p->columns; i++)
+            by[n][p->column[i]] = (lat_scalar){end->by[n][p->column[i]], 0};
+    }
+    if (end->shift != 0) {
+        factor[n] = by[n];
+        of[n] = in;
+        for (int i = 0; i < p->columns; i++)
+            by[n][p->column[i]] = (lat_scalar){end->add[p->column[i]] * end->shift, 0};
+        n++;
+    }
+    const int first = end->keep && n > 0 ? 1 : 0; /* goes with `keep` */
+    for (int i = 0; i < p->columns && first; i++)
+        keep[p->column[i]] = (lat_scalar){end->keep[p->column[i]], 0};
+    if (first && ops->axpby(d->space, p, factor[0], of[0], keep, out, NULL))
+        return -1;
+    return n > first ? ops->axpys(d->space, p, n - first, factor + first, of + first, out, NULL)
+                     : 0;
+}
+
+/* out += shift in, and the sums of an end. */
+static int add_shift(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *out,
+                     const lat_dfield *in, const lat_dirac_end *end)
+{
+    lat_scalar shift[LAT_SPINOR_COLUMNS];
+    const lat_scalar *const by = shift;
+    lat_scalar *const dot = end->dot;
+    const lat_spinor_ops *ops = d->space->ops;
+    for (int i = 0; i < p->columns; i++)
+        shift[p->column[i]] = (lat_scalar){end->shift, 0};
+    if (ops->axpys(d->space, p, 1, &by, &in, out, NULL))
+        return -1;
+    return ((end->norm || end->with)
+            && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
+                   || (end->shadow && ops->shadow(d->space, p, out, end->shadow))
+                   || (end->shadow_in && ops->shadow(d->space, p, in, end->shadow_in))
+               ? -1
+               : 0;
+}
+
+int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
+                        lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+{
+    lat_dirac_end rest = *end;
+    rest.terms = 0;
+    rest.shift = 0;
+    if (end->add)
+        return add_terms(d, p, out, in, end) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1
+                                                                                            : 0;
+    return d->ops->apply(d, matrix, p, out, in, NULL) || add_shift(d, p, out, in, end) ? -1 : 0;
+}
+
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix)
 {
     const int n = d->space->nc, reals = 8 * n;

@@ -49,8 +49,17 @@ typedef struct lat_dirac_matrix {
 } lat_dirac_matrix;
 
 /* What is done with a result in the pass that makes it. All zero: out = result. */
+enum { LAT_DIRAC_TERMS = 2 };
 typedef struct lat_dirac_end {
-    const double *add;      /* out = out + add result, a real number a column */
+    const double *add; /* out = out + add result, a real number a column */
+    /* Of `apply`, for recursions. The result is (matrix + shift) in; and with add, out = keep out +
+     * add result + sum_j by[j] more[j]. keep is for ends with terms or a shift; NULL: 1. The fields
+     * are not out; one of them may be the field that went in. */
+    double shift;
+    int terms;
+    const double *keep;
+    const double *by[LAT_DIRAC_TERMS];
+    const lat_dfield *more[LAT_DIRAC_TERMS];
     double *norm;           /* |out|^2 */
     const lat_dfield *with; /* and <with, out>, to dot; it may be the field that went in */
     lat_scalar *dot;
@@ -72,6 +81,7 @@ typedef struct lat_dirac {
     lat_fermion fermion;
     int reals;   /* a link */
     bool clover; /* csw or csw_t is not 0 */
+    bool fuses;  /* terms of an end take no pass of their own, nor shifts of gamma5 M and S */
 } lat_dirac;
 
 /* Fields of a call are of the operator's space and differ from each other. A field that goes in is
@@ -114,7 +124,10 @@ typedef struct lat_dirac_ops {
 /* Would a GPU of so many ranks take it? */
 bool lat_dirac_gpu_takes(const lat_header *links, const lat_fermion *fermion, int ranks);
 
-/* For the tables of all devices. */
+/* For the tables of all devices. And the matrix with an end whose terms and shift are passes of
+ * their own. */
+int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
+                        lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix);
 
 extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;

@@ -27,8 +27,8 @@ typedef struct gpu_dirac {
     lat_dirac dirac;
     lat_gpu_space *s;
     double scalar;
-    char *links[2];               /* by parity of the site */
-    char *clover[2], *inverse[2]; /* NULL without a clover term */
+    char *links[2];               /* by parity of the site, the second one behind the first */
+    char *clover[2], *inverse[2]; /* likewise; NULL without a clover term */
     double log[2];
     long negative[2];
     lat_hop_args hop; /* what all hops share */
@@ -44,11 +44,9 @@ static gpu_dirac *of(lat_dirac *d) { return (gpu_dirac *)d; }
 static void gpu_close(lat_dirac *dirac)
 {
     gpu_dirac *d = of(dirac);
-    for (int p = 0; p < 2; p++) {
-        cudaFree(d->links[p]);
-        cudaFree(d->clover[p]);
-        cudaFree(d->inverse[p]);
-    }
+    cudaFree(d->links[0]);
+    cudaFree(d->clover[0]);
+    cudaFree(d->inverse[0]);
     lat_dfield_free(d->between);
     lat_dfield_free(d->first);
     lat_dfield_free(d->middle);
@@ -75,6 +73,15 @@ static int upload(const lat_cuda_device *dev, const lat_field *u, double **all)
     return 0;
 }
 
+/* Memory of so many zeros for each parity, odd sites behind even ones. */
+static int of_parities(char *to[2], size_t bytes, const char *what, cudaStream_t stream)
+{
+    if (lat_cuda_malloc((void **)&to[0], 2 * bytes, what))
+        return -1;
+    to[1] = to[0] + bytes;
+    return failed(cudaMemsetAsync(to[0], 0, 2 * bytes, stream));
+}
+
 /* Memory for them, zeros. */
 template <int P> static int reserve(gpu_dirac *d, unsigned long long **bad)
 {
@@ -83,16 +90,11 @@ template <int P> static int reserve(gpu_dirac *d, unsigned long long **bad)
                                               : (size_t)lat_link_form<P, 18>::BLOCK,
                  links = groups * 8 * block;
     const cudaStream_t stream = lat_gpu_stream(&d->s->space);
-    for (int p = 0; p < 2; p++)
-        if (lat_cuda_malloc((void **)&d->links[p], links, "the links of a Dirac operator")
-            || failed(cudaMemsetAsync(d->links[p], 0, links, stream)))
-            return -1;
-    for (int p = 0; p < 2 && d->dirac.clover; p++)
-        if (lat_cuda_malloc((void **)&d->clover[p], clover, "the clover term")
-            || lat_cuda_malloc((void **)&d->inverse[p], clover, "the clover term")
-            || failed(cudaMemsetAsync(d->clover[p], 0, clover, stream))
-            || failed(cudaMemsetAsync(d->inverse[p], 0, clover, stream)))
-            return -1;
+    if (of_parities(d->links, links, "the links of a Dirac operator", stream)
+        || (d->dirac.clover
+            && (of_parities(d->clover, clover, "the clover term", stream)
+                || of_parities(d->inverse, clover, "the clover term", stream))))
+        return -1;
     return lat_cuda_malloc((void **)bad, sizeof **bad, "the clover term")
                    || failed(cudaMemsetAsync(*bad, 0xff, sizeof **bad, stream))
                    || lat_gpu_sums_begin(d->s, 1, 2, (int)groups)
@@ -218,6 +220,8 @@ static void set_hop(gpu_dirac *d)
     d->hop.t = f->xi / f->nu;
     d->hop.early = lat_cuda_device_of(d->s->space.grid->dev)->overlap != 0;
     set_boundary(f, d->s->space.grid, &d->hop);
+    d->dirac.fuses = d->s->space.grid->spec.storage != LAT_STORAGE_HALF && !d->hop.phases
+                     && !d->dirac.clover && f->twist == 0;
 }
 
 static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
@@ -260,7 +264,7 @@ typedef enum { ONE, DIAGONAL, INVERSE } factor;
 
 typedef struct hop_job {
     int parity; /* that is written */
-    bool dagger;
+    bool dagger, gamma5;
     double a, b;
     factor of_x, of_hop;
     const lat_dfield *x, *in;
@@ -306,9 +310,9 @@ static int numbers_of(const lat_dirac_end *end)
                : 0;
 }
 
-/* Launches it; side 0 or 1 of the `arrays` sides of the sums. */
+/* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
 static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
-                     const lat_dirac_end *end, int side, int arrays)
+                     const lat_dirac_end *end, bool both, int side, int arrays)
 {
     lat_gpu_space *s = d->s;
     const lat_fermion *f = &d->dirac.fermion;
@@ -321,20 +325,38 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
     a.a = j->a * f->nu / f->xi; /* hops in the kernel have weight 1 in space */
     a.b = j->b;
     a.parity = j->parity;
+    a.both = both;
     a.swap = j->dagger;
+    if (j->gamma5) { /* an exchange of spins, and the sign */
+        a.flip = true;
+        a.a = -a.a;
+        a.b = -a.b;
+    }
     set_factor(d, j->of_hop, j->parity, &a.a, &a.g5_h, &a.clover_h, &a.clover_h2);
     if (j->x)
         set_factor(d, j->of_x, j->parity, &a.b, &a.g5_x, &a.clover_x, &ignored);
     a.columns = p->columns;
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[i];
+    if (end && (end->terms || end->shift != 0)) {
+        a.recursion = true;
+        a.shift = end->shift;
+        a.terms = end->terms;
+    }
     if (end && end->add) {
         a.add = 1;
-        for (int i = 0; i < p->columns; i++)
-            a.alpha[i] = end->add[p->column[i]];
+        for (int k = 0; k < end->terms; k++)
+            a.more[k] = lat_gpu_at(s, end->more[k], j->parity);
+        for (int i = 0; i < p->columns; i++) {
+            const int c = p->column[i];
+            a.alpha[i] = end->add[c];
+            a.keep[i] = end->keep ? end->keep[c] : 1;
+            for (int k = 0; k < end->terms; k++)
+                a.by[k][i] = end->by[k][c];
+        }
     }
     if (numbers_of(end)) {
-        const bool same = end->with == j->x && !a.add;
+        const bool same = end->with == j->x && !a.add && !j->gamma5;
         a.sums = (end->norm ? LAT_HOP_NORM : 0)
                  | (end->with ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
                  | (end->shadow ? LAT_HOP_SHADOW : 0) | (end->shadow_in ? LAT_HOP_SHADOW_X : 0);
@@ -356,9 +378,10 @@ static int run_hop(gpu_dirac *d, hop_job j, const lat_spinor_part *p, const lat_
         return 0;
     if (numbers && lat_gpu_sums_begin(d->s, p->columns, numbers, arrays))
         return -1;
-    for (int side = 0; side < sides; side++) {
+    const bool both = sides == 2 && !d->s->sites.ghosts;
+    for (int side = 0; side < (both ? 1 : sides); side++) {
         j.parity = lat_part_first(p) + side;
-        if (start_hop(d, &j, p, end, side, arrays))
+        if (start_hop(d, &j, p, end, both, side, arrays))
             return -1;
     }
     if (!numbers)
@@ -383,7 +406,7 @@ static int gpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a
                    const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in,
                    const lat_dirac_end *end)
 {
-    const hop_job j = {0, dagger, b, a, ONE, ONE, chi, in, out};
+    const hop_job j = {0, dagger, false, b, a, ONE, ONE, chi, in, out};
     return run_hop(of(d), j, p, end);
 }
 
@@ -452,12 +475,13 @@ static int field(gpu_dirac *d, lat_dfield **x)
     return *x || (*x = lat_spinor_new(&d->s->space, "spinors between hops")) ? 0 : -1;
 }
 
-/* M or M^+ of both parities, S or S^+ of one. `in` and `between` differ from out. */
-static int plain(gpu_dirac *d, lat_dirac_form form, bool dagger, const lat_spinor_part *p,
+/* M, M^+ or gamma5 M of both parities, or of S of one. `in` and `between` differ from out. */
+static int plain(gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind, const lat_spinor_part *p,
                  lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
 {
+    const bool dagger = kind == LAT_DAGGER, gamma5 = kind == LAT_GAMMA5;
     if (form == LAT_FULL) {
-        const hop_job j = {0, dagger, -0.5, 1, DIAGONAL, ONE, in, in, out};
+        const hop_job j = {0, dagger, gamma5, -0.5, 1, DIAGONAL, ONE, in, in, out};
         return run_hop(d, j, p, end);
     }
     const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
@@ -468,9 +492,10 @@ static int plain(gpu_dirac *d, lat_dirac_form form, bool dagger, const lat_spino
             return -1;
         from = d->first;
     }
-    const hop_job first = {0, dagger, 1, 0, ONE, INVERSE, NULL, from, d->between};
+    const hop_job first = {0, dagger, false, 1, 0, ONE, INVERSE, NULL, from, d->between};
     const hop_job second = {0,
                             dagger,
+                            gamma5,
                             -0.25,
                             1,
                             form == LAT_SYMMETRIC ? ONE : DIAGONAL,
@@ -495,7 +520,8 @@ static int sums_of(gpu_dirac *d, const lat_spinor_part *p, const lat_dfield *out
                : 0;
 }
 
-/* gamma5 of M or S; what is added to lies apart from it. */
+/* gamma5 of M or S in half, where it takes instructions to exchange spins; what is added to lies
+ * apart from it. */
 static int with_gamma5(gpu_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *out,
                        lat_dfield *in, const lat_dirac_end *end)
 {
@@ -504,7 +530,7 @@ static int with_gamma5(gpu_dirac *d, lat_dirac_form form, const lat_spinor_part 
     if (add && field(d, &d->middle))
         return -1;
     lat_dfield *to = add ? d->middle : out;
-    if (plain(d, form, false, p, to, in, NULL) || ops->gamma5(&d->s->space, p, to))
+    if (plain(d, form, LAT_PLAIN, p, to, in, NULL) || ops->gamma5(&d->s->space, p, to))
         return -1;
     lat_scalar a[LAT_SPINOR_COLUMNS] = {};
     for (int i = 0; i < p->columns && add; i++)
@@ -522,15 +548,21 @@ static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part
     lat_spinor_part p = *part;
     if (m.form == LAT_FULL)
         p.parity = LAT_BOTH;
+    if (end && (end->terms || end->shift != 0)
+        && (!dirac->fuses || numbers_of(end) || (end->shift != 0 && m.kind != LAT_GAMMA5)))
+        return lat_dirac_in_passes(dirac, m, &p, out, in, end);
     switch (m.kind) {
-    case LAT_PLAIN: return plain(d, m.form, false, &p, out, in, end);
-    case LAT_DAGGER: return plain(d, m.form, true, &p, out, in, end);
-    case LAT_GAMMA5: return with_gamma5(d, m.form, &p, out, in, end);
+    case LAT_PLAIN:
+    case LAT_DAGGER: return plain(d, m.form, m.kind, &p, out, in, end);
+    case LAT_GAMMA5:
+        return d->s->space.grid->spec.storage == LAT_STORAGE_HALF
+                   ? with_gamma5(d, m.form, &p, out, in, end)
+                   : plain(d, m.form, m.kind, &p, out, in, end);
     case LAT_NORMAL: break;
     }
     /* M in lies in a field of its own: `out` may be added to. */
-    return field(d, &d->middle) || plain(d, m.form, false, &p, d->middle, in, NULL)
-                   || plain(d, m.form, true, &p, out, d->middle, end)
+    return field(d, &d->middle) || plain(d, m.form, LAT_PLAIN, &p, d->middle, in, NULL)
+                   || plain(d, m.form, LAT_DAGGER, &p, out, d->middle, end)
                ? -1
                : 0;
 }
@@ -542,7 +574,7 @@ static int gpu_prepare(lat_dirac *dirac, lat_dirac_form form, const lat_spinor_p
 {
     gpu_dirac *d = of(dirac);
     const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
-    const hop_job j = {0, false, 0.5, 1, ONE, ONE, b, d->between, rhs};
+    const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, d->between, rhs};
     if (gpu_diagonal(dirac, true, false, &there, d->between, b) || run_hop(d, j, p, NULL))
         return -1;
     return form == LAT_SYMMETRIC ? gpu_diagonal(dirac, true, false, p, rhs, rhs) : 0;
@@ -553,7 +585,7 @@ static int gpu_reconstruct(lat_dirac *dirac, const lat_spinor_part *p, lat_dfiel
 {
     gpu_dirac *d = of(dirac);
     const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
-    const hop_job j = {0, false, 0.5, 1, ONE, ONE, b, x, x};
+    const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, x, x};
     return run_hop(d, j, &there, NULL) || gpu_diagonal(dirac, true, false, &there, x, x) ? -1 : 0;
 }
 

@@ -66,11 +66,33 @@ static int square(const batch *n, const double *add, lat_dfield *out, lat_dfield
     return apply(n, NULL, n->f->t[2], in) || apply(n, add, out, n->f->t[2]) ? -1 : 0;
 }
 
+/* The same, where the ends of hops take shifts: X = -2 (A - t)(A + t)/(b - a), t^2 = (a + b)/2. */
+static int by_shifts(const batch *n, double c, lat_dfield *in, lat_dfield *out, bool first)
+{
+    const lat_filter *f = n->f;
+    lat_dirac *d = f->w->op->many;
+    const double t = sqrt((f->a + f->b) / 2);
+    double add[LAT_SPINOR_COLUMNS], keep[LAT_SPINOR_COLUMNS];
+    for (int k = 0; k < n->p.columns; k++) {
+        add[k] = -2 * c;
+        keep[k] = first ? 0 : -1;
+    }
+    const lat_dirac_end up = {.shift = t}, down = {.add = add, .shift = -t, .keep = keep};
+    f->w->applications += 2 * n->p.columns;
+    return d->ops->apply(d, f->w->op->matrix, &n->p, f->t[2], in, &up)
+                   || d->ops->apply(d, f->w->op->matrix, &n->p, out, f->t[2], &down)
+               ? -1
+               : 0;
+}
+
 /* out <- (2) X in - out, X = (a + b - 2 B)/(b - a); `first`: out <- X in. */
 static int recursion(const batch *n, double factor, lat_dfield *in, lat_dfield *out, bool first)
 {
     const lat_filter *f = n->f;
     const double c = factor / (f->b - f->a), add = -2 * c;
+    const lat_hermitian *op = f->w->op;
+    if (op->many && op->many->fuses && op->matrix.kind == LAT_GAMMA5)
+        return by_shifts(n, c, in, out, first);
     lat_scalar of_in[LAT_SPINOR_COLUMNS], of_out[LAT_SPINOR_COLUMNS];
     for (int k = 0; k < n->p.columns; k++) {
         of_in[k] = (lat_scalar){c * (f->a + f->b), 0};

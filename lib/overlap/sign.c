@@ -26,6 +26,7 @@ struct lat_sign {
     double tolerance[LAT_SIGN_LEVELS]; /* of conjugate gradients */
     double kappas;                     /* kappa+ + kappa- */
     lat_dfield *psi, *d[2];            /* what is worked on; Clenshaw's two */
+    lat_dfield *middle;                /* between hops, where their ends take shifts; or NULL */
     lat_dfield *x[LAT_ZOLOTAREV_POLES];
     lat_scalar *dot; /* [modes][LAT_SPINOR_COLUMNS] */
     lat_system system;
@@ -138,16 +139,25 @@ static int step(lat_sign *s, const lat_spinor_part *p, const clenshaw *k, int j,
 {
     const int n = k->p->degree;
     const double turn = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
-    scalars a, b;
-    double add[LAT_SPINOR_COLUMNS];
-    const lat_scalar *const by[] = {each(p, turn * k->r2, a),
-                                    each(p, sign_of(n, j) * k->p->c[j], b)};
-    const lat_dfield *const of[] = {from, psi};
-    const lat_dirac_end end = {.add = every(p, turn * k->r1, add)};
+    const lat_dirac_matrix h = {LAT_FULL, LAT_GAMMA5}, normal = {LAT_FULL, LAT_NORMAL};
+    double add[LAT_SPINOR_COLUMNS], a[LAT_SPINOR_COLUMNS], b[LAT_SPINOR_COLUMNS];
+    const lat_dirac_end end = {
+        .add = every(p, turn * k->r1, add),
+        .terms = 2,
+        .by = {every(p, turn * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
+        .more = {from, psi}};
     s->applications += 2 * p->columns;
-    return s->space->ops->axpys(s->space, p, 2, by, of, e, NULL)
-                   || s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, LAT_NORMAL}, p, e, from,
-                                       &end)
+    if (!s->middle)
+        return s->h->ops->apply(s->h, normal, p, e, from, &end);
+    /* r1 H^2 + r2 = r1 (H - shift)(H + shift): what a hop reads beside its sum is at hand. */
+    const double shift = sqrt(-k->r2 / k->r1);
+    const lat_dirac_end up = {.shift = shift}, down = {.add = end.add,
+                                                       .shift = -shift,
+                                                       .terms = 1,
+                                                       .by = {end.by[1]},
+                                                       .more = {psi}};
+    return s->h->ops->apply(s->h, h, p, s->middle, from, &up)
+                   || s->h->ops->apply(s->h, h, p, e, s->middle, &down)
                ? -1
                : 0;
 }
@@ -427,6 +437,7 @@ lat_sign *lat_sign_open(lat_dirac *h, const lat_modes *modes, const lat_sign_opt
         || !(s->psi = lat_spinor_new(s->space, "the sign function"))
         || !(s->d[0] = lat_spinor_new(s->space, "the sign function"))
         || !(s->d[1] = lat_spinor_new(s->space, "the sign function"))
+        || (h->fuses && !(s->middle = lat_spinor_new(s->space, "the sign function")))
         || (options->method == LAT_SIGN_ZOLOTAREV ? open_zolotarev(s) : open_minmax(s))) {
         lat_sign_close(s);
         return NULL;
@@ -450,6 +461,8 @@ void lat_sign_close(lat_sign *s)
             lat_dfield_free(s->d[k]);
     if (s->psi)
         lat_dfield_free(s->psi);
+    if (s->middle)
+        lat_dfield_free(s->middle);
     free(s->dot);
     free(s);
 }

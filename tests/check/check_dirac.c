@@ -293,6 +293,69 @@ static void against(setup *t, const lat_dirac_matrix m, lat_parity parity)
     free(v);
 }
 
+/* out = keep out + add (M + shift) in + by[0] in + by[1] z, against the numbers of `against`. */
+static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
+{
+    const lat_spinor_part part = {parity, t->columns, t->all},
+                          every = {LAT_BOTH, t->columns, t->all};
+    double add[LAT_SPINOR_COLUMNS], keep[LAT_SPINOR_COLUMNS], by[2][LAT_SPINOR_COLUMNS];
+    const int c = below(t->columns), terms = 1 + below(2);
+    lat_dfield *z = lat_spinor_new(t->s, "z");
+    cd *const before = numbers(t->n, sizeof *before), *const other = numbers(t->n, sizeof *other);
+    for (int i = 0; i < t->columns; i++) {
+        add[i] = uniform() - .5;
+        keep[i] = uniform() - .5;
+        by[0][i] = uniform() - .5;
+        by[1][i] = uniform() - .5;
+    }
+    const bool kept = below(2) == 0;
+    const double shift = below(2) ? uniform() - .5 : 0;
+    const lat_dirac_end end = {.add = add,
+                               .shift = shift,
+                               .terms = terms,
+                               .keep = kept ? keep : NULL,
+                               .by = {by[0], by[1]},
+                               .more = {t->x, z}};
+    get(t, t->x, c, t->in);
+    get(t, t->y, c, t->expected); /* M in */
+    CHECK(z && !t->s->ops->random(t->s, &every, counter, z)
+              && !t->s->ops->random(t->s, &every, counter + 1, t->y),
+          "%s", lat_error());
+    get(t, z, c, other);
+    get(t, t->y, c, before);
+    CHECK(!t->d->ops->apply(t->d, m, &part, t->y, t->x, &end), "%s", lat_error());
+    get(t, t->y, c, t->out);
+    for (size_t i = 0; i < t->n; i++)
+        t->expected[i] = (kept ? keep[c] : 1) * before[i]
+                         + add[c] * (t->expected[i] + shift * t->in[i]) + by[0][c] * t->in[i]
+                         + (terms > 1 ? by[1][c] * other[i] : 0);
+    if (parity != LAT_BOTH) {
+        plain_only(&t->p, (int)parity, t->out);
+        plain_only(&t->p, (int)parity, t->expected);
+    }
+    const double off = apart(t->out, t->expected, t->n), most = 4 * bound(t);
+    CHECK(off <= most, "terms, form %d kind %d parity %d: off by %.2e, at most %.2e; %s",
+          (int)m.form, (int)m.kind, (int)parity, off, most, describe(t));
+    const lat_dirac_end alone = {.shift = shift, .norm = kept ? add : NULL};
+    CHECK(!t->d->ops->apply(t->d, m, &part, t->y, t->x, NULL), "%s", lat_error());
+    get(t, t->y, c, t->expected);
+    CHECK(!t->d->ops->apply(t->d, m, &part, t->y, t->x, &alone), "%s", lat_error());
+    get(t, t->y, c, t->out);
+    for (size_t i = 0; i < t->n; i++)
+        t->expected[i] += shift * t->in[i];
+    if (parity != LAT_BOTH) {
+        plain_only(&t->p, (int)parity, t->out);
+        plain_only(&t->p, (int)parity, t->expected);
+    }
+    CHECK(apart(t->out, t->expected, t->n) <= most
+              && (!kept || fabs(add[c] / norm2(t->out, t->n) - 1) <= 4 * most),
+          "shift %g, form %d kind %d: off by %.2e, at most %.2e; %s", shift, (int)m.form,
+          (int)m.kind, apart(t->out, t->expected, t->n), most, describe(t));
+    lat_dfield_free(z);
+    free(before);
+    free(other);
+}
+
 static void check_reference(int cases)
 {
     for (int i = 0; i < cases; i++) {
@@ -301,7 +364,9 @@ static void check_reference(int cases)
         if (t.y)
             for (int k = 0; k < 12; k++) {
                 const lat_dirac_matrix m = {(lat_dirac_form)(k / 4), (lat_dirac_kind)(k % 4)};
-                against(&t, m, k < 4 ? LAT_BOTH : (lat_parity)below(2));
+                const lat_parity parity = k < 4 ? LAT_BOTH : (lat_parity)below(2);
+                against(&t, m, parity);
+                against_terms(&t, m, parity);
             }
         tear_down(&t);
     }
