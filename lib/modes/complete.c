@@ -212,6 +212,9 @@ static int open_space(lanczos *z, size_t dimension)
     }
     const int room = known + z->most + 1 + z->keep;
     const size_t most = (size_t)z->most;
+    /* Those that are found, and their partners, besides. */
+    if (lat_search_room(z->w->job, lat_search_bytes(z->w->s) * (room + 2 * want - 2 * known)))
+        return -1;
     z->v = calloc((size_t)room, sizeof(lat_dfield *));
     z->h = lat_alloc(most * (2 * most + 1) + 1, sizeof *z->h, "a small matrix");
     if (!z->v)

@@ -506,9 +506,10 @@ static int iterate(lanczos *z, double *worst)
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-static int open_basis(lanczos *z)
+/* How many vectors there are of each kind. */
+static void set_sizes(lanczos *z)
 {
-    lat_search *w = z->w;
+    const lat_search *w = z->w;
     const int dimension = w->dimension < 1 << 20 ? (int)w->dimension : 1 << 20;
     z->keep = w->want + (w->want / 4 > 4 ? w->want / 4 : 4);
     z->most = z->keep + (w->want > 24 ? w->want : 24);
@@ -517,6 +518,19 @@ static int open_basis(lanczos *z)
     z->keep = z->keep < z->most ? z->keep : z->most;
     z->block = w->op->many ? w->op->many->space->columns : BLOCK;
     z->room = z->most + 1 + PROBES + z->block + z->keep;
+}
+
+int lat_lanczos_vectors(lat_search *w)
+{
+    lanczos z = {.w = w};
+    set_sizes(&z);
+    return z.room + w->want + 1;
+}
+
+static int open_basis(lanczos *z)
+{
+    lat_search *w = z->w;
+    set_sizes(z);
     z->v = calloc((size_t)z->room, sizeof(lat_dfield *));
     z->h = lat_alloc((size_t)z->most * (size_t)z->most, sizeof *z->h, "a small matrix");
     z->theta = lat_alloc(3 * (size_t)z->most + 2 * (size_t)w->want, sizeof *z->theta,

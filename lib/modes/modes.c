@@ -170,6 +170,29 @@ static int convert(const lat_search *w, const lat_search *coarse, lat_dfield **v
     return 0;
 }
 
+/* Of a search by one operator. */
+static double bytes_of(lat_search *w)
+{
+    const lat_dirac *many = w->op->many;
+    const double one = lat_search_bytes(w->s), batch = many ? lat_search_bytes(many->space) : one;
+    const double sums = lat_search_sums(many ? many->space : w->s);
+    if (w->job->method == LAT_MODES_RITZ)
+        return one * (lat_ritz_vectors(w) + 1) + sums;
+    return one * (lat_lanczos_vectors(w) + 1) + batch * 3 + (many ? batch + one : 0) + sums;
+}
+
+double lat_modes_bytes(const lat_modes_job *job)
+{
+    lat_modes_job own;
+    lat_search w = lat_search_of(job, job->op), coarse;
+    if (!job->coarse)
+        return bytes_of(&w);
+    coarse = coarse_search(job, &own);
+    /* Modes, those that they become, A^2, a residual, the polynomial. */
+    return fmax(bytes_of(&coarse),
+                lat_search_bytes(w.s) * (2 * coarse.want + 5) + lat_search_sums(w.s));
+}
+
 /* n modes; what the method returns. */
 static int run(lat_search *w, lat_modes *found)
 {
@@ -212,7 +235,7 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
     lat_modes_job own;
     lat_search w = lat_search_of(job, job->op), coarse;
     *found = (lat_modes){.count = 0};
-    if (check(&w))
+    if (check(&w) || lat_search_room(job, lat_modes_bytes(job)))
         return -1;
     if (job->coarse)
         coarse = coarse_search(job, &own);

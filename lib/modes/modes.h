@@ -69,6 +69,7 @@ typedef struct lat_modes_job {
     lat_modes_method method;
     uint64_t seed;         /* of random vectors to start from */
     long max_applications; /* of A */
+    double memory;         /* of a device, for vectors, in bytes; 0: what is free on a GPU */
     int degree;            /* of Chebyshev's polynomial; 0: chosen, and chosen anew as needed */
 
     /* Called now and then: how many modes have converged of how many, the largest residual of the
@@ -93,8 +94,12 @@ typedef struct lat_modes {
     double worst;
 } lat_modes;
 
-/* 0, also if it has not converged (`converged`), or -1 with lat_error set. *found is to be freed in
- * any case. `high` is less than the dimension of the space. */
+/* Bytes on a rank's device that lat_modes_find takes, beside the operators. */
+double lat_modes_bytes(const lat_modes_job *job);
+
+/* 0, also if it has not converged (`converged`), or -1 with lat_error set, also where the device
+ * has less memory than it takes. *found is to be freed in any case. `high` is less than the
+ * dimension of the space. */
 int lat_modes_find(const lat_modes_job *job, lat_modes *found);
 void lat_modes_free(lat_modes *found);
 

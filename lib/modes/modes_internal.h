@@ -31,6 +31,12 @@ typedef struct lat_search {
 lat_search lat_search_of(const lat_modes_job *job, const lat_hermitian *op);
 lat_dfield *lat_search_vector(lat_search *w, const char *what); /* zero */
 
+/* 0 if a device of job->op has room for so many bytes, or -1. Bytes of a batch on a
+ * rank, and of partial sums of products: on the CPU a number a site, on a GPU one for 32. */
+int lat_search_room(const lat_modes_job *job, double bytes);
+double lat_search_bytes(const lat_spinor_space *s);
+double lat_search_sums(const lat_spinor_space *s);
+
 /* out = A in; out = A^2 in, or A in if A is positive: the operator whose lowest eigenvalues are
  * looked for. */
 int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
@@ -109,6 +115,10 @@ double lat_filter_value(const lat_filter *f, double value); /* F of an eigenvect
 int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *residual,
                       double *worst);
 int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst);
+
+/* How many vectors they take, beside those of the polynomial, w->tmp and w->batch. */
+int lat_lanczos_vectors(lat_search *w);
+int lat_ritz_vectors(const lat_search *w);
 
 /* w->norm, from Lanczos of its own. */
 int lat_lanczos_norm(lat_search *w);

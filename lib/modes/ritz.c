@@ -241,6 +241,8 @@ static void close_iteration(ritz *r)
             lat_dfield_free(one_of[i]);
 }
 
+int lat_ritz_vectors(const lat_search *w) { return 5 + 2 * (w->want + MORE); }
+
 static int open_vectors(ritz *r)
 {
     const int most = r->w->want + MORE;

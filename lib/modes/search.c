@@ -7,6 +7,7 @@
 #include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "grid/memory.h"
 
 const int lat_search_columns[LAT_SPINOR_COLUMNS] = {
     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -29,6 +30,41 @@ int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_
     if (w->op->positive)
         return lat_search_apply(w, out, in, end);
     return lat_search_apply(w, w->tmp, in, NULL) || lat_search_apply(w, out, w->tmp, end) ? -1 : 0;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Of the largest rank, times columns. */
+static double sites_of(const lat_spinor_space *s)
+{
+    const lat_geometry *g = &s->grid->spec.lattice;
+    const int slices = g->dims[g->nd - 1], ranks = s->grid->dev->comm->size;
+    return (double)lat_volume(g) / slices * ((slices + ranks - 1) / ranks) * s->columns;
+}
+
+double lat_search_bytes(const lat_spinor_space *s)
+{
+    const double real = s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 8 : 4;
+    return sites_of(s) * 8 * s->nc * real;
+}
+
+double lat_search_sums(const lat_spinor_space *s)
+{
+    return sites_of(s) * (2 * LAT_SPINOR_TERMS + 1) * sizeof(double) / (s->grid->dev->gpu ? 32 : 1);
+}
+
+int lat_search_room(const lat_modes_job *job, double bytes)
+{
+    const lat_device *dev = job->op->space->grid->dev;
+    const double there = job->memory > 0 ? job->memory : lat_device_free_bytes(dev);
+    if (there < 0)
+        return -1;
+    if (bytes <= there)
+        return 0;
+    return lat_fail("a search for %d modes needs %.3g GB of memory on %s beside the operator, %.3g "
+                    "GB are there: expected fewer modes, or about %.0f ranks",
+                    job->high, bytes * 1e-9, dev->gpu ? "a GPU" : "a rank", there * 1e-9,
+                    ceil(dev->comm->size * bytes / there));
 }
 
 /* ---- linear algebra -------------------------------------------------------------------------- */

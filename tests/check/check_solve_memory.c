@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_solve_memory: what solve/memory.h counts is what a solve takes, and no more columns are
- * chosen than fit. */
+ * chosen than fit; the same of a search for modes. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -9,6 +9,7 @@
 #include "check.h"
 #include "fields.h"
 #include "lattice/fermion.h"
+#include "modes/modes.h"
 #include "solve/memory.h"
 
 enum { COLUMNS = 5 };
@@ -113,6 +114,76 @@ static void one_solve(lat_device *device, const lat_field *u, const lat_fermion 
     lat_field_free(&x);
 }
 
+/* ---- modes ----------------------------------------------------------------------------------- */
+
+static int look_at_modes(void *with, int converged, int of, double residual, long applications)
+{
+    (void)converged, (void)of, (void)residual;
+    return look(with, applications, 0, 0);
+}
+
+/* An operator on batches of so many columns. */
+static lat_dirac *operator_on(lat_grid *grid, const lat_field *u, const lat_fermion *f, int columns)
+{
+    lat_spinor_space *s = lat_spinor_open(grid, 3, columns);
+    lat_dirac *d = s ? lat_dirac_open(s, u, f, NULL) : NULL;
+    need(d != NULL, "an operator");
+    return d;
+}
+
+static void close_operator(lat_dirac *d)
+{
+    lat_spinor_space *s = d->space;
+    lat_dirac_close(d);
+    lat_spinor_close(s);
+}
+
+static void one_search(lat_device *device, const lat_field *u, const lat_fermion *f,
+                       lat_modes_method method, bool single, double tolerance)
+{
+    const lat_dirac_matrix matrix = {LAT_FULL, LAT_GAMMA5};
+    lat_grid_spec spec = {.lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
+    lat_grid *grid = lat_grid_new(device, &spec), *low;
+    spec.storage = LAT_STORAGE_SINGLE;
+    low = lat_grid_new(device, &spec);
+    need(grid && low, "grids");
+    lat_dirac *d = operator_on(grid, u, f, 1), *one = operator_on(low, u, f, 1),
+              *many = operator_on(low, u, f, 4);
+    const lat_hermitian op = lat_hermitian_dirac(d, matrix);
+    lat_hermitian coarse = lat_hermitian_dirac(one, matrix);
+    coarse.many = many;
+    lat_modes_job job = {.op = &op,
+                         .coarse = single ? &coarse : NULL,
+                         .low = 6,
+                         .high = 6,
+                         .tolerance = tolerance,
+                         .method = method,
+                         .seed = 1,
+                         .max_applications = 1000000,
+                         .progress = look_at_modes};
+    lat_modes found;
+    const double wanted = lat_modes_bytes(&job);
+    before = held;
+    most = 0;
+    need(lat_modes_find(&job, &found) == 0 && found.converged, "modes");
+    lat_modes_free(&found);
+    CHECK(!COUNTS || (wanted > .9 * (double)most && wanted < 1.3 * (double)most),
+          "method %d, single %d, residual %g: %.0f bytes counted, %ld taken", (int)method, single,
+          tolerance, wanted, most);
+    job.memory = wanted - 1;
+    CHECK(lat_modes_find(&job, &found) == -1 && strstr(lat_error(), "a search for 6 modes needs"),
+          "modes in a byte less than they need: %s", lat_error());
+    lat_modes_free(&found);
+    lat_error_clear();
+    close_operator(d);
+    close_operator(one);
+    close_operator(many);
+    lat_grid_free(grid);
+    lat_grid_free(low);
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
 static void choice(const lat_device *device, const lat_header *links, const lat_fermion *f)
 {
     const lat_wilson_options all = {.columns = 12, .inner = LAT_STORAGE_HALF};
@@ -159,6 +230,11 @@ int main(void)
         f.csw = f.csw_t = i % 2;
         one_solve(device, &u, &f, o, solvers[i % 4]);
     }
+    check_case("what is counted is what a search for modes takes, and less is refused");
+    one_search(device, &u, &f, LAT_MODES_LANCZOS, false, 1e-6);
+    one_search(device, &u, &f, LAT_MODES_LANCZOS, true, 1e-3);
+    one_search(device, &u, &f, LAT_MODES_LANCZOS, true, 1e-8);
+    one_search(device, &u, &f, LAT_MODES_RITZ, false, 1e-2);
     check_case("columns that fit, and no more");
     choice(device, &u.head, &f);
     lat_field_free(&u);

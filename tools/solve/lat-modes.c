@@ -31,7 +31,7 @@ enum { BATCH = 4 };      /* vectors side by side, in single: more take more appl
 static const char *modes_text = "8", *log_path, *smear_text, *checkpoint, *resume;
 static int matrix = LAT_MODES_OF_G5M, method = LAT_MODES_LANCZOS, precision = -1;
 static bool largest, tsv, json;
-static double residual = 1e-10;
+static double residual = 1e-10, memory;
 static long max_applications = 1000000, degree;
 static uint64_t seed = 1;
 static lat_device_options device;
@@ -65,6 +65,10 @@ static const lat_option options[] = {
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the vectors to start from", false},
     {LAT_OPT_INT, "max-applications", 0, "N", &max_applications, 1, 1e12,
      "give up after N applications of the matrix", LAT_OPT_LIMIT},
+    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
+     "refuse a search whose vectors need more memory of a device (default: what is free on a GPU, "
+     "any on the CPU)",
+     true},
     {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0,
      "print a table in place of the modes: one row for each", true},
     {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0,
@@ -254,6 +258,7 @@ static int search(run *r)
                          .method = (lat_modes_method)method,
                          .seed = seed,
                          .max_applications = max_applications,
+                         .memory = memory * 1e9,
                          .degree = (int)degree,
                          .progress = show_progress,
                          .save = save,
