@@ -138,6 +138,11 @@ PY
     refuses 1 'does not hold the spectrum' lat-overlap -@ 1 --spectrum 2 --interval .1,5 -o out u.lat
     refuses 1 'expected fewer than the 192 that there are in a chirality, found 400' lat-overlap -@ 1 --spectrum 400 -o out u.lat
     refuses 1 'expected at most 383' lat-overlap -@ 1 --gw --project 900 -o out u.lat
+    refuses 2 'expected m0 between 0 and 1' lat-overlap -@ 1 --gw --xi 1.6 --nu .8 u.lat
+    refuses 1 'a search for 12 modes needs' lat-overlap -@ 1 --gw --memory 1e-5 -o out u.lat
+    lat-modes -@ 1 -q --mass -1.4 --modes 5 --residual 1e-11 u.lat -o m.lat
+    refuses 1 'a search for 40 modes needs' lat-overlap -@ 1 --spectrum 40 --modes m.lat --memory 1e-3 -o out u.lat
+    refuses 1 'a search for 40 modes needs' lat-modes -@ 1 --mass -1.4 --modes 40 --memory 1e-3 u.lat -o out
     lat-start cold --dims 4,2,2,4 -o cold.lat
     refuses 1 'the next one has the same modulus' lat-overlap -@ 1 --gw --project 3 -o out cold.lat
 }

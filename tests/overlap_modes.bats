@@ -55,6 +55,14 @@ distance() { lat-diff "$1" "$2" | awk '$1 == "largest" && $2 > most { most = $2 
     near "$(field known lower)" "$(field own lower)" 1e-6
     lat-overlap -@ 1 --gw --project 0 --modes m.lat u.lat >known
     [ "$(field known modes)" -eq 0 ]
+    # Eigenvectors of D^+ D say which modes they stand on.
+    lat-overlap -@ 1 --spectrum 2 --sign-error 1e-6 --modes m.lat --save-modes w.lat u.lat >/dev/null
+    lat-info w.lat | grep -q 'overlap_modes = 6 modes, CRC '
+    # Modes of an anisotropic operator are those of no other one.
+    lat-modes -@ 1 --mass -1.2 --xi 1.3 --nu .9 --modes 6 --residual 1e-11 u.lat -o xi.lat
+    lat-overlap -@ 1 --gw --m0 1.2 --xi 1.3 --nu .9 --modes xi.lat u.lat >known
+    near "$(field known gw)" 0 1e-10
+    refuses 1 'xi' lat-overlap -@ 1 --gw --m0 1.2 --modes xi.lat -o out u.lat
     lat-overlap -@ 1 --gw --modes m.lat u.lat >one
     lat-overlap -@ 2 --gw --modes m.lat u.lat | cmp one -
     "${S[@]}" --columns 5 --modes m.lat u.lat -o a.lat

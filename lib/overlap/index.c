@@ -187,21 +187,21 @@ int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, doubl
     return rc;
 }
 
-int lat_overlap_zero_modes(lat_overlap *o, int c, int guess, int *count, double *next)
+int lat_overlap_zero_modes(lat_overlap *o, int guess, int count[2])
 {
-    double value[MOST], residual[MOST];
+    double value[2 * MOST], residual[2 * MOST];
     for (int n = guess + 1; n <= MOST; n *= 2) {
-        *count = 0;
-        if (lat_overlap_lowest(o, c, n, 1e-7, value, residual))
+        if (lat_overlap_spectrum(o, n, 1e-7, value, residual, NULL))
             return -1;
-        /* The error of (1 + c P S P)/2 is half that of S. */
-        while (*count < n
-               && fabs(value[*count]) <= residual[*count] + lat_sign_bound(o->sign) / 2 + 1e-12)
-            ++*count;
-        if (*count < n) {
-            *next = value[*count];
-            return 0;
+        for (int c = 0; c < 2; c++) {
+            const double *const v = value + c * n, *const r = residual + c * n;
+            /* The error of (1 + c P S P)/2 is half that of S. */
+            for (count[c] = 0; count[c] < n; ++count[c])
+                if (fabs(v[count[c]]) > r[count[c]] + lat_sign_bound(o->sign) / 2 + 1e-12)
+                    break;
         }
+        if (count[0] < n && count[1] < n)
+            return 0;
     }
     return lat_fail("zero modes: found %d of them, and no end", MOST);
 }

@@ -27,8 +27,8 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
 int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, double *value,
                        double *residual);
 
-/* Zero modes of chirality c: eigenvalues of D^+ D that are 0 to the bounds of all errors. `guess`:
- * how many there may be. *next: the first eigenvalue that is not 0. */
-int lat_overlap_zero_modes(lat_overlap *o, int c, int guess, int *count, double *next);
+/* Zero modes of chirality + and -: eigenvalues of D^+ D that are 0 to the bounds of all errors.
+ * `guess`: how many there may be of one. o has one column. */
+int lat_overlap_zero_modes(lat_overlap *o, int guess, int count[2]);
 
 #endif

@@ -213,6 +213,7 @@ static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
         .method = LAT_MODES_LANCZOS,
         .seed = 4,
         .max_applications = 100000000,
+        .memory = opts->memory,
         .progress = opts->progress,
         .with = opts->with,
     };
@@ -256,6 +257,7 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     memset(o, 0, sizeof *o);
     o->fermion = *fermion;
     o->mu = fermion->mass;
+    o->memory = options->memory;
     if (!(o->grid = lat_grid_new(device, &spec))
         || !(o->one = lat_spinor_open(o->grid, links->head.nc, 1))
         || !(o->h1 = lat_dirac_open(o->one, links, &kernel, NULL)) || find_modes(o, options)

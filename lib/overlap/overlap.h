@@ -31,6 +31,7 @@ typedef struct lat_overlap_options {
     int low, high;    /* modes of H that are projected: as many as leave the widest gap; 0, 0, or no
                        * gap: none */
     double tolerance; /* of their residuals */
+    double memory;    /* of a device for them, in bytes; 0: what is free on a GPU */
     /* Modes of H that are known: a host field, borrowed while the operator opens; NULL: they are
      * searched. They are examined (modes.h). As many are projected, from low = high, or three
      * quarters of all, as leave the widest gap. */
@@ -52,7 +53,7 @@ typedef struct lat_overlap {
     lat_dirac *h1, *h;             /* D_W - m0 there */
     lat_modes modes; /* of H, that are projected; rest and norm hold if there are none */
     lat_sign *sign;
-    double mu;
+    double mu, memory;
     lat_dfield *tmp;
     struct lat_overlap_deflation *deflation; /* deflate.h; NULL: none */
 } lat_overlap;

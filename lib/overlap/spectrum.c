@@ -188,7 +188,8 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
                                .low = z->want,
                                .high = z->want,
                                .tolerance = z->tolerance,
-                               .max_applications = 10000000};
+                               .max_applications = 10000000,
+                               .memory = z->o->memory};
     const lat_sign *sign = z->o->sign;
     const lat_modes_known known = {
         .count = t->count,

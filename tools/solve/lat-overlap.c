@@ -24,7 +24,7 @@ static long spectrum, follow = 16;
 static const char *boundary, *smear_text, *save_modes;
 static lat_smear smear;
 static lat_output *modes_out; /* of --save-modes */
-static double csw;
+static double csw, xi = 1, nu = 1, memory;
 static lat_device_options device_choice;
 static lat_device *device, *cpu; /* cpu: where the device cannot do it */
 
@@ -43,11 +43,18 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "follow", 0, "K", &follow, 1, MOST, "of --index: follow up to K modes of H",
      false},
     {LAT_OPT_REAL, "csw", 0, "C", &csw, 0, 0, "clover coefficient of D_W", false},
+    {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
+     "bare anisotropy of D_W: spatial hops have weight NU/XI", false},
+    {LAT_OPT_REAL, "nu", 0, "NU", &nu, 1e-3, 1e3, "bare velocity of light of D_W", false},
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &boundary, 0, 0,
      "of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: p,p,p,a)", false},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
      "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not",
      false},
+    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
+     "refuse a search whose vectors need more memory of a device (default: what is free on a GPU, "
+     "any on the CPU)",
+     true},
     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
      "write to FILE (default: stdout)", true},
     LAT_DEVICE_OPTIONS(device_choice),
@@ -91,12 +98,15 @@ static lat_overlap *open_operator(const lat_field *u, double error)
     double defect;
     lat_overlap_of_options(&o, 1, 10 * error);
     lat_overlap_known_use(&known, &o);
+    o.memory = memory * 1e9;
     lat_device *on = device_for(u);
     lat_overlap *d = on ? lat_overlap_open(on, u, &fermion, &o) : NULL;
     if (d && lat_overlap_verify(d, &defect)) {
         lat_overlap_close(d);
         return NULL;
     }
+    if (d)
+        lat_overlap_known_name(&known, d);
     return d;
 }
 
@@ -104,14 +114,13 @@ static lat_overlap *open_operator(const lat_field *u, double error)
 
 static int print_index(FILE *to, const lat_field *u, long config)
 {
-    int flow, steps, plus, minus, code = LAT_FAILED;
-    double next[2];
+    int flow, steps, zeros[2], code = LAT_FAILED;
     lat_device *on = device_for(u);
     if (!on || lat_overlap_flow(on, u, &fermion, (int)follow, &flow, &steps))
         return LAT_FAILED;
     lat_overlap *o = open_operator(u, 1e-9);
-    if (o && lat_overlap_zero_modes(o, 1, flow > 0 ? flow : 0, &plus, &next[0]) == 0
-        && lat_overlap_zero_modes(o, -1, flow < 0 ? -flow : 0, &minus, &next[1]) == 0) {
+    if (o && lat_overlap_zero_modes(o, abs(flow), zeros) == 0) {
+        const int plus = zeros[0], minus = zeros[1];
         print_heading(to, "configuration\tindex\tn_plus\tn_minus\tflow\tbound");
         fprintf(to, "%ld\t%d\t%d\t%d\t%d\t%.3e", config, plus - minus, plus, minus, flow,
                 lat_overlap_bound(o));
@@ -293,6 +302,8 @@ static void check_usage(void)
     strcpy(fermion.name, "overlap");
     fermion.m0 = lat_overlap_opts.m0;
     fermion.csw = fermion.csw_t = csw;
+    fermion.xi = xi;
+    fermion.nu = nu;
     if (index_of + gw + (spectrum > 0) != 1)
         lat_usage("expected one of --index, --gw and --spectrum");
     if (lat_boundary_parse(boundary ? boundary : "p,p,p,a", fermion.boundary))
