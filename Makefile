@@ -7,7 +7,7 @@
 #                     of lat-convert beside cat (DIMS=64,64,64,128 FOLDER=/scratch);
 #                     make bench-heatbath: of lat-heatbath; make bench-dirac: of Dirac operators on one core;
 #                     make bench-flow: of the gradient flow; make bench-ghost: of the Faddeev-Popov operator;
-#                     make bench-overlap: of the sign function
+#                     make bench-overlap: of the sign function, on a GPU too where one is
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
@@ -468,6 +468,7 @@ bench-ghost: $(B)/bench/bench_ghost
 
 bench-overlap: $(B)/bench/bench_overlap
 	@$<
+	$(if $(gpu_found),@$< 0)
 
 # Pictures need gnuplot; where it is not to be had there are the tables.
 plot_deps = $(if $(filter yes,$(DEPS)),@setup/deps plot || true)
