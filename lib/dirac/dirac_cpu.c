@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "grid/cpu_halo.h"
 #include "hop_table.h"
 #include "lattice/field.h"
@@ -160,6 +161,16 @@ static void hand_over(lat_scalar *to, int column, const double **number)
     *number += 2;
 }
 
+/* A thread's share of hops, and of their sums. */
+static void share(const lat_cpu_dirac *c, lat_cpu_team *team, const lat_spinor_part *p,
+                  const hop *h, int hops, int numbers)
+{
+    for (int i = 0; i < hops && team->rc == 0; i++)
+        do_hop(c, team, &h[i]);
+    if (numbers && team->rc == 0)
+        lat_cpu_sum_slices(c->s, p, numbers);
+}
+
 /* Hops one after the other; the sums of the last `summed` ones together. */
 static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
                const lat_dirac_end *end)
@@ -185,12 +196,11 @@ static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
             h[i].call.shadow_in = end->shadow_in != NULL;
         }
     }
+    if (lat_threads() == 1) {
+        share(c, &team, p, h, hops, numbers);
+    } else {
 #pragma omp parallel
-    {
-        for (int i = 0; i < hops && team.rc == 0; i++)
-            do_hop(c, &team, &h[i]);
-        if (numbers && team.rc == 0)
-            lat_cpu_sum_slices(c->s, p, numbers);
+        share(c, &team, p, h, hops, numbers);
     }
     if (team.rc || (numbers && lat_cpu_sum_total(c->s, p, numbers)))
         return -1;

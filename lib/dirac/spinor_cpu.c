@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/isa.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "grid/reduce.h"
 #include "lattice/field.h"
 #include "shadow.h"
@@ -41,12 +42,13 @@ static void cpu_close(lat_spinor_space *space)
 static int draw_signs(lat_cpu_spinors *s)
 {
     const lat_layout *lay = lat_cpu(s->space.grid)->lay;
-    const int64_t sites = (int64_t)lay->nblocks * lay->lanes;
+    const int64_t sites = (int64_t)lay->nblocks * lay->lanes,
+                  *site = lat_cpu_sites(lat_cpu(s->space.grid), 0);
     s->signs = lat_alloc((size_t)sites, (size_t)s->lanes->real, "signs of sites");
     if (!s->signs)
         return -1;
     for (int64_t i = 0; i < sites; i++) {
-        const uint32_t sign = lat_shadow_signs((uint32_t)lay->site[i]);
+        const uint32_t sign = lat_shadow_signs((uint32_t)site[i]);
         if (s->lanes->real == 4)
             ((uint32_t *)s->signs)[i] = sign;
         else
@@ -413,7 +415,21 @@ static int cpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
 
 /* ---- linear algebra -------------------------------------------------------------------------- */
 
-/* Runs a pass over the part's blocks, and adds up its numbers. */
+/* A thread's share of a pass over blocks begin .. end-1, and of its sums. */
+static void share(lat_cpu_spinors *s, const lat_spinor_part *p, lat_pass_blocks *fn,
+                  const lat_pass *pass, int begin, int end)
+{
+    int64_t from, to;
+    lat_thread_range(end - begin, &from, &to);
+    fn(pass, begin + (int)from, begin + (int)to);
+    if (pass->numbers) {
+        lat_barrier_wait(&s->barrier, lat_team_threads());
+        lat_cpu_sum_slices(s, p, pass->numbers);
+    }
+}
+
+/* Runs a pass over the part's blocks, and adds up its numbers. (A parallel region of one thread
+ * would take a third of a microsecond.) */
 static int run(lat_spinor_space *space, const lat_spinor_part *p, lat_pass_blocks *fn,
                lat_pass *pass)
 {
@@ -426,15 +442,11 @@ static int run(lat_spinor_space *space, const lat_spinor_part *p, lat_pass_block
     if (pass->numbers && lat_cpu_sum_room(s, p, pass->numbers))
         return -1;
     pass->sums = s->numbers;
+    if (lat_threads() == 1) {
+        share(s, p, fn, pass, begin, end);
+    } else {
 #pragma omp parallel
-    {
-        int64_t from, to;
-        lat_thread_range(end - begin, &from, &to);
-        fn(pass, begin + (int)from, begin + (int)to);
-        if (pass->numbers) {
-            lat_barrier_wait(&s->barrier, lat_team_threads());
-            lat_cpu_sum_slices(s, p, pass->numbers);
-        }
+        share(s, p, fn, pass, begin, end);
     }
     return pass->numbers ? lat_cpu_sum_total(s, p, pass->numbers) : 0;
 }

@@ -1021,8 +1021,8 @@ static int print_bytes(int ranks, char **argv)
         lat_dfield *x = lat_spinor_new(s, "x"), *y = lat_spinor_new(s, "y");
         double norm[2], log_det;
         long negative;
-        lat_scalar dot[2];
-        const lat_dirac_end end = {.norm = norm, .with = x, .dot = dot};
+        lat_scalar dot[2], shadow[2];
+        const lat_dirac_end end = {.norm = norm, .with = x, .dot = dot, .shadow = shadow};
         const lat_dirac_matrix schur = {LAT_SYMMETRIC, LAT_DAGGER};
         need(!s->ops->random(s, &both_parities, 4, x)
                  && !d->ops->apply(d, full_m, &both_parities, y, x, NULL)
@@ -1051,7 +1051,8 @@ static int print_bytes(int ranks, char **argv)
         }
         need(!lat_field_gather(&out, own, sizeof *own, hash), "checksums");
         if (comm->rank == 0) {
-            printf("%a %a %a %a %ld", norm[0], norm[1], dot[1].re, log_det, negative);
+            printf("%a %a %a %a %a %ld", norm[0], norm[1], dot[1].re, shadow[0].re, log_det,
+                   negative);
             for (int t = 0; t < u.head.geom.dims[3]; t++)
                 printf(" %llx", (unsigned long long)hash[t]);
             puts("");
