@@ -963,10 +963,10 @@ static void check_refusals(void)
     refused(-4, 1, 0, false, "clover term at 0,0,0,0: its block of gamma5 = 1 cannot be inverted");
 }
 
-static void check_device(void)
+static void check_device(int cases)
 {
     device_case(dev, "operators agree with the plain reference on random lattices");
-    check_reference(120);
+    check_reference(cases);
     device_case(dev, "M^+ is gamma5 M gamma5");
     check_hermiticity();
     device_case(dev, "M is gauge covariant");
@@ -1110,18 +1110,30 @@ static int campaign(uint64_t of_seed, int cases)
     return check_done();
 }
 
+/* check_dirac short: the GPU alone, few lattices, for compute-sanitizer. */
+static int check_short(void)
+{
+    if ((dev = gpu_device()))
+        check_device(4);
+    else
+        check_skipped("GPU: operators agree with the plain reference", lat_error());
+    return check_done();
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "short"))
+        return check_short();
     if (argc == 3 && !strcmp(argv[1], "bytes"))
         return print_bytes(atoi(argv[2]), argv);
     if (argc == 4 && !strcmp(argv[1], "random")) /* SEED COUNT: a campaign, tests/long */
         return campaign(strtoull(argv[2], NULL, 10), atoi(argv[3]));
     dev = cpu_device();
-    check_device();
+    check_device(120);
     dev = checking_device();
-    check_device();
+    check_device(120);
     if ((dev = gpu_device()))
-        check_device();
+        check_device(120);
     else
         check_skipped("GPU: operators agree with the plain reference", lat_error());
     if (system("command -v mpirun >/dev/null 2>&1") || *lat_no_mpi)
