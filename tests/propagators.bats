@@ -378,7 +378,7 @@ END
     sample lalibe_test_propagator_t4.h5
     with_hdf5
     run -1 --separate-stderr lat-convert lalibe_test_propagator_t4.h5 -o x.lat
-    [[ $stderr == *"found 2 (sh_sig2p0_n5/PS_dn_4, sh_sig2p0_n5/PS_up_4): --dataset names one" ]]
+    [[ $stderr == *"found 2 (sh_sig2p0_n5/PS_dn_4, sh_sig2p0_n5/PS_up_4): lat-convert --dataset names one" ]]
     lat-convert --dataset sh_sig2p0_n5/PS_up_4 lalibe_test_propagator_t4.h5 -o up.lat
     # an exact solve differs from the file by 8e-13, it is said
     pion up.lat 1e-13 .028550691287927 .029680155783141 .033178777076444 .040804457136814 .212957464914296 .040787362958291 \

@@ -226,7 +226,7 @@ static int choose(const char *name, hid_t file, const lat_quark_hints *h, search
                ? 0
                : lat_fail("%s: expected one dataset of spinors or propagators, found %d%s%.400s%s",
                           name, s->found, s->found ? " (" : "", s->name,
-                          s->found ? "): --dataset names one" : "");
+                          s->found ? "): lat-convert --dataset names one" : "");
 }
 
 /* A file of these bytes in memory, or an empty one. */
