@@ -851,7 +851,7 @@ END
     run -1 --separate-stderr masses table.??
     [ "$stderr" = "expected the pion of momentum 0 beside pcac, whose denominator it is" ]
     raw 1
-    refuses 2 "CHANNELS: expected pion beside pcac, whose denominator it is, found 'rho,pcac'" make -f "$P/hadrons.mk" CHANNELS=rho,pcac
+    refuses 2 "CHANNELS: expected pion beside pcac, whose denominator it is, found 'rho,pcac'" make --no-print-directory -f "$P/hadrons.mk" CHANNELS=rho,pcac
 }
 
 @test "gluons: means and jackknife errors of tables are those of lat-gluon --mean" {
