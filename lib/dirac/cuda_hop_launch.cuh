@@ -66,12 +66,15 @@ static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
 template <int R, int SW> static cudaError_t choose(const lat_hop_args *a, cudaStream_t stream)
 {
     const bool diagonal = a->clover_x || a->clover_h || a->g5_x != 0 || a->g5_h != 0;
+    const bool clover = a->clover_h && !a->clover_x && a->g5_x == 0 && a->g5_h == 0;
     if (a->phases)
         return run<R, 2, true, SW>(a, stream);
+    if (clover)
+        return run<R, 3, false, SW>(a, stream);
     if (diagonal)
         return run<R, 2, false, SW>(a, stream);
-    if (HALF && a->a == 1 && !a->x && !a->add && !a->sums) /* others gain nothing */
-        return run < R, HALF ? 0 : 1, false, SW > (a, stream);
+    if (!a->x && !a->add && !a->sums)
+        return run<R, 0, false, SW>(a, stream);
     return run<R, 1, false, SW>(a, stream);
 }
 

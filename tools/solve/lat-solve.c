@@ -5,9 +5,13 @@
  * shares nothing with the solvers. A column above the target is solved further, with a lower one.
  */
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
@@ -425,6 +429,54 @@ static void name_solution(run *r)
              *r->known.text ? " with " : "", r->known.text);
 }
 
+/* Pages of a solution, which are made while a GPU is at work. What they hold is not touched. */
+#define PIECE ((size_t)16 << 20)
+
+/* Does a solve write all of x, before anybody reads it? */
+static bool whole_x_is_written(const run *r)
+{
+    return r->device->gpu && !r->columns && !r->twists && !is_overlap(r);
+}
+
+typedef struct pages {
+    void *data;
+    size_t bytes;
+    pthread_t thread;
+    bool running;
+} pages;
+
+static void *make_pages(void *with)
+{
+    const pages *p = with;
+    /* In pieces: others who change the address space wait for each. Where it fails, pages come when
+     * they are written to. */
+    for (size_t at = 0; at < p->bytes; at += PIECE)
+        if (madvise((char *)p->data + at, p->bytes - at < PIECE ? p->bytes - at : PIECE,
+                    MADV_POPULATE_WRITE))
+            break;
+    return NULL;
+}
+
+static void pages_begin(pages *p, const lat_field *x)
+{
+    const size_t bytes = lat_field_held(x) * lat_header_full_reals(&x->head) * sizeof(double);
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)x->data,
+                    from = (at + page - 1) & -page, to = (at + bytes) & -page;
+    p->data = (void *)from;
+    p->bytes = to > from ? to - from : 0;
+    sigset_t all, before; /* signals are the main thread's */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    p->running = p->bytes && pthread_create(&p->thread, NULL, make_pages, p) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void pages_end(pages *p)
+{
+    if (p->running)
+        pthread_join(p->thread, NULL);
+}
+
 /* One mass, or twist. */
 static int solve_one(run *r, lat_solution_start from)
 {
@@ -442,7 +494,11 @@ static int solve_one(run *r, lat_solution_start from)
     if (!r->columns)
         lat_stream_preallocate(r->out, &r->s.x->head, lat_opts.store);
     name_solution(r);
+    pages of_x = {.running = false};
+    if (whole_x_is_written(r) && from == LAT_FROM_ZERO)
+        pages_begin(&of_x, r->s.x);
     const int code = lat_solution_solve(&r->s, columns, list, from);
+    pages_end(&of_x);
     if (code != LAT_DONE)
         return code;
     log_columns(r, columns, list);
@@ -636,7 +692,7 @@ static int solve_source(run *r, lat_field *b)
         good = !lat_plain_check_open(&r->fermion, b, columns, list,
                                      source_text ? "--source" : lat_input_name(r->in));
     }
-    if (good)
+    if (good && !whole_x_is_written(r))
         lat_zero(x.data, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
     for (int m = 0; good && !r->twists && m < r->masses; m++) {
         r->fermion.mass = r->mass[m];
@@ -680,6 +736,8 @@ static int open_links(run *r)
     close_operator(r);
     lat_field_free(&r->smeared);
     r->opened = r->links.number;
+    if (!r->device && !(r->device = lat_device_open(&device, lat_opts.comm)))
+        return -1;
     return lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
                    || (smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared))
                ? -1
@@ -858,7 +916,8 @@ static void check_usage(run *r)
 static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
-    if (!(r->s.kept = lat_columns_open(checkpoint, resume, comm))
+    if (lat_device_begin(&device, comm) /* a GPU starts while the links are read */
+        || !(r->s.kept = lat_columns_open(checkpoint, resume, comm))
         || !(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
         || (deflate_path && !(r->modes = lat_input_open(deflate_path, comm)))
@@ -869,8 +928,7 @@ static int open_all(run *r)
                      log_path,
                      "config\tfield\tmass\ttwist\tcolumn\titerations\tupdates\tresidual\t"
                      "solver\tseconds\tgflops\tgbytes",
-                     comm)))
-        || lat_device_begin(&device, comm) || !(r->device = lat_device_open(&device, comm)))
+                     comm))))
         return -1;
     lat_columns_watch(r->s.kept);
     return 0;
