@@ -221,12 +221,16 @@ sass() {
     # Addresses: 0, 10, 20, ... The load is behind the wait, at the end of a reconvergence of the same barrier, in a loop.
     printf '%s\n' 'BSSY B0, 0x30' '@P0 BRA 0x20' 'BSYNC B0' 'ACQBULK' 'BSSY B0, 0x70' 'LDG.E.128 R4, [R2.64]' \
         '@!P1 BRA 0x50' 'BSYNC B0' 'EXIT' | sass _Z7hop_oneILi0EEv4args >good.sass
-    # No programmatic launch, no wait, no rule.
-    printf '%s\n' 'LDG.E.128 R4, [R2.64]' 'EXIT' | sass _Z4fillv >>good.sass
-    # Which site a thread visits is known before.
-    printf '%s\n' 'LDG.E R4, [R2.64]' '@P0 LDG.E.64 R4, [R2.64]' 'ACQBULK' 'STG.E.128 [R2.64], R4' 'EXIT' | sass _Z7half_f3ILi1EEv4work >>good.sass
+    {
+        # No programmatic launch, no wait, no rule.
+        printf '%s\n' 'LDG.E.128 R4, [R2.64]' 'EXIT' | sass _Z4fillv
+        # Which site a thread visits is known before.
+        printf '%s\n' 'LDG.E R4, [R2.64]' '@P0 LDG.E.64 R4, [R2.64]' 'ACQBULK' 'STG.E.128 [R2.64], R4' 'EXIT' | sass _Z7half_f3ILi1EEv4work
+        # Its first link, of larger groups.
+        printf '%s\n' 'LDG.E R4, [R2.64]' 'LDGSTS.E.BYPASS.128 [R4], [R2.64]' 'ACQBULK' 'EXIT' | sass _Z7half_d84work
+    } >>good.sass
     run -0 python3 "$ROOT/tests/early_loads.py" --sass good.sass
-    [ "$output" = "2 kernels wait for the one before, 0 of them load or store before" ]
+    [ "$output" = "3 kernels wait for the one before, 0 of them load or store before" ]
     bad() { # bad WHAT NAME INSTRUCTION...
         printf '%s\n' "${@:3}" | sass "$2" >bad.sass
         run -1 python3 "$ROOT/tests/early_loads.py" --sass bad.sass

@@ -22,6 +22,8 @@ import sys
 ALLOWED = [
     # Which copy and slice a thread visits: written by the host. Links: no sweep writes them.
     (r"half_small_", [(r"LDG\.E(\.64)?$", 4), (r"LDGSTS\.E\.BYPASS\.128$", 1 << 20)]),
+    # The first link of a site, on its way to shared memory (fix_tiles.cuh): 16 of a thread in SU(8), double.
+    (r"half_[fd][5-8]$", [(r"LDG\.E(\.64)?$", 4), (r"LDGSTS\.E\.BYPASS\.128$", 16)]),
     (r"half_", [(r"LDG\.E(\.64)?$", 4)]),
     # Everything else: nothing. Bulk copies of links to shared memory (UBLKCP, hop_many) are no load of a thread.
     (r"", []),
