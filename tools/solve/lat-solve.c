@@ -431,6 +431,9 @@ static void name_solution(run *r)
 
 /* Pages of a solution, which are made while a GPU is at work. What they hold is not touched. */
 #define PIECE ((size_t)16 << 20)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels return EINVAL */
+#endif
 
 /* Does a solve write all of x, before anybody reads it? */
 static bool whole_x_is_written(const run *r)
