@@ -17,11 +17,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/pages.h"
 #include "base/threads.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels return EINVAL */
-#endif
 
 #define MIN_BYTES ((uint64_t)1 << 26) /* fewer are written as soon as a thread is started */
 #define STEP ((uint64_t)1 << 25) /* bytes preallocated at a time; lat_output_write waits for it */
@@ -57,7 +54,7 @@ static bool populate(const lat_output *out, uint64_t at, uint64_t n)
 {
     const uint64_t from = at / page() * page();
 
-    return madvise(out->map + (from - out->mapped), at + n - from, MADV_POPULATE_WRITE) == 0;
+    return lat_pages_populate(out->map + (from - out->mapped), at + n - from);
 }
 
 /* The same for the next n preallocated bytes, by all helpers. */

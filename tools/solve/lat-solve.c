@@ -5,15 +5,12 @@
  * shares nothing with the solvers. A column above the target is solved further, with a lower one.
  */
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/pages.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
@@ -429,55 +426,10 @@ static void name_solution(run *r)
              *r->known.text ? " with " : "", r->known.text);
 }
 
-/* Pages of a solution, which are made while a GPU is at work. What they hold is not touched. */
-#define PIECE ((size_t)16 << 20)
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels return EINVAL */
-#endif
-
 /* Does a solve write all of x, before anybody reads it? */
 static bool whole_x_is_written(const run *r)
 {
     return r->device->gpu && !r->columns && !r->twists && !is_overlap(r);
-}
-
-typedef struct pages {
-    void *data;
-    size_t bytes;
-    pthread_t thread;
-    bool running;
-} pages;
-
-static void *make_pages(void *with)
-{
-    const pages *p = with;
-    /* In pieces: others who change the address space wait for each. Where it fails, pages come when
-     * they are written to. */
-    for (size_t at = 0; at < p->bytes; at += PIECE)
-        if (madvise((char *)p->data + at, p->bytes - at < PIECE ? p->bytes - at : PIECE,
-                    MADV_POPULATE_WRITE))
-            break;
-    return NULL;
-}
-
-static void pages_begin(pages *p, const lat_field *x)
-{
-    const size_t bytes = lat_field_held(x) * lat_header_full_reals(&x->head) * sizeof(double);
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)x->data,
-                    from = (at + page - 1) & -page, to = (at + bytes) & -page;
-    p->data = (void *)from;
-    p->bytes = to > from ? to - from : 0;
-    sigset_t all, before; /* signals are the main thread's */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    p->running = p->bytes && pthread_create(&p->thread, NULL, make_pages, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static void pages_end(pages *p)
-{
-    if (p->running)
-        pthread_join(p->thread, NULL);
 }
 
 /* One mass, or twist. */
@@ -497,11 +449,13 @@ static int solve_one(run *r, lat_solution_start from)
     if (!r->columns)
         lat_stream_preallocate(r->out, &r->s.x->head, lat_opts.store);
     name_solution(r);
-    pages of_x = {.running = false};
+    lat_pages of_x = {.running = false}; /* of the solution, while a GPU is at work */
     if (whole_x_is_written(r) && from == LAT_FROM_ZERO)
-        pages_begin(&of_x, r->s.x);
+        lat_pages_begin(&of_x, r->s.x->data,
+                        lat_field_held(r->s.x) * lat_header_full_reals(&r->s.x->head)
+                            * sizeof(double));
     const int code = lat_solution_solve(&r->s, columns, list, from);
-    pages_end(&of_x);
+    lat_pages_end(&of_x);
     if (code != LAT_DONE)
         return code;
     log_columns(r, columns, list);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pages.h: pages of memory that are there before they are written to. */
+#ifndef LAT_PAGES_H
+#define LAT_PAGES_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Populates the pages of `bytes` bytes from `at` on, the start of a page, which can be written
+ * without a fault then. False if the kernel cannot. What they hold is not touched. */
+bool lat_pages_populate(void *at, size_t bytes);
+
+/* The same by a thread, while the caller waits for something else. Where it fails, pages come when
+ * they are written to. lat_pages_end waits for it; the memory is not to be freed before. */
+typedef struct lat_pages {
+    char *from;
+    size_t bytes;
+    pthread_t thread;
+    bool running;
+} lat_pages;
+
+/* The whole pages among the `bytes` bytes at `data`. */
+void lat_pages_begin(lat_pages *p, void *data, size_t bytes);
+void lat_pages_end(lat_pages *p); /* also if all of p is zero */
+
+#endif
