@@ -552,6 +552,11 @@ END
     "$MAKE" lime small.ildg x records=format,lfn,data
     lat-convert x | lat-convert --to ildg > y
     grep -aq "lfn://nowhere/in/particular" y
+    # It is the name of those links, and of no others.
+    lat-convert --precision double x | lat-info - | grep -q "lfn = lfn://nowhere/in/particular"
+    lat-convert x | lat-orelax -q --theta 1e-3 > changed.lat
+    run lat-info changed.lat
+    [[ $output != *lfn* ]]
     # A long one too, all of it.
     "$MAKE" lime small.ildg x records=format,longlfn,data
     lat-convert x | lat-info - | grep -qE "lfn = lfn://n{5000}/end$"

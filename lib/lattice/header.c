@@ -359,6 +359,7 @@ void lat_header_ungauge(lat_header *head)
     lat_info_remove(head, LAT_INFO_ANNEALED);
     lat_info_remove(head, LAT_INFO_ANNEALED_WEIGHTS);
     lat_info_remove(head, LAT_INFO_RESIDUAL);
+    lat_info_remove(head, "lfn"); /* names a file in ILDG's catalogue, which has other links */
 }
 
 void lat_header_unflow(lat_header *head)
