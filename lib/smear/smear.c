@@ -191,7 +191,7 @@ static int check(const lat_field *u, const lat_smear *s, int directions)
 int lat_smear_links(const lat_field *u, const lat_smear *s, lat_field *v)
 {
     const int directions = u->head.geom.nd - (s->spatial ? 1 : 0);
-    const lat_comm *comm = u->comm ? u->comm : &lat_comm_self;
+    const lat_comm *comm = lat_smear_comm(u);
     lat_field from = {.data = NULL}, to = {.data = NULL};
     int rc = check(u, s, directions);
     for (int i = 0; rc == 0 && i < s->steps; i++) {

@@ -88,8 +88,7 @@ static int make_set(const lat_field *u, levels *l, int set, double weight, lat_f
 int lat_smear_hyp(const lat_field *u, const lat_smear *s, int directions, lat_field *v)
 {
     levels *l = calloc(1, sizeof *l);
-    int rc = lat_agree(u->comm ? u->comm : &lat_comm_self,
-                       l ? 0 : lat_fail("out of memory: HYP links"));
+    int rc = lat_agree(lat_smear_comm(u), l ? 0 : lat_fail("out of memory: HYP links"));
     if (l)
         l->directions = directions;
     for (int k = 1; rc == 0 && k < directions - 1; k++) /* directions that are left */
@@ -98,7 +97,7 @@ int lat_smear_hyp(const lat_field *u, const lat_smear *s, int directions, lat_fi
                 lat_field *to = &l->field[set];
                 rc = lat_smear_like(u, to);
                 rc = rc ? rc : make_set(u, l, set, s->weight[directions - 1 - k], to);
-                rc = lat_agree(u->comm ? u->comm : &lat_comm_self, rc);
+                rc = lat_agree(lat_smear_comm(u), rc);
                 rc = rc || lat_field_exchange(to) ? -1 : 0;
             }
     if (rc == 0)

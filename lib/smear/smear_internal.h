@@ -3,8 +3,15 @@
 #ifndef LAT_SMEAR_INTERNAL_H
 #define LAT_SMEAR_INTERNAL_H
 
+#include "comm/comm.h"
 #include "lattice/iterate.h"
 #include "smear.h"
+
+/* The ranks that have u together. */
+static inline const lat_comm *lat_smear_comm(const lat_field *u)
+{
+    return u->comm ? u->comm : &lat_comm_self;
+}
 
 #define LAT_SMEAR_SINGULAR \
     lat_fail("a smeared link is singular and cannot be projected to SU(N): smaller weights may " \
