@@ -46,6 +46,9 @@ END
     # and the k^2 of a momentum: 2 at L = 4
     lat-start cold --dims 4,4,4,8 | lat-ghost --tsv --momenta 1,0,0,0 >a.tsv
     near "$(field a.tsv G)" .5 1e-13
+    # time of one slice, which is not the last axis
+    lat-start cold --dims 4,1,4,6 | lat-ghost --tsv --gauge coulomb --time y --momenta 1,0,0,0 >a.tsv
+    near "$(field a.tsv G)" .5 1e-13
 }
 
 @test "D16: Chroma's weak field in Landau gauge" {

@@ -10,19 +10,20 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "grid/cuda_device.cuh"
+#include "grid/cuda_slices.cuh"
 extern "C" {
 #include "base/error.h"
 #include "laplace_gpu.h"
 }
 
 enum { THREADS = 128, LANES = 16, SHARED = 48 << 10 };
+static const char what[] = "the inverse Laplacian";
 
 /* An axis whose lines are transformed. */
 typedef struct axis {
     int extent, r, s;
     uint64_t step;       /* complex numbers from a site to the next */
-    uint64_t lines;      /* of the lattice */
+    uint64_t lines;      /* of this rank */
     int lanes;           /* lines of a block */
     const double2 *w;    /* [extent] */
     const double *eigen; /* [extent]: weight 4 sin^2(pi k / extent) */
@@ -35,6 +36,8 @@ struct lat_laplace_gpu {
     bool used[4];
     double unit_sites;
     double2 *tables;
+    bool cut; /* the ranks cut the last axis: its lines are whole in `whole` */
+    lat_cuda_lines whole;
 };
 
 /* What the last axis needs: the momentum of a line along the other axes. */
@@ -42,8 +45,9 @@ typedef struct spectrum {
     int nd;
     uint64_t step[4];
     int extent[4];
-    const double *eigen[4]; /* NULL: not part of L */
+    const double *eigen[4]; /* NULL: not part of L, or the axis itself */
     double scale;
+    uint64_t first; /* complex numbers of a slice before those whose lines are here */
 } spectrum;
 
 /* Sums of R numbers for each of R others: of in[from + by k], k = 0 .. R-1, in registers, the sums
@@ -155,8 +159,8 @@ static __global__ void __launch_bounds__(THREADS, 6)
         double sum = 0;
         bool zero = true;
         for (int mu = 0; mu < e.nd; mu++)
-            if (e.eigen[mu]) { /* along the axis itself 0, here */
-                const int k = (int)(from / e.step[mu] % (uint64_t)e.extent[mu]);
+            if (e.eigen[mu]) {
+                const int k = (int)((from + e.first) / e.step[mu] % (uint64_t)e.extent[mu]);
                 sum += e.eigen[mu][k];
                 zero = zero && k == 0;
             }
@@ -219,9 +223,12 @@ static int make_tables(lat_laplace_gpu *l, const lat_geometry *geom, const doubl
     return lat_cuda_failed(e, "a Fourier transform");
 }
 
-static int make_axes(lat_laplace_gpu *l, const lat_geometry *geom, const double *weight, int reals)
+static int make_axes(lat_laplace_gpu *l, const lat_geometry *geom, const double *weight, int reals,
+                     int slices)
 {
     uint64_t step = (uint64_t)reals / 2;
+    const uint64_t own = (uint64_t)lat_volume(geom) / (uint64_t)geom->dims[geom->nd - 1] * step
+                         * (uint64_t)slices;
     l->unit_sites = 1;
     l->last = -1;
     for (int mu = 0; mu < geom->nd; mu++) {
@@ -230,7 +237,7 @@ static int make_axes(lat_laplace_gpu *l, const lat_geometry *geom, const double 
         a->r = factor(a->extent);
         a->s = a->extent / a->r;
         a->step = step;
-        a->lines = (uint64_t)lat_volume(geom) * (uint64_t)reals / 2 / (uint64_t)a->extent;
+        a->lines = own / (uint64_t)a->extent;
         for (a->lanes = LANES; a->lanes > 1 && shared_bytes(a) > SHARED; a->lanes /= 2)
             ;
         if (shared_bytes(a) > SHARED)
@@ -246,9 +253,25 @@ static int make_axes(lat_laplace_gpu *l, const lat_geometry *geom, const double 
     return make_tables(l, geom, weight);
 }
 
+/* Several ranks: whole lines along the last axis of the sites of a share of a slice. */
+static int make_whole(lat_laplace_gpu *l, lat_device *dev, const lat_geometry *geom, int reals)
+{
+    const int last = geom->nd - 1;
+    axis *a = l->axes + last;
+    if (!l->cut)
+        return 0;
+    if (lat_cuda_lines_open(
+            dev, geom->dims[last], (int)(lat_volume(geom) / (size_t)geom->dims[last]),
+            (size_t)reals * sizeof(double), "lines of a Fourier transform", &l->whole))
+        return -1;
+    a->step = a->lines = (uint64_t)l->whole.share.count * (uint64_t)reals / 2;
+    return 0;
+}
+
 lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
                                      const double *weight, int reals)
 {
+    const int last = geom->nd - 1;
     lat_laplace_gpu *l = (lat_laplace_gpu *)calloc(1, sizeof *l);
     if (!l) {
         lat_fail("out of memory: a Fourier transform");
@@ -256,7 +279,10 @@ lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
     }
     l->stream = lat_cuda_device_of(dev)->stream;
     l->nd = geom->nd;
-    if (make_axes(l, geom, weight, reals) == 0)
+    l->cut = dev->comm->size > 1 && weight[last] != 0;
+    const int slices = lat_slab_of(dev->comm, dev->comm->rank, geom->dims[last]).count;
+    if (lat_agree(dev->comm, make_axes(l, geom, weight, reals, slices)) == 0
+        && make_whole(l, dev, geom, reals) == 0)
         return l;
     lat_laplace_gpu_free(l);
     return NULL;
@@ -266,6 +292,7 @@ void lat_laplace_gpu_free(lat_laplace_gpu *l)
 {
     if (!l)
         return;
+    lat_cuda_lines_close(&l->whole);
     cudaFree(l->tables);
     free(l);
 }
@@ -274,27 +301,38 @@ template <int MODE> static cudaError_t launch(const lat_laplace_gpu *l, int mu, 
 {
     const axis *a = l->axes + mu;
     spectrum e;
+    if (!a->lines)
+        return cudaSuccess;
     memset(&e, 0, sizeof e);
     e.nd = l->nd;
     e.scale = 1 / l->unit_sites;
     for (int i = 0; i < l->nd; i++) {
         e.step[i] = l->axes[i].step;
         e.extent[i] = l->axes[i].extent;
-        e.eigen[i] = l->used[i] ? l->axes[i].eigen : NULL;
+        e.eigen[i] = l->used[i] && i != mu ? l->axes[i].eigen : NULL;
     }
+    e.first = l->cut ? (uint64_t)l->whole.share.first * l->axes[0].step : 0;
     lines<MODE>
         <<<lat_cuda_blocks(a->lines, (unsigned)a->lanes), THREADS, shared_bytes(a), l->stream>>>(
             *a, e, (double2 *)v);
     return cudaGetLastError();
 }
 
-int lat_laplace_gpu_invert(lat_laplace_gpu *l, double *v)
+/* The axes before the last one. */
+template <int MODE> static int transform_slices(const lat_laplace_gpu *l, double *v)
 {
     cudaError_t e = cudaSuccess;
     for (int mu = 0; mu < l->last && !e; mu++)
-        e = l->used[mu] ? launch<0>(l, mu, v) : cudaSuccess;
-    e = e ? e : launch<1>(l, l->last, v);
-    for (int mu = 0; mu < l->last && !e; mu++)
-        e = l->used[mu] ? launch<2>(l, mu, v) : cudaSuccess;
-    return lat_cuda_failed(e, "the inverse Laplacian");
+        e = l->used[mu] ? launch<MODE>(l, mu, v) : cudaSuccess;
+    return lat_cuda_failed(e, what);
+}
+
+int lat_laplace_gpu_invert(lat_laplace_gpu *l, double *v)
+{
+    double *const lines_of = l->cut ? (double *)l->whole.window.mine : v;
+    if (transform_slices<0>(l, v) || (l->cut && lat_cuda_lines_to(&l->whole, v))
+        || lat_cuda_failed(launch<1>(l, l->last, lines_of), what)
+        || (l->cut && lat_cuda_lines_from(&l->whole, v)))
+        return -1;
+    return transform_slices<2>(l, v);
 }

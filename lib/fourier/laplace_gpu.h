@@ -2,7 +2,7 @@
 /* laplace_gpu.h: the inverse of the lattice Laplacian (laplace.h) on a GPU, for many real fields
  * side by side, by Fourier transforms of its own: lines of sites go through shared memory, by two
  * factors of their extent. (cuFFT knows three dimensions at most, and an order of sites that nobody
- * needs here.) One process. C and C++. */
+ * needs here.) Every rank calls every function. C and C++. */
 #ifndef LAT_FOURIER_LAPLACE_GPU_H
 #define LAT_FOURIER_LAPLACE_GPU_H
 
@@ -15,8 +15,9 @@ extern "C" {
 
 typedef struct lat_laplace_gpu lat_laplace_gpu;
 
-/* For fields [site][reals] on the device, `reals` even, sites in natural order. At most one weight
- * is 0. NULL with lat_error set. */
+/* For fields [site][reals] on the device, `reals` even, sites in natural order; ranks have slabs
+ * across the last axis, of which each one gets lines as whole as those of one rank: the bits are
+ * the same. At most one weight is 0. NULL with lat_error set. */
 lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
                                      const double *weight, int reals);
 void lat_laplace_gpu_free(lat_laplace_gpu *l);

@@ -133,7 +133,7 @@ int lat_ghost_solve(lat_ghost *m, double *x, double *b, double residual, long ma
     double *p = lat_ghost_vector(m, "conjugate gradients"),
            *z = lat_ghost_vector(m, "conjugate gradients");
     *report = (lat_ghost_report){.iterations = 0};
-    const lat_comm *comm = m->lattice.comm ? m->lattice.comm : &lat_comm_self;
+    const lat_comm *comm = m->lattice.comm;
     int rc = lat_agree(comm, scalars_new(m, &s) || !p || !z ? -1 : 0);
     if (rc == 0)
         rc = run(m, &s, x, b, p, z, residual, max_iterations, report);

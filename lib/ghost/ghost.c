@@ -144,10 +144,6 @@ int lat_ghost_check(const lat_device *dev, const lat_field *u)
     if (u->head.nc > LAT_GHOST_GPU_MOST)
         return lat_fail("SU(%d): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(%d)",
                         u->head.nc, LAT_GHOST_GPU_MOST);
-    if (dev->comm->size > 1)
-        return lat_fail("the Faddeev-Popov operator needs the whole lattice on one GPU, found %d "
-                        "ranks",
-                        dev->comm->size);
     return 0;
 }
 
@@ -161,6 +157,8 @@ static int to_gpu(lat_ghost *m, lat_device *dev)
                          .packs = m->packs,
                          .units = m->units,
                          .time = m->time,
+                         .first = lat_field_slab(&m->lattice).first,
+                         .halo = m->halo,
                          .sites = m->sites,
                          .block = m->block,
                          .blocks = m->blocks};
@@ -190,7 +188,7 @@ lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condi
         lat_fail("out of memory: the Faddeev-Popov operator");
         return NULL;
     }
-    m->lattice = (lat_field){.head = u->head, .comm = u->comm};
+    m->lattice = (lat_field){.head = u->head, .comm = u->comm ? u->comm : &lat_comm_self};
     m->nc = u->head.nc;
     m->colours = m->nc * m->nc - 1;
     m->packs = packs;
@@ -202,7 +200,7 @@ lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condi
         load_links(m, u);
         make_diagonal(m);
     }
-    if (lat_agree(u->comm ? u->comm : &lat_comm_self, m->links ? 0 : -1) || to_device(m, dev)) {
+    if (lat_agree(m->lattice.comm, m->links ? 0 : -1) || to_device(m, dev)) {
         lat_ghost_free(m);
         return NULL;
     }
@@ -319,42 +317,60 @@ static void chunks_of(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *
     }
 }
 
-/* The sums of chunks to those of units. */
-static int add_up(lat_ghost *m, size_t numbers, double *total)
+/* The sums of own blocks, mine[block][numbers], with room for those of all blocks behind them, to
+ * those of units: slice by slice, the same bits on any number of ranks. */
+static int add_blocks(const lat_ghost *m, size_t numbers, double *mine, double *total)
 {
-    const size_t slices = (size_t)lat_slices(&m->lattice.head),
-                 own = (size_t)lat_field_slab(&m->lattice).count,
-                 chunks = (m->block + LAT_CHUNK - 1) / LAT_CHUNK, record = m->blocks * numbers;
-    double *mine = m->sums + own * m->blocks * chunks * numbers, *all = mine + own * record;
-    memset(mine, 0, own * record * sizeof *mine);
-    for (size_t i = 0; i < own * m->blocks * chunks; i++)
-        add_to(mine + i / chunks * numbers, m->sums + i * numbers, numbers);
+    const size_t slices = (size_t)lat_slices(&m->lattice.head), record = m->blocks * numbers;
+    double *all = mine + (size_t)lat_field_slab(&m->lattice).count * record;
     if (lat_field_gather(&m->lattice, mine, record * sizeof *mine, all))
         return -1;
     memset(total, 0, (size_t)m->units * numbers * sizeof *total);
-    for (size_t b = 0; b < slices * m->blocks; b++) {
-        const size_t unit = m->time < 0 ? 0 : m->blocks > 1 ? b % m->blocks : b;
-        add_to(total + unit * numbers, all + b * numbers, numbers);
-    }
+    for (size_t b = 0; b < slices * m->blocks; b++)
+        add_to(total + (size_t)lat_ghost_unit_of(m, b) * numbers, all + b * numbers, numbers);
     return 0;
 }
 
+/* The sums of chunks to those of units. */
+static int add_up(lat_ghost *m, size_t numbers, double *total)
+{
+    const size_t own = (size_t)lat_field_slab(&m->lattice).count * m->blocks,
+                 chunks = (m->block + LAT_CHUNK - 1) / LAT_CHUNK;
+    double *mine = m->sums + own * chunks * numbers;
+    memset(mine, 0, own * numbers * sizeof *mine);
+    for (size_t i = 0; i < own * chunks; i++)
+        add_to(mine + i / chunks * numbers, m->sums + i * numbers, numbers);
+    return add_blocks(m, numbers, mine, total);
+}
+
+/* Room for sums of chunks, which a GPU keeps, of own blocks and of all. */
 static int prepare(lat_ghost *m, size_t numbers)
 {
     const size_t slices = (size_t)lat_slices(&m->lattice.head),
                  own = (size_t)lat_field_slab(&m->lattice).count,
-                 chunks = (m->block + LAT_CHUNK - 1) / LAT_CHUNK;
-    return more_sums(m, (own * chunks + own + slices) * m->blocks * numbers);
+                 chunks = m->gpu ? 0 : (m->block + LAT_CHUNK - 1) / LAT_CHUNK;
+    return lat_agree(m->lattice.comm,
+                     more_sums(m, (own * chunks + own + slices) * m->blocks * numbers));
 }
 
 int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
                    double *total)
 {
     const size_t n = (size_t)numbers, own = (size_t)lat_field_slab(&m->lattice).count;
-    if (lat_agree(m->lattice.comm ? m->lattice.comm : &lat_comm_self, prepare(m, n)))
+    if (prepare(m, n))
         return -1;
     chunks_of(m, pass, c, n, 0, own * m->blocks);
     return n ? add_up(m, n, total) : 0;
+}
+
+static int gpu_over(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
+                    double *total)
+{
+    if (numbers && prepare(m, (size_t)numbers))
+        return -1;
+    if (lat_ghost_gpu_over(m->gpu, pass, c, numbers, m->sums))
+        return -1;
+    return numbers ? add_blocks(m, (size_t)numbers, m->sums, total) : 0;
 }
 
 int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
@@ -366,7 +382,7 @@ int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *
         [LAT_GHOST_UPDATE] = k->update,   [LAT_GHOST_DOT] = k->dot,
         [LAT_GHOST_EXTEND] = k->extend,   [LAT_GHOST_GRAM] = k->gram,
         [LAT_GHOST_COMBINE] = k->combine, [LAT_GHOST_DEFECT] = lat_ghost_defect};
-    return m->gpu ? lat_ghost_gpu_over(m->gpu, pass, c, numbers, total)
+    return m->gpu ? gpu_over(m, pass, c, numbers, total)
                   : lat_ghost_over(m, passes[pass], c, numbers, total);
 }
 
@@ -406,9 +422,9 @@ int lat_ghost_hop(lat_ghost *m, double *out, double *in, double *total)
     const lat_ghost_call c = {.in = in, .out = out};
     const size_t numbers = (size_t)m->columns + lat_ghost_reals(m),
                  own = (size_t)lat_field_slab(&m->lattice).count * m->blocks, face = m->blocks;
-    if (!m->halo)
+    if (!m->halo || m->gpu)
         return lat_ghost_run(m, LAT_GHOST_HOP, &c, (int)numbers, total);
-    if (lat_agree(m->lattice.comm, prepare(m, numbers)) || exchange_begin(m, in))
+    if (prepare(m, numbers) || exchange_begin(m, in))
         return -1;
     if (own > 2 * face)
         chunks_of(m, hop, &c, numbers, face, own - face);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ghost_gpu.cu: the Faddeev-Popov operator on a GPU. Sums are taken chunk by chunk of a unit,
- * always in the same order. */
+/* ghost_gpu.cu: the Faddeev-Popov operator on a GPU. Sums are taken chunk by chunk of a block,
+ * always in the same order, and those of blocks go to the host. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "grid/cuda_device.cuh"
+#include "grid/cuda_slices.cuh"
 extern "C" {
 #include "base/error.h"
 #include "fourier/laplace_gpu.h"
@@ -20,16 +20,19 @@ typedef struct call {
     double *out, *also, *third;
     const double *a, *b, *mean;
     double *partial;
+    uint32_t first;      /* block */
     const double *plain; /* links as they were read */
     const lat_ghost_element *product;
     uint32_t products;
     double *array[6];
 } call;
 
-/* The unit of block number `block`. */
+/* The unit of own block number `block`. */
 static __device__ __forceinline__ int unit_of(const lat_ghost_sites &s, uint32_t block)
 {
-    return s.time < 0 ? 0 : (int)(s.blocks > 1 ? block % (uint32_t)s.blocks : block);
+    return s.time < 0           ? 0
+           : s.time == s.nd - 1 ? s.first + (int)block
+                                : (int)(block % (uint32_t)s.blocks);
 }
 
 /* Element of 2 T^a for the diagonal one number k: the first k are this, the next is -k times it. */
@@ -55,22 +58,15 @@ static __device__ __forceinline__ double diagonal_factor(int k)
 #define NAME(x) x##_4
 #include "ghost_kernels.cuh"
 
-/* total[unit][numbers] from partial[block][chunk][numbers]; a block is a number of a unit. */
+/* sums[block][numbers] from partial[block][chunk][numbers]; a CUDA block is a number of a block. */
 static __global__ void __launch_bounds__(ADDERS)
-    add_chunks(const __grid_constant__ lat_ghost_sites s, const double *partial, double *total,
-               uint32_t blocks, uint32_t chunks)
+    add_chunks(const double *partial, double *sums, uint32_t chunks)
 {
     __shared__ double shared[ADDERS];
-    const uint32_t numbers = gridDim.x, number = blockIdx.x, unit = blockIdx.y;
-    const bool inner = s.time >= 0 && s.blocks > 1;
-    const uint32_t mine = s.time < 0 ? blocks : inner ? blocks / (uint32_t)s.blocks : 1;
+    const uint32_t numbers = gridDim.x, number = blockIdx.x;
     double sum = 0;
-    for (uint32_t i = threadIdx.x; i < mine * chunks; i += ADDERS) {
-        const uint32_t block = s.time < 0 ? i / chunks
-                               : inner    ? unit + i / chunks * (uint32_t)s.blocks
-                                          : unit;
-        sum += partial[((size_t)block * chunks + i % chunks) * numbers + number];
-    }
+    for (uint32_t i = threadIdx.x; i < chunks; i += ADDERS)
+        sum += partial[((size_t)blockIdx.y * chunks + i) * numbers + number];
     shared[threadIdx.x] = sum;
     for (uint32_t d = ADDERS / 2; d; d /= 2) {
         __syncthreads();
@@ -78,7 +74,7 @@ static __global__ void __launch_bounds__(ADDERS)
             shared[threadIdx.x] += shared[threadIdx.x + d];
     }
     if (threadIdx.x == 0)
-        total[(size_t)unit * numbers + number] = shared[0];
+        sums[(size_t)blockIdx.y * numbers + number] = shared[0];
 }
 
 /* ---- modes ---- */
@@ -158,7 +154,8 @@ static __global__ void __launch_bounds__(THREADS)
     double2 v = make_double2(1, 0);
     bool here = true;
     for (int i = 0, d = 0; i < s.nd; i++) {
-        const uint32_t extent = (uint32_t)s.dims[i], x = rest % extent;
+        const uint32_t extent = (uint32_t)s.dims[i],
+                       x = rest % extent + (i == s.nd - 1 ? (uint32_t)s.first : 0);
         rest /= extent;
         if (i == s.time)
             continue;
@@ -182,8 +179,10 @@ struct lat_ghost_gpu {
     lat_ghost_sites s;
     cudaStream_t stream;
     lat_laplace_gpu *laplace;
-    double *links, *partial, *total, *scalars, *plain; /* on the device */
-    double *gram, *coefficients;                       /* for modes */
+    lat_cuda_ghosts ghosts;
+    size_t held;                                      /* sites of a vector with ghosts */
+    double *links, *partial, *sums, *scalars, *plain; /* on the device */
+    double *gram, *coefficients;                      /* for modes */
     lat_ghost_element *product;
     size_t products;
     unsigned blocks, chunks;
@@ -200,26 +199,40 @@ static unsigned gram_chunk(const lat_ghost_gpu *g)
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "the Faddeev-Popov operator"); }
 
-static int open(lat_ghost_gpu *g, lat_device *dev, const double *links)
+static size_t slice_sites(const lat_ghost_gpu *g) { return g->s.block * g->s.blocks; }
+
+static int open(lat_ghost_gpu *g, const double *links)
 {
     const lat_ghost_sites *s = &g->s;
-    const size_t per = (size_t)(s->directions + 1) * 2 * (size_t)(s->nc * s->nc),
+    const size_t bytes = g->held * (size_t)((s->directions + 1) * 2 * s->nc * s->nc)
+                         * sizeof(double),
                  numbers = (size_t)(g->columns + g->reals), units = (size_t)s->units;
-    lat_geometry geom = {s->nd, {1, 1, 1, 1}};
-    memcpy(geom.dims, s->dims, sizeof geom.dims);
-    return lat_cuda_malloc((void **)&g->links, s->sites * per * sizeof(double), "links")
+    return lat_cuda_malloc((void **)&g->links, bytes, "links")
                    || lat_cuda_malloc((void **)&g->partial,
                                       (size_t)g->blocks * g->chunks * numbers * sizeof(double),
                                       "partial sums")
-                   || lat_cuda_malloc((void **)&g->total, units * numbers * sizeof(double), "sums")
+                   || lat_cuda_malloc((void **)&g->sums, g->blocks * numbers * sizeof(double),
+                                      "sums")
                    || lat_cuda_malloc((void **)&g->scalars,
                                       units * (size_t)(2 * g->columns + g->reals) * sizeof(double),
                                       "scalars")
-                   || failed(cudaMemcpy(g->links, links, s->sites * per * sizeof(double),
-                                        cudaMemcpyHostToDevice))
-                   || !(g->laplace = lat_laplace_gpu_new(dev, &geom, s->weight, g->reals))
+                   || failed(cudaMemcpy(g->links, links, bytes, cudaMemcpyHostToDevice))
                ? -1
                : 0;
+}
+
+/* What the ranks open together. */
+static int open_shared(lat_ghost_gpu *g, lat_device *dev)
+{
+    const lat_ghost_sites *s = &g->s;
+    lat_geometry geom = {s->nd, {1, 1, 1, 1}};
+    memcpy(geom.dims, s->dims, sizeof geom.dims);
+    if (s->halo
+        && lat_cuda_ghosts_open(dev, (int)(s->sites / slice_sites(g)),
+                                slice_sites(g) * (size_t)g->reals * sizeof(double),
+                                "ghosts of vectors", &g->ghosts))
+        return -1;
+    return (g->laplace = lat_laplace_gpu_new(dev, &geom, s->weight, g->reals)) ? 0 : -1;
 }
 
 lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, const double *links)
@@ -235,9 +248,17 @@ lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, cons
     g->reals = g->columns * (s->nc * s->nc - 1);
     g->blocks = (unsigned)(s->sites / s->block);
     g->chunks = (unsigned)((s->block + CHUNK - 1) / CHUNK);
-    if (s->sites > UINT32_MAX / 2 || g->blocks > 65535)
-        lat_fail("GPU: the Faddeev-Popov operator: too large a lattice");
-    else if (open(g, dev, links) == 0)
+    g->held = s->sites + (s->halo ? 2 * slice_sites(g) : 0);
+    uint32_t stride = 1;
+    for (int i = 0; i < s->nd; i++) {
+        const bool cut = s->halo && i == s->nd - 1; /* the ghosts below lie behind those above */
+        g->s.back[i] = cut ? (uint32_t)s->sites + stride : ((uint32_t)s->dims[i] - 1) * stride;
+        stride *= (uint32_t)s->dims[i];
+    }
+    int rc = 0;
+    if (g->held > UINT32_MAX / 2 || g->blocks > 65535)
+        rc = lat_fail("GPU: the Faddeev-Popov operator: too large a lattice");
+    if (lat_agree(dev->comm, rc ? rc : open(g, links)) == 0 && open_shared(g, dev) == 0)
         return g;
     lat_ghost_gpu_free(g);
     return NULL;
@@ -249,9 +270,10 @@ void lat_ghost_gpu_free(lat_ghost_gpu *g)
         return;
     cudaStreamSynchronize(g->stream);
     lat_laplace_gpu_free(g->laplace);
+    lat_cuda_ghosts_close(&g->ghosts);
     cudaFree(g->links);
     cudaFree(g->partial);
-    cudaFree(g->total);
+    cudaFree(g->sums);
     cudaFree(g->scalars);
     cudaFree(g->plain);
     cudaFree(g->gram);
@@ -268,7 +290,8 @@ static size_t vector_bytes(const lat_ghost_gpu *g)
 double *lat_ghost_gpu_vector(lat_ghost_gpu *g, const char *what)
 {
     void *v = NULL;
-    return lat_cuda_malloc(&v, vector_bytes(g), what) ? NULL : (double *)v;
+    const size_t bytes = g->held * (size_t)g->reals * sizeof(double);
+    return lat_cuda_malloc(&v, bytes, what) ? NULL : (double *)v;
 }
 
 void lat_ghost_gpu_vector_free(double *v) { cudaFree(v); }
@@ -318,21 +341,33 @@ static int reserve_modes(lat_ghost_gpu *g)
     if (g->gram)
         return 0;
     return lat_cuda_malloc((void **)&g->gram,
-                           (GRAM_CHUNKS * g->blocks + units) * square * sizeof(double), "products")
+                           (GRAM_CHUNKS + 1) * (size_t)g->blocks * square * sizeof(double),
+                           "products")
                    || lat_cuda_malloc((void **)&g->coefficients,
                                       3 * units * square * sizeof(double), "coefficients")
                ? -1
                : 0;
 }
 
-static int gpu_gram(lat_ghost_gpu *g, const lat_ghost_call *c, double *total)
+/* Sums of the chunks of each block, to the host. */
+static int add_up(lat_ghost_gpu *g, const double *partial, unsigned chunks, unsigned numbers,
+                  double *there, double *sums)
+{
+    add_chunks<<<dim3(numbers, g->blocks), ADDERS, 0, g->stream>>>(partial, there, chunks);
+    cudaError_t e = cudaGetLastError();
+    e = e ? e
+          : cudaMemcpyAsync(sums, there, (size_t)g->blocks * numbers * sizeof *sums,
+                            cudaMemcpyDeviceToHost, g->stream);
+    return failed(e ? e : cudaStreamSynchronize(g->stream));
+}
+
+static int gpu_gram(lat_ghost_gpu *g, const lat_ghost_call *c, double *sums)
 {
     const lat_ghost_sites *s = &g->s;
     const unsigned chunk = gram_chunk(g), chunks = (unsigned)((s->block + chunk - 1) / chunk),
                    packs = (unsigned)s->packs, square = (unsigned)(g->columns * g->columns);
     if (reserve_modes(g))
         return -1;
-    double *sum = g->gram + (size_t)GRAM_CHUNKS * g->blocks * square;
     call k;
     memset(&k, 0, sizeof k);
     k.in = c->in;
@@ -340,13 +375,11 @@ static int gpu_gram(lat_ghost_gpu *g, const lat_ghost_call *c, double *total)
     k.partial = g->gram;
     gram<<<dim3(chunks, g->blocks, packs * packs), 64, 0, g->stream>>>(*s, k, s->nc * s->nc - 1,
                                                                        chunk);
-    add_chunks<<<dim3(square, (unsigned)s->units), ADDERS, 0, g->stream>>>(*s, g->gram, sum,
-                                                                           g->blocks, chunks);
-    cudaError_t e = cudaGetLastError();
-    e = e ? e
-          : cudaMemcpyAsync(total, sum, (size_t)s->units * square * sizeof *total,
-                            cudaMemcpyDeviceToHost, g->stream);
-    return failed(e ? e : cudaStreamSynchronize(g->stream));
+    return failed(cudaGetLastError())
+                   || add_up(g, g->gram, chunks, square,
+                             g->gram + (size_t)GRAM_CHUNKS * g->blocks * square, sums)
+               ? -1
+               : 0;
 }
 
 static int gpu_combine(lat_ghost_gpu *g, const lat_ghost_call *c)
@@ -367,11 +400,39 @@ static int gpu_combine(lat_ghost_gpu *g, const lat_ghost_call *c)
     return failed(cudaGetLastError());
 }
 
+/* The pass for `blocks` blocks from `first` on. */
+static int launch(const lat_ghost_gpu *g, lat_ghost_pass_name pass, call *k, unsigned first,
+                  unsigned blocks)
+{
+    const dim3 grid(g->chunks, blocks);
+    const unsigned threads = (unsigned)(THREADS / g->columns * g->columns);
+    const lat_ghost_sites *s = &g->s;
+    if (!blocks)
+        return 0;
+    k->first = first;
+    return failed(s->nc == 2   ? launch_2(*s, *k, pass, grid, threads, g->stream)
+                  : s->nc == 3 ? launch_3(*s, *k, pass, grid, threads, g->stream)
+                               : launch_4(*s, *k, pass, grid, threads, g->stream));
+}
+
+/* A pass that reads `in` at neighbours, on several ranks: the interior while faces travel, then the
+ * first and the last slice. (All ranks meet in the sums that follow.) */
+static int launch_with_ghosts(lat_ghost_gpu *g, lat_ghost_pass_name pass, call *k)
+{
+    const unsigned face = (unsigned)g->s.blocks, last = g->blocks - face;
+    return lat_cuda_ghosts_begin(&g->ghosts, (void *)k->in)
+                   || launch(g, pass, k, face, last > face ? last - face : 0)
+                   || lat_cuda_ghosts_finish(&g->ghosts) || launch(g, pass, k, 0, face)
+                   || launch(g, pass, k, last, last ? face : 0)
+               ? -1
+               : 0;
+}
+
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
-                       int numbers, double *total)
+                       int numbers, double *sums)
 {
     if (pass == LAT_GHOST_GRAM)
-        return gpu_gram(g, c, total);
+        return gpu_gram(g, c, sums);
     if (pass == LAT_GHOST_COMBINE)
         return gpu_combine(g, c);
     int rc = 0;
@@ -391,25 +452,12 @@ int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_gho
     k.a = send(g, c->a, g->columns, &at, &rc);
     k.b = send(g, c->b, g->columns, &at, &rc);
     k.mean = send(g, c->mean, g->reals, &at, &rc);
-    if (rc)
+    const bool neighbours = pass == LAT_GHOST_HOP || pass == LAT_GHOST_PLAIN;
+    if (rc
+        || (g->s.halo && neighbours ? launch_with_ghosts(g, pass, &k)
+                                    : launch(g, pass, &k, 0, g->blocks)))
         return -1;
-    const dim3 blocks(g->chunks, g->blocks);
-    const unsigned threads = (unsigned)(THREADS / g->columns * g->columns);
-    const lat_ghost_sites *s = &g->s;
-    cudaError_t e = s->nc == 2   ? launch_2(*s, k, pass, blocks, threads, g->stream)
-                    : s->nc == 3 ? launch_3(*s, k, pass, blocks, threads, g->stream)
-                                 : launch_4(*s, k, pass, blocks, threads, g->stream);
-    if (!numbers)
-        return failed(e);
-    if (!e) {
-        add_chunks<<<dim3((unsigned)numbers, (unsigned)s->units), ADDERS, 0, g->stream>>>(
-            *s, g->partial, g->total, g->blocks, g->chunks);
-        e = cudaGetLastError();
-    }
-    e = e ? e
-          : cudaMemcpyAsync(total, g->total, (size_t)(s->units * numbers) * sizeof *total,
-                            cudaMemcpyDeviceToHost, g->stream);
-    return failed(e ? e : cudaStreamSynchronize(g->stream));
+    return numbers ? add_up(g, g->partial, g->chunks, (unsigned)numbers, g->sums, sums) : 0;
 }
 
 int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v)
@@ -420,7 +468,7 @@ int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v)
 int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
                         const double *links)
 {
-    const size_t bytes = g->s.sites * (size_t)(g->s.directions * 2 * g->s.nc * g->s.nc)
+    const size_t bytes = g->held * (size_t)(g->s.directions * 2 * g->s.nc * g->s.nc)
                          * sizeof(double);
     g->products = products;
     return lat_cuda_malloc((void **)&g->plain, bytes, "links")

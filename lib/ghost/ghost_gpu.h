@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost_gpu.h: the Faddeev-Popov operator on a GPU (ghost_gpu.cu; ghost_nocuda.c stands in): passes
- * over vectors on the device, which lie as on the CPU (ghost.h). One process; SU(2) to
- * SU(LAT_GHOST_GPU_MOST). Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and
+ * over vectors on the device, which lie as on the CPU (ghost.h); SU(2) to SU(LAT_GHOST_GPU_MOST).
+ * Functions return 0 or a pointer, or -1 or NULL with lat_error set; every rank calls them. C and
  * C++. */
 #ifndef LAT_GHOST_GHOST_GPU_H
 #define LAT_GHOST_GHOST_GPU_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include "common/geometry.h"
 #include "grid/device.h"
 
@@ -50,18 +51,21 @@ typedef enum {
     LAT_GHOST_PLAIN
 } lat_ghost_pass_name;
 
-/* The sites of a vector: axes in its order, those with a weight; units and blocks as in
- * ghost_internal.h. */
+/* The sites of a vector: axes of the lattice in its order, those with a weight; units and blocks as
+ * in ghost_internal.h. */
 typedef struct lat_ghost_sites {
     int nd, dims[LAT_MAX_DIMS], directions, direction[LAT_MAX_DIMS];
     double weight[LAT_MAX_DIMS];
     int nc, packs, units, time; /* time: the axis across which units are cut, or -1 */
+    int first;                  /* own slice across the last axis */
+    int halo;                   /* neighbours across it are on other ranks */
     size_t sites, block, blocks;
+    uint32_t back[LAT_MAX_DIMS]; /* lat_ghost_gpu_new's: from coordinate 0 to the site before */
 } lat_ghost_sites;
 
 typedef struct lat_ghost_gpu lat_ghost_gpu;
 
-/* Takes links[site][directions + 1][2 N N] of ghost_internal.h. */
+/* Takes links[site][directions + 1][2 N N] of ghost_internal.h, with the ghosts. */
 lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, const double *links);
 void lat_ghost_gpu_free(lat_ghost_gpu *g);
 
@@ -73,9 +77,10 @@ int lat_ghost_gpu_get(lat_ghost_gpu *g, double *host, const double *from);
 int lat_ghost_gpu_copy(lat_ghost_gpu *g, double *to, const double *from);
 int lat_ghost_gpu_zero(lat_ghost_gpu *g, double *v);
 
-/* A pass over all sites; total[unit * numbers + i] on the host, where it has numbers. */
+/* A pass over all own sites; sums[block * numbers + i] of the own blocks on the host, where it has
+ * numbers. */
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
-                       int numbers, double *total);
+                       int numbers, double *sums);
 
 /* An element of the product T^a T^b that is not zero. */
 typedef struct lat_ghost_element {
@@ -83,7 +88,8 @@ typedef struct lat_ghost_element {
     double re, im;
 } lat_ghost_element;
 
-/* What the plain pass needs: those, and links[site][directions][2 N N] without weights. Once. */
+/* What the plain pass needs: those, and links[site][directions][2 N N] without weights, with the
+ * ghosts. Once. */
 int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
                         const double *links);
 

@@ -9,7 +9,7 @@
 #include "lattice/iterate.h"
 
 struct lat_ghost {
-    lat_field lattice;           /* geometry in our order, and ranks; no data */
+    lat_field lattice;           /* geometry in our order, and ranks, never NULL; no data */
     int axis[LAT_MAX_DIMS];      /* of u, for each of ours */
     int time;                    /* our axis across which units are cut, or -1 */
     double weight[LAT_MAX_DIMS]; /* of our axes, 0 along time */
@@ -39,14 +39,16 @@ static inline size_t lat_ghost_link(const lat_ghost *m)
     return 2 * (size_t)m->nc * (size_t)m->nc;
 }
 
-/* The unit of block number `block` of this rank. */
-static inline int lat_ghost_unit(const lat_ghost *m, size_t block)
+/* The unit of block number `block` of all ranks; of this one. */
+static inline int lat_ghost_unit_of(const lat_ghost *m, size_t block)
 {
     if (m->time < 0)
         return 0;
-    if (m->time == m->lattice.head.geom.nd - 1)
-        return lat_field_slab(&m->lattice).first + (int)block;
-    return (int)(block % m->blocks);
+    return (int)(m->time == m->lattice.head.geom.nd - 1 ? block : block % m->blocks);
+}
+static inline int lat_ghost_unit(const lat_ghost *m, size_t block)
+{
+    return lat_ghost_unit_of(m, (size_t)lat_field_slab(&m->lattice).first * m->blocks + block);
 }
 
 /* Works on the sites from .. to-1 of one unit, adds to sums. */

@@ -40,9 +40,10 @@ static __device__ __forceinline__ void NAME(hop_site)(const lat_ghost_sites &s, 
     for (int i = 0; i < LAT_MAX_DIMS; i++) {
         if (i >= s.nd)
             break;
+        /* the ghosts above follow the last own slice, as any other; x does not reach its extent */
         const uint32_t extent = (uint32_t)s.dims[i], x = rest % extent;
         const uint32_t up = x + 1 == extent ? site - x * stride : site + stride,
-                       down = x == 0 ? site + (extent - 1) * stride : site - stride;
+                       down = x == 0 ? site + s.back[i] : site - stride;
         rest /= extent;
         stride *= extent;
         if (i == s.time)
@@ -77,7 +78,7 @@ static __device__ __noinline__ void NAME(plain_site)(const lat_ghost_sites &s, c
     for (int i = 0, d = 0; i < s.nd; i++) {
         const uint32_t extent = (uint32_t)s.dims[i], at_axis = rest % extent;
         const uint32_t up = at_axis + 1 == extent ? site - at_axis * stride : site + stride,
-                       down = at_axis == 0 ? site + (extent - 1) * stride : site - stride;
+                       down = at_axis == 0 ? site + s.back[i] : site - stride;
         rest /= extent;
         stride *= extent;
         if (i == s.time)
@@ -150,11 +151,12 @@ static __global__ void __launch_bounds__(THREADS)
     const int columns = s.packs * LAT_GHOST_PACK, column = (int)threadIdx.x % columns,
               part = (int)threadIdx.x / columns, parts = (int)blockDim.x / columns,
               pack = column / LAT_GHOST_PACK, lane = column % LAT_GHOST_PACK;
-    const int unit = unit_of(s, blockIdx.y);
+    const uint32_t block = blockIdx.y + c.first;
+    const int unit = unit_of(s, block);
     const uint32_t offset = (uint32_t)(pack * COLOURS * LAT_GHOST_PACK + lane),
                    reals = (uint32_t)(columns * COLOURS), from = blockIdx.x * CHUNK,
                    to = from + CHUNK < s.block ? from + CHUNK : (uint32_t)s.block,
-                   first = blockIdx.y * (uint32_t)s.block;
+                   first = block * (uint32_t)s.block;
     const double a = c.a ? c.a[unit * columns + column] : 0,
                  b = c.b ? c.b[unit * columns + column] : 0,
                  *mean = c.mean ? c.mean + (size_t)unit * reals + offset : NULL;
@@ -178,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS)
             shared[(k + 1) * (int)blockDim.x + (int)threadIdx.x] = sum[k * LAT_GHOST_PACK];
     __syncthreads();
     /* number n < columns is a dot, columns + (pack COLOURS + colour) 8 + lane a sum */
-    double *to_sums = c.partial + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * (columns * EACH);
+    double *to_sums = c.partial + ((size_t)block * gridDim.x + blockIdx.x) * (columns * EACH);
     for (int n = (int)threadIdx.x; n < columns * EACH; n += (int)blockDim.x) {
         const int m = n - columns, p = m / (COLOURS * LAT_GHOST_PACK),
                   colour = m / LAT_GHOST_PACK % COLOURS,

@@ -47,9 +47,9 @@ int lat_ghost_gpu_zero(lat_ghost_gpu *g, double *v)
 }
 
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
-                       int numbers, double *total)
+                       int numbers, double *sums)
 {
-    (void)g, (void)pass, (void)c, (void)numbers, (void)total;
+    (void)g, (void)pass, (void)c, (void)numbers, (void)sums;
     return -1;
 }
 

@@ -270,7 +270,7 @@ int lat_ghost_lowest(lat_ghost *m, const lat_ghost_modes *wanted, double *v, dou
                      lat_ghost_report *report)
 {
     space s;
-    const lat_comm *comm = m->lattice.comm ? m->lattice.comm : &lat_comm_self;
+    const lat_comm *comm = m->lattice.comm;
     *report = (lat_ghost_report){.iterations = 0};
     int rc = lat_agree(comm, space_new(&s, m, v, value));
     if (rc == 0)
@@ -310,7 +310,7 @@ int lat_ghost_minimum(const lat_field *u, const lat_condition *c, double accurac
         return -1;
     double *v = lat_ghost_vector(m, "eigenvectors"),
            *value = lat_alloc((size_t)(2 * m->units * m->columns), sizeof *value, "eigenvalues");
-    const lat_comm *comm = m->lattice.comm ? m->lattice.comm : &lat_comm_self;
+    const lat_comm *comm = m->lattice.comm;
     int rc = lat_agree(comm, v && value ? 0 : -1);
     if (rc == 0)
         rc = least_of(m, u, accuracy, max_iterations, v, value, least);

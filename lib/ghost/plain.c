@@ -210,7 +210,7 @@ static int residual(lat_ghost *m, const lat_field *u, const double *b, double *x
     const lat_condition c = condition(m);
     const size_t reals = lat_ghost_reals(m), columns = (size_t)m->columns,
                  numbers = reals > 2 * columns ? reals : 2 * columns;
-    const lat_comm *comm = m->lattice.comm ? m->lattice.comm : &lat_comm_self;
+    const lat_comm *comm = m->lattice.comm;
     plain p = {.u = u};
     double *y = lat_alloc(m->held, reals * sizeof *y, "a residual"),
            *sums = lat_alloc((size_t)m->units * (numbers + reals), sizeof *sums, "a residual");
@@ -237,13 +237,13 @@ static int send(lat_ghost *m, const lat_field *u)
     const size_t nd = (size_t)u->head.geom.nd, link = lat_ghost_link(m),
                  each = (size_t)m->directions * link;
     plain p;
-    double *links = lat_alloc(m->sites, each * sizeof *links, "links");
+    double *links = lat_alloc(m->held, each * sizeof *links, "links");
     if (!links || plain_new(&p, u)) {
         free(links);
         return -1;
     }
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < m->sites; i++)
+    for (size_t i = 0; i < m->held; i++)
         for (int d = 0; d < m->directions; d++)
             lat_field_get(u, i * nd + (size_t)m->axis[m->direction[d]],
                           links + lat_ghost_site(m, i) * each + (size_t)d * link);

@@ -32,6 +32,7 @@ static const struct {
     {"6,5", NULL, 4, -1},     {"4,4,3", NULL, 5, -1},        {"7", NULL, 3, -1},
     {"4,3,4,5", NULL, 3, 3},  {"4,3,4,5", NULL, 2, 1},       {"3,4,2,3", NULL, 3, 0},
     {"5,4", NULL, 3, 0},      {"2,1,3,2", "1,2,1,1", 2, -1}, {"4,5,6", NULL, 2, 2},
+    {"4,1,3,5", NULL, 3, 1},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -107,9 +108,10 @@ static void project(const setting *s, double *v)
                 double sum = 0, n = 0;
                 for (int pass = 0; pass < 2; pass++)
                     for (size_t i = 0; i < s->m->sites; i++) {
-                        const int of = s->m->time < 0     ? 0
-                                       : s->m->blocks > 1 ? (int)(i % slice / s->m->block)
-                                                          : (int)(i / slice);
+                        const int of = s->m->time < 0 ? 0
+                                       : s->m->time == s->u.head.geom.nd - 1
+                                           ? (int)(i / slice)
+                                           : (int)(i % slice / s->m->block);
                         if (of != unit)
                             continue;
                         if (pass == 0)

@@ -51,8 +51,10 @@ static const lat_option options[] = {
      "give up after N iterations (exit 3)", false},
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
      "device of the solver; auto: the fastest one", LAT_OPT_LIMIT},
-    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &device.gpus, 0, 0, "the GPU to take (default: the first)",
-     true},
+    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &device.gpus, 0, 0,
+     "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", true},
+    {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &device.transport, 0, 0,
+     "how vectors go from GPU to GPU; auto: directly between those of one host", true},
     LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("momentum or mode", "configuration"),
     {0}};
