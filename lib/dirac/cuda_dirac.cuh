@@ -35,7 +35,47 @@ typedef struct lat_gpu_space {
     double *sum;                  /* on the host, the device writes there: */
     unsigned *arrived;            /* [active][numbers]; and how many blocks have done it */
     double *flag, call;           /* *flag on the host becomes `call` then */
+    lat_scalar *later;            /* on the device: [lat_gpu_later][LAT_SPINOR_COLUMNS] */
+    double *of_chain;             /* on the host: [slot][LAT_GPU_SLOT] */
+    double *value;                /* on the device: numbers of a step, */
+    unsigned *valued;             /* and how many of a column are there */
 } lat_gpu_space;
+
+/* Scalars of an iteration that the host does not wait for, as rows of a number a column. The first
+ * three are the coefficients of LAT_PASS_CG; those of LAT_PASS_BICGSTAB begin with BI_ALPHA. */
+enum lat_gpu_later {
+    LAT_LATER_ALPHA,
+    LAT_LATER_BETA,
+    LAT_LATER_ONE,
+    LAT_LATER_MINUS, /* - alpha */
+    LAT_LATER_GAMMA, /* |s|^2 */
+    LAT_LATER_BI_ALPHA,
+    LAT_LATER_BI_OMEGA,
+    LAT_LATER_BI_BETA,
+    LAT_LATER_BI_MINUS, /* - alpha */
+    LAT_LATER_BI_RHO,
+    LAT_LATER_BI_ANEW, /* does it begin anew; im: how often it has */
+    LAT_LATER
+};
+
+/* What sums of a column are for: alpha from |q|^2; beta and the new gamma from |s|^2; BiCGstab's
+ * alpha from |v|^2 and <e, v>; its omega, rho and beta from |t|^2, <s, t>, <e, t>, <e, s>. */
+typedef enum {
+    LAT_STEP_NONE,
+    LAT_STEP_CG_ALPHA,
+    LAT_STEP_CG_BETA,
+    LAT_STEP_BI_ALPHA,
+    LAT_STEP_BI_BETA
+} lat_gpu_step;
+
+/* Sums whose numbers are awaited later, if at all: where on the host they go, at most 7 of each
+ * column with their flags, and how often it has begun anew. */
+enum { LAT_GPU_SLOTS = 6, LAT_GPU_OF_SLOT = 7, LAT_GPU_SLOT = 15 * LAT_SPINOR_COLUMNS };
+typedef struct lat_gpu_chain {
+    lat_gpu_step step;
+    int slot;
+    double epsilon;
+} lat_gpu_chain;
 
 enum { LAT_GPU_NUMBERS = 2 * LAT_SPINOR_TERMS + 1 }; /* of a column, at most */
 
@@ -74,6 +114,28 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
 /* Adds up slice by slice what kernels have written to s->partial, and waits: s->sum[active][number]
  * is there. `arrays`: groups of a number, those of one parity or of both. */
 int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays);
+
+/* The same without waiting, but where ranks add up sums through MPI: the device makes the scalars
+ * of the step. */
+int lat_gpu_sums_chain(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
+                       lat_gpu_chain c);
+
+/* Sets a row of these columns, and, if not -1, another one to a number. Waits for numbers of a
+ * slot, whose sum was the one of this call: the first one of each column, and, if not NULL, how
+ * often it has begun anew, by slot `of_anew`. */
+int lat_gpu_chain_set(lat_gpu_space *s, const lat_spinor_part *p, int row, const lat_scalar *to,
+                      int other, double number);
+int lat_gpu_chain_numbers(lat_gpu_space *s, const lat_spinor_part *p, int slot, double call,
+                          double *number, int of_anew, int *anew);
+
+/* Passes with the device's scalars: CG's; r -= alpha v; BiCGstab's, with |r|^2. */
+int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
+                     const lat_dfield *r);
+int lat_gpu_chain_minus(lat_gpu_space *s, const lat_spinor_part *p, const lat_dfield *v,
+                        lat_dfield *r);
+int lat_gpu_chain_bicgstab(lat_gpu_space *s, const lat_spinor_part *p, lat_gpu_chain c,
+                           lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
+                           const lat_dfield *v);
 
 /* Faces of a.in to the neighbours: sets a.faces, and sends them if the kernel is not to. in_turn:
  * it does not overlap with them; they have come before it begins. */

@@ -23,6 +23,9 @@
 #include "cuda_spinor.cuh"
 #include "grid/cuda_grid.cuh"
 #include "shadow.h"
+extern "C" {
+#include "spinor.h"
+}
 
 /* Sites of a parity: i = within a brick of bx x by sites in (x/2, y) + bricks + slices of z and t.
  * A brick of 32 sites is a group: neighbours in z and t are whole groups then. Where no brick fits
@@ -84,7 +87,9 @@ typedef struct lat_hop_args {
     int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
     double *partial;     /* [columns that are active][numbers][arrays] */
     int add;             /* out + alpha[] (..) */
-    double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active` */
+    double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active`; */
+    const lat_scalar *later;       /* or, if not NULL, what the device knows by then, by column */
+    char *image;                   /* NULL, or where clover_h times out goes, too */
     bool recursion;                /* as follows; without clover matrices and sums */
     double shift;                  /* with flip: shift x besides, once gamma5 is done */
     int terms;                     /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
@@ -207,82 +212,82 @@ template <int K, class real> DEVICE void project(real h[12], const real p[24], r
     }
 }
 
-/* a + s b of two 16-bit numbers as floats, times scale: differences of numbers below the exponent
- * of 2^23 are exact, and a sum is a difference from the complement, ~b = 65535 - b. */
-template <bool HIGH_A, bool HIGH_B>
-DEVICE float fixed_sum(uint32_t a, uint32_t b, bool plus, float scale)
+/* a + s b of two 16-bit numbers as floats: differences of numbers below the exponent of 2^23 are
+ * exact, and a sum is a difference from the complement, ~b = 65535 - b. */
+template <bool HIGH_A, bool HIGH_B> DEVICE float fixed_sum(uint32_t a, uint32_t b, bool plus)
 {
     const float x = HIGH_A ? high(a) : low(a);
     if (plus)
-        return (x - (HIGH_B ? high(~b) : low(~b))) * scale - scale;
-    return (x - (HIGH_B ? high(b) : low(b))) * scale;
+        return x - (HIGH_B ? high(~b) : low(~b)) - 1;
+    return x - (HIGH_B ? high(b) : low(b));
 }
 
-/* project() times scale, of words in half. P: s is 1, not -1. */
-template <int K, bool P>
-DEVICE void project_fixed(float h[12], const uint32_t w[12], bool swap, float scale)
+/* project() of words in half, in their unit. P: s is 1, not -1. */
+template <int K, bool P> DEVICE void project_fixed(float h[12], const uint32_t w[12], bool swap)
 {
 #pragma unroll
     for (int c = 0; c < 3; c++) {
         const uint32_t u0 = swap ? w[6 + c] : w[c], u1 = swap ? w[9 + c] : w[3 + c],
                        l0 = swap ? w[c] : w[6 + c], l1 = swap ? w[3 + c] : w[9 + c];
         if (K == 0) {
-            h[2 * c] = fixed_sum<false, true>(u0, l1, !P, scale);
-            h[2 * c + 1] = fixed_sum<true, false>(u0, l1, P, scale);
-            h[6 + 2 * c] = fixed_sum<false, true>(u1, l0, !P, scale);
-            h[7 + 2 * c] = fixed_sum<true, false>(u1, l0, P, scale);
+            h[2 * c] = fixed_sum<false, true>(u0, l1, !P);
+            h[2 * c + 1] = fixed_sum<true, false>(u0, l1, P);
+            h[6 + 2 * c] = fixed_sum<false, true>(u1, l0, !P);
+            h[7 + 2 * c] = fixed_sum<true, false>(u1, l0, P);
         } else if (K == 1) {
-            h[2 * c] = fixed_sum<false, false>(u0, l1, P, scale);
-            h[2 * c + 1] = fixed_sum<true, true>(u0, l1, P, scale);
-            h[6 + 2 * c] = fixed_sum<false, false>(u1, l0, !P, scale);
-            h[7 + 2 * c] = fixed_sum<true, true>(u1, l0, !P, scale);
+            h[2 * c] = fixed_sum<false, false>(u0, l1, P);
+            h[2 * c + 1] = fixed_sum<true, true>(u0, l1, P);
+            h[6 + 2 * c] = fixed_sum<false, false>(u1, l0, !P);
+            h[7 + 2 * c] = fixed_sum<true, true>(u1, l0, !P);
         } else {
-            h[2 * c] = fixed_sum<false, true>(u0, l0, !P, scale);
-            h[2 * c + 1] = fixed_sum<true, false>(u0, l0, P, scale);
-            h[6 + 2 * c] = fixed_sum<false, true>(u1, l1, P, scale);
-            h[7 + 2 * c] = fixed_sum<true, false>(u1, l1, !P, scale);
+            h[2 * c] = fixed_sum<false, true>(u0, l0, !P);
+            h[2 * c + 1] = fixed_sum<true, false>(u0, l0, P);
+            h[6 + 2 * c] = fixed_sum<false, true>(u1, l1, P);
+            h[7 + 2 * c] = fixed_sum<true, false>(u1, l1, !P);
         }
     }
 }
 
-/* Colour c of the product, x[0..1] for the first spin and x[2..3] for the second, to the result. */
-template <int K, bool BACK, class real> DEVICE void spread(real r[24], int c, const real x[4])
+/* f times colour c of the product, x[0..1] for the first spin and x[2..3] for the second, to the
+ * result. */
+template <int K, bool BACK, class real>
+DEVICE void spread(real r[24], int c, const real x[4], real f)
 {
-    const real s = BACK ? (real)-1 : (real)1;
+    const real s = BACK ? -f : f;
     real *const u0 = r + c, *const u1 = r + 6 + c, *const l0 = r + 12 + c, *const l1 = r + 18 + c;
     if (K == 3) { /* forward: the lower spins; back: the upper ones */
         real *const a = BACK ? u0 : l0, *const b = BACK ? u1 : l1;
-        a[0] += x[0];
-        a[1] += x[1];
-        b[0] += x[2];
-        b[1] += x[3];
+        a[0] = fused(f, x[0], a[0]);
+        a[1] = fused(f, x[1], a[1]);
+        b[0] = fused(f, x[2], b[0]);
+        b[1] = fused(f, x[3], b[1]);
         return;
     }
-    u0[0] += x[0];
-    u0[1] += x[1];
-    u1[0] += x[2];
-    u1[1] += x[3];
+    u0[0] = fused(f, x[0], u0[0]);
+    u0[1] = fused(f, x[1], u0[1]);
+    u1[0] = fused(f, x[2], u1[0]);
+    u1[1] = fused(f, x[3], u1[1]);
     if (K == 0) {
-        l0[0] += s * x[3];
-        l0[1] -= s * x[2];
-        l1[0] += s * x[1];
-        l1[1] -= s * x[0];
+        l0[0] = fused(s, x[3], l0[0]);
+        l0[1] = fused(-s, x[2], l0[1]);
+        l1[0] = fused(s, x[1], l1[0]);
+        l1[1] = fused(-s, x[0], l1[1]);
     } else if (K == 1) {
-        l0[0] -= s * x[2];
-        l0[1] -= s * x[3];
-        l1[0] += s * x[0];
-        l1[1] += s * x[1];
+        l0[0] = fused(-s, x[2], l0[0]);
+        l0[1] = fused(-s, x[3], l0[1]);
+        l1[0] = fused(s, x[0], l1[0]);
+        l1[1] = fused(s, x[1], l1[1]);
     } else if (K == 2) {
-        l0[0] += s * x[1];
-        l0[1] -= s * x[0];
-        l1[0] -= s * x[3];
-        l1[1] += s * x[2];
+        l0[0] = fused(s, x[1], l0[0]);
+        l0[1] = fused(-s, x[0], l0[1]);
+        l1[0] = fused(-s, x[3], l1[0]);
+        l1[1] = fused(s, x[2], l1[1]);
     }
 }
 
-/* r += spread(U h), or of U^+. */
+/* r += f spread(U h), or of U^+. f is 1 but in half, where it is the unit of U and h. */
 template <int K, bool BACK, class real>
-DEVICE void multiply(real r[24], const real u[18], const real h[12])
+DEVICE void multiply(real r[24], const real u[18], const real h[12], real f)
 {
 #pragma unroll
     for (int i = 0; i < 3; i++) {
@@ -300,7 +305,7 @@ DEVICE void multiply(real r[24], const real u[18], const real h[12])
                 x[2 * k + 1] += im * hr;
             }
         }
-        spread<K, BACK>(r, 2 * i, x);
+        spread<K, BACK>(r, 2 * i, x, f);
     }
 }
 
@@ -345,18 +350,17 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
             load_two_spins<P>(w.spinor, &w.norm, group, n % 32, (!BACK) != SWAP(a));
     }
 
-    /* The half spinor, times the phase, the weight of t, and in half the units of spinor and link.
-     */
+    /* The half spinor, times a complex phase; returns what else it is to be multiplied by: a real
+     * phase, the weight of t, in half the units of spinor and link. */
     template <int N>
-    static __device__ __forceinline__ void half_spinor(real h[12], const raw &w,
+    static __device__ __forceinline__ real half_spinor(real h[12], const raw &w,
                                                        const lat_hop_args &a, const lat_hop_site &p)
     {
         enum { K = N / 2, BACK = N % 2, KK = K < 3 ? K : 0 };
         const bool crosses = p.crosses >> (K + 4 * BACK) & 1;
-        const real unit = P == LAT_STORAGE_HALF ? (real)(w.norm * (LAT_FIXED_ONE * LAT_FIXED_ONE))
-                                                : (real)1;
+        real f = P == LAT_STORAGE_HALF ? (real)(w.norm * (LAT_FIXED_ONE * LAT_FIXED_ONE)) : (real)1;
         if (K < 3 && P == LAT_STORAGE_HALF) {
-            project_fixed<KK, !BACK>((float *)h, w.spinor, SWAP(a), (float)unit);
+            project_fixed<KK, !BACK>((float *)h, w.spinor, SWAP(a));
         } else if (K < 3) {
             real v[24];
 #pragma unroll
@@ -365,20 +369,13 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
             project<KK>(h, v, BACK ? (real)-1 : (real)1);
         } else {
             const bool real_phase = crosses && !(PHASES && a.phases >> (K + 4 * BACK) & 1);
-            const real f = (real)(2 * a.t) * unit * (real_phase ? (real)a.edge[BACK] : (real)1);
-            if (P == LAT_STORAGE_HALF) {
-                const bool lower = (!BACK) != SWAP(a);
+            f *= (real)(2 * a.t) * (real_phase ? (real)a.edge[BACK] : (real)1);
+            const bool lower = P == LAT_STORAGE_HALF && (!BACK) != SWAP(a);
 #pragma unroll
-                for (int k = 0; k < 12; k++) {
-                    const real low_part = word_real<P>(w.spinor, 4 + k),
-                               high_part = word_real<P>(w.spinor, k);
-                    h[k] = f * (lower ? low_part : high_part);
-                }
-            } else {
-#pragma unroll
-                for (int k = 0; k < 12; k++)
-                    h[k] = f * word_real<P>(w.spinor, k);
-            }
+            for (int k = 0; k < 12; k++)
+                h[k] = P != LAT_STORAGE_HALF ? word_real<P>(w.spinor, k)
+                       : lower               ? word_real<P>(w.spinor, 4 + k)
+                                             : word_real<P>(w.spinor, k);
         }
         if (PHASES && a.phases >> (K + 4 * BACK) & 1 && crosses) {
             const real re = (real)a.phase[K][0],
@@ -390,11 +387,13 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
                 h[k + 1] = re * y + im * x;
             }
         }
+        return f;
     }
 
     template <int N>
     static __device__ __forceinline__ void compute(real r[24], raw &w, const lat_hop_args &a,
-                                                   const lat_hop_site &p, const char *shared)
+                                                   const lat_hop_site &p, const char *shared,
+                                                   real scale)
     {
         enum { K = N / 2, BACK = N % 2 };
         real u[18], h[12];
@@ -405,15 +404,16 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
         } else {
             open_link<P, R>(u, w.u);
         }
-        half_spinor<N>(h, w, a, p);
-        multiply<K, BACK != 0>(r, u, h);
+        const real f = scale * half_spinor<N>(h, w, a, p);
+        multiply<K, BACK != 0>(r, u, h, f);
     }
 
-    /* r = h(x), loads AHEAD directions before their arithmetic. */
+    /* r = scale h(x), loads AHEAD directions before their arithmetic. */
     template <int AHEAD>
     static __device__ __forceinline__ void apply(real r[24], const lat_hop_args &a,
                                                  const lat_hop_site &p, const char *in,
-                                                 size_t ghost, uint64_t policy, const char *shared)
+                                                 size_t ghost, uint64_t policy, const char *shared,
+                                                 real scale)
     {
         raw w[AHEAD + 1];
 #pragma unroll
@@ -423,7 +423,7 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
 #define STEP(n) \
     if ((n) + AHEAD < 8) \
         FETCH((n) + AHEAD); \
-    compute<n>(r, w[(n) % (AHEAD + 1)], a, p, shared);
+    compute<n>(r, w[(n) % (AHEAD + 1)], a, p, shared, scale);
         if (AHEAD > 0)
             FETCH(0);
         if (AHEAD > 1)
@@ -442,21 +442,24 @@ DEVICE const char *held_clover(const lat_hop_args &a)
     return a.clover_h ? a.clover_h : a.clover_x;
 }
 
-template <class real> DEVICE void dot(double sum[2], const real y[24], const real v[24])
+/* unit <y, v> */
+template <class real>
+DEVICE void dot(double sum[2], const real y[24], const real v[24], real unit = 1)
 {
     real re = 0, im = 0;
 #pragma unroll
     for (int k = 0; k < 24; k += 2) {
-        re += y[k] * v[k] + y[k + 1] * v[k + 1];
-        im += y[k] * v[k + 1] - y[k + 1] * v[k];
+        re = fused(y[k + 1], v[k + 1], fused(y[k], v[k], re));
+        im = fused(-y[k + 1], v[k], fused(y[k], v[k + 1], im));
     }
-    sum[0] = re;
-    sum[1] = im;
+    sum[0] = unit * re;
+    sum[1] = unit * im;
 }
 
-/* <e, v> of site i of a parity (shadow.h); swap: the lower spins of v are stored first. */
+/* unit <e, v> of site i of a parity (shadow.h); swap: the lower spins of v are stored first. */
 template <class real>
-DEVICE void shadow_of(double sum[2], const real v[24], uint32_t i, int parity, bool swap)
+DEVICE void shadow_of(double sum[2], const real v[24], uint32_t i, int parity, bool swap,
+                      real unit = 1)
 {
     const uint32_t signs = lat_shadow_signs(2 * i + (uint32_t)parity);
     real re = 0, im = 0;
@@ -466,8 +469,8 @@ DEVICE void shadow_of(double sum[2], const real v[24], uint32_t i, int parity, b
         re += e * (v[6 * s] + v[6 * s + 2] + v[6 * s + 4]);
         im += e * (v[6 * s + 1] + v[6 * s + 3] + v[6 * s + 5]);
     }
-    sum[0] = re;
-    sum[1] = im;
+    sum[0] = unit * re;
+    sum[1] = unit * im;
 }
 
 /* v += i g gamma5 x */
@@ -475,11 +478,27 @@ template <class real> DEVICE void add_gamma5(real v[24], const real x[24], real 
 {
 #pragma unroll
     for (int k = 0; k < 12; k += 2) { /* gamma5 x = (- lower, - upper) */
-        v[k] += g * x[13 + k];
-        v[k + 1] -= g * x[12 + k];
-        v[12 + k] += g * x[k + 1];
-        v[13 + k] -= g * x[k];
+        v[k] = fused(g, x[13 + k], v[k]);
+        v[k + 1] = fused(-g, x[12 + k], v[k + 1]);
+        v[12 + k] = fused(g, x[k + 1], v[12 + k]);
+        v[13 + k] = fused(-g, x[k], v[13 + k]);
     }
+}
+
+/* Is the factor of a hop that of its half spinors, where it costs nothing? */
+template <int END> DEVICE constexpr bool scales_hop(void) { return END < 2 || END == 3; }
+
+/* Has a kernel clover matrices? */
+template <int END> __host__ __device__ constexpr bool has_clover(void)
+{
+    return END == 2 || END == 4;
+}
+
+/* A number that the kernel before this one has made. */
+DEVICE lat_scalar known(const lat_scalar *later, int column)
+{
+    const volatile lat_scalar *const at = later + column;
+    return lat_scalar{at->re, at->im};
 }
 
 /* The sum of a warp's numbers to partial[], always in the same order. */
@@ -508,9 +527,9 @@ DEVICE void scale_add(typename lat_form<P>::real h[24], typename lat_form<P>::re
 DEVICE int parity_of(const lat_hop_args &a) { return a.both ? (int)(blockIdx.x & 1) : a.parity; }
 
 /* From h to out, and its sums. n: the place of the column in `active`; `there`: the thread has a
- * site. END: 0 stores h as it is; 1 all but clover matrices and recursions; 2 all but recursions; 3
- * all but clover matrices and sums. HELD: `held` are the blocks of held_clover() of the group, in
- * shared memory. */
+ * site. END: 0 stores a h; 1 all but clover matrices and recursions; 2 all but recursions and
+ * images; 3 all but clover matrices and sums; 4: of what is diagonal clover_h alone, and an image
+ * of it. HELD: `held` are the blocks of held_clover() of the group, in shared memory. */
 template <int P, int END, int SW, bool ONCE, bool HELD>
 DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool there,
                    typename lat_form<P>::real h[24], uint64_t policy, const char *held)
@@ -530,9 +549,12 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
     }
     if (there) {
         const real s = (real)a.a;
-        if (END == 2 && a.clover_h)
-            clover_times<P, HELD>(h, HELD ? held : a.clover_h + block, lane, policy);
-        if (END == 2 && a.g5_h != 0) {
+        const bool twisted = END == 2 && a.g5_h != 0;
+        if (has_clover<END>()
+            && a.clover_h) /* in 4, too: a branch keeps its loads from coming too early */
+            clover_times<P, HELD>(h, HELD ? held : a.clover_h + block, lane, policy,
+                                  twisted ? (real)1 : s);
+        if (twisted) {
             real v[24];
 #pragma unroll
             for (int k = 0; k < 24; k++)
@@ -543,15 +565,17 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
             for (int k = 0; k < 24; k++)
                 h[k] *= s;
             add_gamma5(h, v, (real)(SWAP(a) ? -a.g5_h : a.g5_h));
-        } else {
+        } else if (END == 2 && !a.clover_h) {
 #pragma unroll
             for (int k = 0; k < 24; k++)
                 h[k] *= s;
         }
         if (a.x) {
-            real x[24];
-            get_spinor<P>(x, a.x + at, lane, SWAP(a));
-            const real b = (real)a.b;
+            real x[24], b = (real)a.b, unit = 1;
+            if (END == 2)
+                get_spinor<P>(x, a.x + at, lane, SWAP(a));
+            else
+                b *= unit = get_in_unit<P>(x, a.x + at, lane, SWAP(a));
             if (END == 2 && a.g5_x != 0)
                 add_gamma5(h, x, (real)(SWAP(a) ? -a.g5_x : a.g5_x));
             if (END == 2 && a.clover_x) {
@@ -563,24 +587,24 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
                                       policy);
 #pragma unroll
                 for (int k = 0; k < 24; k++)
-                    h[k] += b * c[k];
+                    h[k] = fused(b, c[k], h[k]);
             } else {
 #pragma unroll
                 for (int k = 0; k < 24; k++)
-                    h[k] += b * x[k];
+                    h[k] = fused(b, x[k], h[k]);
             }
             if (END == 3) {
                 const real shift = (real)a.shift;
 #pragma unroll
                 for (int k = 0; k < 12; k++) { /* spins are exchanged when h is stored */
-                    h[k] += shift * x[12 + k];
-                    h[12 + k] += shift * x[k];
+                    h[k] = fused(shift, x[12 + k], h[k]);
+                    h[12 + k] = fused(shift, x[k], h[12 + k]);
                 }
             }
             if (END != 3 && !a.add && a.sums & LAT_HOP_DOT_X)
-                dot(dot_x, x, h);
+                dot(dot_x, x, h, unit);
             if (END != 3 && a.sums & LAT_HOP_SHADOW_X)
-                shadow_of(shadow_x, x, p.i + a.before, parity_of(a), SWAP(a));
+                shadow_of(shadow_x, x, p.i + a.before, parity_of(a), SWAP(a), unit);
         }
         if (END == 3 && a.add) {
             scale_add<P>(h, (real)a.alpha[n], a.out + at, (real)a.keep[n], lane, turn);
@@ -591,10 +615,10 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
         } else if (END != 3 && a.add) {
             real y[24];
             get_spinor<P>(y, a.out + at, lane, turn);
-            const real alpha = (real)a.alpha[n];
+            const real alpha = (real)(a.later ? known(a.later, a.active[n]).re : a.alpha[n]);
 #pragma unroll
             for (int k = 0; k < 24; k++)
-                h[k] = y[k] + alpha * h[k];
+                h[k] = fused(alpha, h[k], y[k]);
         }
         if (END != 3 && a.sums & LAT_HOP_DOT) {
             real y[24];
@@ -611,6 +635,10 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
             norm = q;
         }
         put_spinor<P, ONCE>(a.out + at, lane, h, turn, policy);
+        if (END == 4 && a.image) {
+            clover_times<P, HELD>(h, HELD ? held : a.clover_h + block, lane, policy);
+            put_spinor<P, ONCE>(a.image + at, lane, h, SWAP(a), policy);
+        }
     }
     if (END != 3 && a.sums) {
         double *to = a.partial + (size_t)n * (size_t)a.numbers * (size_t)a.arrays + group;
@@ -754,7 +782,8 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     const size_t ghost = GHOSTS ? blockIdx.y * a.faces.column : 0;
     if (GHOSTS && !H::TAKE)
         edge_ghosts<P, false>(a, p, ghost);
-    H::template apply<AHEAD>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy, NULL);
+    H::template apply<AHEAD>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy, NULL,
+                             scales_hop<END>() ? (typename H::real)a.a : 1);
     if (GHOSTS && !H::TAKE)
         edge_ghosts<P, true>(a, p, ghost);
     finish<P, END, SW, ONCE, false>(a, p, (int)blockIdx.y, there, h, policy, NULL);
@@ -835,7 +864,8 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
         if (GHOSTS && !H::TAKE)
             edge_ghosts<P, false>(a, p, ghost);
         H::template apply<AHEAD>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy,
-                                 shared + warp * EACH);
+                                 shared + warp * EACH,
+                                 scales_hop<END>() ? (typename H::real)a.a : 1);
         if (GHOSTS && !H::TAKE)
             edge_ghosts<P, true>(a, p, ghost);
         finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, policy, shared + warp * EACH + H::LINKS);

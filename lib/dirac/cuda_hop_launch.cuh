@@ -44,10 +44,10 @@ template <int R, int END, bool PHASES, int SW, bool GHOSTS>
 static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
 {
     enum {
-        HOLD = END == 2 && !DOUBLE, /* clover matrices would leave room for a block less */
+        HOLD = has_clover<END>() && !DOUBLE, /* clover matrices would leave room for a block less */
         SHARED = 4
                  * (8 * lat_link_form<LAT_P, R>::BLOCK + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
-        ONE_BLOCKS = DOUBLE ? END == 2 ? 2 : 3 : 4,
+        ONE_BLOCKS = DOUBLE ? has_clover<END>() ? 2 : 3 : 4,
         MANY_BLOCKS = DOUBLE   ? R == 12 ? 2 : 1
                       : SINGLE ? 2
                                : 4
@@ -70,14 +70,17 @@ static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
 template <int R, int SW> static cudaError_t choose(const lat_hop_args *a, cudaStream_t stream)
 {
     const bool diagonal = a->clover_x || a->clover_h || a->g5_x != 0 || a->g5_h != 0;
+    const bool clover = a->clover_h && !a->clover_x && a->g5_x == 0 && a->g5_h == 0;
     if (a->phases)
         return run<R, 2, true, SW>(a, stream);
+    if (clover)
+        return run<R, 4, false, SW>(a, stream);
     if (diagonal)
         return run<R, 2, false, SW>(a, stream);
     if (!HALF && a->recursion)
         return run < R, HALF ? 1 : 3, false, SW > (a, stream);
-    if (HALF && a->a == 1 && !a->x && !a->add && !a->sums) /* others gain nothing */
-        return run < R, HALF ? 0 : 1, false, SW > (a, stream);
+    if (!a->x && !a->add && !a->sums && !a->flip)
+        return run<R, 0, false, SW>(a, stream);
     return run<R, 1, false, SW>(a, stream);
 }
 

@@ -38,12 +38,19 @@ typedef struct lat_pass_args {
     uint8_t active[LAT_PASS_COLUMNS];
     lat_scalar b[LAT_PASS_COLUMNS];
     lat_scalar a[LAT_PASS_TERMS][LAT_PASS_COLUMNS];
+    const lat_scalar *later; /* in place of a, if not NULL: [term][column], of the device */
 } lat_pass_args;
 
 /* The arguments for a part, all else zero; and a launch for so many columns and parities. */
 void lat_gpu_pass_part(const lat_gpu_space *s, const lat_spinor_part *p, lat_pass_args *a);
 cudaError_t lat_gpu_pass(const lat_spinor_space *s, lat_pass_kind kind, const lat_pass_args *a,
                          int columns, int parities);
+
+/* Coefficient of a term, n: the place of the column in `active`. */
+DEVICE lat_scalar coefficient(const lat_pass_args &a, int term, int n)
+{
+    return a.later ? known(a.later, term * LAT_SPINOR_COLUMNS + a.active[n]) : a.a[term][n];
+}
 
 /* y += a x, and a complex. */
 template <class real> DEVICE void add_times(real y[24], lat_scalar a, const real x[24])
@@ -164,13 +171,14 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
         } else if (KIND == LAT_PASS_AXPYS) {
             for (int j = 0; j < a.terms; j++) {
                 get_spinor<P>(x, a.x[j] + from, lane, false);
-                add_times(y, a.a[j][n], x);
+                add_times(y, coefficient(a, j, n), x);
             }
         } else if (KIND == LAT_PASS_CG) {
             real z[24];
             get_spinor<P>(z, a.z + at, lane, false);
             get_spinor<P>(x, a.x[0] + at, lane, false);
-            const real p = (real)a.a[0][n].re, q = (real)a.a[1][n].re, r = (real)a.a[2][n].re;
+            const real p = (real)coefficient(a, 0, n).re, q = (real)coefficient(a, 1, n).re,
+                       r = (real)coefficient(a, 2, n).re;
 #pragma unroll
             for (int k = 0; k < 24; k++) {
                 y[k] += p * z[k];
@@ -179,15 +187,15 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             put_spinor<P, false>(a.z + at, lane, z, false, policy);
         } else if (KIND == LAT_PASS_BICGSTAB) {
             real z[24];
-            const lat_scalar minus = {-a.a[1][n].re, -a.a[1][n].im};
+            const lat_scalar w = coefficient(a, 1, n), minus = {-w.re, -w.im};
             get_spinor<P>(z, a.z + at, lane, false);
             get_spinor<P>(x, a.dir + at, lane, false);
-            add_times(y, a.a[0][n], x);
-            add_times(y, a.a[1][n], z);
+            add_times(y, coefficient(a, 0, n), x);
+            add_times(y, w, z);
             put_spinor<P, false>(a.y + at, lane, y, false, policy);
             get_spinor<P>(y, a.x[1] + at, lane, false);
             add_times(x, minus, y);
-            times(x, a.b[n]);
+            times(x, a.later ? coefficient(a, 2, n) : a.b[n]);
             get_spinor<P>(y, a.x[0] + at, lane, false);
             add_times(z, minus, y);
             norm = norm_of(z);

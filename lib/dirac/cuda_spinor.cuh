@@ -25,6 +25,15 @@ extern "C" {
 
 #define DEVICE static __device__ __forceinline__
 
+/* a b + c in one rounding. Where two products are added the compiler fuses one or the other, not
+ * the same one in each kernel; and it takes an operation more. */
+DEVICE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+DEVICE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+
+/* A product that is not fused with anything. */
+DEVICE float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+DEVICE double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+
 template <int P> struct lat_form;
 template <> struct lat_form<LAT_STORAGE_DOUBLE> {
     typedef double real;
@@ -106,9 +115,9 @@ DEVICE float high(uint32_t w) { return __uint_as_float(__byte_perm(w, 0x4B00u, 0
 
 DEVICE uint32_t to_fixed(float a, float b, float scale)
 {
-    const uint32_t x = __float_as_uint(__fmaf_rn(a, scale, 12582912.0f)); /* 1.5 * 2^23 + n */
-    const uint32_t y = __float_as_uint(__fmaf_rn(b, scale, 12582912.0f));
-    return __byte_perm(x, y, 0x5410) ^ 0x80008000u;
+    const uint32_t x = __float_as_uint(__fmaf_rn(a, scale, 12615680.0f)); /* 1.5 2^23 + 2^15 + n */
+    const uint32_t y = __float_as_uint(__fmaf_rn(b, scale, 12615680.0f));
+    return __byte_perm(x, y, 0x5410);
 }
 
 /* ---- spinors --------------------------------------------------------------------------------- */
@@ -260,28 +269,34 @@ template <int P> DEVICE void copy_two_spins(const char *from, char *to, uint32_t
         *(uint4 *)(to + at + c * 512) = v[c];
 }
 
-/* Spinor v of a site, upper and lower spins exchanged or not. */
+/* Spinor v of a site, upper and lower spins exchanged or not, in a unit that is returned. */
 template <int P>
-DEVICE void get_spinor(typename lat_form<P>::real v[24], const char *group, uint32_t lane,
-                       bool swap)
+DEVICE typename lat_form<P>::real get_in_unit(typename lat_form<P>::real v[24], const char *group,
+                                              uint32_t lane, bool swap)
 {
     typedef typename lat_form<P>::real real;
     uint32_t w[lat_form<P>::WORDS];
     float norm = 1;
     load_spinor<P>(w, &norm, group, lane, swap);
-    if (P == LAT_STORAGE_HALF) {
-        norm *= LAT_FIXED_ONE;
+    const bool turn = P == LAT_STORAGE_HALF && swap;
 #pragma unroll
-        for (int k = 0; k < 12; k++) {
-            const real a = word_real<P>(w, k) * norm, b = word_real<P>(w, 12 + k) * norm;
-            v[k] = swap ? b : a;
-            v[12 + k] = swap ? a : b;
-        }
-    } else {
-#pragma unroll
-        for (int k = 0; k < 24; k++)
-            v[k] = word_real<P>(w, k);
+    for (int k = 0; k < 12; k++) {
+        const real a = word_real<P>(w, k), b = word_real<P>(w, 12 + k);
+        v[k] = turn ? b : a;
+        v[12 + k] = turn ? a : b;
     }
+    return P == LAT_STORAGE_HALF ? (real)(norm * LAT_FIXED_ONE) : (real)1;
+}
+
+/* The same, in units of 1. */
+template <int P>
+DEVICE void get_spinor(typename lat_form<P>::real v[24], const char *group, uint32_t lane,
+                       bool swap)
+{
+    const typename lat_form<P>::real unit = get_in_unit<P>(v, group, lane, swap);
+#pragma unroll
+    for (int k = 0; k < 24 && P == LAT_STORAGE_HALF; k++)
+        v[k] = rounded_product(v[k], unit);
 }
 
 /* ONCE: it is the first to leave the second cache. */
@@ -421,23 +436,22 @@ template <int P, int R> DEVICE void open_link(typename lat_form<P>::real u[18], 
 
 /* ---- clover ---------------------------------------------------------------------------------- */
 
-/* v <- C v, C two Hermitian 6x6 matrices of the halves of chirality (upper -+ lower) / sqrt 2, each
- * 6 real diagonal entries and 15 complex ones below them, row by row. ANY: the matrices may lie in
- * shared memory. */
+/* v <- scale C v, C two Hermitian 6x6 matrices of the halves of chirality (upper -+ lower) / sqrt
+ * 2, each 6 real diagonal entries and 15 complex ones below them, row by row. ANY: the matrices may
+ * lie in shared memory. */
 template <int P, bool ANY = false>
 DEVICE void clover_times(typename lat_form<P>::real v[24], const char *group, uint32_t lane,
-                         uint64_t policy)
+                         uint64_t policy, typename lat_form<P>::real scale = 1)
 {
     typedef typename lat_form<P>::real real;
-    const real r2 = (real)0.70710678118654752440;
-    real norm = 1;
+    real norm = (real)0.5 * scale; /* both 1 / sqrt 2 */
     if (P == LAT_STORAGE_HALF)
-        norm = (real)(*(const float *)(group + 9 * 512 + lane * 4) * LAT_FIXED_ONE);
+        norm *= (real)(*(const float *)(group + 9 * 512 + lane * 4) * LAT_FIXED_ONE);
     real a[2][12];
 #pragma unroll
     for (int k = 0; k < 12; k++) {
-        a[0][k] = r2 * (v[k] - v[12 + k]);
-        a[1][k] = r2 * (v[k] + v[12 + k]);
+        a[0][k] = v[k] - v[12 + k];
+        a[1][k] = v[k] + v[12 + k];
     }
 #pragma unroll
     for (int q = 0; q < 2; q++) {
@@ -467,19 +481,19 @@ DEVICE void clover_times(typename lat_form<P>::real v[24], const char *group, ui
             for (int j = 0; j < i; j++) {
                 const int k = 6 + i * (i - 1) + 2 * j;
                 const real re = word_real<P>(m, k), im = word_real<P>(m, k + 1);
-                y[2 * i] += re * a[q][2 * j] - im * a[q][2 * j + 1];
-                y[2 * i + 1] += re * a[q][2 * j + 1] + im * a[q][2 * j];
-                y[2 * j] += re * a[q][2 * i] + im * a[q][2 * i + 1];
-                y[2 * j + 1] += re * a[q][2 * i + 1] - im * a[q][2 * i];
+                y[2 * i] = fused(-im, a[q][2 * j + 1], fused(re, a[q][2 * j], y[2 * i]));
+                y[2 * i + 1] = fused(im, a[q][2 * j], fused(re, a[q][2 * j + 1], y[2 * i + 1]));
+                y[2 * j] = fused(im, a[q][2 * i + 1], fused(re, a[q][2 * i], y[2 * j]));
+                y[2 * j + 1] = fused(-im, a[q][2 * i], fused(re, a[q][2 * i + 1], y[2 * j + 1]));
             }
 #pragma unroll
         for (int k = 0; k < 12; k++)
-            a[q][k] = norm * y[k];
+            a[q][k] = y[k];
     }
 #pragma unroll
     for (int k = 0; k < 12; k++) {
-        v[k] = r2 * (a[0][k] + a[1][k]);
-        v[12 + k] = r2 * (a[1][k] - a[0][k]);
+        v[k] = norm * (a[0][k] + a[1][k]);
+        v[12 + k] = norm * (a[1][k] - a[0][k]);
     }
 }
 

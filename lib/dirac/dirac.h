@@ -119,6 +119,31 @@ typedef struct lat_dirac_ops {
     /* Real operations of `apply` a column and site of the lattice, additions and multiplications,
      * by the usual count (a hop 1320 for SU(3)); for Gflop/s. */
     double (*flops)(const lat_dirac *d, lat_dirac_matrix matrix);
+
+    /* Conjugate gradients of the normal equations (solve/cg.c) on a device that does not wait for
+     * its host; NULL: it is no such device. cg_begin gives it gamma of these columns; cg_iterate
+     * begins, for M or S,
+     *
+     *     q = S dir, alpha = gamma/|q|^2 (0 if q is), s -= alpha S^+ q, beta = |s|^2/gamma,
+     *     gamma = |s|^2, x += alpha dir, dir = s + beta dir
+     *
+     * cg_numbers waits for |q|^2 and |s|^2 of the last iteration, or `ago` 1, the one before it;
+     * the columns are those of that iteration. */
+    int (*cg_begin)(lat_dirac *d, const lat_spinor_part *p, const double *gamma);
+    int (*cg_iterate)(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *x,
+                      lat_dfield *dir, lat_dfield *s, lat_dfield *q);
+    int (*cg_numbers)(lat_dirac *d, const lat_spinor_part *p, int ago, double *q, double *s);
+
+    /* The same of BiCGstab, by the names of solve/bicgstab.c, where dir is p. begin gives it rho,
+     * for the first time or once more; the numbers are |r|^2, and how often a column has begun
+     * anew, because <e, v> or rho vanished to epsilon. */
+    int (*bicgstab_begin)(lat_dirac *d, const lat_spinor_part *p, const lat_scalar *rho,
+                          bool first);
+    int (*bicgstab_iterate)(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p,
+                            double epsilon, lat_dfield *x, lat_dfield *r, lat_dfield *dir,
+                            lat_dfield *t, lat_dfield *v);
+    int (*bicgstab_numbers)(lat_dirac *d, const lat_spinor_part *p, int ago, double *norm,
+                            int *anew);
 } lat_dirac_ops;
 
 /* Would a GPU of so many ranks take it? */

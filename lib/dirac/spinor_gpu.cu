@@ -93,6 +93,10 @@ static void gpu_close(lat_spinor_space *space)
     cudaFree(s->slice_sum);
     cudaFree(s->arrived);
     cudaFreeHost(s->sum);
+    cudaFree(s->later);
+    cudaFree(s->value);
+    cudaFree(s->valued);
+    cudaFreeHost(s->of_chain);
     free(s);
 }
 
@@ -201,6 +205,12 @@ typedef struct adder {
     size_t packets; /* of this call, in windows */
     char *window[LAT_CUDA_WINDOW_RANKS], *mine;
     double *host;
+    lat_gpu_step step;
+    int numbers; /* of a column, with a step */
+    lat_scalar *later;
+    double *value, *anew, epsilon;
+    unsigned *valued;
+    uint8_t column[LAT_SPINOR_COLUMNS];
 } adder;
 
 /* A number and the call that it is of: stores and loads of 16 bytes are whole. */
@@ -220,8 +230,103 @@ DEVICE double2 get_packet(const char *p)
     return v;
 }
 
-/* By the last block of a number: its slices to all ranks, and the sum of all slices. */
-static __device__ void add_ranks(const adder &a)
+DEVICE lat_scalar product(lat_scalar a, lat_scalar b)
+{
+    return lat_scalar{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+DEVICE double modulus(lat_scalar a) { return sqrt(a.re * a.re + a.im * a.im); }
+
+/* a / b */
+DEVICE lat_scalar quotient(lat_scalar a, lat_scalar b)
+{
+    const double square = b.re * b.re + b.im * b.im;
+    const lat_scalar q = product(a, lat_scalar{b.re, -b.im});
+    return lat_scalar{q.re / square, q.im / square};
+}
+
+/* A row of a column. */
+DEVICE lat_scalar *row_of(const adder &a, int place, int row)
+{
+    return a.later + row * LAT_SPINOR_COLUMNS + a.column[place];
+}
+
+/* As solve/cg.c has it. */
+static __device__ void cg_step(const adder &a, int place, double v)
+{
+    double *const gamma = &row_of(a, place, LAT_LATER_GAMMA)->re;
+    if (a.step == LAT_STEP_CG_ALPHA) {
+        const double alpha = v > 0 ? *gamma / v : 0;
+        *row_of(a, place, LAT_LATER_ALPHA) = lat_scalar{alpha, 0};
+        *row_of(a, place, LAT_LATER_MINUS) = lat_scalar{-alpha, 0};
+    } else {
+        *row_of(a, place, LAT_LATER_BETA) = lat_scalar{*gamma > 0 ? v / *gamma : 0, 0};
+        *gamma = v;
+    }
+}
+
+/* As solve/bicgstab.c has it: first_step, second_step. */
+static __device__ void bicgstab_step(const adder &a, int place, const double *v)
+{
+    lat_scalar *const rho = row_of(a, place, LAT_LATER_BI_RHO),
+                      *const alpha = row_of(a, place, LAT_LATER_BI_ALPHA),
+                      *const anew = row_of(a, place, LAT_LATER_BI_ANEW);
+    if (a.step == LAT_STEP_BI_ALPHA) {
+        const lat_scalar ev = {v[1], v[2]}, none = {0, 0};
+        const bool some = modulus(ev) > a.epsilon * sqrt(v[0]);
+        *alpha = some ? quotient(*rho, ev) : none;
+        *row_of(a, place, LAT_LATER_BI_MINUS) = lat_scalar{-alpha->re, -alpha->im};
+        anew->re = some ? 0 : 1;
+        return;
+    }
+    const bool some = v[0] > 0;
+    const lat_scalar omega = {some ? v[1] / v[0] : 0, some ? -v[2] / v[0] : 0}, before = *rho,
+                     by_t = product(omega, lat_scalar{v[3], v[4]}),
+                     now = {v[5] - by_t.re, v[6] - by_t.im};
+    const bool again = anew->re != 0 || !(modulus(before) > 0) || !(modulus(omega) > 0)
+                       || !(modulus(now) > a.epsilon * modulus(omega) * sqrt(v[0]));
+    *row_of(a, place, LAT_LATER_BI_OMEGA) = omega;
+    *row_of(a, place, LAT_LATER_BI_BETA) = again ? lat_scalar{0, 0}
+                                                 : product(quotient(now, before),
+                                                           quotient(*alpha, omega));
+    *rho = now;
+    anew->im += again ? 1 : 0;
+    *(volatile double *)(a.anew + place) = anew->im;
+}
+
+static __device__ void take_step(const adder &a, int place, const double *v)
+{
+    if (a.step == LAT_STEP_CG_ALPHA || a.step == LAT_STEP_CG_BETA)
+        cg_step(a, place, v[0]);
+    else
+        bicgstab_step(a, place, v);
+}
+
+/* By thread 0 of the last block of a number, v: the last number of a column takes its step. */
+static __device__ void finish_column(const adder &a, double v)
+{
+    const int place = (int)blockIdx.y / a.numbers;
+    double all[LAT_GPU_OF_SLOT] = {v};
+    if (a.numbers > 1) {
+        __stcg(a.value + blockIdx.y, v);
+        __threadfence();
+        if (atomicInc(a.valued + place, (unsigned)a.numbers - 1) != (unsigned)a.numbers - 1)
+            return;
+        __threadfence();
+        for (int k = 0; k < a.numbers; k++)
+            all[k] = __ldcg(a.value + place * a.numbers + k);
+    }
+    take_step(a, place, all);
+}
+
+/* The steps of sums that the host has added up, one thread a column: a.sum is where they lie. */
+static __global__ void take_steps(const __grid_constant__ adder a)
+{
+    take_step(a, (int)threadIdx.x, a.sum + (int)threadIdx.x * a.numbers);
+}
+
+/* By the last block of a number: its slices to all ranks. Thread 0 returns the sum of all. */
+static __device__ double add_ranks(const adder &a)
 {
     const double *const slice = a.slice_sum + (size_t)blockIdx.y * a.slices;
     const size_t at = a.packets + (size_t)blockIdx.y * a.all * sizeof(double2);
@@ -232,12 +337,10 @@ static __device__ void add_ranks(const adder &a)
         while (get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
             ;
     __syncthreads();
-    if (threadIdx.x)
-        return;
     double v = 0;
-    for (uint32_t t = 0; t < a.all; t++)
+    for (uint32_t t = 0; t < a.all && threadIdx.x == 0; t++)
         v += get_packet(a.mine + at + t * sizeof(double2)).x;
-    *(volatile double *)(a.sum + blockIdx.y) = v;
+    return v;
 }
 
 /* blockIdx.x: the slice; blockIdx.y: the number. The last block of a number adds up its slices. */
@@ -270,15 +373,17 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
                 if (a.host)
                     a.host[(size_t)blockIdx.y * a.slices + t] = of_slice;
             }
-            *(volatile double *)(a.sum + blockIdx.y) = v;
         }
     }
     if (a.ranks > 1) {
         __syncthreads();
         if (last)
-            add_ranks(a);
+            v = add_ranks(a);
     }
     if (threadIdx.x == 0 && last) {
+        if (a.step)
+            finish_column(a, v);
+        *(volatile double *)(a.sum + blockIdx.y) = v;
         __threadfence_system();
         *(volatile double *)(a.flag + blockIdx.y) = a.call;
     }
@@ -298,9 +403,9 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays)
     return 0;
 }
 
-int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
+/* What adds them up. */
+static adder adder_of(lat_gpu_space *s, int arrays)
 {
-    const int count = columns * numbers;
     const bool whole = s->sites.slice % 32 == 0; /* a group is of one slice */
     const uint32_t slices = whole ? s->sites.extent[3] : 1;
     s->call++;
@@ -325,19 +430,149 @@ int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
         memcpy(a.window, s->window.of, sizeof a.window);
     }
     a.host = s->slices_host;
-    const cudaStream_t stream = lat_gpu_stream(&s->space);
-    add_slices<<<dim3(slices, (unsigned)count), 256, 0, stream>>>(a);
-    if (failed(cudaGetLastError()))
-        return -1;
+    return a;
+}
+
+static int start_sums(const lat_gpu_space *s, const adder *a, int count)
+{
+    add_slices<<<dim3(a->slices, (unsigned)count), 256, 0, lat_gpu_stream(&s->space)>>>(*a);
+    return failed(cudaGetLastError());
+}
+
+/* Waits until all flags are those of a call, or, as a last resort, for all work. */
+static int await_sums(const lat_gpu_space *s, const double *flag, int count, double call)
+{
     int n = 0;
     for (long i = 0; i < LAT_CUDA_FLAG_READS && n < count; i++)
-        while (n < count && *(const volatile double *)(s->flag + n) == s->call)
+        while (n < count && *(const volatile double *)(flag + n) == call)
             n++;
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (n < count && failed(cudaStreamSynchronize(stream)))
+    return n < count ? failed(cudaStreamSynchronize(lat_gpu_stream(&s->space))) : 0;
+}
+
+int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
+{
+    const int count = columns * numbers;
+    const adder a = adder_of(s, arrays);
+    if (start_sums(s, &a, count) || await_sums(s, s->flag, count, s->call))
         return -1;
     return s->slices_host ? lat_reduce_total(s->space.grid, count, 1, 0, s->slices_host, s->sum)
                           : 0;
+}
+
+/* ---- scalars that stay on the device --------------------------------------------------------- */
+
+typedef struct chain_set {
+    lat_scalar *later;
+    int columns, row, other;
+    double number;
+    uint8_t column[LAT_SPINOR_COLUMNS];
+    lat_scalar to[LAT_SPINOR_COLUMNS];
+} chain_set;
+
+static __global__ void set_chain(const __grid_constant__ chain_set a)
+{
+    const int i = (int)threadIdx.x;
+    if (i >= a.columns)
+        return;
+    a.later[a.row * LAT_SPINOR_COLUMNS + a.column[i]] = a.to[i];
+    if (a.other >= 0)
+        a.later[a.other * LAT_SPINOR_COLUMNS + a.column[i]] = lat_scalar{a.number, 0};
+}
+
+static int open_chain(lat_gpu_space *s)
+{
+    const size_t later = LAT_LATER * LAT_SPINOR_COLUMNS * sizeof *s->later,
+                 slots = (size_t)LAT_GPU_SLOTS * LAT_GPU_SLOT * sizeof *s->of_chain,
+                 values = (size_t)LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS * sizeof *s->value,
+                 valued = LAT_SPINOR_COLUMNS * sizeof *s->valued;
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    if (s->of_chain)
+        return 0;
+    if ((!s->later && lat_cuda_malloc((void **)&s->later, later, "scalars"))
+        || (!s->value && lat_cuda_malloc((void **)&s->value, values, "scalars"))
+        || (!s->valued && lat_cuda_malloc((void **)&s->valued, valued, "scalars"))
+        || failed(cudaMemsetAsync(s->later, 0, later, stream))
+        || failed(cudaMemsetAsync(s->valued, 0, valued, stream))
+        || failed(cudaMallocHost((void **)&s->of_chain, slots)))
+        return -1;
+    memset(s->of_chain, 0, slots);
+    return 0;
+}
+
+int lat_gpu_chain_set(lat_gpu_space *s, const lat_spinor_part *p, int row, const lat_scalar *to,
+                      int other, double number)
+{
+    chain_set a = {};
+    if (open_chain(s))
+        return -1;
+    a.later = s->later;
+    a.columns = p->columns;
+    a.row = row;
+    a.other = other;
+    a.number = number;
+    for (int i = 0; i < p->columns; i++) {
+        a.column[i] = (uint8_t)p->column[i];
+        a.to[i] = to[p->column[i]];
+    }
+    set_chain<<<1, LAT_SPINOR_COLUMNS, 0, lat_gpu_stream(&s->space)>>>(a);
+    return failed(cudaGetLastError());
+}
+
+/* Ranks that add up sums through MPI wait for them. */
+static int chain_by_host(lat_gpu_space *s, adder *a, double *sum, double *flag, int columns)
+{
+    const int count = columns * a->numbers;
+    if (lat_gpu_sums_finish(s, columns, a->numbers, (int)a->arrays))
+        return -1;
+    memcpy(sum, s->sum, sizeof *sum * (size_t)count);
+    for (int i = 0; i < count; i++)
+        flag[i] = s->call;
+    a->sum = s->sum;
+    if (a->step)
+        take_steps<<<1, columns, 0, lat_gpu_stream(&s->space)>>>(*a);
+    return failed(cudaGetLastError());
+}
+
+int lat_gpu_sums_chain(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
+                       lat_gpu_chain c)
+{
+    double *const sum = s->of_chain + (size_t)c.slot * LAT_GPU_SLOT,
+                  *const flag = sum + LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS;
+    adder a = {};
+    if (s->slices_host)
+        a.arrays = (uint32_t)arrays;
+    else
+        a = adder_of(s, arrays);
+    a.sum = sum;
+    a.flag = flag;
+    a.anew = flag + LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS;
+    a.step = c.step;
+    a.epsilon = c.epsilon;
+    a.numbers = numbers;
+    a.later = s->later;
+    a.value = s->value;
+    a.valued = s->valued;
+    for (int i = 0; i < p->columns; i++)
+        a.column[i] = (uint8_t)p->column[i];
+    return s->slices_host ? chain_by_host(s, &a, sum, flag, p->columns)
+                          : start_sums(s, &a, p->columns * numbers);
+}
+
+int lat_gpu_chain_numbers(lat_gpu_space *s, const lat_spinor_part *p, int slot, double call,
+                          double *number, int of_anew, int *anew)
+{
+    const volatile double *const sum = s->of_chain + (size_t)slot * LAT_GPU_SLOT,
+                                 *const again = s->of_chain + (size_t)of_anew * LAT_GPU_SLOT
+                                                + 2 * LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS;
+    if (await_sums(s, (const double *)sum + LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS, p->columns, call))
+        return -1;
+    for (int i = 0; i < p->columns; i++) {
+        number[p->column[i]] = sum[i];
+        if (anew)
+            anew[p->column[i]] = (int)again[i];
+    }
+    return 0;
 }
 
 /* ---- faces ----------------------------------------------------------------------------------- */
@@ -557,6 +792,8 @@ typedef struct job {
     lat_dfield *y, *z, *dir;
     const lat_scalar *a[LAT_PASS_TERMS], *b; /* by column; NULL: 1 */
     const double *real[3];                   /* or real ones */
+    const lat_scalar *later;                 /* or the device's, */
+    const lat_gpu_chain *chain;              /* and what sums are for; NULL: they are awaited */
     int numbers;
     bool norm;
 } job;
@@ -655,6 +892,7 @@ static int run(const job *j)
     a.z = j->z ? (char *)j->z->data : NULL;
     a.dir = j->dir ? (char *)j->dir->data : NULL;
     a.norm = j->norm;
+    a.later = j->later;
     a.numbers = j->numbers;
     if (p->columns == 0)
         return 0;
@@ -677,6 +915,8 @@ static int run(const job *j)
         if (failed(lat_gpu_pass(j->space, j->kind, &a, n, lat_part_parities(p))))
             return -1;
     }
+    if (j->chain)
+        return lat_gpu_sums_chain(s, p, j->numbers, a.arrays, *j->chain);
     return j->numbers ? lat_gpu_sums_finish(s, p->columns, j->numbers, a.arrays) : 0;
 }
 
@@ -711,6 +951,8 @@ static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
                    .a = {a},
                    .b = b,
                    .real = {},
+                   .later = NULL,
+                   .chain = NULL,
                    .numbers = norm ? 1 : 0,
                    .norm = norm != NULL};
     if (run(&j))
@@ -817,6 +1059,54 @@ static int gpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_d
         return -1;
     take_dot(s, p, 2, 0, dot);
     return 0;
+}
+
+/* A job with the device's scalars from this row on. */
+static job later_job(lat_pass_kind kind, lat_gpu_space *s, const lat_spinor_part *p, int row)
+{
+    job j = {};
+    j.kind = kind;
+    j.space = &s->space;
+    j.part = p;
+    j.later = s->later + row * LAT_SPINOR_COLUMNS;
+    return j;
+}
+
+int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
+                     const lat_dfield *r)
+{
+    job j = later_job(LAT_PASS_CG, s, p, LAT_LATER_ALPHA);
+    j.terms = 1;
+    j.x[0] = r;
+    j.y = x;
+    j.z = dir;
+    return run(&j);
+}
+
+int lat_gpu_chain_minus(lat_gpu_space *s, const lat_spinor_part *p, const lat_dfield *v,
+                        lat_dfield *r)
+{
+    job j = later_job(LAT_PASS_AXPYS, s, p, LAT_LATER_BI_MINUS);
+    j.terms = 1;
+    j.x[0] = v;
+    j.y = r;
+    return run(&j);
+}
+
+int lat_gpu_chain_bicgstab(lat_gpu_space *s, const lat_spinor_part *p, lat_gpu_chain c,
+                           lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
+                           const lat_dfield *v)
+{
+    job j = later_job(LAT_PASS_BICGSTAB, s, p, LAT_LATER_BI_ALPHA);
+    j.terms = 2;
+    j.x[0] = t;
+    j.x[1] = v;
+    j.y = x;
+    j.z = r;
+    j.dir = dir;
+    j.numbers = 1;
+    j.chain = &c;
+    return run(&j);
 }
 
 static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)

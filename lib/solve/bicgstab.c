@@ -14,6 +14,7 @@
  * Where <e,v> or rho vanishes to rounding, a column does a step of minimal residual and starts anew
  * with p = r. */
 #include <math.h>
+#include <string.h>
 #include "krylov_internal.h"
 
 enum { RESTARTS = 20 };
@@ -67,9 +68,50 @@ static int refresh(lat_run *w, state *b)
     return c.columns ? LAT_OPS(w->s)->shadow(w->s->space, &c, w->r, b->rho) : 0;
 }
 
+/* A device that does not wait: the host looks at the numbers of an iteration while the next one
+ * runs, so that updates, and columns that leave, are an iteration late, each by its own numbers. */
+static int iterate_ahead(lat_run *w, state *b)
+{
+    const lat_system *s = w->s;
+    double norm[LAT_SPINOR_COLUMNS];
+    int before[LAT_SPINOR_COLUMNS], list[LAT_SPINOR_COLUMNS], anew[LAT_SPINOR_COLUMNS];
+    bool renewed[LAT_SPINOR_COLUMNS] = {false}; /* since the iteration was begun */
+    lat_spinor_part pending = {s->parity, 0, before}, fresh = {s->parity, 0, list};
+    while (w->active.columns > 0) {
+        if (s->bicgstab_iterate(s->with, &w->active, w->x, w->r, b->p, b->t, b->v)
+            || (pending.columns && s->bicgstab_numbers(s->with, &pending, 1, norm, anew)))
+            return -1;
+        const bool first = pending.columns == 0;
+        for (int i = 0; i < w->active.columns && !first; i++) {
+            const int k = w->list[i];
+            if (renewed[k])
+                norm[k] = w->norm[k] * w->norm[k];
+            if (anew[k] > RESTARTS)
+                lat_run_break(w, k);
+        }
+        pending.columns = w->active.columns;
+        memcpy(before, w->list, sizeof(int) * (size_t)pending.columns);
+        if (first)
+            continue;
+        if (lat_run_check(w, 1, norm) || refresh(w, b))
+            return -1;
+        fresh.columns = 0;
+        for (int i = 0; i < w->active.columns; i++) {
+            const int k = w->list[i];
+            if ((renewed[k] = w->fresh[k]))
+                list[fresh.columns++] = k;
+        }
+        if (fresh.columns && s->bicgstab_begin(s->with, &fresh, b->rho, false))
+            return -1;
+    }
+    return 0;
+}
+
 static int iterate(lat_run *w, state *b)
 {
     const lat_system *s = w->s;
+    if (s->bicgstab_begin)
+        return s->bicgstab_begin(s->with, &w->active, b->rho, true) ? -1 : iterate_ahead(w, b);
     double norm[LAT_SPINOR_COLUMNS];
     lat_scalars dot, minus, ev, et, es;
     const lat_dirac_end of_v = {.norm = norm, .shadow = ev},

@@ -610,10 +610,10 @@ static void check_logdet(void)
 
 enum { SUMS = 7 }; /* of a column */
 
-/* S x with sums, of the columns that are listed: to out[columns], and the sums. */
-static void schur_bits(setup *t, int columns, const int *column, cd *const *out, double *sums)
+/* m x with sums, of the columns that are listed: to out[columns], and the sums. */
+static void schur_bits(setup *t, lat_dirac_matrix m, int columns, const int *column, cd *const *out,
+                       double *sums)
 {
-    const lat_dirac_matrix m = {LAT_ASYMMETRIC, LAT_PLAIN};
     const lat_spinor_part all = both(t), p = {LAT_ODD, columns, column};
     double norm[LAT_SPINOR_COLUMNS];
     lat_scalar dot[LAT_SPINOR_COLUMNS], shadow[2][LAT_SPINOR_COLUMNS];
@@ -633,7 +633,7 @@ static void schur_bits(setup *t, int columns, const int *column, cd *const *out,
 }
 
 /* Any columns together, any number of threads, prefetches or not: the same bits. */
-static void same_bits(const char *dims, lat_storage storage, int reals)
+static void same_bits(const char *dims, lat_storage storage, int reals, lat_dirac_matrix m)
 {
     enum { COLUMNS = 5 };
     static const int lists[][COLUMNS] = {{0, 1, 2, 3, 4}, {3}, {1, 4}, {0, 2, 3}};
@@ -644,7 +644,7 @@ static void same_bits(const char *dims, lat_storage storage, int reals)
     fill_haar(&t.u, 11);
     t.p.f = fermion_of(.4);
     t.p.f.csw = t.p.f.csw_t = 1;
-    t.p.f.boundary[1].theta = .3;
+    t.p.f.boundary[1].theta = *dims == '6' ? .3 : 0; /* kernels of their own on a GPU */
     set_up(&t, storage, COLUMNS, (lat_dirac_options){.reals = reals});
     cd *first[COLUMNS], *again[COLUMNS];
     double sums[SUMS * COLUMNS], sums_again[SUMS * COLUMNS];
@@ -653,14 +653,14 @@ static void same_bits(const char *dims, lat_storage storage, int reals)
         again[c] = numbers(t.n, sizeof(cd));
     }
     const int usual = lat_threads();
-    schur_bits(&t, COLUMNS, lists[0], first, sums);
+    schur_bits(&t, m, COLUMNS, lists[0], first, sums);
     for (int k = 0; k < 8; k++) {
         const int *list = lists[k % 4];
         lat_threads_set(k / 2 % 3 + 1);
         if (!dev->gpu)
             lat_cpu_dirac_of(t.d)->ahead = lat_cpu_dirac_of(t.d)->past_cache =
                 k & 1 ? LAT_CACHE_ALWAYS : LAT_CACHE_NEVER;
-        schur_bits(&t, length[k % 4], list, again, sums_again);
+        schur_bits(&t, m, length[k % 4], list, again, sums_again);
         for (int i = 0; i < length[k % 4]; i++) {
             const int c = list[i];
             CHECK(!memcmp(first[c], again[c], t.n * sizeof(cd))
@@ -679,11 +679,14 @@ static void same_bits(const char *dims, lat_storage storage, int reals)
 
 static void check_bits(void)
 {
-    for (int storage = 0; storage < 2; storage++)
-        for (int reals = dev->gpu ? 12 : 8; reals <= 18; reals += reals == 8 ? 4 : 6) {
-            same_bits("8 4 8 8", (lat_storage)storage, reals);
-            same_bits("6 2 4 10", (lat_storage)storage, reals);
-        }
+    static const lat_dirac_matrix matrices[] = {
+        {LAT_ASYMMETRIC, LAT_PLAIN}, {LAT_SYMMETRIC, LAT_PLAIN}, {LAT_SYMMETRIC, LAT_DAGGER}};
+    for (int storage = 0; storage < (dev->gpu ? 3 : 2); storage++)
+        for (int reals = dev->gpu ? 12 : 8; reals <= 18; reals += reals == 8 ? 4 : 6)
+            for (int k = 0; k < (dev->gpu ? 3 : 1); k++) { /* a GPU has kernels for each */
+                same_bits("8 4 8 8", (lat_storage)storage, reals, matrices[k]);
+                same_bits("6 2 4 10", (lat_storage)storage, reals, matrices[k]);
+            }
 }
 
 /* ---- linear algebra -------------------------------------------------------------------------- */
@@ -1110,11 +1113,11 @@ static int campaign(uint64_t of_seed, int cases)
     return check_done();
 }
 
-/* check_dirac short: the GPU alone, few lattices, for compute-sanitizer. */
-static int check_short(void)
+/* check_dirac short [CASES]: the GPU alone, few lattices, for compute-sanitizer. */
+static int check_short(int cases)
 {
     if ((dev = gpu_device()))
-        check_device(4);
+        check_device(cases);
     else
         check_skipped("GPU: operators agree with the plain reference", lat_error());
     return check_done();
@@ -1122,8 +1125,8 @@ static int check_short(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "short"))
-        return check_short();
+    if ((argc == 2 || argc == 3) && !strcmp(argv[1], "short"))
+        return check_short(argc == 3 ? atoi(argv[2]) : 4);
     if (argc == 3 && !strcmp(argv[1], "bytes"))
         return print_bytes(atoi(argv[2]), argv);
     if (argc == 4 && !strcmp(argv[1], "random")) /* SEED COUNT: a campaign, tests/long */

@@ -287,8 +287,13 @@ typedef struct problem {
 
 static lat_system system_of(toy *t)
 {
-    return (lat_system){&t->space,   LAT_BOTH, t->single ? 0x1p-24 : 0x1p-53, toy_apply, toy_vector,
-                        toy_release, t};
+    return (lat_system){.space = &t->space,
+                        .parity = LAT_BOTH,
+                        .epsilon = t->single ? 0x1p-24 : 0x1p-53,
+                        .apply = toy_apply,
+                        .vector = toy_vector,
+                        .release = toy_release,
+                        .with = t};
 }
 
 static void problem_new(problem *q, int n, cx diagonal, double spread, uint64_t seed)
