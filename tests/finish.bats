@@ -56,7 +56,7 @@ same_maximum() {
         'BEGIN { l = 4 * sin(3.14159265358979 / 8)^2; exit !(fp > 0 && ritz > 0 && ritz < 1 && fp < l) }'
 }
 
-# In Coulomb gauge slices end in attempts of their own, and all of them again where double precision begins.
+# In Coulomb gauge slices may end in other attempts than the last one, and all of them again where double precision begins.
 @test "the header has the lowest Ritz value of all slices that Newton's method has ended, the log that of each attempt" {
     need_fftw
     for gauge in coulomb landau; do

@@ -147,7 +147,6 @@ static void report_unit(const lat_newton *n, const lat_newton_unit *u, double ta
                         lat_newton_report *report)
 {
     const bool ended = lat_newton_theta(n, u->square) < target;
-    report->slices++;
     report->converged += ended;
     report->saddles += u->saddle;
     report->steps += u->steps;
@@ -157,44 +156,41 @@ static void report_unit(const lat_newton *n, const lat_newton_unit *u, double ta
         report->ended_ritz = fmin(report->ended_ritz, u->ritz);
 }
 
-/* The state of the units that were chosen. */
-static void state_of(const lat_newton *n, const lat_newton_unit *u, int chosen, lat_gauge_state *s)
+/* The state of all units. */
+static void state_of(const lat_newton *n, const lat_newton_unit *u, lat_gauge_state *s)
 {
     const double per = 2 * n->nc * lat_condition_weights(&n->condition) * (double)n->sites;
     *s = (lat_gauge_state){0};
-    for (int i = 0; i < n->units; i++)
-        if (u[i].chosen) {
-            const double theta = lat_newton_theta(n, u[i].square);
-            s->functional += u[i].share / per / chosen;
-            s->theta += theta / chosen;
-            s->theta_slice = fmax(s->theta_slice, theta);
-        }
+    for (int i = 0; i < n->units; i++) {
+        const double theta = lat_newton_theta(n, u[i].square);
+        s->functional += u[i].share / per / n->units;
+        s->theta += theta / n->units;
+        s->theta_slice = fmax(s->theta_slice, theta);
+    }
 }
 
 bool lat_newton_ended(const lat_newton *n, const lat_newton_unit *u, double theta)
 {
     bool all = true;
     for (int i = 0; i < n->units; i++)
-        all = all && u[i].chosen && lat_newton_theta(n, u[i].square) < theta;
+        all = all && lat_newton_theta(n, u[i].square) < theta;
     return all;
 }
 
-int lat_newton_run(lat_newton *n, lat_fixer *from, int copy, lat_field *g, const bool *slice,
-                   double theta, lat_newton_report *report, lat_gauge_state *s, double *slices)
+int lat_newton_run(lat_newton *n, lat_fixer *from, int copy, lat_field *g, double theta,
+                   lat_newton_report *report, lat_gauge_state *s, double *slices)
 {
-    *report = (lat_newton_report){.ritz = INFINITY, .ended_ritz = INFINITY};
+    *report = (lat_newton_report){.slices = n->units, .ritz = INFINITY, .ended_ritz = INFINITY};
     lat_newton_unit *u = lat_alloc((size_t)n->units, sizeof *u, "Newton's method");
     for (int i = 0; u && i < n->units; i++)
-        u[i] = (lat_newton_unit){
-            .chosen = !slice || slice[i], .busy = !slice || slice[i], .ritz = INFINITY};
+        u[i] = (lat_newton_unit){.busy = true, .ritz = INFINITY};
     const int rc = u ? n->side->run(n, from, copy, g, u, theta) : -1;
-    for (int i = 0; rc == 0 && i < n->units; i++)
-        if (u[i].chosen) {
-            report_unit(n, &u[i], theta, report);
-            slices[i] = lat_newton_theta(n, u[i].square);
-        }
+    for (int i = 0; rc == 0 && i < n->units; i++) {
+        report_unit(n, &u[i], theta, report);
+        slices[i] = lat_newton_theta(n, u[i].square);
+    }
     if (rc == 0)
-        state_of(n, u, report->slices, s);
+        state_of(n, u, s);
     free(u);
     return rc;
 }

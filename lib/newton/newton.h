@@ -33,19 +33,19 @@ void lat_newton_close(lat_newton *n);
 
 /* What was done, of all slices together. */
 typedef struct lat_newton_report {
-    int slices, converged; /* that were tried; of these below theta now */
+    int slices, converged; /* all; of these below theta now */
     int saddles;           /* in which p.M p <= 0 was found */
     int steps, iterations; /* steps that were made; of conjugate gradients */
     double ritz;       /* the lowest Ritz value of L^-1 M that the solvers met; INFINITY: none */
     double ended_ritz; /* of slices that steps brought below theta alone */
 } lat_newton_report;
 
-/* Steps of the slices whose `slice` is true (NULL: all) until theta of each is below `theta`, or
- * until a slice shows that it is not near enough to a maximum. They begin at g of a copy of `from`,
+/* Steps of each slice until its theta is below `theta`, or until it shows that it is not near
+ * enough to a maximum. They begin at g of a copy of `from`,
  * made orthonormal; the result is in g, f64, if all slices are below theta, and otherwise in `from`
  * again. With from = NULL they begin at g itself, in SU(N), and the result is there. s (theta_max
- * is not set) is the state of these slices together; slices[] gets the theta of each. */
-int lat_newton_run(lat_newton *n, lat_fixer *from, int copy, lat_field *g, const bool *slice,
-                   double theta, lat_newton_report *report, lat_gauge_state *s, double *slices);
+ * is not set) is the state of all slices together; slices[] gets the theta of each. */
+int lat_newton_run(lat_newton *n, lat_fixer *from, int copy, lat_field *g, double theta,
+                   lat_newton_report *report, lat_gauge_state *s, double *slices);
 
 #endif

@@ -30,7 +30,7 @@ static inline int lat_newton_row(int nc) { return (nc * nc - 1 + 1) / 2 * 2; }
 
 /* A unit in a run. */
 typedef struct lat_newton_unit {
-    bool chosen, busy;    /* it is part of the run; it is to be brought on */
+    bool busy;            /* it is to be brought on */
     double share, square; /* of g: sum of Re tr x, and |A|^2 */
     double delta;         /* the trust region: the largest |s|_L; 0: not yet known */
     int steps, iterations;

@@ -297,8 +297,7 @@ static result run(setting *s, double theta)
 {
     result r;
     double slices[64];
-    need(lat_newton_run(s->n, NULL, 0, &s->g, NULL, theta, &r.report, &r.state, slices) == 0,
-         "a run");
+    need(lat_newton_run(s->n, NULL, 0, &s->g, theta, &r.report, &r.state, slices) == 0, "a run");
     return r;
 }
 

@@ -245,21 +245,13 @@ static int wanted(const lat_fixing *f)
     return 0;
 }
 
-/* The slices to be tried: where the worst one is near all, which ends the copy; else, on the CPU,
- * those that are near and still swept. How many. */
-static int choose_slices(const lat_fixing *f, const lat_copy *c, const lat_gauge_state *s,
-                         const double *slices, bool *chosen)
+/* In Coulomb gauge all slices at once, when the last one is near: one that is tried as soon as it
+ * is may be beside a saddle, and end in another maximum than sweeps. */
+static bool is_near(const lat_copy *c, const lat_gauge_state *s)
 {
     const copy_state *m = (const copy_state *)c->number_of;
-    const bool all = s->theta_slice < NEAR && s->theta_slice < FALLING * m->before;
-    const double least = target(f, f->algorithm->precision[c->stage], m->used);
-    int n = 0;
-    for (int i = 0; i < f->slices; i++) {
-        chosen[i] = all
-                    || (!f->device->gpu && f->slices > 1 && slices[i] >= least && slices[i] < NEAR);
-        n += chosen[i];
-    }
-    return n;
+    return (double)c->sweeps >= m->wait && s->theta_slice < NEAR
+           && s->theta_slice < FALLING * m->before;
 }
 
 static void log_newton(const lat_fixing *f, const lat_copy *c, const lat_newton_report *r,
@@ -274,16 +266,16 @@ static void log_newton(const lat_fixing *f, const lat_copy *c, const lat_newton_
                 s->theta_slice, s->functional, r->ritz, lat_seconds() - f->start, c->number);
 }
 
-/* Tries the slices: 1 if the copy is finished, with its state and slices, 0 if it is to be swept
- * on, from where it was brought, -1 on failure. */
-static int try_newton(lat_fixing *f, int i, const bool *chosen, lat_gauge_state *s, double *slices)
+/* Tries it: 1 if the copy is finished, with its state and slices, 0 if it is to be swept on, from
+ * where it was brought, -1 on failure. */
+static int try_newton(lat_fixing *f, int i, lat_gauge_state *s, double *slices)
 {
     lat_copy *c = f->batch[i];
     copy_state *m = (copy_state *)c->number_of;
     lat_newton_report r;
     if (!newton && !(newton = lat_newton_open(f->device, &f->u, &f->condition)))
         return -1;
-    if (lat_newton_run(newton, f->fixer, i, &c->g, chosen, f->algorithm->theta, &r, s, slices))
+    if (lat_newton_run(newton, f->fixer, i, &c->g, f->algorithm->theta, &r, s, slices))
         return -1;
     log_newton(f, c, &r, s);
     m->tries += r.converged < r.slices;
@@ -306,24 +298,22 @@ static int try_newton(lat_fixing *f, int i, const bool *chosen, lat_gauge_state 
 /* After the convergence tests: copies that are near enough to the maximum. 0 or -1. */
 static int finish_copies(lat_fixing *f, lat_gauge_state *s)
 {
-    bool *chosen = lat_alloc((size_t)f->slices, sizeof *chosen, "a list of slices");
     bool again = false;
-    int rc = chosen ? 0 : -1;
+    int rc = 0;
     for (int i = 0; i < f->nbatch && rc >= 0; i++) {
         lat_copy *c = f->batch[i];
         copy_state *m = (copy_state *)c->number_of;
         double *slices = f->theta + (size_t)i * (size_t)f->slices;
         if (c->done)
             continue;
-        if ((double)c->sweeps >= m->wait && choose_slices(f, c, &s[i], slices, chosen)) {
-            rc = try_newton(f, i, chosen, &s[i], slices);
+        if (is_near(c, &s[i])) {
+            rc = try_newton(f, i, &s[i], slices);
             again = again || rc == 0;
             if (rc > 0)
                 report(f, c, m->used, &s[i], slices);
         }
         m->before = s[i].theta_slice;
     }
-    free(chosen);
     /* What is to be frozen is known from the state on the device. */
     return rc < 0 || (again && f->fixer->ops->state(f->fixer, s, f->theta)) ? -1 : 0;
 }
