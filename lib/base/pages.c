@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pages.h"
 
-#include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "memory.h"
+#include "thread.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels return EINVAL */
@@ -15,6 +18,18 @@
 bool lat_pages_populate(void *at, size_t bytes)
 {
     return madvise(at, bytes, MADV_POPULATE_WRITE) == 0;
+}
+
+void lat_pages_zero(void *data, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)data,
+                    from = (at + page - 1) & -page, to = (at + bytes) & -page;
+    if (to <= from || madvise((void *)from, to - from, MADV_DONTNEED)) {
+        lat_zero(data, bytes);
+        return;
+    }
+    memset(data, 0, from - at);
+    memset((void *)to, 0, at + bytes - to);
 }
 
 static void *populate(void *with)
@@ -32,11 +47,7 @@ void lat_pages_begin(lat_pages *p, void *data, size_t bytes)
                     from = (at + page - 1) & -page, to = (at + bytes) & -page;
     p->from = (char *)from;
     p->bytes = to > from ? to - from : 0;
-    sigset_t all, before; /* signals are the main thread's */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    p->running = p->bytes && pthread_create(&p->thread, NULL, populate, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    p->running = p->bytes && lat_thread_start(&p->thread, populate, p) == 0;
 }
 
 void lat_pages_end(lat_pages *p)

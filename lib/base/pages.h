@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pages.h: pages of memory that are there before they are written to. */
+/* pages.h: pages of memory that are there before they are written to, or only then. */
 #ifndef LAT_PAGES_H
 #define LAT_PAGES_H
 
@@ -11,8 +11,13 @@
  * without a fault then. False if the kernel cannot. What they hold is not touched. */
 bool lat_pages_populate(void *at, size_t bytes);
 
-/* The same by a thread, while the caller waits for something else. Where it fails, pages come when
- * they are written to. lat_pages_end waits for it; the memory is not to be freed before. */
+/* The `bytes` bytes at `data`, which are of lat_alloc, become zero. Whole pages among them are
+ * given back to the kernel: they take no memory until something is written to them, and those of
+ * zeros that are read are all one, which stays in the cache. */
+void lat_pages_zero(void *data, size_t bytes);
+
+/* Populating by a thread, while the caller waits for something else. Where it fails, pages come
+ * when they are written to. lat_pages_end waits for it; the memory is not to be freed before. */
 typedef struct lat_pages {
     char *from;
     size_t bytes;

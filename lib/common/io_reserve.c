@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/pages.h"
+#include "base/thread.h"
 #include "base/threads.h"
 
 #define MIN_BYTES ((uint64_t)1 << 26) /* fewer are written as soon as a thread is started */
@@ -100,8 +100,6 @@ static void *preallocate(void *output)
 
 void lat_output_preallocate(lat_output *out, uint64_t n)
 {
-    sigset_t all, before;
-
     if (out->preallocating && out->expected == out->position + n)
         return;
     lat_output_unmap(out);
@@ -112,10 +110,7 @@ void lat_output_preallocate(lat_output *out, uint64_t n)
     out->expected = out->position + n;
     out->helpers = lat_threads() < MANY_THREADS ? lat_threads() : MANY_THREADS;
     atomic_store(&out->stop, false);
-    sigfillset(&all); /* signals stay with the main thread */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    out->preallocating = pthread_create(&out->thread, NULL, preallocate, out) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    out->preallocating = lat_thread_start(&out->thread, preallocate, out) == 0;
 }
 
 void lat_output_stop_preallocation(lat_output *out)

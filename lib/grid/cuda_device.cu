@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
+#include "base/thread.h"
 #include "grid_internal.h"
 }
 
@@ -67,14 +67,9 @@ static void *start_device(void *nothing)
     return nothing;
 }
 
-/* Signals are the main thread's. */
 static bool in_thread(void *(*job)(void *))
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    start.running = pthread_create(&start.thread, NULL, job, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    start.running = lat_thread_start(&start.thread, job, NULL) == 0;
     return start.running;
 }
 

@@ -15,7 +15,6 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include <unistd.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "base/threads.h"
 #include "comm/shared.h"
 #include "lattice/slices.h"
@@ -229,17 +229,13 @@ static void *transfer_all(void *ring_of_main)
     return NULL;
 }
 
-/* On rank 0. Signals stay with the main thread. */
+/* On rank 0. */
 static int start_transfer(ring *r, int (*transfer)(ring *r, int rank))
 {
-    sigset_t all, before;
     if (r->shared.at)
         return 0;
     r->transfer = transfer;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int bad = pthread_create(&r->thread, NULL, transfer_all, r);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const int bad = lat_thread_start(&r->thread, transfer_all, r);
     return bad ? lat_fail("no thread for transfers between ranks: %s", strerror(bad)) : 0;
 }
 
