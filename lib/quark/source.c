@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/pages.h"
 #include "common/options.h"
 #include "gauss.h"
 #include "lattice/iterate.h"
@@ -554,14 +555,16 @@ static void noise_site(const lat_source *s, const part *p, const int *x, uint64_
         }
 }
 
-int lat_source_make(const lat_source *s, int field, int column, double *psi)
+/* The same on own slices of `slab` alone, counted from this rank's first. */
+static int make_slices(const lat_source *s, int field, int column, lat_slab slab, double *psi)
 {
-    const size_t sites = lat_field_sites(s->u), reals = 8 * (size_t)s->nc;
+    const size_t slice = lat_slice_sites(&s->u->head), sites = slice * (size_t)slab.count,
+                 first = slice * (size_t)slab.first, reals = 8 * (size_t)s->nc;
     const part p = part_of(s, field, column);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < sites; i++) {
         int x[LAT_MAX_DIMS];
-        const size_t site = lat_field_site(s->u, i);
+        const size_t site = lat_field_site(s->u, first + i);
         double z[2], *at = psi + i * reals;
         lat_coordinates(&s->geom, site, x);
         memset(at, 0, reals * sizeof *at);
@@ -570,26 +573,47 @@ int lat_source_make(const lat_source *s, int field, int column, double *psi)
         else if (value(s, x, z))
             memcpy(at + 2 * column, z, sizeof z);
     }
-    const int slices = lat_field_slab(s->u).count;
-    for (int t = 0; s->steps && t < slices; t++)
-        if (lat_sink_smear(s, t, 1, psi + (size_t)t * lat_slice_sites(&s->u->head) * reals))
+    for (int t = 0; s->steps && t < slab.count; t++)
+        if (lat_sink_smear(s, slab.first + t, 1, psi + (size_t)t * slice * reals))
             return -1;
     return 0;
 }
 
+int lat_source_make(const lat_source *s, int field, int column, double *psi)
+{
+    return make_slices(s, field, column, (lat_slab){0, lat_field_slab(s->u).count}, psi);
+}
+
+/* The own slices, counted from this rank's first, on which a field is not zero. */
+static lat_slab slices_of(const lat_source *s, int field)
+{
+    const lat_slab own = lat_field_slab(s->u);
+    const part p = part_of(s, field, 0);
+    const bool all = s->shape == MOMENTUM || (s->shape == NOISE && p.time < 0);
+    const int t = (s->shape == NOISE ? p.time : s->x[3]) - own.first;
+    return all                       ? (lat_slab){0, own.count}
+           : t >= 0 && t < own.count ? (lat_slab){t, 1}
+                                     : (lat_slab){0, 0};
+}
+
 static int make_columns(const lat_source *s, int field, lat_field *b)
 {
-    const size_t sites = lat_field_sites(b), n = 8 * (size_t)s->nc;
+    const lat_slab slab = slices_of(s, field);
+    const size_t slice = lat_slice_sites(&b->head), sites = slice * (size_t)slab.count,
+                 first = slice * (size_t)slab.first, n = 8 * (size_t)s->nc;
     const int columns = lat_source_columns(s);
+    lat_pages_zero(b->data, lat_field_reals(b) * sizeof(double));
+    if (slab.count == 0)
+        return 0;
     double *psi = lat_alloc(sites, n * sizeof *psi, "a source");
     int rc = psi ? 0 : -1;
     for (int c = 0; rc == 0 && c < columns; c++) {
-        rc = lat_source_make(s, field, c, psi);
+        rc = make_slices(s, field, c, slab, psi);
         if (rc)
             break;
 #pragma omp parallel for schedule(static)
         for (size_t i = 0; i < sites; i++)
-            lat_field_put(b, i * (size_t)columns + (size_t)c, psi + i * n);
+            lat_field_put(b, (first + i) * (size_t)columns + (size_t)c, psi + i * n);
     }
     free(psi);
     return rc;

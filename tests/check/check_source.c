@@ -357,6 +357,43 @@ static void check_refusals(const lat_header *head)
     CHECK(!lat_source_place(NULL, x) && !lat_source_place("SHELL_SOURCE", x), "foreign");
 }
 
+/* The field has memory for the slices of the source alone; the columns are made on all. */
+static void check_fields(const lat_field *u)
+{
+    static const char *const list[] = {"point:1,2,3,0",
+                                       "wall:3,1,0,0",
+                                       "momentum:0.5,0,1,2",
+                                       "box:1,1,1,2,2,2,2",
+                                       "ball:1.5,1,1,1,3",
+                                       "wall:1/stout:0.1,1/gauss:1,3",
+                                       "noise:z4,seed=3",
+                                       "noise:z2,t=3,dilute=spin-colour",
+                                       "noise:z4,dilute=time-evenodd"};
+    double *psi = spinors(u, 1), found[24];
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        lat_source *s = lat_source_new(list[k], &u->head);
+        need(s && lat_source_begin(s, u, 2) == 0, list[k]);
+        const int columns = lat_source_columns(s);
+        size_t wrong = 0;
+        for (int f = 0; f < lat_source_fields(s); f++) {
+            lat_field b;
+            need(lat_source_field(s, f, &b) == 0, list[k]);
+            for (int c = 0; c < columns; c++) {
+                need(lat_source_make(s, f, c, psi) == 0, list[k]);
+                for (size_t i = 0; i < lat_field_sites(u); i++) {
+                    lat_field_get(&b, i * (size_t)columns + (size_t)c, found);
+                    wrong += memcmp(found, psi + 24 * i, sizeof found) != 0;
+                }
+            }
+            lat_field_free(&b);
+        }
+        CHECK(wrong == 0, "%s: %zu spinors of its fields are not those of its columns", list[k],
+              wrong);
+        lat_source_free(s);
+    }
+    free(psi);
+}
+
 int main(void)
 {
     check_case("smeared links transform as links, are in the group, and links of 1 stay");
@@ -375,6 +412,8 @@ int main(void)
     check_shapes(&u);
     check_case("noise has modulus 1, and the sum of what it is diluted in is the whole");
     check_noise(&u);
+    check_case("a field has the columns that are made one by one");
+    check_fields(&u);
     check_case("texts that are no sources are refused; where a source is");
     check_refusals(&u.head);
     lat_field_free(&u);
