@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
@@ -29,11 +32,9 @@ size_t lat_first_not_finite(const void *data, size_t n, lat_real real)
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Buffers of a block, one after the other in `memory`. */
-static void set_buffers(lat_block *b, unsigned char *memory, size_t packed, size_t plain)
+static void set_buffers(lat_block *b, unsigned char *memory, size_t packed)
 {
-    *b = (lat_block){.packed = memory,
-                     .plain = memory + aligned(packed),
-                     .work = memory + aligned(packed) + aligned(plain)};
+    *b = (lat_block){.packed = memory, .plain = memory + aligned(packed)};
 }
 
 int lat_pipeline_init(lat_pipeline *p)
@@ -45,21 +46,34 @@ int lat_pipeline_init(lat_pipeline *p)
     const size_t raw = p->block_bytes < p->bytes ? p->block_bytes : p->bytes;
     const size_t packed = p->compressed ? lat_payload_bound(raw) : p->direct ? 0 : raw;
     const size_t plain = p->direct ? 0 : raw, work = p->compressed ? raw : 0;
-    const size_t each = aligned(packed) + aligned(plain) + aligned(work) + ALIGNMENT,
-                 partial = aligned(packed) + aligned(raw) + aligned(work);
+    const size_t each = aligned(packed) + aligned(plain) + ALIGNMENT,
+                 partial = aligned(packed) + aligned(raw);
+    p->threads = lat_threads();
+    p->pitch = aligned(work);
     p->ring_size = BLOCKS_A_THREAD * (size_t)lat_threads();
     if (p->ring_size > p->blocks)
         p->ring_size = p->blocks;
     if (p->ring_size > MAX_RING_BYTES / each)
         p->ring_size = MAX_RING_BYTES / each ? MAX_RING_BYTES / each : 1;
     p->ring = lat_alloc(p->ring_size, sizeof *p->ring, "blocks");
-    p->memory = lat_alloc(1, p->ring_size * each + partial, "blocks");
+    p->memory = lat_alloc(1, p->ring_size * each + partial + (size_t)p->threads * p->pitch,
+                          "blocks");
     if (!p->ring || !p->memory)
         return -1;
     for (size_t i = 0; i < p->ring_size; i++)
-        set_buffers(&p->ring[i], p->memory + i * each, packed, plain);
-    set_buffers(&p->partial, p->memory + p->ring_size * each, packed, raw);
+        set_buffers(&p->ring[i], p->memory + i * each, packed);
+    set_buffers(&p->partial, p->memory + p->ring_size * each, packed);
+    p->work = p->memory + p->ring_size * each + partial;
     return 0;
+}
+
+unsigned char *lat_pipeline_work(const lat_pipeline *p)
+{
+#ifdef _OPENMP
+    return p->work + (size_t)omp_get_thread_num() * p->pitch;
+#else
+    return p->work;
+#endif
 }
 
 void lat_pipeline_free(lat_pipeline *p)

@@ -32,11 +32,10 @@ typedef struct lat_block {
     uint64_t output_at; /* byte of the output that is reserved for it; 0: none is */
     unsigned char head[LAT_FRAME];
     unsigned char *payload; /* points to one of the three buffers, or into the field in memory */
-    unsigned char *packed, *plain,
-        *work;         /* compressed, raw and scratch bytes; NULL if not needed */
-    uint32_t crc;      /* of the raw bytes */
-    uint64_t largest;  /* bits of the largest modulus of a real */
-    const char *error; /* what is wrong with it, or NULL */
+    unsigned char *packed, *plain; /* compressed and raw bytes; NULL if not needed */
+    uint32_t crc;                  /* of the raw bytes */
+    uint64_t largest;              /* bits of the largest modulus of a real */
+    const char *error;             /* what is wrong with it, or NULL */
 } lat_block;
 
 /* All blocks of one field. Of its raw bytes those from `begin` up to `end` are in memory: all of
@@ -57,7 +56,10 @@ typedef struct lat_pipeline {
     size_t ring_size;
     lat_block *ring;       /* block number i is at i % ring_size */
     lat_block partial;     /* a block that is not wholly in memory: its raw bytes stay in `plain` */
-    unsigned char *memory; /* buffers of all blocks */
+    unsigned char *memory; /* buffers of all blocks, and scratch of each thread: */
+    unsigned char *work;   /* as long as a block's raw bytes, `pitch` bytes from thread to thread */
+    size_t pitch;
+    int threads; /* that may encode and decode */
     /* Results of lat_pipeline_verify_block. */
     uint32_t crc;     /* of all raw bytes so far */
     uint64_t largest; /* bits of the largest modulus so far */
@@ -67,6 +69,10 @@ typedef struct lat_pipeline {
  * any case. */
 int lat_pipeline_init(lat_pipeline *p);
 void lat_pipeline_free(lat_pipeline *p);
+
+/* The scratch of the calling thread, of a team of at most p->threads: it stays in the thread's
+ * cache, where one for each block would go through memory. */
+unsigned char *lat_pipeline_work(const lat_pipeline *p);
 
 /* The ring's block for block number i, or &p->partial if block i is not wholly in memory. */
 lat_block *lat_pipeline_block(lat_pipeline *p, size_t i);

@@ -31,7 +31,8 @@ static unsigned char *decode_raw(const lat_pipeline *p, lat_block *b)
     if (!p->compressed)
         return b->payload;
     unsigned char *raw = p->direct && b != &p->partial ? lat_block_memory(p, b) : b->plain;
-    if (lat_codec_unpack(b->payload, b->stored, lat_pipeline_codec_real(p), b->work, raw, b->raw)
+    if (lat_codec_unpack(b->payload, b->stored, lat_pipeline_codec_real(p), lat_pipeline_work(p),
+                         raw, b->raw)
         < 0) {
         b->error = "does not unpack to its length (damaged?)";
         return NULL;
@@ -203,7 +204,7 @@ int lat_blocks_read(lat_input *in, lat_pipeline *p, size_t from, size_t end)
     int rc = 0;
     if (!p->compressed && lat_input_size(in) >= 0 && (from = pread_blocks(in, p, from, end)) >= end)
         return from == end ? 0 : -1;
-#pragma omp parallel if (end - from > 1)
+#pragma omp parallel if (end - from > 1) num_threads(p->threads)
 #pragma omp master
     rc = read_blocks(in, p, from, end);
     return rc;

@@ -39,7 +39,8 @@ static void encode(const lat_pipeline *p, lat_block *b)
     b->payload = raw;
     b->stored = b->raw;
     if (p->compressed) { /* before swapping: the filter takes our byte order */
-        b->stored = lat_codec_pack(raw, b->raw, lat_pipeline_codec_real(p), b->work, b->packed);
+        b->stored = lat_codec_pack(raw, b->raw, lat_pipeline_codec_real(p), lat_pipeline_work(p),
+                                   b->packed);
         b->payload = b->packed;
         if (b->stored == 0) {
             b->error = "could not be compressed (out of memory)";
@@ -189,7 +190,7 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
     if (first * p->block_bytes < p->begin)
         fill_partial(p, first);
     if (first < end) {
-#pragma omp parallel if (end - first > 1)
+#pragma omp parallel if (end - first > 1) num_threads(p->threads)
 #pragma omp master
         rc = write_blocks(w->out, p, first, end);
     }
