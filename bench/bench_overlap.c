@@ -10,8 +10,8 @@
  *     a degree   two applications of D_W, each with a spinor in and one out, and the links once for
  *                all columns: 2 (8 R/columns + 48) reals, R reals a link. (Clenshaw's recursion
  *                also adds two vectors.)
- *     a mode     four passes, in which eight modes are read once for all columns, and the column is
- *                read in two and read and written in two
+ *     a mode     four passes, in each of which all modes are read once for all columns, and the
+ *                columns, for all modes, are read in two and read and written in two
  *
  *     bench_overlap [THREADS [EXTENT]]    LAT_LANES=avx2, base: with vectors of that length;
  *                                         THREADS 0: on a GPU, 16^4, 32^4 and 32^3 64 */
@@ -239,7 +239,7 @@ static double measure(lat_device *on, const lat_field *u, lat_storage storage, i
     const double with = timed(&b, threads, &more);
     close_bed(&b);
     print_line("  a mode", (with - without) / each / LOW_MODES,
-               (4 * 24. / columns + 6 * 24. / 8) * real, 4 * 96, (copy + more) / 2);
+               (4 * 24. / columns + 6 * 24. / LOW_MODES) * real, 4 * 96, (copy + more) / 2);
     *degree = seconds / each / DEGREE;
     return reals * real / copied_while;
 }

@@ -39,6 +39,7 @@ typedef struct lat_gpu_space {
     double *of_chain;             /* on the host: [slot][LAT_GPU_SLOT] */
     double *value;                /* on the device: numbers of a step, */
     unsigned *valued;             /* and how many of a column are there */
+    lat_scalar *factors;          /* of combine, on the device: [modes][columns] */
 } lat_gpu_space;
 
 /* Scalars of an iteration that the host does not wait for, as rows of a number a column. The first
@@ -77,7 +78,7 @@ typedef struct lat_gpu_chain {
     double epsilon;
 } lat_gpu_chain;
 
-enum { LAT_GPU_NUMBERS = 2 * LAT_SPINOR_TERMS + 1 }; /* of a column, at most */
+enum { LAT_GPU_NUMBERS = 2 * LAT_SPINOR_MODES + 1 }; /* of a column, at most */
 
 static inline lat_gpu_space *lat_gpu_space_of(const lat_spinor_space *s)
 {
@@ -136,6 +137,22 @@ int lat_gpu_chain_minus(lat_gpu_space *s, const lat_spinor_part *p, const lat_df
 int lat_gpu_chain_bicgstab(lat_gpu_space *s, const lat_spinor_part *p, lat_gpu_chain c,
                            lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
                            const lat_dfield *v);
+
+/* The same of `count` numbers that lie side by side: s->partial is [side][slice][row][count], with
+ * so many sides, and rows of a slice. */
+int lat_gpu_sums_of_rows(lat_gpu_space *s, int count, int sides, int rows);
+
+/* Slices of a parity, for sums: a group is of one, or there is one alone. */
+static inline uint32_t lat_gpu_slices(const lat_gpu_space *s)
+{
+    return s->sites.slice % 32 == 0 ? s->sites.extent[3] : 1;
+}
+
+/* products and combine (project_gpu.cu) */
+int lat_gpu_products(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                     const lat_dfield *const *w, const lat_dfield *y, lat_scalar *dot);
+int lat_gpu_combine(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *a,
+                    const lat_dfield *const *w, lat_dfield *y);
 
 /* Faces of a.in to the neighbours: sets a.faces, and sends them if the kernel is not to. in_turn:
  * it does not overlap with them; they have come before it begins. */

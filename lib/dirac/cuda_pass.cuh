@@ -26,7 +26,6 @@ typedef struct lat_pass_args {
     int first;             /* parity of blockIdx.z 0 */
     int terms;
     const char *x[LAT_PASS_TERMS];
-    bool one; /* all x of axpys and dots have one column */
     char *y, *z, *dir;
     uint32_t before;                    /* as in lat_hop_args */
     const char *clover[2], *clover2[2]; /* blocks of each parity; NULL: none */
@@ -132,7 +131,6 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
     const int n = (int)blockIdx.y, parity = a.first + (int)blockIdx.z;
     const size_t at = (size_t)a.active[n] * a.column + (size_t)parity * a.parity
                       + (size_t)group * form::GROUP;
-    const size_t from = a.one ? at - (size_t)a.active[n] * a.column : at; /* of a term */
     double *sum = a.partial ? a.partial + (size_t)n * (size_t)a.numbers * (size_t)a.arrays
                                   + (size_t)blockIdx.z * a.groups + group
                             : NULL;
@@ -145,7 +143,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
         for (int j = 0; j < a.terms; j++) {
             d[0] = d[1] = 0;
             if (there) {
-                get_spinor<P>(x, a.x[j] + from, lane, false);
+                get_spinor<P>(x, a.x[j] + at, lane, false);
                 dot(d, x, y);
             }
             sum_up(sum, d[0]);
@@ -170,7 +168,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             add_times(y, a.a[0][n], x);
         } else if (KIND == LAT_PASS_AXPYS) {
             for (int j = 0; j < a.terms; j++) {
-                get_spinor<P>(x, a.x[j] + from, lane, false);
+                get_spinor<P>(x, a.x[j] + at, lane, false);
                 add_times(y, coefficient(a, j, n), x);
             }
         } else if (KIND == LAT_PASS_CG) {

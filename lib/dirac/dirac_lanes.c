@@ -39,8 +39,8 @@
 
 #define JOIN_(lanes, n) lat_dirac_##lanes##_##n
 #define JOIN(lanes, n) JOIN_(lanes, n)
-const lat_dirac_lanes JOIN(LAT_LANES,
-                           LAT_N)[] = {{LAT_N, 4, BYTES / 4, hop_f, diagonal_f, axpby_f, axpys_f,
-                                        dots_f, cg_f, bicgstab_f, shadow_of_f, sum_f},
-                                       {LAT_N, 8, BYTES / 8, hop_d, diagonal_d, axpby_d, axpys_d,
-                                        dots_d, cg_d, bicgstab_d, shadow_of_d, sum_d}};
+const lat_dirac_lanes JOIN(LAT_LANES, LAT_N)[] = {
+    {LAT_N, 4, BYTES / 4, hop_f, diagonal_f, axpby_f, axpys_f, dots_f, products_f, combine_f, cg_f,
+     bicgstab_f, shadow_of_f, sum_f},
+    {LAT_N, 8, BYTES / 8, hop_d, diagonal_d, axpby_d, axpys_d, dots_d, products_d, combine_d, cg_d,
+     bicgstab_d, shadow_of_d, sum_d}};

@@ -95,7 +95,7 @@ typedef struct lat_pass {
     const int *column;
     int terms;
     const void *x[LAT_SPINOR_TERMS];
-    bool one; /* all x of axpys and dots have one column */
+    bool one; /* all x of dots have one column, as those of products and combine always have */
     const lat_scalar *a[LAT_SPINOR_TERMS];
     void *y, *z, *dir;
     const lat_scalar *b;
@@ -107,6 +107,11 @@ typedef struct lat_pass {
 typedef void lat_hop_blocks(const lat_hop_work *w, const lat_hop_call *c, int begin, int end);
 typedef void lat_pass_blocks(const lat_pass *p, int begin, int end);
 
+/* <x[j], y> of all x and active columns, added up over blocks that are listed, in this order, lane
+ * by lane, in double: to[column][term][re, im][lanes], aligned as vectors are. Bits are those of
+ * dots and sum. */
+typedef void lat_product_blocks(const lat_pass *p, const int32_t *block, int64_t n, double *to);
+
 /* Adds numbers 0 to count-1 <= 2, of the blocks that are listed, in this order, lane by lane, in
  * double: to[count][lanes]. Number 0 of a block is vector block * pitch of v. */
 typedef void lat_sum_blocks(const void *v, size_t pitch, const int32_t *block, int64_t n, int count,
@@ -115,10 +120,12 @@ typedef void lat_sum_blocks(const void *v, size_t pitch, const int32_t *block, i
 typedef struct lat_dirac_lanes {
     int nc, real, lanes;
     lat_hop_blocks *hop;
-    lat_hop_blocks *diagonal;  /* out <- A in or A^-1 in, by call->block */
-    lat_pass_blocks *axpby;    /* y <- a[0] x[0] + b y */
-    lat_pass_blocks *axpys;    /* y <- y + sum a[j] x[j] */
-    lat_pass_blocks *dots;     /* numbers: re, im of <x[j], y>; then |y|^2 if numbers is odd */
+    lat_hop_blocks *diagonal; /* out <- A in or A^-1 in, by call->block */
+    lat_pass_blocks *axpby;   /* y <- a[0] x[0] + b y */
+    lat_pass_blocks *axpys;   /* y <- y + sum a[j] x[j] */
+    lat_pass_blocks *dots;    /* numbers: re, im of <x[j], y>; then |y|^2 if numbers is odd */
+    lat_product_blocks *products;
+    lat_pass_blocks *combine;  /* y <- y + sum a[j] x[j], x of one column */
     lat_pass_blocks *cg;       /* y <- y + a[0] z; z <- a[1] x[0] + a[2] z, real parts */
     lat_pass_blocks *bicgstab; /* y += a[0] dir + a[1] z; z -= a[1] x[0];
                                   dir <- z + b (dir - a[1] x[1]); |z|^2 */

@@ -40,6 +40,7 @@ extern "C" {
 
 #define LAT_SPINOR_COLUMNS 64 /* of a batch, at most */
 #define LAT_SPINOR_TERMS 16   /* fields of axpys and dots, at most */
+#define LAT_SPINOR_MODES 64   /* fields that products and combine read in one pass */
 
 /* A complex number; as double[2] and double _Complex. */
 typedef struct lat_scalar {
@@ -89,14 +90,23 @@ typedef struct lat_spinor_ops {
     int (*axpby)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
                  const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm);
 
-    /* y <- y + sum_j a[j] x[j], j < n, and |y|^2. Here and in dots all x may be of a space of one
-     * column on the same grid: then x[j] stands for each column, as modes do in projections. */
+    /* y <- y + sum_j a[j] x[j], j < n, and |y|^2 */
     int (*axpys)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *const *a,
                  const lat_dfield *const *x, lat_dfield *y, double *norm);
 
     /* dot[j] = <x[j], y>, j < n, and |y|^2; n may be 0 */
     int (*dots)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_dfield *const *x,
                 const lat_dfield *y, lat_scalar *const *dot, double *norm);
+
+    /* Projections. The w are any number of fields of a space of one column on the same grid, each
+     * of which stands for all columns, and is read once for all of them; scalars of w[j] and column
+     * c are at [j * s->columns + c]. In single or in double.
+     *
+     * dot = <w[j], y>;  y <- y + sum_j a w[j] */
+    int (*products)(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                    const lat_dfield *const *w, const lat_dfield *y, lat_scalar *dot);
+    int (*combine)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *a,
+                   const lat_dfield *const *w, lat_dfield *y);
 
     /* CG, also for each shift: x <- x + a p, then p <- c r + b p. Real scalars. */
     int (*cg)(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,

@@ -94,20 +94,34 @@ static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
+/* Room for sums of parts of so many numbers. */
+static int parts_room(lat_cpu_spinors *s, size_t need)
+{
+    const size_t parts = (size_t)(2 * s->order.slices * s->order.boxes);
+    if (need <= s->room_parts)
+        return 0;
+    free(s->parts);
+    s->room_parts = 0;
+    s->parts = lat_alloc(parts, need * sizeof *s->parts, "numbers to be added up");
+    if (!s->parts)
+        return -1;
+    s->room_parts = need;
+    return 0;
+}
+
 int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
 {
     const lat_layout *lay = lat_cpu(s->space.grid)->lay;
     const size_t sites = (size_t)lay->nblocks * (size_t)lay->lanes,
                  need = (size_t)(p->columns * numbers);
-    const size_t parts = (size_t)(2 * s->order.slices * s->order.boxes);
+    if (parts_room(s, need))
+        return -1;
     if (need <= s->room)
         return 0;
     free(s->numbers);
-    free(s->parts);
     s->room = 0;
     s->numbers = lat_alloc(sites, need * (size_t)s->lanes->real, "numbers to be added up");
-    s->parts = lat_alloc(parts, need * sizeof *s->parts, "numbers to be added up");
-    if (!s->numbers || !s->parts)
+    if (!s->numbers)
         return -1;
     s->room = need;
     return 0;
@@ -170,15 +184,19 @@ static void add_parts(const double *part, int boxes, int numbers, double *sum)
     }
 }
 
-void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+/* Where the bundles of a part begin; how many there are. */
+static int bundles_of(const lat_sum_order *o, lat_parity parity, int *count)
+{
+    const int begin = o->bundles[parity == LAT_ODD];
+    *count = o->bundles[parity == LAT_EVEN ? 1 : 2] - begin;
+    return begin;
+}
+
+/* Parts to slices, once all parts are there. */
+static void sum_parts(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
 {
     const lat_sum_order *o = &s->order;
-    const int begin = o->bundles[p->parity == LAT_ODD],
-              end = o->bundles[p->parity == LAT_EVEN ? 1 : 2];
     int64_t from, to;
-    lat_thread_range((int64_t)(end - begin) * p->columns, &from, &to);
-    for (int64_t n = from; n < to; n++)
-        add_bundle(s, p->columns, numbers, begin + (int)(n / p->columns), (int)(n % p->columns));
     lat_barrier_wait(&s->barrier, lat_team_threads());
     lat_thread_range((int64_t)o->slices * p->columns, &from, &to);
     for (int64_t n = from; n < to; n++) {
@@ -190,6 +208,17 @@ void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int number
                 add_parts(s->parts + row * o->boxes * numbers, o->boxes, numbers, sum);
             }
     }
+}
+
+void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+{
+    int64_t from, to;
+    int count;
+    const int begin = bundles_of(&s->order, p->parity, &count);
+    lat_thread_range((int64_t)count * p->columns, &from, &to);
+    for (int64_t n = from; n < to; n++)
+        add_bundle(s, p->columns, numbers, begin + (int)(n / p->columns), (int)(n % p->columns));
+    sum_parts(s, p, numbers);
 }
 
 int lat_cpu_sum_total(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
@@ -483,12 +512,6 @@ static int cpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
     return 0;
 }
 
-/* Do the x have one column, where y has several? */
-static bool one_column(const lat_spinor_space *s, int n, const lat_dfield *const *x)
-{
-    return n > 0 && s->columns > 1 && x[0]->shape.objects == 1;
-}
-
 static int check_terms(int n)
 {
     return n >= 0 && n <= LAT_SPINOR_TERMS
@@ -500,7 +523,7 @@ static int cpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
                      const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
                      double *norm)
 {
-    lat_pass pass = {.terms = n, .one = one_column(s, n, x), .y = y->data, .numbers = norm != NULL};
+    lat_pass pass = {.terms = n, .y = y->data, .numbers = norm != NULL};
     if (check_terms(n))
         return -1;
     for (int j = 0; j < n; j++) {
@@ -517,8 +540,7 @@ static int cpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
                     const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
                     double *norm)
 {
-    lat_pass pass = {
-        .terms = n, .one = one_column(s, n, x), .y = y->data, .numbers = 2 * n + (norm != NULL)};
+    lat_pass pass = {.terms = n, .y = y->data, .numbers = 2 * n + (norm != NULL)};
     if (check_terms(n))
         return -1;
     for (int j = 0; j < n; j++)
@@ -530,6 +552,105 @@ static int cpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
     read_norm(s, p, pass.numbers, 2 * n, norm);
     return 0;
 }
+
+/* ---- projections ----------------------------------------------------------------------------- */
+
+enum { COLUMNS_AT_ONCE = 12 };
+
+/* Products of a bundle with some columns, from `first` on, to its parts. */
+static void multiply_bundle(lat_cpu_spinors *s, const lat_pass *pass, int bundle, int first)
+{
+    const lat_sum_order *o = &s->order;
+    const int numbers = pass->numbers, left = pass->columns - first;
+    const size_t parts = (size_t)(2 * o->slices * o->boxes);
+    const int32_t *part = o->part + bundle * o->width;
+    lat_pass some = *pass;
+    _Alignas(64) double sum[COLUMNS_AT_ONCE * 2 * LAT_SPINOR_TERMS * 16]; /* 16 lanes at most */
+    some.column = pass->column + first;
+    some.columns = left < COLUMNS_AT_ONCE ? left : COLUMNS_AT_ONCE;
+    s->lanes->products(&some, o->item + o->first[bundle], o->first[bundle + 1] - o->first[bundle],
+                       sum);
+    for (int i = 0; i < some.columns; i++)
+        for (int l = 0; l < o->width; l++) {
+            double *to = s->parts
+                         + ((size_t)(first + i) * parts + (size_t)part[l]) * (size_t)numbers;
+            for (int k = 0; k < numbers; k++)
+                to[k] = sum[(i * numbers + k) * o->width + l];
+        }
+}
+
+static void multiply_share(lat_cpu_spinors *s, const lat_spinor_part *p, const lat_pass *pass)
+{
+    int64_t from, to;
+    int count;
+    const int begin = bundles_of(&s->order, p->parity, &count),
+              groups = (p->columns + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
+    lat_thread_range((int64_t)count * groups, &from, &to);
+    for (int64_t n = from; n < to; n++)
+        multiply_bundle(s, pass, begin + (int)(n / groups), (int)(n % groups) * COLUMNS_AT_ONCE);
+    sum_parts(s, p, pass->numbers);
+}
+
+/* Sums are made where products are, a whole vector at a time; or, where lanes do not run in boxes,
+ * as those of dots are. */
+static int multiply(lat_spinor_space *space, const lat_spinor_part *p, lat_pass *pass)
+{
+    lat_cpu_spinors *s = lat_cpu_spinors_of(space);
+    if (s->order.width == 1)
+        return run(space, p, s->lanes->dots, pass);
+    pass->columns = p->columns;
+    pass->all = space->columns;
+    pass->column = p->column;
+    if (parts_room(s, (size_t)(p->columns * pass->numbers)))
+        return -1;
+    if (lat_threads() == 1) {
+        multiply_share(s, p, pass);
+    } else {
+#pragma omp parallel
+        multiply_share(s, p, pass);
+    }
+    return lat_cpu_sum_total(s, p, pass->numbers);
+}
+
+/* LAT_SPINOR_TERMS of n fields, from `first` on. */
+static lat_pass some_terms(int n, int first, const lat_dfield *const *w, lat_dfield *y)
+{
+    lat_pass pass = {.terms = n - first < LAT_SPINOR_TERMS ? n - first : LAT_SPINOR_TERMS,
+                     .one = true,
+                     .y = y->data};
+    for (int j = 0; j < pass.terms; j++)
+        pass.x[j] = w[first + j]->data;
+    return pass;
+}
+
+static int cpu_products(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                        const lat_dfield *const *w, const lat_dfield *y, lat_scalar *dot)
+{
+    for (int first = 0; first < n; first += LAT_SPINOR_TERMS) {
+        lat_pass pass = some_terms(n, first, w, (lat_dfield *)y);
+        pass.numbers = 2 * pass.terms;
+        if (multiply(s, p, &pass))
+            return -1;
+        for (int j = 0; j < pass.terms; j++)
+            read_dot(s, p, pass.numbers, 2 * j, dot + (first + j) * s->columns);
+    }
+    return 0;
+}
+
+static int cpu_combine(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *a,
+                       const lat_dfield *const *w, lat_dfield *y)
+{
+    for (int first = 0; first < n; first += LAT_SPINOR_TERMS) {
+        lat_pass pass = some_terms(n, first, w, y);
+        for (int j = 0; j < pass.terms; j++)
+            pass.a[j] = a + (first + j) * s->columns;
+        if (run(s, p, lanes_of(s)->lanes->combine, &pass))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- solvers --------------------------------------------------------------------------------- */
 
 /* A real scalar a column as a complex one. */
 static const lat_scalar *complex_of(const lat_spinor_part *p, const double *a, lat_scalar *to)
@@ -590,6 +711,8 @@ const lat_spinor_ops lat_spinor_cpu = {
     .axpby = cpu_axpby,
     .axpys = cpu_axpys,
     .dots = cpu_dots,
+    .products = cpu_products,
+    .combine = cpu_combine,
     .cg = cpu_cg,
     .bicgstab = cpu_bicgstab,
     .shadow = cpu_shadow,

@@ -18,7 +18,7 @@ typedef struct lat_cpu_spinors {
     lat_sum_order order;
     lat_barrier barrier;            /* between numbers, sums of parts, and sums of slices */
     void *numbers;                  /* of sites, as dirac_lanes.h has them */
-    size_t room;                    /* in `numbers` */
+    size_t room, room_parts;        /* in `numbers` and `parts` */
     double *parts, *slices, *total; /* [columns][parts or slices][numbers], [columns][numbers] */
 } lat_cpu_spinors;
 

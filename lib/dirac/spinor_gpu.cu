@@ -92,6 +92,7 @@ static void gpu_close(lat_spinor_space *space)
     cudaFree(s->partial);
     cudaFree(s->slice_sum);
     cudaFree(s->arrived);
+    cudaFree(s->factors);
     cudaFreeHost(s->sum);
     cudaFree(s->later);
     cudaFree(s->value);
@@ -105,6 +106,8 @@ static int open_sums(lat_gpu_space *s, int columns)
     const size_t most = (size_t)columns * LAT_GPU_NUMBERS, slices = s->sites.extent[3];
     if (lat_cuda_malloc((void **)&s->slice_sum, most * slices * sizeof(double), "sums of slices")
         || lat_cuda_malloc((void **)&s->arrived, most * sizeof *s->arrived, "sums of slices")
+        || lat_cuda_malloc((void **)&s->factors,
+                           (size_t)columns * LAT_SPINOR_MODES * sizeof *s->factors, "factors")
         || failed(cudaMemset(s->arrived, 0, most * sizeof *s->arrived))
         || failed(cudaMallocHost((void **)&s->sum, (2 * most) * sizeof(double))))
         return -1;
@@ -326,10 +329,10 @@ static __global__ void take_steps(const __grid_constant__ adder a)
 }
 
 /* By the last block of a number: its slices to all ranks. Thread 0 returns the sum of all. */
-static __device__ double add_ranks(const adder &a)
+static __device__ double add_ranks(const adder &a, uint32_t number)
 {
-    const double *const slice = a.slice_sum + (size_t)blockIdx.y * a.slices;
-    const size_t at = a.packets + (size_t)blockIdx.y * a.all * sizeof(double2);
+    const double *const slice = a.slice_sum + (size_t)number * a.slices;
+    const size_t at = a.packets + (size_t)number * a.all * sizeof(double2);
     for (uint32_t k = threadIdx.x; k < a.slices * a.ranks; k += blockDim.x)
         put_packet(a.window[k / a.slices] + at + (a.first + k % a.slices) * sizeof(double2),
                    __ldcg(slice + k % a.slices), a.call);
@@ -378,7 +381,7 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
     if (a.ranks > 1) {
         __syncthreads();
         if (last)
-            v = add_ranks(a);
+            v = add_ranks(a, blockIdx.y);
     }
     if (threadIdx.x == 0 && last) {
         if (a.step)
@@ -387,6 +390,60 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
         __threadfence_system();
         *(volatile double *)(a.flag + blockIdx.y) = a.call;
     }
+}
+
+/* blockIdx.x: the slice; blockIdx.y: 32 of `count` numbers, a lane each, which lie side by side in
+ * rows; a warp adds up every eighth row. The last block of these numbers adds up their slices. */
+static __global__ void __launch_bounds__(256)
+    add_rows(const __grid_constant__ adder a, uint32_t count, uint32_t sides, uint32_t rows)
+{
+    __shared__ double warp[8][32];
+    __shared__ bool last;
+    const uint32_t lane = threadIdx.x % 32, k = threadIdx.x / 32, number = blockIdx.y * 32 + lane;
+    double v = 0;
+    if (number < count)
+        for (uint32_t side = 0; side < sides; side++) {
+            const double *const p = a.partial
+                                    + (size_t)(side * a.slices + blockIdx.x) * rows * count
+                                    + number;
+            for (uint32_t r = k; r < rows; r += 8)
+                v += p[(size_t)r * count];
+        }
+    warp[k][lane] = v;
+    __syncthreads();
+    if (k == 0 && number < count) {
+        for (int w = 1; w < 8; w++)
+            v += warp[w][lane];
+        __stcg(a.slice_sum + (size_t)number * a.slices + blockIdx.x, v);
+    }
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence();
+    if (k == 0 && number < count) {
+        v = 0;
+        for (uint32_t t = 0; t < a.slices; t++) {
+            const double of_slice = __ldcg(a.slice_sum + (size_t)number * a.slices + t);
+            v += of_slice;
+            if (a.host)
+                a.host[(size_t)number * a.slices + t] = of_slice;
+        }
+        *(volatile double *)(a.sum + number) = v;
+    }
+    for (uint32_t n = blockIdx.y * 32; a.ranks > 1 && n < blockIdx.y * 32 + 32 && n < count; n++) {
+        __syncthreads();
+        v = add_ranks(a, n);
+        if (threadIdx.x == 0)
+            *(volatile double *)(a.sum + n) = v;
+    }
+    __syncthreads();
+    __threadfence_system();
+    if (k == 0 && number < count)
+        *(volatile double *)(a.flag + number) = a.call;
 }
 
 int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays)
@@ -403,11 +460,9 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays)
     return 0;
 }
 
-/* What adds them up. */
-static adder adder_of(lat_gpu_space *s, int arrays)
+/* What adds up the sums of the next call. */
+static adder next_adder(lat_gpu_space *s)
 {
-    const bool whole = s->sites.slice % 32 == 0; /* a group is of one slice */
-    const uint32_t slices = whole ? s->sites.extent[3] : 1;
     s->call++;
     adder a = {};
     a.partial = s->partial;
@@ -416,10 +471,7 @@ static adder adder_of(lat_gpu_space *s, int arrays)
     a.flag = s->flag;
     a.call = s->call;
     a.arrived = s->arrived;
-    a.groups = s->groups;
-    a.arrays = (uint32_t)arrays;
-    a.slices = slices;
-    a.per_slice = s->groups / slices;
+    a.slices = lat_gpu_slices(s);
     if (s->window.direct) {
         const lat_grid *grid = s->space.grid;
         a.ranks = (uint32_t)grid->dev->comm->size;
@@ -430,6 +482,16 @@ static adder adder_of(lat_gpu_space *s, int arrays)
         memcpy(a.window, s->window.of, sizeof a.window);
     }
     a.host = s->slices_host;
+    return a;
+}
+
+/* Of numbers that lie apart, `arrays` groups each. */
+static adder adder_of(lat_gpu_space *s, int arrays)
+{
+    adder a = next_adder(s);
+    a.groups = s->groups;
+    a.arrays = (uint32_t)arrays;
+    a.per_slice = s->groups / a.slices;
     return a;
 }
 
@@ -450,14 +512,28 @@ static int await_sums(const lat_gpu_space *s, const double *flag, int count, dou
     return n < count ? failed(cudaStreamSynchronize(lat_gpu_stream(&s->space))) : 0;
 }
 
+/* The same of the present call, and sums of ranks that the host adds up. */
+static int finish_sums(lat_gpu_space *s, int count)
+{
+    if (await_sums(s, s->flag, count, s->call))
+        return -1;
+    return s->slices_host ? lat_reduce_total(s->space.grid, count, 1, 0, s->slices_host, s->sum)
+                          : 0;
+}
+
 int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
 {
     const int count = columns * numbers;
     const adder a = adder_of(s, arrays);
-    if (start_sums(s, &a, count) || await_sums(s, s->flag, count, s->call))
-        return -1;
-    return s->slices_host ? lat_reduce_total(s->space.grid, count, 1, 0, s->slices_host, s->sum)
-                          : 0;
+    return start_sums(s, &a, count) || finish_sums(s, count) ? -1 : 0;
+}
+
+int lat_gpu_sums_of_rows(lat_gpu_space *s, int count, int sides, int rows)
+{
+    const adder a = next_adder(s);
+    add_rows<<<dim3(a.slices, (unsigned)(count + 31) / 32), 256, 0, lat_gpu_stream(&s->space)>>>(
+        a, (uint32_t)count, (uint32_t)sides, (uint32_t)rows);
+    return failed(cudaGetLastError()) || finish_sums(s, count) ? -1 : 0;
 }
 
 /* ---- scalars that stay on the device --------------------------------------------------------- */
@@ -887,7 +963,6 @@ static int run(const job *j)
     a.terms = j->terms;
     for (int k = 0; k < j->terms; k++)
         a.x[k] = (const char *)j->x[k]->data;
-    a.one = j->terms > 0 && j->space->columns > 1 && j->x[0]->shape.objects == 1;
     a.y = (char *)j->y->data;
     a.z = j->z ? (char *)j->z->data : NULL;
     a.dir = j->dir ? (char *)j->dir->data : NULL;
@@ -1205,6 +1280,7 @@ static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
 }
 
 const lat_spinor_ops lat_spinor_gpu = {
-    gpu_open,  gpu_close, gpu_put,  gpu_get, gpu_zero,     gpu_copy,   gpu_random,  gpu_gamma5,
-    gpu_axpby, gpu_axpys, gpu_dots, gpu_cg,  gpu_bicgstab, gpu_shadow, gpu_convert,
+    gpu_open,        gpu_close,  gpu_put,      gpu_get,    gpu_zero,    gpu_copy,
+    gpu_random,      gpu_gamma5, gpu_axpby,    gpu_axpys,  gpu_dots,    lat_gpu_products,
+    lat_gpu_combine, gpu_cg,     gpu_bicgstab, gpu_shadow, gpu_convert,
 };

@@ -215,6 +215,113 @@ static void LAT_(sum)(const void *v, size_t pitch, const int32_t *block, int64_t
     default: LAT_(sum_of)(v, pitch, block, n, 3, to); break;
     }
 }
+
+/* ---- projections ----------------------------------------------------------------------------- */
+
+/* Where blocks lie: of x[j], and of a column. */
+#define ALONE(j, block) ((const LAT_T *)p->x[j] + (size_t)(block)*SPINOR)
+#define COLUMN(i, block) \
+    ((const LAT_T *)p->y + ((size_t)(block) * (size_t)p->all + (size_t)p->column[i]) * SPINOR)
+
+/* Products of `terms` and `columns`, 1 or 2 each, of n blocks, are added to `to`, whose numbers of
+ * a column are `pitch` vectors of doubles apart. Loads are shared, and operations are those of
+ * product(). */
+LAT_HOST_DEVICE void LAT_(products_of)(const lat_pass *p, int j, int terms, int i, int columns,
+                                       const int32_t *block, int64_t n, size_t pitch, doubles *to)
+{
+    enum { VECTORS = LAT_WIDTH * 8 / BYTES };
+    for (int64_t k = 0; k < n; k++) {
+        const LAT_T *x[2], *y[2];
+        LAT_T q[2][2][4];
+        for (int a = 0; a < terms; a++)
+            x[a] = ALONE(j + a, block[k]);
+        for (int b = 0; b < columns; b++)
+            y[b] = COLUMN(i + b, block[k]);
+        for (int a = 0; a < terms; a++)
+            for (int b = 0; b < columns; b++)
+                for (int e = 0; e < 4; e++)
+                    q[a][b][e] = LAT_(set)(0);
+        for (int e = 0; e < SPINOR; e += 2)
+            for (int a = 0; a < terms; a++)
+                for (int b = 0; b < columns; b++) {
+                    q[a][b][0] += x[a][e] * y[b][e];
+                    q[a][b][1] += x[a][e + 1] * y[b][e + 1];
+                    q[a][b][2] += x[a][e] * y[b][e + 1];
+                    q[a][b][3] -= x[a][e + 1] * y[b][e];
+                }
+        for (int a = 0; a < terms; a++)
+            for (int b = 0; b < columns; b++) {
+                const LAT_T sum[2] = {q[a][b][0] + q[a][b][1], q[a][b][2] + q[a][b][3]};
+                const LAT_(lanes) *from = (const LAT_(lanes) *)sum;
+                doubles *at = to + (size_t)b * pitch + (size_t)a * 2 * VECTORS;
+                for (int e = 0; e < 2 * VECTORS; e++)
+                    at[e] += __builtin_convertvector(from[e], doubles);
+            }
+    }
+}
+
+/* Some blocks at a time, which the cache holds with all x. */
+static void LAT_(products)(const lat_pass *p, const int32_t *block, int64_t n, double *to)
+{
+    enum { VECTORS = LAT_WIDTH * 8 / BYTES, RUN = 4 };
+    const size_t pitch = (size_t)p->terms * 2 * VECTORS;
+    doubles *sum = (doubles *)to;
+    memset(sum, 0, (size_t)p->columns * pitch * sizeof *sum);
+    for (int64_t k = 0; k < n; k += RUN) {
+        const int64_t run = n - k < RUN ? n - k : RUN;
+        for (int i = 0; i < p->columns; i += 2)
+            for (int j = 0; j < p->terms; j += 2) {
+                doubles *at = sum + (size_t)i * pitch + (size_t)j * 2 * VECTORS;
+                const bool two = j + 1 < p->terms, both = i + 1 < p->columns;
+                if (two && both)
+                    LAT_(products_of)(p, j, 2, i, 2, block + k, run, pitch, at);
+                else if (two)
+                    LAT_(products_of)(p, j, 2, i, 1, block + k, run, pitch, at);
+                else if (both)
+                    LAT_(products_of)(p, j, 1, i, 2, block + k, run, pitch, at);
+                else
+                    LAT_(products_of)(p, j, 1, i, 1, block + k, run, pitch, at);
+            }
+    }
+}
+
+/* y += the sum of a[j + k] x[j + k], k < terms, of a block and column. */
+LAT_HOST_DEVICE void LAT_(combine_of)(const lat_pass *p, int j, int terms, int block, int column)
+{
+    LAT_T *y = (LAT_T *)p->y + ((size_t)block * (size_t)p->all + (size_t)column) * SPINOR;
+    const LAT_T *x[4];
+    LAT_(c) s[4];
+    for (int k = 0; k < terms; k++) {
+        x[k] = ALONE(j + k, block);
+        s[k] = LAT_(scalar)(p->a[j + k], column);
+    }
+    for (int e = 0; e < SPINOR; e += 2) {
+        LAT_T re = y[e], im = y[e + 1];
+        for (int k = 0; k < terms; k++) {
+            re += s[k].re * x[k][e];
+            re -= s[k].im * x[k][e + 1];
+            im += s[k].re * x[k][e + 1];
+            im += s[k].im * x[k][e];
+        }
+        y[e] = re;
+        y[e + 1] = im;
+    }
+}
+
+static void LAT_(combine)(const lat_pass *p, int begin, int end)
+{
+    for (int block = begin; block < end; block++)
+        for (int j = 0; j < p->terms; j += 4)
+            for (int i = 0; i < p->columns; i++)
+                switch (p->terms - j) {
+                case 1: LAT_(combine_of)(p, j, 1, block, p->column[i]); break;
+                case 2: LAT_(combine_of)(p, j, 2, block, p->column[i]); break;
+                case 3: LAT_(combine_of)(p, j, 3, block, p->column[i]); break;
+                default: LAT_(combine_of)(p, j, 4, block, p->column[i]); break;
+                }
+}
+#undef ALONE
+#undef COLUMN
 #undef EACH_SPINOR
 #undef FIELD
 #undef INPUT

@@ -69,42 +69,52 @@ int lat_search_room(const lat_modes_job *job, double bytes)
 
 /* ---- linear algebra -------------------------------------------------------------------------- */
 
-static lat_scalar scalar(lat_cx z) { return (lat_scalar){creal(z), cimag(z)}; }
+/* Scalars of an operation: room for those of n vectors and `columns` columns. */
+static lat_scalar *scalars(int n, int columns)
+{
+    return lat_alloc((size_t)n * (size_t)columns + 1, sizeof(lat_scalar), "products");
+}
+
+static const lat_dfield *const *many(lat_dfield *const *x) { return (const lat_dfield *const *)x; }
+
+/* dot[c * pitch + i] of column c of y and x[i]. */
+static int dots_of(lat_spinor_space *s, const lat_spinor_part *p, int n, lat_dfield *const *x,
+                   const lat_dfield *y, lat_cx *dot, int pitch)
+{
+    lat_scalar *to = scalars(n, s->columns);
+    const int rc = to ? s->ops->products(s, p, n, many(x), y, to) : -1;
+    for (int i = 0; i < n && rc == 0; i++)
+        for (int c = 0; c < p->columns; c++) {
+            const lat_scalar z = to[i * s->columns + c];
+            dot[c * pitch + i] = z.re + z.im * I;
+        }
+    free(to);
+    return rc;
+}
+
+/* y += sum a[c * pitch + i] x[i] */
+static int axpys_of(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_cx *a,
+                    int pitch, lat_dfield *const *x, lat_dfield *y)
+{
+    lat_scalar *by = scalars(n, s->columns);
+    for (int i = 0; by && i < n; i++)
+        for (int c = 0; c < p->columns; c++) {
+            const lat_cx z = a[c * pitch + i];
+            by[i * s->columns + c] = (lat_scalar){creal(z), cimag(z)};
+        }
+    const int rc = by ? s->ops->combine(s, p, n, by, many(x), y) : -1;
+    free(by);
+    return rc;
+}
 
 int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield *y, lat_cx *dot)
 {
-    for (int i = 0; i < n; i += LAT_SPINOR_TERMS) {
-        const int terms = n - i < LAT_SPINOR_TERMS ? n - i : LAT_SPINOR_TERMS;
-        lat_scalar found[LAT_SPINOR_TERMS], *to[LAT_SPINOR_TERMS];
-        const lat_dfield *from[LAT_SPINOR_TERMS];
-        for (int j = 0; j < terms; j++) {
-            to[j] = &found[j];
-            from[j] = x[i + j];
-        }
-        if (w->s->ops->dots(w->s, &w->p, terms, from, y, to, NULL))
-            return -1;
-        for (int j = 0; j < terms; j++)
-            dot[i + j] = found[j].re + found[j].im * I;
-    }
-    return 0;
+    return dots_of(w->s, &w->p, n, x, y, dot, n);
 }
 
 int lat_search_axpys(lat_search *w, int n, const lat_cx *a, lat_dfield *const *x, lat_dfield *y)
 {
-    for (int i = 0; i < n; i += LAT_SPINOR_TERMS) {
-        const int terms = n - i < LAT_SPINOR_TERMS ? n - i : LAT_SPINOR_TERMS;
-        lat_scalar factor[LAT_SPINOR_TERMS];
-        const lat_scalar *factors[LAT_SPINOR_TERMS];
-        const lat_dfield *from[LAT_SPINOR_TERMS];
-        for (int j = 0; j < terms; j++) {
-            factor[j] = scalar(a[i + j]);
-            factors[j] = &factor[j];
-            from[j] = x[i + j];
-        }
-        if (w->s->ops->axpys(w->s, &w->p, terms, factors, from, y, NULL))
-            return -1;
-    }
-    return 0;
+    return axpys_of(w->s, &w->p, n, a, n, x, y);
 }
 
 int lat_search_norm(lat_search *w, const lat_dfield *y, double *norm)
@@ -162,56 +172,16 @@ int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, b
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Terms of one pass: fields x[first] .. and for each a scalar of each column. */
-typedef struct terms {
-    int count;
-    const lat_dfield *x[LAT_SPINOR_TERMS];
-    lat_scalar a[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS];
-} terms;
-
-static void take(terms *t, int n, int first, lat_dfield *const *x)
-{
-    t->count = n - first < LAT_SPINOR_TERMS ? n - first : LAT_SPINOR_TERMS;
-    for (int j = 0; j < t->count; j++)
-        t->x[j] = x[first + j];
-}
-
 int lat_search_batch_axpys(lat_search *w, const lat_spinor_part *p, int n, const lat_cx *a,
                            int pitch, lat_dfield *const *x, lat_dfield *y)
 {
-    lat_spinor_space *s = w->op->many->space;
-    terms t;
-    const lat_scalar *by[LAT_SPINOR_TERMS];
-    for (int i = 0; i < n; i += t.count) {
-        take(&t, n, i, x);
-        for (int j = 0; j < t.count; j++) {
-            by[j] = t.a[j];
-            for (int c = 0; c < p->columns; c++)
-                t.a[j][c] = scalar(a[c * pitch + i + j]);
-        }
-        if (s->ops->axpys(s, p, t.count, by, t.x, y, NULL))
-            return -1;
-    }
-    return 0;
+    return axpys_of(w->op->many->space, p, n, a, pitch, x, y);
 }
 
 int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_dfield *const *x,
                           const lat_dfield *y, lat_cx *dot, int pitch)
 {
-    lat_spinor_space *s = w->op->many->space;
-    terms t;
-    lat_scalar *to[LAT_SPINOR_TERMS];
-    for (int i = 0; i < n; i += t.count) {
-        take(&t, n, i, x);
-        for (int j = 0; j < t.count; j++)
-            to[j] = t.a[j];
-        if (s->ops->dots(s, p, t.count, t.x, y, to, NULL))
-            return -1;
-        for (int j = 0; j < t.count; j++)
-            for (int c = 0; c < p->columns; c++)
-                dot[c * pitch + i + j] = t.a[j][c].re + t.a[j][c].im * I;
-    }
-    return 0;
+    return dots_of(w->op->many->space, p, n, x, y, dot, pitch);
 }
 
 /* y[k] of up to as many k as a batch has columns. */

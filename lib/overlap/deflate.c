@@ -193,19 +193,17 @@ int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_spinor_part *p, l
                               const lat_dfield *r)
 {
     const deflation *d = o->deflation;
-    lat_dfield *mode[LAT_SPINOR_TERMS] = {NULL};
-    double value[LAT_SPINOR_TERMS];
-    int n = 0;
-    for (int k = 0; k < d->count; k++) {
+    const size_t most = (size_t)d->count;
+    lat_dfield **mode = lat_alloc(most, sizeof(lat_dfield *), "modes");
+    double *value = lat_alloc(most, sizeof *value, "eigenvalues");
+    int n = 0, rc = mode && value ? 0 : -1;
+    for (int k = 0; k < d->count && rc == 0; k++)
         if (c == 0 || d->chirality[k] == c) {
             mode[n] = d->mode[k];
             value[n++] = value_of(o, k);
         }
-        if (n == LAT_SPINOR_TERMS || (k == d->count - 1 && n)) {
-            if (lat_deflation_project(o->space, p, n, mode, value, y, r))
-                return -1;
-            n = 0;
-        }
-    }
-    return 0;
+    rc = rc || lat_deflation_project(o->space, p, n, mode, value, y, r) ? -1 : 0;
+    free(mode);
+    free(value);
+    return rc;
 }

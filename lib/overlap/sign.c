@@ -11,8 +11,6 @@
 
 typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
 
-enum { AT_ONCE = 8 }; /* modes in a pass */
-
 struct lat_sign {
     lat_dirac *h;
     lat_spinor_space *space;
@@ -28,80 +26,51 @@ struct lat_sign {
     lat_dfield *psi, *d[2];            /* what is worked on; Clenshaw's two */
     lat_dfield *middle;                /* between hops, where their ends take shifts; or NULL */
     lat_dfield *x[LAT_ZOLOTAREV_POLES];
-    lat_scalar *dot; /* [modes][LAT_SPINOR_COLUMNS] */
+    lat_scalar *dot, *now; /* [modes][columns] */
     lat_system system;
     long applications;
 };
 
 /* ---- projection ------------------------------------------------------------------------------ */
 
-/* A pass over some modes. */
-typedef struct pass {
-    int first, count;
-    const lat_dfield *w[AT_ONCE];
-    scalars now[AT_ONCE]; /* <w, in> */
-} pass;
-
-static int products(lat_sign *s, const lat_spinor_part *p, int first, pass *a, const lat_dfield *in)
+/* s->now = <w_k, x> of each mode and column. */
+static int products(lat_sign *s, const lat_spinor_part *p, const lat_dfield *x)
 {
-    const int left = s->modes->count - first;
-    lat_scalar *to[AT_ONCE];
-    a->first = first;
-    a->count = left < AT_ONCE ? left : AT_ONCE;
-    for (int j = 0; j < a->count; j++) {
-        a->w[j] = s->modes->vector[first + j];
-        to[j] = a->now[j];
-    }
-    return s->space->ops->dots(s->space, p, a->count, a->w, in, to, NULL);
+    const lat_modes *m = s->modes;
+    return s->space->ops->products(s->space, p, m->count, (const lat_dfield *const *)m->vector, x,
+                                   s->now);
 }
 
-/* x += sum_j w_j by[j], by[j] = factor dot - now, dot of the mode and column. */
-static int combine(lat_sign *s, const lat_spinor_part *p, pass *a, const double *factor,
-                   lat_dfield *x)
+/* x += sum_k w_k (sign_k dot_k - now_k), sign_k that of the value, or 0. */
+static int combine(lat_sign *s, const lat_spinor_part *p, bool with_dot, lat_dfield *x)
 {
-    const lat_scalar *by[AT_ONCE];
-    for (int j = 0; j < a->count; j++) {
-        const lat_scalar *dot = s->dot + (a->first + j) * LAT_SPINOR_COLUMNS;
-        by[j] = a->now[j];
+    const lat_modes *m = s->modes;
+    for (int k = 0; k < m->count; k++) {
+        const double sign = !with_dot ? 0 : m->value[k] < 0 ? -1 : 1;
         for (int i = 0; i < p->columns; i++) {
-            const int c = p->column[i];
-            lat_scalar *z = &a->now[j][c];
-            *z = (lat_scalar){factor[j] * dot[c].re - z->re, factor[j] * dot[c].im - z->im};
+            const int at = k * s->space->columns + p->column[i];
+            const lat_scalar dot = s->dot[at];
+            lat_scalar *z = &s->now[at];
+            *z = (lat_scalar){sign * dot.re - z->re, sign * dot.im - z->im};
         }
     }
-    return s->space->ops->axpys(s->space, p, a->count, by, a->w, x, NULL);
+    return s->space->ops->combine(s->space, p, m->count, s->now,
+                                  (const lat_dfield *const *)m->vector, x);
 }
 
-/* s->dot[k][column] = <w_k, in>; and in -= sum w_k dot[k]. */
+/* s->dot = <w_k, in>; and in -= sum w_k dot_k. */
 static int take_out(lat_sign *s, const lat_spinor_part *p, lat_dfield *in)
 {
-    static const double none[AT_ONCE] = {0};
-    pass a;
-    for (int k = 0; k < s->modes->count; k += a.count) {
-        if (products(s, p, k, &a, in))
-            return -1;
-        for (int j = 0; j < a.count; j++)
-            memcpy(s->dot + (k + j) * LAT_SPINOR_COLUMNS, a.now[j], sizeof a.now[j]);
-        if (combine(s, p, &a, none, in))
-            return -1;
-    }
-    return 0;
+    if (products(s, p, in))
+        return -1;
+    memcpy(s->dot, s->now, sizeof *s->dot * (size_t)(s->modes->count * s->space->columns));
+    return combine(s, p, false, in);
 }
 
-/* out += sum w_k (sign(value[k]) dot[k] - <w_k, out>). */
+/* out += sum w_k (sign(value[k]) dot_k - <w_k, out>). */
 static int put_back(lat_sign *s, const lat_spinor_part *p, lat_dfield *out)
 {
-    pass a;
-    for (int k = 0; k < s->modes->count; k += a.count) {
-        double sign[AT_ONCE];
-        if (products(s, p, k, &a, out))
-            return -1;
-        for (int j = 0; j < a.count; j++)
-            sign[j] = s->modes->value[k + j] < 0 ? -1 : 1;
-        if (combine(s, p, &a, sign, out))
-            return -1;
-    }
-    return 0;
+    return products(s, p, out) || combine(s, p, true, out) ? -1 : 0;
 }
 
 /* ---- the polynomial -------------------------------------------------------------------------- */
@@ -222,11 +191,11 @@ static int sum_poles(lat_sign *s, const lat_spinor_part *p)
     const int poles = s->rational.poles;
     if (s->space->ops->zero(s->space, p, s->d[0]))
         return -1;
-    for (int l = 0; l < poles; l += AT_ONCE) {
-        const int n = poles - l < AT_ONCE ? poles - l : AT_ONCE;
-        scalars by[AT_ONCE];
-        const lat_scalar *a[AT_ONCE];
-        const lat_dfield *x[AT_ONCE];
+    for (int l = 0; l < poles; l += LAT_SPINOR_TERMS) {
+        const int n = poles - l < LAT_SPINOR_TERMS ? poles - l : LAT_SPINOR_TERMS;
+        scalars by[LAT_SPINOR_TERMS];
+        const lat_scalar *a[LAT_SPINOR_TERMS];
+        const lat_dfield *x[LAT_SPINOR_TERMS];
         for (int j = 0; j < n; j++) {
             a[j] = each(p, s->rational.residue[l + j], by[j]);
             x[j] = s->x[l + j];
@@ -407,8 +376,9 @@ static int open_modes(lat_sign *s)
 {
     const lat_modes *m = s->modes;
     double *gap = lat_alloc((size_t)m->count + 1, sizeof *gap, "gaps of modes");
-    s->dot = lat_alloc((size_t)m->count * LAT_SPINOR_COLUMNS + 1, sizeof *s->dot,
-                       "products with modes");
+    const size_t products = (size_t)m->count * (size_t)s->space->columns;
+    s->dot = lat_alloc(2 * products + 1, sizeof *s->dot, "products with modes");
+    s->now = s->dot + products;
     if (gap && m->count) {
         lat_modes_gaps(m->count, m->value, m->rest, false, gap);
         s->kappas = lat_modes_kappa(m->count, m->value, m->residual, gap, 1)

@@ -148,21 +148,17 @@ int lat_deflation_project(lat_spinor_space *space, const lat_spinor_part *p, int
                           lat_dfield *const *mode, const double *value, lat_dfield *x,
                           const lat_dfield *y)
 {
-    lat_scalar dot[LAT_SPINOR_TERMS][LAT_SPINOR_COLUMNS], *to[LAT_SPINOR_TERMS] = {NULL};
-    const lat_scalar *by[LAT_SPINOR_TERMS] = {NULL};
-    const lat_dfield *w[LAT_SPINOR_TERMS] = {NULL};
-    for (int j = 0; j < n; j++) {
-        by[j] = to[j] = dot[j];
-        w[j] = mode[j];
-    }
-    if (space->ops->dots(space, p, n, w, y, to, NULL))
-        return -1;
-    for (int j = 0; j < n; j++)
+    const lat_dfield *const *w = (const lat_dfield *const *)mode;
+    lat_scalar *dot = lat_alloc((size_t)n * (size_t)space->columns + 1, sizeof *dot, "products");
+    int rc = dot ? space->ops->products(space, p, n, w, y, dot) : -1;
+    for (int j = 0; j < n && rc == 0; j++)
         for (int i = 0; i < p->columns; i++) {
-            lat_scalar *z = &dot[j][p->column[i]];
+            lat_scalar *z = &dot[j * space->columns + p->column[i]];
             *z = (lat_scalar){z->re / value[j], z->im / value[j]};
         }
-    return space->ops->axpys(space, p, n, by, w, x, NULL);
+    rc = rc || space->ops->combine(space, p, n, dot, w, x) ? -1 : 0;
+    free(dot);
+    return rc;
 }
 
 int lat_deflation_improve(lat_deflation *d, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r)
@@ -174,10 +170,5 @@ int lat_deflation_improve(lat_deflation *d, const lat_spinor_part *p, lat_dfield
     if (d->square ? s->apply(s->with, true, p, d->work, r, NULL)
                   : s->space->ops->gamma5(s->space, p, r))
         return -1;
-    for (int k = 0; k < d->count; k += LAT_SPINOR_TERMS) {
-        const int n = d->count - k < LAT_SPINOR_TERMS ? d->count - k : LAT_SPINOR_TERMS;
-        if (lat_deflation_project(s->space, p, n, d->mode + k, d->value + k, x, y))
-            return -1;
-    }
-    return 0;
+    return lat_deflation_project(s->space, p, d->count, d->mode, d->value, x, y);
 }

@@ -744,31 +744,133 @@ static void compare_sums(algebra *a, int i, int j, lat_scalar dot, double norm, 
         __VA_ARGS__ \
     }
 
-/* A field of one column stands for each column, in dots and axpys. */
-static void check_one_column(algebra *a)
+/* Projections: fields of one column stand for each column. */
+enum { WIDE = 13, MANY = 70 };
+typedef struct projection {
+    lat_spinor_space *one, *many;
+    lat_dfield *w[MANY], *x[2], *y[2]; /* x of one column, y of WIDE; [1]: what combine makes */
+    lat_scalar *a, *dot;                /* [MANY][WIDE] */
+    lat_scalar *a1, *dot1;              /* of one column */
+} projection;
+
+static const int every[WIDE] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+/* x to field j of the algebra, for comparison. */
+static void show(algebra *a, const projection *q, const lat_dfield *x, int j)
 {
     static const int one[] = {1};
-    static const lat_scalar s[2] = {{0, 0}, {.7, -.2}};
-    const lat_spinor_part p = {LAT_ODD, 1, one};
-    lat_spinor_space *many = a->t.s, *single = lat_spinor_open(many->grid, 3, 1);
-    lat_dfield *w = lat_spinor_new(single, "a field");
-    lat_field host = field_new(LAT_SPINOR, a->t.u.head.geom, 3, LAT_F64);
-    const lat_dfield *const x[] = {w};
-    const lat_scalar *const by[] = {s};
-    lat_scalar dot[2], *const dots[] = {dot};
-    double norm[2];
-    fresh(a);
-    CHECK(!many->ops->get(many, a->f[0], 1, &host, 0) && !single->ops->put(single, w, 0, &host, 0)
-              && !many->ops->dots(many, &p, 1, x, a->f[1], dots, norm)
-              && !many->ops->axpys(many, &p, 1, by, x, a->f[3], NULL),
+    const lat_spinor_part p = {LAT_BOTH, 1, one};
+    CHECK(!a->t.s->ops->convert(a->t.s, &p, q->one, x, a->f[j]), "%s", lat_error());
+    get(&a->t, a->f[j], 1, a->v[j]);
+}
+
+/* x[0] is column c of y[0]: its products, and its combination, x[1]. */
+static void project_one(projection *q, int n, lat_parity parity, int c)
+{
+    const lat_dfield *const *w = (const lat_dfield *const *)q->w;
+    const lat_spinor_part one = {parity, 1, every}, here = {LAT_BOTH, 1, every + c},
+                          alone = {LAT_BOTH, 1, every};
+    const lat_spinor_ops *ops = q->one->ops;
+    CHECK(!ops->convert(q->one, &here, q->many, q->y[0], q->x[0])
+              && !ops->copy(q->one, &alone, q->x[0], q->x[1]),
           "%s", lat_error());
-    compare_sums(a, 0, 1, dot[1], norm[1], "dots with one column");
-    for (size_t k = 0; k < a->t.n; k++)
-        a->v[3][k] += (.7 - .2 * I) * a->v[0][k];
-    compare(a, 3, "axpys of one column");
-    lat_field_free(&host);
-    lat_dfield_free(w);
-    lat_spinor_close(single);
+    for (int j = 0; j < n; j++)
+        q->a1[j] = q->a[j * WIDE + c];
+    CHECK(!ops->products(q->one, &one, n, w, q->x[0], q->dot1)
+              && !ops->combine(q->one, &one, n, q->a1, w, q->x[1]),
+          "%s", lat_error());
+}
+
+/* The same of columns side by side has the same bits, and other columns stay. */
+static void check_columns(projection *q, int n, const lat_spinor_part *p)
+{
+    const lat_dfield *const *w = (const lat_dfield *const *)q->w;
+    const lat_spinor_ops *ops = q->many->ops;
+    const lat_spinor_part all = {LAT_BOTH, WIDE, every};
+    static const lat_scalar minus[] = {{-1, 0}};
+    CHECK(!ops->copy(q->many, &all, q->y[0], q->y[1])
+              && !ops->products(q->many, p, n, w, q->y[0], q->dot)
+              && !ops->combine(q->many, p, n, q->a, w, q->y[1]),
+          "%s", lat_error());
+    for (int c = 0, i = 0; c < WIDE; c++) {
+        const lat_spinor_part here = {LAT_BOTH, 1, every + c}, one = {LAT_BOTH, 1, every};
+        const bool active = i < p->columns && p->column[i] == c;
+        double off;
+        i += active;
+        project_one(q, active ? n : 0, p->parity, c);
+        for (int j = 0; active && j < n; j++)
+            CHECK(!memcmp(&q->dot1[j], &q->dot[j * WIDE + c], sizeof *q->dot),
+                  "product %d of %d with column %d of %d: %.17g %.17g, alone %.17g %.17g", j, n, c,
+                  p->columns, q->dot[j * WIDE + c].re, q->dot[j * WIDE + c].im, q->dot1[j].re,
+                  q->dot1[j].im);
+        CHECK(!ops->convert(q->one, &here, q->many, q->y[1], q->x[0])
+                  && !ops->axpby(q->one, &one, minus, q->x[1], NULL, q->x[0], &off),
+              "%s", lat_error());
+        CHECK(off == 0, "combination of %d, column %d of %d: other bits than alone, |.|^2 %g", n, c,
+              p->columns, off);
+    }
+}
+
+/* Against sums in long double, on odd sites. */
+static void check_values(algebra *a, projection *q, int n)
+{
+    static const int one[] = {0};
+    const lat_spinor_part p = {LAT_ODD, 1, one};
+    double norm;
+    project_one(q, n, LAT_ODD, 5);
+    show(a, q, q->x[0], 1);
+    show(a, q, q->x[1], 2);
+    CHECK(!q->one->ops->dots(q->one, &p, 0, NULL, q->x[0], NULL, &norm), "%s", lat_error());
+    memcpy(a->v[3], a->v[1], a->t.n * sizeof(cd));
+    for (int j = 0; j < n; j++) {
+        show(a, q, q->w[j], 0);
+        compare_sums(a, 0, 1, q->dot1[j], norm, "products");
+        for (size_t k = 0; k < a->t.n; k++)
+            a->v[3][k] += (q->a1[j].re + q->a1[j].im * I) * a->v[0][k];
+    }
+    memcpy(a->v[2], a->v[3], a->t.n * sizeof(cd));
+    compare(a, 2, "combine");
+}
+
+static void check_projections(algebra *a)
+{
+    static const int two[] = {2, 7}, four[] = {1, 5, 8, 12}, six[] = {0, 3, 5, 6, 9, 11};
+    static const int counts[] = {1, 5, 16, MANY};
+    projection q = {.one = lat_spinor_open(a->t.s->grid, 3, 1),
+                    .many = lat_spinor_open(a->t.s->grid, 3, WIDE)};
+    const lat_spinor_part all = {LAT_BOTH, WIDE, every}, one = {LAT_BOTH, 1, every};
+    q.a = numbers(MANY * 2 * (WIDE + 1), sizeof(lat_scalar));
+    q.dot = q.a + MANY * WIDE;
+    q.a1 = q.dot + MANY * WIDE;
+    q.dot1 = q.a1 + MANY;
+    for (int k = 0; k < MANY * WIDE; k++)
+        q.a[k] = (lat_scalar){sin(k + 1), k % 3 ? cos(k) : 0};
+    for (int i = 0; i < 2; i++) {
+        q.x[i] = lat_spinor_new(q.one, "a field");
+        q.y[i] = lat_spinor_new(q.many, "a field");
+    }
+    CHECK(!q.many->ops->random(q.many, &all, 99, q.y[0]), "%s", lat_error());
+    for (int j = 0; j < MANY; j++) {
+        q.w[j] = lat_spinor_new(q.one, "a field");
+        CHECK(q.w[j] && !q.one->ops->random(q.one, &one, (uint64_t)j, q.w[j]), "%s", lat_error());
+    }
+    for (int k = 0; k < 4; k++) {
+        const lat_spinor_part parts[] = {{LAT_BOTH, WIDE, every}, {LAT_ODD, 2, two},
+                                         {LAT_EVEN, 4, four},     {LAT_BOTH, 6, six},
+                                         {LAT_ODD, 1, two},       {LAT_BOTH, 0, NULL}};
+        check_values(a, &q, counts[k]);
+        for (int i = 0; i < 6; i++)
+            check_columns(&q, counts[k], &parts[i]);
+    }
+    for (int j = 0; j < MANY; j++)
+        lat_dfield_free(q.w[j]);
+    for (int i = 0; i < 2; i++) {
+        lat_dfield_free(q.x[i]);
+        lat_dfield_free(q.y[i]);
+    }
+    free(q.a);
+    lat_spinor_close(q.one);
+    lat_spinor_close(q.many);
 }
 
 /* The shadow of the number at `at`. */
@@ -873,7 +975,7 @@ static void check_algebra(const char *dims)
         compare(&a, 1, "bicgstab: p");
         compare_sums(&a, 2, 2, (lat_scalar){norm[1], 0}, norm[1], "bicgstab");
         check_shadow(&a);
-        check_one_column(&a);
+        check_projections(&a);
         for (int i = 0; i < FIELDS; i++) {
             lat_dfield_free(a.f[i]);
             free(a.v[i]);
@@ -987,6 +1089,7 @@ static void check_device(int cases)
     device_case(dev, "linear algebra is that of plain loops");
     check_algebra("4 6 2 8");
     check_algebra("8 4 8 4");
+    check_algebra("6 2 6 6"); /* lanes do not run in boxes */
     device_case(dev, "fields are converted between precisions");
     check_convert();
     check_random();
