@@ -244,12 +244,7 @@ static void close_space(lanczos *z)
 static int hand_over(lanczos *z, int count, lat_modes *found)
 {
     const size_t n = (size_t)count + 1;
-    found->value = lat_alloc(n, sizeof(double), "eigenvalues");
-    found->residual = lat_alloc(n, sizeof(double), "residuals");
-    found->vector = calloc(n, sizeof(lat_dfield *));
-    if (!found->vector)
-        return lat_fail("out of memory: modes");
-    if (!found->value || !found->residual)
+    if (lat_modes_alloc(found, n))
         return -1;
     for (; found->count < count; found->count++) {
         if (!(found->vector[found->count] = lat_search_vector(z->w, "modes")))

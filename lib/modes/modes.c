@@ -240,12 +240,7 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
     if (job->coarse)
         coarse = coarse_search(job, &own);
     const int n = job->coarse ? coarse.want : w.want;
-    found->value = lat_alloc((size_t)n, sizeof(double), "eigenvalues");
-    found->residual = lat_alloc((size_t)n, sizeof(double), "residuals");
-    found->vector = calloc((size_t)n, sizeof(lat_dfield *));
-    int rc = found->value && found->residual && found->vector ? 0 : -1;
-    if (!found->vector)
-        lat_fail("out of memory: modes");
+    int rc = lat_modes_alloc(found, (size_t)n);
     if (rc == 0)
         rc = job->coarse ? run_both(&w, &coarse, found) : run(&w, found);
     found->norm = w.norm;
@@ -255,6 +250,16 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
     else
         give_up(n, found);
     return rc < 0 ? -1 : 0;
+}
+
+int lat_modes_alloc(lat_modes *m, size_t n)
+{
+    m->value = lat_alloc(n, sizeof(double), "eigenvalues");
+    m->residual = lat_alloc(n, sizeof(double), "residuals");
+    m->vector = calloc(n, sizeof(lat_dfield *));
+    if (!m->vector)
+        return lat_fail("out of memory: modes");
+    return m->value && m->residual ? 0 : -1;
 }
 
 void lat_modes_free(lat_modes *found)

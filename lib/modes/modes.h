@@ -94,6 +94,10 @@ typedef struct lat_modes {
     double worst;
 } lat_modes;
 
+/* Lists for n modes, vectors NULL, count 0. 0 or -1; *m, which is empty before, is to be freed in
+ * either case. */
+int lat_modes_alloc(lat_modes *m, size_t n);
+
 /* Bytes on a rank's device that lat_modes_find takes, beside the operators. */
 double lat_modes_bytes(const lat_modes_job *job);
 

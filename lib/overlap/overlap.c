@@ -184,12 +184,7 @@ static int load_modes(lat_overlap *o, const lat_field *known)
 {
     lat_modes *m = &o->modes;
     const size_t n = lat_header_objects(&known->head);
-    m->value = lat_alloc(n, sizeof(double), "eigenvalues");
-    m->residual = lat_alloc(n, sizeof(double), "residuals");
-    m->vector = calloc(n, sizeof(lat_dfield *));
-    if (!m->vector)
-        return lat_fail("out of memory: modes");
-    if (!m->value || !m->residual)
+    if (lat_modes_alloc(m, n))
         return -1;
     for (size_t k = 0; k < n; k++) {
         if (!(m->vector[k] = lat_spinor_new(o->one, "modes")))

@@ -199,10 +199,8 @@ static int restore(run *r)
         return rc;
     const int n = (int)lat_header_objects(&r->v.head);
     r->modes = (lat_modes){.rest = number[0], .norm = number[1], .converged = true};
-    r->modes.value = lat_alloc((size_t)n, sizeof(double), "eigenvalues");
-    r->modes.vector = calloc((size_t)n, sizeof(lat_dfield *));
-    if (!r->modes.value || !r->modes.vector)
-        return lat_fail("out of memory: modes");
+    if (lat_modes_alloc(&r->modes, (size_t)n))
+        return -1;
     memcpy(r->modes.value, r->v.head.quark.eigenvalue, sizeof(double) * (size_t)n);
     for (; r->modes.count < n; r->modes.count++)
         if (!(r->modes.vector[r->modes.count] = lat_spinor_new(r->space, "modes")))
@@ -274,37 +272,40 @@ static int search(run *r)
 
 /* ---- what is found, by other code ------------------------------------------------------------ */
 
-static int new_modes(const run *r, lat_field *f)
+static int new_modes(const run *r, int columns, lat_field *f)
 {
-    return lat_field_spinors(f, &r->links.u, LAT_MODES, r->modes.count);
+    return lat_field_spinors(f, &r->links.u, LAT_MODES, columns);
 }
 
-/* y = gamma5 x, times value[k] of each mode if there are values. */
-static void gamma5(const lat_field *x, const double *value, lat_field *y)
+/* Columns 0 .. of y become those of x from `first` on, or gamma5 times them, each times its value
+ * if there are values. y may be x. */
+static void copy_columns(const lat_field *x, int first, int columns, bool gamma5,
+                         const double *value, lat_field *y)
 {
-    const size_t n = lat_header_full_reals(&x->head), columns = lat_header_objects(&x->head);
-    const double *from = x->data;
-    double *to = y->data;
+    const size_t n = lat_header_full_reals(&x->head), all = lat_header_objects(&x->head),
+                 most = lat_header_objects(&y->head);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < lat_field_sites(x); i++)
-        for (size_t c = 0; c < columns; c++)
-            for (size_t k = 0; k < n; k++) {
-                const size_t at = (i * columns + c) * n + k;
-                to[at] = (k < n / 2 ? 1 : -1) * (value ? value[c] : 1) * from[at];
-            }
+        for (size_t c = 0; c < (size_t)columns; c++) {
+            const double *from = (const double *)x->data + (i * all + (size_t)first + c) * n;
+            double *to = (double *)y->data + (i * most + c) * n;
+            const double upper = value ? value[c] : 1, lower = gamma5 ? -upper : upper;
+            for (size_t k = 0; k < n; k++)
+                to[k] = (k < n / 2 ? upper : lower) * from[k];
+        }
 }
 
 /* x = v on odd sites, A_ee^-1 D_eo v/2 on even ones, which the operators of the search compute:
  * then M x is 0 on even sites and S v on odd ones. */
-static int complete(run *r, lat_field *x)
+static int complete(run *r, int first, int columns, lat_field *x)
 {
     static const int zero = 0;
     const lat_spinor_part odd = {LAT_ODD, 1, &zero};
     lat_spinor_space *s = r->space;
     lat_dfield *y = lat_spinor_new(s, "a mode on all sites"), *b = lat_spinor_new(s, "zeros");
-    int rc = y && b ? new_modes(r, x) : -1;
-    for (int k = 0; k < r->modes.count && rc == 0; k++)
-        rc = s->ops->copy(s, &odd, r->modes.vector[k], y)
+    int rc = y && b ? 0 : -1;
+    for (int k = 0; k < columns && rc == 0; k++)
+        rc = s->ops->copy(s, &odd, r->modes.vector[first + k], y)
                      || r->d->ops->reconstruct(r->d, &odd, y, b) || s->ops->get(s, y, 0, x, k)
                  ? -1
                  : 0;
@@ -312,16 +313,48 @@ static int complete(run *r, lat_field *x)
         lat_dfield_free(y);
     if (b)
         lat_dfield_free(b);
-    return rc || lat_field_exchange(x) ? -1 : 0;
+    return rc;
 }
 
-/* x = gamma5 M v */
-static int apply_gamma5(const run *r, const lat_plain *m, const int *list, lat_field *x)
+/* What certifies, of a few modes at a time. */
+enum { CERTIFIED = 8 };
+typedef struct certificate {
+    lat_plain *m, *adjoint; /* adjoint: of M^+ M, gamma5 M^+ gamma5 */
+    lat_field v, x, b;      /* x: M' x is to be b; v: modes, where x is made of them */
+} certificate;
+
+/* Sets x of modes from `first` on, with its ghosts. */
+static int set_x(run *r, certificate *z, int first, int columns, const int *list)
 {
-    if (new_modes(r, x) || lat_plain_apply(m, false, &r->v, r->modes.count, list, x))
+    lat_field *v = z->adjoint ? &z->v : &z->x;
+    if (matrix == LAT_MODES_OF_G5S)
+        return complete(r, first, columns, &z->x) || lat_field_exchange(&z->x) ? -1 : 0;
+    copy_columns(&r->v, first, columns, false, NULL, v);
+    if (lat_field_exchange(v))
         return -1;
-    gamma5(x, NULL, x);
-    return lat_field_exchange(x);
+    if (!z->adjoint)
+        return 0;
+    if (lat_plain_apply(z->m, false, v, columns, list, &z->x))
+        return -1;
+    copy_columns(&z->x, 0, columns, true, NULL, &z->x);
+    return lat_field_exchange(&z->x);
+}
+
+static int certify_some(run *r, certificate *z, int first, int columns)
+{
+    int list[CERTIFIED];
+    const double *value = r->modes.value + first;
+    double *found = r->residual + first;
+    for (int k = 0; k < columns; k++)
+        list[k] = k;
+    if (set_x(r, z, first, columns, list))
+        return -1;
+    copy_columns(&r->v, first, columns, true, value, &z->b);
+    if (lat_plain_residual(z->adjoint ? z->adjoint : z->m, &z->x, &z->b, columns, list, found))
+        return -1;
+    for (int k = 0; k < columns; k++) /* was relative to |value v| */
+        found[k] *= fabs(value[k]);
+    return 0;
 }
 
 /* |A v - value v|, |gamma5 ..| being |..|: of gamma5 M it is |M v - value gamma5 v|; M^+ is gamma5
@@ -329,34 +362,24 @@ static int apply_gamma5(const run *r, const lat_plain *m, const int *list, lat_f
  * the x of complete(). Where that is inexact, M x on even sites shows it. */
 static int certify(run *r)
 {
-    const int n = r->modes.count;
-    const bool square = matrix == LAT_MODES_OF_NORMAL, half = matrix == LAT_MODES_OF_G5S;
-    int list[LAT_MAX_COLUMNS];
-    lat_field b, x = {.data = NULL};
+    const int n = r->modes.count, most = n < CERTIFIED ? n : CERTIFIED;
+    certificate z = {.m = NULL};
     lat_fermion other = r->fermion;
     other.twist = -other.twist;
-    lat_plain *m = lat_plain_new(links_of(r), &r->fermion), *m2 = NULL;
-    int rc = m && new_modes(r, &b) == 0 ? 0 : -1;
-    if (!m)
-        return -1;
-    for (int k = 0; k < n; k++)
-        list[k] = k;
-    if (rc == 0)
-        rc = lat_field_exchange(&r->v);
-    if (rc == 0 && square)
-        rc = (m2 = lat_plain_new(links_of(r), &other)) ? apply_gamma5(r, m, list, &x) : -1;
-    if (rc == 0 && half)
-        rc = complete(r, &x);
-    if (rc == 0) {
-        gamma5(&r->v, r->modes.value, &b);
-        rc = lat_plain_residual(m2 ? m2 : m, x.data ? &x : &r->v, &b, n, list, r->residual);
-    }
-    for (int k = 0; k < n && rc == 0; k++) /* was relative to |value v| */
-        r->residual[k] *= fabs(r->modes.value[k]);
-    lat_field_free(&b);
-    lat_field_free(&x);
-    lat_plain_free(m);
-    lat_plain_free(m2);
+    int rc = (z.m = lat_plain_new(links_of(r), &r->fermion)) && new_modes(r, most, &z.x) == 0
+                     && new_modes(r, most, &z.b) == 0
+                 ? 0
+                 : -1;
+    if (rc == 0 && matrix == LAT_MODES_OF_NORMAL)
+        rc = (z.adjoint = lat_plain_new(links_of(r), &other)) && new_modes(r, most, &z.v) == 0 ? 0
+                                                                                               : -1;
+    for (int k = 0; k < n && rc == 0; k += most)
+        rc = certify_some(r, &z, k, n - k < most ? n - k : most);
+    lat_field_free(&z.v);
+    lat_field_free(&z.x);
+    lat_field_free(&z.b);
+    lat_plain_free(z.m);
+    lat_plain_free(z.adjoint);
     return rc;
 }
 
@@ -394,7 +417,7 @@ static int clear_even(run *r, lat_dfield *v)
 static int download(run *r)
 {
     const double number[LAT_MODESTATE_NUMBERS] = {r->modes.rest, r->modes.norm};
-    if (new_modes(r, &r->v))
+    if (new_modes(r, r->modes.count, &r->v))
         return -1;
     for (int k = 0; k < r->modes.count; k++)
         if ((matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
@@ -551,6 +574,8 @@ static void close_modes(run *r)
 /* One configuration. An exit code. */
 static int one(run *r)
 {
+    if (!r->device && !(r->device = lat_device_open(&device, lat_opts.comm)))
+        return LAT_FAILED;
     if (lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
         || (smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared)))
         return LAT_FAILED;
@@ -614,14 +639,14 @@ static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
     const bool text = tsv || json;
-    if (!(r->kept = lat_modestate_open(checkpoint, resume, comm))
+    if (lat_device_begin(&device, comm) /* a GPU starts while the links are read */
+        || !(r->kept = lat_modestate_open(checkpoint, resume, comm))
         || !(r->links.in = lat_input_open(lat_opts.input, comm))
         || !(r->out = lat_output_open(
                  lat_opts.output, lat_output_flags() | (text ? LAT_OUTPUT_TEXT : LAT_OUTPUT_OTHER),
                  comm))
         || (text && !(r->text = lat_text_open(r->out)))
-        || (log_path && !(r->log = lat_log_open(log_path, COLUMNS, comm)))
-        || lat_device_begin(&device, comm) || !(r->device = lat_device_open(&device, comm)))
+        || (log_path && !(r->log = lat_log_open(log_path, COLUMNS, comm))))
         return -1;
     if (tsv)
         fprintf(r->text, COLUMNS "\n");
