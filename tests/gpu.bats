@@ -461,6 +461,27 @@ ROWS
     done
 }
 
+@test "lat-solve --deflate on a GPU: modes and solutions are those of the CPU, within the bounds of their residuals" {
+    lat-heatbath -q --device cpu -d 8,8,8,16 --beta 6 --thermalise 30 --seed 2 -o links.lat
+    local m=(--kappa .155) d value bound
+    lat-modes -q --device gpu "${m[@]}" --modes 1 --tsv links.lat >lowest.tsv 2>said || skip "$(cat said)"
+    lat-solve -q --device gpu "${m[@]}" --solver cg --even-odd asym --source point:1,2,3,4 links.lat --log plain.tsv -o plain.lat
+    for d in cpu gpu; do
+        lat-modes -q --device $d "${m[@]}" --matrix g5S --modes 16 --residual 1e-3 links.lat --log $d.modes -o modes.$d.lat
+        lat-solve -q --device $d "${m[@]}" --deflate modes.$d.lat --source point:1,2,3,4 links.lat --log $d.tsv -o $d.lat
+        lat-dirac --check -U links.lat $d.lat >check.$d
+        awk -F'\t' 'NR > 1 { n++; if (!($3 <= 1e-10)) bad = 1 } END { exit bad || n != 12 }' check.$d
+    done
+    # An eigenvalue is within the residual of a value.
+    paste cpu.modes gpu.modes | awk -F'\t' 'NR > 1 { n++; d = $3 - $9; if (d * d > ($4 + $10) ^ 2) bad = 1 } END { exit bad || n != 16 }'
+    # |x - x'| <= (1e-10 + 1e-10) |b| / |lowest value of gamma5 M|, |b| = 1.
+    value=$(awk -F'\t' 'NR > 1 { print $3 }' lowest.tsv)
+    bound=$(awk -v v="$value" 'BEGIN { print 2e-10 / (v < 0 ? -v : v) }')
+    lat-diff --tolerance "$bound" cpu.lat gpu.lat
+    lat-diff --tolerance "$bound" plain.lat gpu.lat
+    for d in plain gpu; do cut -f 6 $d.tsv | tail -n +2 | sort -n | tail -n 1; done | paste -s | awk '{ print; exit !($2 < .7 * $1) }'
+}
+
 @test "a GPU that is lost in the middle of columns: one sentence, and the checkpoint goes on, with the same bytes" {
     "${CC:-cc}" -shared -fPIC -o lost.so "$ROOT/tests/faults/lost_gpu.c" -ldl -lpthread || skip "no compiler"
     lat-heatbath -q --device gpu --dims 16,16,16,32 --beta 6 --thermalise 10 -o links.lat
