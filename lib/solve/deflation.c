@@ -64,7 +64,7 @@ static int judge(const lat_deflation *d, int k, double norm, double residual)
 }
 
 /* Modes from `first` on, as many as there are columns. */
-static int test_some(lat_deflation *d, const lat_field *modes, int first, lat_dfield *const v[3])
+static int test_some(lat_deflation *d, int first, lat_dfield *const v[3])
 {
     lat_spinor_space *space = d->s.space;
     int list[LAT_SPINOR_COLUMNS];
@@ -73,9 +73,10 @@ static int test_some(lat_deflation *d, const lat_field *modes, int first, lat_df
     lat_spinor_part p = {d->s.parity, 0, list};
     for (; p.columns < space->columns && first + p.columns < d->count; p.columns++) {
         const int k = p.columns;
+        const lat_spinor_part here = {d->s.parity, 1, list + k};
         list[k] = k;
         minus[k] = (lat_scalar){-d->value[first + k], 0};
-        if (space->ops->put(space, v[0], k, modes, first + k))
+        if (space->ops->convert(space, &here, d->one, d->mode[first + k], v[0]))
             return -1;
     }
     if (apply(d, &p, v[0], v[1], v[2]) || space->ops->dots(space, &p, 0, NULL, v[0], NULL, norm)
@@ -87,14 +88,14 @@ static int test_some(lat_deflation *d, const lat_field *modes, int first, lat_df
     return 0;
 }
 
-static int test(lat_deflation *d, const lat_field *modes)
+static int test(lat_deflation *d)
 {
     lat_dfield *v[3] = {NULL};
     int rc = 0;
     for (int i = 0; i < 2 + d->square && rc == 0; i++)
         rc = (v[i] = d->s.vector(d->s.with, "a test of modes")) ? 0 : -1;
     for (int k = 0; k < d->count && rc == 0; k += d->s.space->columns)
-        rc = test_some(d, modes, k, v);
+        rc = test_some(d, k, v);
     for (int i = 0; i < 3; i++)
         d->s.release(d->s.with, v[i]);
     return rc;
@@ -119,7 +120,7 @@ lat_deflation *lat_deflation_open(const lat_system *s, const lat_field *modes, b
     else if (d->value)
         d->count = count;
     if (!d->count || !(d->one = lat_spinor_open(s->space->grid, s->space->nc, 1))
-        || copy_modes(d, modes) || test(d, modes)
+        || copy_modes(d, modes) || test(d)
         || (square && !(d->work = s->vector(s->with, "a deflated residual")))) {
         lat_deflation_close(d);
         return NULL;
