@@ -72,7 +72,7 @@ built_for() {
 
 @test "where Newton's method cannot be on the GPU a sentence says why, and auto leaves all to sweeps" {
     rough odd.lat --dims 4,4,4,44
-    refuses 1 "Fourier transforms are here for extents that are products of 2, 3, 5 and 7, below 4096, found 44" \
+    refuses 1 "Fourier transforms are here for extents that are products of 2, 3, 5 and 7, at most 4096, found 44" \
         lat-orelax --device gpu --finish newton odd.lat -o b.lat
     lat-orelax --device gpu --finish auto odd.lat -o b.lat
     lat-orelax --device gpu odd.lat -o c.lat
@@ -177,6 +177,8 @@ ROWS
     lat-ghost --momenta 1 five.lat >/dev/null 2>said
     grep -q "on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4); it runs on the CPU" said
     refuses 1 "SU(5): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4)" lat-ghost --device gpu --momenta 1 five.lat
+    lat-start cold --dims 4,4,17 -o prime.lat
+    refuses 1 "products of 2, 3, 5, 7, 11 and 13, at most 1024, found 17" lat-ghost --device gpu --momenta 1 prime.lat
 }
 
 @test "lat-heatbath on the GPU follows the CPU, and its own continuation gives the same bytes" {

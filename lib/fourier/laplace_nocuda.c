@@ -5,6 +5,12 @@
 
 #include "base/error.h"
 
+int lat_laplace_gpu_check(const lat_geometry *geom)
+{
+    (void)geom;
+    return lat_fail("GPU: built without CUDA");
+}
+
 lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
                                      const double *weight, int reals)
 {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "fourier/laplace_gpu.h"
 #include "ghost_internal.h"
 #include "lattice/slices.h"
 
@@ -144,7 +145,7 @@ int lat_ghost_check(const lat_device *dev, const lat_field *u)
     if (u->head.nc > LAT_GHOST_GPU_MOST)
         return lat_fail("SU(%d): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(%d)",
                         u->head.nc, LAT_GHOST_GPU_MOST);
-    return 0;
+    return lat_laplace_gpu_check(&u->head.geom);
 }
 
 /* On a GPU: links and the preconditioner there. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fourier/lines_single.cuh"
+#include "fourier/lines.cuh"
 #include "grid/cuda_dfield.cuh"
 extern "C" {
 #include "base/error.h"
@@ -146,9 +146,7 @@ struct update {
     float2 *r, *s, *v;
     const unit_state *unit;
     const int *idle;
-    double *sum;
     __device__ __forceinline__ bool skip(unsigned u) const { return idle[u] != 0; }
-    __device__ __forceinline__ double *sums() const { return sum; }
     template <int N>
     __device__ __forceinline__ double load(float2 (&x)[N], unsigned u, size_t first,
                                            uint32_t step) const
@@ -190,9 +188,7 @@ struct update {
     __device__ __forceinline__ void store(const float2 (&x)[N], unsigned, size_t first,
                                           uint32_t step) const
     {
-#pragma unroll
-        for (int n = 0; n < N; n++)
-            v[first + (size_t)n * step] = x[n];
+        lat_store_line(x, v, first, step);
     }
 };
 
@@ -203,14 +199,11 @@ struct direction {
     const unit_state *unit;
     const int *idle;
     __device__ __forceinline__ bool skip(unsigned u) const { return idle[u] != 0; }
-    __device__ __forceinline__ double *sums() const { return NULL; }
     template <int N>
     __device__ __forceinline__ double load(float2 (&x)[N], unsigned, size_t first,
                                            uint32_t step) const
     {
-#pragma unroll
-        for (int n = 0; n < N; n++)
-            x[n] = __ldg(v + first + (size_t)n * step);
+        lat_load_line(x, v, first, step);
         return 0;
     }
     template <int N>
@@ -297,7 +290,7 @@ typedef struct gpu {
     lat_grid *grid;
     lat_dfield *u, *g; /* u: NULL as long as the links of the sweeps will do */
     fields f;
-    lat_lines_plan plan;
+    lat_lines_plan<float2> plan;
     double *rr, *rz;   /* [units][blocks] */
     unit_state *state; /* on the host */
     int *idle, *now;
@@ -330,7 +323,10 @@ static dim3 slot_blocks(const gpu *n) /* of parities in turn */
     return dim3(lat_cuda_blocks(2 * (uint64_t)n->f.groups * LAT_CUDA_GROUP, THREADS),
                 (unsigned)n->newton.units);
 }
-static const lat_line_axis *last_pass(const gpu *n) { return n->plan.pass + n->plan.passes - 1; }
+static const lat_line_axis<float2> *last_pass(const gpu *n)
+{
+    return n->plan.pass + n->plan.passes - 1;
+}
 
 /* Weights of whole links are in the links, here and in fix_gpu.cu. */
 static bool weights_within(int nc, int rows) { return rows == nc || nc == 2; }
@@ -437,7 +433,7 @@ static int open_fields(gpu *n)
             weight[a] = n->newton.condition.weight[n->grid->axis[a]];
     }
     if (!(n->g = lat_dfield_new(n->grid, matrix, 2, "transformations"))
-        || lat_lines_open(&n->plan, slot, weight, lat_newton_row(nc)) || alloc_rows(n))
+        || lat_lines_open(&n->plan, slot, weight, lat_newton_row(nc), NULL) || alloc_rows(n))
         return -1;
     n->f.g = n->g->data;
     return 0;
@@ -489,7 +485,7 @@ static cudaError_t hop(gpu *n)
 static cudaError_t precondition(gpu *n, bool first)
 {
     const fields *f = &n->f;
-    const lat_lines_plan *l = &n->plan;
+    const lat_lines_plan<float2> *l = &n->plan;
     const int units = n->newton.units;
     const update there = {(const float2 *)f->p,
                           (const float2 *)f->q,
@@ -497,22 +493,22 @@ static cudaError_t precondition(gpu *n, bool first)
                           (float2 *)f->s,
                           (float2 *)f->v,
                           f->unit,
-                          f->idle,
-                          n->rr};
-    const lat_lines_plain plain = {(float2 *)f->v, f->idle};
+                          f->idle};
+    const lat_lines_plain<float2> plain = {(float2 *)f->v, f->idle};
     const direction back = {(const float2 *)f->v, (float2 *)f->p, f->unit, f->idle};
-    cudaError_t e = lat_lines_launch<false>(l->pass, units, n->stream, there);
-    for (int i = 1; i + 1 < l->passes && !e; i++)
-        e = lat_lines_launch<false>(l->pass + i, units, n->stream, plain);
-    e = e ? e : lat_lines_launch_invert(last_pass(n), &l->spectrum, units, n->stream, plain, n->rz);
+    const int last = l->passes - 1;
+    cudaError_t e = lat_lines_launch<LAT_LINES_FORWARDS>(l, 0, units, n->stream, there, n->rr);
+    for (int i = 1; i < last && !e; i++)
+        e = lat_lines_launch<LAT_LINES_FORWARDS>(l, i, units, n->stream, plain, NULL);
+    e = e ? e : lat_lines_launch<LAT_LINES_INVERT>(l, last, units, n->stream, plain, n->rz);
     if (!e) {
         after_inverse<<<(unsigned)units, ADDERS, 0, n->stream>>>(
             *f, n->rr, lat_lines_blocks(l->pass), n->rz, lat_lines_blocks(last_pass(n)), first);
         e = cudaGetLastError();
     }
-    for (int i = l->passes - 2; i > 0 && !e; i--)
-        e = lat_lines_launch<true>(l->pass + i, units, n->stream, plain);
-    return e ? e : lat_lines_launch<true>(l->pass, units, n->stream, back);
+    for (int i = last - 1; i > 0 && !e; i--)
+        e = lat_lines_launch<LAT_LINES_BACK>(l, i, units, n->stream, plain, NULL);
+    return e ? e : lat_lines_launch<LAT_LINES_BACK>(l, 0, units, n->stream, back, NULL);
 }
 
 static cudaError_t iterate(gpu *n)
@@ -702,7 +698,7 @@ static int gpu_precondition(lat_newton *newton, float *v, double *dot)
 
 static const lat_newton_side side = {gpu_close, gpu_run, gpu_apply, gpu_precondition};
 
-int lat_newton_gpu_check(const lat_geometry *unit) { return lat_lines_check(unit); }
+int lat_newton_gpu_check(const lat_geometry *unit) { return lat_lines_check<float2>(unit); }
 
 lat_newton *lat_newton_gpu(lat_device *dev, const lat_field *u, const lat_condition *c)
 {

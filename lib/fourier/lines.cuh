@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lines.cuh: Fourier transforms of lines of sites on a GPU, and the inverse Laplacian of them, for
+ * kernels that may have something else to do with the same numbers (a template of IO, below). C is
+ * float2 or double2.
+ *
+ * A field is [unit][site][reals], sites in natural order, pairs of reals as complex numbers: L^-1
+ * is real and even, so that it does not mix them. A thread has a whole line in registers; threads
+ * side by side have lines side by side. An axis for whose extent there is no code is two: with L =
+ * R S, n = S a + b, k = c + R d (Cooley, Tukey, Math. Comput. 19 (1965) 297) X(k) = sum_b w_S^(b d)
+ * w_L^(b c) sum_a w_R^(a c) x(S a + b) is left at S c + d; the eigenvalues of L are in that order
+ * there, and the way back takes the same steps in reverse order. */
+#ifndef LAT_FOURIER_LINES_CUH
+#define LAT_FOURIER_LINES_CUH
+
+#include <type_traits>
+#include "grid/cuda_device.cuh"
+#include "grid/cuda_grid.cuh"
+
+/* Lines that there is code for: as long as registers are enough. */
+#define LAT_LINES_MOST 64
+#define LAT_EACH_SINGLE_LINE(X) \
+    X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(10) X(12) X(16) X(20) X(24) X(32) X(48) X(64)
+#define LAT_EACH_DOUBLE_LINE(X) \
+    X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(10) X(11) X(12) X(13) X(16) X(20) X(24) X(32)
+
+enum { LAT_LINES_THREADS = 128, LAT_LINES_BATCH = 8, LAT_LINES_AXES = 8 };
+
+/* Calls f(number N as a type) for the line of length n; false where there is no code. */
+template <class C, class F> static inline bool lat_line_of(int n, F f)
+{
+#define CASE(m) \
+    case m: f(std::integral_constant<int, m>()); return true;
+    if constexpr (std::is_same<C, float2>::value)
+        switch (n) {
+            LAT_EACH_SINGLE_LINE(CASE)
+        }
+    else
+        switch (n) {
+            LAT_EACH_DOUBLE_LINE(CASE)
+        }
+#undef CASE
+    return false;
+}
+
+template <class C> using lat_part = decltype(C::x);
+
+/* Lines along an axis, or a part of it. */
+template <class C> struct lat_line_axis {
+    int n;          /* their length */
+    uint32_t step;  /* complex numbers from one to the next */
+    uint32_t lines; /* of a unit */
+    uint32_t each;  /* complex numbers of a unit */
+    lat_cuda_divisor by_step;
+    /* Of the first part of an axis that is two: w_L^k, k = 0 .. L-1; and the step of the other
+     * part. Else NULL. */
+    const C *turn;
+    lat_cuda_divisor by_inner;
+    C w[LAT_LINES_MOST]; /* exp(-2 pi i k / n) */
+};
+
+/* Eigenvalues of L, of which a line along the last axis needs the part of the others. */
+template <class C> struct lat_spectrum {
+    int axes;
+    uint32_t first; /* complex numbers across the last axis before those that are here */
+    uint32_t extent[4];
+    lat_cuda_divisor by_step[4], by_extent[4];
+    const lat_part<C> *eigen[4]; /* weight 4 sin^2(pi k / extent) in the order of the transform */
+    lat_part<C> scale;           /* 1 / sites */
+};
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* s + a w, or a w^*; a w likewise. */
+template <bool BACK, class C> static __device__ __forceinline__ C lat_turn(C s, C a, C w)
+{
+    const lat_part<C> y = BACK ? -w.y : w.y;
+    s.x += a.x * w.x;
+    s.x -= a.y * y;
+    s.y += a.x * y;
+    s.y += a.y * w.x;
+    return s;
+}
+
+/* Sums of R numbers: X(k) = sum_j w_R^(j k) x(j), w those of TOP. */
+template <int R, int TOP, bool BACK, class C>
+static __device__ __forceinline__ void lat_few(C (&x)[R], const C (&w)[LAT_LINES_MOST])
+{
+    if constexpr (R == 2) {
+        const C a = x[0], b = x[1];
+        x[0] = C{a.x + b.x, a.y + b.y};
+        x[1] = C{a.x - b.x, a.y - b.y};
+    } else if constexpr (R == 4) {
+        const C a = C{x[0].x + x[2].x, x[0].y + x[2].y}, b = C{x[0].x - x[2].x, x[0].y - x[2].y},
+                c = C{x[1].x + x[3].x, x[1].y + x[3].y},
+                d = C{x[1].y - x[3].y, x[3].x - x[1].x}; /* -i (x1 - x3) */
+        x[0] = C{a.x + c.x, a.y + c.y};
+        x[2] = C{a.x - c.x, a.y - c.y};
+        x[BACK ? 3 : 1] = C{b.x + d.x, b.y + d.y};
+        x[BACK ? 1 : 3] = C{b.x - d.x, b.y - d.y};
+    } else {
+        C y[R];
+#pragma unroll
+        for (int k = 0; k < R; k++) {
+            y[k] = x[0];
+#pragma unroll
+            for (int j = 1; j < R; j++)
+                y[k] = lat_turn<BACK>(y[k], x[j], w[TOP / R * (j * k % R)]);
+        }
+#pragma unroll
+        for (int k = 0; k < R; k++)
+            x[k] = y[k];
+    }
+}
+
+template <int N, int TOP, bool BACK, class C>
+static __device__ __forceinline__ void lat_transform_line(C (&x)[N], const C (&w)[LAT_LINES_MOST])
+{
+    constexpr int R = N % 4 == 0   ? 4
+                      : N % 2 == 0 ? 2
+                      : N % 3 == 0 ? 3
+                      : N % 5 == 0 ? 5
+                      : N % 7 == 0 ? 7
+                                   : N,
+                  S = N / R;
+    if constexpr (N == 1)
+        return;
+    else if constexpr (S == 1)
+        lat_few<R, TOP, BACK>(x, w);
+    else {
+        C y[R][S];
+#pragma unroll
+        for (int b = 0; b < S; b++) {
+            C t[R];
+#pragma unroll
+            for (int a = 0; a < R; a++)
+                t[a] = x[S * a + b];
+            lat_few<R, TOP, BACK>(t, w);
+#pragma unroll
+            for (int c = 0; c < R; c++)
+                y[c][b] = b * c ? lat_turn<BACK>(C{0, 0}, t[c], w[TOP / N * (b * c)]) : t[c];
+        }
+#pragma unroll
+        for (int c = 0; c < R; c++) {
+            lat_transform_line<S, TOP, BACK>(y[c], w);
+#pragma unroll
+            for (int d = 0; d < S; d++)
+                x[c + R * d] = y[c][d];
+        }
+    }
+}
+
+/* The sum over a block, in a fixed order; thread 0 has it. */
+template <int THREADS> static __device__ __forceinline__ double lat_add_block(double sum)
+{
+    __shared__ double shared[THREADS / 32];
+#pragma unroll
+    for (int d = 16; d; d /= 2)
+        sum += __shfl_down_sync(~0u, sum, d);
+    if (threadIdx.x % 32 == 0)
+        shared[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int i = 1; i < THREADS / 32; i++)
+            sum += shared[i];
+    return sum;
+}
+
+/* Number of line `line`'s first number in its unit, and of its place across the axis. */
+template <class C>
+static __device__ __forceinline__ uint32_t lat_line_from(const lat_line_axis<C> &a, uint32_t line,
+                                                         uint32_t *inner)
+{
+    const uint32_t outer = lat_cuda_quotient(line, a.by_step);
+    *inner = line - outer * a.step;
+    return outer * a.step * (uint32_t)a.n + *inner;
+}
+
+template <int N, bool BACK, class C>
+static __device__ __forceinline__ void lat_turn_line(const lat_line_axis<C> &a, C (&x)[N],
+                                                     uint32_t inner)
+{
+    const uint32_t b = lat_cuda_quotient(inner, a.by_inner);
+#pragma unroll
+    for (int c = 1; c < N; c++)
+        x[c] = lat_turn<BACK>(C{0, 0}, x[c], __ldg(a.turn + b * (uint32_t)c));
+}
+
+/* By the eigenvalues of L: line `from`, at `inner` across the axis. Returns v . L^-1 v of these
+ * momenta (Parseval). */
+template <int N, class C>
+static __device__ __forceinline__ double lat_divide_line(const lat_spectrum<C> &e, C (&x)[N],
+                                                         uint32_t from, uint32_t inner)
+{
+    lat_part<C> rest = 0, dot = 0;
+    const lat_part<C> *eigen = NULL;
+    for (int mu = 0; mu < e.axes; mu++) {
+        const bool other = mu + 1 < e.axes;
+        const uint32_t q = lat_cuda_quotient(other ? inner + e.first : from, e.by_step[mu]),
+                       k = q - lat_cuda_quotient(q, e.by_extent[mu]) * e.extent[mu];
+        eigen = e.eigen[mu] + k;
+        rest += other ? __ldg(eigen) : 0;
+    }
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        const lat_part<C> l = rest + __ldg(eigen + n), f = l > 0 ? e.scale / l : 0;
+        dot += (x[n].x * x[n].x + x[n].y * x[n].y) * f;
+        x[n].x *= f;
+        x[n].y *= f;
+    }
+    return (double)dot;
+}
+
+/* Which way; INVERT, along the last axis or its second part: forwards, divided by the eigenvalues,
+ * and back. */
+enum lat_lines_way { LAT_LINES_FORWARDS, LAT_LINES_INVERT, LAT_LINES_BACK };
+
+/* Lines of each unit (blockIdx.y). IO has
+ *     bool skip(unit)                           nothing is to be done for this unit
+ *     double load<N>(x, unit, first, step)      x[n] of a line, at first + n step; first counts
+ *                                               complex numbers of all units
+ *     void store<N>(x, unit, first, step)
+ * The sums of what `load` returns, or of v . L^-1 v, go to sums[unit][block], if not NULL. */
+template <int N, lat_lines_way WAY, class C, class IO>
+static __global__ void __launch_bounds__(LAT_LINES_THREADS)
+    lat_lines_pass(const __grid_constant__ lat_line_axis<C> a,
+                   const __grid_constant__ lat_spectrum<C> e, IO io, double *sums)
+{
+    const uint32_t line = blockIdx.x * LAT_LINES_THREADS + threadIdx.x;
+    if (io.skip(blockIdx.y))
+        return;
+    double sum = 0;
+    if (line < a.lines) {
+        C x[N];
+        uint32_t inner;
+        const uint32_t from = lat_line_from(a, line, &inner);
+        const size_t first = (size_t)blockIdx.y * a.each + from;
+        sum = io.template load<N>(x, blockIdx.y, first, a.step);
+        if (WAY == LAT_LINES_BACK && a.turn)
+            lat_turn_line<N, true>(a, x, inner);
+        lat_transform_line<N, N, WAY == LAT_LINES_BACK>(x, a.w);
+        if (WAY == LAT_LINES_INVERT) {
+            sum = lat_divide_line<N>(e, x, from, inner);
+            lat_transform_line<N, N, true>(x, a.w);
+        }
+        if (WAY == LAT_LINES_FORWARDS && a.turn)
+            lat_turn_line<N, false>(a, x, inner);
+        io.template store<N>(x, blockIdx.y, first, a.step);
+    }
+    if (sums) {
+        sum = lat_add_block<LAT_LINES_THREADS>(sum);
+        if (threadIdx.x == 0)
+            sums[(size_t)blockIdx.y * gridDim.x + blockIdx.x] = sum;
+    }
+}
+
+/* A line in and out. */
+template <int N, class C>
+static __device__ __forceinline__ void lat_load_line(C (&x)[N], const C *v, size_t first,
+                                                     uint32_t step)
+{
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        x[n] = v[first + (size_t)n * step];
+}
+template <int N, class C>
+static __device__ __forceinline__ void lat_store_line(const C (&x)[N], C *v, size_t first,
+                                                      uint32_t step)
+{
+#pragma unroll
+    for (int n = 0; n < N; n++)
+        v[first + (size_t)n * step] = x[n];
+}
+
+/* A field as it is. */
+template <class C> struct lat_lines_plain {
+    C *v;
+    const int *idle; /* [units]; NULL: none is */
+    __device__ __forceinline__ bool skip(unsigned unit) const { return idle && idle[unit] != 0; }
+    template <int N>
+    __device__ __forceinline__ double load(C (&x)[N], unsigned, size_t first, uint32_t step) const
+    {
+        lat_load_line(x, v, first, step);
+        return 0;
+    }
+    template <int N>
+    __device__ __forceinline__ void store(const C (&x)[N], unsigned, size_t first,
+                                          uint32_t step) const
+    {
+        lat_store_line(x, v, first, step);
+    }
+};
+
+/* ---- host ------------------------------------------------------------------------------------ */
+
+/* The transforms of a field: forwards pass 0, 1, .. , the last one also back, then the others in
+ * reverse order. */
+template <class C> struct lat_lines_plan {
+    int passes, before; /* of these the ones of axes before the last one */
+    lat_line_axis<C> pass[LAT_LINES_AXES];
+    lat_spectrum<C> spectrum;
+    void *tables; /* on the device */
+};
+
+/* What a rank has of a lattice whose last axis is cut: so many slices; and lines along that axis
+ * which are whole, of these sites of a slice, [site along the axis][site of `share`][reals]. */
+typedef struct lat_lines_cut {
+    int slices;
+    lat_slab share;
+} lat_lines_cut;
+
+/* For fields [unit][site][reals] of units of that geometry, `reals` even. Axes of weight 0 are not
+ * part of L: their slices are lattices of their own. cut: NULL on one rank. Functions return 0, or
+ * -1 with lat_error set. */
+template <class C>
+int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight, int reals,
+                   const lat_lines_cut *cut);
+template <class C> void lat_lines_close(lat_lines_plan<C> *p) { cudaFree(p->tables); }
+
+/* Is there code for these extents? Otherwise a sentence says which one is not. */
+template <class C> int lat_lines_check(const lat_geometry *geom);
+
+template <class C> static inline unsigned lat_lines_blocks(const lat_line_axis<C> *a)
+{
+    return lat_cuda_blocks(a->lines, LAT_LINES_THREADS);
+}
+
+/* Pass number i of the plan. */
+template <lat_lines_way WAY, class C, class IO>
+static cudaError_t lat_lines_launch(const lat_lines_plan<C> *p, int i, int units,
+                                    cudaStream_t stream, IO io, double *sums)
+{
+    const lat_line_axis<C> *a = p->pass + i;
+    const dim3 blocks(lat_lines_blocks(a), (unsigned)units);
+    if (!a->lines)
+        return cudaSuccess;
+    const bool there = lat_line_of<C>(a->n, [&](auto n) {
+        lat_lines_pass<decltype(n)::value, WAY>
+            <<<blocks, LAT_LINES_THREADS, 0, stream>>>(*a, p->spectrum, io, sums);
+    });
+    return there ? cudaGetLastError() : cudaErrorInvalidValue;
+}
+
+#endif
