@@ -816,9 +816,13 @@ static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *
     const size_t most = LAT_CUDA_STAGE / (24 * sizeof(double)), n = 2 * (size_t)s->sites.half;
     const size_t pieces = (n + most - 1) / most;
     char *const column = (char *)x->data + (size_t)h->column * s->column;
+    if (h->from && failed(cudaMemsetAsync(column, 0, s->column, dev->stream)))
+        return -1;
     for (size_t k = 0; k < pieces + (put ? 0 : 2); k++) {
         const int b = (int)(k % 2);
         const size_t at = k * most, old = at - 2 * most;
+        if (h->from && lat_stage_zero(h->from, h->object, at, n - at < most ? n - at : most))
+            continue; /* as most of a source is */
         if (failed(cudaEventSynchronize(dev->done[b])))
             return -1;
         if (!put && k >= 2)

@@ -3,6 +3,7 @@
 #include "staging.h"
 
 #include <math.h>
+#include <string.h>
 #include "site/random.h"
 
 void lat_stage_links(const lat_field *u, size_t first, size_t count, double *to)
@@ -19,6 +20,23 @@ void lat_stage_spinors(const lat_field *f, int object, size_t first, size_t coun
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++)
         lat_field_get(f, (first + i) * objects + (size_t)object, to + reals * i);
+}
+
+/* Compares with the zeros of another object, as bytes are compared faster than numbers; -0 is not
+ * taken for zero. A thread leaves at the first object that is not. */
+bool lat_stage_zero(const lat_field *f, int object, size_t first, size_t count)
+{
+    enum { SOME = 512 };
+    static const double zeros[8 * LAT_MAX_COLOURS];
+    const size_t objects = lat_header_objects(&f->head),
+                 bytes = lat_header_full_reals(&f->head) * (size_t)f->head.real;
+    bool zero = true;
+#pragma omp parallel for schedule(static) reduction(&& : zero)
+    for (size_t from = 0; from < count; from += SOME)
+        for (size_t i = from; i < count && i < from + SOME && zero; i++)
+            zero = !memcmp((const char *)f->data + ((first + i) * objects + (size_t)object) * bytes,
+                           zeros, bytes);
+    return zero;
 }
 
 void lat_unstage_spinors(lat_field *f, int object, size_t first, size_t count, const double *from)

@@ -11,6 +11,7 @@ void lat_stage_links(const lat_field *u, size_t first, size_t count, double *to)
 
 /* Spinor `object` of sites first .. first+count-1: [count][8N]; and back. */
 void lat_stage_spinors(const lat_field *f, int object, size_t first, size_t count, double *to);
+bool lat_stage_zero(const lat_field *f, int object, size_t first, size_t count); /* all zero? */
 void lat_unstage_spinors(lat_field *f, int object, size_t first, size_t count, const double *from);
 
 /* The numbers of `random` in spinor.h, in the basis of host fields: [count][reals]. */

@@ -21,7 +21,9 @@ int lat_solution_reserve(lat_solution *s)
     s->true_residual = lat_alloc(columns, sizeof *s->true_residual, "residuals");
     s->of_batch = lat_alloc(columns, sizeof *s->of_batch, "columns");
     s->certified = lat_alloc(columns, sizeof *s->certified, "columns");
-    return s->report && s->cost && s->true_residual && s->of_batch && s->certified ? 0 : -1;
+    s->known = lat_alloc(columns, sizeof *s->known, "columns");
+    return s->report && s->cost && s->true_residual && s->of_batch && s->certified && s->known ? 0
+                                                                                               : -1;
 }
 
 void lat_solution_unreserve(lat_solution *s)
@@ -31,11 +33,13 @@ void lat_solution_unreserve(lat_solution *s)
     free(s->true_residual);
     free(s->of_batch);
     free(s->certified);
+    free(s->known);
     s->report = NULL;
     s->cost = NULL;
     s->true_residual = NULL;
     s->of_batch = NULL;
     s->certified = NULL;
+    s->known = NULL;
 }
 
 /* |b - M x|/|b|, by code that shares nothing with the solver. */
@@ -44,6 +48,37 @@ static int residual_of(lat_solution *s, int columns, const int *column, double *
     return s->overlap.plain
                ? lat_plain_overlap_residual(s->overlap.plain, s->x, s->b, columns, column, found)
                : lat_plain_residual(s->plain, s->x, s->b, columns, column, found);
+}
+
+/* What the certificate of an earlier batch has found. */
+static int take_certificate(lat_solution *s)
+{
+    lat_certificate *c = &s->certificate;
+    if (lat_certificate_end(c))
+        return -1;
+    for (int i = 0; i < c->columns; i++) {
+        s->true_residual[c->column[i]] = c->residual[i];
+        s->known[c->column[i]] = true;
+    }
+    c->columns = 0;
+    return 0;
+}
+
+/* The residuals that are not known yet. */
+static int certify(lat_solution *s, int columns, const int *column)
+{
+    int list[LAT_MAX_COLUMNS], n = 0;
+    double found[LAT_MAX_COLUMNS];
+    for (int i = 0; i < columns; i++)
+        if (!s->known[column[i]])
+            list[n++] = column[i];
+    if (n && (lat_field_exchange(s->x) || residual_of(s, n, list, found)))
+        return -1;
+    for (int i = 0; i < n; i++) {
+        s->true_residual[list[i]] = found[i];
+        s->known[list[i]] = true;
+    }
+    return 0;
 }
 
 /* ---- a column -------------------------------------------------------------------------------- */
@@ -93,10 +128,9 @@ static int column_done(void *with, int i)
 {
     lat_solution *s = with;
     const int c = s->of_batch[i];
-    double now;
-    if (lat_field_exchange(s->x) || residual_of(s, 1, &c, &now))
+    if (certify(s, 1, &c))
         return -1;
-    if (!(now <= s->how->residual))
+    if (!(s->true_residual[c] <= s->how->residual))
         return 0;
     s->certified[c] = true;
     s->left--;
@@ -147,6 +181,7 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
     for (int i = 0; i < columns; i++) {
         report[i] = s->report[s->of_batch[i]];
         cost[i] = s->cost[s->of_batch[i]];
+        s->known[s->of_batch[i]] = false;
     }
     s->batch_report = report;
     if (s->overlap.fast ? lat_overlap_solve(s->overlap.fast, &job, report, cost)
@@ -167,7 +202,8 @@ static int side_by_side(const lat_solution *s)
     return s->how->batch < space->columns ? (int)s->how->batch : space->columns;
 }
 
-/* All columns that are not certified, batch after batch. */
+/* All columns that are not certified, batch after batch; with s->beside the certificate of a batch
+ * is made while the next one is solved. */
 static int solve_columns(lat_solution *s, int columns, const int *column, const double *target,
                          bool from_x)
 {
@@ -183,6 +219,12 @@ static int solve_columns(lat_solution *s, int columns, const int *column, const 
         s->rate = (lat_rate){0};
         if (n && solve_batch(s, n, of_batch, from_x))
             return -1;
+        if (n && s->beside && s->plain && !lat_columns_writes(s->kept)) {
+            if (take_certificate(s))
+                return -1;
+            lat_certificate_begin(&s->certificate, s->plain, s->x, s->b, n, s->of_batch,
+                                  i < columns);
+        }
         if (!lat_columns_writes(s->kept))
             s->left -= n;
     }
@@ -239,33 +281,35 @@ static int unconverged(lat_solution *s, int c, int columns, int good)
 
 int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solution_start from)
 {
-    double *target = lat_alloc((size_t)lat_header_objects(&s->x->head), sizeof *target, "targets"),
-           *now = lat_alloc((size_t)columns, sizeof *now, "residuals");
-    memset(s->certified, 0, lat_header_objects(&s->x->head) * sizeof *s->certified);
+    const size_t all = lat_header_objects(&s->x->head);
+    double *target = lat_alloc(all, sizeof *target, "targets");
+    memset(s->certified, 0, all * sizeof *s->certified);
+    memset(s->known, 0, all * sizeof *s->known);
     s->left = columns;
-    int code = target && now && restore(s, columns, column) == 0 ? LAT_UNCONVERGED : LAT_FAILED;
+    int code = target && restore(s, columns, column) == 0 ? LAT_UNCONVERGED : LAT_FAILED;
     for (int i = 0; i < columns && code != LAT_FAILED; i++)
         target[column[i]] = .95 * s->how->residual;
     for (int round = 0; round < ROUNDS && code == LAT_UNCONVERGED; round++) {
         int good = 0, worst = -1;
         const bool trusts = from == LAT_SOLVED && round == 0;
-        if ((!trusts
-             && solve_columns(s, columns, column, target, from != LAT_FROM_ZERO || round > 0))
-            || lat_field_exchange(s->x) || residual_of(s, columns, column, now)) {
+        const bool bad = !trusts
+                         && solve_columns(s, columns, column, target,
+                                          from != LAT_FROM_ZERO || round > 0);
+        if (take_certificate(s) || bad || certify(s, columns, column)) {
             code = LAT_FAILED;
             break;
         }
         bool again = false;
         for (int i = 0; i < columns; i++) {
             const int c = column[i];
-            s->true_residual[c] = now[i];
-            s->certified[c] = now[i] <= s->how->residual;
+            const double now = s->true_residual[c];
+            s->certified[c] = now <= s->how->residual;
             good += s->certified[c];
             if (s->certified[c])
                 continue;
-            if (worst < 0 || !(now[i] <= s->true_residual[worst]))
+            if (worst < 0 || !(now <= s->true_residual[worst]))
                 worst = c;
-            target[c] *= trusts ? 1 : .5 * s->how->residual / now[i];
+            target[c] *= trusts ? 1 : .5 * s->how->residual / now;
             again = again || trusts || s->report[c].end == LAT_END_CONVERGED;
         }
         s->left = columns - good;
@@ -277,6 +321,5 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
         }
     }
     free(target);
-    free(now);
     return code;
 }

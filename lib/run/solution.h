@@ -8,6 +8,7 @@
 #ifndef LAT_RUN_SOLUTION_H
 #define LAT_RUN_SOLUTION_H
 
+#include "certificate.h"
 #include "columns.h"
 #include "common/progress.h"
 #include "overlap.h"
@@ -32,6 +33,8 @@ typedef struct lat_solution {
     char name[384];             /* of this solution, for the checkpoint */
     long field;                 /* number of the source among all, for messages */
     lat_field *b, *x;           /* spinors in double, with any number of columns */
+    bool beside;                /* certify while the next columns are solved: on one rank, and where
+                                 * the CPU has nothing else to do */
 
     /* of each column of x (lat_solution_reserve) */
     lat_solve_report *report;
@@ -41,7 +44,9 @@ typedef struct lat_solution {
     int left;    /* columns that are not done, for progress */
     int stopped; /* the run was asked to stop, by this signal */
 
-    bool *certified; /* the rest is for solution.c */
+    bool *certified;             /* the rest is for solution.c */
+    bool *known;                 /* true_residual is that of x as it is now */
+    lat_certificate certificate; /* of the batch before, while a GPU has the present one */
     lat_rate rate;
     int *of_batch;                  /* columns of the present batch */
     lat_solve_report *batch_report; /* of them, while it is solved */

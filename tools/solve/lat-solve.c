@@ -90,8 +90,8 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve these columns alone, and write them as spinors", false},
     {LAT_OPT_INT, "batch", 0, "N", &how.batch, 1, LAT_SPINOR_COLUMNS,
-     "columns side by side: more are faster and take more memory (default: 16, on a GPU as many as "
-     "fit)",
+     "columns side by side: more are faster and take more memory (default: 16; on a GPU as many as "
+     "fit, of large lattices half or a third of all, which are certified while it solves the next)",
      true},
     {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
      "memory of a device for solvers and operator, by which --batch is chosen (default: what is "
@@ -267,11 +267,25 @@ static int open_wilson(run *r, lat_device *on, lat_wilson_options *o)
 }
 
 /* At most; choose_batch may take fewer. */
-static int side_by_side(int columns)
+static int side_by_side(int columns, int most)
 {
     if (!lat_opt_given("batch"))
-        how.batch = BATCH;
+        how.batch = most;
     return columns < how.batch ? columns : (int)how.batch;
+}
+
+/* Columns are certified while the next ones are solved, where a GPU does that on one rank: in
+ * batches, each with enough spinors for a GPU that more would be no faster. */
+static int solved_beside(run *r, const lat_device *on, int columns)
+{
+    enum { ENOUGH = 6 << 20, MOST = 3 };
+    r->s.beside = on->gpu && on->comm->size == 1 && !lat_columns_writes(r->s.kept);
+    if (!r->s.beside || is_overlap(r))
+        return side_by_side(columns, BATCH);
+    const double full = (double)columns * (double)lat_field_sites(&r->links.u) / ENOUGH;
+    const int batches = full < 1 ? 1 : full < MOST ? (int)full : MOST;
+    const int most = (columns + batches - 1) / batches;
+    return side_by_side(columns, most < BATCH ? most : BATCH);
 }
 
 /* The overlap operator, with modes of H and of its own, if there are files of them. */
@@ -304,7 +318,7 @@ static int open_operator(run *r)
     if (!on)
         return -1;
     lat_wilson_options o = {
-        .columns = side_by_side(columns),
+        .columns = solved_beside(r, on, columns),
         .form = forms[even_odd],
         .inner = inner_precision(on),
         .dirac = {.reals = (int)reals, .in_turn = halo},
@@ -569,7 +583,7 @@ static int make_families(run *r)
     const int columns = listed(r, list);
     lat_device *on = device_for(r, links_of(r));
     lat_fermion fermion = r->fermion;
-    lat_wilson_options o = {.columns = side_by_side(columns),
+    lat_wilson_options o = {.columns = side_by_side(columns, BATCH),
                             .form = LAT_FULL,
                             .inner = LAT_STORAGE_DOUBLE,
                             .dirac = {.reals = (int)reals, .in_turn = halo}};
@@ -938,7 +952,6 @@ int main(int argc, char **argv)
         lat_device_close(r.cpu);
     if (r.device)
         lat_device_close(r.device);
-    lat_device_end();
     if (r.in != r.links.in)
         lat_input_close(r.in);
     lat_input_close(r.modes);
@@ -956,6 +969,7 @@ int main(int argc, char **argv)
     if (code == LAT_DONE)
         lat_columns_remove(r.s.kept);
     lat_columns_free(r.s.kept);
+    lat_device_end();
     if (r.s.stopped > 0)
         lat_stop_exit(lat_opts.comm, r.s.stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
