@@ -37,6 +37,11 @@ static const double omega[16] = {1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7, 1.7,
     { \
         .update = LAT_UPDATE_RELAX_SUN, .omega = omega, .temperature = 1 \
     }
+#define STOCHASTIC(scheme) \
+    { \
+        .update = LAT_UPDATE_STOCHASTIC_##scheme, .omega = omega, .stochastic = 0.3, \
+        .temperature = 1, .seed = 1 \
+    }
 #define BATH \
     { \
         .update = LAT_UPDATE_HEATBATH, .temperature = 0.5, .seed = 1 \
@@ -60,16 +65,22 @@ typedef struct line {
     double must, aim; /* Tflop/s; below zero: ms a sweep; 0: nothing was promised */
 } line;
 
-/* What a larger group does: single, double; Coulomb gauge, the heat bath. */
+/* What a larger group does, in single and double: every algorithm; Coulomb gauge. */
 #define LARGER(name, dims, nc, copies) \
     {name, dims, nc, LAT_LANDAU, LAT_F32, copies, SU2, 0, 0}, \
         {name " su3", dims, nc, LAT_LANDAU, LAT_F32, copies, SU3, 0, 0}, \
         {name " heat bath", dims, nc, LAT_LANDAU, LAT_F32, copies, COLD, 0, 0}, \
+        {name " microcanonical", dims, nc, LAT_LANDAU, LAT_F32, copies, MICRO, 0, 0}, \
+        {name " stochastic", dims, nc, LAT_LANDAU, LAT_F32, copies, STOCHASTIC(SU2), 0, 0}, \
+        {name " stochastic su3", dims, nc, LAT_LANDAU, LAT_F32, copies, STOCHASTIC(SUN), 0, 0}, \
         {name " Coulomb", dims, nc, LAT_COULOMB, LAT_F32, copies, SU2, 0, 0}, \
         {name, dims, nc, LAT_LANDAU, LAT_F64, copies, SU2, 0, 0}, \
         {name " su3", dims, nc, LAT_LANDAU, LAT_F64, copies, SU3, 0, 0}, \
+        {name " heat bath", dims, nc, LAT_LANDAU, LAT_F64, copies, COLD, 0, 0}, \
+        {name " microcanonical", dims, nc, LAT_LANDAU, LAT_F64, copies, MICRO, 0, 0}, \
+        {name " stochastic", dims, nc, LAT_LANDAU, LAT_F64, copies, STOCHASTIC(SU2), 0, 0}, \
     { \
-        name " heat bath", dims, nc, LAT_LANDAU, LAT_F64, copies, COLD, 0, 0 \
+        name " stochastic su3", dims, nc, LAT_LANDAU, LAT_F64, copies, STOCHASTIC(SUN), 0, 0 \
     }
 
 static const line lines[] = {
