@@ -274,6 +274,22 @@ as_alone() {
     done
 }
 
+@test "ranks with GPUs go the way of one in SU(4), SU(6) and SU(8): every gauge and algorithm" {
+    ranks_setup
+    local group how
+    for group in 4 6 8; do
+        built_for $group || continue
+        rough a.lat --group $group --dims 4,6,4,12
+        for how in "3 peer --precision double --overrelax su2" "2 staged --precision single --overrelax su3" \
+            "2 peer --precision double --stochastic 0.3" "3 peer --precision single --gauge coulomb"; do
+            # shellcheck disable=SC2086 # words
+            as_alone ${how%% --*} lat-orelax --${how#* --} --keep --omega 1.7 --theta 1e-9 --max-sweeps 12
+        done
+        as_alone 3 peer lat-anneal --precision single --from 0.5 --to 0.1 --steps 6 --micro 2
+        as_alone 2 peer lat-anneal --precision double --from 0.5 --to 0.1 --steps 6 --micro 2
+    done
+}
+
 @test "ranks with GPUs: copies, mixed precision, provenance" {
     ranks_setup
     as_alone 4 auto lat-orelax --copies 3 --omega 1.7 --theta 1e-8

@@ -17,8 +17,17 @@ static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how,
     const dim3 block(x, y), grid(2 * h.face_blocks + inner, (unsigned)how->nrows);
     if (grid.x == 0)
         return cudaSuccess;
-    return lat_cuda_start(w->overlap, LAT_(half) < P, R, D, C, VISIT >, grid, block, stream, *w, h,
-                          parity);
+#if LAT_N > 3
+    if constexpr (STAGED(VISIT)) { /* more shared memory than a block may take unasked */
+        const cudaError_t e = cudaFuncSetAttribute((const void *)LAT_(half) < P, R, D, C, VISIT >,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                   (int)STAGING(VISIT));
+        if (e)
+            return e;
+    }
+#endif
+    return lat_cuda_start_with(STAGING(VISIT), w->overlap, LAT_(half) < P, R, D, C, VISIT >, grid,
+                               block, stream, *w, h, parity);
 }
 
 #if LAT_N <= 3
@@ -89,12 +98,13 @@ static cudaError_t LAT_(sweep_of)(const lat_cuda_work *w, const lat_cuda_how *ho
 #define CASE(NAME, linear, abelian, ...) \
     case LAT_UPDATE_##NAME: \
         return LAT_(launch)<P, LAT_N, 0, 1, LAT_UPDATE_##NAME>(w, how, parity, stream);
-        LAT_EACH_TUNED_UPDATE(CASE, )
+        LAT_EACH_UPDATE(CASE, )
 #undef CASE
-    default: break;
     }
-#endif
+    return cudaErrorInvalidValue;
+#else
     return LAT_(launch)<P, LAT_N, 0, 1, -1>(w, how, parity, stream);
+#endif
 }
 
 static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,

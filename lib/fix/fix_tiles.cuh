@@ -108,39 +108,51 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
             row[C - 1][k] = LAT_(mul)(back, row[C - 1][k]);
 }
 
-/* What the site's g becomes, an update of site/update.h: this thread's rows; x, in shared memory,
- * is the local problem, y is scratch. */
+/* What the site's g becomes, an update of site/update.h: this thread's rows; `column` has its
+ * columns of the local problem, which are destroyed. x and y, in shared memory, are scratch. */
 template <int C>
-static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N], const LAT_V *mine,
+static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N],
+                                                        LAT_(c) (*column)[LAT_N], const LAT_V *mine,
                                                         const LAT_(tile) < C > &t,
                                                         const LAT_(hits) &hits, lat_update update,
                                                         LAT_(c) *x, LAT_(c) *y)
 {
     const bool whole = LAT_(of_whole_element)(update);
-    lat_update hit = update;
+    const LAT_T omega = hits.omega;
     bool reflect = false;
+    LAT_(c) g[C][LAT_N];
     if (update == LAT_UPDATE_STOCHASTIC_SUN) {
         LAT_T u[4];
         LAT_(uniforms)(hits.rng, 0, u);
         reflect = hits.stochastic > u[0];
-        hit = reflect ? LAT_UPDATE_MICROCANONICAL : LAT_UPDATE_RELAX_SUN;
     }
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-        LAT_(c) g[LAT_N];
-        const int column = t.column + c * LANES(C);
-        LAT_(get_column)(g, mine, column);
+    for (int c = 0; c < C; c++)
+        if (!whole || reflect)
+            LAT_(get_column)(g[c], mine, t.column + c * LANES(C));
+        else
 #pragma unroll
-        for (int a = 0; a < LAT_N; a++) {
-            const LAT_(c) one = {(LAT_T)(a == column), 0};
-            y[c * SCRATCH + a * PITCH + t.lane] = whole && !reflect ? one : g[a];
-        }
+            for (int a = 0; a < LAT_N; a++) {
+                g[c][a].re = a == t.column + c * LANES(C);
+                g[c][a].im = 0;
+            }
+    switch (update) {
+#define CASE(NAME, passes) \
+    case LAT_UPDATE_##NAME: \
+        LAT_(hit_passes)<C, LAT_UPDATE_##NAME>(passes, column, g, x, y, t, omega, reflect); \
+        break;
+        CASE(RELAX_SU2, 1)
+        CASE(RELAX_SUN, LAT_RELAX_PASSES)
+        CASE(MICROCANONICAL, 1)
+        CASE(STOCHASTIC_SUN, LAT_RELAX_PASSES)
+#undef CASE
+    default: /* hits take random numbers */
+        LAT_(put_columns)<C>(x, column, t);
+        LAT_(put_columns)<C>(y, g, t);
+        LAT_(hit_all)<C>(x, y, t, hits, update);
     }
-#pragma unroll 1
-    for (int pass = 0; pass < (whole ? LAT_RELAX_PASSES : 1); pass++)
-        LAT_(hit_all)<C>(x, y, t, hits, hit, reflect && pass > 0);
     if (whole)
-        LAT_(tile_overrelax)<C>(row, mine, x, y, t, hits.omega, reflect);
+        LAT_(tile_overrelax)<C>(row, mine, x, y, t, omega, reflect);
     else /* hits of length 1 leave rows orthonormal up to rounding */
         LAT_(tile_orthonormal_again)<C>(row, y, t);
 }
@@ -186,7 +198,7 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
     const LAT_(view)<1> v = LAT_(fields_of)<LAT_N, 1>(w, unit.slice, &copy, parity);
     const lat_cuda_coordinates p = lat_cuda_find(w, i, parity);
     const int64_t site = lat_cuda_site(w, p, unit.from);
-    LAT_(c) m[SHARE][LAT_N];
+    LAT_(c) m[SHARE][LAT_N], row[SHARE][LAT_N];
     LAT_(stage)<SHARE>(buffer, LAT_(link) < LAT_N > (v.u, i, w.nd, 0), t);
     WAIT_FOR_GRID();
     const LAT_T omega = (LAT_T)how.omega[copy];
@@ -196,22 +208,21 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
         __syncthreads();
     }
     LAT_(local_problem)<SHARE, true>(m, w, v, p, t, buffer);
-    LAT_(put_columns)<SHARE>(x, m, t);
     const LAT_(rng) rng = {how.seed + (uint64_t)copy, &site, how.config, how.step};
     const LAT_(hits) hits = {HOW(how).beta, omega, HOW(how).stochastic, &rng};
     LAT_V *const mine = v.g[0] + lat_cuda_at(i, CHUNKS(LAT_N));
-    LAT_(tile_visit)<SHARE>(m, mine, t, hits, how.update, x, y);
+    LAT_(tile_visit)<SHARE>(row, m, mine, t, hits, how.update, x, y);
     if (there && t.stores && !nobody)
 #pragma unroll
         for (int c = 0; c < SHARE; c++) {
-            const int row = t.column + c * LANES(SHARE);
-            LAT_(put_row)(mine, m[c], row);
+            const int at = t.column + c * LANES(SHARE);
+            LAT_(put_row)(mine, row[c], at);
             if (face)
                 LAT_(put_row)(
                     lat_cuda_ghost<LAT_V>(w, w.peers, side,
                                           (uint64_t)copy * (uint64_t)w.slots + (uint64_t)unit.slice,
                                           parity, i, CHUNKS(LAT_N)),
-                    m[c], row);
+                    row[c], at);
         }
     if (face)
         lat_cuda_signal_face(w.peers, side, how.face_blocks * gridDim.y * gridDim.z, how.number);

@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
     for (int c = 0; c < SHARE; c++)
         LAT_(get_column)(v[c], mine, t.column + c * LANES(SHARE));
     LAT_(put_columns)<SHARE>(y, v, t);
-    LAT_(hit_all)<SHARE>(x, y, t, hits, how.update, false);
+    LAT_(hit_all)<SHARE>(x, y, t, hits, how.update);
     LAT_(tile_orthonormal_again)<SHARE>(v, y, t);
     if (there && t.stores)
 #pragma unroll

@@ -10,6 +10,7 @@
  * comes from the two columns that know by shuffles; all threads of a tile make it of them, which C
  * columns share. All threads of a warp come everywhere; lanes that are left over do what another
  * one does, and store nothing. */
+#include "site/prepared.h"
 
 #define PITCH 33                /* lanes, and one more: rows and columns are both read freely */
 #define SCRATCH (LAT_N * PITCH) /* complex numbers: a column of each thread of a warp */
@@ -248,23 +249,9 @@ typedef struct {
 static __device__ __forceinline__ void LAT_(prepare)(LAT_T d[7], const LAT_(hits) &h,
                                                      lat_update update, uint32_t n)
 {
-    const LAT_T one = 1, two = 2, half = (LAT_T)0.5;
-    LAT_T u[8];
+    LAT_T u[4];
     switch (update) {
-    case LAT_UPDATE_HEATBATH: { /* heat_kennedy_pendleton and heat_sphere3 of site/heat.h */
-        LAT_(uniforms_of_two)(h.rng, n, n + LAT_N * (LAT_N - 1) / 2, u);
-        const LAT_T sine = LAT_(sine)(u[1] - half), normal = half * LAT_(log)(u[2]),
-                    z = two * u[6] - one, across = LAT_(sqrt)(one - z * z);
-        d[0] = LAT_(log)(u[0]) + normal * (one - sine);
-        d[1] = LAT_(log)(u[4]) + normal * (one + sine);
-        d[2] = u[3] * u[3];
-        d[3] = u[5] * u[5];
-        LAT_(sincos_2pi)(u[7], d + 5, d + 4);
-        d[4] *= across;
-        d[5] *= across;
-        d[6] = z;
-        break;
-    }
+    case LAT_UPDATE_HEATBATH: LAT_(heat_prepare)(d, h.rng, n); break;
     case LAT_UPDATE_METROPOLIS: LAT_(heat_propose)(h.rng, n, d, d + 4); break;
     case LAT_UPDATE_STOCHASTIC_SU2:
         LAT_(uniforms)(h.rng, n / 4, u);
@@ -272,28 +259,6 @@ static __device__ __forceinline__ void LAT_(prepare)(LAT_T d[7], const LAT_(hits
         break;
     default: break;
     }
-}
-
-/* a with density exp(k a_0) on S^3, from what was prepared for subgroup n; what that does not do
- * for, because k is small or both proposals are rejected, begins anew. */
-static __device__ __forceinline__ void LAT_(prepared_sphere3)(LAT_T k, const LAT_(hits) &h,
-                                                              uint32_t n, const LAT_T d[7],
-                                                              LAT_T a[4])
-{
-    const LAT_T one = 1, two = 2, half = (LAT_T)0.5, scale = -one / k;
-    const LAT_T x = scale * d[0], y = scale * d[1];
-    LAT_T one_minus_a0, spare[2];
-    if (k > (LAT_T)LAT_HEAT_SWITCH && !(d[2] > one - half * x))
-        one_minus_a0 = x;
-    else if (k > (LAT_T)LAT_HEAT_SWITCH && !(d[3] > one - half * y))
-        one_minus_a0 = y;
-    else
-        one_minus_a0 = LAT_(heat_one_minus_a0)(k, h.rng, n, LAT_N * (LAT_N - 1) / 2, spare);
-    const LAT_T length = LAT_(sqrt)(one_minus_a0 * (two - one_minus_a0));
-    a[0] = one - one_minus_a0;
-    a[1] = length * d[4];
-    a[2] = length * d[5];
-    a[3] = length * d[6];
 }
 
 /* The hit w of subgroup n, r being its axis; lane `from` has prepared it. */
@@ -317,7 +282,7 @@ static __device__ __forceinline__ void LAT_(hit_of)(LAT_T w[4], const LAT_T r[4]
 #pragma unroll
         for (int i = 0; i < 7; i++)
             got[i] = __shfl_sync(~0u, d[i], from);
-        LAT_(prepared_sphere3)(k, h, n, got, a);
+        LAT_(heat_prepared)(a, k, h.rng, n, got);
         LAT_(su2_mul)(w, a, unit);
         break;
     }
@@ -361,7 +326,17 @@ template <int C> static __device__ __forceinline__ LAT_(c) LAT_(own)(const LAT_(
     return z;
 }
 
-/* The axis of the hit on rows p, q (LAT_(hit_axis)): xp and xq are those elements of each column.
+/* LAT_(hit_axis) of these elements of x. */
+static __device__ __forceinline__ void LAT_(axis)(LAT_T r[4], LAT_(c) pp, LAT_(c) pq, LAT_(c) qp,
+                                                  LAT_(c) qq)
+{
+    r[0] = pp.re + qq.re;
+    r[1] = -qp.im - pq.im;
+    r[2] = qp.re - pq.re;
+    r[3] = qq.im - pp.im;
+}
+
+/* The axis of the hit on rows p, q: xp and xq are those elements of each column.
  */
 template <int C>
 static __device__ __forceinline__ void LAT_(axis_of)(LAT_T r[4], const LAT_(tile) < C > &t,
@@ -373,18 +348,170 @@ static __device__ __forceinline__ void LAT_(axis_of)(LAT_T r[4], const LAT_(tile
                   qp = LAT_(from)(LAT_(own) < C > (xq, p), lp),
                   pq = LAT_(from)(LAT_(own) < C > (xp, q), lq),
                   qq = LAT_(from)(LAT_(own) < C > (xq, q), lq);
-    r[0] = pp.re + qq.re;
-    r[1] = -qp.im - pq.im;
-    r[2] = qp.re - pq.re;
-    r[3] = qq.im - pp.im;
+    LAT_(axis)(r, pp, pq, qp, qq);
 }
 
-/* One pass of hits over all subgroups: x and y, in shared memory, change as x says. `still`: in
- * this tile they do not. */
+/* What hits that take no random numbers are, but for the maximum h: that to the power of omega
+ * (RELAX_SU2); of STOCHASTIC_SUN h f, f = from + of h_0, plus `plus`, so that tiles with mirror
+ * images, h^2, and others go together. */
+typedef struct {
+    LAT_T omega, from, of, plus;
+} LAT_(kind);
+
+/* Such a hit on rows p and q of x and y. This thread's elements of x are xp[C] and xq[C]; column p
+ * is xp[cp] of lane lp, column q xp[cq] of lane lq. */
+template <int C, lat_update UPDATE>
+static __device__ __forceinline__ void LAT_(hit_rows)(LAT_(c) *const xp[C], LAT_(c) *const xq[C],
+                                                      LAT_(c) *const yp[C], LAT_(c) *const yq[C],
+                                                      int cp, int lp, int cq, int lq,
+                                                      const LAT_(kind) &kind)
+{
+    LAT_T h[4];
+    LAT_(axis)(h, LAT_(from)(*xp[cp], lp), LAT_(from)(*xp[cq], lq), LAT_(from)(*xq[cp], lp),
+               LAT_(from)(*xq[cq], lq));
+    LAT_(hit_unit)(h);
+    if (UPDATE == LAT_UPDATE_RELAX_SU2)
+        LAT_(hit_power)(h, kind.omega);
+    else if (UPDATE == LAT_UPDATE_MICROCANONICAL)
+        LAT_(su2_square)(h);
+    else if (UPDATE == LAT_UPDATE_STOCHASTIC_SUN) {
+        const LAT_T f = kind.from + kind.of * h[0];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            h[i] *= f;
+        h[0] += kind.plus;
+    }
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        LAT_(hit_column)(xp[c], xq[c], h);
+        LAT_(hit_column)(yp[c], yq[c], h);
+    }
+}
+
+/* Those of rows 0 to M - 1 of columns x and y in registers, the first M of which are x[0] in the
+ * lanes of a tile from `first` on. All indices are known to the compiler, so that there is nothing
+ * to select. Hits without a row in common may change places: those of one p + q are independent. */
+template <int C, int M, int L, lat_update UPDATE>
+static __device__ __forceinline__ void LAT_(hit_among)(LAT_(c) (*x)[M], LAT_(c) (*y)[M], int first,
+                                                       const LAT_(kind) &kind)
+{
+#pragma unroll
+    for (int sum = 1; sum < 2 * M - 2; sum++)
+#pragma unroll
+        for (int p = 0; p < M - 1; p++) {
+            const int q = sum - p;
+            LAT_(c) *xp[C], *xq[C], *yp[C], *yq[C];
+            if (q <= p || q >= M)
+                continue;
+#pragma unroll
+            for (int c = 0; c < C; c++) {
+                xp[c] = x[c] + p;
+                xq[c] = x[c] + q;
+                yp[c] = y[c] + p;
+                yq[c] = y[c] + q;
+            }
+            LAT_(hit_rows)<C, UPDATE>(xp, xq, yp, yq, p / L, first + p % L, q / L, first + q % L,
+                                      kind);
+        }
+}
+
+/* One pass over all subgroups: x and y, this thread's columns, change as x says. */
+template <int C, lat_update UPDATE>
+static __device__ __forceinline__ void LAT_(hit_columns)(LAT_(c) (*x)[LAT_N], LAT_(c) (*y)[LAT_N],
+                                                         const LAT_(tile) < C > &t,
+                                                         const LAT_(kind) &kind)
+{
+    LAT_(hit_among)<C, LAT_N, LANES(C), UPDATE>(x, y, t.first, kind);
+}
+
+static __device__ __forceinline__ int LAT_(place)(int c, int row, const LAT_(tile) < 2 > &t)
+{
+    return c * SCRATCH + row * PITCH + t.lane;
+}
+
+/* The same of x and y in shared memory, C = 2, with a third of the code: all of it would outgrow
+ * the cache of instructions. Hits among the first half of the rows come first, then those of each
+ * other row with them, last those among the others, by the same code: their columns are c = 1. */
+template <lat_update UPDATE>
+static __device__ __forceinline__ void LAT_(hit_halves)(LAT_(c) *x, LAT_(c) *y,
+                                                        const LAT_(tile) < 2 > &t,
+                                                        const LAT_(kind) &kind)
+{
+    constexpr int M = LANES(2);
+#pragma unroll 1
+    for (int half = 0; half < 2; half++) {
+        LAT_(c) xs[2][M], ys[2][M];
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+#pragma unroll
+            for (int k = 0; k < M; k++) {
+                xs[c][k] = x[LAT_(place)(c ^ half, half * M + k, t)];
+                ys[c][k] = y[LAT_(place)(c ^ half, half * M + k, t)];
+            }
+        LAT_(hit_among)<2, M, M, UPDATE>(xs, ys, t.first, kind);
+#pragma unroll 1
+        for (int q = M; q < LAT_N && half == 0; q++) {
+            LAT_(c) xr[2], yr[2];
+            LAT_(c) *const xq[2] = {xr, xr + 1}, *const yq[2] = {yr, yr + 1};
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                xr[c] = x[LAT_(place)(c, q, t)];
+                yr[c] = y[LAT_(place)(c, q, t)];
+            }
+#pragma unroll
+            for (int p = 0; p < M; p++) {
+                LAT_(c) *const xp[2] = {xs[0] + p, xs[1] + p}, *const yp[2] = {ys[0] + p,
+                                                                               ys[1] + p};
+                LAT_(hit_rows)<2, UPDATE>(xp, xq, yp, yq, 0, t.first + p, 1, t.first + q - M, kind);
+            }
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                x[LAT_(place)(c, q, t)] = xr[c];
+                y[LAT_(place)(c, q, t)] = yr[c];
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+#pragma unroll
+            for (int k = 0; k < M; k++) {
+                x[LAT_(place)(c ^ half, half * M + k, t)] = xs[c][k];
+                y[LAT_(place)(c ^ half, half * M + k, t)] = ys[c][k];
+            }
+    }
+}
+
+/* Passes over all subgroups of x and y in registers; x_ and y_ are in shared memory, where y is at
+ * the end. `mirror`, of STOCHASTIC_SUN: this tile has one pass, to mirror images. */
+template <int C, lat_update UPDATE>
+static __device__ __forceinline__ void LAT_(hit_passes)(int passes, LAT_(c) (*x)[LAT_N],
+                                                        LAT_(c) (*y)[LAT_N], LAT_(c) *x_,
+                                                        LAT_(c) *y_, const LAT_(tile) < C > &t,
+                                                        LAT_T omega, bool mirror)
+{
+    LAT_(kind) kind = {omega, (LAT_T)!mirror, (LAT_T)(mirror ? 2 : 0), (LAT_T)(mirror ? -1 : 0)};
+    if constexpr (C == 2) {
+        LAT_(put_columns)<C>(x_, x, t);
+        LAT_(put_columns)<C>(y_, y, t);
+    }
+#pragma unroll 1
+    for (int pass = 0; pass < passes; pass++) {
+        if constexpr (C == 2)
+            LAT_(hit_halves)<UPDATE>(x_, y_, t, kind);
+        else
+            LAT_(hit_columns)<C, UPDATE>(x, y, t, kind);
+        kind.of = 0; /* h = 1 */
+        kind.plus = (LAT_T)mirror;
+    }
+    if constexpr (C != 2)
+        LAT_(put_columns)<C>(y_, y, t);
+    __syncwarp();
+}
+
+/* One pass of hits over all subgroups: x and y, in shared memory, change as x says. */
 template <int C>
 static __device__ __forceinline__ void LAT_(hit_all)(LAT_(c) *x, LAT_(c) *y,
                                                      const LAT_(tile) < C > &t, const LAT_(hits) &h,
-                                                     lat_update update, bool still)
+                                                     lat_update update)
 {
     LAT_T d[7] = {0, 0, 0, 0, 0, 0, 0};
     uint32_t n = 0;
@@ -411,14 +538,12 @@ static __device__ __forceinline__ void LAT_(hit_all)(LAT_(c) *x, LAT_(c) *y,
             LAT_(axis_of)<C>(r, t, xp, xq, p, q);
             LAT_(hit_of)(w, r, h, update, n, d, t.first + prepared);
             prepared = prepared + 1 == LANES(C) ? 0 : prepared + 1;
-            if (!still) {
 #pragma unroll
-                for (int c = 0; c < C; c++) {
-                    LAT_(hit_column)(xp + c, xq + c, w);
-                    LAT_(hit_column)(yp + c, yq + c, w);
-                    x[c * SCRATCH + q * PITCH + t.lane] = xq[c];
-                    y[c * SCRATCH + q * PITCH + t.lane] = yq[c];
-                }
+            for (int c = 0; c < C; c++) {
+                LAT_(hit_column)(xp + c, xq + c, w);
+                LAT_(hit_column)(yp + c, yq + c, w);
+                x[c * SCRATCH + q * PITCH + t.lane] = xq[c];
+                y[c * SCRATCH + q * PITCH + t.lane] = yq[c];
             }
         }
 #pragma unroll
@@ -532,9 +657,9 @@ static __device__ __forceinline__ LAT_(c)
                 f.re *= inverse;
                 f.im *= inverse;
 #pragma unroll
-                for (int k = 1; k < LAT_N; k++)
+                for (int k = 1; k < LAT_N - c * LANES(C); k++) /* what else there was is 0 */
                     row[d][k - 1] = LAT_(fma)(row[d][k], f, v[k]);
-                row[d][LAT_N - 1] = zero;
+                row[d][LAT_N - c * LANES(C) - 1] = zero;
             }
         }
     __syncwarp();
