@@ -179,6 +179,11 @@ ROWS
     refuses 1 "SU(5): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4)" lat-ghost --device gpu --momenta 1 five.lat
     lat-start cold --dims 4,4,17 -o prime.lat
     refuses 1 "products of 2, 3, 5, 7, 11 and 13, at most 1024, found 17" lat-ghost --device gpu --momenta 1 prime.lat
+    # Links 1, so that L^-1 is M^-1: lines of all kinds, also those that are transformed in two parts.
+    for dims in 22,4,2,64 13,48 9,11,26 96,7,2; do
+        lat-start cold --group 2 --dims $dims | lat-ghost --device gpu --residual 1e-11 --max-iterations 3 --tsv --momenta 2 >cold.tsv
+        awk -F'\t' 'NR > 1 { n++; d = $6 * $7 - 1; if (!(d * d < 1e-22)) bad = 1 } END { exit bad || n < 2 }' cold.tsv
+    done
 }
 
 @test "lat-heatbath on the GPU follows the CPU, and its own continuation gives the same bytes" {
@@ -375,6 +380,7 @@ END
     local file fix what n transport
     rough two.lat --group 2 --dims 4,2,6,6
     rough flat.lat --dims 6,8
+    rough long.lat --group 2 --dims 4,2,2,18
     while IFS='|' read -r file fix what n transport; do
         # shellcheck disable=SC2086 # words
         {
@@ -396,6 +402,8 @@ two|--gauge landau|--momenta 2|2|staged
 two|--gauge landau|--modes 3 --accuracy 1e-4|6|peer
 two|--gauge coulomb --time x|--point 1,1,2,3|4|peer
 flat|--gauge landau|--momenta 2|3|peer
+long|--gauge landau|--momenta 2|2|peer
+long|--gauge coulomb --time z|--momenta 2|3|staged
 ROWS
     # links of odd extents, which are in no gauge
     rough odd.lat --epsilon .05 --dims 3,5,4,7
