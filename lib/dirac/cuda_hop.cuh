@@ -789,6 +789,61 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     finish<P, END, SW, ONCE, false>(a, p, (int)blockIdx.y, there, h, policy, NULL);
 }
 
+/* LINKS bytes of links, and CLOVER of clover matrices behind them, to shared memory of this warp of
+ * a side of four; NULL: none. All threads of a block call it once, then wait_for_brought(). */
+template <int LINKS, int CLOVER, int SIDES>
+DEVICE void bring(char *to, const char *links, const char *clover, uint64_t *barrier,
+                  uint64_t policy)
+{
+    const uint32_t side = threadIdx.x / 128, lane = threadIdx.x % 32;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    const uint32_t bar = (uint32_t)__cvta_generic_to_shared(barrier),
+                   at = (uint32_t)__cvta_generic_to_shared(to);
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;\n"
+                     "fence.proxy.async.shared::cta;" ::"r"(bar)
+                     : "memory");
+    __syncthreads();
+    if (side || lane)
+        return;
+    const uint32_t bytes = (links ? LINKS : 0) + (clover ? CLOVER : 0);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
+                 : "memory");
+#define BULK(to, from, bytes) \
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes" \
+                 ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(to), \
+                 "l"(from), "r"((uint32_t)(bytes)), "r"(bar), "l"(policy) \
+                 : "memory")
+    if (links)
+        BULK(at, links, LINKS);
+    if (CLOVER && clover)
+        BULK(at + LINKS, clover, CLOVER);
+#undef BULK
+#else
+    for (uint32_t k = (side * 32 + lane) * 16; links && k < LINKS; k += SIDES * 512)
+        *(uint4 *)(to + k) = load16_once(links + k, policy);
+    for (uint32_t k = (side * 32 + lane) * 16; CLOVER && clover && k < CLOVER; k += SIDES * 512)
+        *(uint4 *)(to + LINKS + k) = load16_once(clover + k, policy);
+    __syncthreads();
+    (void)barrier;
+#endif
+}
+
+DEVICE void wait_for_brought(uint64_t *barrier)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    const uint32_t bar = (uint32_t)__cvta_generic_to_shared(barrier);
+    for (uint32_t done = 0; !done;)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
+                     "selp.u32 %0, 1, 0, p;}"
+                     : "=r"(done)
+                     : "r"(bar)
+                     : "memory");
+#else
+    (void)barrier;
+#endif
+}
+
 /* SIDES threads a site, which take the columns in turn. Links, and clover matrices if HOLD, of each
  * warp's group are copied to shared memory. */
 template <int P, int R, int END, bool PHASES, int SW, bool GHOSTS, bool ONCE, int AHEAD, int SIDES,
@@ -807,53 +862,14 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     const bool there = i < a.sites.half, some = i / 32 < groups;
     const uint64_t policy = read_once();
     const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
-#if __CUDA_ARCH__ >= 900
     __shared__ __align__(8) uint64_t barrier;
-    const uint32_t bar = (uint32_t)__cvta_generic_to_shared(&barrier);
-    if (threadIdx.x == 0)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;\n"
-                     "fence.proxy.async.shared::cta;" ::"r"(bar)
-                     : "memory");
-    __syncthreads();
-    if (side == 0 && thread % 32 == 0) {
-        const char *const matrices = HOLD ? held_clover(a) : NULL;
-        const uint32_t clover = matrices ? lat_form<P>::CLOVER : 0,
-                       bytes = some ? H::LINKS + clover : 0;
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
-                     : "memory");
-        if (some)
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                         ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
-                             (uint32_t)__cvta_generic_to_shared(shared) + warp * EACH),
-                         "l"(a.links + (size_t)p.group * H::LINKS), "r"((uint32_t)H::LINKS),
-                         "r"(bar), "l"(policy)
-                         : "memory");
-        if (some && matrices)
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                         ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
-                             (uint32_t)__cvta_generic_to_shared(shared) + warp * EACH + H::LINKS),
-                         "l"(matrices + (size_t)p.group * lat_form<P>::CLOVER), "r"(clover),
-                         "r"(bar), "l"(policy)
-                         : "memory");
-    }
+    const char *const matrices = HOLD ? held_clover(a) : NULL;
+    bring<H::LINKS, HOLD ? (int)lat_form<P>::CLOVER : 0, SIDES>(
+        shared + warp * EACH, some ? a.links + (size_t)p.group * H::LINKS : NULL,
+        some && matrices ? matrices + (size_t)p.group * lat_form<P>::CLOVER : NULL, &barrier,
+        policy);
     WAIT_FOR_SPINORS();
-    for (uint32_t done = 0; !done;)
-        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
-                     "selp.u32 %0, 1, 0, p;}"
-                     : "=r"(done)
-                     : "r"(bar)
-                     : "memory");
-#else
-    if (some)
-        for (uint32_t k = (side * 32 + thread % 32) * 16; k < H::LINKS; k += SIDES * 512)
-            *(uint4 *)(shared + warp * EACH
-                       + k) = load16_once(a.links + (size_t)p.group * H::LINKS + k, policy);
-    if (HOLD && some && held_clover(a))
-        for (uint32_t k = (side * 32 + thread % 32) * 16; k < lat_form<P>::CLOVER; k += SIDES * 512)
-            *(uint4 *)(shared + warp * EACH + H::LINKS + k) = load16_once(
-                held_clover(a) + (size_t)p.group * lat_form<P>::CLOVER + k, policy);
-    __syncthreads();
-#endif
+    wait_for_brought(&barrier);
     if (!some)
         return;
 #pragma unroll 1

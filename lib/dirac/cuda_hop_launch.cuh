@@ -5,6 +5,7 @@
  * on them. */
 #include "cuda_dirac.cuh"
 #include "cuda_hop.cuh"
+#include "cuda_hop_tile.cuh"
 
 enum {
     DOUBLE = LAT_P == LAT_STORAGE_DOUBLE,
@@ -13,7 +14,8 @@ enum {
     ONE_AHEAD = 1,
     MANY_AHEAD = SINGLE ? 0 : 1,
     MANY_SIDES = SINGLE ? 2 : 1,
-    MANY_ONCE = !SINGLE
+    MANY_ONCE = !SINGLE,
+    TILE_BLOCKS = DOUBLE ? 1 : 2
 };
 
 typedef void kernel(const lat_hop_args);
@@ -30,14 +32,23 @@ static cudaError_t launch_one(kernel *k, const lat_hop_args *a, cudaStream_t str
 }
 
 /* Kernels of several columns need more shared memory than a block may take unasked. */
-static cudaError_t launch_many(kernel *k, int bytes, const lat_hop_args *a, cudaStream_t stream)
+static cudaError_t launch_many(kernel *k, int bytes, int sides, const lat_hop_args *a,
+                               cudaStream_t stream)
 {
     const cudaError_t e = cudaFuncSetAttribute((const void *)k,
                                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (e)
         return e;
-    return lat_cuda_start_with((size_t)bytes, a->early, k, blocks_of(a), 128 * MANY_SIDES, stream,
-                               *a);
+    return lat_cuda_start_with((size_t)bytes, a->early, k, blocks_of(a), 128 * sides, stream, *a);
+}
+
+/* Is hop_tile for these columns, and has the lattice its tiles: bricks that are groups, of 2 to 8
+ * rows, and pairs of planes? */
+static bool takes_tiles(const lat_hop_args *a)
+{
+    const lat_hop_sites *s = &a->sites;
+    return (DOUBLE ? a->columns > 6 : a->columns > 1 && s->across == 1) && s->strip
+           && s->brick[0] * s->brick[1] == 32 && s->brick[1] >= 2 && s->brick[1] <= 8;
 }
 
 template <int R, int END, bool PHASES, int SW, bool GHOSTS>
@@ -52,10 +63,15 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
                       : SINGLE ? 2
                                : 4
     };
+    if constexpr (!HALF && R == 12 && END == 0 && !PHASES && !GHOSTS) {
+        enum { BYTES = hop_tile_form<LAT_P, R>::BYTES };
+        if (takes_tiles(a) && TILE_BLOCKS * BYTES <= a->most_shared)
+            return launch_many(hop_tile<LAT_P, R, MANY_ONCE, TILE_BLOCKS>, BYTES, 1, a, stream);
+    }
     if (a->columns > 1 && !PHASES && SHARED <= a->most_shared)
         return launch_many(hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD,
                                     MANY_SIDES, MANY_BLOCKS, HOLD != 0>,
-                           SHARED, a, stream);
+                           SHARED, MANY_SIDES, a, stream);
     return launch_one(hop_one<LAT_P, R, END, PHASES, SW, GHOSTS, false, ONE_AHEAD, ONE_BLOCKS>, a,
                       stream);
 }

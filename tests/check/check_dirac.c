@@ -633,17 +633,18 @@ static void schur_bits(setup *t, lat_dirac_matrix m, int columns, const int *col
 }
 
 /* Any columns together, any number of threads, prefetches or not: the same bits. */
-static void same_bits(const char *dims, lat_storage storage, int reals, lat_dirac_matrix m)
+static void same_bits(const char *dims, double csw, lat_storage storage, int reals,
+                      lat_dirac_matrix m)
 {
-    enum { COLUMNS = 5 };
-    static const int lists[][COLUMNS] = {{0, 1, 2, 3, 4}, {3}, {1, 4}, {0, 2, 3}};
-    static const int length[] = {5, 1, 2, 3};
+    enum { COLUMNS = 7 };
+    static const int lists[][COLUMNS] = {{0, 1, 2, 3, 4, 5, 6}, {3}, {1, 4}, {0, 2, 3}};
+    static const int length[] = {7, 1, 2, 3};
     setup t;
     memset(&t, 0, sizeof t);
     t.u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64);
     fill_haar(&t.u, 11);
     t.p.f = fermion_of(.4);
-    t.p.f.csw = t.p.f.csw_t = 1;
+    t.p.f.csw = t.p.f.csw_t = csw;
     t.p.f.boundary[1].theta = *dims == '6' ? .3 : 0; /* kernels of their own on a GPU */
     set_up(&t, storage, COLUMNS, (lat_dirac_options){.reals = reals});
     cd *first[COLUMNS], *again[COLUMNS];
@@ -681,11 +682,15 @@ static void check_bits(void)
 {
     static const lat_dirac_matrix matrices[] = {
         {LAT_ASYMMETRIC, LAT_PLAIN}, {LAT_SYMMETRIC, LAT_PLAIN}, {LAT_SYMMETRIC, LAT_DAGGER}};
+    /* A GPU's bricks of 4x8 sites side by side, of 16x2, of 8x4: tiles, for several columns. */
+    static const char *const tiled[] = {"24 8 4 4", "32 4 2 6", "16 8 4 2"};
     for (int storage = 0; storage < (dev->gpu ? 3 : 2); storage++)
         for (int reals = dev->gpu ? 12 : 8; reals <= 18; reals += reals == 8 ? 4 : 6)
             for (int k = 0; k < (dev->gpu ? 3 : 1); k++) { /* a GPU has kernels for each */
-                same_bits("8 4 8 8", (lat_storage)storage, reals, matrices[k]);
-                same_bits("6 2 4 10", (lat_storage)storage, reals, matrices[k]);
+                same_bits("8 4 8 8", 1, (lat_storage)storage, reals, matrices[k]);
+                same_bits("6 2 4 10", 1, (lat_storage)storage, reals, matrices[k]);
+                for (int i = 0; i < 3; i++)
+                    same_bits(tiled[i], 0, (lat_storage)storage, reals, matrices[k]);
             }
 }
 
