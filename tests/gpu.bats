@@ -451,6 +451,22 @@ ROWS
     done
 }
 
+@test "half precision reaches 1e-10 near critical kappa on thermal links; of a matrix near singular it goes on in single, and says so" {
+    lat-heatbath -q --device gpu --dims 16,16,16,16 --beta 6 --thermalise 100 --overrelax 4 --seed 2026 -p double -o links.lat
+    local kappa solver most=0
+    for kappa in .155 .1565 .158; do
+        for solver in cg auto; do
+            lat-solve --device gpu -p half --solver $solver --kappa $kappa --source point:1,2,3,4 --columns 0 --log log.tsv links.lat -o x.lat
+            awk -F'\t' 'NR > 1 && $8 + 0 <= 1e-10 { n++ } END { exit n != 1 }' log.tsv
+            most=$(awk -F'\t' -v m="$most" 'NR > 1 { print $6 > m ? $6 : m }' log.tsv)
+        done
+    done
+    [ "$most" -ge 2000 ]
+    lat-start cold --dims 8,8,8,8 -o cold.lat
+    lat-solve --device gpu -p half --solver cg --kappa .124999 --boundary p,p,p,p --source point:1,2,3,4 --columns 0 cold.lat -o x.lat 2>said
+    grep -q "half precision stagnated in 1 columns, which went on in single" said
+}
+
 @test "ranks with GPUs solve as one does, to the last bit: any division, precision, operator, transport" {
     need_mpi
     lat-heatbath -q --device cpu --dims 8,4,4,10 --beta 6 --thermalise 20 -o links.lat

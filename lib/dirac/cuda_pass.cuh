@@ -17,8 +17,15 @@ typedef enum {
                           dir <- z + b (dir - a[1] x[1]); |z|^2 */
     LAT_PASS_SHADOW,   /* <e, y> */
     LAT_PASS_GAMMA5,   /* y <- gamma5 y */
-    LAT_PASS_DIAGONAL  /* y <- C2 C x[0] + i g gamma5 C x[0], or a[0] x[0] + i g gamma5 x[0] */
+    LAT_PASS_DIAGONAL, /* y <- C2 C x[0] + i g gamma5 C x[0], or a[0] x[0] + i g gamma5 x[0] */
+    /* Of half, y in single: a solution is a sum of many terms, each of which would round it. */
+    LAT_PASS_CG_SUM
 } lat_pass_kind;
+
+/* Storage of y. */
+template <int P, lat_pass_kind KIND> struct lat_pass_of_y {
+    enum { STORAGE = KIND == LAT_PASS_CG_SUM ? LAT_STORAGE_SINGLE : P };
+};
 
 typedef struct lat_pass_args {
     uint32_t half;         /* sites of a parity */
@@ -27,6 +34,7 @@ typedef struct lat_pass_args {
     int terms;
     const char *x[LAT_PASS_TERMS];
     char *y, *z, *dir;
+    size_t parity_y, column_y;          /* of y, if it is in another storage */
     uint32_t before;                    /* as in lat_hop_args */
     const char *clover[2], *clover2[2]; /* blocks of each parity; NULL: none */
     double g5;
@@ -124,6 +132,10 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
 {
     typedef lat_form<P> form;
     typedef typename form::real real;
+    enum {
+        PY = lat_pass_of_y<P, KIND>::STORAGE,
+        CG = KIND == LAT_PASS_CG || KIND == LAT_PASS_CG_SUM
+    };
     const uint32_t i = blockIdx.x * 128 + threadIdx.x, group = i / 32, lane = i % 32;
     if (group >= a.groups)
         return;
@@ -131,6 +143,9 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
     const int n = (int)blockIdx.y, parity = a.first + (int)blockIdx.z;
     const size_t at = (size_t)a.active[n] * a.column + (size_t)parity * a.parity
                       + (size_t)group * form::GROUP;
+    const size_t at_y = PY == P ? at
+                                : (size_t)a.active[n] * a.column_y + (size_t)parity * a.parity_y
+                                      + (size_t)group * lat_form<PY>::GROUP;
     double *sum = a.partial ? a.partial + (size_t)n * (size_t)a.numbers * (size_t)a.arrays
                                   + (size_t)blockIdx.z * a.groups + group
                             : NULL;
@@ -138,7 +153,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
     real y[24], x[24];
     double norm = 0, d[2] = {0, 0};
     if (there && KIND != LAT_PASS_DIAGONAL)
-        get_spinor<P>(y, a.y + at, lane, false);
+        get_spinor<PY>(y, a.y + at_y, lane, false);
     if (KIND == LAT_PASS_DOTS) {
         for (int j = 0; j < a.terms; j++) {
             d[0] = d[1] = 0;
@@ -171,7 +186,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
                 get_spinor<P>(x, a.x[j] + at, lane, false);
                 add_times(y, coefficient(a, j, n), x);
             }
-        } else if (KIND == LAT_PASS_CG) {
+        } else if (CG) {
             real z[24];
             get_spinor<P>(z, a.z + at, lane, false);
             get_spinor<P>(x, a.x[0] + at, lane, false);
@@ -190,7 +205,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             get_spinor<P>(x, a.dir + at, lane, false);
             add_times(y, coefficient(a, 0, n), x);
             add_times(y, w, z);
-            put_spinor<P, false>(a.y + at, lane, y, false, policy);
+            put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
             get_spinor<P>(y, a.x[1] + at, lane, false);
             add_times(x, minus, y);
             times(x, a.later ? coefficient(a, 2, n) : a.b[n]);
@@ -223,7 +238,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             add_gamma5(y, x, (real)a.g5);
         }
         if (KIND != LAT_PASS_BICGSTAB)
-            put_spinor<P, false>(a.y + at, lane, y, false, policy);
+            put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
         if ((KIND == LAT_PASS_AXPBY || KIND == LAT_PASS_AXPYS) && a.norm)
             norm = norm_of(y);
     }

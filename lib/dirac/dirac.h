@@ -128,7 +128,9 @@ typedef struct lat_dirac_ops {
      *     gamma = |s|^2, x += alpha dir, dir = s + beta dir
      *
      * cg_numbers waits for |q|^2 and |s|^2 of the last iteration, or `ago` 1, the one before it;
-     * the columns are those of that iteration. */
+     * the columns are those of that iteration.
+     *
+     * In half x may be in single, of a space of that with as many columns. */
     int (*cg_begin)(lat_dirac *d, const lat_spinor_part *p, const double *gamma);
     int (*cg_iterate)(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *x,
                       lat_dfield *dir, lat_dfield *s, lat_dfield *q);

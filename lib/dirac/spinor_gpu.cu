@@ -350,7 +350,8 @@ static __device__ double add_ranks(const adder &a, uint32_t number)
 static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__ adder a)
 {
     __shared__ double warp[8];
-    __shared__ bool last;
+    __shared__ bool last; /* is the block the last one: for all threads, */
+    bool final = false;   /* and for thread 0, as nobody else is to read `last` without a barrier */
     const double *const p = a.partial + (size_t)blockIdx.y * a.arrays;
     double v = 0;
     for (uint32_t side = 0; side < a.arrays; side += a.groups)
@@ -366,8 +367,8 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
             v += warp[k];
         __stcg(a.slice_sum + (size_t)blockIdx.y * a.slices + blockIdx.x, v);
         __threadfence();
-        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
-        if (last) {
+        last = final = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
+        if (final) {
             __threadfence();
             v = 0;
             for (uint32_t t = 0; t < a.slices; t++) {
@@ -383,7 +384,7 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
         if (last)
             v = add_ranks(a, blockIdx.y);
     }
-    if (threadIdx.x == 0 && last) {
+    if (final) {
         if (a.step)
             finish_column(a, v);
         *(volatile double *)(a.sum + blockIdx.y) = v;
@@ -898,6 +899,10 @@ static cudaError_t launch_kind(lat_pass_kind kind, const lat_pass_args *a, dim3 
     case LAT_PASS_SHADOW: return launch_pass<P, LAT_PASS_SHADOW>(a, blocks, s);
     case LAT_PASS_GAMMA5: return launch_pass<P, LAT_PASS_GAMMA5>(a, blocks, s);
     case LAT_PASS_DIAGONAL: return launch_pass<P, LAT_PASS_DIAGONAL>(a, blocks, s);
+    case LAT_PASS_CG_SUM:
+        if constexpr (P == LAT_STORAGE_HALF)
+            return launch_pass<P, LAT_PASS_CG_SUM>(a, blocks, s);
+        break;
     }
     return cudaErrorNotSupported;
 }
@@ -968,6 +973,8 @@ static int run(const job *j)
     for (int k = 0; k < j->terms; k++)
         a.x[k] = (const char *)j->x[k]->data;
     a.y = (char *)j->y->data;
+    a.parity_y = s->groups * group_bytes(j->y->grid->spec.storage);
+    a.column_y = 2 * a.parity_y;
     a.z = j->z ? (char *)j->z->data : NULL;
     a.dir = j->dir ? (char *)j->dir->data : NULL;
     a.norm = j->norm;
@@ -1151,10 +1158,16 @@ static job later_job(lat_pass_kind kind, lat_gpu_space *s, const lat_spinor_part
     return j;
 }
 
+/* Is x in more bits than the space? */
+static bool has_more_bits(const lat_gpu_space *s, const lat_dfield *x)
+{
+    return x->grid->spec.storage != s->space.grid->spec.storage;
+}
+
 int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
                      const lat_dfield *r)
 {
-    job j = later_job(LAT_PASS_CG, s, p, LAT_LATER_ALPHA);
+    job j = later_job(has_more_bits(s, x) ? LAT_PASS_CG_SUM : LAT_PASS_CG, s, p, LAT_LATER_ALPHA);
     j.terms = 1;
     j.x[0] = r;
     j.y = x;

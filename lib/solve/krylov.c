@@ -56,10 +56,13 @@ void lat_run_release(lat_run *w, int count, lat_dfield **v)
 
 static bool mixed(const lat_run *w) { return w->p->inner != w->p->outer; }
 
-static int convert(const lat_system *to, const lat_spinor_part *c, const lat_system *from,
+/* Are iterations in fewer bits than single has? */
+static bool is_coarse(const lat_system *s) { return s->epsilon > 0x1p-20; }
+
+static int convert(const lat_system *to, const lat_spinor_part *c, lat_spinor_space *from,
                    const lat_dfield *x, lat_dfield *y)
 {
-    return LAT_OPS(to)->convert(to->space, c, from->space, x, y);
+    return LAT_OPS(to)->convert(to->space, c, from, x, y);
 }
 
 /* r = b - A x in the outer precision, norm[column] = |r|^2. */
@@ -88,7 +91,7 @@ static int residual(lat_run *w, const lat_spinor_part *c, bool zero, double *nor
     const lat_equation *p = w->p;
     return (zero ? whole(w, c, norm) : defect(w, c, norm))
            || (p->improve && (p->improve(p->with, c, p->x, w->outer_r) || defect(w, c, norm)))
-           || (mixed(w) && convert(w->s, c, p->outer, w->outer_r, w->r));
+           || (mixed(w) && convert(w->s, c, p->outer->space, w->outer_r, w->r));
 }
 
 /* The solution so far goes to the outer precision. w->outer_r serves as a buffer. */
@@ -97,9 +100,9 @@ static int collect(lat_run *w, const lat_spinor_part *c)
     const lat_system *o = w->p->outer;
     if (!mixed(w))
         return 0;
-    return convert(o, c, w->s, w->x, w->outer_r)
+    return convert(o, c, w->of_x, w->x, w->outer_r)
            || LAT_OPS(o)->axpby(o->space, c, NULL, w->outer_r, NULL, w->p->x, NULL)
-           || LAT_OPS(w->s)->zero(w->s->space, c, w->x);
+           || w->of_x->ops->zero(w->of_x, c, w->x);
 }
 
 /* direction += c r */
@@ -166,7 +169,7 @@ static int forget(lat_run *w, const lat_spinor_part *c)
 {
     const lat_system *o = w->p->outer;
     return c->columns
-           && (LAT_OPS(w->s)->zero(w->s->space, c, w->x) || LAT_OPS(o)->zero(o->space, c, w->p->x));
+           && (w->of_x->ops->zero(w->of_x, c, w->x) || LAT_OPS(o)->zero(o->space, c, w->p->x));
 }
 
 /* A solution that is not finite is worth nothing; others are kept, with their residual. */
@@ -217,7 +220,9 @@ static int tell(const lat_run *w)
  * times that is left of it, and below it CG cannot know its residual, whatever was asked for. */
 static double update_delta(const lat_run *w)
 {
-    const double given = w->p->delta > 0 ? w->p->delta : LAT_KRYLOV_DELTA;
+    const bool coarse_cg = w->solver == LAT_SOLVER_CG && is_coarse(w->s);
+    const double usual = coarse_cg ? LAT_KRYLOV_DELTA_COARSE : LAT_KRYLOV_DELTA,
+                 given = w->p->delta > 0 ? w->p->delta : usual;
     const double asked = mixed(w) || w->p->improve ? given : 0;
     const double least = fmin(64 * sqrt(w->s->epsilon), LAT_KRYLOV_DELTA);
     return w->solver == LAT_SOLVER_CG ? fmax(asked, least) : asked;
@@ -281,8 +286,12 @@ int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long win
         return -1;
     w->r = w->outer_r;
     w->x = p->x;
+    w->of_x = w->s->space;
     if (mixed(w)) {
-        w->x = w->s->vector(w->s->with, "a solution");
+        if (w->s->sums && solver == LAT_SOLVER_CG)
+            w->of_x = w->s->sums;
+        w->x = w->of_x == w->s->space ? w->s->vector(w->s->with, "a solution")
+                                      : lat_spinor_new_of(w->of_x, w->s->parity, "a solution");
         w->r = w->s->vector(w->s->with, "a residual");
         if (!w->x || !w->r)
             return -1;
@@ -301,8 +310,15 @@ void lat_run_end(lat_run *w)
 
 /* ---- one method after the other -------------------------------------------------------------- */
 
-/* Iterations without progress after which one of the fast methods gives up. */
+/* Iterations without progress after which one of the fast methods gives up, and conjugate gradients
+ * where rounding is coarse: |r| falls there as long as they work, but wanders, without an update,
+ * in 16 bits of a matrix that is near singular. */
 enum { WINDOW = 1000 };
+
+static long window_of(lat_solver solver, const lat_system *inner)
+{
+    return solver == LAT_SOLVER_CG && !is_coarse(inner) ? 0 : WINDOW;
+}
 
 static int solve_by(const lat_equation *p, lat_solver solver, int columns, const int *column,
                     lat_solve_report *report)
@@ -311,8 +327,7 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
     lat_run w;
     if (solver == LAT_SOLVER_GCR)
         own.inner = p->outer;
-    int rc = lat_run_begin(&w, &own, solver, solver == LAT_SOLVER_CG ? 0 : WINDOW, columns, column,
-                           report);
+    int rc = lat_run_begin(&w, &own, solver, window_of(solver, own.inner), columns, column, report);
     if (rc == 0 && w.active.columns > 0)
         switch (solver) {
         case LAT_SOLVER_AUTO: break;

@@ -38,7 +38,9 @@ typedef struct lat_system {
     void (*release)(void *with, lat_dfield *v);          /* NULL is allowed */
     void *with;
 
-    /* Of a device that does not wait for its host (dirac/dirac.h), or NULL. */
+    /* Of a device that does not wait for its host (dirac/dirac.h), or NULL; `sums`, if not NULL, is
+     * the space of x of conjugate gradients, which has more bits than `space`. */
+    lat_spinor_space *sums;
     int (*cg_begin)(void *with, const lat_spinor_part *p, const double *gamma);
     int (*cg_iterate)(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
                       lat_dfield *s, lat_dfield *q);
@@ -84,6 +86,7 @@ typedef struct lat_solve_report {
  * GPU .1 makes 13 of them, and a solve takes a sixth longer; with .01 half takes more iterations.)
  */
 #define LAT_KRYLOV_DELTA .02
+#define LAT_KRYLOV_DELTA_COARSE .1 /* of CG in fewer bits than single has */
 
 typedef struct lat_equation {
     const lat_system *outer, *inner; /* one operator in two precisions; may be the same */
@@ -91,7 +94,7 @@ typedef struct lat_equation {
     bool from_zero;                  /* x is zero: an application of A less */
     const double *target;            /* [columns]: |b - A x| that is asked for */
     long max_iterations;             /* of each column, in all */
-    double delta;                    /* 0: LAT_KRYLOV_DELTA */
+    double delta;                    /* 0: LAT_KRYLOV_DELTA, or _COARSE */
 
     /* Called now and then, with the number of active columns and the largest residual / target of
      * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.

@@ -22,8 +22,9 @@ typedef struct lat_run {
     const lat_equation *p;
     const lat_system *s; /* the inner one */
     lat_solver solver;
-    lat_dfield *x, *r;     /* inner: the solution since the last update, and the residual */
-    lat_dfield *outer_r;   /* is r if inner is outer; then x is p->x */
+    lat_dfield *x, *r;      /* inner: the solution since the last update, and the residual */
+    lat_spinor_space *of_x; /* the inner space, or one of more bits */
+    lat_dfield *outer_r;    /* is r if inner is outer; then x is p->x */
     lat_dfield *direction; /* NULL, or one that is r and more: where r is replaced, it changes by as
                               much */
     lat_spinor_part active; /* of list */

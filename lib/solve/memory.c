@@ -57,7 +57,13 @@ static double inner(const count *k, lat_storage storage, bool spare)
 {
     const bool dagger = k->use->solver == LAT_SOLVER_CG
                         || (k->use->solver == LAT_SOLVER_AUTO && spare);
-    return operator_of(k, storage, dagger) + vectors(k, storage, 2 + method(k->use->solver, spare));
+    /* x of CG in half is in single, and ranks have faces of both. */
+    const double of_x = storage == LAT_STORAGE_HALF && dagger
+                            ? vectors(k, LAT_STORAGE_SINGLE, 1) * (1 + k->slices / k->sites)
+                                  - vectors(k, storage, 1)
+                            : 0;
+    return operator_of(k, storage, dagger) + of_x
+           + vectors(k, storage, 2 + method(k->use->solver, spare));
 }
 
 static double in_all(const count *k, bool spare)
@@ -77,7 +83,7 @@ static double in_all(const count *k, bool spare)
     bytes += operator_of(k, LAT_STORAGE_DOUBLE, solver == LAT_SOLVER_CG)
              + vectors(k, LAT_STORAGE_DOUBLE, 1);
     bytes += inner(k, storage, spare);
-    /* The vectors of half are given back when single begins. */
+    /* The vectors of half are given back when single begins (x is counted once too often). */
     return storage == LAT_STORAGE_HALF && spare
                ? bytes + inner(k, LAT_STORAGE_SINGLE, spare)
                      - vectors(k, storage, 2 + method(solver, spare))

@@ -12,8 +12,8 @@
 
 /* One precision. */
 typedef struct level {
-    lat_grid *grid;
-    lat_spinor_space *space;
+    lat_grid *grid, *grid_of_x;
+    lat_spinor_space *space, *of_x; /* of_x: NULL, or of solutions of half, in single */
     lat_dirac *d;
     lat_system system;
     lat_dirac_form form;
@@ -132,6 +132,13 @@ static int level_open(level *l, lat_device *device, const lat_field *links,
         || !(l->space = lat_spinor_open(l->grid, links->head.nc, o->columns))
         || !(l->d = lat_dirac_open(l->space, links, fermion, &o->dirac)))
         return -1;
+    if (storage == LAT_STORAGE_HALF && l->d->ops->cg_begin) {
+        lat_grid_spec more = spec;
+        more.storage = LAT_STORAGE_SINGLE;
+        if (!(l->grid_of_x = lat_grid_new(device, &more))
+            || !(l->of_x = lat_spinor_open(l->grid_of_x, links->head.nc, o->columns)))
+            return -1;
+    }
     l->flops = l->d->ops->flops(l->d, (lat_dirac_matrix){o->form, LAT_PLAIN}) * volume;
     l->sites = o->form == LAT_FULL ? volume : volume / 2;
     l->system = (lat_system){.space = l->space,
@@ -140,6 +147,7 @@ static int level_open(level *l, lat_device *device, const lat_field *links,
                              .apply = apply,
                              .vector = vector,
                              .release = release,
+                             .sums = l->of_x,
                              .cg_begin = l->d->ops->cg_begin ? cg_begin : NULL,
                              .cg_iterate = cg_iterate,
                              .cg_numbers = cg_numbers,
@@ -156,8 +164,12 @@ static void level_close(level *l)
         lat_dirac_close(l->d);
     if (l->space)
         lat_spinor_close(l->space);
+    if (l->of_x)
+        lat_spinor_close(l->of_x);
     if (l->grid)
         lat_grid_free(l->grid);
+    if (l->grid_of_x)
+        lat_grid_free(l->grid_of_x);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */

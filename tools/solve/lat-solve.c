@@ -82,7 +82,9 @@ static const lat_option options[] = {
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
      false},
     {LAT_OPT_REAL, "delta", 0, "D", &how.delta, 0, 1,
-     "update reliably when the residual has fallen by D (default: 0.02)", false},
+     "update reliably when the residual has fallen by D (default: 0.02; CG in "
+     "half 0.1)",
+     false},
     {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &halo, 0, 0,
      "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
      "compare: the same bytes, but slower",
