@@ -96,6 +96,11 @@ DEVICE void put_numbers(const lat_project_args &a, double *row, int k0, int n0, 
     }
 }
 
+/* Into the second cache. */
+DEVICE void ask_for(const char *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
+
+enum { LAT_PRODUCTS_AHEAD = 6 }; /* rows of columns that are asked for before they are read */
+
 /* A block is a row of sums: `run` groups of a slice. Its warps have other terms each. */
 template <int P, int TERMS, int COLUMNS>
 __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_project_args a)
@@ -128,6 +133,9 @@ __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_proj
 #pragma unroll 1
     for (uint32_t q = 0; q < last; q++) {
         real w[TERMS][chunk::REALS], x[chunk::REALS];
+        if (q + LAT_PRODUCTS_AHEAD < last)
+            for (int n = (int)threadIdx.y; n < COLUMNS && n0 + n < a.columns; n += (int)blockDim.y)
+                ask_for(y + a.column[n0 + n] + (q + LAT_PRODUCTS_AHEAD) * 512);
 #pragma unroll
         for (int j = 0; j < TERMS; j++) {
             chunk::get(w[j], next[j]);
