@@ -458,7 +458,7 @@ ROWS
         for solver in cg auto; do
             lat-solve --device gpu -p half --solver $solver --kappa $kappa --source point:1,2,3,4 --columns 0 --log log.tsv links.lat -o x.lat
             awk -F'\t' 'NR > 1 && $8 + 0 <= 1e-10 { n++ } END { exit n != 1 }' log.tsv
-            most=$(awk -F'\t' -v m="$most" 'NR > 1 { print $6 > m ? $6 : m }' log.tsv)
+            most=$(awk -F'\t' -v m="$most" 'NR > 1 { print ($6 > m ? $6 : m) }' log.tsv)
         done
     done
     [ "$most" -ge 2000 ]
