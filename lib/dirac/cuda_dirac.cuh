@@ -109,6 +109,19 @@ static inline uint32_t lat_gpu_before(const lat_gpu_space *s)
     return grid->halo ? (uint32_t)grid->slab.first * s->sites.slice : 0;
 }
 
+/* For a space's opening (sums_gpu.cu, faces_gpu.cu): what sums need, of so many columns, and what
+ * several ranks need, nothing on one. Closing frees either, whole or in part. */
+int lat_gpu_sums_open(lat_gpu_space *s, int columns);
+void lat_gpu_sums_close(lat_gpu_space *s);
+int lat_gpu_faces_open(lat_gpu_space *s);
+void lat_gpu_faces_close(lat_gpu_space *s);
+
+/* Numbers of a packet of sums in a window. */
+static inline size_t lat_gpu_packet_numbers(const lat_gpu_space *s)
+{
+    return (size_t)s->space.columns * LAT_GPU_NUMBERS * (size_t)s->space.grid->spec.lattice.dims[3];
+}
+
 /* Room for numbers of so many columns in s->partial, `arrays` groups each. */
 int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
 
