@@ -41,11 +41,11 @@ with() {
         [[ $help == *" --$option"* ]] || return 1
     done
 }
-# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-dirac and lat-quark read spinors.
+# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-corr, lat-dirac and lat-quark read spinors.
 readers() {
     local t
     for t in $(tools); do
-        case $t in lat-heatbath | lat-dirac | lat-quark) continue ;; esac
+        case $t in lat-heatbath | lat-corr | lat-dirac | lat-quark) continue ;; esac
         if with "$t" input; then echo "$t"; fi
     done
 }

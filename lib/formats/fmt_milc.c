@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_milc.c: MILC version 5, binary; GLU's of that kind, its predecessors and Fermilab's files.
  *
- * In the byte order of the writer, told by the magic number: i32 magic 20103, i32 X, Y, Z, T,
+ * In the byte order of the writer, recognised by the magic number: i32 magic 20103, i32 X, Y, Z, T,
  * char time_stamp[64], i32 order, then (order != 0: i32 natural index of each site, in the order
  * of the file), u32 sum29, u32 sum31, and the links as f32, 18 reals, directions x, y, z, t.
  * Written little endian and in natural order.

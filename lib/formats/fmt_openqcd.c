@@ -253,7 +253,7 @@ static void layout_ddalphaamg(const lat_header *head, const lat_hints *hints, la
 const lat_format lat_format_openqcd = {
     .name = "openqcd",
     .extension = ".oqcd",
-    .about = "openQCD; DDalphaAMG's files are told by the plaquette",
+    .about = "openQCD; DDalphaAMG's files are recognised by the plaquette",
     .foreign = true,
     .only = LAT_F64,
     .nd = 4,

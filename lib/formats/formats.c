@@ -135,7 +135,7 @@ const lat_format *lat_format_of(lat_input *in)
     if (n < 0)
         return NULL;
     if (n == 0) {
-        lat_fail("%s: is empty, expected a configuration", lat_input_name(in));
+        lat_fail("%s: empty, expected a configuration", lat_input_name(in));
         return NULL;
     }
     for (const lat_format *const *f = lat_formats; *f; f++)

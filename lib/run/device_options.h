@@ -25,12 +25,12 @@ void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
 /* clang-format off */
 #define LAT_DEVICE_OPTIONS(o) /* o: a lat_device_options with static storage */ \
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \
-     "device of the sweeps; auto: the fastest one", LAT_OPT_LIMIT}, \
+     "device that computes; auto: the fastest one", LAT_OPT_LIMIT}, \
     {LAT_OPT_TEXT, "gpus", 'g', "LIST", &(o).gpus, 0, 0, \
      "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", \
      true}, \
     {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
-     "how faces go from GPU to GPU; auto: directly between those of one host", true}
+     "how data go from GPU to GPU; auto: directly between those of one host", true}
 /* clang-format on */
 
 #endif

@@ -35,8 +35,9 @@ extern lat_fermion_options lat_fermion_opts;
     {LAT_OPT_REAL, "twist", 0, "MU", &lat_fermion_opts.twist, 0, 0, \
      "twisted mass: M + i MU gamma5", false}, \
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &lat_fermion_opts.boundary, 0, 0, \
-     "of quarks: p periodic, a antiperiodic, d Dirichlet, o (of t) open: quarks are zero on the " \
-     "first and the last slice, as in openQCD; or a phase in units of pi (default: p,p,p,a)", \
+     "boundary of quarks: p periodic, a antiperiodic, d Dirichlet, o (of t) open: quarks are " \
+     "zero on the first and the last slice, as in openQCD; or a phase in units of pi (default: " \
+     "p,p,p,a)", \
      false}, \
     {LAT_OPT_CHOICE, "gauge", 0, LAT_FERMION_GAUGES, &lat_fermion_opts.gauge, 0, 0, \
      "refuse links that are not in this gauge", true}, \

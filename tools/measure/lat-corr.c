@@ -48,7 +48,7 @@ static const lat_tool tool = {
     .example = "lat-corr --channels pion,rho,nucleon --momenta 1 prop.lat > corr.tsv",
     .options = options,
     .max_files = 1 << 20,
-    .common = LAT_HAS_THREADS,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
     .start = lat_comm_start,
 };
 
@@ -287,7 +287,7 @@ static void print_tsv(run *r, const char *file, long config)
 {
     const int T = lat_slices(r->job.head);
     if (!r->headed)
-        fprintf(r->text, "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\n", file ? "file\t" : "");
+        fprintf(r->text, "%sconfig\tchannel\tpx\tpy\tpz\tt\tre\tim\n", file ? "file\t" : "");
     r->headed = true;
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++)
@@ -325,7 +325,7 @@ static void print_json(run *r, const char *file, long config)
         lat_json_string(r->text, file);
         fputs(", ", r->text);
     }
-    fprintf(r->text, "\"configuration\": %ld", config);
+    fprintf(r->text, "\"config\": %ld", config);
     if (head->quark.source) {
         lat_json_key(r->text, false, "source");
         lat_json_string(r->text, head->quark.source);
@@ -403,8 +403,8 @@ static int read_file(run *r, const char *path, const char *name)
 
 static int read_all(run *r)
 {
-    static char *standard[] = {NULL};
-    char **files = lat_opts.nfiles ? lat_opts.files : standard;
+    const char *const input[] = {lat_opts.input};
+    const char *const *files = lat_opts.nfiles ? (const char *const *)lat_opts.files : input;
     const int n = lat_opts.nfiles ? lat_opts.nfiles : 1;
     int rc = (second && !(r->second.in = lat_input_open(second, lat_opts.comm)))
                      || (gauge_file && !(r->links.in = lat_input_open(gauge_file, lat_opts.comm)))
@@ -423,10 +423,10 @@ static int read_all(run *r)
 
 static void check_usage(void)
 {
-    int standard = lat_opts.nfiles == 0;
+    int standard = !lat_opts.input;
     if (lat_print_opts.tsv && lat_print_opts.json)
         lat_usage("--tsv and --json exclude each other");
-    for (int i = 0; i < lat_opts.nfiles; i++)
+    for (int i = 1; i < lat_opts.nfiles; i++)
         standard += !strcmp(lat_opts.files[i], "-");
     standard += (second && !strcmp(second, "-")) + (gauge_file && !strcmp(gauge_file, "-"));
     if (standard > 1)

@@ -49,12 +49,7 @@ static const lat_option options[] = {
      "iterate until |M v - lambda v| of each mode is below X |lambda|", false},
     {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
      "give up after N iterations (exit 3)", false},
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
-     "device of the solver; auto: the fastest one", LAT_OPT_LIMIT},
-    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &device.gpus, 0, 0,
-     "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", true},
-    {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &device.transport, 0, 0,
-     "how vectors go from GPU to GPU; auto: directly between those of one host", true},
+    LAT_DEVICE_OPTIONS(device),
     LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("momentum or mode", "configuration"),
     {0}};
@@ -445,7 +440,7 @@ static void print_text(FILE *to, const measured *m, const char *called)
 static void print_tsv(FILE *to, const measured *m, const char *called)
 {
     if (lat_report_heading()) {
-        fprintf(to, "configuration\t%s\tresidual\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced",
+        fprintf(to, "config\t%s\tresidual\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced",
                 modes ? "slice\tmode\tvalue" : "kx\tky\tkz\tkt\tk2\tG");
         lat_report_end_heading(to);
     }
@@ -484,7 +479,7 @@ static void print_json(FILE *to, const measured *m, const char *called)
 {
     lat_report_json(to);
     if (m->several)
-        fprintf(to, "\"configuration\": %ld, ", m->config);
+        fprintf(to, "\"config\": %ld, ", m->config);
     fprintf(to, "\"gauge\": \"%s\"", called);
     lat_json_pair(to, "theta", m->state.theta);
     fprintf(to, ", \"forced\": %s", lat_gauge_is_off(&m->state) ? "true" : "false");

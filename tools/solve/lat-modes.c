@@ -39,30 +39,31 @@ static lat_device_options device;
 static const lat_option options[] = {
     LAT_FERMION_OPTIONS,
     {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &matrix, 0, 0,
-     "whose modes: gamma5 M, M^+ M, or gamma5 S, S the asymmetric Schur complement on odd sites",
+     "the matrix whose modes are found: gamma5 M, M^+ M, or gamma5 S, S the asymmetric Schur "
+     "complement on odd sites",
      false},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
      "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not",
      false},
     {LAT_OPT_TEXT, "modes", 0, "K", &modes_text, 0, 0,
-     "how many; LOW-HIGH: as many, from LOW to HIGH, as leave the widest gap to the next "
+     "number of modes; LOW-HIGH: as many, from LOW to HIGH, as leave the widest gap to the next "
      "eigenvalue; auto: 8-24",
      false},
     {LAT_OPT_FLAG, "largest", 0, NULL, &largest, 0, 0,
-     "those of the largest modulus, not of the smallest", false},
+     "find the modes of the largest modulus, not of the smallest", false},
     {LAT_OPT_REAL, "residual", 0, "R", &residual, 1e-14, 1,
-     "until |A v - value v| is below R for each mode, |v| = 1", false},
+     "search until |A v - value v| is below R for each mode, |v| = 1", false},
     {LAT_OPT_CHOICE, "method", 0, LAT_MODES_METHODS, &method, 0, 0,
      "lanczos: thick-restart Lanczos of a Chebyshev polynomial; ritz: conjugate gradients of the "
      "Ritz functional, mode after mode",
      false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "of the search; single: with several vectors at a time, refined in double (default: single "
-     "from --residual 1e-5 on)",
+     "precision of the search; single: with several vectors at a time, refined in double (default: "
+     "single from --residual 1e-5 on)",
      false},
     {LAT_OPT_INT, "degree", 0, "N", &degree, 0, 10000,
-     "of the polynomial; 0: chosen by the spectrum", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the vectors to start from", false},
+     "degree of the polynomial; 0: chosen by the spectrum", false},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
     {LAT_OPT_INT, "max-applications", 0, "N", &max_applications, 1, 1e12,
      "give up after N applications of the matrix", LAT_OPT_LIMIT},
     {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
@@ -78,7 +79,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
      "write the state of the search to FILE, which must be new, or that of --resume", true},
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
-     "go on from the checkpoint FILE, with the same input and options", true},
+     "continue from the checkpoint FILE, with the same input and options", true},
     LAT_DEVICE_OPTIONS(device),
     {0}};
 
@@ -458,7 +459,7 @@ static int judge(const run *r)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-#define COLUMNS "configuration\tmode\tvalue\tresidual\tgap\tchirality"
+#define COLUMNS "config\tmode\tvalue\tresidual\tgap\tchirality"
 
 static void print_table(const run *r, FILE *to)
 {
@@ -480,7 +481,7 @@ static void print_number(FILE *to, const char *name, double value)
 
 static void print_json(const run *r, FILE *to)
 {
-    fprintf(to, "{\"configuration\": %ld, \"matrix\": \"%s\", \"largest\": %s", config_of(r),
+    fprintf(to, "{\"config\": %ld, \"matrix\": \"%s\", \"largest\": %s", config_of(r),
             lat_modes_matrix_text((lat_modes_matrix)matrix), largest ? "true" : "false");
     print_number(to, "rest", r->modes.rest);
     for (int sign = 1; sign >= -1; sign -= 2) {

@@ -32,11 +32,11 @@ enum { MOST = 500 };
 
 static const lat_option options[] = {
     {LAT_OPT_FLAG, "index", 0, NULL, &index_of, 0, 0,
-     "index by spectral flow and by zero modes, which must agree (else exit 3)", false},
+     "measure the index by spectral flow and by zero modes, which must agree (else exit 3)", false},
     {LAT_OPT_FLAG, "gw", 0, NULL, &gw, 0, 0,
-     "how far sign(H)^2 is from 1, and Ginsparg and Wilson's relation from 0", false},
+     "measure how far sign(H)^2 is from 1, and Ginsparg and Wilson's relation from 0", false},
     {LAT_OPT_INT, "spectrum", 0, "K", &spectrum, 1, MOST,
-     "the K lowest eigenvalues of D^+ D in each chirality, and of D", false},
+     "measure the K lowest eigenvalues of D^+ D in each chirality, and of D", false},
     {LAT_OPT_TEXT, "save-modes", 0, "FILE", &save_modes, 0, 0,
      "of --spectrum: write the eigenvectors of D^+ D to FILE, for lat-solve --deflate", true},
     LAT_SIGN_OPTIONS,
@@ -47,7 +47,8 @@ static const lat_option options[] = {
      "bare anisotropy of D_W: spatial hops have weight NU/XI", false},
     {LAT_OPT_REAL, "nu", 0, "NU", &nu, 1e-3, 1e3, "bare velocity of light of D_W", false},
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &boundary, 0, 0,
-     "of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: p,p,p,a)", false},
+     "boundary of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: p,p,p,a)",
+     false},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
      "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not",
      false},
@@ -55,6 +56,8 @@ static const lat_option options[] = {
      "refuse a search whose vectors need more memory of a device (default: what is free on a GPU, "
      "any on the CPU)",
      true},
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &lat_print_opts.tsv, 0, 0,
+     "print columns with a header line, which is the default", true},
     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
      "write to FILE (default: stdout)", true},
     LAT_DEVICE_OPTIONS(device_choice),
@@ -62,7 +65,7 @@ static const lat_option options[] = {
 
 static const lat_tool tool = {
     .name = "lat-overlap",
-    .args = "[FILE]...",
+    .args = "[FILE...]",
     .summary = "Measures the index of the overlap operator, its relation of Ginsparg and Wilson, "
                "and its lowest eigenvalues.",
     .example = "lat-overlap --index cfg.lat",
@@ -121,7 +124,7 @@ static int print_index(FILE *to, const lat_field *u, long config)
     lat_overlap *o = open_operator(u, 1e-9);
     if (o && lat_overlap_zero_modes(o, abs(flow), zeros) == 0) {
         const int plus = zeros[0], minus = zeros[1];
-        print_heading(to, "configuration\tindex\tn_plus\tn_minus\tflow\tbound");
+        print_heading(to, "config\tindex\tn_plus\tn_minus\tflow\tbound");
         fprintf(to, "%ld\t%d\t%d\t%d\t%d\t%.3e", config, plus - minus, plus, minus, flow,
                 lat_overlap_bound(o));
         lat_report_end_row(to);
@@ -178,7 +181,7 @@ static int print_relation(FILE *to, const lat_field *u, long config)
     const int rc = o ? defects(o, &square, &relation) : -1;
     if (rc == 0) {
         lat_sign_interval(o->sign, &lower, &upper);
-        print_heading(to, "configuration\tsign2\tgw\tbound\tmodes\tlower\tupper\torder");
+        print_heading(to, "config\tsign2\tgw\tbound\tmodes\tlower\tupper\torder");
         fprintf(to, "%ld\t%.3e\t%.3e\t%.3e\t%d\t%.10g\t%.10g\t%d", config, square, relation,
                 lat_overlap_bound(o), o->modes.count, lower, upper, lat_sign_order(o->sign));
         lat_report_end_row(to);
@@ -236,7 +239,7 @@ static int print_spectrum(FILE *to, const lat_field *u, const lat_header *head_u
     int rc = o && !(modes_out && lat_field_spinors(&modes, u, LAT_MODES, 2 * n)) ? 0 : -1;
     rc = rc || lat_overlap_spectrum(o, n, 1e-8, value, residual, modes_out ? &modes : NULL);
     if (rc == 0)
-        print_heading(to, "configuration\tchirality\tmode\tD+D\tre\tim\tresidual\tbound");
+        print_heading(to, "config\tchirality\tmode\tD+D\tre\tim\tresidual\tbound");
     for (int k = 0; k < 2 * n && rc == 0; k++) {
         const double x = value[k], im2 = x - x * x;
         fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e", config, k < n ? 1 : -1, k % n,
