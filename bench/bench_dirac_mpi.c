@@ -12,14 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dirac/dirac.h"
-#include "bench.h"
+#include "bench_ranks.h"
 #include "base/error.h"
 #include "base/threads.h"
-#include "../tests/check/fields.h"
 
 #define REPEAT 7
-
-static void stop(void) { exit(lat_report(LAT_FAILED)); }
 
 typedef struct setting {
     const lat_comm *comm;
@@ -54,7 +51,7 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     if (!(s->grid = lat_grid_new(dev, &spec)) || !(s->space = lat_spinor_open(s->grid, 3, columns))
         || !(s->d = lat_dirac_open(s->space, u, &f, &how))
         || !(s->x = lat_spinor_new(s->space, "spinors")))
-        stop();
+        bench_stop();
 }
 
 static void leave(setting *s)
@@ -71,14 +68,14 @@ static void hops(const setting *s, long n)
     for (long i = 0; i < n; i++)
         if (s->d->ops->hop(s->d, false, i % 2 ? &s->odd : &s->even, 0, NULL, 0.125, s->x, s->x,
                            NULL))
-            stop();
+            bench_stop();
 }
 
 static double norm(const setting *s)
 {
     double v[LAT_SPINOR_COLUMNS];
     if (s->space->ops->dots(s->space, &s->even, 0, NULL, s->x, NULL, v))
-        stop();
+        bench_stop();
     return v[0];
 }
 
@@ -86,14 +83,14 @@ static double norm(const setting *s)
 static double seconds(const setting *s, long n, long sums)
 {
     if (s->comm->barrier(s->comm))
-        stop();
+        bench_stop();
     double t = bench_now();
     hops(s, n);
     for (long i = 0; i < sums; i++)
         norm(s);
     t = bench_now() - t;
     if (s->comm->max(s->comm, &t, 1))
-        stop();
+        bench_stop();
     return t;
 }
 
@@ -113,7 +110,7 @@ static void measure(lat_device *dev, const lat_field *u, const char *const arg[3
     setting s = {.grid = NULL};
     enter(&s, dev, u, storage, columns);
     if (s.space->ops->random(s.space, &s.both, 1, s.x))
-        stop();
+        bench_stop();
     hops(&s, 20);
     const double there = norm(&s);
     const long n = 2 * (long)(0.01 / (seconds(&s, 20, 1) / 20)) + 10;
@@ -133,25 +130,12 @@ int main(int argc, char **argv)
         return 2;
     const lat_comm *comm = lat_comm_start(0, argv);
     if (!comm)
-        stop();
-    static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
-    lat_device_options options = {.choice = is("DEVICE", "cpu") ? LAT_DEVICE_CPU : LAT_DEVICE_GPU};
-    const char *transport = getenv("TRANSPORT"), *made = "";
+        bench_stop();
+    lat_device *dev = bench_device(is("DEVICE", "cpu"), comm);
     lat_field u = {.data = NULL};
-    while (transport && strcmp(transport, ways[options.transport]))
-        if (++options.transport > LAT_TRANSPORT_CUDA_AWARE)
-            return 2;
-    lat_device *dev = lat_device_open(&options, comm);
-    if (!dev)
-        stop();
+    const char *made = NULL;
     for (int i = 1; i + 2 < argc; i += 3) {
-        if (strcmp(made, argv[i + 2])) {
-            lat_field_free(&u);
-            u = field_of_ranks(LAT_GAUGE, geometry_of(made = argv[i + 2]), 3, LAT_F64, comm);
-            fill_near_one_fast(&u, ROUGH, 1);
-            if (lat_field_exchange(&u))
-                stop();
-        }
+        bench_links(&u, &made, argv[i + 2], LAT_F64, comm);
         static const lat_storage storages[] = {LAT_STORAGE_SINGLE, LAT_STORAGE_DOUBLE,
                                                LAT_STORAGE_HALF};
         for (int k = 0; k < 3; k++)

@@ -14,25 +14,12 @@
 #include <string.h>
 #include "fix/fix.h"
 #include "generate/generate.h"
-#include "bench.h"
+#include "bench_ranks.h"
 #include "base/error.h"
 #include "base/threads.h"
 #include "site/sun.h"
-#include "../tests/check/fields.h"
 
 #define BATCHES 5
-
-static void stop(void) { exit(lat_report(LAT_FAILED)); }
-
-/* Rough links, the same on any number of ranks. */
-static lat_field make_links(const char *dims, const lat_comm *comm)
-{
-    lat_field u = field_of_ranks(LAT_GAUGE, geometry_of(dims), 3, LAT_F32, comm);
-    fill_near_one_fast(&u, ROUGH, 1);
-    if (lat_field_exchange(&u))
-        stop();
-    return u;
-}
 
 static const double omega[1] = {1.7};
 
@@ -80,7 +67,7 @@ static void open_job(job *j, const kind *k, const lat_field *u, lat_device *dev)
     else
         j->fixer = lat_fix_open(dev, u, &c, k->real, 1);
     if (!j->gen && !j->fixer)
-        stop();
+        bench_stop();
 }
 
 static const char *close_job(job *j)
@@ -113,13 +100,13 @@ static double seconds(const job *j, long n, double *value)
 {
     const lat_comm *comm = j->comm;
     if (comm->barrier(comm))
-        stop();
+        bench_stop();
     double begin = bench_now();
     if (work(j, n, value))
-        stop();
+        bench_stop();
     begin = bench_now() - begin;
     if (comm->max(comm, &begin, 1))
-        stop();
+        bench_stop();
     return begin;
 }
 
@@ -150,23 +137,12 @@ int main(int argc, char **argv)
         return 2;
     const lat_comm *comm = lat_comm_start(0, argv);
     if (!comm)
-        stop();
-    static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
-    lat_device_options options = {.choice = strcmp(argv[1], "cpu") ? LAT_DEVICE_GPU
-                                                                   : LAT_DEVICE_CPU};
-    const char *transport = getenv("TRANSPORT"), *made = "";
+        bench_stop();
+    lat_device *dev = bench_device(!strcmp(argv[1], "cpu"), comm);
     lat_field u = {.data = NULL};
-    while (transport && strcmp(transport, ways[options.transport]))
-        if (++options.transport > LAT_TRANSPORT_CUDA_AWARE)
-            return 2;
-    lat_device *dev = lat_device_open(&options, comm);
-    if (!dev)
-        stop();
+    const char *made = NULL;
     for (int i = 2; i + 1 < argc; i += 2) {
-        if (strcmp(made, argv[i + 1])) {
-            lat_field_free(&u);
-            u = make_links(made = argv[i + 1], comm);
-        }
+        bench_links(&u, &made, argv[i + 1], LAT_F32, comm);
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             if (!strcmp(kinds[k].name, argv[i]))
                 measure(dev, kinds + k, made, &u);

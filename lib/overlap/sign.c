@@ -267,7 +267,6 @@ int lat_sign_level(const lat_sign *s, double delta)
 
 double lat_sign_delta(const lat_sign *s, int level) { return s->delta[level]; }
 double lat_sign_bound(const lat_sign *s) { return 2 * s->kappas + s->delta[0]; }
-lat_sign_method lat_sign_kind(const lat_sign *s) { return s->options.method; }
 long lat_sign_applications(const lat_sign *s) { return s->applications; }
 
 int lat_sign_order(const lat_sign *s)
@@ -279,11 +278,6 @@ void lat_sign_interval(const lat_sign *s, double *lower, double *upper)
 {
     *lower = s->lower;
     *upper = s->upper;
-}
-
-const lat_zolotarev *lat_sign_zolotarev(const lat_sign *s)
-{
-    return s->options.method == LAT_SIGN_ZOLOTAREV ? &s->rational : NULL;
 }
 
 double lat_sign_at(const lat_sign *s, double x)

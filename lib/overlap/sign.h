@@ -57,11 +57,9 @@ double lat_sign_delta(const lat_sign *s, int level);
  * kappas are those of the modes (Giusti et al., section 4), up to products of the two. */
 double lat_sign_bound(const lat_sign *s);
 
-lat_sign_method lat_sign_kind(const lat_sign *s);
 int lat_sign_order(const lat_sign *s); /* degree or poles of level 0 */
 void lat_sign_interval(const lat_sign *s, double *lower, double *upper);
-const lat_zolotarev *lat_sign_zolotarev(const lat_sign *s); /* NULL: a polynomial */
-long lat_sign_applications(const lat_sign *s);              /* of D_W, a column each, so far */
+long lat_sign_applications(const lat_sign *s); /* of D_W, a column each, so far */
 
 /* f(x) of level 0. */
 double lat_sign_at(const lat_sign *s, double x);

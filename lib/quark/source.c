@@ -347,8 +347,6 @@ int lat_source_check_steps(const lat_source *s)
     return 0;
 }
 
-bool lat_source_uses_links(const lat_source *s) { return s->steps > 0; }
-
 char *lat_source_text(const lat_source *s, int field)
 {
     char *text = NULL;

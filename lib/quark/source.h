@@ -39,7 +39,6 @@ int lat_source_check_steps(const lat_source *s);
 
 int lat_source_columns(const lat_source *s); /* of a field: 4 N, or 1 */
 int lat_source_fields(const lat_source *s);  /* 1, or more of diluted noise */
-bool lat_source_uses_links(const lat_source *s);
 
 /* Before the columns of each configuration, with its number in the stream, which random numbers
  * depend on: the links, or any field of the lattice on its ranks if links are not used. The ghosts

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench_ranks.h: device and links of the benches that are started on several ranks. */
+#ifndef LAT_BENCH_RANKS_H
+#define LAT_BENCH_RANKS_H
+
+#include <string.h>
+#include "bench.h"
+#include "grid/device.h"
+#include "../tests/check/fields.h"
+
+static inline void bench_stop(void) { exit(lat_report(LAT_FAILED)); }
+
+/* The device of a rank; TRANSPORT in the environment: as --transport. */
+static inline lat_device *bench_device(bool cpu, const lat_comm *comm)
+{
+    static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
+    lat_device_options options = {.choice = cpu ? LAT_DEVICE_CPU : LAT_DEVICE_GPU};
+    const char *transport = getenv("TRANSPORT");
+    while (transport && strcmp(transport, ways[options.transport]))
+        if (++options.transport > LAT_TRANSPORT_CUDA_AWARE)
+            exit(LAT_USAGE);
+    lat_device *device = lat_device_open(&options, comm);
+    if (!device)
+        bench_stop();
+    return device;
+}
+
+/* Rough links of these extents in u, the same on any number of ranks; those of `made` stay if they
+ * have them already. */
+static inline void bench_links(lat_field *u, const char **made, const char *dims, lat_real real,
+                               const lat_comm *comm)
+{
+    if (*made && !strcmp(*made, dims))
+        return;
+    lat_field_free(u);
+    *u = field_of_ranks(LAT_GAUGE, geometry_of(*made = dims), 3, real, comm);
+    fill_near_one_fast(u, ROUGH, 1);
+    if (lat_field_exchange(u))
+        bench_stop();
+}
+
+#endif
