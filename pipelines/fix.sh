@@ -33,7 +33,7 @@ logs=()
 stage() {
     local name=${out%.lat}.$1
     [ ! -e "$name.ck" ] || set -- "$@" --resume "$name.ck"
-    "$@" "${gauge[@]}" --log "$name.tsv" --checkpoint "$name.ck" --checkpoint-every "$EVERY"
+    "$@" "${gauge[@]}" --log "$name.tsv" --checkpoint "$name.ck" --every "$EVERY"
 }
 
 # A batch system sends SIGTERM to all processes: this one waits until the stages have written their checkpoints.

@@ -35,7 +35,7 @@ stage() {
     local ck=$folder/$1.ck
     shift
     [ ! -e "$ck" ] || set -- "$@" --resume "$ck"
-    "$@" --gauge "$GAUGE" --checkpoint "$ck" --checkpoint-every "$EVERY"
+    "$@" --gauge "$GAUGE" --checkpoint "$ck" --every "$EVERY"
 }
 
 anneal() {

@@ -16,7 +16,7 @@ cut_off() {
     for n in 1 2 3 4 5 6 7 8; do
         before=$(written)
         # shellcheck disable=SC2046
-        "$@" --checkpoint ck --checkpoint-every 0 $([ ! -e ck ] || echo --resume ck) &
+        "$@" --checkpoint ck --every 0 $([ ! -e ck ] || echo --resume ck) &
         pid=$!
         while [ "$(written)" = "$before" ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
         sleep "$(awk -v r=$RANDOM -v n="$n" 'BEGIN { print (n > 1) * 0.1 * r / 32768 }')" # the first time at once
@@ -59,7 +59,7 @@ cut_off() {
     rough a.lat --dims 4,4,4,4
     lat-gauge --random a.lat -o b.lat
     rough other.lat --dims 4,4,4,6
-    lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --checkpoint-every 0 a.lat -o c.lat || [ $? -eq 3 ]
+    lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --every 0 a.lat -o c.lat || [ $? -eq 3 ]
     [ -e ck ] # kept: the run did not come to a good end
     run -1 --separate-stderr lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 2 --resume ck a.lat -o c.lat
     [ "$stderr" = "lat-orelax: ck: expected the checkpoint of this run, '--check-every 2', found that of another, '--check-every 1'" ]
@@ -74,7 +74,7 @@ cut_off() {
     run -2 --separate-stderr lat-orelax --checkpoint a.lat a.lat -o c.lat
     [[ ${stderr_lines[0]} == "lat-orelax: --checkpoint a.lat is the input as well" ]]
     run -2 --separate-stderr lat-orelax --checkpoint - a.lat -o c.lat
-    run -2 --separate-stderr lat-orelax --checkpoint-every 5 a.lat -o c.lat
+    run -2 --separate-stderr lat-orelax --every 5 a.lat -o c.lat
     # It is removed in the end: nothing but a file, lest root loses a device.
     mkfifo pipe
     exec 5<>pipe
@@ -88,7 +88,7 @@ cut_off() {
 
 @test "a checkpoint that is there is gone on from, or stays as it is: it is never replaced" {
     rough a.lat --dims 4,4,4,4
-    local t how="--theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint-every 0"
+    local t how="--theta 1e-25 --max-sweeps 2 --check-every 1 --every 0"
     # shellcheck disable=SC2086 # words
     run -3 lat-orelax $how --checkpoint ck a.lat -o c.lat
     cp ck kept
@@ -301,7 +301,7 @@ END
 
 @test "a forged checkpoint is refused before anything in it is used" {
     rough a.lat --dims 4,4,4,4
-    run -3 lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --checkpoint-every 0 --precision mixed a.lat -o c.lat
+    run -3 lat-orelax --theta 1e-25 --max-sweeps 2 --check-every 1 --checkpoint ck --every 0 --precision mixed a.lat -o c.lat
     local change
     for change in "dims = 4 4 4 4|dims = 2 2 2 2" "dims = 4 4 4 4|dims = 4 4 4 8" \
         "real = f64|real = f32" " stage 0 | stage -1000000 " " stage 0 | stage 1000000 " "copy 0 |copy 1 " \

@@ -107,7 +107,7 @@ same_maximum() {
     need_fftw
     local how=(lat-orelax --finish newton -c 8 --select all --check-every 5 --theta 1e-16 "$BATS_FILE_TMPDIR/three.lat")
     "${how[@]}" -o straight.lat
-    "${how[@]}" --checkpoint ck --checkpoint-every 0 -o cut.lat &
+    "${how[@]}" --checkpoint ck --every 0 -o cut.lat &
     local pid=$!
     until strings ck 2>/dev/null | grep -q "stage 0 done . finished 1"; do kill -0 $pid; done
     kill -9 $pid

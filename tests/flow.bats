@@ -173,7 +173,7 @@ EOF
     near "$(field found value 1)" "$(field scales t0_plaquette)" 1e-9
     # Without one of two there is the other: half of their difference.
     awk -f "$P/jackknife.awk" -f "$P/scales.awk" two > found
-    [ "$(field found configs 1)" -eq 2 ]
+    [ "$(field found configurations 1)" -eq 2 ]
     near "$(field found error 1)" "$(awk -v a="$(field scales t0_clover 1)" -v b="$(field scales t0_clover 2)" \
         'BEGIN { d = (a - b) / 2; printf "%.15g", (d < 0 ? -d : d) }')" 1e-9
     run -1 --separate-stderr awk -f "$P/jackknife.awk" -f "$P/scales.awk" scales

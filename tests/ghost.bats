@@ -74,7 +74,7 @@ END
             for y in 0 1 2 3; do lat-ghost --tsv --residual 1e-13 --orbits all --point "$x,$y$z" a.lat; done
         done >points.tsv
         awk -F'\t' '
-            $1 == "config" { next }
+            $1 == "configuration" { next }
             FNR == NR { G[$2 " " $3] = $7; rows++; next }
             { sum[$2 " " $3] += $7 / 16; if (($7 / G[$2 " " $3] - 1)^2 > 1e-6) differ++ }
             END {
@@ -224,7 +224,7 @@ END
     python3 - <<'END'
 import json
 rows = [l.rstrip("\n").split("\t") for l in open("ab.tsv")][1:]
-seen = [(str(o["config"]), [str(n) for n in p["momentum"]], p["G"], p["k2"]) for o in map(json.loads, open("j")) for p in o["propagator"]]
+seen = [(str(o["configuration"]), [str(n) for n in p["momentum"]], p["G"], p["k2"]) for o in map(json.loads, open("j")) for p in o["propagator"]]
 assert seen == [(r[0], r[1:5], float(r[6]), float(r[5])) for r in rows] and len(rows) > 5, (seen, rows)
 END
 }

@@ -333,7 +333,7 @@ as_alone() {
     for n in 3 2; do
         touch before
         # shellcheck disable=SC2046,SC2086
-        lat-anneal $how -n $n --checkpoint ck --checkpoint-every 0 $([ ! -e ck ] || echo --resume ck) a.lat -o cut.lat &
+        lat-anneal $how -n $n --checkpoint ck --every 0 $([ ! -e ck ] || echo --resume ck) a.lat -o cut.lat &
         pid=$!
         while kill -0 $pid 2>/dev/null && ! [ ck -nt before ]; do sleep 0.05; done
         kill -KILL $pid

@@ -85,7 +85,7 @@ PY
     cmp one.lat three.lat
     cat u.lat u.lat | lat-modes -@ 1 --kappa .15 --modes 2 --residual 1e-6 --json >found
     [ "$(wc -l <found)" -eq 2 ]
-    [ "$(sed 1d found)" = "$(sed '2d; s/"config": 0/"config": 1/' found)" ]
+    [ "$(sed 1d found)" = "$(sed '2d; s/"configuration": 0/"configuration": 1/' found)" ]
     lat-info one.lat | grep -q '^modes.matrix *gamma5 M\|modes.matrix.*gamma5 M'
     need_mpi
     for n in 2 4; do

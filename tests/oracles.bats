@@ -23,7 +23,7 @@ solve() {
 is() {
     awk -F'\t' -v bound="$1" -v list="${*:2}" '
         BEGIN { n = split(list, want, " "); absolute = sub(/abs$/, "", bound) }
-        $1 == "config" { next }
+        $1 == "configuration" { next }
         {
             i++; d = $7 - want[i]; if (d < 0) d = -d
             size = absolute ? 1 : want[i] < 0 ? -want[i] : want[i]

@@ -7,7 +7,7 @@ load helper
 # alike BOUND A B: column re of two tables of correlators, relative; B times FACTOR.
 alike() {
     paste "$2" "$3" | awk -F'\t' -v bound="$1" -v factor="${4-1}" '
-        $1 == "config" { next }
+        $1 == "configuration" { next }
         { n++; d = $7 - $15 * factor; if (!(d * d <= bound * bound * $7 * $7)) { print $6 ": " $7 ", expected " $15 * factor; bad++ } }
         END { exit bad || !n }'
 }

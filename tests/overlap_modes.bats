@@ -84,7 +84,7 @@ distance() { lat-diff "$1" "$2" | awk '$1 == "largest" && $2 > most { most = $2 
     # In files of their own they are numbered anew, and rows name the file.
     lat-overlap -@ 1 --gw --modes both.lat u.lat v.lat >files
     cmp <(cut -f 2-8 found) <(cut -f 2-8 files)
-    [ "$(cut -f 1,9 files)" = $'config\tfile\n0\tu.lat\n0\tv.lat' ]
+    [ "$(cut -f 1,9 files)" = $'configuration\tfile\n0\tu.lat\n0\tv.lat' ]
 }
 
 @test "--modes: anything else is refused, with one sentence; a missing mode and a wrong interval are found" {

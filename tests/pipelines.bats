@@ -732,7 +732,7 @@ END
 @test "ghosts: means and jackknife errors of tables, and a picture" {
     local i
     for i in 1 2 3; do
-        printf 'config\tkx\tky\tkz\tkt\tk2\tG\tresidual\tgauge\ttheta\tdims\tgroup\tforced\n'
+        printf 'configuration\tkx\tky\tkz\tkt\tk2\tG\tresidual\tgauge\ttheta\tdims\tgroup\tforced\n'
         printf '0\t1\t0\t0\t0\t2\t%s\t1e-9\tlandau\t1e-20\t4,4,4,4\tSU(3)\t0\n' "$i"
         printf '0\t1\t1\t0\t0\t4\t%s\t1e-9\tlandau\t1e-20\t4,4,4,4\tSU(3)\t0\n' "$((i * i))"
     done | split -l 3 - table.
@@ -744,7 +744,7 @@ END
     near "$(field mean.tsv k2_G_error 1)" 1.154700538 1e-8
     near "$(field mean.tsv G 2)" 4.666666667 1e-8
     near "$(field mean.tsv G_error 2)" 2.333333333 1e-8
-    [ "$(field mean.tsv configs 2)" = 3 ]
+    [ "$(field mean.tsv configurations 2)" = 3 ]
     ghosts table.aa | grep -q $'1\tnan\t2\tnan\t1$'
     sed -i '$d' table.ab
     run -1 ghosts table.??
@@ -838,7 +838,7 @@ END
     local i m=(.5 .375 .833333333333333) c=(4 8 12)
     masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
     for i in 0 1 2; do
-        printf 'config\tchannel\tpx\tpy\tpz\tt\tre\tim\n'
+        printf 'configuration\tchannel\tpx\tpy\tpz\tt\tre\tim\n'
         printf '0\t%s\t0\t0\t0\t%s\t%s\t0\n' pcac 0 .1 pcac 1 "${m[i]}" pcac 2 .1 pcac 3 .1 pion 0 9 pion 1 "${c[i]}" pion 2 2 pion 3 4
     done | split -l 9 - table.
     masses table.?? >found
@@ -886,7 +886,7 @@ END
     local i g=(0 1 2 3) j=(0 2 2 4)
     for i in 1 2 3; do
         printf 'config\tmomentum\tphat2\tD\tgauge\ttheta\tdims\tgroup\n0\t1,0,0,0\t2\t%s\tlandau\t1e-1%s\t4,4,4,4\tSU(3)\n' "${g[i]}e-0" $i >gluon.$i
-        printf 'config\tkx\tky\tkz\tkt\tk2\tG\tgauge\ttheta\tdims\tgroup\n0\t1\t0\t0\t0\t2\t%s\tlandau\t1e-1%s\t4,4,4,4\tSU(3)\n' "${j[i]}" $i >ghost.$i
+        printf 'configuration\tkx\tky\tkz\tkt\tk2\tG\tgauge\ttheta\tdims\tgroup\n0\t1\t0\t0\t0\t2\t%s\tlandau\t1e-1%s\t4,4,4,4\tSU(3)\n' "${j[i]}" $i >ghost.$i
     done
     alpha gluon.? ghost.? >a.tsv
     awk 'function a(z, j) { return 2 * z * 4 * j * j / (16 * atan2(1, 1)) }

@@ -222,16 +222,16 @@ END
     lat-quark --mean 3.lat 4.lat 5.lat >found
     columns found trace trace_error Zq Zq_error | tr '\t' '\n' >list
     same want list 1e-10
-    [ "$(columns found configs)" = 3 ]
+    [ "$(columns found configurations)" = 3 ]
     # Of one configuration the mean is what it is; two propagators of one configuration are one of their mean.
     lat-quark 3.lat >one
     lat-quark --mean 3.lat 3.lat >two
     [ "$(columns one trace Zq M)" = "$(columns two trace Zq M)" ]
-    [ "$(columns two configs M_error)" = "$(printf '1\tnan')" ]
+    [ "$(columns two configurations M_error)" = "$(printf '1\tnan')" ]
     lat-quark --vertex --mean --json 3.lat 4.lat 5.lat | "$PYTHON" -c '
 import json, sys
 one = json.loads(sys.stdin.readline())
-assert one["configs"] == 3 and one["gauge"] == "landau", one
+assert one["configurations"] == 3 and one["gauge"] == "landau", one
 v = one["momenta"][0]["vertices"]
 assert len(v) == 23 and v["S"]["Lambda_error"] > 0 and v["V_q"]["Lambda"] is None'
 }
@@ -275,13 +275,13 @@ assert len(v) == 23 and v["S"]["Lambda_error"] > 0 and v["V_q"]["Lambda"] is Non
     random c.lat 3 0000000c
     cat a.lat b.lat c.lat >all.lat
     lat-quark all.lat >found
-    [ "$(columns found config px py | tr '\t\n' ',/')" = 0,1,0/0,1,1/1,1,0/ ]
+    [ "$(columns found configuration px py | tr '\t\n' ',/')" = 0,1,0/0,1,1/1,1,0/ ]
     lat-quark a.lat c.lat >found
     [ "$(columns found file | tr '\n' ' ')" = "a.lat c.lat " ]
     lat-quark --json all.lat | "$PYTHON" -c '
 import json, sys
 rows = [json.loads(line) for line in sys.stdin]
-assert [r["config"] for r in rows] == [0, 0, 1] and rows[1]["momenta"][0]["p"] == [1, 1, 0, .5]
+assert [r["configuration"] for r in rows] == [0, 0, 1] and rows[1]["momenta"][0]["p"] == [1, 1, 0, .5]
 assert rows[2]["links_crc"] == "0000000c" and rows[0]["theta"] == 1e-20 and rows[0]["source"].startswith("momentum:")'
     # What a header does not say can be said.
     "$PYTHON" -c '

@@ -9,7 +9,7 @@ free() { "$PYTHON" "$ROOT/tests/free_quarks.py" free "$@"; }
 agree() {
     awk -F'\t' -v bound="${3:-1e-12}" '
         function abs(v) { return v < 0 ? -v : v }
-        $1 == "config" { next }
+        $1 == "configuration" { next }
         { key = $2 " " $3 " " $4 " " $5 " " $6 }
         FNR == NR {
             re[key] = $7; im[key] = $8; rows++
@@ -266,7 +266,7 @@ END
     random a.lat 1
     random b.lat 2 89abcdef
     lat-corr --channels pion a.lat b.lat >both
-    [ "$(head -n 1 both)" = "$(printf 'file\tconfig\tchannel\tpx\tpy\tpz\tt\tre\tim')" ]
+    [ "$(head -n 1 both)" = "$(printf 'file\tconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim')" ]
     [ "$(cut -f 1 both | sort | uniq -c | sort -n | tr -s ' ' | tr '\n' ';')" = " 1 file; 5 a.lat; 5 b.lat;" ]
     "$PYTHON" -c '
 import lat
@@ -277,14 +277,14 @@ lat.write("c.lat", [next(lat.read("a.lat")), next(lat.read("b.lat"))])'
 import json, sys
 for k, line in enumerate(sys.stdin):
     one = json.loads(line)
-    assert one["config"] == k and len(one["correlators"]) == 7 and one["links_crc"] == ("0123cdef", "89abcdef")[k]
+    assert one["configuration"] == k and len(one["correlators"]) == 7 and one["links_crc"] == ("0123cdef", "89abcdef")[k]
 assert k == 1'
     lat-corr --second c.lat --channels pion c.lat >d
     lat-corr --channels pion -i c.lat | cmp - d
     # Two masses or sources of one configuration are no two configurations: their table has no mean, and no error.
     random e.lat 3
     cat a.lat e.lat b.lat | lat-corr --channels pion >e
-    [ "$(cut -f 1 e | uniq -c | tr -s ' ' | tr '\n' ';')" = " 1 config; 10 0; 5 1;" ]
+    [ "$(cut -f 1 e | uniq -c | tr -s ' ' | tr '\n' ';')" = " 1 configuration; 10 0; 5 1;" ]
     run -1 --separate-stderr awk -f "$ROOT/pipelines/plots/jackknife.awk" -f "$ROOT/pipelines/plots/masses.awk" e
     [[ $stderr == *"of 2 configurations, found 3: several propagators of a configuration want a table each" ]]
 }
@@ -339,7 +339,7 @@ assert k == 1'
     refuses 1 'Ms.lat: expected a propagator, found a source' lat-corr Ms.lat
     refuses 2 'is for --sink and --second' lat-corr --gauge-file r.ildg s.ildg
     run -0 --separate-stderr lat-corr --second other.lat --force a.lat
-    [[ $output == config*pion* ]]
+    [[ $output == configuration*pion* ]]
     [[ $stderr == "lat-corr: "*"of CRC 0123cdef, found one of CRC 89abcdef"* ]]
     random small.lat 2 0123cdef point:1,2,0,3 2,2,3,4
     refuses 1 'expected SU(3) on' lat-corr --second small.lat a.lat

@@ -110,7 +110,7 @@ uneven() {
     # shellcheck disable=SC2086
     same 3 lat-orelax $how --copies 3 a.lat
     # shellcheck disable=SC2086
-    lat-orelax $how --copies 3 --no-provenance -@ 1 -n 5 --checkpoint ck --checkpoint-every 0 a.lat -o five.lat
+    lat-orelax $how --copies 3 --no-provenance -@ 1 -n 5 --checkpoint ck --every 0 a.lat -o five.lat
     cmp one.lat five.lat
 }
 
@@ -209,7 +209,7 @@ END
     for n in 3 2 1; do
         # shellcheck disable=SC2046
         timeout -s KILL 3 lat-orelax -@ 1 -n $n --omega 1.6 --theta 1e-20 --max-sweeps 3000 --no-provenance --overrelax su2 --copies 2 \
-            --copies-log u.tsv --checkpoint ck --checkpoint-every 0 $([ ! -e ck ] || echo --resume ck) b.lat -o cut.lat || [ $n -gt 1 ]
+            --copies-log u.tsv --checkpoint ck --every 0 $([ ! -e ck ] || echo --resume ck) b.lat -o cut.lat || [ $n -gt 1 ]
         [ ! -e cut.lat ] || break
     done
     cmp straight.lat cut.lat

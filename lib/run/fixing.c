@@ -515,8 +515,8 @@ static int open_all(run *r)
 {
     const lat_comm *comm = r->fixing.comm;
     const lat_fixing_options *o = &lat_fixing_opts;
-    if (lat_opt_given("checkpoint-every") && !o->checkpoint)
-        lat_usage("--checkpoint-every is for --checkpoint, and there is no --checkpoint");
+    if (lat_opt_given("every") && !o->checkpoint)
+        lat_usage("--every is for --checkpoint, and there is no --checkpoint");
     lat_checkpoint_usage(o->checkpoint, o->resume);
     if (o->save_g)
         lat_usage_if_input("save-g", o->save_g);

@@ -136,7 +136,7 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
      "write the transformation to FILE, for lat-gauge --apply", true}, \
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &lat_fixing_opts.checkpoint, 0, 0, \
      "write checkpoints to FILE, which must be new, or that of --resume", true}, \
-    {LAT_OPT_INT, "checkpoint-every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, \
+    {LAT_OPT_INT, "every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, \
      "time between two checkpoints", true}, \
     {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
      "continue from the checkpoint FILE, with the same input and options; limits and devices may " \

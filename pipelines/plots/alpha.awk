@@ -7,7 +7,7 @@ function stop(text) { if (!failed) print text >"/dev/stderr"; failed = 1; exit 1
 FNR == 1 {
     split("", column)
     for (i = 1; i <= NF; i++) column[$i] = i
-    kind = "D" in column && "config" in column ? "gluon" : "G" in column && "config" in column ? "ghost" : ""
+    kind = "D" in column && "config" in column ? "gluon" : "G" in column && "configuration" in column ? "ghost" : ""
     if (kind == "") stop(FILENAME ": expected a table of lat-gluon without --mean, or of the propagator of lat-ghost")
     next
 }
@@ -16,7 +16,7 @@ FNR == 1 {
     if (!lattice) lattice = what
     if (what != lattice) stop(FILENAME ": expected " lattice ", found " what)
     if ($column["gauge"] != "landau") stop(FILENAME ": expected Landau gauge, found " $column["gauge"])
-    id = kind " " FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["config"]
+    id = kind " " FILENAME " " (("file" in column) ? $column["file"] : "") " " (kind == "gluon" ? $column["config"] : $column["configuration"])
     if (!(id in number)) { number[id] = ++configs[kind]; theta[kind, configs[kind]] = $column["theta"] }
     k = number[id]
     key = kind == "gluon" ? $column["momentum"] : $column["kx"] "," $column["ky"] "," $column["kz"] "," $column["kt"]
@@ -58,6 +58,6 @@ END {
             error_of("gluon", key) OFS sprintf("%.10g", dressing("ghost", key, 0)) OFS error_of("ghost", key) OFS n
     }
     if (!rows) stop("expected momenta that both tables have, found none")
-    print "kx", "ky", "kz", "kt", "k2", "alpha", "alpha_error", "Z", "Z_error", "J", "J_error", "configs"
+    print "kx", "ky", "kz", "kt", "k2", "alpha", "alpha_error", "Z", "Z_error", "J", "J_error", "configurations"
     for (i = 1; i <= rows; i++) print row[i]
 }

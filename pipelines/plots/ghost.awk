@@ -9,7 +9,7 @@ FNR == 1 {
     next
 }
 {
-    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["config"]
+    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["configuration"]
     if (!(id in known)) { known[id]; name[++n] = id }
     key = $column["kx"] OFS $column["ky"] OFS $column["kz"] OFS $column["kt"]
     what = $column["dims"] " " $column["group"] " in " $column["gauge"] " gauge"
@@ -22,7 +22,7 @@ FNR == 1 {
 }
 END {
     if (failed) exit 1
-    print "kx", "ky", "kz", "kt", "k2", "G", "G_error", "k2_G", "k2_G_error", "configs"
+    print "kx", "ky", "kz", "kt", "k2", "G", "G_error", "k2_G", "k2_G_error", "configurations"
     for (i = 1; i <= keys; i++) {
         key = order[i]
         if (count[key] != n) { print "expected momentum " key " of " n " configurations, found " count[key] >"/dev/stderr"; exit 1 }

@@ -28,7 +28,7 @@ FNR == 1 {
 }
 END {
     if (failed) exit 1
-    print "momentum", "p", "phat2", "D", "D_error", "phat2_D", "phat2_D_error", "longitudinal", "members", "cylinder", "cone", "configs"
+    print "momentum", "p", "phat2", "D", "D_error", "phat2_D", "phat2_D_error", "longitudinal", "members", "cylinder", "cone", "configurations"
     for (i = 1; i <= keys; i++) {
         key = order[i]
         if (count[key] != n) { print "expected momentum " key " of " n " configurations, found " count[key] >"/dev/stderr"; exit 1 }

@@ -15,7 +15,7 @@ FNR == 1 {
     next
 }
 {
-    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["config"]
+    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["configuration"]
     if (!(id in known)) { known[id]; name[++n] = id }
     key = $column["channel"] OFS $column["px"] OFS $column["py"] OFS $column["pz"]
     t = $column["t"]
@@ -56,7 +56,7 @@ function mass(key, t, out,    x) {
 END {
     if (failed) exit 1
     if (pcac && !(pion_at_rest() in seen)) { print "expected the pion of momentum 0 beside pcac, whose denominator it is" >"/dev/stderr"; exit 1 }
-    print "channel", "px", "py", "pz", "t", "C", "C_error", "mass", "mass_error", "configs"
+    print "channel", "px", "py", "pz", "t", "C", "C_error", "mass", "mass_error", "configurations"
     for (i = 1; i <= keys; i++) {
         key = order[i]
         for (t = 0; t < T; t++) {

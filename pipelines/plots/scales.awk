@@ -64,7 +64,7 @@ END {
     for (i = 1; i <= rows; i++)
         if (count[i] != n) { print "expected t = " t[i] " of " n " configurations, found " count[i] >"/dev/stderr"; exit 1 }
     if (rows < 5) { print "expected five times at least, found " rows + 0 >"/dev/stderr"; exit 1 }
-    print "scale", "value", "error", "configs"
+    print "scale", "value", "error", "configurations"
     report("t0")
     report("w0")
 }

@@ -34,7 +34,7 @@ END {
     if (failed) exit 1
     line = "limit" OFS "momentum" OFS "p" OFS "phat2" OFS "members"
     for (v = 1; v <= 6; v++) line = line OFS name[v] OFS name[v] "_error"
-    print line, "configs"
+    print line, "configurations"
     for (i = 1; i <= keys; i++) {
         key = order[i]
         if (count[key] != n) { print "expected " key " of " n " configurations, found " count[key] >"/dev/stderr"; exit 1 }

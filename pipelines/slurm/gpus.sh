@@ -34,7 +34,7 @@ flock -n "$lock" || { echo "gpus.sh: another job is at $out: it has ${out%.lat}.
 # One process: any format in, links brought back to SU(3). Four: the sweeps. (Again in each job: raw.lat may be of another CONFIG.)
 # shellcheck disable=SC2086 # several words
 lat-convert $CONVERT "$config" | lat-reunit --precision double -o "$raw"
-options=(--gauge "$GAUGE" --theta "$THETA" --precision "$PRECISION" --log "${out%.lat}.tsv" --checkpoint "$checkpoint" --checkpoint-every "$EVERY")
+options=(--gauge "$GAUGE" --theta "$THETA" --precision "$PRECISION" --log "${out%.lat}.tsv" --checkpoint "$checkpoint" --every "$EVERY")
 [ ! -e "$checkpoint" ] || options+=(--resume "$checkpoint")
 
 # srun starts SLURM_NTASKS ranks, of which the first alone reads -i, writes -o and speaks. On one machine without Slurm

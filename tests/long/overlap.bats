@@ -18,7 +18,7 @@ pion() {
     lat-convert "$DATA/$weak" | lat-solve --operator overlap --m0 1.4 --mu .06 --force --source gauss:2,5,0,0,0,0 "${options[@]}" \
         | lat-corr --channels pion | awk -F'\t' -v bound="$bound" -v list="$*" '
             BEGIN { n = split(list, want, " ") }
-            $1 == "config" { next }
+            $1 == "configuration" { next }
             { i++; d = $7 / want[i] - 1; if (!(d * d <= bound * bound)) { print "t = " $6 ": " $7 ", expected " want[i]; bad++ } }
             END { exit bad || i != n || !n }'
 }

@@ -287,7 +287,7 @@ static void print_tsv(run *r, const char *file, long config)
 {
     const int T = lat_slices(r->job.head);
     if (!r->headed)
-        fprintf(r->text, "%sconfig\tchannel\tpx\tpy\tpz\tt\tre\tim\n", file ? "file\t" : "");
+        fprintf(r->text, "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\n", file ? "file\t" : "");
     r->headed = true;
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++)
@@ -325,7 +325,7 @@ static void print_json(run *r, const char *file, long config)
         lat_json_string(r->text, file);
         fputs(", ", r->text);
     }
-    fprintf(r->text, "\"config\": %ld", config);
+    fprintf(r->text, "\"configuration\": %ld", config);
     if (head->quark.source) {
         lat_json_key(r->text, false, "source");
         lat_json_string(r->text, head->quark.source);

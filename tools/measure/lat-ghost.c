@@ -440,7 +440,7 @@ static void print_text(FILE *to, const measured *m, const char *called)
 static void print_tsv(FILE *to, const measured *m, const char *called)
 {
     if (lat_report_heading()) {
-        fprintf(to, "config\t%s\tresidual\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced",
+        fprintf(to, "configuration\t%s\tresidual\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced",
                 modes ? "slice\tmode\tvalue" : "kx\tky\tkz\tkt\tk2\tG");
         lat_report_end_heading(to);
     }
@@ -479,7 +479,7 @@ static void print_json(FILE *to, const measured *m, const char *called)
 {
     lat_report_json(to);
     if (m->several)
-        fprintf(to, "\"config\": %ld, ", m->config);
+        fprintf(to, "\"configuration\": %ld, ", m->config);
     fprintf(to, "\"gauge\": \"%s\"", called);
     lat_json_pair(to, "theta", m->state.theta);
     fprintf(to, ", \"forced\": %s", lat_gauge_is_off(&m->state) ? "true" : "false");

@@ -182,7 +182,7 @@ static void print_heading(FILE *to)
     const int n = lat_values_columns(kind);
     if (!lat_report_heading())
         return;
-    fputs(mean ? "configs" : "config", to);
+    fputs(mean ? "configurations" : "configuration", to);
     for (int i = 0; i < (vertex ? 8 : 4); i++)
         fprintf(to, "\t%s%c", mu_names[i / 4], "xyzt"[i % 4]);
     fputs(!vertex         ? "\tp2\tpbar2\tphat2\tcylinder"
@@ -278,7 +278,7 @@ static void print_json(FILE *to, const lat_kinematics *k, const double *v, const
 static void json_begin(FILE *to, const lat_header *head, long config)
 {
     lat_report_json(to);
-    fprintf(to, "\"%s\": %ld", mean ? "configs" : "config", config);
+    fprintf(to, "\"%s\": %ld", mean ? "configurations" : "configuration", config);
     if (!mean && head->quark.source) {
         lat_json_key(to, false, "source");
         lat_json_string(to, head->quark.source);

@@ -459,7 +459,7 @@ static int judge(const run *r)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-#define COLUMNS "config\tmode\tvalue\tresidual\tgap\tchirality"
+#define COLUMNS "configuration\tmode\tvalue\tresidual\tgap\tchirality"
 
 static void print_table(const run *r, FILE *to)
 {
@@ -481,7 +481,7 @@ static void print_number(FILE *to, const char *name, double value)
 
 static void print_json(const run *r, FILE *to)
 {
-    fprintf(to, "{\"config\": %ld, \"matrix\": \"%s\", \"largest\": %s", config_of(r),
+    fprintf(to, "{\"configuration\": %ld, \"matrix\": \"%s\", \"largest\": %s", config_of(r),
             lat_modes_matrix_text((lat_modes_matrix)matrix), largest ? "true" : "false");
     print_number(to, "rest", r->modes.rest);
     for (int sign = 1; sign >= -1; sign -= 2) {

@@ -124,7 +124,7 @@ static int print_index(FILE *to, const lat_field *u, long config)
     lat_overlap *o = open_operator(u, 1e-9);
     if (o && lat_overlap_zero_modes(o, abs(flow), zeros) == 0) {
         const int plus = zeros[0], minus = zeros[1];
-        print_heading(to, "config\tindex\tn_plus\tn_minus\tflow\tbound");
+        print_heading(to, "configuration\tindex\tn_plus\tn_minus\tflow\tbound");
         fprintf(to, "%ld\t%d\t%d\t%d\t%d\t%.3e", config, plus - minus, plus, minus, flow,
                 lat_overlap_bound(o));
         lat_report_end_row(to);
@@ -181,7 +181,7 @@ static int print_relation(FILE *to, const lat_field *u, long config)
     const int rc = o ? defects(o, &square, &relation) : -1;
     if (rc == 0) {
         lat_sign_interval(o->sign, &lower, &upper);
-        print_heading(to, "config\tsign2\tgw\tbound\tmodes\tlower\tupper\torder");
+        print_heading(to, "configuration\tsign2\tgw\tbound\tmodes\tlower\tupper\torder");
         fprintf(to, "%ld\t%.3e\t%.3e\t%.3e\t%d\t%.10g\t%.10g\t%d", config, square, relation,
                 lat_overlap_bound(o), o->modes.count, lower, upper, lat_sign_order(o->sign));
         lat_report_end_row(to);
@@ -239,7 +239,7 @@ static int print_spectrum(FILE *to, const lat_field *u, const lat_header *head_u
     int rc = o && !(modes_out && lat_field_spinors(&modes, u, LAT_MODES, 2 * n)) ? 0 : -1;
     rc = rc || lat_overlap_spectrum(o, n, 1e-8, value, residual, modes_out ? &modes : NULL);
     if (rc == 0)
-        print_heading(to, "config\tchirality\tmode\tD+D\tre\tim\tresidual\tbound");
+        print_heading(to, "configuration\tchirality\tmode\tD+D\tre\tim\tresidual\tbound");
     for (int k = 0; k < 2 * n && rc == 0; k++) {
         const double x = value[k], im2 = x - x * x;
         fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e", config, k < n ? 1 : -1, k % n,
