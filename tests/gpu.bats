@@ -439,6 +439,44 @@ ROWS
     done
 }
 
+@test "quark propagators of SU(2) on a GPU are those of the CPU, in every precision; so are modes, deflated solves, the index" {
+    lat-heatbath -q --device cpu -N 2 --dims 4,6,4,8 --beta 2.4 --thermalise 20 -o links.lat
+    local operator precision
+    for operator in "--kappa .13" "--kappa .12 --csw 1.2 --boundary p,.3,p,a --solver cg" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8"; do
+        # shellcheck disable=SC2086
+        lat-solve -q --device cpu -p double --residual 1e-12 $operator --source point:1,2,3,4 links.lat -o cpu.lat
+        for precision in "-p double --reals 8" "-p single --reals 4" "" "-p half --batch 3"; do
+            # shellcheck disable=SC2086
+            lat-solve -q --device gpu --residual 1e-12 $operator $precision --source point:1,2,3,4 links.lat -o gpu.lat
+            # |x - y| <= |M^-1| 2 1e-12 |b|: M^-1 is at most some 10
+            lat-diff --tolerance 1e-10 cpu.lat gpu.lat
+        done
+    done
+    for d in cpu gpu; do
+        lat-modes -q --device $d --kappa .14 --matrix g5S --modes 4 --tsv links.lat >$d.tsv
+        lat-overlap -q --device $d --index links.lat >$d.index
+    done
+    paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { n++; d = $3 - $9; if (d * d > 1e-16) bad = 1 } END { exit bad || n != 4 }'
+    diff <(cut -f 2-5 cpu.index) <(cut -f 2-5 gpu.index)
+    lat-modes -q --device gpu --kappa .14 --matrix g5S --modes 4 links.lat -o modes.lat
+    lat-solve -q --device gpu --kappa .14 --deflate modes.lat --residual 1e-12 --source point:1,2,3,4 links.lat -o gpu.lat
+    lat-dirac --check -U links.lat gpu.lat | awk -F'\t' 'NR > 1 { n++; if (!($3 <= 1e-12)) bad = 1 } END { exit bad || n != 8 }'
+}
+
+@test "open time on a GPU is that of the CPU: Wilson and clover, in every precision" {
+    lat-heatbath -q --device cpu --dims 8,4,6,8 --beta 6 --thermalise 20 -o links.lat
+    local operator precision
+    for operator in "--kappa .13 --boundary p,p,p,o" "--kappa .12 --csw 1.2 --boundary p,.3,p,o" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd none --boundary a,p,p,o"; do
+        # shellcheck disable=SC2086
+        lat-solve -q --device cpu -p double --residual 1e-12 $operator --source point:1,2,3,1 links.lat -o cpu.lat
+        for precision in "-p double" "-p single --reals 18" "" "-p half --solver cg"; do
+            # shellcheck disable=SC2086
+            lat-solve -q --device gpu $precision --residual 1e-12 $operator --source point:1,2,3,1 links.lat -o gpu.lat
+            lat-diff --tolerance 1e-10 cpu.lat gpu.lat # as above
+        done
+    done
+}
+
 @test "columns solved on a GPU have the same bytes, whatever others run beside them" {
     lat-heatbath -q --device cpu --dims 8,4,6,8 --beta 6 --thermalise 20 -o links.lat
     for operator in "--kappa .13 --csw 1.2" "--kappa .14 --even-odd asym" "--kappa .13 --even-odd none"; do
@@ -474,7 +512,7 @@ ROWS
     lat-heatbath -q --device cpu --dims 8,4,4,10 --beta 6 --thermalise 20 -o links.lat
     lat-solve -q -n 2 --device gpu --kappa .12 --source wall:0 --columns 0 links.lat -o there.lat 2>said || skip "$(cat said)"
     local operator precision how
-    for operator in "--kappa .13" "--kappa .12 --csw 1.2 --boundary p,.3,p,.4 --solver cg" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd asym"; do
+    for operator in "--kappa .13" "--kappa .12 --csw 1.2 --boundary p,.3,p,.4 --solver cg" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd asym" "--kappa .12 --csw .9 --boundary p,p,p,o"; do
         for precision in "-p double" "-p half"; do
             # shellcheck disable=SC2086
             lat-solve -q --device gpu $precision $operator --source point:1,2,3,4 links.lat -o one.lat
@@ -483,6 +521,16 @@ ROWS
                 lat-solve -q $how --device gpu $precision $operator --source point:1,2,3,4 links.lat -o ranks.lat
                 lat-diff --tolerance 0 one.lat ranks.lat || { echo "$operator $precision $how"; return 1; }
             done
+        done
+    done
+    lat-heatbath -q --device cpu -N 2 --dims 8,4,4,6 --beta 2.4 --thermalise 20 -o two.lat
+    for operator in "--kappa .13 --csw 1" "--kappa .12 --boundary p,p,p,o --solver cg"; do
+        # shellcheck disable=SC2086
+        lat-solve -q --device gpu $operator --source point:1,2,3,4 two.lat -o one.lat
+        for how in "-n 2" "-n 3 --transport staged"; do
+            # shellcheck disable=SC2086
+            lat-solve -q $how --device gpu $operator --source point:1,2,3,4 two.lat -o ranks.lat
+            lat-diff --tolerance 0 one.lat ranks.lat || { echo "SU(2) $operator $how"; return 1; }
         done
     done
     # Slices whose sites are no multiple of 64 are for one GPU, or for the CPU where it may be taken.

@@ -59,9 +59,10 @@ static __device__ void step(lat_walk *w, const lat_hop_sites &s, int mu, bool ba
         w->x[mu] = one_up(s, mu, w->x[mu]);
 }
 
-/* F_munu(x) = -i (S - S^+)/8, S the sum of the leaves, each walked counterclockwise from x. */
+/* F_munu(x) = -i (S - S^+)/8, S the sum of the leaves, each walked counterclockwise from x; without
+ * its trace, if that of so many colours is to go. */
 static __device__ void field_strength(const lat_hop_sites &s, const double *u, const uint32_t x[4],
-                                      int mu, int nu, bool traceless, double f[18])
+                                      int mu, int nu, int traceless, double f[18])
 {
     double sum[18] = {0};
     for (int leaf = 0; leaf < 4; leaf++) {
@@ -88,8 +89,8 @@ static __device__ void field_strength(const lat_hop_sites &s, const double *u, c
             f[6 * i + 2 * j + 1] = -re / 8;
             trace += i == j ? im / 8 : 0;
         }
-    for (int i = 0; i < 3 && traceless; i++)
-        f[8 * i] -= trace / 3;
+    for (int i = 0; i < traceless; i++)
+        f[8 * i] -= trace / traceless;
 }
 
 /* ---- 6x6 matrices ---------------------------------------------------------------------------- */
@@ -166,7 +167,9 @@ typedef struct lat_clover_args {
     int parity;
     const double *u; /* natural order */
     double scalar, c_s, c_t, twist;
-    bool traceless;
+    /* 2: of the third one, which SU(2) has not, C is 1, without twist. F loses its trace: colours,
+     * or 0 */
+    int colours, traceless;
     char *clover, *inverse;  /* C; its inverse or, with a twist, that of C^2 + twist^2 */
     double *log;             /* [groups]: sums of log |det| of both blocks */
     double *negative;        /* [groups]: blocks with a negative determinant */
@@ -221,14 +224,16 @@ template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_
                         else
                             v = lat_complex{g[0][0] + y * g[1][1], g[0][1] - y * g[1][0]};
                         const int row = 3 * s + k / 3, column = 3 * r + k % 3;
-                        c[row][column] = lat_complex{(row == column ? a.scalar : 0) - v.re / 2,
+                        const double own = row % 3 < a.colours ? a.scalar : 1;
+                        c[row][column] = lat_complex{(row == column ? own : 0) - v.re / 2,
                                                      -v.im / 2};
                     }
             pack_hermitian(packed + 36 * half, c);
             if (a.twist != 0) {
                 for (int r = 0; r < 6; r++)
                     for (int q = 0; q < 6; q++) {
-                        d[r][q] = lat_complex{r == q ? a.twist * a.twist : 0, 0};
+                        d[r][q] = lat_complex{r == q && r % 3 < a.colours ? a.twist * a.twist : 0,
+                                              0};
                         for (int k = 0; k < 6; k++) {
                             d[r][q].re += c[r][k].re * c[k][q].re - c[r][k].im * c[k][q].im;
                             d[r][q].im += c[r][k].re * c[k][q].im + c[r][k].im * c[k][q].re;

@@ -30,11 +30,6 @@ static int check_fermion(const lat_fermion *f)
     return 0;
 }
 
-bool lat_dirac_gpu_takes(const lat_header *links, const lat_fermion *fermion, int ranks)
-{
-    return lat_spinor_gpu_takes(&links->geom, links->nc, ranks) && !fermion->boundary[3].open;
-}
-
 lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options)
 {
@@ -47,11 +42,6 @@ lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fer
         || memcmp(here->dims, there->dims, sizeof here->dims)) {
         lat_fail("Dirac operator: expected links of SU(%d) on %s, found SU(%d) on %s", s->nc,
                  lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
-        return NULL;
-    }
-    if (fermion->boundary[3].open && s->grid->dev->gpu) {
-        lat_fail("Dirac operator: expected no open time on a GPU, which does not know it (--device "
-                 "cpu does)");
         return NULL;
     }
     const lat_dirac_ops *ops = s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu;

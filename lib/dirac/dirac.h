@@ -10,9 +10,8 @@
  * t, sigma_munu = (i/2)[gamma_mu, gamma_nu], F_munu = -i (S - S^+)/8, S the sum of the four leaves
  * counterclockwise from x. The trace of F stays unless `traceless`. gamma matrices are those of
  * docs/conventions.md. The forward hop across a boundary carries exp(i pi theta), the backward hop
- * its conjugate; neither is there if the boundary is Dirichlet. With open time (lattice/fermion.h,
- * on the CPU alone) no hop leads to the first and the last slice. Leaves of the clover term are
- * periodic always.
+ * its conjugate; neither is there if the boundary is Dirichlet. With open time (lattice/fermion.h)
+ * no hop leads to the first and the last slice. Leaves of the clover term are periodic always.
  *
  * In terms of parities, A being all that is diagonal in sites (positive definite or not), and
  * D_eo, D_oe the sums in brackets with w:
@@ -69,7 +68,8 @@ typedef struct lat_dirac_end {
 
 typedef struct lat_dirac_options {
     /* Reals a link: SU(3) 18, 12 or 8, SU(2) 8 or 4; 0: the 12 (4) if all links are unitary to the
-     * precision, else all. 12 and 8 of links that are not are refused. */
+     * precision, else all. 12 and 8 of links that are not are refused. A GPU has no 8 of SU(3), and
+     * embeds SU(2) in SU(3): 8 or 4 take 18 or 12 there. */
     int reals;
     bool traceless; /* F without its trace */
     bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits */
@@ -79,7 +79,7 @@ typedef struct lat_dirac {
     const struct lat_dirac_ops *ops;
     lat_spinor_space *space;
     lat_fermion fermion;
-    int reals;   /* a link */
+    int reals;   /* a link in the device's memory */
     bool clover; /* csw or csw_t is not 0 */
     bool fuses;  /* terms of an end take no pass of their own, nor shifts of gamma5 M and S */
 } lat_dirac;
@@ -147,9 +147,6 @@ typedef struct lat_dirac_ops {
     int (*bicgstab_numbers)(lat_dirac *d, const lat_spinor_part *p, int ago, double *norm,
                             int *anew);
 } lat_dirac_ops;
-
-/* Would a GPU of so many ranks take it? */
-bool lat_dirac_gpu_takes(const lat_header *links, const lat_fermion *fermion, int ranks);
 
 /* For the tables of all devices. And the matrix with an end whose terms and shift are passes of
  * their own. */

@@ -58,8 +58,8 @@ static void gpu_close(lat_dirac *dirac)
 /* Links in double on the device, in natural order, ghosts behind them. */
 static int upload(const lat_cuda_device *dev, const lat_field *u, double **all)
 {
-    const size_t n = lat_field_held(u), most = LAT_CUDA_STAGE / (18 * sizeof(double));
-    if (lat_cuda_malloc((void **)all, n * 18 * sizeof(double), "the links"))
+    const size_t n = lat_field_held(u), most = LAT_CUDA_STAGE / (LAT_STAGE_LINK * sizeof(double));
+    if (lat_cuda_malloc((void **)all, n * LAT_STAGE_LINK * sizeof(double), "the links"))
         return -1;
     for (size_t k = 0, at = 0; at < n; k++, at += most) {
         const size_t count = n - at < most ? n - at : most;
@@ -67,8 +67,9 @@ static int upload(const lat_cuda_device *dev, const lat_field *u, double **all)
         if (failed(cudaEventSynchronize(dev->done[k % 2])))
             return -1;
         lat_stage_links(u, at, count, piece);
-        if (failed(cudaMemcpyAsync(*all + at * 18, piece, count * 18 * sizeof(double),
-                                   cudaMemcpyHostToDevice, dev->stream))
+        if (failed(cudaMemcpyAsync(*all + at * LAT_STAGE_LINK, piece,
+                                   count * LAT_STAGE_LINK * sizeof(double), cudaMemcpyHostToDevice,
+                                   dev->stream))
             || failed(cudaEventRecord(dev->done[k % 2], dev->stream)))
             return -1;
     }
@@ -118,6 +119,7 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, unsig
 {
     const lat_fermion *f = &d->dirac.fermion;
     const uint32_t groups = d->s->groups;
+    const int nc = d->s->space.nc;
     unsigned long long where;
     int rc = 0;
     for (int p = 0; p < 2 && rc == 0; p++) {
@@ -128,7 +130,8 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, unsig
                                    f->csw / f->xi,
                                    f->csw_t,
                                    f->twist,
-                                   traceless,
+                                   nc,
+                                   traceless ? nc : 0,
                                    d->clover[p],
                                    d->inverse[p],
                                    d->s->partial,
@@ -151,6 +154,26 @@ static int make_clover_of(gpu_dirac *d, const double *all, bool traceless, unsig
                     x[0], x[1], x[2], x[3], where % 2 ? -1 : 1, f->mass, f->csw);
 }
 
+/* With open time no hop leads to the first slice or the last one, nor from them: links that would
+ * are zero, when the clover term has been made of them. */
+static int cut_time(const gpu_dirac *d, double *all, cudaStream_t stream)
+{
+    const lat_grid *grid = d->s->space.grid;
+    const lat_hop_sites *s = &d->s->sites;
+    const lat_phase phase = d->dirac.fermion.boundary[3];
+    const int T = grid->spec.lattice.dims[3], own = (int)s->extent[3];
+    const size_t slice = 2 * (size_t)s->slice, link = LAT_STAGE_LINK * sizeof(double);
+    for (int k = 0; k < (s->ghosts ? own + 2 : own) && phase.open; k++) {
+        /* ghosts: the slice after the own ones, the one before */
+        const int t = (s->ghosts ? grid->slab.first : 0) + (k > own ? T - 1 : k);
+        if (!lat_phase_hops(phase, t % T, T, 1)
+            && failed(cudaMemset2DAsync(all + ((size_t)k * slice * 4 + 3) * LAT_STAGE_LINK,
+                                        4 * link, 0, link, slice, stream)))
+            return -1;
+    }
+    return 0;
+}
+
 /* Ranks agree before they add up sums: one without memory is not waited for. */
 template <int P>
 static int fill(gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev, bool traceless)
@@ -159,8 +182,9 @@ static int fill(gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev, bo
     double *all = NULL;
     unsigned long long *bad = NULL;
     int rc = lat_agree(dev->dev.comm, reserve<P>(d, &bad) || upload(dev, u, &all) ? -1 : 0);
-    rc = rc || (d->dirac.reals == 12 ? make_links<P, 12>(d, all, s) : make_links<P, 18>(d, all, s))
-         || (d->dirac.clover && make_clover_of<P>(d, all, traceless, bad, s));
+    rc = rc || (d->dirac.clover && make_clover_of<P>(d, all, traceless, bad, s))
+         || cut_time(d, all, s)
+         || (d->dirac.reals == 12 ? make_links<P, 12>(d, all, s) : make_links<P, 18>(d, all, s));
     rc = failed(cudaStreamSynchronize(s)) || rc;
     cudaFree(all);
     cudaFree(bad);
@@ -179,14 +203,18 @@ static int fill_for(gpu_dirac *d, const lat_field *u, bool traceless)
     return -1;
 }
 
-/* In half, with several columns, the arithmetic of a third row takes longer than to read it. */
+/* 12 or 18. In half, with several columns, the arithmetic of a third row takes longer than to read
+ * it. 12 reals hold both rows of SU(2), and the third one multiplies zeros. */
 static int choose_reals(const lat_spinor_space *s, const lat_field *u, int asked)
 {
-    if (asked == 8)
+    if (s->nc == 3 && asked == 8)
         return lat_fail("8 reals a link: GPUs have 12 and 18");
     if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3)
         return 18;
-    return lat_link_reals(u, s->grid->spec.storage, asked);
+    if (s->nc == 2 && !asked)
+        return 12;
+    const int reals = lat_link_reals(u, s->grid->spec.storage, asked);
+    return s->nc == 3 || reals < 0 ? reals : reals == 8 ? 18 : 12;
 }
 
 static void set_boundary(const lat_fermion *f, const lat_grid *grid, lat_hop_args *a)
@@ -461,8 +489,9 @@ static int gpu_logdet(lat_dirac *dirac, lat_parity parity, double *log, long *ne
             *negative += d->negative[p];
             continue;
         }
-        *log += 6 * (double)lat_volume(&d->s->space.grid->slot) * ::log(hypot(s, twist));
-        /* blocks of 6 rows: their determinants are sixth powers */
+        *log += 2 * d->s->space.nc * (double)lat_volume(&d->s->space.grid->slot)
+                * ::log(hypot(s, twist));
+        /* blocks of 2N rows: no determinant is negative */
     }
     return 0;
 }

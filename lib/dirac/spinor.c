@@ -23,11 +23,13 @@ lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
     return lat_spinor_cpu.open(grid, nc, columns);
 }
 
-bool lat_spinor_gpu_takes(const lat_geometry *lattice, int nc, int ranks)
+bool lat_spinor_gpu_takes(const lat_geometry *lattice, int ranks)
 {
     const int *const dims = lattice->dims;
-    return nc == 3 && (ranks == 1 || dims[0] * dims[1] * dims[2] % 64 == 0);
+    return ranks == 1 || dims[0] * dims[1] * dims[2] % 64 == 0;
 }
+
+int lat_spinor_colours(const lat_device *dev, int nc) { return dev->gpu ? 3 : nc; }
 
 void lat_spinor_close(lat_spinor_space *s)
 {
@@ -42,7 +44,7 @@ lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what)
 
 lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what)
 {
-    lat_shape shape = lat_spinor_shape(s->nc, s->columns);
+    lat_shape shape = lat_spinor_shape(lat_spinor_colours(s->grid->dev, s->nc), s->columns);
     shape.ghosts = shape.ghosts && !s->grid->dev->gpu; /* there the space has them */
     lat_dfield *x = lat_dfield_new(s->grid, shape, 1, what);
     int all[LAT_SPINOR_COLUMNS];

@@ -144,8 +144,11 @@ static inline lat_shape lat_spinor_shape(int nc, int columns)
 lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns);
 void lat_spinor_close(lat_spinor_space *s); /* its batches are freed before */
 
-/* GPUs of so many ranks take SU(3), and several ranks slices of t with a multiple of 64 sites. */
-bool lat_spinor_gpu_takes(const lat_geometry *lattice, int nc, int ranks);
+/* GPUs of so many ranks take it: several, where slices of t have a multiple of 64 sites. */
+bool lat_spinor_gpu_takes(const lat_geometry *lattice, int ranks);
+
+/* Colours of a spinor in a device's memory: on a GPU 3, where the third one of SU(2) is zero. */
+int lat_spinor_colours(const lat_device *dev, int nc);
 
 /* A batch of zeros; lat_dfield_free. `what` is for messages about memory. */
 lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spinor_gpu.cu: batches of SU(3) spinors on GPUs: the table of spinor.h. */
+/* spinor_gpu.cu: batches of spinors on GPUs: the table of spinor.h. All have 3 colours; the third
+ * one of SU(2) is zero, and stays it, as no operator mixes it with the others (staging.h). */
 #include "cuda_dirac.cuh"
 #include "cuda_pack.cuh"
 #include "cuda_pass.cuh"
@@ -89,12 +90,8 @@ static void gpu_close(lat_spinor_space *space)
 
 static lat_spinor_space *gpu_open(lat_grid *grid, int nc, int columns)
 {
-    if (nc != 3) {
-        lat_fail("SU(%d): Dirac operators on a GPU are for SU(3)", nc);
-        return NULL;
-    }
     const int *const dims = grid->spec.lattice.dims;
-    if (!lat_spinor_gpu_takes(&grid->spec.lattice, nc, grid->halo ? 2 : 1)) {
+    if (!lat_spinor_gpu_takes(&grid->spec.lattice, grid->halo ? 2 : 1)) {
         lat_fail("Dirac operators on several GPUs: expected a multiple of 64 sites a slice of t, "
                  "found %d x %d x %d",
                  dims[0], dims[1], dims[2]);
@@ -133,12 +130,12 @@ typedef struct host_spinors {
     size_t site; /* the lattice's natural index of the first one here */
 } host_spinors;
 
-static void fill(const host_spinors *h, size_t first, size_t count, double *v)
+static void fill(const host_spinors *h, int nc, size_t first, size_t count, double *v)
 {
     if (h->from)
         lat_stage_spinors(h->from, h->object, first, count, v);
     else
-        lat_stage_random(h->seed, h->column, 24, h->site + first, count, v);
+        lat_stage_random(h->seed, h->column, nc, h->site + first, count, v);
 }
 
 template <int P>
@@ -146,7 +143,7 @@ static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *de
                                const host_spinors *h, int b, size_t first, size_t count,
                                char *column)
 {
-    const size_t bytes = count * 24 * sizeof(double);
+    const size_t bytes = count * LAT_STAGE_SPINOR * sizeof(double);
     double *const raw = (double *)dev->raw[b];
     const unsigned blocks = lat_cuda_blocks(count, THREADS);
     cudaError_t e = cudaSuccess;
@@ -184,7 +181,8 @@ static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *
     const lat_gpu_space *s = lat_gpu_space_of(space);
     const lat_cuda_device *dev = lat_cuda_device_of(space->grid->dev);
     const bool put = !h->to;
-    const size_t most = LAT_CUDA_STAGE / (24 * sizeof(double)), n = 2 * (size_t)s->sites.half;
+    const size_t most = LAT_CUDA_STAGE / (LAT_STAGE_SPINOR * sizeof(double)),
+                 n = 2 * (size_t)s->sites.half;
     const size_t pieces = (n + most - 1) / most;
     char *const column = (char *)x->data + (size_t)h->column * s->column;
     if (h->from && failed(cudaMemsetAsync(column, 0, s->column, dev->stream)))
@@ -200,7 +198,7 @@ static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *
             lat_unstage_spinors(h->to, h->object, old, n - old < most ? n - old : most,
                                 (const double *)dev->pinned[b]);
         if (put)
-            fill(h, at, n - at < most ? n - at : most, (double *)dev->pinned[b]);
+            fill(h, space->nc, at, n - at < most ? n - at : most, (double *)dev->pinned[b]);
         if (k < pieces && failed(start(s, dev, h, b, at, n - at < most ? n - at : most, column)))
             return -1;
     }
@@ -211,7 +209,7 @@ static int check_host(const lat_spinor_space *s, const lat_field *host, int obje
 {
     const int objects = (int)lat_header_objects(&host->head);
     if (host->head.nc != s->nc || object < 0 || object >= objects
-        || lat_header_full_reals(&host->head) != 24)
+        || lat_header_full_reals(&host->head) != 8 * (size_t)s->nc)
         return lat_fail("spinor %d of a host field: it has %d of SU(%d)", object, objects,
                         host->head.nc);
     return 0;

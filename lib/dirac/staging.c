@@ -6,20 +6,37 @@
 #include <string.h>
 #include "site/random.h"
 
+/* In place: rows of nc complex numbers become rows of 3, zeros behind them. */
+static void widen(int nc, int rows, double *v)
+{
+    for (int r = rows - 1; r >= 0 && nc < 3; r--) {
+        memmove(v + 6 * r, v + 2 * nc * r, (size_t)(2 * nc) * sizeof *v);
+        memset(v + 6 * r + 2 * nc, 0, (size_t)(6 - 2 * nc) * sizeof *v);
+    }
+}
+
 void lat_stage_links(const lat_field *u, size_t first, size_t count, double *to)
 {
-    const size_t reals = lat_header_full_reals(&u->head);
+    const int nc = u->head.nc;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++)
-        lat_field_get(u, first + i, to + reals * i);
+    for (size_t i = 0; i < count; i++) {
+        double *const m = to + LAT_STAGE_LINK * i;
+        lat_field_get(u, first + i, m);
+        widen(nc, nc, m);
+        for (int k = 6 * nc; k < LAT_STAGE_LINK; k++)
+            m[k] = k % 8 == 0;
+    }
 }
 
 void lat_stage_spinors(const lat_field *f, int object, size_t first, size_t count, double *to)
 {
-    const size_t objects = lat_header_objects(&f->head), reals = lat_header_full_reals(&f->head);
+    const size_t objects = lat_header_objects(&f->head);
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++)
-        lat_field_get(f, (first + i) * objects + (size_t)object, to + reals * i);
+    for (size_t i = 0; i < count; i++) {
+        double *const v = to + LAT_STAGE_SPINOR * i;
+        lat_field_get(f, (first + i) * objects + (size_t)object, v);
+        widen(f->head.nc, 4, v);
+    }
 }
 
 /* Compares with the zeros of another object, as bytes are compared faster than numbers; -0 is not
@@ -41,22 +58,29 @@ bool lat_stage_zero(const lat_field *f, int object, size_t first, size_t count)
 
 void lat_unstage_spinors(lat_field *f, int object, size_t first, size_t count, const double *from)
 {
-    const size_t objects = lat_header_objects(&f->head), reals = lat_header_full_reals(&f->head);
+    const size_t objects = lat_header_objects(&f->head), row = 2 * (size_t)f->head.nc;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++)
-        lat_field_put(f, (first + i) * objects + (size_t)object, from + reals * i);
+    for (size_t i = 0; i < count; i++) {
+        double v[LAT_STAGE_SPINOR];
+        for (size_t s = 0; s < 4; s++)
+            memcpy(v + row * s, from + LAT_STAGE_SPINOR * i + 6 * s, row * sizeof *v);
+        lat_field_put(f, (first + i) * objects + (size_t)object, v);
+    }
 }
 
-void lat_stage_random(uint64_t seed, int column, int reals, size_t first, size_t count, double *to)
+void lat_stage_random(uint64_t seed, int column, int nc, size_t first, size_t count, double *to)
 {
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++)
-        for (int e = 0; e < reals; e += 2) {
+    for (size_t i = 0; i < count; i++) {
+        double *const v = to + LAT_STAGE_SPINOR * i;
+        for (int e = 0; e < 8 * nc; e += 2) {
             uint32_t w[4];
             lat_random(seed, first + i, (uint32_t)column, LAT_FOR_SPINORS, (uint32_t)e, w);
             const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
                          angle = 2 * M_PI * lat_uniform(w[2], w[3]);
-            to[i * (size_t)reals + (size_t)e] = r * cos(angle);
-            to[i * (size_t)reals + (size_t)e + 1] = r * sin(angle);
+            v[e] = r * cos(angle);
+            v[e + 1] = r * sin(angle);
         }
+        widen(nc, 4, v);
+    }
 }

@@ -45,7 +45,7 @@ static double sites_of(const lat_spinor_space *s)
 double lat_search_bytes(const lat_spinor_space *s)
 {
     const double real = s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 8 : 4;
-    return sites_of(s) * 8 * s->nc * real;
+    return sites_of(s) * 8 * lat_spinor_colours(s->grid->dev, s->nc) * real;
 }
 
 double lat_search_sums(const lat_spinor_space *s)

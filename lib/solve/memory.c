@@ -10,7 +10,7 @@
 typedef struct count {
     double sites;  /* of a rank, the largest one */
     double slices; /* that faces take, in sites */
-    int nc;
+    int nc;        /* colours in the device's memory */
     const lat_wilson_options *o;
     const lat_wilson_use *use;
     bool clover, gpu;
@@ -31,7 +31,10 @@ static double vectors(const count *k, lat_storage storage, int n)
 /* Links, clover blocks, vectors between hops, faces, partial sums. */
 static double operator_of(const count *k, lat_storage storage, bool dagger)
 {
-    const int reals = k->o->dirac.reals ? k->o->dirac.reals : 2 * k->nc * k->nc,
+    const int asked = k->o->dirac.reals, all = 2 * k->nc * k->nc,
+              reals = k->gpu  ? asked == 12 || asked == 4 ? 12 : 18 /* dirac.h: as SU(3) */
+                      : asked ? asked
+                              : all,
               between = 1 + (dagger && k->o->form == LAT_SYMMETRIC);
     const double real = real_bytes(storage), blocks = k->clover ? 16.0 * k->nc * k->nc : 0;
     return k->sites * real * (8 * reals + blocks) + vectors(k, storage, between)
@@ -98,7 +101,7 @@ double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const la
     const int ranks = dev->comm->size, mine = (slices + ranks - 1) / ranks;
     const count k = {.sites = slice * mine,
                      .slices = ranks > 1 ? 2 * slice : 0,
-                     .nc = links->nc,
+                     .nc = lat_spinor_colours(dev, links->nc),
                      .o = o,
                      .use = use,
                      .clover = fermion->csw != 0 || fermion->csw_t != 0,

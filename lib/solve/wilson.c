@@ -42,7 +42,8 @@ struct lat_wilson {
 static void count(level *l, const lat_spinor_part *p)
 {
     const double real = (double)lat_storage_bytes(l->grid->spec.storage);
-    const double hops = l->form == LAT_FULL ? 1 : 2, spinor = 2 * 8 * l->space->nc;
+    const double hops = l->form == LAT_FULL ? 1 : 2,
+                 spinor = 16 * lat_spinor_colours(l->grid->dev, l->space->nc);
     for (int i = 0; i < p->columns; i++)
         l->applied[p->column[i]]++;
     l->bytes += hops * l->sites * real * (8 * l->d->reals + spinor * p->columns);

@@ -159,7 +159,7 @@ static void random_fermion(lat_fermion *f)
     *f = fermion_of(.3 + uniform());
     for (int mu = 0; mu < 4; mu++)
         f->boundary[mu] = phases[below(5)];
-    if (below(6) == 0 && !dev->gpu)
+    if (below(6) == 0)
         f->boundary[3] = (lat_phase){.dirichlet = true, .open = true};
     if (below(2)) {
         f->xi = .7 + 2 * uniform();
@@ -205,17 +205,17 @@ static const char *describe(const setup *t)
 
 static void random_setup(setup *t, int columns)
 {
-    static const int reals[3][3] = {{8, 4, 0}, {18, 12, 8}, {18, 12, 0}}; /* SU(2), SU(3), GPU */
+    static const int reals[3][3] = {{8, 4, 0}, {18, 12, 8}, {18, 12, 0}}; /* SU(2), 3, on a GPU */
     static const lat_storage storages[3] = {LAT_STORAGE_DOUBLE, LAT_STORAGE_SINGLE,
                                             LAT_STORAGE_HALF};
     memset(t, 0, sizeof *t);
-    const int nc = dev->gpu ? 3 : 2 + below(2);
+    const int nc = 2 + below(2);
     t->u = field_new(LAT_GAUGE, random_geometry(), nc, LAT_F64);
     fill_haar(&t->u, counter);
     random_fermion(&t->p.f);
-    set_up(
-        t, storages[below(dev->gpu ? 3 : 2)], columns,
-        (lat_dirac_options){reals[dev->gpu ? 2 : nc - 2][below(3)], below(3) == 0, below(3) == 0});
+    set_up(t, storages[below(dev->gpu ? 3 : 2)], columns,
+           (lat_dirac_options){reals[nc == 3 && dev->gpu ? 2 : nc - 2][below(3)], below(3) == 0,
+                               below(3) == 0});
 }
 
 /* Roundings: a hop adds 8 (2N + 2) numbers; a clover term 4N with an element of it of order 1; the
@@ -381,16 +381,22 @@ static lat_spinor_part both(const setup *t)
     return (lat_spinor_part){LAT_BOTH, t->columns, t->all};
 }
 
-/* Links of a kind on a lattice, clover, twist or neither; one column. */
-static void simple_setup(setup *t, const char *dims, lat_storage storage, double csw, double twist)
+/* Random links of SU(nc), clover, twist or neither; one column. */
+static void group_setup(setup *t, int nc, const char *dims, lat_storage storage, double csw,
+                        double twist)
 {
     memset(t, 0, sizeof *t);
-    t->u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64);
+    t->u = field_new(LAT_GAUGE, geometry_of(dims), nc, LAT_F64);
     fill_haar(&t->u, 11);
     t->p.f = fermion_of(.4);
     t->p.f.csw = t->p.f.csw_t = csw;
     t->p.f.twist = twist;
     set_up(t, storage, 1, (lat_dirac_options){0});
+}
+
+static void simple_setup(setup *t, const char *dims, lat_storage storage, double csw, double twist)
+{
+    group_setup(t, 3, dims, storage, csw, twist);
 }
 
 /* y = M x by the device, from numbers to numbers. */
@@ -578,30 +584,31 @@ static void check_flux(void)
 
 static void check_logdet(void)
 {
-    for (int k = 0; k < 6; k++) {
+    for (int n = 0; n < 12; n++) {
         setup t;
-        simple_setup(&t, "4 2 6 4", LAT_STORAGE_DOUBLE,
-                     k % 3 == 1 ? 2
-                     : k % 3    ? 6
-                                : 0,
-                     k / 3 ? .3 : 0);
+        const int k = n % 6, nc = 2 + n / 6;
+        group_setup(&t, nc, "4 2 6 4", LAT_STORAGE_DOUBLE,
+                    k % 3 == 1 ? 2
+                    : k % 3    ? 6
+                               : 0,
+                    k / 3 ? .3 : 0);
         double expected[2] = {0, 0}, found[3];
         long negative[3];
         for (size_t x = 0; x < lat_volume(&t.u.head.geom); x++) {
             cd a[12][12], b[12] = {0};
             plain_diagonal(&t.p, x, false, a);
-            expected[plain_parity(&t.p, x)] += plain_solve(12, a, b);
+            expected[plain_parity(&t.p, x)] += plain_solve(4 * nc, a, b);
         }
         for (int parity = 0; parity < 3; parity++)
             CHECK(!t.d->ops->logdet(t.d, (lat_parity)parity, &found[parity], &negative[parity]),
                   "%s", lat_error());
         for (int parity = 0; parity < 2; parity++)
             CHECK(fabs(found[parity] - expected[parity]) <= 1e-12 * fabs(expected[parity]),
-                  "case %d, parity %d: %.15g, expected %.15g", k, parity, found[parity],
+                  "case %d, parity %d: %.15g, expected %.15g", n, parity, found[parity],
                   expected[parity]);
         CHECK(found[2] == found[0] + found[1] && negative[2] == negative[0] + negative[1]
                   && (k != 2 || negative[2] > 0) && (k < 3 || negative[2] == 0),
-              "case %d: %g, %ld negative", k, found[2], negative[2]);
+              "case %d: %g, %ld negative", n, found[2], negative[2]);
         tear_down(&t);
     }
 }
@@ -850,8 +857,8 @@ static void check_projections(algebra *a)
 {
     static const int two[] = {2, 7}, four[] = {1, 5, 8, 12};
     static const int counts[] = {1, 19, MANY};
-    projection q = {.one = lat_spinor_open(a->t.s->grid, 3, 1),
-                    .many = lat_spinor_open(a->t.s->grid, 3, WIDE)};
+    projection q = {.one = lat_spinor_open(a->t.s->grid, a->t.s->nc, 1),
+                    .many = lat_spinor_open(a->t.s->grid, a->t.s->nc, WIDE)};
     const lat_spinor_part all = {LAT_BOTH, WIDE, every}, one = {LAT_BOTH, 1, every};
     q.a = numbers(MANY * 2 * (WIDE + 1), sizeof(lat_scalar));
     q.dot = q.a + MANY * WIDE;
@@ -910,23 +917,25 @@ static void check_shadow(algebra *a)
     const lat_spinor_part p = {LAT_ODD, 1, one};
     lat_scalar dot[2];
     cd expected = 0;
+    const size_t nc = (size_t)a->t.s->nc;
     int plus[4] = {0}, sites = 0;
     fresh(a);
     CHECK(!a->t.s->ops->shadow(a->t.s, &p, a->f[0], dot), "%s", lat_error());
-    for (size_t at = 0; at < a->t.n; at += 12) {
-        const bool odd = plain_parity(&a->t.p, at / 12);
+    for (size_t at = 0; at < a->t.n; at += 4 * nc) {
+        const bool odd = plain_parity(&a->t.p, at / (4 * nc));
         sites += odd;
         for (size_t s = 0; s < 2 && odd; s++) {
-            const cd first = shadow_at(a, at + 3 * s), second = shadow_at(a, at + 6 + 3 * s),
+            const cd first = shadow_at(a, at + nc * s), second = shadow_at(a, at + nc * (2 + s)),
                      e[2] = {(first + second) * M_SQRT1_2, (first - second) * M_SQRT1_2};
             for (int h = 0; h < 2; h++) {
                 CHECK(fabs(fabs(creal(e[h])) - 1) < 8 * a->t.eps && cimag(e[h]) == 0,
-                      "e of spin %d at site %zu: %g %g", (int)s + 2 * h, at / 12, creal(e[h]),
+                      "e of spin %d at site %zu: %g %g", (int)s + 2 * h, at / (4 * nc), creal(e[h]),
                       cimag(e[h]));
                 plus[s + 2 * (size_t)h] += creal(e[h]) > 0;
             }
-            for (size_t c = 0; c < 3; c++)
-                expected += first * a->v[0][at + 3 * s + c] + second * a->v[0][at + 6 + 3 * s + c];
+            for (size_t c = 0; c < nc; c++)
+                expected += first * a->v[0][at + nc * s + c]
+                            + second * a->v[0][at + nc * (2 + s) + c];
         }
     }
     CHECK(cabs(dot[1].re + I * dot[1].im - expected)
@@ -937,15 +946,13 @@ static void check_shadow(algebra *a)
               plus[s], sites);
 }
 
-static void check_algebra(const char *dims)
+static void check_algebra(const char *dims, int nc)
 {
     for (int storage = 0; storage < 2; storage++) {
         algebra a;
-        simple_setup(&a.t, dims, (lat_storage)storage, 0, 0);
         setup *t = &a.t;
-        tear_down(t);
         memset(t, 0, sizeof *t);
-        t->u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64);
+        t->u = field_new(LAT_GAUGE, geometry_of(dims), nc, LAT_F64);
         fill_haar(&t->u, 11);
         t->p.f = fermion_of(.4);
         set_up(t, (lat_storage)storage, 3, (lat_dirac_options){0});
@@ -1047,11 +1054,13 @@ static void check_random(void)
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
+/* Of SU(3), or of SU(2) where its reals are asked for. */
 static void refused(double mass, double csw, int reals, bool bent, const char *words)
 {
-    lat_field u = field_new(LAT_GAUGE, geometry_of("4 4 4 4"), 3, LAT_F64);
+    const int nc = reals == 4 ? 2 : 3;
+    lat_field u = field_new(LAT_GAUGE, geometry_of("4 4 4 4"), nc, LAT_F64);
     fill_near_one(&u, 0, 1);
-    double m[18] = {[0] = 1.001, [8] = 1, [16] = 1};
+    double m[18] = {[0] = 1.001, [6] = nc == 2, [8] = nc == 3, [16] = nc == 3};
     if (bent)
         lat_field_put(&u, 4 * 77 + 2, m);
     lat_fermion f = fermion_of(mass);
@@ -1059,7 +1068,7 @@ static void refused(double mass, double csw, int reals, bool bent, const char *w
     const lat_dirac_options options = {.reals = reals};
     const lat_grid_spec spec = {u.head.geom, LAT_STORAGE_DOUBLE, -1, false};
     lat_grid *grid = lat_grid_new(dev, &spec);
-    lat_spinor_space *s = lat_spinor_open(grid, 3, 1);
+    lat_spinor_space *s = lat_spinor_open(grid, nc, 1);
     lat_dirac *d = lat_dirac_open(s, &u, &f, &options);
     if (words)
         CHECK(!d && strstr(lat_error(), words), "%s: %s", words, lat_error());
@@ -1074,6 +1083,7 @@ static void refused(double mass, double csw, int reals, bool bent, const char *w
 
 static void check_refusals(void)
 {
+    refused(.1, 0, 4, true, "link at 1,3,0,1 z: 4 reals a link need SU(2) to");
     refused(.1, 0, 12, true, "link at 1,3,0,1 z: 12 reals a link need SU(3) to");
     refused(.1, 0, 8, true,
             dev->gpu ? "8 reals a link: GPUs have 12 and 18" : "8 reals a link need SU(3) to");
@@ -1103,9 +1113,10 @@ static void check_device(int cases)
     device_case(dev, "a column has the same bits with any others, on any number of threads");
     check_bits();
     device_case(dev, "linear algebra is that of plain loops");
-    check_algebra("4 6 2 8");
-    check_algebra("8 4 8 4");
-    check_algebra("6 2 6 6"); /* lanes do not run in boxes */
+    check_algebra("4 6 2 8", 3);
+    check_algebra("4 6 2 8", 2);
+    check_algebra("8 4 8 4", 3);
+    check_algebra("6 2 6 6", 3); /* lanes do not run in boxes */
     device_case(dev, "fields are converted between precisions");
     check_convert();
     check_random();

@@ -153,7 +153,7 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(run *r)
 {
-    const bool can = lat_dirac_gpu_takes(&r->links.u.head, &r->fermion, lat_opts.comm->size);
+    const bool can = lat_spinor_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
     return lat_device_or_cpu(r->device, &device, can, &r->cpu);
 }
 

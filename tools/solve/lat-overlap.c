@@ -88,7 +88,7 @@ static void print_heading(FILE *to, const char *columns)
 
 static lat_device *device_for(const lat_field *u)
 {
-    const bool can = lat_dirac_gpu_takes(&u->head, &fermion, lat_opts.comm->size);
+    const bool can = lat_spinor_gpu_takes(&u->head.geom, lat_opts.comm->size);
     lat_device *on = lat_device_or_cpu(device, &device_choice, can, &cpu);
     if (on)
         lat_device_threads(on, u, 1);

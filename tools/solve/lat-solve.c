@@ -170,8 +170,8 @@ static const lat_field *links_of(const run *r) { return smear_text ? &r->smeared
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(run *r, const lat_field *links)
 {
-    const bool can = lat_dirac_gpu_takes(&links->head, &r->fermion, lat_opts.comm->size)
-                     && reals != 8;
+    const bool can = lat_spinor_gpu_takes(&links->head.geom, lat_opts.comm->size)
+                     && (reals != 8 || links->head.nc == 2);
     return lat_device_or_cpu(r->device, &device, can, &r->cpu);
 }
 
