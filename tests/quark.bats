@@ -338,6 +338,22 @@ lat.write("wrong.lat", f)'
     [[ $output == *"two.lat: expected one rank to read legs, found 2"* ]]
 }
 
+@test "the second propagator of a vertex may be of the same links that were stored otherwise, as --gauge-file knows" {
+    local links
+    rough raw.lat --dims 4,4,2,4
+    lat-orelax --theta 1e-12 raw.lat | lat-convert --precision single -o single.lat
+    lat-convert --precision double single.lat -o double.lat
+    for links in single double; do
+        lat-solve --residual 1e-13 --mass .3 --source momentum:1,0,0,.5 $links.lat -o $links.1.lat
+    done
+    refuses 1 '(--gauge-file knows links that were stored otherwise; --force takes it)' lat-quark --vertex --second double.1.lat single.1.lat
+    lat-quark --vertex --second double.1.lat --gauge-file single.lat single.1.lat >found
+    lat-quark --vertex --gauge-file single.lat single.1.lat >want
+    same want found 1e-11
+    lat-solve --residual 1e-13 --mass .3 --source momentum:1,0,0,.5 raw.lat -o raw.1.lat
+    refuses 1 'raw.1.lat: expected a propagator of the configuration of the first' lat-quark --vertex --second raw.1.lat --gauge-file single.lat single.1.lat
+}
+
 @test "what has no gauge, no momentum or no inverse is refused in a sentence" {
     need_numpy
     random a.lat 1
@@ -365,6 +381,14 @@ lat.write("wrong.lat", f)'
     refuses 1 'found a point source' lat-quark --vertex --second point.lat a.lat
     random other.lat 2 89abcdef
     refuses 1 'of CRC 0123cdef, found one of CRC 89abcdef' lat-quark --vertex --second other.lat a.lat
+    # What names no configuration is said, once.
+    random nameless.lat 2 ""
+    refuses 1 'of CRC 0123cdef, found one of CRC unknown' lat-quark --vertex --second nameless.lat a.lat
+    cat nameless.lat nameless.lat >two.lat
+    run -0 --separate-stderr lat-quark --vertex --second two.lat two.lat
+    [[ $stderr == "lat-quark: two.lat: "*"neither says of which links it is" ]]
+    run -0 --separate-stderr lat-quark --mean two.lat
+    [[ $stderr == "lat-quark: two.lat: --mean: counted as a configuration of its own"*"of which links it is" ]]
     random two.lat 2 0123cdef "" "" 2
     refuses 1 'expected SU(3) on' lat-quark --vertex --second two.lat a.lat
     refuses 1 'of one lattice and group' lat-quark --mean a.lat two.lat

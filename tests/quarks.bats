@@ -28,7 +28,7 @@ agree() {
 
 # random NAME SEED [CRC [SOURCE [T,Z,Y,X]]]: a propagator of random numbers.
 random() {
-    "$PYTHON" - "$1" "$2" "${3:-0123cdef}" "${4:-point:1,2,0,3}" "${5:-5,2,3,4}" <<'END'
+    "$PYTHON" - "$1" "$2" "${3-0123cdef}" "${4:-point:1,2,0,3}" "${5:-5,2,3,4}" <<'END'
 import sys
 import lat
 import numpy as np
@@ -38,7 +38,7 @@ rng = np.random.default_rng(int(seed))
 shape = (*map(int, extents.split(",")), 12, 4, 3)
 s = rng.normal(size=shape) + 1j * rng.normal(size=shape)
 operator = lat.Operator("wilson", mass=.1, boundary=("p", "p", "p", "a"))
-lat.write(name, lat.propagator(s, source=source, operator=operator, residuals=[1e-12] * 12, links_crc=crc))
+lat.write(name, lat.propagator(s, source=source, operator=operator, residuals=[1e-12] * 12, links_crc=crc or None))
 END
 }
 
@@ -341,6 +341,10 @@ assert k == 1'
     run -0 --separate-stderr lat-corr --second other.lat --force a.lat
     [[ $output == configuration*pion* ]]
     [[ $stderr == "lat-corr: "*"of CRC 0123cdef, found one of CRC 89abcdef"* ]]
+    random nameless.lat 2 ""
+    refuses 1 'of CRC 0123cdef, found one of CRC unknown' lat-corr --second nameless.lat a.lat
+    run -0 --separate-stderr lat-corr --second nameless.lat nameless.lat
+    [[ $stderr == "lat-corr: nameless.lat: "*"neither says of which links it is" ]]
     random small.lat 2 0123cdef point:1,2,0,3 2,2,3,4
     refuses 1 'expected SU(3) on' lat-corr --second small.lat a.lat
     refuses 1 'expected SU(3) on' lat-corr --force --second small.lat a.lat

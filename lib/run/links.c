@@ -101,6 +101,33 @@ int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *
     return 0;
 }
 
+int lat_links_pair(lat_links *l, const lat_header *first, const lat_header *second,
+                   const char *name)
+{
+    static bool warned;
+    const char *a = first->quark.links, *b = second->quark.links;
+    if (*a && !strcmp(a, b))
+        return 0;
+    if (!*a && !*b) {
+        if (!warned)
+            lat_warn("%s: taken as of the configuration of the first propagator: neither says of "
+                     "which links it is",
+                     name);
+        warned = true;
+        return 0;
+    }
+    int same = l->in && *a ? fits(l, a) : 0;
+    if (same > 0)
+        same = lat_links_same(&l->u, b, &l->same);
+    if (same)
+        return same < 0 ? -1 : 0;
+    return lat_mismatch(lat_opts.force,
+                        "%s: expected a propagator of the configuration of the first, of CRC %s, "
+                        "found one of CRC %s (%s--force takes it)",
+                        name, *a ? a : "unknown", *b ? b : "unknown",
+                        l->in ? "" : "--gauge-file knows links that were stored otherwise; ");
+}
+
 const lat_field *lat_links_smeared(lat_links *l, const char *text)
 {
     lat_smear s;

@@ -46,6 +46,12 @@ int lat_links_next(lat_links *l);
  * with `name` and have the number of the field. */
 int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *name, long field);
 
+/* Are these propagators, the second one from `name`, of one configuration? They are if they name
+ * one CRC, or both one of the present links of l, if it has an input. If neither names a CRC, as in
+ * files of other programs, a warning says so once. 0, or -1 with a sentence. */
+int lat_links_pair(lat_links *l, const lat_header *first, const lat_header *second,
+                   const char *name);
+
 /* The present links, smeared as `text` says (smear/smear.h; NULL: as they are). They belong to l,
  * until others are asked for. NULL with a sentence. */
 const lat_field *lat_links_smeared(lat_links *l, const char *text);

@@ -86,30 +86,13 @@ static int check_pair(const run *r)
     return 0;
 }
 
-/* Are the two of one configuration? Links that were stored in two ways have two CRCs, and
- * --gauge-file knows both. */
-static int check_links(run *r)
-{
-    const char *a = r->first.f.head.quark.links, *b = r->second.f.head.quark.links;
-    if (!strcmp(a, b)) /* files of other programs name none */
-        return 0;
-    const int same = r->links.in && *a ? lat_links_same(&r->links.u, b, &r->links.same) : 0;
-    if (same)
-        return same < 0 ? -1 : 0;
-    return lat_mismatch(lat_opts.force,
-                        "%s: expected a propagator of the configuration of the first, of CRC %s, "
-                        "found one of CRC %s (%s--force takes it)",
-                        lat_input_name(r->second.in), *a ? a : "unknown", *b ? b : "unknown",
-                        r->links.in ? "" : "--gauge-file knows links that were stored otherwise; ");
-}
-
 /* The links that the sink is smeared with, and of the second propagator, too. */
 static int find_links(run *r, long config)
 {
     const lat_header *head = &r->first.f.head;
     if (r->links.in && lat_links_find(&r->links, head, true, lat_input_name(r->first.in), config))
         return -1;
-    if (second && check_links(r))
+    if (second && lat_links_pair(&r->links, head, &r->second.f.head, lat_input_name(r->second.in)))
         return -1;
     if (!sink)
         return 0;

@@ -156,13 +156,6 @@ static int check_pair(const lat_header *a, const lat_header *b, const char *name
     if (!lat_header_alike(a, b))
         return lat_fail("%s: expected SU(%d) on %s as in the first propagator, found SU(%d) on %s",
                         name, a->nc, lat_dims_text(&a->geom, x), b->nc, lat_dims_text(&b->geom, y));
-    if (strcmp(a->quark.links, b->quark.links)
-        && lat_mismatch(lat_opts.force,
-                        "%s: expected a propagator of the configuration of the first, of CRC %s, "
-                        "found one of CRC %s (--force takes it)",
-                        name, *a->quark.links ? a->quark.links : "none",
-                        *b->quark.links ? b->quark.links : "none"))
-        return -1;
     if (!lat_kinematics_same_quark(a, b))
         return lat_mismatch(lat_opts.force,
                             "%s: expected the operator of the first propagator, found another "
@@ -309,6 +302,7 @@ typedef struct run {
     lat_legs_mean mean; /* of --mean */
     lat_header head;    /* of its first propagator */
     bool averaging;     /* there is one */
+    bool nameless;      /* one did not name its links, and a warning said so */
     char links[9];      /* of the last propagator of this file */
     long config;        /* its number, from 0; -1: none yet */
     lat_momenta list;   /* of a point source */
@@ -368,6 +362,12 @@ static int emit(run *r, const lat_kinematics *k, const double *legs)
     double v[LAT_VALUES];
     if (r->legs && write_legs(r, k, legs))
         return -1;
+    if (mean && !*head->quark.links && !r->nameless)
+        lat_warn(
+            "%s: --mean: counted as a configuration of its own: it does not say of which links "
+            "it is",
+            lat_input_name(r->first.in));
+    r->nameless = r->nameless || !*head->quark.links;
     if (mean)
         return lat_legs_mean_add(&r->mean, head->quark.links, k, legs);
     if (lat_values_of(lat_input_name(r->first.in), k, kind, head->nc, legs, v))
@@ -426,6 +426,13 @@ static int momentum_slice(run *r, const void *what, int t, double *out)
                          : 0;
 }
 
+/* The links that the first propagator was made on. */
+static int find_links(run *r)
+{
+    return lat_links_find(&r->gauge, &r->first.f.head, false, lat_input_name(r->first.in),
+                          r->config + 1);
+}
+
 /* Links of the operator, and neighbours of the propagator, for the conserved current; what its Ward
  * identity has besides it. */
 static int prepare_current(run *r, pair_sums *w, lat_kinematics *k)
@@ -440,8 +447,7 @@ static int prepare_current(run *r, pair_sums *w, lat_kinematics *k)
                         name, *a->name ? a->name : "no operator in its header");
     k->ward.mass = a->mass - b->mass;
     k->ward.twist = a->twist + b->twist;
-    if (lat_links_find(&r->gauge, head, false, name, r->config + 1)
-        || lat_field_exchange(&r->first.f))
+    if (find_links(r) || lat_field_exchange(&r->first.f))
         return -1;
     w->current.first = &r->first.f;
     w->current.links = lat_links_smeared(&r->gauge, lat_info_get(head, LAT_SMEARED_LINKS));
@@ -566,7 +572,8 @@ static int next_second(run *r, double n2[4])
     if (more == 0)
         lat_fail("%s: expected a propagator for each of the first momentum, found the end", name);
     const lat_header *head = &r->second.f.head;
-    if (more <= 0 || check_pair(&r->first.f.head, head, name))
+    if (more <= 0 || check_pair(&r->first.f.head, head, name) || (gauge_file && find_links(r))
+        || lat_links_pair(&r->gauge, &r->first.f.head, head, name))
         return LAT_FAILED;
     const int code = check_gauge(head, name);
     const int point = code ? 0 : find_source(head, name, n2);
