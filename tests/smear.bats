@@ -37,6 +37,33 @@ load helper
     cmp a.lat b.lat
 }
 
+# The limits of docs/flow.md are sharp: many steps just below them smooth links, and just above they make them rough.
+@test "weights with which short waves grow are said, and only those" {
+    local text most
+    lat-start weak --epsilon .1 --seed 3 --dims 4,4,4,4 -o u.lat
+    while read -r text most; do
+        lat-smear "${text/@/$(awk -v m="$most" 'BEGIN { print m * .97 }')}" u.lat 2>said -o v.lat
+        [ ! -s said ]
+        column v.lat plaquette >below
+        lat-smear "${text/@/$(awk -v m="$most" 'BEGIN { print m * 1.1 }')}" u.lat 2>said -o v.lat
+        [[ $(cat said) == "lat-smear: expected "*" at most $most, found "*"short wavelength grow, by 1.2 a step"* ]]
+        column v.lat plaquette >above
+        awk -v a="$(cat above)" -v b="$(cat below)" 'BEGIN { exit !(b > .999 && a < .95) }' || { cat below above; return 1; }
+    done <<'END'
+stout:@,100 0.125
+ape:@,100 0.75
+hyp:@,.6,.3,100 0.8427
+hyp:@,.1,.2,100 0.8152
+hyp:@,.4,.9,100 0.7812
+END
+    lat-smear stout:.22,2,spatial u.lat 2>said -o v.lat
+    [[ $(cat said) == *"R of stout smearing at most 0.1667, found 0.22: "*"by 1.64 a step"* ]]
+    lat-smear hyp:.7,.8,1,spatial u.lat 2>said -o v.lat
+    [[ $(cat said) == *"A1 of hyp smearing at most 0.5556, found 0.7: "* ]]
+    lat-solve --mass 1 --smear-links stout:.2,1 --source point:0,0,0,0/gauss:1,2 u.lat 2>said -o p.lat
+    [ "$(grep -c 'R of stout smearing at most 0.125, found 0.2: ' said)" -eq 1 ]
+}
+
 @test "bad input: one sentence, no output" {
     rough u.lat --dims 4,4,4,4
     run -2 --separate-stderr lat-smear stout:2,1 u.lat -o v.lat

@@ -14,10 +14,11 @@
 static const struct row {
     const char *name;
     int weights;
-    double most; /* of a weight */
-} rows[] = {[LAT_SMEAR_APE] = {"ape", 1, 1},
-            [LAT_SMEAR_STOUT] = {"stout", 1, 1},
-            [LAT_SMEAR_HYP] = {"hyp", 3, 1}};
+    double most;       /* of a weight */
+    const char *first; /* the name of the first weight */
+} rows[] = {[LAT_SMEAR_APE] = {"ape", 1, 1, "A"},
+            [LAT_SMEAR_STOUT] = {"stout", 1, 1, "R"},
+            [LAT_SMEAR_HYP] = {"hyp", 3, 1, "A1"}};
 
 /* "a,b,n": the last one is the number of steps. */
 static int numbers(const char *p, int n, double most, lat_smear *s)
@@ -188,12 +189,45 @@ static int check(const lat_field *u, const lat_smear *s, int directions)
     return 0;
 }
 
+/* 1 - the smallest factor by which a step multiplies waves of weak links, those whose momenta are 0
+ * or pi in each direction (docs/flow.md). In proportion to the first weight. */
+static double damping(const lat_smear *s, int d)
+{
+    const double *a = s->weight;
+    if (s->kind == LAT_SMEAR_STOUT)
+        return 4 * d * a[0];
+    if (s->kind == LAT_SMEAR_APE)
+        return 2 * d * a[0] / (d - 1);
+    if (d == 3)
+        return a[0] * fmax(2 * (1 + a[1]), 3 * (1 - a[1]));
+    return a[0]
+           * fmax(fmax(4 * (1 + a[1] * (1 + a[2])), 8 * (1 - a[1] * (1 - a[2]))),
+                  6 * (1 - a[1] * a[2]))
+           / 3;
+}
+
+/* Says once that smearing makes links rougher. */
+static void warn_of_growth(const lat_smear *s, int d)
+{
+    static bool warned;
+    const double most = s->weight[0] * 2 / damping(s, d), grows = damping(s, d) - 1;
+    if (warned || !(grows > 1 + 1e-12))
+        return;
+    warned = true;
+    lat_warn(
+        "expected %s of %s smearing at most %.4g, found %g: above it links of short wavelength "
+        "grow, by %.4g a step (docs/flow.md, \"Smeared links\")",
+        rows[s->kind].first, rows[s->kind].name, most, s->weight[0], grows);
+}
+
 int lat_smear_links(const lat_field *u, const lat_smear *s, lat_field *v)
 {
     const int directions = u->head.geom.nd - (s->spatial ? 1 : 0);
     const lat_comm *comm = lat_smear_comm(u);
     lat_field from = {.data = NULL}, to = {.data = NULL};
     int rc = check(u, s, directions);
+    if (rc == 0)
+        warn_of_growth(s, directions);
     for (int i = 0; rc == 0 && i < s->steps; i++) {
         const lat_field *last = i ? &from : u;
         rc = lat_agree(comm, to.data ? 0 : lat_smear_like(u, &to));
