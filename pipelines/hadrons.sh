@@ -27,6 +27,17 @@ config=$1 out=$2
 [ ! "$config" -ef "$out" ] || { echo "hadrons.sh: $out: expected a name for the table, found the configuration" >&2; exit 2; }
 base=${out%.tsv}
 
+# One run at a time has a table, its checkpoint and its log, until the last process that it starts has ended.
+lock=$(dirname "$base")/.${base##*/}.hadrons.lock
+rc=0
+{ exec {held}>>"$lock"; } 2>/dev/null || rc=1
+[ $rc -ne 0 ] || flock -n -E 9 "$held" || rc=$?
+case $rc in
+    0) ;;
+    9) echo "hadrons.sh: $out: another run is at work on it" >&2; exit 1 ;;
+    *) echo "hadrons.sh: $lock cannot be locked: expected a folder to write to, on a file system that has flock" >&2; exit 1 ;;
+esac
+
 # solve OPTION...: the solver reads links from stdin.
 solve() {
     local ck=$base.ck
@@ -48,7 +59,7 @@ correlate() {
 
 sink=()
 if [ -n "$SINK" ]; then
-    smeared=$base.links.$$.lat # another run may be at work on the same OUT.tsv
+    smeared=$base.links.$$.lat # no file of the user's
     trap 'rm -f "$smeared"' EXIT
     links >"$smeared"
     sink=(--sink "$SINK" --gauge-file "$smeared")

@@ -809,6 +809,9 @@ END
     chmod +x others/*
     PATH=$PWD/others:$PATH KAPPA=.12 SOURCE=gauss:2,6,0,0,0,0 SINK=gauss:2,6 KEEP=1 "$P/hadrons.sh" raw/cfg.1 one.tsv
     [ "$(echo one.*)" = "one.lat-solve.tsv one.prop.lat one.tsv" ]
+    # Two runs do not share a checkpoint, under whatever of its names the table goes.
+    (flock 9; refuses 1 'hadrons.sh: ./one: another run is at work on it' "$P/hadrons.sh" raw/cfg.1 ./one) 9>>.one.hadrons.lock
+    refuses 1 'nowhere/.one.hadrons.lock cannot be locked' "$P/hadrons.sh" raw/cfg.1 nowhere/one.tsv
     # Neither a configuration nor their folder is where tables go.
     run -2 --separate-stderr "$P/hadrons.sh" raw/cfg.1 raw/../raw/cfg.1
     [[ $stderr == *"expected a name for the table, found the configuration" ]]
