@@ -55,18 +55,26 @@ static int method(lat_solver solver, bool spare)
     return 10;
 }
 
-/* All of a level: the outer one is double. */
-static double inner(const count *k, lat_storage storage, bool spare)
+/* The operator that iterations apply. Where ranks have faces, those of single, too, for x of CG in
+ * half. */
+static double inner_operator(const count *k, lat_storage storage, bool spare)
 {
     const bool dagger = k->use->solver == LAT_SOLVER_CG
                         || (k->use->solver == LAT_SOLVER_AUTO && spare);
-    /* x of CG in half is in single, and ranks have faces of both. */
     const double of_x = storage == LAT_STORAGE_HALF && dagger
-                            ? vectors(k, LAT_STORAGE_SINGLE, 1) * (1 + k->slices / k->sites)
-                                  - vectors(k, storage, 1)
+                            ? vectors(k, LAT_STORAGE_SINGLE, 1) * k->slices / k->sites
                             : 0;
-    return operator_of(k, storage, dagger) + of_x
-           + vectors(k, storage, 2 + method(k->use->solver, spare));
+    return operator_of(k, storage, dagger) + of_x;
+}
+
+/* x, r and the vectors of the method, which are given back when another method or precision begins.
+ * x of CG in half is in single; of AUTO, BiCGstab(l) has the most, in half. */
+static double iterated(const count *k, lat_storage storage, bool spare)
+{
+    const lat_solver solver = k->use->solver;
+    const bool x_is_single = storage == LAT_STORAGE_HALF && solver == LAT_SOLVER_CG;
+    return vectors(k, x_is_single ? LAT_STORAGE_SINGLE : storage, 1)
+           + vectors(k, storage, 1 + method(solver, spare));
 }
 
 static double in_all(const count *k, bool spare)
@@ -82,15 +90,17 @@ static double in_all(const count *k, bool spare)
         bytes += vectors(k, LAT_STORAGE_DOUBLE, 16);
     bytes += k->sites * 8 * k->nc * 8 * k->use->modes;
     if (!mixed)
-        return bytes + inner(k, LAT_STORAGE_DOUBLE, spare) - vectors(k, LAT_STORAGE_DOUBLE, 1);
+        return bytes + inner_operator(k, LAT_STORAGE_DOUBLE, spare)
+               + iterated(k, LAT_STORAGE_DOUBLE, spare)
+               - vectors(k, LAT_STORAGE_DOUBLE, 1); /* x is that of the solution */
     bytes += operator_of(k, LAT_STORAGE_DOUBLE, solver == LAT_SOLVER_CG)
              + vectors(k, LAT_STORAGE_DOUBLE, 1);
-    bytes += inner(k, storage, spare);
-    /* The vectors of half are given back when single begins (x is counted once too often). */
-    return storage == LAT_STORAGE_HALF && spare
-               ? bytes + inner(k, LAT_STORAGE_SINGLE, spare)
-                     - vectors(k, storage, 2 + method(solver, spare))
-               : bytes;
+    bytes += inner_operator(k, storage, spare);
+    if (storage != LAT_STORAGE_HALF || !spare)
+        return bytes + iterated(k, storage, spare);
+    /* Single begins when the vectors of half are given back. */
+    return bytes + inner_operator(k, LAT_STORAGE_SINGLE, spare)
+           + iterated(k, LAT_STORAGE_SINGLE, spare);
 }
 
 double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const lat_fermion *fermion,
