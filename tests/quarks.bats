@@ -314,6 +314,22 @@ assert k == 1'
     nothing_left
 }
 
+@test "a propagator that was rounded to single precision states no residuals: those were of other numbers" {
+    lat-start weak --dims 4,4,2,4 -o u.lat
+    lat-solve --mass .5 --source point:0,0,0,0 u.lat -o x.lat
+    lat-info x.lat | grep -q '^residuals'
+    lat-convert --precision single x.lat -o file.lat
+    lat-convert --precision single <x.lat | lat-convert --precision double -o back.lat
+    for f in file back; do
+        lat-info --check $f.lat >info
+        run ! grep '^residuals' info
+        run -3 lat-dirac --check -U u.lat $f.lat
+        lat-dirac --check --residual 1e-6 -U u.lat $f.lat >/dev/null
+        lat-corr --channels pion $f.lat >/dev/null
+    done
+    lat-convert --precision double x.lat | lat-info | grep -q '^residuals'
+}
+
 @test "what makes wrong physics is refused in a sentence" {
     need_numpy
     random a.lat 1

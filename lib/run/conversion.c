@@ -252,6 +252,8 @@ static int make_header(job *j)
     }
     j->head.real = plan.real;
     j->head.reals = plan.reals;
+    if (plan.real < source->real && lat_quark_set_residuals(&j->head.quark, NULL) < 0)
+        return -1; /* they are those of numbers that are rounded now */
     if (j->measurement && !j->single_pass) {
         if (lat_slicewise_end(j->measurement, &sums) < 0)
             return -1;
