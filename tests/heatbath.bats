@@ -168,7 +168,8 @@ END
     grep -q '4 reals' info.txt
     [ ! -e c002.lat ]
     # Other parameters leave another line of history, and what they change is changed.
-    lat-heatbath --beta 2.5 c001.lat | lat-info >info.txt
+    lat-heatbath --beta 2.5 c001.lat 2>said | lat-info >info.txt
+    [ "$(cat said)" = "lat-heatbath: goes on without sweeps to thermalise, from links that were made with beta 2.25, xi 1.25: expected --thermalise (0: none)" ]
     grep -q 'beta = 2.5' info.txt
     grep -q 'sweep = 13' info.txt
     [ "$(grep -c 'lat-heatbath 0' info.txt)" -eq 2 ]
@@ -179,6 +180,16 @@ END
     done
     lat-heatbath --precision double --rows 1 --thermalise 0 --seed 11 c001.lat | lat-info >info.txt
     [ "$(grep -c 'lat-heatbath 0' info.txt)" -eq 1 ]
+    # Links that are not thermal are said, unless --thermalise says what to do.
+    lat-smear stout:.1,1 c001.lat | lat-heatbath --continue 2>said | lat-info >/dev/null
+    [[ $(cat said) == *"from links that have flowed or were smeared: expected --thermalise (0: none)" ]]
+    lat-start cold --dims 4,4,4,4 | lat-heatbath --continue --beta 6 2>said | lat-info >/dev/null
+    [[ $(cat said) == *"from links that do not say that they were made with this beta: "* ]]
+    for other in '--beta 2.5 --thermalise 0' '--xi 1 --thermalise 2' '--beta 2.25 --xi 1.25' ''; do
+        # shellcheck disable=SC2086 # words
+        lat-heatbath $other c001.lat 2>said | lat-info >/dev/null
+        [ ! -s said ]
+    done
     # So does what another tool has done in between.
     lat-gauge --random c001.lat | lat-orelax --theta 1e-2 | lat-heatbath --continue | lat-info >info.txt
     grep 'lat-[a-z]* 0' info.txt | grep -o 'lat-[a-z]*' | paste -sd' ' | grep -qx 'lat-heatbath lat-gauge lat-orelax lat-heatbath'

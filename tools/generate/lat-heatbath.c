@@ -208,6 +208,22 @@ static int take_checkpoint(run *r)
     return 0;
 }
 
+/* What says that these links are not thermal at the parameters of this run; NULL: they may be. */
+static const char *not_thermal(const lat_header *head, char text[96])
+{
+    double was = NAN, stated = 1;
+    if (read_real(head, "beta", &was) || lat_anisotropy(head, &stated))
+        lat_error_clear(); /* read_all says it */
+    if (lat_info_get(head, LAT_INFO_FLOW_TIME) || lat_info_get(head, LAT_INFO_SMEARING))
+        return "have flowed or were smeared";
+    if (isnan(was))
+        return "do not say that they were made with this beta";
+    if ((!lat_opt_given("beta") || was == beta) && (!lat_opt_given("xi") || stated == xi))
+        return NULL;
+    snprintf(text, 96, "were made with beta %.15g, xi %.15g", was, stated);
+    return text;
+}
+
 /* From the last configuration of the input, or from a checkpoint. */
 static int go_on(run *r)
 {
@@ -219,6 +235,8 @@ static int go_on(run *r)
             && (geom.nd != head->geom.nd || memcmp(geom.dims, head->geom.dims, sizeof geom.dims))))
         return lat_fail("--group and --dims are those of the configuration, which is of SU(%d)",
                         head->nc);
+    char text[96];
+    const char *other = resume || lat_opt_given("thermalise") ? NULL : not_thermal(head, text);
     if (lat_boundary_closed(head, -1, "heat bath"))
         return -1;
     lat_header_ungauge(head);
@@ -227,6 +245,10 @@ static int go_on(run *r)
     lat_info_remove(head, LAT_INFO_NOT_IN_GROUP);
     if (read_all(r, head) || (resume && take_checkpoint(r)))
         return -1;
+    if (other)
+        lat_warn("goes on without sweeps to thermalise, from links that %s: expected --thermalise "
+                 "(0: none)",
+                 other);
     r->other = head->real != (precision ? LAT_F64 : LAT_F32) || (!resume && thermalise > 0);
     return lat_field_convert(&r->field, precision ? LAT_F64 : LAT_F32);
 }
