@@ -92,6 +92,19 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
     refuses 1 'm.lat: field 0: expected solutions, found a field of modes' lat-dirac --identify -U u.lat m.lat
 }
 
+@test "--check takes the operator of the header or of options, not a part of each" {
+    links u.lat
+    lat-solve --kappa .12 --source point:0,0,0,0 u.lat -o x.lat
+    for option in '--boundary p,p,p,p' '--csw 1.5' '--csw-t 1' '--xi 2' '--nu .9' '--twist .3'; do
+        # shellcheck disable=SC2086 # words
+        refuses 2 "${option% *}: expected --kappa or --mass with it" lat-dirac --check $option -U u.lat x.lat
+        # shellcheck disable=SC2086
+        refuses 2 "expected no ${option% *}" lat-dirac --identify $option -U u.lat x.lat
+    done
+    run -3 lat-dirac --check --kappa .12 --boundary p,p,p,p -U u.lat x.lat
+    refuses 1 'expected a solution of --operator overlap, found one of wilson' lat-dirac --check --operator overlap -U u.lat x.lat
+}
+
 @test "usage: one of --apply, --check, --identify, and links" {
     links u.lat
     run -2 lat-dirac u.lat

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
+#include "formats/format.h"
+#include "lattice/anisotropy.h"
 #include "overlap.h"
 #include "smear/smear.h"
 
@@ -39,6 +41,21 @@ void lat_fermion_of_options(lat_fermion *f, bool massless)
             o->boundary);
     if (lat_fermion_check(f, "the operator"))
         lat_usage("%s", lat_error());
+}
+
+int lat_fermion_check_xi(const lat_header *links, const char *name)
+{
+    double xi;
+    if (lat_opt_given("xi"))
+        return 0;
+    if (lat_anisotropy(links, &xi))
+        return -1;
+    return xi == 1
+               ? 0
+               : lat_mismatch(lat_opts.force,
+                              "%s: expected --xi of the quarks, as the links have anisotropy %g "
+                              "(--xi 1 or --force: they are isotropic)",
+                              name, xi);
 }
 
 int lat_fermion_check_gauge(const lat_header *links, const char *name)

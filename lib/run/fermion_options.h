@@ -52,6 +52,10 @@ void lat_fermion_of_options(lat_fermion *f, bool massless);
 /* Are these links what --gauge asks for? 0, or -1 with a sentence that begins with `name`. */
 int lat_fermion_check_gauge(const lat_header *links, const char *name);
 
+/* If these links are anisotropic, was --xi given to M of the options? 0, or -1 with a sentence that
+ * begins with `name`. */
+int lat_fermion_check_xi(const lat_header *links, const char *name);
+
 /* A header that says nothing of an operator any more: for spinors that are no solution. Of links
  * it says what it did. */
 void lat_header_no_operator(lat_header *head);

@@ -423,15 +423,22 @@ static int check_away(const lat_field *y, int columns, away *to)
     return rc;
 }
 
+/* Do the options name an operator? */
+static bool stated(void)
+{
+    return !identify && (lat_opt_given("kappa") || lat_opt_given("mass") || lat_opt_given("mu"));
+}
+
 /* The operator of the options where they name one, else that of the header. */
 static int choose_fermion(const run *r, const lat_field *x, lat_fermion *f)
 {
-    *f = lat_opt_given("kappa") || lat_opt_given("mass") || lat_opt_given("mu")
-             ? r->fermion
-             : x->head.quark.fermion;
+    *f = stated() ? r->fermion : x->head.quark.fermion;
     if (!lat_fermion_known(f))
         return lat_fail("%s: field %ld: the header names no operator: --kappa or --mass is needed",
                         name_of(r), r->field);
+    if (lat_opt_given("operator") && is_overlap(f) != is_overlap(&r->fermion))
+        return lat_fail("%s: field %ld: expected a solution of --operator %s, found one of %s",
+                        name_of(r), r->field, r->fermion.name, f->name);
     return 0;
 }
 
@@ -618,7 +625,13 @@ static int find_links(run *r, const lat_field *x)
                         r->field);
     if (lat_links_find(&r->links, &x->head, false, name_of(r), r->field))
         return -1;
-    return r->links.number == before ? 0 : lat_fermion_check_gauge(&r->links.u.head, gauge_file);
+    if (r->links.number == before)
+        return 0;
+    return lat_fermion_check_gauge(&r->links.u.head, gauge_file)
+                   || ((apply >= 0 || stated())
+                       && lat_fermion_check_xi(&r->links.u.head, gauge_file))
+               ? -1
+               : 0;
 }
 
 /* What M^-1 is divided by in the file of another program is unknown to --identify. */
@@ -648,6 +661,19 @@ static int each(run *r)
     return code;
 }
 
+/* The operator comes from options or from the header, not from a mixture. */
+static void check_operator(void)
+{
+    static const char *const names[] = {"csw",      "csw-t", "xi",   "nu", "twist",
+                                        "boundary", "m0",    "mass", "mu"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (lat_opt_given(names[i]) && !stated())
+            lat_usage(identify ? "--identify finds the operator: expected no --%s"
+                               : "--%s: expected --kappa or --mass with it, as the operator is "
+                                 "that of the header without",
+                      names[i]);
+}
+
 static void check_usage(run *r)
 {
     if ((apply >= 0) + check + identify != 1)
@@ -665,6 +691,8 @@ static void check_usage(run *r)
         lat_usage("--source and --source-file exclude each other");
     if (code_of == PLAIN && apply > M_DAGGER)
         lat_usage("--code plain applies M and Mdag alone");
+    if (check || identify)
+        check_operator();
     lat_operator_of_options(&r->fermion, check || identify || apply == SIGN);
     const bool overlap = is_overlap(&r->fermion);
     if (apply == SIGN && !overlap)

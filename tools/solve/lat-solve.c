@@ -712,6 +712,7 @@ static int open_links(run *r)
     if (!r->device && !(r->device = lat_device_open(&device, lat_opts.comm)))
         return -1;
     return lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
+                   || lat_fermion_check_xi(&r->links.u.head, lat_input_name(r->links.in))
                    || (smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared))
                ? -1
                : 0;
