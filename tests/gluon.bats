@@ -13,6 +13,16 @@ number() {
     sed -n "s/.*\"$1\": \([^,}]*\).*\"propagator\".*/\1/p"
 }
 
+@test "a configuration that comes twice into a mean is said" {
+    for i in 1 2; do rough $i.raw --dims 4,4,2,4 --seed $i; lat-orelax --theta 1e-14 $i.raw -o $i.lat; done
+    lat-gluon --mean 1.lat 2.lat 2>said >found
+    [ ! -s said ]
+    lat-gluon --mean 1.lat 2.lat 1.lat 2.lat 2>said >found
+    [ "$(cat said)" = "lat-gluon: 1.lat: --mean: configuration 2 is number 0 again, with the same links: it counts as an independent one" ]
+    lat-gluon 1.lat 1.lat 2>said >found
+    [ ! -s said ]
+}
+
 @test "plane waves in an SU(2) subgroup have exactly their D and longitudinal part" {
     command -v python3 >/dev/null || skip "no python3 to make them with"
     local time group dims args

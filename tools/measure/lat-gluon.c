@@ -472,12 +472,33 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
     return code;
 }
 
+/* The error of a mean takes configurations as independent: one that comes twice is said, once. */
+static int note_again(const lat_header *head, const char *name)
+{
+    static char(*seen)[sizeof head->read_crc];
+    static long count;
+    static bool warned;
+    for (long i = 0; i < count && *head->read_crc && !warned; i++)
+        if ((warned = !strcmp(seen[i], head->read_crc)))
+            lat_warn("%s: --mean: configuration %ld is number %ld again, with the same links: it "
+                     "counts as an independent one",
+                     name, count, i);
+    void *more = lat_grow(seen, count, sizeof *seen, "CRCs of configurations");
+    if (!more)
+        return -1;
+    seen = more;
+    strcpy(seen[count++], head->read_crc);
+    return 0;
+}
+
 static int all(lat_input *in, FILE *text)
 {
     lat_field f;
     int rc, code = LAT_DONE;
     for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &f)) != 0; config++) {
-        code = rc < 0 ? LAT_FAILED : one(&f, in, text, mean ? sum.configs : config);
+        code = rc < 0 || (mean && note_again(&f.head, lat_input_name(in)))
+                   ? LAT_FAILED
+                   : one(&f, in, text, mean ? sum.configs : config);
         sum.configs += code == LAT_DONE;
         if (rc > 0)
             lat_field_free(&f);
