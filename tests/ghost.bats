@@ -28,6 +28,14 @@ END
     lat-convert --from raw --dims "$2,4,4,2" --group 2 --type f64 --endian little twisted.raw -o "$1"
 }
 
+@test "momenta of an anisotropic lattice want weights of their own" {
+    lat-heatbath --dims 4,4,2,4 --beta 6 --xi 2 --thermalise 2 | tee a.lat | lat-orelax --theta 1e-14 -o one.lat
+    refuses 1 'one.lat: expected links of an isotropic lattice, found anisotropy 2' lat-ghost one.lat
+    lat-ghost --modes 1 one.lat >found
+    lat-orelax --weights 1,1,1,4 --theta 1e-14 a.lat | lat-ghost >found
+    lat-orelax --gauge coulomb --theta 1e-14 a.lat | lat-ghost >found
+}
+
 @test "D15: links 1: G(k) = 1 / k^2 in all gauges, with weights, by plane waves and from a point" {
     local group dims gauge source
     while read -r group dims gauge; do

@@ -13,6 +13,7 @@
 #include "formats/fields.h"
 #include "ghost/ghost.h"
 #include "grid/device.h"
+#include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "measure/measure.h"
 #include "run/device_options.h"
@@ -514,7 +515,11 @@ static lat_device *opened, *cpu; /* cpu: in place of a GPU that cannot */
 static int compute(measured *m, const char *name)
 {
     const int colours = m->f->head.nc * m->f->head.nc - 1;
-    if (!modes && (lat_boundary_closed(&m->f->head, m->c.time, "momenta") || make_momenta(m)))
+    /* Other weights are for anisotropic lattices. */
+    const bool all_alike = m->c.time < 0 && m->c.weight[m->f->head.geom.nd - 1] == m->c.weight[0];
+    if (!modes
+        && ((all_alike && lat_anisotropy_none(&m->f->head, name))
+            || lat_boundary_closed(&m->f->head, m->c.time, "momenta") || make_momenta(m)))
         return LAT_FAILED;
     lat_device *on = lat_device_or_cpu_said(opened, &device, lat_ghost_check(opened, m->f), &cpu);
     if (!on || !(m->m = lat_ghost_new_on(on, m->f, &m->c, packs_for(m, colours))))
