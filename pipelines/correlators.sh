@@ -7,6 +7,7 @@
 # Interrupt it, kill it, run it again: what is done is not computed again. From - the stream is read once; it is then in OUT/raw.
 # Copy and edit, or set a variable for once: JOBS=8 KAPPA=0.1540 pipelines/correlators.sh raw out
 set -euo pipefail
+export LC_ALL=C # awk reads and prints numbers with a point
 shopt -s nullglob
 unset CDPATH
 here=$(cd "$(dirname "$(realpath "$0")")" && pwd)

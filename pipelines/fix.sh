@@ -7,6 +7,7 @@
 # Set a variable for one run: THETA=1e-20 pipelines/landau.sh CONFIG OUT.lat
 # Keep parameters: copy landau.sh to mine.sh in this folder, and edit it.
 set -euo pipefail
+export LC_ALL=C # awk reads and prints numbers with a point
 PATH=$PATH:$(dirname "$(realpath "$0")")/../bin
 
 : "${T_LAST:=0.1}"        # last temperature: F is within some 5 % of its maximum, relaxation is faster from there

@@ -5,6 +5,7 @@
 # command goes on. Other parameters want another FOLDER: what is there already is not done again.
 # Copy and edit, or set a variable for once: COPIES=100 GAUGE=mag pipelines/gribov.sh CONFIG FOLDER
 set -euo pipefail
+export LC_ALL=C # awk reads and prints numbers with a point
 unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:$here/../bin

@@ -13,6 +13,7 @@ OUT ?= hadrons
 override RAW := $(patsubst -%,./-%,$(RAW))
 override OUT := $(patsubst -%,./-%,$(OUT))
 
+export LC_ALL := C# awk reads and prints numbers with a point
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .SUFFIXES:

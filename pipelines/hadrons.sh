@@ -4,6 +4,7 @@
 # left. hadrons.mk does it for an ensemble, with masses and a picture.
 # Copy and edit, or set a variable for once: KAPPA=0.1540 pipelines/hadrons.sh CONFIG OUT.tsv
 set -euo pipefail
+export LC_ALL=C # awk reads and prints numbers with a point
 unset CDPATH
 here=$(cd "$(dirname "$(realpath "$0")")" && pwd)
 PATH=$PATH:$here/../bin

@@ -3,6 +3,7 @@
 #   pipelines/quickstart.sh [CONFIG [OUT.lat]]
 # CONFIG is any file that lat-convert reads. Without one, the script makes a configuration of SU(3) pure gauge theory.
 set -euo pipefail
+export LC_ALL=C # awk reads and prints numbers with a point
 PATH=${LAT_BIN:+$LAT_BIN:}$PATH:$(dirname "$0")/../bin
 
 CONFIG=${1-}

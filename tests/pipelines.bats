@@ -759,6 +759,29 @@ END
     [ -s g.png ] && [ -s g.pdf ]
 }
 
+# In a locale with a decimal comma mawk reads 1.5 as 1 and prints 1,5.
+@test "numbers have a point in every locale: all scripts that use awk, sort or printf say so" {
+    local script used
+    for script in "$P"/*.sh "$P"/*.mk "$P"/paper/*.sh; do
+        used=$(grep -cE '(^|[^.a-z])(awk|sort|printf) ' "$script" || true)
+        [ "$used" -eq 0 ] || grep -qE '^(export )?LC_ALL( :)?=|common\.sh"$|ensemble\.sh|fix\.sh' "$script" || { echo "$script"; return 1; }
+    done
+    run ! grep -nE '(system\(|< *)"?awk' "$P"/plots/*.gp
+    mkdir comma
+    localedef -i de_DE -f UTF-8 "$PWD/comma/de_DE.UTF-8" || skip "no localedef that makes a locale with a decimal comma"
+    export LOCPATH=$PWD/comma
+    unset LC_ALL
+    export LANG=de_DE.UTF-8
+    [ "$(awk 'BEGIN { print 1.5 }')" = 1,5 ] || skip "this awk prints a point in every locale"
+    mkdir raw
+    for i in 1 2; do lat-start weak --dims 4,4,2,4 --epsilon 0.2 --seed $i -o raw/cfg.$i; done
+    hadrons() { make --no-print-directory -f "$P/hadrons.mk" RAW=raw KAPPA=0.12 SOURCE=point:0,0,0,0 CHANNELS=pion "$@"; }
+    hadrons
+    LC_ALL=C hadrons OUT=point
+    cmp hadrons/masses.tsv point/masses.tsv
+    refuses 1 'expected a locale with a decimal point, as LC_ALL=C' awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" hadrons/cfg.1.tsv
+}
+
 @test "hadrons: masses of a small ensemble with jackknife errors, only what is missing, other parameters are refused" {
     mkdir raw
     for i in 1 2 3; do lat-start weak --dims 4,4,4,8 --epsilon 0.2 --seed $i | lat-convert --to nersc -o raw/cfg.$i; done

@@ -12,10 +12,10 @@ set datafile missing NaN
 table = ARG2
 
 # Directions of rho, a1 and b1 are equal but for noise: the first of them is drawn.
-channels = system("awk -F'\\t' 'NR > 1 && $2 == 0 && $3 == 0 && $4 == 0 && $1 !~ /_[yz]$|backward|axial_t|pcac/ && !($1 in s) { s[$1]; print $1 }' '".table."'")
-T = int(system("awk -F'\\t' 'NR > 1 && $5 >= T { T = $5 + 1 } END { print T }' '".table."'"))
-n = int(system("awk -F'\\t' 'END { print $10 }' '".table."'"))
-at_rest(c) = sprintf("< awk -F'\\t' 'NR == 1 || ($1 == \"%s\" && $2 == 0 && $3 == 0 && $4 == 0)' '%s'", c, table)
+channels = system("LC_ALL=C awk -F'\\t' 'NR > 1 && $2 == 0 && $3 == 0 && $4 == 0 && $1 !~ /_[yz]$|backward|axial_t|pcac/ && !($1 in s) { s[$1]; print $1 }' '".table."'")
+T = int(system("LC_ALL=C awk -F'\\t' 'NR > 1 && $5 >= T { T = $5 + 1 } END { print T }' '".table."'"))
+n = int(system("LC_ALL=C awk -F'\\t' 'END { print $10 }' '".table."'"))
+at_rest(c) = sprintf("< LC_ALL=C awk -F'\\t' 'NR == 1 || ($1 == \"%s\" && $2 == 0 && $3 == 0 && $4 == 0)' '%s'", c, table)
 title_of(c) = c eq 'pion' ? '{/Symbol p}' : c eq 'rho_x' ? '{/Symbol r}' : c eq 'nucleon' ? 'N' : c eq 'delta' ? '{/Symbol D}' \
     : c eq 'lambda' ? '{/Symbol L}' : c eq 'sigma' ? '{/Symbol S}' : c eq 'xi' ? '{/Symbol X}' : c
 

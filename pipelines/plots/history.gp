@@ -19,7 +19,7 @@ begin[2] = 0
 do for [i = 2:ARGC] {
     stats ARGV[i] using 2 name 'X' nooutput
     begin[i + 1] = begin[i] + X_max
-    runs[i] = system("awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"copy\") c = i; next } ! /^#/ && ! seen[$1, $c]++ { print $1 \"/\" $c }' '".ARGV[i]."'")
+    runs[i] = system("LC_ALL=C awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"copy\") c = i; next } ! /^#/ && ! seen[$1, $c]++ { print $1 \"/\" $c }' '".ARGV[i]."'")
     if (system("head -n 1 '".ARGV[i]."' | cut -f3") eq 'T') { annealed = annealed.' '.i }
 }
 of(run, y) = strcol(1).'/'.strcol('copy') eq run ? y : NaN

@@ -13,7 +13,7 @@ set xlabel '(p^2)^{1/2} a'
 set xrange [0:*]
 set key bottom right
 error(e) = e == e ? e : 0
-of(gamma) = sprintf("< awk -F'\\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"gamma\") c = i } NR == 1 || $c == \"%s\"' '%s'", gamma, ARG3)
+of(gamma) = sprintf("< LC_ALL=C awk -F'\\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"gamma\") c = i } NR == 1 || $c == \"%s\"' '%s'", gamma, ARG3)
 set multiplot layout 2, 2
 set title 'mass function, with the tree-level correction'
 set ylabel 'a M(p)'

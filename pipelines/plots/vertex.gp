@@ -15,6 +15,6 @@ set xrange [0:*]
 set key top right
 set xzeroaxis
 error(e) = e == e ? e : 0
-of(limit) = sprintf("< awk -F'\\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"limit\") c = i } NR == 1 || $c == \"%s\"' '%s'", limit, ARG2)
-limits = system("awk -F'\\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"limit\") c = i; next } !s[$c]++ { print $c }' '".ARG2."'")
+of(limit) = sprintf("< LC_ALL=C awk -F'\\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"limit\") c = i } NR == 1 || $c == \"%s\"' '%s'", limit, ARG2)
+limits = system("LC_ALL=C awk -F'\\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"limit\") c = i; next } !s[$c]++ { print $c }' '".ARG2."'")
 plot for [l in limits] of(l) using (sqrt(column('phat2'))):(column('g')):(error(column('g_error'))) with yerrorbars pointtype 7 title l
