@@ -97,6 +97,8 @@ END
     [ "$stderr" = "lat-convert: expected 12 spinors for a propagator, found 8" ]
     run -1 --separate-stderr lat-convert --join 00.lat 02.lat -o x.lat
     [ "$stderr" = "lat-convert: 02.lat: expected column 1 of the propagator, found column 2" ]
+    refuses 1 '01.openqcd-sfld: expected column 2 of the propagator, found column 1 again' \
+        lat-convert --join --from openqcd-sfld --dims 3,4,2,5 00.openqcd-sfld 01.openqcd-sfld 01.openqcd-sfld
     run -1 --separate-stderr lat-convert --join 00.lat psi.lat -o x.lat
     [[ $stderr == "lat-convert: psi.lat: expected the operator of column 0, found another" ]]
     run -1 --separate-stderr lat-convert --join s.lat -o x.lat

@@ -66,6 +66,23 @@ static int fits(const lat_join *j, const char *name, const lat_field *psi, const
     return 0;
 }
 
+/* The column that psi is, number for number; -1: none, as it should be. */
+static int column_again(const lat_join *j, const lat_field *psi)
+{
+    const size_t columns = lat_header_objects(&j->whole.head), sites = lat_field_sites(psi),
+                 bytes = lat_header_full_reals(&psi->head) * (size_t)psi->head.real;
+    const char *whole = j->whole.data, *one = psi->data;
+    for (int c = 0; c < j->count; c++) {
+        size_t i = 0;
+        while (i < sites
+               && !memcmp(whole + (i * columns + (size_t)c) * bytes, one + i * bytes, bytes))
+            i++;
+        if (i == sites)
+            return c;
+    }
+    return -1;
+}
+
 static void put(lat_join *j, const lat_field *psi)
 {
     const size_t columns = lat_header_objects(&j->whole.head),
@@ -93,6 +110,9 @@ int lat_join_add(lat_join *j, const char *name, const lat_field *psi)
     free(source);
     if (rc)
         return -1;
+    if ((column = column_again(j, psi)) >= 0)
+        return lat_fail("%s: expected column %d of the propagator, found column %d again", name,
+                        j->count, column);
     put(j, psi);
     if (j->count < j->whole.head.quark.columns)
         return 0;

@@ -18,7 +18,8 @@ typedef struct lat_join {
 /* The next column: 1 if `whole` is complete, 0, or -1 with a sentence that begins with `name`,
  * where psi is no spinor, or is not of the lattice, the precision, the operator, the links and the
  * source of the first one, or its source says that it is another column ("point:0,0,0,0, column 7",
- * as lat-solve --columns writes it). Columns come in order: spin slow, colour fast. */
+ * as lat-solve --columns writes it), or it is one of the columns before, number for number. Columns
+ * come in order: spin slow, colour fast. */
 int lat_join_add(lat_join *j, const char *name, const lat_field *psi);
 
 /* 0, or -1 where columns are missing. */
