@@ -832,6 +832,13 @@ END
     chmod +x others/*
     PATH=$PWD/others:$PATH KAPPA=.12 SOURCE=gauss:2,6,0,0,0,0 SINK=gauss:2,6 KEEP=1 "$P/hadrons.sh" raw/cfg.1 one.tsv
     [ "$(echo one.*)" = "one.lat-solve.tsv one.prop.lat one.tsv" ]
+    # An empty table is no configuration that may be left out.
+    for found in /dev/null nothing; do
+        head -n 1 hadrons/cfg.1.tsv >nothing
+        run -1 --separate-stderr awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" hadrons/cfg.1.tsv $found hadrons/cfg.2.tsv
+        [ "$stderr" = "$found: expected a table with rows, found none" ]
+        [ -z "$output" ]
+    done
     # Two runs do not share a checkpoint, under whatever of its names the table goes.
     (flock 9; refuses 1 'hadrons.sh: ./one: another run is at work on it' "$P/hadrons.sh" raw/cfg.1 ./one) 9>>.one.hadrons.lock
     refuses 1 'nowhere/.one.hadrons.lock cannot be locked' "$P/hadrons.sh" raw/cfg.1 nowhere/one.tsv

@@ -10,7 +10,16 @@ BEGIN {
         exit 1
     }
 }
-END { if (wrong) exit 1 }
+FNR > 1 { filled[FILENAME] }
+# A table without rows is a configuration that would be missing in silence.
+END {
+    if (wrong) exit 1
+    for (i = 1; i < ARGC && !failed; i++)
+        if (ARGV[i] != "" && ARGV[i] != "-" && ARGV[i] !~ /^[A-Za-z_][A-Za-z_0-9]*=/ && !(ARGV[i] in filled)) {
+            print ARGV[i] ": expected a table with rows, found none" >"/dev/stderr"
+            exit 1
+        }
+}
 
 function spread(    k, average, square) {
     for (k = 1; k <= n; k++) { if (each[k] == "nan") return "nan"; average += each[k] / n }
