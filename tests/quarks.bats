@@ -367,6 +367,7 @@ assert k == 1'
     refuses 1 'a gauge field' lat-corr u.lat
     refuses 1 'expected its links, of CRC 0123cdef' lat-corr --sink gauss:1,2 --gauge-file u.lat a.lat
     refuses 2 'gauge-file is needed' lat-corr --sink gauss:1,2 a.lat
+    refuses 2 '--second: expected a channel with a second quark' lat-corr --channels nucleon,delta --second a.lat a.lat
     refuses 2 "found 'kaon'" lat-corr --channels pion,kaon a.lat
     refuses 2 'expected momenta' lat-corr --momenta 1,0 a.lat
     refuses 2 'origin' lat-corr --origin 4,0,0,0 a.lat

@@ -118,6 +118,20 @@ static double boundary_angle(const run *r, lat_channel_kind kind, int mu)
     }
 }
 
+/* Does any channel have the quark of --second? */
+static bool uses_second(const run *r)
+{
+    for (int c = 0; c < r->job.channels; c++)
+        switch (r->channel[c].kind) {
+        case LAT_NUCLEON:
+        case LAT_DELTA:
+        case LAT_NUCLEON_NR:
+        case LAT_DELTA_NR: break;
+        default: return true;
+        }
+    return false;
+}
+
 /* Hadrons of quarks with twisted boundaries in space have other momenta: n + shift, abs(shift) at
  * most 1/2. PCAC has the derivative in time of momentum 0 alone. */
 static int find_shifts(run *r)
@@ -137,6 +151,9 @@ static int find_shifts(run *r)
                 r->shift[c][mu] = s - ceil(s - .5);
         }
     r->job.shift = (const double(*)[3])r->shift;
+    if (second && !uses_second(r))
+        return lat_fail_usage("--second: expected a channel with a second quark, found nucleon and "
+                              "delta alone, which are of the first");
     return 0;
 }
 
