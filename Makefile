@@ -7,7 +7,8 @@
 #                     of lat-convert beside cat (DIMS=64,64,64,128 FOLDER=/scratch);
 #                     make bench-heatbath: of lat-heatbath; make bench-dirac: of Dirac operators on one core;
 #                     make bench-flow: of the gradient flow; make bench-ghost: of the Faddeev-Popov operator;
-#                     make bench-overlap: of the sign function, on a GPU too where one is
+#                     make bench-overlap: of the sign function, on a GPU too where one is;
+#                     make bench-solve: of lat-solve from file to file on one core, in memory (/dev/shm)
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long
@@ -387,7 +388,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-code check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-overlap bench-gpu bench-dirac-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-code check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-overlap bench-solve bench-gpu bench-dirac-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -469,6 +470,13 @@ bench-ghost: $(B)/bench/bench_ghost
 bench-overlap: $(B)/bench/bench_overlap
 	@$<
 	$(if $(gpu_found),@$< 0)
+
+# Files in memory, as the disk is not what is measured. KAPPA=.132 takes four times the iterations.
+KAPPA ?= .12
+bench-solve: $(B)/bench/bench_solve_file $(tools)
+	@folder=$$(mktemp -d /dev/shm/lat.XXXXXX) && trap 'rm -r "$$folder"' EXIT && \
+	$(BIN)/lat-start weak --epsilon .3 -d 16,16,16,16 -o "$$folder/links.lat" && \
+	OMP_NUM_THREADS=1 $< $(BIN)/lat-solve "$$folder/links.lat" "$$folder/propagator.lat" $(KAPPA)
 
 # Pictures need gnuplot; where it is not to be had there are the tables.
 plot_deps = $(if $(filter yes,$(DEPS)),@setup/deps plot || true)

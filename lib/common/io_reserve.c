@@ -26,7 +26,8 @@
 
 static uint64_t page(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
-/* Not where address space is limited: the limit was not chosen for a map. */
+/* Not where address space is limited: the limit was not chosen for a map. Nor where one thread
+ * would copy: a page of a map is cleared first, and one that is written is not. */
 static void map(lat_output *out)
 {
     const uint64_t from = out->position / page() * page();
@@ -34,8 +35,9 @@ static void map(lat_output *out)
     struct statfs fs;
     void *p;
 
-    if (fstatfs(out->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC || getrlimit(RLIMIT_AS, &most) < 0
-        || most.rlim_cur != RLIM_INFINITY || ftruncate(out->fd, (off_t)out->expected) < 0)
+    if (out->helpers == 1 || fstatfs(out->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC
+        || getrlimit(RLIMIT_AS, &most) < 0 || most.rlim_cur != RLIM_INFINITY
+        || ftruncate(out->fd, (off_t)out->expected) < 0)
         return;
     p = mmap(NULL, out->expected - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, (off_t)from);
     out->map = p == MAP_FAILED ? NULL : p;

@@ -7,6 +7,7 @@
 #include "clover.h"
 #include "dirac_cpu.h"
 #include "hop_table.h"
+#include "lattice/iterate.h"
 #include "links.h"
 #include "site/sun.h"
 
@@ -25,17 +26,51 @@ static void *new_lanes(const lat_cpu_dirac *c, int elements, const char *what)
                      (size_t)elements * lat_storage_bytes(grid->spec.storage), what);
 }
 
-/* U_mu(x), or U_mu(x-mu)^+; x is a site of the lattice. */
-static void hop_link(const lat_field *u, size_t x, int mu, bool backward, double *m)
+/* U_mu(x), or U_mu(x-mu)^+; x is site i of the field. */
+LAT_INLINE void hop_link(const lat_field *u, int nc, size_t i, int mu, bool backward, double *m)
 {
     double v[LAT_SUN_REALS];
-    const size_t nd = (size_t)u->head.geom.nd, i = lat_field_index(u, x);
+    const size_t nd = (size_t)u->head.geom.nd;
     if (!backward) {
-        lat_field_get(u, i * nd + (size_t)mu, m);
+        lat_load(u, i * nd + (size_t)mu, nc, m);
         return;
     }
-    lat_field_get(u, lat_field_next(u, i, mu, -1) * nd + (size_t)mu, v);
-    lat_sun_dag(u->head.nc, m, v);
+    lat_load(u, lat_field_next(u, i, mu, -1) * nd + (size_t)mu, nc, v);
+    lat_sun_dag(nc, m, v);
+}
+
+/* Links of a site that are wanted soon. Those of the hop back along x are near. */
+static void ask_for_links(const lat_field *u, int nc, size_t i)
+{
+    const size_t nd = (size_t)u->head.geom.nd, bytes = 2 * (size_t)(nc * nc) * (size_t)u->head.real;
+    const char *data = u->data;
+    for (size_t k = 0; k < nd * bytes; k += 64)
+        __builtin_prefetch(data + i * nd * bytes + k);
+    for (int mu = 1; mu < (int)nd; mu++) {
+        const size_t at = (lat_field_next(u, i, mu, -1) * nd + (size_t)mu) * bytes;
+        for (size_t k = 0; k < bytes; k += 64)
+            __builtin_prefetch(data + at + k);
+    }
+}
+
+/* The links of the sites of a block; `more`: another one follows. */
+LAT_INLINE void put_links(const lat_field *u, int nc, int reals, lat_lane_view v,
+                          const int64_t *site, int b, bool more)
+{
+    for (int l = 0; l < v.lanes; l++) {
+        const size_t i = site[l] < 0 ? 0 : lat_field_index(u, (size_t)site[l]);
+        if (more && site[l + v.lanes] >= 0)
+            ask_for_links(u, nc, lat_field_index(u, (size_t)site[l + v.lanes]));
+        for (int d = 0; d < 8; d++) {
+            double m[LAT_SUN_REALS], packed[LAT_SUN_REALS];
+            if (site[l] < 0)
+                lat_sun_one(nc, m);
+            else
+                hop_link(u, nc, i, lat_hop_axis(d), d & 1, m);
+            lat_link_pack(nc, reals, m, packed);
+            lat_lane_put_row(v, b, l, d * reals, reals, packed);
+        }
+    }
 }
 
 int lat_cpu_dirac_links(lat_cpu_dirac *c, const lat_field *u)
@@ -45,21 +80,13 @@ int lat_cpu_dirac_links(lat_cpu_dirac *c, const lat_field *u)
     if (!(c->links = new_lanes(c, 8 * reals, "the links")))
         return -1;
     const lat_lane_view v = lanes_of(c, c->links, 8 * reals);
+    const int64_t *site = lat_cpu_sites(g, 0);
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < g->lay->nblocks; b++)
-        for (int l = 0; l < v.lanes; l++) {
-            const int64_t x = lat_cpu_sites(g, 0)[(int64_t)b * v.lanes + l];
-            for (int d = 0; d < 8; d++) {
-                double m[LAT_SUN_REALS], packed[LAT_SUN_REALS];
-                if (x < 0)
-                    lat_sun_one(nc, m);
-                else
-                    hop_link(u, (size_t)x, lat_hop_axis(d), d & 1, m);
-                lat_link_pack(nc, reals, m, packed);
-                for (int e = 0; e < reals; e++)
-                    lat_lane_put(v, b, l, d * reals + e, packed[e]);
-            }
-        }
+        if (nc == 3) /* known to the compiler */
+            put_links(u, 3, reals, v, site + (int64_t)b * v.lanes, b, b + 1 < g->lay->nblocks);
+        else
+            put_links(u, nc, reals, v, site + (int64_t)b * v.lanes, b, b + 1 < g->lay->nblocks);
     return 0;
 }
 
@@ -68,8 +95,7 @@ static void put_clover(lat_lane_view v, int b, int l, const lat_clover *c)
     double packed[LAT_CLOVER_REALS(3)];
     for (int which = 0; which < 2; which++)
         lat_clover_pack(c, which, .5, packed + which * v.elements / 2);
-    for (int e = 0; e < v.elements; e++)
-        lat_lane_put(v, b, l, e, packed[e]);
+    lat_lane_put_row(v, b, l, 0, v.elements, packed);
 }
 
 /* Numbers for log det: the logarithm in two, each with the storage's precision; negative blocks. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/error.h"
+#include "lattice/iterate.h"
 #include "site/sun.h"
 
 /* ---- angles ---------------------------------------------------------------------------------- */
@@ -73,13 +74,20 @@ void lat_link_unpack(int nc, int reals, const double *packed, double *m)
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
-/* The largest change of an element of a matrix from packing. */
-static double change(int nc, int reals, const double *m)
+/* The largest change of an element of a matrix from packing. Rows that are kept do not change; of
+ * numbers that are not finite there, the row that follows from them is not finite either. */
+LAT_INLINE double change(int nc, int reals, const double *m)
 {
+    const bool angles = nc == 3 && reals == 8;
     double packed[18], back[LAT_SUN_REALS], off = 0;
-    lat_link_pack(nc, reals, m, packed);
-    lat_link_unpack(nc, reals, packed, back);
-    for (int e = 0; e < 2 * nc * nc; e++)
+    if (angles) {
+        lat_link_pack(nc, reals, m, packed);
+        lat_link_unpack(nc, reals, packed, back);
+    } else {
+        memcpy(back, m, (size_t)reals * sizeof *m);
+        lat_sun_complete(nc, back);
+    }
+    for (int e = angles ? 0 : reals; e < 2 * nc * nc; e++)
         off = lat_worse(off, fabs(back[e] - m[e]));
     return off;
 }
@@ -95,9 +103,16 @@ static double worst_link(const lat_field *u, int reals, size_t *where)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < lat_field_matrices(u); i++) {
         double m[LAT_SUN_REALS], dagger[LAT_SUN_REALS];
-        lat_field_get(u, i, m);
-        lat_sun_dag(nc, dagger, m);
-        const double off = lat_worse(change(nc, reals, m), change(nc, reals, dagger));
+        double off;
+        if (nc == 3 && reals == 12) { /* known to the compiler */
+            lat_load(u, i, 3, m);
+            lat_sun_dag(3, dagger, m);
+            off = lat_worse(change(3, 12, m), change(3, 12, dagger));
+        } else {
+            lat_load(u, i, nc, m);
+            lat_sun_dag(nc, dagger, m);
+            off = lat_worse(change(nc, reals, m), change(nc, reals, dagger));
+        }
         if (!(off > worst) && off == off)
             continue;
 #pragma omp critical

@@ -228,13 +228,7 @@ int lat_cpu_sum_total(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
 
 /* ---- in and out ------------------------------------------------------------------------------ */
 
-static void change_basis(int half, const double *from, double *to)
-{
-    for (int e = 0; e < half; e++) {
-        to[e] = (from[e] + from[half + e]) * M_SQRT1_2;
-        to[half + e] = (from[e] - from[half + e]) * M_SQRT1_2;
-    }
-}
+enum { LANES = 16 }; /* of a block, at most */
 
 static lat_lane_view view(const lat_dfield *x)
 {
@@ -250,48 +244,103 @@ typedef struct transfer {
     uint64_t seed;
 } transfer;
 
-typedef void on_site(const transfer *t, int64_t site, double *spinor);
-
-/* Spinors of own sites of these blocks, each made by `fill`; or handed to `take`. */
-static void visit(const transfer *t, int begin, int end, on_site *fill, on_site *take)
-{
-    const lat_lane_view v = view(t->x);
-    const int reals = t->x->shape.reals, first = t->column * reals;
-    const int64_t *site = lat_cpu_sites(lat_cpu(t->x->grid), 0);
-#pragma omp parallel for schedule(static)
-    for (int b = begin; b < end; b++)
-        for (int l = 0; l < v.lanes; l++) {
-            double psi[24], inside[24];
-            const int64_t x = site[(int64_t)b * v.lanes + l];
-            if (x < 0)
-                continue;
-            if (fill) {
-                fill(t, x, psi);
-                change_basis(reals / 2, psi, inside);
-                for (int e = 0; e < reals; e++)
-                    lat_lane_put(v, b, l, first + e, inside[e]);
-            } else {
-                for (int e = 0; e < reals; e++)
-                    inside[e] = lat_lane_get(v, b, l, first + e);
-                change_basis(reals / 2, inside, psi);
-                take(t, x, psi);
-            }
-        }
-}
-
 static size_t host_spinor(const lat_field *host, int64_t site, int object)
 {
     return lat_field_index(host, (size_t)site) * lat_header_objects(&host->head) + (size_t)object;
 }
 
-static void from_host(const transfer *t, int64_t site, double *spinor)
+/* One column of a host field is far from site to site: the next block's spinors are asked for. */
+static void ask_for(const lat_field *host, int object, const int64_t *site, int lanes)
 {
-    lat_field_get(t->host, host_spinor(t->host, site, t->object), spinor);
+    const size_t bytes = lat_header_full_reals(&host->head) * (size_t)host->head.real;
+    for (int l = 0; l < lanes; l++)
+        if (site[l] >= 0) {
+            const char *at = (const char *)host->data + host_spinor(host, site[l], object) * bytes;
+            for (size_t i = 0; i < bytes; i += 64)
+                __builtin_prefetch(at + i);
+        }
 }
 
-static void to_host(const transfer *t, int64_t site, double *spinor)
+static void from_host(const transfer *t, int64_t site, double *spinor)
 {
-    lat_field_put(t->to, host_spinor(t->to, site, t->object), spinor);
+    const size_t i = host_spinor(t->host, site, t->object), n = (size_t)t->x->shape.reals;
+    if (t->host->head.real == LAT_F64)
+        memcpy(spinor, (const double *)t->host->data + i * n, n * sizeof *spinor);
+    else
+        lat_field_get(t->host, i, spinor);
+}
+
+static void to_host(const transfer *t, int64_t site, const double *spinor)
+{
+    const size_t i = host_spinor(t->to, site, t->object), n = (size_t)t->x->shape.reals;
+    if (t->to->head.real == LAT_F64)
+        memcpy((double *)t->to->data + i * n, spinor, n * sizeof *spinor);
+    else
+        lat_field_put(t->to, i, spinor);
+}
+
+static void draw(const transfer *t, int64_t site, double *spinor)
+{
+    for (int e = 0; e < t->x->shape.reals; e += 2) {
+        uint32_t w[4];
+        lat_random(t->seed, (uint64_t)site, (uint32_t)t->column, LAT_FOR_SPINORS, (uint32_t)e, w);
+        const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
+                     angle = 2 * M_PI * lat_uniform(w[2], w[3]);
+        spinor[e] = r * cos(angle);
+        spinor[e + 1] = r * sin(angle);
+    }
+}
+
+/* The own sites of a block: their spinors go in, those of `host` or random ones, or to `to`. */
+typedef void on_block(const transfer *t, lat_lane_view v, const int64_t *site, int b);
+
+static void put_block(const transfer *t, lat_lane_view v, const int64_t *site, int b)
+{
+    const int reals = t->x->shape.reals;
+    double psi[LANES][24], inside[24 * LANES];
+    for (int l = 0; l < v.lanes; l++) {
+        memset(psi[l], 0, sizeof psi[l]); /* idle lanes */
+        if (site[l] >= 0 && t->host)
+            from_host(t, site[l], psi[l]);
+        else if (site[l] >= 0)
+            draw(t, site[l], psi[l]);
+    }
+    for (int e = 0; e < reals / 2; e++)
+        for (int l = 0; l < v.lanes; l++) {
+            const double up = psi[l][e], down = psi[l][reals / 2 + e];
+            inside[e * v.lanes + l] = (up + down) * M_SQRT1_2;
+            inside[(reals / 2 + e) * v.lanes + l] = (up - down) * M_SQRT1_2;
+        }
+    lat_lane_put_all(v, b, t->column * reals, reals, inside);
+}
+
+static void get_block(const transfer *t, lat_lane_view v, const int64_t *site, int b)
+{
+    const int reals = t->x->shape.reals;
+    double psi[LANES][24], inside[24 * LANES];
+    lat_lane_get_all(v, b, t->column * reals, reals, inside);
+    for (int e = 0; e < reals / 2; e++)
+        for (int l = 0; l < v.lanes; l++) {
+            const double a = inside[e * v.lanes + l], c = inside[(reals / 2 + e) * v.lanes + l];
+            psi[l][e] = (a + c) * M_SQRT1_2;
+            psi[l][reals / 2 + e] = (a - c) * M_SQRT1_2;
+        }
+    for (int l = 0; l < v.lanes; l++)
+        if (site[l] >= 0)
+            to_host(t, site[l], psi[l]);
+}
+
+static void visit(const transfer *t, int begin, int end, on_block *fn)
+{
+    const lat_lane_view v = view(t->x);
+    const int64_t *site = lat_cpu_sites(lat_cpu(t->x->grid), 0);
+    const lat_field *host = t->host ? t->host : t->to;
+#pragma omp parallel for schedule(static)
+    for (int b = begin; b < end; b++) {
+        if (host && b + 1 < end)
+            ask_for(host, t->object, site + (int64_t)(b + 1) * v.lanes, v.lanes);
+        fn(t, v, site + (int64_t)b * v.lanes, b);
+    }
 }
 
 static int check_host(const lat_spinor_space *s, const lat_field *host, int object)
@@ -316,7 +365,7 @@ static int cpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_fie
     const transfer t = {.x = x, .column = column, .object = object, .host = host};
     if (check_host(s, host, object))
         return -1;
-    visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, from_host, NULL);
+    visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, put_block);
     return 0;
 }
 
@@ -326,20 +375,8 @@ static int cpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_fie
     const transfer t = {.x = (lat_dfield *)x, .column = column, .object = object, .to = host};
     if (check_host(s, host, object))
         return -1;
-    visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, NULL, to_host);
+    visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, get_block);
     return 0;
-}
-
-static void draw(const transfer *t, int64_t site, double *spinor)
-{
-    for (int e = 0; e < t->x->shape.reals; e += 2) {
-        uint32_t w[4];
-        lat_random(t->seed, (uint64_t)site, (uint32_t)t->column, LAT_FOR_SPINORS, (uint32_t)e, w);
-        const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
-                     angle = 2 * M_PI * lat_uniform(w[2], w[3]);
-        spinor[e] = r * cos(angle);
-        spinor[e + 1] = r * sin(angle);
-    }
 }
 
 static int cpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)
@@ -348,7 +385,7 @@ static int cpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t se
     lat_cpu_blocks(s->grid, p->parity, &begin, &end);
     for (int i = 0; i < p->columns; i++) {
         const transfer t = {.x = x, .column = p->column[i], .seed = seed};
-        visit(&t, begin, end, draw, NULL);
+        visit(&t, begin, end, put_block);
     }
     return 0;
 }
@@ -434,9 +471,9 @@ static int cpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
                 if (site < 0)
                     continue;
                 const int32_t at = position[site - lay->first];
-                for (int e = 0; e < reals; e++)
-                    lat_lane_put(b, block, l, here + e,
-                                 lat_lane_get(a, at / a.lanes, at % a.lanes, there + e));
+                double spinor[24];
+                lat_lane_get_row(a, at / a.lanes, at % a.lanes, there, reals, spinor);
+                lat_lane_put_row(b, block, l, here, reals, spinor);
             }
         }
     return 0;

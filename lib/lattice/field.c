@@ -65,6 +65,8 @@ size_t lat_field_held(const lat_field *f)
 
 size_t lat_field_index(const lat_field *f, size_t site)
 {
+    if (!lat_field_shared(f))
+        return site;
     const size_t slice = lat_slice_sites(&f->head), slices = (size_t)lat_slices(&f->head);
     const lat_slab s = lat_field_slab(f);
     const size_t t = (site / slice + slices - (size_t)s.first) % slices;

@@ -189,8 +189,8 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     if (level_open(&w->outer, device, links, fermion, options, LAT_STORAGE_DOUBLE)
         || (options->inner != LAT_STORAGE_DOUBLE
             && level_open(&w->inner, device, links, fermion, options, options->inner))
-        || !(w->b = lat_spinor_new(w->outer.space, "the sources"))
-        || !(w->x = lat_spinor_new(w->outer.space, "the solutions"))) {
+        || !(w->b = vector(&w->outer, "the sources"))
+        || !(w->x = vector(&w->outer, "the solutions"))) {
         lat_wilson_close(w);
         return NULL;
     }
@@ -230,20 +230,24 @@ static lat_spinor_part part_of(lat_parity parity, int columns, const int *column
     return (lat_spinor_part){parity, columns, column};
 }
 
-/* Column number k of the solution to the host. */
-static int fetch(lat_wilson *w, int k)
+/* These columns of the solution to the host. */
+static int fetch(lat_wilson *w, int columns, const int *column)
 {
-    const lat_spinor_part p = part_of(LAT_ODD, 1, &k);
-    const lat_dirac_ops *d = w->outer.d->ops;
-    if (w->options.form != LAT_FULL && d->reconstruct(w->outer.d, &p, w->x, w->b))
+    const lat_spinor_part p = part_of(LAT_ODD, columns, column);
+    lat_spinor_space *s = w->outer.space;
+    if (columns && w->options.form != LAT_FULL
+        && w->outer.d->ops->reconstruct(w->outer.d, &p, w->x, w->b))
         return -1;
-    return w->outer.space->ops->get(w->outer.space, w->x, k, w->job->x, w->job->object[k]);
+    for (int i = 0; i < columns; i++)
+        if (s->ops->get(s, w->x, column[i], w->job->x, w->job->object[column[i]]))
+            return -1;
+    return 0;
 }
 
 static int done(void *with, int column)
 {
     lat_wilson *w = with;
-    return fetch(w, column) || w->job->done(w->job->with, column) ? -1 : 0;
+    return fetch(w, 1, &column) || w->job->done(w->job->with, column) ? -1 : 0;
 }
 
 static int progress(void *with, long iterations, int active, double ratio)
@@ -263,19 +267,19 @@ static int load(lat_wilson *w, double *norm)
     const lat_wilson_job *job = w->job;
     lat_spinor_space *s = w->outer.space;
     const lat_spinor_part both = part_of(LAT_BOTH, job->columns, w->number),
-                          odd = part_of(LAT_ODD, job->columns, w->number);
+                          own = part_of(w->outer.system.parity, job->columns, w->number);
     for (int k = 0; k < job->columns; k++)
         if (s->ops->put(s, w->b, k, job->b, job->object[k])
             || (job->from_x && s->ops->put(s, w->x, k, job->x, job->object[k])))
             return -1;
-    if ((!job->from_x && s->ops->zero(s, &both, w->x))
+    if ((!job->from_x && s->ops->zero(s, &own, w->x))
         || s->ops->dots(s, &both, 0, NULL, w->b, NULL, norm))
         return -1;
     for (int k = 0; k < job->columns; k++)
         norm[k] = sqrt(norm[k]);
     return w->options.form == LAT_FULL
                ? 0
-               : w->outer.d->ops->prepare(w->outer.d, w->options.form, &odd, w->b, w->b);
+               : w->outer.d->ops->prepare(w->outer.d, w->options.form, &own, w->b, w->b);
 }
 
 static void add_costs(lat_wilson *w, double seconds, lat_wilson_cost *cost)
@@ -354,12 +358,14 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
         || promote(w, &problem, report))
         return -1;
     const double seconds = lat_seconds() - start;
+    int left[LAT_SPINOR_COLUMNS], count = 0;
     for (int k = 0; k < job->columns; k++) {
         report[k].residual *= norm[k] > 0 ? scale(w) / norm[k] : 1;
-        const bool fetched = job->done && report[k].end == LAT_END_CONVERGED;
-        if (!fetched && fetch(w, k))
-            return -1;
+        if (!job->done || report[k].end != LAT_END_CONVERGED) /* not fetched yet */
+            left[count++] = k;
     }
+    if (fetch(w, count, left))
+        return -1;
     if (cost)
         add_costs(w, seconds, cost);
     return 0;

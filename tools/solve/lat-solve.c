@@ -443,10 +443,7 @@ static void name_solution(run *r)
 }
 
 /* Does a solve write all of x, before anybody reads it? */
-static bool whole_x_is_written(const run *r)
-{
-    return r->device->gpu && !r->columns && !r->twists && !is_overlap(r);
-}
+static bool whole_x_is_written(const run *r) { return !r->columns && !r->twists && !is_overlap(r); }
 
 /* One mass, or twist. */
 static int solve_one(run *r, lat_solution_start from)
@@ -466,7 +463,7 @@ static int solve_one(run *r, lat_solution_start from)
         lat_stream_preallocate(r->out, &r->s.x->head, lat_opts.store);
     name_solution(r);
     lat_pages of_x = {.running = false}; /* of the solution, while a GPU is at work */
-    if (whole_x_is_written(r) && from == LAT_FROM_ZERO)
+    if (r->device->gpu && whole_x_is_written(r) && from == LAT_FROM_ZERO)
         lat_pages_begin(&of_x, r->s.x->data,
                         lat_field_held(r->s.x) * lat_header_full_reals(&r->s.x->head)
                             * sizeof(double));
