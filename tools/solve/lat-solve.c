@@ -16,28 +16,20 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "quark/plain.h"
-#include "grid/memory.h"
 #include "smear/smear.h"
 #include "quark/source.h"
-#include "run/device_options.h"
-#include "run/links.h"
-#include "run/modefile.h"
-#include "run/solution.h"
+#include "run/inverter.h"
 #include "run/tool.h"
-#include "solve/memory.h"
+#include "run/twists.h"
 #include "stream/stream.h"
 
-enum { MOST_MASSES = 64 };
-enum { BATCH = 16 };                  /* columns side by side, at most, unless told */
-enum { SYMMETRIC, ASYMMETRIC, NONE }; /* of --even-odd */
+enum { MOST_MASSES = LAT_WILSON_TWISTS };
 
-static const char *smear_text, *source_text, *gauge_file, *log_path, *checkpoint, *resume,
-    *columns_text, *masses_text, *kappas_text, *twists_text, *deflate_path;
-static lat_solution_options how = {.residual = 1e-10, .max_iterations = 20000, .batch = BATCH};
-static double memory;
-static long reals;
-static int precision = -1, even_odd, halo;
-static lat_device_options device;
+static const char *source_text, *gauge_file, *log_path, *checkpoint, *resume, *columns_text,
+    *masses_text, *kappas_text, *twists_text, *deflate_path;
+static lat_inverter_options solving = {
+    .how = {.residual = 1e-10, .max_iterations = 20000, .batch = LAT_INVERTER_BATCH},
+    .precision = -1};
 
 static const lat_option options[] = {
     LAT_FERMION_OPTIONS,
@@ -51,7 +43,7 @@ static const lat_option options[] = {
      "several twisted masses, in place of --twist: a solution for each, in this order, from one "
      "Krylov space (multi-shift CG)",
      false},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &solving.smearing, 0, 0,
      "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not; a "
      "source has the links as they are",
      false},
@@ -61,41 +53,41 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "read links from FILE; the input has sources", true},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &precision, 0, 0,
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &solving.precision, 0, 0,
      "of the iterations; half: on GPUs (default: single; on a GPU half, but for --solver "
      "bicgstabl and gcr)",
      false},
-    {LAT_OPT_REAL, "residual", 0, "R", &how.residual, 1e-16, 1,
+    {LAT_OPT_REAL, "residual", 0, "R", &solving.how.residual, 1e-16, 1,
      "solve until |b - M x|/|b| is below R in every column", false},
-    {LAT_OPT_INT, "max-iterations", 0, "N", &how.max_iterations, 1, 1e9,
+    {LAT_OPT_INT, "max-iterations", 0, "N", &solving.how.max_iterations, 1, 1e9,
      "give up a column after N iterations", LAT_OPT_LIMIT},
-    {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &how.solver, 0, 0,
+    {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solving.how.solver, 0, 0,
      "auto: bicgstab; where it fails bicgstabl, then cg", false},
-    {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &even_odd, 0, 0,
+    {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &solving.even_odd, 0, 0,
      "which Schur complement is solved; none: M itself", false},
     {LAT_OPT_TEXT, "deflate", 0, "FILE", &deflate_path, 0, 0,
      "modes of lat-modes (of overlap: lat-overlap --save-modes), of these links and this operator, "
      "in FILE: their part of a solution is computed directly, the rest by CG (of gamma5 S: "
      "--even-odd asym)",
      true},
-    {LAT_OPT_INT, "reals", 0, "R", &reals, 0, 18,
+    {LAT_OPT_INT, "reals", 0, "R", &solving.reals, 0, 18,
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
      false},
-    {LAT_OPT_REAL, "delta", 0, "D", &how.delta, 0, 1,
+    {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 0, 1,
      "update reliably when the residual has fallen by D (default: 0.02; CG in "
      "half 0.1)",
      false},
-    {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &halo, 0, 0,
+    {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &solving.halo, 0, 0,
      "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
      "compare: the same bytes, but slower",
      true},
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve these columns alone, and write them as spinors", false},
-    {LAT_OPT_INT, "batch", 0, "N", &how.batch, 1, LAT_SPINOR_COLUMNS,
+    {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_SPINOR_COLUMNS,
      "columns side by side: more are faster and take more memory (default: 16; on a GPU as many as "
      "fit, of large lattices half or a third of all, which are certified while it solves the next)",
      true},
-    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
+    {LAT_OPT_REAL, "memory", 0, "GB", &solving.memory, 0, 1e9,
      "memory of a device for solvers and operator, by which --batch is chosen (default: what is "
      "free on a GPU, any on the CPU)",
      true},
@@ -105,7 +97,7 @@ static const lat_option options[] = {
      "keep columns that are done in FILE, which must be new, or that of --resume", true},
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
      "go on from the checkpoint FILE, with the same input and options", true},
-    LAT_DEVICE_OPTIONS(device),
+    LAT_DEVICE_OPTIONS(solving.device),
     {0}};
 
 static const lat_tool tool = {
@@ -120,228 +112,26 @@ static const lat_tool tool = {
 };
 
 typedef struct run {
-    lat_device *device, *cpu; /* cpu: where the device cannot do it */
-    lat_input *in;            /* links or sources */
+    lat_input *in; /* links or sources */
     lat_output *out;
     FILE *log;
     bool agreed; /* all ranks know that the output cannot be written */
     lat_source *source;
-    lat_fermion fermion;
-    double mass[MOST_MASSES], twist[MOST_MASSES];
-    int masses, twists;   /* twists 0: one, that of fermion */
-    int columns, *column; /* of --columns; 0: all */
-
-    int wide; /* columns that the operator was opened for */
+    double mass[MOST_MASSES];
+    int masses;
     lat_smear smear;
-    lat_links links;         /* of the input, or of --gauge-file */
-    long opened;             /* the number of those that were prepared for M */
-    lat_field smeared;       /* those of the operator, with --smear-links */
-    lat_input *modes;        /* of --deflate */
-    char deflation[128];     /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
-    lat_overlap_known known; /* of --modes */
-    int form;                /* of its propagators */
-
-    lat_solution s;      /* the present one; its operator is for these links and `fermion` */
-    lat_field *of_twist; /* x of each twist, with --twists */
+    long opened; /* the number of the links that were prepared for M */
+    int form;    /* of propagators of the overlap operator */
+    lat_inverter v;
 } run;
 
-/* The number of the present links in their file, from 0 on. */
-static long config_of(const run *r) { return r->links.number - 1; }
-
-static bool is_overlap(const run *r) { return !strcmp(r->fermion.name, "overlap"); }
-
 /* ---- a solution ------------------------------------------------------------------------------ */
-
-static lat_storage inner_precision(const lat_device *on)
-{
-    const bool fast = how.solver != LAT_SOLVER_BICGSTABL && how.solver != LAT_SOLVER_GCR;
-    switch ((enum {AUTO = -1, SINGLE, DOUBLE, HALF}) precision) {
-    case AUTO: break;
-    case SINGLE: return LAT_STORAGE_SINGLE;
-    case DOUBLE: return LAT_STORAGE_DOUBLE;
-    case HALF: return LAT_STORAGE_HALF;
-    }
-    return on->gpu && fast ? LAT_STORAGE_HALF : LAT_STORAGE_SINGLE;
-}
-
-/* Those of M. */
-static const lat_field *links_of(const run *r) { return smear_text ? &r->smeared : &r->links.u; }
-
-/* The device, or, where it was chosen by itself and cannot do it, the CPU. */
-static lat_device *device_for(run *r, const lat_field *links)
-{
-    const bool can = lat_spinor_gpu_takes(&links->head.geom, lat_opts.comm->size)
-                     && (reals != 8 || links->head.nc == 2);
-    return lat_device_or_cpu(r->device, &device, can, &r->cpu);
-}
-
-static void close_operator(run *r)
-{
-    if (r->s.wilson && lat_wilson_promoted(r->s.wilson))
-        lat_warn("half precision stagnated in %ld columns, which went on in single",
-                 lat_wilson_promoted(r->s.wilson));
-    lat_overlap_pair_close(&r->s.overlap);
-    lat_plain_free(r->s.plain);
-    lat_wilson_close(r->s.wilson);
-    r->s.plain = NULL;
-    r->s.wilson = NULL;
-}
-
-/* The largest modulus of an eigenvalue. */
-static double reach(const lat_field *modes)
-{
-    double most = 0;
-    for (size_t k = 0; k < lat_header_objects(&modes->head); k++)
-        most = fmax(most, fabs(modes->head.quark.eigenvalue[k]));
-    return most;
-}
-
-/* The modes of --deflate for the present links and this operator, named in r->deflation. */
-static int find_modes(run *r, const lat_fermion *f, lat_field *modes, lat_modes_matrix *matrix)
-{
-    if (lat_modefile_find(r->modes, &r->links.u, f, smear_text, modes, matrix))
-        return -1;
-    snprintf(r->deflation, sizeof r->deflation, "%zu modes of %s up to %.3g, CRC %s",
-             lat_header_objects(&modes->head), lat_modes_matrix_text(*matrix), reach(modes),
-             modes->head.read_crc);
-    return 0;
-}
-
-/* They say what is solved, the Schur complement or M itself. */
-static int read_modes(run *r, lat_field *modes, lat_modes_matrix *matrix)
-{
-    if (find_modes(r, &r->fermion, modes, matrix))
-        return -1;
-    if (lat_opt_given("even-odd") && (even_odd == NONE) != (*matrix != LAT_MODES_OF_G5S))
-        return lat_fail("%s: expected modes of %s for this --even-odd, found those of %s",
-                        lat_input_name(r->modes),
-                        even_odd == NONE ? "gamma5 M or M^+ M" : "gamma5 S",
-                        lat_modes_matrix_text(*matrix));
-    return 0;
-}
-
-/* Columns side by side: --batch, or as many as the device's memory takes. */
-static int choose_batch(run *r, lat_device *on, size_t modes, lat_wilson_options *o)
-{
-    const lat_wilson_use use = {(lat_solver)how.solver, r->twists, (int)modes};
-    const lat_header *links = &r->links.u.head;
-    const bool given = lat_opt_given("batch");
-    const double bytes = memory > 0 ? memory * 1e9 : lat_device_free_bytes(on),
-                 wanted = lat_wilson_bytes(on, links, &r->fermion, o, &use, false);
-    if (bytes < 0)
-        return -1;
-    if (given && wanted <= bytes)
-        return 0;
-    const int fit = lat_wilson_columns(on, links, &r->fermion, o, &use, bytes);
-    if (fit == 0)
-        return -1;
-    if (given)
-        return lat_fail(
-            "--batch %d needs %.3g GB of memory, %.3g GB are there: expected --batch %d",
-            o->columns, wanted * 1e-9, bytes * 1e-9, fit);
-    if (fit < o->columns)
-        lat_verbose("%d of %d columns side by side: all would need %.3g GB of memory, %.3g GB are "
-                    "there",
-                    fit, o->columns, wanted * 1e-9, bytes * 1e-9);
-    how.batch = o->columns = fit;
-    return 0;
-}
-
-static int open_wilson(run *r, lat_device *on, lat_wilson_options *o)
-{
-    const lat_field *links = links_of(r);
-    lat_field modes = {.data = NULL};
-    lat_modes_matrix matrix = LAT_MODES_OF_G5M;
-    lat_header_init(&modes.head);
-    int rc = r->modes ? read_modes(r, &modes, &matrix) : 0;
-    if (r->modes)
-        o->form = matrix == LAT_MODES_OF_G5S ? LAT_ASYMMETRIC : LAT_FULL;
-    if (rc == 0
-        && (choose_batch(r, on, r->modes ? lat_header_objects(&modes.head) : 0, o)
-            || !(r->s.plain = lat_plain_new(links, &r->fermion))
-            || !(r->s.wilson = lat_wilson_open(on, links, &r->fermion, o))))
-        rc = -1;
-    if (rc == 0 && r->modes)
-        rc = lat_wilson_deflate(r->s.wilson, &modes, matrix == LAT_MODES_OF_NORMAL,
-                                lat_input_name(r->modes));
-    lat_field_free(&modes);
-    return rc;
-}
-
-/* At most; choose_batch may take fewer. */
-static int side_by_side(int columns, int most)
-{
-    if (!lat_opt_given("batch"))
-        how.batch = most;
-    return columns < how.batch ? columns : (int)how.batch;
-}
-
-/* Columns are certified while the next ones are solved, where a GPU does that on one rank: in
- * batches, each with enough spinors for a GPU that more would be no faster. */
-static int solved_beside(run *r, const lat_device *on, int columns)
-{
-    enum { ENOUGH = 6 << 20, MOST = 3 };
-    r->s.beside = on->gpu && on->comm->size == 1 && !lat_columns_writes(r->s.kept);
-    if (!r->s.beside || is_overlap(r))
-        return side_by_side(columns, BATCH);
-    const double full = (double)columns * (double)lat_field_sites(&r->links.u) / ENOUGH;
-    const int batches = full < 1 ? 1 : full < MOST ? (int)full : MOST;
-    const int most = (columns + batches - 1) / batches;
-    return side_by_side(columns, most < BATCH ? most : BATCH);
-}
-
-/* The overlap operator, with modes of H and of its own, if there are files of them. */
-static int open_overlap(run *r, lat_device *on, int columns)
-{
-    lat_fermion massless = r->fermion;
-    lat_field modes = {.data = NULL};
-    lat_modes_matrix matrix;
-    massless.mass = 0;
-    lat_header_init(&modes.head);
-    int rc = lat_overlap_known_find(&r->known, config_of(r), &r->links.u, &r->fermion, smear_text)
-                     || (r->modes && find_modes(r, &massless, &modes, &matrix))
-                     || lat_overlap_pair_open(&r->s.overlap, on, links_of(r), &r->fermion, columns,
-                                              how.residual, &r->known)
-                 ? -1
-                 : 0;
-    if (rc == 0 && r->modes)
-        rc = lat_overlap_deflate(r->s.overlap.fast, &modes, lat_input_name(r->modes));
-    lat_field_free(&modes);
-    return rc;
-}
-
-/* Operator and plain operator of the present links and fermion. */
-static int open_operator(run *r)
-{
-    static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
-    const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->s.b->head);
-    const lat_field *links = links_of(r);
-    lat_device *on = device_for(r, links);
-    if (!on)
-        return -1;
-    lat_wilson_options o = {
-        .columns = solved_beside(r, on, columns),
-        .form = forms[even_odd],
-        .inner = inner_precision(on),
-        .dirac = {.reals = (int)reals, .in_turn = halo},
-    };
-    lat_device_threads(on, links, o.columns);
-    if (r->s.overlap.fast && is_overlap(r)) { /* of another mass */
-        lat_overlap_pair_mass(&r->s.overlap, r->fermion.mass);
-        return 0;
-    }
-    close_operator(r);
-    r->wide = columns;
-    if (is_overlap(r))
-        return open_overlap(r, on, o.columns);
-    return open_wilson(r, on, &o);
-}
 
 /* What is written, and of which operator. */
 static int describe_overlap(const run *r, lat_header *head)
 {
     return lat_info_set(head, LAT_INFO_PROPAGATOR, lat_propagator_text(r->form))
-                   || lat_overlap_describe(head, r->s.overlap.fast, &r->known)
+                   || lat_overlap_describe(head, r->v.s.overlap.fast, &r->v.known)
                ? -1
                : 0;
 }
@@ -349,31 +139,31 @@ static int describe_overlap(const run *r, lat_header *head)
 /* What the header says of a solution, and a line of history. */
 static int describe(run *r, int columns, const int *column)
 {
-    lat_header *head = &r->s.x->head;
+    lat_header *head = &r->v.s.x->head;
     double worst = 0;
-    lat_header_of_links(head, &r->links.u.head, &r->fermion);
+    lat_header_of_links(head, &r->v.links.u.head, &r->v.fermion);
     for (int i = 0; i < columns; i++)
-        worst = fmax(worst, r->s.true_residual[column[i]]);
+        worst = fmax(worst, r->v.s.true_residual[column[i]]);
     return (columns == head->quark.columns
-            && lat_quark_set_residuals(&head->quark, r->s.true_residual))
-           || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
-           || (is_overlap(r) && describe_overlap(r, head))
+            && lat_quark_set_residuals(&head->quark, r->v.s.true_residual))
+           || (solving.smearing && lat_info_set(head, LAT_SMEARED_LINKS, solving.smearing))
+           || (lat_inverter_overlap(&r->v) && describe_overlap(r, head))
            || lat_provenance(head, "residual %.2e by %s%s%s%s%s", worst,
-                             lat_solver_name(r->s.report[column[0]].solver),
-                             *r->deflation ? ", deflated by " : "", r->deflation,
-                             *r->known.text ? ", sign function with " : "", r->known.text);
+                             lat_solver_name(r->v.s.report[column[0]].solver),
+                             *r->v.deflation ? ", deflated by " : "", r->v.deflation,
+                             *r->v.known.text ? ", sign function with " : "", r->v.known.text);
 }
 
 static void log_columns(const run *r, int columns, const int *column)
 {
     for (int i = 0; r->log && i < columns; i++) {
         const int c = column[i];
-        const lat_solve_report *p = &r->s.report[c];
-        const lat_wilson_cost *t = &r->s.cost[c];
+        const lat_solve_report *p = &r->v.s.report[c];
+        const lat_wilson_cost *t = &r->v.s.cost[c];
         fprintf(r->log, "%ld\t%ld\t%.10g\t%.10g\t%d\t%ld\t%ld\t%.4e\t%s\t%.4f\t%.3f\t%.3f\n",
-                config_of(r), r->s.field, r->fermion.mass, r->fermion.twist, c, p->iterations,
-                p->updates, r->s.true_residual[c], lat_solver_name(p->solver), t->seconds,
-                t->seconds > 0 ? t->flops / t->seconds * 1e-9 : 0,
+                lat_inverter_config(&r->v), r->v.s.field, r->v.fermion.mass, r->v.fermion.twist, c,
+                p->iterations, p->updates, r->v.s.true_residual[c], lat_solver_name(p->solver),
+                t->seconds, t->seconds > 0 ? t->flops / t->seconds * 1e-9 : 0,
                 t->seconds > 0 ? t->bytes / t->seconds * 1e-9 : 0);
         fflush(r->log);
     }
@@ -388,12 +178,12 @@ static int write_field(run *r, lat_field *f)
 /* One column of x as a field of its own. */
 static int write_column(run *r, int c)
 {
-    lat_field one = {.comm = r->s.x->comm};
-    const size_t columns = lat_header_objects(&r->s.x->head),
-                 bytes = lat_header_full_reals(&r->s.x->head) * sizeof(double);
-    const lat_quark *q = &r->s.x->head.quark;
+    lat_field one = {.comm = r->v.s.x->comm};
+    const size_t columns = lat_header_objects(&r->v.s.x->head),
+                 bytes = lat_header_full_reals(&r->v.s.x->head) * sizeof(double);
+    const lat_quark *q = &r->v.s.x->head.quark;
     char *text = NULL;
-    int rc = lat_header_copy(&one.head, &r->s.x->head);
+    int rc = lat_header_copy(&one.head, &r->v.s.x->head);
     if (rc)
         return rc;
     lat_header_make_spinors(&one.head, LAT_SPINOR, 1);
@@ -402,11 +192,11 @@ static int write_column(run *r, int c)
     if (asprintf(&text, "%s%scolumn %d", q->source ? q->source : "", q->source ? ", " : "", c) < 0)
         rc = lat_fail("out of memory: the text of a source");
     rc = rc || lat_quark_set_source(&one.head.quark, text)
-         || lat_quark_set_residuals(&one.head.quark, &r->s.true_residual[c])
-         || lat_field_alloc(&one, r->s.x->comm);
-    for (size_t i = 0; rc == 0 && i < lat_field_sites(r->s.x); i++)
+         || lat_quark_set_residuals(&one.head.quark, &r->v.s.true_residual[c])
+         || lat_field_alloc(&one, r->v.s.x->comm);
+    for (size_t i = 0; rc == 0 && i < lat_field_sites(r->v.s.x); i++)
         memcpy((char *)one.data + i * bytes,
-               (char *)r->s.x->data + (i * columns + (size_t)c) * bytes, bytes);
+               (char *)r->v.s.x->data + (i * columns + (size_t)c) * bytes, bytes);
     rc = rc || write_field(r, &one);
     free(text);
     lat_field_free(&one);
@@ -415,223 +205,97 @@ static int write_column(run *r, int c)
 
 static int write_solution(run *r, int columns, const int *column)
 {
-    if (!r->columns)
-        return write_field(r, r->s.x);
+    if (!r->v.columns)
+        return write_field(r, r->v.s.x);
     for (int i = 0; i < columns; i++)
         if (write_column(r, column[i]))
             return -1;
     return 0;
 }
 
-static int listed(const run *r, int *list)
-{
-    const int columns = r->columns ? r->columns : (int)lat_header_objects(&r->s.x->head);
-    for (int i = 0; i < columns; i++)
-        list[i] = r->columns ? r->column[i] : i;
-    return columns;
-}
-
-/* For the checkpoint. */
-static void name_solution(run *r)
-{
-    const char *links = r->links.u.head.read_crc, *source = r->s.b->head.read_crc;
-    snprintf(r->s.name, sizeof r->s.name,
-             "config %ld field %ld mass %a twist %a links %s source %s%s%s%s%s", config_of(r),
-             r->s.field, r->fermion.mass, r->fermion.twist, *links ? links : "-",
-             *source ? source : "-", *r->deflation ? " deflated by " : "", r->deflation,
-             *r->known.text ? " with " : "", r->known.text);
-}
-
 /* Does a solve write all of x, before anybody reads it? */
-static bool whole_x_is_written(const run *r) { return !r->columns && !r->twists && !is_overlap(r); }
+static bool whole_x_is_written(const run *r)
+{
+    return !r->v.columns && !r->v.twists && !lat_inverter_overlap(&r->v);
+}
 
 /* One mass, or twist. */
 static int solve_one(run *r, lat_solution_start from)
 {
-    const size_t all = lat_header_objects(&r->s.x->head);
+    const size_t all = lat_header_objects(&r->v.s.x->head);
     int list[LAT_MAX_COLUMNS];
-    const int columns = listed(r, list);
-    if (columns > r->wide && !r->modes) /* which come once */
-        close_operator(r);
+    const int columns = lat_inverter_columns(&r->v, list);
+    if (columns > r->v.wide && !r->v.modes) /* which come once */
+        lat_inverter_close(&r->v);
     if (from != LAT_SOLVED) {
-        memset(r->s.report, 0, all * sizeof *r->s.report);
-        memset(r->s.cost, 0, all * sizeof *r->s.cost);
+        memset(r->v.s.report, 0, all * sizeof *r->v.s.report);
+        memset(r->v.s.cost, 0, all * sizeof *r->v.s.cost);
     }
-    if ((r->masses > 1 || r->twists || !(r->s.wilson || r->s.overlap.fast)) && open_operator(r))
+    if ((r->masses > 1 || r->v.twists || !(r->v.s.wilson || r->v.s.overlap.fast))
+        && lat_inverter_open(&r->v))
         return LAT_FAILED;
-    if (!r->columns)
-        lat_stream_preallocate(r->out, &r->s.x->head, lat_opts.store);
-    name_solution(r);
+    if (!r->v.columns)
+        lat_stream_preallocate(r->out, &r->v.s.x->head, lat_opts.store);
+    lat_inverter_name(&r->v);
     lat_pages of_x = {.running = false}; /* of the solution, while a GPU is at work */
-    if (r->device->gpu && whole_x_is_written(r) && from == LAT_FROM_ZERO)
-        lat_pages_begin(&of_x, r->s.x->data,
-                        lat_field_held(r->s.x) * lat_header_full_reals(&r->s.x->head)
+    if (r->v.device->gpu && whole_x_is_written(r) && from == LAT_FROM_ZERO)
+        lat_pages_begin(&of_x, r->v.s.x->data,
+                        lat_field_held(r->v.s.x) * lat_header_full_reals(&r->v.s.x->head)
                             * sizeof(double));
-    const int code = lat_solution_solve(&r->s, columns, list, from);
+    const int code = lat_solution_solve(&r->v.s, columns, list, from);
     lat_pages_end(&of_x);
     if (code != LAT_DONE)
         return code;
     log_columns(r, columns, list);
     lat_header head; /* of the next mass */
-    if (lat_header_copy(&head, &r->s.x->head))
+    if (lat_header_copy(&head, &r->v.s.x->head))
         return LAT_FAILED;
-    if (is_overlap(r))
-        lat_propagator_make(r->form, false, &r->fermion, r->s.b, columns, list, r->s.x);
+    if (lat_inverter_overlap(&r->v))
+        lat_propagator_make(r->form, false, &r->v.fermion, r->v.s.b, columns, list, r->v.s.x);
     const bool bad = describe(r, columns, list) || write_solution(r, columns, list);
-    if (is_overlap(r)) /* where the next mass begins */
-        lat_propagator_make(r->form, true, &r->fermion, r->s.b, columns, list, r->s.x);
-    lat_header_free(&r->s.x->head);
-    r->s.x->head = head;
+    if (lat_inverter_overlap(&r->v)) /* where the next mass begins */
+        lat_propagator_make(r->form, true, &r->v.fermion, r->v.s.b, columns, list, r->v.s.x);
+    lat_header_free(&r->v.s.x->head);
+    r->v.s.x->head = head;
     return bad ? LAT_FAILED : LAT_DONE;
 }
 
 /* ---- several twisted masses ------------------------------------------------------------------ */
 
-/* What is good of these columns goes into the checkpoint, unless a limit has cut it short. */
-static int save_twist(run *r, lat_field *x, int columns, const int *column)
-{
-    double now[LAT_SPINOR_COLUMNS];
-    lat_plain *m = lat_plain_new(links_of(r), &r->fermion);
-    int rc = !m || lat_field_exchange(x) || lat_plain_residual(m, x, r->s.b, columns, column, now);
-    lat_plain_free(m);
-    for (int i = 0; i < columns && rc == 0; i++) {
-        if (r->s.report[column[i]].end == LAT_END_CONVERGED && now[i] <= how.residual)
-            rc = lat_solution_save(&r->s, x, column[i]);
-    }
-    return rc;
-}
-
-static int save_family(run *r, int columns, const int *column)
-{
-    int rc = 0;
-    for (int j = 0; j < r->twists && rc == 0; j++) {
-        r->fermion.twist = r->twist[j];
-        name_solution(r);
-        rc = save_twist(r, &r->of_twist[j], columns, column);
-    }
-    return rc;
-}
-
-/* The columns of a batch for all twists, in one Krylov space. */
-static int solve_family(run *r, lat_wilson *w, int columns, const int *column, lat_field *const *x)
-{
-    double target[LAT_SPINOR_COLUMNS];
-    lat_solve_report report[LAT_SPINOR_COLUMNS] = {{0}};
-    lat_wilson_cost cost[LAT_SPINOR_COLUMNS] = {{0}};
-    const lat_wilson_job job = {.b = r->s.b,
-                                .columns = columns,
-                                .object = column,
-                                .target = target,
-                                .max_iterations = how.max_iterations,
-                                .progress = lat_solution_progress,
-                                .with = &r->s};
-    for (int i = 0; i < columns; i++)
-        target[i] = .9 * how.residual; /* rounding of the true one */
-    r->s.rate = (lat_rate){0};
-    if (lat_wilson_twists(w, &job, r->twists, r->twist, x, report, cost))
-        return -1;
-    for (int i = 0; i < columns; i++) {
-        const lat_wilson_cost *c = &cost[i];
-        const double n = r->twists; /* share it */
-        r->s.report[column[i]] = report[i];
-        r->s.cost[column[i]] = (lat_wilson_cost){c->seconds / n, c->flops / n, c->bytes / n};
-    }
-    r->s.left -= columns;
-    return lat_columns_writes(r->s.kept) ? save_family(r, columns, column) : 0;
-}
-
-/* Has the checkpoint all twists of a column? Then x has them. */
-static int restore_family(run *r, int column)
-{
-    int rc = 1;
-    for (int j = 0; j < r->twists && rc > 0; j++) {
-        r->fermion.twist = r->twist[j];
-        name_solution(r);
-        rc = lat_solution_saved(&r->s, &r->of_twist[j], column);
-    }
-    return rc;
-}
-
-static int solve_families(run *r, lat_wilson *w)
-{
-    int list[LAT_MAX_COLUMNS], wanted[LAT_SPINOR_COLUMNS];
-    lat_field *x[MOST_MASSES];
-    const int columns = listed(r, list);
-    r->s.left = columns;
-    for (int j = 0; j < r->twists; j++)
-        x[j] = &r->of_twist[j];
-    for (int i = 0; i < columns;) {
-        int n = 0;
-        for (; i < columns && n < how.batch; i++) {
-            const int there = restore_family(r, list[i]);
-            if (there < 0)
-                return -1;
-            if (there == 0)
-                wanted[n++] = list[i];
-        }
-        if (n && solve_family(r, w, n, wanted, x))
-            return -1;
-    }
-    return 0;
-}
-
-/* All columns of all twists; r->of_twist gets them. */
-static int make_families(run *r)
-{
-    int list[LAT_MAX_COLUMNS];
-    const int columns = listed(r, list);
-    lat_device *on = device_for(r, links_of(r));
-    lat_fermion fermion = r->fermion;
-    lat_wilson_options o = {.columns = side_by_side(columns, BATCH),
-                            .form = LAT_FULL,
-                            .inner = LAT_STORAGE_DOUBLE,
-                            .dirac = {.reals = (int)reals, .in_turn = halo}};
-    fermion.twist = 0;
-    if (on)
-        lat_device_threads(on, links_of(r), o.columns);
-    close_operator(r);
-    lat_wilson *w = on && choose_batch(r, on, 0, &o) == 0
-                        ? lat_wilson_open(on, links_of(r), &fermion, &o)
-                        : NULL;
-    const int rc = w ? solve_families(r, w) : -1;
-    lat_wilson_close(w);
-    return rc;
-}
-
 /* The twists of --twists for the source b. An exit code. */
 static int solve_twists(run *r)
 {
-    const size_t all = lat_header_objects(&r->s.x->head);
-    lat_field *one = r->s.x;
+    const size_t all = lat_header_objects(&r->v.s.x->head);
+    lat_field *one = r->v.s.x;
     int code = LAT_DONE, made = 0;
-    r->fermion.mass = r->mass[0];
-    r->of_twist = lat_alloc((size_t)r->twists, sizeof *r->of_twist, "solutions");
-    for (; r->of_twist && made < r->twists; made++) {
-        r->of_twist[made] = (lat_field){.comm = one->comm};
-        if (lat_field_duplicate(one, &r->of_twist[made]))
+    r->v.fermion.mass = r->mass[0];
+    r->v.of_twist = lat_alloc((size_t)r->v.twists, sizeof *r->v.of_twist, "solutions");
+    for (; r->v.of_twist && made < r->v.twists; made++) {
+        r->v.of_twist[made] = (lat_field){.comm = one->comm};
+        if (lat_field_duplicate(one, &r->v.of_twist[made]))
             break;
     }
     lat_solve_report *report = lat_alloc(all, sizeof *report, "reports");
     lat_wilson_cost *cost = lat_alloc(all, sizeof *cost, "reports");
-    memset(r->s.report, 0, all * sizeof *r->s.report);
-    memset(r->s.cost, 0, all * sizeof *r->s.cost);
-    if (made < r->twists || !report || !cost || make_families(r))
+    memset(r->v.s.report, 0, all * sizeof *r->v.s.report);
+    memset(r->v.s.cost, 0, all * sizeof *r->v.s.cost);
+    if (made < r->v.twists || !report || !cost || lat_twists_solve(&r->v))
         code = LAT_FAILED;
-    for (int j = 0; j < r->twists && code == LAT_DONE; j++) {
+    for (int j = 0; j < r->v.twists && code == LAT_DONE; j++) {
         if (j == 0) {
-            memcpy(report, r->s.report, all * sizeof *report);
-            memcpy(cost, r->s.cost, all * sizeof *cost);
+            memcpy(report, r->v.s.report, all * sizeof *report);
+            memcpy(cost, r->v.s.cost, all * sizeof *cost);
         }
-        memcpy(r->s.report, report, all * sizeof *report);
-        memcpy(r->s.cost, cost, all * sizeof *cost);
-        r->s.x = &r->of_twist[j];
-        r->fermion.twist = r->twist[j];
+        memcpy(r->v.s.report, report, all * sizeof *report);
+        memcpy(r->v.s.cost, cost, all * sizeof *cost);
+        r->v.s.x = &r->v.of_twist[j];
+        r->v.fermion.twist = r->v.twist[j];
         code = solve_one(r, LAT_SOLVED);
     }
-    r->s.x = one;
+    r->v.s.x = one;
     for (int j = 0; j < made; j++)
-        lat_field_free(&r->of_twist[j]);
-    free(r->of_twist);
+        lat_field_free(&r->v.of_twist[j]);
+    free(r->v.of_twist);
     free(report);
     free(cost);
     return code;
@@ -647,33 +311,33 @@ static int solve_source(run *r, lat_field *b)
     if (lat_header_copy(&x.head, &b->head))
         return code;
     x.head.real = LAT_F64;
-    r->s.b = b;
-    r->s.x = &x;
+    r->v.s.b = b;
+    r->v.s.x = &x;
     const size_t all = lat_header_objects(&x.head);
-    bool good = lat_field_alloc(&x, b->comm) == 0 && lat_solution_reserve(&r->s) == 0;
-    for (int i = 0; good && i < r->columns; i++)
-        if ((size_t)r->column[i] >= all) {
-            lat_fail("--columns: expected columns below %zu, found %d", all, r->column[i]);
+    bool good = lat_field_alloc(&x, b->comm) == 0 && lat_solution_reserve(&r->v.s) == 0;
+    for (int i = 0; good && i < r->v.columns; i++)
+        if ((size_t)r->v.column[i] >= all) {
+            lat_fail("--columns: expected columns below %zu, found %d", all, r->v.column[i]);
             good = false;
         }
     if (good) {
         int list[LAT_MAX_COLUMNS];
-        const int columns = listed(r, list);
-        good = !lat_plain_check_open(&r->fermion, b, columns, list,
+        const int columns = lat_inverter_columns(&r->v, list);
+        good = !lat_plain_check_open(&r->v.fermion, b, columns, list,
                                      source_text ? "--source" : lat_input_name(r->in));
     }
     if (good && !whole_x_is_written(r))
         lat_zero(x.data, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
-    for (int m = 0; good && !r->twists && m < r->masses; m++) {
-        r->fermion.mass = r->mass[m];
+    for (int m = 0; good && !r->v.twists && m < r->masses; m++) {
+        r->v.fermion.mass = r->mass[m];
         code = solve_one(r, m > 0 ? LAT_FROM_X : LAT_FROM_ZERO);
         good = code == LAT_DONE;
     }
-    if (good && r->twists)
+    if (good && r->v.twists)
         code = solve_twists(r);
-    lat_solution_unreserve(&r->s);
+    lat_solution_unreserve(&r->v.s);
     lat_field_free(&x);
-    r->s.field++;
+    r->v.s.field++;
     return code;
 }
 
@@ -682,10 +346,10 @@ static int solve_source(run *r, lat_field *b)
 static int on_links(run *r)
 {
     if (!r->source
-        && (!(r->source = lat_source_new(source_text, &r->links.u.head))
+        && (!(r->source = lat_source_new(source_text, &r->v.links.u.head))
             || lat_source_check_steps(r->source)))
         return LAT_FAILED;
-    if (lat_source_begin(r->source, &r->links.u, config_of(r)))
+    if (lat_source_begin(r->source, &r->v.links.u, lat_inverter_config(&r->v)))
         return LAT_FAILED;
     int code = LAT_DONE;
     for (int f = 0; f < lat_source_fields(r->source) && code == LAT_DONE; f++) {
@@ -701,21 +365,24 @@ static int on_links(run *r)
 /* New links: are they in the gauge, and what are they for M? */
 static int open_links(run *r)
 {
-    if (r->opened == r->links.number)
+    if (r->opened == r->v.links.number)
         return 0;
-    close_operator(r);
-    lat_field_free(&r->smeared);
-    r->opened = r->links.number;
-    if (!r->device && !(r->device = lat_device_open(&device, lat_opts.comm)))
+    lat_inverter_close(&r->v);
+    lat_field_free(&r->v.smeared);
+    r->opened = r->v.links.number;
+    if (!r->v.device && !(r->v.device = lat_device_open(&solving.device, lat_opts.comm)))
         return -1;
-    return lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
-                   || lat_fermion_check_xi(&r->links.u.head, lat_input_name(r->links.in))
-                   || (smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared))
+    return lat_fermion_check_gauge(&r->v.links.u.head, lat_input_name(r->v.links.in))
+                   || lat_fermion_check_xi(&r->v.links.u.head, lat_input_name(r->v.links.in))
+                   || (solving.smearing && lat_smear_links(&r->v.links.u, &r->smear, &r->v.smeared))
                ? -1
                : 0;
 }
 
-static int next_links(run *r) { return lat_solution_asked(&r->s) ? -1 : lat_links_next(&r->links); }
+static int next_links(run *r)
+{
+    return lat_solution_asked(&r->v.s) ? -1 : lat_links_next(&r->v.links);
+}
 
 /* Links and own sources, to the end of the input. */
 static int from_links(run *r)
@@ -731,7 +398,7 @@ static int read_source(run *r, lat_field *b)
 {
     const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
     *b = (lat_field){.data = NULL};
-    if (lat_solution_asked(&r->s))
+    if (lat_solution_asked(&r->v.s))
         return -1;
     lat_stop_hold(lat_opts.comm->size > 1);
     const int rc = lat_fields_read_as(r->in, b, &h);
@@ -743,7 +410,7 @@ static int read_source(run *r, lat_field *b)
                         lat_input_name(r->in), lat_kind_text(b->head.kind));
     if (lat_fermion_known(&b->head.quark.fermion))
         return lat_fail("%s: field %ld: expected a source, found a solution", lat_input_name(r->in),
-                        r->s.field);
+                        r->v.s.field);
     return 1;
 }
 
@@ -753,8 +420,8 @@ static int from_sources(run *r)
     int rc, code = LAT_DONE;
     while (code == LAT_DONE && (rc = read_source(r, &b)) != 0) {
         const bool good = rc > 0
-                          && !lat_links_find(&r->links, &b.head, false, lat_input_name(r->in),
-                                             r->s.field)
+                          && !lat_links_find(&r->v.links, &b.head, false, lat_input_name(r->in),
+                                             r->v.s.field)
                           && !open_links(r);
         code = good ? solve_source(r, &b) : LAT_FAILED;
         lat_field_free(&b);
@@ -787,7 +454,7 @@ static void parse_masses(run *r)
 {
     const char *text = masses_text ? masses_text : kappas_text,
                *name = masses_text ? "--masses" : "--kappas";
-    r->mass[0] = r->fermion.mass;
+    r->mass[0] = r->v.fermion.mass;
     r->masses = 1;
     if (!text)
         return;
@@ -810,45 +477,45 @@ static void parse_twists(run *r)
         return;
     if (lat_opt_given("twist") || masses_text || kappas_text)
         lat_usage("--twists is in place of --twist, and excludes --masses and --kappas");
-    if (how.solver != LAT_SOLVER_AUTO && how.solver != LAT_SOLVER_CG)
+    if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
         lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
-    r->twists = parse_list("--twists", twists_text, r->twist);
+    r->v.twists = parse_list("--twists", twists_text, r->v.twist);
 }
 
 static void parse_columns(run *r)
 {
     static int list[LAT_MAX_COLUMNS];
     const char *text = columns_text;
-    r->column = list;
-    for (; text && *text; r->columns++) {
+    r->v.column = list;
+    for (; text && *text; r->v.columns++) {
         char *end;
         const long v = strtol(text, &end, 10);
-        const int last = r->columns ? list[r->columns - 1] : -1;
+        const int last = r->v.columns ? list[r->v.columns - 1] : -1;
         if (end == text || (*end && *end != ',') || v <= last || v >= LAT_MAX_COLUMNS)
             lat_usage(
                 "--columns: expected numbers from 0 on, ascending, with commas between, found "
                 "'%.80s'",
                 text);
-        list[r->columns] = (int)v;
+        list[r->v.columns] = (int)v;
         text = *end ? end + 1 : end;
     }
-    if (columns_text && r->columns == 0)
+    if (columns_text && r->v.columns == 0)
         lat_usage("--columns: expected numbers, found none");
 }
 
 /* Modes are of one operator, and conjugate gradients keep out of their space. */
 static void check_deflation(const run *r)
 {
-    if (!deflate_path || is_overlap(r)) /* whose modes are those of all masses */
+    if (!deflate_path || lat_inverter_overlap(&r->v)) /* whose modes are those of all masses */
         return;
     if (masses_text || kappas_text || twists_text)
         lat_usage("--deflate excludes --masses, --kappas and --twists: modes are of one operator");
-    if (how.solver != LAT_SOLVER_AUTO && how.solver != LAT_SOLVER_CG)
+    if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
         lat_usage("--deflate: expected --solver cg or auto, as others do not keep out of the space "
                   "of the modes");
-    if (lat_opt_given("even-odd") && even_odd == SYMMETRIC)
+    if (lat_opt_given("even-odd") && solving.even_odd == LAT_EVEN_ODD_SYMMETRIC)
         lat_usage("--deflate: expected --even-odd asym, or none, found sym");
-    how.solver = LAT_SOLVER_CG;
+    solving.how.solver = LAT_SOLVER_CG;
 }
 
 /* Options that an overlap operator has no use for, and its masses. */
@@ -856,18 +523,18 @@ static void check_overlap(run *r)
 {
     static const char *const wilson[] = {"kappas", "solver", "precision", "even-odd",
                                          "reals",  "delta",  "twists",    "halo"};
-    for (size_t i = 0; is_overlap(r) && i < sizeof wilson / sizeof *wilson; i++)
+    for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
     r->form = lat_propagator_of_options(masses_text);
     for (int m = 0; masses_text && m < r->masses; m++)
-        r->mass[m] = lat_mass_of_options(&r->fermion, r->mass[m]);
+        r->mass[m] = lat_mass_of_options(&r->v.fermion, r->mass[m]);
 }
 
 static void check_usage(run *r)
 {
-    lat_operator_of_options(&r->fermion, masses_text || kappas_text);
-    if (smear_text && lat_smear_parse(smear_text, &r->smear))
+    lat_operator_of_options(&r->v.fermion, masses_text || kappas_text);
+    if (solving.smearing && lat_smear_parse(solving.smearing, &r->smear))
         lat_usage("--smear-links: %s", lat_error());
     parse_masses(r);
     parse_twists(r);
@@ -887,12 +554,12 @@ static void check_usage(run *r)
 static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
-    if (lat_device_begin(&device, comm) /* a GPU starts while the links are read */
-        || !(r->s.kept = lat_columns_open(checkpoint, resume, comm))
+    if (lat_device_begin(&solving.device, comm) /* a GPU starts while the links are read */
+        || !(r->v.s.kept = lat_columns_open(checkpoint, resume, comm))
         || !(r->in = lat_input_open(lat_opts.input, comm))
-        || !(r->links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
-        || (deflate_path && !(r->modes = lat_input_open(deflate_path, comm)))
-        || lat_overlap_known_open(&r->known, comm)
+        || !(r->v.links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
+        || (deflate_path && !(r->v.modes = lat_input_open(deflate_path, comm)))
+        || lat_overlap_known_open(&r->v.known, comm)
         || !(r->out = lat_output_open(lat_opts.output, lat_output_flags() | LAT_OUTPUT_OTHER, comm))
         || (log_path
             && !(r->log = lat_log_open(
@@ -901,7 +568,7 @@ static int open_all(run *r)
                      "solver\tseconds\tgflops\tgbytes",
                      comm))))
         return -1;
-    lat_columns_watch(r->s.kept);
+    lat_columns_watch(r->v.s.kept);
     return 0;
 }
 
@@ -909,7 +576,7 @@ static int open_all(run *r)
 static void keep_done(run *r)
 {
     char *why = strdup(lat_error());
-    const char *file = lat_columns_keep(r->s.kept);
+    const char *file = lat_columns_keep(r->v.s.kept);
     if (file && why && strcmp(why, LAT_ANOTHER_FAILED))
         lat_fail("%s; the same command with --resume %s goes on", why, file);
     else
@@ -921,7 +588,7 @@ static void keep_done(run *r)
  * since the disk may be full. */
 static void give_up(run *r, int code)
 {
-    lat_solution *s = &r->s;
+    lat_solution *s = &r->v.s;
     lat_output_abort(r->out);
     r->out = NULL;
     if (!s->kept)
@@ -937,26 +604,26 @@ static void give_up(run *r, int code)
 
 int main(int argc, char **argv)
 {
-    run r = {.s = {.how = &how}};
-    r.s.fermion = &r.fermion;
+    run r = {.v = {.o = &solving, .s = {.how = &solving.how}}};
+    r.v.s.fermion = &r.v.fermion;
     lat_options_parse(&tool, argc, argv);
     check_usage(&r);
     int code = open_all(&r) ? LAT_FAILED : gauge_file ? from_sources(&r) : from_links(&r);
     lat_progress_end();
     if (code != LAT_DONE)
         give_up(&r, code);
-    close_operator(&r);
+    lat_inverter_close(&r.v);
     lat_source_free(r.source);
-    lat_field_free(&r.smeared);
-    if (r.cpu)
-        lat_device_close(r.cpu);
-    if (r.device)
-        lat_device_close(r.device);
-    if (r.in != r.links.in)
+    lat_field_free(&r.v.smeared);
+    if (r.v.cpu)
+        lat_device_close(r.v.cpu);
+    if (r.v.device)
+        lat_device_close(r.v.device);
+    if (r.in != r.v.links.in)
         lat_input_close(r.in);
-    lat_input_close(r.modes);
-    lat_overlap_known_close(&r.known);
-    lat_links_free(&r.links);
+    lat_input_close(r.v.modes);
+    lat_overlap_known_close(&r.v.known);
+    lat_links_free(&r.v.links);
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
     if (code != LAT_DONE)
@@ -967,10 +634,10 @@ int main(int argc, char **argv)
         give_up(&r, code = LAT_FAILED);
     }
     if (code == LAT_DONE)
-        lat_columns_remove(r.s.kept);
-    lat_columns_free(r.s.kept);
+        lat_columns_remove(r.v.s.kept);
+    lat_columns_free(r.v.s.kept);
     lat_device_end();
-    if (r.s.stopped > 0)
-        lat_stop_exit(lat_opts.comm, r.s.stopped);
+    if (r.v.s.stopped > 0)
+        lat_stop_exit(lat_opts.comm, r.v.s.stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

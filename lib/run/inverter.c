@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inverter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "grid/memory.h"
+#include "solve/memory.h"
+
+/* ---- columns, and their name ----------------------------------------------------------------- */
+
+int lat_inverter_columns(const lat_inverter *v, int *list)
+{
+    const int columns = v->columns ? v->columns : (int)lat_header_objects(&v->s.x->head);
+    for (int i = 0; i < columns; i++)
+        list[i] = v->columns ? v->column[i] : i;
+    return columns;
+}
+
+void lat_inverter_name(lat_inverter *v)
+{
+    const char *links = v->links.u.head.read_crc, *source = v->s.b->head.read_crc;
+    snprintf(v->s.name, sizeof v->s.name,
+             "config %ld field %ld mass %a twist %a links %s source %s%s%s%s%s",
+             lat_inverter_config(v), v->s.field, v->fermion.mass, v->fermion.twist,
+             *links ? links : "-", *source ? source : "-", *v->deflation ? " deflated by " : "",
+             v->deflation, *v->known.text ? " with " : "", v->known.text);
+}
+
+/* ---- where and how --------------------------------------------------------------------------- */
+
+static lat_storage inner_precision(const lat_inverter *v, const lat_device *on)
+{
+    const bool fast = v->o->how.solver != LAT_SOLVER_BICGSTABL
+                      && v->o->how.solver != LAT_SOLVER_GCR;
+    switch ((enum {AUTO = -1, SINGLE, DOUBLE, HALF}) v->o->precision) {
+    case AUTO: break;
+    case SINGLE: return LAT_STORAGE_SINGLE;
+    case DOUBLE: return LAT_STORAGE_DOUBLE;
+    case HALF: return LAT_STORAGE_HALF;
+    }
+    return on->gpu && fast ? LAT_STORAGE_HALF : LAT_STORAGE_SINGLE;
+}
+
+const lat_field *lat_inverter_links(const lat_inverter *v)
+{
+    return v->o->smearing ? &v->smeared : &v->links.u;
+}
+
+lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links)
+{
+    const bool can = lat_spinor_gpu_takes(&links->head.geom, lat_opts.comm->size)
+                     && (v->o->reals != 8 || links->head.nc == 2);
+    return lat_device_or_cpu(v->device, &v->o->device, can, &v->cpu);
+}
+
+void lat_inverter_close(lat_inverter *v)
+{
+    if (v->s.wilson && lat_wilson_promoted(v->s.wilson))
+        lat_warn("half precision stagnated in %ld columns, which went on in single",
+                 lat_wilson_promoted(v->s.wilson));
+    lat_overlap_pair_close(&v->s.overlap);
+    lat_plain_free(v->s.plain);
+    lat_wilson_close(v->s.wilson);
+    v->s.plain = NULL;
+    v->s.wilson = NULL;
+}
+
+/* The largest modulus of an eigenvalue. */
+static double reach(const lat_field *modes)
+{
+    double most = 0;
+    for (size_t k = 0; k < lat_header_objects(&modes->head); k++)
+        most = fmax(most, fabs(modes->head.quark.eigenvalue[k]));
+    return most;
+}
+
+/* The modes of --deflate for the present links and this operator, named in v->deflation. */
+static int find_modes(lat_inverter *v, const lat_fermion *f, lat_field *modes,
+                      lat_modes_matrix *matrix)
+{
+    if (lat_modefile_find(v->modes, &v->links.u, f, v->o->smearing, modes, matrix))
+        return -1;
+    snprintf(v->deflation, sizeof v->deflation, "%zu modes of %s up to %.3g, CRC %s",
+             lat_header_objects(&modes->head), lat_modes_matrix_text(*matrix), reach(modes),
+             modes->head.read_crc);
+    return 0;
+}
+
+/* They say what is solved, the Schur complement or M itself. */
+static int read_modes(lat_inverter *v, lat_field *modes, lat_modes_matrix *matrix)
+{
+    if (find_modes(v, &v->fermion, modes, matrix))
+        return -1;
+    if (lat_opt_given("even-odd")
+        && (v->o->even_odd == LAT_EVEN_ODD_NONE) != (*matrix != LAT_MODES_OF_G5S))
+        return lat_fail("%s: expected modes of %s for this --even-odd, found those of %s",
+                        lat_input_name(v->modes),
+                        v->o->even_odd == LAT_EVEN_ODD_NONE ? "gamma5 M or M^+ M" : "gamma5 S",
+                        lat_modes_matrix_text(*matrix));
+    return 0;
+}
+
+int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o)
+{
+    const lat_wilson_use use = {(lat_solver)v->o->how.solver, v->twists, (int)modes};
+    const lat_header *links = &v->links.u.head;
+    const bool given = lat_opt_given("batch");
+    const double bytes = v->o->memory > 0 ? v->o->memory * 1e9 : lat_device_free_bytes(on),
+                 wanted = lat_wilson_bytes(on, links, &v->fermion, o, &use, false);
+    if (bytes < 0)
+        return -1;
+    if (given && wanted <= bytes)
+        return 0;
+    const int fit = lat_wilson_columns(on, links, &v->fermion, o, &use, bytes);
+    if (fit == 0)
+        return -1;
+    if (given)
+        return lat_fail(
+            "--batch %d needs %.3g GB of memory, %.3g GB are there: expected --batch %d",
+            o->columns, wanted * 1e-9, bytes * 1e-9, fit);
+    if (fit < o->columns)
+        lat_verbose("%d of %d columns side by side: all would need %.3g GB of memory, %.3g GB are "
+                    "there",
+                    fit, o->columns, wanted * 1e-9, bytes * 1e-9);
+    v->o->how.batch = o->columns = fit;
+    return 0;
+}
+
+static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o)
+{
+    const lat_field *links = lat_inverter_links(v);
+    lat_field modes = {.data = NULL};
+    lat_modes_matrix matrix = LAT_MODES_OF_G5M;
+    lat_header_init(&modes.head);
+    int rc = v->modes ? read_modes(v, &modes, &matrix) : 0;
+    if (v->modes)
+        o->form = matrix == LAT_MODES_OF_G5S ? LAT_ASYMMETRIC : LAT_FULL;
+    if (rc == 0
+        && (lat_inverter_batch(v, on, v->modes ? lat_header_objects(&modes.head) : 0, o)
+            || !(v->s.plain = lat_plain_new(links, &v->fermion))
+            || !(v->s.wilson = lat_wilson_open(on, links, &v->fermion, o))))
+        rc = -1;
+    if (rc == 0 && v->modes)
+        rc = lat_wilson_deflate(v->s.wilson, &modes, matrix == LAT_MODES_OF_NORMAL,
+                                lat_input_name(v->modes));
+    lat_field_free(&modes);
+    return rc;
+}
+
+int lat_inverter_wide(lat_inverter *v, int columns, int most)
+{
+    if (!lat_opt_given("batch"))
+        v->o->how.batch = most;
+    return columns < v->o->how.batch ? columns : (int)v->o->how.batch;
+}
+
+/* Columns are certified while the next ones are solved, where a GPU does that on one rank: in
+ * batches, each with enough spinors for a GPU that more would be no faster. */
+static int solved_beside(lat_inverter *v, const lat_device *on, int columns)
+{
+    enum { ENOUGH = 6 << 20, MOST = 3 };
+    v->s.beside = on->gpu && on->comm->size == 1 && !lat_columns_writes(v->s.kept);
+    if (!v->s.beside || lat_inverter_overlap(v))
+        return lat_inverter_wide(v, columns, LAT_INVERTER_BATCH);
+    const double full = (double)columns * (double)lat_field_sites(&v->links.u) / ENOUGH;
+    const int batches = full < 1 ? 1 : full < MOST ? (int)full : MOST;
+    const int most = (columns + batches - 1) / batches;
+    return lat_inverter_wide(v, columns, most < LAT_INVERTER_BATCH ? most : LAT_INVERTER_BATCH);
+}
+
+/* The overlap operator, with modes of H and of its own, if there are files of them. */
+static int open_overlap(lat_inverter *v, lat_device *on, int columns)
+{
+    lat_fermion massless = v->fermion;
+    lat_field modes = {.data = NULL};
+    lat_modes_matrix matrix;
+    massless.mass = 0;
+    lat_header_init(&modes.head);
+    int rc = lat_overlap_known_find(&v->known, lat_inverter_config(v), &v->links.u, &v->fermion,
+                                    v->o->smearing)
+                     || (v->modes && find_modes(v, &massless, &modes, &matrix))
+                     || lat_overlap_pair_open(&v->s.overlap, on, lat_inverter_links(v), &v->fermion,
+                                              columns, v->o->how.residual, &v->known)
+                 ? -1
+                 : 0;
+    if (rc == 0 && v->modes)
+        rc = lat_overlap_deflate(v->s.overlap.fast, &modes, lat_input_name(v->modes));
+    lat_field_free(&modes);
+    return rc;
+}
+
+int lat_inverter_open(lat_inverter *v)
+{
+    static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
+    const int columns = v->columns ? v->columns : (int)lat_header_objects(&v->s.b->head);
+    const lat_field *links = lat_inverter_links(v);
+    lat_device *on = lat_inverter_device(v, links);
+    if (!on)
+        return -1;
+    lat_wilson_options o = {
+        .columns = solved_beside(v, on, columns),
+        .form = forms[v->o->even_odd],
+        .inner = inner_precision(v, on),
+        .dirac = {.reals = (int)v->o->reals, .in_turn = v->o->halo},
+    };
+    lat_device_threads(on, links, o.columns);
+    if (v->s.overlap.fast && lat_inverter_overlap(v)) { /* of another mass */
+        lat_overlap_pair_mass(&v->s.overlap, v->fermion.mass);
+        return 0;
+    }
+    lat_inverter_close(v);
+    v->wide = columns;
+    if (lat_inverter_overlap(v))
+        return open_overlap(v, on, o.columns);
+    return open_wilson(v, on, &o);
+}

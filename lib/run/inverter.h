@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* inverter.h: the operator of lat-solve for some links, as its options say: the one that solves, on
+ * a device, and the plain one that certifies; with modes of files. */
+#ifndef LAT_RUN_INVERTER_H
+#define LAT_RUN_INVERTER_H
+
+#include <string.h>
+#include "device_options.h"
+#include "links.h"
+#include "overlap.h"
+#include "solution.h"
+
+enum { LAT_INVERTER_BATCH = 16 }; /* columns side by side, at most, unless told */
+
+enum { LAT_EVEN_ODD_SYMMETRIC, LAT_EVEN_ODD_ASYMMETRIC, LAT_EVEN_ODD_NONE };
+
+typedef struct lat_inverter_options {
+    lat_solution_options how; /* its batch becomes what the memory takes */
+    int precision;            /* of the iterations: -1, single, double, half */
+    int even_odd;             /* which Schur complement, LAT_EVEN_ODD_SYMMETRIC .. */
+    int halo;                 /* 0: overlapped */
+    long reals;               /* a link; 0: as few as the links allow */
+    double memory;            /* of the device, GB; 0: what is free there */
+    const char *smearing;     /* of the links of the operator; or NULL */
+    lat_device_options device;
+} lat_inverter_options;
+
+typedef struct lat_inverter {
+    lat_inverter_options *o;
+    lat_device *device, *cpu; /* cpu: where the device cannot do it */
+    lat_fermion fermion;
+    double twist[LAT_WILSON_TWISTS];
+    int twists;              /* 0: one, that of fermion */
+    int columns, *column;    /* those that are wanted; 0: all */
+    lat_links links;         /* of the input, or of a file of their own */
+    lat_field smeared;       /* those of the operator, where they are smeared */
+    lat_input *modes;        /* that deflate; or NULL */
+    char deflation[128];     /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
+    lat_overlap_known known; /* of --modes */
+    int wide;                /* columns that the operator was opened for */
+    lat_solution s;          /* the present one; its operator is for these links and `fermion` */
+    lat_field *of_twist;     /* x of each twist */
+} lat_inverter;
+
+/* The number of the present links in their file, from 0 on. */
+static inline long lat_inverter_config(const lat_inverter *v) { return v->links.number - 1; }
+
+static inline bool lat_inverter_overlap(const lat_inverter *v)
+{
+    return !strcmp(v->fermion.name, "overlap");
+}
+
+/* Those of M. */
+const lat_field *lat_inverter_links(const lat_inverter *v);
+
+/* The device; or, where it was chosen by itself and cannot do it, the CPU. */
+lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links);
+
+/* Operator and plain operator, of v->s, for the present links and fermion. 0, or -1 with lat_error
+ * set. */
+int lat_inverter_open(lat_inverter *v);
+void lat_inverter_close(lat_inverter *v); /* none open: nothing */
+
+/* Columns side by side of so many: at most `most`, or what --batch says; lat_inverter_batch may
+ * take fewer. */
+int lat_inverter_wide(lat_inverter *v, int columns, int most);
+
+/* --batch, or as many of o->columns as the device's memory takes: into v->o and *o. 0, or -1 with
+ * lat_error set. */
+int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o);
+
+/* The columns that are wanted of v->s.x, and how many. */
+int lat_inverter_columns(const lat_inverter *v, int *list);
+
+/* Makes v->s.name, by which the checkpoint knows the columns. */
+void lat_inverter_name(lat_inverter *v);
+
+#endif

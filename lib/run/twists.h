@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* twists.h: a source for several twisted masses, columns of all of them in one Krylov space. */
+#ifndef LAT_RUN_TWISTS_H
+#define LAT_RUN_TWISTS_H
+
+#include "inverter.h"
+
+/* v->of_twist[j], fields like v->s.x, get the columns for v->twist[j]: what the checkpoint has, the
+ * rest batch by batch. Reports and costs, which twists share, are those of v->s. Residuals are for
+ * the caller to certify; v->s has no operator then. 0, or -1 with lat_error set. */
+int lat_twists_solve(lat_inverter *v);
+
+#endif
