@@ -91,7 +91,8 @@ typedef struct lat_hop_args {
     const lat_scalar *later;       /* or, if not NULL, what the device knows by then, by column */
     char *image;                   /* NULL, or where clover_h times out goes, too */
     bool recursion;                /* as follows; without clover matrices and sums */
-    double shift;                  /* with flip: shift x besides, once gamma5 is done */
+    double shift[2];               /* with flip: shift x besides, once gamma5 is done; re and im,
+                                    * with add re alone */
     int terms;                     /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
     const char *more[LAT_HOP_TERMS];
     double keep[LAT_HOP_COLUMNS], by[LAT_HOP_TERMS][LAT_HOP_COLUMNS];
@@ -311,6 +312,21 @@ DEVICE void multiply(real r[24], const real u[18], const real h[12], real f)
 
 /* ---- the hop at a site ----------------------------------------------------------------------- */
 
+/* r = b x + shift gamma5 x but for its sign, spins being exchanged when r is stored (flip). */
+template <int P>
+DEVICE void affine(typename lat_form<P>::real r[24], const uint32_t *words, const lat_hop_args &a)
+{
+    typedef typename lat_form<P>::real real;
+    const real b = (real)a.b, re = (real)a.shift[0], im = (real)a.shift[1];
+#pragma unroll
+    for (int k = 0; k < 24; k += 2) {
+        const int other = k < 12 ? k + 12 : k - 12;
+        const real x = word_real<P>(words, other), y = word_real<P>(words, other + 1);
+        r[k] = fused(b, word_real<P>(words, k), fused(-im, y, rounded_product(re, x)));
+        r[k + 1] = fused(b, word_real<P>(words, k + 1), fused(im, x, rounded_product(re, y)));
+    }
+}
+
 /* Direction n of 0 .. 7: x+, x-, y+, .. t-. */
 /* PHASES: any phases in any direction; otherwise a real one in t alone. (The branch would cost the
  * others registers.) */
@@ -408,26 +424,32 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
         multiply<K, BACK != 0>(r, u, h, f);
     }
 
-    /* r = scale h(x), loads AHEAD directions before their arithmetic. */
-    template <int AHEAD>
+    /* r = scale h(x), loads AHEAD directions before their arithmetic. With x, a group of spinors, r
+     * begins with what an affine end makes of it. */
+    template <int AHEAD, bool AFFINE>
     static __device__ __forceinline__ void apply(real r[24], const lat_hop_args &a,
                                                  const lat_hop_site &p, const char *in,
                                                  size_t ghost, uint64_t policy, const char *shared,
-                                                 real scale)
+                                                 real scale, const char *x)
     {
         raw w[AHEAD + 1];
-#pragma unroll
-        for (int k = 0; k < 24; k++)
-            r[k] = 0;
+        uint32_t words[AFFINE ? form::WORDS : 1];
 #define FETCH(n) fetch<(n) < 8 ? (n) : 7>(w[(n) % (AHEAD + 1)], a, p, in, ghost, policy)
 #define STEP(n) \
-    if ((n) + AHEAD < 8) \
+    if ((n) + AHEAD < 8 && (n) + AHEAD > 0) \
         FETCH((n) + AHEAD); \
     compute<n>(r, w[(n) % (AHEAD + 1)], a, p, shared, scale);
-        if (AHEAD > 0)
-            FETCH(0);
+        if (AFFINE)
+            load_spinor<P>(words, NULL, x, p.i % 32, SWAP(a));
+        FETCH(0);
         if (AHEAD > 1)
             FETCH(1);
+        if (AFFINE)
+            affine<P>(r, words, a);
+        else
+#pragma unroll
+            for (int k = 0; k < 24; k++)
+                r[k] = 0;
         STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
 #undef STEP
 #undef FETCH
@@ -486,7 +508,10 @@ template <class real> DEVICE void add_gamma5(real v[24], const real x[24], real 
 }
 
 /* Is the factor of a hop that of its half spinors, where it costs nothing? */
-template <int END> DEVICE constexpr bool scales_hop(void) { return END < 2 || END == 3; }
+template <int END> DEVICE constexpr bool scales_hop(void)
+{
+    return END < 2 || END == 3 || END == 5;
+}
 
 /* Has a kernel clover matrices? */
 template <int END> __host__ __device__ constexpr bool has_clover(void)
@@ -529,7 +554,8 @@ DEVICE int parity_of(const lat_hop_args &a) { return a.both ? (int)(blockIdx.x &
 /* From h to out, and its sums. n: the place of the column in `active`; `there`: the thread has a
  * site. END: 0 stores a h; 1 all but clover matrices and recursions; 2 all but recursions and
  * images; 3 all but clover matrices and sums; 4: of what is diagonal clover_h alone, and an image
- * of it. HELD: `held` are the blocks of held_clover() of the group, in shared memory. */
+ * of it; 5: an affine end, with which h has begun: b x and a shift. HELD: `held` are the blocks of
+ * held_clover() of the group, in shared memory. */
 template <int P, int END, int SW, bool ONCE, bool HELD>
 DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool there,
                    typename lat_form<P>::real h[24], uint64_t policy, const char *held)
@@ -542,9 +568,9 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
     const size_t block = (size_t)group * form::CLOVER;
     double norm = 0, dot_x[2] = {0, 0}, dot_with[2] = {0, 0}, shadow[2] = {0, 0},
            shadow_x[2] = {0, 0};
-    if (END == 0) {
+    if (END == 0 || END == 5) {
         if (there)
-            put_spinor<P, ONCE>(a.out + at, lane, h, SWAP(a), policy);
+            put_spinor<P, ONCE>(a.out + at, lane, h, END == 5 ? turn : SWAP(a), policy);
         return;
     }
     if (there) {
@@ -594,7 +620,7 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
                     h[k] = fused(b, x[k], h[k]);
             }
             if (END == 3) {
-                const real shift = (real)a.shift;
+                const real shift = (real)a.shift[0];
 #pragma unroll
                 for (int k = 0; k < 12; k++) { /* spins are exchanged when h is stored */
                     h[k] = fused(shift, x[12 + k], h[k]);
@@ -782,8 +808,9 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     const size_t ghost = GHOSTS ? blockIdx.y * a.faces.column : 0;
     if (GHOSTS && !H::TAKE)
         edge_ghosts<P, false>(a, p, ghost);
-    H::template apply<AHEAD>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy, NULL,
-                             scales_hop<END>() ? (typename H::real)a.a : 1);
+    H::template apply<AHEAD, END == 5>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy, NULL,
+                                       scales_hop<END>() ? (typename H::real)a.a : 1,
+                                       a.x + (size_t)p.group * lat_form<P>::GROUP + column);
     if (GHOSTS && !H::TAKE)
         edge_ghosts<P, true>(a, p, ghost);
     finish<P, END, SW, ONCE, false>(a, p, (int)blockIdx.y, there, h, policy, NULL);
@@ -879,9 +906,10 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
         const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
         if (GHOSTS && !H::TAKE)
             edge_ghosts<P, false>(a, p, ghost);
-        H::template apply<AHEAD>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy,
-                                 shared + warp * EACH,
-                                 scales_hop<END>() ? (typename H::real)a.a : 1);
+        H::template apply<AHEAD, END == 5>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy,
+                                           shared + warp * EACH,
+                                           scales_hop<END>() ? (typename H::real)a.a : 1,
+                                           a.x + (size_t)p.group * lat_form<P>::GROUP + column);
         if (GHOSTS && !H::TAKE)
             edge_ghosts<P, true>(a, p, ghost);
         finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, policy, shared + warp * EACH + H::LINKS);

@@ -63,10 +63,11 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
                       : SINGLE ? 2
                                : 4
     };
-    if constexpr (!HALF && R == 12 && END == 0 && !PHASES && !GHOSTS) {
+    if constexpr (!HALF && R == 12 && (END == 0 || END == 5) && !PHASES && !GHOSTS) {
         enum { BYTES = hop_tile_form<LAT_P, R>::BYTES };
         if (takes_tiles(a) && TILE_BLOCKS * BYTES <= a->most_shared)
-            return launch_many(hop_tile<LAT_P, R, MANY_ONCE, TILE_BLOCKS>, BYTES, 1, a, stream);
+            return launch_many(hop_tile<LAT_P, R, END, MANY_ONCE, TILE_BLOCKS>, BYTES, 1, a,
+                               stream);
     }
     if (a->columns > 1 && !PHASES && SHARED <= a->most_shared)
         return launch_many(hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD,
@@ -93,8 +94,12 @@ template <int R, int SW> static cudaError_t choose(const lat_hop_args *a, cudaSt
         return run<R, 4, false, SW>(a, stream);
     if (diagonal)
         return run<R, 2, false, SW>(a, stream);
-    if (!HALF && a->recursion)
-        return run < R, HALF ? 1 : 3, false, SW > (a, stream);
+    if (!HALF && a->recursion) {
+        enum { ADDS = HALF ? 1 : 3, AFFINE = HALF ? 1 : 5 }; /* none of half is compiled */
+        if (a->add || !a->x)
+            return run<R, ADDS, false, SW>(a, stream);
+        return run<R, AFFINE, false, SW>(a, stream);
+    }
     if (!a->x && !a->add && !a->sums && !a->flip)
         return run<R, 0, false, SW>(a, stream);
     return run<R, 1, false, SW>(a, stream);

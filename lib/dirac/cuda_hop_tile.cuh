@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_hop_tile.cuh: the Wilson hop of several columns in double and single, by way of shared
- * memory: a h(x) on one rank.
+ * memory: a h(x), or with an affine end, on one rank.
  *
  * It has the sites, the arithmetic and the bits of hop_many in cuda_hop.cuh. The tile of a block
  * are four groups, of 2 x 2 planes in (z, t). What it reads of a column is copied to shared memory
@@ -159,8 +159,9 @@ template <int P, int R> struct hop_tile_site {
     }
 };
 
-/* A thread is a site. Loads from shared memory run a direction ahead of the arithmetic. */
-template <int P, int R, bool ONCE, int BLOCKS>
+/* A thread is a site. Loads from shared memory run a direction ahead of the arithmetic. END: 0, or
+ * 5 (finish()), where the spinor of the next column that r begins with is asked for, too. */
+template <int P, int R, int END, bool ONCE, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ lat_hop_args a)
 {
     typedef hop<P, R, true, false, -1, false> H;
@@ -190,7 +191,10 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     tile.copy_t(column, swap);
     end_copies();
     wait_for_brought(&barrier);
-    uint32_t buffer = form::OWN;
+    uint32_t buffer = form::OWN, words[END == 5 ? lat_form<P>::WORDS : 1];
+    const char *const x = a.x + (size_t)p.group * form::GROUP;
+    if (END == 5)
+        load_spinor<P>(words, NULL, x + (size_t)a.active[0] * a.column, i % 32, swap);
 #pragma unroll 1
     for (int n = 0; n < a.columns; n++) {
         const bool more = n + 1 < a.columns;
@@ -198,9 +202,12 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         typename H::real h[24];
         typename H::raw w[2];
         buffer = form::OWN - buffer;
+        if (END == 5)
+            affine<P>(h, words, a);
+        else
 #pragma unroll
-        for (int k = 0; k < 24; k++)
-            h[k] = 0;
+            for (int k = 0; k < 24; k++)
+                h[k] = 0;
         wait_for_copies<2>(); /* own sites, x, y */
         __syncthreads();
         if (more)
@@ -221,6 +228,9 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         COMPUTE(2);
         wait_for_copies<3>(); /* z */
         READ(4);
+        if (END == 5)
+            load_spinor<P>(words, NULL, x + (size_t)a.active[more ? n + 1 : n] * a.column, i % 32,
+                           swap);
         COMPUTE(3);
         READ(5);
         if (more)
@@ -238,7 +248,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         COMPUTE(7);
 #undef READ
 #undef COMPUTE
-        finish<P, 0, -1, ONCE, false>(a, p, n, true, h, policy, NULL);
+        finish<P, END, -1, ONCE, false>(a, p, n, true, h, policy, NULL);
     }
 }
 

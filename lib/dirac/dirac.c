@@ -54,7 +54,9 @@ void lat_dirac_close(lat_dirac *d)
         d->ops->close(d);
 }
 
-/* out = keep out + sum_j by[j] more[j] of an end, and + add shift in. */
+static double factor_of(const lat_dirac_end *end) { return end->factor != 0 ? end->factor : 1; }
+
+/* out = keep out + sum_j by[j] more[j] of an end, and + add factor shift in. */
 static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *out,
                      const lat_dfield *in, const lat_dirac_end *end)
 {
@@ -70,14 +72,16 @@ static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *o
         for (int i = 0; i < p->columns; i++)
             by[n][p->column[i]] = (lat_scalar){end->by[n][p->column[i]], 0};
     }
-    if (end->shift != 0) {
+    if (lat_dirac_shifted(end) || n == 0) { /* a field for `keep` to go with */
         factor[n] = by[n];
         of[n] = in;
-        for (int i = 0; i < p->columns; i++)
-            by[n][p->column[i]] = (lat_scalar){end->add[p->column[i]] * end->shift, 0};
+        for (int i = 0; i < p->columns; i++) {
+            const double f = end->add[p->column[i]] * factor_of(end);
+            by[n][p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
+        }
         n++;
     }
-    const int first = end->keep && n > 0 ? 1 : 0; /* goes with `keep` */
+    const int first = end->keep ? 1 : 0; /* goes with `keep` */
     for (int i = 0; i < p->columns && first; i++)
         keep[p->column[i]] = (lat_scalar){end->keep[p->column[i]], 0};
     if (first && ops->axpby(d->space, p, factor[0], of[0], keep, out, NULL))
@@ -86,17 +90,19 @@ static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *o
                      : 0;
 }
 
-/* out += shift in, and the sums of an end. */
+/* out = factor (out + shift in), and the sums of an end. */
 static int add_shift(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *out,
                      const lat_dfield *in, const lat_dirac_end *end)
 {
-    lat_scalar shift[LAT_SPINOR_COLUMNS];
-    const lat_scalar *const by = shift;
+    lat_scalar shift[LAT_SPINOR_COLUMNS], factor[LAT_SPINOR_COLUMNS];
     lat_scalar *const dot = end->dot;
     const lat_spinor_ops *ops = d->space->ops;
-    for (int i = 0; i < p->columns; i++)
-        shift[p->column[i]] = (lat_scalar){end->shift, 0};
-    if (ops->axpys(d->space, p, 1, &by, &in, out, NULL))
+    const double f = factor_of(end);
+    for (int i = 0; i < p->columns; i++) {
+        shift[p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
+        factor[p->column[i]] = (lat_scalar){f, 0};
+    }
+    if (ops->axpby(d->space, p, shift, in, factor, out, NULL))
         return -1;
     return ((end->norm || end->with)
             && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
@@ -109,13 +115,17 @@ static int add_shift(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *o
 int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
                         lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
 {
+    if (!end->add)
+        return d->ops->apply(d, matrix, p, out, in, NULL) || add_shift(d, p, out, in, end) ? -1 : 0;
+    double add[LAT_SPINOR_COLUMNS];
     lat_dirac_end rest = *end;
     rest.terms = 0;
-    rest.shift = 0;
-    if (end->add)
-        return add_terms(d, p, out, in, end) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1
-                                                                                            : 0;
-    return d->ops->apply(d, matrix, p, out, in, NULL) || add_shift(d, p, out, in, end) ? -1 : 0;
+    rest.shift = (lat_scalar){0, 0};
+    rest.factor = 0;
+    rest.add = add;
+    for (int i = 0; i < p->columns; i++)
+        add[p->column[i]] = end->add[p->column[i]] * factor_of(end);
+    return add_terms(d, p, out, in, end) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1 : 0;
 }
 
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix)

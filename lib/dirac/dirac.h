@@ -51,10 +51,11 @@ typedef struct lat_dirac_matrix {
 enum { LAT_DIRAC_TERMS = 2 };
 typedef struct lat_dirac_end {
     const double *add; /* out = out + add result, a real number a column */
-    /* Of `apply`, for recursions. The result is (matrix + shift) in; and with add, out = keep out +
-     * add result + sum_j by[j] more[j]. keep is for ends with terms or a shift; NULL: 1. The fields
-     * are not out; one of them may be the field that went in. */
-    double shift;
+    /* Of `apply`, for recursions. The result is factor (matrix + shift) in (factor 0: 1); and with
+     * add, out = keep out + add result + sum_j by[j] more[j]. keep is for ends with terms, a shift
+     * or a factor; NULL: 1. The fields are not out; one of them may be the field that went in. */
+    lat_scalar shift;
+    double factor;
     int terms;
     const double *keep;
     const double *by[LAT_DIRAC_TERMS];
@@ -65,6 +66,17 @@ typedef struct lat_dirac_end {
     lat_scalar *shadow;    /* the shadow of out (spinor.h) */
     lat_scalar *shadow_in; /* that of the field that went in: not of a hop, not of NORMAL */
 } lat_dirac_end;
+
+static inline bool lat_dirac_shifted(const lat_dirac_end *end)
+{
+    return end->shift.re != 0 || end->shift.im != 0;
+}
+
+/* Is it an end of a recursion? */
+static inline bool lat_dirac_recursion(const lat_dirac_end *end)
+{
+    return end && (end->terms || end->factor != 0 || lat_dirac_shifted(end));
+}
 
 typedef struct lat_dirac_options {
     /* Reals a link: SU(3) 18, 12 or 8, SU(2) 8 or 4; 0: the 12 (4) if all links are unitary to the
@@ -81,7 +93,8 @@ typedef struct lat_dirac {
     lat_fermion fermion;
     int reals;   /* a link in the device's memory */
     bool clover; /* csw or csw_t is not 0 */
-    bool fuses;  /* terms of an end take no pass of their own, nor shifts of gamma5 M and S */
+    bool fuses;  /* ends of recursions take no pass of their own: shifts of gamma5 M and S, real
+                  * ones with add */
 } lat_dirac;
 
 /* Fields of a call are of the operator's space and differ from each other. A field that goes in is
@@ -148,8 +161,8 @@ typedef struct lat_dirac_ops {
                             int *anew);
 } lat_dirac_ops;
 
-/* For the tables of all devices. And the matrix with an end whose terms and shift are passes of
- * their own. */
+/* For the tables of all devices. And the matrix with an end of a recursion, by passes of their own.
+ */
 int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
                         lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix);

@@ -310,7 +310,7 @@ static int cpu_apply(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_par
     if ((matrix.form == LAT_FULL) != (p->parity == LAT_BOTH))
         return lat_fail("Dirac operator: expected sites of %s parity",
                         matrix.form == LAT_FULL ? "either" : "one");
-    if (end && (end->terms || end->shift != 0))
+    if (lat_dirac_recursion(end))
         return lat_dirac_in_passes(d, matrix, p, out, in, end);
     if (matrix.kind != LAT_NORMAL)
         return apply_one(c, matrix, p, out, in, end);

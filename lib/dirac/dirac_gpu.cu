@@ -370,9 +370,13 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[i];
     a.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
-    if (end && (end->terms || end->shift != 0)) {
+    if (lat_dirac_recursion(end)) {
+        const double f = end->factor != 0 ? end->factor : 1;
         a.recursion = true;
-        a.shift = end->shift;
+        a.a *= f;
+        a.b *= f;
+        a.shift[0] = f * end->shift.re;
+        a.shift[1] = f * end->shift.im;
         a.terms = end->terms;
     }
     if (end && end->add) {
@@ -604,8 +608,9 @@ static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part
     lat_spinor_part p = *part;
     if (m.form == LAT_FULL)
         p.parity = LAT_BOTH;
-    if (end && (end->terms || end->shift != 0)
-        && (!dirac->fuses || numbers_of(end) || (end->shift != 0 && m.kind != LAT_GAMMA5)))
+    if (lat_dirac_recursion(end)
+        && (!dirac->fuses || numbers_of(end) || (end->add && end->shift.im != 0)
+            || (lat_dirac_shifted(end) && m.kind != LAT_GAMMA5)))
         return lat_dirac_in_passes(dirac, m, &p, out, in, end);
     switch (m.kind) {
     case LAT_PLAIN:

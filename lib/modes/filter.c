@@ -77,7 +77,7 @@ static int by_shifts(const batch *n, double c, lat_dfield *in, lat_dfield *out, 
         add[k] = -2 * c;
         keep[k] = first ? 0 : -1;
     }
-    const lat_dirac_end up = {.shift = t}, down = {.add = add, .shift = -t, .keep = keep};
+    const lat_dirac_end up = {.shift = {t, 0}}, down = {.add = add, .shift = {-t, 0}, .keep = keep};
     f->w->applications += 2 * n->p.columns;
     return d->ops->apply(d, f->w->op->matrix, &n->p, f->t[2], in, &up)
                    || d->ops->apply(d, f->w->op->matrix, &n->p, out, f->t[2], &down)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "factors.h"
 #include "solve/krylov.h"
 
 typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
@@ -20,11 +21,13 @@ struct lat_sign {
     int levels;
     double delta[LAT_SIGN_LEVELS]; /* the error of each */
     lat_minmax poly[LAT_SIGN_LEVELS];
+    lat_factors product[LAT_SIGN_LEVELS]; /* of poly, where that is what is used */
+    bool factored[LAT_SIGN_LEVELS];       /* product has been made, or has no place */
     lat_zolotarev rational;
     double tolerance[LAT_SIGN_LEVELS]; /* of conjugate gradients */
     double kappas;                     /* kappa+ + kappa- */
-    lat_dfield *psi, *d[2];            /* what is worked on; Clenshaw's two */
-    lat_dfield *middle;                /* between hops, where their ends take shifts; or NULL */
+    lat_dfield *psi, *d[2];            /* what is worked on; Clenshaw's two, or the product */
+    lat_dfield *middle;                /* between hops; NULL: no shifts at their ends */
     lat_dfield *x[LAT_ZOLOTAREV_POLES];
     lat_scalar *dot, *now; /* [modes][columns] */
     lat_system system;
@@ -116,25 +119,74 @@ static int step(lat_sign *s, const lat_spinor_part *p, const clenshaw *k, int j,
         .by = {every(p, turn * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
         .more = {from, psi}};
     s->applications += 2 * p->columns;
-    if (!s->middle)
+    if (!s->h->fuses)
         return s->h->ops->apply(s->h, normal, p, e, from, &end);
     /* r1 H^2 + r2 = r1 (H - shift)(H + shift): what a hop reads beside its sum is at hand. */
     const double shift = sqrt(-k->r2 / k->r1);
-    const lat_dirac_end up = {.shift = shift}, down = {.add = end.add,
-                                                       .shift = -shift,
-                                                       .terms = 1,
-                                                       .by = {end.by[1]},
-                                                       .more = {psi}};
+    const lat_dirac_end up = {.shift = {shift, 0}}, down = {.add = end.add,
+                                                            .shift = {-shift, 0},
+                                                            .terms = 1,
+                                                            .by = {end.by[1]},
+                                                            .more = {psi}};
     return s->h->ops->apply(s->h, h, p, s->middle, from, &up)
                    || s->h->ops->apply(s->h, h, p, e, s->middle, &down)
                ? -1
                : 0;
 }
 
+/* out = factor (H + shift) in. */
+static int shifted(lat_sign *s, const lat_spinor_part *p, lat_scalar shift, double factor,
+                   lat_dfield *out, lat_dfield *in)
+{
+    const lat_dirac_end end = {.shift = shift, .factor = factor};
+    s->applications += p->columns;
+    return s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out, in, &end);
+}
+
+static double epsilon_of(const lat_sign *s)
+{
+    return s->space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
+}
+
+/* The factors of the polynomial, if rounding leaves their product as good as it, and the device has
+ * shifts at the end of hops; else NULL. */
+static const lat_factors *factors(lat_sign *s, int level)
+{
+    const lat_minmax *m = &s->poly[level];
+    lat_factors *f = &s->product[level];
+    const bool asked = s->options.series == LAT_SIGN_PRODUCT;
+    if (!s->factored[level] && s->options.series != LAT_SIGN_CLENSHAW && (asked || s->h->fuses)
+        && m->degree <= LAT_FACTORS_DEGREE
+        && (lat_agree(s->space->grid->dev->comm, lat_factors_new(f, m))
+            || (!asked && f->error + epsilon_of(s) * f->rounding > m->delta)))
+        lat_factors_free(f);
+    s->factored[level] = true;
+    return f->degree ? f : NULL;
+}
+
+/* out = f(H) psi, factor by factor. */
+static int product(lat_sign *s, const lat_factors *f, const lat_spinor_part *p, lat_dfield *out,
+                   lat_dfield *psi)
+{
+    const double norm = s->upper;
+    lat_dfield *from = psi;
+    for (int k = 0; k < f->degree; k++) {
+        const lat_scalar up = {norm * f->w[k].re, norm * f->w[k].im}, down = {-up.re, -up.im};
+        if (shifted(s, p, up, 1 / norm, s->middle, from)
+            || shifted(s, p, down, f->f[k] / norm, s->d[0], s->middle))
+            return -1;
+        from = s->d[0];
+    }
+    return shifted(s, p, (lat_scalar){0, 0}, 1 / norm, out, from);
+}
+
 /* out = f(H) psi. */
 static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
                       lat_dfield *psi)
 {
+    const lat_factors *f = factors(s, level);
+    if (f)
+        return product(s, f, p, out, psi);
     const lat_minmax *m = &s->poly[level];
     const double norm = s->upper, e = m->epsilon;
     const clenshaw k = {4 / (norm * norm * (1 - e)), -2 * (1 + e) / (1 - e), m};
@@ -266,6 +318,15 @@ int lat_sign_level(const lat_sign *s, double delta)
 }
 
 double lat_sign_delta(const lat_sign *s, int level) { return s->delta[level]; }
+
+/* Clenshaw's recursion adds a few roundings a degree. */
+double lat_sign_rounding(const lat_sign *s, int level)
+{
+    const lat_factors *f = &s->product[level];
+    return f->degree ? f->error + epsilon_of(s) * f->rounding
+                     : 10 * epsilon_of(s) * s->poly[level].degree;
+}
+
 double lat_sign_bound(const lat_sign *s) { return 2 * s->kappas + s->delta[0]; }
 long lat_sign_applications(const lat_sign *s) { return s->applications; }
 
@@ -401,7 +462,8 @@ lat_sign *lat_sign_open(lat_dirac *h, const lat_modes *modes, const lat_sign_opt
         || !(s->psi = lat_spinor_new(s->space, "the sign function"))
         || !(s->d[0] = lat_spinor_new(s->space, "the sign function"))
         || !(s->d[1] = lat_spinor_new(s->space, "the sign function"))
-        || (h->fuses && !(s->middle = lat_spinor_new(s->space, "the sign function")))
+        || ((h->fuses || options->series == LAT_SIGN_PRODUCT)
+            && !(s->middle = lat_spinor_new(s->space, "the sign function")))
         || (options->method == LAT_SIGN_ZOLOTAREV ? open_zolotarev(s) : open_minmax(s))) {
         lat_sign_close(s);
         return NULL;
@@ -415,8 +477,10 @@ void lat_sign_close(lat_sign *s)
 {
     if (!s)
         return;
-    for (int k = 0; k < LAT_SIGN_LEVELS; k++)
+    for (int k = 0; k < LAT_SIGN_LEVELS; k++) {
         lat_minmax_free(&s->poly[k]);
+        lat_factors_free(&s->product[k]);
+    }
     for (int l = 0; l < LAT_ZOLOTAREV_POLES; l++)
         if (s->x[l])
             lat_dfield_free(s->x[l]);

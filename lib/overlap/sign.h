@@ -5,8 +5,8 @@
  *
  * where P+ and P- project on low modes with positive and negative eigenvalues, and f is either
  *
- *     X P(X^2), X = H/|H|     a minmax polynomial P (minmax.h), by Clenshaw's recursion: two
- *                             applications of D_W a degree, three fields
+ *     X P(X^2), X = H/|H|     a minmax polynomial P (minmax.h), two applications of D_W a degree:
+ *                             by Clenshaw's recursion, or factor by factor (factors.h)
  *     H sum_l r_l/(H^2 + c_l) Zolotarev's rational function, by conjugate gradients for all shifts
  *
  * (Giusti, Hoelbling, Luescher, Wittig, hep-lat/0212012). It is asked for with
@@ -29,10 +29,16 @@ typedef enum { LAT_SIGN_MINMAX, LAT_SIGN_ZOLOTAREV } lat_sign_method;
 #define LAT_SIGN_METHODS "minmax|zolotarev"
 enum { LAT_SIGN_LEVELS = 16 };
 
+/* How a polynomial is evaluated. A product moves two vectors less a degree, and loses more digits.
+ * AUTO: a product where the device has shifts at the end of hops (lat_dirac.fuses) and rounding
+ * leaves it as good as the polynomial. */
+typedef enum { LAT_SIGN_AUTO, LAT_SIGN_CLENSHAW, LAT_SIGN_PRODUCT } lat_sign_series;
+
 typedef struct lat_sign_options {
     lat_sign_method method;
-    double delta;        /* max | |x| f(|x|) - 1 | on the interval; 1e-15 to .5 */
-    int order;           /* degree, or number of poles; 0: what delta needs */
+    double delta; /* max | |x| f(|x|) - 1 | on the interval; 1e-15 to .5 */
+    int order;    /* degree, or number of poles; 0: what delta needs */
+    lat_sign_series series;
     double lower, upper; /* the interval; 0: that of the modes */
     bool force;          /* an interval that does not hold the spectrum, whatever comes of it */
 } lat_sign_options;
@@ -52,6 +58,9 @@ int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield 
 /* The level whose error is `delta` at most; 0 if none is. */
 int lat_sign_level(const lat_sign *s, double delta);
 double lat_sign_delta(const lat_sign *s, int level);
+
+/* What rounding adds to that where f is a polynomial, once it has been applied. */
+double lat_sign_rounding(const lat_sign *s, int level);
 
 /* Bounds of |sign(H) - its approximation| at level 0: 2 (kappa+ + kappa-) + delta, where the
  * kappas are those of the modes (Giusti et al., section 4), up to products of the two. */

@@ -293,7 +293,8 @@ static void against(setup *t, const lat_dirac_matrix m, lat_parity parity)
     free(v);
 }
 
-/* out = keep out + add (M + shift) in + by[0] in + by[1] z, against the numbers of `against`. */
+/* out = keep out + add factor (M + shift) in + by[0] in + by[1] z, against the numbers of
+ * `against`; and factor (M + shift) in alone. */
 static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
 {
     const lat_spinor_part part = {parity, t->columns, t->all},
@@ -309,9 +310,12 @@ static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
         by[1][i] = uniform() - .5;
     }
     const bool kept = below(2) == 0;
-    const double shift = below(2) ? uniform() - .5 : 0;
+    const lat_scalar shift = {below(2) ? uniform() - .5 : 0, below(2) ? uniform() - .5 : 0};
+    const double factor = below(2) ? uniform() + .5 : 0, f = factor != 0 ? factor : 1;
+    const cd w = shift.re + I * shift.im;
     const lat_dirac_end end = {.add = add,
                                .shift = shift,
+                               .factor = factor,
                                .terms = terms,
                                .keep = kept ? keep : NULL,
                                .by = {by[0], by[1]},
@@ -327,7 +331,7 @@ static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
     get(t, t->y, c, t->out);
     for (size_t i = 0; i < t->n; i++)
         t->expected[i] = (kept ? keep[c] : 1) * before[i]
-                         + add[c] * (t->expected[i] + shift * t->in[i]) + by[0][c] * t->in[i]
+                         + add[c] * f * (t->expected[i] + w * t->in[i]) + by[0][c] * t->in[i]
                          + (terms > 1 ? by[1][c] * other[i] : 0);
     if (parity != LAT_BOTH) {
         plain_only(&t->p, (int)parity, t->out);
@@ -336,21 +340,21 @@ static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
     const double off = apart(t->out, t->expected, t->n), most = 4 * bound(t);
     CHECK(off <= most, "terms, form %d kind %d parity %d: off by %.2e, at most %.2e; %s",
           (int)m.form, (int)m.kind, (int)parity, off, most, describe(t));
-    const lat_dirac_end alone = {.shift = shift, .norm = kept ? add : NULL};
+    const lat_dirac_end alone = {.shift = shift, .factor = factor, .norm = kept ? add : NULL};
     CHECK(!t->d->ops->apply(t->d, m, &part, t->y, t->x, NULL), "%s", lat_error());
     get(t, t->y, c, t->expected);
     CHECK(!t->d->ops->apply(t->d, m, &part, t->y, t->x, &alone), "%s", lat_error());
     get(t, t->y, c, t->out);
     for (size_t i = 0; i < t->n; i++)
-        t->expected[i] += shift * t->in[i];
+        t->expected[i] = f * (t->expected[i] + w * t->in[i]);
     if (parity != LAT_BOTH) {
         plain_only(&t->p, (int)parity, t->out);
         plain_only(&t->p, (int)parity, t->expected);
     }
     CHECK(apart(t->out, t->expected, t->n) <= most
               && (!kept || fabs(add[c] / norm2(t->out, t->n) - 1) <= 4 * most),
-          "shift %g, form %d kind %d: off by %.2e, at most %.2e; %s", shift, (int)m.form,
-          (int)m.kind, apart(t->out, t->expected, t->n), most, describe(t));
+          "shift %g %g, form %d kind %d: off by %.2e, at most %.2e; %s", shift.re, shift.im,
+          (int)m.form, (int)m.kind, apart(t->out, t->expected, t->n), most, describe(t));
     lat_dfield_free(z);
     free(before);
     free(other);

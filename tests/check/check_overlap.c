@@ -2,13 +2,16 @@
 /* check_overlap: polynomials and rational functions of the sign against published numbers, the
  * sign function and the overlap operator by their properties, solutions against the operator that
  * certifies them, at every accuracy that is asked for. */
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/threads.h"
 #include "check.h"
+#include "devices.h"
 #include "fields.h"
+#include "overlap/factors.h"
 #include "overlap/index.h"
 #include "overlap/plain_overlap.h"
 #include "overlap/solve.h"
@@ -54,6 +57,67 @@ static void check_minmax(void)
     lat_minmax p;
     CHECK(lat_minmax_for(&p, 1e-9, 1e-10) == -1 && strstr(lat_error(), "project more modes"),
           "a degree beyond all bounds: %s", lat_error());
+    lat_error_clear();
+}
+
+/* Of (-1/2, 1/2). */
+static double centred(void)
+{
+    static uint64_t state = 88172645463325252u;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(state >> 11) * 0x1p-53 - .5;
+}
+
+/* The product of factors in numbers that are rounded as parts of one vector are, by epsilon times
+ * the vector's length: off by what `rounding` says at most, and not by much less. */
+static void check_factors(void)
+{
+    enum { N = 400 };
+    static const struct {
+        double lower;
+        int degree;
+    } of[] = {{.6, 1}, {.6, 4}, {.3, 21}, {.1, 60}, {.047, 40}, {.03, 201}, {.02, 400}};
+    check_case("a minmax polynomial is the product of its factors");
+    for (int i = 0; i < 7; i++) {
+        const double a = of[i].lower, epsilon = 0x1p-30;
+        double complex v[N];
+        lat_minmax p;
+        lat_factors f;
+        if (!CHECK(lat_minmax_new(&p, a * a, of[i].degree) == 0 && lat_factors_new(&f, &p) == 0,
+                   "%s", lat_error()))
+            return;
+        CHECK(f.degree == p.degree && f.error < 1e-13 + 1e-15 * f.degree, "degree %d: error %g",
+              p.degree, f.error);
+        double off = 0;
+        for (int g = 0; g < N; g++)
+            v[g] = 1;
+        for (int k = 0; k < 2 * f.degree; k++) {
+            const double complex w = f.w[k / 2].re + I * f.w[k / 2].im;
+            double square = 0;
+            for (int g = 0; g < N; g++) {
+                const double x = (g % 2 ? 1 : -1) * (a + (1 - a) * (g / 2) / (N / 2 - 1));
+                v[g] *= k % 2 ? f.f[k / 2] * (x - w) : x + w;
+                square += creal(v[g] * conj(v[g]));
+            }
+            for (int g = 0; g < N; g++)
+                v[g] += epsilon * sqrt(square / N) * 2 * (centred() + I * centred());
+        }
+        for (int g = 0; g < N; g++) {
+            const double x = a + (1 - a) * (g / 2) / (N / 2 - 1),
+                         d = x * cabs(v[g] - lat_minmax_at(&p, x * x));
+            off += d * d / N;
+        }
+        off = sqrt(off) / epsilon;
+        CHECK(off <= 2 * f.rounding && off >= f.rounding / 50,
+              "degree %d on [%g, 1]: off by %.3g epsilon, rounding %.3g", p.degree, a, off,
+              f.rounding);
+        lat_factors_free(&f);
+        lat_minmax_free(&p);
+    }
+    lat_minmax large = {.degree = LAT_FACTORS_DEGREE + 1, .epsilon = .1};
+    lat_factors f;
+    CHECK(lat_factors_new(&f, &large) == -1 && strstr(lat_error(), "expected a degree"), "%s",
+          lat_error());
     lat_error_clear();
 }
 
@@ -183,7 +247,7 @@ static void check_accuracies(void)
         "minmax: sign^2 = 1 and Ginsparg and Wilson's relation to what was asked for",
         "zolotarev: sign^2 = 1 and Ginsparg and Wilson's relation to what was asked for"};
     for (int method = 0; method < 2; method++) {
-        check_case(words[method]);
+        device_case(device, words[method]);
         for (double delta = 1e-4; delta > 1e-13; delta *= 1e-4) {
             lat_overlap_options o;
             setup t;
@@ -212,15 +276,18 @@ static void check_methods(void)
 {
     lat_overlap_options o;
     setup t, r;
-    check_case("all ways to the sign function agree");
+    device_case(device, "all ways to the sign function agree");
     lat_overlap_usual(&o);
     o.sign.delta = 1e-12;
     if (!CHECK(set_up(&t, "4 4 2 4", .4, .1, &o), "%s", lat_error()))
         return;
-    for (int way = 0; way < 2; way++) {
+    for (int way = 0; way < 4; way++) {
         lat_overlap_options other = o;
         lat_field host = field_new(LAT_SPINOR, t.u.head.geom, 3, LAT_F64);
-        other.sign.method = way ? LAT_SIGN_ZOLOTAREV : LAT_SIGN_MINMAX;
+        other.sign.method = way == 1 ? LAT_SIGN_ZOLOTAREV : LAT_SIGN_MINMAX;
+        other.sign.series = way == 2   ? LAT_SIGN_PRODUCT
+                            : way == 3 ? LAT_SIGN_CLENSHAW
+                                       : LAT_SIGN_AUTO;
         if (way == 0)
             other.low = other.high = 0;
         CHECK(set_up(&r, "4 4 2 4", .4, .1, &other), "%s", lat_error());
@@ -268,7 +335,7 @@ static void check_solutions(void)
         lat_overlap_options o;
         lat_solve_report report[COLUMNS] = {{0}};
         setup t;
-        check_case(names[way]);
+        device_case(device, names[way]);
         lat_overlap_usual(&o);
         o.sign.method = way ? LAT_SIGN_ZOLOTAREV : LAT_SIGN_MINMAX;
         o.sign.delta = 1e-11;
@@ -370,18 +437,25 @@ static void check_spectrum(void)
     check_lowest("2 2 2 2", 0, 0, .5);
 }
 
-int main(void)
+static void check_operator(void)
 {
-    const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
-    device = lat_device_open(&cpu, &lat_comm_self);
-    need(device != NULL, "a device");
-    lat_threads_set(1); /* on lattices as small as these, threads wait for each other */
-    check_minmax();
-    check_zolotarev();
     check_accuracies();
     check_methods();
     check_solutions();
+}
+
+int main(void)
+{
+    lat_threads_set(1); /* on lattices as small as these, threads wait for each other */
+    check_minmax();
+    check_factors();
+    check_zolotarev();
+    device = cpu_device();
+    check_operator();
     check_spectrum();
-    lat_device_close(device);
+    if ((device = gpu_device()))
+        check_operator();
+    else
+        check_skipped("GPU: the sign function and solutions", lat_error());
     return check_done();
 }
