@@ -66,7 +66,7 @@ static __device__ __forceinline__ bool LAT_(of_whole_element)(lat_update update)
 }
 
 /* This thread's rows of h^omega g to first order, as LAT_(overrelax) has it; y: h; x: scratch.
- * `reflect`: in this tile y is the new g already. */
+ * `reflect`: h g in this tile. */
 template <int C>
 static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N],
                                                             const LAT_V *mine, LAT_(c) *x,
@@ -93,12 +93,6 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
         LAT_(clear)(row[c]);
     }
     LAT_(add_times)<true, false, C>(row, mine, m);
-    if (reflect)
-#pragma unroll
-        for (int c = 0; c < C; c++)
-#pragma unroll
-            for (int k = 0; k < LAT_N; k++)
-                row[c][k] = m[c][k];
     LAT_(tile_orthonormal)<C>(row, x, t);
     /* The first order of h^omega is in U(N), whose maximum is another one: det back to 1. */
     const LAT_(c) back = LAT_(phase_back)(LAT_(det_near_one) < C > (m, x, t));
@@ -128,7 +122,7 @@ static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N],
     }
 #pragma unroll
     for (int c = 0; c < C; c++)
-        if (!whole || reflect)
+        if (!whole)
             LAT_(get_column)(g[c], mine, t.column + c * LANES(C));
         else
 #pragma unroll

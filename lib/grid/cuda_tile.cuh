@@ -309,10 +309,10 @@ static __device__ __forceinline__ void LAT_(hit_of)(LAT_T w[4], const LAT_T r[4]
 static __device__ __forceinline__ void LAT_(hit_column)(LAT_(c) *s, LAT_(c) *t, const LAT_T h[4])
 {
     const LAT_(c) a = *s, b = *t;
-    s->re = h[0] * a.re - h[3] * a.im + h[2] * b.re - h[1] * b.im;
-    s->im = h[0] * a.im + h[3] * a.re + h[2] * b.im + h[1] * b.re;
-    t->re = h[0] * b.re + h[3] * b.im - h[2] * a.re - h[1] * a.im;
-    t->im = h[0] * b.im - h[3] * b.re - h[2] * a.im + h[1] * a.re;
+    s->re = h[2] * b.re - h[3] * a.im - h[1] * b.im + h[0] * a.re;
+    s->im = h[2] * b.im + h[3] * a.re + h[1] * b.re + h[0] * a.im;
+    t->re = h[3] * b.im - h[2] * a.re - h[1] * a.im + h[0] * b.re;
+    t->im = h[1] * a.re - h[3] * b.re - h[2] * a.im + h[0] * b.im;
 }
 
 /* Of C numbers that of column j, which this thread may have. */
@@ -358,6 +358,33 @@ typedef struct {
     LAT_T omega, from, of, plus;
 } LAT_(kind);
 
+/* Such a hit, r being its axis: r <- f h + const, h = r / |r|, so that |r| and f multiply at once.
+ * Where |r| = 0 (K = 0) h = 1: beside any other r_0 what is added is nothing. */
+template <lat_update UPDATE>
+static __device__ __forceinline__ void LAT_(hit_from)(LAT_T r[4], const LAT_(kind) &kind)
+{
+    LAT_T plus = 0;
+    r[0] += (LAT_T)(LAT_SIZE == 4 ? 1e-15f : 1e-100);
+    const LAT_T s = LAT_(rsqrt)(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]),
+                h0 = s * r[0];
+    LAT_T f = s;
+    if (UPDATE == LAT_UPDATE_RELAX_SU2) { /* LAT_(hit_power) */
+        const LAT_T w = kind.omega, by = 2 * w * (w - 1), power = LAT_(rsqrt)(1 + by - by * h0);
+        f *= w * power;
+        plus = (1 - w) * power;
+    } else if (UPDATE == LAT_UPDATE_MICROCANONICAL) { /* h^2 */
+        f *= 2 * h0;
+        plus = -1;
+    } else if (UPDATE == LAT_UPDATE_STOCHASTIC_SUN) {
+        f *= kind.from + kind.of * h0;
+        plus = kind.plus;
+    }
+    r[0] = f * r[0] + plus;
+#pragma unroll
+    for (int i = 1; i < 4; i++)
+        r[i] *= f;
+}
+
 /* Such a hit on rows p and q of x and y. This thread's elements of x are xp[C] and xq[C]; column p
  * is xp[cp] of lane lp, column q xp[cq] of lane lq. */
 template <int C, lat_update UPDATE>
@@ -369,18 +396,7 @@ static __device__ __forceinline__ void LAT_(hit_rows)(LAT_(c) *const xp[C], LAT_
     LAT_T h[4];
     LAT_(axis)(h, LAT_(from)(*xp[cp], lp), LAT_(from)(*xp[cq], lq), LAT_(from)(*xq[cp], lp),
                LAT_(from)(*xq[cq], lq));
-    LAT_(hit_unit)(h);
-    if (UPDATE == LAT_UPDATE_RELAX_SU2)
-        LAT_(hit_power)(h, kind.omega);
-    else if (UPDATE == LAT_UPDATE_MICROCANONICAL)
-        LAT_(su2_square)(h);
-    else if (UPDATE == LAT_UPDATE_STOCHASTIC_SUN) {
-        const LAT_T f = kind.from + kind.of * h[0];
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            h[i] *= f;
-        h[0] += kind.plus;
-    }
+    LAT_(hit_from)<UPDATE>(h, kind);
 #pragma unroll
     for (int c = 0; c < C; c++) {
         LAT_(hit_column)(xp[c], xq[c], h);
