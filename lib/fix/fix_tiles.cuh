@@ -15,9 +15,10 @@ template <int C>
 static __device__ __forceinline__ void LAT_(get_g)(LAT_(c) (*h)[LAT_N], const LAT_(view) < 1 > &v,
                                                    uint32_t i, const LAT_(tile) < C > &t)
 {
+    const LAT_V *const g = v.g_other[0] + lat_cuda_at(i, CHUNKS(LAT_N));
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        LAT_(get_row)(h[c], v.g_other[0] + lat_cuda_at(i, CHUNKS(LAT_N)), t.column + c * LANES(C));
+        LAT_(get_row)(h[c], g + c * LANES(C) * (LAT_N / PAIR_HALVES) * LAT_CUDA_GROUP, t.column);
         LAT_(conjugate)(h[c]);
     }
 }
@@ -75,6 +76,8 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
 {
     LAT_(c) m[C][LAT_N];
     LAT_T diagonal = 0, trace = 0;
+    LAT_(stage)<C>((LAT_V *)x, mine, t);
+    __pipeline_commit();
 #pragma unroll
     for (int c = 0; c < C; c++)
         diagonal += y[c * SCRATCH + (t.column + c * LANES(C)) * PITCH + t.lane].re;
@@ -92,7 +95,7 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
         LAT_(scale)(m[c], power);
         LAT_(clear)(row[c]);
     }
-    LAT_(add_times)<true, false, C>(row, mine, m);
+    LAT_(add_times_staged)<true, false, C>(row, (const LAT_V *)x, mine, m, t);
     LAT_(tile_orthonormal)<C>(row, x, t);
     /* The first order of h^omega is in U(N), whose maximum is another one: det back to 1. */
     const LAT_(c) back = LAT_(phase_back)(LAT_(det_near_one) < C > (m, x, t));
@@ -123,13 +126,14 @@ static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N],
 #pragma unroll
     for (int c = 0; c < C; c++)
         if (!whole)
-            LAT_(get_column)(g[c], mine, t.column + c * LANES(C));
+            LAT_(get_column)<TILES(C)>(g[c], (const LAT_V *)x + t.number, t.column + c * LANES(C));
         else
 #pragma unroll
             for (int a = 0; a < LAT_N; a++) {
                 g[c][a].re = a == t.column + c * LANES(C);
                 g[c][a].im = 0;
             }
+    __syncwarp();
     switch (update) {
 #define CASE(NAME, passes) \
     case LAT_UPDATE_##NAME: \

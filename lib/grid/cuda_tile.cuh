@@ -91,14 +91,16 @@ static __device__ __forceinline__ void LAT_(clear)(LAT_(c) *v)
 
 /* ---- matrices in memory ---- */
 
-/* Element e = row N + column of a matrix at p. */
+/* Element e = row N + column of a matrix at p. From one chunk to the next it is STEP. */
+template <int STEP = LAT_CUDA_GROUP>
 static __device__ __forceinline__ LAT_(c) *LAT_(element)(LAT_V *p, int e)
 {
-    return (LAT_(c) *)(p + e / PAIR_HALVES * LAT_CUDA_GROUP) + e % PAIR_HALVES;
+    return (LAT_(c) *)(p + e / PAIR_HALVES * STEP) + e % PAIR_HALVES;
 }
 
 static __device__ __forceinline__ void LAT_(get_row)(LAT_(c) *v, const LAT_V *p, int row)
 {
+    const LAT_V *const own = p + row * (LAT_N / PAIR_HALVES) * LAT_CUDA_GROUP;
     LAT_T part[PER];
 #pragma unroll
     for (int k = 0; k < LAT_N; k++)
@@ -106,16 +108,20 @@ static __device__ __forceinline__ void LAT_(get_row)(LAT_(c) *v, const LAT_V *p,
             v[k] = *LAT_(element)((LAT_V *)p, row * LAT_N + k);
         } else { /* rows are whole chunks */
             if (k % PAIR_HALVES == 0)
-                LAT_(unpack)(part, p[(row * LAT_N + k) / PAIR_HALVES * LAT_CUDA_GROUP], PER);
+                LAT_(unpack)(part, own[k / PAIR_HALVES * LAT_CUDA_GROUP], PER);
             v[k] = LAT_(load)(part + k % PAIR_HALVES * 2);
         }
 }
 
+template <int STEP = LAT_CUDA_GROUP>
 static __device__ __forceinline__ void LAT_(get_column)(LAT_(c) *v, const LAT_V *p, int column)
 {
 #pragma unroll
     for (int k = 0; k < LAT_N; k++)
-        v[k] = *LAT_(element)((LAT_V *)p, k * LAT_N + column);
+        v[k] = LAT_N % PAIR_HALVES
+                   ? *LAT_(element)<STEP>((LAT_V *)p, k * LAT_N + column)
+                   : LAT_(element)<STEP>((LAT_V *)p,
+                                         column)[k * (LAT_N / PAIR_HALVES) * STEP * PAIR_HALVES];
 }
 
 static __device__ __forceinline__ void LAT_(put_row)(LAT_V *p, const LAT_(c) *v, int row)
@@ -174,13 +180,13 @@ static __device__ __forceinline__ void LAT_(stage)(LAT_V *buffer, const LAT_V *m
 {
     if constexpr (STAGED) {
         static_assert(2 * BUFFER(C) * sizeof(LAT_V) <= 2 * C * SCRATCH * sizeof(LAT_(c)), "space");
+        const LAT_V *const own = m + t.column * LAT_CUDA_GROUP;
+        LAT_V *const to = buffer + t.column * TILES(C) + t.number;
 #pragma unroll
-        for (int from = 0; from < CHUNKS(LAT_N); from += LANES(C)) {
-            const int k = from + t.column;
-            if (t.stores && k < CHUNKS(LAT_N))
-                __pipeline_memcpy_async(buffer + k * TILES(C) + t.number, m + k * LAT_CUDA_GROUP,
+        for (int from = 0; from < CHUNKS(LAT_N); from += LANES(C))
+            if (t.stores && from + t.column < CHUNKS(LAT_N))
+                __pipeline_memcpy_async(to + from * TILES(C), own + from * LAT_CUDA_GROUP,
                                         sizeof *m);
-        }
         __pipeline_commit();
     }
 }
