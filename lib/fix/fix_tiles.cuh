@@ -66,8 +66,8 @@ static __device__ __forceinline__ bool LAT_(of_whole_element)(lat_update update)
     return update == LAT_UPDATE_RELAX_SUN || update == LAT_UPDATE_STOCHASTIC_SUN;
 }
 
-/* This thread's rows of h^omega g to first order, as LAT_(overrelax) has it; y: h; x: scratch.
- * `reflect`: h g in this tile. */
+/* This thread's rows of h^omega g to first order, as LAT_(overrelax) has it; y: h; x: scratch,
+ * to which g comes once more. `reflect`: in this tile h g, a mirror image. */
 template <int C>
 static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N],
                                                             const LAT_V *mine, LAT_(c) *x,
@@ -106,7 +106,8 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
 }
 
 /* What the site's g becomes, an update of site/update.h: this thread's rows; `column` has its
- * columns of the local problem, which are destroyed. x and y, in shared memory, are scratch. */
+ * columns of the local problem, which are destroyed. x and y, in shared memory, are scratch; x
+ * has g, staged last by LAT_(local_problem). */
 template <int C>
 static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N],
                                                         LAT_(c) (*column)[LAT_N], const LAT_V *mine,

@@ -118,10 +118,8 @@ static __device__ __forceinline__ void LAT_(get_column)(LAT_(c) *v, const LAT_V 
 {
 #pragma unroll
     for (int k = 0; k < LAT_N; k++)
-        v[k] = LAT_N % PAIR_HALVES
-                   ? *LAT_(element)<STEP>((LAT_V *)p, k * LAT_N + column)
-                   : LAT_(element)<STEP>((LAT_V *)p,
-                                         column)[k * (LAT_N / PAIR_HALVES) * STEP * PAIR_HALVES];
+        v[k] = LAT_N % PAIR_HALVES ? *LAT_(element)<STEP>((LAT_V *)p, k * LAT_N + column)
+                                   : LAT_(element)<STEP>((LAT_V *)p, column)[k * LAT_N * STEP];
 }
 
 static __device__ __forceinline__ void LAT_(put_row)(LAT_V *p, const LAT_(c) *v, int row)
@@ -311,7 +309,8 @@ static __device__ __forceinline__ void LAT_(hit_of)(LAT_T w[4], const LAT_T r[4]
     }
 }
 
-/* (s, t) <- h (s, t): what LAT_(hit_apply) does in one column. */
+/* (s, t) <- h (s, t): what LAT_(hit_apply) does in one column. What is replaced comes last in its
+ * own sum, which so can end in its register. */
 static __device__ __forceinline__ void LAT_(hit_column)(LAT_(c) *s, LAT_(c) *t, const LAT_T h[4])
 {
     const LAT_(c) a = *s, b = *t;
@@ -625,7 +624,8 @@ static __device__ __forceinline__ void LAT_(tile_orthonormal_again)(LAT_(c) (*ro
         LAT_(scale)(row[c], (LAT_T)1.5 - (LAT_T)0.5 * square[c]);
 }
 
-/* Gram-Schmidt of the tile's rows: LAT_(orthonormal). y: scratch. */
+/* Gram-Schmidt of the tile's rows: LAT_(orthonormal). Lengths are divided by at the end, so that no
+ * row waits for that of another one. y: scratch. */
 template <int C>
 static __device__ __forceinline__ void LAT_(tile_orthonormal)(LAT_(c) (*row)[LAT_N], LAT_(c) *y,
                                                               const LAT_(tile) < C > &t)
@@ -633,21 +633,24 @@ static __device__ __forceinline__ void LAT_(tile_orthonormal)(LAT_(c) (*row)[LAT
     LAT_(c) v[LAT_N];
     __syncwarp();
 #pragma unroll
-    for (int c = 0; c < C; c++)
+    for (int c = 0; c < C; c++) {
+        LAT_T own = 0;
 #pragma unroll 1
         for (int b = 0; b < LANES(C); b++) {
-            if (b == t.column) {
-                LAT_(scale)(row[c], LAT_(rsqrt)(LAT_(overlap)(row[c], row[c]).re));
-                if (t.stores)
-                    LAT_(set_row)<C>(y, row[c], t, b + c * LANES(C));
-            }
+            if (b == t.column && t.stores)
+                LAT_(set_row)<C>(y, row[c], t, b + c * LANES(C));
             __syncwarp();
             LAT_(row_of)<C>(v, y, t, b + c * LANES(C));
+            const LAT_T s = LAT_(rsqrt)(LAT_(overlap)(v, v).re), square = s * s;
+            own = b == t.column ? s : own;
 #pragma unroll
-            for (int d = c; d < C; d++)
-                LAT_(take_off)(row[d], LAT_(overlap)(row[d], v), v,
-                               b + c * LANES(C) < t.column + d * LANES(C));
+            for (int d = c; d < C; d++) {
+                const LAT_(c) z = LAT_(overlap)(row[d], v), part = {z.re * square, z.im * square};
+                LAT_(take_off)(row[d], part, v, b + c * LANES(C) < t.column + d * LANES(C));
+            }
         }
+        LAT_(scale)(row[c], own);
+    }
     __syncwarp();
 }
 
