@@ -15,9 +15,10 @@ template <int C>
 static __device__ __forceinline__ void LAT_(get_g)(LAT_(c) (*h)[LAT_N], const LAT_(view) < 1 > &v,
                                                    uint32_t i, const LAT_(tile) < C > &t)
 {
+    const LAT_V *const g = v.g_other[0] + lat_cuda_at(i, CHUNKS(LAT_N));
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        LAT_(get_row)(h[c], v.g_other[0] + lat_cuda_at(i, CHUNKS(LAT_N)), t.column + c * LANES(C));
+        LAT_(get_row)(h[c], g + c * LANES(C) * (LAT_N / PAIR_HALVES) * LAT_CUDA_GROUP, t.column);
         LAT_(conjugate)(h[c]);
     }
 }
@@ -65,8 +66,8 @@ static __device__ __forceinline__ bool LAT_(of_whole_element)(lat_update update)
     return update == LAT_UPDATE_RELAX_SUN || update == LAT_UPDATE_STOCHASTIC_SUN;
 }
 
-/* This thread's rows of h^omega g to first order, as LAT_(overrelax) has it; y: h; x: scratch.
- * `reflect`: in this tile y is the new g already. */
+/* This thread's rows of h^omega g to first order, as LAT_(overrelax) has it; y: h; x: scratch,
+ * to which g comes once more. `reflect`: in this tile h g, a mirror image. */
 template <int C>
 static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N],
                                                             const LAT_V *mine, LAT_(c) *x,
@@ -75,6 +76,8 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
 {
     LAT_(c) m[C][LAT_N];
     LAT_T diagonal = 0, trace = 0;
+    LAT_(stage)<C>((LAT_V *)x, mine, t);
+    __pipeline_commit();
 #pragma unroll
     for (int c = 0; c < C; c++)
         diagonal += y[c * SCRATCH + (t.column + c * LANES(C)) * PITCH + t.lane].re;
@@ -92,13 +95,7 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
         LAT_(scale)(m[c], power);
         LAT_(clear)(row[c]);
     }
-    LAT_(add_times)<true, false, C>(row, mine, m);
-    if (reflect)
-#pragma unroll
-        for (int c = 0; c < C; c++)
-#pragma unroll
-            for (int k = 0; k < LAT_N; k++)
-                row[c][k] = m[c][k];
+    LAT_(add_times_staged)<true, false, C>(row, (const LAT_V *)x, mine, m, t);
     LAT_(tile_orthonormal)<C>(row, x, t);
     /* The first order of h^omega is in U(N), whose maximum is another one: det back to 1. */
     const LAT_(c) back = LAT_(phase_back)(LAT_(det_near_one) < C > (m, x, t));
@@ -109,7 +106,8 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
 }
 
 /* What the site's g becomes, an update of site/update.h: this thread's rows; `column` has its
- * columns of the local problem, which are destroyed. x and y, in shared memory, are scratch. */
+ * columns of the local problem, which are destroyed. x and y, in shared memory, are scratch; x
+ * has g, staged last by LAT_(local_problem). */
 template <int C>
 static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N],
                                                         LAT_(c) (*column)[LAT_N], const LAT_V *mine,
@@ -128,14 +126,15 @@ static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N],
     }
 #pragma unroll
     for (int c = 0; c < C; c++)
-        if (!whole || reflect)
-            LAT_(get_column)(g[c], mine, t.column + c * LANES(C));
+        if (!whole)
+            LAT_(get_column)<TILES(C)>(g[c], (const LAT_V *)x + t.number, t.column + c * LANES(C));
         else
 #pragma unroll
             for (int a = 0; a < LAT_N; a++) {
                 g[c][a].re = a == t.column + c * LANES(C);
                 g[c][a].im = 0;
             }
+    __syncwarp();
     switch (update) {
 #define CASE(NAME, passes) \
     case LAT_UPDATE_##NAME: \

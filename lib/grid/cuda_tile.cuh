@@ -91,14 +91,16 @@ static __device__ __forceinline__ void LAT_(clear)(LAT_(c) *v)
 
 /* ---- matrices in memory ---- */
 
-/* Element e = row N + column of a matrix at p. */
+/* Element e = row N + column of a matrix at p. From one chunk to the next it is STEP. */
+template <int STEP = LAT_CUDA_GROUP>
 static __device__ __forceinline__ LAT_(c) *LAT_(element)(LAT_V *p, int e)
 {
-    return (LAT_(c) *)(p + e / PAIR_HALVES * LAT_CUDA_GROUP) + e % PAIR_HALVES;
+    return (LAT_(c) *)(p + e / PAIR_HALVES * STEP) + e % PAIR_HALVES;
 }
 
 static __device__ __forceinline__ void LAT_(get_row)(LAT_(c) *v, const LAT_V *p, int row)
 {
+    const LAT_V *const own = p + row * (LAT_N / PAIR_HALVES) * LAT_CUDA_GROUP;
     LAT_T part[PER];
 #pragma unroll
     for (int k = 0; k < LAT_N; k++)
@@ -106,16 +108,18 @@ static __device__ __forceinline__ void LAT_(get_row)(LAT_(c) *v, const LAT_V *p,
             v[k] = *LAT_(element)((LAT_V *)p, row * LAT_N + k);
         } else { /* rows are whole chunks */
             if (k % PAIR_HALVES == 0)
-                LAT_(unpack)(part, p[(row * LAT_N + k) / PAIR_HALVES * LAT_CUDA_GROUP], PER);
+                LAT_(unpack)(part, own[k / PAIR_HALVES * LAT_CUDA_GROUP], PER);
             v[k] = LAT_(load)(part + k % PAIR_HALVES * 2);
         }
 }
 
+template <int STEP = LAT_CUDA_GROUP>
 static __device__ __forceinline__ void LAT_(get_column)(LAT_(c) *v, const LAT_V *p, int column)
 {
 #pragma unroll
     for (int k = 0; k < LAT_N; k++)
-        v[k] = *LAT_(element)((LAT_V *)p, k * LAT_N + column);
+        v[k] = LAT_N % PAIR_HALVES ? *LAT_(element)<STEP>((LAT_V *)p, k * LAT_N + column)
+                                   : LAT_(element)<STEP>((LAT_V *)p, column)[k * LAT_N * STEP];
 }
 
 static __device__ __forceinline__ void LAT_(put_row)(LAT_V *p, const LAT_(c) *v, int row)
@@ -174,13 +178,13 @@ static __device__ __forceinline__ void LAT_(stage)(LAT_V *buffer, const LAT_V *m
 {
     if constexpr (STAGED) {
         static_assert(2 * BUFFER(C) * sizeof(LAT_V) <= 2 * C * SCRATCH * sizeof(LAT_(c)), "space");
+        const LAT_V *const own = m + t.column * LAT_CUDA_GROUP;
+        LAT_V *const to = buffer + t.column * TILES(C) + t.number;
 #pragma unroll
-        for (int from = 0; from < CHUNKS(LAT_N); from += LANES(C)) {
-            const int k = from + t.column;
-            if (t.stores && k < CHUNKS(LAT_N))
-                __pipeline_memcpy_async(buffer + k * TILES(C) + t.number, m + k * LAT_CUDA_GROUP,
+        for (int from = 0; from < CHUNKS(LAT_N); from += LANES(C))
+            if (t.stores && from + t.column < CHUNKS(LAT_N))
+                __pipeline_memcpy_async(to + from * TILES(C), own + from * LAT_CUDA_GROUP,
                                         sizeof *m);
-        }
         __pipeline_commit();
     }
 }
@@ -305,14 +309,15 @@ static __device__ __forceinline__ void LAT_(hit_of)(LAT_T w[4], const LAT_T r[4]
     }
 }
 
-/* (s, t) <- h (s, t): what LAT_(hit_apply) does in one column. */
+/* (s, t) <- h (s, t): what LAT_(hit_apply) does in one column. What is replaced comes last in its
+ * own sum, which so can end in its register. */
 static __device__ __forceinline__ void LAT_(hit_column)(LAT_(c) *s, LAT_(c) *t, const LAT_T h[4])
 {
     const LAT_(c) a = *s, b = *t;
-    s->re = h[0] * a.re - h[3] * a.im + h[2] * b.re - h[1] * b.im;
-    s->im = h[0] * a.im + h[3] * a.re + h[2] * b.im + h[1] * b.re;
-    t->re = h[0] * b.re + h[3] * b.im - h[2] * a.re - h[1] * a.im;
-    t->im = h[0] * b.im - h[3] * b.re - h[2] * a.im + h[1] * a.re;
+    s->re = h[2] * b.re - h[3] * a.im - h[1] * b.im + h[0] * a.re;
+    s->im = h[2] * b.im + h[3] * a.re + h[1] * b.re + h[0] * a.im;
+    t->re = h[3] * b.im - h[2] * a.re - h[1] * a.im + h[0] * b.re;
+    t->im = h[1] * a.re - h[3] * b.re - h[2] * a.im + h[0] * b.im;
 }
 
 /* Of C numbers that of column j, which this thread may have. */
@@ -358,6 +363,33 @@ typedef struct {
     LAT_T omega, from, of, plus;
 } LAT_(kind);
 
+/* Such a hit, r being its axis: r <- f h + const, h = r / |r|, so that |r| and f multiply at once.
+ * Where |r| = 0 (K = 0) h = 1: beside any other r_0 what is added is nothing. */
+template <lat_update UPDATE>
+static __device__ __forceinline__ void LAT_(hit_from)(LAT_T r[4], const LAT_(kind) &kind)
+{
+    LAT_T plus = 0;
+    r[0] += (LAT_T)(LAT_SIZE == 4 ? 1e-15f : 1e-100);
+    const LAT_T s = LAT_(rsqrt)(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]),
+                h0 = s * r[0];
+    LAT_T f = s;
+    if (UPDATE == LAT_UPDATE_RELAX_SU2) { /* LAT_(hit_power) */
+        const LAT_T w = kind.omega, by = 2 * w * (w - 1), power = LAT_(rsqrt)(1 + by - by * h0);
+        f *= w * power;
+        plus = (1 - w) * power;
+    } else if (UPDATE == LAT_UPDATE_MICROCANONICAL) { /* h^2 */
+        f *= 2 * h0;
+        plus = -1;
+    } else if (UPDATE == LAT_UPDATE_STOCHASTIC_SUN) {
+        f *= kind.from + kind.of * h0;
+        plus = kind.plus;
+    }
+    r[0] = f * r[0] + plus;
+#pragma unroll
+    for (int i = 1; i < 4; i++)
+        r[i] *= f;
+}
+
 /* Such a hit on rows p and q of x and y. This thread's elements of x are xp[C] and xq[C]; column p
  * is xp[cp] of lane lp, column q xp[cq] of lane lq. */
 template <int C, lat_update UPDATE>
@@ -369,18 +401,7 @@ static __device__ __forceinline__ void LAT_(hit_rows)(LAT_(c) *const xp[C], LAT_
     LAT_T h[4];
     LAT_(axis)(h, LAT_(from)(*xp[cp], lp), LAT_(from)(*xp[cq], lq), LAT_(from)(*xq[cp], lp),
                LAT_(from)(*xq[cq], lq));
-    LAT_(hit_unit)(h);
-    if (UPDATE == LAT_UPDATE_RELAX_SU2)
-        LAT_(hit_power)(h, kind.omega);
-    else if (UPDATE == LAT_UPDATE_MICROCANONICAL)
-        LAT_(su2_square)(h);
-    else if (UPDATE == LAT_UPDATE_STOCHASTIC_SUN) {
-        const LAT_T f = kind.from + kind.of * h[0];
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            h[i] *= f;
-        h[0] += kind.plus;
-    }
+    LAT_(hit_from)<UPDATE>(h, kind);
 #pragma unroll
     for (int c = 0; c < C; c++) {
         LAT_(hit_column)(xp[c], xq[c], h);
@@ -603,7 +624,8 @@ static __device__ __forceinline__ void LAT_(tile_orthonormal_again)(LAT_(c) (*ro
         LAT_(scale)(row[c], (LAT_T)1.5 - (LAT_T)0.5 * square[c]);
 }
 
-/* Gram-Schmidt of the tile's rows: LAT_(orthonormal). y: scratch. */
+/* Gram-Schmidt of the tile's rows: LAT_(orthonormal). Lengths are divided by at the end, so that no
+ * row waits for that of another one. y: scratch. */
 template <int C>
 static __device__ __forceinline__ void LAT_(tile_orthonormal)(LAT_(c) (*row)[LAT_N], LAT_(c) *y,
                                                               const LAT_(tile) < C > &t)
@@ -611,21 +633,24 @@ static __device__ __forceinline__ void LAT_(tile_orthonormal)(LAT_(c) (*row)[LAT
     LAT_(c) v[LAT_N];
     __syncwarp();
 #pragma unroll
-    for (int c = 0; c < C; c++)
+    for (int c = 0; c < C; c++) {
+        LAT_T own = 0;
 #pragma unroll 1
         for (int b = 0; b < LANES(C); b++) {
-            if (b == t.column) {
-                LAT_(scale)(row[c], LAT_(rsqrt)(LAT_(overlap)(row[c], row[c]).re));
-                if (t.stores)
-                    LAT_(set_row)<C>(y, row[c], t, b + c * LANES(C));
-            }
+            if (b == t.column && t.stores)
+                LAT_(set_row)<C>(y, row[c], t, b + c * LANES(C));
             __syncwarp();
             LAT_(row_of)<C>(v, y, t, b + c * LANES(C));
+            const LAT_T s = LAT_(rsqrt)(LAT_(overlap)(v, v).re), square = s * s;
+            own = b == t.column ? s : own;
 #pragma unroll
-            for (int d = c; d < C; d++)
-                LAT_(take_off)(row[d], LAT_(overlap)(row[d], v), v,
-                               b + c * LANES(C) < t.column + d * LANES(C));
+            for (int d = c; d < C; d++) {
+                const LAT_(c) z = LAT_(overlap)(row[d], v), part = {z.re * square, z.im * square};
+                LAT_(take_off)(row[d], part, v, b + c * LANES(C) < t.column + d * LANES(C));
+            }
         }
+        LAT_(scale)(row[c], own);
+    }
     __syncwarp();
 }
 
