@@ -114,7 +114,7 @@ static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage sto
          "an operator");
     open_modes(b, modes);
     const lat_spinor_part p = part_of(b);
-    need((b->o.sign = lat_sign_open(b->o.h, &b->o.modes, &sign))
+    need((b->o.sign = lat_sign_open(b->o.h, NULL, &b->o.modes, &sign))
              && (b->in = lat_spinor_new(b->o.space, "spinors"))
              && (b->out = lat_spinor_new(b->o.space, "spinors")) && random_columns(b, &p) == 0,
          "the sign function");

@@ -237,6 +237,18 @@ static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
     return 0;
 }
 
+static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *links,
+                       const lat_fermion *kernel, int columns)
+{
+    const lat_grid_spec spec = {
+        .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
+    return (o->single = lat_grid_new(device, &spec))
+                   && (o->coarse = lat_spinor_open(o->single, links->head.nc, columns))
+                   && (o->hs = lat_dirac_open(o->coarse, links, kernel, NULL))
+               ? 0
+               : -1;
+}
+
 lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
                               const lat_fermion *fermion, const lat_overlap_options *options)
 {
@@ -259,7 +271,8 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
         || !(o->space = lat_spinor_open(o->grid, links->head.nc, options->columns))
         || !(o->h = lat_dirac_open(o->space, links, &kernel, NULL))
         || !(o->tmp = lat_spinor_new(o->space, "the overlap operator"))
-        || !(o->sign = lat_sign_open(o->h, &o->modes, &options->sign))) {
+        || (options->mixed && open_coarse(o, device, links, &kernel, options->columns))
+        || !(o->sign = lat_sign_open(o->h, o->hs, &o->modes, &options->sign))) {
         lat_overlap_close(o);
         return NULL;
     }
@@ -275,12 +288,15 @@ void lat_overlap_close(lat_overlap *o)
     lat_modes_free(&o->modes);
     if (o->tmp)
         lat_dfield_free(o->tmp);
+    lat_dirac_close(o->hs);
     lat_dirac_close(o->h);
     lat_dirac_close(o->h1);
-    if (o->space)
-        lat_spinor_close(o->space);
-    if (o->one)
-        lat_spinor_close(o->one);
+    lat_spinor_space *const spaces[] = {o->coarse, o->space, o->one};
+    for (int i = 0; i < 3; i++)
+        if (spaces[i])
+            lat_spinor_close(spaces[i]);
+    if (o->single)
+        lat_grid_free(o->single);
     if (o->grid)
         lat_grid_free(o->grid);
     free(o);

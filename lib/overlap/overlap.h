@@ -27,6 +27,7 @@
 /* What --operator overlap needs to know beside the fermion. */
 typedef struct lat_overlap_options {
     int columns;
+    bool mixed; /* sign functions that need not be accurate, in single precision */
     lat_sign_options sign;
     int low, high;    /* modes of H that are projected: as many as leave the widest gap; 0, 0, or no
                        * gap: none */
@@ -48,9 +49,9 @@ void lat_overlap_usual(lat_overlap_options *o);
 
 typedef struct lat_overlap {
     lat_fermion fermion;
-    lat_grid *grid;
-    lat_spinor_space *one, *space; /* of one column, and of many */
-    lat_dirac *h1, *h;             /* D_W - m0 there */
+    lat_grid *grid, *single;                /* single: with `mixed`, else NULL */
+    lat_spinor_space *one, *space, *coarse; /* of one column, of many; of many in single */
+    lat_dirac *h1, *h, *hs;                 /* D_W - m0 there */
     lat_modes modes; /* of H, that are projected; rest and norm hold if there are none */
     lat_sign *sign;
     double mu, memory;

@@ -12,22 +12,28 @@
 
 typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
 
+/* Where polynomials are evaluated: in a precision. */
+typedef struct side {
+    lat_dirac *h; /* NULL: there is none */
+    double epsilon;
+    lat_dfield *psi, *d[2];               /* what is worked on; Clenshaw's two, or the product */
+    lat_dfield *middle;                   /* between hops; NULL: no shifts at their ends */
+    lat_factors product[LAT_SIGN_LEVELS]; /* of a polynomial, where that is what is used */
+    bool factored[LAT_SIGN_LEVELS];       /* product has been made, or has no place */
+} side;
+
 struct lat_sign {
-    lat_dirac *h;
     lat_spinor_space *space;
+    side fine, coarse;
     const lat_modes *modes;
     lat_sign_options options;
     double lower, upper; /* the interval of f */
     int levels;
     double delta[LAT_SIGN_LEVELS]; /* the error of each */
     lat_minmax poly[LAT_SIGN_LEVELS];
-    lat_factors product[LAT_SIGN_LEVELS]; /* of poly, where that is what is used */
-    bool factored[LAT_SIGN_LEVELS];       /* product has been made, or has no place */
     lat_zolotarev rational;
     double tolerance[LAT_SIGN_LEVELS]; /* of conjugate gradients */
     double kappas;                     /* kappa+ + kappa- */
-    lat_dfield *psi, *d[2];            /* what is worked on; Clenshaw's two, or the product */
-    lat_dfield *middle;                /* between hops; NULL: no shifts at their ends */
     lat_dfield *x[LAT_ZOLOTAREV_POLES];
     lat_scalar *dot, *now; /* [modes][columns] */
     lat_system system;
@@ -106,8 +112,8 @@ typedef struct clenshaw {
 static double sign_of(int n, int j) { return (n - j) % 4 < 2 ? 1 : -1; }
 
 /* e += r (half of it at the end) of 2 z from, and c psi. */
-static int step(lat_sign *s, const lat_spinor_part *p, const clenshaw *k, int j, lat_dfield *e,
-                lat_dfield *from, lat_dfield *psi)
+static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const clenshaw *k, int j,
+                lat_dfield *e, lat_dfield *from, lat_dfield *psi)
 {
     const int n = k->p->degree;
     const double turn = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
@@ -119,8 +125,8 @@ static int step(lat_sign *s, const lat_spinor_part *p, const clenshaw *k, int j,
         .by = {every(p, turn * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
         .more = {from, psi}};
     s->applications += 2 * p->columns;
-    if (!s->h->fuses)
-        return s->h->ops->apply(s->h, normal, p, e, from, &end);
+    if (!on->h->fuses)
+        return on->h->ops->apply(on->h, normal, p, e, from, &end);
     /* r1 H^2 + r2 = r1 (H - shift)(H + shift): what a hop reads beside its sum is at hand. */
     const double shift = sqrt(-k->r2 / k->r1);
     const lat_dirac_end up = {.shift = {shift, 0}}, down = {.add = end.add,
@@ -128,90 +134,113 @@ static int step(lat_sign *s, const lat_spinor_part *p, const clenshaw *k, int j,
                                                             .terms = 1,
                                                             .by = {end.by[1]},
                                                             .more = {psi}};
-    return s->h->ops->apply(s->h, h, p, s->middle, from, &up)
-                   || s->h->ops->apply(s->h, h, p, e, s->middle, &down)
+    return on->h->ops->apply(on->h, h, p, on->middle, from, &up)
+                   || on->h->ops->apply(on->h, h, p, e, on->middle, &down)
                ? -1
                : 0;
 }
 
 /* out = factor (H + shift) in. */
-static int shifted(lat_sign *s, const lat_spinor_part *p, lat_scalar shift, double factor,
-                   lat_dfield *out, lat_dfield *in)
+static int shifted(lat_sign *s, const side *on, const lat_spinor_part *p, lat_scalar shift,
+                   double factor, lat_dfield *out, lat_dfield *in)
 {
     const lat_dirac_end end = {.shift = shift, .factor = factor};
     s->applications += p->columns;
-    return s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out, in, &end);
+    return on->h->ops->apply(on->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out, in, &end);
 }
 
-static double epsilon_of(const lat_sign *s)
+static double rounding_of(const lat_sign *s, const side *on, int level)
 {
-    return s->space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
+    const lat_factors *f = &on->product[level];
+    return f->degree ? f->error + on->epsilon * f->rounding : on->epsilon * s->poly[level].degree;
 }
 
-/* The factors of the polynomial, if rounding leaves their product as good as it, and the device has
- * shifts at the end of hops; else NULL. */
-static const lat_factors *factors(lat_sign *s, int level)
+/* Makes the product of a polynomial, unless rounding adds too much to its error (a tenth, or in the
+ * coarse precision as much again), or the device has no shifts at the end of hops. */
+static void factorise(lat_sign *s, side *on, int level)
 {
+    const lat_sign_series series = s->options.series;
     const lat_minmax *m = &s->poly[level];
-    lat_factors *f = &s->product[level];
-    const bool asked = s->options.series == LAT_SIGN_PRODUCT;
-    if (!s->factored[level] && s->options.series != LAT_SIGN_CLENSHAW && (asked || s->h->fuses)
-        && m->degree <= LAT_FACTORS_DEGREE
-        && (lat_agree(s->space->grid->dev->comm, lat_factors_new(f, m))
-            || (!asked && f->error + epsilon_of(s) * f->rounding > m->delta)))
-        lat_factors_free(f);
-    s->factored[level] = true;
-    return f->degree ? f : NULL;
+    const double most = series == LAT_SIGN_PRODUCT ? INFINITY
+                        : on == &s->coarse         ? m->delta
+                                                   : m->delta / 10;
+    if (on->factored[level])
+        return;
+    on->factored[level] = true;
+    if (series == LAT_SIGN_CLENSHAW || (series == LAT_SIGN_AUTO && !on->h->fuses)
+        || m->degree > LAT_FACTORS_DEGREE)
+        return;
+    if (lat_agree(s->space->grid->dev->comm, lat_factors_new(&on->product[level], m))
+        || rounding_of(s, on, level) > most)
+        lat_factors_free(&on->product[level]);
+}
+
+/* The precision for a level: the full accuracy is not coarse. */
+static side *side_for(lat_sign *s, int level)
+{
+    if (!level || !s->coarse.h)
+        return &s->fine;
+    factorise(s, &s->coarse, level);
+    return rounding_of(s, &s->coarse, level) <= s->delta[level] ? &s->coarse : &s->fine;
 }
 
 /* out = f(H) psi, factor by factor. */
-static int product(lat_sign *s, const lat_factors *f, const lat_spinor_part *p, lat_dfield *out,
-                   lat_dfield *psi)
+static int product(lat_sign *s, const side *on, const lat_factors *f, const lat_spinor_part *p,
+                   lat_dfield *out, lat_dfield *psi)
 {
     const double norm = s->upper;
     lat_dfield *from = psi;
     for (int k = 0; k < f->degree; k++) {
         const lat_scalar up = {norm * f->w[k].re, norm * f->w[k].im}, down = {-up.re, -up.im};
-        if (shifted(s, p, up, 1 / norm, s->middle, from)
-            || shifted(s, p, down, f->f[k] / norm, s->d[0], s->middle))
+        if (shifted(s, on, p, up, 1 / norm, on->middle, from)
+            || shifted(s, on, p, down, f->f[k] / norm, on->d[0], on->middle))
             return -1;
-        from = s->d[0];
+        from = on->d[0];
     }
-    return shifted(s, p, (lat_scalar){0, 0}, 1 / norm, out, from);
+    return shifted(s, on, p, (lat_scalar){0, 0}, 1 / norm, out, from);
 }
 
-/* out = f(H) psi. */
-static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
-                      lat_dfield *psi)
+/* out = f(H) psi, by Clenshaw's recursion. */
+static int recursion(lat_sign *s, const side *on, int level, const lat_spinor_part *p,
+                     lat_dfield *out, lat_dfield *psi)
 {
-    const lat_factors *f = factors(s, level);
-    if (f)
-        return product(s, f, p, out, psi);
     const lat_minmax *m = &s->poly[level];
+    const lat_spinor_space *space = on->h->space;
     const double norm = s->upper, e = m->epsilon;
     const clenshaw k = {4 / (norm * norm * (1 - e)), -2 * (1 + e) / (1 - e), m};
-    lat_dfield *now = s->d[0], *before = s->d[1];
+    lat_dfield *now = on->d[0], *before = on->d[1];
     scalars a, zero;
-    if (s->space->ops->zero(s->space, p, now) || s->space->ops->zero(s->space, p, before)
-        || s->space->ops->axpby(s->space, p, each(p, m->c[m->degree], a), psi, each(p, 0, zero),
-                                now, NULL))
+    if (space->ops->zero(on->h->space, p, now) || space->ops->zero(on->h->space, p, before)
+        || space->ops->axpby(on->h->space, p, each(p, m->c[m->degree], a), psi, each(p, 0, zero),
+                             now, NULL))
         return -1;
     for (int j = m->degree - 1; j >= 0; j--) {
-        if (step(s, p, &k, j, before, now, psi))
+        if (step(s, on, p, &k, j, before, now, psi))
             return -1;
         lat_dfield *swap = now;
         now = before;
         before = swap;
     }
     /* out = H P psi / |H|: once more gamma5 M. */
-    double add[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {.add = every(p, sign_of(m->degree, 0) / norm, add)};
-    s->applications += p->columns;
-    return s->space->ops->zero(s->space, p, out)
-                   || s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out, now,
-                                       &end)
-               ? -1
-               : 0;
+    const lat_scalar none = {0, 0};
+    return shifted(s, on, p, none, sign_of(m->degree, 0) / norm, out, now);
+}
+
+/* out = f(H) s->fine.psi */
+static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out)
+{
+    side *const on = side_for(s, level);
+    const bool converts = on == &s->coarse;
+    const lat_spinor_space *from = s->space, *to = on->h->space;
+    lat_dfield *const result = converts ? on->psi : out; /* psi has been read by then */
+    factorise(s, on, level);
+    const lat_factors *f = &on->product[level];
+    if (converts && to->ops->convert(on->h->space, p, s->space, s->fine.psi, on->psi))
+        return -1;
+    if (f->degree ? product(s, on, f, p, result, on->psi)
+                  : recursion(s, on, level, p, result, on->psi))
+        return -1;
+    return converts ? from->ops->convert(s->space, p, on->h->space, result, out) : 0;
 }
 
 /* ---- the rational function ------------------------------------------------------------------- */
@@ -221,8 +250,9 @@ static int system_apply(void *with, bool dagger, const lat_spinor_part *p, lat_d
 {
     lat_sign *s = with;
     s->applications += p->columns;
-    return s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, dagger ? LAT_DAGGER : LAT_PLAIN}, p,
-                            out, in, end);
+    lat_dirac *h = s->fine.h;
+    return h->ops->apply(h, (lat_dirac_matrix){LAT_FULL, dagger ? LAT_DAGGER : LAT_PLAIN}, p, out,
+                         in, end);
 }
 
 static lat_dfield *system_vector(void *with, const char *what)
@@ -237,11 +267,11 @@ static void system_release(void *with, lat_dfield *v)
         lat_dfield_free(v);
 }
 
-/* sum_l residue_l x_l to d[0]. */
+/* sum_l residue_l x_l to fine.d[0]. */
 static int sum_poles(lat_sign *s, const lat_spinor_part *p)
 {
     const int poles = s->rational.poles;
-    if (s->space->ops->zero(s->space, p, s->d[0]))
+    if (s->space->ops->zero(s->space, p, s->fine.d[0]))
         return -1;
     for (int l = 0; l < poles; l += LAT_SPINOR_TERMS) {
         const int n = poles - l < LAT_SPINOR_TERMS ? poles - l : LAT_SPINOR_TERMS;
@@ -252,7 +282,7 @@ static int sum_poles(lat_sign *s, const lat_spinor_part *p)
             a[j] = each(p, s->rational.residue[l + j], by[j]);
             x[j] = s->x[l + j];
         }
-        if (s->space->ops->axpys(s->space, p, n, a, x, s->d[0], NULL))
+        if (s->space->ops->axpys(s->space, p, n, a, x, s->fine.d[0], NULL))
             return -1;
     }
     return 0;
@@ -288,8 +318,8 @@ static int rational(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield
                             lat_end_text(report[p->column[i]].end));
     s->applications += p->columns;
     return sum_poles(s, p)
-                   || s->h->ops->apply(s->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out,
-                                       s->d[0], NULL)
+                   || s->fine.h->ops->apply(s->fine.h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p,
+                                            out, s->fine.d[0], NULL)
                ? -1
                : 0;
 }
@@ -301,10 +331,11 @@ int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield 
 {
     if (p->columns == 0)
         return 0;
-    if (s->space->ops->copy(s->space, p, in, s->psi) || take_out(s, p, s->psi))
+    lat_dfield *const psi = s->fine.psi;
+    if (s->space->ops->copy(s->space, p, in, psi) || take_out(s, p, psi))
         return -1;
-    if (s->options.method == LAT_SIGN_ZOLOTAREV ? rational(s, level, p, out, s->psi)
-                                                : polynomial(s, level, p, out, s->psi))
+    if (s->options.method == LAT_SIGN_ZOLOTAREV ? rational(s, level, p, out, psi)
+                                                : polynomial(s, level, p, out))
         return -1;
     return put_back(s, p, out);
 }
@@ -319,13 +350,7 @@ int lat_sign_level(const lat_sign *s, double delta)
 
 double lat_sign_delta(const lat_sign *s, int level) { return s->delta[level]; }
 
-/* Clenshaw's recursion adds a few roundings a degree. */
-double lat_sign_rounding(const lat_sign *s, int level)
-{
-    const lat_factors *f = &s->product[level];
-    return f->degree ? f->error + epsilon_of(s) * f->rounding
-                     : 10 * epsilon_of(s) * s->poly[level].degree;
-}
+double lat_sign_rounding(const lat_sign *s, int level) { return rounding_of(s, &s->fine, level); }
 
 double lat_sign_bound(const lat_sign *s) { return 2 * s->kappas + s->delta[0]; }
 long lat_sign_applications(const lat_sign *s) { return s->applications; }
@@ -448,22 +473,42 @@ static int open_modes(lat_sign *s)
     return gap && s->dot ? 0 : -1;
 }
 
-lat_sign *lat_sign_open(lat_dirac *h, const lat_modes *modes, const lat_sign_options *options)
+static int open_side(side *on, const lat_sign *s, lat_dirac *h)
+{
+    static const char what[] = "the sign function";
+    const bool product = h->fuses || s->options.series == LAT_SIGN_PRODUCT;
+    lat_spinor_space *const space = h->space;
+    on->h = h;
+    on->epsilon = space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
+    return (on->psi = lat_spinor_new(space, what)) && (on->d[0] = lat_spinor_new(space, what))
+                   && (on->d[1] = lat_spinor_new(space, what))
+                   && (!product || (on->middle = lat_spinor_new(space, what)))
+               ? 0
+               : -1;
+}
+
+static void close_side(side *on)
+{
+    lat_dfield *const all[] = {on->psi, on->d[0], on->d[1], on->middle};
+    for (int i = 0; i < 4; i++)
+        if (all[i])
+            lat_dfield_free(all[i]);
+    for (int k = 0; k < LAT_SIGN_LEVELS; k++)
+        lat_factors_free(&on->product[k]);
+}
+
+lat_sign *lat_sign_open(lat_dirac *h, lat_dirac *coarse, const lat_modes *modes,
+                        const lat_sign_options *options)
 {
     lat_sign *s = lat_alloc(1, sizeof *s, "the sign function");
     if (!s)
         return NULL;
     memset(s, 0, sizeof *s);
-    s->h = h;
     s->space = h->space;
     s->modes = modes;
     s->options = *options;
-    if (set_interval(s) || open_modes(s)
-        || !(s->psi = lat_spinor_new(s->space, "the sign function"))
-        || !(s->d[0] = lat_spinor_new(s->space, "the sign function"))
-        || !(s->d[1] = lat_spinor_new(s->space, "the sign function"))
-        || ((h->fuses || options->series == LAT_SIGN_PRODUCT)
-            && !(s->middle = lat_spinor_new(s->space, "the sign function")))
+    if (set_interval(s) || open_modes(s) || open_side(&s->fine, s, h)
+        || (coarse && options->method == LAT_SIGN_MINMAX && open_side(&s->coarse, s, coarse))
         || (options->method == LAT_SIGN_ZOLOTAREV ? open_zolotarev(s) : open_minmax(s))) {
         lat_sign_close(s);
         return NULL;
@@ -477,20 +522,13 @@ void lat_sign_close(lat_sign *s)
 {
     if (!s)
         return;
-    for (int k = 0; k < LAT_SIGN_LEVELS; k++) {
+    for (int k = 0; k < LAT_SIGN_LEVELS; k++)
         lat_minmax_free(&s->poly[k]);
-        lat_factors_free(&s->product[k]);
-    }
     for (int l = 0; l < LAT_ZOLOTAREV_POLES; l++)
         if (s->x[l])
             lat_dfield_free(s->x[l]);
-    for (int k = 0; k < 2; k++)
-        if (s->d[k])
-            lat_dfield_free(s->d[k]);
-    if (s->psi)
-        lat_dfield_free(s->psi);
-    if (s->middle)
-        lat_dfield_free(s->middle);
+    close_side(&s->fine);
+    close_side(&s->coarse);
     free(s->dot);
     free(s);
 }

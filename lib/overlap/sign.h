@@ -11,7 +11,8 @@
  *
  * (Giusti, Hoelbling, Luescher, Wittig, hep-lat/0212012). It is asked for with
  * an error, and a lower degree is taken where the error may be larger: `level` 0 is the full
- * accuracy, each further level is ten times less accurate or so.
+ * accuracy, each further level is ten times less accurate or so. Levels that single precision does
+ * for are evaluated in that: their polynomial, not the projections.
  *
  * The interval comes from the modes: all eigenvalues that are not projected have moduli in [rest,
  * norm] of lat_modes, upper bound included. An interval that the caller gives is compared with it.
@@ -31,7 +32,7 @@ enum { LAT_SIGN_LEVELS = 16 };
 
 /* How a polynomial is evaluated. A product moves two vectors less a degree, and loses more digits.
  * AUTO: a product where the device has shifts at the end of hops (lat_dirac.fuses) and rounding
- * leaves it as good as the polynomial. */
+ * adds little to the error of the polynomial. */
 typedef enum { LAT_SIGN_AUTO, LAT_SIGN_CLENSHAW, LAT_SIGN_PRODUCT } lat_sign_series;
 
 typedef struct lat_sign_options {
@@ -45,10 +46,12 @@ typedef struct lat_sign_options {
 
 typedef struct lat_sign lat_sign;
 
-/* h is D_W - m0 (its mass is -m0), in a space of any number of columns; the vectors of `modes` are
- * of a space of one column on the same grid, its residuals and gaps give the bound. Both are
- * borrowed. modes->count may be 0; modes->rest and norm are needed. */
-lat_sign *lat_sign_open(lat_dirac *h, const lat_modes *modes, const lat_sign_options *options);
+/* h is D_W - m0 (its mass is -m0), in a space of any number of columns; coarse is the same in
+ * single, with as many columns, on the same device, or NULL. The vectors of `modes` are of a space
+ * of one column on the grid of h, its residuals and gaps give the bound. All are borrowed.
+ * modes->count may be 0; modes->rest and norm are needed. */
+lat_sign *lat_sign_open(lat_dirac *h, lat_dirac *coarse, const lat_modes *modes,
+                        const lat_sign_options *options);
 void lat_sign_close(lat_sign *s); /* NULL is allowed */
 
 /* out = sign(H) in, to lat_sign_delta(level); `in` is not changed but for ghosts. */
@@ -59,7 +62,8 @@ int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield 
 int lat_sign_level(const lat_sign *s, double delta);
 double lat_sign_delta(const lat_sign *s, int level);
 
-/* What rounding adds to that where f is a polynomial, once it has been applied. */
+/* What rounding in the precision of h adds to that where f is a polynomial, once it has been
+ * applied. */
 double lat_sign_rounding(const lat_sign *s, int level);
 
 /* Bounds of |sign(H) - its approximation| at level 0: 2 (kappa+ + kappa-) + delta, where the

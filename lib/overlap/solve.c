@@ -9,8 +9,9 @@
 #include "common/progress.h"
 #include "deflate.h"
 
-enum { ROUNDS = 12, FIELDS = 6 };
+enum { ROUNDS = 12, FIELDS = 8 };
 static const double RELAX = .05;
+static const double UPDATE = 1e-3; /* the residual is made anew when it has fallen by that */
 
 typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
 
@@ -21,8 +22,10 @@ typedef struct state {
     lat_solve_report *report;
     lat_dfield *f[FIELDS];
     lat_dfield *b, *x, *r, *y, *p, *q; /* r: of D x = b, then of one chirality; y: its solution */
+    lat_dfield *z, *last;              /* y since the last update, and the residual of that */
     double norm[LAT_SPINOR_COLUMNS];   /* |b| */
     double left[LAT_SPINOR_COLUMNS];   /* |b - D x| */
+    double size[LAT_SPINOR_COLUMNS];   /* |last|, of a chirality */
     double work[LAT_SPINOR_COLUMNS];   /* iterations, for the costs */
 } state;
 
@@ -42,27 +45,64 @@ static double target(const state *w, int k) { return w->job->target[k] * w->norm
 
 /* ---- conjugate gradients --------------------------------------------------------------------- */
 
-/* q = D^+ D p, each column at the level that its residual allows. */
-static int relaxed(state *w, int c, const lat_spinor_part *p, const double *rho)
+/* Where the residual of a column that was `size` at an update is made anew, or need not be. */
+static double goal(const state *w, int k, double size) { return fmax(target(w, k), UPDATE * size); }
+
+/* q = D D^+ in, each column with a sign function whose error is delta[column] at most. */
+static int relaxed(state *w, int c, const lat_spinor_part *p, const double *delta, lat_dfield *in)
 {
     int level[LAT_SPINOR_COLUMNS];
-    for (int i = 0; i < p->columns; i++) {
-        const int k = p->column[i];
-        level[i] = lat_sign_level(w->o->sign, RELAX * target(w, k) / sqrt(rho[k]));
-    }
+    for (int i = 0; i < p->columns; i++)
+        level[i] = lat_sign_level(w->o->sign, delta[p->column[i]]);
     for (int l = 0; l < LAT_SIGN_LEVELS; l++) {
         int list[LAT_SPINOR_COLUMNS], n = 0;
         for (int i = 0; i < p->columns; i++)
             if (level[i] == l)
                 list[n++] = p->column[i];
         const lat_spinor_part part = part_of(n, list);
-        if (n && lat_overlap_chiral(w->o, c, l, &part, w->q, w->p))
+        if (n && lat_overlap_chiral(w->o, c, l, &part, w->q, in))
             return -1;
     }
     return 0;
 }
 
-/* x += a p; r -= a q, and |r|^2. */
+/* y += z, z = 0. */
+static int collect(state *w, const lat_spinor_part *p)
+{
+    return w->s->ops->axpby(w->s, p, NULL, w->z, NULL, w->y, NULL) || w->s->ops->zero(w->s, p, w->z)
+               ? -1
+               : 0;
+}
+
+/* last -= q; r becomes its part of the chirality, rho and size its norms. */
+static int renew(state *w, int c, const lat_spinor_part *p, double *rho)
+{
+    scalars minus;
+    if (w->s->ops->axpby(w->s, p, each(p, -1, minus), w->q, NULL, w->last, NULL)
+        || w->s->ops->copy(w->s, p, w->last, w->r)
+        || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
+        || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, rho))
+        return -1;
+    for (int i = 0; i < p->columns; i++)
+        w->size[p->column[i]] = sqrt(rho[p->column[i]]);
+    return 0;
+}
+
+/* The residuals of these columns. What an error of the sign function does to them stays, so it is
+ * small against the targets. */
+static int update(state *w, int c, const lat_spinor_part *p, double *rho)
+{
+    double delta[LAT_SPINOR_COLUMNS];
+    if (w->s->ops->dots(w->s, p, 0, NULL, w->z, NULL, delta))
+        return -1;
+    for (int i = 0; i < p->columns; i++) {
+        const int k = p->column[i];
+        delta[k] = RELAX * target(w, k) / sqrt(delta[k]);
+    }
+    return relaxed(w, c, p, delta, w->z) || collect(w, p) || renew(w, c, p, rho) ? -1 : 0;
+}
+
+/* z += a p; r -= a q, and |r|^2. */
 static int advance(state *w, const lat_spinor_part *p, const double *rho, double *next)
 {
     scalars dot, plus, minus;
@@ -77,60 +117,86 @@ static int advance(state *w, const lat_spinor_part *p, const double *rho, double
         plus[k] = (lat_scalar){a, 0};
         minus[k] = (lat_scalar){-a, 0};
     }
-    return w->s->ops->axpys(w->s, p, 1, by, &dir, w->y, NULL)
+    return w->s->ops->axpys(w->s, p, 1, by, &dir, w->z, NULL)
                    || w->s->ops->axpys(w->s, p, 1, by + 1, &q, w->r, next)
                ? -1
                : 0;
 }
 
 /* y += what the low modes span of (D D^+)^-1 r, and r becomes what is left. */
-static int deflate(state *w, int c, const lat_spinor_part *p)
+static int deflate(state *w, int c, const lat_spinor_part *p, double *rho)
 {
-    scalars minus;
     if (!w->o->deflation)
         return 0;
     return w->s->ops->zero(w->s, p, w->p) || lat_overlap_deflation_add(w->o, c, p, w->p, w->r)
                    || lat_overlap_chiral(w->o, c, 0, p, w->q, w->p)
-                   || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL)
-                   || w->s->ops->axpby(w->s, p, each(p, -1, minus), w->q, NULL, w->r, NULL)
+                   || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL) || renew(w, c, p, rho)
                ? -1
                : 0;
 }
 
-/* y += (D D^+)^-1 r in a chirality (0: both), for these columns, to half of their targets. r is
- * spent. */
+/* Updates those columns whose residual has come to its goal but not to its target: then next has
+ * the true ones, and where the recursion was far off, *anew. */
+static int update_some(state *w, int c, const lat_spinor_part *p, double *next, bool *anew)
+{
+    int list[LAT_SPINOR_COLUMNS], n = 0;
+    double believed[LAT_SPINOR_COLUMNS];
+    for (int i = 0; i < p->columns; i++) {
+        const int k = p->column[i];
+        anew[k] = false;
+        believed[k] = next[k];
+        const double now = sqrt(next[k]), at = goal(w, k, w->size[k]);
+        if (now <= at && at > target(w, k) && now > .5 * target(w, k))
+            list[n++] = k;
+    }
+    const lat_spinor_part part = part_of(n, list);
+    if (n == 0)
+        return 0;
+    if (update(w, c, &part, next))
+        return -1;
+    for (int i = 0; i < n; i++)
+        anew[list[i]] = next[list[i]] > 4 * believed[list[i]];
+    return 0;
+}
+
+/* y += (D D^+)^-1 last in a chirality (0: both), for these columns, to half of their targets; that
+ * part of last becomes a residual. */
 static int chiral_cg(state *w, int c, int columns, const int *column)
 {
     int list[LAT_SPINOR_COLUMNS];
     double rho[LAT_SPINOR_COLUMNS], next[LAT_SPINOR_COLUMNS];
     lat_spinor_part p = part_of(columns, list);
     memcpy(list, column, sizeof(int) * (size_t)columns);
-    if ((c && lat_chirality(w->s, c, &p, w->r, w->o->tmp)) || deflate(w, c, &p)
-        || w->s->ops->copy(w->s, &p, w->r, w->p)
-        || w->s->ops->dots(w->s, &p, 0, NULL, w->r, NULL, rho))
+    if (w->s->ops->zero(w->s, &p, w->q) || renew(w, c, &p, rho) || deflate(w, c, &p, rho)
+        || w->s->ops->copy(w->s, &p, w->r, w->p) || w->s->ops->zero(w->s, &p, w->z))
         return -1;
     for (long step = 0;; step++) {
         int n = 0;
-        double worst = 0;
+        double worst = 0, delta[LAT_SPINOR_COLUMNS];
+        bool anew[LAT_SPINOR_COLUMNS];
         for (int i = 0; i < p.columns; i++) {
             const int k = list[i];
             const double now = sqrt(rho[k]);
             if (!(now > .5 * target(w, k)) || w->report[k].iterations >= w->job->max_iterations)
                 continue;
             worst = fmax(worst, now / target(w, k));
+            delta[k] = RELAX * goal(w, k, w->size[k]) / now;
             list[n++] = k;
         }
         p.columns = n;
-        if (n == 0)
-            return 0;
+        if (n == 0) {
+            const lat_spinor_part all = part_of(columns, column);
+            return collect(w, &all);
+        }
         if (w->job->progress && w->job->progress(w->job->with, step, n, worst))
             return -1;
-        if (relaxed(w, c, &p, rho) || advance(w, &p, rho, next))
+        if (relaxed(w, c, &p, delta, w->p) || advance(w, &p, rho, next)
+            || update_some(w, c, &p, next, anew))
             return -1;
         scalars beta;
         for (int i = 0; i < n; i++) {
             const int k = list[i];
-            beta[k] = (lat_scalar){rho[k] > 0 ? next[k] / rho[k] : 0, 0};
+            beta[k] = (lat_scalar){rho[k] > 0 && !anew[k] ? next[k] / rho[k] : 0, 0};
             rho[k] = next[k];
             w->report[k].iterations++;
             w->work[k]++;
@@ -164,17 +230,13 @@ static bool splits(const state *w)
 /* x += D^+ y, y = (D D^+)^-1 r. Columns without a part of this chirality are left out. */
 static int correct(state *w, const lat_spinor_part *p)
 {
-    lat_dfield *all = w->q; /* r of both chiralities, while it is not in use */
-    lat_dfield *keep = lat_spinor_new(w->s, "a residual");
-    int rc = keep && w->s->ops->copy(w->s, p, w->r, keep) == 0
-                     && w->s->ops->zero(w->s, p, w->y) == 0
-                 ? 0
-                 : -1;
+    lat_dfield *all = w->q; /* of both chiralities, while it is not in use */
+    int rc = w->s->ops->copy(w->s, p, w->r, w->last) || w->s->ops->zero(w->s, p, w->y) ? -1 : 0;
     const bool split = splits(w);
     for (int c = split; c >= -split && rc == 0; c -= 2) {
         double norm[LAT_SPINOR_COLUMNS];
         int list[LAT_SPINOR_COLUMNS], n = 0;
-        rc = w->s->ops->copy(w->s, p, keep, w->r)
+        rc = w->s->ops->copy(w->s, p, w->last, w->r)
              || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
              || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, norm);
         for (int i = 0; i < p->columns; i++)
@@ -184,8 +246,6 @@ static int correct(state *w, const lat_spinor_part *p)
     }
     rc = rc || lat_overlap_apply(w->o, LAT_OVERLAP_DAGGER, 0, p, all, w->y)
          || w->s->ops->axpby(w->s, p, NULL, all, NULL, w->x, NULL);
-    if (keep)
-        lat_dfield_free(keep);
     return rc ? -1 : 0;
 }
 
@@ -279,7 +339,7 @@ int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_repor
                       lat_wilson_cost *cost)
 {
     state w = {.o = o, .s = o->space, .job = job, .report = report};
-    lat_dfield **const each_field[FIELDS] = {&w.b, &w.x, &w.r, &w.y, &w.p, &w.q};
+    lat_dfield **const each_field[FIELDS] = {&w.b, &w.x, &w.r, &w.y, &w.p, &w.q, &w.z, &w.last};
     int number[LAT_SPINOR_COLUMNS], rc = 0;
     const double start = lat_seconds();
     const long applied = lat_sign_applications(o->sign);

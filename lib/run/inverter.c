@@ -32,11 +32,13 @@ void lat_inverter_name(lat_inverter *v)
 
 /* ---- where and how --------------------------------------------------------------------------- */
 
+typedef enum { AUTO = -1, SINGLE, DOUBLE, HALF } choice;
+
 static lat_storage inner_precision(const lat_inverter *v, const lat_device *on)
 {
     const bool fast = v->o->how.solver != LAT_SOLVER_BICGSTABL
                       && v->o->how.solver != LAT_SOLVER_GCR;
-    switch ((enum {AUTO = -1, SINGLE, DOUBLE, HALF}) v->o->precision) {
+    switch ((choice)v->o->precision) {
     case AUTO: break;
     case SINGLE: return LAT_STORAGE_SINGLE;
     case DOUBLE: return LAT_STORAGE_DOUBLE;
@@ -184,7 +186,8 @@ static int open_overlap(lat_inverter *v, lat_device *on, int columns)
                                     v->o->smearing)
                      || (v->modes && find_modes(v, &massless, &modes, &matrix))
                      || lat_overlap_pair_open(&v->s.overlap, on, lat_inverter_links(v), &v->fermion,
-                                              columns, v->o->how.residual, &v->known)
+                                              columns, v->o->precision != DOUBLE,
+                                              v->o->how.residual, &v->known)
                  ? -1
                  : 0;
     if (rc == 0 && v->modes)

@@ -153,12 +153,13 @@ void lat_overlap_known_name(lat_overlap_known *k, const lat_overlap *o)
 /* ---- both operators -------------------------------------------------------------------------- */
 
 int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_field *links,
-                          const lat_fermion *fermion, int columns, double residual,
+                          const lat_fermion *fermion, int columns, bool mixed, double residual,
                           lat_overlap_known *known)
 {
     lat_overlap_options o;
     double defect;
     lat_overlap_of_options(&o, columns, residual);
+    o.mixed = mixed;
     lat_overlap_known_use(known, &o);
     *p = (lat_overlap_pair){.fast = lat_overlap_open(device, links, fermion, &o)};
     if (p->fast && lat_overlap_verify(p->fast, &defect) == 0

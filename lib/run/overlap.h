@@ -94,10 +94,11 @@ typedef struct lat_overlap_pair {
     lat_plain_overlap *plain;
 } lat_overlap_pair;
 
-/* Both operators, tested with a random spinor (lat_overlap_verify). 0, or -1 with lat_error set.
- * `links` are borrowed. */
+/* Both operators, tested with a random spinor (lat_overlap_verify); mixed: for solutions, of which
+ * the fast one makes iterations in single precision, too. 0, or -1 with lat_error set. `links` are
+ * borrowed. */
 int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_field *links,
-                          const lat_fermion *fermion, int columns, double residual,
+                          const lat_fermion *fermion, int columns, bool mixed, double residual,
                           lat_overlap_known *known);
 void lat_overlap_pair_mass(lat_overlap_pair *p, double mu);
 void lat_overlap_pair_close(lat_overlap_pair *p);

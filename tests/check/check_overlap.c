@@ -339,6 +339,7 @@ static void check_solutions(void)
         lat_overlap_usual(&o);
         o.sign.method = way ? LAT_SIGN_ZOLOTAREV : LAT_SIGN_MINMAX;
         o.sign.delta = 1e-11;
+        o.mixed = way == 0;
         if (way == 2) {
             o.low = o.high = 0;
             o.sign.order = 2;

@@ -194,7 +194,7 @@ static int open_overlap(run *r, const lat_field *x, const lat_fermion *f, lat_ov
     return links
                    && lat_overlap_known_find(&r->known, r->links.number, &r->links.u, f, smearing)
                           == 0
-               ? lat_overlap_pair_open(o, r->device, links, f, most_columns(x),
+               ? lat_overlap_pair_open(o, r->device, links, f, most_columns(x), false,
                                        fmin(residual, 1e-6), &r->known)
                : -1;
 }

@@ -521,11 +521,13 @@ static void check_deflation(const run *r)
 /* Options that an overlap operator has no use for, and its masses. */
 static void check_overlap(run *r)
 {
-    static const char *const wilson[] = {"kappas", "solver", "precision", "even-odd",
-                                         "reals",  "delta",  "twists",    "halo"};
+    static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
+                                         "delta",  "twists", "halo"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
+    if (lat_inverter_overlap(&r->v) && solving.precision == 2)
+        lat_usage("--precision half is for --operator wilson");
     r->form = lat_propagator_of_options(masses_text);
     for (int m = 0; masses_text && m < r->masses; m++)
         r->mass[m] = lat_mass_of_options(&r->v.fermion, r->mass[m]);
