@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* solve.c: relaxed conjugate gradients in a chirality, and defect correction around them. */
+/* solve.c: relaxed conjugate gradients in a chirality, with residuals made anew, and defect
+ * correction around them. */
 #include "solve.h"
 
 #include <math.h>

@@ -454,6 +454,7 @@ int main(void)
     device = cpu_device();
     check_operator();
     check_spectrum();
+    lat_error_clear();
     if ((device = gpu_device()))
         check_operator();
     else

@@ -55,7 +55,7 @@ static const lat_option options[] = {
      "read links from FILE; the input has sources", true},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &solving.precision, 0, 0,
      "of the iterations; half: on GPUs (default: single; on a GPU half, but for --solver "
-     "bicgstabl and gcr)",
+     "bicgstabl, gcr, and --operator overlap)",
      false},
     {LAT_OPT_REAL, "residual", 0, "R", &solving.how.residual, 1e-16, 1,
      "solve until |b - M x|/|b| is below R in every column", false},
