@@ -371,6 +371,17 @@ assert k == 1'
     refuses 2 "found 'kaon'" lat-corr --channels pion,kaon a.lat
     refuses 2 'expected momenta' lat-corr --momenta 1,0 a.lat
     refuses 2 'origin' lat-corr --origin 4,0,0,0 a.lat
+    # A header that has the place of the source is not overridden in silence; what it does not have is said by --origin.
+    lat-solve --mass 1 --source point:1,2,3,0 u.lat -o placed.lat
+    refuses 1 'placed.lat: expected --origin with z = 3, as the header says (point:1,2,3,0), found 1,2,0,0' \
+        lat-corr --origin 1,2,0,0 placed.lat
+    lat-corr --momenta 1 --origin 1,2,3,0 placed.lat | cmp - <(lat-corr --momenta 1 placed.lat)
+    run -0 --separate-stderr lat-corr --force --origin 0,0,0,3 placed.lat
+    [[ $stderr == *"found 0,0,0,3 (--force takes it)"* ]]
+    lat-solve --mass 1 --source wall:3 u.lat -o wall.lat
+    refuses 1 'expected --origin with t = 3, as the header says (wall:3)' lat-corr --origin 1,0,0,0 wall.lat
+    run -0 --separate-stderr lat-corr --origin 1,0,0,3 wall.lat
+    [ -z "$stderr" ]
     refuses 2 'expected x from 0 to 3, found 4294967296,0,0,0' lat-corr --origin 4294967296,0,0,0 a.lat
     refuses 2 'expected momenta' lat-corr --momenta 4294967297,0,0 a.lat
     refuses 2 'expected t from 0 to 4' lat-source sequential:g5,4294967297 a.lat

@@ -411,7 +411,7 @@ static bool noise_slice(const char *text, int *slice)
     return true;
 }
 
-bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
+unsigned lat_source_place(const char *text, int x[LAT_MAX_DIMS])
 {
     char word[256] = "";
     double v[8];
@@ -420,23 +420,23 @@ bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
         snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "/ "), text);
     char *list = strchr(word, ':');
     if (!list)
-        return false;
+        return 0;
     *list++ = '\0';
     int i = 0;
     while (i < KINDS && strcmp(word, kinds[i].name))
         i++;
     if (i == KINDS || kinds[i].shape == NOISE)
-        return i < KINDS && noise_slice(text, &x[3]);
+        return i < KINDS && noise_slice(text, &x[3]) ? 1U << 3 : 0;
     if ((kinds[i].place < 0 && kinds[i].shape != WALL)
         || read_numbers(list, kinds[i].most, v) < kinds[i].least)
-        return false;
+        return 0;
     const double *site = kinds[i].shape == WALL ? (double[]){0, 0, 0, v[0]} : v + kinds[i].place;
     for (int mu = 0; mu < 4; mu++)
         if (!whole(site[mu], 0, INT_MAX))
-            return false;
+            return 0;
     for (int mu = 0; mu < 4; mu++)
         x[mu] = (int)site[mu];
-    return true;
+    return kinds[i].shape == WALL ? 1U << 3 : 15;
 }
 
 bool lat_source_numbers(const char *text, const char *kind, double v[4])

@@ -63,8 +63,9 @@ char *lat_source_text(const lat_source *s, int field);
 lat_source *lat_source_named(const char *text, const lat_header *head, int *field, int *column);
 
 /* The site from which distances and phases count, of the text of a header; 0 where a source has no
- * place along an axis, and for text that is none of ours. True if it has a time. */
-bool lat_source_place(const char *text, int x[LAT_MAX_DIMS]);
+ * place along an axis, and for text that is none of ours. Returns the axes along which it has one,
+ * 1 << mu each. */
+unsigned lat_source_place(const char *text, int x[LAT_MAX_DIMS]);
 
 /* The four numbers of a text of this kind, "point" or "momentum"; false for another source, and
  * where steps follow. */

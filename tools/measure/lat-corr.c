@@ -37,7 +37,9 @@ static const lat_option options[] = {
      "whose links were stored in two ways",
      false},
     {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &origin, 0, 0,
-     "site of the source, from which t and phases count (default: what the header says)", false},
+     "site of the source, from which t and phases count, where the header does not say it; another "
+     "one than it says is refused without --force",
+     false},
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
 
@@ -157,6 +159,39 @@ static int find_shifts(run *r)
     return 0;
 }
 
+/* The site from which t and phases count: that of the source in the header, and where it has none
+ * that of --origin. */
+static int find_place(run *r)
+{
+    const lat_header *head = &r->first.f.head;
+    const char *name = lat_input_name(r->first.in);
+    const unsigned known = lat_source_place(head->quark.source, r->place);
+    char after;
+    long x[4];
+    if (!origin && !head->quark.source && !r->warned)
+        lat_warn("%s: expected the source in the header, found none: t counts from slice 0 "
+                 "(--origin x,y,z,t says where the source is)",
+                 name);
+    r->warned = true;
+    if (origin && sscanf(origin, "%ld,%ld,%ld,%ld%c", &x[0], &x[1], &x[2], &x[3], &after) != 4)
+        return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
+    for (int mu = 0; mu < 4; mu++) {
+        const int extent = head->geom.dims[mu], said = r->place[mu];
+        if (origin)
+            r->place[mu] = x[mu] < 0 || x[mu] > INT_MAX ? -1 : (int)x[mu];
+        if (r->place[mu] < 0 || r->place[mu] >= extent)
+            return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %s",
+                                  "xyzt"[mu], extent - 1, origin ? origin : head->quark.source);
+        if ((known >> mu & 1) && r->place[mu] != said
+            && lat_mismatch(lat_opts.force,
+                            "%s: expected --origin with %c = %d, as the header says (%.200s), "
+                            "found %s (--force takes it)",
+                            name, "xyzt"[mu], said, head -> quark.source, origin))
+            return -1;
+    }
+    return 0;
+}
+
 /* What depends on the lattice: channels, momenta, memory. */
 static int prepare(run *r)
 {
@@ -170,26 +205,8 @@ static int prepare(run *r)
     r->channel = lat_channels_parse(channels, head->nc, &r->job.channels);
     if (r->channel)
         r->momentum = lat_momenta_parse(momenta, &head->geom, &r->job.momenta);
-    if (!r->channel || !r->momentum || find_shifts(r))
+    if (!r->channel || !r->momentum || find_shifts(r) || find_place(r))
         return -1;
-    lat_source_place(head->quark.source, r->place);
-    if (!origin && !head->quark.source && !r->warned)
-        lat_warn("%s: expected the source in the header, found none: t counts from slice 0 "
-                 "(--origin x,y,z,t says where the source is)",
-                 lat_input_name(r->first.in));
-    r->warned = true;
-    char after;
-    long x[4];
-    if (origin && sscanf(origin, "%ld,%ld,%ld,%ld%c", &x[0], &x[1], &x[2], &x[3], &after) != 4)
-        return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
-    for (int mu = 0; mu < 4 && origin; mu++)
-        r->place[mu] = x[mu] < 0 || x[mu] > INT_MAX ? -1 : (int)x[mu];
-    for (int mu = 0; mu < 4; mu++) {
-        const int extent = head->geom.dims[mu];
-        if (r->place[mu] < 0 || r->place[mu] >= extent)
-            return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %s",
-                                  "xyzt"[mu], extent - 1, origin ? origin : head->quark.source);
-    }
     memcpy(r->job.place, r->place, sizeof r->job.place);
     r->job.head = head;
     r->job.channel = r->channel;
