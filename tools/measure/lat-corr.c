@@ -15,8 +15,10 @@
 #include "quark/contract.h"
 #include "quark/source.h"
 #include "run/feed.h"
+#include "run/fermion_options.h"
 #include "run/links.h"
 #include "run/tool.h"
+#include "smear/smear.h"
 
 static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_file, *origin;
 
@@ -67,8 +69,10 @@ typedef struct run {
     lat_contraction job;
     int place[LAT_MAX_DIMS];
     double *own, *all; /* correlators of own slices, of all */
-    bool headed;       /* the line of names was printed */
-    bool warned;       /* that t counts from 0 */
+    char *operators;   /* of the quarks, " | " between two */
+    char *source;
+    bool headed; /* the line of names was printed */
+    bool warned; /* that t counts from 0 */
 } run;
 
 /* Do the two belong together? */
@@ -286,6 +290,40 @@ static int contract(run *r)
                : 0;
 }
 
+/* ---- what a correlator is of ----------------------------------------------------------------- */
+
+/* The operator of a propagator, with its links, or "unknown". To be freed. */
+static char *operator_text(const lat_header *head)
+{
+    const lat_fermion *f = &head->quark.fermion;
+    const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS);
+    char text[LAT_FERMION_TEXT], *all;
+    const int n = asprintf(&all, "%s%s%s",
+                           lat_fermion_known(f) ? lat_fermion_text(f, text) : "unknown",
+                           smeared ? ", links " : "", smeared ? smeared : "");
+    return n < 0 ? NULL : all;
+}
+
+/* r->operators and r->source, as columns have them. */
+static int describe(run *r)
+{
+    const lat_header *head = &r->first.f.head;
+    char *a = operator_text(head), *b = second ? operator_text(&r->second.f.head) : NULL;
+    free(r->operators);
+    free(r->source);
+    r->source = strdup(head->quark.source ? head->quark.source : "unknown");
+    if (!a || (second && !b)
+        || asprintf(&r->operators, "%s%s%s", a, b ? " | " : "", b ? b : "") < 0)
+        r->operators = NULL;
+    free(a);
+    free(b);
+    if (!r->operators || !r->source)
+        return lat_fail("out of memory: the name of an operator");
+    lat_make_plain(r->operators);
+    lat_make_plain(r->source);
+    return 0;
+}
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
 /* PCAC has momentum 0 alone. */
@@ -304,7 +342,10 @@ static void print_tsv(run *r, const char *file, long config)
 {
     const int T = lat_slices(r->job.head);
     if (!r->headed)
-        fprintf(r->text, "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\n", file ? "file\t" : "");
+        fprintf(r->text,
+                "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\toperator\tsource\tsink"
+                "\t" LAT_LATTICE_COLUMNS "\n",
+                file ? "file\t" : "");
     r->headed = true;
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++)
@@ -317,6 +358,8 @@ static void print_tsv(run *r, const char *file, long config)
                     fprintf(r->text, "\t%.10g", momentum_of(r, c, m, i));
                 fprintf(r->text, "\t%d", t);
                 lat_numbers_tsv(r->text, 2, z);
+                fprintf(r->text, "\t%s\t%s\t%s", r->operators, r->source, sink ? sink : "none");
+                lat_lattice_tsv(r->text, &r->job.head->geom, r->job.head->nc);
                 fputc('\n', r->text);
             }
 }
@@ -349,6 +392,12 @@ static void print_json(run *r, const char *file, long config)
     }
     if (lat_fermion_known(&head->quark.fermion))
         lat_json_pair(r->text, "mass", head->quark.fermion.mass);
+    lat_json_key(r->text, false, "operator");
+    lat_json_string(r->text, r->operators);
+    if (sink) {
+        lat_json_key(r->text, false, "sink");
+        lat_json_string(r->text, sink);
+    }
     if (*head->quark.links)
         fprintf(r->text, ", \"links_crc\": \"%s\"", head->quark.links);
     lat_lattice_json(r->text, &head->geom, head->nc);
@@ -382,8 +431,8 @@ static int next_second(run *r, long config)
 
 static int configuration(run *r, const char *file, long config)
 {
-    if (next_second(r, config) || prepare(r) || find_links(r, config) || lat_feed_start(&r->first)
-        || (second && lat_feed_start(&r->second)) || contract(r))
+    if (next_second(r, config) || prepare(r) || describe(r) || find_links(r, config)
+        || lat_feed_start(&r->first) || (second && lat_feed_start(&r->second)) || contract(r))
         return -1;
     finish(r);
     if (lat_print_opts.json)
@@ -476,5 +525,7 @@ int main(int argc, char **argv)
     free(r.shift);
     free(r.own);
     free(r.all);
+    free(r.operators);
+    free(r.source);
     return rc ? lat_report(LAT_FAILED) : LAT_DONE;
 }
