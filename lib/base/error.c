@@ -17,7 +17,7 @@ bool lat_mute;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char kept[SENTENCE];
-static bool kept_is_usage;
+static int kept_code; /* of the exit, where the sentence decides it; else LAT_DONE */
 
 /* The character of UTF-8 that begins at s, and its length; of bytes that are none the first one,
  * and 1. */
@@ -71,7 +71,7 @@ void lat_make_plain(char *s)
     *to = '\0';
 }
 
-static void keep(bool usage, const char *format, va_list ap)
+static void keep(int code, const char *format, va_list ap)
 {
     int saved = errno;
 
@@ -80,7 +80,7 @@ static void keep(bool usage, const char *format, va_list ap)
         if (vsnprintf(kept, sizeof kept, format, ap) <= 0)
             snprintf(kept, sizeof kept, "failed, and could not say why");
         lat_make_plain(kept);
-        kept_is_usage = usage;
+        kept_code = code;
     }
     pthread_mutex_unlock(&lock);
     errno = saved;
@@ -91,7 +91,7 @@ int lat_fail(const char *format, ...)
     va_list ap;
 
     va_start(ap, format);
-    keep(false, format, ap);
+    keep(LAT_DONE, format, ap);
     va_end(ap);
     return -1;
 }
@@ -101,7 +101,17 @@ int lat_fail_usage(const char *format, ...)
     va_list ap;
 
     va_start(ap, format);
-    keep(true, format, ap);
+    keep(LAT_USAGE, format, ap);
+    va_end(ap);
+    return -1;
+}
+
+int lat_fail_tolerance(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    keep(LAT_UNCONVERGED, format, ap);
     va_end(ap);
     return -1;
 }
@@ -113,7 +123,7 @@ void lat_error_clear(void)
 {
     pthread_mutex_lock(&lock);
     kept[0] = '\0';
-    kept_is_usage = false;
+    kept_code = LAT_DONE;
     pthread_mutex_unlock(&lock);
 }
 
@@ -203,15 +213,13 @@ void lat_warn(const char *format, ...)
 int lat_report(int code)
 {
     char hint[128] = "\n";
-    bool usage;
 
     if (!kept[0])
         return code;
     pthread_mutex_lock(&lock);
-    usage = kept_is_usage;
+    if (kept_code != LAT_DONE)
+        code = kept_code;
     pthread_mutex_unlock(&lock);
-    if (usage)
-        code = LAT_USAGE;
     if (code == LAT_USAGE)
         snprintf(hint, sizeof hint, "\nTry '%.64s --help' for more information.\n", lat_tool_name);
     print_line(kept, hint, true);

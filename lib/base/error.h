@@ -37,6 +37,9 @@ int lat_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * to look for help, and returns LAT_USAGE. */
 int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for data above a tolerance that was asked for: lat_report returns LAT_UNCONVERGED. */
+int lat_fail_tolerance(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Replaces control characters by "?", in a text that becomes a line or a column. */
 void lat_make_plain(char *text);
 
@@ -58,8 +61,8 @@ void lat_stderr_clear(void);
 void lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the sentence that is kept, if there is one, as "TOOL: sentence". Returns `code`, or
- * LAT_USAGE after lat_fail_usage, for `return lat_report(...)`. With LAT_USAGE a second line says
- * where to look for help. */
+ * LAT_USAGE after lat_fail_usage, LAT_UNCONVERGED after lat_fail_tolerance, for `return
+ * lat_report(...)`. With LAT_USAGE a second line says where to look for help. */
 int lat_report(int code);
 
 #endif

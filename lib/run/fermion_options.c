@@ -24,8 +24,8 @@ void lat_fermion_of_options(lat_fermion *f, bool massless)
         lat_usage("--kappa or --mass is needed, for example --kappa 0.135");
     if (kappa && o->kappa == 0)
         lat_usage("--kappa: expected a number other than 0");
-    if (lat_opt_given("theta") && o->gauge < 0)
-        lat_usage("--theta is for --gauge, and there is no --gauge");
+    if (lat_opt_given("require-theta") && o->gauge < 0)
+        lat_usage("--require-theta is for --gauge, and there is no --gauge");
     lat_fermion_init(f);
     strcpy(f->name, "wilson");
     f->mass = kappa ? lat_mass_of_kappa(o->kappa) : mass ? o->mass : 0;
@@ -65,13 +65,20 @@ int lat_fermion_check_gauge(const lat_header *links, const char *name)
     if (o->gauge < 0)
         return 0;
     if (strncmp(links->gauge, words[o->gauge], strlen(words[o->gauge])) != 0)
-        return lat_fail("%s: --gauge %s: the header says that the gauge is %s", name,
-                        words[o->gauge], links->gauge);
-    if (!(links->theta <= o->gauge_theta))
-        return lat_fail("%s: --gauge %s: expected theta below %g, the header says %g (--theta "
-                        "accepts it)",
-                        name, words[o->gauge], o->gauge_theta, links->theta);
-    return 0;
+        return lat_mismatch(lat_opts.force,
+                            "%s: --gauge %s: the header says that the gauge is %s (--force takes "
+                            "it)",
+                            name, words[o->gauge], links->gauge);
+    if (links->theta <= o->gauge_theta)
+        return 0;
+    if (lat_opts.force) {
+        lat_warn("%s: theta of the links is %.3g, above %g (--force)", name, links->theta,
+                 o->gauge_theta);
+        return 0;
+    }
+    return lat_fail_tolerance("%s: --gauge %s: expected theta of the links at most %g, found %.3g "
+                              "(--require-theta, --force)",
+                              name, words[o->gauge], o->gauge_theta, links->theta);
 }
 
 void lat_header_no_operator(lat_header *head)
