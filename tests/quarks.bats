@@ -379,6 +379,13 @@ assert k == 1'
     run -0 --separate-stderr lat-corr --force --origin 0,0,0,3 placed.lat
     [[ $stderr == *"found 0,0,0,3 (--force takes it)"* ]]
     lat-solve --mass 1 --source wall:3 u.lat -o wall.lat
+    for source in momentum:0,0,0,0.5 noise:z2,dilute=spin-colour; do
+        lat-solve --mass 1 --source $source u.lat -o volume.lat
+        refuses 1 "volume.lat: expected a source on a slice, from which t counts, found ${source%%,*}" lat-corr volume.lat
+        lat-corr --origin 0,0,0,1 --channels pion volume.lat >found
+        lat-corr --force --channels pion volume.lat 2>err >found
+        grep -q '^lat-corr: volume.lat: expected a source on a slice' err
+    done
     refuses 1 'expected --origin with t = 3, as the header says (wall:3)' lat-corr --origin 1,0,0,0 wall.lat
     run -0 --separate-stderr lat-corr --origin 1,0,0,3 wall.lat
     [ -z "$stderr" ]

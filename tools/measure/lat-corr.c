@@ -15,8 +15,8 @@
 #include "quark/contract.h"
 #include "quark/source.h"
 #include "run/feed.h"
-#include "run/fermion_options.h"
 #include "run/links.h"
+#include "run/overlap.h"
 #include "run/tool.h"
 #include "smear/smear.h"
 
@@ -177,6 +177,12 @@ static int find_place(run *r)
                  "(--origin x,y,z,t says where the source is)",
                  name);
     r->warned = true;
+    if (!origin && head->quark.source && !(known >> 3 & 1)
+        && lat_mismatch(lat_opts.force,
+                        "%s: expected a source on a slice, from which t counts, found %.200s "
+                        "(--origin x,y,z,t says where t begins; --force: at slice 0)",
+                        name, head->quark.source))
+        return -1;
     if (origin && sscanf(origin, "%ld,%ld,%ld,%ld%c", &x[0], &x[1], &x[2], &x[3], &after) != 4)
         return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
     for (int mu = 0; mu < 4; mu++) {
@@ -297,10 +303,12 @@ static char *operator_text(const lat_header *head)
 {
     const lat_fermion *f = &head->quark.fermion;
     const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS);
+    const char *form = lat_info_get(head, LAT_INFO_PROPAGATOR);
     char text[LAT_FERMION_TEXT], *all;
-    const int n = asprintf(&all, "%s%s%s",
+    const int n = asprintf(&all, "%s%s%s%s%s",
                            lat_fermion_known(f) ? lat_fermion_text(f, text) : "unknown",
-                           smeared ? ", links " : "", smeared ? smeared : "");
+                           smeared ? ", links " : "", smeared ? smeared : "",
+                           form ? ", propagator " : "", form ? form : "");
     return n < 0 ? NULL : all;
 }
 
