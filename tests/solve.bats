@@ -118,6 +118,17 @@ point=(--source "point:1,0,2,3")
         [[ $output == *"--resume ck"* ]]
         run -1 $solve --residual 1e-9 --resume ck u.lat -o cut.lat
         [[ $output == *"expected the checkpoint of this run, '--residual 1e-09', found that of another, '--residual 1e-10'"* ]]
+        # An option without a value in one of the two runs is named, and not the one that stands in its place.
+        while IFS='|' read -r mine option its; do
+            refuses 1 "expected the checkpoint of this run, '$option', found that of another, '$its'" $solve $mine --resume ck u.lat
+        done <<'END'
+--boundary p,p,p,p|--boundary p,p,p,p|no --boundary
+--columns 0,1|--columns 0,1|no --columns
+--smear-links stout:.1,1|--smear-links stout:.1,1|no --smear-links
+--csw 1|--csw 1|--csw 0
+END
+        refuses 1 "expected the checkpoint of this run, '--mass 0.18', found that of another, 'no --mass'" \
+            ${solve/--kappa/--mass} --resume ck u.lat
         # Of other links nothing is taken, which is said.
         run -0 --separate-stderr $solve --resume ck <(lat-start weak --dims 4,4,4,4 --epsilon .1 --seed 9) -o other.lat
         [[ $stderr == *"ck: expected columns of 'config 0 field 0 "*", found 'config 0 field 0 "*"': is the checkpoint one of other links or sources?"* ]]
