@@ -563,7 +563,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
 {
     measured m = {.f = f, .config = config};
     int more;
-    if (lat_gauge_condition_linear(&f->head, &m.c)
+    if (lat_gauge_condition_linear(&f->head, &m.c, lat_input_name(in))
         || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
         return LAT_FAILED;
     int code = lat_require_gauge(&f->head, &m.c, &m.state, lat_input_name(in), config);
