@@ -753,6 +753,9 @@ END
     sed -i 's/SU(3)/SU(2)/' table.ac
     run -1 ghosts table.aa table.ac
     [[ $output == *"expected 4,4,4,4 SU(3) in landau gauge, found 4,4,4,4 SU(2)"* ]]
+    sed -i 's/SU(2)/SU(3)/; s/\t4\t9\t/\t6\t9\t/' table.ac # a weight of 2 in y
+    run -1 ghosts table.aa table.ac
+    [[ $output == "table.ac: expected k2 4 of momentum 1	1	0	0, found 6: other weights of the gauge?" ]]
     command -v gnuplot >/dev/null || skip "no gnuplot"
     gnuplot -c "$P/plots/ghost.gp" g.png mean.tsv table.aa
     gnuplot -c "$P/plots/ghost.gp" g.pdf mean.tsv

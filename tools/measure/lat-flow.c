@@ -349,6 +349,7 @@ static void print_tsv(FILE *to, const measured *m)
             lat_numbers_columns(to, SCALES, scale_names);
         else
             lat_numbers_columns(to, COLUMNS, columns);
+        fputs("\taction\t" LAT_LATTICE_COLUMNS, to);
         lat_report_end_heading(to);
     }
     for (int i = 0; i < (scales_alone ? 1 : m->rows); i++) {
@@ -363,6 +364,8 @@ static void print_tsv(FILE *to, const measured *m)
             fprintf(to, "\t%.10g", v[0]);
         if (!scales_alone)
             lat_numbers_tsv(to, COLUMNS - 1, v + 1);
+        fprintf(to, "\t%s", actions[action]);
+        lat_lattice_tsv(to, &m->geom, m->nc);
         lat_report_end_row(to);
     }
 }
