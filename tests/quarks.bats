@@ -386,6 +386,16 @@ assert k == 1'
         lat-corr --force --channels pion volume.lat 2>err >found
         grep -q '^lat-corr: volume.lat: expected a source on a slice' err
     done
+    lat-solve --mass 1 --source noise:z2,t=1,dilute=spin-colour u.lat -o slice.lat
+    lat-corr --channels pion slice.lat >found
+    refuses 1 'slice.lat: channel nucleon: expected another source than noise' lat-corr --channels pion,nucleon slice.lat
+    for source in slice wall; do
+        [ $source = slice ] || lat-solve --mass 1 --source wall:3 u.lat -o wall.lat
+        run -0 --separate-stderr lat-corr --channels pion --momenta 1 $source.lat
+        [[ $stderr == "lat-corr: $source.lat: expected momentum 0 alone, as the source is on a whole slice, "*": the mean of others is 0" ]]
+        run -0 --separate-stderr lat-corr --channels pion $source.lat
+        [ -z "$stderr" ]
+    done
     refuses 1 'expected --origin with t = 3, as the header says (wall:3)' lat-corr --origin 1,0,0,0 wall.lat
     run -0 --separate-stderr lat-corr --origin 1,0,0,3 wall.lat
     [ -z "$stderr" ]

@@ -73,6 +73,7 @@ typedef struct run {
     char *source;
     bool headed; /* the line of names was printed */
     bool warned; /* that t counts from 0 */
+    bool spread; /* it was said that the source has no place */
 } run;
 
 /* Do the two belong together? */
@@ -202,6 +203,31 @@ static int find_place(run *r)
     return 0;
 }
 
+/* What a source on a whole slice cannot give. Of a wall, and of noise, hadrons of another momentum
+ * than 0 have a mean of 0; the mean of noise^3, of which baryons are, is 0. */
+static int check_source(run *r)
+{
+    const char *text = r->first.f.head.quark.source;
+    const char *name = lat_input_name(r->first.in);
+    int site[LAT_MAX_DIMS];
+    bool moves = false;
+    for (int m = 0; m < r->job.momenta; m++)
+        moves = moves || r->momentum[m][0] || r->momentum[m][1] || r->momentum[m][2];
+    if (moves && !second && !r->spread && lat_source_place(text, site) == 1U << 3) {
+        lat_warn("%s: expected momentum 0 alone, as the source is on a whole slice, %.200s: the "
+                 "mean of others is 0",
+                 name, text);
+        r->spread = true;
+    }
+    for (int c = 0; c < r->job.channels && text && !strncmp(text, "noise:", 6); c++)
+        if (lat_channel_baryon(&r->channel[c]))
+            return lat_mismatch(lat_opts.force,
+                                "%s: channel %s: expected another source than noise, whose third "
+                                "power has a mean of 0, found %.200s (--force takes it)",
+                                name, r->channel[c].name, text);
+    return 0;
+}
+
 /* What depends on the lattice: channels, momenta, memory. */
 static int prepare(run *r)
 {
@@ -215,7 +241,7 @@ static int prepare(run *r)
     r->channel = lat_channels_parse(channels, head->nc, &r->job.channels);
     if (r->channel)
         r->momentum = lat_momenta_parse(momenta, &head->geom, &r->job.momenta);
-    if (!r->channel || !r->momentum || find_shifts(r) || find_place(r))
+    if (!r->channel || !r->momentum || find_shifts(r) || find_place(r) || check_source(r))
         return -1;
     memcpy(r->job.place, r->place, sizeof r->job.place);
     r->job.head = head;
