@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "formats/format.h"
 #include "lattice/anisotropy.h"
+#include "lattice/boundary.h"
 #include "overlap.h"
 #include "smear/smear.h"
 
@@ -43,9 +44,16 @@ void lat_fermion_of_options(lat_fermion *f, bool massless)
         lat_usage("%s", lat_error());
 }
 
-int lat_fermion_check_xi(const lat_header *links, const char *name)
+int lat_fermion_check_links(const lat_fermion *f, const lat_header *links, const char *name)
 {
     double xi;
+    for (int mu = 0; mu < links->geom.nd; mu++)
+        if (lat_boundary_is(links, mu, LAT_OPEN) && !f->boundary[mu].dirichlet
+            && lat_mismatch(lat_opts.force,
+                            "%s: expected a --boundary of quarks with d%s in %c, as the links "
+                            "across it are missing (boundary_%d = OPEN; --force takes another)",
+                            name, mu == 3 ? " or o" : "", "xyzt"[mu], mu + 1))
+            return -1;
     if (lat_opt_given("xi"))
         return 0;
     if (lat_anisotropy(links, &xi))

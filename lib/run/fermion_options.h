@@ -54,9 +54,10 @@ void lat_fermion_of_options(lat_fermion *f, bool massless);
  * --force it is a warning. */
 int lat_fermion_check_gauge(const lat_header *links, const char *name);
 
-/* If these links are anisotropic, was --xi given to M of the options? 0, or -1 with a sentence that
- * begins with `name`. */
-int lat_fermion_check_xi(const lat_header *links, const char *name);
+/* Does M of the options, f, fit these links? Of anisotropic ones --xi was given, and quarks have a
+ * wall (Dirichlet or open) where links across a boundary are missing. 0, or -1 with a sentence that
+ * begins with `name`; with --force it is a warning. */
+int lat_fermion_check_links(const lat_fermion *f, const lat_header *links, const char *name);
 
 /* A header that says nothing of an operator any more: for spinors that are no solution. Of links
  * it says what it did. */

@@ -14,6 +14,7 @@
 #include "flow/scales.h"
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
+#include "lattice/boundary.h"
 #include "run/device_options.h"
 #include "run/tool.h"
 #include "stream/stream.h"
@@ -421,6 +422,7 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     for (int k = 0; k < KINDS; k++)
         m->scales[k] = lat_flow_scales_of(0, NULL, NULL);
     if (start_time(&u->head, name, &start) || check_times(name, &u->head.geom, start)
+        || lat_boundary_closed(&u->head, -1, "the flow", name)
         || lat_anisotropy_none(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
         return -1;
     lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),

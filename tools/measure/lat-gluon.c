@@ -442,7 +442,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
     int more, code;
     if (choose(&f->head, &c, called, lat_input_name(in))
         || (c.time < 0 && lat_anisotropy_none(&f->head, lat_input_name(in)))
-        || lat_boundary_closed(&f->head, c.time, "momenta")
+        || lat_boundary_closed(&f->head, c.time, "momenta", lat_input_name(in))
         || lat_measure_gauge(f, &c, &state, NULL, NULL))
         return LAT_FAILED;
     const bool mag = c.gauge == LAT_MAG;

@@ -578,7 +578,7 @@ static int one(run *r)
     if (!r->device && !(r->device = lat_device_open(&device, lat_opts.comm)))
         return LAT_FAILED;
     if (lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
-        || lat_fermion_check_xi(&r->links.u.head, lat_input_name(r->links.in))
+        || lat_fermion_check_links(&r->fermion, &r->links.u.head, lat_input_name(r->links.in))
         || (smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared)))
         return LAT_FAILED;
     int code = search(r);

@@ -373,7 +373,8 @@ static int open_links(run *r)
     if (!r->v.device && !(r->v.device = lat_device_open(&solving.device, lat_opts.comm)))
         return -1;
     return lat_fermion_check_gauge(&r->v.links.u.head, lat_input_name(r->v.links.in))
-                   || lat_fermion_check_xi(&r->v.links.u.head, lat_input_name(r->v.links.in))
+                   || lat_fermion_check_links(&r->v.fermion, &r->v.links.u.head,
+                                              lat_input_name(r->v.links.in))
                    || (solving.smearing && lat_smear_links(&r->v.links.u, &r->smear, &r->v.smeared))
                ? -1
                : 0;
