@@ -507,6 +507,16 @@ END
 }
 
 @test "bad input: one sentence each, and nothing is left" {
+    # A failure of what does not know the file names it: one of many.
+    lat-start cold --dims 4,4,3,4 -o odd.lat
+    local odd='odd.lat: lattice 4 4 3 4: extent 3 is odd; even and odd sites need even extents'
+    refuses 1 "lat-solve: $odd" lat-solve --kappa .12 --source point:0,0,0,0 odd.lat -o x.lat
+    refuses 1 "lat-modes: $odd" lat-modes --kappa .12 --modes 1 odd.lat -o x.lat
+    refuses 1 "lat-overlap: $odd" lat-overlap --gw odd.lat -o x.tsv
+    rough few.lat --dims 2,2,2,2
+    refuses 3 "lat-solve: few.lat: field 0, column " lat-solve --kappa .12 --max-iterations 2 --source point:0,0,0,0 few.lat -o x.lat
+    refuses 3 "lat-modes: few.lat: configuration 0: expected 1 modes with" \
+        lat-modes --kappa .12 --modes 1 --max-applications 100 few.lat -o x.lat
     need_numpy
     thermal u.lat
     lat-source "${point[1]}" u.lat -o b.lat

@@ -119,6 +119,24 @@ int lat_fail_tolerance(const char *format, ...)
 /* The buffer does not change while it holds a sentence, so no lock is needed for reading it. */
 const char *lat_error(void) { return kept; }
 
+static bool begins_with(const char *name)
+{
+    const size_t length = name ? strlen(name) : 0;
+    return name && !strncmp(kept, name, length) && kept[length] == ':';
+}
+
+void lat_error_name(const char *name, const char *other)
+{
+    char sentence[SENTENCE];
+    pthread_mutex_lock(&lock);
+    if (kept[0] && !begins_with(name) && !begins_with(other)) {
+        memcpy(sentence, kept, sizeof sentence);
+        snprintf(kept, sizeof kept, "%.*s: %.*s", SENTENCE / 2 - 8, name, SENTENCE / 2, sentence);
+        lat_make_plain(kept);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 void lat_error_clear(void)
 {
     pthread_mutex_lock(&lock);

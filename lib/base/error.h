@@ -45,6 +45,10 @@ void lat_make_plain(char *text);
 
 /* The sentence that is kept, or "". */
 const char *lat_error(void);
+
+/* Puts "NAME: " before the sentence that is kept, for a failure of what does not know the file that
+ * it works on; unless it begins with that, or with another file that may be the cause (or NULL). */
+void lat_error_name(const char *name, const char *other);
 void lat_error_clear(void);
 
 /* True on ranks that print nothing on stderr: all but rank 0 (comm/comm.h). */

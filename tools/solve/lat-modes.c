@@ -586,6 +586,8 @@ static int one(run *r)
         code = LAT_FAILED;
     if (code == LAT_DONE)
         code = judge(r);
+    if (code != LAT_DONE && !r->stopped)
+        lat_error_name(lat_input_name(r->links.in), resume);
     if (code == LAT_DONE)
         code = write_modes(r);
     close_modes(r);

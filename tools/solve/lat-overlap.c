@@ -286,8 +286,10 @@ static int all(lat_input *in, FILE *text)
         lat_field_free(&u);
         if (fflush(text))
             return LAT_FAILED;
-        if (now != LAT_DONE)
+        if (now != LAT_DONE) {
+            lat_error_name(lat_input_name(in), lat_overlap_opts.modes);
             return now;
+        }
     }
     return rc < 0 ? LAT_FAILED : code;
 }
