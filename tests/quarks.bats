@@ -419,6 +419,12 @@ lat.write("c.lat", [next(lat.read("a.lat"))] * 2)'
     refuses 2 "$few" lat-source gauss:2,5,0,0,0,0 u.lat
     refuses 2 "$few" lat-solve --mass 1 --source point:0,0,0,0/gauss:2,5 u.lat
     lat-solve --mass 1 --source point:0,0,0,0 u.lat -o p.lat
+    # Smeared links serve the steps that follow: without one nothing would be smeared.
+    refuses 2 'ape:.5,2: expected gauss:W,N after ape:.5,2, as smeared links are for that step, found none' \
+        lat-corr --sink ape:.5,2 --gauge-file u.lat p.lat
+    refuses 2 'wall:0/gauss:1,4/hyp:.7,.6,.3,1: expected gauss:W,N after hyp:' lat-source wall:0/gauss:1,4/hyp:.7,.6,.3,1 u.lat
+    refuses 2 'point:0,0,0,0/stout:.1,2: expected gauss:W,N after' lat-solve --mass 1 --source point:0,0,0,0/stout:.1,2 u.lat
+    refuses 2 "wall:0: a step is gauss:W,N, or smears links for it: expected ape:A,N" lat-corr --sink wall:0 --gauge-file u.lat p.lat
     refuses 2 'gauss:2,5: expected at least 6 steps' lat-corr --sink gauss:2,5 --gauge-file u.lat p.lat
     refuses 2 'gauss:2,5: expected at least 6 steps' lat-source sequential:g5,1/gauss:2,5 --gauge-file u.lat p.lat
     refuses 2 'at least 1350 steps for width 30, found 4' lat-source point:0,0,0,0/gauss:30,4 u.lat

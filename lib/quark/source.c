@@ -252,7 +252,12 @@ static int read_step(lat_source *s, const char *word)
     }
     step *p = &s->step[s->steps++];
     *p = (step){.gauss = false};
-    return lat_smear_parse(word, &p->links);
+    if (lat_smear_parse(word, &p->links) == 0)
+        return 0;
+    char why[512];
+    snprintf(why, sizeof why, "%s", lat_error());
+    lat_error_clear();
+    return lat_fail_usage("%s: a step is gauss:W,N, or smears links for it: %s", s->text, why);
 }
 
 static int read_all(lat_source *s, bool sink)
@@ -330,6 +335,13 @@ int lat_source_fields(const lat_source *s)
 
 int lat_source_check_steps(const lat_source *s)
 {
+    static const char *const links[] = {"ape:", "stout:", "hyp:"};
+    const char *slash = strrchr(s->text, '/'), *last = slash ? slash + 1 : s->text;
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (!strncmp(last, links[i], strlen(links[i])))
+            return lat_fail_usage("%s: expected gauss:W,N after %s, as smeared links are for that "
+                                  "step, found none",
+                                  s->text, last);
     for (int i = 0; i < s->steps; i++) {
         const double w = s->step[i].width, least = ceil(1.5 * w * w);
         const int n = s->step[i].times;

@@ -31,7 +31,8 @@ typedef struct lat_source lat_source;
 lat_source *lat_source_new(const char *text, const lat_header *head);
 void lat_source_free(lat_source *s);
 
-/* Is Gaussian smearing one? With a = w^2/4n a step has eigenvalues from 1 - 12 a to 1, since six
+/* Does each step do something, and is Gaussian smearing one? Links that no step uses are not
+ * smeared in silence. With a = w^2/4n a step has eigenvalues from 1 - 12 a to 1, since six
  * hops have a norm of at most 6. From n < 3 w^2/2 on (a > 1/6) those below are beyond -1: noise
  * grows from step to step, and hides the Gaussian. 0, or -1 with a sentence about usage; with
  * lat_opts.force 0 and a warning. For texts of a user: those of headers say what was done. */
