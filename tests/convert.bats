@@ -512,6 +512,53 @@ END
     same single.lat back.lat
 }
 
+@test "theta and functional of a header are those of the links as they are written: rounded, in fewer rows, reordered, projected" {
+    states() { # what the header says is what lat-theta measures, in all digits
+        local name
+        for name in functional theta; do
+            [ "$(lat-info "$1" | awk -v n=$name '$1 == n { print $2 }')" = "$(lat-theta "$1" | awk -v n=$name '$1 == n { print $2; exit }')" ] ||
+                { echo "$1: $name"; lat-info "$1"; lat-theta "$1"; return 1; }
+        done
+    }
+    lat-start weak --epsilon .3 --seed 3 --dims 4,4,4,4 -o raw.lat
+    for gauge in landau coulomb mag; do
+        residual=()
+        [ $gauge != mag ] || residual=(--residual)
+        lat-orelax --gauge $gauge "${residual[@]}" --theta 1e-20 raw.lat -o f64.lat
+        lat-convert --precision single f64.lat -o f32.lat
+        lat-convert --precision single f64.lat | lat-convert -o piped.lat
+        lat-convert --precision single --rows 2 f64.lat -o rows.lat
+        lat-convert --rows 2 f64.lat -o rows64.lat
+        lat-convert --rows 3 rows.lat -o whole.lat
+        lat-convert --precision double rows.lat -o double.lat
+        lat-convert --precision single --to ildg f64.lat | lat-convert -o ildg.lat
+        lat-convert --precision single --to nersc f64.lat | lat-convert -o nersc.lat
+        lat-reunit --precision single f64.lat -o reunit.lat
+        lat-reorder --shift 1,2,3,1 --reflect x f32.lat -o moved.lat
+        for f in f64 f32 piped rows rows64 whole double ildg nersc reunit; do states $f.lat; done
+        near "$(column moved.lat theta)" "$(lat-info moved.lat | awk '$1 == "theta" { print $2 }')" 1e-28
+        ! cmp -s <(lat-info f64.lat | grep '^theta') <(lat-info f32.lat | grep '^theta')
+    done
+    near "$(lat-info f32.lat | awk '$2 == "residual.theta" { print $4 }')" 4e-16 4e-16
+    # A rounded transformation does not lead to the theta of the one that was found.
+    lat-orelax --theta 1e-20 --save-g g.lat raw.lat -o f64.lat
+    [[ $(lat-info g.lat) == *theta*e-* ]]
+    lat-convert --precision single g.lat | lat-info - | grep -q '^theta' && return 1
+    # A diagonal one keeps maximally Abelian gauge, and links that are rounded then have their own theta.
+    need_numpy
+    lat-orelax --gauge mag --theta 1e-20 raw.lat -o mag.lat
+    "$PYTHON" - <<'PY'
+import lat, numpy
+u = next(lat.read("mag.lat"))
+d = numpy.zeros((4, 4, 4, 4, 3, 3), dtype=complex)
+d[..., 0, 0], d[..., 1, 1], d[..., 2, 2] = 1j, -1j, 1
+lat.write("d.lat", lat.transformation(d))
+PY
+    lat-gauge --apply d.lat --precision single mag.lat -o turned.lat
+    lat-info turned.lat | grep -q '^gauge *mag'
+    states turned.lat
+}
+
 @test "rows are left out when asked and where they can be, and come back" {
     small
     lat-convert --rows 2 small.ildg > two.lat

@@ -178,6 +178,11 @@ EOF
         'BEGIN { d = (a - b) / 2; printf "%.15g", (d < 0 ? -d : d) }')" 1e-9
     run -1 --separate-stderr awk -f "$P/jackknife.awk" -f "$P/scales.awk" scales
     [[ $stderr == "scales: expected a table of lat-flow --tsv" ]]
+    # Two actions have two t0.
+    lat-flow --tsv --until 3 --action symanzik u.lat > other
+    run -1 --separate-stderr awk -f "$P/jackknife.awk" -f "$P/scales.awk" two other
+    [ "$stderr" = "other: expected flow by action wilson on 4,4,4,4 SU(3), found flow by action symanzik on 4,4,4,4 SU(3)" ]
+    [ -z "$output" ]
 }
 
 @test "several configurations and files: columns, text and JSON" {
@@ -185,9 +190,9 @@ EOF
     cat u.lat u.lat > two.lat
     lat-flow --tsv --until .1 two.lat > two
     [ "$(cut -f1 two | tr '\n' ' ')" = "config 0 0 1 1 " ]
-    [ "$(head -n 1 two)" = $'config\tt\tE_plaquette\tE_clover\tt2E\tQ\tE_t\tE_s' ]
+    [ "$(head -n 1 two)" = $'config\tt\tE_plaquette\tE_clover\tt2E\tQ\tE_t\tE_s\taction\tdims\tgroup' ]
     lat-flow --tsv --until .1 u.lat two.lat > three
-    [ "$(cut -f9 three | sort -u | tr '\n' ' ')" = "file two.lat u.lat " ]
+    [ "$(cut -f12 three | sort -u | tr '\n' ' ')" = "file two.lat u.lat " ]
     lat-flow --json --until .1 two.lat | python3 -c '
 import json, sys
 rows = [json.loads(line) for line in sys.stdin]

@@ -206,7 +206,7 @@ END
     run -3 lat-ghost --modes 4 --max-iterations 2 landau.lat -o never
     lat-orelax --gauge mag --theta 1e-10 a.lat -o mag.lat
     run -1 --separate-stderr lat-ghost mag.lat -o never
-    [[ $stderr == *"expected a configuration in Landau or Coulomb gauge, found mag"* ]]
+    [[ $stderr == "lat-ghost: "*": expected a configuration in Landau or Coulomb gauge, found mag"* ]]
     lat-orelax --weights 1,1,1,0 --theta 1e-20 a.lat -o weights.lat
     run -1 --separate-stderr lat-ghost weights.lat -o never
     [[ $stderr == *"needs weights above 0 in all directions, found 0 along t"* ]]

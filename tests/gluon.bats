@@ -298,7 +298,7 @@ END
     lat-start hot --dims 8,8 -o plane.lat
     refuses 1 'expected three dimensions at least, found 2' lat-gluon --require-theta 99 --vertex plane.lat
     lat-start hot --dims 4,4,4,6 --group 2 -o two.lat
-    refuses 1 'of one group, found SU(3) and SU(2)' lat-gluon --require-theta 99 --vertex --mean 1.lat two.lat
+    refuses 1 'two.lat: --mean: expected configurations of one group, found SU(3) and SU(2)' lat-gluon --require-theta 99 --vertex --mean 1.lat two.lat
     cat 1.lat two.lat | lat-gluon --require-theta 99 --vertex --tsv >found
     lat-gluon --require-theta 99 --vertex --tsv two.lat | tail -n +2 | cut -f 2- | cmp - <(awk -F'\t' '$1 == 1' found | cut -f 2-)
 }
@@ -429,7 +429,7 @@ END
     lat-gluon --force --json a.lat 2>/dev/null | grep -q '"forced": true'
     lat-orelax --weights 1,1,1,0.5 --theta 1e-8 a.lat -o weighted.lat
     run -1 lat-gluon weighted.lat
-    [[ $output == *"equal weights"* ]]
+    [[ $output == "lat-gluon: "*": expected Landau gauge with equal weights"* ]]
     lat-gauge --random --save-g g.lat a.lat >/dev/null
     run -1 lat-gluon g.lat
     [[ $output == *"gauge transformation"* ]]

@@ -39,7 +39,7 @@ is() {
 }
 
 @test "Chroma: Wilson, Dirichlet in time, smeared source (O1)" {
-    solve $weak --kappa .11 --boundary p,p,p,d --force --source gauss:2,5,0,0,0,6 | lat-corr --channels pion --origin 0,0,0,0 | is 1e-10 \
+    solve $weak --kappa .11 --boundary p,p,p,d --force --source gauss:2,5,0,0,0,6 | lat-corr --channels pion --force --origin 0,0,0,0 | is 1e-10 \
         .000171809638534064 .000420969105594192 .00103332200151086 .0025387939070557 .00626143806225583 .01651517863739 \
         .195116545587354 .0165409060130105
 }

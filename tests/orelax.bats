@@ -92,7 +92,7 @@ load helper
     lat-start cold --dims 4,4,3,4 -o a.lat
     run -1 --separate-stderr lat-orelax a.lat -o b.lat
     # shellcheck disable=SC2154 # run --separate-stderr sets stderr
-    [[ $stderr == *"extent 3 is odd"* ]]
+    [[ $stderr == "lat-orelax: a.lat:0: lattice 4 4 3 4: extent 3 is odd; even and odd sites need even extents" ]]
     [ ! -e b.lat ]
     nothing_left
 }

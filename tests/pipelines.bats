@@ -753,6 +753,9 @@ END
     sed -i 's/SU(3)/SU(2)/' table.ac
     run -1 ghosts table.aa table.ac
     [[ $output == *"expected 4,4,4,4 SU(3) in landau gauge, found 4,4,4,4 SU(2)"* ]]
+    sed -i 's/SU(2)/SU(3)/; s/\t4\t9\t/\t6\t9\t/' table.ac # a weight of 2 in y
+    run -1 ghosts table.aa table.ac
+    [[ $output == "table.ac: expected k2 4 of momentum 1	1	0	0, found 6: other weights of the gauge?" ]]
     command -v gnuplot >/dev/null || skip "no gnuplot"
     gnuplot -c "$P/plots/ghost.gp" g.png mean.tsv table.aa
     gnuplot -c "$P/plots/ghost.gp" g.pdf mean.tsv
@@ -864,6 +867,52 @@ END
     [[ $stderr == *"failed: cfg.4: lat-convert: "* ]]
     [ "$(find smeared -name '*.tsv' ! -name '*lat-solve*' | wc -l)" -eq 3 ]
     nothing_left
+}
+
+@test "hadrons: tables of two operators, sources, sinks or lattices are not averaged; the place of a source is free" {
+    masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
+    corr() { # OUT OPTION...: of lat-solve
+        lat-solve --residual 1e-6 "${@:2}" cfg.lat | lat-corr --channels pion >"$1"
+    }
+    rough cfg.lat --dims 4,4,4,4
+    corr a --kappa .12 --source point:0,0,0,0
+    corr b --kappa .12 --source point:1,2,3,1
+    corr kappa --kappa .13 --source point:0,0,0,0
+    corr wall --kappa .12 --source wall:0
+    corr csw --kappa .12 --csw 1 --source point:0,0,0,0
+    corr stout --kappa .12 --smear-links stout:.1,1 --source point:0,0,0,0
+    corr twist --kappa .12 --twist .1 --source point:0,0,0,0
+    corr gauss --kappa .12 --source gauss:1,4,0,0,0,0
+    [ "$(head -n 1 a | cut -f 7-)" = "$(printf 're\tim\toperator\tsource\tsink\tdims\tgroup')" ]
+    [ "$(sed -n 2p stout | cut -f 9-)" = "$(printf 'kappa 0.12 (mass 0.1666666667), boundary p,p,p,a, links stout:.1,1\tpoint:0,0,0,0\tnone\t4,4,4,4\tSU(3)')" ]
+    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t2$'
+    for other in kappa csw stout twist; do
+        run -1 --separate-stderr masses a $other
+        [[ $stderr == "$other: expected operator kappa 0.12 (mass 0.1666666667), boundary p,p,p,a as before, found "* ]]
+        [ -z "$output" ]
+    done
+    for other in wall gauss; do
+        run -1 --separate-stderr masses a b $other
+        [[ $stderr == "$other: expected source point as before, found $other"* || $stderr == *"found point/gauss:1,4" ]]
+    done
+    lat-solve --kappa .12 --residual 1e-6 --source point:0,0,0,0 cfg.lat -o prop.lat
+    lat-corr --channels pion --sink gauss:1,4 -U cfg.lat prop.lat >sink
+    run -1 --separate-stderr masses a sink
+    [ "$stderr" = "sink: expected sink none as before, found gauss:1,4" ]
+    rough cfg.lat --dims 4,4,6,4
+    corr large --kappa .12 --source point:0,0,0,0
+    run -1 --separate-stderr masses a large
+    [ "$stderr" = "large: expected lattice 4,4,4,4 SU(3) as before, found 4,4,6,4 SU(3)" ]
+    # Several masses of a stream, too; two quarks are two operators.
+    lat-solve --kappas .12,.13 --residual 1e-6 --source point:0,0,0,0 cfg.lat -o two.lat
+    lat-corr --channels pion two.lat >two
+    run -1 --separate-stderr masses two
+    [[ $stderr == "two: expected operator kappa 0.12 "*"found kappa 0.13 "* ]]
+    lat-corr --channels pion --second two.lat two.lat | cut -f 9 | sort -u | grep -qx 'kappa 0.13 .*p,p,p,a | kappa 0.13 .*p,p,p,a'
+    # Dirichlet time is known by the operator, so that C(T-t) is no image of C(t).
+    corr walls --kappa .12 --boundary p,p,p,d --source point:0,0,0,0
+    masses walls | cmp - <(awk -v open=1 -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" walls)
+    masses walls | cut -f 8 | grep -vq nan
 }
 
 @test "hadrons: the PCAC mass of an ensemble is the ratio of means, with its jackknife error, and wants the pion" {

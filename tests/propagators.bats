@@ -268,7 +268,7 @@ assert array[128:] in file' array.npy $stream.h5
     # a tool that reads, and converts nothing
     lat-convert s.lat --to hdf5-prop -o s.h5
     lat-corr s.lat >plain
-    env -i stage/opt/lat/bin/lat-corr s.h5 | diff <(grep -v '^#' plain) <(grep -v '^#')
+    env -i stage/opt/lat/bin/lat-corr s.h5 | cut -f 1-8 | diff <(cut -f 1-8 plain) -
 }
 
 @test "an HDF5 library that is missing, damaged or another one is a sentence with its name, and nothing else needs it" {

@@ -365,6 +365,17 @@ lat.write("wrong.lat", f)'
     cmp want - <<<"$output"
     random coulomb.lat 1 0123cdef "" "" 3 coulomb 1e-20
     refuses 1 'found gauge coulomb' lat-quark coulomb.lat
+    # Two gauges are not averaged: weights make another Landau gauge.
+    rough u.lat --dims 4,4,4,4
+    for w in 1 2; do
+        lat-orelax --weights 1,1,1,$w --theta 1e-20 u.lat | lat-solve --mass 1 --source momentum:1,0,0,.5 - -o $w.lat
+        lat-quark --legs $w.legs.lat $w.lat >/dev/null
+    done
+    local other='expected links in the gauge of the first propagator, landau, found landau with weights 1,1,1,2 (--force takes it)'
+    refuses 1 "2.lat: $other" lat-quark --mean 1.lat 2.lat
+    refuses 1 "2.legs.lat: $other" lat-quark --mean 1.legs.lat 2.legs.lat
+    lat-quark --mean --force 1.lat 2.lat >/dev/null
+    refuses 1 'expected a propagator of the configuration of the first' lat-quark --vertex --second 2.lat 1.lat
     random loose.lat 1 0123cdef "" "" 3 landau 1e-5
     refuses 3 'theta of the links at most 1e-08, found 1e-05' lat-quark loose.lat -o never
     lat-quark --require-theta 1e-4 loose.lat | cmp - want

@@ -232,7 +232,7 @@ END
     lat-source sequential:gxg5,3,1,0,1 s.lat -o a.lat
     # A site is the same however its numbers are written: t and phases count from it.
     for place in point:1,0,1,3 point:1.0,0,0x1,3e0; do
-        lat-source $place u.lat | lat-corr --force --channels pion --momenta 1 >"$place"
+        lat-source $place u.lat | lat-corr --force --channels pion --momenta 1 | cut -f 1-8 >"$place"
     done
     cmp point:*
     TESTS=$ROOT/tests "$PYTHON" - <<'END'
@@ -266,7 +266,7 @@ END
     random a.lat 1
     random b.lat 2 89abcdef
     lat-corr --channels pion a.lat b.lat >both
-    [ "$(head -n 1 both)" = "$(printf 'file\tconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim')" ]
+    [ "$(head -n 1 both)" = "$(printf 'file\tconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\toperator\tsource\tsink\tdims\tgroup')" ]
     [ "$(cut -f 1 both | sort | uniq -c | sort -n | tr -s ' ' | tr '\n' ';')" = " 1 file; 5 a.lat; 5 b.lat;" ]
     "$PYTHON" -c '
 import lat
@@ -280,7 +280,7 @@ for k, line in enumerate(sys.stdin):
     assert one["configuration"] == k and len(one["correlators"]) == 7 and one["links_crc"] == ("0123cdef", "89abcdef")[k]
 assert k == 1'
     lat-corr --second c.lat --channels pion c.lat >d
-    lat-corr --channels pion -i c.lat | cmp - d
+    lat-corr --channels pion -i c.lat | cut -f 1-8 | cmp - <(cut -f 1-8 d)
     # Two masses or sources of one configuration are no two configurations: their table has no mean, and no error.
     random e.lat 3
     cat a.lat e.lat b.lat | lat-corr --channels pion >e
@@ -346,7 +346,7 @@ assert k == 1'
     lat-convert --to ildg --precision double r.nersc -o r.ildg
     for links in lat nersc ildg; do lat-solve --mass 1 --source point:0,0,0,0 r.$links -o s.$links; done
     refuses 1 '(--gauge-file knows links that were stored otherwise; --force takes it)' lat-corr --second s.nersc s.ildg
-    lat-corr --channels pion --second s.nersc --gauge-file r.ildg s.ildg | cmp - <(lat-corr --channels pion s.nersc)
+    lat-corr --channels pion --second s.nersc --gauge-file r.ildg s.ildg | cut -f 1-8 | cmp - <(lat-corr --channels pion s.nersc | cut -f 1-8)
     refuses 1 's.lat: expected a propagator of the configuration of the first' lat-corr --second s.lat --gauge-file r.ildg s.ildg
     # What a gauge transformation or an operator has changed goes with no propagator as it was.
     lat-gauge --random s.ildg -o g.lat
@@ -371,6 +371,34 @@ assert k == 1'
     refuses 2 "found 'kaon'" lat-corr --channels pion,kaon a.lat
     refuses 2 'expected momenta' lat-corr --momenta 1,0 a.lat
     refuses 2 'origin' lat-corr --origin 4,0,0,0 a.lat
+    # A header that has the place of the source is not overridden in silence; what it does not have is said by --origin.
+    lat-solve --mass 1 --source point:1,2,3,0 u.lat -o placed.lat
+    refuses 1 'placed.lat: expected --origin with z = 3, as the header says (point:1,2,3,0), found 1,2,0,0' \
+        lat-corr --origin 1,2,0,0 placed.lat
+    lat-corr --momenta 1 --origin 1,2,3,0 placed.lat | cmp - <(lat-corr --momenta 1 placed.lat)
+    run -0 --separate-stderr lat-corr --force --origin 0,0,0,3 placed.lat
+    [[ $stderr == *"found 0,0,0,3 (--force takes it)"* ]]
+    lat-solve --mass 1 --source wall:3 u.lat -o wall.lat
+    for source in momentum:0,0,0,0.5 noise:z2,dilute=spin-colour; do
+        lat-solve --mass 1 --source $source u.lat -o volume.lat
+        refuses 1 "volume.lat: expected a source on a slice, from which t counts, found ${source%%,*}" lat-corr volume.lat
+        lat-corr --origin 0,0,0,1 --channels pion volume.lat >found
+        lat-corr --force --channels pion volume.lat 2>err >found
+        grep -q '^lat-corr: volume.lat: expected a source on a slice' err
+    done
+    lat-solve --mass 1 --source noise:z2,t=1,dilute=spin-colour u.lat -o slice.lat
+    lat-corr --channels pion slice.lat >found
+    refuses 1 'slice.lat: channel nucleon: expected another source than noise' lat-corr --channels pion,nucleon slice.lat
+    for source in slice wall; do
+        [ $source = slice ] || lat-solve --mass 1 --source wall:3 u.lat -o wall.lat
+        run -0 --separate-stderr lat-corr --channels pion --momenta 1 $source.lat
+        [[ $stderr == "lat-corr: $source.lat: expected momentum 0 alone, as the source is on a whole slice, "*": the mean of others is 0" ]]
+        run -0 --separate-stderr lat-corr --channels pion $source.lat
+        [ -z "$stderr" ]
+    done
+    refuses 1 'expected --origin with t = 3, as the header says (wall:3)' lat-corr --origin 1,0,0,0 wall.lat
+    run -0 --separate-stderr lat-corr --origin 1,0,0,3 wall.lat
+    [ -z "$stderr" ]
     refuses 2 'expected x from 0 to 3, found 4294967296,0,0,0' lat-corr --origin 4294967296,0,0,0 a.lat
     refuses 2 'expected momenta' lat-corr --momenta 4294967297,0,0 a.lat
     refuses 2 'expected t from 0 to 4' lat-source sequential:g5,4294967297 a.lat
@@ -391,6 +419,12 @@ lat.write("c.lat", [next(lat.read("a.lat"))] * 2)'
     refuses 2 "$few" lat-source gauss:2,5,0,0,0,0 u.lat
     refuses 2 "$few" lat-solve --mass 1 --source point:0,0,0,0/gauss:2,5 u.lat
     lat-solve --mass 1 --source point:0,0,0,0 u.lat -o p.lat
+    # Smeared links serve the steps that follow: without one nothing would be smeared.
+    refuses 2 'ape:.5,2: expected gauss:W,N after ape:.5,2, as smeared links are for that step, found none' \
+        lat-corr --sink ape:.5,2 --gauge-file u.lat p.lat
+    refuses 2 'wall:0/gauss:1,4/hyp:.7,.6,.3,1: expected gauss:W,N after hyp:' lat-source wall:0/gauss:1,4/hyp:.7,.6,.3,1 u.lat
+    refuses 2 'point:0,0,0,0/stout:.1,2: expected gauss:W,N after' lat-solve --mass 1 --source point:0,0,0,0/stout:.1,2 u.lat
+    refuses 2 "wall:0: a step is gauss:W,N, or smears links for it: expected ape:A,N" lat-corr --sink wall:0 --gauge-file u.lat p.lat
     refuses 2 'gauss:2,5: expected at least 6 steps' lat-corr --sink gauss:2,5 --gauge-file u.lat p.lat
     refuses 2 'gauss:2,5: expected at least 6 steps' lat-source sequential:g5,1/gauss:2,5 --gauge-file u.lat p.lat
     refuses 2 'at least 1350 steps for width 30, found 4' lat-source point:0,0,0,0/gauss:30,4 u.lat

@@ -17,7 +17,7 @@ bool lat_mute;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char kept[SENTENCE];
-static bool kept_is_usage;
+static int kept_code; /* of the exit, where the sentence decides it; else LAT_DONE */
 
 /* The character of UTF-8 that begins at s, and its length; of bytes that are none the first one,
  * and 1. */
@@ -71,7 +71,7 @@ void lat_make_plain(char *s)
     *to = '\0';
 }
 
-static void keep(bool usage, const char *format, va_list ap)
+static void keep(int code, const char *format, va_list ap)
 {
     int saved = errno;
 
@@ -80,7 +80,7 @@ static void keep(bool usage, const char *format, va_list ap)
         if (vsnprintf(kept, sizeof kept, format, ap) <= 0)
             snprintf(kept, sizeof kept, "failed, and could not say why");
         lat_make_plain(kept);
-        kept_is_usage = usage;
+        kept_code = code;
     }
     pthread_mutex_unlock(&lock);
     errno = saved;
@@ -91,7 +91,7 @@ int lat_fail(const char *format, ...)
     va_list ap;
 
     va_start(ap, format);
-    keep(false, format, ap);
+    keep(LAT_DONE, format, ap);
     va_end(ap);
     return -1;
 }
@@ -101,7 +101,17 @@ int lat_fail_usage(const char *format, ...)
     va_list ap;
 
     va_start(ap, format);
-    keep(true, format, ap);
+    keep(LAT_USAGE, format, ap);
+    va_end(ap);
+    return -1;
+}
+
+int lat_fail_tolerance(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    keep(LAT_UNCONVERGED, format, ap);
     va_end(ap);
     return -1;
 }
@@ -109,11 +119,29 @@ int lat_fail_usage(const char *format, ...)
 /* The buffer does not change while it holds a sentence, so no lock is needed for reading it. */
 const char *lat_error(void) { return kept; }
 
+static bool begins_with(const char *name)
+{
+    const size_t length = name ? strlen(name) : 0;
+    return name && !strncmp(kept, name, length) && kept[length] == ':';
+}
+
+void lat_error_name(const char *name, const char *other)
+{
+    char sentence[SENTENCE];
+    pthread_mutex_lock(&lock);
+    if (kept[0] && !begins_with(name) && !begins_with(other)) {
+        memcpy(sentence, kept, sizeof sentence);
+        snprintf(kept, sizeof kept, "%.*s: %.*s", SENTENCE / 2 - 8, name, SENTENCE / 2, sentence);
+        lat_make_plain(kept);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 void lat_error_clear(void)
 {
     pthread_mutex_lock(&lock);
     kept[0] = '\0';
-    kept_is_usage = false;
+    kept_code = LAT_DONE;
     pthread_mutex_unlock(&lock);
 }
 
@@ -203,15 +231,13 @@ void lat_warn(const char *format, ...)
 int lat_report(int code)
 {
     char hint[128] = "\n";
-    bool usage;
 
     if (!kept[0])
         return code;
     pthread_mutex_lock(&lock);
-    usage = kept_is_usage;
+    if (kept_code != LAT_DONE)
+        code = kept_code;
     pthread_mutex_unlock(&lock);
-    if (usage)
-        code = LAT_USAGE;
     if (code == LAT_USAGE)
         snprintf(hint, sizeof hint, "\nTry '%.64s --help' for more information.\n", lat_tool_name);
     print_line(kept, hint, true);

@@ -37,11 +37,18 @@ int lat_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * to look for help, and returns LAT_USAGE. */
 int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for data above a tolerance that was asked for: lat_report returns LAT_UNCONVERGED. */
+int lat_fail_tolerance(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Replaces control characters by "?", in a text that becomes a line or a column. */
 void lat_make_plain(char *text);
 
 /* The sentence that is kept, or "". */
 const char *lat_error(void);
+
+/* Puts "NAME: " before the sentence that is kept, for a failure of what does not know the file that
+ * it works on; unless it begins with that, or with another file that may be the cause (or NULL). */
+void lat_error_name(const char *name, const char *other);
 void lat_error_clear(void);
 
 /* True on ranks that print nothing on stderr: all but rank 0 (comm/comm.h). */
@@ -58,8 +65,8 @@ void lat_stderr_clear(void);
 void lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the sentence that is kept, if there is one, as "TOOL: sentence". Returns `code`, or
- * LAT_USAGE after lat_fail_usage, for `return lat_report(...)`. With LAT_USAGE a second line says
- * where to look for help. */
+ * LAT_USAGE after lat_fail_usage, LAT_UNCONVERGED after lat_fail_tolerance, for `return
+ * lat_report(...)`. With LAT_USAGE a second line says where to look for help. */
 int lat_report(int code);
 
 #endif

@@ -170,6 +170,11 @@ static void add_entry(struct argp_option entry) { run.argp[run.entries++] = entr
 
 static void add_row(const lat_option *o, int group)
 {
+    if (o->type == LAT_OPT_ALIAS) {
+        add_entry((struct argp_option){
+            .name = o->name, .flags = OPTION_ALIAS | OPTION_HIDDEN, .group = group});
+        return;
+    }
     row *r = &run.rows[run.count];
     const char *arg = o->type == LAT_OPT_CHOICE && !choices_fit(o) ? "CHOICE" : o->arg;
 
@@ -238,12 +243,14 @@ static void add_about(void)
 /* A tool's own option replaces a common one of its name. */
 static void add_options(const lat_tool *tool)
 {
-    while (tool->options && tool->options[run.own].type != LAT_OPT_END)
-        run.own++;
-    run.rows = require(calloc((size_t)run.own + COMMONS, sizeof *run.rows));
-    run.argp = require(calloc((size_t)run.own + COMMONS + 16, sizeof *run.argp));
-    for (int i = 0; i < run.own; i++)
+    int lines = 0;
+    while (tool->options && tool->options[lines].type != LAT_OPT_END)
+        lines++;
+    run.rows = require(calloc((size_t)lines + COMMONS, sizeof *run.rows));
+    run.argp = require(calloc((size_t)lines + COMMONS + 16, sizeof *run.argp));
+    for (int i = 0; i < lines; i++)
         add_row(&tool->options[i], i + 1); /* a group each keeps argp from sorting them */
+    run.own = run.count;
     add_entry((struct argp_option){.doc = "Common options:", .group = GROUP_COMMON});
     for (size_t i = 0; i < COMMONS; i++)
         if (((tool->common | (tool->start ? LAT_HAS_RANKS : 0)) & common[i].mask)

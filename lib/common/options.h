@@ -23,7 +23,8 @@ typedef enum {
     LAT_OPT_REAL,   /* double *, min..max, finite */
     LAT_OPT_TEXT,   /* const char ** */
     LAT_OPT_CHOICE, /* int *: index into arg, "single|mixed|double" */
-    LAT_OPT_DIMS    /* lat_geometry * */
+    LAT_OPT_DIMS,   /* lat_geometry * */
+    LAT_OPT_ALIAS   /* an older name of the option before it, which --help does not show */
 } lat_opt_type;
 
 enum { LAT_OPT_LIMIT = 2 }; /* of lat_option.local */

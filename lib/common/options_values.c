@@ -131,6 +131,7 @@ void lat_option_set(const lat_option *o, const char *text)
     case LAT_OPT_TEXT: *(const char **)o->value = text; break;
     case LAT_OPT_CHOICE: set_choice(o, text); break;
     case LAT_OPT_DIMS: set_dims(o, text); break;
+    case LAT_OPT_ALIAS:
     case LAT_OPT_END: break;
     }
 }

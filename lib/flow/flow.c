@@ -38,7 +38,7 @@ int lat_flow_prepare(lat_field *u)
     const lat_comm *comm = u->comm ? u->comm : &lat_comm_self;
     if (u->head.kind != LAT_GAUGE)
         return lat_fail("flow: expected a gauge field, found %s", lat_kind_text(u->head.kind));
-    if (lat_boundary_closed(&u->head, -1, "the flow") || lat_field_convert(u, LAT_F64))
+    if (lat_boundary_closed(&u->head, -1, "the flow", NULL) || lat_field_convert(u, LAT_F64))
         return -1;
     u->head.reals = 2 * u->head.nc * u->head.nc;
     double far = (double)far_links(u, false);

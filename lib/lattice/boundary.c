@@ -86,12 +86,12 @@ double lat_boundary_plaquettes(const lat_header *head)
     return fraction / (nd * (nd - 1) / 2);
 }
 
-int lat_boundary_closed(const lat_header *head, int except, const char *who)
+int lat_boundary_closed(const lat_header *head, int except, const char *who, const char *name)
 {
     for (int mu = 0; mu < head->geom.nd; mu++)
         if (mu != except && lat_boundary_is(head, mu, LAT_OPEN))
-            return lat_fail("%s: expected periodic boundaries, found the %c axis open (boundary_%d "
-                            "= OPEN), where links are missing",
-                            who, "xyzt"[mu], mu + 1);
+            return lat_fail("%s%s%s: expected periodic boundaries, found the %c axis open "
+                            "(boundary_%d = OPEN), where links are missing",
+                            name ? name : "", name ? ": " : "", who, "xyzt"[mu], mu + 1);
     return 0;
 }

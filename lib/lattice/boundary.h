@@ -41,8 +41,8 @@ static inline bool lat_boundary_none(unsigned open, int mu, const double *reals,
     return true;
 }
 
-/* 0, or -1 where an axis other than `except` (-1: any) is open. `who` begins the sentence:
- * "momenta", say, which need all links. */
-int lat_boundary_closed(const lat_header *head, int except, const char *who);
+/* 0, or -1 where an axis other than `except` (-1: any) is open. The sentence begins with `name`
+ * (NULL: nothing), and `who` needs all links: "momenta", say. */
+int lat_boundary_closed(const lat_header *head, int except, const char *who, const char *name);
 
 #endif

@@ -192,6 +192,8 @@ int lat_field_convert(lat_field *f, lat_real real)
         /* Rounding changes these by up to 1e-7; they are measured again when the field is written.
          */
         f->head.plaquette = f->head.link_trace = NAN;
+        if (!lat_header_spinors(&f->head)) /* of spinors they are those of their links */
+            f->head.functional = f->head.theta = NAN;
         lat_quark_set_residuals(&f->head.quark, NULL); /* of solutions that are there no more */
     }
     free(f->data);

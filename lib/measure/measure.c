@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abelian.h"
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -449,4 +450,23 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
     free(chunk);
     free(records);
     return rc;
+}
+
+int lat_measure_restate(lat_field *f)
+{
+    lat_gauge_state state = {.functional = NAN, .theta = NAN};
+    lat_condition condition;
+    lat_residual residual;
+    const bool known = strcmp(f->head.gauge, "none")
+                       && lat_condition_read(&f->head, &condition) == 0;
+    if (known && lat_measure_gauge(f, &condition, &state, NULL, NULL))
+        return -1;
+    if (!known)
+        lat_error_clear();
+    f->head.functional = state.functional;
+    f->head.theta = state.theta;
+    return lat_info_get(&f->head, LAT_INFO_RESIDUAL)
+                   && (lat_measure_residual(f, &residual) || lat_residual_note(&f->head, &residual))
+               ? -1
+               : 0;
 }

@@ -111,6 +111,11 @@ typedef struct lat_gauge_state {
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s,
                       double *thetas, double *functionals);
 
+/* After links have changed that stay in the gauge of their header: functional and theta of the
+ * header, and those of its residual gauge where it has them, are measured, or become unknown where
+ * it names no condition that is known here. All ranks call it, with ghosts up to date. */
+int lat_measure_restate(lat_field *f);
+
 /* Field strength F_{mu nu}, Hermitian and traceless, from the four plaquettes around a site
  * (clover). In four dimensions
  *

@@ -252,7 +252,12 @@ static int read_step(lat_source *s, const char *word)
     }
     step *p = &s->step[s->steps++];
     *p = (step){.gauss = false};
-    return lat_smear_parse(word, &p->links);
+    if (lat_smear_parse(word, &p->links) == 0)
+        return 0;
+    char why[512];
+    snprintf(why, sizeof why, "%s", lat_error());
+    lat_error_clear();
+    return lat_fail_usage("%s: a step is gauss:W,N, or smears links for it: %s", s->text, why);
 }
 
 static int read_all(lat_source *s, bool sink)
@@ -330,6 +335,13 @@ int lat_source_fields(const lat_source *s)
 
 int lat_source_check_steps(const lat_source *s)
 {
+    static const char *const links[] = {"ape:", "stout:", "hyp:"};
+    const char *slash = strrchr(s->text, '/'), *last = slash ? slash + 1 : s->text;
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (!strncmp(last, links[i], strlen(links[i])))
+            return lat_fail_usage("%s: expected gauss:W,N after %s, as smeared links are for that "
+                                  "step, found none",
+                                  s->text, last);
     for (int i = 0; i < s->steps; i++) {
         const double w = s->step[i].width, least = ceil(1.5 * w * w);
         const int n = s->step[i].times;
@@ -411,7 +423,7 @@ static bool noise_slice(const char *text, int *slice)
     return true;
 }
 
-bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
+unsigned lat_source_place(const char *text, int x[LAT_MAX_DIMS])
 {
     char word[256] = "";
     double v[8];
@@ -420,23 +432,23 @@ bool lat_source_place(const char *text, int x[LAT_MAX_DIMS])
         snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "/ "), text);
     char *list = strchr(word, ':');
     if (!list)
-        return false;
+        return 0;
     *list++ = '\0';
     int i = 0;
     while (i < KINDS && strcmp(word, kinds[i].name))
         i++;
     if (i == KINDS || kinds[i].shape == NOISE)
-        return i < KINDS && noise_slice(text, &x[3]);
+        return i < KINDS && noise_slice(text, &x[3]) ? 1U << 3 : 0;
     if ((kinds[i].place < 0 && kinds[i].shape != WALL)
         || read_numbers(list, kinds[i].most, v) < kinds[i].least)
-        return false;
+        return 0;
     const double *site = kinds[i].shape == WALL ? (double[]){0, 0, 0, v[0]} : v + kinds[i].place;
     for (int mu = 0; mu < 4; mu++)
         if (!whole(site[mu], 0, INT_MAX))
-            return false;
+            return 0;
     for (int mu = 0; mu < 4; mu++)
         x[mu] = (int)site[mu];
-    return true;
+    return kinds[i].shape == WALL ? 1U << 3 : 15;
 }
 
 bool lat_source_numbers(const char *text, const char *kind, double v[4])

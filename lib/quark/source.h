@@ -31,7 +31,8 @@ typedef struct lat_source lat_source;
 lat_source *lat_source_new(const char *text, const lat_header *head);
 void lat_source_free(lat_source *s);
 
-/* Is Gaussian smearing one? With a = w^2/4n a step has eigenvalues from 1 - 12 a to 1, since six
+/* Does each step do something, and is Gaussian smearing one? Links that no step uses are not
+ * smeared in silence. With a = w^2/4n a step has eigenvalues from 1 - 12 a to 1, since six
  * hops have a norm of at most 6. From n < 3 w^2/2 on (a > 1/6) those below are beyond -1: noise
  * grows from step to step, and hides the Gaussian. 0, or -1 with a sentence about usage; with
  * lat_opts.force 0 and a warning. For texts of a user: those of headers say what was done. */
@@ -63,8 +64,9 @@ char *lat_source_text(const lat_source *s, int field);
 lat_source *lat_source_named(const char *text, const lat_header *head, int *field, int *column);
 
 /* The site from which distances and phases count, of the text of a header; 0 where a source has no
- * place along an axis, and for text that is none of ours. True if it has a time. */
-bool lat_source_place(const char *text, int x[LAT_MAX_DIMS]);
+ * place along an axis, and for text that is none of ours. Returns the axes along which it has one,
+ * 1 << mu each. */
+unsigned lat_source_place(const char *text, int x[LAT_MAX_DIMS]);
 
 /* The four numbers of a text of this kind, "point" or "momentum"; false for another source, and
  * where steps follow. */

@@ -28,6 +28,7 @@ typedef struct job {
     int signs[LAT_MAX_DIMS]; /* to be put into the links, for lat_flip_signs */
     double off;              /* largest deviation of a last row from the one that the others give */
     lat_slicewise *measurement; /* of changed numbers */
+    lat_field rounded;          /* links in a gauge, as they will be read: for their theta */
     void *buffer[2];            /* for changed slices, used alternately */
     size_t capacity[2];         /* bytes */
     int current;
@@ -184,6 +185,23 @@ static int put(job *j, const void *slices, int first, int count)
                 : lat_payload_write(j->out, &j->head, &j->p, slices, first, count);
 }
 
+/* Functional and theta are not measured slice by slice: rounded links that have some are kept, in
+ * j->rounded. */
+static int keep_rounded(job *j)
+{
+    const lat_header *head = &j->s->f.head;
+    const bool rounds = j->head.real < head->real || j->head.reals < head->reals
+                        || (size_t)head->reals < lat_header_full_reals(head);
+    lat_field_free(&j->rounded);
+    if (!j->changed || !rounds || head->kind != LAT_GAUGE || !strcmp(head->gauge, "none"))
+        return 0;
+    if (lat_header_copy(&j->rounded.head, head))
+        return -1;
+    j->rounded.head.real = j->head.real;
+    j->rounded.head.reals = j->head.reals;
+    return lat_field_alloc(&j->rounded, NULL);
+}
+
 /* The first pass over the links: measures what is needed, and writes them if single_pass. Numbers
  * that our stream refuses are no gauge field; validate.c has the better message, so writing waits.
  */
@@ -199,6 +217,13 @@ static int first_pass(void *context, const lat_header *head, const void *slices,
         return -1;
     if (j->measurement && lat_slicewise_add(j->measurement, slices, count) < 0)
         return -1;
+    if (j->rounded.data) {
+        const size_t slice = lat_slice_matrices(head) * lat_header_full_reals(head)
+                             * (size_t)j->head.real;
+        void *kept = (char *)j->rounded.data + (size_t)first * slice;
+        memcpy(kept, slices, (size_t)count * slice);
+        lat_flip_signs(&j->head, j->signs, kept, first, count); /* takes signs off again */
+    }
     if (!j->single_pass)
         return j->target->sums ? lat_payload_write(NULL, &j->head, &j->p, slices, first, count) : 0;
     if (j->must_restart || put(j, slices, first, count) == 0)
@@ -259,6 +284,17 @@ static int make_header(job *j)
             return -1;
         lat_measure_means(&j->head, &sums, &j->head.plaquette, &j->head.link_trace);
     }
+    if (plan.real < source->real && j->head.kind == LAT_TRANSFORM)
+        j->head.functional = j->head.theta = NAN; /* of what g leads to before it is rounded */
+    if (j->rounded.data && !j->single_pass) {
+        if (lat_measure_restate(&j->rounded) < 0)
+            return -1;
+        j->head.functional = j->rounded.head.functional;
+        j->head.theta = j->rounded.head.theta;
+        const char *residual = lat_info_get(&j->rounded.head, LAT_INFO_RESIDUAL);
+        if (residual && lat_info_set(&j->head, LAT_INFO_RESIDUAL, residual))
+            return -1;
+    }
     if (j->single_pass && !j->s->format->foreign)
         strcpy(j->head.read_crc, "00000000");
     if (!j->s->format->foreign && !j->target->foreign)
@@ -302,7 +338,7 @@ static int restart(void *context)
     if (plan_signs(j) < 0)
         return -1;
     if (j->changed && j->head.kind == LAT_GAUGE
-        && !(j->measurement = lat_slicewise_new(&j->head, false)))
+        && (!(j->measurement = lat_slicewise_new(&j->head, false)) || keep_rounded(j) < 0))
         return -1;
     return j->single_pass ? begin_single_pass(j) : 0;
 }
@@ -382,6 +418,7 @@ int lat_convert_field(const lat_conversion *how, lat_file_reader *s, lat_output 
     if (j.owned)
         lat_header_free(&j.head);
     lat_slicewise_free(j.measurement);
+    lat_field_free(&j.rounded);
     free(j.buffer[0]);
     free(j.buffer[1]);
     return bad ? -1 : 0;

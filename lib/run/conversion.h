@@ -18,9 +18,10 @@ typedef struct lat_conversion {
 /* Writes the field at which the reader stands. The bits of the numbers stay, but for `real` and
  * `signs`. What the file states of itself (checksums, plaquette, link trace) is verified: before
  * anything is written where the output is a pipe, by reading twice; else while it is written, in
- * one pass. Plaquette and link trace of changed numbers are measured anew. 0, or -1 with lat_error:
- * the target cannot hold the field, last rows that are dropped are not those of the others, or
- * another field follows where the target holds one. */
+ * one pass. Plaquette and link trace of changed numbers are measured anew, and so are functional
+ * and theta of links in a gauge, which are kept as a whole for that; of rounded transformations
+ * these become unknown. 0, or -1 with lat_error: the target cannot hold the field, last rows that
+ * are dropped are not those of the others, or another field follows where the target holds one. */
 int lat_convert_field(const lat_conversion *how, lat_file_reader *s, lat_output *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "formats/format.h"
 #include "lattice/anisotropy.h"
+#include "lattice/boundary.h"
 #include "overlap.h"
 #include "smear/smear.h"
 
@@ -24,8 +25,8 @@ void lat_fermion_of_options(lat_fermion *f, bool massless)
         lat_usage("--kappa or --mass is needed, for example --kappa 0.135");
     if (kappa && o->kappa == 0)
         lat_usage("--kappa: expected a number other than 0");
-    if (lat_opt_given("theta") && o->gauge < 0)
-        lat_usage("--theta is for --gauge, and there is no --gauge");
+    if (lat_opt_given("require-theta") && o->gauge < 0)
+        lat_usage("--require-theta is for --gauge, and there is no --gauge");
     lat_fermion_init(f);
     strcpy(f->name, "wilson");
     f->mass = kappa ? lat_mass_of_kappa(o->kappa) : mass ? o->mass : 0;
@@ -43,9 +44,16 @@ void lat_fermion_of_options(lat_fermion *f, bool massless)
         lat_usage("%s", lat_error());
 }
 
-int lat_fermion_check_xi(const lat_header *links, const char *name)
+int lat_fermion_check_links(const lat_fermion *f, const lat_header *links, const char *name)
 {
     double xi;
+    for (int mu = 0; mu < links->geom.nd; mu++)
+        if (lat_boundary_is(links, mu, LAT_OPEN) && !f->boundary[mu].dirichlet
+            && lat_mismatch(lat_opts.force,
+                            "%s: expected a --boundary of quarks with d%s in %c, as the links "
+                            "across it are missing (boundary_%d = OPEN; --force takes another)",
+                            name, mu == 3 ? " or o" : "", "xyzt"[mu], mu + 1))
+            return -1;
     if (lat_opt_given("xi"))
         return 0;
     if (lat_anisotropy(links, &xi))
@@ -65,13 +73,20 @@ int lat_fermion_check_gauge(const lat_header *links, const char *name)
     if (o->gauge < 0)
         return 0;
     if (strncmp(links->gauge, words[o->gauge], strlen(words[o->gauge])) != 0)
-        return lat_fail("%s: --gauge %s: the header says that the gauge is %s", name,
-                        words[o->gauge], links->gauge);
-    if (!(links->theta <= o->gauge_theta))
-        return lat_fail("%s: --gauge %s: expected theta below %g, the header says %g (--theta "
-                        "accepts it)",
-                        name, words[o->gauge], o->gauge_theta, links->theta);
-    return 0;
+        return lat_mismatch(lat_opts.force,
+                            "%s: --gauge %s: the header says that the gauge is %s (--force takes "
+                            "it)",
+                            name, words[o->gauge], links->gauge);
+    if (links->theta <= o->gauge_theta)
+        return 0;
+    if (lat_opts.force) {
+        lat_warn("%s: theta of the links is %.3g, above %g (--force)", name, links->theta,
+                 o->gauge_theta);
+        return 0;
+    }
+    return lat_fail_tolerance("%s: --gauge %s: expected theta of the links at most %g, found %.3g "
+                              "(--require-theta, --force)",
+                              name, words[o->gauge], o->gauge_theta, links->theta);
 }
 
 void lat_header_no_operator(lat_header *head)

@@ -41,20 +41,23 @@ extern lat_fermion_options lat_fermion_opts;
      false}, \
     {LAT_OPT_CHOICE, "gauge", 0, LAT_FERMION_GAUGES, &lat_fermion_opts.gauge, 0, 0, \
      "refuse links that are not in this gauge", true}, \
-    {LAT_OPT_REAL, "theta", 0, "THETA", &lat_fermion_opts.gauge_theta, 0, 1, \
-     "largest theta that --gauge accepts", true}
+    {LAT_OPT_REAL, "require-theta", 0, "X", &lat_fermion_opts.gauge_theta, 0, 0, \
+     "with --gauge: refuse (exit 3) links whose theta is above X", true}, \
+    {LAT_OPT_ALIAS, "theta", 0, NULL, NULL, 0, 0, NULL, true}
 /* clang-format on */
 
 /* The operator of the options; a wrong one is a usage error. Fails nowhere else. Without --kappa
  * and --mass it is a usage error, too, unless `massless`: then m is 0. */
 void lat_fermion_of_options(lat_fermion *f, bool massless);
 
-/* Are these links what --gauge asks for? 0, or -1 with a sentence that begins with `name`. */
+/* Are these links what --gauge asks for? 0, or -1 with a sentence that begins with `name`; with
+ * --force it is a warning. */
 int lat_fermion_check_gauge(const lat_header *links, const char *name);
 
-/* If these links are anisotropic, was --xi given to M of the options? 0, or -1 with a sentence that
- * begins with `name`. */
-int lat_fermion_check_xi(const lat_header *links, const char *name);
+/* Does M of the options, f, fit these links? Of anisotropic ones --xi was given, and quarks have a
+ * wall (Dirichlet or open) where links across a boundary are missing. 0, or -1 with a sentence that
+ * begins with `name`; with --force it is a warning. */
+int lat_fermion_check_links(const lat_fermion *f, const lat_header *links, const char *name);
 
 /* A header that says nothing of an operator any more: for spinors that are no solution. Of links
  * it says what it did. */

@@ -21,13 +21,13 @@ int lat_gauge_condition(const lat_header *head, lat_condition *c)
     return lat_condition_read(head, c);
 }
 
-int lat_gauge_condition_linear(const lat_header *head, lat_condition *c)
+int lat_gauge_condition_linear(const lat_header *head, lat_condition *c, const char *name)
 {
     if (lat_gauge_condition(head, c))
         return -1;
     if (lat_gauge_table[c->gauge].problem == LAT_LINEAR)
         return 0;
-    return lat_fail("expected a configuration in Landau or Coulomb gauge, found %s; --gauge takes "
-                    "it as one",
-                    lat_gauge_table[c->gauge].name);
+    return lat_fail("%s: expected a configuration in Landau or Coulomb gauge, found %s; --gauge "
+                    "takes it as one",
+                    name, lat_gauge_table[c->gauge].name);
 }

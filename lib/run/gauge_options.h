@@ -30,6 +30,6 @@ extern lat_gauge_options lat_gauge_opts;
 int lat_gauge_condition(const lat_header *head, lat_condition *c);
 
 /* The same of Landau or Coulomb gauge alone. */
-int lat_gauge_condition_linear(const lat_header *head, lat_condition *c);
+int lat_gauge_condition_linear(const lat_header *head, lat_condition *c, const char *name);
 
 #endif

@@ -63,22 +63,50 @@ char *lat_resume_text(void)
     return text;
 }
 
-/* Each option is " --NAME VALUE". */
+/* An option of such a text, " --NAME VALUE": the length of it, and of " --NAME ". */
+static int option_length(const char *p, int *name)
+{
+    const char *next = strstr(p + 1, " --");
+    *name = 3 + (int)strcspn(p + 3, " ") + 1;
+    return next ? (int)(next - p) : (int)strlen(p);
+}
+
+static const char *find_option(const char *text, const char *option, int name)
+{
+    const char *p = strstr(text, " --");
+    while (p && strncmp(p, option, (size_t)name))
+        p = strstr(p + 1, " --");
+    return p;
+}
+
 int lat_resume_same(const char *name, const char *mine, const char *its)
 {
-    size_t same = 0, at = 0;
-    while (mine[same] && mine[same] == its[same])
-        same++;
-    if (!mine[same] && !its[same])
+    const char *const texts[] = {mine, its};
+    const size_t tool = strcspn(mine, " ");
+    if (!strcmp(mine, its))
         return 0;
-    for (size_t i = 0; i <= same; i++)
-        if (!strncmp(mine + i, " --", 3) && !strncmp(its + i, " --", 3))
-            at = i + 1;
-    const char *const a = strstr(mine + at, " --"), *const b = strstr(its + at, " --");
-    return lat_fail(
-        "%s: expected the checkpoint of this run, '%.*s', found that of another, '%.*s'", name,
-        a ? (int)(a - mine - (long)at) : -1, mine + at, b ? (int)(b - its - (long)at) : -1,
-        its + at);
+    if (tool != strcspn(its, " ") || strncmp(mine, its, tool))
+        return lat_fail("%s: expected the checkpoint of this run, '%.*s', found that of another, "
+                        "'%.*s'",
+                        name, (int)tool, mine, (int)strcspn(its, " "), its);
+    /* An option without a value is not there: those of one text, then those of the other. */
+    for (int k = 0; k < 2; k++)
+        for (const char *p = strstr(texts[k], " --"); p; p = strstr(p + 1, " --")) {
+            int word, other, length[2];
+            const char *option[2];
+            length[k] = option_length(option[k] = p, &word);
+            const char *q = find_option(texts[!k], p, word);
+            option[!k] = q ? q : p;
+            length[!k] = q ? option_length(q, &other) : word - 1; /* its name, after "no" */
+            if (length[0] == length[1] && !strncmp(option[0], option[1], (size_t)length[0]))
+                continue;
+            return lat_fail("%s: expected the checkpoint of this run, '%s%.*s', found that of "
+                            "another, '%s%.*s'",
+                            name, q || k == 0 ? "" : "no ", length[0] - 1, option[0] + 1,
+                            q || k == 1 ? "" : "no ", length[1] - 1, option[1] + 1);
+        }
+    return lat_fail("%s: expected the checkpoint of this run, '%s', found that of another, '%s'",
+                    name, mine, its);
 }
 
 int lat_resume_read(const char *path, const lat_comm *comm, lat_resume_take *take, void *context)

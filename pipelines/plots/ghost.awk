@@ -16,6 +16,8 @@ FNR == 1 {
     if (!kind) kind = what
     if (what != kind) { print FILENAME ": expected " kind ", found " what >"/dev/stderr"; failed = 1; exit 1 }
     if (!(key in k2)) { order[++keys] = key; k2[key] = $column["k2"] }
+    # Weights of the gauge are in k2.
+    if (($column["k2"] - k2[key]) ^ 2 > (1e-9 * k2[key]) ^ 2) { print FILENAME ": expected k2 " k2[key] " of momentum " key ", found " $column["k2"] ": other weights of the gauge?" >"/dev/stderr"; failed = 1; exit 1 }
     value[id, key] = $column["G"]
     sum[key] += $column["G"]
     count[key]++

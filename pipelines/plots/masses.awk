@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Means, jackknife errors and effective masses of correlators: awk -f jackknife.awk -f masses.awk TABLE...  (tables of lat-corr, a configuration each
-# row set; of several configurations in a table, each counts)
+# row set; of several configurations in a table, each counts). All are of one operator, lattice and sink, and of one source, wherever it is:
+# others are refused.
 #
-# Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time (with -v open=1, for Dirichlet and open boundaries in time,
-# of all), and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
+# Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time (of all, where the operator has Dirichlet or open time; or
+# with -v open=1), and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
 # mesons, of C(t) averaged with C(T-t). Errors are those of the means over all configurations but one.
 #
 # pcac is a ratio in each configuration, and the mass a ratio of means: of pcac times the pion of momentum 0, its denominator, and of that pion.
 # It stands in columns mass and mass_error, and has no C.
 BEGIN { FS = OFS = "\t"; OFMT = "%.10g" }
 FNR == 1 {
+    split("", column)
     for (i = 1; i <= NF; i++) column[$i] = i
     if (!("re" in column)) { print FILENAME ": expected a table of lat-corr" >"/dev/stderr"; failed = 1; exit 1 }
     next
 }
 {
+    same("operator", ("operator" in column) ? $column["operator"] : "")
+    same("source", ("source" in column) ? shape($column["source"]) : "")
+    same("sink", ("sink" in column) ? $column["sink"] : "")
+    same("lattice", ("dims" in column) ? $column["dims"] " " $column["group"] : "")
+    if (failed) exit 1
     id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["configuration"]
     if (!(id in known)) { known[id]; name[++n] = id }
     key = $column["channel"] OFS $column["px"] OFS $column["py"] OFS $column["pz"]
@@ -23,6 +30,29 @@ FNR == 1 {
     if (t >= T) T = t + 1
     value[id, key, t] = $column["re"]
     count[key, t]++
+}
+# One of all tables; those of before have no such column.
+function same(what, text) {
+    if (failed || text == "") return
+    if (!(what in is)) is[what] = text
+    if (text != is[what]) { print FILENAME ": expected " what " " is[what] " as before, found " text >"/dev/stderr"; failed = 1 }
+    if (what == "operator" && text ~ /boundary [^,]*,[^,]*,[^,]*,[do]/) open = 1
+}
+# The text of a source without its place, the numbers of noise and the number of a field.
+function shape(source,    steps, kind, list, n, k) {
+    sub(/ field [0-9]+ of.*/, "", source)
+    steps = match(source, "/") ? substr(source, RSTART) : ""
+    source = substr(source, 1, length(source) - length(steps))
+    if (source ~ /^noise:/) { gsub(/,(t|seed)=[^,]*/, "", source); return source steps }
+    if (!match(source, ":")) return source steps
+    kind = substr(source, 1, RSTART - 1)
+    n = split(substr(source, RSTART + 1), list, ",")
+    if (kind == "point") return kind steps
+    if (kind == "gauss") return "point/gauss:" list[1] "," list[2] steps
+    if (kind == "ball") return kind ":" list[1] steps
+    if (kind != "wall" && kind != "box") return source steps
+    for (k = kind == "wall" ? 2 : 5; k <= n; k++) kind = kind ":" list[k]
+    return kind steps
 }
 function pion_at_rest() { return "pion" OFS 0 OFS 0 OFS 0 }
 function is_pcac(key) { return key ~ /^pcac\t/ }

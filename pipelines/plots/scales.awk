@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # t0 and w0 of an ensemble, with jackknife errors: awk -f jackknife.awk -f scales.awk TABLE...  (tables of lat-flow --tsv with the same
-# times of each configuration)
+# times of each configuration, of one action and lattice: others are refused)
 #
 # t0 is where the mean over configurations of t^2 E is .3, w0^2 where t d/dt of it is: polynomials of third order through four rows,
 # derivatives of fourth order from five rows, as in lat-flow. With -v E=E_plaquette the density is that of plaquettes.
 BEGIN { FS = OFS = "\t"; OFMT = CONVFMT = "%.12g"; level = .3; if (!E) E = "E_clover" }
 FNR == 1 {
+    split("", column)
     for (i = 1; i <= NF; i++) column[$i] = i
     if (!("t" in column) || !(E in column)) { print FILENAME ": expected a table of lat-flow --tsv" >"/dev/stderr"; failed = 1; exit 1 }
     next
 }
 {
+    what = ("action" in column) ? "flow by action " $column["action"] " on " $column["dims"] " " $column["group"] : ""
+    if (!kind) kind = what
+    if (what && what != kind) { print FILENAME ": expected " kind ", found " what >"/dev/stderr"; failed = 1; exit 1 }
     id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["config"]
     if (!(id in known)) { known[id]; number[id] = ++n }
     at = $column["t"] + 0

@@ -235,7 +235,9 @@ static int each(lat_field *f, long index, void *context)
                    : apply  ? do_apply(r, f, index)
                    : invert ? do_invert(r, f)
                             : do_compose(r, f, index);
-    return rc || lat_field_convert(f, wanted) ? LAT_FAILED : LAT_DONE;
+    const bool rounds = wanted < f->head.real && f->head.kind == LAT_GAUGE;
+    return rc || lat_field_convert(f, wanted) || (rounds && lat_measure_restate(f)) ? LAT_FAILED
+                                                                                    : LAT_DONE;
 }
 
 /* The transformations are committed first: a result without its transformation is worse than none.

@@ -182,29 +182,16 @@ static int print_report(const context *c, const lat_field *f, const moved *m,
     return 0;
 }
 
-static int note_residual(lat_field *f)
-{
-    lat_residual r;
-    return lat_measure_residual(f, &r) || lat_residual_note(&f->head, &r) ? -1 : 0;
-}
-
 /* The links have changed: what the header states is measured again, or becomes unknown. */
 static int update_header(lat_field *f)
 {
-    lat_gauge_state state;
     lat_condition condition;
     lat_info_remove(&f->head, LAT_INFO_NOT_IN_GROUP);
     f->head.plaquette = f->head.link_trace = NAN;
-    if (f->head.kind != LAT_GAUGE || !strcmp(f->head.gauge, "none")) {
-        lat_header_ungauge(&f->head);
-        return 0;
-    }
-    if (lat_condition_read(&f->head, &condition)
-        || lat_measure_gauge(f, &condition, &state, NULL, NULL))
-        return -1;
-    f->head.functional = state.functional;
-    f->head.theta = state.theta;
-    return lat_info_get(&f->head, LAT_INFO_RESIDUAL) ? note_residual(f) : 0;
+    if (f->head.kind == LAT_GAUGE && strcmp(f->head.gauge, "none"))
+        return lat_condition_read(&f->head, &condition) || lat_measure_restate(f) ? -1 : 0;
+    lat_header_ungauge(&f->head);
+    return 0;
 }
 
 static int each(lat_field *f, long index, void *with)

@@ -237,7 +237,7 @@ static int go_on(run *r)
                         head->nc);
     char text[96];
     const char *other = resume || lat_opt_given("thermalise") ? NULL : not_thermal(head, text);
-    if (lat_boundary_closed(head, -1, "heat bath"))
+    if (lat_boundary_closed(head, -1, "heat bath", resume ? resume : lat_opts.input))
         return -1;
     lat_header_ungauge(head);
     lat_header_unflow(head);

@@ -386,7 +386,7 @@ static int measure(const lat_field *f, projected *p, measured *m, const char *na
 {
     const lat_condition mag = lat_condition_of(LAT_MAG, &f->head.geom, -1);
     lat_gauge_state state;
-    if (lat_boundary_closed(&f->head, -1, "monopoles")
+    if (lat_boundary_closed(&f->head, -1, "monopoles", name)
         || lat_measure_gauge(f, &mag, &state, NULL, NULL))
         return LAT_FAILED;
     const int off = lat_require_gauge(&f->head, &mag, &state, name, m->config);

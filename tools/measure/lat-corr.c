@@ -16,7 +16,9 @@
 #include "quark/source.h"
 #include "run/feed.h"
 #include "run/links.h"
+#include "run/overlap.h"
 #include "run/tool.h"
+#include "smear/smear.h"
 
 static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_file, *origin;
 
@@ -37,7 +39,9 @@ static const lat_option options[] = {
      "whose links were stored in two ways",
      false},
     {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &origin, 0, 0,
-     "site of the source, from which t and phases count (default: what the header says)", false},
+     "site of the source, from which t and phases count, where the header does not say it; another "
+     "one than it says is refused without --force",
+     false},
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
 
@@ -65,8 +69,11 @@ typedef struct run {
     lat_contraction job;
     int place[LAT_MAX_DIMS];
     double *own, *all; /* correlators of own slices, of all */
-    bool headed;       /* the line of names was printed */
-    bool warned;       /* that t counts from 0 */
+    char *operators;   /* of the quarks, " | " between two */
+    char *source;
+    bool headed; /* the line of names was printed */
+    bool warned; /* that t counts from 0 */
+    bool spread; /* it was said that the source has no place */
 } run;
 
 /* Do the two belong together? */
@@ -157,6 +164,70 @@ static int find_shifts(run *r)
     return 0;
 }
 
+/* The site from which t and phases count: that of the source in the header, and where it has none
+ * that of --origin. */
+static int find_place(run *r)
+{
+    const lat_header *head = &r->first.f.head;
+    const char *name = lat_input_name(r->first.in);
+    const unsigned known = lat_source_place(head->quark.source, r->place);
+    char after;
+    long x[4];
+    if (!origin && !head->quark.source && !r->warned)
+        lat_warn("%s: expected the source in the header, found none: t counts from slice 0 "
+                 "(--origin x,y,z,t says where the source is)",
+                 name);
+    r->warned = true;
+    if (!origin && head->quark.source && !(known >> 3 & 1)
+        && lat_mismatch(lat_opts.force,
+                        "%s: expected a source on a slice, from which t counts, found %.200s "
+                        "(--origin x,y,z,t says where t begins; --force: at slice 0)",
+                        name, head->quark.source))
+        return -1;
+    if (origin && sscanf(origin, "%ld,%ld,%ld,%ld%c", &x[0], &x[1], &x[2], &x[3], &after) != 4)
+        return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
+    for (int mu = 0; mu < 4; mu++) {
+        const int extent = head->geom.dims[mu], said = r->place[mu];
+        if (origin)
+            r->place[mu] = x[mu] < 0 || x[mu] > INT_MAX ? -1 : (int)x[mu];
+        if (r->place[mu] < 0 || r->place[mu] >= extent)
+            return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %s",
+                                  "xyzt"[mu], extent - 1, origin ? origin : head->quark.source);
+        if ((known >> mu & 1) && r->place[mu] != said
+            && lat_mismatch(lat_opts.force,
+                            "%s: expected --origin with %c = %d, as the header says (%.200s), "
+                            "found %s (--force takes it)",
+                            name, "xyzt"[mu], said, head -> quark.source, origin))
+            return -1;
+    }
+    return 0;
+}
+
+/* What a source on a whole slice cannot give. Of a wall, and of noise, hadrons of another momentum
+ * than 0 have a mean of 0; the mean of noise^3, of which baryons are, is 0. */
+static int check_source(run *r)
+{
+    const char *text = r->first.f.head.quark.source;
+    const char *name = lat_input_name(r->first.in);
+    int site[LAT_MAX_DIMS];
+    bool moves = false;
+    for (int m = 0; m < r->job.momenta; m++)
+        moves = moves || r->momentum[m][0] || r->momentum[m][1] || r->momentum[m][2];
+    if (moves && !second && !r->spread && lat_source_place(text, site) == 1U << 3) {
+        lat_warn("%s: expected momentum 0 alone, as the source is on a whole slice, %.200s: the "
+                 "mean of others is 0",
+                 name, text);
+        r->spread = true;
+    }
+    for (int c = 0; c < r->job.channels && text && !strncmp(text, "noise:", 6); c++)
+        if (lat_channel_baryon(&r->channel[c]))
+            return lat_mismatch(lat_opts.force,
+                                "%s: channel %s: expected another source than noise, whose third "
+                                "power has a mean of 0, found %.200s (--force takes it)",
+                                name, r->channel[c].name, text);
+    return 0;
+}
+
 /* What depends on the lattice: channels, momenta, memory. */
 static int prepare(run *r)
 {
@@ -170,26 +241,8 @@ static int prepare(run *r)
     r->channel = lat_channels_parse(channels, head->nc, &r->job.channels);
     if (r->channel)
         r->momentum = lat_momenta_parse(momenta, &head->geom, &r->job.momenta);
-    if (!r->channel || !r->momentum || find_shifts(r))
+    if (!r->channel || !r->momentum || find_shifts(r) || find_place(r) || check_source(r))
         return -1;
-    lat_source_place(head->quark.source, r->place);
-    if (!origin && !head->quark.source && !r->warned)
-        lat_warn("%s: expected the source in the header, found none: t counts from slice 0 "
-                 "(--origin x,y,z,t says where the source is)",
-                 lat_input_name(r->first.in));
-    r->warned = true;
-    char after;
-    long x[4];
-    if (origin && sscanf(origin, "%ld,%ld,%ld,%ld%c", &x[0], &x[1], &x[2], &x[3], &after) != 4)
-        return lat_fail_usage("--origin: expected x,y,z,t, found '%s'", origin);
-    for (int mu = 0; mu < 4 && origin; mu++)
-        r->place[mu] = x[mu] < 0 || x[mu] > INT_MAX ? -1 : (int)x[mu];
-    for (int mu = 0; mu < 4; mu++) {
-        const int extent = head->geom.dims[mu];
-        if (r->place[mu] < 0 || r->place[mu] >= extent)
-            return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %s",
-                                  "xyzt"[mu], extent - 1, origin ? origin : head->quark.source);
-    }
     memcpy(r->job.place, r->place, sizeof r->job.place);
     r->job.head = head;
     r->job.channel = r->channel;
@@ -269,6 +322,42 @@ static int contract(run *r)
                : 0;
 }
 
+/* ---- what a correlator is of ----------------------------------------------------------------- */
+
+/* The operator of a propagator, with its links, or "unknown". To be freed. */
+static char *operator_text(const lat_header *head)
+{
+    const lat_fermion *f = &head->quark.fermion;
+    const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS);
+    const char *form = lat_info_get(head, LAT_INFO_PROPAGATOR);
+    char text[LAT_FERMION_TEXT], *all;
+    const int n = asprintf(&all, "%s%s%s%s%s",
+                           lat_fermion_known(f) ? lat_fermion_text(f, text) : "unknown",
+                           smeared ? ", links " : "", smeared ? smeared : "",
+                           form ? ", propagator " : "", form ? form : "");
+    return n < 0 ? NULL : all;
+}
+
+/* r->operators and r->source, as columns have them. */
+static int describe(run *r)
+{
+    const lat_header *head = &r->first.f.head;
+    char *a = operator_text(head), *b = second ? operator_text(&r->second.f.head) : NULL;
+    free(r->operators);
+    free(r->source);
+    r->source = strdup(head->quark.source ? head->quark.source : "unknown");
+    if (!a || (second && !b)
+        || asprintf(&r->operators, "%s%s%s", a, b ? " | " : "", b ? b : "") < 0)
+        r->operators = NULL;
+    free(a);
+    free(b);
+    if (!r->operators || !r->source)
+        return lat_fail("out of memory: the name of an operator");
+    lat_make_plain(r->operators);
+    lat_make_plain(r->source);
+    return 0;
+}
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
 /* PCAC has momentum 0 alone. */
@@ -287,7 +376,10 @@ static void print_tsv(run *r, const char *file, long config)
 {
     const int T = lat_slices(r->job.head);
     if (!r->headed)
-        fprintf(r->text, "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\n", file ? "file\t" : "");
+        fprintf(r->text,
+                "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\toperator\tsource\tsink"
+                "\t" LAT_LATTICE_COLUMNS "\n",
+                file ? "file\t" : "");
     r->headed = true;
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++)
@@ -300,6 +392,8 @@ static void print_tsv(run *r, const char *file, long config)
                     fprintf(r->text, "\t%.10g", momentum_of(r, c, m, i));
                 fprintf(r->text, "\t%d", t);
                 lat_numbers_tsv(r->text, 2, z);
+                fprintf(r->text, "\t%s\t%s\t%s", r->operators, r->source, sink ? sink : "none");
+                lat_lattice_tsv(r->text, &r->job.head->geom, r->job.head->nc);
                 fputc('\n', r->text);
             }
 }
@@ -332,6 +426,12 @@ static void print_json(run *r, const char *file, long config)
     }
     if (lat_fermion_known(&head->quark.fermion))
         lat_json_pair(r->text, "mass", head->quark.fermion.mass);
+    lat_json_key(r->text, false, "operator");
+    lat_json_string(r->text, r->operators);
+    if (sink) {
+        lat_json_key(r->text, false, "sink");
+        lat_json_string(r->text, sink);
+    }
     if (*head->quark.links)
         fprintf(r->text, ", \"links_crc\": \"%s\"", head->quark.links);
     lat_lattice_json(r->text, &head->geom, head->nc);
@@ -365,8 +465,8 @@ static int next_second(run *r, long config)
 
 static int configuration(run *r, const char *file, long config)
 {
-    if (next_second(r, config) || prepare(r) || find_links(r, config) || lat_feed_start(&r->first)
-        || (second && lat_feed_start(&r->second)) || contract(r))
+    if (next_second(r, config) || prepare(r) || describe(r) || find_links(r, config)
+        || lat_feed_start(&r->first) || (second && lat_feed_start(&r->second)) || contract(r))
         return -1;
     finish(r);
     if (lat_print_opts.json)
@@ -459,5 +559,7 @@ int main(int argc, char **argv)
     free(r.shift);
     free(r.own);
     free(r.all);
+    free(r.operators);
+    free(r.source);
     return rc ? lat_report(LAT_FAILED) : LAT_DONE;
 }

@@ -14,6 +14,7 @@
 #include "flow/scales.h"
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
+#include "lattice/boundary.h"
 #include "run/device_options.h"
 #include "run/tool.h"
 #include "stream/stream.h"
@@ -349,6 +350,7 @@ static void print_tsv(FILE *to, const measured *m)
             lat_numbers_columns(to, SCALES, scale_names);
         else
             lat_numbers_columns(to, COLUMNS, columns);
+        fputs("\taction\t" LAT_LATTICE_COLUMNS, to);
         lat_report_end_heading(to);
     }
     for (int i = 0; i < (scales_alone ? 1 : m->rows); i++) {
@@ -363,6 +365,8 @@ static void print_tsv(FILE *to, const measured *m)
             fprintf(to, "\t%.10g", v[0]);
         if (!scales_alone)
             lat_numbers_tsv(to, COLUMNS - 1, v + 1);
+        fprintf(to, "\t%s", actions[action]);
+        lat_lattice_tsv(to, &m->geom, m->nc);
         lat_report_end_row(to);
     }
 }
@@ -418,6 +422,7 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     for (int k = 0; k < KINDS; k++)
         m->scales[k] = lat_flow_scales_of(0, NULL, NULL);
     if (start_time(&u->head, name, &start) || check_times(name, &u->head.geom, start)
+        || lat_boundary_closed(&u->head, -1, "the flow", name)
         || lat_anisotropy_none(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
         return -1;
     lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),

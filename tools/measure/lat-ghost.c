@@ -519,7 +519,7 @@ static int compute(measured *m, const char *name)
     const bool all_alike = m->c.time < 0 && m->c.weight[m->f->head.geom.nd - 1] == m->c.weight[0];
     if (!modes
         && ((all_alike && lat_anisotropy_none(&m->f->head, name))
-            || lat_boundary_closed(&m->f->head, m->c.time, "momenta") || make_momenta(m)))
+            || lat_boundary_closed(&m->f->head, m->c.time, "momenta", name) || make_momenta(m)))
         return LAT_FAILED;
     lat_device *on = lat_device_or_cpu_said(opened, &device, lat_ghost_check(opened, m->f), &cpu);
     if (!on || !(m->m = lat_ghost_new_on(on, m->f, &m->c, packs_for(m, colours))))
@@ -563,7 +563,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
 {
     measured m = {.f = f, .config = config};
     int more;
-    if (lat_gauge_condition_linear(&f->head, &m.c)
+    if (lat_gauge_condition_linear(&f->head, &m.c, lat_input_name(in))
         || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
         return LAT_FAILED;
     int code = lat_require_gauge(&f->head, &m.c, &m.state, lat_input_name(in), config);

@@ -282,17 +282,18 @@ static int print(FILE *to, const report *r)
 /* ---- the run --------------------------------------------------------------------------------- */
 
 /* The condition, of equal weights, and its name. */
-static int choose(const lat_header *head, lat_condition *c, char gauge_name[16])
+static int choose(const lat_header *head, lat_condition *c, char gauge_name[16], const char *name)
 {
     lat_header called = *head; /* borrowed, for the name */
     if (lat_gauge_condition(head, c))
         return -1;
     if (c->gauge == LAT_MAG && vertex)
-        return lat_fail("--vertex: expected Landau gauge, found maximally Abelian gauge");
+        return lat_fail("%s: --vertex: expected Landau gauge, found maximally Abelian gauge", name);
     for (int mu = 0; mu < head->geom.nd; mu++)
         if (mu != c->time && c->weight[mu] != 1)
-            return lat_fail("expected Landau gauge with equal weights, found others; --gauge "
-                            "landau takes it as such");
+            return lat_fail("%s: expected Landau gauge with equal weights, found others; --gauge "
+                            "landau takes it as such",
+                            name);
     lat_condition_write(&called, c);
     memcpy(gauge_name, called.gauge, sizeof called.gauge);
     return 0;
@@ -353,20 +354,21 @@ static report totals_mean(const totals *t, lat_gluon_momenta *m, long configs, r
 
 /* The momenta of this field: those of the field before, unless lattice, gauge or group differ. */
 static int prepare(lat_gluon_momenta *m, lat_gluon_vertices *v, const lat_condition *c,
-                   const lat_header *head, int nc, long config)
+                   const lat_header *head, int nc, long config, const char *name)
 {
     const lat_geometry *geom = &head->geom;
     const bool same = m->of && m->time == c->time && m->geom.nd == geom->nd
                       && !memcmp(m->geom.dims, geom->dims, sizeof geom->dims);
     if (same && mean && config > 0 && nc != head->nc)
-        return lat_fail("--mean: expected configurations of one group, found SU(%d) and SU(%d)", nc,
-                        head->nc);
+        return lat_fail("%s: --mean: expected configurations of one group, found SU(%d) and SU(%d)",
+                        name, nc, head->nc);
     if (same && (!vertex || nc == head->nc))
         return 0;
     if (mean && config > 0)
-        return lat_fail("--mean: expected configurations of one lattice and gauge, found another "
-                        "one at number %ld",
-                        config);
+        return lat_fail(
+            "%s: --mean: expected configurations of one lattice and gauge, found another "
+            "one at number %ld",
+            name, config);
     lat_gluon_momenta_free(m);
     lat_gluon_vertices_free(v);
     return lat_gluon_momenta_new(m, c, geom, average == ORBITS)
@@ -438,9 +440,9 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
     lat_gauge_state state;
     double residual = 0;
     int more, code;
-    if (choose(&f->head, &c, called)
+    if (choose(&f->head, &c, called, lat_input_name(in))
         || (c.time < 0 && lat_anisotropy_none(&f->head, lat_input_name(in)))
-        || lat_boundary_closed(&f->head, c.time, "momenta")
+        || lat_boundary_closed(&f->head, c.time, "momenta", lat_input_name(in))
         || lat_measure_gauge(f, &c, &state, NULL, NULL))
         return LAT_FAILED;
     const bool mag = c.gauge == LAT_MAG;
@@ -454,7 +456,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
                  lat_input_name(in));
         return LAT_FAILED;
     }
-    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config)
+    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config, lat_input_name(in))
         || (more = lat_fields_more(in)) < 0)
         return LAT_FAILED;
     report r = {.config = config,

@@ -69,7 +69,7 @@ typedef struct measured {
     double polyakov[LAT_MAX_DIMS][2];
 } measured;
 
-static int measure(const lat_field *f, long config, measured *m)
+static int measure(const lat_field *f, long config, measured *m, const char *name)
 {
     const int nd = f->head.geom.nd;
     double anisotropy = xi; /* of the option, else of the header */
@@ -95,7 +95,7 @@ static int measure(const lat_field *f, long config, measured *m)
         m->number[CHARGE] = clover.charge;
     }
     if (schwinger_dyson
-        && (lat_boundary_closed(&f->head, -1, "--sd")
+        && (lat_boundary_closed(&f->head, -1, "--sd", name)
             || (!lat_opt_given("xi") && lat_anisotropy(&f->head, &anisotropy))))
         return -1;
     if (schwinger_dyson && lat_measure_schwinger_dyson(f, anisotropy, &sd))
@@ -152,7 +152,7 @@ static int all(lat_input *in, FILE *text)
     lat_field f;
     measured m;
     for (long config = 0; (rc = lat_fields_read_links(in, &f)) > 0; config++) {
-        rc = measure(&f, config, &m);
+        rc = measure(&f, config, &m, lat_input_name(in));
         lat_field_free(&f);
         if (rc || (more = lat_fields_more(in)) < 0)
             return LAT_FAILED;

@@ -328,6 +328,31 @@ static int print_means(const run *r, FILE *to)
     return 0;
 }
 
+/* "landau", or "landau with weights 1,1,1,2". Returns text. */
+static const char *gauge_text(const lat_header *head, char text[160])
+{
+    int n = snprintf(text, 160, "%s", head->gauge);
+    bool weighted = false;
+    for (int mu = 0; mu < 4; mu++)
+        weighted = weighted || head->weight[mu] != 1;
+    for (int mu = 0; mu < 4 && weighted; mu++)
+        n += snprintf(text + n, 160 - (size_t)n, "%s%.10g", mu ? "," : " with weights ",
+                      head->weight[mu]);
+    return text;
+}
+
+/* S(p) of two gauges is of two quantities. */
+static int check_same_gauge(const lat_header *a, const lat_header *b, const char *name)
+{
+    char x[160], y[160];
+    return strcmp(gauge_text(a, x), gauge_text(b, y))
+               ? lat_mismatch(lat_opts.force,
+                              "%s: expected links in the gauge of the first propagator, %s, found "
+                              "%s (--force takes it)",
+                              name, x, y)
+               : 0;
+}
+
 /* Is the propagator one of this ensemble? */
 static int check_ensemble(run *r, const char *name)
 {
@@ -341,12 +366,13 @@ static int check_ensemble(run *r, const char *name)
     }
     if (!lat_header_alike(&r->head, head))
         return lat_fail("%s: --mean: expected propagators of one lattice and group", name);
-    return lat_kinematics_same_quark(&r->head, head)
-               ? 0
-               : lat_mismatch(lat_opts.force,
-                              "%s: --mean: expected propagators of one operator, found another "
-                              "(--force takes it)",
-                              name);
+    if (!lat_kinematics_same_quark(&r->head, head)
+        && lat_mismatch(lat_opts.force,
+                        "%s: --mean: expected propagators of one operator, found another "
+                        "(--force takes it)",
+                        name))
+        return -1;
+    return check_same_gauge(&r->head, head, name);
 }
 
 static int write_legs(run *r, const lat_kinematics *k, const double *legs)

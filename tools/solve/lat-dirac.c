@@ -629,7 +629,7 @@ static int find_links(run *r, const lat_field *x)
         return 0;
     return lat_fermion_check_gauge(&r->links.u.head, gauge_file)
                    || ((apply >= 0 || stated())
-                       && lat_fermion_check_xi(&r->links.u.head, gauge_file))
+                       && lat_fermion_check_links(&r->fermion, &r->links.u.head, gauge_file))
                ? -1
                : 0;
 }

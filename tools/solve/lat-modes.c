@@ -578,7 +578,7 @@ static int one(run *r)
     if (!r->device && !(r->device = lat_device_open(&device, lat_opts.comm)))
         return LAT_FAILED;
     if (lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
-        || lat_fermion_check_xi(&r->links.u.head, lat_input_name(r->links.in))
+        || lat_fermion_check_links(&r->fermion, &r->links.u.head, lat_input_name(r->links.in))
         || (smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared)))
         return LAT_FAILED;
     int code = search(r);
@@ -586,6 +586,8 @@ static int one(run *r)
         code = LAT_FAILED;
     if (code == LAT_DONE)
         code = judge(r);
+    if (code != LAT_DONE && !r->stopped)
+        lat_error_name(lat_input_name(r->links.in), resume);
     if (code == LAT_DONE)
         code = write_modes(r);
     close_modes(r);

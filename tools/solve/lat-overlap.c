@@ -279,15 +279,17 @@ static int all(lat_input *in, FILE *text)
     for (long config = 0; (rc = lat_fields_read_links(in, &u)) > 0; config++) {
         int now = LAT_FAILED;
         if (lat_header_need(&u.head, LAT_GAUGE, lat_input_name(in)) == 0
-            && lat_fermion_check_xi(&u.head, lat_input_name(in)) == 0
+            && lat_fermion_check_links(&fermion, &u.head, lat_input_name(in)) == 0
             && lat_field_exchange(&u) == 0)
             now = one(text, &u, config);
         lat_progress_end();
         lat_field_free(&u);
         if (fflush(text))
             return LAT_FAILED;
-        if (now != LAT_DONE)
+        if (now != LAT_DONE) {
+            lat_error_name(lat_input_name(in), lat_overlap_opts.modes);
             return now;
+        }
     }
     return rc < 0 ? LAT_FAILED : code;
 }

@@ -232,8 +232,11 @@ static int solve_one(run *r, lat_solution_start from)
         memset(r->v.s.cost, 0, all * sizeof *r->v.s.cost);
     }
     if ((r->masses > 1 || r->v.twists || !(r->v.s.wilson || r->v.s.overlap.fast))
-        && lat_inverter_open(&r->v))
+        && lat_inverter_open(&r->v)) {
+        lat_error_name(lat_input_name(r->v.links.in),
+                       r->v.modes ? lat_input_name(r->v.modes) : lat_overlap_opts.modes);
         return LAT_FAILED;
+    }
     if (!r->v.columns)
         lat_stream_preallocate(r->out, &r->v.s.x->head, lat_opts.store);
     lat_inverter_name(&r->v);
@@ -244,6 +247,8 @@ static int solve_one(run *r, lat_solution_start from)
                             * sizeof(double));
     const int code = lat_solution_solve(&r->v.s, columns, list, from);
     lat_pages_end(&of_x);
+    if (code == LAT_UNCONVERGED)
+        lat_error_name(lat_input_name(r->in), NULL);
     if (code != LAT_DONE)
         return code;
     log_columns(r, columns, list);
@@ -373,7 +378,8 @@ static int open_links(run *r)
     if (!r->v.device && !(r->v.device = lat_device_open(&solving.device, lat_opts.comm)))
         return -1;
     return lat_fermion_check_gauge(&r->v.links.u.head, lat_input_name(r->v.links.in))
-                   || lat_fermion_check_xi(&r->v.links.u.head, lat_input_name(r->v.links.in))
+                   || lat_fermion_check_links(&r->v.fermion, &r->v.links.u.head,
+                                              lat_input_name(r->v.links.in))
                    || (solving.smearing && lat_smear_links(&r->v.links.u, &r->smear, &r->v.smeared))
                ? -1
                : 0;
