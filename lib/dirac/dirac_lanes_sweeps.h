@@ -21,5 +21,21 @@ LAT_HOST_DEVICE LAT_T LAT_(permute_lanes)(LAT_T v, const int32_t *perm)
 #endif
 }
 
+/* As many numbers as doubles fill a vector, as doubles: one instruction, of which gcc makes five
+ * where __builtin_convertvector asks for it. */
+LAT_HOST_DEVICE doubles LAT_(widen)(const LAT_S *v)
+{
+#if LAT_SIZE == 8
+    return *(const doubles *)v;
+#elif BYTES == 64
+    return (doubles)_mm512_cvtps_pd(_mm256_load_ps(v));
+#elif BYTES == 32
+    return (doubles)_mm256_cvtps_pd(_mm_load_ps(v));
+#else
+    typedef LAT_S pair __attribute__((vector_size(BYTES / 8 * LAT_SIZE)));
+    return __builtin_convertvector(*(const pair *)v, doubles);
+#endif
+}
+
 #include "hop_lanes.h"
 #include "spinor_lanes.h"

@@ -78,14 +78,24 @@ LAT_HOST_DEVICE LAT_(half) LAT_(project)(const LAT_T *up, const LAT_T *low, int 
 #undef ADDI
 #undef SUBI
 
-/* Spinors of any sites, one a lane. */
-APART void LAT_(collect)(LAT_T *to, const LAT_T *in, size_t pitch, const int64_t *position)
+/* The neighbours of a block, of which some are not one block but sites of any, to a buffer of 8
+ * spinors; `to` says so. */
+APART void LAT_(collect)(LAT_T *buffer, lat_hop_step to[8], const LAT_T *in, size_t pitch,
+                         const lat_hop_step *step, const lat_hop_table *table)
 {
-    for (int l = 0; l < LAT_WIDTH; l++) {
-        const LAT_S *from = (const LAT_S *)(in + (size_t)(position[l] / LAT_WIDTH) * pitch)
-                            + position[l] % LAT_WIDTH;
-        for (int e = 0; e < SPINOR; e++)
-            ((LAT_S *)to)[e * LAT_WIDTH + l] = from[e * LAT_WIDTH];
+    for (int d = 0; d < 8; d++, buffer += SPINOR) {
+        to[d] = (lat_hop_step){d, step[d].twist};
+        if (table->twist[step[d].twist].perm >= 0) {
+            memcpy(buffer, in + (size_t)step[d].block * pitch, SPINOR * sizeof *buffer);
+            continue;
+        }
+        const int64_t *position = table->collect + (size_t)step[d].block * LAT_WIDTH;
+        for (int l = 0; l < LAT_WIDTH; l++) {
+            const LAT_S *from = (const LAT_S *)(in + (size_t)(position[l] / LAT_WIDTH) * pitch)
+                                + position[l] % LAT_WIDTH;
+            for (int e = 0; e < SPINOR; e++)
+                ((LAT_S *)buffer)[e * LAT_WIDTH + l] = from[e * LAT_WIDTH];
+        }
     }
 }
 
@@ -396,57 +406,62 @@ LAT_HOST_DEVICE void LAT_(fetch)(const LAT_T *v, int n, bool once)
     }
 }
 
-/* What the compiler knows of a sweep: links have all rows but the last; what comes next is
- * prefetched; neighbours may have to be collected. Copies for these, because branches between
- * directions cost registers. */
+/* What the compiler knows of a sweep: links have all rows but the last; what it reads leaves the
+ * second cache; there are several columns. Copies for these, because branches between directions
+ * cost registers. */
 typedef struct {
-    bool few, ahead, collects;
+    bool few, far, several;
 } LAT_(how);
 
-/* What comes next: where it reads its spinors, and links to be fetched meanwhile, from one
- * direction to the next so many vectors apart. */
+/* A block and column: its neighbours, those of what comes next, links. */
 typedef struct {
-    const LAT_T *in, *links;
-    const lat_hop_step *step;
-    int share;
-} LAT_(ahead);
+    const LAT_T *in, *next_in;
+    size_t pitch, next_pitch;
+    const lat_hop_step *step, *next_step;
+    const LAT_T *links, *next_links;
+    LAT_T *last; /* last rows of links that are stored without; made if `first` */
+    bool first, flip;
+    LAT_T weight;
+} LAT_(place);
 
-/* One direction of a block. `last` has the last rows of all directions; those of links that are
- * stored without are made if `first`. */
-LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, const LAT_T *u,
-                                     LAT_T *last, bool first, const LAT_T *in, bool flip,
-                                     size_t pitch, const lat_hop_step *step,
-                                     const LAT_(ahead) *next, int d, LAT_T weight, LAT_(how) how)
+/* Of what comes next the neighbours are asked for that are in no near cache: of the next column
+ * all; of the next block those that this sweep has not read yet (t+ and z+), or a slice ago (t-).
+ */
+LAT_HOST_DEVICE bool LAT_(is_asked_for)(int d, LAT_(how) how)
 {
-    const int reals = how.few ? LINK_REALS - 2 * LAT_N : LINK_REALS;
-    const lat_hop_step st = step[d];
-    const LAT_T *p = in + (size_t)st.block * pitch;
-    u += d * reals;
-    if (how.ahead) {
-        const LAT_T *q = next->in + (size_t)next->step[d].block * pitch;
-        if (next->share == reals)
-            LAT_(fetch)(next->links + d * reals, reals, true);
-        else
-            LAT_(fetch)(next->links + d * next->share, PER_LINE, false);
+    return how.several ? how.far : d == 0 || d == 6 || (d == 1 && how.far);
+}
+
+/* One direction of a block. */
+LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, const LAT_(place) *at,
+                                     int d, LAT_(how) how)
+{
+    const bool few = how.several ? at->last != NULL : how.few;
+    const int reals = few ? LINK_REALS - 2 * LAT_N : LINK_REALS;
+    const LAT_T *p = at->in + (size_t)at->step[d].block * at->pitch, *u = at->links + d * reals,
+                *last = u + LINK_REALS - 2 * LAT_N;
+    LAT_T own[2 * LAT_N];
+    if (how.far && !how.several)
+        LAT_(fetch)(at->next_links + d * reals, reals, true);
+    if (LAT_(is_asked_for)(d, how)) {
+        const LAT_T *q = at->next_in + (size_t)at->next_step[d].block * at->next_pitch;
         if (d < 2)
-            LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF, false);
+            LAT_(fetch)(SIDE(q, at->flip == (d == 1)), HALF, false);
         else
             LAT_(fetch)(q, SPINOR, false);
     }
-    if (how.few) {
-        last += d * 2 * LAT_N;
-        if (first)
-            LAT_(last_row)(last, u);
+    if (how.several && few) {
+        if (at->first)
+            LAT_(last_row)(at->last + d * 2 * LAT_N, u);
+        last = at->last + d * 2 * LAT_N;
+    } else if (few) {
+        LAT_(last_row)(own, u);
+        last = own;
     }
-    LAT_T other[SPINOR];
-    if (how.collects && w->table->twist[st.twist].perm < 0) {
-        LAT_(collect)(other, in, pitch, w->table->collect + (size_t)st.block * LAT_WIDTH);
-        p = other;
-    }
-    LAT_(half) h = LAT_(project)(SIDE(p, flip), SIDE(p, !flip), d);
-    if (__builtin_expect(st.twist, 0))
-        h = LAT_(twist)(h, w->table, st.twist);
-    LAT_(times_link)(r, u, how.few ? last : u + LINK_REALS - 2 * LAT_N, &h, d, weight);
+    LAT_(half) h = LAT_(project)(SIDE(p, at->flip), SIDE(p, !at->flip), d);
+    if (__builtin_expect(at->step[d].twist, 0))
+        h = LAT_(twist)(h, w->table, at->step[d].twist);
+    LAT_(times_link)(r, u, last, &h, d, at->weight);
 }
 
 /* r <- A^-1 r, or A chi + b r. */
@@ -551,44 +566,58 @@ LAT_HOST_DEVICE void LAT_(end)(LAT_(spinor) *r, const lat_hop_work *w, const lat
 LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end,
                                  LAT_(how) how)
 {
+    static const lat_hop_step nowhere[8];
     const size_t pitch = (size_t)w->columns * SPINOR;
-    const LAT_T weight = LAT_(set)((LAT_S)(2 * w->temporal));
-    const int stored = 8 * w->reals, share = w->reals / k->columns;
-    LAT_T last[8 * 2 * LAT_N];
+    const bool few = how.several ? w->reals < LINK_REALS : how.few,
+               collects = how.several && w->table->collects;
+    const int stored = 8 * w->reals, columns = how.several ? k->columns : 1;
+    LAT_T last[8 * 2 * LAT_N], buffer[8 * SPINOR];
+    lat_hop_step collected[8];
 #if LAT_N == 3
     LAT_T rows[8 * 12];
 #endif
+    LAT_(place) at = {.pitch = pitch,
+                      .next_pitch = pitch,
+                      .last = few ? last : NULL,
+                      .flip = k->flip_in,
+                      .weight = LAT_(set)((LAT_S)(2 * w->temporal))};
     for (int b = begin; b < end; b++) {
         const lat_hop_step *step = w->table->step + (size_t)b * 8;
-        const LAT_T *u = (const LAT_T *)w->links + (size_t)b * (size_t)stored;
-        const LAT_T *links_ahead = b + 1 < end ? u + stored : u;
+        at.links = (const LAT_T *)w->links + (size_t)b * (size_t)stored;
+        at.next_links = b + 1 < end ? at.links + stored : at.links;
 #if LAT_N == 3
-        if (how.few && w->reals == 8) {
+        if (few && w->reals == 8) {
             for (int d = 0; d < 8; d++)
-                LAT_(from_angles)(rows + 12 * d, u + 8 * d);
-            u = rows;
+                LAT_(from_angles)(rows + 12 * d, at.links + 8 * d);
+            at.links = rows;
         }
 #endif
-        for (int i = 0; i < k->columns; i++) {
-            const bool more = i + 1 < k->columns;
-            const LAT_T *in = (const LAT_T *)k->in + (size_t)k->column[i] * SPINOR;
-            const LAT_(ahead) next = {.in = (const LAT_T *)k->in
-                                            + (size_t)k->column[more ? i + 1 : 0] * SPINOR,
-                                      .step = more || b + 1 == end ? step : step + 8,
-                                      .links = links_ahead + i * 8 * share,
-                                      .share = share};
+        for (int i = 0; i < columns; i++) {
+            const bool more = i + 1 < columns;
+            at.first = i == 0;
+            at.in = (const LAT_T *)k->in + (size_t)k->column[i] * SPINOR;
+            at.next_in = (const LAT_T *)k->in + (size_t)k->column[more ? i + 1 : 0] * SPINOR;
+            at.step = step;
+            at.next_step = more || b + 1 == end ? step : step + 8;
+            if (collects) {
+                LAT_(collect)(buffer, collected, at.in, pitch, step, w->table);
+                at.in = buffer;
+                at.pitch = SPINOR;
+                at.step = collected;
+                at.next_step = nowhere;
+            }
+            if (how.far && how.several) /* a share of the next links */
+                for (int j = stored * i / columns; j < stored * (i + 1) / columns; j += PER_LINE)
+                    __builtin_prefetch(at.next_links + j);
             LAT_(spinor) r;
-#define DIRECTION(d) \
-    LAT_(direction)(&r, w, u, last, i == 0, in, k->flip_in, pitch, step, &next, d, weight, how);
-            DIRECTION(0)
-            DIRECTION(1)
-            DIRECTION(2)
-            DIRECTION(3)
-            DIRECTION(4)
-            DIRECTION(5)
-            DIRECTION(6)
-            DIRECTION(7)
-#undef DIRECTION
+            LAT_(direction)(&r, w, &at, 0, how);
+            LAT_(direction)(&r, w, &at, 1, how);
+            LAT_(direction)(&r, w, &at, 2, how);
+            LAT_(direction)(&r, w, &at, 3, how);
+            LAT_(direction)(&r, w, &at, 4, how);
+            LAT_(direction)(&r, w, &at, 5, how);
+            LAT_(direction)(&r, w, &at, 6, how);
+            LAT_(direction)(&r, w, &at, 7, how);
             LAT_(end)(&r, w, k, b, i, (size_t)b * pitch + (size_t)k->column[i] * SPINOR);
         }
     }
@@ -602,19 +631,20 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
         LAT_(sweep)(w, k, begin, end, (LAT_(how)){__VA_ARGS__}); \
     }
 SWEEP(sweep_all, false, false, false)
-SWEEP(sweep_all_ahead, false, true, false)
-SWEEP(sweep_all_collect, false, false, true)
+SWEEP(sweep_all_far, false, true, false)
 SWEEP(sweep_few, true, false, false)
-SWEEP(sweep_few_ahead, true, true, false)
-SWEEP(sweep_few_collect, true, false, true)
+SWEEP(sweep_few_far, true, true, false)
+SWEEP(sweep_several, false, false, true)
+SWEEP(sweep_several_far, false, true, true)
 #undef SWEEP
 
 static void LAT_(hop)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end)
 {
-    static lat_hop_blocks *const sweeps[2][3] = {
-        {LAT_(sweep_all), LAT_(sweep_all_ahead), LAT_(sweep_all_collect)},
-        {LAT_(sweep_few), LAT_(sweep_few_ahead), LAT_(sweep_few_collect)}};
-    sweeps[w->reals < LINK_REALS][w->table->collects ? 2 : k->ahead](w, k, begin, end);
+    static lat_hop_blocks *const sweeps[3][2] = {{LAT_(sweep_all), LAT_(sweep_all_far)},
+                                                 {LAT_(sweep_few), LAT_(sweep_few_far)},
+                                                 {LAT_(sweep_several), LAT_(sweep_several_far)}};
+    const bool several = k->columns > 1 || w->table->collects;
+    sweeps[several ? 2 : w->reals < LINK_REALS][k->ahead](w, k, begin, end);
 }
 
 /* out <- A in, or A^-1 in. */

@@ -173,15 +173,14 @@ static void add_bundle(lat_cpu_spinors *s, int columns, int numbers, int bundle,
 /* A slice's parts of one parity, in pairs, are added to sum[numbers]. */
 static void add_parts(const double *part, int boxes, int numbers, double *sum)
 {
-    double v[LAT_SUM_BOXES];
-    for (int k = 0; k < numbers; k++) {
-        for (int n = 0; n < boxes; n++)
-            v[n] = part[n * numbers + k];
-        for (int n = boxes / 2; n > 0; n /= 2)
-            for (int j = 0; j < n; j++)
-                v[j] = v[2 * j] + v[2 * j + 1];
-        sum[k] += v[0];
-    }
+    double v[LAT_SUM_BOXES * LAT_SUM_NUMBERS];
+    memcpy(v, part, (size_t)(boxes * numbers) * sizeof *v);
+    for (int n = boxes / 2; n > 0; n /= 2)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < numbers; k++)
+                v[j * numbers + k] = v[2 * j * numbers + k] + v[(2 * j + 1) * numbers + k];
+    for (int k = 0; k < numbers; k++)
+        sum[k] += v[k];
 }
 
 /* Where the bundles of a part begin; how many there are. */

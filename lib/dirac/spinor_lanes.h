@@ -197,11 +197,11 @@ LAT_HOST_DEVICE void LAT_(sum_of)(const LAT_T *v, size_t pitch, const int32_t *b
     enum { VECTORS = LAT_WIDTH * 8 / BYTES };
     doubles sum[3][VECTORS] = {0};
     for (int64_t i = 0; i < n; i++) {
-        const LAT_(lanes) *at = (const LAT_(lanes) *)(v + (size_t)block[i] * pitch);
+        const LAT_S *at = (const LAT_S *)(v + (size_t)block[i] * pitch);
         LAT_UNROLL
         for (int k = 0; k < count; k++)
             for (int e = 0; e < VECTORS; e++)
-                sum[k][e] += __builtin_convertvector(at[k * VECTORS + e], doubles);
+                sum[k][e] += LAT_(widen)(at + (k * VECTORS + e) * (BYTES / 8));
     }
     memcpy(to, sum, (size_t)count * LAT_WIDTH * sizeof *to);
 }
