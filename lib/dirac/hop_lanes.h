@@ -609,6 +609,9 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
             if (how.far && how.several) /* a share of the next links */
                 for (int j = stored * i / columns; j < stored * (i + 1) / columns; j += PER_LINE)
                     __builtin_prefetch(at.next_links + j);
+            const size_t here = (size_t)b * pitch + (size_t)k->column[i] * SPINOR;
+            if (k->chi) /* for the end */
+                LAT_(fetch)((const LAT_T *)k->chi + here, SPINOR, false);
             LAT_(spinor) r;
             LAT_(direction)(&r, w, &at, 0, how);
             LAT_(direction)(&r, w, &at, 1, how);
@@ -618,7 +621,7 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
             LAT_(direction)(&r, w, &at, 5, how);
             LAT_(direction)(&r, w, &at, 6, how);
             LAT_(direction)(&r, w, &at, 7, how);
-            LAT_(end)(&r, w, k, b, i, (size_t)b * pitch + (size_t)k->column[i] * SPINOR);
+            LAT_(end)(&r, w, k, b, i, here);
         }
     }
     if (k->past_cache)

@@ -73,6 +73,17 @@ LAT_HOST_DEVICE LAT_(c) LAT_(minus)(LAT_(c) x, LAT_(c) a, LAT_(c) y)
     return x;
 }
 
+/* Asks for the lines of vectors e and e + 1, e even, some way on: passes read more fields at once
+ * than the processor sees coming. */
+#define AHEAD 1024 /* bytes */
+LAT_HOST_DEVICE void LAT_(ask)(const LAT_T *v, int e)
+{
+    if (BYTES == 64 || e * BYTES % 64 == 0)
+        __builtin_prefetch((const char *)(v + e) + AHEAD);
+    if (BYTES == 64)
+        __builtin_prefetch((const char *)(v + e + 1) + AHEAD);
+}
+
 LAT_HOST_DEVICE LAT_(c) LAT_(component)(const LAT_T *v) { return (LAT_(c)){v[0], v[1]}; }
 
 /* y += a x */
@@ -86,6 +97,8 @@ LAT_HOST_DEVICE void LAT_(add)(LAT_T *y, const lat_scalar *a, int column, const 
     }
     for (int e = 0; e < SPINOR; e += 2) {
         const LAT_T re = x[e], im = x[e + 1];
+        LAT_(ask)(x, e);
+        LAT_(ask)(y, e);
         y[e] += s.re * re;
         y[e] -= s.im * im;
         y[e + 1] += s.re * im;
@@ -148,10 +161,15 @@ static void LAT_(cg)(const lat_pass *p, int begin, int end)
         const LAT_T *r = INPUT(p->x[0]);
         const LAT_T a = LAT_(scalar)(p->a[0], column).re, c = LAT_(scalar)(p->a[1], column).re,
                     d = LAT_(scalar)(p->a[2], column).re;
-        for (int e = 0; e < SPINOR; e++) {
-            const LAT_T q = dir[e];
-            x[e] += a * q;
-            dir[e] = c * r[e] + d * q;
+        for (int e = 0; e < SPINOR; e += 2) {
+            const LAT_T q[2] = {dir[e], dir[e + 1]};
+            LAT_(ask)(x, e);
+            LAT_(ask)(dir, e);
+            LAT_(ask)(r, e);
+            x[e] += a * q[0];
+            x[e + 1] += a * q[1];
+            dir[e] = c * r[e] + d * q[0];
+            dir[e + 1] = c * r[e + 1] + d * q[1];
         }
     })
 }
@@ -165,6 +183,11 @@ static void LAT_(bicgstab)(const lat_pass *p, int begin, int end)
         const LAT_(c) a = LAT_(scalar)(p->a[0], column), w = LAT_(scalar)(p->a[1], column),
                       b = LAT_(scalar)(p->b, column);
         for (int e = 0; e < SPINOR; e += 2) {
+            LAT_(ask)(x, e);
+            LAT_(ask)(r, e);
+            LAT_(ask)(dir, e);
+            LAT_(ask)(t, e);
+            LAT_(ask)(v, e);
             const LAT_(c) d = LAT_(component)(dir + e), s = LAT_(component)(r + e),
                           y = LAT_(plus)(LAT_(plus)(LAT_(component)(x + e), a, d), w, s),
                           z = LAT_(minus)(s, w, LAT_(component)(t + e)),
@@ -322,6 +345,7 @@ static void LAT_(combine)(const lat_pass *p, int begin, int end)
 }
 #undef ALONE
 #undef COLUMN
+#undef AHEAD
 #undef EACH_SPINOR
 #undef FIELD
 #undef INPUT
