@@ -15,9 +15,13 @@
 #define LINK_REALS (2 * LAT_N * LAT_N)
 
 /* What was loaded stays in a register: gcc would fold the load into each of its uses, and loads are
- * what the kernel is bound by then. STREAM stores past the caches. */
+ * what the kernel is bound by then. SPILL: 16 registers do not do for it, so it goes to memory at
+ * once. STREAM stores past the caches. */
 #if defined(__x86_64__)
 #define KEEP(x) asm("" : "+v"(x))
+#if BYTES < 64
+#define SPILL(x) asm("" : "+m"(x))
+#endif
 #define FENCE _mm_sfence()
 #if BYTES == 64
 #define STREAM(p, x) _mm512_stream_ps((float *)(p), (__m512)(x))
@@ -30,6 +34,10 @@
 #define KEEP(x) (void)(x)
 #define FENCE (void)0
 #define STREAM(p, x) (*(p) = (x))
+#endif
+
+#ifndef SPILL
+#define SPILL(x) (void)(x)
 #endif
 
 #include "grid/lanes_single.h"

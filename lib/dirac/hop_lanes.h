@@ -456,6 +456,7 @@ LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, con
         last = at->last + d * 2 * LAT_N;
     } else if (few) {
         LAT_(last_row)(own, u);
+        SPILL(own);
         last = own;
     }
     LAT_(half) h = LAT_(project)(SIDE(p, at->flip), SIDE(p, !at->flip), d);
