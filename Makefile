@@ -23,7 +23,7 @@
 #   make man          the manual pages anew (scdoc), after a change of options or of what they are made of
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
 #
-# Switches: CC=clang  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  HDF5=0  SAN=1 (address and undefined)
+# Switches: CC=clang  NVCC='ccache nvcc'  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  HDF5=0  SAN=1 (address and undefined)
 #           DEBUG=1  BITS=1 (no fused multiply-add)  COV=1 (count lines)  WERROR=1  V=1 (show commands)
 #           CUDA=1: GPU code for all GPUs, whether one is here or not (packages, clusters); 0: none.
 #           Without it GPU code is built if nvcc and a GPU are here, for that GPU
@@ -45,7 +45,7 @@ endif
 
 have = $(shell command -v $(1) 2>/dev/null)
 # The switches of the last build (target `all`): what make install goes by.
-remembered := CC CUDA MPI OPENMP FFTW DEFLATE HDF5 DEBUG BITS GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS CFLAGS LDFLAGS
+remembered := CC NVCC CUDA MPI OPENMP FFTW DEFLATE HDF5 DEBUG BITS GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS CFLAGS LDFLAGS
 ifneq ($(filter install,$(MAKECMDGOALS)),)
 -include build/switches
 endif
@@ -117,7 +117,9 @@ endif
 # Without the compiler for the CUDA backend, or that for the MPI communicator, what stands in their place says so
 # when asked for. Of mpicc its words about headers and libraries are taken, with OpenMPI and MPICH alike; -Wl,--as-needed
 # leaves the library out of tools that have no ranks.
-nvcc := $(call have,nvcc)
+# NVCC='ccache nvcc': the compiler is the last word, which says where the toolkit is.
+NVCC ?= nvcc
+nvcc := $(call have,$(lastword $(NVCC)))
 mpicc := $(call have,mpicc)
 cuda_why := $(if $(filter 0,$(CUDA)),CUDA=0,$(if $(nvcc),$(if $(call have,g++),$(if $(filter 1,$(SAN)),not with SAN=1),g++ not found),nvcc not found))
 # GPU code is built for the GPU that is here, or because it was asked for. (nvidia-smi says which one is here; a container may
@@ -341,7 +343,7 @@ $(cpu_tables): cflags += -DLAT_CPU_GROUPS=$(CPU_GROUPS)
 define gpu_cc
 	$(call line,NVCC,$<$(if $(filter %_kernels.cu,$<),: SU($(word 1,$(subst _, ,$*)))$(comma) $(if $(filter 4,$(word 2,$(subst _, ,$*))),single,double)$(if $(filter %_all,$*),$(comma) all rows)))
 	@mkdir -p $(@D)
-	$(at)$(nvcc) $(cuda_flags) $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(at)$(NVCC) $(cuda_flags) $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 endef
 # N_SIZE[_all]
 gpu_kernel = $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 1,$(subst _, ,$*)) -DLAT_ALL_ROWS)

@@ -99,6 +99,9 @@ compiled() {
     build -n build/cuda/lib/fix/kernels_4_8.o >native
     grep -q 'arch=compute_86,code=sm_86 .*arch=compute_86,code=compute_86 ' native
     run -1 grep -qE '(75|80|90)( |$)' native
+    # Behind another command, as a compiler cache is; the kinds of GPU are asked of nvcc itself.
+    build -n CUDA=1 NVCC='cache nvcc' build/cuda/lib/fix/kernels_3_4.o >cached
+    grep -q '^cache nvcc .*code=sm_80 .*code=compute_100 ' cached
 }
 
 @test "make says a line a file, what it builds before it builds it, and make -s nothing" {
