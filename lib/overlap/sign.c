@@ -155,14 +155,18 @@ static double rounding_of(const lat_sign *s, const side *on, int level)
     return f->degree ? f->error + on->epsilon * f->rounding : on->epsilon * s->poly[level].degree;
 }
 
-/* Makes the product of a polynomial, unless rounding adds too much to its error (a tenth, or in the
- * coarse precision as much again), or the device has no shifts at the end of hops. */
+/* In the coarse precision a bound of rounding may be so many times the error of a polynomial: what
+ * is found is a third of it or less. */
+static const double COARSE = 4;
+
+/* Makes the product of a polynomial, unless rounding adds too much to its error (a tenth; COARSE),
+ * or the device has no shifts at the end of hops. */
 static void factorise(lat_sign *s, side *on, int level)
 {
     const lat_sign_series series = s->options.series;
     const lat_minmax *m = &s->poly[level];
     const double most = series == LAT_SIGN_PRODUCT ? INFINITY
-                        : on == &s->coarse         ? m->delta
+                        : on == &s->coarse         ? COARSE * m->delta
                                                    : m->delta / 10;
     if (on->factored[level])
         return;
@@ -181,7 +185,7 @@ static side *side_for(lat_sign *s, int level)
     if (!level || !s->coarse.h)
         return &s->fine;
     factorise(s, &s->coarse, level);
-    return rounding_of(s, &s->coarse, level) <= s->delta[level] ? &s->coarse : &s->fine;
+    return rounding_of(s, &s->coarse, level) <= COARSE * s->delta[level] ? &s->coarse : &s->fine;
 }
 
 /* out = f(H) psi, factor by factor. */

@@ -11,7 +11,7 @@
 #include "deflate.h"
 
 enum { ROUNDS = 12, FIELDS = 8 };
-static const double RELAX = .05;
+static const double RELAX = .01;
 static const double UPDATE = 1e-3; /* the residual is made anew when it has fallen by that */
 
 typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];

@@ -12,10 +12,10 @@
  * Where the sign function is so coarse that its square is not 1, D D^+ is the product of the two.
  *
  * While the residual r of conjugate gradients falls, the sign function may have an error up to
- * .05 goal/|r| (van den Eshof, Sleijpen, van Gijzen, Phys. Rev. D 70 (2004) 014502: relaxed
+ * .01 goal/|r| (van den Eshof, Sleijpen, van Gijzen, Phys. Rev. D 70 (2004) 014502: relaxed
  * methods). The goal is a thousandth of |r|, or the target: there r is made anew, with a sign
  * function that is accurate enough for the target, and the directions go on. So iterations take
- * errors of 5e-5 to .05, lower degrees, and, with `mixed` of overlap.h, single precision. */
+ * errors of 1e-5 to .01, lower degrees, and, with `mixed` of overlap.h, single precision. */
 #ifndef LAT_OVERLAP_SOLVE_H
 #define LAT_OVERLAP_SOLVE_H
 
