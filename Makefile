@@ -422,10 +422,11 @@ where: $(if $(NAME),$(B)/bench/$(NAME))
 check-mpi: $(tools) $(B)/tests/check/check_slab
 	@LAT_TESTS='ranks check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
 
-gpu_checks := $(addprefix $(B)/tests/check/,check_grid check_fix_devices check_generate_devices check_flow check_ghost check_newton)
+gpu_check_names := check_grid check_fix_devices check_generate_devices check_flow check_ghost check_newton check_dirac check_overlap
+gpu_checks := $(addprefix $(B)/tests/check/,$(gpu_check_names))
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
 check-gpu: $(tools) $(gpu_checks)
-	@LAT_JOBS=1 LAT_TESTS='gpu check_grid check_fix_devices check_generate_devices check_flow check_ghost check_newton' tests/run $(BIN) $(gpu_checks)
+	@LAT_JOBS=1 LAT_TESTS='gpu $(gpu_check_names)' tests/run $(BIN) $(gpu_checks)
 
 # Memory, races in shared memory, reading what was never written: short runs of the same tests.
 check-gpu-san: $(B)/tests/check/check_fix_devices

@@ -175,8 +175,10 @@ static void factorise(lat_sign *s, side *on, int level)
         || m->degree > LAT_FACTORS_DEGREE)
         return;
     if (lat_agree(s->space->grid->dev->comm, lat_factors_new(&on->product[level], m))
-        || rounding_of(s, on, level) > most)
+        || rounding_of(s, on, level) > most) {
         lat_factors_free(&on->product[level]);
+        lat_error_clear(); /* the recursion does as well */
+    }
 }
 
 /* The precision for a level: the full accuracy is not coarse. */
