@@ -211,14 +211,14 @@ static int recursion(lat_sign *s, const side *on, int level, const lat_spinor_pa
                      lat_dfield *out, lat_dfield *psi)
 {
     const lat_minmax *m = &s->poly[level];
-    const lat_spinor_space *space = on->h->space;
+    lat_spinor_space *const space = on->h->space;
     const double norm = s->upper, e = m->epsilon;
     const clenshaw k = {4 / (norm * norm * (1 - e)), -2 * (1 + e) / (1 - e), m};
     lat_dfield *now = on->d[0], *before = on->d[1];
     scalars a, zero;
-    if (space->ops->zero(on->h->space, p, now) || space->ops->zero(on->h->space, p, before)
-        || space->ops->axpby(on->h->space, p, each(p, m->c[m->degree], a), psi, each(p, 0, zero),
-                             now, NULL))
+    if (space->ops->zero(space, p, now) || space->ops->zero(space, p, before)
+        || space->ops->axpby(space, p, each(p, m->c[m->degree], a), psi, each(p, 0, zero), now,
+                             NULL))
         return -1;
     for (int j = m->degree - 1; j >= 0; j--) {
         if (step(s, on, p, &k, j, before, now, psi))
@@ -237,16 +237,16 @@ static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfie
 {
     side *const on = side_for(s, level);
     const bool converts = on == &s->coarse;
-    const lat_spinor_space *from = s->space, *to = on->h->space;
+    lat_spinor_space *const fine = s->space, *const coarse = on->h->space; /* if it converts */
     lat_dfield *const result = converts ? on->psi : out; /* psi has been read by then */
     factorise(s, on, level);
     const lat_factors *f = &on->product[level];
-    if (converts && to->ops->convert(on->h->space, p, s->space, s->fine.psi, on->psi))
+    if (converts && coarse->ops->convert(coarse, p, fine, s->fine.psi, on->psi))
         return -1;
     if (f->degree ? product(s, on, f, p, result, on->psi)
                   : recursion(s, on, level, p, result, on->psi))
         return -1;
-    return converts ? from->ops->convert(s->space, p, on->h->space, result, out) : 0;
+    return converts ? fine->ops->convert(fine, p, coarse, result, out) : 0;
 }
 
 /* ---- the rational function ------------------------------------------------------------------- */
