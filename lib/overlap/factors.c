@@ -39,19 +39,23 @@ static int find_roots(const lat_minmax *p, number *z, number *next)
     for (int i = 0; i < n; i++)
         z[i] = ccosl(turn * (i + .3L) + I * mu);
     for (int round = 0; round < ROUNDS; round++) {
-        real most = 0;
-#pragma omp parallel for schedule(static) reduction(max : most)
+#pragma omp parallel for schedule(static)
         for (int i = 0; i < n; i++) {
             const number step = newton(p, z[i]);
             number others = 0;
             for (int j = 0; j < n; j++)
                 if (j != i)
                     others += 1 / (z[i] - z[j]);
-            const number by = step / (1 - step * others);
-            next[i] = z[i] - by;
-            most = fmaxl(most, cabsl(by) / (cabsl(z[i] + 1) + p->epsilon));
+            next[i] = z[i] - step / (1 - step * others);
         }
-        if (!isfinite(most))
+        real most = 0;
+        bool finite = true;
+        for (int i = 0; i < n; i++) {
+            const real moved = cabsl(next[i] - z[i]) / (cabsl(z[i] + 1) + p->epsilon);
+            finite = finite && isfinite(moved);
+            most = fmaxl(most, moved);
+        }
+        if (!finite)
             break;
         memcpy(z, next, sizeof *z * (size_t)n);
         if (most < 1e-15L)
