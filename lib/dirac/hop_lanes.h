@@ -427,7 +427,8 @@ LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, con
         if (next->share == reals)
             LAT_(fetch)(next->links + d * reals, reals, true);
         else
-            LAT_(fetch)(next->links + d * next->share, PER_LINE, false);
+            for (int i = 0; i < next->share; i += PER_LINE)
+                LAT_(fetch)(next->links + d * next->share + i, PER_LINE, false);
         if (d < 2)
             LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF, false);
         else
@@ -553,7 +554,7 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
 {
     const size_t pitch = (size_t)w->columns * SPINOR;
     const LAT_T weight = LAT_(set)((LAT_S)(2 * w->temporal));
-    const int stored = 8 * w->reals, share = w->reals / k->columns;
+    const int stored = 8 * w->reals, share = (w->reals + k->columns - 1) / k->columns;
     LAT_T last[8 * 2 * LAT_N];
 #if LAT_N == 3
     LAT_T rows[8 * 12];
