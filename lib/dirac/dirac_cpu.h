@@ -22,6 +22,7 @@ typedef struct lat_cpu_dirac {
     double logdet[2];
     long negative[2];
     lat_cache ahead, past_cache;
+    double third; /* bytes of the third cache, 0: unknown */
 } lat_cpu_dirac;
 
 static inline lat_cpu_dirac *lat_cpu_dirac_of(lat_dirac *d) { return (lat_cpu_dirac *)d; }

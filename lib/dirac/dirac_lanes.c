@@ -32,6 +32,9 @@
 #define STREAM(p, x) (*(p) = (x))
 #endif
 
+/* Prefetches into the first cache, the second one, or the first for one use. */
+typedef enum { TO_FIRST, TO_SECOND, TO_FIRST_ONCE } fetch_to;
+
 #include "grid/lanes_single.h"
 #include "dirac_lanes_sweeps.h"
 #include "grid/lanes_double.h"

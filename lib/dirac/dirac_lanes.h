@@ -81,7 +81,8 @@ typedef struct lat_hop_call {
     bool shadow_in;    /* <e, chi>, and |out|^2 if `numbers` is odd */
     const void *signs; /* of e */
     bool ahead;        /* prefetch: the field leaves the second cache */
-    bool past_cache;   /* and out is not read soon */
+    bool far;          /* and what is forward in t is not in the third one, all else is */
+    bool past_cache;   /* the field leaves the second cache, and out is not read soon */
 } lat_hop_call;
 
 /* Signs of e (shadow.h): [block][lane], integers as long as a real; that of spin s is bit s from

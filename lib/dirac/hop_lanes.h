@@ -384,13 +384,16 @@ LAT_HOST_DEVICE void LAT_(shadow)(LAT_T *to, const LAT_T *x, const LAT_(bits) *s
 #define PER_LINE (64 / (int)sizeof(LAT_T))        /* vectors */
 #define SIDE(p, flip) ((p) + ((flip) ? HALF : 0)) /* the upper spins, and with !flip the lower */
 
-/* Asks for n vectors, n known to the compiler; those that are used once and not again soon. */
-LAT_HOST_DEVICE void LAT_(fetch)(const LAT_T *v, int n, bool once)
+/* Asks for n vectors, n known to the compiler: into the first cache, into the second one, or into
+ * the first for one use. */
+LAT_HOST_DEVICE void LAT_(fetch)(const LAT_T *v, int n, fetch_to where)
 {
 #pragma GCC unroll 24
     for (int i = 0; i < n; i += PER_LINE) {
-        if (once)
+        if (where == TO_FIRST_ONCE)
             __builtin_prefetch(v + i, 0, 0);
+        else if (where == TO_SECOND)
+            __builtin_prefetch(v + i, 0, 2);
         else
             __builtin_prefetch(v + i);
     }
@@ -404,9 +407,11 @@ typedef struct {
 } LAT_(how);
 
 /* What comes next: where it reads its spinors, and links to be fetched meanwhile, from one
- * direction to the next so many vectors apart. */
+ * direction to the next so many vectors apart. far: forward in t, of a column FAR further on, which
+ * comes from memory; or NULL. */
+#define FAR 6
 typedef struct {
-    const LAT_T *in, *links;
+    const LAT_T *in, *links, *far;
     const lat_hop_step *step;
     int share;
 } LAT_(ahead);
@@ -425,14 +430,16 @@ LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, con
     if (how.ahead) {
         const LAT_T *q = next->in + (size_t)next->step[d].block * pitch;
         if (next->share == reals)
-            LAT_(fetch)(next->links + d * reals, reals, true);
+            LAT_(fetch)(next->links + d * reals, reals, TO_FIRST_ONCE);
         else
             for (int i = 0; i < next->share; i += PER_LINE)
-                LAT_(fetch)(next->links + d * next->share + i, PER_LINE, false);
+                LAT_(fetch)(next->links + d * next->share + i, PER_LINE, TO_FIRST);
         if (d < 2)
-            LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF, false);
+            LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF, TO_FIRST);
         else
-            LAT_(fetch)(q, SPINOR, false);
+            LAT_(fetch)(q, SPINOR, TO_FIRST);
+        if (d == 0 && next->far)
+            LAT_(fetch)(next->far, SPINOR, TO_SECOND);
     }
     if (how.few) {
         last += d * 2 * LAT_N;
@@ -554,7 +561,8 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
 {
     const size_t pitch = (size_t)w->columns * SPINOR;
     const LAT_T weight = LAT_(set)((LAT_S)(2 * w->temporal));
-    const int stored = 8 * w->reals, share = (w->reals + k->columns - 1) / k->columns;
+    const int stored = 8 * w->reals, share = (w->reals + k->columns - 1) / k->columns,
+              far = k->columns < FAR ? k->columns : FAR;
     LAT_T last[8 * 2 * LAT_N];
 #if LAT_N == 3
     LAT_T rows[8 * 12];
@@ -570,14 +578,20 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
             u = rows;
         }
 #endif
+        const lat_hop_step *step_ahead = b + 1 == end ? step : step + 8;
         for (int i = 0; i < k->columns; i++) {
-            const bool more = i + 1 < k->columns;
-            const LAT_T *in = (const LAT_T *)k->in + (size_t)k->column[i] * SPINOR;
-            const LAT_(ahead) next = {.in = (const LAT_T *)k->in
-                                            + (size_t)k->column[more ? i + 1 : 0] * SPINOR,
-                                      .step = more || b + 1 == end ? step : step + 8,
-                                      .links = links_ahead + i * 8 * share,
-                                      .share = share};
+            const LAT_T *fields = k->in, *in = fields + (size_t)k->column[i] * SPINOR;
+            const bool more = i + 1 < k->columns, far_more = i + far < k->columns;
+            LAT_(ahead) next;
+            next.in = fields + (size_t)k->column[more ? i + 1 : 0] * SPINOR;
+            next.step = more ? step : step_ahead;
+            next.links = links_ahead + i * 8 * share;
+            next.share = share;
+            next.far = NULL;
+            if (k->far)
+                next.far = fields
+                           + (size_t)k->column[far_more ? i + far : i + far - k->columns] * SPINOR
+                           + (size_t)(far_more ? step : step_ahead)->block * pitch;
             LAT_(spinor) r;
 #define DIRECTION(d) \
     LAT_(direction)(&r, w, u, last, i == 0, in, k->flip_in, pitch, step, &next, d, weight, how);
@@ -634,3 +648,4 @@ static void LAT_(diagonal)(const lat_hop_work *w, const lat_hop_call *k, int beg
 #undef COLOURS
 #undef SIDE
 #undef PER_LINE
+#undef FAR
