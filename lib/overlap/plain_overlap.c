@@ -178,29 +178,45 @@ typedef struct work {
     lat_field psi, t[2], h, hh;
 } work;
 
-/* hh = z in = (2 H^2 - a - b)/(b - a) in. */
-static int times_z(const lat_plain_overlap *m, const columns *c, work *w, lat_field *in)
+/* A step of the series, z = (2 H^2 - a - b)/(b - a), in one pass: before <- T = z now, or 2 z now -
+ * before, which follows it; sum <- sum + c T. hh: H^2 now. */
+static void next_term(const lat_plain_overlap *m, const columns *c, int k, const work *w,
+                      const lat_field *now, lat_field *before, lat_field *sum)
 {
-    if (kernel(m, c, in, &w->h) || kernel(m, c, &w->h, &w->hh))
-        return -1;
-    combine(c, 2 / (m->b - m->a), &w->hh, -(m->a + m->b) / (m->b - m->a), in, &w->hh, false);
-    return 0;
+    const size_t objects = lat_header_objects(&sum->head), n = lat_header_full_reals(&sum->head);
+    const size_t sites = lat_field_sites(sum);
+    const double twice = k == 1 ? 1 : 2, p = twice * 2 / (m->b - m->a),
+                 q = -twice * (m->a + m->b) / (m->b - m->a), r = k == 1 ? 0 : -1, t = m->c[k];
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < sites; i++)
+        for (int l = 0; l < c->count; l++) {
+            const size_t at = (i * objects + (size_t)c->column[l]) * n;
+            const double *hh = (const double *)w->hh.data + at, *u = (const double *)now->data + at;
+            double *v = (double *)before->data + at, *s = (double *)sum->data + at;
+            for (size_t e = 0; e < n; e++) {
+                v[e] = p * hh[e] + q * u[e] + r * v[e];
+                s[e] += t * v[e];
+            }
+        }
 }
 
-/* sum = sum_k c_k T_k(z) psi, by T_{k+1} = 2 z T_k - T_{k-1}. */
+/* sum = sum_k c_k T_k(z) psi. H^2 = D_W^+ D_W. */
 static int series(const lat_plain_overlap *m, const columns *c, work *w, lat_field *sum)
 {
     lat_field *now = &w->t[0], *before = &w->t[1];
     combine(c, 1, &w->psi, 0, &w->psi, now, false);
+    combine(c, 0, now, 0, now, before, false);
     combine(c, m->c[0], now, 0, now, sum, false);
     for (int k = 1; k < m->terms; k++) {
-        if (times_z(m, c, w, now))
+        if (lat_field_exchange(now)
+            || lat_plain_apply(m->kernel, false, now, c->count, c->column, &w->h)
+            || lat_field_exchange(&w->h)
+            || lat_plain_apply(m->kernel, true, &w->h, c->count, c->column, &w->hh))
             return -1;
-        combine(c, k == 1 ? 1 : 2, &w->hh, k == 1 ? 0 : -1, before, before, false);
+        next_term(m, c, k, w, now, before, sum);
         lat_field *swap = now;
         now = before;
         before = swap;
-        combine(c, 1, sum, m->c[k], now, sum, false);
     }
     return 0;
 }
