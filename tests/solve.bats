@@ -223,10 +223,12 @@ END
 
 @test "what does not converge is exit 3, a sentence with column and residual, and no output" {
     thermal u.lat
-    run -3 lat-solve --kappa .16 --max-iterations 5 "${point[@]}" u.lat -o x.lat
+    run -3 lat-solve --kappa .16 --max-iterations 5 --log log.tsv "${point[@]}" u.lat -o x.lat
     [[ $output == *"column "*" expected a residual below 1e-10, found "*" after 5 iterations: bicgstab out of iterations"* ]]
     [ "${#lines[@]}" -eq 1 ]
     [ ! -e x.lat ]
+    # The log has all columns, with the residuals that they came to.
+    awk -F'\t' 'NR > 1 && ($5 != NR - 2 || $6 != 5 || !($8 > 1e-10 && $8 < 1)) { bad++ } END { exit bad || NR != 13 }' log.tsv
     lat-start --dims 4,4,4,4 -o cold.lat
     run -3 lat-solve --mass 0 --boundary p,p,p,p --source wall:0 --even-odd none cold.lat -o x.lat
     [[ $output == *"near singular"*"critical"* ]]

@@ -249,9 +249,10 @@ static int solve_one(run *r, lat_solution_start from)
     lat_pages_end(&of_x);
     if (code == LAT_UNCONVERGED)
         lat_error_name(lat_input_name(r->in), NULL);
+    if (code == LAT_DONE || code == LAT_UNCONVERGED)
+        log_columns(r, columns, list);
     if (code != LAT_DONE)
         return code;
-    log_columns(r, columns, list);
     lat_header head; /* of the next mass */
     if (lat_header_copy(&head, &r->v.s.x->head))
         return LAT_FAILED;
