@@ -73,6 +73,8 @@ cut_off() {
     [ ! -e c.lat ]
     run -2 --separate-stderr lat-orelax --checkpoint a.lat a.lat -o c.lat
     [[ ${stderr_lines[0]} == "lat-orelax: --checkpoint a.lat is the input as well" ]]
+    run -2 --separate-stderr lat-orelax --checkpoint c.lat a.lat -o c.lat
+    [[ ${stderr_lines[0]} == "lat-orelax: --checkpoint c.lat is the output as well" ]]
     run -2 --separate-stderr lat-orelax --checkpoint - a.lat -o c.lat
     run -2 --separate-stderr lat-orelax --every 5 a.lat -o c.lat
     # It is removed in the end: nothing but a file, lest root loses a device.

@@ -24,6 +24,8 @@ void lat_checkpoint_usage(const char *path, const char *resume)
     if (!strcmp(path, "-"))
         lat_usage("--checkpoint needs the name of a file");
     lat_usage_if_input("checkpoint", path);
+    if (lat_opts.output && !strcmp(path, lat_opts.output))
+        lat_usage("--checkpoint %s is the output as well", path);
     if (lat_opts.comm->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
         return;
     if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
