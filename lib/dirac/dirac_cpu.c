@@ -40,13 +40,23 @@ static void scalar_logdet(lat_cpu_dirac *c)
                             / 2;
 }
 
+/* Bytes of the third cache, 0 if nobody knows. */
+static double third_cache(void)
+{
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    return fmax(0, (double)sysconf(_SC_LEVEL3_CACHE_SIZE));
+#else
+    return 0;
+#endif
+}
+
 static int fill(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *options)
 {
     const lat_fermion *f = &c->d.fermion;
     const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
     c->w = f->nu / f->xi;
     c->in_turn = options->in_turn;
-    c->third = fmax(0, (double)sysconf(_SC_LEVEL3_CACHE_SIZE));
+    c->third = third_cache();
     c->d.reals = lat_link_reals(u, g->grid.spec.storage, options->reals);
     if (c->d.reals < 0 || lat_hop_table_fill(&c->table, g, f->boundary)
         || lat_cpu_dirac_links(c, u))
@@ -138,7 +148,7 @@ static bool chosen(lat_cache how, bool best)
 }
 
 /* Of several columns: whether neighbours forward in t are read from memory first, and all others
- * from the third cache. Then it gains 5 to 8 % to ask for the former early; else it loses as much
+ * from the third cache. Then it gains some 5 % to ask for the former early; else it loses as much
  * (bench/NOTES.md). Threads walk through slices of their own. */
 static bool far(const lat_cpu_dirac *c, int columns)
 {
