@@ -117,6 +117,8 @@ static const line lines[] = {
     {"hop 16^4 double", "16 16 16 16", D, 1, 12, false, HOP, OF_PEAK, .34, .42},
     {"hop 16^3x32 single", "16 16 16 32", S, 1, 12, false, HOP, OF_COPY, .75, .9},
     {"hop 16^4 single, 12 columns", "16 16 16 16", S, 12, 12, false, HOP, OF_PEAK, .40, .48},
+    {"hop 16^4 single, 4 columns", "16 16 16 16", S, 4, 12, false, HOP, OF_PEAK, 0, 0},
+    {"hop 16^4 double, 2 columns", "16 16 16 16", D, 2, 12, false, HOP, OF_PEAK, 0, 0},
     {"M 8^4 single", "8 8 8 8", S, 1, 18, false, SCHUR, OF_M, .9, .95},
     {"M 16^4 single", "16 16 16 16", S, 1, 12, false, SCHUR, OF_PEAK, .37, .37},
     {"clover M 8^4 single", "8 8 8 8", S, 1, 12, true, SCHUR, OF_PEAK, .34, .42},
