@@ -16,8 +16,8 @@ typedef long double complex number;
 
 enum { ROUNDS = 100 };
 
-/* P / P' at z, by Clenshaw's recursion and its derivative. */
-static number newton(const lat_minmax *p, number z)
+/* P at z in [-1, 1] and beyond, and its derivative, by Clenshaw's recursion. */
+static number polynomial(const lat_minmax *p, number z, number *slope)
 {
     number b1 = 0, b2 = 0, d1 = 0, d2 = 0;
     for (int k = p->degree; k > 0; k--) {
@@ -27,7 +27,8 @@ static number newton(const lat_minmax *p, number z)
         d2 = d1;
         d1 = d;
     }
-    return (z * b1 - b2 + p->c[0]) / (b1 + z * d1 - d2);
+    *slope = b1 + z * d1 - d2;
+    return z * b1 - b2 + p->c[0];
 }
 
 /* All roots z[degree]; next: as many. They begin near the ellipse with foci -1 and 1 through the
@@ -41,8 +42,8 @@ static int find_roots(const lat_minmax *p, number *z, number *next)
     for (int round = 0; round < ROUNDS; round++) {
 #pragma omp parallel for schedule(static)
         for (int i = 0; i < n; i++) {
-            const number step = newton(p, z[i]);
-            number others = 0;
+            number slope, others = 0;
+            const number value = polynomial(p, z[i], &slope), step = value / slope;
             for (int j = 0; j < n; j++)
                 if (j != i)
                     others += 1 / (z[i] - z[j]);
@@ -148,16 +149,11 @@ static number product(const lat_factors *f, real y)
     return v;
 }
 
-static real polynomial(const lat_minmax *p, real y)
+static real value_at(const lat_minmax *p, real y)
 {
-    const real e = p->epsilon, z = (2 * y - 1 - e) / (1 - e);
-    real b1 = 0, b2 = 0;
-    for (int k = p->degree; k > 0; k--) {
-        const real b = 2 * z * b1 - b2 + p->c[k];
-        b2 = b1;
-        b1 = b;
-    }
-    return z * b1 - b2 + p->c[0];
+    const real e = p->epsilon;
+    number slope;
+    return creall(polynomial(p, (2 * y - 1 - e) / (1 - e), &slope));
 }
 
 /* What the product may differ by, relatively, for its numbers are rounded to double: w^2 by 2 |w|^2
@@ -176,9 +172,9 @@ static real rounded(const lat_factors *f, real y)
 static int compare(lat_factors *f, const lat_minmax *p, const table *t)
 {
     const real middle = t->y[t->points / 2], once = rounded(f, middle);
-    f->f[f->degree - 1] *= (double)(polynomial(p, middle) / creall(product(f, middle)));
+    f->f[f->degree - 1] *= (double)(value_at(p, middle) / creall(product(f, middle)));
     for (int g = 0; g < t->points; g++) {
-        const real y = t->y[g], off = sqrtl(y) * cabsl(product(f, y) - polynomial(p, y)),
+        const real y = t->y[g], off = sqrtl(y) * cabsl(product(f, y) - value_at(p, y)),
                    most = (1 + p->delta) * (rounded(f, y) + once);
         if (!(off <= most))
             return lat_fail("minmax polynomial of degree %d on [%g, 1]: the product of its "
