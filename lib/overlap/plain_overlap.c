@@ -165,13 +165,14 @@ static void add_mode(const columns *c, double factor, const cx *dot, const lat_f
 
 /* ---- sign(H) --------------------------------------------------------------------------------- */
 
-/* out = H in. */
-static int kernel(const lat_plain_overlap *m, const columns *c, lat_field *in, lat_field *out)
+/* out = D_W in, or D_W^+ in. */
+static int kernel(const lat_plain_overlap *m, const columns *c, bool dagger, lat_field *in,
+                  lat_field *out)
 {
-    if (lat_field_exchange(in) || lat_plain_apply(m->kernel, false, in, c->count, c->column, out))
-        return -1;
-    combine(c, 1, out, 0, out, out, true);
-    return 0;
+    return lat_field_exchange(in)
+                   || lat_plain_apply(m->kernel, dagger, in, c->count, c->column, out)
+               ? -1
+               : 0;
 }
 
 typedef struct work {
@@ -208,10 +209,7 @@ static int series(const lat_plain_overlap *m, const columns *c, work *w, lat_fie
     combine(c, 0, now, 0, now, before, false);
     combine(c, m->c[0], now, 0, now, sum, false);
     for (int k = 1; k < m->terms; k++) {
-        if (lat_field_exchange(now)
-            || lat_plain_apply(m->kernel, false, now, c->count, c->column, &w->h)
-            || lat_field_exchange(&w->h)
-            || lat_plain_apply(m->kernel, true, &w->h, c->count, c->column, &w->hh))
+        if (kernel(m, c, false, now, &w->h) || kernel(m, c, true, &w->h, &w->hh))
             return -1;
         next_term(m, c, k, w, now, before, sum);
         lat_field *swap = now;
@@ -233,9 +231,9 @@ static int sign(const lat_plain_overlap *m, const columns *c, work *w, const lat
         if (rc == 0)
             add_mode(c, -1, dot + k * c->count, &m->mode[k], &w->psi);
     }
-    rc = rc || series(m, c, w, out) || kernel(m, c, out, &w->h);
+    rc = rc || series(m, c, w, out) || kernel(m, c, false, out, &w->h);
     if (rc == 0)
-        combine(c, 1, &w->h, 0, &w->h, out, false);
+        combine(c, 1, &w->h, 0, &w->h, out, true);
     for (int k = 0; k < m->modes && rc == 0; k++)
         add_mode(c, m->value[k] > 0 ? 1 : -1, dot + k * c->count, &m->mode[k], out);
     free(dot);
