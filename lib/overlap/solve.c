@@ -75,18 +75,25 @@ static int collect(state *w, const lat_spinor_part *p)
                : 0;
 }
 
-/* last -= q; r becomes its part of the chirality, rho and size its norms. */
-static int renew(state *w, int c, const lat_spinor_part *p, double *rho)
+/* r becomes the part of `last` of the chirality, rho and size its norms. */
+static int begin(state *w, int c, const lat_spinor_part *p, double *rho)
 {
-    scalars minus;
-    if (w->s->ops->axpby(w->s, p, each(p, -1, minus), w->q, NULL, w->last, NULL)
-        || w->s->ops->copy(w->s, p, w->last, w->r)
-        || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
+    if (w->s->ops->copy(w->s, p, w->last, w->r) || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
         || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, rho))
         return -1;
     for (int i = 0; i < p->columns; i++)
         w->size[p->column[i]] = sqrt(rho[p->column[i]]);
     return 0;
+}
+
+/* last -= q, and as `begin`. */
+static int renew(state *w, int c, const lat_spinor_part *p, double *rho)
+{
+    scalars minus;
+    return w->s->ops->axpby(w->s, p, each(p, -1, minus), w->q, NULL, w->last, NULL)
+                   || begin(w, c, p, rho)
+               ? -1
+               : 0;
 }
 
 /* The residuals of these columns. What an error of the sign function does to them stays, so it is
@@ -161,15 +168,15 @@ static int update_some(state *w, int c, const lat_spinor_part *p, double *next, 
 }
 
 /* y += (D D^+)^-1 last in a chirality (0: both), for these columns, to half of their targets; that
- * part of last becomes a residual. */
-static int chiral_cg(state *w, int c, int columns, const int *column)
+ * part of last becomes a residual. After `begin`, which made rho. */
+static int chiral_cg(state *w, int c, int columns, const int *column, double *rho)
 {
     int list[LAT_SPINOR_COLUMNS];
-    double rho[LAT_SPINOR_COLUMNS], next[LAT_SPINOR_COLUMNS];
+    double next[LAT_SPINOR_COLUMNS];
     lat_spinor_part p = part_of(columns, list);
     memcpy(list, column, sizeof(int) * (size_t)columns);
-    if (w->s->ops->zero(w->s, &p, w->q) || renew(w, c, &p, rho) || deflate(w, c, &p, rho)
-        || w->s->ops->copy(w->s, &p, w->r, w->p) || w->s->ops->zero(w->s, &p, w->z))
+    if (deflate(w, c, &p, rho) || w->s->ops->copy(w->s, &p, w->r, w->p)
+        || w->s->ops->zero(w->s, &p, w->z))
         return -1;
     for (long step = 0;; step++) {
         int n = 0;
@@ -235,15 +242,13 @@ static int correct(state *w, const lat_spinor_part *p)
     int rc = w->s->ops->copy(w->s, p, w->r, w->last) || w->s->ops->zero(w->s, p, w->y) ? -1 : 0;
     const bool split = splits(w);
     for (int c = split; c >= -split && rc == 0; c -= 2) {
-        double norm[LAT_SPINOR_COLUMNS];
         int list[LAT_SPINOR_COLUMNS], n = 0;
-        rc = w->s->ops->copy(w->s, p, w->last, w->r)
-             || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
-             || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, norm);
-        for (int i = 0; i < p->columns; i++)
-            if (sqrt(norm[p->column[i]]) > .1 * target(w, p->column[i]))
+        double rho[LAT_SPINOR_COLUMNS];
+        rc = begin(w, c, p, rho);
+        for (int i = 0; i < p->columns && rc == 0; i++)
+            if (w->size[p->column[i]] > .1 * target(w, p->column[i]))
                 list[n++] = p->column[i];
-        rc = rc || (n && chiral_cg(w, c, n, list));
+        rc = rc || (n && chiral_cg(w, c, n, list, rho));
     }
     rc = rc || lat_overlap_apply(w->o, LAT_OVERLAP_DAGGER, 0, p, all, w->y)
          || w->s->ops->axpby(w->s, p, NULL, all, NULL, w->x, NULL);
