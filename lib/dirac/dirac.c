@@ -54,8 +54,6 @@ void lat_dirac_close(lat_dirac *d)
         d->ops->close(d);
 }
 
-static double factor_of(const lat_dirac_end *end) { return end->factor != 0 ? end->factor : 1; }
-
 /* out = keep out + sum_j by[j] more[j] of an end, and + add factor shift in. */
 static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *out,
                      const lat_dfield *in, const lat_dirac_end *end)
@@ -76,7 +74,7 @@ static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *o
         factor[n] = by[n];
         of[n] = in;
         for (int i = 0; i < p->columns; i++) {
-            const double f = end->add[p->column[i]] * factor_of(end);
+            const double f = end->add[p->column[i]] * lat_dirac_factor(end);
             by[n][p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
         }
         n++;
@@ -97,7 +95,7 @@ static int add_shift(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *o
     lat_scalar shift[LAT_SPINOR_COLUMNS], factor[LAT_SPINOR_COLUMNS];
     lat_scalar *const dot = end->dot;
     const lat_spinor_ops *ops = d->space->ops;
-    const double f = factor_of(end);
+    const double f = lat_dirac_factor(end);
     for (int i = 0; i < p->columns; i++) {
         shift[p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
         factor[p->column[i]] = (lat_scalar){f, 0};
@@ -124,7 +122,7 @@ int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_
     rest.factor = 0;
     rest.add = add;
     for (int i = 0; i < p->columns; i++)
-        add[p->column[i]] = end->add[p->column[i]] * factor_of(end);
+        add[p->column[i]] = end->add[p->column[i]] * lat_dirac_factor(end);
     return add_terms(d, p, out, in, end) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1 : 0;
 }
 

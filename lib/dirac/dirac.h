@@ -72,6 +72,11 @@ static inline bool lat_dirac_shifted(const lat_dirac_end *end)
     return end->shift.re != 0 || end->shift.im != 0;
 }
 
+static inline double lat_dirac_factor(const lat_dirac_end *end)
+{
+    return end->factor != 0 ? end->factor : 1;
+}
+
 /* Is it an end of a recursion? */
 static inline bool lat_dirac_recursion(const lat_dirac_end *end)
 {

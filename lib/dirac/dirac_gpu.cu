@@ -371,7 +371,7 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
         a.active[i] = (uint8_t)p->column[i];
     a.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
     if (lat_dirac_recursion(end)) {
-        const double f = end->factor != 0 ? end->factor : 1;
+        const double f = lat_dirac_factor(end);
         a.recursion = true;
         a.a *= f;
         a.b *= f;
