@@ -32,17 +32,15 @@ void lat_inverter_name(lat_inverter *v)
 
 /* ---- where and how --------------------------------------------------------------------------- */
 
-typedef enum { AUTO = -1, SINGLE, DOUBLE, HALF } choice;
-
 static lat_storage inner_precision(const lat_inverter *v, const lat_device *on)
 {
     const bool fast = v->o->how.solver != LAT_SOLVER_BICGSTABL
                       && v->o->how.solver != LAT_SOLVER_GCR;
-    switch ((choice)v->o->precision) {
-    case AUTO: break;
-    case SINGLE: return LAT_STORAGE_SINGLE;
-    case DOUBLE: return LAT_STORAGE_DOUBLE;
-    case HALF: return LAT_STORAGE_HALF;
+    switch ((lat_inner)v->o->precision) {
+    case LAT_INNER_AUTO: break;
+    case LAT_INNER_SINGLE: return LAT_STORAGE_SINGLE;
+    case LAT_INNER_DOUBLE: return LAT_STORAGE_DOUBLE;
+    case LAT_INNER_HALF: return LAT_STORAGE_HALF;
     }
     return on->gpu && fast ? LAT_STORAGE_HALF : LAT_STORAGE_SINGLE;
 }
@@ -186,7 +184,7 @@ static int open_overlap(lat_inverter *v, lat_device *on, int columns)
                                     v->o->smearing)
                      || (v->modes && find_modes(v, &massless, &modes, &matrix))
                      || lat_overlap_pair_open(&v->s.overlap, on, lat_inverter_links(v), &v->fermion,
-                                              columns, v->o->precision != DOUBLE,
+                                              columns, v->o->precision != LAT_INNER_DOUBLE,
                                               v->o->how.residual, &v->known)
                  ? -1
                  : 0;

@@ -12,11 +12,13 @@
 
 enum { LAT_INVERTER_BATCH = 16 }; /* columns side by side, at most, unless told */
 
+typedef enum { LAT_INNER_AUTO = -1, LAT_INNER_SINGLE, LAT_INNER_DOUBLE, LAT_INNER_HALF } lat_inner;
+
 enum { LAT_EVEN_ODD_SYMMETRIC, LAT_EVEN_ODD_ASYMMETRIC, LAT_EVEN_ODD_NONE };
 
 typedef struct lat_inverter_options {
     lat_solution_options how; /* its batch becomes what the memory takes */
-    int precision;            /* of the iterations: -1, single, double, half */
+    int precision;            /* of the iterations, a lat_inner */
     int even_odd;             /* which Schur complement, LAT_EVEN_ODD_SYMMETRIC .. */
     int halo;                 /* 0: overlapped */
     long reals;               /* a link; 0: as few as the links allow */

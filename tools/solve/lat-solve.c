@@ -29,7 +29,7 @@ static const char *source_text, *gauge_file, *log_path, *checkpoint, *resume, *c
     *masses_text, *kappas_text, *twists_text, *deflate_path;
 static lat_inverter_options solving = {
     .how = {.residual = 1e-10, .max_iterations = 20000, .batch = LAT_INVERTER_BATCH},
-    .precision = -1};
+    .precision = LAT_INNER_AUTO};
 
 static const lat_option options[] = {
     LAT_FERMION_OPTIONS,
@@ -533,7 +533,7 @@ static void check_overlap(run *r)
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
-    if (lat_inverter_overlap(&r->v) && solving.precision == 2)
+    if (lat_inverter_overlap(&r->v) && solving.precision == LAT_INNER_HALF)
         lat_usage("--precision half is for --operator wilson");
     r->form = lat_propagator_of_options(masses_text);
     for (int m = 0; masses_text && m < r->masses; m++)
