@@ -5,7 +5,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -39,6 +41,13 @@ static inline int bench_most_threads(void)
 #else
     return 1;
 #endif
+}
+
+/* Dirac operators in the temporal gauge, or (LAT_TEMPORAL=never) in that of the links? */
+static inline bool bench_temporal(void)
+{
+    const char *v = getenv("LAT_TEMPORAL");
+    return !v || strcmp(v, "never") != 0;
 }
 
 static inline int bench_by_size(const void *a, const void *b)

@@ -12,7 +12,9 @@
  *
  *     bench_dirac [SAMPLES [WORDS]]     only lines whose name has WORDS; LAT_LANES=avx2, base: with
  *                                       vectors of that length
- *     LAT_AHEAD, LAT_PAST=never|always  prefetches, stores past the caches; default: by size */
+ *     LAT_AHEAD, LAT_PAST=never|always  prefetches, stores past the caches; default: by size
+ *     LAT_TEMPORAL=never                links in the gauge they have, where solvers take the
+ *                                       temporal gauge; flops and bytes are counted as ever */
 #include <stdio.h>
 #include "../tests/check/devices.h"
 #include "../tests/check/plain_dirac.h"
@@ -20,6 +22,7 @@
 #include "base/threads.h"
 #include "bench.h"
 #include "dirac/dirac_cpu.h"
+#include "dirac/temporal.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -129,6 +132,7 @@ static const line lines[] = {
 typedef struct bed {
     const line *l;
     lat_field u;
+    lat_temporal *gauge;
     lat_grid *grid;
     lat_spinor_space *s;
     lat_dirac *d;
@@ -158,8 +162,10 @@ static void set_up(bed *b, const line *l)
     const lat_dirac_options options = {.reals = l->reals};
     need((b->grid = lat_grid_new(cpu_device(), &spec))
              && (b->s = lat_spinor_open(b->grid, 3, l->columns))
-             && (b->d = lat_dirac_open(b->s, &b->u, &f, &options)),
+             && (!bench_temporal() || !lat_temporal_open(cpu_device(), &b->u, &b->gauge)),
          l->name);
+    b->s->temporal = b->gauge;
+    need((b->d = lat_dirac_open(b->s, &b->u, &f, &options)), l->name);
     lat_cpu_dirac_of(b->d)->ahead = from_environment("LAT_AHEAD");
     lat_cpu_dirac_of(b->d)->past_cache = from_environment("LAT_PAST");
     for (int c = 0; c < l->columns; c++)
@@ -178,6 +184,7 @@ static void tear_down(bed *b)
         lat_dfield_free(b->f[i]);
     lat_dirac_close(b->d);
     lat_spinor_close(b->s);
+    lat_temporal_close(b->gauge);
     lat_grid_free(b->grid);
     lat_field_free(&b->u);
 }

@@ -7,12 +7,16 @@
  * are the fewest: every link of a site once for all columns, every spinor once. Beside them stands
  * the copy bandwidth of the same run.
  *
- *     bench_dirac_gpu [NAME [LATTICE [unchecked]]]     lines that contain NAME and LATTICE alone */
+ *     bench_dirac_gpu [NAME [LATTICE [unchecked]]]     lines that contain NAME and LATTICE alone
+ *     LAT_REALS=12|18          reals a link, for what operators choose
+ *     LAT_TEMPORAL=never       links in the gauge they have, where solvers take the temporal gauge;
+ *                              flops and bytes are counted as ever */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "dirac/dirac.h"
+#include "dirac/temporal.h"
 #include "grid/bandwidth.h"
 #include "bench.h"
 #include "base/error.h"
@@ -83,6 +87,7 @@ static bool has_clover(work w) { return w == CLOVER || w == INVERSE; }
 
 /* An operator with its space and two batches of which the first is random. */
 typedef struct setting {
+    lat_temporal *gauge;
     lat_grid *grid;
     lat_spinor_space *space;
     lat_dirac *d;
@@ -95,6 +100,7 @@ static void leave(setting *s)
     lat_dfield_free(s->out);
     lat_dirac_close(s->d);
     lat_spinor_close(s->space);
+    lat_temporal_close(s->gauge);
     lat_grid_free(s->grid);
 }
 
@@ -105,13 +111,28 @@ static setting enter(lat_device *dev, const line *l, lat_storage storage)
     setting s = {0};
     const lat_grid_spec spec = {.lattice = links.head.geom, .storage = storage, .across = -1};
     const lat_spinor_part both = {LAT_BOTH, l->columns, all};
+    const char *reals = getenv("LAT_REALS");
+    const lat_dirac_options options = {.reals = reals ? atoi(reals) : 0};
     if (!(s.grid = lat_grid_new(dev, &spec)) || !(s.space = lat_spinor_open(s.grid, 3, l->columns))
-        || !(s.d = lat_dirac_open(s.space, &links, fermion(has_clover(l->work)), NULL))
+        || (bench_temporal() && dev->gpu && lat_temporal_open(dev, &links, &s.gauge)))
+        exit(lat_report(LAT_FAILED));
+    s.space->temporal = s.gauge;
+    if (!(s.d = lat_dirac_open(s.space, &links, fermion(has_clover(l->work)), &options))
         || !(s.in = lat_spinor_new(s.space, "spinors"))
         || !(s.out = lat_spinor_new(s.space, "spinors"))
         || s.space->ops->random(s.space, &both, 1, s.in))
         exit(lat_report(LAT_FAILED));
     return s;
+}
+
+/* What went in, of the columns that are compared, by way of the host: random numbers are those of a
+ * gauge. */
+static void same_in(const line *l, const setting *from, const setting *to, lat_field *f)
+{
+    for (int c = 0; c < l->columns; c += 5)
+        if (from->space->ops->get(from->space, from->in, c, f, 0)
+            || to->space->ops->put(to->space, to->in, c, f, 0))
+            exit(lat_report(LAT_FAILED));
 }
 
 /* The work once, onto sites of a parity. CLOVER and INVERSE are what a Schur complement has: for
@@ -148,6 +169,7 @@ static double apart(const line *l, const setting *gpu)
     double worst = 0;
     for (int i = 0; i < 2; i++)
         f[i] = field_new(LAT_SPINOR, links.head.geom, 3, LAT_F64);
+    same_in(l, gpu, &cpu, &f[0]);
     once(l, &cpu, LAT_EVEN);
     once(l, gpu, LAT_EVEN);
     for (int c = 0; c < l->columns; c += 5) {

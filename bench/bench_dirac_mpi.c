@@ -7,11 +7,13 @@
  * A line for each: precision, columns, lattice, ranks, microseconds a hop and column (median of 7,
  * of the slowest rank), those of a sum over all sites as an iteration of a solver needs it, and the
  * norm after 20 hops to and fro, which has to be the same, to the last digit, whatever the ranks.
- * In the environment: TRANSPORT as --transport, HALO as --halo of lat-solve, DEVICE=cpu. */
+ * In the environment: TRANSPORT as --transport, HALO as --halo of lat-solve, DEVICE=cpu;
+ * LAT_TEMPORAL=never: links in the gauge they have, where solvers take the temporal gauge. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "dirac/dirac.h"
+#include "dirac/temporal.h"
 #include "bench_ranks.h"
 #include "base/error.h"
 #include "base/threads.h"
@@ -20,6 +22,7 @@
 
 typedef struct setting {
     const lat_comm *comm;
+    lat_temporal *gauge;
     lat_grid *grid;
     lat_spinor_space *space;
     lat_dirac *d;
@@ -49,7 +52,10 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     s->odd = (lat_spinor_part){LAT_ODD, columns, s->all};
     s->both = (lat_spinor_part){LAT_BOTH, columns, s->all};
     if (!(s->grid = lat_grid_new(dev, &spec)) || !(s->space = lat_spinor_open(s->grid, 3, columns))
-        || !(s->d = lat_dirac_open(s->space, u, &f, &how))
+        || (bench_temporal() && lat_temporal_open(dev, u, &s->gauge)))
+        bench_stop();
+    s->space->temporal = s->gauge;
+    if (!(s->d = lat_dirac_open(s->space, u, &f, &how))
         || !(s->x = lat_spinor_new(s->space, "spinors")))
         bench_stop();
 }
@@ -59,6 +65,7 @@ static void leave(setting *s)
     lat_dfield_free(s->x);
     lat_dirac_close(s->d);
     lat_spinor_close(s->space);
+    lat_temporal_close(s->gauge);
     lat_grid_free(s->grid);
 }
 

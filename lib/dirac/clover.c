@@ -14,16 +14,21 @@ typedef struct matrix {
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-static matrix link_at(const lat_field *u, size_t x, int mu)
+static matrix matrix_at(const lat_field *u, size_t at)
 {
     double m[LAT_SUN_REALS];
     const int n = u->head.nc;
     matrix v;
-    lat_field_get(u, x * (size_t)u->head.geom.nd + (size_t)mu, m);
+    lat_field_get(u, at, m);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             v.e[i][j] = m[2 * (i * n + j)] + I * m[2 * (i * n + j) + 1];
     return v;
+}
+
+static matrix link_at(const lat_field *u, size_t x, int mu)
+{
+    return matrix_at(u, x * (size_t)u->head.geom.nd + (size_t)mu);
 }
 
 /* Without the tests for infinities of C's complex product. */
@@ -134,8 +139,8 @@ static void add_plane(lat_clover *c, int n, int mu, int nu, double factor, const
     }
 }
 
-void lat_clover_at(const lat_field *u, const lat_fermion *f, bool traceless, size_t x,
-                   lat_clover *c)
+void lat_clover_at(const lat_field *u, const lat_field *g, const lat_fermion *f, bool traceless,
+                   size_t x, lat_clover *c)
 {
     const int n = u->head.nc;
     memset(c, 0, sizeof *c);
@@ -147,7 +152,11 @@ void lat_clover_at(const lat_field *u, const lat_fermion *f, bool traceless, siz
         for (int nu = mu + 1; nu < 4; nu++) {
             const double csw = nu == 3 ? f->csw_t : f->csw / f->xi;
             if (csw != 0) {
-                const matrix v = field_strength(u, x, mu, nu, traceless);
+                matrix v = field_strength(u, x, mu, nu, traceless);
+                if (g) {
+                    const matrix a = matrix_at(g, x), left = times(n, &a, false, &v, false);
+                    v = times(n, &left, false, &a, true);
+                }
                 add_plane(c, n, mu, nu, -csw / 2, &v);
             }
         }

@@ -17,9 +17,10 @@ typedef struct lat_clover {
 } lat_clover;
 
 /* 1 + 3 nu/xi + m - 1/2 sum_{mu<nu} c_munu sigma_munu F_munu(x) (dirac.h), x an own site of u,
- * whose ghosts are up to date. Without twist. */
-void lat_clover_at(const lat_field *u, const lat_fermion *f, bool traceless, size_t x,
-                   lat_clover *c);
+ * whose ghosts are up to date. Without twist. With a gauge transformation g it is that of the links
+ * in this gauge, G F G^+ for F; NULL: as they are. */
+void lat_clover_at(const lat_field *u, const lat_field *g, const lat_fermion *f, bool traceless,
+                   size_t x, lat_clover *c);
 
 /* c becomes its inverse, with a twist that of c^2 + twist^2. *log gets log |det (c + i twist
  * gamma5)|, *negative how many of its two determinants are negative (0 with a twist). The number of

@@ -81,7 +81,10 @@ typedef struct lat_hop_args {
     double edge[2];     /* a real one of t, forward and back; 1 where ranks meet */
     int phases; /* bits mu, mu + 4 (forward, back; x, y, z): it is not 1; of t: it has an im */
     lat_hop_faces faces;
-    double t;            /* weight of hops in t over that of the others */
+    double t;  /* weight of hops in t over that of the others */
+    bool unit; /* links of t are 1 and not read, but where bits 3 and 7 (forward, back) of
+                * `walls` say that the ends of t have them */
+    uint32_t walls;
     int sums;            /* LAT_HOP_NORM and others */
     uint32_t before;     /* sites of a parity that ranks below have: for the shadow's signs */
     int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
@@ -101,6 +104,7 @@ typedef struct lat_hop_args {
     bool flip; /* gamma5 of the result; not in half */
     bool early;      /* the kernel may begin while the one before ends (compute capability 9) */
     int most_shared; /* bytes of shared memory that a block may take */
+    int processors;  /* multiprocessors */
     int columns;
     uint8_t active[LAT_HOP_COLUMNS];
 } lat_hop_args;
@@ -110,7 +114,8 @@ typedef struct lat_hop_args {
 typedef struct lat_hop_site {
     uint32_t i, next[8]; /* of x+, y+, z+, t+, x-, .. */
     uint32_t group;      /* of links and of what is written: i / 32, odd sites behind even ones */
-    uint32_t crosses;    /* bit k: neighbour k is across the boundary */
+    uint32_t crosses;    /* bit k: neighbour k is across the boundary; bits 11 and 15: the links
+                          * forward and back in t are not 1 */
 } lat_hop_site;
 
 DEVICE uint32_t hop_x(const lat_hop_sites &s, uint32_t x)
@@ -345,6 +350,12 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
         float norm;
     };
 
+    /* Has the site a link in direction N, or is it 1? */
+    template <int N> static __device__ __forceinline__ bool linked(const lat_hop_site &p)
+    {
+        return N < 6 || p.crosses >> (N == 6 ? 11 : 15) & 1;
+    }
+
     template <int N>
     static __device__ __forceinline__ void fetch(raw &w, const lat_hop_args &a,
                                                  const lat_hop_site &p, const char *in,
@@ -355,7 +366,7 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
         const bool cut = GHOSTS && K == 3 && p.crosses >> (K + 4 * BACK) & 1;
         const char *const group = (cut ? a.faces.ghost[!BACK] + ghost : in)
                                   + (size_t)(n / 32) * form::GROUP;
-        if (!MANY)
+        if (!MANY && linked<N>(p))
             load_link<P, R>(w.u, a.links + (size_t)p.group * LINKS + N * link::BLOCK, p.i % 32,
                             policy);
         if (K < 3)
@@ -406,22 +417,55 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
         return f;
     }
 
+    /* r += scale times direction N: with a link u; where it is 1; with the words of a link. */
     template <int N>
-    static __device__ __forceinline__ void compute(real r[24], raw &w, const lat_hop_args &a,
+    static __device__ __forceinline__ void add_opened(real r[24], const raw &w,
+                                                      const lat_hop_args &a, const lat_hop_site &p,
+                                                      const real u[18], real scale)
+    {
+        real h[12];
+        const real f = scale * half_spinor<N>(h, w, a, p);
+        multiply<N / 2, N % 2 != 0>(r, u, h, f);
+    }
+
+    template <int N>
+    static __device__ __forceinline__ void add_unit(real r[24], const raw &w, const lat_hop_args &a,
+                                                    const lat_hop_site &p, real scale)
+    {
+        real h[12];
+        const real f = scale * half_spinor<N>(h, w, a, p)
+                       * (P == LAT_STORAGE_HALF ? (real)(1 / LAT_FIXED_ONE) : (real)1);
+#pragma unroll
+        for (int c = 0; c < 6; c += 2) {
+            const real x[4] = {h[c], h[c + 1], h[6 + c], h[7 + c]};
+            spread<N / 2, N % 2 != 0>(r, c, x, f);
+        }
+    }
+
+    template <int N>
+    static __device__ __forceinline__ void add(real r[24], const raw &w, const lat_hop_args &a,
+                                               const lat_hop_site &p, const uint32_t *words,
+                                               real scale)
+    {
+        real u[18];
+        if (!linked<N>(p)) {
+            add_unit<N>(r, w, a, p, scale);
+            return;
+        }
+        open_link<P, R>(u, words);
+        add_opened<N>(r, w, a, p, u, scale);
+    }
+
+    /* The same with the link that was fetched, or is in shared memory. */
+    template <int N>
+    static __device__ __forceinline__ void compute(real r[24], const raw &w, const lat_hop_args &a,
                                                    const lat_hop_site &p, const char *shared,
                                                    real scale)
     {
-        enum { K = N / 2, BACK = N % 2 };
-        real u[18], h[12];
-        if (MANY) {
-            uint32_t words[link::WORDS];
+        uint32_t words[link::WORDS];
+        if (MANY && linked<N>(p))
             shared_link<P, R>(words, shared + N * link::BLOCK, p.i % 32);
-            open_link<P, R>(u, words);
-        } else {
-            open_link<P, R>(u, w.u);
-        }
-        const real f = scale * half_spinor<N>(h, w, a, p);
-        multiply<K, BACK != 0>(r, u, h, f);
+        add<N>(r, w, a, p, MANY ? words : w.u, scale);
     }
 
     /* r = scale h(x), loads AHEAD directions before their arithmetic. With x, a group of spinors, r
@@ -779,6 +823,7 @@ DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)
 {
     lat_hop_site p = hop_site(a.sites, i, a.parity ^ (int)b.odd);
     p.group = i / 32 + (b.odd ? (a.sites.half + 31) / 32 : 0);
+    p.crosses |= (a.unit ? p.crosses & a.walls : 0x88) << 8;
     return p;
 }
 
@@ -816,13 +861,65 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     finish<P, END, SW, ONCE, false>(a, p, (int)blockIdx.y, there, h, policy, NULL);
 }
 
-/* LINKS bytes of links, and CLOVER of clover matrices behind them, to shared memory of this warp of
- * a side of four; NULL: none. All threads of a block call it once, then wait_for_brought(). */
-template <int LINKS, int CLOVER, int SIDES>
-DEVICE void bring(char *to, const char *links, const char *clover, uint64_t *barrier,
-                  uint64_t policy)
+/* Of one column, where a multiprocessor has two blocks at most (16^4), so that a thread may have
+ * 255 registers: links of all directions come before the wait, spinors run two directions ahead. */
+template <int P, int R, int END, int SW, bool GHOSTS>
+__global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_hop_args a)
 {
-    const uint32_t side = threadIdx.x / 128, lane = threadIdx.x % 32;
+    typedef hop<P, R, true, false, SW, GHOSTS> H;
+    if (GHOSTS && sends<P>(a))
+        return;
+    const hop_block b = block_of<GHOSTS>(a);
+    const uint32_t i = hop_number(a.sites, b.number, threadIdx.x);
+    const bool there = i < a.sites.half;
+    const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
+    typename H::real h[24];
+    typename H::raw w[3];
+    uint32_t u[8][H::link::WORDS];
+    const uint64_t policy = read_once();
+#define LINK(n) \
+    if (H::template linked<n>(p)) \
+        load_link<P, R>(u[n], a.links + (size_t)p.group * H::LINKS + (n)*H::link::BLOCK, p.i % 32, \
+                        policy);
+    LINK(0)
+    LINK(1)
+    LINK(2)
+    LINK(3) LINK(4) LINK(5) LINK(6) LINK(7)
+#undef LINK
+        const size_t column = (size_t)a.active[0] * a.column;
+    const char *const in = spinors_in<P>(a, b) + column;
+    const typename H::real scale = scales_hop<END>() ? (typename H::real)a.a : 1;
+    WAIT_FOR_SPINORS();
+    if (i / 32 * 32 >= a.sites.half) /* the whole warp */
+        return;
+#define FETCH(n) H::template fetch<(n) < 8 ? (n) : 7>(w[(n) % 3], a, p, in, 0, policy)
+#define STEP(n) \
+    if ((n) < 6) \
+        FETCH((n) + 2); \
+    H::template add<n>(h, w[(n) % 3], a, p, u[n], scale);
+    FETCH(0);
+    FETCH(1);
+#pragma unroll
+    for (int k = 0; k < 24; k++)
+        h[k] = 0;
+    STEP(0)
+    STEP(1)
+    STEP(2)
+    STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+#undef STEP
+#undef FETCH
+        finish<P, END, SW, false, false>(a, p, 0, there, h, policy, NULL);
+}
+
+/* LINKS bytes of links, and CLOVER of clover matrices behind them, to shared memory of this warp of
+ * a side of four; NULL: none. Of links not those of t, a quarter, where p says of all sites of the
+ * warp that they are 1. All threads of a block call it once, then wait_for_brought(). */
+template <int LINKS, int CLOVER, int SIDES>
+DEVICE void bring(char *to, const char *links, const char *clover, const lat_hop_site &p,
+                  uint64_t *barrier, uint64_t policy)
+{
+    const uint32_t side = threadIdx.x / 128, lane = threadIdx.x % 32,
+                   wanted = __any_sync(~0u, (p.crosses & 0x8800) != 0) ? LINKS : LINKS / 4 * 3;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const uint32_t bar = (uint32_t)__cvta_generic_to_shared(barrier),
                    at = (uint32_t)__cvta_generic_to_shared(to);
@@ -833,7 +930,7 @@ DEVICE void bring(char *to, const char *links, const char *clover, uint64_t *bar
     __syncthreads();
     if (side || lane)
         return;
-    const uint32_t bytes = (links ? LINKS : 0) + (clover ? CLOVER : 0);
+    const uint32_t bytes = (links ? wanted : 0) + (clover ? CLOVER : 0);
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
                  : "memory");
 #define BULK(to, from, bytes) \
@@ -842,12 +939,12 @@ DEVICE void bring(char *to, const char *links, const char *clover, uint64_t *bar
                  "l"(from), "r"((uint32_t)(bytes)), "r"(bar), "l"(policy) \
                  : "memory")
     if (links)
-        BULK(at, links, LINKS);
+        BULK(at, links, wanted);
     if (CLOVER && clover)
         BULK(at + LINKS, clover, CLOVER);
 #undef BULK
 #else
-    for (uint32_t k = (side * 32 + lane) * 16; links && k < LINKS; k += SIDES * 512)
+    for (uint32_t k = (side * 32 + lane) * 16; links && k < wanted; k += SIDES * 512)
         *(uint4 *)(to + k) = load16_once(links + k, policy);
     for (uint32_t k = (side * 32 + lane) * 16; CLOVER && clover && k < CLOVER; k += SIDES * 512)
         *(uint4 *)(to + LINKS + k) = load16_once(clover + k, policy);
@@ -893,7 +990,7 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     const char *const matrices = HOLD ? held_clover(a) : NULL;
     bring<H::LINKS, HOLD ? (int)lat_form<P>::CLOVER : 0, SIDES>(
         shared + warp * EACH, some ? a.links + (size_t)p.group * H::LINKS : NULL,
-        some && matrices ? matrices + (size_t)p.group * lat_form<P>::CLOVER : NULL, &barrier,
+        some && matrices ? matrices + (size_t)p.group * lat_form<P>::CLOVER : NULL, p, &barrier,
         policy);
     WAIT_FOR_SPINORS();
     wait_for_brought(&barrier);
@@ -913,6 +1010,87 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
         if (GHOSTS && !H::TAKE)
             edge_ghosts<P, true>(a, p, ghost);
         finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, policy, shared + warp * EACH + H::LINKS);
+    }
+}
+
+/* hop_many in half with links of t that are 1: each thread opens its links of space, 18 numbers,
+ * once for all columns, as instructions are what it takes. They are in shared memory as those of
+ * single are; links at the ends of t are opened for each column. */
+enum { HOP_OPENED = 6 * lat_link_form<LAT_STORAGE_SINGLE, 18>::BLOCK }; /* bytes of a warp */
+
+template <int R, int END, int SW, bool GHOSTS, bool HOLD>
+__global__ void __launch_bounds__(128, HOLD ? 3 : 4)
+    hop_opened(const __grid_constant__ lat_hop_args a)
+{
+    typedef hop<LAT_STORAGE_HALF, R, true, false, SW, GHOSTS> H;
+    typedef typename H::link link;
+    typedef lat_link_form<LAT_STORAGE_SINGLE, 18> opened;
+    extern __shared__ __align__(128) char shared[];
+    if (GHOSTS && sends<LAT_STORAGE_HALF>(a))
+        return;
+    const hop_block b = block_of<GHOSTS>(a);
+    const uint32_t i = hop_number(a.sites, b.number, threadIdx.x), lane = threadIdx.x % 32;
+    const bool there = i < a.sites.half;
+    const uint64_t policy = read_once();
+    const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
+    enum { CLOVER = HOLD ? (int)lat_form<LAT_STORAGE_HALF>::CLOVER : 0 };
+    char *const own = shared + threadIdx.x / 32 * (HOP_OPENED + CLOVER);
+    __shared__ __align__(8) uint64_t barrier;
+    const char *const matrices = HOLD && i / 32 * 32 < a.sites.half ? held_clover(a) : NULL;
+    if (HOLD)
+        bring<HOP_OPENED, CLOVER, 1>(
+            own, NULL, matrices ? matrices + (size_t)p.group * CLOVER : NULL, p, &barrier, policy);
+    const char *const links = a.links + (size_t)p.group * H::LINKS;
+#pragma unroll
+    for (int n = 0; n < 6; n++) {
+        uint32_t words[link::WORDS];
+        float u[18];
+        load_link<LAT_STORAGE_HALF, R>(words, links + n * link::BLOCK, p.i % 32, policy);
+        open_link<LAT_STORAGE_HALF, R>(u, words);
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            *(float4 *)(own + n * opened::BLOCK + c * 512 + lane * 16) = make_float4(
+                u[4 * c], u[4 * c + 1], u[4 * c + 2], u[4 * c + 3]);
+        *(float2 *)(own + n * opened::BLOCK + 2048 + lane * 8) = make_float2(u[16], u[17]);
+    }
+    WAIT_FOR_SPINORS();
+    if (HOLD)
+        wait_for_brought(&barrier);
+    if (i / 32 * 32 >= a.sites.half) /* the whole warp */
+        return;
+    const float scale = scales_hop<END>() ? (float)a.a : 1;
+#pragma unroll 1
+    for (int n = 0; n < a.columns; n++) {
+        const char *const in = spinors_in<LAT_STORAGE_HALF>(a, b) + (size_t)a.active[n] * a.column;
+        const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
+        float h[24];
+        typename H::raw w[2];
+#define FETCH(k) H::template fetch<(k) < 8 ? (k) : 7>(w[(k) % 2], a, p, in, ghost, policy)
+#define SPACE(k) \
+    { \
+        float u[18]; \
+        FETCH(k + 1); \
+        shared_link<LAT_STORAGE_SINGLE, 18>((uint32_t *)u, own + (k)*opened::BLOCK, lane); \
+        H::template add_opened<k>(h, w[(k) % 2], a, p, u, scale); \
+    }
+#define TIME(k) \
+    { \
+        uint32_t words[link::WORDS]; \
+        if (H::template linked<k>(p)) \
+            load_link<LAT_STORAGE_HALF, R>(words, links + (k)*link::BLOCK, p.i % 32, policy); \
+        H::template add<k>(h, w[(k) % 2], a, p, words, scale); \
+    }
+        FETCH(0);
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            h[k] = 0;
+        SPACE(0) SPACE(1) SPACE(2) SPACE(3) SPACE(4) SPACE(5) FETCH(7);
+        TIME(6)
+        TIME(7)
+#undef FETCH
+#undef SPACE
+#undef TIME
+        finish<LAT_STORAGE_HALF, END, SW, true, HOLD>(a, p, n, there, h, policy, own + HOP_OPENED);
     }
 }
 

@@ -58,7 +58,9 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
         HOLD = has_clover<END>() && !DOUBLE, /* clover matrices would leave room for a block less */
         SHARED = 4
                  * (8 * lat_link_form<LAT_P, R>::BLOCK + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
-        ONE_BLOCKS = DOUBLE ? has_clover<END>() ? 2 : 3 : 4,
+        ONE_BLOCKS = DOUBLE                       ? has_clover<END>() ? 2 : 3
+                     : HALF && R == 12 && END < 2 ? 5
+                                                  : 4,
         MANY_BLOCKS = DOUBLE   ? R == 12 ? 2 : 1
                       : SINGLE ? 2
                                : 4
@@ -68,6 +70,15 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
         if (takes_tiles(a) && TILE_BLOCKS * BYTES <= a->most_shared)
             return launch_many(hop_tile<LAT_P, R, END, MANY_ONCE, TILE_BLOCKS>, BYTES, 1, a,
                                stream);
+    }
+    if constexpr (!DOUBLE && (END == 0 || END == 1) && !PHASES) {
+        if (a->columns == 1 && blocks_of(a) <= 2 * (unsigned)a->processors)
+            return launch_one(hop_small<LAT_P, R, END, SW, GHOSTS>, a, stream);
+    }
+    if constexpr (HALF && (END == 0 || END == 1 || END == 4) && !PHASES) {
+        enum { OPENED = 4 * (HOP_OPENED + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)) };
+        if (a->columns > 1 && a->unit && OPENED <= a->most_shared)
+            return launch_many(hop_opened<R, END, SW, GHOSTS, HOLD != 0>, OPENED, 1, a, stream);
     }
     if (a->columns > 1 && !PHASES && SHARED <= a->most_shared)
         return launch_many(hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD,

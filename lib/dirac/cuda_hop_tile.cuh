@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     tile.begin(a, p, warp, hop_number(a.sites, b.number, 0) / 32,
                (uint32_t)__cvta_generic_to_shared(shared) + 4 * form::LINKS);
     __shared__ __align__(8) uint64_t barrier;
-    bring<H::LINKS, 0, 1>(shared + warp * H::LINKS, a.links + (size_t)p.group * H::LINKS, NULL,
+    bring<H::LINKS, 0, 1>(shared + warp * H::LINKS, a.links + (size_t)p.group * H::LINKS, NULL, p,
                           &barrier, policy);
     const char *const in = spinors_in<P>(a, b);
     WAIT_FOR_SPINORS();

@@ -99,6 +99,27 @@ DEVICE void to_outside(double v[24], const double w[24])
     }
 }
 
+/* v <- G v, or G^+ v, of a site's spinor. */
+DEVICE void turn_spinor(double v[24], const double *g, bool back)
+{
+    for (int s = 0; s < 24; s += 6) {
+        double old[6];
+        for (int k = 0; k < 6; k++)
+            old[k] = v[s + k];
+        for (int i = 0; i < 3; i++) {
+            double re = 0, im = 0;
+            for (int j = 0; j < 3; j++) {
+                const int at = 2 * (back ? 3 * j + i : 3 * i + j);
+                const double a = g[at], b = back ? -g[at + 1] : g[at + 1];
+                re += a * old[2 * j] - b * old[2 * j + 1];
+                im += a * old[2 * j + 1] + b * old[2 * j];
+            }
+            v[s + 2 * i] = re;
+            v[s + 2 * i + 1] = im;
+        }
+    }
+}
+
 /* u[site][mu][18] -> links[group][8][chunk][32] of a parity; blockIdx.y: x+, x-, y+ .. */
 template <int P, int R>
 __global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, const double *u,
@@ -116,11 +137,12 @@ __global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, 
               u + (natural_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
 }
 
-/* v[count][24], natural sites first .. first+count-1, to a column or back. */
+/* v[count][24], natural sites first .. first+count-1, to a column or back; g[site][18]: the gauge
+ * of the column, NULL: that of the host. */
 template <int P>
 __global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
-                             lat_parity wanted, const double *v, size_t first, size_t count,
-                             char *column)
+                             lat_parity wanted, const double *v, const double *g, size_t first,
+                             size_t count, char *column)
 {
     const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= count)
@@ -129,9 +151,13 @@ __global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t par
     const uint32_t i = number_of(s, first + n, &parity);
     if (wanted != LAT_BOTH && parity != (int)wanted)
         return;
-    double w[24];
+    double w[24], from[24];
     typename lat_form<P>::real r[24];
-    to_inside(w, v + n * 24);
+    for (int k = 0; k < 24; k++)
+        from[k] = v[n * 24 + k];
+    if (g)
+        turn_spinor(from, g + (first + n) * 18, false);
+    to_inside(w, from);
     for (int k = 0; k < 24; k++)
         r[k] = (typename lat_form<P>::real)w[k];
     put_spinor<P, false>(column + (size_t)parity * parity_bytes
@@ -141,7 +167,8 @@ __global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t par
 
 template <int P>
 __global__ void unpack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
-                               double *v, size_t first, size_t count, const char *column)
+                               double *v, const double *g, size_t first, size_t count,
+                               const char *column)
 {
     const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= count)
@@ -154,7 +181,12 @@ __global__ void unpack_spinors(const __grid_constant__ lat_hop_sites s, size_t p
                   i % 32, false);
     for (int k = 0; k < 24; k++)
         w[k] = (double)r[k];
-    to_outside(v + n * 24, w);
+    double to[24];
+    to_outside(to, w);
+    if (g)
+        turn_spinor(to, g + (first + n) * 18, true);
+    for (int k = 0; k < 24; k++)
+        v[n * 24 + k] = to[k];
 }
 
 /* From one storage to another, in the same order. */

@@ -23,7 +23,9 @@ static void cpu_close(lat_dirac *d)
     lat_hop_table_free(&c->table);
     lat_dfield_free(c->tmp);
     lat_dfield_free(c->other);
-    free(c->links);
+    free(c->links[0]);
+    free(c->links[1]);
+    free(c->unit);
     free(c->clover);
     free(c->inverse);
     free(c);
@@ -63,7 +65,8 @@ static int fill(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *o
         return -1;
     c->d.clover = f->csw != 0 || f->csw_t != 0;
     c->work = (lat_hop_work){.table = &c->table,
-                             .links = c->links,
+                             .links = {c->links[0], c->links[1]},
+                             .unit = c->unit,
                              .reals = c->d.reals,
                              .columns = c->s->space.columns,
                              .temporal = 1 / c->w};

@@ -14,7 +14,8 @@ typedef struct lat_cpu_dirac {
     lat_cpu_spinors *s;
     lat_hop_table table;
     lat_hop_work work;
-    void *links, *clover, *inverse;
+    void *links[2], *clover, *inverse;
+    uint8_t *unit;     /* [own blocks], of lat_hop_work */
     lat_dfield *tmp;   /* D in, on the other parity; S in of NORMAL, on the same */
     lat_dfield *other; /* A^-1 in, of the symmetric S^+; made when it is first needed */
     double w;          /* of spatial hops */

@@ -15,6 +15,7 @@ extern "C" {
 #include "lattice/field.h"
 #include "links.h"
 #include "staging.h"
+#include "temporal.h"
 extern const lat_dirac_ops lat_dirac_gpu;
 }
 
@@ -53,27 +54,6 @@ static void gpu_close(lat_dirac *dirac)
     lat_dfield_free(d->first);
     lat_dfield_free(d->middle);
     free(d);
-}
-
-/* Links in double on the device, in natural order, ghosts behind them. */
-static int upload(const lat_cuda_device *dev, const lat_field *u, double **all)
-{
-    const size_t n = lat_field_held(u), most = LAT_CUDA_STAGE / (LAT_STAGE_LINK * sizeof(double));
-    if (lat_cuda_malloc((void **)all, n * LAT_STAGE_LINK * sizeof(double), "the links"))
-        return -1;
-    for (size_t k = 0, at = 0; at < n; k++, at += most) {
-        const size_t count = n - at < most ? n - at : most;
-        double *const piece = (double *)dev->pinned[k % 2];
-        if (failed(cudaEventSynchronize(dev->done[k % 2])))
-            return -1;
-        lat_stage_links(u, at, count, piece);
-        if (failed(cudaMemcpyAsync(*all + at * LAT_STAGE_LINK, piece,
-                                   count * LAT_STAGE_LINK * sizeof(double), cudaMemcpyHostToDevice,
-                                   dev->stream))
-            || failed(cudaEventRecord(dev->done[k % 2], dev->stream)))
-            return -1;
-    }
-    return 0;
 }
 
 /* Memory of so many zeros for each parity, odd sites behind even ones. */
@@ -181,9 +161,9 @@ static int fill(gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev, bo
     const cudaStream_t s = dev->stream;
     double *all = NULL;
     unsigned long long *bad = NULL;
-    int rc = lat_agree(dev->dev.comm, reserve<P>(d, &bad) || upload(dev, u, &all) ? -1 : 0);
-    rc = rc || (d->dirac.clover && make_clover_of<P>(d, all, traceless, bad, s))
-         || cut_time(d, all, s)
+    int rc = lat_agree(dev->dev.comm, reserve<P>(d, &bad) || lat_gpu_upload(dev, u, &all) ? -1 : 0);
+    rc = rc || lat_gpu_turn_links(d->s, d->hop.unit, lat_field_held(u) / 4, all)
+         || (d->dirac.clover && make_clover_of<P>(d, all, traceless, bad, s)) || cut_time(d, all, s)
          || (d->dirac.reals == 12 ? make_links<P, 12>(d, all, s) : make_links<P, 18>(d, all, s));
     rc = failed(cudaStreamSynchronize(s)) || rc;
     cudaFree(all);
@@ -232,6 +212,7 @@ static void set_boundary(const lat_fermion *f, const lat_grid *grid, lat_hop_arg
         if (mu < 3 && (a->phase[mu][0] != 1 || a->phase[mu][1] != 0))
             a->phases |= 1 << mu | 1 << (mu + 4);
     }
+    a->walls = (uint32_t)last << 3 | (uint32_t)first << 7;
     a->edge[0] = last ? a->phase[3][0] : 1;
     a->edge[1] = first ? a->phase[3][0] : 1;
     if (a->phase[3][1] != 0)
@@ -244,12 +225,16 @@ static void set_hop(gpu_dirac *d)
     int device = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&d->hop.most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    cudaDeviceGetAttribute(&d->hop.processors, cudaDevAttrMultiProcessorCount, device);
     d->hop.sites = d->s->sites;
     d->hop.column = d->s->column;
     d->hop.before = lat_gpu_before(d->s);
     d->hop.t = f->xi / f->nu;
     d->hop.early = lat_cuda_device_of(d->s->space.grid->dev)->overlap != 0;
     set_boundary(f, d->s->space.grid, &d->hop);
+    /* With open time some links of t are 0. */
+    d->hop.unit = d->s->space.temporal && !f->boundary[3].open
+                  && lat_temporal_unit(d->s->space.temporal, d->s->space.grid->spec.storage);
     d->dirac.fuses = d->s->space.grid->spec.storage != LAT_STORAGE_HALF && !d->hop.phases
                      && !d->dirac.clover && f->twist == 0;
 }

@@ -5,7 +5,8 @@
  *
  * A vector has one real of each site of a block (grid/layout.h). Vectors lie so:
  *     spinors   [block][column][spin][colour][re, im]
- *     links     [block][8][row][colour][re, im], 8: forward and backward of t, x, y, z; backward
+ *     links     [block][2][row][colour][re, im], 2: forward and backward of t; apart from these,
+ *               as blocks where they are 1 do not read them, [block][6] .. of x, y, z; backward
  *               ones are U_mu(x-mu)^+. 12 (4) reals: all rows but the last; 8 of SU(3): angles.
  *     clover    [block][2][diagonal: 2N, below it: N(2N-1) complex, row by row], for the spins
  *               (upper + lower) and (upper - lower), of which it makes the same; divided by 2
@@ -55,10 +56,11 @@ typedef struct lat_diagonal {
 
 typedef struct lat_hop_work {
     const lat_hop_table *table;
-    const void *links;
-    int reals;       /* a link */
-    int columns;     /* of a field */
-    double temporal; /* what temporal hops have more than spatial ones: xi/nu */
+    const void *links[2]; /* of t, of space */
+    const uint8_t *unit; /* [own blocks]: bits 0 and 1: all links forward, back in t are 1 */
+    int reals;           /* a link */
+    int columns;         /* of a field */
+    double temporal;     /* what temporal hops have more than spatial ones: xi/nu */
     lat_diagonal diagonal;
 } lat_hop_work;
 

@@ -406,34 +406,42 @@ typedef struct {
     bool few, ahead, collects;
 } LAT_(how);
 
-/* What comes next: where it reads its spinors, and links to be fetched meanwhile, from one
- * direction to the next so many vectors apart. far: forward in t, of a column FAR further on, which
+/* What comes next: where it reads its spinors, and links to be fetched meanwhile, `share` vectors a
+ * direction, but for the directions of `unit`; far: forward in t, of a column FAR further on, which
  * comes from memory; or NULL. */
 #define FAR 6
 typedef struct {
-    const LAT_T *in, *links, *far;
+    const LAT_T *in, *of_t, *of_space, *far;
     const lat_hop_step *step;
     int share;
+    unsigned unit;
 } LAT_(ahead);
 
+/* Those of direction d, `each` vectors apart. */
+#define LINKS(of_t, of_space, each) (d < 2 ? (of_t) + d * (each) : (of_space) + (d - 2) * (each))
+
 /* One direction of a block. `last` has the last rows of all directions; those of links that are
- * stored without are made if `first`. */
-LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, const LAT_T *u,
-                                     LAT_T *last, bool first, const LAT_T *in, bool flip,
-                                     size_t pitch, const lat_hop_step *step,
-                                     const LAT_(ahead) *next, int d, LAT_T weight, LAT_(how) how)
+ * stored without are made if `first`. Links are 1 if bit d of `unit` is set; which the two
+ * directions of t look at alone, as they begin the sum, of which little is in registers then. */
+LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, const LAT_T *of_t,
+                                     const LAT_T *of_space, unsigned unit, LAT_T *last, bool first,
+                                     const LAT_T *in, bool flip, size_t pitch,
+                                     const lat_hop_step *step, const LAT_(ahead) *next, int d,
+                                     LAT_T weight, LAT_(how) how)
 {
     const int reals = how.few ? LINK_REALS - 2 * LAT_N : LINK_REALS;
     const lat_hop_step st = step[d];
     const LAT_T *p = in + (size_t)st.block * pitch;
-    u += d * reals;
+    const LAT_T *u = LINKS(of_t, of_space, reals);
     if (how.ahead) {
         const LAT_T *q = next->in + (size_t)next->step[d].block * pitch;
-        if (next->share == reals)
-            LAT_(fetch)(next->links + d * reals, reals, TO_FIRST_ONCE);
+        if (d < 2 && next->unit >> d & 1)
+            ;
+        else if (next->share == reals)
+            LAT_(fetch)(LINKS(next->of_t, next->of_space, reals), reals, TO_FIRST_ONCE);
         else
             for (int i = 0; i < next->share; i += PER_LINE)
-                LAT_(fetch)(next->links + d * next->share + i, PER_LINE, TO_FIRST);
+                LAT_(fetch)(LINKS(next->of_t, next->of_space, next->share) + i, PER_LINE, TO_FIRST);
         if (d < 2)
             LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF, TO_FIRST);
         else
@@ -443,7 +451,7 @@ LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, con
     }
     if (how.few) {
         last += d * 2 * LAT_N;
-        if (first)
+        if (first && d >= 2)
             LAT_(last_row)(last, u);
     }
     LAT_T other[SPINOR];
@@ -454,7 +462,13 @@ LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, con
     LAT_(half) h = LAT_(project)(SIDE(p, flip), SIDE(p, !flip), d);
     if (__builtin_expect(st.twist, 0))
         h = LAT_(twist)(h, w->table, st.twist);
-    LAT_(times_link)(r, u, how.few ? last : u + LINK_REALS - 2 * LAT_N, &h, d, weight);
+    if (d < 2 && unit >> d & 1) {
+        COLOURS(LAT_(spread)(r, h.v[0][c], h.v[1][c], c, d, weight);)
+    } else {
+        if (how.few && first && d < 2)
+            LAT_(last_row)(last, u);
+        LAT_(times_link)(r, u, how.few ? last : u + LINK_REALS - 2 * LAT_N, &h, d, weight);
+    }
 }
 
 /* r <- A^-1 r, or A chi + b r. */
@@ -561,7 +575,7 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
 {
     const size_t pitch = (size_t)w->columns * SPINOR;
     const LAT_T weight = LAT_(set)((LAT_S)(2 * w->temporal));
-    const int stored = 8 * w->reals, share = (w->reals + k->columns - 1) / k->columns,
+    const int share = (w->reals + k->columns - 1) / k->columns,
               far = k->columns < FAR ? k->columns : FAR;
     LAT_T last[8 * 2 * LAT_N];
 #if LAT_N == 3
@@ -569,13 +583,20 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
 #endif
     for (int b = begin; b < end; b++) {
         const lat_hop_step *step = w->table->step + (size_t)b * 8;
-        const LAT_T *u = (const LAT_T *)w->links + (size_t)b * (size_t)stored;
-        const LAT_T *links_ahead = b + 1 < end ? u + stored : u;
+        const int ahead = b + 1 < end; /* 1 block, or none */
+        const LAT_T *of_t = (const LAT_T *)w->links[0] + (size_t)b * 2 * (size_t)w->reals,
+                    *of_space = (const LAT_T *)w->links[1] + (size_t)b * 6 * (size_t)w->reals,
+                    *t_ahead = of_t + ahead * 2 * w->reals,
+                    *space_ahead = of_space + ahead * 6 * w->reals;
+        const unsigned unit = w->unit[b],
+                       unit_ahead = w->unit[b + ahead]
+                                    & (k->columns == 1 || w->unit[b + ahead] == 3 ? 3 : 0);
 #if LAT_N == 3
         if (how.few && w->reals == 8) {
             for (int d = 0; d < 8; d++)
-                LAT_(from_angles)(rows + 12 * d, u + 8 * d);
-            u = rows;
+                LAT_(from_angles)(rows + 12 * d, d < 2 ? of_t + 8 * d : of_space + 8 * (d - 2));
+            of_t = rows;
+            of_space = rows + 24;
         }
 #endif
         const lat_hop_step *step_ahead = b + 1 == end ? step : step + 8;
@@ -585,8 +606,10 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
             LAT_(ahead) next;
             next.in = fields + (size_t)k->column[more ? i + 1 : 0] * SPINOR;
             next.step = more ? step : step_ahead;
-            next.links = links_ahead + i * 8 * share;
+            next.of_t = t_ahead + i * 2 * share;
+            next.of_space = space_ahead + i * 6 * share;
             next.share = share;
+            next.unit = unit_ahead;
             next.far = NULL;
             if (k->far)
                 next.far = fields
@@ -594,7 +617,8 @@ LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, i
                            + (size_t)(far_more ? step : step_ahead)->block * pitch;
             LAT_(spinor) r;
 #define DIRECTION(d) \
-    LAT_(direction)(&r, w, u, last, i == 0, in, k->flip_in, pitch, step, &next, d, weight, how);
+    LAT_(direction) \
+    (&r, w, of_t, of_space, unit, last, i == 0, in, k->flip_in, pitch, step, &next, d, weight, how);
             DIRECTION(0)
             DIRECTION(1)
             DIRECTION(2)
@@ -648,4 +672,5 @@ static void LAT_(diagonal)(const lat_hop_work *w, const lat_hop_call *k, int beg
 #undef COLOURS
 #undef SIDE
 #undef PER_LINE
+#undef LINKS
 #undef FAR

@@ -133,8 +133,7 @@ int lat_link_reals(const lat_field *u, lat_storage storage, int asked)
     if (asked == all)
         return all;
     const int reals = asked ? asked : few;
-    /* Links are as unitary as the program that wrote them left them: 1024 roundings. */
-    const double bound = 1024 * (storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24);
+    const double bound = lat_link_bound(storage);
     size_t where;
     const double own = worst_link(u, reals, &where);
     double worst = own;

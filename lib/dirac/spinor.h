@@ -61,6 +61,8 @@ typedef struct lat_spinor_space {
     const struct lat_spinor_ops *ops;
     lat_grid *grid;
     int nc, columns;
+    const struct lat_temporal *temporal; /* NULL: fields have the gauge of hosts. Borrowed, and set
+                                          * before fields and operators are made (temporal.h) */
 } lat_spinor_space;
 
 /* <x, y> is the sum of conj(x) y; |x|^2 = <x, x>. Scalars a, b .. have `columns` numbers; NULL
@@ -72,7 +74,7 @@ typedef struct lat_spinor_ops {
 
     /* Spinor `object` of each site of a host field of spinors (lattice/field.h) to a column, and
      * back: own sites, both parities; one rounding to the storage, besides those of the change of
-     * basis. */
+     * basis and gauge. */
     int (*put)(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host, int object);
     int (*get)(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host, int object);
 
@@ -124,7 +126,7 @@ typedef struct lat_spinor_ops {
                   lat_scalar *dot);
 
     /* y <- x, where x is of the space `from`, on a grid of the same lattice and device with another
-     * storage, or the same: rounded once. For mixed precision; called with the space of y. Where
+     * storage, or the same, and in the same gauge: rounded once. For mixed precision; called with the space of y. Where
      * one of both spaces has a single column, that is taken for the column of p, the only one. */
     int (*convert)(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
                    const lat_dfield *x, lat_dfield *y);

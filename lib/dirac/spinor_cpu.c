@@ -10,9 +10,10 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "grid/reduce.h"
-#include "lattice/field.h"
+#include "lattice/iterate.h"
 #include "shadow.h"
 #include "site/random.h"
+#include "temporal.h"
 
 static const lat_dirac_lanes *const *const tables[] = LAT_ISA_EACH(lat_dirac_, );
 
@@ -80,7 +81,7 @@ static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
         lat_fail("out of memory: spinors");
         return NULL;
     }
-    s->space = (lat_spinor_space){&lat_spinor_cpu, grid, nc, columns};
+    s->space = (lat_spinor_space){&lat_spinor_cpu, grid, nc, columns, NULL};
     s->lanes = tables[lat_isa_widest()][nc] + (grid->spec.storage == LAT_STORAGE_DOUBLE);
     const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
     s->slices = lat_alloc(rows, (size_t)lat_reduce_slices(grid) * sizeof(double), "sums of slices");
@@ -241,6 +242,7 @@ typedef struct transfer {
     const lat_field *host;
     lat_field *to;
     uint64_t seed;
+    const lat_field *g; /* of host fields to the gauge of the space; NULL: 1 */
 } transfer;
 
 static size_t host_spinor(const lat_field *host, int64_t site, int object)
@@ -278,6 +280,35 @@ static void to_host(const transfer *t, int64_t site, const double *spinor)
         lat_field_put(t->to, i, spinor);
 }
 
+/* psi <- G psi, or G^+ psi, of a site. */
+LAT_INLINE void turn(const lat_field *g, int n, int64_t site, bool back, double *psi)
+{
+    double m[18], old[6];
+    lat_load(g, lat_field_index(g, (size_t)site), n, m);
+    for (int spin = 0; spin < 4; spin++, psi += 2 * n) {
+        memcpy(old, psi, (size_t)(2 * n) * sizeof *old);
+        for (int i = 0; i < n; i++) {
+            double re = 0, im = 0;
+            for (int j = 0; j < n; j++) {
+                const double a = m[2 * (back ? j * n + i : i * n + j)],
+                             b = m[2 * (back ? j * n + i : i * n + j) + 1] * (back ? -1 : 1);
+                re += a * old[2 * j] - b * old[2 * j + 1];
+                im += a * old[2 * j + 1] + b * old[2 * j];
+            }
+            psi[2 * i] = re;
+            psi[2 * i + 1] = im;
+        }
+    }
+}
+
+static void change_gauge(const transfer *t, int64_t site, bool back, double *psi)
+{
+    if (t->g && t->g->head.nc == 3) /* known to the compiler */
+        turn(t->g, 3, site, back, psi);
+    else if (t->g)
+        turn(t->g, 2, site, back, psi);
+}
+
 static void draw(const transfer *t, int64_t site, double *spinor)
 {
     for (int e = 0; e < t->x->shape.reals; e += 2) {
@@ -299,10 +330,12 @@ static void put_block(const transfer *t, lat_lane_view v, const int64_t *site, i
     double psi[LANES][24], inside[24 * LANES];
     for (int l = 0; l < v.lanes; l++) {
         memset(psi[l], 0, sizeof psi[l]); /* idle lanes */
-        if (site[l] >= 0 && t->host)
+        if (site[l] >= 0 && t->host) {
             from_host(t, site[l], psi[l]);
-        else if (site[l] >= 0)
+            change_gauge(t, site[l], false, psi[l]);
+        } else if (site[l] >= 0) {
             draw(t, site[l], psi[l]);
+        }
     }
     for (int e = 0; e < reals / 2; e++)
         for (int l = 0; l < v.lanes; l++) {
@@ -325,8 +358,10 @@ static void get_block(const transfer *t, lat_lane_view v, const int64_t *site, i
             psi[l][reals / 2 + e] = (a - c) * M_SQRT1_2;
         }
     for (int l = 0; l < v.lanes; l++)
-        if (site[l] >= 0)
+        if (site[l] >= 0) {
+            change_gauge(t, site[l], true, psi[l]);
             to_host(t, site[l], psi[l]);
+        }
 }
 
 static void visit(const transfer *t, int begin, int end, on_block *fn)
@@ -358,10 +393,15 @@ static int check_host(const lat_spinor_space *s, const lat_field *host, int obje
     return 0;
 }
 
+static const lat_field *gauge_of(const lat_spinor_space *s)
+{
+    return s->temporal ? &s->temporal->g : NULL;
+}
+
 static int cpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
                    int object)
 {
-    const transfer t = {.x = x, .column = column, .object = object, .host = host};
+    const transfer t = {.x = x, .column = column, .object = object, .host = host, .g = gauge_of(s)};
     if (check_host(s, host, object))
         return -1;
     visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, put_block);
@@ -371,7 +411,7 @@ static int cpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_fie
 static int cpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
                    int object)
 {
-    const transfer t = {.x = (lat_dfield *)x, .column = column, .object = object, .to = host};
+    const transfer t = {.x = (lat_dfield *)x, .column = column, .object = object, .to = host, .g = gauge_of(s)};
     if (check_host(s, host, object))
         return -1;
     visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, get_block);

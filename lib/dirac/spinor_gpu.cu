@@ -13,6 +13,7 @@ extern "C" {
 #include "base/error.h"
 #include "lattice/field.h"
 #include "staging.h"
+#include "temporal.h"
 extern const lat_spinor_ops lat_spinor_gpu;
 }
 
@@ -145,16 +146,17 @@ static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *de
 {
     const size_t bytes = count * LAT_STAGE_SPINOR * sizeof(double);
     double *const raw = (double *)dev->raw[b];
+    const double *const g = s->space.temporal ? (const double *)s->space.temporal->device : NULL;
     const unsigned blocks = lat_cuda_blocks(count, THREADS);
     cudaError_t e = cudaSuccess;
     if (!h->to) {
         e = cudaMemcpyAsync(raw, dev->pinned[b], bytes, cudaMemcpyHostToDevice, dev->stream);
-        pack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, h->parity, raw,
-                                                             first, count, column);
+        pack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(
+            s->sites, s->parity, h->parity, raw, h->from ? g : NULL, first, count, column);
         e = e ? e : cudaGetLastError();
     } else {
-        unpack_spinors<P>
-            <<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw, first, count, column);
+        unpack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw, g, first,
+                                                               count, column);
         e = cudaGetLastError();
         e = e ? e
               : cudaMemcpyAsync(dev->pinned[b], raw, bytes, cudaMemcpyDeviceToHost, dev->stream);

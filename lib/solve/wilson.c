@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "common/progress.h"
 #include "deflation.h"
+#include "dirac/temporal.h"
 
 /* One precision. */
 typedef struct level {
@@ -29,7 +30,8 @@ struct lat_wilson {
     lat_device *device;
     const lat_field *links;
     lat_fermion fermion;
-    long promoted; /* columns that needed it */
+    lat_temporal *gauge; /* of all spaces; NULL: that of the links */
+    long promoted;       /* columns that needed it */
     lat_dfield *b, *x;
     lat_deflation *deflation;  /* or NULL */
     const lat_wilson_job *job; /* while it runs */
@@ -123,15 +125,19 @@ static double epsilon_of(lat_storage storage)
     return 1;
 }
 
-static int level_open(level *l, lat_device *device, const lat_field *links,
-                      const lat_fermion *fermion, const lat_wilson_options *o, lat_storage storage)
+static int level_open(level *l, const lat_wilson *w, lat_storage storage)
 {
+    const lat_wilson_options *o = &w->options;
+    const lat_field *links = w->links;
+    lat_device *device = w->device;
     const lat_grid_spec spec = {.lattice = links->head.geom, .storage = storage, .across = -1};
     const double volume = (double)lat_volume(&links->head.geom);
     l->form = o->form;
     if (!(l->grid = lat_grid_new(device, &spec))
-        || !(l->space = lat_spinor_open(l->grid, links->head.nc, o->columns))
-        || !(l->d = lat_dirac_open(l->space, links, fermion, &o->dirac)))
+        || !(l->space = lat_spinor_open(l->grid, links->head.nc, o->columns)))
+        return -1;
+    l->space->temporal = w->gauge;
+    if (!(l->d = lat_dirac_open(l->space, links, &w->fermion, &o->dirac)))
         return -1;
     if (storage == LAT_STORAGE_HALF && l->d->ops->cg_begin) {
         lat_grid_spec more = spec;
@@ -139,6 +145,7 @@ static int level_open(level *l, lat_device *device, const lat_field *links,
         if (!(l->grid_of_x = lat_grid_new(device, &more))
             || !(l->of_x = lat_spinor_open(l->grid_of_x, links->head.nc, o->columns)))
             return -1;
+        l->of_x->temporal = w->gauge;
     }
     l->flops = l->d->ops->flops(l->d, (lat_dirac_matrix){o->form, LAT_PLAIN}) * volume;
     l->sites = o->form == LAT_FULL ? volume : volume / 2;
@@ -186,9 +193,9 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     w->device = device;
     w->links = links;
     w->fermion = *fermion;
-    if (level_open(&w->outer, device, links, fermion, options, LAT_STORAGE_DOUBLE)
-        || (options->inner != LAT_STORAGE_DOUBLE
-            && level_open(&w->inner, device, links, fermion, options, options->inner))
+    if ((!options->gauge_given && lat_temporal_open(device, links, &w->gauge))
+        || level_open(&w->outer, w, LAT_STORAGE_DOUBLE)
+        || (options->inner != LAT_STORAGE_DOUBLE && level_open(&w->inner, w, options->inner))
         || !(w->b = vector(&w->outer, "the sources"))
         || !(w->x = vector(&w->outer, "the solutions"))) {
         lat_wilson_close(w);
@@ -207,6 +214,7 @@ void lat_wilson_close(lat_wilson *w)
     level_close(&w->spare);
     level_close(&w->inner);
     level_close(&w->outer);
+    lat_temporal_close(w->gauge);
     free(w);
 }
 
@@ -314,7 +322,7 @@ static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *repor
     if (left == 0)
         return 0;
     if (!w->spare.d
-        && level_open(&w->spare, w->device, w->links, &w->fermion, &w->options, LAT_STORAGE_SINGLE))
+        && level_open(&w->spare, w, LAT_STORAGE_SINGLE))
         return -1;
     problem->inner = &w->spare.system;
     problem->from_zero = false;

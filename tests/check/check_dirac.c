@@ -7,9 +7,11 @@
 #include "base/build.h"
 #include "base/threads.h"
 #include "dirac/dirac_cpu.h"
+#include "dirac/temporal.h"
 #include "plain_dirac.h"
 
 static lat_device *dev;
+static bool temporal; /* spaces are in the temporal gauge */
 
 /* ---- random cases ---------------------------------------------------------------------------- */
 
@@ -28,6 +30,7 @@ static int below(int n) { return (int)(uniform() * n); }
 typedef struct setup {
     lat_grid *grid;
     lat_spinor_space *s;
+    lat_temporal *gauge;
     lat_field u, host;
     plain p;
     lat_dirac *d;
@@ -83,6 +86,10 @@ static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options
     plain_keep(&t->p);
     t->grid = lat_grid_new(dev, &spec);
     t->s = t->grid ? lat_spinor_open(t->grid, nc, columns) : NULL;
+    if (t->s && temporal) {
+        CHECK(!lat_temporal_open(dev, &t->u, &t->gauge), "%s", lat_error());
+        t->s->temporal = t->gauge;
+    }
     t->d = t->s ? lat_dirac_open(t->s, &t->u, &t->p.f, &options) : NULL;
     t->host = spinors(t->u.head.geom, nc, 1);
     t->in = numbers(t->n, sizeof(cd));
@@ -103,6 +110,7 @@ static void tear_down(setup *t)
     lat_dfield_free(t->y);
     lat_dirac_close(t->d);
     lat_spinor_close(t->s);
+    lat_temporal_close(t->gauge);
     lat_grid_free(t->grid);
     lat_field_free(&t->u);
     lat_field_free(&t->host);
@@ -193,13 +201,14 @@ static const char *describe(const setup *t)
     char dims[64], boundary[LAT_BOUNDARY_TEXT];
     const lat_fermion *f = &t->p.f;
     snprintf(text, sizeof text,
-             "%s SU(%d) %s bits, %d reals, mass %g csw %g %g xi %g nu %g twist %g boundary %s%s",
+             "%s SU(%d) %s bits, %d reals, mass %g csw %g %g xi %g nu %g twist %g boundary %s%s%s",
              lat_dims_text(&t->u.head.geom, dims), t->u.head.nc,
              t->eps > 1e-7    ? "16"
              : t->eps > 1e-10 ? "32"
                               : "64",
              t->d ? t->d->reals : 0, f->mass, f->csw, f->csw_t, f->xi, f->nu, f->twist,
-             lat_boundary_text(f->boundary, boundary), t->p.traceless ? ", traceless" : "");
+             lat_boundary_text(f->boundary, boundary), t->p.traceless ? ", traceless" : "",
+             t->s->temporal ? ", temporal gauge" : "");
     return text;
 }
 
@@ -213,9 +222,11 @@ static void random_setup(setup *t, int columns)
     t->u = field_new(LAT_GAUGE, random_geometry(), nc, LAT_F64);
     fill_haar(&t->u, counter);
     random_fermion(&t->p.f);
+    temporal = below(2);
     set_up(t, storages[below(dev->gpu ? 3 : 2)], columns,
            (lat_dirac_options){reals[nc == 3 && dev->gpu ? 2 : nc - 2][below(3)], below(3) == 0,
                                below(3) == 0});
+    temporal = false;
 }
 
 /* Roundings: a hop adds 8 (2N + 2) numbers; a clover term 4N with an element of it of order 1; the
@@ -1056,6 +1067,110 @@ static void check_random(void)
     tear_down(&t);
 }
 
+/* ---- the temporal gauge ---------------------------------------------------------------------- */
+
+/* M in double and single of links that are as far from SU(3) as `real` has them, against the plain
+ * reference; `unit`: are links of t taken to be 1 in this storage? */
+static void in_temporal(lat_real real, lat_storage storage, bool unit)
+{
+    setup t;
+    memset(&t, 0, sizeof t);
+    t.u = field_new(LAT_GAUGE, geometry_of("4 6 2 8"), 3, real);
+    fill_haar(&t.u, 11);
+    t.p.f = fermion_of(.4);
+    t.p.f.csw = t.p.f.csw_t = 1;
+    set_up(&t, storage, 1, (lat_dirac_options){.reals = 18});
+    const double off = t.gauge ? t.gauge->off : -1;
+    CHECK(t.gauge && lat_temporal_unit(t.gauge, storage) == unit, "links of t: 1 but for %g", off);
+    random_numbers(t.in, t.n);
+    plain_full(&t.p, false, t.in, t.expected);
+    times_m(&t, full_m, t.in, t.out);
+    const double found = apart(t.out, t.expected, t.n);
+    CHECK(found <= 40 * t.eps, "%d bytes, storage %d: off by %g", (int)real, (int)storage, found);
+    tear_down(&t);
+}
+
+static void check_temporal(void)
+{
+    temporal = true;
+    in_temporal(LAT_F64, LAT_STORAGE_DOUBLE, true);
+    in_temporal(LAT_F64, LAT_STORAGE_SINGLE, true);
+    in_temporal(LAT_F32, LAT_STORAGE_DOUBLE, false);
+    in_temporal(LAT_F32, LAT_STORAGE_SINGLE, true);
+    setup t; /* a link that is none, and a lattice of one slice */
+    for (int k = 0; k < 3; k++) {
+        lat_temporal *gauge = NULL;
+        double m[18] = {[0] = k == 0 ? 1.01 : NAN, [8] = 1, [16] = 1};
+        memset(&t, 0, sizeof t);
+        t.u = field_new(LAT_GAUGE, geometry_of(k == 2 ? "4 4 4 1" : "4 4 4 4"), 3, LAT_F64);
+        fill_haar(&t.u, 11);
+        if (k < 2)
+            lat_field_put(&t.u, 4 * 77 + 3, m);
+        CHECK(!lat_temporal_open(dev, &t.u, &gauge) && !gauge, "case %d: %s", k, lat_error());
+        lat_temporal_close(gauge);
+        lat_field_free(&t.u);
+    }
+    check_system();
+    check_bits();
+    temporal = false;
+}
+
+/* ---- a lattice of many blocks ---------------------------------------------------------------- */
+
+/* M and S, with sums, of 1 and 5 columns on a lattice that fills more than two blocks of each
+ * multiprocessor, where a GPU has other kernels (cuda_hop_launch.cuh), against the CPU in double.
+ */
+static void check_large(void)
+{
+    lat_device *const here = dev;
+    for (int k = 0; k < (here->gpu ? 24 : 4); k++) {
+        const lat_storage storage = (lat_storage)(k / 8);
+        const double csw = k & 1, eps = storage == LAT_STORAGE_DOUBLE   ? 0x1p-53
+                                        : storage == LAT_STORAGE_SINGLE ? 0x1p-24
+                                                                        : 0x1p-16;
+        const int columns = k & 2 ? 5 : 1;
+        setup t[2];
+        double norm[2][LAT_SPINOR_COLUMNS];
+        for (int i = 0; i < 2; i++) {
+            memset(&t[i], 0, sizeof t[i]);
+            t[i].u = field_new(LAT_GAUGE, geometry_of("16 16 16 24"), 3, LAT_F64);
+            fill_near_one_fast(&t[i].u, ROUGH, 3);
+            t[i].p.f = fermion_of(.4);
+            t[i].p.f.csw = t[i].p.f.csw_t = csw;
+            dev = i ? here : cpu_device();
+            temporal = i && k & 4;
+            set_up(&t[i], i ? storage : LAT_STORAGE_DOUBLE, columns, (lat_dirac_options){0});
+            temporal = false;
+        }
+        for (int c = 0; c < columns; c++) {
+            random_numbers(t[0].in, t[0].n);
+            put(&t[1], t[1].x, c, t[0].in);
+            get(&t[1], t[1].x, c, t[0].in); /* rounded */
+            put(&t[0], t[0].x, c, t[0].in);
+        }
+        const lat_dirac_matrix m[] = {full_m, {LAT_SYMMETRIC, LAT_PLAIN}};
+        for (int j = 0; j < 2; j++) {
+            for (int i = 0; i < 2; i++) {
+                const lat_spinor_part p = {j ? LAT_ODD : LAT_BOTH, columns, t[i].all};
+                const lat_dirac_end end = {.norm = norm[i]};
+                CHECK(!t[i].d->ops->apply(t[i].d, m[j], &p, t[i].y, t[i].x, &end), "%s",
+                      lat_error());
+            }
+            const int c = columns - 1;
+            get(&t[0], t[0].y, c, t[0].expected);
+            get(&t[1], t[1].y, c, t[0].out);
+            const double off = apart(t[0].out, t[0].expected, t[0].n);
+            CHECK(off <= 40 * eps && fabs(norm[1][c] / norm[0][c] - 1) <= 160 * eps,
+                  "case %d: off by %.2e, |M x|^2 %.17g, expected %.17g", k, off, norm[1][c],
+                  norm[0][c]);
+        }
+        dev = cpu_device();
+        tear_down(&t[0]);
+        dev = here;
+        tear_down(&t[1]);
+    }
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 /* Of SU(3), or of SU(2) where its reals are asked for. */
@@ -1116,6 +1231,10 @@ static void check_device(int cases)
     check_logdet();
     device_case(dev, "a column has the same bits with any others, on any number of threads");
     check_bits();
+    device_case(dev, "in the temporal gauge all is as in that of the links");
+    check_temporal();
+    device_case(dev, "large lattices have the same operators");
+    check_large();
     device_case(dev, "linear algebra is that of plain loops");
     check_algebra("4 6 2 8", 3);
     check_algebra("4 6 2 8", 2);
@@ -1140,20 +1259,23 @@ static int print_bytes(int ranks, char **argv)
     lat_device *device = lat_device_open(&options, comm);
     /* Lanes in boxes; in rows; in boxes on one rank and in rows on several. */
     static const char *const lattices[] = {"8 4 8 8", "6 2 4 10", "4 4 4 8"};
-    for (int k = 0; k < 12; k++) {
+    for (int k = 0; k < 24; k++) { /* 12 on: in the temporal gauge */
         lat_field u = field_of_ranks(LAT_GAUGE, geometry_of(lattices[k % 3]), 3, LAT_F64, comm);
         fill_haar(&u, 11);
         need(!lat_field_exchange(&u), "links");
         lat_fermion f = fermion_of(.4);
         f.csw = f.csw_t = 1;
-        f.boundary[3].theta = k / 6 ? 1 : .3;
+        f.boundary[3].theta = k / 6 % 2 ? 1 : .3;
         const lat_grid_spec spec = {u.head.geom,
                                     k / 3 % 2 ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE, -1, false};
         static const int all[] = {0, 1};
         const lat_spinor_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
         lat_grid *grid = lat_grid_new(device, &spec);
         lat_spinor_space *s = grid ? lat_spinor_open(grid, 3, 2) : NULL;
-        lat_dirac *d = s ? lat_dirac_open(s, &u, &f, NULL) : NULL;
+        lat_temporal *gauge = NULL;
+        need(s && (k < 12 || !lat_temporal_open(device, &u, &gauge)), "a space");
+        s->temporal = gauge;
+        lat_dirac *d = lat_dirac_open(s, &u, &f, NULL);
         need(d != NULL, "an operator");
         lat_dfield *x = lat_spinor_new(s, "x"), *y = lat_spinor_new(s, "y");
         double norm[2], log_det;
@@ -1198,6 +1320,7 @@ static int print_bytes(int ranks, char **argv)
         lat_dfield_free(y);
         lat_dirac_close(d);
         lat_spinor_close(s);
+        lat_temporal_close(gauge);
         lat_grid_free(grid);
         lat_field_free(&u);
         lat_field_free(&out);

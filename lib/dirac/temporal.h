@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* temporal.h: links and spinors on a device in the temporal gauge.
+ *
+ * With G(x, 0) = 1 and G(x, t+1) = G(x, t) U_t(x, t) links of t are 1 but on the last slice of the
+ * lattice, where they are the Polyakov loops, and hops along t need neither to read nor to multiply
+ * them. A space of spinors that is given one (`temporal` of spinor.h) holds G psi: put and get turn
+ * host fields, and operators of the space turn links, G(x) U_mu(x) G(x+mu)^+. So hosts see the
+ * gauge they have, norms and products are those of the host's, and results differ by rounding.
+ *
+ * G is made in double, of SU(N) to the last digits whatever the links. Where the products are 1 to
+ * the precision of an operator (as links have 12 reals where they are unitary to it: links.h), it
+ * takes them to be 1; else they are links as others. */
+#ifndef LAT_DIRAC_TEMPORAL_H
+#define LAT_DIRAC_TEMPORAL_H
+
+#include "grid/device.h"
+#include "grid/grid.h"
+#include "lattice/field.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lat_temporal {
+    lat_field g;  /* G, ghosts included; on a GPU without data */
+    void *device; /* on a GPU: [own sites, ghosts][18] in double, natural order (staging.h) */
+    double off;   /* the largest element of |G U_t G^+ - 1|, the last slice left out */
+} lat_temporal;
+
+/* *t of four-dimensional links of SU(2) or SU(3), whose ghosts are up to date, on their ranks; NULL
+ * where links are not unitary to single precision, and where all of t is one slice. All ranks call
+ * it: 0, or -1 with lat_error set. To be closed after the spaces that have it. */
+int lat_temporal_open(lat_device *dev, const lat_field *u, lat_temporal **t);
+void lat_temporal_close(lat_temporal *t); /* NULL is allowed */
+
+/* Are links of t 1 for an operator of this precision? */
+bool lat_temporal_unit(const lat_temporal *t, lat_storage storage);
+
+/* To a GPU, whose host's memory is given back; and what it has there (temporal_gpu.cu). */
+int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev);
+void lat_temporal_gpu_close(lat_temporal *t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

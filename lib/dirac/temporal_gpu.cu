@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* temporal_gpu.cu: host matrices to a GPU: links, and the transformation to the temporal gauge. */
+#include "cuda_dirac.cuh"
+#include "cuda_pack.cuh"
+#include "grid/cuda_tuning.h"
+extern "C" {
+#include "base/error.h"
+#include "site/sun.h"
+#include "staging.h"
+#include "temporal.h"
+}
+
+#define THREADS 128
+
+static int failed(cudaError_t e) { return lat_cuda_failed(e, "links"); }
+
+int lat_gpu_upload(const lat_cuda_device *dev, const lat_field *u, double **all)
+{
+    const size_t n = lat_field_held(u), most = LAT_CUDA_STAGE / (LAT_STAGE_LINK * sizeof(double));
+    if (lat_cuda_malloc((void **)all, n * LAT_STAGE_LINK * sizeof(double), "the links"))
+        return -1;
+    for (size_t k = 0, at = 0; at < n; k++, at += most) {
+        const size_t count = n - at < most ? n - at : most;
+        double *const piece = (double *)dev->pinned[k % 2];
+        if (failed(cudaEventSynchronize(dev->done[k % 2])))
+            return -1;
+        lat_stage_links(u, at, count, piece);
+        if (failed(cudaMemcpyAsync(*all + at * LAT_STAGE_LINK, piece,
+                                   count * LAT_STAGE_LINK * sizeof(double), cudaMemcpyHostToDevice,
+                                   dev->stream))
+            || failed(cudaEventRecord(dev->done[k % 2], dev->stream)))
+            return -1;
+    }
+    return 0;
+}
+
+/* u[site][mu][18] of `held` sites, ghosts behind own ones, become G(x) U_mu(x) G(x+mu)^+,
+ * g[site][18] (temporal.h). unit: links of t are 1 but on the last of `slices` slices of the
+ * lattice, of which number `first` is the first one here. */
+static __global__ void turn_links(const __grid_constant__ lat_hop_sites s, const double *g,
+                                  bool unit, uint32_t first, uint32_t slices, size_t held,
+                                  double *u)
+{
+    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x, site = n / 4;
+    const int mu = (int)(n % 4);
+    if (site >= held)
+        return;
+    const uint32_t row = 2 * s.extent[0], after = s.extent[3];
+    uint32_t x[4] = {(uint32_t)(site % row), (uint32_t)(site / row % s.extent[1]),
+                     (uint32_t)(site / row / s.extent[1] % s.extent[2]),
+                     (uint32_t)(site / row / s.extent[1] / s.extent[2])};
+    const uint32_t t = (first + (x[3] > after ? slices - 1 : x[3])) % slices;
+    double *const link = u + n * 18, v[18], m[18];
+    if (mu == 3 && unit && t + 1 != slices) {
+        lat_sun_one(3, link);
+        return;
+    }
+    if (mu == 3 && s.ghosts && x[3] == after) /* nobody reads it, and what follows is not here */
+        return;
+    x[mu] = one_up(s, mu, x[mu]);
+    lat_sun_mul(3, v, g + site * 18, link);
+    lat_sun_mul_dag(3, m, v, g + natural_of(s, x) * 18);
+    for (int k = 0; k < 18; k++)
+        link[k] = m[k];
+}
+
+int lat_gpu_turn_links(const lat_gpu_space *s, bool unit, size_t held, double *all)
+{
+    const lat_grid *grid = s->space.grid;
+    if (!s->space.temporal)
+        return 0;
+    turn_links<<<lat_cuda_blocks(4 * held, THREADS), THREADS, 0, lat_gpu_stream(&s->space)>>>(
+        s->sites, (const double *)s->space.temporal->device, unit,
+        (uint32_t)(grid->halo ? grid->slab.first : 0), (uint32_t)grid->spec.lattice.dims[3], held,
+        all);
+    return failed(cudaGetLastError());
+}
+
+int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev)
+{
+    double *g = NULL;
+    const int rc = lat_gpu_upload(lat_cuda_device_of(dev), &t->g, &g);
+    t->device = g;
+    lat_field_free(&t->g);
+    return rc;
+}
+
+void lat_temporal_gpu_close(lat_temporal *t)
+{
+    if (t->device) /* else no GPU is woken */
+        cudaFree(t->device);
+}
