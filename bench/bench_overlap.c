@@ -110,8 +110,10 @@ static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage sto
     lat_overlap_kernel(&b->o.fermion, &kernel);
     need((b->o.grid = lat_grid_new(on, &spec)) && (b->o.one = lat_spinor_open(b->o.grid, 3, 1))
              && (b->o.space = lat_spinor_open(b->o.grid, 3, columns))
-             && (b->o.h = lat_dirac_open(b->o.space, u, &kernel, &how)),
-         "an operator");
+             && (!bench_temporal() || !lat_temporal_open(on, u, &b->o.gauge)),
+         "spaces");
+    b->o.one->temporal = b->o.space->temporal = b->o.gauge;
+    need((b->o.h = lat_dirac_open(b->o.space, u, &kernel, &how)), "an operator");
     open_modes(b, modes);
     const lat_spinor_part p = part_of(b);
     need((b->o.sign = lat_sign_open(b->o.h, NULL, &b->o.modes, &sign))
@@ -130,6 +132,7 @@ static void close_bed(bed *b)
     lat_dirac_close(b->o.h);
     lat_spinor_close(b->o.space);
     lat_spinor_close(b->o.one);
+    lat_temporal_close(b->o.gauge);
     lat_grid_free(b->o.grid);
 }
 

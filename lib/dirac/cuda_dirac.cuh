@@ -27,6 +27,7 @@ typedef struct lat_gpu_space {
     size_t face;            /* bytes of a column's face */
     char *send, *staged[2]; /* [2 sides] of faces where they go through MPI; on the host out, in */
     uint32_t exchanges, sums; /* so far */
+    uint32_t walks;           /* of hops and passes, so far: every second one goes backwards */
     double *slices_host;      /* sums of slices on the host, where ranks add them up through MPI */
     uint32_t groups;          /* of a parity */
     size_t group, parity, column; /* bytes */

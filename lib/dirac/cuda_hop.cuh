@@ -102,6 +102,8 @@ typedef struct lat_hop_args {
     bool both; /* sites of both parities: what is said of this one holds of even sites, odd ones lie
                 * behind them; no ghosts */
     bool flip; /* gamma5 of the result; not in half */
+    bool backwards;  /* the walk begins at its end: there is what the kernel before had last in the
+                      * second cache */
     bool early;      /* the kernel may begin while the one before ends (compute capability 9) */
     int most_shared; /* bytes of shared memory that a block may take */
     int processors;  /* multiprocessors */
@@ -580,6 +582,25 @@ DEVICE void sum_up(double *partial, double v)
         *partial = v;
 }
 
+/* The same sums of eight numbers, in the same order: number k is returned to lane 4 k. At each step
+ * a lane keeps half of its numbers and gives the other half away, so that there are 9 exchanges in
+ * place of 40. */
+DEVICE double sum_up_eight(const double v[8])
+{
+    const uint32_t lane = threadIdx.x % 32;
+    double w[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        w[k] = (lane & 16 ? v[k + 4] : v[k])
+               + __shfl_xor_sync(~0u, lane & 16 ? v[k] : v[k + 4], 16);
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        w[k] = (lane & 8 ? w[k + 2] : w[k]) + __shfl_xor_sync(~0u, lane & 8 ? w[k] : w[k + 2], 8);
+    w[0] = (lane & 4 ? w[1] : w[0]) + __shfl_xor_sync(~0u, lane & 4 ? w[0] : w[1], 4);
+    w[0] += __shfl_xor_sync(~0u, w[0], 2);
+    return w[0] + __shfl_xor_sync(~0u, w[0], 1);
+}
+
 /* h <- a h + b y, y in memory, chunk by chunk. */
 template <int P>
 DEVICE void scale_add(typename lat_form<P>::real h[24], typename lat_form<P>::real a,
@@ -592,8 +613,14 @@ DEVICE void scale_add(typename lat_form<P>::real h[24], typename lat_form<P>::re
         h[k] = a * h[k] + b * y[k];
 }
 
+/* The number of a block in the walk, behind `senders`, which send faces. */
+DEVICE uint32_t walked(const lat_hop_args &a, uint32_t senders)
+{
+    return a.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x - senders;
+}
+
 /* Of the sites that a block writes. */
-DEVICE int parity_of(const lat_hop_args &a) { return a.both ? (int)(blockIdx.x & 1) : a.parity; }
+DEVICE int parity_of(const lat_hop_args &a) { return a.both ? (int)(walked(a, 0) & 1) : a.parity; }
 
 /* From h to out, and its sums. n: the place of the column in `active`; `there`: the thread has a
  * site. END: 0 stores a h; 1 all but clover matrices and recursions; 2 all but recursions and
@@ -711,29 +738,39 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
         }
     }
     if (END != 3 && a.sums) {
-        double *to = a.partial + (size_t)n * (size_t)a.numbers * (size_t)a.arrays + group;
-        if (a.sums & LAT_HOP_NORM) {
+        double *const to = a.partial + (size_t)n * (size_t)a.numbers * (size_t)a.arrays + group;
+        if (a.sums == LAT_HOP_NORM) {
             sum_up(to, norm);
-            to += a.arrays;
+            return;
         }
-        if (a.sums & LAT_HOP_DOT_X) {
-            sum_up(to, dot_x[0]);
-            sum_up(to + a.arrays, dot_x[1]);
-            to += 2 * a.arrays;
-        }
-        if (a.sums & LAT_HOP_DOT) {
-            sum_up(to, dot_with[0]);
-            sum_up(to + a.arrays, dot_with[1]);
-            to += 2 * a.arrays;
-        }
-        if (a.sums & LAT_HOP_SHADOW) {
-            sum_up(to, shadow[0]);
-            sum_up(to + a.arrays, shadow[1]);
-            to += 2 * a.arrays;
-        }
-        if (a.sums & LAT_HOP_SHADOW_X) {
-            sum_up(to, shadow_x[0]);
-            sum_up(to + a.arrays, shadow_x[1]);
+        const bool of_x = a.sums & LAT_HOP_DOT_X, both = of_x && a.sums & LAT_HOP_DOT;
+        const double v[8] = {norm,
+                             of_x ? dot_x[0] : dot_with[0],
+                             of_x ? dot_x[1] : dot_with[1],
+                             shadow[0],
+                             shadow[1],
+                             shadow_x[0],
+                             shadow_x[1],
+                             0};
+        const int k = (int)(threadIdx.x % 32) / 4,
+                  pairs = (k + 1) / 2; /* number k; of pair 1, 2, 3, or 0 */
+        const double sum = sum_up_eight(v);
+        const int norms = (a.sums & LAT_HOP_NORM) != 0,
+                  dots = 2 * ((a.sums & LAT_HOP_DOT) != 0) + 2 * of_x,
+                  shadows = 2 * ((a.sums & LAT_HOP_SHADOW) != 0);
+        const bool wanted = pairs == 0   ? norms
+                            : pairs == 1 ? dots != 0
+                            : pairs == 2 ? shadows != 0
+                                         : a.sums & LAT_HOP_SHADOW_X && k < 7;
+        const int before = pairs == 0   ? 0
+                           : pairs == 1 ? norms
+                           : pairs == 2 ? norms + dots
+                                        : norms + dots + shadows;
+        if (wanted && threadIdx.x % 4 == 0)
+            to[(before + (k && k % 2 == 0)) * a.arrays] = sum;
+        if (both) {
+            sum_up(to + (norms + 2) * a.arrays, dot_with[0]);
+            sum_up(to + (norms + 3) * a.arrays, dot_with[1]);
         }
     }
 }
@@ -814,7 +851,7 @@ typedef struct hop_block {
 
 template <bool GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
 {
-    const uint32_t block = blockIdx.x - (GHOSTS ? 2 * a.faces.blocks : 0);
+    const uint32_t block = walked(a, GHOSTS ? 2 * a.faces.blocks : 0);
     const bool both = !GHOSTS && a.both;
     return hop_block{both ? block / 2 : block, both ? block & 1 : 0};
 }
@@ -884,7 +921,10 @@ __global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_
     LINK(0)
     LINK(1)
     LINK(2)
-    LINK(3) LINK(4) LINK(5) LINK(6) LINK(7)
+    LINK(3)
+    LINK(4)
+    LINK(5)
+    LINK(6) LINK(7)
 #undef LINK
         const size_t column = (size_t)a.active[0] * a.column;
     const char *const in = spinors_in<P>(a, b) + column;
@@ -905,7 +945,10 @@ __global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_
     STEP(0)
     STEP(1)
     STEP(2)
-    STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+    STEP(3)
+    STEP(4)
+    STEP(5)
+    STEP(6) STEP(7)
 #undef STEP
 #undef FETCH
         finish<P, END, SW, false, false>(a, p, 0, there, h, policy, NULL);
@@ -1059,12 +1102,15 @@ __global__ void __launch_bounds__(128, HOLD ? 3 : 4)
     if (i / 32 * 32 >= a.sites.half) /* the whole warp */
         return;
     const float scale = scales_hop<END>() ? (float)a.a : 1;
+    const char *const column = spinors_in<LAT_STORAGE_HALF>(a, b),
+                      *in = column + (size_t)a.active[0] * a.column;
+    typename H::raw w[2];
+    size_t ghost = 0;
+    H::template fetch<0>(w[0], a, p, in, ghost, policy);
 #pragma unroll 1
     for (int n = 0; n < a.columns; n++) {
-        const char *const in = spinors_in<LAT_STORAGE_HALF>(a, b) + (size_t)a.active[n] * a.column;
-        const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
+        const int more = n + 1 < a.columns ? n + 1 : n;
         float h[24];
-        typename H::raw w[2];
 #define FETCH(k) H::template fetch<(k) < 8 ? (k) : 7>(w[(k) % 2], a, p, in, ghost, policy)
 #define SPACE(k) \
     { \
@@ -1080,13 +1126,16 @@ __global__ void __launch_bounds__(128, HOLD ? 3 : 4)
             load_link<LAT_STORAGE_HALF, R>(words, links + (k)*link::BLOCK, p.i % 32, policy); \
         H::template add<k>(h, w[(k) % 2], a, p, words, scale); \
     }
-        FETCH(0);
 #pragma unroll
         for (int k = 0; k < 24; k++)
             h[k] = 0;
-        SPACE(0) SPACE(1) SPACE(2) SPACE(3) SPACE(4) SPACE(5) FETCH(7);
-        TIME(6)
-        TIME(7)
+        SPACE(0) SPACE(1) SPACE(2) SPACE(3) SPACE(4) SPACE(5);
+        FETCH(7);
+        TIME(6);
+        in = column + (size_t)a.active[more] * a.column; /* of the next column */
+        ghost = GHOSTS ? (size_t)more * a.faces.column : 0;
+        FETCH(0);
+        TIME(7);
 #undef FETCH
 #undef SPACE
 #undef TIME

@@ -39,7 +39,8 @@ typedef struct lat_pass_args {
     const char *clover[2], *clover2[2]; /* blocks of each parity; NULL: none */
     double g5;
     bool norm;
-    double *partial; /* [active][numbers][arrays]: of the first column of the launch */
+    bool backwards, early; /* as in lat_hop_args */
+    double *partial;       /* [active][numbers][arrays]: of the first column of the launch */
     int numbers, arrays;
     uint32_t groups; /* of a parity */
     uint8_t active[LAT_PASS_COLUMNS];
@@ -136,11 +137,13 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
         PY = lat_pass_of_y<P, KIND>::STORAGE,
         CG = KIND == LAT_PASS_CG || KIND == LAT_PASS_CG_SUM
     };
-    const uint32_t i = blockIdx.x * 128 + threadIdx.x, group = i / 32, lane = i % 32;
+    const uint32_t block = a.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x,
+                   i = block * 128 + threadIdx.x, group = i / 32, lane = i % 32;
     if (group >= a.groups)
         return;
     const bool there = i < a.half;
-    const int n = (int)blockIdx.y, parity = a.first + (int)blockIdx.z;
+    const int n = (int)(a.backwards ? gridDim.y - 1 - blockIdx.y : blockIdx.y),
+              parity = a.first + (int)blockIdx.z;
     const size_t at = (size_t)a.active[n] * a.column + (size_t)parity * a.parity
                       + (size_t)group * form::GROUP;
     const size_t at_y = PY == P ? at
@@ -152,6 +155,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
     const uint64_t policy = read_once();
     real y[24], x[24];
     double norm = 0, d[2] = {0, 0};
+    WAIT_FOR_SPINORS();
     if (there && KIND != LAT_PASS_DIAGONAL)
         get_spinor<PY>(y, a.y + at_y, lane, false);
     if (KIND == LAT_PASS_DOTS) {
@@ -199,17 +203,30 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             }
             put_spinor<P, false>(a.z + at, lane, z, false, policy);
         } else if (KIND == LAT_PASS_BICGSTAB) {
+            /* Loads before stores; in double registers would not do. */
+            enum { EARLY = P != LAT_STORAGE_DOUBLE };
             real z[24];
+            lat_words<P> on_way[4];
+            fetch_spinor<P>(on_way[0], a.z + at, lane);
+            fetch_spinor<P>(on_way[1], a.dir + at, lane);
+            if (EARLY) {
+                fetch_spinor<P>(on_way[2], a.x[1] + at, lane);
+                fetch_spinor<P>(on_way[3], a.x[0] + at, lane);
+            }
             const lat_scalar w = coefficient(a, 1, n), minus = {-w.re, -w.im};
-            get_spinor<P>(z, a.z + at, lane, false);
-            get_spinor<P>(x, a.dir + at, lane, false);
+            open_spinor<P>(z, on_way[0]);
+            open_spinor<P>(x, on_way[1]);
             add_times(y, coefficient(a, 0, n), x);
             add_times(y, w, z);
             put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
-            get_spinor<P>(y, a.x[1] + at, lane, false);
+            if (!EARLY)
+                fetch_spinor<P>(on_way[2], a.x[1] + at, lane);
+            open_spinor<P>(y, on_way[2]);
             add_times(x, minus, y);
             times(x, a.later ? coefficient(a, 2, n) : a.b[n]);
-            get_spinor<P>(y, a.x[0] + at, lane, false);
+            if (!EARLY)
+                fetch_spinor<P>(on_way[3], a.x[0] + at, lane);
+            open_spinor<P>(y, on_way[3]);
             add_times(z, minus, y);
             norm = norm_of(z);
             put_spinor<P, false>(a.z + at, lane, z, false, policy);

@@ -183,13 +183,22 @@ static int fill_for(gpu_dirac *d, const lat_field *u, bool traceless)
     return -1;
 }
 
+/* Are links of t 1, but on the lattice's last slice? With open time some are 0. */
+static bool unit_links(const lat_spinor_space *s, const lat_fermion *f)
+{
+    return s->temporal && !f->boundary[3].open
+           && lat_temporal_unit(s->temporal, s->grid->spec.storage);
+}
+
 /* 12 or 18. In half, with several columns, the arithmetic of a third row takes longer than to read
- * it. 12 reals hold both rows of SU(2), and the third one multiplies zeros. */
-static int choose_reals(const lat_spinor_space *s, const lat_field *u, int asked)
+ * it, if it is not done once for all columns (hop_opened). 12 reals hold both rows of SU(2), and the
+ * third one multiplies zeros. */
+static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat_fermion *f,
+                        int asked)
 {
     if (s->nc == 3 && asked == 8)
         return lat_fail("8 reals a link: GPUs have 12 and 18");
-    if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3)
+    if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3 && !unit_links(s, f))
         return 18;
     if (s->nc == 2 && !asked)
         return 12;
@@ -232,9 +241,7 @@ static void set_hop(gpu_dirac *d)
     d->hop.t = f->xi / f->nu;
     d->hop.early = lat_cuda_device_of(d->s->space.grid->dev)->overlap != 0;
     set_boundary(f, d->s->space.grid, &d->hop);
-    /* With open time some links of t are 0. */
-    d->hop.unit = d->s->space.temporal && !f->boundary[3].open
-                  && lat_temporal_unit(d->s->space.temporal, d->s->space.grid->spec.storage);
+    d->hop.unit = unit_links(&d->s->space, f);
     d->dirac.fuses = d->s->space.grid->spec.storage != LAT_STORAGE_HALF && !d->hop.phases
                      && !d->dirac.clover && f->twist == 0;
 }
@@ -248,7 +255,7 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
         lat_fail("mass %g: the diagonal of the Dirac operator is 0", fermion->mass);
         return NULL;
     }
-    const int reals = choose_reals(s, u, options->reals);
+    const int reals = choose_reals(s, u, fermion, options->reals);
     gpu_dirac *d = reals < 0 ? NULL : (gpu_dirac *)calloc(1, sizeof *d);
     if (!d) {
         if (reals >= 0)
@@ -387,6 +394,7 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
         a.arrays = arrays;
         a.partial = s->partial + (size_t)side * s->groups;
     }
+    a.backwards = s->walks++ % 2;
     return lat_gpu_faces(s, &a, d->in_turn) || failed(launch(d, &a)) ? -1 : 0;
 }
 

@@ -252,8 +252,7 @@ typedef struct job {
 template <int P, lat_pass_kind KIND>
 static cudaError_t launch_pass(const lat_pass_args *a, dim3 blocks, cudaStream_t stream)
 {
-    pass<P, KIND><<<blocks, 128, 0, stream>>>(*a);
-    return cudaGetLastError();
+    return lat_cuda_start(a->early, pass<P, KIND>, blocks, 128, stream, *a);
 }
 
 template <int P>
@@ -317,6 +316,7 @@ cudaError_t lat_gpu_pass(const lat_spinor_space *space, lat_pass_kind kind, cons
 void lat_gpu_pass_part(const lat_gpu_space *s, const lat_spinor_part *p, lat_pass_args *a)
 {
     memset(a, 0, sizeof *a);
+    a->early = lat_cuda_device_of(s->space.grid->dev)->overlap != 0;
     a->half = s->sites.half;
     a->parity = s->parity;
     a->column = s->column;
@@ -368,6 +368,7 @@ static int run(const job *j)
         }
         a.partial = j->numbers ? s->partial + (size_t)from * (size_t)j->numbers * (size_t)a.arrays
                                : NULL;
+        a.backwards = s->walks++ % 2;
         if (failed(lat_gpu_pass(j->space, j->kind, &a, n, lat_part_parities(p))))
             return -1;
     }

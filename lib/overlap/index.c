@@ -100,10 +100,16 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
     flow f = {.links = links, .most = most};
     lat_overlap_kernel(overlap, &f.kernel);
     lat_grid *grid = lat_grid_new(device, &spec);
-    f.space = grid ? lat_spinor_open(grid, links->head.nc, 1) : NULL;
+    lat_temporal *gauge = NULL;
+    f.space = grid && !lat_temporal_open(device, links, &gauge)
+                  ? lat_spinor_open(grid, links->head.nc, 1)
+                  : NULL;
+    if (f.space)
+        f.space->temporal = gauge;
     const int rc = f.space ? follow(&f, before, overlap->m0, index, steps) : -1;
     if (f.space)
         lat_spinor_close(f.space);
+    lat_temporal_close(gauge);
     if (grid)
         lat_grid_free(grid);
     return rc;

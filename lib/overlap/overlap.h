@@ -21,6 +21,7 @@
 #ifndef LAT_OVERLAP_OVERLAP_H
 #define LAT_OVERLAP_OVERLAP_H
 
+#include "dirac/temporal.h"
 #include "lattice/fermion.h"
 #include "sign.h"
 
@@ -51,6 +52,7 @@ typedef struct lat_overlap {
     lat_fermion fermion;
     lat_grid *grid, *single;                /* single: with `mixed`, else NULL */
     lat_spinor_space *one, *space, *coarse; /* of one column, of many; of many in single */
+    lat_temporal *gauge;                    /* of these spaces, or NULL */
     lat_dirac *h1, *h, *hs;                 /* D_W - m0 there */
     lat_modes modes; /* of H, that are projected; rest and norm hold if there are none */
     lat_sign *sign;

@@ -83,7 +83,8 @@ static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options
     t->p.u = &t->u;
     t->p.traceless = options.traceless;
     t->n = plain_reals(&t->p) / 2;
-    plain_keep(&t->p);
+    if (t->n < 1 << 16) /* not where the CPU is compared with (check_large) */
+        plain_keep(&t->p);
     t->grid = lat_grid_new(dev, &spec);
     t->s = t->grid ? lat_spinor_open(t->grid, nc, columns) : NULL;
     if (t->s && temporal) {

@@ -13,6 +13,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "common/text.h"
+#include "dirac/temporal.h"
 #include "modes/modes.h"
 #include "quark/plain.h"
 #include "run/device_options.h"
@@ -108,6 +109,7 @@ typedef struct run {
     int stopped;   /* by this signal */
 
     /* the modes of the present links */
+    lat_temporal *gauge; /* of all spaces, or NULL */
     lat_grid *grid;
     lat_spinor_space *space;
     lat_dirac *d;
@@ -209,6 +211,15 @@ static int restore(run *r)
     return 1;
 }
 
+/* A space in the temporal gauge. */
+static lat_spinor_space *open_space(const run *r, lat_grid *grid, int columns)
+{
+    lat_spinor_space *s = lat_spinor_open(grid, links_of(r)->head.nc, columns);
+    if (s)
+        s->temporal = r->gauge;
+    return s;
+}
+
 /* The operator in single precision, for one vector and for batches. */
 static int open_single(run *r, lat_device *on)
 {
@@ -217,8 +228,8 @@ static int open_single(run *r, lat_device *on)
         .lattice = u->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
     const lat_dirac_options how = {.reals = 0};
     return (r->single.grid = lat_grid_new(on, &spec))
-                   && (r->single.one = lat_spinor_open(r->single.grid, u->head.nc, 1))
-                   && (r->single.many = lat_spinor_open(r->single.grid, u->head.nc, BATCH))
+                   && (r->single.one = open_space(r, r->single.grid, 1))
+                   && (r->single.many = open_space(r, r->single.grid, BATCH))
                    && (r->single.d = lat_dirac_open(r->single.one, u, &r->fermion, &how))
                    && (r->single.batch = lat_dirac_open(r->single.many, u, &r->fermion, &how))
                ? 0
@@ -237,8 +248,8 @@ static int search(run *r)
     lat_device *on = device_for(r);
     if (on)
         lat_device_threads(on, u, precision == SINGLE ? BATCH : 1);
-    if (!on || !(r->grid = lat_grid_new(on, &spec))
-        || !(r->space = lat_spinor_open(r->grid, u->head.nc, 1))
+    if (!on || !(r->grid = lat_grid_new(on, &spec)) || lat_temporal_open(on, u, &r->gauge)
+        || !(r->space = open_space(r, r->grid, 1))
         || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how))
         || (precision == SINGLE && open_single(r, on)))
         return LAT_FAILED;
@@ -563,6 +574,8 @@ static void close_modes(run *r)
     if (r->grid)
         lat_grid_free(r->grid);
     close_single(r);
+    lat_temporal_close(r->gauge);
+    r->gauge = NULL;
     lat_field_free(&r->v);
     lat_field_free(&r->smeared);
     free(r->residual);
