@@ -924,9 +924,10 @@ __global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_
     LINK(3)
     LINK(4)
     LINK(5)
-    LINK(6) LINK(7)
+    LINK(6)
+    LINK(7)
 #undef LINK
-        const size_t column = (size_t)a.active[0] * a.column;
+    const size_t column = (size_t)a.active[0] * a.column;
     const char *const in = spinors_in<P>(a, b) + column;
     const typename H::real scale = scales_hop<END>() ? (typename H::real)a.a : 1;
     WAIT_FOR_SPINORS();
@@ -948,10 +949,11 @@ __global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_
     STEP(3)
     STEP(4)
     STEP(5)
-    STEP(6) STEP(7)
+    STEP(6)
+    STEP(7)
 #undef STEP
 #undef FETCH
-        finish<P, END, SW, false, false>(a, p, 0, there, h, policy, NULL);
+    finish<P, END, SW, false, false>(a, p, 0, there, h, policy, NULL);
 }
 
 /* LINKS bytes of links, and CLOVER of clover matrices behind them, to shared memory of this warp of
@@ -1102,15 +1104,12 @@ __global__ void __launch_bounds__(128, HOLD ? 3 : 4)
     if (i / 32 * 32 >= a.sites.half) /* the whole warp */
         return;
     const float scale = scales_hop<END>() ? (float)a.a : 1;
-    const char *const column = spinors_in<LAT_STORAGE_HALF>(a, b),
-                      *in = column + (size_t)a.active[0] * a.column;
-    typename H::raw w[2];
-    size_t ghost = 0;
-    H::template fetch<0>(w[0], a, p, in, ghost, policy);
 #pragma unroll 1
     for (int n = 0; n < a.columns; n++) {
-        const int more = n + 1 < a.columns ? n + 1 : n;
+        const char *const in = spinors_in<LAT_STORAGE_HALF>(a, b) + (size_t)a.active[n] * a.column;
+        const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
         float h[24];
+        typename H::raw w[2];
 #define FETCH(k) H::template fetch<(k) < 8 ? (k) : 7>(w[(k) % 2], a, p, in, ghost, policy)
 #define SPACE(k) \
     { \
@@ -1129,12 +1128,10 @@ __global__ void __launch_bounds__(128, HOLD ? 3 : 4)
 #pragma unroll
         for (int k = 0; k < 24; k++)
             h[k] = 0;
+        FETCH(0);
         SPACE(0) SPACE(1) SPACE(2) SPACE(3) SPACE(4) SPACE(5);
         FETCH(7);
         TIME(6);
-        in = column + (size_t)a.active[more] * a.column; /* of the next column */
-        ghost = GHOSTS ? (size_t)more * a.faces.column : 0;
-        FETCH(0);
         TIME(7);
 #undef FETCH
 #undef SPACE

@@ -203,30 +203,17 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             }
             put_spinor<P, false>(a.z + at, lane, z, false, policy);
         } else if (KIND == LAT_PASS_BICGSTAB) {
-            /* Loads before stores; in double registers would not do. */
-            enum { EARLY = P != LAT_STORAGE_DOUBLE };
             real z[24];
-            lat_words<P> on_way[4];
-            fetch_spinor<P>(on_way[0], a.z + at, lane);
-            fetch_spinor<P>(on_way[1], a.dir + at, lane);
-            if (EARLY) {
-                fetch_spinor<P>(on_way[2], a.x[1] + at, lane);
-                fetch_spinor<P>(on_way[3], a.x[0] + at, lane);
-            }
             const lat_scalar w = coefficient(a, 1, n), minus = {-w.re, -w.im};
-            open_spinor<P>(z, on_way[0]);
-            open_spinor<P>(x, on_way[1]);
+            get_spinor<P>(z, a.z + at, lane, false);
+            get_spinor<P>(x, a.dir + at, lane, false);
             add_times(y, coefficient(a, 0, n), x);
             add_times(y, w, z);
             put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
-            if (!EARLY)
-                fetch_spinor<P>(on_way[2], a.x[1] + at, lane);
-            open_spinor<P>(y, on_way[2]);
+            get_spinor<P>(y, a.x[1] + at, lane, false);
             add_times(x, minus, y);
             times(x, a.later ? coefficient(a, 2, n) : a.b[n]);
-            if (!EARLY)
-                fetch_spinor<P>(on_way[3], a.x[0] + at, lane);
-            open_spinor<P>(y, on_way[3]);
+            get_spinor<P>(y, a.x[0] + at, lane, false);
             add_times(z, minus, y);
             norm = norm_of(z);
             put_spinor<P, false>(a.z + at, lane, z, false, policy);

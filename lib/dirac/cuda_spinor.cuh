@@ -269,26 +269,15 @@ template <int P> DEVICE void copy_two_spins(const char *from, char *to, uint32_t
         *(uint4 *)(to + at + c * 512) = v[c];
 }
 
-/* A spinor on its way. */
-template <int P> struct lat_words {
-    uint32_t w[lat_form<P>::WORDS];
-    float norm;
-};
-
-template <int P>
-DEVICE void fetch_spinor(lat_words<P> &v, const char *group, uint32_t lane, bool swap = false)
-{
-    v.norm = 1;
-    load_spinor<P>(v.w, &v.norm, group, lane, swap);
-}
-
 /* Spinor v of a site, upper and lower spins exchanged or not, in a unit that is returned. */
 template <int P>
-DEVICE typename lat_form<P>::real open_in_unit(typename lat_form<P>::real v[24],
-                                               const lat_words<P> &words, bool swap)
+DEVICE typename lat_form<P>::real get_in_unit(typename lat_form<P>::real v[24], const char *group,
+                                              uint32_t lane, bool swap)
 {
     typedef typename lat_form<P>::real real;
-    const uint32_t *const w = words.w;
+    uint32_t w[lat_form<P>::WORDS];
+    float norm = 1;
+    load_spinor<P>(w, &norm, group, lane, swap);
     const bool turn = P == LAT_STORAGE_HALF && swap;
 #pragma unroll
     for (int k = 0; k < 12; k++) {
@@ -296,36 +285,18 @@ DEVICE typename lat_form<P>::real open_in_unit(typename lat_form<P>::real v[24],
         v[k] = turn ? b : a;
         v[12 + k] = turn ? a : b;
     }
-    return P == LAT_STORAGE_HALF ? (real)(words.norm * LAT_FIXED_ONE) : (real)1;
-}
-
-template <int P>
-DEVICE typename lat_form<P>::real get_in_unit(typename lat_form<P>::real v[24], const char *group,
-                                              uint32_t lane, bool swap)
-{
-    lat_words<P> words;
-    fetch_spinor<P>(words, group, lane, swap);
-    return open_in_unit<P>(v, words, swap);
+    return P == LAT_STORAGE_HALF ? (real)(norm * LAT_FIXED_ONE) : (real)1;
 }
 
 /* The same, in units of 1. */
 template <int P>
-DEVICE void open_spinor(typename lat_form<P>::real v[24], const lat_words<P> &words,
-                        bool swap = false)
-{
-    const typename lat_form<P>::real unit = open_in_unit<P>(v, words, swap);
-#pragma unroll
-    for (int k = 0; k < 24 && P == LAT_STORAGE_HALF; k++)
-        v[k] = rounded_product(v[k], unit);
-}
-
-template <int P>
 DEVICE void get_spinor(typename lat_form<P>::real v[24], const char *group, uint32_t lane,
                        bool swap)
 {
-    lat_words<P> words;
-    fetch_spinor<P>(words, group, lane, swap);
-    open_spinor<P>(v, words, swap);
+    const typename lat_form<P>::real unit = get_in_unit<P>(v, group, lane, swap);
+#pragma unroll
+    for (int k = 0; k < 24 && P == LAT_STORAGE_HALF; k++)
+        v[k] = rounded_product(v[k], unit);
 }
 
 /* ONCE: it is the first to leave the second cache. */

@@ -191,8 +191,8 @@ static bool unit_links(const lat_spinor_space *s, const lat_fermion *f)
 }
 
 /* 12 or 18. In half, with several columns, the arithmetic of a third row takes longer than to read
- * it, if it is not done once for all columns (hop_opened). 12 reals hold both rows of SU(2), and the
- * third one multiplies zeros. */
+ * it, if it is not done once for all columns (hop_opened). 12 reals hold both rows of SU(2), and
+ * the third one multiplies zeros. */
 static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat_fermion *f,
                         int asked)
 {

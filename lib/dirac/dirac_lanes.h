@@ -57,10 +57,10 @@ typedef struct lat_diagonal {
 typedef struct lat_hop_work {
     const lat_hop_table *table;
     const void *links[2]; /* of t, of space */
-    const uint8_t *unit; /* [own blocks]: bits 0 and 1: all links forward, back in t are 1 */
-    int reals;           /* a link */
-    int columns;         /* of a field */
-    double temporal;     /* what temporal hops have more than spatial ones: xi/nu */
+    const uint8_t *unit;  /* [own blocks]: bits 0 and 1: all links forward, back in t are 1 */
+    int reals;            /* a link */
+    int columns;          /* of a field */
+    double temporal;      /* what temporal hops have more than spatial ones: xi/nu */
     lat_diagonal diagonal;
 } lat_hop_work;
 

@@ -21,8 +21,8 @@ void lat_link_unpack(int nc, int reals, const double *packed, double *m);
  * of all ranks have to come back from them but for a rounding. -1 with lat_error set. */
 int lat_link_reals(const lat_field *u, lat_storage storage, int asked);
 
-/* By how much elements may differ from those of a link that they are taken for: links are as unitary
- * as the program that wrote them left them, 1024 roundings. */
+/* By how much elements may differ from those of a link that they are taken for: links are as
+ * unitary as the program that wrote them left them, 1024 roundings. */
 static inline double lat_link_bound(lat_storage storage)
 {
     return 1024 * (storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24);

@@ -126,8 +126,9 @@ typedef struct lat_spinor_ops {
                   lat_scalar *dot);
 
     /* y <- x, where x is of the space `from`, on a grid of the same lattice and device with another
-     * storage, or the same, and in the same gauge: rounded once. For mixed precision; called with the space of y. Where
-     * one of both spaces has a single column, that is taken for the column of p, the only one. */
+     * storage, or the same, and in the same gauge: rounded once. For mixed precision; called with
+     * the space of y. Where one of both spaces has a single column, that is taken for the column of
+     * p, the only one. */
     int (*convert)(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
                    const lat_dfield *x, lat_dfield *y);
 } lat_spinor_ops;

@@ -411,7 +411,8 @@ static int cpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_fie
 static int cpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
                    int object)
 {
-    const transfer t = {.x = (lat_dfield *)x, .column = column, .object = object, .to = host, .g = gauge_of(s)};
+    const transfer t = {
+        .x = (lat_dfield *)x, .column = column, .object = object, .to = host, .g = gauge_of(s)};
     if (check_host(s, host, object))
         return -1;
     visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, get_block);

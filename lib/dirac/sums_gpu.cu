@@ -198,6 +198,7 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
     bool final = false;   /* and for thread 0, as nobody else is to read `last` without a barrier */
     const double *const p = a.partial + (size_t)blockIdx.y * a.arrays;
     double v = 0;
+    WAIT_FOR_SPINORS();
     for (uint32_t side = 0; side < a.arrays; side += a.groups)
         for (uint32_t g = threadIdx.x; g < a.per_slice; g += 256)
             v += p[side + blockIdx.x * a.per_slice + g];
@@ -342,8 +343,9 @@ static adder adder_of(lat_gpu_space *s, int arrays)
 
 static int start_sums(const lat_gpu_space *s, const adder *a, int count)
 {
-    add_slices<<<dim3(a->slices, (unsigned)count), 256, 0, lat_gpu_stream(&s->space)>>>(*a);
-    return failed(cudaGetLastError());
+    return failed(lat_cuda_start(lat_cuda_device_of(s->space.grid->dev)->overlap, add_slices,
+                                 dim3(a->slices, (unsigned)count), 256, lat_gpu_stream(&s->space),
+                                 *a));
 }
 
 /* Waits until all flags are those of a call, or, as a last resort, for all work. */

@@ -82,7 +82,7 @@ static double in_all(const count *k, bool spare)
     const lat_storage storage = k->o->inner;
     const bool mixed = storage != LAT_STORAGE_DOUBLE && !k->use->twists;
     const lat_solver solver = k->use->solver;
-    double bytes = vectors(k, LAT_STORAGE_DOUBLE, 2) /* b, x */
+    double bytes = vectors(k, LAT_STORAGE_DOUBLE, 2)                 /* b, x */
                    + (k->sites + k->slices) * 2 * k->nc * k->nc * 8; /* the temporal gauge */
     if (k->use->twists)
         return bytes + operator_of(k, LAT_STORAGE_DOUBLE, true)

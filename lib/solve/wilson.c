@@ -321,8 +321,7 @@ static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *repor
             list[left++] = k;
     if (left == 0)
         return 0;
-    if (!w->spare.d
-        && level_open(&w->spare, w, LAT_STORAGE_SINGLE))
+    if (!w->spare.d && level_open(&w->spare, w, LAT_STORAGE_SINGLE))
         return -1;
     problem->inner = &w->spare.system;
     problem->from_zero = false;
