@@ -25,6 +25,8 @@ ALLOWED = [
     # The first link of a site, on its way to shared memory (fix_tiles.cuh): 16 of a thread in SU(8), double.
     (r"half_[fd][5-8]$", [(r"LDG\.E(\.64)?$", 4), (r"LDGSTS\.E\.BYPASS\.128$", 16)]),
     (r"half_", [(r"LDG\.E(\.64)?$", 4)]),
+    # The links of a site, which are older than any hop (load_link, cuda_spinor.cuh): of 8 directions, 18 reals in single.
+    (r"hop_(small|opened)$", [(r"LDG\.E\.NA(\.64|\.128)?\.CONSTANT$", 40)]),
     # Everything else: nothing. Bulk copies of links to shared memory (UBLKCP, hop_many) are no load of a thread.
     (r"", []),
 ]
