@@ -97,6 +97,7 @@ typedef struct lat_dirac {
     lat_spinor_space *space;
     lat_fermion fermion;
     int reals;   /* a link in the device's memory */
+    int links;   /* a site that a hop reads: 8, but 6 where those of t are 1 (temporal.h) */
     bool clover; /* csw or csw_t is not 0 */
     bool fuses;  /* ends of recursions take no pass of their own: shifts of gamma5 M and S, real
                   * ones with add */

@@ -266,6 +266,7 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
     d->dirac.space = s;
     d->dirac.fermion = *fermion;
     d->dirac.reals = reals;
+    d->dirac.links = unit_links(s, fermion) ? 6 : 8;
     d->dirac.clover = clover;
     d->s = lat_gpu_space_of(s);
     d->scalar = scalar;

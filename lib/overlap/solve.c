@@ -329,7 +329,7 @@ static void add_costs(const state *w, double seconds, long applied, lat_wilson_c
     const int spinor = 16 * lat_spinor_colours(h->space->grid->dev, h->space->nc);
     const double sites = (double)lat_volume(&h->space->grid->spec.lattice),
                  flops = h->ops->flops(h, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN}) * sites,
-                 bytes = (8. * h->reals / w->job->columns + spinor) * 8 * sites;
+                 bytes = (1. * h->links * h->reals / w->job->columns + spinor) * 8 * sites;
     double all = 0;
     for (int k = 0; k < w->job->columns; k++)
         all += w->work[k];

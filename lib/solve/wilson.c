@@ -40,7 +40,8 @@ struct lat_wilson {
 
 /* ---- one precision --------------------------------------------------------------------------- */
 
-/* Traffic if each link is read once a hop, and each spinor read once and written once. */
+/* Traffic if each link that is not 1 is read once a hop, and each spinor read once and written
+ * once. */
 static void count(level *l, const lat_spinor_part *p)
 {
     const double real = (double)lat_storage_bytes(l->grid->spec.storage);
@@ -48,7 +49,7 @@ static void count(level *l, const lat_spinor_part *p)
                  spinor = 16 * lat_spinor_colours(l->grid->dev, l->space->nc);
     for (int i = 0; i < p->columns; i++)
         l->applied[p->column[i]]++;
-    l->bytes += hops * l->sites * real * (8 * l->d->reals + spinor * p->columns);
+    l->bytes += hops * l->sites * real * (l->d->links * l->d->reals + spinor * p->columns);
 }
 
 static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
