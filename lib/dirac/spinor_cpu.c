@@ -280,33 +280,45 @@ static void to_host(const transfer *t, int64_t site, const double *spinor)
         lat_field_put(t->to, i, spinor);
 }
 
-/* psi <- G psi, or G^+ psi, of a site. */
-LAT_INLINE void turn(const lat_field *g, int n, int64_t site, bool back, double *psi)
+/* v <- G v, or G^+ v, at the sites of a block; v: [spin][colour][re, im][lane], in any basis. */
+LAT_INLINE void turn(const lat_field *g, int n, int lanes, const int64_t *site, bool back,
+                     double *v)
 {
-    double m[18], old[6];
-    lat_load(g, lat_field_index(g, (size_t)site), n, m);
-    for (int spin = 0; spin < 4; spin++, psi += 2 * n) {
-        memcpy(old, psi, (size_t)(2 * n) * sizeof *old);
+    double m[LANES][18], u[18][LANES] = {{0}}, old[6][LANES];
+    for (int l = 0; l < lanes; l++) {
+        if (site[l] < 0)
+            continue;
+        lat_load(g, lat_field_index(g, (size_t)site[l]), n, m[l]);
+        for (int k = 0; k < 2 * n * n; k++)
+            u[k][l] = m[l][k];
+    }
+    for (int spin = 0; spin < 4; spin++, v += 2 * n * lanes) {
+        for (int k = 0; k < 2 * n; k++)
+            memcpy(old[k], v + k * lanes, (size_t)lanes * sizeof *v);
         for (int i = 0; i < n; i++) {
-            double re = 0, im = 0;
+            double *re = v + 2 * i * lanes, *im = re + lanes;
+            memset(re, 0, 2 * (size_t)lanes * sizeof *re);
             for (int j = 0; j < n; j++) {
-                const double a = m[2 * (back ? j * n + i : i * n + j)],
-                             b = m[2 * (back ? j * n + i : i * n + j) + 1] * (back ? -1 : 1);
-                re += a * old[2 * j] - b * old[2 * j + 1];
-                im += a * old[2 * j + 1] + b * old[2 * j];
+                const double *a = u[2 * (back ? j * n + i : i * n + j)], *b = a + LANES,
+                             *x = old[2 * j], *y = x + LANES;
+                const double sign = back ? -1 : 1;
+                for (int l = 0; l < lanes; l++) {
+                    re[l] += a[l] * x[l] - sign * b[l] * y[l];
+                    im[l] += a[l] * y[l] + sign * b[l] * x[l];
+                }
             }
-            psi[2 * i] = re;
-            psi[2 * i + 1] = im;
         }
     }
 }
 
-static void change_gauge(const transfer *t, int64_t site, bool back, double *psi)
+static void change_gauge(const transfer *t, int lanes, const int64_t *site, bool back, double *v)
 {
-    if (t->g && t->g->head.nc == 3) /* known to the compiler */
-        turn(t->g, 3, site, back, psi);
+    if (t->g && t->g->head.nc == 3 && lanes == 8) /* known to the compiler: double, AVX-512 */
+        turn(t->g, 3, 8, site, back, v);
+    else if (t->g && t->g->head.nc == 3)
+        turn(t->g, 3, lanes, site, back, v);
     else if (t->g)
-        turn(t->g, 2, site, back, psi);
+        turn(t->g, 2, lanes, site, back, v);
 }
 
 static void draw(const transfer *t, int64_t site, double *spinor)
@@ -328,21 +340,23 @@ static void put_block(const transfer *t, lat_lane_view v, const int64_t *site, i
 {
     const int reals = t->x->shape.reals;
     double psi[LANES][24], inside[24 * LANES];
+    bool some = false;
     for (int l = 0; l < v.lanes; l++) {
         memset(psi[l], 0, sizeof psi[l]); /* idle lanes */
-        if (site[l] >= 0 && t->host) {
+        if (site[l] >= 0 && t->host)
             from_host(t, site[l], psi[l]);
-            change_gauge(t, site[l], false, psi[l]);
-        } else if (site[l] >= 0) {
+        else if (site[l] >= 0)
             draw(t, site[l], psi[l]);
-        }
     }
     for (int e = 0; e < reals / 2; e++)
         for (int l = 0; l < v.lanes; l++) {
             const double up = psi[l][e], down = psi[l][reals / 2 + e];
             inside[e * v.lanes + l] = (up + down) * M_SQRT1_2;
             inside[(reals / 2 + e) * v.lanes + l] = (up - down) * M_SQRT1_2;
+            some = some || up != 0 || down != 0;
         }
+    if (some) /* most of a source is zero */
+        change_gauge(t, v.lanes, site, false, inside);
     lat_lane_put_all(v, b, t->column * reals, reals, inside);
 }
 
@@ -351,6 +365,7 @@ static void get_block(const transfer *t, lat_lane_view v, const int64_t *site, i
     const int reals = t->x->shape.reals;
     double psi[LANES][24], inside[24 * LANES];
     lat_lane_get_all(v, b, t->column * reals, reals, inside);
+    change_gauge(t, v.lanes, site, true, inside);
     for (int e = 0; e < reals / 2; e++)
         for (int l = 0; l < v.lanes; l++) {
             const double a = inside[e * v.lanes + l], c = inside[(reals / 2 + e) * v.lanes + l];
@@ -358,10 +373,8 @@ static void get_block(const transfer *t, lat_lane_view v, const int64_t *site, i
             psi[l][reals / 2 + e] = (a - c) * M_SQRT1_2;
         }
     for (int l = 0; l < v.lanes; l++)
-        if (site[l] >= 0) {
-            change_gauge(t, site[l], true, psi[l]);
+        if (site[l] >= 0)
             to_host(t, site[l], psi[l]);
-        }
 }
 
 static void visit(const transfer *t, int begin, int end, on_block *fn)

@@ -825,7 +825,7 @@ static void check_columns(projection *q, int n, const lat_spinor_part *p)
     for (int i = 0; i < p->columns; i++) {
         const int c = p->column[i];
         const lat_spinor_part here = {LAT_BOTH, 1, every + c}, one = {LAT_BOTH, 1, every};
-        double off;
+        double off = NAN;
         project_one(q, n, p->parity, c);
         for (int j = 0; j < n; j++)
             CHECK(!memcmp(&q->dot1[j], &q->dot[j * WIDE + c], sizeof *q->dot),
