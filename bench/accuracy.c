@@ -178,7 +178,7 @@ static int print_row(FILE *text, trial *t, long done, const lat_field *u, lat_ga
 {
     const lat_condition landau = lat_condition_of(LAT_LANDAU, &u->head.geom, -1);
     lat_deviation d;
-    if (lat_measure_gauge(u, &landau, s, NULL) || lat_measure_deviation(u, &d))
+    if (lat_measure_gauge(u, &landau, s, NULL, NULL) || lat_measure_deviation(u, &d))
         return -1;
     t->functional = s->functional;
     fprintf(text, "%s\t%ld\t%.6e\t%.6e\t%.15f\t%.6e\n", t->name, done, d.det_mean, d.det_max,

@@ -302,7 +302,7 @@ static void problem_new(problem *q, int n, cx diagonal, double spread, uint64_t 
     q->matrix = calloc((size_t)(n * n), sizeof(cx));
     need(q->matrix != NULL, "a matrix");
     fill(q->matrix, n, diagonal, spread, seed);
-    q->wide = (toy){{&toy_ops, NULL, 3, COLUMNS}, n, false, q->matrix, 0};
+    q->wide = (toy){{&toy_ops, NULL, 3, COLUMNS, NULL}, n, false, q->matrix, 0};
     q->narrow = q->wide;
     q->narrow.single = true;
     q->outer = system_of(&q->wide);
