@@ -251,7 +251,7 @@ tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
 benches := $(patsubst %.c,$(B)/%,$(sort $(filter-out $(if $(cuda_why),bench/bench_gpu.c bench/bench_dirac_gpu.c bench/bench_dirac_mpi.c bench/bench_solve_gpu.c),$(wildcard bench/*.c))))
 
-.PHONY: all
+.PHONY: all benches
 all: $(tools) $(B)/said
 	@:$(if $(filter 1,$(SAN) $(COV) $(QUICK)),,$(remember))
 
@@ -379,6 +379,7 @@ $(tools): $(liblat)
 	@mkdir -p $(@D)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $(filter %.o,$^) $(liblat) $(tool_libs) $(ldlibs)
 
+benches: $(benches)
 $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)
 

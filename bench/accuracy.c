@@ -317,5 +317,5 @@ static int follow(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    return lat_print_run(follow);
+    return lat_print_run(follow, NULL);
 }

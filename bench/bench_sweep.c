@@ -107,7 +107,7 @@ static int check(lat_fixer *dev, const lat_field *u, const lat_condition *condit
         return 1;
     memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
     const int bad = dev->ops->get(dev, 0, &g) || lat_transform_apply(&v, &g)
-                    || lat_measure_gauge(&v, condition, &t, NULL);
+                    || lat_measure_gauge(&v, condition, &t, NULL, NULL);
     lat_field_free(&g);
     lat_field_free(&v);
     if (bad)

@@ -163,11 +163,11 @@ static int relax(const lat_field *u, long copy, bool exact, FILE *text)
         rc = lat_transform_apply(&v, &g);
         double before = 0;
         for (long i = 0; rc == 0 && i < sweeps; i++) {
-            if (i == sweeps - 100 && (rc = lat_measure_gauge(&v, &mag, &state, NULL)) == 0)
+            if (i == sweeps - 100 && (rc = lat_measure_gauge(&v, &mag, &state, NULL, NULL)) == 0)
                 before = state.functional;
             sweep(&v, exact);
         }
-        if (rc == 0 && (rc = lat_measure_gauge(&v, &mag, &state, NULL)) == 0)
+        if (rc == 0 && (rc = lat_measure_gauge(&v, &mag, &state, NULL, NULL)) == 0)
             fprintf(text, "%s\t%ld\t%ld\t%.12f\t%.3e\t%.3e\n", exact ? "exact" : "paper", copy,
                     sweeps, state.functional, state.functional - before, state.theta);
         lat_field_free(&v);
@@ -200,5 +200,5 @@ static int all(lat_input *in, FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    return lat_print_run(all);
+    return lat_print_run(all, NULL);
 }
