@@ -15,7 +15,9 @@
  *                columns, for all modes, are read in two and read and written in two
  *
  *     bench_overlap [THREADS [EXTENT]]    LAT_LANES=avx2, base: with vectors of that length;
- *                                         THREADS 0: on a GPU, 16^4, 32^4 and 32^3 64 */
+ *                                         THREADS 0: on a GPU, 16^4, 32^4 and 32^3 64;
+ *                                         LAT_TEMPORAL=never: links in the gauge they have, not in
+ *                                         the temporal one; all eight are counted in both */
 #include <stdio.h>
 #include <string.h>
 #include "../tests/check/devices.h"

@@ -6,6 +6,7 @@
  *     links           8 directions of 18 reals, or as many as the options say
  *     clover blocks   two of 8 N^2 reals, A and A^-1
  *     a vector        8 N reals a column
+ *     temporal gauge  2 N^2 reals, in double alone
  * in the outer precision (double) and in the inner one. Vectors are the source, the solution, the
  * residual, those between hops, and those of the method (krylov.h). Faces of ranks are two slices
  * of a vector more. */
