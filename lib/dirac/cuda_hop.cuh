@@ -56,7 +56,7 @@ typedef struct lat_hop_faces {
 
 enum { LAT_HOP_COLUMNS = 64, LAT_HOP_TERMS = 2 };
 
-/* Sums of a column, in this order. */
+/* Sums of a column, in this order; of the two products one at most. */
 enum {
     LAT_HOP_NORM = 1, /* |out|^2, <x, out>, <with, out>, shadows of out and of x */
     LAT_HOP_DOT_X = 2,
@@ -335,6 +335,8 @@ DEVICE void affine(typename lat_form<P>::real r[24], const uint32_t *words, cons
 }
 
 /* Direction n of 0 .. 7: x+, x-, y+, .. t-. */
+#define HOP_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+
 /* PHASES: any phases in any direction; otherwise a real one in t alone. (The branch would cost the
  * others registers.) */
 /* SW: 0 or 1, or -1: args.swap decides. */
@@ -496,7 +498,7 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
 #pragma unroll
             for (int k = 0; k < 24; k++)
                 r[k] = 0;
-        STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+        HOP_EACH(STEP)
 #undef STEP
 #undef FETCH
     }
@@ -613,14 +615,17 @@ DEVICE void scale_add(typename lat_form<P>::real h[24], typename lat_form<P>::re
         h[k] = a * h[k] + b * y[k];
 }
 
-/* The number of a block in the walk, behind `senders`, which send faces. */
-DEVICE uint32_t walked(const lat_hop_args &a, uint32_t senders)
+/* The number of a block in a walk, behind `senders`, which send faces. */
+DEVICE uint32_t walked(bool backwards, uint32_t senders)
 {
-    return a.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x - senders;
+    return backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x - senders;
 }
 
 /* Of the sites that a block writes. */
-DEVICE int parity_of(const lat_hop_args &a) { return a.both ? (int)(walked(a, 0) & 1) : a.parity; }
+DEVICE int parity_of(const lat_hop_args &a)
+{
+    return a.both ? (int)(walked(a.backwards, 0) & 1) : a.parity;
+}
 
 /* From h to out, and its sums. n: the place of the column in `active`; `there`: the thread has a
  * site. END: 0 stores a h; 1 all but clover matrices and recursions; 2 all but recursions and
@@ -637,8 +642,7 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
     const bool turn = P == LAT_STORAGE_HALF ? SWAP(a) : SWAP(a) != a.flip; /* of what is written */
     const size_t at = (size_t)group * form::GROUP + (size_t)a.active[n] * a.column;
     const size_t block = (size_t)group * form::CLOVER;
-    double norm = 0, dot_x[2] = {0, 0}, dot_with[2] = {0, 0}, shadow[2] = {0, 0},
-           shadow_x[2] = {0, 0};
+    double norm = 0, product[2] = {0, 0}, shadow[2] = {0, 0}, shadow_x[2] = {0, 0};
     if (END == 0 || END == 5) {
         if (there)
             put_spinor<P, ONCE>(a.out + at, lane, h, END == 5 ? turn : SWAP(a), policy);
@@ -699,7 +703,7 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
                 }
             }
             if (END != 3 && !a.add && a.sums & LAT_HOP_DOT_X)
-                dot(dot_x, x, h, unit);
+                dot(product, x, h, unit);
             if (END != 3 && a.sums & LAT_HOP_SHADOW_X)
                 shadow_of(shadow_x, x, p.i + a.before, parity_of(a), SWAP(a), unit);
         }
@@ -720,7 +724,7 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
         if (END != 3 && a.sums & LAT_HOP_DOT) {
             real y[24];
             get_spinor<P>(y, a.with + at, lane, turn);
-            dot(dot_with, y, h);
+            dot(product, y, h);
         }
         if (END != 3 && a.sums & LAT_HOP_SHADOW)
             shadow_of(shadow, h, p.i + a.before, parity_of(a), turn);
@@ -743,35 +747,18 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
             sum_up(to, norm);
             return;
         }
-        const bool of_x = a.sums & LAT_HOP_DOT_X, both = of_x && a.sums & LAT_HOP_DOT;
-        const double v[8] = {norm,
-                             of_x ? dot_x[0] : dot_with[0],
-                             of_x ? dot_x[1] : dot_with[1],
-                             shadow[0],
-                             shadow[1],
-                             shadow_x[0],
-                             shadow_x[1],
-                             0};
-        const int k = (int)(threadIdx.x % 32) / 4,
-                  pairs = (k + 1) / 2; /* number k; of pair 1, 2, 3, or 0 */
+        const double v[8] = {norm,      product[0],  product[1],  shadow[0],
+                             shadow[1], shadow_x[0], shadow_x[1], 0};
         const double sum = sum_up_eight(v);
+        const int k = (int)(threadIdx.x % 32) / 4; /* of v */
         const int norms = (a.sums & LAT_HOP_NORM) != 0,
-                  dots = 2 * ((a.sums & LAT_HOP_DOT) != 0) + 2 * of_x,
-                  shadows = 2 * ((a.sums & LAT_HOP_SHADOW) != 0);
-        const bool wanted = pairs == 0   ? norms
-                            : pairs == 1 ? dots != 0
-                            : pairs == 2 ? shadows != 0
-                                         : a.sums & LAT_HOP_SHADOW_X && k < 7;
-        const int before = pairs == 0   ? 0
-                           : pairs == 1 ? norms
-                           : pairs == 2 ? norms + dots
-                                        : norms + dots + shadows;
-        if (wanted && threadIdx.x % 4 == 0)
-            to[(before + (k && k % 2 == 0)) * a.arrays] = sum;
-        if (both) {
-            sum_up(to + (norms + 2) * a.arrays, dot_with[0]);
-            sum_up(to + (norms + 3) * a.arrays, dot_with[1]);
-        }
+                  products = 2 * ((a.sums & (LAT_HOP_DOT_X | LAT_HOP_DOT)) != 0),
+                  shadows = 2 * ((a.sums & LAT_HOP_SHADOW) != 0),
+                  shadows_x = 2 * ((a.sums & LAT_HOP_SHADOW_X) != 0);
+        const int wanted = k == 0 ? norms : k < 3 ? products : k < 5 ? shadows : shadows_x;
+        const int before = (k > 0) * norms + (k > 2) * products + (k > 4) * shadows;
+        if (threadIdx.x % 4 == 0 && k < 7 && wanted)
+            to[(before + (k > 0 && k % 2 == 0)) * a.arrays] = sum;
     }
 }
 
@@ -851,7 +838,7 @@ typedef struct hop_block {
 
 template <bool GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
 {
-    const uint32_t block = walked(a, GHOSTS ? 2 * a.faces.blocks : 0);
+    const uint32_t block = walked(a.backwards, GHOSTS ? 2 * a.faces.blocks : 0);
     const bool both = !GHOSTS && a.both;
     return hop_block{both ? block / 2 : block, both ? block & 1 : 0};
 }
@@ -918,14 +905,7 @@ __global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_
     if (H::template linked<n>(p)) \
         load_link<P, R>(u[n], a.links + (size_t)p.group * H::LINKS + (n)*H::link::BLOCK, p.i % 32, \
                         policy);
-    LINK(0)
-    LINK(1)
-    LINK(2)
-    LINK(3)
-    LINK(4)
-    LINK(5)
-    LINK(6)
-    LINK(7)
+    HOP_EACH(LINK)
 #undef LINK
     const size_t column = (size_t)a.active[0] * a.column;
     const char *const in = spinors_in<P>(a, b) + column;
@@ -943,14 +923,7 @@ __global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_
 #pragma unroll
     for (int k = 0; k < 24; k++)
         h[k] = 0;
-    STEP(0)
-    STEP(1)
-    STEP(2)
-    STEP(3)
-    STEP(4)
-    STEP(5)
-    STEP(6)
-    STEP(7)
+    HOP_EACH(STEP)
 #undef STEP
 #undef FETCH
     finish<P, END, SW, false, false>(a, p, 0, there, h, policy, NULL);

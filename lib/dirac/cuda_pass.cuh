@@ -137,8 +137,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
         PY = lat_pass_of_y<P, KIND>::STORAGE,
         CG = KIND == LAT_PASS_CG || KIND == LAT_PASS_CG_SUM
     };
-    const uint32_t block = a.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x,
-                   i = block * 128 + threadIdx.x, group = i / 32, lane = i % 32;
+    const uint32_t i = walked(a.backwards, 0) * 128 + threadIdx.x, group = i / 32, lane = i % 32;
     if (group >= a.groups)
         return;
     const bool there = i < a.half;
