@@ -113,11 +113,10 @@ static setting enter(lat_device *dev, const line *l, lat_storage storage)
     const lat_spinor_part both = {LAT_BOTH, l->columns, all};
     const char *reals = getenv("LAT_REALS");
     const lat_dirac_options options = {.reals = reals ? atoi(reals) : 0};
-    if (!(s.grid = lat_grid_new(dev, &spec)) || !(s.space = lat_spinor_open(s.grid, 3, l->columns))
-        || (bench_temporal() && dev->gpu && lat_temporal_open(dev, &links, &s.gauge)))
-        exit(lat_report(LAT_FAILED));
-    s.space->temporal = s.gauge;
-    if (!(s.d = lat_dirac_open(s.space, &links, fermion(has_clover(l->work)), &options))
+    if (!(s.grid = lat_grid_new(dev, &spec))
+        || (bench_temporal() && dev->gpu && lat_temporal_open(dev, &links, &s.gauge))
+        || !(s.space = lat_spinor_open_in(s.grid, 3, l->columns, s.gauge))
+        || !(s.d = lat_dirac_open(s.space, &links, fermion(has_clover(l->work)), &options))
         || !(s.in = lat_spinor_new(s.space, "spinors"))
         || !(s.out = lat_spinor_new(s.space, "spinors"))
         || s.space->ops->random(s.space, &both, 1, s.in))

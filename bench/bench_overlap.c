@@ -110,12 +110,12 @@ static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage sto
     strcpy(b->o.fermion.name, "overlap");
     b->o.fermion.m0 = 1.4;
     lat_overlap_kernel(&b->o.fermion, &kernel);
-    need((b->o.grid = lat_grid_new(on, &spec)) && (b->o.one = lat_spinor_open(b->o.grid, 3, 1))
-             && (b->o.space = lat_spinor_open(b->o.grid, 3, columns))
-             && (!bench_temporal() || !lat_temporal_open(on, u, &b->o.gauge)),
-         "spaces");
-    b->o.one->temporal = b->o.space->temporal = b->o.gauge;
-    need((b->o.h = lat_dirac_open(b->o.space, u, &kernel, &how)), "an operator");
+    need((b->o.grid = lat_grid_new(on, &spec))
+             && (!bench_temporal() || !lat_temporal_open(on, u, &b->o.gauge))
+             && (b->o.one = lat_spinor_open_in(b->o.grid, 3, 1, b->o.gauge))
+             && (b->o.space = lat_spinor_open_in(b->o.grid, 3, columns, b->o.gauge))
+             && (b->o.h = lat_dirac_open(b->o.space, u, &kernel, &how)),
+         "an operator");
     open_modes(b, modes);
     const lat_spinor_part p = part_of(b);
     need((b->o.sign = lat_sign_open(b->o.h, NULL, &b->o.modes, &sign))

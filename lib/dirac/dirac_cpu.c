@@ -71,10 +71,7 @@ static int fill(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *o
                              .reals = c->d.reals,
                              .columns = c->s->space.columns,
                              .temporal = 1 / c->w};
-    c->d.links = c->s->space.temporal
-                         && lat_temporal_unit(c->s->space.temporal, g->grid.spec.storage)
-                     ? 6
-                     : 8;
+    c->d.links = lat_temporal_unit(c->s->space.temporal, g->grid.spec.storage) ? 6 : 8;
     c->work.diagonal = (lat_diagonal){1 + 3 * c->w + f->mass, f->twist, NULL, NULL};
     if (c->d.clover) {
         if (lat_cpu_dirac_clover(c, u, options->traceless))

@@ -120,7 +120,7 @@ int lat_cpu_dirac_links(lat_cpu_dirac *c, const lat_field *u)
     const int nc = u->head.nc, reals = c->d.reals;
     const lat_temporal *gauge = c->s->space.temporal;
     const links_of from = {u, gauge ? &gauge->g : NULL,
-                           gauge && lat_temporal_unit(gauge, g->grid.spec.storage)};
+                           lat_temporal_unit(gauge, g->grid.spec.storage)};
     if (!(c->links[0] = new_lanes(c, 2 * reals, "the links"))
         || !(c->links[1] = new_lanes(c, 6 * reals, "the links"))
         || !(c->unit = lat_alloc((size_t)g->lay->nblocks, 1, "the links")))

@@ -186,8 +186,7 @@ static int fill_for(gpu_dirac *d, const lat_field *u, bool traceless)
 /* Are links of t 1, but on the lattice's last slice? With open time some are 0. */
 static bool unit_links(const lat_spinor_space *s, const lat_fermion *f)
 {
-    return s->temporal && !f->boundary[3].open
-           && lat_temporal_unit(s->temporal, s->grid->spec.storage);
+    return !f->boundary[3].open && lat_temporal_unit(s->temporal, s->grid->spec.storage);
 }
 
 /* 12 or 18. In half, with several columns, the arithmetic of a third row takes longer than to read
@@ -242,6 +241,7 @@ static void set_hop(gpu_dirac *d)
     d->hop.early = lat_cuda_device_of(d->s->space.grid->dev)->overlap != 0;
     set_boundary(f, d->s->space.grid, &d->hop);
     d->hop.unit = unit_links(&d->s->space, f);
+    d->dirac.links = d->hop.unit ? 6 : 8;
     d->dirac.fuses = d->s->space.grid->spec.storage != LAT_STORAGE_HALF && !d->hop.phases
                      && !d->dirac.clover && f->twist == 0;
 }
@@ -266,7 +266,6 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
     d->dirac.space = s;
     d->dirac.fermion = *fermion;
     d->dirac.reals = reals;
-    d->dirac.links = unit_links(s, fermion) ? 6 : 8;
     d->dirac.clover = clover;
     d->s = lat_gpu_space_of(s);
     d->scalar = scalar;

@@ -23,6 +23,15 @@ lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
     return lat_spinor_cpu.open(grid, nc, columns);
 }
 
+lat_spinor_space *lat_spinor_open_in(lat_grid *grid, int nc, int columns,
+                                     const struct lat_temporal *temporal)
+{
+    lat_spinor_space *s = lat_spinor_open(grid, nc, columns);
+    if (s)
+        s->temporal = temporal;
+    return s;
+}
+
 bool lat_spinor_gpu_takes(const lat_geometry *lattice, int ranks)
 {
     const int *const dims = lattice->dims;

@@ -61,8 +61,7 @@ typedef struct lat_spinor_space {
     const struct lat_spinor_ops *ops;
     lat_grid *grid;
     int nc, columns;
-    const struct lat_temporal *temporal; /* NULL: fields have the gauge of hosts. Borrowed, and set
-                                          * before fields and operators are made (temporal.h) */
+    const struct lat_temporal *temporal; /* borrowed; NULL: fields have the gauge of hosts */
 } lat_spinor_space;
 
 /* <x, y> is the sum of conj(x) y; |x|^2 = <x, x>. Scalars a, b .. have `columns` numbers; NULL
@@ -145,6 +144,10 @@ static inline lat_shape lat_spinor_shape(int nc, int columns)
 /* Batches of 1 to LAT_SPINOR_COLUMNS columns for SU(2) and SU(3) on four-dimensional lattices.
  * Borrows the grid (across -1; with a halo). */
 lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns);
+
+/* The same in the temporal gauge (temporal.h), which is borrowed; NULL: in that of hosts. */
+lat_spinor_space *lat_spinor_open_in(lat_grid *grid, int nc, int columns,
+                                     const struct lat_temporal *temporal);
 void lat_spinor_close(lat_spinor_space *s); /* its batches are freed before */
 
 /* GPUs of so many ranks take it: several, where slices of t have a multiple of 64 sites. */

@@ -54,7 +54,7 @@ static double march(const lat_field *u, lat_field *g)
 
 bool lat_temporal_unit(const lat_temporal *t, lat_storage storage)
 {
-    return t->off <= lat_link_bound(storage);
+    return t && t->off <= lat_link_bound(storage);
 }
 
 /* Ranks one after the other, as each begins where the one before it ends. */

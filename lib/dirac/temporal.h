@@ -33,7 +33,7 @@ typedef struct lat_temporal {
 int lat_temporal_open(lat_device *dev, const lat_field *u, lat_temporal **t);
 void lat_temporal_close(lat_temporal *t); /* NULL is allowed */
 
-/* Are links of t 1 for an operator of this precision? */
+/* Are links of t 1 for an operator of this precision? NULL: no. */
 bool lat_temporal_unit(const lat_temporal *t, lat_storage storage);
 
 /* To a GPU, whose host's memory is given back; and what it has there (temporal_gpu.cu). */

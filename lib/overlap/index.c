@@ -102,10 +102,8 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
     lat_grid *grid = lat_grid_new(device, &spec);
     lat_temporal *gauge = NULL;
     f.space = grid && !lat_temporal_open(device, links, &gauge)
-                  ? lat_spinor_open(grid, links->head.nc, 1)
+                  ? lat_spinor_open_in(grid, links->head.nc, 1, gauge)
                   : NULL;
-    if (f.space)
-        f.space->temporal = gauge;
     const int rc = f.space ? follow(&f, before, overlap->m0, index, steps) : -1;
     if (f.space)
         lat_spinor_close(f.space);

@@ -237,23 +237,13 @@ static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
     return 0;
 }
 
-/* In the temporal gauge. */
-static lat_spinor_space *open_space(const lat_overlap *o, lat_grid *grid, const lat_field *links,
-                                    int columns)
-{
-    lat_spinor_space *s = lat_spinor_open(grid, links->head.nc, columns);
-    if (s)
-        s->temporal = o->gauge;
-    return s;
-}
-
 static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *links,
                        const lat_fermion *kernel, int columns)
 {
     const lat_grid_spec spec = {
         .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
     return (o->single = lat_grid_new(device, &spec))
-                   && (o->coarse = open_space(o, o->single, links, columns))
+                   && (o->coarse = lat_spinor_open_in(o->single, links->head.nc, columns, o->gauge))
                    && (o->hs = lat_dirac_open(o->coarse, links, kernel, NULL))
                ? 0
                : -1;
@@ -276,9 +266,9 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     o->mu = fermion->mass;
     o->memory = options->memory;
     if (!(o->grid = lat_grid_new(device, &spec)) || lat_temporal_open(device, links, &o->gauge)
-        || !(o->one = open_space(o, o->grid, links, 1))
+        || !(o->one = lat_spinor_open_in(o->grid, links->head.nc, 1, o->gauge))
         || !(o->h1 = lat_dirac_open(o->one, links, &kernel, NULL)) || find_modes(o, options)
-        || !(o->space = open_space(o, o->grid, links, options->columns))
+        || !(o->space = lat_spinor_open_in(o->grid, links->head.nc, options->columns, o->gauge))
         || !(o->h = lat_dirac_open(o->space, links, &kernel, NULL))
         || !(o->tmp = lat_spinor_new(o->space, "the overlap operator"))
         || (options->mixed && open_coarse(o, device, links, &kernel, options->columns))

@@ -119,9 +119,9 @@ lat_deflation *lat_deflation_open(const lat_system *s, const lat_field *modes, b
         lat_fail("out of memory: modes");
     else if (d->value)
         d->count = count;
-    if (d->count && (d->one = lat_spinor_open(s->space->grid, s->space->nc, 1)))
-        d->one->temporal = s->space->temporal;
-    if (!d->one || copy_modes(d, modes) || test(d)
+    if (!d->count
+        || !(d->one = lat_spinor_open_in(s->space->grid, s->space->nc, 1, s->space->temporal))
+        || copy_modes(d, modes) || test(d)
         || (square && !(d->work = s->vector(s->with, "a deflated residual")))) {
         lat_deflation_close(d);
         return NULL;

@@ -135,18 +135,15 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
     const double volume = (double)lat_volume(&links->head.geom);
     l->form = o->form;
     if (!(l->grid = lat_grid_new(device, &spec))
-        || !(l->space = lat_spinor_open(l->grid, links->head.nc, o->columns)))
-        return -1;
-    l->space->temporal = w->gauge;
-    if (!(l->d = lat_dirac_open(l->space, links, &w->fermion, &o->dirac)))
+        || !(l->space = lat_spinor_open_in(l->grid, links->head.nc, o->columns, w->gauge))
+        || !(l->d = lat_dirac_open(l->space, links, &w->fermion, &o->dirac)))
         return -1;
     if (storage == LAT_STORAGE_HALF && l->d->ops->cg_begin) {
         lat_grid_spec more = spec;
         more.storage = LAT_STORAGE_SINGLE;
         if (!(l->grid_of_x = lat_grid_new(device, &more))
-            || !(l->of_x = lat_spinor_open(l->grid_of_x, links->head.nc, o->columns)))
+            || !(l->of_x = lat_spinor_open_in(l->grid_of_x, links->head.nc, o->columns, w->gauge)))
             return -1;
-        l->of_x->temporal = w->gauge;
     }
     l->flops = l->d->ops->flops(l->d, (lat_dirac_matrix){o->form, LAT_PLAIN}) * volume;
     l->sites = o->form == LAT_FULL ? volume : volume / 2;

@@ -86,11 +86,9 @@ static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options
     if (t->n < 1 << 16) /* not where the CPU is compared with (check_large) */
         plain_keep(&t->p);
     t->grid = lat_grid_new(dev, &spec);
-    t->s = t->grid ? lat_spinor_open(t->grid, nc, columns) : NULL;
-    if (t->s && temporal) {
+    if (temporal)
         CHECK(!lat_temporal_open(dev, &t->u, &t->gauge), "%s", lat_error());
-        t->s->temporal = t->gauge;
-    }
+    t->s = t->grid ? lat_spinor_open_in(t->grid, nc, columns, t->gauge) : NULL;
     t->d = t->s ? lat_dirac_open(t->s, &t->u, &t->p.f, &options) : NULL;
     t->host = spinors(t->u.head.geom, nc, 1);
     t->in = numbers(t->n, sizeof(cd));
@@ -1272,11 +1270,10 @@ static int print_bytes(int ranks, char **argv)
         static const int all[] = {0, 1};
         const lat_spinor_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
         lat_grid *grid = lat_grid_new(device, &spec);
-        lat_spinor_space *s = grid ? lat_spinor_open(grid, 3, 2) : NULL;
         lat_temporal *gauge = NULL;
-        need(s && (k < 12 || !lat_temporal_open(device, &u, &gauge)), "a space");
-        s->temporal = gauge;
-        lat_dirac *d = lat_dirac_open(s, &u, &f, NULL);
+        need(k < 12 || !lat_temporal_open(device, &u, &gauge), "the temporal gauge");
+        lat_spinor_space *s = grid ? lat_spinor_open_in(grid, 3, 2, gauge) : NULL;
+        lat_dirac *d = s ? lat_dirac_open(s, &u, &f, NULL) : NULL;
         need(d != NULL, "an operator");
         lat_dfield *x = lat_spinor_new(s, "x"), *y = lat_spinor_new(s, "y");
         double norm[2], log_det;

@@ -211,15 +211,6 @@ static int restore(run *r)
     return 1;
 }
 
-/* A space in the temporal gauge. */
-static lat_spinor_space *open_space(const run *r, lat_grid *grid, int columns)
-{
-    lat_spinor_space *s = lat_spinor_open(grid, links_of(r)->head.nc, columns);
-    if (s)
-        s->temporal = r->gauge;
-    return s;
-}
-
 /* The operator in single precision, for one vector and for batches. */
 static int open_single(run *r, lat_device *on)
 {
@@ -228,8 +219,9 @@ static int open_single(run *r, lat_device *on)
         .lattice = u->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
     const lat_dirac_options how = {.reals = 0};
     return (r->single.grid = lat_grid_new(on, &spec))
-                   && (r->single.one = open_space(r, r->single.grid, 1))
-                   && (r->single.many = open_space(r, r->single.grid, BATCH))
+                   && (r->single.one = lat_spinor_open_in(r->single.grid, u->head.nc, 1, r->gauge))
+                   && (r->single.many = lat_spinor_open_in(r->single.grid, u->head.nc, BATCH,
+                                                           r->gauge))
                    && (r->single.d = lat_dirac_open(r->single.one, u, &r->fermion, &how))
                    && (r->single.batch = lat_dirac_open(r->single.many, u, &r->fermion, &how))
                ? 0
@@ -249,7 +241,7 @@ static int search(run *r)
     if (on)
         lat_device_threads(on, u, precision == SINGLE ? BATCH : 1);
     if (!on || !(r->grid = lat_grid_new(on, &spec)) || lat_temporal_open(on, u, &r->gauge)
-        || !(r->space = open_space(r, r->grid, 1))
+        || !(r->space = lat_spinor_open_in(r->grid, u->head.nc, 1, r->gauge))
         || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how))
         || (precision == SINGLE && open_single(r, on)))
         return LAT_FAILED;
