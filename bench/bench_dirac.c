@@ -33,25 +33,28 @@
 /* Twelve chains. Without fused multiply-adds a multiplication and an addition count as one. */
 #if defined(__x86_64__)
 #define TWELVE(X) X(a) X(b) X(c) X(d) X(e) X(f) X(g) X(h) X(i) X(j) X(k) X(l)
-#define FMA(type, r) \
+#define FMA(isa, type) \
+    __attribute__((target(isa), noinline)) static void chains_##type(int n) \
     { \
         type m = {0}, a = m, b = m, c = m, d = m, e = m, f = m, g = m, h = m, i = m, j = m, k = m, \
              l = m; \
         for (int turn = 0; turn < n; turn++) { \
-            TWELVE(r) \
+            TWELVE(ONE) \
         } \
     }
 #define ONE(x) asm volatile("vfmadd213ps %1, %1, %0" : "+v"(x) : "v"(m));
+FMA("avx2,fma", __m256)
+FMA("avx512f", __m512)
 #define TWO(x) asm volatile("mulps %1, %0" : "+x"(x) : "x"(m));
 #define SUM(x) asm volatile("addps %1, %0" : "+x"(x) : "x"(m));
-#define FMA_BASE \
-    { \
-        __m128 m = {0}, a = m, b = m, c = m, d = m, e = m, f = m, g = m, h = m, i = m, j = m, \
-               k = m, l = m; \
-        for (int turn = 0; turn < n; turn++) { \
-            TWO(a) SUM(b) TWO(c) SUM(d) TWO(e) SUM(f) TWO(g) SUM(h) TWO(i) SUM(j) TWO(k) SUM(l) \
-        } \
+static void chains_base(int n)
+{
+    __m128 m = {0}, a = m, b = m, c = m, d = m, e = m, f = m, g = m, h = m, i = m, j = m, k = m,
+           l = m;
+    for (int turn = 0; turn < n; turn++) {
+        TWO(a) SUM(b) TWO(c) SUM(d) TWO(e) SUM(f) TWO(g) SUM(h) TWO(i) SUM(j) TWO(k) SUM(l)
     }
+}
 #endif
 
 /* Gflop/s in single. */
@@ -62,9 +65,9 @@ static double peak(void)
     const double start = bench_time(1);
     double each = 0;
     switch (lat_isa_widest()) {
-    case LAT_ISA_BASE: FMA_BASE each = 4; break;
-    case LAT_ISA_AVX2: FMA(__m256, ONE) each = 16; break;
-    case LAT_ISA_AVX512: FMA(__m512, ONE) each = 32; break;
+    case LAT_ISA_BASE: chains_base(n), each = 4; break;
+    case LAT_ISA_AVX2: chains___m256(n), each = 16; break;
+    case LAT_ISA_AVX512: chains___m512(n), each = 32; break;
     }
     return 12. * n * each / (bench_time(1) - start) * 1e-9;
 #else
