@@ -271,9 +271,9 @@ static void check(const line *l)
     need(in && out && right && !lat_field_alloc(&host, &lat_comm_self), "spinors");
     const int c = l->columns - 1;
     once(&b, SCHUR);
-    need(!b.s->ops->get(b.s, b.f[0], c, &host, 0), "a spinor");
+    need(!lat_spinor_get(b.s, b.f[0], c, &host, 0), "a spinor");
     memcpy(in, host.data, n * sizeof *in);
-    need(!b.s->ops->get(b.s, b.f[1], c, &host, 0), "a spinor");
+    need(!lat_spinor_get(b.s, b.f[1], c, &host, 0), "a spinor");
     memcpy(out, host.data, n * sizeof *in);
     plain_schur(&p, true, false, 1, in, right);
     plain_only(&p, 1, out);

@@ -129,8 +129,8 @@ static setting enter(lat_device *dev, const line *l, lat_storage storage)
 static void same_in(const line *l, const setting *from, const setting *to, lat_field *f)
 {
     for (int c = 0; c < l->columns; c += 5)
-        if (from->space->ops->get(from->space, from->in, c, f, 0)
-            || to->space->ops->put(to->space, to->in, c, f, 0))
+        if (lat_spinor_get(from->space, from->in, c, f, 0)
+            || lat_spinor_put(to->space, to->in, c, f, 0))
             exit(lat_report(LAT_FAILED));
 }
 
@@ -173,8 +173,8 @@ static double apart(const line *l, const setting *gpu)
     once(l, gpu, LAT_EVEN);
     for (int c = 0; c < l->columns; c += 5) {
         double d = 0, n = 0;
-        if (cpu.space->ops->get(cpu.space, cpu.out, c, &f[0], 0)
-            || gpu->space->ops->get(gpu->space, gpu->out, c, &f[1], 0))
+        if (lat_spinor_get(cpu.space, cpu.out, c, &f[0], 0)
+            || lat_spinor_get(gpu->space, gpu->out, c, &f[1], 0))
             exit(lat_report(LAT_FAILED));
         const double *a = f[0].data, *b = f[1].data;
 #pragma omp parallel for reduction(+ : d, n)

@@ -163,10 +163,10 @@ static void check(lat_device *on, lat_storage storage, int columns, lat_sign_ser
     const int last = columns - 1;
     lat_spinor_space *s = b.o.space;
     lat_plain_overlap *m = lat_plain_overlap_new(&u, &b.o, 1e-12);
-    need(m && s->ops->get(s, b.in, last, &x, 0) == 0
+    need(m && lat_spinor_get(s, b.in, last, &x, 0) == 0
              && lat_plain_overlap_apply(m, &x, 1, list, &y) == 0
              && lat_overlap_apply(&b.o, LAT_OVERLAP_D, 0, &p, b.out, b.in) == 0
-             && s->ops->get(s, b.out, last, &z, 0) == 0,
+             && lat_spinor_get(s, b.out, last, &z, 0) == 0,
          "D");
     for (size_t i = 0; i < lat_field_reals(&y); i++) {
         const double a = ((double *)y.data)[i], c = ((double *)z.data)[i];

@@ -6,10 +6,7 @@
 #include "base/memory.h"
 #include "clover.h"
 #include "dirac_cpu.h"
-#include "hop_table.h"
-#include "lattice/iterate.h"
-#include "links.h"
-#include "site/sun.h"
+#include "host_lanes.h"
 #include "temporal.h"
 
 static lat_lane_view lanes_of(const lat_cpu_dirac *c, void *p, int elements)
@@ -27,50 +24,6 @@ static void *new_lanes(const lat_cpu_dirac *c, int elements, const char *what)
                      (size_t)elements * lat_storage_bytes(grid->spec.storage), what);
 }
 
-/* Links as an operator has them: G(x) U_mu(x) G(x+mu)^+ of a gauge g, NULL: 1. `unit`: those of t
- * are 1 but on the last slice. */
-typedef struct links_of {
-    const lat_field *u, *g;
-    bool unit;
-} links_of;
-
-/* U_mu(x) of them, x site i of the field. */
-LAT_INLINE void turned_link(const links_of *s, int nc, size_t i, int mu, size_t next, double *m)
-{
-    double v[LAT_SUN_REALS], a[LAT_SUN_REALS];
-    lat_load(s->u, i * 4 + (size_t)mu, nc, m);
-    if (!s->g)
-        return;
-    lat_load(s->g, i, nc, a);
-    lat_sun_mul(nc, v, a, m);
-    lat_load(s->g, next, nc, a);
-    lat_sun_mul_dag(nc, m, v, a);
-}
-
-/* U_mu(x), or U_mu(x-mu)^+; t: the slice of x in the lattice of `slices`. */
-LAT_INLINE void hop_link(const links_of *s, int nc, size_t i, int mu, bool backward, int t,
-                         int slices, double *m)
-{
-    double v[LAT_SUN_REALS];
-    if (s->unit && mu == 3 && t != (backward ? 0 : slices - 1)) {
-        lat_sun_one(nc, m);
-    } else if (backward) {
-        turned_link(s, nc, lat_field_next(s->u, i, mu, -1), mu, i, v);
-        lat_sun_dag(nc, m, v);
-    } else {
-        turned_link(s, nc, i, mu, s->g ? lat_field_next(s->u, i, mu, 1) : i, m);
-    }
-}
-
-/* Is m 1, to the last bit? */
-static bool is_one(int nc, const double *m)
-{
-    for (int k = 0; k < 2 * nc * nc; k++)
-        if (m[k] != (k % (2 * nc + 2) == 0))
-            return false;
-    return true;
-}
-
 /* Links of a site that are wanted soon. Those of the hop back along x are near. */
 static void ask_for_links(const lat_field *u, int nc, size_t i)
 {
@@ -85,57 +38,31 @@ static void ask_for_links(const lat_field *u, int nc, size_t i)
     }
 }
 
-/* The links of the sites of a block; `more`: another one follows. Returns which directions have
- * links that are all 1: bits d. */
-LAT_INLINE unsigned put_links(const links_of *s, int nc, int reals, const lat_lane_view to[2],
-                              const int64_t *site, int b, bool more)
-{
-    const size_t slice = lat_slice_sites(&s->u->head);
-    const int slices = lat_slices(&s->u->head);
-    const int lanes = to[0].lanes;
-    unsigned unit = 3;
-    for (int l = 0; l < lanes; l++) {
-        const size_t i = site[l] < 0 ? 0 : lat_field_index(s->u, (size_t)site[l]);
-        const int t = site[l] < 0 ? 0 : (int)((size_t)site[l] / slice);
-        if (more && site[l + lanes] >= 0)
-            ask_for_links(s->u, nc, lat_field_index(s->u, (size_t)site[l + lanes]));
-        for (int d = 0; d < 8; d++) {
-            double m[LAT_SUN_REALS], packed[LAT_SUN_REALS];
-            if (site[l] < 0)
-                lat_sun_one(nc, m);
-            else
-                hop_link(s, nc, i, lat_hop_axis(d), d & 1, t, slices, m);
-            if (d < 2 && !is_one(nc, m))
-                unit &= ~(1u << d);
-            lat_link_pack(nc, reals, m, packed);
-            lat_lane_put_row(to[d >= 2], b, l, (d < 2 ? d : d - 2) * reals, reals, packed);
-        }
-    }
-    return unit;
-}
-
 int lat_cpu_dirac_links(lat_cpu_dirac *c, const lat_field *u)
 {
     const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
-    const int nc = u->head.nc, reals = c->d.reals;
+    const int nc = u->head.nc, reals = c->d.reals, lanes = g->lay->lanes;
     const lat_temporal *gauge = c->s->space.temporal;
-    const links_of from = {u, gauge ? &gauge->g : NULL,
-                           lat_temporal_unit(gauge, g->grid.spec.storage)};
     if (!(c->links[0] = new_lanes(c, 2 * reals, "the links"))
         || !(c->links[1] = new_lanes(c, 6 * reals, "the links"))
         || !(c->unit = lat_alloc((size_t)g->lay->nblocks, 1, "the links")))
         return -1;
-    const lat_lane_view to[2] = {lanes_of(c, c->links[0], 2 * reals),
-                                 lanes_of(c, c->links[1], 6 * reals)};
+    const lat_host_links from = {
+        .u = u,
+        .g = gauge ? &gauge->g : NULL,
+        .unit = lat_temporal_unit(gauge, g->grid.spec.storage),
+        .reals = reals,
+        .to = {lanes_of(c, c->links[0], 2 * reals), lanes_of(c, c->links[1], 6 * reals)}};
+    const lat_host_lanes *host = lat_host_lanes_widest();
     const int64_t *site = lat_cpu_sites(g, 0);
 #pragma omp parallel for schedule(static)
-    for (int b = 0; b < g->lay->nblocks; b++)
-        if (nc == 3) /* known to the compiler */
-            c->unit[b] = (uint8_t)put_links(&from, 3, reals, to, site + (int64_t)b * to[0].lanes, b,
-                                            b + 1 < g->lay->nblocks);
-        else
-            c->unit[b] = (uint8_t)put_links(&from, nc, reals, to, site + (int64_t)b * to[0].lanes,
-                                            b, b + 1 < g->lay->nblocks);
+    for (int b = 0; b < g->lay->nblocks; b++) {
+        const int64_t *own = site + (int64_t)b * lanes;
+        for (int l = lanes; l < 2 * lanes && b + 1 < g->lay->nblocks; l++)
+            if (own[l] >= 0)
+                ask_for_links(u, nc, lat_field_index(u, (size_t)own[l]));
+        c->unit[b] = (uint8_t)host->links(&from, own, b);
+    }
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/error.h"
+#include "host_lanes.h"
 #include "lattice/iterate.h"
 #include "site/sun.h"
 
@@ -74,51 +75,61 @@ void lat_link_unpack(int nc, int reals, const double *packed, double *m)
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
-/* The largest change of an element of a matrix from packing. Rows that are kept do not change; of
- * numbers that are not finite there, the row that follows from them is not finite either. */
-LAT_INLINE double change(int nc, int reals, const double *m)
+/* The largest change of an element of a matrix, or of its adjoint, from packing to 8 angles. */
+static double by_angles(const double *m)
 {
-    const bool angles = nc == 3 && reals == 8;
-    double packed[18], back[LAT_SUN_REALS], off = 0;
-    if (angles) {
-        lat_link_pack(nc, reals, m, packed);
-        lat_link_unpack(nc, reals, packed, back);
-    } else {
-        memcpy(back, m, (size_t)reals * sizeof *m);
-        lat_sun_complete(nc, back);
+    double dagger[18], packed[8], back[18], off = 0;
+    lat_sun_dag(3, dagger, m);
+    for (int k = 0; k < 2; k++) {
+        const double *const v = k ? dagger : m;
+        lat_link_pack(3, 8, v, packed);
+        lat_link_unpack(3, 8, packed, back);
+        for (int e = 0; e < 18; e++)
+            off = lat_worse(off, fabs(back[e] - v[e]));
     }
-    for (int e = angles ? 0 : reals; e < 2 * nc * nc; e++)
-        off = lat_worse(off, fabs(back[e] - m[e]));
     return off;
 }
 
-/* The largest change of own links, and where: of U and of U^+, as backward links may be packed.
- * (The last row of U may follow from the others, and that of U^+ not: links that were rounded to
- * single precision and completed in double.) */
+enum { SOME = 4 }; /* links at a time */
+
+/* The largest change of some links: of U and of U^+, as backward links may be packed. (The last row
+ * of U may follow from the others, and that of U^+ not: links that were rounded to single precision
+ * and completed in double.) Rows that are kept do not change; of numbers that are not finite there,
+ * the row that follows from them is not finite either. */
+static double change(const lat_field *u, int reals, size_t first, size_t count)
+{
+    double off = 0, m[LAT_SUN_REALS];
+    if (u->head.nc != 3 || reals != 8)
+        return lat_host_lanes_widest()->follows(u, u->head.nc, first, count);
+    for (size_t i = 0; i < count; i++) {
+        lat_load(u, first + i, 3, m);
+        off = lat_worse(off, by_angles(m));
+    }
+    return off;
+}
+
+/* The largest change of own links, and where. */
 static double worst_link(const lat_field *u, int reals, size_t *where)
 {
-    const int nc = u->head.nc;
+    const size_t links = lat_field_matrices(u);
     double worst = 0;
     *where = 0;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < lat_field_matrices(u); i++) {
-        double m[LAT_SUN_REALS], dagger[LAT_SUN_REALS];
-        double off;
-        if (nc == 3 && reals == 12) { /* known to the compiler */
-            lat_load(u, i, 3, m);
-            lat_sun_dag(3, dagger, m);
-            off = lat_worse(change(3, 12, m), change(3, 12, dagger));
-        } else {
-            lat_load(u, i, nc, m);
-            lat_sun_dag(nc, dagger, m);
-            off = lat_worse(change(nc, reals, m), change(nc, reals, dagger));
-        }
+    for (size_t i = 0; i < links; i += SOME) {
+        const double off = change(u, reals, i, links - i < SOME ? links - i : SOME);
         if (!(off > worst) && off == off)
             continue;
 #pragma omp critical
         if (lat_worse(off, worst) != worst || off != off) {
             worst = off;
             *where = i;
+        }
+    }
+    for (size_t i = *where; i < *where + SOME && i < links; i++) {
+        const double off = change(u, reals, i, 1);
+        if (off == worst || off != off) {
+            *where = i;
+            break;
         }
     }
     return worst;

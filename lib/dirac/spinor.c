@@ -46,6 +46,13 @@ void lat_spinor_close(lat_spinor_space *s)
         s->ops->close(s);
 }
 
+lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what)
+{
+    lat_shape shape = lat_spinor_shape(lat_spinor_colours(s->grid->dev, s->nc), s->columns);
+    shape.ghosts = shape.ghosts && !s->grid->dev->gpu; /* there the space has them */
+    return lat_dfield_new(s->grid, shape, 1, what);
+}
+
 lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what)
 {
     return lat_spinor_new_of(s, LAT_BOTH, what);
@@ -53,9 +60,7 @@ lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what)
 
 lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what)
 {
-    lat_shape shape = lat_spinor_shape(lat_spinor_colours(s->grid->dev, s->nc), s->columns);
-    shape.ghosts = shape.ghosts && !s->grid->dev->gpu; /* there the space has them */
-    lat_dfield *x = lat_dfield_new(s->grid, shape, 1, what);
+    lat_dfield *x = lat_spinor_room(s, what);
     int all[LAT_SPINOR_COLUMNS];
     for (int c = 0; c < s->columns; c++)
         all[c] = c;
@@ -65,4 +70,27 @@ lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char
         return NULL;
     }
     return x;
+}
+
+/* `object` of one column, where put and get look for it. */
+static lat_spinor_part one_of(const int *column, int object, int by_column[LAT_SPINOR_COLUMNS])
+{
+    by_column[*column] = object;
+    return (lat_spinor_part){LAT_BOTH, 1, column};
+}
+
+int lat_spinor_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
+                   int object)
+{
+    int by_column[LAT_SPINOR_COLUMNS];
+    const lat_spinor_part p = one_of(&column, object, by_column);
+    return s->ops->put(s, &p, x, host, by_column);
+}
+
+int lat_spinor_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
+                   int object)
+{
+    int by_column[LAT_SPINOR_COLUMNS];
+    const lat_spinor_part p = one_of(&column, object, by_column);
+    return s->ops->get(s, &p, x, host, by_column);
 }

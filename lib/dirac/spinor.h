@@ -71,11 +71,13 @@ typedef struct lat_spinor_ops {
     lat_spinor_space *(*open)(lat_grid *grid, int nc, int columns);
     void (*close)(lat_spinor_space *s); /* the grid stays */
 
-    /* Spinor `object` of each site of a host field of spinors (lattice/field.h) to a column, and
-     * back: own sites, both parities; one rounding to the storage, besides those of the change of
-     * basis and gauge. */
-    int (*put)(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host, int object);
-    int (*get)(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host, int object);
+    /* Spinors of a host field (lattice/field.h) to the columns of p, and back: own sites, both
+     * parities whatever p says; one rounding to the storage, besides those of the change of basis
+     * and gauge. object: by column, which one of a site of the host field. */
+    int (*put)(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, const lat_field *host,
+               const int *object);
+    int (*get)(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
+               const int *object);
 
     int (*zero)(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x);
     int (*copy)(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_dfield *y);
@@ -162,6 +164,15 @@ lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what);
 /* Of zeros at the sites of one parity, or of both. The others are undefined, and on a CPU take no
  * memory while nobody writes them. */
 lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what);
+
+/* A batch whose numbers are undefined, for what writes all sites first. */
+lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what);
+
+/* put and get of one column. */
+int lat_spinor_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
+                   int object);
+int lat_spinor_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
+                   int object);
 
 #ifdef __cplusplus
 }

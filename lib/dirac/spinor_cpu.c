@@ -10,9 +10,8 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "grid/reduce.h"
-#include "lattice/iterate.h"
+#include "host_lanes.h"
 #include "shadow.h"
-#include "site/random.h"
 #include "temporal.h"
 
 static const lat_dirac_lanes *const *const tables[] = LAT_ISA_EACH(lat_dirac_, );
@@ -228,169 +227,23 @@ int lat_cpu_sum_total(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
 
 /* ---- in and out ------------------------------------------------------------------------------ */
 
-enum { LANES = 16 }; /* of a block, at most */
-
 static lat_lane_view view(const lat_dfield *x)
 {
     return (lat_lane_view){x->data, (int)lat_storage_bytes(x->grid->spec.storage),
                            lat_cpu(x->grid)->lay->lanes, x->shape.objects * x->shape.reals};
 }
 
-typedef struct transfer {
-    lat_dfield *x;
-    int column, object;
-    const lat_field *host;
-    lat_field *to;
-    uint64_t seed;
-    const lat_field *g; /* of host fields to the gauge of the space; NULL: 1 */
-} transfer;
-
-static size_t host_spinor(const lat_field *host, int64_t site, int object)
+static void each_block(const lat_host_spinors *t, const lat_dfield *x, int begin, int end,
+                       void (*fn)(const lat_host_spinors *t, const int64_t *site, int64_t block))
 {
-    return lat_field_index(host, (size_t)site) * lat_header_objects(&host->head) + (size_t)object;
-}
-
-/* One column of a host field is far from site to site: the next block's spinors are asked for. */
-static void ask_for(const lat_field *host, int object, const int64_t *site, int lanes)
-{
-    const size_t bytes = lat_header_full_reals(&host->head) * (size_t)host->head.real;
-    for (int l = 0; l < lanes; l++)
-        if (site[l] >= 0) {
-            const char *at = (const char *)host->data + host_spinor(host, site[l], object) * bytes;
-            for (size_t i = 0; i < bytes; i += 64)
-                __builtin_prefetch(at + i);
-        }
-}
-
-static void from_host(const transfer *t, int64_t site, double *spinor)
-{
-    const size_t i = host_spinor(t->host, site, t->object), n = (size_t)t->x->shape.reals;
-    if (t->host->head.real == LAT_F64)
-        memcpy(spinor, (const double *)t->host->data + i * n, n * sizeof *spinor);
-    else
-        lat_field_get(t->host, i, spinor);
-}
-
-static void to_host(const transfer *t, int64_t site, const double *spinor)
-{
-    const size_t i = host_spinor(t->to, site, t->object), n = (size_t)t->x->shape.reals;
-    if (t->to->head.real == LAT_F64)
-        memcpy((double *)t->to->data + i * n, spinor, n * sizeof *spinor);
-    else
-        lat_field_put(t->to, i, spinor);
-}
-
-/* v <- G v, or G^+ v, at the sites of a block; v: [spin][colour][re, im][lane], in any basis. */
-LAT_INLINE void turn(const lat_field *g, int n, int lanes, const int64_t *site, bool back,
-                     double *v)
-{
-    double m[LANES][18], u[18][LANES] = {{0}}, old[6][LANES];
-    for (int l = 0; l < lanes; l++) {
-        if (site[l] < 0)
-            continue;
-        lat_load(g, lat_field_index(g, (size_t)site[l]), n, m[l]);
-        for (int k = 0; k < 2 * n * n; k++)
-            u[k][l] = m[l][k];
-    }
-    for (int spin = 0; spin < 4; spin++, v += 2 * n * lanes) {
-        for (int k = 0; k < 2 * n; k++)
-            memcpy(old[k], v + k * lanes, (size_t)lanes * sizeof *v);
-        for (int i = 0; i < n; i++) {
-            double *re = v + 2 * i * lanes, *im = re + lanes;
-            memset(re, 0, 2 * (size_t)lanes * sizeof *re);
-            for (int j = 0; j < n; j++) {
-                const double *a = u[2 * (back ? j * n + i : i * n + j)], *b = a + LANES,
-                             *x = old[2 * j], *y = x + LANES;
-                const double sign = back ? -1 : 1;
-                for (int l = 0; l < lanes; l++) {
-                    re[l] += a[l] * x[l] - sign * b[l] * y[l];
-                    im[l] += a[l] * y[l] + sign * b[l] * x[l];
-                }
-            }
-        }
-    }
-}
-
-static void change_gauge(const transfer *t, int lanes, const int64_t *site, bool back, double *v)
-{
-    if (t->g && t->g->head.nc == 3 && lanes == 8) /* known to the compiler: double, AVX-512 */
-        turn(t->g, 3, 8, site, back, v);
-    else if (t->g && t->g->head.nc == 3)
-        turn(t->g, 3, lanes, site, back, v);
-    else if (t->g)
-        turn(t->g, 2, lanes, site, back, v);
-}
-
-static void draw(const transfer *t, int64_t site, double *spinor)
-{
-    for (int e = 0; e < t->x->shape.reals; e += 2) {
-        uint32_t w[4];
-        lat_random(t->seed, (uint64_t)site, (uint32_t)t->column, LAT_FOR_SPINORS, (uint32_t)e, w);
-        const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
-                     angle = 2 * M_PI * lat_uniform(w[2], w[3]);
-        spinor[e] = r * cos(angle);
-        spinor[e + 1] = r * sin(angle);
-    }
-}
-
-/* The own sites of a block: their spinors go in, those of `host` or random ones, or to `to`. */
-typedef void on_block(const transfer *t, lat_lane_view v, const int64_t *site, int b);
-
-static void put_block(const transfer *t, lat_lane_view v, const int64_t *site, int b)
-{
-    const int reals = t->x->shape.reals;
-    double psi[LANES][24], inside[24 * LANES];
-    bool some = false;
-    for (int l = 0; l < v.lanes; l++) {
-        memset(psi[l], 0, sizeof psi[l]); /* idle lanes */
-        if (site[l] >= 0 && t->host)
-            from_host(t, site[l], psi[l]);
-        else if (site[l] >= 0)
-            draw(t, site[l], psi[l]);
-    }
-    for (int e = 0; e < reals / 2; e++)
-        for (int l = 0; l < v.lanes; l++) {
-            const double up = psi[l][e], down = psi[l][reals / 2 + e];
-            inside[e * v.lanes + l] = (up + down) * M_SQRT1_2;
-            inside[(reals / 2 + e) * v.lanes + l] = (up - down) * M_SQRT1_2;
-            some = some || up != 0 || down != 0;
-        }
-    if (some) /* most of a source is zero */
-        change_gauge(t, v.lanes, site, false, inside);
-    lat_lane_put_all(v, b, t->column * reals, reals, inside);
-}
-
-static void get_block(const transfer *t, lat_lane_view v, const int64_t *site, int b)
-{
-    const int reals = t->x->shape.reals;
-    double psi[LANES][24], inside[24 * LANES];
-    lat_lane_get_all(v, b, t->column * reals, reals, inside);
-    change_gauge(t, v.lanes, site, true, inside);
-    for (int e = 0; e < reals / 2; e++)
-        for (int l = 0; l < v.lanes; l++) {
-            const double a = inside[e * v.lanes + l], c = inside[(reals / 2 + e) * v.lanes + l];
-            psi[l][e] = (a + c) * M_SQRT1_2;
-            psi[l][reals / 2 + e] = (a - c) * M_SQRT1_2;
-        }
-    for (int l = 0; l < v.lanes; l++)
-        if (site[l] >= 0)
-            to_host(t, site[l], psi[l]);
-}
-
-static void visit(const transfer *t, int begin, int end, on_block *fn)
-{
-    const lat_lane_view v = view(t->x);
-    const int64_t *site = lat_cpu_sites(lat_cpu(t->x->grid), 0);
-    const lat_field *host = t->host ? t->host : t->to;
+    const int64_t *site = lat_cpu_sites(lat_cpu(x->grid), 0);
 #pragma omp parallel for schedule(static)
-    for (int b = begin; b < end; b++) {
-        if (host && b + 1 < end)
-            ask_for(host, t->object, site + (int64_t)(b + 1) * v.lanes, v.lanes);
-        fn(t, v, site + (int64_t)b * v.lanes, b);
-    }
+    for (int b = begin; b < end; b++)
+        fn(t, site + (int64_t)b * t->lanes.lanes, b);
 }
 
-static int check_host(const lat_spinor_space *s, const lat_field *host, int object)
+static int check_host(const lat_spinor_space *s, const lat_spinor_part *p, const lat_field *host,
+                      const int *object)
 {
     const lat_geometry *a = &host->head.geom, *b = &s->grid->spec.lattice;
     char there[64], here[64];
@@ -400,9 +253,12 @@ static int check_host(const lat_spinor_space *s, const lat_field *host, int obje
     if (a->nd != b->nd || memcmp(a->dims, b->dims, sizeof a->dims))
         return lat_fail("expected spinors on %s, found %s", lat_dims_text(b, here),
                         lat_dims_text(a, there));
-    if (object < 0 || (size_t)object >= lat_header_objects(&host->head))
-        return lat_fail("column %d: expected fewer than %zu", object,
-                        lat_header_objects(&host->head));
+    for (int i = 0; i < p->columns; i++) {
+        const int k = object[p->column[i]];
+        if (k < 0 || (size_t)k >= lat_header_objects(&host->head))
+            return lat_fail("column %d: expected fewer than %zu", k,
+                            lat_header_objects(&host->head));
+    }
     return 0;
 }
 
@@ -411,35 +267,34 @@ static const lat_field *gauge_of(const lat_spinor_space *s)
     return s->temporal ? &s->temporal->g : NULL;
 }
 
-static int cpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
-                   int object)
+static int cpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x,
+                   const lat_field *host, const int *object)
 {
-    const transfer t = {.x = x, .column = column, .object = object, .host = host, .g = gauge_of(s)};
-    if (check_host(s, host, object))
+    const lat_host_spinors t = {
+        .lanes = view(x), .nc = s->nc, .part = p, .object = object, .from = host, .g = gauge_of(s)};
+    if (check_host(s, p, host, object))
         return -1;
-    visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, put_block);
+    each_block(&t, x, 0, lat_cpu(s->grid)->lay->nblocks, lat_host_lanes_widest()->put);
     return 0;
 }
 
-static int cpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
-                   int object)
+static int cpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                   lat_field *host, const int *object)
 {
-    const transfer t = {
-        .x = (lat_dfield *)x, .column = column, .object = object, .to = host, .g = gauge_of(s)};
-    if (check_host(s, host, object))
+    const lat_host_spinors t = {
+        .lanes = view(x), .nc = s->nc, .part = p, .object = object, .to = host, .g = gauge_of(s)};
+    if (check_host(s, p, host, object))
         return -1;
-    visit(&t, 0, lat_cpu(s->grid)->lay->nblocks, get_block);
+    each_block(&t, x, 0, lat_cpu(s->grid)->lay->nblocks, lat_host_lanes_widest()->get);
     return 0;
 }
 
 static int cpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)
 {
+    const lat_host_spinors t = {.lanes = view(x), .nc = s->nc, .part = p, .seed = seed};
     int begin, end;
     lat_cpu_blocks(s->grid, p->parity, &begin, &end);
-    for (int i = 0; i < p->columns; i++) {
-        const transfer t = {.x = x, .column = p->column[i], .seed = seed};
-        visit(&t, begin, end, put_block);
-    }
+    each_block(&t, x, begin, end, lat_host_lanes_widest()->put);
     return 0;
 }
 

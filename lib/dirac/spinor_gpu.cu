@@ -207,28 +207,46 @@ static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *
     return 0;
 }
 
-static int check_host(const lat_spinor_space *s, const lat_field *host, int object)
+static int check_host(const lat_spinor_space *s, const lat_spinor_part *p, const lat_field *host,
+                      const int *object)
 {
     const int objects = (int)lat_header_objects(&host->head);
-    if (host->head.nc != s->nc || object < 0 || object >= objects
-        || lat_header_full_reals(&host->head) != 8 * (size_t)s->nc)
-        return lat_fail("spinor %d of a host field: it has %d of SU(%d)", object, objects,
-                        host->head.nc);
+    for (int i = 0; i < p->columns; i++) {
+        const int k = object[p->column[i]];
+        if (host->head.nc != s->nc || k < 0 || k >= objects
+            || lat_header_full_reals(&host->head) != 8 * (size_t)s->nc)
+            return lat_fail("spinor %d of a host field: it has %d of SU(%d)", k, objects,
+                            host->head.nc);
+    }
     return 0;
 }
 
-static int gpu_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
-                   int object)
+static int gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x,
+                   const lat_field *host, const int *object)
 {
-    const host_spinors h = {host, NULL, object, column, LAT_BOTH, 0, 0};
-    return check_host(s, host, object) || transfer(s, x, &h) ? -1 : 0;
+    if (check_host(s, p, host, object))
+        return -1;
+    for (int i = 0; i < p->columns; i++) {
+        const int c = p->column[i];
+        const host_spinors h = {host, NULL, object[c], c, LAT_BOTH, 0, 0};
+        if (transfer(s, x, &h))
+            return -1;
+    }
+    return 0;
 }
 
-static int gpu_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
-                   int object)
+static int gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
+                   lat_field *host, const int *object)
 {
-    const host_spinors h = {NULL, host, object, column, LAT_BOTH, 0, 0};
-    return check_host(s, host, object) || transfer(s, (lat_dfield *)x, &h) ? -1 : 0;
+    if (check_host(s, p, host, object))
+        return -1;
+    for (int i = 0; i < p->columns; i++) {
+        const int c = p->column[i];
+        const host_spinors h = {NULL, host, object[c], c, LAT_BOTH, 0, 0};
+        if (transfer(s, (lat_dfield *)x, &h))
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */

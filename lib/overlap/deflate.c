@@ -78,7 +78,7 @@ static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
     int rc = tmp ? 0 : -1;
     for (int k = 0; k < d->count && rc == 0; k++)
         rc = (d->mode[k] = lat_spinor_new(o->one, "modes"))
-                     && !o->one->ops->put(o->one, d->mode[k], 0, modes, k)
+                     && !lat_spinor_put(o->one, d->mode[k], 0, modes, k)
                  ? clean(o, d, k, tmp)
                  : -1;
     if (tmp)

@@ -190,7 +190,7 @@ static int load_modes(lat_overlap *o, const lat_field *known)
         if (!(m->vector[k] = lat_spinor_new(o->one, "modes")))
             return -1;
         m->count++;
-        if (o->one->ops->put(o->one, m->vector[k], 0, known, (int)k))
+        if (lat_spinor_put(o->one, m->vector[k], 0, known, (int)k))
             return -1;
     }
     return 0;

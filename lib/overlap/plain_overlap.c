@@ -387,7 +387,7 @@ static int copy_modes(lat_plain_overlap *m, const lat_field *links, const lat_ov
             return -1;
         lat_header_make_spinors(&w->head, LAT_SPINOR, 1);
         w->head.real = LAT_F64;
-        if (lat_field_alloc(w, links->comm) || o->one->ops->get(o->one, modes->vector[k], 0, w, 0))
+        if (lat_field_alloc(w, links->comm) || lat_spinor_get(o->one, modes->vector[k], 0, w, 0))
             return -1;
         m->modes++;
         m->value[k] = modes->value[k];

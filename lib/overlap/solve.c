@@ -270,7 +270,7 @@ static int finish(state *w, int k)
 {
     w->report[k].residual = w->norm[k] > 0 ? w->left[k] / w->norm[k] : w->left[k];
     w->report[k].solver = LAT_SOLVER_CG;
-    if (w->s->ops->get(w->s, w->x, k, w->job->x, w->job->object[k]))
+    if (lat_spinor_get(w->s, w->x, k, w->job->x, w->job->object[k]))
         return -1;
     return w->report[k].end == LAT_END_CONVERGED && w->job->done ? w->job->done(w->job->with, k)
                                                                  : 0;
@@ -310,11 +310,9 @@ static int iterate(state *w, const lat_spinor_part *all)
 static int load(state *w, const lat_spinor_part *all)
 {
     const lat_wilson_job *job = w->job;
-    for (int k = 0; k < job->columns; k++)
-        if (w->s->ops->put(w->s, w->b, k, job->b, job->object[k])
-            || (job->from_x && w->s->ops->put(w->s, w->x, k, job->x, job->object[k])))
-            return -1;
-    if (w->s->ops->dots(w->s, all, 0, NULL, w->b, NULL, w->norm))
+    if (w->s->ops->put(w->s, all, w->b, job->b, job->object)
+        || (job->from_x && w->s->ops->put(w->s, all, w->x, job->x, job->object))
+        || w->s->ops->dots(w->s, all, 0, NULL, w->b, NULL, w->norm))
         return -1;
     for (int k = 0; k < job->columns; k++)
         w->norm[k] = w->left[k] = sqrt(w->norm[k]);

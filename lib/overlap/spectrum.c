@@ -294,7 +294,7 @@ static int hand_over(const spectrum *z, double *value, double *residual, lat_fie
         memcpy(value + i * z->want, t->value, sizeof *value * (size_t)z->want);
         memcpy(residual + i * z->want, t->residual, sizeof *value * (size_t)z->want);
         for (int k = 0; modes && k < z->want; k++)
-            if (z->s->ops->get(z->s, t->vector[k], 0, modes, i * z->want + k))
+            if (lat_spinor_get(z->s, t->vector[k], 0, modes, i * z->want + k))
                 return -1;
     }
     return 0;

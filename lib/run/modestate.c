@@ -141,14 +141,14 @@ int lat_modestate_save(lat_modestate *k, const char *name, lat_spinor_space *s,
         return -1;
     int written = due ? begin(k, &out) : -1, rc = 0;
     for (int i = 0; i < state->vectors && rc == 0; i++) {
-        rc = s->ops->get(s, state->vector[i], 0, &f, 0);
+        rc = lat_spinor_get(s, state->vector[i], 0, &f, 0);
         name_vector(vector, name, i, state->vectors);
         if (rc == 0 && written == 0)
             written = describe(k, &f.head, vector, state->number, i ? 0 : state->numbers)
                               || lat_stream_write(out, &f, LAT_STORE_AUTO)
                           ? -1
                           : 0;
-        rc = rc || s->ops->put(s, state->vector[i], 0, &f, 0) ? -1 : 0;
+        rc = rc || lat_spinor_put(s, state->vector[i], 0, &f, 0) ? -1 : 0;
     }
     lat_field_free(&f);
     if (due)
@@ -214,7 +214,7 @@ static int restore(entry *e, lat_spinor_space *s, lat_dfield **v)
 {
     if (!e || !fits(&e->f, s))
         return lat_fail("the checkpoint: expected vectors of this search, found others or too few");
-    if (!(*v = lat_spinor_new(s, "a state")) || s->ops->put(s, *v, 0, &e->f, 0))
+    if (!(*v = lat_spinor_new(s, "a state")) || lat_spinor_put(s, *v, 0, &e->f, 0))
         return -1;
     lat_field_free(&e->f);
     lat_header_init(&e->f.head);

@@ -28,7 +28,7 @@ static int copy_modes(lat_deflation *d, const lat_field *modes)
     for (int k = 0; k < d->count; k++) {
         d->value[k] = modes->head.quark.eigenvalue[k];
         if (!(d->mode[k] = lat_spinor_new(d->one, "modes"))
-            || d->one->ops->put(d->one, d->mode[k], 0, modes, k))
+            || lat_spinor_put(d->one, d->mode[k], 0, modes, k))
             return -1;
     }
     return 0;

@@ -194,8 +194,8 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     if ((!options->gauge_given && lat_temporal_open(device, links, &w->gauge))
         || level_open(&w->outer, w, LAT_STORAGE_DOUBLE)
         || (options->inner != LAT_STORAGE_DOUBLE && level_open(&w->inner, w, options->inner))
-        || !(w->b = vector(&w->outer, "the sources"))
-        || !(w->x = vector(&w->outer, "the solutions"))) {
+        || !(w->b = lat_spinor_room(w->outer.space, "the sources"))
+        || !(w->x = lat_spinor_room(w->outer.space, "the solutions"))) {
         lat_wilson_close(w);
         return NULL;
     }
@@ -241,13 +241,12 @@ static int fetch(lat_wilson *w, int columns, const int *column)
 {
     const lat_spinor_part p = part_of(LAT_ODD, columns, column);
     lat_spinor_space *s = w->outer.space;
-    if (columns && w->options.form != LAT_FULL
-        && w->outer.d->ops->reconstruct(w->outer.d, &p, w->x, w->b))
-        return -1;
-    for (int i = 0; i < columns; i++)
-        if (s->ops->get(s, w->x, column[i], w->job->x, w->job->object[column[i]]))
-            return -1;
-    return 0;
+    return columns
+                   && ((w->options.form != LAT_FULL
+                        && w->outer.d->ops->reconstruct(w->outer.d, &p, w->x, w->b))
+                       || s->ops->get(s, &p, w->x, w->job->x, w->job->object))
+               ? -1
+               : 0;
 }
 
 static int done(void *with, int column)
@@ -274,11 +273,9 @@ static int load(lat_wilson *w, double *norm)
     lat_spinor_space *s = w->outer.space;
     const lat_spinor_part both = part_of(LAT_BOTH, job->columns, w->number),
                           own = part_of(w->outer.system.parity, job->columns, w->number);
-    for (int k = 0; k < job->columns; k++)
-        if (s->ops->put(s, w->b, k, job->b, job->object[k])
-            || (job->from_x && s->ops->put(s, w->x, k, job->x, job->object[k])))
-            return -1;
-    if ((!job->from_x && s->ops->zero(s, &own, w->x))
+    if (s->ops->put(s, &both, w->b, job->b, job->object)
+        || (job->from_x ? s->ops->put(s, &both, w->x, job->x, job->object)
+                        : s->ops->zero(s, &own, w->x))
         || s->ops->dots(s, &both, 0, NULL, w->b, NULL, norm))
         return -1;
     for (int k = 0; k < job->columns; k++)
@@ -392,10 +389,7 @@ static int fetch_twist(lat_wilson *w, double mu, lat_dfield *z, lat_field *x)
     if (d->ops->apply(w->outer.d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, &both, w->x, z, NULL)
         || s->ops->axpys(s, &both, 1, by, from, w->x, NULL))
         return -1;
-    for (int k = 0; k < w->job->columns; k++)
-        if (s->ops->get(s, w->x, k, x, w->job->object[k]))
-            return -1;
-    return 0;
+    return s->ops->get(s, &both, w->x, x, w->job->object);
 }
 
 /* The numbers of the twists in order of their squares. */

@@ -130,12 +130,12 @@ static void random_numbers(cd *v, size_t n)
 static void put(setup *t, lat_dfield *x, int column, const cd *v)
 {
     memcpy(t->host.data, v, t->n * sizeof *v);
-    CHECK(!t->s->ops->put(t->s, x, column, &t->host, 0), "%s", lat_error());
+    CHECK(!lat_spinor_put(t->s, x, column, &t->host, 0), "%s", lat_error());
 }
 
 static void get(setup *t, const lat_dfield *x, int column, cd *v)
 {
-    CHECK(!t->s->ops->get(t->s, x, column, &t->host, 0), "%s", lat_error());
+    CHECK(!lat_spinor_get(t->s, x, column, &t->host, 0), "%s", lat_error());
     memcpy(v, t->host.data, t->n * sizeof *v);
 }
 
@@ -1295,7 +1295,7 @@ static int print_bytes(int ranks, char **argv)
         lat_header_make_spinors(&out.head, LAT_MODES, 2);
         need(!lat_field_alloc(&out, comm), "spinors");
         for (int c = 0; c < 2; c++)
-            need(!s->ops->get(s, y, c, &out, c), "spinors");
+            need(!lat_spinor_get(s, y, c, &out, c), "spinors");
         uint64_t hash[64], own[64];
         const size_t words = lat_field_reals(&out) / (size_t)lat_field_slab(&out).count;
         for (int t = 0; t < lat_field_slab(&out).count; t++) {

@@ -157,8 +157,8 @@ static double *spectrum(lattice *l, const lat_hermitian *op, int *n)
     for (int j = 0; j < *n; j++) {
         memset(f.data, 0, lat_field_reals(&f) * sizeof(double));
         data[at[j]] = 1;
-        need(l->space->ops->put(l->space, x, 0, &f, 0) == 0 && op->apply(op, y, x, NULL) == 0
-                 && l->space->ops->get(l->space, y, 0, &f, 0) == 0,
+        need(lat_spinor_put(l->space, x, 0, &f, 0) == 0 && op->apply(op, y, x, NULL) == 0
+                 && lat_spinor_get(l->space, y, 0, &f, 0) == 0,
              "a column");
         for (int i = 0; i < *n; i++)
             a[i * *n + j] = data[at[i]];

@@ -297,8 +297,8 @@ static void check_methods(void)
                   && !lat_sign_apply(r.o->sign, 0, &every, r.v[1], r.v[0]),
               "%s", lat_error());
         for (int c = 0; c < COLUMNS; c++)
-            CHECK(!r.o->space->ops->get(r.o->space, r.v[1], c, &host, 0)
-                      && !t.o->space->ops->put(t.o->space, t.v[2], c, &host, 0),
+            CHECK(!lat_spinor_get(r.o->space, r.v[1], c, &host, 0)
+                      && !lat_spinor_put(t.o->space, t.v[2], c, &host, 0),
                   "%s", lat_error());
         const double off = apart(&t, t.v[2], t.v[1]);
         CHECK(off <= 2.1e-12 + 1e-13, "way %d: off by %g", way, off);

@@ -149,11 +149,14 @@ static int in_batches(lat_spinor_space *s, int most, const lat_field *x, lat_fie
     int rc = out ? 0 : -1;
     for (int first = 0; first < objects && rc == 0; first += most) {
         const int n = objects - first < most ? objects - first : most;
-        for (int c = 0; c < n && rc == 0; c++)
-            rc = s->ops->put(s, in, c, x, first + c);
-        rc = rc || batch(with, in, out, n);
-        for (int c = 0; c < n && rc == 0; c++)
-            rc = s->ops->get(s, out, c, y, first + c);
+        int column[LAT_SPINOR_COLUMNS], object[LAT_SPINOR_COLUMNS];
+        const lat_spinor_part p = {LAT_BOTH, n, column};
+        for (int c = 0; c < n; c++) {
+            column[c] = c;
+            object[c] = first + c;
+        }
+        rc = s->ops->put(s, &p, in, x, object) || batch(with, in, out, n)
+             || s->ops->get(s, &p, out, y, object);
     }
     if (out)
         lat_dfield_free(out);

@@ -310,7 +310,7 @@ static int complete(run *r, int first, int columns, lat_field *x)
     int rc = y && b ? 0 : -1;
     for (int k = 0; k < columns && rc == 0; k++)
         rc = s->ops->copy(s, &odd, r->modes.vector[first + k], y)
-                     || r->d->ops->reconstruct(r->d, &odd, y, b) || s->ops->get(s, y, 0, x, k)
+                     || r->d->ops->reconstruct(r->d, &odd, y, b) || lat_spinor_get(s, y, 0, x, k)
                  ? -1
                  : 0;
     if (y)
@@ -425,7 +425,7 @@ static int download(run *r)
         return -1;
     for (int k = 0; k < r->modes.count; k++)
         if ((matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
-            || r->space->ops->get(r->space, r->modes.vector[k], 0, &r->v, k))
+            || lat_spinor_get(r->space, r->modes.vector[k], 0, &r->v, k))
             return -1;
     return lat_quark_set_eigenvalues(&r->v.head.quark, r->modes.value)
            || lat_modestate_keep(r->kept, r->name, &r->v, number);
@@ -441,7 +441,7 @@ static int fetch(run *r)
     r->gap = r->residual + n;
     r->chirality = r->gap + n;
     for (int k = 0; k < r->modes.count; k++)
-        if (r->space->ops->put(r->space, r->modes.vector[k], 0, &r->v, k))
+        if (lat_spinor_put(r->space, r->modes.vector[k], 0, &r->v, k))
             return -1;
     lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, largest, r->gap);
     return measure_chirality(r) || certify(r) ? -1 : 0;
