@@ -310,7 +310,8 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
             if (worst < 0 || !(now <= s->true_residual[worst]))
                 worst = c;
             target[c] *= trusts ? 1 : .5 * s->how->residual / now;
-            again = again || trusts || s->report[c].end == LAT_END_CONVERGED;
+            again = again || s->report[c].end == LAT_END_CONVERGED
+                    || (trusts && s->report[c].end != LAT_END_ITERATIONS);
         }
         s->left = columns - good;
         if (good == columns)
