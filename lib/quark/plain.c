@@ -186,14 +186,13 @@ LAT_INLINE void add_power(four *to, double factor, int power, const four *from)
     }
 }
 
-/* to = matrix from, or matrix^+ from, for one spin. */
-LAT_INLINE void multiply(int n, bool dagger, const double *matrix, const four *from, four *to)
+/* to = matrix from, for one spin. */
+LAT_INLINE void multiply(int n, const double *matrix, const four *from, four *to)
 {
     for (int a = 0; a < n; a++) {
         four re = {0}, im = {0};
         for (int b = 0; b < n; b++) {
-            const double *e = matrix + 2 * (dagger ? b * n + a : a * n + b);
-            const double u = e[0], v = dagger ? -e[1] : e[1];
+            const double u = matrix[2 * (a * n + b)], v = matrix[2 * (a * n + b) + 1];
             re += u * from[2 * b] - v * from[2 * b + 1];
             im += u * from[2 * b + 1] + v * from[2 * b];
         }
@@ -204,11 +203,18 @@ LAT_INLINE void multiply(int n, bool dagger, const double *matrix, const four *f
 
 /* ---- the operator at a site ------------------------------------------------------------------ */
 
-/* sum -= weight/2 phase (1 - sign gamma_mu) U psi, U being the link or its inverse. */
-LAT_INLINE void hop(int n, int mu, int sign, double weight, const double phase[2], bool dagger,
-                    const double *link, quad psi, quad sum)
+/* A term of the hopping sum: where it comes from, and - weight/2 phase U, U being the link or its
+ * inverse. */
+typedef struct term {
+    bool there;
+    size_t from;
+    double link[LAT_SUN_REALS];
+} term;
+
+/* sum += (1 - sign gamma_mu) U psi */
+LAT_INLINE void hop(int n, int mu, int sign, const double *link, quad psi, quad sum)
 {
-    const double re = -weight / 2 * phase[0], im = -weight / 2 * phase[1];
+#pragma GCC unroll 2
     for (int s = 0; s < 2; s++) {
         /* (1 - sign gamma) h has the lower spins - sign gamma times the upper ones, as gamma has
          * no entries within the upper or within the lower spins, and gamma^2 = 1. */
@@ -218,14 +224,11 @@ LAT_INLINE void hop(int n, int mu, int sign, double weight, const double phase[2
             half[a] = spin_of(psi, n, s)[a];
         for (int a = 0; a < n; a++)
             add_power(half + 2 * a, -sign, gammas[mu].power[s], spin_of(psi, n, lower) + 2 * a);
-        multiply(n, dagger, link, half, out);
-        for (int a = 0; a < n; a++) {
-            const four scaled[2] = {re * out[2 * a] - im * out[2 * a + 1],
-                                    re * out[2 * a + 1] + im * out[2 * a]};
-            spin_of(sum, n, s)[2 * a] += scaled[0];
-            spin_of(sum, n, s)[2 * a + 1] += scaled[1];
-            add_power(spin_of(sum, n, lower) + 2 * a, -sign, gammas[mu].power[lower], scaled);
-        }
+        multiply(n, link, half, out);
+        for (int a = 0; a < 2 * n; a++)
+            spin_of(sum, n, s)[a] += out[a];
+        for (int a = 0; a < n; a++)
+            add_power(spin_of(sum, n, lower) + 2 * a, -sign, gammas[mu].power[lower], out + 2 * a);
     }
 }
 
@@ -241,22 +244,49 @@ LAT_INLINE void add_clover(const lat_plain *m, int n, size_t site, quad psi, qua
             const int by = gammas[mu].column[s], from = gammas[nu].column[by];
             const int power = gammas[mu].power[s] + gammas[nu].power[by];
             four out[2 * LAT_MAX_COLOURS];
-            multiply(n, false, f, spin_of(psi, n, from), out);
+            multiply(n, f, spin_of(psi, n, from), out);
             for (int k = 0; k < n; k++)
                 add_power(spin_of(sum, n, s) + 2 * k, -c / 16, power, out + 2 * k);
         }
     }
 }
 
-/* (M x)(site) of these columns. */
-LAT_INLINE void apply_site(const lat_plain *m, int n, bool dagger, const lat_iterator *w,
-                           int first_slice, const lat_field *x, some c, quad sum)
+/* The term of a step along mu. */
+LAT_INLINE void find_term(const lat_plain *m, int n, const lat_iterator *w, int first_slice, int mu,
+                          int way, term *t)
+{
+    const lat_fermion *a = &m->action;
+    const lat_phase *b = &a->boundary[mu];
+    const int here = w->x[mu] + (mu == DIRS - 1 ? first_slice : 0),
+              extent = m->links->head.geom.dims[mu];
+    const double weight = mu == DIRS - 1 ? 1 : a->nu / a->xi;
+    double re = -weight / 2, im = 0, link[LAT_SUN_REALS];
+    t->there = lat_phase_hops(*b, here, extent, way);
+    if (!t->there)
+        return;
+    if (here == (way > 0 ? extent - 1 : 0)) {
+        im = way * re * sin(M_PI * b->theta);
+        re *= cos(M_PI * b->theta);
+    }
+    t->from = way > 0 ? lat_iterator_up(w, mu) : lat_iterator_down(w, mu);
+    lat_load(m->links, (way > 0 ? w->site : t->from) * DIRS + (size_t)mu, n, link);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            const double *e = link + 2 * (way > 0 ? i * n + j : j * n + i);
+            const double u = e[0], v = way > 0 ? e[1] : -e[1];
+            t->link[2 * (i * n + j)] = re * u - im * v;
+            t->link[2 * (i * n + j) + 1] = re * v + im * u;
+        }
+}
+
+/* (M x)(site) of these columns; the terms of each mu are that with 1 - gamma_mu and the other. */
+LAT_INLINE void apply_site(const lat_plain *m, int n, bool dagger, size_t site,
+                           const term terms[DIRS][2], const lat_field *x, some c, quad sum)
 {
     const lat_fermion *a = &m->action;
     const double diagonal = 1 + 3 * a->nu / a->xi + a->mass, twist = dagger ? -a->twist : a->twist;
     quad psi;
-    double link[LAT_SUN_REALS];
-    load(x, w->site, c, n, psi);
+    load(x, site, c, n, psi);
     for (int s = 0; s < SPINS; s++)
         for (int k = 0; k < n; k++) {
             const double t = s < 2 ? twist : -twist;
@@ -266,26 +296,15 @@ LAT_INLINE void apply_site(const lat_plain *m, int n, bool dagger, const lat_ite
             to[1] = diagonal * from[1] + t * from[0];
         }
     if (m->clover)
-        add_clover(m, n, w->site, psi, sum);
-    for (int mu = 0; mu < DIRS; mu++) {
-        const int here = w->x[mu] + (mu == DIRS - 1 ? first_slice : 0);
-        const double weight = mu == DIRS - 1 ? 1 : a->nu / a->xi;
-        const lat_phase *b = &a->boundary[mu];
-        for (int way = 1; way >= -1; way -= 2) {
-            const bool across = here == (way > 0 ? m->links->head.geom.dims[mu] - 1 : 0);
-            const size_t next = way > 0 ? lat_iterator_up(w, mu) : lat_iterator_down(w, mu);
-            double phase[2] = {1, 0};
-            if (!lat_phase_hops(*b, here, m->links->head.geom.dims[mu], way))
-                continue;
-            if (across) {
-                phase[0] = cos(M_PI * b->theta);
-                phase[1] = way * sin(M_PI * b->theta);
+        add_clover(m, n, site, psi, sum);
+#pragma GCC unroll 1 /* all eight would not fit the cache of instructions */
+    for (int mu = 0; mu < DIRS; mu++)
+#pragma GCC unroll 2
+        for (int k = 0; k < 2; k++)
+            if (terms[mu][k].there) {
+                load(x, terms[mu][k].from, c, n, psi);
+                hop(n, mu, k ? -1 : 1, terms[mu][k].link, psi, sum);
             }
-            load(x, next, c, n, psi);
-            lat_load(m->links, (way > 0 ? w->site : next) * DIRS + (size_t)mu, n, link);
-            hop(n, mu, dagger ? -way : way, weight, phase, way < 0, link, psi, sum);
-        }
-    }
 }
 
 /* ---- the operator on a field ----------------------------------------------------------------- */
@@ -321,16 +340,21 @@ LAT_INLINE void run_sites(const task *t, int n, size_t from, size_t to, double *
 {
     const int slice = lat_field_slab(t->x).first;
     lat_iterator w;
-    for (lat_iterator_start(&w, t->x, from); w.site < to; lat_iterator_next(&w))
+    term terms[DIRS][2];
+    for (lat_iterator_start(&w, t->x, from); w.site < to; lat_iterator_next(&w)) {
+        for (int mu = 0; mu < DIRS; mu++)
+            for (int k = 0; k < 2; k++)
+                find_term(t->m, n, &w, slice, mu, (k == 0) != t->dagger ? 1 : -1, &terms[mu][k]);
         for (int i = 0; i < t->columns; i += SIDE) {
             const some c = {t->columns - i < SIDE ? t->columns - i : SIDE, t->column + i};
             quad mx;
-            apply_site(t->m, n, t->dagger, &w, slice, t->x, c, mx);
+            apply_site(t->m, n, t->dagger, w.site, terms, t->x, c, mx);
             if (t->out)
                 store(t->out, w.site, c, n, mx);
             else
                 compare(t, n, w.site, c, mx, norms + 2 * i);
         }
+    }
 }
 
 LAT_INLINE void run_any(const task *t, size_t from, size_t to, double *norms)
