@@ -263,6 +263,7 @@ typedef struct job {
     const double *real[3];                   /* or real ones */
     const lat_scalar *later;                 /* or the device's, */
     const lat_gpu_chain *chain;              /* and what sums are for; NULL: they are awaited */
+    const int *since;                        /* by column; NULL: 0 */
     int numbers;
     bool norm;
 } job;
@@ -350,6 +351,8 @@ static lat_scalar scalar(const lat_scalar *a, int column)
     return a ? a[column] : one;
 }
 
+static char *data_of(const lat_dfield *x) { return x ? (char *)x->data : NULL; }
+
 /* 0, with sums in lat_gpu_space.sum: [active][numbers]. */
 static int run(const job *j)
 {
@@ -359,12 +362,12 @@ static int run(const job *j)
     lat_gpu_pass_part(s, p, &a);
     a.terms = j->terms;
     for (int k = 0; k < j->terms; k++)
-        a.x[k] = (const char *)j->x[k]->data;
-    a.y = (char *)j->y->data;
-    a.parity_y = s->groups * group_bytes(j->y->grid->spec.storage);
+        a.x[k] = data_of(j->x[k]);
+    a.y = data_of(j->y);
+    a.parity_y = j->y ? s->groups * group_bytes(j->y->grid->spec.storage) : 0;
     a.column_y = 2 * a.parity_y;
-    a.z = j->z ? (char *)j->z->data : NULL;
-    a.dir = j->dir ? (char *)j->dir->data : NULL;
+    a.z = data_of(j->z);
+    a.dir = data_of(j->dir);
     a.norm = j->norm;
     a.later = j->later;
     a.numbers = j->numbers;
@@ -377,6 +380,7 @@ static int run(const job *j)
         for (int k = 0; k < n; k++) {
             const int c = p->column[from + k];
             a.active[k] = (uint8_t)c;
+            a.since[k] = (uint8_t)(j->since ? j->since[c] : 0);
             a.b[k] = scalar(j->b, c);
             for (int t = 0; t < LAT_PASS_TERMS; t++)
                 a.a[t][k] = scalar(j->a[t], c);
@@ -428,6 +432,7 @@ static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
                    .real = {},
                    .later = NULL,
                    .chain = NULL,
+                   .since = NULL,
                    .numbers = norm ? 1 : 0,
                    .norm = norm != NULL};
     if (run(&j))
@@ -487,13 +492,14 @@ static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a
     j.kind = LAT_PASS_CG;
     j.space = s;
     j.part = p;
-    j.terms = 1;
+    j.terms = 2;
     j.x[0] = r;
+    j.x[1] = dir;
     j.y = x;
     j.z = dir;
-    j.real[0] = a;
+    j.real[0] = c;
     j.real[1] = b;
-    j.real[2] = c;
+    j.real[2] = a;
     return run(&j);
 }
 
@@ -553,14 +559,37 @@ static bool has_more_bits(const lat_gpu_space *s, const lat_dfield *x)
     return x->grid->spec.storage != s->space.grid->spec.storage;
 }
 
-int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
-                     const lat_dfield *r)
+static_assert(1 + LAT_CG_RING <= LAT_PASS_TERMS, "a pass takes s and a ring");
+
+/* x += alpha p of so many places of the ring. */
+static job ring_job(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
+                    const lat_cg_ring *ring, int places)
 {
-    job j = later_job(has_more_bits(s, x) ? LAT_PASS_CG_SUM : LAT_PASS_CG, s, p, LAT_LATER_ALPHA);
-    j.terms = 1;
-    j.x[0] = r;
+    job j = later_job(has_more_bits(s, x) ? LAT_PASS_CG_SUM : LAT_PASS_CG, s, p, LAT_LATER_ONE);
+    j.terms = 1 + places;
+    for (int k = 0; k < places; k++)
+        j.x[1 + k] = ring->dir[k];
     j.y = x;
-    j.z = dir;
+    j.since = ring->since;
+    return j;
+}
+
+int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
+                     const lat_cg_ring *ring, const lat_dfield *r)
+{
+    const bool last = ring->place == ring->length - 1;
+    job j = ring_job(s, p, x, ring, ring->place + 1);
+    j.x[0] = r;
+    j.z = ring->dir[last ? 0 : ring->place + 1];
+    if (!last)
+        j.y = NULL;
+    return run(&j);
+}
+
+int lat_gpu_chain_settle(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
+                         const lat_cg_ring *ring)
+{
+    const job j = ring_job(s, p, x, ring, ring->place);
     return run(&j);
 }
 

@@ -42,11 +42,12 @@ static double operator_of(const count *k, lat_storage storage, bool dagger)
            + k->sites * k->o->columns * (k->gpu ? 8 : 64);
 }
 
-/* Vectors of a method in the precision of its iterations, besides x and r. */
-static int method(lat_solver solver, bool spare)
+/* Vectors of a method in the precision of its iterations, besides x and r: of CG s, q and the
+ * directions. */
+static int method(const count *k, bool spare)
 {
-    switch (solver) {
-    case LAT_SOLVER_CG: return 3;
+    switch (k->use->solver) {
+    case LAT_SOLVER_CG: return 2 + (k->gpu ? LAT_CG_RING : 1);
     case LAT_SOLVER_AUTO: return spare ? 10 : 3;
     case LAT_SOLVER_BICGSTAB: return 3;
     case LAT_SOLVER_BICGSTABL: return 10;
@@ -71,10 +72,9 @@ static double inner_operator(const count *k, lat_storage storage, bool spare)
  * x of CG in half is in single; of AUTO, BiCGstab(l) has the most, in half. */
 static double iterated(const count *k, lat_storage storage, bool spare)
 {
-    const lat_solver solver = k->use->solver;
-    const bool x_is_single = storage == LAT_STORAGE_HALF && solver == LAT_SOLVER_CG;
+    const bool x_is_single = storage == LAT_STORAGE_HALF && k->use->solver == LAT_SOLVER_CG;
     return vectors(k, x_is_single ? LAT_STORAGE_SINGLE : storage, 1)
-           + vectors(k, storage, 1 + method(solver, spare));
+           + vectors(k, storage, 1 + method(k, spare));
 }
 
 static double in_all(const count *k, bool spare)

@@ -67,13 +67,19 @@ static int cg_begin(void *with, const lat_spinor_part *p, const double *gamma)
     return l->d->ops->cg_begin(l->d, p, gamma);
 }
 
-static int cg_iterate(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
+static int cg_iterate(void *with, const lat_spinor_part *p, lat_dfield *x, const lat_cg_ring *ring,
                       lat_dfield *s, lat_dfield *q)
 {
     level *l = with;
     count(l, p);
     count(l, p);
-    return l->d->ops->cg_iterate(l->d, l->form, p, x, dir, s, q);
+    return l->d->ops->cg_iterate(l->d, l->form, p, x, ring, s, q);
+}
+
+static int cg_settle(void *with, const lat_spinor_part *p, lat_dfield *x, const lat_cg_ring *ring)
+{
+    level *l = with;
+    return l->d->ops->cg_settle(l->d, p, x, ring);
 }
 
 static int cg_numbers(void *with, const lat_spinor_part *p, int ago, double *q, double *s)
@@ -154,8 +160,10 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
                              .vector = vector,
                              .release = release,
                              .sums = l->of_x,
+                             .ring = LAT_CG_RING,
                              .cg_begin = l->d->ops->cg_begin ? cg_begin : NULL,
                              .cg_iterate = cg_iterate,
+                             .cg_settle = cg_settle,
                              .cg_numbers = cg_numbers,
                              .bicgstab_begin = l->d->ops->bicgstab_begin ? bicgstab_begin : NULL,
                              .bicgstab_iterate = bicgstab_iterate,
