@@ -90,7 +90,7 @@ static inline bool lat_dirac_recursion(const lat_dirac_end *end)
  *
  * dir[place] is the present direction. Those before it, from dir[since[column]] on, are not in x of
  * that column yet. In the beginning place and since are 0. */
-enum { LAT_CG_RING = 3 };
+enum { LAT_CG_RING = 4 };
 typedef struct lat_cg_ring {
     lat_dfield *dir[LAT_CG_RING];
     int length; /* 1 to LAT_CG_RING */
