@@ -3,7 +3,6 @@
 #ifndef LAT_PAGES_H
 #define LAT_PAGES_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,18 +14,5 @@ bool lat_pages_populate(void *at, size_t bytes);
  * given back to the kernel: they take no memory until something is written to them, and those of
  * zeros that are read are all one, which stays in the cache. */
 void lat_pages_zero(void *data, size_t bytes);
-
-/* Populating by a thread, while the caller waits for something else. Where it fails, pages come
- * when they are written to. lat_pages_end waits for it; the memory is not to be freed before. */
-typedef struct lat_pages {
-    char *from;
-    size_t bytes;
-    pthread_t thread;
-    bool running;
-} lat_pages;
-
-/* The whole pages among the `bytes` bytes at `data`. */
-void lat_pages_begin(lat_pages *p, void *data, size_t bytes);
-void lat_pages_end(lat_pages *p); /* also if all of p is zero */
 
 #endif

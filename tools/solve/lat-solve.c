@@ -10,7 +10,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/pages.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
@@ -240,13 +239,7 @@ static int solve_one(run *r, lat_solution_start from)
     if (!r->v.columns)
         lat_stream_preallocate(r->out, &r->v.s.x->head, lat_opts.store);
     lat_inverter_name(&r->v);
-    lat_pages of_x = {.running = false}; /* of the solution, while a GPU is at work */
-    if (r->v.device->gpu && whole_x_is_written(r) && from == LAT_FROM_ZERO)
-        lat_pages_begin(&of_x, r->v.s.x->data,
-                        lat_field_held(r->v.s.x) * lat_header_full_reals(&r->v.s.x->head)
-                            * sizeof(double));
     const int code = lat_solution_solve(&r->v.s, columns, list, from);
-    lat_pages_end(&of_x);
     if (code == LAT_UNCONVERGED)
         lat_error_name(lat_input_name(r->in), NULL);
     if (code == LAT_DONE || code == LAT_UNCONVERGED)
