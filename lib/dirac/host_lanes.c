@@ -21,8 +21,8 @@ enum {
 
 /* Four lanes; the same where they lie in a field; which of them. */
 typedef double four __attribute__((vector_size(8 * SIDE)));
-typedef double four_doubles __attribute__((vector_size(8 * SIDE), aligned(8)));
-typedef float four_floats __attribute__((vector_size(4 * SIDE), aligned(4)));
+typedef double four_doubles __attribute__((vector_size(8 * SIDE), aligned(8), may_alias));
+typedef float four_floats __attribute__((vector_size(4 * SIDE), aligned(4), may_alias));
 typedef int64_t which __attribute__((vector_size(8 * SIDE)));
 
 /* ---- rows and lanes -------------------------------------------------------------------------- */

@@ -80,28 +80,4 @@ static inline void lat_lane_get_row(lat_lane_view a, int64_t block, int lane, in
     }
 }
 
-/* Elements e .. e+n-1 of all lanes of a block, which lie side by side. */
-static inline void lat_lane_put_all(lat_lane_view a, int64_t block, int e, int n,
-                                    const double *from)
-{
-    const int64_t first = (block * a.elements + e) * a.lanes;
-    if (a.real == 4)
-        for (int i = 0; i < n * a.lanes; i++)
-            ((float *)a.p)[first + i] = (float)from[i];
-    else
-        for (int i = 0; i < n * a.lanes; i++)
-            ((double *)a.p)[first + i] = from[i];
-}
-
-static inline void lat_lane_get_all(lat_lane_view a, int64_t block, int e, int n, double *to)
-{
-    const int64_t first = (block * a.elements + e) * a.lanes;
-    if (a.real == 4)
-        for (int i = 0; i < n * a.lanes; i++)
-            to[i] = (double)((const float *)a.p)[first + i];
-    else
-        for (int i = 0; i < n * a.lanes; i++)
-            to[i] = ((const double *)a.p)[first + i];
-}
-
 #endif

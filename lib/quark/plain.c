@@ -18,7 +18,7 @@ enum { SPINS = 4, DIRS = 4, PLANES = 6, SIDE = 4 };
 typedef double four __attribute__((vector_size(8 * SIDE)));
 
 /* The same, where numbers lie in a field. */
-typedef double four_in_field __attribute__((vector_size(8 * SIDE), aligned(8)));
+typedef double four_in_field __attribute__((vector_size(8 * SIDE), aligned(8), may_alias));
 
 /* A spinor of four columns: [spin][colour][re, im] for the N at hand. */
 typedef four quad[2 * SPINS * LAT_MAX_COLOURS];
