@@ -105,8 +105,9 @@ LAT_INLINE void load_matrices(const lat_field *f, int n, const size_t index[SIDE
     const double *row[SIDE];
     double buffer[SIDE][MATRIX];
     for (int l = 0; l < SIDE; l++) {
-        row[l] = (const double *)f->data + index[l] * (size_t)reals;
-        if (f->head.real != LAT_F64) {
+        if (f->head.real == LAT_F64) {
+            row[l] = (const double *)f->data + index[l] * (size_t)reals;
+        } else {
             lat_load(f, index[l], n, buffer[l]);
             row[l] = buffer[l];
         }
