@@ -33,8 +33,8 @@
 /* Twelve chains. Without fused multiply-adds a multiplication and an addition count as one. */
 #if defined(__x86_64__)
 #define TWELVE(X) X(a) X(b) X(c) X(d) X(e) X(f) X(g) X(h) X(i) X(j) X(k) X(l)
-#define FMA(isa, type) \
-    __attribute__((target(isa), noinline)) static void chains_##type(int n) \
+#define FMA(isa, target_, type) \
+    __attribute__((target(target_), noinline)) static void chains_##isa(int n) \
     { \
         type m = {0}, a = m, b = m, c = m, d = m, e = m, f = m, g = m, h = m, i = m, j = m, k = m, \
              l = m; \
@@ -43,8 +43,8 @@
         } \
     }
 #define ONE(x) asm volatile("vfmadd213ps %1, %1, %0" : "+v"(x) : "v"(m));
-FMA("avx2,fma", __m256)
-FMA("avx512f", __m512)
+FMA(avx2, "avx2,fma", __m256)
+FMA(avx512, "avx512f", __m512)
 #define TWO(x) asm volatile("mulps %1, %0" : "+x"(x) : "x"(m));
 #define SUM(x) asm volatile("addps %1, %0" : "+x"(x) : "x"(m));
 static void chains_base(int n)
@@ -66,8 +66,8 @@ static double peak(void)
     double each = 0;
     switch (lat_isa_widest()) {
     case LAT_ISA_BASE: chains_base(n), each = 4; break;
-    case LAT_ISA_AVX2: chains___m256(n), each = 16; break;
-    case LAT_ISA_AVX512: chains___m512(n), each = 32; break;
+    case LAT_ISA_AVX2: chains_avx2(n), each = 16; break;
+    case LAT_ISA_AVX512: chains_avx512(n), each = 32; break;
     }
     return 12. * n * each / (bench_time(1) - start) * 1e-9;
 #else

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "bench.h"
 #include "common/io.h"
-#include "grid/cpu_grid.h"
+#include "dirac/spinor_cpu.h"
 #include "solve/krylov.h"
 #include "stream/stream.h"
 #include "../tests/check/fields.h"
@@ -71,8 +71,8 @@ static void round_field(const level *l, const lat_spinor_part *p, lat_dfield *x)
 {
     const lat_layout *lay = lat_cpu(l->grid)->lay;
     const size_t lanes = (size_t)lay->lanes, block = 24 * lanes;
-    const int begin = p->parity == LAT_ODD ? lay->neven : 0,
-              end = p->parity == LAT_EVEN ? lay->neven : lay->nblocks;
+    int begin, end;
+    lat_cpu_blocks(l->grid, p->parity, &begin, &end);
     float *const all = (float *)x->data + (size_t)begin * block;
     const size_t count = (size_t)(end - begin) * block;
     const double steps = l->format == FIXED16 ? 32767 : 2047;
@@ -180,13 +180,7 @@ int main(int argc, char **argv)
     f.boundary[3].theta = 1;
     level_open(&outer, dev, &u, &f, LAT_STORAGE_DOUBLE);
     level_open(&inner, dev, &u, &f, LAT_STORAGE_SINGLE);
-    lat_header_init(&source.head);
-    source = (lat_field){.head = source.head};
-    source.head.geom = u.head.geom;
-    source.head.nc = 3;
-    source.head.real = LAT_F64;
-    lat_header_make_spinors(&source.head, LAT_SPINOR, 1);
-    need(!lat_field_alloc(&source, &lat_comm_self), "a source");
+    source = field_new(LAT_SPINOR, u.head.geom, 3, LAT_F64);
     memset(source.data, 0, lat_field_reals(&source) * sizeof(double));
     ((double *)source.data)[24] = 1; /* at x = 1, odd */
     lat_dfield *b = vector(&outer, "a source"), *x = vector(&outer, "a solution");

@@ -9,7 +9,6 @@
 #include "hop_table.h"
 #include "lattice/iterate.h"
 #include "links.h"
-#include "site/random.h"
 #include "site/sun.h"
 
 enum {
@@ -165,18 +164,6 @@ LAT_INLINE void change_basis(int n, four *v)
     }
 }
 
-static void draw(const lat_host_spinors *t, int64_t site, int column, double *spinor)
-{
-    for (int e = 0; e < 8 * t->nc; e += 2) {
-        uint32_t w[4];
-        lat_random(t->seed, (uint64_t)site, (uint32_t)column, LAT_FOR_SPINORS, (uint32_t)e, w);
-        const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
-                     angle = 2 * M_PI * lat_uniform(w[2], w[3]);
-        spinor[e] = r * cos(angle);
-        spinor[e + 1] = r * sin(angle);
-    }
-}
-
 /* Spinor `object` of a site of a host field. */
 LAT_INLINE size_t host_index(const lat_field *f, int64_t site, int object)
 {
@@ -190,7 +177,7 @@ LAT_INLINE const double *row_from(const lat_host_spinors *t, int64_t site, int c
     if (site < 0)
         return buffer;
     if (!t->from)
-        draw(t, site, column, buffer);
+        lat_spinor_draw(t->seed, (uint64_t)site, column, t->nc, buffer);
     else {
         const size_t i = host_index(t->from, site, t->object[column]);
         if (t->from->head.real == LAT_F64)

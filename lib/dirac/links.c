@@ -96,11 +96,12 @@ enum { SOME = 4 }; /* links at a time */
  * of U may follow from the others, and that of U^+ not: links that were rounded to single precision
  * and completed in double.) Rows that are kept do not change; of numbers that are not finite there,
  * the row that follows from them is not finite either. */
-static double change(const lat_field *u, int reals, size_t first, size_t count)
+static double change(const lat_host_lanes *host, const lat_field *u, int reals, size_t first,
+                     size_t count)
 {
     double off = 0, m[LAT_SUN_REALS];
     if (u->head.nc != 3 || reals != 8)
-        return lat_host_lanes_widest()->follows(u, u->head.nc, first, count);
+        return host->follows(u, u->head.nc, first, count);
     for (size_t i = 0; i < count; i++) {
         lat_load(u, first + i, 3, m);
         off = lat_worse(off, by_angles(m));
@@ -111,12 +112,13 @@ static double change(const lat_field *u, int reals, size_t first, size_t count)
 /* The largest change of own links, and where. */
 static double worst_link(const lat_field *u, int reals, size_t *where)
 {
+    const lat_host_lanes *host = lat_host_lanes_widest();
     const size_t links = lat_field_matrices(u);
     double worst = 0;
     *where = 0;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < links; i += SOME) {
-        const double off = change(u, reals, i, links - i < SOME ? links - i : SOME);
+        const double off = change(host, u, reals, i, links - i < SOME ? links - i : SOME);
         if (!(off > worst) && off == off)
             continue;
 #pragma omp critical
@@ -126,7 +128,7 @@ static double worst_link(const lat_field *u, int reals, size_t *where)
         }
     }
     for (size_t i = *where; i < *where + SOME && i < links; i++) {
-        const double off = change(u, reals, i, 1);
+        const double off = change(host, u, reals, i, 1);
         if (off == worst || off != off) {
             *where = i;
             break;

@@ -2,7 +2,9 @@
 /* spinor.c: spaces of spinors: what devices share. */
 #include "spinor.h"
 
+#include <math.h>
 #include "base/error.h"
+#include "site/random.h"
 
 lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
 {
@@ -70,6 +72,18 @@ lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char
         return NULL;
     }
     return x;
+}
+
+void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *spinor)
+{
+    for (int e = 0; e < 8 * nc; e += 2) {
+        uint32_t w[4];
+        lat_random(seed, site, (uint32_t)column, LAT_FOR_SPINORS, (uint32_t)e, w);
+        const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
+                     angle = 2 * M_PI * lat_uniform(w[2], w[3]);
+        spinor[e] = r * cos(angle);
+        spinor[e + 1] = r * sin(angle);
+    }
 }
 
 /* `object` of one column, where put and get look for it. */

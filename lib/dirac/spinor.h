@@ -168,6 +168,9 @@ lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char
 /* A batch whose numbers are undefined, for what writes all sites first. */
 lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what);
 
+/* The numbers of `random` at a site, in the basis of host fields: [8 nc]. */
+void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *spinor);
+
 /* put and get of one column. */
 int lat_spinor_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
                    int object);

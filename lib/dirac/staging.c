@@ -2,9 +2,8 @@
 /* staging.c: pieces of host fields as doubles. */
 #include "staging.h"
 
-#include <math.h>
 #include <string.h>
-#include "site/random.h"
+#include "spinor.h"
 
 /* In place: rows of nc complex numbers become rows of 3, zeros behind them. */
 static void widen(int nc, int rows, double *v)
@@ -73,14 +72,7 @@ void lat_stage_random(uint64_t seed, int column, int nc, size_t first, size_t co
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++) {
         double *const v = to + LAT_STAGE_SPINOR * i;
-        for (int e = 0; e < 8 * nc; e += 2) {
-            uint32_t w[4];
-            lat_random(seed, first + i, (uint32_t)column, LAT_FOR_SPINORS, (uint32_t)e, w);
-            const double r = sqrt(-log(lat_uniform(w[0], w[1]))),
-                         angle = 2 * M_PI * lat_uniform(w[2], w[3]);
-            v[e] = r * cos(angle);
-            v[e + 1] = r * sin(angle);
-        }
+        lat_spinor_draw(seed, first + i, column, nc, v);
         widen(nc, 4, v);
     }
 }
