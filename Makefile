@@ -144,6 +144,9 @@ endif
 space := $(subst ,, )
 variant := $(subst /,_,$(subst $(space),-,$(CC)))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(filter 1,$(COV)),-cov)$(if $(has_openmp),,-serial)$(if $(filter 0,$(DEFLATE)),-zlib)
 B := build/$(variant)
+# Under the sanitizers kernels of SU(4) and larger are those of the build without them, and take no time again: they are one
+# text with SU(2) and SU(3), which are checked.
+P := build/$(subst -san,,$(variant))
 # The usual build goes to bin/; others stay beside their objects.
 BIN := $(if $(filter $(default_cc),$(variant)),bin,$(B)/bin)
 
@@ -152,8 +155,9 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math \
   -Wall -Wextra -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wvla \
   -Wpointer-arith -Wwrite-strings -Wno-psabi \
   $(if $(filter 1,$(WERROR)),-Werror) $(if $(has_openmp),,-Wno-unknown-pragmas) \
-  $(if $(filter 1,$(DEBUG)),-O0,$(if $(filter 1,$(COV)),-O1 --coverage,-O2)) \
-  $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  $(if $(filter 1,$(DEBUG)),-O0,$(if $(filter 1,$(COV)),-O1 --coverage,-O2))
+# (gcc warns of what the sanitizers add.)
+san := $(if $(filter 1,$(SAN)),-Wno-error -fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 openmp := $(if $(has_openmp),-fopenmp)
 cppflags := -Ilib -D_GNU_SOURCE
 ldflags := -Wl,--as-needed $(openmp) $(if $(filter 1,$(COV)),--coverage) $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
@@ -204,9 +208,11 @@ endif
 
 # What was compiled with other flags, or by another Makefile, is compiled again. What the machine has is the business of few
 # files; what is linked, and with what, depends on it.
-flags := $(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS)
+plain_flags := $(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(CFLAGS)
+flags := $(plain_flags) $(san)
 found := CUDA: $(cuda_why) $(GPU_GROUPS); HDF5: $(hdf5_why) $(hdf5_name) $(hdf5_cflags); CPU: $(CPU_GROUPS); cuFFT: $(cufft_why); MPI: $(mpi_why) $(mpi_words); $(ldflags) $(LDFLAGS) $(ldlibs)
 $(foreach f,flags found,$(call keep,$(B)/$(f),$($(f))))
+$(call keep,$(P)/flags,$(plain_flags))
 
 # One text of the sweeps, compiled for each vector length and each N of SU(N); the program chooses when it runs.
 # (-g1: to follow variables through it takes a third of the compiler's time. Functions begin at multiples of 32 bytes:
@@ -228,14 +234,21 @@ CPU_GROUPS ?= $(if $(filter 1,$(QUICK)),3,$(lastword $(link_range)))
 $(foreach v,GPU_GROUPS CPU_GROUPS,$(if $(filter-out $(link_range),$($(v))),$(error $(v)=$($(v)): expected a number from 2 to $(lastword $(link_range)))))
 cpu_few = $(filter $(shell seq 2 $(CPU_GROUPS)),$(1))
 
-lane_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(fix_range)),$(B)/lib/fix/lanes_$(l)_$(n).o))
-link_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(link_range)) 3_all,$(B)/lib/generate/links_$(l)_$(n).o))
-flow_obj = $(foreach l,$(lanes),$(foreach n,$(call cpu_few,$(flow_range)),$(B)/lib/flow/flow_$(l)_$(n).o))
-dirac_obj = $(foreach l,$(lanes),$(foreach n,2 3,$(B)/lib/dirac/dirac_$(l)_$(n).o))
-newton_obj = $(foreach l,$(lanes),$(foreach n,2 3,$(B)/lib/newton/newton_$(l)_$(n).o))
-optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(SAN) $(COV)),-O1,$(1)))
-optimise_more := $(call optimise,-O3)
-lane_flags = -g1 -falign-functions=32 $(lane_flags_$(word 1,$(subst _, ,$*))) -DLAT_LANES=$(word 1,$(subst _, ,$*)) -DLAT_N=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 2,$(subst _, ,$*)) -DLAT_ALL_ROWS)
+# $(call each_lane,FOLDER/NAME,N...): objects BUILD/lib/FOLDER/NAME_LANES_N[_all].o.
+each_lane = $(foreach l,$(lanes),$(foreach n,$(2),$(if $(filter 2 3 3_all,$(n)),$(B),$(P))/lib/$(1)_$(l)_$(n).o))
+lane_obj = $(call each_lane,fix/lanes,$(call cpu_few,$(fix_range)))
+link_obj = $(call each_lane,generate/links,$(call cpu_few,$(link_range)) 3_all)
+flow_obj = $(call each_lane,flow/flow,$(call cpu_few,$(flow_range)))
+dirac_obj = $(call each_lane,dirac/dirac,2 3)
+newton_obj = $(call each_lane,newton/newton,2 3)
+# $(call optimise,LEVEL,SAN): what is left of it for debuggers, sanitizers, and counters of lines.
+optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(2) $(COV)),-O1,$(1)))
+optimise_more := $(call optimise,-O3,$(SAN))
+# Of such an object: LANES N [all], and whether it is of this build.
+lane_words = $(wordlist 2,4,$(subst _, ,$(notdir $*)))
+lane_n = $(word 2,$(lane_words))
+lane_ours = $(filter $(B)/%,$*)
+lane_flags = -g1 -falign-functions=32 $(lane_flags_$(firstword $(lane_words))) -DLAT_LANES=$(firstword $(lane_words)) -DLAT_N=$(lane_n) $(if $(filter all,$(lane_words)),-DLAT_LINK_ROWS=$(lane_n) -DLAT_ALL_ROWS)
 
 # ---- what is built ---------------------------------------------------------------------------
 
@@ -293,29 +306,29 @@ $(B)/%.o: %.c $(B)/flags Makefile | $(B)/plan
 	$(no_compiler)
 	$(call line,CC,$<)
 	@mkdir -p $(@D)
-	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(san) $(openmp) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 define lane_cc
 	$(no_compiler)
-	$(call line,CC,$<: $(word 1,$(subst _, ,$*))$(comma) SU($(word 2,$(subst _, ,$*)))$(if $(filter %_all,$*),$(comma) all rows))
+	$(call line,CC,$<: $(firstword $(lane_words))$(comma) SU($(lane_n))$(if $(filter all,$(lane_words)),$(comma) all rows))
 	@mkdir -p $(@D)
-	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(openmp) $(call optimise,$(1)) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(at)$(CC) $(cppflags) $(CPPFLAGS) $(cflags) $(if $(lane_ours),$(san)) $(openmp) $(call optimise,$(1),$(if $(lane_ours),$(SAN))) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $<
 endef
 
-$(lane_obj): $(B)/lib/fix/lanes_%.o: lib/fix/fix_lanes.c $(B)/flags Makefile | $(B)/plan
+$(lane_obj): %.o: lib/fix/fix_lanes.c $(P)/flags Makefile | $(B)/plan
 	$(call lane_cc,-O2 -funroll-loops)
 
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh.
-$(link_obj): $(B)/lib/generate/links_%.o: lib/generate/link_lanes.c $(B)/flags Makefile | $(B)/plan
-	$(call lane_cc,$(if $(filter %_2 %_3 %_4 %_all,$*),-O3,-O2 -funroll-loops))
+$(link_obj): %.o: lib/generate/link_lanes.c $(P)/flags Makefile | $(B)/plan
+	$(call lane_cc,$(if $(filter 2 3 4,$(lane_n)),-O3,-O2 -funroll-loops))
 
-$(flow_obj): $(B)/lib/flow/flow_%.o: lib/flow/flow_lanes.c $(B)/flags Makefile | $(B)/plan
-	$(call lane_cc,$(if $(filter %_2 %_3 %_4,$*),-O3,-O2 -funroll-loops))
+$(flow_obj): %.o: lib/flow/flow_lanes.c $(P)/flags Makefile | $(B)/plan
+	$(call lane_cc,$(if $(filter 2 3 4,$(lane_n)),-O3,-O2 -funroll-loops))
 
-$(dirac_obj): $(B)/lib/dirac/dirac_%.o: lib/dirac/dirac_lanes.c $(B)/flags Makefile | $(B)/plan
+$(dirac_obj): %.o: lib/dirac/dirac_lanes.c $(P)/flags Makefile | $(B)/plan
 	$(call lane_cc,-O3)
 
-$(newton_obj): $(B)/lib/newton/newton_%.o: lib/newton/newton_lanes.c $(B)/flags Makefile | $(B)/plan
+$(newton_obj): %.o: lib/newton/newton_lanes.c $(P)/flags Makefile | $(B)/plan
 	$(call lane_cc,-O2 -funroll-loops)
 
 $(B)/lib/base/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
@@ -385,7 +398,7 @@ $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat)
 
 include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
--include $(shell find $(B) build/cuda -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(B) $(P)) build/cuda -name '*.d' 2>/dev/null)
 
 # ---- jobs ------------------------------------------------------------------------------------
 
