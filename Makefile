@@ -144,8 +144,8 @@ endif
 space := $(subst ,, )
 variant := $(subst /,_,$(subst $(space),-,$(CC)))$(if $(filter 1,$(SAN)),-san)$(if $(filter 1,$(DEBUG)),-debug)$(if $(filter 1,$(BITS)),-bits)$(if $(filter 1,$(COV)),-cov)$(if $(has_openmp),,-serial)$(if $(filter 0,$(DEFLATE)),-zlib)
 B := build/$(variant)
-# Under the sanitizers kernels of SU(4) and larger are those of the build without them, and take no time again: they are one
-# text with SU(2) and SU(3), which are checked.
+# Under the sanitizers, which take ten times as long to compile them, kernels are one text that is checked for SU(2) and SU(3) and
+# one vector length, with which the tests run; others are those of the build without sanitizers.
 P := build/$(subst -san,,$(variant))
 # The usual build goes to bin/; others stay beside their objects.
 BIN := $(if $(filter $(default_cc),$(variant)),bin,$(B)/bin)
@@ -235,7 +235,8 @@ $(foreach v,GPU_GROUPS CPU_GROUPS,$(if $(filter-out $(link_range),$($(v))),$(err
 cpu_few = $(filter $(shell seq 2 $(CPU_GROUPS)),$(1))
 
 # $(call each_lane,FOLDER/NAME,N...): objects BUILD/lib/FOLDER/NAME_LANES_N[_all].o.
-each_lane = $(foreach l,$(lanes),$(foreach n,$(2),$(if $(filter 2 3 3_all,$(n)),$(B),$(P))/lib/$(1)_$(l)_$(n).o))
+san_lane := $(or $(filter avx2,$(lanes)),base)
+each_lane = $(foreach l,$(lanes),$(foreach n,$(2),$(if $(filter $(san_lane)_2 $(san_lane)_3 $(san_lane)_3_all,$(l)_$(n)),$(B),$(P))/lib/$(1)_$(l)_$(n).o))
 lane_obj = $(call each_lane,fix/lanes,$(call cpu_few,$(fix_range)))
 link_obj = $(call each_lane,generate/links,$(call cpu_few,$(link_range)) 3_all)
 flow_obj = $(call each_lane,flow/flow,$(call cpu_few,$(flow_range)))
@@ -422,7 +423,7 @@ check: deps
 
 # LAT_TESTS="cli stream" for a few of the files.
 check-now: $(tools) $(checks) $(check_fuzz) $(check_faults)
-	@tests/run $(BIN) $(checks) $(check_fuzz) $(check_faults)
+	@$(if $(filter 1,$(SAN)),LAT_LANES=$(san_lane) )tests/run $(BIN) $(checks) $(check_fuzz) $(check_faults)
 
 check-long: deps
 	@$(MAKE) --no-print-directory all $(benches) $(check_faults) $(B)/tests/check/check_dirac $(B)/tests/check/check_wilson

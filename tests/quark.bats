@@ -147,7 +147,7 @@ END
 END
     # Other twists and masses: P and S come in, and at p1 = p2 nothing else does.
     pair "" 1,0,1,.5 p,p,p,a 0,1,0,-.5 p,p,p,a "--twist .2 --mass .4"
-    grep -q 'expected the operator of the first propagator, found another' said
+    grep -q 'expected the operator of the first propagator, mass .*, found mass 0.4 (--force takes it)' said
     pair "" 1,0,1,.5 p,p,p,a 1,0,1,.5 p,p,p,a "--mass .4"
     pair "" 1,0,1,.5 p,p,p,a 1,0,1,.5 p,p,p,a "--twist .2"
     pair "--twist .3" 1,0,1,.5 p,p,p,a 0,1,0,-.5 p,p,p,a "--twist -.3"
@@ -376,6 +376,15 @@ lat.write("wrong.lat", f)'
     refuses 1 "2.legs.lat: $other" lat-quark --mean 1.legs.lat 2.legs.lat
     lat-quark --mean --force 1.lat 2.lat >/dev/null
     refuses 1 'expected a propagator of the configuration of the first' lat-quark --vertex --second 2.lat 1.lat
+    # Nor are two twists that differ in the sign, alone or as the second quark, or two forms of an overlap propagator.
+    lat-orelax --theta 1e-20 u.lat -o fixed.lat
+    for m in .5 -.5; do
+        lat-solve --mass 1 --twist $m --source momentum:1,0,0,.5 fixed.lat -o twist$m.lat
+        lat-quark --vertex --legs legs$m.lat --second twist$m.lat twist.5.lat >/dev/null
+    done
+    refuses 1 'twist-.5.lat: --mean: expected the operator of the first propagator, twist 0.5, found twist -0.5' lat-quark --mean twist.5.lat twist-.5.lat
+    lat-quark --vertex --mean legs.5.lat >plus
+    lat-quark --vertex --mean legs.5.lat legs-.5.lat 2>/dev/null | head -n "$(grep -c . plus)" | cmp - plus
     random loose.lat 1 0123cdef "" "" 3 landau 1e-5
     refuses 3 'theta of the links at most 1e-08, found 1e-05' lat-quark loose.lat -o never
     lat-quark --require-theta 1e-4 loose.lat | cmp - want

@@ -129,12 +129,12 @@ point=(--source "point:1,0,2,3")
 END
         refuses 1 "expected the checkpoint of this run, '--mass 0.18', found that of another, 'no --mass'" \
             ${solve/--kappa/--mass} --resume ck u.lat
-        # Of other links nothing is taken, which is said.
-        run -0 --separate-stderr $solve --resume ck <(lat-start weak --dims 4,4,4,4 --epsilon .1 --seed 9) -o other.lat
-        [[ $stderr == *"ck: expected columns of 'config 0 field 0 "*", found 'config 0 field 0 "*"': is the checkpoint one of other links or sources?"* ]]
-        rm other.lat
-        run -0 --separate-stderr $solve --batch 3 --checkpoint ck --resume ck u.lat -o cut.lat
-        [[ $stderr != *"other links"* ]]
+        # One of other links is refused, and stays.
+        lat-start weak --dims 4,4,4,4 --epsilon .1 --seed 9 -o v.lat
+        run -1 --separate-stderr $solve --checkpoint ck --resume ck v.lat -o other.lat
+        [[ $stderr == *"ck: expected the checkpoint of this run, with columns of 'config 0 field 0 "*"', found that of other links or sources, 'config 0 field 0 "* ]]
+        [ ! -e other.lat ]
+        $solve --batch 3 --checkpoint ck --resume ck u.lat -o cut.lat
     }
     cmp whole.lat cut.lat
     [ ! -e ck ]
@@ -253,6 +253,16 @@ END
     [[ $output == *"expected a source, found a solution"* ]]
     run -1 lat-solve --kappa .12 -U v.lat v.lat -o x.lat
     [[ $output == *"expected sources, found a gauge field"* ]]
+    # A source that names no links has no choice of them.
+    lat-source point:1,0,2,3 --dims 4,4,4,8 -o nameless.lat
+    lat-start --start weak --dims 4,4,4,8 --seed 3 | cat v.lat - >two.lat
+    refuses 1 "nameless.lat: field 0: expected one configuration in two.lat, as the field does not say of which links it is, found more" \
+        lat-solve --kappa .12 -U two.lat nameless.lat -o x.lat
+    lat-solve --kappa .12 --force -U two.lat nameless.lat 2>/dev/null | lat-info - | grep '^crc' | cmp - own
+    # What an operator was applied to is of its links.
+    lat-dirac --apply M --kappa .12 -U v.lat nameless.lat -o mb.lat
+    refuses 1 "expected its links, of CRC " lat-solve --kappa .12 -U <(lat-start --start weak --dims 4,4,4,8 --seed 3) mb.lat -o x.lat
+    refuses 2 "only one of the inputs can be stdin" lat-solve --kappa .12 -U - - -o x.lat
     [ ! -e x.lat ]
 }
 
@@ -520,6 +530,14 @@ END
     thermal u.lat
     lat-source "${point[1]}" u.lat -o b.lat
     # What cannot have a checkpoint says so before the work.
+    for tool in "lat-solve --source wall:0" "lat-modes --modes 1"; do
+        # shellcheck disable=SC2086
+        {
+            refuses 2 "--checkpoint log is the log as well" $tool --kappa .1 --log log --checkpoint log u.lat -o x.lat
+            refuses 2 "log" $tool --kappa .1 --log log --checkpoint ./log u.lat -o x.lat
+        }
+        [ ! -e log ]
+    done
     refuses 1 'no/ck: cannot create a file in no/' lat-solve --kappa .1 --source wall:0 --checkpoint no/ck u.lat -o x.lat
     refuses 1 'no/ck: cannot create a file in no/' lat-modes --kappa .1 --modes 1 --checkpoint no/ck u.lat -o x.lat
     "$PYTHON" - <<'END'

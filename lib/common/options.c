@@ -609,6 +609,15 @@ void lat_usage_if_input(const char *option, const char *path)
         lat_usage("--%s %s is the input as well", option, path);
 }
 
+void lat_usage_if_stdin_twice(const char *const *others, int count)
+{
+    int standard = !lat_opts.input;
+    for (int i = 0; i < count; i++)
+        standard += others[i] && !strcmp(others[i], "-");
+    if (standard > 1)
+        lat_usage("only one of the inputs can be stdin");
+}
+
 char *lat_options_text(bool limits)
 {
     char value[256];
@@ -638,4 +647,11 @@ bool lat_opt_given(const char *name)
     const row *r = find_name(name);
 
     return r && r->given;
+}
+
+const char *lat_opt_text(const char *name)
+{
+    const row *r = find_name(name);
+
+    return r && r->option->type == LAT_OPT_TEXT ? *(const char *const *)r->option->value : NULL;
 }

@@ -104,6 +104,9 @@ unsigned lat_output_flags(void);
  * which would be lost. (lat_output_open refuses two outputs that are one file.) */
 void lat_usage_if_input(const char *option, const char *path);
 
+/* A usage error if the input is stdin, and one of `others` (NULL: none) "-" as well, or two are. */
+void lat_usage_if_stdin_twice(const char *const *others, int count);
+
 /* The values of the tool's own options as "--gauge landau --copies 3 ...", those that were not
  * given too: of options that are limits, or of those that decide a result and are not. To be freed;
  * NULL with lat_error set. A run that is resumed compares it. */
@@ -111,6 +114,9 @@ char *lat_options_text(bool limits);
 
 /* True if the option of this long name was given on the command line. */
 bool lat_opt_given(const char *name);
+
+/* The value of an option of texts, or NULL where there is none. */
+const char *lat_opt_text(const char *name);
 
 /* A test compares it with the other files that name the version. */
 #define LAT_VERSION "0.1.0"

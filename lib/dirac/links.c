@@ -116,15 +116,23 @@ static double worst_link(const lat_field *u, int reals, size_t *where)
     const size_t links = lat_field_matrices(u);
     double worst = 0;
     *where = 0;
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < links; i += SOME) {
-        const double off = change(host, u, reals, i, links - i < SOME ? links - i : SOME);
-        if (!(off > worst) && off == off)
-            continue;
+#pragma omp parallel
+    {
+        double mine = 0;
+        size_t at = 0;
+#pragma omp for schedule(static) nowait
+        for (size_t i = 0; i < links; i += SOME) {
+            const double off = change(host, u, reals, i, links - i < SOME ? links - i : SOME);
+            if (off > mine || (off != off && mine == mine)) {
+                mine = off;
+                at = i;
+            }
+        }
 #pragma omp critical
-        if (lat_worse(off, worst) != worst || off != off) {
-            worst = off;
-            *where = i;
+        if (mine != mine ? worst == worst || at < *where
+                         : mine > worst || (mine == worst && at < *where)) {
+            worst = mine;
+            *where = at;
         }
     }
     for (size_t i = *where; i < *where + SOME && i < links; i++) {

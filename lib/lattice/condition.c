@@ -55,7 +55,8 @@ int lat_condition_make(lat_gauge gauge, int time, const char *weights, const lat
     if (time >= geom->nd)
         return lat_fail_usage("--time %c: the lattice has %d dimensions", axes[time], geom->nd);
     if (time >= 0 && !row->sliced)
-        return lat_fail_usage("--time is for Coulomb gauge, not for %s", row->name);
+        return lat_fail_usage("--time is for Coulomb gauge (--gauge coulomb), not for %s",
+                              row->name);
     if (row->sliced && geom->nd < 2)
         return lat_fail_usage("%s needs two dimensions at least", row->title);
     *c = lat_condition_of(gauge, geom, time);

@@ -135,6 +135,9 @@ void lat_info_remove(lat_header *head, const char *key);
 #define LAT_INFO_FLOW_ACTION "flow_action"
 #define LAT_INFO_SMEARING "smearing"
 
+/* The info line that says what the columns of an overlap solution are (run/overlap.h). */
+#define LAT_INFO_PROPAGATOR "propagator"
+
 /* The position of object i as text: "1,0,3,2 t" of a link, "1,0,3,2" in a transformation or a
  * spinor, "1,0,3,2 column 7" in a propagator. Returns buf. */
 #define LAT_POSITION_TEXT 64

@@ -5,6 +5,7 @@
  * of all. To go on, F v_done is made orthogonal to the basis and becomes its next vector. At a
  * restart the eigenvectors of F in the span of the first `done` vectors take their place, as many
  * as are kept; the vectors behind them stay. Blocks are nothing but several vectors behind. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,8 +380,11 @@ static int load(lanczos *z)
 {
     const lat_modes_state *from = z->w->job->from;
     const double *v = from->number;
-    if (from->numbers < NUMBERS || from->numbers != NUMBERS + (int)v[1] || v[7] != z->keep
-        || v[8] != z->most || from->vectors != (int)v[0] || v[0] > z->room || v[1] > v[0])
+    if (from->numbers < NUMBERS || v[7] != z->keep || v[8] != z->most
+        || !(v[0] >= 0 && v[0] < z->room) || from->vectors != (int)v[0]
+        || !(v[1] >= 0 && v[1] <= v[0] && v[1] <= z->most) || from->numbers != NUMBERS + (int)v[1]
+        || !(v[4] >= 0 && v[4] <= 1e6) || !(v[5] >= 0 && v[5] <= INT_MAX)
+        || !(v[9] >= 0 && v[9] <= 1e15))
         return lat_fail("the checkpoint: expected a state of --method lanczos, found another");
     z->n = (int)v[0];
     z->done = (int)v[1];

@@ -275,13 +275,10 @@ int lat_plain_overlap_residual(lat_plain_overlap *m, const lat_field *x, const l
                                int count, const int *column, double *residual)
 {
     const columns c = {count, column};
-    lat_field r, exact;
+    lat_field r = {.data = NULL}, exact = {.data = NULL};
     cx *norm = lat_alloc(2 * (size_t)count, sizeof *norm, "residuals");
     int rc = !norm || like(x, &r) ? -1 : 0;
-    if (rc)
-        r = (lat_field){.data = NULL};
     const bool rounded = b->head.real != LAT_F64;
-    exact = (lat_field){.data = NULL};
     if (rc == 0 && rounded) {
         rc = like(b, &exact);
         for (size_t i = 0; rc == 0 && i < lat_field_matrices(b); i++)
@@ -383,13 +380,13 @@ static int copy_modes(lat_plain_overlap *m, const lat_field *links, const lat_ov
     for (int k = 0; k < modes->count; k++) {
         lat_field *w = &m->mode[k];
         *w = (lat_field){.comm = links->comm};
+        m->modes++; /* to be freed, whatever it has */
         if (lat_header_copy(&w->head, &links->head))
             return -1;
         lat_header_make_spinors(&w->head, LAT_SPINOR, 1);
         w->head.real = LAT_F64;
         if (lat_field_alloc(w, links->comm) || lat_spinor_get(o->one, modes->vector[k], 0, w, 0))
             return -1;
-        m->modes++;
         m->value[k] = modes->value[k];
     }
     return 0;

@@ -519,8 +519,10 @@ lat_sign *lat_sign_open(lat_dirac *h, lat_dirac *coarse, const lat_modes *modes,
         lat_sign_close(s);
         return NULL;
     }
-    if (s->lower > modes->rest || s->upper < modes->norm)
+    if (s->lower > modes->rest || s->upper < modes->norm) {
         s->delta[0] = fmax(s->delta[0], forced_delta(s));
+        s->levels = 1; /* shorter series are worse outside of the interval */
+    }
     return s;
 }
 

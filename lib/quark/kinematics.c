@@ -59,7 +59,12 @@ void lat_kinematics_zone(const lat_header *head, double n[4])
     }
 }
 
-static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+/* The same text on this info line, or none in both? */
+static bool same_info(const lat_header *a, const lat_header *b, const char *key)
+{
+    const char *x = lat_info_get(a, key), *y = lat_info_get(b, key);
+    return x && y ? !strcmp(x, y) : x == y;
+}
 
 bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b)
 {
@@ -67,8 +72,8 @@ bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b)
     memcpy(f.boundary, g.boundary, sizeof f.boundary);
     f.twist = fabs(f.twist);
     g.twist = fabs(g.twist);
-    return lat_fermion_same(&f, &g)
-           && same_text(lat_info_get(a, LAT_SMEARED_LINKS), lat_info_get(b, LAT_SMEARED_LINKS));
+    return lat_fermion_same(&f, &g) && same_info(a, b, LAT_SMEARED_LINKS)
+           && same_info(a, b, LAT_INFO_PROPAGATOR);
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */

@@ -25,8 +25,8 @@ lat_kinematics lat_kinematics_of(const lat_header *head, const double n1[4], con
 /* n becomes that of -L/2 < n <= L/2. */
 void lat_kinematics_zone(const lat_header *head, double n[4]);
 
-/* The same operator, but for boundaries and the sign of the twist? So the two quarks of a vertex,
- * and all of an ensemble, must be. */
+/* The same operator, but for boundaries and the sign of the twist, and the same form of an overlap
+ * propagator? So the two quarks of a vertex must be. In an ensemble the sign is one, too. */
 bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b);
 
 /* A list of momenta, and their spatial parts. */

@@ -99,7 +99,7 @@ static int read_site(lat_source *s, const double *v)
 static int read_gauss(lat_source *s, double width, double times)
 {
     step *p = &s->step[s->steps++];
-    if (!(width >= 0 && width < 1e6) || !whole(times, 0, 1e6))
+    if (!(width >= 0 && width < 1e6) || !whole(times, width > 0, 1e6))
         return lat_fail_usage("source %s: expected gauss:W,N with a width W and a number N of "
                               "steps, found W %g, N %g",
                               s->text, width, times);
@@ -408,13 +408,13 @@ lat_source *lat_source_named(const char *text, const lat_header *head, int *fiel
 /* The slice of noise: a number of its own, or, where it is diluted in time, that of the field. */
 static bool noise_slice(const char *text, int *slice)
 {
-    const char *t = strstr(text, ",t="), *dilute = strstr(text, "dilute=");
+    const char *t = strstr(text, "t="), *dilute = strstr(text, "dilute=");
     const char *field = strstr(text, " field ");
     if (!dilute || !strstr(dilute, "time") || !field) {
         char *end = NULL;
-        const double v = t ? strtod(t + 3, &end) : NAN;
+        const double v = t ? strtod(t + 2, &end) : NAN;
         *slice = whole(v, 0, INT_MAX) ? (int)v : 0;
-        return end && end != t + 3 && whole(v, 0, INT_MAX);
+        return end && end != t + 2 && whole(v, 0, INT_MAX);
     }
     if (sscanf(field, " field %d of", slice) != 1 || !strstr(dilute, "spin")
         || !strstr(dilute, "colour"))

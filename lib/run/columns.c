@@ -179,19 +179,21 @@ int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, i
     return 0;
 }
 
-/* Says so if the file has nothing of the solution that a run begins with: options are the same, so
- * that it is of other links or sources. */
-static void compare(lat_columns *k, const char *solution)
+/* Has the file columns of the solution that a run begins with? If not, it is of other links or
+ * sources, as options are the same. 0, or -1. */
+static int compare(lat_columns *k, const char *solution)
 {
     const size_t n = strlen(solution);
-    bool any = k->count == 0;
-    for (int i = 0; i < k->count; i++)
-        any = any || (!strncmp(k->list[i].name, solution, n) && k->list[i].name[n] == ' ');
-    if (k->unsure && !any)
-        lat_warn("%s: expected columns of '%s', found '%s': is the checkpoint one of other links "
-                 "or sources?",
-                 k->unsure, solution, k->list[0].name);
+    bool any = !k->unsure || k->count == 0;
+    for (int i = 0; i < k->count && !any; i++)
+        any = !strncmp(k->list[i].name, solution, n) && k->list[i].name[n] == ' ';
+    const char *path = k->unsure;
     k->unsure = NULL;
+    return any ? 0
+               : lat_fail(
+                   "%s: expected the checkpoint of this run, with columns of '%s', found that "
+                   "of other links or sources, '%s'",
+                   path, solution, k->list[0].name);
 }
 
 int lat_columns_restore(lat_columns *k, const char *solution, lat_field *x, int column,
@@ -199,12 +201,12 @@ int lat_columns_restore(lat_columns *k, const char *solution, lat_field *x, int 
 {
     char *name = name_of(solution, column);
     const kept *c = name ? find(k, name) : NULL;
-    compare(k, solution);
     free(name);
     if (!name)
         return lat_fail("out of memory: the columns of a checkpoint");
     if (!c)
-        return 0;
+        return compare(k, solution);
+    k->unsure = NULL;
     if (!lat_header_alike(&c->psi.head, &x->head) || c->psi.head.real != x->head.real
         || c->count != count)
         return lat_fail("the checkpoint: expected spinors of this lattice, found others");

@@ -30,7 +30,7 @@ static int note(lat_header *head, const lat_legs_note *what)
             return -1;
     }
     snprintf(text, sizeof text, "%.17g %.17g", what->mass, what->twist);
-    if (what->kind == LAT_PAIR_CURRENT && (what->mass != 0 || what->twist != 0)
+    if (what->kind != LAT_LEG && (what->mass != 0 || what->twist != 0)
         && lat_info_set(head, ward_key, text))
         return -1;
     for (int mu = 0; mu < head->geom.nd; mu++)

@@ -8,7 +8,7 @@
  *     legs.lattice    extents of the lattice, "8 8 8 16"
  *     legs.p          n of the momentum, of 17 digits, with blanks between; of a pair p1
  *     legs.k          of a pair, p2
- *     legs.ward       of a pair with the conserved current, where one is not 0: m1 - m2 and
+ *     legs.ward       of a pair, where one is not 0: m1 - m2 and
  *                     twist1 + twist2 (lat_ward) */
 #ifndef LAT_RUN_LEGS_FILE_H
 #define LAT_RUN_LEGS_FILE_H

@@ -80,12 +80,26 @@ static int search(lat_links *l, const char *wanted, const char *name, long field
     return fit < 0 ? -1 : 0;
 }
 
+/* A field that does not name its links, and several to choose from? */
+static int one_of_many(const lat_links *l, const char *name, long field)
+{
+    const int more = l->number > 1 ? 1 : lat_fields_more(l->in);
+    return more <= 0 ? more
+                     : lat_mismatch(lat_opts.force,
+                                    "%s: field %ld: expected one configuration in %s, as the field "
+                                    "does not say of which links it is, found more (--force takes "
+                                    "%s)",
+                                    name, field, lat_input_name(l->in),
+                                    l->number > 1 ? "the last one" : "the first one");
+}
+
 int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *name, long field)
 {
     const char *wanted = head->quark.links;
     const int there = !l->number ? 0 : *wanted ? fits(l, wanted) : !each;
     char x[64], y[64];
-    if (there < 0 || (there == 0 && search(l, wanted, name, field)))
+    if (there < 0 || (there == 0 && search(l, wanted, name, field))
+        || (!each && !*wanted && one_of_many(l, name, field)))
         return -1;
     if (!lat_header_alike(head, &l->u.head))
         return lat_fail("%s: field %ld: expected the lattice of the links in %s, %s and SU(%d), "

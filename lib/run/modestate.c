@@ -31,8 +31,9 @@ struct lat_modestate {
     char *run;   /* tool, and options that decide its result */
     entry *list; /* that were read, and modes that are done */
     int count;
-    bool there;        /* the file is, and has something */
-    double last, took; /* when it was written, and how long that took */
+    bool there;         /* the file is, and has something */
+    const char *unsure; /* the file of --resume, until it was asked for a search */
+    double last, took;  /* when it was written, and how long that took */
 };
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -253,12 +254,29 @@ void lat_modestate_drop(lat_modes_state *state)
     *state = (lat_modes_state){.vectors = 0};
 }
 
+/* Has the file something of the search that a run begins with? If not, it is of other links, as
+ * options are the same. 0, or -1. */
+static int compare(lat_modestate *k, const char *name)
+{
+    const size_t n = strlen(name);
+    bool any = !k->unsure || k->count == 0;
+    for (int i = 0; i < k->count && !any; i++)
+        any = !strncmp(k->list[i].name, name, n) && k->list[i].name[n] == ',';
+    const char *path = k->unsure;
+    k->unsure = NULL;
+    return any ? 0
+               : lat_fail("%s: expected the checkpoint of this run, of '%s', found that of other "
+                          "links, '%s'",
+                          path, name, k->list[0].name);
+}
+
 int lat_modestate_done(lat_modestate *k, const char *name, lat_field *modes,
                        double numbers[LAT_MODESTATE_NUMBERS])
 {
     const entry *e = find(k, name);
     if (!e)
-        return 0;
+        return compare(k, name);
+    k->unsure = NULL;
     if (e->f.head.kind != LAT_MODES || e->numbers != LAT_MODESTATE_NUMBERS
         || !e->f.head.quark.eigenvalue || e->f.head.real != LAT_F64)
         return lat_fail("the checkpoint: expected modes of %s, found others", name);
@@ -298,6 +316,7 @@ lat_modestate *lat_modestate_open(const char *path, const char *resume, const la
     }
     k->path = path;
     k->comm = comm;
+    k->unsure = resume;
     k->there = path && resume && stat(path, &st) == 0; /* then it is that of resume */
     if (lat_checkpoint_possible(path, comm) || (resume && lat_resume_read(resume, comm, take, k))) {
         lat_modestate_free(k);

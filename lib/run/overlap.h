@@ -105,8 +105,6 @@ void lat_overlap_pair_close(lat_overlap_pair *p);
 
 /* ---- propagators ----------------------------------------------------------------------------- */
 
-/* The line of a header that says what the columns of a solution x of D(mu) x = b are. */
-#define LAT_INFO_PROPAGATOR "propagator"
 #define LAT_OVERLAP_BOUND "overlap_bound" /* of |D~ - D| */
 #define LAT_OVERLAP_MODES "overlap_modes" /* those of --modes that are projected */
 typedef enum {

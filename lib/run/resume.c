@@ -24,8 +24,12 @@ void lat_checkpoint_usage(const char *path, const char *resume)
     if (!strcmp(path, "-"))
         lat_usage("--checkpoint needs the name of a file");
     lat_usage_if_input("checkpoint", path);
-    if (lat_opts.output && !strcmp(path, lat_opts.output))
-        lat_usage("--checkpoint %s is the output as well", path);
+    static const char *const outputs[] = {"output", "log"};
+    for (int i = 0; i < 2; i++) {
+        const char *other = lat_opt_text(outputs[i]);
+        if (other && !strcmp(path, other))
+            lat_usage("--checkpoint %s is the %s as well", path, outputs[i]);
+    }
     if (lat_opts.comm->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
         return;
     if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino

@@ -236,11 +236,9 @@ static int solve_columns(lat_solution *s, int columns, const int *column, const 
 static int shrinkage(lat_solution *s, int c, double *ratio)
 {
     const size_t columns = lat_header_objects(&s->x->head);
-    double zero;
     if (!s->plain)
         return -1;
-    if (lat_plain_residual(s->plain, s->x, s->x, 1, &c, &zero) || lat_field_convert(s->b, LAT_F64)
-        || lat_plain_apply(s->plain, false, s->x, 1, &c, s->b))
+    if (lat_field_convert(s->b, LAT_F64) || lat_plain_apply(s->plain, false, s->x, 1, &c, s->b))
         return -1;
     const size_t n = lat_header_full_reals(&s->x->head);
     double sum[2] = {0, 0};

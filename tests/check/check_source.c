@@ -318,6 +318,7 @@ static void check_refusals(const lat_header *head)
                                         "wall:0,1",
                                         "gauss:2,5",
                                         "gauss:-1,5,0,0,0,0",
+                                        "gauss:2,0,0,0,0,0",
                                         "box:0,0,0,0,5,1,1",
                                         "box:0,0,0,0,0,1,1",
                                         "noise:z3",
@@ -350,6 +351,7 @@ static void check_refusals(const lat_header *head)
     CHECK(!lat_source_place("point:0,0,0,1e10", x) && !lat_source_place("point:0,0,0", x), "none");
     CHECK(lat_source_place("wall:2,1,0,0", x) && x[0] == 0 && x[3] == 2, "wall");
     CHECK(lat_source_place("noise:z4,seed=4,t=3", x) && x[3] == 3, "noise");
+    CHECK(lat_source_place("noise:t=3,z4,seed=4", x) && x[3] == 3, "noise, in any order");
     CHECK(lat_source_place("noise:z4,dilute=spin-colour-time-evenodd field 7 of 16", x)
               && x[3] == 3,
           "diluted in time");

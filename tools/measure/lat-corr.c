@@ -190,9 +190,12 @@ static int find_place(run *r)
         const int extent = head->geom.dims[mu], said = r->place[mu];
         if (origin)
             r->place[mu] = x[mu] < 0 || x[mu] > INT_MAX ? -1 : (int)x[mu];
+        if (origin && (r->place[mu] < 0 || r->place[mu] >= extent))
+            return lat_fail_usage("--origin: expected %c from 0 to %d, found %s", "xyzt"[mu],
+                                  extent - 1, origin);
         if (r->place[mu] < 0 || r->place[mu] >= extent)
-            return lat_fail_usage("origin of the source: expected %c from 0 to %d, found %s",
-                                  "xyzt"[mu], extent - 1, origin ? origin : head->quark.source);
+            return lat_fail("%s: expected a source on the lattice, with %c from 0 to %d, found %s",
+                            name, "xyzt"[mu], extent - 1, head->quark.source);
         if ((known >> mu & 1) && r->place[mu] != said
             && lat_mismatch(lat_opts.force,
                             "%s: expected --origin with %c = %d, as the header says (%.200s), "
@@ -512,7 +515,13 @@ static int read_all(run *r)
                  : 0;
     for (int i = 0; rc == 0 && i < n; i++) {
         const char *path = files[i] && strcmp(files[i], "-") ? files[i] : NULL;
-        rc = read_file(r, path, n > 1 ? files[i] : NULL);
+        char *name = n > 1 ? strdup(path ? path : "<stdin>") : NULL;
+        if (n > 1 && !name)
+            rc = lat_fail("out of memory: the name of a file");
+        if (name)
+            lat_make_plain(name);
+        rc = rc ? rc : read_file(r, path, name);
+        free(name);
     }
     const int more = rc == 0 && second ? lat_fields_more(r->second.in) : 0;
     if (more > 0)

@@ -149,6 +149,43 @@ static int find_source(const lat_header *head, const char *name, double v[4])
     return check_boundary(head, name, NULL) ? -1 : 1;
 }
 
+/* An operator as in sentences: its first difference from `than`, or its name. */
+static const char *quark_text(const lat_header *head, const lat_header *than, char text[160])
+{
+    const lat_fermion *f = &head->quark.fermion, *g = &than->quark.fermion;
+    const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS),
+               *form = lat_info_get(head, LAT_INFO_PROPAGATOR);
+    const struct {
+        const char *name;
+        double mine, its;
+    } numbers[] = {{"mass", f->mass, g->mass},    {"csw", f->csw, g->csw},
+                   {"csw_t", f->csw_t, g->csw_t}, {"twist", f->twist, g->twist},
+                   {"xi", f->xi, g->xi},          {"nu", f->nu, g->nu},
+                   {"m0", f->m0, g->m0}};
+    const size_t count = sizeof numbers / sizeof *numbers;
+    size_t i = 0;
+    while (i < count && numbers[i].mine == numbers[i].its)
+        i++;
+    if (strcmp(f->name, g->name))
+        snprintf(text, 160, "%s", *f->name ? f->name : "no operator");
+    else if (i < count)
+        snprintf(text, 160, "%s %.15g", numbers[i].name, numbers[i].mine);
+    else
+        snprintf(text, 160, "links smeared by '%.60s', columns '%.30s'", smeared ? smeared : "",
+                 form ? form : "");
+    return text;
+}
+
+static int different_operator(const lat_header *a, const lat_header *b, const char *option,
+                              const char *name)
+{
+    char x[160], y[160];
+    return lat_mismatch(lat_opts.force,
+                        "%s: %sexpected the operator of the first propagator, %s, found %s "
+                        "(--force takes it)",
+                        name, option, quark_text(a, b, x), quark_text(b, a, y));
+}
+
 /* Do the two of a vertex belong together? */
 static int check_pair(const lat_header *a, const lat_header *b, const char *name)
 {
@@ -156,12 +193,7 @@ static int check_pair(const lat_header *a, const lat_header *b, const char *name
     if (!lat_header_alike(a, b))
         return lat_fail("%s: expected SU(%d) on %s as in the first propagator, found SU(%d) on %s",
                         name, a->nc, lat_dims_text(&a->geom, x), b->nc, lat_dims_text(&b->geom, y));
-    if (!lat_kinematics_same_quark(a, b))
-        return lat_mismatch(lat_opts.force,
-                            "%s: expected the operator of the first propagator, found another "
-                            "(--force takes it)",
-                            name);
-    return 0;
+    return lat_kinematics_same_quark(a, b) ? 0 : different_operator(a, b, "", name);
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -305,6 +337,7 @@ typedef struct run {
     bool nameless;      /* one did not name its links, and a warning said so */
     char links[9];      /* of the last propagator of this file */
     long config;        /* its number, from 0; -1: none yet */
+    long field;         /* the number of this propagator, from 0 */
     lat_momenta list;   /* of a point source */
     bool several;       /* momenta of this object were printed */
 } run;
@@ -366,11 +399,9 @@ static int check_ensemble(run *r, const char *name)
     }
     if (!lat_header_alike(&r->head, head))
         return lat_fail("%s: --mean: expected propagators of one lattice and group", name);
-    if (!lat_kinematics_same_quark(&r->head, head)
-        && lat_mismatch(lat_opts.force,
-                        "%s: --mean: expected propagators of one operator, found another "
-                        "(--force takes it)",
-                        name))
+    const lat_fermion *a = &r->head.quark.fermion, *b = &head->quark.fermion;
+    if ((!lat_kinematics_same_quark(&r->head, head) || a->twist != b->twist)
+        && different_operator(&r->head, head, "--mean: ", name))
         return -1;
     return check_same_gauge(&r->head, head, name);
 }
@@ -456,23 +487,19 @@ static int momentum_slice(run *r, const void *what, int t, double *out)
 static int find_links(run *r)
 {
     return lat_links_find(&r->gauge, &r->first.f.head, false, lat_input_name(r->first.in),
-                          r->config + 1);
+                          r->field);
 }
 
-/* Links of the operator, and neighbours of the propagator, for the conserved current; what its Ward
- * identity has besides it. */
-static int prepare_current(run *r, pair_sums *w, lat_kinematics *k)
+/* Links of the operator, and neighbours of the propagator, for the conserved current. */
+static int prepare_current(run *r, pair_sums *w)
 {
     const lat_header *head = &r->first.f.head;
     const char *name = lat_input_name(r->first.in);
     const lat_fermion *a = &head->quark.fermion;
-    const lat_fermion *b = second ? &r->second.f.head.quark.fermion : a;
     if (strcmp(a->name, "wilson"))
         return lat_fail("%s: expected a propagator of Wilson quarks for their conserved current, "
                         "found %s",
                         name, *a->name ? a->name : "no operator in its header");
-    k->ward.mass = a->mass - b->mass;
-    k->ward.twist = a->twist + b->twist;
     if (find_links(r) || lat_field_exchange(&r->first.f))
         return -1;
     w->current.first = &r->first.f;
@@ -484,13 +511,19 @@ static int from_momentum(run *r, const double n1[4], const double n2[4])
 {
     const lat_header *head = &r->first.f.head;
     lat_kinematics k = lat_kinematics_of(head, n1, n2);
+    if (vertex) {
+        const lat_fermion *a = &head->quark.fermion,
+                          *b = second ? &r->second.f.head.quark.fermion : a;
+        k.ward.mass = a->mass - b->mass;
+        k.ward.twist = a->twist + b->twist;
+    }
     const size_t reals = lat_legs_reals(kind, head->nc);
     pair_sums what = {.legs.head = head};
     memcpy(what.legs.n1, n1, sizeof what.legs.n1);
     memcpy(what.legs.n2, n2, sizeof what.legs.n2);
     memcpy(what.current.n1, n1, sizeof what.current.n1);
     memcpy(what.current.n2, n2, sizeof what.current.n2);
-    double *legs = has_current() && prepare_current(r, &what, &k)
+    double *legs = has_current() && prepare_current(r, &what)
                        ? NULL
                        : over_slices(r, momentum_slice, &what, reals);
     if (!legs)
@@ -700,8 +733,8 @@ static int summed(run *r)
         return code ? code : LAT_FAILED;
     count(r);
     lat_kinematics k = lat_kinematics_of(head, what.n[0], what.n[vertex]);
-    k.ward.mass = has_current() ? what.mass : 0;
-    k.ward.twist = has_current() ? what.twist : 0;
+    k.ward.mass = vertex ? what.mass : 0;
+    k.ward.twist = vertex ? what.twist : 0;
     r->several = false;
     if (lat_print_opts.json && !mean)
         json_begin(r->text, head, r->config);
@@ -721,6 +754,7 @@ static int read_file(lat_input *in, FILE *text)
     r->text = text;
     r->first.in = in;
     r->config = -1;
+    r->field = 0;
     r->first.legs = true;
     if (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
         return LAT_FAILED;
@@ -733,6 +767,7 @@ static int read_file(lat_input *in, FILE *text)
         code = lat_legs_noted(&r->first.f.head) ? summed(r) : propagator(r);
         lat_feed_free(&r->first);
         lat_feed_free(&r->second);
+        r->field++;
     }
     lat_feed_free(&r->first);
     return more < 0 ? LAT_FAILED : code;

@@ -299,6 +299,7 @@ static int apply_one(run *r, lat_field *x)
     lat_header_make_spinors(&y.head, x->head.kind, x->head.quark.columns);
     y.head.real = LAT_F64;
     lat_header_no_operator(&y.head); /* no solution any more */
+    strcpy(y.head.quark.links, lat_header_links_crc(&r->links.u.head));
     rc = rc || name_source(x, words[apply], &y.head)
          || (smearing && lat_info_set(&y.head, LAT_SMEARED_LINKS, smearing))
          || lat_field_alloc(&y, x->comm) || lat_field_exchange(x)
@@ -646,13 +647,22 @@ static int read_field(run *r, lat_field *x)
     return lat_fields_read_as(r->in, x, &h);
 }
 
+/* Sources of --source-file for which there was no solution? 0, or -1. */
+static int surplus(run *r)
+{
+    const int more = r->sources ? lat_fields_more(r->sources) : 0;
+    return more > 0 ? lat_fail("%s: expected as many sources as solutions, %ld, found more",
+                               source_file, r->field)
+                    : more;
+}
+
 static int each(run *r)
 {
     int rc, code = LAT_DONE;
     for (; code == LAT_DONE || code == LAT_UNCONVERGED; r->field++) {
         lat_field x;
         if ((rc = read_field(r, &x)) <= 0)
-            return rc < 0 ? LAT_FAILED : code;
+            return rc < 0 || surplus(r) ? LAT_FAILED : code;
         int now = LAT_FAILED;
         if (find_links(r, &x) == 0)
             now = check      ? check_one(r, &x)
@@ -690,6 +700,7 @@ static void check_usage(run *r)
         lat_usage("--smear-links: %s", lat_error());
     if (smear_text && identify)
         lat_usage("--smear-links is for --apply and --check");
+    lat_usage_if_stdin_twice((const char *const[]){gauge_file, source_file}, 2);
     if (source_file && source_text)
         lat_usage("--source and --source-file exclude each other");
     if (code_of == PLAIN && apply > M_DAGGER)

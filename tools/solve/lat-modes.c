@@ -649,13 +649,13 @@ static int open_all(run *r)
     const lat_comm *comm = lat_opts.comm;
     const bool text = tsv || json;
     if (lat_device_begin(&device, comm) /* a GPU starts while the links are read */
-        || !(r->kept = lat_modestate_open(checkpoint, resume, comm))
         || !(r->links.in = lat_input_open(lat_opts.input, comm))
         || !(r->out = lat_output_open(
                  lat_opts.output, lat_output_flags() | (text ? LAT_OUTPUT_TEXT : LAT_OUTPUT_OTHER),
                  comm))
         || (text && !(r->text = lat_text_open(r->out)))
-        || (log_path && !(r->log = lat_log_open(log_path, COLUMNS, comm))))
+        || (log_path && !(r->log = lat_log_open(log_path, COLUMNS, comm)))
+        || !(r->kept = lat_modestate_open(checkpoint, resume, comm))) /* none of the others */
         return -1;
     if (tsv)
         fprintf(r->text, COLUMNS "\n");

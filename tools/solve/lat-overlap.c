@@ -151,7 +151,7 @@ static int defects(lat_overlap *o, double *square, double *relation)
 {
     lat_spinor_space *s = o->space;
     const lat_scalar minus[] = {{-1, 0}}, two[] = {{-2, 0}};
-    double norm[3];
+    double norm[3] = {0};
     lat_dfield *v[4] = {NULL};
     int rc = 0;
     for (int i = 0; i < 4 && rc == 0; i++)
@@ -332,21 +332,28 @@ static void check_usage(void)
         lat_usage("--force-interval is for --gw");
 }
 
+static int open_all(void)
+{
+    const lat_comm *comm = lat_opts.comm;
+    return lat_device_begin(&device_choice, comm)
+                   || !(device = lat_device_open(&device_choice, comm))
+                   || lat_overlap_known_open(&known, comm)
+                   || (save_modes
+                       && !(modes_out = lat_output_open(save_modes, lat_output_flags(), comm)))
+               ? -1
+               : 0;
+}
+
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
     check_usage();
-    if (lat_device_begin(&device_choice, lat_opts.comm)
-        || !(device = lat_device_open(&device_choice, lat_opts.comm))
-        || lat_overlap_known_open(&known, lat_opts.comm)
-        || (save_modes
-            && !(modes_out = lat_output_open(save_modes, lat_output_flags(), lat_opts.comm))))
-        return lat_report(LAT_FAILED);
-    const int code = lat_print_run(all, end);
+    const int code = open_all() ? lat_report(LAT_FAILED) : lat_print_run(all, end);
     lat_output_abort(modes_out);
     lat_overlap_known_close(&known);
     lat_device_close(cpu);
-    lat_device_close(device);
+    if (device)
+        lat_device_close(device);
     lat_device_end();
     return code;
 }

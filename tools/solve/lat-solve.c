@@ -549,6 +549,7 @@ static void check_usage(run *r)
     if (source_text && gauge_file)
         lat_usage("--source makes sources on the links of the input; --gauge-file is for sources "
                   "that come with the input");
+    lat_usage_if_stdin_twice((const char *const[]){gauge_file, deflate_path}, 2);
     if (log_path)
         lat_usage_if_input("log", log_path);
 }
@@ -557,7 +558,6 @@ static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
     if (lat_device_begin(&solving.device, comm) /* a GPU starts while the links are read */
-        || !(r->v.s.kept = lat_columns_open(checkpoint, resume, comm))
         || !(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->v.links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
         || (deflate_path && !(r->v.modes = lat_input_open(deflate_path, comm)))
@@ -568,7 +568,8 @@ static int open_all(run *r)
                      log_path,
                      "config\tfield\tmass\ttwist\tcolumn\titerations\tupdates\tresidual\t"
                      "solver\tseconds\tgflops\tgbytes",
-                     comm))))
+                     comm)))
+        || !(r->v.s.kept = lat_columns_open(checkpoint, resume, comm))) /* none of the others */
         return -1;
     lat_columns_watch(r->v.s.kept);
     return 0;
