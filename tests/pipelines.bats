@@ -869,6 +869,48 @@ END
     nothing_left
 }
 
+# pions [ARGUMENT]...: hadrons.mk, of small configurations.
+pions() {
+    make --no-print-directory -f "$P/hadrons.mk" KAPPA=0.12 SOURCE=point:0,0,0,0 CHANNELS=pion "$@"
+}
+
+# pions_of N: as it has said just now, and as the table has.
+pions_of() {
+    [ "${lines[-1]}" = "$1 configurations: hadrons/masses.tsv" ] && [ "$(field hadrons/masses.tsv configurations)" = "$1" ]
+}
+
+@test "hadrons.mk: masses are of the configurations that are in RAW now; where nothing has changed nothing is written" {
+    raw 3
+    run -0 pions
+    pions_of 3
+    stamps() { stat -c '%n %i %y' hadrons/*.tsv hadrons/.[!.]*; }
+    stamps >before
+    run -0 pions
+    stamps | cmp - before
+    # A configuration goes; it comes again, as old as it was.
+    cp hadrons/masses.tsv three
+    mv raw/cfg.3 gone
+    run -0 pions
+    pions_of 2
+    mv gone raw/cfg.3
+    run -0 pions
+    pions_of 3
+    cmp hadrons/masses.tsv three
+    nothing_left
+}
+
+@test "hadrons.mk: names of other tables are refused" {
+    raw 2
+    # The names of other tables are no names of configurations.
+    for name in masses cfg.1.lat-solve; do
+        cp raw/cfg.1 raw/$name
+        run -2 --separate-stderr pions
+        [[ $stderr == *"raw: expected names other than $name: OUT/masses.tsv has the means"* ]]
+        rm raw/$name
+    done
+    nothing_left
+}
+
 @test "hadrons: tables of two operators, sources, sinks or lattices are not averaged; the place of a source is free" {
     masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
     corr() { # OUT OPTION...: of lat-solve
