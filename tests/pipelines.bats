@@ -899,8 +899,49 @@ pions_of() {
     nothing_left
 }
 
-@test "hadrons.mk: names of other tables are refused" {
+@test "hadrons.mk: results of other links under the names of these are refused" {
+    raw 3
+    run -0 pions
+    cp hadrons/masses.tsv three
+    # The same links in another file are the same configuration.
+    cp raw/cfg.1 again && mv again raw/cfg.1
+    lat-convert raw/cfg.2 -o again && mv again raw/cfg.2
+    run -0 pions
+    cmp hadrons/masses.tsv three
+    # Others of the same name and date are not, from another folder or in this one.
+    mkdir others
+    cp -p raw/cfg.1 others
+    rough again --dims 4,4,4,4 --seed 7
+    touch -r raw/cfg.2 again
+    cp -p again others/cfg.2
+    cp -p raw/cfg.2 kept && mv again raw/cfg.2
+    crc() { lat-convert "$1" | lat-info --tsv | tail -n 1 | cut -f 17; }
+    for folder in others raw; do
+        run -2 --separate-stderr pions RAW=$folder
+        [[ $stderr == "failed: cfg.2: links.sh: $folder/cfg.2: expected the links that hadrons/cfg.2.tsv was made of, CRC $(crc kept), found $(crc $folder/cfg.2): remove hadrons/cfg.2.tsv, or name another OUT"* ]]
+    done
+    cmp hadrons/masses.tsv three
+    # Without the result it is as any other.
+    rm hadrons/cfg.2.tsv
+    run -0 pions
+    pions_of 3
+    run ! cmp hadrons/masses.tsv three
+    # Nobody knows what a result is of that has no record.
+    rm hadrons/links/cfg.2
+    run -2 --separate-stderr pions
+    [[ $stderr == *"expected the links that hadrons/cfg.2.tsv was made of, CRC not known, found "* ]]
+    refuses 2 "links.sh: expected " "$P/links.sh" raw/cfg.1
+    nothing_left
+}
+
+@test "hadrons.mk: a configuration that is there twice is named; names of other tables are refused" {
     raw 2
+    # A copy counts, as one of lat-gluon --mean does; that is said.
+    lat-convert raw/cfg.1 -o raw/copy
+    run -0 pions
+    [[ $output == "warning: copy is cfg.1 again, with the same links: it counts as an independent one"* ]]
+    pions_of 3
+    rm raw/copy
     # The names of other tables are no names of configurations.
     for name in masses cfg.1.lat-solve; do
         cp raw/cfg.1 raw/$name
