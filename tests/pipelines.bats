@@ -1157,3 +1157,51 @@ pions_of() {
     run -1 "$P/correlators.sh" nowhere new
     [ ! -e new ]
 }
+
+@test "correlators: means are of the configurations that are in RAW now, others of the same names are refused, copies are named" {
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
+    export STEPS=5 QUARKS=1,0,0,.5 KAPPA=.12 GHOSTS='' VERTICES='' PICTURES='' OMP_NUM_THREADS=1
+    correlators() { MAKEFLAGS='' MAKELEVEL='' "$P/correlators.sh" "$@"; }
+    counted() { # N QUARKS
+        [ "${lines[-1]}" = "$1 configurations: out" ] && [ "$(tail -n 1 out/gluon.tsv | cut -f 12)" = "$1" ] && [ "$(tail -n 1 out/quark.tsv | cut -f 1)" = "${2-$1}" ]
+    }
+    raw 2
+    run -0 correlators raw out
+    counted 2
+    mv raw/cfg.2 gone
+    run -0 correlators raw out
+    counted 1
+    mv gone raw/cfg.2
+    run -0 correlators raw out
+    counted 2
+    cp out/gluon.tsv two
+    # Another configuration of the same name and date.
+    mkdir others
+    rough others/cfg.1 --dims 4,4,4,4 --seed 7
+    touch -r raw/cfg.1 others/cfg.1
+    cp -p raw/cfg.2 others
+    run -1 --separate-stderr correlators others out
+    [[ $stderr == *"failed (1): cfg.1: links.sh: others/cfg.1: expected the links that out/landau/cfg.1.lat was made of, CRC "*": remove out/landau/cfg.1.lat, or name another OUT"*"not all configurations are measured"* ]]
+    # Numbers of what was fixed before are not those of what is fixed now.
+    rm out/landau/cfg.1.lat
+    run -0 correlators others out
+    counted 2
+    run -0 correlators others fresh
+    for name in gluon quark z; do cmp out/$name.tsv fresh/$name.tsv; done
+    run ! cmp out/gluon.tsv two
+    # lat-quark knows a configuration by its links.
+    cp others/cfg.1 others/copy
+    run -0 --separate-stderr correlators others out
+    [[ $stderr == *"warning: copy is cfg.1 again, with the same links: it counts as an independent one"* ]]
+    counted 3 2
+    # A file of several: the stream that was split, or another.
+    lat-convert raw/cfg.1 raw/cfg.2 -o both.lat
+    run -0 correlators both.lat stream
+    cmp two stream/gluon.tsv
+    lat-convert raw/cfg.2 raw/cfg.1 -o both.lat
+    run -1 --separate-stderr correlators both.lat stream
+    [[ $stderr == "links.sh: both.lat: expected the links that stream/raw was made of, CRC "*": remove stream/raw, or name another OUT" ]]
+    run -0 --separate-stderr correlators - stream </dev/null
+    [[ $stderr == "correlators: stream/raw is there: a stream is not read again"* ]]
+    nothing_left
+}
