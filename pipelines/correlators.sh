@@ -139,6 +139,7 @@ printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P "$JOBS" "$here/$(basename "$(real
 # ---- means and pictures ----------------------------------------------------------------------------
 
 lock
+rm -f "$out"/.*.tsv*.tmp # of a run that was killed
 
 (cd "$out/links" && awk -f "$here/plots/twice.awk" "${names[@]/#/./}")
 

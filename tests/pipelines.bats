@@ -1186,6 +1186,7 @@ pions_of() {
     rm out/landau/cfg.1.lat
     run -0 correlators others out
     counted 2
+    : >out/.z.tsv.1.tmp # of a run that was killed
     run -0 correlators others fresh
     for name in gluon quark z; do cmp out/$name.tsv fresh/$name.tsv; done
     run ! cmp out/gluon.tsv two
