@@ -5,6 +5,7 @@
 #     OUT  a folder: OUT/landau has the configurations in Landau gauge (ensemble.mk), OUT/each the numbers of each of them,
 #          OUT/{gluon,vertex,ghost,alpha,quark,z}.tsv means and jackknife errors of all, and pictures beside them, if there is gnuplot
 # Interrupt it, kill it, run it again: what is done is not computed again. From - the stream is read once; it is then in OUT/raw.
+# Means are of the configurations that are in RAW now; others of the same names are refused (links.sh).
 # Copy and edit, or set a variable for once: JOBS=8 KAPPA=0.1540 pipelines/correlators.sh raw out
 set -euo pipefail
 export LC_ALL=C # awk reads and prints numbers with a point
@@ -49,8 +50,15 @@ quark() {
 }
 
 measure() {
-    local momentum momenta
+    local momentum momenta header crc
     rm -f "$each"/.*.tmp # of a run that was killed
+    # The history of the fixed links has the CRC of the raw ones, which lat-reunit read (fix.sh).
+    header=$(lat-info "$fixed")
+    crc=$(sed -n 's/.*lat-reunit .* | of \([0-9a-f]*\)$/\1/p' <<<"$header" | tail -n 1)
+    "$here/links.sh" "$raw" "$out/links/$name" "$fixed" "$crc"
+    # Numbers of other fixed links are none.
+    crc=$(sed -n 's/^crc-32 *//p' <<<"$header")
+    [ -e "$each/of.$crc" ] || { rm -f "$each"/{*.tsv,*.lat,*.ck,of.*}; : >"$each/of.$crc"; }
     make_table "$each/gluon.tsv" lat-gluon --tsv --cylinder "$CYLINDER" "$fixed"
     [ -z "$VERTICES" ] || make_table "$each/vertex.tsv" lat-gluon --vertex --tsv --momenta "$VERTICES" "$fixed"
     [ -z "$GHOSTS" ] || make_table "$each/ghost.tsv" lat-ghost --tsv --momenta "$GHOSTS" "$fixed"
@@ -60,16 +68,17 @@ measure() {
     done
 }
 
-# measure OUT NAME, by xargs below: one run at a time has a configuration, until the last process that it starts has ended.
-if [ $# -eq 3 ] && [ "$1" = measure ]; then
-    fixed=$2/landau/$3.lat each=$2/each/$3
+# measure OUT RAW NAME, by xargs below: one run at a time has a configuration, until the last process that it starts has ended.
+if [ $# -eq 4 ] && [ "$1" = measure ]; then
+    out=$2 name=$4 raw=$3/$4
+    fixed=$out/landau/$name.lat each=$out/each/$name
     mkdir -p "$each"
     exec {held}>>"$each/lock"
     flock "$held" || fail "$each/lock cannot be locked: expected OUT on a file system that has flock"
     set +e # a subshell of its own: behind || it would go on after a failure
     (set -e; measure) 2>"$each/err"
     rc=$?
-    [ $rc -eq 0 ] || { echo "failed ($rc): $3: $(head -n 1 "$each/err")" >&2; exit 1; }
+    [ $rc -eq 0 ] || { echo "failed ($rc): $name: $(head -n 1 "$each/err")" >&2; exit 1; }
     rm -f "$each/err"
     exit
 fi
@@ -87,7 +96,7 @@ raw=$1 out=$2
 # Results of other parameters are no results.
 parameters=
 for v in CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL; do parameters+="$v=${!v} "; done
-mkdir -p "$out/each" || fail "$out cannot be made"
+mkdir -p "$out"/{each,links} || fail "$out cannot be made"
 [ -e "$out/parameters" ] || { echo "$parameters" >"$out/.parameters.$$.tmp" && mv "$out/.parameters.$$.tmp" "$out/parameters"; }
 [ "$(cat "$out/parameters")" = "$parameters" ] ||
     fail "$out: expected results of '$parameters', found those of '$(cat "$out/parameters")': name another OUT"
@@ -101,6 +110,11 @@ lock() {
 # A stream becomes files, each whole; the folder gets its name when the last one is there.
 if [ ! -d "$raw" ]; then
     lock
+    if [ -f "$raw" ]; then
+        "$here/links.sh" "$raw" "$out/links/.stream" "$out/raw"
+    elif [ -e "$out/raw" ]; then
+        echo "correlators: $out/raw is there: a stream is not read again" >&2
+    fi
     if [ ! -e "$out/raw" ]; then
         rm -rf "$out/.raw.tmp"
         mkdir "$out/.raw.tmp"
@@ -116,19 +130,18 @@ rc=0
 make --no-print-directory -f "$here/ensemble.mk" RAW="$raw" GAUGE=landau OUT="$out/landau" -j"$JOBS" || rc=$?
 [ $rc -eq 0 ] || fail "not all configurations are in Landau gauge: the same command goes on"
 
-names=()
-for file in "$out"/landau/*.lat; do
-    name=${file##*/}
-    names+=("${name%.lat}")
-done
+mapfile -t names < <(find -L "$raw" -maxdepth 1 -type f ! -name '.*' -printf '%f\n' | sort)
 : "${OMP_NUM_THREADS:=$((($(nproc) + JOBS - 1) / JOBS))}"
 export OMP_NUM_THREADS
-printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P "$JOBS" "$here/$(basename "$(realpath "$0")")" measure "$out" ||
+printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P "$JOBS" "$here/$(basename "$(realpath "$0")")" measure "$out" "$raw" ||
     fail "not all configurations are measured: the same command goes on"
 
 # ---- means and pictures ----------------------------------------------------------------------------
 
 lock
+rm -f "$out"/.*.tsv*.tmp # of a run that was killed
+
+(cd "$out/links" && awk -f "$here/plots/twice.awk" "${names[@]/#/./}")
 
 # of FILE: the files of all configurations, in one order.
 of() {

@@ -5,8 +5,9 @@
 #   OUT    folder of results (default: hadrons). RAW/NAME becomes OUT/NAME.tsv
 #   and every variable of hadrons.sh beside this file, such as CHANNELS=pion,rho
 #
-# OUT/masses.tsv has mean, jackknife error and effective mass of each correlator, OUT/masses.png and .pdf are the picture, if there
-# is gnuplot. What is there is not made again: other parameters want another OUT, and are refused in the same one.
+# OUT/masses.tsv has mean, jackknife error and effective mass of each correlator, of the configurations that are in RAW now;
+# OUT/masses.png and .pdf are the picture, if there is gnuplot. What is there is not made again: other parameters, or other
+# configurations of the same names, want another OUT, and are refused in the same one.
 
 RAW ?= raw
 OUT ?= hadrons
@@ -36,6 +37,9 @@ endif
 ifeq ($(realpath $(RAW)),$(realpath $(OUT)))
 $(error $(OUT): expected a folder for results, found the one of configurations)
 endif
+ifneq ($(filter masses %.lat-solve,$(configs)),)
+$(error $(RAW): expected names other than $(filter masses %.lat-solve,$(configs)): OUT/masses.tsv has the means, OUT/NAME.lat-solve.tsv is a log)
+endif
 comma := ,
 # The mean PCAC mass is a ratio of means, whose denominator is the pion at rest (plots/masses.awk).
 channels := $(subst $(comma), ,$(CHANNELS))
@@ -57,7 +61,7 @@ threads = $(or $(OMP_NUM_THREADS),$(shell echo $$((($$(nproc) + $(jobs) - 1) / $
 .PHONY: all
 all: $(OUT)/masses.tsv
 	@! command -v gnuplot >/dev/null || for p in png pdf; do gnuplot -c $(here)plots/hadrons.gp $(OUT)/masses.$$p $<; done
-	@echo '$(words $(configs)) configurations: $<'
+	@echo "$$(awk -F'\t' 'END { print $$NF }' $<) configurations: $<"
 
 # The first result leaves its parameters. A result of others is none, even if both were begun before there was any.
 other = { echo "hadrons: $(OUT): expected results of '$(parameters)', found those of '$$(cat $(OUT)/.parameters)': name another OUT" >&2; exit 1; }
@@ -65,18 +69,25 @@ is_ours = [ "$$(cat $(OUT)/.parameters)" = '$(parameters)' ]
 
 .PHONY: same
 same:
-	@mkdir -p $(OUT); [ ! -e $(OUT)/.parameters ] || $(is_ours) || $(other)
+	@mkdir -p $(OUT)/links; [ ! -e $(OUT)/.parameters ] || $(is_ours) || $(other)
 
-# A result is there or not; dates do not count. One run at a time has a configuration, until the last process that it starts has ended.
-$(results): $(OUT)/%.tsv: | same
+# A result is there or not; dates do not count, and links.sh says whether it is of what is in RAW now. One run at a time has a
+# configuration, until the last process that it starts has ended.
+failed = { echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }
+.PHONY: always
+$(results): $(OUT)/%.tsv: always | same
 	@exec {held}>>'$(OUT)/.$*.lock'; flock "$$held" || { echo "failed: $*: $(OUT)/.$*.lock cannot be locked" >&2; exit 1; }; \
-	[ ! -e '$@' ] || exit 0; \
-	OMP_NUM_THREADS=$(threads) $(here)hadrons.sh '$(RAW)/$*' '$@' 2>'$@.err' || { echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }; \
-	rm -f '$@.err'; \
+	$(here)links.sh '$(RAW)/$*' '$(OUT)/links/$*' '$@' 2>'$@.err' || $(failed); \
+	[ ! -e '$@' ] || { rm '$@.err'; exit 0; }; \
+	OMP_NUM_THREADS=$(threads) $(here)hadrons.sh '$(RAW)/$*' '$@' 2>'$@.err' || $(failed); \
+	rm '$@.err'; \
 	exec {first}>>$(OUT)/.parameters.lock; flock "$$first"; \
 	[ -e $(OUT)/.parameters ] || { printf '%s\n' '$(parameters)' >$(OUT)/.parameters.tmp && mv $(OUT)/.parameters.tmp $(OUT)/.parameters; }; \
 	$(is_ours) || { rm '$@'; $(other); }
 
-$(OUT)/masses.tsv: $(results)
+# Each time: configurations may have come or gone.
+$(OUT)/masses.tsv: $(results) always
 	@new=$(OUT)/.masses.$$$$.tmp; trap 'rm -f "$$new"' EXIT; \
-	awk -v open=$(open) -f $(here)plots/jackknife.awk -f $(here)plots/masses.awk $^ >"$$new"; mv "$$new" $@
+	awk -f $(here)plots/twice.awk $(configs:%=$(OUT)/links/%); \
+	awk -v open=$(open) -f $(here)plots/jackknife.awk -f $(here)plots/masses.awk $(results) >"$$new"; \
+	cmp -s "$$new" $@ || mv "$$new" $@

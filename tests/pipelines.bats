@@ -869,6 +869,89 @@ END
     nothing_left
 }
 
+# pions [ARGUMENT]...: hadrons.mk, of small configurations.
+pions() {
+    make --no-print-directory -f "$P/hadrons.mk" KAPPA=0.12 SOURCE=point:0,0,0,0 CHANNELS=pion "$@"
+}
+
+# pions_of N: as it has said just now, and as the table has.
+pions_of() {
+    [ "${lines[-1]}" = "$1 configurations: hadrons/masses.tsv" ] && [ "$(field hadrons/masses.tsv configurations)" = "$1" ]
+}
+
+@test "hadrons.mk: masses are of the configurations that are in RAW now; where nothing has changed nothing is written" {
+    raw 3
+    run -0 pions
+    pions_of 3
+    stamps() { stat -c '%n %i %y' hadrons/*.tsv hadrons/.[!.]*; }
+    stamps >before
+    run -0 pions
+    stamps | cmp - before
+    # A configuration goes; it comes again, as old as it was.
+    cp hadrons/masses.tsv three
+    mv raw/cfg.3 gone
+    run -0 pions
+    pions_of 2
+    mv gone raw/cfg.3
+    run -0 pions
+    pions_of 3
+    cmp hadrons/masses.tsv three
+    nothing_left
+}
+
+@test "hadrons.mk: results of other links under the names of these are refused" {
+    raw 3
+    run -0 pions
+    cp hadrons/masses.tsv three
+    # The same links in another file are the same configuration.
+    cp raw/cfg.1 again && mv again raw/cfg.1
+    lat-convert raw/cfg.2 -o again && mv again raw/cfg.2
+    run -0 pions
+    cmp hadrons/masses.tsv three
+    # Others of the same name and date are not, from another folder or in this one.
+    mkdir others
+    cp -p raw/cfg.1 others
+    rough again --dims 4,4,4,4 --seed 7
+    touch -r raw/cfg.2 again
+    cp -p again others/cfg.2
+    cp -p raw/cfg.2 kept && mv again raw/cfg.2
+    crc() { lat-convert "$1" | lat-info --tsv | tail -n 1 | cut -f 17; }
+    for folder in others raw; do
+        run -2 --separate-stderr pions RAW=$folder
+        [[ $stderr == "failed: cfg.2: links.sh: $folder/cfg.2: expected the links that hadrons/cfg.2.tsv was made of, CRC $(crc kept), found $(crc $folder/cfg.2): remove hadrons/cfg.2.tsv, or name another OUT"* ]]
+    done
+    cmp hadrons/masses.tsv three
+    # Without the result it is as any other.
+    rm hadrons/cfg.2.tsv
+    run -0 pions
+    pions_of 3
+    run ! cmp hadrons/masses.tsv three
+    # Nobody knows what a result is of that has no record.
+    rm hadrons/links/cfg.2
+    run -2 --separate-stderr pions
+    [[ $stderr == *"expected the links that hadrons/cfg.2.tsv was made of, CRC not known, found "* ]]
+    refuses 2 "links.sh: expected " "$P/links.sh" raw/cfg.1
+    nothing_left
+}
+
+@test "hadrons.mk: a configuration that is there twice is named; names of other tables are refused" {
+    raw 2
+    # A copy counts, as one of lat-gluon --mean does; that is said.
+    lat-convert raw/cfg.1 -o raw/copy
+    run -0 pions
+    [[ $output == "warning: copy is cfg.1 again, with the same links: it counts as an independent one"* ]]
+    pions_of 3
+    rm raw/copy
+    # The names of other tables are no names of configurations.
+    for name in masses cfg.1.lat-solve; do
+        cp raw/cfg.1 raw/$name
+        run -2 --separate-stderr pions
+        [[ $stderr == *"raw: expected names other than $name: OUT/masses.tsv has the means"* ]]
+        rm raw/$name
+    done
+    nothing_left
+}
+
 @test "hadrons: tables of two operators, sources, sinks or lattices are not averaged; the place of a source is free" {
     masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
     corr() { # OUT OPTION...: of lat-solve
@@ -1073,4 +1156,53 @@ END
     run -2 env JOBS=0 "$P/correlators.sh" raw new
     run -1 "$P/correlators.sh" nowhere new
     [ ! -e new ]
+}
+
+@test "correlators: means are of the configurations that are in RAW now, others of the same names are refused, copies are named" {
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
+    export STEPS=5 QUARKS=1,0,0,.5 KAPPA=.12 GHOSTS='' VERTICES='' PICTURES='' OMP_NUM_THREADS=1
+    correlators() { MAKEFLAGS='' MAKELEVEL='' "$P/correlators.sh" "$@"; }
+    counted() { # N QUARKS
+        [ "${lines[-1]}" = "$1 configurations: out" ] && [ "$(tail -n 1 out/gluon.tsv | cut -f 12)" = "$1" ] && [ "$(tail -n 1 out/quark.tsv | cut -f 1)" = "${2-$1}" ]
+    }
+    raw 2
+    run -0 correlators raw out
+    counted 2
+    mv raw/cfg.2 gone
+    run -0 correlators raw out
+    counted 1
+    mv gone raw/cfg.2
+    run -0 correlators raw out
+    counted 2
+    cp out/gluon.tsv two
+    # Another configuration of the same name and date.
+    mkdir others
+    rough others/cfg.1 --dims 4,4,4,4 --seed 7
+    touch -r raw/cfg.1 others/cfg.1
+    cp -p raw/cfg.2 others
+    run -1 --separate-stderr correlators others out
+    [[ $stderr == *"failed (1): cfg.1: links.sh: others/cfg.1: expected the links that out/landau/cfg.1.lat was made of, CRC "*": remove out/landau/cfg.1.lat, or name another OUT"*"not all configurations are measured"* ]]
+    # Numbers of what was fixed before are not those of what is fixed now.
+    rm out/landau/cfg.1.lat
+    run -0 correlators others out
+    counted 2
+    : >out/.z.tsv.1.tmp # of a run that was killed
+    run -0 correlators others fresh
+    for name in gluon quark z; do cmp out/$name.tsv fresh/$name.tsv; done
+    run ! cmp out/gluon.tsv two
+    # lat-quark knows a configuration by its links.
+    cp others/cfg.1 others/copy
+    run -0 --separate-stderr correlators others out
+    [[ $stderr == *"warning: copy is cfg.1 again, with the same links: it counts as an independent one"* ]]
+    counted 3 2
+    # A file of several: the stream that was split, or another.
+    lat-convert raw/cfg.1 raw/cfg.2 -o both.lat
+    run -0 correlators both.lat stream
+    cmp two stream/gluon.tsv
+    lat-convert raw/cfg.2 raw/cfg.1 -o both.lat
+    run -1 --separate-stderr correlators both.lat stream
+    [[ $stderr == "links.sh: both.lat: expected the links that stream/raw was made of, CRC "*": remove stream/raw, or name another OUT" ]]
+    run -0 --separate-stderr correlators - stream </dev/null
+    [[ $stderr == "correlators: stream/raw is there: a stream is not read again"* ]]
+    nothing_left
 }
