@@ -11,6 +11,7 @@
 #include "contract_internal.h"
 #include "lattice/iterate.h"
 #include "lattice/slices.h"
+#include "slice_sum.h"
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
@@ -325,14 +326,16 @@ static void add_site(const job *j, size_t site, const cplx *phase, cplx *sum)
     }
 }
 
-static void add_chunk(const job *j, size_t from, size_t to, cplx *phase, cplx *sum)
+static void add_sites(const void *with, size_t from, size_t to, double *scratch, double *sum)
 {
+    const job *j = with;
+    cplx *phase = (cplx *)scratch;
     for (size_t site = from; site < to; site++) {
         int x[LAT_MAX_DIMS];
         lat_coordinates(&j->c->head->geom, site, x);
         for (int i = 0; i < j->rows; i++)
             phase[i] = phase_of(j, i, x);
-        add_site(j, site, phase, sum);
+        add_site(j, site, phase, (cplx *)sum);
     }
 }
 
@@ -389,29 +392,6 @@ static void make_traces(const lat_contraction *c, trace *t)
     t[c->channels] = trace_of(g5, g5);
 }
 
-/* Chunks have sums of their own, which are added in their order. */
-static int sum_chunks(job *j, double *out)
-{
-    const size_t sites = lat_slice_sites(j->c->head), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
-    const size_t numbers = (size_t)j->c->channels * (size_t)j->c->momenta;
-    const size_t rows = (size_t)j->rows;
-    cplx *sum = lat_alloc(chunks * (numbers + rows), sizeof *sum, "correlators");
-    if (!sum)
-        return -1;
-    memset(sum, 0, chunks * (numbers + rows) * sizeof *sum);
-#pragma omp parallel for schedule(dynamic)
-    for (size_t i = 0; i < chunks; i++)
-        add_chunk(j, i * LAT_CHUNK, i + 1 < chunks ? (i + 1) * LAT_CHUNK : sites,
-                  sum + chunks * numbers + i * rows, sum + i * numbers);
-    memset(out, 0, numbers * 2 * sizeof *out);
-    for (size_t i = 0; i < chunks * numbers; i++) {
-        out[2 * (i % numbers)] += sum[i].re;
-        out[2 * (i % numbers) + 1] += sum[i].im;
-    }
-    free(sum);
-    return 0;
-}
-
 int lat_contract_slice(const lat_contraction *c, const double *first, const double *second,
                        double *out)
 {
@@ -429,7 +409,8 @@ int lat_contract_slice(const lat_contraction *c, const double *first, const doub
         j.trace = t;
         j.row = row;
         j.phase = phase;
-        rc = sum_chunks(&j, out);
+        rc = lat_slice_sum(lat_slice_sites(c->head), 2 * (size_t)c->channels * (size_t)c->momenta,
+                           2 * (size_t)j.rows, add_sites, &j, out);
     }
     free(t);
     free(row);

@@ -8,15 +8,13 @@
 #include "base/memory.h"
 #include "lattice/iterate.h"
 #include "site/sun.h"
+#include "slice_sum.h"
 
-enum { MOST_CHUNKS = 64 };
 
-/* Of a chunk: its sum, in the order of legs; b, and the hop of a, [re, im] apart. */
 typedef struct job {
     const lat_current *c;
     int t;
     const double *second;
-    double *sum, *work;
 } job;
 
 /* to = z from, of a spinor or a propagator */
@@ -143,14 +141,13 @@ static void add_site(const job *j, const lat_iterator *w, const double *s, doubl
     }
 }
 
-static void add_chunk(const job *j, size_t chunk, size_t from, size_t to)
+/* work: b, and the hop of a, [re, im] apart. */
+static void add_sites(const void *with, size_t from, size_t to, double *work, double *sum)
 {
-    const int nc = j->c->first->head.nc;
-    const size_t leg = lat_leg_reals(nc),
+    const job *j = with;
+    const size_t leg = lat_leg_reals(j->c->first->head.nc),
                  start = (size_t)j->t * lat_slice_sites(&j->c->first->head);
-    double *sum = j->sum + chunk * 4 * leg, *work = j->work + chunk * 2 * leg;
     lat_iterator w;
-    memset(sum, 0, 4 * leg * sizeof *sum);
     for (lat_iterator_start(&w, j->c->first, start + from); w.site < start + to;
          lat_iterator_next(&w))
         add_site(j, &w, j->second + (w.site - start) * leg, work, sum);
@@ -170,22 +167,16 @@ static void as_legs(int n, const double *sum, double *out)
 int lat_current_slice(const lat_current *c, int t, const double *second, double *out)
 {
     const int nc = c->first->head.nc;
-    const size_t sites = lat_slice_sites(&c->first->head), leg = lat_leg_reals(nc);
-    const size_t many = (sites + MOST_CHUNKS - 1) / MOST_CHUNKS;
-    const size_t size = many > LAT_CHUNK ? many : LAT_CHUNK, chunks = (sites + size - 1) / size;
-    job j = {.c = c, .t = t, .second = second};
-    j.sum = lat_alloc(chunks * 4 * leg, sizeof(double), "sums over sites");
-    j.work = lat_alloc(chunks * 2 * leg, sizeof(double), "sums over sites");
-    const bool ready = j.sum && j.work;
-    if (ready) {
-#pragma omp parallel for schedule(dynamic)
-        for (size_t i = 0; i < chunks; i++)
-            add_chunk(&j, i, i * size, i + 1 < chunks ? (i + 1) * size : sites);
+    const size_t leg = lat_leg_reals(nc);
+    const job j = {.c = c, .t = t, .second = second};
+    double *sum = lat_alloc(4 * leg, sizeof *sum, "sums over sites");
+    const int rc = sum ? lat_slice_sum(lat_slice_sites(&c->first->head), 4 * leg, 2 * leg,
+                                       add_sites, &j, sum)
+                       : -1;
+    if (rc == 0) {
         memset(out, 0, lat_current_reals(nc) * sizeof *out);
-        for (size_t i = 0; i < chunks; i++)
-            as_legs(4 * nc, j.sum + i * 4 * leg, out);
+        as_legs(4 * nc, sum, out);
     }
-    free(j.sum);
-    free(j.work);
-    return ready ? 0 : -1;
+    free(sum);
+    return rc;
 }

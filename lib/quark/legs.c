@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "lattice/iterate.h"
 #include "lattice/slices.h"
+#include "slice_sum.h"
 
 typedef double complex cd;
 
@@ -21,7 +22,6 @@ typedef double complex cd;
  *     K[r][s] = sum_x sum_c conj(e^{-ip2x} S2[r][c]) e^{-ip1x} S1[s][c]
  *
  * has all Gamma: those between the spins of r and s. In memory [r][re, im][s]. */
-enum { MOST_CHUNKS = 64 };
 
 size_t lat_leg_reals(int nc) { return 32 * (size_t)nc * (size_t)nc; }
 
@@ -117,18 +117,15 @@ typedef struct job {
     int t;
     phases one, two;
     const double *first, *second;
-    size_t reals;   /* of a sum */
-    double *sum;    /* of each chunk */
-    double *buffer; /* of each chunk: two sites and one with colours outermost */
 } job;
 
-static void add_chunk(const job *j, size_t chunk, size_t from, size_t to)
+/* scratch: two sites, and one with colours outermost. */
+static void add_sites(const void *with, size_t from, size_t to, double *scratch, double *sum)
 {
+    const job *j = with;
     const int nc = j->l->head->nc, n = (int)rows(nc);
     const size_t leg = lat_leg_reals(nc);
-    double *a = j->buffer + chunk * 3 * leg, *b = a + leg, *bt = b + leg;
-    double *sum = j->sum + chunk * j->reals;
-    memset(sum, 0, j->reals * sizeof *sum);
+    double *a = scratch, *b = a + leg, *bt = b + leg;
     for (size_t site = from; site < to; site++) {
         int x[LAT_MAX_DIMS];
         lat_coordinates(&j->l->head->geom, site, x);
@@ -145,34 +142,15 @@ static void add_chunk(const job *j, size_t chunk, size_t from, size_t to)
     }
 }
 
-/* As many sites a chunk as the lattice says, whatever the threads are. */
-static int sum_chunks(job *j, double *out)
-{
-    const size_t sites = lat_slice_sites(j->l->head), leg = lat_leg_reals(j->l->head->nc);
-    const size_t many = (sites + MOST_CHUNKS - 1) / MOST_CHUNKS;
-    const size_t size = many > LAT_CHUNK ? many : LAT_CHUNK, chunks = (sites + size - 1) / size;
-    j->sum = lat_alloc(chunks * j->reals, sizeof(double), "sums over sites");
-    j->buffer = lat_alloc(chunks * 3 * leg, sizeof(double), "sums over sites");
-    const bool ready = j->sum && j->buffer;
-    if (ready) {
-#pragma omp parallel for schedule(dynamic)
-        for (size_t i = 0; i < chunks; i++)
-            add_chunk(j, i, i * size, i + 1 < chunks ? (i + 1) * size : sites);
-        memset(out, 0, j->reals * sizeof *out);
-        for (size_t i = 0; i < chunks; i++)
-            add(j->reals, j->sum + i * j->reals, out);
-    }
-    free(j->sum);
-    free(j->buffer);
-    return ready ? 0 : -1;
-}
-
 int lat_legs_slice(const lat_legs *l, int t, const double *first, const double *second, double *out)
 {
     job j = {.l = l, .t = t, .first = first, .second = second};
-    j.reals = second ? lat_pair_reals(l->head->nc) : lat_leg_reals(l->head->nc);
+    const size_t leg = lat_leg_reals(l->head->nc),
+                 reals = second ? lat_pair_reals(l->head->nc) : leg;
     const int rc = phases_make(&j.one, &l->head->geom, l->n1)
-                           || phases_make(&j.two, &l->head->geom, l->n2) || sum_chunks(&j, out)
+                           || phases_make(&j.two, &l->head->geom, l->n2)
+                           || lat_slice_sum(lat_slice_sites(l->head), reals, 3 * leg, add_sites, &j,
+                                            out)
                        ? -1
                        : 0;
     free(j.one.of[0]);
