@@ -93,8 +93,7 @@ static int random_columns(bed *b, const lat_spinor_part *p)
         const lat_spinor_part to = {LAT_BOTH, 1, list + c};
         rc = b->o.space->ops->convert(b->o.space, &to, b->o.one, v, b->in);
     }
-    if (v)
-        lat_dfield_free(v);
+    lat_dfield_free(v);
     return rc;
 }
 

@@ -134,8 +134,7 @@ static lat_dfield *vector(void *with, const char *what)
 static void release(void *with, lat_dfield *v)
 {
     (void)with;
-    if (v)
-        lat_dfield_free(v);
+    lat_dfield_free(v);
 }
 
 static void level_open(level *l, lat_device *dev, const lat_field *u, const lat_fermion *f,

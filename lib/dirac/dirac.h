@@ -205,7 +205,7 @@ extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;
  * be stored in 12 or 8 reals, and where a parameter is none (NaN). */
 lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options);
-void lat_dirac_close(lat_dirac *d);
+void lat_dirac_close(lat_dirac *d); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -201,7 +201,7 @@ static void share(const lat_cpu_dirac *c, lat_cpu_team *team, const lat_spinor_p
         lat_cpu_sum_slices(c->s, p, numbers);
 }
 
-/* Hops one after the other; the sums of the last `summed` ones together. */
+/* Hops one after the other; `end` is of those that write what the last one does. */
 static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
                const lat_dirac_end *end)
 {

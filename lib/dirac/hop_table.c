@@ -109,7 +109,7 @@ static int fill_steps(builder *p, const lat_phase boundary[LAT_MAX_DIMS])
                                   ? -1
                                   : find_twist(p->table, step.perm, phase, !some || all_real(&v));
             if (twist < 0)
-                return lat_fail("out of memory: the table of neighbours");
+                return -1;
             p->table->step[(int64_t)b * 8 + d] = (lat_hop_step){step.block, twist};
         }
     return 0;

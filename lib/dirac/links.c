@@ -63,7 +63,7 @@ void lat_link_pack(int nc, int reals, const double *m, double *packed)
         memcpy(packed, m, (size_t)reals * sizeof *m);
 }
 
-void lat_link_unpack(int nc, int reals, const double *packed, double *m)
+static void unpack(int nc, int reals, const double *packed, double *m)
 {
     if (nc == 3 && reals == 8)
         of_angles(packed, m);
@@ -83,7 +83,7 @@ static double by_angles(const double *m)
     for (int k = 0; k < 2; k++) {
         const double *const v = k ? dagger : m;
         lat_link_pack(3, 8, v, packed);
-        lat_link_unpack(3, 8, packed, back);
+        unpack(3, 8, packed, back);
         for (int e = 0; e < 18; e++)
             off = lat_worse(off, fabs(back[e] - v[e]));
     }

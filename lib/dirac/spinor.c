@@ -50,7 +50,7 @@ void lat_spinor_close(lat_spinor_space *s)
 
 lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what)
 {
-    lat_shape shape = lat_spinor_shape(lat_spinor_colours(s->grid->dev, s->nc), s->columns);
+    lat_shape shape = {s->columns, 8 * lat_spinor_colours(s->grid->dev, s->nc), 0, true, false};
     shape.ghosts = shape.ghosts && !s->grid->dev->gpu; /* there the space has them */
     return lat_dfield_new(s->grid, shape, 1, what);
 }

@@ -40,7 +40,7 @@ extern "C" {
 
 #define LAT_SPINOR_COLUMNS 64 /* of a batch, at most */
 #define LAT_SPINOR_TERMS 16   /* fields of axpys and dots, at most */
-#define LAT_SPINOR_MODES 64   /* fields that products and combine read in one pass */
+#define LAT_SPINOR_MODES 64   /* fields that products and combine of a GPU read in one pass */
 
 /* A complex number; as double[2] and double _Complex. */
 typedef struct lat_scalar {
@@ -136,13 +136,6 @@ typedef struct lat_spinor_ops {
 
 extern const lat_spinor_ops lat_spinor_cpu, lat_spinor_gpu;
 
-/* The shape of a batch, for grids with across = -1. */
-static inline lat_shape lat_spinor_shape(int nc, int columns)
-{
-    lat_shape shape = {columns, 8 * nc, 0, true, false};
-    return shape;
-}
-
 /* Batches of 1 to LAT_SPINOR_COLUMNS columns for SU(2) and SU(3) on four-dimensional lattices.
  * Borrows the grid (across -1; with a halo). */
 lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns);
@@ -150,7 +143,7 @@ lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns);
 /* The same in the temporal gauge (temporal.h), which is borrowed; NULL: in that of hosts. */
 lat_spinor_space *lat_spinor_open_in(lat_grid *grid, int nc, int columns,
                                      const struct lat_temporal *temporal);
-void lat_spinor_close(lat_spinor_space *s); /* its batches are freed before */
+void lat_spinor_close(lat_spinor_space *s); /* its batches are freed before; NULL is allowed */
 
 /* GPUs of so many ranks take it: several, where slices of t have a multiple of 64 sites. */
 bool lat_spinor_gpu_takes(const lat_geometry *lattice, int ranks);

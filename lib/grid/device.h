@@ -61,7 +61,7 @@ int lat_device_check_group(bool gpu, int nc, int groups);
 
 /* Ends it. All grids of it are freed before. What takes long to be given back goes on in a thread;
  * nothing can be opened afterwards. */
-void lat_device_close(lat_device *dev);
+void lat_device_close(lat_device *dev); /* NULL is allowed */
 
 /* Waits for the threads of lat_device_begin and lat_device_close; before the process ends. */
 void lat_device_end(void);

@@ -85,7 +85,7 @@ typedef struct lat_grid {
 /* Fails with a usage error where ranks would have fewer than two slices each, and with a sentence
  * where an extent is odd. The slots are those of the rank's own slices, in order. */
 lat_grid *lat_grid_new(lat_device *dev, const lat_grid_spec *spec);
-void lat_grid_free(lat_grid *grid); /* all its fields are freed before */
+void lat_grid_free(lat_grid *grid); /* all its fields are freed before; NULL is allowed */
 
 /* As many slots; before the first field is made. New ones are empty. */
 int lat_grid_set_slots(lat_grid *grid, int slots);
@@ -121,7 +121,7 @@ size_t lat_dfield_unit_bytes(const lat_grid *grid, lat_shape shape);
 
 /* Undefined numbers; `what` is for messages about memory: "the links". */
 lat_dfield *lat_dfield_new(lat_grid *grid, lat_shape shape, int members, const char *what);
-void lat_dfield_free(lat_dfield *f);
+void lat_dfield_free(lat_dfield *f); /* NULL is allowed */
 
 /* A host field into a member, rounded once to the grid's storage, ghosts too; NULL: unit matrices.
  * Idle lanes get unit matrices. `weight`, if not NULL: the object of lattice direction mu is

@@ -234,8 +234,7 @@ static void close_space(lanczos *z)
 {
     const int known = z->known->count;
     for (int i = known; z->v && i < known + z->most + 1 + z->keep; i++)
-        if (z->v[i])
-            lat_dfield_free(z->v[i]);
+        lat_dfield_free(z->v[i]);
     free(z->v);
     free(z->h);
 }
@@ -269,7 +268,6 @@ int lat_modes_complete(const lat_modes_job *job, const lat_modes_known *known, l
     found->converged = rc > 0 && !(known->error > 0 && count > 0);
     found->applications = w.applications;
     close_space(&z);
-    if (w.tmp)
-        lat_dfield_free(w.tmp);
+    lat_dfield_free(w.tmp);
     return rc < 0 ? -1 : 0;
 }

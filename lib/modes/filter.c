@@ -20,10 +20,8 @@ int lat_filter_open(lat_filter *f, lat_search *w)
 void lat_filter_close(lat_filter *f)
 {
     for (int i = 0; i < 3; i++)
-        if (f->t[i])
-            lat_dfield_free(f->t[i]);
-    if (f->one)
-        lat_dfield_free(f->one);
+        lat_dfield_free(f->t[i]);
+    lat_dfield_free(f->one);
 }
 
 void lat_filter_choose(lat_filter *f, double a)

@@ -110,9 +110,7 @@ int lat_modes_examine(const lat_modes_job *job, const char *name, lat_modes *kno
     known->norm = w.norm;
     known->applications = w.applications;
     known->converged = rc == 0;
-    if (work)
-        lat_dfield_free(work);
-    if (w.tmp)
-        lat_dfield_free(w.tmp);
+    lat_dfield_free(work);
+    lat_dfield_free(w.tmp);
     return rc;
 }

@@ -137,8 +137,7 @@ int lat_lanczos_norm(lat_search *w)
     if (rc == 0)
         bound_norm(w, n, value[n - 1], beta);
     for (int i = 0; i <= SURVEY_STEPS; i++)
-        if (v[i])
-            lat_dfield_free(v[i]);
+        lat_dfield_free(v[i]);
     return rc;
 }
 
@@ -558,14 +557,11 @@ static int open_basis(lanczos *z)
 static void close_basis(lanczos *z)
 {
     for (int i = 0; z->safe && i < z->w->want; i++)
-        if (z->safe[i])
-            lat_dfield_free(z->safe[i]);
+        lat_dfield_free(z->safe[i]);
     free(z->safe);
     for (int i = 0; z->v && i < z->room; i++)
-        if (z->v[i])
-            lat_dfield_free(z->v[i]);
-    if (z->work)
-        lat_dfield_free(z->work);
+        lat_dfield_free(z->v[i]);
+    lat_dfield_free(z->work);
     lat_filter_close(&z->f);
     free(z->v);
     free(z->h);

@@ -115,8 +115,7 @@ static void take(const lat_search *w, int n, lat_modes *found)
 static void give_up(int n, lat_modes *found)
 {
     for (int k = 0; found->vector && k < n; k++)
-        if (found->vector[k])
-            lat_dfield_free(found->vector[k]);
+        lat_dfield_free(found->vector[k]);
     free(found->vector);
     found->vector = NULL;
 }
@@ -205,10 +204,8 @@ static int run(lat_search *w, lat_modes *found)
                                         &found->worst)
                        : lat_modes_lanczos(w, found->vector, found->value, found->residual,
                                            &found->worst);
-    if (w->tmp)
-        lat_dfield_free(w->tmp);
-    if (w->batch)
-        lat_dfield_free(w->batch);
+    lat_dfield_free(w->tmp);
+    lat_dfield_free(w->batch);
     w->tmp = w->batch = NULL;
     return rc;
 }
@@ -225,8 +222,7 @@ static int run_both(lat_search *w, lat_search *coarse, lat_modes *found)
              ? -1
              : lat_modes_refine(w, coarse->want, found->vector, found->value, found->residual,
                                 &found->worst);
-    if (w->tmp)
-        lat_dfield_free(w->tmp);
+    lat_dfield_free(w->tmp);
     return rc;
 }
 

@@ -83,8 +83,7 @@ int lat_modes_refine(lat_search *w, int n, lat_dfield **x, double *value, double
             lat_dfield_free(old);
     }
     free(y);
-    if (work)
-        lat_dfield_free(work);
+    lat_dfield_free(work);
     lat_filter_close(&f);
     return rc;
 }

@@ -237,8 +237,7 @@ static void close_iteration(ritz *r)
 {
     lat_dfield *const one_of[] = {r->x, r->p, r->g, r->bx, r->bp};
     for (int i = 0; i < 5; i++)
-        if (one_of[i])
-            lat_dfield_free(one_of[i]);
+        lat_dfield_free(one_of[i]);
 }
 
 int lat_ritz_vectors(const lat_search *w) { return 5 + 2 * (w->want + MORE); }

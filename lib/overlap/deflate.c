@@ -81,8 +81,7 @@ static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
                      && !lat_spinor_put(o->one, d->mode[k], 0, modes, k)
                  ? clean(o, d, k, tmp)
                  : -1;
-    if (tmp)
-        lat_dfield_free(tmp);
+    lat_dfield_free(tmp);
     return rc;
 }
 
@@ -126,10 +125,8 @@ static int measure(lat_overlap *o, deflation *d)
     int rc = out ? 0 : -1;
     for (int k = 0, n; k < d->count && rc == 0; k += n)
         rc = (n = measure_some(o, d, k, v, out)) < 0 ? -1 : 0;
-    if (v)
-        lat_dfield_free(v);
-    if (out)
-        lat_dfield_free(out);
+    lat_dfield_free(v);
+    lat_dfield_free(out);
     return rc;
 }
 
@@ -159,8 +156,7 @@ void lat_overlap_deflation_close(deflation *d)
     if (!d)
         return;
     for (int k = 0; k < d->count; k++)
-        if (d->mode[k])
-            lat_dfield_free(d->mode[k]);
+        lat_dfield_free(d->mode[k]);
     free(d->name);
     free(d->mode);
     free(d->chirality);

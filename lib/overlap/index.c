@@ -105,11 +105,9 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
                   ? lat_spinor_open_in(grid, links->head.nc, 1, gauge)
                   : NULL;
     const int rc = f.space ? follow(&f, before, overlap->m0, index, steps) : -1;
-    if (f.space)
-        lat_spinor_close(f.space);
+    lat_spinor_close(f.space);
     lat_temporal_close(gauge);
-    if (grid)
-        lat_grid_free(grid);
+    lat_grid_free(grid);
     return rc;
 }
 
@@ -184,10 +182,8 @@ int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, doubl
         residual[k] = found.residual[k];
     }
     lat_modes_free(&found);
-    if (w.in)
-        lat_dfield_free(w.in);
-    if (w.result)
-        lat_dfield_free(w.result);
+    lat_dfield_free(w.in);
+    lat_dfield_free(w.result);
     return rc;
 }
 

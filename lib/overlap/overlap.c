@@ -72,8 +72,7 @@ static int product(lat_overlap *o, bool first, int level, const lat_spinor_part 
         rc = rc || plain(o, level, p, v, in) || dagger(o, level, p, out, v);
     else
         rc = rc || dagger(o, level, p, v, in) || plain(o, level, p, out, v);
-    if (v)
-        lat_dfield_free(v);
+    lat_dfield_free(v);
     return rc ? -1 : 0;
 }
 
@@ -118,10 +117,8 @@ int lat_overlap_verify(lat_overlap *o, double *defect)
                            || o->space->ops->dots(o->space, &p, 0, NULL, sv, NULL, after)
                        ? -1
                        : 0;
-    if (v)
-        lat_dfield_free(v);
-    if (sv)
-        lat_dfield_free(sv);
+    lat_dfield_free(v);
+    lat_dfield_free(sv);
     if (rc)
         return -1;
     *defect = fabs(sqrt(after[0] / before[0]) - 1);
@@ -286,19 +283,15 @@ void lat_overlap_close(lat_overlap *o)
     lat_overlap_deflation_close(o->deflation);
     lat_sign_close(o->sign);
     lat_modes_free(&o->modes);
-    if (o->tmp)
-        lat_dfield_free(o->tmp);
+    lat_dfield_free(o->tmp);
     lat_dirac_close(o->hs);
     lat_dirac_close(o->h);
     lat_dirac_close(o->h1);
     lat_spinor_space *const spaces[] = {o->coarse, o->space, o->one};
     for (int i = 0; i < 3; i++)
-        if (spaces[i])
-            lat_spinor_close(spaces[i]);
+        lat_spinor_close(spaces[i]);
     lat_temporal_close(o->gauge);
-    if (o->single)
-        lat_grid_free(o->single);
-    if (o->grid)
-        lat_grid_free(o->grid);
+    lat_grid_free(o->single);
+    lat_grid_free(o->grid);
     free(o);
 }

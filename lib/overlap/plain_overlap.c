@@ -279,11 +279,8 @@ int lat_plain_overlap_residual(lat_plain_overlap *m, const lat_field *x, const l
     cx *norm = lat_alloc(2 * (size_t)count, sizeof *norm, "residuals");
     int rc = !norm || like(x, &r) ? -1 : 0;
     const bool rounded = b->head.real != LAT_F64;
-    if (rc == 0 && rounded) {
-        rc = like(b, &exact);
-        for (size_t i = 0; rc == 0 && i < lat_field_matrices(b); i++)
-            lat_field_get(b, i, (double *)exact.data + i * lat_header_full_reals(&b->head));
-    }
+    if (rc == 0 && rounded)
+        rc = lat_field_duplicate(b, &exact) || lat_field_convert(&exact, LAT_F64);
     const lat_field *to = rounded ? &exact : b;
     rc = rc || lat_plain_overlap_apply(m, x, count, column, &r);
     if (rc == 0) {

@@ -269,8 +269,7 @@ static lat_dfield *system_vector(void *with, const char *what)
 static void system_release(void *with, lat_dfield *v)
 {
     (void)with;
-    if (v)
-        lat_dfield_free(v);
+    lat_dfield_free(v);
 }
 
 /* sum_l residue_l x_l to fine.d[0]. */
@@ -497,8 +496,7 @@ static void close_side(side *on)
 {
     lat_dfield *const all[] = {on->psi, on->d[0], on->d[1], on->middle};
     for (int i = 0; i < 4; i++)
-        if (all[i])
-            lat_dfield_free(all[i]);
+        lat_dfield_free(all[i]);
     for (int k = 0; k < LAT_SIGN_LEVELS; k++)
         lat_factors_free(&on->product[k]);
 }
@@ -533,8 +531,7 @@ void lat_sign_close(lat_sign *s)
     for (int k = 0; k < LAT_SIGN_LEVELS; k++)
         lat_minmax_free(&s->poly[k]);
     for (int l = 0; l < LAT_ZOLOTAREV_POLES; l++)
-        if (s->x[l])
-            lat_dfield_free(s->x[l]);
+        lat_dfield_free(s->x[l]);
     close_side(&s->fine);
     close_side(&s->coarse);
     free(s->dot);

@@ -357,7 +357,6 @@ int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_repor
     if (rc == 0 && cost)
         add_costs(&w, lat_seconds() - start, lat_sign_applications(o->sign) - applied, cost);
     for (int i = 0; i < FIELDS; i++)
-        if (w.f[i])
-            lat_dfield_free(w.f[i]);
+        lat_dfield_free(w.f[i]);
     return rc ? -1 : 0;
 }

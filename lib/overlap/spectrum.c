@@ -144,8 +144,7 @@ static int add_partner(spectrum *z, side *t)
             return insert(t, w, value, residual);
         }
     }
-    if (w)
-        lat_dfield_free(w);
+    lat_dfield_free(w);
     return rc;
 }
 
@@ -276,8 +275,7 @@ static void close_fields(spectrum *z)
 {
     lat_dfield *const each[] = {z->start, z->image, z->partner};
     for (int i = 0; i < 3; i++)
-        if (each[i])
-            lat_dfield_free(each[i]);
+        lat_dfield_free(each[i]);
     for (side *t = z->side; t < z->side + 2; t++) {
         for (int k = 0; k < t->count; k++)
             lat_dfield_free(t->vector[k]);

@@ -186,7 +186,9 @@ int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))
         return momenta_upto(n2, geom, count);
     triple *list = lat_alloc(strlen(text) / 2 + 1, sizeof *list, "momenta");
     const char *p = text;
-    for (int used = 0; list; p += used + 1) {
+    if (!list)
+        return NULL;
+    for (int used;; p += used + 1) {
         long n[3];
         used = -1;
         if (sscanf(p, "%ld,%ld,%ld%n", &n[0], &n[1], &n[2], &used) != 3 || used < 0)

@@ -74,8 +74,9 @@ typedef struct lat_contraction {
 int lat_contract_slice(const lat_contraction *c, const double *first, const double *second,
                        double *out);
 
-/* All momenta of n^2 <= n2, or those of "1,0,0;1,1,0" (n = 0: from the text), in rising n^2. The
- * caller frees them; NULL with a sentence about usage. */
+/* Momenta of a text: of a number from 0 to 1000, all -L/2 < n <= L/2 with n^2 up to it, in rising
+ * n^2; or those of "1,0,0;1,1,0", with ; or / between, in this order. [count][x, y, z], to be
+ * freed; NULL with a sentence about usage. */
 int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))[3];
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* certificate.c: residuals by plain code, beside the solve or after it. */
 #include "certificate.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fermion_options.h: options that say which Dirac operator, for the tables of lat-solve and
- * lat-dirac. */
+/* fermion_options.h: options that say which Dirac operator, for the tables of lat-solve, lat-modes
+ * and lat-dirac. */
 #ifndef LAT_RUN_FERMION_OPTIONS_H
 #define LAT_RUN_FERMION_OPTIONS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* inverter.c: opens operators and spaces of a solve, on one device or two. */
 #include "inverter.h"
 
 #include <math.h>

@@ -248,8 +248,7 @@ int lat_modestate_from(lat_modestate *k, const char *name, lat_spinor_space *s,
 void lat_modestate_drop(lat_modes_state *state)
 {
     for (int i = 0; state->vector && i < state->vectors; i++)
-        if (state->vector[i])
-            lat_dfield_free(state->vector[i]);
+        lat_dfield_free(state->vector[i]);
     free(state->vector);
     *state = (lat_modes_state){.vectors = 0};
 }

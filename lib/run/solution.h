@@ -32,7 +32,7 @@ typedef struct lat_solution {
     lat_columns *kept;          /* the checkpoint */
     char name[384];             /* of this solution, for the checkpoint */
     long field;                 /* number of the source among all, for messages */
-    lat_field *b, *x;           /* spinors in double, with any number of columns */
+    lat_field *b, *x;           /* with as many columns; x in double */
     bool beside;                /* certify while the next columns are solved: on one rank, and where
                                  * the CPU has nothing else to do */
 

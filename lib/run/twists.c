@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* twists.c: several twisted masses from one Krylov space. */
 #include "twists.h"
 
 /* What is good of these columns goes into the checkpoint, unless a limit has cut it short. */

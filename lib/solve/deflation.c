@@ -134,11 +134,9 @@ void lat_deflation_close(lat_deflation *d)
     if (!d)
         return;
     for (int k = 0; k < d->count; k++)
-        if (d->mode[k])
-            lat_dfield_free(d->mode[k]);
+        lat_dfield_free(d->mode[k]);
     d->s.release(d->s.with, d->work);
-    if (d->one)
-        lat_spinor_close(d->one);
+    lat_spinor_close(d->one);
     free(d->mode);
     free(d->value);
     free(d);

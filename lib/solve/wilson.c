@@ -118,8 +118,7 @@ static lat_dfield *vector(void *with, const char *what)
 static void release(void *with, lat_dfield *v)
 {
     (void)with;
-    if (v)
-        lat_dfield_free(v);
+    lat_dfield_free(v);
 }
 
 static double epsilon_of(lat_storage storage)
@@ -174,16 +173,11 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
 
 static void level_close(level *l)
 {
-    if (l->d)
-        lat_dirac_close(l->d);
-    if (l->space)
-        lat_spinor_close(l->space);
-    if (l->of_x)
-        lat_spinor_close(l->of_x);
-    if (l->grid)
-        lat_grid_free(l->grid);
-    if (l->grid_of_x)
-        lat_grid_free(l->grid_of_x);
+    lat_dirac_close(l->d);
+    lat_spinor_close(l->space);
+    lat_spinor_close(l->of_x);
+    lat_grid_free(l->grid);
+    lat_grid_free(l->grid_of_x);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */

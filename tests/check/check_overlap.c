@@ -190,8 +190,7 @@ static bool set_up(setup *t, const char *dims, double rough, double mu,
 static void tear_down(setup *t)
 {
     for (int i = 0; i < 4; i++)
-        if (t->v[i])
-            lat_dfield_free(t->v[i]);
+        lat_dfield_free(t->v[i]);
     lat_overlap_close(t->o);
     lat_field_free(&t->u);
 }

@@ -158,10 +158,8 @@ static int in_batches(lat_spinor_space *s, int most, const lat_field *x, lat_fie
         rc = s->ops->put(s, &p, in, x, object) || batch(with, in, out, n)
              || s->ops->get(s, &p, out, y, object);
     }
-    if (out)
-        lat_dfield_free(out);
-    if (in)
-        lat_dfield_free(in);
+    lat_dfield_free(out);
+    lat_dfield_free(in);
     return rc ? -1 : 0;
 }
 
@@ -205,16 +203,8 @@ static int open_overlap(run *r, const lat_field *x, const lat_fermion *f, lat_ov
 /* A copy of x in double. */
 static int exact_copy(const lat_field *x, lat_field *y)
 {
-    const size_t n = lat_header_full_reals(&x->head);
-    *y = (lat_field){.comm = x->comm};
-    if (lat_header_copy(&y->head, &x->head))
-        return -1;
-    y->head.real = LAT_F64;
-    if (lat_field_alloc(y, x->comm))
-        return -1;
-    for (size_t i = 0; i < lat_field_matrices(x); i++)
-        lat_field_get(x, i, (double *)y->data + i * n);
-    return 0;
+    *y = (lat_field){.data = NULL};
+    return lat_field_duplicate(x, y) || lat_field_convert(y, LAT_F64) ? -1 : 0;
 }
 
 static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
@@ -740,8 +730,7 @@ int main(int argc, char **argv)
     check_usage(&r);
     int code = open_all(&r) ? LAT_FAILED : each(&r);
     lat_links_free(&r.links);
-    if (r.device)
-        lat_device_close(r.device);
+    lat_device_close(r.device);
     lat_device_end();
     lat_input_close(r.in);
     lat_input_close(r.sources);

@@ -313,10 +313,8 @@ static int complete(run *r, int first, int columns, lat_field *x)
                      || r->d->ops->reconstruct(r->d, &odd, y, b) || lat_spinor_get(s, y, 0, x, k)
                  ? -1
                  : 0;
-    if (y)
-        lat_dfield_free(y);
-    if (b)
-        lat_dfield_free(b);
+    lat_dfield_free(y);
+    lat_dfield_free(b);
     return rc;
 }
 
@@ -404,8 +402,7 @@ static int measure_chirality(run *r)
                  : 0;
         r->chirality[k] = dot.re;
     }
-    if (w)
-        lat_dfield_free(w);
+    lat_dfield_free(w);
     return rc;
 }
 
@@ -543,28 +540,20 @@ static int write_modes(run *r)
 
 static void close_single(run *r)
 {
-    if (r->single.batch)
-        lat_dirac_close(r->single.batch);
-    if (r->single.d)
-        lat_dirac_close(r->single.d);
-    if (r->single.many)
-        lat_spinor_close(r->single.many);
-    if (r->single.one)
-        lat_spinor_close(r->single.one);
-    if (r->single.grid)
-        lat_grid_free(r->single.grid);
+    lat_dirac_close(r->single.batch);
+    lat_dirac_close(r->single.d);
+    lat_spinor_close(r->single.many);
+    lat_spinor_close(r->single.one);
+    lat_grid_free(r->single.grid);
     memset(&r->single, 0, sizeof r->single);
 }
 
 static void close_modes(run *r)
 {
     lat_modes_free(&r->modes);
-    if (r->d)
-        lat_dirac_close(r->d);
-    if (r->space)
-        lat_spinor_close(r->space);
-    if (r->grid)
-        lat_grid_free(r->grid);
+    lat_dirac_close(r->d);
+    lat_spinor_close(r->space);
+    lat_grid_free(r->grid);
     close_single(r);
     lat_temporal_close(r->gauge);
     r->gauge = NULL;
@@ -699,10 +688,8 @@ int main(int argc, char **argv)
     if (r.kept)
         keep(&r, code);
     lat_links_free(&r.links);
-    if (r.cpu)
-        lat_device_close(r.cpu);
-    if (r.device)
-        lat_device_close(r.device);
+    lat_device_close(r.cpu);
+    lat_device_close(r.device);
     lat_device_end();
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;

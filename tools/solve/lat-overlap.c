@@ -170,8 +170,7 @@ static int defects(lat_overlap *o, double *square, double *relation)
     *square = sqrt(norm[1] / norm[0]);
     *relation = sqrt(norm[2] / norm[0]);
     for (int i = 0; i < 4; i++)
-        if (v[i])
-            lat_dfield_free(v[i]);
+        lat_dfield_free(v[i]);
     return rc ? -1 : 0;
 }
 
@@ -352,8 +351,7 @@ int main(int argc, char **argv)
     lat_output_abort(modes_out);
     lat_overlap_known_close(&known);
     lat_device_close(cpu);
-    if (device)
-        lat_device_close(device);
+    lat_device_close(device);
     lat_device_end();
     return code;
 }

@@ -618,10 +618,8 @@ int main(int argc, char **argv)
     lat_inverter_close(&r.v);
     lat_source_free(r.source);
     lat_field_free(&r.v.smeared);
-    if (r.v.cpu)
-        lat_device_close(r.v.cpu);
-    if (r.v.device)
-        lat_device_close(r.v.device);
+    lat_device_close(r.v.cpu);
+    lat_device_close(r.v.device);
     if (r.in != r.v.links.in)
         lat_input_close(r.in);
     lat_input_close(r.v.modes);

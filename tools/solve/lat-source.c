@@ -159,11 +159,10 @@ static int find_links(run *r, const lat_header *head)
 }
 
 /* psi <- exp(ipx) Gamma psi for the columns of own slice t. */
-static void multiply(const run *r, const lat_header *head, int t, double *slice)
+static void multiply(const run *r, const lat_header *head, double *slice)
 {
     const size_t sites = lat_slice_sites(head), n = 8 * (size_t)head->nc;
     const size_t columns = lat_header_objects(head);
-    (void)t;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < sites; i++) {
         int x[LAT_MAX_DIMS];
@@ -196,7 +195,8 @@ static int sequential(run *r, lat_field *s)
     const int columns = (int)lat_header_objects(head);
     int rc = 0;
     if (r->t < 0 || r->t >= lat_slices(head))
-        return lat_fail_usage("%s: expected t from 0 to %d", r->text, lat_slices(head) - 1);
+        return lat_fail_usage("%s: expected t from 0 to %d, found %ld", r->text,
+                              lat_slices(head) - 1, r->t);
     if ((r->steps && find_links(r, head)) || lat_field_convert(s, LAT_F64))
         return -1;
     for (int t = 0; t < slab.count; t++) {
@@ -206,7 +206,7 @@ static int sequential(run *r, lat_field *s)
             continue;
         }
         rc = smear(r, t, columns, at) ? -1 : 0;
-        multiply(r, head, t, at);
+        multiply(r, head, at);
         rc = rc || smear(r, t, columns, at) ? -1 : 0;
     }
     return lat_agree(lat_opts.comm, rc);
