@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* index.c: spectral flow, zero modes, the lowest eigenvalues of D. */
+/* index.c: spectral flow, zero modes. */
 #include "index.h"
 
 #include <math.h>
@@ -8,11 +8,7 @@
 #include "base/error.h"
 #include "spectrum.h"
 
-enum {
-    STEPS = 2000,
-    MOST = 512,
-    FEW = 24 /* modes of D^+ D that conjugate gradients find in fewer applications than Lanczos */
-};
+enum { STEPS = 2000, MOST = 512 };
 static const double before = -.25, /* where the flow begins */
     accuracy = 1e-5,               /* of its modes */
     margin = .95;                  /* of what Weyl's theorem allows */
@@ -111,81 +107,7 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
     return rc;
 }
 
-/* ---- eigenvalues of D ------------------------------------------------------------------------ */
-
-typedef struct chiral {
-    lat_overlap *o;
-    int c;
-    lat_dfield *in, *result; /* in: of one chirality */
-} chiral;
-
-static const int first[] = {0};
-static const lat_spinor_part column_0 = {LAT_BOTH, 1, first};
-
-/* result = (1 + c P S P)/2 of the part of chirality c; the other part is multiplied by 1, which is
- * above all eigenvalues that matter: in - P in/2 + c P S P in/2. */
-static int apply_chiral(const chiral *w, lat_dfield *in)
-{
-    lat_spinor_space *s = w->o->space;
-    const lat_scalar half = {.5 * w->c, 0}, minus = {-.5, 0}, one = {1, 0};
-    return s->ops->copy(s, &column_0, in, w->in)
-                   || lat_chirality(s, w->c, &column_0, w->in, w->o->tmp)
-                   || lat_sign_apply(w->o->sign, 0, &column_0, w->result, w->in)
-                   || lat_chirality(s, w->c, &column_0, w->result, w->o->tmp)
-                   || s->ops->axpby(s, &column_0, &one, in, &half, w->result, NULL)
-                   || s->ops->axpby(s, &column_0, &minus, w->in, &one, w->result, NULL)
-               ? -1
-               : 0;
-}
-
-static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
-{
-    static const lat_dirac_end none = {.add = NULL};
-    const chiral *w = h->with;
-    lat_spinor_space *s = w->o->space;
-    const lat_dirac_end *e = end ? end : &none;
-    const lat_scalar add = {e->add ? e->add[0] : 1, 0}, stay = {e->add ? 1 : 0, 0};
-    const lat_dfield *const with[] = {e->with};
-    lat_scalar *const dot[] = {e->dot};
-    if (apply_chiral(w, in) || s->ops->axpby(s, &column_0, &add, w->result, &stay, out, e->norm))
-        return -1;
-    return e->with ? s->ops->dots(s, &column_0, 1, with, out, dot, NULL) : 0;
-}
-
-int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, double *value,
-                       double *residual)
-{
-    chiral w = {.o = o, .c = c};
-    const lat_hermitian h = {
-        .space = o->space, .parity = LAT_BOTH, .positive = true, .apply = apply, .with = &w};
-    const lat_modes_job job = {.op = &h,
-                               .low = count,
-                               .high = count,
-                               .tolerance = tolerance,
-                               .method = count <= FEW ? LAT_MODES_RITZ : LAT_MODES_LANCZOS,
-                               .seed = 6,
-                               .max_applications = 10000000};
-    lat_modes found = {.count = 0};
-    const size_t most = lat_overlap_chiral_dimension(o);
-    if ((size_t)count >= most)
-        return lat_fail("lowest eigenvalues of D: expected fewer than the %zu that there are in a "
-                        "chirality, found %d",
-                        most, count);
-    w.in = lat_spinor_new(o->space, "a chirality");
-    w.result = lat_spinor_new(o->space, "D^+ D of a chirality");
-    int rc = w.in && w.result ? lat_modes_find(&job, &found) : -1;
-    if (rc == 0 && !found.converged)
-        rc = lat_fail("lowest eigenvalues of D: expected residuals of %.3g, found %.3g", tolerance,
-                      found.worst);
-    for (int k = 0; k < count && rc == 0; k++) {
-        value[k] = found.value[k];
-        residual[k] = found.residual[k];
-    }
-    lat_modes_free(&found);
-    lat_dfield_free(w.in);
-    lat_dfield_free(w.result);
-    return rc;
-}
+/* ---- zero modes ------------------------------------------------------------------------------ */
 
 int lat_overlap_zero_modes(lat_overlap *o, int guess, int count[2])
 {

@@ -21,12 +21,6 @@
 int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermion *overlap,
                      int most, int *index, int *steps);
 
-/* The `count` lowest eigenvalues of D^+ D at mu = 0 in chirality c, ascending, by a general search
- * of lib/modes: what spectrum.h is judged by, which is faster. o has one column. value, residual:
- * [count]; fewer than the spinors of one chirality have. */
-int lat_overlap_lowest(lat_overlap *o, int c, int count, double tolerance, double *value,
-                       double *residual);
-
 /* Zero modes of chirality + and -: eigenvalues of D^+ D that are 0 to the bounds of all errors.
  * `guess`: how many there may be of one. o has one column. */
 int lat_overlap_zero_modes(lat_overlap *o, int guess, int count[2]);

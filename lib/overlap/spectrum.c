@@ -172,7 +172,7 @@ static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const 
 }
 
 /* A partner's residual is 1/(2 sqrt(x (1 - x))) times that of its mode. */
-static double tolerance(double x)
+static double tolerance_at(double x)
 {
     return .9 * (x > 1e-6 && x < .8 ? fmin(1, 2 * sqrt(x * (1 - x))) : 1);
 }
@@ -196,7 +196,7 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
         .value = t->value,
         .start = z->start,
         .dimension = lat_overlap_chiral_dimension(z->o),
-        .tolerance = tolerance,
+        .tolerance = tolerance_at,
         .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
     return z->s->ops->random(z->s, &one, ++z->seed, z->start)
                    || lat_chirality(z->s, t->c, &one, z->start, z->o->tmp)
@@ -303,15 +303,15 @@ size_t lat_overlap_chiral_dimension(const lat_overlap *o)
     return 2 * (size_t)o->space->nc * lat_volume(&o->grid->spec.lattice);
 }
 
-int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance_, double *value,
+int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *value,
                          double *residual, lat_field *modes)
 {
     const double mu = o->mu;
     spectrum z = {.o = o,
                   .s = o->space,
                   .want = count,
-                  .tolerance = tolerance_,
-                  .zero = tolerance_ + lat_sign_bound(o->sign) / 2 + 1e-12,
+                  .tolerance = tolerance,
+                  .zero = tolerance + lat_sign_bound(o->sign) / 2 + 1e-12,
                   .side = {{.c = 1}, {.c = -1}},
                   .seed = 6};
     if ((size_t)count >= lat_overlap_chiral_dimension(o))
