@@ -44,6 +44,8 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
     [[ $output == *"CRC"* ]]
     lat-source point:1,2,0,3/gauss:2,6 u.lat -o b.lat
     lat-dirac --check --source-file b.lat -U u.lat x.lat | cmp - found
+    cat b.lat b.lat >two.lat
+    refuses 1 "two.lat: expected as many sources as solutions, 1, found more" lat-dirac --check --source-file two.lat -U u.lat x.lat -o never
     run -3 lat-dirac --check --source point:1,2,0,2 -U u.lat x.lat
 }
 

@@ -219,3 +219,32 @@ cut_off() {
     "${search[@]}" --resume ck a.lat -o cut.lat
     cmp whole.lat cut.lat
 }
+
+@test "a checkpoint that claims more modes than the search keeps, with as many vectors, is refused" {
+    need_numpy
+    rough a.lat 4,4,8,8
+    local search=(lat-modes -@ 1 --kappa .15 --csw 1 --matrix g5S --modes 8 --residual 1e-8 --degree 4)
+    cut_off INT:130 a.lat "config 0 links .*, vector 3 of " "${search[@]}"
+    "$PYTHON" - <<'END'
+import copy
+import lat
+
+f = next(iter(lat.read("ck")))
+key, name = "checkpoint.numbers", f.header.info["checkpoint.modes"].split(",")[0]
+number = f.header.info[key].split()
+most = int(float.fromhex(number[8]))
+number[0:2] = [float(most + 2).hex(), float(most + 1).hex()]
+number[11:] = ["0x1p+0"] * (most + 1)
+
+
+def vector(i):
+    v = copy.deepcopy(f)
+    v.header.info["checkpoint.modes"] = f"{name}, vector {i} of {most + 2}"
+    v.header.info[key] = "-" if i else " ".join(number)
+    return v
+
+
+lat.write("many", [vector(i) for i in range(most + 2)])
+END
+    refuses 1 "expected a state of --method lanczos, found another" "${search[@]}" --resume many a.lat -o cut.lat
+}

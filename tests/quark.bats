@@ -195,6 +195,8 @@ END
         lat-quark --vertex -o never --mean legs.lat without.lat
     lat-solve --operator overlap --m0 1.4 --mass .1 --residual 1e-3 --source momentum:1,0,1,.5 u.lat -o overlap.lat
     refuses 1 'expected a propagator of Wilson quarks for their conserved current, found overlap' lat-quark --vertex -U u.lat overlap.lat
+    lat-solve --operator overlap --m0 1.4 --mass .1 --residual 1e-3 --contact --source momentum:1,0,1,.5 u.lat -o contact.lat
+    refuses 1 "columns 'subtracted/2m0', found links smeared by '', columns 'inverse/2m0'" lat-quark --mean overlap.lat contact.lat
     need_mpi
     lat-quark -n 3 -@ 1 "${options[@]}" 1.lat | cmp - one
 }
