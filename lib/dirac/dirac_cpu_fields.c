@@ -111,13 +111,12 @@ static int clover_site(lat_cpu_dirac *c, const lat_field *u, bool traceless, int
 int lat_cpu_dirac_clover(lat_cpu_dirac *c, const lat_field *u, bool traceless)
 {
     const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
-    const int elements = LAT_CLOVER_REALS(u->head.nc), lanes = g->lay->lanes, first = 0;
-    const lat_spinor_part one = {LAT_BOTH, 1, &first};
+    const int elements = LAT_CLOVER_REALS(u->head.nc), lanes = g->lay->lanes;
     int64_t bad = -1;
     int which = 0;
     if (!(c->clover = new_lanes(c, elements, "the clover term"))
         || !(c->inverse = new_lanes(c, elements, "the inverse of the clover term"))
-        || lat_cpu_sum_room(c->s, &one, LOG_NUMBERS))
+        || lat_cpu_sum_room(c->s, &lat_spinor_first, LOG_NUMBERS))
         return -1;
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < g->lay->nblocks; b++)
@@ -144,7 +143,7 @@ int lat_cpu_dirac_clover(lat_cpu_dirac *c, const lat_field *u, bool traceless)
     if (lat_agree(c->s->space.grid->dev->comm, rc))
         return -1;
     for (int parity = 0; parity < 2; parity++) {
-        const lat_spinor_part p = {(lat_parity)parity, 1, &first};
+        const lat_spinor_part p = {(lat_parity)parity, 1, lat_spinor_numbers};
         lat_cpu_sum_slices(c->s, &p, LOG_NUMBERS);
         if (lat_cpu_sum_total(c->s, &p, LOG_NUMBERS))
             return -1;

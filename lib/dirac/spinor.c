@@ -6,6 +6,12 @@
 #include "base/error.h"
 #include "site/random.h"
 
+const int lat_spinor_numbers[LAT_SPINOR_COLUMNS] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+const lat_spinor_part lat_spinor_first = {LAT_BOTH, 1, lat_spinor_numbers};
+
 lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
 {
     if (nc < 2 || nc > 3) {
@@ -63,10 +69,7 @@ lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what)
 lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what)
 {
     lat_dfield *x = lat_spinor_room(s, what);
-    int all[LAT_SPINOR_COLUMNS];
-    for (int c = 0; c < s->columns; c++)
-        all[c] = c;
-    const lat_spinor_part p = {parity, s->columns, all};
+    const lat_spinor_part p = {parity, s->columns, lat_spinor_numbers};
     if (x && s->ops->zero(s, &p, x)) {
         lat_dfield_free(x);
         return NULL;

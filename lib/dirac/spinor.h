@@ -56,6 +56,9 @@ typedef struct lat_spinor_part {
     const int *column; /* [columns] */
 } lat_spinor_part;
 
+extern const int lat_spinor_numbers[LAT_SPINOR_COLUMNS]; /* 0, 1, 2, .. */
+extern const lat_spinor_part lat_spinor_first;           /* column 0, even and odd */
+
 /* Where all batches have the same shape. The device's own struct begins with it. */
 typedef struct lat_spinor_space {
     const struct lat_spinor_ops *ops;

@@ -116,7 +116,7 @@ static int load(const batch *n, lat_dfield *const *in, lat_dfield *to)
     if (n->f->columns == 1)
         return s->ops->copy(s, &n->p, in[0], to);
     for (int k = 0; k < n->p.columns; k++) {
-        const lat_spinor_part p = {n->p.parity, 1, &lat_search_columns[k]};
+        const lat_spinor_part p = {n->p.parity, 1, &lat_spinor_numbers[k]};
         if (s->ops->convert(s, &p, one, in[k], to))
             return -1;
     }
@@ -125,7 +125,7 @@ static int load(const batch *n, lat_dfield *const *in, lat_dfield *to)
 
 int lat_filter_apply(lat_filter *f, int count, lat_dfield *const *in)
 {
-    const batch n = {f, {f->w->p.parity, count, lat_search_columns}};
+    const batch n = {f, {f->w->p.parity, count, lat_spinor_numbers}};
     lat_dfield *last = f->t[1], *now = f->t[0];
     f->result = now;
     if (load(&n, in, last))
@@ -150,7 +150,7 @@ int lat_filter_apply(lat_filter *f, int count, lat_dfield *const *in)
 
 int lat_filter_image(lat_filter *f, int k, lat_dfield **image)
 {
-    const lat_spinor_part p = {f->w->p.parity, 1, &lat_search_columns[k]};
+    const lat_spinor_part p = {f->w->p.parity, 1, &lat_spinor_numbers[k]};
     *image = f->columns == 1 ? f->result : f->one;
     return f->columns == 1 ? 0 : f->w->s->ops->convert(f->w->s, &p, f->s, f->result, f->one);
 }

@@ -175,7 +175,7 @@ static int project(lanczos *z, int count, lat_cx *dot, double *before)
 {
     lat_search *w = z->w;
     double after;
-    const lat_spinor_part p = {w->p.parity, count, lat_search_columns};
+    const lat_spinor_part p = {w->p.parity, count, lat_spinor_numbers};
     lat_cx *now = dot + count * z->n;
     if (!w->op->many)
         return lat_search_norm(w, z->f.result, before)

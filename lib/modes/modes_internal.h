@@ -59,7 +59,6 @@ int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield
 int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found);
 
 /* The same of the columns of a batch: dot[c * pitch + i], a[c * pitch + i] for column c. */
-extern const int lat_search_columns[LAT_SPINOR_COLUMNS]; /* 0, 1, .. */
 int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_dfield *const *x,
                           const lat_dfield *y, lat_cx *dot, int pitch);
 int lat_search_batch_axpys(lat_search *w, const lat_spinor_part *p, int n, const lat_cx *a,

@@ -9,11 +9,6 @@
 #include "base/memory.h"
 #include "grid/memory.h"
 
-const int lat_search_columns[LAT_SPINOR_COLUMNS] = {
-    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-
 lat_dfield *lat_search_vector(lat_search *w, const char *what)
 {
     return lat_spinor_new(w->s, what);
@@ -189,11 +184,11 @@ static int rotate_batch(lat_search *w, int n, lat_dfield *const *x, int m, const
                         int pitch, lat_dfield *const *y)
 {
     lat_spinor_space *s = w->op->many->space;
-    const lat_spinor_part p = {w->p.parity, m, lat_search_columns};
+    const lat_spinor_part p = {w->p.parity, m, lat_spinor_numbers};
     if (s->ops->zero(s, &p, w->batch) || lat_search_batch_axpys(w, &p, n, u, pitch, x, w->batch))
         return -1;
     for (int k = 0; k < m; k++) {
-        const lat_spinor_part one = {w->p.parity, 1, lat_search_columns + k};
+        const lat_spinor_part one = {w->p.parity, 1, lat_spinor_numbers + k};
         if (w->s->ops->convert(w->s, &one, s, w->batch, y[k]))
             return -1;
     }

@@ -21,9 +21,6 @@ struct lat_overlap_deflation {
 };
 typedef struct lat_overlap_deflation deflation;
 
-static const int column_0 = 0;
-static const lat_spinor_part one_column = {LAT_BOTH, 1, &column_0};
-
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* w -= sum v <v, w> over the modes before it of its chirality. */
@@ -36,10 +33,10 @@ static int make_orthogonal(lat_overlap *o, const deflation *d, int k)
         const lat_dfield *const v = d->mode[j];
         if (d->chirality[j] != d->chirality[k])
             continue;
-        if (s->ops->dots(s, &one_column, 1, &v, d->mode[k], &to, NULL))
+        if (s->ops->dots(s, &lat_spinor_first, 1, &v, d->mode[k], &to, NULL))
             return -1;
         dot = (lat_scalar){-dot.re, -dot.im};
-        if (s->ops->axpys(s, &one_column, 1, &by, &v, d->mode[k], NULL))
+        if (s->ops->axpys(s, &lat_spinor_first, 1, &by, &v, d->mode[k], NULL))
             return -1;
     }
     return 0;
@@ -53,23 +50,23 @@ static int clean(lat_overlap *o, deflation *d, int k, lat_dfield *tmp)
     const lat_dfield *const v = w;
     lat_scalar dot, *const to = &dot;
     double before, after;
-    if (s->ops->copy(s, &one_column, w, tmp) || s->ops->gamma5(s, &one_column, tmp)
-        || s->ops->dots(s, &one_column, 1, &v, tmp, &to, &before))
+    if (s->ops->copy(s, &lat_spinor_first, w, tmp) || s->ops->gamma5(s, &lat_spinor_first, tmp)
+        || s->ops->dots(s, &lat_spinor_first, 1, &v, tmp, &to, &before))
         return -1;
     d->chirality[k] = dot.re > 0 ? 1 : -1;
     if (!(fabs(before - 1) <= UNIT) || !(fabs(fabs(dot.re) - 1) <= UNIT))
         return lat_fail("%s: mode %d: expected a vector of length 1 with a chirality, found length "
                         "%.6g and chirality %.6g",
                         d->name, k, sqrt(before), dot.re);
-    if (lat_chirality(s, d->chirality[k], &one_column, w, tmp) || make_orthogonal(o, d, k)
-        || make_orthogonal(o, d, k) || s->ops->dots(s, &one_column, 0, NULL, w, NULL, &after))
+    if (lat_chirality(s, d->chirality[k], &lat_spinor_first, w, tmp) || make_orthogonal(o, d, k)
+        || make_orthogonal(o, d, k) || s->ops->dots(s, &lat_spinor_first, 0, NULL, w, NULL, &after))
         return -1;
     if (!(fabs(after - 1) <= UNIT))
         return lat_fail("%s: mode %d: expected a vector that is orthogonal to those before it, "
                         "found one of which %.6g is left",
                         d->name, k, sqrt(after));
     const lat_scalar none = {0, 0}, by = {1 / sqrt(after), 0};
-    return s->ops->axpby(s, &one_column, &none, tmp, &by, w, NULL);
+    return s->ops->axpby(s, &lat_spinor_first, &none, tmp, &by, w, NULL);
 }
 
 static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)

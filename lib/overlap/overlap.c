@@ -106,15 +106,15 @@ double lat_overlap_bound(const lat_overlap *o)
 
 int lat_overlap_verify(lat_overlap *o, double *defect)
 {
-    static const int first[] = {0};
-    const lat_spinor_part p = {LAT_BOTH, 1, first};
     double before[LAT_SPINOR_COLUMNS], after[LAT_SPINOR_COLUMNS];
     lat_dfield *v = lat_spinor_new(o->space, "a random spinor"),
                *sv = v ? lat_spinor_new(o->space, "its sign") : NULL;
-    const int rc = !sv || o->space->ops->random(o->space, &p, 20101, v)
-                           || o->space->ops->dots(o->space, &p, 0, NULL, v, NULL, before)
-                           || lat_sign_apply(o->sign, 0, &p, sv, v)
-                           || o->space->ops->dots(o->space, &p, 0, NULL, sv, NULL, after)
+    const int rc = !sv || o->space->ops->random(o->space, &lat_spinor_first, 20101, v)
+                           || o->space->ops->dots(o->space, &lat_spinor_first, 0, NULL, v, NULL,
+                                                  before)
+                           || lat_sign_apply(o->sign, 0, &lat_spinor_first, sv, v)
+                           || o->space->ops->dots(o->space, &lat_spinor_first, 0, NULL, sv, NULL,
+                                                  after)
                        ? -1
                        : 0;
     lat_dfield_free(v);

@@ -350,11 +350,9 @@ static int modes_of(lat_plain_overlap *m, const columns *c, const lat_field *w, 
 int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double *residual)
 {
     const int count = (int)lat_header_objects(&modes->head);
-    int list[BATCH], rc = 0;
-    for (int k = 0; k < BATCH; k++)
-        list[k] = k;
+    int rc = 0;
     for (int first = 0; first < count && rc == 0; first += BATCH) {
-        const columns c = {count - first < BATCH ? count - first : BATCH, list};
+        const columns c = {count - first < BATCH ? count - first : BATCH, lat_spinor_numbers};
         lat_field w;
         rc = narrow(modes, first, c.count, &w)
                      || modes_of(m, &c, &w, modes->head.quark.eigenvalue + first, residual + first)

@@ -344,12 +344,10 @@ int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_repor
 {
     state w = {.o = o, .s = o->space, .job = job, .report = report};
     lat_dfield **const each_field[FIELDS] = {&w.b, &w.x, &w.r, &w.y, &w.p, &w.q, &w.z, &w.last};
-    int number[LAT_SPINOR_COLUMNS], rc = 0;
+    int rc = 0;
     const double start = lat_seconds();
     const long applied = lat_sign_applications(o->sign);
-    for (int k = 0; k < job->columns; k++)
-        number[k] = k;
-    const lat_spinor_part all = part_of(job->columns, number);
+    const lat_spinor_part all = part_of(job->columns, lat_spinor_numbers);
     for (int i = 0; i < FIELDS && rc == 0; i++)
         if (!(*each_field[i] = w.f[i] = lat_spinor_new(o->space, "a solution")))
             rc = -1;

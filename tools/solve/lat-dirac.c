@@ -121,10 +121,8 @@ static int apply_plain(run *r, const lat_field *x, lat_field *y)
 static int apply_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
 {
     lat_dirac *d = with;
-    int list[LAT_SPINOR_COLUMNS];
-    for (int i = 0; i < columns; i++)
-        list[i] = i;
-    const lat_spinor_part both = {LAT_BOTH, columns, list}, odd = {LAT_ODD, columns, list};
+    const lat_spinor_part both = {LAT_BOTH, columns, lat_spinor_numbers},
+                          odd = {LAT_ODD, columns, lat_spinor_numbers};
     const lat_dirac_form form = even_odd == SYMMETRIC ? LAT_SYMMETRIC : LAT_ASYMMETRIC;
     static const lat_dirac_kind kinds[] = {LAT_PLAIN, LAT_DAGGER, LAT_NORMAL, LAT_GAMMA5};
     switch (apply) {
@@ -212,10 +210,7 @@ static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int column
     static const lat_overlap_kind kinds[] = {LAT_OVERLAP_D, LAT_OVERLAP_DAGGER, LAT_OVERLAP_NORMAL,
                                              LAT_OVERLAP_D};
     lat_overlap *o = with;
-    int list[LAT_SPINOR_COLUMNS];
-    for (int i = 0; i < columns; i++)
-        list[i] = i;
-    const lat_spinor_part p = {LAT_BOTH, columns, list};
+    const lat_spinor_part p = {LAT_BOTH, columns, lat_spinor_numbers};
     if (apply == SIGN)
         return lat_sign_apply(o->sign, 0, &p, out, in);
     return lat_overlap_apply(o, kinds[apply], 0, &p, out, in)

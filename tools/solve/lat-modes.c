@@ -303,8 +303,7 @@ static void copy_columns(const lat_field *x, int first, int columns, bool gamma5
  * then M x is 0 on even sites and S v on odd ones. */
 static int complete(run *r, int first, int columns, lat_field *x)
 {
-    static const int zero = 0;
-    const lat_spinor_part odd = {LAT_ODD, 1, &zero};
+    const lat_spinor_part odd = {LAT_ODD, 1, lat_spinor_numbers};
     lat_spinor_space *s = r->space;
     lat_dfield *y = lat_spinor_new(s, "a mode on all sites"), *b = lat_spinor_new(s, "zeros");
     int rc = y && b ? 0 : -1;
@@ -344,11 +343,9 @@ static int set_x(run *r, certificate *z, int first, int columns, const int *list
 
 static int certify_some(run *r, certificate *z, int first, int columns)
 {
-    int list[CERTIFIED];
+    const int *const list = lat_spinor_numbers;
     const double *value = r->modes.value + first;
     double *found = r->residual + first;
-    for (int k = 0; k < columns; k++)
-        list[k] = k;
     if (set_x(r, z, first, columns, list))
         return -1;
     copy_columns(&r->v, first, columns, true, value, &z->b);
@@ -388,8 +385,8 @@ static int certify(run *r)
 /* (v, gamma5 v) */
 static int measure_chirality(run *r)
 {
-    static const int zero = 0;
-    const lat_spinor_part p = {matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH, 1, &zero};
+    const lat_spinor_part p = {matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH, 1,
+                               lat_spinor_numbers};
     const lat_spinor_ops *ops = r->space->ops;
     lat_dfield *w = lat_spinor_new(r->space, "gamma5 v");
     int rc = w ? 0 : -1;
@@ -409,8 +406,7 @@ static int measure_chirality(run *r)
 /* What the search left on sites that gamma5 S does not have. */
 static int clear_even(run *r, lat_dfield *v)
 {
-    static const int zero = 0;
-    const lat_spinor_part even = {LAT_EVEN, 1, &zero};
+    const lat_spinor_part even = {LAT_EVEN, 1, lat_spinor_numbers};
     return r->space->ops->zero(r->space, &even, v);
 }
 

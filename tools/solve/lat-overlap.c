@@ -143,9 +143,6 @@ static int print_index(FILE *to, const lat_field *u, long config)
 
 /* ---- the relation of Ginsparg and Wilson ----------------------------------------------------- */
 
-static const int first[] = {0};
-static const lat_spinor_part part = {LAT_BOTH, 1, first};
-
 /* |S^2 v - v|/|v| and |gamma5 D v + D gamma5 v - 2 D gamma5 D v|/|v| for a random v. */
 static int defects(lat_overlap *o, double *square, double *relation)
 {
@@ -156,17 +153,18 @@ static int defects(lat_overlap *o, double *square, double *relation)
     int rc = 0;
     for (int i = 0; i < 4 && rc == 0; i++)
         rc = (v[i] = lat_spinor_new(s, "a field")) ? 0 : -1;
-    rc = rc || s->ops->random(s, &part, 1, v[0])
-         || s->ops->dots(s, &part, 0, NULL, v[0], NULL, norm)
-         || lat_sign_apply(o->sign, 0, &part, v[1], v[0])
-         || lat_sign_apply(o->sign, 0, &part, v[2], v[1])
-         || s->ops->axpby(s, &part, minus, v[0], NULL, v[2], norm + 1)
-         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &part, v[1], v[0])
-         || s->ops->gamma5(s, &part, v[1])
-         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &part, v[2], v[1])
-         || s->ops->axpby(s, &part, two, v[2], NULL, v[1], NULL) || s->ops->gamma5(s, &part, v[0])
-         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &part, v[2], v[0])
-         || s->ops->axpby(s, &part, NULL, v[2], NULL, v[1], norm + 2);
+    rc = rc || s->ops->random(s, &lat_spinor_first, 1, v[0])
+         || s->ops->dots(s, &lat_spinor_first, 0, NULL, v[0], NULL, norm)
+         || lat_sign_apply(o->sign, 0, &lat_spinor_first, v[1], v[0])
+         || lat_sign_apply(o->sign, 0, &lat_spinor_first, v[2], v[1])
+         || s->ops->axpby(s, &lat_spinor_first, minus, v[0], NULL, v[2], norm + 1)
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_spinor_first, v[1], v[0])
+         || s->ops->gamma5(s, &lat_spinor_first, v[1])
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_spinor_first, v[2], v[1])
+         || s->ops->axpby(s, &lat_spinor_first, two, v[2], NULL, v[1], NULL)
+         || s->ops->gamma5(s, &lat_spinor_first, v[0])
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_spinor_first, v[2], v[0])
+         || s->ops->axpby(s, &lat_spinor_first, NULL, v[2], NULL, v[1], norm + 2);
     *square = sqrt(norm[1] / norm[0]);
     *relation = sqrt(norm[2] / norm[0]);
     for (int i = 0; i < 4; i++)
