@@ -187,7 +187,7 @@ static double residual_of(lattice *l, const lat_hermitian *op, lat_dfield *w, do
     lat_dfield *y = lat_spinor_new(l->space, "y");
     const lat_spinor_part p = {op->parity, 1, &zero};
     const lat_scalar minus = {-value, 0};
-    double norm, unit;
+    double norm = 0, unit = 0;
     need(y && op->apply(op, y, w, NULL) == 0
              && l->space->ops->axpby(l->space, &p, &minus, w, NULL, y, &norm) == 0
              && l->space->ops->dots(l->space, &p, 0, NULL, w, NULL, &unit) == 0,

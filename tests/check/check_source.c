@@ -18,7 +18,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static lat_field smeared(const lat_field *u, const char *text)
 {
     lat_smear s;
-    lat_field v;
+    lat_field v = {.data = NULL};
     need(lat_smear_parse(text, &s) == 0 && lat_smear_links(u, &s, &v) == 0, text);
     return v;
 }
