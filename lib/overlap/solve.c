@@ -171,7 +171,7 @@ static int update_some(state *w, int c, const lat_spinor_part *p, double *next, 
  * part of last becomes a residual. After `begin`, which made rho. */
 static int chiral_cg(state *w, int c, int columns, const int *column, double *rho)
 {
-    int list[LAT_SPINOR_COLUMNS];
+    int list[LAT_SPINOR_COLUMNS] = {0};
     double next[LAT_SPINOR_COLUMNS];
     lat_spinor_part p = part_of(columns, list);
     memcpy(list, column, sizeof(int) * (size_t)columns);
@@ -278,7 +278,7 @@ static int finish(state *w, int k)
 
 static int iterate(state *w, const lat_spinor_part *all)
 {
-    int list[LAT_SPINOR_COLUMNS];
+    int list[LAT_SPINOR_COLUMNS] = {0};
     double before[LAT_SPINOR_COLUMNS];
     lat_spinor_part p = part_of(all->columns, list);
     memcpy(list, all->column, sizeof(int) * (size_t)all->columns);
