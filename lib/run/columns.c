@@ -183,10 +183,14 @@ int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, i
  * sources, as options are the same. 0, or -1. */
 static int compare(lat_columns *k, const char *solution)
 {
-    const size_t n = strlen(solution);
-    bool any = !k->unsure || k->count == 0;
+    /* Mass and twist aside, which stand between (lat_inverter_name): of a family of twists, those
+     * of another one may be there alone. */
+    const char *mass = strstr(solution, " mass "), *links = strstr(solution, " links "), *at;
+    const size_t head = mass ? (size_t)(mass - solution) : 0, n = links ? strlen(links) : 0;
+    bool any = !k->unsure || k->count == 0 || !links;
     for (int i = 0; i < k->count && !any; i++)
-        any = !strncmp(k->list[i].name, solution, n) && k->list[i].name[n] == ' ';
+        any = !strncmp(k->list[i].name, solution, head) && (at = strstr(k->list[i].name, links))
+              && at[n] == ' ';
     const char *path = k->unsure;
     k->unsure = NULL;
     return any ? 0

@@ -325,7 +325,7 @@ typedef struct certificate {
 } certificate;
 
 /* Sets x of modes from `first` on, with its ghosts. */
-static int set_x(run *r, certificate *z, int first, int columns, const int *list)
+static int set_x(run *r, certificate *z, int first, int columns)
 {
     lat_field *v = z->adjoint ? &z->v : &z->x;
     if (matrix == LAT_MODES_OF_G5S)
@@ -335,7 +335,7 @@ static int set_x(run *r, certificate *z, int first, int columns, const int *list
         return -1;
     if (!z->adjoint)
         return 0;
-    if (lat_plain_apply(z->m, false, v, columns, list, &z->x))
+    if (lat_plain_apply(z->m, false, v, columns, lat_spinor_numbers, &z->x))
         return -1;
     copy_columns(&z->x, 0, columns, true, NULL, &z->x);
     return lat_field_exchange(&z->x);
@@ -343,13 +343,13 @@ static int set_x(run *r, certificate *z, int first, int columns, const int *list
 
 static int certify_some(run *r, certificate *z, int first, int columns)
 {
-    const int *const list = lat_spinor_numbers;
     const double *value = r->modes.value + first;
     double *found = r->residual + first;
-    if (set_x(r, z, first, columns, list))
+    if (set_x(r, z, first, columns))
         return -1;
     copy_columns(&r->v, first, columns, true, value, &z->b);
-    if (lat_plain_residual(z->adjoint ? z->adjoint : z->m, &z->x, &z->b, columns, list, found))
+    if (lat_plain_residual(z->adjoint ? z->adjoint : z->m, &z->x, &z->b, columns,
+                           lat_spinor_numbers, found))
         return -1;
     for (int k = 0; k < columns; k++) /* was relative to |value v| */
         found[k] *= fabs(value[k]);
