@@ -612,6 +612,8 @@ void lat_usage_if_input(const char *option, const char *path)
 void lat_usage_if_stdin_twice(const char *const *others, int count)
 {
     int standard = !lat_opts.input;
+    for (int i = 1; i < lat_opts.nfiles; i++)
+        standard += !strcmp(lat_opts.files[i], "-");
     for (int i = 0; i < count; i++)
         standard += others[i] && !strcmp(others[i], "-");
     if (standard > 1)

@@ -532,14 +532,9 @@ static int read_all(run *r)
 
 static void check_usage(void)
 {
-    int standard = !lat_opts.input;
     if (lat_print_opts.tsv && lat_print_opts.json)
         lat_usage("--tsv and --json exclude each other");
-    for (int i = 1; i < lat_opts.nfiles; i++)
-        standard += !strcmp(lat_opts.files[i], "-");
-    standard += (second && !strcmp(second, "-")) + (gauge_file && !strcmp(gauge_file, "-"));
-    if (standard > 1)
-        lat_usage("only one of the inputs can be stdin");
+    lat_usage_if_stdin_twice((const char *const[]){second, gauge_file}, 2);
     if (sink && !gauge_file)
         lat_usage("--sink smears with links: --gauge-file is needed");
     if (gauge_file && !sink && !second)
