@@ -185,13 +185,45 @@ int lat_gpu_combine(lat_spinor_space *s, const lat_spinor_part *p, int n, const 
  * it does not overlap with them; they have come before it begins. */
 int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn);
 
-/* The strip of cuda_hop.cuh, pairs of z, at most: of one column, and of several, of which less fits
- * into the second cache. */
+/* The usual strip of cuda_hop.cuh, pairs of z, at most: of one column, and of several, of which
+ * less fits into the second cache. */
 enum { LAT_HOP_STRIP = 16, LAT_HOP_STRIP_MANY = 4 };
 
 /* Hops, by storage; reals of a link 12 or 18. */
-cudaError_t lat_hop_double(const lat_hop_args *a, int reals, cudaStream_t stream);
-cudaError_t lat_hop_single(const lat_hop_args *a, int reals, cudaStream_t stream);
-cudaError_t lat_hop_half(const lat_hop_args *a, int reals, cudaStream_t stream);
+typedef cudaError_t lat_hop_launch(const lat_hop_args *a, int reals, cudaStream_t stream);
+lat_hop_launch lat_hop_double, lat_hop_single, lat_hop_half;
+
+/* Tiles of cuda_hop_tile.cuh: bricks that are groups, of 2 to 8 rows, and pairs of planes. */
+static inline bool lat_hop_has_tiles(const lat_hop_sites *s)
+{
+    return s->strip && s->brick[0] * s->brick[1] == 32 && s->brick[1] >= 2 && s->brick[1] <= 8;
+}
+
+/* In which order a hop takes its sites: pairs of z before the next pair of t, a number that divides
+ * all of them (0 where lat_hop_sites.strip is); and are those of several columns tiles in shared
+ * memory? Results do not depend on it. */
+typedef struct lat_hop_walk {
+    uint32_t strip;
+    bool tiles;
+} lat_hop_walk;
+
+lat_hop_walk lat_gpu_usual_walk(const lat_gpu_space *s, int columns);
+void lat_gpu_set_walk(lat_hop_args *a, lat_hop_walk w);
+
+/* A hop to measure: arguments whose `out` is not needed, and what it is called. */
+typedef struct lat_hop_trial {
+    const lat_hop_args *args;
+    lat_hop_launch *launch;
+    cudaStream_t stream;
+    int reals;
+    bool tiles; /* there is a kernel of tiles for it */
+    const char *what;
+} lat_hop_trial;
+
+/* The walk of such hops that is known to be the fastest (grid/tuned.h), or, with several ranks or
+ * where there is no choice, the usual one: true. False: it is to be measured, which keeps it; 0, or
+ * -1 with lat_error set. */
+bool lat_gpu_known_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_walk *w);
+int lat_gpu_tune_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_walk *w);
 
 #endif

@@ -102,6 +102,7 @@ typedef struct lat_hop_args {
     bool both; /* sites of both parities: what is said of this one holds of even sites, odd ones lie
                 * behind them; no ghosts */
     bool flip; /* gamma5 of the result; not in half */
+    bool tiles;      /* several columns: by hop_tile, where it can do it */
     bool backwards;  /* the walk begins at its end: there is what the kernel before had last in the
                       * second cache */
     bool early;      /* the kernel may begin while the one before ends (compute capability 9) */

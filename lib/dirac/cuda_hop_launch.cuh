@@ -42,13 +42,10 @@ static cudaError_t launch_many(kernel *k, int bytes, int sides, const lat_hop_ar
     return lat_cuda_start_with((size_t)bytes, a->early, k, blocks_of(a), 128 * sides, stream, *a);
 }
 
-/* Is hop_tile for these columns, and has the lattice its tiles: bricks that are groups, of 2 to 8
- * rows, and pairs of planes? */
+/* Is hop_tile wanted, and has the lattice its tiles? */
 static bool takes_tiles(const lat_hop_args *a)
 {
-    const lat_hop_sites *s = &a->sites;
-    return (DOUBLE ? a->columns > 6 : a->columns > 1 && s->across == 1) && s->strip
-           && s->brick[0] * s->brick[1] == 32 && s->brick[1] >= 2 && s->brick[1] <= 8;
+    return a->tiles && a->columns > 1 && lat_hop_has_tiles(&a->sites);
 }
 
 template <int R, int END, bool PHASES, int SW, bool GHOSTS>

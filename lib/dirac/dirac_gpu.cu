@@ -33,6 +33,7 @@ typedef struct gpu_dirac {
     double log[2];
     long negative[2];
     lat_hop_args hop;           /* what all hops share */
+    lat_hop_walk walk[2];       /* of hops of all columns of the space: D, and b x + a D */
     bool in_turn;               /* as lat_dirac_options has it */
     long iterations;            /* without the host */
     double call[LAT_GPU_SLOTS]; /* of their sums */
@@ -246,6 +247,51 @@ static void set_hop(gpu_dirac *d)
                      && !d->dirac.clover && f->twist == 0;
 }
 
+static lat_hop_launch *launch_of(const gpu_dirac *d)
+{
+    switch (d->s->space.grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE: return lat_hop_double;
+    case LAT_STORAGE_SINGLE: return lat_hop_single;
+    case LAT_STORAGE_HALF: break;
+    }
+    return lat_hop_half;
+}
+
+/* The walks of hops of all columns. What is not known is measured on `between`, which is zero again
+ * afterwards, as third colours of SU(2) have to be. */
+static int tune_walks(gpu_dirac *d)
+{
+    enum { PATTERN = 0x3b }; /* small numbers in all precisions */
+    lat_gpu_space *s = d->s;
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const size_t bytes = (size_t)s->space.columns * s->column;
+    lat_hop_args a = d->hop;
+    a.links = d->links[0];
+    a.in = lat_gpu_at(s, d->between, 1);
+    a.out = lat_gpu_at(s, d->between, 0);
+    a.a = a.b = 1;
+    a.clover_h = d->inverse[0];
+    a.columns = s->space.columns;
+    for (int i = 0; i < a.columns; i++)
+        a.active[i] = (uint8_t)i;
+    bool filled = false;
+    int rc = 0;
+    for (int k = 0; k < 2 && rc == 0; k++) {
+        a.x = k ? a.out : NULL;
+        const bool tiles = s->space.grid->spec.storage != LAT_STORAGE_HALF && d->dirac.reals == 12
+                           && !k && !a.clover_h && !a.phases && lat_hop_has_tiles(&a.sites);
+        const lat_hop_trial t = {&a,    launch_of(d),     stream, d->dirac.reals,
+                                 tiles, k ? "x + D" : "D"};
+        if (lat_gpu_known_walk(s, &t, &d->walk[k]))
+            continue;
+        if (!filled)
+            rc = failed(cudaMemsetAsync(d->between->data, PATTERN, bytes, stream));
+        filled = true;
+        rc = rc || lat_gpu_tune_walk(s, &t, &d->walk[k]) ? -1 : 0;
+    }
+    return rc || (filled && failed(cudaMemsetAsync(d->between->data, 0, bytes, stream))) ? -1 : 0;
+}
+
 static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                            const lat_dirac_options *options)
 {
@@ -273,7 +319,7 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
     set_hop(d);
     d->between = lat_spinor_new(s, "spinors between hops");
     if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0
-        && fill_for(d, u, options->traceless) == 0)
+        && fill_for(d, u, options->traceless) == 0 && tune_walks(d) == 0)
         return &d->dirac;
     gpu_close(&d->dirac);
     return NULL;
@@ -312,17 +358,6 @@ static void set_factor(const gpu_dirac *d, factor f, int parity, double *coeffic
     const double divide = f == DIAGONAL ? 1 : scalar * scalar + twist * twist;
     *coefficient = given * scalar / divide;
     *g5 = given * (f == DIAGONAL ? twist : -twist) / divide;
-}
-
-static cudaError_t launch(const gpu_dirac *d, const lat_hop_args *a)
-{
-    const cudaStream_t stream = lat_gpu_stream(&d->s->space);
-    switch (d->s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE: return lat_hop_double(a, d->dirac.reals, stream);
-    case LAT_STORAGE_SINGLE: return lat_hop_single(a, d->dirac.reals, stream);
-    case LAT_STORAGE_HALF: return lat_hop_half(a, d->dirac.reals, stream);
-    }
-    return cudaErrorNotSupported;
 }
 
 /* Numbers of a column that an end asks for. */
@@ -395,7 +430,12 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
         a.partial = s->partial + (size_t)side * s->groups;
     }
     a.backwards = s->walks++ % 2;
-    return lat_gpu_faces(s, &a, d->in_turn) || failed(launch(d, &a)) ? -1 : 0;
+    lat_gpu_set_walk(&a, p->columns == s->space.columns ? d->walk[j->x != NULL]
+                                                        : lat_gpu_usual_walk(s, p->columns));
+    return lat_gpu_faces(s, &a, d->in_turn)
+                   || failed(launch_of(d)(&a, d->dirac.reals, lat_gpu_stream(&s->space)))
+               ? -1
+               : 0;
 }
 
 /* On the parities of the part: hops that write even sites, odd ones, or both. */

@@ -37,7 +37,7 @@ static void choose_brick(lat_hop_sites *s)
         }
 }
 
-static void set_sites(lat_hop_sites *s, const lat_grid *grid, uint32_t strip)
+static void set_sites(lat_hop_sites *s, const lat_grid *grid)
 {
     memset(s, 0, sizeof *s);
     for (int mu = 0; mu < 4; mu++)
@@ -62,8 +62,6 @@ static void set_sites(lat_hop_sites *s, const lat_grid *grid, uint32_t strip)
     s->by_z = lat_cuda_divide_by(s->extent[2]);
     if (s->plane % 32 == 0 && s->extent[3] % 2 == 0) { /* extents of z are even */
         s->strip = s->extent[2] / 2;
-        while (s->strip > strip && s->strip % 2 == 0)
-            s->strip /= 2;
         s->by_groups = lat_cuda_divide_by(s->plane / 32);
         s->by_strip = lat_cuda_divide_by(s->strip);
         s->by_pairs_t = lat_cuda_divide_by(s->extent[3] / 2);
@@ -107,7 +105,7 @@ static lat_spinor_space *gpu_open(lat_grid *grid, int nc, int columns)
     s->space.grid = grid;
     s->space.nc = nc;
     s->space.columns = columns;
-    set_sites(&s->sites, grid, columns > 3 ? LAT_HOP_STRIP_MANY : LAT_HOP_STRIP);
+    set_sites(&s->sites, grid);
     s->groups = (s->sites.half + 31) / 32;
     s->group = group_bytes(grid->spec.storage);
     s->parity = s->groups * s->group;

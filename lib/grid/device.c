@@ -3,6 +3,7 @@
 #include "device.h"
 
 #include "base/error.h"
+#include "tuned.h"
 #include "grid_internal.h"
 
 /* Who names GPUs wants one of them. */
@@ -22,7 +23,7 @@ int lat_device_begin(const lat_device_options *o, const lat_comm *comm)
     return lat_cuda_available(o, comm) ? 0 : -1;
 }
 
-lat_device *lat_device_open(const lat_device_options *o, const lat_comm *comm)
+static lat_device *open_wanted(const lat_device_options *o, const lat_comm *comm)
 {
     if (wanted(o) == LAT_DEVICE_CPU || o->check)
         return lat_device_cpu(o, comm);
@@ -35,6 +36,16 @@ lat_device *lat_device_open(const lat_device_options *o, const lat_comm *comm)
     if (comm->max(comm, &missing, 1))
         return NULL;
     return missing ? lat_device_cpu(o, comm) : lat_device_gpu(o, comm);
+}
+
+lat_device *lat_device_open(const lat_device_options *o, const lat_comm *comm)
+{
+    lat_device *dev = open_wanted(o, comm);
+    if (dev && o->tune && dev->gpu && comm->size == 1)
+        lat_tuned_set(LAT_TUNE_ANEW);
+    else if (dev && o->tune)
+        lat_warn("nothing is tuned on %s", dev->gpu ? "several ranks" : "the CPU");
+    return dev;
 }
 
 lat_device *lat_device_open_for(const lat_device_options *o, const lat_comm *comm, int nc,

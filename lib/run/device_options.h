@@ -31,6 +31,11 @@ void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
      true}, \
     {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
      "how data go from GPU to GPU; auto: directly between those of one host", true}
+
+/* For tools whose GPU kernels are tuned (grid/tuned.h). */
+#define LAT_TUNE_OPTION(o) \
+    {LAT_OPT_FLAG, "tune", 0, NULL, &(o).tune, 0, 0, \
+     "measure again which order of sites is the fastest on this GPU, and say so", LAT_OPT_LIMIT}
 /* clang-format on */
 
 #endif

@@ -35,7 +35,6 @@ struct lat_wilson {
     lat_dfield *b, *x;
     lat_deflation *deflation;  /* or NULL */
     const lat_wilson_job *job; /* while it runs */
-    int number[LAT_SPINOR_COLUMNS];
 };
 
 /* ---- one precision --------------------------------------------------------------------------- */
@@ -273,8 +272,8 @@ static int load(lat_wilson *w, double *norm)
 {
     const lat_wilson_job *job = w->job;
     lat_spinor_space *s = w->outer.space;
-    const lat_spinor_part both = part_of(LAT_BOTH, job->columns, w->number),
-                          own = part_of(w->outer.system.parity, job->columns, w->number);
+    const lat_spinor_part both = part_of(LAT_BOTH, job->columns, lat_spinor_numbers),
+                          own = part_of(w->outer.system.parity, job->columns, lat_spinor_numbers);
     if (s->ops->put(s, &both, w->b, job->b, job->object)
         || (job->from_x ? s->ops->put(s, &both, w->x, job->x, job->object)
                         : s->ops->zero(s, &own, w->x))
@@ -330,10 +329,8 @@ static void begin(lat_wilson *w, const lat_wilson_job *job)
 {
     w->job = job;
     w->outer.bytes = w->inner.bytes = w->spare.bytes = 0;
-    for (int k = 0; k < job->columns; k++) {
-        w->number[k] = k;
+    for (int k = 0; k < job->columns; k++)
         w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = 0;
-    }
 }
 
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
@@ -358,7 +355,7 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
     for (int k = 0; k < job->columns; k++)
         target[k] = job->target[k] * norm[k] / scale(w);
     const double start = lat_seconds();
-    if (lat_solve(&problem, job->solver, job->columns, w->number, report)
+    if (lat_solve(&problem, job->solver, job->columns, lat_spinor_numbers, report)
         || promote(w, &problem, report))
         return -1;
     const double seconds = lat_seconds() - start;
@@ -380,7 +377,7 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
 /* x = gamma5 M z - i mu z, to the host. */
 static int fetch_twist(lat_wilson *w, double mu, lat_dfield *z, lat_field *x)
 {
-    const lat_spinor_part both = part_of(LAT_BOTH, w->job->columns, w->number);
+    const lat_spinor_part both = part_of(LAT_BOTH, w->job->columns, lat_spinor_numbers);
     const lat_dirac *d = w->outer.d;
     lat_spinor_space *s = w->outer.space;
     lat_scalar minus[LAT_SPINOR_COLUMNS];
@@ -425,13 +422,13 @@ int lat_wilson_twists(lat_wilson *w, const lat_wilson_job *job, int twists, cons
         shift[j] = twist[order[j]] * twist[order[j]];
         rc = (z[j] = lat_spinor_new(s, "the solutions")) ? 0 : -1;
     }
-    const lat_spinor_part both = part_of(LAT_BOTH, job->columns, w->number);
+    const lat_spinor_part both = part_of(LAT_BOTH, job->columns, lat_spinor_numbers);
     rc = rc || load(w, norm) || s->ops->gamma5(s, &both, w->b) ? -1 : 0;
     for (int k = 0; k < job->columns; k++)
         target[k] = job->target[k] * norm[k];
     const double start = lat_seconds();
     if (rc == 0)
-        rc = lat_multishift(&problem, twists, shift, z, job->columns, w->number, report);
+        rc = lat_multishift(&problem, twists, shift, z, job->columns, lat_spinor_numbers, report);
     const double seconds = lat_seconds() - start;
     for (int j = 0; j < twists && rc == 0; j++)
         rc = fetch_twist(w, twist[order[j]], z[j], x[order[j]]);

@@ -794,11 +794,7 @@ int main(int argc, char **argv)
         lat_usage("--momenta is for point sources, which have no vertices");
     if (gauge_file && !vertex)
         lat_usage("--gauge-file is for --vertex");
-    int standard = (second && !strcmp(second, "-")) + (gauge_file && !strcmp(gauge_file, "-"));
-    for (int i = 0; i < lat_opts.nfiles; i++)
-        standard += !strcmp(lat_opts.files[i], "-");
-    if (standard + (lat_opts.nfiles == 0) > 1)
-        lat_usage("only one of the inputs can be stdin");
+    lat_usage_if_stdin_twice((const char *const[]){second, gauge_file}, 2);
     kind = vertex ? LAT_PAIR : LAT_LEG;
     const int code = lat_print_run(read_file, finish);
     lat_input_close(state.second.in);

@@ -62,6 +62,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
      "write to FILE (default: stdout)", true},
     LAT_DEVICE_OPTIONS(device_choice),
+    LAT_TUNE_OPTION(device_choice),
     {0}};
 
 static const lat_tool tool = {

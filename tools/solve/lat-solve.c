@@ -97,6 +97,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
      "go on from the checkpoint FILE, with the same input and options", true},
     LAT_DEVICE_OPTIONS(solving.device),
+    LAT_TUNE_OPTION(solving.device),
     {0}};
 
 static const lat_tool tool = {
