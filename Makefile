@@ -344,7 +344,7 @@ $(hdf5_obj): cflags += $(if $(hdf5_why),,$(hdf5_cflags))
 $(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(hdf5_obj): $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/quark/plain.o $(B)/lib/dirac/host_lanes.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)
+$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/quark/gauss.o $(B)/lib/quark/plain.o $(B)/lib/dirac/host_lanes.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)
 # Links, columns of ghosts, and residuals are the same bits whatever vectors they were in.
 $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/quark/plain.o: cflags += -ffp-contract=off
 

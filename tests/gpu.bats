@@ -605,7 +605,7 @@ ROWS
     solve() { lat-solve --device gpu --no-provenance --kappa .12 --source point:0,0,0,0 "$@" b.lat; }
     lat-solve -v --device gpu --kappa .12 --source point:0,0,0,0 b.lat -o a.lat 2>said
     grep -q "tuned: gpu .* 16,16,8,8 half, 12 columns, .*: D: strip [24]" said
-    grep -q "16,16,8,8 double, 12 columns, .*: x + D: strip" "$file"
+    grep -q "16,16,8,8 double, 12 columns, .*: x + D.strip" "$file"
     [ "$(grep -c . "$file")" -eq 5 ]
     cp "$file" first
     lat-solve -v --device gpu --kappa .12 --source point:0,0,0,0 b.lat -o a.lat 2>said

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gauss.c: Gaussian smearing, a slice at a time. The four spins of a spinor are the lanes of a
- * vector: [colour][re, im][spin]. */
+/* gauss.c: Gaussian smearing, a slice at a time, and of it as many spins as a vector has lanes: all
+ * their steps, so that they stay in the second caches. */
 #include "gauss.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
@@ -10,126 +11,142 @@
 #include "base/memory.h"
 #include "lattice/iterate.h"
 
-typedef double spins __attribute__((vector_size(32)));
-
 typedef struct job {
-    const lat_field *u;
-    size_t first; /* the own site with which the slice begins */
-    int columns;
-    double a;
-    const spins *from;
-    spins *to;
+    const double *links;  /* of the slice: [site][x, y, z][2 N N] */
+    const uint32_t *next; /* [site][x+, y+, z+, x-, y-, z-], sites of the slice */
+    int lanes;            /* spins side by side: 2, 4 or 8 */
+    double keep, a;       /* to = keep from + a sum of hops, */
+    const double *from;   /* [site][colour][re, im][lane] */
+    double *to;
 } job;
 
-/* to += U from, or U^+ from, of N colours. */
-LAT_INLINE void hop(int n, const double *u, bool dagger, int columns, spins *to, const spins *from)
+#define LANES 2
+#include "gauss_lanes.h"
+#define LANES 4
+#include "gauss_lanes.h"
+#define LANES 8
+#include "gauss_lanes.h"
+
+enum { LANES_base = 2, LANES_avx2 = 4, LANES_avx512 = 8, MOST_LANES = 8 };
+
+typedef void sites_fn(const job *j, size_t from, size_t to, int n);
+
+static void sites_base(const job *j, size_t from, size_t to, int n)
 {
-    for (int k = 0; k < columns; k++, to += 2 * n, from += 2 * n)
-        for (int i = 0; i < n; i++) {
-            spins re = to[2 * i], im = to[2 * i + 1];
-            for (int j = 0; j < n; j++) {
-                const double *z = dagger ? u + 2 * (j * n + i) : u + 2 * (i * n + j);
-                const double s = dagger ? -z[1] : z[1];
-                re += z[0] * from[2 * j] - s * from[2 * j + 1];
-                im += z[0] * from[2 * j + 1] + s * from[2 * j];
-            }
-            to[2 * i] = re;
-            to[2 * i + 1] = im;
-        }
+    n == 3 ? sites2(j, from, to, 3) : n == 2 ? sites2(j, from, to, 2) : sites2(j, from, to, n);
 }
-
-/* A step at sites from .. to-1 of the slice. Links are scaled by a. */
-LAT_INLINE void sites(const job *j, size_t from, size_t to, int n)
-{
-    const size_t each = (size_t)j->columns * 2 * (size_t)n;
-    const double keep = 1 - 6 * j->a;
-    lat_iterator w;
-    for (lat_iterator_start(&w, j->u, j->first + from); w.site < j->first + to;
-         lat_iterator_next(&w)) {
-        spins *out = j->to + (w.site - j->first) * each;
-        const spins *in = j->from + (w.site - j->first) * each;
-        for (size_t i = 0; i < each; i++)
-            out[i] = keep * in[i];
-        for (int mu = 0; mu < 3; mu++) {
-            const size_t up = lat_iterator_up(&w, mu), down = lat_iterator_down(&w, mu);
-            double m[LAT_SUN_REALS];
-            lat_load(j->u, w.site * 4 + (size_t)mu, n, m);
-            for (int i = 0; i < 2 * n * n; i++)
-                m[i] *= j->a;
-            hop(n, m, false, j->columns, out, j->from + (up - j->first) * each);
-            lat_load(j->u, down * 4 + (size_t)mu, n, m);
-            for (int i = 0; i < 2 * n * n; i++)
-                m[i] *= j->a;
-            hop(n, m, true, j->columns, out, j->from + (down - j->first) * each);
-        }
-    }
-}
-
-LAT_INLINE void sites_any(const job *j, size_t from, size_t to)
-{
-    switch (j->u->head.nc) {
-    case 2: sites(j, from, to, 2); break;
-    case 3: sites(j, from, to, 3); break;
-    default: sites(j, from, to, j->u->head.nc);
-    }
-}
-
-typedef void sites_fn(const job *j, size_t from, size_t to);
-
-static void sites_base(const job *j, size_t from, size_t to) { sites_any(j, from, to); }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void sites_avx2(const job *j, size_t from, size_t to)
+__attribute__((target("avx2,fma"))) static void sites_avx2(const job *j, size_t from, size_t to,
+                                                           int n)
 {
-    sites_any(j, from, to);
+    n == 3 ? sites4(j, from, to, 3) : n == 2 ? sites4(j, from, to, 2) : sites4(j, from, to, n);
 }
 
 __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void sites_avx512(const job *j,
                                                                                        size_t from,
-                                                                                       size_t to)
+                                                                                       size_t to,
+                                                                                       int n)
 {
-    sites_any(j, from, to);
+    if (j->lanes == 4)
+        n == 3 ? sites4(j, from, to, 3) : sites4(j, from, to, n);
+    else
+        n == 3 ? sites8(j, from, to, 3) : sites8(j, from, to, n);
 }
 #endif
 
 static sites_fn *const kinds[] = LAT_ISA_EACH(sites_, );
+static const int widest[] = LAT_ISA_EACH(LANES_, );
 
-/* [spin][2N] of each spinor to [2N][spin], or back. */
-static void transpose(int n, size_t spinors, double *to, const double *from, bool back)
+/* ---- a slice --------------------------------------------------------------------------------- */
+
+/* What all spins of a slice share, and where some of them are while they are smeared. */
+typedef struct slice {
+    size_t sites;
+    double *links, *a, *b;
+    uint32_t *next;
+} slice;
+
+static void slice_free(slice *s)
 {
-    const int rows = back ? 2 * n : 4, columns = back ? 4 : 2 * n;
+    free(s->links);
+    free(s->a);
+    free(s->b);
+    free(s->next);
+}
+
+static int slice_new(slice *s, const lat_field *u, int t)
+{
+    static const char what[] = "a smeared slice";
+    const int n = u->head.nc;
+    const size_t link = 2 * (size_t)(n * n), most = MOST_LANES * 2 * (size_t)n;
+    s->sites = lat_slice_sites(&u->head);
+    s->links = lat_alloc(s->sites * 3, link * sizeof *s->links, what);
+    s->next = lat_alloc(s->sites * 6, sizeof *s->next, what);
+    s->a = lat_alloc(s->sites, most * sizeof *s->a, what);
+    s->b = lat_alloc(s->sites, most * sizeof *s->b, what);
+    if (!s->links || !s->next || !s->a || !s->b) {
+        slice_free(s);
+        return -1;
+    }
+    const size_t first = s->sites * (size_t)t;
+    enum { SOME = 256 };
 #pragma omp parallel for schedule(static)
-    for (size_t s = 0; s < spinors; s++)
-        for (int i = 0; i < rows; i++)
-            for (int k = 0; k < columns; k++)
-                to[s * 8 * (size_t)n + (size_t)(k * rows + i)] =
-                    from[s * 8 * (size_t)n + (size_t)(i * columns + k)];
+    for (size_t from = 0; from < s->sites; from += SOME) {
+        const size_t to = from + SOME < s->sites ? from + SOME : s->sites;
+        lat_iterator w;
+        for (lat_iterator_start(&w, u, first + from); w.site < first + to; lat_iterator_next(&w))
+            for (int mu = 0; mu < 3; mu++) {
+                const size_t x = w.site - first;
+                s->next[6 * x + (size_t)mu] = (uint32_t)(lat_iterator_up(&w, mu) - first);
+                s->next[6 * x + 3 + (size_t)mu] = (uint32_t)(lat_iterator_down(&w, mu) - first);
+                lat_load(u, w.site * 4 + (size_t)mu, n, s->links + (3 * x + (size_t)mu) * link);
+            }
+    }
+    return 0;
+}
+
+/* Spins from number `spin` on, of all columns, as many as the lanes are, to lanes and back: psi is
+ * [site][column, spin][2N]. */
+static void turn(int n, size_t sites, int spins, int spin, int lanes, double *in_lanes, double *psi,
+                 bool back)
+{
+    const size_t row = 2 * (size_t)n;
+#pragma omp parallel for schedule(static)
+    for (size_t x = 0; x < sites; x++)
+        for (int lane = 0; lane < lanes; lane++) {
+            double *p = psi + (x * (size_t)spins + (size_t)(spin + lane)) * row,
+                   *q = in_lanes + x * row * (size_t)lanes + lane;
+            for (size_t k = 0; k < row; k++)
+                if (back)
+                    p[k] = q[k * (size_t)lanes];
+                else
+                    q[k * (size_t)lanes] = p[k];
+        }
 }
 
 int lat_gauss_slice(const lat_field *u, int t, double width, int steps, int columns, double *psi)
 {
-    const int n = u->head.nc;
-    const size_t slice = lat_slice_sites(&u->head), each = 8 * (size_t)n * (size_t)columns;
-    double *a = lat_alloc(slice * each, sizeof *a, "a smeared slice");
-    double *b = lat_alloc(slice * each, sizeof *b, "a smeared slice");
-    sites_fn *const run = kinds[lat_isa_widest()];
-    for (int i = 0; a && b && i < steps; i++) {
-        if (i == 0)
-            transpose(n, slice * (size_t)columns, a, psi, false);
-        const job j = {u,
-                       slice * (size_t)t,
-                       columns,
-                       width * width / (4 * steps),
-                       (spins *)(i % 2 ? b : a),
-                       (spins *)(i % 2 ? a : b)};
+    const int n = u->head.nc, spins = 4 * columns;
+    const lat_isa isa = lat_isa_widest();
+    const double a = width * width / (4 * steps);
+    slice s;
+    if (steps == 0)
+        return 0;
+    if (slice_new(&s, u, t))
+        return -1;
+    for (int spin = 0, lanes; spin < spins; spin += lanes) {
+        lanes = spins - spin < widest[isa] ? 4 : widest[isa];
+        turn(n, s.sites, spins, spin, lanes, s.a, psi, false);
+        for (int i = 0; i < steps; i++) {
+            double *const ends[] = {s.a, s.b};
+            const job j = {s.links, s.next, lanes, 1 - 6 * a, a, ends[i % 2], ends[1 - i % 2]};
 #pragma omp parallel for schedule(static)
-        for (size_t from = 0; from < slice; from += 64)
-            run(&j, from, from + 64 < slice ? from + 64 : slice);
+            for (size_t from = 0; from < s.sites; from += 64)
+                kinds[isa](&j, from, from + 64 < s.sites ? from + 64 : s.sites, n);
+        }
+        turn(n, s.sites, spins, spin, lanes, steps % 2 ? s.b : s.a, psi, true);
     }
-    if (a && b && steps > 0)
-        transpose(n, slice * (size_t)columns, psi, steps % 2 ? b : a, true);
-    const int rc = a && b ? 0 : -1;
-    free(a);
-    free(b);
-    return rc;
+    slice_free(&s);
+    return 0;
 }
