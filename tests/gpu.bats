@@ -639,3 +639,34 @@ ROWS
     cmp a.lat c.lat
     grep -q "16,16,8,8 half" "$file"
 }
+
+@test "Gaussian smearing of sources and sinks on a GPU is that of the CPU" {
+    local d args
+    # SU(3) and SU(2), extents of which no tile is made, smeared links, a second quark.
+    lat-heatbath -q --device cpu --dims 6,4,10,8 --beta 6 --thermalise 20 --seed 3 -p double -o three.lat
+    lat-heatbath -q --device cpu -N 2 --dims 4,6,4,6 --beta 2.4 --thermalise 20 --seed 3 -p double -o two.lat
+    for links in three two; do
+        for d in cpu gpu; do
+            lat-solve -q --device $d --residual 1e-12 --kappa .12 --source point:1,2,3,4/ape:.4,5,spatial/gauss:2,9 $links.lat -o $d.lat
+        done
+        # |x - x'| <= (1e-12 + 1e-12 + what nine steps round) |b| / lowest value of M, which is above .1 at this kappa
+        lat-diff --tolerance 2e-11 cpu.lat gpu.lat
+        while read -r args; do
+            for d in cpu gpu; do
+                # shellcheck disable=SC2086 # several words
+                lat-corr --device $d --channels mesons --momenta 1 $args -U $links.lat cpu.lat >$d.tsv
+            done
+            # Sums of |S|^2 (or ^3), of which each S was rounded a dozen times a step.
+            paste cpu.tsv gpu.tsv | awk -F'\t' '
+                NR > 1 { n++; m = NF / 2; for (i = 7; i <= 8; i++) { d = $i - $(i + m); if (d * d > worst) worst = d * d; if ($i * $i > size) size = $i * $i } }
+                END { print n, worst, size; exit !(n > 20 && size > 0 && worst <= 1e-26 * size) }'
+        done <<'ROWS'
+--sink gauss:2,9
+--sink ape:.4,5,spatial/gauss:1,2/gauss:2,50
+--sink gauss:2,9 --second gpu.lat
+ROWS
+    done
+    # The whole spinor: of one column, and of a GPU that is taken by itself.
+    lat-corr --device gpu --json --sink gauss:2,9 -U two.lat cpu.lat | grep -q '"sink": "gauss:2,9"'
+    refuses 2 "lat-corr: --device is for --sink, whose smearing a GPU does" lat-corr --device gpu cpu.lat
+}

@@ -46,6 +46,8 @@ struct lat_source {
     unsigned dilute;
     step step[MOST_STEPS];
     int steps;
+    lat_gauss_fn *gauss; /* with `with`; NULL: lat_gauss_slice */
+    void *with;
     const lat_field *u;
     long config;
 };
@@ -675,6 +677,27 @@ int lat_source_begin(lat_source *s, const lat_field *u, long config)
     return 0;
 }
 
+int lat_source_gauss_steps(const lat_source *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->steps; i++)
+        n += s->step[i].gauss ? s->step[i].times : 0;
+    return n;
+}
+
+void lat_source_smear_by(lat_source *s, lat_gauss_fn *fn, void *with)
+{
+    s->gauss = fn;
+    s->with = with;
+}
+
+static int gauss(const lat_source *s, const step *p, const lat_field *u, int t, int columns,
+                 double *psi)
+{
+    return s->gauss ? s->gauss(s->with, u, t, p->width, p->times, columns, psi)
+                    : lat_gauss_slice(u, t, p->width, p->times, columns, psi);
+}
+
 static bool zero(const double *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -691,7 +714,7 @@ int lat_sink_smear(const lat_source *s, int t, int columns, double *psi)
     for (int i = 0; i < s->steps; i++)
         if (!s->step[i].gauss)
             links = &s->step[i].smeared;
-        else if (lat_gauss_slice(links, t, s->step[i].width, s->step[i].times, columns, psi))
+        else if (gauss(s, &s->step[i], links, t, columns, psi))
             return -1;
     return 0;
 }

@@ -38,8 +38,15 @@ void lat_source_free(lat_source *s);
  * lat_opts.force 0 and a warning. For texts of a user: those of headers say what was done. */
 int lat_source_check_steps(const lat_source *s);
 
-int lat_source_columns(const lat_source *s); /* of a field: 4 N, or 1 */
-int lat_source_fields(const lat_source *s);  /* 1, or more of diluted noise */
+int lat_source_columns(const lat_source *s);     /* of a field: 4 N, or 1 */
+int lat_source_fields(const lat_source *s);      /* 1, or more of diluted noise */
+int lat_source_gauss_steps(const lat_source *s); /* of all its gauss:w,n together */
+
+/* Gaussian steps are done by fn(with, ..), which is as lat_gauss_slice (gauss.h), in place of it.
+ */
+typedef int lat_gauss_fn(void *with, const lat_field *u, int t, double width, int steps,
+                         int columns, double *psi);
+void lat_source_smear_by(lat_source *s, lat_gauss_fn *fn, void *with);
 
 /* Before the columns of each configuration, with its number in the stream, which random numbers
  * depend on: the links, or any field of the lattice on its ranks if links are not used. The ghosts

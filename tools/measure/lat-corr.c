@@ -14,13 +14,16 @@
 #include "formats/fields.h"
 #include "quark/contract.h"
 #include "quark/source.h"
+#include "run/device_options.h"
 #include "run/feed.h"
 #include "run/links.h"
 #include "run/overlap.h"
+#include "run/smearer.h"
 #include "run/tool.h"
 #include "smear/smear.h"
 
 static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_file, *origin;
+static lat_device_options device;
 
 static const lat_option options[] = {
     {LAT_OPT_TEXT, "channels", 0, "LIST", &channels, 0, 0,
@@ -42,6 +45,7 @@ static const lat_option options[] = {
      "site of the source, from which t and phases count, where the header does not say it; another "
      "one than it says is refused without --force",
      false},
+    LAT_DEVICE_OPTIONS(device),
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
 
@@ -63,6 +67,7 @@ typedef struct run {
     lat_feed first, second;
     lat_links links; /* of --gauge-file */
     lat_source *sink;
+    lat_smearer smearer;
     lat_channel *channel;
     int (*momentum)[3];
     double (*shift)[3];
@@ -103,7 +108,11 @@ static int find_links(run *r, long config)
         return -1;
     if (!sink)
         return 0;
-    if (!r->sink && (!(r->sink = lat_sink_new(sink, head)) || lat_source_check_steps(r->sink)))
+    const double spinors = (second ? 2 : 1) * (double)lat_volume(&head->geom)
+                           * (double)lat_header_objects(head);
+    if (!r->sink
+        && (!(r->sink = lat_sink_new(sink, head)) || lat_source_check_steps(r->sink)
+            || lat_smearer_open(&r->smearer, r->sink, &device, lat_opts.comm, spinors)))
         return -1;
     return lat_source_begin(r->sink, &r->links.u, config);
 }
@@ -539,6 +548,10 @@ static void check_usage(void)
         lat_usage("--sink smears with links: --gauge-file is needed");
     if (gauge_file && !sink && !second)
         lat_usage("--gauge-file is for --sink and --second");
+    static const char *const of_sink[] = {"device", "gpus", "transport"};
+    for (size_t i = 0; !sink && i < sizeof of_sink / sizeof *of_sink; i++)
+        if (lat_opt_given(of_sink[i]))
+            lat_usage("--%s is for --sink, whose smearing a GPU does", of_sink[i]);
 }
 
 int main(int argc, char **argv)
@@ -546,6 +559,9 @@ int main(int argc, char **argv)
     run r = {.headed = false};
     lat_options_parse(&tool, argc, argv);
     check_usage();
+    if ((device.choice != LAT_DEVICE_AUTO || device.gpus)
+        && lat_device_begin(&device, lat_opts.comm)) /* else it is not sure that it is needed */
+        return lat_report(LAT_FAILED);
     lat_output *out = lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT, lat_opts.comm);
     r.text = out ? lat_text_open(out) : NULL;
     int rc = r.text ? read_all(&r) : -1;
@@ -557,6 +573,8 @@ int main(int argc, char **argv)
         rc = lat_text_close(r.text, out);
     }
     lat_source_free(r.sink);
+    lat_smearer_end(&r.smearer);
+    lat_device_end();
     lat_links_free(&r.links);
     free(r.channel);
     free(r.momentum);

@@ -18,6 +18,7 @@
 #include "smear/smear.h"
 #include "quark/source.h"
 #include "run/inverter.h"
+#include "run/smearer.h"
 #include "run/tool.h"
 #include "run/twists.h"
 #include "stream/stream.h"
@@ -117,6 +118,7 @@ typedef struct run {
     FILE *log;
     bool agreed; /* all ranks know that the output cannot be written */
     lat_source *source;
+    lat_smearer smearer; /* of its steps */
     double mass[MOST_MASSES];
     int masses;
     lat_smear smear;
@@ -347,7 +349,8 @@ static int on_links(run *r)
 {
     if (!r->source
         && (!(r->source = lat_source_new(source_text, &r->v.links.u.head))
-            || lat_source_check_steps(r->source)))
+            || lat_source_check_steps(r->source)
+            || lat_smearer_serve(&r->smearer, r->source, r->v.device)))
         return LAT_FAILED;
     if (lat_source_begin(r->source, &r->v.links.u, lat_inverter_config(&r->v)))
         return LAT_FAILED;
@@ -618,6 +621,7 @@ int main(int argc, char **argv)
         give_up(&r, code);
     lat_inverter_close(&r.v);
     lat_source_free(r.source);
+    lat_smearer_end(&r.smearer);
     lat_field_free(&r.v.smeared);
     lat_device_close(r.v.cpu);
     lat_device_close(r.v.device);

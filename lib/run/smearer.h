@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* smearer.h: where the Gaussian steps of sources and sinks are done: on the CPU, or on a GPU. All
+ * ranks call these functions. */
+#ifndef LAT_RUN_SMEARER_H
+#define LAT_RUN_SMEARER_H
+
+#include "dirac/gauss_gpu.h"
+#include "quark/source.h"
+
+/* All zero: the CPU. */
+typedef struct lat_smearer {
+    lat_device *own; /* opened here */
+    lat_gauss_gpu *gpu;
+} lat_smearer;
+
+/* From here on the Gaussian steps of s are done on `device`, if that is a GPU. m outlives s. 0, or
+ * -1 with lat_error set. */
+int lat_smearer_serve(lat_smearer *m, lat_source *s, lat_device *device);
+
+/* The same on a device of its own, as the options say; AUTO is a GPU if so many spinors of the
+ * lattice would keep the CPU longer than it takes to start one. */
+int lat_smearer_open(lat_smearer *m, lat_source *s, const lat_device_options *o,
+                     const lat_comm *comm, double spinors);
+
+/* Ends it; a device that was given must still be open. */
+void lat_smearer_end(lat_smearer *m);
+
+#endif
