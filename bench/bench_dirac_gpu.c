@@ -263,8 +263,7 @@ int main(int argc, char **argv)
     lat_tool_name = "bench_dirac_gpu";
     if (!gpu_device())
         return lat_report(LAT_FAILED);
-    if (getenv("LAT_TUNE") && !strcmp(getenv("LAT_TUNE"), "never"))
-        lat_tuned_set(LAT_TUNE_NEVER);
+    lat_tuned_set(bench_tuned() ? LAT_TUNE_ONCE : LAT_TUNE_NEVER);
     const double copy = lat_gpu_copy_bandwidth((size_t)1 << 30);
     if (copy < 0)
         return lat_report(LAT_FAILED);

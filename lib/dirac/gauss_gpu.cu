@@ -7,6 +7,7 @@
 extern "C" {
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "gauss_gpu.h"
 #include "staging.h"
 }
@@ -101,7 +102,7 @@ static int put(const lat_cuda_device *dev, void *to, const void *from, size_t by
         const int b = (int)(k % 2);
         if (failed(cudaEventSynchronize(dev->done[b])))
             return -1;
-        lat_stage_bytes(dev->pinned[b], (const char *)from + at, n);
+        lat_memcpy(dev->pinned[b], (const char *)from + at, n);
         if (failed(cudaMemcpyAsync((char *)to + at, dev->pinned[b], n, cudaMemcpyHostToDevice,
                                    dev->stream))
             || failed(cudaEventRecord(dev->done[b], dev->stream)))
@@ -119,8 +120,8 @@ static int get(const lat_cuda_device *dev, void *to, const void *from, size_t by
         if (failed(cudaEventSynchronize(dev->done[b])))
             return -1;
         if (k >= 2)
-            lat_stage_bytes((char *)to + old, dev->pinned[b],
-                            bytes - old < LAT_CUDA_STAGE ? bytes - old : LAT_CUDA_STAGE);
+            lat_memcpy((char *)to + old, dev->pinned[b],
+                       bytes - old < LAT_CUDA_STAGE ? bytes - old : LAT_CUDA_STAGE);
         if (k < pieces
             && (failed(cudaMemcpyAsync(dev->pinned[b], (const char *)from + at,
                                        bytes - at < LAT_CUDA_STAGE ? bytes - at : LAT_CUDA_STAGE,

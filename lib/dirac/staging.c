@@ -36,14 +36,6 @@ void lat_stage_space_links(const lat_field *u, size_t first, size_t count, doubl
             lat_field_get(u, (first + i) * 4 + mu, to + (3 * i + mu) * link);
 }
 
-void lat_stage_bytes(void *to, const void *from, size_t bytes)
-{
-    static const size_t piece = 1 << 18;
-#pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < bytes; at += piece)
-        memcpy((char *)to + at, (const char *)from + at, bytes - at < piece ? bytes - at : piece);
-}
-
 void lat_stage_spinors(const lat_field *f, int object, size_t first, size_t count, double *to)
 {
     const size_t objects = lat_header_objects(&f->head);

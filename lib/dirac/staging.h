@@ -20,9 +20,6 @@ void lat_unstage_spinors(lat_field *f, int object, size_t first, size_t count, c
 /* Links of x, y and z alone, as they are: [count][3][2 N N]. */
 void lat_stage_space_links(const lat_field *u, size_t first, size_t count, double *to);
 
-/* memcpy. */
-void lat_stage_bytes(void *to, const void *from, size_t bytes);
-
 /* The numbers of `random` in spinor.h, in the basis of host fields: [count][24]. */
 void lat_stage_random(uint64_t seed, int column, int nc, size_t first, size_t count, double *to);
 
