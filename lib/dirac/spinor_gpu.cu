@@ -123,83 +123,92 @@ static lat_spinor_space *gpu_open(lat_grid *grid, int nc, int columns)
 typedef struct host_spinors {
     const lat_field *from;
     lat_field *to;
-    int object, column;
+    int columns, object[LAT_SPINOR_COLUMNS], column[LAT_SPINOR_COLUMNS];
     lat_parity parity; /* of what is written */
-    uint64_t seed;
-    size_t site; /* the lattice's natural index of the first one here */
+    uint64_t seed;     /* of one column */
+    size_t site;       /* the lattice's natural index of the first one here */
 } host_spinors;
 
 static void fill(const host_spinors *h, int nc, size_t first, size_t count, double *v)
 {
     if (h->from)
-        lat_stage_spinors(h->from, h->object, first, count, v);
+        lat_stage_spinors(h->from, h->columns, h->object, first, count, v);
     else
-        lat_stage_random(h->seed, h->column, nc, h->site + first, count, v);
+        lat_stage_random(h->seed, h->column[0], nc, h->site + first, count, v);
 }
 
+/* A piece is [column][site][24]. */
 template <int P>
 static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *dev,
                                const host_spinors *h, int b, size_t first, size_t count,
-                               char *column)
+                               char *columns)
 {
-    const size_t bytes = count * LAT_STAGE_SPINOR * sizeof(double);
+    const size_t each = count * LAT_STAGE_SPINOR,
+                 bytes = (size_t)h->columns * each * sizeof(double);
     double *const raw = (double *)dev->raw[b];
     const double *const g = s->space.temporal ? (const double *)s->space.temporal->device : NULL;
     const unsigned blocks = lat_cuda_blocks(count, THREADS);
     cudaError_t e = cudaSuccess;
-    if (!h->to) {
+    if (!h->to)
         e = cudaMemcpyAsync(raw, dev->pinned[b], bytes, cudaMemcpyHostToDevice, dev->stream);
-        pack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(
-            s->sites, s->parity, h->parity, raw, h->from ? g : NULL, first, count, column);
-        e = e ? e : cudaGetLastError();
-    } else {
-        unpack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw, g, first,
-                                                               count, column);
+    for (int k = 0; k < h->columns && !e; k++) {
+        char *const column = columns + (size_t)h->column[k] * s->column;
+        if (!h->to)
+            pack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(
+                s->sites, s->parity, h->parity, raw + (size_t)k * each, h->from ? g : NULL, first,
+                count, column);
+        else
+            unpack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(
+                s->sites, s->parity, raw + (size_t)k * each, g, first, count, column);
         e = cudaGetLastError();
+    }
+    if (h->to)
         e = e ? e
               : cudaMemcpyAsync(dev->pinned[b], raw, bytes, cudaMemcpyDeviceToHost, dev->stream);
-    }
     return e ? e : cudaEventRecord(dev->done[b], dev->stream);
 }
 
 static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, const host_spinors *h,
-                         int b, size_t first, size_t count, char *column)
+                         int b, size_t first, size_t count, char *columns)
 {
     switch (s->space.grid->spec.storage) {
     case LAT_STORAGE_DOUBLE:
-        return start_piece<LAT_STORAGE_DOUBLE>(s, dev, h, b, first, count, column);
+        return start_piece<LAT_STORAGE_DOUBLE>(s, dev, h, b, first, count, columns);
     case LAT_STORAGE_SINGLE:
-        return start_piece<LAT_STORAGE_SINGLE>(s, dev, h, b, first, count, column);
-    case LAT_STORAGE_HALF: return start_piece<LAT_STORAGE_HALF>(s, dev, h, b, first, count, column);
+        return start_piece<LAT_STORAGE_SINGLE>(s, dev, h, b, first, count, columns);
+    case LAT_STORAGE_HALF:
+        return start_piece<LAT_STORAGE_HALF>(s, dev, h, b, first, count, columns);
     }
     return cudaErrorNotSupported;
 }
 
-/* A staging buffer at a time: the host is at work on one, the device on the other. */
+/* A staging buffer at a time, all columns of some sites: the host is at work on one, the device on
+ * the other. */
 static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *h)
 {
     const lat_gpu_space *s = lat_gpu_space_of(space);
     const lat_cuda_device *dev = lat_cuda_device_of(space->grid->dev);
     const bool put = !h->to;
-    const size_t most = LAT_CUDA_STAGE / (LAT_STAGE_SPINOR * sizeof(double)),
+    const size_t most = LAT_CUDA_STAGE / ((size_t)h->columns * LAT_STAGE_SPINOR * sizeof(double)),
                  n = 2 * (size_t)s->sites.half;
     const size_t pieces = (n + most - 1) / most;
-    char *const column = (char *)x->data + (size_t)h->column * s->column;
-    if (h->from && failed(cudaMemsetAsync(column, 0, s->column, dev->stream)))
-        return -1;
+    for (int k = 0; k < h->columns && h->from; k++)
+        if (failed(cudaMemsetAsync((char *)x->data + (size_t)h->column[k] * s->column, 0, s->column,
+                                   dev->stream)))
+            return -1;
     for (size_t k = 0; k < pieces + (put ? 0 : 2); k++) {
         const int b = (int)(k % 2);
-        const size_t at = k * most, old = at - 2 * most;
-        if (h->from && lat_stage_zero(h->from, h->object, at, n - at < most ? n - at : most))
+        const size_t at = k * most, old = at - 2 * most, count = n - at < most ? n - at : most;
+        if (h->from && lat_stage_zero(h->from, h->columns, h->object, at, count))
             continue; /* as most of a source is */
         if (failed(cudaEventSynchronize(dev->done[b])))
             return -1;
         if (!put && k >= 2)
-            lat_unstage_spinors(h->to, h->object, old, n - old < most ? n - old : most,
+            lat_unstage_spinors(h->to, h->columns, h->object, old, n - old < most ? n - old : most,
                                 (const double *)dev->pinned[b]);
         if (put)
-            fill(h, space->nc, at, n - at < most ? n - at : most, (double *)dev->pinned[b]);
-        if (k < pieces && failed(start(s, dev, h, b, at, n - at < most ? n - at : most, column)))
+            fill(h, space->nc, at, count, (double *)dev->pinned[b]);
+        if (k < pieces && failed(start(s, dev, h, b, at, count, (char *)x->data)))
             return -1;
     }
     return 0;
@@ -219,32 +228,34 @@ static int check_host(const lat_spinor_space *s, const lat_spinor_part *p, const
     return 0;
 }
 
+/* Columns of a host field, all of them together. */
+static host_spinors of_host(const lat_spinor_part *p, const int *object)
+{
+    host_spinors h = {};
+    h.columns = p->columns;
+    h.parity = LAT_BOTH;
+    for (int i = 0; i < p->columns; i++) {
+        h.column[i] = p->column[i];
+        h.object[i] = object[p->column[i]];
+    }
+    return h;
+}
+
 static int gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x,
                    const lat_field *host, const int *object)
 {
-    if (check_host(s, p, host, object))
-        return -1;
-    for (int i = 0; i < p->columns; i++) {
-        const int c = p->column[i];
-        const host_spinors h = {host, NULL, object[c], c, LAT_BOTH, 0, 0};
-        if (transfer(s, x, &h))
-            return -1;
-    }
-    return 0;
+    host_spinors h = of_host(p, object);
+    h.from = host;
+    return check_host(s, p, host, object) || (p->columns && transfer(s, x, &h)) ? -1 : 0;
 }
 
 static int gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
                    lat_field *host, const int *object)
 {
-    if (check_host(s, p, host, object))
-        return -1;
-    for (int i = 0; i < p->columns; i++) {
-        const int c = p->column[i];
-        const host_spinors h = {NULL, host, object[c], c, LAT_BOTH, 0, 0};
-        if (transfer(s, (lat_dfield *)x, &h))
-            return -1;
-    }
-    return 0;
+    host_spinors h = of_host(p, object);
+    h.to = host;
+    return check_host(s, p, host, object) || (p->columns && transfer(s, (lat_dfield *)x, &h)) ? -1
+                                                                                              : 0;
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
@@ -633,7 +644,7 @@ static int gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t se
     const size_t slice = 2 * (size_t)lat_gpu_space_of(s)->sites.slice,
                  site = grid->halo ? (size_t)grid->slab.first * slice : 0;
     for (int i = 0; i < p->columns; i++) {
-        const host_spinors h = {NULL, NULL, 0, p->column[i], p->parity, seed, site};
+        const host_spinors h = {NULL, NULL, 1, {0}, {p->column[i]}, p->parity, seed, site};
         if (transfer(s, x, &h))
             return -1;
     }

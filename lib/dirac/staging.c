@@ -36,20 +36,22 @@ void lat_stage_space_links(const lat_field *u, size_t first, size_t count, doubl
             lat_field_get(u, (first + i) * 4 + mu, to + (3 * i + mu) * link);
 }
 
-void lat_stage_spinors(const lat_field *f, int object, size_t first, size_t count, double *to)
+void lat_stage_spinors(const lat_field *f, int n, const int *object, size_t first, size_t count,
+                       double *to)
 {
     const size_t objects = lat_header_objects(&f->head);
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++) {
-        double *const v = to + LAT_STAGE_SPINOR * i;
-        lat_field_get(f, (first + i) * objects + (size_t)object, v);
-        widen(f->head.nc, 4, v);
-    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < (size_t)n; k++) {
+            double *const v = to + LAT_STAGE_SPINOR * (k * count + i);
+            lat_field_get(f, (first + i) * objects + (size_t)object[k], v);
+            widen(f->head.nc, 4, v);
+        }
 }
 
 /* Compares with the zeros of another object, as bytes are compared faster than numbers; -0 is not
  * taken for zero. A thread leaves at the first object that is not. */
-bool lat_stage_zero(const lat_field *f, int object, size_t first, size_t count)
+bool lat_stage_zero(const lat_field *f, int n, const int *object, size_t first, size_t count)
 {
     enum { SOME = 512 };
     static const double zeros[8 * LAT_MAX_COLOURS];
@@ -58,22 +60,27 @@ bool lat_stage_zero(const lat_field *f, int object, size_t first, size_t count)
     bool zero = true;
 #pragma omp parallel for schedule(static) reduction(&& : zero)
     for (size_t from = 0; from < count; from += SOME)
-        for (size_t i = from; i < count && i < from + SOME && zero; i++)
-            zero = !memcmp((const char *)f->data + ((first + i) * objects + (size_t)object) * bytes,
-                           zeros, bytes);
+        for (size_t i = from; i < count && i < from + SOME; i++)
+            for (int k = 0; k < n && zero; k++) {
+                const size_t at = (first + i) * objects + (size_t)object[k];
+                zero = !memcmp((const char *)f->data + at * bytes, zeros, bytes);
+            }
     return zero;
 }
 
-void lat_unstage_spinors(lat_field *f, int object, size_t first, size_t count, const double *from)
+void lat_unstage_spinors(lat_field *f, int n, const int *object, size_t first, size_t count,
+                         const double *from)
 {
     const size_t objects = lat_header_objects(&f->head), row = 2 * (size_t)f->head.nc;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++) {
-        double v[LAT_STAGE_SPINOR];
-        for (size_t s = 0; s < 4; s++)
-            memcpy(v + row * s, from + LAT_STAGE_SPINOR * i + 6 * s, row * sizeof *v);
-        lat_field_put(f, (first + i) * objects + (size_t)object, v);
-    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < (size_t)n; k++) {
+            double v[LAT_STAGE_SPINOR];
+            for (size_t s = 0; s < 4; s++)
+                memcpy(v + row * s, from + LAT_STAGE_SPINOR * (k * count + i) + 6 * s,
+                       row * sizeof *v);
+            lat_field_put(f, (first + i) * objects + (size_t)object[k], v);
+        }
 }
 
 void lat_stage_random(uint64_t seed, int column, int nc, size_t first, size_t count, double *to)

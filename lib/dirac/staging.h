@@ -12,10 +12,14 @@ enum { LAT_STAGE_LINK = 18, LAT_STAGE_SPINOR = 24 }; /* reals */
 /* Links first .. first+count-1: [count][18]. */
 void lat_stage_links(const lat_field *u, size_t first, size_t count, double *to);
 
-/* Spinor `object` of sites first .. first+count-1: [count][24]; and back. */
-void lat_stage_spinors(const lat_field *f, int object, size_t first, size_t count, double *to);
-bool lat_stage_zero(const lat_field *f, int object, size_t first, size_t count); /* all zero? */
-void lat_unstage_spinors(lat_field *f, int object, size_t first, size_t count, const double *from);
+/* Spinors object[0..n-1] of sites first .. first+count-1: [n][count][24]; and back. */
+void lat_stage_spinors(const lat_field *f, int n, const int *object, size_t first, size_t count,
+                       double *to);
+void lat_unstage_spinors(lat_field *f, int n, const int *object, size_t first, size_t count,
+                         const double *from);
+
+/* Are they all zero? */
+bool lat_stage_zero(const lat_field *f, int n, const int *object, size_t first, size_t count);
 
 /* Links of x, y and z alone, as they are: [count][3][2 N N]. */
 void lat_stage_space_links(const lat_field *u, size_t first, size_t count, double *to);
