@@ -266,15 +266,9 @@ static cplx meson(const trace *t, int n, const double *s1, const double *s2)
     }
 }
 
-static void site_load(site_propagator *to, const double *s)
-{
-    for (int column = 0; column < 12; column++)
-        for (int i = 0; i < 12; i++)
-            memcpy(&to->s[i % 3][column % 3][i / 3][column / 3], s + 2 * (12 * column + i),
-                   sizeof(cplx));
-}
-
 /* ---- sums over a slice ----------------------------------------------------------------------- */
+
+enum { BARYON_REALS = 288 }; /* of a propagator of SU(3) at a site */
 
 /* All that a chunk of sites needs. */
 typedef struct job {
@@ -284,7 +278,7 @@ typedef struct job {
     const int *row;     /* of each channel: that of its first momentum; the others follow */
     int rows;
     int longest; /* coordinates in a row of `phase` */
-    bool baryons, two;
+    bool baryons;
     const double *first, *second;
 } job;
 
@@ -297,27 +291,21 @@ static cplx phase_of(const job *j, int row, const int *x)
     return xyz;
 }
 
-/* Adds site number `site` of the slice, the value of each channel times each phase. */
-static void add_site(const job *j, size_t site, const cplx *phase, cplx *sum)
+/* Adds site number `site` of the slice, the value of each channel times each phase. baryon: their
+ * values at this site, LAT_BARYON_LANES apart. */
+static void add_site(const job *j, size_t site, const cplx *phase, const cplx *baryon, cplx *sum)
 {
     const lat_contraction *c = j->c;
     const int n = c->head->nc;
     const size_t reals = 32 * (size_t)n * (size_t)n;
     const double *s1 = j->first + site * reals, *s2 = j->second + site * reals;
-    site_propagator u, s;
-    site_baryon last = {.known = false};
-    if (j->baryons)
-        site_load(&u, s1);
-    if (j->baryons && j->two)
-        site_load(&s, s2);
     for (int k = 0; k < c->channels; k++) {
         const lat_channel *channel = &c->channel[k];
         cplx *to = sum + k * c->momenta;
-        cplx v = channel->kind == LAT_MESON ? meson(&j->trace[k], n, s1, s2)
-                 : channel->kind == LAT_PCAC
-                     ? (cplx){meson(&j->trace[k], n, s1, s2).re,
-                              meson(&j->trace[c->channels], n, s1, s2).re}
-                     : lat_baryon_site(channel, &u, j->two ? &s : &u, &last);
+        cplx v = channel->kind == LAT_MESON  ? meson(&j->trace[k], n, s1, s2)
+                 : channel->kind == LAT_PCAC ? (cplx){meson(&j->trace[k], n, s1, s2).re,
+                                                      meson(&j->trace[c->channels], n, s1, s2).re}
+                                             : baryon[k * LAT_BARYON_LANES];
         if (channel->kind == LAT_PCAC) {
             to->re += v.re;
             to->im += v.im;
@@ -331,13 +319,20 @@ static void add_site(const job *j, size_t site, const cplx *phase, cplx *sum)
 static void add_sites(const void *with, size_t from, size_t to, double *scratch, double *sum)
 {
     const job *j = with;
-    cplx *phase = (cplx *)scratch;
+    const lat_contraction *c = j->c;
+    cplx *phase = (cplx *)scratch, *baryon = phase + j->rows;
+    const size_t group = j->baryons ? (size_t)lat_baryon_lanes() : 1;
     for (size_t site = from; site < to; site++) {
+        const size_t lane = (site - from) % group;
         int x[LAT_MAX_DIMS];
-        lat_coordinates(&j->c->head->geom, site, x);
+        if (j->baryons && lane == 0)
+            lat_baryon_sites(c->channel, c->channels, j->first + site * BARYON_REALS,
+                             j->second + site * BARYON_REALS,
+                             (int)(to - site < group ? to - site : group), baryon);
+        lat_coordinates(&c->head->geom, site, x);
         for (int i = 0; i < j->rows; i++)
             phase[i] = phase_of(j, i, x);
-        add_site(j, site, phase, (cplx *)sum);
+        add_site(j, site, phase, baryon + lane, (cplx *)sum);
     }
 }
 
@@ -397,7 +392,7 @@ static void make_traces(const lat_contraction *c, trace *t)
 int lat_contract_slice(const lat_contraction *c, const double *first, const double *second,
                        double *out)
 {
-    job j = {.c = c, .first = first, .second = second, .two = first != second};
+    job j = {.c = c, .first = first, .second = second};
     for (int i = 0; i < 3; i++)
         j.longest = c->head->geom.dims[i] > j.longest ? c->head->geom.dims[i] : j.longest;
     for (int k = 0; k < c->channels; k++)
@@ -412,7 +407,9 @@ int lat_contract_slice(const lat_contraction *c, const double *first, const doub
         j.row = row;
         j.phase = phase;
         rc = lat_slice_sum(lat_slice_sites(c->head), 2 * (size_t)c->channels * (size_t)c->momenta,
-                           2 * (size_t)j.rows, add_sites, &j, out);
+                           2 * (size_t)j.rows
+                               + (j.baryons ? 2 * LAT_BARYON_LANES * (size_t)c->channels : 0),
+                           add_sites, &j, out);
     }
     free(t);
     free(row);

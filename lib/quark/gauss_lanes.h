@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gauss_lanes.h: a step of Gaussian smearing for LANES spins side by side, 2, 4 or 8. gauss.c
- * includes it once for each; there is no guard. */
+/* gauss_lanes.h: a step of Gaussian smearing for LANES spins side by side, 2, 4 or 8 (template;
+ * gauss.c expands it for each). */
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)
 #define V PASTE(vector, LANES)
