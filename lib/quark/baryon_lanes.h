@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* baryon_lanes.h: baryons at LANES sites side by side, 2, 4 or 8. contract_baryons.c includes it
- * once for each, with TARGET, the instructions that functions may have; there is no guard.
+/* baryon_lanes.h: baryons at LANES sites side by side, 2, 4 or 8, by functions that may have the
+ * instructions of TARGET (template; contract_baryons.c expands it for each).
  *
  * For O = eps_abc (q_a^T G r_b) p_c the conjugate operator is eps_abc pbar_c rbar_b Gb qbar_a with
  * Gb = gamma_t G* gamma_t. With D = G R Gb^T, R the propagator of r, and
@@ -15,10 +15,6 @@
 #define number AS(number_of_)
 #define matrix AS(matrix_of_)
 #define propagator AS(propagator_of_)
-#define ZERO \
-    { \
-        {0}, { 0 } \
-    }
 
 typedef double AS(reals_of_) __attribute__((vector_size(8 * LANES)));
 typedef struct number {
@@ -70,7 +66,7 @@ static TARGET void AS(diquark)(propagator *e, const propagator *q, const propaga
             const matrix *x = &d->s[l.b][r.b], *y = &q->s[l.a][r.a];
             for (int rho = 0; rho < 4; rho++)
                 for (int beta = 0; beta < 4; beta++) {
-                    number sum = ZERO;
+                    number sum = {{0}, {0}};
                     for (int mu = 0; mu < 4; mu++)
                         AS(add_product)(&sum, (*x)[mu][rho], (*y)[mu][beta]);
                     e->s[c / 3][c % 3][rho][beta].re += l.sign * r.sign * sum.re;
@@ -85,14 +81,14 @@ static TARGET void AS(add)(matrix g, double direct, double exchange, const propa
 {
     for (int c = 0; c < 9; c++) {
         const matrix *x = &p->s[c / 3][c % 3], *y = &e->s[c / 3][c % 3];
-        number trace = ZERO;
+        number trace = {{0}, {0}};
         for (int i = 0; i < 4; i++) {
             trace.re += direct * (*y)[i][i].re;
             trace.im += direct * (*y)[i][i].im;
         }
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < 4; j++) {
-                number sum = ZERO;
+                number sum = {{0}, {0}};
                 for (int k = 0; exchange != 0 && k < 4; k++)
                     AS(add_product)(&sum, (*x)[i][k], (*y)[k][j]);
                 g[i][j].re += exchange * sum.re;
@@ -150,7 +146,7 @@ static TARGET number AS(project)(const matrix g, bool backward)
 {
     const lat_gamma t = lat_gamma_of(LAT_GAMMA_T); /* ones alone */
     const double sign = backward ? -0.5 : 0.5;
-    number sum = ZERO;
+    number sum = {{0}, {0}};
     for (int i = 0; i < 4; i++) {
         sum.re += 0.5 * g[i][i].re + sign * g[t.column[i]][i].re;
         sum.im += 0.5 * g[i][i].im + sign * g[t.column[i]][i].im;
@@ -185,12 +181,12 @@ static TARGET void AS(upper)(propagator *to, const propagator *from)
 static TARGET number AS(triple)(const propagator *a, int i, int j, const propagator *b, int k,
                                 int l, const propagator *c, int m, int n)
 {
-    number all = ZERO;
+    number all = {{0}, {0}};
     for (int cc = 0; cc < 9; cc++) {
-        number two = ZERO;
+        number two = {{0}, {0}};
         for (int term = 0; term < 4; term++) {
             const pair x = eps[cc / 3][term / 2], y = eps[cc % 3][term % 2];
-            number z = ZERO;
+            number z = {{0}, {0}};
             AS(add_product)(&z, a->s[x.a][y.a][i][j], b->s[x.b][y.b][k][l]);
             two.re += x.sign * y.sign * z.re;
             two.im += x.sign * y.sign * z.im;
@@ -207,7 +203,7 @@ static TARGET number AS(nucleon_nr)(const propagator *u, const propagator *d)
         int second, third;
         double sign;
     } terms[2] = {{0, 1, 1}, {1, 0, -1}};
-    number sum = ZERO;
+    number sum = {{0}, {0}};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             const double sign = terms[i].sign * terms[j].sign / 2;
@@ -282,7 +278,6 @@ static TARGET void AS(sites)(const lat_channel *channel, int channels, const dou
     }
 }
 
-#undef ZERO
 #undef propagator
 #undef matrix
 #undef number
