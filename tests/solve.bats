@@ -568,3 +568,12 @@ END
     refuses 1 "--gauge coulomb: the header says that the gauge is none" lat-solve --gauge coulomb --kappa .12 -U u.lat b.lat -o out
     refuses 1 "--gauge coulomb: the header says that the gauge is none" lat-dirac --gauge coulomb --kappa .12 --apply M -U u.lat b.lat -o out
 }
+
+@test "--tune is for a GPU, which the CPU says" {
+    thermal links.lat --thermalise 5
+    lat-solve -q --tune --device cpu --kappa .12 --source point:0,0,0,0 --columns 0 links.lat -o x.lat 2>said
+    grep -q "^lat-solve: nothing is tuned on the CPU$" said
+    [ "$(wc -l <said)" -eq 1 ]
+    lat-solve -q --device cpu --kappa .12 --source point:0,0,0,0 --columns 0 links.lat -o y.lat
+    lat-diff --tolerance 0 x.lat y.lat
+}

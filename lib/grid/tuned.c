@@ -114,7 +114,7 @@ static void each_line(const char *path, bool says, bool (*take)(const char *))
         const bool whole = n > 0 && text[n - 1] == '\n';
         if (whole)
             text[n - 1] = '\0';
-        if (whole && n - 1 == strcspn(text, "\n") && parse(text, &t)) {
+        if (whole && parse(text, &t)) {
             if (!take(text))
                 break;
         } else if (!bad)

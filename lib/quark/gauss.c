@@ -108,8 +108,8 @@ static int slice_new(slice *s, const lat_field *u, int t)
 
 /* Spins from number `spin` on, of all columns, as many as the lanes are, to lanes and back: psi is
  * [site][column, spin][2N]. */
-static void turn(int n, size_t sites, int spins, int spin, int lanes, double *in_lanes, double *psi,
-                 bool back)
+static void move_spins(int n, size_t sites, int spins, int spin, int lanes, double *in_lanes,
+                       double *psi, bool back)
 {
     const size_t row = 2 * (size_t)n;
 #pragma omp parallel for schedule(static)
@@ -129,15 +129,15 @@ int lat_gauss_slice(const lat_field *u, int t, double width, int steps, int colu
 {
     const int n = u->head.nc, spins = 4 * columns;
     const lat_isa isa = lat_isa_widest();
-    const double a = width * width / (4 * steps);
     slice s;
     if (steps == 0)
         return 0;
     if (slice_new(&s, u, t))
         return -1;
+    const double a = width * width / (4 * steps);
     for (int spin = 0, lanes; spin < spins; spin += lanes) {
         lanes = spins - spin < widest[isa] ? 4 : widest[isa];
-        turn(n, s.sites, spins, spin, lanes, s.a, psi, false);
+        move_spins(n, s.sites, spins, spin, lanes, s.a, psi, false);
         for (int i = 0; i < steps; i++) {
             double *const ends[] = {s.a, s.b};
             const job j = {s.links, s.next, lanes, 1 - 6 * a, a, ends[i % 2], ends[1 - i % 2]};
@@ -145,7 +145,7 @@ int lat_gauss_slice(const lat_field *u, int t, double width, int steps, int colu
             for (size_t from = 0; from < s.sites; from += 64)
                 kinds[isa](&j, from, from + 64 < s.sites ? from + 64 : s.sites, n);
         }
-        turn(n, s.sites, spins, spin, lanes, steps % 2 ? s.b : s.a, psi, true);
+        move_spins(n, s.sites, spins, spin, lanes, steps % 2 ? s.b : s.a, psi, true);
     }
     slice_free(&s);
     return 0;
