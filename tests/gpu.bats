@@ -599,7 +599,7 @@ ROWS
 
 @test "hops are tuned once, and --tune does it again; results depend neither on what is found nor on a file that is damaged" {
     export XDG_CACHE_HOME=$PWD/cache
-    local file=cache/lat/tuned strip tiles
+    local file=cache/lat/tuned-1 strip tiles
     lat-heatbath -q --dims 16,16,8,8 --beta 6 --thermalise 5 --every 1 -p double -o b.lat
     # Columns of double, single and half, with and without a clover term, in each order that the lattice has.
     solve() { lat-solve --device gpu --no-provenance --kappa .12 --source point:0,0,0,0 "$@" b.lat; }
@@ -630,12 +630,12 @@ ROWS
     done
     sed -i -E "s/strip [0-9]+/strip 3/" "$file"
     solve -o c.lat 2>said
-    grep -q "lat-solve: .*cache/lat/tuned: .*: expected 'strip S', .* found 'strip 3.*': measured anew" said
+    grep -q "lat-solve: .*cache/lat/tuned-1: .*: expected 'strip S', .* found 'strip 3.*': measured anew" said
     solve -o a.lat
     cmp a.lat c.lat
     echo something else >"$file"
     solve -o c.lat 2>said
-    grep -q "cache/lat/tuned: expected .* in line 1, found another file: ignored, and measured anew" said
+    grep -q "cache/lat/tuned-1: expected .* in line 1, found another file: ignored, and measured anew" said
     cmp a.lat c.lat
     grep -q "16,16,8,8 half" "$file"
 }
@@ -656,7 +656,7 @@ ROWS
                 # shellcheck disable=SC2086 # several words
                 lat-corr --device $d --channels mesons --momenta 1 $args -U $links.lat cpu.lat >$d.tsv
             done
-            # Sums of |S|^2 (or ^3), of which each S was rounded a dozen times a step.
+            # Sums of |S|^2, of which each S was rounded a dozen times a step.
             paste cpu.tsv gpu.tsv | awk -F'\t' '
                 NR > 1 { n++; m = NF / 2; for (i = 7; i <= 8; i++) { d = $i - $(i + m); if (d * d > worst) worst = d * d; if ($i * $i > size) size = $i * $i } }
                 END { print n, worst, size; exit !(n > 20 && size > 0 && worst <= 1e-26 * size) }'
@@ -666,7 +666,11 @@ ROWS
 --sink gauss:2,9 --second gpu.lat
 ROWS
     done
-    # The whole spinor: of one column, and of a GPU that is taken by itself.
     lat-corr --device gpu --json --sink gauss:2,9 -U two.lat cpu.lat | grep -q '"sink": "gauss:2,9"'
     refuses 2 "lat-corr: --device is for --sink, whose smearing a GPU does" lat-corr --device gpu cpu.lat
+    # A GPU is taken by itself where there is enough to do: 4 x 6 x 4 x 6 sites of 8 columns.
+    for d in auto cpu; do lat-corr --device $d --sink gauss:2,9000 -U two.lat cpu.lat >$d.tsv; done
+    cmp -s auto.tsv cpu.tsv && return 1
+    for d in auto cpu; do lat-corr --device $d --sink gauss:2,9 -U two.lat cpu.lat >$d.tsv; done
+    cmp auto.tsv cpu.tsv
 }

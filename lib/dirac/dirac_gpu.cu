@@ -33,7 +33,7 @@ typedef struct gpu_dirac {
     double log[2];
     long negative[2];
     lat_hop_args hop;           /* what all hops share */
-    lat_hop_walk walk[2];       /* of hops of all columns of the space: D, and b x + a D */
+    lat_hop_walk walk[2];       /* of hops of all columns: D, b x + a D; or of A^-1 D */
     bool in_turn;               /* as lat_dirac_options has it */
     long iterations;            /* without the host */
     double call[LAT_GPU_SLOTS]; /* of their sums */
@@ -368,6 +368,13 @@ static int numbers_of(const lat_dirac_end *end)
                : 0;
 }
 
+/* Is it one of those that tune_walks() has measured? */
+static bool is_tuned(const gpu_dirac *d, const lat_hop_args *a)
+{
+    return a->columns == d->s->space.columns && !a->recursion && a->g5_x == 0 && a->g5_h == 0
+           && !a->clover_x && (a->clover_h != NULL) == d->dirac.clover;
+}
+
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
 static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
                      const lat_dirac_end *end, bool both, int side, int arrays)
@@ -430,8 +437,8 @@ static int start_hop(gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
         a.partial = s->partial + (size_t)side * s->groups;
     }
     a.backwards = s->walks++ % 2;
-    lat_gpu_set_walk(&a, p->columns == s->space.columns ? d->walk[j->x != NULL]
-                                                        : lat_gpu_usual_walk(s, p->columns));
+    lat_gpu_set_walk(&a,
+                     is_tuned(d, &a) ? d->walk[a.x != NULL] : lat_gpu_usual_walk(s, p->columns));
     return lat_gpu_faces(s, &a, d->in_turn)
                    || failed(launch_of(d)(&a, d->dirac.reals, lat_gpu_stream(&s->space)))
                ? -1

@@ -60,7 +60,7 @@ bool lat_stage_zero(const lat_field *f, int n, const int *object, size_t first, 
     bool zero = true;
 #pragma omp parallel for schedule(static) reduction(&& : zero)
     for (size_t from = 0; from < count; from += SOME)
-        for (size_t i = from; i < count && i < from + SOME; i++)
+        for (size_t i = from; i < count && i < from + SOME && zero; i++)
             for (int k = 0; k < n && zero; k++) {
                 const size_t at = (first + i) * objects + (size_t)object[k];
                 zero = !memcmp((const char *)f->data + at * bytes, zeros, bytes);

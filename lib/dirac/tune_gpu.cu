@@ -84,10 +84,18 @@ static void add(trials *all, lat_hop_walk w)
         all->of[all->count++].walk = w;
 }
 
+/* The usual walk, without tiles where there is no kernel of tiles. */
+static lat_hop_walk usual_of(const lat_gpu_space *s, const lat_hop_trial *t)
+{
+    lat_hop_walk w = lat_gpu_usual_walk(s, t->args->columns);
+    w.tiles = w.tiles && t->tiles;
+    return w;
+}
+
 /* The walks of a lattice, the usual one first. */
 static trials trials_of(const lat_gpu_space *s, const lat_hop_trial *t)
 {
-    const lat_hop_walk usual = lat_gpu_usual_walk(s, t->args->columns);
+    const lat_hop_walk usual = usual_of(s, t);
     const bool tiles = t->tiles && t->args->columns > 1;
     const uint32_t all = s->sites.extent[2] / 2;
     trials list = {};
@@ -185,7 +193,7 @@ bool lat_gpu_known_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_
 {
     char name[NAME];
     lat_tuned found;
-    *w = lat_gpu_usual_walk(s, t->args->columns);
+    *w = usual_of(s, t);
     if (!s->sites.strip || trials_of(s, t).count < 2 || lat_tuned_mode() == LAT_TUNE_NEVER
         || s->space.grid->dev->comm->size > 1)
         return true;

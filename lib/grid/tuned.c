@@ -3,6 +3,7 @@
 #include "tuned.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,13 @@ static line *find(const char *what)
     return NULL;
 }
 
+/* It is found no more, and not written. */
+static void retire(line *l)
+{
+    *l->text = '\0';
+    l->fresh = false;
+}
+
 /* Five columns, of which the last two are times. */
 static bool parse(const char *text, lat_tuned *t)
 {
@@ -88,8 +96,8 @@ static bool parse(const char *text, lat_tuned *t)
 static bool file_name(char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    const int n = cache && *cache == '/' ? snprintf(path, size, "%s/lat/tuned", cache)
-                  : home && *home        ? snprintf(path, size, "%s/.cache/lat/tuned", home)
+    const int n = cache && *cache == '/' ? snprintf(path, size, "%s/lat/tuned-1", cache)
+                  : home && *home        ? snprintf(path, size, "%s/.cache/lat/tuned-1", home)
                                          : (int)size;
     return n < (int)size;
 }
@@ -168,14 +176,17 @@ static bool copy_line(const char *text)
     return true;
 }
 
-/* The folders of a path, where they are not there. */
+/* The last two folders of a path, where they are not there: the cache folder, and ours. */
 static void make_folders(char *path)
 {
-    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        (void)mkdir(path, 0700);
-        *at = '/';
-    }
+    char *const ours = strrchr(path, '/');
+    *ours = '\0';
+    char *const cache = strrchr(path, '/');
+    *cache = '\0';
+    (void)mkdir(path, 0700);
+    *cache = '/';
+    (void)mkdir(path, 0700);
+    *ours = '/';
 }
 
 /* What others have written meanwhile stays. */
@@ -183,15 +194,17 @@ static int write_file(char *path)
 {
     char other[4096 + 32];
     make_folders(path);
-    snprintf(other, sizeof other, "%s.%ld", path, (long)getpid());
-    writing = fopen(other, "wxe");
+    snprintf(other, sizeof other, "%s.XXXXXX", path);
+    const int fd = mkostemp(other, O_CLOEXEC);
+    writing = fd < 0 ? NULL : fdopen(fd, "w");
     if (!writing)
         return -1;
     fputs(FIRST_LINE, writing);
-    each_line(path, false, copy_line);
     for (long i = 0; i < all.count; i++)
         if (all.list[i].fresh)
             fprintf(writing, "%s\n", all.list[i].text);
+    each_line(path, false, copy_line);
+    errno = EIO;
     const bool bad = ferror(writing) != 0;
     if (fclose(writing) || bad || rename(other, path)) {
         const int e = errno;
@@ -223,7 +236,7 @@ void lat_tuned_reject(const char *what, const char *expected)
     lat_warn("%s: %s: expected %s, found '%s': measured anew",
              file_name(path, sizeof path) ? path : "tuned", what, expected,
              parse(l->text, &t) ? t.way : "");
-    *l->text = '\0';
+    retire(l);
 }
 
 void lat_tuned_keep(const char *what, const lat_tuned *found)
@@ -239,7 +252,7 @@ void lat_tuned_keep(const char *what, const lat_tuned *found)
     read_once();
     line *old = find(what);
     if (old)
-        *old->text = '\0';
+        retire(old);
     if (!add(text))
         return;
     all.list[all.count - 1].fresh = true;

@@ -4,7 +4,7 @@
  * Results never depend on it: ways differ in the order of work alone. What was measured once, for a
  * card, a lattice and a precision, is a line of the file
  *
- *     $XDG_CACHE_HOME/lat/tuned      (~/.cache/lat/tuned where that is not set)
+ *     $XDG_CACHE_HOME/lat/tuned-1      (~/.cache/lat/tuned-1 where that is not set)
  *
  * which may be deleted at any time. Its lines have five columns, with tabs between:
  *

@@ -13,6 +13,7 @@ lat_device *lat_device_or_cpu(lat_device *opened, const lat_device_options *o, b
     if (!*cpu) {
         lat_device_options other = *o;
         other.choice = LAT_DEVICE_CPU;
+        other.tune = false;
         *cpu = lat_device_open(&other, opened->comm);
     }
     return *cpu;

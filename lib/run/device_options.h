@@ -35,7 +35,7 @@ void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
 /* For tools whose GPU kernels are tuned (grid/tuned.h). */
 #define LAT_TUNE_OPTION(o) \
     {LAT_OPT_FLAG, "tune", 0, NULL, &(o).tune, 0, 0, \
-     "measure again which order of sites is the fastest on this GPU, and say so", LAT_OPT_LIMIT}
+     "measure again which order of sites is the fastest on this GPU, and say so", true}
 /* clang-format on */
 
 #endif

@@ -2,23 +2,20 @@
 /* smearer.c: a slice to the GPU, if there is one and it can do it. */
 #include "smearer.h"
 
-#include "quark/gauss.h"
+#include "base/error.h"
 
-/* A step of a spinor takes a core some 100 ns; a GPU takes .3 s to start. */
-#define STEPS_OF_A_START 3e7
+/* A step of a spinor takes a core some 100 ns: ten cores as long as it takes to start a GPU. */
+#define LEAST_STEPS 3e7
 
 static int smear(void *with, const lat_field *u, int t, double width, int steps, int columns,
                  double *psi)
 {
-    const lat_smearer *m = with;
-    return lat_gauss_gpu_takes(u->head.nc)
-               ? lat_gauss_gpu_slice(m->gpu, u, t, width, steps, columns, psi)
-               : lat_gauss_slice(u, t, width, steps, columns, psi);
+    return lat_gauss_gpu_slice(((const lat_smearer *)with)->gpu, u, t, width, steps, columns, psi);
 }
 
-int lat_smearer_serve(lat_smearer *m, lat_source *s, lat_device *device)
+int lat_smearer_serve(lat_smearer *m, lat_source *s, int nc, lat_device *device)
 {
-    if (!device->gpu)
+    if (!device->gpu || !lat_gauss_gpu_takes(nc))
         return 0;
     if (!m->gpu && !(m->gpu = lat_gauss_gpu_open(device)))
         return -1;
@@ -26,15 +23,17 @@ int lat_smearer_serve(lat_smearer *m, lat_source *s, lat_device *device)
     return 0;
 }
 
-int lat_smearer_open(lat_smearer *m, lat_source *s, const lat_device_options *o,
+int lat_smearer_open(lat_smearer *m, lat_source *s, int nc, const lat_device_options *o,
                      const lat_comm *comm, double spinors)
 {
-    const double steps = lat_source_gauss_steps(s) * spinors;
-    if (steps == 0 || (o->choice == LAT_DEVICE_AUTO && !o->gpus && steps < STEPS_OF_A_START))
+    const bool chosen = o->choice == LAT_DEVICE_GPU || o->gpus, can = lat_gauss_gpu_takes(nc);
+    if (chosen && !can)
+        return lat_fail("SU(%d): expected SU(2) or SU(3) for Gaussian smearing on a GPU", nc);
+    if (!can || (!chosen && lat_source_gauss_steps(s) * spinors < LEAST_STEPS))
         return 0;
     if (!m->own && !(m->own = lat_device_open(o, comm)))
         return -1;
-    return lat_smearer_serve(m, s, m->own);
+    return lat_smearer_serve(m, s, nc, m->own);
 }
 
 void lat_smearer_end(lat_smearer *m)

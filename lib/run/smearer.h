@@ -13,13 +13,13 @@ typedef struct lat_smearer {
     lat_gauss_gpu *gpu;
 } lat_smearer;
 
-/* From here on the Gaussian steps of s are done on `device`, if that is a GPU. m outlives s. 0, or
- * -1 with lat_error set. */
-int lat_smearer_serve(lat_smearer *m, lat_source *s, lat_device *device);
+/* From here on the Gaussian steps of s, on links of SU(nc), are done on `device`, if that is a GPU
+ * and can do it. m outlives s. 0, or -1 with lat_error set. */
+int lat_smearer_serve(lat_smearer *m, lat_source *s, int nc, lat_device *device);
 
-/* The same on a device of its own, as the options say; AUTO is a GPU if so many spinors of the
- * lattice would keep the CPU longer than it takes to start one. */
-int lat_smearer_open(lat_smearer *m, lat_source *s, const lat_device_options *o,
+/* The same on a device of its own, as the options say, for so many spinors of a configuration; AUTO
+ * is a GPU if these are 3e7 steps of spinors or more: there is no gain in starting one for less. */
+int lat_smearer_open(lat_smearer *m, lat_source *s, int nc, const lat_device_options *o,
                      const lat_comm *comm, double spinors);
 
 /* Ends it; a device that was given must still be open. */

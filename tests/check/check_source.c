@@ -218,6 +218,32 @@ static void check_gauss_gauge(int nc, const char *steps)
     lat_field_free(&g);
 }
 
+/* Columns together are those alone, but for rounding: all lanes of a vector, and those left. */
+static void check_gauss_columns(int nc, int columns)
+{
+    const lat_geometry geom = geometry_of("3 4 2 2");
+    lat_field u = field_new(LAT_GAUGE, geom, nc, LAT_F64);
+    fill_near_one(&u, ROUGH, 3);
+    const size_t slice = 24, reals = 8 * (size_t)nc, all = slice * (size_t)columns * reals;
+    double *psi = malloc(all * sizeof *psi), *one = malloc(slice * reals * sizeof *one), worst = 0;
+    need(psi && one, "memory");
+    for (size_t i = 0; i < all; i++)
+        psi[i] = sin(1.0 + (double)i);
+    need(lat_gauss_slice(&u, 1, 1.5, 7, columns, psi) == 0, "a slice");
+    for (size_t c = 0; c < (size_t)columns; c++) {
+        for (size_t i = 0; i < slice * reals; i++)
+            one[i] = sin(1.0 + (double)((i / reals * (size_t)columns + c) * reals + i % reals));
+        need(lat_gauss_slice(&u, 1, 1.5, 7, 1, one) == 0, "a slice");
+        for (size_t i = 0; i < slice * reals; i++)
+            worst = fmax(worst,
+                         fabs(one[i] - psi[(i / reals * (size_t)columns + c) * reals + i % reals]));
+    }
+    CHECK(worst < 1e-14, "SU(%d), %d columns: %g", nc, columns, worst);
+    free(psi);
+    free(one);
+    lat_field_free(&u);
+}
+
 /* ---- sources --------------------------------------------------------------------------------- */
 
 static size_t sites_where(const lat_field *u, const double *psi, size_t *last)
@@ -408,7 +434,12 @@ int main(void)
     check_case("Gaussian smearing is gauge covariant, with smeared links, too");
     check_gauss_gauge(3, "gauss:1.2,3");
     check_gauss_gauge(2, "gauss:1.2,4");
+    check_gauss_gauge(4, "gauss:1.2,3");
     check_gauss_gauge(3, "ape:0.5,2,spatial/gauss:1,3/stout:0.1,1/gauss:0.5,1");
+    check_gauss_columns(3, 12);
+    check_gauss_columns(3, 5);
+    check_gauss_columns(2, 8);
+    check_gauss_columns(5, 3);
     lat_field u = field_new(LAT_GAUGE, geometry_of("4 4 6 4"), 3, LAT_F64);
     check_case("point, box, ball and momentum sources");
     check_shapes(&u);

@@ -79,7 +79,10 @@ static void keeps(void)
     }
     check_case("the last one counts, and there is one line of each");
     lat_tuned_keep("card, one", &b);
-    CHECK(look_anew("card, one") && !strcmp(found.way, b.way), "'%s'", found.way);
+    lat_tuned_keep("card, one", &a);
+    lat_tuned_keep("card, one", &b);
+    CHECK(look_anew("card, one") && !strcmp(found.way, b.way) && !*said, "'%s' '%s'", found.way,
+          said);
     CHECK(count_lines("card, one\t") == 1 && count_lines("\t") == 2, "%d, %d lines",
           count_lines("card, one\t"), count_lines("\t"));
 }
@@ -200,7 +203,7 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     setenv("XDG_CACHE_HOME", folder, 1);
-    snprintf(file, sizeof file, "%s/lat/tuned", folder);
+    snprintf(file, sizeof file, "%s/lat/tuned-1", folder);
     keeps();
     modes();
     damaged();

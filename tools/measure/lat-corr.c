@@ -45,7 +45,11 @@ static const lat_option options[] = {
      "site of the source, from which t and phases count, where the header does not say it; another "
      "one than it says is refused without --force",
      false},
-    LAT_DEVICE_OPTIONS(device),
+    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
+     "device that smears at the sink; auto: a GPU, if there is one and enough to do",
+     LAT_OPT_LIMIT},
+    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &device.gpus, 0, 0,
+     "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", true},
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
 
@@ -112,7 +116,7 @@ static int find_links(run *r, long config)
                            * (double)lat_header_objects(head);
     if (!r->sink
         && (!(r->sink = lat_sink_new(sink, head)) || lat_source_check_steps(r->sink)
-            || lat_smearer_open(&r->smearer, r->sink, &device, lat_opts.comm, spinors)))
+            || lat_smearer_open(&r->smearer, r->sink, head->nc, &device, lat_opts.comm, spinors)))
         return -1;
     return lat_source_begin(r->sink, &r->links.u, config);
 }
@@ -548,7 +552,7 @@ static void check_usage(void)
         lat_usage("--sink smears with links: --gauge-file is needed");
     if (gauge_file && !sink && !second)
         lat_usage("--gauge-file is for --sink and --second");
-    static const char *const of_sink[] = {"device", "gpus", "transport"};
+    static const char *const of_sink[] = {"device", "gpus"};
     for (size_t i = 0; !sink && i < sizeof of_sink / sizeof *of_sink; i++)
         if (lat_opt_given(of_sink[i]))
             lat_usage("--%s is for --sink, whose smearing a GPU does", of_sink[i]);

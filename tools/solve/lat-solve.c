@@ -350,7 +350,7 @@ static int on_links(run *r)
     if (!r->source
         && (!(r->source = lat_source_new(source_text, &r->v.links.u.head))
             || lat_source_check_steps(r->source)
-            || lat_smearer_serve(&r->smearer, r->source, r->v.device)))
+            || lat_smearer_serve(&r->smearer, r->source, r->v.links.u.head.nc, r->v.device)))
         return LAT_FAILED;
     if (lat_source_begin(r->source, &r->v.links.u, lat_inverter_config(&r->v)))
         return LAT_FAILED;
