@@ -15,6 +15,10 @@ lat_isa lat_isa_widest(void);
 /* "base", "avx2" or "avx512". */
 const char *lat_isa_name(lat_isa isa);
 
+/* Doubles in a vector: 2, 4 or 8. */
+enum { LAT_ISA_MOST_DOUBLES = 8 };
+static inline int lat_isa_doubles(lat_isa isa) { return 2 << isa; }
+
 /* The initialiser of a table by lat_isa, of the names PREFIXbaseSUFFIX, PREFIXavx2SUFFIX, ... */
 #if defined(__x86_64__)
 #define LAT_ISA_EACH(prefix, suffix) \

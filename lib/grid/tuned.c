@@ -52,14 +52,20 @@ static int head_of(const char *what, char head[LINE])
     return snprintf(head, LINE, "lat %s\t%s\t", LAT_VERSION, what);
 }
 
+/* The line that begins as `text` does, with n characters. */
+static line *find_as(const char *text, size_t n)
+{
+    for (long i = 0; i < all.count; i++)
+        if (!strncmp(all.list[i].text, text, n))
+            return &all.list[i];
+    return NULL;
+}
+
 static line *find(const char *what)
 {
     char head[LINE];
     const size_t n = (size_t)head_of(what, head);
-    for (long i = 0; i < all.count && n < LINE; i++)
-        if (!strncmp(all.list[i].text, head, n))
-            return &all.list[i];
-    return NULL;
+    return n < LINE ? find_as(head, n) : NULL;
 }
 
 /* It is found no more, and not written. */
@@ -160,11 +166,8 @@ static void read_once(void)
 static bool replaced(const char *text)
 {
     const char *what = strchr(text, '\t'), *end = what ? strchr(what + 1, '\t') : NULL;
-    const size_t n = end ? (size_t)(end - text) + 1 : 0;
-    for (long i = 0; i < all.count; i++)
-        if (all.list[i].fresh && !strncmp(all.list[i].text, text, n))
-            return true;
-    return false;
+    const line *l = end ? find_as(text, (size_t)(end - text) + 1) : NULL;
+    return l && l->fresh;
 }
 
 static FILE *writing; /* for those who take lines */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* baryon_lanes.h: baryons at LANES sites side by side, 2, 4 or 8, by functions that may have the
- * instructions of TARGET (template; contract_baryons.c expands it for each).
+/* baryon_lanes.h: baryons at LANES sites side by side, 2, 4 or 8, by functions AS(name) that may
+ * have the instructions of TARGET (template; contract_baryons.c expands it for each).
  *
  * For O = eps_abc (q_a^T G r_b) p_c the conjugate operator is eps_abc pbar_c rbar_b Gb qbar_a with
  * Gb = gamma_t G* gamma_t. With D = G R Gb^T, R the propagator of r, and
@@ -9,9 +9,6 @@
  *
  * the contraction q-q, r-r, p-p is sum_cc' (tr E^cc') P^cc', and that of q with p and p with q is
  * + sum_cc' P'^cc' E^cc': the sign of the exchange is that of renaming a' and c' in eps. */
-#define PASTE2(a, b) a##b
-#define PASTE(a, b) PASTE2(a, b)
-#define AS(name) PASTE(name, LANES)
 #define number AS(number_of_)
 #define matrix AS(matrix_of_)
 #define propagator AS(propagator_of_)
@@ -274,7 +271,7 @@ static TARGET void AS(sites)(const lat_channel *channel, int channels, const dou
         const number z = c->kind <= LAT_DELTA ? AS(project)(g, c->backward)
                                               : AS(non_relativistic)(c->kind, &u, s);
         for (int lane = 0; lane < count; lane++)
-            value[k * LAT_BARYON_LANES + lane] = (cplx){z.re[lane], z.im[lane]};
+            value[k * LAT_ISA_MOST_DOUBLES + lane] = (cplx){z.re[lane], z.im[lane]};
     }
 }
 
@@ -282,7 +279,5 @@ static TARGET void AS(sites)(const lat_channel *channel, int channels, const dou
 #undef matrix
 #undef number
 #undef AS
-#undef PASTE
-#undef PASTE2
 #undef TARGET
 #undef LANES

@@ -292,7 +292,7 @@ static cplx phase_of(const job *j, int row, const int *x)
 }
 
 /* Adds site number `site` of the slice, the value of each channel times each phase. baryon: their
- * values at this site, LAT_BARYON_LANES apart. */
+ * values at this site, LAT_ISA_MOST_DOUBLES apart. */
 static void add_site(const job *j, size_t site, const cplx *phase, const cplx *baryon, cplx *sum)
 {
     const lat_contraction *c = j->c;
@@ -305,7 +305,7 @@ static void add_site(const job *j, size_t site, const cplx *phase, const cplx *b
         cplx v = channel->kind == LAT_MESON  ? meson(&j->trace[k], n, s1, s2)
                  : channel->kind == LAT_PCAC ? (cplx){meson(&j->trace[k], n, s1, s2).re,
                                                       meson(&j->trace[c->channels], n, s1, s2).re}
-                                             : baryon[k * LAT_BARYON_LANES];
+                                             : baryon[k * LAT_ISA_MOST_DOUBLES];
         if (channel->kind == LAT_PCAC) {
             to->re += v.re;
             to->im += v.im;
@@ -321,7 +321,7 @@ static void add_sites(const void *with, size_t from, size_t to, double *scratch,
     const job *j = with;
     const lat_contraction *c = j->c;
     cplx *phase = (cplx *)scratch, *baryon = phase + j->rows;
-    const size_t group = j->baryons ? (size_t)lat_baryon_lanes() : 1;
+    const size_t group = j->baryons ? (size_t)lat_isa_doubles(lat_isa_widest()) : 1;
     for (size_t site = from; site < to; site++) {
         const size_t lane = (site - from) % group;
         int x[LAT_MAX_DIMS];
@@ -408,7 +408,7 @@ int lat_contract_slice(const lat_contraction *c, const double *first, const doub
         j.phase = phase;
         rc = lat_slice_sum(lat_slice_sites(c->head), 2 * (size_t)c->channels * (size_t)c->momenta,
                            2 * (size_t)j.rows
-                               + (j.baryons ? 2 * LAT_BARYON_LANES * (size_t)c->channels : 0),
+                               + (j.baryons ? 2 * LAT_ISA_MOST_DOUBLES * (size_t)c->channels : 0),
                            add_sites, &j, out);
     }
     free(t);

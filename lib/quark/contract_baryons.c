@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contract_baryons.c: baryons, SU(3): some sites side by side, as many as a vector has lanes. */
 #include <string.h>
-#include "base/isa.h"
 #include "contract_internal.h"
 
 /* eps_abc eps_a'b'c' of fixed c, c': four products of two colour indices each. */
@@ -12,13 +11,16 @@ static const pair eps[3][2] = {
     {{1, 2, 1}, {2, 1, -1}}, {{2, 0, 1}, {0, 2, -1}}, {{0, 1, 1}, {1, 0, -1}}};
 
 #define LANES 2
+#define AS(name) name##2
 #define TARGET
 #include "baryon_lanes.h"
 #if defined(__x86_64__)
 #define LANES 4
+#define AS(name) name##4
 #define TARGET __attribute__((target("avx2,fma")))
 #include "baryon_lanes.h"
 #define LANES 8
+#define AS(name) name##8
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
 #include "baryon_lanes.h"
 #endif
@@ -30,10 +32,6 @@ typedef void sites_fn(const lat_channel *channel, int channels, const double *u,
 #define sites_avx2 sites4
 #define sites_avx512 sites8
 static sites_fn *const kinds[] = LAT_ISA_EACH(sites_, );
-enum { LANES_base = 2, LANES_avx2 = 4, LANES_avx512 = LAT_BARYON_LANES };
-static const int lanes[] = LAT_ISA_EACH(LANES_, );
-
-int lat_baryon_lanes(void) { return lanes[lat_isa_widest()]; }
 
 void lat_baryon_sites(const lat_channel *channel, int channels, const double *u, const double *s,
                       int count, cplx *value)

@@ -3,6 +3,7 @@
 #ifndef LAT_CONTRACT_INTERNAL_H
 #define LAT_CONTRACT_INTERNAL_H
 
+#include "base/isa.h"
 #include "contract.h"
 
 typedef struct cplx {
@@ -15,12 +16,10 @@ static inline void cplx_add(cplx *s, cplx a, cplx b) /* s += a b */
     s->im += a.re * b.im + a.im * b.re;
 }
 
-/* Baryons of SU(3), some sites at a time, which is faster than one: lat_baryon_lanes(), at most
- * LAT_BARYON_LANES. `u` and `s` (the same: one quark) are the propagators of `count` sites that
- * follow each other, as lat_contract_slice has them; value is [channel][LAT_BARYON_LANES], and
- * channels that are no baryons are left as they are. */
-enum { LAT_BARYON_LANES = 8 };
-int lat_baryon_lanes(void);
+/* Baryons of SU(3), at most lat_isa_doubles(lat_isa_widest()) sites at a time. `u` and `s` (the
+ * same: one quark) are the propagators of `count` sites that follow each other, as
+ * lat_contract_slice has them; value is [channel][LAT_ISA_MOST_DOUBLES], and channels that are no
+ * baryons are left as they are. */
 void lat_baryon_sites(const lat_channel *channel, int channels, const double *u, const double *s,
                       int count, cplx *value);
 

@@ -21,13 +21,14 @@ typedef struct job {
 } job;
 
 #define LANES 2
+#define AS(name) name##2
 #include "gauss_lanes.h"
 #define LANES 4
+#define AS(name) name##4
 #include "gauss_lanes.h"
 #define LANES 8
+#define AS(name) name##8
 #include "gauss_lanes.h"
-
-enum { LANES_base = 2, LANES_avx2 = 4, LANES_avx512 = 8, MOST_LANES = 8 };
 
 typedef void sites_fn(const job *j, size_t from, size_t to, int n);
 
@@ -56,7 +57,6 @@ __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void sites_
 #endif
 
 static sites_fn *const kinds[] = LAT_ISA_EACH(sites_, );
-static const int widest[] = LAT_ISA_EACH(LANES_, );
 
 /* ---- a slice --------------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ static int slice_new(slice *s, const lat_field *u, int t)
 {
     static const char what[] = "a smeared slice";
     const int n = u->head.nc;
-    const size_t link = 2 * (size_t)(n * n), most = MOST_LANES * 2 * (size_t)n;
+    const size_t link = 2 * (size_t)(n * n), most = LAT_ISA_MOST_DOUBLES * 2 * (size_t)n;
     s->sites = lat_slice_sites(&u->head);
     s->links = lat_alloc(s->sites * 3, link * sizeof *s->links, what);
     s->next = lat_alloc(s->sites * 6, sizeof *s->next, what);
@@ -127,8 +127,8 @@ static void move_spins(int n, size_t sites, int spins, int spin, int lanes, doub
 
 int lat_gauss_slice(const lat_field *u, int t, double width, int steps, int columns, double *psi)
 {
-    const int n = u->head.nc, spins = 4 * columns;
     const lat_isa isa = lat_isa_widest();
+    const int n = u->head.nc, spins = 4 * columns, most = lat_isa_doubles(isa);
     slice s;
     if (steps == 0)
         return 0;
@@ -136,7 +136,7 @@ int lat_gauss_slice(const lat_field *u, int t, double width, int steps, int colu
         return -1;
     const double a = width * width / (4 * steps);
     for (int spin = 0, lanes; spin < spins; spin += lanes) {
-        lanes = spins - spin < widest[isa] ? 4 : widest[isa];
+        lanes = spins - spin < most ? 4 : most;
         move_spins(n, s.sites, spins, spin, lanes, s.a, psi, false);
         for (int i = 0; i < steps; i++) {
             double *const ends[] = {s.a, s.b};

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gauss_lanes.h: a step of Gaussian smearing for LANES spins side by side, 2, 4 or 8 (template;
- * gauss.c expands it for each). */
-#define PASTE2(a, b) a##b
-#define PASTE(a, b) PASTE2(a, b)
-#define V PASTE(vector, LANES)
+/* gauss_lanes.h: a step of Gaussian smearing for LANES spins side by side, 2, 4 or 8, by functions
+ * AS(name) (template; gauss.c expands it for each). */
+#define V AS(vector)
 
 typedef double V __attribute__((vector_size(8 * LANES)));
 
 /* sum += U from, or U^+ from, of n colours. */
-LAT_INLINE void PASTE(hop, LANES)(int n, const double *u, bool dagger, V *sum, const V *from)
+LAT_INLINE void AS(hop)(int n, const double *u, bool dagger, V *sum, const V *from)
 {
 #pragma GCC unroll 3
     for (int j = 0; j < n; j++)
@@ -29,7 +27,7 @@ LAT_INLINE void PASTE(hop, LANES)(int n, const double *u, bool dagger, V *sum, c
 }
 
 /* Sites from .. to-1 of the slice. */
-LAT_INLINE void PASTE(sites, LANES)(const job *j, size_t from, size_t to, int n)
+LAT_INLINE void AS(sites)(const job *j, size_t from, size_t to, int n)
 {
     const size_t row = 2 * (size_t)n, link = row * (size_t)n;
     for (size_t x = from; x < to; x++) {
@@ -39,8 +37,8 @@ LAT_INLINE void PASTE(sites, LANES)(const job *j, size_t from, size_t to, int n)
             sum[k] = (V){0};
         for (size_t mu = 0; mu < 3; mu++) {
             const size_t up = j->next[6 * x + mu], down = j->next[6 * x + 3 + mu];
-            PASTE(hop, LANES)(n, j->links + (3 * x + mu) * link, false, sum, in + up * row);
-            PASTE(hop, LANES)(n, j->links + (3 * down + mu) * link, true, sum, in + down * row);
+            AS(hop)(n, j->links + (3 * x + mu) * link, false, sum, in + up * row);
+            AS(hop)(n, j->links + (3 * down + mu) * link, true, sum, in + down * row);
         }
         for (size_t k = 0; k < row; k++)
             out[k] = j->keep * in[x * row + k] + j->a * sum[k];
@@ -48,6 +46,5 @@ LAT_INLINE void PASTE(sites, LANES)(const job *j, size_t from, size_t to, int n)
 }
 
 #undef V
-#undef PASTE
-#undef PASTE2
+#undef AS
 #undef LANES
